@@ -1,0 +1,97 @@
+//===- AxisRef.h - a mesh axis or a part of one ------------------*- C++
+//-*-===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// View a mesh axis of size n row-major as pre x size x post (pre * size * post
+// = n). The sub-axis (pre)size is the middle part. A device whose coordinate
+// along the whole axis is c has, along the sub-axis, the coordinate
+//
+//   (c / post) mod size,   post = n / (pre * size).
+//
+// The full axis is (1)n, and is not told apart from a sub-axis in any other
+// way. The axis "y" of size 8 splits, for example, into y:(1)2, y:(2)2 and
+// y:(4)2, major to minor.
+//
+// On one axis, a sub-axis is the interval [pre, pre * size] in the order of
+// divisibility; containment, overlap, merging and subtraction are those of
+// intervals. Two sub-axes *coexist* if some splitting of the axis has both as
+// unions of its parts, that is if their four end points form a chain under
+// divisibility: (1)2 and (1)3 of an axis of size 6 do not.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDONNAY_ALGEBRA_AXISREF_H
+#define SHARDONNAY_ALGEBRA_AXISREF_H
+
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/raw_ostream.h"
+#include <cstdint>
+#include <optional>
+#include <tuple>
+
+namespace shardonnay {
+
+/// The sub-axis (pre)size of mesh axis number `axis`; the full axis is (1)n. A
+/// value.
+struct AxisRef {
+  int32_t axis = 0;
+  int64_t pre = 1;
+  int64_t size = 1;
+
+  /// Where the next minor sub-axis would start: pre * size.
+  int64_t end() const { return pre * size; }
+
+  /// Every device group of `other` lies in one of this: same axis and
+  /// [other.pre, other.end] inside [pre, end].
+  bool contains(AxisRef other) const;
+  /// `contains` and starts at the same place: this is the major part of `other`
+  /// (or all of it).
+  bool isPrefixOf(AxisRef other) const;
+  /// This is the minor part of `other` (or all of it).
+  bool isSuffixOf(AxisRef other) const;
+  /// The two have a part of size > 1 in common.
+  bool overlaps(AxisRef other) const;
+  /// Some splitting of the axis has both as unions of its parts. Always true on
+  /// different axes.
+  bool canCoexist(AxisRef other) const;
+  /// The common part, if the two overlap and coexist.
+  std::optional<AxisRef> overlap(AxisRef other) const;
+  /// The longest major part of this that does not overlap `other`; nothing if
+  /// that is empty.
+  std::optional<AxisRef> prefixWithoutOverlap(AxisRef other) const;
+  /// The longest minor part of this that does not overlap `other`; nothing if
+  /// that is empty.
+  std::optional<AxisRef> suffixWithoutOverlap(AxisRef other) const;
+  /// The largest major part that both have: same axis and pre, size = gcd of
+  /// the sizes if > 1.
+  std::optional<AxisRef> greatestCommonPrefix(AxisRef other) const;
+  /// `next` starts where this ends, so [this, next] is one larger sub-axis.
+  bool canMerge(AxisRef next) const {
+    return axis == next.axis && end() == next.pre;
+  }
+  /// This and `next` as one. Requires canMerge(next).
+  AxisRef merge(AxisRef next) const { return {axis, pre, size * next.size}; }
+  /// The parts of this that `other` does not cover, major to minor: none, one
+  /// or two. Requires canCoexist(other).
+  llvm::SmallVector<AxisRef, 2> subtract(AxisRef other) const;
+
+  bool operator==(const AxisRef &o) const {
+    return axis == o.axis && pre == o.pre && size == o.size;
+  }
+  bool operator!=(const AxisRef &o) const { return !(*this == o); }
+  /// By axis, then pre, then size: the canonical order of unordered lists.
+  bool operator<(const AxisRef &o) const {
+    return std::tie(axis, pre, size) < std::tie(o.axis, o.pre, o.size);
+  }
+};
+
+/// "a0" is not known here to be full, so it always prints as 0:(1)4.
+llvm::raw_ostream &operator<<(llvm::raw_ostream &os, AxisRef ref);
+
+} // namespace shardonnay
+
+#endif // SHARDONNAY_ALGEBRA_AXISREF_H

@@ -1,0 +1,140 @@
+//===- Factor.h - how an operation's dims decompose --------------*- C++
+//-*-===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The factor rule of an operation names its independent loops, the *factors*,
+// and writes every dim of every operand and result as a product of them, major
+// to minor. A matmul is ([i, k], [k, j]) -> ([i, j]) with k a reduction; the
+// reshape of 8x4 to 2x16 is ([i j, k]) -> ([i, j k]) {i=2, j=4, k=4}. The rule
+// is the one record of an operation that all stages read; `sdy.sharding_rule`
+// is its printable view.
+//
+// Invariants: every dim has at least one factor; the sizes of a dim's factors
+// multiply to its size; no factor occurs twice in a tensor; every factor occurs
+// in some tensor; a reduction factor occurs in no result.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDONNAY_ALGEBRA_FACTOR_H
+#define SHARDONNAY_ALGEBRA_FACTOR_H
+
+#include "shardonnay/algebra/Reduction.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace shardonnay {
+
+/// What cutting a factor by an axis asks of the local computation.
+enum class FactorKind : uint8_t {
+  /// Nothing: each device computes its slice of the results from its slices of
+  /// the operands.
+  PassThrough,
+  /// Each device's results are partial; they combine by the factor's combiner.
+  Reduction,
+  /// Each device needs neighbours' data (halo).
+  Windowed,
+  /// Positions along the factor are named by data (gather, scatter, dynamic
+  /// slice): the local computation masks those
+  /// of other devices. If the factor is in no result, the results are partial,
+  /// by the factor's combiner.
+  Indexed,
+  /// Can't be computed on a slice.
+  NeedReplication,
+};
+
+struct Factor {
+  int64_t size = 1;
+  FactorKind kind = FactorKind::PassThrough;
+  /// Of Reduction and Indexed.
+  ReductionKind combiner = ReductionKind::Sum;
+  /// Propagation does not pass along this factor.
+  bool blocked = false;
+
+  bool operator==(const Factor &o) const {
+    return size == o.size && kind == o.kind && combiner == o.combiner &&
+           blocked == o.blocked;
+  }
+};
+
+/// The factors of one dim, major to minor.
+using DimFactors = llvm::SmallVector<int32_t, 1>;
+
+/// Which factors make up each dim of one operand or result. A non-tensor or
+/// unmapped scalar has no dims.
+struct TensorMapping {
+  llvm::SmallVector<DimFactors, 4> dims;
+
+  /// The dim that has `factor`, and its place in that dim; -1 if none.
+  int64_t dimOf(int32_t factor) const;
+  bool has(int32_t factor) const { return dimOf(factor) >= 0; }
+  /// `factor` is the last (minor-most) of its dim.
+  bool isMinorMost(int32_t factor) const;
+
+  bool operator==(const TensorMapping &o) const { return dims == o.dims; }
+};
+
+struct FactorRule {
+  llvm::SmallVector<Factor, 6> factors;
+  llvm::SmallVector<TensorMapping, 3> operands;
+  llvm::SmallVector<TensorMapping, 1> results;
+  /// Given by the user: replaces the op's own mapping and kinds.
+  bool custom = false;
+
+  int64_t numTensors() const { return operands.size() + results.size(); }
+  /// Operands first, then results.
+  const TensorMapping &tensor(int64_t i) const {
+    return i < static_cast<int64_t>(operands.size())
+               ? operands[i]
+               : results[i - operands.size()];
+  }
+  /// Results are partial over the axes of `factor`: a Reduction, or an Indexed
+  /// factor that is in no result.
+  bool reducesOver(int32_t factor) const;
+  /// Factor `f` is in some result.
+  bool inResults(int32_t factor) const;
+
+  /// Checks the invariants above against the shapes (operands first, then
+  /// results); on failure says why in `error`.
+  bool verify(llvm::ArrayRef<llvm::SmallVector<int64_t>> shapes,
+              std::string &error) const;
+
+  bool operator==(const FactorRule &o) const {
+    return factors == o.factors && operands == o.operands &&
+           results == o.results && custom == o.custom;
+  }
+};
+
+/// ([ij, k])->([i, jk]) {i=2, j=4, k=4} reduction={k} ...
+llvm::raw_ostream &operator<<(llvm::raw_ostream &os, const FactorRule &rule);
+
+/// Builds a rule a factor at a time:
+///   FactorRuleBuilder b(lhsRank, rhsRank | resultRank)
+///   b.add(size, {operand dim or -1 ...}, {result dim or -1 ...}, kind)
+/// Factors of one dim are given major to minor. Dims that got no factor by
+/// build() become a factor of their own: that is an error unless `size` is
+/// known, so give every dim.
+class FactorRuleBuilder {
+public:
+  FactorRuleBuilder(llvm::ArrayRef<int64_t> operandRanks,
+                    llvm::ArrayRef<int64_t> resultRanks);
+  /// Adds a factor that stands at these dims (-1: not in that tensor), minor to
+  /// the factors that the dims already have. Returns its id.
+  int32_t add(int64_t size, llvm::ArrayRef<int64_t> operandDims,
+              llvm::ArrayRef<int64_t> resultDims,
+              FactorKind kind = FactorKind::PassThrough,
+              ReductionKind combiner = ReductionKind::Sum,
+              bool blocked = false);
+  FactorRule build() { return std::move(rule); }
+
+private:
+  FactorRule rule;
+};
+
+} // namespace shardonnay
+
+#endif // SHARDONNAY_ALGEBRA_FACTOR_H

@@ -1,0 +1,37 @@
+//===- LocalCompute.td - an op on one device's slices ------*- tablegen -*-===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDONNAY_INTERFACES_LOCALCOMPUTE_TD
+#define SHARDONNAY_INTERFACES_LOCALCOMPUTE_TD
+
+include "mlir/IR/OpBase.td"
+
+def LocalComputeOpInterface : OpInterface<"LocalComputeOpInterface"> {
+  let cppNamespace = "::shardonnay";
+  let description = [{
+    An op that can write its own computation on one device's slices. The stage
+    guarantees that operands and results agree on every factor's axes, that
+    need-replication factors are not cut, and that results over reduction
+    factors are combined afterwards.
+  }];
+  let methods = [
+    InterfaceMethod<[{
+      Builds this op on `operands` (local values, one per operand) and returns
+      the local results, of `context.resultTypes()`. Emits an error at the op and
+      fails where the cut is not supported. The default clones the op with the
+      local operands and result types: right for every op whose attributes
+      mention no size of a dim.
+    }], "::mlir::FailureOr<::llvm::SmallVector<::mlir::Value>>", "computeLocally",
+    (ins "::mlir::OpBuilder &":$builder, "::mlir::ValueRange":$operands,
+         "::shardonnay::LocalContext &":$context),
+    /*methodBody=*/"", /*defaultImplementation=*/[{
+      return ::shardonnay::cloneLocally($_op, builder, operands, context);
+    }]>,
+  ];
+}
+
+#endif // SHARDONNAY_INTERFACES_LOCALCOMPUTE_TD

@@ -1,0 +1,37 @@
+//===- ShardingRule.h - how an op's dims decompose ---------------*- C++
+//-*-===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDONNAY_INTERFACES_SHARDINGRULE_H
+#define SHARDONNAY_INTERFACES_SHARDINGRULE_H
+
+#include "mlir/IR/OpDefinition.h"
+#include "shardonnay/algebra/Factor.h"
+#include <optional>
+
+namespace shardonnay {
+
+/// When propagation visits an op: the level of the op-priority ladder, and the
+/// direction allowed there.
+enum class PropagationClass : uint8_t {
+  /// Element-wise, reshape, transpose, data-flow edges: from level 0 (one use)
+  /// and 1, both ways.
+  PassThrough,
+  /// Dynamic slices: like PassThrough, forward only until all directions are
+  /// free.
+  PassThroughForward,
+  /// Broadcasts: from level 2, backward only until level 4.
+  BroadcastBackward,
+  /// The rest: pass-through factors from level 2, all factors from level 3.
+  Compute,
+};
+
+} // namespace shardonnay
+
+#include "shardonnay/interfaces/ShardingRule.h.inc"
+
+#endif // SHARDONNAY_INTERFACES_SHARDINGRULE_H

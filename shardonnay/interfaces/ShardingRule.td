@@ -1,0 +1,47 @@
+//===- ShardingRule.td - how an op's dims decompose --------*- tablegen -*-===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDONNAY_INTERFACES_SHARDINGRULE_TD
+#define SHARDONNAY_INTERFACES_SHARDINGRULE_TD
+
+include "mlir/IR/OpBase.td"
+
+def ShardingRuleOpInterface : OpInterface<"ShardingRuleOpInterface"> {
+  let cppNamespace = "::shardonnay";
+  let description = [{
+    An op that says how the dims of its operands and results decompose into
+    factors (algebra/Factor.h). Propagation, conflict resolution, resharding,
+    partitioning and cost read this and nothing else of an op.
+  }];
+  let methods = [
+    InterfaceMethod<[{
+      The factor rule, on the op's present types: global before `partition`,
+      local after it. Nothing if this op can't state one (a dynamic shape, a
+      form that is not modelled): the op is then computed replicated.
+    }], "std::optional<::shardonnay::FactorRule>", "getFactorRule">,
+    InterfaceMethod<[{
+      When and in which direction propagation visits the op.
+    }], "::shardonnay::PropagationClass", "getPropagationClass", (ins),
+    /*methodBody=*/"", /*defaultImplementation=*/[{
+      return ::shardonnay::PropagationClass::Compute;
+    }]>,
+    InterfaceMethod<[{
+      Every result element depends on the operand elements at its own index
+      only. Aggressive propagation treats such ops specially.
+    }], "bool", "isElementwise", (ins),
+    /*methodBody=*/"", /*defaultImplementation=*/[{
+      return $_op->template hasTrait<::mlir::OpTrait::Elementwise>();
+    }]>,
+    InterfaceMethod<[{
+      A multiply-add per point of the factor space (dot, convolution): its
+      FLOPs are twice the product of all factor sizes.
+    }], "bool", "isContraction", (ins),
+    /*methodBody=*/"", /*defaultImplementation=*/[{ return false; }]>,
+  ];
+}
+
+#endif // SHARDONNAY_INTERFACES_SHARDINGRULE_TD
