@@ -1,0 +1,19 @@
+import os
+
+import lit.formats
+
+config.name = "shardonnay"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".mlir"]
+# Tests lie beside what they test, so the suite is the whole tree.
+config.test_source_root = config.shardonnay_source_dir
+config.test_exec_root = os.path.join(config.shardonnay_binary_dir, "test")
+config.excludes = ["build", "build-dev", ".venv", ".git", "e2e", "python", "Inputs"]
+config.environment["PATH"] = os.pathsep.join(
+    [
+        os.path.join(config.shardonnay_binary_dir, "bin"),
+        config.llvm_tools_dir,
+        os.environ["PATH"],
+    ]
+)
+config.environment["FILECHECK_OPTS"] = "--dump-input-filter=all"
