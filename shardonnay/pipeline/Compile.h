@@ -1,0 +1,66 @@
+//===- Compile.h - from a program's text to a device's ----------*- C++ -*-===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The whole compiler as one function, text in, text out: what the Python
+// package and the `shardonnay` command call. No MLIR type crosses it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDONNAY_PIPELINE_COMPILE_H
+#define SHARDONNAY_PIPELINE_COMPILE_H
+
+#include "shardonnay/pipeline/Pipelines.h"
+#include "llvm/Support/JSON.h"
+#include <string>
+#include <vector>
+
+namespace shardonnay {
+
+struct CompileOptions {
+  /// The last stage to run; nothing: only parse, verify and print.
+  std::optional<Stage> toStage = Stage::Emit;
+  PipelineOptions pipeline;
+  /// Print the result with locations.
+  bool debugInfo = false;
+};
+
+/// One line to the user. Notes follow the diagnostic that they belong to.
+struct CompileDiagnostic {
+  /// "error", "warning", "remark" or "note".
+  std::string severity;
+  /// "file:line:col", or what else the program's location says; "" if unknown.
+  std::string location;
+  std::string message;
+
+  /// "file:line:col: error: message".
+  std::string str() const;
+};
+
+struct CompileResult {
+  /// False if parsing or a pass failed: `diagnostics` says why, and `text`,
+  /// `manifest` and `report` may be empty.
+  bool ok = false;
+  /// The module after `toStage`.
+  std::string text;
+  /// What each device feeds and holds (Manifest.h); null if `toStage` is before
+  /// `collectives`.
+  llvm::json::Value manifest = nullptr;
+  /// Communication, memory and compute per device (explain/Report.h); null if
+  /// `toStage` is before `partition`.
+  llvm::json::Value report = nullptr;
+  /// In the order they were emitted.
+  std::vector<CompileDiagnostic> diagnostics;
+};
+
+/// Compiles a module in MLIR text or bytecode. Never throws or aborts on bad
+/// input. `name` stands for the text in locations.
+CompileResult compile(llvm::StringRef text, const CompileOptions &options = {},
+                      llvm::StringRef name = "<input>");
+
+} // namespace shardonnay
+
+#endif // SHARDONNAY_PIPELINE_COMPILE_H

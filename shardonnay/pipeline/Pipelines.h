@@ -1,0 +1,60 @@
+//===- Pipelines.h - the order of the stages --------------------*- C++ -*-===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The one place that knows the order of the stages. The IR between two stages
+// is their only contract: shardonnay/transforms/<stage>/Passes.td.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDONNAY_PIPELINE_PIPELINES_H
+#define SHARDONNAY_PIPELINE_PIPELINES_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+#include <optional>
+
+namespace mlir {
+class OpPassManager;
+} // namespace mlir
+
+namespace shardonnay {
+
+/// The stages, in the order they run.
+enum class Stage {
+  Import,
+  Propagate,
+  Export,
+  Reshard,
+  Collectives,
+  Partition,
+  Emit,
+};
+
+/// All stages, in order.
+llvm::ArrayRef<Stage> allStages();
+/// "import", "propagate", ...: the name of the stage's folder.
+llvm::StringRef toString(Stage stage);
+/// The stage of that name; nothing if there is none.
+std::optional<Stage> parseStage(llvm::StringRef name);
+
+struct PipelineOptions {
+  /// An op that can't be computed on shards and gathers something is an error,
+  /// not a warning.
+  bool noImplicitReplication = false;
+};
+
+/// Appends the passes of one stage to a pass manager on the module.
+void addStage(mlir::OpPassManager &pm, Stage stage,
+              const PipelineOptions &options);
+
+/// Registers `sdy-import-pipeline`, `sdy-propagation-pipeline`,
+/// `sdy-export-pipeline` and `sdy-partition-pipeline` for textual use.
+void registerAllPipelines();
+
+} // namespace shardonnay
+
+#endif // SHARDONNAY_PIPELINE_PIPELINES_H
