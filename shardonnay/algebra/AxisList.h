@@ -1,5 +1,4 @@
-//===- AxisList.h - an ordered list of axes ----------------------*- C++
-//-*-===//
+//===- AxisList.h - an ordered list of axes ---------------------*- C++ -*-===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -73,7 +72,7 @@ public:
   /// sub-axis of size gcd.
   AxisList prefixDividing(int64_t limit) const;
   /// The minor-most `shards` worth of this, and in `rest` what is major to it;
-  /// nothing where no sub-axis border fits.
+  /// nothing where no sub-axis border fits. `rest` may be null.
   std::optional<AxisList> suffixOfSize(int64_t shards, AxisList *rest) const;
   /// All parts that no axis of `other` covers, in this order. Requires that all
   /// coexist.
@@ -94,6 +93,9 @@ private:
   llvm::SmallVector<AxisRef, 2> axes;
 };
 
+llvm::hash_code hash_value(const AxisList &list);
+
+/// [0:(1)4, 1:(2)2]
 llvm::raw_ostream &operator<<(llvm::raw_ostream &os, const AxisList &list);
 
 } // namespace shardonnay

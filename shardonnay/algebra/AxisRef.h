@@ -1,5 +1,4 @@
-//===- AxisRef.h - a mesh axis or a part of one ------------------*- C++
-//-*-===//
+//===- AxisRef.h - a mesh axis or a part of one -----------------*- C++ -*-===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -27,6 +26,7 @@
 #ifndef SHARDONNAY_ALGEBRA_AXISREF_H
 #define SHARDONNAY_ALGEBRA_AXISREF_H
 
+#include "llvm/ADT/Hashing.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cstdint>
@@ -45,26 +45,28 @@ struct AxisRef {
   /// Where the next minor sub-axis would start: pre * size.
   int64_t end() const { return pre * size; }
 
-  /// Every device group of `other` lies in one of this: same axis and
-  /// [other.pre, other.end] inside [pre, end].
+  /// Same axis and [other.pre, other.end] inside [pre, end]: a device's
+  /// coordinate along this determines the one along `other`.
   bool contains(AxisRef other) const;
   /// `contains` and starts at the same place: this is the major part of `other`
   /// (or all of it).
   bool isPrefixOf(AxisRef other) const;
   /// This is the minor part of `other` (or all of it).
   bool isSuffixOf(AxisRef other) const;
-  /// The two have a part of size > 1 in common.
+  /// Same axis, and the intervals have more than a border in common. Decided
+  /// by magnitude, so that two that cannot coexist may overlap too ((1)2 and
+  /// (1)3) or not ((1)2 and (3)2, of an axis of size 6).
   bool overlaps(AxisRef other) const;
   /// Some splitting of the axis has both as unions of its parts. Always true on
   /// different axes.
   bool canCoexist(AxisRef other) const;
   /// The common part, if the two overlap and coexist.
   std::optional<AxisRef> overlap(AxisRef other) const;
-  /// The longest major part of this that does not overlap `other`; nothing if
-  /// that is empty.
+  /// The longest major part of this that does not overlap `other` and coexists
+  /// with it; nothing if that is empty.
   std::optional<AxisRef> prefixWithoutOverlap(AxisRef other) const;
-  /// The longest minor part of this that does not overlap `other`; nothing if
-  /// that is empty.
+  /// The longest minor part of this that does not overlap `other` and coexists
+  /// with it; nothing if that is empty.
   std::optional<AxisRef> suffixWithoutOverlap(AxisRef other) const;
   /// The largest major part that both have: same axis and pre, size = gcd of
   /// the sizes if > 1.
@@ -89,7 +91,10 @@ struct AxisRef {
   }
 };
 
-/// "a0" is not known here to be full, so it always prints as 0:(1)4.
+llvm::hash_code hash_value(AxisRef ref);
+
+/// The number of the axis and the part: 0:(1)4. A full axis is not known here
+/// to be one.
 llvm::raw_ostream &operator<<(llvm::raw_ostream &os, AxisRef ref);
 
 } // namespace shardonnay

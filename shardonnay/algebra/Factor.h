@@ -1,5 +1,4 @@
-//===- Factor.h - how an operation's dims decompose --------------*- C++
-//-*-===//
+//===- Factor.h - how an operation's dims decompose -------------*- C++ -*-===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -14,8 +13,10 @@
 // is its printable view.
 //
 // Invariants: every dim has at least one factor; the sizes of a dim's factors
-// multiply to its size; no factor occurs twice in a tensor; every factor occurs
-// in some tensor; a reduction factor occurs in no result.
+// multiply to its size, unless one of them is Windowed, Indexed or
+// NeedReplication (a slice of 8 to 5 has one factor of size 8); no factor of
+// size 1 stands beside others in a dim; no factor occurs twice in a tensor;
+// every factor occurs in some tensor; a reduction factor occurs in no result.
 //
 //===----------------------------------------------------------------------===//
 
@@ -69,7 +70,7 @@ using DimFactors = llvm::SmallVector<int32_t, 1>;
 struct TensorMapping {
   llvm::SmallVector<DimFactors, 4> dims;
 
-  /// The dim that has `factor`, and its place in that dim; -1 if none.
+  /// The dim that has `factor`; -1 if none.
   int64_t dimOf(int32_t factor) const;
   bool has(int32_t factor) const { return dimOf(factor) >= 0; }
   /// `factor` is the last (minor-most) of its dim.
@@ -109,15 +110,16 @@ struct FactorRule {
   }
 };
 
-/// ([ij, k])->([i, jk]) {i=2, j=4, k=4} reduction={k} ...
+/// ([i, k], [k, j])->([i, j]) {i=2, j=4, k=4} reduction={k}, then windowed,
+/// indexed, need_replication and blocked lists; factor names are i .. z, z_1
+/// ...
 llvm::raw_ostream &operator<<(llvm::raw_ostream &os, const FactorRule &rule);
 
 /// Builds a rule a factor at a time:
 ///   FactorRuleBuilder b(lhsRank, rhsRank | resultRank)
 ///   b.add(size, {operand dim or -1 ...}, {result dim or -1 ...}, kind)
-/// Factors of one dim are given major to minor. Dims that got no factor by
-/// build() become a factor of their own: that is an error unless `size` is
-/// known, so give every dim.
+/// Factors of one dim are given major to minor. Every dim needs one
+/// (FactorRule::verify says so).
 class FactorRuleBuilder {
 public:
   FactorRuleBuilder(llvm::ArrayRef<int64_t> operandRanks,

@@ -1,5 +1,4 @@
-//===- Layout.h - where the data of a tensor lies ----------------*- C++
-//-*-===//
+//===- Layout.h - where the data of a tensor lies ---------------*- C++ -*-===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -65,9 +64,10 @@ struct Layout {
   /// `slice` cut to `shape`: an empty interval has start = limit.
   llvm::SmallVector<Interval, 4> sliceOf(const Mesh &mesh, int64_t position,
                                          llvm::ArrayRef<int64_t> shape) const;
-  /// Every position's slice under `finer` lies in its slice under this one
-  /// (equal padded sizes, dims prefixes, no partial axes gained): `finer` is
-  /// reached without communication.
+  /// Every position's slice under `finer` lies in its slice under this one, and
+  /// both hold the same partial values: `finer` is reached without
+  /// communication. (Equal padded sizes, every dim's axes a prefix, equal
+  /// partial axes.)
   bool refinesTo(const Layout &finer) const;
   /// All axes in use, dims and partial.
   AxisList usedAxes() const;
@@ -81,6 +81,9 @@ struct Layout {
   bool operator!=(const Layout &o) const { return !(*this == o); }
 };
 
+llvm::hash_code hash_value(const Layout &layout);
+
+/// <8[0:(1)4] x 6[] partial=sum[1:(1)2]>
 llvm::raw_ostream &operator<<(llvm::raw_ostream &os, const Layout &layout);
 
 } // namespace shardonnay

@@ -1,5 +1,4 @@
-//===- Mesh.h - devices as a multi-dimensional array -------------*- C++
-//-*-===//
+//===- Mesh.h - devices as a multi-dimensional array ------------*- C++ -*-===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -25,6 +24,8 @@ namespace shardonnay {
 class Mesh {
 public:
   Mesh() = default;
+  /// `deviceIds`: empty or a permutation; the identity is stored as empty,
+  /// except that a mesh without axes keeps its one id (a maximal mesh).
   explicit Mesh(llvm::ArrayRef<int64_t> axisSizes,
                 llvm::ArrayRef<int64_t> deviceIds = {});
 
@@ -63,9 +64,15 @@ public:
   bool operator!=(const Mesh &o) const { return !(*this == o); }
 
 private:
+  /// How far apart two positions are that differ by one along `axis`.
+  int64_t stride(AxisRef axis) const;
+
   llvm::SmallVector<int64_t, 4> sizes;
   llvm::SmallVector<int64_t, 0> ids;
 };
+
+/// <2x4> device_ids=[...]
+llvm::raw_ostream &operator<<(llvm::raw_ostream &os, const Mesh &mesh);
 
 } // namespace shardonnay
 

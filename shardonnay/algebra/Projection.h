@@ -1,5 +1,4 @@
-//===- Projection.h - shardings seen through a factor rule -------*- C++
-//-*-===//
+//===- Projection.h - shardings seen through a factor rule ------*- C++ -*-===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -14,13 +13,15 @@
 //  * the minor-most factor of the dim takes all that remain, so only it can be
 //  cut unevenly;
 //  * where what is left of a factor and the next axis have no common part, the
-//  rest of the dim's axes *overflow*: they are
-//    kept with the factor they stopped at, count as used in every conflict
-//    check, and the later factors of the dim are closed.
+//  rest of the dim's axes *overflow*: they are kept with the factor they
+//  stopped at, count as used in every conflict check, and the later factors of
+//  the dim are closed. The factor itself is not, but it can't be cut further
+//  either: what it gained would have to stand major to the overflow.
 //
 // Back: the dim's axes are the factors' axes in order, stopping after the first
 // factor that is not cut completely (a cut of a later factor would be a strided
-// view); neighbours that can merge do. A dim is closed if any factor is.
+// view) or its overflow; neighbours that can merge do. A dim is closed if any
+// factor is, not counting those that an overflow closed.
 //
 // Worked example: 8 -> [i=2, j=4] cut by x of size 4: x:(1)2 to i, x:(2)2 to j.
 // Cut by y of size 3: gcd(2, 3) = 1, so y is overflow at i and j is closed.
@@ -74,8 +75,7 @@ TensorProjection project(const TensorSharding &sharding,
                          const TensorMapping &mapping,
                          llvm::ArrayRef<Factor> factors);
 
-/// The sharding of a row. Priorities, kind and dims whose row did not change
-/// are taken from `previous`.
+/// The sharding of a row. Priorities and kind are taken from `previous`.
 TensorSharding unproject(const TensorProjection &row,
                          const TensorMapping &mapping,
                          llvm::ArrayRef<Factor> factors,

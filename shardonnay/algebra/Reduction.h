@@ -1,5 +1,4 @@
-//===- Reduction.h - how partial values combine ------------------*- C++
-//-*-===//
+//===- Reduction.h - how partial values combine -----------------*- C++ -*-===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

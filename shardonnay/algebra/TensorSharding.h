@@ -1,5 +1,4 @@
-//===- TensorSharding.h - what is known of a tensor's sharding ---*- C++
-//-*-===//
+//===- TensorSharding.h - what is known of a tensor's sharding --*- C++ -*-===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,0 +1,95 @@
+//===- AxisRef.cpp --------------------------------------------------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardonnay/algebra/AxisRef.h"
+#include <algorithm>
+#include <numeric>
+
+namespace shardonnay {
+
+bool AxisRef::contains(AxisRef other) const {
+  return axis == other.axis && other.pre % pre == 0 && end() % other.end() == 0;
+}
+
+bool AxisRef::isPrefixOf(AxisRef other) const {
+  return pre == other.pre && other.contains(*this);
+}
+
+bool AxisRef::isSuffixOf(AxisRef other) const {
+  return end() == other.end() && other.contains(*this);
+}
+
+bool AxisRef::overlaps(AxisRef other) const {
+  return axis == other.axis &&
+         std::max(pre, other.pre) < std::min(end(), other.end());
+}
+
+bool AxisRef::canCoexist(AxisRef other) const {
+  if (axis != other.axis)
+    return true;
+  int64_t points[] = {pre, end(), other.pre, other.end()};
+  std::sort(std::begin(points), std::end(points));
+  return points[1] % points[0] == 0 && points[2] % points[1] == 0 &&
+         points[3] % points[2] == 0;
+}
+
+std::optional<AxisRef> AxisRef::overlap(AxisRef other) const {
+  if (!overlaps(other) || !canCoexist(other))
+    return std::nullopt;
+  int64_t start = std::max(pre, other.pre);
+  return AxisRef{axis, start, std::min(end(), other.end()) / start};
+}
+
+std::optional<AxisRef> AxisRef::prefixWithoutOverlap(AxisRef other) const {
+  if (!overlaps(other) && canCoexist(other))
+    return *this;
+  // What is left ends at or before `other`, at a border of this.
+  int64_t limit = std::gcd(end(), other.pre);
+  if (limit % pre != 0 || limit <= pre)
+    return std::nullopt;
+  return AxisRef{axis, pre, limit / pre};
+}
+
+std::optional<AxisRef> AxisRef::suffixWithoutOverlap(AxisRef other) const {
+  if (!overlaps(other) && canCoexist(other))
+    return *this;
+  // What is left starts at or after the end of `other`, at a border of this.
+  int64_t start = std::lcm(pre, other.end());
+  if (end() % start != 0 || start >= end())
+    return std::nullopt;
+  return AxisRef{axis, start, end() / start};
+}
+
+std::optional<AxisRef> AxisRef::greatestCommonPrefix(AxisRef other) const {
+  if (axis != other.axis || pre != other.pre)
+    return std::nullopt;
+  int64_t common = std::gcd(size, other.size);
+  if (common == 1)
+    return std::nullopt;
+  return AxisRef{axis, pre, common};
+}
+
+llvm::SmallVector<AxisRef, 2> AxisRef::subtract(AxisRef other) const {
+  if (!overlaps(other))
+    return {*this};
+  llvm::SmallVector<AxisRef, 2> parts;
+  if (pre < other.pre)
+    parts.push_back({axis, pre, other.pre / pre});
+  if (other.end() < end())
+    parts.push_back({axis, other.end(), end() / other.end()});
+  return parts;
+}
+
+llvm::hash_code hash_value(AxisRef ref) {
+  return llvm::hash_combine(ref.axis, ref.pre, ref.size);
+}
+
+llvm::raw_ostream &operator<<(llvm::raw_ostream &os, AxisRef ref) {
+  return os << ref.axis << ":(" << ref.pre << ")" << ref.size;
+}
+
+} // namespace shardonnay

@@ -1,0 +1,60 @@
+//===- TensorSharding.cpp -------------------------------------------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardonnay/algebra/TensorSharding.h"
+#include "llvm/ADT/STLExtras.h"
+
+namespace shardonnay {
+
+TensorSharding TensorSharding::fullyOpen(int64_t rank) {
+  TensorSharding sharding;
+  sharding.dims.resize(rank);
+  return sharding;
+}
+
+TensorSharding TensorSharding::fullyClosed(int64_t rank) {
+  TensorSharding sharding = fullyOpen(rank);
+  for (DimSharding &dim : sharding.dims)
+    dim.closed = true;
+  return sharding;
+}
+
+bool TensorSharding::isReplicated() const {
+  return unreduced.empty() && llvm::all_of(dims, [](const DimSharding &d) {
+           return d.axes.empty();
+         });
+}
+
+bool TensorSharding::uses(AxisRef axis) const {
+  return replicated.overlaps(axis) || unreduced.overlaps(axis) ||
+         llvm::any_of(
+             dims, [&](const DimSharding &d) { return d.axes.overlaps(axis); });
+}
+
+static void print(llvm::raw_ostream &os, const DimSharding &dim) {
+  os << "{";
+  llvm::interleaveComma(dim.axes, os);
+  if (!dim.closed)
+    os << (dim.axes.empty() ? "?" : ", ?");
+  os << "}";
+  if (dim.priority > 0)
+    os << "p" << dim.priority;
+}
+
+llvm::raw_ostream &operator<<(llvm::raw_ostream &os, const TensorSharding &s) {
+  os << "[";
+  llvm::interleaveComma(s.dims, os,
+                        [&](const DimSharding &dim) { print(os, dim); });
+  os << "]";
+  if (!s.replicated.empty())
+    os << " replicated=" << s.replicated;
+  if (!s.unreduced.empty())
+    os << " unreduced=" << toString(s.kind) << s.unreduced;
+  return os;
+}
+
+} // namespace shardonnay
