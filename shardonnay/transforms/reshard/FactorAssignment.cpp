@@ -1,0 +1,333 @@
+//===- FactorAssignment.cpp -----------------------------------------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardonnay/transforms/reshard/FactorAssignment.h"
+#include "llvm/ADT/Sequence.h"
+#include <tuple>
+
+using namespace llvm;
+
+namespace shardonnay {
+
+bool canBeCut(const Factor &factor) {
+  return factor.size > 0 && factor.kind != FactorKind::NeedReplication &&
+         factor.kind != FactorKind::Windowed;
+}
+
+namespace {
+
+struct Candidate {
+  int32_t factor;
+  AxisList axes;
+};
+
+/// Higher is better; compared in the order of the fields.
+using Score = std::tuple<int64_t, int64_t, int64_t, int64_t, int64_t>;
+
+int64_t kindRank(FactorKind kind) {
+  switch (kind) {
+  case FactorKind::PassThrough:
+    return 2;
+  case FactorKind::Reduction:
+    return 1;
+  default:
+    return 0;
+  }
+}
+
+class Assigner {
+public:
+  explicit Assigner(const AssignmentProblem &problem)
+      : problem(problem), rule(problem.rule), axes(rule.factors.size()) {}
+
+  FactorAssignment run();
+
+private:
+  bool takeAgreement();
+  bool keepOneSide();
+  void takeBestCandidates();
+  void redistributeLostAxes();
+
+  /// Cuts the factors as `row` does, as far as that is possible.
+  void takeRow(const TensorProjection &row);
+  SmallVector<Candidate> collectCandidates() const;
+  Score score(const Candidate &candidate) const;
+  /// The longest prefix of `wanted` that extends the factor's present axes and
+  /// keeps the laws; the present axes if none does.
+  AxisList possible(int32_t factor, const AxisList &wanted) const;
+  bool isEligible(int32_t factor) const;
+  AxisList axesOfOthers(int32_t factor) const;
+  AxisList lostAxes() const;
+  bool isBatching(int32_t factor) const;
+
+  int32_t numFactors() const { return rule.factors.size(); }
+  const FactorSharding &cell(int64_t tensor, int32_t factor) const {
+    return problem.tensors[tensor].row.factors[factor];
+  }
+  auto votingCells(int32_t factor) const {
+    SmallVector<const FactorSharding *, 4> cells;
+    for (const AssignmentTensor &tensor : problem.tensors)
+      if (!tensor.free && tensor.row.factors[factor].present)
+        cells.push_back(&tensor.row.factors[factor]);
+    return cells;
+  }
+
+  const AssignmentProblem &problem;
+  const FactorRule &rule;
+  FactorAssignment axes;
+};
+
+FactorAssignment Assigner::run() {
+  if (takeAgreement())
+    return axes;
+  if (!keepOneSide())
+    takeBestCandidates();
+  redistributeLostAxes();
+  return axes;
+}
+
+bool Assigner::takeAgreement() {
+  FactorAssignment agreed(axes.size());
+  for (int32_t factor = 0; factor < numFactors(); ++factor) {
+    auto cells = votingCells(factor);
+    if (cells.empty())
+      continue;
+    agreed[factor] = cells.front()->axes;
+    for (const FactorSharding *cell : cells)
+      if (cell->axes != agreed[factor] || !cell->overflow.empty())
+        return false;
+  }
+  for (int32_t factor = 0; factor < numFactors(); ++factor)
+    axes[factor] = possible(factor, agreed[factor]);
+  if (axes == agreed)
+    return true;
+  axes.assign(numFactors(), AxisList());
+  return false;
+}
+
+/// The two tensors of a unary-like op; nothing if there are more or fewer.
+std::optional<std::pair<int64_t, int64_t>>
+unaryPair(const AssignmentProblem &problem) {
+  SmallVector<int64_t, 2> ranked;
+  for (int64_t i = 0, e = problem.tensors.size(); i < e; ++i)
+    if (!problem.tensors[i].free && !problem.rule.tensor(i).dims.empty())
+      ranked.push_back(i);
+  if (ranked.size() != 2)
+    return std::nullopt;
+  return std::make_pair(ranked[0], ranked[1]);
+}
+
+int64_t shardsOf(const TensorProjection &row) {
+  int64_t shards = 1;
+  for (const FactorSharding &cell : row.factors)
+    shards *= cell.axes.numShards();
+  return shards;
+}
+
+bool Assigner::keepOneSide() {
+  auto pair = unaryPair(problem);
+  bool simple =
+      all_of(rule.factors,
+             [](const Factor &factor) {
+               return factor.kind != FactorKind::NeedReplication;
+             }) &&
+      all_of(seq<int64_t>(0, rule.numTensors()), [&](int64_t i) {
+        return all_of(rule.tensor(i).dims, [](const DimFactors &factors) {
+          return factors.size() == 1;
+        });
+      });
+  if (!pair || !simple)
+    return false;
+  auto preference = [&](int64_t i) {
+    const AssignmentTensor &tensor = problem.tensors[i];
+    bool cutsWindow = any_of(seq<int32_t>(0, numFactors()), [&](int32_t f) {
+      return !canBeCut(rule.factors[f]) && !tensor.row.factors[f].axes.empty();
+    });
+    return std::make_tuple(!cutsWindow, tensor.bytes, shardsOf(tensor.row));
+  };
+  auto [kept, other] = *pair;
+  if (preference(other) > preference(kept))
+    std::swap(kept, other);
+  takeRow(problem.tensors[kept].row);
+  takeRow(problem.tensors[other].row);
+  return true;
+}
+
+void Assigner::takeRow(const TensorProjection &row) {
+  for (int32_t factor = 0; factor < numFactors(); ++factor)
+    if (row.factors[factor].present)
+      axes[factor] = possible(factor, row.factors[factor].axes);
+}
+
+void Assigner::takeBestCandidates() {
+  SmallVector<Candidate> candidates = collectCandidates();
+  while (true) {
+    const Candidate *best = nullptr;
+    AxisList bestAxes;
+    for (const Candidate &candidate : candidates) {
+      AxisList extended = possible(candidate.factor, candidate.axes);
+      if (extended == axes[candidate.factor])
+        continue;
+      if (best && score({candidate.factor, extended}) <=
+                      score({best->factor, bestAxes}))
+        continue;
+      best = &candidate;
+      bestAxes = extended;
+    }
+    if (!best)
+      return;
+    axes[best->factor] = bestAxes;
+  }
+}
+
+SmallVector<Candidate> Assigner::collectCandidates() const {
+  SmallVector<Candidate> candidates;
+  auto add = [&](int32_t factor, AxisList prefix) {
+    if (!prefix.empty() && none_of(candidates, [&](const Candidate &c) {
+          return c.factor == factor && c.axes == prefix;
+        }))
+      candidates.push_back({factor, std::move(prefix)});
+  };
+  for (int32_t factor = 0; factor < numFactors(); ++factor) {
+    auto cells = votingCells(factor);
+    for (const FactorSharding *cell : cells) {
+      for (size_t n = 1; n <= cell->axes.size(); ++n)
+        add(factor, AxisList(cell->axes.refs().take_front(n)));
+      for (const FactorSharding *other : cells)
+        add(factor, cell->axes.commonPrefix(other->axes));
+    }
+  }
+  return candidates;
+}
+
+Score Assigner::score(const Candidate &candidate) const {
+  int64_t tensors = 0, bytes = 0;
+  for (const AssignmentTensor &tensor : problem.tensors) {
+    const FactorSharding &cell = tensor.row.factors[candidate.factor];
+    if (tensor.free || !cell.present || !candidate.axes.isPrefixOf(cell.axes))
+      continue;
+    ++tensors;
+    bytes += tensor.bytes;
+  }
+  return {tensors, bytes, kindRank(rule.factors[candidate.factor].kind),
+          candidate.axes.numShards() / axes[candidate.factor].numShards(),
+          -candidate.factor};
+}
+
+AxisList Assigner::possible(int32_t factor, const AxisList &wanted) const {
+  const AxisList &present = axes[factor];
+  if (!isEligible(factor) || !present.isPrefixOf(wanted))
+    return present;
+  AxisList cut = wanted.prefixWithoutOverlap(axesOfOthers(factor))
+                     .prefixDividing(rule.factors[factor].size);
+  return present.isPrefixOf(cut) ? cut : present;
+}
+
+bool Assigner::isEligible(int32_t factor) const {
+  if (!canBeCut(rule.factors[factor]))
+    return false;
+  // A cut behind an incomplete one would be a strided view.
+  for (int64_t i = 0; i < rule.numTensors(); ++i) {
+    int64_t dim = rule.tensor(i).dimOf(factor);
+    if (dim < 0)
+      continue;
+    for (int32_t major : rule.tensor(i).dims[dim]) {
+      if (major == factor)
+        break;
+      if (axes[major].numShards() != rule.factors[major].size)
+        return false;
+    }
+  }
+  // A partial result has one kind.
+  return !rule.reducesOver(factor) ||
+         all_of(seq<int32_t>(0, numFactors()), [&](int32_t other) {
+           return axes[other].empty() || !rule.reducesOver(other) ||
+                  rule.factors[other].combiner == rule.factors[factor].combiner;
+         });
+}
+
+AxisList Assigner::axesOfOthers(int32_t factor) const {
+  AxisList used;
+  for (int32_t other = 0; other < numFactors(); ++other)
+    if (other != factor)
+      used.append(axes[other]);
+  return used.sorted();
+}
+
+AxisList Assigner::lostAxes() const {
+  AxisList lost, used;
+  for (const AxisList &list : axes)
+    used.append(list);
+  used = used.sorted();
+  int64_t numOperands = rule.operands.size();
+  for (int64_t i = 0, e = problem.tensors.size(); i < e; ++i) {
+    if (problem.tensors[i].free || (i >= numOperands && !problem.contraction))
+      continue;
+    for (int32_t factor = 0; factor < numFactors(); ++factor) {
+      if (canBeCut(rule.factors[factor]) && !problem.contraction)
+        continue;
+      for (AxisRef axis : cell(i, factor).axes)
+        if (!used.overlaps(axis) && !lost.overlaps(axis))
+          lost.append(axis);
+    }
+  }
+  return lost;
+}
+
+bool Assigner::isBatching(int32_t factor) const {
+  return rule.factors[factor].kind == FactorKind::PassThrough &&
+         all_of(seq<int64_t>(0, rule.numTensors()), [&](int64_t i) {
+           return rule.tensor(i).dims.empty() || rule.tensor(i).has(factor);
+         });
+}
+
+void Assigner::redistributeLostAxes() {
+  for (AxisRef axis : lostAxes()) {
+    int32_t best = -1;
+    int64_t bestLeft = 0;
+    for (int32_t factor = 0; factor < numFactors(); ++factor) {
+      if (!isBatching(factor))
+        continue;
+      AxisList wanted = axes[factor];
+      wanted.append(axis);
+      int64_t left = rule.factors[factor].size / axes[factor].numShards();
+      if (left > bestLeft && possible(factor, wanted) == wanted) {
+        best = factor;
+        bestLeft = left;
+      }
+    }
+    if (best >= 0)
+      axes[best].append(axis);
+  }
+}
+
+} // namespace
+
+FactorAssignment assignFactors(const AssignmentProblem &problem) {
+  return Assigner(problem).run();
+}
+
+TensorSharding shardingUnder(const FactorAssignment &assignment,
+                             const FactorRule &rule, int64_t tensor) {
+  const TensorMapping &mapping = rule.tensor(tensor);
+  TensorSharding sharding = TensorSharding::fullyClosed(mapping.dims.size());
+  for (auto [dim, factors] : zip_equal(sharding.dims, mapping.dims))
+    for (int32_t factor : factors)
+      dim.axes.append(assignment[factor]);
+  if (tensor < static_cast<int64_t>(rule.operands.size()))
+    return sharding;
+  for (int32_t f = 0, e = assignment.size(); f < e; ++f) {
+    if (assignment[f].empty() || !rule.reducesOver(f))
+      continue;
+    sharding.unreduced.append(assignment[f]);
+    sharding.kind = rule.factors[f].combiner;
+  }
+  sharding.unreduced = sharding.unreduced.sorted();
+  return sharding;
+}
+
+} // namespace shardonnay
