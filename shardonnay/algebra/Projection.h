@@ -26,8 +26,7 @@
 // Worked example: 8 -> [i=2, j=4] cut by x of size 4: x:(1)2 to i, x:(2)2 to j.
 // Cut by y of size 3: gcd(2, 3) = 1, so y is overflow at i and j is closed.
 //
-// Law: unproject(project(s)) = s for every s without axes that a stop would
-// drop.
+// Law: unproject(project(s)) = s.
 //
 //===----------------------------------------------------------------------===//
 
