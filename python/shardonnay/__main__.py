@@ -1,0 +1,128 @@
+"""The `shardonnay` command: compile and run partitioned programs."""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from .compiler import STAGES, CompileError, compile
+
+
+class UsageError(Exception):
+    """The command cannot do what it was asked; the message says why and what to do."""
+
+
+def _parser():
+    parser = argparse.ArgumentParser(prog="shardonnay", description="Splits a tensor program over many devices.")
+    commands = parser.add_subparsers(dest="command", required=True)
+
+    def command(name, action, text):
+        added = commands.add_parser(name, help=text, description=text)
+        added.add_argument("input", metavar="IN", help="StableHLO and sdy text or bytecode as JAX writes it; - is stdin")
+        added.add_argument(
+            "--no-implicit-replication",
+            action="store_true",
+            help="an op that cannot be computed on shards is an error, not a warning with its bytes",
+        )
+        added.set_defaults(action=action)
+        return added
+
+    to_text = command("compile", _compile, "Writes the program that each device runs.")
+    to_text.add_argument("--to", metavar="STAGE", choices=STAGES, default=STAGES[-1], help=", ".join(STAGES))
+    to_text.add_argument("-o", dest="output", metavar="OUT", default="-", help="default: stdout")
+    to_text.add_argument("--manifest", metavar="M.json", help="write what to feed each device and what comes back")
+
+    to_run = command("run", _run, "Runs the per-device program on CPU devices.")
+    to_run.add_argument("--devices", type=int, metavar="N", help="must be the size of the mesh (the default)")
+    to_run.add_argument(
+        "--inputs",
+        metavar="X.npz",
+        help="arrays by the manifest's names or arr_0, arr_1, ...; default: deterministic random values, floats "
+        "uniform in [-1, 1) or, where that yields NaN, in [0, 1), integers in 0..7",
+    )
+    to_run.add_argument(
+        "--check", action="store_true", help="compare with the unpartitioned program; exit code 1 if they disagree"
+    )
+    return parser
+
+
+def _read(path):
+    if path == "-":
+        return sys.stdin.buffer.read(), "<stdin>"
+    return Path(path).read_bytes(), path
+
+
+def _write(path, text):
+    if path == "-":
+        sys.stdout.write(text)
+    else:
+        Path(path).write_text(text)
+
+
+def _compiled(text, name, options, to=STAGES[-1]):
+    compiled = compile(text, to=to, no_implicit_replication=options.no_implicit_replication, name=name)
+    for diagnostic in compiled.diagnostics:
+        print(diagnostic, file=sys.stderr)
+    return compiled
+
+
+def _compile(options):
+    compiled = _compiled(*_read(options.input), options, options.to)
+    if options.manifest:
+        if compiled.manifest is None:
+            raise UsageError(f"--manifest: there is none after stage {options.to}; use a later stage")
+        _write(options.manifest, json.dumps(compiled.manifest, indent=1) + "\n")
+    _write(options.output, compiled.text)
+    return 0
+
+
+def _run(options):
+    text, name = _read(options.input)
+    compiled = _compiled(text, name, options)
+    devices = compiled.manifest["devices"]
+    if options.devices not in (None, devices):
+        raise UsageError(f"--devices {options.devices}: the program's mesh has {devices} devices")
+    from . import engine, run
+
+    try:
+        engine.prepare(devices)
+        program = run.Program(compiled)
+        if options.inputs:
+            inputs = run.load_inputs(options.inputs, compiled.manifest["inputs"])
+        else:
+            inputs = run.random_inputs(program)
+        return _check(text, program, inputs) if options.check else _show(program, inputs)
+    except (RuntimeError, ValueError) as error:  # XLA's and MLIR's own errors are RuntimeErrors
+        raise UsageError(str(error)) from None
+
+
+def _show(program, inputs):
+    outputs, spreads = program(inputs)
+    for entry, output, spread in zip(program.manifest["outputs"], outputs, spreads):
+        copies = f", copies on several devices differ by {spread:.3g}" if spread else ""
+        print(f"{entry['name']}: {output.dtype.name}{list(output.shape)}{copies}")
+    return 0
+
+
+def _check(text, program, inputs):
+    from . import run
+
+    agreements, _ = run.check(text, program, inputs)
+    for agreement in agreements:
+        print(agreement)
+    return 0 if all(agreement.ok for agreement in agreements) else 1
+
+
+def main(arguments=None):
+    options = _parser().parse_args(arguments)
+    try:
+        return options.action(options)
+    except CompileError as error:
+        print(error, file=sys.stderr)
+    except (UsageError, OSError) as error:
+        print(f"shardonnay: error: {error}", file=sys.stderr)
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,208 @@
+"""Whether a partitioned program computes what the whole program computes.
+
+The reference is the unpartitioned program on one device. A difference is an error when it exceeds
+
+    rtol * max|reference| + 10 * noise,
+
+where the noise of an output is how far it moves when the inputs are perturbed by a relative rounding error: a result
+that is all cancellation (Adam's update of a gradient that is mathematically zero) is no ground to blame a partitioner.
+Integers, and every output of a program that only moves data, have to agree bit by bit, except where the noise alone
+flips an integer. Copies of one piece on several devices have to agree as well; that catches wrong replica groups.
+"""
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+from jaxlib.mlir import ir
+
+from . import boundary, engine
+
+# Narrowest float type in the program -> relative perturbation of the inputs; rtol is ten times that.
+_PERTURBATION = {"f8": 6e-2, "bf16": 8e-3, "f16": 1e-3, "f32": 1e-6, "f64": 1e-14}
+
+_IDENTITIES = {
+    "sdy.sharding_constraint",
+    "sdy.reshard",
+    "sdy.data_flow_edge",
+    "sdy.propagation_barrier",
+}
+_DROPPED = {"sdy.mesh", "sdy.sharding_group"}
+_ARGUMENT_ATTRIBUTES = {"sdy.sharding", "mhlo.sharding", "tf.aliasing_output", "jax.buffer_donor"}
+
+_MOVEMENT = {
+    "builtin.module",
+    "func.func",
+    "func.call",
+    "func.return",
+    *(
+        f"stablehlo.{name}"
+        for name in (
+            "and bitcast_convert broadcast broadcast_in_dim compare concatenate constant convert dynamic_slice "
+            "dynamic_update_slice gather iota negate not or pad reshape return reverse select slice transpose"
+        ).split()
+    ),
+}
+
+
+def _operations(module):
+    found = []
+
+    def visit(operation):
+        found.append(operation)
+        return ir.WalkResult.ADVANCE
+
+    module.operation.walk(visit)
+    return found
+
+
+def unpartitioned(text):
+    """The program without meshes, shardings, constraints and donation: what one device runs."""
+    with engine.context(), ir.Location.unknown():
+        module = ir.Module.parse(text)
+        for operation in _operations(module):
+            if operation.name in _IDENTITIES:
+                operation.results[0].replace_all_uses_with(operation.operands[0])
+            elif operation.name not in _DROPPED:
+                if operation.name.startswith("sdy."):
+                    raise engine.EngineError(f"no unpartitioned form of a program with {operation.name}")
+                _strip(operation)
+                continue
+            operation.erase()
+        module.operation.attributes["mhlo.num_partitions"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(32), 1)
+        return module.operation.get_asm(enable_debug_info=False)
+
+
+def _strip(operation):
+    for name in ("sdy.sharding", "sdy.sharding_rule", "mhlo.sharding"):
+        if name in operation.attributes:
+            del operation.attributes[name]
+    for name in ("arg_attrs", "res_attrs"):
+        if operation.name == "func.func" and name in operation.attributes:
+            kept = [
+                ir.DictAttr.get({key: value for key, value in dict_items(entry) if key not in _ARGUMENT_ATTRIBUTES})
+                for entry in operation.attributes[name]
+            ]
+            operation.attributes[name] = ir.ArrayAttr.get(kept)
+
+
+def dict_items(attribute):
+    """(name, attribute) of a dictionary attribute."""
+    return [(named.name, named.attr) for named in attribute]
+
+
+def only_moves_data(text):
+    with engine.context(), ir.Location.unknown():
+        return all(operation.name in _MOVEMENT for operation in _operations(ir.Module.parse(text)))
+
+
+def perturbation(text):
+    """The relative rounding error of the narrowest float type that the program computes in."""
+    for name, size in _PERTURBATION.items():
+        if re.search(rf"[x<]{name}\w*>", text):
+            return size
+    return 0.0
+
+
+def random_inputs(entries, positive=False, seed=0):
+    """Deterministic inputs: floats uniform in [-1, 1), or [0, 1) if `positive`; integers in 0..7; booleans either."""
+    generator, inputs = np.random.default_rng(seed), []
+    for entry in entries:
+        dtype, shape = boundary.dtype_of(entry["dtype"]), tuple(entry["global_shape"])
+        if boundary.is_inexact(dtype):
+            value = generator.uniform(0.0 if positive else -1.0, 1.0, shape)
+        else:
+            value = generator.integers(0, 2 if dtype.kind == "b" else 8, shape)
+        inputs.append(np.asarray(value).astype(dtype))
+    return inputs
+
+
+def _perturbed(inputs, relative, seed):
+    generator, moved = np.random.default_rng(seed), []
+    for value in inputs:
+        if boundary.is_inexact(value.dtype):
+            factor = 1.0 + relative * generator.choice([-1.0, 1.0], value.shape)
+            wide = np.complex128 if value.dtype.kind == "c" else np.float64
+            value = np.asarray(value.astype(wide) * factor).astype(value.dtype)
+        moved.append(value)
+    return moved
+
+
+@dataclass
+class Reference:
+    """What the unpartitioned program yields, and what it may yield: per output the value and the allowed error."""
+
+    outputs: list
+    tolerances: list
+    unstable: list  # per output: None, or where rounding alone changes an integer
+    memory: dict
+
+
+def reference(text, inputs):
+    """Runs the unpartitioned program on one device, as it is and with its inputs perturbed."""
+    whole = unpartitioned(text)
+    executable = engine.Executable(whole, 1)
+
+    def run(values):
+        return [shards[0] for shards in executable([[value] for value in values])]
+
+    outputs, relative = run(inputs), perturbation(whole)
+    exact = only_moves_data(whole)
+    moved = [] if exact or not relative else [run(_perturbed(inputs, relative, seed)) for seed in (1, 2)]
+    tolerances, unstable = [], []
+    for index, output in enumerate(outputs):
+        others = [values[index] for values in moved]
+        if exact or not boundary.is_inexact(output.dtype):
+            tolerances.append(0.0)
+            unstable.append(np.any([output != other for other in others], axis=0) if others else None)
+        else:
+            noise = max([boundary.difference(output, other) for other in others], default=0.0)
+            tolerances.append(10 * relative * _largest(output) + 10 * noise)
+            unstable.append(None)
+    return Reference(outputs, tolerances, unstable, executable.memory())
+
+
+def _largest(array):
+    wide = np.abs(array.astype(np.complex128 if array.dtype.kind == "c" else np.float64))
+    return float(wide[np.isfinite(wide)].max(initial=0.0))
+
+
+@dataclass
+class Agreement:
+    """How one output of the partitioned program compares."""
+
+    name: str
+    error: float
+    spread: float  # the largest difference between copies on several devices
+    tolerance: float
+    largest: float
+
+    @property
+    def ok(self):
+        return self.error <= self.tolerance and self.spread <= self.tolerance
+
+    def __str__(self):
+        verdict = "ok" if self.ok else "DISAGREES"
+        copies = f", copies differ by {self.spread:.3g}" if self.spread else ""
+        return (
+            f"{self.name}: largest error {self.error:.3g} of {self.largest:.3g} "
+            f"(allowed {self.tolerance:.3g}){copies}: {verdict}"
+        )
+
+
+def agreements(entries, outputs, spreads, expected):
+    """One Agreement per output, `expected` being a Reference."""
+    found = []
+    for entry, output, spread, wanted, tolerance, unstable in zip(
+        entries, outputs, spreads, expected.outputs, expected.tolerances, expected.unstable, strict=True
+    ):
+        if output.shape != wanted.shape or output.dtype != wanted.dtype:
+            raise boundary.BoundaryError(
+                f"{entry['name']}: expected {wanted.dtype.name}{list(wanted.shape)}, "
+                f"got {output.dtype.name}{list(output.shape)}"
+            )
+        if unstable is not None:
+            output = np.where(unstable, wanted, output)
+        error = boundary.difference(output, wanted)
+        found.append(Agreement(entry["name"], error, spread, tolerance, _largest(wanted)))
+    return found

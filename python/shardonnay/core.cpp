@@ -1,0 +1,69 @@
+//===- core.cpp - the compiler as a Python module -------------------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Text in, text out: no MLIR object crosses into Python, where other copies of
+// MLIR live. compiler.py gives this its Python shape.
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardonnay/pipeline/Compile.h"
+#include "llvm/Support/FormatVariadic.h"
+#include <nanobind/nanobind.h>
+
+namespace nb = nanobind;
+using namespace shardonnay;
+
+/// What is no UTF-8 (a message may quote any input) becomes U+FFFD.
+static nb::str toStr(llvm::StringRef text) {
+  return nb::steal<nb::str>(
+      PyUnicode_DecodeUTF8(text.data(), text.size(), "replace"));
+}
+
+static nb::str toJson(const llvm::json::Value &value) {
+  return toStr(llvm::formatv("{0}", value).str());
+}
+
+static nb::tuple stages() {
+  nb::list names;
+  for (Stage stage : allStages())
+    names.append(toStr(toString(stage)));
+  return nb::tuple(names);
+}
+
+/// (ok, text, manifest JSON, report JSON, [(severity, location, message)])
+static nb::tuple compileText(nb::object text, const char *to,
+                             bool noImplicitReplication, bool debugInfo,
+                             const char *name) {
+  CompileOptions options;
+  options.toStage = parseStage(to);
+  if (!options.toStage)
+    throw nb::value_error("unknown stage");
+  options.pipeline.noImplicitReplication = noImplicitReplication;
+  options.debugInfo = debugInfo;
+  nb::bytes input = nb::isinstance<nb::bytes>(text)
+                        ? nb::cast<nb::bytes>(text)
+                        : nb::cast<nb::bytes>(text.attr("encode")());
+  CompileResult result;
+  {
+    // The input outlives the call; other Python threads may run.
+    nb::gil_scoped_release release;
+    result =
+        compile(llvm::StringRef(input.c_str(), input.size()), options, name);
+  }
+  nb::list diagnostics;
+  for (const CompileDiagnostic &diagnostic : result.diagnostics)
+    diagnostics.append(nb::make_tuple(toStr(diagnostic.severity),
+                                      toStr(diagnostic.location),
+                                      toStr(diagnostic.message)));
+  return nb::make_tuple(result.ok, toStr(result.text), toJson(result.manifest),
+                        toJson(result.report), diagnostics);
+}
+
+NB_MODULE(_core, module) {
+  module.def("stages", stages);
+  module.def("compile", compileText);
+}

@@ -1,0 +1,121 @@
+"""Runs StableHLO text as it is on PJRT's CPU client, one partition a device.
+
+XLA must not partition the text again, so its partitioning passes are switched off; what runs is the program that the
+compiler wrote. Importing this module imports JAX, but starts no backend; `prepare` decides how many CPU devices there
+are and has to come first.
+"""
+
+import functools
+
+import jax
+import numpy as np
+from jax._src.interpreters import mlir as jax_mlir
+from jax._src.lib import _jax
+from jaxlib.lapack import _lapack
+from jaxlib.mlir import ir
+from jaxlib.mlir._mlir_libs import _stablehlo
+from jaxlib.mlir.passmanager import PassManager
+
+from .boundary import BoundaryError, dtype_of
+
+_PARTITIONING_PASSES = "spmd-partitioning,shardy-xla,sharding-propagation"
+
+
+class EngineError(RuntimeError):
+    """The engine cannot run this program, or not with this number of devices."""
+
+
+def prepare(devices):
+    """Makes JAX see at least `devices` CPU devices. Only possible before JAX starts its backends."""
+    try:
+        jax.config.update("jax_num_cpu_devices", devices)
+    except RuntimeError:
+        pass  # started already: what counts is how many devices there are
+    try:
+        found = len(jax.devices("cpu"))
+    except RuntimeError as error:
+        raise EngineError(f"no CPU devices: {error}") from None
+    if found < devices:
+        raise EngineError(
+            f"JAX started with {found} CPU devices, expected {devices}; call prepare({devices}) before using JAX, "
+            f"or set XLA_FLAGS=--xla_force_host_platform_device_count={devices}"
+        )
+
+
+@functools.cache
+def _register_once():
+    _stablehlo.register_stablehlo_passes()  # twice would abort the process
+    _lapack.initialize()  # JAX does it while it lowers; without it LAPACK custom calls crash
+
+
+def context():
+    """A jaxlib MLIR context with every dialect that JAX prints, entered with an unknown location."""
+    _register_once()
+    return jax_mlir.make_ir_context()
+
+
+def _local_types(module):
+    main = next(op for op in module.body.operations if op.operation.name == "func.func" and op.sym_name.value == "main")
+    types = []
+    for kind in ir.FunctionType(main.function_type.value).inputs:
+        if not isinstance(kind, ir.RankedTensorType):
+            raise EngineError(f"inputs of type {kind} are not supported")
+        types.append((tuple(kind.shape), dtype_of(str(kind.element_type))))
+    return types
+
+
+class Executable:
+    """A StableHLO program compiled by XLA for `devices` partitions, its collectives as they stand in the text."""
+
+    def __init__(self, text, devices):
+        prepare(devices)
+        self.devices = jax.devices("cpu")[:devices]
+        options = _jax.CompileOptions()
+        options.num_replicas, options.num_partitions = 1, devices
+        build = options.executable_build_options
+        build.num_replicas, build.num_partitions = 1, devices
+        build.use_shardy_partitioner = False
+        build.use_spmd_partitioning = devices > 1
+        ids = np.array([device.id for device in self.devices]).reshape(1, devices)
+        build.device_assignment = _jax.DeviceAssignment.create(ids)
+        build.debug_options.xla_disable_hlo_passes = _PARTITIONING_PASSES
+        with context(), ir.Location.unknown():
+            module = ir.Module.parse(text)
+            PassManager.parse("builtin.module(func.func(chlo-legalize-to-stablehlo))").run(module.operation)
+            self._types = _local_types(module)
+            client, device_list = self.devices[0].client, _jax.DeviceList(tuple(self.devices))
+            self._executable = client.compile_and_load(module, device_list, options)
+
+    def memory(self):
+        """XLA's figures for one device in bytes: arguments, outputs, temporaries, and outputs that alias arguments."""
+        stats = self._executable.get_compiled_memory_stats()
+        return {
+            "arguments": stats.argument_size_in_bytes,
+            "outputs": stats.output_size_in_bytes,
+            "temporaries": stats.temp_size_in_bytes,
+            "aliased": stats.alias_size_in_bytes,
+        }
+
+    def __call__(self, inputs):
+        """Runs once. `inputs[i][d]` is what device d is fed for input i; returns outputs in the same arrangement."""
+        if len(inputs) != len(self._types):
+            raise BoundaryError(f"the program takes {len(self._types)} inputs, got {len(inputs)}")
+        for index, (shards, expected) in enumerate(zip(inputs, self._types)):
+            for piece in shards:
+                if (piece.shape, piece.dtype) != expected:
+                    raise BoundaryError(
+                        f"input {index}: the program takes {expected[1].name}{list(expected[0])}, "
+                        f"got {piece.dtype.name}{list(piece.shape)}"
+                    )
+        with jax.enable_x64(True):
+            arrays = [self._array(shards) for shards in inputs]
+            results = self._executable.execute_sharded(arrays)
+            outputs = results.disassemble_into_single_device_arrays()
+            return [[np.asarray(piece) for piece in shards] for shards in outputs]
+
+    def _array(self, shards):
+        # The engine looks at the buffers only; a replicated sharding lets every device bring its own.
+        mesh = jax.sharding.Mesh(np.array(self.devices), ("device",))
+        sharding = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec())
+        buffers = [jax.device_put(piece, device) for piece, device in zip(shards, self.devices)]
+        return jax.make_array_from_single_device_arrays(shards[0].shape, sharding, buffers)

@@ -1,0 +1,58 @@
+"""Runs a compiled program on its devices, and checks it against the unpartitioned program."""
+
+import numpy as np
+
+from . import boundary, compare, engine
+
+
+class Program:
+    """A compiled program on PJRT's CPU devices: global arrays in, global arrays out."""
+
+    def __init__(self, compiled):
+        self.manifest = compiled.manifest
+        self._executable = engine.Executable(compiled.text, self.manifest["devices"])
+
+    def __call__(self, inputs):
+        """(outputs, spreads): the global outputs, and for each the largest difference between copies of a piece."""
+        entries, mesh = self.manifest["inputs"], self.manifest["mesh"]
+        shards = [boundary.shard(entry, value, mesh) for entry, value in zip(entries, inputs, strict=True)]
+        pieces = self._executable(shards)
+        results = [
+            boundary.assemble(entry, shards, mesh)
+            for entry, shards in zip(self.manifest["outputs"], pieces, strict=True)
+        ]
+        return [output for output, _ in results], [spread for _, spread in results]
+
+    def memory(self):
+        """XLA's figures for one device, see engine.Executable.memory."""
+        return self._executable.memory()
+
+
+def load_inputs(path, entries):
+    """The inputs in an .npz file: by the manifest's names, or `arr_0`, `arr_1`, ... in order."""
+    with np.load(path) as stored:
+        inputs = []
+        for entry in entries:
+            names = (entry["name"], f"arr_{entry['index']}")
+            name = next((name for name in names if name in stored), None)
+            if name is None:
+                raise boundary.BoundaryError(f"{path}: expected an array {names[0]} or {names[1]}, got {stored.files}")
+            inputs.append(boundary.check_array(entry, stored[name]))
+        return inputs
+
+
+def random_inputs(program):
+    """compare.random_inputs of signs such that the program does not yield NaN (a square root of a variance, say)."""
+    entries = program.manifest["inputs"]
+    inputs = compare.random_inputs(entries)
+    outputs, _ = program(inputs)
+    if any(np.isnan(output).any() for output in outputs if boundary.is_inexact(output.dtype)):
+        return compare.random_inputs(entries, positive=True)
+    return inputs
+
+
+def check(text, program, inputs):
+    """One compare.Agreement per output of `program`, compiled from `text`, with the reference it was held against."""
+    expected = compare.reference(text, inputs)
+    outputs, spreads = program(inputs)
+    return compare.agreements(program.manifest["outputs"], outputs, spreads, expected), expected
