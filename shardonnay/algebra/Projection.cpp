@@ -34,18 +34,20 @@ static void projectDim(const DimSharding &dim, const DimFactors &dimFactors,
                        llvm::ArrayRef<Factor> factors, TensorProjection &row) {
   llvm::SmallVector<AxisRef, 4> left(dim.axes.begin(), dim.axes.end());
   bool overflowed = false;
+  bool closeNext = false;
   for (int32_t factor : dimFactors) {
     FactorSharding &cell = row.factors[factor];
     cell.present = true;
     cell.minorMost = factor == dimFactors.back();
-    cell.closed = dim.closed || overflowed;
+    cell.closed = dim.closed || closeNext;
+    closeNext = false;
     if (overflowed)
       continue;
     if (cell.minorMost) {
       cell.axes = AxisList(left);
     } else if (!takeDividing(left, factors[factor].size, cell.axes)) {
       cell.overflow = AxisList(left);
-      overflowed = true;
+      overflowed = closeNext = true;
     }
   }
 }

@@ -13,10 +13,11 @@
 //  * the minor-most factor of the dim takes all that remain, so only it can be
 //  cut unevenly;
 //  * where what is left of a factor and the next axis have no common part, the
-//  rest of the dim's axes *overflow*: they are kept with the factor they
-//  stopped at, count as used in every conflict check, and the later factors of
-//  the dim are closed. The factor itself is not, but it can't be cut further
-//  either: what it gained would have to stand major to the overflow.
+//    rest of the dim's axes *overflow*: they are kept with the factor they
+//    stopped at, count as used in every conflict check, and the next factor of
+//    the dim is closed. (Those after it get nothing either: see below. Closing
+//    them too would let them hold others back under the basic strategy, which
+//    the existing passes do not do.)
 //
 // Back: the dim's axes are the factors' axes in order, stopping after the first
 // factor that is not cut completely (a cut of a later factor would be a strided
