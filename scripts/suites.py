@@ -1,0 +1,173 @@
+#!/usr/bin/env python3
+"""What scripts/check runs: [--long] [SUITE ...]
+
+Suites, in order: format tidy layout unit lit python e2e; all of them by default. A suite that ran nothing has failed. The
+last line is the sum: `N passed, N failed`.
+
+--long  tidy on every file, property tests with 20 times the cases, the tests marked `long`.
+"""
+
+import argparse
+import concurrent.futures
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+BUILD = ROOT / "build"
+RESULTS = BUILD / "check"
+LLVM = "/usr/lib/llvm-22/bin/"
+CASES = {False: 100, True: 2000}
+
+
+def output_of(*command, **more):
+    done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **more)
+    return done.returncode, done.stdout
+
+
+def git(*arguments):
+    return output_of("git", *arguments)[1].split()
+
+
+def sources():
+    return [path for path in git("ls-files", "*.cpp", "*.h") if (ROOT / path).exists()]
+
+
+def changed_sources():
+    """The sources changed since the merge-base with origin/main; on main, or without it, in the last 20 commits."""
+    on_main = output_of("git", "rev-parse", "--abbrev-ref", "HEAD")[1].strip() == "main"
+    status, base = output_of("git", "merge-base", "HEAD", "origin/main")
+    if on_main or status:
+        base = (git("rev-list", "--max-count=21", "--first-parent", "HEAD") or ["HEAD"])[-1]
+    changed = set(git("diff", "--name-only", base.strip(), "--", "*.cpp", "*.h"))
+    return [path for path in sources() if path in changed]
+
+
+def each(action, items):
+    """(passed, failed) of action(item) -> its complaint or "", on all cores; complaints are printed."""
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        complaints = list(filter(None, pool.map(action, items)))
+    print("".join(complaints), end="")
+    return len(items) - len(complaints), len(complaints)
+
+
+def junit(status, files):
+    """(passed, failed) of JUnit files; a runner that failed without naming a failed test counts as one."""
+    passed = failed = 0
+    for file in files:
+        for suite in ElementTree.parse(file).getroot().iter("testsuite"):
+            tests, skipped = int(suite.get("tests", 0)), int(suite.get("skipped", 0)) + int(suite.get("disabled", 0))
+            bad = int(suite.get("failures", 0)) + int(suite.get("errors", 0))
+            passed, failed = passed + tests - skipped - bad, failed + bad
+    return passed, failed or int(status != 0)
+
+
+def check_format(options):
+    def action(path):
+        status, text = output_of(LLVM + "clang-format", "--dry-run", "-Werror", path)
+        return text or path if status else ""
+
+    return each(action, sources())
+
+
+def check_tidy(options):
+    """Files that passed are remembered, by their text and that of every header of ours."""
+    rules = hashlib.sha256((ROOT / ".clang-tidy").read_bytes())
+    for path in sources():
+        if path.endswith(".h"):
+            rules.update((ROOT / path).read_bytes())
+    memory = BUILD / "tidy"
+    memory.mkdir(exist_ok=True)
+
+    def action(path):
+        stamp = memory / hashlib.sha256(rules.digest() + (ROOT / path).read_bytes()).hexdigest()
+        if stamp.exists():
+            return ""
+        status, text = output_of(LLVM + "clang-tidy", "--quiet", "-p", str(BUILD), path)
+        if status == 0:
+            stamp.touch()
+        return text if status else ""
+
+    files = [path for path in (sources() if options.long else changed_sources()) if path.endswith(".cpp")]
+    if not files:
+        print("no source has changed")
+        return 1, 0
+    return each(action, files)
+
+
+def check_layout(options):
+    status, text = output_of("scripts/check-layout")
+    print(text, end="")
+    return (0, 1) if status else (1, 0)
+
+
+def check_unit(options):
+    """Every test program that CMake registered, each with its own JUnit file."""
+    results = RESULTS / "unit"
+    shutil.rmtree(results, ignore_errors=True)
+    environment = dict(os.environ, GTEST_OUTPUT=f"xml:{results}/", RC_PARAMS=f"max_success={CASES[options.long]}")
+    status, text = output_of(
+        "ctest", "--test-dir", str(BUILD), "-E", "^lit$", "-j", str(os.cpu_count()), "--output-on-failure", env=environment
+    )
+    if status:
+        print(text)
+    return junit(status, sorted(results.glob("*.xml")))
+
+
+def check_lit(options):
+    results = RESULTS / "lit.xml"
+    results.unlink(missing_ok=True)
+    status, text = output_of(LLVM + "lit", "-sv", f"--xunit-xml-output={results}", str(BUILD / "test"))
+    if status:
+        print(text)
+    return junit(status, [results] if results.exists() else [])
+
+
+def pytest(folder, options):
+    results = RESULTS / (folder.replace("/", "-") + ".xml")
+    results.unlink(missing_ok=True)
+    marks = [] if options.long else ["-m", "not long"]
+    status = subprocess.run(
+        [ROOT / ".venv/bin/python", "-m", "pytest", folder, *marks, f"--junitxml={results}"], cwd=ROOT
+    ).returncode
+    return junit(status, [results] if results.exists() else [])
+
+
+SUITES = {
+    "format": check_format,
+    "tidy": check_tidy,
+    "layout": check_layout,
+    "unit": check_unit,
+    "lit": check_lit,
+    "python": lambda options: pytest("python/test", options),
+    "e2e": lambda options: pytest("test/e2e", options),
+}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("suites", nargs="*", metavar="SUITE", choices=[[], *SUITES])
+    parser.add_argument("--long", action="store_true")
+    options = parser.parse_args()
+    RESULTS.mkdir(exist_ok=True)
+    total_passed = total_failed = 0
+    for name in options.suites or SUITES:
+        print(f"-- check: {name}", flush=True)
+        start = time.monotonic()
+        passed, failed = SUITES[name](options)
+        if passed + failed == 0:
+            print(f"{name}: ran nothing")
+            failed = 1
+        print(f"{name}: {passed} passed, {failed} failed ({time.monotonic() - start:.0f} s)", flush=True)
+        total_passed, total_failed = total_passed + passed, total_failed + failed
+    print(f"{total_passed} passed, {total_failed} failed")
+    return 1 if total_failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
