@@ -11,6 +11,7 @@
 
 #include "mlir/IR/OpDefinition.h"
 #include "shardonnay/algebra/Factor.h"
+#include "llvm/ADT/SmallBitVector.h"
 #include <optional>
 
 namespace shardonnay {

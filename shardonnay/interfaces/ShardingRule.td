@@ -41,6 +41,15 @@ def ShardingRuleOpInterface : OpInterface<"ShardingRuleOpInterface"> {
       FLOPs are twice the product of all factor sizes.
     }], "bool", "isContraction", (ins),
     /*methodBody=*/"", /*defaultImplementation=*/[{ return false; }]>,
+    InterfaceMethod<[{
+      Computed on summands (`kind` Max or Min: maximands, minimands) of the
+      operands in `partial`, the others whole, the op makes summands of its
+      results. True for an addition of two partial values, not of one: the
+      other would be added by every device.
+    }], "bool", "isLinear",
+    (ins "::shardonnay::ReductionKind":$kind,
+         "const ::llvm::SmallBitVector &":$partial),
+    /*methodBody=*/"", /*defaultImplementation=*/[{ return false; }]>,
   ];
 }
 
