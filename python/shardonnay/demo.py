@@ -1,0 +1,189 @@
+"""One AdamW step of a flax transformer on eight CPU devices, partitioned by us: `scripts/demo`.
+
+The mesh is data=2, model=4. The user's part is Megatron's shardings on the parameters and a cut batch; the compiler decides
+the rest. Exit code 1 if the devices' numbers do not agree with the unpartitioned program's.
+"""
+
+import sys
+import time
+
+import flax.linen as nn
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
+
+from . import engine, run, xla
+from .compiler import compile
+
+MESH = {"data": 2, "model": 4}
+BATCH, LENGTH, VOCABULARY, WIDTH, HEADS, LAYERS = 8, 32, 256, 64, 4, 2
+
+
+class Block(nn.Module):
+    """Attention and MLP, each after a layer norm and around a residual."""
+
+    width: int
+    heads: int
+
+    @nn.compact
+    def __call__(self, x, mask):
+        x = x + nn.MultiHeadDotProductAttention(num_heads=self.heads)(nn.LayerNorm()(x), mask=mask)
+        y = nn.Dense(4 * self.width)(nn.LayerNorm()(x))
+        return x + nn.Dense(self.width)(nn.gelu(y))
+
+
+class LanguageModel(nn.Module):
+    """A causal transformer over tokens, from flax's building blocks."""
+
+    vocabulary: int
+    width: int
+    heads: int
+    layers: int
+    length: int
+
+    @nn.compact
+    def __call__(self, tokens):
+        x = nn.Embed(self.vocabulary, self.width)(tokens)
+        x = x + nn.Embed(self.length, self.width)(jnp.arange(tokens.shape[1]))
+        mask = nn.make_causal_mask(tokens)
+        for _ in range(self.layers):
+            x = Block(self.width, self.heads)(x, mask)
+        return nn.Dense(self.vocabulary)(nn.LayerNorm()(x))
+
+
+def megatron(path, value):
+    """Megatron's sharding of a parameter, by its path such as `params/Block_0/Dense_1/kernel`."""
+    if any(path.endswith(f"{name}/kernel") for name in ("query", "key", "value")):
+        return PartitionSpec(None, "model", None)  # heads
+    if path.endswith("out/kernel"):
+        return PartitionSpec("model", None, None)
+    if path.endswith("Dense_0/kernel"):
+        return PartitionSpec(None, "model")  # the MLP's columns, and the vocabulary of the last layer
+    if path.endswith("Dense_1/kernel") or path.endswith("Embed_0/embedding"):
+        return PartitionSpec("model", None)
+    return PartitionSpec()
+
+
+def training_step():
+    """(lowered, inputs): the step as JAX lowers it, and its inputs in order."""
+    model = LanguageModel(VOCABULARY, WIDTH, HEADS, LAYERS, LENGTH)
+    optimizer = optax.adamw(1e-3)
+    generator = np.random.default_rng(0)
+    tokens, labels = generator.integers(0, VOCABULARY, (2, BATCH, LENGTH)).astype(np.int32)
+    parameters = model.init(jax.random.key(0), tokens)
+
+    def step(parameters, state, tokens, labels):
+        def loss(values):
+            logits = model.apply(values, tokens)
+            return optax.softmax_cross_entropy_with_integer_labels(logits, labels).mean()
+
+        value, gradient = jax.value_and_grad(loss)(parameters)
+        updates, state = optimizer.update(gradient, state, parameters)
+        return optax.apply_updates(parameters, updates), state, value
+
+    mesh = Mesh(np.array(jax.devices("cpu")[:8]).reshape(tuple(MESH.values())), tuple(MESH))
+
+    def sharding(path, value):
+        spec = megatron(jax.tree_util.keystr(path, simple=True, separator="/"), value)
+        return NamedSharding(mesh, spec) if spec else None
+
+    batch = NamedSharding(mesh, PartitionSpec("data"))
+    shardings = (jax.tree_util.tree_map_with_path(sharding, parameters), None, batch, batch)
+    arguments = (parameters, optimizer.init(parameters), tokens, labels)
+    lowered = jax.jit(step, in_shardings=shardings, keep_unused=True).lower(*arguments)
+    return lowered, [np.asarray(leaf) for leaf in jax.tree.leaves(arguments)]
+
+
+def _size(count):
+    for unit in ("B", "KiB", "MiB"):
+        if count < 10240:
+            break
+        count /= 1024
+    return f"{count:,.0f} {unit}"
+
+
+def _row(*cells):
+    return "  " + " ".join(f"{cell!s:<{width}}" for cell, width in zip(cells, (16, 18, 6, 10, 0))).rstrip()
+
+
+def print_report(report):
+    """What was decided, what is communicated, what it takes."""
+    shardings, devices = report["shardings"], report["devices"]
+    print(
+        f"shardings: {shardings['given']} tensors given, {shardings['decided']} decided, "
+        f"of {shardings['tensors']} in the program\n"
+    )
+    print("collectives, bytes as each device sends them in a step:")
+    print(_row("kind", "axes", "count", "bytes", "source"))
+    for entry in report["collectives"]:
+        axes = ", ".join(entry["axes"])
+        print(_row(entry["kind"], axes, entry["count"], _size(entry["bytes"]), f"{entry['source']}  {entry['name']}"))
+    count = sum(entry["count"] for entry in report["collectives"])
+    print(_row("total", "", count, _size(report["collective_bytes"])))
+    arguments, peak, flops = report["argument_bytes"], report["peak_bytes"], report["contraction_flops"]
+    ratio = flops["per_device"] * devices / flops["global"]
+    print(
+        f"\nmemory per device: parameters, state and batch {_size(arguments['global'])} -> "
+        f"{_size(arguments['per_device'])}, peak {_size(peak['global'])} -> {_size(peak['per_device'])} (unfused)"
+    )
+    print(f"matmul FLOPs: {flops['per_device']:,} on a device x {devices} / {flops['global']:,} = {ratio:.3f}")
+
+
+def print_xla(partitioned):
+    """What XLA's own partitioner emits for the same program."""
+    kinds = ", ".join(
+        f"{count} {kind} ({_size(partitioned.bytes[kind])})" for kind, count in sorted(partitioned.count.items())
+    )
+    total = sum(partitioned.bytes.values())
+    print(f"XLA's partitioner on the same program: {kinds or 'no collectives'}, {_size(total)} in all")
+
+
+def main():
+    engine.prepare(8)
+    lowered, inputs = training_step()
+    text = lowered.as_text(debug_info=True)
+    print(f"flax transformer, one AdamW step, mesh {MESH}: {len(inputs)} inputs, {text.count(chr(10)):,} lines of StableHLO")
+    start = time.monotonic()
+    compiled = compile(text)
+    seconds = time.monotonic() - start
+    for diagnostic in compiled.diagnostics:
+        print(diagnostic)
+    print_report(compiled.report)
+    start = time.monotonic()
+    program = run.Program(compiled)
+    engine_seconds = time.monotonic() - start
+    partitioned = xla.partition(lowered)
+    print(
+        f"compile time: {seconds:.2f} s to partition, {engine_seconds:.1f} s for XLA to compile the result "
+        f"(XLA, partitioning itself: {partitioned.seconds:.1f} s)"
+    )
+    print_xla(partitioned)
+    agreements, expected = run.check(text, program, inputs)
+    measured = program.memory()
+    print(
+        "memory per device as XLA allocates it: temporaries "
+        f"{_size(expected.memory['temporaries'])} -> {_size(measured['temporaries'])}"
+    )
+    return conclude(agreements)
+
+
+def conclude(agreements):
+    """Prints the verdict; the exit code."""
+    wrong = [agreement for agreement in agreements if not agreement.ok]
+    for agreement in wrong:
+        print(agreement)
+    if wrong:
+        print(f"\n{len(wrong)} of {len(agreements)} outputs of the 8 devices DISAGREE with the unpartitioned program.")
+        return 1
+    worst = max(agreements, key=lambda agreement: agreement.error)
+    print(
+        f"\nAll {len(agreements)} outputs of the 8 devices agree with the unpartitioned program; "
+        f"the largest error is {worst.error:.2g} (allowed {worst.tolerance:.2g}) in {worst.name}."
+    )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

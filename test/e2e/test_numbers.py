@@ -1,0 +1,45 @@
+"""Programs partitioned by us compute on eight devices what they compute whole; and the check would notice if not."""
+
+import dataclasses
+import re
+
+import models
+import pytest
+import shardonnay
+from shardonnay import run
+
+PAIRS = [(program, strategy) for program in models.PROGRAMS for strategy in models.STRATEGIES]
+
+
+def check(text, compiled, inputs):
+    agreements, _ = run.check(text, run.Program(compiled), inputs)
+    return agreements
+
+
+@pytest.mark.parametrize("program, strategy", PAIRS, ids=["-".join(pair) for pair in PAIRS])
+def test_pair_agrees(program, strategy):
+    text, inputs = models.lower(program, strategy)
+    compiled = shardonnay.compile(text)
+    assert compiled.manifest["devices"] == 8
+    wrong = [str(agreement) for agreement in check(text, compiled, inputs) if not agreement.ok]
+    assert not wrong, "\n".join(wrong)
+
+
+GROUPS = re.compile(r"replica_groups = dense<\[\[[^>]*> : tensor<\d+x\d+xi64>")
+ALONE = "replica_groups = dense<[[0], [1], [2], [3], [4], [5], [6], [7]]> : tensor<8x1xi64>"
+
+
+def test_a_collective_without_communication_is_caught():
+    text, inputs = models.lower("mlp", "2-D")
+    compiled = shardonnay.compile(text)
+    reductions = [match for match in GROUPS.finditer(compiled.text) if "all_reduce" in line_of(compiled.text, match)]
+    assert reductions
+    for match in reductions:
+        robbed = compiled.text[: match.start()] + ALONE + compiled.text[match.end() :]
+        agreements = check(text, dataclasses.replace(compiled, text=robbed), inputs)
+        assert not all(agreement.ok for agreement in agreements), line_of(compiled.text, match)
+
+
+def line_of(text, match):
+    start = text.rfind("\n", 0, match.start()) + 1
+    return text[start : text.find("\n", match.end())]

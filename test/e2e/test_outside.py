@@ -1,0 +1,42 @@
+"""Fifty and more programs outside the supported list: each ends in right numbers or in a located error."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import outside
+import pytest
+
+WORKER = Path(__file__).parent / "outside.py"
+
+
+def _outcomes():
+    """{name: (outcome, detail)}. A worker does one after the other; the program that kills it has aborted."""
+    found, left = {}, list(outside.PROGRAMS)
+    while left:
+        worker = subprocess.run([sys.executable, WORKER, *left], capture_output=True, text=True)
+        results = [json.loads(line) for line in worker.stdout.splitlines() if line.startswith("{")]
+        found.update((result["name"], (result["outcome"], result["detail"])) for result in results)
+        left = left[len(results) :]
+        if left:
+            last = (worker.stderr.strip().splitlines() or [""])[-1]
+            found[left.pop(0)] = ("aborted", f"exit code {worker.returncode}: {last}")
+    return found
+
+
+@pytest.fixture(scope="module")
+def outcomes():
+    found = _outcomes()
+    print("\n" + "\n".join(f"{name:28} {outcome:9} {detail[:160]}" for name, (outcome, detail) in found.items()))
+    return found
+
+
+def test_there_are_fifty():
+    assert len(outside.PROGRAMS) >= 50
+
+
+@pytest.mark.parametrize("name", outside.PROGRAMS)
+def test_ends_well(name, outcomes):
+    outcome, detail = outcomes[name]
+    assert outcome in ("agrees", "refused"), f"{outcome}: {detail}"
