@@ -1,0 +1,78 @@
+//===- Collective.h - the price of one collective ---------------*- C++ -*-===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What a collective costs a device, as a function of its kind, the size n of
+// its groups and the bytes B that each device puts in. Bytes are those that one
+// device sends (and as many it receives) under the bandwidth-optimal (ring)
+// algorithms; steps count latency, under tree algorithms and with one for the
+// launch.
+//
+//   kind            bytes           steps
+//   slice           0               0
+//   all_gather      B (n - 1)       1 + ceil(log2 n)
+//   all_to_all      B (n - 1) / n   1 + ceil(log2 n)
+//   reduce_scatter  B (n - 1) / n   1 + ceil(log2 n)
+//   all_reduce      2 B (n - 1) / n 1 + 2 ceil(log2 n)
+//
+// Two collectives of one kind over axes of sizes n and m have at least the
+// bytes, and always more steps, than the merged one over both.
+//
+// The planner and the report of emitted collectives both price by
+// `collectiveCost`, so that they agree.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDONNAY_COST_COLLECTIVE_H
+#define SHARDONNAY_COST_COLLECTIVE_H
+
+#include "llvm/ADT/StringRef.h"
+#include <cstdint>
+
+namespace shardonnay {
+
+/// The ways to change a layout. Slice takes this device's piece of what it has:
+/// no communication.
+enum class CollectiveKind : uint8_t {
+  Slice,
+  AllToAll,
+  AllGather,
+  ReduceScatter,
+  AllReduce,
+};
+
+/// "slice", "all_to_all", and so on.
+llvm::StringRef toString(CollectiveKind kind);
+
+/// How many bytes a step of latency weighs. So little that latency decides
+/// between equal bytes only: until there are device models to choose from, a
+/// plan does not depend on the size of the tensor.
+inline constexpr double kBytesPerStep = 1.0 / 1024;
+
+/// What communication costs one device. Costs of a sequence add.
+struct Cost {
+  int64_t bytes = 0;
+  int64_t steps = 0;
+
+  /// In bytes, latency included.
+  double total() const { return bytes + kBytesPerStep * steps; }
+  Cost &operator+=(const Cost &other) {
+    bytes += other.bytes;
+    steps += other.steps;
+    return *this;
+  }
+  bool operator==(const Cost &o) const {
+    return bytes == o.bytes && steps == o.steps;
+  }
+};
+
+/// The cost of one collective over groups of `groupSize` >= 1 devices, each of
+/// which puts in `inputBytes`. Bytes are rounded up; nothing for a group of 1.
+Cost collectiveCost(CollectiveKind kind, int64_t groupSize, int64_t inputBytes);
+
+} // namespace shardonnay
+
+#endif // SHARDONNAY_COST_COLLECTIVE_H

@@ -1,0 +1,91 @@
+//===- Refinement.cpp -----------------------------------------------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardonnay/plan/Refinement.h"
+#include "llvm/ADT/STLExtras.h"
+
+namespace shardonnay {
+
+/// Inserts `point` where all of `chain` still divide their successors.
+static void insertIfChain(llvm::SmallVectorImpl<int64_t> &chain,
+                          int64_t point) {
+  int64_t *at = llvm::lower_bound(chain, point);
+  if (at != chain.end() && *at == point)
+    return;
+  if (at != chain.begin() && point % *(at - 1) != 0)
+    return;
+  if (at != chain.end() && *at % point != 0)
+    return;
+  chain.insert(at, point);
+}
+
+/// Calls `run` on the parts of `axis` between neighbouring borders.
+static void forEachPart(AxisRef axis, llvm::ArrayRef<int64_t> borders,
+                        llvm::function_ref<void(AxisRef)> run) {
+  int64_t start = axis.pre;
+  for (int64_t border : borders) {
+    if (border <= start || border > axis.end())
+      continue;
+    run({axis.axis, start, border / start});
+    start = border;
+  }
+}
+
+Refinement::Refinement(const Layout &source, const Layout &target) {
+  auto addBorders = [](const Layout &layout, Borders &borders) {
+    auto add = [&](const AxisList &axes) {
+      for (AxisRef axis : axes) {
+        if (borders.size() <= static_cast<size_t>(axis.axis))
+          borders.resize(axis.axis + 1);
+        insertIfChain(borders[axis.axis], axis.pre);
+        insertIfChain(borders[axis.axis], axis.end());
+      }
+    };
+    llvm::for_each(layout.dims, add);
+    add(layout.partial);
+  };
+  addBorders(source, sourceBorders);
+  addBorders(target, targetBorders);
+  // Its own borders first, then what fits of the other side's.
+  addBorders(target, sourceBorders);
+  addBorders(source, targetBorders);
+  addAtoms(source.usedAxes(), sourceBorders);
+  addAtoms(target.usedAxes(), targetBorders);
+}
+
+void Refinement::addAtoms(const AxisList &axes, const Borders &borders) {
+  for (AxisRef axis : axes)
+    forEachPart(axis, borders[axis.axis], [&](AxisRef part) {
+      if (!llvm::is_contained(atoms, part))
+        atoms.push_back(part);
+    });
+}
+
+AtomList Refinement::split(const AxisList &axes, const Borders &borders) const {
+  AtomList list;
+  for (AxisRef axis : axes)
+    forEachPart(axis, borders[axis.axis], [&](AxisRef part) {
+      list.push_back(llvm::find(atoms, part) - atoms.begin());
+    });
+  return list;
+}
+
+AxisList Refinement::toAxes(llvm::ArrayRef<uint8_t> list) const {
+  AxisList axes;
+  for (uint8_t atom : list)
+    axes.append(atoms[atom]);
+  return axes;
+}
+
+int64_t Refinement::numShards(llvm::ArrayRef<uint8_t> list) const {
+  int64_t shards = 1;
+  for (uint8_t atom : list)
+    shards *= atoms[atom].size;
+  return shards;
+}
+
+} // namespace shardonnay

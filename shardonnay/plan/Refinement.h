@@ -1,0 +1,64 @@
+//===- Refinement.h - the common parts of two layouts' axes -----*- C++ -*-===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The atoms of a source and a target layout: the largest sub-axes such that
+// every axis of either is a run of them. A plan moves atoms, never parts of
+// one. With x of size 4 in the source and x:(1)2 in the target, the atoms are
+// x:(1)2 and x:(2)2.
+//
+// Where the two sides cut one mesh axis in ways that do not coexist (x:(1)2 and
+// x:(1)3 of 6), each side keeps atoms of its own there, refined by the other's
+// borders as far as they fit, and atoms of different sides *exclude* each
+// other: no layout has both.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDONNAY_PLAN_REFINEMENT_H
+#define SHARDONNAY_PLAN_REFINEMENT_H
+
+#include "shardonnay/algebra/Layout.h"
+
+namespace shardonnay {
+
+/// Atoms named by their place in the list, major to minor.
+using AtomList = llvm::SmallVector<uint8_t, 6>;
+
+class Refinement {
+public:
+  Refinement(const Layout &source, const Layout &target);
+
+  size_t size() const { return atoms.size(); }
+  AxisRef operator[](size_t atom) const { return atoms[atom]; }
+  /// The atoms of a list of axes of the source, or of the target.
+  AtomList sourceAtoms(const AxisList &axes) const {
+    return split(axes, sourceBorders);
+  }
+  AtomList targetAtoms(const AxisList &axes) const {
+    return split(axes, targetBorders);
+  }
+  AxisList toAxes(llvm::ArrayRef<uint8_t> list) const;
+  int64_t numShards(llvm::ArrayRef<uint8_t> list) const;
+  /// No layout has both.
+  bool exclude(size_t a, size_t b) const {
+    return a != b &&
+           (atoms[a].overlaps(atoms[b]) || !atoms[a].canCoexist(atoms[b]));
+  }
+
+private:
+  /// By mesh axis, ascending, each dividing the next.
+  using Borders = llvm::SmallVector<llvm::SmallVector<int64_t, 4>, 4>;
+
+  AtomList split(const AxisList &axes, const Borders &borders) const;
+  void addAtoms(const AxisList &axes, const Borders &borders);
+
+  llvm::SmallVector<AxisRef, 8> atoms;
+  Borders sourceBorders, targetBorders;
+};
+
+} // namespace shardonnay
+
+#endif // SHARDONNAY_PLAN_REFINEMENT_H

@@ -1,0 +1,227 @@
+//===- ReshardPlan.cpp ----------------------------------------------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+//
+// planReshard, in order:
+//
+//  1. check:     the problem is sound;
+//  2. search:    within the larger of the two layouts' local sizes, then
+//                without a limit;
+//  3. fall back: all_reduce, all_gather, slice, if the search gave up;
+//  4. tidy:      neighbouring slices of a dim become one;
+//  5. finish:    the layouts between, and the cost.
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardonnay/plan/ReshardPlan.h"
+#include "shardonnay/plan/ReshardSearch.h"
+#include "llvm/ADT/STLExtras.h"
+#include <limits>
+
+namespace shardonnay {
+
+using Steps = llvm::SmallVector<Step, 4>;
+
+static std::string str(int64_t value) { return std::to_string(value); }
+
+/// The dims of a layout divide by their axes.
+static bool checkDivides(const Layout &layout, llvm::StringRef name,
+                         std::string &error) {
+  for (auto [d, size, axes] : llvm::enumerate(layout.padded, layout.dims)) {
+    if (size % axes.numShards() == 0)
+      continue;
+    error = "dim " + str(d) + " of the " + name.str() + " has padded size " +
+            str(size) + ", expected a multiple of its " +
+            str(axes.numShards()) + " shards";
+    return false;
+  }
+  return true;
+}
+
+static bool check(const ReshardProblem &problem, std::string &error) {
+  const Layout &source = problem.source, &target = problem.target;
+  if (source.rank() != target.rank()) {
+    error = "the source has rank " + str(source.rank()) +
+            ", but the target has rank " + str(target.rank());
+    return false;
+  }
+  for (auto [d, from, to] : llvm::enumerate(source.padded, target.padded)) {
+    if (from == to)
+      continue;
+    error = "dim " + str(d) + " is padded to " + str(from) +
+            " in the source, but to " + str(to) +
+            " in the target, expected the same size";
+    return false;
+  }
+  if (!checkDivides(source, "source", error) ||
+      !checkDivides(target, "target", error))
+    return false;
+  for (AxisRef axis : target.partial) {
+    if (source.partial.covers(axis))
+      continue;
+    error = "cannot make a tensor partial along an axis that it is not partial "
+            "along in the source";
+    return false;
+  }
+  if (!target.partial.empty() && source.kind != target.kind) {
+    error = "cannot turn a partial " + toString(source.kind).str() +
+            " into a partial " + toString(target.kind).str();
+    return false;
+  }
+  return true;
+}
+
+static std::optional<Steps> search(const ReshardProblem &problem,
+                                   int64_t budget) {
+  Refinement atoms(problem.source, problem.target);
+  if (atoms.size() >= 64)
+    return std::nullopt;
+  ReshardSearch search(problem, atoms);
+  bool gaveUp = false;
+  int64_t limit =
+      std::max(problem.source.localElements(), problem.target.localElements());
+  std::optional<Steps> steps = search.run(limit, budget, gaveUp);
+  if (steps || gaveUp)
+    return steps;
+  return search.run(std::numeric_limits<int64_t>::max(), budget, gaveUp);
+}
+
+/// Settles, gathers and slices all that differs.
+static Steps fallBack(const ReshardProblem &problem) {
+  const Layout &source = problem.source, &target = problem.target;
+  Steps steps;
+  AxisList settled = source.partial.subtract(target.partial);
+  if (!settled.empty())
+    steps.push_back(
+        {StepKind::AllReduce, -1, -1, settled, source.kind, Layout()});
+  Steps slices;
+  for (int64_t d = 0; d < source.rank(); ++d) {
+    AxisList kept = source.dims[d].commonPrefix(target.dims[d]);
+    if (kept != source.dims[d])
+      steps.push_back({StepKind::AllGather, d, -1,
+                       source.dims[d].dropPrefix(kept), ReductionKind::Sum,
+                       Layout()});
+    if (kept != target.dims[d])
+      slices.push_back({StepKind::Slice, d, -1, target.dims[d].dropPrefix(kept),
+                        ReductionKind::Sum, Layout()});
+  }
+  steps.append(slices);
+  return steps;
+}
+
+/// Slices with nothing but slices between them become one a dim.
+static void mergeSlices(Steps &steps) {
+  Steps merged;
+  size_t runStart = 0;
+  for (Step &step : steps) {
+    Step *same = llvm::find_if(
+        llvm::MutableArrayRef<Step>(merged).drop_front(runStart),
+        [&](const Step &earlier) { return earlier.dim == step.dim; });
+    if (step.kind != StepKind::Slice) {
+      merged.push_back(std::move(step));
+      runStart = merged.size();
+    } else if (same == merged.end()) {
+      merged.push_back(std::move(step));
+    } else {
+      same->axes.append(step.axes);
+    }
+  }
+  steps = std::move(merged);
+}
+
+/// The layout after `step` from `layout`.
+static Layout apply(const Step &step, Layout layout) {
+  auto dropSuffix = [&](AxisList &axes) {
+    AxisList rest;
+    axes.suffixOfSize(step.axes.numShards(), &rest);
+    axes = rest;
+  };
+  switch (step.kind) {
+  case StepKind::Slice:
+    layout.dims[step.dim].append(step.axes);
+    break;
+  case StepKind::AllGather:
+    dropSuffix(layout.dims[step.dim]);
+    break;
+  case StepKind::AllToAll:
+    dropSuffix(layout.dims[step.dim]);
+    layout.dims[step.targetDim].append(step.axes);
+    break;
+  case StepKind::ReduceScatter:
+    layout.partial = layout.partial.subtract(step.axes);
+    layout.dims[step.dim].append(step.axes);
+    break;
+  case StepKind::AllReduce:
+    layout.partial = layout.partial.subtract(step.axes);
+    break;
+  }
+  return layout;
+}
+
+static void finish(const ReshardProblem &problem, ReshardPlan &plan) {
+  Layout layout = problem.source;
+  for (Step &step : plan.steps) {
+    plan.cost += collectiveCost(step.kind, step.axes.numShards(),
+                                layout.localElements() * problem.elementBytes);
+    layout = apply(step, std::move(layout));
+    step.after = layout;
+  }
+}
+
+std::optional<ReshardPlan> planReshard(const ReshardProblem &problem,
+                                       std::string &error,
+                                       int64_t stateBudget) {
+  if (!check(problem, error))
+    return std::nullopt;
+  ReshardPlan plan;
+  if (problem.source != problem.target) {
+    std::optional<Steps> steps = search(problem, stateBudget);
+    plan.optimal = steps.has_value();
+    plan.steps = steps ? std::move(*steps) : fallBack(problem);
+    mergeSlices(plan.steps);
+    finish(problem, plan);
+  }
+  return plan;
+}
+
+size_t ReshardPlanner::Hash::operator()(const ReshardProblem &problem) const {
+  llvm::ArrayRef<int64_t> sizes = problem.mesh.axisSizes();
+  return llvm::hash_combine(
+      llvm::hash_combine_range(sizes.begin(), sizes.end()), problem.source,
+      problem.target, problem.elementBytes);
+}
+
+const ReshardPlan *ReshardPlanner::plan(const ReshardProblem &problem,
+                                        std::string &error) {
+  auto known = plans.find(problem);
+  if (known == plans.end()) {
+    std::optional<ReshardPlan> plan = planReshard(problem, error);
+    if (!plan)
+      return nullptr;
+    known = plans.emplace(problem, std::move(*plan)).first;
+  }
+  return &known->second;
+}
+
+llvm::raw_ostream &operator<<(llvm::raw_ostream &os, const Step &step) {
+  os << toString(step.kind);
+  if (step.dim >= 0)
+    os << " " << step.dim;
+  if (step.targetDim >= 0)
+    os << " -> " << step.targetDim;
+  return os << " " << step.axes;
+}
+
+llvm::raw_ostream &operator<<(llvm::raw_ostream &os, const ReshardPlan &plan) {
+  llvm::interleave(plan.steps, os, "; ");
+  os << " (" << plan.cost.bytes << " bytes, " << plan.cost.steps << " steps)";
+  if (!plan.optimal)
+    os << " not optimal";
+  return os;
+}
+
+} // namespace shardonnay

@@ -1,0 +1,121 @@
+//===- ReshardPlan.h - the cheapest way from a layout to another *- C++ -*-===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A reshard moves a tensor from a source layout to a target layout of the same
+// padded shape, by steps that each are one collective:
+//
+//   slice           appends axes that are not in use as the minor-most of a dim
+//   all_gather      drops a minor suffix of a dim's axes
+//   all_to_all      moves a minor suffix of a dim's axes to be the minor-most
+//                   of another dim
+//   reduce_scatter  settles partial axes, and appends them as the minor-most of
+//                   a dim
+//   all_reduce      settles partial axes
+//
+// Axes of a step are a tuple: several are one collective over all of them.
+// A plan is the cheapest sequence (by collectiveCost; the shortest of equal
+// ones) under these rules:
+//
+//  * axes are moved whole, in the parts that the Refinement of the two layouts
+//    names;
+//  * in every layout on the way, the dims divide by their axes;
+//  * only axes that cut some dim of the target are brought in by a slice;
+//  * no layout on the way is larger, on a device, than both source and target,
+//    unless there is no other way.
+//
+// Worked example, x and y of size 2: from [x, y] to [y, x] by three
+// all_to_alls, [x, y] -> [{}, {y, x}] -> [{y, x}, {}] -> [{y}, {x}].
+//
+// Partial axes of the target must be partial in the source: no step makes a
+// whole tensor partial.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDONNAY_PLAN_RESHARDPLAN_H
+#define SHARDONNAY_PLAN_RESHARDPLAN_H
+
+#include "shardonnay/algebra/Layout.h"
+#include "shardonnay/cost/Collective.h"
+#include <unordered_map>
+
+namespace shardonnay {
+
+struct ReshardProblem {
+  Mesh mesh;
+  Layout source;
+  Layout target;
+  int64_t elementBytes = 1;
+
+  bool operator==(const ReshardProblem &o) const {
+    return mesh == o.mesh && source == o.source && target == o.target &&
+           elementBytes == o.elementBytes;
+  }
+};
+
+using StepKind = CollectiveKind;
+
+struct Step {
+  StepKind kind = StepKind::Slice;
+  /// The dim that is sliced, gathered or scattered; the source dim of an
+  /// all_to_all; -1 of an all_reduce.
+  int64_t dim = -1;
+  /// The dim that an all_to_all moves the axes to; -1 of the others.
+  int64_t targetDim = -1;
+  /// Major to minor, as they stand in the dim; in canonical order for an
+  /// all_reduce.
+  AxisList axes;
+  /// Of reduce_scatter and all_reduce.
+  ReductionKind reduction = ReductionKind::Sum;
+  /// The layout that the step leads to.
+  Layout after;
+};
+
+struct ReshardPlan {
+  llvm::SmallVector<Step, 4> steps;
+  /// The sum of the steps' costs.
+  Cost cost;
+  /// The search came to its end: no sequence under the rules above is cheaper.
+  /// If not, the plan settles, gathers and slices whatever differs.
+  bool optimal = true;
+};
+
+/// How many layouts a search may come by.
+inline constexpr int64_t kReshardStateBudget = 200000;
+
+/// The plan of a problem. Nothing where the layouts do not fit together: ranks,
+/// padded sizes or reduction kinds differ, dims do not divide by their axes, or
+/// the target is partial where the source is not; `error` then says why.
+std::optional<ReshardPlan>
+planReshard(const ReshardProblem &problem, std::string &error,
+            int64_t stateBudget = kReshardStateBudget);
+
+/// Plays the steps on every position of the mesh, with the slices that the
+/// positions hold and the parts that went into their sums, and checks that each
+/// step finds what it needs, the end is the target, and the cost is as stated.
+/// Independent of the planner; takes time in the number of positions.
+bool verifyPlan(const ReshardProblem &problem, const ReshardPlan &plan,
+                std::string &error);
+
+/// Plans, and remembers the plans of problems seen before.
+class ReshardPlanner {
+public:
+  /// As planReshard. The plan lives as long as the planner; null on error.
+  const ReshardPlan *plan(const ReshardProblem &problem, std::string &error);
+
+private:
+  struct Hash {
+    size_t operator()(const ReshardProblem &problem) const;
+  };
+  std::unordered_map<ReshardProblem, ReshardPlan, Hash> plans;
+};
+
+llvm::raw_ostream &operator<<(llvm::raw_ostream &os, const Step &step);
+llvm::raw_ostream &operator<<(llvm::raw_ostream &os, const ReshardPlan &plan);
+
+} // namespace shardonnay
+
+#endif // SHARDONNAY_PLAN_RESHARDPLAN_H

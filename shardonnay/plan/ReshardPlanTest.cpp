@@ -1,0 +1,411 @@
+//===- ReshardPlanTest.cpp ------------------------------------------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardonnay/plan/ReshardPlan.h"
+#include "shardonnay/algebra/Generators.h"
+#include "llvm/ADT/STLExtras.h"
+#include <gtest/gtest.h>
+#include <map>
+#include <rapidcheck/gtest.h>
+
+using namespace shardonnay;
+
+namespace {
+
+std::string print(const ReshardPlan &plan) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  llvm::interleave(plan.steps, os, "; ");
+  return text;
+}
+
+/// A layout of a square tensor of size 24 a dim.
+Layout layout(std::vector<AxisList> dims, AxisList partial = {}) {
+  Layout result = Layout::replicated(std::vector<int64_t>(dims.size(), 24));
+  llvm::copy(dims, result.dims.begin());
+  result.partial = partial;
+  return result;
+}
+
+/// The steps of the plan, which is verified; or the error.
+std::string planned(const Mesh &mesh, const Layout &source,
+                    const Layout &target) {
+  ReshardProblem problem{mesh, source, target, 4};
+  std::string error;
+  std::optional<ReshardPlan> plan = planReshard(problem, error);
+  if (!plan)
+    return "error: " + error;
+  if (!verifyPlan(problem, *plan, error))
+    return "invalid: " + error;
+  return print(*plan);
+}
+
+const Mesh kMesh({2, 2});
+const AxisRef x{0, 1, 2}, y{1, 1, 2};
+
+TEST(ReshardPlan, nothingToDo) {
+  EXPECT_EQ(planned(kMesh, layout({{x}, {}}), layout({{x}, {}})), "");
+}
+
+TEST(ReshardPlan, oneStep) {
+  EXPECT_EQ(planned(kMesh, layout({{x}, {}}), layout({{x, y}, {}})),
+            "slice 0 [1:(1)2]");
+  EXPECT_EQ(planned(kMesh, layout({{x, y}, {}}), layout({{x}, {}})),
+            "all_gather 0 [1:(1)2]");
+  EXPECT_EQ(planned(kMesh, layout({{x, y}, {}}), layout({{}, {}})),
+            "all_gather 0 [0:(1)2, 1:(1)2]");
+  EXPECT_EQ(planned(kMesh, layout({{x}, {}}), layout({{}, {x}})),
+            "all_to_all 0 -> 1 [0:(1)2]");
+  EXPECT_EQ(planned(kMesh, layout({{x, y}, {}}), layout({{}, {x, y}})),
+            "all_to_all 0 -> 1 [0:(1)2, 1:(1)2]");
+}
+
+TEST(ReshardPlan, partialSums) {
+  EXPECT_EQ(planned(kMesh, layout({{}, {}}, {x}), layout({{}, {}})),
+            "all_reduce [0:(1)2]");
+  EXPECT_EQ(planned(kMesh, layout({{}, {}}, {x, y}), layout({{}, {}})),
+            "all_reduce [0:(1)2, 1:(1)2]");
+  EXPECT_EQ(planned(kMesh, layout({{}, {}}, {x}), layout({{x}, {}})),
+            "reduce_scatter 0 [0:(1)2]");
+  EXPECT_EQ(planned(kMesh, layout({{}, {}}, {x, y}), layout({{y, x}, {}})),
+            "reduce_scatter 0 [1:(1)2, 0:(1)2]");
+  EXPECT_EQ(planned(kMesh, layout({{y}, {}}, {x}), layout({{y}, {x}})),
+            "reduce_scatter 1 [0:(1)2]");
+  EXPECT_EQ(planned(kMesh, layout({{}, {}}, {x, y}), layout({{}, {}}, {x})),
+            "all_reduce [1:(1)2]");
+  // A partial tensor is moved as it is.
+  EXPECT_EQ(planned(kMesh, layout({{y}, {}}, {x}), layout({{}, {y}}, {x})),
+            "all_to_all 0 -> 1 [1:(1)2]");
+}
+
+TEST(ReshardPlan, sliceBeforeReducing) {
+  EXPECT_EQ(planned(kMesh, layout({{}, {}}, {x}), layout({{y}, {}})),
+            "slice 0 [1:(1)2]; all_reduce [0:(1)2]");
+}
+
+TEST(ReshardPlan, swapsStayAsSmallAsTheTiles) {
+  EXPECT_EQ(planned(kMesh, layout({{x}, {y}}), layout({{y}, {x}})),
+            "all_to_all 0 -> 1 [0:(1)2]; all_to_all 1 -> 0 [1:(1)2, 0:(1)2]; "
+            "all_to_all 0 -> 1 [0:(1)2]");
+  EXPECT_EQ(planned(kMesh, layout({{x, y}, {}}), layout({{y, x}, {}})),
+            "all_to_all 0 -> 1 [1:(1)2]; all_to_all 0 -> 1 [0:(1)2]; "
+            "all_to_all 1 -> 0 [1:(1)2, 0:(1)2]");
+}
+
+TEST(ReshardPlan, gathersWhereThereIsNoOtherWay) {
+  EXPECT_EQ(planned(kMesh, layout({{x, y}}), layout({{y, x}})),
+            "all_gather 0 [0:(1)2, 1:(1)2]; slice 0 [1:(1)2, 0:(1)2]");
+}
+
+TEST(ReshardPlan, subAxes) {
+  Mesh mesh({4});
+  AxisRef whole{0, 1, 4}, major{0, 1, 2}, minor{0, 2, 2};
+  EXPECT_EQ(planned(mesh, layout({{whole}, {}}), layout({{major}, {}})),
+            "all_gather 0 [0:(2)2]");
+  EXPECT_EQ(planned(mesh, layout({{whole}, {}}), layout({{major}, {minor}})),
+            "all_to_all 0 -> 1 [0:(2)2]");
+  EXPECT_EQ(planned(mesh, layout({{}, {}}, {whole}), layout({{minor}, {}})),
+            "reduce_scatter 0 [0:(2)2]; all_reduce [0:(1)2]");
+}
+
+TEST(ReshardPlan, subAxesThatDoNotCoexist) {
+  Mesh mesh({6});
+  EXPECT_EQ(planned(mesh, layout({{AxisRef{0, 1, 2}}, {}}),
+                    layout({{AxisRef{0, 1, 3}}, {}})),
+            "all_gather 0 [0:(1)2]; slice 0 [0:(1)3]");
+}
+
+TEST(ReshardPlan, emptyTensor) {
+  Layout source = layout({{x}, {}}), target = layout({{}, {x}});
+  source.padded = target.padded = {0, 24};
+  EXPECT_EQ(planned(kMesh, source, target), "all_to_all 0 -> 1 [0:(1)2]");
+}
+
+TEST(ReshardPlan, errors) {
+  Layout whole = layout({{}, {}}), wide = whole, odd = layout({{x}, {}});
+  wide.padded[1] = 48;
+  odd.padded[0] = 23;
+  EXPECT_EQ(planned(kMesh, whole, layout({{}})),
+            "error: the source has rank 2, but the target has rank 1");
+  EXPECT_EQ(planned(kMesh, whole, wide),
+            "error: dim 1 is padded to 24 in the source, but to 48 in the "
+            "target, expected the same size");
+  EXPECT_EQ(planned(kMesh, odd, odd),
+            "error: dim 0 of the source has padded size 23, expected a "
+            "multiple of its 2 shards");
+  EXPECT_EQ(planned(kMesh, whole, layout({{}, {}}, {x})),
+            "error: cannot make a tensor partial along an axis that it is not "
+            "partial along in the source");
+  Layout sum = layout({{}, {}}, {x}), max = sum;
+  max.kind = ReductionKind::Max;
+  EXPECT_EQ(planned(kMesh, sum, max),
+            "error: cannot turn a partial sum into a partial max");
+}
+
+TEST(ReshardPlan, fallsBackWhenTheBudgetIsSpent) {
+  ReshardProblem problem{kMesh, layout({{x}, {}}, {y}), layout({{}, {x, y}}),
+                         4};
+  std::string error;
+  std::optional<ReshardPlan> plan = planReshard(problem, error, 1);
+  ASSERT_TRUE(plan);
+  EXPECT_FALSE(plan->optimal);
+  EXPECT_TRUE(verifyPlan(problem, *plan, error)) << error;
+  EXPECT_EQ(print(*plan), "all_reduce [1:(1)2]; all_gather 0 [0:(1)2]; "
+                          "slice 1 [0:(1)2, 1:(1)2]");
+}
+
+TEST(ReshardPlan, plannerRemembers) {
+  ReshardPlanner planner;
+  ReshardProblem problem{kMesh, layout({{x}, {}}), layout({{}, {x}}), 4};
+  std::string error;
+  const ReshardPlan *plan = planner.plan(problem, error);
+  ASSERT_TRUE(plan);
+  EXPECT_EQ(planner.plan(problem, error), plan);
+  problem.elementBytes = 8;
+  EXPECT_EQ(planner.plan(problem, error)->cost.bytes, 2 * plan->cost.bytes);
+  problem.target.padded[0] = 48;
+  EXPECT_FALSE(planner.plan(problem, error));
+}
+
+TEST(ReshardPlan, verifierRefusesWrongPlans) {
+  ReshardProblem problem{kMesh, layout({{x, y}, {}}), layout({{}, {x, y}}), 4};
+  std::string error;
+  ReshardPlan good = *planReshard(problem, error);
+  auto errorOf = [&](const ReshardPlan &plan) {
+    return verifyPlan(problem, plan, error) ? "" : error;
+  };
+  EXPECT_EQ(errorOf(good), "");
+  ReshardPlan bad = good;
+  bad.steps[0].axes = {y, x};
+  EXPECT_EQ(errorOf(bad),
+            "step 0: gathered parts of dim 0 do not follow each other");
+  bad = good;
+  bad.steps[0].after = problem.source;
+  EXPECT_EQ(errorOf(bad),
+            "step 0: position 0 does not hold what the layout says");
+  bad = good;
+  ++bad.cost.bytes;
+  EXPECT_EQ(errorOf(bad), "the plan costs 432 bytes, but states 433");
+  bad.steps.clear();
+  EXPECT_EQ(errorOf(bad), "position 0 does not hold what the layout says");
+
+  problem.source = layout({{}, {}}, {x});
+  problem.target = layout({{}, {}});
+  EXPECT_EQ(errorOf(ReshardPlan()),
+            "position 0 does not hold the sum that the target says");
+  good = *planReshard(problem, error);
+  good.steps.push_back(good.steps[0]);
+  EXPECT_EQ(errorOf(good), "step 1: a summand would be counted twice");
+}
+
+//===----------------------------------------------------------------------===//
+// Against enumeration
+//===----------------------------------------------------------------------===//
+
+/// The cheapest way by relaxation over all layouts of a splitting. Its edges
+/// are predicates on pairs of layouts, not moves.
+class Enumeration {
+public:
+  Enumeration(const ReshardProblem &problem, std::vector<AxisRef> parts)
+      : problem(problem), parts(std::move(parts)) {
+    for (const AxisList &axes : problem.target.dims)
+      for (AxisRef axis : axes)
+        targetAxes.append(axis);
+    Layout empty = problem.source;
+    for (AxisList &axes : empty.dims)
+      axes = {};
+    empty.partial = {};
+    place(empty, 0);
+  }
+
+  /// The cost, among layouts of at most `maxElements` a device; infinite if
+  /// there is no way.
+  double cheapest(int64_t maxElements) {
+    constexpr double kNoWay = std::numeric_limits<double>::infinity();
+    std::vector<double> costs(layouts.size(), kNoWay);
+    size_t goal = 0;
+    for (size_t i = 0; i < layouts.size(); ++i) {
+      if (layouts[i] == problem.source)
+        costs[i] = 0;
+      if (layouts[i] == problem.target)
+        goal = i;
+    }
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (auto [from, to, cost] : edges())
+        if (layouts[to].localElements() <= maxElements &&
+            costs[from] + cost < costs[to]) {
+          costs[to] = costs[from] + cost;
+          changed = true;
+        }
+    }
+    return costs[goal];
+  }
+
+private:
+  using Edge = std::tuple<size_t, size_t, double>;
+
+  /// All ways to place the parts from `index` on, in any order in a dim.
+  void place(const Layout &layout, size_t index) {
+    if (index == parts.size()) {
+      if (!llvm::is_contained(layouts, layout) && fits(layout))
+        layouts.push_back(layout);
+      return;
+    }
+    place(layout, index + 1);
+    if (problem.source.partial.covers(parts[index])) {
+      Layout next = layout;
+      next.partial.append(parts[index]);
+      next.partial = next.partial.sorted();
+      place(next, index + 1);
+    }
+    for (size_t d = 0; d < layout.dims.size(); ++d)
+      for (const AxisList &prefix : gen::prefixes(layout.dims[d])) {
+        Layout next = layout;
+        AxisList rest = next.dims[d].dropPrefix(prefix);
+        next.dims[d] = prefix;
+        next.dims[d].append(parts[index]);
+        next.dims[d].append(rest);
+        place(next, index + 1);
+      }
+  }
+
+  bool fits(const Layout &layout) const {
+    for (auto [size, axes] : llvm::zip(layout.padded, layout.dims))
+      if (size % axes.numShards() != 0)
+        return false;
+    return true;
+  }
+
+  const std::vector<Edge> &edges() {
+    if (!known.empty())
+      return known;
+    for (size_t a = 0; a < layouts.size(); ++a)
+      for (size_t b = 0; b < layouts.size(); ++b)
+        if (std::optional<double> cost = step(layouts[a], layouts[b]))
+          known.push_back({a, b, *cost});
+    return known;
+  }
+
+  std::optional<double> step(const Layout &a, const Layout &b) const {
+    std::vector<size_t> shorter, longer;
+    AxisList lost, gained;
+    for (size_t d = 0; d < a.dims.size(); ++d) {
+      if (a.dims[d] == b.dims[d])
+        continue;
+      if (a.dims[d].isPrefixOf(b.dims[d])) {
+        longer.push_back(d);
+        gained = b.dims[d].dropPrefix(a.dims[d]);
+      } else if (b.dims[d].isPrefixOf(a.dims[d])) {
+        shorter.push_back(d);
+        lost = a.dims[d].dropPrefix(b.dims[d]);
+      } else {
+        return std::nullopt;
+      }
+    }
+    AxisList settled = a.partial.subtract(b.partial);
+    if (!b.partial.subtract(a.partial).empty() || shorter.size() > 1 ||
+        longer.size() > 1)
+      return std::nullopt;
+    auto price = [&](CollectiveKind kind, const AxisList &axes) {
+      return collectiveCost(kind, axes.numShards(),
+                            a.localElements() * problem.elementBytes)
+          .total();
+    };
+    if (!settled.empty()) {
+      if (shorter.empty() && longer.empty())
+        return price(CollectiveKind::AllReduce, settled);
+      if (shorter.empty() && settled.sameSet(gained))
+        return price(CollectiveKind::ReduceScatter, settled);
+      return std::nullopt;
+    }
+    if (shorter.empty() && longer.empty())
+      return std::nullopt;
+    if (shorter.empty())
+      return llvm::all_of(gained,
+                          [&](AxisRef axis) { return targetAxes.covers(axis); })
+                 ? std::optional<double>(0)
+                 : std::nullopt;
+    if (longer.empty())
+      return price(CollectiveKind::AllGather, lost);
+    return lost == gained
+               ? std::optional<double>(price(CollectiveKind::AllToAll, lost))
+               : std::nullopt;
+  }
+
+  const ReshardProblem &problem;
+  std::vector<AxisRef> parts;
+  AxisList targetAxes;
+  std::vector<Layout> layouts;
+  std::vector<Edge> known;
+};
+
+/// A problem over one splitting of the mesh; small sizes, so that divisibility
+/// gets in the way at times.
+ReshardProblem drawProblem(const Mesh &mesh, const std::vector<AxisRef> &parts,
+                           int64_t rank) {
+  ReshardProblem problem;
+  problem.mesh = mesh;
+  problem.source = gen::unpadded(parts, rank, true);
+  problem.target = gen::unpadded(parts, rank, false);
+  if (*rc::gen::inRange(0, 3) == 0)
+    for (AxisRef part : problem.source.partial)
+      if (!problem.target.usedAxes().overlaps(part))
+        problem.target.partial.append(part);
+  gen::pad(problem.source, problem.target);
+  problem.elementBytes = *rc::gen::element(1, 2, 4);
+  return problem;
+}
+
+void checkAgainstEnumeration(const ReshardProblem &problem,
+                             std::vector<AxisRef> parts) {
+  std::string error;
+  std::optional<ReshardPlan> plan = planReshard(problem, error);
+  RC_ASSERT(plan.has_value() && plan->optimal);
+  bool valid = verifyPlan(problem, *plan, error);
+  if (!valid)
+    RC_LOG() << error << ": " << print(*plan);
+  RC_ASSERT(valid);
+  Enumeration all(problem, std::move(parts));
+  double expected = all.cheapest(
+      std::max(problem.source.localElements(), problem.target.localElements()));
+  if (std::isinf(expected))
+    expected = all.cheapest(std::numeric_limits<int64_t>::max());
+  RC_LOG() << print(*plan);
+  RC_ASSERT(plan->cost.total() == expected);
+}
+
+RC_GTEST_PROP(ReshardPlan, costsWhatEnumerationFinds, ()) {
+  Mesh mesh = *rc::gen::element(Mesh({2, 2}), Mesh({2, 4}), Mesh({2, 2, 2}),
+                                Mesh({4, 3}), Mesh({6}), Mesh({8}));
+  // The finest parts that problem needs: the enumeration is given those of the
+  // splitting that it is drawn from.
+  std::vector<AxisRef> parts = gen::splitting(mesh);
+  ReshardProblem problem =
+      drawProblem(mesh, parts, *rc::gen::inRange<int64_t>(1, 4));
+  checkAgainstEnumeration(problem, parts);
+}
+
+RC_GTEST_PROP(ReshardPlan, plansOfAnyTwoLayoutsAreValid, ()) {
+  Mesh mesh = gen::mesh();
+  int64_t rank = *rc::gen::inRange<int64_t>(1, 4);
+  ReshardProblem problem;
+  problem.mesh = mesh;
+  problem.source = gen::unpadded(gen::splitting(mesh), rank, true);
+  problem.target = gen::unpadded(gen::splitting(mesh), rank, false);
+  gen::pad(problem.source, problem.target);
+  for (int64_t budget : {kReshardStateBudget, int64_t{1}}) {
+    std::string error;
+    std::optional<ReshardPlan> plan = planReshard(problem, error, budget);
+    RC_ASSERT(plan.has_value());
+    bool valid = verifyPlan(problem, *plan, error);
+    RC_LOG() << error << ": " << print(*plan);
+    RC_ASSERT(valid);
+  }
+}
+
+} // namespace

@@ -1,0 +1,230 @@
+//===- ReshardSearch.cpp --------------------------------------------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardonnay/plan/ReshardSearch.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/bit.h"
+
+namespace shardonnay {
+
+static uint64_t bit(uint8_t atom) { return uint64_t{1} << atom; }
+
+static uint64_t bits(llvm::ArrayRef<uint8_t> list) {
+  uint64_t set = 0;
+  for (uint8_t atom : list)
+    set |= bit(atom);
+  return set;
+}
+
+/// The members of a set, ascending.
+static AtomList members(uint64_t set) {
+  AtomList list;
+  for (; set != 0; set &= set - 1)
+    list.push_back(llvm::countr_zero(set));
+  return list;
+}
+
+size_t ReshardSearch::HashNode::operator()(const Node *node) const {
+  size_t hash = node->state.partial;
+  for (const AtomList &dim : node->state.dims) {
+    for (uint8_t atom : dim)
+      hash = hash * 67 + atom + 1;
+    hash = hash * 67 + 65;
+  }
+  return hash ^ (hash >> 29);
+}
+
+ReshardSearch::ReshardSearch(const ReshardProblem &problem,
+                             const Refinement &atoms)
+    : problem(problem), atoms(atoms) {
+  for (const AxisList &axes : problem.source.dims)
+    source.dims.push_back(atoms.sourceAtoms(axes));
+  source.partial = bits(atoms.sourceAtoms(problem.source.partial));
+  for (const AxisList &axes : problem.target.dims) {
+    target.dims.push_back(atoms.targetAtoms(axes));
+    slicable |= bits(target.dims.back());
+  }
+  target.partial = bits(atoms.targetAtoms(problem.target.partial));
+  for (size_t a = 0; a < atoms.size(); ++a) {
+    uint64_t &set = excluded.emplace_back(0);
+    for (size_t b = 0; b < atoms.size(); ++b)
+      if (atoms.exclude(a, b))
+        set |= bit(b);
+  }
+}
+
+int64_t ReshardSearch::localElements(const State &state) const {
+  int64_t elements = 1;
+  for (auto [size, list] : llvm::zip_equal(problem.source.padded, state.dims))
+    elements *= size / atoms.numShards(list);
+  return elements;
+}
+
+bool ReshardSearch::canAppend(const State &state, int64_t dim,
+                              int64_t shards) const {
+  return problem.source.padded[dim] %
+             (atoms.numShards(state.dims[dim]) * shards) ==
+         0;
+}
+
+uint64_t ReshardSearch::used(const State &state) const {
+  uint64_t set = state.partial;
+  for (const AtomList &dim : state.dims)
+    set |= bits(dim);
+  return set;
+}
+
+//===----------------------------------------------------------------------===//
+// Edges
+//===----------------------------------------------------------------------===//
+
+void ReshardSearch::reach(Node &from, Move move, State state) {
+  int64_t shards = atoms.numShards(move.atoms);
+  if (move.kind == StepKind::AllGather && elements * shards > maxElements)
+    return;
+  Cost step =
+      collectiveCost(move.kind, shards, elements * problem.elementBytes);
+  nodes.push_back({std::move(state), std::move(move), &from,
+                   from.cost + step.total(), from.depth + 1});
+  Node *node = &nodes.back();
+  auto [place, isNew] = known.insert(node);
+  if (!isNew) {
+    Node *old = *place;
+    if (std::tie(node->cost, node->depth) < std::tie(old->cost, old->depth)) {
+      // Costs are not negative, so `old` is not done.
+      *old = std::move(*node);
+      queue.emplace(old->cost, old->depth, numEntries++, old);
+    }
+    nodes.pop_back();
+    return;
+  }
+  queue.emplace(node->cost, node->depth, numEntries++, node);
+}
+
+void ReshardSearch::tryScatter(Node &node, AtomList &order, uint64_t left) {
+  for (uint8_t atom : members(left)) {
+    order.push_back(atom);
+    for (size_t dim = 0; dim < node.state.dims.size(); ++dim) {
+      if (!canAppend(node.state, dim, atoms.numShards(order)))
+        continue;
+      State next = node.state;
+      next.partial &= ~bits(order);
+      llvm::append_range(next.dims[dim], order);
+      reach(node,
+            {StepKind::ReduceScatter, static_cast<int32_t>(dim), -1, order},
+            std::move(next));
+    }
+    tryScatter(node, order, left & ~bit(atom));
+    order.pop_back();
+  }
+}
+
+void ReshardSearch::tryReductions(Node &node) {
+  uint64_t settled = node.state.partial & ~target.partial;
+  for (uint64_t set = settled; set != 0; set = (set - 1) & settled) {
+    State next = node.state;
+    next.partial &= ~set;
+    reach(node, {StepKind::AllReduce, -1, -1, members(set)}, std::move(next));
+  }
+  AtomList order;
+  tryScatter(node, order, settled);
+}
+
+void ReshardSearch::trySuffixes(Node &node) {
+  int32_t rank = node.state.dims.size();
+  for (int32_t dim = 0; dim < rank; ++dim) {
+    llvm::ArrayRef<uint8_t> axes = node.state.dims[dim];
+    for (size_t count = 1; count <= axes.size(); ++count) {
+      AtomList suffix(axes.take_back(count));
+      State rest = node.state;
+      rest.dims[dim].truncate(axes.size() - count);
+      for (int32_t to = 0; to < rank; ++to) {
+        if (to == dim || !canAppend(node.state, to, atoms.numShards(suffix)))
+          continue;
+        State next = rest;
+        llvm::append_range(next.dims[to], suffix);
+        reach(node, {StepKind::AllToAll, dim, to, suffix}, std::move(next));
+      }
+      reach(node, {StepKind::AllGather, dim, -1, suffix}, std::move(rest));
+    }
+  }
+}
+
+void ReshardSearch::trySlices(Node &node) {
+  uint64_t inUse = used(node.state);
+  for (uint8_t atom : members(slicable & ~inUse)) {
+    if (excluded[atom] & inUse)
+      continue;
+    for (size_t dim = 0; dim < node.state.dims.size(); ++dim) {
+      if (!canAppend(node.state, dim, atoms[atom].size))
+        continue;
+      State next = node.state;
+      next.dims[dim].push_back(atom);
+      reach(node, {StepKind::Slice, static_cast<int32_t>(dim), -1, {atom}},
+            std::move(next));
+    }
+  }
+}
+
+void ReshardSearch::expand(Node &node) {
+  elements = localElements(node.state);
+  trySlices(node);
+  trySuffixes(node);
+  tryReductions(node);
+}
+
+//===----------------------------------------------------------------------===//
+// The search
+//===----------------------------------------------------------------------===//
+
+Step ReshardSearch::toStep(const Move &move) const {
+  Step step;
+  step.kind = move.kind;
+  step.dim = move.dim;
+  step.targetDim = move.targetDim;
+  step.axes = atoms.toAxes(move.atoms);
+  if (move.kind == StepKind::AllReduce)
+    step.axes = step.axes.sorted();
+  if (move.kind == StepKind::AllReduce || move.kind == StepKind::ReduceScatter)
+    step.reduction = problem.source.kind;
+  return step;
+}
+
+std::optional<llvm::SmallVector<Step, 4>>
+ReshardSearch::run(int64_t maxElements, int64_t budget, bool &gaveUp) {
+  this->maxElements = maxElements;
+  numEntries = 0;
+  known.clear();
+  nodes.clear();
+  queue = {};
+  nodes.emplace_back().state = source;
+  known.insert(&nodes.back());
+  queue.emplace(0, 0, numEntries++, &nodes.back());
+
+  while (!queue.empty()) {
+    Node *node = std::get<Node *>(queue.top());
+    queue.pop();
+    if (node->done)
+      continue;
+    node->done = true;
+    if (node->state == target) {
+      llvm::SmallVector<Step, 4> steps;
+      for (; node->parent; node = node->parent)
+        steps.push_back(toStep(node->move));
+      std::reverse(steps.begin(), steps.end());
+      return steps;
+    }
+    if (static_cast<int64_t>(nodes.size()) > budget) {
+      gaveUp = true;
+      return std::nullopt;
+    }
+    expand(*node);
+  }
+  return std::nullopt;
+}
+
+} // namespace shardonnay

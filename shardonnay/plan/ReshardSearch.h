@@ -1,0 +1,106 @@
+//===- ReshardSearch.h - uniform-cost search over layouts -------*- C++ -*-===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The search behind planReshard. A state says in which dim, at which place,
+// each atom of the refinement stands, and which are partial; the edges are the
+// steps of ReshardPlan.h. Private to this folder.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDONNAY_PLAN_RESHARDSEARCH_H
+#define SHARDONNAY_PLAN_RESHARDSEARCH_H
+
+#include "shardonnay/plan/Refinement.h"
+#include "shardonnay/plan/ReshardPlan.h"
+#include <deque>
+#include <queue>
+#include <unordered_set>
+
+namespace shardonnay {
+
+class ReshardSearch {
+public:
+  /// Requires that the problem is sound, and has fewer than 64 atoms.
+  ReshardSearch(const ReshardProblem &problem, const Refinement &atoms);
+
+  /// The cheapest steps through layouts of at most `maxElements` a device,
+  /// without the layouts between; nothing if there are none, or if the search
+  /// came by more than `budget` states, which sets `gaveUp`.
+  std::optional<llvm::SmallVector<Step, 4>> run(int64_t maxElements,
+                                                int64_t budget, bool &gaveUp);
+
+private:
+  struct State {
+    llvm::SmallVector<AtomList, 4> dims;
+    /// A bit an atom.
+    uint64_t partial = 0;
+
+    bool operator==(const State &o) const {
+      return dims == o.dims && partial == o.partial;
+    }
+  };
+  struct Move {
+    StepKind kind = StepKind::Slice;
+    int32_t dim = -1;
+    int32_t targetDim = -1;
+    AtomList atoms;
+  };
+  struct Node {
+    State state;
+    Move move;
+    Node *parent = nullptr;
+    double cost = 0;
+    /// The number of steps from the source.
+    int64_t depth = 0;
+    bool done = false;
+  };
+  struct HashNode {
+    size_t operator()(const Node *node) const;
+  };
+  struct EqualNode {
+    bool operator()(const Node *a, const Node *b) const {
+      return a->state == b->state;
+    }
+  };
+  /// Cost, number of steps, number of the entry: the last makes the order of
+  /// equals that of their discovery.
+  using Entry = std::tuple<double, int64_t, int64_t, Node *>;
+
+  int64_t localElements(const State &state) const;
+  bool canAppend(const State &state, int64_t dim, int64_t shards) const;
+  uint64_t used(const State &state) const;
+  Step toStep(const Move &move) const;
+
+  void expand(Node &node);
+  void tryReductions(Node &node);
+  void tryScatter(Node &node, AtomList &order, uint64_t left);
+  void trySuffixes(Node &node);
+  void trySlices(Node &node);
+  /// Enters the state that `move` leads to, if it is new or cheaper this way.
+  void reach(Node &from, Move move, State state);
+
+  const ReshardProblem &problem;
+  const Refinement &atoms;
+  State source, target;
+  /// Bits of atoms: those that cut a dim of the target; by atom, those that
+  /// it excludes.
+  uint64_t slicable = 0;
+  llvm::SmallVector<uint64_t, 8> excluded;
+
+  // Of one run.
+  int64_t maxElements = 0;
+  int64_t numEntries = 0;
+  /// Elements that a device has in the node being expanded.
+  int64_t elements = 0;
+  std::deque<Node> nodes;
+  std::unordered_set<Node *, HashNode, EqualNode> known;
+  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
+};
+
+} // namespace shardonnay
+
+#endif // SHARDONNAY_PLAN_RESHARDSEARCH_H
