@@ -136,7 +136,8 @@ def difference(a, b):
     if not a.size:
         return 0.0
     if not is_inexact(a.dtype):
-        return float(np.abs(a.astype(np.float64) - b.astype(np.float64)).max()) if (a != b).any() else 0.0
+        delta = np.abs(a.astype(np.float64) - b.astype(np.float64))
+        return float(np.where(a == b, 0.0, np.maximum(delta, 1.0)).max())
     wide = np.complex128 if a.dtype.kind == "c" else np.float64
     a, b = a.astype(wide), b.astype(wide)
     same = (a == b) | (np.isnan(a) & np.isnan(b))

@@ -1,0 +1,123 @@
+"""The reference, its tolerance, and running text on devices: against per-device programs written by hand."""
+
+import numpy as np
+import pytest
+from shardonnay import boundary, compare, run
+from shardonnay.compiler import Compiled
+
+WHOLE = """
+module @m attributes {mhlo.num_partitions = 8 : i32, mhlo.num_replicas = 1 : i32} {
+  sdy.mesh @mesh = <["data"=2, "model"=4]>
+  func.func public @main(%x: tensor<4x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"model"}]>, jax.buffer_donor = true},
+                         %n: tensor<ui32>) -> (tensor<4xf32>, tensor<ui32>) {
+    %zero = stablehlo.constant dense<0.0> : tensor<f32>
+    %y = sdy.sharding_constraint %x <@mesh, [{}, {}]> : tensor<4x8xf32>
+    %sum = stablehlo.reduce(%y init: %zero) applies stablehlo.add across dimensions = [1]
+        : (tensor<4x8xf32>, tensor<f32>) -> tensor<4xf32>
+    %square = chlo.square %sum : tensor<4xf32> -> tensor<4xf32>
+    return %square, %n : tensor<4xf32>, tensor<ui32>
+  }
+}
+"""
+
+DEVICE = """
+module @m attributes {mhlo.num_partitions = 8 : i32, mhlo.num_replicas = 1 : i32} {
+  func.func public @main(%x: tensor<4x2xf32>, %n: tensor<ui32>) -> (tensor<4xf32>, tensor<ui32>) {
+    %zero = stablehlo.constant dense<0.0> : tensor<f32>
+    %part = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [1]
+        : (tensor<4x2xf32>, tensor<f32>) -> tensor<4xf32>
+    %sum = "stablehlo.all_reduce"(%part) <{channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>,
+        replica_groups = dense<GROUPS> : tensor<SIZExi64>, use_global_device_ids}> ({
+    ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+      %c = stablehlo.add %a, %b : tensor<f32>
+      stablehlo.return %c : tensor<f32>
+    }) : (tensor<4xf32>) -> tensor<4xf32>
+    %square = chlo.square %sum : tensor<4xf32> -> tensor<4xf32>
+    return %square, %n : tensor<4xf32>, tensor<ui32>
+  }
+}
+"""
+
+
+def entry(index, name, dtype, shape, local, slices):
+    return dict(
+        index=index, name=name, dtype=dtype, global_shape=shape, local_shape=local, slices=slices, partial=None, alias=None
+    )
+
+
+MANIFEST = {
+    "devices": 8,
+    "mesh": '#sdy.mesh<["data"=2, "model"=4]>',
+    "inputs": [
+        entry(0, "x", "f32", [4, 8], [4, 2], [[[0, 4], [2 * (d % 4), 2 * (d % 4) + 2]] for d in range(8)]),
+        entry(1, "n", "ui32", [], [], [[]] * 8),
+    ],
+    "outputs": [entry(0, "y", "f32", [4], [4], [[[0, 4]]] * 8), entry(1, "n", "ui32", [], [], [[]] * 8)],
+}
+
+
+def agreements(groups, size):
+    text = DEVICE.replace("GROUPS", groups).replace("SIZE", size)
+    program = run.Program(Compiled(text, MANIFEST, None, ()))
+    return run.check(WHOLE, program, run.random_inputs(program))[0]
+
+
+def test_the_right_groups_agree():
+    assert all(agreement.ok for agreement in agreements("[[0, 1, 2, 3], [4, 5, 6, 7]]", "2x4"))
+
+
+@pytest.mark.parametrize(
+    "groups, size",
+    [
+        ("[[0], [1], [2], [3], [4], [5], [6], [7]]", "8x1"),
+        ("[[0, 4], [1, 5], [2, 6], [3, 7]]", "4x2"),
+        ("[[0, 1, 2, 3, 4, 5, 6, 7]]", "1x8"),
+    ],
+)
+def test_wrong_groups_are_flagged(groups, size):
+    value, integer = agreements(groups, size)
+    assert not value.ok and integer.ok
+    assert "DISAGREES" in str(value)
+
+
+def test_the_reference_knows_no_mesh():
+    text = compare.unpartitioned(WHOLE)
+    assert "sdy" not in text and "jax.buffer_donor" not in text and "num_partitions = 1" in text
+
+
+def test_wrong_inputs_never_reach_the_engine():
+    text = DEVICE.replace("GROUPS", "[[0, 1, 2, 3], [4, 5, 6, 7]]").replace("SIZE", "2x4")
+    program = run.Program(Compiled(text, MANIFEST, None, ()))
+    with pytest.raises(boundary.BoundaryError, match=r"input 0 \(x\): expected float32\[4, 8\], got float32\[4, 9\]"):
+        program([np.ones((4, 9), np.float32), np.uint32(1)])
+
+
+def test_a_manifest_that_contradicts_the_text_never_reaches_the_engine():
+    text = DEVICE.replace("GROUPS", "[[0, 1, 2, 3], [4, 5, 6, 7]]").replace("SIZE", "2x4").replace("4x2xf32", "4x4xf32")
+    program = run.Program(Compiled(text, MANIFEST, None, ()))
+    with pytest.raises(boundary.BoundaryError, match=r"the program takes float32\[4, 4\], got float32\[4, 2\]"):
+        program([np.ones((4, 8), np.float32), np.uint32(1)])
+
+
+def test_programs_that_round_nothing_are_held_to_the_bit():
+    text = "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {{ %0 = stablehlo.{0} %x : tensor<4xf32> return %0 : tensor<4xf32> }}"
+    assert compare.is_exact(text.format("negate"))
+    assert not compare.is_exact(text.format("tanh"))
+    exact = compare.reference(text.format("negate"), [np.ones(4, np.float32)])
+    assert exact.tolerances == [0.0]
+
+
+def test_random_inputs_are_deterministic_and_in_range():
+    entries = [entry(0, "x", "f32", [64], [64], []), entry(1, "i", "i32", [64], [64], []), entry(2, "b", "i1", [64], [64], [])]
+    first, again = compare.random_inputs(entries), compare.random_inputs(entries)
+    assert all((a == b).all() for a, b in zip(first, again))
+    assert first[0].min() < 0 and set(first[1].tolist()) <= set(range(8)) and first[2].dtype == bool
+    assert compare.random_inputs(entries, positive=True)[0].min() >= 0
+
+
+def test_inputs_that_yield_nan_are_avoided():
+    device = "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> { %0 = stablehlo.sqrt %x : tensor<4xf32> return %0 : tensor<4xf32> }"
+    whole = [entry(0, "x", "f32", [4], [4], [[[0, 4]]])]
+    manifest = {"devices": 1, "mesh": None, "inputs": whole, "outputs": whole}
+    program = run.Program(Compiled(device, manifest, None, ()))
+    assert run.random_inputs(program)[0].min() >= 0

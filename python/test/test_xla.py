@@ -1,0 +1,41 @@
+"""Counting collectives in HLO, whose replica groups are written in three ways."""
+
+import pytest
+from shardonnay import xla
+
+LINE = "  %a = {type} {kind}(%x), channel_id=5, replica_groups={groups}, use_global_device_ids=true, to_apply=%add"
+
+
+@pytest.mark.parametrize(
+    "groups, size",
+    [
+        ("[2,4]<=[8]", 4),
+        ("[4,2]<=[2,4]T(1,0)", 2),
+        ("{{0,4},{1,5},{2,6},{3,7}}", 2),
+        ("mesh['axis_0'=2,'axis_1'=4] {'axis_1'}", 4),
+        ("mesh['axis_0'=4,'axis_1'=2], device_ids=([2,4]T(1,0)) {'axis_0'}", 4),
+        ("mesh['axis_0'=8] {'axis_0':(1)2}", 2),
+    ],
+)
+def test_group_sizes(groups, size):
+    found = xla.count_collectives(LINE.format(type="f32[4,16]{1,0}", kind="all-reduce", groups=groups))
+    assert found.count == {"all_reduce": 1}
+    assert found.bytes["all_reduce"] == pytest.approx(2 * 256 * (size - 1) / size)
+
+
+@pytest.mark.parametrize(
+    "kind, type, sent",
+    [
+        ("all-gather", "f32[8]{0}", 32 * 3 / 4),
+        ("reduce-scatter", "bf16[8]{0}", 16 * 3),
+        ("all-to-all", "(f32[2]{0}, f32[2]{0}, f32[2]{0}, f32[2]{0})", 32 * 3 / 4),
+        ("collective-permute", "pred[8]{0}", 8),
+    ],
+)
+def test_bytes_that_a_device_sends(kind, type, sent):
+    found = xla.count_collectives(LINE.format(type=type, kind=kind, groups="[2,4]<=[8]"))
+    assert found.bytes[kind.replace("-", "_")] == sent
+
+
+def test_other_lines_do_not_count():
+    assert not xla.count_collectives("%all-reduce = f32[8] add(%all-reduce.1, %x)").count
