@@ -1,0 +1,162 @@
+"""The `shardonnay` command: exit codes, diagnostics, the manifest."""
+
+import io
+import json
+import subprocess
+import sys
+
+import jax
+import numpy as np
+import pytest
+import shardonnay
+from jax.sharding import Mesh, NamedSharding
+from jax.sharding import PartitionSpec as P
+from shardonnay.__main__ import main
+
+MATMUL = """
+module @jit_f attributes {mhlo.num_partitions = 8 : i32, mhlo.num_replicas = 1 : i32} {
+  sdy.mesh @mesh = <["data"=2, "model"=4]>
+  func.func public @main(%arg0: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {"model"}]>, tf.aliasing_output = 0 : i32},
+                         %arg1: tensor<16x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"model"}, {}]>})
+      -> (tensor<8x16xf32> {jax.result_info = "result", sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {}]>}) {
+    %0 = stablehlo.dot_general %arg0, %arg1, contracting_dims = [1] x [0]
+        : (tensor<8x16xf32>, tensor<16x16xf32>) -> tensor<8x16xf32>
+    return %0 : tensor<8x16xf32>
+  }
+}
+"""
+
+
+@pytest.fixture
+def matmul(tmp_path):
+    path = tmp_path / "matmul.mlir"
+    path.write_text(MATMUL)
+    return path
+
+
+def test_compile_writes_the_device_program(matmul, capsys):
+    assert main(["compile", str(matmul)]) == 0
+    out, err = capsys.readouterr()
+    assert "tensor<4x4xf32>" in out and "stablehlo.all_reduce" in out and "sdy.sharding" not in out
+    assert err == ""
+
+
+def test_compile_reads_stdin(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(MATMUL.encode())))
+    assert main(["compile", "-"]) == 0
+    assert "stablehlo.all_reduce" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("stage", shardonnay.STAGES)
+def test_compile_stops_after_a_stage(matmul, tmp_path, stage):
+    out = tmp_path / "out.mlir"
+    assert main(["compile", str(matmul), "--to", stage, "-o", str(out)]) == 0
+    assert "func.func" in out.read_text()
+
+
+def test_manifest(matmul, tmp_path):
+    path = tmp_path / "m.json"
+    assert main(["compile", str(matmul), "-o", str(tmp_path / "out.mlir"), "--manifest", str(path)]) == 0
+    manifest = json.loads(path.read_text())
+    assert manifest["devices"] == 8
+    assert '"data"=2, "model"=4' in manifest["mesh"]
+    left, right = manifest["inputs"]
+    (out,) = manifest["outputs"]
+    assert set(left) == {
+        "index", "name", "dtype", "global_shape", "local_shape", "sharding", "slices", "partial", "alias"
+    }  # fmt: skip
+    assert left["global_shape"] == [8, 16] and left["local_shape"] == [4, 4] and left["dtype"] == "f32"
+    assert left["slices"][5] == [[4, 8], [4, 8]]
+    assert right["slices"] == [[[4 * (d % 4), 4 * (d % 4) + 4], [0, 16]] for d in range(8)]
+    assert left["partial"] is None and right["alias"] is None
+    assert '[{"data"}, {"model"}]' in left["sharding"]
+    assert out["index"] == 0 and out["local_shape"] == [4, 16] and out["slices"][4] == [[4, 8], [0, 16]]
+
+
+def test_no_manifest_before_it_is_known(matmul, tmp_path, capsys):
+    arguments = ["compile", str(matmul), "--to", "import", "--manifest", str(tmp_path / "m.json")]
+    assert main(arguments) == 1
+    assert "use a later stage" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        ("func.func @main(", "expected"),
+        (MATMUL.replace("contracting_dims = [1] x [0]", "contracting_dims = [1] x [1, 0]"), ""),
+        (MATMUL.replace('{"model"}, {}', '{"nonsense"}, {}'), "nonsense"),
+        ("", ""),
+    ],
+    ids=["parser", "verifier", "axis", "empty"],
+)
+def test_errors_are_located(tmp_path, capsys, text, message):
+    path = tmp_path / "bad.mlir"
+    path.write_text(text)
+    status = main(["compile", str(path), "-o", str(tmp_path / "out")])
+    err = capsys.readouterr().err
+    if text:
+        assert status == 1
+        assert f"{path}:" in err and "error: " in err and message in err and "Traceback" not in err
+
+
+def test_a_missing_file_is_an_error(capsys):
+    assert main(["compile", "nowhere.mlir"]) == 1
+    assert "nowhere.mlir" in capsys.readouterr().err
+
+
+def test_an_unknown_stage_is_a_usage_error(matmul):
+    with pytest.raises(SystemExit) as exit:
+        main(["compile", str(matmul), "--to", "nonsense"])
+    assert exit.value.code == 2
+
+
+def sort_text():
+    mesh = Mesh(np.array(jax.devices("cpu")[:8]).reshape(2, 4), ("data", "model"))
+    arguments = jax.ShapeDtypeStruct((8, 16), np.float32)
+    sorts = jax.jit(lambda x: jax.numpy.fft.fft(x), in_shardings=NamedSharding(mesh, P("data", "model")))
+    return sorts.lower(arguments).as_text(debug_info=True)
+
+
+def test_implicit_replication_is_a_warning_or_an_error(tmp_path, capsys):
+    path = tmp_path / "fft.mlir"
+    path.write_text(sort_text())
+    assert main(["compile", str(path), "-o", str(tmp_path / "out.mlir")]) in (0, 1)
+    assert "test_command.py:" in capsys.readouterr().err
+    assert main(["compile", str(path), "-o", str(tmp_path / "out.mlir"), "--no-implicit-replication"]) == 1
+    assert "error: " in capsys.readouterr().err
+
+
+def test_run_and_check_in_a_process_of_its_own(matmul):
+    command = [sys.executable, "-m", "shardonnay", "run", str(matmul), "--devices", "8", "--check"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "result" in done.stdout and done.stdout.rstrip().endswith("ok")
+
+
+def test_run_with_inputs(matmul, tmp_path, capsys):
+    np.savez(tmp_path / "x.npz", np.ones((8, 16), np.float32), np.ones((16, 16), np.float32))
+    assert main(["run", str(matmul), "--inputs", str(tmp_path / "x.npz"), "--check"]) == 0
+    assert main(["run", str(matmul), "--inputs", str(tmp_path / "x.npz")]) == 0
+    assert "float32[8, 16]" in capsys.readouterr().out
+
+
+def test_run_names_inputs_that_do_not_fit(matmul, tmp_path, capsys):
+    np.savez(tmp_path / "x.npz", np.ones((8, 16)), np.ones((16, 16), np.float32))
+    assert main(["run", str(matmul), "--inputs", str(tmp_path / "x.npz")]) == 1
+    assert "expected float32[8, 16], got float64[8, 16]" in capsys.readouterr().err
+
+
+def test_run_wants_the_devices_of_the_mesh(matmul, capsys):
+    assert main(["run", str(matmul), "--devices", "4"]) == 1
+    assert "has 8 devices" in capsys.readouterr().err
+
+
+def test_compile_from_python():
+    compiled = shardonnay.compile(MATMUL)
+    assert compiled.report["devices"] == 8
+    (collective,) = compiled.report["collectives"]
+    assert collective["kind"] == "all_reduce" and collective["axes"] == ["model"]
+    with pytest.raises(shardonnay.CompileError) as caught:
+        shardonnay.compile("nonsense", name="mine.mlir")
+    (diagnostic, *_) = caught.value.diagnostics
+    assert diagnostic.severity == "error" and diagnostic.location.startswith("mine.mlir:1")
