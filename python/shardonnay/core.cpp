@@ -63,7 +63,7 @@ static nb::tuple compileText(nb::object text, const char *to,
                         toJson(result.report), diagnostics);
 }
 
-NB_MODULE(_core, module) {
+NB_MODULE(_core, module) { // NOLINT(readability-identifier-naming): a macro
   module.def("stages", stages);
   module.def("compile", compileText);
 }

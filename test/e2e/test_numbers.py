@@ -2,6 +2,7 @@
 
 import dataclasses
 import re
+from collections import Counter
 
 import models
 import pytest
@@ -17,12 +18,24 @@ def check(text, compiled, inputs):
 
 
 @pytest.mark.parametrize("program, strategy", PAIRS, ids=["-".join(pair) for pair in PAIRS])
-def test_pair_agrees(program, strategy):
+def test_pair_agrees(program, strategy, row):
     text, inputs = models.lower(program, strategy)
     compiled = shardonnay.compile(text)
     assert compiled.manifest["devices"] == 8
-    wrong = [str(agreement) for agreement in check(text, compiled, inputs) if not agreement.ok]
+    agreements = check(text, compiled, inputs)
+    row(f"{program:12} {strategy:7} {summary(compiled.report)}, largest error {max(a.error for a in agreements):.2g}")
+    wrong = [str(agreement) for agreement in agreements if not agreement.ok]
     assert not wrong, "\n".join(wrong)
+
+
+def summary(report):
+    counts = Counter()
+    for entry in report["collectives"]:
+        counts[entry["kind"]] += entry["count"]
+    flops = report["contraction_flops"]
+    ratio = flops["per_device"] * report["devices"] / flops["global"]
+    collectives = ", ".join(f"{count} {kind}" for kind, count in sorted(counts.items()))
+    return f"{collectives or 'no collectives'}; {report['collective_bytes']:,} bytes, matmul FLOPs ratio {ratio:.2f}"
 
 
 GROUPS = re.compile(r"replica_groups = dense<\[\[[^>]*> : tensor<\d+x\d+xi64>")

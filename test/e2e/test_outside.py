@@ -26,9 +26,10 @@ def _outcomes():
 
 
 @pytest.fixture(scope="module")
-def outcomes():
+def outcomes(row):
     found = _outcomes()
-    print("\n" + "\n".join(f"{name:28} {outcome:9} {detail[:160]}" for name, (outcome, detail) in found.items()))
+    for name, (outcome, detail) in found.items():
+        row(f"{name:28} {outcome:9} {detail.splitlines()[0][:160]}")
     return found
 
 
