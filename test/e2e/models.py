@@ -10,8 +10,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
+from demo import LanguageModel, megatron
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
-from shardonnay.demo import LanguageModel, megatron
 
 BATCH, LENGTH, VOCABULARY, WIDTH, HEADS = 8, 16, 64, 32, 8
 

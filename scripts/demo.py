@@ -12,10 +12,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
+import shardonnay
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
-
-from . import engine, run, xla
-from .compiler import compile
+from shardonnay import engine, run, xla
 
 MESH = {"data": 2, "model": 4}
 BATCH, LENGTH, VOCABULARY, WIDTH, HEADS, LAYERS = 8, 32, 256, 64, 4, 2
@@ -146,7 +145,7 @@ def main():
     text = lowered.as_text(debug_info=True)
     print(f"flax transformer, one AdamW step, mesh {MESH}: {len(inputs)} inputs, {text.count(chr(10)):,} lines of StableHLO")
     start = time.monotonic()
-    compiled = compile(text)
+    compiled = shardonnay.compile(text)
     seconds = time.monotonic() - start
     for diagnostic in compiled.diagnostics:
         print(diagnostic)
