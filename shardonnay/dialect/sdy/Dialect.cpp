@@ -1,0 +1,79 @@
+//===- Dialect.cpp - the discardable attributes of the sdy dialect --------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardonnay/dialect/sdy/Dialect.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "shardonnay/dialect/sdy/Ops.h"
+#include "shardonnay/dialect/sdy/ShardingVerifier.h"
+
+using namespace mlir;
+using namespace mlir::sdy;
+
+#include "shardonnay/dialect/sdy/Dialect.cpp.inc"
+
+/// `sdy.sharding` of an operation. One without results may say on which device
+/// it runs.
+static LogicalResult verifyOperationSharding(Operation *op, Attribute attr) {
+  auto shardings = dyn_cast<TensorShardingPerValueAttr>(attr);
+  if (!shardings)
+    return op->emitOpError()
+           << "expected '" << kShardingAttr
+           << "' to be an '#sdy.sharding_per_value', got " << attr;
+  if (op->getNumResults() == 0 && shardings.getShardings().size() == 1)
+    return verifySharding(shardings.getShardings().front(),
+                          NoneType::get(op->getContext()), op,
+                          [&] { return op->emitOpError("sharding: "); });
+  return verifyShardings(shardings, op->getResultTypes(), op, "result");
+}
+
+LogicalResult SdyDialect::verifyOperationAttribute(Operation *op,
+                                                   NamedAttribute attr) {
+  if (attr.getName() == kShardingAttr)
+    return verifyOperationSharding(op, attr.getValue());
+  if (attr.getName() != kShardingRuleAttr)
+    return success();
+  auto rule = dyn_cast<OpShardingRuleAttr>(attr.getValue());
+  if (!rule)
+    return op->emitOpError()
+           << "expected '" << kShardingRuleAttr
+           << "' to be an '#sdy.op_sharding_rule', got " << attr.getValue();
+  return verifyRule(rule, op);
+}
+
+/// `sdy.sharding` of a function's argument or result.
+static LogicalResult verifyFunctionSharding(Operation *op, NamedAttribute attr,
+                                            Type type, EmitError emitError) {
+  if (attr.getName() != kShardingAttr)
+    return success();
+  auto sharding = dyn_cast<TensorShardingAttr>(attr.getValue());
+  if (!sharding)
+    return emitError() << "expected '" << kShardingAttr
+                       << "' to be an '#sdy.sharding', got " << attr.getValue();
+  return verifySharding(sharding, type, op, emitError);
+}
+
+LogicalResult SdyDialect::verifyRegionArgAttribute(Operation *op, unsigned,
+                                                   unsigned argument,
+                                                   NamedAttribute attr) {
+  auto function = dyn_cast<FunctionOpInterface>(op);
+  if (!function)
+    return success();
+  return verifyFunctionSharding(
+      op, attr, function.getArgumentTypes()[argument],
+      [&] { return op->emitOpError() << "argument " << argument << ": "; });
+}
+
+LogicalResult SdyDialect::verifyRegionResultAttribute(Operation *op, unsigned,
+                                                      unsigned result,
+                                                      NamedAttribute attr) {
+  auto function = dyn_cast<FunctionOpInterface>(op);
+  if (!function)
+    return success();
+  return verifyFunctionSharding(
+      op, attr, function.getResultTypes()[result],
+      [&] { return op->emitOpError() << "result " << result << ": "; });
+}

@@ -1,0 +1,277 @@
+//===- Ops.cpp - syntax and verifiers of the sdy operations ---------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardonnay/dialect/sdy/Ops.h"
+#include "mlir/IR/Builders.h"
+#include "shardonnay/dialect/sdy/Conversion.h"
+#include "shardonnay/dialect/sdy/ShardingAccess.h"
+#include "shardonnay/dialect/sdy/ShardingVerifier.h"
+
+using namespace mlir;
+using namespace mlir::sdy;
+
+//===----------------------------------------------------------------------===//
+// Syntax
+//===----------------------------------------------------------------------===//
+
+/// A per-value attribute without its angle brackets: `[<@mesh, [{"x"}]>]`.
+static ParseResult parseShardingList(OpAsmParser &parser,
+                                     TensorShardingPerValueAttr &attr) {
+  SmallVector<TensorShardingAttr> shardings;
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] {
+        return parser.parseCustomAttributeWithFallback(
+            shardings.emplace_back());
+      }))
+    return failure();
+  attr = TensorShardingPerValueAttr::get(parser.getContext(), shardings);
+  return success();
+}
+
+static void printShardingList(OpAsmPrinter &printer, Operation *,
+                              TensorShardingPerValueAttr attr) {
+  printer << '[';
+  llvm::interleaveComma(attr.getShardings(), printer,
+                        [&](TensorShardingAttr sharding) {
+                          printer.printStrippedAttrOrType(sharding);
+                        });
+  printer << ']';
+}
+
+/// `(%arg0: type, ...) { ... }`.
+static ParseResult parseComputationBody(OpAsmParser &parser, Region &body) {
+  SmallVector<OpAsmParser::Argument> arguments;
+  if (parser.parseArgumentList(arguments, AsmParser::Delimiter::Paren,
+                               /*allowType=*/true) ||
+      parser.parseRegion(body, arguments))
+    return failure();
+  ManualComputationOp::ensureTerminator(body, parser.getBuilder(),
+                                        UnknownLoc::get(parser.getContext()));
+  return success();
+}
+
+static void printComputationBody(OpAsmPrinter &printer, Operation *,
+                                 Region &body) {
+  printer << '(';
+  llvm::interleaveComma(
+      body.getArguments(), printer,
+      [&](BlockArgument argument) { printer.printRegionArgument(argument); });
+  printer << ") ";
+  printer.printRegion(body, /*printEntryBlockArgs=*/false);
+}
+
+/// `sum`, `max` or `min`; nothing stands for sum.
+static ParseResult parseOptionalReductionKind(OpAsmParser &parser,
+                                              ReductionKindAttr &kind) {
+  StringRef keyword;
+  if (failed(parser.parseOptionalKeyword(&keyword, {"sum", "max", "min"})) ||
+      keyword == "sum")
+    return success();
+  kind = ReductionKindAttr::get(
+      parser.getContext(), keyword == "max" ? shardonnay::ReductionKind::Max
+                                            : shardonnay::ReductionKind::Min);
+  return success();
+}
+
+static void printOptionalReductionKind(OpAsmPrinter &printer, Operation *,
+                                       ReductionKindAttr kind) {
+  if (kind && kind.getValue() != shardonnay::ReductionKind::Sum)
+    printer << shardonnay::toString(kind.getValue());
+}
+
+#define GET_OP_CLASSES
+#include "shardonnay/dialect/sdy/Ops.cpp.inc"
+
+//===----------------------------------------------------------------------===//
+// Constraints
+//===----------------------------------------------------------------------===//
+
+LogicalResult ShardingConstraintOp::verify() {
+  return verifySharding(getSharding(), getType(), *this,
+                        [&] { return emitOpError(); });
+}
+
+LogicalResult ReshardOp::verify() {
+  return verifySharding(getSharding(), getType(), *this,
+                        [&] { return emitOpError(); });
+}
+
+LogicalResult PropagationBarrierOp::verify() {
+  if (getAllowedDirection() == PropagationDirection::BOTH)
+    return emitOpError("with direction BOTH stops nothing, expected NONE, "
+                       "FORWARD or BACKWARD");
+  return success();
+}
+
+LogicalResult DataFlowEdgeOp::verify() {
+  if (!getInput().hasOneUse())
+    return emitOpError("expected to be the only use of its operand");
+  Operation *source = getInput().getDefiningOp();
+  if (source && isa<SdyDialect>(source->getDialect()) &&
+      !isa<ManualComputationOp, NamedComputationOp>(source)) {
+    InFlightDiagnostic diag =
+        emitOpError("expected an operand that an operation which passes values "
+                    "on owns, got a result of '")
+        << source->getName() << "'";
+    diag.attachNote(source->getLoc()) << "defined here";
+    return diag;
+  }
+  return getSharding() ? verifySharding(*getSharding(), getType(), *this,
+                                        [&] { return emitOpError(); })
+                       : success();
+}
+
+//===----------------------------------------------------------------------===//
+// Computations
+//===----------------------------------------------------------------------===//
+
+/// `op` has as many `what` as expected.
+static LogicalResult verifyCount(Operation *op, StringRef what, size_t found,
+                                 size_t expected) {
+  if (found == expected)
+    return success();
+  return op->emitOpError() << "expected " << expected << " " << what << ", got "
+                           << found;
+}
+
+static LogicalResult verifyTypes(Operation *op, StringRef what, TypeRange found,
+                                 TypeRange expected) {
+  if (failed(verifyCount(op, what, found.size(), expected.size())))
+    return failure();
+  for (auto [index, type, want] : llvm::enumerate(found, expected))
+    if (type != want)
+      return op->emitOpError() << what << ": expected type " << want
+                               << " at number " << index << ", got " << type;
+  return success();
+}
+
+LogicalResult NamedComputationOp::verify() {
+  if (failed(verifyTypes(*this, "body arguments", getBody().getArgumentTypes(),
+                         getOperandTypes())) ||
+      failed(verifyTypes(*this, "returned values",
+                         getBody().front().getTerminator()->getOperandTypes(),
+                         getResultTypes())))
+    return failure();
+  if (getInShardings() &&
+      failed(verifyShardings(*getInShardings(), getOperandTypes(), *this,
+                             "operand")))
+    return failure();
+  if (getOutShardings() &&
+      failed(verifyShardings(*getOutShardings(), getResultTypes(), *this,
+                             "result")))
+    return failure();
+  return success();
+}
+
+/// The mesh of all shardings that is not empty; null if there is none.
+static FailureOr<MeshAttr> findCommonMesh(ManualComputationOp op) {
+  MeshAttr common;
+  for (TensorShardingPerValueAttr list :
+       {op.getInShardings(), op.getOutShardings()})
+    for (TensorShardingAttr sharding : list.getShardings()) {
+      MeshAttr mesh = getMesh(op, sharding);
+      if (!mesh || mesh.isEmpty())
+        continue;
+      if (common && common != mesh)
+        return op.emitOpError("expected all shardings to have one mesh, got ")
+               << common << " and " << mesh;
+      common = mesh;
+    }
+  return common;
+}
+
+/// `local` is the type that one device holds of `global` along the manual axes.
+static LogicalResult verifyLocalType(ManualComputationOp op, StringRef what,
+                                     size_t number, Type global, Type local,
+                                     TensorShardingAttr sharding,
+                                     MeshAttr mesh) {
+  auto type = dyn_cast<RankedTensorType>(global);
+  if (!type)
+    return success();
+  SmallVector<int64_t> shape(type.getShape());
+  for (auto [dim, dimSharding] : llvm::enumerate(sharding.getDimShardings())) {
+    int64_t shards = 1;
+    AxisRefAttr free;
+    for (AxisRefAttr axis : dimSharding.getAxes()) {
+      if (!llvm::is_contained(
+              op.getManualAxes().getValue(),
+              StringAttr::get(op.getContext(), axis.getName()))) {
+        free = axis;
+        continue;
+      }
+      if (free)
+        return op.emitOpError()
+               << what << " " << number << ", dim " << dim << ": manual axis "
+               << axis.toString() << " stands behind axis " << free.toString()
+               << ", which is not manual: manual axes come first";
+      shards *= toAxisRef(axis, mesh).size;
+    }
+    if (ShapedType::isDynamic(shape[dim]))
+      continue;
+    if (shape[dim] % shards != 0)
+      return op.emitOpError()
+             << what << " " << number << ", dim " << dim
+             << ": expected a size that the " << shards
+             << " shards of the manual axes divide, got " << shape[dim];
+    shape[dim] /= shards;
+  }
+  if (Type expected = type.clone(shape); local != expected)
+    return op.emitOpError() << what << " " << number << ": expected the type "
+                            << expected << " in the body, got " << local;
+  return success();
+}
+
+/// Every manual axis exists, once, and is not manual around `op` already.
+static LogicalResult verifyManualAxes(ManualComputationOp op, MeshAttr mesh) {
+  llvm::SmallDenseSet<StringAttr> seen;
+  for (StringAttr name : op.getManualAxes().getValue()) {
+    if (!mesh || mesh.getAxisIndex(name.getValue()) < 0)
+      return op.emitOpError() << "unknown manual axis " << name;
+    if (!seen.insert(name).second)
+      return op.emitOpError() << "manual axis " << name << " occurs twice";
+    for (auto outer = op->getParentOfType<ManualComputationOp>(); outer;
+         outer = outer->getParentOfType<ManualComputationOp>())
+      if (llvm::is_contained(outer.getManualAxes().getValue(), name)) {
+        InFlightDiagnostic diag = op.emitOpError()
+                                  << "axis " << name << " is manual already";
+        diag.attachNote(outer.getLoc()) << "made manual here";
+        return diag;
+      }
+  }
+  return success();
+}
+
+LogicalResult ManualComputationOp::verify() {
+  TypeRange arguments = getBody().getArgumentTypes();
+  TypeRange returned = getBody().front().getTerminator()->getOperandTypes();
+  if (failed(verifyShardings(getInShardings(), getOperandTypes(), *this,
+                             "operand")) ||
+      failed(verifyShardings(getOutShardings(), getResultTypes(), *this,
+                             "result")) ||
+      failed(verifyCount(*this, "body arguments", arguments.size(),
+                         getNumOperands())) ||
+      failed(verifyCount(*this, "returned values", returned.size(),
+                         getNumResults())))
+    return failure();
+  FailureOr<MeshAttr> mesh = findCommonMesh(*this);
+  if (failed(mesh))
+    return failure();
+  // Without any sharding the axes' mesh is not known, and they cut nothing.
+  if (getNumOperands() + getNumResults() > 0 &&
+      failed(verifyManualAxes(*this, *mesh)))
+    return failure();
+  for (auto [index, global, local, sharding] : llvm::enumerate(
+           getOperandTypes(), arguments, getInShardings().getShardings()))
+    if (failed(verifyLocalType(*this, "operand", index, global, local, sharding,
+                               *mesh)))
+      return failure();
+  for (auto [index, global, local, sharding] : llvm::enumerate(
+           getResultTypes(), returned, getOutShardings().getShardings()))
+    if (failed(verifyLocalType(*this, "result", index, global, local, sharding,
+                               *mesh)))
+      return failure();
+  return success();
+}

@@ -1,0 +1,211 @@
+//===- Ops.td - meshes, constraints, computations ------------ -*- tablegen -*-===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDONNAY_DIALECT_SDY_OPS_TD
+#define SHARDONNAY_DIALECT_SDY_OPS_TD
+
+include "mlir/IR/BuiltinAttributes.td"
+include "mlir/IR/OpAsmInterface.td"
+include "mlir/IR/OpBase.td"
+include "mlir/IR/RegionKindInterface.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "shardonnay/dialect/sdy/Attributes.td"
+
+class Sdy_Op<string mnemonic, list<Trait> traits = []>
+    : Op<Sdy_Dialect, mnemonic, traits>;
+
+//===----------------------------------------------------------------------===//
+// Meshes
+//===----------------------------------------------------------------------===//
+
+def Sdy_MeshOp : Sdy_Op<"mesh", [Symbol, HasParent<"::mlir::ModuleOp">]> {
+  let summary = "a named mesh";
+  let description = [{
+    ```mlir
+    sdy.mesh @mesh = <["x"=2, "y"=4]>
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, Sdy_Mesh:$mesh);
+  let assemblyFormat = "$sym_name `=` $mesh attr-dict";
+}
+
+//===----------------------------------------------------------------------===//
+// Constraints
+//===----------------------------------------------------------------------===//
+
+// Unknown effects, on purpose: a constraint without uses constrains its
+// operand, so it is never dead.
+def Sdy_ShardingConstraintOp
+    : Sdy_Op<"sharding_constraint", [SameOperandsAndResultType]> {
+  let summary = "the uses of the result have this sharding";
+  let description = [{
+    Without uses it constrains the operand itself; so it does where the operand
+    has no other use. Open dims may be cut further.
+
+    ```mlir
+    %1 = sdy.sharding_constraint %0 <@mesh, [{"x"}, {?}\]> : tensor<8x8xf32>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$input, Sdy_TensorSharding:$sharding);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$input $sharding attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+def Sdy_ReshardOp : Sdy_Op<"reshard", [Pure, SameOperandsAndResultType]> {
+  let summary = "the same tensor in another sharding";
+  let description = [{
+    ```mlir
+    %1 = sdy.reshard %0 <@mesh, [{"x"}, {}\]> : tensor<8x8xf32>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$input, Sdy_TensorSharding:$sharding);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$input $sharding attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+// Unknown effects, on purpose: it has no result and must not be erased.
+def Sdy_ShardingGroupOp : Sdy_Op<"sharding_group"> {
+  let summary = "all members of a group have one sharding";
+  let description = [{
+    ```mlir
+    sdy.sharding_group %0 group_id=0 : tensor<8x8xf32>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$input, I64Attr:$group_id);
+  let assemblyFormat = "$input `group_id` `=` $group_id attr-dict `:` type($input)";
+}
+
+def Sdy_PropagationBarrierOp
+    : Sdy_Op<"propagation_barrier", [Pure, SameOperandsAndResultType]> {
+  let summary = "propagation passes in the given direction only";
+  let description = [{
+    ```mlir
+    %1 = sdy.propagation_barrier %0 allowed_direction=FORWARD : tensor<8xf32>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$input,
+                       Sdy_PropagationDirection:$allowed_direction);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = [{
+    $input `allowed_direction` `=` $allowed_direction attr-dict `:`
+    type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Computations
+//===----------------------------------------------------------------------===//
+
+class Sdy_ComputationOp<string mnemonic>
+    : Sdy_Op<mnemonic, [IsolatedFromAbove, RecursiveMemoryEffects,
+                        SingleBlockImplicitTerminator<"ReturnOp">]> {
+  let results = (outs Variadic<AnyType>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let hasVerifier = 1;
+}
+
+def Sdy_ManualComputationOp : Sdy_ComputationOp<"manual_computation"> {
+  let summary = "a computation that is local along some mesh axes";
+  let description = [{
+    The body sees what one device holds along `manual_axes` (its types are local
+    along these), and whole tensors along all other axes. In each dim of an
+    in- or out-sharding the manual axes come first.
+
+    ```mlir
+    %1 = sdy.manual_computation(%0)
+        in_shardings=[<@mesh, [{"x"}, {}\]>]
+        out_shardings=[<@mesh, [{"x"}, {}\]>]
+        manual_axes={"x"} (%arg1: tensor<4x8xf32>) {
+      sdy.return %arg1 : tensor<4x8xf32>
+    } : (tensor<8x8xf32>) -> tensor<8x8xf32>
+    ```
+  }];
+  let arguments = (ins Variadic<AnyType>:$tensors,
+                       Sdy_TensorShardingPerValue:$in_shardings,
+                       Sdy_TensorShardingPerValue:$out_shardings,
+                       Sdy_ManualAxes:$manual_axes);
+  let assemblyFormat = [{
+    `(` $tensors `)`
+    `in_shardings` `=` custom<ShardingList>($in_shardings)
+    `out_shardings` `=` custom<ShardingList>($out_shardings)
+    `manual_axes` `=` $manual_axes
+    custom<ComputationBody>($body) attr-dict
+    `:` functional-type($tensors, $results)
+  }];
+}
+
+def Sdy_NamedComputationOp : Sdy_ComputationOp<"named_computation"> {
+  let summary = "a function's body, with its name, in place of a call";
+  let description = [{
+    ```mlir
+    %1 = sdy.named_computation<"f">(%0) (%arg1: tensor<8xf32>) {
+      sdy.return %arg1 : tensor<8xf32>
+    } : (tensor<8xf32>) -> tensor<8xf32>
+    ```
+  }];
+  let arguments = (ins StrAttr:$name, Variadic<AnyType>:$operands,
+                       OptionalAttr<Sdy_TensorShardingPerValue>:$in_shardings,
+                       OptionalAttr<Sdy_TensorShardingPerValue>:$out_shardings);
+  let assemblyFormat = [{
+    `<` $name `>` `` `(` $operands `)`
+    (`in_shardings` `=` custom<ShardingList>($in_shardings)^)?
+    (`out_shardings` `=` custom<ShardingList>($out_shardings)^)?
+    custom<ComputationBody>($body) attr-dict
+    `:` functional-type($operands, $results)
+  }];
+}
+
+def Sdy_ReturnOp : Sdy_Op<"return", [Pure, Terminator,
+    ParentOneOf<["ManualComputationOp", "NamedComputationOp"]>]> {
+  let summary = "ends the body of a computation";
+  let arguments = (ins Variadic<AnyType>:$results);
+  let builders = [OpBuilder<(ins), [{
+    build($_builder, $_state, ::mlir::ValueRange());
+  }]>];
+  let assemblyFormat = "attr-dict ($results^ `:` type($results))?";
+}
+
+//===----------------------------------------------------------------------===//
+// What import puts in
+//===----------------------------------------------------------------------===//
+
+// Not ConstantLike, on purpose: nothing may fold or merge what import split.
+def Sdy_ConstantOp : Sdy_Op<"constant", [Pure, AllTypesMatch<["value", "output"]>]> {
+  let summary = "a constant that stays as it is during propagation";
+  let arguments = (ins ElementsAttr:$value);
+  let results = (outs AnyStaticShapeTensor:$output);
+  let assemblyFormat = "attr-dict $value";
+}
+
+// Unknown effects, on purpose: without uses it still holds a sharding.
+def Sdy_DataFlowEdgeOp
+    : Sdy_Op<"data_flow_edge", [SameOperandsAndResultType]> {
+  let summary = "one value for a class of values that must be sharded alike";
+  let description = [{
+    Stands between the owner of the class (a result or block argument of an
+    operation that passes values on) and the owner's uses, and holds the
+    sharding of the class during propagation.
+
+    ```mlir
+    %1 = sdy.data_flow_edge %0#0 sharding=<@mesh, [{?}\]> : tensor<8xf32>
+    ```
+  }];
+  let arguments = (ins AnyStaticShapeTensor:$input,
+                       OptionalAttr<Sdy_TensorSharding>:$sharding);
+  let results = (outs AnyStaticShapeTensor:$result);
+  let assemblyFormat = [{
+    $input (`sharding` `=` $sharding^)? attr-dict `:` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+#endif // SHARDONNAY_DIALECT_SDY_OPS_TD

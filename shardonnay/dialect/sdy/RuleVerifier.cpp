@@ -1,0 +1,155 @@
+//===- RuleVerifier.cpp - sharding rules against an operation -------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// The sizes of a dim's factors need not multiply to the size of the dim: rules
+// of windowed operations do not.
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardonnay/dialect/sdy/ShardingVerifier.h"
+#include "llvm/ADT/SmallBitVector.h"
+
+using namespace mlir;
+using namespace mlir::sdy;
+
+namespace {
+
+class RuleVerifier {
+public:
+  RuleVerifier(OpShardingRuleAttr rule, Operation *op)
+      : rule(rule), op(op), sizes(rule.getFactorSizes()), used(sizes.size()),
+        inResults(sizes.size()), special(sizes.size()) {}
+
+  LogicalResult verify();
+
+private:
+  LogicalResult verifyTensors(ArrayRef<TensorMappingAttr> mappings,
+                              TypeRange types, StringRef what);
+  LogicalResult verifyTensor(TensorMappingAttr mapping, Type type,
+                             EmitError emitError);
+  LogicalResult verifyFactor(int64_t factor, EmitError emitError);
+  /// Ascending, so without repetition. Marks `seen`; a factor that is marked
+  /// already has a second kind.
+  LogicalResult verifyList(ArrayRef<int64_t> factors, StringRef what,
+                           llvm::SmallBitVector *seen);
+
+  OpShardingRuleAttr rule;
+  Operation *op;
+  ArrayRef<int64_t> sizes;
+  llvm::SmallBitVector used, inResults, special;
+};
+
+} // namespace
+
+LogicalResult RuleVerifier::verifyFactor(int64_t factor, EmitError emitError) {
+  if (factor >= 0 && factor < static_cast<int64_t>(sizes.size()))
+    return success();
+  return emitError() << "factor number " << factor << " has no size, expected "
+                     << "a factor of the " << sizes.size() << " listed";
+}
+
+LogicalResult RuleVerifier::verifyTensor(TensorMappingAttr mapping, Type type,
+                                         EmitError emitError) {
+  auto shaped = dyn_cast<ShapedType>(type);
+  int64_t rank = shaped && shaped.hasRank() ? shaped.getRank() : 0;
+  int64_t mapped = mapping.getDimMappings().size();
+  if (mapped != rank)
+    return emitError() << "mapping has " << mapped << " dims, expected " << rank
+                       << " as in " << type;
+  llvm::SmallBitVector seen(sizes.size());
+  for (auto [index, dim] : llvm::enumerate(mapping.getDimMappings())) {
+    ArrayRef<int64_t> factors = dim.getFactorIndices();
+    if (factors.empty())
+      return emitError() << "dim " << index << " has no factor";
+    for (int64_t factor : factors) {
+      if (failed(verifyFactor(factor, emitError)))
+        return failure();
+      if (seen.test(factor))
+        return emitError() << "factor number " << factor << " occurs twice";
+      if (sizes[factor] == 1 && factors.size() > 1)
+        return emitError() << "dim " << index
+                           << " has a factor of size 1 among others";
+      seen.set(factor);
+    }
+  }
+  used |= seen;
+  return success();
+}
+
+LogicalResult RuleVerifier::verifyTensors(ArrayRef<TensorMappingAttr> mappings,
+                                          TypeRange types, StringRef what) {
+  if (mappings.size() != types.size())
+    return op->emitOpError() << "sharding rule has " << mappings.size() << " "
+                             << what << " mappings, expected " << types.size();
+  for (auto [index, mapping, type] : llvm::enumerate(mappings, types)) {
+    auto emitError = [&, index = index] {
+      return op->emitOpError()
+             << "sharding rule, " << what << " " << index << ": ";
+    };
+    if (failed(verifyTensor(mapping, type, emitError)))
+      return failure();
+  }
+  return success();
+}
+
+LogicalResult RuleVerifier::verifyList(ArrayRef<int64_t> factors,
+                                       StringRef what,
+                                       llvm::SmallBitVector *seen) {
+  auto emitError = [&] {
+    return op->emitOpError() << "sharding rule, " << what << ": ";
+  };
+  for (auto [index, factor] : llvm::enumerate(factors)) {
+    if (failed(verifyFactor(factor, emitError)))
+      return failure();
+    if (index > 0 && factors[index - 1] >= factor)
+      return emitError() << "expected ascending factors";
+    if (!seen)
+      continue;
+    if (seen->test(factor))
+      return emitError() << "factor number " << factor
+                         << " has another kind already";
+    seen->set(factor);
+  }
+  return success();
+}
+
+LogicalResult RuleVerifier::verify() {
+  if (rule.getOperandMappings().empty() || rule.getResultMappings().empty())
+    return op->emitOpError() << "sharding rule: expected mappings of at least "
+                                "one operand and one result";
+  if (failed(verifyTensors(rule.getOperandMappings(), op->getOperandTypes(),
+                           "operand")))
+    return failure();
+  llvm::SmallBitVector inOperands = used;
+  used.reset();
+  if (failed(verifyTensors(rule.getResultMappings(), op->getResultTypes(),
+                           "result")))
+    return failure();
+  inResults = used;
+  used |= inOperands;
+  if (int unused = used.find_first_unset(); unused >= 0)
+    return op->emitOpError()
+           << "sharding rule: factor number " << unused << " of size "
+           << sizes[unused] << " is in no operand and no result";
+  if (failed(verifyList(rule.getReductionFactors(), "reduction", &special)) ||
+      failed(verifyList(rule.getNeedReplicationFactors(), "need_replication",
+                        &special)) ||
+      failed(
+          verifyList(rule.getPermutationFactors(), "permutation", &special)) ||
+      failed(verifyList(rule.getBlockedPropagationFactors(),
+                        "blocked_propagation", nullptr)))
+    return failure();
+  for (int64_t factor : rule.getReductionFactors())
+    if (inResults.test(factor))
+      return op->emitOpError() << "sharding rule: reduction factor number "
+                               << factor << " is in a result";
+  return success();
+}
+
+LogicalResult mlir::sdy::verifyRule(OpShardingRuleAttr rule, Operation *op) {
+  return RuleVerifier(rule, op).verify();
+}

@@ -1,0 +1,45 @@
+//===- ShardingAccess.h - where a value's sharding is kept ----------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDONNAY_DIALECT_SDY_SHARDINGACCESS_H
+#define SHARDONNAY_DIALECT_SDY_SHARDINGACCESS_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "shardonnay/dialect/sdy/Ops.h"
+
+namespace mlir::sdy {
+
+/// The sharding that is written for `value`; null if none is. It is kept
+///  * for an argument of a function, in the argument's attribute;
+///  * for the result of a sharding constraint, a reshard, a collective or a
+///    data-flow edge, in the operation's own attribute;
+///  * for any other result, in the operation's `sdy.sharding`.
+/// Other block arguments have none.
+TensorShardingAttr getSharding(Value value);
+
+/// Writes it there; null takes it away (not allowed where the operation must
+/// have one). Other results of an operation that had no shardings get fully
+/// open ones. Requires a value that can have one.
+void setSharding(Value value, TensorShardingAttr sharding);
+
+SmallVector<TensorShardingAttr> getShardings(ValueRange values);
+
+TensorShardingAttr getFuncResultSharding(func::FuncOp func, unsigned result);
+/// Null takes it away.
+void setFuncResultSharding(func::FuncOp func, unsigned result,
+                           TensorShardingAttr sharding);
+
+/// The mesh operation that `name` means at `from`; null if there is none.
+MeshOp getMeshOp(Operation *from, FlatSymbolRefAttr name);
+
+/// The mesh of `sharding`, found from `from` if it is a name; null if there is
+/// no mesh of that name.
+MeshAttr getMesh(Operation *from, TensorShardingAttr sharding);
+
+} // namespace mlir::sdy
+
+#endif // SHARDONNAY_DIALECT_SDY_SHARDINGACCESS_H

@@ -1,0 +1,40 @@
+//===- ShardingVerifier.h - shardings against mesh and type ---------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDONNAY_DIALECT_SDY_SHARDINGVERIFIER_H
+#define SHARDONNAY_DIALECT_SDY_SHARDINGVERIFIER_H
+
+#include "mlir/IR/Operation.h"
+#include "shardonnay/dialect/sdy/Attributes.h"
+
+namespace mlir::sdy {
+
+/// Starts an error at the place whose sharding is checked, with words that name
+/// it.
+using EmitError = llvm::function_ref<InFlightDiagnostic()>;
+
+/// The axes exist in `mesh`, sub-axes divide theirs, and no two of all lists
+/// overlap; inside one list no neighbours can merge.
+LogicalResult verifyAxes(ArrayRef<ArrayRef<AxisRefAttr>> lists, MeshAttr mesh,
+                         EmitError emitError);
+
+/// `sharding` fits a value of `type`. Divisibility is not asked for. `from` is
+/// the operation that carries it: from there the mesh is found, and axes that a
+/// manual computation around it binds must not occur.
+LogicalResult verifySharding(TensorShardingAttr sharding, Type type,
+                             Operation *from, EmitError emitError);
+
+/// As many shardings as `types`, each fitting; `what` names the values.
+LogicalResult verifyShardings(TensorShardingPerValueAttr shardings,
+                              TypeRange types, Operation *from, StringRef what);
+
+/// `rule` fits the operands and results of `op`.
+LogicalResult verifyRule(OpShardingRuleAttr rule, Operation *op);
+
+} // namespace mlir::sdy
+
+#endif // SHARDONNAY_DIALECT_SDY_SHARDINGVERIFIER_H
