@@ -15,7 +15,7 @@ class Sdy_CollectiveOp<string mnemonic, string own>
     : Sdy_Op<mnemonic, [Pure, SameOperandsAndResultType]> {
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = own # [{
-    $tensor `out_sharding` `=` $out_sharding attr-dict `:` type($result)
+    $tensor `out_sharding` `` `=` `` $out_sharding attr-dict `:` type($result)
   }];
   let hasVerifier = 1;
 }
@@ -75,7 +75,7 @@ def Sdy_CollectivePermuteOp
 
 def Sdy_AllReduceOp
     : Sdy_CollectiveOp<"all_reduce",
-                       "custom<OptionalReductionKind>($kind) $reduction_axes"> {
+                       "`` custom<OptionalReductionKind>($kind) $reduction_axes"> {
   let summary = "combines partial values along axes";
   let description = [{
     ```mlir
@@ -92,7 +92,7 @@ def Sdy_AllReduceOp
 
 def Sdy_ReduceScatterOp
     : Sdy_CollectiveOp<"reduce_scatter",
-                       "custom<OptionalReductionKind>($kind) $reduce_scatter_axes"> {
+                       "`` custom<OptionalReductionKind>($kind) $reduce_scatter_axes"> {
   let summary = "combines partial values along axes and puts these on dims";
   let description = [{
     ```mlir

@@ -79,7 +79,7 @@ static ParseResult parseOptionalReductionKind(OpAsmParser &parser,
 static void printOptionalReductionKind(OpAsmPrinter &printer, Operation *,
                                        ReductionKindAttr kind) {
   if (kind && kind.getValue() != shardonnay::ReductionKind::Sum)
-    printer << shardonnay::toString(kind.getValue());
+    printer << ' ' << shardonnay::toString(kind.getValue());
 }
 
 #define GET_OP_CLASSES
@@ -110,7 +110,7 @@ LogicalResult DataFlowEdgeOp::verify() {
   if (!getInput().hasOneUse())
     return emitOpError("expected to be the only use of its operand");
   Operation *source = getInput().getDefiningOp();
-  if (source && isa<SdyDialect>(source->getDialect()) &&
+  if (source && isa_and_present<SdyDialect>(source->getDialect()) &&
       !isa<ManualComputationOp, NamedComputationOp>(source)) {
     InFlightDiagnostic diag =
         emitOpError("expected an operand that an operation which passes values "

@@ -80,7 +80,7 @@ def Sdy_ShardingGroupOp : Sdy_Op<"sharding_group"> {
     ```
   }];
   let arguments = (ins AnyRankedTensor:$input, I64Attr:$group_id);
-  let assemblyFormat = "$input `group_id` `=` $group_id attr-dict `:` type($input)";
+  let assemblyFormat = "$input `group_id` `` `=` `` $group_id attr-dict `:` type($input)";
 }
 
 def Sdy_PropagationBarrierOp
@@ -95,7 +95,7 @@ def Sdy_PropagationBarrierOp
                        Sdy_PropagationDirection:$allowed_direction);
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = [{
-    $input `allowed_direction` `=` $allowed_direction attr-dict `:`
+    $input `allowed_direction` `` `=` `` $allowed_direction attr-dict `:`
     type($result)
   }];
   let hasVerifier = 1;
@@ -134,10 +134,10 @@ def Sdy_ManualComputationOp : Sdy_ComputationOp<"manual_computation"> {
                        Sdy_TensorShardingPerValue:$out_shardings,
                        Sdy_ManualAxes:$manual_axes);
   let assemblyFormat = [{
-    `(` $tensors `)`
-    `in_shardings` `=` custom<ShardingList>($in_shardings)
-    `out_shardings` `=` custom<ShardingList>($out_shardings)
-    `manual_axes` `=` $manual_axes
+    `` `(` $tensors `)`
+    `in_shardings` `` `=` `` custom<ShardingList>($in_shardings)
+    `out_shardings` `` `=` `` custom<ShardingList>($out_shardings)
+    `manual_axes` `` `=` `` $manual_axes
     custom<ComputationBody>($body) attr-dict
     `:` functional-type($tensors, $results)
   }];
@@ -156,9 +156,9 @@ def Sdy_NamedComputationOp : Sdy_ComputationOp<"named_computation"> {
                        OptionalAttr<Sdy_TensorShardingPerValue>:$in_shardings,
                        OptionalAttr<Sdy_TensorShardingPerValue>:$out_shardings);
   let assemblyFormat = [{
-    `<` $name `>` `` `(` $operands `)`
-    (`in_shardings` `=` custom<ShardingList>($in_shardings)^)?
-    (`out_shardings` `=` custom<ShardingList>($out_shardings)^)?
+    `` `<` $name `>` `` `(` $operands `)`
+    (`in_shardings` `` `=` `` custom<ShardingList>($in_shardings)^)?
+    (`out_shardings` `` `=` `` custom<ShardingList>($out_shardings)^)?
     custom<ComputationBody>($body) attr-dict
     `:` functional-type($operands, $results)
   }];
@@ -203,7 +203,7 @@ def Sdy_DataFlowEdgeOp
                        OptionalAttr<Sdy_TensorSharding>:$sharding);
   let results = (outs AnyStaticShapeTensor:$result);
   let assemblyFormat = [{
-    $input (`sharding` `=` $sharding^)? attr-dict `:` type($result)
+    $input (`sharding` `` `=` `` $sharding^)? attr-dict `:` type($result)
   }];
   let hasVerifier = 1;
 }
