@@ -21,6 +21,12 @@
 
 namespace shardonnay::gen {
 
+/// 0 .. limit - 1, evenly: rapidcheck's own ranges start small.
+inline int64_t below(int64_t limit) {
+  return *rc::gen::resize(rc::kNominalSize,
+                          rc::gen::inRange<int64_t>(0, limit));
+}
+
 inline std::vector<int64_t> divisors(int64_t n) {
   std::vector<int64_t> result;
   for (int64_t d = 1; d <= n; ++d)
@@ -39,7 +45,7 @@ inline Mesh mesh() {
 
 /// Any sub-axis or full axis of size > 1.
 inline AxisRef axisRef(const Mesh &mesh) {
-  int32_t axis = *rc::gen::inRange<int32_t>(0, mesh.numAxes());
+  int32_t axis = below(mesh.numAxes());
   int64_t size =
       *rc::gen::suchThat(rc::gen::elementOf(divisors(mesh.axisSize(axis))),
                          [](int64_t size) { return size > 1; });
@@ -61,7 +67,7 @@ inline std::vector<AxisRef> splitting(const Mesh &mesh) {
     }
   }
   for (size_t i = parts.size(); i > 1; --i)
-    std::swap(parts[i - 1], parts[*rc::gen::inRange<size_t>(0, i)]);
+    std::swap(parts[i - 1], parts[below(i)]);
   return parts;
 }
 
@@ -69,10 +75,8 @@ inline std::vector<AxisRef> splitting(const Mesh &mesh) {
 inline std::vector<AxisRef> someOf(std::vector<AxisRef> parts) {
   std::vector<AxisRef> result;
   for (AxisRef part : parts)
-    if (*rc::gen::inRange(0, 3) > 0)
-      result.insert(result.begin() +
-                        *rc::gen::inRange<size_t>(0, result.size() + 1),
-                    part);
+    if (below(4) > 0)
+      result.insert(result.begin() + below(result.size() + 1), part);
   return result;
 }
 
@@ -86,7 +90,7 @@ inline Layout unpadded(const std::vector<AxisRef> &parts, int64_t rank,
                        bool allowPartial) {
   Layout layout = Layout::replicated(std::vector<int64_t>(rank, 0));
   for (AxisRef part : someOf(parts)) {
-    int64_t place = *rc::gen::inRange<int64_t>(0, rank + allowPartial);
+    int64_t place = below(rank + allowPartial);
     if (place == rank)
       layout.partial.append(part);
     else
@@ -100,7 +104,7 @@ inline Layout unpadded(const std::vector<AxisRef> &parts, int64_t rank,
 inline void pad(Layout &a, Layout &b) {
   for (int64_t d = 0; d < a.rank(); ++d) {
     int64_t unit = std::lcm(a.dims[d].numShards(), b.dims[d].numShards());
-    a.padded[d] = b.padded[d] = unit * *rc::gen::inRange<int64_t>(1, 3);
+    a.padded[d] = b.padded[d] = unit * (1 + below(2));
   }
 }
 

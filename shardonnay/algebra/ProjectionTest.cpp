@@ -111,7 +111,7 @@ TensorMapping drawMapping(int64_t rank, std::vector<Factor> &factors) {
   TensorMapping mapping;
   for (int64_t d = 0; d < rank; ++d) {
     DimFactors &dim = mapping.dims.emplace_back();
-    for (int i = 0, count = *rc::gen::inRange(1, 4); i < count; ++i) {
+    for (int i = 0, count = 1 + gen::below(3); i < count; ++i) {
       dim.push_back(factors.size());
       factors.push_back({*rc::gen::element<int64_t>(2, 3, 4, 6, 8, 12)});
     }
@@ -125,7 +125,7 @@ RC_GTEST_PROP(Projection, roundTrip, ()) {
   TensorSharding sharding = layout.toSharding();
   for (DimSharding &dim : sharding.dims) {
     dim.closed = *rc::gen::arbitrary<bool>();
-    dim.priority = *rc::gen::inRange(0, 2);
+    dim.priority = gen::below(2);
   }
   std::vector<Factor> factors;
   TensorMapping mapping = drawMapping(2, factors);
