@@ -84,7 +84,7 @@ struct ReshardPlan {
 };
 
 /// How many layouts a search may come by.
-inline constexpr int64_t kReshardStateBudget = 200000;
+inline constexpr int64_t kReshardStateBudget = 50000;
 
 /// The plan of a problem. Nothing where the layouts do not fit together: ranks,
 /// padded sizes or reduction kinds differ, dims do not divide by their axes, or

@@ -54,7 +54,14 @@ ReshardSearch::ReshardSearch(const ReshardProblem &problem,
     for (size_t b = 0; b < atoms.size(); ++b)
       if (atoms.exclude(a, b))
         set |= bit(b);
+    anyExcluded |= set != 0;
   }
+  targetElements = localElements(target);
+  elementsPerDevice = 1;
+  for (int64_t size : problem.source.padded)
+    elementsPerDevice *= size;
+  for (size_t atom = 0; atom < atoms.size(); ++atom)
+    elementsPerDevice /= atoms[atom].size;
 }
 
 int64_t ReshardSearch::localElements(const State &state) const {
@@ -62,6 +69,30 @@ int64_t ReshardSearch::localElements(const State &state) const {
   for (auto [size, list] : llvm::zip_equal(problem.source.padded, state.dims))
     elements *= size / atoms.numShards(list);
   return elements;
+}
+
+int64_t ReshardSearch::leastOverlap(const State &state) const {
+  int64_t overlap = 1;
+  for (auto [size, here, there] :
+       llvm::zip_equal(problem.source.padded, state.dims, target.dims)) {
+    size_t both = std::min(here.size(), there.size());
+    if (!std::equal(here.begin(), here.begin() + both, there.begin()))
+      return 0;
+    overlap *= size / atoms.numShards(here.size() > both ? here : there);
+  }
+  return overlap;
+}
+
+double ReshardSearch::lowerBound(const State &state) const {
+  if (anyExcluded)
+    return 0;
+  uint64_t settled = state.partial & ~target.partial;
+  double rest = targetElements;
+  if (settled != 0)
+    rest += (atoms.numShards(members(settled)) - 2) * elementsPerDevice;
+  else
+    rest -= leastOverlap(state);
+  return rest * problem.elementBytes;
 }
 
 bool ReshardSearch::canAppend(const State &state, int64_t dim,
@@ -88,21 +119,21 @@ void ReshardSearch::reach(Node &from, Move move, State state) {
     return;
   Cost step =
       collectiveCost(move.kind, shards, elements * problem.elementBytes);
+  double rest = lowerBound(state);
   nodes.push_back({std::move(state), std::move(move), &from,
-                   from.cost + step.total(), from.depth + 1});
+                   from.cost + step.total(), rest, from.depth + 1});
   Node *node = &nodes.back();
   auto [place, isNew] = known.insert(node);
   if (!isNew) {
     Node *old = *place;
     if (std::tie(node->cost, node->depth) < std::tie(old->cost, old->depth)) {
-      // Costs are not negative, so `old` is not done.
       *old = std::move(*node);
-      queue.emplace(old->cost, old->depth, numEntries++, old);
+      queue.emplace(old->cost + old->rest, old->depth, numEntries++, old);
     }
     nodes.pop_back();
     return;
   }
-  queue.emplace(node->cost, node->depth, numEntries++, node);
+  queue.emplace(node->cost + node->rest, node->depth, numEntries++, node);
 }
 
 void ReshardSearch::tryScatter(Node &node, AtomList &order, uint64_t left) {

@@ -1,4 +1,4 @@
-//===- ReshardSearch.h - uniform-cost search over layouts -------*- C++ -*-===//
+//===- ReshardSearch.h - guided search over layouts -------*- C++ -*-===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -8,6 +8,21 @@
 // The search behind planReshard. A state says in which dim, at which place,
 // each atom of the refinement stands, and which are partial; the edges are the
 // steps of ReshardPlan.h. Private to this folder.
+//
+// The search is guided by a lower bound on the bytes still to be received
+// (A*). With T elements in a device's part of the target:
+//
+//  * nothing left to settle: the device that has least of its part must receive
+//    the rest of it. If in some dim the two layouts first differ in which atom
+//    comes next, some device has nothing of its part.
+//  * sums over n parts left to settle: an element needs n - 1 messages until
+//    some device knows it, and one more for each other device that wants it.
+//    Over all D devices (products of atoms) that is, for each,
+//    T + (n - 2) size / D elements.
+//
+// No step costs less than what it takes off the bound, so a state is settled
+// when it is first taken from the queue. Where atoms exclude each other the
+// bound is not used.
 //
 //===----------------------------------------------------------------------===//
 
@@ -54,6 +69,8 @@ private:
     Move move;
     Node *parent = nullptr;
     double cost = 0;
+    /// At least what it costs to reach the target from here.
+    double rest = 0;
     /// The number of steps from the source.
     int64_t depth = 0;
     bool done = false;
@@ -66,11 +83,15 @@ private:
       return a->state == b->state;
     }
   };
-  /// Cost, number of steps, number of the entry: the last makes the order of
-  /// equals that of their discovery.
+  /// Cost and bound on the rest, number of steps, number of the entry: the last
+  /// makes the order of equals that of their discovery.
   using Entry = std::tuple<double, int64_t, int64_t, Node *>;
 
   int64_t localElements(const State &state) const;
+  double lowerBound(const State &state) const;
+  /// What every device has of its part of the target, in elements; 0 if some
+  /// device has nothing.
+  int64_t leastOverlap(const State &state) const;
   bool canAppend(const State &state, int64_t dim, int64_t shards) const;
   uint64_t used(const State &state) const;
   Step toStep(const Move &move) const;
@@ -90,6 +111,11 @@ private:
   /// it excludes.
   uint64_t slicable = 0;
   llvm::SmallVector<uint64_t, 8> excluded;
+  bool anyExcluded = false;
+  /// Elements of a device's part of the target, and of the whole tensor divided
+  /// by the devices that the atoms tell apart.
+  int64_t targetElements = 0;
+  double elementsPerDevice = 0;
 
   // Of one run.
   int64_t maxElements = 0;
