@@ -42,8 +42,9 @@ GROUPS = re.compile(r"replica_groups = dense<\[\[[^>]*> : tensor<\d+x\d+xi64>")
 ALONE = "replica_groups = dense<[[0], [1], [2], [3], [4], [5], [6], [7]]> : tensor<8x1xi64>"
 
 
-def test_a_collective_without_communication_is_caught():
-    text, inputs = models.lower("mlp", "2-D")
+@pytest.mark.parametrize("program", ["mlp", pytest.param("transformer", marks=pytest.mark.long)])
+def test_a_collective_without_communication_is_caught(program):
+    text, inputs = models.lower(program, "2-D")
     compiled = shardonnay.compile(text)
     reductions = [match for match in GROUPS.finditer(compiled.text) if "all_reduce" in line_of(compiled.text, match)]
     assert reductions
