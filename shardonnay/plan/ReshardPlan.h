@@ -27,8 +27,9 @@
 //  * no layout on the way is larger, on a device, than both source and target,
 //    unless there is no other way.
 //
-// Worked example, x and y of size 2: from [x, y] to [y, x] by three
-// all_to_alls, [x, y] -> [{}, {y, x}] -> [{y, x}, {}] -> [{y}, {x}].
+// Worked example, x and y of size 2: from [{x}, {y}] to [{y}, {x}] by three
+// all_to_alls, over [{}, {y, x}] and [{y, x}, {}]: gathering y first would take
+// fewer collectives, but twice the memory.
 //
 // Partial axes of the target must be partial in the source: no step makes a
 // whole tensor partial.

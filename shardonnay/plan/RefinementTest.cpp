@@ -1,0 +1,82 @@
+//===- RefinementTest.cpp -------------------------------------------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardonnay/plan/Refinement.h"
+#include "shardonnay/algebra/Generators.h"
+#include "llvm/ADT/STLExtras.h"
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+using namespace shardonnay;
+
+namespace {
+
+Layout cut(AxisRef axis) {
+  Layout layout = Layout::replicated({24});
+  layout.dims[0] = {axis};
+  return layout;
+}
+
+TEST(Refinement, workedExample) {
+  Refinement atoms(cut({0, 1, 4}), cut({0, 1, 2}));
+  ASSERT_EQ(atoms.size(), 2u);
+  EXPECT_EQ(atoms[0], (AxisRef{0, 1, 2}));
+  EXPECT_EQ(atoms[1], (AxisRef{0, 2, 2}));
+  EXPECT_EQ(atoms.sourceAtoms({{0, 1, 4}}), (AtomList{0, 1}));
+  EXPECT_EQ(atoms.numShards({0, 1}), 4);
+  EXPECT_FALSE(atoms.exclude(0, 1));
+}
+
+TEST(Refinement, axesThatDoNotCoexistExcludeEachOther) {
+  Refinement atoms(cut({0, 1, 2}), cut({0, 1, 3}));
+  ASSERT_EQ(atoms.size(), 2u);
+  EXPECT_TRUE(atoms.exclude(0, 1));
+  EXPECT_TRUE(atoms.exclude(1, 0));
+  EXPECT_FALSE(atoms.exclude(0, 0));
+}
+
+RC_GTEST_PROP(Refinement, everyAxisIsARunOfAtoms, ()) {
+  Mesh mesh = gen::mesh();
+  Layout source = gen::unpadded(gen::splitting(mesh), 2, true);
+  Layout target = gen::unpadded(gen::splitting(mesh), 2, true);
+  Refinement atoms(source, target);
+  auto check = [&](const AxisList &axes, const AtomList &list) {
+    RC_ASSERT(atoms.toAxes(list) == axes);
+    RC_ASSERT(atoms.numShards(list) == axes.numShards());
+  };
+  check(source.partial, atoms.sourceAtoms(source.partial));
+  check(target.partial, atoms.targetAtoms(target.partial));
+  for (size_t d = 0; d < 2; ++d) {
+    check(source.dims[d], atoms.sourceAtoms(source.dims[d]));
+    check(target.dims[d], atoms.targetAtoms(target.dims[d]));
+  }
+  // Atoms of one side never exclude each other, and where the two sides
+  // coexist no atoms do.
+  auto areFree = [&](const AtomList &list) {
+    for (uint8_t a : list)
+      for (uint8_t b : list)
+        RC_ASSERT(!atoms.exclude(a, b));
+  };
+  areFree(atoms.sourceAtoms(source.usedAxes()));
+  areFree(atoms.targetAtoms(target.usedAxes()));
+}
+
+/// A splitting has both sides: the atoms are among its unions, and are the
+/// same from either side.
+RC_GTEST_PROP(Refinement, sidesOfOneSplittingShareTheirAtoms, ()) {
+  std::vector<AxisRef> parts = gen::splitting(gen::mesh());
+  Layout source = gen::unpadded(parts, 2, false);
+  Layout target = gen::unpadded(parts, 2, false);
+  Refinement atoms(source, target);
+  for (size_t a = 0; a < atoms.size(); ++a)
+    for (size_t b = 0; b < atoms.size(); ++b)
+      RC_ASSERT(!atoms.exclude(a, b));
+  for (const AxisList &axes : source.dims)
+    RC_ASSERT(atoms.sourceAtoms(axes) == atoms.targetAtoms(axes));
+}
+
+} // namespace
