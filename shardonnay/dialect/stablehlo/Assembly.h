@@ -1,0 +1,89 @@
+//===- Assembly.h - pieces of the ops' text ---------------------*- C++ -*-===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// Parsers and printers of the `custom<..>` directives and attribute fields in
+// the .td files.
+#ifndef SHARDONNAY_DIALECT_STABLEHLO_ASSEMBLY_H
+#define SHARDONNAY_DIALECT_STABLEHLO_ASSEMBLY_H
+
+#include "shardonnay/dialect/stablehlo/Stablehlo.h"
+
+namespace mlir::stablehlo {
+
+// Attribute fields: `[0, 1]`, `true`, `1.0e-01`.
+FailureOr<SmallVector<int64_t>> parseDims(AsmParser &parser);
+void printDims(AsmPrinter &printer, ArrayRef<int64_t> dims);
+FailureOr<bool> parseFlag(AsmParser &parser);
+FailureOr<llvm::APFloat> parseTolerance(AsmParser &parser);
+
+// `type` where all operands and results have it, else `(types) -> type`.
+ParseResult parseTypes(OpAsmParser &parser, ArrayRef<Type *> types);
+void printTypes(OpAsmPrinter &printer, ArrayRef<Type> types);
+template <typename... Types>
+ParseResult parseSameTypes(OpAsmParser &parser, Types &...types) {
+  return parseTypes(parser, {&types...});
+}
+template <typename... Types>
+void printSameTypes(OpAsmPrinter &printer, Operation *, Types... types) {
+  printTypes(printer, {types...});
+}
+
+// `types` where the results have those of the operands, else
+// `(types) -> (types)`.
+ParseResult parsePairedTypes(OpAsmParser &parser,
+                             SmallVectorImpl<Type> &operands,
+                             SmallVectorImpl<Type> &results);
+void printPairedTypes(OpAsmPrinter &printer, Operation *op, TypeRange operands,
+                      TypeRange results);
+
+// The type of the result where the operands' follow from it.
+ParseResult parseComplexTypes(OpAsmParser &parser, Type &lhs, Type &rhs,
+                              Type &result);
+void printComplexTypes(OpAsmPrinter &printer, Operation *op, Type lhs, Type rhs,
+                       Type result);
+
+// `pred type, type` where the cases have the result's type.
+ParseResult parseSelectTypes(OpAsmParser &parser, Type &pred, Type &onTrue,
+                             Type &onFalse, Type &result);
+void printSelectTypes(OpAsmPrinter &printer, Operation *op, Type pred,
+                      Type onTrue, Type onFalse, Type result);
+
+// `%a, %b,`
+ParseResult parseOperandsThenComma(
+    OpAsmParser &parser,
+    SmallVectorImpl<OpAsmParser::UnresolvedOperand> &operands);
+void printOperandsThenComma(OpAsmPrinter &printer, Operation *op,
+                            OperandRange operands);
+
+// `e5m10`
+ParseResult parseFloatFormat(OpAsmParser &parser, IntegerAttr &exponentBits,
+                             IntegerAttr &mantissaBits);
+void printFloatFormat(OpAsmPrinter &printer, Operation *op,
+                      IntegerAttr exponentBits, IntegerAttr mantissaBits);
+
+// `[0:4, 2:8:2]`: start, limit and, unless 1, stride.
+ParseResult parseSliceRanges(OpAsmParser &parser, DenseI64ArrayAttr &starts,
+                             DenseI64ArrayAttr &limits,
+                             DenseI64ArrayAttr &strides);
+void printSliceRanges(OpAsmPrinter &printer, Operation *op,
+                      DenseI64ArrayAttr starts, DenseI64ArrayAttr limits,
+                      DenseI64ArrayAttr strides);
+
+// `batching_dims = [0] x [0], contracting_dims = [2] x [1],
+//  precision = [DEFAULT, DEFAULT], algorithm = <..>`, in which all but the
+// contracting dims may be absent.
+ParseResult parseDotAttributes(OpAsmParser &parser,
+                               DotDimensionNumbersAttr &numbers,
+                               ArrayAttr &precision,
+                               DotAlgorithmAttr &algorithm);
+void printDotAttributes(OpAsmPrinter &printer, Operation *op,
+                        DotDimensionNumbersAttr numbers, ArrayAttr precision,
+                        DotAlgorithmAttr algorithm);
+
+} // namespace mlir::stablehlo
+
+#endif // SHARDONNAY_DIALECT_STABLEHLO_ASSEMBLY_H

@@ -1,0 +1,213 @@
+//===- Base.td - dialect, attributes, constraints ----------*- tablegen -*-===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDONNAY_DIALECT_STABLEHLO_BASE_TD
+#define SHARDONNAY_DIALECT_STABLEHLO_BASE_TD
+
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/BuiltinAttributeInterfaces.td"
+include "mlir/IR/EnumAttr.td"
+include "mlir/IR/OpAsmInterface.td"
+include "mlir/IR/OpBase.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def StablehloDialect : Dialect {
+  let name = "stablehlo";
+  let cppNamespace = "::mlir::stablehlo";
+  let summary = "tensor programs as JAX prints them";
+  let description = [{
+    A StableHLO-compatible dialect, written from the public specification: the
+    text is what jaxlib's own dialect prints and parses, and the verifiers hold
+    the specification's constraints, so that later stages may rely on them.
+    Dims of unknown size match every size.
+  }];
+  let useDefaultAttributePrinterParser = 1;
+  let useDefaultTypePrinterParser = 1;
+  let hasConstantMaterializer = 1;
+  // One function a family, so that no translation unit sees all ops.
+  let extraClassDeclaration = [{
+    void addElementwiseOps();
+    void addShapeOps();
+    void addDotOps();
+    void addReduceOps();
+    void addGatherOps();
+    void addControlOps();
+    void addCollectiveOps();
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Types
+//===----------------------------------------------------------------------===//
+
+def TokenType : TypeDef<StablehloDialect, "Token"> {
+  let mnemonic = "token";
+  let summary = "orders side effects; holds no data";
+}
+
+def BoolElement : AnyTypeOf<[I1], "bool">;
+def IntElement : AnyTypeOf<[
+  I<2>, I<4>, I8, I16, I32, I64, UI<2>, UI<4>, UI8, UI16, UI32, UI64],
+  "integer">;
+def FloatElement : AnyTypeOf<[
+  F4E2M1FN, F6E2M3FN, F6E3M2FN, F8E3M4, F8E4M3, F8E4M3FN, F8E4M3FNUZ,
+  F8E4M3B11FNUZ, F8E5M2, F8E5M2FNUZ, F8E8M0FNU, BF16, F16, F32, F64],
+  "float">;
+def ComplexElement : AnyTypeOf<[Complex<F32>, Complex<F64>], "complex">;
+
+def HLOTensor : RankedTensorOf<[
+  BoolElement, IntElement, FloatElement, ComplexElement]>;
+def HLOBool : RankedTensorOf<[BoolElement]>;
+def HLOInt : RankedTensorOf<[IntElement]>;
+def HLOFloat : RankedTensorOf<[FloatElement]>;
+def HLOComplex : RankedTensorOf<[ComplexElement]>;
+def HLOBoolOrInt : RankedTensorOf<[BoolElement, IntElement]>;
+def HLOFloatOrComplex : RankedTensorOf<[FloatElement, ComplexElement]>;
+def HLOArithmetic : RankedTensorOf<[IntElement, FloatElement, ComplexElement]>;
+
+def HLOScalar : 0DTensorOf<[
+  BoolElement, IntElement, FloatElement, ComplexElement]>;
+def HLOIntScalar : 0DTensorOf<[IntElement]>;
+
+// What flows through an op that does not look at its data.
+def HLOValue : AnyTypeOf<[HLOTensor, TokenType]>;
+
+//===----------------------------------------------------------------------===//
+// Enumerations, spelled `#stablehlo<mnemonic VALUE>`
+//===----------------------------------------------------------------------===//
+
+class HLOEnum<string name, string summary, list<string> cases>
+  : I32EnumAttr<name, summary,
+      !foreach(i, !range(cases), I32EnumAttrCase<cases[i], i>)> {
+  let genSpecializedAttr = 0;
+  let cppNamespace = "::mlir::stablehlo";
+}
+class HLOEnumAttr<EnumInfo enum, string mnemonic>
+  : EnumAttr<StablehloDialect, enum, mnemonic>;
+
+def ComparisonDirection : HLOEnum<"ComparisonDirection", "relation",
+  ["EQ", "NE", "GE", "GT", "LE", "LT"]>;
+def ComparisonDirectionAttr
+  : HLOEnumAttr<ComparisonDirection, "comparison_direction">;
+
+def ComparisonType : HLOEnum<"ComparisonType", "order of the elements",
+  ["NOTYPE", "FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED"]>;
+def ComparisonTypeAttr : HLOEnumAttr<ComparisonType, "comparison_type">;
+
+def Precision : HLOEnum<"Precision", "precision of a contraction's operand",
+  ["DEFAULT", "HIGH", "HIGHEST"]>;
+def PrecisionAttr : HLOEnumAttr<Precision, "precision">;
+def PrecisionConfigAttr
+  : TypedArrayAttrBase<PrecisionAttr, "one precision per operand">;
+
+def ResultAccuracyMode : HLOEnum<"ResultAccuracyMode", "accuracy asked for",
+  ["DEFAULT", "HIGHEST", "TOLERANCE"]>;
+def ResultAccuracyModeAttr
+  : HLOEnumAttr<ResultAccuracyMode, "result_accuracy_mode"> {
+  let assemblyFormat = "`<` $value `>`";
+}
+
+//===----------------------------------------------------------------------===//
+// Attributes `#stablehlo.mnemonic<field = value, ..>`: a field that has its
+// default is left out, so fields carry the names of the text
+//===----------------------------------------------------------------------===//
+
+class StructAttr<string name, string attrMnemonic>
+  : AttrDef<StablehloDialect, name> {
+  let mnemonic = attrMnemonic;
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+def DimsField : OptionalArrayRefParameter<"int64_t", "dims"> {
+  let parser = "::mlir::stablehlo::parseDims($_parser)";
+  let printer = "::mlir::stablehlo::printDims($_printer, $_self)";
+}
+def IndexField : DefaultValuedParameter<"int64_t", "0">;
+def FlagField : AttrOrTypeParameter<"bool", "flag"> {
+  let parser = "::mlir::stablehlo::parseFlag($_parser)";
+  let printer = [{$_printer << ($_self ? "true" : "false")}];
+}
+def ToleranceField : APFloatParameter<"tolerance"> {
+  let defaultValue = "::llvm::APFloat(0.0)";
+  let parser = "::mlir::stablehlo::parseTolerance($_parser)";
+  let printer = "$_printer.printFloat($_self)";
+}
+
+def ResultAccuracyAttr : StructAttr<"ResultAccuracy", "result_accuracy"> {
+  let summary = "how far a result may be off";
+  let parameters = (ins
+    ToleranceField:$atol, ToleranceField:$rtol, IndexField:$ulps,
+    AttrParameter<"::mlir::stablehlo::ResultAccuracyModeAttr", "">:$mode);
+  let constBuilderCall = "$0";
+}
+
+def DotDimensionNumbersAttr : StructAttr<"DotDimensionNumbers", "dot"> {
+  let summary = "which dims of the operands are paired";
+  let parameters = (ins
+    DimsField:$lhs_batching_dimensions, DimsField:$rhs_batching_dimensions,
+    DimsField:$lhs_contracting_dimensions,
+    DimsField:$rhs_contracting_dimensions);
+}
+
+def DotAlgorithmAttr : StructAttr<"DotAlgorithm", "dot_algorithm"> {
+  let summary = "how a contraction must be computed";
+  let parameters = (ins
+    "::mlir::Type":$lhs_precision_type, "::mlir::Type":$rhs_precision_type,
+    "::mlir::Type":$accumulation_type, "int64_t":$lhs_component_count,
+    "int64_t":$rhs_component_count, "int64_t":$num_primitive_operations,
+    FlagField:$allow_imprecise_accumulation);
+}
+
+def GatherDimensionNumbersAttr
+  : StructAttr<"GatherDimensionNumbers", "gather"> {
+  let summary = "how indices and windows make up the operand and the result";
+  let parameters = (ins
+    DimsField:$offset_dims, DimsField:$collapsed_slice_dims,
+    DimsField:$operand_batching_dims, DimsField:$start_indices_batching_dims,
+    DimsField:$start_index_map, IndexField:$index_vector_dim);
+}
+
+def ScatterDimensionNumbersAttr
+  : StructAttr<"ScatterDimensionNumbers", "scatter"> {
+  let summary = "how indices and windows make up the inputs and the updates";
+  let parameters = (ins
+    DimsField:$update_window_dims, DimsField:$inserted_window_dims,
+    DimsField:$input_batching_dims, DimsField:$scatter_indices_batching_dims,
+    DimsField:$scatter_dims_to_operand_dims, IndexField:$index_vector_dim);
+}
+
+def ChannelHandleAttr : StructAttr<"ChannelHandle", "channel_handle"> {
+  let summary = "the channel of a communication";
+  let parameters = (ins "int64_t":$handle, "int64_t":$type);
+}
+
+//===----------------------------------------------------------------------===//
+// Ops
+//===----------------------------------------------------------------------===//
+
+def DimAttr : ConfinedAttr<I64Attr, [IntNonNegative]>;
+
+class HLOOp<string mnemonic, list<Trait> traits = []>
+  : Op<StablehloDialect, mnemonic, traits> {
+  code moreDeclarations = "";
+  // Of inferred and written result types: unknown sizes match every size.
+  let extraClassDeclaration = [{
+    static bool isCompatibleReturnTypes(::mlir::TypeRange inferred,
+                                        ::mlir::TypeRange written) {
+      return ::mlir::stablehlo::areCompatible(inferred, written);
+    }
+  }] # moreDeclarations;
+}
+
+// An op whose result types follow from its operands and attributes: builders
+// need no types, and types in the text are checked against the inferred ones.
+class InferringOp<string mnemonic, list<Trait> traits = []>
+  : HLOOp<mnemonic, traits # [InferTypeOpAdaptor]>;
+
+#endif // SHARDONNAY_DIALECT_STABLEHLO_BASE_TD

@@ -1,0 +1,107 @@
+//===- Constraints.cpp - checks that several ops share --------------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardonnay/dialect/stablehlo/Constraints.h"
+
+#include "mlir/IR/TypeUtilities.h"
+#include "llvm/ADT/SmallBitVector.h"
+
+using namespace mlir;
+using namespace mlir::stablehlo;
+
+bool stablehlo::areCompatible(TypeRange a, TypeRange b) {
+  return llvm::all_of_zip(a, b, [](Type a, Type b) {
+    return getElementTypeOrSelf(a) == getElementTypeOrSelf(b) &&
+           succeeded(verifyCompatibleShape(a, b));
+  });
+}
+
+LogicalResult stablehlo::checkCount(std::optional<Location> location,
+                                    StringRef what, int64_t count,
+                                    int64_t expected) {
+  if (count == expected)
+    return success();
+  return emitOptionalError(location, "expected ", expected, " ", what, ", got ",
+                           count);
+}
+
+LogicalResult stablehlo::checkDims(std::optional<Location> location,
+                                   StringRef what, ArrayRef<int64_t> dims,
+                                   int64_t rank) {
+  llvm::SmallBitVector seen(rank);
+  for (int64_t dim : dims) {
+    if (dim < 0 || dim >= rank)
+      return emitOptionalError(location, what, " has dim ", dim,
+                               ", expected one of a tensor of rank ", rank);
+    if (seen.test(dim))
+      return emitOptionalError(location, what, " has dim ", dim, " twice");
+    seen.set(dim);
+  }
+  return success();
+}
+
+LogicalResult stablehlo::checkSorted(std::optional<Location> location,
+                                     StringRef what, ArrayRef<int64_t> dims) {
+  if (llvm::is_sorted(dims))
+    return success();
+  return emitOptionalError(location, what,
+                           " must be in increasing order, got [", dims, "]");
+}
+
+LogicalResult stablehlo::checkShape(std::optional<Location> location,
+                                    StringRef what, ArrayRef<int64_t> shape,
+                                    ArrayRef<int64_t> expected) {
+  if (succeeded(verifyCompatibleShape(shape, expected)))
+    return success();
+  return emitOptionalError(location, what, " has shape [", shape,
+                           "], expected [", expected, "]");
+}
+
+/// Whether values of element type `from` may be accumulated as `to`.
+static bool isPromotable(Type from, Type to) {
+  if (from == to)
+    return true;
+  if (auto fromComplex = dyn_cast<ComplexType>(from))
+    if (auto toComplex = dyn_cast<ComplexType>(to))
+      return isPromotable(fromComplex.getElementType(),
+                          toComplex.getElementType());
+  auto sameKind = [&](auto kind) { return kind(from) && kind(to); };
+  return (sameKind([](Type t) { return isa<FloatType>(t); }) ||
+          sameKind([](Type t) { return t.isUnsignedInteger(); }) ||
+          sameKind([](Type t) {
+            return t.isSignlessInteger() && !t.isInteger(1);
+          })) &&
+         from.getIntOrFloatBitWidth() <= to.getIntOrFloatBitWidth();
+}
+
+LogicalResult stablehlo::checkCombiner(Operation *op, Region &body,
+                                       TypeRange tensors, TypeRange results) {
+  Block &block = body.front();
+  size_t count = tensors.size();
+  if (block.getNumArguments() != 2 * count)
+    return op->emitOpError("expected a body with ")
+           << 2 * count << " arguments, got " << block.getNumArguments();
+  ValueRange returned = block.getTerminator()->getOperands();
+  if (returned.size() != count)
+    return op->emitOpError("expected a body that returns ")
+           << count << " values, got " << returned.size();
+  for (auto [i, tensor, result] : llvm::enumerate(tensors, results)) {
+    Type resultElement = getElementTypeOrSelf(result);
+    auto scalar = RankedTensorType::get({}, resultElement);
+    for (Value value : {Value(block.getArgument(i)),
+                        Value(block.getArgument(i + count)), returned[i]})
+      if (value.getType() != scalar)
+        return emitError(value.getLoc(), "the body of '")
+               << op->getName() << "' combines values of type "
+               << value.getType() << ", expected " << scalar
+               << " for a result of type " << result;
+    if (!isPromotable(getElementTypeOrSelf(tensor), resultElement))
+      return op->emitOpError("can't accumulate elements of type ")
+             << getElementTypeOrSelf(tensor) << " as " << resultElement;
+  }
+  return success();
+}

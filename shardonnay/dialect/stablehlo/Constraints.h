@@ -1,0 +1,47 @@
+//===- Constraints.h - checks that several ops share ------------*- C++ -*-===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// Each emits an error at `location`, if there is one (a builder that infers
+// types has none), and fails.
+#ifndef SHARDONNAY_DIALECT_STABLEHLO_CONSTRAINTS_H
+#define SHARDONNAY_DIALECT_STABLEHLO_CONSTRAINTS_H
+
+#include "shardonnay/dialect/stablehlo/Stablehlo.h"
+
+namespace mlir::stablehlo {
+
+/// Whether two sizes may be equal, unknown ones matching every size.
+inline bool sizesMatch(int64_t a, int64_t b) {
+  return a == b || ShapedType::isDynamic(a) || ShapedType::isDynamic(b);
+}
+
+/// That `count`, of what `what` names, is `expected`.
+LogicalResult checkCount(std::optional<Location> location, StringRef what,
+                         int64_t count, int64_t expected);
+
+/// That all `dims` are in [0, rank) and none comes twice.
+LogicalResult checkDims(std::optional<Location> location, StringRef what,
+                        ArrayRef<int64_t> dims, int64_t rank);
+
+/// That `dims` are in increasing order.
+LogicalResult checkSorted(std::optional<Location> location, StringRef what,
+                          ArrayRef<int64_t> dims);
+
+/// That the shapes agree wherever both sizes are known.
+LogicalResult checkShape(std::optional<Location> location, StringRef what,
+                         ArrayRef<int64_t> shape, ArrayRef<int64_t> expected);
+
+/// That `body`, of `op`, combines elements of `tensors` to elements of
+/// `results`: its arguments are scalars with the results' elements, the left
+/// ones, then the right ones, and so are the values that it returns. The
+/// results' elements may be wider than the tensors'.
+LogicalResult checkCombiner(Operation *op, Region &body, TypeRange tensors,
+                            TypeRange results);
+
+} // namespace mlir::stablehlo
+
+#endif // SHARDONNAY_DIALECT_STABLEHLO_CONSTRAINTS_H

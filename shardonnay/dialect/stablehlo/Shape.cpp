@@ -1,0 +1,241 @@
+//===- Shape.cpp - where elements come from -------------------------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/IR/TypeUtilities.h"
+#include "shardonnay/dialect/stablehlo/Assembly.h"
+#include "shardonnay/dialect/stablehlo/Constraints.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::stablehlo;
+
+void StablehloDialect::addShapeOps() {
+  addOperations<
+#define GET_OP_LIST
+#include "shardonnay/dialect/stablehlo/Shape.cpp.inc"
+      >();
+}
+
+#define GET_OP_CLASSES
+#include "shardonnay/dialect/stablehlo/Shape.cpp.inc"
+
+static RankedTensorType tensorType(Value value) {
+  return cast<RankedTensorType>(value.getType());
+}
+
+//===----------------------------------------------------------------------===//
+// constant, iota
+//===----------------------------------------------------------------------===//
+
+LogicalResult ConstantOp::inferReturnTypes(MLIRContext *,
+                                           std::optional<Location>,
+                                           Adaptor adaptor,
+                                           SmallVectorImpl<Type> &types) {
+  types.push_back(adaptor.getValue().getType());
+  return success();
+}
+
+OpFoldResult ConstantOp::fold(FoldAdaptor) { return getValue(); }
+
+void ConstantOp::getAsmResultNames(
+    function_ref<void(Value, StringRef)> setNameFn) {
+  bool isInteger = isa<IntegerType>(getOutput().getType().getElementType());
+  setNameFn(getOutput(), isInteger ? "c" : "cst");
+}
+
+LogicalResult IotaOp::verify() {
+  if (static_cast<int64_t>(getIotaDimension()) >=
+      getOutput().getType().getRank())
+    return emitOpError("counts along dim ")
+           << getIotaDimension() << ", expected one of "
+           << getOutput().getType();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// broadcast_in_dim, reshape, bitcast_convert
+//===----------------------------------------------------------------------===//
+
+LogicalResult BroadcastInDimOp::verify() {
+  RankedTensorType operand = getOperand().getType();
+  RankedTensorType result = getResult().getType();
+  ArrayRef<int64_t> dims = getBroadcastDimensions();
+  if (failed(checkCount(getLoc(), "broadcast dimensions", dims.size(),
+                        operand.getRank())) ||
+      failed(
+          checkDims(getLoc(), "broadcast dimensions", dims, result.getRank())))
+    return failure();
+  for (auto [i, dim] : llvm::enumerate(dims))
+    if (operand.getDimSize(i) != 1 &&
+        !sizesMatch(operand.getDimSize(i), result.getDimSize(dim)))
+      return emitOpError("can't broadcast dim ")
+             << i << " of " << operand << " to dim " << dim << " of " << result
+             << ", expected size 1 or the same size";
+  return success();
+}
+
+LogicalResult ReshapeOp::verify() {
+  RankedTensorType operand = getOperand().getType();
+  RankedTensorType result = getResult().getType();
+  if (operand.hasStaticShape() && result.hasStaticShape() &&
+      operand.getNumElements() != result.getNumElements())
+    return emitOpError("expected as many elements as ")
+           << operand << " has, got " << result;
+  return success();
+}
+
+/// The bits of one element.
+static int64_t bitWidth(Type element) {
+  if (auto complex = dyn_cast<ComplexType>(element))
+    return 2 * bitWidth(complex.getElementType());
+  return element.getIntOrFloatBitWidth();
+}
+
+LogicalResult BitcastConvertOp::verify() {
+  RankedTensorType narrow = getOperand().getType();
+  RankedTensorType wide = getResult().getType();
+  if (isa<ComplexType>(narrow.getElementType()) !=
+      isa<ComplexType>(wide.getElementType()))
+    return emitOpError("can't convert between complex and other elements");
+  if (bitWidth(narrow.getElementType()) > bitWidth(wide.getElementType()))
+    std::swap(narrow, wide);
+  SmallVector<int64_t> expected(wide.getShape());
+  int64_t narrowBits = bitWidth(narrow.getElementType());
+  int64_t wideBits = bitWidth(wide.getElementType());
+  if (wideBits % narrowBits != 0)
+    return emitOpError("can't split elements of ")
+           << wideBits << " bits into elements of " << narrowBits;
+  if (wideBits != narrowBits)
+    expected.push_back(wideBits / narrowBits);
+  return checkShape(getLoc(), "the tensor of narrower elements",
+                    narrow.getShape(), expected);
+}
+
+//===----------------------------------------------------------------------===//
+// transpose, reverse
+//===----------------------------------------------------------------------===//
+
+LogicalResult TransposeOp::inferReturnTypes(MLIRContext *,
+                                            std::optional<Location> location,
+                                            Adaptor adaptor,
+                                            SmallVectorImpl<Type> &types) {
+  RankedTensorType operand = tensorType(adaptor.getOperand());
+  ArrayRef<int64_t> permutation = adaptor.getPermutation();
+  if (failed(checkCount(location, "dims in the permutation", permutation.size(),
+                        operand.getRank())) ||
+      failed(checkDims(location, "the permutation", permutation,
+                       operand.getRank())))
+    return failure();
+  SmallVector<int64_t> shape;
+  for (int64_t dim : permutation)
+    shape.push_back(operand.getDimSize(dim));
+  types.push_back(operand.clone(shape));
+  return success();
+}
+
+LogicalResult ReverseOp::verify() {
+  return checkDims(getLoc(), "the dims to reverse", getDimensions(),
+                   getOperand().getType().getRank());
+}
+
+//===----------------------------------------------------------------------===//
+// slice, concatenate, pad
+//===----------------------------------------------------------------------===//
+
+LogicalResult SliceOp::inferReturnTypes(MLIRContext *,
+                                        std::optional<Location> location,
+                                        Adaptor adaptor,
+                                        SmallVectorImpl<Type> &types) {
+  RankedTensorType operand = tensorType(adaptor.getOperand());
+  ArrayRef<int64_t> starts = adaptor.getStartIndices();
+  ArrayRef<int64_t> limits = adaptor.getLimitIndices();
+  ArrayRef<int64_t> strides = adaptor.getStrides();
+  for (ArrayRef<int64_t> indices : {starts, limits, strides})
+    if (failed(checkCount(location, "ranges, one per dim", indices.size(),
+                          operand.getRank())))
+      return failure();
+  SmallVector<int64_t> shape;
+  for (auto [dim, size] : llvm::enumerate(operand.getShape())) {
+    int64_t start = starts[dim], limit = limits[dim], stride = strides[dim];
+    bool isBeyond = !ShapedType::isDynamic(size) && limit > size;
+    if (start < 0 || limit < start || isBeyond || stride < 1)
+      return emitOptionalError(
+          location, "slices dim ", dim, " by ", start, ":", limit, ":", stride,
+          ", expected 0 <= start <= limit <= ", size, " and stride >= 1");
+    shape.push_back(llvm::divideCeilSigned(limit - start, stride));
+  }
+  types.push_back(operand.clone(shape));
+  return success();
+}
+
+LogicalResult ConcatenateOp::inferReturnTypes(MLIRContext *,
+                                              std::optional<Location> location,
+                                              Adaptor adaptor,
+                                              SmallVectorImpl<Type> &types) {
+  if (adaptor.getInputs().empty())
+    return emitOptionalError(location, "concatenates nothing");
+  RankedTensorType first = tensorType(adaptor.getInputs().front());
+  int64_t dim = adaptor.getDimension();
+  if (failed(checkDims(location, "the concatenation", dim, first.getRank())))
+    return failure();
+  SmallVector<int64_t> shape(first.getShape());
+  for (Value input : adaptor.getInputs().drop_front()) {
+    RankedTensorType type = tensorType(input);
+    bool matches = type.getElementType() == first.getElementType() &&
+                   type.getRank() == first.getRank();
+    for (int64_t i = 0; matches && i < first.getRank(); ++i) {
+      if (i != dim)
+        matches = sizesMatch(shape[i], type.getDimSize(i));
+      else if (type.isDynamicDim(i) || ShapedType::isDynamic(shape[i]))
+        shape[i] = ShapedType::kDynamic;
+      else
+        shape[i] += type.getDimSize(i);
+    }
+    if (!matches)
+      return emitOptionalError(location, "can't concatenate ", type, " to ",
+                               first, " in dim ", dim);
+  }
+  types.push_back(first.clone(shape));
+  return success();
+}
+
+LogicalResult PadOp::inferReturnTypes(MLIRContext *,
+                                      std::optional<Location> location,
+                                      Adaptor adaptor,
+                                      SmallVectorImpl<Type> &types) {
+  RankedTensorType operand = tensorType(adaptor.getOperand());
+  ArrayRef<int64_t> low = adaptor.getEdgePaddingLow();
+  ArrayRef<int64_t> high = adaptor.getEdgePaddingHigh();
+  ArrayRef<int64_t> interior = adaptor.getInteriorPadding();
+  if (operand.getElementType() !=
+      getElementTypeOrSelf(adaptor.getPaddingValue()))
+    return emitOptionalError(location, "can't pad ", operand,
+                             " with a value of type ",
+                             adaptor.getPaddingValue().getType());
+  for (ArrayRef<int64_t> padding : {low, high, interior})
+    if (failed(checkCount(location, "paddings, one per dim", padding.size(),
+                          operand.getRank())))
+      return failure();
+  SmallVector<int64_t> shape;
+  for (auto [dim, size] : llvm::enumerate(operand.getShape())) {
+    if (interior[dim] < 0)
+      return emitOptionalError(location, "pads ", interior[dim],
+                               " elements between those of dim ", dim,
+                               ", expected at least 0");
+    if (ShapedType::isDynamic(size)) {
+      shape.push_back(size);
+      continue;
+    }
+    shape.push_back(size + std::max<int64_t>(size - 1, 0) * interior[dim] +
+                    low[dim] + high[dim]);
+    if (shape.back() < 0)
+      return emitOptionalError(location, "pads dim ", dim,
+                               " to the negative size ", shape.back());
+  }
+  types.push_back(operand.clone(shape));
+  return success();
+}
