@@ -1,0 +1,65 @@
+// RUN: sdy-opt %s --sdy-reshard-to-collectives | FileCheck %s
+
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+
+// CHECK-LABEL: func @slice
+func.func @slice(%arg0: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  // CHECK: %[[R:.*]] = sdy.all_slice [{}, {"y"}] %arg0 out_sharding=<@mesh, [{}, {"y"}]>
+  // CHECK-NEXT: return %[[R]]
+  %0 = sdy.reshard %arg0 <@mesh, [{}, {"y"}]> : tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}
+
+// CHECK-LABEL: func @gather
+func.func @gather(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", "y"}, {}]>}) -> tensor<8x8xf32> {
+  // CHECK: %[[R:.*]] = sdy.all_gather [{"y"}, {}] %arg0 out_sharding=<@mesh, [{"x"}, {}]>
+  // CHECK-NEXT: return %[[R]]
+  %0 = sdy.reshard %arg0 <@mesh, [{"x"}, {}]> : tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}
+
+// CHECK-LABEL: func @move
+func.func @move(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {}]>}) -> tensor<8x8xf32> {
+  // CHECK: %[[R:.*]] = sdy.all_to_all [{"y"}: 0->1] %arg0 out_sharding=<@mesh, [{}, {"y"}]>
+  // CHECK-NEXT: return %[[R]]
+  %0 = sdy.reshard %arg0 <@mesh, [{}, {"y"}]> : tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}
+
+// CHECK-LABEL: func @sum
+func.func @sum(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}], unreduced={"y"}>}) -> tensor<8x8xf32> {
+  // CHECK: %[[R:.*]] = sdy.all_reduce {"y"} %arg0 out_sharding=<@mesh, [{"x"}, {}]>
+  // CHECK-NEXT: return %[[R]]
+  %0 = sdy.reshard %arg0 <@mesh, [{"x"}, {}]> : tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}
+
+// CHECK-LABEL: func @max
+func.func @max(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}], unreduced=max{"y"}>}) -> tensor<8x8xf32> {
+  // CHECK: sdy.all_reduce max {"y"} %arg0 out_sharding=<@mesh, [{"x"}, {}]>
+  %0 = sdy.reshard %arg0 <@mesh, [{"x"}, {}]> : tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}
+
+// CHECK-LABEL: func @scatter
+func.func @scatter(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}], unreduced={"y"}>}) -> tensor<8x8xf32> {
+  // CHECK: %[[R:.*]] = sdy.reduce_scatter [{}, {"y"}] %arg0 out_sharding=<@mesh, [{"x"}, {"y"}]>
+  // CHECK-NEXT: return %[[R]]
+  %0 = sdy.reshard %arg0 <@mesh, [{"x"}, {"y"}]> : tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}
+
+// CHECK-LABEL: func @sub_axis
+func.func @sub_axis(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {}]>}) -> tensor<8x8xf32> {
+  // CHECK: %[[R:.*]] = sdy.all_to_all [{"y":(2)2}: 0->1] %arg0 out_sharding=<@mesh, [{"y":(1)2}, {"y":(2)2}]>
+  // CHECK-NEXT: return %[[R]]
+  %0 = sdy.reshard %arg0 <@mesh, [{"y":(1)2}, {"y":(2)2}]> : tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}
+
+// CHECK-LABEL: func @no_change
+func.func @no_change(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {}]>}) -> tensor<8x8xf32> {
+  // CHECK-NEXT: return %arg0
+  %0 = sdy.reshard %arg0 <@mesh, [{"y"}, {}]> : tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}

@@ -1,0 +1,283 @@
+//===- InsertExplicitReshards.cpp -----------------------------------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// For every op of the function in order:
+//   1. With a rule (`visitByRule`): assign axes to the factors, reshard the
+//      operands that disagree, let the results be as the assignment has them,
+//      and their users see them as before.
+//   2. That passes values on (`visitDataFlow`): reshard each source to its
+//      owner's sharding. `return` likewise (`visitReturn`).
+//   3. Of another kind (`visitUnknown`): compute it replicated.
+// Then `cleanUp`: reshards of reshards become one, and what is now dead goes.
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Transforms/RegionUtils.h"
+#include "shardonnay/dialect/sdy/ShardingAccess.h"
+#include "shardonnay/interfaces/DataFlowEdge.h"
+#include "shardonnay/transforms/reshard/OpProblem.h"
+#include "shardonnay/transforms/reshard/Passes.h"
+#include "shardonnay/transforms/reshard/ReshardBuilder.h"
+
+using namespace mlir;
+
+namespace shardonnay {
+
+#define GEN_PASS_DEF_INSERTEXPLICITRESHARDSPASS
+#include "shardonnay/transforms/reshard/Passes.h.inc"
+
+namespace {
+
+class BlockResharder {
+public:
+  BlockResharder(func::FuncOp func, bool noImplicitReplication)
+      : func(func), noImplicitReplication(noImplicitReplication) {}
+
+  LogicalResult visit(Operation *op);
+
+private:
+  LogicalResult visitByRule(Operation *op, const FactorRule &rule);
+  LogicalResult visitDataFlow(ShardableDataFlowOpInterface op);
+  LogicalResult visitReturn(func::ReturnOp op);
+  LogicalResult visitUnknown(Operation *op);
+
+  /// Reshards the operand to `sharding`, whatever mesh that is on.
+  LogicalResult reshardTo(OpOperand &operand, sdy::TensorShardingAttr sharding);
+  void reshardOperand(OpOperand &operand, const TensorSharding &sharding,
+                      const MeshScope &scope);
+  void changeResult(OpResult result, const TensorSharding &sharding,
+                    const MeshScope &scope);
+  /// Says that the operand is gathered, if it is; `why` is the message up to
+  /// the colon.
+  LogicalResult reportGather(OpOperand &operand, const TensorSharding &sharding,
+                             const MeshScope &scope, const Twine &why,
+                             StringRef advice);
+  LogicalResult reportUncutDims(OpOperand &operand, const OpProblem &problem,
+                                const TensorSharding &sharding,
+                                const MeshScope &scope);
+
+  func::FuncOp func;
+  bool noImplicitReplication;
+  ReshardBuilder reshards;
+};
+
+/// The mesh that op's operands, results and `more` shardings are on.
+FailureOr<MeshScope> scopeOf(Operation *op,
+                             ArrayRef<sdy::TensorShardingAttr> more = {}) {
+  SmallVector<sdy::TensorShardingAttr> shardings =
+      sdy::getShardings(op->getOperands());
+  llvm::append_range(shardings, sdy::getShardings(op->getResults()));
+  llvm::append_range(shardings, more);
+  return MeshScope::get(op, shardings);
+}
+
+LogicalResult verifyStatic(Operation *op) {
+  for (TypeRange types :
+       {TypeRange(op->getOperandTypes()), TypeRange(op->getResultTypes())})
+    for (Type type : types)
+      if (auto tensor = dyn_cast<RankedTensorType>(type);
+          tensor && !tensor.hasStaticShape())
+        return op->emitOpError()
+               << "has the dynamic shape " << type
+               << ", expected static shapes; refine the shapes first";
+  return success();
+}
+
+LogicalResult BlockResharder::visit(Operation *op) {
+  if (failed(verifyStatic(op)))
+    return failure();
+  // Operations on shardings say themselves where their result lies.
+  if (isa_and_present<sdy::SdyDialect>(op->getDialect()))
+    return success();
+  if (auto returnOp = dyn_cast<func::ReturnOp>(op))
+    return visitReturn(returnOp);
+  if (auto dataFlow = dyn_cast<ShardableDataFlowOpInterface>(op))
+    return visitDataFlow(dataFlow);
+  if (std::optional<FactorRule> rule = getRule(op))
+    return visitByRule(op, *rule);
+  return visitUnknown(op);
+}
+
+LogicalResult BlockResharder::visitByRule(Operation *op,
+                                          const FactorRule &rule) {
+  FailureOr<MeshScope> scope = scopeOf(op);
+  if (failed(scope) || failed(verifyRule(op, rule)))
+    return failure();
+  if (scope->empty())
+    return success();
+  OpProblem problem(op, rule, *scope);
+  for (auto [i, operand] : llvm::enumerate(op->getOperands()))
+    problem.tensors[i].free = reshards.isConstantExpression(operand);
+  FactorAssignment assignment = problem.solve();
+  LogicalResult result = success();
+  for (OpOperand &operand : op->getOpOperands()) {
+    if (!isa<RankedTensorType>(operand.get().getType()))
+      continue;
+    TensorSharding sharding =
+        shardingUnder(assignment, rule, operand.getOperandNumber());
+    if (failed(reportUncutDims(operand, problem, sharding, *scope)))
+      result = failure();
+    reshardOperand(operand, sharding, *scope);
+  }
+  for (OpResult value : op->getResults())
+    if (isa<RankedTensorType>(value.getType()))
+      changeResult(
+          value,
+          shardingUnder(assignment, rule,
+                        op->getNumOperands() + value.getResultNumber()),
+          *scope);
+  return result;
+}
+
+LogicalResult BlockResharder::visitDataFlow(ShardableDataFlowOpInterface op) {
+  for (Value owner : op.getEdgeOwners())
+    for (OpOperand *source : op.getEdgeSources(owner))
+      if (failed(reshardTo(*source, sdy::getSharding(owner))))
+        return failure();
+  return success();
+}
+
+LogicalResult BlockResharder::visitReturn(func::ReturnOp op) {
+  for (OpOperand &operand : op->getOpOperands())
+    if (failed(reshardTo(operand, sdy::getFuncResultSharding(
+                                      func, operand.getOperandNumber()))))
+      return failure();
+  return success();
+}
+
+LogicalResult BlockResharder::visitUnknown(Operation *op) {
+  if (isa<CallOpInterface>(op))
+    return op->emitOpError() << "calls a function, expected all calls inlined; "
+                                "run sdy-inline-private-functions first";
+  FailureOr<MeshScope> scope = scopeOf(op);
+  if (failed(scope))
+    return failure();
+  SetVector<Value> captured;
+  getUsedValuesDefinedAbove(op->getRegions(), captured);
+  for (Value value : captured)
+    if (isa<RankedTensorType>(value.getType()))
+      return op->emitOpError()
+             << "uses a tensor of the function in its region, expected to take "
+                "it as an operand; only operands can be resharded";
+  if (scope->empty())
+    return success();
+  LogicalResult result = success();
+  for (OpOperand &operand : op->getOpOperands()) {
+    auto type = dyn_cast<RankedTensorType>(operand.get().getType());
+    if (!type)
+      continue;
+    TensorSharding whole = TensorSharding::fullyClosed(type.getRank());
+    if (failed(reportGather(operand, whole, *scope, ", it has no sharding rule",
+                            "give it one (sdy.sharding_rule), or replicate its "
+                            "operands")))
+      result = failure();
+    reshardOperand(operand, whole, *scope);
+  }
+  for (OpResult value : op->getResults())
+    if (auto type = dyn_cast<RankedTensorType>(value.getType()))
+      changeResult(value, TensorSharding::fullyClosed(type.getRank()), *scope);
+  return result;
+}
+
+LogicalResult BlockResharder::reshardTo(OpOperand &operand,
+                                        sdy::TensorShardingAttr sharding) {
+  auto type = dyn_cast<RankedTensorType>(operand.get().getType());
+  if (!type)
+    return success();
+  FailureOr<MeshScope> scope = MeshScope::get(
+      operand.getOwner(), {sdy::getSharding(operand.get()), sharding});
+  if (failed(scope))
+    return failure();
+  if (!scope->empty())
+    reshardOperand(operand, scope->read(sharding, type.getRank()), *scope);
+  return success();
+}
+
+void BlockResharder::reshardOperand(OpOperand &operand,
+                                    const TensorSharding &sharding,
+                                    const MeshScope &scope) {
+  operand.set(reshards.get(operand.get(), sharding, scope, operand.getOwner()));
+}
+
+void BlockResharder::changeResult(OpResult result,
+                                  const TensorSharding &sharding,
+                                  const MeshScope &scope) {
+  TensorSharding wanted = scope.read(result);
+  if (wanted == sharding)
+    return;
+  sdy::setSharding(result, scope.write(sharding));
+  if (!result.use_empty())
+    reshards.replaceUses(result, wanted, scope);
+}
+
+LogicalResult BlockResharder::reportGather(OpOperand &operand,
+                                           const TensorSharding &sharding,
+                                           const MeshScope &scope,
+                                           const Twine &why, StringRef advice) {
+  auto type = cast<RankedTensorType>(operand.get().getType());
+  int64_t bytes =
+      localBytes(type, sharding) - localBytes(type, scope.read(operand.get()));
+  if (bytes <= 0 || reshards.isConstantExpression(operand.get()))
+    return success();
+  Operation *op = operand.getOwner();
+  InFlightDiagnostic diagnostic =
+      noImplicitReplication ? op->emitError() : op->emitWarning();
+  diagnostic << "op '" << op->getName() << "' cannot be computed sharded" << why
+             << ": gathers " << bytes << " bytes per device; " << advice;
+  diagnostic.attachNote(operand.get().getLoc())
+      << "operand " << operand.getOperandNumber() << " is sharded "
+      << sdy::getSharding(operand.get()) << " here";
+  return failure(noImplicitReplication);
+}
+
+LogicalResult BlockResharder::reportUncutDims(OpOperand &operand,
+                                              const OpProblem &problem,
+                                              const TensorSharding &sharding,
+                                              const MeshScope &scope) {
+  int64_t number = operand.getOperandNumber();
+  const TensorProjection &row = problem.tensors[number].row;
+  for (auto [dim, factors] :
+       llvm::enumerate(problem.rule.operands[number].dims))
+    for (int32_t factor : factors)
+      if (!canBeCut(problem.rule.factors[factor]) &&
+          !row.factors[factor].axes.empty())
+        return reportGather(
+            operand, sharding, scope,
+            " along dim " + Twine(dim) + " of operand " + Twine(number),
+            "shard a dim that the op passes through, or replicate the operand "
+            "where it is made");
+  return success();
+}
+
+void cleanUp(Block &block) {
+  mergeReshardChains(block);
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+    if (isOpTriviallyDead(&op))
+      op.erase();
+}
+
+struct InsertExplicitReshardsPass
+    : impl::InsertExplicitReshardsPassBase<InsertExplicitReshardsPass> {
+  using InsertExplicitReshardsPassBase::InsertExplicitReshardsPassBase;
+
+  void runOnOperation() override {
+    for (Block &block : getOperation().getBody()) {
+      BlockResharder resharder(getOperation(), noImplicitReplication);
+      bool ok = true;
+      for (Operation &op : llvm::make_early_inc_range(block))
+        ok &= succeeded(resharder.visit(&op));
+      if (!ok)
+        return signalPassFailure();
+      cleanUp(block);
+    }
+  }
+};
+
+} // namespace
+
+} // namespace shardonnay

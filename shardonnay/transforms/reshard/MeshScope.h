@@ -1,0 +1,51 @@
+//===- MeshScope.h - the shardings around one op ----------------*- C++ -*-===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// All tensors of one op are cut by the axes of one mesh. A scope knows it, and
+// turns sharding attributes into algebra values and back. Shardings are read as
+// they are after export: closed, a missing one replicated.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDONNAY_TRANSFORMS_RESHARD_MESHSCOPE_H
+#define SHARDONNAY_TRANSFORMS_RESHARD_MESHSCOPE_H
+
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Value.h"
+#include "shardonnay/algebra/TensorSharding.h"
+#include "shardonnay/dialect/sdy/Attributes.h"
+
+namespace shardonnay {
+
+class MeshScope {
+public:
+  /// The scope of `op` whose tensors have `shardings` (null: none). Emits an
+  /// error at the op if they are on two meshes, or on a single device.
+  static mlir::FailureOr<MeshScope>
+  get(mlir::Operation *op,
+      llvm::ArrayRef<mlir::sdy::TensorShardingAttr> shardings);
+
+  /// No sharding names an axis: there is nothing to do at this op.
+  bool empty() const { return !mesh; }
+  /// How `value`, a ranked tensor, is cut.
+  TensorSharding read(mlir::Value value) const;
+  TensorSharding read(mlir::sdy::TensorShardingAttr sharding,
+                      int64_t rank) const;
+  mlir::sdy::TensorShardingAttr write(const TensorSharding &sharding) const;
+
+private:
+  mlir::sdy::MeshAttr mesh;
+  /// The mesh's symbol, or the mesh itself.
+  mlir::Attribute meshOrRef;
+};
+
+/// Bytes of `type` cut by `sharding`, on one device.
+int64_t localBytes(mlir::RankedTensorType type, const TensorSharding &sharding);
+
+} // namespace shardonnay
+
+#endif // SHARDONNAY_TRANSFORMS_RESHARD_MESHSCOPE_H

@@ -1,0 +1,62 @@
+//===- OpProblem.cpp ------------------------------------------------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardonnay/transforms/reshard/OpProblem.h"
+#include "shardonnay/dialect/sdy/Conversion.h"
+
+using namespace mlir;
+
+namespace shardonnay {
+
+static SmallVector<Value> tensorsOf(Operation *op) {
+  SmallVector<Value> values(op->getOperands());
+  llvm::append_range(values, op->getResults());
+  return values;
+}
+
+OpProblem::OpProblem(Operation *op, const FactorRule &rule,
+                     const MeshScope &scope)
+    : rule(rule), contraction(false) {
+  if (auto ruleOp = dyn_cast<ShardingRuleOpInterface>(op))
+    contraction = ruleOp.isContraction();
+  for (auto [i, value] : llvm::enumerate(tensorsOf(op))) {
+    AssignmentTensor tensor;
+    auto type = dyn_cast<RankedTensorType>(value.getType());
+    TensorSharding sharding =
+        type ? scope.read(value) : TensorSharding::fullyClosed(0);
+    tensor.row = project(sharding, rule.tensor(i), rule.factors);
+    if (type)
+      tensor.bytes =
+          localBytes(type, TensorSharding::fullyClosed(type.getRank()));
+    tensors.push_back(std::move(tensor));
+  }
+}
+
+std::optional<FactorRule> getRule(Operation *op) {
+  if (auto rule =
+          op->getAttrOfType<sdy::OpShardingRuleAttr>(sdy::kShardingRuleAttr))
+    return sdy::toRule(rule);
+  if (auto ruleOp = dyn_cast<ShardingRuleOpInterface>(op))
+    return ruleOp.getFactorRule();
+  return std::nullopt;
+}
+
+LogicalResult verifyRule(Operation *op, const FactorRule &rule) {
+  SmallVector<SmallVector<int64_t>> shapes;
+  for (Value value : tensorsOf(op)) {
+    auto type = dyn_cast<RankedTensorType>(value.getType());
+    shapes.push_back(type ? SmallVector<int64_t>(type.getShape())
+                          : SmallVector<int64_t>());
+  }
+  std::string error;
+  if (rule.verify(shapes, error))
+    return success();
+  return op->emitOpError()
+         << "has a sharding rule that does not fit its types: " << error;
+}
+
+} // namespace shardonnay

@@ -1,0 +1,77 @@
+//===- Passes.td - disagreements become explicit reshards --- -*- tablegen -*-===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// In the order of the pipeline:
+//   sdy-insert-explicit-reshards, sdy-defer-reductions
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDONNAY_TRANSFORMS_RESHARD_PASSES_TD
+#define SHARDONNAY_TRANSFORMS_RESHARD_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def InsertExplicitReshardsPass
+    : Pass<"sdy-insert-explicit-reshards", "mlir::func::FuncOp"> {
+  let summary = "Makes every op's operands and results agree on its factors";
+  let description = [{
+    Chooses for every op with a sharding rule the axes that cut each of its
+    factors (FactorAssignment.h). Operands that are cut otherwise are resharded;
+    a result is cut as the choice says, partial (`unreduced`) along the axes of
+    the factors that the op reduces over, and resharded to the sharding that it
+    had. Constants are computed again in the sharding that a use needs.
+
+    What an op can't compute sharded (it has no rule, or the factor is a window
+    or needs replication) is gathered, with a warning that says how much; with
+    `no-implicit-replication` that is an error.
+
+    Precondition: after export; calls are inlined, shapes are static.
+    Postcondition: operands and results of every op agree on its factors; the
+    operands of a data-flow op have their owner's sharding, those of `return`
+    the function result's. Where they did not there is an `sdy.reshard`.
+
+    ```mlir
+    %0 = stablehlo.dot %x, %w {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {} ]>]>}
+    ```
+    with `%x` cut on dim 1 and `%w` on dim 0 by "a" becomes
+    ```mlir
+    %0 = stablehlo.dot %x, %w {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {} ], unreduced={"a"}>]>}
+    %1 = sdy.reshard %0 <@mesh, [{}, {} ]>
+    ```
+  }];
+  let dependentDialects = ["mlir::sdy::SdyDialect"];
+  let options = [
+    Option<"noImplicitReplication", "no-implicit-replication", "bool", "false",
+           "A gather because an op can't be computed sharded is an error">,
+  ];
+}
+
+def DeferReductionsPass : Pass<"sdy-defer-reductions", "mlir::func::FuncOp"> {
+  let summary = "Settles partial values as late as is not dearer";
+  let description = [{
+    An op that is linear in operands that are settled for it alone is computed
+    on the partial values, and its result settled: always where several
+    reductions become one (the sum of two gradients), and where one gets no
+    larger and may meet others later (a transpose of a gradient).
+
+    Precondition and postcondition: those of the stage.
+
+    ```mlir
+    %2 = sdy.reshard %0 <@mesh, [{} ]>   // %0 and %1: unreduced={"a"}
+    %3 = sdy.reshard %1 <@mesh, [{} ]>
+    %4 = stablehlo.add %2, %3
+    ```
+    becomes
+    ```mlir
+    %2 = stablehlo.add %0, %1           // unreduced={"a"}
+    %3 = sdy.reshard %2 <@mesh, [{} ]>
+    ```
+  }];
+  let dependentDialects = ["mlir::sdy::SdyDialect"];
+}
+
+#endif // SHARDONNAY_TRANSFORMS_RESHARD_PASSES_TD

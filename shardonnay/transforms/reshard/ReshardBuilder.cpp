@@ -1,0 +1,102 @@
+//===- ReshardBuilder.cpp -------------------------------------------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardonnay/transforms/reshard/ReshardBuilder.h"
+#include "shardonnay/dialect/sdy/Ops.h"
+#include "shardonnay/dialect/sdy/ShardingAccess.h"
+#include "shardonnay/interfaces/ConstantExpression.h"
+#include "shardonnay/transforms/reshard/OpProblem.h"
+
+using namespace mlir;
+
+namespace shardonnay {
+
+Value ReshardBuilder::get(Value value, const TensorSharding &sharding,
+                          const MeshScope &scope, Operation *user) {
+  if (scope.read(value) == sharding)
+    return value;
+  sdy::TensorShardingAttr attr = scope.write(sharding);
+  auto [entry, isNew] = resharded.try_emplace({value, attr});
+  if (!isNew)
+    return entry->second;
+  Value result = recompute(value, sharding, scope, user);
+  if (!result) {
+    OpBuilder builder(user);
+    result = sdy::ReshardOp::create(builder, value.getLoc(), value, attr);
+  }
+  // `recompute` may have grown the map.
+  return resharded[{value, attr}] = result;
+}
+
+void ReshardBuilder::replaceUses(OpResult result,
+                                 const TensorSharding &sharding,
+                                 const MeshScope &scope) {
+  OpBuilder builder(result.getContext());
+  builder.setInsertionPointAfter(result.getOwner());
+  sdy::TensorShardingAttr attr = scope.write(sharding);
+  auto reshard = sdy::ReshardOp::create(builder, result.getLoc(), result, attr);
+  result.replaceAllUsesExcept(reshard.getResult(), reshard);
+  resharded[{result, attr}] = reshard;
+}
+
+bool ReshardBuilder::isConstantExpression(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (isa_and_present<sdy::ConstantOp>(op))
+    return true;
+  auto expression = dyn_cast_if_present<ConstantExpressionOpInterface>(op);
+  if (!expression || op->getNumResults() != 1 ||
+      !expression.isConstantExpression())
+    return false;
+  auto [known, isNew] = constantExpressions.try_emplace(op, false);
+  if (!isNew)
+    return known->second;
+  return constantExpressions[op] =
+             getRule(op) && llvm::all_of(op->getOperands(), [&](Value operand) {
+               return isConstantExpression(operand);
+             });
+}
+
+Value ReshardBuilder::recompute(Value value, const TensorSharding &sharding,
+                                const MeshScope &scope, Operation *user) {
+  if (!isConstantExpression(value))
+    return nullptr;
+  Operation *op = value.getDefiningOp();
+  SmallVector<Value> operands;
+  if (!isa<sdy::ConstantOp>(op)) {
+    FactorRule rule = *getRule(op);
+    OpProblem problem(op, rule, scope);
+    for (AssignmentTensor &tensor : problem.tensors)
+      tensor.free = true;
+    problem.tensors.back().free = false;
+    problem.tensors.back().row =
+        project(sharding, rule.results.front(), rule.factors);
+    FactorAssignment assignment = problem.solve();
+    if (shardingUnder(assignment, rule, op->getNumOperands()) != sharding)
+      return nullptr;
+    for (auto [i, operand] : llvm::enumerate(op->getOperands()))
+      operands.push_back(
+          get(operand, shardingUnder(assignment, rule, i), scope, user));
+  }
+  OpBuilder builder(user);
+  Operation *clone = builder.clone(*op);
+  clone->setOperands(operands);
+  sdy::setSharding(clone->getResult(0), scope.write(sharding));
+  return clone->getResult(0);
+}
+
+void mergeReshardChains(Block &block) {
+  for (auto outer :
+       llvm::make_early_inc_range(block.getOps<sdy::ReshardOp>())) {
+    auto inner = outer.getInput().getDefiningOp<sdy::ReshardOp>();
+    if (!inner || !inner->hasOneUse())
+      continue;
+    outer.getInputMutable().set(inner.getInput());
+    inner.erase();
+  }
+}
+
+} // namespace shardonnay

@@ -1,0 +1,51 @@
+//===- ReshardBuilder.h - a value in another sharding -----------*- C++ -*-===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Gives values in the shardings that ops need them in, each only once in a
+// block. A constant expression (a constant, an iota, and what is computed from
+// such alone) is computed again in the new sharding: that moves no data.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDONNAY_TRANSFORMS_RESHARD_RESHARDBUILDER_H
+#define SHARDONNAY_TRANSFORMS_RESHARD_RESHARDBUILDER_H
+
+#include "mlir/IR/Builders.h"
+#include "shardonnay/transforms/reshard/MeshScope.h"
+#include "llvm/ADT/DenseMap.h"
+
+namespace shardonnay {
+
+/// For the ops of one block, visited in order.
+class ReshardBuilder {
+public:
+  /// `value` in `sharding`, for `user` (and the ops after it).
+  mlir::Value get(mlir::Value value, const TensorSharding &sharding,
+                  const MeshScope &scope, mlir::Operation *user);
+  /// Makes all uses of `result`, an op's result that now has another sharding,
+  /// see it in `sharding` instead.
+  void replaceUses(mlir::OpResult result, const TensorSharding &sharding,
+                   const MeshScope &scope);
+  bool isConstantExpression(mlir::Value value);
+
+private:
+  /// `value` computed anew in `sharding`; null if it has to be resharded.
+  mlir::Value recompute(mlir::Value value, const TensorSharding &sharding,
+                        const MeshScope &scope, mlir::Operation *user);
+
+  using Key = std::pair<mlir::Value, mlir::Attribute>;
+  llvm::DenseMap<Key, mlir::Value> resharded;
+  llvm::DenseMap<mlir::Operation *, bool> constantExpressions;
+};
+
+/// reshard(reshard(x)) becomes reshard(x) where nothing else sees the inner
+/// one.
+void mergeReshardChains(mlir::Block &block);
+
+} // namespace shardonnay
+
+#endif // SHARDONNAY_TRANSFORMS_RESHARD_RESHARDBUILDER_H

@@ -1,0 +1,72 @@
+// RUN: sdy-opt %s --sdy-defer-reductions | FileCheck %s
+
+sdy.mesh @mesh = <["d"=2, "m"=4]>
+
+// CHECK-LABEL: func @two_sums_become_one
+func.func @two_sums_become_one(%arg0: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}], unreduced={"d"}>}, %arg1: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}], unreduced={"d"}>}) -> tensor<8x16xf32> {
+  // CHECK: %[[ADD:.*]] = stablehlo.add %arg0, %arg1
+  // CHECK-SAME: [<@mesh, [{}, {}], unreduced={"d"}>]
+  // CHECK: %[[SUM:.*]] = sdy.reshard %[[ADD]] <@mesh, [{}, {}]>
+  // CHECK: return %[[SUM]]
+  %0 = sdy.reshard %arg0 <@mesh, [{}, {}]> : tensor<8x16xf32>
+  %1 = sdy.reshard %arg1 <@mesh, [{}, {}]> : tensor<8x16xf32>
+  %2 = stablehlo.add %0, %1 : tensor<8x16xf32>
+  return %2 : tensor<8x16xf32>
+}
+
+// A reduce-scatter for each becomes one for both.
+// CHECK-LABEL: func @scatters_become_one
+func.func @scatters_become_one(%arg0: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"m"}], unreduced={"d"}>}, %arg1: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"m"}], unreduced={"d"}>}) -> (tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"d"}, {"m"}]>}) {
+  // CHECK: %[[ADD:.*]] = stablehlo.add %arg0, %arg1
+  // CHECK-SAME: [<@mesh, [{}, {"m"}], unreduced={"d"}>]
+  // CHECK: sdy.reshard %[[ADD]] <@mesh, [{"d"}, {"m"}]>
+  // CHECK-NOT: sdy.reshard
+  %0 = sdy.reshard %arg0 <@mesh, [{"d"}, {"m"}]> : tensor<8x16xf32>
+  %1 = sdy.reshard %arg1 <@mesh, [{"d"}, {"m"}]> : tensor<8x16xf32>
+  %2 = stablehlo.add %0, %1 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"d"}, {"m"}]>]>} : tensor<8x16xf32>
+  return %2 : tensor<8x16xf32>
+}
+
+// The transpose lets the first sum meet the second.
+// CHECK-LABEL: func @meet_behind_a_transpose
+func.func @meet_behind_a_transpose(%arg0: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}], unreduced={"d"}>}, %arg1: tensor<16x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}], unreduced={"d"}>}) -> tensor<16x8xf32> {
+  // CHECK: %[[T:.*]] = stablehlo.transpose %arg0
+  // CHECK-SAME: unreduced={"d"}
+  // CHECK: %[[ADD:.*]] = stablehlo.add %[[T]], %arg1
+  // CHECK: sdy.reshard %[[ADD]] <@mesh, [{}, {}]>
+  // CHECK-NOT: sdy.reshard
+  %0 = sdy.reshard %arg0 <@mesh, [{}, {}]> : tensor<8x16xf32>
+  %1 = sdy.reshard %arg1 <@mesh, [{}, {}]> : tensor<16x8xf32>
+  %2 = stablehlo.transpose %0, dims = [1, 0] : (tensor<8x16xf32>) -> tensor<16x8xf32>
+  %3 = stablehlo.add %2, %1 : tensor<16x8xf32>
+  return %3 : tensor<16x8xf32>
+}
+
+// Every device would add %arg1.
+// CHECK-LABEL: func @one_summand_is_not_enough
+func.func @one_summand_is_not_enough(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}], unreduced={"d"}>}, %arg1: tensor<8xf32>) -> tensor<8xf32> {
+  // CHECK: %[[R:.*]] = sdy.reshard %arg0 <@mesh, [{}]>
+  // CHECK: stablehlo.add %[[R]], %arg1
+  %0 = sdy.reshard %arg0 <@mesh, [{}]> : tensor<8xf32>
+  %1 = stablehlo.add %0, %arg1 : tensor<8xf32>
+  return %1 : tensor<8xf32>
+}
+
+// CHECK-LABEL: func @not_linear
+func.func @not_linear(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}], unreduced={"d"}>}) -> tensor<8xf32> {
+  // CHECK: sdy.reshard %arg0 <@mesh, [{}]>
+  // CHECK: stablehlo.exponential
+  %0 = sdy.reshard %arg0 <@mesh, [{}]> : tensor<8xf32>
+  %1 = stablehlo.exponential %0 : tensor<8xf32>
+  return %1 : tensor<8xf32>
+}
+
+// A broadcast would make the reduction larger.
+// CHECK-LABEL: func @not_larger
+func.func @not_larger(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}], unreduced={"d"}>}) -> tensor<8x16xf32> {
+  // CHECK: sdy.reshard %arg0 <@mesh, [{}]>
+  // CHECK: stablehlo.broadcast_in_dim
+  %0 = sdy.reshard %arg0 <@mesh, [{}]> : tensor<8xf32>
+  %1 = stablehlo.broadcast_in_dim %0, dims = [0] : (tensor<8xf32>) -> tensor<8x16xf32>
+  return %1 : tensor<8x16xf32>
+}

@@ -1,0 +1,72 @@
+// RUN: sdy-opt %s -allow-unregistered-dialect --sdy-insert-explicit-reshards -split-input-file -verify-diagnostics
+
+sdy.mesh @mesh = <["d"=2, "m"=4]>
+
+// expected-note @+1 {{operand 0 is sharded}}
+func.func @no_rule(%arg0: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"m"}]>}) -> tensor<8xf32> {
+  // expected-warning @+1 {{op 'test.unknown' cannot be computed sharded, it has no sharding rule: gathers 384 bytes per device; give it one (sdy.sharding_rule), or replicate its operands}}
+  %0 = "test.unknown"(%arg0) : (tensor<8x16xf32>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// -----
+
+sdy.mesh @mesh = <["d"=2, "m"=4]>
+
+// expected-note @+1 {{operand 0 is sharded}}
+func.func @windowed(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"m"}]>}) -> tensor<8xf32> {
+  // expected-warning @+1 {{op 'test.roll' cannot be computed sharded along dim 0 of operand 0: gathers 24 bytes per device; shard a dim that the op passes through, or replicate the operand where it is made}}
+  %0 = "test.roll"(%arg0) {sdy.sharding_rule = #sdy.op_sharding_rule<([i])->([i]) {i=8} permutation={i}, custom>} : (tensor<8xf32>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// -----
+
+sdy.mesh @mesh = <["d"=2, "m"=4]>
+sdy.mesh @other = <["x"=8]>
+
+func.func @two_meshes(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"m"}]>}, %arg1: tensor<8xf32> {sdy.sharding = #sdy.sharding<@other, [{"x"}]>}) -> tensor<8xf32> {
+  // expected-error @+1 {{has tensors on two meshes, @mesh and @other, expected one; give all shardings of the program on one mesh}}
+  %0 = "test.two"(%arg0, %arg1) : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// -----
+
+sdy.mesh @maximal = <[], device_ids=[3]>
+
+func.func @single_device() -> tensor<f32> {
+  // expected-error @+1 {{has a tensor on device 3 alone, expected all tensors on the whole mesh; drop the single-device sharding}}
+  %0 = "test.make"() {sdy.sharding = #sdy.sharding_per_value<[<@maximal, []>]>} : () -> tensor<f32>
+  return %0 : tensor<f32>
+}
+
+// -----
+
+func.func private @callee(tensor<8xf32>) -> tensor<8xf32>
+
+func.func @calls(%arg0: tensor<8xf32>) -> tensor<8xf32> {
+  // expected-error @+1 {{calls a function, expected all calls inlined; run sdy-inline-private-functions first}}
+  %0 = func.call @callee(%arg0) : (tensor<8xf32>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// -----
+
+func.func @dynamic(%arg0: tensor<?xf32>) -> tensor<?xf32> {
+  // expected-error @+1 {{has the dynamic shape 'tensor<?xf32>', expected static shapes; refine the shapes first}}
+  %0 = "test.same"(%arg0) : (tensor<?xf32>) -> tensor<?xf32>
+  return %0 : tensor<?xf32>
+}
+
+// -----
+
+sdy.mesh @mesh = <["d"=2, "m"=4]>
+
+func.func @captures(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"m"}]>}) {
+  // expected-error @+1 {{uses a tensor of the function in its region, expected to take it as an operand; only operands can be resharded}}
+  "test.region"() ({
+    "test.use"(%arg0) : (tensor<8xf32>) -> ()
+  }) : () -> ()
+  return
+}

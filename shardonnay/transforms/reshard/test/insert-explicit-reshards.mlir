@@ -1,0 +1,109 @@
+// RUN: sdy-opt %s --sdy-insert-explicit-reshards | FileCheck %s
+
+sdy.mesh @mesh = <["d"=2, "m"=4]>
+
+// CHECK-LABEL: func @agreement
+// CHECK-NOT: sdy.reshard
+func.func @agreement(%arg0: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"d"}, {}]>}, %arg1: tensor<16x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"m"}]>}) -> (tensor<8x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"d"}, {"m"}]>}) {
+  %0 = stablehlo.dot_general %arg0, %arg1, contracting_dims = [1] x [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"d"}, {"m"}]>]>} : (tensor<8x16xf32>, tensor<16x32xf32>) -> tensor<8x32xf32>
+  return %0 : tensor<8x32xf32>
+}
+
+// CHECK-LABEL: func @partial_result
+func.func @partial_result(%arg0: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"m"}]>}, %arg1: tensor<16x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"m"}, {}]>}) -> tensor<8x32xf32> {
+  // CHECK: %[[DOT:.*]] = stablehlo.dot_general %arg0, %arg1
+  // CHECK-SAME: [<@mesh, [{}, {}], unreduced={"m"}>]
+  // CHECK: %[[SUM:.*]] = sdy.reshard %[[DOT]] <@mesh, [{}, {}]>
+  // CHECK: return %[[SUM]]
+  %0 = stablehlo.dot_general %arg0, %arg1, contracting_dims = [1] x [0] : (tensor<8x16xf32>, tensor<16x32xf32>) -> tensor<8x32xf32>
+  return %0 : tensor<8x32xf32>
+}
+
+// Of three tensors two are cut by rows: the weight, though the largest, moves.
+// CHECK-LABEL: func @gathers_weight
+func.func @gathers_weight(%arg0: tensor<8x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"d"}, {}]>}, %arg1: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"d"}, {}]>}) -> (tensor<8x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"d"}, {}]>}) {
+  // CHECK: %[[W:.*]] = sdy.reshard %arg1 <@mesh, [{}, {}]>
+  // CHECK: stablehlo.dot_general %arg0, %[[W]]
+  // CHECK-NOT: sdy.reshard
+  %0 = stablehlo.dot_general %arg0, %arg1, contracting_dims = [1] x [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"d"}, {}]>]>} : (tensor<8x64xf32>, tensor<64x64xf32>) -> tensor<8x64xf32>
+  return %0 : tensor<8x64xf32>
+}
+
+// CHECK-LABEL: func @scatters_gradient
+func.func @scatters_gradient(%arg0: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"d"}, {}]>}, %arg1: tensor<8x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"d"}, {}]>}) -> (tensor<16x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"d"}, {}]>}) {
+  // CHECK: %[[DOT:.*]] = stablehlo.dot_general %arg0, %arg1
+  // CHECK-SAME: [<@mesh, [{}, {}], unreduced={"d"}>]
+  // CHECK: sdy.reshard %[[DOT]] <@mesh, [{"d"}, {}]>
+  // CHECK-NOT: sdy.reshard
+  %0 = stablehlo.dot_general %arg0, %arg1, contracting_dims = [0] x [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"d"}, {}]>]>} : (tensor<8x16xf32>, tensor<8x32xf32>) -> tensor<16x32xf32>
+  return %0 : tensor<16x32xf32>
+}
+
+// CHECK-LABEL: func @one_reshard_for_all_uses
+func.func @one_reshard_for_all_uses(%arg0: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"m"}, {}]>}) -> (tensor<8x16xf32>, tensor<8x16xf32>) {
+  // CHECK: %[[R:.*]] = sdy.reshard %arg0 <@mesh, [{}, {}]>
+  // CHECK-NOT: sdy.reshard
+  // CHECK: return %[[R]], %[[R]]
+  return %arg0, %arg0 : tensor<8x16xf32>, tensor<8x16xf32>
+}
+
+// Partial along "m" and wanted cut by it.
+// CHECK-LABEL: func @max_is_a_kind
+func.func @max_is_a_kind(%arg0: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"m"}]>}) -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"m"}]>}) {
+  %cst = sdy.constant dense<0xFF800000> : tensor<f32>
+  // CHECK: stablehlo.reduce
+  // CHECK-SAME: [<@mesh, [{}], unreduced=max{"m"}>]
+  // CHECK: sdy.reshard %{{.*}} <@mesh, [{"m"}]>
+  // CHECK-NOT: sdy.reshard
+  %0 = stablehlo.reduce(%arg0 init: %cst) applies stablehlo.maximum across dimensions = [1] : (tensor<8x16xf32>, tensor<f32>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// CHECK-LABEL: func @constants_are_computed_again
+func.func @constants_are_computed_again(%arg0: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"d"}, {}]>}) -> (tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"d"}, {}]>}) {
+  // CHECK-NOT: sdy.reshard
+  // CHECK: %[[C:.*]] = sdy.constant
+  // CHECK-SAME: [<@mesh, [{"d"}]>]
+  // CHECK: %[[B:.*]] = stablehlo.broadcast_in_dim %[[C]]
+  // CHECK-SAME: [<@mesh, [{"d"}, {}]>]
+  // CHECK: stablehlo.add %arg0, %[[B]]
+  // CHECK-NOT: sdy.reshard
+  %cst = sdy.constant {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"m"}]>]>} dense<[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]> : tensor<8xf32>
+  %0 = stablehlo.broadcast_in_dim %cst, dims = [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"m"}, {}]>]>} : (tensor<8xf32>) -> tensor<8x16xf32>
+  %1 = stablehlo.add %arg0, %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"d"}, {}]>]>} : tensor<8x16xf32>
+  return %1 : tensor<8x16xf32>
+}
+
+// CHECK-LABEL: func @sources_of_data_flow
+func.func @sources_of_data_flow(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"m"}]>}) -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"d"}]>}) {
+  // CHECK: %[[R:.*]] = sdy.reshard %arg0 <@mesh, [{"d"}]>
+  // CHECK: stablehlo.optimization_barrier
+  // CHECK-SAME: %[[R]]
+  %0 = stablehlo.optimization_barrier {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"d"}]>]>} %arg0 : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// The dim that is sorted can't be cut; its axis goes to the other one.
+// CHECK-LABEL: func @axes_of_a_whole_dim_move
+func.func @axes_of_a_whole_dim_move(%arg0: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"m"}]>}) -> (tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"m"}]>}) {
+  // CHECK: %[[R:.*]] = sdy.reshard %arg0 <@mesh, [{"m"}, {}]>
+  // CHECK: %[[S:.*]] = "stablehlo.sort"(%[[R]])
+  // CHECK: [<@mesh, [{"m"}, {}]>]
+  // CHECK: sdy.reshard %[[S]] <@mesh, [{}, {"m"}]>
+  %0 = "stablehlo.sort"(%arg0) <{dimension = 1 : i64, is_stable = false}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %1 = stablehlo.compare LT, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %1 : tensor<i1>
+  }) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"m"}]>]>} : (tensor<8x16xf32>) -> tensor<8x16xf32>
+  return %0 : tensor<8x16xf32>
+}
+
+// Only the last of a chain of layouts is seen: one reshard.
+// CHECK-LABEL: func @chains_merge
+func.func @chains_merge(%arg0: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"m"}]>}, %arg1: tensor<16x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"m"}, {}]>}) -> (tensor<8x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"m"}, {}]>}) {
+  // CHECK: %[[DOT:.*]] = stablehlo.dot_general
+  // CHECK: %[[R:.*]] = sdy.reshard %[[DOT]] <@mesh, [{"m"}, {}]>
+  // CHECK-NEXT: return %[[R]]
+  %0 = stablehlo.dot_general %arg0, %arg1, contracting_dims = [1] x [0] : (tensor<8x16xf32>, tensor<16x32xf32>) -> tensor<8x32xf32>
+  return %0 : tensor<8x32xf32>
+}
