@@ -105,9 +105,9 @@ def _show(program, inputs):
 
 
 def _check(text, program, inputs):
-    from . import run
+    from . import compare, run
 
-    agreements, _ = run.check(text, program, inputs)
+    agreements = run.check(program, inputs, compare.reference(text, inputs))
     for agreement in agreements:
         print(agreement)
     return 0 if all(agreement.ok for agreement in agreements) else 1

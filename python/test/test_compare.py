@@ -59,7 +59,8 @@ MANIFEST = {
 def agreements(groups, size):
     text = DEVICE.replace("GROUPS", groups).replace("SIZE", size)
     program = run.Program(Compiled(text, MANIFEST, None, ()))
-    return run.check(WHOLE, program, run.random_inputs(program))[0]
+    inputs = run.random_inputs(program)
+    return run.check(program, inputs, compare.reference(WHOLE, inputs))
 
 
 def test_the_right_groups_agree():

@@ -404,7 +404,7 @@ def lower(name):
 def attempt(name):
     """(outcome, detail) of compiling and running a program."""
     import shardonnay
-    from shardonnay import run
+    from shardonnay import compare, run
 
     text, inputs = lower(name)
     try:
@@ -412,7 +412,7 @@ def attempt(name):
     except shardonnay.CompileError as error:
         first = next(diagnostic for diagnostic in error.diagnostics if diagnostic.severity == "error")
         return ("refused" if first.location else "unlocated"), str(first)
-    agreements, _ = run.check(text, run.Program(compiled), inputs)
+    agreements = run.check(run.Program(compiled), inputs, compare.reference(text, inputs))
     wrong = [str(agreement) for agreement in agreements if not agreement.ok]
     largest = max(agreement.error for agreement in agreements)
     return ("wrong", "; ".join(wrong)) if wrong else ("agrees", f"largest error {largest:.3g}")

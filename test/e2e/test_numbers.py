@@ -1,20 +1,26 @@
 """Programs partitioned by us compute on eight devices what they compute whole; and the check would notice if not."""
 
 import dataclasses
+import functools
 import re
 from collections import Counter
 
 import models
 import pytest
 import shardonnay
-from shardonnay import run
+from shardonnay import compare, run
 
 PAIRS = [(program, strategy) for program in models.PROGRAMS for strategy in models.STRATEGIES]
 
 
-def check(text, compiled, inputs):
-    agreements, _ = run.check(text, run.Program(compiled), inputs)
-    return agreements
+@functools.cache
+def reference(program):
+    """The whole program's numbers: the same for every strategy."""
+    return compare.reference(*models.lower(program, "data"))
+
+
+def check(program, compiled, inputs):
+    return run.check(run.Program(compiled), inputs, reference(program))
 
 
 @pytest.mark.parametrize("program, strategy", PAIRS, ids=["-".join(pair) for pair in PAIRS])
@@ -22,7 +28,7 @@ def test_pair_agrees(program, strategy, row):
     text, inputs = models.lower(program, strategy)
     compiled = shardonnay.compile(text)
     assert compiled.manifest["devices"] == 8
-    agreements = check(text, compiled, inputs)
+    agreements = check(program, compiled, inputs)
     row(f"{program:12} {strategy:7} {summary(compiled.report)}, largest error {max(a.error for a in agreements):.2g}")
     wrong = [str(agreement) for agreement in agreements if not agreement.ok]
     assert not wrong, "\n".join(wrong)
@@ -50,7 +56,7 @@ def test_a_collective_without_communication_is_caught(program):
     assert reductions
     for match in reductions:
         robbed = compiled.text[: match.start()] + ALONE + compiled.text[match.end() :]
-        agreements = check(text, dataclasses.replace(compiled, text=robbed), inputs)
+        agreements = check(program, dataclasses.replace(compiled, text=robbed), inputs)
         assert not all(agreement.ok for agreement in agreements), line_of(compiled.text, match)
 
 
