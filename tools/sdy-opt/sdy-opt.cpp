@@ -11,12 +11,14 @@
 #include "mlir/Transforms/Passes.h"
 #include "shardonnay/dialect/chlo/Chlo.h"
 #include "shardonnay/dialect/sdy/Dialect.h"
+#include "shardonnay/dialect/spmd/Ops.h"
 #include "shardonnay/dialect/stablehlo/Stablehlo.h"
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   registry.insert<mlir::chlo::ChloDialect, mlir::func::FuncDialect,
-                  mlir::sdy::SdyDialect, mlir::stablehlo::StablehloDialect>();
+                  mlir::sdy::SdyDialect, mlir::spmd::SpmdDialect,
+                  mlir::stablehlo::StablehloDialect>();
   mlir::registerTransformsPasses();
   return mlir::asMainReturnCode(
       mlir::MlirOptMain(argc, argv, "Shardonnay optimizer driver\n", registry));

@@ -71,6 +71,20 @@ void ReductionKindAttr::print(AsmPrinter &printer) const {
   printer << '<' << shardonnay::toString(getValue()) << '>';
 }
 
+ParseResult mlir::sdy::parseOptionalReductionKind(AsmParser &parser,
+                                                  ReductionKindAttr &kind) {
+  ReductionKind value = parseKind(parser).value_or(ReductionKind::Sum);
+  if (value != ReductionKind::Sum)
+    kind = ReductionKindAttr::get(parser.getContext(), value);
+  return success();
+}
+
+void mlir::sdy::printOptionalReductionKind(AsmPrinter &printer, Operation *,
+                                           ReductionKindAttr kind) {
+  if (kind && kind.getValue() != ReductionKind::Sum)
+    printer << ' ' << shardonnay::toString(kind.getValue());
+}
+
 //===----------------------------------------------------------------------===//
 // Meshes and axes
 //===----------------------------------------------------------------------===//

@@ -18,4 +18,20 @@
 #define GET_ATTRDEF_CLASSES
 #include "shardonnay/dialect/sdy/Attributes.h.inc"
 
+namespace mlir {
+class AsmParser;
+class AsmPrinter;
+} // namespace mlir
+
+namespace mlir::sdy {
+
+/// The assembly directive `custom<OptionalReductionKind>`: `sum`, `max` or
+/// `min`; nothing, and a null attribute, stand for sum.
+ParseResult parseOptionalReductionKind(AsmParser &parser,
+                                       ReductionKindAttr &kind);
+void printOptionalReductionKind(AsmPrinter &printer, Operation *op,
+                                ReductionKindAttr kind);
+
+} // namespace mlir::sdy
+
 #endif // SHARDONNAY_DIALECT_SDY_ATTRIBUTES_H

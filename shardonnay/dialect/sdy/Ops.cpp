@@ -63,25 +63,6 @@ static void printComputationBody(OpAsmPrinter &printer, Operation *,
   printer.printRegion(body, /*printEntryBlockArgs=*/false);
 }
 
-/// `sum`, `max` or `min`; nothing stands for sum.
-static ParseResult parseOptionalReductionKind(OpAsmParser &parser,
-                                              ReductionKindAttr &kind) {
-  StringRef keyword;
-  if (failed(parser.parseOptionalKeyword(&keyword, {"sum", "max", "min"})) ||
-      keyword == "sum")
-    return success();
-  kind = ReductionKindAttr::get(
-      parser.getContext(), keyword == "max" ? shardonnay::ReductionKind::Max
-                                            : shardonnay::ReductionKind::Min);
-  return success();
-}
-
-static void printOptionalReductionKind(OpAsmPrinter &printer, Operation *,
-                                       ReductionKindAttr kind) {
-  if (kind && kind.getValue() != shardonnay::ReductionKind::Sum)
-    printer << ' ' << shardonnay::toString(kind.getValue());
-}
-
 #define GET_OP_CLASSES
 #include "shardonnay/dialect/sdy/Ops.cpp.inc"
 

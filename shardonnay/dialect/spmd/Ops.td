@@ -1,0 +1,140 @@
+//===- Ops.td - the program of one device ------------------*- tablegen -*-===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDONNAY_DIALECT_SPMD_OPS_TD
+#define SHARDONNAY_DIALECT_SPMD_OPS_TD
+
+include "mlir/IR/BuiltinAttributes.td"
+include "mlir/IR/OpBase.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "shardonnay/dialect/sdy/Attributes.td"
+
+def Spmd_Dialect : Dialect {
+  let name = "spmd";
+  let cppNamespace = "::mlir::spmd";
+  let summary = "The program that every device runs.";
+  let description = [{
+    Communication and the device's own place, on local types, over axes of a
+    mesh. A *group* is the devices that differ along the operation's axes only;
+    inside it a device's *index* counts along the axes, the first one major.
+    Between the devices of a group nothing else is shared.
+  }];
+  let dependentDialects = ["::mlir::sdy::SdyDialect"];
+}
+
+class Spmd_Op<string mnemonic, list<Trait> traits = []>
+    : Op<Spmd_Dialect, mnemonic, [Pure] # traits> {
+  let hasVerifier = 1;
+}
+
+def Spmd_DeviceIndexOp : Spmd_Op<"device_index"> {
+  let summary = "this device's index in its group";
+  let description = [{
+    ```mlir
+    %0 = spmd.device_index @mesh {"x", "y"} : tensor<i32>
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$mesh, Sdy_AxisRefList:$axes);
+  let results = (outs 0DTensorOf<[I32]>:$result);
+  let assemblyFormat = "$mesh $axes attr-dict `:` type($result)";
+}
+
+def Spmd_AllSliceOp : Spmd_Op<"all_slice"> {
+  let summary = "this device's piece of a tensor that its group has whole";
+  let description = [{
+    Without communication. Dim `dim` is cut into as many pieces as the group has
+    devices; a device takes the piece of its index.
+
+    ```mlir
+    %1 = spmd.all_slice %0 dim=0 @mesh {"x"} : (tensor<8x4xf32>) -> tensor<4x4xf32>
+    ```
+  }];
+  let arguments = (ins AnyStaticShapeTensor:$tensor, I64Attr:$dim,
+                       FlatSymbolRefAttr:$mesh, Sdy_AxisRefList:$axes);
+  let results = (outs AnyStaticShapeTensor:$result);
+  let assemblyFormat = [{
+    $tensor `dim` `` `=` `` $dim $mesh $axes attr-dict
+    `:` functional-type($tensor, $result)
+  }];
+}
+
+def Spmd_AllGatherOp : Spmd_Op<"all_gather"> {
+  let summary = "the group's pieces, concatenated along a dim in index order";
+  let description = [{
+    ```mlir
+    %1 = spmd.all_gather %0 dim=0 @mesh {"x"} : (tensor<4x4xf32>) -> tensor<8x4xf32>
+    ```
+  }];
+  let arguments = (ins AnyStaticShapeTensor:$tensor, I64Attr:$dim,
+                       FlatSymbolRefAttr:$mesh, Sdy_AxisRefList:$axes);
+  let results = (outs AnyStaticShapeTensor:$result);
+  let assemblyFormat = [{
+    $tensor `dim` `` `=` `` $dim $mesh $axes attr-dict
+    `:` functional-type($tensor, $result)
+  }];
+}
+
+def Spmd_AllToAllOp : Spmd_Op<"all_to_all"> {
+  let summary = "piece i goes to device i of the group";
+  let description = [{
+    Dim `split_dim` is cut into pieces, piece i goes to the device of index i,
+    and the pieces that arrive are concatenated along `concat_dim` in the order
+    of their senders.
+
+    ```mlir
+    %1 = spmd.all_to_all %0 split_dim=0 concat_dim=1 @mesh {"x"} : (tensor<8x4xf32>) -> tensor<4x8xf32>
+    ```
+  }];
+  let arguments = (ins AnyStaticShapeTensor:$tensor, I64Attr:$split_dim,
+                       I64Attr:$concat_dim, FlatSymbolRefAttr:$mesh,
+                       Sdy_AxisRefList:$axes);
+  let results = (outs AnyStaticShapeTensor:$result);
+  let assemblyFormat = [{
+    $tensor `split_dim` `` `=` `` $split_dim `concat_dim` `` `=` `` $concat_dim
+    $mesh $axes attr-dict `:` functional-type($tensor, $result)
+  }];
+}
+
+def Spmd_AllReduceOp : Spmd_Op<"all_reduce", [SameOperandsAndResultType]> {
+  let summary = "the element-wise reduction of the group's tensors";
+  let description = [{
+    ```mlir
+    %1 = spmd.all_reduce %0 @mesh {"x"} : tensor<4x4xf32>
+    %2 = spmd.all_reduce max %0 @mesh {"x"} : tensor<4x4xf32>
+    ```
+  }];
+  let arguments = (ins AnyStaticShapeTensor:$tensor, FlatSymbolRefAttr:$mesh,
+                       Sdy_AxisRefList:$axes,
+                       DefaultValuedOptionalAttr<Sdy_ReductionKind,
+                           "::shardonnay::ReductionKind::Sum">:$kind);
+  let results = (outs AnyStaticShapeTensor:$result);
+  let assemblyFormat = [{
+    `` custom<OptionalReductionKind>($kind) $tensor $mesh $axes attr-dict
+    `:` type($result)
+  }];
+}
+
+def Spmd_ReduceScatterOp : Spmd_Op<"reduce_scatter"> {
+  let summary = "this device's piece of the reduction of the group's tensors";
+  let description = [{
+    ```mlir
+    %1 = spmd.reduce_scatter %0 dim=0 @mesh {"x"} : (tensor<8x4xf32>) -> tensor<4x4xf32>
+    ```
+  }];
+  let arguments = (ins AnyStaticShapeTensor:$tensor, I64Attr:$dim,
+                       FlatSymbolRefAttr:$mesh, Sdy_AxisRefList:$axes,
+                       DefaultValuedOptionalAttr<Sdy_ReductionKind,
+                           "::shardonnay::ReductionKind::Sum">:$kind);
+  let results = (outs AnyStaticShapeTensor:$result);
+  let assemblyFormat = [{
+    `` custom<OptionalReductionKind>($kind) $tensor `dim` `` `=` `` $dim $mesh
+    $axes attr-dict `:` functional-type($tensor, $result)
+  }];
+}
+
+#endif // SHARDONNAY_DIALECT_SPMD_OPS_TD

@@ -1,0 +1,61 @@
+// RUN: sdy-opt %s -split-input-file -verify-diagnostics
+
+func.func @unknown_mesh() {
+  // expected-error @below {{unknown mesh @mesh, expected the name of an 'sdy.mesh' of the module}}
+  %0 = spmd.device_index @mesh {"x"} : tensor<i32>
+  return
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=2]>
+func.func @no_axis() {
+  // expected-error @below {{expected at least one axis}}
+  %0 = spmd.device_index @mesh {} : tensor<i32>
+  return
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=2]>
+func.func @unknown_axis() {
+  // expected-error @below {{unknown axis "y", expected one of the mesh}}
+  %0 = spmd.device_index @mesh {"y"} : tensor<i32>
+  return
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=2]>
+func.func @dim_out_of_range(%arg0: tensor<8xf32>) {
+  // expected-error @below {{expected a dim of the 1 of the operand, got 1}}
+  %0 = spmd.all_slice %arg0 dim=1 @mesh {"x"} : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=2]>
+func.func @not_divisible(%arg0: tensor<7xf32>) {
+  // expected-error @below {{expected dim 0 to have a size that the 2 devices of a group divide, got 7}}
+  %0 = spmd.reduce_scatter %arg0 dim=0 @mesh {"x"} : (tensor<7xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=2]>
+func.func @gather_type(%arg0: tensor<8xf32>) {
+  // expected-error @below {{expected the result type 'tensor<16xf32>', got 'tensor<8xf32>'}}
+  %0 = spmd.all_gather %arg0 dim=0 @mesh {"x"} : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=2]>
+func.func @all_to_all_type(%arg0: tensor<8x4xf32>) {
+  // expected-error @below {{expected the result type 'tensor<4x8xf32>', got 'tensor<8x4xf32>'}}
+  %0 = spmd.all_to_all %arg0 split_dim=0 concat_dim=1 @mesh {"x"} : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  return
+}

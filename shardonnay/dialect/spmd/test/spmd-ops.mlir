@@ -1,0 +1,49 @@
+// RUN: sdy-opt %s | sdy-opt | FileCheck %s
+
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+
+// CHECK-LABEL: func @device_index
+func.func @device_index() -> tensor<i32> {
+  // CHECK: spmd.device_index @mesh {"x", "y":(1)2} : tensor<i32>
+  %0 = spmd.device_index @mesh {"x", "y":(1)2} : tensor<i32>
+  return %0 : tensor<i32>
+}
+
+// CHECK-LABEL: func @all_slice
+func.func @all_slice(%arg0: tensor<8x4xf32>) -> tensor<8x1xf32> {
+  // CHECK: spmd.all_slice %arg0 dim=1 @mesh {"y"} : (tensor<8x4xf32>) -> tensor<8x1xf32>
+  %0 = spmd.all_slice %arg0 dim=1 @mesh {"y"} : (tensor<8x4xf32>) -> tensor<8x1xf32>
+  return %0 : tensor<8x1xf32>
+}
+
+// CHECK-LABEL: func @all_gather
+func.func @all_gather(%arg0: tensor<8x4xf32>) -> tensor<64x4xf32> {
+  // CHECK: spmd.all_gather %arg0 dim=0 @mesh {"y", "x"} : (tensor<8x4xf32>) -> tensor<64x4xf32>
+  %0 = spmd.all_gather %arg0 dim=0 @mesh {"y", "x"} : (tensor<8x4xf32>) -> tensor<64x4xf32>
+  return %0 : tensor<64x4xf32>
+}
+
+// CHECK-LABEL: func @all_to_all
+func.func @all_to_all(%arg0: tensor<8x4xf32>) -> tensor<4x8xf32> {
+  // CHECK: spmd.all_to_all %arg0 split_dim=0 concat_dim=1 @mesh {"x"} : (tensor<8x4xf32>) -> tensor<4x8xf32>
+  %0 = spmd.all_to_all %arg0 split_dim=0 concat_dim=1 @mesh {"x"} : (tensor<8x4xf32>) -> tensor<4x8xf32>
+  return %0 : tensor<4x8xf32>
+}
+
+// CHECK-LABEL: func @all_reduce
+func.func @all_reduce(%arg0: tensor<8x4xf32>) -> tensor<8x4xf32> {
+  // CHECK: %[[SUM:.*]] = spmd.all_reduce %arg0 @mesh {"x"} : tensor<8x4xf32>
+  %0 = spmd.all_reduce sum %arg0 @mesh {"x"} : tensor<8x4xf32>
+  // CHECK: spmd.all_reduce max %[[SUM]] @mesh {"y"} : tensor<8x4xf32>
+  %1 = spmd.all_reduce max %0 @mesh {"y"} : tensor<8x4xf32>
+  return %1 : tensor<8x4xf32>
+}
+
+// CHECK-LABEL: func @reduce_scatter
+func.func @reduce_scatter(%arg0: tensor<8x4xf32>) -> tensor<1x4xf32> {
+  // CHECK: %[[SUM:.*]] = spmd.reduce_scatter %arg0 dim=0 @mesh {"x"} : (tensor<8x4xf32>) -> tensor<4x4xf32>
+  %0 = spmd.reduce_scatter %arg0 dim=0 @mesh {"x"} : (tensor<8x4xf32>) -> tensor<4x4xf32>
+  // CHECK: spmd.reduce_scatter min %[[SUM]] dim=0 @mesh {"y"} : (tensor<4x4xf32>) -> tensor<1x4xf32>
+  %1 = spmd.reduce_scatter min %0 dim=0 @mesh {"y"} : (tensor<4x4xf32>) -> tensor<1x4xf32>
+  return %1 : tensor<1x4xf32>
+}
