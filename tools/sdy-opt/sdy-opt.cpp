@@ -13,12 +13,14 @@
 #include "shardonnay/dialect/sdy/Dialect.h"
 #include "shardonnay/dialect/spmd/Ops.h"
 #include "shardonnay/dialect/stablehlo/Stablehlo.h"
+#include "shardonnay/models/StableHLO/Models.h"
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   registry.insert<mlir::chlo::ChloDialect, mlir::func::FuncDialect,
                   mlir::sdy::SdyDialect, mlir::spmd::SpmdDialect,
                   mlir::stablehlo::StablehloDialect>();
+  shardonnay::registerStablehloModels(registry);
   mlir::registerTransformsPasses();
   return mlir::asMainReturnCode(
       mlir::MlirOptMain(argc, argv, "Shardonnay optimizer driver\n", registry));

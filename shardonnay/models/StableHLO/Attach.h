@@ -1,0 +1,101 @@
+//===- Attach.h - external models from plain functions ----------*- C++ -*-===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Internal to the StableHLO model. An op's rule is a function
+//   std::optional<FactorRule> rule(OpT)
+// that is only asked about static shapes, and its local computation, where
+// cloning with local types is not enough, a function
+//   FailureOr<SmallVector<Value>> local(OpT, OpBuilder &, ValueRange,
+//                                       LocalContext &)
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDONNAY_MODELS_STABLEHLO_ATTACH_H
+#define SHARDONNAY_MODELS_STABLEHLO_ATTACH_H
+
+#include "mlir/IR/BuiltinTypes.h"
+#include "shardonnay/interfaces/ConstantExpression.h"
+#include "shardonnay/interfaces/LocalCompute.h"
+#include "shardonnay/interfaces/ShardingRule.h"
+#include "shardonnay/models/StableHLO/Linear.h"
+
+namespace shardonnay {
+
+inline llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) {
+  return llvm::cast<mlir::RankedTensorType>(value.getType()).getShape();
+}
+
+inline bool hasStaticShapes(mlir::Operation *op) {
+  auto isStatic = [](mlir::Type type) {
+    auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(type);
+    return tensor && tensor.hasStaticShape();
+  };
+  return llvm::all_of(op->getOperandTypes(), isStatic) &&
+         llvm::all_of(op->getResultTypes(), isStatic);
+}
+
+template <typename OpT, auto kRule, PropagationClass kClass>
+struct RuleModel
+    : ShardingRuleOpInterface::ExternalModel<RuleModel<OpT, kRule, kClass>,
+                                             OpT> {
+  std::optional<FactorRule> getFactorRule(mlir::Operation *op) const {
+    if (!hasStaticShapes(op))
+      return std::nullopt;
+    return kRule(llvm::cast<OpT>(op));
+  }
+  PropagationClass getPropagationClass(mlir::Operation *) const {
+    return kClass;
+  }
+  bool isLinear(mlir::Operation *op, ReductionKind kind,
+                const llvm::SmallBitVector &partial) const {
+    return shardonnay::isLinear(op, kind, partial);
+  }
+};
+
+template <typename OpT>
+struct CloneModel
+    : LocalComputeOpInterface::ExternalModel<CloneModel<OpT>, OpT> {};
+
+template <typename OpT, auto kLocal>
+struct LocalModel
+    : LocalComputeOpInterface::ExternalModel<LocalModel<OpT, kLocal>, OpT> {
+  llvm::FailureOr<llvm::SmallVector<mlir::Value>>
+  computeLocally(mlir::Operation *op, mlir::OpBuilder &builder,
+                 mlir::ValueRange operands, LocalContext &context) const {
+    return kLocal(llvm::cast<OpT>(op), builder, operands, context);
+  }
+};
+
+template <typename OpT>
+struct ConstantModel
+    : ConstantExpressionOpInterface::ExternalModel<ConstantModel<OpT>, OpT> {};
+
+template <typename OpT, auto kRule,
+          PropagationClass kClass = PropagationClass::Compute>
+void attachRule(mlir::MLIRContext &context) {
+  OpT::template attachInterface<RuleModel<OpT, kRule, kClass>>(context);
+}
+
+/// The local computation is the op itself on local types.
+template <typename OpT> void attachClone(mlir::MLIRContext &context) {
+  OpT::template attachInterface<CloneModel<OpT>>(context);
+}
+
+template <typename OpT, auto kLocal>
+void attachLocal(mlir::MLIRContext &context) {
+  OpT::template attachInterface<LocalModel<OpT, kLocal>>(context);
+}
+
+/// Of constants, the ops are constants.
+template <typename... OpTs>
+void attachConstantExpression(mlir::MLIRContext &context) {
+  (OpTs::template attachInterface<ConstantModel<OpTs>>(context), ...);
+}
+
+} // namespace shardonnay
+
+#endif // SHARDONNAY_MODELS_STABLEHLO_ATTACH_H

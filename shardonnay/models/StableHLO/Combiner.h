@@ -1,0 +1,27 @@
+//===- Combiner.h - what a reducing region computes -------------*- C++ -*-===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Internal to the StableHLO model.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDONNAY_MODELS_STABLEHLO_COMBINER_H
+#define SHARDONNAY_MODELS_STABLEHLO_COMBINER_H
+
+#include "mlir/IR/Region.h"
+#include "shardonnay/algebra/Factor.h"
+
+namespace shardonnay {
+
+/// Of a region that is one op on its two arguments: add is Sum (on booleans
+/// too, where it is "or"), maximum Max, minimum Min, and on booleans "or" is
+/// Max and "and" is Min. Nothing of all others.
+std::optional<ReductionKind> combinerOf(mlir::Region &body);
+
+} // namespace shardonnay
+
+#endif // SHARDONNAY_MODELS_STABLEHLO_COMBINER_H

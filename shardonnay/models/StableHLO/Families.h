@@ -1,0 +1,31 @@
+//===- Families.h - one function a family of ops ----------------*- C++ -*-===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Internal to the StableHLO model.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDONNAY_MODELS_STABLEHLO_FAMILIES_H
+#define SHARDONNAY_MODELS_STABLEHLO_FAMILIES_H
+
+#include "mlir/IR/MLIRContext.h"
+
+namespace shardonnay {
+
+void attachElementwiseModels(mlir::MLIRContext &context);
+void attachChloModels(mlir::MLIRContext &context);
+void attachShapeModels(mlir::MLIRContext &context);
+void attachDotModels(mlir::MLIRContext &context);
+void attachReduceModels(mlir::MLIRContext &context);
+void attachGatherModels(mlir::MLIRContext &context);
+void attachScatterModels(mlir::MLIRContext &context);
+void attachDynamicSliceModels(mlir::MLIRContext &context);
+void attachControlModels(mlir::MLIRContext &context);
+
+} // namespace shardonnay
+
+#endif // SHARDONNAY_MODELS_STABLEHLO_FAMILIES_H

@@ -1,0 +1,61 @@
+//===- IndexVector.h - the components of gather's indices -------*- C++ -*-===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Internal to the StableHLO model. Gather and scatter index by vectors that lie
+// along one dim of a tensor (or are that tensor's elements, if the dim is past
+// the last one). Component k of all vectors is a tensor that has size 1 there.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDONNAY_MODELS_STABLEHLO_INDEXVECTOR_H
+#define SHARDONNAY_MODELS_STABLEHLO_INDEXVECTOR_H
+
+#include "shardonnay/models/StableHLO/LocalMath.h"
+
+namespace shardonnay {
+
+/// Where `value` stands in `list`, or -1.
+int64_t positionIn(llvm::ArrayRef<int64_t> list, int64_t value);
+
+/// An operand dim of which the op takes one element, at an index, and that is
+/// cut.
+struct CutDim {
+  int64_t globalSize;
+  int64_t localSize;
+  AxisList axes;
+  /// Which component is the index; -1: the index is 0.
+  int64_t component;
+};
+
+/// Index vectors whose components can be replaced.
+class IndexVector {
+public:
+  /// Converts `indices` to integers that hold positions of all of `dims`.
+  IndexVector(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value indices,
+              int64_t vectorDim, llvm::ArrayRef<CutDim> dims);
+
+  /// The type of all components.
+  mlir::IntegerType elementType() const { return integer; }
+  mlir::Value component(int64_t k) const { return components[k]; }
+  void setComponent(int64_t k, mlir::Value value) { components[k] = value; }
+  /// The vectors of the present components.
+  mlir::Value join() const;
+
+  /// The shape of a component without its dim of size 1.
+  llvm::SmallVector<int64_t> batchShape() const;
+
+private:
+  mlir::OpBuilder &builder;
+  mlir::Location loc;
+  int64_t vectorDim;
+  mlir::IntegerType integer;
+  llvm::SmallVector<mlir::Value> components;
+};
+
+} // namespace shardonnay
+
+#endif // SHARDONNAY_MODELS_STABLEHLO_INDEXVECTOR_H

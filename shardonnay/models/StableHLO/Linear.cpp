@@ -1,0 +1,123 @@
+//===- Linear.cpp ---------------------------------------------------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardonnay/models/StableHLO/Linear.h"
+#include "mlir/IR/TypeUtilities.h"
+#include "shardonnay/dialect/stablehlo/Stablehlo.h"
+#include "shardonnay/models/StableHLO/Combiner.h"
+#include "shardonnay/models/StableHLO/LocalMath.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace mlir::stablehlo;
+using namespace shardonnay;
+
+/// Only the operands first .. first + count - 1 are partial, all of them.
+static bool exactly(const llvm::SmallBitVector &partial, size_t first,
+                    size_t count) {
+  for (size_t i = 0; i < partial.size(); ++i)
+    if (partial[i] != (i >= first && i < first + count))
+      return false;
+  return count > 0;
+}
+
+static bool isFloatOrComplex(Value value) {
+  return isa<FloatType, ComplexType>(getElementTypeOrSelf(value));
+}
+
+/// Sums: a float that gets more bits, or an integer that loses some (both wrap
+/// around). Maxima, minima: a float that gets more bits.
+static bool isLinearConvert(ConvertOp op, ReductionKind kind) {
+  Type from = getElementTypeOrSelf(op.getOperand());
+  Type to = getElementTypeOrSelf(op.getResult());
+  if (auto fromFloat = dyn_cast<FloatType>(from))
+    if (auto toFloat = dyn_cast<FloatType>(to))
+      return toFloat.getWidth() > fromFloat.getWidth() &&
+             toFloat.getFPMantissaWidth() > fromFloat.getFPMantissaWidth();
+  return kind == ReductionKind::Sum && isa<IntegerType>(from) &&
+         isa<IntegerType>(to) && !to.isInteger(1) &&
+         to.getIntOrFloatBitWidth() <= from.getIntOrFloatBitWidth();
+}
+
+/// Of ops that only move elements; `count` leading operands hold the elements,
+/// the others are indices. A maximum may be partial in some of them: one that
+/// is whole is the maximum of its copies.
+static bool isLinearMove(ReductionKind kind,
+                         const llvm::SmallBitVector &partial, size_t first,
+                         size_t count) {
+  if (kind == ReductionKind::Sum)
+    return exactly(partial, first, count);
+  for (size_t i = 0; i < partial.size(); ++i)
+    if (partial[i] && (i < first || i >= first + count))
+      return false;
+  return partial.any();
+}
+
+static bool isLinearReduce(ReduceOp op, ReductionKind kind,
+                           const llvm::SmallBitVector &partial) {
+  if (op.getInputs().size() != 1 || combinerOf(op.getBody()) != kind)
+    return false;
+  if (kind != ReductionKind::Sum)
+    return partial.any();
+  return partial.all() ||
+         (exactly(partial, 0, 1) && isKnownZero(op.getInitValues()[0]));
+}
+
+static bool isLinearScatter(ScatterOp op, ReductionKind kind,
+                            const llvm::SmallBitVector &partial) {
+  return op.getInputs().size() == 1 &&
+         combinerOf(op.getUpdateComputation()) == kind && partial[0] &&
+         !partial[1] && partial[2];
+}
+
+static bool isLinearArithmetic(Operation *op, ReductionKind kind,
+                               const llvm::SmallBitVector &partial) {
+  if (kind == ReductionKind::Max && isa<MaxOp>(op))
+    return partial.any();
+  if (kind == ReductionKind::Min && isa<MinOp>(op))
+    return partial.any();
+  if (kind != ReductionKind::Sum)
+    return false;
+  if (isa<AddOp, SubtractOp, NegOp, RealOp, ImagOp, ComplexOp>(op))
+    return partial.all();
+  if (isa<MulOp, DotGeneralOp>(op))
+    return partial.count() == 1;
+  if (isa<DivOp>(op))
+    return exactly(partial, 0, 1) && isFloatOrComplex(op->getOperand(0));
+  return false;
+}
+
+bool shardonnay::isLinear(Operation *op, ReductionKind kind,
+                          const llvm::SmallBitVector &partial) {
+  return llvm::TypeSwitch<Operation *, bool>(op)
+      .Case<BroadcastInDimOp, ReshapeOp, TransposeOp, SliceOp, ReverseOp,
+            DynamicSliceOp, GatherOp>(
+          [&](auto) { return isLinearMove(kind, partial, 0, 1); })
+      .Case([&](DynamicUpdateSliceOp) {
+        return isLinearMove(kind, partial, 0, 2);
+      })
+      .Case([&](SelectOp) { return isLinearMove(kind, partial, 1, 2); })
+      .Case([&](ConcatenateOp) {
+        return isLinearMove(kind, partial, 0, partial.size());
+      })
+      .Case([&](PadOp pad) {
+        return isLinearMove(kind, partial, 0, 2) ||
+               (kind == ReductionKind::Sum && exactly(partial, 0, 1) &&
+                isKnownZero(pad.getPaddingValue()));
+      })
+      .Case([&](ConvertOp convert) {
+        return partial.all() && isLinearConvert(convert, kind);
+      })
+      .Case([&](ReduceOp reduce) {
+        return isLinearReduce(reduce, kind, partial);
+      })
+      .Case([&](ScatterOp scatter) {
+        return isLinearScatter(scatter, kind, partial);
+      })
+      .Default(
+          [&](Operation *op) { return isLinearArithmetic(op, kind, partial); });
+}

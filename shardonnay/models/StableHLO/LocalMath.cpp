@@ -1,0 +1,197 @@
+//===- LocalMath.cpp ------------------------------------------------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardonnay/models/StableHLO/LocalMath.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include <complex>
+
+using namespace mlir;
+using namespace mlir::stablehlo;
+using namespace shardonnay;
+
+AxisList shardonnay::axesOfDim(LocalContext &context,
+                               const TensorMapping &mapping, int64_t dim) {
+  AxisList axes;
+  for (int32_t factor : mapping.dims[dim])
+    axes.append(context.factorAxes(factor));
+  return axes;
+}
+
+AxisList shardonnay::axesOfPartialSums(LocalContext &context) {
+  AxisList axes;
+  for (auto [id, factor] : llvm::enumerate(context.rule().factors))
+    if (factor.kind == FactorKind::Reduction &&
+        factor.combiner == ReductionKind::Sum)
+      axes.append(context.factorAxes(id));
+  return axes;
+}
+
+static bool isZeroSplat(DenseElementsAttr value) {
+  if (!value.isSplat())
+    return false;
+  Type type = value.getElementType();
+  if (auto complex = dyn_cast<ComplexType>(type)) {
+    if (!isa<FloatType>(complex.getElementType()))
+      return false;
+    auto number = value.getSplatValue<std::complex<APFloat>>();
+    return number.real().isZero() && number.imag().isZero();
+  }
+  if (isa<FloatType>(type))
+    return value.getSplatValue<APFloat>().isZero();
+  return isa<IntegerType>(type) && value.getSplatValue<APInt>().isZero();
+}
+
+bool shardonnay::isKnownZero(Value value) {
+  Operation *op = value.getDefiningOp();
+  while (isa_and_present<BroadcastInDimOp, ReshapeOp>(op))
+    op = op->getOperand(0).getDefiningOp();
+  // Before `emit`, constants are not StableHLO's.
+  auto constant =
+      op ? op->getAttrOfType<DenseElementsAttr>("value") : DenseElementsAttr();
+  return constant && isZeroSplat(constant);
+}
+
+//===----------------------------------------------------------------------===//
+// Integers
+//===----------------------------------------------------------------------===//
+
+IntegerType LocalMath::positionType(int64_t size) {
+  return builder.getIntegerType(size < (int64_t(1) << 30) ? 32 : 64);
+}
+
+IntegerType LocalMath::positionType(int64_t size, Type index) {
+  unsigned width = index.getIntOrFloatBitWidth();
+  bool fits = index.isUnsignedInteger() ? width < 32 : width <= 32;
+  return fits ? positionType(size) : builder.getI64Type();
+}
+
+Value LocalMath::positions(Value indices, IntegerType type) {
+  auto tensor = cast<RankedTensorType>(indices.getType());
+  if (tensor.getElementType().isUnsignedInteger(64)) {
+    Value largest = splat(tensor, std::numeric_limits<int64_t>::max());
+    indices = MinOp::create(builder, loc, tensor, indices, largest);
+  }
+  return convert(indices, type);
+}
+
+Value LocalMath::clamp(Value value, int64_t low, int64_t high) {
+  auto type = cast<RankedTensorType>(value.getType());
+  value = MaxOp::create(builder, loc, type, value, splat(type, low));
+  return MinOp::create(builder, loc, type, value, splat(type, high));
+}
+
+Value LocalMath::inRange(Value value, int64_t low, int64_t high) {
+  auto type = cast<RankedTensorType>(value.getType());
+  Value above = compare(value, splat(type, low), ComparisonDirection::GE);
+  Value below = compare(value, splat(type, high), ComparisonDirection::LT);
+  return both(above, below);
+}
+
+//===----------------------------------------------------------------------===//
+// Constants
+//===----------------------------------------------------------------------===//
+
+static Value constant(OpBuilder &builder, Location loc,
+                      DenseElementsAttr value) {
+  return ConstantOp::create(builder, loc, value.getType(), value);
+}
+
+Value LocalMath::splat(RankedTensorType type, int64_t value) {
+  auto element = cast<IntegerType>(type.getElementType());
+  return constant(builder, loc,
+                  DenseElementsAttr::get(type, APInt(element.getWidth(), value,
+                                                     /*isSigned=*/true,
+                                                     /*implicitTrunc=*/true)));
+}
+
+Value LocalMath::sumIdentity(RankedTensorType type) {
+  auto negativeZero = [](Type element) {
+    return APFloat::getZero(cast<FloatType>(element).getFloatSemantics(),
+                            /*Negative=*/true);
+  };
+  Type element = type.getElementType();
+  if (auto complex = dyn_cast<ComplexType>(element)) {
+    APFloat zero = negativeZero(complex.getElementType());
+    return constant(
+        builder, loc,
+        DenseElementsAttr::get(type, std::complex<APFloat>(zero, zero)));
+  }
+  if (isa<FloatType>(element))
+    return constant(builder, loc,
+                    DenseElementsAttr::get(type, negativeZero(element)));
+  return splat(type, 0);
+}
+
+//===----------------------------------------------------------------------===//
+// Element-wise
+//===----------------------------------------------------------------------===//
+
+Value LocalMath::convert(Value value, Type elementType) {
+  auto type = cast<RankedTensorType>(value.getType());
+  if (type.getElementType() == elementType)
+    return value;
+  return ConvertOp::create(builder, loc, type.clone(elementType), value);
+}
+
+Value LocalMath::add(Value lhs, Value rhs) {
+  return AddOp::create(builder, loc, lhs.getType(), lhs, rhs);
+}
+
+Value LocalMath::subtract(Value lhs, Value rhs) {
+  return SubtractOp::create(builder, loc, lhs.getType(), lhs, rhs);
+}
+
+Value LocalMath::compare(Value lhs, Value rhs, ComparisonDirection direction) {
+  return CompareOp::create(builder, loc, lhs, rhs, direction,
+                           ComparisonTypeAttr());
+}
+
+Value LocalMath::both(Value lhs, Value rhs) {
+  return AndOp::create(builder, loc, lhs.getType(), lhs, rhs);
+}
+
+Value LocalMath::select(Value pred, Value onTrue, Value onFalse) {
+  return SelectOp::create(builder, loc, onTrue.getType(), pred, onTrue,
+                          onFalse);
+}
+
+//===----------------------------------------------------------------------===//
+// Shapes
+//===----------------------------------------------------------------------===//
+
+Value LocalMath::broadcast(Value value, RankedTensorType type,
+                           ArrayRef<int64_t> dims) {
+  return BroadcastInDimOp::create(builder, loc, type, value, dims);
+}
+
+Value LocalMath::reshape(Value value, ArrayRef<int64_t> shape) {
+  auto type = cast<RankedTensorType>(value.getType()).clone(shape);
+  return ReshapeOp::create(builder, loc, type, value);
+}
+
+//===----------------------------------------------------------------------===//
+// This device
+//===----------------------------------------------------------------------===//
+
+Value LocalMath::shardStart(LocalContext &context, const AxisList &axes,
+                            int64_t localSize, IntegerType type) {
+  Value index = convert(context.deviceIndex(builder, loc, axes), type);
+  auto tensor = cast<RankedTensorType>(index.getType());
+  return MulOp::create(builder, loc, tensor, index, splat(tensor, localSize));
+}
+
+Value LocalMath::isFirst(LocalContext &context, const AxisList &axes) {
+  Value index = context.deviceIndex(builder, loc, axes);
+  return compare(index, splat(cast<RankedTensorType>(index.getType()), 0),
+                 ComparisonDirection::EQ);
+}
+
+Value LocalMath::onlyOnFirst(LocalContext &context, const AxisList &axes,
+                             Value value) {
+  return select(isFirst(context, axes), value,
+                sumIdentity(cast<RankedTensorType>(value.getType())));
+}

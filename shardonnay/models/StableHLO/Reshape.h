@@ -1,0 +1,37 @@
+//===- Reshape.h - the factors of a reshape ---------------------*- C++ -*-===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Internal to the StableHLO model. Both shapes are consumed major to minor.
+// Where as many elements lie behind on one side as on the other, the greatest
+// common divisor of what is left of the two dims is a factor of both:
+//
+//   8x4 -> 2x16     ([ij, k])->([i, jk]) {i=2, j=4, k=4}
+//
+// Where the two dims have no common divisor, each side gets factors of its own
+// until as many elements lie behind again:
+//
+//   6x4 -> 4x6      ([ij, mn])->([ik, ln]) {i=2, j=3, k=2, l=3, m=2, n=2}
+//
+// A factor that only one side has can't be cut: the devices' parts of the two
+// sides would hold different elements.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDONNAY_MODELS_STABLEHLO_RESHAPE_H
+#define SHARDONNAY_MODELS_STABLEHLO_RESHAPE_H
+
+#include "shardonnay/algebra/Factor.h"
+
+namespace shardonnay {
+
+/// The rule of reshaping `from` to `to`, of the same number of elements, not 0.
+FactorRule reshapeRule(llvm::ArrayRef<int64_t> from,
+                       llvm::ArrayRef<int64_t> to);
+
+} // namespace shardonnay
+
+#endif // SHARDONNAY_MODELS_STABLEHLO_RESHAPE_H
