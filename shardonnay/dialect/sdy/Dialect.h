@@ -19,6 +19,10 @@ namespace mlir::sdy {
 inline constexpr llvm::StringLiteral kShardingAttr("sdy.sharding");
 /// An OpShardingRuleAttr, on operations.
 inline constexpr llvm::StringLiteral kShardingRuleAttr("sdy.sharding_rule");
+/// A TensorShardingAttr on function arguments and results, from propagation to
+/// export: the sharding as it was given, where its open dims have axes that do
+/// not divide them or are not full. (Others are told by their closed dims.)
+inline constexpr llvm::StringLiteral kGivenShardingAttr("sdy.given_sharding");
 
 } // namespace mlir::sdy
 

@@ -1,0 +1,69 @@
+//===- BoundaryShardings.cpp ----------------------------------------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardonnay/transforms/export/BoundaryShardings.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "shardonnay/dialect/sdy/Conversion.h"
+#include "shardonnay/dialect/sdy/ShardingAccess.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+
+namespace shardonnay {
+
+using Trim = llvm::function_ref<AxisList(AxisList, int64_t, const Mesh &)>;
+
+/// `attr` trimmed; null if there is nothing to trim.
+static sdy::TensorShardingAttr trim(func::FuncOp func, Type type,
+                                    sdy::TensorShardingAttr attr,
+                                    sdy::TensorShardingAttr givenAttr,
+                                    Trim trimAxes) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor || !attr)
+    return {};
+  sdy::MeshAttr meshAttr = sdy::getMesh(func, attr);
+  Mesh mesh = sdy::toMesh(meshAttr);
+  TensorSharding sharding = sdy::toSharding(attr, meshAttr);
+  TensorSharding given = TensorSharding::fullyOpen(tensor.getRank());
+  if (givenAttr)
+    given = sdy::toSharding(givenAttr, meshAttr);
+  bool changed = false;
+  for (auto [d, dim] : llvm::enumerate(sharding.dims)) {
+    if (dim.closed)
+      continue;
+    AxisList axes = trimAxes(dim.axes, tensor.getDimSize(d), mesh);
+    if (axes.isPrefixOf(given.dims[d].axes))
+      axes = given.dims[d].axes;
+    changed |= axes != dim.axes;
+    dim.axes = axes;
+  }
+  if (!changed)
+    return {};
+  return sdy::fromSharding(sharding, attr.getMeshOrRef(), meshAttr);
+}
+
+void trimBoundaryShardings(ModuleOp module, Trim trimAxes) {
+  for (auto func : module.getOps<func::FuncOp>()) {
+    for (BlockArgument argument : func.getArguments()) {
+      auto given = func.getArgAttrOfType<sdy::TensorShardingAttr>(
+          argument.getArgNumber(), sdy::kGivenShardingAttr);
+      if (auto trimmed = trim(func, argument.getType(),
+                              sdy::getSharding(argument), given, trimAxes))
+        sdy::setSharding(argument, trimmed);
+    }
+    for (auto [result, type] : llvm::enumerate(func.getResultTypes())) {
+      auto given = func.getResultAttrOfType<sdy::TensorShardingAttr>(
+          result, sdy::kGivenShardingAttr);
+      if (auto trimmed =
+              trim(func, type, sdy::getFuncResultSharding(func, result), given,
+                   trimAxes))
+        sdy::setFuncResultSharding(func, result, trimmed);
+    }
+  }
+}
+
+} // namespace shardonnay

@@ -1,0 +1,28 @@
+//===- DropShardingRules.cpp ----------------------------------------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardonnay/dialect/sdy/Dialect.h"
+#include "shardonnay/transforms/export/Passes.h"
+
+using namespace mlir;
+
+namespace shardonnay {
+
+#define GEN_PASS_DEF_DROPSHARDINGRULESPASS
+#include "shardonnay/transforms/export/Passes.h.inc"
+
+namespace {
+struct DropShardingRulesPass
+    : impl::DropShardingRulesPassBase<DropShardingRulesPass> {
+  void runOnOperation() override {
+    getOperation().walk(
+        [](Operation *op) { op->removeAttr(sdy::kShardingRuleAttr); });
+  }
+};
+} // namespace
+
+} // namespace shardonnay

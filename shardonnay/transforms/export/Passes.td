@@ -1,0 +1,174 @@
+//===- Passes.td - settling what propagation decided --------*- tablegen -*-===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// In the order of the pipeline. Between them, these turn what only propagation
+// needs into what stays: shardings that say exactly how each value is cut.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDONNAY_TRANSFORMS_EXPORT_PASSES_TD
+#define SHARDONNAY_TRANSFORMS_EXPORT_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+class ExportPass<string name, string anchor> : Pass<name, anchor> {
+  let dependentDialects = ["::mlir::sdy::SdyDialect"];
+}
+class FuncPass<string name> : ExportPass<name, "::mlir::func::FuncOp">;
+class ModulePass<string name> : ExportPass<name, "::mlir::ModuleOp">;
+
+def ConstantOrScalarMergerPass : FuncPass<"sdy-constant-or-scalar-merger"> {
+  let summary = "Merges the constant expressions that import split";
+  let description = [{
+    Before: a constant expression has one use. After: no two that are equal,
+    shardings included, are left in one block.
+
+    ```mlir
+    %0 = sdy.constant dense<1.0> : tensor<8xf32>
+    %1 = sdy.constant dense<1.0> : tensor<8xf32>
+    %2 = stablehlo.add %0, %1 : tensor<8xf32>
+    ```
+    becomes
+    ```mlir
+    %0 = sdy.constant dense<1.0> : tensor<8xf32>
+    %1 = stablehlo.add %0, %0 : tensor<8xf32>
+    ```
+    (which is a constant expression too).
+  }];
+}
+
+def SinkDataFlowEdgesPass : FuncPass<"sdy-sink-data-flow-edges"> {
+  let summary = "Gives the sharding of each data-flow edge to its owner";
+  let description = [{
+    After: no `sdy.data_flow_edge`.
+
+    ```mlir
+    %0 = stablehlo.optimization_barrier %arg0 : tensor<8xf32>
+    %1 = sdy.data_flow_edge %0 sharding=<@mesh, [{"x", ?} ]> : tensor<8xf32>
+    ```
+    becomes
+    ```mlir
+    %0 = stablehlo.optimization_barrier %arg0 {sdy.sharding =
+        #sdy.sharding_per_value<[<@mesh, [{"x", ?} ]>]>} : tensor<8xf32>
+    ```
+  }];
+}
+
+def ShardingConstraintToReshardPass
+    : FuncPass<"sdy-sharding-constraint-to-reshard"> {
+  let summary = "Turns each sharding constraint into a reshard";
+  let description = [{
+    After: no `sdy.sharding_constraint`.
+
+    ```mlir
+    %0 = sdy.sharding_constraint %arg0 <@mesh, [{"x"} ]> : tensor<8xf32>
+    ```
+    becomes
+    ```mlir
+    %0 = sdy.reshard %arg0 <@mesh, [{"x"} ]> : tensor<8xf32>
+    ```
+  }];
+}
+
+def RemoveShardingGroupsPass : ModulePass<"sdy-remove-sharding-groups"> {
+  let summary = "Removes sharding groups, whose members have their shardings now";
+  let description = [{
+    After: no `sdy.sharding_group`.
+
+    ```mlir
+    sdy.sharding_group %0 group_id=0 : tensor<8xf32>
+    ```
+    becomes nothing.
+  }];
+}
+
+def UpdateNonDivisibleInputOutputShardingsPass
+    : ModulePass<"sdy-update-non-divisible-input-output-shardings"> {
+  let summary = "Trims what we chose at the boundary so that it divides";
+  let description = [{
+    After: the axes that propagation chose for the dims of function arguments
+    and results divide them. What was given stays, whether it divides or not:
+    closed dims, and the axes given in open ones. The axes that stay are the
+    major ones; the last of them may be a sub-axis.
+
+    ```mlir
+    func.func @f(%arg0: tensor<6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", ?} ]>})
+    ```
+    becomes, with x of size 4,
+    ```mlir
+    func.func @f(%arg0: tensor<6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x":(1)2, ?} ]>})
+    ```
+  }];
+}
+
+def RemoveSubAxesInInputOutputShardingsPass
+    : ModulePass<"sdy-remove-sub-axes-in-input-output-shardings"> {
+  let summary = "Leaves only full axes in what we chose at the boundary";
+  let description = [{
+    After: no sub-axis that propagation chose is left in the open dims of
+    function arguments and results, nor an axis minor to one.
+
+    ```mlir
+    func.func @f(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", "y":(1)2, ?}, {"z":(1)2} ]>})
+    ```
+    becomes
+    ```mlir
+    func.func @f(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", ?}, {"z":(1)2} ]>})
+    ```
+  }];
+}
+
+def TrimNonDivisibleShardingsPass
+    : FuncPass<"sdy-trim-non-divisible-shardings"> {
+  let summary = "Trims what we chose inside the program so that it divides";
+  let description = [{
+    After: the axes in each open dim of each result of an op divide it. Closed
+    dims are the user's and stay; a dim that he left open is ours, and axes that
+    he gave there go too if they do not divide it. Sub-axes are allowed: 10 rows
+    over an axis of size 4 are cut in two.
+
+    ```mlir
+    %0 = stablehlo.tanh %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x", ?} ]>]>} : tensor<10xf32>
+    ```
+    becomes, with x of size 4,
+    ```mlir
+    %0 = stablehlo.tanh %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x":(1)2, ?} ]>]>} : tensor<10xf32>
+    ```
+  }];
+}
+
+def CloseShardingsPass : ModulePass<"sdy-close-shardings"> {
+  let summary = "Closes every dim of every sharding";
+  let description = [{
+    After: no open dim, no priority, no replicated axis.
+
+    ```mlir
+    func.func @f(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", ?}, {?}p1], replicated={"y"}>})
+    ```
+    becomes
+    ```mlir
+    func.func @f(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {} ]>})
+    ```
+  }];
+}
+
+def DropShardingRulesPass : FuncPass<"sdy-drop-sharding-rules"> {
+  let summary = "Drops every `sdy.sharding_rule`";
+  let description = [{
+    Those of the user too, so this comes when no stage will ask for rules.
+
+    ```mlir
+    %0 = stablehlo.tanh %arg0 {sdy.sharding_rule = #sdy.op_sharding_rule<([i])->([i]) {i=8}>} : tensor<8xf32>
+    ```
+    becomes
+    ```mlir
+    %0 = stablehlo.tanh %arg0 : tensor<8xf32>
+    ```
+  }];
+}
+
+#endif // SHARDONNAY_TRANSFORMS_EXPORT_PASSES_TD

@@ -1,0 +1,37 @@
+//===- AggressivePropagate.cpp --------------------------------------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// 1. Read the module into a graph.
+// 2. Sweep over it with the steps of the strategy.
+// 3. Write the shardings that changed.
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardonnay/transforms/propagate/ModuleGraph.h"
+#include "shardonnay/transforms/propagate/Passes.h"
+
+namespace shardonnay {
+
+#define GEN_PASS_DEF_AGGRESSIVEPROPAGATEPASS
+#include "shardonnay/transforms/propagate/Passes.h.inc"
+
+namespace {
+struct AggressivePropagatePass
+    : impl::AggressivePropagatePassBase<AggressivePropagatePass> {
+  using AggressivePropagatePassBase::AggressivePropagatePassBase;
+
+  void runOnOperation() override {
+    ModuleGraph module = ModuleGraph::read(getOperation());
+    propagate(module.graph, strategy);
+    module.write();
+    if (keepShardingRules)
+      module.writeRules();
+  }
+};
+} // namespace
+
+} // namespace shardonnay

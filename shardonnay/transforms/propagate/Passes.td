@@ -1,0 +1,137 @@
+//===- Passes.td - deciding every sharding ------------------*- tablegen -*-===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDONNAY_TRANSFORMS_PROPAGATE_PASSES_TD
+#define SHARDONNAY_TRANSFORMS_PROPAGATE_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def PopulateOpShardingRulesPass
+    : Pass<"sdy-populate-op-sharding-rules", "::mlir::func::FuncOp"> {
+  let summary = "Writes each op's sharding rule as an attribute, to be read";
+  let description = [{
+    An op that has the attribute already keeps it: what a user gave replaces
+    what the op says of itself.
+
+    ```mlir
+    %0 = stablehlo.dot %arg0, %arg1
+        : (tensor<8x32xf32>, tensor<32x16xf32>) -> tensor<8x16xf32>
+    ```
+    becomes
+    ```mlir
+    %0 = stablehlo.dot %arg0, %arg1 {sdy.sharding_rule =
+          #sdy.op_sharding_rule<([i, k], [k, j])->([i, j])
+                                {i=8, j=16, k=32} reduction={k}>}
+        : (tensor<8x32xf32>, tensor<32x16xf32>) -> tensor<8x16xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::sdy::SdyDialect"];
+}
+
+class PropagatePass<string name> : Pass<name, "::mlir::ModuleOp"> {
+  let dependentDialects = ["::mlir::sdy::SdyDialect"];
+  Option keepRules = Option<
+      "keepShardingRules", "keep-sharding-rules", "bool", "false",
+      "Write each op's sharding rule as an attribute">;
+  Option strategyOption = Option<
+      "strategy", "propagation-strategy", "::shardonnay::PropagationStrategy",
+      "::shardonnay::PropagationStrategy::Aggressive",
+      "How conflicts on one op are handled",
+      [{::llvm::cl::values(
+        clEnumValN(::shardonnay::PropagationStrategy::Basic, "basic",
+                   "take only what no tensor of the op speaks against"),
+        clEnumValN(::shardonnay::PropagationStrategy::Aggressive, "aggressive",
+                   "resolve conflicts tensor by tensor"),
+        clEnumValN(::shardonnay::PropagationStrategy::BasicThenAggressive,
+                   "basic-then-aggressive", "one to the end, then the other"))}]>;
+  Option opPriorityOption = Option<
+      "runOpPriority", "run-op-priority-propagation", "bool", "true",
+      "Visit pass-through ops before those that change shapes">;
+}
+
+def BasicPropagatePass : PropagatePass<"sdy-basic-propagate"> {
+  let summary = "Propagates axes that nothing speaks against";
+  let description = [{
+    Before: the module is imported (one symbol a mesh, no axes of size one).
+    After: shardings have grown along the factors that tensors share, up to the
+    first conflict. A value without the attribute is replicated.
+
+    ```mlir
+    func.func @f(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {} ]>}) {
+      %0 = stablehlo.tanh %arg0 : tensor<8x8xf32>
+    ```
+    becomes
+    ```mlir
+    func.func @f(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {} ]>}) {
+      %0 = stablehlo.tanh %arg0 {sdy.sharding =
+          #sdy.sharding_per_value<[<@mesh, [{"x", ?}, {?} ]>]>} : tensor<8x8xf32>
+    ```
+  }];
+  let options = [keepRules];
+}
+
+def AggressivePropagatePass : PropagatePass<"sdy-aggressive-propagate"> {
+  let summary = "Propagates axes and resolves conflicts tensor by tensor";
+  let description = [{
+    As `sdy-basic-propagate`, but a conflict in one tensor keeps no other from
+    taking axes, and where two factors want the same axis the one with the
+    larger source has it.
+
+    ```mlir
+    // %arg0 : [{"x"}, {} ], %arg1 : [{}, {"x"} ]
+    %0 = stablehlo.dot %arg0, %arg1
+    ```
+    becomes
+    ```mlir
+    %0 = stablehlo.dot %arg0, %arg1 {sdy.sharding =
+        #sdy.sharding_per_value<[<@mesh, [{"x", ?}, {?} ]>]>}
+    ```
+  }];
+  let options = [keepRules, strategyOption];
+}
+
+def OpPriorityPropagatePass : PropagatePass<"sdy-op-priority-propagate"> {
+  let summary = "Propagates through element-wise ops before dots";
+  let description = [{
+    As `sdy-aggressive-propagate` in five rounds, each of which allows more:
+    first pass-through ops whose operands have no other use, then all of them,
+    then all ops along pass-through factors, then all factors, and last
+    broadcasts forward too.
+
+    ```mlir
+    // %arg0 : [{"x"}, {} ], %arg1 : [{}, {} ], %arg2 : [{}, {"x"} ]
+    %0 = stablehlo.dot %arg0, %arg1
+    %1 = stablehlo.add %0, %arg2
+    ```
+    becomes
+    ```mlir
+    %0 = stablehlo.dot %arg0, %arg1  // [{?}, {"x", ?} ], from %arg2
+    %1 = stablehlo.add %0, %arg2     // [{?}, {"x", ?} ]
+    ```
+  }];
+  let options = [keepRules, strategyOption, opPriorityOption];
+}
+
+def UserPriorityPropagatePass : PropagatePass<"sdy-user-priority-propagate"> {
+  let summary = "Propagates dims in the order of their priorities";
+  let description = [{
+    As `sdy-op-priority-propagate`, in one round for each priority: round p
+    sees only the dims of priority p or before. This is the whole of propagation.
+
+    ```mlir
+    // %arg0 : [{"x"}p1, {} ], %arg1 : [{}, {"x"} ]
+    %0 = stablehlo.add %arg0, %arg1
+    ```
+    becomes
+    ```mlir
+    %0 = stablehlo.add %arg0, %arg1  // [{?}, {"x", ?} ]
+    ```
+  }];
+  let options = [keepRules, strategyOption, opPriorityOption];
+}
+
+#endif // SHARDONNAY_TRANSFORMS_PROPAGATE_PASSES_TD
