@@ -14,6 +14,8 @@
 #include "shardonnay/dialect/spmd/Ops.h"
 #include "shardonnay/dialect/stablehlo/Stablehlo.h"
 #include "shardonnay/models/StableHLO/Models.h"
+#include "shardonnay/transforms/collectives/Passes.h"
+#include "shardonnay/transforms/reshard/Passes.h"
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
@@ -22,6 +24,8 @@ int main(int argc, char **argv) {
                   mlir::stablehlo::StablehloDialect>();
   shardonnay::registerStablehloModels(registry);
   mlir::registerTransformsPasses();
+  shardonnay::registerReshardPasses();
+  shardonnay::registerCollectivesPasses();
   return mlir::asMainReturnCode(
       mlir::MlirOptMain(argc, argv, "Shardonnay optimizer driver\n", registry));
 }

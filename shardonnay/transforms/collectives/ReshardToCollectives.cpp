@@ -9,7 +9,8 @@
 //   1. `findMesh`: the mesh that source and target are both on.
 //   2. `readProblem`: the layouts before and after; they divide their dims.
 //   3. ReshardPlanner: the steps between them.
-//   4. `emit`: each step as a collective, the last one with the reshard's
+//   4. `writeSource`: a collective's operand has a sharding on the mesh.
+//   5. `emit`: each step as a collective, the last one with the reshard's
 //      sharding.
 //
 //===----------------------------------------------------------------------===//
@@ -41,6 +42,7 @@ private:
   FailureOr<ReshardProblem> readProblem();
   /// The layout of the tensor under `sharding`.
   FailureOr<Layout> readLayout(sdy::TensorShardingAttr sharding);
+  void writeSource();
   Value emit(Value input, const Step &step);
 
   sdy::AxisRefListAttr write(const AxisList &axes) {
@@ -79,6 +81,8 @@ LogicalResult ReshardLowering::run() {
     if (!plan)
       return op->emitOpError() << "has no chain of collectives from " << source
                                << " to " << target << ": " << error;
+    if (!plan->steps.empty())
+      writeSource();
     for (const Step &step : plan->steps)
       value = emit(value, step);
   }
@@ -131,6 +135,14 @@ ReshardLowering::readLayout(sdy::TensorShardingAttr sharding) {
              << ", expected a number of shards that divides the dim; cut it by "
                 "fewer axes or pad it";
   return layout;
+}
+
+void ReshardLowering::writeSource() {
+  // What has none, or one on the empty mesh, is replicated.
+  if (!source || sdy::getMesh(op, source) != mesh)
+    sdy::setSharding(op.getInput(),
+                     sdy::TensorShardingAttr::getFullyClosed(
+                         op.getContext(), op.getType().getRank(), meshOrRef));
 }
 
 Value ReshardLowering::emit(Value input, const Step &step) {

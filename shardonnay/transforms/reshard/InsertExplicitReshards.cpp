@@ -38,7 +38,10 @@ public:
   BlockResharder(func::FuncOp func, bool noImplicitReplication)
       : func(func), noImplicitReplication(noImplicitReplication) {}
 
+  /// Fails if the program can't be resharded, with an error.
   LogicalResult visit(Operation *op);
+  /// A gather was found that the options don't allow.
+  bool foundForbiddenGather() const { return forbiddenGather; }
 
 private:
   LogicalResult visitByRule(Operation *op, const FactorRule &rule);
@@ -54,25 +57,22 @@ private:
                     const MeshScope &scope);
   /// Says that the operand is gathered, if it is; `why` is the message up to
   /// the colon.
-  LogicalResult reportGather(OpOperand &operand, const TensorSharding &sharding,
-                             const MeshScope &scope, const Twine &why,
-                             StringRef advice);
-  LogicalResult reportUncutDims(OpOperand &operand, const OpProblem &problem,
-                                const TensorSharding &sharding,
-                                const MeshScope &scope);
+  void reportGather(OpOperand &operand, const TensorSharding &sharding,
+                    const MeshScope &scope, const Twine &why, StringRef advice);
+  void reportUncutDims(OpOperand &operand, const OpProblem &problem,
+                       const TensorSharding &sharding, const MeshScope &scope);
 
   func::FuncOp func;
   bool noImplicitReplication;
+  bool forbiddenGather = false;
   ReshardBuilder reshards;
 };
 
-/// The mesh that op's operands, results and `more` shardings are on.
-FailureOr<MeshScope> scopeOf(Operation *op,
-                             ArrayRef<sdy::TensorShardingAttr> more = {}) {
+/// The mesh that op's operands and results are on.
+FailureOr<MeshScope> scopeOf(Operation *op) {
   SmallVector<sdy::TensorShardingAttr> shardings =
       sdy::getShardings(op->getOperands());
   llvm::append_range(shardings, sdy::getShardings(op->getResults()));
-  llvm::append_range(shardings, more);
   return MeshScope::get(op, shardings);
 }
 
@@ -114,14 +114,12 @@ LogicalResult BlockResharder::visitByRule(Operation *op,
   for (auto [i, operand] : llvm::enumerate(op->getOperands()))
     problem.tensors[i].free = reshards.isConstantExpression(operand);
   FactorAssignment assignment = problem.solve();
-  LogicalResult result = success();
   for (OpOperand &operand : op->getOpOperands()) {
     if (!isa<RankedTensorType>(operand.get().getType()))
       continue;
     TensorSharding sharding =
         shardingUnder(assignment, rule, operand.getOperandNumber());
-    if (failed(reportUncutDims(operand, problem, sharding, *scope)))
-      result = failure();
+    reportUncutDims(operand, problem, sharding, *scope);
     reshardOperand(operand, sharding, *scope);
   }
   for (OpResult value : op->getResults())
@@ -131,7 +129,7 @@ LogicalResult BlockResharder::visitByRule(Operation *op,
           shardingUnder(assignment, rule,
                         op->getNumOperands() + value.getResultNumber()),
           *scope);
-  return result;
+  return success();
 }
 
 LogicalResult BlockResharder::visitDataFlow(ShardableDataFlowOpInterface op) {
@@ -166,22 +164,20 @@ LogicalResult BlockResharder::visitUnknown(Operation *op) {
                 "it as an operand; only operands can be resharded";
   if (scope->empty())
     return success();
-  LogicalResult result = success();
   for (OpOperand &operand : op->getOpOperands()) {
     auto type = dyn_cast<RankedTensorType>(operand.get().getType());
     if (!type)
       continue;
     TensorSharding whole = TensorSharding::fullyClosed(type.getRank());
-    if (failed(reportGather(operand, whole, *scope, ", it has no sharding rule",
-                            "give it one (sdy.sharding_rule), or replicate its "
-                            "operands")))
-      result = failure();
+    reportGather(operand, whole, *scope, ", it has no sharding rule",
+                 "give it one (sdy.sharding_rule), or replicate its "
+                 "operands");
     reshardOperand(operand, whole, *scope);
   }
   for (OpResult value : op->getResults())
     if (auto type = dyn_cast<RankedTensorType>(value.getType()))
       changeResult(value, TensorSharding::fullyClosed(type.getRank()), *scope);
-  return result;
+  return success();
 }
 
 LogicalResult BlockResharder::reshardTo(OpOperand &operand,
@@ -215,15 +211,15 @@ void BlockResharder::changeResult(OpResult result,
     reshards.replaceUses(result, wanted, scope);
 }
 
-LogicalResult BlockResharder::reportGather(OpOperand &operand,
-                                           const TensorSharding &sharding,
-                                           const MeshScope &scope,
-                                           const Twine &why, StringRef advice) {
+void BlockResharder::reportGather(OpOperand &operand,
+                                  const TensorSharding &sharding,
+                                  const MeshScope &scope, const Twine &why,
+                                  StringRef advice) {
   auto type = cast<RankedTensorType>(operand.get().getType());
   int64_t bytes =
       localBytes(type, sharding) - localBytes(type, scope.read(operand.get()));
   if (bytes <= 0 || reshards.isConstantExpression(operand.get()))
-    return success();
+    return;
   Operation *op = operand.getOwner();
   InFlightDiagnostic diagnostic =
       noImplicitReplication ? op->emitError() : op->emitWarning();
@@ -232,13 +228,13 @@ LogicalResult BlockResharder::reportGather(OpOperand &operand,
   diagnostic.attachNote(operand.get().getLoc())
       << "operand " << operand.getOperandNumber() << " is sharded "
       << sdy::getSharding(operand.get()) << " here";
-  return failure(noImplicitReplication);
+  forbiddenGather |= noImplicitReplication;
 }
 
-LogicalResult BlockResharder::reportUncutDims(OpOperand &operand,
-                                              const OpProblem &problem,
-                                              const TensorSharding &sharding,
-                                              const MeshScope &scope) {
+void BlockResharder::reportUncutDims(OpOperand &operand,
+                                     const OpProblem &problem,
+                                     const TensorSharding &sharding,
+                                     const MeshScope &scope) {
   int64_t number = operand.getOperandNumber();
   const TensorProjection &row = problem.tensors[number].row;
   for (auto [dim, factors] :
@@ -251,7 +247,6 @@ LogicalResult BlockResharder::reportUncutDims(OpOperand &operand,
             " along dim " + Twine(dim) + " of operand " + Twine(number),
             "shard a dim that the op passes through, or replicate the operand "
             "where it is made");
-  return success();
 }
 
 void cleanUp(Block &block) {
@@ -268,10 +263,10 @@ struct InsertExplicitReshardsPass
   void runOnOperation() override {
     for (Block &block : getOperation().getBody()) {
       BlockResharder resharder(getOperation(), noImplicitReplication);
-      bool ok = true;
       for (Operation &op : llvm::make_early_inc_range(block))
-        ok &= succeeded(resharder.visit(&op));
-      if (!ok)
+        if (failed(resharder.visit(&op)))
+          return signalPassFailure();
+      if (resharder.foundForbiddenGather())
         return signalPassFailure();
       cleanUp(block);
     }

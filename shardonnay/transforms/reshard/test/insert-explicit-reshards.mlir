@@ -1,4 +1,4 @@
-// RUN: sdy-opt %s --sdy-insert-explicit-reshards | FileCheck %s
+// RUN: sdy-opt %s -allow-unregistered-dialect --sdy-insert-explicit-reshards | FileCheck %s
 
 sdy.mesh @mesh = <["d"=2, "m"=4]>
 
@@ -87,14 +87,10 @@ func.func @sources_of_data_flow(%arg0: tensor<8xf32> {sdy.sharding = #sdy.shardi
 // CHECK-LABEL: func @axes_of_a_whole_dim_move
 func.func @axes_of_a_whole_dim_move(%arg0: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"m"}]>}) -> (tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"m"}]>}) {
   // CHECK: %[[R:.*]] = sdy.reshard %arg0 <@mesh, [{"m"}, {}]>
-  // CHECK: %[[S:.*]] = "stablehlo.sort"(%[[R]])
-  // CHECK: [<@mesh, [{"m"}, {}]>]
+  // CHECK: %[[S:.*]] = "test.sort"(%[[R]])
+  // CHECK-SAME: [<@mesh, [{"m"}, {}]>]
   // CHECK: sdy.reshard %[[S]] <@mesh, [{}, {"m"}]>
-  %0 = "stablehlo.sort"(%arg0) <{dimension = 1 : i64, is_stable = false}> ({
-  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
-    %1 = stablehlo.compare LT, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
-    stablehlo.return %1 : tensor<i1>
-  }) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"m"}]>]>} : (tensor<8x16xf32>) -> tensor<8x16xf32>
+  %0 = "test.sort"(%arg0) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"m"}]>]>, sdy.sharding_rule = #sdy.op_sharding_rule<([i, j])->([i, j]) {i=8, j=16} need_replication={j}, custom>} : (tensor<8x16xf32>) -> tensor<8x16xf32>
   return %0 : tensor<8x16xf32>
 }
 
