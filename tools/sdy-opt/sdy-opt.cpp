@@ -15,6 +15,8 @@
 #include "shardonnay/dialect/stablehlo/Stablehlo.h"
 #include "shardonnay/models/StableHLO/Models.h"
 #include "shardonnay/transforms/collectives/Passes.h"
+#include "shardonnay/transforms/export/Passes.h"
+#include "shardonnay/transforms/propagate/Passes.h"
 #include "shardonnay/transforms/reshard/Passes.h"
 
 int main(int argc, char **argv) {
@@ -26,6 +28,8 @@ int main(int argc, char **argv) {
   mlir::registerTransformsPasses();
   shardonnay::registerReshardPasses();
   shardonnay::registerCollectivesPasses();
+  shardonnay::registerPropagatePasses();
+  shardonnay::registerExportPasses();
   return mlir::asMainReturnCode(
       mlir::MlirOptMain(argc, argv, "Shardonnay optimizer driver\n", registry));
 }
