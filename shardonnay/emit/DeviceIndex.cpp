@@ -1,0 +1,122 @@
+//===- DeviceIndex.cpp - a device's index as arithmetic -------------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardonnay/emit/DeviceIndex.h"
+
+#include "shardonnay/dialect/stablehlo/Stablehlo.h"
+
+using namespace mlir;
+
+namespace shardonnay {
+
+namespace {
+
+/// p / stride mod size.
+struct Digit {
+  int64_t stride;
+  int64_t size;
+};
+
+/// Major to minor, neighbours in the mesh merged.
+SmallVector<Digit> getDigits(const Mesh &mesh, const AxisList &axes) {
+  SmallVector<Digit> digits;
+  for (AxisRef axis : axes) {
+    int64_t stride = mesh.axisSize(axis.axis) / axis.end();
+    for (int64_t minor = axis.axis + 1; minor < mesh.numAxes(); ++minor)
+      stride *= mesh.axisSize(minor);
+    if (!digits.empty() && digits.back().stride == stride * axis.size)
+      digits.back() = {stride, digits.back().size * axis.size};
+    else
+      digits.push_back({stride, axis.size});
+  }
+  return digits;
+}
+
+/// Scalar i32 arithmetic.
+class IndexArithmetic {
+public:
+  IndexArithmetic(OpBuilder &builder, Location loc)
+      : builder(builder), loc(loc),
+        scalar(RankedTensorType::get({}, builder.getI32Type())) {}
+
+  Value constant(int64_t value) {
+    return stablehlo::ConstantOp::create(
+        builder, loc,
+        DenseElementsAttr::get(scalar, static_cast<int32_t>(value)));
+  }
+  Value multiply(Value lhs, int64_t rhs) {
+    return rhs == 1
+               ? lhs
+               : stablehlo::MulOp::create(builder, loc, lhs, constant(rhs));
+  }
+  Value divide(Value lhs, int64_t rhs) {
+    return rhs == 1
+               ? lhs
+               : stablehlo::DivOp::create(builder, loc, lhs, constant(rhs));
+  }
+  Value remainder(Value lhs, int64_t rhs) {
+    return stablehlo::RemOp::create(builder, loc, lhs, constant(rhs));
+  }
+  Value add(Value lhs, Value rhs) {
+    return lhs ? stablehlo::AddOp::create(builder, loc, lhs, rhs) : rhs;
+  }
+  Value partitionId() {
+    auto type = RankedTensorType::get(
+        {}, builder.getIntegerType(32, /*isSigned=*/false));
+    Value id = stablehlo::PartitionIdOp::create(builder, loc, type);
+    return stablehlo::ConvertOp::create(builder, loc, scalar, id);
+  }
+  /// values[index].
+  Value lookUp(ArrayRef<int32_t> values, Value index) {
+    auto type = RankedTensorType::get({static_cast<int64_t>(values.size())},
+                                      builder.getI32Type());
+    Value table = stablehlo::ConstantOp::create(
+        builder, loc, DenseElementsAttr::get(type, values));
+    Value slice = stablehlo::DynamicSliceOp::create(
+        builder, loc, table, ValueRange(index), ArrayRef<int64_t>{1});
+    return stablehlo::ReshapeOp::create(builder, loc, scalar, slice);
+  }
+
+private:
+  OpBuilder &builder;
+  Location loc;
+  RankedTensorType scalar;
+};
+
+/// Where in the mesh the running device stands.
+Value buildPosition(IndexArithmetic &index, const Mesh &mesh) {
+  Value id = index.partitionId();
+  if (mesh.deviceIds().empty())
+    return id;
+  SmallVector<int32_t> positions(mesh.numDevices());
+  for (int64_t position = 0; position < mesh.numDevices(); ++position)
+    positions[mesh.deviceAt(position)] = position;
+  return index.lookUp(positions, id);
+}
+
+} // namespace
+
+Value buildDeviceIndex(OpBuilder &builder, Location loc, const Mesh &mesh,
+                       const AxisList &axes, int64_t scale) {
+  IndexArithmetic index(builder, loc);
+  if (axes.numShards() == 1)
+    return index.constant(0);
+  Value position = buildPosition(index, mesh);
+  SmallVector<Digit> digits = getDigits(mesh, axes);
+  Value sum;
+  int64_t minor = axes.numShards() * scale;
+  for (Digit digit : digits) {
+    minor /= digit.size;
+    Value value = index.divide(position, digit.stride);
+    if (digit.stride * digit.size != mesh.numDevices())
+      value = index.remainder(value, digit.size);
+    sum = index.add(sum, index.multiply(value, minor));
+  }
+  return sum;
+}
+
+} // namespace shardonnay

@@ -1,0 +1,33 @@
+//===- DeviceIndex.h - a device's index as arithmetic -----------*- C++ -*-===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The index of a position along axes is the sum of its digits: one for each
+// axis, p / stride mod size, times the product of the sizes of the axes minor
+// to it. Axes that are neighbours in the mesh, in mesh order, are one digit.
+//
+// Worked example: on the mesh ["x"=2, "y"=4] the index along {"y", "x"} is
+// (p mod 4) * 2 + p / 4; along {"x", "y"} it is p.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDONNAY_EMIT_DEVICEINDEX_H
+#define SHARDONNAY_EMIT_DEVICEINDEX_H
+
+#include "mlir/IR/Builders.h"
+#include "shardonnay/algebra/Mesh.h"
+
+namespace shardonnay {
+
+/// The index of the running device along `axes`, times `scale`: a StableHLO
+/// tensor<i32>.
+mlir::Value buildDeviceIndex(mlir::OpBuilder &builder, mlir::Location loc,
+                             const Mesh &mesh, const AxisList &axes,
+                             int64_t scale = 1);
+
+} // namespace shardonnay
+
+#endif // SHARDONNAY_EMIT_DEVICEINDEX_H

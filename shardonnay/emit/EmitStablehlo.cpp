@@ -1,0 +1,239 @@
+//===- EmitStablehlo.cpp - the per-device program in StableHLO ------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// 1. countDevices: all meshes that ops name must have the same devices.
+// 2. emit: each spmd op and sdy.constant becomes StableHLO, in place.
+// 3. checkNothingLeft: no other sdy or spmd op.
+// 4. setModuleAttributes, and the meshes go.
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/IR/SymbolTable.h"
+#include "shardonnay/dialect/sdy/Conversion.h"
+#include "shardonnay/dialect/sdy/Ops.h"
+#include "shardonnay/dialect/spmd/Ops.h"
+#include "shardonnay/dialect/stablehlo/Stablehlo.h"
+#include "shardonnay/emit/DeviceIndex.h"
+#include "shardonnay/emit/Passes.h"
+#include "shardonnay/emit/ReplicaGroups.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace shardonnay {
+
+#define GEN_PASS_DEF_EMITSTABLEHLOPASS
+#include "shardonnay/emit/Passes.h.inc"
+
+using namespace mlir;
+
+namespace {
+
+/// What PJRT on CPU can combine: everything except an order of complex numbers.
+bool canCombine(Type element, ReductionKind kind) {
+  return kind == ReductionKind::Sum || !isa<ComplexType>(element);
+}
+
+/// Fills `region` with the binary op of `kind` on scalars of `element`.
+void buildCombiner(Region &region, Type element, ReductionKind kind,
+                   Location loc) {
+  OpBuilder builder(region.getContext());
+  auto scalar = RankedTensorType::get({}, element);
+  Block *block = builder.createBlock(&region, {}, {scalar, scalar}, {loc, loc});
+  Value lhs = block->getArgument(0), rhs = block->getArgument(1);
+  Value result;
+  switch (kind) {
+  case ReductionKind::Sum:
+    result = stablehlo::AddOp::create(builder, loc, lhs, rhs);
+    break;
+  case ReductionKind::Max:
+    result = stablehlo::MaxOp::create(builder, loc, lhs, rhs);
+    break;
+  case ReductionKind::Min:
+    result = stablehlo::MinOp::create(builder, loc, lhs, rhs);
+    break;
+  }
+  stablehlo::ReturnOp::create(builder, loc, result);
+}
+
+/// Emits one op after the other, each in its place.
+class Emitter {
+public:
+  explicit Emitter(MLIRContext *context)
+      : builder(context),
+        channel(stablehlo::ChannelHandleAttr::get(context, /*handle=*/1,
+                                                  /*type=*/1)) {}
+
+  /// Replaces `op` if it is one that has a StableHLO form. Fails with an error
+  /// at `op` if the target lacks that form.
+  LogicalResult emit(Operation *op) {
+    builder.setInsertionPoint(op);
+    return llvm::TypeSwitch<Operation *, LogicalResult>(op)
+        .Case<sdy::ConstantOp, spmd::DeviceIndexOp, spmd::AllSliceOp,
+              spmd::AllGatherOp, spmd::AllToAllOp, spmd::AllReduceOp,
+              spmd::ReduceScatterOp>([&](auto op) {
+          FailureOr<Value> value = build(op);
+          if (failed(value))
+            return failure();
+          op->replaceAllUsesWith(ValueRange(*value));
+          op->erase();
+          return success();
+        })
+        .Default([](Operation *) { return success(); });
+  }
+
+private:
+  FailureOr<Value> build(sdy::ConstantOp op) {
+    return stablehlo::ConstantOp::create(builder, op.getLoc(), op.getValue())
+        .getResult();
+  }
+  FailureOr<Value> build(spmd::DeviceIndexOp op) {
+    MeshAxes at = read(op);
+    return buildDeviceIndex(builder, op.getLoc(), at.mesh, at.axes);
+  }
+  FailureOr<Value> build(spmd::AllSliceOp op);
+  FailureOr<Value> build(spmd::AllGatherOp op);
+  FailureOr<Value> build(spmd::AllToAllOp op);
+  FailureOr<Value> build(spmd::AllReduceOp op);
+  FailureOr<Value> build(spmd::ReduceScatterOp op);
+
+  struct MeshAxes {
+    Mesh mesh;
+    AxisList axes;
+  };
+  /// The axes of an spmd op, on its mesh.
+  template <typename SpmdOp> MeshAxes read(SpmdOp op) {
+    sdy::MeshAttr mesh =
+        symbols.lookupNearestSymbolFrom<sdy::MeshOp>(op, op.getMeshAttr())
+            .getMesh();
+    return {toMesh(mesh), toAxisList(op.getAxes().getValue(), mesh)};
+  }
+  template <typename SpmdOp> DenseIntElementsAttr groups(SpmdOp op) {
+    MeshAxes at = read(op);
+    return buildReplicaGroups(builder, at.mesh, at.axes);
+  }
+  LogicalResult checkCombiner(Operation *op, Type element, ReductionKind kind) {
+    if (canCombine(element, kind))
+      return success();
+    return op->emitError() << "the target can't combine " << element << " by "
+                           << toString(kind).str()
+                           << "; gather the operand and reduce it whole";
+  }
+
+  OpBuilder builder;
+  SymbolTableCollection symbols;
+  stablehlo::ChannelHandleAttr channel;
+};
+
+FailureOr<Value> Emitter::build(spmd::AllSliceOp op) {
+  MeshAxes at = read(op);
+  RankedTensorType type = op.getType();
+  SmallVector<Value> starts(type.getRank());
+  for (auto [dim, start] : llvm::enumerate(starts))
+    start = dim == op.getDim()
+                ? buildDeviceIndex(builder, op.getLoc(), at.mesh, at.axes,
+                                   type.getDimSize(dim))
+                : buildDeviceIndex(builder, op.getLoc(), at.mesh, {});
+  return stablehlo::DynamicSliceOp::create(builder, op.getLoc(), op.getTensor(),
+                                           starts, type.getShape())
+      .getResult();
+}
+
+FailureOr<Value> Emitter::build(spmd::AllGatherOp op) {
+  return stablehlo::AllGatherOp::create(
+             builder, op.getLoc(), op->getResultTypes(), op->getOperands(),
+             op.getDim(), groups(op), channel, /*use_global_device_ids=*/true)
+      ->getResult(0);
+}
+
+FailureOr<Value> Emitter::build(spmd::AllToAllOp op) {
+  return stablehlo::AllToAllOp::create(
+             builder, op.getLoc(), op->getResultTypes(), op->getOperands(),
+             op.getSplitDim(), op.getConcatDim(), read(op).axes.numShards(),
+             groups(op), channel)
+      ->getResult(0);
+}
+
+FailureOr<Value> Emitter::build(spmd::AllReduceOp op) {
+  Type element = op.getType().getElementType();
+  if (failed(checkCombiner(op, element, op.getKind())))
+    return failure();
+  auto reduce = stablehlo::AllReduceOp::create(
+      builder, op.getLoc(), op->getResultTypes(), op->getOperands(), groups(op),
+      channel, /*use_global_device_ids=*/true);
+  buildCombiner(reduce.getComputation(), element, op.getKind(), op.getLoc());
+  return reduce->getResult(0);
+}
+
+FailureOr<Value> Emitter::build(spmd::ReduceScatterOp op) {
+  Type element = op.getType().getElementType();
+  if (failed(checkCombiner(op, element, op.getKind())))
+    return failure();
+  auto scatter = stablehlo::ReduceScatterOp::create(
+      builder, op.getLoc(), op.getType(), op.getTensor(), op.getDim(),
+      groups(op), channel, /*use_global_device_ids=*/true);
+  buildCombiner(scatter.getComputation(), element, op.getKind(), op.getLoc());
+  return scatter.getResult();
+}
+
+/// The number of devices of all meshes with axes; 1 if there is none.
+FailureOr<int64_t> countDevices(ModuleOp module) {
+  sdy::MeshOp first;
+  for (auto mesh : module.getOps<sdy::MeshOp>()) {
+    if (mesh.getMesh().getAxes().empty())
+      continue;
+    if (!first) {
+      first = mesh;
+    } else if (toMesh(mesh.getMesh()).numDevices() !=
+               toMesh(first.getMesh()).numDevices()) {
+      InFlightDiagnostic error =
+          mesh.emitError("meshes of different numbers of devices in one "
+                         "program; write it over one mesh");
+      error.attachNote(first.getLoc()) << "the first mesh is here";
+      return error;
+    }
+  }
+  return first ? toMesh(first.getMesh()).numDevices() : 1;
+}
+
+LogicalResult checkNothingLeft(ModuleOp module) {
+  WalkResult result = module.walk([](Operation *op) {
+    if (!isa_and_present<sdy::SdyDialect, spmd::SpmdDialect>(op->getDialect()))
+      return WalkResult::advance();
+    op->emitError("has no StableHLO form; run sdy-partition-to-local first");
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
+void setModuleAttributes(ModuleOp module, int64_t numDevices) {
+  Builder builder(module.getContext());
+  module->setAttr("mhlo.num_partitions", builder.getI32IntegerAttr(numDevices));
+  module->setAttr("mhlo.num_replicas", builder.getI32IntegerAttr(1));
+}
+
+struct EmitStablehlo : impl::EmitStablehloPassBase<EmitStablehlo> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    FailureOr<int64_t> numDevices = countDevices(module);
+    if (failed(numDevices))
+      return signalPassFailure();
+    SmallVector<Operation *> ops;
+    module.walk([&](Operation *op) { ops.push_back(op); });
+    Emitter emitter(&getContext());
+    for (Operation *op : ops)
+      if (failed(emitter.emit(op)))
+        return signalPassFailure();
+    for (auto mesh : llvm::make_early_inc_range(module.getOps<sdy::MeshOp>()))
+      mesh.erase();
+    if (failed(checkNothingLeft(module)))
+      return signalPassFailure();
+    setModuleAttributes(module, *numDevices);
+  }
+};
+
+} // namespace
+
+} // namespace shardonnay

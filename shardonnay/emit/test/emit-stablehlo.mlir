@@ -1,0 +1,99 @@
+// RUN: sdy-opt %s -split-input-file --sdy-emit-stablehlo | FileCheck %s
+
+// CHECK: module attributes {mhlo.num_partitions = 8 : i32, mhlo.num_replicas = 1 : i32}
+// CHECK-NOT: sdy.mesh
+sdy.mesh @mesh = <["x"=2, "y"=4]> {stablehlo.mesh = {axes = []}}
+
+// CHECK-LABEL: func.func @all_reduce(
+func.func @all_reduce(%a: tensor<4xf32>) -> tensor<4xf32> {
+  // CHECK-NEXT: "stablehlo.all_reduce"(%arg0) <{
+  // CHECK-SAME:   channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>
+  // CHECK-SAME:   replica_groups = dense<{{\[\[}}0, 4], [1, 5], [2, 6], [3, 7]]> : tensor<4x2xi64>
+  // CHECK-SAME:   use_global_device_ids
+  // CHECK:        stablehlo.maximum {{.*}} : tensor<f32>
+  // CHECK:      (tensor<4xf32>) -> tensor<4xf32>
+  %0 = spmd.all_reduce max %a @mesh {"x"} : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @reduce_scatter(
+func.func @reduce_scatter(%a: tensor<4x8xbf16>) -> tensor<4x2xbf16> {
+  // CHECK-NEXT: "stablehlo.reduce_scatter"(%arg0) <{
+  // CHECK-SAME:   replica_groups = dense<{{\[\[}}0, 1, 2, 3], [4, 5, 6, 7]]>
+  // CHECK-SAME:   scatter_dimension = 1 : i64
+  // CHECK-SAME:   use_global_device_ids
+  // CHECK:        stablehlo.add {{.*}} : tensor<bf16>
+  %0 = spmd.reduce_scatter %a dim=1 @mesh {"y"} : (tensor<4x8xbf16>) -> tensor<4x2xbf16>
+  return %0 : tensor<4x2xbf16>
+}
+
+// The members of a group stand in the order of the axes: minor axis first here.
+// CHECK-LABEL: func.func @all_gather(
+func.func @all_gather(%a: tensor<1x3xi1>) -> tensor<8x3xi1> {
+  // CHECK-NEXT: "stablehlo.all_gather"(%arg0) <{all_gather_dim = 0 : i64
+  // CHECK-SAME:   replica_groups = dense<{{\[\[}}0, 4, 1, 5, 2, 6, 3, 7]]>
+  // CHECK-SAME:   use_global_device_ids
+  %0 = spmd.all_gather %a dim=0 @mesh {"y", "x"} : (tensor<1x3xi1>) -> tensor<8x3xi1>
+  return %0 : tensor<8x3xi1>
+}
+
+// CHECK-LABEL: func.func @all_to_all(
+func.func @all_to_all(%a: tensor<4x2xf32>) -> tensor<2x4xf32> {
+  // CHECK-NEXT: "stablehlo.all_to_all"(%arg0) <{
+  // CHECK-SAME:   concat_dimension = 1 : i64
+  // CHECK-SAME:   replica_groups = dense<{{\[\[}}0, 2], [1, 3], [4, 6], [5, 7]]>
+  // CHECK-SAME:   split_count = 2 : i64, split_dimension = 0 : i64
+  // CHECK-NOT:    use_global_device_ids
+  %0 = spmd.all_to_all %a split_dim=0 concat_dim=1 @mesh {"y":(1)2} : (tensor<4x2xf32>) -> tensor<2x4xf32>
+  return %0 : tensor<2x4xf32>
+}
+
+// CHECK-LABEL: func.func @all_slice(
+func.func @all_slice(%a: tensor<5x12xf32>) -> tensor<5x3xf32> {
+  // CHECK-DAG:  %[[ID:.*]] = stablehlo.partition_id : tensor<ui32>
+  // CHECK-DAG:  %[[POSITION:.*]] = stablehlo.convert %[[ID]] : (tensor<ui32>) -> tensor<i32>
+  // CHECK-DAG:  %[[FOUR:.*]] = stablehlo.constant dense<4> : tensor<i32>
+  // CHECK-DAG:  %[[Y:.*]] = stablehlo.remainder %[[POSITION]], %[[FOUR]] : tensor<i32>
+  // CHECK-DAG:  %[[THREE:.*]] = stablehlo.constant dense<3> : tensor<i32>
+  // CHECK-DAG:  %[[START:.*]] = stablehlo.multiply %[[Y]], %[[THREE]] : tensor<i32>
+  // CHECK-DAG:  %[[ZERO:.*]] = stablehlo.constant dense<0> : tensor<i32>
+  // CHECK:      stablehlo.dynamic_slice %arg0, %[[ZERO]], %[[START]], sizes = [5, 3]
+  %0 = spmd.all_slice %a dim=1 @mesh {"y"} : (tensor<5x12xf32>) -> tensor<5x3xf32>
+  return %0 : tensor<5x3xf32>
+}
+
+// CHECK-LABEL: func.func @device_index(
+func.func @device_index() -> (tensor<i32>, tensor<i32>) {
+  // All axes in the mesh's order: the position itself.
+  // CHECK:      %[[ALL:.*]] = stablehlo.convert
+  // CHECK-NEXT: stablehlo.partition_id
+  %0 = spmd.device_index @mesh {"x", "y"} : tensor<i32>
+  // CHECK:      %[[MAJOR:.*]] = stablehlo.multiply
+  // CHECK:      %[[MINOR:.*]] = stablehlo.divide
+  // CHECK-NEXT: %[[SUM:.*]] = stablehlo.add %[[MAJOR]], %[[MINOR]]
+  %1 = spmd.device_index @mesh {"y", "x"} : tensor<i32>
+  // CHECK-NEXT: return %[[ALL]], %[[SUM]]
+  return %0, %1 : tensor<i32>, tensor<i32>
+}
+
+// CHECK-LABEL: func.func @constant(
+func.func @constant() -> tensor<2xf32> {
+  // CHECK-NEXT: stablehlo.constant dense<1.000000e+00> : tensor<2xf32>
+  %0 = sdy.constant dense<1.0> : tensor<2xf32>
+  return %0 : tensor<2xf32>
+}
+
+// -----
+
+// Groups name devices, and a device looks up where it stands.
+sdy.mesh @mesh = <["x"=2, "y"=2], device_ids=[0, 2, 1, 3]>
+
+// CHECK-LABEL: func.func @permuted(
+func.func @permuted(%a: tensor<2xf32>) -> (tensor<4xf32>, tensor<i32>) {
+  // CHECK: replica_groups = dense<{{\[\[}}0, 2], [1, 3]]>
+  %0 = spmd.all_gather %a dim=0 @mesh {"y"} : (tensor<2xf32>) -> tensor<4xf32>
+  // CHECK: %[[TABLE:.*]] = stablehlo.constant dense<[0, 2, 1, 3]> : tensor<4xi32>
+  // CHECK: stablehlo.dynamic_slice %[[TABLE]]
+  %1 = spmd.device_index @mesh {"y"} : tensor<i32>
+  return %0, %1 : tensor<4xf32>, tensor<i32>
+}

@@ -1,0 +1,164 @@
+//===- Report.cpp - what a partitioned program costs ----------------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardonnay/explain/Report.h"
+
+#include "shardonnay/cost/Collective.h"
+#include "shardonnay/dialect/sdy/Conversion.h"
+#include "shardonnay/dialect/sdy/Ops.h"
+#include "shardonnay/dialect/sdy/ShardingAccess.h"
+#include "shardonnay/dialect/spmd/Ops.h"
+#include "shardonnay/explain/SourceLocation.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+namespace json = llvm::json;
+
+namespace shardonnay {
+
+namespace {
+
+/// One `spmd` op that communicates.
+struct Collective {
+  CollectiveKind kind;
+  sdy::AxisRefListAttr axes;
+  /// "" if nothing is reduced.
+  llvm::StringRef reduction;
+  SourceLocation source;
+  RankedTensorType operand, result;
+  int64_t bytes = 0;
+
+  /// Equal keys are one entry of the report.
+  std::string key() const {
+    std::string text;
+    llvm::raw_string_ostream(text) << toString(kind) << axes << reduction
+                                   << operand << result << source.line;
+    return text;
+  }
+};
+
+std::string toText(Type type) {
+  std::string text;
+  llvm::raw_string_ostream(text) << type;
+  return text;
+}
+
+/// x or x:(1)2.
+std::string toText(sdy::AxisRefAttr axis) {
+  std::string text = axis.toString();
+  llvm::erase(text, '"');
+  return text;
+}
+
+template <typename SpmdOp>
+Collective read(SpmdOp op, CollectiveKind kind, llvm::StringRef reduction) {
+  Collective collective;
+  collective.kind = kind;
+  collective.axes = op.getAxes();
+  collective.reduction = reduction;
+  collective.source = getSourceLocation(op.getLoc());
+  collective.operand = cast<RankedTensorType>(op->getOperand(0).getType());
+  collective.result = cast<RankedTensorType>(op->getResult(0).getType());
+  sdy::MeshAttr mesh = sdy::getMeshOp(op, op.getMeshAttr()).getMesh();
+  collective.bytes =
+      collectiveCost(kind,
+                     toAxisList(op.getAxes().getValue(), mesh).numShards(),
+                     byteSize(collective.operand))
+          .bytes;
+  return collective;
+}
+
+/// Nothing for ops that do not communicate.
+std::optional<Collective> readCollective(Operation *op) {
+  return llvm::TypeSwitch<Operation *, std::optional<Collective>>(op)
+      .Case([](spmd::AllGatherOp op) {
+        return read(op, CollectiveKind::AllGather, "");
+      })
+      .Case([](spmd::AllToAllOp op) {
+        return read(op, CollectiveKind::AllToAll, "");
+      })
+      .Case([](spmd::AllReduceOp op) {
+        return read(op, CollectiveKind::AllReduce, toString(op.getKind()));
+      })
+      .Case([](spmd::ReduceScatterOp op) {
+        return read(op, CollectiveKind::ReduceScatter, toString(op.getKind()));
+      })
+      .Default([](Operation *) { return std::nullopt; });
+}
+
+struct CollectiveGroup {
+  Collective first;
+  int64_t count = 0;
+  int64_t bytes = 0;
+
+  json::Object toJson() const {
+    json::Array axes;
+    for (sdy::AxisRefAttr axis : first.axes.getValue())
+      axes.push_back(toText(axis));
+    return json::Object{{"kind", toString(first.kind)},
+                        {"axes", std::move(axes)},
+                        {"reduction", first.reduction.empty()
+                                          ? json::Value(nullptr)
+                                          : first.reduction},
+                        {"source", first.source.line},
+                        {"name", first.source.name},
+                        {"operand", toText(first.operand)},
+                        {"result", toText(first.result)},
+                        {"count", count},
+                        {"bytes", bytes}};
+  }
+};
+
+/// The sdy mesh with the most devices: all others are placeholders.
+int64_t countDevices(ModuleOp module) {
+  int64_t devices = 1;
+  for (auto mesh : module.getOps<sdy::MeshOp>())
+    devices = std::max(devices, toMesh(mesh.getMesh()).numDevices());
+  return devices;
+}
+
+json::Object compare(int64_t global, int64_t perDevice) {
+  return json::Object{{"global", global}, {"per_device", perDevice}};
+}
+
+} // namespace
+
+json::Value buildReport(ModuleOp module, const ReportBaseline &baseline) {
+  llvm::MapVector<std::string, CollectiveGroup, llvm::StringMap<unsigned>>
+      groups;
+  int64_t bytes = 0;
+  module.walk([&](Operation *op) {
+    std::optional<Collective> collective = readCollective(op);
+    if (!collective)
+      return;
+    CollectiveGroup &group = groups[collective->key()];
+    if (group.count++ == 0)
+      group.first = *collective;
+    group.bytes += collective->bytes;
+    bytes += collective->bytes;
+  });
+  json::Array collectives;
+  for (const auto &[key, group] : groups)
+    collectives.push_back(group.toJson());
+
+  ProgramSummary local = summarize(module);
+  const ProgramSummary &global = baseline.global;
+  return json::Object{
+      {"devices", countDevices(module)},
+      {"collectives", std::move(collectives)},
+      {"collective_bytes", bytes},
+      {"peak_bytes", compare(global.peakBytes, local.peakBytes)},
+      {"argument_bytes", compare(global.argumentBytes, local.argumentBytes)},
+      {"contraction_flops",
+       compare(global.contractionFlops, local.contractionFlops)},
+      {"shardings", json::Object{{"tensors", baseline.decided.tensors},
+                                 {"given", baseline.given.sharded},
+                                 {"decided", baseline.decided.sharded}}}};
+}
+
+} // namespace shardonnay

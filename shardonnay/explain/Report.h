@@ -1,0 +1,70 @@
+//===- Report.h - what a partitioned program costs --------------*- C++ -*-===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Communication, memory and compute of each device, with the same of the whole
+// program on one device beside it. Read from the IR, so it says what is there
+// and not what was planned.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDONNAY_EXPLAIN_REPORT_H
+#define SHARDONNAY_EXPLAIN_REPORT_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/Support/JSON.h"
+
+namespace shardonnay {
+
+/// What a value of this type takes; 0 if it is no static tensor of numbers.
+int64_t byteSize(mlir::Type type);
+
+/// What one device does that runs the module as it is.
+struct ProgramSummary {
+  /// The most bytes alive at once, in program order without any fusion;
+  /// arguments live throughout.
+  int64_t peakBytes = 0;
+  /// Of the arguments alone.
+  int64_t argumentBytes = 0;
+  /// Of contractions (dot, convolution): two for each multiply-add.
+  int64_t contractionFlops = 0;
+};
+
+ProgramSummary summarize(mlir::ModuleOp module);
+
+/// Function arguments, function results and op results.
+struct ShardingCounts {
+  int64_t tensors = 0;
+  /// Those with an axis in their sharding.
+  int64_t sharded = 0;
+};
+
+ShardingCounts countShardings(mlir::ModuleOp module);
+
+/// What a report compares with, taken from earlier states of the program.
+struct ReportBaseline {
+  /// On global types.
+  ProgramSummary global;
+  /// As the user wrote it.
+  ShardingCounts given;
+  /// After propagation.
+  ShardingCounts decided;
+};
+
+/// The report on a module after `partition`:
+///   {"devices", "collectives": [{"kind", "axes", "reduction", "source",
+///    "name", "operand", "result", "count", "bytes"}], "collective_bytes",
+///    "peak_bytes": G, "argument_bytes": G, "contraction_flops": G,
+///    "shardings": {"tensors", "given", "decided"}}
+/// with G = {"global", "per_device"}. "bytes" are what a device sends (ring
+/// algorithms), over all `count` of them. Collectives that agree in kind, axes,
+/// types and source line are one entry, in program order.
+llvm::json::Value buildReport(mlir::ModuleOp module,
+                              const ReportBaseline &baseline);
+
+} // namespace shardonnay
+
+#endif // SHARDONNAY_EXPLAIN_REPORT_H

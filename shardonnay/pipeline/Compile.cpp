@@ -1,0 +1,130 @@
+//===- Compile.cpp - from a program's text to a device's ------------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardonnay/pipeline/Compile.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "shardonnay/explain/Report.h"
+#include "shardonnay/explain/SourceLocation.h"
+#include "shardonnay/pipeline/Manifest.h"
+#include "shardonnay/pipeline/Registration.h"
+
+using namespace mlir;
+
+namespace shardonnay {
+
+namespace {
+
+llvm::StringRef toString(DiagnosticSeverity severity) {
+  switch (severity) {
+  case DiagnosticSeverity::Note:
+    return "note";
+  case DiagnosticSeverity::Warning:
+    return "warning";
+  case DiagnosticSeverity::Error:
+    return "error";
+  case DiagnosticSeverity::Remark:
+    return "remark";
+  }
+  llvm_unreachable("no such severity");
+}
+
+void append(std::vector<CompileDiagnostic> &all, Diagnostic &diagnostic) {
+  all.push_back({toString(diagnostic.getSeverity()).str(),
+                 getSourceLocation(diagnostic.getLocation()).line,
+                 diagnostic.str()});
+  for (Diagnostic &note : diagnostic.getNotes())
+    append(all, note);
+}
+
+std::string print(ModuleOp module, bool debugInfo) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  OpPrintingFlags flags;
+  flags.enableDebugInfo(debugInfo);
+  module.print(os, flags);
+  return text;
+}
+
+/// Runs the stages one by one and reads what the result wants of the states
+/// between them.
+class StageRunner {
+public:
+  StageRunner(ModuleOp module, CompileResult &result)
+      : module(module), result(result) {
+    baseline.given = countShardings(module);
+  }
+
+  LogicalResult run(Stage stage, const PipelineOptions &options) {
+    PassManager pm(module.getContext(), ModuleOp::getOperationName());
+    addStage(pm, stage, options);
+    if (failed(pm.run(module)))
+      return failure();
+    observe(stage);
+    return success();
+  }
+
+private:
+  void observe(Stage stage) {
+    switch (stage) {
+    case Stage::Import:
+      baseline.global = summarize(module);
+      break;
+    case Stage::Propagate:
+      baseline.decided = countShardings(module);
+      break;
+    case Stage::Collectives:
+      result.manifest = buildManifest(module);
+      break;
+    case Stage::Partition:
+      result.report = buildReport(module, baseline);
+      break;
+    default:
+      break;
+    }
+  }
+
+  ModuleOp module;
+  CompileResult &result;
+  ReportBaseline baseline;
+};
+
+} // namespace
+
+std::string CompileDiagnostic::str() const {
+  return (location.empty() ? "" : location + ": ") + severity + ": " + message;
+}
+
+CompileResult compile(llvm::StringRef text, const CompileOptions &options,
+                      llvm::StringRef name) {
+  CompileResult result;
+  DialectRegistry registry;
+  registerAllDialects(registry);
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
+    append(result.diagnostics, diagnostic);
+    return success();
+  });
+  OwningOpRef<ModuleOp> module =
+      parseSourceString<ModuleOp>(text, ParserConfig(&context), name);
+  if (!module)
+    return result;
+  StageRunner runner(*module, result);
+  for (Stage stage : allStages())
+    if (options.toStage && stage <= *options.toStage &&
+        failed(runner.run(stage, options.pipeline)))
+      return result;
+  result.text = print(*module, options.debugInfo);
+  result.ok = true;
+  return result;
+}
+
+} // namespace shardonnay

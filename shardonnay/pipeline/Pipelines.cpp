@@ -1,0 +1,150 @@
+//===- Pipelines.cpp - the order of the stages ----------------------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardonnay/pipeline/Pipelines.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassOptions.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+#include "shardonnay/emit/Passes.h"
+#include "shardonnay/transforms/collectives/Passes.h"
+#include "shardonnay/transforms/export/Passes.h"
+#include "shardonnay/transforms/partition/Passes.h"
+#include "shardonnay/transforms/propagate/Passes.h"
+#include "shardonnay/transforms/reshard/Passes.h"
+
+using namespace mlir;
+
+namespace shardonnay {
+
+namespace {
+
+constexpr std::pair<Stage, llvm::StringLiteral> kStages[] = {
+    {Stage::Import, "import"},
+    {Stage::Propagate, "propagate"},
+    {Stage::Export, "export"},
+    {Stage::Reshard, "reshard"},
+    {Stage::Collectives, "collectives"},
+    {Stage::Partition, "partition"},
+    {Stage::Emit, "emit"},
+};
+
+void addImport(OpPassManager &pm) {}
+
+void addPropagate(OpPassManager &pm) {
+  pm.addPass(createUserPriorityPropagatePass());
+}
+
+void addExport(OpPassManager &pm) {
+  pm.addNestedPass<func::FuncOp>(createConstantOrScalarMergerPass());
+  pm.addNestedPass<func::FuncOp>(createSinkDataFlowEdgesPass());
+  pm.addNestedPass<func::FuncOp>(createShardingConstraintToReshardPass());
+  pm.addPass(createRemoveShardingGroupsPass());
+  pm.addPass(createUpdateNonDivisibleInputOutputShardingsPass());
+  pm.addPass(createRemoveSubAxesInInputOutputShardingsPass());
+  pm.addNestedPass<func::FuncOp>(createTrimNonDivisibleShardingsPass());
+  pm.addPass(createCloseShardingsPass());
+}
+
+void addReshard(OpPassManager &pm, const PipelineOptions &options) {
+  InsertExplicitReshardsPassOptions reshards;
+  reshards.noImplicitReplication = options.noImplicitReplication;
+  pm.addNestedPass<func::FuncOp>(createInsertExplicitReshardsPass(reshards));
+  pm.addNestedPass<func::FuncOp>(createDeferReductionsPass());
+}
+
+void addCollectives(OpPassManager &pm) {
+  pm.addNestedPass<func::FuncOp>(createReshardToCollectivesPass());
+}
+
+void addPartition(OpPassManager &pm) {
+  pm.addPass(createPartitionToLocalPass());
+  // Equal pieces of equal constants, and constants that nothing uses.
+  pm.addNestedPass<func::FuncOp>(createCSEPass());
+}
+
+void addEmit(OpPassManager &pm) {
+  pm.addPass(createEmitStablehloPass());
+  // Every index computes its own position.
+  pm.addNestedPass<func::FuncOp>(createCSEPass());
+}
+
+struct PartitionPipelineOptions
+    : PassPipelineOptions<PartitionPipelineOptions> {
+  Option<bool> noImplicitReplication{
+      *this, "no-implicit-replication",
+      llvm::cl::desc("A gather because an op can't be computed on shards is an "
+                     "error"),
+      llvm::cl::init(false)};
+};
+
+} // namespace
+
+llvm::ArrayRef<Stage> allStages() {
+  static const auto stages = llvm::map_to_vector(
+      kStages, [](const auto &entry) { return entry.first; });
+  return stages;
+}
+
+llvm::StringRef toString(Stage stage) {
+  return kStages[static_cast<size_t>(stage)].second;
+}
+
+std::optional<Stage> parseStage(llvm::StringRef name) {
+  for (const auto &[stage, stageName] : kStages)
+    if (stageName == name)
+      return stage;
+  return std::nullopt;
+}
+
+void addStage(OpPassManager &pm, Stage stage, const PipelineOptions &options) {
+  switch (stage) {
+  case Stage::Import:
+    return addImport(pm);
+  case Stage::Propagate:
+    return addPropagate(pm);
+  case Stage::Export:
+    return addExport(pm);
+  case Stage::Reshard:
+    return addReshard(pm, options);
+  case Stage::Collectives:
+    return addCollectives(pm);
+  case Stage::Partition:
+    return addPartition(pm);
+  case Stage::Emit:
+    return addEmit(pm);
+  }
+}
+
+void registerAllPipelines() {
+  auto addStages = [](OpPassManager &pm, Stage first, Stage last) {
+    for (Stage stage : allStages())
+      if (first <= stage && stage <= last)
+        addStage(pm, stage, {});
+  };
+  PassPipelineRegistration<>(
+      "sdy-import-pipeline", "The program in the form that propagation reads",
+      [=](OpPassManager &pm) { addStages(pm, Stage::Import, Stage::Import); });
+  PassPipelineRegistration<>(
+      "sdy-propagation-pipeline",
+      "Import, propagation of shardings, and export",
+      [=](OpPassManager &pm) { addStages(pm, Stage::Import, Stage::Export); });
+  PassPipelineRegistration<>(
+      "sdy-export-pipeline", "Settles shardings after propagation",
+      [=](OpPassManager &pm) { addStages(pm, Stage::Export, Stage::Export); });
+  PassPipelineRegistration<PartitionPipelineOptions>(
+      "sdy-partition-pipeline",
+      "From a program as JAX prints it to the StableHLO of one device",
+      [](OpPassManager &pm, const PartitionPipelineOptions &options) {
+        for (Stage stage : allStages())
+          addStage(pm, stage, {options.noImplicitReplication});
+      });
+}
+
+} // namespace shardonnay

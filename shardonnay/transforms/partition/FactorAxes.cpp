@@ -1,0 +1,224 @@
+//===- FactorAxes.cpp - the axes that cut an op's factors -----------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// 1. checkRule: the rule has a mapping for every operand and result, of its
+//    rank and size.
+// 2. collectAxes: project every tensor on the factors; all that have a factor
+//    must agree on its axes.
+// 3. checkCuts: every cut is one that the local computation can be asked for.
+// 4. collectPartial: partial operands, where the op is linear in them, and cut
+//    factors that it reduces over make its results partial.
+// 5. checkResults: the results say so.
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardonnay/transforms/partition/FactorAxes.h"
+
+#include "mlir/IR/Operation.h"
+#include "shardonnay/algebra/Projection.h"
+#include "shardonnay/interfaces/ShardingRule.h"
+#include "llvm/ADT/SmallBitVector.h"
+
+using namespace mlir;
+using llvm::SmallBitVector;
+
+namespace shardonnay {
+
+namespace {
+
+class FactorAxesReader {
+public:
+  FactorAxesReader(Operation *op, const FactorRule &rule,
+                   llvm::ArrayRef<Placement> placements, const Placer &placer)
+      : op(op), rule(rule), placements(placements), placer(placer),
+        axes(rule.factors.size()) {}
+
+  LogicalResult checkRule();
+  LogicalResult collectAxes();
+  LogicalResult checkCuts();
+  LogicalResult collectPartial();
+  LogicalResult checkResults();
+  SmallVector<AxisList> takeAxes() { return std::move(axes); }
+
+private:
+  /// Another reason for partial results; not `isNew`: the same as before.
+  LogicalResult addPartial(const AxisList &list, ReductionKind kind,
+                           bool isNew);
+  std::string tensorName(size_t tensor) const {
+    size_t numOperands = rule.operands.size();
+    return tensor < numOperands
+               ? "operand " + std::to_string(tensor)
+               : "result " + std::to_string(tensor - numOperands);
+  }
+  Value tensorValue(size_t tensor) const {
+    size_t numOperands = rule.operands.size();
+    return tensor < numOperands ? op->getOperand(tensor)
+                                : op->getResult(tensor - numOperands);
+  }
+
+  Operation *op;
+  const FactorRule &rule;
+  llvm::ArrayRef<Placement> placements;
+  const Placer &placer;
+  SmallVector<AxisList> axes;
+  /// What the results are unreduced over, sorted.
+  AxisList partial;
+  ReductionKind partialKind = ReductionKind::Sum;
+};
+
+LogicalResult FactorAxesReader::checkRule() {
+  if (rule.operands.size() != op->getNumOperands() ||
+      rule.results.size() != op->getNumResults())
+    return op->emitError() << "the sharding rule maps " << rule.operands.size()
+                           << " operands and " << rule.results.size()
+                           << " results, expected " << op->getNumOperands()
+                           << " and " << op->getNumResults();
+  SmallVector<SmallVector<int64_t>> shapes;
+  for (size_t i = 0; i < placements.size(); ++i) {
+    auto type = dyn_cast<RankedTensorType>(tensorValue(i).getType());
+    shapes.emplace_back(type ? type.getShape() : ArrayRef<int64_t>());
+    // A scalar operand may have no mapping, even if it is no scalar to builtin.
+    if (rule.tensor(i).dims.empty())
+      shapes.back().clear();
+  }
+  std::string error;
+  if (!rule.verify(shapes, error))
+    return op->emitError() << "the sharding rule is invalid: " << error;
+  return success();
+}
+
+LogicalResult FactorAxesReader::collectAxes() {
+  SmallVector<int64_t> firstTensor(rule.factors.size(), -1);
+  for (auto [i, placement] : llvm::enumerate(placements)) {
+    const TensorMapping &mapping = rule.tensor(i);
+    if (mapping.dims.size() != placement.sharding.dims.size()) {
+      if (!placement.layout.usedAxes().empty())
+        return op->emitError()
+               << tensorName(i)
+               << " is sharded, but the sharding rule has no factors for it; "
+                  "expected it to be replicated";
+      continue;
+    }
+    TensorProjection row = project(placement.sharding, mapping, rule.factors);
+    for (auto [factor, cell] : llvm::enumerate(row.factors)) {
+      if (!cell.present)
+        continue;
+      if (!cell.overflow.empty())
+        return op->emitError()
+               << "axes " << placer.str(cell.overflow) << " of "
+               << tensorName(i)
+               << " fit no factor of its dim; expected a reshard before";
+      if (firstTensor[factor] < 0) {
+        firstTensor[factor] = i;
+        axes[factor] = cell.axes;
+      } else if (axes[factor] != cell.axes) {
+        return op->emitError()
+               << tensorName(firstTensor[factor]) << " and " << tensorName(i)
+               << " disagree on a factor of size " << rule.factors[factor].size
+               << ": cut by " << placer.str(axes[factor]) << " and by "
+               << placer.str(cell.axes)
+               << "; run sdy-insert-explicit-reshards first";
+      }
+    }
+  }
+  return success();
+}
+
+LogicalResult FactorAxesReader::checkCuts() {
+  AxisList used;
+  for (auto [factor, cut] : llvm::zip_equal(rule.factors, axes)) {
+    if (cut.empty())
+      continue;
+    if (factor.kind == FactorKind::Windowed ||
+        factor.kind == FactorKind::NeedReplication)
+      return op->emitError()
+             << "a factor of size " << factor.size
+             << " that the op needs whole is cut by " << placer.str(cut)
+             << "; expected a reshard before";
+    if (factor.size % cut.numShards() != 0)
+      return op->emitError()
+             << "axes " << placer.str(cut) << " of size " << cut.numShards()
+             << " do not divide a factor of size " << factor.size
+             << "; expected a reshard before";
+    if (used.overlaps(cut))
+      return op->emitError()
+             << "axes " << placer.str(cut)
+             << " cut two factors of this op; expected a reshard before";
+    used.append(cut);
+  }
+  return success();
+}
+
+LogicalResult FactorAxesReader::collectPartial() {
+  SmallBitVector deferred(rule.operands.size());
+  for (size_t i = 0; i < rule.operands.size(); ++i) {
+    if (placements[i].layout.partial.empty())
+      continue;
+    if (failed(addPartial(placements[i].layout.partial,
+                          placements[i].layout.kind, deferred.none())))
+      return failure();
+    deferred.set(i);
+  }
+  auto ruleOp = dyn_cast<ShardingRuleOpInterface>(op);
+  if (deferred.any() && !(ruleOp && ruleOp.isLinear(partialKind, deferred)))
+    return op->emitError() << "operand " << deferred.find_first()
+                           << " is unreduced over " << placer.str(partial)
+                           << ", which the op does not pass on; expected a "
+                              "reshard before";
+  for (auto [i, cut] : llvm::enumerate(axes))
+    if (!cut.empty() && rule.reducesOver(i) &&
+        failed(addPartial(cut, rule.factors[i].combiner, /*isNew=*/true)))
+      return failure();
+  return success();
+}
+
+LogicalResult FactorAxesReader::addPartial(const AxisList &list,
+                                           ReductionKind kind, bool isNew) {
+  if (!partial.empty() && kind != partialKind)
+    return op->emitError() << "is unreduced both by " << toString(partialKind)
+                           << " and by " << toString(kind)
+                           << "; expected a reshard before";
+  if (!isNew && list != partial)
+    return op->emitError() << "operands are unreduced over "
+                           << placer.str(partial) << " and over "
+                           << placer.str(list) << "; expected a reshard before";
+  partialKind = kind;
+  if (isNew)
+    partial.append(list);
+  partial = partial.sorted();
+  return success();
+}
+
+LogicalResult FactorAxesReader::checkResults() {
+  for (size_t i = rule.operands.size(); i < placements.size(); ++i) {
+    const Layout &layout = placements[i].layout;
+    if (layout.partial != partial)
+      return op->emitError() << tensorName(i) << " is unreduced over "
+                             << placer.str(layout.partial) << ", expected "
+                             << placer.str(partial);
+    if (!partial.empty() && layout.kind != partialKind)
+      return op->emitError()
+             << tensorName(i) << " is unreduced by " << toString(layout.kind)
+             << ", expected " << toString(partialKind);
+  }
+  return success();
+}
+
+} // namespace
+
+FailureOr<SmallVector<AxisList>>
+getFactorAxes(Operation *op, const FactorRule &rule,
+              llvm::ArrayRef<Placement> placements, const Placer &placer) {
+  FactorAxesReader reader(op, rule, placements, placer);
+  if (failed(reader.checkRule()) || failed(reader.collectAxes()) ||
+      failed(reader.checkCuts()) || failed(reader.collectPartial()) ||
+      failed(reader.checkResults()))
+    return failure();
+  return reader.takeAxes();
+}
+
+} // namespace shardonnay

@@ -1,0 +1,29 @@
+//===- FactorAxes.h - the axes that cut an op's factors ---------*- C++ -*-===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDONNAY_TRANSFORMS_PARTITION_FACTORAXES_H
+#define SHARDONNAY_TRANSFORMS_PARTITION_FACTORAXES_H
+
+#include "shardonnay/algebra/Factor.h"
+#include "shardonnay/transforms/partition/Placement.h"
+
+namespace shardonnay {
+
+/// The axes of each factor of `op`, whose tensors lie at `placements` (operands
+/// first, then results). Emits an error at `op` if
+///  * two tensors disagree on a factor,
+///  * a factor that must be whole is cut, or an axis cuts two factors,
+///  * a result is not partial over exactly the axes of the factors that it is
+///    reduced over and those of operands that the op is linear in, or another
+///    operand is partial.
+mlir::FailureOr<llvm::SmallVector<AxisList>>
+getFactorAxes(mlir::Operation *op, const FactorRule &rule,
+              llvm::ArrayRef<Placement> placements, const Placer &placer);
+
+} // namespace shardonnay
+
+#endif // SHARDONNAY_TRANSFORMS_PARTITION_FACTORAXES_H

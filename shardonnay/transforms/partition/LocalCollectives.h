@@ -1,0 +1,32 @@
+//===- LocalCollectives.h - collectives on local types ----------*- C++ -*-===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDONNAY_TRANSFORMS_PARTITION_LOCALCOLLECTIVES_H
+#define SHARDONNAY_TRANSFORMS_PARTITION_LOCALCOLLECTIVES_H
+
+#include "mlir/IR/Builders.h"
+#include "shardonnay/algebra/Layout.h"
+#include "shardonnay/transforms/partition/Placement.h"
+
+namespace shardonnay {
+
+/// Builds the `spmd` ops that do on `operand` (a local value) what the `sdy`
+/// collective `op` does on global types, one per dim that it touches. Emits an
+/// error at `op` if it has no such form.
+mlir::FailureOr<mlir::Value> buildLocalCollective(mlir::Operation *op,
+                                                  mlir::Value operand,
+                                                  const Placer &placer,
+                                                  mlir::OpBuilder &builder);
+
+/// This device's piece of `whole`, which every device holds.
+mlir::Value buildPiece(mlir::Value whole, const Layout &layout,
+                       const Placer &placer, mlir::OpBuilder &builder,
+                       mlir::Location loc);
+
+} // namespace shardonnay
+
+#endif // SHARDONNAY_TRANSFORMS_PARTITION_LOCALCOLLECTIVES_H

@@ -1,0 +1,55 @@
+//===- Passes.td - from global to per-device programs ------*- tablegen -*-===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDONNAY_TRANSFORMS_PARTITION_PASSES_TD
+#define SHARDONNAY_TRANSFORMS_PARTITION_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def PartitionToLocalPass : Pass<"sdy-partition-to-local", "::mlir::ModuleOp"> {
+  let summary = "Rewrites the program to what each device runs.";
+  let description = [{
+    Gives every value the type of the piece that one device holds, and replaces
+    the `sdy` collectives on global types by `spmd` ops on local ones, one per
+    dim. Each op writes its own local computation (LocalComputeOpInterface).
+
+    Before: the operands and results of every op agree on the axes of each of
+    its factors, partial results are `unreduced`, every difference is an `sdy`
+    collective. This is checked; a program that breaks it is refused.
+
+    After: all types are local. No sharding is left, the meshes stay. Function
+    arguments and results have the local types of the shardings they had; a
+    donation (`tf.aliasing_output`) between values whose local types differ is
+    dropped with a remark.
+
+    A dim that its axes do not divide is refused.
+
+    ```mlir
+    func.func @main(
+        %x: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {} ]>})
+        -> tensor<8x4xf32> {
+      %0 = stablehlo.add %x, %x {sdy.sharding =
+          #sdy.sharding_per_value<[<@mesh, [{"x"}, {} ]>]>} : tensor<8x4xf32>
+      %1 = sdy.all_gather [{"x"}, {} ] %0 out_sharding=<@mesh, [{}, {} ]>
+          : tensor<8x4xf32>
+      return %1 : tensor<8x4xf32>
+    }
+    ```
+    becomes, on a mesh `x` of size 2,
+    ```mlir
+    func.func @main(%x: tensor<4x4xf32>) -> tensor<8x4xf32> {
+      %0 = stablehlo.add %x, %x : tensor<4x4xf32>
+      %1 = spmd.all_gather %0 dim=0 @mesh {"x"}
+          : (tensor<4x4xf32>) -> tensor<8x4xf32>
+      return %1 : tensor<8x4xf32>
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::spmd::SpmdDialect"];
+}
+
+#endif // SHARDONNAY_TRANSFORMS_PARTITION_PASSES_TD

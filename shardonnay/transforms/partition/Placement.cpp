@@ -1,0 +1,110 @@
+//===- Placement.cpp - where each value of a program lies -----------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardonnay/transforms/partition/Placement.h"
+
+#include "mlir/IR/Diagnostics.h"
+#include "shardonnay/dialect/sdy/Conversion.h"
+#include "shardonnay/dialect/sdy/ShardingAccess.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+
+namespace shardonnay {
+
+namespace {
+
+TensorSharding closed(TensorSharding sharding) {
+  for (DimSharding &dim : sharding.dims) {
+    dim.closed = true;
+    dim.priority = 0;
+  }
+  sharding.replicated = {};
+  return sharding;
+}
+
+} // namespace
+
+std::string Placer::str(const AxisList &axes) const {
+  auto text = [](sdy::AxisRefAttr axis) { return axis.toString(); };
+  return "{" +
+         llvm::join(llvm::map_range(fromAxisList(axes, programMesh), text),
+                    ", ") +
+         "}";
+}
+
+LogicalResult Placer::useMesh(sdy::TensorShardingAttr sharding,
+                              sdy::MeshAttr mesh, Location loc) {
+  FlatSymbolRefAttr name = sharding.getMeshSymbol();
+  if (!name)
+    return emitError(loc) << "a sharding has its mesh written inline; expected "
+                             "a mesh symbol: run sdy-lift-inlined-meshes first";
+  if (!programMesh) {
+    programMesh = mesh;
+    programMeshName = name;
+    return success();
+  }
+  if (mesh == programMesh)
+    return success();
+  return emitError(loc) << "shardings on two meshes, " << programMeshName
+                        << " and " << name
+                        << "; a program is partitioned over one mesh: write "
+                           "all shardings on the same one";
+}
+
+FailureOr<Placement> Placer::place(Type type, sdy::TensorShardingAttr sharding,
+                                   Operation *from, Location loc) {
+  Placement placement;
+  placement.localType = type;
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (tensor && !tensor.hasStaticShape())
+    return emitError(loc) << "a tensor of dynamic shape " << type
+                          << "; only static shapes can be partitioned";
+  if (!tensor)
+    return placement;
+  placement.layout = Layout::replicated(tensor.getShape());
+  placement.sharding = TensorSharding::fullyClosed(tensor.getRank());
+  if (!sharding)
+    return placement;
+
+  sdy::MeshAttr mesh = sdy::getMesh(from, sharding);
+  if (!mesh)
+    return emitError(loc) << "the mesh of sharding " << sharding
+                          << " is not defined";
+  if (mesh.isMaximal())
+    return emitError(loc) << "a sharding on a single device ("
+                          << sharding.getMeshOrRef()
+                          << ") is not supported: leave the value replicated";
+  if (sharding.isReplicated())
+    return placement;
+  if (failed(useMesh(sharding, mesh, loc)))
+    return failure();
+
+  placement.sharding = closed(toSharding(sharding, mesh));
+  placement.layout = Layout::get(placement.sharding, tensor.getShape());
+  for (auto [dim, axes] : llvm::enumerate(placement.layout.dims)) {
+    int64_t size = tensor.getDimSize(dim), shards = axes.numShards();
+    if (size % shards != 0)
+      return emitError(loc)
+             << "dim " << dim << " of size " << size << " of " << type
+             << " is cut by axes " << str(axes) << " of size " << shards
+             << ", which does not divide it; uneven shards are not supported: "
+                "pad the dim to "
+             << placement.layout.padded[dim] << " or cut it by fewer axes";
+  }
+  placement.localType = tensor.clone(placement.layout.localShape());
+  return placement;
+}
+
+FailureOr<Placement> Placer::place(Value value) {
+  Operation *from = value.getDefiningOp();
+  if (!from)
+    from = value.getParentBlock()->getParentOp();
+  return place(value.getType(), sdy::getSharding(value), from, value.getLoc());
+}
+
+} // namespace shardonnay

@@ -1,0 +1,54 @@
+//===- Placement.h - where each value of a program lies ---------*- C++ -*-===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDONNAY_TRANSFORMS_PARTITION_PLACEMENT_H
+#define SHARDONNAY_TRANSFORMS_PARTITION_PLACEMENT_H
+
+#include "mlir/IR/BuiltinTypes.h"
+#include "shardonnay/algebra/Layout.h"
+#include "shardonnay/dialect/sdy/Attributes.h"
+
+namespace shardonnay {
+
+/// Where a value's data lies.
+struct Placement {
+  Layout layout;
+  /// The same, closed: for projecting on factors.
+  TensorSharding sharding;
+  /// What each device holds; the global type if nothing cuts it.
+  mlir::Type localType;
+};
+
+/// Reads shardings into placements and holds the program to one mesh.
+class Placer {
+public:
+  /// The placement of a value of type `type` under `sharding` (null: it is
+  /// replicated). `from` resolves the mesh. Emits an error at `loc` if a dim is
+  /// not divided, or if the sharding is on another mesh than those before.
+  mlir::FailureOr<Placement> place(mlir::Type type,
+                                   mlir::sdy::TensorShardingAttr sharding,
+                                   mlir::Operation *from, mlir::Location loc);
+  /// The placement of `value`, with errors where it is defined.
+  mlir::FailureOr<Placement> place(mlir::Value value);
+
+  /// The mesh of all shardings with axes; null before the first one.
+  mlir::sdy::MeshAttr mesh() const { return programMesh; }
+  llvm::StringRef meshName() const { return programMeshName.getValue(); }
+  /// "{"x", "y":(1)2}"
+  std::string str(const AxisList &axes) const;
+
+private:
+  mlir::LogicalResult useMesh(mlir::sdy::TensorShardingAttr sharding,
+                              mlir::sdy::MeshAttr mesh, mlir::Location loc);
+
+  mlir::sdy::MeshAttr programMesh;
+  mlir::FlatSymbolRefAttr programMeshName;
+};
+
+} // namespace shardonnay
+
+#endif // SHARDONNAY_TRANSFORMS_PARTITION_PLACEMENT_H

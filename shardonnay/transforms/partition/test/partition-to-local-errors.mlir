@@ -1,0 +1,98 @@
+// RUN: sdy-opt %s -allow-unregistered-dialect -split-input-file -verify-diagnostics --sdy-partition-to-local
+
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+
+func.func @uneven(
+    // expected-error @below {{dim 0 of size 17 of 'tensor<17xf32>' is cut by axes {"x", "y":(1)2} of size 4, which does not divide it; uneven shards are not supported: pad the dim to 20 or cut it by fewer axes}}
+    %a: tensor<17xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", "y":(1)2}]>}) {
+  return
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+
+func.func @disagree(
+    %a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>},
+    %b: tensor<8xf32>) {
+  // expected-error @below {{operand 0 and operand 1 disagree on a factor of size 8: cut by {"x"} and by {}; run sdy-insert-explicit-reshards first}}
+  %0 = stablehlo.add %a, %b {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : tensor<8xf32>
+  return
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+
+func.func @lost_sum(
+    %a: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"y"}]>},
+    %b: tensor<16x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {}]>}) {
+  // expected-error @below {{result 0 is unreduced over {}, expected {"y"}}}
+  %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (tensor<8x16xf32>, tensor<16x8xf32>) -> tensor<8x8xf32>
+  return
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+
+func.func @no_rule(
+    %a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
+  // expected-error @below {{has no sharding rule, but operand 0 is sharded by {"x"}; expected all its tensors to be replicated}}
+  %0 = "test.op"(%a) : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+
+func.func @whole(
+    %a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
+  // expected-error @below {{a factor of size 8 that the op needs whole is cut by {"x"}; expected a reshard before}}
+  %0 = stablehlo.reverse %a, dims = [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : tensor<8xf32>
+  return
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+
+func.func @returned(
+    %a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32> {
+  // expected-error @below {{operand 0 is not sharded as result 0 of the function; expected a reshard before}}
+  return %a : tensor<8xf32>
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+
+func.func @reshard(
+    %a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
+  // expected-error @below {{has no form on local types yet; rewrite it by other collectives}}
+  %0 = sdy.reshard %a <@mesh, [{"y"}]> : tensor<8xf32>
+  return
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+sdy.mesh @other = <["z"=8]>
+
+func.func @two_meshes(
+    %a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>},
+    // expected-error @below {{shardings on two meshes, @mesh and @other; a program is partitioned over one mesh: write all shardings on the same one}}
+    %b: tensor<8xf32> {sdy.sharding = #sdy.sharding<@other, [{"z"}]>}) {
+  return
+}
+
+// -----
+
+sdy.mesh @single = <[], device_ids=[3]>
+
+func.func @single_device(
+    // expected-error @below {{a sharding on a single device (@single) is not supported: leave the value replicated}}
+    %a: tensor<f32> {sdy.sharding = #sdy.sharding<@single, []>}) {
+  return
+}

@@ -1,0 +1,109 @@
+// RUN: sdy-opt %s -allow-unregistered-dialect -split-input-file --sdy-partition-to-local | FileCheck %s
+
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+
+// CHECK-LABEL: func.func @elementwise(
+// CHECK-SAME:    %[[A:.*]]: tensor<4x4xf32>, %[[B:.*]]: tensor<4x4xf32>) -> (tensor<4x4xf32> {jax.result_info = "r"})
+func.func @elementwise(
+    %a: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>},
+    %b: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>})
+    -> (tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>, jax.result_info = "r"}) {
+  // CHECK-NEXT: %[[R:.*]] = stablehlo.add %[[A]], %[[B]] : tensor<4x4xf32>
+  // CHECK-NEXT: return %[[R]] : tensor<4x4xf32>
+  %0 = stablehlo.add %a, %b {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {"y"}]>]>} : tensor<8x16xf32>
+  return %0 : tensor<8x16xf32>
+}
+
+// CHECK-LABEL: func.func @matmul(
+// CHECK-SAME:    %[[A:.*]]: tensor<8x4xf32>, %[[B:.*]]: tensor<4x8xf32>) -> tensor<8x8xf32>
+func.func @matmul(
+    %a: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"y"}]>},
+    %b: tensor<16x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {}]>})
+    -> tensor<8x8xf32> {
+  // CHECK-NEXT: %[[DOT:.*]] = stablehlo.dot_general %[[A]], %[[B]]
+  // CHECK-SAME:   (tensor<8x4xf32>, tensor<4x8xf32>) -> tensor<8x8xf32>
+  // CHECK-NEXT: %[[SUM:.*]] = spmd.all_reduce %[[DOT]] @mesh {"y"}
+  // CHECK-NEXT: return %[[SUM]]
+  %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}], unreduced={"y"}>]>} : (tensor<8x16xf32>, tensor<16x8xf32>) -> tensor<8x8xf32>
+  %1 = sdy.all_reduce {"y"} %0 out_sharding=<@mesh, [{}, {}]> : tensor<8x8xf32>
+  return %1 : tensor<8x8xf32>
+}
+
+// CHECK-LABEL: func.func @collectives(
+// CHECK-SAME:    %[[A:.*]]: tensor<4x4xf32>) -> tensor<8x16xf32>
+func.func @collectives(
+    %a: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>})
+    -> tensor<8x16xf32> {
+  // CHECK-NEXT: %[[MOVED:.*]] = spmd.all_to_all %[[A]] {{.*}} : (tensor<4x4xf32>) -> tensor<1x16xf32>
+  %0 = sdy.all_to_all [{"y"}: 1->0] %a out_sharding=<@mesh, [{"x", "y"}, {}]> : tensor<8x16xf32>
+  // CHECK-NEXT: %[[GATHERED:.*]] = spmd.all_gather %[[MOVED]] {{.*}}{"y"} : (tensor<1x16xf32>) -> tensor<4x16xf32>
+  %1 = sdy.all_gather [{"y"}, {}] %0 out_sharding=<@mesh, [{"x"}, {}]> : tensor<8x16xf32>
+  // CHECK-NEXT: %[[SLICED:.*]] = spmd.all_slice %[[GATHERED]] {{.*}}{"y"} : (tensor<4x16xf32>) -> tensor<4x4xf32>
+  %2 = sdy.all_slice [{}, {"y"}] %1 out_sharding=<@mesh, [{"x"}, {"y"}]> : tensor<8x16xf32>
+  // One op for each dim.
+  // CHECK-NEXT: %[[ROWS:.*]] = spmd.all_gather %[[SLICED]] {{.*}}{"x"} : (tensor<4x4xf32>) -> tensor<8x4xf32>
+  // CHECK-NEXT: %[[ALL:.*]] = spmd.all_gather %[[ROWS]] {{.*}}{"y"} : (tensor<8x4xf32>) -> tensor<8x16xf32>
+  %3 = sdy.all_gather [{"x"}, {"y"}] %2 out_sharding=<@mesh, [{}, {}]> : tensor<8x16xf32>
+  // CHECK-NEXT: return %[[ALL]]
+  return %3 : tensor<8x16xf32>
+}
+
+// CHECK-LABEL: func.func @reduce_scatter(
+func.func @reduce_scatter(
+    %a: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}], unreduced={"x", "y"}>})
+    -> (tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>}) {
+  // CHECK-NEXT: %[[ROWS:.*]] = spmd.reduce_scatter %arg0 {{.*}}{"x"} : (tensor<8x16xf32>) -> tensor<4x16xf32>
+  // CHECK-NEXT: spmd.reduce_scatter %[[ROWS]] {{.*}}{"y"} : (tensor<4x16xf32>) -> tensor<4x4xf32>
+  %0 = sdy.reduce_scatter [{"x"}, {"y"}] %a out_sharding=<@mesh, [{"x"}, {"y"}]> : tensor<8x16xf32>
+  return %0 : tensor<8x16xf32>
+}
+
+// CHECK-LABEL: func.func @constants(
+func.func @constants() -> (
+    tensor<4x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>},
+    tensor<4xi32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}]>}) {
+  // CHECK-NEXT: %[[SPLAT:.*]] = sdy.constant dense<1.000000e+00> : tensor<2x8xf32>
+  %0 = sdy.constant {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>} dense<1.0> : tensor<4x8xf32>
+  // CHECK-NEXT: %[[WHOLE:.*]] = sdy.constant dense<[1, 2, 3, 4]> : tensor<4xi32>
+  // CHECK-NEXT: %[[PIECE:.*]] = spmd.all_slice %[[WHOLE]] {{.*}}{"y"} : (tensor<4xi32>) -> tensor<1xi32>
+  %1 = sdy.constant {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}]>]>} dense<[1, 2, 3, 4]> : tensor<4xi32>
+  // CHECK-NEXT: return %[[SPLAT]], %[[PIECE]]
+  return %0, %1 : tensor<4x8xf32>, tensor<4xi32>
+}
+
+// CHECK-LABEL: func.func @data_flow(
+// CHECK-SAME:    %[[A:.*]]: tensor<4xf32>
+func.func @data_flow(
+    %a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>})
+    -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
+  // CHECK-NEXT: stablehlo.optimization_barrier %[[A]] : tensor<4xf32>
+  %0 = stablehlo.optimization_barrier {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} %a : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// A device's index, for what an op computes from positions.
+// CHECK-LABEL: func.func @positions(
+func.func @positions()
+    -> (tensor<8xi32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}]>}) {
+  // CHECK: spmd.device_index @mesh {"y"} : tensor<i32>
+  %0 = stablehlo.iota dim = 0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}]>]>} : tensor<8xi32>
+  return %0 : tensor<8xi32>
+}
+
+// CHECK-LABEL: func.func @no_rule(
+func.func @no_rule(%a: tensor<4xf32>) -> tensor<4xf32> {
+  // CHECK-NEXT: "test.op"(%arg0)
+  %0 = "test.op"(%a) : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @donation(
+// CHECK-SAME:    %arg0: tensor<4xf32> {tf.aliasing_output = 0 : i32}
+// CHECK-SAME:    %arg1: tensor<8xf32>)
+func.func @donation(
+    %a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>, tf.aliasing_output = 0 : i32},
+    %b: tensor<8xf32> {tf.aliasing_output = 1 : i32})
+    -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>},
+        tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
+  return %a, %a : tensor<8xf32>, tensor<8xf32>
+}
