@@ -36,7 +36,8 @@ namespace {
 /// The value that holds the data: sdy ops on global types only rename it.
 Value storage(Value value) {
   while (Operation *op = value.getDefiningOp()) {
-    if (!isa<sdy::SdyDialect>(op->getDialect()) || op->getNumOperands() != 1)
+    if (!isa_and_present<sdy::SdyDialect>(op->getDialect()) ||
+        op->getNumOperands() != 1)
       break;
     value = op->getOperand(0);
   }

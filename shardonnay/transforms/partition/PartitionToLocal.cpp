@@ -185,7 +185,7 @@ FunctionPartitioner::Locals FunctionPartitioner::localize(Operation *op) {
                          "can't be partitioned yet");
   if (auto constant = dyn_cast<sdy::ConstantOp>(op))
     return localizeConstant(constant);
-  if (isa<sdy::SdyDialect>(op->getDialect()))
+  if (isa_and_present<sdy::SdyDialect>(op->getDialect()))
     return localizeCollective(op);
   if (auto ret = dyn_cast<func::ReturnOp>(op))
     return localizeReturn(ret);
