@@ -25,7 +25,9 @@ struct PopulateOpShardingRulesPass
 
   void runOnOperation() override {
     getOperation().walk([](ShardingRuleOpInterface op) {
-      if (op->hasAttr(mlir::sdy::kShardingRuleAttr))
+      // An iota's rule has no operands; the attribute wants at least one.
+      if (op->hasAttr(mlir::sdy::kShardingRuleAttr) ||
+          op->getNumOperands() == 0)
         return;
       if (std::optional<FactorRule> rule = op.getFactorRule())
         op->setAttr(mlir::sdy::kShardingRuleAttr,

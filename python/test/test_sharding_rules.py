@@ -1,0 +1,205 @@
+"""Our factor rules, printed, against those of the sdy passes inside jaxlib, op by op."""
+
+import random
+import re
+import subprocess
+from pathlib import Path
+
+from jax._src.interpreters import mlir as jax_mlir
+from jaxlib.mlir import ir
+from jaxlib.mlir.passmanager import PassManager
+
+SDY_OPT = Path(__file__).resolve().parents[2] / "build/bin/sdy-opt"
+PASS = "sdy-populate-op-sharding-rules"
+
+
+def tensor(shape, element="f32"):
+    return f"tensor<{''.join(f'{size}x' for size in shape)}{element}>"
+
+
+def call(name, attributes, operands, result, region=""):
+    """One op in generic form, with the types of its operands as placeholders."""
+    return name, attributes, operands, result, region
+
+
+def program(ops):
+    """Each op in a function of its own, which has its operands for arguments."""
+    functions = []
+    for i, (name, attributes, operands, result, region) in enumerate(ops):
+        arguments = ", ".join(f"%a{k}: {type}" for k, type in enumerate(operands))
+        names = ", ".join(f"%a{k}" for k in range(len(operands)))
+        properties = f"<{{{attributes}}}>" if attributes else ""
+        functions.append(
+            f'func.func @f{i}({arguments}) {{ %r = "stablehlo.{name}"({names}) {properties} {region} : '
+            f"({', '.join(operands)}) -> {result}\n return }}"
+        )
+    return "\n".join(functions)
+
+
+def rules(text):
+    """The rule of every function's op (not of those in regions), None where it has none."""
+    found = []
+    for function in text.split("func.func")[1:]:
+        matches = re.findall(r"#sdy.op_sharding_rule<(.*?)>}", function)
+        found.append(matches[-1] if matches else None)
+    return found
+
+
+def jaxlib_rules(text):
+    with jax_mlir.make_ir_context():
+        module = ir.Module.parse(text)
+        PassManager.parse(f"builtin.module(func.func({PASS}))").run(module.operation)
+        return rules(str(module))
+
+
+def our_rules(text):
+    done = subprocess.run([SDY_OPT, f"--{PASS}"], input=text, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return rules(done.stdout)
+
+
+def without(rule, kind):
+    return re.sub(rf" {kind}=\{{.*?\}}", "", rule)
+
+
+def check(ops, ignored=None):
+    text = program(ops)
+    for op, expected, got in zip(ops, jaxlib_rules(text), our_rules(text), strict=True):
+        if ignored and got:
+            got = without(got, ignored)
+        assert got == expected, program([op])
+
+
+def split(rng, total, dims):
+    shape = [1] * dims
+    for prime in (2, 3, 5, 7):
+        while total % prime == 0:
+            shape[rng.randrange(dims)] *= prime
+            total //= prime
+    return shape
+
+
+def test_reshape():
+    """Where shapes diverge we ask for replication of factors that one side only has; jaxlib does not."""
+    rng = random.Random(0)
+    ops = []
+    for _ in range(500):
+        total = rng.choice([12, 24, 30, 36, 48, 60, 72, 96, 210, 900])
+        source, target = (tensor(split(rng, total, rng.randint(1, 4))) for _ in range(2))
+        ops.append(call("reshape", "", [source], target))
+    check(ops, ignored="need_replication")
+
+
+def test_transpose_and_broadcast():
+    rng = random.Random(1)
+    ops = []
+    for _ in range(50):
+        shape = [rng.choice([1, 2, 3, 8]) for _ in range(rng.randint(1, 4))]
+        order = rng.sample(range(len(shape)), len(shape))
+        permuted = tensor([shape[d] for d in order])
+        ops.append(call("transpose", f"permutation = array<i64: {str(order)[1:-1]}>", [tensor(shape)], permuted))
+        rank = len(shape) + rng.randint(0, 2)
+        dims = sorted(rng.sample(range(rank), len(shape)))
+        result = [rng.choice([1, 4]) for _ in range(rank)]
+        for size, dim in zip(shape, dims, strict=True):
+            result[dim] = size if size > 1 else rng.choice([1, 5])
+        attribute = f"broadcast_dimensions = array<i64: {str(dims)[1:-1]}>"
+        ops.append(call("broadcast_in_dim", attribute, [tensor(shape)], tensor(result)))
+    check(ops)
+
+
+def test_dot_general():
+    rng = random.Random(2)
+    ops = []
+    for _ in range(50):
+        batch, contract, left, right = ([rng.choice([2, 3, 4]) for _ in range(rng.randint(0, 2))] for _ in range(4))
+        sides, numbers = [], []
+        for name, free in (("lhs", left), ("rhs", right)):
+            sizes = batch + contract + free
+            place = rng.sample(range(len(sizes)), len(sizes))
+            shape = [0] * len(sizes)
+            for size, dim in zip(sizes, place, strict=True):
+                shape[dim] = size
+            # The free dims keep their order.
+            taken = place[: len(batch) + len(contract)]
+            rest = [dim for dim in range(len(sizes)) if dim not in taken]
+            for size, dim in zip(free, rest, strict=True):
+                shape[dim] = size
+            sides.append(tensor(shape))
+            numbers.append(f"{name}_batching_dimensions = {taken[: len(batch)]}")
+            numbers.append(f"{name}_contracting_dimensions = {taken[len(batch) :]}")
+        attribute = f"dot_dimension_numbers = #stablehlo.dot<{', '.join(sorted(numbers, key=lambda n: n[4:5] != 'b'))}>"
+        ops.append(call("dot_general", attribute, sides, tensor(batch + left + right)))
+    check(ops)
+
+
+class Indexing:
+    """Random dimension numbers, for gather and scatter alike: the window is the gathered or the scattered slice."""
+
+    def __init__(self, rng):
+        self.operand = [rng.choice([1, 4, 6, 8]) for _ in range(rng.randint(1, 4))]
+        dims = list(range(len(self.operand)))
+        self.batching = sorted(rng.sample(dims, rng.randint(0, min(1, len(dims) - 1))))
+        free = [dim for dim in dims if dim not in self.batching]
+        self.dropped = sorted(dim for dim in free if rng.random() < 0.5)
+        self.index_map = rng.sample(free, rng.randint(1, len(free)))
+        self.slice = [
+            1 if dim in self.batching + self.dropped else rng.choice([1, size, max(1, size // 2)])
+            for dim, size in enumerate(self.operand)
+        ]
+        batch = [self.operand[dim] for dim in self.batching] + [rng.choice([2, 3]) for _ in range(rng.randint(0, 2))]
+        self.index_batching = list(range(len(self.batching)))
+        self.vector_dim = len(batch) if rng.random() < 0.7 else rng.randint(len(self.batching), len(batch))
+        self.indices = list(batch)
+        if len(self.index_map) > 1 or rng.random() < 0.8:
+            self.indices.insert(self.vector_dim, len(self.index_map))
+        else:
+            self.vector_dim = len(batch)
+        window = [self.slice[dim] for dim in free if dim not in self.dropped]
+        rank = len(batch) + len(window)
+        self.window_dims = sorted(rng.sample(range(rank), len(window)))
+        window, batch = iter(window), iter(batch)
+        self.result = [next(window if dim in self.window_dims else batch) for dim in range(rank)]
+
+    def numbers(self, attribute, names):
+        lists = (self.window_dims, self.dropped, self.batching, self.index_batching, self.index_map)
+        fields = [f"{name} = {list}" for name, list in zip(names, lists, strict=True) if list]
+        if self.vector_dim:
+            fields.append(f"index_vector_dim = {self.vector_dim}")
+        return f"#stablehlo.{attribute}<{', '.join(fields)}>"
+
+
+def test_gather():
+    rng = random.Random(3)
+    names = (
+        "offset_dims", "collapsed_slice_dims", "operand_batching_dims", "start_indices_batching_dims", "start_index_map"
+    )  # fmt: skip
+    ops = []
+    for _ in range(300):
+        x = Indexing(rng)
+        attributes = (
+            f"dimension_numbers = {x.numbers('gather', names)}, slice_sizes = array<i64: {str(x.slice)[1:-1]}>"
+        )
+        ops.append(call("gather", attributes, [tensor(x.operand), tensor(x.indices, "i32")], tensor(x.result)))
+    check(ops)
+
+
+def test_scatter():
+    rng = random.Random(4)
+    names = (
+        "update_window_dims", "inserted_window_dims", "input_batching_dims", "scatter_indices_batching_dims",
+        "scatter_dims_to_operand_dims",
+    )  # fmt: skip
+    bodies = ["%c = stablehlo.add %x, %y : tensor<f32>", "%c = stablehlo.maximum %x, %y : tensor<f32>", None]
+    ops = []
+    for _ in range(300):
+        x = Indexing(rng)
+        body = rng.choice(bodies)
+        result = "%c" if body else "%y"
+        region = (
+            f"({{ ^bb0(%x: tensor<f32>, %y: tensor<f32>): {body or ''}\n stablehlo.return {result} : tensor<f32> }})"
+        )
+        operands = [tensor(x.operand), tensor(x.indices, "i32"), tensor(x.result)]
+        attributes = f"scatter_dimension_numbers = {x.numbers('scatter', names)}"
+        ops.append(call("scatter", attributes, operands, tensor(x.operand), region))
+    check(ops)
