@@ -109,6 +109,8 @@ CompileResult compile(llvm::StringRef text, const CompileOptions &options,
   DialectRegistry registry;
   registerAllDialects(registry);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  // Diagnostics speak of the user's lines, not of the IR at hand.
+  context.printOpOnDiagnostic(false);
   ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
     append(result.diagnostics, diagnostic);
     return success();
