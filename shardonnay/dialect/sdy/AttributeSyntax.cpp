@@ -4,7 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-
+//
 // The text is the one that jaxlib's own sdy dialect prints and parses, the
 // reduction kinds aside, which it does not know.
 //

@@ -4,7 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-
+//
 // Every collective states the sharding of its result; the verifiers compute it
 // again from the operand's and the collective's axes.
 //

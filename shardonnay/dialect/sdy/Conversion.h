@@ -4,7 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-
+//
 // The attributes must be valid for the mesh (the verifiers' business); the
 // values are those of shardonnay/algebra, where an axis is its index in the
 // mesh.

@@ -4,7 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-
+//
 // The sizes of a dim's factors need not multiply to the size of the dim: rules
 // of windowed operations do not.
 //

@@ -1,0 +1,76 @@
+//===- AddDataFlowEdges.cpp - an edge for values that must agree ----------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// For every op that passes values on:
+// 1. Read the owners' shardings, and take them off the op.
+// 2. Put an edge on each owner, with the owner's sharding and uses.
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardonnay/dialect/sdy/ShardingAccess.h"
+#include "shardonnay/interfaces/DataFlowEdge.h"
+#include "shardonnay/transforms/import/Passes.h"
+
+using namespace mlir;
+using namespace mlir::sdy;
+
+namespace shardonnay {
+
+#define GEN_PASS_DEF_ADDDATAFLOWEDGESPASS
+#include "shardonnay/transforms/import/Passes.h.inc"
+
+namespace {
+
+/// Values of these types are sharded with their class; other values than
+/// tensors (tokens) have no sharding.
+FailureOr<bool> needsEdge(Operation *op, Value owner) {
+  if (auto tensor = dyn_cast<RankedTensorType>(owner.getType());
+      tensor && tensor.hasStaticShape())
+    return true;
+  if (isa<TensorType, TupleType>(owner.getType()))
+    return op->emitOpError("passes on a value of type ")
+           << owner.getType() << ", expected tensors of static shape";
+  return false;
+}
+
+void addEdge(Value owner, TensorShardingAttr sharding) {
+  OpBuilder builder(owner.getContext());
+  builder.setInsertionPointAfterValue(owner);
+  auto edge = DataFlowEdgeOp::create(builder, owner.getLoc(), owner, sharding);
+  owner.replaceAllUsesExcept(edge, edge);
+}
+
+LogicalResult addEdges(ShardableDataFlowOpInterface op) {
+  SmallVector<Value> owners;
+  for (Value owner : op.getEdgeOwners()) {
+    FailureOr<bool> needed = needsEdge(op, owner);
+    if (failed(needed))
+      return failure();
+    if (*needed)
+      owners.push_back(owner);
+  }
+  SmallVector<TensorShardingAttr> shardings = getShardings(owners);
+  op->removeAttr(kShardingAttr);
+  for (auto [owner, sharding] : llvm::zip_equal(owners, shardings))
+    addEdge(owner, sharding);
+  return success();
+}
+
+struct AddDataFlowEdgesPass
+    : impl::AddDataFlowEdgesPassBase<AddDataFlowEdgesPass> {
+  void runOnOperation() override {
+    WalkResult walked =
+        getOperation().walk([](ShardableDataFlowOpInterface op) {
+          return WalkResult(addEdges(op));
+        });
+    if (walked.wasInterrupted())
+      signalPassFailure();
+  }
+};
+
+} // namespace
+} // namespace shardonnay

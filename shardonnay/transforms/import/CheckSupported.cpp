@@ -1,0 +1,161 @@
+//===- CheckSupported.cpp - what cannot be partitioned yet ----------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// 1. Check the module: replicas, and how many public functions.
+// 2. Check every op outside of the regions of ops with a sharding rule (these
+//    are the rule's business): its kind, its types, the meshes of its
+//    shardings.
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/IR/AttrTypeSubElements.h"
+#include "shardonnay/dialect/sdy/ShardingAccess.h"
+#include "shardonnay/interfaces/DataFlowEdge.h"
+#include "shardonnay/interfaces/ShardingRule.h"
+#include "shardonnay/transforms/import/Passes.h"
+
+using namespace mlir;
+using namespace mlir::sdy;
+
+namespace shardonnay {
+
+#define GEN_PASS_DEF_CHECKSUPPORTEDPASS
+#include "shardonnay/transforms/import/Passes.h.inc"
+
+namespace {
+
+class SupportChecker {
+public:
+  explicit SupportChecker(ModuleOp module) : module(module) {}
+
+  LogicalResult run() {
+    checkModule();
+    module.walk<WalkOrder::PreOrder>([&](Operation *op) {
+      checkKind(op);
+      checkTypes(op);
+      checkMeshes(op);
+      return isa<ShardingRuleOpInterface>(op) ? WalkResult::skip()
+                                              : WalkResult::advance();
+    });
+    return failure(hasError);
+  }
+
+private:
+  void checkModule();
+  void checkKind(Operation *op);
+  void checkTypes(Operation *op);
+  void checkMeshes(Operation *op);
+  void checkMesh(Operation *op, MeshAttr mesh);
+
+  InFlightDiagnostic error(Operation *op, const Twine &text) {
+    hasError = true;
+    return op->emitError(text);
+  }
+
+  ModuleOp module;
+  bool hasError = false;
+  /// The first mesh with axes that a sharding uses, and by which op.
+  MeshAttr mesh;
+  Operation *meshUser = nullptr;
+};
+
+void SupportChecker::checkModule() {
+  // What JAX writes on every module.
+  auto replicas = module->getAttrOfType<IntegerAttr>("mhlo.num_replicas");
+  if (replicas && replicas.getInt() > 1)
+    error(module, "expected one replica, got ")
+        << replicas.getInt() << ": make the replicas a mesh axis";
+  func::FuncOp first;
+  for (auto func : module.getOps<func::FuncOp>()) {
+    if (!func.isPublic() || func.isExternal())
+      continue;
+    if (!first) {
+      first = func;
+      continue;
+    }
+    InFlightDiagnostic diag =
+        error(func, "expected one public function, got another one, @")
+        << func.getSymName() << ": partition each in a module of its own";
+    diag.attachNote(first.getLoc()) << "the first one";
+  }
+}
+
+void SupportChecker::checkKind(Operation *op) {
+  if (isa<ManualComputationOp, NamedComputationOp>(op)) {
+    error(op, "'") << op->getName()
+                   << "' cannot be partitioned yet: use sharding constraints";
+  } else if (isa<func::CallOp>(op)) {
+    error(op, "call of a function that was not inlined: expected private "
+              "functions with a body");
+  } else if (auto func = dyn_cast<func::FuncOp>(op)) {
+    if (!func.isExternal() && !func.getBody().hasOneBlock())
+      error(op, "expected a function of one block: branches between blocks "
+                "cannot be partitioned yet");
+  } else if (op->getNumRegions() > 0 &&
+             !isa<ModuleOp, ShardingRuleOpInterface,
+                  ShardableDataFlowOpInterface>(op)) {
+    error(op, "'") << op->getName()
+                   << "' has regions and cannot be partitioned yet: unroll the "
+                      "loop, or compute both branches and select";
+  }
+}
+
+void SupportChecker::checkTypes(Operation *op) {
+  auto func = dyn_cast<func::FuncOp>(op);
+  TypeRange types = func ? TypeRange(func.getArgumentTypes())
+                         : TypeRange(op->getResultTypes());
+  for (Type type : types)
+    if (auto tensor = dyn_cast<TensorType>(type);
+        tensor && !tensor.hasStaticShape()) {
+      error(op, "expected static shapes, got ") << type;
+      return;
+    }
+}
+
+void SupportChecker::checkMesh(Operation *op, MeshAttr used) {
+  if (used.isMaximal()) {
+    error(op, "sharding on one device, ")
+        << used << ", cannot be partitioned yet";
+    return;
+  }
+  if (used.isEmpty() || used == mesh)
+    return;
+  if (mesh) {
+    InFlightDiagnostic diag = error(op, "expected all shardings on one mesh, ")
+                              << mesh << ", got " << used;
+    diag.attachNote(meshUser->getLoc()) << "the first one in use";
+    return;
+  }
+  mesh = used;
+  meshUser = op;
+  if (!used.getDeviceIds().empty())
+    error(op, "expected a mesh whose devices stand in their own order, got ")
+        << used << ": give the order to the device assignment";
+}
+
+void SupportChecker::checkMeshes(Operation *op) {
+  AttrTypeWalker walker;
+  llvm::SetVector<MeshAttr> meshes;
+  walker.addWalk([&](TensorShardingAttr sharding) {
+    if (MeshAttr found = getMesh(op, sharding))
+      meshes.insert(found);
+  });
+  walker.walk(op->getAttrDictionary());
+  for (MeshAttr found : meshes)
+    checkMesh(op, found);
+}
+
+struct CheckSupportedPass : impl::CheckSupportedPassBase<CheckSupportedPass> {
+  void runOnOperation() override {
+    if (failed(SupportChecker(getOperation()).run()))
+      signalPassFailure();
+    markAllAnalysesPreserved();
+  }
+};
+
+} // namespace
+} // namespace shardonnay

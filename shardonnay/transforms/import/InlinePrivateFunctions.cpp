@@ -1,0 +1,189 @@
+//===- InlinePrivateFunctions.cpp - bodies in place of calls --------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// 1. Order the functions, callees before callers: recursion is an error.
+// 2. In that order, inline the calls of private functions in each: what is
+//    inlined has no such calls left.
+// 3. Erase private functions that nothing outside of them reaches.
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/IR/IRMapping.h"
+#include "shardonnay/dialect/sdy/ShardingAccess.h"
+#include "shardonnay/transforms/import/Passes.h"
+
+using namespace mlir;
+using namespace mlir::sdy;
+
+namespace shardonnay {
+
+#define GEN_PASS_DEF_INLINEPRIVATEFUNCTIONSPASS
+#include "shardonnay/transforms/import/Passes.h.inc"
+
+namespace {
+
+class PrivateFunctionInliner {
+public:
+  explicit PrivateFunctionInliner(ModuleOp module)
+      : module(module), symbols(module) {}
+
+  LogicalResult run() {
+    for (auto func : module.getOps<func::FuncOp>())
+      if (failed(orderAfterCallees(func)))
+        return failure();
+    for (func::FuncOp func : order)
+      if (failed(inlineCalls(func)))
+        return failure();
+    eraseUnreached();
+    return success();
+  }
+
+private:
+  enum class State { New, Open, Done };
+
+  LogicalResult orderAfterCallees(func::FuncOp func);
+  LogicalResult inlineCalls(func::FuncOp func);
+  void eraseUnreached();
+
+  /// The private function with a body that `call` calls; null if it is another
+  /// one.
+  func::FuncOp getInlinable(func::CallOp call) {
+    auto callee = symbols.lookup<func::FuncOp>(call.getCallee());
+    return callee && callee.isPrivate() && !callee.isExternal()
+               ? callee
+               : func::FuncOp();
+  }
+
+  ModuleOp module;
+  SymbolTable symbols;
+  llvm::DenseMap<Operation *, State> states;
+  SmallVector<func::FuncOp> order;
+};
+
+LogicalResult PrivateFunctionInliner::orderAfterCallees(func::FuncOp func) {
+  State &state = states[func];
+  if (state != State::New)
+    return success();
+  state = State::Open;
+  WalkResult walked = func.walk([&](func::CallOp call) {
+    func::FuncOp callee = getInlinable(call);
+    if (!callee)
+      return WalkResult::advance();
+    if (states.lookup(callee) == State::Open) {
+      InFlightDiagnostic diag =
+          call.emitError("recursive call of @")
+          << call.getCallee()
+          << ": calls are inlined, expected no recursion; write it as a loop";
+      diag.attachNote(callee.getLoc()) << "the function that calls itself";
+      return WalkResult::interrupt();
+    }
+    return WalkResult(orderAfterCallees(callee));
+  });
+  if (walked.wasInterrupted())
+    return failure();
+  // `state` may have moved: the walk above adds to the map.
+  states[func] = State::Done;
+  order.push_back(func);
+  return success();
+}
+
+/// `value` under `sharding`, if there is one and it can be constrained.
+Value constrain(OpBuilder &builder, Location loc, Value value,
+                TensorShardingAttr sharding) {
+  if (!sharding || !isa<RankedTensorType>(value.getType()))
+    return value;
+  return ShardingConstraintOp::create(builder, loc, value, sharding);
+}
+
+/// Clones the body of `callee` before `call` and returns what it returns.
+SmallVector<Value> cloneBody(func::CallOp call, func::FuncOp callee) {
+  OpBuilder builder(call);
+  IRMapping mapping;
+  // A constraint without uses would constrain the operand itself: only
+  // arguments in use get one.
+  for (auto [argument, operand] :
+       llvm::zip_equal(callee.getArguments(), call.getOperands()))
+    mapping.map(argument, argument.use_empty()
+                              ? operand
+                              : constrain(builder, call.getLoc(), operand,
+                                          getSharding(argument)));
+  Block &body = callee.getBody().front();
+  for (Operation &op : body.without_terminator())
+    builder.clone(op, mapping)->walk([&](Operation *clone) {
+      clone->setLoc(CallSiteLoc::get(clone->getLoc(), call.getLoc()));
+    });
+  return llvm::map_to_vector(
+      body.getTerminator()->getOperands(),
+      [&](Value value) { return mapping.lookup(value); });
+}
+
+void inlineCall(func::CallOp call, func::FuncOp callee) {
+  SmallVector<Value> returned = cloneBody(call, callee);
+  OpBuilder builder(call);
+  for (auto [index, result] : llvm::enumerate(call.getResults())) {
+    if (result.use_empty())
+      continue;
+    TensorShardingAttr ofCallee = getFuncResultSharding(callee, index);
+    TensorShardingAttr ofCall = getSharding(result);
+    Value value = constrain(builder, call.getLoc(), returned[index], ofCallee);
+    if (ofCall != ofCallee)
+      value = constrain(builder, call.getLoc(), value, ofCall);
+    result.replaceAllUsesWith(value);
+  }
+  call.erase();
+}
+
+LogicalResult PrivateFunctionInliner::inlineCalls(func::FuncOp func) {
+  SmallVector<func::CallOp> calls;
+  func.walk([&](func::CallOp call) { calls.push_back(call); });
+  for (func::CallOp call : calls) {
+    func::FuncOp callee = getInlinable(call);
+    if (!callee)
+      continue;
+    if (!callee.getBody().hasOneBlock()) {
+      InFlightDiagnostic diag = call.emitError("cannot inline @")
+                                << call.getCallee()
+                                << ": expected a function of one block";
+      diag.attachNote(callee.getLoc()) << "defined here";
+      return diag;
+    }
+    inlineCall(call, callee);
+  }
+  return success();
+}
+
+void PrivateFunctionInliner::eraseUnreached() {
+  llvm::DenseSet<Operation *> reached;
+  SmallVector<Operation *> worklist;
+  for (Operation &op : *module.getBody())
+    if (auto func = dyn_cast<func::FuncOp>(op); !func || !func.isPrivate())
+      worklist.push_back(&op);
+  while (!worklist.empty()) {
+    auto uses = SymbolTable::getSymbolUses(worklist.pop_back_val());
+    if (!uses)
+      return; // An op that may hide symbols: keep all.
+    for (SymbolTable::SymbolUse use : *uses) {
+      Operation *symbol = symbols.lookup(use.getSymbolRef().getRootReference());
+      if (symbol && reached.insert(symbol).second)
+        worklist.push_back(symbol);
+    }
+  }
+  for (func::FuncOp func : order)
+    if (func.isPrivate() && !reached.contains(func))
+      func.erase();
+}
+
+struct InlinePrivateFunctionsPass
+    : impl::InlinePrivateFunctionsPassBase<InlinePrivateFunctionsPass> {
+  void runOnOperation() override {
+    if (failed(PrivateFunctionInliner(getOperation()).run()))
+      signalPassFailure();
+  }
+};
+
+} // namespace
+} // namespace shardonnay

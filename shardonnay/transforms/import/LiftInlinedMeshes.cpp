@@ -1,0 +1,130 @@
+//===- LiftInlinedMeshes.cpp - every mesh has one name --------------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// 1. Find the meshes: those that have a name already, the first name of each,
+//    and the mesh that the shardings of the program use.
+// 2. Rebind every sharding: a mesh that stands in it gets a name, the empty
+//    mesh gives way to the one in use.
+// 3. Erase meshes that are left without use: equal ones and empty ones.
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/IR/AttrTypeSubElements.h"
+#include "shardonnay/dialect/sdy/Ops.h"
+#include "shardonnay/transforms/import/Passes.h"
+
+using namespace mlir;
+using namespace mlir::sdy;
+
+namespace shardonnay {
+
+#define GEN_PASS_DEF_LIFTINLINEDMESHESPASS
+#include "shardonnay/transforms/import/Passes.h.inc"
+
+namespace {
+
+class LiftInlinedMeshes {
+public:
+  explicit LiftInlinedMeshes(ModuleOp module)
+      : module(module), symbols(module) {}
+
+  void run() {
+    findMeshes();
+    rebindShardings();
+    eraseUnused();
+  }
+
+private:
+  void findMeshes();
+  void rebindShardings();
+  void eraseUnused();
+
+  /// The mesh that `meshOrRef` stands for.
+  MeshAttr resolve(Attribute meshOrRef) {
+    if (auto mesh = dyn_cast<MeshAttr>(meshOrRef))
+      return mesh;
+    return meshes.lookup(cast<FlatSymbolRefAttr>(meshOrRef).getAttr());
+  }
+  /// The one name of `mesh`; makes the symbol if there is none.
+  StringAttr getName(MeshAttr mesh);
+
+  ModuleOp module;
+  SymbolTable symbols;
+  llvm::DenseMap<StringAttr, MeshAttr> meshes;
+  llvm::DenseMap<MeshAttr, StringAttr> names;
+  /// What the empty mesh gives way to; null if no mesh has axes.
+  MeshAttr inUse;
+};
+
+void LiftInlinedMeshes::findMeshes() {
+  MeshAttr declared;
+  for (auto op : module.getOps<MeshOp>()) {
+    meshes[op.getSymNameAttr()] = op.getMesh();
+    names.try_emplace(op.getMesh(), op.getSymNameAttr());
+    if (!declared && !op.getMesh().getAxes().empty())
+      declared = op.getMesh();
+  }
+  AttrTypeWalker walker;
+  walker.addWalk([&](TensorShardingAttr sharding) {
+    MeshAttr mesh = resolve(sharding.getMeshOrRef());
+    if (!inUse && mesh && !mesh.getAxes().empty())
+      inUse = mesh;
+  });
+  module.walk<WalkOrder::PreOrder>(
+      [&](Operation *op) { walker.walk(op->getAttrDictionary()); });
+  if (!inUse)
+    inUse = declared;
+}
+
+StringAttr LiftInlinedMeshes::getName(MeshAttr mesh) {
+  StringAttr &name = names[mesh];
+  if (name)
+    return name;
+  std::string text = "mesh";
+  if (mesh.isEmpty())
+    text = "empty_mesh";
+  else if (mesh.isMaximal())
+    text = "maximal_mesh_" + std::to_string(mesh.getDeviceIds().front());
+  auto builder = OpBuilder::atBlockBegin(module.getBody());
+  auto op = MeshOp::create(builder, module.getLoc(), text, mesh);
+  // Renames it if the name is taken.
+  symbols.insert(op, module.getBody()->begin());
+  return name = op.getSymNameAttr();
+}
+
+void LiftInlinedMeshes::rebindShardings() {
+  AttrTypeReplacer replacer;
+  replacer.addReplacement([&](TensorShardingAttr sharding) -> Attribute {
+    MeshAttr mesh = resolve(sharding.getMeshOrRef());
+    if (!mesh)
+      return sharding;
+    if (mesh.isEmpty() && inUse)
+      mesh = inUse;
+    return TensorShardingAttr::get(
+        sharding.getContext(), FlatSymbolRefAttr::get(getName(mesh)),
+        sharding.getDimShardings(), sharding.getReplicatedAxes(),
+        sharding.getUnreducedAxes(), sharding.getReductionKind());
+  });
+  replacer.recursivelyReplaceElementsIn(module, /*replaceAttrs=*/true);
+}
+
+void LiftInlinedMeshes::eraseUnused() {
+  for (auto op : llvm::make_early_inc_range(module.getOps<MeshOp>())) {
+    bool isDuplicate = names[op.getMesh()] != op.getSymNameAttr();
+    if ((isDuplicate || (op.getMesh().isEmpty() && inUse)) &&
+        SymbolTable::symbolKnownUseEmpty(op, module))
+      op.erase();
+  }
+}
+
+struct LiftInlinedMeshesPass
+    : impl::LiftInlinedMeshesPassBase<LiftInlinedMeshesPass> {
+  void runOnOperation() override { LiftInlinedMeshes(getOperation()).run(); }
+};
+
+} // namespace
+} // namespace shardonnay

@@ -1,0 +1,182 @@
+//===- Passes.td - a program becomes ready to propagate ----*- tablegen -*-===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// In the order of the pipeline:
+//   sdy-lift-inlined-meshes, sdy-inline-private-functions, sdy-check-supported,
+//   sdy-remove-size-one-axes, sdy-constant-or-scalar-splitter,
+//   sdy-add-data-flow-edges, sdy-apply-sharding-constraints,
+//   sdy-sharding-group-import
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDONNAY_TRANSFORMS_IMPORT_PASSES_TD
+#define SHARDONNAY_TRANSFORMS_IMPORT_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+class ImportPass<string name> : Pass<name, "mlir::ModuleOp"> {
+  let dependentDialects = ["mlir::sdy::SdyDialect"];
+}
+
+def LiftInlinedMeshesPass : ImportPass<"sdy-lift-inlined-meshes"> {
+  let summary = "Gives every mesh one name, and every sharding a mesh by name";
+  let description = [{
+    Meshes that stand in shardings become symbols; of equal meshes the first one
+    stays. Shardings on the empty mesh name no axis, so they mean the same on
+    any mesh: they move to the one that the program's shardings use.
+
+    Postcondition: every sharding names its mesh; no two meshes are equal.
+
+    ```mlir
+    sdy.sharding_constraint %0 <mesh<["x"=2]>, [{"x"} ]>
+    ```
+    becomes
+    ```mlir
+    sdy.mesh @mesh = <["x"=2]>
+    sdy.sharding_constraint %0 <@mesh, [{"x"} ]>
+    ```
+  }];
+}
+
+def InlinePrivateFunctionsPass : ImportPass<"sdy-inline-private-functions"> {
+  let summary = "Puts the bodies of private functions in place of their calls";
+  let description = [{
+    Everywhere, also in regions, callees first. Shardings of the callee's
+    arguments and results, and of the call's results, become constraints. The
+    locations of inlined ops say where they were called. Private functions that
+    nothing refers to any more go. Recursion is an error.
+
+    Postcondition: no call of a private function that has a body.
+
+    ```mlir
+    %0 = call @f(%a) : (tensor<8xf32>) -> tensor<8xf32>
+    func.func private @f(%b: tensor<8xf32> {sdy.sharding = <@mesh, [{"x"} ]>})
+    ```
+    becomes
+    ```mlir
+    %0 = sdy.sharding_constraint %a <@mesh, [{"x"} ]> : tensor<8xf32>
+    // the body of @f on %0
+    ```
+  }];
+}
+
+def CheckSupportedPass : ImportPass<"sdy-check-supported"> {
+  let summary = "Refuses programs that cannot be partitioned yet";
+  let description = [{
+    An error at each place: manual and named computations; other operations with
+    regions, unless they have a sharding rule or pass values on; dynamic shapes;
+    shardings on one device, on several meshes, or on a mesh whose devices do
+    not stand in their own order; calls that were not inlined; functions of
+    several blocks; several public functions; more than one replica.
+
+    Precondition: after sdy-lift-inlined-meshes and
+    sdy-inline-private-functions. Changes nothing.
+  }];
+}
+
+def RemoveSizeOneAxesPass : ImportPass<"sdy-remove-size-one-axes"> {
+  let summary = "Takes axes of size 1 out of all shardings";
+  let description = [{
+    They cut nothing, but two of them would conflict. The mesh keeps them.
+
+    ```mlir
+    sdy.mesh @mesh = <["x"=1, "y"=2]>
+    sdy.sharding_constraint %0 <@mesh, [{"x", "y"} ]>
+    ```
+    becomes
+    ```mlir
+    sdy.sharding_constraint %0 <@mesh, [{"y"} ]>
+    ```
+  }];
+}
+
+def ConstantOrScalarSplitterPass
+    : ImportPass<"sdy-constant-or-scalar-splitter"> {
+  let summary = "Gives every use of a constant expression its own copy";
+  let description = [{
+    So that no sharding flows from one use to another. A constant expression is
+    a constant, or an op with ConstantExpressionOpInterface on constant
+    expressions only, or such an op that makes a tensor of scalars, whatever
+    computes these. Constants become `sdy.constant`. Values of rank 0 can't be
+    sharded and are not copied. A member of a sharding group stays one in each
+    copy.
+
+    ```mlir
+    %c = stablehlo.constant dense<0.0> : tensor<8xf32>
+    %0 = stablehlo.add %a, %c : tensor<8xf32>
+    %1 = stablehlo.multiply %b, %c : tensor<8xf32>
+    ```
+    becomes
+    ```mlir
+    %c0 = sdy.constant dense<0.0> : tensor<8xf32>
+    %c1 = sdy.constant dense<0.0> : tensor<8xf32>
+    %0 = stablehlo.add %a, %c0 : tensor<8xf32>
+    %1 = stablehlo.multiply %b, %c1 : tensor<8xf32>
+    ```
+  }];
+}
+
+def AddDataFlowEdgesPass : ImportPass<"sdy-add-data-flow-edges"> {
+  let summary = "Puts an edge on every class of values that must agree";
+  let description = [{
+    For each owner of a ShardableDataFlowOpInterface op. The edge takes the
+    owner's sharding and all its uses.
+
+    ```mlir
+    %0 = stablehlo.optimization_barrier %a : tensor<8xf32>
+    ```
+    becomes
+    ```mlir
+    %0 = stablehlo.optimization_barrier %a : tensor<8xf32>
+    %1 = sdy.data_flow_edge %0 : tensor<8xf32>
+    ```
+  }];
+}
+
+def ApplyShardingConstraintsPass
+    : ImportPass<"sdy-apply-sharding-constraints"> {
+  let summary = "Applies constraints to the values that they constrain";
+  let description = [{
+    To a value without a sharding: a constraint without open dims and without
+    unreduced axes, where no other constraint of the value differs, becomes the
+    value's sharding; if the value is a data-flow edge, its other uses move to
+    the constraint instead. If the value's only constraint starts a chain of
+    constraints, each the only use of the one before, its uses behind the chain
+    in the same block (the terminator aside) move to the last one.
+
+    ```mlir
+    %0 = stablehlo.sine %a : tensor<8xf32>
+    %1 = sdy.sharding_constraint %0 <@mesh, [{"x"} ]> : tensor<8xf32>
+    ```
+    becomes
+    ```mlir
+    %0 = stablehlo.sine %a {sdy.sharding = <[<@mesh, [{"x"} ]>]>} : tensor<8xf32>
+    %1 = sdy.sharding_constraint %0 <@mesh, [{"x"} ]> : tensor<8xf32>
+    ```
+  }];
+}
+
+def ShardingGroupImportPass : ImportPass<"sdy-sharding-group-import"> {
+  let summary = "Merges sharding groups that share a value, and numbers them";
+  let description = [{
+    Groups are numbered from 0 in the order of their first member; a value is in
+    its group once. Members of different shapes are an error.
+
+    ```mlir
+    sdy.sharding_group %a group_id=5 : tensor<8xf32>
+    sdy.sharding_group %a group_id=7 : tensor<8xf32>
+    sdy.sharding_group %b group_id=7 : tensor<8xf32>
+    ```
+    becomes
+    ```mlir
+    sdy.sharding_group %a group_id=0 : tensor<8xf32>
+    sdy.sharding_group %b group_id=0 : tensor<8xf32>
+    ```
+  }];
+}
+
+#endif // SHARDONNAY_TRANSFORMS_IMPORT_PASSES_TD

@@ -1,0 +1,75 @@
+//===- RemoveSizeOneAxes.cpp - axes that cut nothing ----------------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// 1. Find the meshes that have axes of size 1.
+// 2. Rewrite every sharding on such a mesh without them: parts of another axis
+//    that become neighbours merge.
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/IR/AttrTypeSubElements.h"
+#include "shardonnay/dialect/sdy/Conversion.h"
+#include "shardonnay/dialect/sdy/Ops.h"
+#include "shardonnay/transforms/import/Passes.h"
+
+using namespace mlir;
+using namespace mlir::sdy;
+
+namespace shardonnay {
+
+#define GEN_PASS_DEF_REMOVESIZEONEAXESPASS
+#include "shardonnay/transforms/import/Passes.h.inc"
+
+namespace {
+
+using MeshesByName = llvm::DenseMap<StringAttr, MeshAttr>;
+
+MeshesByName findMeshes(ModuleOp module) {
+  MeshesByName meshes;
+  for (auto op : module.getOps<MeshOp>())
+    if (llvm::any_of(op.getMesh().getAxes(),
+                     [](MeshAxisAttr axis) { return axis.getSize() == 1; }))
+      meshes[op.getSymNameAttr()] = op.getMesh();
+  return meshes;
+}
+
+void dropSizeOne(AxisList &axes) {
+  AxisList kept;
+  for (AxisRef axis : axes)
+    if (axis.size != 1)
+      kept.append(axis);
+  axes = kept;
+}
+
+TensorShardingAttr rewriteSharding(TensorShardingAttr attr, MeshAttr mesh) {
+  TensorSharding sharding = toSharding(attr, mesh);
+  for (DimSharding &dim : sharding.dims)
+    dropSizeOne(dim.axes);
+  dropSizeOne(sharding.replicated);
+  dropSizeOne(sharding.unreduced);
+  return fromSharding(sharding, attr.getMeshOrRef(), mesh);
+}
+
+struct RemoveSizeOneAxesPass
+    : impl::RemoveSizeOneAxesPassBase<RemoveSizeOneAxesPass> {
+  void runOnOperation() override {
+    MeshesByName meshes = findMeshes(getOperation());
+    if (meshes.empty())
+      return;
+    AttrTypeReplacer replacer;
+    replacer.addReplacement([&](TensorShardingAttr sharding) -> Attribute {
+      FlatSymbolRefAttr name = sharding.getMeshSymbol();
+      MeshAttr mesh = name ? meshes.lookup(name.getAttr()) : MeshAttr();
+      return mesh ? rewriteSharding(sharding, mesh) : sharding;
+    });
+    replacer.recursivelyReplaceElementsIn(getOperation(),
+                                          /*replaceAttrs=*/true);
+  }
+};
+
+} // namespace
+} // namespace shardonnay
