@@ -15,6 +15,7 @@
 #include "shardonnay/emit/Passes.h"
 #include "shardonnay/transforms/collectives/Passes.h"
 #include "shardonnay/transforms/export/Passes.h"
+#include "shardonnay/transforms/import/Passes.h"
 #include "shardonnay/transforms/partition/Passes.h"
 #include "shardonnay/transforms/propagate/Passes.h"
 #include "shardonnay/transforms/reshard/Passes.h"
@@ -35,7 +36,16 @@ constexpr std::pair<Stage, llvm::StringLiteral> kStages[] = {
     {Stage::Emit, "emit"},
 };
 
-void addImport(OpPassManager &pm) {}
+void addImport(OpPassManager &pm) {
+  pm.addPass(createLiftInlinedMeshesPass());
+  pm.addPass(createInlinePrivateFunctionsPass());
+  pm.addPass(createCheckSupportedPass());
+  pm.addPass(createRemoveSizeOneAxesPass());
+  pm.addPass(createConstantOrScalarSplitterPass());
+  pm.addPass(createAddDataFlowEdgesPass());
+  pm.addPass(createApplyShardingConstraintsPass());
+  pm.addPass(createShardingGroupImportPass());
+}
 
 void addPropagate(OpPassManager &pm) {
   pm.addPass(createUserPriorityPropagatePass());

@@ -18,6 +18,7 @@
 #include "shardonnay/models/StableHLO/Models.h"
 #include "shardonnay/transforms/collectives/Passes.h"
 #include "shardonnay/transforms/export/Passes.h"
+#include "shardonnay/transforms/import/Passes.h"
 #include "shardonnay/transforms/partition/Passes.h"
 #include "shardonnay/transforms/propagate/Passes.h"
 #include "shardonnay/transforms/reshard/Passes.h"
@@ -33,6 +34,7 @@ void registerAllDialects(mlir::DialectRegistry &registry) {
 
 void registerAllPasses() {
   mlir::registerTransformsPasses();
+  registerImportPasses();
   registerPropagatePasses();
   registerExportPasses();
   registerReshardPasses();
