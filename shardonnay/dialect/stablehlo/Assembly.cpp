@@ -186,12 +186,8 @@ ParseResult stablehlo::parseOperandsThenComma(
   while (true) {
     OpAsmParser::UnresolvedOperand operand;
     OptionalParseResult parsed = parser.parseOptionalOperand(operand);
-    if (!parsed.has_value()) {
-      // The comma stands even where there is no operand.
-      if (operands.empty())
-        (void)parser.parseOptionalComma();
+    if (!parsed.has_value())
       return success();
-    }
     if (failed(*parsed) || parser.parseComma())
       return failure();
     operands.push_back(operand);
@@ -200,7 +196,9 @@ ParseResult stablehlo::parseOperandsThenComma(
 
 void stablehlo::printOperandsThenComma(OpAsmPrinter &printer, Operation *,
                                        OperandRange operands) {
-  printer << operands << ',';
+  llvm::interleave(
+      operands, printer, [&](Value operand) { printer << operand << ','; },
+      " ");
 }
 
 //===----------------------------------------------------------------------===//

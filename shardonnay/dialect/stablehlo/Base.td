@@ -139,11 +139,17 @@ def ToleranceField : APFloatParameter<"tolerance"> {
   let printer = "$_printer.printFloat($_self)";
 }
 
+// Spelled in full.
+def ModeField : AttrOrTypeParameter<
+    "::mlir::stablehlo::ResultAccuracyModeAttr", "mode"> {
+  let printer = "$_printer.printAttribute($_self)";
+}
+
 def ResultAccuracyAttr : StructAttr<"ResultAccuracy", "result_accuracy"> {
   let summary = "how far a result may be off";
   let parameters = (ins
     ToleranceField:$atol, ToleranceField:$rtol, IndexField:$ulps,
-    AttrParameter<"::mlir::stablehlo::ResultAccuracyModeAttr", "">:$mode);
+    ModeField:$mode);
   let constBuilderCall = "$0";
 }
 

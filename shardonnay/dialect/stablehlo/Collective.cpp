@@ -56,6 +56,9 @@ static LogicalResult checkGroups(Operation *op, DenseIntElementsAttr groups) {
   if (groups.getType().getRank() != 2)
     return op->emitOpError("expected replica_groups of rank 2, got ")
            << groups.getType();
+  if (groups.isSplat() && groups.getNumElements() > 1)
+    return op->emitOpError("has device ") << groups.getSplatValue<int64_t>()
+                                          << " everywhere in replica_groups";
   llvm::SmallDenseSet<int64_t> seen;
   for (int64_t device : groups.getValues<int64_t>()) {
     if (device < -1)
@@ -83,9 +86,9 @@ static std::optional<int64_t> getGroupSize(DenseIntElementsAttr groups) {
   return groups.getType().getDimSize(1);
 }
 
-/// That `result` is `operand` with `dim` resized by `numerator / denominator`.
-static LogicalResult checkResized(Operation *op, Value operand, Value result,
-                                  ArrayRef<int64_t> expected) {
+/// That `result` has the element type of `operand` and the expected shape.
+static LogicalResult checkMoved(Operation *op, Value operand, Value result,
+                                ArrayRef<int64_t> expected) {
   if (getElementTypeOrSelf(operand) != getElementTypeOrSelf(result))
     return op->emitOpError("expected the element type of ")
            << operand.getType() << ", got " << result.getType();
@@ -180,7 +183,7 @@ LogicalResult AllGatherOp::verify() {
     SmallVector<int64_t> expected(type.getShape());
     expected[dim] =
         groupSize ? scaleSize(expected[dim], *groupSize) : ShapedType::kDynamic;
-    if (failed(checkResized(*this, operand, result, expected)))
+    if (failed(checkMoved(*this, operand, result, expected)))
       return failure();
   }
   return success();
@@ -208,7 +211,7 @@ LogicalResult AllToAllOp::verify() {
     if (failed(divideSize(*this, splitDim, expected[splitDim], count)))
       return failure();
     expected[concatDim] = scaleSize(expected[concatDim], count);
-    if (failed(checkResized(*this, operand, result, expected)))
+    if (failed(checkMoved(*this, operand, result, expected)))
       return failure();
   }
   return success();
@@ -219,6 +222,9 @@ LogicalResult CollectivePermuteOp::verify() {
   if (pairs.getType().getRank() != 2 || pairs.getType().getDimSize(1) != 2)
     return emitOpError("expected source_target_pairs of shape [n, 2], got ")
            << pairs.getType();
+  if (pairs.isSplat() && pairs.getNumElements() > 2)
+    return emitOpError("has device ") << pairs.getSplatValue<int64_t>()
+                                      << " everywhere in source_target_pairs";
   llvm::SmallDenseSet<int64_t> sources, targets;
   for (auto [i, device] : llvm::enumerate(pairs.getValues<int64_t>())) {
     bool isSource = i % 2 == 0;

@@ -35,10 +35,11 @@ LogicalResult stablehlo::checkDims(std::optional<Location> location,
   llvm::SmallBitVector seen(rank);
   for (int64_t dim : dims) {
     if (dim < 0 || dim >= rank)
-      return emitOptionalError(location, what, " has dim ", dim,
-                               ", expected one of a tensor of rank ", rank);
+      return emitOptionalError(location, "dim ", dim, " of ", what,
+                               " is out of range, expected 0 <= dim < ", rank);
     if (seen.test(dim))
-      return emitOptionalError(location, what, " has dim ", dim, " twice");
+      return emitOptionalError(location, "dim ", dim, " of ", what,
+                               " comes twice");
     seen.set(dim);
   }
   return success();
@@ -48,8 +49,8 @@ LogicalResult stablehlo::checkSorted(std::optional<Location> location,
                                      StringRef what, ArrayRef<int64_t> dims) {
   if (llvm::is_sorted(dims))
     return success();
-  return emitOptionalError(location, what,
-                           " must be in increasing order, got [", dims, "]");
+  return emitOptionalError(location, "expected ", what,
+                           " in increasing order, got [", dims, "]");
 }
 
 LogicalResult stablehlo::checkShape(std::optional<Location> location,

@@ -20,6 +20,14 @@ void StablehloDialect::addControlOps() {
 #define GET_OP_CLASSES
 #include "shardonnay/dialect/stablehlo/Control.cpp.inc"
 
+LogicalResult ReturnOp::verify() {
+  OperationName parent = (*this)->getParentOp()->getName();
+  if (parent.getDialectNamespace() == StablehloDialect::getDialectNamespace())
+    return success();
+  return emitOpError("expected to end a region of an op of stablehlo, got '")
+         << parent << "'";
+}
+
 LogicalResult OptimizationBarrierOp::verify() {
   if (getNumResults() == getNumOperands() &&
       areCompatible(getOperandTypes(), getResultTypes()))

@@ -11,11 +11,11 @@
 include "shardonnay/dialect/stablehlo/Base.td"
 
 def ReturnOp : HLOOp<"return", [
-    Pure, ReturnLike, Terminator,
-    ParentOneOf<["ReduceOp", "ScatterOp", "AllReduceOp", "ReduceScatterOp"]>]> {
-  let summary = "the results of a region";
+    Pure, ReturnLike, Terminator]> {
+  let summary = "the results of a region of an op of this dialect";
   let arguments = (ins Variadic<HLOValue>:$results);
   let assemblyFormat = "$results attr-dict (`:` type($results)^)?";
+  let hasVerifier = 1;
 }
 
 def OptimizationBarrierOp : HLOOp<"optimization_barrier", [Pure]> {

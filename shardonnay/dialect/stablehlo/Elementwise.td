@@ -1,4 +1,4 @@
-//===- Elementwise.td - each result element from its own index *- tablegen -*-===//
+//===- Elementwise.td - result elements of own index -------*- tablegen -*-===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

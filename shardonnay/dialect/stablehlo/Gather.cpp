@@ -71,7 +71,7 @@ static LogicalResult checkIndices(std::optional<Location> location,
 
 static LogicalResult checkBatching(std::optional<Location> location,
                                    const Addressing &a) {
-  if (failed(checkDims(location, "batching dims of the indices",
+  if (failed(checkDims(location, "the batching dims of the indices",
                        a.indicesBatchingDims, a.indices.getRank())) ||
       failed(checkCount(location, "batching dims of the indices",
                         a.indicesBatchingDims.size(), a.batchingDims.size())))
@@ -89,7 +89,7 @@ static LogicalResult checkBatching(std::optional<Location> location,
 static LogicalResult checkAddressing(std::optional<Location> location,
                                      const Addressing &a) {
   int64_t rank = a.tensor.getRank();
-  if (failed(checkDims(location, "collapsed, inserted or batching dims",
+  if (failed(checkDims(location, "the collapsed, inserted or batching dims",
                        concat(a.droppedDims, a.batchingDims), rank)) ||
       failed(
           checkSorted(location, "collapsed or inserted dims", a.droppedDims)) ||
@@ -99,7 +99,8 @@ static LogicalResult checkAddressing(std::optional<Location> location,
   int64_t windowRank = rank - a.droppedDims.size() - a.batchingDims.size();
   if (failed(checkCount(location, "window dims", a.windowDims.size(),
                         windowRank)) ||
-      failed(checkDims(location, "window dims", a.windowDims, a.windowsRank)))
+      failed(
+          checkDims(location, "the window dims", a.windowDims, a.windowsRank)))
     return failure();
   return checkSorted(location, "window dims", a.windowDims);
 }

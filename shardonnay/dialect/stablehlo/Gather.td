@@ -43,7 +43,8 @@ def ScatterOp : HLOOp<"scatter", [
 
 def DynamicSliceOp : InferringOp<"dynamic_slice", [Pure]> {
   let summary = "one window of the operand, its start clamped to the bounds";
-  let arguments = (ins HLOTensor:$operand, Variadic<HLOIntScalar>:$start_indices,
+  let arguments = (ins HLOTensor:$operand,
+                       Variadic<HLOIntScalar>:$start_indices,
                        DenseI64ArrayAttr:$slice_sizes);
   let results = (outs HLOTensor:$result);
   let assemblyFormat = [{

@@ -146,10 +146,9 @@ static FailureOr<OperationName> parseAppliedOp(OpAsmParser &parser) {
   return name;
 }
 
-/// Fills `body` with `name` applied to two scalars with elements like `type`.
+/// Fills `body` with `name` applied to two `scalar`s.
 static void buildBody(OpAsmParser &parser, Region &body, OperationName name,
-                      Type type, Location loc) {
-  auto scalar = RankedTensorType::get({}, getElementTypeOrSelf(type));
+                      RankedTensorType scalar, Location loc) {
   Block &block = body.emplaceBlock();
   block.addArguments({scalar, scalar}, {loc, loc});
   OpBuilder builder(parser.getContext());
@@ -206,13 +205,19 @@ ParseResult ReduceOp::parse(OpAsmParser &parser, OperationState &result) {
   SMLoc bodyLoc = parser.getCurrentLocation();
   if (!applied)
     return parseBody(parser, body);
-  if (type.getNumInputs() != 2)
-    return parser.emitError(bodyLoc, "expected 'applies' with one input only");
+  // The initial value has the type of what the body combines.
+  auto scalar = type.getNumInputs() == 2
+                    ? dyn_cast<RankedTensorType>(type.getInput(1))
+                    : RankedTensorType();
+  if (!scalar)
+    return parser.emitError(bodyLoc, "expected the types of one input and its "
+                                     "initial value with 'applies', got ")
+           << type;
   std::optional<Location> loc;
   if (parser.parseOptionalLocationSpecifier(loc))
     return failure();
   if (loc)
     result.location = *loc;
-  buildBody(parser, body, *applied, type.getInput(0), result.location);
+  buildBody(parser, body, *applied, scalar, result.location);
   return success();
 }

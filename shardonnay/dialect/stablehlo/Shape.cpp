@@ -66,8 +66,8 @@ LogicalResult BroadcastInDimOp::verify() {
   ArrayRef<int64_t> dims = getBroadcastDimensions();
   if (failed(checkCount(getLoc(), "broadcast dimensions", dims.size(),
                         operand.getRank())) ||
-      failed(
-          checkDims(getLoc(), "broadcast dimensions", dims, result.getRank())))
+      failed(checkDims(getLoc(), "the broadcast dimensions", dims,
+                       result.getRank())))
     return failure();
   for (auto [i, dim] : llvm::enumerate(dims))
     if (operand.getDimSize(i) != 1 &&

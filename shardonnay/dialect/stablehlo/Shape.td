@@ -45,7 +45,9 @@ def ReshapeOp : HLOOp<"reshape", [Pure, SameOperandsAndResultElementType]> {
   let summary = "the same elements in the same order under another shape";
   let arguments = (ins HLOTensor:$operand);
   let results = (outs HLOTensor:$result);
-  let assemblyFormat = "$operand attr-dict `:` functional-type(operands, results)";
+  let assemblyFormat = [{
+    $operand attr-dict `:` functional-type(operands, results)
+  }];
   let hasVerifier = 1;
 }
 

@@ -33,12 +33,7 @@ namespace mlir::stablehlo {
 /// wherever both sizes are known.
 bool areCompatible(TypeRange a, TypeRange b);
 
-// Named by traits of ops of other families.
-class AllReduceOp;
-class ReduceOp;
-class ReduceScatterOp;
-class ReturnOp;
-class ScatterOp;
+class ReturnOp; // named by traits of other families
 
 /// What an absent `result_accuracy` means.
 ResultAccuracyAttr defaultAccuracy(MLIRContext *context);
