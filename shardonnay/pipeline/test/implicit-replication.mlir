@@ -1,8 +1,8 @@
 // RUN: sdy-opt %s --sdy-partition-pipeline -o /dev/null 2>&1 | FileCheck %s --check-prefix=WARN
 // RUN: not sdy-opt %s --sdy-partition-pipeline=no-implicit-replication -o /dev/null 2>&1 | FileCheck %s --check-prefix=ERROR
 
-// WARN: implicit-replication.mlir:[[#@LINE+6]]:8: warning:
-// ERROR: implicit-replication.mlir:[[#@LINE+5]]:8: error:
+// WARN: implicit-replication.mlir:[[#@LINE+5]]:8: warning:
+// ERROR: implicit-replication.mlir:[[#@LINE+4]]:8: error:
 sdy.mesh @mesh = <["x"=2]>
 
 func.func public @main(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32> {

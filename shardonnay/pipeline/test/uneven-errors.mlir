@@ -4,7 +4,7 @@
 sdy.mesh @mesh = <["x"=4]>
 
 func.func public @main(
-    // expected-error @below {{dim 0 of size 10 of 'tensor<10xf32>' is cut by axes {"x"} of size 4}}
+    // expected-error @below {{cuts dim 0 of size 10 into 4}}
     %a: tensor<10xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<10xf32> {
   %0 = stablehlo.negate %a : tensor<10xf32>
   return %0 : tensor<10xf32>
