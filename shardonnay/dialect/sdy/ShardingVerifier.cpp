@@ -131,26 +131,22 @@ static LogicalResult verifyPriorities(TensorShardingAttr sharding,
   return success();
 }
 
-/// No axis of `sharding` is bound by a manual computation around `from`.
-static LogicalResult verifyNotManual(TensorShardingAttr sharding,
+/// No axis of `lists` is bound by a manual computation around `from`.
+static LogicalResult verifyNotManual(ArrayRef<ArrayRef<AxisRefAttr>> lists,
                                      Operation *from, EmitError emitError) {
   for (auto manual = from->getParentOfType<ManualComputationOp>(); manual;
-       manual = manual->getParentOfType<ManualComputationOp>()) {
-    auto isManual = [&](AxisRefAttr axis) {
-      return llvm::is_contained(
-          manual.getManualAxes().getValue(),
-          StringAttr::get(axis.getContext(), axis.getName()));
-    };
-    for (DimensionShardingAttr dim : sharding.getDimShardings())
-      for (AxisRefAttr axis : dim.getAxes())
-        if (isManual(axis)) {
+       manual = manual->getParentOfType<ManualComputationOp>())
+    for (ArrayRef<AxisRefAttr> list : lists)
+      for (AxisRefAttr axis : list)
+        if (llvm::is_contained(
+                manual.getManualAxes().getValue(),
+                StringAttr::get(axis.getContext(), axis.getName()))) {
           InFlightDiagnostic diag = emitError()
                                     << "axis " << axis.toString()
                                     << " is manual here and cannot be used";
           diag.attachNote(manual.getLoc()) << "made manual here";
           return diag;
         }
-  }
   return success();
 }
 
@@ -179,7 +175,7 @@ LogicalResult mlir::sdy::verifySharding(TensorShardingAttr sharding, Type type,
                                        "replicated", mesh, emitError)) &&
                  succeeded(verifyOrder(sharding.getUnreducedAxes(), "unreduced",
                                        mesh, emitError)) &&
-                 succeeded(verifyNotManual(sharding, from, emitError)));
+                 succeeded(verifyNotManual(lists, from, emitError)));
 }
 
 LogicalResult mlir::sdy::verifyShardings(TensorShardingPerValueAttr shardings,

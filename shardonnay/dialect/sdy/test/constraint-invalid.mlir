@@ -1,0 +1,44 @@
+// RUN: sdy-opt %s -split-input-file -verify-diagnostics -allow-unregistered-dialect
+
+sdy.mesh @mesh = <["x"=2]>
+func.func @constraint(%arg0: tensor<8x8xf32>) {
+  // expected-error @below {{sharding has 1 dims, expected 2}}
+  %0 = sdy.sharding_constraint %arg0 <@mesh, [{"x"}]> : tensor<8x8xf32>
+  return
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=2]>
+func.func @reshard(%arg0: tensor<8xf32>) {
+  // expected-error @below {{unknown axis "y"}}
+  %0 = sdy.reshard %arg0 <@mesh, [{"y"}]> : tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @barrier(%arg0: tensor<8xf32>) {
+  // expected-error @below {{with direction BOTH stops nothing, expected NONE, FORWARD or BACKWARD}}
+  %0 = sdy.propagation_barrier %arg0 allowed_direction=BOTH : tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @edge_uses() {
+  %0 = "test.op"() : () -> tensor<8xf32>
+  // expected-error @below {{expected to be the only use of its operand}}
+  %1 = sdy.data_flow_edge %0 : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// -----
+
+func.func @edge_source() -> tensor<8xf32> {
+  // expected-note @below {{defined here}}
+  %0 = sdy.constant dense<1.0> : tensor<8xf32>
+  // expected-error @below {{expected an operand that an operation which passes values on owns, got a result of 'sdy.constant'}}
+  %1 = sdy.data_flow_edge %0 : tensor<8xf32>
+  return %1 : tensor<8xf32>
+}
