@@ -35,12 +35,24 @@ std::optional<FactorRule> getFactorRule(Operation *op) {
 
 using GroupOps = llvm::MapVector<int64_t, SmallVector<sdy::ShardingGroupOp>>;
 
+/// What is written for a member of a group; null also where that says nothing.
+static sdy::TensorShardingAttr memberSharding(sdy::ShardingGroupOp member) {
+  sdy::TensorShardingAttr sharding = sdy::getSharding(member.getInput());
+  if (!sharding || !sharding.getReplicatedAxes().empty() ||
+      !sharding.getUnreducedAxes().empty())
+    return sharding;
+  for (sdy::DimensionShardingAttr dim : sharding.getDimShardings())
+    if (dim.getIsClosed() || !dim.getAxes().empty())
+      return sharding;
+  return {};
+}
+
 /// The members' one sharding, null if none has one; failure if two differ.
 static FailureOr<sdy::TensorShardingAttr>
 commonSharding(ArrayRef<sdy::ShardingGroupOp> members) {
   sdy::TensorShardingAttr common;
   for (sdy::ShardingGroupOp member : members) {
-    sdy::TensorShardingAttr sharding = sdy::getSharding(member.getInput());
+    sdy::TensorShardingAttr sharding = memberSharding(member);
     if (common && sharding && sharding != common)
       return failure();
     common = common ? common : sharding;
@@ -59,7 +71,7 @@ static void separateMembers(ArrayRef<sdy::ShardingGroupOp> members) {
          "of the group";
   Attribute meshOrRef;
   for (sdy::ShardingGroupOp member : members) {
-    sdy::TensorShardingAttr sharding = sdy::getSharding(member.getInput());
+    sdy::TensorShardingAttr sharding = memberSharding(member);
     if (!sharding)
       continue;
     meshOrRef = meshOrRef ? meshOrRef : sharding.getMeshOrRef();
@@ -194,12 +206,17 @@ private:
     } else if (auto edge = dyn_cast<sdy::DataFlowEdgeOp>(op)) {
       GraphOp &node = addIdentity(op, edgeSources(edge), edge.getResult());
       node.propagationClass = PropagationClass::PassThrough;
+      // What counts is the use of the owner, and that is the edge's alone.
+      node.onlyUser = true;
     } else if (isa<sdy::ShardingConstraintOp, sdy::PropagationBarrierOp>(op)) {
       GraphOp &node = addIdentity(op, op->getOperands(), op->getResult(0));
       node.propagationClass = PropagationClass::PassThrough;
       node.elementwise = true;
-      if (auto barrier = dyn_cast<sdy::PropagationBarrierOp>(op))
+      if (auto barrier = dyn_cast<sdy::PropagationBarrierOp>(op)) {
         node.allowed = toDirection(barrier.getAllowedDirection());
+        // It says itself where axes may pass, whatever the level.
+        node.onlyUser = true;
+      }
     } else if (std::optional<FactorRule> rule = getFactorRule(op)) {
       GraphOp &node = addOp(op, op->getOperands(), op->getResults());
       node.rule = std::move(*rule);

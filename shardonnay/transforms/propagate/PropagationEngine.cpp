@@ -253,9 +253,11 @@ static std::vector<WaitingDim> takeOutLaterDims(PropagationGraph &graph) {
   return waiting;
 }
 
+/// The priority has done its work then.
 static void putBack(PropagationGraph &graph, const WaitingDim &waiting) {
   TensorSharding &sharding = graph.tensors[waiting.tensor].sharding;
   sharding.dims[waiting.dim] = waiting.sharding;
+  sharding.dims[waiting.dim].priority = 0;
   sharding.replicated = sharding.replicated.subtract(waiting.sharding.axes);
 }
 

@@ -165,7 +165,7 @@ TEST(UserPriority, LaterDimsWait) {
   propagateByUserPriority(graph.connect(), PropagationStrategy::Aggressive,
                           /*byOpPriority=*/true);
   EXPECT_EQ(graph.axes(c, 1), AxisList{x});
-  EXPECT_EQ(graph.tensors[a].sharding.dims[0], closed({x}, 1));
+  EXPECT_EQ(graph.tensors[a].sharding.dims[0], closed({x}));
 }
 
 TEST(UserPriority, NobodyTakesTheAxesOfAWaitingDim) {
