@@ -6,8 +6,9 @@
 //===----------------------------------------------------------------------===//
 //
 // 1. Replace constants by `sdy.constant`.
-// 2. Find the constant expressions, in program order.
-// 3. Copy the expression of each use: parts that one use shares stay shared.
+// 2. Find the constant expressions, and tensors made of scalars, in program
+//    order.
+// 3. Copy them for each use: parts that one use shares stay shared.
 // 4. Erase the originals, which nothing but sharding groups uses any more.
 //
 //===----------------------------------------------------------------------===//
@@ -35,6 +36,21 @@ bool isScalar(Type type) {
   return tensor && tensor.getRank() == 0;
 }
 
+/// If its operands are constant, `op` is a constant expression.
+bool canBeCopied(Operation *op) {
+  auto expression = dyn_cast<ConstantExpressionOpInterface>(op);
+  return expression && expression.isConstantExpression() &&
+         op->getNumResults() == 1 && isPure(op);
+}
+
+/// `op` makes a tensor of scalars.
+bool isScalarExpansion(Operation *op) {
+  auto type = dyn_cast<RankedTensorType>(op->getResult(0).getType());
+  return type && type.hasStaticShape() && type.getNumElements() > 1 &&
+         op->getNumOperands() > 0 &&
+         llvm::all_of(op->getOperandTypes(), isScalar);
+}
+
 class ConstantSplitter {
 public:
   explicit ConstantSplitter(ModuleOp module) : module(module) {}
@@ -53,7 +69,6 @@ private:
   void copyForUses();
   void eraseOriginals();
 
-  bool isExpression(Operation *op);
   /// The expression behind `value` that is to be copied; null if `value` is
   /// none, or of rank 0.
   Operation *getCopied(Value value) {
@@ -65,7 +80,7 @@ private:
   Value copy(Operation *op, IRMapping &copies);
 
   ModuleOp module;
-  /// In program order.
+  /// What is copied, in program order.
   llvm::SetVector<Operation *> expressions;
 };
 
@@ -97,25 +112,18 @@ void ConstantSplitter::replaceConstants() {
   }
 }
 
-bool ConstantSplitter::isExpression(Operation *op) {
-  if (isa<ConstantOp>(op))
-    return true;
-  auto expression = dyn_cast<ConstantExpressionOpInterface>(op);
-  if (!expression || !expression.isConstantExpression() ||
-      op->getNumResults() != 1 || !isPure(op))
-    return false;
-  bool broadcastsScalars = op->getNumOperands() > 0 &&
-                           !isScalar(op->getResult(0).getType()) &&
-                           llvm::all_of(op->getOperandTypes(), isScalar);
-  return broadcastsScalars || llvm::all_of(op->getOperands(), [&](Value value) {
-           return expressions.contains(value.getDefiningOp());
-         });
-}
-
 void ConstantSplitter::findExpressions() {
+  llvm::DenseSet<Operation *> constants;
+  auto isConstant = [&](Value value) {
+    return constants.contains(value.getDefiningOp());
+  };
   walk([&](Operation *op) {
-    if (isExpression(op))
-      expressions.insert(op);
+    if (isa<ConstantOp>(op) ||
+        (canBeCopied(op) && llvm::all_of(op->getOperands(), isConstant)))
+      constants.insert(op);
+    else if (!canBeCopied(op) || !isScalarExpansion(op))
+      return;
+    expressions.insert(op);
   });
 }
 

@@ -100,10 +100,10 @@ def ConstantOrScalarSplitterPass
   let description = [{
     So that no sharding flows from one use to another. A constant expression is
     a constant, or an op with ConstantExpressionOpInterface on constant
-    expressions only, or such an op that makes a tensor of scalars, whatever
-    computes these. Constants become `sdy.constant`. Values of rank 0 can't be
-    sharded and are not copied. A member of a sharding group stays one in each
-    copy.
+    expressions only. Such an op that makes a tensor of scalars is copied too,
+    whatever computes these. Constants become `sdy.constant`. Values of rank 0
+    can't be sharded and are not copied. A member of a sharding group stays one
+    in each copy.
 
     ```mlir
     %c = stablehlo.constant dense<0.0> : tensor<8xf32>

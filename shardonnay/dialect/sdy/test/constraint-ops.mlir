@@ -1,4 +1,4 @@
-// RUN: sdy-opt %s -allow-unregistered-dialect | sdy-opt -allow-unregistered-dialect | FileCheck %s
+// RUN: sdy-opt %s | sdy-opt | FileCheck %s
 
 sdy.mesh @mesh = <["x"=2, "y"=4]>
 
@@ -19,13 +19,15 @@ func.func @constraints(%arg0: tensor<8x8xf32>) -> tensor<8x8xf32> {
   return %4 : tensor<8x8xf32>
 }
 
+func.func private @two(tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>)
+
 // CHECK-LABEL: func @import_ops
 func.func @import_ops() -> (tensor<8xf32>, tensor<8xf32>) {
   // CHECK: sdy.constant dense<1.000000e+00> : tensor<8xf32>
   %0 = sdy.constant dense<1.0> : tensor<8xf32>
   // CHECK: sdy.constant {test.tag} dense<[1, 2]> : tensor<2xi32>
   %1 = sdy.constant {test.tag} dense<[1, 2]> : tensor<2xi32>
-  %2:2 = "test.two"(%0) : (tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>)
+  %2:2 = call @two(%0) : (tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>)
   // CHECK: sdy.data_flow_edge %2#0 sharding=<@mesh, [{?}]> : tensor<8xf32>
   %3 = sdy.data_flow_edge %2#0 sharding=<@mesh, [{?}]> : tensor<8xf32>
   // CHECK: sdy.data_flow_edge %2#1 : tensor<8xf32>

@@ -1,0 +1,66 @@
+// RUN: sdy-opt %s -sdy-apply-sharding-constraints | FileCheck %s
+
+sdy.mesh @mesh = <["x"=2, "y"=2]>
+
+// CHECK-LABEL: func @definite
+// CHECK-SAME:  %arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}]>}
+// CHECK-NEXT:  %[[A:.*]] = stablehlo.abs %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>}
+// CHECK-NEXT:  sdy.sharding_constraint %[[A]] <@mesh, [{"x"}]>
+func.func @definite(%arg0: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = stablehlo.abs %arg0 : tensor<8xf32>
+  %1 = sdy.sharding_constraint %0 <@mesh, [{"x"}]> : tensor<8xf32>
+  %2 = sdy.sharding_constraint %arg0 <@mesh, [{"y"}]> : tensor<8xf32>
+  return %1 : tensor<8xf32>
+}
+
+// Open dims are propagation's business, unreduced axes the constrained value's.
+// CHECK-LABEL: func @indefinite
+// CHECK-SAME:  (%arg0: tensor<8xf32>, %arg1: tensor<8xf32>)
+func.func @indefinite(%arg0: tensor<8xf32>, %arg1: tensor<8xf32>) {
+  %0 = sdy.sharding_constraint %arg0 <@mesh, [{"x", ?}]> : tensor<8xf32>
+  %1 = sdy.sharding_constraint %arg1 <@mesh, [{"x"}], unreduced={"y"}> : tensor<8xf32>
+  return
+}
+
+// CHECK-LABEL: func @differ
+// CHECK-SAME:  (%arg0: tensor<8xf32>)
+func.func @differ(%arg0: tensor<8xf32>) {
+  %0 = sdy.sharding_constraint %arg0 <@mesh, [{"x"}]> : tensor<8xf32>
+  %1 = sdy.sharding_constraint %arg0 <@mesh, [{"y"}]> : tensor<8xf32>
+  return
+}
+
+// CHECK-LABEL: func @has_sharding
+// CHECK-SAME:  (%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{?}]>})
+func.func @has_sharding(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{?}]>}) {
+  %0 = sdy.sharding_constraint %arg0 <@mesh, [{"x"}]> : tensor<8xf32>
+  return
+}
+
+// CHECK-LABEL: func @edge
+// CHECK:       %[[E:.*]] = sdy.data_flow_edge %{{.*}} : tensor<8xf32>
+// CHECK-NEXT:  %[[C:.*]] = sdy.sharding_constraint %[[E]] <@mesh, [{"x"}]>
+// CHECK-NEXT:  %[[A:.*]] = stablehlo.abs %[[C]]
+// CHECK-NEXT:  return %[[A]], %[[C]]
+func.func @edge(%arg0: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  %0 = stablehlo.optimization_barrier %arg0 : tensor<8xf32>
+  %1 = sdy.data_flow_edge %0 : tensor<8xf32>
+  %2 = stablehlo.abs %1 : tensor<8xf32>
+  %3 = sdy.sharding_constraint %1 <@mesh, [{"x"}]> : tensor<8xf32>
+  return %2, %1 : tensor<8xf32>, tensor<8xf32>
+}
+
+// Uses behind the chain, in its block, take its end; the terminator does not.
+// CHECK-LABEL: func @chain
+// CHECK:       %[[BEFORE:.*]] = stablehlo.abs %arg0
+// CHECK-NEXT:  %[[X:.*]] = sdy.sharding_constraint %arg0 <@mesh, [{"x"}]>
+// CHECK-NEXT:  %[[Y:.*]] = sdy.sharding_constraint %[[X]] <@mesh, [{"y"}]>
+// CHECK-NEXT:  %[[BEHIND:.*]] = stablehlo.abs %[[Y]]
+// CHECK-NEXT:  return %[[BEFORE]], %[[BEHIND]], %arg0
+func.func @chain(%arg0: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) {
+  %0 = stablehlo.abs %arg0 : tensor<8xf32>
+  %1 = sdy.sharding_constraint %arg0 <@mesh, [{"x"}]> : tensor<8xf32>
+  %2 = sdy.sharding_constraint %1 <@mesh, [{"y"}]> : tensor<8xf32>
+  %3 = stablehlo.abs %arg0 : tensor<8xf32>
+  return %0, %3, %arg0 : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
+}

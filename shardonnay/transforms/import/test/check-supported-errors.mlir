@@ -1,0 +1,95 @@
+// RUN: sdy-opt %s -split-input-file -verify-diagnostics -sdy-check-supported -allow-unregistered-dialect
+
+// expected-error @below {{expected one replica, got 2: make the replicas a mesh axis}}
+module attributes {mhlo.num_replicas = 2 : i32} {}
+
+// -----
+
+// expected-note @below {{the first one}}
+func.func @a() {
+  return
+}
+// expected-error @below {{expected one public function, got another one, @b: partition each in a module of its own}}
+func.func @b() {
+  return
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=2]>
+func.func @main(%arg0: tensor<8xf32>) {
+  // expected-error @below {{'sdy.manual_computation' cannot be partitioned yet: use sharding constraints}}
+  sdy.manual_computation(%arg0) in_shardings=[<@mesh, [{"x"}]>] out_shardings=[] manual_axes={"x"} (%arg1: tensor<4xf32>) {
+    sdy.return
+  } : (tensor<8xf32>) -> ()
+  // expected-error @below {{'sdy.named_computation' cannot be partitioned yet: use sharding constraints}}
+  sdy.named_computation<"f">() () {
+    sdy.return
+  } : () -> ()
+  return
+}
+
+// -----
+
+func.func @main(%arg0: tensor<i32>) {
+  // expected-error @below {{'test.case' has regions and cannot be partitioned yet: unroll the loop, or compute both branches and select}}
+  "test.case"(%arg0) ({
+    "test.yield"() : () -> ()
+  }) : (tensor<i32>) -> ()
+  return
+}
+
+// -----
+
+func.func private @external()
+func.func @main() {
+  // expected-error @below {{call of a function that was not inlined: expected private functions with a body}}
+  call @external() : () -> ()
+  return
+}
+
+// -----
+
+// expected-error @below {{expected a function of one block: branches between blocks cannot be partitioned yet}}
+func.func @main() {
+  "test.branch"()[^bb1] : () -> ()
+^bb1:
+  return
+}
+
+// -----
+
+// expected-error @below {{expected static shapes, got 'tensor<?xf32>'}}
+func.func @main(%arg0: tensor<?xf32>, %arg1: tensor<8xf32>) {
+  // expected-error @below {{expected static shapes, got 'tensor<*xf32>'}}
+  %0 = "test.op"(%arg1) : (tensor<8xf32>) -> tensor<*xf32>
+  return
+}
+
+// -----
+
+sdy.mesh @maximal_mesh_0 = <[], device_ids=[0]>
+func.func @main() {
+  // expected-error @below {{sharding on one device, #sdy.mesh<[], device_ids=[0]>, cannot be partitioned yet}}
+  "test.callback"() {sdy.sharding = #sdy.sharding_per_value<[<@maximal_mesh_0, []>]>} : () -> ()
+  return
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=2]>
+sdy.mesh @other = <["y"=2]>
+// expected-note @below {{the first one in use}}
+func.func @main(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
+  // expected-error @below {{expected all shardings on one mesh, #sdy.mesh<["x"=2]>, got #sdy.mesh<["y"=2]>}}
+  %0 = sdy.sharding_constraint %arg0 <@other, [{"y"}]> : tensor<8xf32>
+  return
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=2], device_ids=[1, 0]>
+// expected-error @below {{expected a mesh whose devices stand in their own order, got #sdy.mesh<["x"=2], device_ids=[1, 0]>: give the order to the device assignment}}
+func.func @main(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
+  return
+}
