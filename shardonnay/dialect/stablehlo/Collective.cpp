@@ -50,8 +50,8 @@ LogicalResult ReplicaIdOp::inferReturnTypes(MLIRContext *context,
 // Groups
 //===----------------------------------------------------------------------===//
 
-/// That each row of `groups` is a group, a device being in one at most; -1
-/// fills up shorter groups.
+/// That each row of `groups` is a group, and each of the devices 0, 1, .. in
+/// one of them; -1 fills up shorter groups.
 static LogicalResult checkGroups(Operation *op, DenseIntElementsAttr groups) {
   if (groups.getType().getRank() != 2)
     return op->emitOpError("expected replica_groups of rank 2, got ")
@@ -67,6 +67,11 @@ static LogicalResult checkGroups(Operation *op, DenseIntElementsAttr groups) {
       return op->emitOpError("has device ")
              << device << " twice in replica_groups";
   }
+  for (int64_t device = 0, count = seen.size(); device < count; ++device)
+    if (!seen.contains(device))
+      return op->emitOpError("has ")
+             << count << " devices in replica_groups, but not device "
+             << device;
   return success();
 }
 

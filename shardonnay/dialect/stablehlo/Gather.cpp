@@ -119,7 +119,7 @@ static SmallVector<int64_t> getWindowsShape(const Addressing &a,
                                             ArrayRef<int64_t> window) {
   SmallVector<int64_t> batch = getBatchSizes(a), shape;
   for (int64_t dim = 0, nextBatch = 0; dim < a.windowsRank; ++dim) {
-    auto it = llvm::find(a.windowDims, dim);
+    const auto *it = llvm::find(a.windowDims, dim);
     shape.push_back(it == a.windowDims.end()
                         ? batch[nextBatch++]
                         : window[it - a.windowDims.begin()]);

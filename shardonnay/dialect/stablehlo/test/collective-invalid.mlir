@@ -16,6 +16,14 @@ func.func @groups_twice(%x: tensor<4x8xf32>) {
 
 // -----
 
+func.func @groups_missing(%x: tensor<4x8xf32>) {
+  // expected-error @+1 {{'stablehlo.all_gather' op has 2 devices in replica_groups, but not device 1}}
+  %0 = "stablehlo.all_gather"(%x) <{all_gather_dim = 0 : i64, replica_groups = dense<[[0, 2]]> : tensor<1x2xi64>}> : (tensor<4x8xf32>) -> tensor<8x8xf32>
+  return
+}
+
+// -----
+
 func.func @groups_negative(%x: tensor<4x8xf32>) {
   // expected-error @+1 {{'stablehlo.all_gather' op has device -2 in replica_groups}}
   %0 = "stablehlo.all_gather"(%x) <{all_gather_dim = 0 : i64, replica_groups = dense<[[0, -2]]> : tensor<1x2xi64>}> : (tensor<4x8xf32>) -> tensor<8x8xf32>
