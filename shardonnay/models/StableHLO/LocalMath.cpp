@@ -30,29 +30,50 @@ AxisList shardonnay::axesOfPartialSums(LocalContext &context) {
   return axes;
 }
 
-static bool isZeroSplat(DenseElementsAttr value) {
-  if (!value.isSplat())
-    return false;
-  Type type = value.getElementType();
-  if (auto complex = dyn_cast<ComplexType>(type)) {
-    if (!isa<FloatType>(complex.getElementType()))
-      return false;
-    auto number = value.getSplatValue<std::complex<APFloat>>();
-    return number.real().isZero() && number.imag().isZero();
-  }
-  if (isa<FloatType>(type))
-    return value.getSplatValue<APFloat>().isZero();
-  return isa<IntegerType>(type) && value.getSplatValue<APInt>().isZero();
-}
-
-bool shardonnay::isKnownZero(Value value) {
+/// The constant that `value` repeats, if it does.
+static DenseElementsAttr getKnownSplat(Value value) {
   Operation *op = value.getDefiningOp();
   while (isa_and_present<BroadcastInDimOp, ReshapeOp>(op))
     op = op->getOperand(0).getDefiningOp();
   // Before `emit`, constants are not StableHLO's.
   auto constant =
       op ? op->getAttrOfType<DenseElementsAttr>("value") : DenseElementsAttr();
-  return constant && isZeroSplat(constant);
+  return constant && constant.isSplat() ? constant : DenseElementsAttr();
+}
+
+bool shardonnay::isKnownZero(Value value) {
+  DenseElementsAttr splat = getKnownSplat(value);
+  if (!splat)
+    return false;
+  Type type = splat.getElementType();
+  if (auto complex = dyn_cast<ComplexType>(type)) {
+    auto number = splat.getSplatValue<std::complex<APFloat>>();
+    return number.real().isZero() && number.imag().isZero();
+  }
+  if (isa<FloatType>(type))
+    return splat.getSplatValue<APFloat>().isZero();
+  return splat.getSplatValue<APInt>().isZero();
+}
+
+bool shardonnay::isKnownIdentity(Value value, ReductionKind kind) {
+  if (kind == ReductionKind::Sum)
+    return isKnownZero(value);
+  DenseElementsAttr splat = getKnownSplat(value);
+  if (!splat)
+    return false;
+  bool least = kind == ReductionKind::Max;
+  Type type = splat.getElementType();
+  if (isa<FloatType>(type)) {
+    auto number = splat.getSplatValue<APFloat>();
+    return number.isInfinity() && number.isNegative() == least;
+  }
+  auto integer = dyn_cast<IntegerType>(type);
+  if (!integer)
+    return false;
+  auto number = splat.getSplatValue<APInt>();
+  if (integer.isUnsigned() || integer.getWidth() == 1)
+    return least ? number.isMinValue() : number.isMaxValue();
+  return least ? number.isMinSignedValue() : number.isMaxSignedValue();
 }
 
 //===----------------------------------------------------------------------===//
@@ -148,6 +169,18 @@ Value LocalMath::subtract(Value lhs, Value rhs) {
 Value LocalMath::compare(Value lhs, Value rhs, ComparisonDirection direction) {
   return CompareOp::create(builder, loc, lhs, rhs, direction,
                            ComparisonTypeAttr());
+}
+
+Value LocalMath::combine(ReductionKind kind, Value lhs, Value rhs) {
+  switch (kind) {
+  case ReductionKind::Sum:
+    return add(lhs, rhs);
+  case ReductionKind::Max:
+    return MaxOp::create(builder, loc, lhs.getType(), lhs, rhs);
+  case ReductionKind::Min:
+    return MinOp::create(builder, loc, lhs.getType(), lhs, rhs);
+  }
+  llvm_unreachable("all kinds are listed");
 }
 
 Value LocalMath::both(Value lhs, Value rhs) {

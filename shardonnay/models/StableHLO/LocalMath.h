@@ -29,6 +29,9 @@ AxisList axesOfPartialSums(LocalContext &context);
 /// `value` is a constant of zeros, possibly broadcast.
 bool isKnownZero(mlir::Value value);
 
+/// `value` is a constant of the neutral elements of `kind`, possibly broadcast.
+bool isKnownIdentity(mlir::Value value, ReductionKind kind);
+
 /// Builds small computations at one place.
 class LocalMath {
 public:
@@ -52,6 +55,7 @@ public:
   mlir::Value subtract(mlir::Value lhs, mlir::Value rhs);
   mlir::Value compare(mlir::Value lhs, mlir::Value rhs,
                       mlir::stablehlo::ComparisonDirection direction);
+  mlir::Value combine(ReductionKind kind, mlir::Value lhs, mlir::Value rhs);
   /// Both masks.
   mlir::Value both(mlir::Value lhs, mlir::Value rhs);
   mlir::Value select(mlir::Value pred, mlir::Value onTrue, mlir::Value onFalse);

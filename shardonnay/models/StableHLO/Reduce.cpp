@@ -44,18 +44,36 @@ static std::optional<FactorRule> reduceRule(ReduceOp op) {
   return builder.build();
 }
 
-/// In a sum, the initial value counts once; maximum and minimum may take it on
-/// every device.
+/// The combiner over cut factors, if any is cut: there is one at most.
+static std::optional<ReductionKind> cutCombiner(LocalContext &context) {
+  for (auto [id, factor] : llvm::enumerate(context.rule().factors))
+    if (factor.kind == FactorKind::Reduction && !context.factorAxes(id).empty())
+      return factor.combiner;
+  return std::nullopt;
+}
+
+/// The initial value is combined with the partial result, not given to the
+/// local reduction: engines may drop it where that reduces dims of size 1. In a
+/// sum, it counts on one device only.
 static FailureOr<SmallVector<Value>> reduceLocally(ReduceOp op,
                                                    OpBuilder &builder,
                                                    ValueRange operands,
                                                    LocalContext &context) {
+  std::optional<ReductionKind> combiner = cutCombiner(context);
+  Value init = operands.back();
+  if (!combiner || isKnownIdentity(init, *combiner))
+    return cloneLocally(op, builder, operands, context);
+
+  LocalMath math(builder, op.getLoc());
   SmallVector<Value> local(operands);
-  AxisList axes = axesOfPartialSums(context);
-  if (!axes.empty() && !isKnownZero(operands.back()))
-    local.back() = LocalMath(builder, op.getLoc())
-                       .onlyOnFirst(context, axes, operands.back());
-  return cloneLocally(op, builder, local, context);
+  if (combiner == ReductionKind::Sum) {
+    init = math.onlyOnFirst(context, axesOfPartialSums(context), init);
+    local.back() =
+        math.sumIdentity(cast<RankedTensorType>(operands.back().getType()));
+  }
+  Value result = cloneLocally(op, builder, local, context)[0];
+  init = math.broadcast(init, cast<RankedTensorType>(result.getType()));
+  return SmallVector<Value>{math.combine(*combiner, result, init)};
 }
 
 void shardonnay::attachReduceModels(MLIRContext &context) {
