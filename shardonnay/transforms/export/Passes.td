@@ -52,8 +52,8 @@ def SinkDataFlowEdgesPass : FuncPass<"sdy-sink-data-flow-edges"> {
     ```
     becomes
     ```mlir
-    %0 = stablehlo.optimization_barrier %arg0 {sdy.sharding =
-        #sdy.sharding_per_value<[<@mesh, [{"x", ?} ]>]>} : tensor<8xf32>
+    %0 = stablehlo.optimization_barrier {sdy.sharding =
+        #sdy.sharding_per_value<[<@mesh, [{"x", ?} ]>]>} %arg0 : tensor<8xf32>
     ```
   }];
 }

@@ -90,10 +90,19 @@ static void separateMembers(ArrayRef<sdy::ShardingGroupOp> members) {
   }
 }
 
+/// Has a place for a sharding: values inside the regions of ops may have none.
+static bool holdsSharding(Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  return !argument || (argument.getOwner()->isEntryBlock() &&
+                       isa<func::FuncOp>(argument.getOwner()->getParentOp()));
+}
+
 static GroupOps shareShardingsOfGroups(ModuleOp module) {
   GroupOps groups;
-  module.walk(
-      [&](sdy::ShardingGroupOp op) { groups[op.getGroupId()].push_back(op); });
+  module.walk([&](sdy::ShardingGroupOp op) {
+    if (holdsSharding(op.getInput()))
+      groups[op.getGroupId()].push_back(op);
+  });
   for (auto &[id, members] : groups) {
     FailureOr<sdy::TensorShardingAttr> common = commonSharding(members);
     if (failed(common)) {
@@ -131,6 +140,7 @@ private:
     this->func = func;
     for (BlockArgument argument : func.getArguments())
       addValue(argument);
+    addFunctionResults();
     for (Block &block : func.getBody())
       for (Operation &op : block)
         addResults(&op);
@@ -154,6 +164,20 @@ private:
   void addResults(Operation *op) {
     for (Value result : op->getResults())
       addValue(result);
+  }
+
+  void addFunctionResults() {
+    functionResults.clear();
+    for (auto [index, type] : llvm::enumerate(func.getResultTypes())) {
+      ModuleGraph::Home home;
+      home.func = func;
+      home.result = index;
+      auto tensor = dyn_cast<RankedTensorType>(type);
+      if (tensor)
+        home.attr = sdy::getFuncResultSharding(func, index);
+      functionResults.push_back(tensor ? addTensor(home, tensor.getRank())
+                                       : kNone);
+    }
   }
 
   void addValue(Value value) {
@@ -276,17 +300,13 @@ private:
   }
 
   void readReturn(Operation *op) {
-    for (auto [index, value] : llvm::enumerate(op->getOperands())) {
-      auto type = dyn_cast<RankedTensorType>(value.getType());
-      if (!type)
+    for (auto [value, result] : llvm::zip(op->getOperands(), functionResults)) {
+      if (result == kNone)
         continue;
-      ModuleGraph::Home home;
-      home.func = func;
-      home.result = index;
-      home.attr = sdy::getFuncResultSharding(func, index);
       GraphOp node;
-      node.rule = identityRule(type.getShape());
-      node.tensors = {idOf(value), addTensor(home, type.getRank())};
+      node.rule =
+          identityRule(cast<RankedTensorType>(value.getType()).getShape());
+      node.tensors = {idOf(value), result};
       node.propagationClass = PropagationClass::PassThrough;
       node.onlyUser = node.elementwise = true;
       graph.returns.push_back(std::move(node));
@@ -330,6 +350,8 @@ private:
   ModuleGraph &out;
   PropagationGraph &graph;
   func::FuncOp func;
+  /// Of `func`.
+  SmallVector<int32_t> functionResults;
   llvm::DenseMap<Value, int32_t> ids;
 };
 

@@ -1,0 +1,21 @@
+// RUN: sdy-opt %s -sdy-remove-sub-axes-in-input-output-shardings | FileCheck %s
+
+sdy.mesh @mesh = <["x"=4, "y"=2]>
+
+// Whole axes stay up to the first sub-axis, in open dims.
+// CHECK-LABEL: func @sub_axes
+// CHECK-SAME: [{"y", ?}, {?}]
+// CHECK-SAME: [{?}, {"x":(1)2}]
+func.func @sub_axes(
+    %arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y", "x":(1)2, ?}, {?}]>})
+    -> (tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x":(2)2, "y", ?}, {"x":(1)2}]>}) {
+  return %arg0 : tensor<8x8xf32>
+}
+
+// CHECK-LABEL: func @given
+// CHECK-SAME: sdy.sharding = #sdy.sharding<@mesh, [{"x":(1)2, ?}]>
+func.func @given(
+    %arg0: tensor<8xf32> {sdy.given_sharding = #sdy.sharding<@mesh, [{"x":(1)2, ?}]>,
+                          sdy.sharding = #sdy.sharding<@mesh, [{"x":(1)2, "y", ?}]>}) {
+  return
+}

@@ -1,0 +1,35 @@
+// RUN: sdy-opt %s -sdy-update-non-divisible-input-output-shardings | FileCheck %s
+
+sdy.mesh @mesh = <["x"=4, "y"=2]>
+
+// CHECK-LABEL: func @chosen
+// CHECK-SAME: %arg0: tensor<6x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x":(1)2, ?}, {"y", ?}]>}
+// CHECK-SAME: %arg1: tensor<2x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y", ?}, {?}]>}
+// CHECK-SAME: %arg2: tensor<1x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{?}, {"y"}]>}
+// CHECK-SAME: -> (tensor<6x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y", ?}, {?}]>})
+func.func @chosen(
+    %arg0: tensor<6x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", ?}, {"y", ?}]>},
+    %arg1: tensor<2x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y", "x", ?}, {?}]>},
+    %arg2: tensor<1x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", ?}, {"y"}]>})
+    -> (tensor<6x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y", "x", ?}, {?}]>}) {
+  return %arg0 : tensor<6x8xf32>
+}
+
+// Closed dims are the user's.
+// CHECK-LABEL: func @closed
+// CHECK-SAME: [{"x"}]
+func.func @closed(%arg0: tensor<6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
+  return
+}
+
+// Of an open dim, so are the axes that propagation put on record.
+// CHECK-LABEL: func @given
+// CHECK-SAME: sdy.sharding = #sdy.sharding<@mesh, [{"x", ?}]>
+// CHECK-SAME: sdy.sharding = #sdy.sharding<@mesh, [{"x", ?}]>
+func.func @given(
+    %arg0: tensor<6xf32> {sdy.given_sharding = #sdy.sharding<@mesh, [{"x", ?}]>,
+                          sdy.sharding = #sdy.sharding<@mesh, [{"x", "y", ?}]>})
+    -> (tensor<6xf32> {sdy.given_sharding = #sdy.sharding<@mesh, [{"x", ?}]>,
+                       sdy.sharding = #sdy.sharding<@mesh, [{"x", "y", ?}]>}) {
+  return %arg0 : tensor<6xf32>
+}
