@@ -1,0 +1,50 @@
+// RUN: sdy-opt %s -sdy-partition-to-local | FileCheck %s
+
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+
+// Updates of rows that other devices have are out of bounds, and ignored.
+// CHECK-LABEL: func.func @cut_rows
+func.func @cut_rows(%a: tensor<64x6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %i: tensor<16x1xi32>, %u: tensor<16x6xf32>) -> (tensor<64x6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
+  // CHECK: %[[INDEX:.*]] = spmd.device_index @mesh {"x"}
+  // CHECK: %[[START:.*]] = stablehlo.multiply %[[INDEX]]
+  // CHECK: %[[STARTS:.*]] = stablehlo.broadcast_in_dim %[[START]]
+  // CHECK: %[[ROWS:.*]] = stablehlo.subtract %arg1, %[[STARTS]]
+  // CHECK: "stablehlo.scatter"(%arg0, %[[ROWS]], %arg2)
+  %0 = "stablehlo.scatter"(%a, %i, %u) <{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({
+  ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+    %2 = stablehlo.add %x, %y : tensor<f32>
+    stablehlo.return %2 : tensor<f32>
+  }) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>} : (tensor<64x6xf32>, tensor<16x1xi32>, tensor<16x6xf32>) -> tensor<64x6xf32>
+  return %0 : tensor<64x6xf32>
+}
+
+// What is added to counts once.
+// CHECK-LABEL: func.func @cut_updates
+func.func @cut_updates(%a: tensor<64x6xf32>, %i: tensor<16x1xi32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {}]>}, %u: tensor<16x6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {}]>}) -> (tensor<64x6xf32>) {
+  // CHECK: %[[FIRST:.*]] = stablehlo.compare EQ
+  // CHECK: %[[INPUT:.*]] = stablehlo.select %[[FIRST]], %arg0
+  // CHECK: %[[PART:.*]] = "stablehlo.scatter"(%[[INPUT]], %arg1, %arg2)
+  // CHECK: spmd.all_reduce %[[PART]] @mesh {"y"}
+  %0 = "stablehlo.scatter"(%a, %i, %u) <{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({
+  ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+    %2 = stablehlo.add %x, %y : tensor<f32>
+    stablehlo.return %2 : tensor<f32>
+  }) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}], unreduced={"y"}>]>} : (tensor<64x6xf32>, tensor<16x1xi32>, tensor<16x6xf32>) -> tensor<64x6xf32>
+  %1 = sdy.all_reduce {"y"} %0 out_sharding=<@mesh, [{}, {}]> : tensor<64x6xf32>
+  return %1 : tensor<64x6xf32>
+}
+
+// CHECK-LABEL: func.func @cut_updates_into_zeros
+func.func @cut_updates_into_zeros(%i: tensor<16x1xi32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {}]>}, %u: tensor<16x6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {}]>}) -> (tensor<64x6xf32>) {
+  // CHECK-NOT: stablehlo.select
+  // CHECK: spmd.all_reduce
+  %z = sdy.constant dense<0.0> : tensor<f32>
+  %a = stablehlo.broadcast_in_dim %z, dims = [] : (tensor<f32>) -> tensor<64x6xf32>
+  %0 = "stablehlo.scatter"(%a, %i, %u) <{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({
+  ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+    %2 = stablehlo.add %x, %y : tensor<f32>
+    stablehlo.return %2 : tensor<f32>
+  }) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}], unreduced={"y"}>]>} : (tensor<64x6xf32>, tensor<16x1xi32>, tensor<16x6xf32>) -> tensor<64x6xf32>
+  %1 = sdy.all_reduce {"y"} %0 out_sharding=<@mesh, [{}, {}]> : tensor<64x6xf32>
+  return %1 : tensor<64x6xf32>
+}
