@@ -10,11 +10,11 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
-#include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "shardonnay/explain/Report.h"
 #include "shardonnay/explain/SourceLocation.h"
 #include "shardonnay/pipeline/Manifest.h"
+#include "shardonnay/pipeline/ParseProgram.h"
 #include "shardonnay/pipeline/Registration.h"
 
 using namespace mlir;
@@ -115,8 +115,7 @@ CompileResult compile(llvm::StringRef text, const CompileOptions &options,
     append(result.diagnostics, diagnostic);
     return success();
   });
-  OwningOpRef<ModuleOp> module =
-      parseSourceString<ModuleOp>(text, ParserConfig(&context), name);
+  OwningOpRef<ModuleOp> module = parseProgram(text, name, context);
   if (!module)
     return result;
   StageRunner runner(*module, result);

@@ -56,6 +56,18 @@ TEST(Compile, ManifestSaysWhatEachDeviceHolds) {
   EXPECT_EQ(str(result.manifest.getAsObject()->get("devices")), "4");
 }
 
+TEST(Compile, AnOpOfUnknownLocationIsFoundInTheText) {
+  CompileResult result = compile("func.func @main(%a: tensor<4xf32>) {\n"
+                                 "  \"stablehlo.sort\"(%a) : (tensor<4xf32>) "
+                                 "-> () loc(unknown)\n"
+                                 "  return\n"
+                                 "}\n",
+                                 {}, "step.mlir");
+  EXPECT_FALSE(result.ok);
+  ASSERT_EQ(result.diagnostics.size(), 1u);
+  EXPECT_EQ(result.diagnostics[0].location, "step.mlir:2:3");
+}
+
 TEST(Compile, ReportCountsWhatIsInTheProgram) {
   CompileResult result = compile(kMatmul);
   ASSERT_TRUE(result.ok);

@@ -1,0 +1,56 @@
+//===- ParseProgram.cpp ---------------------------------------------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardonnay/pipeline/ParseProgram.h"
+
+#include "mlir/AsmParser/AsmParser.h"
+#include "mlir/AsmParser/AsmParserState.h"
+#include "mlir/Bytecode/BytecodeReader.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Parser/Parser.h"
+#include "llvm/Support/SourceMgr.h"
+
+using namespace mlir;
+
+namespace shardonnay {
+
+static void locateInText(const AsmParserState &state,
+                         const llvm::SourceMgr &sources, StringRef name,
+                         MLIRContext &context) {
+  for (const AsmParserState::OperationDefinition &definition :
+       state.getOpDefs()) {
+    if (!isa<UnknownLoc>(definition.op->getLoc()))
+      continue;
+    auto [line, column] = sources.getLineAndColumn(definition.loc.Start);
+    definition.op->setLoc(FileLineColLoc::get(&context, name, line, column));
+  }
+}
+
+OwningOpRef<ModuleOp> parseProgram(StringRef text, StringRef name,
+                                   MLIRContext &context) {
+  std::unique_ptr<llvm::MemoryBuffer> buffer =
+      llvm::MemoryBuffer::getMemBufferCopy(text, name);
+  if (isBytecode(*buffer))
+    return parseSourceString<ModuleOp>(text, ParserConfig(&context), name);
+
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(std::move(buffer), SMLoc());
+  ParserConfig config(&context, /*verifyAfterParse=*/false);
+  AsmParserState state;
+  Block block;
+  if (failed(parseAsmSourceFile(sources, &block, config, &state)))
+    return nullptr;
+  locateInText(state, sources, name, context);
+  OwningOpRef<ModuleOp> module =
+      mlir::detail::constructContainerOpForParserIfNecessary<ModuleOp>(
+          &block, &context, FileLineColLoc::get(&context, name, 1, 1));
+  if (!module || failed(verify(*module)))
+    return nullptr;
+  return module;
+}
+
+} // namespace shardonnay
