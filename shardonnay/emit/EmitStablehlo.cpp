@@ -5,16 +5,16 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// 1. countDevices: all meshes that ops name must have the same devices.
-// 2. emit: each spmd op and sdy.constant becomes StableHLO, in place.
-// 3. checkNothingLeft: no other sdy or spmd op.
-// 4. setModuleAttributes, and the meshes go.
+// 1. emit: each spmd op and sdy.constant becomes StableHLO, in place.
+// 2. The meshes go; checkNothingLeft: no other sdy or spmd op is left.
+// 3. setModuleAttributes: as many partitions as the mesh has devices.
 //
 //===----------------------------------------------------------------------===//
 
 #include "mlir/IR/SymbolTable.h"
 #include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/dialect/sdy/Ops.h"
+#include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/dialect/spmd/Ops.h"
 #include "shardonnay/dialect/stablehlo/Stablehlo.h"
 #include "shardonnay/emit/DeviceIndex.h"
@@ -178,26 +178,6 @@ FailureOr<Value> Emitter::build(spmd::ReduceScatterOp op) {
   return scatter.getResult();
 }
 
-/// The number of devices of all meshes with axes; 1 if there is none.
-FailureOr<int64_t> countDevices(ModuleOp module) {
-  sdy::MeshOp first;
-  for (auto mesh : module.getOps<sdy::MeshOp>()) {
-    if (mesh.getMesh().getAxes().empty())
-      continue;
-    if (!first) {
-      first = mesh;
-    } else if (toMesh(mesh.getMesh()).numDevices() !=
-               toMesh(first.getMesh()).numDevices()) {
-      InFlightDiagnostic error =
-          mesh.emitError("meshes of different numbers of devices in one "
-                         "program; write it over one mesh");
-      error.attachNote(first.getLoc()) << "the first mesh is here";
-      return error;
-    }
-  }
-  return first ? toMesh(first.getMesh()).numDevices() : 1;
-}
-
 LogicalResult checkNothingLeft(ModuleOp module) {
   WalkResult result = module.walk([](Operation *op) {
     if (!isa_and_present<sdy::SdyDialect, spmd::SpmdDialect>(op->getDialect()))
@@ -217,20 +197,20 @@ void setModuleAttributes(ModuleOp module, int64_t numDevices) {
 struct EmitStablehlo : impl::EmitStablehloPassBase<EmitStablehlo> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    FailureOr<int64_t> numDevices = countDevices(module);
-    if (failed(numDevices))
-      return signalPassFailure();
+    sdy::MeshOp mesh = sdy::getProgramMesh(module);
+    int64_t numDevices = mesh ? mesh.getMesh().getNumDevices() : 1;
     SmallVector<Operation *> ops;
     module.walk([&](Operation *op) { ops.push_back(op); });
     Emitter emitter(&getContext());
     for (Operation *op : ops)
       if (failed(emitter.emit(op)))
         return signalPassFailure();
-    for (auto mesh : llvm::make_early_inc_range(module.getOps<sdy::MeshOp>()))
-      mesh.erase();
+    auto meshes = module.getOps<sdy::MeshOp>();
+    for (sdy::MeshOp unused : llvm::make_early_inc_range(meshes))
+      unused.erase();
     if (failed(checkNothingLeft(module)))
       return signalPassFailure();
-    setModuleAttributes(module, *numDevices);
+    setModuleAttributes(module, numDevices);
   }
 };
 

@@ -114,12 +114,9 @@ struct CollectiveGroup {
   }
 };
 
-/// The sdy mesh with the most devices: all others are placeholders.
 int64_t countDevices(ModuleOp module) {
-  int64_t devices = 1;
-  for (auto mesh : module.getOps<sdy::MeshOp>())
-    devices = std::max(devices, toMesh(mesh.getMesh()).numDevices());
-  return devices;
+  sdy::MeshOp mesh = sdy::getProgramMesh(module);
+  return mesh ? mesh.getMesh().getNumDevices() : 1;
 }
 
 json::Object compare(int64_t global, int64_t perDevice) {

@@ -35,21 +35,14 @@ func::FuncOp getEntry(ModuleOp module) {
   return nullptr;
 }
 
-/// The mesh that the devices form: the first one with axes.
-sdy::MeshAttr getDeviceMesh(ModuleOp module) {
-  for (auto mesh : module.getOps<sdy::MeshOp>())
-    if (!mesh.getMesh().getAxes().empty())
-      return mesh.getMesh();
-  return nullptr;
-}
-
 class ManifestBuilder {
 public:
-  explicit ManifestBuilder(func::FuncOp entry)
-      : entry(entry),
-        meshAttr(getDeviceMesh(entry->getParentOfType<ModuleOp>())) {
-    if (meshAttr)
+  explicit ManifestBuilder(func::FuncOp entry) : entry(entry) {
+    auto module = entry->getParentOfType<ModuleOp>();
+    if (sdy::MeshOp op = sdy::getProgramMesh(module)) {
+      meshAttr = op.getMesh();
       mesh = toMesh(meshAttr);
+    }
   }
 
   json::Value build() {
@@ -82,7 +75,9 @@ private:
 
 Layout ManifestBuilder::layoutOf(RankedTensorType type,
                                  sdy::TensorShardingAttr sharding) {
-  if (!sharding || sharding.isReplicated())
+  // All shardings with axes are on one mesh: import refuses others.
+  if (!sharding || sharding.isReplicated() ||
+      sdy::getMesh(entry, sharding) != meshAttr)
     return Layout::replicated(type.getShape());
   return Layout::get(toSharding(sharding, meshAttr), type.getShape());
 }

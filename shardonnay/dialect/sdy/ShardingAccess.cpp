@@ -118,3 +118,36 @@ MeshAttr mlir::sdy::getMesh(Operation *from, TensorShardingAttr sharding) {
   MeshOp mesh = getMeshOp(from, sharding.getMeshSymbol());
   return mesh ? mesh.getMesh() : nullptr;
 }
+
+/// The first sharding that names an axis among those of the function and of
+/// every value in it; null if there is none.
+static TensorShardingAttr findCut(func::FuncOp func) {
+  auto isCut = [](TensorShardingAttr sharding) {
+    return sharding && !sharding.isReplicated();
+  };
+  for (unsigned i = 0; i < func.getNumResults(); ++i)
+    if (auto sharding = getFuncResultSharding(func, i); isCut(sharding))
+      return sharding;
+  TensorShardingAttr found;
+  auto visit = [&](ValueRange values) {
+    for (TensorShardingAttr sharding : getShardings(values))
+      if (!found && isCut(sharding))
+        found = sharding;
+    return found ? WalkResult::interrupt() : WalkResult::advance();
+  };
+  if (func.isExternal() || visit(func.getArguments()).wasInterrupted())
+    return found;
+  func.walk([&](Operation *op) { return visit(op->getResults()); });
+  return found;
+}
+
+MeshOp mlir::sdy::getProgramMesh(ModuleOp module) {
+  for (auto func : module.getOps<func::FuncOp>())
+    if (TensorShardingAttr sharding = findCut(func))
+      if (FlatSymbolRefAttr name = sharding.getMeshSymbol())
+        return getMeshOp(module, name);
+  for (auto mesh : module.getOps<MeshOp>())
+    if (!mesh.getMesh().getAxes().empty())
+      return mesh;
+  return nullptr;
+}

@@ -40,6 +40,10 @@ MeshOp getMeshOp(Operation *from, FlatSymbolRefAttr name);
 /// no mesh of that name.
 MeshAttr getMesh(Operation *from, TensorShardingAttr sharding);
 
+/// The mesh that the devices of a program form: the first one of which a
+/// sharding names an axis, else the first one with axes, else null.
+MeshOp getProgramMesh(ModuleOp module);
+
 } // namespace mlir::sdy
 
 #endif // SHARDONNAY_DIALECT_SDY_SHARDINGACCESS_H

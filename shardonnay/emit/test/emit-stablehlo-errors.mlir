@@ -18,10 +18,3 @@ func.func @not_partitioned(
   %0 = sdy.all_gather [{"x"}] %a out_sharding=<@mesh, [{}]> : tensor<4xf32>
   return
 }
-
-// -----
-
-// expected-note @below {{the first mesh is here}}
-sdy.mesh @mesh = <["x"=2]>
-// expected-error @below {{meshes of different numbers of devices in one program; write it over one mesh}}
-sdy.mesh @other = <["x"=4]>

@@ -373,10 +373,15 @@ void FunctionPartitioner::replaceBody() {
 
 struct PartitionToLocal : impl::PartitionToLocalPassBase<PartitionToLocal> {
   void runOnOperation() override {
+    sdy::MeshOp programMesh = sdy::getProgramMesh(getOperation());
     Placer placer;
     for (auto func : getOperation().getOps<func::FuncOp>())
       if (failed(FunctionPartitioner(func, placer).run()))
         return signalPassFailure();
+    auto meshes = getOperation().getOps<sdy::MeshOp>();
+    for (sdy::MeshOp mesh : llvm::make_early_inc_range(meshes))
+      if (mesh != programMesh)
+        mesh.erase();
   }
 };
 

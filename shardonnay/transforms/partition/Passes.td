@@ -21,7 +21,8 @@ def PartitionToLocalPass : Pass<"sdy-partition-to-local", "::mlir::ModuleOp"> {
     its factors, partial results are `unreduced`, every difference is an `sdy`
     collective. This is checked; a program that breaks it is refused.
 
-    After: all types are local. No sharding is left, the meshes stay. Function
+    After: all types are local. No sharding is left, and of the meshes only the
+    one in use. Function
     arguments and results have the local types of the shardings they had; a
     donation (`tf.aliasing_output`) between values whose local types differ is
     dropped with a remark.

@@ -96,3 +96,27 @@ func.func @single_device(
     %a: tensor<f32> {sdy.sharding = #sdy.sharding<@single, []>}) {
   return
 }
+
+// -----
+
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+
+func.func @not_linear(
+    %a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}], unreduced={"y"}>}) {
+  // expected-error @below {{operand 0 is unreduced over {"y"}, which the op does not pass on; expected a reshard before}}
+  %0 = stablehlo.exponential %a {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}], unreduced={"y"}>]>} : tensor<8xf32>
+  return
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+
+func.func @captured(
+    %a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
+  // expected-error @below {{has a region that reads values from outside, which can't be partitioned yet}}
+  "test.op"() ({
+    "test.use"(%a) : (tensor<8xf32>) -> ()
+  }) : () -> ()
+  return
+}

@@ -107,3 +107,34 @@ func.func @donation(
         tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
   return %a, %a : tensor<8xf32>, tensor<8xf32>
 }
+
+// -----
+
+// Of the meshes only the one in use stays.
+// CHECK-NOT: @unused
+// CHECK:     sdy.mesh @mesh
+// CHECK-NOT: @empty
+sdy.mesh @unused = <["z"=4]>
+sdy.mesh @mesh = <["x"=2]>
+sdy.mesh @empty = <[]>
+
+// CHECK-LABEL: func.func @meshes(%arg0: tensor<4xf32>)
+func.func @meshes(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
+  return
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+
+// Sums that are still to be settled pass through what is linear in them.
+// CHECK-LABEL: func.func @partial(
+func.func @partial(
+    %a: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}], unreduced={"y"}>})
+    -> (tensor<16x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>}) {
+  // CHECK-NEXT: %[[T:.*]] = stablehlo.transpose %arg0, dims = [1, 0] : (tensor<4x16xf32>) -> tensor<16x4xf32>
+  %0 = stablehlo.transpose %a, dims = [1, 0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"x"}], unreduced={"y"}>]>} : (tensor<8x16xf32>) -> tensor<16x8xf32>
+  // CHECK-NEXT: spmd.all_reduce %[[T]] @mesh {"y"}
+  %1 = sdy.all_reduce {"y"} %0 out_sharding=<@mesh, [{}, {"x"}]> : tensor<16x8xf32>
+  return %1 : tensor<16x8xf32>
+}
