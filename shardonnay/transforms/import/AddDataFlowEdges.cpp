@@ -55,7 +55,9 @@ LogicalResult addEdges(ShardableDataFlowOpInterface op) {
   }
   SmallVector<TensorShardingAttr> shardings = getShardings(owners);
   op->removeAttr(kShardingAttr);
-  for (auto [owner, sharding] : llvm::zip_equal(owners, shardings))
+  // Each comes right behind the op, so the last one goes first.
+  for (auto [owner, sharding] :
+       llvm::reverse(llvm::zip_equal(owners, shardings)))
     addEdge(owner, sharding);
   return success();
 }

@@ -4,9 +4,9 @@ sdy.mesh @mesh = <["x"=2]>
 
 // CHECK-LABEL: func @barrier
 // CHECK-NEXT:  %[[B:.*]]:2 = stablehlo.optimization_barrier %arg0, %arg1 : tensor<8xf32>, tensor<4xf32>
-// CHECK-DAG:   %[[E0:.*]] = sdy.data_flow_edge %[[B]]#0 : tensor<8xf32>
-// CHECK-DAG:   %[[E1:.*]] = sdy.data_flow_edge %[[B]]#1 : tensor<4xf32>
-// CHECK:       return %[[E0]], %[[E1]]
+// CHECK-NEXT:  %[[E0:.*]] = sdy.data_flow_edge %[[B]]#0 : tensor<8xf32>
+// CHECK-NEXT:  %[[E1:.*]] = sdy.data_flow_edge %[[B]]#1 : tensor<4xf32>
+// CHECK-NEXT:  return %[[E0]], %[[E1]]
 func.func @barrier(%arg0: tensor<8xf32>, %arg1: tensor<4xf32>) -> (tensor<8xf32>, tensor<4xf32>) {
   %0:2 = stablehlo.optimization_barrier %arg0, %arg1 : tensor<8xf32>, tensor<4xf32>
   return %0#0, %0#1 : tensor<8xf32>, tensor<4xf32>
