@@ -12,23 +12,41 @@
 #include "mlir/Bytecode/BytecodeReader.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
+#include "shardonnay/explain/SourceLocation.h"
 #include "llvm/Support/SourceMgr.h"
 
 using namespace mlir;
 
 namespace shardonnay {
 
-static void locateInText(const AsmParserState &state,
-                         const llvm::SourceMgr &sources, StringRef name,
-                         MLIRContext &context) {
-  for (const AsmParserState::OperationDefinition &definition :
-       state.getOpDefs()) {
-    if (!isa<UnknownLoc>(definition.op->getLoc()))
-      continue;
-    auto [line, column] = sources.getLineAndColumn(definition.loc.Start);
-    definition.op->setLoc(FileLineColLoc::get(&context, name, line, column));
+namespace {
+
+/// While it lives, every op whose location names no file has its place in the
+/// text instead.
+class PlacesInText {
+public:
+  PlacesInText(const AsmParserState &state, const llvm::SourceMgr &sources,
+               StringRef name, MLIRContext &context) {
+    for (const AsmParserState::OperationDefinition &definition :
+         state.getOpDefs()) {
+      Location own = definition.op->getLoc();
+      if (!getSourceLocation(own).line.empty())
+        continue;
+      auto [line, column] = sources.getLineAndColumn(definition.loc.Start);
+      changed.emplace_back(definition.op, own);
+      definition.op->setLoc(FileLineColLoc::get(&context, name, line, column));
+    }
   }
-}
+  ~PlacesInText() {
+    for (auto [op, location] : changed)
+      op->setLoc(location);
+  }
+
+private:
+  SmallVector<std::pair<Operation *, Location>> changed;
+};
+
+} // namespace
 
 OwningOpRef<ModuleOp> parseProgram(StringRef text, StringRef name,
                                    MLIRContext &context) {
@@ -44,11 +62,14 @@ OwningOpRef<ModuleOp> parseProgram(StringRef text, StringRef name,
   Block block;
   if (failed(parseAsmSourceFile(sources, &block, config, &state)))
     return nullptr;
-  locateInText(state, sources, name, context);
   OwningOpRef<ModuleOp> module =
       mlir::detail::constructContainerOpForParserIfNecessary<ModuleOp>(
           &block, &context, FileLineColLoc::get(&context, name, 1, 1));
-  if (!module || failed(verify(*module)))
+  if (!module)
+    return nullptr;
+  // Once inlined, an op without a place is where it is called from.
+  PlacesInText places(state, sources, name, context);
+  if (failed(verify(*module)))
     return nullptr;
   return module;
 }

@@ -1,4 +1,4 @@
-//===- ParseProgram.h - a module whose every op has a location --*- C++ -*-===//
+//===- ParseProgram.h - from text to a verified module ----------*- C++ -*-===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -13,10 +13,10 @@
 
 namespace shardonnay {
 
-/// Parses and verifies a module in MLIR text or bytecode. An op of unknown
-/// location (JAX prints such, of functions that it caches) gets its place in
-/// the text, called `name`, before any diagnostic is emitted at it. Null, and
-/// diagnostics on the context, if the module is not valid.
+/// Parses and verifies a module in MLIR text or bytecode. Null, and diagnostics
+/// on the context, if it is not valid. What is wrong with an op whose location
+/// names no file (JAX prints such, of functions that it caches) is reported at
+/// its place in the text, which is called `name`.
 mlir::OwningOpRef<mlir::ModuleOp> parseProgram(llvm::StringRef text,
                                                llvm::StringRef name,
                                                mlir::MLIRContext &context);
