@@ -11,6 +11,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassOptions.h"
 #include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "mlir/Transforms/Passes.h"
 #include "shardonnay/emit/Passes.h"
 #include "shardonnay/transforms/collectives/Passes.h"
@@ -40,6 +41,9 @@ void addImport(OpPassManager &pm) {
   pm.addPass(createLiftInlinedMeshesPass());
   pm.addPass(createInlinePrivateFunctionsPass());
   pm.addPass(createCheckSupportedPass());
+  // Patterns only: folding would merge constants and drop their locations.
+  pm.addPass(createCanonicalizerPass(
+      GreedyRewriteConfig().enableFolding(false).enableConstantCSE(false)));
   pm.addPass(createRemoveSizeOneAxesPass());
   pm.addPass(createConstantOrScalarSplitterPass());
   pm.addPass(createAddDataFlowEdgesPass());

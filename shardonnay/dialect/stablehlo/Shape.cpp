@@ -78,6 +78,24 @@ LogicalResult BroadcastInDimOp::verify() {
   return success();
 }
 
+/// One that only adds dims of size 1 is a reshape: propagation passes that in
+/// both directions, a broadcast only backward.
+LogicalResult BroadcastInDimOp::canonicalize(BroadcastInDimOp op,
+                                             PatternRewriter &rewriter) {
+  RankedTensorType operand = op.getOperand().getType();
+  RankedTensorType result = op.getResult().getType();
+  if (operand == result || !operand.hasStaticShape() ||
+      !result.hasStaticShape() || result.getNumElements() == 0 ||
+      operand.getNumElements() != result.getNumElements() ||
+      !llvm::is_sorted(op.getBroadcastDimensions()))
+    return failure();
+  auto reshape =
+      ReshapeOp::create(rewriter, op.getLoc(), result, op.getOperand());
+  reshape->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+  rewriter.replaceOp(op, reshape);
+  return success();
+}
+
 LogicalResult ReshapeOp::verify() {
   RankedTensorType operand = getOperand().getType();
   RankedTensorType result = getResult().getType();

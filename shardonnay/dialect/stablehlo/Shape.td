@@ -39,6 +39,7 @@ def BroadcastInDimOp : HLOOp<"broadcast_in_dim",
     functional-type(operands, results)
   }];
   let hasVerifier = 1;
+  let hasCanonicalizeMethod = 1;
 }
 
 def ReshapeOp : HLOOp<"reshape", [Pure, SameOperandsAndResultElementType]> {

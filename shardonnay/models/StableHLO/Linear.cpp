@@ -69,9 +69,12 @@ static bool isLinearReduce(ReduceOp op, ReductionKind kind,
 
 static bool isLinearScatter(ScatterOp op, ReductionKind kind,
                             const llvm::SmallBitVector &partial) {
-  return op.getInputs().size() == 1 &&
-         combinerOf(op.getUpdateComputation()) == kind && partial[0] &&
-         !partial[1] && partial[2];
+  if (op.getInputs().size() != 1 || partial[1] || !partial[2] ||
+      combinerOf(op.getUpdateComputation()) != kind)
+    return false;
+  // Zeros are a sum of zeros.
+  return partial[0] ||
+         (kind == ReductionKind::Sum && isKnownZero(op.getInputs()[0]));
 }
 
 static bool isLinearArithmetic(Operation *op, ReductionKind kind,

@@ -9,17 +9,20 @@
 //   1. `findDeferrable`: the operands that are reshards, of this use only, of
 //      partial values (of the same axes and kind) into settled ones, where the
 //      op is linear in these operands.
-//   2. `computeOnSources`: how the result lies if the op reads the partial
-//      values instead; nothing if its other operands do not fit that.
-//   3. `isWorthIt`: several reductions become one, or one gets no larger.
-//   4. `defer`: the op reads the partial values, its result is partial and is
+//   2. How the op can be computed on partial values: lying as they do
+//      (`readSources`), or first moved to where they would be settled
+//      (`moveSources`).
+//   3. `computeResult`: how the result lies then; nothing if the operands do
+//      not fit together so.
+//   4. `isWorthIt`: by the price of the plans of all reshards around the op.
+//   5. `defer`: the op reads the partial values, its result is partial and is
 //      resharded to what it was.
 //
 //===----------------------------------------------------------------------===//
 
-#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "shardonnay/dialect/sdy/Ops.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
+#include "shardonnay/plan/ReshardPlan.h"
 #include "shardonnay/transforms/reshard/OpProblem.h"
 #include "shardonnay/transforms/reshard/Passes.h"
 #include "shardonnay/transforms/reshard/ReshardBuilder.h"
@@ -48,34 +51,51 @@ sdy::ReshardOp settlingReshard(OpOperand &operand) {
 
 class OpDeferral {
 public:
-  OpDeferral(Operation *op, const FactorRule &rule, const MeshScope &scope)
-      : op(op), rule(rule), scope(scope), deferred(op->getNumOperands()) {}
+  OpDeferral(Operation *op, const FactorRule &rule, const MeshScope &scope,
+             ReshardPlanner &planner)
+      : op(op), rule(rule), scope(scope), planner(planner),
+        deferred(op->getNumOperands()), operands(op->getNumOperands()) {}
 
   void run() {
-    if (findDeferrable() && computeOnSources() && isWorthIt())
+    if (!findDeferrable())
+      return;
+    if ((readSources() && computeResult() && isWorthIt()) ||
+        (moveSources() && computeResult() && isWorthIt()))
       defer();
   }
 
 private:
   bool findDeferrable();
-  bool computeOnSources();
+  bool readSources();
+  bool moveSources();
+  bool computeResult();
   bool isWorthIt();
   void defer();
 
-  TensorSharding sourceOf(unsigned operand) {
-    return scope.read(settlingReshard(op->getOpOperand(operand)).getInput());
+  sdy::ReshardOp reshardOf(unsigned operand) {
+    return settlingReshard(op->getOpOperand(operand));
   }
+  TensorSharding sourceOf(unsigned operand) {
+    return scope.read(reshardOf(operand).getInput());
+  }
+  /// Adds the price of a reshard; fails if it has no plan.
+  LogicalResult addPrice(Type type, const TensorSharding &from,
+                         const TensorSharding &to, Cost &sum);
 
   Operation *op;
   const FactorRule &rule;
   const MeshScope &scope;
+  ReshardPlanner &planner;
   llvm::SmallBitVector deferred;
+  /// The axes and the kind of the deferred operands.
+  AxisList axes;
+  ReductionKind kind = ReductionKind::Sum;
+  /// How the operands and the result lie where reductions are deferred.
+  SmallVector<TensorSharding, 0> operands;
   TensorSharding result;
 };
 
 bool OpDeferral::findDeferrable() {
-  AxisList axes;
-  ReductionKind kind = ReductionKind::Sum;
   for (OpOperand &operand : op->getOpOperands()) {
     if (!settlingReshard(operand))
       continue;
@@ -91,57 +111,118 @@ bool OpDeferral::findDeferrable() {
   return deferred.any() && ruleOp && ruleOp.isLinear(kind, deferred);
 }
 
-bool OpDeferral::computeOnSources() {
+bool OpDeferral::readSources() {
+  for (unsigned i : deferred.set_bits())
+    operands[i] = sourceOf(i);
+  return true;
+}
+
+bool OpDeferral::moveSources() {
+  if (deferred.count() == 1)
+    return false;
+  for (unsigned i : deferred.set_bits()) {
+    operands[i] = scope.read(op->getOperand(i));
+    for (const DimSharding &dim : operands[i].dims)
+      if (dim.axes.overlaps(axes))
+        return false;
+    operands[i].unreduced = axes;
+    operands[i].kind = kind;
+  }
+  return true;
+}
+
+bool OpDeferral::computeResult() {
+  ReshardBuilder reshards;
   OpProblem problem(op, rule, scope);
   problem.tensors.back().free = true;
-  TensorSharding partial;
-  for (unsigned i : deferred.set_bits()) {
-    partial = sourceOf(i);
-    problem.tensors[i].row = project(partial, rule.operands[i], rule.factors);
+  for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
+    AssignmentTensor &tensor = problem.tensors[i];
+    tensor.free = reshards.isConstantExpression(operand);
+    if (deferred[i])
+      tensor.row = project(operands[i], rule.operands[i], rule.factors);
   }
   FactorAssignment assignment = problem.solve();
   for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
     if (!isa<RankedTensorType>(operand.getType()))
       continue;
-    TensorSharding present = deferred[i] ? sourceOf(i) : scope.read(operand);
-    if (present.dims != shardingUnder(assignment, rule, i).dims)
+    TensorSharding needed = shardingUnder(assignment, rule, i);
+    if (!deferred[i] && !problem.tensors[i].free)
+      operands[i] = scope.read(operand);
+    else if (!deferred[i])
+      operands[i] = needed;
+    if (operands[i].dims != needed.dims)
       return false;
   }
-  for (const AxisList &axes : assignment)
-    if (axes.overlaps(partial.unreduced))
+  for (const AxisList &list : assignment)
+    if (list.overlaps(axes))
       return false;
   result = shardingUnder(assignment, rule, op->getNumOperands());
-  if (!result.unreduced.empty() && result.kind != partial.kind)
+  if (!result.unreduced.empty() && result.kind != kind)
     return false;
-  result.unreduced.append(partial.unreduced);
+  result.unreduced.append(axes);
   result.unreduced = result.unreduced.sorted();
-  result.kind = partial.kind;
+  result.kind = kind;
   return true;
 }
 
+LogicalResult OpDeferral::addPrice(Type type, const TensorSharding &from,
+                                   const TensorSharding &to, Cost &sum) {
+  auto tensor = cast<RankedTensorType>(type);
+  int64_t elementBytes = localBytes(tensor.clone(ArrayRef<int64_t>{}),
+                                    TensorSharding::fullyClosed(0));
+  std::string error;
+  const ReshardPlan *plan =
+      planner.plan({scope.toMesh(), Layout::get(from, tensor.getShape()),
+                    Layout::get(to, tensor.getShape()), elementBytes},
+                   error);
+  if (!plan)
+    return failure();
+  sum += plan->cost;
+  return success();
+}
+
 bool OpDeferral::isWorthIt() {
-  if (deferred.count() > 1)
-    return true;
-  unsigned only = deferred.find_first();
-  Value operand = op->getOperand(only);
-  TensorSharding source = sourceOf(only);
-  // A reduce-scatter is not deferred: the op would run on more data.
-  return source.dims == scope.read(operand).dims &&
-         localBytes(cast<RankedTensorType>(op->getResult(0).getType()),
-                    result) <=
-             localBytes(cast<RankedTensorType>(operand.getType()), source);
+  Cost before, after;
+  bool sameDims = true;
+  for (unsigned i : deferred.set_bits()) {
+    Type type = op->getOperand(i).getType();
+    TensorSharding source = sourceOf(i),
+                   settled = scope.read(op->getOperand(i));
+    sameDims &= source.dims == settled.dims;
+    if (failed(addPrice(type, source, settled, before)) ||
+        failed(addPrice(type, source, operands[i], after)))
+      return false;
+  }
+  OpResult value = op->getResult(0);
+  TensorSharding present = scope.read(value), wanted = present;
+  if (value.hasOneUse())
+    if (auto next = dyn_cast<sdy::ReshardOp>(*value.user_begin()))
+      wanted = scope.read(next.getResult());
+  if (failed(addPrice(value.getType(), present, wanted, before)) ||
+      failed(addPrice(value.getType(), result, wanted, after)))
+    return false;
+  // One reduction alone is deferred, in the hope to meet others, where the op
+  // runs on as much data as before.
+  if (deferred.count() == 1)
+    return sameDims && after.total() <= before.total();
+  return after.total() < before.total();
 }
 
 void OpDeferral::defer() {
-  for (unsigned i : deferred.set_bits()) {
-    auto reshard = settlingReshard(op->getOpOperand(i));
-    op->setOperand(i, reshard.getInput());
-    reshard.erase();
-  }
+  ReshardBuilder reshards;
   OpResult value = op->getResult(0);
   TensorSharding before = scope.read(value);
+  for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
+    if (!isa<RankedTensorType>(operand.getType()))
+      continue;
+    sdy::ReshardOp settled = deferred[i] ? reshardOf(i) : nullptr;
+    Value source = settled ? settled.getInput() : operand;
+    op->setOperand(i, reshards.get(source, operands[i], scope, op));
+    if (settled)
+      settled.erase();
+  }
   sdy::setSharding(value, scope.write(result));
-  ReshardBuilder().replaceUses(value, before, scope);
+  reshards.replaceUses(value, before, scope);
 }
 
 struct DeferReductionsPass
@@ -160,14 +241,16 @@ struct DeferReductionsPass
         isa_and_present<sdy::SdyDialect>(op->getDialect()) ||
         llvm::none_of(op->getOpOperands(), settlingReshard))
       return success();
-    std::optional<FactorRule> rule = getRule(op);
+    std::optional<FactorRule> rule = getFittingRule(op);
     FailureOr<MeshScope> scope =
         MeshScope::get(op, sdy::getShardings(op->getOperands()));
-    if (failed(scope) || !rule || failed(verifyRule(op, *rule)))
+    if (failed(scope) || !rule)
       return failure(failed(scope));
-    OpDeferral(op, *rule, *scope).run();
+    OpDeferral(op, *rule, *scope, planner).run();
     return success();
   }
+
+  ReshardPlanner planner;
 };
 
 } // namespace

@@ -60,6 +60,7 @@ private:
   /// keeps the laws; the present axes if none does.
   AxisList possible(int32_t factor, const AxisList &wanted) const;
   bool isEligible(int32_t factor) const;
+  bool isCopyingLookup(int32_t factor) const;
   AxisList axesOfOthers(int32_t factor) const;
   AxisList lostAxes() const;
   bool isBatching(int32_t factor) const;
@@ -228,7 +229,7 @@ AxisList Assigner::possible(int32_t factor, const AxisList &wanted) const {
 }
 
 bool Assigner::isEligible(int32_t factor) const {
-  if (!canBeCut(rule.factors[factor]))
+  if (!canBeCut(rule.factors[factor]) || isCopyingLookup(factor))
     return false;
   // A cut behind an incomplete one would be a strided view.
   for (int64_t i = 0; i < rule.numTensors(); ++i) {
@@ -248,6 +249,25 @@ bool Assigner::isEligible(int32_t factor) const {
            return axes[other].empty() || !rule.reducesOver(other) ||
                   rule.factors[other].combiner == rule.factors[factor].combiner;
          });
+}
+
+/// A lookup at constant positions of about as many rows as the table has:
+/// gathering the table moves half of what combining masked lookups does.
+bool Assigner::isCopyingLookup(int32_t factor) const {
+  if (rule.factors[factor].kind != FactorKind::Indexed ||
+      !rule.reducesOver(factor))
+    return false;
+  int64_t table = 0, found = 0;
+  for (int64_t i = 0, e = problem.tensors.size(); i < e; ++i) {
+    bool isResult = i >= static_cast<int64_t>(rule.operands.size());
+    if (isResult)
+      found += problem.tensors[i].bytes;
+    else if (rule.tensor(i).has(factor))
+      table += problem.tensors[i].bytes;
+    else if (!problem.tensors[i].free)
+      return false;
+  }
+  return table <= 2 * found;
 }
 
 AxisList Assigner::axesOfOthers(int32_t factor) const {

@@ -23,6 +23,10 @@
 // can state the assignment as a sharding; reducing factors that are cut have
 // one combiner.
 //
+// A lookup (a reducing, indexed factor) at constant positions of about as many
+// rows as the table has is not cut either: gathering the table is cheaper than
+// combining what the devices found.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef SHARDONNAY_TRANSFORMS_RESHARD_FACTORASSIGNMENT_H

@@ -149,6 +149,18 @@ TEST(FactorAssignment, ConstantsHaveNoVote) {
             axes({d, none, none}));
 }
 
+TEST(FactorAssignment, LookupsAreCutUnlessTheyCopyTheTable) {
+  // Rows of a table [v, j] at positions [i].
+  FactorRuleBuilder builder({2, 1}, {2});
+  builder.add(16, {-1, 0}, {0});
+  builder.add(8, {1, -1}, {1});
+  builder.add(16, {0, -1}, {-1}, FactorKind::Indexed);
+  FactorRule rule = builder.build();
+  const std::vector<Dims> vocabulary = {{m, none}, {none}, {none, none}};
+  EXPECT_EQ(assign(rule, vocabulary), axes({none, none, m}));
+  EXPECT_EQ(assign(rule, vocabulary, false, {1}), axes({none, none, none}));
+}
+
 TEST(FactorAssignment, NoStridedCuts) {
   // The reshape ([i j]) -> ([i, j]): j can be cut only where i is cut up.
   FactorRuleBuilder builder({1}, {2});

@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// For every op of the function in order:
+// First results are asked for as their uses want them (WantedShardings.h).
+// Then, for every op of the function in order:
 //   1. With a rule (`visitByRule`): assign axes to the factors, reshard the
 //      operands that disagree, let the results be as the assignment has them,
 //      and their users see them as before.
@@ -23,6 +24,7 @@
 #include "shardonnay/transforms/reshard/OpProblem.h"
 #include "shardonnay/transforms/reshard/Passes.h"
 #include "shardonnay/transforms/reshard/ReshardBuilder.h"
+#include "shardonnay/transforms/reshard/WantedShardings.h"
 
 using namespace mlir;
 
@@ -262,6 +264,7 @@ struct InsertExplicitReshardsPass
 
   void runOnOperation() override {
     for (Block &block : getOperation().getBody()) {
+      adoptWantedShardings(block);
       BlockResharder resharder(getOperation(), noImplicitReplication);
       for (Operation &op : llvm::make_early_inc_range(block))
         if (failed(resharder.visit(&op)))

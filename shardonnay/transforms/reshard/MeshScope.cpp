@@ -14,28 +14,52 @@ using namespace mlir;
 
 namespace shardonnay {
 
+LogicalResult MeshScope::add(Operation *op, sdy::TensorShardingAttr sharding) {
+  sdy::MeshAttr used = sharding ? sdy::getMesh(op, sharding) : nullptr;
+  if (!used || used.isEmpty())
+    return success();
+  if (used.isMaximal() || (mesh && used != mesh))
+    return failure();
+  if (!mesh)
+    meshOrRef = sharding.getMeshOrRef();
+  mesh = used;
+  return success();
+}
+
 FailureOr<MeshScope>
 MeshScope::get(Operation *op, ArrayRef<sdy::TensorShardingAttr> shardings) {
   MeshScope scope;
   for (sdy::TensorShardingAttr sharding : shardings) {
-    sdy::MeshAttr mesh = sharding ? sdy::getMesh(op, sharding) : nullptr;
-    if (!mesh || mesh.isEmpty())
+    if (succeeded(scope.add(op, sharding)))
       continue;
-    if (mesh.isMaximal())
-      return op->emitOpError()
-             << "has a tensor on device " << mesh.getDeviceIds().front()
-             << " alone, expected all tensors on the whole mesh; drop the "
-                "single-device sharding";
-    if (scope.mesh && mesh != scope.mesh)
+    if (scope.mesh && !sdy::getMesh(op, sharding).isMaximal())
       return op->emitOpError()
              << "has tensors on two meshes, " << scope.meshOrRef << " and "
              << sharding.getMeshOrRef()
              << ", expected one; give all shardings of the program on one mesh";
-    if (scope.mesh)
-      continue;
-    scope.mesh = mesh;
-    scope.meshOrRef = sharding.getMeshOrRef();
+    return op->emitOpError()
+           << "has a tensor on a single device, " << sharding
+           << ", expected all tensors on the whole mesh; drop this sharding";
   }
+  return scope;
+}
+
+std::optional<MeshScope> MeshScope::ofBlock(Block &block) {
+  MeshScope scope;
+  Operation *parent = block.getParentOp();
+  for (BlockArgument argument : block.getArguments())
+    if (failed(scope.add(parent, sdy::getSharding(argument))))
+      return std::nullopt;
+  for (Operation &op : block)
+    for (OpResult result : op.getResults())
+      if (failed(scope.add(&op, sdy::getSharding(result))))
+        return std::nullopt;
+  if (auto func = dyn_cast<func::FuncOp>(parent))
+    for (unsigned i = 0; i < func.getNumResults(); ++i)
+      if (failed(scope.add(func, sdy::getFuncResultSharding(func, i))))
+        return std::nullopt;
+  if (scope.empty())
+    return std::nullopt;
   return scope;
 }
 
@@ -56,6 +80,8 @@ TensorSharding MeshScope::read(sdy::TensorShardingAttr attr,
   closed.kind = sharding.kind;
   return closed;
 }
+
+Mesh MeshScope::toMesh() const { return sdy::toMesh(mesh); }
 
 sdy::TensorShardingAttr MeshScope::write(const TensorSharding &sharding) const {
   return sdy::fromSharding(sharding, meshOrRef, mesh);

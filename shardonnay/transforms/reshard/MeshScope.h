@@ -16,6 +16,7 @@
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Value.h"
+#include "shardonnay/algebra/Mesh.h"
 #include "shardonnay/algebra/TensorSharding.h"
 #include "shardonnay/dialect/sdy/Attributes.h"
 
@@ -29,15 +30,25 @@ public:
   get(mlir::Operation *op,
       llvm::ArrayRef<mlir::sdy::TensorShardingAttr> shardings);
 
+  /// The scope of all ops of `block`; nothing if their shardings are on two
+  /// meshes, or on none.
+  static std::optional<MeshScope> ofBlock(mlir::Block &block);
+
   /// No sharding names an axis: there is nothing to do at this op.
   bool empty() const { return !mesh; }
   /// How `value`, a ranked tensor, is cut.
   TensorSharding read(mlir::Value value) const;
   TensorSharding read(mlir::sdy::TensorShardingAttr sharding,
                       int64_t rank) const;
+  Mesh toMesh() const;
   mlir::sdy::TensorShardingAttr write(const TensorSharding &sharding) const;
 
 private:
+  /// Takes in one more sharding; fails if it is on another mesh than those
+  /// before, or on a single device.
+  mlir::LogicalResult add(mlir::Operation *op,
+                          mlir::sdy::TensorShardingAttr sharding);
+
   mlir::sdy::MeshAttr mesh;
   /// The mesh's symbol, or the mesh itself.
   mlir::Attribute meshOrRef;

@@ -45,15 +45,27 @@ std::optional<FactorRule> getRule(Operation *op) {
   return std::nullopt;
 }
 
-LogicalResult verifyRule(Operation *op, const FactorRule &rule) {
+static bool fits(Operation *op, const FactorRule &rule, std::string &error) {
   SmallVector<SmallVector<int64_t>> shapes;
   for (Value value : tensorsOf(op)) {
     auto type = dyn_cast<RankedTensorType>(value.getType());
     shapes.push_back(type ? SmallVector<int64_t>(type.getShape())
                           : SmallVector<int64_t>());
   }
+  return rule.verify(shapes, error);
+}
+
+std::optional<FactorRule> getFittingRule(Operation *op) {
+  std::optional<FactorRule> rule = getRule(op);
   std::string error;
-  if (rule.verify(shapes, error))
+  if (!rule || !fits(op, *rule, error))
+    return std::nullopt;
+  return rule;
+}
+
+LogicalResult verifyRule(Operation *op, const FactorRule &rule) {
+  std::string error;
+  if (fits(op, rule, error))
     return success();
   return op->emitOpError()
          << "has a sharding rule that does not fit its types: " << error;

@@ -32,6 +32,9 @@ struct OpProblem {
 /// The rule that the user gave, or the op's own.
 std::optional<FactorRule> getRule(mlir::Operation *op);
 
+/// The rule, if there is one and it fits the op's types.
+std::optional<FactorRule> getFittingRule(mlir::Operation *op);
+
 /// Emits an error at `op` if `rule` does not fit its types.
 mlir::LogicalResult verifyRule(mlir::Operation *op, const FactorRule &rule);
 

@@ -1,0 +1,111 @@
+//===- WantedShardings.cpp ------------------------------------------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardonnay/transforms/reshard/WantedShardings.h"
+#include "shardonnay/dialect/sdy/ShardingAccess.h"
+#include "shardonnay/interfaces/DataFlowEdge.h"
+#include "shardonnay/transforms/reshard/OpProblem.h"
+#include "shardonnay/transforms/reshard/ReshardBuilder.h"
+
+using namespace mlir;
+
+namespace shardonnay {
+
+namespace {
+
+class WantedShardings {
+public:
+  explicit WantedShardings(const MeshScope &scope) : scope(scope) {}
+
+  void visit(Operation *op);
+
+private:
+  /// The one sharding that all uses need `value` in.
+  std::optional<TensorSharding> neededByAll(Value value);
+  /// What the use reshards its value to; nothing if that is not known.
+  std::optional<TensorSharding> neededAt(OpOperand &use);
+
+  const MeshScope &scope;
+  ReshardBuilder constants;
+};
+
+int64_t numShards(const TensorSharding &sharding) {
+  int64_t shards = 1;
+  for (const DimSharding &dim : sharding.dims)
+    shards *= dim.axes.numShards();
+  return shards;
+}
+
+void WantedShardings::visit(Operation *op) {
+  std::optional<FactorRule> rule = getFittingRule(op);
+  if (!rule)
+    return;
+  bool contraction = OpProblem(op, *rule, scope).contraction;
+  for (OpResult result : op->getResults()) {
+    if (!isa<RankedTensorType>(result.getType()) || result.use_empty())
+      continue;
+    TensorSharding present = scope.read(result);
+    std::optional<TensorSharding> needed = neededByAll(result);
+    // A contraction is not worth doing twice to save a gather of its result.
+    if (needed && *needed != present && present.unreduced.empty() &&
+        (!contraction || numShards(*needed) >= numShards(present)))
+      sdy::setSharding(result, scope.write(*needed));
+  }
+}
+
+std::optional<TensorSharding> WantedShardings::neededByAll(Value value) {
+  std::optional<TensorSharding> needed;
+  for (OpOperand &use : value.getUses()) {
+    std::optional<TensorSharding> here = neededAt(use);
+    if (!here || (needed && *here != *needed))
+      return std::nullopt;
+    needed = here;
+  }
+  return needed;
+}
+
+std::optional<TensorSharding> WantedShardings::neededAt(OpOperand &use) {
+  Operation *user = use.getOwner();
+  if (user->getBlock() != use.get().getParentBlock())
+    return std::nullopt;
+  int64_t number = use.getOperandNumber();
+  auto read = [&](sdy::TensorShardingAttr sharding) {
+    return scope.read(sharding,
+                      cast<RankedTensorType>(use.get().getType()).getRank());
+  };
+  if (auto reshard = dyn_cast<sdy::ReshardOp>(user))
+    return read(reshard.getSharding());
+  if (isa<func::ReturnOp>(user))
+    return read(sdy::getFuncResultSharding(
+        cast<func::FuncOp>(user->getParentOp()), number));
+  if (auto dataFlow = dyn_cast<ShardableDataFlowOpInterface>(user)) {
+    for (Value owner : dataFlow.getEdgeOwners())
+      if (llvm::is_contained(dataFlow.getEdgeSources(owner), &use))
+        return read(sdy::getSharding(owner));
+    return std::nullopt;
+  }
+  std::optional<FactorRule> rule = getFittingRule(user);
+  if (!rule)
+    return std::nullopt;
+  OpProblem problem(user, *rule, scope);
+  for (auto [i, operand] : llvm::enumerate(user->getOperands()))
+    problem.tensors[i].free = constants.isConstantExpression(operand);
+  return shardingUnder(problem.solve(), *rule, number);
+}
+
+} // namespace
+
+void adoptWantedShardings(Block &block) {
+  std::optional<MeshScope> scope = MeshScope::ofBlock(block);
+  if (!scope)
+    return;
+  WantedShardings wanted(*scope);
+  for (Operation &op : llvm::reverse(block))
+    wanted.visit(&op);
+}
+
+} // namespace shardonnay
