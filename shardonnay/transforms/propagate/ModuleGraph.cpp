@@ -412,12 +412,16 @@ void ModuleGraph::write() const {
   }
 }
 
+void writeRuleAttribute(Operation *op, const FactorRule &rule) {
+  // An iota's rule has no operands; the attribute wants at least one.
+  if (!op->hasAttr(sdy::kShardingRuleAttr) && op->getNumOperands() != 0)
+    op->setAttr(sdy::kShardingRuleAttr, sdy::fromRule(op->getContext(), rule));
+}
+
 void ModuleGraph::writeRules() const {
   for (auto [op, node] : llvm::zip(operations, graph.ops))
-    if (isa<ShardingRuleOpInterface>(op) &&
-        !op->hasAttr(sdy::kShardingRuleAttr))
-      op->setAttr(sdy::kShardingRuleAttr,
-                  sdy::fromRule(op->getContext(), node.rule));
+    if (isa<ShardingRuleOpInterface>(op))
+      writeRuleAttribute(op, node.rule);
 }
 
 } // namespace shardonnay

@@ -20,6 +20,10 @@ namespace shardonnay {
 /// says; nothing if it has neither.
 std::optional<FactorRule> getFactorRule(mlir::Operation *op);
 
+/// Writes `rule` as the attribute, unless `op` has one or the attribute can't
+/// say it.
+void writeRuleAttribute(mlir::Operation *op, const FactorRule &rule);
+
 /// A propagation graph, and where its tensors are in the IR. Ops inside the
 /// regions of others are not part of it.
 class ModuleGraph {

@@ -10,7 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardonnay/dialect/sdy/Conversion.h"
+#include "shardonnay/transforms/propagate/ModuleGraph.h"
 #include "shardonnay/transforms/propagate/Passes.h"
 
 namespace shardonnay {
@@ -25,13 +25,8 @@ struct PopulateOpShardingRulesPass
 
   void runOnOperation() override {
     getOperation().walk([](ShardingRuleOpInterface op) {
-      // An iota's rule has no operands; the attribute wants at least one.
-      if (op->hasAttr(mlir::sdy::kShardingRuleAttr) ||
-          op->getNumOperands() == 0)
-        return;
       if (std::optional<FactorRule> rule = op.getFactorRule())
-        op->setAttr(mlir::sdy::kShardingRuleAttr,
-                    mlir::sdy::fromRule(op.getContext(), *rule));
+        writeRuleAttribute(op, *rule);
     });
   }
 };
