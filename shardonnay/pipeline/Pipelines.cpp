@@ -60,6 +60,7 @@ void addExport(OpPassManager &pm) {
   pm.addNestedPass<func::FuncOp>(createSinkDataFlowEdgesPass());
   pm.addNestedPass<func::FuncOp>(createShardingConstraintToReshardPass());
   pm.addPass(createRemoveShardingGroupsPass());
+  pm.addNestedPass<func::FuncOp>(createRemovePropagationBarriersPass());
   pm.addPass(createUpdateNonDivisibleInputOutputShardingsPass());
   pm.addPass(createRemoveSubAxesInInputOutputShardingsPass());
   pm.addNestedPass<func::FuncOp>(createTrimNonDivisibleShardingsPass());

@@ -86,6 +86,24 @@ def RemoveShardingGroupsPass : ModulePass<"sdy-remove-sharding-groups"> {
   }];
 }
 
+def RemovePropagationBarriersPass
+    : FuncPass<"sdy-remove-propagation-barriers"> {
+  let summary = "Removes propagation barriers, which have done their work";
+  let description = [{
+    After: no `sdy.propagation_barrier`. Where its two sides are cut in
+    different ways, the ops behind it reshard.
+
+    ```mlir
+    %0 = sdy.propagation_barrier %arg0 allowed_direction=NONE : tensor<8xf32>
+    %1 = stablehlo.tanh %0 : tensor<8xf32>
+    ```
+    becomes
+    ```mlir
+    %0 = stablehlo.tanh %arg0 : tensor<8xf32>
+    ```
+  }];
+}
+
 def UpdateNonDivisibleInputOutputShardingsPass
     : ModulePass<"sdy-update-non-divisible-input-output-shardings"> {
   let summary = "Trims what we chose at the boundary so that it divides";
