@@ -6,6 +6,7 @@ the rest. Exit code 1 if the devices' numbers do not agree with the unpartitione
 
 import sys
 import time
+from pathlib import Path
 
 import flax.linen as nn
 import jax
@@ -118,7 +119,8 @@ def print_report(report):
     print(_row("kind", "axes", "count", "bytes", "source"))
     for entry in report["collectives"]:
         axes = ", ".join(entry["axes"])
-        print(_row(entry["kind"], axes, entry["count"], _size(entry["bytes"]), f"{entry['source']}  {entry['name']}"))
+        source = entry["source"].removeprefix(f"{Path.cwd()}/")
+        print(_row(entry["kind"], axes, entry["count"], _size(entry["bytes"]), f"{source}  {entry['name']}"))
     count = sum(entry["count"] for entry in report["collectives"])
     print(_row("total", "", count, _size(report["collective_bytes"])))
     arguments, peak, flops = report["argument_bytes"], report["peak_bytes"], report["contraction_flops"]

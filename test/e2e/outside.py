@@ -415,7 +415,11 @@ def attempt(name):
     agreements = run.check(run.Program(compiled), inputs, compare.reference(text, inputs))
     wrong = [str(agreement) for agreement in agreements if not agreement.ok]
     largest = max(agreement.error for agreement in agreements)
-    return ("wrong", "; ".join(wrong)) if wrong else ("agrees", f"largest error {largest:.3g}")
+    if wrong:
+        return "wrong", "; ".join(wrong)
+    gathers = sum(diagnostic.severity == "warning" for diagnostic in compiled.diagnostics)
+    sent = f"{compiled.report['collective_bytes']} bytes sent" + (f", {gathers} ops replicated" if gathers else "")
+    return "agrees", f"largest error {largest:.3g}, {sent}"
 
 
 def main():
