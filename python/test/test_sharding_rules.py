@@ -173,7 +173,7 @@ def test_gather():
     rng = random.Random(3)
     names = (
         "offset_dims", "collapsed_slice_dims", "operand_batching_dims", "start_indices_batching_dims", "start_index_map"
-    )  # fmt: skip
+    )
     ops = []
     for _ in range(300):
         x = Indexing(rng)
@@ -189,7 +189,7 @@ def test_scatter():
     names = (
         "update_window_dims", "inserted_window_dims", "input_batching_dims", "scatter_indices_batching_dims",
         "scatter_dims_to_operand_dims",
-    )  # fmt: skip
+    )
     bodies = ["%c = stablehlo.add %x, %y : tensor<f32>", "%c = stablehlo.maximum %x, %y : tensor<f32>", None]
     ops = []
     for _ in range(300):

@@ -24,6 +24,7 @@
 #include "mlir/Transforms/RegionUtils.h"
 #include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/dialect/sdy/Ops.h"
+#include "shardonnay/dialect/sdy/RuleAccess.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/dialect/spmd/Ops.h"
 #include "shardonnay/interfaces/DataFlowEdge.h"
@@ -69,16 +70,6 @@ private:
   ArrayRef<Type> types;
   const Placer &placer;
 };
-
-/// The rule that the user gave, or the op's own.
-std::optional<FactorRule> getRule(Operation *op) {
-  if (auto rule =
-          op->getAttrOfType<sdy::OpShardingRuleAttr>(sdy::kShardingRuleAttr))
-    return toRule(rule);
-  if (auto ruleOp = dyn_cast<ShardingRuleOpInterface>(op))
-    return ruleOp.getFactorRule();
-  return std::nullopt;
-}
 
 using Placements = SmallVector<Placement, 0>;
 
@@ -191,7 +182,7 @@ FunctionPartitioner::Locals FunctionPartitioner::localize(Operation *op) {
     return localizeReturn(ret);
   if (auto dataFlow = dyn_cast<ShardableDataFlowOpInterface>(op))
     return localizeDataFlow(dataFlow);
-  if (std::optional<FactorRule> rule = getRule(op))
+  if (std::optional<FactorRule> rule = sdy::getComputationRule(op))
     return localizeByRule(op, *rule);
   return localizeReplicated(op);
 }

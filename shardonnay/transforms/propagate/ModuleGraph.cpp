@@ -10,6 +10,7 @@
 #include "mlir/IR/BuiltinTypes.h"
 #include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/dialect/sdy/Dialect.h"
+#include "shardonnay/dialect/sdy/RuleAccess.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/interfaces/DataFlowEdge.h"
 #include "llvm/ADT/DenseMap.h"
@@ -19,15 +20,6 @@
 using namespace mlir;
 
 namespace shardonnay {
-
-std::optional<FactorRule> getFactorRule(Operation *op) {
-  if (auto attr =
-          op->getAttrOfType<sdy::OpShardingRuleAttr>(sdy::kShardingRuleAttr))
-    return sdy::toRule(attr);
-  if (auto ruleOp = dyn_cast<ShardingRuleOpInterface>(op))
-    return ruleOp.getFactorRule();
-  return std::nullopt;
-}
 
 //===----------------------------------------------------------------------===//
 // Sharding groups
@@ -241,7 +233,7 @@ private:
         // It says itself where axes may pass, whatever the level.
         node.onlyUser = true;
       }
-    } else if (std::optional<FactorRule> rule = getFactorRule(op)) {
+    } else if (std::optional<FactorRule> rule = sdy::getPropagationRule(op)) {
       GraphOp &node = addOp(op, op->getOperands(), op->getResults());
       node.rule = std::move(*rule);
       if (auto ruleOp = dyn_cast<ShardingRuleOpInterface>(op)) {

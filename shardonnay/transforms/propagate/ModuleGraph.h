@@ -16,10 +16,6 @@
 
 namespace shardonnay {
 
-/// The rule of `op`: its `sdy.sharding_rule` attribute, else what its interface
-/// says; nothing if it has neither.
-std::optional<FactorRule> getFactorRule(mlir::Operation *op);
-
 /// Writes `rule` as the attribute, unless `op` has one or the attribute can't
 /// say it.
 void writeRuleAttribute(mlir::Operation *op, const FactorRule &rule);

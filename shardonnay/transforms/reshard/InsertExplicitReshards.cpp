@@ -19,6 +19,7 @@
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Transforms/RegionUtils.h"
+#include "shardonnay/dialect/sdy/RuleAccess.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/interfaces/DataFlowEdge.h"
 #include "shardonnay/transforms/reshard/OpProblem.h"
@@ -100,7 +101,7 @@ LogicalResult BlockResharder::visit(Operation *op) {
     return visitReturn(returnOp);
   if (auto dataFlow = dyn_cast<ShardableDataFlowOpInterface>(op))
     return visitDataFlow(dataFlow);
-  if (std::optional<FactorRule> rule = getRule(op))
+  if (std::optional<FactorRule> rule = sdy::getComputationRule(op))
     return visitByRule(op, *rule);
   return visitUnknown(op);
 }

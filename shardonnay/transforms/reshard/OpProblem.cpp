@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/transforms/reshard/OpProblem.h"
-#include "shardonnay/dialect/sdy/Conversion.h"
+#include "shardonnay/dialect/sdy/RuleAccess.h"
 
 using namespace mlir;
 
@@ -36,15 +36,6 @@ OpProblem::OpProblem(Operation *op, const FactorRule &rule,
   }
 }
 
-std::optional<FactorRule> getRule(Operation *op) {
-  if (auto rule =
-          op->getAttrOfType<sdy::OpShardingRuleAttr>(sdy::kShardingRuleAttr))
-    return sdy::toRule(rule);
-  if (auto ruleOp = dyn_cast<ShardingRuleOpInterface>(op))
-    return ruleOp.getFactorRule();
-  return std::nullopt;
-}
-
 static bool fits(Operation *op, const FactorRule &rule, std::string &error) {
   SmallVector<SmallVector<int64_t>> shapes;
   for (Value value : tensorsOf(op)) {
@@ -56,7 +47,7 @@ static bool fits(Operation *op, const FactorRule &rule, std::string &error) {
 }
 
 std::optional<FactorRule> getFittingRule(Operation *op) {
-  std::optional<FactorRule> rule = getRule(op);
+  std::optional<FactorRule> rule = sdy::getComputationRule(op);
   std::string error;
   if (!rule || !fits(op, *rule, error))
     return std::nullopt;

@@ -29,9 +29,6 @@ struct OpProblem {
   bool contraction;
 };
 
-/// The rule that the user gave, or the op's own.
-std::optional<FactorRule> getRule(mlir::Operation *op);
-
 /// The rule, if there is one and it fits the op's types.
 std::optional<FactorRule> getFittingRule(mlir::Operation *op);
 

@@ -1,0 +1,33 @@
+//===- RuleAccess.h - the sharding rule that applies to an op ---*- C++ -*-===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// An op may state its rule itself (ShardingRuleOpInterface), and may have one
+// as its `sdy.sharding_rule`: a user's custom rule, or a print of its own,
+// which loses combiners. A custom rule says how shardings spread; it can't
+// change how an op that states a rule is computed on pieces.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDONNAY_DIALECT_SDY_RULEACCESS_H
+#define SHARDONNAY_DIALECT_SDY_RULEACCESS_H
+
+#include "mlir/IR/Operation.h"
+#include "shardonnay/algebra/Factor.h"
+#include <optional>
+
+namespace mlir::sdy {
+
+/// The rule that propagation follows: a custom one, else the op's own, else
+/// what is written.
+std::optional<shardonnay::FactorRule> getPropagationRule(Operation *op);
+
+/// The rule that the op can be computed by: its own, else what is written.
+std::optional<shardonnay::FactorRule> getComputationRule(Operation *op);
+
+} // namespace mlir::sdy
+
+#endif // SHARDONNAY_DIALECT_SDY_RULEACCESS_H
