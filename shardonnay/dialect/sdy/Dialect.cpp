@@ -44,14 +44,14 @@ LogicalResult SdyDialect::verifyOperationAttribute(Operation *op,
   return verifyRule(rule, op);
 }
 
-/// `sdy.sharding` of a function's argument or result.
+/// `sdy.sharding` or `sdy.given_sharding` of a function's argument or result.
 static LogicalResult verifyFunctionSharding(Operation *op, NamedAttribute attr,
                                             Type type, EmitError emitError) {
-  if (attr.getName() != kShardingAttr)
+  if (attr.getName() != kShardingAttr && attr.getName() != kGivenShardingAttr)
     return success();
   auto sharding = dyn_cast<TensorShardingAttr>(attr.getValue());
   if (!sharding)
-    return emitError() << "expected '" << kShardingAttr
+    return emitError() << "expected '" << attr.getName().getValue()
                        << "' to be an '#sdy.sharding', got " << attr.getValue();
   return verifySharding(sharding, type, op, emitError);
 }

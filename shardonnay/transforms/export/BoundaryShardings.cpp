@@ -29,15 +29,16 @@ static sdy::TensorShardingAttr trim(func::FuncOp func, Type type,
   Mesh mesh = sdy::toMesh(meshAttr);
   TensorSharding sharding = sdy::toSharding(attr, meshAttr);
   TensorSharding given = TensorSharding::fullyOpen(tensor.getRank());
-  if (givenAttr)
+  if (givenAttr && sdy::getMesh(func, givenAttr) == meshAttr)
     given = sdy::toSharding(givenAttr, meshAttr);
   bool changed = false;
   for (auto [d, dim] : llvm::enumerate(sharding.dims)) {
     if (dim.closed)
       continue;
     AxisList axes = trimAxes(dim.axes, tensor.getDimSize(d), mesh);
-    if (axes.isPrefixOf(given.dims[d].axes))
-      axes = given.dims[d].axes;
+    const AxisList &least = given.dims[d].axes;
+    if (axes.isPrefixOf(least) && least.isPrefixOf(dim.axes))
+      axes = least;
     changed |= axes != dim.axes;
     dim.axes = axes;
   }

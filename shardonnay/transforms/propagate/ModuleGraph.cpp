@@ -82,17 +82,16 @@ static void separateMembers(ArrayRef<sdy::ShardingGroupOp> members) {
   }
 }
 
-/// Has a place for a sharding: values inside the regions of ops may have none.
-static bool holdsSharding(Value value) {
-  auto argument = dyn_cast<BlockArgument>(value);
-  return !argument || (argument.getOwner()->isEntryBlock() &&
-                       isa<func::FuncOp>(argument.getOwner()->getParentOp()));
+/// Belongs to a function itself, not to the region of one of its ops.
+static bool isInFunction(Value value) {
+  return isa<func::FuncOp>(value.getParentBlock()->getParentOp()) &&
+         (value.getDefiningOp() || value.getParentBlock()->isEntryBlock());
 }
 
 static GroupOps shareShardingsOfGroups(ModuleOp module) {
   GroupOps groups;
   module.walk([&](sdy::ShardingGroupOp op) {
-    if (holdsSharding(op.getInput()))
+    if (isInFunction(op.getInput()))
       groups[op.getGroupId()].push_back(op);
   });
   for (auto &[id, members] : groups) {
