@@ -49,6 +49,28 @@ sdy::ReshardOp settlingReshard(OpOperand &operand) {
   return reshard;
 }
 
+/// `op` moves the elements of one tensor, or changes each alone.
+bool isUnaryPassThrough(Operation *op) {
+  auto rule = dyn_cast<ShardingRuleOpInterface>(op);
+  return rule && op->getNumOperands() == 1 && op->getNumResults() == 1 &&
+         rule.getPropagationClass() == PropagationClass::PassThrough;
+}
+
+/// Behind such ops, the only use of `value` is together with another
+/// partial value of `axes`.
+bool meetsAnother(Value value, const AxisList &axes, const MeshScope &scope) {
+  while (value.hasOneUse()) {
+    Operation *user = *value.user_begin();
+    if (!isUnaryPassThrough(user))
+      return llvm::any_of(user->getOpOperands(), [&](OpOperand &operand) {
+        sdy::ReshardOp reshard = settlingReshard(operand);
+        return reshard && scope.read(reshard.getInput()).unreduced == axes;
+      });
+    value = user->getResult(0);
+  }
+  return false;
+}
+
 class OpDeferral {
 public:
   OpDeferral(Operation *op, const FactorRule &rule, const MeshScope &scope,
@@ -202,9 +224,11 @@ bool OpDeferral::isWorthIt() {
       failed(addPrice(value.getType(), result, wanted, after)))
     return false;
   // One reduction alone is deferred, in the hope to meet others, where the op
-  // runs on as much data as before.
+  // runs on as much data as before; on more only to meet another.
   if (deferred.count() == 1)
-    return sameDims && after.total() <= before.total();
+    return after.total() <= before.total() &&
+           (sameDims ||
+            (isUnaryPassThrough(op) && meetsAnother(value, axes, scope)));
   return after.total() < before.total();
 }
 

@@ -42,6 +42,51 @@ func.func @meet_behind_a_transpose(%arg0: tensor<8x16xf32> {sdy.sharding = #sdy.
   return %3 : tensor<16x8xf32>
 }
 
+// A transpose of the whole sum instead of a shard, to save a reduce-scatter.
+// CHECK-LABEL: func @scatters_meet_behind_a_transpose
+func.func @scatters_meet_behind_a_transpose(%arg0: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}], unreduced={"d"}>}, %arg1: tensor<16x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}], unreduced={"d"}>}) -> (tensor<16x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"d"}, {}]>}) {
+  // CHECK: %[[T:.*]] = stablehlo.transpose %arg0
+  // CHECK-SAME: unreduced={"d"}
+  // CHECK: %[[ADD:.*]] = stablehlo.add %[[T]], %arg1
+  // CHECK: sdy.reshard %[[ADD]] <@mesh, [{"d"}, {}]>
+  // CHECK-NOT: sdy.reshard
+  %0 = sdy.reshard %arg0 <@mesh, [{}, {"d"}]> : tensor<8x16xf32>
+  %1 = sdy.reshard %arg1 <@mesh, [{"d"}, {}]> : tensor<16x8xf32>
+  %2 = stablehlo.transpose %0, dims = [1, 0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"d"}, {}]>]>} : (tensor<8x16xf32>) -> tensor<16x8xf32>
+  %3 = stablehlo.add %2, %1 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"d"}, {}]>]>} : tensor<16x8xf32>
+  return %3 : tensor<16x8xf32>
+}
+
+// One lies by rows, one by columns: the second moves while partial, in pieces.
+// CHECK-LABEL: func @moved_to_meet
+func.func @moved_to_meet(%arg0: tensor<64x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"m"}, {}], unreduced={"d"}>}, %arg1: tensor<64x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"m"}], unreduced={"d"}>}) -> (tensor<64x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"m"}, {}]>}) {
+  // CHECK: %[[MOVED:.*]] = sdy.reshard %arg1 <@mesh, [{"m"}, {}], unreduced={"d"}>
+  // CHECK: %[[ADD:.*]] = stablehlo.add %arg0, %[[MOVED]]
+  // CHECK: sdy.reshard %[[ADD]] <@mesh, [{"m"}, {}]>
+  // CHECK-NOT: sdy.reshard
+  %0 = sdy.reshard %arg0 <@mesh, [{"m"}, {}]> : tensor<64x32xf32>
+  %1 = sdy.reshard %arg1 <@mesh, [{"m"}, {}]> : tensor<64x32xf32>
+  %2 = stablehlo.add %0, %1 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"m"}, {}]>]>} : tensor<64x32xf32>
+  return %2 : tensor<64x32xf32>
+}
+
+// Zeros are partial as they are.
+// CHECK-LABEL: func @scatter_into_zeros
+func.func @scatter_into_zeros(%arg0: tensor<4x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}], unreduced={"d"}>}, %arg1: tensor<4x1xi32>) -> tensor<16x8xf32> {
+  // CHECK: stablehlo.scatter"(%{{.*}}, %arg1, %arg0)
+  // CHECK: unreduced={"d"}
+  // CHECK: sdy.reshard
+  %cst = sdy.constant dense<0.0> : tensor<f32>
+  %0 = stablehlo.broadcast_in_dim %cst, dims = [] : (tensor<f32>) -> tensor<16x8xf32>
+  %1 = sdy.reshard %arg0 <@mesh, [{}, {}]> : tensor<4x8xf32>
+  %2 = "stablehlo.scatter"(%0, %arg1, %1) <{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %3 = stablehlo.add %a, %b : tensor<f32>
+    stablehlo.return %3 : tensor<f32>
+  }) : (tensor<16x8xf32>, tensor<4x1xi32>, tensor<4x8xf32>) -> tensor<16x8xf32>
+  return %2 : tensor<16x8xf32>
+}
+
 // Every device would add %arg1.
 // CHECK-LABEL: func @one_summand_is_not_enough
 func.func @one_summand_is_not_enough(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}], unreduced={"d"}>}, %arg1: tensor<8xf32>) -> tensor<8xf32> {

@@ -103,3 +103,14 @@ func.func @chains_merge(%arg0: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@m
   %0 = stablehlo.dot_general %arg0, %arg1, contracting_dims = [1] x [0] : (tensor<8x16xf32>, tensor<16x32xf32>) -> tensor<8x32xf32>
   return %0 : tensor<8x32xf32>
 }
+
+// No use keeps the dot's columns cut: its rows are, and the weight is gathered.
+// CHECK-LABEL: func @wanted_by_uses
+func.func @wanted_by_uses(%arg0: tensor<8x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"d"}, {}]>}, %arg1: tensor<128x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"d"}, {}]>}, %arg2: tensor<8x128xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"d"}, {}]>}) -> (tensor<8x128xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"d"}, {}]>}) {
+  // CHECK: %[[W:.*]] = sdy.reshard %arg1 <@mesh, [{}, {}]>
+  // CHECK: stablehlo.dot_general %arg0, %[[W]]
+  // CHECK-NOT: sdy.reshard
+  %0 = stablehlo.dot_general %arg0, %arg1, contracting_dims = [1] x [1] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"d"}]>]>} : (tensor<8x32xf32>, tensor<128x32xf32>) -> tensor<8x128xf32>
+  %1 = stablehlo.multiply %0, %arg2 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"d"}, {}]>]>} : tensor<8x128xf32>
+  return %1 : tensor<8x128xf32>
+}
