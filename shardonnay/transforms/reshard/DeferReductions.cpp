@@ -252,29 +252,25 @@ void OpDeferral::defer() {
 struct DeferReductionsPass
     : impl::DeferReductionsPassBase<DeferReductionsPass> {
   void runOnOperation() override {
+    ReshardPlanner planner;
     for (Block &block : getOperation().getBody()) {
+      std::optional<MeshScope> scope = MeshScope::ofBlock(block);
+      if (!scope)
+        continue;
       for (Operation &op : llvm::make_early_inc_range(block))
-        if (failed(visit(&op)))
-          return signalPassFailure();
+        if (mayDefer(&op))
+          if (std::optional<FactorRule> rule = getFittingRule(&op))
+            OpDeferral(&op, *rule, *scope, planner).run();
       mergeReshardChains(block);
     }
   }
 
-  LogicalResult visit(Operation *op) {
-    if (op->getNumResults() != 1 || !isPure(op) ||
-        isa_and_present<sdy::SdyDialect>(op->getDialect()) ||
-        llvm::none_of(op->getOpOperands(), settlingReshard))
-      return success();
-    std::optional<FactorRule> rule = getFittingRule(op);
-    FailureOr<MeshScope> scope =
-        MeshScope::get(op, sdy::getShardings(op->getOperands()));
-    if (failed(scope) || !rule)
-      return failure(failed(scope));
-    OpDeferral(op, *rule, *scope, planner).run();
-    return success();
+  static bool mayDefer(Operation *op) {
+    return op->getNumResults() == 1 && isPure(op) &&
+           isa<RankedTensorType>(op->getResult(0).getType()) &&
+           !isa_and_present<sdy::SdyDialect>(op->getDialect()) &&
+           llvm::any_of(op->getOpOperands(), settlingReshard);
   }
-
-  ReshardPlanner planner;
 };
 
 } // namespace

@@ -7,7 +7,6 @@
 
 #include "shardonnay/transforms/reshard/ReshardBuilder.h"
 #include "shardonnay/dialect/sdy/Ops.h"
-#include "shardonnay/dialect/sdy/RuleAccess.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/interfaces/ConstantExpression.h"
 #include "shardonnay/transforms/reshard/OpProblem.h"
@@ -56,7 +55,7 @@ bool ReshardBuilder::isConstantExpression(Value value) {
   if (!isNew)
     return known->second;
   return constantExpressions[op] =
-             sdy::getComputationRule(op) &&
+             getFittingRule(op) &&
              llvm::all_of(op->getOperands(), [&](Value operand) {
                return isConstantExpression(operand);
              });
@@ -69,7 +68,7 @@ Value ReshardBuilder::recompute(Value value, const TensorSharding &sharding,
   Operation *op = value.getDefiningOp();
   SmallVector<Value> operands;
   if (!isa<sdy::ConstantOp>(op)) {
-    FactorRule rule = *sdy::getComputationRule(op);
+    FactorRule rule = *getFittingRule(op);
     OpProblem problem(op, rule, scope);
     for (AssignmentTensor &tensor : problem.tensors)
       tensor.free = true;

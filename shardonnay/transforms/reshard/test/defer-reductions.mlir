@@ -72,18 +72,18 @@ func.func @moved_to_meet(%arg0: tensor<64x32xf32> {sdy.sharding = #sdy.sharding<
 
 // Zeros are partial as they are.
 // CHECK-LABEL: func @scatter_into_zeros
-func.func @scatter_into_zeros(%arg0: tensor<4x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}], unreduced={"d"}>}, %arg1: tensor<4x1xi32>) -> tensor<16x8xf32> {
+func.func @scatter_into_zeros(%arg0: tensor<16x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}], unreduced={"d"}>}, %arg1: tensor<16x1xi32>) -> tensor<16x8xf32> {
   // CHECK: stablehlo.scatter"(%{{.*}}, %arg1, %arg0)
   // CHECK: unreduced={"d"}
   // CHECK: sdy.reshard
   %cst = sdy.constant dense<0.0> : tensor<f32>
   %0 = stablehlo.broadcast_in_dim %cst, dims = [] : (tensor<f32>) -> tensor<16x8xf32>
-  %1 = sdy.reshard %arg0 <@mesh, [{}, {}]> : tensor<4x8xf32>
+  %1 = sdy.reshard %arg0 <@mesh, [{}, {}]> : tensor<16x8xf32>
   %2 = "stablehlo.scatter"(%0, %arg1, %1) <{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({
   ^bb0(%a: tensor<f32>, %b: tensor<f32>):
     %3 = stablehlo.add %a, %b : tensor<f32>
     stablehlo.return %3 : tensor<f32>
-  }) : (tensor<16x8xf32>, tensor<4x1xi32>, tensor<4x8xf32>) -> tensor<16x8xf32>
+  }) : (tensor<16x8xf32>, tensor<16x1xi32>, tensor<16x8xf32>) -> tensor<16x8xf32>
   return %2 : tensor<16x8xf32>
 }
 

@@ -114,3 +114,16 @@ func.func @wanted_by_uses(%arg0: tensor<8x32xf32> {sdy.sharding = #sdy.sharding<
   %1 = stablehlo.multiply %0, %arg2 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"d"}, {}]>]>} : tensor<8x128xf32>
   return %1 : tensor<8x128xf32>
 }
+
+// A written rule does not say that this is a maximum.
+// CHECK-LABEL: func @combiner_is_the_ops
+func.func @combiner_is_the_ops(%arg0: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"m"}]>}) -> (tensor<8xf32>, tensor<8xf32>) {
+  %cst = sdy.constant dense<0xFF800000> : tensor<f32>
+  // CHECK: stablehlo.reduce
+  // CHECK-SAME: unreduced=max{"m"}
+  %0 = stablehlo.reduce(%arg0 init: %cst) applies stablehlo.maximum across dimensions = [1] {sdy.sharding_rule = #sdy.op_sharding_rule<([i, j], [])->([i]) {i=8, j=16} reduction={j}>} : (tensor<8x16xf32>, tensor<f32>) -> tensor<8xf32>
+  // CHECK: stablehlo.reduce
+  // CHECK-SAME: unreduced=max{"m"}
+  %1 = stablehlo.reduce(%arg0 init: %cst) applies stablehlo.maximum across dimensions = [1] {sdy.sharding_rule = #sdy.op_sharding_rule<([i, j], [])->([i]) {i=8, j=16} reduction={j}, custom>} : (tensor<8x16xf32>, tensor<f32>) -> tensor<8xf32>
+  return %0, %1 : tensor<8xf32>, tensor<8xf32>
+}
