@@ -1,4 +1,4 @@
-//===- ConstantExpression.td - what constants pass through --*- tablegen -*-===//
+//===- ConstantExpression.td - what constants pass through -*- tablegen -*-===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Attributes.td - meshes, axes, shardings, rules --------- -*- tablegen -*-===//
+//===- Attributes.td - meshes, axes, shardings, rules ------*- tablegen -*-===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -124,7 +124,7 @@ def Sdy_DimensionSharding
 def Sdy_TensorSharding : Sdy_Attr<"TensorSharding", "sharding"> {
   let summary = "what is known of how a tensor is cut";
   let description = [{
-    `<@mesh, [{"x"}, {"y", ?}\], replicated={"z"}, unreduced={"w"}>`: a mesh (a
+    `<@mesh, [{"x"}, {"y", ?} ], replicated={"z"}, unreduced={"w"}>`: a mesh (a
     symbol, or in place: `mesh<["x"=2]>`), a dim sharding for each dim, axes
     that must not be used, and axes along which the tensor is partial. Partial
     values add up unless a kind is given: `unreduced=max{"w"}`.
@@ -136,10 +136,11 @@ def Sdy_TensorSharding : Sdy_Attr<"TensorSharding", "sharding"> {
     OptionalArrayRefParameter<"AxisRefAttr">:$unreduced_axes,
     "::shardonnay::ReductionKind":$reduction_kind);
   let builders = [
-    AttrBuilder<(ins "::mlir::Attribute":$mesh_or_ref,
-                     "::llvm::ArrayRef<DimensionShardingAttr>":$dim_shardings,
-                     CArg<"::llvm::ArrayRef<AxisRefAttr>", "{}">:$replicated_axes,
-                     CArg<"::llvm::ArrayRef<AxisRefAttr>", "{}">:$unreduced_axes), [{
+    AttrBuilder<(ins
+        "::mlir::Attribute":$mesh_or_ref,
+        "::llvm::ArrayRef<DimensionShardingAttr>":$dim_shardings,
+        CArg<"::llvm::ArrayRef<AxisRefAttr>", "{}">:$replicated_axes,
+        CArg<"::llvm::ArrayRef<AxisRefAttr>", "{}">:$unreduced_axes), [{
       return $_get($_ctxt, mesh_or_ref, dim_shardings, replicated_axes,
                    unreduced_axes, ::shardonnay::ReductionKind::Sum);
     }]>,

@@ -1,4 +1,4 @@
-//===- Collectives.td - moves of whole tensors --------------- -*- tablegen -*-===//
+//===- Collectives.td - moves of whole tensors -------------*- tablegen -*-===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -20,12 +20,12 @@ class Sdy_CollectiveOp<string mnemonic, string own>
   let hasVerifier = 1;
 }
 
-def Sdy_AllGatherOp
-    : Sdy_CollectiveOp<"all_gather", "$gathering_axes"> {
+def Sdy_AllGatherOp : Sdy_CollectiveOp<"all_gather", "$gathering_axes"> {
   let summary = "takes minor axes off dims";
   let description = [{
     ```mlir
-    %1 = sdy.all_gather [{"y"}, {}\] %0 out_sharding=<@mesh, [{"x"}, {}\]> : tensor<8x8xf32>
+    %1 = sdy.all_gather [{"y"}, {} ] %0
+        out_sharding=<@mesh, [{"x"}, {} ]> : tensor<8x8xf32>
     ```
   }];
   let arguments = (ins AnyRankedTensor:$tensor,
@@ -33,12 +33,12 @@ def Sdy_AllGatherOp
                        Sdy_TensorSharding:$out_sharding);
 }
 
-def Sdy_AllSliceOp
-    : Sdy_CollectiveOp<"all_slice", "$slicing_axes"> {
+def Sdy_AllSliceOp : Sdy_CollectiveOp<"all_slice", "$slicing_axes"> {
   let summary = "puts minor axes on dims, without communication";
   let description = [{
     ```mlir
-    %1 = sdy.all_slice [{"y"}, {}\] %0 out_sharding=<@mesh, [{"x", "y"}, {}\]> : tensor<8x8xf32>
+    %1 = sdy.all_slice [{"y"}, {} ] %0
+        out_sharding=<@mesh, [{"x", "y"}, {} ]> : tensor<8x8xf32>
     ```
   }];
   let arguments = (ins AnyRankedTensor:$tensor,
@@ -46,12 +46,12 @@ def Sdy_AllSliceOp
                        Sdy_TensorSharding:$out_sharding);
 }
 
-def Sdy_AllToAllOp
-    : Sdy_CollectiveOp<"all_to_all", "$params"> {
+def Sdy_AllToAllOp : Sdy_CollectiveOp<"all_to_all", "$params"> {
   let summary = "moves minor axes from one dim to another";
   let description = [{
     ```mlir
-    %1 = sdy.all_to_all [{"x"}: 0->1] %0 out_sharding=<@mesh, [{}, {"x"}\]> : tensor<8x8xf32>
+    %1 = sdy.all_to_all [{"x"}: 0->1] %0
+        out_sharding=<@mesh, [{}, {"x"} ]> : tensor<8x8xf32>
     ```
   }];
   let arguments = (ins AnyRankedTensor:$tensor,
@@ -59,28 +59,30 @@ def Sdy_AllToAllOp
                        Sdy_TensorSharding:$out_sharding);
 }
 
-def Sdy_CollectivePermuteOp
-    : Sdy_CollectiveOp<"collective_permute", ""> {
+def Sdy_CollectivePermuteOp : Sdy_CollectiveOp<"collective_permute", ""> {
   let summary = "exchanges axes for others; no dim's number of shards changes";
   let description = [{
     The only collective whose meshes may differ, in the order of the devices.
 
     ```mlir
-    %1 = sdy.collective_permute %0 out_sharding=<@mesh, [{"y"}, {}\]> : tensor<8x8xf32>
+    %1 = sdy.collective_permute %0
+        out_sharding=<@mesh, [{"y"}, {} ]> : tensor<8x8xf32>
     ```
   }];
   let arguments = (ins AnyRankedTensor:$tensor,
                        Sdy_TensorSharding:$out_sharding);
 }
 
-def Sdy_AllReduceOp
-    : Sdy_CollectiveOp<"all_reduce",
-                       "`` custom<OptionalReductionKind>($kind) $reduction_axes"> {
+def Sdy_AllReduceOp : Sdy_CollectiveOp<"all_reduce", [{
+      `` custom<OptionalReductionKind>($kind) $reduction_axes
+    }]> {
   let summary = "combines partial values along axes";
   let description = [{
     ```mlir
-    %1 = sdy.all_reduce {"y"} %0 out_sharding=<@mesh, [{"x"}, {}\]> : tensor<8x8xf32>
-    %2 = sdy.all_reduce max {"y"} %0 out_sharding=<@mesh, [{"x"}, {}\]> : tensor<8x8xf32>
+    %1 = sdy.all_reduce {"y"} %0
+        out_sharding=<@mesh, [{"x"}, {} ]> : tensor<8x8xf32>
+    %2 = sdy.all_reduce max {"y"} %0
+        out_sharding=<@mesh, [{"x"}, {} ]> : tensor<8x8xf32>
     ```
   }];
   let arguments = (ins AnyRankedTensor:$tensor,
@@ -90,13 +92,14 @@ def Sdy_AllReduceOp
                            "::shardonnay::ReductionKind::Sum">:$kind);
 }
 
-def Sdy_ReduceScatterOp
-    : Sdy_CollectiveOp<"reduce_scatter",
-                       "`` custom<OptionalReductionKind>($kind) $reduce_scatter_axes"> {
+def Sdy_ReduceScatterOp : Sdy_CollectiveOp<"reduce_scatter", [{
+      `` custom<OptionalReductionKind>($kind) $reduce_scatter_axes
+    }]> {
   let summary = "combines partial values along axes and puts these on dims";
   let description = [{
     ```mlir
-    %1 = sdy.reduce_scatter [{"y"}, {}\] %0 out_sharding=<@mesh, [{"x", "y"}, {}\]> : tensor<8x8xf32>
+    %1 = sdy.reduce_scatter [{"y"}, {} ] %0
+        out_sharding=<@mesh, [{"x", "y"}, {} ]> : tensor<8x8xf32>
     ```
   }];
   let arguments = (ins AnyRankedTensor:$tensor,
@@ -108,10 +111,11 @@ def Sdy_ReduceScatterOp
 
 def Sdy_ShardedToUnreducedOp
     : Sdy_CollectiveOp<"sharded_to_unreduced", "$axes"> {
-  let summary = "makes minor axes of dims unreduced (sum), without communication";
+  let summary = "makes minor axes of dims unreduced (sum), for free";
   let description = [{
     ```mlir
-    %1 = sdy.sharded_to_unreduced [{"y"}, {}\] %0 out_sharding=<@mesh, [{"x"}, {}\], unreduced={"y"}> : tensor<8x8xf32>
+    %1 = sdy.sharded_to_unreduced [{"y"}, {} ] %0
+        out_sharding=<@mesh, [{"x"}, {} ], unreduced={"y"}> : tensor<8x8xf32>
     ```
   }];
   let arguments = (ins AnyRankedTensor:$tensor,
@@ -121,10 +125,11 @@ def Sdy_ShardedToUnreducedOp
 
 def Sdy_ReplicatedToUnreducedOp
     : Sdy_CollectiveOp<"replicated_to_unreduced", "$axes"> {
-  let summary = "makes unused axes unreduced (sum), without communication";
+  let summary = "makes unused axes unreduced (sum), for free";
   let description = [{
     ```mlir
-    %1 = sdy.replicated_to_unreduced {"y"} %0 out_sharding=<@mesh, [{"x"}, {}\], unreduced={"y"}> : tensor<8x8xf32>
+    %1 = sdy.replicated_to_unreduced {"y"} %0
+        out_sharding=<@mesh, [{"x"}, {} ], unreduced={"y"}> : tensor<8x8xf32>
     ```
   }];
   let arguments = (ins AnyRankedTensor:$tensor,

@@ -1,4 +1,4 @@
-//===- Dialect.td - shardings of tensors over device meshes --- -*- tablegen -*-===//
+//===- Dialect.td - shardings over device meshes -----------*- tablegen -*-===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

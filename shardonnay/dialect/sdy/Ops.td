@@ -1,4 +1,4 @@
-//===- Ops.td - meshes, constraints, computations ------------ -*- tablegen -*-===//
+//===- Ops.td - meshes, constraints, computations ----------*- tablegen -*-===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -49,7 +49,7 @@ def Sdy_ShardingConstraintOp
     has no other use. Open dims may be cut further.
 
     ```mlir
-    %1 = sdy.sharding_constraint %0 <@mesh, [{"x"}, {?}\]> : tensor<8x8xf32>
+    %1 = sdy.sharding_constraint %0 <@mesh, [{"x"}, {?} ]> : tensor<8x8xf32>
     ```
   }];
   let arguments = (ins AnyRankedTensor:$input, Sdy_TensorSharding:$sharding);
@@ -62,7 +62,7 @@ def Sdy_ReshardOp : Sdy_Op<"reshard", [Pure, SameOperandsAndResultType]> {
   let summary = "the same tensor in another sharding";
   let description = [{
     ```mlir
-    %1 = sdy.reshard %0 <@mesh, [{"x"}, {}\]> : tensor<8x8xf32>
+    %1 = sdy.reshard %0 <@mesh, [{"x"}, {} ]> : tensor<8x8xf32>
     ```
   }];
   let arguments = (ins AnyRankedTensor:$input, Sdy_TensorSharding:$sharding);
@@ -80,7 +80,9 @@ def Sdy_ShardingGroupOp : Sdy_Op<"sharding_group"> {
     ```
   }];
   let arguments = (ins AnyRankedTensor:$input, I64Attr:$group_id);
-  let assemblyFormat = "$input `group_id` `` `=` `` $group_id attr-dict `:` type($input)";
+  let assemblyFormat = [{
+    $input `group_id` `` `=` `` $group_id attr-dict `:` type($input)
+  }];
 }
 
 def Sdy_PropagationBarrierOp
@@ -122,8 +124,8 @@ def Sdy_ManualComputationOp : Sdy_ComputationOp<"manual_computation"> {
 
     ```mlir
     %1 = sdy.manual_computation(%0)
-        in_shardings=[<@mesh, [{"x"}, {}\]>]
-        out_shardings=[<@mesh, [{"x"}, {}\]>]
+        in_shardings=[<@mesh, [{"x"}, {} ]>]
+        out_shardings=[<@mesh, [{"x"}, {} ]>]
         manual_axes={"x"} (%arg1: tensor<4x8xf32>) {
       sdy.return %arg1 : tensor<4x8xf32>
     } : (tensor<8x8xf32>) -> tensor<8x8xf32>
@@ -179,7 +181,8 @@ def Sdy_ReturnOp : Sdy_Op<"return", [Pure, Terminator,
 //===----------------------------------------------------------------------===//
 
 // Not ConstantLike, on purpose: nothing may fold or merge what import split.
-def Sdy_ConstantOp : Sdy_Op<"constant", [Pure, AllTypesMatch<["value", "output"]>]> {
+def Sdy_ConstantOp
+    : Sdy_Op<"constant", [Pure, AllTypesMatch<["value", "output"]>]> {
   let summary = "a constant that stays as it is during propagation";
   let arguments = (ins ElementsAttr:$value);
   let results = (outs AnyStaticShapeTensor:$output);
@@ -196,7 +199,7 @@ def Sdy_DataFlowEdgeOp
     sharding of the class during propagation.
 
     ```mlir
-    %1 = sdy.data_flow_edge %0#0 sharding=<@mesh, [{?}\]> : tensor<8xf32>
+    %1 = sdy.data_flow_edge %0#0 sharding=<@mesh, [{?} ]> : tensor<8xf32>
     ```
   }];
   let arguments = (ins AnyStaticShapeTensor:$input,

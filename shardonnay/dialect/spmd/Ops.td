@@ -51,7 +51,8 @@ def Spmd_AllSliceOp : Spmd_Op<"all_slice"> {
     devices; a device takes the piece of its index.
 
     ```mlir
-    %1 = spmd.all_slice %0 dim=0 @mesh {"x"} : (tensor<8x4xf32>) -> tensor<4x4xf32>
+    %1 = spmd.all_slice %0 dim=0 @mesh {"x"}
+        : (tensor<8x4xf32>) -> tensor<4x4xf32>
     ```
   }];
   let arguments = (ins AnyStaticShapeTensor:$tensor, I64Attr:$dim,
@@ -67,7 +68,8 @@ def Spmd_AllGatherOp : Spmd_Op<"all_gather"> {
   let summary = "the group's pieces, concatenated along a dim in index order";
   let description = [{
     ```mlir
-    %1 = spmd.all_gather %0 dim=0 @mesh {"x"} : (tensor<4x4xf32>) -> tensor<8x4xf32>
+    %1 = spmd.all_gather %0 dim=0 @mesh {"x"}
+        : (tensor<4x4xf32>) -> tensor<8x4xf32>
     ```
   }];
   let arguments = (ins AnyStaticShapeTensor:$tensor, I64Attr:$dim,
@@ -87,7 +89,8 @@ def Spmd_AllToAllOp : Spmd_Op<"all_to_all"> {
     of their senders.
 
     ```mlir
-    %1 = spmd.all_to_all %0 split_dim=0 concat_dim=1 @mesh {"x"} : (tensor<8x4xf32>) -> tensor<4x8xf32>
+    %1 = spmd.all_to_all %0 split_dim=0 concat_dim=1 @mesh {"x"}
+        : (tensor<8x4xf32>) -> tensor<4x8xf32>
     ```
   }];
   let arguments = (ins AnyStaticShapeTensor:$tensor, I64Attr:$split_dim,
@@ -123,7 +126,8 @@ def Spmd_ReduceScatterOp : Spmd_Op<"reduce_scatter"> {
   let summary = "this device's piece of the reduction of the group's tensors";
   let description = [{
     ```mlir
-    %1 = spmd.reduce_scatter %0 dim=0 @mesh {"x"} : (tensor<8x4xf32>) -> tensor<4x4xf32>
+    %1 = spmd.reduce_scatter %0 dim=0 @mesh {"x"}
+        : (tensor<8x4xf32>) -> tensor<4x4xf32>
     ```
   }];
   let arguments = (ins AnyStaticShapeTensor:$tensor, I64Attr:$dim,

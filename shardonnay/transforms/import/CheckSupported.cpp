@@ -64,11 +64,13 @@ private:
 };
 
 void SupportChecker::checkModule() {
-  // What JAX writes on every module.
-  auto replicas = module->getAttrOfType<IntegerAttr>("mhlo.num_replicas");
-  if (replicas && replicas.getInt() > 1)
-    error(module, "expected one replica, got ")
-        << replicas.getInt() << ": make the replicas a mesh axis";
+  // Front ends write this attribute with their own dialect's name before it.
+  for (NamedAttribute attr : module->getAttrs())
+    if (auto replicas = dyn_cast<IntegerAttr>(attr.getValue());
+        replicas && attr.getName().strref().ends_with(".num_replicas") &&
+        replicas.getInt() > 1)
+      error(module, "expected one replica, got ")
+          << replicas.getInt() << ": make the replicas a mesh axis";
   func::FuncOp first;
   for (auto func : module.getOps<func::FuncOp>()) {
     if (!func.isPublic() || func.isExternal())

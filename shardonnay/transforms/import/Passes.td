@@ -154,7 +154,7 @@ def ApplyShardingConstraintsPass
     ```
     becomes
     ```mlir
-    %0 = stablehlo.sine %a {sdy.sharding = <[<@mesh, [{"x"} ]>]>} : tensor<8xf32>
+    %0 = stablehlo.sine %a {sdy.sharding = <[<@mesh, [{"x"} ]>]>}
     %1 = sdy.sharding_constraint %0 <@mesh, [{"x"} ]> : tensor<8xf32>
     ```
   }];
