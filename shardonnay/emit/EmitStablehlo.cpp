@@ -74,7 +74,9 @@ public:
         .Case<sdy::ConstantOp, spmd::DeviceIndexOp, spmd::AllSliceOp,
               spmd::AllGatherOp, spmd::AllToAllOp, spmd::AllReduceOp,
               spmd::ReduceScatterOp>([&](auto op) {
-          FailureOr<Value> value = build(op);
+          FailureOr<Value> value = buildIfEmpty(op);
+          if (failed(value))
+            value = build(op);
           if (failed(value))
             return failure();
           op->replaceAllUsesWith(ValueRange(*value));
@@ -85,6 +87,16 @@ public:
   }
 
 private:
+  /// A tensor without elements is a constant: StableHLO has no collectives of
+  /// dims of size 0.
+  FailureOr<Value> buildIfEmpty(Operation *op) {
+    auto type = cast<RankedTensorType>(op->getResultTypes().front());
+    if (!llvm::is_contained(type.getShape(), 0))
+      return failure();
+    auto empty = DenseElementsAttr::get(type, ArrayRef<Attribute>());
+    return stablehlo::ConstantOp::create(builder, op->getLoc(), empty)
+        .getResult();
+  }
   FailureOr<Value> build(sdy::ConstantOp op) {
     return stablehlo::ConstantOp::create(builder, op.getLoc(), op.getValue())
         .getResult();

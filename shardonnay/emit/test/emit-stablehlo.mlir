@@ -97,3 +97,16 @@ func.func @permuted(%a: tensor<2xf32>) -> (tensor<4xf32>, tensor<i32>) {
   %1 = spmd.device_index @mesh {"y"} : tensor<i32>
   return %0, %1 : tensor<4xf32>, tensor<i32>
 }
+
+// -----
+
+sdy.mesh @mesh = <["x"=2]>
+
+// CHECK-LABEL: func.func @empty(
+func.func @empty(%a: tensor<0x4xf32>) -> (tensor<0x8xf32>, tensor<0x4xf32>) {
+  // CHECK-NEXT: stablehlo.constant dense<> : tensor<0x8xf32>
+  %0 = spmd.all_gather %a dim=1 @mesh {"x"} : (tensor<0x4xf32>) -> tensor<0x8xf32>
+  // CHECK-NEXT: stablehlo.constant dense<> : tensor<0x4xf32>
+  %1 = spmd.all_reduce sum %a @mesh {"x"} : tensor<0x4xf32>
+  return %0, %1 : tensor<0x8xf32>, tensor<0x4xf32>
+}

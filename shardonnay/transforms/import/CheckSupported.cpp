@@ -8,7 +8,7 @@
 // 1. Check the module: replicas, and how many public functions.
 // 2. Check every op outside of the regions of ops with a sharding rule (these
 //    are the rule's business): its kind, its types, the meshes of its
-//    shardings.
+//    shardings; and the sizes of meshes and tensors.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,6 +27,11 @@ namespace shardonnay {
 #include "shardonnay/transforms/import/Passes.h.inc"
 
 namespace {
+
+/// The manifest lists what each device holds.
+constexpr int64_t kMaxDevices = int64_t{1} << 16;
+/// Elements times bytes times shards have to fit 64 bits.
+constexpr int64_t kMaxElements = int64_t{1} << 40;
 
 class SupportChecker {
 public:
@@ -93,6 +98,10 @@ void SupportChecker::checkKind(Operation *op) {
   } else if (isa<func::CallOp>(op)) {
     error(op, "call of a function that was not inlined: expected private "
               "functions with a body");
+  } else if (auto mesh = dyn_cast<MeshOp>(op)) {
+    if (int64_t devices = mesh.getMesh().getNumDevices(); devices > kMaxDevices)
+      error(op, "expected a mesh of at most ")
+          << kMaxDevices << " devices, got " << devices;
   } else if (auto func = dyn_cast<func::FuncOp>(op)) {
     if (!func.isExternal() && !func.getBody().hasOneBlock())
       error(op, "expected a function of one block: branches between blocks "
@@ -106,16 +115,34 @@ void SupportChecker::checkKind(Operation *op) {
   }
 }
 
+/// True if no product of sizes exceeds the limit, even if another one is 0.
+bool fits(ArrayRef<int64_t> shape) {
+  int64_t elements = 1;
+  return llvm::all_of(shape, [&](int64_t size) {
+    if (size > kMaxElements / elements)
+      return false;
+    elements *= std::max<int64_t>(size, 1);
+    return true;
+  });
+}
+
 void SupportChecker::checkTypes(Operation *op) {
   auto func = dyn_cast<func::FuncOp>(op);
   TypeRange types = func ? TypeRange(func.getArgumentTypes())
                          : TypeRange(op->getResultTypes());
-  for (Type type : types)
-    if (auto tensor = dyn_cast<TensorType>(type);
-        tensor && !tensor.hasStaticShape()) {
+  for (Type type : types) {
+    auto tensor = dyn_cast<TensorType>(type);
+    if (!tensor)
+      continue;
+    if (!tensor.hasStaticShape()) {
       error(op, "expected static shapes, got ") << type;
       return;
     }
+    if (!fits(tensor.getShape())) {
+      error(op, "expected at most 2^40 elements, got ") << type;
+      return;
+    }
+  }
 }
 
 void SupportChecker::checkMesh(Operation *op, MeshAttr used) {

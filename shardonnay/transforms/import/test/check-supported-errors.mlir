@@ -93,3 +93,26 @@ sdy.mesh @mesh = <["x"=2], device_ids=[1, 0]>
 func.func @main(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
   return
 }
+
+// -----
+
+// expected-error @below {{expected a mesh of at most 65536 devices, got 2147483648}}
+sdy.mesh @mesh = <["x"=2, "y"=1073741824]>
+func.func @main() {
+  return
+}
+
+// -----
+
+// The product wraps around to 0.
+// expected-error @below {{expected at most 2^40 elements, got 'tensor<4294967296x4294967296xf32>'}}
+func.func @main(%arg0: tensor<4294967296x4294967296xf32>) {
+  return
+}
+
+// -----
+
+// expected-error @below {{expected at most 2^40 elements, got 'tensor<0x4611686018427387904xf32>'}}
+func.func @main(%arg0: tensor<0x4611686018427387904xf32>) {
+  return
+}
