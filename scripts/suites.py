@@ -75,17 +75,28 @@ def check_format(options):
     return each(action, sources())
 
 
+def project_inputs():
+    """{source: the files of this project that it includes, itself and generated ones too}, as ninja recorded them."""
+    found = {}
+    for block in output_of("ninja", "-C", str(BUILD), "-t", "deps")[1].split("\n\n"):
+        files = (os.path.normpath(os.path.join(BUILD, line.strip())) for line in block.splitlines()[1:])
+        files = sorted(Path(file) for file in files if file.startswith(f"{ROOT}/") and os.path.exists(file))
+        for file in files:
+            if file.suffix == ".cpp":
+                found[str(file.relative_to(ROOT))] = files
+    return found
+
+
 def check_tidy(options):
-    """Files that passed are remembered, by their text and that of every header of ours."""
-    rules = hashlib.sha256((ROOT / ".clang-tidy").read_bytes())
-    for path in sources():
-        if path.endswith(".h"):
-            rules.update((ROOT / path).read_bytes())
-    memory = BUILD / "tidy"
+    """Files that passed are remembered, by what clang-tidy read of this project."""
+    inputs, memory = project_inputs(), BUILD / "tidy"
     memory.mkdir(exist_ok=True)
 
     def action(path):
-        stamp = memory / hashlib.sha256(rules.digest() + (ROOT / path).read_bytes()).hexdigest()
+        read = hashlib.sha256()
+        for file in [ROOT / ".clang-tidy", *inputs.get(path, [ROOT / path])]:
+            read.update(file.read_bytes())
+        stamp = memory / read.hexdigest()
         if stamp.exists():
             return ""
         status, text = output_of(LLVM + "clang-tidy", "--quiet", "-p", str(BUILD), path)
