@@ -55,15 +55,19 @@ AxisList candidateAxes(const FactorRule &rule,
 /// tensor might take, so they count only if it has the factor.
 static void cutConflicts(const TensorProjection &row, int32_t factor,
                          AxisList &axes) {
+  auto cutBefore = [&](const AxisList &used) {
+    if (!used.empty())
+      axes = axes.prefixWithoutOverlap(used);
+  };
   for (auto [other, cell] : llvm::enumerate(row.factors)) {
     if (static_cast<int32_t>(other) != factor)
-      axes = axes.prefixWithoutOverlap(cell.axes);
-    axes = axes.prefixWithoutOverlap(cell.overflow);
+      cutBefore(cell.axes);
+    cutBefore(cell.overflow);
   }
   if (!row.factors[factor].present)
     return;
-  axes = axes.prefixWithoutOverlap(row.replicated);
-  axes = axes.prefixWithoutOverlap(row.unreduced);
+  cutBefore(row.replicated);
+  cutBefore(row.unreduced);
 }
 
 static bool mayGrow(const FactorSharding &cell) {
