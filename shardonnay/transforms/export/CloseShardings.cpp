@@ -56,6 +56,7 @@ static void closeBoundary(func::FuncOp func) {
 
 namespace {
 struct CloseShardingsPass : impl::CloseShardingsPassBase<CloseShardingsPass> {
+protected:
   void runOnOperation() override {
     getOperation().walk(closeResults);
     for (auto func : getOperation().getOps<func::FuncOp>())

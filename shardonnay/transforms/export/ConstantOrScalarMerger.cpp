@@ -71,6 +71,7 @@ static void mergeIn(Block &block) {
 namespace {
 struct ConstantOrScalarMergerPass
     : impl::ConstantOrScalarMergerPassBase<ConstantOrScalarMergerPass> {
+protected:
   void runOnOperation() override {
     for (Block &block : getOperation().getBody())
       mergeIn(block);

@@ -18,6 +18,7 @@ namespace shardonnay {
 namespace {
 struct DropShardingRulesPass
     : impl::DropShardingRulesPassBase<DropShardingRulesPass> {
+protected:
   void runOnOperation() override {
     getOperation().walk(
         [](Operation *op) { op->removeAttr(sdy::kShardingRuleAttr); });

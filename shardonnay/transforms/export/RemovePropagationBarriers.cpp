@@ -18,6 +18,7 @@ namespace shardonnay {
 namespace {
 struct RemovePropagationBarriersPass
     : impl::RemovePropagationBarriersPassBase<RemovePropagationBarriersPass> {
+protected:
   void runOnOperation() override {
     getOperation().walk([](sdy::PropagationBarrierOp op) {
       op.replaceAllUsesWith(op.getInput());

@@ -18,6 +18,7 @@ namespace shardonnay {
 namespace {
 struct RemoveShardingGroupsPass
     : impl::RemoveShardingGroupsPassBase<RemoveShardingGroupsPass> {
+protected:
   void runOnOperation() override {
     getOperation().walk([](sdy::ShardingGroupOp op) { op.erase(); });
   }

@@ -24,6 +24,7 @@ namespace {
 struct RemoveSubAxesInInputOutputShardingsPass
     : impl::RemoveSubAxesInInputOutputShardingsPassBase<
           RemoveSubAxesInInputOutputShardingsPass> {
+protected:
   void runOnOperation() override {
     trimBoundaryShardings(getOperation(),
                           [](AxisList axes, int64_t, const Mesh &mesh) {

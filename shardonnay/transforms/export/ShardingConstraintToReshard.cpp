@@ -20,6 +20,7 @@ namespace {
 struct ShardingConstraintToReshardPass
     : impl::ShardingConstraintToReshardPassBase<
           ShardingConstraintToReshardPass> {
+protected:
   void runOnOperation() override {
     getOperation().walk([](sdy::ShardingConstraintOp op) {
       OpBuilder builder(op);

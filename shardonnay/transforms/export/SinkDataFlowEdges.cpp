@@ -19,6 +19,7 @@ namespace shardonnay {
 namespace {
 struct SinkDataFlowEdgesPass
     : impl::SinkDataFlowEdgesPassBase<SinkDataFlowEdgesPass> {
+protected:
   void runOnOperation() override {
     getOperation().walk([](sdy::DataFlowEdgeOp edge) {
       Value owner = edge.getInput();

@@ -42,6 +42,7 @@ static void trim(Value value) {
 namespace {
 struct TrimNonDivisibleShardingsPass
     : impl::TrimNonDivisibleShardingsPassBase<TrimNonDivisibleShardingsPass> {
+protected:
   void runOnOperation() override {
     getOperation().walk([](Operation *op) {
       for (Value result : op->getResults())

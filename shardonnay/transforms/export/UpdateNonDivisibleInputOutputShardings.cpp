@@ -25,6 +25,7 @@ namespace {
 struct UpdateNonDivisibleInputOutputShardingsPass
     : impl::UpdateNonDivisibleInputOutputShardingsPassBase<
           UpdateNonDivisibleInputOutputShardingsPass> {
+protected:
   void runOnOperation() override {
     trimBoundaryShardings(getOperation(),
                           [](AxisList axes, int64_t size, const Mesh &) {

@@ -24,6 +24,7 @@ struct AggressivePropagatePass
     : impl::AggressivePropagatePassBase<AggressivePropagatePass> {
   using AggressivePropagatePassBase::AggressivePropagatePassBase;
 
+protected:
   void runOnOperation() override {
     ModuleGraph module = ModuleGraph::read(getOperation());
     propagate(module.graph, strategy);

@@ -23,6 +23,7 @@ namespace {
 struct BasicPropagatePass : impl::BasicPropagatePassBase<BasicPropagatePass> {
   using BasicPropagatePassBase::BasicPropagatePassBase;
 
+protected:
   void runOnOperation() override {
     ModuleGraph module = ModuleGraph::read(getOperation());
     propagate(module.graph, PropagationStrategy::Basic);

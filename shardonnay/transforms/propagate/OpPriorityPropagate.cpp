@@ -24,6 +24,7 @@ struct OpPriorityPropagatePass
     : impl::OpPriorityPropagatePassBase<OpPriorityPropagatePass> {
   using OpPriorityPropagatePassBase::OpPriorityPropagatePassBase;
 
+protected:
   void runOnOperation() override {
     ModuleGraph module = ModuleGraph::read(getOperation());
     if (runOpPriority)

@@ -23,6 +23,7 @@ struct PopulateOpShardingRulesPass
     : impl::PopulateOpShardingRulesPassBase<PopulateOpShardingRulesPass> {
   using PopulateOpShardingRulesPassBase::PopulateOpShardingRulesPassBase;
 
+protected:
   void runOnOperation() override {
     getOperation().walk([](ShardingRuleOpInterface op) {
       if (std::optional<FactorRule> rule = op.getFactorRule())

@@ -24,6 +24,7 @@ struct UserPriorityPropagatePass
     : impl::UserPriorityPropagatePassBase<UserPriorityPropagatePass> {
   using UserPriorityPropagatePassBase::UserPriorityPropagatePassBase;
 
+protected:
   void runOnOperation() override {
     ModuleGraph module = ModuleGraph::read(getOperation());
     propagateByUserPriority(module.graph, strategy, runOpPriority);
