@@ -48,9 +48,12 @@ static FailureOr<InOut> readShardings(Operation *op, TensorShardingAttr out,
     diag.attachNote(operand.getLoc()) << "the operand is made here";
     return diag;
   }
+  // What makes it may come later in the program, and so be verified later.
+  if (failed(verifySharding(in, operand.getType(), op,
+                            [&] { return op->emitOpError("operand: "); })))
+    return failure();
   MeshAttr inMesh = getMesh(op, in), outMesh = getMesh(op, out);
-  if (!inMesh ||
-      (inMesh != outMesh && !(anyDeviceOrder && inMesh.hasSameAxes(outMesh))))
+  if (inMesh != outMesh && !(anyDeviceOrder && inMesh.hasSameAxes(outMesh)))
     return op->emitOpError("expected the mesh of the operand, ")
            << in.getMeshOrRef() << ", got " << out.getMeshOrRef();
   return InOut{inMesh, toSharding(in, inMesh), toSharding(out, outMesh)};

@@ -129,7 +129,7 @@ static LogicalResult verifyTypes(Operation *op, StringRef what, TypeRange found,
   return success();
 }
 
-LogicalResult NamedComputationOp::verify() {
+LogicalResult NamedComputationOp::verifyRegions() {
   if (failed(verifyTypes(*this, "body arguments", getBody().getArgumentTypes(),
                          getOperandTypes())) ||
       failed(verifyTypes(*this, "returned values",
@@ -225,7 +225,7 @@ static LogicalResult verifyManualAxes(ManualComputationOp op, MeshAttr mesh) {
   return success();
 }
 
-LogicalResult ManualComputationOp::verify() {
+LogicalResult ManualComputationOp::verifyRegions() {
   TypeRange arguments = getBody().getArgumentTypes();
   TypeRange returned = getBody().front().getTerminator()->getOperandTypes();
   if (failed(verifyShardings(getInShardings(), getOperandTypes(), *this,

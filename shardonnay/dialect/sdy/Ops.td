@@ -112,7 +112,7 @@ class Sdy_ComputationOp<string mnemonic>
                         SingleBlockImplicitTerminator<"ReturnOp">]> {
   let results = (outs Variadic<AnyType>:$results);
   let regions = (region SizedRegion<1>:$body);
-  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
 }
 
 def Sdy_ManualComputationOp : Sdy_ComputationOp<"manual_computation"> {

@@ -118,6 +118,10 @@ LogicalResult RuleVerifier::verifyList(ArrayRef<int64_t> factors,
 }
 
 LogicalResult RuleVerifier::verify() {
+  for (auto [factor, size] : llvm::enumerate(sizes))
+    if (size < 0)
+      return op->emitOpError() << "sharding rule: factor number " << factor
+                               << " has the negative size " << size;
   if (rule.getOperandMappings().empty() || rule.getResultMappings().empty())
     return op->emitOpError() << "sharding rule: expected mappings of at least "
                                 "one operand and one result";

@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "mlir/IR/AttrTypeSubElements.h"
+#include "mlir/Transforms/RegionUtils.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/interfaces/DataFlowEdge.h"
 #include "shardonnay/interfaces/ShardingRule.h"
@@ -52,6 +53,7 @@ public:
 private:
   void checkModule();
   void checkKind(Operation *op);
+  void checkCaptures(Operation *op);
   void checkTypes(Operation *op);
   void checkMeshes(Operation *op);
   void checkMesh(Operation *op, MeshAttr mesh);
@@ -106,9 +108,10 @@ void SupportChecker::checkKind(Operation *op) {
     if (!func.isExternal() && !func.getBody().hasOneBlock())
       error(op, "expected a function of one block: branches between blocks "
                 "cannot be partitioned yet");
+  } else if (isa<ShardingRuleOpInterface>(op)) {
+    checkCaptures(op);
   } else if (op->getNumRegions() > 0 &&
-             !isa<ModuleOp, ShardingRuleOpInterface,
-                  ShardableDataFlowOpInterface>(op)) {
+             !isa<ModuleOp, ShardableDataFlowOpInterface>(op)) {
     error(op, "'") << op->getName()
                    << "' has regions and cannot be partitioned yet: unroll the "
                       "loop, or compute both branches and select";
@@ -124,6 +127,19 @@ bool fits(ArrayRef<int64_t> shape) {
     elements *= std::max<int64_t>(size, 1);
     return true;
   });
+}
+
+/// The regions of an op with a sharding rule are copied to the local op as they
+/// are.
+void SupportChecker::checkCaptures(Operation *op) {
+  llvm::SetVector<Value> captured;
+  getUsedValuesDefinedAbove(op->getRegions(), captured);
+  if (captured.empty())
+    return;
+  InFlightDiagnostic diag =
+      error(op, "expected regions that use nothing from outside: make the "
+                "value an operand, or compute it inside");
+  diag.attachNote(captured.front().getLoc()) << "the value from outside";
 }
 
 void SupportChecker::checkTypes(Operation *op) {

@@ -68,7 +68,8 @@ def CheckSupportedPass : ImportPass<"sdy-check-supported"> {
   let summary = "Refuses programs that cannot be partitioned yet";
   let description = [{
     An error at each place: manual and named computations; other operations with
-    regions, unless they have a sharding rule or pass values on; dynamic shapes;
+    regions, unless they pass values on, or have a sharding rule and regions
+    that use nothing from outside; dynamic shapes;
     shardings on one device, on several meshes, or on a mesh whose devices do
     not stand in their own order; calls that were not inlined; functions of
     several blocks; several public functions; more than one replica; tensors

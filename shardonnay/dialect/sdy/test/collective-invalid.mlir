@@ -1,4 +1,4 @@
-// RUN: sdy-opt %s -split-input-file -verify-diagnostics
+// RUN: sdy-opt %s -split-input-file -verify-diagnostics -allow-unregistered-dialect
 
 sdy.mesh @mesh = <["x"=2, "y"=4, "z"=8]>
 // expected-note @below {{the operand is made here}}
@@ -186,5 +186,15 @@ sdy.mesh @mesh = <["x"=2, "y"=4, "z"=8]>
 func.func @replicated_to_unreduced(%arg0: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
   // expected-error @below {{axes cut a dim of the operand, expected replicated ones}}
   %0 = sdy.replicated_to_unreduced {"x"} %arg0 out_sharding=<@mesh, [{"x"}, {}]> : tensor<64x64xf32>
+  return
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=2]>
+func.func @operand_is_later() {
+  // expected-error @below {{operand: unknown axis "q"}}
+  %0 = sdy.all_gather [{"q"}] %1 out_sharding=<@mesh, [{}]> : tensor<8xf32>
+  %1 = "test.op"() {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"q"}]>]>} : () -> tensor<8xf32>
   return
 }

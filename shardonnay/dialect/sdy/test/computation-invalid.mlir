@@ -134,3 +134,13 @@ func.func @named_result(%arg0: tensor<8xf32>) {
   } : (tensor<8xf32>) -> (tensor<8xf32>)
   return
 }
+
+// -----
+
+func.func @no_terminator() {
+  // expected-error @below {{expects a non-empty block}}
+  "sdy.named_computation"() <{name = "f"}> ({
+  ^bb0:
+  }) : () -> ()
+  return
+}

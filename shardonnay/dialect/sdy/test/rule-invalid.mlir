@@ -101,3 +101,11 @@ func.func @size_order(%arg0: tensor<8xf32>) {
   "test.op"(%arg0) {sdy.sharding_rule = #sdy.op_sharding_rule<([i])->([j]) {j=8, i=8}>} : (tensor<8xf32>) -> tensor<8xf32>
   return
 }
+
+// -----
+
+func.func @negative_size(%arg0: tensor<8xf32>) {
+  // expected-error @below {{sharding rule: factor number 0 has the negative size -8}}
+  "test.op"(%arg0) {sdy.sharding_rule = #sdy.op_sharding_rule<([i])->([i]) {i=-8}>} : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}

@@ -116,3 +116,17 @@ func.func @main(%arg0: tensor<4294967296x4294967296xf32>) {
 func.func @main(%arg0: tensor<0x4611686018427387904xf32>) {
   return
 }
+
+// -----
+
+func.func @main(%arg0: tensor<8xf32>, %arg1: tensor<f32>) -> tensor<f32> {
+  // expected-note @below {{the value from outside}}
+  %c = stablehlo.constant dense<2.0> : tensor<f32>
+  // expected-error @below {{expected regions that use nothing from outside: make the value an operand, or compute it inside}}
+  %0 = "stablehlo.reduce"(%arg0, %arg1) <{dimensions = array<i64: 0>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %m = stablehlo.maximum %a, %c : tensor<f32>
+    stablehlo.return %m : tensor<f32>
+  }) : (tensor<8xf32>, tensor<f32>) -> tensor<f32>
+  return %0 : tensor<f32>
+}
