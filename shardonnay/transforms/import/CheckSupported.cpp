@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "mlir/IR/AttrTypeSubElements.h"
+#include "mlir/IR/BuiltinDialect.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/interfaces/DataFlowEdge.h"
@@ -33,6 +34,18 @@ namespace {
 constexpr int64_t kMaxDevices = int64_t{1} << 16;
 /// Elements times bytes times shards have to fit 64 bits.
 constexpr int64_t kMaxElements = int64_t{1} << 40;
+
+/// A known op that is not of the representation itself. (An unknown one is
+/// computed whole, with a warning.)
+bool isForeign(Operation *op) {
+  return op->isRegistered() && !op->hasTrait<OpTrait::IsTerminator>() &&
+         !isa<BuiltinDialect, func::FuncDialect, SdyDialect>(op->getDialect());
+}
+
+bool hasModel(Operation *op) {
+  return isa<ShardingRuleOpInterface, ShardableDataFlowOpInterface>(op) ||
+         op->hasTrait<OpTrait::ConstantLike>();
+}
 
 class SupportChecker {
 public:
@@ -91,6 +104,8 @@ void SupportChecker::checkModule() {
         << func.getSymName() << ": partition each in a module of its own";
     diag.attachNote(first.getLoc()) << "the first one";
   }
+  if (!first)
+    error(module, "expected a public function with a body, got none");
 }
 
 void SupportChecker::checkKind(Operation *op) {
@@ -115,6 +130,11 @@ void SupportChecker::checkKind(Operation *op) {
     error(op, "'") << op->getName()
                    << "' has regions and cannot be partitioned yet: unroll the "
                       "loop, or compute both branches and select";
+  } else if (isForeign(op) && !hasModel(op)) {
+    error(op, "'") << op->getName()
+                   << "' has no sharding rule, so what it computes on a device "
+                      "is not known: express it by other operations, or give "
+                      "it a model";
   }
 }
 

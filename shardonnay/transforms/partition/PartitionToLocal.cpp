@@ -332,9 +332,16 @@ SmallVector<Value> FunctionPartitioner::clone(Operation *op,
 void FunctionPartitioner::dropBrokenDonation(unsigned argument) {
   auto output =
       func.getArgAttrOfType<IntegerAttr>(argument, "tf.aliasing_output");
-  if (!output || output.getInt() < 0 ||
-      output.getInt() >= static_cast<int64_t>(results.size()))
+  if (!output)
     return;
+  if (output.getInt() < 0 ||
+      output.getInt() >= static_cast<int64_t>(results.size())) {
+    func.removeArgAttr(argument, "tf.aliasing_output");
+    emitRemark(newBlock->getArgument(argument).getLoc())
+        << "argument " << argument << " is not donated: there is no result "
+        << output.getInt();
+    return;
+  }
   Type argumentType = arguments[argument].localType;
   Type resultType = results[output.getInt()].localType;
   if (argumentType == resultType)

@@ -1,7 +1,24 @@
 // RUN: sdy-opt %s -split-input-file -verify-diagnostics -sdy-check-supported -allow-unregistered-dialect
 
 // expected-error @below {{expected one replica, got 2: make the replicas a mesh axis}}
-module attributes {mhlo.num_replicas = 2 : i32} {}
+module attributes {mhlo.num_replicas = 2 : i32} {
+  func.func @main() {
+    return
+  }
+}
+
+// -----
+
+// expected-error @below {{expected a public function with a body, got none}}
+module {}
+
+// -----
+
+func.func @main() -> tensor<ui32> {
+  // expected-error @below {{'stablehlo.partition_id' has no sharding rule, so what it computes on a device is not known}}
+  %0 = stablehlo.partition_id : tensor<ui32>
+  return %0 : tensor<ui32>
+}
 
 // -----
 
