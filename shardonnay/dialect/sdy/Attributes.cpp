@@ -17,6 +17,24 @@ using namespace mlir;
 using namespace mlir::sdy;
 using EmitError = llvm::function_ref<InFlightDiagnostic()>;
 
+/// `[operand-0, result-1]`.
+static ParseResult parseEdgeValueRefs(AsmParser &parser,
+                                      SmallVector<EdgeValueRefAttr> &refs) {
+  // At least one: a step without a target moved nothing.
+  return failure(parser.parseLSquare() || parser.parseCommaSeparatedList([&] {
+    return parser.parseCustomAttributeWithFallback(refs.emplace_back());
+  }) || parser.parseRSquare());
+}
+
+static void printEdgeValueRefs(AsmPrinter &printer,
+                               ArrayRef<EdgeValueRefAttr> refs) {
+  printer << '[';
+  llvm::interleaveComma(refs, printer, [&](EdgeValueRefAttr ref) {
+    printer << stringifyEnum(ref.getType()) << '-' << ref.getIndex();
+  });
+  printer << ']';
+}
+
 #include "shardonnay/dialect/sdy/Enums.cpp.inc"
 #define GET_ATTRDEF_CLASSES
 #include "shardonnay/dialect/sdy/Attributes.cpp.inc"
@@ -106,6 +124,27 @@ LogicalResult SubAxisInfoAttr::verify(EmitError emitError, int64_t preSize,
   if (size <= 1)
     return emitError() << "expected a sub-axis size greater than 1, got "
                        << size;
+  return success();
+}
+
+LogicalResult
+PropagationEdgesAttr::verify(EmitError emitError,
+                             ArrayRef<PropagationOneStepAttr> steps) {
+  llvm::SmallDenseSet<int64_t> seen;
+  for (PropagationOneStepAttr step : steps) {
+    if (step.getStepIndex() < 0)
+      return emitError() << "expected a step number of at least 0, got "
+                         << step.getStepIndex();
+    if (!seen.insert(step.getStepIndex()).second)
+      return emitError() << "step number " << step.getStepIndex()
+                         << " occurs twice: write its axes in one step";
+    for (AxisToPropagationDetailsAttr entry : step.getAxisEntries())
+      if (llvm::is_contained(entry.getTargets(), entry.getSource()))
+        return emitError() << "step number " << step.getStepIndex() << ": axis "
+                           << entry.getAxisName().toString()
+                           << " goes from a value to itself, expected another "
+                              "target";
+  }
   return success();
 }
 

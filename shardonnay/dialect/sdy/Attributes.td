@@ -230,4 +230,61 @@ def Sdy_PropagationDirection : I32EnumAttr<"PropagationDirection",
   let cppNamespace = "::mlir::sdy";
 }
 
+//===----------------------------------------------------------------------===//
+// Records of a propagation
+//===----------------------------------------------------------------------===//
+
+def Sdy_EdgeNodeType : I32EnumAttr<"EdgeNodeType", "side of an operation", [
+    I32EnumAttrCase<"OPERAND", 0, "operand">,
+    I32EnumAttrCase<"RESULT", 1, "result">]> {
+  let cppNamespace = "::mlir::sdy";
+}
+
+class Sdy_RecordAttr<string name, string attrMnemonic>
+    : Sdy_Attr<name, attrMnemonic> {
+  let hasCustomAssemblyFormat = 0;
+}
+
+def Sdy_EdgeValueRef : Sdy_RecordAttr<"EdgeValueRef", "edge_value_ref"> {
+  let summary = "an operand or a result of an operation: `operand-0`";
+  let parameters = (ins EnumParameter<Sdy_EdgeNodeType>:$type,
+                        "int64_t":$index);
+  let assemblyFormat = "$type `` `-` `` $index";
+}
+
+def Sdy_AxisToPropagationDetails
+    : Sdy_RecordAttr<"AxisToPropagationDetails",
+                     "axis_to_propagation_details"> {
+  let summary = "where an axis came from and went";
+  let description = [{ `{"x" = operand-0 -> [result-0]}` }];
+  let parameters = (ins "AxisRefAttr":$axis_name,
+                        "EdgeValueRefAttr":$source,
+                        ArrayRefParameter<"EdgeValueRefAttr">:$targets);
+  let assemblyFormat =
+      "`{` $axis_name `=` $source `->` custom<EdgeValueRefs>($targets) `}`";
+}
+
+def Sdy_PropagationOneStep
+    : Sdy_RecordAttr<"PropagationOneStep", "propagation_one_step"> {
+  let summary = "what one step of a propagation moved";
+  let description = [{ `{step-0 = [{"x" = operand-0 -> [result-0]} ]}` }];
+  let parameters = (ins
+    "int64_t":$step_index,
+    ArrayRefParameter<"AxisToPropagationDetailsAttr">:$axis_entries);
+  let assemblyFormat =
+      "`{` `step` `` `-` `` $step_index `=` `[` $axis_entries `]` `}`";
+}
+
+def Sdy_PropagationEdges
+    : Sdy_RecordAttr<"PropagationEdges", "propagation_edges"> {
+  let summary = "the steps in which shardings came to an operation's values";
+  let description = [{
+    `<[{step-0 = [{"x" = operand-0 -> [result-0]} ]} ]>`: in the step number 0 of
+    the whole propagation, the axis "x" went from operand 0 to result 0.
+  }];
+  let parameters = (ins ArrayRefParameter<"PropagationOneStepAttr">:$value);
+  let assemblyFormat = "`<` `[` $value `]` `>`";
+  let genVerifyDecl = 1;
+}
+
 #endif // SHARDONNAY_DIALECT_SDY_ATTRIBUTES_TD

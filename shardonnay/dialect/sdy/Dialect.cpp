@@ -35,7 +35,7 @@ LogicalResult SdyDialect::verifyOperationAttribute(Operation *op,
   if (attr.getName() == kShardingAttr)
     return verifyOperationSharding(op, attr.getValue());
   if (attr.getName() != kShardingRuleAttr)
-    return success();
+    return verifyPropagationRecord(op, attr);
   auto rule = dyn_cast<OpShardingRuleAttr>(attr.getValue());
   if (!rule)
     return op->emitOpError()

@@ -24,6 +24,28 @@ inline constexpr llvm::StringLiteral kShardingRuleAttr("sdy.sharding_rule");
 /// not divide them or are not full. (Others are told by their closed dims.)
 inline constexpr llvm::StringLiteral kGivenShardingAttr("sdy.given_sharding");
 
+/// Where the axes of a sharding came from, axis -> origin:
+/// `{x = "input: 0", "y:(1)2" = "constraint_0"}` beside a sharding of a
+/// function argument or result and of an operation that states its own; an
+/// array of such dictionaries, one for each result, on other operations.
+inline constexpr llvm::StringLiteral
+    kShardingOriginsAttr("sdy.sharding_origins");
+/// Array of origin dictionaries for the block arguments and the results of an
+/// operation with data-flow edges.
+inline constexpr llvm::StringLiteral
+    kBlockArgShardingOriginsAttr("sdy.block_arg_sharding_origins");
+inline constexpr llvm::StringLiteral
+    kResultShardingOriginsAttr("sdy.result_sharding_origins");
+/// A PropagationEdgesAttr, on operations: which axes came in which step.
+inline constexpr llvm::StringLiteral
+    kPropagationEdgesAttr("sdy.propagation_edges");
+/// Array of PropagationEdgesAttr for the block arguments and the results of an
+/// operation with data-flow edges.
+inline constexpr llvm::StringLiteral
+    kBlockArgPropagationEdgesAttr("sdy.block_arg_propagation_edges");
+inline constexpr llvm::StringLiteral
+    kResultPropagationEdgesAttr("sdy.result_propagation_edges");
+
 } // namespace mlir::sdy
 
 #endif // SHARDONNAY_DIALECT_SDY_DIALECT_H

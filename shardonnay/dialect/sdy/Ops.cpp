@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/dialect/sdy/Ops.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 #include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
@@ -87,9 +88,25 @@ LogicalResult PropagationBarrierOp::verify() {
   return success();
 }
 
+/// `operand` is of static shape and used by the edge `op` alone.
+static LogicalResult verifyEdgeOperand(Operation *op, Value operand) {
+  if (!cast<RankedTensorType>(operand.getType()).hasStaticShape())
+    return op->emitOpError("expected a tensor of static shape, got ")
+           << operand.getType();
+  for (OpOperand &use : operand.getUses())
+    if (use.getOwner() != op) {
+      InFlightDiagnostic diag =
+          op->emitOpError("expected to be the only use of its operand: let "
+                          "other uses have the result");
+      diag.attachNote(use.getOwner()->getLoc()) << "also used here";
+      return diag;
+    }
+  return success();
+}
+
 LogicalResult DataFlowEdgeOp::verify() {
-  if (!getInput().hasOneUse())
-    return emitOpError("expected to be the only use of its operand");
+  if (failed(verifyEdgeOperand(*this, getInput())))
+    return failure();
   Operation *source = getInput().getDefiningOp();
   if (source && isa_and_present<SdyDialect>(source->getDialect()) &&
       !isa<ManualComputationOp, NamedComputationOp>(source)) {
@@ -103,6 +120,27 @@ LogicalResult DataFlowEdgeOp::verify() {
   return getSharding() ? verifySharding(*getSharding(), getType(), *this,
                                         [&] { return emitOpError(); })
                        : success();
+}
+
+LogicalResult FuncDataFlowEdgeOp::verify() {
+  if (failed(verifyEdgeOperand(*this, getOperand())))
+    return failure();
+  if (Operation *source = getOperand().getDefiningOp()) {
+    if (isa<func::CallOp>(source))
+      return success();
+    InFlightDiagnostic diag = emitOpError("expected an argument of a function "
+                                          "or a result of a call, got one of '")
+                              << source->getName() << "'";
+    diag.attachNote(source->getLoc()) << "defined here";
+    return diag;
+  }
+  Operation *owner = getOperand().getParentBlock()->getParentOp();
+  if (isa<func::FuncOp>(owner))
+    return success();
+  return emitOpError(
+             "expected an argument of a function or a result of a call, "
+             "got a block argument of '")
+         << owner->getName() << "'";
 }
 
 //===----------------------------------------------------------------------===//

@@ -202,12 +202,31 @@ def Sdy_DataFlowEdgeOp
     %1 = sdy.data_flow_edge %0#0 sharding=<@mesh, [{?} ]> : tensor<8xf32>
     ```
   }];
-  let arguments = (ins AnyStaticShapeTensor:$input,
+  let arguments = (ins AnyRankedTensor:$input,
                        OptionalAttr<Sdy_TensorSharding>:$sharding);
-  let results = (outs AnyStaticShapeTensor:$result);
+  let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = [{
     $input (`sharding` `` `=` `` $sharding^)? attr-dict `:` type($result)
   }];
+  let hasVerifier = 1;
+}
+
+// Unknown effects, on purpose: without uses it still stands for its operand.
+def Sdy_FuncDataFlowEdgeOp
+    : Sdy_Op<"func_data_flow_edge", [SameOperandsAndResultType]> {
+  let summary = "one value for an argument in all calls, or for a call's result";
+  let description = [{
+    On a function's argument: between what every call passes and the argument's
+    uses. On a call's result: between what the function returns and the
+    result's uses. The sharding of the class is the one of the operand.
+
+    ```mlir
+    %1 = sdy.func_data_flow_edge %arg0 : tensor<8xf32>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$operand);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$operand attr-dict `:` type($result)";
   let hasVerifier = 1;
 }
 

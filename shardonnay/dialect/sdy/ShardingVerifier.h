@@ -35,6 +35,11 @@ LogicalResult verifyShardings(TensorShardingPerValueAttr shardings,
 /// `rule` fits the operands and results of `op`.
 LogicalResult verifyRule(OpShardingRuleAttr rule, Operation *op);
 
+/// `attr` is the record of a propagation that `name` stands for, and speaks of
+/// values of `op` and of axes that their mesh has. Other names are not looked
+/// at.
+LogicalResult verifyPropagationRecord(Operation *op, NamedAttribute attr);
+
 } // namespace mlir::sdy
 
 #endif // SHARDONNAY_DIALECT_SDY_SHARDINGVERIFIER_H

@@ -30,6 +30,7 @@ func.func @edge_uses() {
   %0 = "test.op"() : () -> tensor<8xf32>
   // expected-error @below {{expected to be the only use of its operand}}
   %1 = sdy.data_flow_edge %0 : tensor<8xf32>
+  // expected-note @below {{also used here}}
   return %0 : tensor<8xf32>
 }
 
@@ -41,4 +42,12 @@ func.func @edge_source() -> tensor<8xf32> {
   // expected-error @below {{expected an operand that an operation which passes values on owns, got a result of 'sdy.constant'}}
   %1 = sdy.data_flow_edge %0 : tensor<8xf32>
   return %1 : tensor<8xf32>
+}
+
+// -----
+
+func.func @edge_dynamic(%arg0: tensor<?xf32>) {
+  // expected-error @below {{expected a tensor of static shape, got 'tensor<?xf32>'}}
+  %0 = sdy.data_flow_edge %arg0 : tensor<?xf32>
+  return
 }
