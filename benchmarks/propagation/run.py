@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+"""Times our propagation and jaxlib's on the same modules: run.py [--ops 1000 10000] [--models transformer ...] [--ours-only].
+
+Each measurement is a process of its own that parses the module, then runs the passes once: one thread, verifier off, CPU
+time, the least of --repeat runs. Memory is the peak over what was resident after parsing. Two pipelines are measured:
+`propagate` is sdy-user-priority-propagate on the imported module, `pipeline` the whole sdy-propagation-pipeline.
+"""
+
+import argparse
+import json
+import math
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import programs
+
+HERE = Path(__file__).resolve().parent
+BIN = HERE.parent.parent / "build" / "bin"
+PIPELINES = {"propagate": "sdy-user-priority-propagate", "pipeline": "sdy-propagation-pipeline"}
+OURS = [str(BIN / "time-passes")]
+THEIRS = [sys.executable, str(HERE / "jaxlib_passes.py")]
+
+
+def opt(source, target, *passes):
+    subprocess.run([BIN / "sdy-opt", "--verify-each=0", *passes, source, "-o", target], check=True)
+
+
+def write_programs(model, ops, devices, folder):
+    """The flat module of about `ops` ops, and the same imported: {pipeline: path}."""
+    raw, flat, imported = (folder / f"{model}-{ops}-{part}.mlir" for part in ("raw", "pipeline", "propagate"))
+    if model == "priorities":
+        raw.write_text(programs.priorities(ops, 32, devices))
+    else:
+        step = programs.train_step(model, devices)
+        raw.write_text(programs.unrolled(step, max(1, round(ops / step.count(" = ")))))
+    opt(raw, flat, "--sdy-lift-inlined-meshes", "--sdy-inline-private-functions")
+    opt(flat, imported, "--sdy-import-pipeline")
+    return {"pipeline": flat, "propagate": imported}
+
+
+def measure(command, path, pipeline, repeat):
+    """{"ops", "seconds", "bytes"}, the least of each."""
+    runs = []
+    for _ in range(repeat):
+        output = subprocess.run([*command, str(path), PIPELINES[pipeline]], check=True, capture_output=True, text=True)
+        runs.append(json.loads(output.stdout))
+    return {key: min(run[key] for run in runs) for key in runs[0]}
+
+
+def slope(points):
+    """Of log seconds over log ops, least squares; None for one point."""
+    if len(points) < 2:
+        return None
+    xs, ys = ([math.log(point[key]) for point in points] for key in ("ops", "seconds"))
+    x, y = sum(xs) / len(xs), sum(ys) / len(ys)
+    return sum((a - x) * (b - y) for a, b in zip(xs, ys)) / sum((a - x) ** 2 for a in xs)
+
+
+def row(model, pipeline, devices, ours, theirs):
+    cells = [f"{model:<12} {pipeline:<10} {ours['ops']:>8} {math.prod(devices):>6}"]
+    cells.append(f"{ours['seconds'] * 1e3:>9.2f} {ours['seconds'] / ours['ops'] * 1e6:>7.2f} {ours['bytes'] / 2**20:>8.1f}")
+    if theirs:
+        cells.append(f"{theirs['seconds'] * 1e3:>10.2f} {theirs['bytes'] / 2**20:>8.1f}")
+        cells.append(f"{theirs['seconds'] / ours['seconds']:>7.1f} {ours['bytes'] / max(theirs['bytes'], 1):>7.2f}")
+    print(" ".join(cells), flush=True)
+
+
+def main():
+    models = [*programs.MODELS, "priorities"]
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--ops", type=int, nargs="+", default=[1000, 10000, 100000])
+    parser.add_argument("--models", nargs="+", choices=models, default=models)
+    parser.add_argument("--mesh", type=int, nargs=2, metavar=("DATA", "MODEL"), default=(4, 2))
+    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--ours-only", action="store_true")
+    options = parser.parse_args()
+    print("model        measured        ops devices  ours ms   us/op      MiB  jaxlib ms      MiB  faster  memory")
+    with tempfile.TemporaryDirectory() as folder:
+        for model in options.models:
+            points = {pipeline: [] for pipeline in PIPELINES}
+            for ops in options.ops:
+                try:
+                    paths = write_programs(model, ops, tuple(options.mesh), Path(folder))
+                except subprocess.CalledProcessError:
+                    print(f"{model}: not read or not imported, see above; left out")
+                    break
+                for pipeline, path in paths.items():
+                    ours = measure(OURS, path, pipeline, options.repeat)
+                    theirs = None if options.ours_only else measure(THEIRS, path, pipeline, options.repeat)
+                    row(model, pipeline, tuple(options.mesh), ours, theirs)
+                    points[pipeline].append(ours)
+            for pipeline, measured in points.items():
+                if len(measured) > 1:
+                    print(f"{model:<12} {pipeline:<10} slope {slope(measured):.3f}")
+
+
+if __name__ == "__main__":
+    main()
