@@ -14,6 +14,8 @@ llvm::StringRef toString(CollectiveKind kind) {
   switch (kind) {
   case CollectiveKind::Slice:
     return "slice";
+  case CollectiveKind::Permute:
+    return "collective_permute";
   case CollectiveKind::AllToAll:
     return "all_to_all";
   case CollectiveKind::AllGather:
@@ -36,6 +38,8 @@ Cost collectiveCost(CollectiveKind kind, int64_t groupSize,
   switch (kind) {
   case CollectiveKind::Slice:
     return {};
+  case CollectiveKind::Permute:
+    return {inputBytes, 2};
   case CollectiveKind::AllGather:
     return {inputBytes * (groupSize - 1), 1 + rounds};
   case CollectiveKind::AllToAll:

@@ -13,6 +13,7 @@
 //
 //   kind            bytes           steps
 //   slice           0               0
+//   permute         B               2
 //   all_gather      B (n - 1)       1 + ceil(log2 n)
 //   all_to_all      B (n - 1) / n   1 + ceil(log2 n)
 //   reduce_scatter  B (n - 1) / n   1 + ceil(log2 n)
@@ -35,9 +36,10 @@
 namespace shardonnay {
 
 /// The ways to change a layout. Slice takes this device's piece of what it has:
-/// no communication.
+/// no communication. Permute sends a device's data, whole, to one other device.
 enum class CollectiveKind : uint8_t {
   Slice,
+  Permute,
   AllToAll,
   AllGather,
   ReduceScatter,

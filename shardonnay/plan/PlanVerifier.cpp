@@ -49,6 +49,9 @@ private:
   bool gather(int64_t dim, Group group);
   bool scatter(int64_t dim, Group group);
   bool reduce(Group group);
+  /// Every position of the group gets its part of `after` from one that has it
+  /// and sends to no other.
+  bool permute(const Layout &after, Group group);
   /// The dims other than `dim` (-1: all) are held alike in the group.
   bool alikeExcept(int64_t dim, Group group);
   bool sameSummands(Group group);
@@ -130,11 +133,34 @@ bool PlanPlayer::reduce(Group group) {
   return true;
 }
 
+bool PlanPlayer::permute(const Layout &after, Group group) {
+  std::vector<Held> sent;
+  llvm::BitVector taken(group.size());
+  for (int64_t member : group) {
+    Box wanted = after.slice(problem.mesh, member);
+    const auto *source = llvm::find_if(group, [&](const int64_t &other) {
+      return held[other].box == wanted && !taken[&other - group.data()];
+    });
+    if (source == group.end())
+      return fail("no position is left to send its part to position " +
+                  llvm::Twine(member));
+    taken.set(source - group.begin());
+    sent.push_back(held[*source]);
+  }
+  if (!sameSummands(group))
+    return false;
+  for (auto [member, part] : llvm::zip_equal(group, sent))
+    held[member] = part;
+  return true;
+}
+
 bool PlanPlayer::playGroup(const Step &step, Group group) {
   switch (step.kind) {
   case StepKind::Slice:
     return alikeExcept(-1, group) && sameSummands(group) &&
            scatter(step.dim, group);
+  case StepKind::Permute:
+    return permute(step.after, group);
   case StepKind::AllGather:
     return gather(step.dim, group);
   case StepKind::AllToAll:
@@ -153,7 +179,9 @@ bool PlanPlayer::checkStep(const Step &step) {
   };
   bool reduces =
       step.kind == StepKind::AllReduce || step.kind == StepKind::ReduceScatter;
-  if (step.kind != StepKind::AllReduce && !isDim(step.dim))
+  bool ofAllDims =
+      step.kind == StepKind::AllReduce || step.kind == StepKind::Permute;
+  if (!ofAllDims && !isDim(step.dim))
     return fail("no such dim: " + llvm::Twine(step.dim));
   if (step.kind == StepKind::AllToAll &&
       (!isDim(step.targetDim) || step.targetDim == step.dim))

@@ -10,8 +10,8 @@
 //
 //  1. check:     the problem is sound;
 //  2. search:    within the larger of the two layouts' local sizes, then
-//                without a limit;
-//  3. fall back: all_reduce, all_gather, slice, if the search gave up;
+//                without a limit; if it gave up, again with few permutes;
+//  3. fall back: all_reduce, all_gather, slice, if that gave up too;
 //  4. tidy:      neighbouring slices of a dim become one;
 //  5. finish:    the layouts between, and the cost.
 //
@@ -75,19 +75,30 @@ static bool check(const ReshardProblem &problem, std::string &error) {
   return true;
 }
 
+/// `optimal` says whether no search gave up.
 static std::optional<Steps> search(const ReshardProblem &problem,
-                                   int64_t budget) {
+                                   int64_t budget, bool &optimal) {
+  optimal = false;
   Refinement atoms(problem.source, problem.target);
   if (atoms.size() >= 64)
     return std::nullopt;
   ReshardSearch search(problem, atoms);
-  bool gaveUp = false;
   int64_t limit =
       std::max(problem.source.localElements(), problem.target.localElements());
-  std::optional<Steps> steps = search.run(limit, budget, gaveUp);
-  if (steps || gaveUp)
-    return steps;
-  return search.run(std::numeric_limits<int64_t>::max(), budget, gaveUp);
+  for (auto permutes :
+       {ReshardSearch::Permutes::Any, ReshardSearch::Permutes::ToTarget}) {
+    bool gaveUp = false;
+    for (int64_t maxElements : {limit, std::numeric_limits<int64_t>::max()}) {
+      std::optional<Steps> steps =
+          search.run(maxElements, budget, permutes, gaveUp);
+      optimal = permutes == ReshardSearch::Permutes::Any && !gaveUp;
+      if (steps)
+        return steps;
+      if (gaveUp)
+        break;
+    }
+  }
+  return std::nullopt;
 }
 
 /// Settles, gathers and slices all that differs.
@@ -144,6 +155,9 @@ static Layout apply(const Step &step, Layout layout) {
   case StepKind::Slice:
     layout.dims[step.dim].append(step.axes);
     break;
+  case StepKind::Permute:
+    layout.dims = step.after.dims;
+    break;
   case StepKind::AllGather:
     dropSuffix(layout.dims[step.dim]);
     break;
@@ -179,8 +193,7 @@ std::optional<ReshardPlan> planReshard(const ReshardProblem &problem,
     return std::nullopt;
   ReshardPlan plan;
   if (problem.source != problem.target) {
-    std::optional<Steps> steps = search(problem, stateBudget);
-    plan.optimal = steps.has_value();
+    std::optional<Steps> steps = search(problem, stateBudget, plan.optimal);
     plan.steps = steps ? std::move(*steps) : fallBack(problem);
     mergeSlices(plan.steps);
     finish(problem, plan);

@@ -9,6 +9,8 @@
 // padded shape, by steps that each are one collective:
 //
 //   slice           appends axes that are not in use as the minor-most of a dim
+//   permute         cuts any dims by other axes, of as many shards: a device
+//                   gets its piece from one that has it
 //   all_gather      drops a minor suffix of a dim's axes
 //   all_to_all      moves a minor suffix of a dim's axes to be the minor-most
 //                   of another dim
@@ -23,13 +25,14 @@
 //  * axes are moved whole, in the parts that the Refinement of the two layouts
 //    names;
 //  * in every layout on the way, the dims divide by their axes;
-//  * only axes that cut some dim of the target are brought in by a slice;
+//  * only axes that cut some dim of the target are brought in by a slice or a
+//    permute;
 //  * no layout on the way is larger, on a device, than both source and target,
 //    unless there is no other way.
 //
-// Worked example, x and y of size 2: from [{x}, {y}] to [{y}, {x}] by three
-// all_to_alls, over [{}, {y, x}] and [{y, x}, {}]: gathering y first would take
-// fewer collectives, but twice the memory.
+// Worked example, x and y of size 2: from [{x}, {y}] to [{y}, {x}] by a
+// permute, of the bytes that a device has. From [{x, y}, {}] to [{}, {y, x}] by
+// a permute to [{y, x}, {}] and an all_to_all.
 //
 // Partial axes of the target must be partial in the source: no step makes a
 // whole tensor partial.
@@ -62,12 +65,13 @@ using StepKind = CollectiveKind;
 struct Step {
   StepKind kind = StepKind::Slice;
   /// The dim that is sliced, gathered or scattered; the source dim of an
-  /// all_to_all; -1 of an all_reduce.
+  /// all_to_all; -1 of an all_reduce and of a permute.
   int64_t dim = -1;
   /// The dim that an all_to_all moves the axes to; -1 of the others.
   int64_t targetDim = -1;
   /// Major to minor, as they stand in the dim; in canonical order for an
-  /// all_reduce.
+  /// all_reduce, and for a permute, where they are all that it moves data
+  /// along.
   AxisList axes;
   /// Of reduce_scatter and all_reduce.
   ReductionKind reduction = ReductionKind::Sum;

@@ -201,9 +201,74 @@ void ReshardSearch::trySlices(Node &node) {
   }
 }
 
+void ReshardSearch::permuteDim(Node &node, State &next, size_t dim,
+                               uint64_t free, int64_t shards) {
+  if (shards == 1)
+    return permuteFrom(node, next, dim + 1, free);
+  for (uint8_t atom : members(free)) {
+    if (shards % atoms[atom].size != 0)
+      continue;
+    next.dims[dim].push_back(atom);
+    permuteDim(node, next, dim, free & ~bit(atom) & ~excluded[atom],
+               shards / atoms[atom].size);
+    next.dims[dim].pop_back();
+  }
+}
+
+void ReshardSearch::permuteFrom(Node &node, State &next, size_t dim,
+                                uint64_t free) {
+  if (dim == next.dims.size()) {
+    uint64_t touched = 0;
+    for (auto [before, after] : llvm::zip_equal(node.state.dims, next.dims))
+      if (before != after)
+        touched |= bits(before) | bits(after);
+    if (touched != 0)
+      reach(node, {StepKind::Permute, -1, -1, members(touched)}, next);
+    return;
+  }
+  const AtomList &present = node.state.dims[dim], &goal = target.dims[dim];
+  int64_t shards = atoms.numShards(present);
+  if (permutes == Permutes::Any) {
+    next.dims[dim].clear();
+    return permuteDim(node, next, dim, free, shards);
+  }
+  auto take = [&](const AtomList &list) {
+    uint64_t left = free;
+    for (uint8_t atom : list) {
+      if (!(left & bit(atom)))
+        return;
+      left &= ~bit(atom) & ~excluded[atom];
+    }
+    next.dims[dim] = list;
+    permuteFrom(node, next, dim + 1, left);
+  };
+  take(present);
+  AtomList prefix;
+  for (uint8_t atom : goal)
+    if (shards % (atoms.numShards(prefix) * atoms[atom].size) == 0)
+      prefix.push_back(atom);
+    else
+      break;
+  if (atoms.numShards(prefix) == shards && prefix != present)
+    take(prefix);
+}
+
+void ReshardSearch::tryPermutes(Node &node) {
+  // Two permutes in a row are one.
+  if (node.parent && node.move.kind == StepKind::Permute)
+    return;
+  uint64_t free = slicable | (used(node.state) & ~node.state.partial);
+  free &= ~node.state.partial;
+  for (uint8_t atom : members(node.state.partial))
+    free &= ~excluded[atom];
+  State next = node.state;
+  permuteFrom(node, next, 0, free);
+}
+
 void ReshardSearch::expand(Node &node) {
   elements = localElements(node.state);
   trySlices(node);
+  tryPermutes(node);
   trySuffixes(node);
   tryReductions(node);
 }
@@ -212,7 +277,24 @@ void ReshardSearch::expand(Node &node) {
 // The search
 //===----------------------------------------------------------------------===//
 
-Step ReshardSearch::toStep(const Move &move) const {
+AxisList ReshardSearch::spannedBy(llvm::ArrayRef<uint8_t> list) const {
+  AxisList axes;
+  for (uint8_t atom : list) {
+    AxisRef axis = atoms[atom];
+    // Atoms of the two sides may exclude each other: then the axis as a whole.
+    if (llvm::any_of(list, [&](uint8_t other) {
+          return atoms[other].axis == axis.axis &&
+                 (excluded[other] & bits(list));
+        }))
+      axis = {axis.axis, 1, problem.mesh.axisSizes()[axis.axis]};
+    if (!axes.overlaps(axis))
+      axes.append(axis);
+  }
+  return axes.sorted();
+}
+
+Step ReshardSearch::toStep(const Node &node) const {
+  const Move &move = node.move;
   Step step;
   step.kind = move.kind;
   step.dim = move.dim;
@@ -220,14 +302,21 @@ Step ReshardSearch::toStep(const Move &move) const {
   step.axes = atoms.toAxes(move.atoms);
   if (move.kind == StepKind::AllReduce)
     step.axes = step.axes.sorted();
+  if (move.kind == StepKind::Permute) {
+    step.axes = spannedBy(move.atoms);
+    for (const AtomList &dim : node.state.dims)
+      step.after.dims.push_back(atoms.toAxes(dim));
+  }
   if (move.kind == StepKind::AllReduce || move.kind == StepKind::ReduceScatter)
     step.reduction = problem.source.kind;
   return step;
 }
 
 std::optional<llvm::SmallVector<Step, 4>>
-ReshardSearch::run(int64_t maxElements, int64_t budget, bool &gaveUp) {
+ReshardSearch::run(int64_t maxElements, int64_t budget, Permutes permutes,
+                   bool &gaveUp) {
   this->maxElements = maxElements;
+  this->permutes = permutes;
   numEntries = 0;
   known.clear();
   nodes.clear();
@@ -245,7 +334,7 @@ ReshardSearch::run(int64_t maxElements, int64_t budget, bool &gaveUp) {
     if (node->state == target) {
       llvm::SmallVector<Step, 4> steps;
       for (; node->parent; node = node->parent)
-        steps.push_back(toStep(node->move));
+        steps.push_back(toStep(*node));
       std::reverse(steps.begin(), steps.end());
       return steps;
     }

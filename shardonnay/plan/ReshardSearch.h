@@ -42,11 +42,15 @@ public:
   /// Requires that the problem is sound, and has fewer than 64 atoms.
   ReshardSearch(const ReshardProblem &problem, const Refinement &atoms);
 
+  /// Which layouts a permute may lead to: any, or those whose dims are as
+  /// before or as the target has them.
+  enum class Permutes { Any, ToTarget };
+
   /// The cheapest steps through layouts of at most `maxElements` a device,
   /// without the layouts between; nothing if there are none, or if the search
   /// came by more than `budget` states, which sets `gaveUp`.
-  std::optional<llvm::SmallVector<Step, 4>> run(int64_t maxElements,
-                                                int64_t budget, bool &gaveUp);
+  std::optional<llvm::SmallVector<Step, 4>>
+  run(int64_t maxElements, int64_t budget, Permutes permutes, bool &gaveUp);
 
 private:
   struct State {
@@ -94,13 +98,22 @@ private:
   int64_t leastOverlap(const State &state) const;
   bool canAppend(const State &state, int64_t dim, int64_t shards) const;
   uint64_t used(const State &state) const;
-  Step toStep(const Move &move) const;
+  Step toStep(const Node &node) const;
+  /// The axes that devices differ along where they differ along these atoms.
+  AxisList spannedBy(llvm::ArrayRef<uint8_t> list) const;
 
   void expand(Node &node);
   void tryReductions(Node &node);
   void tryScatter(Node &node, AtomList &order, uint64_t left);
   void trySuffixes(Node &node);
   void trySlices(Node &node);
+  void tryPermutes(Node &node);
+  /// Cuts dim `dim` and those after it of `next` in all ways that have as many
+  /// shards as `node`, with the atoms of the set `free`.
+  void permuteFrom(Node &node, State &next, size_t dim, uint64_t free);
+  /// Extends dim `dim` of `next` by atoms of `free` until it has `shards` more.
+  void permuteDim(Node &node, State &next, size_t dim, uint64_t free,
+                  int64_t shards);
   /// Enters the state that `move` leads to, if it is new or cheaper this way.
   void reach(Node &from, Move move, State state);
 
@@ -119,6 +132,7 @@ private:
 
   // Of one run.
   int64_t maxElements = 0;
+  Permutes permutes = Permutes::Any;
   int64_t numEntries = 0;
   /// Elements that a device has in the node being expanded.
   int64_t elements = 0;
