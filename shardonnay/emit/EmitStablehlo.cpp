@@ -73,7 +73,7 @@ public:
     return llvm::TypeSwitch<Operation *, LogicalResult>(op)
         .Case<sdy::ConstantOp, spmd::DeviceIndexOp, spmd::AllSliceOp,
               spmd::AllGatherOp, spmd::AllToAllOp, spmd::AllReduceOp,
-              spmd::ReduceScatterOp>([&](auto op) {
+              spmd::ReduceScatterOp, spmd::CollectivePermuteOp>([&](auto op) {
           FailureOr<Value> value = buildIfEmpty(op);
           if (failed(value))
             value = build(op);
@@ -110,16 +110,19 @@ private:
   FailureOr<Value> build(spmd::AllToAllOp op);
   FailureOr<Value> build(spmd::AllReduceOp op);
   FailureOr<Value> build(spmd::ReduceScatterOp op);
+  FailureOr<Value> build(spmd::CollectivePermuteOp op);
 
   struct MeshAxes {
     Mesh mesh;
     AxisList axes;
   };
   /// The axes of an spmd op, on its mesh.
+  template <typename SpmdOp> sdy::MeshAttr meshOf(SpmdOp op) {
+    return symbols.lookupNearestSymbolFrom<sdy::MeshOp>(op, op.getMeshAttr())
+        .getMesh();
+  }
   template <typename SpmdOp> MeshAxes read(SpmdOp op) {
-    sdy::MeshAttr mesh =
-        symbols.lookupNearestSymbolFrom<sdy::MeshOp>(op, op.getMeshAttr())
-            .getMesh();
+    sdy::MeshAttr mesh = meshOf(op);
     return {toMesh(mesh), toAxisList(op.getAxes().getValue(), mesh)};
   }
   template <typename SpmdOp> DenseIntElementsAttr groups(SpmdOp op) {
@@ -188,6 +191,21 @@ FailureOr<Value> Emitter::build(spmd::ReduceScatterOp op) {
       groups(op), channel, /*use_global_device_ids=*/true);
   buildCombiner(scatter.getComputation(), element, op.getKind(), op.getLoc());
   return scatter.getResult();
+}
+
+FailureOr<Value> Emitter::build(spmd::CollectivePermuteOp op) {
+  sdy::MeshAttr mesh = meshOf(op);
+  auto read = [&](sdy::ListOfAxisRefListsAttr axesPerDim) {
+    return llvm::map_to_vector<4>(axesPerDim.getValue(),
+                                  [&](sdy::AxisRefListAttr list) {
+                                    return toAxisList(list.getValue(), mesh);
+                                  });
+  };
+  DenseIntElementsAttr pairs = buildSourceTargetPairs(
+      builder, toMesh(mesh), read(op.getSource()), read(op.getTarget()));
+  return stablehlo::CollectivePermuteOp::create(
+             builder, op.getLoc(), op.getType(), op.getTensor(), pairs, channel)
+      .getResult();
 }
 
 LogicalResult checkNothingLeft(ModuleOp module) {

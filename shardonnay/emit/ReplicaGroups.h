@@ -19,6 +19,15 @@ mlir::DenseIntElementsAttr buildReplicaGroups(mlir::Builder &builder,
                                               const Mesh &mesh,
                                               const AxisList &axes);
 
+/// Who sends to whom, rows of [source, target] partition ids, so that a device
+/// gets the piece of a tensor that `target` (axes per dim) names from one that
+/// has it as the piece of `source`: itself if it can, and no device sends
+/// twice.
+mlir::DenseIntElementsAttr
+buildSourceTargetPairs(mlir::Builder &builder, const Mesh &mesh,
+                       llvm::ArrayRef<AxisList> source,
+                       llvm::ArrayRef<AxisList> target);
+
 } // namespace shardonnay
 
 #endif // SHARDONNAY_EMIT_REPLICAGROUPS_H

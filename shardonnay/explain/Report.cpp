@@ -55,21 +55,37 @@ std::string toText(sdy::AxisRefAttr axis) {
   return text;
 }
 
+/// The axes that devices differ along which send each other data.
+sdy::AxisRefListAttr axesOf(spmd::CollectivePermuteOp op, sdy::MeshAttr mesh) {
+  AxisList touched;
+  for (auto [from, to] :
+       llvm::zip_equal(op.getSource().getValue(), op.getTarget().getValue()))
+    if (from != to)
+      for (sdy::AxisRefListAttr list : {from, to})
+        for (AxisRef axis : toAxisList(list.getValue(), mesh))
+          if (!touched.overlaps(axis))
+            touched.append(axis);
+  return sdy::AxisRefListAttr::get(op.getContext(),
+                                   fromAxisList(touched.sorted(), mesh));
+}
+template <typename SpmdOp>
+sdy::AxisRefListAttr axesOf(SpmdOp op, sdy::MeshAttr) {
+  return op.getAxes();
+}
+
 template <typename SpmdOp>
 Collective read(SpmdOp op, CollectiveKind kind, llvm::StringRef reduction) {
   Collective collective;
+  sdy::MeshAttr mesh = sdy::getMeshOp(op, op.getMeshAttr()).getMesh();
   collective.kind = kind;
-  collective.axes = op.getAxes();
+  collective.axes = axesOf(op, mesh);
   collective.reduction = reduction;
   collective.source = getSourceLocation(op.getLoc());
   collective.operand = cast<RankedTensorType>(op->getOperand(0).getType());
   collective.result = cast<RankedTensorType>(op->getResult(0).getType());
-  sdy::MeshAttr mesh = sdy::getMeshOp(op, op.getMeshAttr()).getMesh();
+  int64_t groupSize = toAxisList(collective.axes.getValue(), mesh).numShards();
   collective.bytes =
-      collectiveCost(kind,
-                     toAxisList(op.getAxes().getValue(), mesh).numShards(),
-                     byteSize(collective.operand))
-          .bytes;
+      collectiveCost(kind, groupSize, byteSize(collective.operand)).bytes;
   return collective;
 }
 
@@ -78,6 +94,9 @@ std::optional<Collective> readCollective(Operation *op) {
   return llvm::TypeSwitch<Operation *, std::optional<Collective>>(op)
       .Case([](spmd::AllGatherOp op) {
         return read(op, CollectiveKind::AllGather, "");
+      })
+      .Case([](spmd::CollectivePermuteOp op) {
+        return read(op, CollectiveKind::Permute, "");
       })
       .Case([](spmd::AllToAllOp op) {
         return read(op, CollectiveKind::AllToAll, "");

@@ -24,20 +24,26 @@ void SpmdDialect::initialize() {
       >();
 }
 
-/// How many devices the group of `op` has: checks its mesh and axes.
-template <typename OpT> static FailureOr<int64_t> getGroupSize(OpT op) {
+template <typename OpT> static FailureOr<sdy::MeshAttr> findMesh(OpT op) {
   sdy::MeshOp mesh = sdy::getMeshOp(op, op.getMeshAttr());
   if (!mesh)
     return op.emitOpError("unknown mesh ")
            << op.getMeshAttr()
            << ", expected the name of an 'sdy.mesh' of the module";
+  return mesh.getMesh();
+}
+
+/// How many devices the group of `op` has: checks its mesh and axes.
+template <typename OpT> static FailureOr<int64_t> getGroupSize(OpT op) {
+  FailureOr<sdy::MeshAttr> mesh = findMesh(op);
+  if (failed(mesh))
+    return failure();
   ArrayRef<sdy::AxisRefAttr> axes = op.getAxes().getValue();
   if (axes.empty())
     return op.emitOpError("expected at least one axis");
-  if (failed(sdy::verifyAxes(axes, mesh.getMesh(),
-                             [&] { return op.emitOpError(); })))
+  if (failed(sdy::verifyAxes(axes, *mesh, [&] { return op.emitOpError(); })))
     return failure();
-  return sdy::toAxisList(axes, mesh.getMesh()).numShards();
+  return sdy::toAxisList(axes, *mesh).numShards();
 }
 
 /// Divides dim `dim` of the shape by the size of the group.
@@ -101,6 +107,36 @@ LogicalResult AllGatherOp::verify() {
   SmallVector<int64_t> shape(getTensor().getType().getShape());
   shape[dim] *= *groupSize;
   return expectShape(*this, shape);
+}
+
+/// A list of known axes for each dim of the tensor.
+static LogicalResult verifyPiece(CollectivePermuteOp op, sdy::MeshAttr mesh,
+                                 sdy::ListOfAxisRefListsAttr axesPerDim) {
+  int64_t rank = op.getType().getRank();
+  if (static_cast<int64_t>(axesPerDim.getValue().size()) != rank)
+    return op.emitOpError("expected axes for ")
+           << rank << " dims, got " << axesPerDim.getValue().size();
+  auto lists =
+      llvm::map_to_vector(axesPerDim.getValue(), [](sdy::AxisRefListAttr list) {
+        return list.getValue();
+      });
+  return sdy::verifyAxes(lists, mesh, [&] { return op.emitOpError(); });
+}
+
+LogicalResult CollectivePermuteOp::verify() {
+  FailureOr<sdy::MeshAttr> mesh = findMesh(*this);
+  if (failed(mesh) || failed(verifyPiece(*this, *mesh, getSource())) ||
+      failed(verifyPiece(*this, *mesh, getTarget())))
+    return failure();
+  for (auto [dim, from, to] :
+       llvm::enumerate(getSource().getValue(), getTarget().getValue())) {
+    int64_t before = sdy::toAxisList(from.getValue(), *mesh).numShards();
+    int64_t after = sdy::toAxisList(to.getValue(), *mesh).numShards();
+    if (before != after)
+      return emitOpError("expected dim ")
+             << dim << " cut into " << before << " as before, got " << after;
+  }
+  return success();
 }
 
 LogicalResult AllToAllOp::verify() {

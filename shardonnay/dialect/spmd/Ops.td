@@ -103,6 +103,28 @@ def Spmd_AllToAllOp : Spmd_Op<"all_to_all"> {
   }];
 }
 
+def Spmd_CollectivePermuteOp
+    : Spmd_Op<"collective_permute", [SameOperandsAndResultType]> {
+  let summary = "the piece that other axes name, of a device that has it";
+  let description = [{
+    A device holds the piece of a tensor that its indices along `source` name,
+    axes per dim, and gets the one that its indices along `target` name: itself
+    where it has it, else from a device that does and sends to no other.
+
+    ```mlir
+    %1 = spmd.collective_permute %0 [{"x"}, {"y"} ] -> [{"y"}, {"x"} ] @mesh
+        : tensor<4x4xf32>
+    ```
+  }];
+  let arguments = (ins AnyStaticShapeTensor:$tensor,
+                       Sdy_ListOfAxisRefLists:$source,
+                       Sdy_ListOfAxisRefLists:$target, FlatSymbolRefAttr:$mesh);
+  let results = (outs AnyStaticShapeTensor:$result);
+  let assemblyFormat = [{
+    $tensor $source `->` $target $mesh attr-dict `:` type($result)
+  }];
+}
+
 def Spmd_AllReduceOp : Spmd_Op<"all_reduce", [SameOperandsAndResultType]> {
   let summary = "the element-wise reduction of the group's tensors";
   let description = [{

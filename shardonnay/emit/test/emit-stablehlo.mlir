@@ -48,6 +48,15 @@ func.func @all_to_all(%a: tensor<4x2xf32>) -> tensor<2x4xf32> {
   return %0 : tensor<2x4xf32>
 }
 
+// Devices 0 and 7 have what they get: x and the major half of y are equal there.
+// CHECK-LABEL: func.func @collective_permute(
+func.func @collective_permute(%a: tensor<4x2xf32>) -> tensor<4x2xf32> {
+  // CHECK-NEXT: "stablehlo.collective_permute"(%arg0) <{
+  // CHECK-SAME:   source_target_pairs = dense<{{\[\[}}0, 0], [1, 1], [2, 4], [3, 5], [4, 2], [5, 3], [6, 6], [7, 7]]>
+  %0 = spmd.collective_permute %a [{"x"}, {}] -> [{"y":(1)2}, {}] @mesh : tensor<4x2xf32>
+  return %0 : tensor<4x2xf32>
+}
+
 // CHECK-LABEL: func.func @all_slice(
 func.func @all_slice(%a: tensor<5x12xf32>) -> tensor<5x3xf32> {
   // CHECK-DAG:  %[[ID:.*]] = stablehlo.partition_id : tensor<ui32>

@@ -154,6 +154,8 @@ Value ReshardLowering::emit(Value input, const Step &step) {
   case StepKind::Slice:
     return sdy::AllSliceOp::create(builder, loc, type, input,
                                    writeAt(step.dim, step.axes), after);
+  case StepKind::Permute:
+    return sdy::CollectivePermuteOp::create(builder, loc, type, input, after);
   case StepKind::AllGather:
     return sdy::AllGatherOp::create(builder, loc, type, input,
                                     writeAt(step.dim, step.axes), after);

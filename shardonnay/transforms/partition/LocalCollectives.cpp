@@ -9,6 +9,7 @@
 
 #include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/dialect/sdy/Ops.h"
+#include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/dialect/spmd/Ops.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -45,6 +46,19 @@ public:
   void allReduce(ReductionKind kind, sdy::AxisRefListAttr axes) {
     current = spmd::AllReduceOp::create(builder, loc, current.getType(),
                                         current, placer.meshName(), axes, kind);
+  }
+  /// Pieces of `source` become those of `target`, axes per dim.
+  void permute(ArrayRef<AxisList> source, ArrayRef<AxisList> target) {
+    auto write = [&](ArrayRef<AxisList> axesPerDim) {
+      auto lists = llvm::map_to_vector(axesPerDim, [&](const AxisList &axes) {
+        return sdy::AxisRefListAttr::get(builder.getContext(),
+                                         fromAxisList(axes, placer.mesh()));
+      });
+      return sdy::ListOfAxisRefListsAttr::get(builder.getContext(), lists);
+    };
+    current = spmd::CollectivePermuteOp::create(
+        builder, loc, current.getType(), current, write(source), write(target),
+        placer.meshName());
   }
   /// Axes that cut dim `source` come to cut dim `target`.
   void move(int64_t source, int64_t target, sdy::AxisRefListAttr axes) {
@@ -118,6 +132,16 @@ FailureOr<Value> buildLocalCollective(Operation *op, Value operand,
           })
           .Case([&](sdy::AllReduceOp reduce) {
             chain.allReduce(reduce.getKind(), reduce.getReductionAxes());
+            return success();
+          })
+          .Case([&](sdy::CollectivePermuteOp permute) {
+            auto dims = [&](sdy::TensorShardingAttr sharding) {
+              return llvm::map_to_vector(
+                  toSharding(sharding, placer.mesh()).dims,
+                  [](const DimSharding &dim) { return dim.axes; });
+            };
+            chain.permute(dims(sdy::getSharding(permute.getTensor())),
+                          dims(permute.getOutSharding()));
             return success();
           })
           .Case([&](sdy::AllToAllOp allToAll) {

@@ -59,3 +59,29 @@ func.func @all_to_all_type(%arg0: tensor<8x4xf32>) {
   %0 = spmd.all_to_all %arg0 split_dim=0 concat_dim=1 @mesh {"x"} : (tensor<8x4xf32>) -> tensor<8x4xf32>
   return
 }
+
+// -----
+
+sdy.mesh @mesh = <["x"=2]>
+func.func @permute_rank(%arg0: tensor<8x4xf32>) {
+  // expected-error @below {{expected axes for 2 dims, got 1}}
+  %0 = spmd.collective_permute %arg0 [{"x"}] -> [{}, {"x"}] @mesh : tensor<8x4xf32>
+  return
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=2]>
+func.func @permute_counts(%arg0: tensor<8x4xf32>) {
+  // expected-error @below {{expected dim 0 cut into 2 as before, got 1}}
+  %0 = spmd.collective_permute %arg0 [{"x"}, {}] -> [{}, {"x"}] @mesh : tensor<8x4xf32>
+  return
+}
+
+// -----
+
+func.func @permute_mesh(%arg0: tensor<8xf32>) {
+  // expected-error @below {{unknown mesh @mesh, expected the name of an 'sdy.mesh' of the module}}
+  %0 = spmd.collective_permute %arg0 [{"x"}] -> [{"x"}] @mesh : tensor<8xf32>
+  return
+}

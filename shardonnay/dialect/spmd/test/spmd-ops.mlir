@@ -23,6 +23,13 @@ func.func @all_gather(%arg0: tensor<8x4xf32>) -> tensor<64x4xf32> {
   return %0 : tensor<64x4xf32>
 }
 
+// CHECK-LABEL: func @collective_permute
+func.func @collective_permute(%arg0: tensor<8x4xf32>) -> tensor<8x4xf32> {
+  // CHECK: spmd.collective_permute %arg0 [{"x"}, {"y":(1)2}] -> [{"y":(1)2}, {"x"}] @mesh : tensor<8x4xf32>
+  %0 = spmd.collective_permute %arg0 [{"x"}, {"y":(1)2}] -> [{"y":(1)2}, {"x"}] @mesh : tensor<8x4xf32>
+  return %0 : tensor<8x4xf32>
+}
+
 // CHECK-LABEL: func @all_to_all
 func.func @all_to_all(%arg0: tensor<8x4xf32>) -> tensor<4x8xf32> {
   // CHECK: spmd.all_to_all %arg0 split_dim=0 concat_dim=1 @mesh {"x"} : (tensor<8x4xf32>) -> tensor<4x8xf32>

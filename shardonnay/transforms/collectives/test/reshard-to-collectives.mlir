@@ -63,3 +63,12 @@ func.func @no_change(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh,
   %0 = sdy.reshard %arg0 <@mesh, [{"y"}, {}]> : tensor<8x8xf32>
   return %0 : tensor<8x8xf32>
 }
+
+// Axes of equal counts change places in one step.
+// CHECK-LABEL: func @permute
+func.func @permute(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y":(1)2}]>}) -> tensor<8x8xf32> {
+  // CHECK: %[[R:.*]] = sdy.collective_permute %arg0 out_sharding=<@mesh, [{"y":(1)2}, {"x"}]>
+  // CHECK-NEXT: return %[[R]]
+  %0 = sdy.reshard %arg0 <@mesh, [{"y":(1)2}, {"x"}]> : tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}

@@ -138,3 +138,15 @@ func.func @partial(
   %1 = sdy.all_reduce {"y"} %0 out_sharding=<@mesh, [{}, {"x"}]> : tensor<16x8xf32>
   return %1 : tensor<16x8xf32>
 }
+
+// -----
+
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+
+// CHECK-LABEL: func.func @permute(
+func.func @permute(%a: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>})
+    -> (tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y":(1)2}, {}]>}) {
+  // CHECK-NEXT: spmd.collective_permute %arg0 [{"x"}, {}] -> [{"y":(1)2}, {}] @mesh : tensor<4x16xf32>
+  %0 = sdy.collective_permute %a out_sharding=<@mesh, [{"y":(1)2}, {}]> : tensor<8x16xf32>
+  return %0 : tensor<8x16xf32>
+}
