@@ -77,6 +77,9 @@ def HLOIntScalar : 0DTensorOf<[IntElement]>;
 
 // What flows through an op that does not look at its data.
 def HLOValue : AnyTypeOf<[HLOTensor, TokenType]>;
+def HLOBuffer : MemRefOf<[
+  BoolElement, IntElement, FloatElement, ComplexElement]>;
+def HLOLoopValue : AnyTypeOf<[HLOTensor, TokenType, HLOBuffer]>;
 
 //===----------------------------------------------------------------------===//
 // Enumerations, spelled `#stablehlo<mnemonic VALUE>`

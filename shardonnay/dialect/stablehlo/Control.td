@@ -1,4 +1,4 @@
-//===- Control.td - terminator and barrier -----------------*- tablegen -*-===//
+//===- Control.td - regions that may run or not ------------*- tablegen -*-===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -30,6 +30,63 @@ def OptimizationBarrierOp : HLOOp<"optimization_barrier", [Pure]> {
     build($_builder, $_state, operands.getTypes(), operands);
   }]>];
   let hasVerifier = 1;
+}
+
+// Each region is one block that ends with the op's results or, of `while`'s
+// first, with one bool.
+class ControlOp<string mnemonic> : HLOOp<mnemonic, [
+    RecursiveMemoryEffects, SingleBlockImplicitTerminator<"ReturnOp">]> {
+  let results = (outs Variadic<HLOValue>);
+  let hasRegionVerifier = 1;
+}
+
+def WhileOp : HLOOp<"while", [
+    RecursiveMemoryEffects, SingleBlockImplicitTerminator<"ReturnOp">,
+    OpAsmOpInterface]> {
+  let summary = "runs `body` on its own results as long as `cond` holds";
+  let description = [{
+    ```
+    %1:2 = stablehlo.while(%i = %c, %x = %0) : tensor<i32>, tensor<4xf32>
+    cond { ... stablehlo.return %go : tensor<i1> }
+    do { ... stablehlo.return %next, %y : tensor<i32>, tensor<4xf32> }
+    ```
+  }];
+  let arguments = (ins Variadic<HLOLoopValue>:$operand);
+  let results = (outs Variadic<HLOLoopValue>);
+  let regions = (region SizedRegion<1>:$cond, SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+  let moreDeclarations = [{
+    void getAsmBlockArgumentNames(::mlir::Region &region,
+                                  ::mlir::OpAsmSetValueNameFn setName);
+  }];
+}
+
+def CaseOp : ControlOp<"case"> {
+  let summary = "runs the region of the given index, the last one if there is "
+                "none such";
+  let arguments = (ins 0DTensorOf<[I32]>:$index);
+  let regions = (region VariadicRegion<SizedRegion<1>>:$branches);
+  let hasVerifier = 1;
+}
+
+def IfOp : ControlOp<"if"> {
+  let summary = "runs one of two regions";
+  let arguments = (ins 0DTensorOf<[I1]>:$pred);
+  let regions = (region SizedRegion<1>:$true_branch,
+                        SizedRegion<1>:$false_branch);
+}
+
+def MapOp : HLOOp<"map", [
+    RecursiveMemoryEffects, SingleBlockImplicitTerminator<"ReturnOp">]> {
+  let summary = "a region of scalars, applied to the elements at each index";
+  let arguments = (ins Variadic<HLOTensor>:$inputs,
+                       DenseI64ArrayAttr:$dimensions);
+  let results = (outs HLOTensor:$result);
+  let regions = (region SizedRegion<1>:$computation);
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
 }
 
 #endif // SHARDONNAY_DIALECT_STABLEHLO_CONTROL_TD
