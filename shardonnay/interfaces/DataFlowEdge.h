@@ -1,5 +1,4 @@
-//===- DataFlowEdge.h - ops that only pass values on -------------*- C++
-//-*-===//
+//===- DataFlowEdge.h - ops that only pass values on ------------*- C++ -*-===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -12,6 +11,29 @@
 #include "mlir/IR/OpDefinition.h"
 #include "mlir/IR/Operation.h"
 #include "mlir/IR/Value.h"
+#include "shardonnay/algebra/ManualBoundary.h"
+#include <optional>
+
+namespace shardonnay {
+
+/// The classes of an op with RegionBranchOpInterface; none of another op. Two
+/// values are in one class if one flows into the other, or one value into both.
+/// The owner is the first result of the class, or its first block argument.
+llvm::SmallVector<mlir::Value> regionBranchOwners(mlir::Operation *op);
+llvm::SmallVector<mlir::OpOperand *> regionBranchSources(mlir::Operation *op,
+                                                         mlir::Value owner);
+llvm::SmallVector<mlir::Value> regionBranchTargets(mlir::Operation *op,
+                                                   mlir::Value owner);
+
+/// The owner of the class that has `target`, a result or block argument; null
+/// if it is in none.
+mlir::Value getEdgeOwner(mlir::Value target);
+/// The owner of the class that `source` flows into; null if there is none.
+/// `source` is an operand of an op that passes values on, or of a terminator in
+/// it.
+mlir::Value getEdgeOwner(mlir::OpOperand &source);
+
+} // namespace shardonnay
 
 #include "shardonnay/interfaces/DataFlowEdge.h.inc"
 

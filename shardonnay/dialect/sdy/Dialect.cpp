@@ -30,10 +30,30 @@ static LogicalResult verifyOperationSharding(Operation *op, Attribute attr) {
   return verifyShardings(shardings, op->getResultTypes(), op, "result");
 }
 
+/// As many as there are classes that a block argument owns.
+static LogicalResult verifyBlockArgumentShardings(Operation *op,
+                                                  Attribute attr) {
+  auto shardings = dyn_cast<TensorShardingPerValueAttr>(attr);
+  auto dataFlow = dyn_cast<shardonnay::ShardableDataFlowOpInterface>(op);
+  if (!shardings || !dataFlow)
+    return op->emitOpError()
+           << "expected '" << kBlockArgumentShardingsAttr
+           << "' to be an '#sdy.sharding_per_value' on an operation that "
+              "passes values on, got "
+           << attr;
+  SmallVector<Type> types;
+  for (Value owner : dataFlow.getEdgeOwners())
+    if (isa<BlockArgument>(owner))
+      types.push_back(owner.getType());
+  return verifyShardings(shardings, types, op, "block argument");
+}
+
 LogicalResult SdyDialect::verifyOperationAttribute(Operation *op,
                                                    NamedAttribute attr) {
   if (attr.getName() == kShardingAttr)
     return verifyOperationSharding(op, attr.getValue());
+  if (attr.getName() == kBlockArgumentShardingsAttr)
+    return verifyBlockArgumentShardings(op, attr.getValue());
   if (attr.getName() != kShardingRuleAttr)
     return verifyPropagationRecord(op, attr);
   auto rule = dyn_cast<OpShardingRuleAttr>(attr.getValue());

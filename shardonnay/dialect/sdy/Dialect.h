@@ -17,6 +17,10 @@ namespace mlir::sdy {
 /// A TensorShardingAttr on function arguments and results, a
 /// TensorShardingPerValueAttr (one for each result) on operations.
 inline constexpr llvm::StringLiteral kShardingAttr("sdy.sharding");
+/// A TensorShardingPerValueAttr on an operation that passes values on: one for
+/// each class of values that a block argument owns, in their order.
+inline constexpr llvm::StringLiteral
+    kBlockArgumentShardingsAttr("sdy.block_argument_shardings");
 /// An OpShardingRuleAttr, on operations.
 inline constexpr llvm::StringLiteral kShardingRuleAttr("sdy.sharding_rule");
 /// A TensorShardingAttr on function arguments and results, from propagation to

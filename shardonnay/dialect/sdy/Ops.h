@@ -17,6 +17,7 @@
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "shardonnay/dialect/sdy/Attributes.h"
+#include "shardonnay/interfaces/DataFlowEdge.h"
 
 #define GET_OP_CLASSES
 #include "shardonnay/dialect/sdy/Ops.h.inc"

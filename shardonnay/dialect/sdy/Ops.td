@@ -16,6 +16,7 @@ include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "shardonnay/dialect/sdy/Attributes.td"
+include "shardonnay/interfaces/DataFlowEdge.td"
 
 class Sdy_Op<string mnemonic, list<Trait> traits = []>
     : Op<Sdy_Dialect, mnemonic, traits>;
@@ -107,15 +108,20 @@ def Sdy_PropagationBarrierOp
 // Computations
 //===----------------------------------------------------------------------===//
 
-class Sdy_ComputationOp<string mnemonic>
+class Sdy_ComputationOp<string mnemonic, list<string> dataFlowMethods>
     : Sdy_Op<mnemonic, [IsolatedFromAbove, RecursiveMemoryEffects,
-                        SingleBlockImplicitTerminator<"ReturnOp">]> {
+                        SingleBlockImplicitTerminator<"ReturnOp">,
+                        DeclareOpInterfaceMethods<ShardableDataFlowOpInterface,
+                            !listconcat(["getEdgeOwners", "getEdgeSources",
+                                         "getEdgeTargets"],
+                                        dataFlowMethods)>]> {
   let results = (outs Variadic<AnyType>:$results);
   let regions = (region SizedRegion<1>:$body);
   let hasRegionVerifier = 1;
 }
 
-def Sdy_ManualComputationOp : Sdy_ComputationOp<"manual_computation"> {
+def Sdy_ManualComputationOp : Sdy_ComputationOp<"manual_computation",
+                                              ["getManualBoundary"]> {
   let summary = "a computation that is local along some mesh axes";
   let description = [{
     The body sees what one device holds along `manual_axes` (its types are local
@@ -145,7 +151,7 @@ def Sdy_ManualComputationOp : Sdy_ComputationOp<"manual_computation"> {
   }];
 }
 
-def Sdy_NamedComputationOp : Sdy_ComputationOp<"named_computation"> {
+def Sdy_NamedComputationOp : Sdy_ComputationOp<"named_computation", []> {
   let summary = "a function's body, with its name, in place of a call";
   let description = [{
     ```mlir

@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
+#include "shardonnay/dialect/sdy/Conversion.h"
+#include "shardonnay/interfaces/DataFlowEdge.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -29,61 +31,162 @@ static func::FuncOp getFunc(BlockArgument argument) {
   return func && block->isEntryBlock() ? func : func::FuncOp();
 }
 
-TensorShardingAttr mlir::sdy::getSharding(Value value) {
-  if (auto argument = dyn_cast<BlockArgument>(value)) {
-    func::FuncOp func = getFunc(argument);
-    return func ? func.getArgAttrOfType<TensorShardingAttr>(
-                      argument.getArgNumber(), kShardingAttr)
-                : nullptr;
+//===----------------------------------------------------------------------===//
+// Block arguments
+//===----------------------------------------------------------------------===//
+
+/// The place of `owner`, a block argument, among the block arguments that own a
+/// class.
+static std::pair<size_t, SmallVector<Value>>
+getPlace(Operation *op, Value owner) {
+  auto dataFlow = cast<shardonnay::ShardableDataFlowOpInterface>(op);
+  SmallVector<Value> owners = llvm::filter_to_vector(
+      dataFlow.getEdgeOwners(), llvm::IsaPred<BlockArgument>);
+  return {llvm::find(owners, owner) - owners.begin(), owners};
+}
+
+/// What a computation says of `argument`, as its body sees it.
+static TensorShardingAttr toInner(BlockArgument argument,
+                                  TensorShardingAttr outer) {
+  auto op = dyn_cast<ManualComputationOp>(argument.getOwner()->getParentOp());
+  MeshAttr mesh =
+      outer ? getMesh(argument.getOwner()->getParentOp(), outer) : MeshAttr();
+  std::optional<shardonnay::ManualBoundary> boundary =
+      op ? op.getManualBoundary(argument) : std::nullopt;
+  return boundary ? fromSharding(boundary->toInner(toSharding(outer, mesh)),
+                                 outer.getMeshOrRef(), mesh)
+                  : outer;
+}
+
+/// The in-shardings of a computation; null if it has none.
+static TensorShardingPerValueAttr getInShardings(Operation *op) {
+  return op->getAttrOfType<TensorShardingPerValueAttr>("in_shardings");
+}
+
+static TensorShardingAttr getArgumentSharding(BlockArgument argument) {
+  unsigned number = argument.getArgNumber();
+  if (func::FuncOp func = getFunc(argument))
+    return func.getArgAttrOfType<TensorShardingAttr>(number, kShardingAttr);
+  Operation *op = argument.getOwner()->getParentOp();
+  if (isa_and_present<ManualComputationOp, NamedComputationOp>(op)) {
+    TensorShardingPerValueAttr shardings = getInShardings(op);
+    return shardings ? toInner(argument, shardings.getShardings()[number])
+                     : nullptr;
   }
+  Value owner = shardonnay::getEdgeOwner(argument);
+  if (!owner)
+    return nullptr;
+  if (owner.hasOneUse())
+    if (auto edge = dyn_cast<DataFlowEdgeOp>(*owner.user_begin()))
+      return edge.getShardingAttr();
+  if (isa<OpResult>(owner))
+    return getSharding(owner);
+  auto [place, owners] = getPlace(op, owner);
+  auto shardings = op->getAttrOfType<TensorShardingPerValueAttr>(
+      kBlockArgumentShardingsAttr);
+  return shardings && shardings.getShardings().size() == owners.size()
+             ? shardings.getShardings()[place]
+             : nullptr;
+}
+
+/// `shardings` of `values` with the missing ones fully open; null if all are
+/// missing.
+static TensorShardingPerValueAttr
+makeShardings(ValueRange values,
+              MutableArrayRef<TensorShardingAttr> shardings) {
+  auto known = llvm::find_if(shardings, [](auto entry) { return entry; });
+  if (known == shardings.end())
+    return nullptr;
+  Attribute meshOrRef = known->getMeshOrRef();
+  for (auto [value, entry] : llvm::zip_equal(values, shardings)) {
+    auto type = dyn_cast<RankedTensorType>(value.getType());
+    if (!entry)
+      entry = TensorShardingAttr::getFullyOpen(
+          meshOrRef.getContext(), type ? type.getRank() : 0, meshOrRef);
+  }
+  return TensorShardingPerValueAttr::get(meshOrRef.getContext(), shardings);
+}
+
+/// Writes `name` of `op` with the entry of one of `values` exchanged.
+static void setEntry(Operation *op, StringRef name, ValueRange values,
+                     unsigned number, TensorShardingAttr sharding) {
+  SmallVector<TensorShardingAttr> shardings(values.size());
+  auto old = op->getAttrOfType<TensorShardingPerValueAttr>(name);
+  if (old && old.getShardings().size() == values.size())
+    shardings.assign(old.getShardings().begin(), old.getShardings().end());
+  if (!sharding && !shardings[number])
+    return;
+  if (!sharding && shardings.size() > 1)
+    sharding = TensorShardingAttr::getFullyOpen(
+        op->getContext(), shardings[number].getRank(),
+        shardings[number].getMeshOrRef());
+  shardings[number] = sharding;
+  if (TensorShardingPerValueAttr attr = makeShardings(values, shardings))
+    op->setAttr(name, attr);
+  else
+    op->removeAttr(name);
+}
+
+static void setArgumentSharding(BlockArgument argument,
+                                TensorShardingAttr sharding) {
+  unsigned number = argument.getArgNumber();
+  if (func::FuncOp func = getFunc(argument)) {
+    if (sharding)
+      func.setArgAttr(number, kShardingAttr, sharding);
+    else
+      func.removeArgAttr(number, kShardingAttr);
+    return;
+  }
+  Operation *op = argument.getOwner()->getParentOp();
+  if (auto manual = dyn_cast<ManualComputationOp>(op)) {
+    MeshAttr mesh = getMesh(op, sharding);
+    if (auto boundary = manual.getManualBoundary(argument))
+      sharding = fromSharding(boundary->toOuter(toSharding(sharding, mesh)),
+                              sharding.getMeshOrRef(), mesh);
+  }
+  if (isa<ManualComputationOp, NamedComputationOp>(op))
+    return setEntry(op, "in_shardings", op->getOperands(), number, sharding);
+  Value owner = shardonnay::getEdgeOwner(argument);
+  assert(owner && "a block argument in no class has no sharding");
+  if (isa<OpResult>(owner))
+    return setSharding(owner, sharding);
+  auto [place, owners] = getPlace(op, owner);
+  setEntry(op, kBlockArgumentShardingsAttr, owners, place, sharding);
+}
+
+//===----------------------------------------------------------------------===//
+// Results
+//===----------------------------------------------------------------------===//
+
+/// The attribute with the shardings of all results of `op`.
+static StringRef getResultShardingsName(Operation *op) {
+  return isa<ManualComputationOp, NamedComputationOp>(op) ? "out_shardings"
+                                                          : kShardingAttr;
+}
+
+TensorShardingAttr mlir::sdy::getSharding(Value value) {
+  if (auto argument = dyn_cast<BlockArgument>(value))
+    return getArgumentSharding(argument);
   auto result = cast<OpResult>(value);
   Operation *op = result.getOwner();
   if (StringRef name = getOwnShardingName(op); !name.empty())
     return op->getAttrOfType<TensorShardingAttr>(name);
-  auto shardings = op->getAttrOfType<TensorShardingPerValueAttr>(kShardingAttr);
+  auto shardings =
+      op->getAttrOfType<TensorShardingPerValueAttr>(getResultShardingsName(op));
   return shardings && shardings.getShardings().size() == op->getNumResults()
              ? shardings.getShardings()[result.getResultNumber()]
              : nullptr;
 }
 
-/// `sdy.sharding` of `op` with the entry of one result exchanged.
-static void setResultSharding(OpResult result, TensorShardingAttr sharding) {
-  Operation *op = result.getOwner();
-  if (!sharding && op->getNumResults() == 1) {
-    op->removeAttr(kShardingAttr);
-    return;
-  }
-  SmallVector<TensorShardingAttr> shardings = getShardings(op->getResults());
-  TensorShardingAttr old = shardings[result.getResultNumber()];
-  if (!sharding && !old)
-    return;
-  Attribute meshOrRef = (sharding ? sharding : old).getMeshOrRef();
-  shardings[result.getResultNumber()] = sharding;
-  for (auto [value, entry] : llvm::zip_equal(op->getResults(), shardings)) {
-    auto type = dyn_cast<RankedTensorType>(value.getType());
-    if (!entry)
-      entry = TensorShardingAttr::getFullyOpen(
-          op->getContext(), type ? type.getRank() : 0, meshOrRef);
-  }
-  op->setAttr(kShardingAttr,
-              TensorShardingPerValueAttr::get(op->getContext(), shardings));
-}
-
 void mlir::sdy::setSharding(Value value, TensorShardingAttr sharding) {
-  if (auto argument = dyn_cast<BlockArgument>(value)) {
-    func::FuncOp func = getFunc(argument);
-    assert(func && "a block argument that is no function's has no sharding");
-    if (sharding)
-      func.setArgAttr(argument.getArgNumber(), kShardingAttr, sharding);
-    else
-      func.removeArgAttr(argument.getArgNumber(), kShardingAttr);
-    return;
-  }
+  if (auto argument = dyn_cast<BlockArgument>(value))
+    return setArgumentSharding(argument, sharding);
   auto result = cast<OpResult>(value);
   Operation *op = result.getOwner();
   StringRef name = getOwnShardingName(op);
   if (name.empty())
-    setResultSharding(result, sharding);
+    setEntry(op, getResultShardingsName(op), op->getResults(),
+             result.getResultNumber(), sharding);
   else if (sharding)
     op->setAttr(name, sharding);
   else

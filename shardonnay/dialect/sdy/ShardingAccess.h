@@ -17,8 +17,15 @@ namespace mlir::sdy {
 ///  * for an argument of a function, in the argument's attribute;
 ///  * for the result of a sharding constraint, a reshard, a collective or a
 ///    data-flow edge, in the operation's own attribute;
-///  * for any other result, in the operation's `sdy.sharding`.
-/// Other block arguments have none.
+///  * for the results and body arguments of a manual or named computation, in
+///    its out- and in-shardings; those of a body argument are given as the body
+///    sees them, without manual axes;
+///  * for any other result, in the operation's `sdy.sharding`;
+///  * for other block arguments, where their class has it
+///    (interfaces/DataFlowEdge.h): with the result that owns it, or that one's
+///    data-flow edge, or, if a block argument owns it, in the operation's
+///    `sdy.block_argument_shardings`.
+/// Block arguments in no class have none.
 TensorShardingAttr getSharding(Value value);
 
 /// Writes it there; null takes it away (not allowed where the operation must

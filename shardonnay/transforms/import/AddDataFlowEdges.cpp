@@ -37,6 +37,10 @@ FailureOr<bool> needsEdge(Operation *op, Value owner) {
   return false;
 }
 
+bool hasEdge(Value owner) {
+  return owner.hasOneUse() && isa<DataFlowEdgeOp>(*owner.user_begin());
+}
+
 void addEdge(Value owner, TensorShardingAttr sharding) {
   OpBuilder builder(owner.getContext());
   builder.setInsertionPointAfterValue(owner);
@@ -50,15 +54,17 @@ LogicalResult addEdges(ShardableDataFlowOpInterface op) {
     FailureOr<bool> needed = needsEdge(op, owner);
     if (failed(needed))
       return failure();
-    if (*needed)
+    if (*needed && !hasEdge(owner))
       owners.push_back(owner);
   }
   SmallVector<TensorShardingAttr> shardings = getShardings(owners);
-  op->removeAttr(kShardingAttr);
   // Each comes right behind the op, so the last one goes first.
   for (auto [owner, sharding] :
        llvm::reverse(llvm::zip_equal(owners, shardings)))
     addEdge(owner, sharding);
+  // The edges have them now.
+  op->removeAttr(kShardingAttr);
+  op->removeAttr(kBlockArgumentShardingsAttr);
   return success();
 }
 

@@ -82,16 +82,22 @@ static void separateMembers(ArrayRef<sdy::ShardingGroupOp> members) {
   }
 }
 
-/// Belongs to a function itself, not to the region of one of its ops.
-static bool isInFunction(Value value) {
-  return isa<func::FuncOp>(value.getParentBlock()->getParentOp()) &&
-         (value.getDefiningOp() || value.getParentBlock()->isEntryBlock());
+/// Regions of an op with a rule are part of what it computes.
+static bool isOpaque(Operation *op) { return isa<ShardingRuleOpInterface>(op); }
+
+/// Stands in no region of an op with a rule.
+static bool isInGraph(Operation *op) {
+  for (Operation *parent = op->getParentOp(); parent;
+       parent = parent->getParentOp())
+    if (isOpaque(parent))
+      return false;
+  return true;
 }
 
 static GroupOps shareShardingsOfGroups(ModuleOp module) {
   GroupOps groups;
   module.walk([&](sdy::ShardingGroupOp op) {
-    if (isInFunction(op.getInput()))
+    if (isInGraph(op))
       groups[op.getGroupId()].push_back(op);
   });
   for (auto &[id, members] : groups) {
@@ -132,20 +138,27 @@ private:
     for (BlockArgument argument : func.getArguments())
       addValue(argument);
     addFunctionResults();
-    for (Block &block : func.getBody())
-      for (Operation &op : block)
-        addResults(&op);
-    for (Block &block : func.getBody())
-      for (Operation &op : block)
-        readOperation(&op);
+    walk([&](Operation *op) { addResults(op); });
+    walk([&](Operation *op) { readOperation(op); });
+  }
+
+  /// The ops of `func` in the order of the text, without those in the regions
+  /// of ops with a rule.
+  void walk(llvm::function_ref<void(Operation *)> visit) {
+    func.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
+      visit(op);
+      return isOpaque(op) ? WalkResult::skip() : WalkResult::advance();
+    });
   }
 
   //===--------------------------------------------------------------------===//
   // Tensors
   //===--------------------------------------------------------------------===//
 
-  /// An edge stands for its owner as well.
-  static Value edgeOf(Value value) {
+  /// An edge stands for its owner, and the other targets of the class, as well.
+  Value edgeOf(Value value) const {
+    if (Value edge = edges.lookup(value))
+      return edge;
     if (value.hasOneUse())
       if (auto edge = dyn_cast<sdy::DataFlowEdgeOp>(*value.user_begin()))
         return edge.getResult();
@@ -155,6 +168,17 @@ private:
   void addResults(Operation *op) {
     for (Value result : op->getResults())
       addValue(result);
+    auto dataFlow = dyn_cast<ShardableDataFlowOpInterface>(op);
+    if (!dataFlow)
+      return;
+    for (Value owner : dataFlow.getEdgeOwners()) {
+      if (isa<BlockArgument>(owner))
+        addValue(owner);
+      if (edgeOf(owner) == owner)
+        continue;
+      for (Value target : dataFlow.getEdgeTargets(owner))
+        edges[target] = edgeOf(owner);
+    }
   }
 
   void addFunctionResults() {
@@ -219,10 +243,7 @@ private:
     if (isa<func::ReturnOp>(op)) {
       readReturn(op);
     } else if (auto edge = dyn_cast<sdy::DataFlowEdgeOp>(op)) {
-      GraphOp &node = addIdentity(op, edgeSources(edge), edge.getResult());
-      node.propagationClass = PropagationClass::PassThrough;
-      // What counts is the use of the owner, and that is the edge's alone.
-      node.onlyUser = true;
+      readEdge(edge);
     } else if (isa<sdy::ShardingConstraintOp, sdy::PropagationBarrierOp>(op)) {
       GraphOp &node = addIdentity(op, op->getOperands(), op->getResult(0));
       node.propagationClass = PropagationClass::PassThrough;
@@ -256,17 +277,35 @@ private:
     llvm_unreachable("a direction that is not in the enum");
   }
 
-  /// What flows into the class of the edge.
-  static SmallVector<Value> edgeSources(sdy::DataFlowEdgeOp edge) {
+  void readEdge(sdy::DataFlowEdgeOp edge) {
     Value owner = edge.getInput();
-    SmallVector<Value> sources;
     Operation *op = owner.getDefiningOp();
     if (!op)
-      op = cast<BlockArgument>(owner).getOwner()->getParentOp();
-    if (auto dataFlow = dyn_cast<ShardableDataFlowOpInterface>(op))
+      op = owner.getParentBlock()->getParentOp();
+    auto dataFlow = dyn_cast<ShardableDataFlowOpInterface>(op);
+    SmallVector<Value> sources;
+    if (dataFlow)
       for (OpOperand *source : dataFlow.getEdgeSources(owner))
         sources.push_back(source->get());
-    return sources;
+    GraphOp &node = addIdentity(edge, sources, edge.getResult());
+    node.propagationClass = PropagationClass::PassThrough;
+    // What counts is the use of the owner, and that is the edge's alone.
+    node.onlyUser = true;
+    if (dataFlow)
+      readBoundary(node, dataFlow.getManualBoundary(owner),
+                   isa<BlockArgument>(owner));
+  }
+
+  /// The body's side of a class that is cut by hand is local: its sources
+  /// where a result owns it, else the class itself.
+  static void readBoundary(GraphOp &node,
+                           std::optional<ManualBoundary> boundary,
+                           bool isArgument) {
+    if (!boundary)
+      return;
+    node.boundary = std::move(*boundary);
+    node.inside.resize(node.tensors.size(), !isArgument);
+    node.inside[node.tensors.size() - 1] = isArgument;
   }
 
   GraphOp &addOp(Operation *op, ValueRange operands, ValueRange results) {
@@ -344,6 +383,8 @@ private:
   /// Of `func`.
   SmallVector<int32_t> functionResults;
   llvm::DenseMap<Value, int32_t> ids;
+  /// Of the targets of data-flow ops.
+  llvm::DenseMap<Value, Value> edges;
 };
 
 ModuleGraph ModuleGraph::read(ModuleOp module) {
@@ -361,7 +402,7 @@ ModuleGraph ModuleGraph::read(ModuleOp module) {
 void ModuleGraph::recordGiven(const Home &home, const Mesh &mesh) {
   auto argument = dyn_cast_or_null<BlockArgument>(home.value);
   func::FuncOp func =
-      argument ? cast<func::FuncOp>(argument.getOwner()->getParentOp())
+      argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp())
                : home.func;
   if (!home.attr || !func)
     return;

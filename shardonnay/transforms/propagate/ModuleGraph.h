@@ -21,7 +21,7 @@ namespace shardonnay {
 void writeRuleAttribute(mlir::Operation *op, const FactorRule &rule);
 
 /// A propagation graph, and where its tensors are in the IR. Ops inside the
-/// regions of others are not part of it.
+/// regions of others are part of it, unless the outer one has a rule.
 class ModuleGraph {
 public:
   /// The module must be verified. Members of a sharding group get one sharding:

@@ -127,12 +127,13 @@ private:
     if (llvm::all_of(allowed, [](Direction d) { return d == Direction::None; }))
       return;
     std::vector<TensorProjection> rows;
+    TensorSharding outer;
     for (auto [i, tensor] : llvm::enumerate(op.tensors)) {
       rows.emplace_back();
       rows.back().factors.resize(op.rule.factors.size());
       if (tensor != kNone)
-        rows.back() = project(graph.tensors[tensor].sharding, op.rule.tensor(i),
-                              op.rule.factors);
+        rows.back() =
+            project(read(op, i, outer), op.rule.tensor(i), op.rule.factors);
     }
     if (aggressive)
       propagateAggressive(op.rule, allowed, op.elementwise, rows);
@@ -141,19 +142,31 @@ private:
     update(op, self, mesh, rows);
   }
 
+  /// The sharding of tensor `i` of `op`, as the op's rule sees it; `outer` has
+  /// room for it.
+  const TensorSharding &read(const GraphOp &op, size_t i,
+                             TensorSharding &outer) const {
+    const TensorSharding &own = graph.tensors[op.tensors[i]].sharding;
+    return op.isInside(i) ? outer = op.boundary.toOuter(own) : own;
+  }
+
   void update(const GraphOp &op, int32_t self, int32_t mesh,
               llvm::ArrayRef<TensorProjection> rows) {
     // Collected first: an operand that occurs twice may have grown in two ways,
     // both from what it was when the op was visited. The last one stays.
     std::vector<std::pair<int32_t, TensorSharding>> changes;
+    TensorSharding outer;
     for (auto [i, tensor] : llvm::enumerate(op.tensors)) {
       if (tensor == kNone)
         continue;
-      const TensorSharding &old = graph.tensors[tensor].sharding;
+      const TensorSharding &old = read(op, i, outer);
       TensorSharding grown =
           unproject(rows[i], op.rule.tensor(i), op.rule.factors, old);
-      if (axesDiffer(grown, old))
-        changes.emplace_back(tensor, keepClosed(std::move(grown), old));
+      if (!axesDiffer(grown, old))
+        continue;
+      grown = keepClosed(std::move(grown), old);
+      changes.emplace_back(tensor, op.isInside(i) ? op.boundary.toInner(grown)
+                                                  : std::move(grown));
     }
     for (auto &[tensor, sharding] : changes) {
       int32_t group = graph.tensors[tensor].group;

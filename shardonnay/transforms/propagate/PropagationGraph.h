@@ -10,17 +10,19 @@
 // changes. ModuleGraph reads it from the IR and writes it back;
 // PropagationEngine works on it.
 //
-// One tensor may stand for several values: the owner of a data-flow edge and
-// the edge itself. Constraints, barriers, edges and function results are ops
-// with an identity rule.
+// One tensor may stand for several values: a data-flow edge, the owner of its
+// class and the other copies. Constraints, barriers, edges and function results
+// are ops with an identity rule.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef SHARDONNAY_TRANSFORMS_PROPAGATE_PROPAGATIONGRAPH_H
 #define SHARDONNAY_TRANSFORMS_PROPAGATE_PROPAGATIONGRAPH_H
 
+#include "shardonnay/algebra/ManualBoundary.h"
 #include "shardonnay/interfaces/ShardingRule.h"
 #include "shardonnay/transforms/propagate/FactorPropagation.h"
+#include "llvm/ADT/SmallBitVector.h"
 #include <vector>
 
 namespace shardonnay {
@@ -50,6 +52,14 @@ struct GraphOp {
   bool elementwise = false;
   /// No operand of rank > 0 has another use.
   bool onlyUser = false;
+  /// Of an edge into or out of a manual computation: how the tensors in
+  /// `inside` look from the outside, where the rule holds.
+  ManualBoundary boundary;
+  llvm::SmallBitVector inside;
+
+  bool isInside(size_t tensor) const {
+    return !inside.empty() && inside[tensor];
+  }
 };
 
 struct PropagationGraph {
