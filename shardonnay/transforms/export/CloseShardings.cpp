@@ -10,9 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "mlir/IR/Builders.h"
+#include "mlir/IR/AttrTypeSubElements.h"
 #include "shardonnay/dialect/sdy/Ops.h"
-#include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/transforms/export/Passes.h"
 
 using namespace mlir;
@@ -34,33 +33,29 @@ static sdy::TensorShardingAttr close(sdy::TensorShardingAttr sharding) {
       sharding.getReductionKind());
 }
 
-static void closeResults(Operation *op) {
-  for (Value result : op->getResults())
-    if (sdy::TensorShardingAttr sharding = sdy::getSharding(result))
-      sdy::setSharding(result, close(sharding));
-}
-
-static void closeBoundary(func::FuncOp func) {
-  for (BlockArgument argument : func.getArguments()) {
-    if (sdy::TensorShardingAttr sharding = sdy::getSharding(argument))
-      sdy::setSharding(argument, close(sharding));
-    func.removeArgAttr(argument.getArgNumber(), sdy::kGivenShardingAttr);
-  }
-  for (unsigned result = 0; result < func.getNumResults(); ++result) {
-    if (auto sharding = sdy::getFuncResultSharding(func, result))
-      sdy::setFuncResultSharding(func, result, close(sharding));
-    func.removeResultAttr(
-        result, StringAttr::get(func.getContext(), sdy::kGivenShardingAttr));
-  }
+/// What was given has been looked at for the last time.
+static void dropGiven(func::FuncOp func) {
+  StringAttr given =
+      StringAttr::get(func.getContext(), sdy::kGivenShardingAttr);
+  for (unsigned argument = 0; argument < func.getNumArguments(); ++argument)
+    func.removeArgAttr(argument, given);
+  for (unsigned result = 0; result < func.getNumResults(); ++result)
+    func.removeResultAttr(result, given);
 }
 
 namespace {
 struct CloseShardingsPass : impl::CloseShardingsPassBase<CloseShardingsPass> {
 protected:
   void runOnOperation() override {
-    getOperation().walk(closeResults);
     for (auto func : getOperation().getOps<func::FuncOp>())
-      closeBoundary(func);
+      dropGiven(func);
+    AttrTypeReplacer replacer;
+    replacer.addReplacement([](sdy::TensorShardingAttr sharding)
+                                -> std::pair<Attribute, WalkResult> {
+      return {close(sharding), WalkResult::skip()};
+    });
+    replacer.recursivelyReplaceElementsIn(getOperation(),
+                                          /*replaceAttrs=*/true);
   }
 };
 } // namespace
