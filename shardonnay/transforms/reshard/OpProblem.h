@@ -9,7 +9,7 @@
 #define SHARDONNAY_TRANSFORMS_RESHARD_OPPROBLEM_H
 
 #include "shardonnay/interfaces/ShardingRule.h"
-#include "shardonnay/transforms/reshard/FactorAssignment.h"
+#include "shardonnay/plan/FactorAssignment.h"
 #include "shardonnay/transforms/reshard/MeshScope.h"
 
 namespace shardonnay {

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardonnay/transforms/reshard/FactorAssignment.h"
+#include "shardonnay/plan/FactorAssignment.h"
 #include "llvm/ADT/Sequence.h"
 #include <tuple>
 

@@ -29,8 +29,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef SHARDONNAY_TRANSFORMS_RESHARD_FACTORASSIGNMENT_H
-#define SHARDONNAY_TRANSFORMS_RESHARD_FACTORASSIGNMENT_H
+#ifndef SHARDONNAY_PLAN_FACTORASSIGNMENT_H
+#define SHARDONNAY_PLAN_FACTORASSIGNMENT_H
 
 #include "shardonnay/algebra/Projection.h"
 
@@ -80,4 +80,4 @@ TensorSharding shardingUnder(const FactorAssignment &assignment,
 
 } // namespace shardonnay
 
-#endif // SHARDONNAY_TRANSFORMS_RESHARD_FACTORASSIGNMENT_H
+#endif // SHARDONNAY_PLAN_FACTORASSIGNMENT_H

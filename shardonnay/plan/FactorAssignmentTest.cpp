@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardonnay/transforms/reshard/FactorAssignment.h"
+#include "shardonnay/plan/FactorAssignment.h"
 #include "gtest/gtest.h"
 #include <rapidcheck/gtest.h>
 
