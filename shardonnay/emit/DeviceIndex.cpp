@@ -100,6 +100,11 @@ Value buildPosition(IndexArithmetic &index, const Mesh &mesh) {
 
 } // namespace
 
+Value buildLookUp(OpBuilder &builder, Location loc, ArrayRef<int32_t> values,
+                  Value index) {
+  return IndexArithmetic(builder, loc).lookUp(values, index);
+}
+
 Value buildDeviceIndex(OpBuilder &builder, Location loc, const Mesh &mesh,
                        const AxisList &axes, int64_t scale) {
   IndexArithmetic index(builder, loc);

@@ -28,6 +28,10 @@ mlir::Value buildDeviceIndex(mlir::OpBuilder &builder, mlir::Location loc,
                              const Mesh &mesh, const AxisList &axes,
                              int64_t scale = 1);
 
+/// values[index], of a tensor<i32> `index` that is in range.
+mlir::Value buildLookUp(mlir::OpBuilder &builder, mlir::Location loc,
+                        llvm::ArrayRef<int32_t> values, mlir::Value index);
+
 } // namespace shardonnay
 
 #endif // SHARDONNAY_EMIT_DEVICEINDEX_H

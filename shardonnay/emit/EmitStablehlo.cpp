@@ -18,6 +18,7 @@
 #include "shardonnay/dialect/spmd/Ops.h"
 #include "shardonnay/dialect/stablehlo/Stablehlo.h"
 #include "shardonnay/emit/DeviceIndex.h"
+#include "shardonnay/emit/EmitWindow.h"
 #include "shardonnay/emit/Passes.h"
 #include "shardonnay/emit/ReplicaGroups.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -73,7 +74,8 @@ public:
     return llvm::TypeSwitch<Operation *, LogicalResult>(op)
         .Case<sdy::ConstantOp, spmd::DeviceIndexOp, spmd::AllSliceOp,
               spmd::AllGatherOp, spmd::AllToAllOp, spmd::AllReduceOp,
-              spmd::ReduceScatterOp, spmd::CollectivePermuteOp>([&](auto op) {
+              spmd::ReduceScatterOp, spmd::CollectivePermuteOp,
+              spmd::FetchWindowOp>([&](auto op) {
           FailureOr<Value> value = buildIfEmpty(op);
           if (failed(value))
             value = build(op);
@@ -111,6 +113,7 @@ private:
   FailureOr<Value> build(spmd::AllReduceOp op);
   FailureOr<Value> build(spmd::ReduceScatterOp op);
   FailureOr<Value> build(spmd::CollectivePermuteOp op);
+  FailureOr<Value> build(spmd::FetchWindowOp op);
 
   struct MeshAxes {
     Mesh mesh;
@@ -206,6 +209,23 @@ FailureOr<Value> Emitter::build(spmd::CollectivePermuteOp op) {
   return stablehlo::CollectivePermuteOp::create(
              builder, op.getLoc(), op.getType(), op.getTensor(), pairs, channel)
       .getResult();
+}
+
+FailureOr<Value> Emitter::build(spmd::FetchWindowOp op) {
+  WindowProblem problem;
+  if (op.getMeshAttr()) {
+    sdy::MeshAttr mesh = meshOf(op);
+    problem.mesh = toMesh(mesh);
+    problem.axes = toAxisList(op.cutAxes(), mesh);
+    problem.windowAxes = toAxisList(op.countingAxes(), mesh);
+  }
+  problem.localSize = op.getTensor().getType().getDimSize(op.getDim());
+  problem.globalSize = op.getGlobalSize();
+  problem.start = op.getStart();
+  problem.step = op.getStep();
+  problem.size = op.getSize();
+  return emitWindow(builder, op.getLoc(), op.getTensor(), op.getDim(), problem,
+                    op.getFill(), channel);
 }
 
 LogicalResult checkNothingLeft(ModuleOp module) {

@@ -12,6 +12,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/TypeRange.h"
 #include "shardonnay/algebra/AxisList.h"
 #include "shardonnay/algebra/Factor.h"
 
@@ -32,6 +33,22 @@ public:
   /// constant 0 is never asked for.
   virtual mlir::Value deviceIndex(mlir::OpBuilder &builder, mlir::Location loc,
                                   const AxisList &axes) = 0;
+  /// The op's own types.
+  virtual mlir::TypeRange globalOperandTypes() const = 0;
+  virtual mlir::TypeRange globalResultTypes() const = 0;
+  /// This device's window of `tensor`, whose dim `dim` (global size
+  /// `globalSize`) is cut by `axes` into equal pieces of ceil(globalSize /
+  /// numShards): the `size` positions from `start + step * index` on, where
+  /// `index` is the device's index along `axes`. Positions outside [0,
+  /// globalSize) hold `fill` (a scalar tensor of the element type; null:
+  /// anything). Communicates with the neighbours that hold the positions; not
+  /// at all where all windows lie in the own piece. No axes: a slice with
+  /// padding.
+  virtual mlir::Value fetchWindow(mlir::OpBuilder &builder, mlir::Location loc,
+                                  mlir::Value tensor, int64_t dim,
+                                  int64_t globalSize, const AxisList &axes,
+                                  int64_t start, int64_t step, int64_t size,
+                                  mlir::Value fill) = 0;
 };
 
 /// `op` with `operands` and the context's result types; attributes and regions

@@ -13,6 +13,41 @@
 using namespace mlir;
 using namespace mlir::spmd;
 
+/// (mesh axes (`to` window axes)?)?
+static ParseResult parseWindowAxes(OpAsmParser &parser, FlatSymbolRefAttr &mesh,
+                                   sdy::AxisRefListAttr &axes,
+                                   sdy::AxisRefListAttr &windowAxes) {
+  auto parseAxes = [&](sdy::AxisRefListAttr &list) {
+    list = dyn_cast_if_present<sdy::AxisRefListAttr>(
+        sdy::AxisRefListAttr::parse(parser, Type()));
+    return success(list != nullptr);
+  };
+  StringAttr name;
+  if (failed(parser.parseOptionalSymbolName(name)))
+    return success();
+  mesh = FlatSymbolRefAttr::get(name);
+  if (failed(parseAxes(axes)))
+    return failure();
+  return succeeded(parser.parseOptionalKeyword("to")) ? parseAxes(windowAxes)
+                                                      : success();
+}
+
+static void printWindowAxes(OpAsmPrinter &printer, Operation *,
+                            FlatSymbolRefAttr mesh, sdy::AxisRefListAttr axes,
+                            sdy::AxisRefListAttr windowAxes) {
+  if (!mesh)
+    return;
+  printer << mesh << " ";
+  auto printAxes = [&](sdy::AxisRefListAttr list) {
+    printer.printStrippedAttrOrType(list);
+  };
+  printAxes(axes ? axes : sdy::AxisRefListAttr::get(mesh.getContext(), {}));
+  if (windowAxes) {
+    printer << " to ";
+    printAxes(windowAxes);
+  }
+}
+
 #include "shardonnay/dialect/spmd/Dialect.cpp.inc"
 #define GET_OP_CLASSES
 #include "shardonnay/dialect/spmd/Ops.cpp.inc"
@@ -33,17 +68,24 @@ template <typename OpT> static FailureOr<sdy::MeshAttr> findMesh(OpT op) {
   return mesh.getMesh();
 }
 
-/// How many devices the group of `op` has: checks its mesh and axes.
-template <typename OpT> static FailureOr<int64_t> getGroupSize(OpT op) {
+/// How many pieces the axes, of the mesh of `op`, make: checks both.
+template <typename OpT>
+static FailureOr<int64_t> getNumPieces(OpT op,
+                                       ArrayRef<sdy::AxisRefAttr> axes) {
   FailureOr<sdy::MeshAttr> mesh = findMesh(op);
   if (failed(mesh))
     return failure();
-  ArrayRef<sdy::AxisRefAttr> axes = op.getAxes().getValue();
-  if (axes.empty())
-    return op.emitOpError("expected at least one axis");
   if (failed(sdy::verifyAxes(axes, *mesh, [&] { return op.emitOpError(); })))
     return failure();
   return sdy::toAxisList(axes, *mesh).numShards();
+}
+
+/// How many devices the group of `op` has: checks its mesh and axes.
+template <typename OpT> static FailureOr<int64_t> getGroupSize(OpT op) {
+  ArrayRef<sdy::AxisRefAttr> axes = op.getAxes().getValue();
+  if (axes.empty())
+    return op.emitOpError("expected at least one axis");
+  return getNumPieces(op, axes);
 }
 
 /// Divides dim `dim` of the shape by the size of the group.
@@ -149,5 +191,56 @@ LogicalResult AllToAllOp::verify() {
   if (failed(cutDim(*this, shape, splitDim, *groupSize)))
     return failure();
   shape[concatDim] *= *groupSize;
+  return expectShape(*this, shape);
+}
+
+ArrayRef<sdy::AxisRefAttr> FetchWindowOp::cutAxes() {
+  sdy::AxisRefListAttr list = getAxesAttr();
+  return list ? list.getValue() : ArrayRef<sdy::AxisRefAttr>();
+}
+
+ArrayRef<sdy::AxisRefAttr> FetchWindowOp::countingAxes() {
+  sdy::AxisRefListAttr list = getWindowAxesAttr();
+  return list ? list.getValue() : cutAxes();
+}
+
+LogicalResult FetchWindowOp::verify() {
+  int64_t pieces = 1;
+  for (ArrayRef<sdy::AxisRefAttr> axes : {countingAxes(), cutAxes()}) {
+    if (axes.empty())
+      continue;
+    if (!getMeshAttr())
+      return emitOpError("has axes, expected a mesh before them");
+    FailureOr<int64_t> count = getNumPieces(*this, axes);
+    if (failed(count))
+      return failure();
+    pieces = *count;
+  }
+  if (cutAxes().empty())
+    pieces = 1;
+  if (failed(verifyDim(*this, getDim())))
+    return failure();
+  int64_t whole = getTensor().getType().getDimSize(getDim()) * pieces;
+  int64_t globalSize = getGlobalSize(), size = getSize();
+  if (globalSize < 0 || globalSize > whole)
+    return emitOpError("expected a global size that ")
+           << pieces << " pieces of dim " << getDim() << " of "
+           << getTensor().getType() << " can hold, got " << globalSize;
+  if (size < 0)
+    return emitOpError("expected a size that is not negative, got ") << size;
+  // So that no position leaves 64 bits.
+  constexpr int64_t kLimit = int64_t(1) << 40;
+  for (int64_t value :
+       {static_cast<int64_t>(getStart()), static_cast<int64_t>(getStep()),
+        static_cast<int64_t>(getSize())})
+    if (value > kLimit || value < -kLimit)
+      return emitOpError("expected positions of at most 2^40, got ") << value;
+  RankedTensorType type = getTensor().getType();
+  auto scalar = RankedTensorType::get({}, type.getElementType());
+  if (getFill() && getFill().getType() != scalar)
+    return emitOpError("expected a fill of type ")
+           << scalar << ", got " << getFill().getType();
+  SmallVector<int64_t> shape(type.getShape());
+  shape[getDim()] = size;
   return expectShape(*this, shape);
 }

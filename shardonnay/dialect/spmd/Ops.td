@@ -163,4 +163,52 @@ def Spmd_ReduceScatterOp : Spmd_Op<"reduce_scatter"> {
   }];
 }
 
+def Spmd_FetchWindowOp : Spmd_Op<"fetch_window"> {
+  let summary = "this device's window of a dim that is cut";
+  let description = [{
+    Dim `dim` of a tensor is cut by `axes`: the device of index i along them
+    holds, L being the dim's size in `tensor`, the positions
+    [i * L, (i + 1) * L), of which those below `global_size` exist and the others
+    have any content. A device of index w along `window_axes` (without them:
+    along `axes`) gets in that dim
+
+        result[j] = whole[start + step * w + j],   0 <= j < size,
+
+    where whole[p] is `fill` (without it: anything) for p < 0 and for
+    p >= global_size. Other dims are as they are. `step` is in positions: it is
+    L for windows around the own piece (a halo), another one where the dim is cut
+    anew or the op has strides, negative where the dim is turned around. Without
+    axes, on both sides, this is a slice with padding. Without communication
+    where every window lies in the own piece.
+
+    ```mlir
+    // A dim of 10 on x of size 4: 3, 3, 3 and 1. One neighbour on each side.
+    %1 = spmd.fetch_window %0 dim=0 global_size=10 start=-1 step=3 size=5
+        @mesh {"x"} fill %zero : (tensor<3x4xf32>, tensor<f32>) -> tensor<5x4xf32>
+    // The same dim, cut by half of x into 5 and 5, cut by all of it.
+    %3 = spmd.fetch_window %2 dim=0 global_size=10 start=0 step=3 size=3
+        @mesh {"x":(1)2} to {"x"} : (tensor<5xf32>) -> tensor<3xf32>
+    ```
+  }];
+  let arguments = (ins AnyStaticShapeTensor:$tensor,
+                       Optional<AnyStaticShapeTensor>:$fill, I64Attr:$dim,
+                       I64Attr:$global_size, I64Attr:$start, I64Attr:$step,
+                       I64Attr:$size, OptionalAttr<FlatSymbolRefAttr>:$mesh,
+                       OptionalAttr<Sdy_AxisRefList>:$axes,
+                       OptionalAttr<Sdy_AxisRefList>:$window_axes);
+  let results = (outs AnyStaticShapeTensor:$result);
+  let assemblyFormat = [{
+    $tensor `dim` `` `=` `` $dim `global_size` `` `=` `` $global_size
+    `start` `` `=` `` $start `step` `` `=` `` $step `size` `` `=` `` $size
+    custom<WindowAxes>($mesh, $axes, $window_axes) (`fill` $fill^)? attr-dict
+    `:` functional-type(operands, results)
+  }];
+  let extraClassDeclaration = [{
+    /// The axes that cut the dim.
+    ::llvm::ArrayRef<::mlir::sdy::AxisRefAttr> cutAxes();
+    /// The axes that count the windows.
+    ::llvm::ArrayRef<::mlir::sdy::AxisRefAttr> countingAxes();
+  }];
+}
+
 #endif // SHARDONNAY_DIALECT_SPMD_OPS_TD

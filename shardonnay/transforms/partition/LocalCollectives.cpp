@@ -106,6 +106,34 @@ void forEachDim(sdy::ListOfAxisRefListsAttr axesPerDim, Body body) {
 
 } // namespace
 
+Value buildWindow(OpBuilder &builder, Location loc, Value tensor, Value fill,
+                  const Placer &placer, const Window &window) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  if (window.start == 0 && !fill &&
+      window.size == type.getDimSize(window.dim) &&
+      (window.windowAxes.empty() || window.step == window.size) &&
+      window.axes == window.windowAxes)
+    return tensor;
+  SmallVector<int64_t> shape(type.getShape());
+  shape[window.dim] = window.size;
+  auto write = [&](const AxisList &axes) {
+    return sdy::AxisRefListAttr::get(builder.getContext(),
+                                     fromAxisList(axes, placer.mesh()));
+  };
+  FlatSymbolRefAttr mesh;
+  sdy::AxisRefListAttr axes, windowAxes;
+  if (!window.axes.empty() || !window.windowAxes.empty()) {
+    mesh = FlatSymbolRefAttr::get(builder.getContext(), placer.meshName());
+    axes = write(window.axes);
+    if (window.windowAxes != window.axes)
+      windowAxes = write(window.windowAxes);
+  }
+  return spmd::FetchWindowOp::create(builder, loc, type.clone(shape), tensor,
+                                     fill, window.dim, window.globalSize,
+                                     window.start, window.step, window.size,
+                                     mesh, axes, windowAxes);
+}
+
 FailureOr<Value> buildLocalCollective(Operation *op, Value operand,
                                       const Placer &placer,
                                       OpBuilder &builder) {

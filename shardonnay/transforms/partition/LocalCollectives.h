@@ -14,6 +14,20 @@
 
 namespace shardonnay {
 
+/// What spmd.fetch_window is told of its dim.
+struct Window {
+  int64_t dim;
+  int64_t globalSize;
+  int64_t start, step, size;
+  /// What cuts the tensor, and what counts the windows.
+  AxisList axes, windowAxes;
+};
+
+/// This device's `window` of `tensor`; `fill` may be null.
+mlir::Value buildWindow(mlir::OpBuilder &builder, mlir::Location loc,
+                        mlir::Value tensor, mlir::Value fill,
+                        const Placer &placer, const Window &window);
+
 /// Builds the `spmd` ops that do on `operand` (a local value) what the `sdy`
 /// collective `op` does on global types, one per dim that it touches. Emits an
 /// error at `op` if it has no such form.

@@ -46,9 +46,11 @@ namespace {
 
 class OpContext : public LocalContext {
 public:
-  OpContext(const FactorRule &rule, ArrayRef<AxisList> factorAxes,
-            ArrayRef<Type> resultTypes, const Placer &placer)
-      : opRule(rule), axes(factorAxes), types(resultTypes), placer(placer) {}
+  OpContext(Operation *op, const FactorRule &rule,
+            ArrayRef<AxisList> factorAxes, ArrayRef<Type> resultTypes,
+            const Placer &placer)
+      : op(op), opRule(rule), axes(factorAxes), types(resultTypes),
+        placer(placer) {}
 
   const FactorRule &rule() const override { return opRule; }
   const AxisList &factorAxes(int32_t factor) const override {
@@ -63,8 +65,19 @@ public:
         sdy::AxisRefListAttr::get(builder.getContext(),
                                   fromAxisList(list, placer.mesh())));
   }
+  TypeRange globalOperandTypes() const override {
+    return op->getOperandTypes();
+  }
+  TypeRange globalResultTypes() const override { return op->getResultTypes(); }
+  Value fetchWindow(OpBuilder &builder, Location loc, Value tensor, int64_t dim,
+                    int64_t globalSize, const AxisList &list, int64_t start,
+                    int64_t step, int64_t size, Value fill) override {
+    return buildWindow(builder, loc, tensor, fill, placer,
+                       {dim, globalSize, start, step, size, list, list});
+  }
 
 private:
+  Operation *op;
   const FactorRule &opRule;
   ArrayRef<AxisList> axes;
   ArrayRef<Type> types;
@@ -270,7 +283,7 @@ FunctionPartitioner::localizeByRule(Operation *op, const FactorRule &rule) {
   for (const Placement &placement :
        ArrayRef(*placements).drop_front(op->getNumOperands()))
     resultTypes.push_back(placement.localType);
-  OpContext context(rule, *axes, resultTypes, placer);
+  OpContext context(op, rule, *axes, resultTypes, placer);
   if (auto compute = dyn_cast<LocalComputeOpInterface>(op))
     return compute.computeLocally(builder, localOperands(op), context);
   return cloneLocally(op, builder, localOperands(op), context);
@@ -325,7 +338,7 @@ FailureOr<Placements> FunctionPartitioner::placeAll(ValueRange values) {
 SmallVector<Value> FunctionPartitioner::clone(Operation *op,
                                               ArrayRef<Type> resultTypes) {
   FactorRule none;
-  OpContext context(none, {}, resultTypes, placer);
+  OpContext context(op, none, {}, resultTypes, placer);
   return cloneLocally(op, builder, localOperands(op), context);
 }
 

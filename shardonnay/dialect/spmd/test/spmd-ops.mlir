@@ -54,3 +54,14 @@ func.func @reduce_scatter(%arg0: tensor<8x4xf32>) -> tensor<1x4xf32> {
   %1 = spmd.reduce_scatter min %0 dim=0 @mesh {"y"} : (tensor<4x4xf32>) -> tensor<1x4xf32>
   return %1 : tensor<1x4xf32>
 }
+
+// CHECK-LABEL: func.func @fetch_window(
+func.func @fetch_window(%a: tensor<3x4xf32>, %b: tensor<f32>) -> (tensor<5x4xf32>, tensor<2x4xf32>, tensor<9x4xf32>) {
+  // CHECK-NEXT: spmd.fetch_window %arg0 dim=0 global_size=10 start=-1 step=3 size=5 @mesh {"y"} fill %arg1 : (tensor<3x4xf32>, tensor<f32>) -> tensor<5x4xf32>
+  %0 = spmd.fetch_window %a dim=0 global_size=10 start=-1 step=3 size=5 @mesh {"y"} fill %b : (tensor<3x4xf32>, tensor<f32>) -> tensor<5x4xf32>
+  // CHECK-NEXT: spmd.fetch_window %arg0 dim=0 global_size=3 start=0 step=2 size=2 @mesh {} to {"x"} : (tensor<3x4xf32>) -> tensor<2x4xf32>
+  %1 = spmd.fetch_window %a dim=0 global_size=3 start=0 step=2 size=2 @mesh {} to {"x"} : (tensor<3x4xf32>) -> tensor<2x4xf32>
+  // CHECK-NEXT: spmd.fetch_window %arg0 dim=0 global_size=3 start=-3 step=0 size=9 fill %arg1 : (tensor<3x4xf32>, tensor<f32>) -> tensor<9x4xf32>
+  %2 = spmd.fetch_window %a dim=0 global_size=3 start=-3 step=0 size=9 fill %b : (tensor<3x4xf32>, tensor<f32>) -> tensor<9x4xf32>
+  return %0, %1, %2 : tensor<5x4xf32>, tensor<2x4xf32>, tensor<9x4xf32>
+}

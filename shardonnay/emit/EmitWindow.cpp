@@ -1,0 +1,271 @@
+//===- EmitWindow.cpp - windows of a cut dim in StableHLO -----------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// 1. Where no window has anything of the dim: `fill` everywhere.
+// 2. gather: if the plan wants it.
+// 3. makeBuffer: each piece sliced, sent in rounds; all of them concatenated
+//    and padded.
+// 4. cutWindow: at the device's offset.
+// 5. mask: what is outside the dim becomes `fill`. Where all devices have the
+//    same window the padding has done it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardonnay/emit/EmitWindow.h"
+
+#include "shardonnay/emit/DeviceIndex.h"
+#include "shardonnay/emit/ReplicaGroups.h"
+#include <complex>
+
+using namespace mlir;
+
+namespace shardonnay {
+
+namespace {
+
+class WindowEmitter {
+public:
+  WindowEmitter(OpBuilder &builder, Location loc, int64_t dim,
+                const WindowProblem &problem, RankedTensorType type, Value fill,
+                stablehlo::ChannelHandleAttr channel)
+      : builder(builder), loc(loc), dim(dim), problem(problem), type(type),
+        fill(fill), channel(channel) {}
+
+  Value run(Value tensor);
+
+private:
+  bool isEmpty() const;
+  bool isOneWindow() const { return problem.windowAxes.numShards() == 1; }
+  RankedTensorType resized(int64_t size) const {
+    SmallVector<int64_t> shape(type.getShape());
+    shape[dim] = size;
+    return type.clone(shape);
+  }
+  Value scalar(int64_t value, Type element);
+  Value fillOrZero();
+  Value broadcast(Value value, RankedTensorType to, ArrayRef<int64_t> dims) {
+    return stablehlo::BroadcastInDimOp::create(builder, loc, to, value, dims);
+  }
+  Value select(Value pred, Value onTrue, Value onFalse) {
+    return stablehlo::SelectOp::create(builder, loc, onTrue.getType(), pred,
+                                       onTrue, onFalse);
+  }
+
+  Value gather(Value tensor);
+  Value slice(Value tensor, Interval part);
+  Value send(Value part, ArrayRef<Transfer> round);
+  /// This device is one of the receivers.
+  Value receives(ArrayRef<Transfer> round);
+  Value makePiece(Value tensor, const WindowPiece &piece);
+  Value makeBuffer(Value tensor, const WindowPlan &plan);
+  Value cutWindow(Value buffer, const WindowPlan &plan);
+  Value mask(Value window);
+  /// `positions` compared with a bound.
+  Value compare(Value positions, int64_t bound,
+                stablehlo::ComparisonDirection direction);
+
+  OpBuilder &builder;
+  Location loc;
+  int64_t dim;
+  const WindowProblem &problem;
+  RankedTensorType type;
+  Value fill;
+  stablehlo::ChannelHandleAttr channel;
+};
+
+bool WindowEmitter::isEmpty() const {
+  for (int64_t w = 0; w < problem.windowAxes.numShards(); ++w)
+    if (!problem.inside(w).empty())
+      return false;
+  return true;
+}
+
+Value WindowEmitter::scalar(int64_t value, Type element) {
+  auto scalarType = RankedTensorType::get({}, element);
+  DenseElementsAttr attr;
+  if (auto complex = dyn_cast<ComplexType>(element)) {
+    APFloat zero(cast<FloatType>(complex.getElementType()).getFloatSemantics());
+    attr =
+        DenseElementsAttr::get(scalarType, std::complex<APFloat>(zero, zero));
+  } else if (isa<FloatType>(element)) {
+    attr = DenseElementsAttr::get(scalarType,
+                                  builder.getFloatAttr(element, 0).getValue());
+  } else {
+    attr = DenseElementsAttr::get(
+        scalarType, APInt(element.getIntOrFloatBitWidth(), value,
+                          /*isSigned=*/true, /*implicitTrunc=*/true));
+  }
+  return stablehlo::ConstantOp::create(builder, loc, attr);
+}
+
+Value WindowEmitter::fillOrZero() {
+  return fill ? fill : scalar(0, type.getElementType());
+}
+
+Value WindowEmitter::gather(Value tensor) {
+  int64_t shards = problem.axes.numShards();
+  return stablehlo::AllGatherOp::create(
+             builder, loc, resized(problem.localSize * shards), tensor, dim,
+             buildReplicaGroups(builder, problem.mesh, problem.axes), channel,
+             /*use_global_device_ids=*/true)
+      ->getResult(0);
+}
+
+Value WindowEmitter::slice(Value tensor, Interval part) {
+  auto from = cast<RankedTensorType>(tensor.getType());
+  if (part.start == 0 && part.limit == from.getDimSize(dim))
+    return tensor;
+  SmallVector<int64_t> starts(from.getRank(), 0), limits(from.getShape());
+  SmallVector<int64_t> strides(from.getRank(), 1);
+  starts[dim] = part.start;
+  limits[dim] = part.limit;
+  return stablehlo::SliceOp::create(builder, loc, tensor, starts, limits,
+                                    strides);
+}
+
+Value WindowEmitter::send(Value part, ArrayRef<Transfer> round) {
+  SmallVector<int64_t> pairs;
+  for (auto [source, target] : round) {
+    pairs.push_back(problem.mesh.deviceAt(source));
+    pairs.push_back(problem.mesh.deviceAt(target));
+  }
+  auto pairsType = RankedTensorType::get(
+      {static_cast<int64_t>(round.size()), 2}, builder.getI64Type());
+  return stablehlo::CollectivePermuteOp::create(
+      builder, loc, part.getType(), part,
+      DenseIntElementsAttr::get(pairsType, pairs), channel);
+}
+
+Value WindowEmitter::receives(ArrayRef<Transfer> round) {
+  SmallVector<int32_t> table(problem.mesh.numDevices(), 0);
+  for (auto [source, target] : round)
+    table[target] = 1;
+  Value position =
+      buildDeviceIndex(builder, loc, problem.mesh, problem.mesh.allAxes());
+  return stablehlo::CompareOp::create(
+      builder, loc, buildLookUp(builder, loc, table, position),
+      scalar(1, builder.getI32Type()), stablehlo::ComparisonDirection::EQ,
+      stablehlo::ComparisonTypeAttr());
+}
+
+Value WindowEmitter::makePiece(Value tensor, const WindowPiece &piece) {
+  Value part = slice(tensor, piece.part);
+  Value result = piece.own || piece.rounds.empty() ? part : Value();
+  for (ArrayRef<Transfer> round : piece.rounds) {
+    Value received = send(part, round);
+    result = result ? select(receives(round), received, result) : received;
+  }
+  return result;
+}
+
+Value WindowEmitter::makeBuffer(Value tensor, const WindowPlan &plan) {
+  SmallVector<Value> pieces;
+  for (const WindowPiece &piece : plan.pieces)
+    if (!piece.part.empty())
+      pieces.push_back(makePiece(tensor, piece));
+  Value buffer = pieces.front();
+  if (pieces.size() > 1)
+    buffer = stablehlo::ConcatenateOp::create(builder, loc, pieces, dim);
+  if (plan.low == 0 && plan.high == 0)
+    return buffer;
+  SmallVector<int64_t> low(type.getRank(), 0), high(low), interior(low);
+  low[dim] = plan.low;
+  high[dim] = plan.high;
+  return stablehlo::PadOp::create(builder, loc, buffer, fillOrZero(), low, high,
+                                  interior);
+}
+
+Value WindowEmitter::cutWindow(Value buffer, const WindowPlan &plan) {
+  // Windows without anything of the dim may lie anywhere.
+  std::optional<int64_t> same;
+  bool allSame = true;
+  for (auto [w, offset] : llvm::enumerate(plan.offsets)) {
+    if (problem.inside(w).empty())
+      continue;
+    allSame &= !same || *same == offset;
+    same = offset;
+  }
+  if (allSame)
+    return slice(buffer, {*same, *same + problem.size});
+  SmallVector<int32_t> table(plan.offsets.begin(), plan.offsets.end());
+  Value window =
+      buildDeviceIndex(builder, loc, problem.mesh, problem.windowAxes);
+  SmallVector<Value> starts(type.getRank(), scalar(0, builder.getI32Type()));
+  starts[dim] = buildLookUp(builder, loc, table, window);
+  return stablehlo::DynamicSliceOp::create(builder, loc, buffer, starts,
+                                           resized(problem.size).getShape());
+}
+
+Value WindowEmitter::compare(Value positions, int64_t bound,
+                             stablehlo::ComparisonDirection direction) {
+  auto positionsType = cast<RankedTensorType>(positions.getType());
+  return stablehlo::CompareOp::create(
+      builder, loc, positions,
+      broadcast(scalar(bound, positionsType.getElementType()), positionsType,
+                {}),
+      direction, stablehlo::ComparisonTypeAttr());
+}
+
+Value WindowEmitter::mask(Value window) {
+  bool low = problem.leavesLow(), high = problem.leavesHigh();
+  if (!fill || isOneWindow() || (!low && !high))
+    return window;
+  int64_t last = problem.windowStart(problem.windowAxes.numShards() - 1);
+  int64_t farthest =
+      std::max({std::abs(problem.start), std::abs(last), problem.globalSize}) +
+      problem.size;
+  Type element =
+      builder.getIntegerType(farthest < (int64_t(1) << 30) ? 32 : 64);
+  Value index =
+      buildDeviceIndex(builder, loc, problem.mesh, problem.windowAxes);
+  auto scalarType = RankedTensorType::get({}, element);
+  if (index.getType() != scalarType)
+    index = stablehlo::ConvertOp::create(builder, loc, scalarType, index);
+  Value origin = stablehlo::AddOp::create(
+      builder, loc,
+      stablehlo::MulOp::create(builder, loc, index,
+                               scalar(problem.step, element)),
+      scalar(problem.start, element));
+  auto positionsType = RankedTensorType::get({problem.size}, element);
+  Value positions = stablehlo::AddOp::create(
+      builder, loc, stablehlo::IotaOp::create(builder, loc, positionsType, 0),
+      broadcast(origin, positionsType, {}));
+  using stablehlo::ComparisonDirection;
+  Value inside;
+  if (low)
+    inside = compare(positions, 0, ComparisonDirection::GE);
+  if (high) {
+    Value below =
+        compare(positions, problem.globalSize, ComparisonDirection::LT);
+    inside =
+        inside ? stablehlo::AndOp::create(builder, loc, inside, below) : below;
+  }
+  auto windowType = cast<RankedTensorType>(window.getType());
+  inside = broadcast(inside, windowType.clone(builder.getI1Type()), {dim});
+  return select(inside, window, broadcast(fill, windowType, {}));
+}
+
+Value WindowEmitter::run(Value tensor) {
+  if (isEmpty())
+    return broadcast(fillOrZero(), resized(problem.size), {});
+  WindowPlan plan = planWindows(problem);
+  if (plan.gathers)
+    tensor = gather(tensor);
+  return mask(cutWindow(makeBuffer(tensor, plan), plan));
+}
+
+} // namespace
+
+Value emitWindow(OpBuilder &builder, Location loc, Value tensor, int64_t dim,
+                 const WindowProblem &problem, Value fill,
+                 stablehlo::ChannelHandleAttr channel) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  return WindowEmitter(builder, loc, dim, problem, type, fill, channel)
+      .run(tensor);
+}
+
+} // namespace shardonnay

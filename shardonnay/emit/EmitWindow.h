@@ -1,0 +1,27 @@
+//===- EmitWindow.h - windows of a cut dim in StableHLO ---------*- C++ -*-===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDONNAY_EMIT_EMITWINDOW_H
+#define SHARDONNAY_EMIT_EMITWINDOW_H
+
+#include "mlir/IR/Builders.h"
+#include "shardonnay/dialect/stablehlo/Stablehlo.h"
+#include "shardonnay/emit/WindowPlan.h"
+
+namespace shardonnay {
+
+/// This device's window of dim `dim` of `tensor` (spmd.fetch_window), as
+/// planned by planWindows. Positions outside the dim are `fill`; null:
+/// anything.
+mlir::Value emitWindow(mlir::OpBuilder &builder, mlir::Location loc,
+                       mlir::Value tensor, int64_t dim,
+                       const WindowProblem &problem, mlir::Value fill,
+                       mlir::stablehlo::ChannelHandleAttr channel);
+
+} // namespace shardonnay
+
+#endif // SHARDONNAY_EMIT_EMITWINDOW_H

@@ -1,0 +1,211 @@
+//===- WindowPlan.cpp -----------------------------------------------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A plan is settled by which shard counts as the first of each window:
+// counting by what exists sends nothing that is not needed; counting as if the
+// dim had no ends keeps the pieces of all devices alike. Both are tried, and
+// the gather.
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardonnay/emit/WindowPlan.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace shardonnay {
+
+Interval WindowProblem::inside(int64_t window) const {
+  int64_t from = std::max<int64_t>(windowStart(window), 0);
+  int64_t to = std::min(windowStart(window) + size, globalSize);
+  return from < to ? Interval{from, to} : Interval{};
+}
+
+bool WindowProblem::leavesLow() const {
+  return std::min(start, windowStart(windowAxes.numShards() - 1)) < 0;
+}
+
+bool WindowProblem::leavesHigh() const {
+  return std::max(start, windowStart(windowAxes.numShards() - 1)) + size >
+         globalSize;
+}
+
+int64_t WindowPlan::received(const WindowProblem &problem) const {
+  if (gathers)
+    return problem.localSize * (problem.axes.numShards() - 1);
+  int64_t sum = 0;
+  for (const WindowPiece &piece : pieces)
+    sum += static_cast<int64_t>(piece.rounds.size()) *
+           (piece.part.limit - piece.part.start);
+  return sum;
+}
+
+namespace {
+
+class Planner {
+public:
+  Planner(const WindowProblem &problem, bool countsWhatExists)
+      : problem(problem), numWindows(problem.windowAxes.numShards()) {
+    findFirstShards(countsWhatExists);
+  }
+
+  WindowPlan run() {
+    makePieces();
+    findOffsets();
+    findTransfers();
+    return std::move(plan);
+  }
+
+private:
+  void findFirstShards(bool countsWhatExists);
+  /// The parts of the senders' dims, without pieces that nobody needs at the
+  /// ends.
+  void makePieces();
+  void findOffsets();
+  void findTransfers();
+  /// What window `window` needs of its piece `piece`, in the sender's dim.
+  Interval needed(int64_t window, int64_t piece) const;
+
+  const WindowProblem &problem;
+  int64_t numWindows;
+  llvm::SmallVector<int64_t, 0> firstShard;
+  WindowPlan plan;
+};
+
+void Planner::findFirstShards(bool countsWhatExists) {
+  for (int64_t w = 0; w < numWindows; ++w) {
+    int64_t from = problem.windowStart(w);
+    if (countsWhatExists)
+      from = problem.inside(w).start;
+    firstShard.push_back(llvm::divideFloorSigned(from, problem.localSize));
+  }
+}
+
+Interval Planner::needed(int64_t window, int64_t piece) const {
+  Interval inside = problem.inside(window);
+  int64_t origin = (firstShard[window] + piece) * problem.localSize;
+  int64_t from = std::max(inside.start - origin, int64_t(0));
+  int64_t to = std::min(inside.limit - origin, problem.localSize);
+  return from < to ? Interval{from, to} : Interval{};
+}
+
+void Planner::makePieces() {
+  llvm::SmallVector<Interval> hulls;
+  for (int64_t w = 0; w < numWindows; ++w) {
+    Interval inside = problem.inside(w);
+    if (inside.empty())
+      continue;
+    int64_t from = inside.start / problem.localSize - firstShard[w];
+    int64_t to = (inside.limit - 1) / problem.localSize - firstShard[w];
+    for (int64_t k = from; k <= to; ++k) {
+      if (k >= static_cast<int64_t>(hulls.size()))
+        hulls.resize(k + 1);
+      Interval part = needed(w, k);
+      Interval &hull = hulls[k];
+      hull = hull.empty() ? part
+                          : Interval{std::min(hull.start, part.start),
+                                     std::max(hull.limit, part.limit)};
+    }
+  }
+  const Interval *begin =
+      llvm::find_if(hulls, [](const Interval &hull) { return !hull.empty(); });
+  for (int64_t &first : firstShard)
+    first += begin - hulls.begin();
+  for (const Interval *hull = begin; hull != hulls.end(); ++hull)
+    plan.pieces.emplace_back().part = *hull;
+}
+
+void Planner::findOffsets() {
+  int64_t total = 0;
+  llvm::SmallVector<int64_t> begins;
+  for (const WindowPiece &piece : plan.pieces) {
+    begins.push_back(total);
+    total += piece.part.limit - piece.part.start;
+  }
+  int64_t least = 0, most = total;
+  for (int64_t w = 0; w < numWindows; ++w) {
+    Interval inside = problem.inside(w);
+    int64_t &offset = plan.offsets.emplace_back(0);
+    if (inside.empty())
+      continue;
+    int64_t k = inside.start / problem.localSize - firstShard[w];
+    offset = begins[k] + needed(w, k).start - plan.pieces[k].part.start -
+             (inside.start - problem.windowStart(w));
+    least = std::min(least, offset);
+    most = std::max(most, offset + problem.size);
+  }
+  plan.low = -least;
+  // A window that has nothing lies anywhere, but lies in the buffer.
+  plan.high = std::max(most, problem.size - plan.low) - total;
+  for (auto [w, offset] : llvm::enumerate(plan.offsets))
+    if (!problem.inside(w).empty())
+      offset += plan.low;
+}
+
+/// Into the first round in which the sender is free.
+void addTransfer(WindowPiece &piece, Transfer transfer) {
+  auto isFree = [&](const auto &round) {
+    return llvm::none_of(round, [&](const Transfer &other) {
+      return other.first == transfer.first;
+    });
+  };
+  auto *round = llvm::find_if(piece.rounds, isFree);
+  if (round == piece.rounds.end())
+    round = &piece.rounds.emplace_back();
+  round->push_back(transfer);
+}
+
+void Planner::findTransfers() {
+  const Mesh &mesh = problem.mesh;
+  for (llvm::ArrayRef<int64_t> group : mesh.groups(problem.axes))
+    for (int64_t target : group)
+      for (auto [k, piece] : llvm::enumerate(plan.pieces)) {
+        int64_t window = mesh.index(problem.windowAxes, target);
+        if (needed(window, k).empty())
+          continue;
+        int64_t source = group[firstShard[window] + k];
+        if (source == target)
+          piece.own = true;
+        else
+          addTransfer(piece, {source, target});
+      }
+}
+
+int64_t numCollectives(const WindowPlan &plan) {
+  int64_t count = plan.gathers;
+  for (const WindowPiece &piece : plan.pieces)
+    count += piece.rounds.size();
+  return count;
+}
+
+/// On the gathered tensor, which is one shard.
+WindowPlan planGathered(const WindowProblem &problem) {
+  WindowProblem whole = problem;
+  whole.localSize *= problem.axes.numShards();
+  whole.axes = AxisList();
+  WindowPlan plan = Planner(whole, /*countsWhatExists=*/true).run();
+  plan.gathers = !problem.axes.empty();
+  return plan;
+}
+
+} // namespace
+
+WindowPlan planWindows(const WindowProblem &problem) {
+  auto price = [&](const WindowPlan &plan) {
+    return std::make_pair(plan.received(problem), numCollectives(plan));
+  };
+  WindowPlan best = planGathered(problem);
+  if (!best.gathers)
+    return best;
+  for (bool countsWhatExists : {false, true}) {
+    WindowPlan plan = Planner(problem, countsWhatExists).run();
+    if (price(plan) < price(best))
+      best = std::move(plan);
+  }
+  return best;
+}
+
+} // namespace shardonnay

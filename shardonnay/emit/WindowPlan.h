@@ -1,0 +1,86 @@
+//===- WindowPlan.h - who sends what for windows of a cut dim ---*- C++ -*-===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// How the devices of a mesh get their windows (spmd.fetch_window). Shard i of a
+// dim holds the positions [i * localSize, (i + 1) * localSize), of which those
+// below globalSize count; window w is [start + step * w, + size).
+//
+// A window's positions lie in neighbouring shards: the first, the second, ...
+// *piece*. Piece k of all devices is sent at once, in as many rounds as a shard
+// has receivers, each round a collective_permute; of a shard only the hull of
+// what the receivers of piece k need is sent. The pieces one behind the other
+// are the device's *buffer*; its window begins there at an offset that depends
+// on w only. Where some window begins before its buffer, or ends behind it, the
+// buffer is padded.
+//
+// That the pieces fit without gaps: a window that has parts of the pieces k and
+// k + 1 needs piece k to its end and piece k + 1 from its beginning.
+//
+// Worked example, n = 8 on 4 devices, two each; a window of 4 that reaches one
+// position beyond the own ones on both sides (start = -1, step = 2): device w
+// needs the end of shard w - 1, its own, the beginning of shard w + 1. Three
+// pieces of sizes 1, 2, 1; offset 0; two permutes of one element each.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDONNAY_EMIT_WINDOWPLAN_H
+#define SHARDONNAY_EMIT_WINDOWPLAN_H
+
+#include "shardonnay/algebra/Layout.h"
+
+namespace shardonnay {
+
+struct WindowProblem {
+  Mesh mesh;
+  /// What cuts the tensor, and what counts the windows.
+  AxisList axes, windowAxes;
+  /// The dim's size in what a device holds; times the number of shards it is at
+  /// least globalSize.
+  int64_t localSize = 0;
+  int64_t globalSize = 0;
+  int64_t start = 0, step = 0, size = 0;
+
+  int64_t windowStart(int64_t window) const { return start + step * window; }
+  /// The positions of a window that exist; empty with start = limit = 0.
+  Interval inside(int64_t window) const;
+  /// Some window begins before 0; some ends behind globalSize.
+  bool leavesLow() const;
+  bool leavesHigh() const;
+};
+
+/// A device sends to another: positions in the mesh.
+using Transfer = std::pair<int64_t, int64_t>;
+
+struct WindowPiece {
+  /// Of the sender's dim.
+  Interval part;
+  /// Some device is its own sender.
+  bool own = false;
+  /// In each round a device sends once and receives once at most. Without own
+  /// and without rounds nobody needs the piece.
+  llvm::SmallVector<llvm::SmallVector<Transfer, 0>, 1> rounds;
+};
+
+struct WindowPlan {
+  /// The tensor is gathered along all axes first; the pieces are of the whole.
+  bool gathers = false;
+  llvm::SmallVector<WindowPiece, 2> pieces;
+  /// Padding before and behind the pieces.
+  int64_t low = 0, high = 0;
+  /// By window: where it begins in the padded buffer.
+  llvm::SmallVector<int64_t, 0> offsets;
+
+  /// Elements of the dim that a device receives at most.
+  int64_t received(const WindowProblem &problem) const;
+};
+
+/// The plan that receives least; of equals the one with fewer collectives.
+WindowPlan planWindows(const WindowProblem &problem);
+
+} // namespace shardonnay
+
+#endif // SHARDONNAY_EMIT_WINDOWPLAN_H

@@ -1,0 +1,156 @@
+//===- WindowPlanTest.cpp -------------------------------------------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Plans are played on a dim whose element p is p.
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardonnay/emit/WindowPlan.h"
+#include "llvm/Support/MathExtras.h"
+#include "gtest/gtest.h"
+#include <random>
+
+using namespace shardonnay;
+
+namespace {
+
+constexpr int64_t kNothing = -1000;
+using Data = std::vector<int64_t>;
+
+/// What each position holds of the dim.
+std::vector<Data> held(const WindowProblem &problem) {
+  std::vector<Data> data;
+  for (int64_t p = 0; p < problem.mesh.numDevices(); ++p) {
+    Data &local = data.emplace_back();
+    for (int64_t i = 0; i < problem.localSize; ++i) {
+      int64_t at = problem.mesh.index(problem.axes, p) * problem.localSize + i;
+      local.push_back(at < problem.globalSize ? at : kNothing);
+    }
+  }
+  return data;
+}
+
+std::vector<Data> gathered(const WindowProblem &problem,
+                           const std::vector<Data> &data) {
+  std::vector<Data> whole(data.size());
+  for (llvm::ArrayRef<int64_t> group : problem.mesh.groups(problem.axes))
+    for (int64_t target : group)
+      for (int64_t source : group)
+        whole[target].insert(whole[target].end(), data[source].begin(),
+                             data[source].end());
+  return whole;
+}
+
+/// What each position has of a piece.
+std::vector<Data> play(const WindowPiece &piece,
+                       const std::vector<Data> &data) {
+  auto part = [&](int64_t p) {
+    return Data(data[p].begin() + piece.part.start,
+                data[p].begin() + piece.part.limit);
+  };
+  std::vector<Data> result;
+  for (size_t p = 0; p < data.size(); ++p)
+    result.push_back(piece.own ? part(p) : Data(part(p).size(), kNothing));
+  for (const auto &round : piece.rounds)
+    for (auto [source, target] : round)
+      result[target] = part(source);
+  return result;
+}
+
+void check(const WindowProblem &problem) {
+  WindowPlan plan = planWindows(problem);
+  std::vector<Data> data = held(problem);
+  if (plan.gathers)
+    data = gathered(problem, data);
+  std::vector<Data> buffers(data.size(), Data(plan.low, kNothing));
+  for (const WindowPiece &piece : plan.pieces) {
+    std::vector<Data> parts = play(piece, data);
+    for (size_t p = 0; p < data.size(); ++p)
+      buffers[p].insert(buffers[p].end(), parts[p].begin(), parts[p].end());
+  }
+  for (size_t p = 0; p < data.size(); ++p) {
+    buffers[p].resize(buffers[p].size() + plan.high, kNothing);
+    int64_t window = problem.mesh.index(problem.windowAxes, p);
+    int64_t offset = plan.offsets[window];
+    ASSERT_GE(offset, 0);
+    ASSERT_LE(offset + problem.size, static_cast<int64_t>(buffers[p].size()));
+    for (int64_t j = 0; j < problem.size; ++j) {
+      int64_t at = problem.windowStart(window) + j;
+      if (at >= 0 && at < problem.globalSize) {
+        ASSERT_EQ(buffers[p][offset + j], at);
+      }
+    }
+  }
+}
+
+const Mesh kMesh({2, 4});
+const AxisRef kX{0, 1, 2}, kY{1, 1, 4};
+
+TEST(WindowPlanTest, AHaloTakesTwoPermutesOfOneElement) {
+  WindowProblem problem{
+      Mesh({4}), {AxisRef{0, 1, 4}}, {AxisRef{0, 1, 4}}, 4, 16, -1, 4, 6};
+  WindowPlan plan = planWindows(problem);
+  check(problem);
+  EXPECT_FALSE(plan.gathers);
+  ASSERT_EQ(plan.pieces.size(), 3u);
+  EXPECT_EQ(plan.pieces[0].part, (Interval{3, 4}));
+  EXPECT_EQ(plan.pieces[0].rounds.size(), 1u);
+  EXPECT_TRUE(plan.pieces[1].rounds.empty());
+  EXPECT_EQ(plan.pieces[2].part, (Interval{0, 1}));
+  EXPECT_EQ(plan.received(problem), 2);
+}
+
+TEST(WindowPlanTest, TheOwnPieceTakesNothing) {
+  WindowProblem problem{kMesh, {kY}, {kY}, 3, 10, 0, 3, 3};
+  check(problem);
+  EXPECT_EQ(planWindows(problem).received(problem), 0);
+}
+
+TEST(WindowPlanTest, ANestedCutTakesNothing) {
+  WindowProblem problem{kMesh, {kX}, {kX, kY}, 8, 16, 0, 2, 2};
+  check(problem);
+  EXPECT_EQ(planWindows(problem).received(problem), 0);
+}
+
+TEST(WindowPlanTest, TheWholeDimIsGathered) {
+  WindowProblem problem{kMesh, {kY}, {}, 3, 10, 0, 0, 10};
+  check(problem);
+  EXPECT_TRUE(planWindows(problem).gathers);
+}
+
+TEST(WindowPlanTest, WindowsHoldWhatTheySay) {
+  const AxisList lists[] = {{},
+                            {kX},
+                            {kY},
+                            {kX, kY},
+                            {kY, kX},
+                            {AxisRef{1, 1, 2}},
+                            {AxisRef{1, 2, 2}}};
+  std::mt19937 random(0);
+  auto number = [&](int64_t low, int64_t high) {
+    return std::uniform_int_distribution<int64_t>(low, high)(random);
+  };
+  for (int i = 0; i < 20000; ++i) {
+    WindowProblem problem;
+    problem.mesh = kMesh;
+    problem.axes = lists[number(0, 6)];
+    problem.windowAxes = number(0, 1) ? problem.axes : lists[number(0, 6)];
+    problem.globalSize = number(1, 20);
+    int64_t shards = problem.axes.numShards();
+    problem.localSize =
+        llvm::divideCeil(problem.globalSize, shards) + number(0, 1);
+    problem.start = number(-12, 24);
+    problem.step = number(0, 1) ? problem.localSize : number(-8, 8);
+    problem.size = number(1, 12);
+    SCOPED_TRACE(i);
+    check(problem);
+    if (HasFatalFailure())
+      return;
+  }
+}
+
+} // namespace
