@@ -51,3 +51,29 @@ LogicalResult IsPosInfOp::inferReturnTypes(MLIRContext *,
                                            SmallVectorImpl<Type> &types) {
   return inferPredicate(adaptor.getOperand(), types);
 }
+
+void TopKOp::getAsmResultNames(function_ref<void(Value, StringRef)> setNameFn) {
+  setNameFn(getValues(), "values");
+  setNameFn(getIndices(), "indices");
+}
+
+LogicalResult TopKOp::inferReturnTypes(MLIRContext *context,
+                                       std::optional<Location> location,
+                                       Adaptor adaptor,
+                                       SmallVectorImpl<Type> &types) {
+  auto operand = cast<RankedTensorType>(adaptor.getOperand().getType());
+  if (operand.getRank() == 0)
+    return emitOptionalError(location,
+                             "expected a tensor of rank 1 or more, "
+                             "got ",
+                             operand);
+  int64_t size = operand.getShape().back(), k = adaptor.getK();
+  if (!ShapedType::isDynamic(size) && size < k)
+    return emitOptionalError(location, "can't pick ", k, " of ", size,
+                             " elements");
+  SmallVector<int64_t> shape(operand.getShape());
+  shape.back() = k;
+  types.push_back(operand.clone(shape));
+  types.push_back(operand.clone(shape, IntegerType::get(context, 32)));
+  return success();
+}

@@ -15,6 +15,7 @@
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "shardonnay/dialect/stablehlo/Stablehlo.h"
 
 #include "shardonnay/dialect/chlo/Dialect.h.inc"
 

@@ -8,6 +8,7 @@
 #ifndef SHARDONNAY_DIALECT_CHLO_CHLO_TD
 #define SHARDONNAY_DIALECT_CHLO_CHLO_TD
 
+include "mlir/IR/OpAsmInterface.td"
 include "mlir/IR/OpBase.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
@@ -21,6 +22,14 @@ def ChloDialect : Dialect {
     they may stay in the final program.
   }];
 }
+
+// Of inferred and written result types: unknown sizes match every size.
+defvar kCompatibleTypes = [{
+  static bool isCompatibleReturnTypes(::mlir::TypeRange inferred,
+                                      ::mlir::TypeRange written) {
+    return ::mlir::stablehlo::areCompatible(inferred, written);
+  }
+}];
 
 def RealTensor : RankedTensorOf<[AnyFloat]>;
 def RealOrComplexTensor : RankedTensorOf<[AnyFloat, AnyComplex]>;
@@ -83,5 +92,24 @@ def MulhiOp : BinaryOp<"mulhi", IntegerTensor>;
 def NextAfterOp : BinaryOp<"next_after", RealTensor>;
 def PolygammaOp : BinaryOp<"polygamma", RealTensor>;
 def ZetaOp : BinaryOp<"zeta", RealTensor>;
+
+def TopKOp : Op<ChloDialect, "top_k",
+    [Pure, InferTypeOpAdaptor,
+     DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
+  let summary = "the k largest elements of each row, in falling order";
+  let description = [{
+    Along the last dim; the second result holds their positions there. Of equal
+    elements the first comes first.
+  }];
+  let arguments = (ins RankedTensorOf<[AnyInteger, AnyFloat]>:$operand,
+                       ConfinedAttr<I64Attr, [IntNonNegative]>:$k);
+  let results = (outs RankedTensorOf<[AnyInteger, AnyFloat]>:$values,
+                      RankedTensorOf<[I32]>:$indices);
+  let assemblyFormat = [{
+    `(` $operand `,` `k` `=` $k `)` attr-dict `:`
+    type($operand) `->` `(` type($values) `,` type($indices) `)`
+  }];
+  let extraClassDeclaration = kCompatibleTypes;
+}
 
 #endif // SHARDONNAY_DIALECT_CHLO_CHLO_TD

@@ -84,6 +84,26 @@ void printDotAttributes(OpAsmPrinter &printer, Operation *op,
                         DotDimensionNumbersAttr numbers, ArrayAttr precision,
                         DotAlgorithmAttr algorithm);
 
+// `[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]`
+ParseResult parseConvolutionDims(OpAsmParser &parser,
+                                 ConvDimensionNumbersAttr &numbers);
+void printConvolutionDims(OpAsmPrinter &printer, Operation *op,
+                          ConvDimensionNumbersAttr numbers);
+
+// `stride = [1, 1], pad = [[0, 0], [0, 0]], lhs_dilate = [1, 1],
+//  rhs_dilate = [1, 1], reverse = [false, false]`, in any order, each once at
+// most.
+ParseResult parseWindowFields(OpAsmParser &parser, DenseI64ArrayAttr &strides,
+                              DenseIntElementsAttr &padding,
+                              DenseI64ArrayAttr &lhsDilation,
+                              DenseI64ArrayAttr &rhsDilation,
+                              DenseBoolArrayAttr &reversal);
+void printWindowFields(OpAsmPrinter &printer, Operation *op,
+                       DenseI64ArrayAttr strides, DenseIntElementsAttr padding,
+                       DenseI64ArrayAttr lhsDilation,
+                       DenseI64ArrayAttr rhsDilation,
+                       DenseBoolArrayAttr reversal);
+
 } // namespace mlir::stablehlo
 
 #endif // SHARDONNAY_DIALECT_STABLEHLO_ASSEMBLY_H

@@ -39,6 +39,8 @@ def StablehloDialect : Dialect {
     void addGatherOps();
     void addControlOps();
     void addCollectiveOps();
+    void addConvolutionOps();
+    void addWindowOps();
   }];
 }
 
@@ -189,6 +191,22 @@ def ScatterDimensionNumbersAttr
     DimsField:$update_window_dims, DimsField:$inserted_window_dims,
     DimsField:$input_batching_dims, DimsField:$scatter_indices_batching_dims,
     DimsField:$scatter_dims_to_operand_dims, IndexField:$index_vector_dim);
+}
+
+// `<[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]>`; where that can't say it, `<raw`
+// and the fields by name.
+def ConvDimensionNumbersAttr
+  : AttrDef<StablehloDialect, "ConvDimensionNumbers"> {
+  let mnemonic = "conv";
+  let summary = "the roles of the dims of a convolution's tensors";
+  let parameters = (ins
+    "int64_t":$input_batch_dimension, "int64_t":$input_feature_dimension,
+    DimsField:$input_spatial_dimensions,
+    "int64_t":$kernel_input_feature_dimension,
+    "int64_t":$kernel_output_feature_dimension,
+    DimsField:$kernel_spatial_dimensions, "int64_t":$output_batch_dimension,
+    "int64_t":$output_feature_dimension, DimsField:$output_spatial_dimensions);
+  let hasCustomAssemblyFormat = 1;
 }
 
 def ChannelHandleAttr : StructAttr<"ChannelHandle", "channel_handle"> {

@@ -141,7 +141,8 @@ LogicalResult AllReduceOp::verify() {
 // One body of two scalars serves all operands.
 LogicalResult AllReduceOp::verifyRegions() {
   for (auto [operand, result] : llvm::zip(getOperandTypes(), getResultTypes()))
-    if (failed(checkCombiner(*this, getComputation(), operand, result)))
+    if (failed(
+            checkCombiner(*this, getComputation(), operand, operand, result)))
       return failure();
   return success();
 }
@@ -166,7 +167,7 @@ LogicalResult ReduceScatterOp::verify() {
 
 LogicalResult ReduceScatterOp::verifyRegions() {
   return checkCombiner(*this, getComputation(), getOperand().getType(),
-                       getResult().getType());
+                       getOperand().getType(), getResult().getType());
 }
 
 //===----------------------------------------------------------------------===//

@@ -53,34 +53,42 @@ LogicalResult stablehlo::checkSorted(std::optional<Location> location,
                            " in increasing order, got [", dims, "]");
 }
 
+/// `4, ?`
+static std::string spell(ArrayRef<int64_t> shape) {
+  std::string text;
+  for (auto [i, size] : llvm::enumerate(shape))
+    text += (i ? ", " : "") +
+            (ShapedType::isDynamic(size) ? "?" : std::to_string(size));
+  return text;
+}
+
 LogicalResult stablehlo::checkShape(std::optional<Location> location,
                                     StringRef what, ArrayRef<int64_t> shape,
                                     ArrayRef<int64_t> expected) {
   if (succeeded(verifyCompatibleShape(shape, expected)))
     return success();
-  return emitOptionalError(location, what, " has shape [", shape,
-                           "], expected [", expected, "]");
+  return emitOptionalError(location, what, " has shape [", spell(shape),
+                           "], expected [", spell(expected), "]");
 }
 
 /// Whether values of element type `from` may be accumulated as `to`.
 static bool isPromotable(Type from, Type to) {
   if (from == to)
     return true;
+  auto widens = [](Type from, Type to) {
+    return from.getIntOrFloatBitWidth() <= to.getIntOrFloatBitWidth();
+  };
   if (auto fromComplex = dyn_cast<ComplexType>(from))
     if (auto toComplex = dyn_cast<ComplexType>(to))
-      return isPromotable(fromComplex.getElementType(),
-                          toComplex.getElementType());
-  auto sameKind = [&](auto kind) { return kind(from) && kind(to); };
-  return (sameKind([](Type t) { return isa<FloatType>(t); }) ||
-          sameKind([](Type t) { return t.isUnsignedInteger(); }) ||
-          sameKind([](Type t) {
-            return t.isSignlessInteger() && !t.isInteger(1);
-          })) &&
-         from.getIntOrFloatBitWidth() <= to.getIntOrFloatBitWidth();
+      return widens(fromComplex.getElementType(), toComplex.getElementType());
+  if (isa<IntegerType>(from) && isa<IntegerType>(to))
+    return widens(from, to);
+  return isa<FloatType>(from) && isa<FloatType>(to);
 }
 
 LogicalResult stablehlo::checkCombiner(Operation *op, Region &body,
-                                       TypeRange tensors, TypeRange results) {
+                                       TypeRange tensors, TypeRange inits,
+                                       TypeRange results) {
   Block &block = body.front();
   size_t count = tensors.size();
   if (block.getNumArguments() != 2 * count)
@@ -90,19 +98,20 @@ LogicalResult stablehlo::checkCombiner(Operation *op, Region &body,
   if (returned.size() != count)
     return op->emitOpError("expected a body that returns ")
            << count << " values, got " << returned.size();
-  for (auto [i, tensor, result] : llvm::enumerate(tensors, results)) {
-    Type resultElement = getElementTypeOrSelf(result);
-    auto scalar = RankedTensorType::get({}, resultElement);
+  for (size_t i = 0; i < count; ++i) {
+    Type element = getElementTypeOrSelf(results[i]);
+    auto scalar = RankedTensorType::get({}, element);
     for (Value value : {Value(block.getArgument(i)),
                         Value(block.getArgument(i + count)), returned[i]})
-      if (value.getType() != scalar)
+      if (!areCompatible(value.getType(), scalar))
         return emitError(value.getLoc(), "the body of '")
                << op->getName() << "' combines values of type "
                << value.getType() << ", expected " << scalar
-               << " for a result of type " << result;
-    if (!isPromotable(getElementTypeOrSelf(tensor), resultElement))
-      return op->emitOpError("can't accumulate elements of type ")
-             << getElementTypeOrSelf(tensor) << " as " << resultElement;
+               << " for a result of type " << results[i];
+    for (Type type : {tensors[i], inits[i]})
+      if (!isPromotable(getElementTypeOrSelf(type), element))
+        return op->emitOpError("can't accumulate elements of type ")
+               << getElementTypeOrSelf(type) << " as " << element;
   }
   return success();
 }

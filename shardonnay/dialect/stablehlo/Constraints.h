@@ -35,12 +35,28 @@ LogicalResult checkSorted(std::optional<Location> location, StringRef what,
 LogicalResult checkShape(std::optional<Location> location, StringRef what,
                          ArrayRef<int64_t> shape, ArrayRef<int64_t> expected);
 
-/// That `body`, of `op`, combines elements of `tensors` to elements of
-/// `results`: its arguments are scalars with the results' elements, the left
-/// ones, then the right ones, and so are the values that it returns. The
-/// results' elements may be wider than the tensors'.
+/// That `body`, of `op`, combines elements: its arguments are scalars of one
+/// type per result, the left ones, then the right ones, and it returns such
+/// scalars. The elements of `tensors` and `inits` must be promotable to them:
+/// to any other float, or to an integer of as many bits or more. The results
+/// hold what the body returns.
 LogicalResult checkCombiner(Operation *op, Region &body, TypeRange tensors,
-                            TypeRange results);
+                            TypeRange inits, TypeRange results);
+
+/// The attributes that describe a window, one entry per dim; absent and empty
+/// ones mean ones and zeros.
+struct WindowAttributes {
+  ArrayRef<int64_t> sizes;
+  std::optional<ArrayRef<int64_t>> strides;
+  std::optional<DenseIntElementsAttr> padding;
+  std::optional<ArrayRef<int64_t>> baseDilations, dilations;
+  std::optional<ArrayRef<bool>> reversals;
+};
+
+/// Their meaning, checked.
+FailureOr<SmallVector<WindowDim>>
+readWindow(std::optional<Location> location,
+           const WindowAttributes &attributes);
 
 } // namespace mlir::stablehlo
 

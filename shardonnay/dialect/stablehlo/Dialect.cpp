@@ -38,6 +38,8 @@ void StablehloDialect::initialize() {
   addGatherOps();
   addControlOps();
   addCollectiveOps();
+  addConvolutionOps();
+  addWindowOps();
 }
 
 Operation *StablehloDialect::materializeConstant(OpBuilder &builder,

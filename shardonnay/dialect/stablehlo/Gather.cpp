@@ -208,16 +208,13 @@ LogicalResult ScatterOp::verify() {
                           cast<ShapedType>(result.getType()).getShape(),
                           a.tensor.getShape())))
       return failure();
-    if (getElementTypeOrSelf(input) != getElementTypeOrSelf(update))
-      return emitOpError("can't update ")
-             << input.getType() << " with " << update.getType();
   }
   return success();
 }
 
 LogicalResult ScatterOp::verifyRegions() {
   return checkCombiner(*this, getUpdateComputation(), getInputs().getTypes(),
-                       getResultTypes());
+                       getUpdates().getTypes(), getResultTypes());
 }
 
 //===----------------------------------------------------------------------===//

@@ -42,8 +42,7 @@ LogicalResult ReduceOp::verify() {
     if (!llvm::is_contained(getDimensions(), dim))
       shape.push_back(size);
 
-  for (auto [input, init, result] :
-       llvm::zip(getInputs(), getInitValues(), getResults())) {
+  for (auto [input, result] : llvm::zip(getInputs(), getResults())) {
     if (failed(checkShape(getLoc(), "an input of the reduction",
                           cast<ShapedType>(input.getType()).getShape(),
                           first.getShape())) ||
@@ -51,16 +50,13 @@ LogicalResult ReduceOp::verify() {
                           cast<ShapedType>(result.getType()).getShape(),
                           shape)))
       return failure();
-    if (getElementTypeOrSelf(init) != getElementTypeOrSelf(input))
-      return emitOpError("has initial value of type ")
-             << init.getType() << " for an input of type " << input.getType();
   }
   return success();
 }
 
 LogicalResult ReduceOp::verifyRegions() {
   return checkCombiner(*this, getBody(), getInputs().getTypes(),
-                       getResultTypes());
+                       getInitValues().getTypes(), getResultTypes());
 }
 
 //===----------------------------------------------------------------------===//

@@ -35,6 +35,29 @@ bool areCompatible(TypeRange a, TypeRange b);
 
 class ReturnOp; // named by traits of other families
 
+/// One dim of a window that slides over a tensor. The base is the tensor with
+/// `baseDilation` - 1 elements between neighbours, `low` before and `high`
+/// after it; window k begins at position `stride` * k of it, and its element j
+/// is `dilation` * j further (of `size` - 1 - j, if the window is reversed).
+struct WindowDim {
+  int64_t size = 1, stride = 1, low = 0, high = 0;
+  int64_t baseDilation = 1, dilation = 1;
+  bool reversed = false;
+
+  /// What one window covers of the base.
+  int64_t extent() const { return size == 0 ? 0 : (size - 1) * dilation + 1; }
+  /// The size of the base of a dim of `size`.
+  int64_t baseSize(int64_t size) const;
+  /// How many windows a dim of `size` has; unknown if that is.
+  int64_t count(int64_t size) const;
+  /// One window an element: sliding it changes nothing.
+  bool isTrivial() const {
+    return size == 1 && stride == 1 && low == 0 && high == 0 &&
+           baseDilation == 1;
+  }
+  bool operator==(const WindowDim &o) const;
+};
+
 /// What an absent `result_accuracy` means.
 ResultAccuracyAttr defaultAccuracy(MLIRContext *context);
 
@@ -54,5 +77,9 @@ ResultAccuracyAttr defaultAccuracy(MLIRContext *context);
 #include "shardonnay/dialect/stablehlo/Control.h.inc"
 #define GET_OP_CLASSES
 #include "shardonnay/dialect/stablehlo/Collective.h.inc"
+#define GET_OP_CLASSES
+#include "shardonnay/dialect/stablehlo/Convolution.h.inc"
+#define GET_OP_CLASSES
+#include "shardonnay/dialect/stablehlo/Window.h.inc"
 
 #endif // SHARDONNAY_DIALECT_STABLEHLO_STABLEHLO_H

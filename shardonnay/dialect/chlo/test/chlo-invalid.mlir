@@ -32,8 +32,20 @@ func.func @floats(%x: tensor<4xf32>) {
 
 // -----
 
-func.func @unknown(%x: tensor<4xf32>) {
-  // expected-error @+1 {{custom op 'chlo.top_k' is unknown}}
-  %0 = chlo.top_k(%x, k = 3) : tensor<4xf32> -> (tensor<3xf32>, tensor<3xi32>)
+// -----
+
+func.func @too_few(%x: tensor<4xf32>) {
+  // expected-error @+2 {{can't pick 5 of 4 elements}}
+  // expected-error @+1 {{'chlo.top_k' op failed to infer returned types}}
+  %0:2 = chlo.top_k(%x, k = 5) : tensor<4xf32> -> (tensor<5xf32>, tensor<5xi32>)
+  return
+}
+
+// -----
+
+func.func @scalar(%x: tensor<f32>) {
+  // expected-error @+2 {{expected a tensor of rank 1 or more, got 'tensor<f32>'}}
+  // expected-error @+1 {{'chlo.top_k' op failed to infer returned types}}
+  %0:2 = chlo.top_k(%x, k = 0) : tensor<f32> -> (tensor<f32>, tensor<i32>)
   return
 }

@@ -163,7 +163,7 @@ func.func @scatter_update_rank(%x: tensor<64x32xf32>, %i: tensor<8x1xi32>, %u: t
 // -----
 
 func.func @scatter_update_element(%x: tensor<64x32xf32>, %i: tensor<8x1xi32>, %u: tensor<8x32xi32>) {
-  // expected-error @+1 {{'stablehlo.scatter' op can't update 'tensor<64x32xf32>' with 'tensor<8x32xi32>'}}
+  // expected-error @+1 {{'stablehlo.scatter' op can't accumulate elements of type 'i32' as 'f32'}}
   %0 = "stablehlo.scatter"(%x, %i, %u) <{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({
   ^bb0(%a: tensor<f32>, %b: tensor<f32>):
     %1 = stablehlo.add %a, %b : tensor<f32>

@@ -17,7 +17,7 @@ func.func @result(%x: tensor<4xf32>, %c: tensor<f32>) {
 // -----
 
 func.func @init(%x: tensor<4xf32>, %c: tensor<i32>) {
-  // expected-error @+1 {{'stablehlo.reduce' op has initial value of type 'tensor<i32>' for an input of type 'tensor<4xf32>'}}
+  // expected-error @+1 {{the body of 'stablehlo.reduce' combines values of type 'tensor<i32>', expected 'tensor<f32>' for a result of type 'tensor<f32>'}}
   %0 = stablehlo.reduce(%x init: %c) applies stablehlo.add across dimensions = [0] : (tensor<4xf32>, tensor<i32>) -> tensor<f32>
   return
 }
@@ -110,11 +110,11 @@ func.func @body_types(%x: tensor<4xf32>, %c: tensor<f32>) {
 
 // -----
 
-func.func @narrower(%x: tensor<4xf32>, %c: tensor<f32>) {
-  // expected-error @+1 {{'stablehlo.reduce' op can't accumulate elements of type 'f32' as 'bf16'}}
-  %0 = stablehlo.reduce(%x init: %c) across dimensions = [0] : (tensor<4xf32>, tensor<f32>) -> tensor<bf16>
-   reducer(%a: tensor<bf16>, %b: tensor<bf16>) {
-    stablehlo.return %a : tensor<bf16>
+func.func @narrower(%x: tensor<4xi32>, %c: tensor<i16>) {
+  // expected-error @+1 {{'stablehlo.reduce' op can't accumulate elements of type 'i32' as 'i16'}}
+  %0 = stablehlo.reduce(%x init: %c) across dimensions = [0] : (tensor<4xi32>, tensor<i16>) -> tensor<i16>
+   reducer(%a: tensor<i16>, %b: tensor<i16>) {
+    stablehlo.return %a : tensor<i16>
   }
   return
 }
