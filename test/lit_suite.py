@@ -18,3 +18,4 @@ config.environment["PATH"] = os.pathsep.join(
     ]
 )
 config.environment["FILECHECK_OPTS"] = "--dump-input-filter=all"
+config.substitutions.append(("%python", "python3"))

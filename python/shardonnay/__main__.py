@@ -18,7 +18,7 @@ def _parser():
 
     def command(name, action, text):
         added = commands.add_parser(name, help=text, description=text)
-        added.add_argument("input", metavar="IN", help="StableHLO and sdy text or bytecode as JAX writes it; - is stdin")
+        added.add_argument("input", metavar="IN", help="StableHLO and sdy text as JAX writes it, or bytecode that Shardonnay wrote; - is stdin")
         added.add_argument(
             "--no-implicit-replication",
             action="store_true",

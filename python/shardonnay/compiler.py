@@ -46,7 +46,7 @@ class Compiled:
 
 
 def compile(text, *, to="emit", no_implicit_replication=False, debug_info=False, name="<input>"):
-    """Compiles MLIR text or bytecode as JAX writes it; raises CompileError.
+    """Compiles MLIR text as JAX writes it, or bytecode that Shardonnay wrote; raises CompileError.
 
     to: the last stage to run, one of STAGES.
     no_implicit_replication: an op that cannot be computed on shards is an error, not a warning with its bytes.

@@ -4,6 +4,7 @@ import io
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import jax
 import numpy as np
@@ -12,6 +13,8 @@ import shardonnay
 from jax.sharding import Mesh, NamedSharding
 from jax.sharding import PartitionSpec as P
 from shardonnay.__main__ import main
+
+SDY_OPT = Path(__file__).resolve().parents[2] / "build/bin/sdy-opt"
 
 MATMUL = """
 module @jit_f attributes {mhlo.num_partitions = 8 : i32, mhlo.num_replicas = 1 : i32} {
@@ -45,6 +48,24 @@ def test_compile_reads_stdin(monkeypatch, capsys):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(MATMUL.encode())))
     assert main(["compile", "-"]) == 0
     assert "stablehlo.all_reduce" in capsys.readouterr().out
+
+
+def test_compile_reads_bytecode(matmul, tmp_path, capsys):
+    assert main(["compile", str(matmul)]) == 0
+    from_text = capsys.readouterr().out
+    bytecode = tmp_path / "matmul.mlirbc"
+    subprocess.run([SDY_OPT, matmul, "--emit-bytecode", "-o", bytecode], check=True)
+    assert main(["compile", str(bytecode)]) == 0
+    assert capsys.readouterr().out == from_text
+
+
+def test_bytecode_of_jax_is_refused_with_what_to_do(tmp_path, capsys):
+    exported = jax.export.export(jax.jit(lambda x: x + 1))(jax.ShapeDtypeStruct((4,), np.float32))
+    path = tmp_path / "exported.mlirbc"
+    path.write_bytes(exported.mlir_module_serialized)
+    assert main(["compile", str(path)]) == 1
+    error = capsys.readouterr().err
+    assert "bytecode of another producer's 'vhlo' dialect" in error and "print the program as text" in error
 
 
 @pytest.mark.parametrize("stage", shardonnay.STAGES)

@@ -16,6 +16,7 @@
 #include "shardonnay/pipeline/Manifest.h"
 #include "shardonnay/pipeline/ParseProgram.h"
 #include "shardonnay/pipeline/Registration.h"
+#include "shardonnay/pipeline/SealedBytecode.h"
 
 using namespace mlir;
 
@@ -45,13 +46,15 @@ void append(std::vector<CompileDiagnostic> &all, Diagnostic &diagnostic) {
     append(all, note);
 }
 
-std::string print(ModuleOp module, bool debugInfo) {
-  std::string text;
+LogicalResult print(ModuleOp module, const CompileOptions &options,
+                    std::string &text) {
+  if (options.bytecode)
+    return writeSealedBytecode(module, text);
   llvm::raw_string_ostream os(text);
   OpPrintingFlags flags;
-  flags.enableDebugInfo(debugInfo);
+  flags.enableDebugInfo(options.debugInfo);
   module.print(os, flags);
-  return text;
+  return success();
 }
 
 /// Runs the stages one by one and reads what the result wants of the states
@@ -123,8 +126,7 @@ CompileResult compile(llvm::StringRef text, const CompileOptions &options,
     if (options.toStage && stage <= *options.toStage &&
         failed(runner.run(stage, options.pipeline)))
       return result;
-  result.text = print(*module, options.debugInfo);
-  result.ok = true;
+  result.ok = succeeded(print(*module, options, result.text));
   return result;
 }
 

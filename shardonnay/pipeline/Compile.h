@@ -26,6 +26,8 @@ struct CompileOptions {
   PipelineOptions pipeline;
   /// Print the result with locations.
   bool debugInfo = false;
+  /// Write the result as bytecode, not as text. It always has locations.
+  bool bytecode = false;
 };
 
 /// One line to the user. Notes follow the diagnostic that they belong to.
@@ -44,7 +46,7 @@ struct CompileResult {
   /// False if parsing or a pass failed: `diagnostics` says why, and `text`,
   /// `manifest` and `report` may be empty.
   bool ok = false;
-  /// The module after `toStage`.
+  /// The module after `toStage`: text or bytecode, as the options ask.
   std::string text;
   /// What each device feeds and holds (Manifest.h); null if `toStage` is before
   /// `collectives`.
@@ -56,8 +58,8 @@ struct CompileResult {
   std::vector<CompileDiagnostic> diagnostics;
 };
 
-/// Compiles a module in MLIR text or bytecode. Never throws or aborts on bad
-/// input. `name` stands for the text in locations.
+/// Compiles a module in MLIR text, or in bytecode that Shardonnay wrote. Never
+/// throws or aborts on bad input. `name` stands for the text in locations.
 CompileResult compile(llvm::StringRef text, const CompileOptions &options = {},
                       llvm::StringRef name = "<input>");
 

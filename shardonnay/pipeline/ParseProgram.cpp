@@ -13,6 +13,7 @@
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 #include "shardonnay/explain/SourceLocation.h"
+#include "shardonnay/pipeline/SealedBytecode.h"
 #include "llvm/Support/SourceMgr.h"
 
 using namespace mlir;
@@ -53,7 +54,7 @@ OwningOpRef<ModuleOp> parseProgram(StringRef text, StringRef name,
   std::unique_ptr<llvm::MemoryBuffer> buffer =
       llvm::MemoryBuffer::getMemBufferCopy(text, name);
   if (isBytecode(*buffer))
-    return parseSourceString<ModuleOp>(text, ParserConfig(&context), name);
+    return readBytecode(text, name, context);
 
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(std::move(buffer), SMLoc());

@@ -13,6 +13,7 @@
 #include "shardonnay/dialect/chlo/Chlo.h"
 #include "shardonnay/dialect/sdy/Dialect.h"
 #include "shardonnay/dialect/spmd/Ops.h"
+#include "shardonnay/dialect/stablehlo/PortableArtifact.h"
 #include "shardonnay/dialect/stablehlo/Stablehlo.h"
 #include "shardonnay/emit/Passes.h"
 #include "shardonnay/models/StableHLO/Models.h"
@@ -29,6 +30,7 @@ void registerAllDialects(mlir::DialectRegistry &registry) {
   registry.insert<mlir::func::FuncDialect, mlir::sdy::SdyDialect,
                   mlir::spmd::SpmdDialect, mlir::stablehlo::StablehloDialect,
                   mlir::chlo::ChloDialect>();
+  mlir::stablehlo::registerPortableArtifactRefusal(registry);
   registerStablehloModels(registry);
 }
 

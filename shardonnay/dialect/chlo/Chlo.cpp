@@ -8,6 +8,7 @@
 #include "shardonnay/dialect/chlo/Chlo.h"
 
 #include "mlir/IR/Builders.h"
+#include "shardonnay/interfaces/ForeignBytecode.h"
 
 using namespace mlir;
 using namespace mlir::chlo;
@@ -19,6 +20,7 @@ void ChloDialect::initialize() {
 #define GET_OP_LIST
 #include "shardonnay/dialect/chlo/Chlo.cpp.inc"
       >();
+  shardonnay::addForeignBytecodeRefusal(*this);
 }
 
 #define GET_OP_CLASSES

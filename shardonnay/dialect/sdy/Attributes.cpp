@@ -8,6 +8,7 @@
 #include "shardonnay/dialect/sdy/Attributes.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "shardonnay/dialect/sdy/Bytecode.h"
 #include "shardonnay/dialect/sdy/Ops.h"
 #include "llvm/ADT/SmallBitVector.h"
 #include "llvm/ADT/StringSet.h"
@@ -48,6 +49,7 @@ void SdyDialect::initialize() {
 #define GET_OP_LIST
 #include "shardonnay/dialect/sdy/Ops.cpp.inc"
       >();
+  addBytecodeInterface(*this);
 }
 
 LogicalResult MeshAxisAttr::verify(EmitError emitError, StringRef name,

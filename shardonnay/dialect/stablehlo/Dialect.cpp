@@ -8,6 +8,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "shardonnay/dialect/stablehlo/Assembly.h"
+#include "shardonnay/interfaces/ForeignBytecode.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -31,6 +32,7 @@ void StablehloDialect::initialize() {
 #define GET_TYPEDEF_LIST
 #include "shardonnay/dialect/stablehlo/Types.cpp.inc"
       >();
+  shardonnay::addForeignBytecodeRefusal(*this);
   addElementwiseOps();
   addShapeOps();
   addDotOps();
