@@ -22,8 +22,8 @@
 // Two collectives of one kind over axes of sizes n and m have at least the
 // bytes, and always more steps, than the merged one over both.
 //
-// The planner and the report of emitted collectives both price by
-// `collectiveCost`, so that they agree.
+// The planner and the report of emitted collectives both count by
+// `collectiveCost`, so that they agree. DeviceModel.h turns counts into a price.
 //
 //===----------------------------------------------------------------------===//
 
@@ -49,18 +49,11 @@ enum class CollectiveKind : uint8_t {
 /// "slice", "all_to_all", and so on.
 llvm::StringRef toString(CollectiveKind kind);
 
-/// How many bytes a step of latency weighs. So little that latency decides
-/// between equal bytes only: until there are device models to choose from, a
-/// plan does not depend on the size of the tensor.
-inline constexpr double kBytesPerStep = 1.0 / 1024;
-
-/// What communication costs one device. Costs of a sequence add.
+/// What communication costs one device, in counts. Costs of a sequence add.
 struct Cost {
   int64_t bytes = 0;
   int64_t steps = 0;
 
-  /// In bytes, latency included.
-  double total() const { return bytes + kBytesPerStep * steps; }
   Cost &operator+=(const Cost &other) {
     bytes += other.bytes;
     steps += other.steps;

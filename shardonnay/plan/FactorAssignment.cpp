@@ -331,6 +331,42 @@ FactorAssignment assignFactors(const AssignmentProblem &problem) {
   return Assigner(problem).run();
 }
 
+/// In every dim only the last cut factor is cut incompletely.
+static bool hasNoStridedCut(const FactorAssignment &assignment,
+                            const FactorRule &rule, int64_t tensor) {
+  return all_of(rule.tensor(tensor).dims, [&](const DimFactors &factors) {
+    bool complete = true;
+    for (int32_t factor : factors) {
+      if (!complete && !assignment[factor].empty())
+        return false;
+      complete &= assignment[factor].numShards() == rule.factors[factor].size;
+    }
+    return true;
+  });
+}
+
+bool isLawful(const FactorAssignment &assignment, const FactorRule &rule) {
+  std::optional<ReductionKind> combiner;
+  AxisList used;
+  for (auto [f, axes] : enumerate(assignment)) {
+    const Factor &factor = rule.factors[f];
+    if (axes.empty())
+      continue;
+    if (!canBeCut(factor) || factor.size % axes.numShards() != 0 ||
+        used.overlaps(axes))
+      return false;
+    used.append(axes);
+    if (!rule.reducesOver(f))
+      continue;
+    if (combiner && *combiner != factor.combiner)
+      return false;
+    combiner = factor.combiner;
+  }
+  return all_of(seq<int64_t>(0, rule.numTensors()), [&](int64_t i) {
+    return hasNoStridedCut(assignment, rule, i);
+  });
+}
+
 TensorSharding shardingUnder(const FactorAssignment &assignment,
                              const FactorRule &rule, int64_t tensor) {
   const TensorMapping &mapping = rule.tensor(tensor);

@@ -69,6 +69,9 @@ using FactorAssignment = llvm::SmallVector<AxisList, 6>;
 ///     that any tensor loses) go to factors that all tensors have.
 FactorAssignment assignFactors(const AssignmentProblem &problem);
 
+/// The laws above hold.
+bool isLawful(const FactorAssignment &assignment, const FactorRule &rule);
+
 /// The op can be computed with `factor` cut.
 bool canBeCut(const Factor &factor);
 

@@ -20,6 +20,7 @@
 #include "shardonnay/plan/ReshardPlan.h"
 #include "shardonnay/plan/ReshardSearch.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVectorExtras.h"
 #include <limits>
 
 namespace shardonnay {
@@ -179,8 +180,12 @@ static Layout apply(const Step &step, Layout layout) {
 static void finish(const ReshardProblem &problem, ReshardPlan &plan) {
   Layout layout = problem.source;
   for (Step &step : plan.steps) {
-    plan.cost += collectiveCost(step.kind, step.axes.numShards(),
-                                layout.localElements() * problem.elementBytes);
+    Cost cost = collectiveCost(step.kind, step.axes.numShards(),
+                               layout.localElements() * problem.elementBytes);
+    auto axes = llvm::map_to_vector<4>(
+        step.axes, [](AxisRef axis) -> int64_t { return axis.axis; });
+    plan.cost += cost;
+    plan.price += problem.costs.price(cost, axes);
     layout = apply(step, std::move(layout));
     step.after = layout;
   }

@@ -19,8 +19,8 @@
 //   all_reduce      settles partial axes
 //
 // Axes of a step are a tuple: several are one collective over all of them.
-// A plan is the cheapest sequence (by collectiveCost; the shortest of equal
-// ones) under these rules:
+// A plan is the cheapest sequence (by MeshCosts; the shortest of equal ones)
+// under these rules:
 //
 //  * axes are moved whole, in the parts that the Refinement of the two layouts
 //    names;
@@ -43,7 +43,7 @@
 #define SHARDONNAY_PLAN_RESHARDPLAN_H
 
 #include "shardonnay/algebra/Layout.h"
-#include "shardonnay/cost/Collective.h"
+#include "shardonnay/cost/DeviceModel.h"
 #include <unordered_map>
 
 namespace shardonnay {
@@ -53,10 +53,11 @@ struct ReshardProblem {
   Layout source;
   Layout target;
   int64_t elementBytes = 1;
+  MeshCosts costs;
 
   bool operator==(const ReshardProblem &o) const {
     return mesh == o.mesh && source == o.source && target == o.target &&
-           elementBytes == o.elementBytes;
+           elementBytes == o.elementBytes && costs == o.costs;
   }
 };
 
@@ -81,8 +82,9 @@ struct Step {
 
 struct ReshardPlan {
   llvm::SmallVector<Step, 4> steps;
-  /// The sum of the steps' costs.
+  /// The sum of the steps' costs, and of their prices.
   Cost cost;
+  double price = 0;
   /// The search came to its end: no sequence under the rules above is cheaper.
   /// If not, the plan settles, gathers and slices whatever differs.
   bool optimal = true;

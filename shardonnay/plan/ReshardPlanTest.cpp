@@ -304,9 +304,10 @@ private:
 
   std::optional<double> step(const Layout &a, const Layout &b) const {
     if (isPermute(a, b))
-      return collectiveCost(CollectiveKind::Permute, 2,
-                            a.localElements() * problem.elementBytes)
-          .total();
+      return problem.costs.price(
+          collectiveCost(CollectiveKind::Permute, 2,
+                         a.localElements() * problem.elementBytes),
+          {});
     std::vector<size_t> shorter, longer;
     AxisList lost, gained;
     for (size_t d = 0; d < a.dims.size(); ++d) {
@@ -327,9 +328,10 @@ private:
         longer.size() > 1)
       return std::nullopt;
     auto price = [&](CollectiveKind kind, const AxisList &axes) {
-      return collectiveCost(kind, axes.numShards(),
-                            a.localElements() * problem.elementBytes)
-          .total();
+      return problem.costs.price(
+          collectiveCost(kind, axes.numShards(),
+                         a.localElements() * problem.elementBytes),
+          {});
     };
     if (!settled.empty()) {
       if (shorter.empty() && longer.empty())
@@ -394,7 +396,7 @@ void checkAgainstEnumeration(const ReshardProblem &problem) {
       std::max(problem.source.localElements(), problem.target.localElements()));
   if (std::isinf(expected))
     expected = all.cheapest(std::numeric_limits<int64_t>::max());
-  RC_ASSERT(plan->cost.total() == expected);
+  RC_ASSERT(plan->price == expected);
 }
 
 RC_GTEST_PROP(ReshardPlan, costsWhatEnumerationFinds, ()) {

@@ -7,6 +7,7 @@
 
 #include "shardonnay/plan/ReshardSearch.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVectorExtras.h"
 #include "llvm/ADT/bit.h"
 
 namespace shardonnay {
@@ -117,11 +118,13 @@ void ReshardSearch::reach(Node &from, Move move, State state) {
   int64_t shards = atoms.numShards(move.atoms);
   if (move.kind == StepKind::AllGather && elements * shards > maxElements)
     return;
-  Cost step =
-      collectiveCost(move.kind, shards, elements * problem.elementBytes);
+  auto axes = llvm::map_to_vector<6>(
+      move.atoms, [&](uint8_t atom) -> int64_t { return atoms[atom].axis; });
+  double price = problem.costs.price(
+      collectiveCost(move.kind, shards, elements * problem.elementBytes), axes);
   double rest = lowerBound(state);
-  nodes.push_back({std::move(state), std::move(move), &from,
-                   from.cost + step.total(), rest, from.depth + 1});
+  nodes.push_back({std::move(state), std::move(move), &from, from.cost + price,
+                   rest, from.depth + 1});
   Node *node = &nodes.back();
   auto [place, isNew] = known.insert(node);
   if (!isNew) {

@@ -102,7 +102,7 @@ private:
   }
   /// Adds the price of a reshard; fails if it has no plan.
   LogicalResult addPrice(Type type, const TensorSharding &from,
-                         const TensorSharding &to, Cost &sum);
+                         const TensorSharding &to, double &sum);
 
   Operation *op;
   const FactorRule &rule;
@@ -188,7 +188,7 @@ bool OpDeferral::computeResult() {
 }
 
 LogicalResult OpDeferral::addPrice(Type type, const TensorSharding &from,
-                                   const TensorSharding &to, Cost &sum) {
+                                   const TensorSharding &to, double &sum) {
   auto tensor = cast<RankedTensorType>(type);
   int64_t elementBytes = localBytes(tensor.clone(ArrayRef<int64_t>{}),
                                     TensorSharding::fullyClosed(0));
@@ -199,12 +199,12 @@ LogicalResult OpDeferral::addPrice(Type type, const TensorSharding &from,
                    error);
   if (!plan)
     return failure();
-  sum += plan->cost;
+  sum += plan->price;
   return success();
 }
 
 bool OpDeferral::isWorthIt() {
-  Cost before, after;
+  double before = 0, after = 0;
   bool sameDims = true;
   for (unsigned i : deferred.set_bits()) {
     Type type = op->getOperand(i).getType();
@@ -226,10 +226,10 @@ bool OpDeferral::isWorthIt() {
   // One reduction alone is deferred, in the hope to meet others, where the op
   // runs on as much data as before; on more only to meet another.
   if (deferred.count() == 1)
-    return after.total() <= before.total() &&
+    return after <= before &&
            (sameDims ||
             (isUnaryPassThrough(op) && meetsAnother(value, axes, scope)));
-  return after.total() < before.total();
+  return after < before;
 }
 
 void OpDeferral::defer() {

@@ -1,0 +1,226 @@
+//===- OpChoice.cpp -------------------------------------------------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Enumeration::run, in order:
+//   1. the voted assignment and its price; where that is nothing, it stays
+//   2. `collectAxes`: the axes to distribute
+//   3. `distribute`: each axis to each factor or to none
+//   4. `tryOrders`: the orders of the axes of one factor
+//   5. `consider`: lawful, not too much repeated, strictly cheaper
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardonnay/plan/OpChoice.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Sequence.h"
+#include <cmath>
+
+using namespace llvm;
+
+namespace shardonnay {
+
+static SmallVector<AssignmentTensor, 4> rowsOf(const ChoiceProblem &problem) {
+  SmallVector<AssignmentTensor, 4> rows;
+  for (auto [i, tensor] : enumerate(problem.tensors)) {
+    AssignmentTensor &row = rows.emplace_back();
+    row.row =
+        project(tensor.sharding, problem.rule.tensor(i), problem.rule.factors);
+    row.bytes = tensor.elementBytes;
+    for (int64_t size : tensor.shape)
+      row.bytes *= size;
+    row.free = tensor.free;
+  }
+  return rows;
+}
+
+/// The points of the factor space that one device computes.
+static double localPoints(const FactorRule &rule,
+                          const FactorAssignment &assignment) {
+  double points = 1;
+  for (auto [factor, axes] : zip_equal(rule.factors, assignment))
+    points *= static_cast<double>(factor.size) / axes.numShards();
+  return points;
+}
+
+std::optional<double> OpChooser::price(const ChoiceProblem &problem,
+                                       const FactorAssignment &assignment) {
+  double total = 0, touched = 0;
+  int64_t numOperands = problem.rule.operands.size();
+  for (auto [i, tensor] : enumerate(problem.tensors)) {
+    TensorSharding here = shardingUnder(assignment, problem.rule, i);
+    Layout inside = Layout::get(here, tensor.shape);
+    touched +=
+        static_cast<double>(inside.localElements()) * tensor.elementBytes;
+    if (tensor.free)
+      continue;
+    Layout outside = Layout::get(tensor.sharding, tensor.shape);
+    bool isOperand = static_cast<int64_t>(i) < numOperands;
+    std::string error;
+    const ReshardPlan *plan =
+        planner.plan({mesh, isOperand ? outside : inside,
+                      isOperand ? inside : outside, tensor.elementBytes, costs},
+                     error);
+    if (!plan)
+      return std::nullopt;
+    total += plan->price;
+  }
+  double flops =
+      problem.contraction ? 2 * localPoints(problem.rule, assignment) : 0;
+  return total + costs.computePrice(flops, touched);
+}
+
+namespace {
+
+class Enumeration {
+public:
+  Enumeration(OpChooser &chooser, const ChoiceProblem &problem,
+              const Mesh &mesh, const MeshCosts &costs)
+      : chooser(chooser), problem(problem), mesh(mesh), costs(costs),
+        rows(rowsOf(problem)) {}
+
+  FactorAssignment run();
+
+private:
+  bool collectAxes();
+  bool add(AxisRef axis);
+  void distribute(size_t axis, FactorAssignment &assignment);
+  void tryOrders(int32_t factor, FactorAssignment &assignment);
+  void consider(const FactorAssignment &assignment);
+
+  OpChooser &chooser;
+  const ChoiceProblem &problem;
+  const Mesh &mesh;
+  const MeshCosts &costs;
+  SmallVector<AssignmentTensor, 4> rows;
+  SmallVector<AxisRef, 6> axes;
+  FactorAssignment best;
+  double bestPrice = 0;
+  double mostPoints = HUGE_VAL;
+};
+
+} // namespace
+
+FactorAssignment Enumeration::run() {
+  best = assignFactors({problem.rule, rows, problem.contraction});
+  std::optional<double> voted = chooser.price(problem, best);
+  if (!voted || *voted == 0 || !collectAxes())
+    return best;
+  bestPrice = *voted;
+  if (problem.contraction && costs.computePrice(1, 0) == 0)
+    mostPoints = kRepeatedCompute * localPoints(problem.rule, best);
+  FactorAssignment assignment(problem.rule.factors.size());
+  distribute(0, assignment);
+  return best;
+}
+
+/// Fails if a part of the axis is known as another axis.
+bool Enumeration::add(AxisRef axis) {
+  if (is_contained(axes, axis))
+    return true;
+  if (any_of(axes, [&](AxisRef other) {
+        return other.overlaps(axis) || !other.canCoexist(axis);
+      }))
+    return false;
+  axes.push_back(axis);
+  return true;
+}
+
+bool Enumeration::collectAxes() {
+  for (const AssignmentTensor &tensor : rows)
+    for (const FactorSharding &cell : tensor.row.factors)
+      for (AxisRef axis : cell.axes)
+        if (!tensor.free && !add(axis))
+          return false;
+  for (const AxisList &list : best)
+    for (AxisRef axis : list)
+      if (!add(axis))
+        return false;
+  if (problem.contraction)
+    for (AxisRef axis : mesh.allAxes())
+      if (none_of(axes, [&](AxisRef other) { return other.axis == axis.axis; }))
+        axes.push_back(axis);
+  auto cuttable = count_if(problem.rule.factors, canBeCut);
+  return std::pow(cuttable + 1, axes.size()) <= kChoiceBudget;
+}
+
+void Enumeration::distribute(size_t axis, FactorAssignment &assignment) {
+  if (axis == axes.size())
+    return tryOrders(0, assignment);
+  distribute(axis + 1, assignment);
+  for (auto [f, factor] : enumerate(problem.rule.factors)) {
+    if (!canBeCut(factor) ||
+        factor.size % (assignment[f].numShards() * axes[axis].size) != 0)
+      continue;
+    AxisList before = assignment[f];
+    assignment[f].append(axes[axis]);
+    distribute(axis + 1, assignment);
+    assignment[f] = before;
+  }
+}
+
+void Enumeration::tryOrders(int32_t factor, FactorAssignment &assignment) {
+  if (factor == static_cast<int32_t>(assignment.size()))
+    return consider(assignment);
+  AxisList here = assignment[factor].sorted();
+  SmallVector<AxisList, 4> orders = {here};
+  for (const AssignmentTensor &tensor : rows) {
+    const FactorSharding &cell = tensor.row.factors[factor];
+    AxisList order;
+    for (AxisRef axis : cell.axes)
+      if (here.covers(axis))
+        order.append(axis);
+    AxisList rest = here.subtract(order);
+    order.append(rest);
+    if (!is_contained(orders, order))
+      orders.push_back(order);
+  }
+  AxisList before = assignment[factor];
+  for (const AxisList &order : orders) {
+    assignment[factor] = order;
+    tryOrders(factor + 1, assignment);
+  }
+  assignment[factor] = before;
+}
+
+void Enumeration::consider(const FactorAssignment &assignment) {
+  if (!isLawful(assignment, problem.rule) ||
+      localPoints(problem.rule, assignment) > mostPoints)
+    return;
+  std::optional<double> price = chooser.price(problem, assignment);
+  if (!price || *price >= bestPrice)
+    return;
+  best = assignment;
+  bestPrice = *price;
+}
+
+FactorAssignment OpChooser::search(const ChoiceProblem &problem) {
+  return Enumeration(*this, problem, mesh, costs).run();
+}
+
+const FactorAssignment &OpChooser::choose(const ChoiceProblem &problem) {
+  auto found = known.find(problem);
+  if (found == known.end())
+    found = known.emplace(problem, search(problem)).first;
+  return found->second;
+}
+
+size_t OpChooser::Hash::operator()(const ChoiceProblem &problem) const {
+  hash_code hash = hash_combine(problem.rule.factors.size(),
+                                problem.tensors.size(), problem.contraction);
+  for (const Factor &factor : problem.rule.factors)
+    hash = hash_combine(hash, factor.size, static_cast<int>(factor.kind));
+  for (const ChoiceTensor &tensor : problem.tensors) {
+    hash = hash_combine(hash, tensor.elementBytes, tensor.free,
+                        tensor.sharding.unreduced,
+                        hash_combine_range(tensor.shape));
+    for (const DimSharding &dim : tensor.sharding.dims)
+      hash = hash_combine(hash, dim.axes);
+  }
+  return hash;
+}
+
+} // namespace shardonnay

@@ -1,0 +1,99 @@
+//===- OpChoice.h - the cheapest cut of one op ------------------*- C++ -*-===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// assignFactors settles what an op's tensors ask for by votes. This prices it:
+// the price of an assignment is
+//
+//   sum over operands: the plan from how the operand lies to how the op needs
+//   it sum over results:  the plan from how the op leaves it to how it is
+//   wanted the op's own time on what a device has of it
+//
+// by one device model, and the cheapest assignment wins. The voted one stays
+// unless another is strictly cheaper. Under a model that does not price compute
+// a contraction may not do more than kRepeatedCompute times the FLOPs of the
+// voted assignment.
+//
+// The space: every axis that some tensor has (a contraction: every axis of the
+// mesh) goes to one factor or to none; axes of one factor stand in an order
+// that some tensor has them in, or in the mesh's. It is enumerated whole where
+// it has at most kChoiceBudget points, and not searched else.
+//
+// Worked example, a head [b, k] x [k, v] with b cut by d and nothing by m: with
+// v cut by m as well a device does a quarter of the work (m of size 4), takes
+// its piece of the weight without communication, and gathers the logits.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDONNAY_PLAN_OPCHOICE_H
+#define SHARDONNAY_PLAN_OPCHOICE_H
+
+#include "shardonnay/plan/FactorAssignment.h"
+#include "shardonnay/plan/ReshardPlan.h"
+
+namespace shardonnay {
+
+/// A tensor of the op.
+struct ChoiceTensor {
+  /// How an operand lies, how a result is wanted.
+  TensorSharding sharding;
+  llvm::SmallVector<int64_t> shape;
+  int64_t elementBytes = 1;
+  /// As in AssignmentTensor.
+  bool free = false;
+
+  bool operator==(const ChoiceTensor &o) const {
+    return sharding == o.sharding && shape == o.shape &&
+           elementBytes == o.elementBytes && free == o.free;
+  }
+};
+
+struct ChoiceProblem {
+  FactorRule rule;
+  /// Operands first, then results.
+  llvm::SmallVector<ChoiceTensor, 4> tensors;
+  bool contraction = false;
+
+  bool operator==(const ChoiceProblem &o) const {
+    return rule == o.rule && tensors == o.tensors &&
+           contraction == o.contraction;
+  }
+};
+
+/// What an assignment may repeat of a contraction where compute has no price.
+inline constexpr double kRepeatedCompute = 1.02;
+/// How many assignments are looked at.
+inline constexpr int64_t kChoiceBudget = 20000;
+
+/// Chooses for the ops on one mesh, and remembers what it chose.
+class OpChooser {
+public:
+  OpChooser(Mesh mesh, MeshCosts costs)
+      : mesh(std::move(mesh)), costs(std::move(costs)) {}
+
+  /// The cheapest assignment.
+  const FactorAssignment &choose(const ChoiceProblem &problem);
+  /// The price of an assignment in byte times; nothing if some tensor has no
+  /// plan.
+  std::optional<double> price(const ChoiceProblem &problem,
+                              const FactorAssignment &assignment);
+
+private:
+  struct Hash {
+    size_t operator()(const ChoiceProblem &problem) const;
+  };
+
+  FactorAssignment search(const ChoiceProblem &problem);
+
+  Mesh mesh;
+  MeshCosts costs;
+  ReshardPlanner planner;
+  std::unordered_map<ChoiceProblem, FactorAssignment, Hash> known;
+};
+
+} // namespace shardonnay
+
+#endif // SHARDONNAY_PLAN_OPCHOICE_H

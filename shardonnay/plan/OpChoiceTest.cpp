@@ -1,0 +1,160 @@
+//===- OpChoiceTest.cpp ---------------------------------------------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardonnay/plan/OpChoice.h"
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+using namespace shardonnay;
+
+namespace {
+
+// d of size 2, m of size 4.
+const Mesh kMesh({2, 4});
+const AxisList none, d{AxisRef{0, 1, 2}}, m{AxisRef{1, 1, 4}};
+
+ChoiceTensor tensor(std::vector<int64_t> shape, std::vector<AxisList> dims) {
+  ChoiceTensor result;
+  result.sharding = TensorSharding::fullyClosed(shape.size());
+  for (size_t i = 0; i < dims.size(); ++i)
+    result.sharding.dims[i].axes = dims[i];
+  result.shape.assign(shape.begin(), shape.end());
+  result.elementBytes = 4;
+  return result;
+}
+
+/// ([i, k], [k, j]) -> ([i, j])
+ChoiceProblem matmul(int64_t i, int64_t k, int64_t j, std::vector<AxisList> lhs,
+                     std::vector<AxisList> rhs, std::vector<AxisList> result) {
+  FactorRuleBuilder builder({2, 2}, {2});
+  builder.add(i, {0, -1}, {0});
+  builder.add(k, {1, 0}, {-1}, FactorKind::Reduction);
+  builder.add(j, {-1, 1}, {1});
+  ChoiceProblem problem;
+  problem.rule = builder.build();
+  problem.tensors = {tensor({i, k}, lhs), tensor({k, j}, rhs),
+                     tensor({i, j}, result)};
+  problem.contraction = true;
+  return problem;
+}
+
+FactorAssignment choose(const ChoiceProblem &problem,
+                        llvm::StringRef model = "bytes") {
+  OpChooser chooser(kMesh, MeshCosts(*DeviceModel::find(model), {"d", "m"}));
+  return chooser.choose(problem);
+}
+
+FactorAssignment axes(std::initializer_list<AxisList> lists) { return lists; }
+
+TEST(OpChoice, agreementStays) {
+  EXPECT_EQ(choose(matmul(8, 16, 32, {d, none}, {none, m}, {d, m})),
+            axes({d, none, m}));
+}
+
+TEST(OpChoice, theSmallerTensorMoves) {
+  // FSDP: the weight is gathered while it is smaller than what else would move.
+  EXPECT_EQ(choose(matmul(4096, 64, 64, {d, none}, {d, none}, {d, none})),
+            axes({d, none, none}));
+  EXPECT_EQ(choose(matmul(8, 512, 512, {d, none}, {d, none}, {d, none})),
+            axes({none, d, none}));
+}
+
+TEST(OpChoice, idleAxesAreBroughtInWhereComputeHasAPrice) {
+  ChoiceProblem head = matmul(64, 1024, 64, {d, none}, {none, none}, {d, none});
+  EXPECT_EQ(choose(head), axes({d, none, none}));
+  FactorAssignment cut = choose(head, "cpu");
+  EXPECT_TRUE(llvm::any_of(cut, [](const AxisList &list) {
+    return list.overlaps(AxisRef{1, 1, 4});
+  }));
+}
+
+TEST(OpChoice, computeIsNotRepeatedToSaveBytes) {
+  // The result is wanted whole: gathering the operands may be fewer bytes, but
+  // each device would then do all of the work.
+  ChoiceProblem outer =
+      matmul(512, 1, 512, {m, none}, {none, none}, {none, none});
+  EXPECT_EQ(choose(outer), axes({m, none, none}));
+}
+
+//===----------------------------------------------------------------------===//
+// Against an enumeration over shardings, not over assignments
+//===----------------------------------------------------------------------===//
+
+/// The cheapest way to compute the matmul, by all ways to cut i, k and j by
+/// disjoint lists of axes, in any order, priced by plans.
+double cheapest(const ChoiceProblem &problem, const MeshCosts &costs) {
+  std::vector<AxisList> lists = {none, d, m, {d[0], m[0]}, {m[0], d[0]}};
+  auto planned = [&](const ChoiceTensor &tensor, const Layout &inside,
+                     bool isOperand) {
+    Layout outside = Layout::get(tensor.sharding, tensor.shape);
+    std::string error;
+    return planReshard({kMesh, isOperand ? outside : inside,
+                        isOperand ? inside : outside, 4, costs},
+                       error)
+        ->price;
+  };
+  double best = HUGE_VAL;
+  for (const AxisList &i : lists)
+    for (const AxisList &k : lists)
+      for (const AxisList &j : lists) {
+        if (i.overlaps(k) || k.overlaps(j) || i.overlaps(j))
+          continue;
+        auto layout = [&](const ChoiceTensor &tensor, AxisList a, AxisList b) {
+          Layout result = Layout::replicated(tensor.shape);
+          result.dims[0] = a;
+          result.dims[1] = b;
+          return result;
+        };
+        bool divides = true;
+        for (auto [size, list] : {std::pair(problem.tensors[2].shape[0], i),
+                                  std::pair(problem.tensors[0].shape[1], k),
+                                  std::pair(problem.tensors[2].shape[1], j)})
+          divides &= size % list.numShards() == 0;
+        if (!divides)
+          continue;
+        Layout lhs = layout(problem.tensors[0], i, k);
+        Layout rhs = layout(problem.tensors[1], k, j);
+        Layout out = layout(problem.tensors[2], i, j);
+        out.partial = k.sorted();
+        double flops = 2.0 * lhs.localElements() * rhs.localElements() /
+                       (lhs.localShape()[1]);
+        double touched = 4.0 * (lhs.localElements() + rhs.localElements() +
+                                out.localElements());
+        best = std::min(best, planned(problem.tensors[0], lhs, true) +
+                                  planned(problem.tensors[1], rhs, true) +
+                                  planned(problem.tensors[2], out, false) +
+                                  costs.computePrice(flops, touched));
+      }
+  return best;
+}
+
+RC_GTEST_PROP(OpChoice, costsWhatEnumerationFinds, ()) {
+  auto size = [] { return *rc::gen::element<int64_t>(2, 8, 12, 64, 256); };
+  auto dims = [] {
+    std::vector<AxisList> result(2);
+    for (const AxisList &axis : {d, m}) {
+      int64_t place = *rc::gen::inRange(0, 3);
+      if (place < 2)
+        result[place].append(axis);
+    }
+    return result;
+  };
+  ChoiceProblem problem =
+      matmul(size(), size(), size(), dims(), dims(), dims());
+  for (const ChoiceTensor &tensor : problem.tensors)
+    for (auto [length, dim] : llvm::zip(tensor.shape, tensor.sharding.dims))
+      RC_PRE(length % dim.axes.numShards() == 0);
+  MeshCosts costs(*DeviceModel::find("cpu"), {"d", "m"});
+  OpChooser chooser(kMesh, costs);
+  std::optional<double> price = chooser.price(problem, chooser.choose(problem));
+  RC_ASSERT(price.has_value());
+  double expected = cheapest(problem, costs);
+  RC_LOG() << *price << " against " << expected;
+  RC_ASSERT(std::abs(*price - expected) <= 1e-9 * expected);
+}
+
+} // namespace
