@@ -40,6 +40,24 @@ bool FactorRule::reducesOver(int32_t factor) const {
 //===----------------------------------------------------------------------===//
 
 /// i .. z, then z_1, z_2, and so on.
+static llvm::hash_code hash_value(const TensorMapping &mapping) {
+  llvm::hash_code hash = mapping.dims.size();
+  for (const DimFactors &dim : mapping.dims)
+    hash = llvm::hash_combine(
+        hash, llvm::hash_combine_range(dim.begin(), dim.end()));
+  return hash;
+}
+
+llvm::hash_code hash_value(const FactorRule &rule) {
+  llvm::hash_code hash = rule.custom;
+  for (const Factor &factor : rule.factors)
+    hash = llvm::hash_combine(hash, factor.size, factor.kind, factor.combiner,
+                              factor.blocked);
+  for (int64_t tensor = 0; tensor < rule.numTensors(); ++tensor)
+    hash = llvm::hash_combine(hash, hash_value(rule.tensor(tensor)));
+  return llvm::hash_combine(hash, rule.operands.size());
+}
+
 static std::string factorName(int64_t factor) {
   constexpr int64_t kLetters = 'z' - 'i' + 1;
   if (factor < kLetters)

@@ -25,6 +25,7 @@
 
 #include "shardonnay/algebra/Reduction.h"
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/Hashing.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -109,6 +110,8 @@ struct FactorRule {
            results == o.results && custom == o.custom;
   }
 };
+
+llvm::hash_code hash_value(const FactorRule &rule);
 
 /// ([i, k], [k, j])->([i, j]) {i=2, j=4, k=4} reduction={k}, then windowed,
 /// indexed, need_replication and blocked lists; factor names are i .. z, z_1

@@ -35,6 +35,14 @@ bool TensorSharding::uses(AxisRef axis) const {
              dims, [&](const DimSharding &d) { return d.axes.overlaps(axis); });
 }
 
+llvm::hash_code hash_value(const TensorSharding &sharding) {
+  llvm::hash_code hash = llvm::hash_combine(
+      sharding.replicated, sharding.unreduced, sharding.kind);
+  for (const DimSharding &dim : sharding.dims)
+    hash = llvm::hash_combine(hash, dim.axes, dim.closed, dim.priority);
+  return hash;
+}
+
 static void print(llvm::raw_ostream &os, const DimSharding &dim) {
   os << "{";
   llvm::interleaveComma(dim.axes, os);

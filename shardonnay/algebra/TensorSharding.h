@@ -59,6 +59,8 @@ struct TensorSharding {
   bool operator!=(const TensorSharding &o) const { return !(*this == o); }
 };
 
+llvm::hash_code hash_value(const TensorSharding &sharding);
+
 llvm::raw_ostream &operator<<(llvm::raw_ostream &os, const TensorSharding &s);
 
 } // namespace shardonnay

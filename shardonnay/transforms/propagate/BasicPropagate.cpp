@@ -29,7 +29,7 @@ protected:
     propagate(module.graph, PropagationStrategy::Basic);
     module.write();
     if (keepShardingRules)
-      module.writeRules();
+      writeRuleAttributes(getOperation());
   }
 };
 } // namespace

@@ -13,9 +13,9 @@
 #include "shardonnay/dialect/sdy/RuleAccess.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/interfaces/DataFlowEdge.h"
-#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/Sequence.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
@@ -117,6 +117,39 @@ static GroupOps shareShardingsOfGroups(ModuleOp module) {
 // Reading
 //===----------------------------------------------------------------------===//
 
+void ValueNumbers::reserve(size_t count) {
+  values.reserve(count);
+  slots.assign(llvm::PowerOf2Ceil(2 * count + 2), kNone);
+}
+
+size_t ValueNumbers::slotOf(Value value) const {
+  size_t at = hash_value(value);
+  while (true) {
+    at &= slots.size() - 1;
+    if (slots[at] == kNone || values[slots[at]] == value)
+      return at;
+    ++at;
+  }
+}
+
+int32_t ValueNumbers::add(Value value) {
+  if (values.size() * 2 >= slots.size()) {
+    slots.assign(llvm::PowerOf2Ceil(4 * values.size() + 64), kNone);
+    for (auto [number, known] : llvm::enumerate(values))
+      if (known)
+        slots[slotOf(known)] = number;
+  }
+  int32_t number = values.size();
+  if (value)
+    slots[slotOf(value)] = number;
+  values.push_back(value);
+  return number;
+}
+
+int32_t ValueNumbers::find(Value value) const {
+  return slots.empty() ? kNone : slots[slotOf(value)];
+}
+
 /// Fills a ModuleGraph.
 class GraphReader {
 public:
@@ -124,15 +157,39 @@ public:
 
   void read(ModuleOp module) {
     GroupOps groups = shareShardingsOfGroups(module);
+    reserve(module);
     for (func::FuncOp func : module.getOps<func::FuncOp>())
       if (!func.isExternal())
         readFunction(func);
     for (auto &[id, members] : groups)
       readGroup(members);
-    connect();
+    graph.connect();
   }
 
 private:
+  void reserve(ModuleOp module) {
+    size_t tensors = 0, ops = 0, tensorsOfOps = 0;
+    module.walk([&](Operation *op) {
+      tensors += op->getNumResults();
+      for (Region &region : op->getRegions())
+        tensors += region.getNumArguments();
+      if (auto func = dyn_cast<func::FuncOp>(op))
+        tensors += func.getNumResults();
+      if (!hasRule(op))
+        return;
+      ++ops;
+      tensorsOfOps += op->getNumOperands() + op->getNumResults();
+    });
+    out.values.reserve(tensors);
+    out.given.reserve(tensors);
+    graph.reserve(tensors, ops, tensorsOfOps);
+  }
+
+  /// An estimate.
+  static bool hasRule(Operation *op) {
+    return op->getNumOperands() != 0 && op->getNumResults() != 0;
+  }
+
   void readFunction(func::FuncOp func) {
     this->func = func;
     for (BlockArgument argument : func.getArguments())
@@ -184,40 +241,42 @@ private:
   void addFunctionResults() {
     functionResults.clear();
     for (auto [index, type] : llvm::enumerate(func.getResultTypes())) {
-      ModuleGraph::Home home;
-      home.func = func;
-      home.result = index;
       auto tensor = dyn_cast<RankedTensorType>(type);
+      functionResults.push_back(
+          tensor ? addTensor({}, sdy::getFuncResultSharding(func, index),
+                             tensor.getRank())
+                 : kNone);
       if (tensor)
-        home.attr = sdy::getFuncResultSharding(func, index);
-      functionResults.push_back(tensor ? addTensor(home, tensor.getRank())
-                                       : kNone);
+        out.functionResults[functionResults.back()] = {
+            func, static_cast<unsigned>(index)};
     }
   }
 
   void addValue(Value value) {
     auto type = dyn_cast<RankedTensorType>(value.getType());
-    if (!type || edgeOf(value) != value)
-      return;
-    ModuleGraph::Home home;
-    home.value = value;
-    home.attr = sdy::getSharding(value);
-    ids[value] = addTensor(home, type.getRank());
+    if (type && edgeOf(value) == value)
+      addTensor(value, sdy::getSharding(value), type.getRank());
   }
 
-  int32_t addTensor(ModuleGraph::Home home, int64_t rank) {
-    GraphTensor tensor;
-    tensor.sharding = TensorSharding::fullyOpen(rank);
-    if (home.attr) {
-      sdy::MeshAttr mesh = sdy::getMesh(func, home.attr);
-      tensor.sharding = sdy::toSharding(home.attr, mesh);
-      tensor.mesh = meshId(mesh, home.attr.getMeshOrRef());
+  int32_t addTensor(Value value, sdy::TensorShardingAttr attr, int64_t rank) {
+    int32_t id = shardingId(attr, rank);
+    out.given.push_back(id);
+    out.values.add(value);
+    return graph.addTensor(id);
+  }
+
+  /// Most tensors have no sharding yet, and the others one of few.
+  int32_t shardingId(sdy::TensorShardingAttr attr, int64_t rank) {
+    auto [known, isNew] = shardingIds.try_emplace({attr, attr ? 0 : rank}, 0);
+    if (!isNew)
+      return known->second;
+    MeshSharding sharding{TensorSharding::fullyOpen(rank), kNone};
+    if (attr) {
+      sdy::MeshAttr mesh = sdy::getMesh(func, attr);
+      sharding = {sdy::toSharding(attr, mesh),
+                  meshId(mesh, attr.getMeshOrRef())};
     }
-    home.sharding = tensor.sharding;
-    home.mesh = tensor.mesh;
-    out.homes.push_back(std::move(home));
-    graph.tensors.push_back(std::move(tensor));
-    return graph.tensors.size() - 1;
+    return known->second = graph.intern(sharding);
   }
 
   int32_t meshId(sdy::MeshAttr mesh, Attribute meshOrRef) {
@@ -231,8 +290,8 @@ private:
   }
 
   int32_t idOf(Value value) const {
-    auto found = ids.find(edgeOf(value));
-    return found == ids.end() ? kNone : found->second;
+    int32_t id = out.values.find(value);
+    return id == kNone ? out.values.find(edgeOf(value)) : id;
   }
 
   //===--------------------------------------------------------------------===//
@@ -245,21 +304,24 @@ private:
     } else if (auto edge = dyn_cast<sdy::DataFlowEdgeOp>(op)) {
       readEdge(edge);
     } else if (isa<sdy::ShardingConstraintOp, sdy::PropagationBarrierOp>(op)) {
-      GraphOp &node = addIdentity(op, op->getOperands(), op->getResult(0));
-      node.propagationClass = PropagationClass::PassThrough;
-      node.elementwise = true;
+      OpForm form = identityForm(op->getResult(0));
+      form.elementwise = true;
+      form.onlyUser = isOnlyUser(op);
       if (auto barrier = dyn_cast<sdy::PropagationBarrierOp>(op)) {
-        node.allowed = toDirection(barrier.getAllowedDirection());
+        form.allowed = toDirection(barrier.getAllowedDirection());
         // It says itself where axes may pass, whatever the level.
-        node.onlyUser = true;
+        form.onlyUser = true;
       }
+      addOp(form, op->getOperands(), op->getResults());
     } else if (std::optional<FactorRule> rule = sdy::getPropagationRule(op)) {
-      GraphOp &node = addOp(op, op->getOperands(), op->getResults());
-      node.rule = std::move(*rule);
+      OpForm form;
+      form.rule = std::move(*rule);
+      form.onlyUser = isOnlyUser(op);
       if (auto ruleOp = dyn_cast<ShardingRuleOpInterface>(op)) {
-        node.propagationClass = ruleOp.getPropagationClass();
-        node.elementwise = ruleOp.isElementwise();
+        form.propagationClass = ruleOp.getPropagationClass();
+        form.elementwise = ruleOp.isElementwise();
       }
+      addOp(form, op->getOperands(), op->getResults());
     }
   }
 
@@ -287,94 +349,68 @@ private:
     if (dataFlow)
       for (OpOperand *source : dataFlow.getEdgeSources(owner))
         sources.push_back(source->get());
-    GraphOp &node = addIdentity(edge, sources, edge.getResult());
-    node.propagationClass = PropagationClass::PassThrough;
+    OpForm form = identityForm(edge, sources.size());
     // What counts is the use of the owner, and that is the edge's alone.
-    node.onlyUser = true;
+    form.onlyUser = true;
     if (dataFlow)
-      readBoundary(node, dataFlow.getManualBoundary(owner),
+      readBoundary(form, dataFlow.getManualBoundary(owner),
                    isa<BlockArgument>(owner));
+    addOp(form, sources, edge.getResult());
   }
 
   /// The body's side of a class that is cut by hand is local: its sources
   /// where a result owns it, else the class itself.
-  static void readBoundary(GraphOp &node,
-                           std::optional<ManualBoundary> boundary,
+  static void readBoundary(OpForm &form, std::optional<ManualBoundary> boundary,
                            bool isArgument) {
     if (!boundary)
       return;
-    node.boundary = std::move(*boundary);
-    node.inside.resize(node.tensors.size(), !isArgument);
-    node.inside[node.tensors.size() - 1] = isArgument;
+    form.boundary = std::move(*boundary);
+    form.inside.assign(form.rule.numTensors(), !isArgument);
+    form.inside.back() = isArgument;
   }
 
-  GraphOp &addOp(Operation *op, ValueRange operands, ValueRange results) {
-    GraphOp node;
-    for (Value value : llvm::concat<Value>(llvm::to_vector(operands),
-                                           llvm::to_vector(results)))
-      node.tensors.push_back(idOf(value));
-    node.onlyUser = llvm::all_of(operands, [](Value operand) {
+  static bool isOnlyUser(Operation *op) {
+    return llvm::all_of(op->getOperands(), [](Value operand) {
       auto type = dyn_cast<RankedTensorType>(operand.getType());
       return !type || type.getRank() == 0 || operand.hasOneUse();
     });
-    graph.ops.push_back(std::move(node));
-    out.operations.push_back(op);
-    return graph.ops.back();
   }
 
-  GraphOp &addIdentity(Operation *op, ValueRange operands, Value result) {
-    GraphOp &node = addOp(op, operands, result);
-    node.rule = identityRule(
-        cast<RankedTensorType>(result.getType()).getShape(), operands.size());
-    return node;
+  /// Passes on `numOperands` tensors of the type of `value`.
+  static OpForm identityForm(Value value, int64_t numOperands = 1) {
+    OpForm form;
+    form.rule = identityRule(cast<RankedTensorType>(value.getType()).getShape(),
+                             numOperands);
+    form.propagationClass = PropagationClass::PassThrough;
+    return form;
+  }
+
+  void addOp(const OpForm &form, ValueRange operands, ValueRange results) {
+    SmallVector<int32_t> tensors;
+    for (ValueRange values : {operands, results})
+      for (Value value : values)
+        tensors.push_back(idOf(value));
+    graph.addOp(form, tensors);
   }
 
   void readReturn(Operation *op) {
     for (auto [value, result] : llvm::zip(op->getOperands(), functionResults)) {
       if (result == kNone)
         continue;
-      GraphOp node;
-      node.rule =
-          identityRule(cast<RankedTensorType>(value.getType()).getShape());
-      node.tensors = {idOf(value), result};
-      node.propagationClass = PropagationClass::PassThrough;
-      node.onlyUser = node.elementwise = true;
-      graph.returns.push_back(std::move(node));
+      OpForm form = identityForm(value);
+      form.onlyUser = form.elementwise = true;
+      graph.addReturn(form, {idOf(value), result});
     }
   }
-
-  //===--------------------------------------------------------------------===//
-  // Connections
-  //===--------------------------------------------------------------------===//
 
   void readGroup(ArrayRef<sdy::ShardingGroupOp> members) {
     SmallVector<int32_t> tensors;
     for (sdy::ShardingGroupOp member : members) {
       int32_t tensor = idOf(member.getInput());
-      if (tensor == kNone || llvm::is_contained(tensors, tensor))
-        continue;
-      tensors.push_back(tensor);
-      graph.tensors[tensor].group = graph.groups.size();
+      if (tensor != kNone && !llvm::is_contained(tensors, tensor))
+        tensors.push_back(tensor);
     }
-    graph.groups.push_back(std::move(tensors));
-  }
-
-  /// The order in which neighbours become due: GraphTensor::neighbours.
-  void connect() {
-    for (auto [index, op] : llvm::enumerate(graph.ops))
-      for (size_t i = op.rule.operands.size(); i < op.tensors.size(); ++i)
-        addNeighbour(op.tensors[i], index);
-    for (int32_t op : llvm::reverse(llvm::seq<int32_t>(0, graph.ops.size())))
-      for (size_t i = 0; i < graph.ops[op].rule.operands.size(); ++i)
-        addNeighbour(graph.ops[op].tensors[i], op);
-  }
-
-  void addNeighbour(int32_t tensor, int32_t op) {
-    if (tensor == kNone)
-      return;
-    SmallVector<int32_t, 2> &neighbours = graph.tensors[tensor].neighbours;
-    if (neighbours.empty() || neighbours.back() != op)
-      neighbours.push_back(op);
+    graph.addGroup(tensors);
   }
 
   ModuleGraph &out;
@@ -382,9 +418,10 @@ private:
   func::FuncOp func;
   /// Of `func`.
   SmallVector<int32_t> functionResults;
-  llvm::DenseMap<Value, int32_t> ids;
   /// Of the targets of data-flow ops.
   llvm::DenseMap<Value, Value> edges;
+  /// By the attribute, and without one by rank.
+  llvm::DenseMap<std::pair<Attribute, int64_t>, int32_t> shardingIds;
 };
 
 ModuleGraph ModuleGraph::read(ModuleOp module) {
@@ -397,63 +434,103 @@ ModuleGraph ModuleGraph::read(ModuleOp module) {
 // Writing
 //===----------------------------------------------------------------------===//
 
-/// Export may trim an open dim of the boundary to full axes that divide it.
-/// Where that might take away what was given, leaves a record of it.
-void ModuleGraph::recordGiven(const Home &home, const Mesh &mesh) {
-  auto argument = dyn_cast_or_null<BlockArgument>(home.value);
-  func::FuncOp func =
-      argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp())
-               : home.func;
-  if (!home.attr || !func)
-    return;
-  ArrayRef<int64_t> shape =
-      cast<RankedTensorType>(argument ? argument.getType()
-                                      : func.getResultTypes()[home.result])
-          .getShape();
-  bool mayBeTrimmed = false;
-  for (auto [dim, size] : llvm::zip(home.sharding.dims, shape)) {
-    bool full =
-        llvm::all_of(dim.axes, [&](AxisRef axis) { return mesh.isFull(axis); });
-    bool divides = dim.axes.prefixDividing(size) == dim.axes;
-    mayBeTrimmed |= !dim.closed && !(full && divides);
-  }
-  if (!mayBeTrimmed)
-    return;
-  if (argument)
-    func.setArgAttr(argument.getArgNumber(), sdy::kGivenShardingAttr,
-                    home.attr);
-  else
-    func.setResultAttr(home.result, sdy::kGivenShardingAttr, home.attr);
-}
+/// Writes a ModuleGraph back.
+class GraphWriter {
+public:
+  explicit GraphWriter(const ModuleGraph &in) : in(in), graph(in.graph) {}
 
-void ModuleGraph::write() const {
-  for (auto [home, tensor] : llvm::zip(homes, graph.tensors)) {
-    if (home.mesh != kNone)
-      recordGiven(home, sdy::toMesh(meshes[home.mesh].mesh));
-    if (tensor.sharding == home.sharding)
-      continue;
-    const KnownMesh &mesh = meshes[tensor.mesh];
-    bool hasName = home.attr && home.mesh == tensor.mesh;
-    Attribute meshOrRef = hasName ? home.attr.getMeshOrRef() : mesh.meshOrRef;
-    sdy::TensorShardingAttr attr =
-        sdy::fromSharding(tensor.sharding, meshOrRef, mesh.mesh);
-    if (home.value)
-      sdy::setSharding(home.value, attr);
+  void write() {
+    for (int32_t tensor : llvm::seq(graph.numTensors())) {
+      const MeshSharding &given = graph.shardingOf(in.given[tensor]);
+      if (given.mesh != kNone)
+        recordGiven(tensor, given);
+      if (graph.shardingId(tensor) != in.given[tensor] &&
+          graph.sharding(tensor) != given.sharding)
+        writeSharding(tensor, given.mesh);
+    }
+  }
+
+private:
+  /// Export may trim an open dim of the boundary to full axes that divide it.
+  /// Where that might take away what was given, leaves a record of it.
+  void recordGiven(int32_t tensor, const MeshSharding &given) {
+    auto argument = dyn_cast_if_present<BlockArgument>(in.values[tensor]);
+    auto result = in.functionResults.find(tensor);
+    bool isResult = result != in.functionResults.end();
+    if (!argument && !isResult)
+      return;
+    func::FuncOp func =
+        isResult ? result->second.func
+                 : dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp());
+    sdy::TensorShardingAttr attr = sharding(tensor);
+    if (!attr || !func)
+      return;
+    Type type = isResult ? func.getResultTypes()[result->second.index]
+                         : argument.getType();
+    Mesh mesh = sdy::toMesh(in.meshes[given.mesh].mesh);
+    if (!mayBeTrimmed(given.sharding, mesh,
+                      cast<RankedTensorType>(type).getShape()))
+      return;
+    if (isResult)
+      func.setResultAttr(result->second.index, sdy::kGivenShardingAttr, attr);
     else
-      sdy::setFuncResultSharding(home.func, home.result, attr);
+      func.setArgAttr(argument.getArgNumber(), sdy::kGivenShardingAttr, attr);
   }
-}
 
-void writeRuleAttribute(Operation *op, const FactorRule &rule) {
-  // An iota's rule has no operands; the attribute wants at least one.
-  if (!op->hasAttr(sdy::kShardingRuleAttr) && op->getNumOperands() != 0)
-    op->setAttr(sdy::kShardingRuleAttr, sdy::fromRule(op->getContext(), rule));
-}
+  static bool mayBeTrimmed(const TensorSharding &sharding, const Mesh &mesh,
+                           ArrayRef<int64_t> shape) {
+    for (auto [dim, size] : llvm::zip(sharding.dims, shape)) {
+      bool full = llvm::all_of(dim.axes,
+                               [&](AxisRef axis) { return mesh.isFull(axis); });
+      if (!dim.closed && !(full && dim.axes.prefixDividing(size) == dim.axes))
+        return true;
+    }
+    return false;
+  }
 
-void ModuleGraph::writeRules() const {
-  for (auto [op, node] : llvm::zip(operations, graph.ops))
-    if (isa<ShardingRuleOpInterface>(op))
-      writeRuleAttribute(op, node.rule);
+  /// As it stands in the IR.
+  sdy::TensorShardingAttr sharding(int32_t tensor) const {
+    if (Value value = in.values[tensor])
+      return sdy::getSharding(value);
+    ModuleGraph::FunctionResult result = in.functionResults.lookup(tensor);
+    return sdy::getFuncResultSharding(result.func, result.index);
+  }
+
+  void writeSharding(int32_t tensor, int32_t givenMesh) {
+    int32_t id = graph.shardingId(tensor);
+    Attribute meshOrRef = in.meshes[graph.mesh(tensor)].meshOrRef;
+    if (givenMesh == graph.mesh(tensor))
+      if (sdy::TensorShardingAttr given = sharding(tensor))
+        meshOrRef = given.getMeshOrRef();
+    sdy::TensorShardingAttr &attr = attributes[{meshOrRef, id}];
+    if (!attr)
+      attr = sdy::fromSharding(graph.sharding(tensor), meshOrRef,
+                               in.meshes[graph.mesh(tensor)].mesh);
+    if (Value value = in.values[tensor]) {
+      sdy::setSharding(value, attr);
+    } else {
+      ModuleGraph::FunctionResult result = in.functionResults.lookup(tensor);
+      sdy::setFuncResultSharding(result.func, result.index, attr);
+    }
+  }
+
+  const ModuleGraph &in;
+  const PropagationGraph &graph;
+  llvm::DenseMap<std::pair<Attribute, int32_t>, sdy::TensorShardingAttr>
+      attributes;
+};
+
+void ModuleGraph::write() const { GraphWriter(*this).write(); }
+
+void writeRuleAttributes(Operation *module) {
+  module->walk([](ShardingRuleOpInterface op) {
+    // An iota's rule has no operands; the attribute wants at least one.
+    if (op->hasAttr(sdy::kShardingRuleAttr) || op->getNumOperands() == 0)
+      return;
+    if (std::optional<FactorRule> rule = op.getFactorRule())
+      op->setAttr(sdy::kShardingRuleAttr,
+                  sdy::fromRule(op.getContext(), *rule));
+  });
 }
 
 } // namespace shardonnay

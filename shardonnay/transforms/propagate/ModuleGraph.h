@@ -16,9 +16,23 @@
 
 namespace shardonnay {
 
-/// Writes `rule` as the attribute, unless `op` has one or the attribute can't
-/// say it.
-void writeRuleAttribute(mlir::Operation *op, const FactorRule &rule);
+/// The values that are tensors of a graph, by their numbers.
+class ValueNumbers {
+public:
+  void reserve(size_t count);
+  /// The next number; null takes one that nothing is found by.
+  int32_t add(mlir::Value value);
+  /// kNone if it was not added.
+  int32_t find(mlir::Value value) const;
+  mlir::Value operator[](int32_t number) const { return values[number]; }
+
+private:
+  size_t slotOf(mlir::Value value) const;
+
+  std::vector<mlir::Value> values;
+  /// Open addressing, at most half full; its size is a power of two.
+  std::vector<int32_t> slots;
+};
 
 /// A propagation graph, and where its tensors are in the IR. Ops inside the
 /// regions of others are part of it, unless the outer one has a rule.
@@ -33,21 +47,14 @@ public:
 
   /// Writes the shardings that changed since `read`.
   void write() const;
-  /// Gives each op that has a rule, and no attribute of it, the attribute.
-  void writeRules() const;
 
 private:
   friend class GraphReader;
+  friend class GraphWriter;
 
-  /// Where a tensor's sharding is kept: a value, or a result of a function.
-  struct Home {
-    mlir::Value value;
+  struct FunctionResult {
     mlir::func::FuncOp func;
-    unsigned result = 0;
-    /// As read: null for none.
-    mlir::sdy::TensorShardingAttr attr;
-    TensorSharding sharding;
-    int32_t mesh = kNone;
+    unsigned index;
   };
   /// Meshes of equal content are one.
   struct KnownMesh {
@@ -56,12 +63,17 @@ private:
     mlir::Attribute meshOrRef;
   };
 
-  static void recordGiven(const Home &home, const Mesh &mesh);
-
-  std::vector<Home> homes;
+  /// A tensor is a value or the result of a function, which has no value.
+  ValueNumbers values;
+  llvm::DenseMap<int32_t, FunctionResult> functionResults;
+  /// As read: graph.shardingId of each tensor.
+  std::vector<int32_t> given;
   std::vector<KnownMesh> meshes;
-  std::vector<mlir::Operation *> operations;
 };
+
+/// Gives each op of the module that has a rule, and no attribute of it, the
+/// attribute.
+void writeRuleAttributes(mlir::Operation *module);
 
 } // namespace shardonnay
 

@@ -33,7 +33,7 @@ protected:
       propagate(module.graph, strategy);
     module.write();
     if (keepShardingRules)
-      module.writeRules();
+      writeRuleAttributes(getOperation());
   }
 };
 } // namespace

@@ -24,12 +24,7 @@ struct PopulateOpShardingRulesPass
   using PopulateOpShardingRulesPassBase::PopulateOpShardingRulesPassBase;
 
 protected:
-  void runOnOperation() override {
-    getOperation().walk([](ShardingRuleOpInterface op) {
-      if (std::optional<FactorRule> rule = op.getFactorRule())
-        writeRuleAttribute(op, *rule);
-    });
-  }
+  void runOnOperation() override { writeRuleAttributes(getOperation()); }
 };
 } // namespace
 

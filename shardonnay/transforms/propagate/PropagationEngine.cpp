@@ -9,19 +9,11 @@
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
-#include <set>
+#include "llvm/Support/MathExtras.h"
+#include <algorithm>
+#include <array>
 
 namespace shardonnay {
-
-FactorRule identityRule(llvm::ArrayRef<int64_t> shape, int64_t numOperands) {
-  FactorRuleBuilder builder(
-      llvm::SmallVector<int64_t>(numOperands, shape.size()), shape.size());
-  for (auto [dim, size] : llvm::enumerate(shape)) {
-    int64_t d = dim;
-    builder.add(size, llvm::SmallVector<int64_t>(numOperands, d), d);
-  }
-  return builder.build();
-}
 
 //===----------------------------------------------------------------------===//
 // Directions
@@ -38,8 +30,7 @@ enum class Level : uint8_t {
 };
 } // namespace
 
-static Direction levelDirection(const GraphOp &op, int32_t factor,
-                                Level level) {
+static Direction levelDirection(const OpForm &op, int32_t factor, Level level) {
   if (level == Level::Everything)
     return Direction::Both;
   bool early = level > Level::OnlyUsers || op.onlyUser;
@@ -60,7 +51,7 @@ static Direction levelDirection(const GraphOp &op, int32_t factor,
   return allowed;
 }
 
-static llvm::SmallVector<Direction> directions(const GraphOp &op, Level level) {
+static llvm::SmallVector<Direction> directions(const OpForm &op, Level level) {
   llvm::SmallVector<Direction> result;
   for (auto [index, factor] : llvm::enumerate(op.rule.factors))
     result.push_back(factor.blocked
@@ -70,112 +61,188 @@ static llvm::SmallVector<Direction> directions(const GraphOp &op, Level level) {
 }
 
 //===----------------------------------------------------------------------===//
-// One sweep
+// Steps that were done before
 //===----------------------------------------------------------------------===//
 
 namespace {
-class Sweep {
+/// What steps do to the shardings of an op's tensors. A step depends on nothing
+/// else, and programs repeat themselves, so most steps are found here. Of fixed
+/// size: a new one takes the place of an old one.
+class StepMemo {
 public:
-  Sweep(PropagationGraph &graph, bool aggressive, Level level)
-      : graph(graph), aggressive(aggressive), level(level),
-        isDue(graph.ops.size()) {}
+  /// Ops with more tensors are not kept.
+  static constexpr size_t kMaxTensors = 8;
+  struct Step {
+    /// What is done, plus 1, and on which shardings.
+    std::array<int32_t, kMaxTensors + 1> key = {};
+    /// The shardings after it; kNone where nothing changes.
+    std::array<int32_t, kMaxTensors> after = {};
+  };
 
-  void run() {
+  explicit StepMemo(size_t numOps)
+      : steps(llvm::PowerOf2Ceil(std::clamp<size_t>(numOps / 4, 64, 8192))) {}
+
+  Step &find(const std::array<int32_t, kMaxTensors + 1> &key) {
+    uint64_t hash = 0;
+    for (int32_t part : key)
+      hash = (hash ^ static_cast<uint32_t>(part)) * 0x9E3779B97F4A7C15u;
+    return steps[(hash >> 32) & (steps.size() - 1)];
+  }
+
+private:
+  std::vector<Step> steps;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Sweeps
+//===----------------------------------------------------------------------===//
+
+namespace {
+constexpr Level kLadder[] = {Level::OnlyUsers, Level::PassThroughOps,
+                             Level::PassThroughFactors, Level::AllFactors,
+                             Level::Everything};
+
+/// Runs sweeps over one graph, and remembers between them what need not be
+/// visited again.
+class Sweeper {
+public:
+  explicit Sweeper(PropagationGraph &graph)
+      : graph(graph), memo(graph.ops().size()), isDue(graph.ops().size()),
+        settled(graph.ops().size()) {
+    due.reserve(graph.ops().size());
+    for (int32_t form : llvm::seq(graph.numForms()))
+      idleLevels.push_back(idleLevelsOf(graph.form(form)));
+  }
+
+  void sweep(bool aggressive, Level level) {
+    this->aggressive = aggressive;
+    this->level = level;
     visitReturns();
-    for (int32_t op : llvm::reverse(llvm::seq<int32_t>(0, graph.ops.size())))
+    for (int32_t op : llvm::reverse(llvm::seq(graph.ops().size())))
       makeDue(op);
     while (!due.empty()) {
       int32_t op = due.pop_back_val();
       isDue.reset(op);
-      visit(graph.ops[op], op);
+      uint16_t bit = 1u << (2 * static_cast<int>(level) + aggressive);
+      settled[op] |= bit;
+      visit(graph.ops(), op, op);
     }
     visitReturns();
   }
 
-private:
-  /// Function results take part only before and after, and make nothing due.
-  void visitReturns() {
-    for (const GraphOp &op : graph.returns)
-      visit(op, kNone);
+  /// Gives `tensor` the sharding `id`.
+  void set(int32_t tensor, int32_t id) {
+    graph.setSharding(tensor, id);
+    for (int32_t op : graph.neighbours(tensor))
+      settled[op] = 0;
   }
 
+private:
+  static uint8_t idleLevelsOf(const OpForm &form) {
+    uint8_t idle = 0;
+    for (Level level : kLadder)
+      if (llvm::all_of(directions(form, level),
+                       [](Direction d) { return d == Direction::None; }))
+        idle |= 1u << static_cast<int>(level);
+    return idle;
+  }
+
+  /// Function results take part only before and after, and make nothing due.
+  void visitReturns() {
+    for (int32_t op : llvm::seq(graph.returns().size()))
+      visit(graph.returns(), op, kNone);
+  }
+
+  /// A visit that can change nothing is none.
   void makeDue(int32_t op) {
-    if (isDue.test(op))
+    uint16_t bit = 1u << (2 * static_cast<int>(level) + aggressive);
+    if (isDue.test(op) || (settled[op] & bit) != 0)
       return;
     isDue.set(op);
     due.push_back(op);
   }
 
+  void visit(const OpArray &ops, int32_t op, int32_t self) {
+    int32_t form = ops.form(op);
+    if ((idleLevels[form] >> static_cast<int>(level) & 1) != 0)
+      return;
+    llvm::ArrayRef<int32_t> tensors = ops.tensors(op);
+    if (tensors.size() > StepMemo::kMaxTensors) {
+      llvm::SmallVector<int32_t> after(tensors.size(), kNone);
+      step(graph.form(form), tensors, after);
+      return apply(tensors, after, self);
+    }
+    std::array<int32_t, StepMemo::kMaxTensors + 1> key;
+    key.fill(kNone);
+    key[0] = (form * 5 + static_cast<int>(level)) * 2 + aggressive + 1;
+    for (auto [i, tensor] : llvm::enumerate(tensors))
+      if (tensor != kNone)
+        key[i + 1] = graph.shardingId(tensor);
+    StepMemo::Step &known = memo.find(key);
+    if (known.key != key) {
+      known.after.fill(kNone);
+      step(graph.form(form), tensors, known.after);
+      known.key = key;
+    }
+    apply(tensors, llvm::ArrayRef(known.after).take_front(tensors.size()),
+          self);
+  }
+
   /// The mesh of the op's tensors; kNone if none has one or two differ.
-  int32_t commonMesh(const GraphOp &op) const {
+  int32_t commonMesh(llvm::ArrayRef<int32_t> tensors) const {
     int32_t mesh = kNone;
-    for (int32_t tensor : op.tensors) {
-      if (tensor == kNone || graph.tensors[tensor].mesh == kNone)
+    for (int32_t tensor : tensors) {
+      if (tensor == kNone || graph.mesh(tensor) == kNone)
         continue;
-      if (mesh != kNone && graph.tensors[tensor].mesh != mesh)
+      if (mesh != kNone && graph.mesh(tensor) != mesh)
         return kNone;
-      mesh = graph.tensors[tensor].mesh;
+      mesh = graph.mesh(tensor);
     }
     return mesh;
   }
 
-  void visit(const GraphOp &op, int32_t self) {
-    int32_t mesh = commonMesh(op);
+  /// One step on an op's table; `after` gets the shardings that change.
+  void step(const OpForm &op, llvm::ArrayRef<int32_t> tensors,
+            llvm::MutableArrayRef<int32_t> after) {
+    int32_t mesh = commonMesh(tensors);
     if (mesh == kNone)
       return;
     llvm::SmallVector<Direction> allowed = directions(op, level);
-    if (llvm::all_of(allowed, [](Direction d) { return d == Direction::None; }))
-      return;
     std::vector<TensorProjection> rows;
     TensorSharding outer;
-    for (auto [i, tensor] : llvm::enumerate(op.tensors)) {
+    for (auto [i, tensor] : llvm::enumerate(tensors)) {
       rows.emplace_back();
       rows.back().factors.resize(op.rule.factors.size());
       if (tensor != kNone)
-        rows.back() =
-            project(read(op, i, outer), op.rule.tensor(i), op.rule.factors);
+        rows.back() = project(read(op, i, tensor, outer), op.rule.tensor(i),
+                              op.rule.factors);
     }
     if (aggressive)
       propagateAggressive(op.rule, allowed, op.elementwise, rows);
     else
       propagateBasic(op.rule, allowed, rows);
-    update(op, self, mesh, rows);
-  }
-
-  /// The sharding of tensor `i` of `op`, as the op's rule sees it; `outer` has
-  /// room for it.
-  const TensorSharding &read(const GraphOp &op, size_t i,
-                             TensorSharding &outer) const {
-    const TensorSharding &own = graph.tensors[op.tensors[i]].sharding;
-    return op.isInside(i) ? outer = op.boundary.toOuter(own) : own;
-  }
-
-  void update(const GraphOp &op, int32_t self, int32_t mesh,
-              llvm::ArrayRef<TensorProjection> rows) {
-    // Collected first: an operand that occurs twice may have grown in two ways,
-    // both from what it was when the op was visited. The last one stays.
-    std::vector<std::pair<int32_t, TensorSharding>> changes;
-    TensorSharding outer;
-    for (auto [i, tensor] : llvm::enumerate(op.tensors)) {
+    for (auto [i, tensor] : llvm::enumerate(tensors)) {
       if (tensor == kNone)
         continue;
-      const TensorSharding &old = read(op, i, outer);
+      const TensorSharding &old = read(op, i, tensor, outer);
       TensorSharding grown =
           unproject(rows[i], op.rule.tensor(i), op.rule.factors, old);
       if (!axesDiffer(grown, old))
         continue;
       grown = keepClosed(std::move(grown), old);
-      changes.emplace_back(tensor, op.isInside(i) ? op.boundary.toInner(grown)
-                                                  : std::move(grown));
+      after[i] = graph.intern(
+          {op.isInside(i) ? op.boundary.toInner(grown) : std::move(grown),
+           mesh});
     }
-    for (auto &[tensor, sharding] : changes) {
-      int32_t group = graph.tensors[tensor].group;
-      llvm::ArrayRef<int32_t> members = tensor;
-      if (group != kNone)
-        members = graph.groups[group];
-      for (int32_t member : members)
-        set(graph.tensors[member], sharding, mesh, self);
-    }
+  }
+
+  /// The sharding of tensor `i` of `op`, as the op's rule sees it; `outer` has
+  /// room for it.
+  const TensorSharding &read(const OpForm &op, size_t i, int32_t tensor,
+                             TensorSharding &outer) const {
+    const TensorSharding &own = graph.sharding(tensor);
+    return op.isInside(i) ? outer = op.boundary.toOuter(own) : own;
   }
 
   static bool axesDiffer(const TensorSharding &a, const TensorSharding &b) {
@@ -193,46 +260,66 @@ private:
     return grown;
   }
 
-  void set(GraphTensor &tensor, const TensorSharding &sharding, int32_t mesh,
-           int32_t self) {
-    if (tensor.sharding == sharding)
+  /// An operand that occurs twice may have grown in two ways, both from what it
+  /// was when the op was visited. The last one stays.
+  void apply(llvm::ArrayRef<int32_t> tensors, llvm::ArrayRef<int32_t> after,
+             int32_t self) {
+    for (auto [i, tensor] : llvm::enumerate(tensors))
+      if (after[i] != kNone)
+        for (int32_t member : graph.groupOf(tensor))
+          update(member, after[i], self);
+  }
+
+  void update(int32_t tensor, int32_t id, int32_t self) {
+    int32_t old = graph.shardingId(tensor);
+    if (old == id ||
+        graph.shardingOf(old).sharding == graph.shardingOf(id).sharding)
       return;
-    tensor.sharding = sharding;
-    tensor.mesh = mesh;
+    set(tensor, id);
     if (self == kNone)
       return;
-    for (int32_t op : tensor.neighbours)
+    for (int32_t op : graph.neighbours(tensor))
       if (op != self)
         makeDue(op);
   }
 
   PropagationGraph &graph;
-  bool aggressive;
-  Level level;
+  StepMemo memo;
+  bool aggressive = false;
+  Level level = Level::Everything;
   /// The next to visit is last.
-  llvm::SmallVector<int32_t> due;
+  llvm::SmallVector<int32_t, 0> due;
   llvm::BitVector isDue;
+  /// For each op, the levels and strategies at which it was visited since the
+  /// last change of its tensors.
+  std::vector<uint16_t> settled;
+  /// For each form, the levels that allow it no direction.
+  llvm::SmallVector<uint8_t> idleLevels;
 };
 } // namespace
 
-static void propagateAt(PropagationGraph &graph, PropagationStrategy strategy,
-                        Level level) {
+static void sweepAt(Sweeper &sweeper, PropagationStrategy strategy,
+                    Level level) {
   if (strategy != PropagationStrategy::Aggressive)
-    Sweep(graph, /*aggressive=*/false, level).run();
+    sweeper.sweep(/*aggressive=*/false, level);
   if (strategy != PropagationStrategy::Basic)
-    Sweep(graph, /*aggressive=*/true, level).run();
+    sweeper.sweep(/*aggressive=*/true, level);
+}
+
+static void climbLadder(Sweeper &sweeper, PropagationStrategy strategy) {
+  for (Level level : kLadder)
+    sweepAt(sweeper, strategy, level);
 }
 
 void propagate(PropagationGraph &graph, PropagationStrategy strategy) {
-  propagateAt(graph, strategy, Level::Everything);
+  Sweeper sweeper(graph);
+  sweepAt(sweeper, strategy, Level::Everything);
 }
 
 void propagateByOpPriority(PropagationGraph &graph,
                            PropagationStrategy strategy) {
-  for (Level level :
-       {Level::OnlyUsers, Level::PassThroughOps, Level::PassThroughFactors,
-        Level::AllFactors, Level::Everything})
-    propagateAt(graph, strategy, level);
+  Sweeper sweeper(graph);
+  climbLadder(sweeper, strategy);
 }
 
 //===----------------------------------------------------------------------===//
@@ -243,51 +330,68 @@ namespace {
 /// A dim that waits for the round of its priority.
 struct WaitingDim {
   int32_t tensor;
-  int64_t dim;
+  int32_t dim;
   DimSharding sharding;
 };
 } // namespace
 
-/// Empties and closes the dims of priority > 0, and parks their axes.
+static bool hasLaterDims(const TensorSharding &sharding) {
+  return llvm::any_of(sharding.dims,
+                      [](const DimSharding &dim) { return dim.priority != 0; });
+}
+
+/// Empties and closes the dims of priority > 0, and parks their axes. Returns
+/// them by priority.
 static std::vector<WaitingDim> takeOutLaterDims(PropagationGraph &graph) {
   std::vector<WaitingDim> waiting;
-  for (auto [index, tensor] : llvm::enumerate(graph.tensors)) {
-    for (auto [d, dim] : llvm::enumerate(tensor.sharding.dims)) {
+  for (int32_t tensor : llvm::seq(graph.numTensors())) {
+    if (!hasLaterDims(graph.sharding(tensor)))
+      continue;
+    MeshSharding without = graph.shardingOf(graph.shardingId(tensor));
+    for (auto [d, dim] : llvm::enumerate(without.sharding.dims)) {
       if (dim.priority == 0)
         continue;
-      waiting.push_back(
-          {static_cast<int32_t>(index), static_cast<int64_t>(d), dim});
-      tensor.sharding.replicated.append(dim.axes);
+      waiting.push_back({tensor, static_cast<int32_t>(d), dim});
+      without.sharding.replicated.append(dim.axes);
       dim.axes = AxisList();
       dim.closed = true;
     }
-    tensor.sharding.replicated = tensor.sharding.replicated.sorted();
+    without.sharding.replicated = without.sharding.replicated.sorted();
+    graph.setSharding(tensor, graph.intern(without));
   }
+  llvm::stable_sort(waiting, [](const WaitingDim &a, const WaitingDim &b) {
+    return a.sharding.priority < b.sharding.priority;
+  });
   return waiting;
 }
 
 /// The priority has done its work then.
-static void putBack(PropagationGraph &graph, const WaitingDim &waiting) {
-  TensorSharding &sharding = graph.tensors[waiting.tensor].sharding;
-  sharding.dims[waiting.dim] = waiting.sharding;
-  sharding.dims[waiting.dim].priority = 0;
-  sharding.replicated = sharding.replicated.subtract(waiting.sharding.axes);
+static void putBack(PropagationGraph &graph, Sweeper &sweeper,
+                    const WaitingDim &waiting) {
+  MeshSharding with = graph.shardingOf(graph.shardingId(waiting.tensor));
+  with.sharding.dims[waiting.dim] = waiting.sharding;
+  with.sharding.dims[waiting.dim].priority = 0;
+  with.sharding.replicated =
+      with.sharding.replicated.subtract(waiting.sharding.axes);
+  sweeper.set(waiting.tensor, graph.intern(with));
 }
 
 void propagateByUserPriority(PropagationGraph &graph,
                              PropagationStrategy strategy, bool byOpPriority) {
   std::vector<WaitingDim> waiting = takeOutLaterDims(graph);
-  std::set<int64_t> rounds = {0};
-  for (const WaitingDim &dim : waiting)
-    rounds.insert(dim.sharding.priority);
-  for (int64_t round : rounds) {
-    for (const WaitingDim &dim : waiting)
-      if (dim.sharding.priority == round)
-        putBack(graph, dim);
+  Sweeper sweeper(graph);
+  auto run = [&] {
     if (byOpPriority)
-      propagateByOpPriority(graph, strategy);
+      climbLadder(sweeper, strategy);
     else
-      propagate(graph, strategy);
+      sweepAt(sweeper, strategy, Level::Everything);
+  };
+  run();
+  for (size_t i = 0; i < waiting.size();) {
+    int64_t round = waiting[i].sharding.priority;
+    for (; i < waiting.size() && waiting[i].sharding.priority == round; ++i)
+      putBack(graph, sweeper, waiting[i]);
+    run();
   }
 }
 

@@ -21,50 +21,42 @@ DimSharding closed(AxisList axes = {}, int64_t priority = 0) {
   return {axes, /*closed=*/true, priority};
 }
 
-/// Graphs of 8x8 tensors on one mesh.
+OpForm elementwise(int64_t numOperands) {
+  OpForm form;
+  form.rule = identityRule({8, 8}, numOperands);
+  form.elementwise = true;
+  form.propagationClass = PropagationClass::PassThrough;
+  return form;
+}
+
+OpForm dot() {
+  FactorRuleBuilder rule({2, 2}, 2);
+  rule.add(8, {0, -1}, 0);
+  rule.add(8, {-1, 1}, 1);
+  rule.add(8, {1, 0}, -1, FactorKind::Reduction);
+  OpForm form;
+  form.rule = rule.build();
+  return form;
+}
+
+/// Graphs of 8x8 tensors, on mesh 0 unless said otherwise.
 struct Graph : PropagationGraph {
-  int32_t tensor(llvm::ArrayRef<DimSharding> dims = {open(), open()}) {
-    GraphTensor tensor;
-    tensor.sharding.dims.assign(dims.begin(), dims.end());
-    tensor.mesh = 0;
-    tensors.push_back(tensor);
-    return tensors.size() - 1;
+  int32_t tensor(llvm::ArrayRef<DimSharding> dims = {open(), open()},
+                 int32_t mesh = 0) {
+    TensorSharding sharding;
+    sharding.dims.assign(dims.begin(), dims.end());
+    return addTensor(intern({sharding, mesh}));
   }
-
-  GraphOp &op(FactorRule rule, llvm::ArrayRef<int32_t> ids) {
-    GraphOp op;
-    op.rule = std::move(rule);
-    op.tensors.assign(ids.begin(), ids.end());
-    ops.push_back(op);
-    return ops.back();
+  /// `addElementwise({a, b, c})`: c from a and b.
+  void addElementwise(llvm::ArrayRef<int32_t> ids) {
+    addOp(elementwise(ids.size() - 1), ids);
   }
-  GraphOp &elementwise(llvm::ArrayRef<int32_t> ids) {
-    GraphOp &added = op(identityRule({8, 8}, ids.size() - 1), ids);
-    added.elementwise = true;
-    added.propagationClass = PropagationClass::PassThrough;
-    return added;
-  }
-  GraphOp &dot(int32_t lhs, int32_t rhs, int32_t result) {
-    FactorRuleBuilder rule({2, 2}, 2);
-    rule.add(8, {0, -1}, 0);
-    rule.add(8, {-1, 1}, 1);
-    rule.add(8, {1, 0}, -1, FactorKind::Reduction);
-    return op(rule.build(), {lhs, rhs, result});
-  }
-
-  /// Fills in the neighbours: the definition, then the users backwards.
-  Graph &connect() {
-    for (size_t i = 0; i < ops.size(); ++i)
-      for (size_t j = ops[i].rule.operands.size(); j < ops[i].tensors.size();
-           ++j)
-        tensors[ops[i].tensors[j]].neighbours.push_back(i);
-    for (size_t i = ops.size(); i-- > 0;)
-      for (size_t j = 0; j < ops[i].rule.operands.size(); ++j)
-        tensors[ops[i].tensors[j]].neighbours.push_back(i);
+  Graph &connected() {
+    connect();
     return *this;
   }
   AxisList axes(int32_t tensor, int64_t dim) const {
-    return tensors[tensor].sharding.dims[dim].axes;
+    return sharding(tensor).dims[dim].axes;
   }
 };
 
@@ -72,43 +64,42 @@ TEST(Sweep, GoesBothWaysThroughAChain) {
   Graph graph;
   int32_t a = graph.tensor(), b = graph.tensor({open({x}), open()}),
           c = graph.tensor();
-  graph.elementwise({a, b});
-  graph.elementwise({b, c});
-  propagate(graph.connect(), PropagationStrategy::Basic);
+  graph.addElementwise({a, b});
+  graph.addElementwise({b, c});
+  propagate(graph.connected(), PropagationStrategy::Basic);
   EXPECT_EQ(graph.axes(a, 0), AxisList{x});
   EXPECT_EQ(graph.axes(c, 0), AxisList{x});
 }
 
 TEST(Sweep, MeshesDoNotMix) {
-  Graph graph;
-  int32_t a = graph.tensor({open({x}), open()}), b = graph.tensor(),
-          c = graph.tensor();
-  graph.tensors[b].mesh = 1;
-  graph.elementwise({a, b, c});
-  propagate(graph.connect(), PropagationStrategy::Aggressive);
-  EXPECT_TRUE(graph.axes(c, 0).empty());
-  graph.tensors[b].mesh = kNone;
-  propagate(graph, PropagationStrategy::Aggressive);
-  EXPECT_EQ(graph.axes(c, 0), AxisList{x});
-  EXPECT_EQ(graph.tensors[b].mesh, 0);
+  for (int32_t other : {1, kNone}) {
+    Graph graph;
+    int32_t a = graph.tensor({open({x}), open()}),
+            b = graph.tensor({open(), open()}, other), c = graph.tensor();
+    graph.addElementwise({a, b, c});
+    propagate(graph.connected(), PropagationStrategy::Aggressive);
+    EXPECT_EQ(graph.axes(c, 0), other == 1 ? AxisList() : AxisList{x});
+    EXPECT_EQ(graph.mesh(b), other == 1 ? 1 : 0);
+  }
 }
 
 TEST(Sweep, GroupMembersMirrorEachOther) {
   Graph graph;
   int32_t a = graph.tensor({open({x}), open()}), b = graph.tensor(),
           member = graph.tensor();
-  graph.elementwise({a, b});
-  graph.tensors[b].group = graph.tensors[member].group = 0;
-  graph.groups.push_back({b, member});
-  propagate(graph.connect(), PropagationStrategy::Basic);
+  graph.addElementwise({a, b});
+  graph.addGroup({b, member});
+  propagate(graph.connected(), PropagationStrategy::Basic);
   EXPECT_EQ(graph.axes(member, 0), AxisList{x});
 }
 
 TEST(Sweep, BlockedFactorsStay) {
   Graph graph;
   int32_t a = graph.tensor({open({x}), open({y})}), b = graph.tensor();
-  graph.elementwise({a, b}).rule.factors[0].blocked = true;
-  propagate(graph.connect(), PropagationStrategy::Basic);
+  OpForm form = elementwise(1);
+  form.rule.factors[0].blocked = true;
+  graph.addOp(form, {a, b});
+  propagate(graph.connected(), PropagationStrategy::Basic);
   EXPECT_TRUE(graph.axes(b, 0).empty());
   EXPECT_EQ(graph.axes(b, 1), AxisList{y});
 }
@@ -117,11 +108,40 @@ TEST(Sweep, BarriersAllowOneDirection) {
   Graph graph;
   int32_t a = graph.tensor(), b = graph.tensor({open({x}), open()}),
           c = graph.tensor();
-  graph.elementwise({a, b}).allowed = Direction::Forward;
-  graph.elementwise({b, c}).allowed = Direction::Forward;
-  propagate(graph.connect(), PropagationStrategy::Basic);
+  OpForm form = elementwise(1);
+  form.allowed = Direction::Forward;
+  graph.addOp(form, {a, b});
+  graph.addOp(form, {b, c});
+  propagate(graph.connected(), PropagationStrategy::Basic);
   EXPECT_TRUE(graph.axes(a, 0).empty());
   EXPECT_EQ(graph.axes(c, 0), AxisList{x});
+}
+
+/// More tensors than the engine remembers steps for.
+TEST(Sweep, WideOps) {
+  Graph graph;
+  llvm::SmallVector<int32_t> ids = {graph.tensor({open({x}), open()})};
+  while (ids.size() < 12)
+    ids.push_back(graph.tensor());
+  graph.addElementwise(ids);
+  propagate(graph.connected(), PropagationStrategy::Basic);
+  EXPECT_EQ(graph.axes(ids.back(), 0), AxisList{x});
+}
+
+/// The same step on other tensors, and after a tensor changed.
+TEST(Sweep, EqualOpsDoEqualSteps) {
+  Graph graph;
+  int32_t first = graph.tensor({open({x}), open()}), last = first;
+  for (int i = 0; i < 1000; ++i) {
+    int32_t next = graph.tensor();
+    graph.addElementwise({last, next});
+    last = next;
+  }
+  int32_t end = graph.tensor({open(), open({y})});
+  graph.addElementwise({last, end});
+  propagate(graph.connected(), PropagationStrategy::Basic);
+  EXPECT_EQ(graph.axes(end, 0), AxisList{x});
+  EXPECT_EQ(graph.axes(first, 1), AxisList{y});
 }
 
 /// lhs . rhs = d, d + bias = e: the dot offers x for dim 0 of d, the addition
@@ -130,8 +150,10 @@ struct DotAndBias : Graph {
   int32_t lhs = tensor({closed({x}), closed()}), rhs = tensor(),
           bias = tensor({closed(), closed({x})}), d = tensor(), e = tensor();
   DotAndBias() {
-    dot(lhs, rhs, d);
-    elementwise({d, bias, e}).onlyUser = true;
+    addOp(dot(), {lhs, rhs, d});
+    OpForm add = elementwise(2);
+    add.onlyUser = true;
+    addOp(add, {d, bias, e});
     connect();
   }
 };
@@ -149,10 +171,12 @@ TEST(OpPriority, BroadcastForwardLast) {
     Graph graph;
     int32_t small = graph.tensor({open({x}), open()}), big = graph.tensor(),
             from = graph.tensor({open(), other ? open({x}) : open()});
-    graph.op(identityRule({8, 8}), {small, big}).propagationClass =
-        PropagationClass::BroadcastBackward;
-    graph.op(identityRule({8, 8}), {from, big});
-    propagateByOpPriority(graph.connect(), PropagationStrategy::Aggressive);
+    OpForm broadcast, compute;
+    broadcast.rule = compute.rule = identityRule({8, 8});
+    broadcast.propagationClass = PropagationClass::BroadcastBackward;
+    graph.addOp(broadcast, {small, big});
+    graph.addOp(compute, {from, big});
+    propagateByOpPriority(graph.connected(), PropagationStrategy::Aggressive);
     EXPECT_EQ(graph.axes(big, other ? 1 : 0), AxisList{x});
   }
 }
@@ -161,23 +185,23 @@ TEST(UserPriority, LaterDimsWait) {
   Graph graph;
   int32_t a = graph.tensor({closed({x}, 1), closed()}),
           b = graph.tensor({closed(), closed({x})}), c = graph.tensor();
-  graph.elementwise({a, b, c});
-  propagateByUserPriority(graph.connect(), PropagationStrategy::Aggressive,
+  graph.addElementwise({a, b, c});
+  propagateByUserPriority(graph.connected(), PropagationStrategy::Aggressive,
                           /*byOpPriority=*/true);
   EXPECT_EQ(graph.axes(c, 1), AxisList{x});
-  EXPECT_EQ(graph.tensors[a].sharding.dims[0], closed({x}));
+  EXPECT_EQ(graph.sharding(a).dims[0], closed({x}));
 }
 
 TEST(UserPriority, NobodyTakesTheAxesOfAWaitingDim) {
   Graph graph;
   int32_t a = graph.tensor({open({x}, 1), open()}),
           b = graph.tensor({closed(), closed({x})});
-  graph.elementwise({a, b});
-  propagateByUserPriority(graph.connect(), PropagationStrategy::Aggressive,
+  graph.addElementwise({a, b});
+  propagateByUserPriority(graph.connected(), PropagationStrategy::Aggressive,
                           /*byOpPriority=*/false);
   EXPECT_EQ(graph.axes(a, 0), AxisList{x});
   EXPECT_TRUE(graph.axes(a, 1).empty());
-  EXPECT_TRUE(graph.tensors[a].sharding.replicated.empty());
+  EXPECT_TRUE(graph.sharding(a).replicated.empty());
 }
 
 /// The parked parts of an axis merge, and come back one by one.
@@ -186,11 +210,11 @@ TEST(UserPriority, SubAxesOfOneAxisInTwoRounds) {
   Graph graph;
   int32_t a = graph.tensor({closed({minor}, 2), closed({major}, 1)}),
           b = graph.tensor();
-  graph.elementwise({a, b});
-  propagateByUserPriority(graph.connect(), PropagationStrategy::Basic, false);
+  graph.addElementwise({a, b});
+  propagateByUserPriority(graph.connected(), PropagationStrategy::Basic, false);
   EXPECT_EQ(graph.axes(b, 0), AxisList{minor});
   EXPECT_EQ(graph.axes(b, 1), AxisList{major});
-  EXPECT_TRUE(graph.tensors[a].sharding.replicated.empty());
+  EXPECT_TRUE(graph.sharding(a).replicated.empty());
 }
 
 } // namespace

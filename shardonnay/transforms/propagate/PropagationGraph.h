@@ -14,6 +14,10 @@
 // class and the other copies. Constraints, barriers, edges and function results
 // are ops with an identity rule.
 //
+// Tensors and ops are numbers. Their shardings and forms are numbers too, of
+// which a program has few different ones; a tensor takes about 30 bytes here
+// and an op 30.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef SHARDONNAY_TRANSFORMS_PROPAGATE_PROPAGATIONGRAPH_H
@@ -22,30 +26,28 @@
 #include "shardonnay/algebra/ManualBoundary.h"
 #include "shardonnay/interfaces/ShardingRule.h"
 #include "shardonnay/transforms/propagate/FactorPropagation.h"
-#include "llvm/ADT/SmallBitVector.h"
-#include <vector>
+#include "shardonnay/transforms/propagate/Interner.h"
+#include "llvm/ADT/DenseMap.h"
 
 namespace shardonnay {
 
 /// No tensor, no mesh (or one without axes), no group.
 inline constexpr int32_t kNone = -1;
 
-struct GraphTensor {
+/// A tensor's sharding, and which of the module's meshes it speaks of. Tensors
+/// of different meshes exchange nothing.
+struct MeshSharding {
   TensorSharding sharding;
-  /// Which of the module's meshes `sharding` speaks of. Tensors of different
-  /// meshes exchange nothing.
   int32_t mesh = kNone;
-  /// The tensors of a group have one sharding.
-  int32_t group = kNone;
-  /// The ops to visit when this changes, the most urgent last: the op that
-  /// defines it, then its users from the last in the program to the first.
-  llvm::SmallVector<int32_t, 2> neighbours;
+
+  bool operator==(const MeshSharding &o) const {
+    return mesh == o.mesh && sharding == o.sharding;
+  }
 };
 
-struct GraphOp {
+/// All that propagation knows of an op besides its tensors.
+struct OpForm {
   FactorRule rule;
-  /// Operands, then results; kNone for what is no tensor.
-  llvm::SmallVector<int32_t, 4> tensors;
   PropagationClass propagationClass = PropagationClass::Compute;
   /// Of a propagation barrier.
   Direction allowed = Direction::Both;
@@ -55,21 +57,95 @@ struct GraphOp {
   /// Of an edge into or out of a manual computation: how the tensors in
   /// `inside` look from the outside, where the rule holds.
   ManualBoundary boundary;
-  llvm::SmallBitVector inside;
+  llvm::SmallVector<bool, 0> inside;
 
   bool isInside(size_t tensor) const {
     return !inside.empty() && inside[tensor];
   }
+
+  bool operator==(const OpForm &o) const {
+    return propagationClass == o.propagationClass && allowed == o.allowed &&
+           elementwise == o.elementwise && onlyUser == o.onlyUser &&
+           inside == o.inside && boundary == o.boundary && rule == o.rule;
+  }
 };
 
-struct PropagationGraph {
-  std::vector<GraphTensor> tensors;
+llvm::hash_code hash_value(const MeshSharding &sharding);
+llvm::hash_code hash_value(const OpForm &form);
+
+/// Ops, each with the number of its form and its tensors: operands, then
+/// results; kNone for what is no tensor.
+class OpArray {
+public:
+  int32_t size() const { return forms.size(); }
+  int32_t form(int32_t op) const { return forms[op]; }
+  llvm::ArrayRef<int32_t> tensors(int32_t op) const {
+    return llvm::ArrayRef(allTensors)
+        .slice(firsts[op], firsts[op + 1] - firsts[op]);
+  }
+  int32_t add(int32_t form, llvm::ArrayRef<int32_t> tensors);
+  /// Room for so many, and so many tensors of theirs.
+  void reserve(size_t ops, size_t tensors);
+
+private:
+  std::vector<int32_t> forms;
+  std::vector<int32_t> firsts = {0};
+  std::vector<int32_t> allTensors;
+};
+
+class PropagationGraph {
+public:
+  /// Room for so many tensors and ops, which have so many tensors together.
+  void reserve(size_t tensors, size_t ops, size_t tensorsOfOps);
+  /// With a sharding that was interned.
+  int32_t addTensor(int32_t shardingId);
   /// In program order.
-  std::vector<GraphOp> ops;
-  /// Operand of the terminator to result of the function.
-  std::vector<GraphOp> returns;
-  /// Members of each group.
+  int32_t addOp(const OpForm &form, llvm::ArrayRef<int32_t> tensors);
+  /// From the operand of a terminator to the result of the function.
+  void addReturn(const OpForm &form, llvm::ArrayRef<int32_t> tensors);
+  /// From now on the tensors have one sharding. Each is in one group at most.
+  void addGroup(llvm::ArrayRef<int32_t> tensors);
+  /// To be called after the last addOp.
+  void connect();
+
+  int32_t numTensors() const { return shardingIds.size(); }
+  const OpArray &ops() const { return programOps; }
+  const OpArray &returns() const { return returnOps; }
+  const OpForm &form(int32_t id) const { return forms[id]; }
+  int32_t numForms() const { return forms.size(); }
+
+  const TensorSharding &sharding(int32_t tensor) const {
+    return shardings[shardingIds[tensor]].sharding;
+  }
+  int32_t mesh(int32_t tensor) const {
+    return shardings[shardingIds[tensor]].mesh;
+  }
+  /// Tensors with equal ids have equal shardings of one mesh.
+  int32_t shardingId(int32_t tensor) const { return shardingIds[tensor]; }
+  const MeshSharding &shardingOf(int32_t id) const { return shardings[id]; }
+  int32_t intern(const MeshSharding &sharding) {
+    return shardings.intern(sharding);
+  }
+  void setSharding(int32_t tensor, int32_t id) { shardingIds[tensor] = id; }
+
+  /// The tensors that have one sharding with this one, itself included.
+  llvm::ArrayRef<int32_t> groupOf(const int32_t &tensor) const;
+  /// The ops to visit when this changes, the most urgent last: those that
+  /// define it, then its users from the last in the program to the first.
+  llvm::ArrayRef<int32_t> neighbours(int32_t tensor) const {
+    return llvm::ArrayRef(allNeighbours)
+        .slice(firstNeighbours[tensor],
+               firstNeighbours[tensor + 1] - firstNeighbours[tensor]);
+  }
+
+private:
+  Interner<MeshSharding> shardings;
+  Interner<OpForm> forms;
+  std::vector<int32_t> shardingIds;
+  OpArray programOps, returnOps;
   std::vector<llvm::SmallVector<int32_t>> groups;
+  llvm::DenseMap<int32_t, int32_t> groupOfTensor;
+  std::vector<int32_t> firstNeighbours, allNeighbours;
 };
 
 /// `numOperands` operands and one result, all of `shape`, dim by dim.

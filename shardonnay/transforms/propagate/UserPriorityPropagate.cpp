@@ -30,7 +30,7 @@ protected:
     propagateByUserPriority(module.graph, strategy, runOpPriority);
     module.write();
     if (keepShardingRules)
-      module.writeRules();
+      writeRuleAttributes(getOperation());
   }
 };
 } // namespace

@@ -1,0 +1,108 @@
+//===- PropagationGraph.cpp -----------------------------------------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardonnay/transforms/propagate/PropagationGraph.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Sequence.h"
+
+namespace shardonnay {
+
+FactorRule identityRule(llvm::ArrayRef<int64_t> shape, int64_t numOperands) {
+  FactorRuleBuilder builder(
+      llvm::SmallVector<int64_t>(numOperands, shape.size()), shape.size());
+  for (auto [dim, size] : llvm::enumerate(shape)) {
+    int64_t d = dim;
+    builder.add(size, llvm::SmallVector<int64_t>(numOperands, d), d);
+  }
+  return builder.build();
+}
+
+llvm::hash_code hash_value(const MeshSharding &sharding) {
+  return llvm::hash_combine(hash_value(sharding.sharding), sharding.mesh);
+}
+
+llvm::hash_code hash_value(const OpForm &form) {
+  return llvm::hash_combine(hash_value(form.rule), form.propagationClass,
+                            form.allowed, form.elementwise, form.onlyUser);
+}
+
+int32_t OpArray::add(int32_t form, llvm::ArrayRef<int32_t> tensors) {
+  forms.push_back(form);
+  llvm::append_range(allTensors, tensors);
+  firsts.push_back(allTensors.size());
+  return forms.size() - 1;
+}
+
+void OpArray::reserve(size_t ops, size_t tensors) {
+  forms.reserve(ops);
+  firsts.reserve(ops + 1);
+  allTensors.reserve(tensors);
+}
+
+void PropagationGraph::reserve(size_t tensors, size_t ops,
+                               size_t tensorsOfOps) {
+  shardingIds.reserve(tensors);
+  programOps.reserve(ops, tensorsOfOps);
+}
+
+int32_t PropagationGraph::addTensor(int32_t shardingId) {
+  shardingIds.push_back(shardingId);
+  return shardingIds.size() - 1;
+}
+
+int32_t PropagationGraph::addOp(const OpForm &form,
+                                llvm::ArrayRef<int32_t> tensors) {
+  return programOps.add(forms.intern(form), tensors);
+}
+
+void PropagationGraph::addReturn(const OpForm &form,
+                                 llvm::ArrayRef<int32_t> tensors) {
+  returnOps.add(forms.intern(form), tensors);
+}
+
+void PropagationGraph::addGroup(llvm::ArrayRef<int32_t> tensors) {
+  for (int32_t tensor : tensors)
+    groupOfTensor[tensor] = groups.size();
+  groups.emplace_back(tensors);
+}
+
+llvm::ArrayRef<int32_t> PropagationGraph::groupOf(const int32_t &tensor) const {
+  auto found = groupOfTensor.find(tensor);
+  return found == groupOfTensor.end() ? llvm::ArrayRef<int32_t>(tensor)
+                                      : groups[found->second];
+}
+
+void PropagationGraph::connect() {
+  firstNeighbours.assign(shardingIds.size() + 1, 0);
+  size_t total = 0;
+  for (int32_t op : llvm::seq(programOps.size()))
+    for (int32_t tensor : programOps.tensors(op))
+      if (tensor != kNone) {
+        ++firstNeighbours[tensor];
+        ++total;
+      }
+  // Each is the end of its tensor's part, and moves to its start as that is
+  // filled from the back.
+  for (size_t tensor = 1; tensor < firstNeighbours.size(); ++tensor)
+    firstNeighbours[tensor] += firstNeighbours[tensor - 1];
+  allNeighbours.resize(total);
+  auto add = [&](int32_t tensor, int32_t op) {
+    if (tensor != kNone)
+      allNeighbours[--firstNeighbours[tensor]] = op;
+  };
+  auto numOperands = [&](int32_t op) {
+    return forms[programOps.form(op)].rule.operands.size();
+  };
+  for (int32_t op : llvm::seq(programOps.size()))
+    for (int32_t tensor : programOps.tensors(op).take_front(numOperands(op)))
+      add(tensor, op);
+  for (int32_t op : llvm::reverse(llvm::seq(programOps.size())))
+    for (int32_t tensor : programOps.tensors(op).drop_front(numOperands(op)))
+      add(tensor, op);
+}
+
+} // namespace shardonnay
