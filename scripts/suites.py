@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What scripts/check runs: [--long] [SUITE ...]
 
-Suites, in order: format tidy layout unit lit python e2e; all of them by default. A suite that ran nothing has failed. The
+Suites, in order: format tidy layout docs unit lit python e2e; all of them by default. A suite that ran nothing has failed. The
 last line is the sum: `N passed, N failed`.
 
 --long  tidy on every file, property tests with 20 times the cases, the tests marked `long`.
@@ -117,6 +117,12 @@ def check_layout(options):
     return (0, 1) if status else (1, 0)
 
 
+def check_docs(options):
+    status, text = output_of("scripts/reference-docs", "--check")
+    print(text, end="")
+    return (0, 1) if status else (1, 0)
+
+
 def check_unit(options):
     """Every test program that CMake registered, each with its own JUnit file."""
     results = RESULTS / "unit"
@@ -153,6 +159,7 @@ SUITES = {
     "format": check_format,
     "tidy": check_tidy,
     "layout": check_layout,
+    "docs": check_docs,
     "unit": check_unit,
     "lit": check_lit,
     "python": lambda options: pytest("python/test", options),
