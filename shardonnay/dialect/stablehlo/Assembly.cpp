@@ -353,3 +353,70 @@ void stablehlo::printDotAttributes(OpAsmPrinter &printer, Operation *,
     printer.printStrippedAttrOrType(algorithm);
   }
 }
+
+//===----------------------------------------------------------------------===//
+// Custom calls, composites, tuples, tokens
+//===----------------------------------------------------------------------===//
+
+ParseResult stablehlo::parseCallTarget(OpAsmParser &parser,
+                                       StringAttr &target) {
+  return parser.parseSymbolName(target);
+}
+
+void stablehlo::printCallTarget(OpAsmPrinter &printer, Operation *,
+                                StringAttr target) {
+  printer.printSymbolName(target.getValue());
+}
+
+ParseResult
+stablehlo::parseRegions(OpAsmParser &parser,
+                        SmallVectorImpl<std::unique_ptr<Region>> &regions) {
+  if (parser.parseOptionalLParen())
+    return success();
+  do {
+    if (parser.parseRegion(*regions.emplace_back(std::make_unique<Region>())))
+      return failure();
+  } while (succeeded(parser.parseOptionalComma()));
+  return parser.parseRParen();
+}
+
+void stablehlo::printRegions(OpAsmPrinter &printer, Operation *,
+                             RegionRange regions) {
+  if (regions.empty())
+    return;
+  printer << " (";
+  llvm::interleaveComma(regions, printer,
+                        [&](Region *region) { printer.printRegion(*region); });
+  printer << ')';
+}
+
+ParseResult stablehlo::parseTupleType(OpAsmParser &parser,
+                                      SmallVectorImpl<Type> &operands,
+                                      Type &result) {
+  TupleType tuple;
+  if (parser.parseType(tuple))
+    return failure();
+  operands.append(tuple.begin(), tuple.end());
+  result = tuple;
+  return success();
+}
+
+void stablehlo::printTupleType(OpAsmPrinter &printer, Operation *, TypeRange,
+                               Type result) {
+  printer << result;
+}
+
+ParseResult
+stablehlo::parseRepeatedType(OpAsmParser &parser,
+                             ArrayRef<OpAsmParser::UnresolvedOperand> operands,
+                             SmallVectorImpl<Type> &types, Type &result) {
+  if (parser.parseType(result))
+    return failure();
+  types.assign(operands.size(), result);
+  return success();
+}
+
+void stablehlo::printRepeatedType(OpAsmPrinter &printer, Operation *,
+                                  OperandRange, TypeRange, Type result) {
+  printer << result;
+}

@@ -104,6 +104,28 @@ void printWindowFields(OpAsmPrinter &printer, Operation *op,
                        DenseI64ArrayAttr rhsDilation,
                        DenseBoolArrayAttr reversal);
 
+// `@target`
+ParseResult parseCallTarget(OpAsmParser &parser, StringAttr &target);
+void printCallTarget(OpAsmPrinter &printer, Operation *op, StringAttr target);
+
+// ` ({..}, {..})`; nothing if there are no regions.
+ParseResult parseRegions(OpAsmParser &parser,
+                         SmallVectorImpl<std::unique_ptr<Region>> &regions);
+void printRegions(OpAsmPrinter &printer, Operation *op, RegionRange regions);
+
+// The tuple, whose types are those of the operands.
+ParseResult parseTupleType(OpAsmParser &parser, SmallVectorImpl<Type> &operands,
+                           Type &result);
+void printTupleType(OpAsmPrinter &printer, Operation *op, TypeRange operands,
+                    Type result);
+
+// One type for all operands and the result.
+ParseResult parseRepeatedType(OpAsmParser &parser,
+                              ArrayRef<OpAsmParser::UnresolvedOperand> operands,
+                              SmallVectorImpl<Type> &types, Type &result);
+void printRepeatedType(OpAsmPrinter &printer, Operation *op,
+                       OperandRange operands, TypeRange types, Type result);
+
 } // namespace mlir::stablehlo
 
 #endif // SHARDONNAY_DIALECT_STABLEHLO_ASSEMBLY_H

@@ -41,6 +41,8 @@ def StablehloDialect : Dialect {
     void addCollectiveOps();
     void addConvolutionOps();
     void addWindowOps();
+    void addCustomOps();
+    void addTransferOps();
   }];
 }
 
@@ -51,6 +53,14 @@ def StablehloDialect : Dialect {
 def TokenType : TypeDef<StablehloDialect, "Token"> {
   let mnemonic = "token";
   let summary = "orders side effects; holds no data";
+}
+
+def FutureType : TypeDef<StablehloDialect, "Future"> {
+  let mnemonic = "future";
+  let summary = "tensors that a started computation will have";
+  let parameters = (ins ArrayRefParameter<"::mlir::Type">:$types);
+  let assemblyFormat = "`<` $types `>`";
+  let genVerifyDecl = 1;
 }
 
 def BoolElement : AnyTypeOf<[I1], "bool">;
@@ -82,6 +92,15 @@ def HLOValue : AnyTypeOf<[HLOTensor, TokenType]>;
 def HLOBuffer : MemRefOf<[
   BoolElement, IntElement, FloatElement, ComplexElement]>;
 def HLOLoopValue : AnyTypeOf<[HLOTensor, TokenType, HLOBuffer]>;
+def HLOStaticTensor : StaticShapeTensorOf<[
+  BoolElement, IntElement, FloatElement, ComplexElement]>;
+def HLOStaticValue : AnyTypeOf<[HLOStaticTensor, TokenType]>;
+def HLOTuple : NestedTupleOf<[HLOTensor, TokenType, HLOBuffer]>;
+def HLOCallValue : AnyTypeOf<[
+  TensorOf<[BoolElement, IntElement, FloatElement, ComplexElement]>, TokenType,
+  HLOTuple, HLOBuffer, FutureType]>;
+def HLONestedValue : AnyTypeOf<[HLOTensor, TokenType, HLOTuple]>;
+def HLOTupleElement : AnyTypeOf<[HLOTensor, TokenType, HLOBuffer, HLOTuple]>;
 
 //===----------------------------------------------------------------------===//
 // Enumerations, spelled `#stablehlo<mnemonic VALUE>`
@@ -207,6 +226,21 @@ def ConvDimensionNumbersAttr
     DimsField:$kernel_spatial_dimensions, "int64_t":$output_batch_dimension,
     "int64_t":$output_feature_dimension, DimsField:$output_spatial_dimensions);
   let hasCustomAssemblyFormat = 1;
+}
+
+// Printed even if empty.
+def IndicesField : ArrayRefParameter<"int64_t", "indices"> {
+  let parser = "::mlir::stablehlo::parseDims($_parser)";
+  let printer = "::mlir::stablehlo::printDims($_printer, $_self)";
+}
+
+def OutputOperandAliasAttr
+  : StructAttr<"OutputOperandAlias", "output_operand_alias"> {
+  let summary = "that part of the result lives in the buffer of part of an "
+                "operand";
+  let parameters = (ins
+    IndicesField:$output_tuple_indices, "int64_t":$operand_index,
+    IndicesField:$operand_tuple_indices);
 }
 
 def ChannelHandleAttr : StructAttr<"ChannelHandle", "channel_handle"> {

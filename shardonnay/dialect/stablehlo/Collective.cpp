@@ -242,3 +242,7 @@ LogicalResult CollectivePermuteOp::verify() {
   }
   return success();
 }
+
+LogicalResult CollectiveBroadcastOp::verify() {
+  return checkGroups(*this, getReplicaGroups());
+}

@@ -71,4 +71,19 @@ def CollectivePermuteOp : CollectiveOp<"collective_permute",
   let results = (outs HLOTensor:$result);
 }
 
+def CollectiveBroadcastOp : CollectiveOp<"collective_broadcast",
+    [NoMemoryEffect, SameOperandsAndResultType]> {
+  let summary = "on each device of a group, the tensor of the group's first";
+  let arguments = !con((ins HLOTensor:$operand), groups);
+  let results = (outs HLOTensor:$result);
+}
+
+// The sum of an all_reduce over replicas, in its old form.
+def CrossReplicaSumOp : HLOOp<"cross-replica-sum",
+    [NoMemoryEffect, SameOperandsAndResultType]> {
+  let summary = "on every replica of a group, the sum of the group's tensors";
+  let arguments = (ins HLOTensor:$operand, I64ElementsAttr:$replica_groups);
+  let results = (outs HLOTensor:$result);
+}
+
 #endif // SHARDONNAY_DIALECT_STABLEHLO_COLLECTIVE_TD

@@ -42,6 +42,8 @@ void StablehloDialect::initialize() {
   addCollectiveOps();
   addConvolutionOps();
   addWindowOps();
+  addCustomOps();
+  addTransferOps();
 }
 
 Operation *StablehloDialect::materializeConstant(OpBuilder &builder,

@@ -13,6 +13,7 @@
 #include "mlir/IR/Dialect.h"
 #include "mlir/IR/OpDefinition.h"
 #include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -81,5 +82,9 @@ ResultAccuracyAttr defaultAccuracy(MLIRContext *context);
 #include "shardonnay/dialect/stablehlo/Convolution.h.inc"
 #define GET_OP_CLASSES
 #include "shardonnay/dialect/stablehlo/Window.h.inc"
+#define GET_OP_CLASSES
+#include "shardonnay/dialect/stablehlo/Custom.h.inc"
+#define GET_OP_CLASSES
+#include "shardonnay/dialect/stablehlo/Transfer.h.inc"
 
 #endif // SHARDONNAY_DIALECT_STABLEHLO_STABLEHLO_H

@@ -133,7 +133,7 @@ func.func @complex_of_float(%x: tensor<4xf32>) {
 // -----
 
 func.func @unknown_op(%x: tensor<4xf32>) {
-  // expected-error @+1 {{custom op 'stablehlo.custom_call' is unknown}}
-  %0 = stablehlo.custom_call @f(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  // expected-error @+1 {{custom op 'stablehlo.no_such_op' is unknown}}
+  %0 = stablehlo.no_such_op @f(%x) : (tensor<4xf32>) -> tensor<4xf32>
   return
 }
