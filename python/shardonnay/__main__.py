@@ -24,6 +24,12 @@ def _parser():
             action="store_true",
             help="an op that cannot be computed on shards is an error, not a warning with its bytes",
         )
+        added.add_argument(
+            "--device-model",
+            default="cpu",
+            metavar="MODEL",
+            help="what plans are priced by: bytes, cpu, gpu-node, gpu-cluster, tpu-torus, or a JSON file (default: %(default)s)",
+        )
         added.set_defaults(action=action)
         return added
 
@@ -60,7 +66,13 @@ def _write(path, text):
 
 
 def _compiled(text, name, options, to=STAGES[-1]):
-    compiled = compile(text, to=to, no_implicit_replication=options.no_implicit_replication, name=name)
+    compiled = compile(
+        text,
+        to=to,
+        no_implicit_replication=options.no_implicit_replication,
+        device_model=options.device_model,
+        name=name,
+    )
     for diagnostic in compiled.diagnostics:
         print(diagnostic, file=sys.stderr)
     return compiled

@@ -7,7 +7,9 @@
 
 #include "shardonnay/cost/DeviceModel.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/JSON.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include <algorithm>
 
 namespace json = llvm::json;
@@ -59,6 +61,20 @@ std::vector<llvm::StringRef> DeviceModel::builtInNames() {
   for (const DeviceModel &model : builtIns())
     names.push_back(model.name);
   return names;
+}
+
+std::optional<DeviceModel> DeviceModel::load(llvm::StringRef nameOrPath,
+                                             std::string &error) {
+  if (const DeviceModel *model = find(nameOrPath))
+    return *model;
+  auto file = llvm::MemoryBuffer::getFile(nameOrPath, /*IsText=*/true);
+  if (!file) {
+    error = "device model '" + nameOrPath.str() + "': expected one of " +
+            llvm::join(builtInNames(), ", ") +
+            ", or the path of a JSON file (" + file.getError().message() + ")";
+    return std::nullopt;
+  }
+  return parse((*file)->getBuffer(), error);
 }
 
 double DeviceModel::computeTime(double flops, double bytesTouched) const {

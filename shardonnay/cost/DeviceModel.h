@@ -67,6 +67,10 @@ struct DeviceModel {
   static const DeviceModel *find(llvm::StringRef name);
   /// "bytes", "cpu", ...
   static std::vector<llvm::StringRef> builtInNames();
+  /// The built-in model of that name, or else the one in the JSON file at that
+  /// path. Nothing if there is neither; `error` then says why.
+  static std::optional<DeviceModel> load(llvm::StringRef nameOrPath,
+                                         std::string &error);
   /// Reads a model:
   ///   {"name": "mine", "bandwidth": 1e11, "latency": 1e-6,
   ///    "axes": {"data": {"bandwidth": 2.5e10, "latency": 5e-6}},

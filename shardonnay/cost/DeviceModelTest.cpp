@@ -60,6 +60,15 @@ TEST(DeviceModel, refusesWhatItCannotRead) {
             "axis \"d\" has no \"latency\"");
 }
 
+TEST(DeviceModel, loadsByNameOrSaysWhatThereIs) {
+  std::string error;
+  EXPECT_EQ(DeviceModel::load("tpu-torus", error)->name, "tpu-torus");
+  EXPECT_FALSE(DeviceModel::load("/no/such/file", error));
+  EXPECT_EQ(error, "device model '/no/such/file': expected one of bytes, cpu, "
+                   "gpu-node, gpu-cluster, tpu-torus, or the path of a JSON "
+                   "file (No such file or directory)");
+}
+
 TEST(MeshCosts, theSlowestAxisRules) {
   DeviceModel model;
   model.link = {100, 1};

@@ -70,12 +70,15 @@ void addExport(OpPassManager &pm) {
 void addReshard(OpPassManager &pm, const PipelineOptions &options) {
   InsertExplicitReshardsPassOptions reshards;
   reshards.noImplicitReplication = options.noImplicitReplication;
+  reshards.deviceModel = options.deviceModel;
   pm.addNestedPass<func::FuncOp>(createInsertExplicitReshardsPass(reshards));
-  pm.addNestedPass<func::FuncOp>(createDeferReductionsPass());
+  pm.addNestedPass<func::FuncOp>(
+      createDeferReductionsPass({options.deviceModel}));
 }
 
-void addCollectives(OpPassManager &pm) {
-  pm.addNestedPass<func::FuncOp>(createReshardToCollectivesPass());
+void addCollectives(OpPassManager &pm, const PipelineOptions &options) {
+  pm.addNestedPass<func::FuncOp>(
+      createReshardToCollectivesPass({options.deviceModel}));
 }
 
 void addPartition(OpPassManager &pm) {
@@ -97,6 +100,11 @@ struct PartitionPipelineOptions
       llvm::cl::desc("A gather because an op can't be computed on shards is an "
                      "error"),
       llvm::cl::init(false)};
+  Option<std::string> deviceModel{
+      *this, "device-model",
+      llvm::cl::desc(
+          "What the devices can do: a built-in model or a JSON file"),
+      llvm::cl::init("cpu")};
 };
 
 } // namespace
@@ -129,7 +137,7 @@ void addStage(OpPassManager &pm, Stage stage, const PipelineOptions &options) {
   case Stage::Reshard:
     return addReshard(pm, options);
   case Stage::Collectives:
-    return addCollectives(pm);
+    return addCollectives(pm, options);
   case Stage::Partition:
     return addPartition(pm);
   case Stage::Emit:
@@ -158,7 +166,8 @@ void registerAllPipelines() {
       "From a program as JAX prints it to the StableHLO of one device",
       [](OpPassManager &pm, const PartitionPipelineOptions &options) {
         for (Stage stage : allStages())
-          addStage(pm, stage, {options.noImplicitReplication});
+          addStage(pm, stage,
+                   {options.noImplicitReplication, options.deviceModel});
       });
 }
 

@@ -16,6 +16,7 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include <optional>
+#include <string>
 
 namespace mlir {
 class OpPassManager;
@@ -45,6 +46,8 @@ struct PipelineOptions {
   /// An op that can't be computed on shards and gathers something is an error,
   /// not a warning.
   bool noImplicitReplication = false;
+  /// What plans and choices are priced by: see DeviceModel::load.
+  std::string deviceModel = "cpu";
 };
 
 /// Appends the passes of one stage to a pass manager on the module.

@@ -37,6 +37,10 @@ static SmallVector<AssignmentTensor, 4> rowsOf(const ChoiceProblem &problem) {
   return rows;
 }
 
+FactorAssignment voteAssignment(const ChoiceProblem &problem) {
+  return assignFactors({problem.rule, rowsOf(problem), problem.contraction});
+}
+
 /// The points of the factor space that one device computes.
 static double localPoints(const FactorRule &rule,
                           const FactorAssignment &assignment) {
@@ -44,6 +48,15 @@ static double localPoints(const FactorRule &rule,
   for (auto [factor, axes] : zip_equal(rule.factors, assignment))
     points *= static_cast<double>(factor.size) / axes.numShards();
   return points;
+}
+
+std::optional<double> OpChooser::priceOfReshard(const Layout &source,
+                                                const Layout &target,
+                                                int64_t elementBytes) {
+  std::string error;
+  const ReshardPlan *plan =
+      planner.plan({mesh, source, target, elementBytes, costs}, error);
+  return plan ? std::optional(plan->price) : std::nullopt;
 }
 
 std::optional<double> OpChooser::price(const ChoiceProblem &problem,
@@ -59,14 +72,12 @@ std::optional<double> OpChooser::price(const ChoiceProblem &problem,
       continue;
     Layout outside = Layout::get(tensor.sharding, tensor.shape);
     bool isOperand = static_cast<int64_t>(i) < numOperands;
-    std::string error;
-    const ReshardPlan *plan =
-        planner.plan({mesh, isOperand ? outside : inside,
-                      isOperand ? inside : outside, tensor.elementBytes, costs},
-                     error);
-    if (!plan)
+    std::optional<double> price =
+        priceOfReshard(isOperand ? outside : inside,
+                       isOperand ? inside : outside, tensor.elementBytes);
+    if (!price)
       return std::nullopt;
-    total += plan->price;
+    total += *price;
   }
   double flops =
       problem.contraction ? 2 * localPoints(problem.rule, assignment) : 0;
@@ -85,6 +96,8 @@ public:
   FactorAssignment run();
 
 private:
+  /// The voted assignment takes the operands as they lie.
+  bool operandsAgree() const;
   bool collectAxes();
   bool add(AxisRef axis);
   void distribute(size_t axis, FactorAssignment &assignment);
@@ -98,23 +111,39 @@ private:
   SmallVector<AssignmentTensor, 4> rows;
   SmallVector<AxisRef, 6> axes;
   FactorAssignment best;
+  /// What may only be extended; empty if anything goes.
+  FactorAssignment kept;
   double bestPrice = 0;
-  double mostPoints = HUGE_VAL;
+  double mostPoints = 0;
 };
 
 } // namespace
 
 FactorAssignment Enumeration::run() {
-  best = assignFactors({problem.rule, rows, problem.contraction});
+  best = voteAssignment(problem);
   std::optional<double> voted = chooser.price(problem, best);
   if (!voted || *voted == 0 || !collectAxes())
     return best;
   bestPrice = *voted;
-  if (problem.contraction && costs.computePrice(1, 0) == 0)
-    mostPoints = kRepeatedCompute * localPoints(problem.rule, best);
+  mostPoints = kRepeatedWork * localPoints(problem.rule, best);
+  if (operandsAgree())
+    kept = best;
   FactorAssignment assignment(problem.rule.factors.size());
   distribute(0, assignment);
   return best;
+}
+
+bool Enumeration::operandsAgree() const {
+  for (size_t i = 0; i < problem.rule.operands.size(); ++i) {
+    const ChoiceTensor &tensor = problem.tensors[i];
+    TensorSharding needed = shardingUnder(best, problem.rule, i);
+    if (!tensor.free && !all_of_zip(needed.dims, tensor.sharding.dims,
+                                    [](const auto &a, const auto &b) {
+                                      return a.axes == b.axes;
+                                    }))
+      return false;
+  }
+  return true;
 }
 
 /// Fails if a part of the axis is known as another axis.
@@ -190,6 +219,9 @@ void Enumeration::consider(const FactorAssignment &assignment) {
   if (!isLawful(assignment, problem.rule) ||
       localPoints(problem.rule, assignment) > mostPoints)
     return;
+  for (auto [before, after] : zip(kept, assignment))
+    if (!before.isPrefixOf(after))
+      return;
   std::optional<double> price = chooser.price(problem, assignment);
   if (!price || *price >= bestPrice)
     return;

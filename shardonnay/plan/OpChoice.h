@@ -13,8 +13,9 @@
 //   wanted the op's own time on what a device has of it
 //
 // by one device model, and the cheapest assignment wins. The voted one stays
-// unless another is strictly cheaper. Under a model that does not price compute
-// a contraction may not do more than kRepeatedCompute times the FLOPs of the
+// unless another is strictly cheaper. What propagation decided is not undone:
+// an op that takes its operands as they lie may only be cut further, and none
+// has a device compute more than kRepeatedWork times what it would under the
 // voted assignment.
 //
 // The space: every axis that some tensor has (a contraction: every axis of the
@@ -63,8 +64,12 @@ struct ChoiceProblem {
   }
 };
 
-/// What an assignment may repeat of a contraction where compute has no price.
-inline constexpr double kRepeatedCompute = 1.02;
+/// The voted assignment (FactorAssignment.h).
+FactorAssignment voteAssignment(const ChoiceProblem &problem);
+
+/// How much more of the factor space a device may compute than under the voted
+/// assignment.
+inline constexpr double kRepeatedWork = 1.02;
 /// How many assignments are looked at.
 inline constexpr int64_t kChoiceBudget = 20000;
 
@@ -76,6 +81,10 @@ public:
 
   /// The cheapest assignment.
   const FactorAssignment &choose(const ChoiceProblem &problem);
+  /// The price of a reshard in byte times; nothing if it has no plan.
+  std::optional<double> priceOfReshard(const Layout &source,
+                                       const Layout &target,
+                                       int64_t elementBytes);
   /// The price of an assignment in byte times; nothing if some tensor has no
   /// plan.
   std::optional<double> price(const ChoiceProblem &problem,

@@ -85,7 +85,8 @@ TEST(OpChoice, computeIsNotRepeatedToSaveBytes) {
 //===----------------------------------------------------------------------===//
 
 /// The cheapest way to compute the matmul, by all ways to cut i, k and j by
-/// disjoint lists of axes, in any order, priced by plans.
+/// disjoint lists of axes, in any order, priced by plans: of those that do no
+/// more work than the voted one and, if that moves no operand, extend it.
 double cheapest(const ChoiceProblem &problem, const MeshCosts &costs) {
   std::vector<AxisList> lists = {none, d, m, {d[0], m[0]}, {m[0], d[0]}};
   auto planned = [&](const ChoiceTensor &tensor, const Layout &inside,
@@ -97,11 +98,24 @@ double cheapest(const ChoiceProblem &problem, const MeshCosts &costs) {
                        error)
         ->price;
   };
+  FactorAssignment voted = voteAssignment(problem);
+  auto lies = [&](int64_t t, int64_t dim, int64_t factor) {
+    return problem.tensors[t].sharding.dims[dim].axes == voted[factor];
+  };
+  bool operandsStay =
+      lies(0, 0, 0) && lies(0, 1, 1) && lies(1, 0, 1) && lies(1, 1, 2);
+  int64_t work =
+      voted[0].numShards() * voted[1].numShards() * voted[2].numShards();
   double best = HUGE_VAL;
   for (const AxisList &i : lists)
     for (const AxisList &k : lists)
       for (const AxisList &j : lists) {
         if (i.overlaps(k) || k.overlaps(j) || i.overlaps(j))
+          continue;
+        if (i.numShards() * k.numShards() * j.numShards() < work ||
+            (operandsStay &&
+             !(voted[0].isPrefixOf(i) && voted[1].isPrefixOf(k) &&
+               voted[2].isPrefixOf(j))))
           continue;
         auto layout = [&](const ChoiceTensor &tensor, AxisList a, AxisList b) {
           Layout result = Layout::replicated(tensor.shape);

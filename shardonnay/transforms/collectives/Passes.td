@@ -31,6 +31,11 @@ def ReshardToCollectivesPass
     ```
   }];
   let dependentDialects = ["mlir::sdy::SdyDialect"];
+  let options = [
+    Option<"deviceModel", "device-model", "std::string", "\"cpu\"",
+           "What the devices can do: bytes, cpu, gpu-node, gpu-cluster, "
+           "tpu-torus, or the path of a JSON file (cost/DeviceModel.h)">,
+  ];
 }
 
 #endif // SHARDONNAY_TRANSFORMS_COLLECTIVES_PASSES_TD

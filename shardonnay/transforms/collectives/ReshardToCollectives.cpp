@@ -17,6 +17,7 @@
 
 #include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
+#include "shardonnay/explain/DeviceModelOption.h"
 #include "shardonnay/plan/ReshardPlan.h"
 #include "shardonnay/transforms/collectives/Passes.h"
 
@@ -31,8 +32,9 @@ namespace {
 
 class ReshardLowering {
 public:
-  ReshardLowering(sdy::ReshardOp op, ReshardPlanner &planner)
-      : op(op), planner(planner), builder(op),
+  ReshardLowering(sdy::ReshardOp op, const DeviceModel &model,
+                  ReshardPlanner &planner)
+      : op(op), model(model), planner(planner), builder(op),
         source(sdy::getSharding(op.getInput())), target(op.getSharding()) {}
 
   LogicalResult run();
@@ -58,6 +60,7 @@ private:
   }
 
   sdy::ReshardOp op;
+  const DeviceModel &model;
   ReshardPlanner &planner;
   OpBuilder builder;
   /// Null if the input is replicated.
@@ -114,7 +117,8 @@ FailureOr<ReshardProblem> ReshardLowering::readProblem() {
   int64_t bytes = 8;
   if (element.isIntOrFloat())
     bytes = llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
-  return ReshardProblem{sdy::toMesh(mesh), *from, *to, bytes};
+  return ReshardProblem{sdy::toMesh(mesh), *from, *to, bytes,
+                        toMeshCosts(model, mesh)};
 }
 
 FailureOr<Layout>
@@ -180,15 +184,23 @@ Value ReshardLowering::emit(Value input, const Step &step) {
 
 struct ReshardToCollectivesPass
     : impl::ReshardToCollectivesPassBase<ReshardToCollectivesPass> {
+  using ReshardToCollectivesPassBase::ReshardToCollectivesPassBase;
+
+  LogicalResult initialize(MLIRContext *context) override {
+    return loadDeviceModel(deviceModel, context, model);
+  }
+
   void runOnOperation() override {
     ReshardPlanner planner;
     bool ok = true;
     getOperation().walk([&](sdy::ReshardOp op) {
-      ok &= succeeded(ReshardLowering(op, planner).run());
+      ok &= succeeded(ReshardLowering(op, *model, planner).run());
     });
     if (!ok)
       signalPassFailure();
   }
+
+  std::shared_ptr<const DeviceModel> model;
 };
 
 } // namespace

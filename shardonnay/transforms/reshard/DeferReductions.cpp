@@ -22,6 +22,7 @@
 
 #include "shardonnay/dialect/sdy/Ops.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
+#include "shardonnay/explain/DeviceModelOption.h"
 #include "shardonnay/plan/ReshardPlan.h"
 #include "shardonnay/transforms/reshard/OpProblem.h"
 #include "shardonnay/transforms/reshard/Passes.h"
@@ -74,8 +75,8 @@ bool meetsAnother(Value value, const AxisList &axes, const MeshScope &scope) {
 class OpDeferral {
 public:
   OpDeferral(Operation *op, const FactorRule &rule, const MeshScope &scope,
-             ReshardPlanner &planner)
-      : op(op), rule(rule), scope(scope), planner(planner),
+             OpChooser &chooser)
+      : op(op), rule(rule), scope(scope), chooser(chooser),
         deferred(op->getNumOperands()), operands(op->getNumOperands()) {}
 
   void run() {
@@ -107,7 +108,7 @@ private:
   Operation *op;
   const FactorRule &rule;
   const MeshScope &scope;
-  ReshardPlanner &planner;
+  OpChooser &chooser;
   llvm::SmallBitVector deferred;
   /// The axes and the kind of the deferred operands.
   AxisList axes;
@@ -155,15 +156,14 @@ bool OpDeferral::moveSources() {
 
 bool OpDeferral::computeResult() {
   ReshardBuilder reshards;
-  OpProblem problem(op, rule, scope);
+  ChoiceProblem problem = readProblem(op, rule, scope);
   problem.tensors.back().free = true;
   for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
-    AssignmentTensor &tensor = problem.tensors[i];
-    tensor.free = reshards.isConstantExpression(operand);
+    problem.tensors[i].free = reshards.isConstantExpression(operand);
     if (deferred[i])
-      tensor.row = project(operands[i], rule.operands[i], rule.factors);
+      problem.tensors[i].sharding = operands[i];
   }
-  FactorAssignment assignment = problem.solve();
+  FactorAssignment assignment = voteAssignment(problem);
   for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
     if (!isa<RankedTensorType>(operand.getType()))
       continue;
@@ -192,15 +192,11 @@ LogicalResult OpDeferral::addPrice(Type type, const TensorSharding &from,
   auto tensor = cast<RankedTensorType>(type);
   int64_t elementBytes = localBytes(tensor.clone(ArrayRef<int64_t>{}),
                                     TensorSharding::fullyClosed(0));
-  std::string error;
-  const ReshardPlan *plan =
-      planner.plan({scope.toMesh(), Layout::get(from, tensor.getShape()),
-                    Layout::get(to, tensor.getShape()), elementBytes},
-                   error);
-  if (!plan)
-    return failure();
-  sum += plan->price;
-  return success();
+  std::optional<double> price =
+      chooser.priceOfReshard(Layout::get(from, tensor.getShape()),
+                             Layout::get(to, tensor.getShape()), elementBytes);
+  sum += price.value_or(0);
+  return success(price.has_value());
 }
 
 bool OpDeferral::isWorthIt() {
@@ -226,9 +222,8 @@ bool OpDeferral::isWorthIt() {
   // One reduction alone is deferred, in the hope to meet others, where the op
   // runs on as much data as before; on more only to meet another.
   if (deferred.count() == 1)
-    return after <= before &&
-           (sameDims ||
-            (isUnaryPassThrough(op) && meetsAnother(value, axes, scope)));
+    return after <= before && (sameDims || (isUnaryPassThrough(op) &&
+                                            meetsAnother(value, axes, scope)));
   return after < before;
 }
 
@@ -251,8 +246,14 @@ void OpDeferral::defer() {
 
 struct DeferReductionsPass
     : impl::DeferReductionsPassBase<DeferReductionsPass> {
+  using DeferReductionsPassBase::DeferReductionsPassBase;
+
+  LogicalResult initialize(MLIRContext *context) override {
+    return loadDeviceModel(deviceModel, context, model);
+  }
+
   void runOnOperation() override {
-    ReshardPlanner planner;
+    OpChoosers choosers(*model);
     for (Block &block : getOperation().getBody()) {
       std::optional<MeshScope> scope = MeshScope::ofBlock(block);
       if (!scope)
@@ -260,7 +261,7 @@ struct DeferReductionsPass
       for (Operation &op : llvm::make_early_inc_range(block))
         if (mayDefer(&op))
           if (std::optional<FactorRule> rule = getFittingRule(&op))
-            OpDeferral(&op, *rule, *scope, planner).run();
+            OpDeferral(&op, *rule, *scope, choosers.get(*scope)).run();
       mergeReshardChains(block);
     }
   }
@@ -271,6 +272,8 @@ struct DeferReductionsPass
            !isa_and_present<sdy::SdyDialect>(op->getDialect()) &&
            llvm::any_of(op->getOpOperands(), settlingReshard);
   }
+
+  std::shared_ptr<const DeviceModel> model;
 };
 
 } // namespace

@@ -21,6 +21,7 @@
 #include "mlir/Transforms/RegionUtils.h"
 #include "shardonnay/dialect/sdy/RuleAccess.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
+#include "shardonnay/explain/DeviceModelOption.h"
 #include "shardonnay/interfaces/DataFlowEdge.h"
 #include "shardonnay/transforms/reshard/OpProblem.h"
 #include "shardonnay/transforms/reshard/Passes.h"
@@ -38,8 +39,10 @@ namespace {
 
 class BlockResharder {
 public:
-  BlockResharder(func::FuncOp func, bool noImplicitReplication)
-      : func(func), noImplicitReplication(noImplicitReplication) {}
+  BlockResharder(func::FuncOp func, bool noImplicitReplication,
+                 OpChoosers &choosers)
+      : func(func), noImplicitReplication(noImplicitReplication),
+        choosers(choosers) {}
 
   /// Fails if the program can't be resharded, with an error.
   LogicalResult visit(Operation *op);
@@ -62,12 +65,13 @@ private:
   /// the colon.
   void reportGather(OpOperand &operand, const TensorSharding &sharding,
                     const MeshScope &scope, const Twine &why, StringRef advice);
-  void reportUncutDims(OpOperand &operand, const OpProblem &problem,
+  void reportUncutDims(OpOperand &operand, const ChoiceProblem &problem,
                        const TensorSharding &sharding, const MeshScope &scope);
 
   func::FuncOp func;
   bool noImplicitReplication;
   bool forbiddenGather = false;
+  OpChoosers &choosers;
   ReshardBuilder reshards;
 };
 
@@ -113,10 +117,10 @@ LogicalResult BlockResharder::visitByRule(Operation *op,
     return failure();
   if (scope->empty())
     return success();
-  OpProblem problem(op, rule, *scope);
+  ChoiceProblem problem = readProblem(op, rule, *scope);
   for (auto [i, operand] : llvm::enumerate(op->getOperands()))
     problem.tensors[i].free = reshards.isConstantExpression(operand);
-  FactorAssignment assignment = problem.solve();
+  FactorAssignment assignment = choosers.get(*scope).choose(problem);
   for (OpOperand &operand : op->getOpOperands()) {
     if (!isa<RankedTensorType>(operand.get().getType()))
       continue;
@@ -235,11 +239,13 @@ void BlockResharder::reportGather(OpOperand &operand,
 }
 
 void BlockResharder::reportUncutDims(OpOperand &operand,
-                                     const OpProblem &problem,
+                                     const ChoiceProblem &problem,
                                      const TensorSharding &sharding,
                                      const MeshScope &scope) {
   int64_t number = operand.getOperandNumber();
-  const TensorProjection &row = problem.tensors[number].row;
+  TensorProjection row =
+      project(problem.tensors[number].sharding, problem.rule.operands[number],
+              problem.rule.factors);
   for (auto [dim, factors] :
        llvm::enumerate(problem.rule.operands[number].dims))
     for (int32_t factor : factors)
@@ -263,10 +269,15 @@ struct InsertExplicitReshardsPass
     : impl::InsertExplicitReshardsPassBase<InsertExplicitReshardsPass> {
   using InsertExplicitReshardsPassBase::InsertExplicitReshardsPassBase;
 
+  LogicalResult initialize(MLIRContext *context) override {
+    return loadDeviceModel(deviceModel, context, model);
+  }
+
   void runOnOperation() override {
+    OpChoosers choosers(*model);
     for (Block &block : getOperation().getBody()) {
-      adoptWantedShardings(block);
-      BlockResharder resharder(getOperation(), noImplicitReplication);
+      adoptWantedShardings(block, choosers);
+      BlockResharder resharder(getOperation(), noImplicitReplication, choosers);
       for (Operation &op : llvm::make_early_inc_range(block))
         if (failed(resharder.visit(&op)))
           return signalPassFailure();
@@ -275,6 +286,8 @@ struct InsertExplicitReshardsPass
       cleanUp(block);
     }
   }
+
+  std::shared_ptr<const DeviceModel> model;
 };
 
 } // namespace

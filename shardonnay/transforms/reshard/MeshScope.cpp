@@ -8,6 +8,7 @@
 #include "shardonnay/transforms/reshard/MeshScope.h"
 #include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
+#include "shardonnay/explain/DeviceModelOption.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -82,6 +83,10 @@ TensorSharding MeshScope::read(sdy::TensorShardingAttr attr,
 }
 
 Mesh MeshScope::toMesh() const { return sdy::toMesh(mesh); }
+
+MeshCosts MeshScope::costs(const DeviceModel &model) const {
+  return toMeshCosts(model, mesh);
+}
 
 sdy::TensorShardingAttr MeshScope::write(const TensorSharding &sharding) const {
   return sdy::fromSharding(sharding, meshOrRef, mesh);

@@ -18,6 +18,7 @@
 #include "mlir/IR/Value.h"
 #include "shardonnay/algebra/Mesh.h"
 #include "shardonnay/algebra/TensorSharding.h"
+#include "shardonnay/cost/DeviceModel.h"
 #include "shardonnay/dialect/sdy/Attributes.h"
 
 namespace shardonnay {
@@ -41,6 +42,9 @@ public:
   TensorSharding read(mlir::sdy::TensorShardingAttr sharding,
                       int64_t rank) const;
   Mesh toMesh() const;
+  mlir::sdy::MeshAttr getMesh() const { return mesh; }
+  /// What communication over the mesh costs devices like `model`.
+  MeshCosts costs(const DeviceModel &model) const;
   mlir::sdy::TensorShardingAttr write(const TensorSharding &sharding) const;
 
 private:

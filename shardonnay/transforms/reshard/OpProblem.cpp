@@ -18,22 +18,30 @@ static SmallVector<Value> tensorsOf(Operation *op) {
   return values;
 }
 
-OpProblem::OpProblem(Operation *op, const FactorRule &rule,
-                     const MeshScope &scope)
-    : rule(rule), contraction(false) {
+ChoiceProblem readProblem(Operation *op, const FactorRule &rule,
+                          const MeshScope &scope) {
+  ChoiceProblem problem;
+  problem.rule = rule;
   if (auto ruleOp = dyn_cast<ShardingRuleOpInterface>(op))
-    contraction = ruleOp.isContraction();
-  for (auto [i, value] : llvm::enumerate(tensorsOf(op))) {
-    AssignmentTensor tensor;
+    problem.contraction = ruleOp.isContraction();
+  for (Value value : tensorsOf(op)) {
+    ChoiceTensor &tensor = problem.tensors.emplace_back();
     auto type = dyn_cast<RankedTensorType>(value.getType());
-    TensorSharding sharding =
-        type ? scope.read(value) : TensorSharding::fullyClosed(0);
-    tensor.row = project(sharding, rule.tensor(i), rule.factors);
-    if (type)
-      tensor.bytes =
-          localBytes(type, TensorSharding::fullyClosed(type.getRank()));
-    tensors.push_back(std::move(tensor));
+    if (!type)
+      continue;
+    tensor.sharding = scope.read(value);
+    llvm::append_range(tensor.shape, type.getShape());
+    tensor.elementBytes = localBytes(type.clone(ArrayRef<int64_t>{}),
+                                     TensorSharding::fullyClosed(0));
   }
+  return problem;
+}
+
+OpChooser &OpChoosers::get(const MeshScope &scope) {
+  std::unique_ptr<OpChooser> &chooser = choosers[scope.getMesh()];
+  if (!chooser)
+    chooser = std::make_unique<OpChooser>(scope.toMesh(), scope.costs(model));
+  return *chooser;
 }
 
 static bool fits(Operation *op, const FactorRule &rule, std::string &error) {

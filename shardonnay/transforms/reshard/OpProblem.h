@@ -9,24 +9,25 @@
 #define SHARDONNAY_TRANSFORMS_RESHARD_OPPROBLEM_H
 
 #include "shardonnay/interfaces/ShardingRule.h"
-#include "shardonnay/plan/FactorAssignment.h"
+#include "shardonnay/plan/OpChoice.h"
 #include "shardonnay/transforms/reshard/MeshScope.h"
 
 namespace shardonnay {
 
 /// What `op`'s tensors ask for by their present shardings. Requires that `rule`
 /// fits the op (verifyRule).
-struct OpProblem {
-  OpProblem(mlir::Operation *op, const FactorRule &rule,
-            const MeshScope &scope);
+ChoiceProblem readProblem(mlir::Operation *op, const FactorRule &rule,
+                          const MeshScope &scope);
 
-  FactorAssignment solve() const {
-    return assignFactors({rule, tensors, contraction});
-  }
+/// A chooser for each mesh that a function's ops are on.
+class OpChoosers {
+public:
+  explicit OpChoosers(const DeviceModel &model) : model(model) {}
+  OpChooser &get(const MeshScope &scope);
 
-  const FactorRule &rule;
-  llvm::SmallVector<AssignmentTensor, 0> tensors;
-  bool contraction;
+private:
+  const DeviceModel &model;
+  llvm::DenseMap<mlir::Attribute, std::unique_ptr<OpChooser>> choosers;
 };
 
 /// The rule, if there is one and it fits the op's types.

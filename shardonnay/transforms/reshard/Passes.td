@@ -47,6 +47,9 @@ def InsertExplicitReshardsPass
   let options = [
     Option<"noImplicitReplication", "no-implicit-replication", "bool", "false",
            "A gather because an op can't be computed sharded is an error">,
+    Option<"deviceModel", "device-model", "std::string", "\"cpu\"",
+           "What the devices can do: bytes, cpu, gpu-node, gpu-cluster, "
+           "tpu-torus, or the path of a JSON file (cost/DeviceModel.h)">,
   ];
 }
 
@@ -72,6 +75,11 @@ def DeferReductionsPass : Pass<"sdy-defer-reductions", "mlir::func::FuncOp"> {
     ```
   }];
   let dependentDialects = ["mlir::sdy::SdyDialect"];
+  let options = [
+    Option<"deviceModel", "device-model", "std::string", "\"cpu\"",
+           "What the devices can do: bytes, cpu, gpu-node, gpu-cluster, "
+           "tpu-torus, or the path of a JSON file (cost/DeviceModel.h)">,
+  ];
 }
 
 #endif // SHARDONNAY_TRANSFORMS_RESHARD_PASSES_TD

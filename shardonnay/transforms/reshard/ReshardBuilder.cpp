@@ -69,13 +69,12 @@ Value ReshardBuilder::recompute(Value value, const TensorSharding &sharding,
   SmallVector<Value> operands;
   if (!isa<sdy::ConstantOp>(op)) {
     FactorRule rule = *getFittingRule(op);
-    OpProblem problem(op, rule, scope);
-    for (AssignmentTensor &tensor : problem.tensors)
+    ChoiceProblem problem = readProblem(op, rule, scope);
+    for (ChoiceTensor &tensor : problem.tensors)
       tensor.free = true;
     problem.tensors.back().free = false;
-    problem.tensors.back().row =
-        project(sharding, rule.results.front(), rule.factors);
-    FactorAssignment assignment = problem.solve();
+    problem.tensors.back().sharding = sharding;
+    FactorAssignment assignment = voteAssignment(problem);
     if (shardingUnder(assignment, rule, op->getNumOperands()) != sharding)
       return nullptr;
     for (auto [i, operand] : llvm::enumerate(op->getOperands()))

@@ -8,7 +8,6 @@
 #include "shardonnay/transforms/reshard/WantedShardings.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/interfaces/DataFlowEdge.h"
-#include "shardonnay/transforms/reshard/OpProblem.h"
 #include "shardonnay/transforms/reshard/ReshardBuilder.h"
 
 using namespace mlir;
@@ -19,7 +18,8 @@ namespace {
 
 class WantedShardings {
 public:
-  explicit WantedShardings(const MeshScope &scope) : scope(scope) {}
+  WantedShardings(const MeshScope &scope, OpChooser &chooser)
+      : scope(scope), chooser(chooser) {}
 
   void visit(Operation *op);
 
@@ -30,6 +30,7 @@ private:
   std::optional<TensorSharding> neededAt(OpOperand &use);
 
   const MeshScope &scope;
+  OpChooser &chooser;
   ReshardBuilder constants;
 };
 
@@ -44,7 +45,7 @@ void WantedShardings::visit(Operation *op) {
   std::optional<FactorRule> rule = getFittingRule(op);
   if (!rule)
     return;
-  bool contraction = OpProblem(op, *rule, scope).contraction;
+  bool contraction = readProblem(op, *rule, scope).contraction;
   for (OpResult result : op->getResults()) {
     if (!isa<RankedTensorType>(result.getType()) || result.use_empty())
       continue;
@@ -91,19 +92,19 @@ std::optional<TensorSharding> WantedShardings::neededAt(OpOperand &use) {
   std::optional<FactorRule> rule = getFittingRule(user);
   if (!rule)
     return std::nullopt;
-  OpProblem problem(user, *rule, scope);
+  ChoiceProblem problem = readProblem(user, *rule, scope);
   for (auto [i, operand] : llvm::enumerate(user->getOperands()))
     problem.tensors[i].free = constants.isConstantExpression(operand);
-  return shardingUnder(problem.solve(), *rule, number);
+  return shardingUnder(chooser.choose(problem), *rule, number);
 }
 
 } // namespace
 
-void adoptWantedShardings(Block &block) {
+void adoptWantedShardings(Block &block, OpChoosers &choosers) {
   std::optional<MeshScope> scope = MeshScope::ofBlock(block);
   if (!scope)
     return;
-  WantedShardings wanted(*scope);
+  WantedShardings wanted(*scope, choosers.get(*scope));
   for (Operation &op : llvm::reverse(block))
     wanted.visit(&op);
 }

@@ -20,13 +20,13 @@
 #ifndef SHARDONNAY_TRANSFORMS_RESHARD_WANTEDSHARDINGS_H
 #define SHARDONNAY_TRANSFORMS_RESHARD_WANTEDSHARDINGS_H
 
-#include "mlir/IR/Block.h"
+#include "shardonnay/transforms/reshard/OpProblem.h"
 
 namespace shardonnay {
 
 /// Gives every result of an op with a rule the one sharding that all its uses
 /// need it in, if there is one; last op first.
-void adoptWantedShardings(mlir::Block &block);
+void adoptWantedShardings(mlir::Block &block, OpChoosers &choosers);
 
 } // namespace shardonnay
 
