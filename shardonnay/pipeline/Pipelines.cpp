@@ -43,7 +43,10 @@ void addImport(OpPassManager &pm) {
   pm.addPass(createCheckSupportedPass());
   // Patterns only: folding would merge constants and drop their locations.
   pm.addPass(createCanonicalizerPass(
-      GreedyRewriteConfig().enableFolding(false).enableConstantCSE(false)));
+      GreedyRewriteConfig()
+          .enableFolding(false)
+          .enableConstantCSE(false)
+          .setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled)));
   pm.addPass(createRemoveSizeOneAxesPass());
   pm.addPass(createConstantOrScalarSplitterPass());
   pm.addPass(createAddDataFlowEdgesPass());
