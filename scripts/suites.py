@@ -112,9 +112,12 @@ def check_tidy(options):
 
 
 def check_layout(options):
-    status, text = output_of("scripts/check-layout")
-    print(text, end="")
-    return (0, 1) if status else (1, 0)
+    failed = 0
+    for script in ("scripts/check-layout", "scripts/check-constraints"):
+        status, text = output_of(script)
+        print(text, end="")
+        failed += status != 0
+    return 2 - failed, failed
 
 
 def check_docs(options):

@@ -105,22 +105,39 @@ void MeshAxisAttr::print(AsmPrinter &printer) const {
   printer << '=' << getSize();
 }
 
+/// The product of the sizes; 0 if it does not fit.
+static int64_t countDevices(ArrayRef<MeshAxisAttr> axes) {
+  int64_t product = 1;
+  for (MeshAxisAttr axis : axes)
+    if (llvm::MulOverflow(product, axis.getSize(), product))
+      return 0;
+  return product;
+}
+
 Attribute MeshAttr::parse(AsmParser &parser, Type) {
   SmallVector<MeshAxisAttr> axes;
   SmallVector<int64_t> ids;
+  bool hasIds = false;
   SMLoc loc = parser.getCurrentLocation();
   if (parser.parseLess() || parseList(parser, Delimiter::Square, axes))
     return {};
-  if (succeeded(parser.parseOptionalComma()) &&
-      (parser.parseKeyword("device_ids") || parser.parseEqual() ||
-       parser.parseCommaSeparatedList(Delimiter::Square, [&] {
-         return parser.parseInteger(ids.emplace_back());
-       })))
+  if (succeeded(parser.parseOptionalComma())) {
+    hasIds = true;
+    if (parser.parseKeyword("device_ids") || parser.parseEqual() ||
+        parser.parseCommaSeparatedList(Delimiter::Square, [&] {
+          return parser.parseInteger(ids.emplace_back());
+        }))
+      return {};
+  }
+  if (hasIds && ids.empty()) { // C3
+    parser.emitError(loc, "expected device ids, got none: leave the list out");
     return {};
+  }
   if (parser.parseGreater())
     return {};
   // The identity may be written, and says nothing.
-  if (!axes.empty() && llvm::equal(ids, llvm::seq<int64_t>(0, ids.size())))
+  if (!axes.empty() && llvm::equal(ids, llvm::seq<int64_t>(0, ids.size())) &&
+      static_cast<int64_t>(ids.size()) == countDevices(axes))
     ids.clear();
   return parser.getChecked<MeshAttr>(loc, parser.getContext(), ArrayRef(axes),
                                      ArrayRef(ids));
@@ -232,7 +249,13 @@ static ParseResult parsePriority(AsmParser &parser,
   if (failed(parser.parseOptionalKeyword(&keyword)))
     return success();
   int64_t value;
-  if (!keyword.consume_front("p") || keyword.getAsInteger(10, value))
+  if (keyword == "p" && succeeded(parser.parseOptionalMinus())) {
+    if (parser.parseInteger(value))
+      return failure();
+    priority = -value; // for the verifier to refuse
+    return success();
+  }
+  if (!keyword.consume_front("p") || keyword.getAsInteger(10, value)) // C21
     return parser.emitError(loc, "expected a priority 'p<number>'");
   priority = value;
   return success();
@@ -286,6 +309,20 @@ static ParseResult parseMeshOrRef(AsmParser &parser, Attribute &meshOrRef) {
   return success();
 }
 
+/// Parses the list of `name`, which is not written without axes, nor twice.
+static ParseResult parseAxes(AsmParser &parser, StringRef name,
+                             SmallVectorImpl<AxisRefAttr> &axes) {
+  SMLoc loc = parser.getCurrentLocation();
+  if (!axes.empty()) // C25
+    return parser.emitError(loc) << "the " << name << " axes are given twice";
+  if (parseList(parser, Delimiter::Braces, axes))
+    return failure();
+  if (axes.empty()) // C25
+    return parser.emitError(loc)
+           << "expected " << name << " axes, got none: leave the list out";
+  return success();
+}
+
 Attribute TensorShardingAttr::parse(AsmParser &parser, Type) {
   Attribute meshOrRef;
   SmallVector<DimensionShardingAttr> dims;
@@ -297,15 +334,14 @@ Attribute TensorShardingAttr::parse(AsmParser &parser, Type) {
     return {};
   while (succeeded(parser.parseOptionalComma())) {
     if (succeeded(parser.parseOptionalKeyword("replicated"))) {
-      if (parser.parseEqual() ||
-          parseList(parser, Delimiter::Braces, replicated))
+      if (parser.parseEqual() || parseAxes(parser, "replicated", replicated))
         return {};
       continue;
     }
     if (parser.parseKeyword("unreduced") || parser.parseEqual())
       return {};
     kind = parseKind(parser).value_or(ReductionKind::Sum);
-    if (parseList(parser, Delimiter::Braces, unreduced))
+    if (parseAxes(parser, "unreduced", unreduced))
       return {};
   }
   if (parser.parseGreater())
@@ -354,11 +390,13 @@ void TensorShardingPerValueAttr::print(AsmPrinter &printer) const {
 Attribute AllToAllParamAttr::parse(AsmParser &parser, Type) {
   SmallVector<AxisRefAttr> axes;
   int64_t source, target;
+  SMLoc loc = parser.getCurrentLocation();
   if (parseList(parser, Delimiter::Braces, axes) || parser.parseColon() ||
       parser.parseInteger(source) || parser.parseArrow() ||
       parser.parseInteger(target))
     return {};
-  return get(parser.getContext(), axes, source, target);
+  return parser.getChecked<AllToAllParamAttr>(loc, parser.getContext(),
+                                              ArrayRef(axes), source, target);
 }
 
 void AllToAllParamAttr::print(AsmPrinter &printer) const {

@@ -54,7 +54,7 @@ void SdyDialect::initialize() {
 
 LogicalResult MeshAxisAttr::verify(EmitError emitError, StringRef name,
                                    int64_t size) {
-  if (size < 1)
+  if (size < 1) // C1
     return emitError() << "expected a size of at least 1 for axis \"" << name
                        << "\", got " << size;
   return success();
@@ -63,20 +63,20 @@ LogicalResult MeshAxisAttr::verify(EmitError emitError, StringRef name,
 /// Device ids must be a permutation of 0..n-1 other than the identity.
 static LogicalResult verifyDeviceIds(EmitError emitError, int64_t numDevices,
                                      ArrayRef<int64_t> ids) {
-  if (static_cast<int64_t>(ids.size()) != numDevices)
+  if (static_cast<int64_t>(ids.size()) != numDevices) // C3
     return emitError() << "expected " << numDevices
                        << " device ids, one for each position of the mesh, got "
                        << ids.size();
   llvm::SmallBitVector seen(ids.size());
   for (int64_t id : ids) {
-    if (id < 0 || id >= numDevices)
+    if (id < 0 || id >= numDevices) // C3
       return emitError() << "expected device ids from 0 to " << numDevices - 1
                          << ", got " << id;
-    if (seen.test(id))
+    if (seen.test(id)) // C3
       return emitError() << "device id " << id << " occurs twice";
     seen.set(id);
   }
-  if (llvm::is_sorted(ids))
+  if (llvm::is_sorted(ids)) // C4
     return emitError() << "device ids are in their own order: leave them out";
   return success();
 }
@@ -84,11 +84,11 @@ static LogicalResult verifyDeviceIds(EmitError emitError, int64_t numDevices,
 LogicalResult MeshAttr::verify(EmitError emitError, ArrayRef<MeshAxisAttr> axes,
                                ArrayRef<int64_t> ids) {
   if (axes.empty()) {
-    if (ids.size() > 1)
+    if (ids.size() > 1) // C5
       return emitError() << "expected at most one device id in a mesh without "
                             "axes, got "
                          << ids.size();
-    if (ids.size() == 1 && ids.front() < 0)
+    if (ids.size() == 1 && ids.front() < 0) // C5
       return emitError() << "expected a device id of at least 0, got "
                          << ids.front();
     return success();
@@ -96,9 +96,9 @@ LogicalResult MeshAttr::verify(EmitError emitError, ArrayRef<MeshAxisAttr> axes,
   llvm::StringSet<> names;
   int64_t numDevices = 1;
   for (MeshAxisAttr axis : axes) {
-    if (!names.insert(axis.getName()).second)
+    if (!names.insert(axis.getName()).second) // C2
       return emitError() << "axis \"" << axis.getName() << "\" occurs twice";
-    if (llvm::MulOverflow(numDevices, axis.getSize(), numDevices))
+    if (llvm::MulOverflow(numDevices, axis.getSize(), numDevices)) // C6
       return emitError() << "the number of devices does not fit 64 bits";
   }
   return ids.empty() ? success() : verifyDeviceIds(emitError, numDevices, ids);
@@ -120,10 +120,10 @@ int64_t MeshAttr::getAxisIndex(StringRef name) const {
 
 LogicalResult SubAxisInfoAttr::verify(EmitError emitError, int64_t preSize,
                                       int64_t size) {
-  if (preSize < 1)
+  if (preSize < 1) // C9
     return emitError() << "expected a sub-axis pre-size of at least 1, got "
                        << preSize;
-  if (size <= 1)
+  if (size <= 1) // C10
     return emitError() << "expected a sub-axis size greater than 1, got "
                        << size;
   return success();
@@ -134,14 +134,14 @@ PropagationEdgesAttr::verify(EmitError emitError,
                              ArrayRef<PropagationOneStepAttr> steps) {
   llvm::SmallDenseSet<int64_t> seen;
   for (PropagationOneStepAttr step : steps) {
-    if (step.getStepIndex() < 0)
+    if (step.getStepIndex() < 0) // C69
       return emitError() << "expected a step number of at least 0, got "
                          << step.getStepIndex();
-    if (!seen.insert(step.getStepIndex()).second)
+    if (!seen.insert(step.getStepIndex()).second) // C69
       return emitError() << "step number " << step.getStepIndex()
                          << " occurs twice: write its axes in one step";
     for (AxisToPropagationDetailsAttr entry : step.getAxisEntries())
-      if (llvm::is_contained(entry.getTargets(), entry.getSource()))
+      if (llvm::is_contained(entry.getTargets(), entry.getSource())) // C70
         return emitError() << "step number " << step.getStepIndex() << ": axis "
                            << entry.getAxisName().toString()
                            << " goes from a value to itself, expected another "
@@ -150,10 +150,18 @@ PropagationEdgesAttr::verify(EmitError emitError,
   return success();
 }
 
+LogicalResult AllToAllParamAttr::verify(EmitError emitError,
+                                        ArrayRef<AxisRefAttr> axes, int64_t,
+                                        int64_t) {
+  if (axes.empty()) // C62
+    return emitError() << "expected axes in each move";
+  return success();
+}
+
 LogicalResult TensorShardingAttr::verify(
     EmitError emitError, Attribute meshOrRef, ArrayRef<DimensionShardingAttr>,
     ArrayRef<AxisRefAttr>, ArrayRef<AxisRefAttr>, shardonnay::ReductionKind) {
-  if (!isa_and_present<MeshAttr, FlatSymbolRefAttr>(meshOrRef))
+  if (!isa_and_present<MeshAttr, FlatSymbolRefAttr>(meshOrRef)) // C7
     return emitError() << "expected a mesh or the name of one, got "
                        << meshOrRef;
   return success();

@@ -215,6 +215,7 @@ def Sdy_AllToAllParam : Sdy_Attr<"AllToAllParam", "all_to_all_param"> {
   let summary = "axes that move from one dim to another: `{\"x\"}: 0->1`";
   let parameters = (ins OptionalArrayRefParameter<"AxisRefAttr">:$axes,
                         "int64_t":$src_dim, "int64_t":$tgt_dim);
+  let genVerifyDecl = 1;
 }
 
 def Sdy_AllToAllParamList

@@ -27,22 +27,57 @@ namespace {
 /// The two shardings of a collective on one mesh.
 struct InOut {
   MeshAttr mesh;
+  /// The operation that declares the mesh; null if it stands in the sharding.
+  Operation *meshOp;
   TensorSharding in;
   TensorSharding out;
 };
 
+/// What a collective takes besides an operand that is sharded on its mesh.
+enum class Takes {
+  ShardedOperand,
+  /// An operand without a sharding is replicated on the result's mesh.
+  AnyOperand,
+  /// The result's mesh may have its devices in another order.
+  OtherOrder
+};
+
 } // namespace
 
-/// Reads both shardings; checks the result's, and that the meshes agree (with
-/// `anyDeviceOrder`, up to the order of the devices).
+/// The meshes of operand and result are one, or may differ as they do.
+static LogicalResult verifyMeshes(Operation *op, TensorShardingAttr in,
+                                  TensorShardingAttr out, Takes takes) {
+  MeshAttr inMesh = getMesh(op, in), outMesh = getMesh(op, out);
+  if (inMesh == outMesh) {
+    if (takes != Takes::OtherOrder || in.getMeshOrRef() == out.getMeshOrRef())
+      return success();
+    // C61
+    return op->emitOpError("expected the mesh of the operand, ")
+           << in.getMeshOrRef()
+           << ", or one with another order of the devices, "
+           << "got " << out.getMeshOrRef() << " with the same order";
+  }
+  if (takes == Takes::OtherOrder && inMesh.hasSameAxes(outMesh))
+    return success();
+  InFlightDiagnostic diag = // C55
+      op->emitOpError("expected the mesh of the operand, ")
+      << in.getMeshOrRef() << ", got " << out.getMeshOrRef();
+  diag.attachNote(op->getOperand(0).getLoc()) << "the operand is made here";
+  return diag;
+}
+
+/// Reads both shardings; checks the result's, and that the meshes agree.
 static FailureOr<InOut> readShardings(Operation *op, TensorShardingAttr out,
-                                      bool anyDeviceOrder = false) {
+                                      Takes takes = Takes::ShardedOperand) {
   Value operand = op->getOperand(0);
   if (failed(verifySharding(out, op->getResult(0).getType(), op,
                             [&] { return op->emitOpError(); })))
     return failure();
   TensorShardingAttr in = getSharding(operand);
-  if (!in) {
+  if (!in && takes == Takes::AnyOperand)
+    in = TensorShardingAttr::getFullyClosed(op->getContext(), out.getRank(),
+                                            out.getMeshOrRef());
+  if (!in) { // C54
     InFlightDiagnostic diag =
         op->emitOpError("expected an operand with a sharding");
     diag.attachNote(operand.getLoc()) << "the operand is made here";
@@ -50,13 +85,13 @@ static FailureOr<InOut> readShardings(Operation *op, TensorShardingAttr out,
   }
   // What makes it may come later in the program, and so be verified later.
   if (failed(verifySharding(in, operand.getType(), op,
-                            [&] { return op->emitOpError("operand: "); })))
+                            [&] { return op->emitOpError("operand: "); })) ||
+      failed(verifyMeshes(op, in, out, takes)))
     return failure();
-  MeshAttr inMesh = getMesh(op, in), outMesh = getMesh(op, out);
-  if (inMesh != outMesh && !(anyDeviceOrder && inMesh.hasSameAxes(outMesh)))
-    return op->emitOpError("expected the mesh of the operand, ")
-           << in.getMeshOrRef() << ", got " << out.getMeshOrRef();
-  return InOut{inMesh, toSharding(in, inMesh), toSharding(out, outMesh)};
+  MeshAttr mesh = getMesh(op, in);
+  FlatSymbolRefAttr name = out.getMeshSymbol();
+  return InOut{mesh, name ? getMeshOp(op, name).getOperation() : nullptr,
+               toSharding(in, mesh), toSharding(out, getMesh(op, out))};
 }
 
 /// Dim `dim` of `found` has the axes `expected`.
@@ -65,7 +100,7 @@ static LogicalResult expectDim(Operation *op, MeshAttr mesh, int64_t dim,
                                const AxisList &expected) {
   if (found == expected)
     return success();
-  return op->emitOpError("dim ")
+  return op->emitOpError("dim ") // C57
          << dim << ": expected the axes "
          << AxisRefListAttr::get(op->getContext(), fromAxisList(expected, mesh))
          << ", got "
@@ -85,7 +120,7 @@ static LogicalResult expectSameDims(Operation *op, const InOut &shardings) {
 static LogicalResult expectUnreduced(Operation *op, const InOut &shardings,
                                      const AxisList &expected) {
   const TensorSharding &out = shardings.out;
-  if (!out.unreduced.sameSet(expected))
+  if (!out.unreduced.sameSet(expected)) // C58
     return op->emitOpError("expected the unreduced axes ")
            << AxisRefListAttr::get(
                   op->getContext(),
@@ -94,7 +129,7 @@ static LogicalResult expectUnreduced(Operation *op, const InOut &shardings,
            << AxisRefListAttr::get(op->getContext(),
                                    fromAxisList(out.unreduced, shardings.mesh));
   if (!out.unreduced.empty() && !shardings.in.unreduced.empty() &&
-      out.kind != shardings.in.kind)
+      out.kind != shardings.in.kind) // C59
     return op->emitOpError("expected the kind ")
            << shardonnay::toString(shardings.in.kind)
            << " of unreduced axes, got " << shardonnay::toString(out.kind);
@@ -102,28 +137,37 @@ static LogicalResult expectUnreduced(Operation *op, const InOut &shardings,
 }
 
 /// The lists of a collective, one for each dim of the result.
-static FailureOr<SmallVector<AxisList>>
-readDimAxes(Operation *op, ListOfAxisRefListsAttr attr, MeshAttr mesh) {
-  int64_t rank = cast<RankedTensorType>(op->getResult(0).getType()).getRank();
+static FailureOr<SmallVector<AxisList>> readDimAxes(Operation *op,
+                                                    ListOfAxisRefListsAttr attr,
+                                                    const InOut &shardings) {
+  size_t rank = shardings.out.dims.size();
   ArrayRef<AxisRefListAttr> lists = attr.getValue();
-  if (static_cast<int64_t>(lists.size()) != rank)
+  if (lists.size() != rank) // C56
     return op->emitOpError("expected axes for each of ")
            << rank << " dims, got " << lists.size() << " lists";
-  SmallVector<ArrayRef<AxisRefAttr>> refs;
-  for (AxisRefListAttr list : lists)
-    refs.push_back(list.getValue());
-  if (failed(verifyAxes(refs, mesh, [&] { return op->emitOpError(); })))
+  SmallVector<AxesAt> places;
+  for (auto [dim, list] : llvm::enumerate(lists))
+    places.push_back({list.getValue(), static_cast<int64_t>(dim)});
+  if (failed(verifyAxes(
+          places, shardings.mesh, shardings.meshOp,
+          [&] { return op->emitOpError(); }, /*allowWhole=*/true)))
     return failure();
-  return llvm::map_to_vector(
-      refs, [&](ArrayRef<AxisRefAttr> axes) { return toAxisList(axes, mesh); });
+  return llvm::map_to_vector(places, [&](const AxesAt &place) {
+    return toAxisList(place.axes, shardings.mesh);
+  });
 }
 
+/// The one list of a collective, in the order of the mesh.
 static FailureOr<AxisList> readAxes(Operation *op, AxisRefListAttr attr,
-                                    MeshAttr mesh) {
-  if (failed(
-          verifyAxes(attr.getValue(), mesh, [&] { return op->emitOpError(); })))
+                                    StringRef what, const InOut &shardings,
+                                    bool allowWhole) {
+  auto emitError = [&] { return op->emitOpError(); };
+  if (failed(verifyAxes(AxesAt{attr.getValue(), -1, what}, shardings.mesh,
+                        shardings.meshOp, emitError, allowWhole)) ||
+      // C67
+      failed(verifyMeshOrder(attr.getValue(), what, shardings.mesh, emitError)))
     return failure();
-  return toAxisList(attr.getValue(), mesh);
+  return toAxisList(attr.getValue(), shardings.mesh);
 }
 
 static AxisList append(AxisList list, const AxisList &minor) {
@@ -152,7 +196,7 @@ LogicalResult AllGatherOp::verify() {
   FailureOr<InOut> shardings = readShardings(*this, getOutSharding());
   if (failed(shardings))
     return failure();
-  auto lists = readDimAxes(*this, getGatheringAxes(), shardings->mesh);
+  auto lists = readDimAxes(*this, getGatheringAxes(), *shardings);
   if (failed(lists) ||
       failed(expectSuffixes(*this, shardings->mesh, shardings->out, *lists,
                             shardings->in)))
@@ -161,10 +205,11 @@ LogicalResult AllGatherOp::verify() {
 }
 
 LogicalResult AllSliceOp::verify() {
-  FailureOr<InOut> shardings = readShardings(*this, getOutSharding());
+  FailureOr<InOut> shardings =
+      readShardings(*this, getOutSharding(), Takes::AnyOperand);
   if (failed(shardings))
     return failure();
-  auto lists = readDimAxes(*this, getSlicingAxes(), shardings->mesh);
+  auto lists = readDimAxes(*this, getSlicingAxes(), *shardings);
   if (failed(lists) ||
       failed(expectSuffixes(*this, shardings->mesh, shardings->in, *lists,
                             shardings->out)))
@@ -174,12 +219,12 @@ LogicalResult AllSliceOp::verify() {
 
 LogicalResult CollectivePermuteOp::verify() {
   FailureOr<InOut> shardings =
-      readShardings(*this, getOutSharding(), /*anyDeviceOrder=*/true);
+      readShardings(*this, getOutSharding(), Takes::OtherOrder);
   if (failed(shardings))
     return failure();
   for (auto [dim, in, out] :
        llvm::enumerate(shardings->in.dims, shardings->out.dims))
-    if (in.axes.numShards() != out.axes.numShards())
+    if (in.axes.numShards() != out.axes.numShards()) // C60
       return emitOpError("dim ")
              << dim << ": expected " << in.axes.numShards()
              << " shards as in the operand, got " << out.axes.numShards();
@@ -192,7 +237,7 @@ static LogicalResult applyMove(AllToAllOp op, AllToAllParamAttr move,
   AxisList axes = toAxisList(move.getAxes(), mesh), rest;
   AxisList &source = sharding.dims[move.getSrcDim()].axes;
   std::optional<AxisList> suffix = source.suffixOfSize(axes.numShards(), &rest);
-  if (!suffix || *suffix != axes)
+  if (!suffix || *suffix != axes) // C65
     return op.emitOpError("dim ")
            << move.getSrcDim() << ": expected axes that end in "
            << AxisRefListAttr::get(op.getContext(), move.getAxes()) << ", got "
@@ -203,31 +248,37 @@ static LogicalResult applyMove(AllToAllOp op, AllToAllParamAttr move,
 }
 
 /// The moves' axes and dims: in range, each dim in one move only.
-static LogicalResult verifyMoves(AllToAllOp op, MeshAttr mesh) {
+static LogicalResult verifyMoves(AllToAllOp op, const InOut &shardings) {
   ArrayRef<AllToAllParamAttr> moves = op.getParams().getValue();
-  if (moves.empty())
+  if (moves.empty()) // C62
     return op.emitOpError("expected at least one move of axes");
-  SmallVector<ArrayRef<AxisRefAttr>> lists;
+  SmallVector<AxesAt> lists;
+  int64_t previous = std::numeric_limits<int64_t>::min();
   llvm::SmallBitVector used(op.getType().getRank());
   for (AllToAllParamAttr move : moves) {
-    lists.push_back(move.getAxes());
-    if (move.getAxes().empty())
-      return op.emitOpError("expected axes in each move");
+    lists.push_back({move.getAxes(), move.getSrcDim()});
+    if (move.getSrcDim() < previous) // C64
+      return op.emitOpError("expected moves in the order of their source dims, "
+                            "got dim ")
+             << move.getSrcDim() << " behind dim " << previous;
+    previous = move.getSrcDim();
     for (int64_t dim : {move.getSrcDim(), move.getTgtDim()}) {
-      if (dim < 0 || dim >= op.getType().getRank())
+      if (dim < 0 || dim >= op.getType().getRank()) // C63
         return op.emitOpError("expected dims from 0 to ")
                << op.getType().getRank() - 1 << ", got " << dim;
-      if (used.test(dim))
+      if (used.test(dim)) // C63
         return op.emitOpError("dim ") << dim << " occurs twice in the moves";
       used.set(dim);
     }
   }
-  return verifyAxes(lists, mesh, [&] { return op.emitOpError(); });
+  return verifyAxes(
+      lists, shardings.mesh, shardings.meshOp, [&] { return op.emitOpError(); },
+      /*allowWhole=*/true);
 }
 
 LogicalResult AllToAllOp::verify() {
   FailureOr<InOut> shardings = readShardings(*this, getOutSharding());
-  if (failed(shardings) || failed(verifyMoves(*this, shardings->mesh)))
+  if (failed(shardings) || failed(verifyMoves(*this, *shardings)))
     return failure();
   for (AllToAllParamAttr move : getParams().getValue())
     if (failed(applyMove(*this, move, shardings->mesh, shardings->in)))
@@ -241,19 +292,13 @@ LogicalResult AllToAllOp::verify() {
 // Partial values
 //===----------------------------------------------------------------------===//
 
-/// `axes` cut no dim of the operand, are not held replicated there, and if they
-/// are unreduced, then of this kind. Axes that are not marked unreduced may be
-/// partial all the same: only the producer knows.
+/// The operand's unreduced axes among `axes` are of this kind, and no others
+/// are lost. Axes that are not marked unreduced may be partial all the same:
+/// only the producer knows.
 static LogicalResult verifyReduction(Operation *op, const InOut &shardings,
                                      const AxisList &axes, ReductionKind kind) {
   const TensorSharding &in = shardings.in;
-  bool cutsDim = llvm::any_of(in.dims, [&](const shardonnay::DimSharding &dim) {
-    return dim.axes.overlaps(axes);
-  });
-  if (cutsDim || in.replicated.overlaps(axes))
-    return op->emitOpError("reduces along axes that cut a dim of the operand "
-                           "or are replicated in it");
-  if (in.unreduced.overlaps(axes) && in.kind != kind)
+  if (in.unreduced.overlaps(axes) && in.kind != kind) // C59
     return op->emitOpError("expected the kind ")
            << shardonnay::toString(in.kind)
            << " of the operand's unreduced axes, got "
@@ -261,21 +306,36 @@ static LogicalResult verifyReduction(Operation *op, const InOut &shardings,
   return expectUnreduced(op, shardings, in.unreduced.subtract(axes));
 }
 
+/// `axes` cut no dim of the operand.
+static bool cutsDim(const TensorSharding &in, const AxisList &axes) {
+  return llvm::any_of(in.dims, [&](const shardonnay::DimSharding &dim) {
+    return dim.axes.overlaps(axes);
+  });
+}
+
 LogicalResult AllReduceOp::verify() {
-  FailureOr<InOut> shardings = readShardings(*this, getOutSharding());
+  FailureOr<InOut> shardings =
+      readShardings(*this, getOutSharding(), Takes::AnyOperand);
   if (failed(shardings))
     return failure();
-  auto axes = readAxes(*this, getReductionAxes(), shardings->mesh);
+  auto axes = readAxes(*this, getReductionAxes(), "reduction", *shardings,
+                       /*allowWhole=*/true);
   if (failed(axes) || failed(expectSameDims(*this, *shardings)))
     return failure();
+  if (cutsDim(shardings->in, *axes) ||
+      shardings->in.replicated.overlaps(*axes)) // C66
+    return emitOpError("reduces along axes that cut a dim of the operand "
+                       "or are replicated in it");
   return verifyReduction(*this, *shardings, *axes, getKind());
 }
 
 LogicalResult ReduceScatterOp::verify() {
-  FailureOr<InOut> shardings = readShardings(*this, getOutSharding());
+  FailureOr<InOut> shardings =
+      readShardings(*this, getOutSharding(), Takes::AnyOperand);
   if (failed(shardings))
     return failure();
-  auto lists = readDimAxes(*this, getReduceScatterAxes(), shardings->mesh);
+  auto lists = readDimAxes(*this, getReduceScatterAxes(), *shardings);
+  // The axes are new in the result's dims, so they cut none of the operand.
   if (failed(lists) ||
       failed(expectSuffixes(*this, shardings->mesh, shardings->in, *lists,
                             shardings->out)))
@@ -290,7 +350,7 @@ LogicalResult ShardedToUnreducedOp::verify() {
   FailureOr<InOut> shardings = readShardings(*this, getOutSharding());
   if (failed(shardings))
     return failure();
-  auto lists = readDimAxes(*this, getAxes(), shardings->mesh);
+  auto lists = readDimAxes(*this, getAxes(), *shardings);
   if (failed(lists) ||
       failed(expectSuffixes(*this, shardings->mesh, shardings->out, *lists,
                             shardings->in)))
@@ -305,13 +365,15 @@ LogicalResult ReplicatedToUnreducedOp::verify() {
   FailureOr<InOut> shardings = readShardings(*this, getOutSharding());
   if (failed(shardings))
     return failure();
-  auto axes = readAxes(*this, getAxes(), shardings->mesh);
+  auto axes = readAxes(*this, getAxes(), "unreduced", *shardings,
+                       /*allowWhole=*/false);
   if (failed(axes) || failed(expectSameDims(*this, *shardings)))
     return failure();
-  for (const shardonnay::DimSharding &dim : shardings->in.dims)
-    if (dim.axes.overlaps(*axes))
-      return emitOpError("axes cut a dim of the operand, expected replicated "
-                         "ones");
+  if (axes->empty()) // C68
+    return emitOpError("expected at least one axis to make unreduced");
+  if (cutsDim(shardings->in, *axes)) // C68
+    return emitOpError("axes cut a dim of the operand, expected replicated "
+                       "ones");
   return expectUnreduced(*this, *shardings,
                          append(shardings->in.unreduced, *axes));
 }

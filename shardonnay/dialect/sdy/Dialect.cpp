@@ -19,7 +19,7 @@ using namespace mlir::sdy;
 /// it runs.
 static LogicalResult verifyOperationSharding(Operation *op, Attribute attr) {
   auto shardings = dyn_cast<TensorShardingPerValueAttr>(attr);
-  if (!shardings)
+  if (!shardings) // C24
     return op->emitOpError()
            << "expected '" << kShardingAttr
            << "' to be an '#sdy.sharding_per_value', got " << attr;
@@ -57,7 +57,7 @@ LogicalResult SdyDialect::verifyOperationAttribute(Operation *op,
   if (attr.getName() != kShardingRuleAttr)
     return verifyPropagationRecord(op, attr);
   auto rule = dyn_cast<OpShardingRuleAttr>(attr.getValue());
-  if (!rule)
+  if (!rule) // C40
     return op->emitOpError()
            << "expected '" << kShardingRuleAttr
            << "' to be an '#sdy.op_sharding_rule', got " << attr.getValue();
@@ -70,7 +70,7 @@ static LogicalResult verifyFunctionSharding(Operation *op, NamedAttribute attr,
   if (attr.getName() != kShardingAttr && attr.getName() != kGivenShardingAttr)
     return success();
   auto sharding = dyn_cast<TensorShardingAttr>(attr.getValue());
-  if (!sharding)
+  if (!sharding) // C24
     return emitError() << "expected '" << attr.getName().getValue()
                        << "' to be an '#sdy.sharding', got " << attr.getValue();
   return verifySharding(sharding, type, op, emitError);

@@ -82,7 +82,7 @@ LogicalResult ReshardOp::verify() {
 }
 
 LogicalResult PropagationBarrierOp::verify() {
-  if (getAllowedDirection() == PropagationDirection::BOTH)
+  if (getAllowedDirection() == PropagationDirection::BOTH) // C35
     return emitOpError("with direction BOTH stops nothing, expected NONE, "
                        "FORWARD or BACKWARD");
   return success();
@@ -90,11 +90,11 @@ LogicalResult PropagationBarrierOp::verify() {
 
 /// `operand` is of static shape and used by the edge `op` alone.
 static LogicalResult verifyEdgeOperand(Operation *op, Value operand) {
-  if (!cast<RankedTensorType>(operand.getType()).hasStaticShape())
+  if (!cast<RankedTensorType>(operand.getType()).hasStaticShape()) // C36
     return op->emitOpError("expected a tensor of static shape, got ")
            << operand.getType();
   for (OpOperand &use : operand.getUses())
-    if (use.getOwner() != op) {
+    if (use.getOwner() != op) { // C37
       InFlightDiagnostic diag =
           op->emitOpError("expected to be the only use of its operand: let "
                           "other uses have the result");
@@ -109,7 +109,7 @@ LogicalResult DataFlowEdgeOp::verify() {
     return failure();
   Operation *source = getInput().getDefiningOp();
   if (source && isa_and_present<SdyDialect>(source->getDialect()) &&
-      !isa<ManualComputationOp, NamedComputationOp>(source)) {
+      !isa<ManualComputationOp, NamedComputationOp>(source)) { // C38
     InFlightDiagnostic diag =
         emitOpError("expected an operand that an operation which passes values "
                     "on owns, got a result of '")
@@ -126,7 +126,7 @@ LogicalResult FuncDataFlowEdgeOp::verify() {
   if (failed(verifyEdgeOperand(*this, getOperand())))
     return failure();
   if (Operation *source = getOperand().getDefiningOp()) {
-    if (isa<func::CallOp>(source))
+    if (isa<func::CallOp>(source)) // C39
       return success();
     InFlightDiagnostic diag = emitOpError("expected an argument of a function "
                                           "or a result of a call, got one of '")
@@ -135,7 +135,7 @@ LogicalResult FuncDataFlowEdgeOp::verify() {
     return diag;
   }
   Operation *owner = getOperand().getParentBlock()->getParentOp();
-  if (isa<func::FuncOp>(owner))
+  if (isa<func::FuncOp>(owner)) // C39
     return success();
   return emitOpError(
              "expected an argument of a function or a result of a call, "
@@ -150,7 +150,7 @@ LogicalResult FuncDataFlowEdgeOp::verify() {
 /// `op` has as many `what` as expected.
 static LogicalResult verifyCount(Operation *op, StringRef what, size_t found,
                                  size_t expected) {
-  if (found == expected)
+  if (found == expected) // C26
     return success();
   return op->emitOpError() << "expected " << expected << " " << what << ", got "
                            << found;
@@ -161,7 +161,7 @@ static LogicalResult verifyTypes(Operation *op, StringRef what, TypeRange found,
   if (failed(verifyCount(op, what, found.size(), expected.size())))
     return failure();
   for (auto [index, type, want] : llvm::enumerate(found, expected))
-    if (type != want)
+    if (type != want) // C34
       return op->emitOpError() << what << ": expected type " << want
                                << " at number " << index << ", got " << type;
   return success();
@@ -194,7 +194,7 @@ static FailureOr<MeshAttr> findCommonMesh(ManualComputationOp op) {
       MeshAttr mesh = getMesh(op, sharding);
       if (!mesh || mesh.isEmpty())
         continue;
-      if (common && common != mesh)
+      if (common && common != mesh) // C30
         return op.emitOpError("expected all shardings to have one mesh, got ")
                << common << " and " << mesh;
       common = mesh;
@@ -221,7 +221,7 @@ static LogicalResult verifyLocalType(ManualComputationOp op, StringRef what,
         free = axis;
         continue;
       }
-      if (free)
+      if (free) // C31
         return op.emitOpError()
                << what << " " << number << ", dim " << dim << ": manual axis "
                << axis.toString() << " stands behind axis " << free.toString()
@@ -230,14 +230,14 @@ static LogicalResult verifyLocalType(ManualComputationOp op, StringRef what,
     }
     if (ShapedType::isDynamic(shape[dim]))
       continue;
-    if (shape[dim] % shards != 0)
+    if (shape[dim] % shards != 0) // C32
       return op.emitOpError()
              << what << " " << number << ", dim " << dim
              << ": expected a size that the " << shards
              << " shards of the manual axes divide, got " << shape[dim];
     shape[dim] /= shards;
   }
-  if (Type expected = type.clone(shape); local != expected)
+  if (Type expected = type.clone(shape); local != expected) // C33
     return op.emitOpError() << what << " " << number << ": expected the type "
                             << expected << " in the body, got " << local;
   return success();
@@ -247,19 +247,39 @@ static LogicalResult verifyLocalType(ManualComputationOp op, StringRef what,
 static LogicalResult verifyManualAxes(ManualComputationOp op, MeshAttr mesh) {
   llvm::SmallDenseSet<StringAttr> seen;
   for (StringAttr name : op.getManualAxes().getValue()) {
-    if (!mesh || mesh.getAxisIndex(name.getValue()) < 0)
-      return op.emitOpError() << "unknown manual axis " << name;
-    if (!seen.insert(name).second)
+    if (!mesh || mesh.getAxisIndex(name.getValue()) < 0) // C27
+      return op.emitOpError() << "unknown manual axis " << name
+                              << ", expected one of the mesh of the shardings";
+    if (!seen.insert(name).second) // C28
       return op.emitOpError() << "manual axis " << name << " occurs twice";
     for (auto outer = op->getParentOfType<ManualComputationOp>(); outer;
          outer = outer->getParentOfType<ManualComputationOp>())
-      if (llvm::is_contained(outer.getManualAxes().getValue(), name)) {
+      if (llvm::is_contained(outer.getManualAxes().getValue(), name)) { // C29
         InFlightDiagnostic diag = op.emitOpError()
-                                  << "axis " << name << " is manual already";
+                                  << "axis " << name
+                                  << " is manual already: leave it out here";
         diag.attachNote(outer.getLoc()) << "made manual here";
         return diag;
       }
   }
+  return success();
+}
+
+/// The types of arguments and returned values are those of operands and results
+/// on one device.
+static LogicalResult verifyLocalTypes(ManualComputationOp op,
+                                      TypeRange arguments, TypeRange returned,
+                                      MeshAttr mesh) {
+  for (auto [index, global, local, sharding] : llvm::enumerate(
+           op.getOperandTypes(), arguments, op.getInShardings().getShardings()))
+    if (failed(verifyLocalType(op, "operand", index, global, local, sharding,
+                               mesh)))
+      return failure();
+  for (auto [index, global, local, sharding] : llvm::enumerate(
+           op.getResultTypes(), returned, op.getOutShardings().getShardings()))
+    if (failed(verifyLocalType(op, "result", index, global, local, sharding,
+                               mesh)))
+      return failure();
   return success();
 }
 
@@ -275,6 +295,9 @@ LogicalResult ManualComputationOp::verifyRegions() {
       failed(verifyCount(*this, "returned values", returned.size(),
                          getNumResults())))
     return failure();
+  // What is manual along no axis speaks of no mesh.
+  if (getManualAxes().getValue().empty())
+    return verifyLocalTypes(*this, arguments, returned, nullptr);
   FailureOr<MeshAttr> mesh = findCommonMesh(*this);
   if (failed(mesh))
     return failure();
@@ -282,15 +305,5 @@ LogicalResult ManualComputationOp::verifyRegions() {
   if (getNumOperands() + getNumResults() > 0 &&
       failed(verifyManualAxes(*this, *mesh)))
     return failure();
-  for (auto [index, global, local, sharding] : llvm::enumerate(
-           getOperandTypes(), arguments, getInShardings().getShardings()))
-    if (failed(verifyLocalType(*this, "operand", index, global, local, sharding,
-                               *mesh)))
-      return failure();
-  for (auto [index, global, local, sharding] : llvm::enumerate(
-           getResultTypes(), returned, getOutShardings().getShardings()))
-    if (failed(verifyLocalType(*this, "result", index, global, local, sharding,
-                               *mesh)))
-      return failure();
-  return success();
+  return verifyLocalTypes(*this, arguments, returned, *mesh);
 }

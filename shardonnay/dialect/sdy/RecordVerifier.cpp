@@ -24,6 +24,7 @@ static Value findValue(Operation *op, EdgeValueRefAttr ref) {
   if (ref.getIndex() >= 0 && ref.getIndex() < count)
     return isOperand ? op->getOperand(ref.getIndex())
                      : Value(op->getResult(ref.getIndex()));
+  // C70
   op->emitOpError() << "propagation edges: " << stringifyEnum(ref.getType())
                     << " " << ref.getIndex() << " is named, but the operation "
                     << "has " << count;
@@ -36,7 +37,7 @@ static LogicalResult addMesh(Operation *op, Value value, MeshAttr &common) {
   MeshAttr mesh = sharding ? getMesh(op, sharding) : nullptr;
   if (!mesh || mesh == common)
     return success();
-  if (common) {
+  if (common) { // C71
     InFlightDiagnostic diag = op->emitOpError()
                               << "propagation edges: expected values on one "
                                  "mesh, got "
@@ -60,12 +61,12 @@ static LogicalResult verifyEdges(Operation *op, PropagationEdgesAttr edges) {
           return failure();
       }
     }
-  if (!mesh)
+  if (!mesh) // C71
     return op->emitOpError() << "propagation edges: expected a value with a "
                                 "sharding among those that they name";
   for (PropagationOneStepAttr step : edges.getValue())
     for (AxisToPropagationDetailsAttr entry : step.getAxisEntries())
-      if (mesh.getAxisIndex(entry.getAxisName().getName()) < 0)
+      if (mesh.getAxisIndex(entry.getAxisName().getName()) < 0) // C71
         return op->emitOpError() << "propagation edges: unknown axis "
                                  << entry.getAxisName().toString()
                                  << ", expected one of the mesh " << mesh;
@@ -78,6 +79,7 @@ LogicalResult mlir::sdy::verifyPropagationRecord(Operation *op,
   if (name == kPropagationEdgesAttr) {
     if (auto edges = dyn_cast<PropagationEdgesAttr>(attr.getValue()))
       return verifyEdges(op, edges);
+    // C70
     return op->emitOpError()
            << "expected '" << name << "' to be '#sdy.propagation_edges', got "
            << attr.getValue();
@@ -86,7 +88,7 @@ LogicalResult mlir::sdy::verifyPropagationRecord(Operation *op,
       name != kResultPropagationEdgesAttr)
     return success();
   auto list = dyn_cast<ArrayAttr>(attr.getValue());
-  if (!list || !llvm::all_of(list, llvm::IsaPred<PropagationEdgesAttr>))
+  if (!list || !llvm::all_of(list, llvm::IsaPred<PropagationEdgesAttr>)) // C70
     return op->emitOpError() << "expected '" << name
                              << "' to be an array of '#sdy.propagation_edges', "
                                 "got "

@@ -48,11 +48,12 @@ static ParseResult parseFactors(AsmParser &parser,
   if (parser.parseKeyword(&text))
     return failure();
   while (!text.empty()) {
+    StringRef rest = text;
     std::optional<int64_t> factor = takeFactor(text);
-    if (!factor)
+    if (!factor) // C45
       return parser.emitError(loc, "expected factors from i..z, z_1, z_2, .., "
                                    "got '")
-             << text << "'";
+             << rest << "'";
     factors.push_back(*factor);
   }
   return success();
@@ -64,7 +65,7 @@ static ParseResult parseFactor(AsmParser &parser, int64_t &factor) {
   SMLoc loc = parser.getCurrentLocation();
   if (parseFactors(parser, factors))
     return failure();
-  if (factors.size() != 1)
+  if (factors.size() != 1) // C45
     return parser.emitError(loc, "expected one factor, got ") << factors.size();
   factor = factors.front();
   return success();
@@ -142,7 +143,7 @@ static ParseResult parseSizes(AsmParser &parser,
     SMLoc loc = parser.getCurrentLocation();
     if (parseFactor(parser, factor))
       return failure();
-    if (factor != static_cast<int64_t>(sizes.size())) {
+    if (factor != static_cast<int64_t>(sizes.size())) { // C53
       parser.emitError(loc, "expected the sizes of the factors in the order "
                             "i, j, .., z, z_1, ..");
       return failure();

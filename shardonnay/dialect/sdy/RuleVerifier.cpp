@@ -46,7 +46,7 @@ private:
 } // namespace
 
 LogicalResult RuleVerifier::verifyFactor(int64_t factor, EmitError emitError) {
-  if (factor >= 0 && factor < static_cast<int64_t>(sizes.size()))
+  if (factor >= 0 && factor < static_cast<int64_t>(sizes.size())) // C45
     return success();
   return emitError() << "factor number " << factor << " has no size, expected "
                      << "a factor of the " << sizes.size() << " listed";
@@ -55,22 +55,25 @@ LogicalResult RuleVerifier::verifyFactor(int64_t factor, EmitError emitError) {
 LogicalResult RuleVerifier::verifyTensor(TensorMappingAttr mapping, Type type,
                                          EmitError emitError) {
   auto shaped = dyn_cast<ShapedType>(type);
-  int64_t rank = shaped && shaped.hasRank() ? shaped.getRank() : 0;
-  int64_t mapped = mapping.getDimMappings().size();
-  if (mapped != rank)
+  if (!shaped || !shaped.hasStaticShape()) // C44
+    return emitError() << "expected a ranked tensor of static shape, got "
+                       << type << ": an operation with others has no rule";
+  int64_t rank = shaped.getRank(), mapped = mapping.getDimMappings().size();
+  if (mapped != rank) // C43
     return emitError() << "mapping has " << mapped << " dims, expected " << rank
                        << " as in " << type;
   llvm::SmallBitVector seen(sizes.size());
   for (auto [index, dim] : llvm::enumerate(mapping.getDimMappings())) {
     ArrayRef<int64_t> factors = dim.getFactorIndices();
-    if (factors.empty())
-      return emitError() << "dim " << index << " has no factor";
+    if (factors.empty()) // C46
+      return emitError() << "dim " << index
+                         << " has no factor, expected at least one";
     for (int64_t factor : factors) {
       if (failed(verifyFactor(factor, emitError)))
         return failure();
-      if (seen.test(factor))
+      if (seen.test(factor)) // C47
         return emitError() << "factor number " << factor << " occurs twice";
-      if (sizes[factor] == 1 && factors.size() > 1)
+      if (sizes[factor] == 1 && factors.size() > 1) // C48
         return emitError() << "dim " << index
                            << " has a factor of size 1 among others";
       seen.set(factor);
@@ -82,7 +85,7 @@ LogicalResult RuleVerifier::verifyTensor(TensorMappingAttr mapping, Type type,
 
 LogicalResult RuleVerifier::verifyTensors(ArrayRef<TensorMappingAttr> mappings,
                                           TypeRange types, StringRef what) {
-  if (mappings.size() != types.size())
+  if (mappings.size() != types.size()) // C42
     return op->emitOpError() << "sharding rule has " << mappings.size() << " "
                              << what << " mappings, expected " << types.size();
   for (auto [index, mapping, type] : llvm::enumerate(mappings, types)) {
@@ -105,11 +108,11 @@ LogicalResult RuleVerifier::verifyList(ArrayRef<int64_t> factors,
   for (auto [index, factor] : llvm::enumerate(factors)) {
     if (failed(verifyFactor(factor, emitError)))
       return failure();
-    if (index > 0 && factors[index - 1] >= factor)
+    if (index > 0 && factors[index - 1] >= factor) // C50
       return emitError() << "expected ascending factors";
     if (!seen)
       continue;
-    if (seen->test(factor))
+    if (seen->test(factor)) // C51
       return emitError() << "factor number " << factor
                          << " has another kind already";
     seen->set(factor);
@@ -119,10 +122,11 @@ LogicalResult RuleVerifier::verifyList(ArrayRef<int64_t> factors,
 
 LogicalResult RuleVerifier::verify() {
   for (auto [factor, size] : llvm::enumerate(sizes))
-    if (size < 0)
+    if (size < 0) // C53
       return op->emitOpError() << "sharding rule: factor number " << factor
                                << " has the negative size " << size;
-  if (rule.getOperandMappings().empty() || rule.getResultMappings().empty())
+  if (rule.getOperandMappings().empty() ||
+      rule.getResultMappings().empty()) // C41
     return op->emitOpError() << "sharding rule: expected mappings of at least "
                                 "one operand and one result";
   if (failed(verifyTensors(rule.getOperandMappings(), op->getOperandTypes(),
@@ -135,7 +139,7 @@ LogicalResult RuleVerifier::verify() {
     return failure();
   inResults = used;
   used |= inOperands;
-  if (int unused = used.find_first_unset(); unused >= 0)
+  if (int unused = used.find_first_unset(); unused >= 0) // C49
     return op->emitOpError()
            << "sharding rule: factor number " << unused << " of size "
            << sizes[unused] << " is in no operand and no result";
@@ -148,7 +152,7 @@ LogicalResult RuleVerifier::verify() {
                         "blocked_propagation", nullptr)))
     return failure();
   for (int64_t factor : rule.getReductionFactors())
-    if (inResults.test(factor))
+    if (inResults.test(factor)) // C52
       return op->emitOpError() << "sharding rule: reduction factor number "
                                << factor << " is in a result";
   return success();

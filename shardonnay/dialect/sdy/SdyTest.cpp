@@ -7,6 +7,7 @@
 
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 #include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
@@ -95,6 +96,41 @@ TEST_F(SdyTest, IndexedFactorsPrintByWhereTheyAre) {
                                       "{i=8, j=4} reduction={i}>"));
 }
 
+/// Text cannot say these; other builders of attributes can.
+TEST_F(SdyTest, WhatTextCannotSayIsRefusedToo) {
+  std::string found;
+  ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diag) {
+    found = diag.str();
+    return success();
+  });
+  auto emitError = [&] { return mlir::emitError(UnknownLoc::get(&context)); };
+  auto axis = MeshAxisAttr::get(&context, "x", 2);
+  // C4
+  EXPECT_TRUE(failed(MeshAttr::verify(emitError, axis, {0, 1})));
+  EXPECT_EQ(found, "device ids are in their own order: leave them out");
+  // C7
+  EXPECT_FALSE(succeeded(
+      TensorShardingAttr::verify(emitError, UnitAttr::get(&context), {}, {}, {},
+                                 shardonnay::ReductionKind::Sum)));
+  EXPECT_EQ(found, "expected a mesh or the name of one, got unit");
+  // C46
+  parseModule(R"(
+    func.func @f(%arg0: tensor<8xf32>) {
+      "test.op"(%arg0) : (tensor<8xf32>) -> tensor<8xf32>
+      return
+    })");
+  auto empty =
+      TensorMappingAttr::get(&context, DimMappingAttr::get(&context, {}));
+  find("test.op")->setAttr(kShardingRuleAttr,
+                           OpShardingRuleAttr::get(&context, {}, empty, empty,
+                                                   {}, {}, {}, {},
+                                                   /*is_custom=*/false));
+  EXPECT_TRUE(failed(mlir::verify(*module)));
+  EXPECT_EQ(found,
+            "'test.op' op sharding rule, operand 0: dim 0 has no factor, "
+            "expected at least one");
+}
+
 TEST_F(SdyTest, EachValueHasItsPlace) {
   parseModule(R"(
     func.func @f(%arg0: tensor<8xf32>) -> tensor<8xf32> {
@@ -112,7 +148,7 @@ TEST_F(SdyTest, EachValueHasItsPlace) {
   }
   setFuncResultSharding(func, 0, onX);
   EXPECT_EQ(getFuncResultSharding(func, 0), onX);
-  EXPECT_TRUE(succeeded(module->verify()));
+  EXPECT_TRUE(succeeded(mlir::verify(*module)));
   // The other result got one that says nothing.
   EXPECT_EQ(getSharding(two->getResult(1)), sharding("[]"));
 

@@ -18,22 +18,22 @@ using namespace mlir::sdy;
 
 /// `axis` names an axis of `mesh`, or a part that one has.
 static LogicalResult verifyAxis(AxisRefAttr axis, MeshAttr mesh,
-                                EmitError emitError) {
+                                EmitError emitError, bool allowWhole) {
   int64_t index = mesh.getAxisIndex(axis.getName());
-  if (index < 0)
+  if (index < 0) // C8
     return emitError() << "unknown axis \"" << axis.getName()
                        << "\", expected one of the mesh " << mesh;
   SubAxisInfoAttr subAxis = axis.getSubAxisInfo();
   if (!subAxis)
     return success();
   int64_t fullSize = mesh.getAxes()[index].getSize();
-  if (subAxis.getSize() == fullSize)
+  if (subAxis.getSize() == fullSize && !allowWhole) // C12
     return emitError() << "sub-axis " << axis.toString()
                        << " is the whole axis: write \"" << axis.getName()
                        << "\"";
   int64_t end;
   if (llvm::MulOverflow(subAxis.getPreSize(), subAxis.getSize(), end) ||
-      fullSize % end != 0)
+      fullSize % end != 0) // C11
     return emitError() << "sub-axis " << axis.toString()
                        << ": expected its pre-size "
                        << "times its size to divide the size " << fullSize
@@ -41,46 +41,79 @@ static LogicalResult verifyAxis(AxisRefAttr axis, MeshAttr mesh,
   return success();
 }
 
-/// `axis` does not overlap `other`, which stands before it.
-static LogicalResult verifyDisjoint(AxisRefAttr axis, AxisRefAttr other,
-                                    MeshAttr mesh, EmitError emitError) {
-  if (axis == other)
-    return emitError() << "axis " << axis.toString() << " occurs twice";
-  if (!toAxisRef(axis, mesh).overlaps(toAxisRef(other, mesh)))
-    return success();
-  return emitError() << "axes " << other.toString() << " and "
-                     << axis.toString() << " overlap";
+static InFlightDiagnostic &operator<<(InFlightDiagnostic &diag,
+                                      const AxesAt &place) {
+  if (place.dim >= 0)
+    return diag << "dim " << place.dim;
+  return diag << "the " << place.list << " axes";
 }
 
-LogicalResult mlir::sdy::verifyAxes(ArrayRef<ArrayRef<AxisRefAttr>> lists,
+/// No axis of `place` that stands before place number `end` overlaps `axis`.
+static LogicalResult verifyDisjoint(AxisRefAttr axis, const AxesAt &here,
+                                    const AxesAt &place, size_t end,
                                     MeshAttr mesh, EmitError emitError) {
-  SmallVector<AxisRefAttr> seen;
-  for (ArrayRef<AxisRefAttr> list : lists) {
+  for (AxisRefAttr other : place.axes.take_front(end)) {
+    if (!toAxisRef(axis, mesh).overlaps(toAxisRef(other, mesh)))
+      continue;
+    InFlightDiagnostic diag = emitError();
+    if (axis == other) // C13
+      diag << "axis " << axis.toString() << " occurs twice, in ";
+    else // C14
+      diag << "axes " << other.toString() << " and " << axis.toString()
+           << " overlap, in ";
+    diag << place << " and in " << here;
+    return diag;
+  }
+  return success();
+}
+
+LogicalResult mlir::sdy::verifyAxes(ArrayRef<AxesAt> lists, MeshAttr mesh,
+                                    Operation *meshOp, EmitError emitError,
+                                    bool allowWhole) {
+  auto emitWithMesh = [&] {
+    InFlightDiagnostic diag = emitError();
+    if (meshOp)
+      diag.attachNote(meshOp->getLoc()) << "the mesh is declared here";
+    return diag;
+  };
+  for (auto [number, list] : llvm::enumerate(lists)) {
     AxisRefAttr previous;
-    for (AxisRefAttr axis : list) {
-      if (failed(verifyAxis(axis, mesh, emitError)))
+    for (auto [index, axis] : llvm::enumerate(list.axes)) {
+      if (failed(verifyAxis(axis, mesh, emitWithMesh, allowWhole)))
         return failure();
-      for (AxisRefAttr other : seen)
-        if (failed(verifyDisjoint(axis, other, mesh, emitError)))
+      for (const AxesAt &before : lists.take_front(number))
+        if (failed(verifyDisjoint(axis, list, before, before.axes.size(), mesh,
+                                  emitError)))
           return failure();
-      if (previous && toAxisRef(previous, mesh).canMerge(toAxisRef(axis, mesh)))
+      if (failed(verifyDisjoint(axis, list, list, index, mesh, emitError)))
+        return failure();
+      if (previous &&
+          toAxisRef(previous, mesh).canMerge(toAxisRef(axis, mesh))) // C15
         return emitError() << "neighbouring sub-axes " << previous.toString()
                            << " and " << axis.toString()
                            << " can merge: write them as one";
-      seen.push_back(previous = axis);
+      previous = axis;
     }
   }
   return success();
 }
 
-/// Replicated and unreduced axes come in the order of the mesh.
-static LogicalResult verifyOrder(ArrayRef<AxisRefAttr> axes, StringRef what,
-                                 MeshAttr mesh, EmitError emitError) {
+LogicalResult mlir::sdy::verifyAxes(ArrayRef<ArrayRef<AxisRefAttr>> lists,
+                                    MeshAttr mesh, EmitError emitError) {
+  SmallVector<AxesAt> places;
+  for (auto [dim, axes] : llvm::enumerate(lists))
+    places.push_back({axes, static_cast<int64_t>(dim)});
+  return verifyAxes(places, mesh, /*meshOp=*/nullptr, emitError);
+}
+
+LogicalResult mlir::sdy::verifyMeshOrder(ArrayRef<AxisRefAttr> axes,
+                                         StringRef what, MeshAttr mesh,
+                                         EmitError emitError) {
   for (size_t i = 1; i < axes.size(); ++i)
-    if (toAxisRef(axes[i], mesh) < toAxisRef(axes[i - 1], mesh))
+    if (toAxisRef(axes[i], mesh) < toAxisRef(axes[i - 1], mesh)) // C16
       return emitError() << what << " axes " << axes[i - 1].toString() << ", "
                          << axes[i].toString()
-                         << " are not in the order of the mesh";
+                         << " are not in the order of the mesh " << mesh;
   return success();
 }
 
@@ -98,19 +131,22 @@ static bool isTrivial(TensorShardingAttr sharding) {
 
 static LogicalResult verifyRank(TensorShardingAttr sharding, Type type,
                                 EmitError emitError) {
-  if (!isa<ShapedType>(type)) {
-    if (!isTrivial(sharding))
+  // A tuple of one value lies as that value.
+  if (auto tuple = dyn_cast<TupleType>(type); tuple && tuple.size() == 1)
+    type = tuple.getType(0);
+  auto shaped = dyn_cast<ShapedType>(type);
+  if (!shaped) {
+    if (!isTrivial(sharding)) // C18
       return emitError() << "expected a sharding without dims and axes for a "
                             "value of type "
                          << type << ", got " << sharding;
     return success();
   }
-  auto tensor = dyn_cast<RankedTensorType>(type);
-  if (!tensor)
+  if (!shaped.hasRank()) // C19
     return emitError() << "only ranked tensors can be sharded, got " << type;
-  if (tensor.getRank() != sharding.getRank())
+  if (shaped.getRank() != sharding.getRank()) // C17
     return emitError() << "sharding has " << sharding.getRank()
-                       << " dims, expected " << tensor.getRank() << " as in "
+                       << " dims, expected " << shaped.getRank() << " as in "
                        << type;
   return success();
 }
@@ -120,10 +156,10 @@ static LogicalResult verifyPriorities(TensorShardingAttr sharding,
   for (auto [index, dim] : llvm::enumerate(sharding.getDimShardings())) {
     if (!dim.getPriority())
       continue;
-    if (*dim.getPriority() < 0)
+    if (*dim.getPriority() < 0) // C21
       return emitError() << "dim " << index << " has the negative priority "
                          << *dim.getPriority();
-    if (dim.getAxes().empty() && dim.getIsClosed())
+    if (dim.getAxes().empty() && dim.getIsClosed()) // C22
       return emitError() << "dim " << index
                          << " has a priority, but is closed "
                             "and without axes: take the priority away";
@@ -132,18 +168,19 @@ static LogicalResult verifyPriorities(TensorShardingAttr sharding,
 }
 
 /// No axis of `lists` is bound by a manual computation around `from`.
-static LogicalResult verifyNotManual(ArrayRef<ArrayRef<AxisRefAttr>> lists,
-                                     Operation *from, EmitError emitError) {
+static LogicalResult verifyNotManual(ArrayRef<AxesAt> lists, Operation *from,
+                                     EmitError emitError) {
   for (auto manual = from->getParentOfType<ManualComputationOp>(); manual;
        manual = manual->getParentOfType<ManualComputationOp>())
-    for (ArrayRef<AxisRefAttr> list : lists)
-      for (AxisRefAttr axis : list)
+    for (const AxesAt &list : lists)
+      for (AxisRefAttr axis : list.axes)
         if (llvm::is_contained(
                 manual.getManualAxes().getValue(),
-                StringAttr::get(axis.getContext(), axis.getName()))) {
+                StringAttr::get(axis.getContext(), axis.getName()))) { // C23
           InFlightDiagnostic diag = emitError()
                                     << "axis " << axis.toString()
-                                    << " is manual here and cannot be used";
+                                    << " is manual here and cannot be used: "
+                                       "take it out";
           diag.attachNote(manual.getLoc()) << "made manual here";
           return diag;
         }
@@ -153,28 +190,32 @@ static LogicalResult verifyNotManual(ArrayRef<ArrayRef<AxisRefAttr>> lists,
 LogicalResult mlir::sdy::verifySharding(TensorShardingAttr sharding, Type type,
                                         Operation *from, EmitError emitError) {
   MeshAttr mesh = getMesh(from, sharding);
-  if (!mesh)
+  if (!mesh) // C7
     return emitError() << "unknown mesh " << sharding.getMeshOrRef()
                        << ", expected the name of an 'sdy.mesh' of the module";
   if (mesh.isMaximal()) {
-    if (!isTrivial(sharding))
+    if (!isTrivial(sharding)) // C20
       return emitError() << "expected a sharding without dims and axes on a "
                             "mesh of one device, got "
                          << sharding;
     return success();
   }
-  SmallVector<ArrayRef<AxisRefAttr>> lists;
-  for (DimensionShardingAttr dim : sharding.getDimShardings())
-    lists.push_back(dim.getAxes());
-  lists.push_back(sharding.getReplicatedAxes());
-  lists.push_back(sharding.getUnreducedAxes());
+  FlatSymbolRefAttr symbol = sharding.getMeshSymbol();
+  SmallVector<AxesAt> lists;
+  for (auto [index, dim] : llvm::enumerate(sharding.getDimShardings()))
+    lists.push_back({dim.getAxes(), static_cast<int64_t>(index)});
+  lists.push_back({sharding.getReplicatedAxes(), -1, "replicated"});
+  lists.push_back({sharding.getUnreducedAxes(), -1, "unreduced"});
   return success(succeeded(verifyRank(sharding, type, emitError)) &&
                  succeeded(verifyPriorities(sharding, emitError)) &&
-                 succeeded(verifyAxes(lists, mesh, emitError)) &&
-                 succeeded(verifyOrder(sharding.getReplicatedAxes(),
-                                       "replicated", mesh, emitError)) &&
-                 succeeded(verifyOrder(sharding.getUnreducedAxes(), "unreduced",
-                                       mesh, emitError)) &&
+                 succeeded(verifyAxes(
+                     lists, mesh,
+                     symbol ? getMeshOp(from, symbol).getOperation() : nullptr,
+                     emitError)) &&
+                 succeeded(verifyMeshOrder(sharding.getReplicatedAxes(),
+                                           "replicated", mesh, emitError)) &&
+                 succeeded(verifyMeshOrder(sharding.getUnreducedAxes(),
+                                           "unreduced", mesh, emitError)) &&
                  succeeded(verifyNotManual(lists, from, emitError)));
 }
 
@@ -182,7 +223,7 @@ LogicalResult mlir::sdy::verifyShardings(TensorShardingPerValueAttr shardings,
                                          TypeRange types, Operation *from,
                                          StringRef what) {
   ArrayRef<TensorShardingAttr> list = shardings.getShardings();
-  if (list.size() != types.size())
+  if (list.size() != types.size()) // C24
     return from->emitOpError() << "expected " << types.size() << " " << what
                                << " shardings, got " << list.size();
   for (auto [index, sharding, type] : llvm::enumerate(list, types)) {

@@ -17,10 +17,27 @@ namespace mlir::sdy {
 /// it.
 using EmitError = llvm::function_ref<InFlightDiagnostic()>;
 
+/// Axes and the place in a sharding or collective where they stand: dim `dim`,
+/// or what `list` names.
+struct AxesAt {
+  ArrayRef<AxisRefAttr> axes;
+  int64_t dim = -1;
+  StringRef list = "";
+};
+
 /// The axes exist in `mesh`, sub-axes divide theirs, and no two of all lists
-/// overlap; inside one list no neighbours can merge.
+/// overlap; inside one list no neighbours can merge. A sub-axis that is a whole
+/// axis is allowed on request. `meshOp`, if there is one, gets a note.
+LogicalResult verifyAxes(ArrayRef<AxesAt> lists, MeshAttr mesh,
+                         Operation *meshOp, EmitError emitError,
+                         bool allowWhole = false);
+/// One list for each dim.
 LogicalResult verifyAxes(ArrayRef<ArrayRef<AxisRefAttr>> lists, MeshAttr mesh,
                          EmitError emitError);
+
+/// `axes` come in the order of the mesh; `what` names them.
+LogicalResult verifyMeshOrder(ArrayRef<AxisRefAttr> axes, StringRef what,
+                              MeshAttr mesh, EmitError emitError);
 
 /// `sharding` fits a value of `type`. Divisibility is not asked for. `from` is
 /// the operation that carries it: from there the mesh is found, and axes that a

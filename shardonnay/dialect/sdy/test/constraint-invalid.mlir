@@ -2,6 +2,7 @@
 
 sdy.mesh @mesh = <["x"=2]>
 func.func @constraint(%arg0: tensor<8x8xf32>) {
+  // C17
   // expected-error @below {{sharding has 1 dims, expected 2}}
   %0 = sdy.sharding_constraint %arg0 <@mesh, [{"x"}]> : tensor<8x8xf32>
   return
@@ -9,8 +10,10 @@ func.func @constraint(%arg0: tensor<8x8xf32>) {
 
 // -----
 
+// expected-note @below {{the mesh is declared here}}
 sdy.mesh @mesh = <["x"=2]>
 func.func @reshard(%arg0: tensor<8xf32>) {
+  // C8
   // expected-error @below {{unknown axis "y"}}
   %0 = sdy.reshard %arg0 <@mesh, [{"y"}]> : tensor<8xf32>
   return
@@ -19,6 +22,7 @@ func.func @reshard(%arg0: tensor<8xf32>) {
 // -----
 
 func.func @barrier(%arg0: tensor<8xf32>) {
+  // C35
   // expected-error @below {{with direction BOTH stops nothing, expected NONE, FORWARD or BACKWARD}}
   %0 = sdy.propagation_barrier %arg0 allowed_direction=BOTH : tensor<8xf32>
   return
@@ -28,6 +32,7 @@ func.func @barrier(%arg0: tensor<8xf32>) {
 
 func.func @edge_uses() {
   %0 = "test.op"() : () -> tensor<8xf32>
+  // C37
   // expected-error @below {{expected to be the only use of its operand}}
   %1 = sdy.data_flow_edge %0 : tensor<8xf32>
   // expected-note @below {{also used here}}
@@ -39,6 +44,7 @@ func.func @edge_uses() {
 func.func @edge_source() -> tensor<8xf32> {
   // expected-note @below {{defined here}}
   %0 = sdy.constant dense<1.0> : tensor<8xf32>
+  // C38
   // expected-error @below {{expected an operand that an operation which passes values on owns, got a result of 'sdy.constant'}}
   %1 = sdy.data_flow_edge %0 : tensor<8xf32>
   return %1 : tensor<8xf32>
@@ -47,6 +53,7 @@ func.func @edge_source() -> tensor<8xf32> {
 // -----
 
 func.func @edge_dynamic(%arg0: tensor<?xf32>) {
+  // C36
   // expected-error @below {{expected a tensor of static shape, got 'tensor<?xf32>'}}
   %0 = sdy.data_flow_edge %arg0 : tensor<?xf32>
   return
