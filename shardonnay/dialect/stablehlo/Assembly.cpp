@@ -354,6 +354,20 @@ void stablehlo::printDotAttributes(OpAsmPrinter &printer, Operation *,
   }
 }
 
+ParseResult stablehlo::parseDimList(OpAsmParser &parser,
+                                    DenseI64ArrayAttr &dims) {
+  FailureOr<SmallVector<int64_t>> values = parseDims(parser);
+  if (failed(values))
+    return failure();
+  dims = parser.getBuilder().getDenseI64ArrayAttr(*values);
+  return success();
+}
+
+void stablehlo::printDimList(OpAsmPrinter &printer, Operation *,
+                             DenseI64ArrayAttr dims) {
+  printDims(printer, dims);
+}
+
 //===----------------------------------------------------------------------===//
 // Custom calls, composites, tuples, tokens
 //===----------------------------------------------------------------------===//

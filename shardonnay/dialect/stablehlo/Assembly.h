@@ -52,6 +52,25 @@ ParseResult parseSelectTypes(OpAsmParser &parser, Type &pred, Type &onTrue,
 void printSelectTypes(OpAsmPrinter &printer, Operation *op, Type pred,
                       Type onTrue, Type onFalse, Type result);
 
+// `UNIFORM`, of an attribute that holds an enumerator.
+template <typename AttrT>
+ParseResult parseEnum(OpAsmParser &parser, AttrT &attr) {
+  using Value = decltype(attr.getValue());
+  FailureOr<Value> value = FieldParser<Value>::parse(parser);
+  if (failed(value))
+    return failure();
+  attr = AttrT::get(parser.getContext(), *value);
+  return success();
+}
+template <typename AttrT>
+void printEnum(OpAsmPrinter &printer, Operation *, AttrT attr) {
+  printer << stringifyEnum(attr.getValue());
+}
+
+// `[0, 1]`
+ParseResult parseDimList(OpAsmParser &parser, DenseI64ArrayAttr &dims);
+void printDimList(OpAsmPrinter &printer, Operation *op, DenseI64ArrayAttr dims);
+
 // `%a, %b,`
 ParseResult parseOperandsThenComma(
     OpAsmParser &parser,

@@ -38,6 +38,8 @@ def StablehloDialect : Dialect {
     void addReduceOps();
     void addGatherOps();
     void addControlOps();
+    void addBatchedOps();
+    void addRandomOps();
     void addCollectiveOps();
     void addConvolutionOps();
     void addWindowOps();
@@ -129,6 +131,21 @@ def Precision : HLOEnum<"Precision", "precision of a contraction's operand",
 def PrecisionAttr : HLOEnumAttr<Precision, "precision">;
 def PrecisionConfigAttr
   : TypedArrayAttrBase<PrecisionAttr, "one precision per operand">;
+
+def FftType : HLOEnum<"FftType", "transform", ["FFT", "IFFT", "RFFT", "IRFFT"]>;
+def FftTypeAttr : HLOEnumAttr<FftType, "fft_type">;
+
+def Transpose : HLOEnum<"Transpose", "form of a matrix",
+  ["TRANSPOSE_INVALID", "NO_TRANSPOSE", "TRANSPOSE", "ADJOINT"]>;
+def TransposeAttr : HLOEnumAttr<Transpose, "transpose">;
+
+def RngDistribution : HLOEnum<"RngDistribution", "distribution",
+  ["UNIFORM", "NORMAL"]>;
+def RngDistributionAttr : HLOEnumAttr<RngDistribution, "rng_distribution">;
+
+def RngAlgorithm : HLOEnum<"RngAlgorithm", "generator",
+  ["DEFAULT", "THREE_FRY", "PHILOX"]>;
+def RngAlgorithmAttr : HLOEnumAttr<RngAlgorithm, "rng_algorithm">;
 
 def ResultAccuracyMode : HLOEnum<"ResultAccuracyMode", "accuracy asked for",
   ["DEFAULT", "HIGHEST", "TOLERANCE"]>;

@@ -39,6 +39,8 @@ void StablehloDialect::initialize() {
   addReduceOps();
   addGatherOps();
   addControlOps();
+  addBatchedOps();
+  addRandomOps();
   addCollectiveOps();
   addConvolutionOps();
   addWindowOps();

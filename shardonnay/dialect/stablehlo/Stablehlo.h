@@ -77,6 +77,10 @@ ResultAccuracyAttr defaultAccuracy(MLIRContext *context);
 #define GET_OP_CLASSES
 #include "shardonnay/dialect/stablehlo/Control.h.inc"
 #define GET_OP_CLASSES
+#include "shardonnay/dialect/stablehlo/Batched.h.inc"
+#define GET_OP_CLASSES
+#include "shardonnay/dialect/stablehlo/Random.h.inc"
+#define GET_OP_CLASSES
 #include "shardonnay/dialect/stablehlo/Collective.h.inc"
 #define GET_OP_CLASSES
 #include "shardonnay/dialect/stablehlo/Convolution.h.inc"
