@@ -1,4 +1,4 @@
-//===- Control.cpp - optimisation barrier ---------------------------------===//
+//===- Control.cpp - loops, branches, barriers ----------------------------===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -26,9 +26,51 @@ struct BarrierModel
     return {&op->getOpOperand(cast<OpResult>(owner).getResultNumber())};
   }
 };
+
+/// Result i, argument i of both regions, operand i and the value that the body
+/// returns for it.
+struct WhileModel
+    : ShardableDataFlowOpInterface::ExternalModel<WhileModel, WhileOp> {
+  SmallVector<Value> getEdgeOwners(Operation *op) const {
+    return llvm::to_vector_of<Value>(op->getResults());
+  }
+  SmallVector<OpOperand *> getEdgeSources(Operation *op, Value owner) const {
+    unsigned number = cast<OpResult>(owner).getResultNumber();
+    Operation *next = cast<WhileOp>(op).getBody().front().getTerminator();
+    return {&op->getOpOperand(number), &next->getOpOperand(number)};
+  }
+  SmallVector<Value> getEdgeTargets(Operation *op, Value owner) const {
+    unsigned number = cast<OpResult>(owner).getResultNumber();
+    auto loop = cast<WhileOp>(op);
+    return {owner, loop.getCond().getArgument(number),
+            loop.getBody().getArgument(number)};
+  }
+};
+
+/// Result i and what each region returns for it.
+template <typename OpT>
+struct BranchModel
+    : ShardableDataFlowOpInterface::ExternalModel<BranchModel<OpT>, OpT> {
+  SmallVector<Value> getEdgeOwners(Operation *op) const {
+    return llvm::to_vector_of<Value>(op->getResults());
+  }
+  SmallVector<OpOperand *> getEdgeSources(Operation *op, Value owner) const {
+    unsigned number = cast<OpResult>(owner).getResultNumber();
+    SmallVector<OpOperand *> sources;
+    for (Region &region : op->getRegions())
+      sources.push_back(&region.front().getTerminator()->getOpOperand(number));
+    return sources;
+  }
+  SmallVector<Value> getEdgeTargets(Operation *, Value owner) const {
+    return {owner};
+  }
+};
 } // namespace
 
 void shardonnay::attachControlModels(MLIRContext &context) {
+  WhileOp::attachInterface<WhileModel>(context);
+  CaseOp::attachInterface<BranchModel<CaseOp>>(context);
+  IfOp::attachInterface<BranchModel<IfOp>>(context);
   OptimizationBarrierOp::attachInterface<BarrierModel>(context);
   attachClone<OptimizationBarrierOp>(context);
 }

@@ -109,10 +109,7 @@ void SupportChecker::checkModule() {
 }
 
 void SupportChecker::checkKind(Operation *op) {
-  if (isa<ManualComputationOp, NamedComputationOp>(op)) {
-    error(op, "'") << op->getName()
-                   << "' cannot be partitioned yet: use sharding constraints";
-  } else if (isa<func::CallOp>(op)) {
+  if (isa<func::CallOp>(op)) {
     error(op, "call of a function that was not inlined: expected private "
               "functions with a body");
   } else if (auto mesh = dyn_cast<MeshOp>(op)) {
