@@ -137,4 +137,17 @@ Value getEdgeOwner(OpOperand &source) {
   return nullptr;
 }
 
+bool isLoop(Operation *op) {
+  auto dataFlow = dyn_cast<ShardableDataFlowOpInterface>(op);
+  if (!dataFlow || op->getNumRegions() == 0)
+    return false;
+  return llvm::any_of(dataFlow.getEdgeOwners(), [&](Value owner) {
+    return llvm::any_of(dataFlow.getEdgeTargets(owner),
+                        llvm::IsaPred<BlockArgument>) &&
+           llvm::any_of(dataFlow.getEdgeSources(owner), [&](OpOperand *source) {
+             return source->getOwner() != op;
+           });
+  });
+}
+
 } // namespace shardonnay

@@ -33,6 +33,10 @@ mlir::Value getEdgeOwner(mlir::Value target);
 /// it.
 mlir::Value getEdgeOwner(mlir::OpOperand &source);
 
+/// What `op` returns at the end of a region may become an argument of one of
+/// its regions again: what stands there may run more than once.
+bool isLoop(mlir::Operation *op);
+
 } // namespace shardonnay
 
 #include "shardonnay/interfaces/DataFlowEdge.h.inc"

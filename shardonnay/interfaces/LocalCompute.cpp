@@ -11,6 +11,18 @@
 
 using namespace mlir;
 
+/// `sdy.sharding` and its like speak of global types.
+static bool speaksOfShardings(NamedAttribute attr) {
+  return attr.getName().getValue().starts_with("sdy.");
+}
+
+static void dropShardings(Operation *op) {
+  for (NamedAttribute attr :
+       llvm::to_vector(op->getDiscardableAttrDictionary()))
+    if (speaksOfShardings(attr))
+      op->removeDiscardableAttr(attr.getName());
+}
+
 llvm::SmallVector<Value> shardonnay::cloneLocally(Operation *op,
                                                   OpBuilder &builder,
                                                   ValueRange operands,
@@ -19,13 +31,14 @@ llvm::SmallVector<Value> shardonnay::cloneLocally(Operation *op,
   state.addOperands(operands);
   state.addTypes(context.resultTypes());
   state.propertiesAttr = op->getPropertiesAsAttribute();
-  // `sdy.sharding` and its like speak of global types.
   for (NamedAttribute attr : op->getDiscardableAttrs())
-    if (!attr.getName().getValue().starts_with("sdy."))
+    if (!speaksOfShardings(attr))
       state.addAttribute(attr.getName(), attr.getValue());
   for (Region &region : op->getRegions()) {
     IRMapping mapping;
-    region.cloneInto(state.addRegion(), mapping);
+    Region *copy = state.addRegion();
+    region.cloneInto(copy, mapping);
+    copy->walk(dropShardings);
   }
   return llvm::to_vector_of<Value>(builder.create(state)->getResults());
 }

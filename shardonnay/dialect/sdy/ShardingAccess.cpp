@@ -37,25 +37,24 @@ static func::FuncOp getFunc(BlockArgument argument) {
 
 /// The place of `owner`, a block argument, among the block arguments that own a
 /// class.
-static std::pair<size_t, SmallVector<Value>>
-getPlace(Operation *op, Value owner) {
+static std::pair<size_t, SmallVector<Value>> getPlace(Operation *op,
+                                                      Value owner) {
   auto dataFlow = cast<shardonnay::ShardableDataFlowOpInterface>(op);
   SmallVector<Value> owners = llvm::filter_to_vector(
       dataFlow.getEdgeOwners(), llvm::IsaPred<BlockArgument>);
   return {llvm::find(owners, owner) - owners.begin(), owners};
 }
 
-/// What a computation says of `argument`, as its body sees it.
-static TensorShardingAttr toInner(BlockArgument argument,
+/// The sharding of a class of values of `op`, as its body sees it.
+static TensorShardingAttr toInner(ManualComputationOp op, Value owner,
                                   TensorShardingAttr outer) {
-  auto op = dyn_cast<ManualComputationOp>(argument.getOwner()->getParentOp());
-  MeshAttr mesh =
-      outer ? getMesh(argument.getOwner()->getParentOp(), outer) : MeshAttr();
   std::optional<shardonnay::ManualBoundary> boundary =
-      op ? op.getManualBoundary(argument) : std::nullopt;
-  return boundary ? fromSharding(boundary->toInner(toSharding(outer, mesh)),
-                                 outer.getMeshOrRef(), mesh)
-                  : outer;
+      op.getManualBoundary(owner);
+  if (!boundary || !outer)
+    return outer;
+  MeshAttr mesh = getMesh(op, outer);
+  return fromSharding(boundary->toInner(toSharding(outer, mesh)),
+                      outer.getMeshOrRef(), mesh);
 }
 
 /// The in-shardings of a computation; null if it has none.
@@ -70,8 +69,10 @@ static TensorShardingAttr getArgumentSharding(BlockArgument argument) {
   Operation *op = argument.getOwner()->getParentOp();
   if (isa_and_present<ManualComputationOp, NamedComputationOp>(op)) {
     TensorShardingPerValueAttr shardings = getInShardings(op);
-    return shardings ? toInner(argument, shardings.getShardings()[number])
-                     : nullptr;
+    TensorShardingAttr sharding =
+        shardings ? shardings.getShardings()[number] : nullptr;
+    auto manual = dyn_cast<ManualComputationOp>(op);
+    return manual ? toInner(manual, argument, sharding) : sharding;
   }
   Value owner = shardonnay::getEdgeOwner(argument);
   if (!owner)
@@ -191,6 +192,18 @@ void mlir::sdy::setSharding(Value value, TensorShardingAttr sharding) {
     op->setAttr(name, sharding);
   else
     op->removeAttr(name);
+}
+
+TensorShardingAttr mlir::sdy::getClassSharding(OpOperand &source) {
+  Value owner = shardonnay::getEdgeOwner(source);
+  if (!owner)
+    return nullptr;
+  if (auto argument = dyn_cast<BlockArgument>(owner))
+    if (auto op = dyn_cast<ManualComputationOp>(source.getOwner()))
+      return op.getInShardings().getShardings()[argument.getArgNumber()];
+  TensorShardingAttr sharding = getSharding(owner);
+  auto op = dyn_cast_if_present<ManualComputationOp>(owner.getDefiningOp());
+  return op ? toInner(op, owner, sharding) : sharding;
 }
 
 SmallVector<TensorShardingAttr> mlir::sdy::getShardings(ValueRange values) {

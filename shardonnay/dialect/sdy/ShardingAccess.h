@@ -35,6 +35,12 @@ void setSharding(Value value, TensorShardingAttr sharding);
 
 SmallVector<TensorShardingAttr> getShardings(ValueRange values);
 
+/// The sharding that the class of values that `source` flows into has
+/// (interfaces/DataFlowEdge.h), as it is seen where `source` stands: inside a
+/// manual computation without manual axes. Null if it flows into none, or if
+/// that has no sharding.
+TensorShardingAttr getClassSharding(OpOperand &source);
+
 TensorShardingAttr getFuncResultSharding(func::FuncOp func, unsigned result);
 /// Null takes it away.
 void setFuncResultSharding(func::FuncOp func, unsigned result,

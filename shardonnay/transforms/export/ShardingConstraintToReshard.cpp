@@ -7,6 +7,7 @@
 
 #include "mlir/IR/Builders.h"
 #include "shardonnay/dialect/sdy/Ops.h"
+#include "shardonnay/interfaces/DataFlowEdge.h"
 #include "shardonnay/transforms/export/Passes.h"
 
 using namespace mlir;
@@ -16,6 +17,16 @@ namespace shardonnay {
 #define GEN_PASS_DEF_SHARDINGCONSTRAINTTORESHARDPASS
 #include "shardonnay/transforms/export/Passes.h.inc"
 
+/// Stands in a region that is a part of what an op computes, on scalars: there
+/// is nothing to reshard.
+static bool isPartOfAnOp(Operation *op) {
+  for (Operation *parent = op->getParentOp(); !isa<func::FuncOp>(parent);
+       parent = parent->getParentOp())
+    if (!isa<ShardableDataFlowOpInterface>(parent))
+      return true;
+  return false;
+}
+
 namespace {
 struct ShardingConstraintToReshardPass
     : impl::ShardingConstraintToReshardPassBase<
@@ -23,6 +34,11 @@ struct ShardingConstraintToReshardPass
 protected:
   void runOnOperation() override {
     getOperation().walk([](sdy::ShardingConstraintOp op) {
+      if (isPartOfAnOp(op)) {
+        op.replaceAllUsesWith(op.getInput());
+        op.erase();
+        return;
+      }
       OpBuilder builder(op);
       auto reshard = sdy::ReshardOp::create(builder, op.getLoc(), op.getInput(),
                                             op.getSharding());

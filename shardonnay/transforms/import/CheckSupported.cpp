@@ -122,6 +122,10 @@ void SupportChecker::checkKind(Operation *op) {
                 "cannot be partitioned yet");
   } else if (isa<ShardingRuleOpInterface>(op)) {
     checkCaptures(op);
+  } else if (op->getParentOfType<ManualComputationOp>() &&
+             !isa<ShardableDataFlowOpInterface>(op)) {
+    // Each device runs it on what it has.
+    checkCaptures(op);
   } else if (op->getNumRegions() > 0 &&
              !isa<ModuleOp, ShardableDataFlowOpInterface>(op)) {
     error(op, "'") << op->getName()

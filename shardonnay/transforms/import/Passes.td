@@ -73,7 +73,8 @@ def CheckSupportedPass : ImportPass<"sdy-check-supported"> {
     shardings on one device, on several meshes, or on a mesh whose devices do
     not stand in their own order; calls that were not inlined; functions of
     several blocks; not one public function; operations that no model
-    describes; more than one replica; tensors
+    describes, but in manual computations, where each device runs them on what
+    it has; more than one replica; tensors
     and meshes whose sizes are out of reach of 64-bit arithmetic.
 
     Precondition: after sdy-lift-inlined-meshes and

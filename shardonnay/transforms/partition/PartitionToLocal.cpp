@@ -12,7 +12,8 @@
 // 2. localizeBlock: op by op into a new block:
 //      an sdy collective      -> spmd ops
 //      sdy.constant           -> a smaller constant, or a piece of the whole
-//      a data-flow op         -> a clone on local types
+//      a data-flow op         -> a clone on local types, its regions likewise
+//      a computation's body   -> its ops, in its place
 //      an op with a rule      -> what its LocalComputeOpInterface builds
 //      return                 -> itself, its operands placed as the results
 //      any other op           -> a clone, if nothing cuts its tensors
@@ -95,7 +96,9 @@ public:
 
 private:
   LogicalResult placeSignature();
-  LogicalResult localizeBlock();
+  /// `ops` at the builder, which then stands behind them. The arguments of
+  /// their block have local values already.
+  LogicalResult localizeOps(llvm::iterator_range<Block::iterator> ops);
   void replaceBody();
 
   /// Each returns the local values of the op's results, or fails with an error
@@ -105,9 +108,14 @@ private:
   Locals localizeCollective(Operation *op);
   Locals localizeConstant(sdy::ConstantOp op);
   Locals localizeDataFlow(ShardableDataFlowOpInterface op);
+  LogicalResult localizeRegion(Region &from, Region &to);
+  Locals inlineBody(ShardableDataFlowOpInterface op);
   Locals localizeByRule(Operation *op, const FactorRule &rule);
   Locals localizeReplicated(Operation *op);
   Locals localizeReturn(func::ReturnOp op);
+  Locals localizeRegionEnd(Operation *op);
+  /// Each operand is cut as the class of values that it flows into.
+  LogicalResult verifySources(Operation *op);
 
   /// The placements of `values`.
   FailureOr<Placements> placeAll(ValueRange values);
@@ -141,7 +149,12 @@ LogicalResult FunctionPartitioner::run() {
   if (failed(placeSignature()))
     return failure();
   newBlock = &func.getBody().emplaceBlock();
-  if (failed(localizeBlock()))
+  for (auto [argument, placement] :
+       llvm::zip_equal(oldBlock->getArguments(), arguments))
+    locals[argument] =
+        newBlock->addArgument(placement.localType, argument.getLoc());
+  builder.setInsertionPointToEnd(newBlock);
+  if (failed(localizeOps({oldBlock->begin(), oldBlock->end()})))
     return failure();
   replaceBody();
   return success();
@@ -165,13 +178,9 @@ LogicalResult FunctionPartitioner::placeSignature() {
   return success();
 }
 
-LogicalResult FunctionPartitioner::localizeBlock() {
-  for (auto [argument, placement] :
-       llvm::zip_equal(oldBlock->getArguments(), arguments))
-    locals[argument] =
-        newBlock->addArgument(placement.localType, argument.getLoc());
-  builder.setInsertionPointToEnd(newBlock);
-  for (Operation &op : *oldBlock) {
+LogicalResult
+FunctionPartitioner::localizeOps(llvm::iterator_range<Block::iterator> ops) {
+  for (Operation &op : ops) {
     Locals values = localize(&op);
     if (failed(values))
       return failure();
@@ -181,20 +190,32 @@ LogicalResult FunctionPartitioner::localizeBlock() {
   return success();
 }
 
-FunctionPartitioner::Locals FunctionPartitioner::localize(Operation *op) {
+/// The values from outside that an op with regions uses can't be exchanged
+/// unless the regions are rewritten too.
+static LogicalResult verifyNoCaptures(Operation *op) {
   SetVector<Value> captured;
   getUsedValuesDefinedAbove(op->getRegions(), captured);
-  if (!captured.empty())
-    return op->emitError("has a region that reads values from outside, which "
-                         "can't be partitioned yet");
+  if (captured.empty())
+    return success();
+  return op->emitError("has a region that reads values from outside, which "
+                       "can't be partitioned yet");
+}
+
+FunctionPartitioner::Locals FunctionPartitioner::localize(Operation *op) {
+  if (auto ret = dyn_cast<func::ReturnOp>(op))
+    return localizeReturn(ret);
+  if (op->hasTrait<OpTrait::IsTerminator>())
+    return localizeRegionEnd(op);
+  if (isa<sdy::ManualComputationOp, sdy::NamedComputationOp>(op))
+    return inlineBody(cast<ShardableDataFlowOpInterface>(op));
+  if (auto dataFlow = dyn_cast<ShardableDataFlowOpInterface>(op))
+    return localizeDataFlow(dataFlow);
+  if (failed(verifyNoCaptures(op)))
+    return failure();
   if (auto constant = dyn_cast<sdy::ConstantOp>(op))
     return localizeConstant(constant);
   if (isa_and_present<sdy::SdyDialect>(op->getDialect()))
     return localizeCollective(op);
-  if (auto ret = dyn_cast<func::ReturnOp>(op))
-    return localizeReturn(ret);
-  if (auto dataFlow = dyn_cast<ShardableDataFlowOpInterface>(op))
-    return localizeDataFlow(dataFlow);
   if (std::optional<FactorRule> rule = sdy::getComputationRule(op))
     return localizeByRule(op, *rule);
   return localizeReplicated(op);
@@ -240,31 +261,101 @@ FunctionPartitioner::localizeConstant(sdy::ConstantOp op) {
       buildPiece(whole, placement->layout, placer, builder, op.getLoc())};
 }
 
+LogicalResult FunctionPartitioner::verifySources(Operation *op) {
+  for (OpOperand &operand : op->getOpOperands()) {
+    FailureOr<Placement> found = placer.place(operand.get());
+    FailureOr<Placement> wanted =
+        placer.place(operand.get().getType(), sdy::getClassSharding(operand),
+                     op, operand.get().getLoc());
+    if (failed(found) || failed(wanted))
+      return failure();
+    if (found->layout != wanted->layout)
+      return op->emitError()
+             << "operand " << operand.getOperandNumber()
+             << " is not sharded as the values that it flows to; expected a "
+                "reshard before";
+  }
+  return success();
+}
+
 FunctionPartitioner::Locals
 FunctionPartitioner::localizeDataFlow(ShardableDataFlowOpInterface op) {
-  if (op->getNumRegions() != 0)
-    return op->emitError("control flow with regions can't be partitioned yet");
-  for (Value owner : op.getEdgeOwners()) {
-    FailureOr<Placement> target = placer.place(owner);
-    if (failed(target))
+  FailureOr<Placements> placements = placeAll(op->getResults());
+  if (failed(placements) || failed(verifySources(op)))
+    return failure();
+  SmallVector<Value> operands = localOperands(op);
+  Operation *local = builder.insert(op->cloneWithoutRegions());
+  local->setOperands(operands);
+  local->removeAttr(sdy::kShardingAttr);
+  local->removeAttr(sdy::kBlockArgumentShardingsAttr);
+  for (auto [result, placement] :
+       llvm::zip_equal(local->getResults(), *placements))
+    result.setType(placement.localType);
+  for (auto [from, to] : llvm::zip_equal(op->getRegions(), local->getRegions()))
+    if (failed(localizeRegion(from, to)))
       return failure();
-    for (OpOperand *source : op.getEdgeSources(owner)) {
-      FailureOr<Placement> placement = placer.place(source->get());
+  return SmallVector<Value>(local->getResults());
+}
+
+LogicalResult FunctionPartitioner::localizeRegion(Region &from, Region &to) {
+  OpBuilder::InsertionGuard guard(builder);
+  for (Block &block : from) {
+    Block *local = builder.createBlock(&to, to.end());
+    for (BlockArgument argument : block.getArguments()) {
+      FailureOr<Placement> placement = placer.place(argument);
       if (failed(placement))
         return failure();
-      if (placement->layout != target->layout)
-        return op->emitError()
-               << "operand " << source->getOperandNumber()
-               << " is not sharded as the result that it flows to; expected a "
-                  "reshard before";
+      locals[argument] =
+          local->addArgument(placement->localType, argument.getLoc());
     }
+    if (failed(localizeOps({block.begin(), block.end()})))
+      return failure();
   }
-  FailureOr<Placements> placements = placeAll(op->getResults());
-  if (failed(placements))
+  return success();
+}
+
+/// What a device holds of an operand is what the body sees of it: its axes cut
+/// the operand first by hand, then as the body has it.
+FunctionPartitioner::Locals
+FunctionPartitioner::inlineBody(ShardableDataFlowOpInterface op) {
+  if (failed(verifySources(op)))
     return failure();
-  return clone(op, llvm::map_to_vector(*placements, [](const Placement &p) {
-                 return p.localType;
-               }));
+  Block &body = op->getRegion(0).front();
+  for (auto [argument, operand] :
+       llvm::zip_equal(body.getArguments(), op->getOperands())) {
+    FailureOr<Placement> placement = placer.place(argument);
+    if (failed(placement))
+      return failure();
+    Value local = locals.lookup(operand);
+    if (placement->localType != local.getType())
+      return op->emitError()
+             << "operand " << argument.getArgNumber() << " is "
+             << local.getType() << " on a device, but the body has "
+             << placement->localType
+             << " there; expected axes that divide the dim";
+    locals[argument] = local;
+  }
+  Operation *end = body.getTerminator();
+  if (failed(localizeOps(body.without_terminator())))
+    return failure();
+  FailureOr<Placements> results = placeAll(op->getResults());
+  if (failed(results) || failed(verifySources(end)))
+    return failure();
+  SmallVector<Value> values = localOperands(end);
+  for (auto [i, value] : llvm::enumerate(values))
+    if (value.getType() != (*results)[i].localType)
+      return op->emitError()
+             << "result " << i << " is " << (*results)[i].localType
+             << " on a device, but the body returns " << value.getType()
+             << "; expected axes that divide the dim";
+  return values;
+}
+
+FunctionPartitioner::Locals
+FunctionPartitioner::localizeRegionEnd(Operation *op) {
+  if (failed(verifySources(op)))
+    return failure();
+  return clone(op, {});
 }
 
 FunctionPartitioner::Locals

@@ -41,7 +41,9 @@ namespace {
 /// operand is none.
 sdy::ReshardOp settlingReshard(OpOperand &operand) {
   auto reshard = operand.get().getDefiningOp<sdy::ReshardOp>();
-  if (!reshard || !reshard->hasOneUse())
+  // One before a loop runs once; behind an op in the loop it would not.
+  if (!reshard || !reshard->hasOneUse() ||
+      reshard->getBlock() != operand.getOwner()->getBlock())
     return nullptr;
   sdy::TensorShardingAttr from = sdy::getSharding(reshard.getInput());
   if (!from || from.getUnreducedAxes().empty() ||
@@ -254,16 +256,19 @@ struct DeferReductionsPass
 
   void runOnOperation() override {
     OpChoosers choosers(*model);
-    for (Block &block : getOperation().getBody()) {
-      std::optional<MeshScope> scope = MeshScope::ofBlock(block);
+    getOperation().walk([&](Block *block) {
+      // Regions of an op with a rule are part of what it computes.
+      if (isa<ShardingRuleOpInterface>(block->getParentOp()))
+        return;
+      std::optional<MeshScope> scope = MeshScope::ofBlock(*block);
       if (!scope)
-        continue;
-      for (Operation &op : llvm::make_early_inc_range(block))
+        return;
+      for (Operation &op : llvm::make_early_inc_range(*block))
         if (mayDefer(&op))
           if (std::optional<FactorRule> rule = getFittingRule(&op))
             OpDeferral(&op, *rule, *scope, choosers.get(*scope)).run();
-      mergeReshardChains(block);
-    }
+      mergeReshardChains(*block);
+    });
   }
 
   static bool mayDefer(Operation *op) {

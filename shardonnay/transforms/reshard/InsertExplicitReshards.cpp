@@ -44,15 +44,23 @@ public:
       : func(func), noImplicitReplication(noImplicitReplication),
         choosers(choosers) {}
 
-  /// Fails if the program can't be resharded, with an error.
-  LogicalResult visit(Operation *op);
+  /// Reshards in `block` and in the regions of its data-flow ops. Fails if the
+  /// program can't be resharded, with an error.
+  LogicalResult run(Block &block);
   /// A gather was found that the options don't allow.
   bool foundForbiddenGather() const { return forbiddenGather; }
 
 private:
+  /// For a block in a region of `op`.
+  BlockResharder(BlockResharder &outer, Operation *op)
+      : func(outer.func), noImplicitReplication(outer.noImplicitReplication),
+        choosers(outer.choosers), reshards(outer.reshards, op) {}
+
+  LogicalResult visit(Operation *op);
   LogicalResult visitByRule(Operation *op, const FactorRule &rule);
   LogicalResult visitDataFlow(ShardableDataFlowOpInterface op);
   LogicalResult visitReturn(func::ReturnOp op);
+  LogicalResult visitRegionEnd(Operation *op);
   LogicalResult visitUnknown(Operation *op);
 
   /// Reshards the operand to `sharding`, whatever mesh that is on.
@@ -98,13 +106,15 @@ LogicalResult verifyStatic(Operation *op) {
 LogicalResult BlockResharder::visit(Operation *op) {
   if (failed(verifyStatic(op)))
     return failure();
-  // Operations on shardings say themselves where their result lies.
-  if (isa_and_present<sdy::SdyDialect>(op->getDialect()))
-    return success();
   if (auto returnOp = dyn_cast<func::ReturnOp>(op))
     return visitReturn(returnOp);
   if (auto dataFlow = dyn_cast<ShardableDataFlowOpInterface>(op))
     return visitDataFlow(dataFlow);
+  if (op->hasTrait<OpTrait::IsTerminator>())
+    return visitRegionEnd(op);
+  // Operations on shardings say themselves where their result lies.
+  if (isa_and_present<sdy::SdyDialect>(op->getDialect()))
+    return success();
   if (std::optional<FactorRule> rule = sdy::getComputationRule(op))
     return visitByRule(op, *rule);
   return visitUnknown(op);
@@ -140,10 +150,24 @@ LogicalResult BlockResharder::visitByRule(Operation *op,
 }
 
 LogicalResult BlockResharder::visitDataFlow(ShardableDataFlowOpInterface op) {
-  for (Value owner : op.getEdgeOwners())
-    for (OpOperand *source : op.getEdgeSources(owner))
-      if (failed(reshardTo(*source, sdy::getSharding(owner))))
+  if (failed(visitRegionEnd(op)))
+    return failure();
+  for (Region &region : op->getRegions())
+    for (Block &block : region) {
+      BlockResharder inner(*this, op);
+      if (failed(inner.run(block)))
         return failure();
+      forbiddenGather |= inner.forbiddenGather;
+    }
+  return success();
+}
+
+/// Each operand is sharded as the class that it flows into. One that flows into
+/// none decides what runs: every device has to know it.
+LogicalResult BlockResharder::visitRegionEnd(Operation *op) {
+  for (OpOperand &operand : op->getOpOperands())
+    if (failed(reshardTo(operand, sdy::getClassSharding(operand))))
+      return failure();
   return success();
 }
 
@@ -258,11 +282,16 @@ void BlockResharder::reportUncutDims(OpOperand &operand,
             "where it is made");
 }
 
-void cleanUp(Block &block) {
+LogicalResult BlockResharder::run(Block &block) {
+  adoptWantedShardings(block, choosers);
+  for (Operation &op : llvm::make_early_inc_range(block))
+    if (failed(visit(&op)))
+      return failure();
   mergeReshardChains(block);
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
     if (isOpTriviallyDead(&op))
       op.erase();
+  return success();
 }
 
 struct InsertExplicitReshardsPass
@@ -276,14 +305,11 @@ struct InsertExplicitReshardsPass
   void runOnOperation() override {
     OpChoosers choosers(*model);
     for (Block &block : getOperation().getBody()) {
-      adoptWantedShardings(block, choosers);
       BlockResharder resharder(getOperation(), noImplicitReplication, choosers);
-      for (Operation &op : llvm::make_early_inc_range(block))
-        if (failed(resharder.visit(&op)))
-          return signalPassFailure();
+      if (failed(resharder.run(block)))
+        return signalPassFailure();
       if (resharder.foundForbiddenGather())
         return signalPassFailure();
-      cleanUp(block);
     }
   }
 

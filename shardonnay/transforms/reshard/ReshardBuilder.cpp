@@ -19,6 +19,9 @@ Value ReshardBuilder::get(Value value, const TensorSharding &sharding,
                           const MeshScope &scope, Operation *user) {
   if (scope.read(value) == sharding)
     return value;
+  if (outer && !op->isAncestor(value.getParentBlock()->getParentOp()) &&
+      !isConstantExpression(value))
+    return outer->get(value, sharding, scope, op);
   sdy::TensorShardingAttr attr = scope.write(sharding);
   auto [entry, isNew] = resharded.try_emplace({value, attr});
   if (!isNew)

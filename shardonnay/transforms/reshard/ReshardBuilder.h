@@ -15,14 +15,21 @@
 #define SHARDONNAY_TRANSFORMS_RESHARD_RESHARDBUILDER_H
 
 #include "mlir/IR/Builders.h"
+#include "shardonnay/interfaces/DataFlowEdge.h"
 #include "shardonnay/transforms/reshard/MeshScope.h"
 #include "llvm/ADT/DenseMap.h"
 
 namespace shardonnay {
 
-/// For the ops of one block, visited in order.
+/// For the ops of one block, visited in order. What a loop uses from outside is
+/// resharded before the loop, once.
 class ReshardBuilder {
 public:
+  ReshardBuilder() = default;
+  /// For a block in a region of `op`, which stands in the block of `outer`.
+  ReshardBuilder(ReshardBuilder &outer, mlir::Operation *op)
+      : outer(isLoop(op) ? &outer : nullptr), op(op) {}
+
   /// `value` in `sharding`, for `user` (and the ops after it).
   mlir::Value get(mlir::Value value, const TensorSharding &sharding,
                   const MeshScope &scope, mlir::Operation *user);
@@ -37,6 +44,9 @@ private:
   mlir::Value recompute(mlir::Value value, const TensorSharding &sharding,
                         const MeshScope &scope, mlir::Operation *user);
 
+  /// Of the block around the loop; null in no loop.
+  ReshardBuilder *outer = nullptr;
+  mlir::Operation *op = nullptr;
   using Key = std::pair<mlir::Value, mlir::Attribute>;
   llvm::DenseMap<Key, mlir::Value> resharded;
   llvm::DenseMap<mlir::Operation *, bool> constantExpressions;

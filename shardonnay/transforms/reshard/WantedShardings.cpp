@@ -83,12 +83,8 @@ std::optional<TensorSharding> WantedShardings::neededAt(OpOperand &use) {
   if (isa<func::ReturnOp>(user))
     return read(sdy::getFuncResultSharding(
         cast<func::FuncOp>(user->getParentOp()), number));
-  if (auto dataFlow = dyn_cast<ShardableDataFlowOpInterface>(user)) {
-    for (Value owner : dataFlow.getEdgeOwners())
-      if (llvm::is_contained(dataFlow.getEdgeSources(owner), &use))
-        return read(sdy::getSharding(owner));
-    return std::nullopt;
-  }
+  if (getEdgeOwner(use))
+    return read(sdy::getClassSharding(use));
   std::optional<FactorRule> rule = getFittingRule(user);
   if (!rule)
     return std::nullopt;

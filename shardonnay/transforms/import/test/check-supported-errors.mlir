@@ -33,21 +33,6 @@ func.func @b() {
 
 // -----
 
-sdy.mesh @mesh = <["x"=2]>
-func.func @main(%arg0: tensor<8xf32>) {
-  // expected-error @below {{'sdy.manual_computation' cannot be partitioned yet: use sharding constraints}}
-  sdy.manual_computation(%arg0) in_shardings=[<@mesh, [{"x"}]>] out_shardings=[] manual_axes={"x"} (%arg1: tensor<4xf32>) {
-    sdy.return
-  } : (tensor<8xf32>) -> ()
-  // expected-error @below {{'sdy.named_computation' cannot be partitioned yet: use sharding constraints}}
-  sdy.named_computation<"f">() () {
-    sdy.return
-  } : () -> ()
-  return
-}
-
-// -----
-
 func.func @main(%arg0: tensor<i32>) {
   // expected-error @below {{'test.case' has regions and cannot be partitioned yet: unroll the loop, or compute both branches and select}}
   "test.case"(%arg0) ({
