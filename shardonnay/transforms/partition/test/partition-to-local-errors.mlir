@@ -120,3 +120,13 @@ func.func @captured(
   }) : () -> ()
   return
 }
+
+// -----
+
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+
+func.func @source(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32> {
+  // expected-error @below {{operand 0 is not sharded as the values that it flows to; expected a reshard before}}
+  %0 = stablehlo.optimization_barrier %arg0 : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}

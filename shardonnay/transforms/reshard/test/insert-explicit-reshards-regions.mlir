@@ -1,0 +1,68 @@
+// RUN: sdy-opt %s --pass-pipeline='builtin.module(func.func(sdy-insert-explicit-reshards))' | FileCheck %s
+
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+
+// What flows into the class gets its sharding: before the loop, and at the end
+// of its body. What decides is known to every device.
+// CHECK-LABEL: func @carries
+// CHECK: %[[INIT:.*]] = sdy.reshard %arg0 <@mesh, [{"x"}]>
+// CHECK: stablehlo.while(%[[ARG:.*]] = %[[INIT]])
+// CHECK: %[[SUM:.*]] = stablehlo.reduce
+// CHECK: %[[WHOLE:.*]] = sdy.reshard %[[SUM]] <@mesh, []>
+// CHECK: stablehlo.compare LT, %[[WHOLE]]
+// CHECK: %[[NEXT:.*]] = stablehlo.sine %{{.*}}
+// CHECK: %[[BACK:.*]] = sdy.reshard %[[NEXT]] <@mesh, [{"x"}]>
+// CHECK: stablehlo.return %[[BACK]]
+func.func @carries(%arg0: tensor<8xf32>, %arg1: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}]>}) -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
+  %c = sdy.constant dense<0.0> : tensor<f32>
+  %0 = stablehlo.while(%iter = %arg0) : tensor<8xf32> attributes {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>}
+  cond {
+    %1 = stablehlo.reduce(%iter init: %c) applies stablehlo.add across dimensions = [0] : (tensor<8xf32>, tensor<f32>) -> tensor<f32>
+    %2 = stablehlo.compare LT, %1, %c : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %2 : tensor<i1>
+  } do {
+    %1 = sdy.reshard %iter <@mesh, [{"y"}]> : tensor<8xf32>
+    %2 = stablehlo.sine %1 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}]>]>} : tensor<8xf32>
+    %3 = sdy.reshard %2 <@mesh, [{"y"}]> : tensor<8xf32>
+    stablehlo.return %3 : tensor<8xf32>
+  }
+  return %0 : tensor<8xf32>
+}
+
+// What a loop uses from outside is resharded once, in a branch where it is used.
+// CHECK-LABEL: func @captures
+// CHECK: %[[ONCE:.*]] = sdy.reshard %arg1 <@mesh, [{"x"}]>
+// CHECK: stablehlo.while
+// CHECK: stablehlo.add %{{.*}}, %[[ONCE]]
+// CHECK: "stablehlo.if"
+// CHECK: %[[HERE:.*]] = sdy.reshard %arg2 <@mesh, [{"x"}]>
+// CHECK: stablehlo.add %{{.*}}, %[[HERE]]
+func.func @captures(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}, %arg1: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}]>}, %arg2: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}]>}, %arg3: tensor<i1>) -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
+  %0 = stablehlo.while(%iter = %arg0) : tensor<8xf32> attributes {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>}
+  cond {
+    stablehlo.return %arg3 : tensor<i1>
+  } do {
+    %1 = stablehlo.add %iter, %arg1 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : tensor<8xf32>
+    stablehlo.return %1 : tensor<8xf32>
+  }
+  %1 = "stablehlo.if"(%arg3) ({
+    %2 = stablehlo.add %0, %arg2 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : tensor<8xf32>
+    stablehlo.return %2 : tensor<8xf32>
+  }, {
+    stablehlo.return %0 : tensor<8xf32>
+  }) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : (tensor<i1>) -> tensor<8xf32>
+  return %1 : tensor<8xf32>
+}
+
+// Inside, manual axes are not mentioned.
+// CHECK-LABEL: func @manual
+// CHECK: %[[IN:.*]] = sdy.reshard %arg0 <@mesh, [{"x", "y"}]>
+// CHECK: sdy.manual_computation(%[[IN]])
+// CHECK: %[[WHOLE:.*]] = sdy.reshard %arg1 <@mesh, [{}]> : tensor<16xf32>
+// CHECK: sdy.return %[[WHOLE]]
+func.func @manual(%arg0: tensor<32xf32>) -> (tensor<32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
+  %0 = sdy.manual_computation(%arg0) in_shardings=[<@mesh, [{"x", "y"}]>] out_shardings=[<@mesh, [{"x"}]>] manual_axes={"x"} (%arg1: tensor<16xf32>) {
+    sdy.return %arg1 : tensor<16xf32>
+  } : (tensor<32xf32>) -> tensor<32xf32>
+  return %0 : tensor<32xf32>
+}
