@@ -31,11 +31,12 @@ func.func @carries(%arg0: tensor<8xf32>, %arg1: tensor<8xf32> {sdy.sharding = #s
 
 // What a loop uses from outside is resharded once, in a branch where it is used.
 // CHECK-LABEL: func @captures
-// CHECK: %[[ONCE:.*]] = sdy.reshard %arg1 <@mesh, [{"x"}]>
+// CHECK: %[[ONCE:.*]] = sdy.reshard %arg1
 // CHECK: stablehlo.while
+// CHECK-NOT: sdy.reshard %arg1
 // CHECK: stablehlo.add %{{.*}}, %[[ONCE]]
 // CHECK: "stablehlo.if"
-// CHECK: %[[HERE:.*]] = sdy.reshard %arg2 <@mesh, [{"x"}]>
+// CHECK: %[[HERE:.*]] = sdy.reshard %arg2
 // CHECK: stablehlo.add %{{.*}}, %[[HERE]]
 func.func @captures(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}, %arg1: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}]>}, %arg2: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}]>}, %arg3: tensor<i1>) -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
   %0 = stablehlo.while(%iter = %arg0) : tensor<8xf32> attributes {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>}
