@@ -25,6 +25,12 @@ def _parser():
             help="an op that cannot be computed on shards is an error, not a warning with its bytes",
         )
         added.add_argument(
+            "--strict",
+            action="store_true",
+            help="what the documents ask for beyond the verifiers (C80 .. in docs/reference/constraints.md) is an error, "
+            "not a warning",
+        )
+        added.add_argument(
             "--device-model",
             default="cpu",
             metavar="MODEL",
@@ -70,6 +76,7 @@ def _compiled(text, name, options, to=STAGES[-1]):
         text,
         to=to,
         no_implicit_replication=options.no_implicit_replication,
+        strict=options.strict,
         device_model=options.device_model,
         name=name,
     )

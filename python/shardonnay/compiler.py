@@ -45,17 +45,20 @@ class Compiled:
     diagnostics: tuple
 
 
-def compile(text, *, to="emit", no_implicit_replication=False, debug_info=False, device_model="cpu", name="<input>"):
+def compile(
+    text, *, to="emit", no_implicit_replication=False, strict=False, debug_info=False, device_model="cpu", name="<input>"
+):
     """Compiles MLIR text as JAX writes it, or bytecode that Shardonnay wrote; raises CompileError.
 
     to: the last stage to run, one of STAGES.
     no_implicit_replication: an op that cannot be computed on shards is an error, not a warning with its bytes.
+    strict: what the documents ask for beyond the verifiers (docs/reference/constraints.md) is an error, not a warning.
     debug_info: print the result with locations.
     device_model: what plans are priced by: bytes, cpu, gpu-node, gpu-cluster, tpu-torus, or the path of a JSON file.
     name: what stands for the text in locations.
     """
     ok, result, manifest, report, diagnostics = _core.compile(
-        text, to, no_implicit_replication, debug_info, str(device_model), name
+        text, to, no_implicit_replication, strict, debug_info, str(device_model), name
     )
     diagnostics = tuple(Diagnostic(*diagnostic) for diagnostic in diagnostics)
     if not ok:

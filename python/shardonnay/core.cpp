@@ -36,13 +36,15 @@ static nb::tuple stages() {
 
 /// (ok, text, manifest JSON, report JSON, [(severity, location, message)])
 static nb::tuple compileText(nb::object text, const char *to,
-                             bool noImplicitReplication, bool debugInfo,
-                             const char *deviceModel, const char *name) {
+                             bool noImplicitReplication, bool strict,
+                             bool debugInfo, const char *deviceModel,
+                             const char *name) {
   CompileOptions options;
   options.toStage = parseStage(to);
   if (!options.toStage)
     throw nb::value_error("unknown stage");
   options.pipeline.noImplicitReplication = noImplicitReplication;
+  options.pipeline.strict = strict;
   options.pipeline.deviceModel = deviceModel;
   options.debugInfo = debugInfo;
   nb::bytes input = nb::isinstance<nb::bytes>(text)

@@ -44,6 +44,19 @@ def test_compile_writes_the_device_program(matmul, capsys):
     assert err == ""
 
 
+def test_strict_makes_warnings_errors(tmp_path, capsys):
+    path = tmp_path / "size_one.mlir"
+    path.write_text(
+        'sdy.mesh @mesh = <["x"=2]>\n'
+        'func.func @main(%arg0: tensor<1xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<1xf32> {\n'
+        "  return %arg0 : tensor<1xf32>\n}\n"
+    )
+    assert main(["compile", "--to=import", str(path)]) == 0
+    assert 'warning: dim 0 of size 1 is cut by "x"' in capsys.readouterr().err
+    assert main(["compile", "--to=import", "--strict", str(path)]) == 1
+    assert 'error: dim 0 of size 1 is cut by "x"' in capsys.readouterr().err
+
+
 def test_compile_reads_stdin(monkeypatch, capsys):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(MATMUL.encode())))
     assert main(["compile", "-"]) == 0

@@ -37,7 +37,8 @@ constexpr std::pair<Stage, llvm::StringLiteral> kStages[] = {
     {Stage::Emit, "emit"},
 };
 
-void addImport(OpPassManager &pm) {
+void addImport(OpPassManager &pm, const PipelineOptions &options) {
+  pm.addPass(createCheckStrictPass({options.strict}));
   pm.addPass(createLiftInlinedMeshesPass());
   pm.addPass(createInlinePrivateFunctionsPass());
   pm.addPass(createCheckSupportedPass());
@@ -103,6 +104,10 @@ struct PartitionPipelineOptions
       llvm::cl::desc("A gather because an op can't be computed on shards is an "
                      "error"),
       llvm::cl::init(false)};
+  Option<bool> strict{
+      *this, "strict",
+      llvm::cl::desc("What sdy-check-strict finds in the program is an error"),
+      llvm::cl::init(false)};
   Option<std::string> deviceModel{
       *this, "device-model",
       llvm::cl::desc(
@@ -132,7 +137,7 @@ std::optional<Stage> parseStage(llvm::StringRef name) {
 void addStage(OpPassManager &pm, Stage stage, const PipelineOptions &options) {
   switch (stage) {
   case Stage::Import:
-    return addImport(pm);
+    return addImport(pm, options);
   case Stage::Propagate:
     return addPropagate(pm);
   case Stage::Export:
@@ -170,7 +175,8 @@ void registerAllPipelines() {
       [](OpPassManager &pm, const PartitionPipelineOptions &options) {
         for (Stage stage : allStages())
           addStage(pm, stage,
-                   {options.noImplicitReplication, options.deviceModel});
+                   {options.noImplicitReplication, options.strict,
+                    options.deviceModel});
       });
 }
 

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // In the order of the pipeline:
-//   sdy-lift-inlined-meshes, sdy-inline-private-functions, sdy-check-supported,
+//   sdy-check-strict, sdy-lift-inlined-meshes, sdy-inline-private-functions, sdy-check-supported,
 //   sdy-remove-size-one-axes, sdy-constant-or-scalar-splitter,
 //   sdy-add-data-flow-edges, sdy-apply-sharding-constraints,
 //   sdy-sharding-group-import
@@ -20,6 +20,28 @@ include "mlir/Pass/PassBase.td"
 
 class ImportPass<string name> : Pass<name, "mlir::ModuleOp"> {
   let dependentDialects = ["mlir::sdy::SdyDialect"];
+}
+
+def CheckStrictPass : ImportPass<"sdy-check-strict"> {
+  let summary = "What the documents ask for beyond the verifiers";
+  let description = [{
+    Verifiers accept what the existing dialects accept, and so what JAX prints.
+    The constraints from C80 on (docs/reference/constraints.md) are stricter:
+    one warning for each that the program breaks, at the first place; with
+    `strict` an error at each place.
+
+    Precondition: none; it runs once, on the program as it was given. Changes
+    nothing.
+
+    ```mlir
+    sdy.sharding_constraint %0 <@mesh, [{"x"} ]> : tensor<1xf32>
+    ```
+    ```
+    warning: dim 0 of size 1 is cut by "x": nothing is left ... [C80]
+    ```
+  }];
+  let options = [Option<"strict", "strict", "bool", /*default=*/"false",
+                        "Errors instead of warnings">];
 }
 
 def LiftInlinedMeshesPass : ImportPass<"sdy-lift-inlined-meshes"> {
