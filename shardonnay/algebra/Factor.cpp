@@ -43,8 +43,8 @@ bool FactorRule::reducesOver(int32_t factor) const {
 static llvm::hash_code hash_value(const TensorMapping &mapping) {
   llvm::hash_code hash = mapping.dims.size();
   for (const DimFactors &dim : mapping.dims)
-    hash = llvm::hash_combine(
-        hash, llvm::hash_combine_range(dim.begin(), dim.end()));
+    hash = llvm::hash_combine(hash,
+                              llvm::hash_combine_range(dim.begin(), dim.end()));
   return hash;
 }
 
@@ -58,7 +58,7 @@ llvm::hash_code hash_value(const FactorRule &rule) {
   return llvm::hash_combine(hash, rule.operands.size());
 }
 
-static std::string factorName(int64_t factor) {
+std::string factorName(int64_t factor) {
   constexpr int64_t kLetters = 'z' - 'i' + 1;
   if (factor < kLetters)
     return std::string(1, static_cast<char>('i' + factor));

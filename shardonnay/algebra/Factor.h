@@ -28,6 +28,7 @@
 #include "llvm/ADT/Hashing.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/raw_ostream.h"
+#include <string>
 
 namespace shardonnay {
 
@@ -112,6 +113,9 @@ struct FactorRule {
 };
 
 llvm::hash_code hash_value(const FactorRule &rule);
+
+/// The name that printed rules give a factor: i .. z, z_1 ...
+std::string factorName(int64_t factor);
 
 /// ([i, k], [k, j])->([i, j]) {i=2, j=4, k=4} reduction={k}, then windowed,
 /// indexed, need_replication and blocked lists; factor names are i .. z, z_1

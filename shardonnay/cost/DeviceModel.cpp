@@ -8,6 +8,7 @@
 #include "shardonnay/cost/DeviceModel.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Format.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include <algorithm>
@@ -230,6 +231,16 @@ double MeshCosts::price(const Cost &cost, llvm::ArrayRef<int64_t> axes) const {
 
 double MeshCosts::computePrice(double flops, double bytesTouched) const {
   return device ? device->computeTime(flops, bytesTouched) * fastest : 0;
+}
+
+std::string MeshCosts::str(double price) const {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  if (fastest == 1)
+    os << static_cast<int64_t>(price) << " bytes";
+  else
+    os << llvm::format("%.3g us", price / fastest * 1e6);
+  return text;
 }
 
 } // namespace shardonnay

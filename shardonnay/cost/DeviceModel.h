@@ -106,6 +106,9 @@ public:
   /// The price of an op's compute; 0 if the model does not price it.
   double computePrice(double flops, double bytesTouched) const;
 
+  /// "12 bytes" of a model without links' speeds, else "3.4 us".
+  std::string str(double price) const;
+
   bool operator==(const MeshCosts &o) const {
     return links == o.links && fastest == o.fastest && device == o.device;
   }

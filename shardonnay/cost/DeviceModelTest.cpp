@@ -85,6 +85,9 @@ TEST(MeshCosts, bytesAloneWithoutAModel) {
   MeshCosts none, bytes(*DeviceModel::find("bytes"), {"x"});
   EXPECT_EQ(none.price({7, 1024}, {0}), 8);
   EXPECT_EQ(bytes.price({7, 1024}, {0}), 8);
+  EXPECT_EQ(none.str(7.9), "7 bytes");
+  MeshCosts cpu(*DeviceModel::find("cpu"), {"x"});
+  EXPECT_EQ(cpu.str(cpu.price({4000, 1}, {0})), "3 us");
   EXPECT_EQ(none.computePrice(1e9, 1e9), 0);
   EXPECT_EQ(bytes.computePrice(1e9, 1e9), 0);
 }

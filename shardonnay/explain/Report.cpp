@@ -32,6 +32,8 @@ struct Collective {
   SourceLocation source;
   RankedTensorType operand, result;
   int64_t bytes = 0;
+  /// Why it is there; "" if nobody said.
+  std::string cause;
 
   /// Equal keys are one entry of the report.
   std::string key() const {
@@ -83,6 +85,8 @@ Collective read(SpmdOp op, CollectiveKind kind, llvm::StringRef reduction) {
   collective.source = getSourceLocation(op.getLoc());
   collective.operand = cast<RankedTensorType>(op->getOperand(0).getType());
   collective.result = cast<RankedTensorType>(op->getResult(0).getType());
+  if (auto cause = op->template getAttrOfType<StringAttr>(sdy::kCauseAttr))
+    collective.cause = cause.str();
   int64_t groupSize = toAxisList(collective.axes.getValue(), mesh).numShards();
   collective.bytes =
       collectiveCost(kind, groupSize, byteSize(collective.operand)).bytes;
@@ -126,6 +130,7 @@ struct CollectiveGroup {
                                           : first.reduction},
                         {"source", first.source.line},
                         {"name", first.source.name},
+                        {"cause", first.cause},
                         {"operand", toText(first.operand)},
                         {"result", toText(first.result)},
                         {"count", count},

@@ -78,6 +78,8 @@ void addReshard(OpPassManager &pm, const PipelineOptions &options) {
   pm.addNestedPass<func::FuncOp>(createInsertExplicitReshardsPass(reshards));
   pm.addNestedPass<func::FuncOp>(
       createDeferReductionsPass({options.deviceModel}));
+  pm.addNestedPass<func::FuncOp>(
+      createExplainReshardsPass({options.deviceModel}));
 }
 
 void addCollectives(OpPassManager &pm, const PipelineOptions &options) {

@@ -94,6 +94,7 @@ public:
         rows(rowsOf(problem)) {}
 
   FactorAssignment run();
+  std::optional<FactorAssignment> runWithout(const FactorAssignment &taken);
 
 private:
   /// The voted assignment takes the operands as they lie.
@@ -115,6 +116,7 @@ private:
   FactorAssignment kept;
   double bestPrice = 0;
   double mostPoints = 0;
+  const FactorAssignment *excluded = nullptr;
 };
 
 } // namespace
@@ -131,6 +133,18 @@ FactorAssignment Enumeration::run() {
   FactorAssignment assignment(problem.rule.factors.size());
   distribute(0, assignment);
   return best;
+}
+
+std::optional<FactorAssignment>
+Enumeration::runWithout(const FactorAssignment &taken) {
+  best = taken;
+  if (!collectAxes())
+    return std::nullopt;
+  excluded = &taken;
+  bestPrice = mostPoints = HUGE_VAL;
+  FactorAssignment assignment(problem.rule.factors.size());
+  distribute(0, assignment);
+  return bestPrice == HUGE_VAL ? std::nullopt : std::optional(best);
 }
 
 bool Enumeration::operandsAgree() const {
@@ -216,6 +230,8 @@ void Enumeration::tryOrders(int32_t factor, FactorAssignment &assignment) {
 }
 
 void Enumeration::consider(const FactorAssignment &assignment) {
+  if (excluded && assignment == *excluded)
+    return;
   if (!isLawful(assignment, problem.rule) ||
       localPoints(problem.rule, assignment) > mostPoints)
     return;
@@ -227,6 +243,12 @@ void Enumeration::consider(const FactorAssignment &assignment) {
     return;
   best = assignment;
   bestPrice = *price;
+}
+
+std::optional<FactorAssignment>
+OpChooser::alternative(const ChoiceProblem &problem,
+                       const FactorAssignment &taken) {
+  return Enumeration(*this, problem, mesh, costs).runWithout(taken);
 }
 
 FactorAssignment OpChooser::search(const ChoiceProblem &problem) {

@@ -90,6 +90,12 @@ public:
   std::optional<double> price(const ChoiceProblem &problem,
                               const FactorAssignment &assignment);
 
+  /// The cheapest lawful assignment that is not `taken`, whatever work it
+  /// repeats; nothing if there is none, or if the space is too large.
+  std::optional<FactorAssignment> alternative(const ChoiceProblem &problem,
+                                              const FactorAssignment &taken);
+  const MeshCosts &prices() const { return costs; }
+
 private:
   struct Hash {
     size_t operator()(const ChoiceProblem &problem) const;

@@ -80,6 +80,16 @@ TEST(OpChoice, computeIsNotRepeatedToSaveBytes) {
   EXPECT_EQ(choose(outer), axes({m, none, none}));
 }
 
+TEST(OpChoice, theAlternativeIsTheNextBest) {
+  ChoiceProblem problem = matmul(4096, 64, 64, {d, none}, {d, none}, {d, none});
+  OpChooser chooser(kMesh, MeshCosts(*DeviceModel::find("bytes"), {"d", "m"}));
+  FactorAssignment taken = chooser.choose(problem);
+  std::optional<FactorAssignment> other = chooser.alternative(problem, taken);
+  ASSERT_TRUE(other);
+  EXPECT_NE(*other, taken);
+  EXPECT_GE(*chooser.price(problem, *other), *chooser.price(problem, taken));
+}
+
 //===----------------------------------------------------------------------===//
 // Against an enumeration over shardings, not over assignments
 //===----------------------------------------------------------------------===//

@@ -86,8 +86,11 @@ LogicalResult ReshardLowering::run() {
                                << " to " << target << ": " << error;
     if (!plan->steps.empty())
       writeSource();
-    for (const Step &step : plan->steps)
+    for (const Step &step : plan->steps) {
       value = emit(value, step);
+      if (Attribute cause = op->getAttr(sdy::kCauseAttr))
+        value.getDefiningOp()->setAttr(sdy::kCauseAttr, cause);
+    }
   }
   op.replaceAllUsesWith(value);
   op.erase();

@@ -230,10 +230,14 @@ FunctionPartitioner::localizeCollective(Operation *op) {
   FailureOr<Placement> target = placer.place(op->getResult(0));
   if (failed(source) || failed(target))
     return failure();
-  FailureOr<Value> value = buildLocalCollective(
-      op, locals.lookup(op->getOperand(0)), placer, builder);
+  Value operand = locals.lookup(op->getOperand(0));
+  FailureOr<Value> value = buildLocalCollective(op, operand, placer, builder);
   if (failed(value))
     return failure();
+  if (Attribute cause = op->getAttr(sdy::kCauseAttr))
+    for (Value made = *value; made != operand;
+         made = made.getDefiningOp()->getOperand(0))
+      made.getDefiningOp()->setAttr(sdy::kCauseAttr, cause);
   if (value->getType() != target->localType)
     return op->emitError() << "yields local type " << value->getType()
                            << ", but its out_sharding says "

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // In the order of the pipeline:
-//   sdy-insert-explicit-reshards, sdy-defer-reductions
+//   sdy-insert-explicit-reshards, sdy-defer-reductions, sdy-explain-reshards
 //
 //===----------------------------------------------------------------------===//
 
@@ -75,6 +75,33 @@ def DeferReductionsPass : Pass<"sdy-defer-reductions", "mlir::func::FuncOp"> {
     ```
   }];
   let dependentDialects = ["mlir::sdy::SdyDialect"];
+  let options = [
+    Option<"deviceModel", "device-model", "std::string", "\"cpu\"",
+           "What the devices can do: bytes, cpu, gpu-node, gpu-cluster, "
+           "tpu-torus, or the path of a JSON file (cost/DeviceModel.h)">,
+  ];
+}
+
+def ExplainReshardsPass : Pass<"sdy-explain-reshards", "mlir::func::FuncOp"> {
+  let summary = "Says why each reshard is there";
+  let description = [{
+    Every reshard gets a sentence, its `sdy.cause`: the op whose parts it sums
+    and the factor that is cut there, or the use that needs the value in another
+    cut; then what that op costs as it is cut, and what the next best way to cut
+    it would. Collectives inherit it, and the report prints it.
+
+    Precondition and postcondition: those of the stage.
+
+    ```mlir
+    %1 = sdy.reshard %0 <@mesh, [{} ]>   // %0: a dot, unreduced={"m"}
+    ```
+    becomes
+    ```mlir
+    %1 = sdy.reshard %0 <@mesh, [{} ]> {sdy.cause = "settles the sum along
+        {"m"} that 'stablehlo.dot' computes in parts (it reduces over factor j);
+        'stablehlo.dot' with j by {"m"} costs 6.2 us, the next best, ..."}
+    ```
+  }];
   let options = [
     Option<"deviceModel", "device-model", "std::string", "\"cpu\"",
            "What the devices can do: bytes, cpu, gpu-node, gpu-cluster, "

@@ -1,0 +1,236 @@
+//===- ExplainReshards.cpp - why each reshard is there --------------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// For every reshard of the function:
+//   1. `explainSums`: the ops that made the partial values which it settles,
+//   and
+//      the factors that they reduce over.
+//   2. `explainMoves`: the use that needs the other cut, or the op that leaves
+//      the value in another cut than it is used in.
+//   3. `explainAlternative`: the next best cut of that op, and the prices of
+//      both.
+//   4. The sentence becomes its `sdy.cause`.
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardonnay/dialect/sdy/Conversion.h"
+#include "shardonnay/dialect/sdy/Ops.h"
+#include "shardonnay/dialect/sdy/ShardingAccess.h"
+#include "shardonnay/explain/DeviceModelOption.h"
+#include "shardonnay/interfaces/ShardingRule.h"
+#include "shardonnay/transforms/reshard/OpProblem.h"
+#include "shardonnay/transforms/reshard/Passes.h"
+
+using namespace mlir;
+
+namespace shardonnay {
+
+#define GEN_PASS_DEF_EXPLAINRESHARDSPASS
+#include "shardonnay/transforms/reshard/Passes.h.inc"
+
+namespace {
+
+class ReshardExplainer {
+public:
+  ReshardExplainer(sdy::ReshardOp op, const MeshScope &scope,
+                   OpChooser &chooser)
+      : op(op), scope(scope), chooser(chooser),
+        before(scope.read(op.getInput())), after(scope.read(op.getResult())) {}
+
+  std::string run();
+
+private:
+  void explainSums(raw_ostream &os);
+  void explainMoves(raw_ostream &os);
+  void explainAlternative(Operation *decider, raw_ostream &os);
+
+  std::string str(const AxisList &axes) const;
+  std::string str(const FactorAssignment &assignment) const;
+  /// `made` is partial along `axes`: which op made it so.
+  Operation *makerOfParts(Value made, const AxisList &axes) const;
+
+  sdy::ReshardOp op;
+  const MeshScope &scope;
+  OpChooser &chooser;
+  TensorSharding before, after;
+  /// The op whose cut the reshard follows from; null if that is not known.
+  Operation *decider = nullptr;
+};
+
+/// {x, y:(1)2}: without quotes, which would be escaped in an attribute.
+std::string ReshardExplainer::str(const AxisList &axes) const {
+  std::string text;
+  for (sdy::AxisRefAttr axis : sdy::fromAxisList(axes, scope.getMesh()))
+    text += (text.empty() ? "" : ", ") + axis.toString();
+  llvm::erase(text, '"');
+  return "{" + text + "}";
+}
+
+std::string ReshardExplainer::str(const FactorAssignment &assignment) const {
+  std::string text;
+  for (auto [f, axes] : llvm::enumerate(assignment))
+    if (!axes.empty())
+      text += (text.empty() ? "" : ", ") + factorName(f) + " by " + str(axes);
+  return text.empty() ? "nothing cut" : text;
+}
+
+Operation *ReshardExplainer::makerOfParts(Value made,
+                                          const AxisList &axes) const {
+  Operation *maker = made.getDefiningOp();
+  while (maker) {
+    auto *source = llvm::find_if(maker->getOpOperands(), [&](OpOperand &o) {
+      return isa<RankedTensorType>(o.get().getType()) &&
+             scope.read(o.get()).unreduced.overlaps(axes);
+    });
+    if (source == maker->getOpOperands().end())
+      return maker;
+    maker = source->get().getDefiningOp();
+  }
+  return nullptr;
+}
+
+/// The factors that the op reduces over and that `axes` cut in some operand.
+std::string reducedFactors(Operation *maker, const FactorRule &rule,
+                           const AxisList &axes, const MeshScope &scope) {
+  std::string names;
+  for (int32_t f = 0, e = rule.factors.size(); f < e; ++f) {
+    bool cut =
+        rule.reducesOver(f) &&
+        llvm::any_of(
+            llvm::enumerate(maker->getOperands()), [&](const auto &operand) {
+              const TensorMapping &mapping = rule.operands[operand.index()];
+              int64_t dim = mapping.dimOf(f);
+              return dim >= 0 &&
+                     scope.read(operand.value()).dims[dim].axes.overlaps(axes);
+            });
+    if (cut)
+      names += (names.empty() ? "" : ", ") + factorName(f);
+  }
+  return names;
+}
+
+void ReshardExplainer::explainSums(raw_ostream &os) {
+  AxisList settled = before.unreduced.subtract(after.unreduced);
+  if (settled.empty())
+    return;
+  os << "settles the " << toString(before.kind) << " along " << str(settled);
+  Operation *maker = makerOfParts(op.getInput(), settled);
+  if (!maker) {
+    os << " of a value that is given in parts";
+    return;
+  }
+  os << " that '" << maker->getName() << "' computes in parts";
+  // Farther away it is not this reshard that its price has.
+  if (maker == op.getInput().getDefiningOp())
+    decider = maker;
+  if (std::optional<FactorRule> rule = getFittingRule(maker)) {
+    std::string names = reducedFactors(maker, *rule, settled, scope);
+    if (!names.empty())
+      os << " (it reduces over factor " << names << ")";
+  }
+}
+
+void ReshardExplainer::explainMoves(raw_ostream &os) {
+  std::string moves;
+  for (auto [dim, from, to] : llvm::enumerate(before.dims, after.dims))
+    if (from.axes != to.axes)
+      moves += (moves.empty() ? "dim " : ", dim ") + std::to_string(dim) +
+               " from " + str(from.axes) + " to " + str(to.axes);
+  if (moves.empty())
+    return;
+  if (!before.unreduced.subtract(after.unreduced).empty())
+    os << "; ";
+  os << "moves " << moves;
+  if (op->use_empty())
+    return;
+  OpOperand &use = *op->use_begin();
+  Operation *user = use.getOwner();
+  if (user->hasTrait<OpTrait::ReturnLike>()) {
+    os << ", as result " << use.getOperandNumber() << " is wanted";
+  } else {
+    os << ", as operand " << use.getOperandNumber() << " of '"
+       << user->getName() << "' is needed";
+    if (!decider && getFittingRule(user))
+      decider = user;
+  }
+  if (!decider)
+    decider = op.getInput().getDefiningOp();
+}
+
+/// The problem of an op as it was before its operands and results were
+/// resharded, and in `taken` the assignment that it has now.
+std::optional<ChoiceProblem>
+problemBefore(Operation *op, const MeshScope &scope, FactorAssignment &taken) {
+  std::optional<FactorRule> rule = getFittingRule(op);
+  if (!rule)
+    return std::nullopt;
+  ChoiceProblem problem = readProblem(op, *rule, scope);
+  taken = voteAssignment(problem);
+  for (auto [i, operand] : llvm::enumerate(op->getOperands()))
+    if (auto reshard = operand.getDefiningOp<sdy::ReshardOp>())
+      problem.tensors[i].sharding = scope.read(reshard.getInput());
+  for (OpResult result : op->getResults())
+    if (result.hasOneUse())
+      if (auto reshard = dyn_cast<sdy::ReshardOp>(*result.user_begin()))
+        problem.tensors[op->getNumOperands() + result.getResultNumber()]
+            .sharding = scope.read(reshard.getResult());
+  return problem;
+}
+
+void ReshardExplainer::explainAlternative(Operation *decider, raw_ostream &os) {
+  FactorAssignment taken;
+  std::optional<ChoiceProblem> problem = problemBefore(decider, scope, taken);
+  if (!problem)
+    return;
+  std::optional<double> price = chooser.price(*problem, taken);
+  std::optional<FactorAssignment> other = chooser.alternative(*problem, taken);
+  if (!price || !other)
+    return;
+  const MeshCosts &prices = chooser.prices();
+  os << "; '" << decider->getName() << "' with " << str(taken) << " costs "
+     << prices.str(*price) << ", the next best, " << str(*other) << ", "
+     << prices.str(*chooser.price(*problem, *other));
+}
+
+std::string ReshardExplainer::run() {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  explainSums(os);
+  explainMoves(os);
+  if (decider)
+    explainAlternative(decider, os);
+  return text;
+}
+
+struct ExplainReshardsPass
+    : impl::ExplainReshardsPassBase<ExplainReshardsPass> {
+  using ExplainReshardsPassBase::ExplainReshardsPassBase;
+
+  LogicalResult initialize(MLIRContext *context) override {
+    return loadDeviceModel(deviceModel, context, model);
+  }
+
+  void runOnOperation() override {
+    OpChoosers choosers(*model);
+    getOperation().walk([&](sdy::ReshardOp op) {
+      FailureOr<MeshScope> scope = MeshScope::get(
+          op, {sdy::getSharding(op.getInput()), op.getSharding()});
+      if (failed(scope) || scope->empty())
+        return;
+      std::string cause =
+          ReshardExplainer(op, *scope, choosers.get(*scope)).run();
+      if (!cause.empty())
+        op->setAttr(sdy::kCauseAttr, StringAttr::get(op.getContext(), cause));
+    });
+  }
+
+  std::shared_ptr<const DeviceModel> model;
+};
+
+} // namespace
+
+} // namespace shardonnay
