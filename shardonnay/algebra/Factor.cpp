@@ -35,6 +35,15 @@ bool FactorRule::reducesOver(int32_t factor) const {
          (kind == FactorKind::Indexed && !inResults(factor));
 }
 
+bool FactorRule::mayBeUneven(int32_t factor) const {
+  for (int64_t i = 0; i < numTensors(); ++i) {
+    int64_t dim = tensor(i).dimOf(factor);
+    if (dim >= 0 && tensor(i).dims[dim].size() > 1)
+      return false;
+  }
+  return true;
+}
+
 //===----------------------------------------------------------------------===//
 // Printing
 //===----------------------------------------------------------------------===//

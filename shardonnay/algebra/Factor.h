@@ -100,6 +100,9 @@ struct FactorRule {
   bool reducesOver(int32_t factor) const;
   /// Factor `f` is in some result.
   bool inResults(int32_t factor) const;
+  /// A cut of `factor` need not divide it: it stands alone in its dims. Beside
+  /// others, the pieces of the factor would not be those of the dim.
+  bool mayBeUneven(int32_t factor) const;
 
   /// Checks the invariants above against the shapes (operands first, then
   /// results); on failure says why in `error`.

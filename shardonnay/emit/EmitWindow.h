@@ -10,7 +10,7 @@
 
 #include "mlir/IR/Builders.h"
 #include "shardonnay/dialect/stablehlo/Stablehlo.h"
-#include "shardonnay/emit/WindowPlan.h"
+#include "shardonnay/plan/WindowPlan.h"
 
 namespace shardonnay {
 

@@ -16,9 +16,24 @@ def LocalComputeOpInterface : OpInterface<"LocalComputeOpInterface"> {
     An op that can write its own computation on one device's slices. The stage
     guarantees that operands and results agree on every factor's axes, that
     need-replication factors are not cut, and that results over reduction
-    factors are combined afterwards.
+    factors are combined afterwards. A dim of size n that is cut p ways has the
+    local size ceil(n / p) on every device; what stands behind position n is
+    unspecified, except that operands have the combiner's neutral element there
+    in the dims of reduction factors.
   }];
   let methods = [
+    InterfaceMethod<[{
+      `computeLocally` can do with `factor` of `rule` cut. Not asked of factors
+      that nothing special is needed for. Where windowed factors are cut, the
+      op fetches what it needs (LocalContext::fetchWindow); a need-replication
+      factor that may be cut is treated as a windowed one.
+    }], "bool", "mayCut",
+    (ins "const ::shardonnay::FactorRule &":$rule, "int32_t":$factor),
+    /*methodBody=*/"", /*defaultImplementation=*/[{
+      return rule.factors[factor].kind != ::shardonnay::FactorKind::Windowed &&
+             rule.factors[factor].kind !=
+                 ::shardonnay::FactorKind::NeedReplication;
+    }]>,
     InterfaceMethod<[{
       Builds this op on `operands` (local values, one per operand) and returns
       the local results, of `context.resultTypes()`. Emits an error at the op and

@@ -67,7 +67,7 @@ void addExport(OpPassManager &pm) {
   pm.addNestedPass<func::FuncOp>(createRemovePropagationBarriersPass());
   pm.addPass(createUpdateNonDivisibleInputOutputShardingsPass());
   pm.addPass(createRemoveSubAxesInInputOutputShardingsPass());
-  pm.addNestedPass<func::FuncOp>(createTrimNonDivisibleShardingsPass());
+  pm.addNestedPass<func::FuncOp>(createTrimIdleAxesPass());
   pm.addPass(createCloseShardingsPass());
 }
 

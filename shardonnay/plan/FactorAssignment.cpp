@@ -14,8 +14,7 @@ using namespace llvm;
 namespace shardonnay {
 
 bool canBeCut(const Factor &factor) {
-  return factor.size > 0 && factor.kind != FactorKind::NeedReplication &&
-         factor.kind != FactorKind::Windowed;
+  return factor.kind != FactorKind::NeedReplication;
 }
 
 namespace {
@@ -223,8 +222,9 @@ AxisList Assigner::possible(int32_t factor, const AxisList &wanted) const {
   const AxisList &present = axes[factor];
   if (!isEligible(factor) || !present.isPrefixOf(wanted))
     return present;
-  AxisList cut = wanted.prefixWithoutOverlap(axesOfOthers(factor))
-                     .prefixDividing(rule.factors[factor].size);
+  AxisList cut = wanted.prefixWithoutOverlap(axesOfOthers(factor));
+  if (!rule.mayBeUneven(factor))
+    cut = cut.prefixDividing(rule.factors[factor].size);
   return present.isPrefixOf(cut) ? cut : present;
 }
 
@@ -314,8 +314,10 @@ void Assigner::redistributeLostAxes() {
         continue;
       AxisList wanted = axes[factor];
       wanted.append(axis);
-      int64_t left = rule.factors[factor].size / axes[factor].numShards();
-      if (left > bestLeft && possible(factor, wanted) == wanted) {
+      int64_t size = rule.factors[factor].size;
+      int64_t left = size / axes[factor].numShards();
+      if (left > bestLeft && size % wanted.numShards() == 0 &&
+          possible(factor, wanted) == wanted) {
         best = factor;
         bestLeft = left;
       }

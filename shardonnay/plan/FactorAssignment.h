@@ -17,11 +17,11 @@
 // k:d, k:d and i:d (the weight's gradient) k:d wins, the result is partial
 // along d, and goes to i:d by a reduce-scatter.
 //
-// Laws of every assignment: the shards of a factor divide its size; no axis
-// cuts two factors; need-replication and windowed factors are not cut; in a
-// tensor's dim only the last cut factor is cut incompletely, so every tensor
-// can state the assignment as a sharding; reducing factors that are cut have
-// one combiner.
+// Laws of every assignment: the shards of a factor divide its size, unless it
+// stands alone in its dims; no axis cuts two factors; need-replication factors
+// are not cut; in a tensor's dim only the last cut factor is cut incompletely,
+// so every tensor can state the assignment as a sharding; reducing factors that
+// are cut have one combiner.
 //
 // A lookup (a reducing, indexed factor) at constant positions of about as many
 // rows as the table has is not cut either: gathering the table is cheaper than

@@ -131,16 +131,27 @@ TEST(FactorAssignment, UnaryKeepsTheLarger) {
 }
 
 TEST(FactorAssignment, AxesOfUncuttableFactorsMove) {
-  for (FactorKind kind : {FactorKind::NeedReplication, FactorKind::Windowed})
-    EXPECT_EQ(assign(unary(8, 8, kind), {{d, m}, {d, m}}), axes({dm, none}));
+  EXPECT_EQ(assign(unary(8, 8, FactorKind::NeedReplication), {{d, m}, {d, m}}),
+            axes({dm, none}));
   // 6 rows: m does not divide what d leaves of them.
   EXPECT_EQ(assign(unary(6, 8, FactorKind::NeedReplication), {{d, m}, {d, m}}),
             axes({d, none}));
 }
 
-TEST(FactorAssignment, AxesThatDoNotDivideAreTrimmed) {
-  EXPECT_EQ(assign(unary(6, 8), {{m, none}, {m, none}}), axes({m2, none}));
-  EXPECT_EQ(assign(unary(7, 8), {{m, none}, {m, none}}), axes({none, none}));
+TEST(FactorAssignment, AFactorThatIsADimMayBeCutUnevenly) {
+  EXPECT_EQ(assign(unary(6, 8), {{m, none}, {m, none}}), axes({m, none}));
+  EXPECT_EQ(assign(unary(1, 8), {{m, none}, {m, none}}), axes({m, none}));
+  EXPECT_EQ(assign(unary(8, 7, FactorKind::Windowed), {{m, d}, {m, d}}),
+            axes({m, d}));
+}
+
+TEST(FactorAssignment, AFactorBesideOthersIsCutEvenly) {
+  // [i, j] -> [i j].
+  FactorRuleBuilder builder({2}, {1});
+  builder.add(6, {0}, {0});
+  builder.add(4, {1}, {0});
+  FactorRule rule = builder.build();
+  EXPECT_EQ(assign(rule, {{m, none}, {m2}}), axes({m2, none}));
 }
 
 TEST(FactorAssignment, ConstantsHaveNoVote) {

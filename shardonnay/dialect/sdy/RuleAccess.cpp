@@ -8,6 +8,7 @@
 #include "shardonnay/dialect/sdy/RuleAccess.h"
 #include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/dialect/sdy/Dialect.h"
+#include "shardonnay/interfaces/LocalCompute.h"
 #include "shardonnay/interfaces/ShardingRule.h"
 
 using namespace mlir;
@@ -17,20 +18,43 @@ static OpShardingRuleAttr getWrittenRule(Operation *op) {
   return op->getAttrOfType<OpShardingRuleAttr>(kShardingRuleAttr);
 }
 
-std::optional<shardonnay::FactorRule>
-mlir::sdy::getPropagationRule(Operation *op) {
-  OpShardingRuleAttr written = getWrittenRule(op);
-  if (written && written.getIsCustom())
-    return toRule(written);
-  return getComputationRule(op);
-}
-
-std::optional<shardonnay::FactorRule>
-mlir::sdy::getComputationRule(Operation *op) {
+/// The op's own rule, else what is written.
+static std::optional<shardonnay::FactorRule> getOwnRule(Operation *op) {
   if (auto ruleOp = dyn_cast<shardonnay::ShardingRuleOpInterface>(op))
     if (std::optional<shardonnay::FactorRule> rule = ruleOp.getFactorRule())
       return rule;
   if (OpShardingRuleAttr written = getWrittenRule(op))
     return toRule(written);
   return std::nullopt;
+}
+
+std::optional<shardonnay::FactorRule>
+mlir::sdy::getPropagationRule(Operation *op) {
+  OpShardingRuleAttr written = getWrittenRule(op);
+  if (written && written.getIsCustom())
+    return toRule(written);
+  return getOwnRule(op);
+}
+
+std::optional<shardonnay::FactorRule>
+mlir::sdy::getComputationRule(Operation *op) {
+  using shardonnay::FactorKind;
+  std::optional<shardonnay::FactorRule> rule = getOwnRule(op);
+  if (!rule)
+    return std::nullopt;
+  auto local = dyn_cast<shardonnay::LocalComputeOpInterface>(op);
+  llvm::SmallVector<FactorKind> kinds;
+  for (auto [id, factor] : llvm::enumerate(rule->factors)) {
+    bool needsMore = factor.kind == FactorKind::Windowed ||
+                     factor.kind == FactorKind::NeedReplication;
+    if (!needsMore)
+      kinds.push_back(factor.kind);
+    else
+      kinds.push_back(local && local.mayCut(*rule, id)
+                          ? FactorKind::Windowed
+                          : FactorKind::NeedReplication);
+  }
+  for (auto [factor, kind] : llvm::zip_equal(rule->factors, kinds))
+    factor.kind = kind;
+  return rule;
 }

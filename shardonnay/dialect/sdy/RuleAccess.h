@@ -26,6 +26,9 @@ namespace mlir::sdy {
 std::optional<shardonnay::FactorRule> getPropagationRule(Operation *op);
 
 /// The rule that the op can be computed by: its own, else what is written.
+/// Windowed and need-replication factors are windowed where the op can be
+/// computed with them cut (LocalComputeOpInterface::mayCut), need-replication
+/// where not.
 std::optional<shardonnay::FactorRule> getComputationRule(Operation *op);
 
 } // namespace mlir::sdy

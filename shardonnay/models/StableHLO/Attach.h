@@ -11,6 +11,7 @@
 // cloning with local types is not enough, a function
 //   FailureOr<SmallVector<Value>> local(OpT, OpBuilder &, ValueRange,
 //                                       LocalContext &)
+// which does with windowed factors that are cut.
 //
 //===----------------------------------------------------------------------===//
 
@@ -63,6 +64,9 @@ struct CloneModel
 template <typename OpT, auto kLocal>
 struct LocalModel
     : LocalComputeOpInterface::ExternalModel<LocalModel<OpT, kLocal>, OpT> {
+  bool mayCut(mlir::Operation *, const FactorRule &rule, int32_t factor) const {
+    return rule.factors[factor].kind != FactorKind::NeedReplication;
+  }
   llvm::FailureOr<llvm::SmallVector<mlir::Value>>
   computeLocally(mlir::Operation *op, mlir::OpBuilder &builder,
                  mlir::ValueRange operands, LocalContext &context) const {

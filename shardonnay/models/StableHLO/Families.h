@@ -19,6 +19,7 @@ namespace shardonnay {
 void attachElementwiseModels(mlir::MLIRContext &context);
 void attachChloModels(mlir::MLIRContext &context);
 void attachShapeModels(mlir::MLIRContext &context);
+void attachWindowModels(mlir::MLIRContext &context);
 void attachDotModels(mlir::MLIRContext &context);
 void attachReduceModels(mlir::MLIRContext &context);
 void attachGatherModels(mlir::MLIRContext &context);

@@ -17,6 +17,7 @@ void shardonnay::registerStablehloModels(DialectRegistry &registry) {
       +[](MLIRContext *context, stablehlo::StablehloDialect *) {
         attachElementwiseModels(*context);
         attachShapeModels(*context);
+        attachWindowModels(*context);
         attachDotModels(*context);
         attachReduceModels(*context);
         attachGatherModels(*context);

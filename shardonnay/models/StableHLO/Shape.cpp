@@ -80,78 +80,6 @@ static std::optional<FactorRule> transposeRule(TransposeOp op) {
   return builder.build();
 }
 
-static FactorKind windowedIf(bool windowed) {
-  return windowed ? FactorKind::Windowed : FactorKind::PassThrough;
-}
-
-static std::optional<FactorRule> reverseRule(ReverseOp op) {
-  ArrayRef<int64_t> shape = shapeOf(op.getOperand());
-  int64_t rank = shape.size();
-  FactorRuleBuilder builder({rank}, {rank});
-  for (int64_t dim = 0; dim < rank; ++dim)
-    builder.add(shape[dim], {dim}, {dim},
-                windowedIf(llvm::is_contained(op.getDimensions(), dim)));
-  return builder.build();
-}
-
-static std::optional<FactorRule> sliceRule(SliceOp op) {
-  ArrayRef<int64_t> from = shapeOf(op.getOperand());
-  ArrayRef<int64_t> to = shapeOf(op.getResult());
-  int64_t rank = from.size();
-  FactorRuleBuilder builder({rank}, {rank});
-  for (int64_t dim = 0; dim < rank; ++dim)
-    builder.add(from[dim], {dim}, {dim}, windowedIf(from[dim] != to[dim]));
-  return builder.build();
-}
-
-/// Padding of -1 and 1 keeps the size, but moves every element.
-static bool padsDim(PadOp op, int64_t dim) {
-  return op.getEdgePaddingLow()[dim] != 0 ||
-         op.getEdgePaddingHigh()[dim] != 0 ||
-         shapeOf(op.getOperand())[dim] != shapeOf(op.getResult())[dim];
-}
-
-static std::optional<FactorRule> padRule(PadOp op) {
-  ArrayRef<int64_t> shape = shapeOf(op.getOperand());
-  int64_t rank = shape.size();
-  FactorRuleBuilder builder({rank, 0}, {rank});
-  for (int64_t dim = 0; dim < rank; ++dim)
-    builder.add(shape[dim], {dim, -1}, {dim}, windowedIf(padsDim(op, dim)));
-  return builder.build();
-}
-
-/// The operands are slices, or pieces of one value: a rotation or a padding
-/// written as a concatenation.
-static bool concatenatesSlices(ConcatenateOp op) {
-  auto base = [](Value operand) {
-    auto slice = operand.getDefiningOp<SliceOp>();
-    return slice ? slice.getOperand() : operand;
-  };
-  auto isSlice = [](Value operand) {
-    return operand.getDefiningOp<SliceOp>() != nullptr;
-  };
-  Value first = base(op.getInputs().front());
-  return llvm::all_of(op.getInputs(), isSlice) ||
-         (llvm::any_of(op.getInputs(), isSlice) &&
-          llvm::all_of(op.getInputs(),
-                       [&](Value operand) { return base(operand) == first; }));
-}
-
-static std::optional<FactorRule> concatenateRule(ConcatenateOp op) {
-  ArrayRef<int64_t> shape = shapeOf(op.getResult());
-  int64_t rank = shape.size();
-  FactorKind kind = concatenatesSlices(op) ? FactorKind::Windowed
-                                           : FactorKind::NeedReplication;
-  SmallVector<int64_t> ranks(op.getInputs().size(), rank);
-  FactorRuleBuilder builder(ranks, {rank});
-  for (int64_t dim = 0; dim < rank; ++dim)
-    builder.add(shape[dim], SmallVector<int64_t>(ranks.size(), dim), {dim},
-                dim == static_cast<int64_t>(op.getDimension())
-                    ? kind
-                    : FactorKind::PassThrough);
-  return builder.build();
-}
-
 //===----------------------------------------------------------------------===//
 // Local computations
 //===----------------------------------------------------------------------===//
@@ -175,21 +103,6 @@ static FailureOr<SmallVector<Value>> iotaLocally(IotaOp op, OpBuilder &builder,
   return SmallVector<Value>{math.convert(count, type.getElementType())};
 }
 
-/// A dim that is kept whole may be cut: its limit is the local size.
-static FailureOr<SmallVector<Value>> sliceLocally(SliceOp op,
-                                                  OpBuilder &builder,
-                                                  ValueRange operands,
-                                                  LocalContext &context) {
-  SmallVector<Value> results = cloneLocally(op, builder, operands, context);
-  auto local = results[0].getDefiningOp<SliceOp>();
-  SmallVector<int64_t> limits(op.getLimitIndices());
-  for (auto [dim, size] : llvm::enumerate(shapeOf(op.getResult())))
-    if (size == shapeOf(op.getOperand())[dim])
-      limits[dim] = shapeOf(operands[0])[dim];
-  local.setLimitIndices(limits);
-  return results;
-}
-
 void shardonnay::attachShapeModels(MLIRContext &context) {
   constexpr auto kPassThrough = PropagationClass::PassThrough;
   attachRule<IotaOp, iotaRule>(context);
@@ -198,22 +111,13 @@ void shardonnay::attachShapeModels(MLIRContext &context) {
   attachRule<ReshapeOp, reshapeOpRule, kPassThrough>(context);
   attachRule<BitcastConvertOp, bitcastConvertRule>(context);
   attachRule<TransposeOp, transposeRule, kPassThrough>(context);
-  attachRule<ReverseOp, reverseRule>(context);
-  attachRule<SliceOp, sliceRule>(context);
-  attachRule<PadOp, padRule>(context);
-  attachRule<ConcatenateOp, concatenateRule>(context);
 
   attachLocal<IotaOp, iotaLocally>(context);
   attachClone<BroadcastInDimOp>(context);
   attachClone<ReshapeOp>(context);
   attachClone<BitcastConvertOp>(context);
   attachClone<TransposeOp>(context);
-  attachClone<ReverseOp>(context);
-  attachLocal<SliceOp, sliceLocally>(context);
-  // Padding stands only in dims that are not cut.
-  attachClone<PadOp>(context);
-  attachClone<ConcatenateOp>(context);
 
   attachConstantExpression<IotaOp, BroadcastInDimOp, ReshapeOp,
-                           BitcastConvertOp, SliceOp>(context);
+                           BitcastConvertOp>(context);
 }

@@ -5,7 +5,7 @@
 // ERROR: implicit-replication.mlir:[[#@LINE+4]]:8: error:
 sdy.mesh @mesh = <["x"=2]>
 
-func.func public @main(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32> {
-  %0 = stablehlo.reverse %a, dims = [0] : tensor<8xf32>
-  return %0 : tensor<8xf32>
+func.func public @main(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}, %i: tensor<i32>) -> tensor<5xf32> {
+  %0 = stablehlo.dynamic_slice %a, %i, sizes = [5] : (tensor<8xf32>, tensor<i32>) -> tensor<5xf32>
+  return %0 : tensor<5xf32>
 }

@@ -7,7 +7,7 @@
 //
 // For every reshard:
 //   1. `findMesh`: the mesh that source and target are both on.
-//   2. `readProblem`: the layouts before and after; they divide their dims.
+//   2. `readProblem`: the layouts before and after, on sizes that both divide.
 //   3. ReshardPlanner: the steps between them.
 //   4. `writeSource`: a collective's operand has a sharding on the mesh.
 //   5. `emit`: each step as a collective, the last one with the reshard's
@@ -20,6 +20,7 @@
 #include "shardonnay/explain/DeviceModelOption.h"
 #include "shardonnay/plan/ReshardPlan.h"
 #include "shardonnay/transforms/collectives/Passes.h"
+#include <numeric>
 
 using namespace mlir;
 
@@ -116,6 +117,15 @@ FailureOr<ReshardProblem> ReshardLowering::readProblem() {
   FailureOr<Layout> to = readLayout(target);
   if (failed(from) || failed(to))
     return failure();
+  // A dim that either side does not divide is planned on a size that both do;
+  // where the pieces of its real size do not nest, partitioning moves the few
+  // elements between.
+  for (auto [source, target, before, after] :
+       llvm::zip_equal(from->padded, to->padded, from->dims, to->dims))
+    if (source != target)
+      source = target =
+          llvm::alignTo(std::max(source, target),
+                        std::lcm(before.numShards(), after.numShards()));
   Type element = op.getType().getElementType();
   int64_t bytes = 8;
   if (element.isIntOrFloat())
@@ -133,15 +143,7 @@ ReshardLowering::readLayout(sdy::TensorShardingAttr sharding) {
   // A sharding without axes may be on the empty mesh.
   if (!sharding || sharding.isReplicated())
     return Layout::replicated(type.getShape());
-  Layout layout = Layout::get(sdy::toSharding(sharding, mesh), type.getShape());
-  for (auto [dim, size] : llvm::enumerate(type.getShape()))
-    if (layout.padded[dim] != size)
-      return op->emitOpError()
-             << "cuts dim " << dim << " of size " << size << " into "
-             << layout.dims[dim].numShards() << " by " << sharding
-             << ", expected a number of shards that divides the dim; cut it by "
-                "fewer axes or pad it";
-  return layout;
+  return Layout::get(sdy::toSharding(sharding, mesh), type.getShape());
 }
 
 void ReshardLowering::writeSource() {

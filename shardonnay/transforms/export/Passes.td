@@ -140,21 +140,20 @@ def RemoveSubAxesInInputOutputShardingsPass
   }];
 }
 
-def TrimNonDivisibleShardingsPass
-    : FuncPass<"sdy-trim-non-divisible-shardings"> {
-  let summary = "Trims what we chose inside the program so that it divides";
+def TrimIdleAxesPass : FuncPass<"sdy-trim-idle-axes"> {
+  let summary = "Trims what we chose inside the program where devices would idle";
   let description = [{
-    After: the axes in each open dim of each result of an op divide it. Closed
-    dims are the user's and stay; a dim that he left open is ours, and axes that
-    he gave there go too if they do not divide it. Sub-axes are allowed: 10 rows
-    over an axis of size 4 are cut in two.
+    After: without its last axis (or a part of it) an open dim of a result of an
+    op would be cut into larger pieces. 10 rows over an axis of size 4 stay 3, 3,
+    3 and 1; 2 rows are cut in two, by half of the axis. Closed dims are the
+    user's and stay; a dim that he left open is ours.
 
     ```mlir
-    %0 = stablehlo.tanh %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x", ?} ]>]>} : tensor<10xf32>
+    %0 = stablehlo.tanh %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x", ?} ]>]>} : tensor<2xf32>
     ```
     becomes, with x of size 4,
     ```mlir
-    %0 = stablehlo.tanh %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x":(1)2, ?} ]>]>} : tensor<10xf32>
+    %0 = stablehlo.tanh %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x":(1)2, ?} ]>]>} : tensor<2xf32>
     ```
   }];
 }

@@ -130,20 +130,19 @@ LogicalResult FactorAxesReader::collectAxes() {
 
 LogicalResult FactorAxesReader::checkCuts() {
   AxisList used;
-  for (auto [factor, cut] : llvm::zip_equal(rule.factors, axes)) {
+  for (auto [id, factor, cut] : llvm::enumerate(rule.factors, axes)) {
     if (cut.empty())
       continue;
-    if (factor.kind == FactorKind::Windowed ||
-        factor.kind == FactorKind::NeedReplication)
+    if (factor.kind == FactorKind::NeedReplication)
       return op->emitError()
              << "a factor of size " << factor.size
              << " that the op needs whole is cut by " << placer.str(cut)
              << "; expected a reshard before";
-    if (factor.size % cut.numShards() != 0)
+    if (factor.size % cut.numShards() != 0 && !rule.mayBeUneven(id))
       return op->emitError()
              << "axes " << placer.str(cut) << " of size " << cut.numShards()
              << " do not divide a factor of size " << factor.size
-             << "; expected a reshard before";
+             << " that is a part of a dim; expected a reshard before";
     if (used.overlaps(cut))
       return op->emitError()
              << "axes " << placer.str(cut)

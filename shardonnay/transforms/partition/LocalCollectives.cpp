@@ -17,95 +17,6 @@ using namespace mlir;
 
 namespace shardonnay {
 
-namespace {
-
-/// A local value that grows op by op; each method appends one.
-class LocalChain {
-public:
-  LocalChain(Value value, const Placer &placer, OpBuilder &builder,
-             Location loc)
-      : current(value), placer(placer), builder(builder), loc(loc) {}
-
-  Value value() const { return current; }
-
-  void gather(int64_t dim, sdy::AxisRefListAttr axes) {
-    current =
-        spmd::AllGatherOp::create(builder, loc, grown(dim, numShards(axes)),
-                                  current, dim, placer.meshName(), axes);
-  }
-  void slice(int64_t dim, sdy::AxisRefListAttr axes) {
-    current = spmd::AllSliceOp::create(builder, loc, cut(dim, numShards(axes)),
-                                       current, dim, placer.meshName(), axes);
-  }
-  void reduceScatter(int64_t dim, ReductionKind kind,
-                     sdy::AxisRefListAttr axes) {
-    current = spmd::ReduceScatterOp::create(builder, loc,
-                                            cut(dim, numShards(axes)), current,
-                                            dim, placer.meshName(), axes, kind);
-  }
-  void allReduce(ReductionKind kind, sdy::AxisRefListAttr axes) {
-    current = spmd::AllReduceOp::create(builder, loc, current.getType(),
-                                        current, placer.meshName(), axes, kind);
-  }
-  /// Pieces of `source` become those of `target`, axes per dim.
-  void permute(ArrayRef<AxisList> source, ArrayRef<AxisList> target) {
-    auto write = [&](ArrayRef<AxisList> axesPerDim) {
-      auto lists = llvm::map_to_vector(axesPerDim, [&](const AxisList &axes) {
-        return sdy::AxisRefListAttr::get(builder.getContext(),
-                                         fromAxisList(axes, placer.mesh()));
-      });
-      return sdy::ListOfAxisRefListsAttr::get(builder.getContext(), lists);
-    };
-    current = spmd::CollectivePermuteOp::create(
-        builder, loc, current.getType(), current, write(source), write(target),
-        placer.meshName());
-  }
-  /// Axes that cut dim `source` come to cut dim `target`.
-  void move(int64_t source, int64_t target, sdy::AxisRefListAttr axes) {
-    int64_t shards = numShards(axes);
-    auto type = cast<RankedTensorType>(current.getType());
-    SmallVector<int64_t> shape(type.getShape());
-    shape[source] *= shards;
-    shape[target] /= shards;
-    current = spmd::AllToAllOp::create(builder, loc, type.clone(shape), current,
-                                       /*split_dim=*/target,
-                                       /*concat_dim=*/source, placer.meshName(),
-                                       axes);
-  }
-
-private:
-  int64_t numShards(sdy::AxisRefListAttr axes) const {
-    return toAxisList(axes.getValue(), placer.mesh()).numShards();
-  }
-  RankedTensorType grown(int64_t dim, int64_t shards) const {
-    auto type = cast<RankedTensorType>(current.getType());
-    SmallVector<int64_t> shape(type.getShape());
-    shape[dim] *= shards;
-    return type.clone(shape);
-  }
-  RankedTensorType cut(int64_t dim, int64_t shards) const {
-    auto type = cast<RankedTensorType>(current.getType());
-    SmallVector<int64_t> shape(type.getShape());
-    shape[dim] /= shards;
-    return type.clone(shape);
-  }
-
-  Value current;
-  const Placer &placer;
-  OpBuilder &builder;
-  Location loc;
-};
-
-/// Calls `body(dim, axes)` for each dim that has axes.
-template <typename Body>
-void forEachDim(sdy::ListOfAxisRefListsAttr axesPerDim, Body body) {
-  for (auto [dim, axes] : llvm::enumerate(axesPerDim.getValue()))
-    if (!axes.getValue().empty())
-      body(dim, axes);
-}
-
-} // namespace
-
 Value buildWindow(OpBuilder &builder, Location loc, Value tensor, Value fill,
                   const Placer &placer, const Window &window) {
   auto type = cast<RankedTensorType>(tensor.getType());
@@ -134,10 +45,143 @@ Value buildWindow(OpBuilder &builder, Location loc, Value tensor, Value fill,
                                      mesh, axes, windowAxes);
 }
 
+namespace {
+
+/// A local value that changes its layout op by op; each method appends one or
+/// more. Between methods every dim of size n that p shards cut is of size
+/// ceil(n / p).
+class LocalChain {
+public:
+  LocalChain(Value value, RankedTensorType globalType, const Layout &layout,
+             const Placer &placer, OpBuilder &builder, Location loc)
+      : current(value), globalType(globalType), dims(layout.dims),
+        placer(placer), builder(builder), loc(loc) {}
+
+  Value value() const { return current; }
+
+  void gather(int64_t dim, sdy::AxisRefListAttr axes) {
+    dims[dim] = dropSuffix(dims[dim], axes);
+    current = spmd::AllGatherOp::create(
+        builder, loc, resized(dim, localSize(dim) * numShards(axes)), current,
+        dim, placer.meshName(), axes);
+    recut(dim, dims[dim], plainSize(dim));
+  }
+  void slice(int64_t dim, sdy::AxisRefListAttr axes) {
+    AxisList before = dims[dim];
+    dims[dim].append(read(axes));
+    int64_t size = plainSize(dim);
+    if (size * numShards(axes) != localSize(dim))
+      return recut(dim, before, size);
+    current = spmd::AllSliceOp::create(builder, loc, resized(dim, size),
+                                       current, dim, placer.meshName(), axes);
+  }
+  void reduceScatter(int64_t dim, ReductionKind kind,
+                     sdy::AxisRefListAttr axes) {
+    makeDivisible(dim, axes);
+    current = spmd::ReduceScatterOp::create(
+        builder, loc, resized(dim, plainSize(dim)), current, dim,
+        placer.meshName(), axes, kind);
+  }
+  void allReduce(ReductionKind kind, sdy::AxisRefListAttr axes) {
+    current = spmd::AllReduceOp::create(builder, loc, current.getType(),
+                                        current, placer.meshName(), axes, kind);
+  }
+  /// Pieces of the present axes become those of `target`, axes per dim.
+  void permute(ArrayRef<AxisList> target) {
+    auto write = [&](ArrayRef<AxisList> axesPerDim) {
+      auto lists = llvm::map_to_vector(axesPerDim, [&](const AxisList &axes) {
+        return sdy::AxisRefListAttr::get(builder.getContext(),
+                                         fromAxisList(axes, placer.mesh()));
+      });
+      return sdy::ListOfAxisRefListsAttr::get(builder.getContext(), lists);
+    };
+    current = spmd::CollectivePermuteOp::create(
+        builder, loc, current.getType(), current, write(dims), write(target),
+        placer.meshName());
+    dims.assign(target.begin(), target.end());
+  }
+  /// Axes that cut dim `source` come to cut dim `target`.
+  void move(int64_t source, int64_t target, sdy::AxisRefListAttr axes) {
+    dims[source] = dropSuffix(dims[source], axes);
+    makeDivisible(target, axes);
+    auto type = cast<RankedTensorType>(current.getType());
+    SmallVector<int64_t> shape(type.getShape());
+    shape[source] *= numShards(axes);
+    shape[target] /= numShards(axes);
+    current = spmd::AllToAllOp::create(builder, loc, type.clone(shape), current,
+                                       /*split_dim=*/target,
+                                       /*concat_dim=*/source, placer.meshName(),
+                                       axes);
+    recut(source, dims[source], plainSize(source));
+  }
+
+private:
+  AxisList read(sdy::AxisRefListAttr axes) const {
+    return toAxisList(axes.getValue(), placer.mesh());
+  }
+  int64_t numShards(sdy::AxisRefListAttr axes) const {
+    return read(axes).numShards();
+  }
+  AxisList dropSuffix(const AxisList &list, sdy::AxisRefListAttr axes) const {
+    AxisList rest;
+    list.suffixOfSize(numShards(axes), &rest);
+    return rest;
+  }
+  int64_t localSize(int64_t dim) const {
+    return cast<RankedTensorType>(current.getType()).getDimSize(dim);
+  }
+  /// The dim's size on a device under the present axes.
+  int64_t plainSize(int64_t dim) const {
+    return llvm::divideCeil(globalType.getDimSize(dim), dims[dim].numShards());
+  }
+  RankedTensorType resized(int64_t dim, int64_t size) const {
+    auto type = cast<RankedTensorType>(current.getType());
+    SmallVector<int64_t> shape(type.getShape());
+    shape[dim] = size;
+    return type.clone(shape);
+  }
+  /// Pieces of dim `dim`, which `before` cuts, become those of `size` under the
+  /// present axes.
+  void recut(int64_t dim, const AxisList &before, int64_t size) {
+    current = buildWindow(builder, loc, current, /*fill=*/Value(), placer,
+                          {dim, globalType.getDimSize(dim), /*start=*/0,
+                           /*step=*/size, size, before, dims[dim]});
+  }
+  /// `axes` come to cut `dim` further: makes its present pieces so large that
+  /// they divide them, into pieces of the size that `dim` has then.
+  void makeDivisible(int64_t dim, sdy::AxisRefListAttr axes) {
+    AxisList after = dims[dim];
+    after.append(read(axes));
+    int64_t size =
+        llvm::divideCeil(globalType.getDimSize(dim), after.numShards());
+    recut(dim, dims[dim], size * numShards(axes));
+    dims[dim] = after;
+  }
+
+  Value current;
+  RankedTensorType globalType;
+  SmallVector<AxisList, 4> dims;
+  const Placer &placer;
+  OpBuilder &builder;
+  Location loc;
+};
+
+/// Calls `body(dim, axes)` for each dim that has axes.
+template <typename Body>
+void forEachDim(sdy::ListOfAxisRefListsAttr axesPerDim, Body body) {
+  for (auto [dim, axes] : llvm::enumerate(axesPerDim.getValue()))
+    if (!axes.getValue().empty())
+      body(dim, axes);
+}
+
+} // namespace
+
 FailureOr<Value> buildLocalCollective(Operation *op, Value operand,
+                                      const Layout &layout,
                                       const Placer &placer,
                                       OpBuilder &builder) {
-  LocalChain chain(operand, placer, builder, op->getLoc());
+  auto globalType = cast<RankedTensorType>(op->getOperand(0).getType());
+  LocalChain chain(operand, globalType, layout, placer, builder, op->getLoc());
   auto build =
       llvm::TypeSwitch<Operation *, LogicalResult>(op)
           .Case([&](sdy::AllGatherOp gather) {
@@ -168,8 +212,7 @@ FailureOr<Value> buildLocalCollective(Operation *op, Value operand,
                   toSharding(sharding, placer.mesh()).dims,
                   [](const DimSharding &dim) { return dim.axes; });
             };
-            chain.permute(dims(sdy::getSharding(permute.getTensor())),
-                          dims(permute.getOutSharding()));
+            chain.permute(dims(permute.getOutSharding()));
             return success();
           })
           .Case([&](sdy::AllToAllOp allToAll) {
@@ -190,7 +233,9 @@ FailureOr<Value> buildLocalCollective(Operation *op, Value operand,
 
 Value buildPiece(Value whole, const Layout &layout, const Placer &placer,
                  OpBuilder &builder, Location loc) {
-  LocalChain chain(whole, placer, builder, loc);
+  auto type = cast<RankedTensorType>(whole.getType());
+  LocalChain chain(whole, type, Layout::replicated(type.getShape()), placer,
+                   builder, loc);
   for (auto [dim, axes] : llvm::enumerate(layout.dims))
     if (!axes.empty())
       chain.slice(dim,

@@ -28,11 +28,13 @@ mlir::Value buildWindow(mlir::OpBuilder &builder, mlir::Location loc,
                         mlir::Value tensor, mlir::Value fill,
                         const Placer &placer, const Window &window);
 
-/// Builds the `spmd` ops that do on `operand` (a local value) what the `sdy`
-/// collective `op` does on global types, one per dim that it touches. Emits an
-/// error at `op` if it has no such form.
+/// Builds the `spmd` ops that do on `operand` (a local value, of `layout`) what
+/// the `sdy` collective `op` does on global types, one per dim that it touches,
+/// and windows around it where pieces do not divide. Emits an error at `op` if
+/// it has no such form.
 mlir::FailureOr<mlir::Value> buildLocalCollective(mlir::Operation *op,
                                                   mlir::Value operand,
+                                                  const Layout &layout,
                                                   const Placer &placer,
                                                   mlir::OpBuilder &builder);
 

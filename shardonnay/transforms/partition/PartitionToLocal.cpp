@@ -33,6 +33,7 @@
 #include "shardonnay/interfaces/ShardingRule.h"
 #include "shardonnay/transforms/partition/FactorAxes.h"
 #include "shardonnay/transforms/partition/LocalCollectives.h"
+#include "shardonnay/transforms/partition/NeutralElement.h"
 #include "shardonnay/transforms/partition/Passes.h"
 #include "shardonnay/transforms/partition/Placement.h"
 
@@ -111,6 +112,11 @@ private:
   LogicalResult localizeRegion(Region &from, Region &to);
   Locals inlineBody(ShardableDataFlowOpInterface op);
   Locals localizeByRule(Operation *op, const FactorRule &rule);
+  /// Fills what stands behind the end of dims of reduction factors, so that it
+  /// does not count.
+  void neutralizePadding(Operation *op, const FactorRule &rule,
+                         ArrayRef<AxisList> axes,
+                         MutableArrayRef<Value> operands);
   Locals localizeReplicated(Operation *op);
   Locals localizeReturn(func::ReturnOp op);
   Locals localizeRegionEnd(Operation *op);
@@ -231,7 +237,8 @@ FunctionPartitioner::localizeCollective(Operation *op) {
   if (failed(source) || failed(target))
     return failure();
   Value operand = locals.lookup(op->getOperand(0));
-  FailureOr<Value> value = buildLocalCollective(op, operand, placer, builder);
+  FailureOr<Value> value =
+      buildLocalCollective(op, operand, source->layout, placer, builder);
   if (failed(value))
     return failure();
   if (Attribute cause = op->getAttr(sdy::kCauseAttr))
@@ -379,9 +386,35 @@ FunctionPartitioner::localizeByRule(Operation *op, const FactorRule &rule) {
        ArrayRef(*placements).drop_front(op->getNumOperands()))
     resultTypes.push_back(placement.localType);
   OpContext context(op, rule, *axes, resultTypes, placer);
+  SmallVector<Value> operands = localOperands(op);
+  neutralizePadding(op, rule, *axes, operands);
   if (auto compute = dyn_cast<LocalComputeOpInterface>(op))
-    return compute.computeLocally(builder, localOperands(op), context);
-  return cloneLocally(op, builder, localOperands(op), context);
+    return compute.computeLocally(builder, operands, context);
+  return cloneLocally(op, builder, operands, context);
+}
+
+void FunctionPartitioner::neutralizePadding(Operation *op,
+                                            const FactorRule &rule,
+                                            ArrayRef<AxisList> axes,
+                                            MutableArrayRef<Value> operands) {
+  for (auto [id, factor, cut] : llvm::enumerate(rule.factors, axes)) {
+    if (factor.kind != FactorKind::Reduction ||
+        factor.size % cut.numShards() == 0)
+      continue;
+    for (auto [operand, mapping] : llvm::zip_equal(operands, rule.operands)) {
+      int64_t dim = mapping.dimOf(id);
+      if (dim < 0)
+        continue;
+      auto type = cast<RankedTensorType>(operand.getType());
+      Value fill = sdy::ConstantOp::create(
+          builder, op->getLoc(),
+          getNeutralElement(type.getElementType(), factor.combiner));
+      int64_t size = type.getDimSize(dim);
+      operand = buildWindow(
+          builder, op->getLoc(), operand, fill, placer,
+          {dim, factor.size, /*start=*/0, /*step=*/size, size, cut, cut});
+    }
+  }
 }
 
 FunctionPartitioner::Locals

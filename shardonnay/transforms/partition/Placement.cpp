@@ -86,16 +86,6 @@ FailureOr<Placement> Placer::place(Type type, sdy::TensorShardingAttr sharding,
 
   placement.sharding = closed(toSharding(sharding, mesh));
   placement.layout = Layout::get(placement.sharding, tensor.getShape());
-  for (auto [dim, axes] : llvm::enumerate(placement.layout.dims)) {
-    int64_t size = tensor.getDimSize(dim), shards = axes.numShards();
-    if (size % shards != 0)
-      return emitError(loc)
-             << "dim " << dim << " of size " << size << " of " << type
-             << " is cut by axes " << str(axes) << " of size " << shards
-             << ", which does not divide it; uneven shards are not supported: "
-                "pad the dim to "
-             << placement.layout.padded[dim] << " or cut it by fewer axes";
-  }
   placement.localType = tensor.clone(placement.layout.localShape());
   return placement;
 }

@@ -19,7 +19,8 @@ struct Placement {
   Layout layout;
   /// The same, closed: for projecting on factors.
   TensorSharding sharding;
-  /// What each device holds; the global type if nothing cuts it.
+  /// What each device holds; the global type if nothing cuts it. A dim of size
+  /// n cut p ways is of size ceil(n / p) there.
   mlir::Type localType;
 };
 
@@ -27,8 +28,8 @@ struct Placement {
 class Placer {
 public:
   /// The placement of a value of type `type` under `sharding` (null: it is
-  /// replicated). `from` resolves the mesh. Emits an error at `loc` if a dim is
-  /// not divided, or if the sharding is on another mesh than those before.
+  /// replicated). `from` resolves the mesh. Emits an error at `loc` if the
+  /// sharding is on another mesh than those before.
   mlir::FailureOr<Placement> place(mlir::Type type,
                                    mlir::sdy::TensorShardingAttr sharding,
                                    mlir::Operation *from, mlir::Location loc);

@@ -14,9 +14,8 @@ func.func @printed_rule(%a: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh
 
 // CHECK-LABEL: func.func @custom_rule_of_a_reverse
 func.func @custom_rule_of_a_reverse(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
-  // CHECK: %[[WHOLE:.*]] = spmd.all_gather %arg0
-  // CHECK: %[[REVERSED:.*]] = stablehlo.reverse %[[WHOLE]], dims = [0] : tensor<8xf32>
-  // CHECK: spmd.all_slice %[[REVERSED]]
+  // CHECK: %[[WINDOW:.*]] = spmd.fetch_window %arg0 dim=0 global_size=8 start=4 step=-4 size=4 @mesh {"x"}
+  // CHECK: stablehlo.reverse %[[WINDOW]], dims = [0] : tensor<4xf32>
   %0 = stablehlo.reverse %a, dims = [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>, sdy.sharding_rule = #sdy.op_sharding_rule<([i])->([i]) {i=8}, custom>} : tensor<8xf32>
   return %0 : tensor<8xf32>
 }

@@ -2,16 +2,6 @@
 
 sdy.mesh @mesh = <["x"=2, "y"=4]>
 
-func.func @uneven(%arg0: tensor<10x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {}]>}) -> tensor<10x8xf32> {
-  // expected-error @+1 {{cuts dim 0 of size 10 into 4 by}}
-  %0 = sdy.reshard %arg0 <@mesh, [{}, {}]> : tensor<10x8xf32>
-  return %0 : tensor<10x8xf32>
-}
-
-// -----
-
-sdy.mesh @mesh = <["x"=2, "y"=4]>
-
 func.func @becomes_partial(%arg0: tensor<8xf32>) -> tensor<8xf32> {
   // expected-error @+1 {{has no chain of collectives}}
   %0 = sdy.reshard %arg0 <@mesh, [{}], unreduced={"x"}> : tensor<8xf32>

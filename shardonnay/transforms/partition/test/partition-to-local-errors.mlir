@@ -2,9 +2,10 @@
 
 sdy.mesh @mesh = <["x"=2, "y"=4]>
 
-func.func @uneven(
-    // expected-error @below {{dim 0 of size 17 of 'tensor<17xf32>' is cut by axes {"x", "y":(1)2} of size 4, which does not divide it; uneven shards are not supported: pad the dim to 20 or cut it by fewer axes}}
-    %a: tensor<17xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", "y":(1)2}]>}) {
+func.func @uneven_part_of_a_dim(
+    %a: tensor<2x10xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>}) {
+  // expected-error @below {{axes {"y"} of size 4 do not divide a factor of size 10 that is a part of a dim; expected a reshard before}}
+  %0 = stablehlo.reshape %a {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x", "y"}]>]>} : (tensor<2x10xf32>) -> tensor<20xf32>
   return
 }
 
@@ -50,7 +51,8 @@ sdy.mesh @mesh = <["x"=2, "y"=4]>
 func.func @whole(
     %a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
   // expected-error @below {{a factor of size 8 that the op needs whole is cut by {"x"}; expected a reshard before}}
-  %0 = stablehlo.reverse %a, dims = [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : tensor<8xf32>
+  %0 = "test.op"(%a) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>,
+      sdy.sharding_rule = #sdy.op_sharding_rule<([i])->([i]) {i=8} need_replication={i}>} : (tensor<8xf32>) -> tensor<8xf32>
   return
 }
 

@@ -27,8 +27,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef SHARDONNAY_EMIT_WINDOWPLAN_H
-#define SHARDONNAY_EMIT_WINDOWPLAN_H
+#ifndef SHARDONNAY_PLAN_WINDOWPLAN_H
+#define SHARDONNAY_PLAN_WINDOWPLAN_H
 
 #include "shardonnay/algebra/Layout.h"
 
@@ -83,4 +83,4 @@ WindowPlan planWindows(const WindowProblem &problem);
 
 } // namespace shardonnay
 
-#endif // SHARDONNAY_EMIT_WINDOWPLAN_H
+#endif // SHARDONNAY_PLAN_WINDOWPLAN_H

@@ -1,12 +1,12 @@
-//===- TrimNonDivisibleShardings.cpp --------------------------------------===//
+//===- TrimIdleAxes.cpp ---------------------------------------------------===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// 1. For each result of an op, keep of each open dim the major axes whose
-//    product divides it.
+// 1. For each result of an op, keep of each open dim as few of its major axes
+//    as cut it into pieces of the same size.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,13 +16,29 @@
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/transforms/export/Passes.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
 namespace shardonnay {
 
-#define GEN_PASS_DEF_TRIMNONDIVISIBLESHARDINGSPASS
+#define GEN_PASS_DEF_TRIMIDLEAXESPASS
 #include "shardonnay/transforms/export/Passes.h.inc"
+
+/// The shortest prefix of `axes` under which a device holds as much of a dim of
+/// `size`.
+static AxisList busyPrefix(const AxisList &axes, int64_t size) {
+  int64_t shards = axes.numShards();
+  int64_t local = llvm::divideCeil(size, shards);
+  for (int64_t fewer = 1; fewer < shards; ++fewer) {
+    if (llvm::divideCeil(size, fewer) != local)
+      continue;
+    AxisList prefix = axes.prefixDividing(fewer);
+    if (prefix.numShards() == fewer)
+      return prefix;
+  }
+  return axes;
+}
 
 static void trim(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
@@ -33,15 +49,14 @@ static void trim(Value value) {
   TensorSharding sharding = sdy::toSharding(attr, mesh);
   for (auto [dim, size] : llvm::zip(sharding.dims, type.getShape()))
     if (!dim.closed)
-      dim.axes = dim.axes.prefixDividing(size);
+      dim.axes = busyPrefix(dim.axes, size);
   if (sharding != sdy::toSharding(attr, mesh))
     sdy::setSharding(value,
                      sdy::fromSharding(sharding, attr.getMeshOrRef(), mesh));
 }
 
 namespace {
-struct TrimNonDivisibleShardingsPass
-    : impl::TrimNonDivisibleShardingsPassBase<TrimNonDivisibleShardingsPass> {
+struct TrimIdleAxesPass : impl::TrimIdleAxesPassBase<TrimIdleAxesPass> {
 protected:
   void runOnOperation() override {
     getOperation().walk([](Operation *op) {

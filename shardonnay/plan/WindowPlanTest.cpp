@@ -9,7 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardonnay/emit/WindowPlan.h"
+#include "shardonnay/plan/WindowPlan.h"
 #include "llvm/Support/MathExtras.h"
 #include "gtest/gtest.h"
 #include <random>

@@ -12,7 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardonnay/emit/WindowPlan.h"
+#include "shardonnay/plan/WindowPlan.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
