@@ -266,6 +266,51 @@ def ChannelHandleAttr : StructAttr<"ChannelHandle", "channel_handle"> {
 }
 
 //===----------------------------------------------------------------------===//
+// Meshes, as replica groups name them
+//===----------------------------------------------------------------------===//
+
+def MeshAxisAttr : AttrDef<StablehloDialect, "MeshAxis"> {
+  let mnemonic = "mesh_axis";
+  let summary = "a named axis of devices";
+  let parameters = (ins StringRefParameter<"name">:$name, "int64_t":$size);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+// `<axes=[<name = "a", size = 2>], device_ids=dense<[1, 0]> : tensor<2xi64>>`
+def MeshAttr : AttrDef<StablehloDialect, "Mesh"> {
+  let mnemonic = "mesh";
+  let summary = "devices in a grid, in the order of `device_ids` if given";
+  let parameters = (ins
+    ArrayRefParameter<"::mlir::stablehlo::MeshAxisAttr">:$axes,
+    OptionalParameter<"::mlir::DenseIntElementsAttr">:$device_ids);
+  let hasCustomAssemblyFormat = 1;
+}
+
+def SubAxisInfoAttr : AttrDef<StablehloDialect, "SubAxisInfo"> {
+  let mnemonic = "sub_axis_info";
+  let summary = "the part of `size` of an axis, `pre_size` to its left";
+  let parameters = (ins "int64_t":$pre_size, "int64_t":$size);
+  let assemblyFormat = "`(` $pre_size `)` `` $size";
+}
+
+def AxisRefAttr : AttrDef<StablehloDialect, "AxisRef"> {
+  let mnemonic = "axis_ref";
+  let summary = "a mesh axis, or part of it";
+  let parameters = (ins StringRefParameter<"name">:$name,
+    OptionalParameter<"::mlir::stablehlo::SubAxisInfoAttr">:$sub_axis_info);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+def ReplicaGroupMeshAxesAttr : StructAttr<"ReplicaGroupMeshAxes",
+                                          "replica_group_mesh_axes"> {
+  let summary = "groups of the devices that differ only along some axes";
+  let parameters = (ins "::mlir::Attribute":$mesh, "::mlir::ArrayAttr":$axes);
+  let genVerifyDecl = 1;
+}
+
+def ReplicaGroupsAttr : AnyAttrOf<[I64ElementsAttr, ReplicaGroupMeshAxesAttr]>;
+
+//===----------------------------------------------------------------------===//
 // Ops
 //===----------------------------------------------------------------------===//
 

@@ -50,9 +50,18 @@ LogicalResult ReplicaIdOp::inferReturnTypes(MLIRContext *context,
 // Groups
 //===----------------------------------------------------------------------===//
 
-/// That each row of `groups` is a group, and each of the devices 0, 1, .. in
-/// one of them; -1 fills up shorter groups.
-static LogicalResult checkGroups(Operation *op, DenseIntElementsAttr groups) {
+/// That each row of `attr` is a group, and each of the devices 0, 1, .. in one
+/// of them; -1 fills up shorter groups. Of groups by mesh axes, that the mesh
+/// is there.
+static LogicalResult checkGroups(Operation *op, Attribute attr) {
+  if (auto byAxes = dyn_cast<ReplicaGroupMeshAxesAttr>(attr)) {
+    auto symbol = dyn_cast<FlatSymbolRefAttr>(byAxes.getMesh());
+    if (!symbol || SymbolTable::lookupNearestSymbolFrom(op, symbol))
+      return success();
+    return op->emitOpError("has replica_groups on mesh ")
+           << symbol << ", expected a mesh of that name in the module";
+  }
+  auto groups = cast<DenseIntElementsAttr>(attr);
   if (groups.getType().getRank() != 2)
     return op->emitOpError("expected replica_groups of rank 2, got ")
            << groups.getType();
@@ -84,9 +93,12 @@ static LogicalResult checkIds(Operation *op, bool useGlobalDeviceIds,
   return success();
 }
 
-/// The size of all groups; nothing if they differ or there are none.
-static std::optional<int64_t> getGroupSize(DenseIntElementsAttr groups) {
-  if (groups.empty() || llvm::is_contained(groups.getValues<int64_t>(), -1))
+/// The size of all groups; nothing if they differ, there are none, or the mesh
+/// knows.
+static std::optional<int64_t> getGroupSize(Attribute attr) {
+  auto groups = dyn_cast<DenseIntElementsAttr>(attr);
+  if (!groups || groups.empty() ||
+      llvm::is_contained(groups.getValues<int64_t>(), -1))
     return std::nullopt;
   return groups.getType().getDimSize(1);
 }
@@ -191,6 +203,13 @@ LogicalResult AllGatherOp::verify() {
         groupSize ? scaleSize(expected[dim], *groupSize) : ShapedType::kDynamic;
     if (failed(checkMoved(*this, operand, result, expected)))
       return failure();
+    int64_t from = type.getDimSize(dim);
+    int64_t to = cast<RankedTensorType>(result.getType()).getDimSize(dim);
+    if (!groupSize && !ShapedType::isDynamic(from) &&
+        !ShapedType::isDynamic(to) && (from == 0 ? to != 0 : to % from != 0))
+      return emitOpError("gathers dim ")
+             << dim << " of size " << from << " to size " << to
+             << ", expected a multiple";
   }
   return success();
 }
@@ -243,6 +262,21 @@ LogicalResult CollectivePermuteOp::verify() {
   return success();
 }
 
+// Devices that are in no group have zeros.
 LogicalResult CollectiveBroadcastOp::verify() {
-  return checkGroups(*this, getReplicaGroups());
+  auto groups = dyn_cast<DenseIntElementsAttr>(getReplicaGroups());
+  if (!groups)
+    return checkGroups(*this, getReplicaGroups());
+  if (groups.getType().getRank() != 2)
+    return emitOpError("expected replica_groups of rank 2, got ")
+           << groups.getType();
+  if (groups.isSplat() && groups.getNumElements() > 1)
+    return emitOpError("has device ") << groups.getSplatValue<int64_t>()
+                                      << " everywhere in replica_groups";
+  llvm::SmallDenseSet<int64_t> seen;
+  for (int64_t device : groups.getValues<int64_t>())
+    if (device < 0 || !seen.insert(device).second)
+      return emitOpError("has device ")
+             << device << (device < 0 ? "" : " twice") << " in replica_groups";
+  return success();
 }

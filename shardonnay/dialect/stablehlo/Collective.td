@@ -22,7 +22,7 @@ def ReplicaIdOp : DeviceIndexOp<"replica_id">;
 // every device alike; but not speculatable: all devices must get there.
 class CollectiveOp<string mnemonic, list<Trait> traits = []>
   : HLOOp<mnemonic, traits> {
-  dag groups = (ins I64ElementsAttr:$replica_groups,
+  dag groups = (ins ReplicaGroupsAttr:$replica_groups,
                     OptionalAttr<ChannelHandleAttr>:$channel_handle);
   dag groupsAndIds = !con(groups, (ins UnitAttr:$use_global_device_ids));
   let hasVerifier = 1;

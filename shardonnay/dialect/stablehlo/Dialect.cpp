@@ -23,6 +23,47 @@ using namespace mlir::stablehlo;
 #define GET_TYPEDEF_CLASSES
 #include "shardonnay/dialect/stablehlo/Types.cpp.inc"
 
+Attribute MeshAttr::parse(AsmParser &parser, Type) {
+  SmallVector<MeshAxisAttr> axes;
+  DenseIntElementsAttr deviceIds;
+  if (parser.parseLess() || parser.parseKeyword("axes") ||
+      parser.parseEqual() ||
+      parser.parseCommaSeparatedList(
+          AsmParser::Delimiter::Square,
+          [&] {
+            return parser.parseCustomAttributeWithFallback(axes.emplace_back());
+          }) ||
+      (succeeded(parser.parseOptionalComma()) &&
+       (parser.parseKeyword("device_ids") || parser.parseEqual() ||
+        parser.parseAttribute(deviceIds))) ||
+      parser.parseGreater())
+    return {};
+  if (axes.empty()) {
+    parser.emitError(parser.getNameLoc(), "expected at least one axis");
+    return {};
+  }
+  return get(parser.getContext(), axes, deviceIds);
+}
+
+void MeshAttr::print(AsmPrinter &printer) const {
+  printer << "<axes=[";
+  llvm::interleaveComma(getAxes(), printer, [&](MeshAxisAttr axis) {
+    printer.printStrippedAttrOrType(axis);
+  });
+  printer << ']';
+  if (getDeviceIds())
+    printer << ", device_ids=" << getDeviceIds();
+  printer << '>';
+}
+
+LogicalResult
+ReplicaGroupMeshAxesAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                 Attribute mesh, ArrayAttr) {
+  if (isa<FlatSymbolRefAttr, MeshAttr>(mesh))
+    return success();
+  return emitError() << "expected a mesh or the name of one, got " << mesh;
+}
+
 void StablehloDialect::initialize() {
   addAttributes<
 #define GET_ATTRDEF_LIST
