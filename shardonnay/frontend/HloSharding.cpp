@@ -115,7 +115,7 @@ static void printTiled(llvm::raw_ostream &os, const HloSharding &sharding) {
     os << "<=[";
     print(os, devices.reshape);
     os << "]";
-    if (!llvm::is_sorted(devices.permutation)) {
+    if (devices.permutation.size() > 1) {
       os << "T(";
       print(os, devices.permutation);
       os << ")";

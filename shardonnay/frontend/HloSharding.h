@@ -34,7 +34,9 @@
 //   dims     ::= '[' int { ',' int } ']'        perm ::= '(' int { ',' int }
 //   ')' kind     ::= 'manual' | 'replicated' | 'unreduced'
 //
-// Exactly one of the first five kinds of words is there. Metadata is skipped.
+// Exactly one of the first five kinds of words is there, except that `unknown`
+// need not be said beside a group. Metadata is skipped. Without `T` the iota is
+// not transposed; others want it said where `dims` are several.
 //
 //===----------------------------------------------------------------------===//
 

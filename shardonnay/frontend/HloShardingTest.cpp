@@ -36,8 +36,8 @@ TEST(HloSharding, printsWhatItParsed) {
 TEST(HloSharding, readsOtherSpellings) {
   EXPECT_EQ(parse(" { devices = [2, 2] 0, 1,2,3 } ").str(),
             "{devices=[2,2]0,1,2,3}");
-  EXPECT_EQ(parse("{devices=[2,2]<=[2,2]T(0,1)}").str(),
-            "{devices=[2,2]<=[2,2]}");
+  EXPECT_EQ(parse("{devices=[2,2]<=[2,2]}").str(),
+            "{devices=[2,2]<=[2,2]T(0,1)}");
   EXPECT_EQ(parse("{devices=[2,2]<=[4] last_tile_dims={replicated}}").str(),
             "{devices=[2,2]<=[4] last_tile_dim_replicate}");
   EXPECT_EQ(parse("{shard_as 7}").str(), "{unknown shard_as 7}");

@@ -14,28 +14,49 @@ namespace shardonnay {
 
 namespace {
 
-/// The tile array with the members of every subgroup in ascending order: the
-/// last dim first, then the blocks of the one before it, by their first member.
+/// Views `slab` as any x size x inner, and puts the entries of the middle dim
+/// in the order of the smallest device of each.
+void sortAlong(llvm::MutableArrayRef<int64_t> slab, int64_t size,
+               int64_t inner) {
+  auto at = [&](int64_t outer, int64_t index) {
+    return slab.begin() + (outer * size + index) * inner;
+  };
+  int64_t outers = slab.size() / (size * inner);
+  llvm::SmallVector<std::pair<int64_t, int64_t>> order;
+  for (int64_t index = 0; index < size; ++index) {
+    int64_t least = *at(0, index);
+    for (int64_t outer = 0; outer < outers; ++outer)
+      least = std::min(
+          least, *std::min_element(at(outer, index), at(outer, index) + inner));
+    order.emplace_back(least, index);
+  }
+  llvm::sort(order);
+  std::vector<int64_t> sorted;
+  for (int64_t outer = 0; outer < outers; ++outer)
+    for (auto [least, index] : order)
+      sorted.insert(sorted.end(), at(outer, index), at(outer, index) + inner);
+  llvm::copy(sorted, slab.begin());
+}
+
+/// The tile array with the members of every subgroup in ascending order. Along
+/// one tile dim all devices of a tile move alike, so that the groups of the
+/// others stay what they are.
 std::vector<int64_t> sortedTileArray(const HloSharding &sharding) {
   int64_t count = sharding.devices.size();
   std::vector<int64_t> array(count);
   for (int64_t place = 0; place < count; ++place)
     array[place] = sharding.devices.deviceAt(place);
-  int64_t block = 1;
-  for (size_t dim = sharding.tiles.size(); dim-- > size_t(sharding.rank());) {
-    int64_t size = sharding.tiles[dim];
-    for (int64_t start = 0; start < count; start += block * size) {
-      std::vector<std::vector<int64_t>> blocks;
-      for (int64_t i = 0; i < size; ++i) {
-        auto first = array.begin() + start + i * block;
-        blocks.emplace_back(first, first + block);
-      }
-      llvm::sort(blocks);
-      auto out = array.begin() + start;
-      for (const std::vector<int64_t> &sorted : blocks)
-        out = std::copy(sorted.begin(), sorted.end(), out);
+  int64_t tile = count;
+  for (int64_t tiles :
+       llvm::ArrayRef(sharding.tiles).take_front(sharding.rank()))
+    tile /= tiles;
+  for (int64_t start = 0; start < count; start += tile) {
+    int64_t inner = tile;
+    for (int64_t size :
+         llvm::ArrayRef(sharding.tiles).drop_front(sharding.rank())) {
+      inner /= size;
+      sortAlong({array.data() + start, static_cast<size_t>(tile)}, size, inner);
     }
-    block *= size;
   }
   return array;
 }
@@ -117,6 +138,9 @@ MeshFactoring::readLine(llvm::ArrayRef<int64_t> offsets) {
       ++count;
     if (start < 1 || offsets.size() % (count * block) != 0)
       return std::nullopt;
+    for (size_t i = block; i < count * block; ++i)
+      if (offsets[i] != offsets[i % block] + offsets[i - i % block])
+        return std::nullopt;
     pieces.insert(pieces.begin(), {start, start * static_cast<int64_t>(count)});
     block *= count;
   }

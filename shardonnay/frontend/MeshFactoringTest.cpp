@@ -178,6 +178,10 @@ RC_GTEST_PROP(MeshFactoring, keepsTheMapAndComesBack, ()) {
       shape.push_back(1 + gen::below(30));
     FactoredSharding found = factoring.get(sharding, sharding.rank());
     const Mesh &mesh = factoring.meshes()[found.mesh];
+    std::string text;
+    llvm::raw_string_ostream(text)
+        << sharding << " is " << found.sharding << " on " << mesh;
+    RC_LOG(text);
     RC_ASSERT(mesh.numDevices() == numDevices);
     checkSame(sharding, mesh, found, shape);
     HloSharding again = toHloSharding(mesh, found.sharding, found.manual);

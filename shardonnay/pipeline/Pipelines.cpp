@@ -14,6 +14,7 @@
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "mlir/Transforms/Passes.h"
 #include "shardonnay/emit/Passes.h"
+#include "shardonnay/frontend/Passes.h"
 #include "shardonnay/transforms/collectives/Passes.h"
 #include "shardonnay/transforms/export/Passes.h"
 #include "shardonnay/transforms/import/Passes.h"
@@ -38,6 +39,8 @@ constexpr std::pair<Stage, llvm::StringLiteral> kStages[] = {
 };
 
 void addImport(OpPassManager &pm, const PipelineOptions &options) {
+  pm.addPass(createImportFrontendAttributesPass());
+  pm.addPass(createImportGspmdShardingsPass());
   pm.addPass(createCheckStrictPass({options.strict}));
   pm.addPass(createLiftInlinedMeshesPass());
   pm.addPass(createInlinePrivateFunctionsPass());

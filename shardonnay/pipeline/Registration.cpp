@@ -16,6 +16,7 @@
 #include "shardonnay/dialect/stablehlo/PortableArtifact.h"
 #include "shardonnay/dialect/stablehlo/Stablehlo.h"
 #include "shardonnay/emit/Passes.h"
+#include "shardonnay/frontend/Passes.h"
 #include "shardonnay/models/StableHLO/Models.h"
 #include "shardonnay/transforms/collectives/Passes.h"
 #include "shardonnay/transforms/export/Passes.h"
@@ -36,6 +37,7 @@ void registerAllDialects(mlir::DialectRegistry &registry) {
 
 void registerAllPasses() {
   mlir::registerTransformsPasses();
+  registerFrontendPasses();
   registerImportPasses();
   registerPropagatePasses();
   registerExportPasses();

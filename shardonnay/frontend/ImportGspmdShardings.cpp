@@ -1,0 +1,291 @@
+//===- ImportGspmdShardings.cpp - sdy from HLO shardings ------------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// 1. Read all HLO shardings and find their meshes.
+// 2. Convert those of arguments and results, and of ops that are no custom
+// calls
+//    of GSPMD's.
+// 3. Borders of manual computations, with the calls of `Sharding` before them,
+//    which say how a value is cut at the border.
+// 4. The other calls of `Sharding`: constraints and groups.
+// 5. What lies between borders becomes manual computations.
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardonnay/dialect/sdy/ShardingAccess.h"
+#include "shardonnay/dialect/stablehlo/Stablehlo.h"
+#include "shardonnay/frontend/CustomCall.h"
+#include "shardonnay/frontend/GspmdShardings.h"
+#include "shardonnay/frontend/ManualBorders.h"
+#include "shardonnay/frontend/Passes.h"
+
+using namespace mlir;
+using namespace mlir::sdy;
+
+namespace shardonnay {
+
+#define GEN_PASS_DEF_IMPORTGSPMDSHARDINGSPASS
+#include "shardonnay/frontend/Passes.h.inc"
+
+namespace {
+
+constexpr llvm::StringLiteral kSharding("Sharding");
+constexpr llvm::StringLiteral kEnter("SPMDFullToShardShape");
+constexpr llvm::StringLiteral kLeave("SPMDShardToFullShape");
+
+/// What a custom call of GSPMD's says.
+struct Annotation {
+  HloSharding sharding;
+  SmallVector<int64_t> openDims;
+};
+
+class Importer {
+public:
+  explicit Importer(ModuleOp module) : module(module), shardings(module) {}
+
+  LogicalResult run();
+
+private:
+  LogicalResult importSignature(func::FuncOp func);
+  LogicalResult importAttribute(Operation *op);
+  LogicalResult importBorder(Operation *op);
+  LogicalResult importConstraint(Operation *op);
+
+  FailureOr<Annotation> readAnnotation(Operation *op);
+  /// What is said of `value` where it is computed: by a call of `Sharding`, or
+  /// by what else computes it; nothing if nothing is.
+  FailureOr<std::optional<Annotation>> annotationOf(Value value);
+
+  ModuleOp module;
+  GspmdShardings shardings;
+  SmallVector<ManualBorder> borders;
+  /// Calls of `Sharding` that a border has taken the word of.
+  llvm::DenseSet<Operation *> takenByBorders;
+};
+
+LogicalResult Importer::run() {
+  if (failed(shardings.read()))
+    return failure();
+  SmallVector<Operation *> attributes, calls, atBorders;
+  module.walk([&](Operation *op) {
+    StringRef target = customCallTarget(op);
+    if (target == kSharding)
+      calls.push_back(op);
+    else if (target == kEnter || target == kLeave)
+      atBorders.push_back(op);
+    else if (op->hasAttr(kHloShardingAttr))
+      attributes.push_back(op);
+  });
+  if (shardings.empty() && calls.empty() && atBorders.empty())
+    return success();
+  for (auto func : module.getOps<func::FuncOp>())
+    if (failed(importSignature(func)))
+      return failure();
+  for (Operation *op : atBorders)
+    if (failed(importBorder(op)))
+      return failure();
+  for (Operation *op : calls)
+    if (failed(importConstraint(op)))
+      return failure();
+  for (Operation *op : attributes)
+    if (failed(importAttribute(op)))
+      return failure();
+  if (failed(formManualComputations(borders)))
+    return failure();
+  dropHloShardings(module);
+  return success();
+}
+
+LogicalResult Importer::importSignature(func::FuncOp func) {
+  for (unsigned i = 0; i < func.getNumArguments(); ++i) {
+    auto text = func.getArgAttrOfType<StringAttr>(i, kHloShardingAttr);
+    if (!text)
+      continue;
+    Location loc =
+        func.isExternal() ? func.getLoc() : func.getArgument(i).getLoc();
+    FailureOr<TensorShardingAttr> sharding =
+        shardings.convert(shardings.get(text), func.getArgumentTypes()[i], loc);
+    if (failed(sharding))
+      return failure();
+    if (*sharding)
+      func.setArgAttr(i, kShardingAttr, *sharding);
+  }
+  for (unsigned i = 0; i < func.getNumResults(); ++i) {
+    auto text = func.getResultAttrOfType<StringAttr>(i, kHloShardingAttr);
+    if (!text)
+      continue;
+    FailureOr<TensorShardingAttr> sharding = shardings.convert(
+        shardings.get(text), func.getResultTypes()[i], func.getLoc());
+    if (failed(sharding))
+      return failure();
+    if (*sharding)
+      setFuncResultSharding(func, i, *sharding);
+  }
+  return success();
+}
+
+LogicalResult Importer::importAttribute(Operation *op) {
+  auto text = op->getAttrOfType<StringAttr>(kHloShardingAttr);
+  FailureOr<TensorShardingPerValueAttr> all =
+      shardings.convert(shardings.get(text), op);
+  if (failed(all))
+    return failure();
+  if (*all)
+    op->setDiscardableAttr(kShardingAttr, *all);
+  return success();
+}
+
+/// The dims in `unspecified_dims=[0,2]` of a backend config; nothing if what
+/// follows `unspecified_dims` is no list.
+std::optional<SmallVector<int64_t>> readUnspecifiedDims(StringRef config) {
+  SmallVector<int64_t> dims;
+  size_t start = config.find("unspecified_dims");
+  if (start == StringRef::npos)
+    return dims;
+  StringRef rest = config.substr(start + strlen("unspecified_dims"));
+  if (!rest.consume_front("=["))
+    return std::nullopt;
+  auto [list, after] = rest.split(']');
+  if (list.size() == rest.size())
+    return std::nullopt;
+  SmallVector<StringRef> words;
+  list.split(words, ',');
+  for (StringRef word : words)
+    if (word.trim().getAsInteger(10, dims.emplace_back()) || dims.back() < 0)
+      return std::nullopt;
+  return dims;
+}
+
+FailureOr<Annotation> Importer::readAnnotation(Operation *op) {
+  auto text = op->getAttrOfType<StringAttr>(kHloShardingAttr);
+  if (!text)
+    return op->emitError("custom call @")
+           << customCallTarget(op) << " says nothing, expected mhlo.sharding";
+  if (op->getNumOperands() != 1 || op->getNumResults() != 1 ||
+      !isa<RankedTensorType>(op->getOperand(0).getType()) ||
+      !isa<RankedTensorType>(op->getResult(0).getType()))
+    return op->emitError("custom call @")
+           << customCallTarget(op)
+           << " has other operands or results than expected, one tensor each";
+  Annotation annotation = {shardings.get(text), {}};
+  auto config = op->getAttrOfType<StringAttr>("backend_config");
+  std::optional<SmallVector<int64_t>> dims =
+      readUnspecifiedDims(config ? config.getValue() : "");
+  if (!dims)
+    return op->emitError("backend_config ")
+           << config << ": expected unspecified_dims=[..], a list of dims";
+  annotation.openDims = *dims;
+  return annotation;
+}
+
+FailureOr<std::optional<Annotation>> Importer::annotationOf(Value value) {
+  StringAttr text;
+  if (Operation *def = value.getDefiningOp()) {
+    if (customCallTarget(def) == kSharding) {
+      FailureOr<Annotation> found = readAnnotation(def);
+      if (failed(found))
+        return failure();
+      return std::optional<Annotation>(*found);
+    }
+    if (def->getNumResults() == 1)
+      text = def->getAttrOfType<StringAttr>(kHloShardingAttr);
+  } else if (auto func = dyn_cast<func::FuncOp>(
+                 value.getParentBlock()->getParentOp())) {
+    text = func.getArgAttrOfType<StringAttr>(
+        cast<BlockArgument>(value).getArgNumber(), kHloShardingAttr);
+  }
+  if (!text)
+    return std::optional<Annotation>();
+  return std::optional<Annotation>({shardings.get(text), {}});
+}
+
+LogicalResult Importer::importBorder(Operation *op) {
+  bool enters = customCallTarget(op) == kEnter;
+  FailureOr<Annotation> own = readAnnotation(op);
+  if (failed(own))
+    return failure();
+  FailureOr<std::optional<Annotation>> before = annotationOf(op->getOperand(0));
+  if (failed(before))
+    return failure();
+  if (!*before)
+    return op->emitError("custom call @")
+           << customCallTarget(op)
+           << ": nothing says how its operand is cut, expected a custom call "
+              "@Sharding before it";
+  const Annotation &global = enters ? **before : *own;
+  const Annotation &inside = enters ? *own : **before;
+  FailureOr<SmallVector<StringAttr>> axes =
+      shardings.manualAxes(inside.sharding, global.sharding, op->getLoc());
+  if (failed(axes))
+    return failure();
+  Type type = (enters ? op->getOperand(0) : op->getResult(0)).getType();
+  FailureOr<TensorShardingAttr> sharding =
+      shardings.convert(global.sharding, type, op->getLoc(), global.openDims);
+  if (failed(sharding))
+    return failure();
+  if (!*sharding)
+    return op->emitError("sharding ")
+           << global.sharding.str()
+           << " does not say how the tensor is cut at the border of a manual "
+              "computation; expected devices or replicated";
+  Attribute text = op->getAttr(kHloShardingAttr);
+  FailureOr<UnrealizedConversionCastOp> cast = replaceByCast(op);
+  if (failed(cast))
+    return failure();
+  // Another border may ask.
+  (*cast)->setAttr(kHloShardingAttr, text);
+  // The border says what the call before it said.
+  Operation *call = cast->getOperand(0).getDefiningOp();
+  if (call && customCallTarget(call) == kSharding) {
+    takenByBorders.insert(call);
+    cast->setOperand(0, call->getOperand(0));
+  }
+  borders.push_back({*cast, enters, {*sharding}, *axes});
+  return success();
+}
+
+LogicalResult Importer::importConstraint(Operation *op) {
+  FailureOr<Annotation> read = readAnnotation(op);
+  if (failed(read))
+    return failure();
+  const HloSharding &hlo = read->sharding;
+  Value input = op->getOperand(0);
+  if (input.getType() != op->getResult(0).getType())
+    return op->emitError("custom call @Sharding turns ")
+           << input.getType() << " into " << op->getResult(0).getType()
+           << ", expected the same type";
+  FailureOr<TensorShardingAttr> sharding =
+      shardings.convert(hlo, input.getType(), op->getLoc(), read->openDims);
+  if (failed(sharding))
+    return failure();
+  OpBuilder builder(op);
+  if (hlo.groupKind != HloSharding::GroupKind::None)
+    ShardingGroupOp::create(builder, op->getLoc(), input, hlo.group);
+  // A scalar can't be cut; a border took what was said for it.
+  bool isScalar = cast<RankedTensorType>(input.getType()).getRank() == 0 &&
+                  *sharding && sharding->isReplicated();
+  bool wasBorders = op->use_empty() &&
+                    hlo.groupKind == HloSharding::GroupKind::None &&
+                    takenByBorders.contains(op);
+  if (*sharding && !isScalar && !wasBorders)
+    input =
+        ShardingConstraintOp::create(builder, op->getLoc(), input, *sharding);
+  op->replaceAllUsesWith(ValueRange(input));
+  op->erase();
+  return success();
+}
+
+struct ImportGspmdShardingsPass
+    : impl::ImportGspmdShardingsPassBase<ImportGspmdShardingsPass> {
+  void runOnOperation() override {
+    if (failed(Importer(getOperation()).run()))
+      signalPassFailure();
+  }
+};
+
+} // namespace
+} // namespace shardonnay

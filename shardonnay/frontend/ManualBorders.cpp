@@ -1,0 +1,278 @@
+//===- ManualBorders.cpp - manual computations between their borders ------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// In each block:
+// 1. Find the local ops: forward from the borders where values become local;
+//    then backward, an op all of whose users are local is local, and one with
+//    other users too is copied for the local ones.
+// 2. Connect local ops and borders that share a local value.
+// 3. Build a computation for each connected set, before the first border where
+//    values leave it. Where something in between needs to move, sort the block.
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardonnay/frontend/ManualBorders.h"
+
+#include "mlir/Analysis/TopologicalSortUtils.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Transforms/RegionUtils.h"
+#include "llvm/ADT/EquivalenceClasses.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace mlir::sdy;
+
+namespace shardonnay {
+
+namespace {
+
+/// What `op` reads: its operands, and what its regions use of outside.
+llvm::SetVector<Value> valuesReadBy(Operation *op) {
+  llvm::SetVector<Value> values(op->operand_begin(), op->operand_end());
+  getUsedValuesDefinedAbove(op->getRegions(), values);
+  return values;
+}
+
+/// One block with borders.
+class LocalOps {
+public:
+  LocalOps(Block &block, ArrayRef<const ManualBorder *> borders)
+      : block(block), borders(borders.begin(), borders.end()) {
+    for (const ManualBorder *border : borders)
+      borderOf[border->cast] = border;
+  }
+
+  LogicalResult run() {
+    if (failed(findForward()))
+      return failure();
+    findBackward();
+    if (failed(check()))
+      return failure();
+    return build();
+  }
+
+private:
+  LogicalResult findForward();
+  void findBackward();
+  /// Copies `op` for its local users.
+  void copyForLocalUsers(Operation *op);
+  /// Do local ops read local values only?
+  LogicalResult check();
+  LogicalResult build();
+  LogicalResult buildOne(ArrayRef<Operation *> members);
+
+  bool enters(Operation *op) const {
+    const ManualBorder *border = borderOf.lookup(op);
+    return border && border->enters;
+  }
+  bool leaves(Operation *op) const {
+    const ManualBorder *border = borderOf.lookup(op);
+    return border && !border->enters;
+  }
+  /// Reads local values, as a local op or as a border.
+  bool isLocalUser(Operation *op) const {
+    return local.contains(op) || leaves(op);
+  }
+  Operation *inBlock(Operation *user) {
+    return block.findAncestorOpInBlock(*user);
+  }
+
+  Block &block;
+  SmallVector<const ManualBorder *> borders;
+  llvm::DenseMap<Operation *, const ManualBorder *> borderOf;
+  llvm::DenseSet<Operation *> local;
+};
+
+LogicalResult LocalOps::findForward() {
+  SmallVector<Operation *> work;
+  for (const ManualBorder *border : borders)
+    if (border->enters)
+      work.push_back(border->cast);
+  while (!work.empty()) {
+    Operation *op = work.pop_back_val();
+    for (Operation *anyUser : op->getUsers()) {
+      Operation *user = inBlock(anyUser);
+      if (enters(user) || user->hasTrait<OpTrait::IsTerminator>()) {
+        InFlightDiagnostic diag =
+            user->emitError("a value that is local to each device is used "
+                            "where a global one is expected; make it global "
+                            "first, by SPMDShardToFullShape");
+        diag.attachNote(op->getLoc()) << "the local value";
+        return diag;
+      }
+      if (!leaves(user) && local.insert(user).second)
+        work.push_back(user);
+    }
+  }
+  return success();
+}
+
+void LocalOps::copyForLocalUsers(Operation *op) {
+  Operation *copy = OpBuilder(op).clone(*op);
+  op->replaceUsesWithIf(copy->getResults(), [&](OpOperand &use) {
+    return isLocalUser(inBlock(use.getOwner()));
+  });
+  local.insert(copy);
+}
+
+void LocalOps::findBackward() {
+  // What is used from around the block and depends on nothing comes in first.
+  for (Operation &op : llvm::make_early_inc_range(block))
+    if (isLocalUser(&op))
+      for (Value value : valuesReadBy(&op)) {
+        Operation *def = value.getDefiningOp();
+        if (!def || def->getBlock() == &block || def->getNumOperands() != 0 ||
+            def->getNumRegions() != 0 || !isMemoryEffectFree(def))
+          continue;
+        Operation *copy = OpBuilder(&op).clone(*def);
+        value.replaceUsesWithIf(
+            copy->getResult(cast<OpResult>(value).getResultNumber()),
+            [&](OpOperand &use) { return inBlock(use.getOwner()) == &op; });
+        local.insert(copy);
+      }
+  SmallVector<Operation *> ops;
+  for (Operation &op : llvm::reverse(block))
+    ops.push_back(&op);
+  for (Operation *op : ops) {
+    if (local.contains(op) || borderOf.contains(op) || op->use_empty())
+      continue;
+    auto isLocal = [&](Operation *user) { return isLocalUser(inBlock(user)); };
+    if (llvm::all_of(op->getUsers(), isLocal))
+      local.insert(op);
+    else if (llvm::any_of(op->getUsers(), isLocal) && isPure(op))
+      copyForLocalUsers(op);
+  }
+}
+
+LogicalResult LocalOps::check() {
+  for (Operation &op : block) {
+    if (!isLocalUser(&op))
+      continue;
+    for (Value value : valuesReadBy(&op)) {
+      Operation *def = value.getDefiningOp();
+      if (def && (local.contains(def) || enters(def)))
+        continue;
+      InFlightDiagnostic diag = op.emitError(
+          "a global value is used where one that is local to each device is "
+          "expected; make it local first, by SPMDFullToShardShape");
+      diag.attachNote(value.getLoc()) << "the global value";
+      return diag;
+    }
+  }
+  return success();
+}
+
+LogicalResult needsItself(Location loc) {
+  return emitError(
+      loc, "a manual computation of this block needs its own results; expected "
+           "its inputs to be global values from before it");
+}
+
+LogicalResult LocalOps::build() {
+  UnrealizedConversionCastOp firstBorder = borders.front()->cast;
+  Location loc = firstBorder.getLoc();
+  llvm::EquivalenceClasses<Operation *> classes;
+  SmallVector<Operation *> all;
+  for (Operation &op : block) {
+    if (!local.contains(&op) && !borderOf.contains(&op))
+      continue;
+    all.push_back(&op);
+    classes.insert(&op);
+    if (!enters(&op))
+      for (Value value : valuesReadBy(&op))
+        classes.unionSets(&op, value.getDefiningOp());
+  }
+  llvm::MapVector<Operation *, SmallVector<Operation *>> sets;
+  for (Operation *op : all)
+    sets[classes.getLeaderValue(op)].push_back(op);
+  for (auto &[leader, members] : sets)
+    if (failed(buildOne(members)))
+      return failure();
+  if (sortTopologically(&block))
+    return success();
+  return needsItself(loc);
+}
+
+LogicalResult LocalOps::buildOne(ArrayRef<Operation *> members) {
+  SmallVector<Value> inputs, insides, outputs;
+  SmallVector<TensorShardingAttr> inShardings, outShardings;
+  SmallVector<Value> outsides;
+  const ManualBorder *first = nullptr;
+  Operation *firstOp = nullptr;
+  Operation *place = members.back();
+  for (Operation *op : llvm::reverse(members))
+    if (leaves(op))
+      place = op;
+  for (Operation *op : members) {
+    const ManualBorder *border = borderOf.lookup(op);
+    if (!border)
+      continue;
+    if (!first) {
+      first = border;
+      firstOp = op;
+    }
+    if (first->manualAxes != border->manualAxes) {
+      InFlightDiagnostic diag = op->emitError(
+          "this border of a manual computation has other manual axes than an "
+          "earlier one, expected the same");
+      diag.attachNote(firstOp->getLoc()) << "the earlier one";
+      return diag;
+    }
+    llvm::append_range(border->enters ? inShardings : outShardings,
+                       border->shardings);
+    llvm::append_range(border->enters ? inputs : outputs, op->getOperands());
+    llvm::append_range(border->enters ? insides : outsides, op->getResults());
+  }
+  if (llvm::any_of(inputs, [&](Value input) {
+        return llvm::is_contained(outsides, input);
+      }))
+    return needsItself(firstOp->getLoc());
+  OpBuilder builder(place);
+  MLIRContext *context = builder.getContext();
+  auto computation = ManualComputationOp::create(
+      builder, place->getLoc(), TypeRange(ValueRange(outsides)), inputs,
+      TensorShardingPerValueAttr::get(context, inShardings),
+      TensorShardingPerValueAttr::get(context, outShardings),
+      ManualAxesAttr::get(context, first->manualAxes));
+  Block &body = computation.getBody().emplaceBlock();
+  for (Value inside : insides)
+    inside.replaceAllUsesWith(
+        body.addArgument(inside.getType(), inside.getLoc()));
+  // Read again: borders may have passed an input straight on.
+  outputs.clear();
+  for (Operation *op : members) {
+    if (leaves(op))
+      llvm::append_range(outputs, op->getOperands());
+    else if (!enters(op))
+      op->moveBefore(&body, body.end());
+  }
+  builder.setInsertionPointToEnd(&body);
+  ReturnOp::create(builder, place->getLoc(), outputs);
+  for (auto [outside, result] :
+       llvm::zip_equal(outsides, computation.getResults()))
+    outside.replaceAllUsesWith(result);
+  for (Operation *op : llvm::reverse(members))
+    if (borderOf.contains(op))
+      op->erase();
+  return success();
+}
+
+} // namespace
+
+LogicalResult formManualComputations(ArrayRef<ManualBorder> borders) {
+  llvm::MapVector<Block *, SmallVector<const ManualBorder *>> blocks;
+  for (const ManualBorder &border : borders)
+    blocks[border.cast->getBlock()].push_back(&border);
+  for (auto &[block, inBlock] : blocks)
+    if (failed(LocalOps(*block, inBlock).run()))
+      return failure();
+  return success();
+}
+
+} // namespace shardonnay
