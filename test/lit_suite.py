@@ -19,3 +19,4 @@ config.environment["PATH"] = os.pathsep.join(
 )
 config.environment["FILECHECK_OPTS"] = "--dump-input-filter=all"
 config.substitutions.append(("%python", "python3"))
+config.substitutions.append(("%shardonnay_build", config.shardonnay_binary_dir))
