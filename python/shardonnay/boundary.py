@@ -94,15 +94,15 @@ def _region(bounds):
     return tuple(slice(start, limit) for start, limit in bounds)
 
 
-def shard(entry, array, mesh):
-    """The pieces of a global array that each device is fed, in partition order."""
+def shard(entry, array, mesh, padding=0):
+    """The pieces of a global array that each device is fed, in partition order; `padding` stands behind its end."""
     array, local = check_array(entry, array), tuple(entry["local_shape"])
     shards = []
     for bounds, coordinates in zip(entry["slices"], _partial_coordinates(entry, mesh)):
-        piece = np.zeros(local, array.dtype)
-        if not any(coordinates):  # a partial sum is fed by the first device of its axes
-            region = array[_region(bounds)]
-            piece[_region([(0, extent) for extent in region.shape])] = region
+        region = array[_region(bounds)]
+        piece = np.full(local, padding).astype(array.dtype)
+        # A partial sum is fed by the first device of its axes.
+        piece[_region([(0, extent) for extent in region.shape])] = 0 if any(coordinates) else region
         shards.append(piece)
     return shards
 

@@ -53,9 +53,10 @@ static double localPoints(const FactorRule &rule,
 std::optional<double> OpChooser::priceOfReshard(const Layout &source,
                                                 const Layout &target,
                                                 int64_t elementBytes) {
+  ReshardProblem problem{mesh, source, target, elementBytes, costs};
+  alignPadding(problem.source, problem.target);
   std::string error;
-  const ReshardPlan *plan =
-      planner.plan({mesh, source, target, elementBytes, costs}, error);
+  const ReshardPlan *plan = planner.plan(problem, error);
   return plan ? std::optional(plan->price) : std::nullopt;
 }
 

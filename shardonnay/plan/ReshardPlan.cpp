@@ -21,7 +21,9 @@
 #include "shardonnay/plan/ReshardSearch.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVectorExtras.h"
+#include "llvm/Support/MathExtras.h"
 #include <limits>
+#include <numeric>
 
 namespace shardonnay {
 
@@ -189,6 +191,14 @@ static void finish(const ReshardProblem &problem, ReshardPlan &plan) {
     layout = apply(step, std::move(layout));
     step.after = layout;
   }
+}
+
+void alignPadding(Layout &source, Layout &target) {
+  for (auto [from, to, before, after] :
+       llvm::zip_equal(source.padded, target.padded, source.dims, target.dims))
+    if (from != to)
+      from = to = llvm::alignTo(
+          std::max(from, to), std::lcm(before.numShards(), after.numShards()));
 }
 
 std::optional<ReshardPlan> planReshard(const ReshardProblem &problem,

@@ -90,6 +90,12 @@ struct ReshardPlan {
   bool optimal = true;
 };
 
+/// Pads dims that the two layouts, of one shape, pad to different sizes so that
+/// both divide them. A plan between the two tells the collectives; where the
+/// pieces of the real size do not nest, partitioning moves the few elements
+/// between.
+void alignPadding(Layout &source, Layout &target);
+
 /// How many layouts a search may come by.
 inline constexpr int64_t kReshardStateBudget = 50000;
 

@@ -20,7 +20,6 @@
 #include "shardonnay/explain/DeviceModelOption.h"
 #include "shardonnay/plan/ReshardPlan.h"
 #include "shardonnay/transforms/collectives/Passes.h"
-#include <numeric>
 
 using namespace mlir;
 
@@ -117,15 +116,7 @@ FailureOr<ReshardProblem> ReshardLowering::readProblem() {
   FailureOr<Layout> to = readLayout(target);
   if (failed(from) || failed(to))
     return failure();
-  // A dim that either side does not divide is planned on a size that both do;
-  // where the pieces of its real size do not nest, partitioning moves the few
-  // elements between.
-  for (auto [source, target, before, after] :
-       llvm::zip_equal(from->padded, to->padded, from->dims, to->dims))
-    if (source != target)
-      source = target =
-          llvm::alignTo(std::max(source, target),
-                        std::lcm(before.numShards(), after.numShards()));
+  alignPadding(*from, *to);
   Type element = op.getType().getElementType();
   int64_t bytes = 8;
   if (element.isIntOrFloat())
