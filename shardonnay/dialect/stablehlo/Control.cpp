@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "mlir/IR/TypeUtilities.h"
-#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "shardonnay/dialect/stablehlo/Assembly.h"
 #include "shardonnay/dialect/stablehlo/Constraints.h"
 
@@ -22,14 +21,6 @@ void StablehloDialect::addControlOps() {
 
 #define GET_OP_CLASSES
 #include "shardonnay/dialect/stablehlo/Control.cpp.inc"
-
-LogicalResult ReturnOp::verify() {
-  if (!isa<FunctionOpInterface>((*this)->getParentOp()))
-    return success();
-  return emitOpError("expected to end a region of an op such as "
-                     "'stablehlo.while', got '")
-         << (*this)->getParentOp()->getName() << "', which ends with 'return'";
-}
 
 LogicalResult OptimizationBarrierOp::verify() {
   if (getOperandTypes() == getResultTypes())

@@ -12,10 +12,10 @@ include "shardonnay/dialect/stablehlo/Base.td"
 
 def ReturnOp : HLOOp<"return", [
     Pure, ReturnLike, Terminator]> {
-  let summary = "the results of a region of an op of this dialect";
+  let summary = "the results of a region, also of a function that a custom call "
+                "names: JAX ends those so";
   let arguments = (ins Variadic<HLOValue>:$results);
   let assemblyFormat = "$results attr-dict (`:` type($results)^)?";
-  let hasVerifier = 1;
 }
 
 def OptimizationBarrierOp : HLOOp<"optimization_barrier", [Pure]> {

@@ -87,3 +87,9 @@ func.func @map(%x: tensor<4x5xf32>) -> tensor<4x5xi32> {
   }) : (tensor<4x5xf32>) -> tensor<4x5xi32>
   return %0 : tensor<4x5xi32>
 }
+
+// CHECK-LABEL: func.func private @comparator
+func.func private @comparator(%x: tensor<f32>) -> tensor<f32> {
+  // CHECK: stablehlo.return %{{.*}} : tensor<f32>
+  stablehlo.return %x : tensor<f32>
+}
