@@ -188,4 +188,149 @@ def DropShardingRulesPass : FuncPass<"sdy-drop-sharding-rules"> {
   }];
 }
 
+def SinkFuncDataFlowEdgesPass : FuncPass<"sdy-sink-func-data-flow-edges"> {
+  let summary = "Gives the sharding of each function edge to its operand";
+  let description = [{
+    After: no `sdy.func_data_flow_edge`.
+
+    ```mlir
+    %0 = call @f(%a) : (tensor<8xf32>) -> tensor<8xf32>
+    %1 = sdy.func_data_flow_edge %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x", ?} ]>]>} : tensor<8xf32>
+    ```
+    becomes
+    ```mlir
+    %0 = call @f(%a) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x", ?} ]>]>} : (tensor<8xf32>) -> tensor<8xf32>
+    ```
+  }];
+}
+
+def ExportNamedComputationsPass
+    : ModulePass<"sdy-export-named-computations"> {
+  let summary = "Turns named computations into functions and calls";
+  let description = [{
+    In-shardings, or those of the arguments' data-flow edges, become shardings
+    of the function's arguments, out-shardings those of the call. The function
+    remembers the computation's name in `sdy.original_func_name`.
+
+    After: no `sdy.named_computation`.
+
+    ```mlir
+    %0 = sdy.named_computation<"f">(%a) out_shardings=[<@mesh, [{"x"} ]>] (%b: tensor<8xf32>) {
+      sdy.return %b : tensor<8xf32>
+    } : (tensor<8xf32>) -> tensor<8xf32>
+    ```
+    becomes
+    ```mlir
+    %0 = call @f(%a) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"} ]>]>} : (tensor<8xf32>) -> tensor<8xf32>
+    func.func private @f(%b: tensor<8xf32>) -> tensor<8xf32> attributes {sdy.original_func_name = "f"} {
+      return %b : tensor<8xf32>
+    }
+    ```
+  }];
+}
+
+def PropagateToFuncResultsPass : ModulePass<"sdy-propagate-to-func-results"> {
+  let summary = "Results of private functions are sharded as what they return";
+  let description = [{
+    ```mlir
+    func.func private @f(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"} ]>}) -> tensor<8xf32> {
+      return %a : tensor<8xf32>
+    }
+    ```
+    becomes
+    ```mlir
+    func.func private @f(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"} ]>})
+        -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"} ]>}) {
+      return %a : tensor<8xf32>
+    }
+    ```
+  }];
+}
+
+def UnflattenCallGraphPass : ModulePass<"sdy-unflatten-call-graph"> {
+  let summary = "Of functions that are copies and sharded alike, leaves one";
+  let description = [{
+    Copies are functions of one `sdy.original_func_name`; sharded alike, if
+    their arguments and results are. After: no such attribute.
+
+    ```mlir
+    %0 = call @f(%a) : (tensor<8xf32>) -> tensor<8xf32>
+    %1 = call @f_0(%0) : (tensor<8xf32>) -> tensor<8xf32>
+    ```
+    becomes, if @f and @f_0 are copies,
+    ```mlir
+    %0 = call @f(%a) : (tensor<8xf32>) -> tensor<8xf32>
+    %1 = call @f(%0) : (tensor<8xf32>) -> tensor<8xf32>
+    ```
+  }];
+  let options = [Option<
+      "dedupFunctionsFully", "dedup-functions-fully", "bool", "false",
+      "Leave one of all copies, the most called one, however they are sharded">];
+}
+
+def InsertFuncCallReshardsPass : ModulePass<"sdy-insert-func-call-reshards"> {
+  let summary = "Reshards a call's results from what the callee makes of them";
+  let description = [{
+    After: each call's results are sharded as the callee's; where they were
+    sharded otherwise, their uses see them as before. Operands are resharded
+    where ops are.
+
+    ```mlir
+    %0 = call @f(%a) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"} ]>]>} : (tensor<8xf32>) -> tensor<8xf32>
+    func.func private @f(%b: tensor<8xf32>) -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"} ]>})
+    ```
+    becomes
+    ```mlir
+    %0 = call @f(%a) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"} ]>]>} : (tensor<8xf32>) -> tensor<8xf32>
+    %1 = sdy.reshard %0 <@mesh, [{"y"} ]> : tensor<8xf32>
+    ```
+  }];
+}
+
+def RemovePropagationDebugInfoPass
+    : ModulePass<"sdy-remove-propagation-debug-info"> {
+  let summary = "Removes the records of where axes came from, and when";
+  let description = [{
+    ```mlir
+    %0 = stablehlo.tanh %a {sdy.sharding_origins = [{x = "input: 0"} ]} : tensor<8xf32>
+    ```
+    becomes
+    ```mlir
+    %0 = stablehlo.tanh %a : tensor<8xf32>
+    ```
+  }];
+}
+
+def InlineMeshesPass : ModulePass<"sdy-inline-meshes"> {
+  let summary = "Puts each mesh into the shardings that name it";
+  let description = [{
+    Meshes that nothing names any more go.
+
+    ```mlir
+    sdy.mesh @mesh = <["x"=2]>
+    sdy.sharding_constraint %0 <@mesh, [{"x"} ]>
+    ```
+    becomes
+    ```mlir
+    sdy.sharding_constraint %0 <mesh<["x"=2]>, [{"x"} ]>
+    ```
+  }];
+}
+
+def DropShardingAndMeshPass : ModulePass<"sdy-drop-sharding-and-mesh"> {
+  let summary = "Drops every `sdy.sharding`, and the meshes";
+  let description = [{
+    A mesh that an operation of the dialect still names stays.
+
+    ```mlir
+    sdy.mesh @mesh = <["x"=2]>
+    func.func @main(%arg0: tensor<4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"} ]>})
+    ```
+    becomes
+    ```mlir
+    func.func @main(%arg0: tensor<4xf32>)
+    ```
+  }];
+}
+
 #endif // SHARDONNAY_TRANSFORMS_EXPORT_PASSES_TD

@@ -11,12 +11,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardonnay/dialect/sdy/ShardingAccess.h"
-#include "shardonnay/interfaces/DataFlowEdge.h"
+#include "shardonnay/transforms/import/DataFlowEdges.h"
 #include "shardonnay/transforms/import/Passes.h"
 
 using namespace mlir;
-using namespace mlir::sdy;
 
 namespace shardonnay {
 
@@ -25,55 +23,12 @@ namespace shardonnay {
 
 namespace {
 
-/// Values of these types are sharded with their class; other values than
-/// tensors (tokens) have no sharding.
-FailureOr<bool> needsEdge(Operation *op, Value owner) {
-  if (auto tensor = dyn_cast<RankedTensorType>(owner.getType());
-      tensor && tensor.hasStaticShape())
-    return true;
-  if (isa<TensorType, TupleType>(owner.getType()))
-    return op->emitOpError("passes on a value of type ")
-           << owner.getType() << ", expected tensors of static shape";
-  return false;
-}
-
-bool hasEdge(Value owner) {
-  return owner.hasOneUse() && isa<DataFlowEdgeOp>(*owner.user_begin());
-}
-
-void addEdge(Value owner, TensorShardingAttr sharding) {
-  OpBuilder builder(owner.getContext());
-  builder.setInsertionPointAfterValue(owner);
-  auto edge = DataFlowEdgeOp::create(builder, owner.getLoc(), owner, sharding);
-  owner.replaceAllUsesExcept(edge, edge);
-}
-
-LogicalResult addEdges(ShardableDataFlowOpInterface op) {
-  SmallVector<Value> owners;
-  for (Value owner : op.getEdgeOwners()) {
-    FailureOr<bool> needed = needsEdge(op, owner);
-    if (failed(needed))
-      return failure();
-    if (*needed && !hasEdge(owner))
-      owners.push_back(owner);
-  }
-  SmallVector<TensorShardingAttr> shardings = getShardings(owners);
-  // Each comes right behind the op, so the last one goes first.
-  for (auto [owner, sharding] :
-       llvm::reverse(llvm::zip_equal(owners, shardings)))
-    addEdge(owner, sharding);
-  // The edges have them now.
-  op->removeAttr(kShardingAttr);
-  op->removeAttr(kBlockArgumentShardingsAttr);
-  return success();
-}
-
 struct AddDataFlowEdgesPass
     : impl::AddDataFlowEdgesPassBase<AddDataFlowEdgesPass> {
   void runOnOperation() override {
     WalkResult walked =
         getOperation().walk([](ShardableDataFlowOpInterface op) {
-          return WalkResult(addEdges(op));
+          return WalkResult(addDataFlowEdges(op));
         });
     if (walked.wasInterrupted())
       signalPassFailure();

@@ -9,6 +9,7 @@
 #define SHARDONNAY_TRANSFORMS_IMPORT_PASSES_H
 
 #include "mlir/Pass/Pass.h"
+#include "shardonnay/dialect/sdy/Dialect.h"
 
 namespace shardonnay {
 

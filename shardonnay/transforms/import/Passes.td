@@ -8,8 +8,13 @@
 // In the order of the pipeline:
 //   sdy-check-strict, sdy-lift-inlined-meshes, sdy-inline-private-functions, sdy-check-supported,
 //   sdy-remove-size-one-axes, sdy-constant-or-scalar-splitter,
-//   sdy-add-data-flow-edges, sdy-apply-sharding-constraints,
-//   sdy-sharding-group-import
+//   sdy-manual-axes-cleanup, sdy-add-data-flow-edges,
+//   sdy-apply-sharding-constraints, sdy-sharding-group-import
+//
+// Where functions are kept (sdy-propagation-pipeline) they are not inlined, but
+//   sdy-propagate-sharding-from-func-to-call, then
+//   sdy-flatten-call-graph, sdy-import-func-calls, or
+//   sdy-add-func-data-flow-edges, sdy-pre-order-funcs
 //
 //===----------------------------------------------------------------------===//
 
@@ -182,6 +187,115 @@ def ApplyShardingConstraintsPass
     ```mlir
     %0 = stablehlo.sine %a {sdy.sharding = <[<@mesh, [{"x"} ]>]>}
     %1 = sdy.sharding_constraint %0 <@mesh, [{"x"} ]> : tensor<8xf32>
+    ```
+  }];
+}
+
+def PropagateShardingFromFuncToCallPass
+    : ImportPass<"sdy-propagate-sharding-from-func-to-call"> {
+  let summary = "Gives calls without shardings those of the callee's results";
+  let description = [{
+    A call with an `sdy.sharding` keeps it whole.
+
+    ```mlir
+    %0 = call @f(%a) : (tensor<8xf32>) -> tensor<8xf32>
+    func.func private @f(%b: tensor<8xf32>) -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"} ]>})
+    ```
+    becomes
+    ```mlir
+    %0 = call @f(%a) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"} ]>]>} : (tensor<8xf32>) -> tensor<8xf32>
+    ```
+  }];
+}
+
+def ManualAxesCleanupPass : ImportPass<"sdy-manual-axes-cleanup"> {
+  let summary = "Every sharding of a manual computation lists all manual axes";
+  let description = [{
+    Those that cut nothing stand in `replicated`. The manual axes are listed in
+    the order of the mesh.
+
+    ```mlir
+    sdy.manual_computation(%a) in_shardings=[<@mesh, [{"x"} ]>] out_shardings=[] manual_axes={"y", "x"}
+    ```
+    becomes
+    ```mlir
+    sdy.manual_computation(%a) in_shardings=[<@mesh, [{"x"} ], replicated={"y"}>] out_shardings=[] manual_axes={"x", "y"}
+    ```
+  }];
+}
+
+def FlattenCallGraphPass : ImportPass<"sdy-flatten-call-graph"> {
+  let summary = "Gives every call a callee of its own";
+  let description = [{
+    The first call keeps the function; each further one gets a copy, which
+    remembers the function's name in `sdy.original_func_name`. Recursion is an
+    error.
+
+    ```mlir
+    %0 = call @f(%a) : (tensor<8xf32>) -> tensor<8xf32>
+    %1 = call @f(%0) : (tensor<8xf32>) -> tensor<8xf32>
+    ```
+    becomes
+    ```mlir
+    %0 = call @f(%a) : (tensor<8xf32>) -> tensor<8xf32>
+    %1 = call @f_0(%0) : (tensor<8xf32>) -> tensor<8xf32>
+    func.func private @f_0(..) attributes {sdy.original_func_name = "f"}
+    ```
+  }];
+}
+
+def ImportFuncCallsPass : ImportPass<"sdy-import-func-calls"> {
+  let summary = "Turns calls into named computations";
+  let description = [{
+    Shardings of the callee's arguments become in-shardings, those of the call
+    out-shardings. Private functions that nothing calls any more go.
+
+    Postcondition: no call of a function that has a body.
+
+    ```mlir
+    %0 = call @f(%a) : (tensor<8xf32>) -> tensor<8xf32>
+    ```
+    becomes
+    ```mlir
+    %0 = sdy.named_computation<"f">(%a) (%b: tensor<8xf32>) {
+      // the body of @f
+    } : (tensor<8xf32>) -> tensor<8xf32>
+    ```
+  }];
+  let options = [Option<
+      "addDataFlowEdgesOnNamedComputations",
+      "add-data-flow-edges-on-named-computations", "bool", "true",
+      "Put edges on the arguments and results of the new computations">];
+}
+
+def PreOrderFuncsPass : ImportPass<"sdy-pre-order-funcs"> {
+  let summary = "Orders functions: callers before those that they call";
+  let description = [{
+    ```mlir
+    func.func private @f(..)
+    func.func @main(..) { call @f(..) }
+    ```
+    becomes
+    ```mlir
+    func.func @main(..) { call @f(..) }
+    func.func private @f(..)
+    ```
+  }];
+}
+
+def AddFuncDataFlowEdgesPass : ImportPass<"sdy-add-func-data-flow-edges"> {
+  let summary = "Puts an edge on the arguments of called functions, and on calls";
+  let description = [{
+    So that shardings flow between what all calls pass and the argument, and
+    between what the function returns and each call's result.
+
+    ```mlir
+    %0 = call @f(%a) : (tensor<8xf32>) -> tensor<8xf32>
+    ```
+    becomes
+    ```mlir
+    %0 = call @f(%a) : (tensor<8xf32>) -> tensor<8xf32>
+    %1 = sdy.func_data_flow_edge %0 : tensor<8xf32>
     ```
   }];
 }

@@ -1,0 +1,35 @@
+//===- PropagateToFuncResults.cpp -----------------------------------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardonnay/dialect/sdy/ShardingAccess.h"
+#include "shardonnay/transforms/export/Passes.h"
+
+using namespace mlir;
+
+namespace shardonnay {
+
+#define GEN_PASS_DEF_PROPAGATETOFUNCRESULTSPASS
+#include "shardonnay/transforms/export/Passes.h.inc"
+
+namespace {
+struct PropagateToFuncResultsPass
+    : impl::PropagateToFuncResultsPassBase<PropagateToFuncResultsPass> {
+protected:
+  void runOnOperation() override {
+    for (auto func : getOperation().getOps<func::FuncOp>()) {
+      if (func.isPublic() || func.isExternal())
+        continue;
+      Operation *end = func.getBody().back().getTerminator();
+      for (auto [i, value] : llvm::enumerate(end->getOperands()))
+        if (isa<RankedTensorType>(value.getType()))
+          sdy::setFuncResultSharding(func, i, sdy::getSharding(value));
+    }
+  }
+};
+} // namespace
+
+} // namespace shardonnay

@@ -1,0 +1,49 @@
+//===- RemovePropagationDebugInfo.cpp -------------------------------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "shardonnay/dialect/sdy/Dialect.h"
+#include "shardonnay/transforms/export/Passes.h"
+
+using namespace mlir;
+
+namespace shardonnay {
+
+#define GEN_PASS_DEF_REMOVEPROPAGATIONDEBUGINFOPASS
+#include "shardonnay/transforms/export/Passes.h.inc"
+
+static constexpr StringRef kRecords[] = {
+    sdy::kShardingOriginsAttr,          sdy::kBlockArgShardingOriginsAttr,
+    sdy::kResultShardingOriginsAttr,    sdy::kPropagationEdgesAttr,
+    sdy::kBlockArgPropagationEdgesAttr, sdy::kResultPropagationEdgesAttr};
+
+static void removeRecords(func::FuncOp func) {
+  for (StringRef name : kRecords) {
+    StringAttr attr = StringAttr::get(func.getContext(), name);
+    for (unsigned i = 0; i < func.getNumArguments(); ++i)
+      func.removeArgAttr(i, attr);
+    for (unsigned i = 0; i < func.getNumResults(); ++i)
+      func.removeResultAttr(i, attr);
+  }
+}
+
+namespace {
+struct RemovePropagationDebugInfoPass
+    : impl::RemovePropagationDebugInfoPassBase<RemovePropagationDebugInfoPass> {
+protected:
+  void runOnOperation() override {
+    getOperation().walk([](Operation *op) {
+      for (StringRef name : kRecords)
+        op->removeDiscardableAttr(name);
+      if (auto func = dyn_cast<func::FuncOp>(op))
+        removeRecords(func);
+    });
+  }
+};
+} // namespace
+
+} // namespace shardonnay

@@ -1,0 +1,111 @@
+//===- UnflattenCallGraph.cpp ---------------------------------------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardonnay/dialect/sdy/ShardingAccess.h"
+#include "shardonnay/transforms/export/Passes.h"
+#include "llvm/ADT/MapVector.h"
+
+using namespace mlir;
+
+namespace shardonnay {
+
+#define GEN_PASS_DEF_UNFLATTENCALLGRAPHPASS
+#include "shardonnay/transforms/export/Passes.h.inc"
+
+namespace {
+
+/// What a function was, and how its arguments and results are sharded: two
+/// functions with one key compute the same on the same pieces.
+Attribute getKey(func::FuncOp func, StringAttr original, bool fully) {
+  SmallVector<Attribute> key = {original,
+                                TypeAttr::get(func.getFunctionType())};
+  auto add = [&](Attribute attr) {
+    key.push_back(attr ? attr : UnitAttr::get(func.getContext()));
+  };
+  for (Value argument : func.getArguments())
+    if (!fully)
+      add(sdy::getSharding(argument));
+  for (unsigned i = 0; i < func.getNumResults(); ++i)
+    if (!fully)
+      add(sdy::getFuncResultSharding(func, i));
+  // Inside a manual computation the same axes may mean other devices.
+  add(func->getAttr(sdy::kManualAxesAttr));
+  return ArrayAttr::get(func.getContext(), key);
+}
+
+class CallGraphUnflattener {
+public:
+  CallGraphUnflattener(ModuleOp module, bool fully)
+      : module(module), symbols(module), fully(fully) {}
+
+  void run() {
+    countCalls();
+    llvm::MapVector<Attribute, SmallVector<func::FuncOp>> classes;
+    for (auto func : module.getOps<func::FuncOp>())
+      if (auto original =
+              func->getAttrOfType<StringAttr>(sdy::kOriginalFuncNameAttr))
+        classes[getKey(func, original, fully)].push_back(func);
+    for (auto &[key, members] : classes)
+      keepOne(members);
+    redirectCalls();
+    for (auto &[key, members] : classes)
+      for (func::FuncOp func : members)
+        finish(func);
+  }
+
+private:
+  void countCalls() {
+    module.walk([&](func::CallOp call) { ++calls[call.getCalleeAttr()]; });
+  }
+  int64_t numCalls(func::FuncOp func) {
+    return calls.lookup(FlatSymbolRefAttr::get(func.getSymNameAttr()));
+  }
+  /// The most called one, the first of equals.
+  void keepOne(ArrayRef<func::FuncOp> members) {
+    func::FuncOp kept = members.front();
+    for (func::FuncOp func : members)
+      if (numCalls(func) > numCalls(kept))
+        kept = func;
+    for (func::FuncOp func : members)
+      if (func != kept)
+        replacement[FlatSymbolRefAttr::get(func.getSymNameAttr())] = kept;
+  }
+  void redirectCalls() {
+    module.walk([&](func::CallOp call) {
+      if (func::FuncOp kept = replacement.lookup(call.getCalleeAttr()))
+        call.setCallee(kept.getSymName());
+    });
+  }
+  void finish(func::FuncOp func) {
+    if (replacement.contains(FlatSymbolRefAttr::get(func.getSymNameAttr()))) {
+      symbols.erase(func);
+    } else {
+      func->removeAttr(sdy::kOriginalFuncNameAttr);
+      func->removeAttr(sdy::kManualAxesAttr);
+    }
+  }
+
+  ModuleOp module;
+  SymbolTable symbols;
+  bool fully;
+  llvm::DenseMap<Attribute, int64_t> calls;
+  llvm::DenseMap<Attribute, func::FuncOp> replacement;
+};
+
+struct UnflattenCallGraphPass
+    : impl::UnflattenCallGraphPassBase<UnflattenCallGraphPass> {
+  using UnflattenCallGraphPassBase::UnflattenCallGraphPassBase;
+
+protected:
+  void runOnOperation() override {
+    CallGraphUnflattener(getOperation(), dedupFunctionsFully).run();
+  }
+};
+
+} // namespace
+
+} // namespace shardonnay
