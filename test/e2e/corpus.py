@@ -361,30 +361,35 @@ def stencil(parameters, field):
 def _cut(value, axes, size, first):
     dims = [d for d, length in enumerate(value.shape) if length % size == 0 and length >= size]
     if not dims:
-        return P()
+        return None
     dim = dims[0] if first else dims[-1]
     return P(*(axes if d == dim else None for d in range(value.ndim)))
 
 
 STRATEGIES = {
-    "data": (lambda v: P(), lambda v: _cut(v, "data", 2, True)),
+    "data": (lambda v: None, lambda v: _cut(v, ("data", "model"), 8, True) or _cut(v, "data", 2, True)),
     "2-D": (lambda v: _cut(v, "model", 4, False), lambda v: _cut(v, "data", 2, True)),
     "fsdp": (lambda v: _cut(v, ("data", "model"), 8, True), lambda v: _cut(v, ("data", "model"), 8, True)),
 }
 
 
-def lower(name, strategy):
-    """(text, inputs) of the step under the strategy, as JAX prints it."""
+def lowered(name, strategy):
+    """The step under the strategy as jax.jit lowers it, and its arguments."""
     model, (parameter, batch) = MODELS[name], STRATEGIES[strategy]
     arguments = jax.tree.map(np.asarray, model.arguments())
     mesh = Mesh(np.array(jax.devices("cpu")[:8]).reshape(2, 4), ("data", "model"))
 
     def shardings(tree, spec):
-        return jax.tree.map(lambda value: NamedSharding(mesh, spec(np.asarray(value))), tree)
+        return jax.tree.map(lambda value: NamedSharding(mesh, spec(np.asarray(value)) or P()), tree)
 
     specs = (shardings(arguments[0], parameter), *(shardings(a, batch) for a in arguments[1:]))
-    lowered = jax.jit(model.function, in_shardings=specs, keep_unused=True).lower(*arguments)
-    return lowered.as_text(debug_info=True), [np.asarray(leaf) for leaf in jax.tree.leaves(arguments)]
+    return jax.jit(model.function, in_shardings=specs, keep_unused=True).lower(*arguments), arguments
+
+
+def lower(name, strategy):
+    """(text, inputs) of the step under the strategy, as JAX prints it."""
+    step, arguments = lowered(name, strategy)
+    return step.as_text(debug_info=True), [np.asarray(leaf) for leaf in jax.tree.leaves(arguments)]
 
 
 PAIRS = [(name, strategy) for name in MODELS for strategy in STRATEGIES]
