@@ -26,6 +26,9 @@ void attachGatherModels(mlir::MLIRContext &context);
 void attachScatterModels(mlir::MLIRContext &context);
 void attachDynamicSliceModels(mlir::MLIRContext &context);
 void attachControlModels(mlir::MLIRContext &context);
+void attachBatchedModels(mlir::MLIRContext &context);
+void attachRandomModels(mlir::MLIRContext &context);
+void attachCustomModels(mlir::MLIRContext &context);
 
 } // namespace shardonnay
 

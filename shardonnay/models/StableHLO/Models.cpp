@@ -24,6 +24,9 @@ void shardonnay::registerStablehloModels(DialectRegistry &registry) {
         attachScatterModels(*context);
         attachDynamicSliceModels(*context);
         attachControlModels(*context);
+        attachBatchedModels(*context);
+        attachRandomModels(*context);
+        attachCustomModels(*context);
       });
   registry.addExtension(+[](MLIRContext *context, chlo::ChloDialect *) {
     attachChloModels(*context);

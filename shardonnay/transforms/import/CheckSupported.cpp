@@ -14,6 +14,7 @@
 
 #include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/IR/BuiltinDialect.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/interfaces/DataFlowEdge.h"
@@ -122,6 +123,11 @@ void SupportChecker::checkKind(Operation *op) {
                 "cannot be partitioned yet");
   } else if (isa<ShardingRuleOpInterface>(op)) {
     checkCaptures(op);
+    if (hasEffect<MemoryEffects::Write>(op) &&
+        !op->getParentOfType<ManualComputationOp>())
+      error(op, "'") << op->getName()
+                     << "' has an effect, which every device would have: move "
+                        "it out of the program, or into a manual computation";
   } else if (op->getParentOfType<ManualComputationOp>() &&
              !isa<ShardableDataFlowOpInterface>(op)) {
     // Each device runs it on what it has.
