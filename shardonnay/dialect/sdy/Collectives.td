@@ -31,6 +31,7 @@ def Sdy_AllGatherOp : Sdy_CollectiveOp<"all_gather", "$gathering_axes"> {
   let arguments = (ins AnyRankedTensor:$tensor,
                        Sdy_ListOfAxisRefLists:$gathering_axes,
                        Sdy_TensorSharding:$out_sharding);
+  let hasCanonicalizer = 1;
 }
 
 def Sdy_AllSliceOp : Sdy_CollectiveOp<"all_slice", "$slicing_axes"> {
@@ -44,6 +45,7 @@ def Sdy_AllSliceOp : Sdy_CollectiveOp<"all_slice", "$slicing_axes"> {
   let arguments = (ins AnyRankedTensor:$tensor,
                        Sdy_ListOfAxisRefLists:$slicing_axes,
                        Sdy_TensorSharding:$out_sharding);
+  let hasCanonicalizer = 1;
 }
 
 def Sdy_AllToAllOp : Sdy_CollectiveOp<"all_to_all", "$params"> {
@@ -57,6 +59,7 @@ def Sdy_AllToAllOp : Sdy_CollectiveOp<"all_to_all", "$params"> {
   let arguments = (ins AnyRankedTensor:$tensor,
                        Sdy_AllToAllParamList:$params,
                        Sdy_TensorSharding:$out_sharding);
+  let hasCanonicalizer = 1;
 }
 
 def Sdy_CollectivePermuteOp : Sdy_CollectiveOp<"collective_permute", ""> {
@@ -71,6 +74,7 @@ def Sdy_CollectivePermuteOp : Sdy_CollectiveOp<"collective_permute", ""> {
   }];
   let arguments = (ins AnyRankedTensor:$tensor,
                        Sdy_TensorSharding:$out_sharding);
+  let hasCanonicalizer = 1;
 }
 
 def Sdy_AllReduceOp : Sdy_CollectiveOp<"all_reduce", [{
@@ -90,6 +94,7 @@ def Sdy_AllReduceOp : Sdy_CollectiveOp<"all_reduce", [{
                        Sdy_TensorSharding:$out_sharding,
                        DefaultValuedOptionalAttr<Sdy_ReductionKind,
                            "::shardonnay::ReductionKind::Sum">:$kind);
+  let hasCanonicalizer = 1;
 }
 
 def Sdy_ReduceScatterOp : Sdy_CollectiveOp<"reduce_scatter", [{
@@ -107,6 +112,7 @@ def Sdy_ReduceScatterOp : Sdy_CollectiveOp<"reduce_scatter", [{
                        Sdy_TensorSharding:$out_sharding,
                        DefaultValuedOptionalAttr<Sdy_ReductionKind,
                            "::shardonnay::ReductionKind::Sum">:$kind);
+  let hasCanonicalizer = 1;
 }
 
 def Sdy_ShardedToUnreducedOp
@@ -121,6 +127,7 @@ def Sdy_ShardedToUnreducedOp
   let arguments = (ins AnyRankedTensor:$tensor,
                        Sdy_ListOfAxisRefLists:$axes,
                        Sdy_TensorSharding:$out_sharding);
+  let hasCanonicalizer = 1;
 }
 
 def Sdy_ReplicatedToUnreducedOp

@@ -70,6 +70,7 @@ def Sdy_ReshardOp : Sdy_Op<"reshard", [Pure, SameOperandsAndResultType]> {
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = "$input $sharding attr-dict `:` type($result)";
   let hasVerifier = 1;
+  let hasCanonicalizer = 1;
 }
 
 // Unknown effects, on purpose: it has no result and must not be erased.
@@ -149,6 +150,7 @@ def Sdy_ManualComputationOp : Sdy_ComputationOp<"manual_computation",
     custom<ComputationBody>($body) attr-dict
     `:` functional-type($tensors, $results)
   }];
+  let hasCanonicalizer = 1;
 }
 
 def Sdy_NamedComputationOp : Sdy_ComputationOp<"named_computation", []> {

@@ -1,0 +1,311 @@
+//===- Canonicalize.cpp - programs of the same meaning, with less in them -===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Two groups can be asked for by label, `-canonicalize=enable-patterns=reshard`
+// and `=collectives`: reshards may only be merged while nothing between them
+// says what they cost, collectives only once they are decided. Those of manual
+// computations have no label: they speak of programs, and run at import.
+//
+// Where an operation gives way to its operand, later operations see the
+// operand's sharding instead of the operation's. It must allow what they do:
+// axes that it holds replicated were so before.
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/IR/PatternMatch.h"
+#include "shardonnay/dialect/sdy/Conversion.h"
+#include "shardonnay/dialect/sdy/Ops.h"
+#include "shardonnay/dialect/sdy/ShardingAccess.h"
+#include "llvm/ADT/SmallBitVector.h"
+
+using namespace mlir;
+using namespace mlir::sdy;
+using shardonnay::AxisList;
+using shardonnay::TensorSharding;
+
+namespace {
+
+constexpr llvm::StringLiteral kReshard("reshard");
+constexpr llvm::StringLiteral kCollectives("collectives");
+
+template <typename OpT>
+struct CollectivePattern : public OpRewritePattern<OpT> {
+  using OpRewritePattern<OpT>::OpRewritePattern;
+  void initialize() { this->addDebugLabels(kCollectives); }
+};
+
+/// `value`, which is sharded, may stand for a result of sharding `out`: every
+/// device holds the same, and no axis is replicated that was not.
+bool canReplace(Operation *op, Value value, TensorShardingAttr out) {
+  TensorShardingAttr in = getSharding(value);
+  MeshAttr mesh = getMesh(op, out);
+  if (!in || getMesh(op, in) != mesh)
+    return false;
+  TensorSharding from = toSharding(in, mesh), to = toSharding(out, mesh);
+  for (auto [a, b] : llvm::zip_equal(from.dims, to.dims))
+    if (a.axes != b.axes)
+      return false;
+  return from.unreduced == to.unreduced && from.kind == to.kind &&
+         llvm::all_of(from.replicated, [&](shardonnay::AxisRef axis) {
+           return to.replicated.covers(axis);
+         });
+}
+
+bool isEmpty(ListOfAxisRefListsAttr lists) {
+  return llvm::all_of(lists.getValue(), [](AxisRefListAttr list) {
+    return list.getValue().empty();
+  });
+}
+
+/// Along these axes nothing happens.
+bool isIdle(AllGatherOp op) { return isEmpty(op.getGatheringAxes()); }
+bool isIdle(AllSliceOp op) { return isEmpty(op.getSlicingAxes()); }
+bool isIdle(ReduceScatterOp op) { return isEmpty(op.getReduceScatterAxes()); }
+bool isIdle(ShardedToUnreducedOp op) { return isEmpty(op.getAxes()); }
+bool isIdle(AllReduceOp op) { return op.getReductionAxes().getValue().empty(); }
+// Of one place in the mesh to the same: canReplace looks at all of it.
+bool isIdle(CollectivePermuteOp) { return true; }
+
+/// all_gather [{}] %x  ->  %x
+template <typename OpT> struct DropIdle : public CollectivePattern<OpT> {
+  using CollectivePattern<OpT>::CollectivePattern;
+  LogicalResult matchAndRewrite(OpT op,
+                                PatternRewriter &rewriter) const override {
+    if (!isIdle(op) || !canReplace(op, op.getTensor(), op.getOutSharding()))
+      return failure();
+    rewriter.replaceOp(op, op.getTensor());
+    return success();
+  }
+};
+
+SmallVector<AxisList> toLists(ListOfAxisRefListsAttr lists, MeshAttr mesh) {
+  return llvm::map_to_vector(lists.getValue(), [&](AxisRefListAttr list) {
+    return toAxisList(list.getValue(), mesh);
+  });
+}
+
+/// all_slice [L] (all_gather [L] %x)  ->  %x
+struct SliceOfGather : public CollectivePattern<AllSliceOp> {
+  using CollectivePattern::CollectivePattern;
+  LogicalResult matchAndRewrite(AllSliceOp op,
+                                PatternRewriter &rewriter) const override {
+    auto gather = op.getTensor().getDefiningOp<AllGatherOp>();
+    MeshAttr mesh = getMesh(op, op.getOutSharding());
+    if (!gather ||
+        toLists(gather.getGatheringAxes(), mesh) !=
+            toLists(op.getSlicingAxes(), mesh) ||
+        !canReplace(op, gather.getTensor(), op.getOutSharding()))
+      return failure();
+    rewriter.replaceOp(op, gather.getTensor());
+    return success();
+  }
+};
+
+/// all_reduce {A} (replicated_to_unreduced {A} %x)  ->  %x
+struct ReduceOfReplicated : public CollectivePattern<AllReduceOp> {
+  using CollectivePattern::CollectivePattern;
+  LogicalResult matchAndRewrite(AllReduceOp op,
+                                PatternRewriter &rewriter) const override {
+    auto unreduced = op.getTensor().getDefiningOp<ReplicatedToUnreducedOp>();
+    MeshAttr mesh = getMesh(op, op.getOutSharding());
+    if (!unreduced ||
+        !toAxisList(unreduced.getAxes().getValue(), mesh)
+             .sameSet(toAxisList(op.getReductionAxes().getValue(), mesh)) ||
+        !canReplace(op, unreduced.getTensor(), op.getOutSharding()))
+      return failure();
+    rewriter.replaceOp(op, unreduced.getTensor());
+    return success();
+  }
+};
+
+/// all_slice [L] (all_reduce {the axes of L} %x)  ->  reduce_scatter [L] %x
+struct SliceOfReduce : public CollectivePattern<AllSliceOp> {
+  using CollectivePattern::CollectivePattern;
+  LogicalResult matchAndRewrite(AllSliceOp op,
+                                PatternRewriter &rewriter) const override {
+    auto reduce = op.getTensor().getDefiningOp<AllReduceOp>();
+    if (!reduce || !reduce->hasOneUse())
+      return failure();
+    MeshAttr mesh = getMesh(op, op.getOutSharding());
+    AxisList sliced;
+    for (const AxisList &list : toLists(op.getSlicingAxes(), mesh))
+      sliced.append(list);
+    if (!sliced.sameSet(toAxisList(reduce.getReductionAxes().getValue(), mesh)))
+      return failure();
+    rewriter.replaceOpWithNewOp<ReduceScatterOp>(
+        op, op.getType(), reduce.getTensor(), op.getSlicingAxes(),
+        op.getOutSharding(), reduce.getKindAttr());
+    return success();
+  }
+};
+
+/// all_to_all [M] (all_to_all [N] %x)  ->  all_to_all [M, N] %x, if no dim is
+/// in both.
+struct MergeMoves : public CollectivePattern<AllToAllOp> {
+  using CollectivePattern::CollectivePattern;
+  LogicalResult matchAndRewrite(AllToAllOp op,
+                                PatternRewriter &rewriter) const override {
+    auto first = op.getTensor().getDefiningOp<AllToAllOp>();
+    if (!first || !first->hasOneUse())
+      return failure();
+    SmallVector<AllToAllParamAttr> moves(first.getParams().getValue());
+    llvm::append_range(moves, op.getParams().getValue());
+    llvm::SmallBitVector used(op.getType().getRank());
+    for (AllToAllParamAttr move : moves)
+      for (int64_t dim : {move.getSrcDim(), move.getTgtDim()}) {
+        if (used.test(dim))
+          return failure();
+        used.set(dim);
+      }
+    llvm::sort(moves, [](AllToAllParamAttr a, AllToAllParamAttr b) {
+      return a.getSrcDim() < b.getSrcDim();
+    });
+    rewriter.replaceOpWithNewOp<AllToAllOp>(
+        op, op.getType(), first.getTensor(),
+        AllToAllParamListAttr::get(op.getContext(), moves),
+        op.getOutSharding());
+    return success();
+  }
+};
+
+/// reshard B (reshard A %x)  ->  reshard B %x
+struct MergeReshards : public OpRewritePattern<ReshardOp> {
+  using OpRewritePattern::OpRewritePattern;
+  void initialize() { addDebugLabels(kReshard); }
+  LogicalResult matchAndRewrite(ReshardOp op,
+                                PatternRewriter &rewriter) const override {
+    auto first = op.getInput().getDefiningOp<ReshardOp>();
+    if (!first || !first->hasOneUse())
+      return failure();
+    rewriter.modifyOpInPlace(
+        op, [&] { op.getInputMutable().assign(first.getInput()); });
+    return success();
+  }
+};
+
+/// A manual computation loses the inputs that its body does not use.
+struct DropUnusedInputs : public OpRewritePattern<ManualComputationOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(ManualComputationOp op,
+                                PatternRewriter &rewriter) const override {
+    Block &body = op.getBody().front();
+    llvm::BitVector unused(body.getNumArguments());
+    SmallVector<TensorShardingAttr> shardings;
+    for (auto [argument, sharding] : llvm::zip_equal(
+             body.getArguments(), op.getInShardings().getShardings()))
+      if (argument.use_empty())
+        unused.set(argument.getArgNumber());
+      else
+        shardings.push_back(sharding);
+    if (unused.none())
+      return failure();
+    rewriter.modifyOpInPlace(op, [&] {
+      body.eraseArguments(unused);
+      op->eraseOperands(unused);
+      op.setInShardingsAttr(
+          TensorShardingPerValueAttr::get(op.getContext(), shardings));
+    });
+    return success();
+  }
+};
+
+/// A manual computation along axes of one device in all is its body. What its
+/// shardings say of free axes becomes constraints.
+struct InlineOneDevice : public OpRewritePattern<ManualComputationOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  static bool isOneDevice(ManualComputationOp op) {
+    ArrayRef<StringAttr> axes = op.getManualAxes().getValue();
+    SmallVector<TensorShardingAttr> all(op.getInShardings().getShardings());
+    llvm::append_range(all, op.getOutShardings().getShardings());
+    for (TensorShardingAttr sharding : all)
+      if (MeshAttr mesh = getMesh(op, sharding); !mesh.getAxes().empty())
+        return llvm::all_of(axes, [&](StringAttr axis) {
+          return mesh.getAxes()[mesh.getAxisIndex(axis)].getSize() == 1;
+        });
+    return axes.empty();
+  }
+
+  static Value constrain(Value value, TensorShardingAttr sharding,
+                         PatternRewriter &rewriter) {
+    auto isOpen = [](DimensionShardingAttr dim) {
+      return dim.getAxes().empty() && !dim.getIsClosed();
+    };
+    bool saysNothing = llvm::all_of(sharding.getDimShardings(), isOpen) &&
+                       sharding.getReplicatedAxes().empty() &&
+                       sharding.getUnreducedAxes().empty();
+    if (!isa<RankedTensorType>(value.getType()) || saysNothing)
+      return value;
+    return ShardingConstraintOp::create(rewriter, value.getLoc(), value,
+                                        sharding);
+  }
+
+  LogicalResult matchAndRewrite(ManualComputationOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!isOneDevice(op))
+      return failure();
+    SmallVector<Value> inputs, outputs;
+    for (auto [value, sharding] :
+         llvm::zip_equal(op.getTensors(), op.getInShardings().getShardings()))
+      inputs.push_back(constrain(value, sharding, rewriter));
+    Operation *end = op.getBody().front().getTerminator();
+    rewriter.inlineBlockBefore(&op.getBody().front(), op, inputs);
+    for (auto [value, sharding] : llvm::zip_equal(
+             end->getOperands(), op.getOutShardings().getShardings()))
+      outputs.push_back(constrain(value, sharding, rewriter));
+    rewriter.eraseOp(end);
+    rewriter.replaceOp(op, outputs);
+    return success();
+  }
+};
+
+} // namespace
+
+void ReshardOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                            MLIRContext *context) {
+  patterns.add<MergeReshards>(context);
+}
+
+void ManualComputationOp::getCanonicalizationPatterns(
+    RewritePatternSet &patterns, MLIRContext *context) {
+  patterns.add<DropUnusedInputs, InlineOneDevice>(context);
+}
+
+void AllGatherOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                              MLIRContext *context) {
+  patterns.add<DropIdle<AllGatherOp>>(context);
+}
+
+void AllSliceOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                             MLIRContext *context) {
+  patterns.add<DropIdle<AllSliceOp>, SliceOfGather, SliceOfReduce>(context);
+}
+
+void AllToAllOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                             MLIRContext *context) {
+  patterns.add<MergeMoves>(context);
+}
+
+void CollectivePermuteOp::getCanonicalizationPatterns(
+    RewritePatternSet &patterns, MLIRContext *context) {
+  patterns.add<DropIdle<CollectivePermuteOp>>(context);
+}
+
+void AllReduceOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                              MLIRContext *context) {
+  patterns.add<DropIdle<AllReduceOp>, ReduceOfReplicated>(context);
+}
+
+void ReduceScatterOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                                  MLIRContext *context) {
+  patterns.add<DropIdle<ReduceScatterOp>>(context);
+}
+
+void ShardedToUnreducedOp::getCanonicalizationPatterns(
+    RewritePatternSet &patterns, MLIRContext *context) {
+  patterns.add<DropIdle<ShardedToUnreducedOp>>(context);
+}

@@ -1,0 +1,35 @@
+// RUN: sdy-opt %s -canonicalize | FileCheck %s
+// RUN: sdy-opt %s -canonicalize=enable-patterns=reshard | FileCheck %s
+// RUN: sdy-opt %s -canonicalize=enable-patterns=collectives | FileCheck %s --check-prefix=OTHER
+
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+
+// OTHER-LABEL: func @reshard_of_reshard
+// OTHER-COUNT-3: sdy.reshard
+// CHECK-LABEL: func @reshard_of_reshard
+// CHECK-SAME: (%[[X:.*]]: tensor<8xf32>)
+// CHECK-NEXT: %[[R:.*]] = sdy.reshard %[[X]] <@mesh, [{}]> : tensor<8xf32>
+// CHECK-NEXT: return %[[R]]
+func.func @reshard_of_reshard(%arg0: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = sdy.reshard %arg0 <@mesh, [{"x"}]> : tensor<8xf32>
+  %1 = sdy.reshard %0 <@mesh, [{"y"}]> : tensor<8xf32>
+  %2 = sdy.reshard %1 <@mesh, [{}]> : tensor<8xf32>
+  return %2 : tensor<8xf32>
+}
+
+// CHECK-LABEL: func @other_use
+// CHECK-COUNT-2: sdy.reshard
+func.func @other_use(%arg0: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  %0 = sdy.reshard %arg0 <@mesh, [{"x"}]> : tensor<8xf32>
+  %1 = sdy.reshard %0 <@mesh, [{"y"}]> : tensor<8xf32>
+  return %0, %1 : tensor<8xf32>, tensor<8xf32>
+}
+
+// A chain of constraints says what each use wants.
+// CHECK-LABEL: func @constraints
+// CHECK-COUNT-2: sdy.sharding_constraint
+func.func @constraints(%arg0: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = sdy.sharding_constraint %arg0 <@mesh, [{"x"}]> : tensor<8xf32>
+  %1 = sdy.sharding_constraint %0 <@mesh, [{"x"}]> : tensor<8xf32>
+  return %1 : tensor<8xf32>
+}
