@@ -30,7 +30,7 @@ namespace shardonnay {
 void registerAllDialects(mlir::DialectRegistry &registry) {
   registry.insert<mlir::func::FuncDialect, mlir::sdy::SdyDialect,
                   mlir::spmd::SpmdDialect, mlir::stablehlo::StablehloDialect,
-                  mlir::chlo::ChloDialect>();
+                  mlir::chlo::ChloDialect, mlir::quant::QuantDialect>();
   mlir::stablehlo::registerPortableArtifactRefusal(registry);
   registerStablehloModels(registry);
 }

@@ -9,6 +9,7 @@
 #define SHARDONNAY_DIALECT_CHLO_CHLO_H
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Dialect.h"
 #include "mlir/IR/OpDefinition.h"
@@ -19,7 +20,16 @@
 
 #include "shardonnay/dialect/chlo/Dialect.h.inc"
 
+#include "shardonnay/dialect/chlo/Enums.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "shardonnay/dialect/chlo/Attributes.h.inc"
+
 #define GET_OP_CLASSES
-#include "shardonnay/dialect/chlo/Chlo.h.inc"
+#include "shardonnay/dialect/chlo/Elementwise.h.inc"
+#define GET_OP_CLASSES
+#include "shardonnay/dialect/chlo/Broadcast.h.inc"
+#define GET_OP_CLASSES
+#include "shardonnay/dialect/chlo/Structured.h.inc"
 
 #endif // SHARDONNAY_DIALECT_CHLO_CHLO_H

@@ -13,6 +13,7 @@ include "mlir/IR/BuiltinAttributeInterfaces.td"
 include "mlir/IR/EnumAttr.td"
 include "mlir/IR/OpAsmInterface.td"
 include "mlir/IR/OpBase.td"
+include "mlir/IR/TensorEncoding.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
@@ -45,7 +46,12 @@ def StablehloDialect : Dialect {
     void addWindowOps();
     void addCustomOps();
     void addTransferOps();
+    void addNormOps();
+    void addDynamicOps();
+    void addQuantizeOps();
+    void addLegacyOps();
   }];
+  let dependentDialects = ["::mlir::quant::QuantDialect"];
 }
 
 //===----------------------------------------------------------------------===//
@@ -75,8 +81,30 @@ def FloatElement : AnyTypeOf<[
   "float">;
 def ComplexElement : AnyTypeOf<[Complex<F32>, Complex<F64>], "complex">;
 
+// Integers that stand for reals, by one scale and zero point for the whole
+// tensor.
+def QuantizedElement : Type<
+  CPred<"::llvm::isa<::mlir::quant::UniformQuantizedType>($_self)">,
+  "quantized integer">;
+// The same for each slice of a dim: its size is the number of scales.
+def HLOQuantizedPerAxis : Type<And<[
+    RankedTensorOf<[Type<CPred<
+      "::llvm::isa<::mlir::quant::UniformQuantizedPerAxisType>($_self)">,
+      "integer quantized per axis">]>.predicate,
+    CPred<"::mlir::stablehlo::hasScalePerSlice($_self)">]>,
+  "tensor of integers quantized per slice", "::mlir::RankedTensorType">;
+def HLOQuantized : RankedTensorOf<[QuantizedElement]>;
+
 def HLOTensor : RankedTensorOf<[
-  BoolElement, IntElement, FloatElement, ComplexElement]>;
+  BoolElement, IntElement, FloatElement, ComplexElement, QuantizedElement]>;
+// Also quantized per axis.
+class RankedUnion<list<Type> types, string summary> : Type<
+  Or<!foreach(type, types, type.predicate)>, summary,
+  "::mlir::RankedTensorType">;
+def HLOAnyTensor : RankedUnion<[HLOTensor, HLOQuantizedPerAxis],
+  "ranked tensor of bool, integer, float, complex or quantized integer">;
+def HLOAnyQuantized : RankedUnion<[HLOQuantized, HLOQuantizedPerAxis],
+  "tensor of quantized integers">;
 def HLOBool : RankedTensorOf<[BoolElement]>;
 def HLOInt : RankedTensorOf<[IntElement]>;
 def HLOFloat : RankedTensorOf<[FloatElement]>;
@@ -85,8 +113,19 @@ def HLOBoolOrInt : RankedTensorOf<[BoolElement, IntElement]>;
 def HLOFloatOrComplex : RankedTensorOf<[FloatElement, ComplexElement]>;
 def HLOArithmetic : RankedTensorOf<[IntElement, FloatElement, ComplexElement]>;
 
+def HLOFloatOrQuantized : RankedTensorOf<[FloatElement, QuantizedElement]>;
+def HLOFloatOrComplexOrQuantized : RankedTensorOf<[
+  FloatElement, ComplexElement, QuantizedElement]>;
+def HLOArithmeticOrQuantized : RankedTensorOf<[
+  IntElement, FloatElement, ComplexElement, QuantizedElement]>;
+def HLOFloatVector : 1DTensorOf<[FloatElement, QuantizedElement]>;
+// The sizes of a shape, or positions in one, as data.
+def HLOSizes : 1DTensorOf<[Index, IntElement]>;
+def HLOStaticSizes : Type<And<[HLOSizes.predicate, HasStaticShapePred]>,
+  "statically shaped 1D tensor of index or integer", "::mlir::RankedTensorType">;
+
 def HLOScalar : 0DTensorOf<[
-  BoolElement, IntElement, FloatElement, ComplexElement]>;
+  BoolElement, IntElement, FloatElement, ComplexElement, QuantizedElement]>;
 def HLOIntScalar : 0DTensorOf<[IntElement]>;
 
 // What flows through an op that does not look at its data.
@@ -260,6 +299,22 @@ def OutputOperandAliasAttr
     IndicesField:$operand_tuple_indices);
 }
 
+// The encoding of a tensor type with unknown sizes: `<4, ?>`, the most that
+// each may be. `type_extensions<bounds = [4, ?]>` is its older text.
+def BoundsAttr : AttrDef<StablehloDialect, "Bounds",
+    [DeclareAttrInterfaceMethods<VerifiableTensorEncoding>]> {
+  let mnemonic = "bounds";
+  let summary = "upper bounds of a tensor's unknown sizes";
+  let parameters = (ins ArrayRefParameter<"int64_t">:$bounds);
+  let hasCustomAssemblyFormat = 1;
+}
+def TypeExtensionsAttr : AttrDef<StablehloDialect, "TypeExtensions"> {
+  let mnemonic = "type_extensions";
+  let summary = "parses to bounds";
+  let parameters = (ins ArrayRefParameter<"int64_t">:$bounds);
+  let hasCustomAssemblyFormat = 1;
+}
+
 def ChannelHandleAttr : StructAttr<"ChannelHandle", "channel_handle"> {
   let summary = "the channel of a communication";
   let parameters = (ins "int64_t":$handle, "int64_t":$type);
@@ -313,6 +368,16 @@ def ReplicaGroupsAttr : AnyAttrOf<[I64ElementsAttr, ReplicaGroupMeshAxesAttr]>;
 //===----------------------------------------------------------------------===//
 // Ops
 //===----------------------------------------------------------------------===//
+
+// All types agree: unknown sizes match every size, quantized elements those of
+// the same storage and expressed type.
+def CompatibleTypes : NativeOpTrait<"CompatibleOperandsAndResultTypes"> {
+  let cppNamespace = "::mlir::stablehlo";
+}
+def CompatibleElementTypes
+  : NativeOpTrait<"CompatibleOperandsAndResultElementTypes"> {
+  let cppNamespace = "::mlir::stablehlo";
+}
 
 def DimAttr : ConfinedAttr<I64Attr, [IntNonNegative]>;
 

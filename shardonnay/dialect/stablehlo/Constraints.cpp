@@ -13,13 +13,6 @@
 using namespace mlir;
 using namespace mlir::stablehlo;
 
-bool stablehlo::areCompatible(TypeRange a, TypeRange b) {
-  return llvm::all_of_zip(a, b, [](Type a, Type b) {
-    return getElementTypeOrSelf(a) == getElementTypeOrSelf(b) &&
-           succeeded(verifyCompatibleShape(a, b));
-  });
-}
-
 LogicalResult stablehlo::checkCount(std::optional<Location> location,
                                     StringRef what, int64_t count,
                                     int64_t expected) {

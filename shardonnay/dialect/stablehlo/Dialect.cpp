@@ -87,6 +87,10 @@ void StablehloDialect::initialize() {
   addWindowOps();
   addCustomOps();
   addTransferOps();
+  addNormOps();
+  addDynamicOps();
+  addQuantizeOps();
+  addLegacyOps();
 }
 
 Operation *StablehloDialect::materializeConstant(OpBuilder &builder,
@@ -96,6 +100,71 @@ Operation *StablehloDialect::materializeConstant(OpBuilder &builder,
   if (!elements || elements.getType() != type)
     return nullptr;
   return ConstantOp::create(builder, loc, elements);
+}
+
+//===----------------------------------------------------------------------===//
+// Bounds
+//===----------------------------------------------------------------------===//
+
+/// `4, ?` up to `end`, which is not consumed.
+static ParseResult parseBounds(AsmParser &parser,
+                               AsmParser::Delimiter delimiter,
+                               SmallVector<int64_t> &bounds) {
+  return parser.parseCommaSeparatedList(delimiter, [&]() -> ParseResult {
+    if (succeeded(parser.parseOptionalQuestion())) {
+      bounds.push_back(ShapedType::kDynamic);
+      return success();
+    }
+    return parser.parseInteger(bounds.emplace_back());
+  });
+}
+
+Attribute BoundsAttr::parse(AsmParser &parser, Type) {
+  SmallVector<int64_t> bounds;
+  if (parseBounds(parser, AsmParser::Delimiter::LessGreater, bounds))
+    return {};
+  return BoundsAttr::get(parser.getContext(), bounds);
+}
+
+void BoundsAttr::print(AsmPrinter &printer) const {
+  printer << '<';
+  llvm::interleaveComma(getBounds(), printer, [&](int64_t bound) {
+    if (ShapedType::isDynamic(bound))
+      printer << '?';
+    else
+      printer << bound;
+  });
+  printer << '>';
+}
+
+Attribute TypeExtensionsAttr::parse(AsmParser &parser, Type) {
+  SmallVector<int64_t> bounds;
+  if (parser.parseLess() || parser.parseKeyword("bounds") ||
+      parser.parseEqual() ||
+      parseBounds(parser, AsmParser::Delimiter::Square, bounds) ||
+      parser.parseGreater())
+    return {};
+  return BoundsAttr::get(parser.getContext(), bounds);
+}
+
+// Never made: its text is that of bounds.
+void TypeExtensionsAttr::print(AsmPrinter &printer) const {
+  BoundsAttr::get(getContext(), getBounds()).print(printer);
+}
+
+LogicalResult
+BoundsAttr::verifyEncoding(ArrayRef<int64_t> shape, Type,
+                           function_ref<InFlightDiagnostic()> emitError) const {
+  if (getBounds().size() != shape.size())
+    return emitError() << "expected a bound or '?' for each of " << shape.size()
+                       << " dims, got " << getBounds().size();
+  for (auto [dim, size] : llvm::enumerate(shape))
+    if (!ShapedType::isDynamic(size) &&
+        !ShapedType::isDynamic(getBounds()[dim]))
+      return emitError() << "dim " << dim << " has the known size " << size
+                         << " and the bound " << getBounds()[dim]
+                         << ", expected '?' in its place";
+  return success();
 }
 
 ResultAccuracyAttr stablehlo::defaultAccuracy(MLIRContext *context) {

@@ -15,7 +15,7 @@ include "shardonnay/dialect/stablehlo/Base.td"
 //===----------------------------------------------------------------------===//
 
 class SameTypeOp<string mnemonic, list<Trait> traits = []>
-  : HLOOp<mnemonic, traits # [Pure, Elementwise, SameOperandsAndResultType]>;
+  : HLOOp<mnemonic, traits # [Pure, Elementwise, CompatibleTypes]>;
 
 class UnaryOp<string mnemonic, Type tensor> : SameTypeOp<mnemonic> {
   let arguments = (ins tensor:$operand);
@@ -23,21 +23,25 @@ class UnaryOp<string mnemonic, Type tensor> : SameTypeOp<mnemonic> {
   let assemblyFormat = [{
     $operand attr-dict `:` custom<SameTypes>(type($operand), type($result))
   }];
+  let builders = [OpBuilder<(ins "::mlir::Value":$operand), [{
+    build($_builder, $_state, operand.getType(), operand);
+  }]>];
 }
 
-def CeilOp : UnaryOp<"ceil", HLOFloat>;
+def CeilOp : UnaryOp<"ceil", HLOFloatOrQuantized>;
 def ClzOp : UnaryOp<"count_leading_zeros", HLOInt>;
-def FloorOp : UnaryOp<"floor", HLOFloat>;
-def NegOp : UnaryOp<"negate", HLOArithmetic>;
+def FloorOp : UnaryOp<"floor", HLOFloatOrQuantized>;
+def NegOp : UnaryOp<"negate", HLOArithmeticOrQuantized>;
 def NotOp : UnaryOp<"not", HLOBoolOrInt>;
 def PopulationCountOp : UnaryOp<"popcnt", HLOInt>;
-def RoundNearestEvenOp : UnaryOp<"round_nearest_even", HLOFloat>;
-def RoundOp : UnaryOp<"round_nearest_afz", HLOFloat>;
-def SignOp : UnaryOp<"sign", HLOArithmetic>;
+def RoundNearestEvenOp : UnaryOp<"round_nearest_even", HLOFloatOrQuantized>;
+def RoundOp : UnaryOp<"round_nearest_afz", HLOFloatOrQuantized>;
+def SignOp : UnaryOp<"sign", HLOArithmeticOrQuantized>;
 
 // A function that hardware may approximate.
-class TranscendentalOp<string mnemonic> : UnaryOp<mnemonic, HLOFloatOrComplex> {
-  let arguments = (ins HLOFloatOrComplex:$operand,
+class TranscendentalOp<string mnemonic>
+  : UnaryOp<mnemonic, HLOFloatOrComplexOrQuantized> {
+  let arguments = (ins HLOFloatOrComplexOrQuantized:$operand,
     DefaultValuedOptionalAttr<ResultAccuracyAttr,
       "::mlir::stablehlo::defaultAccuracy($_builder.getContext())"
     >:$result_accuracy);
@@ -68,30 +72,33 @@ class BinaryOp<string mnemonic, Type tensor, list<Trait> traits = []>
     $lhs `,` $rhs attr-dict `:`
     custom<SameTypes>(type($lhs), type($rhs), type($result))
   }];
+  let builders = [OpBuilder<(ins "::mlir::Value":$lhs, "::mlir::Value":$rhs), [{
+    build($_builder, $_state, lhs.getType(), lhs, rhs);
+  }]>];
 }
 
-def AddOp : BinaryOp<"add", HLOTensor, [Commutative]>;
+def AddOp : BinaryOp<"add", HLOAnyTensor, [Commutative]>;
 def AndOp : BinaryOp<"and", HLOBoolOrInt, [Commutative]>;
-def Atan2Op : BinaryOp<"atan2", HLOFloatOrComplex>;
-def DivOp : BinaryOp<"divide", HLOArithmetic>;
+def Atan2Op : BinaryOp<"atan2", HLOFloatOrComplexOrQuantized>;
+def DivOp : BinaryOp<"divide", HLOArithmeticOrQuantized>;
 def MaxOp : BinaryOp<"maximum", HLOTensor, [Commutative]>;
 def MinOp : BinaryOp<"minimum", HLOTensor, [Commutative]>;
 def MulOp : BinaryOp<"multiply", HLOTensor, [Commutative]>;
 def OrOp : BinaryOp<"or", HLOBoolOrInt, [Commutative]>;
-def PowOp : BinaryOp<"power", HLOArithmetic>;
-def RemOp : BinaryOp<"remainder", HLOArithmetic>;
+def PowOp : BinaryOp<"power", HLOArithmeticOrQuantized>;
+def RemOp : BinaryOp<"remainder", HLOArithmeticOrQuantized>;
 def ShiftLeftOp : BinaryOp<"shift_left", HLOInt>;
 def ShiftRightArithmeticOp : BinaryOp<"shift_right_arithmetic", HLOInt>;
 def ShiftRightLogicalOp : BinaryOp<"shift_right_logical", HLOInt>;
-def SubtractOp : BinaryOp<"subtract", HLOArithmetic>;
+def SubtractOp : BinaryOp<"subtract", HLOArithmeticOrQuantized>;
 def XorOp : BinaryOp<"xor", HLOBoolOrInt, [Commutative]>;
 
 def ReducePrecisionOp : SameTypeOp<"reduce_precision"> {
   let summary = "rounds to a float format of fewer bits";
-  let arguments = (ins HLOFloat:$operand,
+  let arguments = (ins HLOFloatOrQuantized:$operand,
     ConfinedAttr<I32Attr, [IntPositive]>:$exponent_bits,
     ConfinedAttr<I32Attr, [IntNonNegative]>:$mantissa_bits);
-  let results = (outs HLOFloat:$output);
+  let results = (outs HLOFloatOrQuantized:$output);
   let assemblyFormat = [{
     $operand `,` `format` `=` custom<FloatFormat>($exponent_bits,
       $mantissa_bits) attr-dict `:`
@@ -112,9 +119,9 @@ class RetypingOp<string mnemonic, Type from, Type to>
   }];
 }
 
-def AbsOp : RetypingOp<"abs", HLOArithmetic, HLOArithmetic>;
+def AbsOp : RetypingOp<"abs", HLOArithmeticOrQuantized, HLOArithmeticOrQuantized>;
 def ImagOp : RetypingOp<"imag", HLOFloatOrComplex, HLOFloat>;
-def IsFiniteOp : RetypingOp<"is_finite", HLOFloat, HLOBool>;
+def IsFiniteOp : RetypingOp<"is_finite", HLOFloatOrQuantized, HLOBool>;
 def RealOp : RetypingOp<"real", HLOFloatOrComplex, HLOFloat>;
 
 def ConvertOp : HLOOp<"convert",

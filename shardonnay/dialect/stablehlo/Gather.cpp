@@ -127,13 +127,14 @@ static SmallVector<int64_t> getWindowsShape(const Addressing &a,
   return shape;
 }
 
-LogicalResult GatherOp::inferReturnTypes(MLIRContext *,
-                                         std::optional<Location> location,
-                                         Adaptor adaptor,
-                                         SmallVectorImpl<Type> &types) {
-  auto numbers = adaptor.getDimensionNumbers();
-  Addressing a{cast<RankedTensorType>(adaptor.getOperand().getType()),
-               cast<RankedTensorType>(adaptor.getStartIndices().getType()),
+/// Of both gathers; `sliceSizes` may be unknown.
+static LogicalResult inferGather(std::optional<Location> location,
+                                 Value operand, Value startIndices,
+                                 GatherDimensionNumbersAttr numbers,
+                                 ArrayRef<int64_t> sliceSizes,
+                                 SmallVectorImpl<Type> &types) {
+  Addressing a{cast<RankedTensorType>(operand.getType()),
+               cast<RankedTensorType>(startIndices.getType()),
                /*windowsRank=*/0,
                numbers.getOffsetDims(),
                numbers.getCollapsedSliceDims(),
@@ -144,7 +145,6 @@ LogicalResult GatherOp::inferReturnTypes(MLIRContext *,
   bool hasVectorDim = a.indexVectorDim < a.indices.getRank();
   a.windowsRank =
       a.windowDims.size() + a.indices.getRank() - (hasVectorDim ? 1 : 0);
-  ArrayRef<int64_t> sliceSizes = adaptor.getSliceSizes();
   if (failed(checkAddressing(location, a)) ||
       failed(checkCount(location, "slice sizes", sliceSizes.size(),
                         a.tensor.getRank())))
@@ -153,7 +153,8 @@ LogicalResult GatherOp::inferReturnTypes(MLIRContext *,
   for (auto [dim, size] : llvm::enumerate(sliceSizes)) {
     bool isWindow = a.hasWindowDim(dim);
     int64_t limit = isWindow ? a.tensor.getDimSize(dim) : 1;
-    if (size < 0 || (!ShapedType::isDynamic(limit) && size > limit))
+    if (!ShapedType::isDynamic(size) && !ShapedType::isDynamic(limit) &&
+        size > limit)
       return emitOptionalError(location, "slice size ", size, " in dim ", dim,
                                ", expected at most ", limit);
     if (isWindow)
@@ -162,6 +163,34 @@ LogicalResult GatherOp::inferReturnTypes(MLIRContext *,
   types.push_back(RankedTensorType::get(getWindowsShape(a, window),
                                         a.tensor.getElementType()));
   return success();
+}
+
+LogicalResult GatherOp::inferReturnTypes(MLIRContext *,
+                                         std::optional<Location> location,
+                                         Adaptor adaptor,
+                                         SmallVectorImpl<Type> &types) {
+  for (auto [dim, size] : llvm::enumerate(adaptor.getSliceSizes()))
+    if (size < 0)
+      return emitOptionalError(location, "slice size ", size, " in dim ", dim,
+                               ", expected at least 0");
+  return inferGather(location, adaptor.getOperand(), adaptor.getStartIndices(),
+                     adaptor.getDimensionNumbers(), adaptor.getSliceSizes(),
+                     types);
+}
+
+LogicalResult DynamicGatherOp::inferReturnTypes(
+    MLIRContext *, std::optional<Location> location, Adaptor adaptor,
+    SmallVectorImpl<Type> &types) {
+  int64_t count =
+      cast<RankedTensorType>(adaptor.getSliceSizes().getType()).getDimSize(0);
+  // Not as many as a vector could hold: the count is checked first.
+  if (failed(checkCount(
+          location, "slice sizes", count,
+          cast<RankedTensorType>(adaptor.getOperand().getType()).getRank())))
+    return failure();
+  SmallVector<int64_t> unknown(count, ShapedType::kDynamic);
+  return inferGather(location, adaptor.getOperand(), adaptor.getStartIndices(),
+                     adaptor.getDimensionNumbers(), unknown, types);
 }
 
 LogicalResult ScatterOp::verify() {
@@ -254,7 +283,8 @@ LogicalResult DynamicSliceOp::inferReturnTypes(MLIRContext *,
                                                Adaptor adaptor,
                                                SmallVectorImpl<Type> &types) {
   auto operand = cast<RankedTensorType>(adaptor.getOperand().getType());
-  types.push_back(operand.clone(adaptor.getSliceSizes()));
+  types.push_back(
+      RankedTensorType::get(adaptor.getSliceSizes(), operand.getElementType()));
   if (failed(
           checkStarts(location, adaptor.getStartIndices(), operand.getRank())))
     return failure();

@@ -20,6 +20,16 @@ def GatherOp : InferringOp<"gather", [Pure]> {
   let results = (outs HLOTensor:$result);
 }
 
+def DynamicGatherOp : InferringOp<"dynamic_gather", [Pure]> {
+  let summary = "a gather of windows whose sizes are data";
+  let arguments = (ins HLOTensor:$operand, HLOInt:$start_indices,
+                       HLOStaticSizes:$slice_sizes,
+                       GatherDimensionNumbersAttr:$dimension_numbers,
+                       DefaultValuedOptionalAttr<BoolAttr, "false">
+                         :$indices_are_sorted);
+  let results = (outs HLOTensor:$result);
+}
+
 def ScatterOp : HLOOp<"scatter", [
     RecursiveMemoryEffects, RecursivelySpeculatable, SameVariadicOperandSize,
     SingleBlockImplicitTerminator<"ReturnOp">]> {

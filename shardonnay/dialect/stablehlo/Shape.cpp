@@ -27,6 +27,19 @@ static RankedTensorType tensorType(Value value) {
   return cast<RankedTensorType>(value.getType());
 }
 
+static quant::UniformQuantizedPerAxisType
+withQuantizedDim(quant::UniformQuantizedPerAxisType type, int64_t dim) {
+  return quant::UniformQuantizedPerAxisType::get(
+      type.getFlags(), type.getStorageType(), type.getExpressedType(),
+      type.getScales(), type.getZeroPoints(), dim, type.getStorageTypeMin(),
+      type.getStorageTypeMax());
+}
+
+/// An inferred type, without bounds.
+static Type withShape(RankedTensorType type, ArrayRef<int64_t> shape) {
+  return RankedTensorType::get(shape, type.getElementType());
+}
+
 //===----------------------------------------------------------------------===//
 // constant, iota
 //===----------------------------------------------------------------------===//
@@ -69,6 +82,12 @@ LogicalResult BroadcastInDimOp::verify() {
       failed(checkDims(getLoc(), "the broadcast dimensions", dims,
                        result.getRank())))
     return failure();
+  Type element = operand.getElementType();
+  if (auto perAxis = dyn_cast<quant::UniformQuantizedPerAxisType>(element))
+    element = withQuantizedDim(perAxis, dims[perAxis.getQuantizedDimension()]);
+  if (element != result.getElementType())
+    return emitOpError("expected a result with elements of type ")
+           << element << ", got " << result;
   for (auto [i, dim] : llvm::enumerate(dims))
     if (operand.getDimSize(i) != 1 &&
         !sizesMatch(operand.getDimSize(i), result.getDimSize(dim)))
@@ -110,6 +129,8 @@ LogicalResult ReshapeOp::verify() {
 static int64_t bitWidth(Type element) {
   if (auto complex = dyn_cast<ComplexType>(element))
     return 2 * bitWidth(complex.getElementType());
+  if (auto quantized = dyn_cast<quant::QuantizedType>(element))
+    return quantized.getStorageTypeIntegralWidth();
   return element.getIntOrFloatBitWidth();
 }
 
@@ -151,7 +172,12 @@ LogicalResult TransposeOp::inferReturnTypes(MLIRContext *,
   SmallVector<int64_t> shape;
   for (int64_t dim : permutation)
     shape.push_back(operand.getDimSize(dim));
-  types.push_back(operand.clone(shape));
+  Type element = operand.getElementType();
+  if (auto perAxis = dyn_cast<quant::UniformQuantizedPerAxisType>(element))
+    element = withQuantizedDim(
+        perAxis, llvm::find(permutation, perAxis.getQuantizedDimension()) -
+                     permutation.begin());
+  types.push_back(RankedTensorType::get(shape, element));
   return success();
 }
 
@@ -186,7 +212,7 @@ LogicalResult SliceOp::inferReturnTypes(MLIRContext *,
           ", expected 0 <= start <= limit <= ", size, " and stride >= 1");
     shape.push_back(llvm::divideCeilSigned(limit - start, stride));
   }
-  types.push_back(operand.clone(shape));
+  types.push_back(withShape(operand, shape));
   return success();
 }
 
@@ -217,7 +243,7 @@ LogicalResult ConcatenateOp::inferReturnTypes(MLIRContext *,
       return emitOptionalError(location, "can't concatenate ", type, " to ",
                                first, " in dim ", dim);
   }
-  types.push_back(first.clone(shape));
+  types.push_back(withShape(first, shape));
   return success();
 }
 
@@ -254,6 +280,6 @@ LogicalResult PadOp::inferReturnTypes(MLIRContext *,
       return emitOptionalError(location, "pads dim ", dim,
                                " to the negative size ", shape.back());
   }
-  types.push_back(operand.clone(shape));
+  types.push_back(withShape(operand, shape));
   return success();
 }

@@ -28,12 +28,11 @@ def IotaOp : HLOOp<"iota", [Pure]> {
   let hasVerifier = 1;
 }
 
-def BroadcastInDimOp : HLOOp<"broadcast_in_dim",
-    [Pure, SameOperandsAndResultElementType]> {
+def BroadcastInDimOp : HLOOp<"broadcast_in_dim", [Pure]> {
   let summary = "repeats along new dims and dims of size 1";
-  let arguments = (ins HLOTensor:$operand,
+  let arguments = (ins HLOAnyTensor:$operand,
                        DenseI64ArrayAttr:$broadcast_dimensions);
-  let results = (outs HLOTensor:$result);
+  let results = (outs HLOAnyTensor:$result);
   let assemblyFormat = [{
     $operand `,` `dims` `=` $broadcast_dimensions attr-dict `:`
     functional-type(operands, results)
@@ -42,10 +41,10 @@ def BroadcastInDimOp : HLOOp<"broadcast_in_dim",
   let hasCanonicalizeMethod = 1;
 }
 
-def ReshapeOp : HLOOp<"reshape", [Pure, SameOperandsAndResultElementType]> {
+def ReshapeOp : HLOOp<"reshape", [Pure, CompatibleElementTypes]> {
   let summary = "the same elements in the same order under another shape";
-  let arguments = (ins HLOTensor:$operand);
-  let results = (outs HLOTensor:$result);
+  let arguments = (ins HLOAnyTensor:$operand);
+  let results = (outs HLOAnyTensor:$result);
   let assemblyFormat = [{
     $operand attr-dict `:` functional-type(operands, results)
   }];
@@ -68,15 +67,15 @@ def BitcastConvertOp : HLOOp<"bitcast_convert", [Pure]> {
 
 def TransposeOp : InferringOp<"transpose", [Pure]> {
   let summary = "reorders dims: result dim i is operand dim permutation[i]";
-  let arguments = (ins HLOTensor:$operand, DenseI64ArrayAttr:$permutation);
-  let results = (outs HLOTensor:$result);
+  let arguments = (ins HLOAnyTensor:$operand, DenseI64ArrayAttr:$permutation);
+  let results = (outs HLOAnyTensor:$result);
   let assemblyFormat = [{
     $operand `,` `dims` `=` $permutation attr-dict `:`
     functional-type(operands, results)
   }];
 }
 
-def ReverseOp : HLOOp<"reverse", [Pure, SameOperandsAndResultType]> {
+def ReverseOp : HLOOp<"reverse", [Pure, CompatibleTypes]> {
   let summary = "reverses the order of the elements in some dims";
   let arguments = (ins HLOTensor:$operand, DenseI64ArrayAttr:$dimensions);
   let results = (outs HLOTensor:$result);

@@ -9,16 +9,24 @@
 #define SHARDONNAY_DIALECT_STABLEHLO_STABLEHLO_H
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/Dialect/Quant/IR/Quant.h"
+#include "mlir/Dialect/Quant/IR/QuantTypes.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Dialect.h"
 #include "mlir/IR/OpDefinition.h"
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/IR/SymbolTable.h"
+#include "mlir/IR/TensorEncoding.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 #include "shardonnay/dialect/stablehlo/Enums.h.inc"
+
+namespace mlir::stablehlo {
+LogicalResult verifyCompatibleTypes(Operation *op);
+LogicalResult verifyCompatibleElementTypes(Operation *op);
+} // namespace mlir::stablehlo
 
 #define GET_ATTRDEF_CLASSES
 #include "shardonnay/dialect/stablehlo/Attributes.h.inc"
@@ -31,8 +39,34 @@
 namespace mlir::stablehlo {
 
 /// Whether each pair of types has one element type, and shapes that agree
-/// wherever both sizes are known.
+/// wherever both sizes are known, within the bounds of those that are not.
 bool areCompatible(TypeRange a, TypeRange b);
+
+/// Whether the elements are of one type, or quantized with the same storage
+/// and expressed types along the same dim, if any.
+bool haveCompatibleElements(Type a, Type b);
+
+/// Of a tensor type quantized per axis: that axis exists, and has as many
+/// slices as there are scales.
+bool hasScalePerSlice(Type type);
+
+template <typename OpT>
+class CompatibleOperandsAndResultTypes
+    : public OpTrait::TraitBase<OpT, CompatibleOperandsAndResultTypes> {
+public:
+  static LogicalResult verifyTrait(Operation *op) {
+    return verifyCompatibleTypes(op);
+  }
+};
+
+template <typename OpT>
+class CompatibleOperandsAndResultElementTypes
+    : public OpTrait::TraitBase<OpT, CompatibleOperandsAndResultElementTypes> {
+public:
+  static LogicalResult verifyTrait(Operation *op) {
+    return verifyCompatibleElementTypes(op);
+  }
+};
 
 class ReturnOp; // named by traits of other families
 
@@ -90,5 +124,13 @@ ResultAccuracyAttr defaultAccuracy(MLIRContext *context);
 #include "shardonnay/dialect/stablehlo/Custom.h.inc"
 #define GET_OP_CLASSES
 #include "shardonnay/dialect/stablehlo/Transfer.h.inc"
+#define GET_OP_CLASSES
+#include "shardonnay/dialect/stablehlo/Norm.h.inc"
+#define GET_OP_CLASSES
+#include "shardonnay/dialect/stablehlo/Dynamic.h.inc"
+#define GET_OP_CLASSES
+#include "shardonnay/dialect/stablehlo/Quantize.h.inc"
+#define GET_OP_CLASSES
+#include "shardonnay/dialect/stablehlo/Legacy.h.inc"
 
 #endif // SHARDONNAY_DIALECT_STABLEHLO_STABLEHLO_H

@@ -17,7 +17,7 @@ func.func @mixed_elements(%x: tensor<4xf32>) {
 // -----
 
 func.func @subtract_bools(%x: tensor<4xi1>) {
-  // expected-error @+1 {{'stablehlo.subtract' op operand #0 must be ranked tensor of integer or float or complex values, but got 'tensor<4xi1>'}}
+  // expected-error @+1 {{'stablehlo.subtract' op operand #0 must be ranked tensor of integer or float or complex or quantized integer values, but got 'tensor<4xi1>'}}
   %0 = stablehlo.subtract %x, %x : tensor<4xi1>
   return
 }
@@ -33,7 +33,7 @@ func.func @and_floats(%x: tensor<4xf32>) {
 // -----
 
 func.func @sine_of_ints(%x: tensor<4xi32>) {
-  // expected-error @+1 {{'stablehlo.sine' op operand #0 must be ranked tensor of float or complex values, but got 'tensor<4xi32>'}}
+  // expected-error @+1 {{'stablehlo.sine' op operand #0 must be ranked tensor of float or complex or quantized integer values, but got 'tensor<4xi32>'}}
   %0 = stablehlo.sine %x : tensor<4xi32>
   return
 }
@@ -41,7 +41,7 @@ func.func @sine_of_ints(%x: tensor<4xi32>) {
 // -----
 
 func.func @unranked(%x: tensor<*xf32>) {
-  // expected-error @+1 {{'stablehlo.add' op operand #0 must be ranked tensor of bool or integer or float or complex values, but got 'tensor<*xf32>'}}
+  // expected-error @+1 {{'stablehlo.add' op operand #0 must be ranked tensor of bool, integer, float, complex or quantized integer, but got 'tensor<*xf32>'}}
   %0 = stablehlo.add %x, %x : tensor<*xf32>
   return
 }

@@ -1,7 +1,7 @@
 // RUN: sdy-opt %s -split-input-file -verify-diagnostics
 
 func.func @constant_of_vector() {
-  // expected-error @+1 {{'stablehlo.constant' op result #0 must be ranked tensor of bool or integer or float or complex values, but got 'vector<4xf32>'}}
+  // expected-error @+1 {{'stablehlo.constant' op result #0 must be ranked tensor of bool or integer or float or complex or quantized integer values, but got 'vector<4xf32>'}}
   %0 = stablehlo.constant dense<1.0> : vector<4xf32>
   return
 }
@@ -49,7 +49,7 @@ func.func @broadcast_size(%x: tensor<4xf32>) {
 // -----
 
 func.func @broadcast_element(%x: tensor<4xf32>) {
-  // expected-error @+1 {{'stablehlo.broadcast_in_dim' op requires the same element type for all operands and results}}
+  // expected-error @+1 {{'stablehlo.broadcast_in_dim' op expected a result with elements of type 'f32', got 'tensor<4xi32>'}}
   %0 = stablehlo.broadcast_in_dim %x, dims = [0] : (tensor<4xf32>) -> tensor<4xi32>
   return
 }

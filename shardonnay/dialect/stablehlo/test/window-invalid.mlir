@@ -85,7 +85,7 @@ func.func @paddings(%a: tensor<4x6xf32>, %c: tensor<f32>) {
 // -----
 
 func.func @init(%a: tensor<4x6xf32>, %c: tensor<1xf32>) {
-  // expected-error @+1 {{'stablehlo.reduce_window' op operand #1 must be variadic of 0D tensor of bool or integer or float or complex values, but got 'tensor<1xf32>'}}
+  // expected-error @+1 {{'stablehlo.reduce_window' op operand #1 must be variadic of 0D tensor of bool or integer or float or complex or quantized integer values, but got 'tensor<1xf32>'}}
   %0 = "stablehlo.reduce_window"(%a, %c) <{window_dimensions = array<i64: 2, 2>}> ({
   ^bb0(%x: tensor<f32>, %y: tensor<f32>):
     %1 = stablehlo.add %x, %y : tensor<f32>

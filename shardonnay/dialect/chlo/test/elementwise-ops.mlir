@@ -65,12 +65,3 @@ func.func @binary(%x: tensor<4xf32>, %i: tensor<4xi32>) {
   %3 = chlo.mulhi %i, %i {a = "b"} : tensor<4xi32>, tensor<4xi32> -> tensor<4xi32>
   return
 }
-
-// CHECK-LABEL: func.func @top_k
-func.func @top_k(%x: tensor<4x6xf32>, %y: tensor<?xui8>) {
-  // CHECK: %{{values.*}}, %{{indices.*}} = chlo.top_k(%{{[^ ]+}}, k = 3) : tensor<4x6xf32> -> (tensor<4x3xf32>, tensor<4x3xi32>)
-  %0:2 = chlo.top_k(%x, k = 3) : tensor<4x6xf32> -> (tensor<4x3xf32>, tensor<4x3xi32>)
-  // CHECK: chlo.top_k(%{{[^ ]+}}, k = 0) : tensor<?xui8> -> (tensor<0xui8>, tensor<0xi32>)
-  %1:2 = chlo.top_k(%y, k = 0) : tensor<?xui8> -> (tensor<0xui8>, tensor<0xi32>)
-  return
-}

@@ -1,0 +1,229 @@
+//===- Broadcast.cpp - operands of several shapes -------------------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/TypeUtilities.h"
+#include "shardonnay/dialect/chlo/Chlo.h"
+
+using namespace mlir;
+using namespace mlir::chlo;
+
+void ChloDialect::addBroadcastOps() {
+  addOperations<
+#define GET_OP_LIST
+#include "shardonnay/dialect/chlo/Broadcast.cpp.inc"
+      >();
+}
+
+#define GET_OP_CLASSES
+#include "shardonnay/dialect/chlo/Broadcast.cpp.inc"
+
+/// The size of a dim of which `a` and `b` are parts: that which is not 1, or
+/// unknown if they can't be told to agree.
+static int64_t broadcastSize(int64_t a, int64_t b) {
+  if (a == 1 || b == 1)
+    return a == 1 ? b : a;
+  return a == b ? a : ShapedType::kDynamic;
+}
+
+/// The shape of the dims of `a` and `b`, aligned at the last.
+static SmallVector<int64_t> broadcastShape(ArrayRef<int64_t> a,
+                                           ArrayRef<int64_t> b) {
+  if (a.size() < b.size())
+    std::swap(a, b);
+  SmallVector<int64_t> shape(a);
+  for (auto [size, other] :
+       llvm::zip(MutableArrayRef(shape).take_back(b.size()), b))
+    size = broadcastSize(size, other);
+  return shape;
+}
+
+/// Dims that are not aligned at the last are left to who expands the op.
+static bool alignsAtLast(std::optional<ArrayRef<int64_t>> dims, int64_t rankA,
+                         int64_t rankB) {
+  if (!dims || dims->empty())
+    return true;
+  int64_t smaller = std::min(rankA, rankB), larger = std::max(rankA, rankB);
+  return llvm::equal(*dims, llvm::seq<int64_t>(larger - smaller, larger));
+}
+
+/// The element type of the results, given that of the operands.
+using ElementT = Type (*)(Type);
+
+static Type sameElement(Type element) { return element; }
+static Type boolElement(Type element) {
+  return IntegerType::get(element.getContext(), 1);
+}
+static Type complexElement(Type element) { return ComplexType::get(element); }
+
+template <typename AdaptorT>
+static LogicalResult inferBinary(std::optional<Location> location,
+                                 AdaptorT adaptor, SmallVectorImpl<Type> &types,
+                                 ElementT elementOf) {
+  auto lhs = cast<RankedTensorType>(adaptor.getLhs().getType());
+  auto rhs = cast<RankedTensorType>(adaptor.getRhs().getType());
+  if (lhs.getElementType() != rhs.getElementType())
+    return emitOptionalError(location,
+                             "expected operands of one element type, "
+                             "got ",
+                             lhs, " and ", rhs);
+  SmallVector<int64_t> shape = broadcastShape(lhs.getShape(), rhs.getShape());
+  if (!alignsAtLast(adaptor.getBroadcastDimensions(), lhs.getRank(),
+                    rhs.getRank()))
+    shape.assign(shape.size(), ShapedType::kDynamic);
+  types.push_back(
+      RankedTensorType::get(shape, elementOf(lhs.getElementType())));
+  return success();
+}
+
+LogicalResult BroadcastAddOp::inferReturnTypes(MLIRContext *,
+                                               std::optional<Location> location,
+                                               Adaptor adaptor,
+                                               SmallVectorImpl<Type> &types) {
+  return inferBinary(location, adaptor, types, sameElement);
+}
+
+LogicalResult BroadcastAndOp::inferReturnTypes(MLIRContext *,
+                                               std::optional<Location> location,
+                                               Adaptor adaptor,
+                                               SmallVectorImpl<Type> &types) {
+  return inferBinary(location, adaptor, types, sameElement);
+}
+
+LogicalResult BroadcastAtan2Op::inferReturnTypes(
+    MLIRContext *, std::optional<Location> location, Adaptor adaptor,
+    SmallVectorImpl<Type> &types) {
+  return inferBinary(location, adaptor, types, sameElement);
+}
+
+LogicalResult BroadcastDivOp::inferReturnTypes(MLIRContext *,
+                                               std::optional<Location> location,
+                                               Adaptor adaptor,
+                                               SmallVectorImpl<Type> &types) {
+  return inferBinary(location, adaptor, types, sameElement);
+}
+
+LogicalResult BroadcastMaxOp::inferReturnTypes(MLIRContext *,
+                                               std::optional<Location> location,
+                                               Adaptor adaptor,
+                                               SmallVectorImpl<Type> &types) {
+  return inferBinary(location, adaptor, types, sameElement);
+}
+
+LogicalResult BroadcastMinOp::inferReturnTypes(MLIRContext *,
+                                               std::optional<Location> location,
+                                               Adaptor adaptor,
+                                               SmallVectorImpl<Type> &types) {
+  return inferBinary(location, adaptor, types, sameElement);
+}
+
+LogicalResult BroadcastMulOp::inferReturnTypes(MLIRContext *,
+                                               std::optional<Location> location,
+                                               Adaptor adaptor,
+                                               SmallVectorImpl<Type> &types) {
+  return inferBinary(location, adaptor, types, sameElement);
+}
+
+LogicalResult BroadcastNextAfterOp::inferReturnTypes(
+    MLIRContext *, std::optional<Location> location, Adaptor adaptor,
+    SmallVectorImpl<Type> &types) {
+  return inferBinary(location, adaptor, types, sameElement);
+}
+
+LogicalResult BroadcastOrOp::inferReturnTypes(MLIRContext *,
+                                              std::optional<Location> location,
+                                              Adaptor adaptor,
+                                              SmallVectorImpl<Type> &types) {
+  return inferBinary(location, adaptor, types, sameElement);
+}
+
+LogicalResult BroadcastPolygammaOp::inferReturnTypes(
+    MLIRContext *, std::optional<Location> location, Adaptor adaptor,
+    SmallVectorImpl<Type> &types) {
+  return inferBinary(location, adaptor, types, sameElement);
+}
+
+LogicalResult BroadcastPowOp::inferReturnTypes(MLIRContext *,
+                                               std::optional<Location> location,
+                                               Adaptor adaptor,
+                                               SmallVectorImpl<Type> &types) {
+  return inferBinary(location, adaptor, types, sameElement);
+}
+
+LogicalResult BroadcastRemOp::inferReturnTypes(MLIRContext *,
+                                               std::optional<Location> location,
+                                               Adaptor adaptor,
+                                               SmallVectorImpl<Type> &types) {
+  return inferBinary(location, adaptor, types, sameElement);
+}
+
+LogicalResult BroadcastShiftLeftOp::inferReturnTypes(
+    MLIRContext *, std::optional<Location> location, Adaptor adaptor,
+    SmallVectorImpl<Type> &types) {
+  return inferBinary(location, adaptor, types, sameElement);
+}
+
+LogicalResult BroadcastShiftRightArithmeticOp::inferReturnTypes(
+    MLIRContext *, std::optional<Location> location, Adaptor adaptor,
+    SmallVectorImpl<Type> &types) {
+  return inferBinary(location, adaptor, types, sameElement);
+}
+
+LogicalResult BroadcastShiftRightLogicalOp::inferReturnTypes(
+    MLIRContext *, std::optional<Location> location, Adaptor adaptor,
+    SmallVectorImpl<Type> &types) {
+  return inferBinary(location, adaptor, types, sameElement);
+}
+
+LogicalResult BroadcastSubOp::inferReturnTypes(MLIRContext *,
+                                               std::optional<Location> location,
+                                               Adaptor adaptor,
+                                               SmallVectorImpl<Type> &types) {
+  return inferBinary(location, adaptor, types, sameElement);
+}
+
+LogicalResult BroadcastXorOp::inferReturnTypes(MLIRContext *,
+                                               std::optional<Location> location,
+                                               Adaptor adaptor,
+                                               SmallVectorImpl<Type> &types) {
+  return inferBinary(location, adaptor, types, sameElement);
+}
+
+LogicalResult BroadcastZetaOp::inferReturnTypes(
+    MLIRContext *, std::optional<Location> location, Adaptor adaptor,
+    SmallVectorImpl<Type> &types) {
+  return inferBinary(location, adaptor, types, sameElement);
+}
+
+LogicalResult BroadcastCompareOp::inferReturnTypes(
+    MLIRContext *, std::optional<Location> location, Adaptor adaptor,
+    SmallVectorImpl<Type> &types) {
+  return inferBinary(location, adaptor, types, boolElement);
+}
+
+LogicalResult BroadcastComplexOp::inferReturnTypes(
+    MLIRContext *, std::optional<Location> location, Adaptor adaptor,
+    SmallVectorImpl<Type> &types) {
+  return inferBinary(location, adaptor, types, complexElement);
+}
+
+LogicalResult BroadcastSelectOp::inferReturnTypes(
+    MLIRContext *, std::optional<Location> location, Adaptor adaptor,
+    SmallVectorImpl<Type> &types) {
+  auto pred = cast<RankedTensorType>(adaptor.getPred().getType());
+  auto onTrue = cast<RankedTensorType>(adaptor.getOnTrue().getType());
+  auto onFalse = cast<RankedTensorType>(adaptor.getOnFalse().getType());
+  if (onTrue.getElementType() != onFalse.getElementType())
+    return emitOptionalError(location,
+                             "expected to select from one element "
+                             "type, got ",
+                             onTrue, " and ", onFalse);
+  SmallVector<int64_t> shape = broadcastShape(
+      pred.getShape(), broadcastShape(onTrue.getShape(), onFalse.getShape()));
+  types.push_back(RankedTensorType::get(shape, onTrue.getElementType()));
+  return success();
+}
