@@ -17,23 +17,7 @@ add_compile_options(-Wall -Wextra -Wno-unused-parameter
                     -ffile-prefix-map=${CMAKE_SOURCE_DIR}=.)
 add_link_options(-fuse-ld=lld -Wl,--gc-sections -Wl,--exclude-libs,ALL)
 
-# The static archives of MLIR and of the part of LLVM that it needs. Naming the files, not the CMake targets, keeps
-# libLLVM.so out (Debian's targets would pull it in): tools start in 3 ms and the Python module shares no symbol.
-set(SHARDONNAY_LLVM_LIB_DIR ${LLVM_LIBRARY_DIR})
-file(GLOB SHARDONNAY_MLIR_ARCHIVES ${SHARDONNAY_LLVM_LIB_DIR}/libMLIR*.a)
-list(FILTER SHARDONNAY_MLIR_ARCHIVES EXCLUDE REGEX "Test|CAPI|Python")
-add_library(ShardonnayMLIR INTERFACE)
-target_link_libraries(ShardonnayMLIR INTERFACE
-  -Wl,--start-group ${SHARDONNAY_MLIR_ARCHIVES}
-  ${SHARDONNAY_LLVM_LIB_DIR}/libLLVMSupport.a
-  ${SHARDONNAY_LLVM_LIB_DIR}/libLLVMSupportLSP.a
-  ${SHARDONNAY_LLVM_LIB_DIR}/libLLVMDemangle.a
-  ${SHARDONNAY_LLVM_LIB_DIR}/libLLVMCore.a
-  ${SHARDONNAY_LLVM_LIB_DIR}/libLLVMRemarks.a
-  ${SHARDONNAY_LLVM_LIB_DIR}/libLLVMBitstreamReader.a
-  ${SHARDONNAY_LLVM_LIB_DIR}/libLLVMBinaryFormat.a
-  ${SHARDONNAY_LLVM_LIB_DIR}/libLLVMTargetParser.a
-  -Wl,--end-group z zstd pthread dl m)
+include(ShardonnayMLIR)
 
 # MLIR's headers, compiled once: parsing them is two thirds of a file's compile time. The .sum beside the result stands for
 # its contents in ccache's keys, so that clones share objects.
@@ -73,6 +57,7 @@ function(shardonnay_library name)
     target_compile_options(${name} PRIVATE "SHELL:-include-pch ${SHARDONNAY_PCH}")
     add_dependencies(${name} ShardonnayPch)
   endif()
+  target_include_directories(${name} INTERFACE $<INSTALL_INTERFACE:include>)
   target_link_libraries(${name} PUBLIC ${ARG_LINKS})
   if(TABLEGEN_OUTPUT)
     add_custom_target(${name}TableGen DEPENDS ${TABLEGEN_OUTPUT})
