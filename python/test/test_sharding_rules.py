@@ -1,5 +1,6 @@
 """Our factor rules, printed, against those of the sdy passes inside jaxlib, op by op."""
 
+import itertools
 import random
 import re
 import subprocess
@@ -29,8 +30,9 @@ def program(ops):
         arguments = ", ".join(f"%a{k}: {type}" for k, type in enumerate(operands))
         names = ", ".join(f"%a{k}" for k in range(len(operands)))
         properties = f"<{{{attributes}}}>" if attributes else ""
+        count = result.count("tensor<")
         functions.append(
-            f'func.func @f{i}({arguments}) {{ %r = "stablehlo.{name}"({names}) {properties} {region} : '
+            f'func.func @f{i}({arguments}) {{ %r:{count} = "stablehlo.{name}"({names}) {properties} {region} : '
             f"({', '.join(operands)}) -> {result}\n return }}"
         )
     return "\n".join(functions)
@@ -203,3 +205,92 @@ def test_scatter():
         attributes = f"scatter_dimension_numbers = {x.numbers('scatter', names)}"
         ops.append(call("scatter", attributes, operands, tensor(x.operand), region))
     check(ops)
+
+
+COMPARE = "%c = stablehlo.compare LT, %x0, %y0 : (tensor<f32>, tensor<f32>) -> tensor<i1> stablehlo.return %c : tensor<i1>"
+
+
+def several(type, count):
+    return f"({', '.join([type] * count)})"
+
+
+def sort(shape, count, dim):
+    arguments = ", ".join(f"%{side}{i}: tensor<f32>" for i in range(count) for side in "xy")
+    type = tensor(shape)
+    return call("sort", f"dimension = {dim} : i64", [type] * count, several(type, count), f"({{ ^bb0({arguments}): {COMPARE} }})")
+
+
+def test_sort():
+    rng = random.Random(5)
+    shapes = [[rng.choice([1, 4, 6]) for _ in range(rng.randint(1, 3))] for _ in range(60)]
+    check([sort(shape, rng.randint(1, 3), rng.randrange(len(shape))) for shape in shapes])
+
+
+def test_sort_of_a_dim_counted_from_the_end():
+    """jaxlib would cut it: where it counts from the front, it does as we do."""
+    text, same = program([sort([4, 6], 2, -1)]), program([sort([4, 6], 2, 1)])
+    assert jaxlib_rules(text) == ["([i, j], [i, j])->([i, j], [i, j]) {i=4, j=6}"]
+    assert our_rules(text) == jaxlib_rules(same)
+
+
+def test_matrices_and_transforms():
+    ops = []
+    for batch in ([], [2], [1, 3]):
+        matrix, right, left = tensor([*batch, 4, 4]), tensor([*batch, 4, 5]), tensor([*batch, 5, 4])
+        ops.append(call("cholesky", "lower = true", [matrix], matrix))
+        for (side, other), form in itertools.product((("true", right), ("false", left)), ("NO_TRANSPOSE", "TRANSPOSE")):
+            attributes = (
+                f"left_side = {side}, lower = true, unit_diagonal = false, transpose_a = #stablehlo<transpose {form}>"
+            )
+            ops.append(call("triangular_solve", attributes, [matrix, other], other))
+        for kind, dims, half in (("RFFT", [6, 8], 5), ("RFFT", [8], 5), ("RFFT", [1], 1), ("RFFT", [2], 2)):
+            lengths = ", ".join(map(str, dims))
+            attributes = "fft_type = #stablehlo<fft_type {}>, fft_length = array<i64: {}>"
+            real, spectrum = [*batch, *dims], tensor([*batch, *dims[:-1], half], "complex<f32>")
+            ops.append(call("fft", attributes.format(kind, lengths), [tensor(real)], spectrum))
+            ops.append(call("fft", attributes.format("IRFFT", lengths), [spectrum], tensor(real)))
+            whole = tensor(real, "complex<f32>")
+            ops += [call("fft", attributes.format(name, lengths), [whole], whole) for name in ("FFT", "IFFT")]
+    check(ops)
+
+
+def test_random_bits():
+    check([
+        call("rng_bit_generator", "rng_algorithm = #stablehlo<rng_algorithm DEFAULT>", [tensor([2], "ui64")],
+             f"({tensor([2], 'ui64')}, {tensor(shape, 'ui32')})")
+        for shape in ([], [4], [4, 6], [1, 3, 5])
+    ])
+
+
+def custom_call(target, operands, results):
+    return call("custom_call", f'call_target_name = "{target}"', operands, f"({', '.join(results)})")
+
+
+def test_custom_calls():
+    x, scalar = tensor([2, 4, 6]), tensor([])
+    ops = [
+        custom_call(target, [x] * operands, [x] * results)
+        for target in ("annotate_device_placement", "InspectSharding", "LayoutConstraint", "MoveToDevice", "MoveToHost",
+                       "X64Combine", "X64SplitHigh", "X64SplitLow", "mhlo.erf", "no_such_target")
+        for operands in (1, 2) for results in (1, 2)
+    ]
+    ops += [custom_call("mhlo.topk", [x], [tensor([2, 4, 3])] * count) for count in (1, 2)]
+    ops.append(custom_call("Qr", [tensor([3, 5, 4])], [tensor([3, 5, 4]), tensor([3, 4])]))
+    householder = [tensor([3, 5, 4]), tensor([3, 4])]
+    ops.append(custom_call("ProductOfElementaryHouseholderReflectors", householder, [tensor([3, 5, 4])]))
+    check(ops)
+
+
+def test_custom_calls_that_jaxlib_would_cut():
+    """A selection among pieces is not one among all, nor is a matrix made of the parts of its pieces."""
+    x, best, scalar = tensor([2, 4, 6]), tensor([2, 4, 3]), tensor([])
+    ops = [custom_call(target, [x, x, scalar, scalar], [best, best]) for target in ("ApproxTopK", "PartialReduce")]
+    ops.append(custom_call("Eigh", [tensor([3, 4, 4])], [tensor([3, 4, 4]), tensor([3, 4])]))
+    selection = "([i, j, k], [i, j, k], [], [])->([i, j, l], [i, j, l]) {i=2, j=4, k=6, l=3}"
+    assert jaxlib_rules(program(ops)) == [
+        *[selection + " need_replication={l} blocked_propagation={l}"] * 2, "([i, j, k])->([i, j, k], [i, k]) {i=3, j=4, k=4}"
+    ]
+    assert our_rules(program(ops)) == [
+        *[selection + " need_replication={k, l} blocked_propagation={k, l}"] * 2,
+        "([i, j, k])->([i, j, k], [i, l]) {i=3, j=4, k=4, l=4} need_replication={j, k, l}",
+    ]

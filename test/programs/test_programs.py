@@ -1,6 +1,6 @@
 """Programs that JAX prints: we parse them, and print what jaxlib prints; it parses what we print.
 
-The ops that no program has are in `never_printed.mlir`; together they are all ops that jaxlib's dialects know.
+The ops that no program has are in `never_printed.txt`; together they are all ops that jaxlib's dialects know.
 """
 
 import functools
@@ -20,7 +20,7 @@ from jaxlib.mlir.dialects import _chlo_ops_gen, _stablehlo_ops_gen
 
 HERE = Path(__file__).resolve().parent
 SDY_OPT = HERE.parents[1] / "build/bin/sdy-opt"
-BY_HAND = [part for part in (HERE / "never_printed.mlir").read_text().split("// -----\n")]
+BY_HAND = [part for part in (HERE / "never_printed.txt").read_text().split("// -----\n")]
 
 
 def ours(text, *options):

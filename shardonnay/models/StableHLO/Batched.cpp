@@ -64,22 +64,26 @@ static std::optional<FactorRule> choleskyRule(CholeskyOp op) {
 }
 
 /// The matrices are a * x = b, with a of [n, m], b of [n, c], x of [m, c]; from
-/// the right, x * a = b with b of [r, m], a of [n, m], x of [r, n].
+/// the right, x * a = b with b of [r, m], a of [n, m], x of [r, n]. A
+/// transposed operand has the dims of `a` the other way round.
 static std::optional<FactorRule> triangularSolveRule(TriangularSolveOp op) {
   ArrayRef<int64_t> b = shapeOf(op.getB());
   int64_t rank = b.size(), row = rank - 2, column = rank - 1;
   constexpr auto kWhole = FactorKind::NeedReplication;
+  int64_t n = row, m = column;
+  if (op.getTransposeA() != Transpose::NO_TRANSPOSE)
+    std::swap(n, m);
   FactorRuleBuilder builder({rank, rank}, {rank});
   for (int64_t dim = 0; dim < row; ++dim)
     builder.add(b[dim], {dim, dim}, {dim});
   if (op.getLeftSide()) {
-    builder.add(b[row], {row, row}, {-1}, kWhole);
+    builder.add(b[row], {n, row}, {-1}, kWhole);
     builder.add(b[column], {-1, column}, {column}, kWhole);
-    builder.add(b[row], {column, -1}, {row}, kWhole);
+    builder.add(b[row], {m, -1}, {row}, kWhole);
   } else {
     builder.add(b[row], {-1, row}, {row}, kWhole);
-    builder.add(b[column], {column, column}, {-1}, kWhole);
-    builder.add(b[column], {row, -1}, {column}, kWhole);
+    builder.add(b[column], {m, column}, {-1}, kWhole);
+    builder.add(b[column], {n, -1}, {column}, kWhole);
   }
   return builder.build();
 }

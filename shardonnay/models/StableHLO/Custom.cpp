@@ -126,12 +126,21 @@ static std::optional<FactorRule> selectionRule(CustomCallOp op) {
       return operand.empty() ? -1 : dim;
     });
     SmallVector<int64_t> resultDims(results.size(), dim);
-    bool isSelected = from == to ? dim == rank - 1 : from[dim] != to[dim];
-    if (isSelected)
-      builder.add(from[dim], dims, resultDims, FactorKind::NeedReplication,
-                  ReductionKind::Sum, /*blocked=*/true);
-    else
+    if (from == to ? dim != rank - 1 : from[dim] == to[dim]) {
       builder.add(from[dim], dims, resultDims);
+      continue;
+    }
+    auto addWhole = [&](int64_t size, ArrayRef<int64_t> operands,
+                        ArrayRef<int64_t> results) {
+      builder.add(size, operands, results, FactorKind::NeedReplication,
+                  ReductionKind::Sum, /*blocked=*/true);
+    };
+    if (op.getCallTargetName() == "mhlo.topk") {
+      addWhole(from[dim], dims, resultDims);
+      continue;
+    }
+    addWhole(from[dim], dims, SmallVector<int64_t>(results.size(), -1));
+    addWhole(to[dim], SmallVector<int64_t>(operands.size(), -1), resultDims);
   }
   return builder.build();
 }
