@@ -15,7 +15,10 @@ endif()
 add_compile_options(-Wall -Wextra -Wno-unused-parameter
                     -ffunction-sections -fdata-sections
                     -ffile-prefix-map=${CMAKE_SOURCE_DIR}=.)
-add_link_options(-fuse-ld=lld -Wl,--gc-sections -Wl,--exclude-libs,ALL)
+add_link_options(-fuse-ld=lld -Wl,--gc-sections)
+if(NOT SHARDONNAY_FUZZ) # a sanitizer's own malloc must be seen by libstdc++.so
+  add_link_options(-Wl,--exclude-libs,ALL)
+endif()
 
 include(ShardonnayMLIR)
 

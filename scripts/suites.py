@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """What scripts/check runs: [--long] [SUITE ...]
 
-Suites, in order: format tidy layout docs unit lit python e2e; all of them by default. A suite that ran nothing has failed. The
-last line is the sum: `N passed, N failed`.
+Suites, in order: format tidy layout docs unit lit python programs e2e fuzz; all of them by default, fuzz with --long only. A
+suite that ran nothing has failed. The last line is the sum: `N passed, N failed`.
 
---long  tidy on every file, property tests with 20 times the cases, the tests marked `long`.
+--long  tidy on every file, property tests with 20 times the cases, the tests marked `long`, fuzz.
 """
 
 import argparse
@@ -158,6 +158,14 @@ def pytest(folder, options):
     return junit(status, [results] if results.exists() else [])
 
 
+def check_fuzz(options):
+    """A minute for each fuzzer."""
+    status, text = output_of("scripts/fuzz", "60")
+    print(text, end="")
+    passed, failed = text.count(" ok\n"), text.count(" FAILED\n")
+    return passed, failed or int(status != 0)
+
+
 SUITES = {
     "format": check_format,
     "tidy": check_tidy,
@@ -166,7 +174,9 @@ SUITES = {
     "unit": check_unit,
     "lit": check_lit,
     "python": lambda options: pytest("python/test", options),
+    "programs": lambda options: pytest("test/programs", options),
     "e2e": lambda options: pytest("test/e2e", options),
+    "fuzz": check_fuzz,
 }
 
 
@@ -177,7 +187,7 @@ def main():
     options = parser.parse_args()
     RESULTS.mkdir(exist_ok=True)
     total_passed = total_failed = 0
-    for name in options.suites or SUITES:
+    for name in options.suites or [name for name in SUITES if name != "fuzz" or options.long]:
         print(f"-- check: {name}", flush=True)
         start = time.monotonic()
         passed, failed = SUITES[name](options)
