@@ -212,18 +212,8 @@ FailureOr<Value> Emitter::build(spmd::CollectivePermuteOp op) {
 }
 
 FailureOr<Value> Emitter::build(spmd::FetchWindowOp op) {
-  WindowProblem problem;
-  if (op.getMeshAttr()) {
-    sdy::MeshAttr mesh = meshOf(op);
-    problem.mesh = toMesh(mesh);
-    problem.axes = toAxisList(op.cutAxes(), mesh);
-    problem.windowAxes = toAxisList(op.countingAxes(), mesh);
-  }
-  problem.localSize = op.getTensor().getType().getDimSize(op.getDim());
-  problem.globalSize = op.getGlobalSize();
-  problem.start = op.getStart();
-  problem.step = op.getStep();
-  problem.size = op.getSize();
+  WindowProblem problem = spmd::getWindowProblem(
+      op, op.getMeshAttr() ? meshOf(op) : sdy::MeshAttr());
   return emitWindow(builder, op.getLoc(), op.getTensor(), op.getDim(), problem,
                     op.getFill(), channel);
 }

@@ -38,7 +38,6 @@ public:
   Value run(Value tensor);
 
 private:
-  bool isEmpty() const;
   bool isOneWindow() const { return problem.windowAxes.numShards() == 1; }
   RankedTensorType resized(int64_t size) const {
     SmallVector<int64_t> shape(type.getShape());
@@ -76,13 +75,6 @@ private:
   Value fill;
   stablehlo::ChannelHandleAttr channel;
 };
-
-bool WindowEmitter::isEmpty() const {
-  for (int64_t w = 0; w < problem.windowAxes.numShards(); ++w)
-    if (!problem.inside(w).empty())
-      return false;
-  return true;
-}
 
 Value WindowEmitter::scalar(int64_t value, Type element) {
   auto scalarType = RankedTensorType::get({}, element);
@@ -225,11 +217,11 @@ Value WindowEmitter::mask(Value window) {
   auto scalarType = RankedTensorType::get({}, element);
   if (index.getType() != scalarType)
     index = stablehlo::ConvertOp::create(builder, loc, scalarType, index);
-  Value origin = stablehlo::AddOp::create(
-      builder, loc,
-      stablehlo::MulOp::create(builder, loc, index,
-                               scalar(problem.step, element)),
-      scalar(problem.start, element));
+  Value origin = stablehlo::MulOp::create(builder, loc, index,
+                                          scalar(problem.step, element));
+  if (problem.start != 0)
+    origin = stablehlo::AddOp::create(builder, loc, origin,
+                                      scalar(problem.start, element));
   auto positionsType = RankedTensorType::get({problem.size}, element);
   Value positions = stablehlo::AddOp::create(
       builder, loc, stablehlo::IotaOp::create(builder, loc, positionsType, 0),
@@ -250,7 +242,7 @@ Value WindowEmitter::mask(Value window) {
 }
 
 Value WindowEmitter::run(Value tensor) {
-  if (isEmpty())
+  if (problem.isEmpty())
     return broadcast(fillOrZero(), resized(problem.size), {});
   WindowPlan plan = planWindows(problem);
   if (plan.gathers)

@@ -31,6 +31,7 @@ struct Collective {
   llvm::StringRef reduction;
   SourceLocation source;
   RankedTensorType operand, result;
+  int64_t count = 1;
   int64_t bytes = 0;
   /// Why it is there; "" if nobody said.
   std::string cause;
@@ -75,10 +76,15 @@ sdy::AxisRefListAttr axesOf(SpmdOp op, sdy::MeshAttr) {
   return op.getAxes();
 }
 
+sdy::AxisRefListAttr axesOf(spmd::FetchWindowOp op, sdy::MeshAttr) {
+  return op.getAxesAttr();
+}
+
+/// All but the bytes.
 template <typename SpmdOp>
-Collective read(SpmdOp op, CollectiveKind kind, llvm::StringRef reduction) {
+Collective readAlike(SpmdOp op, sdy::MeshAttr mesh, CollectiveKind kind,
+                     llvm::StringRef reduction) {
   Collective collective;
-  sdy::MeshAttr mesh = sdy::getMeshOp(op, op.getMeshAttr()).getMesh();
   collective.kind = kind;
   collective.axes = axesOf(op, mesh);
   collective.reduction = reduction;
@@ -87,9 +93,34 @@ Collective read(SpmdOp op, CollectiveKind kind, llvm::StringRef reduction) {
   collective.result = cast<RankedTensorType>(op->getResult(0).getType());
   if (auto cause = op->template getAttrOfType<StringAttr>(sdy::kCauseAttr))
     collective.cause = cause.str();
+  return collective;
+}
+
+template <typename SpmdOp>
+Collective read(SpmdOp op, CollectiveKind kind, llvm::StringRef reduction) {
+  sdy::MeshAttr mesh = sdy::getMeshOp(op, op.getMeshAttr()).getMesh();
+  Collective collective = readAlike(op, mesh, kind, reduction);
   int64_t groupSize = toAxisList(collective.axes.getValue(), mesh).numShards();
   collective.bytes =
       collectiveCost(kind, groupSize, byteSize(collective.operand)).bytes;
+  return collective;
+}
+
+/// The permutes, or the gather, that a window is fetched by.
+std::optional<Collective> readWindow(spmd::FetchWindowOp op) {
+  if (op.cutAxes().empty())
+    return std::nullopt;
+  sdy::MeshAttr mesh = sdy::getMeshOp(op, op.getMeshAttr()).getMesh();
+  WindowProblem problem = spmd::getWindowProblem(op, mesh);
+  WindowPlan plan = planWindows(problem);
+  if (plan.numCollectives() == 0)
+    return std::nullopt;
+  Collective collective = readAlike(
+      op, mesh,
+      plan.gathers ? CollectiveKind::AllGather : CollectiveKind::Permute, "");
+  collective.count = plan.numCollectives();
+  collective.bytes =
+      byteSize(collective.operand) / problem.localSize * plan.received(problem);
   return collective;
 }
 
@@ -111,6 +142,7 @@ std::optional<Collective> readCollective(Operation *op) {
       .Case([](spmd::ReduceScatterOp op) {
         return read(op, CollectiveKind::ReduceScatter, toString(op.getKind()));
       })
+      .Case([](spmd::FetchWindowOp op) { return readWindow(op); })
       .Default([](Operation *) { return std::nullopt; });
 }
 
@@ -158,8 +190,9 @@ json::Value buildReport(ModuleOp module, const ReportBaseline &baseline) {
     if (!collective)
       return;
     CollectiveGroup &group = groups[collective->key()];
-    if (group.count++ == 0)
+    if (group.count == 0)
       group.first = *collective;
+    group.count += collective->count;
     group.bytes += collective->bytes;
     bytes += collective->bytes;
   });

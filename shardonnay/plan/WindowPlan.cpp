@@ -14,6 +14,7 @@
 
 #include "shardonnay/plan/WindowPlan.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Sequence.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace shardonnay {
@@ -22,6 +23,11 @@ Interval WindowProblem::inside(int64_t window) const {
   int64_t from = std::max<int64_t>(windowStart(window), 0);
   int64_t to = std::min(windowStart(window) + size, globalSize);
   return from < to ? Interval{from, to} : Interval{};
+}
+
+bool WindowProblem::isEmpty() const {
+  return llvm::all_of(llvm::seq<int64_t>(0, windowAxes.numShards()),
+                      [&](int64_t window) { return inside(window).empty(); });
 }
 
 bool WindowProblem::leavesLow() const {
@@ -41,6 +47,13 @@ int64_t WindowPlan::received(const WindowProblem &problem) const {
     sum += static_cast<int64_t>(piece.rounds.size()) *
            (piece.part.limit - piece.part.start);
   return sum;
+}
+
+int64_t WindowPlan::numCollectives() const {
+  int64_t count = gathers;
+  for (const WindowPiece &piece : pieces)
+    count += piece.rounds.size();
+  return count;
 }
 
 namespace {
@@ -174,13 +187,6 @@ void Planner::findTransfers() {
       }
 }
 
-int64_t numCollectives(const WindowPlan &plan) {
-  int64_t count = plan.gathers;
-  for (const WindowPiece &piece : plan.pieces)
-    count += piece.rounds.size();
-  return count;
-}
-
 /// On the gathered tensor, which is one shard.
 WindowPlan planGathered(const WindowProblem &problem) {
   WindowProblem whole = problem;
@@ -194,8 +200,10 @@ WindowPlan planGathered(const WindowProblem &problem) {
 } // namespace
 
 WindowPlan planWindows(const WindowProblem &problem) {
+  if (problem.isEmpty())
+    return {};
   auto price = [&](const WindowPlan &plan) {
-    return std::make_pair(plan.received(problem), numCollectives(plan));
+    return std::make_pair(plan.received(problem), plan.numCollectives());
   };
   WindowPlan best = planGathered(problem);
   if (!best.gathers)

@@ -47,6 +47,8 @@ struct WindowProblem {
   int64_t windowStart(int64_t window) const { return start + step * window; }
   /// The positions of a window that exist; empty with start = limit = 0.
   Interval inside(int64_t window) const;
+  /// No window has anything of the dim.
+  bool isEmpty() const;
   /// Some window begins before 0; some ends behind globalSize.
   bool leavesLow() const;
   bool leavesHigh() const;
@@ -76,9 +78,11 @@ struct WindowPlan {
 
   /// Elements of the dim that a device receives at most.
   int64_t received(const WindowProblem &problem) const;
+  int64_t numCollectives() const;
 };
 
-/// The plan that receives least; of equals the one with fewer collectives.
+/// The plan that receives least; of equals the one with fewer collectives. No
+/// pieces and offsets if the problem is empty.
 WindowPlan planWindows(const WindowProblem &problem);
 
 } // namespace shardonnay

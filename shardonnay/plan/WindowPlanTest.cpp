@@ -62,6 +62,8 @@ std::vector<Data> play(const WindowPiece &piece,
 }
 
 void check(const WindowProblem &problem) {
+  if (problem.isEmpty())
+    return;
   WindowPlan plan = planWindows(problem);
   std::vector<Data> data = held(problem);
   if (plan.gathers)

@@ -244,3 +244,19 @@ LogicalResult FetchWindowOp::verify() {
   shape[getDim()] = size;
   return expectShape(*this, shape);
 }
+
+shardonnay::WindowProblem mlir::spmd::getWindowProblem(FetchWindowOp op,
+                                                       sdy::MeshAttr mesh) {
+  shardonnay::WindowProblem problem;
+  if (mesh) {
+    problem.mesh = sdy::toMesh(mesh);
+    problem.axes = sdy::toAxisList(op.cutAxes(), mesh);
+    problem.windowAxes = sdy::toAxisList(op.countingAxes(), mesh);
+  }
+  problem.localSize = op.getTensor().getType().getDimSize(op.getDim());
+  problem.globalSize = op.getGlobalSize();
+  problem.start = op.getStart();
+  problem.step = op.getStep();
+  problem.size = op.getSize();
+  return problem;
+}

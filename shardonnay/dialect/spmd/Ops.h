@@ -16,10 +16,19 @@
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "shardonnay/dialect/sdy/Attributes.h"
+#include "shardonnay/plan/WindowPlan.h"
 
 #include "shardonnay/dialect/spmd/Dialect.h.inc"
 
 #define GET_OP_CLASSES
 #include "shardonnay/dialect/spmd/Ops.h.inc"
+
+namespace mlir::spmd {
+
+/// What `op` asks for; `mesh` is the one that it names, null if it names none.
+shardonnay::WindowProblem getWindowProblem(FetchWindowOp op,
+                                           sdy::MeshAttr mesh);
+
+} // namespace mlir::spmd
 
 #endif // SHARDONNAY_DIALECT_SPMD_OPS_H

@@ -28,7 +28,7 @@ def Spmd_Dialect : Dialect {
 }
 
 class Spmd_Op<string mnemonic, list<Trait> traits = []>
-    : Op<Spmd_Dialect, mnemonic, [Pure] # traits> {
+    : Op<Spmd_Dialect, mnemonic, [Pure]#traits> {
   let hasVerifier = 1;
 }
 
@@ -56,7 +56,7 @@ def Spmd_AllSliceOp : Spmd_Op<"all_slice"> {
     ```
   }];
   let arguments = (ins AnyStaticShapeTensor:$tensor, I64Attr:$dim,
-                       FlatSymbolRefAttr:$mesh, Sdy_AxisRefList:$axes);
+      FlatSymbolRefAttr:$mesh, Sdy_AxisRefList:$axes);
   let results = (outs AnyStaticShapeTensor:$result);
   let assemblyFormat = [{
     $tensor `dim` `` `=` `` $dim $mesh $axes attr-dict
@@ -73,7 +73,7 @@ def Spmd_AllGatherOp : Spmd_Op<"all_gather"> {
     ```
   }];
   let arguments = (ins AnyStaticShapeTensor:$tensor, I64Attr:$dim,
-                       FlatSymbolRefAttr:$mesh, Sdy_AxisRefList:$axes);
+      FlatSymbolRefAttr:$mesh, Sdy_AxisRefList:$axes);
   let results = (outs AnyStaticShapeTensor:$result);
   let assemblyFormat = [{
     $tensor `dim` `` `=` `` $dim $mesh $axes attr-dict
@@ -94,8 +94,7 @@ def Spmd_AllToAllOp : Spmd_Op<"all_to_all"> {
     ```
   }];
   let arguments = (ins AnyStaticShapeTensor:$tensor, I64Attr:$split_dim,
-                       I64Attr:$concat_dim, FlatSymbolRefAttr:$mesh,
-                       Sdy_AxisRefList:$axes);
+      I64Attr:$concat_dim, FlatSymbolRefAttr:$mesh, Sdy_AxisRefList:$axes);
   let results = (outs AnyStaticShapeTensor:$result);
   let assemblyFormat = [{
     $tensor `split_dim` `` `=` `` $split_dim `concat_dim` `` `=` `` $concat_dim
@@ -117,8 +116,8 @@ def Spmd_CollectivePermuteOp
     ```
   }];
   let arguments = (ins AnyStaticShapeTensor:$tensor,
-                       Sdy_ListOfAxisRefLists:$source,
-                       Sdy_ListOfAxisRefLists:$target, FlatSymbolRefAttr:$mesh);
+      Sdy_ListOfAxisRefLists:$source, Sdy_ListOfAxisRefLists:$target,
+      FlatSymbolRefAttr:$mesh);
   let results = (outs AnyStaticShapeTensor:$result);
   let assemblyFormat = [{
     $tensor $source `->` $target $mesh attr-dict `:` type($result)
@@ -134,9 +133,9 @@ def Spmd_AllReduceOp : Spmd_Op<"all_reduce", [SameOperandsAndResultType]> {
     ```
   }];
   let arguments = (ins AnyStaticShapeTensor:$tensor, FlatSymbolRefAttr:$mesh,
-                       Sdy_AxisRefList:$axes,
-                       DefaultValuedOptionalAttr<Sdy_ReductionKind,
-                           "::shardonnay::ReductionKind::Sum">:$kind);
+      Sdy_AxisRefList:$axes,
+      DefaultValuedOptionalAttr<Sdy_ReductionKind,
+                                "::shardonnay::ReductionKind::Sum">:$kind);
   let results = (outs AnyStaticShapeTensor:$result);
   let assemblyFormat = [{
     `` custom<OptionalReductionKind>($kind) $tensor $mesh $axes attr-dict
@@ -153,9 +152,9 @@ def Spmd_ReduceScatterOp : Spmd_Op<"reduce_scatter"> {
     ```
   }];
   let arguments = (ins AnyStaticShapeTensor:$tensor, I64Attr:$dim,
-                       FlatSymbolRefAttr:$mesh, Sdy_AxisRefList:$axes,
-                       DefaultValuedOptionalAttr<Sdy_ReductionKind,
-                           "::shardonnay::ReductionKind::Sum">:$kind);
+      FlatSymbolRefAttr:$mesh, Sdy_AxisRefList:$axes,
+      DefaultValuedOptionalAttr<Sdy_ReductionKind,
+                                "::shardonnay::ReductionKind::Sum">:$kind);
   let results = (outs AnyStaticShapeTensor:$result);
   let assemblyFormat = [{
     `` custom<OptionalReductionKind>($kind) $tensor `dim` `` `=` `` $dim $mesh
@@ -191,11 +190,11 @@ def Spmd_FetchWindowOp : Spmd_Op<"fetch_window"> {
     ```
   }];
   let arguments = (ins AnyStaticShapeTensor:$tensor,
-                       Optional<AnyStaticShapeTensor>:$fill, I64Attr:$dim,
-                       I64Attr:$global_size, I64Attr:$start, I64Attr:$step,
-                       I64Attr:$size, OptionalAttr<FlatSymbolRefAttr>:$mesh,
-                       OptionalAttr<Sdy_AxisRefList>:$axes,
-                       OptionalAttr<Sdy_AxisRefList>:$window_axes);
+      Optional<AnyStaticShapeTensor>:$fill, I64Attr:$dim, I64Attr:$global_size,
+      I64Attr:$start, I64Attr:$step, I64Attr:$size,
+      OptionalAttr<FlatSymbolRefAttr>:$mesh,
+      OptionalAttr<Sdy_AxisRefList>:$axes,
+      OptionalAttr<Sdy_AxisRefList>:$window_axes);
   let results = (outs AnyStaticShapeTensor:$result);
   let assemblyFormat = [{
     $tensor `dim` `` `=` `` $dim `global_size` `` `=` `` $global_size

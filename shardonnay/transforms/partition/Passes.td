@@ -27,7 +27,11 @@ def PartitionToLocalPass : Pass<"sdy-partition-to-local", "::mlir::ModuleOp"> {
     donation (`tf.aliasing_output`) between values whose local types differ is
     dropped with a remark.
 
-    A dim that its axes do not divide is refused.
+    A dim of size n that is cut p ways has the local size ceil(n / p); behind
+    position n stands anything. Reductions over such a dim fill it with the
+    combiner's neutral element first; where pieces do not nest (10 rows are 5
+    and 5 on two devices, but 3, 3, 3 and 1 on four) a collective is accompanied
+    by an `spmd.fetch_window` that moves the few rows between.
 
     ```mlir
     func.func @main(
