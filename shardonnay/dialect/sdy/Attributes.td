@@ -262,7 +262,7 @@ def Sdy_AxisToPropagationDetails
                         "EdgeValueRefAttr":$source,
                         ArrayRefParameter<"EdgeValueRefAttr">:$targets);
   let assemblyFormat =
-      "`{` $axis_name `=` $source `->` custom<EdgeValueRefs>($targets) `}`";
+      "`{` $axis_name `=` `` $source `->` custom<EdgeValueRefs>($targets) `}`";
 }
 
 def Sdy_PropagationOneStep

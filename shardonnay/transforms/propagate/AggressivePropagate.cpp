@@ -11,8 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardonnay/transforms/propagate/ModuleGraph.h"
 #include "shardonnay/transforms/propagate/Passes.h"
+#include "shardonnay/transforms/propagate/PropagationRun.h"
 
 namespace shardonnay {
 
@@ -26,11 +26,16 @@ struct AggressivePropagatePass
 
 protected:
   void runOnOperation() override {
-    ModuleGraph module = ModuleGraph::read(getOperation());
-    propagate(module.graph, strategy);
-    module.write();
-    if (keepShardingRules)
-      writeRuleAttributes(getOperation());
+    PropagationRunOptions options;
+    options.keepShardingRules = keepShardingRules;
+    options.origins = debugShardingOrigins;
+    options.edges = debugPropagationEdgeSharding;
+    options.remarksFile = remarksFile;
+    auto propagate = [&](PropagationGraph &graph, PropagationSink *sink) {
+      shardonnay::propagate(graph, strategy, sink);
+    };
+    if (failed(runPropagation(getOperation(), options, propagate)))
+      signalPassFailure();
   }
 };
 } // namespace

@@ -50,24 +50,96 @@ AxisList candidateAxes(const FactorRule &rule,
   return candidate;
 }
 
-/// Cuts `axes` before the first that the tensor of `row` uses otherwise than
-/// for `factor`. `replicated` and `unreduced` speak only of axes that the
-/// tensor might take, so they count only if it has the factor.
-static void cutConflicts(const TensorProjection &row, int32_t factor,
-                         AxisList &axes) {
-  auto cutBefore = [&](const AxisList &used) {
-    if (!used.empty())
-      axes = axes.prefixWithoutOverlap(used);
-  };
-  for (auto [other, cell] : llvm::enumerate(row.factors)) {
-    if (static_cast<int32_t>(other) != factor)
-      cutBefore(cell.axes);
-    cutBefore(cell.overflow);
+namespace {
+/// Cuts what a factor offers down to what tensors can take, and says why.
+class Cutter {
+public:
+  Cutter(const FactorRule &rule, llvm::ArrayRef<TensorProjection> rows,
+         int32_t factor, AxisList offered, RefusalLog log)
+      : rule(rule), rows(rows), factor(factor), axes(std::move(offered)),
+        log(log) {}
+
+  const AxisList &left() const { return axes; }
+
+  /// Before the first axis that `tensor` uses otherwise than for the factor.
+  /// `replicated` and `unreduced` speak only of axes that the tensor might
+  /// take, so they count only if it has the factor.
+  void cutConflicts(int32_t tensor) {
+    const TensorProjection &row = rows[tensor];
+    for (auto [other, cell] : llvm::enumerate(row.factors)) {
+      if (static_cast<int32_t>(other) != factor)
+        cutBefore(cell.axes, RefusalReason::UsedByFactor, tensor, other);
+      cutBefore(cell.overflow, RefusalReason::UsedByFactor, tensor, other);
+    }
+    if (!row.factors[factor].present)
+      return;
+    cutBefore(row.replicated, RefusalReason::Replicated, tensor);
+    cutBefore(row.unreduced, RefusalReason::Unreduced, tensor);
   }
-  if (!row.factors[factor].present)
-    return;
-  cutBefore(row.replicated);
-  cutBefore(row.unreduced);
+
+  void cutToDivisor(int32_t tensor) {
+    if (!rows[tensor].factors[factor].minorMost)
+      cutTo(axes.prefixDividing(rule.factors[factor].size),
+            RefusalReason::DoesNotDivide, tensor);
+  }
+
+  void cutTo(const AxisList &prefix, RefusalReason reason, int32_t tensor,
+             int32_t otherFactor = -1) {
+    AxisList rest = axes.commonPrefix(prefix);
+    if (log && rest != axes)
+      cuts.push_back({reason, factor, tensor, axes, rest, tensor, otherFactor});
+    axes = std::move(rest);
+  }
+
+  /// `tensor` has seen all cuts that count for it.
+  void report(int32_t tensor) {
+    if (!log)
+      return;
+    const AxisList &own = rows[tensor].factors[factor].axes;
+    for (const Refusal &cut : cuts)
+      if (!cut.wanted.isPrefixOf(own)) {
+        log->push_back(cut);
+        log->back().tensor = tensor;
+      }
+  }
+
+private:
+  void cutBefore(const AxisList &used, RefusalReason reason, int32_t tensor,
+                 int32_t otherFactor = -1) {
+    if (!used.empty())
+      cutTo(axes.prefixWithoutOverlap(used), reason, tensor, otherFactor);
+  }
+
+  const FactorRule &rule;
+  llvm::ArrayRef<TensorProjection> rows;
+  int32_t factor;
+  AxisList axes;
+  RefusalLog log;
+  llvm::SmallVector<Refusal, 0> cuts;
+};
+} // namespace
+
+/// Tells of axes of a tensor that are no part of the candidate because another
+/// tensor has others.
+static void reportDisagreement(llvm::ArrayRef<TensorProjection> rows,
+                               int32_t factor, const AxisList &candidate,
+                               RefusalLog log) {
+  int32_t numRows = rows.size();
+  auto cell = [&](int32_t row) -> const FactorSharding & {
+    return rows[row].factors[factor];
+  };
+  for (int32_t other : llvm::seq(numRows)) {
+    const AxisList &lost = cell(other).axes;
+    if (!cell(other).present || lost.isPrefixOf(candidate))
+      continue;
+    for (int32_t tensor : llvm::seq(numRows)) {
+      const AxisList &own = cell(tensor).axes;
+      if (cell(tensor).present && !own.empty() && !own.isPrefixOf(lost) &&
+          !lost.isPrefixOf(own))
+        log->push_back({RefusalReason::Disagreement, factor, tensor, lost,
+                        lost.commonPrefix(own), other});
+    }
+  }
 }
 
 static bool mayGrow(const FactorSharding &cell) {
@@ -80,23 +152,35 @@ static void grow(FactorSharding &cell, const AxisList &axes) {
     cell.axes = axes;
 }
 
+static RefusalReason whyNoGrowth(const FactorSharding &cell) {
+  return cell.closed ? RefusalReason::Closed : RefusalReason::Overflow;
+}
+
 void propagateBasic(const FactorRule &rule,
                     llvm::ArrayRef<Direction> directions,
-                    llvm::MutableArrayRef<TensorProjection> rows) {
+                    llvm::MutableArrayRef<TensorProjection> rows,
+                    RefusalLog log) {
   for (auto [factor, direction] : llvm::enumerate(directions)) {
-    AxisList axes = candidateAxes(rule, rows, factor, direction);
-    if (axes.empty())
+    AxisList candidate = candidateAxes(rule, rows, factor, direction);
+    if (log)
+      reportDisagreement(rows, factor, candidate, log);
+    if (candidate.empty())
       continue;
-    for (const TensorProjection &row : rows) {
+    Cutter cutter(rule, rows, factor, std::move(candidate), log);
+    for (auto [tensor, row] : llvm::enumerate(rows)) {
       const FactorSharding &cell = row.factors[factor];
-      cutConflicts(row, factor, axes);
-      if (cell.present && !mayGrow(cell))
-        axes = axes.commonPrefix(cell.axes);
-      if (cell.present && !cell.minorMost)
-        axes = axes.prefixDividing(rule.factors[factor].size);
+      cutter.cutConflicts(tensor);
+      if (!cell.present)
+        continue;
+      if (!mayGrow(cell))
+        cutter.cutTo(cell.axes, whyNoGrowth(cell), tensor);
+      cutter.cutToDivisor(tensor);
     }
-    for (TensorProjection &row : rows)
-      grow(row.factors[factor], axes);
+    for (auto [tensor, row] : llvm::enumerate(rows)) {
+      if (row.factors[factor].present)
+        cutter.report(tensor);
+      grow(row.factors[factor], cutter.left());
+    }
   }
 }
 
@@ -160,28 +244,36 @@ orderedCandidates(const FactorRule &rule, llvm::ArrayRef<Direction> directions,
 
 void propagateAggressive(const FactorRule &rule,
                          llvm::ArrayRef<Direction> directions, bool elementwise,
-                         llvm::MutableArrayRef<TensorProjection> rows) {
+                         llvm::MutableArrayRef<TensorProjection> rows,
+                         RefusalLog log) {
   int64_t numOperands = rule.operands.size();
-  auto allowed = [&](const Candidate &candidate, int64_t tensor) {
-    const FactorSharding &cell = rows[tensor].factors[candidate.factor];
-    AxisList axes = candidate.axes;
-    cutConflicts(rows[tensor], candidate.factor, axes);
-    if (!cell.minorMost)
-      axes = axes.prefixDividing(rule.factors[candidate.factor].size);
-    return axes;
+  int64_t numTensors = rows.size();
+  if (log)
+    for (auto [factor, direction] : llvm::enumerate(directions))
+      reportDisagreement(rows, factor,
+                         candidateAxes(rule, rows, factor, direction), log);
+  auto serve = [&](const Candidate &candidate, int64_t tensor) {
+    FactorSharding &cell = rows[tensor].factors[candidate.factor];
+    if (!cell.present)
+      return;
+    Cutter cutter(rule, rows, candidate.factor, candidate.axes, log);
+    cutter.cutConflicts(tensor);
+    cutter.cutToDivisor(tensor);
+    // Otherwise operands would exchange axes past a result that refuses.
+    if (elementwise && tensor < numOperands && numOperands < numTensors)
+      cutter.cutTo(rows.back().factors[candidate.factor].axes,
+                   RefusalReason::NotInResult, tensor);
+    if (log && !mayGrow(cell))
+      cutter.cutTo(cell.axes, whyNoGrowth(cell), tensor);
+    cutter.report(tensor);
+    grow(cell, cutter.left());
   };
   for (const Candidate &candidate :
        orderedCandidates(rule, directions, elementwise, rows)) {
-    int32_t factor = candidate.factor;
-    for (int64_t result : llvm::seq<int64_t>(numOperands, rows.size()))
-      grow(rows[result].factors[factor], allowed(candidate, result));
-    for (int64_t operand : llvm::seq<int64_t>(0, numOperands)) {
-      AxisList axes = allowed(candidate, operand);
-      // Otherwise operands would exchange axes past a result that refuses.
-      if (elementwise && numOperands < static_cast<int64_t>(rows.size()))
-        axes = axes.commonPrefix(rows.back().factors[factor].axes);
-      grow(rows[operand].factors[factor], axes);
-    }
+    for (int64_t result : llvm::seq(numOperands, numTensors))
+      serve(candidate, result);
+    for (int64_t operand : llvm::seq(numOperands))
+      serve(candidate, operand);
   }
 }
 

@@ -57,6 +57,45 @@ inline Direction operator|(Direction a, Direction b) {
                                 static_cast<uint8_t>(b));
 }
 
+/// Why a tensor does not take all the axes that a factor offers it.
+enum class RefusalReason : uint8_t {
+  /// Its dim is closed.
+  Closed,
+  /// The dim's axes do not fit its factors, so nothing can follow them.
+  Overflow,
+  /// Another factor of `otherTensor` has an axis already.
+  UsedByFactor,
+  /// The tensor must not use an axis, or is a sum over it.
+  Replicated,
+  Unreduced,
+  /// The axes do not divide the factor, which is not the last of its dim.
+  DoesNotDivide,
+  /// `otherTensor` has other axes along the same factor.
+  Disagreement,
+  /// The result of the element-wise op does not have them.
+  NotInResult,
+  /// The factor is blocked, or the op is a barrier.
+  Blocked,
+};
+
+/// `tensor` (an index into the op's table) takes `granted` along `factor`, not
+/// `wanted`, of which it is a prefix.
+struct Refusal {
+  RefusalReason reason;
+  int32_t factor;
+  int32_t tensor;
+  AxisList wanted;
+  AxisList granted;
+  /// Whose axes or closed dim are in the way: `tensor` itself, or under the
+  /// basic strategy any other.
+  int32_t otherTensor;
+  /// UsedByFactor only.
+  int32_t otherFactor = -1;
+};
+
+/// Where refusals are written down; null: nowhere.
+using RefusalLog = llvm::SmallVectorImpl<Refusal> *;
+
 /// The axes that the tensors with `factor` agree on, conflicts aside. `rows`
 /// has a row for each tensor of `rule`.
 AxisList candidateAxes(const FactorRule &rule,
@@ -66,7 +105,8 @@ AxisList candidateAxes(const FactorRule &rule,
 /// One step without resolving conflicts. `directions` has one entry a factor.
 void propagateBasic(const FactorRule &rule,
                     llvm::ArrayRef<Direction> directions,
-                    llvm::MutableArrayRef<TensorProjection> rows);
+                    llvm::MutableArrayRef<TensorProjection> rows,
+                    RefusalLog log = nullptr);
 
 /// One step that resolves conflicts tensor by tensor. Factors are served in
 /// this order: the largest tensor that already has the whole candidate; for
@@ -75,7 +115,8 @@ void propagateBasic(const FactorRule &rule,
 /// element-wise op gets only what the result has.
 void propagateAggressive(const FactorRule &rule,
                          llvm::ArrayRef<Direction> directions, bool elementwise,
-                         llvm::MutableArrayRef<TensorProjection> rows);
+                         llvm::MutableArrayRef<TensorProjection> rows,
+                         RefusalLog log = nullptr);
 
 } // namespace shardonnay
 

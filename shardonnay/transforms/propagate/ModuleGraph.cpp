@@ -312,7 +312,7 @@ private:
         // It says itself where axes may pass, whatever the level.
         form.onlyUser = true;
       }
-      addOp(form, op->getOperands(), op->getResults());
+      addOp(op, form, op->getOperands(), op->getResults());
     } else if (std::optional<FactorRule> rule = sdy::getPropagationRule(op)) {
       OpForm form;
       form.rule = std::move(*rule);
@@ -321,7 +321,7 @@ private:
         form.propagationClass = ruleOp.getPropagationClass();
         form.elementwise = ruleOp.isElementwise();
       }
-      addOp(form, op->getOperands(), op->getResults());
+      addOp(op, form, op->getOperands(), op->getResults());
     }
   }
 
@@ -355,7 +355,7 @@ private:
     if (dataFlow)
       readBoundary(form, dataFlow.getManualBoundary(owner),
                    isa<BlockArgument>(owner));
-    addOp(form, sources, edge.getResult());
+    addOp(edge, form, sources, edge.getResult());
   }
 
   /// The body's side of a class that is cut by hand is local: its sources
@@ -385,12 +385,15 @@ private:
     return form;
   }
 
-  void addOp(const OpForm &form, ValueRange operands, ValueRange results) {
+  void addOp(Operation *op, const OpForm &form, ValueRange operands,
+             ValueRange results) {
     SmallVector<int32_t> tensors;
     for (ValueRange values : {operands, results})
       for (Value value : values)
         tensors.push_back(idOf(value));
     graph.addOp(form, tensors);
+    if (out.keepOperations)
+      out.operations.push_back(op);
   }
 
   void readReturn(Operation *op) {
@@ -424,8 +427,18 @@ private:
   llvm::DenseMap<std::pair<Attribute, int64_t>, int32_t> shardingIds;
 };
 
-ModuleGraph ModuleGraph::read(ModuleOp module) {
+std::optional<ModuleGraph::FunctionResult>
+ModuleGraph::functionResult(int32_t tensor) const {
+  auto found = functionResults.find(tensor);
+  if (found == functionResults.end())
+    return std::nullopt;
+  return found->second;
+}
+
+ModuleGraph ModuleGraph::read(ModuleOp module, bool keepOperations) {
   ModuleGraph result;
+  result.module = module;
+  result.keepOperations = keepOperations;
   GraphReader(result).read(module);
   return result;
 }

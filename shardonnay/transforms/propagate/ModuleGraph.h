@@ -41,21 +41,38 @@ public:
   /// The module must be verified. Members of a sharding group get one sharding:
   /// that of the first that has one. Where they have different ones, warns, and
   /// puts an open constraint on each member, to be grouped in its place.
-  static ModuleGraph read(mlir::ModuleOp module);
+  /// `keepOperations`: `operation` may be called.
+  static ModuleGraph read(mlir::ModuleOp module, bool keepOperations = false);
 
   PropagationGraph graph;
 
   /// Writes the shardings that changed since `read`.
   void write() const;
 
-private:
-  friend class GraphReader;
-  friend class GraphWriter;
-
   struct FunctionResult {
     mlir::func::FuncOp func;
     unsigned index;
   };
+
+  mlir::MLIRContext *context() const { return module->getContext(); }
+  mlir::Location location() const { return module->getLoc(); }
+  /// The value that a tensor stands for, an edge where one stands for a class;
+  /// null for the result of a function.
+  mlir::Value value(int32_t tensor) const { return values[tensor]; }
+  /// Nothing if the tensor is a value.
+  std::optional<FunctionResult> functionResult(int32_t tensor) const;
+  /// Of a tensor that has one.
+  mlir::sdy::MeshAttr meshOf(int32_t tensor) const {
+    return meshes[graph.mesh(tensor)].mesh;
+  }
+  mlir::sdy::MeshAttr mesh(int32_t mesh) const { return meshes[mesh].mesh; }
+  /// Of graph.ops().
+  mlir::Operation *operation(int32_t op) const { return operations[op]; }
+
+private:
+  friend class GraphReader;
+  friend class GraphWriter;
+
   /// Meshes of equal content are one.
   struct KnownMesh {
     mlir::sdy::MeshAttr mesh;
@@ -69,6 +86,9 @@ private:
   /// As read: graph.shardingId of each tensor.
   std::vector<int32_t> given;
   std::vector<KnownMesh> meshes;
+  mlir::Operation *module = nullptr;
+  bool keepOperations = false;
+  std::vector<mlir::Operation *> operations;
 };
 
 /// Gives each op of the module that has a rule, and no attribute of it, the

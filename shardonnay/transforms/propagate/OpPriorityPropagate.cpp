@@ -11,8 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardonnay/transforms/propagate/ModuleGraph.h"
 #include "shardonnay/transforms/propagate/Passes.h"
+#include "shardonnay/transforms/propagate/PropagationRun.h"
 
 namespace shardonnay {
 
@@ -26,14 +26,19 @@ struct OpPriorityPropagatePass
 
 protected:
   void runOnOperation() override {
-    ModuleGraph module = ModuleGraph::read(getOperation());
-    if (runOpPriority)
-      propagateByOpPriority(module.graph, strategy);
-    else
-      propagate(module.graph, strategy);
-    module.write();
-    if (keepShardingRules)
-      writeRuleAttributes(getOperation());
+    PropagationRunOptions options;
+    options.keepShardingRules = keepShardingRules;
+    options.origins = debugShardingOrigins;
+    options.edges = debugPropagationEdgeSharding;
+    options.remarksFile = remarksFile;
+    auto propagate = [&](PropagationGraph &graph, PropagationSink *sink) {
+      if (runOpPriority)
+        propagateByOpPriority(graph, strategy, sink);
+      else
+        shardonnay::propagate(graph, strategy, sink);
+    };
+    if (failed(runPropagation(getOperation(), options, propagate)))
+      signalPassFailure();
   }
 };
 } // namespace

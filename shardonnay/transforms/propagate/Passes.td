@@ -37,6 +37,18 @@ class PropagatePass<string name> : Pass<name, "::mlir::ModuleOp"> {
   Option keepRules = Option<
       "keepShardingRules", "keep-sharding-rules", "bool", "false",
       "Write each op's sharding rule as an attribute">;
+  Option originsOption = Option<
+      "debugShardingOrigins", "debug-sharding-origins", "bool", "false",
+      "Write `sdy.sharding_origins`: where each axis of a value came from">;
+  Option edgesOption = Option<
+      "debugPropagationEdgeSharding", "debug-propagation-edge-sharding",
+      "bool", "false",
+      "Write `sdy.propagation_edges`: the steps that moved axes through an op">;
+  Option remarksOption = Option<
+      "remarksFile", "remarks-file", "std::string", "",
+      "Write every axis that was taken or refused to this file, as remarks in "
+      "JSON lines">;
+  list<Option> shared = [keepRules, originsOption, edgesOption, remarksOption];
   Option strategyOption = Option<
       "strategy", "propagation-strategy", "::shardonnay::PropagationStrategy",
       "::shardonnay::PropagationStrategy::Aggressive",
@@ -71,7 +83,7 @@ def BasicPropagatePass : PropagatePass<"sdy-basic-propagate"> {
           #sdy.sharding_per_value<[<@mesh, [{"x", ?}, {?} ]>]>} : tensor<8x8xf32>
     ```
   }];
-  let options = [keepRules];
+  let options = shared;
 }
 
 def AggressivePropagatePass : PropagatePass<"sdy-aggressive-propagate"> {
@@ -91,7 +103,7 @@ def AggressivePropagatePass : PropagatePass<"sdy-aggressive-propagate"> {
         #sdy.sharding_per_value<[<@mesh, [{"x", ?}, {?} ]>]>}
     ```
   }];
-  let options = [keepRules, strategyOption];
+  let options = shared # [strategyOption];
 }
 
 def OpPriorityPropagatePass : PropagatePass<"sdy-op-priority-propagate"> {
@@ -113,7 +125,7 @@ def OpPriorityPropagatePass : PropagatePass<"sdy-op-priority-propagate"> {
     %1 = stablehlo.add %0, %arg2     // [{?}, {"x", ?} ]
     ```
   }];
-  let options = [keepRules, strategyOption, opPriorityOption];
+  let options = shared # [strategyOption, opPriorityOption];
 }
 
 def UserPriorityPropagatePass : PropagatePass<"sdy-user-priority-propagate"> {
@@ -131,7 +143,7 @@ def UserPriorityPropagatePass : PropagatePass<"sdy-user-priority-propagate"> {
     %0 = stablehlo.add %arg0, %arg1  // [{?}, {"x", ?} ]
     ```
   }];
-  let options = [keepRules, strategyOption, opPriorityOption];
+  let options = shared # [strategyOption, opPriorityOption];
 }
 
 #endif // SHARDONNAY_TRANSFORMS_PROPAGATE_PASSES_TD

@@ -19,16 +19,7 @@ namespace shardonnay {
 // Directions
 //===----------------------------------------------------------------------===//
 
-namespace {
-/// The levels of op priority; Everything where there is no ladder.
-enum class Level : uint8_t {
-  OnlyUsers,
-  PassThroughOps,
-  PassThroughFactors,
-  AllFactors,
-  Everything,
-};
-} // namespace
+using Level = OpPriorityLevel;
 
 static Direction levelDirection(const OpForm &op, int32_t factor, Level level) {
   if (level == Level::Everything)
@@ -107,9 +98,9 @@ constexpr Level kLadder[] = {Level::OnlyUsers, Level::PassThroughOps,
 /// visited again.
 class Sweeper {
 public:
-  explicit Sweeper(PropagationGraph &graph)
-      : graph(graph), memo(graph.ops().size()), isDue(graph.ops().size()),
-        settled(graph.ops().size()) {
+  Sweeper(PropagationGraph &graph, PropagationSink *sink)
+      : graph(graph), sink(sink), memo(graph.ops().size()),
+        isDue(graph.ops().size()), settled(graph.ops().size()) {
     due.reserve(graph.ops().size());
     for (int32_t form : llvm::seq(graph.numForms()))
       idleLevels.push_back(idleLevelsOf(graph.form(form)));
@@ -130,6 +121,9 @@ public:
     }
     visitReturns();
   }
+
+  /// The user priority of the sweeps to come.
+  void startRound(int64_t priority) { round = priority; }
 
   /// Gives `tensor` the sharding `id`.
   void set(int32_t tensor, int32_t id) {
@@ -168,10 +162,12 @@ private:
     if ((idleLevels[form] >> static_cast<int>(level) & 1) != 0)
       return;
     llvm::ArrayRef<int32_t> tensors = ops.tensors(op);
-    if (tensors.size() > StepMemo::kMaxTensors) {
+    if (sink || tensors.size() > StepMemo::kMaxTensors) {
       llvm::SmallVector<int32_t> after(tensors.size(), kNone);
-      step(graph.form(form), tensors, after);
-      return apply(tensors, after, self);
+      PropagationVisit visit{op, self == kNone, round, level, aggressive};
+      if (step(graph.form(form), tensors, after, sink ? &visit : nullptr))
+        apply(tensors, after, self);
+      return;
     }
     std::array<int32_t, StepMemo::kMaxTensors + 1> key;
     key.fill(kNone);
@@ -202,12 +198,15 @@ private:
     return mesh;
   }
 
-  /// One step on an op's table; `after` gets the shardings that change.
-  void step(const OpForm &op, llvm::ArrayRef<int32_t> tensors,
-            llvm::MutableArrayRef<int32_t> after) {
+  /// One step on an op's table; `after` gets the shardings that change. The
+  /// sink is told if there is a `visit` to fill in, and may say not to make the
+  /// changes: false.
+  bool step(const OpForm &op, llvm::ArrayRef<int32_t> tensors,
+            llvm::MutableArrayRef<int32_t> after,
+            PropagationVisit *visit = nullptr) {
     int32_t mesh = commonMesh(tensors);
     if (mesh == kNone)
-      return;
+      return false;
     llvm::SmallVector<Direction> allowed = directions(op, level);
     std::vector<TensorProjection> rows;
     TensorSharding outer;
@@ -218,10 +217,15 @@ private:
         rows.back() = project(read(op, i, tensor, outer), op.rule.tensor(i),
                               op.rule.factors);
     }
+    std::vector<TensorProjection> before;
+    llvm::SmallVector<Refusal, 0> refusals;
+    if (visit)
+      before = rows;
+    RefusalLog log = visit ? &refusals : nullptr;
     if (aggressive)
-      propagateAggressive(op.rule, allowed, op.elementwise, rows);
+      propagateAggressive(op.rule, allowed, op.elementwise, rows, log);
     else
-      propagateBasic(op.rule, allowed, rows);
+      propagateBasic(op.rule, allowed, rows, log);
     for (auto [i, tensor] : llvm::enumerate(tensors)) {
       if (tensor == kNone)
         continue;
@@ -234,6 +238,36 @@ private:
       after[i] = graph.intern(
           {op.isInside(i) ? op.boundary.toInner(grown) : std::move(grown),
            mesh});
+    }
+    if (!visit)
+      return true;
+    if (level == Level::Everything)
+      reportBlocked(op, allowed, before, refusals);
+    visit->before = before;
+    visit->after = rows;
+    visit->newShardings = after;
+    visit->refusals = refusals;
+    return sink->visit(graph, *visit);
+  }
+
+  /// Tells of factors that offer axes, but in a direction that is not allowed.
+  static void reportBlocked(const OpForm &op, llvm::ArrayRef<Direction> allowed,
+                            llvm::ArrayRef<TensorProjection> rows,
+                            llvm::SmallVectorImpl<Refusal> &refusals) {
+    for (auto [factor, direction] : llvm::enumerate(allowed)) {
+      if (direction == Direction::Both)
+        continue;
+      AxisList offered = candidateAxes(op.rule, rows, factor, Direction::Both);
+      for (auto [tensor, row] : llvm::enumerate(rows)) {
+        const FactorSharding &cell = row.factors[factor];
+        AxisList granted = candidateAxes(op.rule, rows, factor, direction);
+        if (cell.present && !offered.isPrefixOf(cell.axes) &&
+            !offered.isPrefixOf(granted))
+          refusals.push_back({RefusalReason::Blocked,
+                              static_cast<int32_t>(factor),
+                              static_cast<int32_t>(tensor), offered, granted,
+                              static_cast<int32_t>(tensor)});
+      }
     }
   }
 
@@ -284,7 +318,9 @@ private:
   }
 
   PropagationGraph &graph;
+  PropagationSink *sink;
   StepMemo memo;
+  int64_t round = 0;
   bool aggressive = false;
   Level level = Level::Everything;
   /// The next to visit is last.
@@ -311,14 +347,16 @@ static void climbLadder(Sweeper &sweeper, PropagationStrategy strategy) {
     sweepAt(sweeper, strategy, level);
 }
 
-void propagate(PropagationGraph &graph, PropagationStrategy strategy) {
-  Sweeper sweeper(graph);
+void propagate(PropagationGraph &graph, PropagationStrategy strategy,
+               PropagationSink *sink) {
+  Sweeper sweeper(graph, sink);
   sweepAt(sweeper, strategy, Level::Everything);
 }
 
 void propagateByOpPriority(PropagationGraph &graph,
-                           PropagationStrategy strategy) {
-  Sweeper sweeper(graph);
+                           PropagationStrategy strategy,
+                           PropagationSink *sink) {
+  Sweeper sweeper(graph, sink);
   climbLadder(sweeper, strategy);
 }
 
@@ -377,9 +415,10 @@ static void putBack(PropagationGraph &graph, Sweeper &sweeper,
 }
 
 void propagateByUserPriority(PropagationGraph &graph,
-                             PropagationStrategy strategy, bool byOpPriority) {
+                             PropagationStrategy strategy, bool byOpPriority,
+                             PropagationSink *sink) {
   std::vector<WaitingDim> waiting = takeOutLaterDims(graph);
-  Sweeper sweeper(graph);
+  Sweeper sweeper(graph, sink);
   auto run = [&] {
     if (byOpPriority)
       climbLadder(sweeper, strategy);
@@ -391,6 +430,7 @@ void propagateByUserPriority(PropagationGraph &graph,
     int64_t round = waiting[i].sharding.priority;
     for (; i < waiting.size() && waiting[i].sharding.priority == round; ++i)
       putBack(graph, sweeper, waiting[i]);
+    sweeper.startRound(round);
     run();
   }
 }

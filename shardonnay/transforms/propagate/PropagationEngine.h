@@ -42,17 +42,55 @@ enum class PropagationStrategy : uint8_t {
   BasicThenAggressive
 };
 
+/// The levels of op priority; Everything where there is no ladder.
+enum class OpPriorityLevel : uint8_t {
+  OnlyUsers,
+  PassThroughOps,
+  PassThroughFactors,
+  AllFactors,
+  Everything,
+};
+
+/// What one visit did to an op. By tensor of the op, operands first; rows are
+/// as the op's rule sees them.
+struct PropagationVisit {
+  /// Of graph.ops(), or of graph.returns().
+  int32_t op;
+  bool isReturn;
+  /// The user priority whose turn it is.
+  int64_t round;
+  OpPriorityLevel level;
+  bool aggressive;
+  llvm::ArrayRef<TensorProjection> before, after;
+  /// The ids of the new shardings; kNone where nothing changes.
+  llvm::ArrayRef<int32_t> newShardings;
+  /// At the level of the visit: what is refused for now may come later.
+  llvm::ArrayRef<Refusal> refusals;
+};
+
+/// Is told of every visit. Where there is none, that costs nothing.
+class PropagationSink {
+public:
+  virtual ~PropagationSink() = default;
+  /// Before the changes are made, if there are any. False leaves them out.
+  virtual bool visit(const PropagationGraph &graph,
+                     const PropagationVisit &visit) = 0;
+};
+
 /// Both layers below user and op priority.
-void propagate(PropagationGraph &graph, PropagationStrategy strategy);
+void propagate(PropagationGraph &graph, PropagationStrategy strategy,
+               PropagationSink *sink = nullptr);
 
 /// The ladder of op priorities around `strategy`.
 void propagateByOpPriority(PropagationGraph &graph,
-                           PropagationStrategy strategy);
+                           PropagationStrategy strategy,
+                           PropagationSink *sink = nullptr);
 
 /// The rounds of user priorities around the ladder, or around `strategy` alone
 /// if not `byOpPriority`.
 void propagateByUserPriority(PropagationGraph &graph,
-                             PropagationStrategy strategy, bool byOpPriority);
+                             PropagationStrategy strategy, bool byOpPriority,
+                             PropagationSink *sink = nullptr);
 
 } // namespace shardonnay
 

@@ -1,0 +1,57 @@
+//===- PropagationRun.h - what the propagation passes share -----*- C++ -*-===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDONNAY_TRANSFORMS_PROPAGATE_PROPAGATIONRUN_H
+#define SHARDONNAY_TRANSFORMS_PROPAGATE_PROPAGATIONRUN_H
+
+#include "mlir/IR/Action.h"
+#include "shardonnay/transforms/propagate/ModuleGraph.h"
+#include "shardonnay/transforms/propagate/PropagationRecorder.h"
+
+namespace shardonnay {
+
+/// One visit of propagation that changes shardings: what it did to which values
+/// of which op. A handler that does not execute it leaves the shardings as they
+/// are. Shown by `--log-actions-to`, counted by `--mlir-debug-counter`.
+class PropagationStepAction
+    : public mlir::tracing::ActionImpl<PropagationStepAction> {
+public:
+  static constexpr llvm::StringLiteral tag = "sdy-propagation-step";
+  /// `text`: "step 3, priority 0, all factors: result 0 of stablehlo.add
+  /// [{?}, {?}] -> [{"x", ?}, {?}]".
+  PropagationStepAction(llvm::ArrayRef<mlir::IRUnit> units, std::string text)
+      : ActionImpl(units), text(std::move(text)) {}
+
+  void print(llvm::raw_ostream &os) const override {
+    os << tag << ", " << text;
+  }
+
+private:
+  std::string text;
+};
+
+struct PropagationRunOptions {
+  bool keepShardingRules = false;
+  /// Write `sdy.sharding_origins`, `sdy.propagation_edges`.
+  bool origins = false;
+  bool edges = false;
+  /// Where remarks go as JSON lines; empty: where the context streams them.
+  std::string remarksFile;
+};
+
+/// Reads the module, runs `propagate` on its graph and writes it back, with
+/// what was asked for besides. The sink is null if nothing was. Fails, with an
+/// error, if the file can't be written.
+llvm::LogicalResult runPropagation(
+    mlir::ModuleOp module, const PropagationRunOptions &options,
+    llvm::function_ref<void(PropagationGraph &, PropagationSink *)> propagate);
+
+} // namespace shardonnay
+
+MLIR_DECLARE_EXPLICIT_TYPE_ID(shardonnay::PropagationStepAction)
+
+#endif // SHARDONNAY_TRANSFORMS_PROPAGATE_PROPAGATIONRUN_H
