@@ -16,12 +16,14 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "mlir/Transforms/RegionUtils.h"
 #include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/dialect/stablehlo/Stablehlo.h"
 #include "shardonnay/frontend/CustomCall.h"
 #include "shardonnay/frontend/GspmdShardings.h"
 #include "shardonnay/frontend/Passes.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -222,7 +224,11 @@ LogicalResult Exporter::exportAttribute(Operation *op) {
     tuple.elements.push_back(*hlo);
   }
   op->removeAttr(kShardingAttr);
-  if (tuple.elements.empty())
+  // HLO's loops carry what their regions use from outside, too: a tuple of the
+  // results' shardings would not fit them. What computes the results says it.
+  llvm::SetVector<Value> captured;
+  getUsedValuesDefinedAbove(op->getRegions(), captured);
+  if (tuple.elements.empty() || !captured.empty())
     return success();
   NamedAttrList attributes(op->getDiscardableAttrDictionary());
   setText(attributes,

@@ -1,0 +1,147 @@
+"""The shardings that two compilers give to the tensors of one program."""
+
+import functools
+import re
+import subprocess
+from pathlib import Path
+
+from jax._src.interpreters import mlir as jax_mlir
+from jaxlib.mlir import ir
+from jaxlib.mlir.dialects import stablehlo
+from jaxlib.mlir.passmanager import PassManager
+
+SDY_OPT = Path(__file__).resolve().parents[2] / "build/bin/sdy-opt"
+TAG = "mhlo.tag"
+# The real pipeline as it prints itself, to the point where every sharding is settled: what follows inserts reshards.
+THEIRS = "sdy-propagation-pipeline"
+LAST = "sdy-close-shardings"
+EFFECTS = {"stablehlo.custom_call", "stablehlo.while", "stablehlo.case", "stablehlo.if"}
+EMPTY = "func.func @main() { return }"
+
+
+class Refused(Exception):
+    """One of the compilers does not take the program."""
+
+
+def context():
+    return jax_mlir.make_ir_context()
+
+
+def ours(text, pipeline):
+    done = subprocess.run([SDY_OPT, f"--pass-pipeline={pipeline}"], input=text, capture_output=True, text=True)
+    if done.returncode:
+        raise Refused(next(iter(done.stderr.splitlines()), f"exit code {done.returncode}"))
+    return done.stdout
+
+
+def our_pipeline():
+    """Ours as it prints itself, without what theirs has no counterpart of: see docs/design/propagation.md."""
+    done = subprocess.run(
+        [SDY_OPT, f"--{THEIRS}", "--dump-pass-pipeline"], input=EMPTY, capture_output=True, text=True, check=True
+    )
+    printed = re.sub(r"\n\s*", "", re.search(r"builtin\.module\(.*?\n\)", done.stderr, re.S)[0])
+    for extra in (r"func\.func\(sdy-trim-idle-axes\)", "sdy-check-supported", r"canonicalize\{[^}]*\}"):
+        printed, count = re.subn(f"{extra},", "", printed)
+        assert count == 1, extra
+    return printed
+
+
+def their_pipeline():
+    with context():
+        body = str(PassManager.parse(f"builtin.module({THEIRS})"))
+    inner = body[body.index("(") + 1 : -1]
+    passes = inner[: inner.index(LAST) + len(LAST)]
+    # Saving a module needs a folder, and the pass no name.
+    return f"builtin.module({passes.replace('sdy-save-module,', '')})"
+
+
+def theirs(text, pipeline):
+    with context():
+        try:
+            module = ir.Module.parse(text)
+            PassManager.parse(pipeline).run(module.operation)
+        except ir.MLIRError as error:
+            raise Refused(str(error).splitlines()[0]) from None
+        return str(module)
+
+
+def operations(module):
+    found = []
+
+    def visit(operation):
+        found.append(operation)
+        return ir.WalkResult.ADVANCE
+
+    module.operation.walk(visit)
+    return found
+
+
+def tagged(text):
+    """The program without private functions, CHLO and dead code, every op with a number that passes keep.
+
+    XLA has CHLO expanded long before propagation, which has no rule for it; and theirs drops dead code on the way.
+    """
+    text = ours(text, "builtin.module(sdy-inline-private-functions)")
+    _register()
+    with context():
+        module = ir.Module.parse(text)
+        PassManager.parse("builtin.module(func.func(chlo-legalize-to-stablehlo))").run(module.operation)
+        while dead := next(filter(is_dead, operations(module)), None):
+            dead.erase()
+        for number, operation in enumerate(operations(module)):
+            if operation.name.startswith("stablehlo.") and len(operation.results):
+                operation.attributes[TAG] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), number)
+        return str(module)
+
+
+def is_dead(operation):
+    is_pure = operation.name.startswith(("stablehlo.", "sdy.constant")) and operation.name not in EFFECTS
+    return is_pure and len(operation.results) and not any(len(list(result.uses)) for result in operation.results)
+
+
+@functools.cache
+def _register():
+    # Twice would abort.
+    stablehlo.register_stablehlo_passes()
+
+
+def settled(sharding):
+    """Its text; None for one without axes: that is what no sharding means too."""
+    text = str(sharding)
+    return text if '{"' in text else None
+
+
+def shardings(text):
+    """{what: the shardings of its tensors}: arguments and results of @main, and the copies of every tagged op."""
+    found = {}
+    with context():
+        module = ir.Module.parse(text)
+        for operation in operations(module):
+            if operation.name == "func.func" and ir.StringAttr(operation.attributes["sym_name"]).value == "main":
+                types = ir.FunctionType(ir.TypeAttr(operation.attributes["function_type"]).value)
+                for kind, count in (("arg_attrs", len(types.inputs)), ("res_attrs", len(types.results))):
+                    entries = list(operation.attributes[kind]) if kind in operation.attributes else [{}] * count
+                    found[kind] = [[settled(entry["sdy.sharding"]) if "sdy.sharding" in entry else None for entry in entries]]
+            elif TAG in operation.attributes:
+                copies = found.setdefault(ir.IntegerAttr(operation.attributes[TAG]).value, [])
+                if "sdy.sharding" in operation.attributes:
+                    per_value = str(operation.attributes["sdy.sharding"])
+                    of_results = [settled(one) for one in re.findall(r"<@[^>]*>", per_value)]
+                else:
+                    of_results = [None] * len(operation.results)
+                if of_results not in copies:
+                    copies.append(of_results)
+    return {what: sorted(copies, key=str) for what, copies in found.items()}
+
+
+def differences(first, second):
+    """(tensors, [(what, place, in the one, in the other)]): only what both have is compared."""
+    count, found = 0, []
+    for what in first.keys() & second.keys():
+        width = len(first[what][0])
+        for place in range(width):
+            count += 1
+            one, other = ({copy[place] for copy in side[what]} for side in (first, second))
+            if one != other:
+                found.append((what, place, one, other))
+    return count, found
