@@ -7,6 +7,7 @@
 
 #include "shardonnay/plan/Refinement.h"
 #include "llvm/ADT/STLExtras.h"
+#include <numeric>
 
 namespace shardonnay {
 
@@ -35,7 +36,7 @@ static void forEachPart(AxisRef axis, llvm::ArrayRef<int64_t> borders,
   }
 }
 
-Refinement::Refinement(const Layout &source, const Layout &target) {
+Refinement::Refinement(const Layout &source, const Layout &target, bool fine) {
   auto addBorders = [](const Layout &layout, Borders &borders) {
     auto add = [&](const AxisList &axes) {
       for (AxisRef axis : axes) {
@@ -53,8 +54,28 @@ Refinement::Refinement(const Layout &source, const Layout &target) {
   // Its own borders first, then what fits of the other side's.
   addBorders(target, sourceBorders);
   addBorders(source, targetBorders);
-  addAtoms(source.usedAxes(), sourceBorders);
-  addAtoms(target.usedAxes(), targetBorders);
+  do {
+    atoms.clear();
+    addAtoms(source.usedAxes(), sourceBorders);
+    addAtoms(target.usedAxes(), targetBorders);
+  } while (fine && splitAtDivisors());
+}
+
+bool Refinement::splitAtDivisors() {
+  for (AxisRef atom : atoms)
+    for (AxisRef other : atoms) {
+      int64_t divisor = std::gcd(atom.size, other.size);
+      if (divisor == 1 || divisor == atom.size)
+        continue;
+      size_t before =
+          sourceBorders[atom.axis].size() + targetBorders[atom.axis].size();
+      insertIfChain(sourceBorders[atom.axis], atom.pre * divisor);
+      insertIfChain(targetBorders[atom.axis], atom.pre * divisor);
+      if (sourceBorders[atom.axis].size() + targetBorders[atom.axis].size() >
+          before)
+        return true;
+    }
+  return false;
 }
 
 void Refinement::addAtoms(const AxisList &axes, const Borders &borders) {

@@ -10,6 +10,10 @@
 // one. With x of size 4 in the source and x:(1)2 in the target, the atoms are
 // x:(1)2 and x:(2)2.
 //
+// A *fine* refinement also splits an atom at its greatest common divisor with
+// another: of x of size 2 and y of size 4 it has y's halves, so that one of
+// them can change places with x.
+//
 // Where the two sides cut one mesh axis in ways that do not coexist (x:(1)2 and
 // x:(1)3 of 6), each side keeps atoms of its own there, refined by the other's
 // borders as far as they fit, and atoms of different sides *exclude* each
@@ -29,7 +33,7 @@ using AtomList = llvm::SmallVector<uint8_t, 6>;
 
 class Refinement {
 public:
-  Refinement(const Layout &source, const Layout &target);
+  Refinement(const Layout &source, const Layout &target, bool fine = false);
 
   size_t size() const { return atoms.size(); }
   AxisRef operator[](size_t atom) const { return atoms[atom]; }
@@ -54,6 +58,8 @@ private:
 
   AtomList split(const AxisList &axes, const Borders &borders) const;
   void addAtoms(const AxisList &axes, const Borders &borders);
+  /// Adds the borders of a fine refinement; false if there are no more.
+  bool splitAtDivisors();
 
   llvm::SmallVector<AxisRef, 8> atoms;
   Borders sourceBorders, targetBorders;

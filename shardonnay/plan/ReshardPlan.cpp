@@ -12,6 +12,7 @@
 //  2. search:    within the larger of the two layouts' local sizes, then
 //                without a limit; if it gave up, again with few permutes;
 //  3. fall back: all_reduce, all_gather, slice, if that gave up too;
+//     both over the refinement of the two layouts, then over the fine one;
 //  4. tidy:      neighbouring slices of a dim become one;
 //  5. finish:    the layouts between, and the cost.
 //
@@ -80,9 +81,9 @@ static bool check(const ReshardProblem &problem, std::string &error) {
 
 /// `optimal` says whether no search gave up.
 static std::optional<Steps> search(const ReshardProblem &problem,
-                                   int64_t budget, bool &optimal) {
+                                   const Refinement &atoms, int64_t budget,
+                                   bool &optimal) {
   optimal = false;
-  Refinement atoms(problem.source, problem.target);
   if (atoms.size() >= 64)
     return std::nullopt;
   ReshardSearch search(problem, atoms);
@@ -201,6 +202,17 @@ void alignPadding(Layout &source, Layout &target) {
           std::max(from, to), std::lcm(before.numShards(), after.numShards()));
 }
 
+/// The plan that moves `atoms`.
+static ReshardPlan planWith(const ReshardProblem &problem,
+                            const Refinement &atoms, int64_t budget) {
+  ReshardPlan plan;
+  std::optional<Steps> steps = search(problem, atoms, budget, plan.optimal);
+  plan.steps = steps ? std::move(*steps) : fallBack(problem);
+  mergeSlices(plan.steps);
+  finish(problem, plan);
+  return plan;
+}
+
 std::optional<ReshardPlan> planReshard(const ReshardProblem &problem,
                                        std::string &error,
                                        int64_t stateBudget) {
@@ -208,10 +220,18 @@ std::optional<ReshardPlan> planReshard(const ReshardProblem &problem,
     return std::nullopt;
   ReshardPlan plan;
   if (problem.source != problem.target) {
-    std::optional<Steps> steps = search(problem, stateBudget, plan.optimal);
-    plan.steps = steps ? std::move(*steps) : fallBack(problem);
-    mergeSlices(plan.steps);
-    finish(problem, plan);
+    Refinement coarse(problem.source, problem.target);
+    plan = planWith(problem, coarse, stateBudget);
+    Refinement fine(problem.source, problem.target, /*fine=*/true);
+    // One step, or none that sends anything, is not improved on.
+    if (fine.size() > coarse.size() && plan.steps.size() > 1 &&
+        plan.cost.bytes > 0) {
+      ReshardPlan other = planWith(problem, fine, stateBudget);
+      other.optimal &= plan.optimal;
+      plan.optimal = other.optimal;
+      if (other.price < plan.price)
+        plan = std::move(other);
+    }
   }
   return plan;
 }

@@ -22,7 +22,7 @@
 // A plan is the cheapest sequence (by MeshCosts; the shortest of equal ones)
 // under these rules:
 //
-//  * axes are moved whole, in the parts that the Refinement of the two layouts
+//  * axes are moved whole, in the parts that a Refinement of the two layouts
 //    names;
 //  * in every layout on the way, the dims divide by their axes;
 //  * only axes that cut some dim of the target are brought in by a slice or a
