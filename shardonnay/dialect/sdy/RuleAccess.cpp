@@ -28,6 +28,18 @@ static std::optional<shardonnay::FactorRule> getOwnRule(Operation *op) {
   return std::nullopt;
 }
 
+/// Of a written rule, `factor` is a pass-through factor of operands only or of
+/// results only: frontends write that for dims, such as a matrix's, that a
+/// computation needs or makes whole.
+static bool isOneSided(const shardonnay::FactorRule &rule, int32_t factor) {
+  auto has = [&](const shardonnay::TensorMapping &tensor) {
+    return tensor.has(factor);
+  };
+  return rule.custom &&
+         rule.factors[factor].kind == shardonnay::FactorKind::PassThrough &&
+         llvm::any_of(rule.operands, has) != llvm::any_of(rule.results, has);
+}
+
 std::optional<shardonnay::FactorRule>
 mlir::sdy::getPropagationRule(Operation *op) {
   OpShardingRuleAttr written = getWrittenRule(op);
@@ -46,7 +58,8 @@ mlir::sdy::getComputationRule(Operation *op) {
   llvm::SmallVector<FactorKind> kinds;
   for (auto [id, factor] : llvm::enumerate(rule->factors)) {
     bool needsMore = factor.kind == FactorKind::Windowed ||
-                     factor.kind == FactorKind::NeedReplication;
+                     factor.kind == FactorKind::NeedReplication ||
+                     isOneSided(*rule, id);
     if (!needsMore)
       kinds.push_back(factor.kind);
     else

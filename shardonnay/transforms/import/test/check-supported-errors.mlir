@@ -132,3 +132,11 @@ func.func @main(%arg0: tensor<8xf32>, %arg1: tensor<f32>) -> tensor<f32> {
   }) : (tensor<8xf32>, tensor<f32>) -> tensor<f32>
   return %0 : tensor<f32>
 }
+
+// -----
+
+func.func @effect(%x: tensor<4xf32>) {
+  // expected-error @+1 {{'stablehlo.custom_call' has an effect, which every device would have: move it out of the program, or into a manual computation}}
+  stablehlo.custom_call @print(%x) {has_side_effect = true} : (tensor<4xf32>) -> ()
+  return
+}
