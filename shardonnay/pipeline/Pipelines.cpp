@@ -15,6 +15,7 @@
 #include "mlir/Transforms/Passes.h"
 #include "shardonnay/emit/Passes.h"
 #include "shardonnay/frontend/Passes.h"
+#include "shardonnay/pipeline/KnownPipelines.h"
 #include "shardonnay/transforms/collectives/Passes.h"
 #include "shardonnay/transforms/export/Passes.h"
 #include "shardonnay/transforms/import/Passes.h"
@@ -53,6 +54,7 @@ void addImport(OpPassManager &pm, const PipelineOptions &options) {
           .setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled)));
   pm.addPass(createRemoveSizeOneAxesPass());
   pm.addPass(createConstantOrScalarSplitterPass());
+  pm.addPass(createManualAxesCleanupPass());
   pm.addPass(createAddDataFlowEdgesPass());
   pm.addPass(createApplyShardingConstraintsPass());
   pm.addPass(createShardingGroupImportPass());
@@ -159,21 +161,7 @@ void addStage(OpPassManager &pm, Stage stage, const PipelineOptions &options) {
 }
 
 void registerAllPipelines() {
-  auto addStages = [](OpPassManager &pm, Stage first, Stage last) {
-    for (Stage stage : allStages())
-      if (first <= stage && stage <= last)
-        addStage(pm, stage, {});
-  };
-  PassPipelineRegistration<>(
-      "sdy-import-pipeline", "The program in the form that propagation reads",
-      [=](OpPassManager &pm) { addStages(pm, Stage::Import, Stage::Import); });
-  PassPipelineRegistration<>(
-      "sdy-propagation-pipeline",
-      "Import, propagation of shardings, and export",
-      [=](OpPassManager &pm) { addStages(pm, Stage::Import, Stage::Export); });
-  PassPipelineRegistration<>(
-      "sdy-export-pipeline", "Settles shardings after propagation",
-      [=](OpPassManager &pm) { addStages(pm, Stage::Export, Stage::Export); });
+  registerKnownPipelines();
   PassPipelineRegistration<PartitionPipelineOptions>(
       "sdy-partition-pipeline",
       "From a program as JAX prints it to the StableHLO of one device",

@@ -46,7 +46,8 @@ struct PipelineOptions {
   /// An op that can't be computed on shards and gathers something is an error,
   /// not a warning.
   bool noImplicitReplication = false;
-  /// What the documents ask for beyond the verifiers is an error, not a warning.
+  /// What the documents ask for beyond the verifiers is an error, not a
+  /// warning.
   bool strict = false;
   /// What plans and choices are priced by: see DeviceModel::load.
   std::string deviceModel = "cpu";

@@ -33,7 +33,7 @@ static sdy::TensorShardingAttr trim(func::FuncOp func, Type type,
     given = sdy::toSharding(givenAttr, meshAttr);
   bool changed = false;
   for (auto [d, dim] : llvm::enumerate(sharding.dims)) {
-    if (dim.closed)
+    if (dim.closed || tensor.isDynamicDim(d))
       continue;
     AxisList axes = trimAxes(dim.axes, tensor.getDimSize(d), mesh);
     const AxisList &least = given.dims[d].axes;

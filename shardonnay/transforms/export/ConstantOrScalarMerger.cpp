@@ -16,6 +16,7 @@
 #include "mlir/IR/OperationSupport.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "shardonnay/dialect/sdy/Ops.h"
+#include "shardonnay/interfaces/ShardingRule.h"
 #include "shardonnay/transforms/export/Passes.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
@@ -73,8 +74,14 @@ struct ConstantOrScalarMergerPass
     : impl::ConstantOrScalarMergerPassBase<ConstantOrScalarMergerPass> {
 protected:
   void runOnOperation() override {
-    for (Block &block : getOperation().getBody())
-      mergeIn(block);
+    SmallVector<Block *> blocks;
+    getOperation().getBody().walk([&](Block *block) {
+      // Regions of an op with a rule are part of what it computes.
+      if (!isa<ShardingRuleOpInterface>(block->getParentOp()))
+        blocks.push_back(block);
+    });
+    for (Block *block : blocks)
+      mergeIn(*block);
   }
 };
 } // namespace

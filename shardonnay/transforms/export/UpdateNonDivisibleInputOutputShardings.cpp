@@ -11,6 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "shardonnay/dialect/sdy/Conversion.h"
+#include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/transforms/export/BoundaryShardings.h"
 #include "shardonnay/transforms/export/Passes.h"
 
@@ -20,6 +22,34 @@ namespace shardonnay {
 
 #define GEN_PASS_DEF_UPDATENONDIVISIBLEINPUTOUTPUTSHARDINGSPASS
 #include "shardonnay/transforms/export/Passes.h.inc"
+
+/// `shardings` of `types`, with as many of the axes as divide each dim.
+static sdy::TensorShardingPerValueAttr
+trim(sdy::ManualComputationOp op, sdy::TensorShardingPerValueAttr shardings,
+     TypeRange types) {
+  SmallVector<sdy::TensorShardingAttr> result;
+  for (auto [attr, type] : llvm::zip_equal(shardings.getShardings(), types)) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    sdy::MeshAttr mesh = sdy::getMesh(op, attr);
+    result.push_back(attr);
+    if (!tensor || !mesh || mesh.isEmpty())
+      continue;
+    TensorSharding sharding = sdy::toSharding(attr, mesh);
+    for (auto [dim, size] : llvm::zip_equal(sharding.dims, tensor.getShape()))
+      if (!ShapedType::isDynamic(size))
+        dim.axes = dim.axes.prefixDividing(size);
+    if (sharding != sdy::toSharding(attr, mesh))
+      result.back() = sdy::fromSharding(sharding, attr.getMeshOrRef(), mesh);
+  }
+  return sdy::TensorShardingPerValueAttr::get(op.getContext(), result);
+}
+
+/// Inside, an axis cuts the part of a dim that the manual axes leave: where it
+/// does not divide that, its pieces are not those that it makes outside.
+static void trimManualBoundary(sdy::ManualComputationOp op) {
+  op.setInShardingsAttr(trim(op, op.getInShardings(), op.getOperandTypes()));
+  op.setOutShardingsAttr(trim(op, op.getOutShardings(), op.getResultTypes()));
+}
 
 namespace {
 struct UpdateNonDivisibleInputOutputShardingsPass
@@ -31,6 +61,7 @@ protected:
                           [](AxisList axes, int64_t size, const Mesh &) {
                             return axes.prefixDividing(size);
                           });
+    getOperation().walk(trimManualBoundary);
   }
 };
 } // namespace

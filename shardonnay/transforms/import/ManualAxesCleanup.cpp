@@ -61,8 +61,9 @@ void cleanUp(ManualComputationOp op) {
   op.setManualAxesAttr(ManualAxesAttr::get(op.getContext(), names));
   AxisList manual;
   for (StringAttr name : names)
-    manual.append(toAxisRef(
-        AxisRefAttr::get(op.getContext(), name.getValue(), {}), mesh));
+    if (mesh.getAxes()[place(name)].getSize() != 1)
+      manual.append(toAxisRef(
+          AxisRefAttr::get(op.getContext(), name.getValue(), {}), mesh));
   op.setInShardingsAttr(complete(op.getInShardings(), manual, mesh));
   op.setOutShardingsAttr(complete(op.getOutShardings(), manual, mesh));
 }

@@ -158,9 +158,14 @@ public:
   void read(ModuleOp module) {
     GroupOps groups = shareShardingsOfGroups(module);
     reserve(module);
-    for (func::FuncOp func : module.getOps<func::FuncOp>())
-      if (!func.isExternal())
-        readFunction(func);
+    SmallVector<func::FuncOp> functions = llvm::filter_to_vector(
+        module.getOps<func::FuncOp>(),
+        [](func::FuncOp func) { return !func.isExternal(); });
+    // Edges between functions see the tensors of both.
+    for (func::FuncOp func : functions)
+      addTensors(func);
+    for (func::FuncOp func : functions)
+      readOperations(func);
     for (auto &[id, members] : groups)
       readGroup(members);
     graph.connect();
@@ -190,12 +195,20 @@ private:
     return op->getNumOperands() != 0 && op->getNumResults() != 0;
   }
 
-  void readFunction(func::FuncOp func) {
+  void addTensors(func::FuncOp func) {
     this->func = func;
     for (BlockArgument argument : func.getArguments())
       addValue(argument);
     addFunctionResults();
-    walk([&](Operation *op) { addResults(op); });
+    walk([&](Operation *op) {
+      addResults(op);
+      if (auto call = dyn_cast<func::CallOp>(op))
+        calls[call.getCalleeAttr().getAttr()].push_back(call);
+    });
+  }
+
+  void readOperations(func::FuncOp func) {
+    this->func = func;
     walk([&](Operation *op) { readOperation(op); });
   }
 
@@ -217,8 +230,9 @@ private:
     if (Value edge = edges.lookup(value))
       return edge;
     if (value.hasOneUse())
-      if (auto edge = dyn_cast<sdy::DataFlowEdgeOp>(*value.user_begin()))
-        return edge.getResult();
+      if (isa<sdy::DataFlowEdgeOp, sdy::FuncDataFlowEdgeOp>(
+              *value.user_begin()))
+        return value.user_begin()->getResult(0);
     return value;
   }
 
@@ -239,7 +253,7 @@ private:
   }
 
   void addFunctionResults() {
-    functionResults.clear();
+    SmallVector<int32_t> &functionResults = resultTensors[func];
     for (auto [index, type] : llvm::enumerate(func.getResultTypes())) {
       auto tensor = dyn_cast<RankedTensorType>(type);
       functionResults.push_back(
@@ -267,14 +281,16 @@ private:
 
   /// Most tensors have no sharding yet, and the others one of few.
   int32_t shardingId(sdy::TensorShardingAttr attr, int64_t rank) {
-    auto [known, isNew] = shardingIds.try_emplace({attr, attr ? 0 : rank}, 0);
+    auto [known, isNew] = shardingIds.try_emplace({attr, rank}, 0);
     if (!isNew)
       return known->second;
     MeshSharding sharding{TensorSharding::fullyOpen(rank), kNone};
     if (attr) {
       sdy::MeshAttr mesh = sdy::getMesh(func, attr);
-      sharding = {sdy::toSharding(attr, mesh),
-                  meshId(mesh, attr.getMeshOrRef())};
+      sharding.mesh = meshId(mesh, attr.getMeshOrRef());
+      // One on a single device has no dims and exchanges nothing.
+      if (!mesh.isMaximal())
+        sharding.sharding = sdy::toSharding(attr, mesh);
     }
     return known->second = graph.intern(sharding);
   }
@@ -303,6 +319,8 @@ private:
       readReturn(op);
     } else if (auto edge = dyn_cast<sdy::DataFlowEdgeOp>(op)) {
       readEdge(edge);
+    } else if (auto edge = dyn_cast<sdy::FuncDataFlowEdgeOp>(op)) {
+      readFuncEdge(edge);
     } else if (isa<sdy::ShardingConstraintOp, sdy::PropagationBarrierOp>(op)) {
       OpForm form = identityForm(op->getResult(0));
       form.elementwise = true;
@@ -358,6 +376,27 @@ private:
     addOp(edge, form, sources, edge.getResult());
   }
 
+  /// On an argument: what all calls pass. On a call's result: what the callee
+  /// returns.
+  void readFuncEdge(sdy::FuncDataFlowEdgeOp edge) {
+    SmallVector<Value> sources;
+    if (auto argument = dyn_cast<BlockArgument>(edge.getOperand())) {
+      for (func::CallOp call : calls[func.getSymNameAttr()])
+        sources.push_back(call.getOperand(argument.getArgNumber()));
+    } else {
+      auto result = cast<OpResult>(edge.getOperand());
+      auto call = cast<func::CallOp>(result.getOwner());
+      auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
+          call, call.getCalleeAttr());
+      if (callee && !callee.isExternal())
+        sources.push_back(callee.getBody().back().getTerminator()->getOperand(
+            result.getResultNumber()));
+    }
+    OpForm form = identityForm(edge, sources.size());
+    form.onlyUser = true;
+    addOp(form, sources, edge.getResult());
+  }
+
   /// The body's side of a class that is cut by hand is local: its sources
   /// where a result owns it, else the class itself.
   static void readBoundary(OpForm &form, std::optional<ManualBoundary> boundary,
@@ -396,8 +435,12 @@ private:
       out.operations.push_back(op);
   }
 
+  /// The results of other functions follow the calls (readFuncEdge).
   void readReturn(Operation *op) {
-    for (auto [value, result] : llvm::zip(op->getOperands(), functionResults)) {
+    if (func.isPrivate())
+      return;
+    for (auto [value, result] :
+         llvm::zip(op->getOperands(), resultTensors[func])) {
       if (result == kNone)
         continue;
       OpForm form = identityForm(value);
@@ -419,11 +462,13 @@ private:
   ModuleGraph &out;
   PropagationGraph &graph;
   func::FuncOp func;
-  /// Of `func`.
-  SmallVector<int32_t> functionResults;
+  /// The tensors of the functions' results.
+  llvm::DenseMap<Operation *, SmallVector<int32_t>> resultTensors;
+  /// By the callee's name.
+  llvm::DenseMap<StringAttr, SmallVector<func::CallOp>> calls;
   /// Of the targets of data-flow ops.
   llvm::DenseMap<Value, Value> edges;
-  /// By the attribute, and without one by rank.
+  /// By the attribute and the rank.
   llvm::DenseMap<std::pair<Attribute, int64_t>, int32_t> shardingIds;
 };
 

@@ -16,7 +16,9 @@ FactorRule identityRule(llvm::ArrayRef<int64_t> shape, int64_t numOperands) {
       llvm::SmallVector<int64_t>(numOperands, shape.size()), shape.size());
   for (auto [dim, size] : llvm::enumerate(shape)) {
     int64_t d = dim;
-    builder.add(size, llvm::SmallVector<int64_t>(numOperands, d), d);
+    // What is not known is small.
+    builder.add(std::max<int64_t>(size, 1),
+                llvm::SmallVector<int64_t>(numOperands, d), d);
   }
   return builder.build();
 }

@@ -1,0 +1,143 @@
+//===- KnownPipelines.cpp -------------------------------------------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardonnay/pipeline/KnownPipelines.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassOptions.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+#include "shardonnay/pipeline/Pipelines.h"
+#include "shardonnay/transforms/export/Passes.h"
+#include "shardonnay/transforms/import/Passes.h"
+#include "shardonnay/transforms/propagate/Passes.h"
+
+using namespace mlir;
+
+namespace shardonnay {
+
+namespace {
+
+struct FunctionOptions : PassPipelineOptions<FunctionOptions> {
+  Option<bool> dedupFunctionsFully{
+      *this, "dedup-functions-fully",
+      llvm::cl::desc("Leave one of all copies of a function, however they are "
+                     "sharded"),
+      llvm::cl::init(false)};
+  Option<bool> native{
+      *this, "enable-native-non-flat-support",
+      llvm::cl::desc("Propagate between functions by edges, without copies"),
+      llvm::cl::init(false)};
+};
+
+struct ExportOptions : PassPipelineOptions<ExportOptions> {
+  Option<bool> explicitCollectives{
+      *this, "enable-insert-explicit-collectives",
+      llvm::cl::desc("Turn disagreement into reshards, and these into "
+                     "collectives"),
+      llvm::cl::init(false)};
+  Option<bool> avoidExportForPartitioning{
+      *this, "avoid-export-for-partitioning",
+      llvm::cl::desc("Leave groups, constraints and boundaries as they are"),
+      llvm::cl::init(false)};
+  Option<bool> keepShardingRules{
+      *this, "keep-sharding-rules",
+      llvm::cl::desc("Leave `sdy.sharding_rule` attributes"),
+      llvm::cl::init(false)};
+  Option<bool> dumpShardingOrigins{
+      *this, "dump-sharding-origins",
+      llvm::cl::desc("Leave the records of propagation"),
+      llvm::cl::init(false)};
+  Option<bool> dumpPropagationEdges{
+      *this, "dump-propagation-edges",
+      llvm::cl::desc("Leave the records of propagation"),
+      llvm::cl::init(false)};
+  Option<bool> divisibleBoundary{
+      *this, "update-non-divisible-input-output-shardings",
+      llvm::cl::desc("Trim what was chosen at the boundary so that it divides"),
+      llvm::cl::init(true)};
+  Option<bool> inlineMeshes{
+      *this, "inline-meshes",
+      llvm::cl::desc("After explicit collectives, put meshes into shardings"),
+      llvm::cl::init(true)};
+};
+
+void addImport(OpPassManager &pm) {
+  pm.addPass(createSymbolDCEPass());
+  pm.addPass(createLiftInlinedMeshesPass());
+  pm.addPass(createRemoveSizeOneAxesPass());
+  pm.addPass(createPropagateShardingFromFuncToCallPass());
+  pm.addPass(createConstantOrScalarSplitterPass());
+  pm.addPass(createSymbolDCEPass());
+  pm.addPass(createManualAxesCleanupPass());
+  pm.addPass(createAddDataFlowEdgesPass());
+}
+
+void addExport(OpPassManager &pm, const ExportOptions &options) {
+  pm.addNestedPass<func::FuncOp>(createConstantOrScalarMergerPass());
+  pm.addNestedPass<func::FuncOp>(createSinkDataFlowEdgesPass());
+  if (!options.avoidExportForPartitioning) {
+    pm.addPass(createRemoveShardingGroupsPass());
+    pm.addNestedPass<func::FuncOp>(createShardingConstraintToReshardPass());
+    if (options.divisibleBoundary)
+      pm.addPass(createUpdateNonDivisibleInputOutputShardingsPass());
+    pm.addPass(createRemoveSubAxesInInputOutputShardingsPass());
+  }
+  pm.addPass(createCloseShardingsPass());
+  if (options.explicitCollectives) {
+    pm.addNestedPass<func::FuncOp>(createRemovePropagationBarriersPass());
+    addStage(pm, Stage::Reshard, {});
+    addStage(pm, Stage::Collectives, {});
+  }
+  if (!options.keepShardingRules)
+    pm.addNestedPass<func::FuncOp>(createDropShardingRulesPass());
+  if (!options.dumpShardingOrigins && !options.dumpPropagationEdges)
+    pm.addPass(createRemovePropagationDebugInfoPass());
+  if (options.explicitCollectives && options.inlineMeshes)
+    pm.addPass(createInlineMeshesPass());
+}
+
+void addPropagation(OpPassManager &pm, const FunctionOptions &options) {
+  addImport(pm);
+  if (options.native) {
+    pm.addPass(createAddFuncDataFlowEdgesPass());
+  } else {
+    pm.addPass(createFlattenCallGraphPass());
+    pm.addPass(createImportFuncCallsPass());
+    pm.addPass(createSymbolDCEPass());
+  }
+  pm.addPass(createApplyShardingConstraintsPass());
+  pm.addPass(createShardingGroupImportPass());
+  pm.addPass(createPreOrderFuncsPass());
+  pm.addPass(createUserPriorityPropagatePass());
+  if (options.native)
+    pm.addNestedPass<func::FuncOp>(createSinkFuncDataFlowEdgesPass());
+  else
+    pm.addPass(createExportNamedComputationsPass());
+  pm.addPass(createPropagateToFuncResultsPass());
+  if (!options.native)
+    pm.addPass(createUnflattenCallGraphPass({options.dedupFunctionsFully}));
+  pm.addPass(createSymbolDCEPass());
+  pm.addPass(createInsertFuncCallReshardsPass());
+  addExport(pm, {});
+}
+
+} // namespace
+
+void registerKnownPipelines() {
+  PassPipelineRegistration<FunctionOptions>(
+      "sdy-import-pipeline", "The program in the form that propagation reads",
+      [](OpPassManager &pm, const FunctionOptions &) { addImport(pm); });
+  PassPipelineRegistration<FunctionOptions>(
+      "sdy-propagation-pipeline",
+      "Import, propagation of shardings, and export", addPropagation);
+  PassPipelineRegistration<ExportOptions>(
+      "sdy-export-pipeline", "Settles shardings after propagation", addExport);
+}
+
+} // namespace shardonnay
