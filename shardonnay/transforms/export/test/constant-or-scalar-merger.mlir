@@ -29,3 +29,20 @@ func.func @different_shardings() -> (tensor<8xf32>, tensor<8xf32>) {
   %1 = sdy.constant dense<1.0> : tensor<8xf32>
   return %0, %1 : tensor<8xf32>, tensor<8xf32>
 }
+
+// In each region its own.
+// CHECK-LABEL: func @regions
+// CHECK-COUNT-2: sdy.constant
+// CHECK-NOT: sdy.constant
+func.func @regions(%arg0: tensor<i1>) -> tensor<8xf32> {
+  %0 = "stablehlo.if"(%arg0) ({
+    %1 = sdy.constant dense<1.0> : tensor<8xf32>
+    %2 = sdy.constant dense<1.0> : tensor<8xf32>
+    %3 = stablehlo.add %1, %2 : tensor<8xf32>
+    stablehlo.return %3 : tensor<8xf32>
+  }, {
+    %1 = sdy.constant dense<1.0> : tensor<8xf32>
+    stablehlo.return %1 : tensor<8xf32>
+  }) : (tensor<i1>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}

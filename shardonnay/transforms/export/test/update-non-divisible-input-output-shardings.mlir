@@ -33,3 +33,15 @@ func.func @given(
                        sdy.sharding = #sdy.sharding<@mesh, [{"x", "y", ?}]>}) {
   return %arg0 : tensor<6xf32>
 }
+
+sdy.mesh @mesh_6_4 = <["m"=2, "f"=4]>
+
+// Six rows inside: f would cut them into pieces of two, outside into others.
+// CHECK-LABEL: func @manual_boundary
+// CHECK: in_shardings=[<@mesh_6_4, [{"m", "f":(1)2}]>] out_shardings=[<@mesh_6_4, [{"m", ?}]>]
+func.func @manual_boundary(%arg0: tensor<12xf32>) -> tensor<12xf32> {
+  %0 = sdy.manual_computation(%arg0) in_shardings=[<@mesh_6_4, [{"m", "f"}]>] out_shardings=[<@mesh_6_4, [{"m", ?}]>] manual_axes={"m"} (%arg1: tensor<6xf32>) {
+    sdy.return %arg1 : tensor<6xf32>
+  } : (tensor<12xf32>) -> tensor<12xf32>
+  return %0 : tensor<12xf32>
+}

@@ -47,3 +47,33 @@ func.func @through_a_named_computation(%arg0: tensor<8xf32> {sdy.sharding = #sdy
   } : (tensor<8xf32>) -> tensor<8xf32>
   return %0 : tensor<8xf32>
 }
+
+// CHECK-LABEL: func @loop
+// CHECK-SAME: %arg1: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y", ?}, {"z", ?}]>})
+// CHECK: stablehlo.add %{{.*}}, %arg1 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y", ?}, {"z", ?}]>]>}
+// CHECK: sdy.data_flow_edge %{{.*}} sharding=<@mesh, [{"y", ?}, {"z", ?}]>
+func.func @loop(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {?}]>}, %arg1: tensor<8x8xf32>) -> (tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{?}, {"z"}]>}) {
+  %c = sdy.constant dense<true> : tensor<i1>
+  %0 = stablehlo.while(%iter = %arg0) : tensor<8x8xf32>
+  cond {
+    stablehlo.return %c : tensor<i1>
+  } do {
+    %1 = stablehlo.add %iter, %arg1 : tensor<8x8xf32>
+    stablehlo.return %1 : tensor<8x8xf32>
+  }
+  return %0 : tensor<8x8xf32>
+}
+
+// CHECK-LABEL: func @branches
+// CHECK-SAME: %arg1: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y", ?}]>}
+// CHECK: stablehlo.tanh %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y", ?}]>]>}
+// CHECK: sdy.data_flow_edge %{{.*}} sharding=<@mesh, [{"y", ?}]>
+func.func @branches(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}]>}, %arg1: tensor<8xf32>, %arg2: tensor<i1>) -> tensor<8xf32> {
+  %0 = "stablehlo.if"(%arg2) ({
+    %1 = stablehlo.tanh %arg0 : tensor<8xf32>
+    stablehlo.return %1 : tensor<8xf32>
+  }, {
+    stablehlo.return %arg1 : tensor<8xf32>
+  }) : (tensor<i1>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}

@@ -1,0 +1,43 @@
+// RUN: sdy-opt %s --sdy-propagation-pipeline | FileCheck %s
+// RUN: sdy-opt %s --sdy-propagation-pipeline=dedup-functions-fully=true | FileCheck %s --check-prefix=FULLY
+// RUN: sdy-opt %s --sdy-propagation-pipeline=enable-native-non-flat-support=true | FileCheck %s --check-prefix=NATIVE
+// RUN: sdy-opt %s --sdy-import-pipeline | FileCheck %s --check-prefix=IMPORT
+
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+
+// The calls that are sharded alike share a function.
+// CHECK-LABEL: func public @main
+// CHECK: call @f(%arg0) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>}
+// CHECK: call @f(%arg0) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>}
+// CHECK: call @[[OTHER:.*]](%arg1) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"y"}]>]>}
+// CHECK: func private @f(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> (tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>})
+// CHECK: func private @[[OTHER]](%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"y"}]>})
+// CHECK-NOT: func.func
+
+// FULLY-LABEL: func public @main
+// FULLY: call @f(%arg0)
+// FULLY: call @f(%arg0)
+// FULLY: %[[CALL:.*]] = call @f(%arg1) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>}
+// FULLY: sdy.reshard %[[CALL]] <@mesh, [{}, {"y"}]>
+
+// One function for all calls: what they agree on.
+// NATIVE-LABEL: func public @main
+// NATIVE: call @f(%arg0)
+// NATIVE: call @f(%arg0)
+// NATIVE: call @f(%arg1)
+// NATIVE: func private @f
+// NATIVE-NOT: sdy.func_data_flow_edge
+
+// IMPORT-LABEL: func public @main
+// IMPORT: call @f(%arg0)
+// IMPORT: func private @f
+func.func public @main(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %arg1: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"y"}]>}) -> (tensor<8x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>) {
+  %0 = call @f(%arg0) : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  %1 = call @f(%arg0) : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  %2 = call @f(%arg1) : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %0, %1, %2 : tensor<8x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>
+}
+func.func private @f(%arg0: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  %0 = stablehlo.tanh %arg0 : tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}
