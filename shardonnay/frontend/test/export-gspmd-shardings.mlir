@@ -61,3 +61,24 @@ func.func private @body(%arg0: tensor<2x8xf32>) -> tensor<2x8xf32> {
   } : (tensor<2x8xf32>) -> tensor<2x8xf32>
   return %1 : tensor<2x8xf32>
 }
+
+// -----
+
+// HLO's loop carries what its body uses from outside, so a tuple for its results would not fit.
+sdy.mesh @mesh = <["x"=4, "y"=2]>
+// CHECK: func.func @captures
+func.func @captures(%arg0: tensor<8xf32>, %arg1: tensor<8xf32>) -> tensor<8xf32> {
+  // CHECK: stablehlo.while
+  // CHECK-NOT: attributes
+  %0 = stablehlo.while(%arg2 = %arg0) : tensor<8xf32> attributes {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>}
+  cond {
+    %1 = stablehlo.constant dense<true> : tensor<i1>
+    stablehlo.return %1 : tensor<i1>
+  } do {
+    // CHECK: stablehlo.add {{.*}} {mhlo.sharding = "{devices=[4,2]<=[8] last_tile_dim_replicate}"}
+    %1 = stablehlo.add %arg2, %arg1 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : tensor<8xf32>
+    stablehlo.return %1 : tensor<8xf32>
+  }
+  // CHECK: return
+  return %0 : tensor<8xf32>
+}
