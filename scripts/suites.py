@@ -4,7 +4,7 @@
 Suites, in order: format tidy layout docs unit lit python programs differential e2e fuzz; all of them by default, fuzz with
 --long only. A suite that ran nothing has failed. The last line is the sum: `N passed, N failed`.
 
---long  tidy on every file, property tests with 20 times the cases, the tests marked `long`, fuzz.
+--long  tidy on every file, property tests with 20 times the cases, line coverage, the tests marked `long`, fuzz.
 """
 
 import argparse
@@ -136,7 +136,12 @@ def check_unit(options):
     )
     if status:
         print(text)
-    return junit(status, sorted(results.glob("*.xml")))
+    passed, failed = junit(status, sorted(results.glob("*.xml")))
+    if not options.long:
+        return passed, failed
+    status, text = output_of("scripts/coverage")
+    print(text, end="")
+    return passed + (status == 0), failed + (status != 0)
 
 
 def check_lit(options):
