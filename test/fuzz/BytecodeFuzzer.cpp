@@ -178,7 +178,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     return 0;
   }
   StringRef bytes(reinterpret_cast<const char *>(data), size);
-  Reader reader(bytes, examples(context), context);
+  std::vector<Attribute> references = examples(context);
+  Reader reader(bytes, references, context);
   Attribute attr = sdy::bytecode::read(reader);
   fuzzing::require(attr || errors.any(), "no attribute and no error", "");
   if (attr)

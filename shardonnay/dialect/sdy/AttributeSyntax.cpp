@@ -252,6 +252,8 @@ static ParseResult parsePriority(AsmParser &parser,
   if (keyword == "p" && succeeded(parser.parseOptionalMinus())) {
     if (parser.parseInteger(value))
       return failure();
+    if (value < 0) // C21
+      return parser.emitError(loc, "expected a priority 'p<number>'");
     priority = -value; // for the verifier to refuse
     return success();
   }

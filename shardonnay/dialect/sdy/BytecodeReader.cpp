@@ -14,8 +14,15 @@ using shardonnay::ReductionKind;
 
 namespace {
 
-/// Reads what Writer wrote. Nothing is trusted: sizes are not reserved, and
-/// attributes are made by getChecked.
+using EmitError = llvm::function_ref<InFlightDiagnostic()>;
+
+/// An attribute with invariants has this function.
+template <typename AttrT, typename... Parts>
+using Verify = decltype(AttrT::verify(std::declval<EmitError>(),
+                                      std::declval<Parts>()...));
+
+/// Reads what Writer wrote. Nothing is trusted: sizes are not reserved, and no
+/// attribute is made before its invariants hold.
 class Reader {
 public:
   explicit Reader(DialectBytecodeReader &in)
@@ -82,10 +89,12 @@ private:
 
   /// An attribute whose invariants hold, or failure and its own diagnostic.
   template <typename AttrT, typename... Parts>
-  FailureOr<AttrT> checked(Parts &&...parts) {
-    AttrT attr = AttrT::getChecked([&] { return in.emitError(); }, context,
-                                   std::forward<Parts>(parts)...);
-    return attr ? FailureOr<AttrT>(attr) : FailureOr<AttrT>();
+  FailureOr<AttrT> checked(Parts... parts) {
+    auto emitError = [&] { return in.emitError(); };
+    if constexpr (llvm::is_detected<Verify, AttrT, Parts...>::value)
+      if (failed(AttrT::verify(emitError, parts...)))
+        return failure();
+    return AttrT::get(context, parts...);
   }
 
   /// `count` elements; each takes a byte at least, so that a damaged count
@@ -115,7 +124,7 @@ private:
     SmallVector<T> values;
     if (failed(elements(values, element)))
       return nullptr;
-    return ListT::get(context, values);
+    return orNull(checked<ListT>(ArrayRef(values)));
   }
 
   template <typename ListT, typename T> Attribute references() {
@@ -181,11 +190,11 @@ private:
       preSize = *read;
     }
     if (preSize == 0)
-      return AxisRefAttr::get(context, name, SubAxisInfoAttr());
+      return checked<AxisRefAttr>(name, SubAxisInfoAttr());
     FailureOr<SubAxisInfoAttr> info = subAxisInfo(preSize);
     if (failed(info))
       return failure();
-    return AxisRefAttr::get(context, name, *info);
+    return checked<AxisRefAttr>(name, *info);
   }
 
   LogicalResult axes(SmallVectorImpl<AxisRefAttr> &list) {
@@ -209,7 +218,7 @@ private:
     SmallVector<AxisRefAttr> list;
     if (failed(axes(list)))
       return failure();
-    return AxisRefListAttr::get(context, list);
+    return checked<AxisRefListAttr>(ArrayRef(list));
   }
 
   FailureOr<ReductionKind> reductionKind() {
@@ -225,7 +234,8 @@ private:
 
   Attribute reductionKindAttr() {
     FailureOr<ReductionKind> kind = reductionKind();
-    return succeeded(kind) ? ReductionKindAttr::get(context, *kind) : nullptr;
+    return succeeded(kind) ? orNull(checked<ReductionKindAttr>(*kind))
+                           : nullptr;
   }
 
   FailureOr<DimensionShardingAttr> dimensionSharding() {
@@ -244,7 +254,7 @@ private:
     if (failed(elements<AxisRefAttr>(header >> 3, list,
                                      [&] { return axis(subAxes); })))
       return failure();
-    return DimensionShardingAttr::get(context, list, isClosed, priority);
+    return checked<DimensionShardingAttr>(ArrayRef(list), isClosed, priority);
   }
 
   Attribute tensorSharding() {
@@ -275,14 +285,14 @@ private:
     SmallVector<int64_t> factors;
     if (failed(numbers(factors)))
       return failure();
-    return DimMappingAttr::get(context, factors);
+    return checked<DimMappingAttr>(ArrayRef(factors));
   }
 
   FailureOr<TensorMappingAttr> tensorMapping() {
     SmallVector<DimMappingAttr> dims;
     if (failed(elements<DimMappingAttr>(dims, [&] { return dimMapping(); })))
       return failure();
-    return TensorMappingAttr::get(context, dims);
+    return checked<TensorMappingAttr>(ArrayRef(dims));
   }
 
   Attribute rule() {
@@ -300,9 +310,10 @@ private:
         failed(numbers(reduction)) || failed(numbers(needReplication)) ||
         failed(numbers(permutation)) || failed(numbers(blocked)))
       return nullptr;
-    return OpShardingRuleAttr::get(context, sizes, operands, results, reduction,
-                                   needReplication, permutation, blocked,
-                                   isCustom);
+    return orNull(checked<OpShardingRuleAttr>(
+        ArrayRef(sizes), ArrayRef(operands), ArrayRef(results),
+        ArrayRef(reduction), ArrayRef(needReplication), ArrayRef(permutation),
+        ArrayRef(blocked), isCustom));
   }
 
   FailureOr<AllToAllParamAttr> allToAllParam() {
@@ -315,7 +326,7 @@ private:
     FailureOr<int64_t> target = number();
     if (failed(target))
       return failure();
-    return AllToAllParamAttr::get(context, list, *source, *target);
+    return checked<AllToAllParamAttr>(ArrayRef(list), *source, *target);
   }
 
   FailureOr<EdgeValueRefAttr> edgeValueRef() {
@@ -324,8 +335,7 @@ private:
       return failure();
     for (EdgeNodeType type : {EdgeNodeType::OPERAND, EdgeNodeType::RESULT})
       if (toCode(type) == code)
-        return EdgeValueRefAttr::get(context, type,
-                                     static_cast<int64_t>(index));
+        return checked<EdgeValueRefAttr>(type, static_cast<int64_t>(index));
     return in.emitError() << "unknown side " << code << " of an operation";
   }
 
@@ -338,7 +348,8 @@ private:
     if (failed(source) || failed(elements<EdgeValueRefAttr>(
                               targets, [&] { return edgeValueRef(); })))
       return failure();
-    return AxisToPropagationDetailsAttr::get(context, *axis, *source, targets);
+    return checked<AxisToPropagationDetailsAttr>(*axis, *source,
+                                                 ArrayRef(targets));
   }
 
   FailureOr<PropagationOneStepAttr> propagationStep() {
@@ -347,7 +358,7 @@ private:
     if (failed(index) || failed(elements<AxisToPropagationDetailsAttr>(
                              details, [&] { return propagationDetails(); })))
       return failure();
-    return PropagationOneStepAttr::get(context, *index, details);
+    return checked<PropagationOneStepAttr>(*index, ArrayRef(details));
   }
 
   Attribute propagationEdges() {

@@ -208,4 +208,16 @@ TEST_F(BytecodeTest, TruncatedBytecodeIsAnError) {
   }
 }
 
+TEST_F(BytecodeTest, WhatIsReadIsVerified) {
+  std::string bytes =
+      write(AllToAllParamAttr::get(&context, {axis("x")}, 0, 1));
+  // The code and the number of axes, each n << 1 | 1: none instead of one.
+  size_t place = bytes.find("\x1d\x05");
+  ASSERT_NE(place, std::string::npos);
+  bytes[place + 1] = '\x01';
+  EXPECT_FALSE(read(bytes));
+  ASSERT_FALSE(errors.empty());
+  EXPECT_EQ(errors.front(), "expected axes in each move");
+}
+
 } // namespace

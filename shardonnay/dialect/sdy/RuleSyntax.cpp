@@ -34,7 +34,8 @@ static std::optional<int64_t> takeFactor(StringRef &text) {
   text = text.drop_front();
   if (factor != kLastLetter || !text.consume_front("_"))
     return factor;
-  int64_t number;
+  // 32 bits: more factors than there can be, and no sum overflows.
+  uint32_t number;
   if (text.consumeInteger(10, number) || number < 1)
     return std::nullopt;
   return kLastLetter + number;

@@ -144,6 +144,15 @@ func.func @two_in_one(%arg0: tensor<8xf32>) {
 
 // -----
 
+func.func @no_such_factor(%arg0: tensor<8xf32>) {
+  // C45
+  // expected-error @below {{expected factors from i..z, z_1, z_2, .., got 'z_9223372036854775807'}}
+  "test.op"(%arg0) {sdy.sharding_rule = #sdy.op_sharding_rule<([z_9223372036854775807])->([i]) {i=8}>} : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
 func.func @zero(%arg0: tensor<8xf32>) {
   // C45
   // expected-error @below {{expected factors from i..z, z_1, z_2, .., got 'z_0'}}

@@ -183,3 +183,9 @@ sdy.mesh @mesh = <["x"=2]>
 // C21
 // expected-error @below {{argument 0: dim 0 has the negative priority -1}}
 func.func private @negative_priority(tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}p-1]>})
+
+// -----
+
+sdy.mesh @mesh = <["x"=2]>
+// expected-error @below {{expected a priority 'p<number>'}}
+func.func private @twice_negative(tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}p--9223372036854775808]>})
