@@ -394,7 +394,7 @@ private:
     }
     OpForm form = identityForm(edge, sources.size());
     form.onlyUser = true;
-    addOp(form, sources, edge.getResult());
+    addOp(edge, form, sources, edge.getResult());
   }
 
   /// The body's side of a class that is cut by hand is local: its sources
