@@ -69,7 +69,7 @@ def unpartitioned(text):
     with engine.context(), ir.Location.unknown():
         module = ir.Module.parse(text)
         for operation in _operations(module):
-            if operation.name in _IDENTITIES:
+            if _is_identity(operation):
                 operation.results[0].replace_all_uses_with(operation.operands[0])
             elif operation.name not in _DROPPED:
                 if operation.name.startswith("sdy."):
@@ -79,6 +79,13 @@ def unpartitioned(text):
             operation.erase()
         module.operation.attributes["mhlo.num_partitions"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(32), 1)
         return module.operation.get_asm(enable_debug_info=False)
+
+
+def _is_identity(operation):
+    """Passes its operand on, on one device."""
+    if operation.name == "stablehlo.custom_call":
+        return ir.StringAttr(operation.attributes["call_target_name"]).value == "Sharding"
+    return operation.name in _IDENTITIES
 
 
 def _strip(operation):

@@ -10,6 +10,7 @@ from jax.sharding import Mesh, NamedSharding
 from jax.sharding import PartitionSpec as P
 
 import shardonnay
+from shardonnay import compare, run
 
 DEVICES = np.array(jax.devices()[:8])
 MESH = Mesh(DEVICES.reshape(4, 2), ("data", "model"))
@@ -150,3 +151,11 @@ def test_same_program_of_a_device(program):
     assert without.text == renamed(with_shardy.text, axes)
     for mine, other in zip(without.manifest["inputs"], with_shardy.manifest["inputs"], strict=True):
         assert mine["slices"] == other["slices"]
+
+
+def test_right_numbers():
+    text = lowered("train_step", shardy=False)
+    program = run.Program(shardonnay.compile(text))
+    inputs = run.random_inputs(program)
+    agreements = run.check(program, inputs, compare.reference(text, inputs))
+    assert agreements and all(agreement.ok for agreement in agreements), agreements
