@@ -147,6 +147,21 @@ Value LocalMath::sumIdentity(RankedTensorType type) {
   return splat(type, 0);
 }
 
+Value LocalMath::one(RankedTensorType type) {
+  Type element = type.getElementType();
+  if (auto complex = dyn_cast<ComplexType>(element)) {
+    auto real = cast<FloatType>(complex.getElementType());
+    std::complex<APFloat> value(builder.getFloatAttr(real, 1).getValue(),
+                                APFloat::getZero(real.getFloatSemantics()));
+    return constant(builder, loc, DenseElementsAttr::get(type, value));
+  }
+  if (isa<FloatType>(element))
+    return constant(builder, loc,
+                    DenseElementsAttr::get(
+                        type, builder.getFloatAttr(element, 1).getValue()));
+  return splat(type, 1);
+}
+
 //===----------------------------------------------------------------------===//
 // Element-wise
 //===----------------------------------------------------------------------===//

@@ -49,6 +49,8 @@ public:
   /// The neutral element of addition: -0.0 for floats, since 0.0 would turn
   /// -0.0 into 0.0.
   mlir::Value sumIdentity(mlir::RankedTensorType type);
+  /// All elements 1, of any number type.
+  mlir::Value one(mlir::RankedTensorType type);
 
   mlir::Value convert(mlir::Value value, mlir::Type elementType);
   mlir::Value add(mlir::Value lhs, mlir::Value rhs);

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "mlir/IR/IRMapping.h"
 #include "shardonnay/dialect/stablehlo/Stablehlo.h"
 #include "shardonnay/models/StableHLO/Attach.h"
 #include "shardonnay/models/StableHLO/Combiner.h"
@@ -76,7 +77,143 @@ static FailureOr<SmallVector<Value>> reduceLocally(ReduceOp op,
   return SmallVector<Value>{math.combine(*combiner, result, init)};
 }
 
+//===----------------------------------------------------------------------===//
+// Reductions whose partial results `unreduced` can't state
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Products, bitwise combinations, and reductions of several tensors at once
+/// (argmax): each device reduces its part, all exchange what they found, and
+/// each reduces that.
+class ExchangedReduction {
+public:
+  ExchangedReduction(ReduceOp op, OpBuilder &builder, ValueRange operands,
+                     LocalContext &context)
+      : op(op), builder(builder), context(context), loc(op.getLoc()),
+        count(op.getInputs().size()), inputs(operands.take_front(count)),
+        inits(operands.drop_front(count)) {}
+
+  /// The dims that are reduced this way, and cut.
+  bool collectDims();
+  SmallVector<Value> build();
+
+private:
+  /// What may stand in for elements that are not there. The initial value may
+  /// be combined any number of times, says the op; but engines take it once, so
+  /// where the neutral element is known, it is taken.
+  Value neutral(size_t i);
+  void fillPadding();
+  SmallVector<Value> exchange(ValueRange partial);
+  ReduceOp reduce(ValueRange values, ValueRange starts, TypeRange types,
+                  ArrayRef<int64_t> dims);
+
+  ReduceOp op;
+  OpBuilder &builder;
+  LocalContext &context;
+  Location loc;
+  size_t count;
+  SmallVector<Value> inputs, inits;
+  SmallVector<int64_t> cutDims;
+  AxisList axes;
+};
+} // namespace
+
+bool ExchangedReduction::collectDims() {
+  const FactorRule &rule = context.rule();
+  for (int64_t dim : op.getDimensions()) {
+    int32_t factor = rule.operands[0].dims[dim].front();
+    if (rule.factors[factor].kind != FactorKind::Windowed ||
+        context.factorAxes(factor).empty())
+      continue;
+    cutDims.push_back(dim);
+    axes.append(context.factorAxes(factor));
+  }
+  return !cutDims.empty();
+}
+
+Value ExchangedReduction::neutral(size_t i) {
+  Block &body = op.getBody().front();
+  auto type = cast<RankedTensorType>(inits[i].getType());
+  bool isOneOp = body.getOperations().size() == 2;
+  LocalMath math(builder, loc);
+  Type element = type.getElementType();
+  if (count != 1 || !isOneOp)
+    return inits[i];
+  if (isa<MulOp>(body.front()))
+    return math.one(type);
+  if (isa<IntegerType>(element) && isa<OrOp, XorOp>(body.front()))
+    return math.splat(type, 0);
+  if (isa<IntegerType>(element) && isa<AndOp>(body.front()))
+    return math.splat(type, -1);
+  return inits[i];
+}
+
+void ExchangedReduction::fillPadding() {
+  ArrayRef<int64_t> shape = shapeOf(op.getInputs().front());
+  for (auto [i, input] : llvm::enumerate(inputs))
+    for (int64_t dim : cutDims) {
+      AxisList cut = axesOfDim(context, context.rule().operands[0], dim);
+      int64_t size = shapeOf(input)[dim];
+      if (shape[dim] != size * cut.numShards())
+        input = context.fetchWindow(builder, loc, input, dim, shape[dim], cut,
+                                    0, size, size, neutral(i));
+    }
+}
+
+ReduceOp ExchangedReduction::reduce(ValueRange values, ValueRange starts,
+                                    TypeRange types, ArrayRef<int64_t> dims) {
+  auto result = ReduceOp::create(builder, loc, types, values, starts, dims);
+  IRMapping mapping;
+  op.getBody().cloneInto(&result.getBody(), mapping);
+  return result;
+}
+
+/// From each device a row, all rows on every device.
+SmallVector<Value> ExchangedReduction::exchange(ValueRange partial) {
+  LocalMath math(builder, loc);
+  int64_t devices = axes.numShards();
+  SmallVector<Value> rows;
+  for (Value value : partial) {
+    SmallVector<int64_t> shape(shapeOf(value));
+    shape.insert(shape.begin(), 1);
+    rows.push_back(context.fetchWindow(builder, loc, math.reshape(value, shape),
+                                       /*dim=*/0, devices, axes, 0, 0, devices,
+                                       Value()));
+  }
+  return rows;
+}
+
+SmallVector<Value> ExchangedReduction::build() {
+  fillPadding();
+  SmallVector<Value> starts;
+  for (size_t i = 0; i < count; ++i)
+    starts.push_back(neutral(i));
+  ReduceOp partial =
+      reduce(inputs, starts, context.resultTypes(), op.getDimensions());
+  ReduceOp whole =
+      reduce(exchange(partial.getResults()), inits, context.resultTypes(), {0});
+  return llvm::to_vector_of<Value>(whole.getResults());
+}
+
+namespace {
+/// What is no factor of sums to propagation can still be exchanged.
+struct ReduceModel
+    : LocalComputeOpInterface::ExternalModel<ReduceModel, ReduceOp> {
+  bool mayCut(Operation *, const FactorRule &, int32_t) const { return true; }
+  FailureOr<SmallVector<Value>> computeLocally(Operation *op,
+                                               OpBuilder &builder,
+                                               ValueRange operands,
+                                               LocalContext &context) const {
+    auto reduce = cast<ReduceOp>(op);
+    ExchangedReduction exchanged(reduce, builder, operands, context);
+    if (exchanged.collectDims())
+      return exchanged.build();
+    return reduceLocally(reduce, builder, operands, context);
+  }
+};
+} // namespace
+
 void shardonnay::attachReduceModels(MLIRContext &context) {
   attachRule<ReduceOp, reduceRule>(context);
-  attachLocal<ReduceOp, reduceLocally>(context);
+  ReduceOp::attachInterface<ReduceModel>(context);
 }

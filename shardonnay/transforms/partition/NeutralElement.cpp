@@ -50,8 +50,9 @@ DenseElementsAttr getNeutralElement(Type element, ReductionKind kind) {
   }
   if (auto real = dyn_cast<FloatType>(element))
     return DenseElementsAttr::get(scalar, neutralFloat(real, kind));
-  return DenseElementsAttr::get(
-      scalar, neutralInteger(cast<IntegerType>(element), kind));
+  if (auto integer = dyn_cast<IntegerType>(element))
+    return DenseElementsAttr::get(scalar, neutralInteger(integer, kind));
+  return nullptr;
 }
 
 } // namespace shardonnay

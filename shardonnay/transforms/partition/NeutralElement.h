@@ -15,7 +15,8 @@ namespace shardonnay {
 
 /// The scalar tensor e of `element` with kind(e, a) = a for all a. Of sums of
 /// floats it is -0.0 (where there is one), since 0.0 + -0.0 is 0.0; of maxima
-/// and minima of floats that have no infinity, the farthest finite number.
+/// and minima of floats that have no infinity, the farthest finite number. Null
+/// for elements that are no numbers (quantized ones).
 mlir::DenseElementsAttr getNeutralElement(mlir::Type element,
                                           ReductionKind kind);
 

@@ -114,9 +114,9 @@ private:
   Locals localizeByRule(Operation *op, const FactorRule &rule);
   /// Fills what stands behind the end of dims of reduction factors, so that it
   /// does not count.
-  void neutralizePadding(Operation *op, const FactorRule &rule,
-                         ArrayRef<AxisList> axes,
-                         MutableArrayRef<Value> operands);
+  LogicalResult neutralizePadding(Operation *op, const FactorRule &rule,
+                                  ArrayRef<AxisList> axes,
+                                  MutableArrayRef<Value> operands);
   Locals localizeReplicated(Operation *op);
   Locals localizeReturn(func::ReturnOp op);
   Locals localizeRegionEnd(Operation *op);
@@ -387,16 +387,17 @@ FunctionPartitioner::localizeByRule(Operation *op, const FactorRule &rule) {
     resultTypes.push_back(placement.localType);
   OpContext context(op, rule, *axes, resultTypes, placer);
   SmallVector<Value> operands = localOperands(op);
-  neutralizePadding(op, rule, *axes, operands);
+  if (failed(neutralizePadding(op, rule, *axes, operands)))
+    return failure();
   if (auto compute = dyn_cast<LocalComputeOpInterface>(op))
     return compute.computeLocally(builder, operands, context);
   return cloneLocally(op, builder, operands, context);
 }
 
-void FunctionPartitioner::neutralizePadding(Operation *op,
-                                            const FactorRule &rule,
-                                            ArrayRef<AxisList> axes,
-                                            MutableArrayRef<Value> operands) {
+LogicalResult
+FunctionPartitioner::neutralizePadding(Operation *op, const FactorRule &rule,
+                                       ArrayRef<AxisList> axes,
+                                       MutableArrayRef<Value> operands) {
   for (auto [id, factor, cut] : llvm::enumerate(rule.factors, axes)) {
     if (factor.kind != FactorKind::Reduction ||
         factor.size % cut.numShards() == 0)
@@ -406,15 +407,22 @@ void FunctionPartitioner::neutralizePadding(Operation *op,
       if (dim < 0)
         continue;
       auto type = cast<RankedTensorType>(operand.getType());
-      Value fill = sdy::ConstantOp::create(
-          builder, op->getLoc(),
-          getNeutralElement(type.getElementType(), factor.combiner));
+      DenseElementsAttr neutral =
+          getNeutralElement(type.getElementType(), factor.combiner);
+      if (!neutral)
+        return op->emitError()
+               << "reduces a dim of size " << factor.size << " that axes "
+               << placer.str(cut) << " do not divide, of elements "
+               << type.getElementType()
+               << " that have no neutral one; cut it by axes that divide it";
+      Value fill = sdy::ConstantOp::create(builder, op->getLoc(), neutral);
       int64_t size = type.getDimSize(dim);
       operand = buildWindow(
           builder, op->getLoc(), operand, fill, placer,
           {dim, factor.size, /*start=*/0, /*step=*/size, size, cut, cut});
     }
   }
+  return success();
 }
 
 FunctionPartitioner::Locals

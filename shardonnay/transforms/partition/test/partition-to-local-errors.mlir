@@ -132,3 +132,15 @@ func.func @source(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x
   %0 = stablehlo.optimization_barrier %arg0 : tensor<8xf32>
   return %0 : tensor<8xf32>
 }
+
+// -----
+
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+
+func.func @no_neutral_element(
+    %a: tensor<10x!quant.uniform<i8:f32, 0.5>> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}]>}) {
+  // expected-error @below {{reduces a dim of size 10 that axes {"y"} do not divide, of elements '!quant.uniform<i8:f32, 5.000000e-01>' that have no neutral one; cut it by axes that divide it}}
+  %0 = "test.op"(%a) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [], unreduced={"y"}>]>,
+      sdy.sharding_rule = #sdy.op_sharding_rule<([i])->([]) {i=10} reduction={i}>} : (tensor<10x!quant.uniform<i8:f32, 0.5>>) -> tensor<!quant.uniform<i8:f32, 0.5>>
+  return
+}

@@ -1,0 +1,53 @@
+// RUN: sdy-opt %s -sdy-partition-to-local | FileCheck %s
+
+sdy.mesh @mesh = <["x"=4]>
+
+// CHECK-LABEL: func.func @strided_slice(
+func.func @strided_slice(%a: tensor<17xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
+  // CHECK-NEXT: %[[WINDOW:.*]] = spmd.fetch_window %arg0 dim=0 global_size=17 start=2 step=6 size=4 @mesh {"x"} : (tensor<5xf32>) -> tensor<4xf32>
+  // CHECK-NEXT: stablehlo.slice %[[WINDOW]] [0:4:3] : (tensor<4xf32>) -> tensor<2xf32>
+  %0 = stablehlo.slice %a [2:17:3] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : (tensor<17xf32>) -> tensor<5xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @reverse(
+func.func @reverse(%a: tensor<10xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
+  // CHECK-NEXT: %[[WINDOW:.*]] = spmd.fetch_window %arg0 dim=0 global_size=10 start=7 step=-3 size=3 @mesh {"x"}
+  // CHECK-NEXT: stablehlo.reverse %[[WINDOW]], dims = [0] : tensor<3xf32>
+  %0 = stablehlo.reverse %a, dims = [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : tensor<10xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @pad(
+func.func @pad(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}, %z: tensor<f32>) {
+  // CHECK-NEXT: %[[WINDOW:.*]] = spmd.fetch_window %arg0 dim=0 global_size=8 start=-1 step=3 size=3 @mesh {"x"} fill %arg1
+  // CHECK-NEXT: stablehlo.pad %[[WINDOW]], %arg1, low = [0], high = [0], interior = [0]
+  %0 = stablehlo.pad %a, %z, low = [1], high = [2], interior = [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : (tensor<8xf32>, tensor<f32>) -> tensor<11xf32>
+  return
+}
+
+// Each operand's window at the device's place; by position the one that is there.
+// CHECK-LABEL: func.func @concatenate(
+func.func @concatenate(
+    %a: tensor<4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>},
+    %b: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
+  // CHECK-DAG: %[[A:.*]] = spmd.fetch_window %arg0 dim=0 global_size=4 start=0 step=3 size=3 @mesh {"x"}
+  // CHECK-DAG: %[[B:.*]] = spmd.fetch_window %arg1 dim=0 global_size=8 start=-4 step=3 size=3 @mesh {"x"}
+  // CHECK:     %[[BEHIND:.*]] = stablehlo.compare GE
+  // CHECK:     stablehlo.select %{{.*}}, %[[B]], %[[A]]
+  %0 = stablehlo.concatenate %a, %b, dim = 0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : (tensor<4xf32>, tensor<8xf32>) -> tensor<12xf32>
+  return
+}
+
+// Devices exchange what they found, not what they have.
+// CHECK-LABEL: func.func @product(
+func.func @product(%a: tensor<10x6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %i: tensor<f32>) {
+  // CHECK:      %[[ONE:.*]] = stablehlo.constant dense<1.000000e+00> : tensor<f32>
+  // CHECK:      %[[FILLED:.*]] = spmd.fetch_window %arg0 dim=0 global_size=10 start=0 step=3 size=3 @mesh {"x"} fill
+  // CHECK:      %[[PART:.*]] = stablehlo.reduce(%[[FILLED]] init: %{{.*}}) applies stablehlo.multiply across dimensions = [0] : (tensor<3x6xf32>, tensor<f32>) -> tensor<6xf32>
+  // CHECK:      %[[ROW:.*]] = stablehlo.reshape %[[PART]] : (tensor<6xf32>) -> tensor<1x6xf32>
+  // CHECK:      %[[ROWS:.*]] = spmd.fetch_window %[[ROW]] dim=0 global_size=4 start=0 step=0 size=4 @mesh {"x"}
+  // CHECK:      stablehlo.reduce(%[[ROWS]] init: %arg1) applies stablehlo.multiply across dimensions = [0] : (tensor<4x6xf32>, tensor<f32>) -> tensor<6xf32>
+  %0 = stablehlo.reduce(%a init: %i) applies stablehlo.multiply across dimensions = [0] : (tensor<10x6xf32>, tensor<f32>) -> tensor<6xf32>
+  return
+}

@@ -1,0 +1,163 @@
+"""Faults that users of other partitioners report: each a program here, with right numbers and no more communication
+than it needs. The names in comments are the reports."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from uneven import Case, kinds_of, run_cases, tensor, values
+
+CASES = []
+PERMUTES = {"collective_permute"}
+
+
+def fault(name, arguments, result, body, collectives):
+    """`collectives`: all kinds that the program may communicate by."""
+    CASES.append(Case(name, arguments, result, body, collectives))
+
+
+def argument(shape, dims, element="f32", seed=0):
+    return values(shape, element, seed), element, dims
+
+
+def index(value, element="i32"):
+    return np.asarray(value), element, []
+
+
+# Sharded slices ignore their stride.
+fault("strided slice", [argument([16, 2], ["y", ""])], ([8, 2], "f32", ["y", ""]),
+      "$r = stablehlo.slice $0 [0:16:2, 0:2] : (tensor<16x2xf32>) -> tensor<8x2xf32>", PERMUTES)
+fault("strided slice from the middle", [argument([17], ["y"])], ([5], "f32", ["y"]),
+      "$r = stablehlo.slice $0 [2:17:3] : (tensor<17xf32>) -> tensor<5xf32>", PERMUTES | {"all_gather"})
+
+# What pads an uneven dim is read by reduce and dot; 0 times NaN is NaN.
+fault("reduce reads padding", [argument([10, 4], ["y", ""]), (np.float32(0), "f32", [])], ([4], "f32", [""]),
+      "$r = stablehlo.reduce($0 init: $1) applies stablehlo.maximum across dimensions = [0] : "
+      "(tensor<10x4xf32>, tensor<f32>) -> tensor<4xf32>", {"all_reduce"})
+fault("dot reads padding", [argument([4, 10], ["", "y"]), (np.ones([10, 4]), "f32", ["", ""])], ([4, 4], "f32", ["", ""]),
+      "$r = stablehlo.dot_general $0, $1, contracting_dims = [1] x [0] : "
+      "(tensor<4x10xf32>, tensor<10x4xf32>) -> tensor<4x4xf32>", {"all_reduce"})
+
+# Starts are clamped in each shard: xla#49118, xla#49122; 64-bit ones: xla#24186.
+for start, element in ((-5, "i32"), (14, "i32"), (2**40, "i64"), (2**31 - 1, "i32")):
+    fault(f"dynamic update at {start}",
+          [argument([16, 4], ["y", ""]), argument([3, 4], ["", ""], seed=1), index(start, element), index(0, element)],
+          ([16, 4], "f32", ["y", ""]),
+          f"$r = stablehlo.dynamic_update_slice $0, $1, $2, $3 : (tensor<16x4xf32>, tensor<3x4xf32>, tensor<{element}>, "
+          f"tensor<{element}>) -> tensor<16x4xf32>", set())
+    fault(f"dynamic slice at {start}", [argument([16, 4], ["y", ""]), index(start, element), index(0, element)],
+          ([3, 4], "f32", ["", ""]),
+          f"$r = stablehlo.dynamic_slice $0, $1, $2, sizes = [3, 4] : (tensor<16x4xf32>, tensor<{element}>, "
+          f"tensor<{element}>) -> tensor<3x4xf32>", {"all_gather", "all_to_all", "all_reduce"})
+
+# An index that no shard owns is masked to zero; the op clamps it.
+ROWS = "offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1"
+fault("gather out of range", [argument([16, 4], ["y", ""]), (np.array([-7, 16, 100, 3]), "i32", [""])],
+      ([4, 4], "f32", ["", ""]),
+      f'$r = "stablehlo.gather"($0, $1) <{{dimension_numbers = #stablehlo.gather<{ROWS}>, slice_sizes = array<i64: 1, 4>}}> : '
+      "(tensor<16x4xf32>, tensor<4xi32>) -> tensor<4x4xf32>", {"all_reduce", "all_gather"})
+# The sum of a gather goes over an axis that still cuts the result.
+fault("gather from rows and for rows", [argument([16, 4], ["y", ""]), (np.arange(8) * 3 % 16, "i32", ["y"])],
+      ([8, 4], "f32", ["y", ""]),
+      f'$r = "stablehlo.gather"($0, $1) <{{dimension_numbers = #stablehlo.gather<{ROWS}>, slice_sizes = array<i64: 1, 4>}}> : '
+      "(tensor<16x4xf32>, tensor<8xi32>) -> tensor<8x4xf32>", {"all_reduce", "all_gather", "reduce_scatter", "all_to_all"})
+
+
+def scatter(name, numbers, operand, dims, places, updates, collectives, body="add"):
+    shape, update = tensor(operand, "f32"), tensor(updates, "f32")
+    fault(name, [argument(operand, dims), (places, "i32", [""] * np.ndim(places)), argument(updates, [""] * len(updates), seed=1)],
+          (operand, "f32", dims),
+          f'$r = "stablehlo.scatter"($0, $1, $2) <{{scatter_dimension_numbers = #stablehlo.scatter<{numbers}>}}> ({{\n'
+          f"^bb0($p: tensor<f32>, $q: tensor<f32>):\n$z = stablehlo.{body} $p, $q : tensor<f32>\n"
+          f"stablehlo.return $z : tensor<f32>\n}}) : ({shape}, {tensor(np.shape(places), 'i32')}, {update}) -> {shape}", collectives)
+
+
+# A scatter adds what it starts from once a device: xla#42481; a static one gathers: jax#23052.
+INTO = "update_window_dims = [1], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1"
+scatter("scatter of duplicates", INTO, [16, 4], ["y", ""], np.array([3, 3, 15, 16, -1, 3]), [6, 4], set())
+scatter("scatter into uneven rows", INTO, [10, 4], ["y", ""], np.array([9, 10, 11, 12, 0, 9]), [6, 4], set())
+# A scatter whose inserted dim is sharded and not indexed is an error.
+scatter("scatter with an inserted dim that is not indexed",
+        "update_window_dims = [], inserted_window_dims = [0, 1], scatter_dims_to_operand_dims = [1], index_vector_dim = 1",
+        [8, 16], ["x", "y"], np.array([1, 15, 1, 16]), [4], set())
+
+# Rolls and concatenations replicate: jax#15773.
+fault("roll", [argument([16], ["y"])], ([16], "f32", ["y"]),
+      "$a = stablehlo.slice $0 [15:16] : (tensor<16xf32>) -> tensor<1xf32>\n"
+      "$b = stablehlo.slice $0 [0:15] : (tensor<16xf32>) -> tensor<15xf32>\n"
+      "$r = stablehlo.concatenate $a, $b, dim = 0 : (tensor<1xf32>, tensor<15xf32>) -> tensor<16xf32>", PERMUTES)
+fault("concatenate", [argument([16], ["y"]), argument([16], ["y"], seed=1)], ([32], "f32", ["y"]),
+      "$r = stablehlo.concatenate $0, $1, dim = 0 : (tensor<16xf32>, tensor<16xf32>) -> tensor<32xf32>", PERMUTES)
+fault("a stencil", [argument([64], ["xy"]), (np.float32(0), "f32", [])], ([64], "f32", ["xy"]),
+      "$a = stablehlo.pad $0, $1, low = [1], high = [-1], interior = [0] : (tensor<64xf32>, tensor<f32>) -> tensor<64xf32>\n"
+      "$b = stablehlo.pad $0, $1, low = [-1], high = [1], interior = [0] : (tensor<64xf32>, tensor<f32>) -> tensor<64xf32>\n"
+      "$c = stablehlo.add $a, $b : tensor<64xf32>\n$r = stablehlo.subtract $c, $0 : tensor<64xf32>", PERMUTES)
+
+# A reshape that merges or splits sharded dims replicates.
+fault("merging reshape", [argument([2, 8], ["x", "y"])], ([16], "f32", ["xy"]),
+      "$r = stablehlo.reshape $0 : (tensor<2x8xf32>) -> tensor<16xf32>", set())
+fault("splitting reshape", [argument([16], ["xy"])], ([2, 8], "f32", ["x", "y"]),
+      "$r = stablehlo.reshape $0 : (tensor<16xf32>) -> tensor<2x8xf32>", set())
+
+# A gather that needs a minor suffix gathers all: two devices hold the half, not eight.
+fault("gather of a suffix", [argument([16], ["yx"])], ([16], "f32", ["y"]), "$r = stablehlo.negate $0 : tensor<16xf32>", {"all_gather"})
+# The two dims of a reduce_scatter, one of them not scattered.
+fault("scattered in one dim of two", [argument([8, 12], ["", "y"]), argument([12, 4], ["y", ""], seed=1)],
+      ([8, 4], "f32", ["y", ""]),
+      "$r = stablehlo.dot_general $0, $1, contracting_dims = [1] x [0] : (tensor<8x12xf32>, tensor<12x4xf32>) -> tensor<8x4xf32>",
+      {"reduce_scatter"})
+# One all_to_all suffices: pytorch#131210; and it may exceed the size of a dim.
+fault("one all to all", [argument([16, 16], ["y", ""])], ([16, 16], "f32", ["", "y"]),
+      "$r = stablehlo.negate $0 : tensor<16x16xf32>", {"all_to_all"})
+fault("all to all into a small dim", [argument([16, 2], ["y", ""])], ([16, 2], "f32", ["", "y"]),
+      "$r = stablehlo.negate $0 : tensor<16x2xf32>", {"all_to_all", "all_gather"})
+
+# Uneven sizes at the boundary are refused or silently changed: jax#26946, jax#27808, pytorch#143372.
+fault("uneven boundary", [argument([10, 3], ["y", "x"])], ([10, 3], "f32", ["y", "x"]),
+      "$r = stablehlo.add $0, $0 : tensor<10x3xf32>", set())
+fault("fewer rows than devices", [argument([3], ["xy"])], ([3], "f32", ["xy"]), "$r = stablehlo.add $0, $0 : tensor<3xf32>", set())
+
+# Arithmetic that no all_reduce of the engine does: each device's result is exchanged, not its operand.
+for body, kind in (("multiply", "f32"), ("xor", "i32"), ("and", "i32"), ("or", "ui8"), ("multiply", "complex<f32>")):
+    init = {"multiply": 2, "and": -1}.get(body, 0)
+    fault(f"{body} of {kind}", [argument([10, 64], ["y", ""], kind), (np.asarray(init), kind, [])], ([64], kind, [""]),
+          f"$r = stablehlo.reduce($0 init: $1) applies stablehlo.{body} across dimensions = [0] : "
+          f"({tensor([10, 64], kind)}, tensor<{kind}>) -> {tensor([64], kind)}", {"all_gather"})
+for size in (16, 10, 3):
+    fault(f"argmax of {size}", [argument([size, 4], ["y", ""]), (np.float32(-np.inf), "f32", []), (np.int32(0), "i32", [])],
+          ([4], "i32", [""]),
+          f"""$k = stablehlo.iota dim = 0 : {tensor([size, 4], "i32")}
+$v:2 = stablehlo.reduce($0 init: $1), ($k init: $2) across dimensions = [0] :
+  ({tensor([size, 4], "f32")}, {tensor([size, 4], "i32")}, tensor<f32>, tensor<i32>) -> (tensor<4xf32>, tensor<4xi32>)
+  reducer($p: tensor<f32>, $q: tensor<f32>) ($s: tensor<i32>, $t: tensor<i32>) {{
+    $more = stablehlo.compare GT, $p, $q : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    $same = stablehlo.compare EQ, $p, $q : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    $first = stablehlo.compare LT, $s, $t : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    $both = stablehlo.and $same, $first : tensor<i1>
+    $left = stablehlo.or $more, $both : tensor<i1>
+    $value = stablehlo.select $left, $p, $q : tensor<i1>, tensor<f32>
+    $place = stablehlo.select $left, $s, $t : tensor<i1>, tensor<i32>
+    stablehlo.return $value, $place : tensor<f32>, tensor<i32>
+  }}
+$zero = stablehlo.subtract $v#1, $v#1 : tensor<4xi32>
+$r = stablehlo.add $v#1, $zero : tensor<4xi32>""", {"all_gather"})
+
+
+@pytest.fixture(scope="module")
+def verdicts():
+    return run_cases(CASES)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name.replace(" ", "-"))
+def test_numbers(case, verdicts):
+    assert not verdicts[case.name], verdicts[case.name]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name.replace(" ", "-"))
+def test_communication(case):
+    assert kinds_of(case) <= case.collectives
+
+
+def test_the_kinds_are_looked_at():
+    gathering = dataclasses.replace(CASES[0], result=([8, 2], "f32", ["", ""]))
+    assert not kinds_of(gathering) <= CASES[0].collectives
