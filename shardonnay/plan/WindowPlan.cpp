@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/plan/WindowPlan.h"
+#include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
 #include "llvm/Support/MathExtras.h"
@@ -158,24 +159,39 @@ void Planner::findOffsets() {
       offset += plan.low;
 }
 
-/// Into the first round in which the sender is free.
-void addTransfer(WindowPiece &piece, Transfer transfer) {
-  auto isFree = [&](const auto &round) {
-    return llvm::none_of(round, [&](const Transfer &other) {
-      return other.first == transfer.first;
-    });
-  };
-  auto *round = llvm::find_if(piece.rounds, isFree);
-  if (round == piece.rounds.end())
-    round = &piece.rounds.emplace_back();
-  round->push_back(transfer);
-}
+/// The rounds of one piece as they fill.
+class Rounds {
+public:
+  Rounds(WindowPiece &piece, int64_t numDevices)
+      : piece(piece), numDevices(numDevices) {}
+
+  /// Into the first round in which the sender is free.
+  void add(int64_t source, int64_t target) {
+    size_t round = 0;
+    while (round < busy.size() && busy[round][source])
+      ++round;
+    if (round == busy.size()) {
+      busy.emplace_back(numDevices);
+      piece.rounds.emplace_back();
+    }
+    busy[round].set(source);
+    piece.rounds[round].push_back({source, target});
+  }
+
+private:
+  WindowPiece &piece;
+  int64_t numDevices;
+  /// By round: who sends.
+  llvm::SmallVector<llvm::BitVector, 1> busy;
+};
 
 void Planner::findTransfers() {
   const Mesh &mesh = problem.mesh;
-  for (llvm::ArrayRef<int64_t> group : mesh.groups(problem.axes))
-    for (int64_t target : group)
-      for (auto [k, piece] : llvm::enumerate(plan.pieces)) {
+  auto groups = mesh.groups(problem.axes);
+  for (auto [k, piece] : llvm::enumerate(plan.pieces)) {
+    Rounds rounds(piece, mesh.numDevices());
+    for (llvm::ArrayRef<int64_t> group : groups)
+      for (int64_t target : group) {
         int64_t window = mesh.index(problem.windowAxes, target);
         if (needed(window, k).empty())
           continue;
@@ -183,8 +199,9 @@ void Planner::findTransfers() {
         if (source == target)
           piece.own = true;
         else
-          addTransfer(piece, {source, target});
+          rounds.add(source, target);
       }
+  }
 }
 
 /// On the gathered tensor, which is one shard.
