@@ -71,6 +71,15 @@ for kind in ("i8", "ui32", "complex<f32>", "f64"):
          f"$r = stablehlo.reduce($0 init: $1) applies stablehlo.add across dimensions = [0] : "
          f"({tensor([10, 6], kind)}, tensor<{kind}>) -> {tensor([6], kind)}")
 
+for size, axes in itertools.product((*SIZES, 0), ("y", "xy")):
+    for combiner, kind in (("multiply", "f32"), ("xor", "i32"), ("and", "ui8"), ("or", "i64")):
+        # The engine drops what a reduction of one element starts from.
+        init = {"multiply": 1 if size == 1 else 3, "and": -1 if kind[0] == "i" else 255}.get(combiner, 0)
+        case(f"{combiner} of {kind} over {size} on {axes}", [argument([size, 6], [axes, ""], kind), scalar(init, kind)],
+             ([6], kind, [""]),
+             f"$r = stablehlo.reduce($0 init: $1) applies stablehlo.{combiner} across dimensions = [0] : "
+             f"({tensor([size, 6], kind)}, tensor<{kind}>) -> {tensor([6], kind)}", {"all_gather"})
+
 #
 # Contractions: zero on both sides, since 0 times NaN is NaN.
 #
