@@ -16,14 +16,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "mlir/Transforms/RegionUtils.h"
 #include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/dialect/stablehlo/Stablehlo.h"
 #include "shardonnay/frontend/CustomCall.h"
 #include "shardonnay/frontend/GspmdShardings.h"
 #include "shardonnay/frontend/Passes.h"
-#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -224,11 +222,10 @@ LogicalResult Exporter::exportAttribute(Operation *op) {
     tuple.elements.push_back(*hlo);
   }
   op->removeAttr(kShardingAttr);
-  // HLO's loops carry what their regions use from outside, too: a tuple of the
-  // results' shardings would not fit them. What computes the results says it.
-  llvm::SetVector<Value> captured;
-  getUsedValuesDefinedAbove(op->getRegions(), captured);
-  if (tuple.elements.empty() || !captured.empty())
+  // XLA drops and adds operands of loops and leaves a tuple of shardings as it
+  // was; what computes the values that a loop carries says the same.
+  if (tuple.elements.empty() ||
+      op->getName().getStringRef() == "stablehlo.while")
     return success();
   NamedAttrList attributes(op->getDiscardableAttrDictionary());
   setText(attributes,

@@ -13,7 +13,7 @@ TAG = "mhlo.tag"
 # The real pipeline as it prints itself, to the point where every sharding is settled: what follows inserts reshards.
 THEIRS = "sdy-propagation-pipeline"
 LAST = "sdy-close-shardings"
-EMPTY = "func.func @main() { return }"
+OURS = f"builtin.module({THEIRS})"
 
 
 class Refused(Exception):
@@ -29,18 +29,6 @@ def ours(text, pipeline):
     if done.returncode:
         raise Refused(next(iter(done.stderr.splitlines()), f"exit code {done.returncode}"))
     return done.stdout
-
-
-def our_pipeline():
-    """Ours as it prints itself, without what theirs has no counterpart of: see docs/design/propagation.md."""
-    done = subprocess.run(
-        [SDY_OPT, f"--{THEIRS}", "--dump-pass-pipeline"], input=EMPTY, capture_output=True, text=True, check=True
-    )
-    printed = re.sub(r"\n\s*", "", re.search(r"builtin\.module\(.*?\n\)", done.stderr, re.S)[0])
-    for extra in (r"func\.func\(sdy-trim-idle-axes\)", "sdy-check-supported"):
-        printed, count = re.subn(f"{extra},", "", printed)
-        assert count == 1, extra
-    return printed
 
 
 def their_pipeline():

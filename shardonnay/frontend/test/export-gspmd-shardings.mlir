@@ -64,10 +64,10 @@ func.func private @body(%arg0: tensor<2x8xf32>) -> tensor<2x8xf32> {
 
 // -----
 
-// HLO's loop carries what its body uses from outside, so a tuple for its results would not fit.
+// XLA changes what a loop carries, so a tuple for its results would not fit.
 sdy.mesh @mesh = <["x"=4, "y"=2]>
-// CHECK: func.func @captures
-func.func @captures(%arg0: tensor<8xf32>, %arg1: tensor<8xf32>) -> tensor<8xf32> {
+// CHECK: func.func @loop
+func.func @loop(%arg0: tensor<8xf32>, %arg1: tensor<8xf32>) -> tensor<8xf32> {
   // CHECK: stablehlo.while
   // CHECK-NOT: attributes
   %0 = stablehlo.while(%arg2 = %arg0) : tensor<8xf32> attributes {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>}
