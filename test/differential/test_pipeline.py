@@ -19,7 +19,7 @@ ALLOWED_IN_SUBSET = 0.03
 
 
 def graph(seed):
-    return Program(f"graph {seed}", even=seed % 4 > 0, priorities=seed % 3 == 0, ops=OPS + MORE_OPS, length=20).text()
+    return Program(f"graph {seed}", even=seed % 8 > 0, priorities=seed % 3 == 0, ops=OPS + MORE_OPS, length=20).text()
 
 
 PROGRAMS = jax_programs.programs(168) | {f"graph {seed}": graph(seed) for seed in range(160)}
