@@ -70,7 +70,11 @@ def test_locations(name):
 
 @pytest.mark.parametrize("text", BY_HAND, ids=lambda text: re.search(r"@(\w+)", text).group(1))
 def test_by_hand(text):
-    check(text)
+    if "!quant" not in text:
+        check(text)
+    else:  # jaxlib has that dialect, but does not register it
+        printed = ours(text)
+        assert ours(printed) == ours(ours(text, "--mlir-print-op-generic")) == ours(ours(text, "--emit-bytecode")) == printed
 
 
 def dialect_ops():

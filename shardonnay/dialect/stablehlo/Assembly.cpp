@@ -294,6 +294,29 @@ static ParseResult parsePrecision(OpAsmParser &parser, ArrayAttr &precision) {
   return success();
 }
 
+static void printPrecision(OpAsmPrinter &printer, ArrayAttr precision) {
+  printer << ", precision = [";
+  llvm::interleaveComma(precision.getAsRange<PrecisionAttr>(), printer,
+                        [&](PrecisionAttr operand) {
+                          printer << stringifyPrecision(operand.getValue());
+                        });
+  printer << ']';
+}
+
+ParseResult stablehlo::parsePrecisionList(OpAsmParser &parser,
+                                          ArrayAttr &precision) {
+  if (parser.parseOptionalComma())
+    return success();
+  return failure(parser.parseKeyword("precision") || parser.parseEqual() ||
+                 parsePrecision(parser, precision));
+}
+
+void stablehlo::printPrecisionList(OpAsmPrinter &printer, Operation *,
+                                   ArrayAttr precision) {
+  if (precision)
+    printPrecision(printer, precision);
+}
+
 ParseResult stablehlo::parseDotAttributes(OpAsmParser &parser,
                                           DotDimensionNumbersAttr &numbers,
                                           ArrayAttr &precision,
@@ -340,14 +363,8 @@ void stablehlo::printDotAttributes(OpAsmPrinter &printer, Operation *,
   printer << "contracting_dims = ";
   printPairs(numbers.getLhsContractingDimensions(),
              numbers.getRhsContractingDimensions());
-  if (precision) {
-    printer << ", precision = [";
-    llvm::interleaveComma(precision.getAsRange<PrecisionAttr>(), printer,
-                          [&](PrecisionAttr operand) {
-                            printer << stringifyPrecision(operand.getValue());
-                          });
-    printer << ']';
-  }
+  if (precision)
+    printPrecision(printer, precision);
   if (algorithm) {
     printer << ", algorithm = ";
     printer.printStrippedAttrOrType(algorithm);

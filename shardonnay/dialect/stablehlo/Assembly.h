@@ -10,6 +10,7 @@
 #ifndef SHARDONNAY_DIALECT_STABLEHLO_ASSEMBLY_H
 #define SHARDONNAY_DIALECT_STABLEHLO_ASSEMBLY_H
 
+#include "mlir/IR/DialectImplementation.h"
 #include "shardonnay/dialect/stablehlo/Stablehlo.h"
 
 namespace mlir::stablehlo {
@@ -102,6 +103,11 @@ ParseResult parseDotAttributes(OpAsmParser &parser,
 void printDotAttributes(OpAsmPrinter &printer, Operation *op,
                         DotDimensionNumbersAttr numbers, ArrayAttr precision,
                         DotAlgorithmAttr algorithm);
+
+// `, precision = [DEFAULT, DEFAULT]`; nothing if there is none.
+ParseResult parsePrecisionList(OpAsmParser &parser, ArrayAttr &precision);
+void printPrecisionList(OpAsmPrinter &printer, Operation *op,
+                        ArrayAttr precision);
 
 // `[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]`
 ParseResult parseConvolutionDims(OpAsmParser &parser,

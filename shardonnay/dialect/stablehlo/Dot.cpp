@@ -83,3 +83,21 @@ LogicalResult DotGeneralOp::verify() {
   return checkShape(getLoc(), "the result of the contraction",
                     getResult().getType().getShape(), shape);
 }
+
+LogicalResult DotOp::verify() {
+  RankedTensorType lhs = getLhs().getType(), rhs = getRhs().getType();
+  auto isMatrixOrVector = [](RankedTensorType type) {
+    return type.getRank() == 1 || type.getRank() == 2;
+  };
+  if (!isMatrixOrVector(lhs) || !isMatrixOrVector(rhs))
+    return emitOpError("expected vectors or matrices, got ")
+           << lhs << " and " << rhs;
+  if (!sizesMatch(lhs.getShape().back(), rhs.getShape().front()))
+    return emitOpError("pairs a dim of size ")
+           << lhs.getShape().back() << " with one of size "
+           << rhs.getShape().front() << ", expected equal sizes";
+  SmallVector<int64_t> shape(lhs.getShape().drop_back());
+  llvm::append_range(shape, rhs.getShape().drop_front());
+  return checkShape(getLoc(), "the result of the contraction",
+                    getResult().getType().getShape(), shape);
+}

@@ -29,4 +29,17 @@ def DotGeneralOp : HLOOp<"dot_general", [Pure]> {
   let hasVerifier = 1;
 }
 
+// Of vectors and matrices; JAX no longer prints it.
+def DotOp : HLOOp<"dot", [Pure]> {
+  let summary = "the last dim of one operand with the first one of the other";
+  let arguments = (ins HLOTensor:$lhs, HLOTensor:$rhs,
+                       OptionalAttr<PrecisionConfigAttr>:$precision_config);
+  let results = (outs HLOTensor:$result);
+  let assemblyFormat = [{
+    $lhs `,` $rhs `` custom<PrecisionList>($precision_config)
+    attr-dict `:` functional-type(operands, results)
+  }];
+  let hasVerifier = 1;
+}
+
 #endif // SHARDONNAY_DIALECT_STABLEHLO_DOT_TD

@@ -41,6 +41,18 @@ static std::optional<FactorRule> dotGeneralRule(DotGeneralOp op) {
   return builder.build();
 }
 
+static std::optional<FactorRule> dotRule(DotOp op) {
+  ArrayRef<int64_t> lhs = shapeOf(op.getLhs()), rhs = shapeOf(op.getRhs());
+  int64_t lhsRank = lhs.size(), rhsRank = rhs.size();
+  FactorRuleBuilder builder({lhsRank, rhsRank}, {lhsRank + rhsRank - 2});
+  if (lhsRank == 2)
+    builder.add(lhs[0], {0, -1}, {0});
+  if (rhsRank == 2)
+    builder.add(rhs[1], {-1, 1}, {lhsRank - 1});
+  builder.add(rhs[0], {lhsRank - 1, 0}, {-1}, FactorKind::Reduction);
+  return builder.build();
+}
+
 namespace {
 struct DotGeneralModel
     : ShardingRuleOpInterface::ExternalModel<DotGeneralModel, DotGeneralOp> {
@@ -59,5 +71,7 @@ struct DotGeneralModel
 
 void shardonnay::attachDotModels(MLIRContext &context) {
   DotGeneralOp::attachInterface<DotGeneralModel>(context);
+  attachRule<DotOp, dotRule>(context);
+  attachClone<DotOp>(context);
   attachClone<DotGeneralOp>(context);
 }

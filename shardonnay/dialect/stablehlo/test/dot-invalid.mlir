@@ -61,3 +61,19 @@ func.func @unknown_precision(%x: tensor<4x8xf32>) {
   %0 = stablehlo.dot_general %x, %x, contracting_dims = [1] x [1], precision = [LOW, LOW] : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x4xf32>
   return
 }
+
+// -----
+
+func.func @dot_of_scalar(%x: tensor<2x4xf32>, %y: tensor<f32>) {
+  // expected-error @+1 {{'stablehlo.dot' op expected vectors or matrices, got 'tensor<2x4xf32>' and 'tensor<f32>'}}
+  %0 = stablehlo.dot %x, %y : (tensor<2x4xf32>, tensor<f32>) -> tensor<2x4xf32>
+  return
+}
+
+// -----
+
+func.func @dot_of_other_sizes(%x: tensor<2x4xf32>, %y: tensor<5xf32>) {
+  // expected-error @+1 {{'stablehlo.dot' op pairs a dim of size 4 with one of size 5, expected equal sizes}}
+  %0 = stablehlo.dot %x, %y : (tensor<2x4xf32>, tensor<5xf32>) -> tensor<2xf32>
+  return
+}

@@ -18,3 +18,12 @@ func.func @algorithm(%v: tensor<16xf32>) {
   %0 = stablehlo.dot_general %v, %v, contracting_dims = [0] x [0], precision = [DEFAULT, DEFAULT], algorithm = <lhs_precision_type = tf32, rhs_precision_type = tf32, accumulation_type = f32, lhs_component_count = 1, rhs_component_count = 1, num_primitive_operations = 1, allow_imprecise_accumulation = false> : (tensor<16xf32>, tensor<16xf32>) -> tensor<f32>
   return
 }
+
+// CHECK-LABEL: func.func @dot
+func.func @dot(%x: tensor<2x4xf32>, %y: tensor<4x3xf32>, %v: tensor<4xf32>) {
+  // CHECK: stablehlo.dot %{{.*}}, %{{.*}}, precision = [HIGH, DEFAULT] {a} : (tensor<2x4xf32>, tensor<4x3xf32>) -> tensor<2x3xf32>
+  %0 = stablehlo.dot %x, %y, precision = [HIGH, DEFAULT] {a} : (tensor<2x4xf32>, tensor<4x3xf32>) -> tensor<2x3xf32>
+  // CHECK: stablehlo.dot %{{.*}}, %{{.*}} : (tensor<4xf32>, tensor<4xf32>) -> tensor<f32>
+  %1 = stablehlo.dot %v, %v : (tensor<4xf32>, tensor<4xf32>) -> tensor<f32>
+  return
+}

@@ -20,3 +20,10 @@ func.func @inner_product(%a: tensor<8xf32>) {
   %0 = stablehlo.dot_general %a, %a, contracting_dims = [0] x [0] : (tensor<8xf32>, tensor<8xf32>) -> tensor<f32>
   return
 }
+
+// CHECK-LABEL: func @matrix_and_vector
+func.func @matrix_and_vector(%a: tensor<4x8xf32>, %b: tensor<8xf32>) {
+  // CHECK: stablehlo.dot {{.*}}<([i, j], [j])->([i]) {i=4, j=8} reduction={j}>
+  %0 = stablehlo.dot %a, %b : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4xf32>
+  return
+}
