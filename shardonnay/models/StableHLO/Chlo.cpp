@@ -14,7 +14,7 @@ using namespace mlir::chlo;
 
 void shardonnay::attachChloModels(MLIRContext &context) {
   attachPointwise<AcosOp, AcoshOp, AsinOp, AsinhOp, AtanOp, AtanhOp,
-                  BesselI1eOp, ConjOp, CoshOp, DigammaOp, ErfInvOp, ErfOp,
+                  AsinAcosKernelOp, BesselI1eOp, ConjOp, ConstantLikeOp, CoshOp, DigammaOp, ErfInvOp, ErfOp,
                   ErfcOp, IsInfOp, IsNegInfOp, IsPosInfOp, LgammaOp, MulhiOp,
                   NextAfterOp, PolygammaOp, SinhOp, SquareOp, TanOp, ZetaOp>(
       context);

@@ -5,12 +5,26 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "mlir/IR/TypeUtilities.h"
 #include "shardonnay/dialect/stablehlo/Stablehlo.h"
 #include "shardonnay/models/StableHLO/Families.h"
 #include "shardonnay/models/StableHLO/Pointwise.h"
 
 using namespace mlir;
 using namespace mlir::stablehlo;
+using namespace shardonnay;
+
+/// The elements have a scale for each position of dim `dim`, which their type
+/// lists: a part of the dim would have elements of another type.
+static bool isQuantizedDim(Operation *op, int64_t dim) {
+  auto isQuantized = [&](Type type) {
+    auto element = dyn_cast<quant::UniformQuantizedPerAxisType>(
+        getElementTypeOrSelf(type));
+    return element && element.getQuantizedDimension() == dim;
+  };
+  return llvm::any_of(op->getOperandTypes(), isQuantized) ||
+         llvm::any_of(op->getResultTypes(), isQuantized);
+}
 
 std::optional<shardonnay::FactorRule> shardonnay::pointwiseRule(Operation *op) {
   if (!hasStaticShapes(op))
@@ -25,7 +39,9 @@ std::optional<shardonnay::FactorRule> shardonnay::pointwiseRule(Operation *op) {
     SmallVector<int64_t> operandDims;
     for (int64_t operandRank : ranks)
       operandDims.push_back(operandRank == 0 ? -1 : dim);
-    builder.add(shape[dim], operandDims, {dim});
+    builder.add(shape[dim], operandDims, {dim},
+                isQuantizedDim(op, dim) ? FactorKind::NeedReplication
+                                        : FactorKind::PassThrough);
   }
   return builder.build();
 }
@@ -38,5 +54,6 @@ void shardonnay::attachElementwiseModels(MLIRContext &context) {
                   PopulationCountOp, PowOp, RealOp, ReducePrecisionOp, RemOp,
                   RoundNearestEvenOp, RoundOp, RsqrtOp, SelectOp, ShiftLeftOp,
                   ShiftRightArithmeticOp, ShiftRightLogicalOp, SignOp, SineOp,
-                  SqrtOp, SubtractOp, TanOp, TanhOp, XorOp>(context);
+                  SqrtOp, SubtractOp, TanOp, TanhOp, UniformDequantizeOp,
+                  UniformQuantizeOp, XorOp>(context);
 }

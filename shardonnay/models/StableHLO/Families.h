@@ -18,6 +18,11 @@ namespace shardonnay {
 
 void attachElementwiseModels(mlir::MLIRContext &context);
 void attachChloModels(mlir::MLIRContext &context);
+void attachChloStructuredModels(mlir::MLIRContext &context);
+void attachConvolutionModels(mlir::MLIRContext &context);
+void attachWindowReduceModels(mlir::MLIRContext &context);
+void attachNormModels(mlir::MLIRContext &context);
+void attachLegacyModels(mlir::MLIRContext &context);
 void attachShapeModels(mlir::MLIRContext &context);
 void attachWindowModels(mlir::MLIRContext &context);
 void attachDotModels(mlir::MLIRContext &context);

@@ -87,7 +87,7 @@ static bool isLinearArithmetic(Operation *op, ReductionKind kind,
     return false;
   if (isa<AddOp, SubtractOp, NegOp, RealOp, ImagOp, ComplexOp>(op))
     return partial.all();
-  if (isa<MulOp, DotGeneralOp>(op))
+  if (isa<MulOp, DotGeneralOp, ConvolutionOp>(op))
     return partial.count() == 1;
   if (isa<DivOp>(op))
     return exactly(partial, 0, 1) && isFloatOrComplex(op->getOperand(0));

@@ -129,6 +129,11 @@ Value LocalMath::splat(RankedTensorType type, int64_t value) {
                                                      /*implicitTrunc=*/true)));
 }
 
+Value LocalMath::zero(RankedTensorType type) {
+  return constant(builder, loc,
+                  cast<DenseElementsAttr>(builder.getZeroAttr(type)));
+}
+
 Value LocalMath::sumIdentity(RankedTensorType type) {
   auto negativeZero = [](Type element) {
     return APFloat::getZero(cast<FloatType>(element).getFloatSemantics(),

@@ -46,6 +46,8 @@ public:
 
   /// All elements `value`.
   mlir::Value splat(mlir::RankedTensorType type, int64_t value);
+  /// All elements zero.
+  mlir::Value zero(mlir::RankedTensorType type);
   /// The neutral element of addition: -0.0 for floats, since 0.0 would turn
   /// -0.0 into 0.0.
   mlir::Value sumIdentity(mlir::RankedTensorType type);

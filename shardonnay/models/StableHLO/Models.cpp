@@ -19,6 +19,10 @@ void shardonnay::registerStablehloModels(DialectRegistry &registry) {
         attachShapeModels(*context);
         attachWindowModels(*context);
         attachDotModels(*context);
+        attachConvolutionModels(*context);
+        attachWindowReduceModels(*context);
+        attachNormModels(*context);
+        attachLegacyModels(*context);
         attachReduceModels(*context);
         attachGatherModels(*context);
         attachScatterModels(*context);
@@ -30,5 +34,6 @@ void shardonnay::registerStablehloModels(DialectRegistry &registry) {
       });
   registry.addExtension(+[](MLIRContext *context, chlo::ChloDialect *) {
     attachChloModels(*context);
+    attachChloStructuredModels(*context);
   });
 }

@@ -1,0 +1,246 @@
+//===- Convolution.cpp - convolutions -------------------------------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A spatial dim of the input and the result has a factor that is windowed: the
+// device computes the windows of its part of the result. Where the kernel is
+// the larger of the two (a gradient for the weights), kernel and input have a
+// factor instead: the device sums over its part of the kernel.
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardonnay/dialect/stablehlo/Stablehlo.h"
+#include "shardonnay/models/StableHLO/Attach.h"
+#include "shardonnay/models/StableHLO/Families.h"
+#include "shardonnay/models/StableHLO/LocalMath.h"
+#include "shardonnay/models/StableHLO/SlidingWindow.h"
+
+using namespace mlir;
+using namespace mlir::stablehlo;
+using namespace shardonnay;
+
+//===----------------------------------------------------------------------===//
+// Rule
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A factor and where it stands: dims of input, kernel and result, -1 for none.
+struct Entry {
+  int64_t size;
+  std::array<int64_t, 3> dims;
+  FactorKind kind = FactorKind::PassThrough;
+};
+
+/// Collects factors, major ones of a dim first.
+class ConvolutionRule {
+public:
+  explicit ConvolutionRule(ConvolutionOp op)
+      : op(op), numbers(op.getDimensionNumbers()),
+        shapes{shapeOf(op.getLhs()), shapeOf(op.getRhs()),
+               shapeOf(op.getResult())} {}
+
+  FactorRule build() {
+    addBatch();
+    for (size_t i = 0; i < numbers.getInputSpatialDimensions().size(); ++i)
+      addSpatial(i);
+    addFeatures();
+    addRest();
+    return combine();
+  }
+
+private:
+  void add(int64_t size, std::array<int64_t, 3> dims,
+           FactorKind kind = FactorKind::PassThrough) {
+    entries.push_back({size, dims, kind});
+  }
+  void addBatch();
+  void addSpatial(size_t i);
+  void addFeatures();
+  void addRest();
+  FactorRule combine();
+
+  ConvolutionOp op;
+  ConvDimensionNumbersAttr numbers;
+  std::array<ArrayRef<int64_t>, 3> shapes;
+  SmallVector<Entry> entries;
+};
+} // namespace
+
+void ConvolutionRule::addBatch() {
+  int64_t groups = op.getBatchGroupCount();
+  int64_t in = numbers.getInputBatchDimension();
+  if (groups > 1)
+    add(groups, {in, numbers.getKernelOutputFeatureDimension(),
+                 numbers.getOutputFeatureDimension()});
+  add(shapes[0][in] / groups, {in, -1, numbers.getOutputBatchDimension()});
+}
+
+void ConvolutionRule::addSpatial(size_t i) {
+  int64_t in = numbers.getInputSpatialDimensions()[i];
+  int64_t kernel = numbers.getKernelSpatialDimensions()[i];
+  int64_t out = numbers.getOutputSpatialDimensions()[i];
+  int64_t inSize = shapes[0][in], kernelSize = shapes[1][kernel];
+  int64_t outSize = shapes[2][out];
+  WindowDim window = op.getWindow()[i];
+  if (isa<quant::QuantizedType>(op.getLhs().getType().getElementType())) {
+    // Padding would not be zeros.
+    add(inSize, {in, -1, -1}, FactorKind::NeedReplication);
+    return;
+  }
+  if (kernelSize <= outSize) {
+    bool isWindowed = std::min(inSize, outSize) > 1;
+    if (isWindowed)
+      add(std::min(inSize, outSize), {in, -1, out}, FactorKind::Windowed);
+    // Windows side by side: the input's dim is windows times their elements.
+    bool isTiled = kernelSize > 1 && window.stride == kernelSize &&
+                   window.dilation == 1 && window.baseDilation == 1 &&
+                   window.low == 0 && window.high == 0 && !window.reversed &&
+                   outSize * kernelSize == inSize;
+    if (isTiled)
+      add(kernelSize, {in, kernel, -1}, FactorKind::Reduction);
+  } else if (inSize > 1 && window.baseDilation == 1 && !window.reversed) {
+    add(kernelSize, {in, kernel, -1}, FactorKind::Indexed);
+  }
+}
+
+void ConvolutionRule::addFeatures() {
+  int64_t groups = op.getFeatureGroupCount();
+  int64_t in = numbers.getInputFeatureDimension();
+  int64_t kernelIn = numbers.getKernelInputFeatureDimension();
+  int64_t kernelOut = numbers.getKernelOutputFeatureDimension();
+  int64_t out = numbers.getOutputFeatureDimension();
+  if (groups > 1)
+    add(groups, {in, kernelOut, out});
+  add(shapes[1][kernelIn], {in, kernelIn, -1}, FactorKind::Reduction);
+  add(shapes[1][kernelOut] / std::max(groups, static_cast<int64_t>(op.getBatchGroupCount())), {-1, kernelOut, out});
+}
+
+/// Dims that have no factor yet.
+void ConvolutionRule::addRest() {
+  for (size_t tensor = 0; tensor < 3; ++tensor)
+    for (auto [dim, size] : llvm::enumerate(shapes[tensor])) {
+      int64_t at = dim;
+      if (llvm::any_of(entries, [&](const Entry &entry) {
+            return entry.dims[tensor] == at;
+          }))
+        continue;
+      std::array<int64_t, 3> dims = {-1, -1, -1};
+      dims[tensor] = at;
+      add(size, dims,
+          size == 1 ? FactorKind::PassThrough : FactorKind::NeedReplication);
+    }
+}
+
+/// Factors of size 1 are left out of dims that have others.
+FactorRule ConvolutionRule::combine() {
+  int64_t rank = shapes[0].size();
+  FactorRuleBuilder builder({rank, rank}, {rank});
+  for (auto [i, entry] : llvm::enumerate(entries)) {
+    std::array<int64_t, 3> dims = entry.dims;
+    for (size_t tensor = 0; tensor < 3; ++tensor)
+      for (auto [j, other] : llvm::enumerate(entries))
+        if (i != j && dims[tensor] >= 0 && other.dims[tensor] == dims[tensor] &&
+            entry.size == 1 && (other.size != 1 || j < i))
+          dims[tensor] = -1;
+    if (dims != std::array<int64_t, 3>{-1, -1, -1})
+      builder.add(entry.size, {dims[0], dims[1]}, {dims[2]}, entry.kind);
+  }
+  return builder.build();
+}
+
+//===----------------------------------------------------------------------===//
+// Local computation
+//===----------------------------------------------------------------------===//
+
+static bool isCut(LocalContext &context, int32_t factor, FactorKind kind) {
+  return context.rule().factors[factor].kind == kind &&
+         !context.factorAxes(factor).empty();
+}
+
+/// How many of `count` groups the device has: their factor is the first of dim
+/// `dim` of the input.
+static int64_t localGroups(LocalContext &context, int64_t count, int64_t dim) {
+  if (count == 1)
+    return 1;
+  int32_t factor = context.rule().operands[0].dims[dim].front();
+  return llvm::divideCeil(count, context.factorAxes(factor).numShards());
+}
+
+static FailureOr<SmallVector<Value>> convolveLocally(ConvolutionOp op,
+                                                     OpBuilder &builder,
+                                                     ValueRange operands,
+                                                     LocalContext &context) {
+  ConvDimensionNumbersAttr numbers = op.getDimensionNumbers();
+  SmallVector<WindowDim> window = op.getWindow();
+  LocalMath math(builder, op.getLoc());
+  auto result = cast<RankedTensorType>(context.resultTypes()[0]);
+  Value lhs = operands[0], rhs = operands[1];
+  auto zeroOf = [&](Value tensor) {
+    auto type = cast<RankedTensorType>(tensor.getType());
+    return math.zero(RankedTensorType::get({}, type.getElementType()));
+  };
+  for (size_t i = 0; i < window.size(); ++i) {
+    int64_t in = numbers.getInputSpatialDimensions()[i];
+    int64_t kernel = numbers.getKernelSpatialDimensions()[i];
+    int64_t out = numbers.getOutputSpatialDimensions()[i];
+    int64_t size = shapeOf(op.getLhs())[in];
+    const DimFactors &inFactors = context.rule().operands[0].dims[in];
+    const AxisList &axes = context.factorAxes(inFactors.front());
+    // Windows side by side need nothing of others.
+    if (inFactors.size() == 1 &&
+        isCut(context, inFactors.front(), FactorKind::Windowed)) {
+      lhs = fetchWindows(builder, op.getLoc(), context, lhs, in, size, axes,
+                         result.getDimSize(out), window[i], zeroOf(lhs));
+    } else if (isCut(context, inFactors.front(), FactorKind::Indexed)) {
+      // What is behind the kernel's end sees the input's beginnings.
+      int64_t part = shapeOf(rhs)[kernel];
+      rhs = context.fetchWindow(builder, op.getLoc(), rhs, kernel,
+                                window[i].size, axes, /*start=*/0,
+                                /*step=*/part, part, zeroOf(rhs));
+      WindowDim &dim = window[i];
+      int64_t span = (result.getDimSize(out) - 1) * dim.stride +
+                     (part - 1) * dim.dilation + 1;
+      lhs = context.fetchWindow(builder, op.getLoc(), lhs, in, size, axes,
+                                -dim.low, part * dim.dilation,
+                                std::max<int64_t>(span, 0), zeroOf(lhs));
+      dim.low = dim.high = 0;
+    }
+  }
+  Value convolved = cloneLocally(op, builder, {lhs, rhs}, context)[0];
+  auto local = convolved.getDefiningOp<ConvolutionOp>();
+  if (!window.empty()) {
+    local.setPaddingAttr(paddingOf(builder, window));
+    local.setLhsDilation(llvm::map_to_vector(
+        window, [](const WindowDim &dim) { return dim.baseDilation; }));
+  }
+  local.setFeatureGroupCount(
+      localGroups(context, op.getFeatureGroupCount(),
+                  numbers.getInputFeatureDimension()));
+  local.setBatchGroupCount(localGroups(context, op.getBatchGroupCount(),
+                                       numbers.getInputBatchDimension()));
+  return SmallVector<Value>{convolved};
+}
+
+namespace {
+struct ConvolutionModel
+    : ShardingRuleOpInterface::ExternalModel<ConvolutionModel, ConvolutionOp> {
+  std::optional<FactorRule> getFactorRule(Operation *op) const {
+    if (!hasStaticShapes(op))
+      return std::nullopt;
+    return ConvolutionRule(cast<ConvolutionOp>(op)).build();
+  }
+  bool isContraction(Operation *) const { return true; }
+  bool isLinear(Operation *op, ReductionKind kind,
+                const llvm::SmallBitVector &partial) const {
+    return shardonnay::isLinear(op, kind, partial);
+  }
+};
+} // namespace
+
+void shardonnay::attachConvolutionModels(MLIRContext &context) {
+  ConvolutionOp::attachInterface<ConvolutionModel>(context);
+  attachLocal<ConvolutionOp, convolveLocally>(context);
+}

@@ -1,0 +1,151 @@
+//===- Legacy.cpp - older forms of other ops ------------------------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardonnay/dialect/stablehlo/Stablehlo.h"
+#include "shardonnay/models/StableHLO/Attach.h"
+#include "shardonnay/models/StableHLO/Families.h"
+#include "shardonnay/models/StableHLO/LocalMath.h"
+
+using namespace mlir;
+using namespace mlir::stablehlo;
+using namespace shardonnay;
+
+static int64_t rankOf(Value value) { return shapeOf(value).size(); }
+
+static std::optional<FactorRule> broadcastRule(BroadcastOp op) {
+  int64_t rank = rankOf(op.getOperand());
+  ArrayRef<int64_t> shape = shapeOf(op.getResult());
+  int64_t added = shape.size() - rank;
+  FactorRuleBuilder builder({rank}, {rank + added});
+  for (int64_t dim = 0; dim < rank + added; ++dim)
+    builder.add(shape[dim], {dim < added ? -1 : dim - added}, {dim});
+  return builder.build();
+}
+
+/// A factor for each letter of `ab,bc->ac`; one that the result has not is
+/// summed over. Nothing of what is no such formula for the operands' shapes.
+static std::optional<FactorRule> einsumRule(Operation *op, StringRef config) {
+  auto [left, output] = config.split("->");
+  SmallVector<StringRef> terms;
+  left.split(terms, ',');
+  if (terms.size() != op->getNumOperands())
+    return std::nullopt;
+  terms.push_back(output);
+  SmallVector<Value> tensors(op->getOperands());
+  tensors.push_back(op->getResult(0));
+  SmallVector<int64_t> ranks;
+  SmallVector<std::pair<char, int64_t>> sizes;
+  for (auto [term, tensor] : llvm::zip_equal(terms, tensors)) {
+    ArrayRef<int64_t> shape = shapeOf(tensor);
+    if (term.size() != shape.size())
+      return std::nullopt;
+    for (auto [i, letter] : llvm::enumerate(term)) {
+      auto *known = llvm::find_if(
+          sizes, [&](auto entry) { return entry.first == letter; });
+      if (!llvm::isAlpha(letter) || term.count(letter) != 1 ||
+          (known != sizes.end() && known->second != shape[i]))
+        return std::nullopt;
+      if (known == sizes.end())
+        sizes.push_back({letter, shape[i]});
+    }
+    ranks.push_back(shape.size());
+  }
+  FactorRuleBuilder builder(ArrayRef(ranks).drop_back(), ranks.back());
+  for (auto [letter, size] : sizes) {
+    SmallVector<int64_t> dims;
+    for (StringRef term : terms) {
+      size_t at = term.find(letter);
+      dims.push_back(at == StringRef::npos ? -1 : static_cast<int64_t>(at));
+    }
+    builder.add(size, ArrayRef(dims).drop_back(), dims.back(),
+                dims.back() < 0 ? FactorKind::Reduction
+                                : FactorKind::PassThrough);
+  }
+  return builder.build();
+}
+
+static std::optional<FactorRule> binaryEinsumRule(EinsumOp op) {
+  return einsumRule(op, op.getEinsumConfig());
+}
+static std::optional<FactorRule> unaryEinsumRule(UnaryEinsumOp op) {
+  return einsumRule(op, op.getEinsumConfig());
+}
+
+/// Dims of the operand before `dim`, the indices' dims but for the batch dims,
+/// which both have, and the operand's dims after `dim`.
+static std::optional<FactorRule> indexSelectRule(TorchIndexSelectOp op) {
+  ArrayRef<int64_t> operand = shapeOf(op.getOperand());
+  ArrayRef<int64_t> index = shapeOf(op.getIndex());
+  ArrayRef<int64_t> result = shapeOf(op.getResult());
+  int64_t rank = operand.size(), indexRank = index.size();
+  int64_t dim = op.getDim(), batch = op.getBatchDims();
+  dim += dim < 0 ? rank : 0;
+  batch += batch < 0 ? indexRank : 0;
+  if (batch < 0 || batch > std::min(dim, indexRank) || dim >= rank)
+    return std::nullopt;
+  SmallVector<int64_t> expected(operand.take_front(dim));
+  llvm::append_range(expected, index.drop_front(batch));
+  llvm::append_range(expected, operand.drop_front(dim + 1));
+  if (result != ArrayRef(expected) ||
+      operand.take_front(batch) != index.take_front(batch))
+    return std::nullopt;
+
+  FactorRuleBuilder builder({rank, indexRank},
+                            {static_cast<int64_t>(result.size())});
+  int64_t next = 0;
+  for (int64_t i = 0; i < dim; ++i)
+    builder.add(operand[i], {i, i < batch ? i : -1}, {next++});
+  for (int64_t i = batch; i < indexRank; ++i)
+    builder.add(index[i], {-1, i}, {next++});
+  for (int64_t i = dim + 1; i < rank; ++i)
+    builder.add(operand[i], {i, -1}, {next++});
+  builder.add(operand[dim], {dim, -1}, {-1}, FactorKind::NeedReplication);
+  return builder.build();
+}
+
+static FailureOr<SmallVector<Value>> broadcastLocally(BroadcastOp op,
+                                                      OpBuilder &builder,
+                                                      ValueRange operands,
+                                                      LocalContext &context) {
+  Value result = cloneLocally(op, builder, operands, context)[0];
+  auto local = result.getDefiningOp<BroadcastOp>();
+  local.setBroadcastSizes(
+      shapeOf(result).take_front(op.getBroadcastSizes().size()));
+  return SmallVector<Value>{result};
+}
+
+/// The size is known: the operand need not be.
+static std::optional<FactorRule> dimensionSizeRule(GetDimensionSizeOp op) {
+  ArrayRef<int64_t> shape = shapeOf(op.getOperand());
+  int64_t rank = shape.size();
+  FactorRuleBuilder builder({rank}, {0});
+  for (int64_t dim = 0; dim < rank; ++dim)
+    builder.add(shape[dim], {dim}, {-1});
+  return builder.build();
+}
+
+static FailureOr<SmallVector<Value>>
+dimensionSizeLocally(GetDimensionSizeOp op, OpBuilder &builder, ValueRange,
+                     LocalContext &context) {
+  int64_t size = shapeOf(op.getOperand())[op.getDimension()];
+  auto type = cast<RankedTensorType>(context.resultTypes()[0]);
+  return SmallVector<Value>{LocalMath(builder, op.getLoc()).splat(type, size)};
+}
+
+void shardonnay::attachLegacyModels(MLIRContext &context) {
+  attachRule<BroadcastOp, broadcastRule, PropagationClass::BroadcastBackward>(
+      context);
+  attachRule<EinsumOp, binaryEinsumRule>(context);
+  attachRule<UnaryEinsumOp, unaryEinsumRule>(context);
+  attachRule<TorchIndexSelectOp, indexSelectRule>(context);
+  attachRule<GetDimensionSizeOp, dimensionSizeRule>(context);
+  attachClone<EinsumOp>(context);
+  attachClone<UnaryEinsumOp>(context);
+  attachClone<TorchIndexSelectOp>(context);
+  attachLocal<GetDimensionSizeOp, dimensionSizeLocally>(context);
+  attachLocal<BroadcastOp, broadcastLocally>(context);
+}
