@@ -294,3 +294,85 @@ def test_custom_calls_that_jaxlib_would_cut():
         *[selection + " need_replication={k, l} blocked_propagation={k, l}"] * 2,
         "([i, j, k])->([i, j, k], [i, l]) {i=3, j=4, k=4, l=4} need_replication={j, k, l}",
     ]
+def same_mapping(ops):
+    """Which factor is where, and what is summed or moves; sizes aside, and what only we ask to be whole."""
+
+    def view(rule):
+        return rule and re.sub(r" \{.*?\}", "", without(rule, "need_replication"), count=1)
+
+    text = program(ops)
+    for op, expected, got in zip(ops, jaxlib_rules(text), our_rules(text), strict=True):
+        assert view(got) == view(expected), (program([op]), expected, got)
+
+
+def test_convolution():
+    """The kernel's window has a factor of its own, which jaxlib gives size 1. Windows overlap; see `test_patches` for the rest."""
+    rng = random.Random(5)
+    ops = []
+    for _ in range(200):
+        spatial = rng.randint(0, 2)
+        features, batches = rng.choice([(1, 1), (1, 1), (2, 1), (4, 1), (1, 2)])
+        batch, kernel_in, out = rng.choice([2, 4]) * batches, rng.choice([2, 3]), rng.choice([2, 5]) * features * batches
+        kernel = [rng.choice([1, 3]) for _ in range(spatial)]
+        size = [rng.choice([9, 16]) for _ in range(spatial)]
+        result = [n - k + 1 for n, k in zip(size, kernel, strict=True)]
+        texts, shapes = [], []
+        for names, sizes in (
+            ("bf", [batch, kernel_in * features, *size]), ("io", [kernel_in, out, *kernel]), ("bf", [batch // batches, out, *result])
+        ):
+            order = rng.sample(range(spatial + 2), spatial + 2)
+            texts.append("[" + ", ".join([*names, *map(str, range(spatial))][dim] for dim in order) + "]")
+            shapes.append(tensor([sizes[dim] for dim in order]))
+        attributes = (
+            f"dimension_numbers = #stablehlo.conv<{texts[0]}x{texts[1]}->{texts[2]}>, "
+            f"feature_group_count = {features} : i64, batch_group_count = {batches} : i64"
+        )
+        ops.append(call("convolution", attributes, shapes[:2], shapes[2]))
+    same_mapping(ops)
+
+
+def test_patches():
+    numbers = "dimension_numbers = #stablehlo.conv<[b, 0, f]x[0, i, o]->[b, 0, f]>, feature_group_count = 1 : i64, batch_group_count = 1 : i64"
+    check([
+        call("convolution", f"{numbers}, window_strides = array<i64: {k}>", [tensor([4, n * k, 6]), tensor([k, 6, 8])], tensor([4, n, 8]))
+        for n, k in ((8, 2), (4, 4), (5, 3))
+    ])
+
+
+REDUCE = "({{ ^bb0(%x: tensor<f32>, %y: tensor<f32>): %c = stablehlo.{} %x, %y : tensor<f32>\n stablehlo.return %c : tensor<f32> }})"
+
+
+def test_reduce_window():
+    rng = random.Random(6)
+    ops = []
+    for _ in range(100):
+        window, strides, low, shape, result = [], [], [], [], []
+        for _ in range(rng.randint(1, 3)):
+            k, s, p, n = rng.choice([1, 2, 3]), rng.choice([1, 1, 2]), rng.choice([0, 0, 1]), rng.choice([6, 8])
+            window, strides, low, shape = [*window, k], [*strides, s], [*low, p], [*shape, n]
+            result.append((n + p - k) // s + 1)
+        padding = "[" + ", ".join(f"[{p}, 0]" for p in low) + "]"
+        attributes = (
+            f"window_dimensions = array<i64: {str(window)[1:-1]}>, window_strides = array<i64: {str(strides)[1:-1]}>, "
+            f"padding = dense<{padding}> : tensor<{len(low)}x2xi64>"
+        )
+        ops.append(call("reduce_window", attributes, [tensor(shape), tensor([])], tensor(result), REDUCE.format("add")))
+    check(ops)
+
+
+def test_select_and_scatter():
+    select = "({ ^bb0(%x: tensor<f32>, %y: tensor<f32>): %c = stablehlo.compare GE, %x, %y : (tensor<f32>, tensor<f32>) -> tensor<i1>\n stablehlo.return %c : tensor<i1> }"
+    region = select + ", " + REDUCE.format("add")[1:]
+    attributes = "window_dimensions = array<i64: 1, {0}>, window_strides = array<i64: 1, {1}>"
+    check([
+        call("select_and_scatter", attributes.format(k, s), [tensor([4, 8]), tensor([4, (8 - k) // s + 1]), tensor([])], tensor([4, 8]), region)
+        for k, s in ((1, 1), (2, 2), (3, 1), (3, 2))
+    ])
+
+
+def test_batch_norm_inference():
+    attributes = "epsilon = 1.0e-03 : f32, feature_index = {} : i64"
+    check([
+        call("batch_norm_inference", attributes.format(dim), [tensor(shape), *[tensor([shape[dim]])] * 4], tensor(shape))
+        for shape in ([4, 6], [2, 3, 5]) for dim in range(len(shape))
+    ])

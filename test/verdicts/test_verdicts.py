@@ -9,7 +9,7 @@ import mutants
 import verdicts
 
 TABLE = Path(__file__).resolve().parents[2] / "docs/design/stablehlo-verdicts.md"
-COUNT = 2000
+COUNT = 3000
 
 
 def rows():

@@ -8,6 +8,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "shardonnay/dialect/chlo/Chlo.h"
+#include "shardonnay/dialect/stablehlo/Constraints.h"
 
 using namespace mlir;
 using namespace mlir::chlo;
@@ -23,11 +24,21 @@ void ChloDialect::addBroadcastOps() {
 #include "shardonnay/dialect/chlo/Broadcast.cpp.inc"
 
 /// The size of a dim of which `a` and `b` are parts: that which is not 1, or
-/// unknown if they can't be told to agree.
+/// unknown.
 static int64_t broadcastSize(int64_t a, int64_t b) {
   if (a == 1 || b == 1)
     return a == 1 ? b : a;
   return a == b ? a : ShapedType::kDynamic;
+}
+
+/// Known sizes that no broadcast makes equal are left to who expands the op, as
+/// are dims that are not aligned at the last: the result may have any shape.
+static bool mayBroadcast(ArrayRef<int64_t> a, ArrayRef<int64_t> b) {
+  size_t rank = std::min(a.size(), b.size());
+  return llvm::all_of_zip(
+      a.take_back(rank), b.take_back(rank), [](int64_t a, int64_t b) {
+        return a == 1 || b == 1 || stablehlo::sizesMatch(a, b);
+      });
 }
 
 /// The shape of the dims of `a` and `b`, aligned at the last.
@@ -42,7 +53,6 @@ static SmallVector<int64_t> broadcastShape(ArrayRef<int64_t> a,
   return shape;
 }
 
-/// Dims that are not aligned at the last are left to who expands the op.
 static bool alignsAtLast(std::optional<ArrayRef<int64_t>> dims, int64_t rankA,
                          int64_t rankB) {
   if (!dims || dims->empty())
@@ -71,12 +81,14 @@ static LogicalResult inferBinary(std::optional<Location> location,
                              "expected operands of one element type, "
                              "got ",
                              lhs, " and ", rhs);
-  SmallVector<int64_t> shape = broadcastShape(lhs.getShape(), rhs.getShape());
-  if (!alignsAtLast(adaptor.getBroadcastDimensions(), lhs.getRank(),
-                    rhs.getRank()))
-    shape.assign(shape.size(), ShapedType::kDynamic);
-  types.push_back(
-      RankedTensorType::get(shape, elementOf(lhs.getElementType())));
+  Type element = elementOf(lhs.getElementType());
+  if (mayBroadcast(lhs.getShape(), rhs.getShape()) &&
+      alignsAtLast(adaptor.getBroadcastDimensions(), lhs.getRank(),
+                   rhs.getRank()))
+    types.push_back(RankedTensorType::get(
+        broadcastShape(lhs.getShape(), rhs.getShape()), element));
+  else
+    types.push_back(UnrankedTensorType::get(element));
   return success();
 }
 

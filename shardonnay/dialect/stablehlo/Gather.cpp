@@ -181,8 +181,11 @@ LogicalResult GatherOp::inferReturnTypes(MLIRContext *,
 LogicalResult DynamicGatherOp::inferReturnTypes(
     MLIRContext *, std::optional<Location> location, Adaptor adaptor,
     SmallVectorImpl<Type> &types) {
-  int64_t count =
-      cast<RankedTensorType>(adaptor.getSliceSizes().getType()).getDimSize(0);
+  auto sizes = cast<RankedTensorType>(adaptor.getSliceSizes().getType());
+  int64_t count = sizes.getDimSize(0);
+  if (sizes.getElementType().isIndex())
+    return emitOptionalError(location, "expected integers as slice sizes, got ",
+                             sizes);
   // Not as many as a vector could hold: the count is checked first.
   if (failed(checkCount(
           location, "slice sizes", count,
@@ -283,6 +286,10 @@ LogicalResult DynamicSliceOp::inferReturnTypes(MLIRContext *,
                                                Adaptor adaptor,
                                                SmallVectorImpl<Type> &types) {
   auto operand = cast<RankedTensorType>(adaptor.getOperand().getType());
+  for (auto [dim, size] : llvm::enumerate(adaptor.getSliceSizes()))
+    if (size < 0)
+      return emitOptionalError(location, "slice size ", size, " in dim ", dim,
+                               ", expected at least 0");
   types.push_back(
       RankedTensorType::get(adaptor.getSliceSizes(), operand.getElementType()));
   if (failed(

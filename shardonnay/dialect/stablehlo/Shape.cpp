@@ -61,6 +61,9 @@ void ConstantOp::getAsmResultNames(
 }
 
 LogicalResult IotaOp::verify() {
+  if (!getOutput().getType().hasStaticShape())
+    return emitOpError("expected a result of known sizes, got ")
+           << getOutput().getType();
   if (static_cast<int64_t>(getIotaDimension()) >=
       getOutput().getType().getRank())
     return emitOpError("counts along dim ")
@@ -73,7 +76,30 @@ LogicalResult IotaOp::verify() {
 // broadcast_in_dim, reshape, bitcast_convert
 //===----------------------------------------------------------------------===//
 
+/// All sizes are known, or all but one, which has a bound.
+static bool hasBoundedShape(RankedTensorType type) {
+  if (type.hasStaticShape())
+    return true;
+  auto bounds = dyn_cast_if_present<BoundsAttr>(type.getEncoding());
+  if (!bounds || type.getNumDynamicDims() != 1)
+    return false;
+  const auto *dim = llvm::find_if(type.getShape(), ShapedType::isDynamic);
+  return !ShapedType::isDynamic(
+      bounds.getBounds()[dim - type.getShape().begin()]);
+}
+
+static LogicalResult checkBounded(Operation *op) {
+  auto result = cast<RankedTensorType>(op->getResult(0).getType());
+  if (hasBoundedShape(result))
+    return success();
+  return op->emitOpError("expected a result of known sizes, or one unknown "
+                         "size with a bound, got ")
+         << result;
+}
+
 LogicalResult BroadcastInDimOp::verify() {
+  if (failed(checkBounded(*this)))
+    return failure();
   RankedTensorType operand = getOperand().getType();
   RankedTensorType result = getResult().getType();
   ArrayRef<int64_t> dims = getBroadcastDimensions();
@@ -116,6 +142,8 @@ LogicalResult BroadcastInDimOp::canonicalize(BroadcastInDimOp op,
 }
 
 LogicalResult ReshapeOp::verify() {
+  if (failed(checkBounded(*this)))
+    return failure();
   RankedTensorType operand = getOperand().getType();
   RankedTensorType result = getResult().getType();
   if (operand.hasStaticShape() && result.hasStaticShape() &&

@@ -65,7 +65,7 @@ forEachDim(std::optional<Location> location, StringRef what,
 
 static LogicalResult checkPositive(std::optional<Location> location,
                                    StringRef what, int64_t dim, int64_t value) {
-  if (ShapedType::isDynamic(value) || (value > 0 && value <= kLargest))
+  if (value > 0 && value <= kLargest)
     return success();
   return emitOptionalError(location, "expected ", what, " of dim ", dim,
                            " of the window between 1 and 2^31, got ", value);
@@ -125,13 +125,23 @@ stablehlo::readWindow(std::optional<Location> location,
       failed(readPadding(location, attributes.padding, window)))
     return failure();
   for (auto [dim, entry] : llvm::enumerate(window))
-    if (failed(checkPositive(location, "the size", dim, entry.size)) ||
+    if ((!ShapedType::isDynamic(entry.size) &&
+         failed(checkPositive(location, "the size", dim, entry.size))) ||
         failed(checkPositive(location, "the stride", dim, entry.stride)) ||
         failed(checkPositive(location, "the base dilation", dim,
                              entry.baseDilation)) ||
         failed(checkPositive(location, "the dilation", dim, entry.dilation)))
       return failure();
   return window;
+}
+
+/// Sizes that an attribute gives are known; a kernel's need not be.
+static LogicalResult checkSizes(Location loc, ArrayRef<int64_t> sizes) {
+  for (auto [dim, size] : llvm::enumerate(sizes))
+    if (size <= 0)
+      return emitError(loc) << "expected a window of size 1 or more in dim "
+                            << dim << ", got " << size;
+  return success();
 }
 
 static SmallVector<int64_t> countWindows(RankedTensorType type,
@@ -164,7 +174,8 @@ LogicalResult ReduceWindowOp::verify() {
     return failure();
   auto first = cast<RankedTensorType>(getInputs().front().getType());
   if (failed(checkCount(getLoc(), "sizes of the window, one per dim",
-                        getWindowDimensions().size(), first.getRank())))
+                        getWindowDimensions().size(), first.getRank())) ||
+      failed(checkSizes(getLoc(), getWindowDimensions())))
     return failure();
   FailureOr<SmallVector<WindowDim>> window =
       readWindow(getLoc(), attributesOf(*this));
@@ -208,7 +219,8 @@ LogicalResult SelectAndScatterOp::verify() {
   RankedTensorType operand = getOperand().getType();
   WindowAttributes attributes = attributesOf(*this);
   if (failed(checkCount(getLoc(), "sizes of the window, one per dim",
-                        attributes.sizes.size(), operand.getRank())))
+                        attributes.sizes.size(), operand.getRank())) ||
+      failed(checkSizes(getLoc(), attributes.sizes)))
     return failure();
   FailureOr<SmallVector<WindowDim>> window = readWindow(getLoc(), attributes);
   if (failed(window) ||

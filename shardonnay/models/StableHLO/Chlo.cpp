@@ -14,8 +14,8 @@ using namespace mlir::chlo;
 
 void shardonnay::attachChloModels(MLIRContext &context) {
   attachPointwise<AcosOp, AcoshOp, AsinOp, AsinhOp, AtanOp, AtanhOp,
-                  AsinAcosKernelOp, BesselI1eOp, ConjOp, ConstantLikeOp, CoshOp, DigammaOp, ErfInvOp, ErfOp,
-                  ErfcOp, IsInfOp, IsNegInfOp, IsPosInfOp, LgammaOp, MulhiOp,
-                  NextAfterOp, PolygammaOp, SinhOp, SquareOp, TanOp, ZetaOp>(
-      context);
+                  AsinAcosKernelOp, BesselI1eOp, ConjOp, ConstantLikeOp, CoshOp,
+                  DigammaOp, ErfInvOp, ErfOp, ErfcOp, IsInfOp, IsNegInfOp,
+                  IsPosInfOp, LgammaOp, MulhiOp, NextAfterOp, PolygammaOp,
+                  SinhOp, SquareOp, TanOp, ZetaOp>(context);
 }

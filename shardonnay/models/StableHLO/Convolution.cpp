@@ -115,7 +115,9 @@ void ConvolutionRule::addFeatures() {
   if (groups > 1)
     add(groups, {in, kernelOut, out});
   add(shapes[1][kernelIn], {in, kernelIn, -1}, FactorKind::Reduction);
-  add(shapes[1][kernelOut] / std::max(groups, static_cast<int64_t>(op.getBatchGroupCount())), {-1, kernelOut, out});
+  add(shapes[1][kernelOut] /
+          std::max(groups, static_cast<int64_t>(op.getBatchGroupCount())),
+      {-1, kernelOut, out});
 }
 
 /// Dims that have no factor yet.
@@ -216,9 +218,8 @@ static FailureOr<SmallVector<Value>> convolveLocally(ConvolutionOp op,
     local.setLhsDilation(llvm::map_to_vector(
         window, [](const WindowDim &dim) { return dim.baseDilation; }));
   }
-  local.setFeatureGroupCount(
-      localGroups(context, op.getFeatureGroupCount(),
-                  numbers.getInputFeatureDimension()));
+  local.setFeatureGroupCount(localGroups(context, op.getFeatureGroupCount(),
+                                         numbers.getInputFeatureDimension()));
   local.setBatchGroupCount(localGroups(context, op.getBatchGroupCount(),
                                        numbers.getInputBatchDimension()));
   return SmallVector<Value>{convolved};

@@ -47,13 +47,13 @@ std::optional<shardonnay::FactorRule> shardonnay::pointwiseRule(Operation *op) {
 }
 
 void shardonnay::attachElementwiseModels(MLIRContext &context) {
-  attachPointwise<AbsOp, AddOp, AndOp, Atan2Op, CbrtOp, CeilOp, ClampOp, ClzOp,
-                  CompareOp, ComplexOp, ConvertOp, CosineOp, DivOp, ExpOp,
-                  Expm1Op, FloorOp, ImagOp, IsFiniteOp, Log1pOp, LogOp,
-                  LogisticOp, MaxOp, MinOp, MulOp, NegOp, NotOp, OrOp,
-                  PopulationCountOp, PowOp, RealOp, ReducePrecisionOp, RemOp,
-                  RoundNearestEvenOp, RoundOp, RsqrtOp, SelectOp, ShiftLeftOp,
-                  ShiftRightArithmeticOp, ShiftRightLogicalOp, SignOp, SineOp,
-                  SqrtOp, SubtractOp, TanOp, TanhOp, UniformDequantizeOp,
-                  UniformQuantizeOp, XorOp>(context);
+  attachPointwise<
+      AbsOp, AddOp, AndOp, Atan2Op, CbrtOp, CeilOp, ClampOp, ClzOp, CompareOp,
+      ComplexOp, ConvertOp, CosineOp, DivOp, ExpOp, Expm1Op, FloorOp, ImagOp,
+      IsFiniteOp, Log1pOp, LogOp, LogisticOp, MaxOp, MinOp, MulOp, NegOp, NotOp,
+      OrOp, PopulationCountOp, PowOp, RealOp, ReducePrecisionOp, RemOp,
+      RoundNearestEvenOp, RoundOp, RsqrtOp, SelectOp, ShiftLeftOp,
+      ShiftRightArithmeticOp, ShiftRightLogicalOp, SignOp, SineOp, SqrtOp,
+      SubtractOp, TanOp, TanhOp, UniformDequantizeOp, UniformQuantizeOp, XorOp>(
+      context);
 }

@@ -9,6 +9,7 @@
 #include "shardonnay/models/StableHLO/Attach.h"
 #include "shardonnay/models/StableHLO/Families.h"
 #include "shardonnay/models/StableHLO/LocalMath.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace mlir::stablehlo;

@@ -15,8 +15,7 @@ using namespace shardonnay;
 
 /// Factors: the dims of the normalised tensors, of `kind` but for the features,
 /// which the vectors have too.
-template <typename OpT>
-static FactorRule normRule(OpT op, FactorKind kind) {
+template <typename OpT> static FactorRule normRule(OpT op, FactorKind kind) {
   ArrayRef<int64_t> shape = shapeOf(op.getOperand());
   int64_t rank = shape.size(), feature = op.getFeatureIndex();
   auto ranks = [&](auto values) {

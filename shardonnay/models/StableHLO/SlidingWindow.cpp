@@ -13,8 +13,9 @@ using namespace mlir;
 using namespace mlir::stablehlo;
 using namespace shardonnay;
 
-/// The piece with `fill` between its elements and after the last one: a piece of
-/// the dim that is so dilated, if what is behind the dim's end is `fill` too.
+/// The piece with `fill` between its elements and after the last one: a piece
+/// of the dim that is so dilated, if what is behind the dim's end is `fill`
+/// too.
 static Value dilate(OpBuilder &builder, Location loc, LocalContext &context,
                     Value local, int64_t dim, int64_t size,
                     const AxisList &axes, int64_t dilation, Value fill) {
@@ -28,10 +29,10 @@ static Value dilate(OpBuilder &builder, Location loc, LocalContext &context,
   return PadOp::create(builder, loc, filled, fill, none, high, interior);
 }
 
-// The device's windows cover the positions of the base from count * stride * i -
-// low on. Where that is a multiple of the base dilation further from device to
-// device, the elements among them are found at the same places; elsewhere the
-// elements are spread out before they are sent.
+// The device's windows cover the positions of the base from count * stride * i
+// - low on. Where that is a multiple of the base dilation further from device
+// to device, the elements among them are found at the same places; elsewhere
+// the elements are spread out before they are sent.
 Value shardonnay::fetchWindows(OpBuilder &builder, Location loc,
                                LocalContext &context, Value local, int64_t dim,
                                int64_t size, const AxisList &axes,
@@ -44,8 +45,7 @@ Value shardonnay::fetchWindows(OpBuilder &builder, Location loc,
     window.baseDilation = 1;
   }
   int64_t dilation = window.baseDilation;
-  int64_t span =
-      count == 0 ? 0 : (count - 1) * window.stride + window.extent();
+  int64_t span = count == 0 ? 0 : (count - 1) * window.stride + window.extent();
   int64_t first = llvm::divideCeilSigned(-window.low, dilation);
   int64_t holes = first * dilation + window.low;
   int64_t elements = span > holes ? (span - holes - 1) / dilation + 1 : 1;

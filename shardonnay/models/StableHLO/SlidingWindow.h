@@ -17,10 +17,10 @@
 
 namespace shardonnay {
 
-/// Fetches what this device's `count` windows see of `local`, whose dim `dim` of
-/// global size `size` is cut by `axes`, as are the windows: the device of index
-/// i has the windows from i * `count` on. `window` becomes the one that slides
-/// over the result. What is outside the dim is `fill`.
+/// Fetches what this device's `count` windows see of `local`, whose dim `dim`
+/// of global size `size` is cut by `axes`, as are the windows: the device of
+/// index i has the windows from i * `count` on. `window` becomes the one that
+/// slides over the result. What is outside the dim is `fill`.
 mlir::Value fetchWindows(mlir::OpBuilder &builder, mlir::Location loc,
                          LocalContext &context, mlir::Value local, int64_t dim,
                          int64_t size, const AxisList &axes, int64_t count,

@@ -29,9 +29,8 @@ namespace {
 class RaggedDotRule {
 public:
   explicit RaggedDotRule(RaggedDotOp op)
-      : numbers(op.getRaggedDotDimensionNumbers()),
-        lhs(shapeOf(op.getLhs())), rhs(shapeOf(op.getRhs())),
-        groups(shapeOf(op.getGroupSizes())),
+      : numbers(op.getRaggedDotDimensionNumbers()), lhs(shapeOf(op.getLhs())),
+        rhs(shapeOf(op.getRhs())), groups(shapeOf(op.getGroupSizes())),
         builder({rank(lhs), rank(rhs), rank(groups)},
                 {rank(shapeOf(op.getResult()))}),
         ragged(numbers.getLhsRaggedDimensions()[0]) {}

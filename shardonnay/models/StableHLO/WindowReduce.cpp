@@ -39,10 +39,9 @@ static std::optional<FactorRule> reduceWindowRule(ReduceWindowOp op) {
 
 /// What is outside the inputs is the initial value: the windows of all devices
 /// are whole.
-static FailureOr<SmallVector<Value>> reduceWindowLocally(ReduceWindowOp op,
-                                                         OpBuilder &builder,
-                                                         ValueRange operands,
-                                                         LocalContext &context) {
+static FailureOr<SmallVector<Value>>
+reduceWindowLocally(ReduceWindowOp op, OpBuilder &builder, ValueRange operands,
+                    LocalContext &context) {
   LocalMath math(builder, op.getLoc());
   SmallVector<Value> local(operands);
   SmallVector<WindowDim> window = op.getWindow();
@@ -76,15 +75,15 @@ static FailureOr<SmallVector<Value>> reduceWindowLocally(ReduceWindowOp op,
 //===----------------------------------------------------------------------===//
 
 /// The device can compute all windows that reach its part of the result: what
-/// it sees beside them is never selected, as no window is padded, and sources
-/// of windows that do not exist add nothing.
+/// it sees beside them is never selected, as no window is padded and none of
+/// the operand is between windows, and sources of windows that do not exist add
+/// nothing.
 static bool canWiden(SelectAndScatterOp op, const WindowDim &window) {
-  return window.low == 0 && window.high == 0 &&
+  return window.low == 0 && window.high == 0 && window.stride <= window.size &&
          combinerOf(op.getScatter()) == ReductionKind::Sum;
 }
 
-static std::optional<FactorRule>
-selectAndScatterRule(SelectAndScatterOp op) {
+static std::optional<FactorRule> selectAndScatterRule(SelectAndScatterOp op) {
   ArrayRef<int64_t> shape = shapeOf(op.getOperand());
   ArrayRef<int64_t> source = shapeOf(op.getSource());
   int64_t rank = shape.size();
@@ -130,8 +129,8 @@ class SelectAndScatterBuilder {
 public:
   SelectAndScatterBuilder(SelectAndScatterOp op, OpBuilder &builder,
                           LocalContext &context)
-      : op(op), builder(builder), context(context),
-        math(builder, op.getLoc()) {}
+      : op(op), builder(builder), context(context), math(builder, op.getLoc()) {
+  }
 
   SmallVector<Value> build(ValueRange operands);
 
@@ -155,12 +154,12 @@ WidenedDim SelectAndScatterBuilder::place(int64_t dim, int64_t local,
       math.positionType(shapeOf(op.getOperand())[dim] + 2 * (size + stride));
   auto type = RankedTensorType::get({}, integer);
   Value position = math.shardStart(context, axes, local, integer);
-  // ceil(x / stride) = floor((x + stride - 1) / stride), shifted to be positive.
+  // ceil(x / stride) = floor((x + stride - 1) / stride), shifted to be
+  // positive.
   int64_t shift = widened.before * stride - size + stride;
-  widened.first =
-      DivOp::create(builder, op.getLoc(), type,
-                    math.add(position, math.splat(type, shift)),
-                    math.splat(type, stride));
+  widened.first = DivOp::create(builder, op.getLoc(), type,
+                                math.add(position, math.splat(type, shift)),
+                                math.splat(type, stride));
   Value begin = MulOp::create(builder, op.getLoc(), type, widened.first,
                               math.splat(type, stride));
   widened.offset = math.subtract(
@@ -203,14 +202,15 @@ SmallVector<Value> SelectAndScatterBuilder::build(ValueRange operands) {
         builder, op.getLoc(), operand, dim, shapeOf(op.getOperand())[dim], axes,
         1 - window.size, next.local, next.seen() + window.stride - 1, Value());
     operand = slice(operand, dim, next.offset, next.seen());
-    source = pad(source, dim, next.before, next.count, math.sumIdentity(scalar));
+    source =
+        pad(source, dim, next.before, next.count, math.sumIdentity(scalar));
     source = slice(source, dim, next.first, next.count);
     widened.push_back(next);
   }
   IRMapping mapping;
-  for (auto [old, value] :
-       llvm::zip(op->getOperands(), ValueRange{operand, source, init}))
-    mapping.map(old, value);
+  mapping.map(op.getOperand(), operand);
+  mapping.map(op.getSource(), source);
+  mapping.map(op.getInitValue(), init);
   auto scattered = cast<SelectAndScatterOp>(builder.clone(*op, mapping));
   auto element = cast<RankedTensorType>(op.getType()).getElementType();
   scattered.getResult().setType(
@@ -222,8 +222,8 @@ SmallVector<Value> SelectAndScatterBuilder::build(ValueRange operands) {
     result = pad(result, next.dim, 0, next.window.stride,
                  math.convert(init, element));
     auto type = cast<RankedTensorType>(next.offset.getType());
-    Value start = math.subtract(math.splat(type, next.window.size - 1),
-                                next.offset);
+    Value start =
+        math.subtract(math.splat(type, next.window.size - 1), next.offset);
     result = slice(result, next.dim, start, next.local);
   }
   return {result};

@@ -13,7 +13,7 @@ func.func @sizes(%a: tensor<4x6xf32>, %c: tensor<f32>) {
 // -----
 
 func.func @size(%a: tensor<4x6xf32>, %c: tensor<f32>) {
-  // expected-error @+1 {{expected the size of dim 1 of the window between 1 and 2^31, got 0}}
+  // expected-error @+1 {{expected a window of size 1 or more in dim 1, got 0}}
   %0 = "stablehlo.reduce_window"(%a, %c) <{window_dimensions = array<i64: 2, 0>}> ({
   ^bb0(%x: tensor<f32>, %y: tensor<f32>):
     %1 = stablehlo.add %x, %y : tensor<f32>
@@ -194,7 +194,7 @@ func.func @s_sizes(%a: tensor<4x6xf32>, %s: tensor<2x3xf32>, %c: tensor<f32>) {
 // -----
 
 func.func @s_window(%a: tensor<4x6xf32>, %s: tensor<2x3xf32>, %c: tensor<f32>) {
-  // expected-error @+1 {{expected the size of dim 1 of the window between 1 and 2^31, got 0}}
+  // expected-error @+1 {{expected a window of size 1 or more in dim 1, got 0}}
   %0 = "stablehlo.select_and_scatter"(%a, %s, %c) <{window_dimensions = array<i64: 2, 0>}> ({
   ^bb0(%x: tensor<f32>, %y: tensor<f32>):
     %1 = stablehlo.compare GE, %x, %y : (tensor<f32>, tensor<f32>) -> tensor<i1>
