@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What scripts/check runs: [--long] [SUITE ...]
 
-Suites, in order: format tidy layout docs unit lit python programs differential e2e fuzz; all of them by default, fuzz with
+Suites, in order: format tidy layout docs unit lit python programs verdicts differential e2e fuzz; all of them by default, fuzz with
 --long only. A suite that ran nothing has failed. The last line is the sum: `N passed, N failed`.
 
 --long  tidy on every file, property tests with 20 times the cases, line coverage, the tests marked `long`, fuzz.
@@ -180,6 +180,7 @@ SUITES = {
     "lit": check_lit,
     "python": lambda options: pytest("python/test", options),
     "programs": lambda options: pytest("test/programs", options),
+    "verdicts": lambda options: pytest("test/verdicts", options),
     "differential": lambda options: pytest("test/differential", options),
     "e2e": lambda options: pytest("test/e2e", options),
     "fuzz": check_fuzz,
