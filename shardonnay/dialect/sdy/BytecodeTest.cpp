@@ -211,13 +211,18 @@ TEST_F(BytecodeTest, TruncatedBytecodeIsAnError) {
 TEST_F(BytecodeTest, WhatIsReadIsVerified) {
   std::string bytes =
       write(AllToAllParamAttr::get(&context, {axis("x")}, 0, 1));
-  // The code and the number of axes, each n << 1 | 1: none instead of one.
-  size_t place = bytes.find("\x1d\x05");
-  ASSERT_NE(place, std::string::npos);
-  bytes[place + 1] = '\x01';
-  EXPECT_FALSE(read(bytes));
-  ASSERT_FALSE(errors.empty());
-  EXPECT_EQ(errors.front(), "expected axes in each move");
+  // The code and the number of axes, each n << 1 | 1: none instead of one. The
+  // same two bytes may stand elsewhere, where others complain.
+  std::vector<std::string> first;
+  for (size_t place = bytes.find("\x1d\x05"); place != std::string::npos;
+       place = bytes.find("\x1d\x05", place + 1)) {
+    std::string damaged = bytes;
+    damaged[place + 1] = '\x01';
+    EXPECT_FALSE(read(damaged));
+    ASSERT_FALSE(errors.empty());
+    first.push_back(errors.front());
+  }
+  EXPECT_TRUE(llvm::is_contained(first, "expected axes in each move"));
 }
 
 } // namespace
