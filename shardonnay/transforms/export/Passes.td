@@ -111,7 +111,9 @@ def UpdateNonDivisibleInputOutputShardingsPass
     After: the axes that propagation chose for the dims of function arguments
     and results divide them. What was given stays, whether it divides or not:
     closed dims, and the axes given in open ones. The axes that stay are the
-    major ones; the last of them may be a sub-axis.
+    major ones; the last of them may be a sub-axis. What goes into a manual
+    computation and comes out of it is trimmed whoever gave it: there the pieces
+    inside and outside would differ.
 
     ```mlir
     func.func @f(%arg0: tensor<6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", ?} ]>})
@@ -185,6 +187,20 @@ def DropShardingRulesPass : FuncPass<"sdy-drop-sharding-rules"> {
     ```mlir
     %0 = stablehlo.tanh %arg0 : tensor<8xf32>
     ```
+  }];
+}
+
+def VerifyUnreducedAxesPass : FuncPass<"sdy-verify-unreduced-axes"> {
+  let summary = "Partial values neither appear nor vanish without a reason";
+  let description = [{
+    An error where a result is partial along an axis along which no operand is,
+    nor is cut where the op reduces; and where an operand is partial and a
+    result is not. Changes nothing.
+
+    ```mlir
+    %0 = stablehlo.negate %a {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{} ], unreduced={"x"}>]>} : tensor<8xf32>
+    ```
+    is an error if %a is not partial along x.
   }];
 }
 
