@@ -167,12 +167,9 @@ static LogicalResult verifyTypes(Operation *op, StringRef what, TypeRange found,
   return success();
 }
 
-LogicalResult NamedComputationOp::verifyRegions() {
+LogicalResult NamedComputationOp::verify() {
   if (failed(verifyTypes(*this, "body arguments", getBody().getArgumentTypes(),
-                         getOperandTypes())) ||
-      failed(verifyTypes(*this, "returned values",
-                         getBody().front().getTerminator()->getOperandTypes(),
-                         getResultTypes())))
+                         getOperandTypes())))
     return failure();
   if (getInShardings() &&
       failed(verifyShardings(*getInShardings(), getOperandTypes(), *this,
@@ -185,9 +182,18 @@ LogicalResult NamedComputationOp::verifyRegions() {
   return success();
 }
 
-/// The mesh of all shardings that is not empty; null if there is none.
+LogicalResult NamedComputationOp::verifyRegions() {
+  return verifyTypes(*this, "returned values",
+                     getBody().front().getTerminator()->getOperandTypes(),
+                     getResultTypes());
+}
+
+/// The mesh of all shardings that is not empty; null if there is none, or if
+/// what is manual along no axis has several.
 static FailureOr<MeshAttr> findCommonMesh(ManualComputationOp op) {
   MeshAttr common;
+  if (op.getManualAxes().getValue().empty())
+    return common;
   for (TensorShardingPerValueAttr list :
        {op.getInShardings(), op.getOutShardings()})
     for (TensorShardingAttr sharding : list.getShardings()) {
@@ -265,39 +271,28 @@ static LogicalResult verifyManualAxes(ManualComputationOp op, MeshAttr mesh) {
   return success();
 }
 
-/// The types of arguments and returned values are those of operands and results
-/// on one device.
-static LogicalResult verifyLocalTypes(ManualComputationOp op,
-                                      TypeRange arguments, TypeRange returned,
+/// The types in the body, of arguments or of returned values, are those of the
+/// operands or results on one device.
+static LogicalResult verifyLocalTypes(ManualComputationOp op, StringRef what,
+                                      TypeRange globals, TypeRange locals,
+                                      TensorShardingPerValueAttr shardings,
                                       MeshAttr mesh) {
-  for (auto [index, global, local, sharding] : llvm::enumerate(
-           op.getOperandTypes(), arguments, op.getInShardings().getShardings()))
-    if (failed(verifyLocalType(op, "operand", index, global, local, sharding,
-                               mesh)))
-      return failure();
-  for (auto [index, global, local, sharding] : llvm::enumerate(
-           op.getResultTypes(), returned, op.getOutShardings().getShardings()))
-    if (failed(verifyLocalType(op, "result", index, global, local, sharding,
-                               mesh)))
+  for (auto [index, global, local, sharding] :
+       llvm::enumerate(globals, locals, shardings.getShardings()))
+    if (failed(verifyLocalType(op, what, index, global, local, sharding, mesh)))
       return failure();
   return success();
 }
 
-LogicalResult ManualComputationOp::verifyRegions() {
+LogicalResult ManualComputationOp::verify() {
   TypeRange arguments = getBody().getArgumentTypes();
-  TypeRange returned = getBody().front().getTerminator()->getOperandTypes();
   if (failed(verifyShardings(getInShardings(), getOperandTypes(), *this,
                              "operand")) ||
       failed(verifyShardings(getOutShardings(), getResultTypes(), *this,
                              "result")) ||
       failed(verifyCount(*this, "body arguments", arguments.size(),
-                         getNumOperands())) ||
-      failed(verifyCount(*this, "returned values", returned.size(),
-                         getNumResults())))
+                         getNumOperands())))
     return failure();
-  // What is manual along no axis speaks of no mesh.
-  if (getManualAxes().getValue().empty())
-    return verifyLocalTypes(*this, arguments, returned, nullptr);
   FailureOr<MeshAttr> mesh = findCommonMesh(*this);
   if (failed(mesh))
     return failure();
@@ -305,5 +300,15 @@ LogicalResult ManualComputationOp::verifyRegions() {
   if (getNumOperands() + getNumResults() > 0 &&
       failed(verifyManualAxes(*this, *mesh)))
     return failure();
-  return verifyLocalTypes(*this, arguments, returned, *mesh);
+  return verifyLocalTypes(*this, "operand", getOperandTypes(), arguments,
+                          getInShardings(), *mesh);
+}
+
+LogicalResult ManualComputationOp::verifyRegions() {
+  TypeRange returned = getBody().front().getTerminator()->getOperandTypes();
+  if (failed(verifyCount(*this, "returned values", returned.size(),
+                         getNumResults())))
+    return failure();
+  return verifyLocalTypes(*this, "result", getResultTypes(), returned,
+                          getOutShardings(), *findCommonMesh(*this));
 }

@@ -118,6 +118,8 @@ class Sdy_ComputationOp<string mnemonic, list<string> dataFlowMethods>
                                         dataFlowMethods)>]> {
   let results = (outs Variadic<AnyType>:$results);
   let regions = (region SizedRegion<1>:$body);
+  // What the body's operations ask of the computation is verified before them.
+  let hasVerifier = 1;
   let hasRegionVerifier = 1;
 }
 

@@ -156,3 +156,43 @@ func.func @no_terminator() {
   }) : () -> ()
   return
 }
+
+// -----
+
+// The body asks for the sharding of its argument, which is not there.
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+func.func @body_before_shardings(%arg0: tensor<8xf32>) {
+  // C24
+  // expected-error @below {{expected 1 operand shardings, got 0}}
+  sdy.manual_computation(%arg0) in_shardings=[] out_shardings=[] manual_axes={"x"} (%arg1: tensor<8xf32>) {
+    %0 = sdy.all_gather [{"y"}] %arg1 out_sharding=<@mesh, [{}]> : tensor<8xf32>
+    sdy.return
+  } : (tensor<8xf32>) -> ()
+  return
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+func.func @body_of_more_arguments(%arg0: tensor<8xf32>) {
+  // C26
+  // expected-error @below {{expected 1 body arguments, got 2}}
+  sdy.manual_computation(%arg0) in_shardings=[<@mesh, [{}]>] out_shardings=[] manual_axes={"x"} (%arg1: tensor<8xf32>, %arg2: tensor<8xf32>) {
+    %0 = sdy.all_gather [{"y"}] %arg2 out_sharding=<@mesh, [{}]> : tensor<8xf32>
+    sdy.return
+  } : (tensor<8xf32>) -> ()
+  return
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+func.func @named_body_before_shardings(%arg0: tensor<8xf32>) {
+  // C24
+  // expected-error @below {{expected 1 operand shardings, got 0}}
+  sdy.named_computation<"f">(%arg0) in_shardings=[] (%arg1: tensor<8xf32>) {
+    %0 = sdy.all_gather [{"y"}] %arg1 out_sharding=<@mesh, [{}]> : tensor<8xf32>
+    sdy.return
+  } : (tensor<8xf32>) -> ()
+  return
+}
