@@ -110,7 +110,7 @@ def corpus():
     """Every op of the dialects' tests that jaxlib accepts, and of every fifth JAX program of test/programs."""
     tests = [ROOT / "shardonnay/dialect" / name / "test" for name in ("stablehlo", "chlo")]
     texts = [file.read_text() for folder in tests for file in sorted(folder.glob("*-ops.mlir"))]
-    texts.append((ROOT / "test/programs/never_printed.mlir").read_text())
+    texts.append((ROOT / "test/programs/never_printed.txt").read_text())
     chunks = [chunk for text in texts for chunk in re.split(r"^// -----$|(?=^func\.func)", text, flags=re.M)]
     chunks += [programs.text(name) for name in programs.NAMES[::5]]
     found = {}
@@ -121,7 +121,7 @@ def corpus():
             except ir.MLIRError:
                 continue
             # What an op names by symbol is not with it.
-            found.update((op.text(), op) for op in _ops_of(module) if "@" not in op.properties)
+            found.update((op.text(), op) for op in _ops_of(module) if "@" not in op.properties + op.regions)
     return list(found.values())
 
 
