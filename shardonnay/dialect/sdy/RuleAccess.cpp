@@ -63,7 +63,7 @@ mlir::sdy::getComputationRule(Operation *op) {
     if (!needsMore)
       kinds.push_back(factor.kind);
     else
-      kinds.push_back(local && local.mayCut(*rule, id)
+      kinds.push_back(!isOneSided(*rule, id) && local && local.mayCut(*rule, id)
                           ? FactorKind::Windowed
                           : FactorKind::NeedReplication);
   }
