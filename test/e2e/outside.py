@@ -153,14 +153,6 @@ def top_k(x):
     return lax.top_k(x, 3)
 
 
-@program((8, 16))
-def shard_map(x):
-    body = jax.shard_map(
-        lambda v: lax.psum(v, "model"), mesh=mesh(), in_specs=P("data", "model"), out_specs=P("data", None)
-    )
-    return body(x)
-
-
 @program((8, 16), np.int32(3))
 def dynamic_slice(x, i):
     return lax.dynamic_slice(x, (i, 0), (4, 16))
