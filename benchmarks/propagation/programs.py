@@ -97,7 +97,7 @@ def train_step(name, devices):
     """The text of one AdamW step on a mesh of `devices` (data, model): (parameters, first, second, batch) -> the first three."""
     model, shapes, specs, batch = MODELS[name]
     is_shape = lambda leaf: isinstance(leaf, tuple)  # noqa: E731
-    mesh = jax.sharding.AbstractMesh(devices, ("data", "model"), axis_types=(AxisType.Auto,) * 2)
+    mesh = jax.sharding.AbstractMesh((4, 2), ("data", "model"), axis_types=(AxisType.Auto,) * 2)
 
     def step(parameters, first, second, batch):
         gradient = jax.grad(lambda values: (model(values, batch) ** 2).mean())(parameters)
@@ -108,7 +108,11 @@ def train_step(name, devices):
     parameters = jax.tree.map(lambda shape, spec: sharded(spec, shape), shapes, specs, is_leaf=is_shape)
     state = jax.tree.map(lambda shape: jax.ShapeDtypeStruct(shape, jnp.float32), shapes, is_leaf=is_shape)
     batch = sharded(PartitionSpec("data"), batch)
-    return jax.jit(step, keep_unused=True).trace(parameters, state, state, batch).lower(lowering_platforms=("cpu",)).as_text()
+    text = jax.jit(step, keep_unused=True).trace(parameters, state, state, batch).lower(lowering_platforms=("cpu",)).as_text()
+    # JAX refuses what does not divide; the passes do not mind.
+    sizes = r'(sdy\.mesh @mesh = <\["data"=)4(, "model"=)2'
+    text = re.sub(sizes, rf"\g<1>{devices[0]}\g<2>{devices[1]}", text)
+    return re.sub(r" \{stablehlo\.mesh = .*\}$", "", text, flags=re.MULTILINE)
 
 
 def _types(text):

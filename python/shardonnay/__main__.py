@@ -55,6 +55,18 @@ def _parser():
     to_run.add_argument(
         "--check", action="store_true", help="compare with the unpartitioned program; exit code 1 if they disagree"
     )
+
+    to_explain = commands.add_parser(
+        "explain", help="Says why values have their shardings.", description="Says why values have their shardings."
+    )
+    to_explain.add_argument("input", metavar="IN", help="StableHLO and sdy text as JAX writes it; - is stdin")
+    to_explain.add_argument(
+        "--value",
+        metavar="V",
+        help="%%5, arg0, 'result 0', or a part of a source location; default: all values",
+    )
+    to_explain.add_argument("--json", action="store_true", help="print what is known as JSON")
+    to_explain.set_defaults(action=_explain)
     return parser
 
 
@@ -92,6 +104,23 @@ def _compile(options):
             raise UsageError(f"--manifest: there is none after stage {options.to}; use a later stage")
         _write(options.manifest, json.dumps(compiled.manifest, indent=1) + "\n")
     _write(options.output, compiled.text)
+    return 0
+
+
+def _explain(options):
+    from . import explain
+
+    text, name = _read(options.input)
+    values = explain.explain(text, name=name)
+    if options.value:
+        values = explain.select(values, options.value)
+        if not values:
+            raise UsageError(f"--value {options.value}: no value of this name or place has a sharding, or was offered one")
+    if options.json:
+        print(json.dumps(values, indent=1))
+        return 0
+    for value in values:
+        print("\n".join(explain.lines(value)))
     return 0
 
 

@@ -66,7 +66,23 @@ static nb::tuple compileText(nb::object text, const char *to,
                         toJson(result.report), diagnostics);
 }
 
+/// (ok, explanation JSON, [(severity, location, message)])
+static nb::tuple explainText(nb::object text, const char *name) {
+  nb::bytes input = nb::isinstance<nb::bytes>(text)
+                        ? nb::cast<nb::bytes>(text)
+                        : nb::cast<nb::bytes>(text.attr("encode")());
+  CompileResult result =
+      explain(llvm::StringRef(input.c_str(), input.size()), name);
+  nb::list diagnostics;
+  for (const CompileDiagnostic &diagnostic : result.diagnostics)
+    diagnostics.append(nb::make_tuple(toStr(diagnostic.severity),
+                                      toStr(diagnostic.location),
+                                      toStr(diagnostic.message)));
+  return nb::make_tuple(result.ok, toJson(result.report), diagnostics);
+}
+
 NB_MODULE(_core, module) { // NOLINT(readability-identifier-naming): a macro
   module.def("stages", stages);
   module.def("compile", compileText);
+  module.def("explain", explainText);
 }

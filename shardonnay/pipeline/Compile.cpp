@@ -13,6 +13,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "shardonnay/explain/Report.h"
 #include "shardonnay/explain/SourceLocation.h"
+#include "shardonnay/pipeline/Explain.h"
 #include "shardonnay/pipeline/Manifest.h"
 #include "shardonnay/pipeline/ParseProgram.h"
 #include "shardonnay/pipeline/Registration.h"
@@ -127,6 +128,29 @@ CompileResult compile(llvm::StringRef text, const CompileOptions &options,
         failed(runner.run(stage, options.pipeline)))
       return result;
   result.ok = succeeded(print(*module, options, result.text));
+  return result;
+}
+
+CompileResult explain(llvm::StringRef text, llvm::StringRef name) {
+  CompileResult result;
+  DialectRegistry registry;
+  registerAllDialects(registry);
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  context.printOpOnDiagnostic(false);
+  ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
+    append(result.diagnostics, diagnostic);
+    return success();
+  });
+  OwningOpRef<ModuleOp> module = parseProgram(text, name, context);
+  if (!module)
+    return result;
+  rememberNames(*module);
+  PassManager pm(&context, ModuleOp::getOperationName());
+  addStage(pm, Stage::Import, {});
+  if (failed(pm.run(*module)))
+    return result;
+  result.report = explainPropagation(*module);
+  result.ok = succeeded(print(*module, {}, result.text));
   return result;
 }
 

@@ -119,7 +119,7 @@ static GroupOps shareShardingsOfGroups(ModuleOp module) {
 
 void ValueNumbers::reserve(size_t count) {
   values.reserve(count);
-  slots.assign(llvm::PowerOf2Ceil(2 * count + 2), kNone);
+  slots.assign(llvm::PowerOf2Ceil(count + count / 4 + 2), kNone);
 }
 
 size_t ValueNumbers::slotOf(Value value) const {
@@ -133,7 +133,7 @@ size_t ValueNumbers::slotOf(Value value) const {
 }
 
 int32_t ValueNumbers::add(Value value) {
-  if (values.size() * 2 >= slots.size()) {
+  if (values.size() + values.size() / 4 >= slots.size()) {
     slots.assign(llvm::PowerOf2Ceil(4 * values.size() + 64), kNone);
     for (auto [number, known] : llvm::enumerate(values))
       if (known)

@@ -30,7 +30,7 @@ private:
   size_t slotOf(mlir::Value value) const;
 
   std::vector<mlir::Value> values;
-  /// Open addressing, at most half full; its size is a power of two.
+  /// Open addressing, at most four fifths full; its size is a power of two.
   std::vector<int32_t> slots;
 };
 

@@ -71,7 +71,7 @@ public:
   };
 
   explicit StepMemo(size_t numOps)
-      : steps(llvm::PowerOf2Ceil(std::clamp<size_t>(numOps / 4, 64, 8192))) {}
+      : steps(llvm::PowerOf2Ceil(std::clamp<size_t>(numOps / 16, 64, 2048))) {}
 
   Step &find(const std::array<int32_t, kMaxTensors + 1> &key) {
     uint64_t hash = 0;
