@@ -183,7 +183,7 @@ func.func @select_padded(%a: tensor<4x6xf32>, %s: tensor<4x6xf32>, %c: tensor<f3
 // -----
 
 // CHECK-LABEL: func.func @select_both
-// CHECK: #sdy.op_sharding_rule<([j, l], [i, k], [])->([j, l]) {i=2, j=4, k=3, l=6} need_replication={i, k} permutation={j, l}>
+// CHECK: #sdy.op_sharding_rule<([j, l], [i, k], [])->([j, l]) {i=2, j=4, k=3, l=6} need_replication={i, j, k} permutation={l}>
 func.func @select_both(%a: tensor<4x6xf32>, %s: tensor<2x3xf32>, %c: tensor<f32>) {
     %3 = "stablehlo.select_and_scatter"(%a, %s, %c) <{window_dimensions = array<i64: 1, 2>, window_strides = array<i64: 2, 2>}> ({
   ^bb0(%x: tensor<f32>, %y: tensor<f32>):
