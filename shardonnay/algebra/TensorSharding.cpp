@@ -36,8 +36,8 @@ bool TensorSharding::uses(AxisRef axis) const {
 }
 
 llvm::hash_code hash_value(const TensorSharding &sharding) {
-  llvm::hash_code hash = llvm::hash_combine(
-      sharding.replicated, sharding.unreduced, sharding.kind);
+  llvm::hash_code hash = llvm::hash_combine(sharding.replicated,
+                                            sharding.unreduced, sharding.kind);
   for (const DimSharding &dim : sharding.dims)
     hash = llvm::hash_combine(hash, dim.axes, dim.closed, dim.priority);
   return hash;

@@ -23,7 +23,8 @@
 // bytes, and always more steps, than the merged one over both.
 //
 // The planner and the report of emitted collectives both count by
-// `collectiveCost`, so that they agree. DeviceModel.h turns counts into a price.
+// `collectiveCost`, so that they agree. DeviceModel.h turns counts into a
+// price.
 //
 //===----------------------------------------------------------------------===//
 

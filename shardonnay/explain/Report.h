@@ -57,7 +57,8 @@ struct ReportBaseline {
 /// The report on a module after `partition`:
 ///   {"devices", "collectives": [{"kind", "axes", "reduction", "source",
 ///    "name", "cause", "operand", "result", "count", "bytes"}],
-///    "collective_bytes", "peak_bytes": G, "argument_bytes": G, "contraction_flops": G,
+///    "collective_bytes", "peak_bytes": G, "argument_bytes": G,
+///    "contraction_flops": G,
 ///    "shardings": {"tensors", "given", "decided"}}
 /// with G = {"global", "per_device"}. "bytes" are what a device sends (ring
 /// algorithms), over all `count` of them. Collectives that agree in kind, axes,
