@@ -44,7 +44,8 @@ static std::optional<FactorRule> einsumRule(Operation *op, StringRef config) {
     ArrayRef<int64_t> shape = shapeOf(tensor);
     if (term.size() != shape.size())
       return std::nullopt;
-    for (auto [i, letter] : llvm::enumerate(term)) {
+    for (size_t i = 0; i < term.size(); ++i) {
+      char letter = term[i];
       auto *known = llvm::find_if(
           sizes, [&](auto entry) { return entry.first == letter; });
       if (!llvm::isAlpha(letter) || term.count(letter) != 1 ||

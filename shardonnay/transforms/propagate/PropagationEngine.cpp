@@ -164,7 +164,8 @@ private:
     llvm::ArrayRef<int32_t> tensors = ops.tensors(op);
     if (sink || tensors.size() > StepMemo::kMaxTensors) {
       llvm::SmallVector<int32_t> after(tensors.size(), kNone);
-      PropagationVisit visit{op, self == kNone, round, level, aggressive};
+      PropagationVisit visit{
+          op, self == kNone, round, level, aggressive, {}, {}, {}, {}};
       if (step(graph.form(form), tensors, after, sink ? &visit : nullptr))
         apply(tensors, after, self);
       return;
@@ -397,8 +398,9 @@ static std::vector<WaitingDim> takeOutLaterDims(PropagationGraph &graph) {
     without.sharding.replicated = without.sharding.replicated.sorted();
     graph.setSharding(tensor, graph.intern(without));
   }
-  llvm::stable_sort(waiting, [](const WaitingDim &a, const WaitingDim &b) {
-    return a.sharding.priority < b.sharding.priority;
+  llvm::sort(waiting, [](const WaitingDim &a, const WaitingDim &b) {
+    return std::tie(a.sharding.priority, a.tensor, a.dim) <
+           std::tie(b.sharding.priority, b.tensor, b.dim);
   });
   return waiting;
 }
