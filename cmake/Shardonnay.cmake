@@ -38,6 +38,14 @@ get_target_property(SHARDONNAY_PCH_HEADERS ShardonnayPch PRECOMPILE_HEADERS)
 file(WRITE ${CMAKE_BINARY_DIR}/${SHARDONNAY_PCH}.sum
      "${CMAKE_CXX_COMPILER_VERSION} ${LLVM_PACKAGE_VERSION} ${CMAKE_BUILD_TYPE} ${SHARDONNAY_PCH_HEADERS}")
 
+# A library whose sources start with MLIR's headers. A dependency between targets would not make ninja wait for the file.
+function(shardonnay_use_pch name)
+  get_target_property(sources ${name} SOURCES)
+  set_property(SOURCE ${sources} APPEND PROPERTY OBJECT_DEPENDS ${CMAKE_BINARY_DIR}/${SHARDONNAY_PCH})
+  target_compile_options(${name} PRIVATE "SHELL:-include-pch ${SHARDONNAY_PCH}")
+  add_dependencies(${name} ShardonnayPch)
+endfunction()
+
 # Generated sources of one .td file: shardonnay_tablegen(<td> <output> <generator option>...), e.g.
 #   shardonnay_tablegen(Ops.td Ops.h.inc -gen-op-decls Ops.cpp.inc -gen-op-defs)
 # A generator option may carry more flags after a space, in one quoted argument.
@@ -57,8 +65,7 @@ function(shardonnay_library name)
   cmake_parse_arguments(ARG "WITHOUT_MLIR" "" "SOURCES;LINKS" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})
   if(NOT ARG_WITHOUT_MLIR)
-    target_compile_options(${name} PRIVATE "SHELL:-include-pch ${SHARDONNAY_PCH}")
-    add_dependencies(${name} ShardonnayPch)
+    shardonnay_use_pch(${name})
   endif()
   target_include_directories(${name} INTERFACE $<INSTALL_INTERFACE:include>)
   target_link_libraries(${name} PUBLIC ${ARG_LINKS})
