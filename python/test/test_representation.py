@@ -217,8 +217,9 @@ def test_random_shardings_are_valid_where_jaxlib_says_so():
 
 
 @pytest.mark.long
-def test_100_000_random_shardings_are_valid_where_jaxlib_says_so():
-    check_random(100_000, seed=2)
+@pytest.mark.parametrize("seed", range(2, 12))  # sdy-opt's time grows with the square of the programs in one call
+def test_100_000_random_shardings_are_valid_where_jaxlib_says_so(seed):
+    check_random(10_000, seed)
 
 
 if __name__ == "__main__":
