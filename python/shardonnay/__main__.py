@@ -5,7 +5,7 @@ import json
 import sys
 from pathlib import Path
 
-from .compiler import STAGES, CompileError, compile
+from .compiler import BOUNDARY_MODES, STAGES, CompileError, compile
 
 
 class UsageError(Exception):
@@ -35,6 +35,19 @@ def _parser():
             default="cpu",
             metavar="MODEL",
             help="what plans are priced by: bytes, cpu, gpu-node, gpu-cluster, tpu-torus, or a JSON file (default: %(default)s)",
+        )
+        for what in ("arguments", "results"):
+            added.add_argument(
+                f"--{what}",
+                choices=BOUNDARY_MODES,
+                default="split",
+                help=f"every device has its piece of {what}, or the whole (default: %(default)s)",
+            )
+        added.add_argument(
+            "--time-limit", type=float, default=0, metavar="SECONDS", help="that the compilation may take; the error names the pass"
+        )
+        added.add_argument(
+            "--host-memory-limit", type=int, default=0, metavar="MIB", help="that the compiler may hold; the error names the pass"
         )
         added.set_defaults(action=action)
         return added
@@ -90,6 +103,10 @@ def _compiled(text, name, options, to=STAGES[-1]):
         no_implicit_replication=options.no_implicit_replication,
         strict=options.strict,
         device_model=options.device_model,
+        arguments=options.arguments,
+        results=options.results,
+        time_limit=options.time_limit,
+        host_memory_limit=options.host_memory_limit,
         name=name,
     )
     for diagnostic in compiled.diagnostics:

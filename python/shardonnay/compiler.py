@@ -45,8 +45,22 @@ class Compiled:
     diagnostics: tuple
 
 
+BOUNDARY_MODES = ("split", "whole")
+
+
 def compile(
-    text, *, to="emit", no_implicit_replication=False, strict=False, debug_info=False, device_model="cpu", name="<input>"
+    text,
+    *,
+    to="emit",
+    no_implicit_replication=False,
+    strict=False,
+    debug_info=False,
+    device_model="cpu",
+    arguments="split",
+    results="split",
+    time_limit=0,
+    host_memory_limit=0,
+    name="<input>",
 ):
     """Compiles MLIR text as JAX writes it, or bytecode that Shardonnay wrote; raises CompileError.
 
@@ -55,10 +69,27 @@ def compile(
     strict: what the documents ask for beyond the verifiers (docs/reference/constraints.md) is an error, not a warning.
     debug_info: print the result with locations.
     device_model: what plans are priced by: bytes, cpu, gpu-node, gpu-cluster, tpu-torus, or the path of a JSON file.
+    arguments: "split": a device is given its piece of an argument; "whole": all of it, and takes its piece by its index.
+    results: "split": a device returns its piece of a result; "whole": all of it. The manifest says which.
+    time_limit: seconds that the compilation may take (0: any), looked at after each pass; the error names the pass.
+    host_memory_limit: likewise MiB that this process may hold.
     name: what stands for the text in locations.
     """
+    for option, mode in (("arguments", arguments), ("results", results)):
+        if mode not in BOUNDARY_MODES:
+            raise ValueError(f"{option}: expected one of {BOUNDARY_MODES}, got {mode!r}")
     ok, result, manifest, report, diagnostics = _core.compile(
-        text, to, no_implicit_replication, strict, debug_info, str(device_model), name
+        text,
+        to,
+        no_implicit_replication,
+        strict,
+        debug_info,
+        str(device_model),
+        arguments == "whole",
+        results == "whole",
+        float(time_limit),
+        int(host_memory_limit),
+        name,
     )
     diagnostics = tuple(Diagnostic(*diagnostic) for diagnostic in diagnostics)
     if not ok:

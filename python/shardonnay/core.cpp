@@ -38,6 +38,8 @@ static nb::tuple stages() {
 static nb::tuple compileText(nb::object text, const char *to,
                              bool noImplicitReplication, bool strict,
                              bool debugInfo, const char *deviceModel,
+                             bool wholeArguments, bool wholeResults,
+                             double timeLimit, int64_t hostMemoryLimit,
                              const char *name) {
   CompileOptions options;
   options.toStage = parseStage(to);
@@ -46,6 +48,8 @@ static nb::tuple compileText(nb::object text, const char *to,
   options.pipeline.noImplicitReplication = noImplicitReplication;
   options.pipeline.strict = strict;
   options.pipeline.deviceModel = deviceModel;
+  options.pipeline.boundary = {wholeArguments, wholeResults};
+  options.limits = {timeLimit, hostMemoryLimit};
   options.debugInfo = debugInfo;
   nb::bytes input = nb::isinstance<nb::bytes>(text)
                         ? nb::cast<nb::bytes>(text)

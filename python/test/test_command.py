@@ -57,6 +57,21 @@ def test_strict_makes_warnings_errors(tmp_path, capsys):
     assert 'error: dim 0 of size 1 is cut by "x"' in capsys.readouterr().err
 
 
+def test_whole_arguments_and_results(matmul, tmp_path, capsys):
+    manifest = tmp_path / "manifest.json"
+    assert main(["compile", str(matmul), "--arguments=whole", "--results=whole", "--manifest", str(manifest)]) == 0
+    assert "@main(%arg0: tensor<8x16xf32>" in capsys.readouterr().out
+    written = json.loads(manifest.read_text())
+    assert (written["arguments"], written["results"]) == ("whole", "whole")
+
+
+def test_an_exceeded_limit_names_the_pass(matmul, capsys):
+    assert main(["compile", str(matmul), "--time-limit=1e-9"]) == 1
+    assert "error: the time limit of 1e-09 s is exceeded after pass 'sdy-" in capsys.readouterr().err
+    assert main(["compile", str(matmul), "--host-memory-limit=1"]) == 1
+    assert "error: the memory limit of 1 MiB is exceeded after pass 'sdy-" in capsys.readouterr().err
+
+
 def test_compile_reads_stdin(monkeypatch, capsys):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(MATMUL.encode())))
     assert main(["compile", "-"]) == 0

@@ -62,8 +62,8 @@ LogicalResult print(ModuleOp module, const CompileOptions &options,
 /// between them.
 class StageRunner {
 public:
-  StageRunner(ModuleOp module, CompileResult &result)
-      : module(module), result(result) {
+  StageRunner(ModuleOp module, BoundaryMode boundary, CompileResult &result)
+      : module(module), boundary(boundary), result(result) {
     baseline.given = countShardings(module);
   }
 
@@ -86,7 +86,7 @@ private:
       baseline.decided = countShardings(module);
       break;
     case Stage::Collectives:
-      result.manifest = buildManifest(module);
+      result.manifest = buildManifest(module, boundary);
       break;
     case Stage::Partition:
       result.report = buildReport(module, baseline);
@@ -97,18 +97,16 @@ private:
   }
 
   ModuleOp module;
+  BoundaryMode boundary;
   CompileResult &result;
   ReportBaseline baseline;
 };
 
-} // namespace
-
-std::string CompileDiagnostic::str() const {
-  return (location.empty() ? "" : location + ": ") + severity + ": " + message;
-}
-
-CompileResult compile(llvm::StringRef text, const CompileOptions &options,
-                      llvm::StringRef name) {
+/// Parses the program and hands it to `process`, which fills the result. All
+/// diagnostics on the way are in the result.
+CompileResult withProgram(
+    llvm::StringRef text, llvm::StringRef name, const ResourceLimits &limits,
+    llvm::function_ref<LogicalResult(ModuleOp, CompileResult &)> process) {
   CompileResult result;
   DialectRegistry registry;
   registerAllDialects(registry);
@@ -122,36 +120,41 @@ CompileResult compile(llvm::StringRef text, const CompileOptions &options,
   OwningOpRef<ModuleOp> module = parseProgram(text, name, context);
   if (!module)
     return result;
-  StageRunner runner(*module, result);
-  for (Stage stage : allStages())
-    if (options.toStage && stage <= *options.toStage &&
-        failed(runner.run(stage, options.pipeline)))
-      return result;
-  result.ok = succeeded(print(*module, options, result.text));
+  ResourceGuard guard(context, limits);
+  result.ok = succeeded(process(*module, result)) && !guard.exceeded();
   return result;
 }
 
+} // namespace
+
+std::string CompileDiagnostic::str() const {
+  return (location.empty() ? "" : location + ": ") + severity + ": " + message;
+}
+
+CompileResult compile(llvm::StringRef text, const CompileOptions &options,
+                      llvm::StringRef name) {
+  auto run = [&](ModuleOp module, CompileResult &result) -> LogicalResult {
+    StageRunner runner(module, options.pipeline.boundary, result);
+    for (Stage stage : allStages())
+      if (options.toStage && stage <= *options.toStage &&
+          failed(runner.run(stage, options.pipeline)))
+        return failure();
+    return print(module, options, result.text);
+  };
+  return withProgram(text, name, options.limits, run);
+}
+
 CompileResult explain(llvm::StringRef text, llvm::StringRef name) {
-  CompileResult result;
-  DialectRegistry registry;
-  registerAllDialects(registry);
-  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
-  context.printOpOnDiagnostic(false);
-  ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
-    append(result.diagnostics, diagnostic);
-    return success();
-  });
-  OwningOpRef<ModuleOp> module = parseProgram(text, name, context);
-  if (!module)
-    return result;
-  rememberNames(*module);
-  PassManager pm(&context, ModuleOp::getOperationName());
-  addStage(pm, Stage::Import, {});
-  if (failed(pm.run(*module)))
-    return result;
-  result.report = explainPropagation(*module);
-  result.ok = succeeded(print(*module, {}, result.text));
-  return result;
+  auto run = [](ModuleOp module, CompileResult &result) -> LogicalResult {
+    rememberNames(module);
+    PassManager pm(module.getContext(), ModuleOp::getOperationName());
+    addStage(pm, Stage::Import, {});
+    if (failed(pm.run(module)))
+      return failure();
+    result.report = explainPropagation(module);
+    return print(module, {}, result.text);
+  };
+  return withProgram(text, name, {}, run);
 }
 
 } // namespace shardonnay

@@ -14,6 +14,7 @@
 #define SHARDONNAY_PIPELINE_COMPILE_H
 
 #include "shardonnay/pipeline/Pipelines.h"
+#include "shardonnay/pipeline/ResourceLimits.h"
 #include "llvm/Support/JSON.h"
 #include <string>
 #include <vector>
@@ -24,6 +25,8 @@ struct CompileOptions {
   /// The last stage to run; nothing: only parse, verify and print.
   std::optional<Stage> toStage = Stage::Emit;
   PipelineOptions pipeline;
+  /// What the compilation may use; the error names the pass that is too dear.
+  ResourceLimits limits;
   /// Print the result with locations.
   bool debugInfo = false;
   /// Write the result as bytecode, not as text. It always has locations.

@@ -56,6 +56,41 @@ TEST(Compile, ManifestSaysWhatEachDeviceHolds) {
   EXPECT_EQ(str(result.manifest.getAsObject()->get("devices")), "4");
 }
 
+TEST(Compile, WholeArgumentsAndResultsAreInTheManifest) {
+  CompileOptions options;
+  options.pipeline.boundary = {/*wholeArguments=*/true, /*wholeResults=*/true};
+  CompileResult result = compile(kMatmul, options);
+  ASSERT_TRUE(result.ok);
+  const json::Object &manifest = *result.manifest.getAsObject();
+  EXPECT_EQ(str(manifest.get("arguments")), R"("whole")");
+  EXPECT_EQ(str(manifest.get("results")), R"("whole")");
+  EXPECT_EQ(str(entry(result, "inputs", 0).get("local_shape")), "[4,8]");
+  EXPECT_EQ(str(entry(result, "outputs", 0).get("local_shape")), "[4,8]");
+  EXPECT_EQ(str(entry(result, "outputs", 0).get("slices")),
+            "[[[0,4],[0,8]],[[0,4],[0,8]],[[0,4],[0,8]],[[0,4],[0,8]]]");
+}
+
+TEST(Compile, ErrorsUnderLimitsNameThePass) {
+  CompileOptions options;
+  options.limits.seconds = 1e-9;
+  CompileResult result = compile(kMatmul, options);
+  EXPECT_FALSE(result.ok);
+  ASSERT_EQ(result.diagnostics.size(), 1U);
+  llvm::StringRef message = result.diagnostics.front().message;
+  EXPECT_TRUE(message.starts_with("the time limit of 1e-09 s is exceeded after "
+                                  "pass 'sdy-import-frontend-attributes'"))
+      << message.str();
+  options.limits = {/*seconds=*/0, /*megabytes=*/1};
+  result = compile(kMatmul, options);
+  EXPECT_FALSE(result.ok);
+  ASSERT_EQ(result.diagnostics.size(), 1U);
+  EXPECT_TRUE(
+      llvm::StringRef(result.diagnostics.front().message)
+          .starts_with("the memory limit of 1 MiB is exceeded after pass"));
+  options.limits = {/*seconds=*/1000, /*megabytes=*/100'000};
+  EXPECT_TRUE(compile(kMatmul, options).ok);
+}
+
 TEST(Compile, AnOpOfUnknownLocationIsFoundInTheText) {
   CompileResult result = compile("func.func @main(%a: tensor<4xf32>) {\n"
                                  "  \"stablehlo.sort\"(%a) : (tensor<4xf32>) "

@@ -45,7 +45,7 @@ public:
     }
   }
 
-  json::Value build() {
+  json::Value build(BoundaryMode boundary) {
     json::Array inputs, outputs;
     for (unsigned i = 0; i < entry.getNumArguments(); ++i)
       inputs.push_back(input(i));
@@ -54,6 +54,8 @@ public:
     return json::Object{
         {"devices", mesh.numDevices()},
         {"mesh", meshAttr ? json::Value(print(meshAttr)) : nullptr},
+        {"arguments", boundary.wholeArguments ? "whole" : "split"},
+        {"results", boundary.wholeResults ? "whole" : "split"},
         {"inputs", std::move(inputs)},
         {"outputs", std::move(outputs)}};
   }
@@ -165,11 +167,11 @@ json::Value ManifestBuilder::alias(unsigned argument) {
 
 } // namespace
 
-json::Value buildManifest(ModuleOp module) {
+json::Value buildManifest(ModuleOp module, BoundaryMode boundary) {
   func::FuncOp entry = getEntry(module);
   if (!entry)
     return nullptr;
-  return ManifestBuilder(entry).build();
+  return ManifestBuilder(entry).build(boundary);
 }
 
 } // namespace shardonnay

@@ -15,6 +15,7 @@
 #define SHARDONNAY_PIPELINE_MANIFEST_H
 
 #include "mlir/IR/BuiltinOps.h"
+#include "shardonnay/pipeline/Pipelines.h"
 #include "llvm/Support/JSON.h"
 
 namespace shardonnay {
@@ -22,6 +23,7 @@ namespace shardonnay {
 /// The manifest of @main, read after `collectives`, when the shardings of
 /// arguments and results are final:
 ///   {"devices": N, "mesh": "#sdy.mesh<...>" or null,
+///    "arguments": "split" or "whole", "results": likewise,
 ///    "inputs": [E...], "outputs": [E...]}
 /// with E =
 ///   {"index", "name", "dtype", "global_shape", "local_shape",
@@ -32,8 +34,10 @@ namespace shardonnay {
 ///    "alias": the index of the output that may reuse the input's memory, or
 ///             null}
 /// "name" is the argument's name in the source or the result's
-/// `jax.result_info`. Null if there is no function to describe.
-llvm::json::Value buildManifest(mlir::ModuleOp module);
+/// `jax.result_info`. `boundary` is how the program was compiled: whole
+/// arguments are in "slices" too. Null if there is no function to describe.
+llvm::json::Value buildManifest(mlir::ModuleOp module,
+                                BoundaryMode boundary = {});
 
 } // namespace shardonnay
 

@@ -64,7 +64,7 @@ void addPropagate(OpPassManager &pm) {
   pm.addPass(createUserPriorityPropagatePass());
 }
 
-void addExport(OpPassManager &pm) {
+void addExport(OpPassManager &pm, const PipelineOptions &options) {
   pm.addNestedPass<func::FuncOp>(createConstantOrScalarMergerPass());
   pm.addNestedPass<func::FuncOp>(createSinkDataFlowEdgesPass());
   pm.addNestedPass<func::FuncOp>(createShardingConstraintToReshardPass());
@@ -74,6 +74,10 @@ void addExport(OpPassManager &pm) {
   pm.addPass(createRemoveSubAxesInInputOutputShardingsPass());
   pm.addNestedPass<func::FuncOp>(createTrimIdleAxesPass());
   pm.addPass(createCloseShardingsPass());
+  auto [arguments, results] = options.boundary;
+  if (arguments || results)
+    pm.addNestedPass<func::FuncOp>(
+        createWholeBoundaryPass({arguments, results}));
 }
 
 void addReshard(OpPassManager &pm, const PipelineOptions &options) {
@@ -120,6 +124,14 @@ struct PartitionPipelineOptions
       llvm::cl::desc(
           "What the devices can do: a built-in model or a JSON file"),
       llvm::cl::init("cpu")};
+  Option<bool> wholeArguments{
+      *this, "whole-arguments",
+      llvm::cl::desc("Every device is given whole arguments and slices them"),
+      llvm::cl::init(false)};
+  Option<bool> wholeResults{
+      *this, "whole-results",
+      llvm::cl::desc("Every device returns whole results"),
+      llvm::cl::init(false)};
 };
 
 } // namespace
@@ -148,7 +160,7 @@ void addStage(OpPassManager &pm, Stage stage, const PipelineOptions &options) {
   case Stage::Propagate:
     return addPropagate(pm);
   case Stage::Export:
-    return addExport(pm);
+    return addExport(pm, options);
   case Stage::Reshard:
     return addReshard(pm, options);
   case Stage::Collectives:
@@ -168,8 +180,10 @@ void registerAllPipelines() {
       [](OpPassManager &pm, const PartitionPipelineOptions &options) {
         for (Stage stage : allStages())
           addStage(pm, stage,
-                   {options.noImplicitReplication, options.strict,
-                    options.deviceModel});
+                   {options.noImplicitReplication,
+                    options.strict,
+                    options.deviceModel,
+                    {options.wholeArguments, options.wholeResults}});
       });
 }
 

@@ -42,6 +42,13 @@ llvm::StringRef toString(Stage stage);
 /// The stage of that name; nothing if there is none.
 std::optional<Stage> parseStage(llvm::StringRef name);
 
+/// How the program is called: each argument (result) as the pieces that its
+/// sharding says, or whole on every device.
+struct BoundaryMode {
+  bool wholeArguments = false;
+  bool wholeResults = false;
+};
+
 struct PipelineOptions {
   /// An op that can't be computed on shards and gathers something is an error,
   /// not a warning.
@@ -51,6 +58,7 @@ struct PipelineOptions {
   bool strict = false;
   /// What plans and choices are priced by: see DeviceModel::load.
   std::string deviceModel = "cpu";
+  BoundaryMode boundary;
 };
 
 /// Appends the passes of one stage to a pass manager on the module.

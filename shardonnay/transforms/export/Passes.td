@@ -175,6 +175,34 @@ def CloseShardingsPass : ModulePass<"sdy-close-shardings"> {
   }];
 }
 
+def WholeBoundaryPass : FuncPass<"sdy-whole-boundary"> {
+  let summary = "Arguments come whole and are sliced; results are gathered";
+  let description = [{
+    The second way to call a partitioned program: every device is given the
+    whole argument and takes its piece by its index, without communication; with
+    `results` every device returns the whole result. What is partial stays as it
+    is. Public functions only.
+
+    Before: closed shardings. After: with `arguments` (`results`) no argument
+    (result) is cut.
+
+    ```mlir
+    func.func @main(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"} ]>}) -> tensor<8xf32> {
+      %0 = stablehlo.tanh %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"} ]>]>} : tensor<8xf32>
+    ```
+    becomes
+    ```mlir
+    func.func @main(%arg0: tensor<8xf32>) -> tensor<8xf32> {
+      %0 = sdy.reshard %arg0 <@mesh, [{"x"} ]> : tensor<8xf32>
+      %1 = stablehlo.tanh %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"} ]>]>} : tensor<8xf32>
+    ```
+  }];
+  let options = [
+    Option<"arguments", "arguments", "bool", "true", "Arguments come whole">,
+    Option<"results", "results", "bool", "true", "Results are returned whole">,
+  ];
+}
+
 def DropShardingRulesPass : FuncPass<"sdy-drop-sharding-rules"> {
   let summary = "Drops every `sdy.sharding_rule`";
   let description = [{

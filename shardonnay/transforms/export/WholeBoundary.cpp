@@ -1,0 +1,87 @@
+//===- WholeBoundary.cpp --------------------------------------------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// 1. Each argument that is cut is given whole; its uses see a reshard of it.
+// 2. Each result that is cut is returned whole, from a reshard.
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardonnay/dialect/sdy/Ops.h"
+#include "shardonnay/dialect/sdy/ShardingAccess.h"
+#include "shardonnay/transforms/export/Passes.h"
+
+using namespace mlir;
+
+namespace shardonnay {
+
+#define GEN_PASS_DEF_WHOLEBOUNDARYPASS
+#include "shardonnay/transforms/export/Passes.h.inc"
+
+namespace {
+
+/// Null: the value is whole already, or partial, which has no whole form on one
+/// device.
+sdy::TensorShardingAttr getCut(sdy::TensorShardingAttr sharding) {
+  if (!sharding || sharding.isReplicated() ||
+      !sharding.getUnreducedAxes().empty())
+    return nullptr;
+  return sharding;
+}
+
+void makeArgumentWhole(BlockArgument argument) {
+  sdy::TensorShardingAttr cut = getCut(sdy::getSharding(argument));
+  if (!cut)
+    return;
+  auto func = cast<func::FuncOp>(argument.getOwner()->getParentOp());
+  func.removeArgAttr(argument.getArgNumber(), sdy::kShardingAttr);
+  if (argument.use_empty())
+    return;
+  auto builder = OpBuilder::atBlockBegin(argument.getOwner());
+  auto reshard =
+      sdy::ReshardOp::create(builder, argument.getLoc(), argument, cut);
+  argument.replaceAllUsesExcept(reshard.getResult(), reshard);
+}
+
+void makeResultWhole(func::FuncOp func, unsigned result) {
+  sdy::TensorShardingAttr cut =
+      getCut(sdy::getFuncResultSharding(func, result));
+  if (!cut)
+    return;
+  func.removeResultAttr(result,
+                        StringAttr::get(func.getContext(), sdy::kShardingAttr));
+  Operation *end = func.getBody().back().getTerminator();
+  OpBuilder builder(end);
+  OpOperand &operand = end->getOpOperand(result);
+  // First as it was asked for: the program inside does not change.
+  Value inside = sdy::ReshardOp::create(builder, operand.get().getLoc(),
+                                        operand.get(), cut);
+  auto rank = cast<RankedTensorType>(operand.get().getType()).getRank();
+  operand.set(
+      sdy::ReshardOp::create(builder, operand.get().getLoc(), inside,
+                             sdy::TensorShardingAttr::getFullyClosed(
+                                 func.getContext(), rank, cut.getMeshOrRef())));
+}
+
+struct WholeBoundaryPass : impl::WholeBoundaryPassBase<WholeBoundaryPass> {
+  using WholeBoundaryPassBase::WholeBoundaryPassBase;
+
+  void runOnOperation() override {
+    func::FuncOp func = getOperation();
+    if (!func.isPublic() || func.isExternal())
+      return;
+    if (arguments)
+      for (BlockArgument argument : func.getArguments())
+        makeArgumentWhole(argument);
+    if (results)
+      for (unsigned i = 0; i < func.getNumResults(); ++i)
+        makeResultWhole(func, i);
+  }
+};
+
+} // namespace
+
+} // namespace shardonnay
