@@ -49,6 +49,13 @@ public:
                                   int64_t globalSize, const AxisList &axes,
                                   int64_t start, int64_t step, int64_t size,
                                   mlir::Value fill) = 0;
+  /// The axes that tell apart the devices that together compute this op: all of
+  /// the mesh, but those that are manual around it.
+  virtual AxisList deviceAxes() = 0;
+  /// The sum of `tensor` over the devices along `axes` (not empty), on each of
+  /// them.
+  virtual mlir::Value allReduce(mlir::OpBuilder &builder, mlir::Location loc,
+                                mlir::Value tensor, const AxisList &axes) = 0;
 };
 
 /// `op` with `operands` and the context's result types; attributes and regions

@@ -46,6 +46,11 @@ def LocalComputeOpInterface : OpInterface<"LocalComputeOpInterface"> {
     /*methodBody=*/"", /*defaultImplementation=*/[{
       return ::shardonnay::cloneLocally($_op, builder, operands, context);
     }]>,
+    InterfaceMethod<[{
+      The op has an effect, but `computeLocally` sees to it that all devices
+      together have it once (random numbers: all take those of one device).
+    }], "bool", "hasEffectOnce", (ins),
+    /*methodBody=*/"", /*defaultImplementation=*/[{ return false; }]>,
   ];
 }
 

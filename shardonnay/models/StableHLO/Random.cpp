@@ -14,8 +14,6 @@ using namespace mlir;
 using namespace mlir::stablehlo;
 using namespace shardonnay;
 
-// `rng` has no model: each device would have numbers of its own.
-
 static std::optional<FactorRule> rngBitGeneratorRule(RngBitGeneratorOp op) {
   ArrayRef<int64_t> state = shapeOf(op.getInitialState());
   ArrayRef<int64_t> output = shapeOf(op.getOutput());
@@ -29,43 +27,92 @@ static std::optional<FactorRule> rngBitGeneratorRule(RngBitGeneratorOp op) {
   return builder.build();
 }
 
-/// Which bit is where depends on the whole shape: every device makes all bits
-/// and takes its own.
-static FailureOr<SmallVector<Value>>
-rngBitGeneratorLocally(RngBitGeneratorOp op, OpBuilder &builder,
-                       ValueRange operands, LocalContext &context) {
-  Location loc = op.getLoc();
-  auto global = op.getOutput().getType();
-  auto whole =
-      RngBitGeneratorOp::create(builder, loc, context.resultTypes()[0], global,
-                                op.getRngAlgorithm(), operands[0]);
-  auto local = cast<RankedTensorType>(context.resultTypes()[1]);
+/// The result alone is cut; its sizes are data that is known.
+static std::optional<FactorRule> rngRule(RngOp op) {
+  ArrayRef<int64_t> shape = shapeOf(op.getResult());
+  int64_t rank = shape.size();
+  FactorRuleBuilder builder({0, 0, 1}, {rank});
+  for (int64_t dim = 0; dim < rank; ++dim)
+    builder.add(shape[dim], {-1, -1, -1}, {dim});
+  builder.add(rank, {-1, -1, 0}, {-1}, FactorKind::NeedReplication);
+  return builder.build();
+}
+
+/// This device's piece of `whole`, whose dims are cut as `mapping` says into
+/// pieces of the sizes that `local` has.
+static Value takePiece(OpBuilder &builder, Location loc, Value whole,
+                       const TensorMapping &mapping, RankedTensorType local,
+                       LocalContext &context) {
   LocalMath math(builder, loc);
-  Value bits = whole.getOutput();
-  for (int64_t dim = 0; dim < global.getRank(); ++dim) {
-    AxisList axes = axesOfDim(context, context.rule().results[1], dim);
+  for (int64_t dim = 0; dim < local.getRank(); ++dim) {
+    AxisList axes = axesOfDim(context, mapping, dim);
     if (axes.empty())
       continue;
     int64_t size = local.getDimSize(dim);
     // Pieces of an uneven dim reach past its end.
     int64_t padded = size * axes.numShards();
-    bits = context.fetchWindow(builder, loc, bits, dim, global.getDimSize(dim),
-                               AxisList(), /*start=*/0, /*step=*/0, padded,
-                               /*fill=*/Value());
-    auto type = cast<RankedTensorType>(bits.getType());
+    whole = context.fetchWindow(builder, loc, whole, dim, shapeOf(whole)[dim],
+                                AxisList(), /*start=*/0, /*step=*/0, padded,
+                                /*fill=*/Value());
+    auto type = cast<RankedTensorType>(whole.getType());
     IntegerType position = math.positionType(padded);
     SmallVector<Value> starts(
         type.getRank(), math.splat(RankedTensorType::get({}, position), 0));
     starts[dim] = math.shardStart(context, axes, size, position);
     SmallVector<int64_t> sizes(type.getShape());
     sizes[dim] = size;
-    bits = DynamicSliceOp::create(builder, loc, bits, starts,
-                                  builder.getDenseI64ArrayAttr(sizes));
+    whole = DynamicSliceOp::create(builder, loc, whole, starts,
+                                   builder.getDenseI64ArrayAttr(sizes));
   }
+  return whole;
+}
+
+/// Which bit is where depends on the whole shape: every device makes all bits
+/// and takes its own.
+static FailureOr<SmallVector<Value>>
+rngBitGeneratorLocally(RngBitGeneratorOp op, OpBuilder &builder,
+                       ValueRange operands, LocalContext &context) {
+  Location loc = op.getLoc();
+  auto whole = RngBitGeneratorOp::create(
+      builder, loc, context.resultTypes()[0], op.getOutput().getType(),
+      op.getRngAlgorithm(), operands[0]);
+  Value bits = takePiece(builder, loc, whole.getOutput(),
+                         context.rule().results[1],
+                         cast<RankedTensorType>(context.resultTypes()[1]),
+                         context);
   return SmallVector<Value>{whole.getOutputState(), bits};
 }
+
+namespace {
+/// Devices need not have the same numbers: all take those of the first one.
+/// Inside a manual computation each part is a program of its own.
+struct RngModel : LocalComputeOpInterface::ExternalModel<RngModel, RngOp> {
+  bool hasEffectOnce(Operation *) const { return true; }
+  FailureOr<SmallVector<Value>> computeLocally(Operation *op,
+                                               OpBuilder &builder,
+                                               ValueRange operands,
+                                               LocalContext &context) const {
+    auto rng = cast<RngOp>(op);
+    Value whole = RngOp::create(builder, op->getLoc(),
+                                rng.getResult().getType(), operands[0],
+                                operands[1], operands[2],
+                                rng.getRngDistribution());
+    if (AxisList axes = context.deviceAxes(); !axes.empty()) {
+      LocalMath math(builder, op->getLoc());
+      whole = context.allReduce(builder, op->getLoc(),
+                                math.onlyOnFirst(context, axes, whole), axes);
+    }
+    auto local = cast<RankedTensorType>(context.resultTypes()[0]);
+    return SmallVector<Value>{takePiece(builder, op->getLoc(), whole,
+                                        context.rule().results[0], local,
+                                        context)};
+  }
+};
+} // namespace
 
 void shardonnay::attachRandomModels(MLIRContext &context) {
   attachRule<RngBitGeneratorOp, rngBitGeneratorRule>(context);
   attachLocal<RngBitGeneratorOp, rngBitGeneratorLocally>(context);
+  attachRule<RngOp, rngRule>(context);
+  RngOp::attachInterface<RngModel>(context);
 }

@@ -18,6 +18,7 @@
 #include "mlir/Transforms/RegionUtils.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/interfaces/DataFlowEdge.h"
+#include "shardonnay/interfaces/LocalCompute.h"
 #include "shardonnay/interfaces/ShardingRule.h"
 #include "shardonnay/transforms/import/Passes.h"
 
@@ -123,7 +124,9 @@ void SupportChecker::checkKind(Operation *op) {
                 "cannot be partitioned yet");
   } else if (isa<ShardingRuleOpInterface>(op)) {
     checkCaptures(op);
+    auto compute = dyn_cast<LocalComputeOpInterface>(op);
     if (hasEffect<MemoryEffects::Write>(op) &&
+        !(compute && compute.hasEffectOnce()) &&
         !op->getParentOfType<ManualComputationOp>())
       error(op, "'") << op->getName()
                      << "' has an effect, which every device would have: move "

@@ -77,6 +77,14 @@ public:
     return buildWindow(builder, loc, tensor, fill, placer,
                        {dim, globalSize, start, step, size, list, list});
   }
+  AxisList deviceAxes() override { return placer.deviceAxes(op); }
+  Value allReduce(OpBuilder &builder, Location loc, Value tensor,
+                  const AxisList &list) override {
+    return spmd::AllReduceOp::create(
+        builder, loc, tensor.getType(), tensor, placer.meshName(),
+        sdy::AxisRefListAttr::get(builder.getContext(),
+                                  fromAxisList(list, placer.mesh())));
+  }
 
 private:
   Operation *op;
@@ -521,7 +529,7 @@ void FunctionPartitioner::replaceBody() {
 struct PartitionToLocal : impl::PartitionToLocalPassBase<PartitionToLocal> {
   void runOnOperation() override {
     sdy::MeshOp programMesh = sdy::getProgramMesh(getOperation());
-    Placer placer;
+    Placer placer(programMesh);
     for (auto func : getOperation().getOps<func::FuncOp>())
       if (failed(FunctionPartitioner(func, placer).run()))
         return signalPassFailure();

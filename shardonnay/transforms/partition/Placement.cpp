@@ -29,6 +29,29 @@ TensorSharding closed(TensorSharding sharding) {
 
 } // namespace
 
+Placer::Placer(sdy::MeshOp mesh) {
+  if (!mesh)
+    return;
+  programMesh = mesh.getMesh();
+  programMeshName = FlatSymbolRefAttr::get(mesh.getSymNameAttr());
+}
+
+AxisList Placer::deviceAxes(Operation *op) const {
+  AxisList axes;
+  if (!programMesh)
+    return axes;
+  llvm::DenseSet<StringRef> manual;
+  for (auto outer = op->getParentOfType<sdy::ManualComputationOp>(); outer;
+       outer = outer->getParentOfType<sdy::ManualComputationOp>())
+    for (StringAttr axis : outer.getManualAxes().getValue())
+      manual.insert(axis.getValue());
+  Mesh mesh = sdy::toMesh(programMesh);
+  for (auto [i, axis] : llvm::enumerate(programMesh.getAxes()))
+    if (axis.getSize() > 1 && !manual.contains(axis.getName()))
+      axes.append(mesh.fullAxis(i));
+  return axes;
+}
+
 std::string Placer::str(const AxisList &axes) const {
   auto text = [](sdy::AxisRefAttr axis) { return axis.toString(); };
   return "{" +

@@ -10,7 +10,7 @@
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "shardonnay/algebra/Layout.h"
-#include "shardonnay/dialect/sdy/Attributes.h"
+#include "shardonnay/dialect/sdy/Ops.h"
 
 namespace shardonnay {
 
@@ -27,6 +27,9 @@ struct Placement {
 /// Reads shardings into placements and holds the program to one mesh.
 class Placer {
 public:
+  /// For a program on `mesh`; null: on that of the first sharding.
+  explicit Placer(mlir::sdy::MeshOp mesh = {});
+
   /// The placement of a value of type `type` under `sharding` (null: it is
   /// replicated). `from` resolves the mesh. Emits an error at `loc` if the
   /// sharding is on another mesh than those before.
@@ -39,6 +42,8 @@ public:
   /// The mesh of all shardings with axes; null before the first one.
   mlir::sdy::MeshAttr mesh() const { return programMesh; }
   llvm::StringRef meshName() const { return programMeshName.getValue(); }
+  /// All axes of the mesh but those that are manual around `op`, in order.
+  AxisList deviceAxes(mlir::Operation *op) const;
   /// "{"x", "y":(1)2}"
   std::string str(const AxisList &axes) const;
 
