@@ -141,6 +141,95 @@ LogicalResult BroadcastInDimOp::canonicalize(BroadcastInDimOp op,
   return success();
 }
 
+namespace {
+/// What an op takes away at either end of each dim of its operand.
+struct Cut {
+  SmallVector<int64_t> before, after;
+};
+} // namespace
+
+/// Nothing if `op` does more than take away.
+static std::optional<Cut> readCut(Operation *op) {
+  Cut cut;
+  if (auto slice = dyn_cast<SliceOp>(op)) {
+    auto isOne = [](int64_t stride) { return stride == 1; };
+    if (!slice.getOperand().getType().hasStaticShape() ||
+        !llvm::all_of(slice.getStrides(), isOne))
+      return std::nullopt;
+    cut.before.assign(slice.getStartIndices().begin(),
+                      slice.getStartIndices().end());
+    for (auto [size, limit] : llvm::zip_equal(
+             slice.getOperand().getType().getShape(), slice.getLimitIndices()))
+      cut.after.push_back(size - limit);
+    return cut;
+  }
+  auto pad = dyn_cast<PadOp>(op);
+  if (!pad)
+    return std::nullopt;
+  for (auto [low, high, interior] :
+       llvm::zip_equal(pad.getEdgePaddingLow(), pad.getEdgePaddingHigh(),
+                       pad.getInteriorPadding())) {
+    if (low > 0 || high > 0 || interior != 0)
+      return std::nullopt;
+    cut.before.push_back(-low);
+    cut.after.push_back(-high);
+  }
+  return cut;
+}
+
+/// Whether some element remains, and none stands apart from its neighbours.
+static bool canCut(PadOp pad, const Cut &cut) {
+  for (auto [dim, size] :
+       llvm::enumerate(pad.getOperand().getType().getShape()))
+    if ((cut.before[dim] != 0 || cut.after[dim] != 0) &&
+        (pad.getInteriorPadding()[dim] != 0 ||
+         cut.before[dim] - pad.getEdgePaddingLow()[dim] >= size ||
+         cut.after[dim] - pad.getEdgePaddingHigh()[dim] >= size))
+      return false;
+  return true;
+}
+
+/// What is padded and cut again (a shift by a row, or the neighbours of every
+/// element) is one window a cut: in pieces each needs some rows of a neighbour,
+/// while the padded tensor, of another size, would have to be laid out anew,
+/// twice. All the uses of a padded tensor have to be such, or it is needed.
+static LogicalResult cutPadded(Operation *op, PatternRewriter &rewriter) {
+  auto pad = op->getOperand(0).getDefiningOp<PadOp>();
+  if (!pad || !pad->getDiscardableAttrs().empty() ||
+      !pad.getType().hasStaticShape())
+    return failure();
+  for (OpOperand &use : pad->getUses()) {
+    std::optional<Cut> cut = readCut(use.getOwner());
+    if (use.getOperandNumber() != 0 || !cut || !canCut(pad, *cut))
+      return failure();
+  }
+  Cut cut = *readCut(op);
+  SmallVector<int64_t> low, high;
+  for (auto [padded, taken] :
+       llvm::zip_equal(pad.getEdgePaddingLow(), cut.before))
+    low.push_back(padded - taken);
+  for (auto [padded, taken] :
+       llvm::zip_equal(pad.getEdgePaddingHigh(), cut.after))
+    high.push_back(padded - taken);
+  auto window = PadOp::create(
+      rewriter, op->getLoc(),
+      cast<RankedTensorType>(op->getResult(0).getType()), pad.getOperand(),
+      pad.getPaddingValue(), low, high, pad.getInteriorPadding());
+  window->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+  rewriter.replaceOp(op, window);
+  if (pad->use_empty())
+    rewriter.eraseOp(pad);
+  return success();
+}
+
+LogicalResult SliceOp::canonicalize(SliceOp op, PatternRewriter &rewriter) {
+  return cutPadded(op, rewriter);
+}
+
+LogicalResult PadOp::canonicalize(PadOp op, PatternRewriter &rewriter) {
+  return cutPadded(op, rewriter);
+}
+
 LogicalResult ReshapeOp::verify() {
   if (failed(checkBounded(*this)))
     return failure();

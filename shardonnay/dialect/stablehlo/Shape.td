@@ -96,6 +96,7 @@ def SliceOp : InferringOp<"slice", [Pure]> {
     $operand custom<SliceRanges>($start_indices, $limit_indices, $strides)
     attr-dict `:` functional-type(operands, results)
   }];
+  let hasCanonicalizeMethod = 1;
 }
 
 def ConcatenateOp : InferringOp<"concatenate", [Pure]> {
@@ -123,6 +124,7 @@ def PadOp : InferringOp<"pad", [Pure]> {
     `,` `high` `=` $edge_padding_high `,` `interior` `=` $interior_padding
     attr-dict `:` functional-type(operands, results)
   }];
+  let hasCanonicalizeMethod = 1;
 }
 
 #endif // SHARDONNAY_DIALECT_STABLEHLO_SHAPE_TD
