@@ -78,6 +78,7 @@ int64_t peakBytes(Block &block) {
 int64_t contractionFlops(Operation *root) {
   int64_t flops = 0;
   root->walk([&](ShardingRuleOpInterface op) {
+    flops += op.getTransformFlops();
     if (!op.isContraction())
       return;
     if (std::optional<FactorRule> rule = op.getFactorRule()) {

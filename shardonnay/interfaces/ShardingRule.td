@@ -42,6 +42,12 @@ def ShardingRuleOpInterface : OpInterface<"ShardingRuleOpInterface"> {
     }], "bool", "isContraction", (ins),
     /*methodBody=*/"", /*defaultImplementation=*/[{ return false; }]>,
     InterfaceMethod<[{
+      The FLOPs of an op that is no contraction but does more than a few of
+      them an element (a Fourier transform, a factorisation, a triangular
+      solve), on the op's present types. 0 for all others.
+    }], "int64_t", "getTransformFlops", (ins),
+    /*methodBody=*/"", /*defaultImplementation=*/[{ return 0; }]>,
+    InterfaceMethod<[{
       Computed on summands (`kind` Max or Min: maximands, minimands) of the
       operands in `partial`, the others whole, the op makes summands of its
       results. True for an addition of two partial values, not of one: the

@@ -23,6 +23,7 @@
 #include "shardonnay/interfaces/LocalCompute.h"
 #include "shardonnay/interfaces/ShardingRule.h"
 #include "shardonnay/models/StableHLO/Linear.h"
+#include "shardonnay/models/StableHLO/TransformFlops.h"
 
 namespace shardonnay {
 
@@ -54,6 +55,9 @@ struct RuleModel
   bool isLinear(mlir::Operation *op, ReductionKind kind,
                 const llvm::SmallBitVector &partial) const {
     return shardonnay::isLinear(op, kind, partial);
+  }
+  int64_t getTransformFlops(mlir::Operation *op) const {
+    return shardonnay::getTransformFlops(op);
   }
 };
 
