@@ -48,7 +48,6 @@ bool FactorRule::mayBeUneven(int32_t factor) const {
 // Printing
 //===----------------------------------------------------------------------===//
 
-/// i .. z, then z_1, z_2, and so on.
 static llvm::hash_code hash_value(const TensorMapping &mapping) {
   llvm::hash_code hash = mapping.dims.size();
   for (const DimFactors &dim : mapping.dims)
@@ -67,6 +66,7 @@ llvm::hash_code hash_value(const FactorRule &rule) {
   return llvm::hash_combine(hash, rule.operands.size());
 }
 
+/// i .. z, then z_1, z_2, and so on.
 std::string factorName(int64_t factor) {
   constexpr int64_t kLetters = 'z' - 'i' + 1;
   if (factor < kLetters)
@@ -154,10 +154,18 @@ private:
     error = message.str();
     return false;
   }
-  bool verifyDim(const llvm::Twine &where, const DimFactors &dim, int64_t size,
+  /// A dim of one of the rule's tensors.
+  struct Place {
+    int64_t tensor;
+    size_t dim;
+  };
+  bool verifyDim(Place place, const DimFactors &dim, int64_t size,
                  llvm::SmallVectorImpl<int32_t> &seen);
-  bool verifySize(const llvm::Twine &where, const DimFactors &dim,
-                  int64_t size);
+  bool verifySize(Place place, const DimFactors &dim, int64_t size);
+  bool fail(Place place, const llvm::Twine &message) {
+    return fail("dim " + llvm::Twine(place.dim) + " of " +
+                nameOf(place.tensor) + message);
+  }
   std::string nameOf(int64_t tensor) const {
     int64_t operands = rule.operands.size();
     return tensor < operands ? "operand " + std::to_string(tensor)
@@ -178,34 +186,34 @@ bool RuleVerifier::verifyTensor(int64_t index, llvm::ArrayRef<int64_t> shape) {
                 " dims");
   llvm::SmallVector<int32_t> seen;
   for (auto [d, dim] : llvm::enumerate(tensor.dims))
-    if (!verifyDim("dim " + llvm::Twine(d) + " of " + nameOf(index), dim,
-                   shape[d], seen))
+    if (!verifyDim({index, d}, dim, shape[d], seen))
       return false;
   return true;
 }
 
-bool RuleVerifier::verifyDim(const llvm::Twine &where, const DimFactors &dim,
-                             int64_t size,
+bool RuleVerifier::verifyDim(Place place, const DimFactors &dim, int64_t size,
                              llvm::SmallVectorImpl<int32_t> &seen) {
   if (dim.empty())
-    return fail(where + " has no factor, expected at least one");
+    return fail(place, " has no factor, expected at least one");
   for (int32_t factor : dim) {
     if (factor < 0 || factor >= static_cast<int64_t>(rule.factors.size()))
-      return fail(where + " names factor " + llvm::Twine(factor) +
-                  ", but the rule has " + llvm::Twine(rule.factors.size()));
+      return fail(place, " names factor " + llvm::Twine(factor) +
+                             ", but the rule has " +
+                             llvm::Twine(rule.factors.size()));
     if (llvm::is_contained(seen, factor))
-      return fail(where + " repeats factor " + factorName(factor) +
-                  ", expected each factor at most once in a tensor");
+      return fail(place, " repeats factor " + factorName(factor) +
+                             ", expected each factor at most once in a tensor");
     if (dim.size() > 1 && rule.factors[factor].size == 1)
-      return fail(where + " has factor " + factorName(factor) +
-                  " of size 1 beside others, expected it to be left out");
+      return fail(place,
+                  " has factor " + factorName(factor) +
+                      " of size 1 beside others, expected it to be left out");
     seen.push_back(factor);
     used[factor] = true;
   }
-  return verifySize(where, dim, size);
+  return verifySize(place, dim, size);
 }
 
-bool RuleVerifier::verifySize(const llvm::Twine &where, const DimFactors &dim,
+bool RuleVerifier::verifySize(Place place, const DimFactors &dim,
                               int64_t size) {
   int64_t product = 1;
   bool overflow = false;
@@ -218,9 +226,9 @@ bool RuleVerifier::verifySize(const llvm::Twine &where, const DimFactors &dim,
   }
   if (!overflow && product == size)
     return true;
-  return fail(where + " has size " + llvm::Twine(size) +
-              ", but its factors multiply to " +
-              (overflow ? "more than 2^63" : llvm::Twine(product)));
+  return fail(place, " has size " + llvm::Twine(size) +
+                         ", but its factors multiply to " +
+                         (overflow ? "more than 2^63" : llvm::Twine(product)));
 }
 
 bool RuleVerifier::verifyFactors() {

@@ -29,6 +29,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/raw_ostream.h"
 #include <string>
+#include <vector>
 
 namespace shardonnay {
 
@@ -83,8 +84,8 @@ struct TensorMapping {
 
 struct FactorRule {
   llvm::SmallVector<Factor, 6> factors;
-  llvm::SmallVector<TensorMapping, 3> operands;
-  llvm::SmallVector<TensorMapping, 1> results;
+  /// Not inline: a rule changes hands a few times before it is used.
+  std::vector<TensorMapping> operands, results;
   /// Given by the user: replaces the op's own mapping and kinds.
   bool custom = false;
 

@@ -22,6 +22,9 @@ def ShardingRuleOpInterface : OpInterface<"ShardingRuleOpInterface"> {
       The factor rule, on the op's present types: global before `partition`,
       local after it. Nothing if this op can't state one (a dynamic shape, a
       form that is not modelled): the op is then computed replicated.
+      It depends on the op's name, attributes, types and regions, and on
+      operands that are constants, and on nothing else: equal ops share rules
+      (dialect/sdy/RuleTable.h).
     }], "std::optional<::shardonnay::FactorRule>", "getFactorRule">,
     InterfaceMethod<[{
       When and in which direction propagation visits the op.

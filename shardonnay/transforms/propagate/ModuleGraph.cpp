@@ -11,11 +11,14 @@
 #include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/dialect/sdy/Dialect.h"
 #include "shardonnay/dialect/sdy/RuleAccess.h"
+#include "shardonnay/dialect/sdy/RuleTable.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/interfaces/DataFlowEdge.h"
+#include "shardonnay/transforms/propagate/ValueNumbers.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/Sequence.h"
-#include "llvm/Support/MathExtras.h"
+#include <map>
+#include <tuple>
 
 using namespace mlir;
 
@@ -117,39 +120,6 @@ static GroupOps shareShardingsOfGroups(ModuleOp module) {
 // Reading
 //===----------------------------------------------------------------------===//
 
-void ValueNumbers::reserve(size_t count) {
-  values.reserve(count);
-  slots.assign(llvm::PowerOf2Ceil(count + count / 4 + 2), kNone);
-}
-
-size_t ValueNumbers::slotOf(Value value) const {
-  size_t at = hash_value(value);
-  while (true) {
-    at &= slots.size() - 1;
-    if (slots[at] == kNone || values[slots[at]] == value)
-      return at;
-    ++at;
-  }
-}
-
-int32_t ValueNumbers::add(Value value) {
-  if (values.size() + values.size() / 4 >= slots.size()) {
-    slots.assign(llvm::PowerOf2Ceil(4 * values.size() + 64), kNone);
-    for (auto [number, known] : llvm::enumerate(values))
-      if (known)
-        slots[slotOf(known)] = number;
-  }
-  int32_t number = values.size();
-  if (value)
-    slots[slotOf(value)] = number;
-  values.push_back(value);
-  return number;
-}
-
-int32_t ValueNumbers::find(Value value) const {
-  return slots.empty() ? kNone : slots[slotOf(value)];
-}
-
 /// Fills a ModuleGraph.
 class GraphReader {
 public:
@@ -168,6 +138,7 @@ public:
       readOperations(func);
     for (auto &[id, members] : groups)
       readGroup(members);
+    out.values = values.take();
     graph.connect();
   }
 
@@ -185,7 +156,7 @@ private:
       ++ops;
       tensorsOfOps += op->getNumOperands() + op->getNumResults();
     });
-    out.values.reserve(tensors);
+    values.reserve(tensors);
     out.given.reserve(tensors);
     graph.reserve(tensors, ops, tensorsOfOps);
   }
@@ -275,7 +246,7 @@ private:
   int32_t addTensor(Value value, sdy::TensorShardingAttr attr, int64_t rank) {
     int32_t id = shardingId(attr, rank);
     out.given.push_back(id);
-    out.values.add(value);
+    values.add(value);
     return graph.addTensor(id);
   }
 
@@ -306,8 +277,8 @@ private:
   }
 
   int32_t idOf(Value value) const {
-    int32_t id = out.values.find(value);
-    return id == kNone ? out.values.find(edgeOf(value)) : id;
+    int32_t id = values.find(value);
+    return id == kNone ? values.find(edgeOf(value)) : id;
   }
 
   //===--------------------------------------------------------------------===//
@@ -331,16 +302,26 @@ private:
         form.onlyUser = true;
       }
       addOp(op, form, op->getOperands(), op->getResults());
-    } else if (std::optional<FactorRule> rule = sdy::getPropagationRule(op)) {
-      OpForm form;
-      form.rule = std::move(*rule);
-      form.onlyUser = isOnlyUser(op);
-      if (auto ruleOp = dyn_cast<ShardingRuleOpInterface>(op)) {
-        form.propagationClass = ruleOp.getPropagationClass();
-        form.elementwise = ruleOp.isElementwise();
-      }
-      addOp(op, form, op->getOperands(), op->getResults());
+    } else if (std::optional<int32_t> rule = rules.find(op)) {
+      addOp(op, formOf(op, *rule), op->getOperands(), op->getResults());
     }
+  }
+
+  /// The form of an op that has a rule.
+  int32_t formOf(Operation *op, int32_t rule) {
+    OpForm form;
+    form.onlyUser = isOnlyUser(op);
+    if (auto ruleOp = dyn_cast<ShardingRuleOpInterface>(op)) {
+      form.propagationClass = ruleOp.getPropagationClass();
+      form.elementwise = ruleOp.isElementwise();
+    }
+    auto [known, isNew] = formsOfRules.try_emplace(
+        {rule, form.propagationClass, form.elementwise, form.onlyUser});
+    if (isNew) {
+      form.rule = rules[rule];
+      known->second = graph.intern(form);
+    }
+    return known->second;
   }
 
   static Direction toDirection(sdy::PropagationDirection direction) {
@@ -426,9 +407,14 @@ private:
 
   void addOp(Operation *op, const OpForm &form, ValueRange operands,
              ValueRange results) {
+    addOp(op, graph.intern(form), operands, results);
+  }
+
+  void addOp(Operation *op, int32_t form, ValueRange operands,
+             ValueRange results) {
     SmallVector<int32_t> tensors;
-    for (ValueRange values : {operands, results})
-      for (Value value : values)
+    for (ValueRange range : {operands, results})
+      for (Value value : range)
         tensors.push_back(idOf(value));
     graph.addOp(form, tensors);
     if (out.keepOperations)
@@ -461,6 +447,11 @@ private:
 
   ModuleGraph &out;
   PropagationGraph &graph;
+  ValueNumbers values;
+  sdy::RuleTable rules{sdy::getPropagationRule};
+  /// By rule, propagation class, element-wise or not, only user or not.
+  std::map<std::tuple<int32_t, PropagationClass, bool, bool>, int32_t>
+      formsOfRules;
   func::FuncOp func;
   /// The tensors of the functions' results.
   llvm::DenseMap<Operation *, SmallVector<int32_t>> resultTensors;

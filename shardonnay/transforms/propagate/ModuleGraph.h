@@ -16,24 +16,6 @@
 
 namespace shardonnay {
 
-/// The values that are tensors of a graph, by their numbers.
-class ValueNumbers {
-public:
-  void reserve(size_t count);
-  /// The next number; null takes one that nothing is found by.
-  int32_t add(mlir::Value value);
-  /// kNone if it was not added.
-  int32_t find(mlir::Value value) const;
-  mlir::Value operator[](int32_t number) const { return values[number]; }
-
-private:
-  size_t slotOf(mlir::Value value) const;
-
-  std::vector<mlir::Value> values;
-  /// Open addressing, at most four fifths full; its size is a power of two.
-  std::vector<int32_t> slots;
-};
-
 /// A propagation graph, and where its tensors are in the IR. Ops inside the
 /// regions of others are part of it, unless the outer one has a rule.
 class ModuleGraph {
@@ -81,7 +63,7 @@ private:
   };
 
   /// A tensor is a value or the result of a function, which has no value.
-  ValueNumbers values;
+  std::vector<mlir::Value> values;
   llvm::DenseMap<int32_t, FunctionResult> functionResults;
   /// As read: graph.shardingId of each tensor.
   std::vector<int32_t> given;

@@ -56,11 +56,6 @@ int32_t PropagationGraph::addTensor(int32_t shardingId) {
   return shardingIds.size() - 1;
 }
 
-int32_t PropagationGraph::addOp(const OpForm &form,
-                                llvm::ArrayRef<int32_t> tensors) {
-  return programOps.add(forms.intern(form), tensors);
-}
-
 void PropagationGraph::addReturn(const OpForm &form,
                                  llvm::ArrayRef<int32_t> tensors) {
   returnOps.add(forms.intern(form), tensors);

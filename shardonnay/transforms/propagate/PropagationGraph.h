@@ -23,10 +23,10 @@
 #ifndef SHARDONNAY_TRANSFORMS_PROPAGATE_PROPAGATIONGRAPH_H
 #define SHARDONNAY_TRANSFORMS_PROPAGATE_PROPAGATIONGRAPH_H
 
+#include "shardonnay/algebra/Interner.h"
 #include "shardonnay/algebra/ManualBoundary.h"
 #include "shardonnay/interfaces/ShardingRule.h"
 #include "shardonnay/transforms/propagate/FactorPropagation.h"
-#include "shardonnay/transforms/propagate/Interner.h"
 #include "llvm/ADT/DenseMap.h"
 
 namespace shardonnay {
@@ -99,8 +99,13 @@ public:
   void reserve(size_t tensors, size_t ops, size_t tensorsOfOps);
   /// With a sharding that was interned.
   int32_t addTensor(int32_t shardingId);
-  /// In program order.
-  int32_t addOp(const OpForm &form, llvm::ArrayRef<int32_t> tensors);
+  /// In program order; of a form that was interned.
+  int32_t addOp(int32_t form, llvm::ArrayRef<int32_t> tensors) {
+    return programOps.add(form, tensors);
+  }
+  int32_t addOp(const OpForm &form, llvm::ArrayRef<int32_t> tensors) {
+    return addOp(intern(form), tensors);
+  }
   /// From the operand of a terminator to the result of the function.
   void addReturn(const OpForm &form, llvm::ArrayRef<int32_t> tensors);
   /// From now on the tensors have one sharding. Each is in one group at most.
@@ -126,6 +131,7 @@ public:
   int32_t intern(const MeshSharding &sharding) {
     return shardings.intern(sharding);
   }
+  int32_t intern(const OpForm &form) { return forms.intern(form); }
   void setSharding(int32_t tensor, int32_t id) { shardingIds[tensor] = id; }
 
   /// The tensors that have one sharding with this one, itself included.

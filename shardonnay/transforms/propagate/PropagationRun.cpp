@@ -122,7 +122,11 @@ LogicalResult runPropagation(
     llvm::function_ref<void(PropagationGraph &, PropagationSink *)> propagate) {
   if (options.origins || options.edges)
     nameOrigins(module);
-  ModuleGraph graph = ModuleGraph::read(module, /*keepOperations=*/true);
+  bool mayRecord = options.origins || options.edges ||
+                   !options.remarksFile.empty() ||
+                   module.getContext()->getRemarkEngine() ||
+                   module.getContext()->hasActionHandler();
+  ModuleGraph graph = ModuleGraph::read(module, /*keepOperations=*/mayRecord);
   remark::detail::RemarkEngine *remarks = askForRemarks(graph);
   bool records = options.origins || options.edges || remarks ||
                  !options.remarksFile.empty() ||

@@ -10,8 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef SHARDONNAY_TRANSFORMS_PROPAGATE_INTERNER_H
-#define SHARDONNAY_TRANSFORMS_PROPAGATE_INTERNER_H
+#ifndef SHARDONNAY_ALGEBRA_INTERNER_H
+#define SHARDONNAY_ALGEBRA_INTERNER_H
 
 #include "llvm/ADT/Hashing.h"
 #include <cstdint>
@@ -62,4 +62,4 @@ private:
 
 } // namespace shardonnay
 
-#endif // SHARDONNAY_TRANSFORMS_PROPAGATE_INTERNER_H
+#endif // SHARDONNAY_ALGEBRA_INTERNER_H
