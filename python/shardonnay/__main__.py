@@ -49,6 +49,13 @@ def _parser():
         added.add_argument(
             "--host-memory-limit", type=int, default=0, metavar="MIB", help="that the compiler may hold; the error names the pass"
         )
+        added.add_argument(
+            "--memory-limit",
+            type=int,
+            default=0,
+            metavar="BYTES",
+            help="refuse a program of which a device would hold more at once (default: no limit)",
+        )
         added.set_defaults(action=action)
         return added
 
@@ -107,6 +114,7 @@ def _compiled(text, name, options, to=STAGES[-1]):
         results=options.results,
         time_limit=options.time_limit,
         host_memory_limit=options.host_memory_limit,
+        memory_limit=options.memory_limit,
         name=name,
     )
     for diagnostic in compiled.diagnostics:

@@ -60,6 +60,7 @@ def compile(
     results="split",
     time_limit=0,
     host_memory_limit=0,
+    memory_limit=0,
     name="<input>",
 ):
     """Compiles MLIR text as JAX writes it, or bytecode that Shardonnay wrote; raises CompileError.
@@ -73,6 +74,7 @@ def compile(
     results: "split": a device returns its piece of a result; "whole": all of it. The manifest says which.
     time_limit: seconds that the compilation may take (0: any), looked at after each pass; the error names the pass.
     host_memory_limit: likewise MiB that this process may hold.
+    memory_limit: bytes that a device may hold at once, 0 for no limit; a program that needs more is refused.
     name: what stands for the text in locations.
     """
     for option, mode in (("arguments", arguments), ("results", results)):
@@ -89,6 +91,7 @@ def compile(
         results == "whole",
         float(time_limit),
         int(host_memory_limit),
+        int(memory_limit),
         name,
     )
     diagnostics = tuple(Diagnostic(*diagnostic) for diagnostic in diagnostics)

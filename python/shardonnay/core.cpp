@@ -40,7 +40,7 @@ static nb::tuple compileText(nb::object text, const char *to,
                              bool debugInfo, const char *deviceModel,
                              bool wholeArguments, bool wholeResults,
                              double timeLimit, int64_t hostMemoryLimit,
-                             const char *name) {
+                             int64_t memoryLimit, const char *name) {
   CompileOptions options;
   options.toStage = parseStage(to);
   if (!options.toStage)
@@ -50,6 +50,7 @@ static nb::tuple compileText(nb::object text, const char *to,
   options.pipeline.deviceModel = deviceModel;
   options.pipeline.boundary = {wholeArguments, wholeResults};
   options.limits = {timeLimit, hostMemoryLimit};
+  options.pipeline.memoryLimit = memoryLimit;
   options.debugInfo = debugInfo;
   nb::bytes input = nb::isinstance<nb::bytes>(text)
                         ? nb::cast<nb::bytes>(text)

@@ -7,14 +7,13 @@
 
 #include "shardonnay/explain/Report.h"
 
-#include "shardonnay/cost/Collective.h"
 #include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/dialect/sdy/Ops.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
-#include "shardonnay/dialect/spmd/Ops.h"
+#include "shardonnay/explain/CollectiveUses.h"
+#include "shardonnay/explain/PeakMemory.h"
 #include "shardonnay/explain/SourceLocation.h"
 #include "llvm/ADT/MapVector.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 namespace json = llvm::json;
@@ -22,28 +21,6 @@ namespace json = llvm::json;
 namespace shardonnay {
 
 namespace {
-
-/// One `spmd` op that communicates.
-struct Collective {
-  CollectiveKind kind;
-  sdy::AxisRefListAttr axes;
-  /// "" if nothing is reduced.
-  llvm::StringRef reduction;
-  SourceLocation source;
-  RankedTensorType operand, result;
-  int64_t count = 1;
-  int64_t bytes = 0;
-  /// Why it is there; "" if nobody said.
-  std::string cause;
-
-  /// Equal keys are one entry of the report.
-  std::string key() const {
-    std::string text;
-    llvm::raw_string_ostream(text) << toString(kind) << axes << reduction
-                                   << operand << result << source.line;
-    return text;
-  }
-};
 
 std::string toText(Type type) {
   std::string text;
@@ -58,115 +35,44 @@ std::string toText(sdy::AxisRefAttr axis) {
   return text;
 }
 
-/// The axes that devices differ along which send each other data.
-sdy::AxisRefListAttr axesOf(spmd::CollectivePermuteOp op, sdy::MeshAttr mesh) {
-  AxisList touched;
-  for (auto [from, to] :
-       llvm::zip_equal(op.getSource().getValue(), op.getTarget().getValue()))
-    if (from != to)
-      for (sdy::AxisRefListAttr list : {from, to})
-        for (AxisRef axis : toAxisList(list.getValue(), mesh))
-          if (!touched.overlaps(axis))
-            touched.append(axis);
-  return sdy::AxisRefListAttr::get(op.getContext(),
-                                   fromAxisList(touched.sorted(), mesh));
-}
-template <typename SpmdOp>
-sdy::AxisRefListAttr axesOf(SpmdOp op, sdy::MeshAttr) {
-  return op.getAxes();
-}
-
-sdy::AxisRefListAttr axesOf(spmd::FetchWindowOp op, sdy::MeshAttr) {
-  return op.getAxesAttr();
-}
-
-/// All but the bytes.
-template <typename SpmdOp>
-Collective readAlike(SpmdOp op, sdy::MeshAttr mesh, CollectiveKind kind,
-                     llvm::StringRef reduction) {
-  Collective collective;
-  collective.kind = kind;
-  collective.axes = axesOf(op, mesh);
-  collective.reduction = reduction;
-  collective.source = getSourceLocation(op.getLoc());
-  collective.operand = cast<RankedTensorType>(op->getOperand(0).getType());
-  collective.result = cast<RankedTensorType>(op->getResult(0).getType());
-  if (auto cause = op->template getAttrOfType<StringAttr>(sdy::kCauseAttr))
-    collective.cause = cause.str();
-  return collective;
-}
-
-template <typename SpmdOp>
-Collective read(SpmdOp op, CollectiveKind kind, llvm::StringRef reduction) {
-  sdy::MeshAttr mesh = sdy::getMeshOp(op, op.getMeshAttr()).getMesh();
-  Collective collective = readAlike(op, mesh, kind, reduction);
-  int64_t groupSize = toAxisList(collective.axes.getValue(), mesh).numShards();
-  collective.bytes =
-      collectiveCost(kind, groupSize, byteSize(collective.operand)).bytes;
-  return collective;
-}
-
-/// The permutes, or the gather, that a window is fetched by.
-std::optional<Collective> readWindow(spmd::FetchWindowOp op) {
-  if (op.cutAxes().empty())
-    return std::nullopt;
-  sdy::MeshAttr mesh = sdy::getMeshOp(op, op.getMeshAttr()).getMesh();
-  WindowProblem problem = spmd::getWindowProblem(op, mesh);
-  WindowPlan plan = planWindows(problem);
-  if (plan.numCollectives() == 0)
-    return std::nullopt;
-  Collective collective = readAlike(
-      op, mesh,
-      plan.gathers ? CollectiveKind::AllGather : CollectiveKind::Permute, "");
-  collective.count = plan.numCollectives();
-  collective.bytes =
-      byteSize(collective.operand) / problem.localSize * plan.received(problem);
-  return collective;
-}
-
-/// Nothing for ops that do not communicate.
-std::optional<Collective> readCollective(Operation *op) {
-  return llvm::TypeSwitch<Operation *, std::optional<Collective>>(op)
-      .Case([](spmd::AllGatherOp op) {
-        return read(op, CollectiveKind::AllGather, "");
-      })
-      .Case([](spmd::CollectivePermuteOp op) {
-        return read(op, CollectiveKind::Permute, "");
-      })
-      .Case([](spmd::AllToAllOp op) {
-        return read(op, CollectiveKind::AllToAll, "");
-      })
-      .Case([](spmd::AllReduceOp op) {
-        return read(op, CollectiveKind::AllReduce, toString(op.getKind()));
-      })
-      .Case([](spmd::ReduceScatterOp op) {
-        return read(op, CollectiveKind::ReduceScatter, toString(op.getKind()));
-      })
-      .Case([](spmd::FetchWindowOp op) { return readWindow(op); })
-      .Default([](Operation *) { return std::nullopt; });
+/// Equal keys are one entry of the report.
+std::string keyOf(const CollectiveUse &use) {
+  std::string text;
+  llvm::raw_string_ostream(text)
+      << toString(use.collective.kind) << use.collective.axes << use.reduction
+      << use.op->getOperand(0).getType() << use.op->getResult(0).getType()
+      << use.trips.count << use.trips.known
+      << getSourceLocation(use.op->getLoc()).line;
+  return text;
 }
 
 struct CollectiveGroup {
-  Collective first;
+  const CollectiveUse *first = nullptr;
   int64_t count = 0;
   int64_t bytes = 0;
 
   json::Object toJson() const {
+    Operation *op = first->op;
+    SourceLocation source = getSourceLocation(op->getLoc());
     json::Array axes;
-    for (sdy::AxisRefAttr axis : first.axes.getValue())
+    for (sdy::AxisRefAttr axis :
+         fromAxisList(first->collective.axes, first->mesh))
       axes.push_back(toText(axis));
-    return json::Object{{"kind", toString(first.kind)},
+    auto cause = op->getAttrOfType<StringAttr>(sdy::kCauseAttr);
+    return json::Object{{"kind", toString(first->collective.kind)},
                         {"axes", std::move(axes)},
-                        {"reduction", first.reduction.empty()
+                        {"reduction", first->reduction.empty()
                                           ? json::Value(nullptr)
-                                          : first.reduction},
-                        {"source", first.source.line},
-                        {"name", first.source.name},
-                        {"cause", first.cause},
-                        {"operand", toText(first.operand)},
-                        {"result", toText(first.result)},
+                                          : first->reduction},
+                        {"source", source.line},
+                        {"name", source.name},
+                        {"cause", cause ? cause.str() : ""},
+                        {"operand", toText(op->getOperand(0).getType())},
+                        {"result", toText(op->getResult(0).getType())},
                         {"count", count},
-                        {"bytes", bytes}};
+                        {"bytes", bytes},
+                        {"trips", first->trips.count},
+                        {"trips_known", first->trips.known}};
   }
 };
 
@@ -179,34 +85,54 @@ json::Object compare(int64_t global, int64_t perDevice) {
   return json::Object{{"global", global}, {"per_device", perDevice}};
 }
 
-} // namespace
-
-json::Value buildReport(ModuleOp module, const ReportBaseline &baseline) {
+json::Array groupCollectives(ArrayRef<CollectiveUse> uses) {
   llvm::MapVector<std::string, CollectiveGroup, llvm::StringMap<unsigned>>
       groups;
-  int64_t bytes = 0;
-  module.walk([&](Operation *op) {
-    std::optional<Collective> collective = readCollective(op);
-    if (!collective)
-      return;
-    CollectiveGroup &group = groups[collective->key()];
+  for (const CollectiveUse &use : uses) {
+    CollectiveGroup &group = groups[keyOf(use)];
     if (group.count == 0)
-      group.first = *collective;
-    group.count += collective->count;
-    group.bytes += collective->bytes;
-    bytes += collective->bytes;
-  });
+      group.first = &use;
+    group.count += use.collective.count;
+    group.bytes += use.collective.cost.bytes;
+  }
   json::Array collectives;
   for (const auto &[key, group] : groups)
     collectives.push_back(group.toJson());
+  return collectives;
+}
 
+json::Object toJson(const PeakMemory &peak) {
+  json::Array largest;
+  for (Value value : peak.largest)
+    largest.push_back(
+        json::Object{{"type", toText(value.getType())},
+                     {"bytes", byteSize(value.getType())},
+                     {"source", getSourceLocation(value.getLoc()).line}});
+  return json::Object{
+      {"op", peak.op ? peak.op->getName().getStringRef().str() : ""},
+      {"source", peak.op ? getSourceLocation(peak.op->getLoc()).line : ""},
+      {"largest", std::move(largest)}};
+}
+
+} // namespace
+
+json::Value buildReport(ModuleOp module, const ReportBaseline &baseline,
+                        const DeviceModel &model) {
+  std::vector<CollectiveUse> uses = readCollectives(module);
+  CommunicationCost cost = costOf(uses, model);
   ProgramSummary local = summarize(module);
   const ProgramSummary &global = baseline.global;
   return json::Object{
       {"devices", countDevices(module)},
-      {"collectives", std::move(collectives)},
-      {"collective_bytes", bytes},
+      {"collectives", groupCollectives(uses)},
+      {"collective_bytes", cost.bytes},
+      {"executed_bytes", cost.executedBytes},
+      {"unknown_trips", cost.unknownTrips},
+      {"price", json::Object{{"device_model", model.name},
+                             {"planned", baseline.planned.price},
+                             {"emitted", cost.price}}},
       {"peak_bytes", compare(global.peakBytes, local.peakBytes)},
+      {"peak", toJson(findPeakMemory(module))},
       {"argument_bytes", compare(global.argumentBytes, local.argumentBytes)},
       {"contraction_flops",
        compare(global.contractionFlops, local.contractionFlops)},

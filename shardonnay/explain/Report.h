@@ -15,6 +15,7 @@
 #define SHARDONNAY_EXPLAIN_REPORT_H
 
 #include "mlir/IR/BuiltinOps.h"
+#include "shardonnay/explain/CollectiveUses.h"
 #include "llvm/Support/JSON.h"
 
 namespace shardonnay {
@@ -24,8 +25,8 @@ int64_t byteSize(mlir::Type type);
 
 /// What one device does that runs the module as it is.
 struct ProgramSummary {
-  /// The most bytes alive at once, in program order without any fusion;
-  /// arguments live throughout.
+  /// The most bytes alive at once (PeakMemory.h), in program order without any
+  /// fusion; arguments live throughout.
   int64_t peakBytes = 0;
   /// Of the arguments alone.
   int64_t argumentBytes = 0;
@@ -48,6 +49,8 @@ ShardingCounts countShardings(mlir::ModuleOp module);
 struct ReportBaseline {
   /// On global types.
   ProgramSummary global;
+  /// The collectives before partitioning.
+  CommunicationCost planned;
   /// As the user wrote it.
   ShardingCounts given;
   /// After propagation.
@@ -56,15 +59,22 @@ struct ReportBaseline {
 
 /// The report on a module after `partition`:
 ///   {"devices", "collectives": [{"kind", "axes", "reduction", "source",
-///    "name", "cause", "operand", "result", "count", "bytes"}],
-///    "collective_bytes", "peak_bytes": G, "argument_bytes": G,
-///    "contraction_flops": G,
+///    "name", "cause", "operand", "result", "count", "bytes", "trips",
+///    "trips_known"}],
+///    "collective_bytes", "executed_bytes", "unknown_trips",
+///    "price": {"device_model", "planned", "emitted"},
+///    "peak_bytes": G, "peak": {"op", "source", "largest": [{"type", "bytes",
+///    "source"}]}, "argument_bytes": G, "contraction_flops": G,
 ///    "shardings": {"tensors", "given", "decided"}}
 /// with G = {"global", "per_device"}. "bytes" are what a device sends (ring
-/// algorithms), over all `count` of them. Collectives that agree in kind, axes,
-/// types and source line are one entry, in program order.
+/// algorithms), over all `count` of them, each as often as it is written; in a
+/// loop it runs "trips" times, which "executed_bytes" and prices count (1 where
+/// not "trips_known"). A price is in bytes of the fastest link (MeshCosts).
+/// Collectives that agree in kind, axes, types and source line are one entry,
+/// in program order.
 llvm::json::Value buildReport(mlir::ModuleOp module,
-                              const ReportBaseline &baseline);
+                              const ReportBaseline &baseline,
+                              const DeviceModel &model);
 
 } // namespace shardonnay
 

@@ -8,6 +8,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "shardonnay/dialect/sdy/Ops.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
+#include "shardonnay/explain/PeakMemory.h"
 #include "shardonnay/explain/Report.h"
 #include "shardonnay/interfaces/ShardingRule.h"
 
@@ -33,48 +34,6 @@ int64_t byteSize(Type type) {
 
 namespace {
 
-/// The value that holds the data: sdy ops on global types only rename it.
-Value storage(Value value) {
-  while (Operation *op = value.getDefiningOp()) {
-    if (!isa_and_present<sdy::SdyDialect>(op->getDialect()) ||
-        op->getNumOperands() != 1)
-      break;
-    value = op->getOperand(0);
-  }
-  return value;
-}
-
-int64_t peakBytes(Block &block) {
-  DenseMap<Value, Operation *> lastUse;
-  for (Operation &op : block)
-    op.walk([&](Operation *user) {
-      for (Value operand : user->getOperands())
-        lastUse[storage(operand)] = &op;
-    });
-  int64_t live = 0;
-  for (BlockArgument argument : block.getArguments())
-    live += byteSize(argument.getType());
-  int64_t peak = live;
-  for (Operation &op : block) {
-    for (Value result : op.getResults())
-      if (storage(result) == result)
-        live += byteSize(result.getType());
-    peak = std::max(peak, live);
-    // What dies here, each value once.
-    llvm::SmallPtrSet<Value, 4> dead;
-    for (Value operand : op.getOperands()) {
-      Value held = storage(operand);
-      if (!isa<BlockArgument>(held) && lastUse.lookup(held) == &op &&
-          dead.insert(held).second)
-        live -= byteSize(held.getType());
-    }
-    for (Value result : op.getResults())
-      if (storage(result) == result && !lastUse.contains(result))
-        live -= byteSize(result.getType());
-  }
-  return peak;
-}
-
 int64_t contractionFlops(Operation *root) {
   int64_t flops = 0;
   root->walk([&](ShardingRuleOpInterface op) {
@@ -99,12 +58,12 @@ bool hasAxes(sdy::TensorShardingAttr sharding) {
 
 ProgramSummary summarize(ModuleOp module) {
   ProgramSummary summary;
+  summary.peakBytes = findPeakMemory(module).bytes;
   for (auto func : module.getOps<func::FuncOp>()) {
     if (func.isExternal())
       continue;
     for (Type type : func.getArgumentTypes())
       summary.argumentBytes += byteSize(type);
-    summary.peakBytes += peakBytes(func.getBody().front());
     summary.contractionFlops += contractionFlops(func);
   }
   return summary;

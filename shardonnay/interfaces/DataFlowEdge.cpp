@@ -7,6 +7,7 @@
 
 #include "shardonnay/interfaces/DataFlowEdge.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 #include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -135,6 +136,16 @@ Value getEdgeOwner(OpOperand &source) {
     if (llvm::is_contained(dataFlow.getEdgeSources(owner), &source))
       return owner;
   return nullptr;
+}
+
+std::optional<int64_t> defaultTripCount(Operation *op) {
+  if (auto loop = dyn_cast<LoopLikeOpInterface>(op)) {
+    std::optional<APInt> count = loop.getStaticTripCount();
+    if (count && count->isSignedIntN(64))
+      return std::max<int64_t>(0, count->getSExtValue());
+    return std::nullopt;
+  }
+  return isLoop(op) ? std::nullopt : std::optional<int64_t>(1);
 }
 
 bool isLoop(Operation *op) {

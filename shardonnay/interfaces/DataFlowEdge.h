@@ -33,6 +33,11 @@ mlir::Value getEdgeOwner(mlir::Value target);
 /// it.
 mlir::Value getEdgeOwner(mlir::OpOperand &source);
 
+/// The integer that a value is, if it is a constant of one element.
+using ConstantReader = llvm::function_ref<std::optional<int64_t>(mlir::Value)>;
+/// What LoopLikeOpInterface says; without it 1 of an op that is no loop.
+std::optional<int64_t> defaultTripCount(mlir::Operation *op);
+
 /// What `op` returns at the end of a region may become an argument of one of
 /// its regions again: what stands there may run more than once.
 bool isLoop(mlir::Operation *op);

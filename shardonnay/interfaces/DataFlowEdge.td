@@ -65,6 +65,16 @@ def ShardableDataFlowOpInterface : OpInterface<"ShardableDataFlowOpInterface"> {
                        "getManualBoundary", (ins "::mlir::Value":$owner),
                        /*methodBody=*/"",
                        /*defaultImplementation=*/[{ return std::nullopt; }]>,
+       InterfaceMethod<[{
+      How often the regions run each time the op does; nothing if that is not
+      known. `constantOf` reads the integer that a value is.
+    }],
+                       "std::optional<int64_t>", "getTripCount",
+                       (ins "::shardonnay::ConstantReader":$constantOf),
+                       /*methodBody=*/"",
+                       /*defaultImplementation=*/[{
+      return ::shardonnay::defaultTripCount($_op);
+    }]>,
   ];
 }
 

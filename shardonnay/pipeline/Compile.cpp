@@ -62,12 +62,13 @@ LogicalResult print(ModuleOp module, const CompileOptions &options,
 /// between them.
 class StageRunner {
 public:
-  StageRunner(ModuleOp module, BoundaryMode boundary, CompileResult &result)
-      : module(module), boundary(boundary), result(result) {
+  StageRunner(ModuleOp module, const PipelineOptions &options,
+              CompileResult &result)
+      : module(module), options(options), result(result) {
     baseline.given = countShardings(module);
   }
 
-  LogicalResult run(Stage stage, const PipelineOptions &options) {
+  LogicalResult run(Stage stage) {
     PassManager pm(module.getContext(), ModuleOp::getOperationName());
     addStage(pm, stage, options);
     if (failed(pm.run(module)))
@@ -86,20 +87,31 @@ private:
       baseline.decided = countShardings(module);
       break;
     case Stage::Collectives:
-      result.manifest = buildManifest(module, boundary);
+      result.manifest = buildManifest(module, options.boundary);
+      baseline.planned = costOf(readCollectives(module), model());
       break;
     case Stage::Partition:
-      result.report = buildReport(module, baseline);
+      result.report = buildReport(module, baseline, model());
       break;
     default:
       break;
     }
   }
 
+  /// Loaded when it is asked for: a pass has refused a wrong name by then.
+  const DeviceModel &model() {
+    std::string error;
+    if (!loaded)
+      loaded = DeviceModel::load(options.deviceModel, error)
+                   .value_or(DeviceModel::getDefault());
+    return *loaded;
+  }
+
   ModuleOp module;
-  BoundaryMode boundary;
+  const PipelineOptions &options;
   CompileResult &result;
   ReportBaseline baseline;
+  std::optional<DeviceModel> loaded;
 };
 
 /// Parses the program and hands it to `process`, which fills the result. All
@@ -134,10 +146,10 @@ std::string CompileDiagnostic::str() const {
 CompileResult compile(llvm::StringRef text, const CompileOptions &options,
                       llvm::StringRef name) {
   auto run = [&](ModuleOp module, CompileResult &result) -> LogicalResult {
-    StageRunner runner(module, options.pipeline.boundary, result);
+    StageRunner runner(module, options.pipeline, result);
     for (Stage stage : allStages())
       if (options.toStage && stage <= *options.toStage &&
-          failed(runner.run(stage, options.pipeline)))
+          failed(runner.run(stage)))
         return failure();
     return print(module, options, result.text);
   };

@@ -96,10 +96,12 @@ void addCollectives(OpPassManager &pm, const PipelineOptions &options) {
       createReshardToCollectivesPass({options.deviceModel}));
 }
 
-void addPartition(OpPassManager &pm) {
+void addPartition(OpPassManager &pm, const PipelineOptions &options) {
   pm.addPass(createPartitionToLocalPass());
   // Equal pieces of equal constants, and constants that nothing uses.
   pm.addNestedPass<func::FuncOp>(createCSEPass());
+  if (options.memoryLimit > 0)
+    pm.addPass(createCheckMemoryPass({options.memoryLimit}));
 }
 
 void addEmit(OpPassManager &pm) {
@@ -132,6 +134,10 @@ struct PartitionPipelineOptions
       *this, "whole-results",
       llvm::cl::desc("Every device returns whole results"),
       llvm::cl::init(false)};
+  Option<int64_t> memoryLimit{
+      *this, "memory-limit",
+      llvm::cl::desc("Bytes that a device may hold at once; 0: no limit"),
+      llvm::cl::init(0)};
 };
 
 } // namespace
@@ -166,7 +172,7 @@ void addStage(OpPassManager &pm, Stage stage, const PipelineOptions &options) {
   case Stage::Collectives:
     return addCollectives(pm, options);
   case Stage::Partition:
-    return addPartition(pm);
+    return addPartition(pm, options);
   case Stage::Emit:
     return addEmit(pm);
   }
@@ -183,7 +189,8 @@ void registerAllPipelines() {
                    {options.noImplicitReplication,
                     options.strict,
                     options.deviceModel,
-                    {options.wholeArguments, options.wholeResults}});
+                    {options.wholeArguments, options.wholeResults},
+                    options.memoryLimit});
       });
 }
 

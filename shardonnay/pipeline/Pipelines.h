@@ -59,6 +59,9 @@ struct PipelineOptions {
   /// What plans and choices are priced by: see DeviceModel::load.
   std::string deviceModel = "cpu";
   BoundaryMode boundary;
+  /// Bytes that a device may hold at once; 0: no limit. A program that needs
+  /// more is an error.
+  int64_t memoryLimit = 0;
 };
 
 /// Appends the passes of one stage to a pass manager on the module.

@@ -8,6 +8,7 @@
 #include "shardonnay/dialect/stablehlo/Stablehlo.h"
 #include "shardonnay/interfaces/DataFlowEdge.h"
 #include "shardonnay/models/StableHLO/Attach.h"
+#include "shardonnay/models/StableHLO/CountedLoop.h"
 #include "shardonnay/models/StableHLO/Families.h"
 
 using namespace mlir;
@@ -44,6 +45,10 @@ struct WhileModel
     auto loop = cast<WhileOp>(op);
     return {owner, loop.getCond().getArgument(number),
             loop.getBody().getArgument(number)};
+  }
+  std::optional<int64_t> getTripCount(Operation *op,
+                                      ConstantReader constantOf) const {
+    return countTrips(cast<WhileOp>(op), constantOf);
   }
 };
 

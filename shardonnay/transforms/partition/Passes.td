@@ -57,4 +57,22 @@ def PartitionToLocalPass : Pass<"sdy-partition-to-local", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::spmd::SpmdDialect"];
 }
 
+def CheckMemoryPass : Pass<"sdy-check-memory", "::mlir::ModuleOp"> {
+  let summary = "Refuses a program that needs more memory than a device has";
+  let description = [{
+    Finds the most bytes alive at once on a device (explain/PeakMemory.h), in
+    program order without fusion, and fails where they are more than the limit,
+    with the op and the largest values.
+
+    Before and after: local types.
+
+    ```mlir
+    %0 = stablehlo.add %x, %x : tensor<1024xf32>   // 8192 bytes are alive
+    ```
+    with `memory-limit=5000` is an error at the addition.
+  }];
+  let options = [Option<"memoryLimit", "memory-limit", "int64_t", "0",
+                        "Bytes of a device; 0: no limit">];
+}
+
 #endif // SHARDONNAY_TRANSFORMS_PARTITION_PASSES_TD

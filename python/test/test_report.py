@@ -1,0 +1,85 @@
+"""The report: memory, trips of loops, and a plan that is refused for what it holds."""
+
+import pytest
+import shardonnay
+
+MESH = 'sdy.mesh @m = <["a"=2]>'
+SPLIT = '{sdy.sharding = #sdy.sharding<@m, [{"a"}, {}]>}'
+WHOLE = "{sdy.sharding = #sdy.sharding<@m, [{}, {}]>}"
+
+# Gathers 4x8 of 8x8 float32 in every round: 128 bytes.
+LOOP = f"""
+{MESH}
+func.func @main(%x: tensor<8x8xf32> {SPLIT}, %n: tensor<i32>) -> (tensor<8x8xf32> {SPLIT}) {{
+  %start = stablehlo.constant dense<START> : tensor<i32>
+  %limit = stablehlo.constant dense<10> : tensor<i32>
+  %0:4 = stablehlo.while(%i = %start, %state = %x, %l = %limit, %m = %n) : tensor<i32>, tensor<8x8xf32>, tensor<i32>, tensor<i32>
+   cond {{
+    %1 = stablehlo.compare CONDITION : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %1 : tensor<i1>
+  }} do {{
+    %step = stablehlo.constant dense<STEP> : tensor<i32>
+    %next = stablehlo.OP %i, %step : tensor<i32>
+    %2 = stablehlo.dot %state, %state : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+    stablehlo.return %next, %2, %l, %m : tensor<i32>, tensor<8x8xf32>, tensor<i32>, tensor<i32>
+  }}
+  return %0#1 : tensor<8x8xf32>
+}}
+"""
+
+
+def loop(condition, op="add", start=0, step=1):
+    text = LOOP.replace("CONDITION", condition).replace("OP", op).replace("START", str(start)).replace("STEP", str(step))
+    return shardonnay.compile(text, device_model="bytes").report
+
+
+@pytest.mark.parametrize(
+    "condition, op, start, step, trips",
+    [
+        ("LT, %i, %l", "add", 0, 1, 10),
+        ("LE, %i, %l", "add", 0, 3, 4),
+        ("GT, %l, %i", "add", 4, 4, 2),
+        ("GE, %i, %l", "subtract", 14, 2, 3),
+        ("LT, %i, %l", "add", 20, 1, 0),
+        ("LT, %i, %m", "add", 0, 1, None),
+        ("NE, %i, %l", "add", 0, 1, None),
+        ("LT, %i, %l", "add", 0, -1, None),
+        ("LT, %i, %l", "multiply", 1, 2, None),
+    ],
+)
+def test_trips_multiply(condition, op, start, step, trips):
+    report = loop(condition, op, start, step)
+    (gather,) = report["collectives"]
+    assert (gather["trips"], gather["trips_known"]) == ((1, False) if trips is None else (trips, True))
+    assert report["collective_bytes"] == 128
+    assert report["executed_bytes"] == 128 * (1 if trips is None else trips)
+    assert report["unknown_trips"] == (trips is None)
+
+
+STEP = f"""
+{MESH}
+func.func @main(%x: tensor<8x8xf32> {SPLIT}) -> (tensor<8x8xf32> {WHOLE}) {{
+  %0 = stablehlo.tanh %x : tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}}
+"""
+
+
+def test_peak_is_what_a_device_holds_at_the_gather():
+    # The argument and its tanh, 128 bytes each, and the gathered 256.
+    report = shardonnay.compile(STEP).report
+    assert report["peak_bytes"] == {"global": 512, "per_device": 512}
+    assert report["peak"]["op"] == "spmd.all_gather"
+    assert [value["bytes"] for value in report["peak"]["largest"]] == [256, 128, 128]
+
+
+def test_memory_limit():
+    shardonnay.compile(STEP, memory_limit=512)
+    with pytest.raises(shardonnay.CompileError, match="sdy-check-memory: 512 bytes are alive per device") as error:
+        shardonnay.compile(STEP, memory_limit=511)
+    assert "256 bytes are this 'tensor<8x8xf32>'" in str(error.value)
+
+
+def test_plan_and_program_have_one_price():
+    price = shardonnay.compile(STEP, device_model="gpu-node").report["price"]
+    assert price["planned"] == price["emitted"] > 128

@@ -1,0 +1,227 @@
+//===- CollectiveUses.cpp -------------------------------------------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardonnay/explain/CollectiveUses.h"
+
+#include "shardonnay/dialect/sdy/Conversion.h"
+#include "shardonnay/dialect/sdy/Ops.h"
+#include "shardonnay/dialect/sdy/ShardingAccess.h"
+#include "shardonnay/dialect/spmd/Ops.h"
+#include "shardonnay/explain/DeviceModelOption.h"
+#include "shardonnay/explain/Report.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace shardonnay {
+
+namespace {
+
+/// The axes that devices differ along which send each other data.
+AxisList axesOf(spmd::CollectivePermuteOp op, sdy::MeshAttr mesh) {
+  AxisList touched;
+  for (auto [from, to] :
+       llvm::zip_equal(op.getSource().getValue(), op.getTarget().getValue()))
+    if (from != to)
+      for (sdy::AxisRefListAttr list : {from, to})
+        for (AxisRef axis : toAxisList(list.getValue(), mesh))
+          if (!touched.overlaps(axis))
+            touched.append(axis);
+  return touched.sorted();
+}
+template <typename SpmdOp> AxisList axesOf(SpmdOp op, sdy::MeshAttr mesh) {
+  return toAxisList(op.getAxes().getValue(), mesh);
+}
+
+template <typename SpmdOp>
+CollectiveUse readLocal(SpmdOp op, CollectiveKind kind,
+                        llvm::StringRef reduction = "") {
+  CollectiveUse use;
+  use.op = op;
+  use.reduction = reduction;
+  use.mesh = sdy::getMeshOp(op, op.getMeshAttr()).getMesh();
+  use.collective.kind = kind;
+  use.collective.axes = axesOf(op, use.mesh);
+  use.collective.cost = collectiveCost(kind, use.collective.axes.numShards(),
+                                       byteSize(op->getOperand(0).getType()));
+  return use;
+}
+
+/// The permutes, or the gather, that a window is fetched by.
+SmallVector<CollectiveUse, 1> readWindow(spmd::FetchWindowOp op) {
+  if (op.cutAxes().empty())
+    return {};
+  CollectiveUse use;
+  use.op = op;
+  use.mesh = sdy::getMeshOp(op, op.getMeshAttr()).getMesh();
+  WindowProblem problem = spmd::getWindowProblem(op, use.mesh);
+  int64_t bytes = byteSize(op->getOperand(0).getType());
+  std::optional<LocalCollective> window = windowCollective(
+      problem, problem.localSize == 0 ? 0 : bytes / problem.localSize);
+  if (!window)
+    return {};
+  use.collective = *window;
+  return {use};
+}
+
+SmallVector<CollectiveUse, 1> readSpmd(Operation *op) {
+  using Uses = SmallVector<CollectiveUse, 1>;
+  return llvm::TypeSwitch<Operation *, Uses>(op)
+      .Case([](spmd::AllGatherOp op) {
+        return Uses{readLocal(op, CollectiveKind::AllGather)};
+      })
+      .Case([](spmd::CollectivePermuteOp op) {
+        return Uses{readLocal(op, CollectiveKind::Permute)};
+      })
+      .Case([](spmd::AllToAllOp op) {
+        return Uses{readLocal(op, CollectiveKind::AllToAll)};
+      })
+      .Case([](spmd::AllReduceOp op) {
+        return Uses{
+            readLocal(op, CollectiveKind::AllReduce, toString(op.getKind()))};
+      })
+      .Case([](spmd::ReduceScatterOp op) {
+        return Uses{readLocal(op, CollectiveKind::ReduceScatter,
+                              toString(op.getKind()))};
+      })
+      .Case([](spmd::FetchWindowOp op) { return readWindow(op); })
+      .Default([](Operation *) { return Uses(); });
+}
+
+/// Plays an `sdy` collective on what a device holds.
+class GlobalReader {
+public:
+  GlobalReader(Operation *op, sdy::MeshAttr mesh,
+               sdy::TensorShardingAttr source)
+      : mesh(mesh), algebra(sdy::toMesh(mesh)),
+        piece(algebra, dimsOf(source),
+              cast<RankedTensorType>(op->getOperand(0).getType()).getShape(),
+              elementBytesOf(op)) {}
+
+  /// Fails on an op that is no collective.
+  bool play(Operation *op);
+  ArrayRef<LocalCollective> collectives() const { return piece.collectives(); }
+
+private:
+  static int64_t elementBytesOf(Operation *op) {
+    auto type = cast<RankedTensorType>(op->getOperand(0).getType());
+    return byteSize(type.clone(ArrayRef<int64_t>{}));
+  }
+  SmallVector<AxisList, 4> dimsOf(sdy::TensorShardingAttr sharding) const {
+    SmallVector<AxisList, 4> dims;
+    for (const DimSharding &dim : sdy::toSharding(sharding, mesh).dims)
+      dims.push_back(dim.axes);
+    return dims;
+  }
+  template <typename Body>
+  bool forEachDim(sdy::ListOfAxisRefListsAttr lists, Body body) {
+    for (auto [dim, axes] : llvm::enumerate(lists.getValue()))
+      if (!axes.getValue().empty())
+        body(dim, toAxisList(axes.getValue(), mesh));
+    return true;
+  }
+
+  sdy::MeshAttr mesh;
+  Mesh algebra;
+  LocalPiece piece;
+};
+
+bool GlobalReader::play(Operation *op) {
+  return llvm::TypeSwitch<Operation *, bool>(op)
+      .Case([&](sdy::AllGatherOp op) {
+        return forEachDim(op.getGatheringAxes(), [&](int64_t dim, auto axes) {
+          piece.gather(dim, axes);
+        });
+      })
+      .Case([&](sdy::AllSliceOp op) {
+        return forEachDim(op.getSlicingAxes(), [&](int64_t dim, auto axes) {
+          piece.slice(dim, axes);
+        });
+      })
+      .Case([&](sdy::ReduceScatterOp op) {
+        return forEachDim(
+            op.getReduceScatterAxes(),
+            [&](int64_t dim, auto axes) { piece.reduceScatter(dim, axes); });
+      })
+      .Case([&](sdy::AllReduceOp op) {
+        piece.allReduce(toAxisList(op.getReductionAxes().getValue(), mesh));
+        return true;
+      })
+      .Case([&](sdy::CollectivePermuteOp op) {
+        piece.permute(dimsOf(op.getOutSharding()));
+        return true;
+      })
+      .Case([&](sdy::AllToAllOp op) {
+        for (sdy::AllToAllParamAttr move : op.getParams().getValue())
+          piece.move(move.getSrcDim(), move.getTgtDim(),
+                     toAxisList(move.getAxes(), mesh));
+        return true;
+      })
+      .Default([](Operation *) { return false; });
+}
+
+llvm::StringRef reductionOf(Operation *op) {
+  if (auto reduce = dyn_cast<sdy::AllReduceOp>(op))
+    return toString(reduce.getKind());
+  if (auto scatter = dyn_cast<sdy::ReduceScatterOp>(op))
+    return toString(scatter.getKind());
+  return "";
+}
+
+SmallVector<CollectiveUse, 1> readGlobal(Operation *op) {
+  sdy::TensorShardingAttr source = sdy::getSharding(op->getOperand(0));
+  sdy::MeshAttr mesh = source ? sdy::getMesh(op, source) : nullptr;
+  if (!mesh || mesh.getAxes().empty())
+    return {};
+  GlobalReader reader(op, mesh, source);
+  SmallVector<CollectiveUse, 1> uses;
+  if (!reader.play(op))
+    return {};
+  for (const LocalCollective &collective : reader.collectives())
+    uses.push_back({collective, reductionOf(op), op, mesh, {}});
+  return uses;
+}
+
+} // namespace
+
+std::vector<CollectiveUse> readCollectives(ModuleOp module) {
+  std::vector<CollectiveUse> all;
+  module.walk([&](Operation *op) {
+    bool isGlobal = isa_and_present<sdy::SdyDialect>(op->getDialect()) &&
+                    op->getNumOperands() == 1 && op->getNumResults() == 1 &&
+                    isa<RankedTensorType>(op->getResult(0).getType());
+    SmallVector<CollectiveUse, 1> uses =
+        isGlobal ? readGlobal(op) : readSpmd(op);
+    if (uses.empty())
+      return;
+    sdy::Trips trips = sdy::getTrips(op);
+    for (CollectiveUse &use : uses) {
+      use.trips = trips;
+      all.push_back(use);
+    }
+  });
+  return all;
+}
+
+CommunicationCost costOf(ArrayRef<CollectiveUse> uses,
+                         const DeviceModel &model) {
+  CommunicationCost sum;
+  llvm::DenseMap<Attribute, MeshCosts> costs;
+  for (const CollectiveUse &use : uses) {
+    auto [entry, isNew] = costs.try_emplace(use.mesh);
+    if (isNew)
+      entry->second = toMeshCosts(model, use.mesh);
+    int64_t bytes = use.collective.cost.bytes;
+    sum.bytes += bytes;
+    sum.executedBytes += bytes * use.trips.count;
+    sum.unknownTrips += use.trips.known ? 0 : 1;
+    sum.price += use.collective.price(entry->second) * use.trips.count;
+  }
+  return sum;
+}
+
+} // namespace shardonnay

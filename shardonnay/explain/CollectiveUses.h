@@ -1,0 +1,56 @@
+//===- CollectiveUses.h - the collectives of a program -----------*- C++
+//-*-===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The collectives of a program, by one reading: of `sdy` ops on global types
+// (after `collectives`) and of `spmd` ops on local ones (after `partition`).
+// What partitioning adds is windows alone: those around an `sdy` collective
+// whose pieces do not nest are predicted, those that an op fetches for itself
+// (a convolution's halo) are not.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDONNAY_EXPLAIN_COLLECTIVEUSES_H
+#define SHARDONNAY_EXPLAIN_COLLECTIVEUSES_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "shardonnay/dialect/sdy/Attributes.h"
+#include "shardonnay/dialect/sdy/TripCount.h"
+#include "shardonnay/plan/LocalPiece.h"
+
+namespace shardonnay {
+
+struct CollectiveUse {
+  LocalCollective collective;
+  /// "" if nothing is reduced.
+  llvm::StringRef reduction;
+  mlir::Operation *op = nullptr;
+  mlir::sdy::MeshAttr mesh;
+  mlir::sdy::Trips trips;
+};
+
+/// In program order; nothing for slices.
+std::vector<CollectiveUse> readCollectives(mlir::ModuleOp module);
+
+/// What communication costs a device.
+struct CommunicationCost {
+  /// Every collective once.
+  int64_t bytes = 0;
+  /// Those in a loop as often as it runs, if that is known.
+  int64_t executedBytes = 0;
+  /// Of the executed, by a device model, in seconds or bytes (MeshCosts::str).
+  double price = 0;
+  /// Collectives in loops that run an unknown number of times.
+  int64_t unknownTrips = 0;
+};
+
+CommunicationCost costOf(llvm::ArrayRef<CollectiveUse> uses,
+                         const DeviceModel &model);
+
+} // namespace shardonnay
+
+#endif // SHARDONNAY_EXPLAIN_COLLECTIVEUSES_H

@@ -1,0 +1,186 @@
+//===- PeakMemory.cpp -----------------------------------------------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardonnay/explain/PeakMemory.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "shardonnay/cost/Liveness.h"
+#include "shardonnay/dialect/sdy/Dialect.h"
+#include "shardonnay/explain/Report.h"
+#include "shardonnay/interfaces/DataFlowEdge.h"
+
+using namespace mlir;
+
+namespace shardonnay {
+
+namespace {
+
+/// The value that holds the data: barriers, and sdy ops on global types, only
+/// rename it.
+Value storage(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    auto dataFlow = dyn_cast<ShardableDataFlowOpInterface>(op);
+    if (op->getNumRegions() != 0)
+      break;
+    if (dataFlow) {
+      SmallVector<OpOperand *> sources = dataFlow.getEdgeSources(value);
+      if (sources.size() != 1)
+        break;
+      value = sources.front()->get();
+    } else if (isa_and_present<sdy::SdyDialect>(op->getDialect()) &&
+               op->getNumOperands() == 1) {
+      value = op->getOperand(0);
+    } else {
+      break;
+    }
+  }
+  return value;
+}
+
+class PeakFinder {
+public:
+  explicit PeakFinder(ModuleOp module) : module(module) {}
+
+  PeakMemory find(Block &block);
+  /// Of the function's own values and what it calls; nothing where it calls
+  /// itself.
+  PeakMemory find(func::FuncOp func);
+
+private:
+  MemoryOp read(Operation &op);
+  void readInside(Operation &op, MemoryOp &memory);
+
+  /// One block at a time.
+  struct Reading {
+    MemoryBlock block;
+    SmallVector<Value> values;
+    DenseMap<Value, int32_t> numbers;
+    SmallVector<Operation *> ops;
+    /// By op: the peak inside it.
+    DenseMap<Operation *, PeakMemory> inside;
+
+    int32_t add(Value value) {
+      auto [entry, isNew] = numbers.try_emplace(value, values.size());
+      if (isNew) {
+        values.push_back(value);
+        block.bytes.push_back(byteSize(value.getType()));
+      }
+      return entry->second;
+    }
+  };
+
+  ModuleOp module;
+  Reading *reading = nullptr;
+  DenseMap<Operation *, PeakMemory> functions;
+};
+
+/// Sum of the block arguments' sizes.
+int64_t argumentBytes(Block &block) {
+  int64_t bytes = 0;
+  for (BlockArgument argument : block.getArguments())
+    bytes += byteSize(argument.getType());
+  return bytes;
+}
+
+void PeakFinder::readInside(Operation &op, MemoryOp &memory) {
+  PeakMemory worst;
+  if (isa<ShardableDataFlowOpInterface>(op)) {
+    for (Region &region : op.getRegions())
+      for (Block &block : region) {
+        PeakMemory peak = find(block);
+        peak.bytes -= argumentBytes(block);
+        memory.carried = std::max(memory.carried, argumentBytes(block));
+        if (!worst.op || peak.bytes > worst.bytes)
+          worst = peak;
+      }
+    memory.hasRegions = op.getNumRegions() > 0;
+  } else if (auto call = dyn_cast<func::CallOp>(op)) {
+    auto callee = module.lookupSymbol<func::FuncOp>(call.getCallee());
+    if (!callee || callee.isExternal())
+      return;
+    // The arguments are the caller's values, and stay.
+    worst = find(callee);
+    worst.bytes -= argumentBytes(callee.getBody().front());
+    memory.hasRegions = true;
+  }
+  memory.inside = worst.bytes;
+  if (memory.hasRegions)
+    reading->inside[&op] = worst;
+}
+
+MemoryOp PeakFinder::read(Operation &op) {
+  MemoryOp memory;
+  op.walk([&](Operation *user) {
+    for (Value operand : user->getOperands())
+      if (auto known = reading->numbers.find(storage(operand));
+          known != reading->numbers.end())
+        memory.uses.push_back(known->second);
+  });
+  readInside(op, memory);
+  for (Value result : op.getResults())
+    if (storage(result) == result)
+      memory.makes.push_back(reading->add(result));
+  return memory;
+}
+
+PeakMemory PeakFinder::find(Block &block) {
+  Reading here;
+  Reading *outer = reading;
+  reading = &here;
+  for (BlockArgument argument : block.getArguments())
+    here.block.arguments.push_back(here.add(argument));
+  for (Operation &op : block) {
+    MemoryOp memory = read(op);
+    here.block.ops.push_back(std::move(memory));
+    here.ops.push_back(&op);
+  }
+  reading = outer;
+  MemoryPeak peak = findPeak(here.block);
+  PeakMemory result;
+  result.bytes = peak.bytes;
+  if (peak.op >= 0) {
+    result.op = here.ops[peak.op];
+    auto inner = here.inside.find(result.op);
+    if (inner != here.inside.end() && inner->second.op) {
+      result.op = inner->second.op;
+      result.largest = inner->second.largest;
+    }
+  }
+  for (int32_t buffer : peak.live)
+    result.largest.push_back(here.values[buffer]);
+  llvm::stable_sort(result.largest, [](Value a, Value b) {
+    return byteSize(a.getType()) > byteSize(b.getType());
+  });
+  if (result.largest.size() > kLargestValues)
+    result.largest.resize(kLargestValues);
+  return result;
+}
+
+PeakMemory PeakFinder::find(func::FuncOp func) {
+  auto [entry, isNew] = functions.try_emplace(func);
+  if (!isNew)
+    return entry->second;
+  PeakMemory peak = find(func.getBody().front());
+  return functions[func] = peak;
+}
+
+} // namespace
+
+PeakMemory findPeakMemory(ModuleOp module) {
+  PeakFinder finder(module);
+  PeakMemory worst;
+  for (auto func : module.getOps<func::FuncOp>()) {
+    if (func.isExternal())
+      continue;
+    PeakMemory peak = finder.find(func);
+    if (peak.bytes > worst.bytes)
+      worst = peak;
+  }
+  return worst;
+}
+
+} // namespace shardonnay

@@ -1,0 +1,37 @@
+//===- PeakMemory.h - where a program holds most -----------------*- C++
+//-*-===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Reads functions into cost/Liveness.h. Values of types that are local count as
+// they are, so after `partition` it is what one device holds.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDONNAY_EXPLAIN_PEAKMEMORY_H
+#define SHARDONNAY_EXPLAIN_PEAKMEMORY_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/DenseMap.h"
+
+namespace shardonnay {
+
+struct PeakMemory {
+  int64_t bytes = 0;
+  /// The innermost op at the peak; null: the arguments are all there is.
+  mlir::Operation *op = nullptr;
+  /// The largest values alive in op's block then, at most kLargestValues.
+  llvm::SmallVector<mlir::Value, 4> largest;
+};
+
+inline constexpr size_t kLargestValues = 3;
+
+/// The peak of the function that needs most, callees inside their callers.
+PeakMemory findPeakMemory(mlir::ModuleOp module);
+
+} // namespace shardonnay
+
+#endif // SHARDONNAY_EXPLAIN_PEAKMEMORY_H
