@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """What scripts/check runs: [--long] [SUITE ...]
 
-Suites, in order: format tidy layout docs unit lit python programs verdicts differential e2e fuzz; all of them by default, fuzz with
---long only. A suite that ran nothing has failed. The last line is the sum: `N passed, N failed`.
+Suites, in order: format tidy layout docs unit lit python programs verdicts differential e2e fuzz benchmarks; all of them by
+default, the last two with --long only. A suite that ran nothing has failed. The last line is the sum: `N passed, N failed`.
 
---long  tidy on every file, property tests with 20 times the cases, line coverage, the tests marked `long`, fuzz.
+--long  tidy on every file, property tests with 20 times the cases, line coverage, the tests marked `long`, fuzz,
+        a quick run of each benchmark.
 """
 
 import argparse
@@ -171,6 +172,26 @@ def check_fuzz(options):
     return passed, failed or int(status != 0)
 
 
+# A quick look at each benchmark: that it runs, and that what it compares has not become worse than its peer.
+BENCHMARKS = {
+    "propagation": ["--quick"],
+    "partition": ["--quick"],
+    "reshard": ["--pairs", "300"],
+    "communication": ["mlp"],
+}
+
+
+def check_benchmarks(options):
+    def action(name):
+        status, text = output_of(ROOT / ".venv/bin/python", f"benchmarks/{name}/run.py", *BENCHMARKS[name])
+        print(text, end="")
+        return f"benchmarks/{name} failed\n" if status else ""
+
+    complaints = list(filter(None, map(action, BENCHMARKS)))  # one at a time: they measure
+    print("".join(complaints), end="")
+    return len(BENCHMARKS) - len(complaints), len(complaints)
+
+
 SUITES = {
     "format": check_format,
     "tidy": check_tidy,
@@ -184,6 +205,7 @@ SUITES = {
     "differential": lambda options: pytest("test/differential", options),
     "e2e": lambda options: pytest("test/e2e", options),
     "fuzz": check_fuzz,
+    "benchmarks": check_benchmarks,
 }
 
 
@@ -194,7 +216,7 @@ def main():
     options = parser.parse_args()
     RESULTS.mkdir(exist_ok=True)
     total_passed = total_failed = 0
-    for name in options.suites or [name for name in SUITES if name != "fuzz" or options.long]:
+    for name in options.suites or [name for name in SUITES if name not in ("fuzz", "benchmarks") or options.long]:
         print(f"-- check: {name}", flush=True)
         start = time.monotonic()
         passed, failed = SUITES[name](options)

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Times our propagation and jaxlib's on the same modules: run.py [--ops 1000 10000] [--models transformer ...] [--ours-only].
+"""Times our propagation and jaxlib's on the same modules: run.py [--ops 1000 10000] [--models transformer ...] [--quick].
 
 Each measurement is a process of its own that parses the module, then runs the passes once: one thread, verifier off, CPU
 time, the least of --repeat runs. Memory is the peak over what was resident after parsing. Two pipelines are measured:
 `propagate` is sdy-user-priority-propagate on the imported module, `pipeline` the whole sdy-propagation-pipeline.
+Exits with 1 if --quick finds ours slower than jaxlib's.
 """
 
 import argparse
@@ -74,8 +75,13 @@ def main():
     parser.add_argument("--models", nargs="+", choices=models, default=models)
     parser.add_argument("--mesh", type=int, nargs=2, metavar=("DATA", "MODEL"), default=(4, 2))
     parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--peer-ops", type=int, default=100000, help="jaxlib's run up to that many ops")
     parser.add_argument("--ours-only", action="store_true")
+    parser.add_argument("--quick", action="store_true", help="under a minute: one size, one run, fails if ours is slower")
     options = parser.parse_args()
+    if options.quick:
+        options.ops, options.repeat = [10000], 1
+    slower = False
     print("model        measured        ops devices  ours ms   us/op      MiB  jaxlib ms      MiB  faster  memory")
     with tempfile.TemporaryDirectory() as folder:
         for model in options.models:
@@ -88,13 +94,16 @@ def main():
                     break
                 for pipeline, path in paths.items():
                     ours = measure(OURS, path, pipeline, options.repeat)
-                    theirs = None if options.ours_only else measure(THEIRS, path, pipeline, options.repeat)
+                    peers = not options.ours_only and ops <= options.peer_ops
+                    theirs = measure(THEIRS, path, pipeline, options.repeat) if peers else None
+                    slower |= bool(theirs and theirs["seconds"] < ours["seconds"])
                     row(model, pipeline, tuple(options.mesh), ours, theirs)
                     points[pipeline].append(ours)
             for pipeline, measured in points.items():
                 if len(measured) > 1:
                     print(f"{model:<12} {pipeline:<10} slope {slope(measured):.3f}")
+    return options.quick and slower
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

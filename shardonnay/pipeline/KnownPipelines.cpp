@@ -68,12 +68,12 @@ struct ExportOptions : PassPipelineOptions<ExportOptions> {
 };
 
 void addImport(OpPassManager &pm) {
-  pm.addPass(createSymbolDCEPass());
+  pm.addPass(createEraseUnusedSymbolsPass());
   pm.addPass(createLiftInlinedMeshesPass());
   pm.addPass(createRemoveSizeOneAxesPass());
   pm.addPass(createPropagateShardingFromFuncToCallPass());
   pm.addPass(createConstantOrScalarSplitterPass());
-  pm.addPass(createSymbolDCEPass());
+  pm.addPass(createEraseUnusedSymbolsPass());
   pm.addPass(createManualAxesCleanupPass());
   pm.addPass(createAddDataFlowEdgesPass());
 }
@@ -109,7 +109,7 @@ void addPropagation(OpPassManager &pm, const FunctionOptions &options) {
   } else {
     pm.addPass(createFlattenCallGraphPass());
     pm.addPass(createImportFuncCallsPass());
-    pm.addPass(createSymbolDCEPass());
+    pm.addPass(createEraseUnusedSymbolsPass());
   }
   pm.addPass(createApplyShardingConstraintsPass());
   pm.addPass(createShardingGroupImportPass());
@@ -122,7 +122,7 @@ void addPropagation(OpPassManager &pm, const FunctionOptions &options) {
   pm.addPass(createPropagateToFuncResultsPass());
   if (!options.native)
     pm.addPass(createUnflattenCallGraphPass({options.dedupFunctionsFully}));
-  pm.addPass(createSymbolDCEPass());
+  pm.addPass(createEraseUnusedSymbolsPass());
   pm.addPass(createInsertFuncCallReshardsPass());
   addExport(pm, {});
 }

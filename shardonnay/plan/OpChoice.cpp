@@ -249,7 +249,13 @@ void Enumeration::consider(const FactorAssignment &assignment) {
 std::optional<FactorAssignment>
 OpChooser::alternative(const ChoiceProblem &problem,
                        const FactorAssignment &taken) {
-  return Enumeration(*this, problem, mesh, costs).runWithout(taken);
+  SmallVector<Alternative, 1> &known = alternatives[problem];
+  for (const Alternative &entry : known)
+    if (entry.taken == taken)
+      return entry.next;
+  known.push_back(
+      {taken, Enumeration(*this, problem, mesh, costs).runWithout(taken)});
+  return known.back().next;
 }
 
 FactorAssignment OpChooser::search(const ChoiceProblem &problem) {

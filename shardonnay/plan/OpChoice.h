@@ -92,6 +92,7 @@ public:
 
   /// The cheapest lawful assignment that is not `taken`, whatever work it
   /// repeats; nothing if there is none, or if the space is too large.
+  /// Remembered too.
   std::optional<FactorAssignment> alternative(const ChoiceProblem &problem,
                                               const FactorAssignment &taken);
   const MeshCosts &prices() const { return costs; }
@@ -107,6 +108,12 @@ private:
   MeshCosts costs;
   ReshardPlanner planner;
   std::unordered_map<ChoiceProblem, FactorAssignment, Hash> known;
+  struct Alternative {
+    FactorAssignment taken;
+    std::optional<FactorAssignment> next;
+  };
+  std::unordered_map<ChoiceProblem, llvm::SmallVector<Alternative, 1>, Hash>
+      alternatives;
 };
 
 } // namespace shardonnay

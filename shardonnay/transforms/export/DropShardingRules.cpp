@@ -20,8 +20,11 @@ struct DropShardingRulesPass
     : impl::DropShardingRulesPassBase<DropShardingRulesPass> {
 protected:
   void runOnOperation() override {
-    getOperation().walk(
-        [](Operation *op) { op->removeAttr(sdy::kShardingRuleAttr); });
+    auto name = StringAttr::get(&getContext(), sdy::kShardingRuleAttr);
+    getOperation().walk([&](Operation *op) {
+      if (op->getDiscardableAttr(name))
+        op->removeDiscardableAttr(name);
+    });
   }
 };
 } // namespace

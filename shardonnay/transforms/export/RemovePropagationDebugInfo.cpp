@@ -21,9 +21,8 @@ static constexpr StringRef kRecords[] = {
     sdy::kResultShardingOriginsAttr,    sdy::kPropagationEdgesAttr,
     sdy::kBlockArgPropagationEdgesAttr, sdy::kResultPropagationEdgesAttr};
 
-static void removeRecords(func::FuncOp func) {
-  for (StringRef name : kRecords) {
-    StringAttr attr = StringAttr::get(func.getContext(), name);
+static void removeRecords(func::FuncOp func, ArrayRef<StringAttr> names) {
+  for (StringAttr attr : names) {
     for (unsigned i = 0; i < func.getNumArguments(); ++i)
       func.removeArgAttr(i, attr);
     for (unsigned i = 0; i < func.getNumResults(); ++i)
@@ -36,11 +35,16 @@ struct RemovePropagationDebugInfoPass
     : impl::RemovePropagationDebugInfoPassBase<RemovePropagationDebugInfoPass> {
 protected:
   void runOnOperation() override {
-    getOperation().walk([](Operation *op) {
-      for (StringRef name : kRecords)
-        op->removeDiscardableAttr(name);
+    // Looked up once: the walk compares pointers.
+    SmallVector<StringAttr> names;
+    for (StringRef name : kRecords)
+      names.push_back(StringAttr::get(&getContext(), name));
+    getOperation().walk([&](Operation *op) {
+      for (StringAttr name : names)
+        if (op->getDiscardableAttr(name))
+          op->removeDiscardableAttr(name);
       if (auto func = dyn_cast<func::FuncOp>(op))
-        removeRecords(func);
+        removeRecords(func, names);
     });
   }
 };

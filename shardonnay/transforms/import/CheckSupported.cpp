@@ -83,6 +83,8 @@ private:
   /// The first mesh with axes that a sharding uses, and by which op.
   MeshAttr mesh;
   Operation *meshUser = nullptr;
+  /// Attributes whose meshes are fine.
+  llvm::DenseSet<Attribute> supported;
 };
 
 void SupportChecker::checkModule() {
@@ -213,15 +215,27 @@ void SupportChecker::checkMesh(Operation *op, MeshAttr used) {
 }
 
 void SupportChecker::checkMeshes(Operation *op) {
+  // Foreign ops keep shardings with their discardable attributes.
+  bool onlyDiscardable =
+      !isa<func::FuncOp>(op) && !isa_and_present<SdyDialect>(op->getDialect());
+  DictionaryAttr attributes = onlyDiscardable
+                                  ? op->getDiscardableAttrDictionary()
+                                  : op->getAttrDictionary();
+  if (supported.contains(attributes))
+    return;
   AttrTypeWalker walker;
   llvm::SetVector<MeshAttr> meshes;
   walker.addWalk([&](TensorShardingAttr sharding) {
     if (MeshAttr found = getMesh(op, sharding))
       meshes.insert(found);
   });
-  walker.walk(op->getAttrDictionary());
+  walker.walk(attributes);
+  bool before = std::exchange(hasError, false);
   for (MeshAttr found : meshes)
     checkMesh(op, found);
+  if (!hasError)
+    supported.insert(attributes);
+  hasError |= before;
 }
 
 struct CheckSupportedPass : impl::CheckSupportedPassBase<CheckSupportedPass> {

@@ -157,6 +157,8 @@ LogicalResult PrivateFunctionInliner::inlineCalls(func::FuncOp func) {
 }
 
 void PrivateFunctionInliner::eraseUnreached() {
+  if (llvm::none_of(order, [](func::FuncOp func) { return func.isPrivate(); }))
+    return;
   llvm::DenseSet<Operation *> reached;
   SmallVector<Operation *> worklist;
   for (Operation &op : *module.getBody())

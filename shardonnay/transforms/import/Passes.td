@@ -12,6 +12,7 @@
 //   sdy-apply-sharding-constraints, sdy-sharding-group-import
 //
 // Where functions are kept (sdy-propagation-pipeline) they are not inlined, but
+//   sdy-erase-unused-symbols (also after what makes some unused),
 //   sdy-propagate-sharding-from-func-to-call, then
 //   sdy-flatten-call-graph, sdy-import-func-calls, or
 //   sdy-add-func-data-flow-edges, sdy-pre-order-funcs
@@ -221,6 +222,23 @@ def ManualAxesCleanupPass : ImportPass<"sdy-manual-axes-cleanup"> {
     ```mlir
     sdy.manual_computation(%a) in_shardings=[<@mesh, [{"x"} ], replicated={"y"}>] out_shardings=[] manual_axes={"x", "y"}
     ```
+  }];
+}
+
+def EraseUnusedSymbolsPass : ImportPass<"sdy-erase-unused-symbols"> {
+  let summary = "Erases private symbols that nothing in use refers to";
+  let description = [{
+    What MLIR's symbol-dce does to the symbols of a module, in a time that is
+    that of reading it until the last private symbol is found, and nothing where
+    there is none.
+
+    Postcondition: every private symbol is referred to, directly or through
+    others, by what is no private symbol.
+
+    ```mlir
+    func.func private @unused(%a: tensor<8xf32>) -> tensor<8xf32> { .. }
+    ```
+    goes.
   }];
 }
 

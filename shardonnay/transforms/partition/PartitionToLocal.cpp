@@ -26,6 +26,7 @@
 #include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/dialect/sdy/Ops.h"
 #include "shardonnay/dialect/sdy/RuleAccess.h"
+#include "shardonnay/dialect/sdy/RuleTable.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/dialect/spmd/Ops.h"
 #include "shardonnay/interfaces/DataFlowEdge.h"
@@ -145,6 +146,7 @@ private:
 
   func::FuncOp func;
   Placer &placer;
+  sdy::RuleTable rules{sdy::getComputationRule};
   OpBuilder builder;
   Block *oldBlock = nullptr;
   Block *newBlock = nullptr;
@@ -230,7 +232,7 @@ FunctionPartitioner::Locals FunctionPartitioner::localize(Operation *op) {
     return localizeConstant(constant);
   if (isa_and_present<sdy::SdyDialect>(op->getDialect()))
     return localizeCollective(op);
-  if (std::optional<FactorRule> rule = sdy::getComputationRule(op))
+  if (const FactorRule *rule = rules.get(op))
     return localizeByRule(op, *rule);
   return localizeReplicated(op);
 }

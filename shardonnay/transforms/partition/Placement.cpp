@@ -81,6 +81,8 @@ LogicalResult Placer::useMesh(sdy::TensorShardingAttr sharding,
 
 FailureOr<Placement> Placer::place(Type type, sdy::TensorShardingAttr sharding,
                                    Operation *from, Location loc) {
+  if (auto before = known.find({type, sharding}); before != known.end())
+    return before->second;
   Placement placement;
   placement.localType = type;
   auto tensor = dyn_cast<RankedTensorType>(type);
@@ -92,7 +94,7 @@ FailureOr<Placement> Placer::place(Type type, sdy::TensorShardingAttr sharding,
   placement.layout = Layout::replicated(tensor.getShape());
   placement.sharding = TensorSharding::fullyClosed(tensor.getRank());
   if (!sharding)
-    return placement;
+    return known[{type, sharding}] = placement;
 
   sdy::MeshAttr mesh = sdy::getMesh(from, sharding);
   if (!mesh)
@@ -103,14 +105,14 @@ FailureOr<Placement> Placer::place(Type type, sdy::TensorShardingAttr sharding,
                           << sharding.getMeshOrRef()
                           << ") is not supported: leave the value replicated";
   if (sharding.isReplicated())
-    return placement;
+    return known[{type, sharding}] = placement;
   if (failed(useMesh(sharding, mesh, loc)))
     return failure();
 
   placement.sharding = closed(toSharding(sharding, mesh));
   placement.layout = Layout::get(placement.sharding, tensor.getShape());
   placement.localType = tensor.clone(placement.layout.localShape());
-  return placement;
+  return known[{type, sharding}] = placement;
 }
 
 FailureOr<Placement> Placer::place(Value value) {

@@ -53,6 +53,8 @@ private:
 
   mlir::sdy::MeshAttr programMesh;
   mlir::FlatSymbolRefAttr programMeshName;
+  /// By type and sharding, those without a fault.
+  llvm::DenseMap<std::pair<mlir::Type, mlir::Attribute>, Placement> known;
 };
 
 } // namespace shardonnay

@@ -265,7 +265,7 @@ struct DeferReductionsPass
         return;
       for (Operation &op : llvm::make_early_inc_range(*block))
         if (mayDefer(&op))
-          if (std::optional<FactorRule> rule = getFittingRule(&op))
+          if (const FactorRule *rule = choosers.getRule(&op))
             OpDeferral(&op, *rule, *scope, choosers.get(*scope)).run();
       mergeReshardChains(*block);
     });

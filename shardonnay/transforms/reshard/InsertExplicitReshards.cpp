@@ -73,7 +73,7 @@ private:
   /// the colon.
   void reportGather(OpOperand &operand, const TensorSharding &sharding,
                     const MeshScope &scope, const Twine &why, StringRef advice);
-  void reportUncutDims(OpOperand &operand, const ChoiceProblem &problem,
+  void reportUncutDims(OpOperand &operand, const FactorRule &rule,
                        const TensorSharding &sharding, const MeshScope &scope);
 
   func::FuncOp func;
@@ -115,37 +115,33 @@ LogicalResult BlockResharder::visit(Operation *op) {
   // Operations on shardings say themselves where their result lies.
   if (isa_and_present<sdy::SdyDialect>(op->getDialect()))
     return success();
-  if (std::optional<FactorRule> rule = sdy::getComputationRule(op))
+  if (const FactorRule *rule = choosers.getRule(op))
     return visitByRule(op, *rule);
+  if (std::optional<FactorRule> rule = sdy::getComputationRule(op))
+    return verifyRule(op, *rule);
   return visitUnknown(op);
 }
 
 LogicalResult BlockResharder::visitByRule(Operation *op,
                                           const FactorRule &rule) {
   FailureOr<MeshScope> scope = scopeOf(op);
-  if (failed(scope) || failed(verifyRule(op, rule)))
+  if (failed(scope))
     return failure();
   if (scope->empty())
     return success();
-  ChoiceProblem problem = readProblem(op, rule, *scope);
-  for (auto [i, operand] : llvm::enumerate(op->getOperands()))
-    problem.tensors[i].free = reshards.isConstantExpression(operand);
-  FactorAssignment assignment = choosers.get(*scope).choose(problem);
-  for (OpOperand &operand : op->getOpOperands()) {
-    if (!isa<RankedTensorType>(operand.get().getType()))
+  const OpDecision &decision =
+      choosers.decide(op, rule, *scope, [&](Value value) {
+        return reshards.isConstantExpression(value);
+      });
+  for (unsigned i : decision.differs.set_bits()) {
+    if (i >= op->getNumOperands()) {
+      changeResult(op->getResult(i - op->getNumOperands()), decision.needed[i],
+                   *scope);
       continue;
-    TensorSharding sharding =
-        shardingUnder(assignment, rule, operand.getOperandNumber());
-    reportUncutDims(operand, problem, sharding, *scope);
-    reshardOperand(operand, sharding, *scope);
+    }
+    reportUncutDims(op->getOpOperand(i), rule, decision.needed[i], *scope);
+    reshardOperand(op->getOpOperand(i), decision.needed[i], *scope);
   }
-  for (OpResult value : op->getResults())
-    if (isa<RankedTensorType>(value.getType()))
-      changeResult(
-          value,
-          shardingUnder(assignment, rule,
-                        op->getNumOperands() + value.getResultNumber()),
-          *scope);
   return success();
 }
 
@@ -262,19 +258,15 @@ void BlockResharder::reportGather(OpOperand &operand,
   forbiddenGather |= noImplicitReplication;
 }
 
-void BlockResharder::reportUncutDims(OpOperand &operand,
-                                     const ChoiceProblem &problem,
+void BlockResharder::reportUncutDims(OpOperand &operand, const FactorRule &rule,
                                      const TensorSharding &sharding,
                                      const MeshScope &scope) {
   int64_t number = operand.getOperandNumber();
   TensorProjection row =
-      project(problem.tensors[number].sharding, problem.rule.operands[number],
-              problem.rule.factors);
-  for (auto [dim, factors] :
-       llvm::enumerate(problem.rule.operands[number].dims))
+      project(scope.read(operand.get()), rule.operands[number], rule.factors);
+  for (auto [dim, factors] : llvm::enumerate(rule.operands[number].dims))
     for (int32_t factor : factors)
-      if (!canBeCut(problem.rule.factors[factor]) &&
-          !row.factors[factor].axes.empty())
+      if (!canBeCut(rule.factors[factor]) && !row.factors[factor].axes.empty())
         return reportGather(
             operand, sharding, scope,
             " along dim " + Twine(dim) + " of operand " + Twine(number),

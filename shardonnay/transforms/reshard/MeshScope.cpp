@@ -16,7 +16,10 @@ using namespace mlir;
 namespace shardonnay {
 
 LogicalResult MeshScope::add(Operation *op, sdy::TensorShardingAttr sharding) {
-  sdy::MeshAttr used = sharding ? sdy::getMesh(op, sharding) : nullptr;
+  // Most shardings name the mesh of those before them.
+  if (!sharding || (mesh && sharding.getMeshOrRef() == meshOrRef))
+    return success();
+  sdy::MeshAttr used = sdy::getMesh(op, sharding);
   if (!used || used.isEmpty())
     return success();
   if (used.isMaximal() || (mesh && used != mesh))

@@ -7,6 +7,7 @@
 
 #include "shardonnay/transforms/reshard/OpProblem.h"
 #include "shardonnay/dialect/sdy/RuleAccess.h"
+#include "shardonnay/dialect/sdy/ShardingAccess.h"
 
 using namespace mlir;
 
@@ -42,6 +43,40 @@ OpChooser &OpChoosers::get(const MeshScope &scope) {
   if (!chooser)
     chooser = std::make_unique<OpChooser>(scope.toMesh(), scope.costs(model));
   return *chooser;
+}
+
+const OpDecision &OpChoosers::decide(Operation *op, const FactorRule &rule,
+                                     const MeshScope &scope,
+                                     llvm::function_ref<bool(Value)> isFree) {
+  SmallVector<Value> tensors = tensorsOf(op);
+  SmallVector<bool> free(tensors.size());
+  Key key = {&rule, scope.getMesh().getAsOpaquePointer(),
+             op->getName().getAsOpaquePointer()};
+  for (auto [i, value] : llvm::enumerate(tensors)) {
+    free[i] = i < op->getNumOperands() && isFree(value);
+    sdy::TensorShardingAttr sharding = sdy::getSharding(value);
+    key.push_back(value.getType().getAsOpaquePointer());
+    key.push_back(sharding.getAsOpaquePointer());
+    key.push_back(free[i] ? &rule : nullptr);
+  }
+  auto [known, isNew] = decisions.try_emplace(std::move(key));
+  OpDecision &decision = known->second;
+  if (!isNew)
+    return decision;
+  ChoiceProblem problem = readProblem(op, rule, scope);
+  for (auto [tensor, isFree] : llvm::zip_equal(problem.tensors, free))
+    tensor.free = isFree;
+  decision.assignment = get(scope).choose(problem);
+  decision.needed.resize(tensors.size());
+  decision.differs.resize(tensors.size());
+  for (auto [i, value] : llvm::enumerate(tensors)) {
+    if (!isa<RankedTensorType>(value.getType()))
+      continue;
+    decision.needed[i] = shardingUnder(decision.assignment, rule, i);
+    if (decision.needed[i] != problem.tensors[i].sharding)
+      decision.differs.set(i);
+  }
+  return decision;
 }
 
 static bool fits(Operation *op, const FactorRule &rule, std::string &error) {

@@ -8,9 +8,12 @@
 #ifndef SHARDONNAY_TRANSFORMS_RESHARD_OPPROBLEM_H
 #define SHARDONNAY_TRANSFORMS_RESHARD_OPPROBLEM_H
 
+#include "shardonnay/dialect/sdy/RuleTable.h"
 #include "shardonnay/interfaces/ShardingRule.h"
 #include "shardonnay/plan/OpChoice.h"
 #include "shardonnay/transforms/reshard/MeshScope.h"
+#include "llvm/ADT/SmallBitVector.h"
+#include <unordered_map>
 
 namespace shardonnay {
 
@@ -19,19 +22,50 @@ namespace shardonnay {
 ChoiceProblem readProblem(mlir::Operation *op, const FactorRule &rule,
                           const MeshScope &scope);
 
-/// A chooser for each mesh that a function's ops are on.
+/// The rule, if there is one and it fits the op's types.
+std::optional<FactorRule> getFittingRule(mlir::Operation *op);
+
+/// The cut that was chosen for an op, and what it means for its tensors,
+/// operands first. What is no ranked tensor has an empty sharding.
+struct OpDecision {
+  FactorAssignment assignment;
+  /// How the op takes its operands and leaves its results.
+  llvm::SmallVector<TensorSharding, 0> needed;
+  /// The tensors that have another sharding at present.
+  llvm::SmallBitVector differs;
+};
+
+/// A chooser for each mesh that a function's ops are on. Programs repeat
+/// themselves: ops of one rule whose tensors have the same types and shardings
+/// are decided once.
 class OpChoosers {
 public:
   explicit OpChoosers(const DeviceModel &model) : model(model) {}
   OpChooser &get(const MeshScope &scope);
 
-private:
-  const DeviceModel &model;
-  llvm::DenseMap<mlir::Attribute, std::unique_ptr<OpChooser>> choosers;
-};
+  /// The op's fitting rule; null if it has none. Stays valid.
+  const FactorRule *getRule(mlir::Operation *op) { return rules.get(op); }
+  /// The cheapest cut of `op`, whose rule is `rule` (of getRule). `isFree` says
+  /// which operands cost nothing in any sharding. Stays valid.
+  const OpDecision &decide(mlir::Operation *op, const FactorRule &rule,
+                           const MeshScope &scope,
+                           llvm::function_ref<bool(mlir::Value)> isFree);
 
-/// The rule, if there is one and it fits the op's types.
-std::optional<FactorRule> getFittingRule(mlir::Operation *op);
+private:
+  /// Rule, mesh, and for each tensor its type, its sharding and whether it is
+  /// free.
+  using Key = llvm::SmallVector<const void *, 14>;
+  struct Hash {
+    size_t operator()(const Key &key) const {
+      return llvm::hash_combine_range(key);
+    }
+  };
+
+  const DeviceModel &model;
+  mlir::sdy::RuleTable rules{getFittingRule};
+  llvm::DenseMap<mlir::Attribute, std::unique_ptr<OpChooser>> choosers;
+  std::unordered_map<Key, OpDecision, Hash> decisions;
+};
 
 /// Emits an error at `op` if `rule` does not fit its types.
 mlir::LogicalResult verifyRule(mlir::Operation *op, const FactorRule &rule);

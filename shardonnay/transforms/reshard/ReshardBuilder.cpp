@@ -46,22 +46,43 @@ void ReshardBuilder::replaceUses(OpResult result,
   resharded[{result, attr}] = reshard;
 }
 
-bool ReshardBuilder::isConstantExpression(Value value) {
-  Operation *op = value.getDefiningOp();
+std::optional<bool> ReshardBuilder::knownToBeConstant(Operation *op) const {
   if (isa_and_present<sdy::ConstantOp>(op))
     return true;
   auto expression = dyn_cast_if_present<ConstantExpressionOpInterface>(op);
   if (!expression || op->getNumResults() != 1 ||
       !expression.isConstantExpression())
     return false;
-  auto [known, isNew] = constantExpressions.try_emplace(op, false);
-  if (!isNew)
-    return known->second;
-  return constantExpressions[op] =
-             getFittingRule(op) &&
-             llvm::all_of(op->getOperands(), [&](Value operand) {
-               return isConstantExpression(operand);
-             });
+  auto known = constantExpressions.find(op);
+  return known == constantExpressions.end() ? std::nullopt
+                                            : std::optional(known->second);
+}
+
+bool ReshardBuilder::isConstantExpression(Value value) {
+  // Not by recursion: a chain of ops may be as long as the program.
+  SmallVector<Operation *> open = {value.getDefiningOp()};
+  while (true) {
+    Operation *op = open.back();
+    std::optional<bool> known = knownToBeConstant(op);
+    if (known) {
+      open.pop_back();
+      if (open.empty())
+        return *known;
+      continue;
+    }
+    bool constant = true, waits = false;
+    for (Value operand : op->getOperands()) {
+      std::optional<bool> part = knownToBeConstant(operand.getDefiningOp());
+      if (!part)
+        open.push_back(operand.getDefiningOp());
+      waits = !part;
+      constant = part.value_or(false);
+      if (!constant)
+        break;
+    }
+    if (!waits)
+      constantExpressions[op] = constant && getFittingRule(op);
+  }
 }
 
 Value ReshardBuilder::recompute(Value value, const TensorSharding &sharding,

@@ -40,6 +40,9 @@ public:
   bool isConstantExpression(mlir::Value value);
 
 private:
+  /// Nothing if that is not known yet, and whether the operands of `op` are
+  /// constant has to be found out first.
+  std::optional<bool> knownToBeConstant(mlir::Operation *op) const;
   /// `value` computed anew in `sharding`; null if it has to be resharded.
   mlir::Value recompute(mlir::Value value, const TensorSharding &sharding,
                         const MeshScope &scope, mlir::Operation *user);

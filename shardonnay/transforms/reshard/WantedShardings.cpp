@@ -18,8 +18,8 @@ namespace {
 
 class WantedShardings {
 public:
-  WantedShardings(const MeshScope &scope, OpChooser &chooser)
-      : scope(scope), chooser(chooser) {}
+  WantedShardings(const MeshScope &scope, OpChoosers &choosers)
+      : scope(scope), choosers(choosers) {}
 
   void visit(Operation *op);
 
@@ -30,7 +30,7 @@ private:
   std::optional<TensorSharding> neededAt(OpOperand &use);
 
   const MeshScope &scope;
-  OpChooser &chooser;
+  OpChoosers &choosers;
   ReshardBuilder constants;
 };
 
@@ -42,17 +42,19 @@ int64_t numShards(const TensorSharding &sharding) {
 }
 
 void WantedShardings::visit(Operation *op) {
-  std::optional<FactorRule> rule = getFittingRule(op);
-  if (!rule)
+  if (!choosers.getRule(op))
     return;
-  bool contraction = readProblem(op, *rule, scope).contraction;
+  auto ruleOp = dyn_cast<ShardingRuleOpInterface>(op);
+  bool contraction = ruleOp && ruleOp.isContraction();
   for (OpResult result : op->getResults()) {
     if (!isa<RankedTensorType>(result.getType()) || result.use_empty())
       continue;
-    TensorSharding present = scope.read(result);
     std::optional<TensorSharding> needed = neededByAll(result);
+    if (!needed)
+      continue;
+    TensorSharding present = scope.read(result);
     // A contraction is not worth doing twice to save a gather of its result.
-    if (needed && *needed != present && present.unreduced.empty() &&
+    if (*needed != present && present.unreduced.empty() &&
         (!contraction || numShards(*needed) >= numShards(present)))
       sdy::setSharding(result, scope.write(*needed));
   }
@@ -85,13 +87,13 @@ std::optional<TensorSharding> WantedShardings::neededAt(OpOperand &use) {
         cast<func::FuncOp>(user->getParentOp()), number));
   if (getEdgeOwner(use))
     return read(sdy::getClassSharding(use));
-  std::optional<FactorRule> rule = getFittingRule(user);
+  const FactorRule *rule = choosers.getRule(user);
   if (!rule)
     return std::nullopt;
-  ChoiceProblem problem = readProblem(user, *rule, scope);
-  for (auto [i, operand] : llvm::enumerate(user->getOperands()))
-    problem.tensors[i].free = constants.isConstantExpression(operand);
-  return shardingUnder(chooser.choose(problem), *rule, number);
+  auto isFree = [&](Value value) {
+    return constants.isConstantExpression(value);
+  };
+  return choosers.decide(user, *rule, scope, isFree).needed[number];
 }
 
 } // namespace
@@ -100,7 +102,7 @@ void adoptWantedShardings(Block &block, OpChoosers &choosers) {
   std::optional<MeshScope> scope = MeshScope::ofBlock(block);
   if (!scope)
     return;
-  WantedShardings wanted(*scope, choosers.get(*scope));
+  WantedShardings wanted(*scope, choosers);
   for (Operation &op : llvm::reverse(block))
     wanted.visit(&op);
 }

@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+"""Times the whole compile, ours against XLA's partitioner and jaxlib's `sdy` passes: run.py [--ops 1000 10000] [--models ...] [--quick].
+
+The same flat modules as benchmarks/propagation, parse and print excluded, one thread, the default search mode, each
+measurement a process of its own, the least of --repeat runs. Rows:
+
+  compile  ours: sdy-partition-pipeline, import to emit, CPU time. XLA: shardy-xla + spmd-partitioning, as it logs them
+           (xla_passes.py). jaxlib: sdy-propagation-pipeline, sdy-insert-explicit-reshards, sdy-reshard-to-collectives:
+           what chains; it has no further stage, so ours does more there.
+  reshard  stages reshard and collectives alone, on the propagated module: ours against jaxlib's two passes.
+
+Memory is the peak over what was resident after parsing. Exits with 1 if --quick finds ours slower than XLA or jaxlib's chain.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "propagation"))
+
+import programs
+import run as propagation
+import xla_passes
+
+OUR_RESHARD = "func.func(sdy-insert-explicit-reshards,sdy-defer-reductions,sdy-explain-reshards,sdy-reshard-to-collectives)"
+THEIR_RESHARD = "func.func(sdy-insert-explicit-reshards{enable-full-version=true},sdy-reshard-to-collectives)"
+MEASURED = {
+    "compile": {
+        "ours": "sdy-partition-pipeline",
+        "jaxlib": f"sdy-propagation-pipeline,{THEIR_RESHARD}",
+    },
+    "reshard": {"ours": OUR_RESHARD, "jaxlib": THEIR_RESHARD},
+}
+
+
+def least(runs):
+    runs = list(runs)
+    return {key: min(run[key] for run in runs) for key in runs[0]}
+
+
+def passes(command, path, pipeline, repeat):
+    """None if jaxlib refuses the module."""
+    runs = []
+    for _ in range(repeat):
+        done = subprocess.run([*command, str(path), pipeline], capture_output=True, text=True)
+        if done.returncode:
+            return None
+        runs.append(json.loads(done.stdout))
+    return least(runs)
+
+
+def cells(found, ours):
+    if not found:
+        return f"{'-':>9} {'-':>7} {'-':>6} {'-':>6}"
+    return (
+        f"{found['seconds'] * 1e3:9.1f} {found['bytes'] / 2**20:7.1f}"
+        f" {found['seconds'] / ours['seconds']:6.1f} {ours['bytes'] / max(found['bytes'], 1):6.2f}"
+    )
+
+
+def measure(model, ops, options, folder):
+    """{row: (ours, XLA's, jaxlib's)} of one module; prints them."""
+    flat = propagation.write_programs(model, ops, tuple(options.mesh), folder)["pipeline"]
+    propagated = folder / f"{model}-{ops}-propagated.mlir"
+    propagation.opt(flat, propagated, "--sdy-propagation-pipeline")
+    found = {}
+    for row, path in {"compile": flat, "reshard": propagated}.items():
+        ours = passes(propagation.OURS, path, MEASURED[row]["ours"], options.repeat)
+        peers = not options.ours_only and ops <= options.peer_ops
+        theirs = passes(propagation.THEIRS, path, MEASURED[row]["jaxlib"], options.repeat) if peers else None
+        xla = None
+        if peers and row == "compile":
+            devices = options.mesh[0] * options.mesh[1]
+            xla = least(xla_passes.measure(path, devices) for _ in range(options.repeat))
+        print(
+            f"{model:<12} {row:<8} {ours['ops']:>8} {ours['seconds'] * 1e3:>9.1f} {ours['seconds'] / ours['ops'] * 1e6:>6.1f}"
+            f" {ours['bytes'] / 2**20:>7.1f} {cells(xla, ours)} {cells(theirs, ours)}",
+            flush=True,
+        )
+        found[row] = (ours, xla, theirs)
+    return found
+
+
+def main():
+    models = [*programs.MODELS, "priorities"]
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--ops", type=int, nargs="+", default=[1000, 10000, 100000])
+    parser.add_argument("--models", nargs="+", choices=models, default=list(programs.MODELS))
+    parser.add_argument("--mesh", type=int, nargs=2, metavar=("DATA", "MODEL"), default=(4, 2))
+    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--peer-ops", type=int, default=100000, help="XLA and jaxlib run up to that many ops")
+    parser.add_argument("--ours-only", action="store_true")
+    parser.add_argument("--quick", action="store_true", help="under a minute: one size, one run, fails if ours is slower")
+    options = parser.parse_args()
+    if options.quick:
+        options.ops, options.models, options.repeat = [10000], ["transformer", "moe"], 1
+    print("model        measured      ops   ours ms  us/op     MiB    XLA ms     MiB faster memory jaxlib ms     MiB faster memory")
+    slower = False
+    with tempfile.TemporaryDirectory() as folder:
+        for model in options.models:
+            points = {row: [] for row in MEASURED}
+            for ops in options.ops:
+                for row, (ours, *theirs) in measure(model, ops, options, Path(folder)).items():
+                    points[row].append(ours)
+                    slower |= row == "compile" and any(peer and peer["seconds"] < ours["seconds"] for peer in theirs[:1])
+            for row, measured in points.items():
+                if len(measured) > 1:
+                    print(f"{model:<12} {row:<8} slope {propagation.slope(measured):.3f}")
+    return options.quick and slower
+
+
+if __name__ == "__main__":
+    sys.exit(main())
