@@ -56,10 +56,17 @@ private:
 
   Value gather(Value tensor);
   Value slice(Value tensor, Interval part);
+  /// `size` positions from where `table` says, by `index`.
+  Value sliceAt(Value tensor, int64_t size, ArrayRef<int32_t> table,
+                Value index);
   Value send(Value part, ArrayRef<Transfer> round);
   /// This device is one of the receivers.
   Value receives(ArrayRef<Transfer> round);
   Value makePiece(Value tensor, const WindowPiece &piece);
+  /// What this device keeps of its own shard, and what it sends in a round.
+  Value ownPart(Value tensor, const WindowPiece &piece);
+  Value sentPart(Value tensor, const WindowPiece &piece,
+                 ArrayRef<Transfer> round);
   Value makeBuffer(Value tensor, const WindowPlan &plan);
   Value cutWindow(Value buffer, const WindowPlan &plan);
   Value mask(Value window);
@@ -119,6 +126,14 @@ Value WindowEmitter::slice(Value tensor, Interval part) {
                                     strides);
 }
 
+Value WindowEmitter::sliceAt(Value tensor, int64_t size,
+                             ArrayRef<int32_t> table, Value index) {
+  SmallVector<Value> starts(type.getRank(), scalar(0, builder.getI32Type()));
+  starts[dim] = buildLookUp(builder, loc, table, index);
+  return stablehlo::DynamicSliceOp::create(builder, loc, tensor, starts,
+                                           resized(size).getShape());
+}
+
 Value WindowEmitter::send(Value part, ArrayRef<Transfer> round) {
   SmallVector<int64_t> pairs;
   for (auto [source, target] : round) {
@@ -144,11 +159,33 @@ Value WindowEmitter::receives(ArrayRef<Transfer> round) {
       stablehlo::ComparisonTypeAttr());
 }
 
+Value WindowEmitter::ownPart(Value tensor, const WindowPiece &piece) {
+  if (piece.starts.empty())
+    return slice(tensor, piece.part);
+  SmallVector<int32_t> table(piece.starts.begin(), piece.starts.end());
+  return sliceAt(
+      tensor, piece.width, table,
+      buildDeviceIndex(builder, loc, problem.mesh, problem.windowAxes));
+}
+
+Value WindowEmitter::sentPart(Value tensor, const WindowPiece &piece,
+                              ArrayRef<Transfer> round) {
+  if (piece.starts.empty())
+    return slice(tensor, piece.part);
+  SmallVector<int32_t> table(problem.mesh.numDevices(), 0);
+  for (auto [source, target] : round)
+    table[source] =
+        piece.starts[problem.mesh.index(problem.windowAxes, target)];
+  return sliceAt(
+      tensor, piece.width, table,
+      buildDeviceIndex(builder, loc, problem.mesh, problem.mesh.allAxes()));
+}
+
 Value WindowEmitter::makePiece(Value tensor, const WindowPiece &piece) {
-  Value part = slice(tensor, piece.part);
-  Value result = piece.own || piece.rounds.empty() ? part : Value();
+  Value result =
+      piece.own || piece.rounds.empty() ? ownPart(tensor, piece) : Value();
   for (ArrayRef<Transfer> round : piece.rounds) {
-    Value received = send(part, round);
+    Value received = send(sentPart(tensor, piece, round), round);
     result = result ? select(receives(round), received, result) : received;
   }
   return result;
@@ -157,7 +194,7 @@ Value WindowEmitter::makePiece(Value tensor, const WindowPiece &piece) {
 Value WindowEmitter::makeBuffer(Value tensor, const WindowPlan &plan) {
   SmallVector<Value> pieces;
   for (const WindowPiece &piece : plan.pieces)
-    if (!piece.part.empty())
+    if (piece.width != 0)
       pieces.push_back(makePiece(tensor, piece));
   Value buffer = pieces.front();
   if (pieces.size() > 1)
@@ -184,12 +221,9 @@ Value WindowEmitter::cutWindow(Value buffer, const WindowPlan &plan) {
   if (allSame)
     return slice(buffer, {*same, *same + problem.size});
   SmallVector<int32_t> table(plan.offsets.begin(), plan.offsets.end());
-  Value window =
-      buildDeviceIndex(builder, loc, problem.mesh, problem.windowAxes);
-  SmallVector<Value> starts(type.getRank(), scalar(0, builder.getI32Type()));
-  starts[dim] = buildLookUp(builder, loc, table, window);
-  return stablehlo::DynamicSliceOp::create(builder, loc, buffer, starts,
-                                           resized(problem.size).getShape());
+  return sliceAt(
+      buffer, problem.size, table,
+      buildDeviceIndex(builder, loc, problem.mesh, problem.windowAxes));
 }
 
 Value WindowEmitter::compare(Value positions, int64_t bound,

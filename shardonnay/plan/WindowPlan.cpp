@@ -45,8 +45,7 @@ int64_t WindowPlan::received(const WindowProblem &problem) const {
     return problem.localSize * (problem.axes.numShards() - 1);
   int64_t sum = 0;
   for (const WindowPiece &piece : pieces)
-    sum += static_cast<int64_t>(piece.rounds.size()) *
-           (piece.part.limit - piece.part.start);
+    sum += static_cast<int64_t>(piece.rounds.size()) * piece.width;
   return sum;
 }
 
@@ -68,8 +67,10 @@ public:
 
   WindowPlan run() {
     makePieces();
-    findOffsets();
     findTransfers();
+    for (auto [k, piece] : llvm::enumerate(plan.pieces))
+      narrow(piece, k);
+    findOffsets();
     return std::move(plan);
   }
 
@@ -78,8 +79,12 @@ private:
   /// The parts of the senders' dims, without pieces that nobody needs at the
   /// ends.
   void makePieces();
-  void findOffsets();
   void findTransfers();
+  /// Has a piece that is sent hold no more than one window needs of it. A
+  /// window that needs a shard's beginning or its end gets it from or to there,
+  /// so that pieces still fit.
+  void narrow(WindowPiece &piece, int64_t k);
+  void findOffsets();
   /// What window `window` needs of its piece `piece`, in the sender's dim.
   Interval needed(int64_t window, int64_t piece) const;
 
@@ -132,12 +137,27 @@ void Planner::makePieces() {
     plan.pieces.emplace_back().part = *hull;
 }
 
+void Planner::narrow(WindowPiece &piece, int64_t k) {
+  piece.width = piece.part.limit - piece.part.start;
+  int64_t most = 0;
+  for (int64_t w = 0; w < numWindows; ++w) {
+    Interval part = needed(w, k);
+    most = std::max(most, part.limit - part.start);
+  }
+  if (piece.rounds.empty() || most == piece.width)
+    return;
+  piece.width = most;
+  for (int64_t w = 0; w < numWindows; ++w)
+    piece.starts.push_back(
+        std::min(needed(w, k).start, problem.localSize - most));
+}
+
 void Planner::findOffsets() {
   int64_t total = 0;
   llvm::SmallVector<int64_t> begins;
   for (const WindowPiece &piece : plan.pieces) {
     begins.push_back(total);
-    total += piece.part.limit - piece.part.start;
+    total += piece.width;
   }
   int64_t least = 0, most = total;
   for (int64_t w = 0; w < numWindows; ++w) {
@@ -146,7 +166,9 @@ void Planner::findOffsets() {
     if (inside.empty())
       continue;
     int64_t k = inside.start / problem.localSize - firstShard[w];
-    offset = begins[k] + needed(w, k).start - plan.pieces[k].part.start -
+    const WindowPiece &piece = plan.pieces[k];
+    int64_t begin = piece.starts.empty() ? piece.part.start : piece.starts[w];
+    offset = begins[k] + needed(w, k).start - begin -
              (inside.start - problem.windowStart(w));
     least = std::min(least, offset);
     most = std::max(most, offset + problem.size);

@@ -12,10 +12,12 @@
 // A window's positions lie in neighbouring shards: the first, the second, ...
 // *piece*. Piece k of all devices is sent at once, in as many rounds as a shard
 // has receivers, each round a collective_permute; of a shard only the hull of
-// what the receivers of piece k need is sent. The pieces one behind the other
-// are the device's *buffer*; its window begins there at an offset that depends
-// on w only. Where some window begins before its buffer, or ends behind it, the
-// buffer is padded.
+// what the receivers of piece k need is sent, or, where that is less, from
+// where the receiver of the round needs it as much as any receiver needs: a
+// shard that is spread over n devices sends each its n-th. The pieces one
+// behind the other are the device's *buffer*; its window begins there at an
+// offset that depends on w only. Where some window begins before its buffer, or
+// ends behind it, the buffer is padded.
 //
 // That the pieces fit without gaps: a window that has parts of the pieces k and
 // k + 1 needs piece k to its end and piece k + 1 from its beginning.
@@ -58,8 +60,13 @@ struct WindowProblem {
 using Transfer = std::pair<int64_t, int64_t>;
 
 struct WindowPiece {
-  /// Of the sender's dim.
+  /// Of the sender's dim: what all windows need of it.
   Interval part;
+  /// By window: where what it gets begins in the sender's dim. Empty if all get
+  /// the whole part.
+  llvm::SmallVector<int64_t, 0> starts;
+  /// How much of the sender's dim a window gets.
+  int64_t width = 0;
   /// Some device is its own sender.
   bool own = false;
   /// In each round a device sends once and receives once at most. Without own

@@ -46,18 +46,21 @@ std::vector<Data> gathered(const WindowProblem &problem,
 }
 
 /// What each position has of a piece.
-std::vector<Data> play(const WindowPiece &piece,
+std::vector<Data> play(const WindowPiece &piece, const WindowProblem &problem,
                        const std::vector<Data> &data) {
-  auto part = [&](int64_t p) {
-    return Data(data[p].begin() + piece.part.start,
-                data[p].begin() + piece.part.limit);
+  auto part = [&](int64_t source, int64_t target) {
+    int64_t window = problem.mesh.index(problem.windowAxes, target);
+    int64_t start =
+        piece.starts.empty() ? piece.part.start : piece.starts[window];
+    return Data(data[source].begin() + start,
+                data[source].begin() + start + piece.width);
   };
   std::vector<Data> result;
   for (size_t p = 0; p < data.size(); ++p)
-    result.push_back(piece.own ? part(p) : Data(part(p).size(), kNothing));
+    result.push_back(piece.own ? part(p, p) : Data(piece.width, kNothing));
   for (const auto &round : piece.rounds)
     for (auto [source, target] : round)
-      result[target] = part(source);
+      result[target] = part(source, target);
   return result;
 }
 
@@ -70,7 +73,7 @@ void check(const WindowProblem &problem) {
     data = gathered(problem, data);
   std::vector<Data> buffers(data.size(), Data(plan.low, kNothing));
   for (const WindowPiece &piece : plan.pieces) {
-    std::vector<Data> parts = play(piece, data);
+    std::vector<Data> parts = play(piece, problem, data);
     for (size_t p = 0; p < data.size(); ++p)
       buffers[p].insert(buffers[p].end(), parts[p].begin(), parts[p].end());
   }
@@ -116,6 +119,18 @@ TEST(WindowPlanTest, ANestedCutTakesNothing) {
   WindowProblem problem{kMesh, {kX}, {kX, kY}, 8, 16, 0, 2, 2};
   check(problem);
   EXPECT_EQ(planWindows(problem).received(problem), 0);
+}
+
+TEST(WindowPlanTest, AShardThatIsSpreadSendsEachItsPart) {
+  // The second quarter, which one device has, over all four.
+  WindowProblem problem{
+      Mesh({4}), {AxisRef{0, 1, 4}}, {AxisRef{0, 1, 4}}, 8, 32, 8, 2, 2};
+  WindowPlan plan = planWindows(problem);
+  check(problem);
+  EXPECT_FALSE(plan.gathers);
+  ASSERT_EQ(plan.pieces.size(), 1u);
+  EXPECT_EQ(plan.pieces[0].rounds.size(), 3u);
+  EXPECT_EQ(plan.received(problem), 6);
 }
 
 TEST(WindowPlanTest, TheWholeDimIsGathered) {

@@ -42,6 +42,7 @@ def ConvolutionOp : HLOOp<"convolution", [Pure]> {
     ::llvm::SmallVector<::mlir::stablehlo::WindowDim> getWindow();
   }];
   let hasVerifier = 1;
+  let hasCanonicalizeMethod = 1;
 }
 
 def DynamicConvOp : HLOOp<"dynamic_conv", [Pure]> {
