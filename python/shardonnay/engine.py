@@ -65,11 +65,16 @@ def _local_types(module):
 
 
 class Executable:
-    """A StableHLO program compiled by XLA for `devices` partitions, its collectives as they stand in the text."""
+    """A StableHLO program compiled by XLA for `devices` partitions, its collectives as they stand in the text.
+
+    Under jax.distributed every process makes the same one; `positions` are the partitions that this process runs.
+    """
 
     def __init__(self, text, devices):
         prepare(devices)
         self.devices = jax.devices("cpu")[:devices]
+        here = jax.process_index()
+        self.positions = [at for at, device in enumerate(self.devices) if device.process_index == here]
         options = _jax.CompileOptions()
         options.num_replicas, options.num_partitions = 1, devices
         build = options.executable_build_options
@@ -83,8 +88,8 @@ class Executable:
             module = ir.Module.parse(text)
             PassManager.parse("builtin.module(func.func(chlo-legalize-to-stablehlo))").run(module.operation)
             self._types = _local_types(module)
-            client, device_list = self.devices[0].client, _jax.DeviceList(tuple(self.devices))
-            self._executable = client.compile_and_load(module, device_list, options)
+            device_list = _jax.DeviceList(tuple(self.devices))
+            self._executable = self.devices[self.positions[0]].client.compile_and_load(module, device_list, options)
 
     def memory(self):
         """XLA's figures for one device in bytes: arguments, outputs, temporaries, and outputs that alias arguments."""
@@ -96,8 +101,20 @@ class Executable:
             "aliased": stats.alias_size_in_bytes,
         }
 
+    def optimized(self):
+        """The HLO text of the program after all of XLA's passes."""
+        return "\n".join(module.to_string() for module in self._executable.hlo_modules())
+
     def __call__(self, inputs):
-        """Runs once. `inputs[i][d]` is what device d is fed for input i; returns outputs in the same arrangement."""
+        """Runs once. `inputs[i][d]` is what device d is fed for input i; returns outputs in the same arrangement.
+
+        Inputs are for all devices, outputs of those at `positions` only.
+        """
+        with jax.enable_x64(True):
+            return [[np.asarray(piece) for piece in shards] for shards in self.run(self.place(inputs))]
+
+    def place(self, inputs):
+        """Puts the inputs of a call on the devices, for `run`."""
         if len(inputs) != len(self._types):
             raise BoundaryError(f"the program takes {len(self._types)} inputs, got {len(inputs)}")
         for index, (shards, expected) in enumerate(zip(inputs, self._types)):
@@ -108,14 +125,15 @@ class Executable:
                         f"got {piece.dtype.name}{list(piece.shape)}"
                     )
         with jax.enable_x64(True):
-            arrays = [self._array(shards) for shards in inputs]
-            results = self._executable.execute_sharded(arrays)
-            outputs = results.disassemble_into_single_device_arrays()
-            return [[np.asarray(piece) for piece in shards] for shards in outputs]
+            return [self._array(shards) for shards in inputs]
+
+    def run(self, arrays):
+        """Starts the program on what `place` returned; per output, the arrays of the devices at `positions`."""
+        return self._executable.execute_sharded(arrays).disassemble_into_single_device_arrays()
 
     def _array(self, shards):
         # The engine looks at the buffers only; a replicated sharding lets every device bring its own.
         mesh = jax.sharding.Mesh(np.array(self.devices), ("device",))
         sharding = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec())
-        buffers = [jax.device_put(piece, device) for piece, device in zip(shards, self.devices)]
+        buffers = [jax.device_put(shards[at], self.devices[at]) for at in self.positions]
         return jax.make_array_from_single_device_arrays(shards[0].shape, sharding, buffers)

@@ -49,10 +49,15 @@ def _group_size(rest):
 
 @dataclass
 class Partitioned:
-    """count and bytes (sent by one device) per kind of collective, and the seconds that XLA took to compile."""
+    """Collectives per kind: count, bytes sent by one device, and count per (kind, group size).
+
+    Of a compiled program also `piped`, the same after all of XLA's passes, and the seconds that XLA took.
+    """
 
     count: Counter = field(default_factory=Counter)
     bytes: Counter = field(default_factory=Counter)
+    groups: Counter = field(default_factory=Counter)
+    piped: "Partitioned | None" = None
     seconds: float = 0.0
 
 
@@ -64,7 +69,9 @@ def count_collectives(hlo):
         if match:
             kind = match["kind"].replace("-", "_")
             found.count[kind] += 1
-            found.bytes[kind] += ring_bytes(kind, _bytes(match["type"]), _group_size(match["rest"]))
+            group = _group_size(match["rest"])
+            found.groups[kind, group] += 1
+            found.bytes[kind] += ring_bytes(kind, _bytes(match["type"]), group)
     return found
 
 
@@ -72,7 +79,7 @@ def partition(lowered):
     """Lets XLA compile a lowered JAX function for its devices."""
     with tempfile.TemporaryDirectory() as folder:
         start = time.monotonic()
-        lowered.compile(
+        compiled = lowered.compile(
             compiler_options={
                 "xla_dump_to": folder,
                 "xla_dump_hlo_pass_re": "spmd-partitioning",
@@ -82,5 +89,6 @@ def partition(lowered):
         seconds = time.monotonic() - start
         (dump,) = Path(folder).glob("*.after_spmd-partitioning.*.txt")
         found = count_collectives(dump.read_text())
+    found.piped = count_collectives(compiled.as_text())
     found.seconds = seconds
     return found

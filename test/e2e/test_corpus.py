@@ -1,12 +1,17 @@
-"""The steps of corpus.py compute on eight devices what they compute whole; a few in every run, all with --long."""
+"""The steps of corpus.py compute on eight devices what they compute whole; a few in every run, all with --long.
+
+No device computes more than its share but where forced.py derives that from the given shardings.
+"""
 
 import corpus
+import forced
 import pytest
 import shardonnay
 from shardonnay import compare, run
 
-QUICK = {"resnet-fsdp", "wavenet-2-D", "attention-uneven-2-D", "lstm-2-D", "scanned-blocks-fsdp", "experts-2-D", "graph-fsdp",
-         "ragged-experts-data", "greedy-decoding-2-D", "gaussian-process-data", "quantiles-2-D", "stencil-fsdp", "fourier-2-D"}  # fmt: skip
+QUICK = {"resnet-fsdp", "wavenet-sequence", "attention-uneven-2-D", "lstm-2-D", "scanned-blocks-fsdp", "experts-expert", "graph-fsdp",
+         "ragged-experts-data", "greedy-decoding-2-D", "gaussian-process-data", "quantiles-2-D", "stencil-spatial", "fourier-2-D",
+         "equinox-block-megatron", "haiku-recurrent-fsdp", "sliding-window-context", "generation-megatron", "decoder-zero-2"}  # fmt: skip
 
 
 def pairs():
@@ -22,6 +27,16 @@ def test_step_agrees(name, strategy, row):
     agreements = run.check(run.Program(compiled), inputs, compare.reference(text, inputs))
     flops = compiled.report["contraction_flops"]
     ratio = flops["per_device"] * compiled.report["devices"] / flops["global"] if flops["global"] else 1
-    row(f"{name}-{strategy}: {compiled.report['collective_bytes']:,} bytes, matmul FLOPs ratio {ratio:.2f}")
+    derived = forced.ratio(f"{name}-{strategy}", flops["global"])
+    row(f"{name}-{strategy}: {compiled.report['collective_bytes']:,} bytes, FLOPs ratio {ratio:.3f}, derived {derived:.3f}")
     wrong = [str(agreement) for agreement in agreements if not agreement.ok]
     assert not wrong, "\n".join(wrong)
+    assert ratio == pytest.approx(derived, rel=0.02)
+
+
+def test_the_corpus_is_as_wide_as_it_says():
+    assert len(corpus.MODELS) >= 40
+    pairs = {f"{name}-{strategy}" for name, strategy in corpus.PAIRS}
+    assert forced.FORCED.keys() <= pairs
+    with_excess = {name for name, strategy in corpus.PAIRS if f"{name}-{strategy}" in forced.FORCED}
+    assert len(corpus.MODELS) - len(with_excess) >= 30
