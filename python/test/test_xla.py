@@ -20,6 +20,7 @@ LINE = "  %a = {type} {kind}(%x), channel_id=5, replica_groups={groups}, use_glo
 def test_group_sizes(groups, size):
     found = xla.count_collectives(LINE.format(type="f32[4,16]{1,0}", kind="all-reduce", groups=groups))
     assert found.count == {"all_reduce": 1}
+    assert found.groups == {("all_reduce", size): 1}
     assert found.bytes["all_reduce"] == pytest.approx(2 * 256 * (size - 1) / size)
 
 

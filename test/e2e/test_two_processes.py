@@ -35,7 +35,7 @@ def run_together(folder):
         processes.append(subprocess.Popen(command, stdout=logs[-1], stderr=subprocess.STDOUT, env={**os.environ, "XLA_FLAGS": ""}))
     try:
         for process, log in zip(processes, logs):
-            if process.wait(timeout=300):
+            if process.wait(timeout=240):
                 log.seek(0)
                 pytest.fail(log.read()[-3000:])
     finally:
