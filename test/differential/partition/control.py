@@ -1,0 +1,139 @@
+"""Control flow, with other families' ops in its regions, and what holds values together."""
+
+from dataclasses import replace
+
+from graph import ANY, tensor
+
+SCALAR = tensor((), "i32")
+
+
+def _inner(graph, names, types, steps):
+    """Lines that compute new values from the block's, of the same types: adds, dots, transposes and back."""
+    lines, values = [], list(names)
+    for _ in range(steps):
+        at = graph.int(0, len(values) - 1)
+        shape, element, text = types[at]
+        out = graph.fresh()
+        others = [i for i, other in enumerate(types) if other == types[at]]
+        other = values[graph.choose(others)]
+        op = graph.choose(("add", "maximum", "reverse", "transpose", "dot", "subtract", "shift"))
+        if op in ("add", "subtract", "maximum") or not shape:
+            op = "maximum" if op not in ("add", "subtract", "maximum") else op
+            lines.append(f"{out} = stablehlo.{op} {values[at]}, {other} : {text}")
+        elif op == "dot" and len(shape) == 2 and shape[0] == shape[1] and element != "f64":
+            lines.append(f'{out} = "stablehlo.dot_general"({values[at]}, {other}) <{{dot_dimension_numbers = #stablehlo.dot<'
+                         f"lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>}}> : ({text}, {text}) -> {text}")
+        elif op == "transpose" and len(shape) == 2 and shape[0] == shape[1]:
+            lines.append(f"{out} = stablehlo.transpose {values[at]}, dims = [1, 0] : ({text}) -> {text}")
+        elif op == "shift" and shape[0] > 1:
+            first, rest = graph.fresh(), graph.fresh()
+            tail = ", ".join(f"0:{size}" for size in shape[1:])
+            tail = f", {tail}" if tail else ""
+            one, less = (tensor((size, *shape[1:]), element) for size in (1, shape[0] - 1))
+            lines += [f"{first} = stablehlo.slice {values[at]} [0:1{tail}] : ({text}) -> {one}",
+                      f"{rest} = stablehlo.slice {values[at]} [1:{shape[0]}{tail}] : ({text}) -> {less}",
+                      f"{out} = stablehlo.concatenate {rest}, {first}, dim = 0 : ({less}, {one}) -> {text}"]
+        else:
+            lines.append(f"{out} = stablehlo.reverse {values[at]}, dims = [0] : {text}")
+        values[at] = out
+    return lines, values
+
+
+def _carries(graph, count):
+    values = [graph.pick(("i32", "f64", "i8", "i64"), low=0, high=2, bounded=True, exact=True)]
+    while len(values) < count:
+        same = graph.chance(50)
+        values.append(graph.operand(values[0].shape, values[0].element, bounded=True, exact=True) if same
+                      else graph.pick(("i32", "i8", "f64"), low=0, high=2, bounded=True, exact=True))
+    return values
+
+
+def _types(values):
+    return [(value.shape, value.element, value.type) for value in values]
+
+
+def while_(graph):
+    """A counted loop; carries change, change places, or stay."""
+    values = _carries(graph, graph.int(1, 3))
+    zero, one = graph.constant(0, "i32"), graph.constant(1, "i32")
+    trips = graph.operand((), "i32") if graph.chance(20) else graph.constant(graph.int(0, 3), "i32")
+    types = _types(values)
+    blocks = [[graph.fresh() for _ in range(len(values) + 1)] for _ in range(2)]
+    texts = [", ".join(f"{name}: {kind}" for name, kind in zip(names, [SCALAR] + [t[2] for t in types], strict=True))
+             for names in blocks]
+    more, counter = graph.fresh(), graph.fresh()
+    lines, found = _inner(graph, blocks[1][1:], types, graph.int(1, 3))
+    if len(values) == 2 and types[0] == types[1] and graph.chance(40):
+        found = found[::-1]
+    condition = (f"{{\n^bb0({texts[0]}):\n{more} = stablehlo.compare LT, {blocks[0][0]}, {trips.name} : ({SCALAR}, {SCALAR}) -> "
+                 f"tensor<i1>\nstablehlo.return {more} : tensor<i1>\n}}")
+    kinds = ", ".join([SCALAR] + [t[2] for t in types])
+    body = "\n".join([f"{counter} = stablehlo.add {blocks[1][0]}, {one.name} : {SCALAR}", *lines])
+    body = f"{{\n^bb0({texts[1]}):\n{body}\nstablehlo.return {', '.join([counter, *found])} : {kinds}\n}}"
+    graph._used.add(trips.name)
+    # Integers wrap; f64 holds what a few sums make.
+    graph.op("stablehlo.while", [zero, *values], [((), "i32")] + [t[:2] for t in types], regions=[condition, body], exact=True)
+
+
+def _branches(graph, values, count):
+    types = _types(values)
+    regions = []
+    for _ in range(count):
+        names = [value.name for value in values]
+        lines, found = _inner(graph, names, types, graph.int(1, 2))
+        returned = ", ".join(found)
+        regions.append("{\n" + "\n".join(lines) + f"\nstablehlo.return {returned} : {', '.join(t[2] for t in types)}\n}}")
+    graph._used.update(value.name for value in values)
+    return regions, [t[:2] for t in types]
+
+
+def if_(graph):
+    values = _carries(graph, graph.int(1, 2))
+    predicate = graph.operand((), "i1")
+    regions, types = _branches(graph, values, 2)
+    graph.op("stablehlo.if", [predicate], types, regions=regions, exact=True)
+
+
+def case(graph):
+    values = _carries(graph, graph.int(1, 2))
+    index = graph.argument((), "i32", ("place", 3))
+    regions, types = _branches(graph, values, graph.int(1, 3))
+    graph.op("stablehlo.case", [index], types, regions=regions, exact=True)
+
+
+def nested(graph):
+    """A branch in a loop."""
+    value = _carries(graph, 1)[0]
+    zero, one = graph.constant(0, "i32"), graph.constant(1, "i32")
+    trips = graph.constant(graph.int(0, 3), "i32")
+    counters, carries, more, next_, odd, chosen = [graph.fresh(), graph.fresh()], [graph.fresh(), graph.fresh()], *(
+        graph.fresh() for _ in range(4))
+    types = _types([value])
+    left, right = (_inner(graph, [carries[1]], types, graph.int(1, 2)) for _ in range(2))
+    regions = [f"{{\n{chr(10).join(lines)}\nstablehlo.return {found[0]} : {value.type}\n}}" for lines, found in (left, right)]
+    block = [f"^bb0({counter}: {SCALAR}, {carry}: {value.type}):" for counter, carry in zip(counters, carries, strict=True)]
+    condition = (f"{{\n{block[0]}\n{more} = stablehlo.compare LT, {counters[0]}, {trips.name} : ({SCALAR}, {SCALAR}) -> tensor<i1>"
+                 f"\nstablehlo.return {more} : tensor<i1>\n}}")
+    body = (f"{{\n{block[1]}\n{next_} = stablehlo.add {counters[1]}, {one.name} : {SCALAR}\n"
+            f"{odd} = stablehlo.compare EQ, {counters[1]}, {one.name} : ({SCALAR}, {SCALAR}) -> tensor<i1>\n"
+            f'{chosen} = "stablehlo.if"({odd}) ({", ".join(regions)}) : (tensor<i1>) -> {value.type}\n'
+            f"stablehlo.return {next_}, {chosen} : {SCALAR}, {value.type}\n}}")
+    graph._used.add(trips.name)
+    graph.op("stablehlo.while", [zero, value], [((), "i32"), (value.shape, value.element)], regions=[condition, body], exact=True)
+    graph.ops[-1] += " nested"
+
+
+def tuple_(graph):
+    values = [graph.pick(ANY, high=2) for _ in range(graph.int(1, 3))]
+    whole = graph.fresh()
+    types = ", ".join(value.type for value in values)
+    graph.lines.append(f"{whole} = \"stablehlo.tuple\"({', '.join(value.name for value in values)}) : ({types}) -> tuple<{types}>")
+    at = graph.int(0, len(values) - 1)
+    taken = graph.fresh()
+    graph.lines.append(f'{taken} = "stablehlo.get_tuple_element"({whole}) <{{index = {at} : i32}}> : (tuple<{types}>) -> '
+                       f"{values[at].type}")
+    graph.values.append(replace(values[at], name=taken))
+    graph.ops += ["stablehlo.tuple", "stablehlo.get_tuple_element"]
+
+
+FAMILIES = {"stablehlo.while": while_, "stablehlo.if": if_, "stablehlo.case": case, "nested": nested, "stablehlo.tuple": tuple_}

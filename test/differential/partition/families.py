@@ -1,0 +1,52 @@
+"""All families of cases, the ops that have none, and what may be refused, each with the reason."""
+
+import re
+
+import contractions
+import control
+import elementwise
+import indexed
+import reductions
+import shapes
+import structured
+
+FAMILIES = {
+    **elementwise.FAMILIES, **shapes.FAMILIES, **reductions.FAMILIES, **indexed.FAMILIES, **contractions.FAMILIES,
+    **structured.FAMILIES, **control.FAMILIES,
+}
+# Ops that stand before and after others.
+COMMON = [
+    "stablehlo.add", "stablehlo.multiply", "stablehlo.negate", "stablehlo.select", "stablehlo.maximum", "stablehlo.convert",
+    "stablehlo.transpose", "stablehlo.reshape", "stablehlo.slice", "stablehlo.broadcast_in_dim", "stablehlo.reduce add",
+    "stablehlo.concatenate", "sdy.sharding_constraint", "stablehlo.pad", "stablehlo.dot_general",
+]
+
+# (kind, regular expression of the message, reason): what a case may end in without being a fault.
+EXPECTED = []
+
+COLLECTIVE = "the user's own collective: needs the device's view, see test/e2e/test_control.py on manual computations"
+TRANSFER = "has no other end on PJRT's CPU client"
+DYNAMIC = "XLA takes no operand of a dynamic shape: no whole program to compare with"
+NOT_RUN = {
+    **{f"stablehlo.{name}": COLLECTIVE for name in (
+        "all_gather", "all_reduce", "all_to_all", "collective_broadcast", "collective_permute", "cross-replica-sum", "reduce_scatter",
+        "partition_id", "replica_id", "async_start", "async_done")},
+    **{f"stablehlo.{name}": TRANSFER for name in ("infeed", "outfeed", "send", "recv", "after_all", "create_token")},
+    **{f"stablehlo.{name}": DYNAMIC for name in (
+        "dynamic_broadcast_in_dim", "dynamic_conv", "dynamic_gather", "dynamic_iota", "dynamic_pad", "dynamic_reshape",
+        "real_dynamic_slice", "get_dimension_size", "set_dimension_size")},
+    "stablehlo.rng": "other numbers at every run: no whole program to compare with",
+    "stablehlo.uniform_quantize": "XLA has no quantised element types",
+    "stablehlo.uniform_dequantize": "XLA has no quantised element types",
+    "stablehlo.composite": "XLA has no such op: it stands for the call of its decomposition",
+    "stablehlo.return": "ends the regions of others",
+    "stablehlo.unary_einsum": "XLA has no such op",
+    "chlo.constant": "XLA's import has stablehlo.constant",
+    "chlo.scan": "no lowering in jaxlib's pipeline",
+    "chlo._asin_acos_kernel": "a part of the lowering of asin and acos",
+}
+
+
+def expected(kind, text):
+    """The reason why this refusal is right; None: there is none."""
+    return next((reason for of, pattern, reason in EXPECTED if of == kind and re.search(pattern, text)), None)

@@ -1,0 +1,199 @@
+"""Ops that move elements and make new ones: nothing is computed, so not a bit may differ."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+from graph import ANY, COMPLEX, FLOATS, INTEGERS, LARGEST, SIZES, array_text, is_float
+
+WILD = (("small",), ("wild",))
+
+
+def iota(graph):
+    shape = graph.shape(1, 3)
+    element = graph.choose([element for element in FLOATS[:4] + INTEGERS[:9] + COMPLEX])
+    dim = graph.int(0, len(shape) - 1)
+    if element.endswith("4") and shape[dim] > 7 or element == "bf16" and shape[dim] > 200:
+        element = "i32"
+    graph.op("stablehlo.iota", [], [(shape, element)], f"iota_dimension = {dim} : i64", exact=True, bound=max(shape[dim], 1))
+
+
+def constant(graph):
+    """Not a splat, so that every device takes its part; added to something that is cut."""
+    shape, element = graph.shape(0, 2), graph.choose(("f32", "i32", "i1", "bf16", "ui8", "complex<f32>", "i4", "f64", "i64"))
+    array = (np.arange(math.prod(shape)).reshape(shape) * 3 + 1) % 4
+    if graph.chance(20):
+        array = array * 0 + 1
+    held = graph.constant(array, element, shape)
+    other = graph.operand(shape, element)
+    graph.op("stablehlo.add", [held, other], [(shape, element)], bound=None if other.bound is None else 4 + other.bound)
+
+
+def broadcast_in_dim(graph):
+    a = graph.pick(ANY, high=2, kinds=WILD)
+    rank = graph.int(a.rank, 3)
+    places = sorted(graph.permutation(range(rank))[: a.rank])
+    if graph.chance(25):
+        places = graph.permutation(places)
+    shape = [graph.size() for _ in range(rank)]
+    for dim, place in enumerate(places):
+        if a.shape[dim] != 1 or graph.chance(50):
+            shape[place] = a.shape[dim]
+    if math.prod(shape) > LARGEST:
+        shape = [size if dim in places else 2 for dim, size in enumerate(shape)]
+    graph.op("stablehlo.broadcast_in_dim", [a], [(shape, a.element)], f"broadcast_dimensions = {array_text(places)}", exact=True,
+             bound=a.bound)
+
+
+def broadcast(graph):
+    a = graph.pick(ANY, high=2, kinds=WILD)
+    sizes = [graph.choose((2, 3, 8, 1, 5)) for _ in range(graph.int(1, 2))]
+    graph.op("stablehlo.broadcast", [a], [((*sizes, *a.shape), a.element)], f"broadcast_sizes = {array_text(sizes)}", exact=True,
+             bound=a.bound)
+
+
+def _factors(graph, size, count):
+    """`count` sizes whose product is `size`."""
+    found = []
+    for _ in range(count - 1):
+        divisors = [d for d in range(1, size + 1) if size % d == 0] if size else [0, 1, 3]
+        found.append(graph.choose(divisors[::-1]))
+        size = size // found[-1] if found[-1] else graph.choose((1, 2, 3))
+    return [*found, size]
+
+
+def reshape(graph):
+    a = graph.pick(ANY, low=0, high=4, kinds=WILD)
+    total = math.prod(a.shape)
+    if total and a.rank > 1 and graph.chance(60):  # merge neighbours, split others: what programs do
+        shape, dim = [], 0
+        while dim < a.rank:
+            take = graph.int(1, 2)
+            shape += _factors(graph, math.prod(a.shape[dim : dim + take]), graph.int(1, 2))
+            dim += take
+    else:
+        shape = _factors(graph, total, graph.int(1, 4))
+    if math.prod(shape) != total:
+        shape = [total]
+    graph.op("stablehlo.reshape", [a], [(shape, a.element)], exact=True, bound=a.bound)
+
+
+def transpose(graph):
+    a = graph.pick(ANY, low=1, high=4, kinds=WILD)
+    order = graph.permutation(range(a.rank))
+    graph.op("stablehlo.transpose", [a], [([a.shape[dim] for dim in order], a.element)], f"permutation = {array_text(order)}",
+             exact=True, bound=a.bound)
+
+
+def reverse(graph):
+    a = graph.pick(ANY, low=1, kinds=WILD)
+    dims = graph.subset(range(a.rank), 1)
+    graph.op("stablehlo.reverse", [a], [(a.shape, a.element)], f"dimensions = {array_text(dims)}", exact=True, bound=a.bound)
+
+
+def slice_(graph):
+    a = graph.pick(ANY, low=1, kinds=WILD)
+    starts, limits, strides = [], [], []
+    for size in a.shape:
+        starts.append(graph.int(0, size))
+        limits.append(graph.int(starts[-1], size) if graph.chance(50) else size)
+        strides.append(graph.choose((1, 2, 3, 5)))
+    shape = [max(0, -(-(high - low) // step)) for low, high, step in zip(starts, limits, strides, strict=True)]
+    graph.op("stablehlo.slice", [a], [(shape, a.element)],
+             f"start_indices = {array_text(starts)}, limit_indices = {array_text(limits)}, strides = {array_text(strides)}",
+             exact=True, bound=a.bound)
+
+
+def concatenate(graph):
+    a = graph.pick(ANY, low=1, kinds=WILD)
+    dim = graph.int(0, a.rank - 1)
+    parts = [a]
+    for _ in range(graph.int(0, 3)):
+        size = graph.choose((a.shape[dim], *SIZES[:10]))
+        parts.append(graph.operand(a.shape[:dim] + (size,) + a.shape[dim + 1 :], a.element))
+    parts = graph.permutation(parts)
+    total = sum(part.shape[dim] for part in parts)
+    bounds = [part.bound for part in parts]
+    graph.op("stablehlo.concatenate", parts, [(a.shape[:dim] + (total,) + a.shape[dim + 1 :], a.element)], f"dimension = {dim} : i64",
+             exact=True, bound=None if None in bounds else max(bounds))
+
+
+def roll(graph):
+    """A slice of the end before a slice of the beginning; and others that wrap around."""
+    a = graph.pick(ANY, low=1, least=1)
+    dim = graph.int(0, a.rank - 1)
+    size = a.shape[dim]
+    shift = graph.int(0, size)
+    parts = []
+    for low, high in ((size - shift, size), (0, size - shift)):
+        starts, limits = [0] * a.rank, list(a.shape)
+        starts[dim], limits[dim] = low, high
+        shape = [limit - start for start, limit in zip(starts, limits, strict=True)]
+        parts += graph.op("stablehlo.slice", [a], [(shape, a.element)], f"start_indices = {array_text(starts)}, limit_indices = "
+                          f"{array_text(limits)}, strides = {array_text([1] * a.rank)}", exact=True, bound=a.bound, attributes=False)
+    graph.op("stablehlo.concatenate", parts, [(a.shape, a.element)], f"dimension = {dim} : i64", exact=True, bound=a.bound)
+
+
+def pad(graph):
+    a = graph.pick(ANY, low=1, kinds=WILD)
+    fill = graph.operand((), a.element)
+    low, high, interior, shape = [], [], [], []
+    for size in a.shape:
+        wide = graph.choose((0, 0, 1, 2))
+        base = size + max(0, size - 1) * wide
+        before = graph.int(-min(base, 3), 5)
+        after = graph.int(max(-3, -base - before), 5)
+        low, high, interior = [*low, before], [*high, after], [*interior, wide]
+        shape.append(base + before + after)
+    bound = None if a.bound is None or fill.bound is None else max(a.bound, fill.bound)
+    graph.op("stablehlo.pad", [a, fill], [(shape, a.element)], f"edge_padding_low = {array_text(low)}, edge_padding_high = "
+             f"{array_text(high)}, interior_padding = {array_text(interior)}", exact=True, bound=bound)
+
+
+# Of one width; and of widths whose ratio is the last dim.
+SAME = (("f32", "i32", "ui32"), ("bf16", "f16", "i16", "ui16"), ("i8", "ui8", "f8E4M3FN"), ("f64", "i64", "ui64"))
+WIDTH = {64: ("f64", "i64", "complex<f32>"), 32: ("f32", "i32"), 16: ("bf16", "i16"), 8: ("i8", "ui8"), 4: ("i4", "ui4")}
+# XLA converts four bits in bytes of their own, so bits of bytes they are not.
+SPLITS = [(64, 32), (32, 16), (32, 8), (16, 8), (64, 8)]
+
+
+def bitcast_convert(graph):
+    """From integers: their bits are any float's, and no NaN is made quiet on the way by arithmetic."""
+    if graph.chance(50):
+        group = graph.choose(SAME)
+        a = graph.argument(graph.shape(), graph.choose(group), graph.choose(WILD))
+        graph.op("stablehlo.bitcast_convert", [a], [(a.shape, graph.choose(group))], exact=True)
+        return
+    wide, narrow = graph.choose(SPLITS)
+    shape, ratio = graph.shape(0, 2), wide // narrow
+    sides = [(shape, graph.choose(WIDTH[wide])), ((*shape, ratio), graph.choose(WIDTH[narrow]))]
+    if "complex<f32>" in (sides[0][1], sides[1][1]):
+        sides[0] = (shape, "i64")
+    source, target = graph.permutation(sides)
+    a = graph.argument(*source, graph.choose(WILD))
+    graph.op("stablehlo.bitcast_convert", [a], [target], exact=True)
+
+
+def identity(graph):
+    """No op but a reshard between the boundary's shardings, or a constraint."""
+    a = graph.pick(ANY, high=4, kinds=WILD)
+    if graph.chance(60):
+        value = graph.fresh()
+        found = replace(a, name=value)
+        sharding = graph.sharding(a.shape, True).removeprefix("#sdy.sharding")
+        graph.lines.append(f"{value} = sdy.sharding_constraint {a.name} {sharding} : {a.type}")
+        graph.ops.append("sdy.sharding_constraint")
+        graph.values.append(found)
+        a = found
+    if is_float(a.element) or a.element not in ("i1",):
+        graph.op("stablehlo.optimization_barrier", [a], [(a.shape, a.element)], exact=True, bound=a.bound)
+    else:
+        graph.op("stablehlo.not", [a], [(a.shape, a.element)], exact=True, bound=1)
+
+
+FAMILIES = {
+    "sdy.sharding_constraint": identity, "stablehlo.iota": iota, "stablehlo.constant": constant,
+    "stablehlo.broadcast_in_dim": broadcast_in_dim, "stablehlo.broadcast": broadcast,
+    "stablehlo.reshape": reshape, "stablehlo.transpose": transpose, "stablehlo.reverse": reverse, "stablehlo.slice": slice_,
+    "stablehlo.concatenate": concatenate, "roll": roll, "stablehlo.pad": pad, "stablehlo.bitcast_convert": bitcast_convert,
+}

@@ -1,0 +1,94 @@
+"""The fixed part of the generated cases; `--long` (scripts/check --long) runs more seeds, campaign.py as many as wanted."""
+
+import dataclasses
+import subprocess
+import sys
+from pathlib import Path
+
+import campaign
+import families
+import pytest
+import runner
+from jaxlib.mlir.dialects import chlo, stablehlo
+
+HERE = Path(__file__).parent
+
+
+def run_campaign(tmp_path, *arguments):
+    """What the campaign printed; it fails with that and, after a crash of the process, with what was running."""
+    done = subprocess.run(
+        [sys.executable, HERE / "campaign.py", "--out", tmp_path, *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        text=True,
+    )
+    print(done.stdout)
+    assert done.returncode >= 0, f"died: campaign.py --replay {tmp_path}/inflight.mlir finds what of\n{done.stdout}"
+    assert done.returncode == 0, done.stdout
+    return done.stdout
+
+
+def test_fixed_seed(tmp_path):
+    assert " cases in " in run_campaign(tmp_path, "--seeds", "0..1", "--each", "12")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(1, 11))
+def test_more_seeds(tmp_path, seed):
+    run_campaign(tmp_path, "--seeds", f"{seed}..{seed + 1}", "--each", "30")
+
+
+def test_every_op_has_a_family_or_a_reason():
+    names = {op.OPERATION_NAME for dialect in (stablehlo, chlo) for op in vars(dialect).values() if hasattr(op, "OPERATION_NAME")}
+    generated = {op.split()[0] for family in families.FAMILIES for case, _ in campaign.collect(family, 0, 3) for op in case.ops}
+    assert names - generated == set(families.NOT_RUN)
+
+
+def seen_by(case):
+    found = []
+    runner.run([case], lambda *result: found.append(result))
+    return found[0][1]
+
+
+def first_that(family, fits):
+    """(case, choices) of the family."""
+    return next(found for found in campaign.collect(family, 0, 200) if fits(found[0]))
+
+
+def test_it_notices(monkeypatch):
+    """Where a mask lets through what it keeps out, what stands behind the end arrives."""
+    compile = runner.shardonnay.compile
+
+    def robbed(text):
+        compiled = compile(text)
+        return dataclasses.replace(compiled, text=compiled.text.replace("compare LT", "compare GE"))
+
+    case, _ = first_that("stablehlo.reduce add", lambda case: len(case.ops) == 1 and "compare LT" in compile(runner.module([case])).text)
+    assert seen_by(case) == "ok"
+    monkeypatch.setattr(runner.shardonnay, "compile", robbed)
+    assert seen_by(case) == "wrong"
+
+
+def test_a_refusal_is_no_agreement(monkeypatch):
+    case, _ = first_that("stablehlo.add", lambda case: True)
+
+    def refuse(text):
+        raise runner.shardonnay.CompileError([])
+
+    monkeypatch.setattr(runner.shardonnay, "compile", refuse)
+    assert seen_by(case) == "refused"
+
+
+def test_shrinks_and_replays(tmp_path):
+    """A fault of every reverse of something cut shrinks to one op on few elements; what is written runs again."""
+    case, choices = first_that("stablehlo.reverse", lambda case: len(case.ops) > 1)
+
+    def run(cases, done):
+        done(cases[0], "wrong" if "stablehlo.reverse" in cases[0].ops else "ok", "made up")
+
+    small, _ = campaign.shrink("stablehlo.reverse", choices, "wrong", run)
+    assert small.ops == ["stablehlo.reverse"] and len(small.arguments) == 1
+    path = tmp_path / "small.mlir"
+    path.write_text(runner.written(small, "made up"))
+    assert campaign.replay([path])
+    again, text = runner.read(path.read_text())
+    assert [argument.value.type for argument in again.arguments] == [argument.value.type for argument in small.arguments]
+    assert "stablehlo.reverse" in text
