@@ -19,8 +19,10 @@
 #include "shardonnay/dialect/stablehlo/Stablehlo.h"
 #include "shardonnay/emit/DeviceIndex.h"
 #include "shardonnay/emit/EmitWindow.h"
+#include "shardonnay/emit/OrderedBits.h"
 #include "shardonnay/emit/Passes.h"
 #include "shardonnay/emit/ReplicaGroups.h"
+#include "shardonnay/emit/SliceGuard.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 namespace shardonnay {
@@ -140,6 +142,26 @@ private:
                            << "; gather the operand and reduce it whole";
   }
 
+  /// A collective that combines `operand` by the kind of `op`: `create` makes
+  /// it of an operand, without its region.
+  template <typename SpmdOp>
+  FailureOr<Value> buildCombining(SpmdOp op, Value operand,
+                                  function_ref<Operation *(Value)> create) {
+    Type element = op.getType().getElementType(), combined = element;
+    if (failed(checkCombiner(op, element, op.getKind())))
+      return failure();
+    bool asBits = needsOrderedBits(element, op.getKind());
+    if (asBits) {
+      operand = toOrderedBits(builder, operand, op.getKind());
+      combined = getElementTypeOrSelf(operand.getType());
+    }
+    Operation *collective = create(operand);
+    buildCombiner(collective->getRegion(0), combined, op.getKind(),
+                  op.getLoc());
+    Value result = collective->getResult(0);
+    return asBits ? fromOrderedBits(builder, result, element) : result;
+  }
+
   OpBuilder builder;
   SymbolTableCollection symbols;
   stablehlo::ChannelHandleAttr channel;
@@ -154,9 +176,10 @@ FailureOr<Value> Emitter::build(spmd::AllSliceOp op) {
                 ? buildDeviceIndex(builder, op.getLoc(), at.mesh, at.axes,
                                    type.getDimSize(dim))
                 : buildDeviceIndex(builder, op.getLoc(), at.mesh, {});
-  return stablehlo::DynamicSliceOp::create(builder, op.getLoc(), op.getTensor(),
-                                           starts, type.getShape())
-      .getResult();
+  Value piece = stablehlo::DynamicSliceOp::create(
+      builder, op.getLoc(), guardOperand(builder, op.getTensor()), starts,
+      type.getShape());
+  return guardPiece(builder, piece, op.getResult().getUsers());
 }
 
 FailureOr<Value> Emitter::build(spmd::AllGatherOp op) {
@@ -175,25 +198,20 @@ FailureOr<Value> Emitter::build(spmd::AllToAllOp op) {
 }
 
 FailureOr<Value> Emitter::build(spmd::AllReduceOp op) {
-  Type element = op.getType().getElementType();
-  if (failed(checkCombiner(op, element, op.getKind())))
-    return failure();
-  auto reduce = stablehlo::AllReduceOp::create(
-      builder, op.getLoc(), op->getResultTypes(), op->getOperands(), groups(op),
-      channel, /*use_global_device_ids=*/true);
-  buildCombiner(reduce.getComputation(), element, op.getKind(), op.getLoc());
-  return reduce->getResult(0);
+  return buildCombining(op, op.getTensor(), [&](Value operand) -> Operation * {
+    return stablehlo::AllReduceOp::create(
+        builder, op.getLoc(), TypeRange(operand.getType()), operand, groups(op),
+        channel, /*use_global_device_ids=*/true);
+  });
 }
 
 FailureOr<Value> Emitter::build(spmd::ReduceScatterOp op) {
-  Type element = op.getType().getElementType();
-  if (failed(checkCombiner(op, element, op.getKind())))
-    return failure();
-  auto scatter = stablehlo::ReduceScatterOp::create(
-      builder, op.getLoc(), op.getType(), op.getTensor(), op.getDim(),
-      groups(op), channel, /*use_global_device_ids=*/true);
-  buildCombiner(scatter.getComputation(), element, op.getKind(), op.getLoc());
-  return scatter.getResult();
+  return buildCombining(op, op.getTensor(), [&](Value operand) -> Operation * {
+    auto element = cast<RankedTensorType>(operand.getType()).getElementType();
+    return stablehlo::ReduceScatterOp::create(
+        builder, op.getLoc(), op.getType().clone(element), operand, op.getDim(),
+        groups(op), channel, /*use_global_device_ids=*/true);
+  });
 }
 
 FailureOr<Value> Emitter::build(spmd::CollectivePermuteOp op) {
@@ -214,8 +232,10 @@ FailureOr<Value> Emitter::build(spmd::CollectivePermuteOp op) {
 FailureOr<Value> Emitter::build(spmd::FetchWindowOp op) {
   WindowProblem problem = spmd::getWindowProblem(
       op, op.getMeshAttr() ? meshOf(op) : sdy::MeshAttr());
-  return emitWindow(builder, op.getLoc(), op.getTensor(), op.getDim(), problem,
-                    op.getFill(), channel);
+  Value window =
+      emitWindow(builder, op.getLoc(), guardOperand(builder, op.getTensor()),
+                 op.getDim(), problem, op.getFill(), channel);
+  return guardPiece(builder, window, op.getResult().getUsers());
 }
 
 LogicalResult checkNothingLeft(ModuleOp module) {

@@ -112,6 +112,35 @@ fault("one all to all", [argument([16, 16], ["y", ""])], ([16, 16], "f32", ["", 
 fault("all to all into a small dim", [argument([16, 2], ["y", ""])], ([16, 2], "f32", ["", "y"]),
       "$r = stablehlo.negate $0 : tensor<16x2xf32>", {"all_to_all", "all_gather"})
 
+# A dim of size 1 that is cut is on one device; what drops it needs it everywhere.
+for shape, dims, to in (([2, 2, 1], ["x", "", "y"], [4]), ([1, 6], ["y", ""], [6]), ([3, 1, 2], ["", "xy", ""], [6])):
+    fault(f"a dropped unit dim of {shape}", [argument(shape, dims)], (to, "f32", [""]),
+          f"$r = stablehlo.reshape $0 : ({tensor(shape, 'f32')}) -> {tensor(to, 'f32')}", {"all_gather"})
+fault("a repeated unit dim", [argument([1, 3], ["y", ""])], ([5, 3], "f32", ["", ""]),
+      "$r = stablehlo.broadcast_in_dim $0, dims = [0, 1] : (tensor<1x3xf32>) -> tensor<5x3xf32>", {"all_gather"})
+
+# XLA adds the starts of a slice of a slice, and forgets to clamp the first.
+for start in (-4, 1, 7):
+    fault(f"piece of a dynamic slice at {start}", [argument([8], [""]), index(start)], ([6], "f32", ["x"]),
+          "$r = stablehlo.dynamic_slice $0, $1, sizes = [6] : (tensor<8xf32>, tensor<i32>) -> tensor<6xf32>", set())
+    fault(f"row of a piece at {start}", [argument([8, 4], ["", ""]), (np.array([start]), "i32", [""])], ([6, 4], "f32", ["", "x"]),
+          '$r = "stablehlo.gather"($0, $1) <{dimension_numbers = #stablehlo.gather<offset_dims = [0, 1], start_index_map = [0]>, '
+          "slice_sizes = array<i64: 6, 4>}> : (tensor<8x4xf32>, tensor<1xi32>) -> tensor<6x4xf32>", set())
+for place in (-1, 3, 5):
+    fault(f"scatter of one row at {place}", [argument([4, 4], ["", ""]), (np.array([place]), "i32", [""]), argument([1, 4], ["", ""])],
+          ([4, 4], "f32", ["x", ""]),
+          f'$r = "stablehlo.scatter"($0, $1, $2) <{{scatter_dimension_numbers = #stablehlo.scatter<{INTO}>}}> ({{\n'
+          "^bb0($p: tensor<f32>, $q: tensor<f32>):\nstablehlo.return $q : tensor<f32>\n}) : "
+          "(tensor<4x4xf32>, tensor<1xi32>, tensor<1x4xf32>) -> tensor<4x4xf32>", set())
+
+# The engine's maximum over devices loses NaN.
+for body, kind, start in (("maximum", "f32", -np.inf), ("minimum", "f64", np.inf), ("maximum", "bf16", -9), ("minimum", "f16", 9)):
+    table = np.where(np.eye(9, 5) > 0, np.nan, np.arange(45.0).reshape(9, 5) - 20)
+    table[0, 1], table[8] = np.inf, [-np.inf, -0.0, 1, 0, np.nan]
+    fault(f"{body} of {kind} with NaN", [(table, kind, ["", "xy"]), (np.asarray(start), kind, [])], ([9], kind, [""]),
+          f"$r = stablehlo.reduce($0 init: $1) applies stablehlo.{body} across dimensions = [1] : "
+          f"({tensor([9, 5], kind)}, tensor<{kind}>) -> {tensor([9], kind)}", {"all_reduce"})
+
 # Uneven sizes at the boundary are refused or silently changed: jax#26946, jax#27808, pytorch#143372.
 fault("uneven boundary", [argument([10, 3], ["y", "x"])], ([10, 3], "f32", ["y", "x"]),
       "$r = stablehlo.add $0, $0 : tensor<10x3xf32>", set())

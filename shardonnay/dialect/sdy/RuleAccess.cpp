@@ -28,16 +28,19 @@ static std::optional<shardonnay::FactorRule> getOwnRule(Operation *op) {
   return std::nullopt;
 }
 
-/// Of a written rule, `factor` is a pass-through factor of operands only or of
-/// results only: frontends write that for dims, such as a matrix's, that a
-/// computation needs or makes whole.
+/// `factor` is a pass-through factor of operands only, such as a dim of size 1
+/// that a reshape drops: only the device that has its element could compute.
+/// In a written rule also one of results only: frontends write that for dims,
+/// such as a matrix's, that a computation needs or makes whole.
 static bool isOneSided(const shardonnay::FactorRule &rule, int32_t factor) {
   auto has = [&](const shardonnay::TensorMapping &tensor) {
     return tensor.has(factor);
   };
-  return rule.custom &&
-         rule.factors[factor].kind == shardonnay::FactorKind::PassThrough &&
-         llvm::any_of(rule.operands, has) != llvm::any_of(rule.results, has);
+  if (rule.factors[factor].kind != shardonnay::FactorKind::PassThrough)
+    return false;
+  bool inOperands = llvm::any_of(rule.operands, has);
+  bool inResults = llvm::any_of(rule.results, has);
+  return inOperands ? !inResults : rule.custom && inResults;
 }
 
 std::optional<shardonnay::FactorRule>

@@ -5,15 +5,15 @@
 sdy.mesh @mesh = <["x"=2, "y"=4]> {stablehlo.mesh = {axes = []}}
 
 // CHECK-LABEL: func.func @all_reduce(
-func.func @all_reduce(%a: tensor<4xf32>) -> tensor<4xf32> {
+func.func @all_reduce(%a: tensor<4xi32>) -> tensor<4xi32> {
   // CHECK-NEXT: "stablehlo.all_reduce"(%arg0) <{
   // CHECK-SAME:   channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>
   // CHECK-SAME:   replica_groups = dense<{{\[\[}}0, 4], [1, 5], [2, 6], [3, 7]]> : tensor<4x2xi64>
   // CHECK-SAME:   use_global_device_ids
-  // CHECK:        stablehlo.maximum {{.*}} : tensor<f32>
-  // CHECK:      (tensor<4xf32>) -> tensor<4xf32>
-  %0 = spmd.all_reduce max %a @mesh {"x"} : tensor<4xf32>
-  return %0 : tensor<4xf32>
+  // CHECK:        stablehlo.maximum {{.*}} : tensor<i32>
+  // CHECK:      (tensor<4xi32>) -> tensor<4xi32>
+  %0 = spmd.all_reduce max %a @mesh {"x"} : tensor<4xi32>
+  return %0 : tensor<4xi32>
 }
 
 // CHECK-LABEL: func.func @reduce_scatter(

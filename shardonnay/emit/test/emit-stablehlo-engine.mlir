@@ -1,0 +1,77 @@
+// RUN: sdy-opt %s -sdy-emit-stablehlo | FileCheck %s
+
+// What engines do wrong: NaN in their collectives, slices of slices.
+
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+
+// CHECK-LABEL: func.func @max_keeps_nan(
+func.func @max_keeps_nan(%a: tensor<4xf32>) -> tensor<4xf32> {
+  // CHECK-NEXT: %[[BITS:.*]] = stablehlo.bitcast_convert %arg0 : (tensor<4xf32>) -> tensor<4xi32>
+  // CHECK-NEXT: %[[IS_NAN:.*]] = stablehlo.compare NE, %arg0, %arg0
+  // CHECK-NEXT: %[[NAN:.*]] = stablehlo.constant dense<2143289344> : tensor<4xi32>
+  // CHECK-NEXT: %[[ONE_NAN:.*]] = stablehlo.select %[[IS_NAN]], %[[NAN]], %[[BITS]]
+  // CHECK-NEXT: %[[WIDTH:.*]] = stablehlo.constant dense<31> : tensor<4xi32>
+  // CHECK-NEXT: %[[SIGNS:.*]] = stablehlo.shift_right_arithmetic %[[ONE_NAN]], %[[WIDTH]]
+  // CHECK-NEXT: %[[REST:.*]] = stablehlo.constant dense<2147483647> : tensor<4xi32>
+  // CHECK-NEXT: %[[MASK:.*]] = stablehlo.and %[[SIGNS]], %[[REST]]
+  // CHECK-NEXT: %[[ORDERED:.*]] = stablehlo.xor %[[ONE_NAN]], %[[MASK]]
+  // CHECK-NEXT: %[[REDUCED:.*]] = "stablehlo.all_reduce"(%[[ORDERED]])
+  // CHECK:        stablehlo.maximum {{.*}} : tensor<i32>
+  // CHECK:      (tensor<4xi32>) -> tensor<4xi32>
+  // CHECK:      %[[BACK:.*]] = stablehlo.xor %[[REDUCED]],
+  // CHECK-NEXT: stablehlo.bitcast_convert %[[BACK]] : (tensor<4xi32>) -> tensor<4xf32>
+  %0 = spmd.all_reduce max %a @mesh {"x"} : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @min_keeps_nan(
+func.func @min_keeps_nan(%a: tensor<4xbf16>) -> tensor<2xbf16> {
+  // CHECK: stablehlo.constant dense<-64> : tensor<4xi16>
+  // CHECK: "stablehlo.reduce_scatter"
+  // CHECK:   stablehlo.minimum {{.*}} : tensor<i16>
+  // CHECK: (tensor<4xi16>) -> tensor<2xi16>
+  // CHECK: stablehlo.bitcast_convert {{.*}} -> tensor<2xbf16>
+  %0 = spmd.reduce_scatter min %a dim = 0 @mesh {"x"} : (tensor<4xbf16>) -> tensor<2xbf16>
+  return %0 : tensor<2xbf16>
+}
+
+// CHECK-LABEL: func.func @piece_of_a_slice(
+func.func @piece_of_a_slice(%a: tensor<8xf32>, %at: tensor<i32>) -> tensor<2xf32> {
+  // CHECK:      %[[SLICE:.*]] = stablehlo.dynamic_slice %arg0
+  // CHECK:      %[[APART:.*]] = stablehlo.optimization_barrier %[[SLICE]]
+  // CHECK-NEXT: stablehlo.dynamic_slice %[[APART]]
+  %0 = stablehlo.dynamic_slice %a, %at, sizes = [4] : (tensor<8xf32>, tensor<i32>) -> tensor<4xf32>
+  %1 = spmd.all_slice %0 dim = 0 @mesh {"x"} : (tensor<4xf32>) -> tensor<2xf32>
+  return %1 : tensor<2xf32>
+}
+
+// CHECK-LABEL: func.func @slice_of_a_piece(
+func.func @slice_of_a_piece(%a: tensor<8xf32>, %at: tensor<1xi32>) -> tensor<1xf32> {
+  // CHECK:      %[[PIECE:.*]] = stablehlo.dynamic_slice %arg0
+  // CHECK-NEXT: %[[APART:.*]] = stablehlo.optimization_barrier %[[PIECE]]
+  // CHECK-NEXT: "stablehlo.gather"(%[[APART]]
+  %0 = spmd.all_slice %a dim = 0 @mesh {"x"} : (tensor<8xf32>) -> tensor<4xf32>
+  %1 = "stablehlo.gather"(%0, %at) <{dimension_numbers = #stablehlo.gather<offset_dims = [0], start_index_map = [0]>,
+    slice_sizes = array<i64: 1>}> : (tensor<4xf32>, tensor<1xi32>) -> tensor<1xf32>
+  return %1 : tensor<1xf32>
+}
+
+// CHECK-LABEL: func.func @constant_starts_are_in_range(
+func.func @constant_starts_are_in_range(%a: tensor<8xf32>) -> tensor<2xf32> {
+  // CHECK-NOT: optimization_barrier
+  // CHECK: return
+  %at = stablehlo.constant dense<3> : tensor<i32>
+  %0 = stablehlo.dynamic_slice %a, %at, sizes = [4] : (tensor<8xf32>, tensor<i32>) -> tensor<4xf32>
+  %1 = spmd.all_slice %0 dim = 0 @mesh {"x"} : (tensor<4xf32>) -> tensor<2xf32>
+  return %1 : tensor<2xf32>
+}
+
+// CHECK-LABEL: func.func @many_places(
+func.func @many_places(%a: tensor<8xf32>, %at: tensor<4x1xi32>) -> tensor<2xf32> {
+  // CHECK-NOT: optimization_barrier
+  // CHECK: return
+  %0 = "stablehlo.gather"(%a, %at) <{dimension_numbers = #stablehlo.gather<collapsed_slice_dims = [0], start_index_map = [0],
+    index_vector_dim = 1>, slice_sizes = array<i64: 1>}> : (tensor<8xf32>, tensor<4x1xi32>) -> tensor<4xf32>
+  %1 = spmd.all_slice %0 dim = 0 @mesh {"x"} : (tensor<4xf32>) -> tensor<2xf32>
+  return %1 : tensor<2xf32>
+}
