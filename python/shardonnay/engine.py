@@ -88,7 +88,10 @@ class Executable:
         if not optimize:
             build.debug_options.xla_backend_optimization_level = 0
             build.debug_options.xla_llvm_disable_expensive_passes = True
-            options.env_option_overrides = [("xla_cpu_use_fusion_emitters", False)]
+            options.env_option_overrides = [
+                ("xla_cpu_use_fusion_emitters", False),
+                ("xla_cpu_parallel_codegen_split_count", 1),
+            ]
         with context(), ir.Location.unknown():
             module = ir.Module.parse(text)
             PassManager.parse("builtin.module(func.func(chlo-legalize-to-stablehlo))").run(module.operation)

@@ -172,6 +172,66 @@ $zero = stablehlo.subtract $v#1, $v#1 : tensor<4xi32>
 $r = stablehlo.add $v#1, $zero : tensor<4xi32>""", {"all_gather"})
 
 
+# Ops without a rule: select of one index pytorch#147724, masked fill #152249, detach #167917, amax #147578, diagonal #124990.
+fault("one index of another dim", [argument([16, 4], ["y", ""])], ([16], "f32", ["y"]),
+      "$a = stablehlo.slice $0 [0:16, 2:3] : (tensor<16x4xf32>) -> tensor<16x1xf32>\n"
+      "$r = stablehlo.reshape $a : (tensor<16x1xf32>) -> tensor<16xf32>", set())
+fault("masked fill", [argument([10, 4], ["y", "x"]), argument([10, 4], ["y", "x"], "i1"), (np.float32(9), "f32", [])],
+      ([10, 4], "f32", ["y", "x"]),
+      "$a = stablehlo.broadcast_in_dim $2, dims = [] : (tensor<f32>) -> tensor<10x4xf32>\n"
+      "$r = stablehlo.select $1, $a, $0 : tensor<10x4xi1>, tensor<10x4xf32>", set())
+fault("detached, rematerialised", [argument([10, 4], ["y", "x"])], ([10, 4], "f32", ["y", "x"]),  # jax#25010
+      "$r = stablehlo.optimization_barrier $0 : tensor<10x4xf32>", set())
+fault("largest absolute value of rows", [argument([8, 16], ["x", "y"]), (np.float32(0), "f32", [])], ([8], "f32", ["x"]),
+      "$a = stablehlo.abs $0 : tensor<8x16xf32>\n$r = stablehlo.reduce($a init: $1) applies stablehlo.maximum across "
+      "dimensions = [1] : (tensor<8x16xf32>, tensor<f32>) -> tensor<8xf32>", {"all_reduce"})
+fault("diagonal", [argument([16, 16], ["y", ""]), (np.stack([np.arange(16)] * 2, 1), "i32", ["", ""])], ([16], "f32", [""]),
+      '$r = "stablehlo.gather"($0, $1) <{dimension_numbers = #stablehlo.gather<collapsed_slice_dims = [0, 1], '
+      "start_index_map = [0, 1], index_vector_dim = 1>, slice_sizes = array<i64: 1, 1>}> : "
+      "(tensor<16x16xf32>, tensor<16x2xi32>) -> tensor<16xf32>", {"all_reduce"})
+# A vmapped index: jax#20381.
+fault("gather of batches", [argument([8, 6], ["y", ""]), (np.arange(24).reshape(8, 3, 1) % 9 - 1, "i32", ["y", "", ""])],
+      ([8, 3], "f32", ["y", ""]),
+      '$r = "stablehlo.gather"($0, $1) <{dimension_numbers = #stablehlo.gather<collapsed_slice_dims = [1], '
+      "operand_batching_dims = [0], start_indices_batching_dims = [0], start_index_map = [1], index_vector_dim = 2>, "
+      "slice_sizes = array<i64: 1, 1>}> : (tensor<8x6xf32>, tensor<8x3x1xi32>) -> tensor<8x3xf32>", set())
+
+
+def argsort(name, shape, dims, dim, collectives):
+    kind, places = tensor(shape, "f32"), tensor(shape, "i32")
+    fault(name, [argument(shape, dims)], (shape, "i32", dims),
+          f"""$i = stablehlo.iota dim = {dim} : {places}
+$s:2 = "stablehlo.sort"($0, $i) <{{dimension = {dim} : i64, is_stable = true}}> ({{
+^bb0($a: tensor<f32>, $b: tensor<f32>, $c: tensor<i32>, $d: tensor<i32>):
+$l = stablehlo.compare LT, $a, $b : (tensor<f32>, tensor<f32>) -> tensor<i1>
+stablehlo.return $l : tensor<i1>
+}}) : ({kind}, {places}) -> ({kind}, {places})
+$r = stablehlo.add $s#1, $i : {places}""", collectives)
+
+
+argsort("argsort of another dim", [8, 6], ["y", ""], 1, set())  # jax#35650
+argsort("argsort of the cut dim", [8, 16], ["", "y"], 1, {"all_to_all"})
+argsort("argsort of uneven rows", [10, 3], ["y", ""], 1, set())
+# Top-k of as much as a piece holds, and of more: jax#19271, torchtitan#3645.
+for k in (2, 4, 7):
+    fault(f"top {k} of pieces of 4", [argument([3, 16], ["", "y"])], ([3, k], "i32", ["", ""]),
+          f"$v, $r = chlo.top_k($0, k = {k}) : tensor<3x16xf32> -> ({tensor([3, k], 'f32')}, {tensor([3, k], 'i32')})",
+          {"all_gather", "all_to_all"})
+# Rows by columns stay where they are: xla#4062. Groups and batches too: xla#47945, xla#48086, xla#48530.
+fault("rows by columns", [argument([16, 8], ["y", ""]), argument([8, 6], ["", "x"], seed=1)], ([16, 6], "f32", ["y", "x"]),
+      "$r = stablehlo.dot_general $0, $1, contracting_dims = [1] x [0] : (tensor<16x8xf32>, tensor<8x6xf32>) -> tensor<16x6xf32>",
+      set())
+fault("convolution in groups of two", [argument([2, 9, 16], ["", "", "y"]), argument([3, 2, 16], ["", "", "y"], seed=1)],
+      ([2, 7, 16], "f32", ["", "", "y"]),
+      "$r = stablehlo.convolution($0, $1) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {stride = [1]} "
+      "{feature_group_count = 8 : i64, batch_group_count = 1 : i64} : "
+      "(tensor<2x9x16xf32>, tensor<3x2x16xf32>) -> tensor<2x7x16xf32>", set())
+CASES.append(Case("transforms of batches", [argument([8, 5, 4], ["x", "y", ""], "complex<f32>")],
+                  ([8, 5, 4], "complex<f32>", ["x", "y", ""]),
+                  "$r = stablehlo.fft $0, type = FFT, length = [4] : (tensor<8x5x4xcomplex<f32>>) -> tensor<8x5x4xcomplex<f32>>",
+                  set(), 1e-4))
+
+
 @pytest.fixture(scope="module")
 def verdicts():
     return run_cases(CASES)

@@ -4,6 +4,7 @@
 --seeds   a range of seeds, each with N cases of every family (default 0..1)
 --each    cases of a family per seed (default 8)
 --only    only families that match
+--seconds  begins no further family after so long
 --out     where what fails is written, shrunk, as .mlir (default /tmp/shardonnay-partition)
 --no-shrink  write what fails as it was found
 --limit   how many failures are shrunk and written (default 20)
@@ -20,8 +21,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+import factors
 import families
 import runner
+import shardonnay
 from graph import Graph
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
@@ -91,7 +94,8 @@ class Tally:
     """Counts of a campaign, and what failed."""
 
     def __init__(self):
-        self.kinds, self.per_op, self.reasons, self.failed = collections.Counter(), collections.Counter(), {}, []
+        self.kinds, self.per_op, self.per_factor = (collections.Counter() for _ in range(3))
+        self.reasons, self.failed = {}, []
 
     def add(self, case, kind, text):
         if kind in ("refused", "engine") and families.expected(kind, text):
@@ -106,22 +110,30 @@ class Tally:
     def table(self):
         lines = [f"{kind}: {count}" for kind, count in self.kinds.most_common()]
         lines += [f"  {name} {count}" for name, count in sorted(self.per_op.items())]
+        lines += [f"  cut {kind} factors: {count}" for kind, count in self.per_factor.most_common()]
         for reason, where in self.reasons.items():
             lines.append(f"not run: {reason}: {dict(where)}")
         return "\n".join(lines)
 
 
-def execute(names, numbers, each, tally, out):
+def execute(names, numbers, each, tally, out, seconds):
     """All cases of all families and seeds, batch by batch; returns {id of case: (case, choices)}."""
-    origin, waiting = {}, collections.defaultdict(list)
+    origin, waiting, start = {}, collections.defaultdict(list), time.monotonic()
 
     def flush(mesh):
         batch = waiting.pop(mesh)
         (out / "inflight.mlir").write_text("// -----\n".join(runner.written(case, case.family) for case in batch))
         runner.run(batch, tally.add)
+        try:
+            tally.per_factor += factors.cut_factors(runner.module(batch))
+        except shardonnay.CompileError:
+            pass  # a refusal, which is counted as such
 
     for number in numbers:
         for name in names:
+            if time.monotonic() - start > seconds:
+                print(f"out of time at seed {number}, {name}")
+                break
             for case, choices in collect(name, number, each):
                 origin[id(case)] = (case, choices)
                 waiting[case.mesh].append(case)
@@ -168,6 +180,7 @@ def main():
     parser.add_argument("--seeds", default="0..1")
     parser.add_argument("--each", type=int, default=8)
     parser.add_argument("--only", default="")
+    parser.add_argument("--seconds", type=float, default=float("inf"))
     parser.add_argument("--out", type=Path, default=Path("/tmp/shardonnay-partition"))
     parser.add_argument("--no-shrink", action="store_true")
     parser.add_argument("--limit", type=int, default=20)
@@ -180,7 +193,7 @@ def main():
     names = [name for name in families.FAMILIES if re.search(options.only, name)]
     options.out.mkdir(parents=True, exist_ok=True)
     tally, start = Tally(), time.monotonic()
-    origin = execute(names, range(first, last), options.each, tally, options.out)
+    origin = execute(names, range(first, last), options.each, tally, options.out, options.seconds)
     seconds = time.monotonic() - start
     print(tally.table())
     total = sum(tally.kinds.values())

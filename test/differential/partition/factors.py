@@ -30,7 +30,7 @@ def _cuts(sharding):
 def _of_value(value):
     owner = value.owner
     if isinstance(owner, ir.Block):
-        function = owner.owner
+        function = owner.owner.operation
         if function.name != "func.func" or "arg_attrs" not in function.attributes:
             return ""
         attributes = ir.DictAttr(function.attributes["arg_attrs"][ir.BlockArgument(value).arg_number])
@@ -46,7 +46,7 @@ def _count(operation, counts):
     if "sdy.sharding_rule" not in operation.attributes:
         return
     text = str(operation.attributes["sdy.sharding_rule"])
-    mapping = text[text.index("(") : text.index(" {")]
+    mapping = text[text.index("(") : text.rindex(")") + 1] if " {" not in text else text[text.index("(") : text.index(" {")]
     kinds = {symbol: name for name in LISTS[:3] if (found := re.search(rf"\b{name}=\{{([^}}]*)\}}", text))
              for symbol in found[1].split(", ")}
     values, cut = [*operation.operands, *operation.results], set()
