@@ -35,6 +35,14 @@ def LocalComputeOpInterface : OpInterface<"LocalComputeOpInterface"> {
                  ::shardonnay::FactorKind::NeedReplication;
     }]>,
     InterfaceMethod<[{
+      The op picks one position of a dim: a rule in which that dim's factor is
+      Indexed, in the operand only, so that it may be cut. The device that has
+      the position computes the result, on the others it is the combiner's
+      neutral element. It stands for the op's own rule from `reshard` on;
+      propagation does not see it. Nothing if the op picks none.
+    }], "std::optional<::shardonnay::FactorRule>", "getPickingRule", (ins),
+    /*methodBody=*/"", /*defaultImplementation=*/[{ return std::nullopt; }]>,
+    InterfaceMethod<[{
       Builds this op on `operands` (local values, one per operand) and returns
       the local results, of `context.resultTypes()`. Emits an error at the op and
       fails where the cut is not supported. The default clones the op with the

@@ -8,6 +8,7 @@
 #include "shardonnay/dialect/sdy/RuleAccess.h"
 #include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/dialect/sdy/Dialect.h"
+#include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/interfaces/LocalCompute.h"
 #include "shardonnay/interfaces/ShardingRule.h"
 
@@ -43,6 +44,27 @@ static bool isOneSided(const shardonnay::FactorRule &rule, int32_t factor) {
   return inOperands ? !inResults : rule.custom && inResults;
 }
 
+/// A dim of a result that has one position of an operand's is cut: its pieces
+/// are empty but for one. That is what a window is for, not a choice.
+static bool cutsPickedDim(Operation *op,
+                          const shardonnay::FactorRule &picking) {
+  for (auto [result, mapping] :
+       llvm::zip_equal(op->getResults(), picking.results)) {
+    TensorShardingAttr sharding = getSharding(result);
+    if (!sharding || sharding.isReplicated())
+      continue;
+    for (auto [dim, factors] :
+         llvm::zip_equal(sharding.getDimShardings(), mapping.dims))
+      if (!dim.getAxes().empty() &&
+          llvm::none_of(picking.operands,
+                        [&](const shardonnay::TensorMapping &operand) {
+                          return operand.has(factors.front());
+                        }))
+        return true;
+  }
+  return false;
+}
+
 std::optional<shardonnay::FactorRule>
 mlir::sdy::getPropagationRule(Operation *op) {
   OpShardingRuleAttr written = getWrittenRule(op);
@@ -54,10 +76,14 @@ mlir::sdy::getPropagationRule(Operation *op) {
 std::optional<shardonnay::FactorRule>
 mlir::sdy::getComputationRule(Operation *op) {
   using shardonnay::FactorKind;
+  auto local = dyn_cast<shardonnay::LocalComputeOpInterface>(op);
+  if (std::optional<shardonnay::FactorRule> picking =
+          local ? local.getPickingRule() : std::nullopt;
+      picking && !cutsPickedDim(op, *picking))
+    return picking;
   std::optional<shardonnay::FactorRule> rule = getOwnRule(op);
   if (!rule)
     return std::nullopt;
-  auto local = dyn_cast<shardonnay::LocalComputeOpInterface>(op);
   llvm::SmallVector<FactorKind> kinds;
   for (auto [id, factor] : llvm::enumerate(rule->factors)) {
     bool needsMore = factor.kind == FactorKind::Windowed ||

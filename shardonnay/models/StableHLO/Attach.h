@@ -31,6 +31,14 @@ inline llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) {
   return llvm::cast<mlir::RankedTensorType>(value.getType()).getShape();
 }
 
+/// A slice of shape `to` out of one of shape `from` has, of some dim, one
+/// position of several.
+inline bool picksAny(llvm::ArrayRef<int64_t> from, llvm::ArrayRef<int64_t> to) {
+  return llvm::any_of(llvm::zip_equal(from, to), [](auto sizes) {
+    return std::get<0>(sizes) > 1 && std::get<1>(sizes) == 1;
+  });
+}
+
 inline bool hasStaticShapes(mlir::Operation *op) {
   auto isStatic = [](mlir::Type type) {
     auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(type);
@@ -78,6 +86,25 @@ struct LocalModel
   }
 };
 
+/// Of an op that may pick one position of a dim.
+template <typename OpT, auto kLocal, auto kPickingRule>
+struct PickingModel : LocalComputeOpInterface::ExternalModel<
+                          PickingModel<OpT, kLocal, kPickingRule>, OpT> {
+  bool mayCut(mlir::Operation *, const FactorRule &rule, int32_t factor) const {
+    return rule.factors[factor].kind != FactorKind::NeedReplication;
+  }
+  std::optional<FactorRule> getPickingRule(mlir::Operation *op) const {
+    if (!hasStaticShapes(op))
+      return std::nullopt;
+    return kPickingRule(llvm::cast<OpT>(op));
+  }
+  llvm::FailureOr<llvm::SmallVector<mlir::Value>>
+  computeLocally(mlir::Operation *op, mlir::OpBuilder &builder,
+                 mlir::ValueRange operands, LocalContext &context) const {
+    return kLocal(llvm::cast<OpT>(op), builder, operands, context);
+  }
+};
+
 template <typename OpT>
 struct ConstantModel
     : ConstantExpressionOpInterface::ExternalModel<ConstantModel<OpT>, OpT> {};
@@ -96,6 +123,12 @@ template <typename OpT> void attachClone(mlir::MLIRContext &context) {
 template <typename OpT, auto kLocal>
 void attachLocal(mlir::MLIRContext &context) {
   OpT::template attachInterface<LocalModel<OpT, kLocal>>(context);
+}
+
+template <typename OpT, auto kLocal, auto kPickingRule>
+void attachPicking(mlir::MLIRContext &context) {
+  OpT::template attachInterface<PickingModel<OpT, kLocal, kPickingRule>>(
+      context);
 }
 
 /// Of constants, the ops are constants.

@@ -6,7 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // A dim that the window has whole may be cut: the start is clamped to 0, in the
-// whole as in the part. Of the operand of dynamic_update_slice, other dims may
+// whole as in the part. So may a dim of which it has one position: the device
+// that has it takes it. Of the operand of dynamic_update_slice, other dims may
 // be cut too, while the update's are not: each device writes the part of the
 // window that lies in its part.
 //
@@ -43,12 +44,65 @@ static std::optional<FactorRule> dynamicSliceRule(DynamicSliceOp op) {
   return builder.build();
 }
 
+/// Of dims of which one position is taken, the operand's may be cut.
+static std::optional<FactorRule> pickingRule(DynamicSliceOp op) {
+  ArrayRef<int64_t> shape = shapeOf(op.getOperand());
+  if (!picksAny(shape, op.getSliceSizes()))
+    return std::nullopt;
+  int64_t rank = shape.size();
+  SmallVector<int64_t> ranks(op->getNumOperands(), 0);
+  ranks[0] = rank;
+  FactorRuleBuilder builder(ranks, {rank});
+  for (auto [dim, size, taken] : llvm::enumerate(shape, op.getSliceSizes())) {
+    SmallVector<int64_t> dims(ranks.size(), -1), none(dims);
+    dims[0] = dim;
+    if (taken == 1 && size > 1) {
+      builder.add(size, dims, {-1}, FactorKind::Indexed);
+      builder.add(1, none, {static_cast<int64_t>(dim)},
+                  FactorKind::NeedReplication);
+      continue;
+    }
+    builder.add(size, dims, {static_cast<int64_t>(dim)},
+                taken == size ? FactorKind::PassThrough
+                              : FactorKind::NeedReplication);
+  }
+  return builder.build();
+}
+
+/// The start in a dim that is cut, and of which one position is taken, becomes
+/// relative to this device's part; what it takes counts where it lies in that.
 static FailureOr<SmallVector<Value>>
 dynamicSliceLocally(DynamicSliceOp op, OpBuilder &builder, ValueRange operands,
                     LocalContext &context) {
-  SmallVector<Value> results = cloneLocally(op, builder, operands, context);
+  LocalMath math(builder, op.getLoc());
+  SmallVector<Value> local(operands);
+  ArrayRef<int64_t> shape = shapeOf(op.getOperand());
+  IntegerType type =
+      math.positionType(shape.empty() ? 1 : *llvm::max_element(shape),
+                        getElementTypeOrSelf(operands.back().getType()));
+  Value mask;
+  for (auto [dim, size] : llvm::enumerate(shape)) {
+    AxisList axes = axesOfDim(context, context.rule().operands[0], dim);
+    if (axes.empty() || op.getSliceSizes()[dim] == size)
+      continue;
+    Value &start = local[dim + 1];
+    int64_t part = shapeOf(operands[0])[dim];
+    start = math.clamp(math.positions(start, type), 0, size - 1);
+    start = math.subtract(start, math.shardStart(context, axes, part, type));
+    Value inside = math.inRange(start, 0, part);
+    mask = mask ? math.both(mask, inside) : inside;
+  }
+  if (mask)
+    for (Value &start : llvm::drop_begin(local))
+      start = math.positions(start, type);
+  SmallVector<Value> results = cloneLocally(op, builder, local, context);
   results[0].getDefiningOp<DynamicSliceOp>().setSliceSizes(shapeOf(results[0]));
-  return results;
+  if (!mask)
+    return results;
+  auto taken = cast<RankedTensorType>(results[0].getType());
+  mask = math.broadcast(mask, taken.clone(builder.getI1Type()));
+  return SmallVector<Value>{
+      math.select(mask, results[0], math.sumIdentity(taken))};
 }
 
 //===----------------------------------------------------------------------===//
@@ -193,6 +247,6 @@ void shardonnay::attachDynamicSliceModels(MLIRContext &context) {
   constexpr auto kForward = PropagationClass::PassThroughForward;
   attachRule<DynamicSliceOp, dynamicSliceRule, kForward>(context);
   attachRule<DynamicUpdateSliceOp, dynamicUpdateSliceRule, kForward>(context);
-  attachLocal<DynamicSliceOp, dynamicSliceLocally>(context);
+  attachPicking<DynamicSliceOp, dynamicSliceLocally, pickingRule>(context);
   attachLocal<DynamicUpdateSliceOp, dynamicUpdateSliceLocally>(context);
 }

@@ -50,6 +50,25 @@ static std::optional<FactorRule> sliceRule(SliceOp op) {
   return builder.build();
 }
 
+/// A stride has no meaning for one position.
+static std::optional<FactorRule> pickingRule(SliceOp op) {
+  ArrayRef<int64_t> from = shapeOf(op.getOperand());
+  ArrayRef<int64_t> to = shapeOf(op.getResult());
+  if (!picksAny(from, to))
+    return std::nullopt;
+  int64_t rank = from.size();
+  FactorRuleBuilder builder({rank}, {rank});
+  for (int64_t dim = 0; dim < rank; ++dim) {
+    if (to[dim] == 1 && from[dim] > 1) {
+      builder.add(from[dim], {dim}, {-1}, FactorKind::Indexed);
+      builder.add(1, {-1}, {dim}, FactorKind::NeedReplication);
+    } else {
+      builder.add(from[dim], {dim}, {dim}, windowedIf(from[dim] != to[dim]));
+    }
+  }
+  return builder.build();
+}
+
 /// Padding of -1 and 1 keeps the size, but moves every element.
 static bool padsDim(PadOp op, int64_t dim) {
   return op.getEdgePaddingLow()[dim] != 0 ||
@@ -126,7 +145,26 @@ static Value fetch(Operation *op, OpBuilder &builder, LocalContext &context,
       fill);
 }
 
-/// A dim that is kept whole may be cut: its limit is the local size.
+/// Of a dim that is cut into pieces of `part`, and of which one position is
+/// taken: whether this device has it. Null for other dims.
+static Value isOwnerOf(SliceOp op, LocalMath &math, OpBuilder &builder,
+                       LocalContext &context, int64_t dim, int64_t part) {
+  const FactorRule &rule = context.rule();
+  if (rule.factors[rule.operands[0].dims[dim].front()].kind !=
+      FactorKind::Indexed)
+    return nullptr;
+  AxisList axes = axesOfDim(context, rule.operands[0], dim);
+  if (axes.empty())
+    return nullptr;
+  Value index = context.deviceIndex(builder, op.getLoc(), axes);
+  int64_t owner = op.getStartIndices()[dim] / part;
+  return math.compare(
+      index, math.splat(cast<RankedTensorType>(index.getType()), owner),
+      ComparisonDirection::EQ);
+}
+
+/// A dim that is kept whole may be cut: its limit is the local size. Of one of
+/// which one position is taken, the device that has it takes it.
 static FailureOr<SmallVector<Value>> sliceLocally(SliceOp op,
                                                   OpBuilder &builder,
                                                   ValueRange operands,
@@ -142,14 +180,27 @@ static FailureOr<SmallVector<Value>> sliceLocally(SliceOp op,
     starts[dim] = 0;
     limits[dim] = span;
   }
-  for (auto [dim, size] : llvm::enumerate(shapeOf(op.getResult())))
+  LocalMath math(builder, op.getLoc());
+  Value mask;
+  for (auto [dim, size] : llvm::enumerate(shapeOf(op.getResult()))) {
+    int64_t part = shapeOf(operand)[dim];
     if (size == shapeOf(op.getOperand())[dim])
-      limits[dim] = shapeOf(operand)[dim];
+      limits[dim] = part;
+    else if (Value isOwner = isOwnerOf(op, math, builder, context, dim, part)) {
+      mask = mask ? math.both(mask, isOwner) : isOwner;
+      starts[dim] %= part;
+      limits[dim] = starts[dim] + 1;
+    }
+  }
   Value result = cloneLocally(op, builder, operand, context)[0];
   auto local = result.getDefiningOp<SliceOp>();
   local.setStartIndices(starts);
   local.setLimitIndices(limits);
-  return SmallVector<Value>{result};
+  if (!mask)
+    return SmallVector<Value>{result};
+  auto type = cast<RankedTensorType>(result.getType());
+  mask = math.broadcast(mask, type.clone(builder.getI1Type()));
+  return SmallVector<Value>{math.select(mask, result, math.sumIdentity(type))};
 }
 
 static FailureOr<SmallVector<Value>> reverseLocally(ReverseOp op,
@@ -269,7 +320,7 @@ void shardonnay::attachWindowModels(MLIRContext &context) {
   attachRule<ConcatenateOp, concatenateRule>(context);
 
   attachLocal<ReverseOp, reverseLocally>(context);
-  attachLocal<SliceOp, sliceLocally>(context);
+  attachPicking<SliceOp, sliceLocally, pickingRule>(context);
   attachLocal<PadOp, padLocally>(context);
   ConcatenateOp::attachInterface<ConcatenateModel>(context);
 
