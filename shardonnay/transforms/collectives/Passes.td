@@ -10,13 +10,21 @@
 
 include "mlir/Pass/PassBase.td"
 
+class DeviceModelOption {
+  Option option =
+      Option<"deviceModel", "device-model", "std::string", "\"cpu\"",
+             "What the devices can do: bytes, cpu, gpu-node, gpu-cluster, "
+             "tpu-torus, or the path of a JSON file (cost/DeviceModel.h)">;
+}
+def CollectivesDeviceModel : DeviceModelOption;
+
 def ReshardToCollectivesPass
     : Pass<"sdy-reshard-to-collectives", "mlir::func::FuncOp"> {
   let summary = "Writes every reshard as the cheapest chain of collectives";
   let description = [{
     The chain is planned by an exact search (plan/ReshardPlan.h) over slices,
-    all-to-alls, gathers and reductions; a reshard that changes nothing goes.
-    Types stay global.
+    all-to-alls, gathers and reductions; a reshard that changes nothing goes,
+    unless `keep-redundant-reshards`. Types stay global.
 
     Precondition: after the reshard stage. Postcondition: no `sdy.reshard`; its
     result is the last collective's, with the sharding it had.
@@ -32,10 +40,299 @@ def ReshardToCollectivesPass
   }];
   let dependentDialects = ["mlir::sdy::SdyDialect"];
   let options = [
-    Option<"deviceModel", "device-model", "std::string", "\"cpu\"",
-           "What the devices can do: bytes, cpu, gpu-node, gpu-cluster, "
-           "tpu-torus, or the path of a JSON file (cost/DeviceModel.h)">,
+    CollectivesDeviceModel.option,
+    Option<"keepRedundantReshards", "keep-redundant-reshards", "bool", "false",
+           "A reshard to the sharding that the value has stays">,
   ];
+}
+
+def FoldAllReducesPass : Pass<"sdy-fold-all-reduces", "mlir::func::FuncOp"> {
+  let summary = "Makes one collective of a reduction and what stands next to it";
+  let description = [{
+    Two collectives that feed one another, one of them an `all_reduce` or a
+    `reduce_scatter`, become what the planner finds between the same ends, if
+    that is cheaper, or as cheap and one: two all_reduces one, an all_reduce
+    that is sliced a reduce_scatter, a reduce_scatter that is gathered an
+    all_reduce.
+
+    Precondition and postcondition: those of the stage.
+
+    ```mlir
+    %1 = sdy.all_reduce {"x"} %0 out_sharding=<@mesh, [{}, {} ]>
+    %2 = sdy.all_slice [{"x"}, {} ] %1 out_sharding=<@mesh, [{"x"}, {} ]>
+    ```
+    becomes
+    ```mlir
+    %2 = sdy.reduce_scatter [{"x"}, {} ] %0 out_sharding=<@mesh, [{"x"}, {} ]>
+    ```
+  }];
+  let dependentDialects = ["mlir::sdy::SdyDialect"];
+  let options = [CollectivesDeviceModel.option];
+}
+
+def CancelGathersAndSlicesPass : Pass<"sdy-cancel-gathers-and-slices", "mlir::func::FuncOp"> {
+  let summary = "Gathers only what is not sliced off again";
+  let description = [{
+    A gather and a slice of its result become what the planner finds between
+    the same ends. Where others use the gathered value, the slice alone is
+    replaced, if it is then a slice of what was gathered, or nothing.
+
+    Precondition and postcondition: those of the stage.
+
+    ```mlir
+    %1 = sdy.all_gather [{"x"}, {} ] %0 out_sharding=<@mesh, [{}, {} ]>
+    %2 = sdy.all_slice [{}, {"x"} ] %1 out_sharding=<@mesh, [{}, {"x"} ]>
+    ```
+    becomes
+    ```mlir
+    %2 = sdy.all_to_all [{"x"}: 0->1] %0 out_sharding=<@mesh, [{}, {"x"} ]>
+    ```
+  }];
+  let dependentDialects = ["mlir::sdy::SdyDialect"];
+  let options = [CollectivesDeviceModel.option];
+}
+
+def MergeCollectivesPass : Pass<"sdy-merge-collectives", "mlir::func::FuncOp"> {
+  let summary = "Makes one collective over an axis tuple of two over its axes";
+  let description = [{
+    Two collectives that feed one another, other than a reduction or a gather
+    and its slice (those have passes of their own), become what the planner
+    finds between the same ends. One over both axes sends as much in fewer
+    steps.
+
+    Precondition and postcondition: those of the stage.
+
+    ```mlir
+    %1 = sdy.all_gather [{"y"}, {} ] %0 out_sharding=<@mesh, [{"x"}, {} ]>
+    %2 = sdy.all_gather [{"x"}, {} ] %1 out_sharding=<@mesh, [{}, {} ]>
+    ```
+    becomes
+    ```mlir
+    %2 = sdy.all_gather [{"x", "y"}, {} ] %0 out_sharding=<@mesh, [{}, {} ]>
+    ```
+  }];
+  let dependentDialects = ["mlir::sdy::SdyDialect"];
+  let options = [CollectivesDeviceModel.option];
+}
+
+def ShareCollectivesPass : Pass<"sdy-share-collectives", "mlir::func::FuncOp"> {
+  let summary = "Makes a value in another sharding from one that is there already";
+  let description = [{
+    Of the collectives that start from one value, a later one goes on from what
+    an earlier one made, where that is cheaper: equal ones become one, and a
+    gather takes up where another one, of fewer axes, ended.
+
+    Precondition and postcondition: those of the stage.
+
+    ```mlir
+    %1 = sdy.all_gather [{"y"}, {} ] %0 out_sharding=<@mesh, [{"x"}, {} ]>
+    %2 = sdy.all_gather [{"x", "y"}, {} ] %0 out_sharding=<@mesh, [{}, {} ]>
+    ```
+    becomes
+    ```mlir
+    %1 = sdy.all_gather [{"y"}, {} ] %0 out_sharding=<@mesh, [{"x"}, {} ]>
+    %2 = sdy.all_gather [{"x"}, {} ] %1 out_sharding=<@mesh, [{}, {} ]>
+    ```
+  }];
+  let dependentDialects = ["mlir::sdy::SdyDialect"];
+  let options = [CollectivesDeviceModel.option];
+}
+
+def ReassociateReductionsPass : Pass<"sdy-reassociate-reductions", "mlir::func::FuncOp"> {
+  let summary = "Settles the result of an op in the place of several operands";
+  let description = [{
+    An op that says it is linear (`isLinear`) in operands that are all settled
+    for it alone, by all_reduces or reduce_scatters, is computed on their parts,
+    where settling the result is cheaper.
+
+    Precondition and postcondition: those of the stage.
+
+    ```mlir
+    %2 = sdy.all_reduce {"x"} %0 out_sharding=<@mesh, [{} ]>
+    %3 = sdy.all_reduce {"x"} %1 out_sharding=<@mesh, [{} ]>
+    %4 = stablehlo.add %2, %3
+    ```
+    becomes
+    ```mlir
+    %2 = stablehlo.add %0, %1           // unreduced={"x"}
+    %4 = sdy.all_reduce {"x"} %2 out_sharding=<@mesh, [{} ]>
+    ```
+  }];
+  let dependentDialects = ["mlir::sdy::SdyDialect"];
+  let options = [CollectivesDeviceModel.option];
+}
+
+def MoveGathersPass : Pass<"sdy-move-gathers", "mlir::func::FuncOp"> {
+  let summary = "Gathers on that side of an op where there is less to gather";
+  let description = [{
+    Down, behind an op that can be computed on the pieces: where the gather of
+    its result is cheaper than those of its operands, or as cheap, as the op
+    then does less. Up, before an op that repeats or widens what it is given,
+    where that is cheaper, counting the memory that the op then touches.
+
+    Precondition and postcondition: those of the stage.
+
+    ```mlir
+    %1 = sdy.all_gather [{"x"}, {} ] %0 out_sharding=<@mesh, [{}, {} ]>
+    %2 = stablehlo.convert %1 : (tensor<8x8xf32>) -> tensor<8x8xbf16>
+    ```
+    becomes
+    ```mlir
+    %1 = stablehlo.convert %0 : (tensor<8x8xf32>) -> tensor<8x8xbf16>
+    %2 = sdy.all_gather [{"x"}, {} ] %1 out_sharding=<@mesh, [{}, {} ]>
+    ```
+  }];
+  let dependentDialects = ["mlir::sdy::SdyDialect"];
+  let options = [CollectivesDeviceModel.option];
+}
+
+def MoveSlicesUpPass : Pass<"sdy-move-slices-up", "mlir::func::FuncOp"> {
+  let summary = "Slices what an op is given, not what it returns";
+  let description = [{
+    Where no operand has to be communicated for it. A slice of a constant is a
+    constant.
+
+    Precondition and postcondition: those of the stage.
+
+    ```mlir
+    %1 = stablehlo.tanh %0
+    %2 = sdy.all_slice [{"x"}, {} ] %1 out_sharding=<@mesh, [{"x"}, {} ]>
+    ```
+    becomes
+    ```mlir
+    %1 = sdy.all_slice [{"x"}, {} ] %0 out_sharding=<@mesh, [{"x"}, {} ]>
+    %2 = stablehlo.tanh %1
+    ```
+  }];
+  let dependentDialects = ["mlir::sdy::SdyDialect"];
+  let options = [CollectivesDeviceModel.option];
+}
+
+def HoistCollectivesPass : Pass<"sdy-hoist-collectives", "mlir::func::FuncOp"> {
+  let summary = "Communicates before a loop what no run of it changes";
+  let description = [{
+    A collective of a value from outside the loop, of one that the loop carries
+    unchanged, or of what is computed from such alone; not out of a loop that is
+    known to run once at most. What it makes lives as long as the loop.
+
+    Precondition and postcondition: those of the stage.
+
+    ```mlir
+    %1 = stablehlo.while(%w = %0, ...) ... do {
+      %2 = sdy.all_gather [{"x"}, {} ] %w out_sharding=<@mesh, [{}, {} ]>
+    ```
+    becomes
+    ```mlir
+    %2 = sdy.all_gather [{"x"}, {} ] %0 out_sharding=<@mesh, [{}, {} ]>
+    %1 = stablehlo.while(%w = %0, ...) ... do {
+    ```
+  }];
+  let dependentDialects = ["mlir::sdy::SdyDialect"];
+  let options = [CollectivesDeviceModel.option];
+}
+
+def AccumulateInLoopsPass : Pass<"sdy-accumulate-in-loops", "mlir::func::FuncOp"> {
+  let summary = "Settles a sum over the runs of a loop behind it, once";
+  let description = [{
+    A value that a loop carries from zeros, and to which every run adds one that
+    it has settled for that, is carried in parts: the summand's reduction goes,
+    one of the result comes. Its price is compared with that of all runs.
+
+    Precondition and postcondition: those of the stage.
+
+    ```mlir
+    %1 = stablehlo.while(%sum = %zeros, ...) ... do {
+      %3 = sdy.all_reduce {"x"} %2 out_sharding=<@mesh, [{} ]>
+      %4 = stablehlo.add %sum, %3
+    ```
+    becomes
+    ```mlir
+    %1 = stablehlo.while(%sum = %zeros, ...) ... do {   // unreduced={"x"}
+      %4 = stablehlo.add %sum, %2
+    ...
+    %5 = sdy.all_reduce {"x"} %1 out_sharding=<@mesh, [{} ]>
+    ```
+  }];
+  let dependentDialects = ["mlir::sdy::SdyDialect"];
+  let options = [CollectivesDeviceModel.option];
+}
+
+def BroadcastOwnerSlicesPass : Pass<"sdy-broadcast-owner-slices", "mlir::func::FuncOp"> {
+  let summary = "Sends one position of a cut dim from the device that has it";
+  let description = [{
+    The result of an op that picks one position of a cut dim
+    (`LocalComputeOpInterface::getPickingRule`), and that is gathered, is instead
+    the sum of what the owner has and of zeros, where that is cheaper.
+
+    Precondition and postcondition: those of the stage.
+
+    ```mlir
+    %1 = stablehlo.slice %0 [3:4, 0:8]  // [{"x"}, {} ] of 8 rows
+    %2 = sdy.all_gather [{"x"}, {} ] %1 out_sharding=<@mesh, [{}, {} ]>
+    ```
+    becomes
+    ```mlir
+    %1 = stablehlo.slice %0 [3:4, 0:8]  // [{}, {} ], unreduced={"x"}
+    %2 = sdy.all_reduce {"x"} %1 out_sharding=<@mesh, [{}, {} ]>
+    ```
+  }];
+  let dependentDialects = ["mlir::sdy::SdyDialect"];
+  let options = [CollectivesDeviceModel.option];
+}
+
+def SplitAllReducesPass : Pass<"sdy-split-all-reduces", "mlir::func::FuncOp"> {
+  let summary = "Reduces along fast axes first";
+  let description = [{
+    An all_reduce along axes of different speed becomes a reduce_scatter along
+    a fast one, an all_reduce of the pieces along the slow ones and a gather,
+    where the device model says that this is cheaper.
+
+    Precondition and postcondition: those of the stage.
+
+    ```mlir
+    %1 = sdy.all_reduce {"node", "gpu"} %0 out_sharding=<@mesh, [{} ]>
+    ```
+    becomes
+    ```mlir
+    %1 = sdy.reduce_scatter [{"gpu"} ] %0 out_sharding=<@mesh, [{"gpu"} ], unreduced={"node"}>
+    %2 = sdy.all_reduce {"node"} %1 out_sharding=<@mesh, [{"gpu"} ]>
+    %3 = sdy.all_gather [{"gpu"} ] %2 out_sharding=<@mesh, [{} ]>
+    ```
+  }];
+  let dependentDialects = ["mlir::sdy::SdyDialect"];
+  let options = [CollectivesDeviceModel.option];
+}
+
+def OptimizeCollectivesPass
+    : Pass<"sdy-optimize-collectives", "mlir::func::FuncOp"> {
+  let summary = "Runs the passes above until none finds anything";
+  let description = [{
+    In rounds, at most `max-rounds`; sdy-split-all-reduces follows, once. No
+    round makes the program's price (sdy-price-collectives) higher.
+
+    Precondition and postcondition: those of the stage.
+  }];
+  let dependentDialects = ["mlir::sdy::SdyDialect"];
+  let options = [
+    CollectivesDeviceModel.option,
+    Option<"maxRounds", "max-rounds", "unsigned", "4",
+           "How often all passes run">,
+  ];
+}
+
+def PriceCollectivesPass
+    : Pass<"sdy-price-collectives", "mlir::func::FuncOp"> {
+  let summary = "Says what the collectives of a function cost";
+  let description = [{
+    A remark at the function, on how many communicate, how much a device sends
+    and how long that takes by the device model. A loop counts as often as it
+    runs, or 8 times where that is not known.
+
+    ```
+    remark: 3 collectives, 1344 bytes, 12.3 us
+    ```
+  }];
+  let options = [CollectivesDeviceModel.option];
 }
 
 #endif // SHARDONNAY_TRANSFORMS_COLLECTIVES_PASSES_TD

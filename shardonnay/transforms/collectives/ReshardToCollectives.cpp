@@ -9,8 +9,7 @@
 //   1. `findMesh`: the mesh that source and target are both on.
 //   2. `readProblem`: the layouts before and after, on sizes that both divide.
 //   3. ReshardPlanner: the steps between them.
-//   4. `writeSource`: a collective's operand has a sharding on the mesh.
-//   5. `emit`: each step as a collective, the last one with the reshard's
+//   4. `buildPlan`: each step as a collective, the last one with the reshard's
 //      sharding.
 //
 //===----------------------------------------------------------------------===//
@@ -18,7 +17,7 @@
 #include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/explain/DeviceModelOption.h"
-#include "shardonnay/plan/ReshardPlan.h"
+#include "shardonnay/transforms/collectives/CollectivePlanner.h"
 #include "shardonnay/transforms/collectives/Passes.h"
 
 using namespace mlir;
@@ -32,10 +31,11 @@ namespace {
 
 class ReshardLowering {
 public:
-  ReshardLowering(sdy::ReshardOp op, const DeviceModel &model,
-                  ReshardPlanner &planner)
-      : op(op), model(model), planner(planner), builder(op),
-        source(sdy::getSharding(op.getInput())), target(op.getSharding()) {}
+  ReshardLowering(sdy::ReshardOp op, bool keepRedundant,
+                  const DeviceModel &model, ReshardPlanner &planner)
+      : op(op), keepRedundant(keepRedundant), model(model), planner(planner),
+        builder(op), source(sdy::getSharding(op.getInput())),
+        target(op.getSharding()) {}
 
   LogicalResult run();
 
@@ -44,22 +44,9 @@ private:
   FailureOr<ReshardProblem> readProblem();
   /// The layout of the tensor under `sharding`.
   FailureOr<Layout> readLayout(sdy::TensorShardingAttr sharding);
-  void writeSource();
-  Value emit(Value input, const Step &step);
-
-  sdy::AxisRefListAttr write(const AxisList &axes) {
-    return sdy::AxisRefListAttr::get(op.getContext(),
-                                     sdy::fromAxisList(axes, mesh));
-  }
-  /// `axes` in the place of `dim`.
-  sdy::ListOfAxisRefListsAttr writeAt(int64_t dim, const AxisList &axes) {
-    SmallVector<sdy::AxisRefListAttr> dims(op.getType().getRank(),
-                                           write(AxisList()));
-    dims[dim] = write(axes);
-    return sdy::ListOfAxisRefListsAttr::get(op.getContext(), dims);
-  }
 
   sdy::ReshardOp op;
+  bool keepRedundant;
   const DeviceModel &model;
   ReshardPlanner &planner;
   OpBuilder builder;
@@ -75,6 +62,8 @@ LogicalResult ReshardLowering::run() {
   if (failed(findMesh()))
     return failure();
   Value value = op.getInput();
+  if (!mesh && keepRedundant)
+    return success();
   if (mesh) {
     FailureOr<ReshardProblem> problem = readProblem();
     if (failed(problem))
@@ -84,13 +73,10 @@ LogicalResult ReshardLowering::run() {
     if (!plan)
       return op->emitOpError() << "has no chain of collectives from " << source
                                << " to " << target << ": " << error;
-    if (!plan->steps.empty())
-      writeSource();
-    for (const Step &step : plan->steps) {
-      value = emit(value, step);
-      if (Attribute cause = op->getAttr(sdy::kCauseAttr))
-        value.getDefiningOp()->setAttr(sdy::kCauseAttr, cause);
-    }
+    if (plan->steps.empty() && keepRedundant)
+      return success();
+    value = buildPlan(builder, op.getLoc(), value, *plan, {mesh, meshOrRef},
+                      op->getAttr(sdy::kCauseAttr));
   }
   op.replaceAllUsesWith(value);
   op.erase();
@@ -137,47 +123,6 @@ ReshardLowering::readLayout(sdy::TensorShardingAttr sharding) {
   return Layout::get(sdy::toSharding(sharding, mesh), type.getShape());
 }
 
-void ReshardLowering::writeSource() {
-  // What has none, or one on the empty mesh, is replicated.
-  if (!source || sdy::getMesh(op, source) != mesh)
-    sdy::setSharding(op.getInput(),
-                     sdy::TensorShardingAttr::getFullyClosed(
-                         op.getContext(), op.getType().getRank(), meshOrRef));
-}
-
-Value ReshardLowering::emit(Value input, const Step &step) {
-  Location loc = op.getLoc();
-  Type type = op.getType();
-  sdy::TensorShardingAttr after =
-      sdy::fromSharding(step.after.toSharding(), meshOrRef, mesh);
-  switch (step.kind) {
-  case StepKind::Slice:
-    return sdy::AllSliceOp::create(builder, loc, type, input,
-                                   writeAt(step.dim, step.axes), after);
-  case StepKind::Permute:
-    return sdy::CollectivePermuteOp::create(builder, loc, type, input, after);
-  case StepKind::AllGather:
-    return sdy::AllGatherOp::create(builder, loc, type, input,
-                                    writeAt(step.dim, step.axes), after);
-  case StepKind::AllToAll: {
-    auto move = sdy::AllToAllParamAttr::get(op.getContext(),
-                                            sdy::fromAxisList(step.axes, mesh),
-                                            step.dim, step.targetDim);
-    return sdy::AllToAllOp::create(
-        builder, loc, type, input,
-        sdy::AllToAllParamListAttr::get(op.getContext(), move), after);
-  }
-  case StepKind::ReduceScatter:
-    return sdy::ReduceScatterOp::create(builder, loc, type, input,
-                                        writeAt(step.dim, step.axes), after,
-                                        step.reduction);
-  case StepKind::AllReduce:
-    return sdy::AllReduceOp::create(builder, loc, type, input, write(step.axes),
-                                    after, step.reduction);
-  }
-  llvm_unreachable("all kinds are handled");
-}
-
 struct ReshardToCollectivesPass
     : impl::ReshardToCollectivesPassBase<ReshardToCollectivesPass> {
   using ReshardToCollectivesPassBase::ReshardToCollectivesPassBase;
@@ -190,7 +135,8 @@ struct ReshardToCollectivesPass
     ReshardPlanner planner;
     bool ok = true;
     getOperation().walk([&](sdy::ReshardOp op) {
-      ok &= succeeded(ReshardLowering(op, *model, planner).run());
+      ok &= succeeded(
+          ReshardLowering(op, keepRedundantReshards, *model, planner).run());
     });
     if (!ok)
       signalPassFailure();

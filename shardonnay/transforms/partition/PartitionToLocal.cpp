@@ -262,14 +262,27 @@ FunctionPartitioner::localizeCollective(Operation *op) {
   return SmallVector<Value>{*value};
 }
 
+static bool isZeroSplat(DenseElementsAttr elements) {
+  if (!elements.isSplat())
+    return false;
+  if (isa<FloatType>(elements.getElementType()))
+    return elements.getSplatValue<APFloat>().isZero();
+  return isa<IntegerType>(elements.getElementType()) &&
+         elements.getSplatValue<APInt>().isZero();
+}
+
 FunctionPartitioner::Locals
 FunctionPartitioner::localizeConstant(sdy::ConstantOp op) {
   FailureOr<Placement> placement = placer.place(op.getResult());
   if (failed(placement))
     return failure();
-  if (!placement->layout.partial.empty())
-    return op.emitError("a constant can't be unreduced; expected a reshard");
   auto elements = dyn_cast<DenseElementsAttr>(op.getValue());
+  // Zeros are a sum of zeros; no other constant is a sum of itself.
+  if (!placement->layout.partial.empty() &&
+      !(placement->layout.kind == ReductionKind::Sum && elements &&
+        isZeroSplat(elements)))
+    return op.emitError("a constant other than zeros can't be unreduced; "
+                        "expected a reshard");
   if (elements && elements.isSplat()) {
     auto type = cast<ShapedType>(placement->localType);
     Value local = sdy::ConstantOp::create(builder, op.getLoc(), type,

@@ -144,3 +144,13 @@ func.func @no_neutral_element(
       sdy.sharding_rule = #sdy.op_sharding_rule<([i])->([]) {i=10} reduction={i}>} : (tensor<10x!quant.uniform<i8:f32, 0.5>>) -> tensor<!quant.uniform<i8:f32, 0.5>>
   return
 }
+
+// -----
+
+sdy.mesh @mesh = <["x"=2]>
+
+func.func @constant_in_parts() -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}], unreduced={"x"}>}) {
+  // expected-error @+1 {{a constant other than zeros can't be unreduced; expected a reshard}}
+  %0 = sdy.constant {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}], unreduced={"x"}>]>} dense<1.0> : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}

@@ -1,0 +1,118 @@
+//===- BroadcastOwnerSlices.cpp
+//--------------------------------------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardonnay/dialect/sdy/Conversion.h"
+#include "shardonnay/dialect/sdy/ShardingAccess.h"
+#include "shardonnay/explain/DeviceModelOption.h"
+#include "shardonnay/interfaces/LocalCompute.h"
+#include "shardonnay/plan/FactorAssignment.h"
+#include "shardonnay/transforms/collectives/CollectiveChain.h"
+#include "shardonnay/transforms/collectives/Optimizations.h"
+#include "shardonnay/transforms/collectives/Passes.h"
+
+using namespace mlir;
+
+namespace shardonnay {
+
+#define GEN_PASS_DEF_BROADCASTOWNERSLICESPASS
+#include "shardonnay/transforms/collectives/Passes.h.inc"
+
+/// The gather that needs all that `op`'s result is cut by in a dim of which the
+/// op picks one position; null if there is none.
+static sdy::AllGatherOp getGather(Operation *op) {
+  if (op->getNumResults() != 1 || !op->hasOneUse())
+    return nullptr;
+  auto gather = dyn_cast<sdy::AllGatherOp>(*op->user_begin());
+  return gather && getPlannedCollective(gather.getResult()) ? gather : nullptr;
+}
+
+/// How the result comes out where every factor is cut as the operands have it;
+/// nothing if they do not agree.
+static std::optional<TensorSharding>
+resultOfPicking(Operation *op, const FactorRule &rule, sdy::MeshAttr mesh) {
+  FactorAssignment assignment(rule.factors.size());
+  for (auto [operand, mapping] :
+       llvm::zip_equal(op->getOperands(), rule.operands)) {
+    if (mapping.dims.empty())
+      continue;
+    TensorSharding sharding = readSharding(operand, mesh);
+    if (!sharding.unreduced.empty())
+      return std::nullopt;
+    TensorProjection row = project(sharding, mapping, rule.factors);
+    for (auto [axes, cell] : llvm::zip_equal(assignment, row.factors)) {
+      if (!cell.overflow.empty())
+        return std::nullopt;
+      if (!cell.axes.empty())
+        axes = cell.axes;
+    }
+  }
+  if (!isLawful(assignment, rule))
+    return std::nullopt;
+  for (auto [factor, axes] : llvm::zip_equal(rule.factors, assignment))
+    if (factor.kind == FactorKind::Windowed && !axes.empty())
+      return std::nullopt;
+  return shardingUnder(assignment, rule, rule.operands.size());
+}
+
+static bool broadcastOwner(Operation *op, CollectivePlanner &planner) {
+  auto local = dyn_cast<LocalComputeOpInterface>(op);
+  sdy::AllGatherOp gather = local ? getGather(op) : nullptr;
+  std::optional<FactorRule> rule =
+      gather ? local.getPickingRule() : std::nullopt;
+  if (!rule)
+    return false;
+  NamedMesh mesh = getNamedMesh(gather);
+  std::optional<TensorSharding> result = resultOfPicking(op, *rule, mesh.mesh);
+  // As it is now, its windows are fetched and then gathered.
+  if (!result || result->unreduced.empty())
+    return false;
+  const ReshardPlan *plan =
+      planner.plan(gather.getType(), *result,
+                   readSharding(gather.getResult(), mesh.mesh), mesh.mesh);
+  if (!plan || plan->price >= planner.price(gather))
+    return false;
+  OpBuilder builder(gather);
+  sdy::setSharding(op->getResult(0),
+                   sdy::fromSharding(*result, mesh.meshOrRef, mesh.mesh));
+  gather.replaceAllUsesWith(buildPlan(builder, gather.getLoc(),
+                                      op->getResult(0), *plan, mesh,
+                                      getCause(gather)));
+  gather.erase();
+  return true;
+}
+
+bool broadcastOwnerSlices(func::FuncOp func, CollectivePlanner &planner) {
+  SmallVector<Operation *> ops;
+  func.walk([&](Operation *op) {
+    if (isa<LocalComputeOpInterface>(op) && getGather(op))
+      ops.push_back(op);
+  });
+  bool changed = false;
+  for (Operation *op : ops)
+    changed |= broadcastOwner(op, planner);
+  return changed;
+}
+
+namespace {
+struct BroadcastOwnerSlicesPass
+    : impl::BroadcastOwnerSlicesPassBase<BroadcastOwnerSlicesPass> {
+  using BroadcastOwnerSlicesPassBase::BroadcastOwnerSlicesPassBase;
+
+  LogicalResult initialize(MLIRContext *context) override {
+    return loadDeviceModel(deviceModel, context, model);
+  }
+  void runOnOperation() override {
+    CollectivePlanner planner(*model);
+    broadcastOwnerSlices(getOperation(), planner);
+  }
+
+  std::shared_ptr<const DeviceModel> model;
+};
+} // namespace
+
+} // namespace shardonnay

@@ -1,0 +1,269 @@
+//===- CollectivePlanner.cpp ----------------------------------------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardonnay/transforms/collectives/CollectivePlanner.h"
+
+#include "shardonnay/dialect/sdy/Conversion.h"
+#include "shardonnay/dialect/sdy/ShardingAccess.h"
+#include "shardonnay/dialect/sdy/TripCount.h"
+#include "shardonnay/explain/DeviceModelOption.h"
+#include "shardonnay/interfaces/DataFlowEdge.h"
+#include "shardonnay/plan/LocalPiece.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace shardonnay {
+
+TensorSharding readSharding(Value value, sdy::MeshAttr mesh) {
+  TensorSharding closed = TensorSharding::fullyClosed(
+      cast<RankedTensorType>(value.getType()).getRank());
+  sdy::TensorShardingAttr attr = sdy::getSharding(value);
+  if (!attr || attr.isReplicated())
+    return closed;
+  TensorSharding sharding = sdy::toSharding(attr, mesh);
+  for (auto [to, from] : llvm::zip_equal(closed.dims, sharding.dims))
+    to.axes = from.axes;
+  closed.unreduced = sharding.unreduced;
+  closed.kind = sharding.kind;
+  return closed;
+}
+
+static int64_t bytesOfElement(RankedTensorType type) {
+  return pieceBytes(type.clone(ArrayRef<int64_t>{}),
+                    TensorSharding::fullyClosed(0));
+}
+
+int64_t pieceBytes(RankedTensorType type, const TensorSharding &sharding) {
+  Type element = type.getElementType();
+  int64_t bits = 64;
+  if (auto complex = dyn_cast<ComplexType>(element))
+    bits = 2 * complex.getElementType().getIntOrFloatBitWidth();
+  else if (element.isIntOrFloat())
+    bits = element.getIntOrFloatBitWidth();
+  int64_t elements = 1;
+  for (auto [size, dim] : llvm::zip_equal(type.getShape(), sharding.dims))
+    elements *= llvm::divideCeil(size, dim.axes.numShards());
+  return llvm::divideCeil(elements * bits, 8);
+}
+
+NamedMesh getNamedMesh(Operation *collective) {
+  sdy::TensorShardingAttr sharding = sdy::getSharding(collective->getResult(0));
+  return {sdy::getMesh(collective, sharding), sharding.getMeshOrRef()};
+}
+
+Operation *getPlannedCollective(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (!isa_and_present<sdy::AllGatherOp, sdy::AllSliceOp, sdy::AllToAllOp,
+                       sdy::CollectivePermuteOp, sdy::AllReduceOp,
+                       sdy::ReduceScatterOp>(op))
+    return nullptr;
+  NamedMesh named = getNamedMesh(op);
+  if (!named.mesh || named.mesh.isMaximal() ||
+      !cast<RankedTensorType>(value.getType()).hasStaticShape())
+    return nullptr;
+  sdy::TensorShardingAttr in = sdy::getSharding(op->getOperand(0));
+  if (in && !in.isReplicated() && sdy::getMesh(op, in) != named.mesh)
+    return nullptr;
+  AxisList settled;
+  if (auto reduce = dyn_cast<sdy::AllReduceOp>(op))
+    settled = toAxisList(reduce.getReductionAxes().getValue(), named.mesh);
+  if (auto scatter = dyn_cast<sdy::ReduceScatterOp>(op))
+    for (sdy::AxisRefListAttr list : scatter.getReduceScatterAxes().getValue())
+      settled.append(toAxisList(list.getValue(), named.mesh));
+  TensorSharding source = readSharding(op->getOperand(0), named.mesh);
+  bool isStated = llvm::all_of(
+      settled, [&](AxisRef axis) { return source.unreduced.covers(axis); });
+  return isStated ? op : nullptr;
+}
+
+int64_t countTrips(Operation *loop) {
+  sdy::Trips outside = sdy::getTrips(loop);
+  sdy::Trips inside = sdy::getTrips(&loop->getRegions().back().front().back());
+  if (!inside.known || outside.count == 0)
+    return kAssumedTrips;
+  return inside.count / outside.count;
+}
+
+double countRuns(Operation *op) {
+  double runs = 1;
+  for (Operation *parent = op->getParentOp(); parent;
+       parent = parent->getParentOp())
+    if (isLoop(parent))
+      runs *= countTrips(parent);
+  return runs;
+}
+
+const MeshCosts &CollectivePlanner::costs(sdy::MeshAttr mesh) {
+  std::unique_ptr<MeshCosts> &known = meshCosts[mesh];
+  if (!known)
+    known = std::make_unique<MeshCosts>(toMeshCosts(model, mesh));
+  return *known;
+}
+
+/// The collectives that `op` is to `partition`.
+static SmallVector<LocalCollective> playLocally(Operation *op) {
+  if (!isa<sdy::AllGatherOp, sdy::AllToAllOp, sdy::CollectivePermuteOp,
+           sdy::AllReduceOp, sdy::ReduceScatterOp>(op))
+    return {};
+  sdy::MeshAttr mesh = getNamedMesh(op).mesh;
+  auto dimsOf = [&](Value value) {
+    SmallVector<AxisList, 4> dims;
+    for (const DimSharding &dim : readSharding(value, mesh).dims)
+      dims.push_back(dim.axes);
+    return dims;
+  };
+  auto forEachDim = [&](sdy::ListOfAxisRefListsAttr lists, auto body) {
+    for (auto [dim, list] : llvm::enumerate(lists.getValue()))
+      if (!list.getValue().empty())
+        body(dim, sdy::toAxisList(list.getValue(), mesh));
+  };
+  auto type = cast<RankedTensorType>(op->getResult(0).getType());
+  Mesh algebra = sdy::toMesh(mesh);
+  LocalPiece piece(algebra, dimsOf(op->getOperand(0)), type.getShape(),
+                   bytesOfElement(type));
+  llvm::TypeSwitch<Operation *>(op)
+      .Case([&](sdy::AllGatherOp gather) {
+        forEachDim(gather.getGatheringAxes(),
+                   [&](int64_t dim, const AxisList &axes) {
+                     piece.gather(dim, axes);
+                   });
+      })
+      .Case([&](sdy::ReduceScatterOp scatter) {
+        forEachDim(scatter.getReduceScatterAxes(),
+                   [&](int64_t dim, const AxisList &axes) {
+                     piece.reduceScatter(dim, axes);
+                   });
+      })
+      .Case([&](sdy::AllToAllOp move) {
+        for (sdy::AllToAllParamAttr param : move.getParams().getValue())
+          piece.move(param.getSrcDim(), param.getTgtDim(),
+                     sdy::toAxisList(param.getAxes(), mesh));
+      })
+      .Case([&](sdy::CollectivePermuteOp) {
+        piece.permute(dimsOf(op->getResult(0)));
+      })
+      .Case([&](sdy::AllReduceOp reduce) {
+        piece.allReduce(
+            sdy::toAxisList(reduce.getReductionAxes().getValue(), mesh));
+      });
+  return SmallVector<LocalCollective>(piece.collectives());
+}
+
+Cost CollectivePlanner::cost(Operation *op) {
+  Cost sum;
+  for (const LocalCollective &collective : playLocally(op))
+    sum += collective.cost;
+  return sum;
+}
+
+double CollectivePlanner::price(Operation *op) {
+  double sum = 0;
+  for (const LocalCollective &collective : playLocally(op))
+    sum += collective.price(costs(getNamedMesh(op).mesh));
+  return sum;
+}
+
+const ReshardPlan *CollectivePlanner::plan(RankedTensorType type,
+                                           const TensorSharding &from,
+                                           const TensorSharding &to,
+                                           sdy::MeshAttr mesh) {
+  Layout source = Layout::get(from, type.getShape()),
+         target = Layout::get(to, type.getShape());
+  alignPadding(source, target);
+  std::string error;
+  return planner.plan(
+      {sdy::toMesh(mesh), source, target, bytesOfElement(type), costs(mesh)},
+      error);
+}
+
+namespace {
+
+/// Writes steps as collectives.
+class StepWriter {
+public:
+  StepWriter(OpBuilder &builder, Location loc, Type type, const NamedMesh &mesh)
+      : builder(builder), loc(loc), type(cast<RankedTensorType>(type)),
+        mesh(mesh) {}
+
+  Value write(Value input, const Step &step);
+
+private:
+  sdy::AxisRefListAttr write(const AxisList &axes) {
+    return sdy::AxisRefListAttr::get(builder.getContext(),
+                                     sdy::fromAxisList(axes, mesh.mesh));
+  }
+  /// `axes` in the place of `dim`.
+  sdy::ListOfAxisRefListsAttr writeAt(int64_t dim, const AxisList &axes) {
+    SmallVector<sdy::AxisRefListAttr> dims(type.getRank(), write(AxisList()));
+    dims[dim] = write(axes);
+    return sdy::ListOfAxisRefListsAttr::get(builder.getContext(), dims);
+  }
+
+  OpBuilder &builder;
+  Location loc;
+  RankedTensorType type;
+  const NamedMesh &mesh;
+};
+
+Value StepWriter::write(Value input, const Step &step) {
+  sdy::TensorShardingAttr after =
+      sdy::fromSharding(step.after.toSharding(), mesh.meshOrRef, mesh.mesh);
+  switch (step.kind) {
+  case StepKind::Slice:
+    return sdy::AllSliceOp::create(builder, loc, type, input,
+                                   writeAt(step.dim, step.axes), after);
+  case StepKind::Permute:
+    return sdy::CollectivePermuteOp::create(builder, loc, type, input, after);
+  case StepKind::AllGather:
+    return sdy::AllGatherOp::create(builder, loc, type, input,
+                                    writeAt(step.dim, step.axes), after);
+  case StepKind::AllToAll: {
+    auto move = sdy::AllToAllParamAttr::get(
+        builder.getContext(), sdy::fromAxisList(step.axes, mesh.mesh), step.dim,
+        step.targetDim);
+    return sdy::AllToAllOp::create(
+        builder, loc, type, input,
+        sdy::AllToAllParamListAttr::get(builder.getContext(), move), after);
+  }
+  case StepKind::ReduceScatter:
+    return sdy::ReduceScatterOp::create(builder, loc, type, input,
+                                        writeAt(step.dim, step.axes), after,
+                                        step.reduction);
+  case StepKind::AllReduce:
+    return sdy::AllReduceOp::create(builder, loc, type, input, write(step.axes),
+                                    after, step.reduction);
+  }
+  llvm_unreachable("all kinds are handled");
+}
+
+} // namespace
+
+Value buildPlan(OpBuilder &builder, Location loc, Value input,
+                const ReshardPlan &plan, const NamedMesh &mesh,
+                Attribute cause) {
+  sdy::TensorShardingAttr source = sdy::getSharding(input);
+  // What has none, or one on the empty mesh, is replicated; a collective's
+  // operand says so on the mesh.
+  Operation *at = builder.getInsertionBlock()->getParentOp();
+  if (!plan.steps.empty() && (!source || sdy::getMesh(at, source) != mesh.mesh))
+    sdy::setSharding(input,
+                     sdy::TensorShardingAttr::getFullyClosed(
+                         builder.getContext(),
+                         cast<RankedTensorType>(input.getType()).getRank(),
+                         mesh.meshOrRef));
+  StepWriter writer(builder, loc, input.getType(), mesh);
+  Value value = input;
+  for (const Step &step : plan.steps) {
+    value = writer.write(value, step);
+    if (cause)
+      value.getDefiningOp()->setAttr(sdy::kCauseAttr, cause);
+  }
+  return value;
+}
+
+} // namespace shardonnay

@@ -1,0 +1,85 @@
+//===- CollectivePlanner.h - prices and chains of collectives ---*- C++ -*-===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What all passes of this stage compare: the price of the collectives that are
+// there, and of the cheapest chain between two shardings of one tensor. Both
+// count by cost/Collective.h, collective by collective as `partition` writes
+// them (plan/LocalPiece.h): a gather along two dims is two gathers.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDONNAY_TRANSFORMS_COLLECTIVES_COLLECTIVEPLANNER_H
+#define SHARDONNAY_TRANSFORMS_COLLECTIVES_COLLECTIVEPLANNER_H
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "shardonnay/dialect/sdy/Ops.h"
+#include "shardonnay/plan/ReshardPlan.h"
+
+namespace shardonnay {
+
+/// A mesh and how shardings name it: by a symbol, or by itself.
+struct NamedMesh {
+  mlir::sdy::MeshAttr mesh;
+  mlir::Attribute meshOrRef;
+};
+
+/// How a value of the collectives stage lies: closed, and replicated where
+/// nothing is written. Requires a ranked tensor.
+TensorSharding readSharding(mlir::Value value, mlir::sdy::MeshAttr mesh);
+
+/// The operand of a collective, if `value` is the result of one that the
+/// planner could have written: on one mesh, and settling only what is stated to
+/// be partial. Null otherwise.
+mlir::Operation *getPlannedCollective(mlir::Value value);
+
+/// The mesh that a collective's result is on.
+NamedMesh getNamedMesh(mlir::Operation *collective);
+
+/// How often `op` runs in one run of the function: the product of the trip
+/// counts of the loops around it, kAssumedTrips for each that is not known.
+double countRuns(mlir::Operation *op);
+inline constexpr int64_t kAssumedTrips = 8;
+/// Of one loop.
+int64_t countTrips(mlir::Operation *loop);
+
+class CollectivePlanner {
+public:
+  explicit CollectivePlanner(const DeviceModel &model) : model(model) {}
+
+  /// What one run of `op` costs a device; nothing but the collectives costs.
+  Cost cost(mlir::Operation *op);
+  /// The same in byte times.
+  double price(mlir::Operation *op);
+  /// The cheapest chain; null if there is none.
+  const ReshardPlan *plan(mlir::RankedTensorType type,
+                          const TensorSharding &from, const TensorSharding &to,
+                          mlir::sdy::MeshAttr mesh);
+  /// Bytes that a device reads and writes, in byte times.
+  double memoryPrice(double bytes, mlir::sdy::MeshAttr mesh) {
+    return costs(mesh).computePrice(/*flops=*/0, bytes);
+  }
+  const MeshCosts &costs(mlir::sdy::MeshAttr mesh);
+  const DeviceModel &getModel() const { return model; }
+
+private:
+  const DeviceModel &model;
+  ReshardPlanner planner;
+  llvm::DenseMap<mlir::Attribute, std::unique_ptr<MeshCosts>> meshCosts;
+};
+
+/// Writes `plan` at `builder`, from `input` on; `cause` (may be null) says why.
+mlir::Value buildPlan(mlir::OpBuilder &builder, mlir::Location loc,
+                      mlir::Value input, const ReshardPlan &plan,
+                      const NamedMesh &mesh, mlir::Attribute cause);
+
+/// Bytes of `type` cut by `sharding`, on one device.
+int64_t pieceBytes(mlir::RankedTensorType type, const TensorSharding &sharding);
+
+} // namespace shardonnay
+
+#endif // SHARDONNAY_TRANSFORMS_COLLECTIVES_COLLECTIVEPLANNER_H

@@ -1,0 +1,47 @@
+//===- FoldAllReduces.cpp
+//--------------------------------------------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardonnay/explain/DeviceModelOption.h"
+#include "shardonnay/transforms/collectives/CollectiveChain.h"
+#include "shardonnay/transforms/collectives/Optimizations.h"
+#include "shardonnay/transforms/collectives/Passes.h"
+
+using namespace mlir;
+
+namespace shardonnay {
+
+#define GEN_PASS_DEF_FOLDALLREDUCESPASS
+#include "shardonnay/transforms/collectives/Passes.h.inc"
+
+static bool reduces(Operation *op) {
+  return isa<sdy::AllReduceOp, sdy::ReduceScatterOp>(op);
+}
+
+bool foldAllReduces(func::FuncOp func, CollectivePlanner &planner) {
+  return replanPairs(func, planner, [](Operation *inner, Operation *outer) {
+    return reduces(inner) || reduces(outer);
+  });
+}
+
+namespace {
+struct FoldAllReducesPass : impl::FoldAllReducesPassBase<FoldAllReducesPass> {
+  using FoldAllReducesPassBase::FoldAllReducesPassBase;
+
+  LogicalResult initialize(MLIRContext *context) override {
+    return loadDeviceModel(deviceModel, context, model);
+  }
+  void runOnOperation() override {
+    CollectivePlanner planner(*model);
+    foldAllReduces(getOperation(), planner);
+  }
+
+  std::shared_ptr<const DeviceModel> model;
+};
+} // namespace
+
+} // namespace shardonnay

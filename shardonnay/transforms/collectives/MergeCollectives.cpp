@@ -1,0 +1,49 @@
+//===- MergeCollectives.cpp
+//------------------------------------------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardonnay/explain/DeviceModelOption.h"
+#include "shardonnay/transforms/collectives/CollectiveChain.h"
+#include "shardonnay/transforms/collectives/Optimizations.h"
+#include "shardonnay/transforms/collectives/Passes.h"
+
+using namespace mlir;
+
+namespace shardonnay {
+
+#define GEN_PASS_DEF_MERGECOLLECTIVESPASS
+#include "shardonnay/transforms/collectives/Passes.h.inc"
+
+/// A reduction in a pair is FoldAllReduces' business, a gather that is sliced
+/// CancelGathersAndSlices'.
+bool mergeCollectives(func::FuncOp func, CollectivePlanner &planner) {
+  return replanPairs(func, planner, [](Operation *inner, Operation *outer) {
+    for (Operation *op : {inner, outer})
+      if (isa<sdy::AllReduceOp, sdy::ReduceScatterOp>(op))
+        return false;
+    return !isa<sdy::AllGatherOp>(inner) || !isa<sdy::AllSliceOp>(outer);
+  });
+}
+
+namespace {
+struct MergeCollectivesPass
+    : impl::MergeCollectivesPassBase<MergeCollectivesPass> {
+  using MergeCollectivesPassBase::MergeCollectivesPassBase;
+
+  LogicalResult initialize(MLIRContext *context) override {
+    return loadDeviceModel(deviceModel, context, model);
+  }
+  void runOnOperation() override {
+    CollectivePlanner planner(*model);
+    mergeCollectives(getOperation(), planner);
+  }
+
+  std::shared_ptr<const DeviceModel> model;
+};
+} // namespace
+
+} // namespace shardonnay

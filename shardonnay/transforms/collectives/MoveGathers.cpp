@@ -1,0 +1,118 @@
+//===- MoveGathers.cpp
+//-----------------------------------------------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardonnay/explain/DeviceModelOption.h"
+#include "shardonnay/interfaces/ShardingRule.h"
+#include "shardonnay/transforms/collectives/CollectiveChain.h"
+#include "shardonnay/transforms/collectives/OpRecut.h"
+#include "shardonnay/transforms/collectives/Optimizations.h"
+#include "shardonnay/transforms/collectives/Passes.h"
+
+using namespace mlir;
+
+namespace shardonnay {
+
+#define GEN_PASS_DEF_MOVEGATHERSPASS
+#include "shardonnay/transforms/collectives/Passes.h.inc"
+
+static bool isGather(Value value) {
+  return isa_and_present<sdy::AllGatherOp>(getPlannedCollective(value));
+}
+
+/// The gather that makes `value` for `user` alone; null if there is none.
+static Operation *getOwnGather(Value value, Operation *user) {
+  Operation *op = getOwnCollective(value, user);
+  return isa_and_present<sdy::AllGatherOp>(op) ? op : nullptr;
+}
+
+/// op(gather(x)) becomes gather(op(x)) where that is cheaper, or as cheap and
+/// less is computed.
+static bool moveDown(Operation *op, CollectivePlanner &planner) {
+  llvm::MapVector<unsigned, Value> sources;
+  SmallVector<Operation *> gathers;
+  double before = 0;
+  for (OpOperand &operand : op->getOpOperands())
+    if (Operation *gather = getOwnGather(operand.get(), op)) {
+      gathers.push_back(gather);
+      sources[operand.getOperandNumber()] = gather->getOperand(0);
+      before += planner.price(gather);
+    }
+  if (gathers.empty())
+    return false;
+  std::optional<OpRecut> recut =
+      OpRecut::get(op, getNamedMesh(gathers.front()));
+  if (!recut || !recut->replaceOperands(sources) || !recut->plan(planner))
+    return false;
+  double after = recut->operandPrice() + recut->resultPrice();
+  if (after > before ||
+      (after == before && recut->touchedAfter() >= recut->touchedBefore()))
+    return false;
+  recut->apply(getCause(gathers.front()));
+  for (Operation *gather : gathers)
+    eraseDeadChain(gather->getResult(0));
+  return true;
+}
+
+/// gather(op(x)) becomes op(gather(x)) where x is smaller: `op` widens or
+/// repeats it, and touching more memory is cheaper than sending it.
+static bool moveUp(Operation *gather, CollectivePlanner &planner) {
+  Value value = gather->getOperand(0);
+  Operation *op = value.getDefiningOp();
+  if (!op || !value.hasOneUse() || op->getBlock() != gather->getBlock())
+    return false;
+  NamedMesh mesh = getNamedMesh(gather);
+  auto rule = dyn_cast<ShardingRuleOpInterface>(op);
+  std::optional<OpRecut> recut = OpRecut::get(op, mesh);
+  if (!rule || rule.isContraction() || !recut ||
+      !recut->cutResult(readSharding(gather->getResult(0), mesh.mesh)) ||
+      !recut->plan(planner))
+    return false;
+  double more = recut->touchedAfter() - recut->touchedBefore();
+  if (recut->operandPrice() + planner.memoryPrice(more, mesh.mesh) >=
+      planner.price(gather))
+    return false;
+  recut->apply(getCause(gather), /*keepCut=*/true);
+  gather->getResult(0).replaceAllUsesWith(value);
+  gather->erase();
+  return true;
+}
+
+bool moveGathers(func::FuncOp func, CollectivePlanner &planner) {
+  SmallVector<Operation *> ops, gathers;
+  func.walk([&](Operation *op) {
+    if (isa<sdy::AllGatherOp>(op) && isGather(op->getResult(0)))
+      gathers.push_back(op);
+    else if (op->getNumResults() == 1)
+      ops.push_back(op);
+  });
+  bool changed = false;
+  // In program order, so that one gather may pass several ops.
+  for (Operation *gather : gathers)
+    changed |= moveUp(gather, planner);
+  for (Operation *op : ops)
+    changed |= moveDown(op, planner);
+  return changed;
+}
+
+namespace {
+struct MoveGathersPass : impl::MoveGathersPassBase<MoveGathersPass> {
+  using MoveGathersPassBase::MoveGathersPassBase;
+
+  LogicalResult initialize(MLIRContext *context) override {
+    return loadDeviceModel(deviceModel, context, model);
+  }
+  void runOnOperation() override {
+    CollectivePlanner planner(*model);
+    moveGathers(getOperation(), planner);
+  }
+
+  std::shared_ptr<const DeviceModel> model;
+};
+} // namespace
+
+} // namespace shardonnay

@@ -1,0 +1,82 @@
+//===- MoveSlicesUp.cpp
+//----------------------------------------------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardonnay/dialect/sdy/ShardingAccess.h"
+#include "shardonnay/explain/DeviceModelOption.h"
+#include "shardonnay/transforms/collectives/CollectiveChain.h"
+#include "shardonnay/transforms/collectives/OpRecut.h"
+#include "shardonnay/transforms/collectives/Optimizations.h"
+#include "shardonnay/transforms/collectives/Passes.h"
+
+using namespace mlir;
+
+namespace shardonnay {
+
+#define GEN_PASS_DEF_MOVESLICESUPPASS
+#include "shardonnay/transforms/collectives/Passes.h.inc"
+
+/// A constant that is sliced is a constant.
+static bool sliceConstant(sdy::ConstantOp constant, Operation *slice) {
+  OpBuilder builder(slice);
+  Operation *piece = builder.clone(*constant);
+  sdy::setSharding(piece->getResult(0), sdy::getSharding(slice->getResult(0)));
+  slice->replaceAllUsesWith(piece);
+  slice->erase();
+  return true;
+}
+
+/// slice(op(x)) becomes op(slice(x)).
+static bool moveUp(Operation *slice, CollectivePlanner &planner) {
+  Value value = slice->getOperand(0);
+  Operation *op = value.getDefiningOp();
+  if (auto constant = dyn_cast_if_present<sdy::ConstantOp>(op))
+    return sliceConstant(constant, slice);
+  if (!op || !value.hasOneUse() || op->getBlock() != slice->getBlock())
+    return false;
+  NamedMesh mesh = getNamedMesh(slice);
+  std::optional<OpRecut> recut = OpRecut::get(op, mesh);
+  if (!recut ||
+      !recut->cutResult(readSharding(slice->getResult(0), mesh.mesh)) ||
+      !recut->plan(planner) || recut->operandPrice() > 0)
+    return false;
+  recut->apply(getCause(slice), /*keepCut=*/true);
+  slice->getResult(0).replaceAllUsesWith(value);
+  slice->erase();
+  return true;
+}
+
+bool moveSlicesUp(func::FuncOp func, CollectivePlanner &planner) {
+  SmallVector<Operation *> slices;
+  func.walk([&](sdy::AllSliceOp slice) {
+    if (getPlannedCollective(slice.getResult()))
+      slices.push_back(slice);
+  });
+  bool changed = false;
+  // The last first: one may stop at what another one passes.
+  for (Operation *slice : llvm::reverse(slices))
+    changed |= moveUp(slice, planner);
+  return changed;
+}
+
+namespace {
+struct MoveSlicesUpPass : impl::MoveSlicesUpPassBase<MoveSlicesUpPass> {
+  using MoveSlicesUpPassBase::MoveSlicesUpPassBase;
+
+  LogicalResult initialize(MLIRContext *context) override {
+    return loadDeviceModel(deviceModel, context, model);
+  }
+  void runOnOperation() override {
+    CollectivePlanner planner(*model);
+    moveSlicesUp(getOperation(), planner);
+  }
+
+  std::shared_ptr<const DeviceModel> model;
+};
+} // namespace
+
+} // namespace shardonnay

@@ -1,0 +1,260 @@
+//===- OpRecut.cpp --------------------------------------------------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardonnay/transforms/collectives/OpRecut.h"
+
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "shardonnay/dialect/sdy/Conversion.h"
+#include "shardonnay/dialect/sdy/RuleAccess.h"
+#include "shardonnay/dialect/sdy/ShardingAccess.h"
+#include "shardonnay/interfaces/DataFlowEdge.h"
+#include "shardonnay/interfaces/ShardingRule.h"
+
+using namespace mlir;
+
+namespace shardonnay {
+
+static bool isStaticTensor(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  return type && type.hasStaticShape();
+}
+
+static bool isOnMesh(Value value, Operation *op, sdy::MeshAttr mesh) {
+  sdy::TensorShardingAttr sharding = sdy::getSharding(value);
+  return !sharding || sharding.isReplicated() ||
+         sdy::getMesh(op, sharding) == mesh;
+}
+
+std::optional<OpRecut> OpRecut::get(Operation *op, const NamedMesh &mesh) {
+  if (op->getNumResults() != 1 || op->getNumOperands() == 0 || !isPure(op) ||
+      isa_and_present<sdy::SdyDialect>(op->getDialect()) ||
+      isa<ShardableDataFlowOpInterface>(op) ||
+      isa<ShardingRuleOpInterface>(op->getParentOp()))
+    return std::nullopt;
+  SmallVector<Value> tensors(op->getOperands());
+  tensors.push_back(op->getResult(0));
+  SmallVector<SmallVector<int64_t>> shapes;
+  for (Value value : tensors) {
+    if (!isStaticTensor(value) || !isOnMesh(value, op, mesh.mesh))
+      return std::nullopt;
+    shapes.emplace_back(cast<RankedTensorType>(value.getType()).getShape());
+  }
+  std::optional<FactorRule> rule = sdy::getComputationRule(op);
+  std::string error;
+  if (!rule || !rule->verify(shapes, error))
+    return std::nullopt;
+  return OpRecut(op, std::move(*rule), mesh);
+}
+
+OpRecut::OpRecut(Operation *op, FactorRule rule, const NamedMesh &mesh)
+    : op(op), rule(std::move(rule)), mesh(mesh), values(op->getOperands()) {
+  for (Value value : values)
+    present.push_back(readSharding(value, mesh.mesh));
+  SmallVector<Value> tensors(values);
+  tensors.push_back(op->getResult(0));
+  before.resize(this->rule.factors.size());
+  for (auto [i, value] : llvm::enumerate(tensors)) {
+    const TensorMapping &mapping = this->rule.tensor(i);
+    if (mapping.dims.empty())
+      continue;
+    TensorProjection row =
+        project(readSharding(value, mesh.mesh), mapping, this->rule.factors);
+    for (auto [axes, cell] : llvm::zip_equal(before, row.factors))
+      if (!cell.axes.empty())
+        axes = cell.axes;
+  }
+}
+
+/// What cuts each factor: as the replaced operands have it, and as the others
+/// where these have nothing. Nothing where two disagree on more than that one
+/// goes further.
+std::optional<FactorAssignment>
+OpRecut::assignmentOf(llvm::ArrayRef<bool> replaced) {
+  FactorAssignment assignment(rule.factors.size());
+  for (bool ofReplaced : {true, false})
+    for (auto [i, mapping] : llvm::enumerate(rule.operands)) {
+      if (replaced[i] != ofReplaced || mapping.dims.empty())
+        continue;
+      TensorProjection row = project(present[i], mapping, rule.factors);
+      for (auto [factor, cell] : llvm::enumerate(row.factors)) {
+        AxisList &axes = assignment[factor];
+        if (!cell.overflow.empty())
+          return std::nullopt;
+        if (!cell.present || cell.axes.isPrefixOf(axes))
+          continue;
+        if (!axes.isPrefixOf(cell.axes))
+          return std::nullopt;
+        axes = cell.axes;
+      }
+    }
+  return assignment;
+}
+
+/// Takes over how operands and result lie under `assignment`, without what is
+/// partial in the operands.
+bool OpRecut::settle(const FactorAssignment &assignment) {
+  if (!isLawful(assignment, rule))
+    return false;
+  for (auto [factor, now, then] :
+       llvm::zip_equal(rule.factors, assignment, before))
+    if ((factor.kind == FactorKind::Windowed ||
+         factor.kind == FactorKind::Indexed) &&
+        now != then)
+      return false;
+  needed.clear();
+  for (auto [i, mapping] : llvm::enumerate(rule.operands)) {
+    needed.push_back(
+        mapping.dims.empty()
+            ? TensorSharding::fullyClosed(
+                  cast<RankedTensorType>(values[i].getType()).getRank())
+            : shardingUnder(assignment, rule, i));
+    if (!needed.back().unreduced.empty())
+      return false;
+  }
+  result = shardingUnder(assignment, rule, rule.operands.size());
+  return true;
+}
+
+/// Operands that are partial make a partial result, if the op is linear in
+/// them.
+bool OpRecut::addPartial() {
+  llvm::SmallBitVector partial(values.size());
+  for (unsigned i = 0; i < values.size(); ++i)
+    if (!present[i].unreduced.empty())
+      partial.set(i);
+  if (partial.none())
+    return true;
+  const TensorSharding &first = present[partial.find_first()];
+  auto ruleOp = dyn_cast<ShardingRuleOpInterface>(op);
+  if (!ruleOp || !ruleOp.isLinear(first.kind, partial) ||
+      (!result.unreduced.empty() && result.kind != first.kind))
+    return false;
+  for (unsigned i : partial.set_bits()) {
+    if (present[i].unreduced != first.unreduced ||
+        present[i].kind != first.kind)
+      return false;
+    needed[i].unreduced = first.unreduced;
+    needed[i].kind = first.kind;
+  }
+  for (const TensorSharding &sharding : needed)
+    for (const DimSharding &dim : sharding.dims)
+      if (dim.axes.overlaps(first.unreduced))
+        return false;
+  if (result.unreduced.overlaps(first.unreduced))
+    return false;
+  result.unreduced.append(first.unreduced);
+  result.unreduced = result.unreduced.sorted();
+  result.kind = first.kind;
+  return true;
+}
+
+bool OpRecut::replaceOperands(const llvm::MapVector<unsigned, Value> &sources) {
+  SmallVector<bool> replaced(values.size(), false);
+  for (auto [i, source] : sources) {
+    if (!isOnMesh(source, op, mesh.mesh))
+      return false;
+    values[i] = source;
+    present[i] = readSharding(source, mesh.mesh);
+    replaced[i] = true;
+  }
+  std::optional<FactorAssignment> assignment = assignmentOf(replaced);
+  if (!assignment || !settle(*assignment) || !addPartial())
+    return false;
+  for (auto [i, source] : sources)
+    if (needed[i].dims != present[i].dims)
+      return false;
+  return true;
+}
+
+bool OpRecut::cutResult(const TensorSharding &wanted) {
+  if (!wanted.unreduced.empty())
+    return false;
+  FactorAssignment assignment(rule.factors.size());
+  for (bool ofResult : {true, false})
+    for (unsigned i = 0; i < rule.numTensors(); ++i) {
+      const TensorMapping &mapping = rule.tensor(i);
+      bool isResult = i == rule.operands.size();
+      if (isResult != ofResult || mapping.dims.empty())
+        continue;
+      TensorProjection row =
+          project(isResult ? wanted : present[i], mapping, rule.factors);
+      for (auto [factor, cell] : llvm::enumerate(row.factors)) {
+        // A factor that the result has is cut as there.
+        if (!cell.present || (!isResult && rule.inResults(factor)))
+          continue;
+        if (!cell.overflow.empty() ||
+            (!isResult && !cell.axes.empty() && !assignment[factor].empty() &&
+             assignment[factor] != cell.axes))
+          return false;
+        if (!cell.axes.empty())
+          assignment[factor] = cell.axes;
+      }
+    }
+  return settle(assignment) && addPartial() && result == wanted;
+}
+
+bool OpRecut::plan(CollectivePlanner &planner) {
+  plans.clear();
+  priceOfOperands = 0;
+  for (unsigned i = 0; i < values.size(); ++i) {
+    const ReshardPlan *reshard =
+        planner.plan(cast<RankedTensorType>(values[i].getType()), present[i],
+                     needed[i], mesh.mesh);
+    if (!reshard)
+      return false;
+    plans.push_back(reshard);
+    priceOfOperands += reshard->price;
+  }
+  Value value = op->getResult(0);
+  resultPlan = planner.plan(cast<RankedTensorType>(value.getType()), result,
+                            readSharding(value, mesh.mesh), mesh.mesh);
+  return resultPlan != nullptr;
+}
+
+static double touched(ArrayRef<Value> values,
+                      ArrayRef<TensorSharding> shardings) {
+  double bytes = 0;
+  for (auto [value, sharding] : llvm::zip_equal(values, shardings))
+    bytes += pieceBytes(cast<RankedTensorType>(value.getType()), sharding);
+  return bytes;
+}
+
+double OpRecut::touchedBefore() const {
+  SmallVector<Value> tensors(op->getOperands());
+  tensors.push_back(op->getResult(0));
+  SmallVector<TensorSharding, 0> shardings;
+  for (Value value : tensors)
+    shardings.push_back(readSharding(value, mesh.mesh));
+  return touched(tensors, shardings);
+}
+
+double OpRecut::touchedAfter() const {
+  return touched(values, needed) + touched({op->getResult(0)}, {result});
+}
+
+void OpRecut::apply(Attribute cause, bool keepCut) {
+  OpBuilder builder(op);
+  for (auto [i, value] : llvm::enumerate(values))
+    op->setOperand(
+        i, buildPlan(builder, value.getLoc(), value, *plans[i], mesh, cause));
+  OpResult value = op->getResult(0);
+  sdy::setSharding(value, sdy::fromSharding(result, mesh.meshOrRef, mesh.mesh));
+  if (keepCut)
+    return;
+  builder.setInsertionPointAfter(op);
+  Value former =
+      buildPlan(builder, op->getLoc(), value, *resultPlan, mesh, cause);
+  if (former == value)
+    return;
+  // The chain's first op takes the value itself.
+  Operation *first = former.getDefiningOp();
+  while (first->getOperand(0) != value)
+    first = first->getOperand(0).getDefiningOp();
+  value.replaceAllUsesExcept(former, first);
+}
+
+} // namespace shardonnay

@@ -1,0 +1,85 @@
+//===- OpRecut.h - an op, computed on another cut ---------------*- C++ -*-===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Collectives move past an op where the op can be computed on the other side of
+// them: on the pieces that an operand was gathered from, on the parts of a sum.
+// Its factor rule says how the other operands must then lie, and how the
+// result does; what they are resharded by is planned and priced.
+//
+// Factors that positions name (windows, lookups) keep their cut: what they
+// fetch is not priced here.
+//
+// Worked example: add(gather(x), gather(y)) on pieces is add(x, y), whose
+// result is cut as x is, and is gathered. tanh(gather(x)) * c with a whole c
+// takes a slice of c.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDONNAY_TRANSFORMS_COLLECTIVES_OPRECUT_H
+#define SHARDONNAY_TRANSFORMS_COLLECTIVES_OPRECUT_H
+
+#include "shardonnay/plan/FactorAssignment.h"
+#include "shardonnay/transforms/collectives/CollectivePlanner.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace shardonnay {
+
+class OpRecut {
+public:
+  /// Of a pure op with a rule and one ranked result, in a block of the program
+  /// (not in the body of a reduction); nothing of another op.
+  static std::optional<OpRecut> get(mlir::Operation *op, const NamedMesh &mesh);
+
+  /// Takes for each operand in `sources` that value in the place of the
+  /// operand, and lets the result lie as it then comes out. False if the op
+  /// can't be computed so.
+  bool replaceOperands(const llvm::MapVector<unsigned, mlir::Value> &sources);
+  /// Lets the result be cut as `result`, and the operands as it then needs.
+  bool cutResult(const TensorSharding &result);
+
+  /// Plans the reshards of the operands that stay, and the one of the result to
+  /// what it was. False if there is no plan.
+  bool plan(CollectivePlanner &planner);
+  /// The prices of what `plan` found: of the operands' reshards together, and
+  /// of the result's.
+  double operandPrice() const { return priceOfOperands; }
+  double resultPrice() const { return resultPlan->price; }
+  /// Bytes that a device reads and writes at the op, before and after.
+  double touchedBefore() const;
+  double touchedAfter() const;
+
+  /// Changes the op. Its former result is a chain behind it, or, with
+  /// `keepCut`, nothing: the result is left in its new cut.
+  void apply(mlir::Attribute cause, bool keepCut = false);
+
+private:
+  OpRecut(mlir::Operation *op, FactorRule rule, const NamedMesh &mesh);
+
+  bool settle(const FactorAssignment &assignment);
+  std::optional<FactorAssignment> assignmentOf(llvm::ArrayRef<bool> replaced);
+  bool addPartial();
+
+  mlir::Operation *op;
+  FactorRule rule;
+  NamedMesh mesh;
+  /// What cuts the factors now.
+  FactorAssignment before;
+  /// What goes into the op, and how that lies now.
+  llvm::SmallVector<mlir::Value> values;
+  llvm::SmallVector<TensorSharding, 0> present;
+  /// How the op needs it, and how it leaves its result.
+  llvm::SmallVector<TensorSharding, 0> needed;
+  TensorSharding result;
+
+  llvm::SmallVector<const ReshardPlan *> plans;
+  const ReshardPlan *resultPlan = nullptr;
+  double priceOfOperands = 0;
+};
+
+} // namespace shardonnay
+
+#endif // SHARDONNAY_TRANSFORMS_COLLECTIVES_OPRECUT_H

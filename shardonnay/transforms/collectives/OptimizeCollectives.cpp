@@ -1,0 +1,51 @@
+//===- OptimizeCollectives.cpp --------------------------------------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardonnay/explain/DeviceModelOption.h"
+#include "shardonnay/transforms/collectives/Optimizations.h"
+#include "shardonnay/transforms/collectives/Passes.h"
+
+using namespace mlir;
+
+namespace shardonnay {
+
+#define GEN_PASS_DEF_OPTIMIZECOLLECTIVESPASS
+#include "shardonnay/transforms/collectives/Passes.h.inc"
+
+/// Each opens ways for those before it: what is hoisted meets what is there,
+/// what moves past an op meets the next collective.
+static constexpr bool (*kOptimizations[])(func::FuncOp, CollectivePlanner &) = {
+    broadcastOwnerSlices,   hoistCollectives,  shareCollectives,
+    cancelGathersAndSlices, foldAllReduces,    mergeCollectives,
+    reassociateReductions,  accumulateInLoops, moveGathers,
+    moveSlicesUp,
+};
+
+namespace {
+struct OptimizeCollectivesPass
+    : impl::OptimizeCollectivesPassBase<OptimizeCollectivesPass> {
+  using OptimizeCollectivesPassBase::OptimizeCollectivesPassBase;
+
+  LogicalResult initialize(MLIRContext *context) override {
+    return loadDeviceModel(deviceModel, context, model);
+  }
+  void runOnOperation() override {
+    CollectivePlanner planner(*model);
+    bool changed = true;
+    for (unsigned round = 0; changed && round < maxRounds; ++round) {
+      changed = false;
+      for (auto optimize : kOptimizations)
+        changed |= optimize(getOperation(), planner);
+    }
+    splitAllReduces(getOperation(), planner);
+  }
+
+  std::shared_ptr<const DeviceModel> model;
+};
+} // namespace
+
+} // namespace shardonnay

@@ -1,0 +1,51 @@
+//===- PriceCollectives.cpp -----------------------------------------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardonnay/explain/DeviceModelOption.h"
+#include "shardonnay/transforms/collectives/CollectivePlanner.h"
+#include "shardonnay/transforms/collectives/Passes.h"
+
+using namespace mlir;
+
+namespace shardonnay {
+
+#define GEN_PASS_DEF_PRICECOLLECTIVESPASS
+#include "shardonnay/transforms/collectives/Passes.h.inc"
+
+namespace {
+struct PriceCollectivesPass
+    : impl::PriceCollectivesPassBase<PriceCollectivesPass> {
+  using PriceCollectivesPassBase::PriceCollectivesPassBase;
+
+  LogicalResult initialize(MLIRContext *context) override {
+    return loadDeviceModel(deviceModel, context, model);
+  }
+  void runOnOperation() override {
+    CollectivePlanner planner(*model);
+    double bytes = 0, price = 0;
+    int64_t count = 0;
+    const MeshCosts *costs = nullptr;
+    getOperation().walk([&](Operation *op) {
+      Cost cost = planner.cost(op);
+      if (cost == Cost())
+        return;
+      double runs = countRuns(op);
+      ++count;
+      bytes += runs * cost.bytes;
+      price += runs * planner.price(op);
+      costs = &planner.costs(getNamedMesh(op).mesh);
+    });
+    getOperation().emitRemark()
+        << count << " collectives, " << static_cast<int64_t>(bytes)
+        << " bytes, " << (costs ? costs->str(price) : "no time");
+  }
+
+  std::shared_ptr<const DeviceModel> model;
+};
+} // namespace
+
+} // namespace shardonnay

@@ -1,0 +1,96 @@
+//===- ReassociateReductions.cpp
+//-------------------------------------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardonnay/explain/DeviceModelOption.h"
+#include "shardonnay/transforms/collectives/CollectiveChain.h"
+#include "shardonnay/transforms/collectives/OpRecut.h"
+#include "shardonnay/transforms/collectives/Optimizations.h"
+#include "shardonnay/transforms/collectives/Passes.h"
+
+using namespace mlir;
+
+namespace shardonnay {
+
+#define GEN_PASS_DEF_REASSOCIATEREDUCTIONSPASS
+#include "shardonnay/transforms/collectives/Passes.h.inc"
+
+/// The operands of `op` that are settled for it alone, on `mesh`, with what
+/// they were before.
+static llvm::MapVector<unsigned, Value> findSettled(Operation *op,
+                                                    CollectivePlanner &planner,
+                                                    NamedMesh &mesh,
+                                                    double &price) {
+  llvm::MapVector<unsigned, Value> sources;
+  for (OpOperand &operand : op->getOpOperands()) {
+    if (!isa<RankedTensorType>(operand.get().getType()))
+      continue;
+    ChainStart start = followChain(operand.get(), op, planner);
+    if (!start.last)
+      continue;
+    NamedMesh here = getNamedMesh(start.last);
+    if (readSharding(start.source, here.mesh).unreduced.empty() ||
+        (!sources.empty() && here.mesh != mesh.mesh))
+      continue;
+    mesh = here;
+    price += start.price;
+    sources[operand.getOperandNumber()] = start.source;
+  }
+  return sources;
+}
+
+static bool reassociate(Operation *op, CollectivePlanner &planner) {
+  NamedMesh mesh;
+  double before = 0;
+  llvm::MapVector<unsigned, Value> sources =
+      findSettled(op, planner, mesh, before);
+  if (sources.size() < 2)
+    return false;
+  std::optional<OpRecut> recut = OpRecut::get(op, mesh);
+  if (!recut || !recut->replaceOperands(sources) || !recut->plan(planner) ||
+      recut->operandPrice() + recut->resultPrice() >= before)
+    return false;
+  SmallVector<Value> settled;
+  for (auto [number, source] : sources)
+    settled.push_back(op->getOperand(number));
+  recut->apply(getCause(settled.front().getDefiningOp()));
+  for (Value value : settled)
+    eraseDeadChain(value);
+  return true;
+}
+
+bool reassociateReductions(func::FuncOp func, CollectivePlanner &planner) {
+  SmallVector<Operation *> ops;
+  func.walk([&](Operation *op) {
+    if (op->getNumOperands() > 1 && op->getNumResults() == 1 &&
+        llvm::count_if(op->getOperands(), getPlannedCollective) > 1)
+      ops.push_back(op);
+  });
+  bool changed = false;
+  for (Operation *op : ops)
+    changed |= reassociate(op, planner);
+  return changed;
+}
+
+namespace {
+struct ReassociateReductionsPass
+    : impl::ReassociateReductionsPassBase<ReassociateReductionsPass> {
+  using ReassociateReductionsPassBase::ReassociateReductionsPassBase;
+
+  LogicalResult initialize(MLIRContext *context) override {
+    return loadDeviceModel(deviceModel, context, model);
+  }
+  void runOnOperation() override {
+    CollectivePlanner planner(*model);
+    reassociateReductions(getOperation(), planner);
+  }
+
+  std::shared_ptr<const DeviceModel> model;
+};
+} // namespace
+
+} // namespace shardonnay

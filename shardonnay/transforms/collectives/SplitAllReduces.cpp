@@ -1,0 +1,142 @@
+//===- SplitAllReduces.cpp
+//-------------------------------------------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardonnay/dialect/sdy/Conversion.h"
+#include "shardonnay/explain/DeviceModelOption.h"
+#include "shardonnay/transforms/collectives/CollectiveChain.h"
+#include "shardonnay/transforms/collectives/Optimizations.h"
+#include "shardonnay/transforms/collectives/Passes.h"
+
+using namespace mlir;
+
+namespace shardonnay {
+
+#define GEN_PASS_DEF_SPLITALLREDUCESPASS
+#include "shardonnay/transforms/collectives/Passes.h.inc"
+
+static SmallVector<int64_t> numbersOf(const AxisList &axes) {
+  return llvm::map_to_vector(
+      axes, [](AxisRef axis) { return static_cast<int64_t>(axis.axis); });
+}
+
+/// The three steps for an all_reduce of `type` as it lies in `from`, whose dim
+/// `dim` the `fast` axes can cut; nothing if they do not divide it.
+static std::optional<ReshardPlan>
+split(RankedTensorType type, const TensorSharding &from, const AxisList &fast,
+      const AxisList &slow, int64_t dim, const MeshCosts &costs) {
+  TensorSharding cut = from;
+  cut.dims[dim].axes.append(fast);
+  if (type.getDimSize(dim) % cut.dims[dim].axes.numShards() != 0)
+    return std::nullopt;
+  cut.unreduced = from.unreduced.subtract(fast);
+  TensorSharding settled = cut;
+  settled.unreduced = cut.unreduced.subtract(slow);
+  TensorSharding whole = settled;
+  whole.dims[dim] = from.dims[dim];
+  ReshardPlan plan;
+  int64_t bytes = pieceBytes(type, from);
+  auto add = [&](StepKind kind, int64_t at, const AxisList &axes, int64_t input,
+                 const TensorSharding &after) {
+    Step step{kind, at,        -1,
+              axes, from.kind, Layout::get(after, type.getShape())};
+    Cost cost = collectiveCost(kind, axes.numShards(), input);
+    plan.steps.push_back(step);
+    plan.cost += cost;
+    plan.price += costs.price(cost, numbersOf(axes));
+  };
+  int64_t piece = pieceBytes(type, cut);
+  add(StepKind::ReduceScatter, dim, fast, bytes, cut);
+  add(StepKind::AllReduce, -1, slow, piece, settled);
+  add(StepKind::AllGather, dim, fast, piece, whole);
+  return plan;
+}
+
+/// A sum along several axes, by one all_reduce or by some that follow each
+/// other.
+namespace {
+struct Sum {
+  Value source;
+  AxisList axes;
+  double price = 0;
+};
+} // namespace
+
+static Sum readSum(sdy::AllReduceOp last, CollectivePlanner &planner) {
+  sdy::MeshAttr mesh = getNamedMesh(last).mesh;
+  Sum sum;
+  for (sdy::AllReduceOp op = last; op;) {
+    sum.source = op.getTensor();
+    sum.axes.append(toAxisList(op.getReductionAxes().getValue(), mesh));
+    sum.price += planner.price(op);
+    op =
+        dyn_cast_if_present<sdy::AllReduceOp>(getOwnCollective(sum.source, op));
+  }
+  sum.axes = sum.axes.sorted();
+  return sum;
+}
+
+static bool splitOne(sdy::AllReduceOp op, CollectivePlanner &planner) {
+  NamedMesh mesh = getNamedMesh(op);
+  Sum sum = readSum(op, planner);
+  if (sum.axes.size() < 2)
+    return false;
+  TensorSharding from = readSharding(sum.source, mesh.mesh);
+  double best = sum.price;
+  std::optional<ReshardPlan> cheapest;
+  for (AxisRef axis : sum.axes)
+    for (int64_t dim = 0; dim < op.getType().getRank(); ++dim) {
+      AxisList fast({axis});
+      std::optional<ReshardPlan> plan =
+          split(op.getType(), from, fast, sum.axes.subtract(fast), dim,
+                planner.costs(mesh.mesh));
+      if (!plan || plan->price >= best)
+        continue;
+      best = plan->price;
+      cheapest = std::move(plan);
+    }
+  if (!cheapest)
+    return false;
+  OpBuilder builder(op);
+  op.replaceAllUsesWith(buildPlan(builder, op.getLoc(), sum.source, *cheapest,
+                                  mesh, getCause(op)));
+  eraseDeadChain(op.getResult());
+  return true;
+}
+
+bool splitAllReduces(func::FuncOp func, CollectivePlanner &planner) {
+  SmallVector<sdy::AllReduceOp> ops;
+  func.walk([&](sdy::AllReduceOp op) {
+    bool goesOn = op->hasOneUse() && isa<sdy::AllReduceOp>(*op->user_begin()) &&
+                  getOwnCollective(op.getResult(), *op->user_begin());
+    if (getPlannedCollective(op.getResult()) && !goesOn)
+      ops.push_back(op);
+  });
+  bool changed = false;
+  for (sdy::AllReduceOp op : ops)
+    changed |= splitOne(op, planner);
+  return changed;
+}
+
+namespace {
+struct SplitAllReducesPass
+    : impl::SplitAllReducesPassBase<SplitAllReducesPass> {
+  using SplitAllReducesPassBase::SplitAllReducesPassBase;
+
+  LogicalResult initialize(MLIRContext *context) override {
+    return loadDeviceModel(deviceModel, context, model);
+  }
+  void runOnOperation() override {
+    CollectivePlanner planner(*model);
+    splitAllReduces(getOperation(), planner);
+  }
+
+  std::shared_ptr<const DeviceModel> model;
+};
+} // namespace
+
+} // namespace shardonnay

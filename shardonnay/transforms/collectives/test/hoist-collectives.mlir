@@ -1,0 +1,71 @@
+// RUN: sdy-opt %s --sdy-hoist-collectives | FileCheck %s
+
+sdy.mesh @mesh = <["x"=2]>
+
+// The weight is carried unchanged.
+// CHECK-LABEL: func @carried
+func.func @carried(%w: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %x: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  // CHECK: %[[T:.*]] = stablehlo.transpose %arg0
+  // CHECK-NEXT: %[[G:.*]] = sdy.all_gather [{}, {"x"}] %[[T]]
+  // CHECK-NEXT: stablehlo.while
+  // CHECK: do {
+  // CHECK-NOT: sdy.all_gather
+  // CHECK: stablehlo.dot %{{.*}}, %[[G]]
+  %i = sdy.constant dense<0> : tensor<i32>
+  %0:3 = stablehlo.while(%a = %w, %b = %x, %c = %i) : tensor<8x8xf32>, tensor<8x8xf32>, tensor<i32> attributes {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>, <@mesh, [{}, {}]>, <@mesh, []>]>}
+  cond {
+    %n = sdy.constant dense<5> : tensor<i32>
+    %1 = stablehlo.compare LT, %c, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %1 : tensor<i1>
+  } do {
+    %1 = stablehlo.transpose %a, dims = [1, 0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"x"}]>]>} : (tensor<8x8xf32>) -> tensor<8x8xf32>
+    %2 = sdy.all_gather [{}, {"x"}] %1 out_sharding=<@mesh, [{}, {}]> : tensor<8x8xf32>
+    %3 = stablehlo.dot %b, %2 : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+    %one = sdy.constant dense<1> : tensor<i32>
+    %4 = stablehlo.add %c, %one : tensor<i32>
+    stablehlo.return %a, %3, %4 : tensor<8x8xf32>, tensor<8x8xf32>, tensor<i32>
+  }
+  return %0#1 : tensor<8x8xf32>
+}
+
+// Every run gathers another value.
+// CHECK-LABEL: func @changes
+func.func @changes(%x: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<8x8xf32> {
+  // CHECK: do {
+  // CHECK: sdy.all_gather
+  %i = sdy.constant dense<0> : tensor<i32>
+  %0:2 = stablehlo.while(%b = %x, %c = %i) : tensor<8x8xf32>, tensor<i32> attributes {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>, <@mesh, []>]>}
+  cond {
+    %n = sdy.constant dense<5> : tensor<i32>
+    %1 = stablehlo.compare LT, %c, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %1 : tensor<i1>
+  } do {
+    %2 = sdy.all_gather [{"x"}, {}] %b out_sharding=<@mesh, [{}, {}]> : tensor<8x8xf32>
+    %3 = stablehlo.dot %b, %2 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>} : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+    %one = sdy.constant dense<1> : tensor<i32>
+    %4 = stablehlo.add %c, %one : tensor<i32>
+    stablehlo.return %3, %4 : tensor<8x8xf32>, tensor<i32>
+  }
+  return %0#0 : tensor<8x8xf32>
+}
+
+// One run, no gain.
+// CHECK-LABEL: func @runs_once
+func.func @runs_once(%w: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %x: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  // CHECK: do {
+  // CHECK: sdy.all_gather
+  %i = sdy.constant dense<4> : tensor<i32>
+  %0:2 = stablehlo.while(%b = %x, %c = %i) : tensor<8x8xf32>, tensor<i32>
+  cond {
+    %n = sdy.constant dense<5> : tensor<i32>
+    %1 = stablehlo.compare LT, %c, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %1 : tensor<i1>
+  } do {
+    %2 = sdy.all_gather [{"x"}, {}] %w out_sharding=<@mesh, [{}, {}]> : tensor<8x8xf32>
+    %3 = stablehlo.dot %b, %2 : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+    %one = sdy.constant dense<1> : tensor<i32>
+    %4 = stablehlo.add %c, %one : tensor<i32>
+    stablehlo.return %3, %4 : tensor<8x8xf32>, tensor<i32>
+  }
+  return %0#0 : tensor<8x8xf32>
+}

@@ -1,0 +1,74 @@
+// RUN: sdy-opt %s --sdy-move-gathers | FileCheck %s
+// RUN: sdy-opt %s --sdy-move-gathers=device-model=gpu-node | FileCheck %s --check-prefix=GPU
+
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+
+// CHECK-LABEL: func @narrowed
+func.func @narrowed(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<8x8xbf16> {
+  // CHECK-NEXT: %[[C:.*]] = stablehlo.convert %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>}
+  // CHECK-NEXT: %[[R:.*]] = sdy.all_gather [{"x"}, {}] %[[C]] out_sharding=<@mesh, [{}, {}]>
+  // CHECK-NEXT: return %[[R]]
+  %0 = sdy.all_gather [{"x"}, {}] %arg0 out_sharding=<@mesh, [{}, {}]> : tensor<8x8xf32>
+  %1 = stablehlo.convert %0 : (tensor<8x8xf32>) -> tensor<8x8xbf16>
+  return %1 : tensor<8x8xbf16>
+}
+
+// CHECK-LABEL: func @widened
+func.func @widened(%arg0: tensor<8x8xbf16> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<8x8xf32> {
+  // CHECK-NEXT: %[[G:.*]] = sdy.all_gather [{"x"}, {}] %arg0
+  // CHECK-NEXT: %[[C:.*]] = stablehlo.convert %[[G]]
+  // CHECK-NEXT: return %[[C]]
+  %0 = sdy.all_gather [{"x"}, {}] %arg0 out_sharding=<@mesh, [{}, {}]> : tensor<8x8xbf16>
+  %1 = stablehlo.convert %0 : (tensor<8x8xbf16>) -> tensor<8x8xf32>
+  return %1 : tensor<8x8xf32>
+}
+
+// Sending half is worth touching more memory where that is fast.
+// CHECK-LABEL: func @widened_before
+// GPU-LABEL: func @widened_before
+func.func @widened_before(%arg0: tensor<4096x64xbf16> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {}]>}) -> tensor<4096x64xf32> {
+  // CHECK-NEXT: stablehlo.convert
+  // CHECK-NEXT: sdy.all_gather
+  // GPU-NEXT: %[[G:.*]] = sdy.all_gather [{"y"}, {}] %arg0
+  // GPU-NEXT: %[[C:.*]] = stablehlo.convert %[[G]] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>]>}
+  // GPU-NEXT: return %[[C]]
+  %0 = stablehlo.convert %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}, {}]>]>} : (tensor<4096x64xbf16>) -> tensor<4096x64xf32>
+  %1 = sdy.all_gather [{"y"}, {}] %0 out_sharding=<@mesh, [{}, {}]> : tensor<4096x64xf32>
+  return %1 : tensor<4096x64xf32>
+}
+
+// Two gathers become one.
+// CHECK-LABEL: func @both
+func.func @both(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %arg1: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<8x8xf32> {
+  // CHECK-NEXT: %[[M:.*]] = stablehlo.multiply %arg0, %arg1
+  // CHECK-NEXT: %[[R:.*]] = sdy.all_gather [{"x"}, {}] %[[M]]
+  // CHECK-NEXT: return %[[R]]
+  %0 = sdy.all_gather [{"x"}, {}] %arg0 out_sharding=<@mesh, [{}, {}]> : tensor<8x8xf32>
+  %1 = sdy.all_gather [{"x"}, {}] %arg1 out_sharding=<@mesh, [{}, {}]> : tensor<8x8xf32>
+  %2 = stablehlo.multiply %0, %1 : tensor<8x8xf32>
+  return %2 : tensor<8x8xf32>
+}
+
+// A whole operand is sliced.
+// CHECK-LABEL: func @transposed_and_added
+func.func @transposed_and_added(%arg0: tensor<4x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %arg1: tensor<8x4xf32>) -> tensor<8x4xf32> {
+  // CHECK-NEXT: %[[T:.*]] = stablehlo.transpose %arg0, dims = [1, 0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"x"}]>]>}
+  // CHECK-NEXT: %[[S:.*]] = sdy.all_slice [{}, {"x"}] %arg1
+  // CHECK-NEXT: %[[A:.*]] = stablehlo.add %[[T]], %[[S]]
+  // CHECK-NEXT: %[[R:.*]] = sdy.all_gather [{}, {"x"}] %[[A]]
+  // CHECK-NEXT: return %[[R]]
+  %0 = sdy.all_gather [{"x"}, {}] %arg0 out_sharding=<@mesh, [{}, {}]> : tensor<4x8xf32>
+  %1 = stablehlo.transpose %0, dims = [1, 0] : (tensor<4x8xf32>) -> tensor<8x4xf32>
+  %2 = stablehlo.add %1, %arg1 : tensor<8x4xf32>
+  return %2 : tensor<8x4xf32>
+}
+
+// A larger result is not gathered in the place of a smaller operand.
+// CHECK-LABEL: func @repeated
+func.func @repeated(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8x64xf32> {
+  // CHECK-NEXT: sdy.all_gather
+  // CHECK-NEXT: stablehlo.broadcast_in_dim
+  %0 = sdy.all_gather [{"x"}] %arg0 out_sharding=<@mesh, [{}]> : tensor<8xf32>
+  %1 = stablehlo.broadcast_in_dim %0, dims = [0] : (tensor<8xf32>) -> tensor<8x64xf32>
+  return %1 : tensor<8x64xf32>
+}
