@@ -36,6 +36,11 @@ def _parser():
             metavar="MODEL",
             help="what plans are priced by: bytes, cpu, gpu-node, gpu-cluster, tpu-torus, or a JSON file (default: %(default)s)",
         )
+        added.add_argument(
+            "--no-bucketing",
+            action="store_true",
+            help="do not reduce small tensors together, even where the device model says that this is faster",
+        )
         for what in ("arguments", "results"):
             added.add_argument(
                 f"--{what}",
@@ -112,6 +117,7 @@ def _compiled(text, name, options, to=STAGES[-1]):
         device_model=options.device_model,
         arguments=options.arguments,
         results=options.results,
+        no_bucketing=options.no_bucketing,
         time_limit=options.time_limit,
         host_memory_limit=options.host_memory_limit,
         memory_limit=options.memory_limit,

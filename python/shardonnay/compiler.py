@@ -58,6 +58,7 @@ def compile(
     device_model="cpu",
     arguments="split",
     results="split",
+    no_bucketing=False,
     time_limit=0,
     host_memory_limit=0,
     memory_limit=0,
@@ -72,6 +73,7 @@ def compile(
     device_model: what plans are priced by: bytes, cpu, gpu-node, gpu-cluster, tpu-torus, or the path of a JSON file.
     arguments: "split": a device is given its piece of an argument; "whole": all of it, and takes its piece by its index.
     results: "split": a device returns its piece of a result; "whole": all of it. The manifest says which.
+    no_bucketing: small tensors are not reduced together, even where the device model says that this is faster.
     time_limit: seconds that the compilation may take (0: any), looked at after each pass; the error names the pass.
     host_memory_limit: likewise MiB that this process may hold.
     memory_limit: bytes that a device may hold at once, 0 for no limit; a program that needs more is refused.
@@ -89,6 +91,7 @@ def compile(
         str(device_model),
         arguments == "whole",
         results == "whole",
+        not no_bucketing,
         float(time_limit),
         int(host_memory_limit),
         int(memory_limit),

@@ -73,11 +73,15 @@ public:
   /// at `op` if the target lacks that form.
   LogicalResult emit(Operation *op) {
     builder.setInsertionPoint(op);
+    if (auto unpack = dyn_cast<spmd::UnpackOp>(op)) {
+      emitUnpack(unpack);
+      return success();
+    }
     return llvm::TypeSwitch<Operation *, LogicalResult>(op)
         .Case<sdy::ConstantOp, spmd::DeviceIndexOp, spmd::AllSliceOp,
               spmd::AllGatherOp, spmd::AllToAllOp, spmd::AllReduceOp,
               spmd::ReduceScatterOp, spmd::CollectivePermuteOp,
-              spmd::FetchWindowOp>([&](auto op) {
+              spmd::FetchWindowOp, spmd::PackOp>([&](auto op) {
           FailureOr<Value> value = buildIfEmpty(op);
           if (failed(value))
             value = build(op);
@@ -116,6 +120,8 @@ private:
   FailureOr<Value> build(spmd::ReduceScatterOp op);
   FailureOr<Value> build(spmd::CollectivePermuteOp op);
   FailureOr<Value> build(spmd::FetchWindowOp op);
+  FailureOr<Value> build(spmd::PackOp op);
+  void emitUnpack(spmd::UnpackOp op);
 
   struct MeshAxes {
     Mesh mesh;
@@ -236,6 +242,33 @@ FailureOr<Value> Emitter::build(spmd::FetchWindowOp op) {
       emitWindow(builder, op.getLoc(), guardOperand(builder, op.getTensor()),
                  op.getDim(), problem, op.getFill(), channel);
   return guardPiece(builder, window, op.getResult().getUsers());
+}
+
+FailureOr<Value> Emitter::build(spmd::PackOp op) {
+  SmallVector<Value> flat;
+  for (Value tensor : op.getTensors()) {
+    auto type = cast<RankedTensorType>(tensor.getType());
+    flat.push_back(stablehlo::ReshapeOp::create(
+        builder, op.getLoc(), type.clone({type.getNumElements()}), tensor));
+  }
+  return stablehlo::ConcatenateOp::create(builder, op.getLoc(), flat,
+                                          /*dimension=*/0)
+      .getResult();
+}
+
+void Emitter::emitUnpack(spmd::UnpackOp op) {
+  int64_t start = 0;
+  for (Value result : op.getResults()) {
+    auto type = cast<RankedTensorType>(result.getType());
+    int64_t limit = start + type.getNumElements();
+    Value flat = stablehlo::SliceOp::create(
+        builder, op.getLoc(), op.getTensor(), ArrayRef<int64_t>{start},
+        ArrayRef<int64_t>{limit}, ArrayRef<int64_t>{1});
+    result.replaceAllUsesWith(
+        stablehlo::ReshapeOp::create(builder, op.getLoc(), type, flat));
+    start = limit;
+  }
+  op->erase();
 }
 
 LogicalResult checkNothingLeft(ModuleOp module) {

@@ -94,12 +94,17 @@ void addReshard(OpPassManager &pm, const PipelineOptions &options) {
 void addCollectives(OpPassManager &pm, const PipelineOptions &options) {
   pm.addNestedPass<func::FuncOp>(
       createReshardToCollectivesPass({options.deviceModel}));
+  pm.addNestedPass<func::FuncOp>(
+      createOptimizeCollectivesPass({options.deviceModel}));
 }
 
 void addPartition(OpPassManager &pm, const PipelineOptions &options) {
   pm.addPass(createPartitionToLocalPass());
   // Equal pieces of equal constants, and constants that nothing uses.
   pm.addNestedPass<func::FuncOp>(createCSEPass());
+  if (options.bucketing)
+    pm.addNestedPass<func::FuncOp>(
+        createBucketCollectivesPass({options.deviceModel}));
   if (options.memoryLimit > 0)
     pm.addPass(createCheckMemoryPass({options.memoryLimit}));
 }
@@ -138,6 +143,10 @@ struct PartitionPipelineOptions
       *this, "memory-limit",
       llvm::cl::desc("Bytes that a device may hold at once; 0: no limit"),
       llvm::cl::init(0)};
+  Option<bool> noBucketing{
+      *this, "no-bucketing",
+      llvm::cl::desc("Small tensors are not reduced together"),
+      llvm::cl::init(false)};
 };
 
 } // namespace
@@ -190,7 +199,8 @@ void registerAllPipelines() {
                     options.strict,
                     options.deviceModel,
                     {options.wholeArguments, options.wholeResults},
-                    options.memoryLimit});
+                    options.memoryLimit,
+                    !options.noBucketing});
       });
 }
 

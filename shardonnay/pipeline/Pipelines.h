@@ -62,6 +62,8 @@ struct PipelineOptions {
   /// Bytes that a device may hold at once; 0: no limit. A program that needs
   /// more is an error.
   int64_t memoryLimit = 0;
+  /// Small tensors may be reduced together.
+  bool bucketing = true;
 };
 
 /// Appends the passes of one stage to a pass manager on the module.

@@ -260,3 +260,29 @@ shardonnay::WindowProblem mlir::spmd::getWindowProblem(FetchWindowOp op,
   problem.size = op.getSize();
   return problem;
 }
+
+/// `packed` is the one dim of all elements of `tensors`.
+static LogicalResult verifyPacked(Operation *op, Type packed,
+                                  TypeRange tensors) {
+  auto type = cast<RankedTensorType>(packed);
+  int64_t elements = 0;
+  for (Type each : tensors) {
+    auto tensor = cast<RankedTensorType>(each);
+    elements += tensor.getNumElements();
+    if (tensor.getElementType() != type.getElementType())
+      return op->emitOpError("expected tensors of ")
+             << type.getElementType() << ", got " << tensor.getElementType();
+  }
+  if (type.getRank() == 1 && type.getDimSize(0) == elements)
+    return success();
+  return op->emitOpError("expected the packed tensor to have the ")
+         << elements << " elements of the others in one dim, got " << type;
+}
+
+LogicalResult PackOp::verify() {
+  return verifyPacked(*this, getType(), getTensors().getTypes());
+}
+
+LogicalResult UnpackOp::verify() {
+  return verifyPacked(*this, getTensor().getType(), getResultTypes());
+}

@@ -162,6 +162,37 @@ def Spmd_ReduceScatterOp : Spmd_Op<"reduce_scatter"> {
   }];
 }
 
+def Spmd_PackOp : Spmd_Op<"pack"> {
+  let summary = "the elements of several tensors, one tensor after the other";
+  let description = [{
+    Of one element type, each in row-major order, in one dim. So that they can be
+    sent together.
+
+    ```mlir
+    %2 = spmd.pack %0, %1 : (tensor<4x4xf32>, tensor<f32>) -> tensor<17xf32>
+    ```
+  }];
+  let arguments = (ins Variadic<AnyStaticShapeTensor>:$tensors);
+  let results = (outs AnyStaticShapeTensor:$result);
+  let assemblyFormat = [{
+    $tensors attr-dict `:` functional-type($tensors, $result)
+  }];
+}
+
+def Spmd_UnpackOp : Spmd_Op<"unpack"> {
+  let summary = "the tensors that a pack was made of";
+  let description = [{
+    ```mlir
+    %3:2 = spmd.unpack %2 : (tensor<17xf32>) -> (tensor<4x4xf32>, tensor<f32>)
+    ```
+  }];
+  let arguments = (ins AnyStaticShapeTensor:$tensor);
+  let results = (outs Variadic<AnyStaticShapeTensor>:$results);
+  let assemblyFormat = [{
+    $tensor attr-dict `:` functional-type($tensor, $results)
+  }];
+}
+
 def Spmd_FetchWindowOp : Spmd_Op<"fetch_window"> {
   let summary = "this device's window of a dim that is cut";
   let description = [{

@@ -119,3 +119,24 @@ func.func @empty(%a: tensor<0x4xf32>) -> (tensor<0x8xf32>, tensor<0x4xf32>) {
   %1 = spmd.all_reduce sum %a @mesh {"x"} : tensor<0x4xf32>
   return %0, %1 : tensor<0x8xf32>, tensor<0x4xf32>
 }
+
+// -----
+
+sdy.mesh @mesh = <["x"=2]>
+
+// CHECK-LABEL: func.func @pack(
+func.func @pack(%a: tensor<2x3xf32>, %b: tensor<f32>) -> (tensor<2x3xf32>, tensor<f32>) {
+  // CHECK: %[[A:.*]] = stablehlo.reshape %arg0 : (tensor<2x3xf32>) -> tensor<6xf32>
+  // CHECK: %[[B:.*]] = stablehlo.reshape %arg1 : (tensor<f32>) -> tensor<1xf32>
+  // CHECK: %[[P:.*]] = stablehlo.concatenate %[[A]], %[[B]], dim = 0
+  %0 = spmd.pack %a, %b : (tensor<2x3xf32>, tensor<f32>) -> tensor<7xf32>
+  // CHECK: %[[R:.*]] = "stablehlo.all_reduce"(%[[P]])
+  %1 = spmd.all_reduce %0 @mesh {"x"} : tensor<7xf32>
+  // CHECK: %[[C:.*]] = stablehlo.slice %[[R]] [0:6]
+  // CHECK: %[[D:.*]] = stablehlo.reshape %[[C]] : (tensor<6xf32>) -> tensor<2x3xf32>
+  // CHECK: %[[E:.*]] = stablehlo.slice %[[R]] [6:7]
+  // CHECK: %[[F:.*]] = stablehlo.reshape %[[E]] : (tensor<1xf32>) -> tensor<f32>
+  // CHECK: return %[[D]], %[[F]]
+  %2:2 = spmd.unpack %1 : (tensor<7xf32>) -> (tensor<2x3xf32>, tensor<f32>)
+  return %2#0, %2#1 : tensor<2x3xf32>, tensor<f32>
+}

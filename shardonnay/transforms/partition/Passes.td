@@ -75,4 +75,35 @@ def CheckMemoryPass : Pass<"sdy-check-memory", "::mlir::ModuleOp"> {
                         "Bytes of a device; 0: no limit">];
 }
 
+def BucketCollectivesPass
+    : Pass<"sdy-bucket-collectives", "::mlir::func::FuncOp"> {
+  let summary = "Reduces small tensors together";
+  let description = [{
+    All_reduces along the same axes, of the same kind and element type, become
+    one of a tensor that their operands are packed in, if nothing between them
+    needs the result of one. Those do for which the latency saved is more than
+    the time for copying them there and back, by the device model; none by one
+    that has no price for memory, as `bytes`.
+
+    Precondition: after sdy-partition-to-local. Postcondition: the same.
+
+    ```mlir
+    %2 = spmd.all_reduce %0 @mesh {"x"} : tensor<4x4xf32>
+    %3 = spmd.all_reduce %1 @mesh {"x"} : tensor<f32>
+    ```
+    becomes
+    ```mlir
+    %4 = spmd.pack %0, %1 : (tensor<4x4xf32>, tensor<f32>) -> tensor<17xf32>
+    %5 = spmd.all_reduce %4 @mesh {"x"} : tensor<17xf32>
+    %6:2 = spmd.unpack %5 : (tensor<17xf32>) -> (tensor<4x4xf32>, tensor<f32>)
+    ```
+  }];
+  let dependentDialects = ["::mlir::spmd::SpmdDialect"];
+  let options = [
+    Option<"deviceModel", "device-model", "std::string", "\"cpu\"",
+           "What the devices can do: bytes, cpu, gpu-node, gpu-cluster, "
+           "tpu-torus, or the path of a JSON file (cost/DeviceModel.h)">,
+  ];
+}
+
 #endif // SHARDONNAY_TRANSFORMS_PARTITION_PASSES_TD

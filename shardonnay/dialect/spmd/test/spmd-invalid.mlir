@@ -85,3 +85,19 @@ func.func @permute_mesh(%arg0: tensor<8xf32>) {
   %0 = spmd.collective_permute %arg0 [{"x"}] -> [{"x"}] @mesh : tensor<8xf32>
   return
 }
+
+// -----
+
+func.func @pack_of_two_types(%arg0: tensor<4xf32>, %arg1: tensor<4xbf16>) -> tensor<8xf32> {
+  // expected-error @+1 {{expected tensors of 'f32', got 'bf16'}}
+  %0 = spmd.pack %arg0, %arg1 : (tensor<4xf32>, tensor<4xbf16>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// -----
+
+func.func @unpack_too_much(%arg0: tensor<7xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{expected the packed tensor to have the 8 elements of the others in one dim, got 'tensor<7xf32>'}}
+  %0:2 = spmd.unpack %arg0 : (tensor<7xf32>) -> (tensor<4xf32>, tensor<4xf32>)
+  return %0#0 : tensor<4xf32>
+}

@@ -65,3 +65,12 @@ func.func @fetch_window(%a: tensor<3x4xf32>, %b: tensor<f32>) -> (tensor<5x4xf32
   %2 = spmd.fetch_window %a dim=0 global_size=3 start=-3 step=0 size=9 fill %b : (tensor<3x4xf32>, tensor<f32>) -> tensor<9x4xf32>
   return %0, %1, %2 : tensor<5x4xf32>, tensor<2x4xf32>, tensor<9x4xf32>
 }
+
+// CHECK-LABEL: func @pack
+func.func @pack(%arg0: tensor<4x4xf32>, %arg1: tensor<f32>) -> (tensor<4x4xf32>, tensor<f32>) {
+  // CHECK: spmd.pack %arg0, %arg1 : (tensor<4x4xf32>, tensor<f32>) -> tensor<17xf32>
+  %0 = spmd.pack %arg0, %arg1 : (tensor<4x4xf32>, tensor<f32>) -> tensor<17xf32>
+  // CHECK: spmd.unpack %{{.*}} : (tensor<17xf32>) -> (tensor<4x4xf32>, tensor<f32>)
+  %1:2 = spmd.unpack %0 : (tensor<17xf32>) -> (tensor<4x4xf32>, tensor<f32>)
+  return %1#0, %1#1 : tensor<4x4xf32>, tensor<f32>
+}

@@ -1,0 +1,239 @@
+"""Every optimisation of the collectives: a program that it makes cheaper, and that computes what it did.
+
+The programs of the first part are written with collectives, as other tools leave them: resharding finds nothing to
+plan, so what is there is cheap only if the pass makes it so. Those of the second part are JAX's.
+"""
+
+import re
+import subprocess
+from pathlib import Path
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import shardonnay
+from jax import lax
+from jax.sharding import Mesh, NamedSharding
+from jax.sharding import PartitionSpec as P
+from shardonnay import compare, run
+
+SDY_OPT = Path(__file__).resolve().parents[2] / "build/bin/sdy-opt"
+PASSES = (
+    "broadcast-owner-slices hoist-collectives share-collectives cancel-gathers-and-slices fold-all-reduces "
+    "merge-collectives reassociate-reductions accumulate-in-loops move-gathers move-slices-up split-all-reduces"
+).split()
+
+
+def prices(text, passes, model):
+    """(collectives, bytes) before the first of `passes` and after each, of the program behind `reshard`."""
+    price = f"sdy-price-collectives{{device-model={model}}}"
+    steps = [f"sdy-reshard-to-collectives{{device-model={model}}}", price]
+    for name in passes:
+        steps += [f"sdy-{name}{{device-model={model}}}", price]
+    program = shardonnay.compile(text, to="reshard", device_model=model).text
+    pipeline = f"--pass-pipeline=builtin.module(func.func({','.join(steps)}))"
+    out = subprocess.run([SDY_OPT, "-", pipeline, "-o", "/dev/null"], input=program, text=True, capture_output=True)
+    assert out.returncode == 0, out.stderr
+    return [(int(count), int(size)) for count, size in re.findall(r"remark: (\d+) collectives, (\d+) bytes", out.stderr)]
+
+
+def normal(*shape, seed=0):
+    return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
+
+
+HEAD = 'sdy.mesh @mesh = <["x"=2, "y"=4]>\n'
+CASES = {}
+
+
+def case(name, arguments, expected, text, model="cpu"):
+    CASES[name] = (arguments, expected, HEAD + text, model)
+
+
+SUM = '{sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}], unreduced={"x"}>]>}'
+CUT = '{sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>}'
+ROWS = '{sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}'
+COLUMNS = '{sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>}'
+BOTH = '{sdy.sharding = #sdy.sharding<@mesh, [{"x", "y"}, {}]>}'
+T = "tensor<8x8xf32>"
+
+case("fold-all-reduces", [normal(8, 8), normal(8, 8, seed=1)], lambda a, b: [a @ b], f"""
+func.func public @main(%a: {T} {{sdy.sharding = #sdy.sharding<@mesh, [{{}}, {{"x", "y"}}]>}}, %b: {T} {BOTH}) -> ({T} {{sdy.sharding = #sdy.sharding<@mesh, [{{}}, {{}}]>}}) {{
+  %0 = stablehlo.dot %a, %b {{sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{{}}, {{}}], unreduced={{"x", "y"}}>]>}} : ({T}, {T}) -> {T}
+  %1 = sdy.all_reduce {{"x"}} %0 out_sharding=<@mesh, [{{}}, {{}}], unreduced={{"y"}}> : {T}
+  %2 = sdy.all_reduce {{"y"}} %1 out_sharding=<@mesh, [{{}}, {{}}]> : {T}
+  return %2 : {T}
+}}""")  # fmt: skip
+
+case("reassociate-reductions", [normal(8, 8), normal(8, 8, seed=1)], lambda a, b: [a @ b - (2 * a) @ b], f"""
+func.func public @main(%a: {T} {COLUMNS}, %b: {T} {ROWS}) -> ({T} {{sdy.sharding = #sdy.sharding<@mesh, [{{}}, {{}}]>}}) {{
+  %0 = stablehlo.dot %a, %b {SUM} : ({T}, {T}) -> {T}
+  %1 = stablehlo.add %a, %a {{sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{{}}, {{"x"}}]>]>}} : {T}
+  %2 = stablehlo.dot %1, %b {SUM} : ({T}, {T}) -> {T}
+  %3 = sdy.all_reduce {{"x"}} %0 out_sharding=<@mesh, [{{}}, {{}}]> : {T}
+  %4 = sdy.all_reduce {{"x"}} %2 out_sharding=<@mesh, [{{}}, {{}}]> : {T}
+  %5 = stablehlo.subtract %3, %4 {{sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{{}}, {{}}]>]>}} : {T}
+  return %5 : {T}
+}}""")  # fmt: skip
+
+case("cancel-gathers-and-slices", [normal(8, 8)], lambda a: [a], f"""
+func.func public @main(%a: {T} {BOTH}) -> ({T} {{sdy.sharding = #sdy.sharding<@mesh, [{{"x"}}, {{"y"}}]>}}) {{
+  %0 = sdy.all_gather [{{"x", "y"}}, {{}}] %a out_sharding=<@mesh, [{{}}, {{}}]> : {T}
+  %1 = sdy.all_slice [{{"x"}}, {{"y"}}] %0 out_sharding=<@mesh, [{{"x"}}, {{"y"}}]> : {T}
+  return %1 : {T}
+}}""")  # fmt: skip
+
+case("merge-collectives", [normal(8, 8)], lambda a: [a], f"""
+func.func public @main(%a: {T} {BOTH}) -> ({T} {{sdy.sharding = #sdy.sharding<@mesh, [{{}}, {{}}]>}}) {{
+  %0 = sdy.all_gather [{{"y"}}, {{}}] %a out_sharding=<@mesh, [{{"x"}}, {{}}]> : {T}
+  %1 = sdy.all_gather [{{"x"}}, {{}}] %0 out_sharding=<@mesh, [{{}}, {{}}]> : {T}
+  return %1 : {T}
+}}""")  # fmt: skip
+
+case("share-collectives", [normal(8, 8)], lambda a: [a, a], f"""
+func.func public @main(%a: {T} {BOTH}) -> ({T} {ROWS}, {T} {{sdy.sharding = #sdy.sharding<@mesh, [{{}}, {{}}]>}}) {{
+  %0 = sdy.all_gather [{{"y"}}, {{}}] %a out_sharding=<@mesh, [{{"x"}}, {{}}]> : {T}
+  %1 = sdy.all_gather [{{"x", "y"}}, {{}}] %a out_sharding=<@mesh, [{{}}, {{}}]> : {T}
+  return %0, %1 : {T}, {T}
+}}""")  # fmt: skip
+
+case("move-gathers", [normal(8, 8), normal(8, 8, seed=1)], lambda a, b: [(a * b).T], f"""
+func.func public @main(%a: {T} {ROWS}, %b: {T} {ROWS}) -> ({T} {{sdy.sharding = #sdy.sharding<@mesh, [{{}}, {{}}]>}}) {{
+  %0 = sdy.all_gather [{{"x"}}, {{}}] %a out_sharding=<@mesh, [{{}}, {{}}]> : {T}
+  %1 = sdy.all_gather [{{"x"}}, {{}}] %b out_sharding=<@mesh, [{{}}, {{}}]> : {T}
+  %2 = stablehlo.multiply %0, %1 {{sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{{}}, {{}}]>]>}} : {T}
+  %3 = stablehlo.transpose %2, dims = [1, 0] {{sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{{}}, {{}}]>]>}} : ({T}) -> {T}
+  return %3 : {T}
+}}""")  # fmt: skip
+
+case("move-slices-up", [normal(8, 8), normal(8, 8, seed=1)], lambda a, b: [-(a @ b)], f"""
+func.func public @main(%a: {T} {COLUMNS}, %b: {T} {ROWS}) -> ({T} {ROWS}) {{
+  %0 = stablehlo.dot %a, %b {SUM} : ({T}, {T}) -> {T}
+  %1 = sdy.all_reduce {{"x"}} %0 out_sharding=<@mesh, [{{}}, {{}}]> : {T}
+  %2 = stablehlo.negate %1 {{sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{{}}, {{}}]>]>}} : {T}
+  %3 = sdy.all_slice [{{"x"}}, {{}}] %2 out_sharding=<@mesh, [{{"x"}}, {{}}]> : {T}
+  return %3 : {T}
+}}""")  # fmt: skip
+
+W = "tensor<8x4096xf32>"
+case("broadcast-owner-slices", [normal(8, 4096)], lambda a: [a[3:4]], f"""
+func.func public @main(%a: {W} {BOTH}) -> (tensor<1x4096xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{}}, {{}}]>}}) {{
+  %0 = stablehlo.slice %a [3:4, 0:4096] {{sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{{"x", "y"}}, {{}}]>]>}} : ({W}) -> tensor<1x4096xf32>
+  %1 = sdy.all_gather [{{"x", "y"}}, {{}}] %0 out_sharding=<@mesh, [{{}}, {{}}]> : tensor<1x4096xf32>
+  return %1 : tensor<1x4096xf32>
+}}""")  # fmt: skip
+
+CASES["split-all-reduces"] = ([normal(64, 8), normal(8, 64, seed=1)], lambda a, b: [a @ b], """
+sdy.mesh @mesh = <["node"=2, "gpu"=4]>
+func.func public @main(%a: tensor<64x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"node", "gpu"}]>}, %b: tensor<8x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"node", "gpu"}, {}]>}) -> (tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>}) {
+  %0 = stablehlo.dot %a, %b : (tensor<64x8xf32>, tensor<8x64xf32>) -> tensor<64x64xf32>
+  return %0 : tensor<64x64xf32>
+}""", "gpu-cluster")  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_written_collectives(name):
+    arguments, expected, text, model = CASES[name]
+    before, after = prices(text, [name], model)
+    compiled = shardonnay.compile(text, device_model=model)
+    outputs, spreads = run.Program(compiled)(arguments)
+    assert max(spreads) == 0
+    for output, wanted in zip(outputs, expected(*arguments), strict=True):
+        np.testing.assert_allclose(output, wanted, rtol=1e-5, atol=1e-5)
+    # What moves nothing itself opens the way: with the fold behind it, it pays.
+    if name == "move-slices-up":
+        before, after = prices(text, ["fold-all-reduces"], model)[-1], prices(text, [name, "fold-all-reduces"], model)[-1]
+    # (collectives, bytes): fewer, or less; a split is of one into three that send less.
+    assert after[1] < before[1] if name == "split-all-reduces" else after < before
+
+
+def lowered(function, arguments, specs):
+    mesh = Mesh(np.array(jax.devices("cpu")[:8]), ("data",))
+    shardings = tuple(NamedSharding(mesh, spec) for spec in specs)
+    return jax.jit(function, in_shardings=shardings).lower(*arguments).as_text()
+
+
+def carried_weight(w, x):
+    """The weight is cut, and the same in every run of the loop."""
+    return lax.fori_loop(0, 5, lambda _, y: jnp.tanh(y @ w), x)
+
+
+def accumulated_gradients(w, x):
+    """The gradients of six small batches, added up."""
+
+    def step(total, batch):
+        value, gradient = jax.value_and_grad(lambda w: jnp.mean(jnp.tanh(batch @ w) ** 2))(w)
+        return jax.tree.map(jnp.add, total, (value, gradient)), None
+
+    return lax.scan(step, (jnp.zeros(()), jnp.zeros_like(w)), x)[0]
+
+
+LOOPS = {
+    "hoist-collectives": (carried_weight, [normal(64, 64), normal(16, 64, seed=1)], [P("data"), P("data")]),
+    "accumulate-in-loops": (accumulated_gradients, [normal(32, 16), normal(6, 16, 32, seed=1)], [P(), P(None, "data")]),
+}
+
+
+@pytest.mark.parametrize("name", LOOPS)
+def test_loops(name, row):
+    function, arguments, specs = LOOPS[name]
+    text = lowered(function, arguments, specs)
+    before, after = prices(text, [name], "cpu")
+    row(f"{name}: {before[1]:,} bytes in {before[0]} collectives become {after[1]:,} in {after[0]}")
+    trips = {"hoist-collectives": 5, "accumulate-in-loops": 6}[name]
+    assert after[1] * trips == before[1]
+    compiled = shardonnay.compile(text)
+    wrong = [str(a) for a in run.check(run.Program(compiled), arguments, compare.reference(text, arguments)) if not a.ok]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_buckets(row):
+    """A sum for each of ten small gradients, or one."""
+
+    def loss(weights, x):
+        for w in weights:
+            x = jnp.tanh(x * w)
+        return jnp.mean(x**2)
+
+    arguments = ([normal(32, seed=seed) for seed in range(10)], normal(16, 32))
+    mesh = Mesh(np.array(jax.devices("cpu")[:8]), ("data",))
+    shardings = (NamedSharding(mesh, P()), NamedSharding(mesh, P("data")))
+    text = jax.jit(jax.value_and_grad(loss), in_shardings=shardings).lower(*arguments).as_text()
+    counts = {}
+    for model, no_bucketing in (("cpu", True), ("cpu", False), ("bytes", False)):
+        compiled = shardonnay.compile(text, device_model=model, no_bucketing=no_bucketing)
+        counts[model, no_bucketing] = sum(entry["count"] for entry in compiled.report["collectives"])
+        inputs = jax.tree.leaves(arguments)
+        wrong = [str(a) for a in run.check(run.Program(compiled), inputs, compare.reference(text, inputs)) if not a.ok]
+        assert not wrong, "\n".join(wrong)
+    assert counts == {("cpu", True): 11, ("cpu", False): 1, ("bytes", False): 11}
+
+
+QUICK = ("attention-uneven-2-D", "scanned-blocks-fsdp", "experts-2-D", "lstm-2-D", "graph-fsdp", "mixer-2-D")
+
+
+def pairs():
+    import corpus
+
+    marks = {pair: () if f"{pair[0]}-{pair[1]}" in QUICK else pytest.mark.long for pair in corpus.PAIRS}
+    return [pytest.param(*pair, id="-".join(pair), marks=mark) for pair, mark in marks.items()]
+
+
+@pytest.mark.parametrize("name, strategy", pairs())
+def test_no_pass_makes_a_program_dearer(name, strategy):
+    """Under the default model, neither its price nor its bytes together; a few in every run, all with --long."""
+    import corpus
+
+    text, _ = corpus.lower(name, strategy)
+    program = shardonnay.compile(text, to="reshard").text
+    steps = ["sdy-reshard-to-collectives", "sdy-price-collectives"]
+    for step in PASSES * 2:
+        steps += [f"sdy-{step}", "sdy-price-collectives"]
+    pipeline = f"--pass-pipeline=builtin.module(func.func({','.join(steps)}))"
+    out = subprocess.run([SDY_OPT, "-", pipeline, "-o", "/dev/null"], input=program, text=True, capture_output=True)
+    found = re.findall(r"remark: (\d+) collectives, (\d+) bytes, (?:([\d.e+-]+) (\w+)|no time)", out.stderr)
+    assert out.returncode == 0 and len(found) == 1 + 2 * len(PASSES), out.stderr[-1000:]
+    scale = {"": 0, "s": 1e6, "ms": 1e3, "us": 1, "ns": 1e-3, "bytes": 1}
+    times = [float(time or 0) * scale[unit] for _, _, time, unit in found]
+    for step, before, after in zip(PASSES * 2, times, times[1:]):
+        assert after <= before * (1 + 1e-2), (step, before, after)
