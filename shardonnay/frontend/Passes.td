@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The first two come before the import stage, in this order; programs without
+// The first three come before the import stage, in this order; programs without
 // such spellings stay as they are.
 //
 //===----------------------------------------------------------------------===//
@@ -80,6 +80,25 @@ def ImportGspmdShardingsPass : FrontendPass<"sdy-import-gspmd-shardings"> {
         {sdy.sharding = #sdy.sharding<@mesh, [{"axis_0"}, {"axis_1"} ]>})
     ```
   }];
+}
+
+def ExpandCompositesPass : Pass<"sdy-expand-composites", "mlir::ModuleOp"> {
+  let summary = "Composites become calls of their decompositions";
+  let description = [{
+    But those to which the user gave a sharding rule and which are element-wise:
+    they stay, so that the engine still finds their name, and propagate by that
+    rule. A rule of another one is not used, with a warning.
+
+    ```mlir
+    %0 = stablehlo.composite "my.op" %a {decomposition = @f}
+      : (tensor<8xf32>) -> tensor<8xf32>
+    ```
+    becomes
+    ```mlir
+    %0 = call @f(%a) : (tensor<8xf32>) -> tensor<8xf32>
+    ```
+  }];
+  let dependentDialects = ["mlir::func::FuncDialect"];
 }
 
 def ExportGspmdShardingsPass : FrontendPass<"sdy-export-gspmd-shardings"> {

@@ -57,6 +57,7 @@ def DynamicConvOp : HLOOp<"dynamic_conv", [Pure]> {
     GroupCountAttr:$feature_group_count, GroupCountAttr:$batch_group_count,
     OptionalAttr<PrecisionConfigAttr>:$precision_config);
   let results = (outs HLOTensor:$result);
+  let hasCanonicalizeMethod = 1;
   let hasVerifier = 1;
 }
 

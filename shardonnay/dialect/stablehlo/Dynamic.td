@@ -21,6 +21,7 @@ def DynamicBroadcastInDimOp : HLOOp<"dynamic_broadcast_in_dim", [Pure]> {
     $operand `,` $output_dimensions `,` `dims` `=` $broadcast_dimensions
     attr-dict `:` functional-type(operands, results)
   }];
+  let hasCanonicalizeMethod = 1;
   let hasVerifier = 1;
 }
 
@@ -31,6 +32,7 @@ def DynamicReshapeOp : HLOOp<"dynamic_reshape", [Pure]> {
   let assemblyFormat = [{
     operands attr-dict `:` functional-type(operands, results)
   }];
+  let hasCanonicalizeMethod = 1;
   let hasVerifier = 1;
 }
 
@@ -47,6 +49,7 @@ def DynamicPadOp : HLOOp<"dynamic_pad", [Pure,
   let assemblyFormat = [{
     operands attr-dict `:` functional-type(operands, results)
   }];
+  let hasCanonicalizeMethod = 1;
   let hasVerifier = 1;
 }
 
@@ -58,6 +61,7 @@ def DynamicIotaOp : HLOOp<"dynamic_iota", [Pure]> {
     $output_shape `,` `dim` `=` $iota_dimension attr-dict `:`
     functional-type(operands, results)
   }];
+  let hasCanonicalizeMethod = 1;
   let hasVerifier = 1;
 }
 
@@ -71,6 +75,7 @@ def RealDynamicSliceOp : HLOOp<"real_dynamic_slice", [Pure,
   let assemblyFormat = [{
     operands attr-dict `:` functional-type(operands, results)
   }];
+  let hasCanonicalizeMethod = 1;
   let hasVerifier = 1;
 }
 

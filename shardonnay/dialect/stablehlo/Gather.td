@@ -28,6 +28,7 @@ def DynamicGatherOp : InferringOp<"dynamic_gather", [Pure]> {
                        DefaultValuedOptionalAttr<BoolAttr, "false">
                          :$indices_are_sorted);
   let results = (outs HLOTensor:$result);
+  let hasCanonicalizeMethod = 1;
 }
 
 def ScatterOp : HLOOp<"scatter", [

@@ -54,12 +54,14 @@ static std::optional<FactorRule> dotRule(DotOp op) {
 }
 
 namespace {
-struct DotGeneralModel
-    : ShardingRuleOpInterface::ExternalModel<DotGeneralModel, DotGeneralOp> {
+template <typename OpT, auto kRule>
+struct ContractionModel
+    : ShardingRuleOpInterface::ExternalModel<ContractionModel<OpT, kRule>,
+                                             OpT> {
   std::optional<FactorRule> getFactorRule(Operation *op) const {
     if (!hasStaticShapes(op))
       return std::nullopt;
-    return dotGeneralRule(cast<DotGeneralOp>(op));
+    return kRule(cast<OpT>(op));
   }
   bool isContraction(Operation *) const { return true; }
   bool isLinear(Operation *op, ReductionKind kind,
@@ -70,8 +72,9 @@ struct DotGeneralModel
 } // namespace
 
 void shardonnay::attachDotModels(MLIRContext &context) {
-  DotGeneralOp::attachInterface<DotGeneralModel>(context);
-  attachRule<DotOp, dotRule>(context);
+  DotGeneralOp::attachInterface<ContractionModel<DotGeneralOp, dotGeneralRule>>(
+      context);
+  DotOp::attachInterface<ContractionModel<DotOp, dotRule>>(context);
   attachClone<DotOp>(context);
   attachClone<DotGeneralOp>(context);
 }

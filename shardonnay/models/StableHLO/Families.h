@@ -19,6 +19,7 @@ namespace shardonnay {
 void attachElementwiseModels(mlir::MLIRContext &context);
 void attachChloModels(mlir::MLIRContext &context);
 void attachChloStructuredModels(mlir::MLIRContext &context);
+void attachChloBroadcastingModels(mlir::MLIRContext &context);
 void attachConvolutionModels(mlir::MLIRContext &context);
 void attachWindowReduceModels(mlir::MLIRContext &context);
 void attachNormModels(mlir::MLIRContext &context);
@@ -34,6 +35,7 @@ void attachControlModels(mlir::MLIRContext &context);
 void attachBatchedModels(mlir::MLIRContext &context);
 void attachRandomModels(mlir::MLIRContext &context);
 void attachCustomModels(mlir::MLIRContext &context);
+void attachCompositeModels(mlir::MLIRContext &context);
 
 } // namespace shardonnay
 

@@ -138,6 +138,16 @@ dimensionSizeLocally(GetDimensionSizeOp op, OpBuilder &builder, ValueRange,
   return SmallVector<Value>{LocalMath(builder, op.getLoc()).splat(type, size)};
 }
 
+/// Where elements come from is data (where it is known, the op has another form
+/// after import): the op is computed whole.
+template <typename OpT> static std::optional<FactorRule> noRule(OpT) {
+  return std::nullopt;
+}
+template <typename... OpTs> static void attachWhole(MLIRContext &context) {
+  (attachRule<OpTs, noRule<OpTs>>(context), ...);
+  (attachClone<OpTs>(context), ...);
+}
+
 void shardonnay::attachLegacyModels(MLIRContext &context) {
   attachRule<BroadcastOp, broadcastRule, PropagationClass::BroadcastBackward>(
       context);
@@ -150,4 +160,5 @@ void shardonnay::attachLegacyModels(MLIRContext &context) {
   attachClone<TorchIndexSelectOp>(context);
   attachLocal<GetDimensionSizeOp, dimensionSizeLocally>(context);
   attachLocal<BroadcastOp, broadcastLocally>(context);
+  attachWhole<DynamicPadOp, RealDynamicSliceOp, DynamicConvOp>(context);
 }

@@ -31,9 +31,11 @@ void shardonnay::registerStablehloModels(DialectRegistry &registry) {
         attachBatchedModels(*context);
         attachRandomModels(*context);
         attachCustomModels(*context);
+        attachCompositeModels(*context);
       });
   registry.addExtension(+[](MLIRContext *context, chlo::ChloDialect *) {
     attachChloModels(*context);
     attachChloStructuredModels(*context);
+    attachChloBroadcastingModels(*context);
   });
 }

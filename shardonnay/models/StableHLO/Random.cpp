@@ -73,13 +73,12 @@ static FailureOr<SmallVector<Value>>
 rngBitGeneratorLocally(RngBitGeneratorOp op, OpBuilder &builder,
                        ValueRange operands, LocalContext &context) {
   Location loc = op.getLoc();
-  auto whole = RngBitGeneratorOp::create(
-      builder, loc, context.resultTypes()[0], op.getOutput().getType(),
-      op.getRngAlgorithm(), operands[0]);
-  Value bits = takePiece(builder, loc, whole.getOutput(),
-                         context.rule().results[1],
-                         cast<RankedTensorType>(context.resultTypes()[1]),
-                         context);
+  auto whole = RngBitGeneratorOp::create(builder, loc, context.resultTypes()[0],
+                                         op.getOutput().getType(),
+                                         op.getRngAlgorithm(), operands[0]);
+  Value bits =
+      takePiece(builder, loc, whole.getOutput(), context.rule().results[1],
+                cast<RankedTensorType>(context.resultTypes()[1]), context);
   return SmallVector<Value>{whole.getOutputState(), bits};
 }
 
@@ -93,10 +92,9 @@ struct RngModel : LocalComputeOpInterface::ExternalModel<RngModel, RngOp> {
                                                ValueRange operands,
                                                LocalContext &context) const {
     auto rng = cast<RngOp>(op);
-    Value whole = RngOp::create(builder, op->getLoc(),
-                                rng.getResult().getType(), operands[0],
-                                operands[1], operands[2],
-                                rng.getRngDistribution());
+    Value whole = RngOp::create(
+        builder, op->getLoc(), rng.getResult().getType(), operands[0],
+        operands[1], operands[2], rng.getRngDistribution());
     if (AxisList axes = context.deviceAxes(); !axes.empty()) {
       LocalMath math(builder, op->getLoc());
       whole = context.allReduce(builder, op->getLoc(),

@@ -8,6 +8,7 @@
 #include "shardonnay/dialect/chlo/Chlo.h"
 #include "shardonnay/models/StableHLO/Attach.h"
 #include "shardonnay/models/StableHLO/Families.h"
+#include "shardonnay/models/StableHLO/SameShape.h"
 
 using namespace mlir;
 using namespace mlir::chlo;
@@ -125,7 +126,52 @@ struct RaggedDotModel
 };
 } // namespace
 
+//===----------------------------------------------------------------------===//
+// Scans
+//===----------------------------------------------------------------------===//
+
+/// The scanned dim is needed whole. The others pass through where the body has
+/// no use for the places of elements; else there is no rule.
+static std::optional<FactorRule> scanRule(ScanOp op) {
+  std::optional<SmallVector<int64_t>> slice = commonShape(op.getBody().front());
+  if (!slice || op.getInputs().empty())
+    return std::nullopt;
+  ArrayRef<int64_t> shape = shapeOf(op.getInputs().front());
+  int64_t rank = shape.size(), sliceRank = slice->size();
+  auto rankOf = [](Value value) -> int64_t { return shapeOf(value).size(); };
+  FactorRuleBuilder builder(llvm::map_to_vector(op->getOperands(), rankOf),
+                            llvm::map_to_vector(op->getResults(), rankOf));
+  int64_t scanned = op.getDimension();
+  for (int64_t dim = 0; dim < rank; ++dim) {
+    // Carries have the dims of a slice.
+    auto dimOf = [&](Value value) -> int64_t {
+      if (rankOf(value) != sliceRank)
+        return dim;
+      return dim == scanned ? -1 : dim - (dim > scanned);
+    };
+    builder.add(shape[dim], llvm::map_to_vector(op->getOperands(), dimOf),
+                llvm::map_to_vector(op->getResults(), dimOf),
+                dim == scanned ? FactorKind::NeedReplication
+                               : FactorKind::PassThrough);
+  }
+  return builder.build();
+}
+
+static FailureOr<SmallVector<Value>> scanLocally(ScanOp op, OpBuilder &builder,
+                                                 ValueRange operands,
+                                                 LocalContext &context) {
+  SmallVector<Value> results = cloneLocally(op, builder, operands, context);
+  SmallVector<int64_t> local(shapeOf(operands.front()));
+  local.erase(local.begin() + op.getDimension());
+  auto made = results.front().getDefiningOp<ScanOp>();
+  if (commonShape(made.getBody().front()))
+    changeShape(made.getBody().front(), local);
+  return results;
+}
+
 void shardonnay::attachChloStructuredModels(MLIRContext &context) {
+  attachRule<ScanOp, scanRule>(context);
+  attachLocal<ScanOp, scanLocally>(context);
   attachRule<TopKOp, topKRule>(context);
   attachClone<TopKOp>(context);
   RaggedDotOp::attachInterface<RaggedDotModel>(context);

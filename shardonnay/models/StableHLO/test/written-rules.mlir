@@ -1,4 +1,4 @@
-// RUN: sdy-opt %s -sdy-insert-explicit-reshards -sdy-reshard-to-collectives -sdy-partition-to-local | FileCheck %s
+// RUN: sdy-opt %s -sdy-insert-explicit-reshards=enable-full-version=true -sdy-reshard-to-collectives -sdy-partition-to-local | FileCheck %s
 
 // A written rule does not change what an op with a rule of its own computes.
 
