@@ -49,6 +49,13 @@ def _parser():
                 help=f"every device has its piece of {what}, or the whole (default: %(default)s)",
             )
         added.add_argument(
+            "--keep-functions-of",
+            type=int,
+            default=0,
+            metavar="OPS",
+            help="a private function of so many operations that several calls share stays a function (default: all are inlined)",
+        )
+        added.add_argument(
             "--time-limit", type=float, default=0, metavar="SECONDS", help="that the compilation may take; the error names the pass"
         )
         added.add_argument(
@@ -118,6 +125,7 @@ def _compiled(text, name, options, to=STAGES[-1]):
         arguments=options.arguments,
         results=options.results,
         no_bucketing=options.no_bucketing,
+        keep_functions_of=options.keep_functions_of,
         time_limit=options.time_limit,
         host_memory_limit=options.host_memory_limit,
         memory_limit=options.memory_limit,

@@ -59,6 +59,7 @@ def compile(
     arguments="split",
     results="split",
     no_bucketing=False,
+    keep_functions_of=0,
     time_limit=0,
     host_memory_limit=0,
     memory_limit=0,
@@ -74,6 +75,8 @@ def compile(
     arguments: "split": a device is given its piece of an argument; "whole": all of it, and takes its piece by its index.
     results: "split": a device returns its piece of a result; "whole": all of it. The manifest says which.
     no_bucketing: small tensors are not reduced together, even where the device model says that this is faster.
+    keep_functions_of: a private function of so many operations that several calls have in common stays a function, one for each
+        way that its calls are sharded (0: all are inlined). Smaller text and a faster engine; a boundary forces its shardings.
     time_limit: seconds that the compilation may take (0: any), looked at after each pass; the error names the pass.
     host_memory_limit: likewise MiB that this process may hold.
     memory_limit: bytes that a device may hold at once, 0 for no limit; a program that needs more is refused.
@@ -92,6 +95,7 @@ def compile(
         arguments == "whole",
         results == "whole",
         not no_bucketing,
+        int(keep_functions_of),
         float(time_limit),
         int(host_memory_limit),
         int(memory_limit),

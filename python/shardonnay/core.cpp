@@ -39,9 +39,9 @@ static nb::tuple compileText(nb::object text, const char *to,
                              bool noImplicitReplication, bool strict,
                              bool debugInfo, const char *deviceModel,
                              bool wholeArguments, bool wholeResults,
-                             bool bucketing, double timeLimit,
-                             int64_t hostMemoryLimit, int64_t memoryLimit,
-                             const char *name) {
+                             bool bucketing, int64_t keepFunctionsOf,
+                             double timeLimit, int64_t hostMemoryLimit,
+                             int64_t memoryLimit, const char *name) {
   CompileOptions options;
   options.toStage = parseStage(to);
   if (!options.toStage)
@@ -51,6 +51,7 @@ static nb::tuple compileText(nb::object text, const char *to,
   options.pipeline.deviceModel = deviceModel;
   options.pipeline.boundary = {wholeArguments, wholeResults};
   options.pipeline.bucketing = bucketing;
+  options.pipeline.keepFunctionsOf = keepFunctionsOf;
   options.limits = {timeLimit, hostMemoryLimit};
   options.pipeline.memoryLimit = memoryLimit;
   options.debugInfo = debugInfo;

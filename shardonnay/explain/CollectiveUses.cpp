@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/explain/CollectiveUses.h"
+#include "shardonnay/explain/CallCounts.h"
 
 #include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/dialect/sdy/Ops.h"
@@ -190,6 +191,7 @@ SmallVector<CollectiveUse, 1> readGlobal(Operation *op) {
 
 std::vector<CollectiveUse> readCollectives(ModuleOp module) {
   std::vector<CollectiveUse> all;
+  CallCounts calls(module);
   module.walk([&](Operation *op) {
     bool isGlobal = isa_and_present<sdy::SdyDialect>(op->getDialect()) &&
                     op->getNumOperands() == 1 && op->getNumResults() == 1 &&
@@ -201,6 +203,8 @@ std::vector<CollectiveUse> readCollectives(ModuleOp module) {
     sdy::Trips trips = sdy::getTrips(op);
     for (CollectiveUse &use : uses) {
       use.trips = trips;
+      use.calls = calls.of(op);
+      use.executedCalls = calls.executed(op);
       all.push_back(use);
     }
   });
@@ -216,10 +220,11 @@ CommunicationCost costOf(ArrayRef<CollectiveUse> uses,
     if (isNew)
       entry->second = toMeshCosts(model, use.mesh);
     int64_t bytes = use.collective.cost.bytes;
-    sum.bytes += bytes;
-    sum.executedBytes += bytes * use.trips.count;
-    sum.unknownTrips += use.trips.known ? 0 : 1;
-    sum.price += use.collective.price(entry->second) * use.trips.count;
+    int64_t runs = use.trips.count * use.executedCalls;
+    sum.bytes += bytes * use.calls;
+    sum.executedBytes += bytes * runs;
+    sum.unknownTrips += use.trips.known ? 0 : use.calls;
+    sum.price += use.collective.price(entry->second) * runs;
   }
   return sum;
 }

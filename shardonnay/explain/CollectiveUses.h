@@ -30,7 +30,10 @@ struct CollectiveUse {
   llvm::StringRef reduction;
   mlir::Operation *op = nullptr;
   mlir::sdy::MeshAttr mesh;
+  /// Of the loops around it in its function.
   mlir::sdy::Trips trips;
+  /// Of its function: calls in the text, and as often as loops make them.
+  int64_t calls = 1, executedCalls = 1;
 };
 
 /// In program order; nothing for slices.
@@ -38,7 +41,7 @@ std::vector<CollectiveUse> readCollectives(mlir::ModuleOp module);
 
 /// What communication costs a device.
 struct CommunicationCost {
-  /// Every collective once.
+  /// Every collective once, for each call of its function.
   int64_t bytes = 0;
   /// Those in a loop as often as it runs, if that is known.
   int64_t executedBytes = 0;

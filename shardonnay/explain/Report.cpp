@@ -92,8 +92,8 @@ json::Array groupCollectives(ArrayRef<CollectiveUse> uses) {
     CollectiveGroup &group = groups[keyOf(use)];
     if (group.count == 0)
       group.first = &use;
-    group.count += use.collective.count;
-    group.bytes += use.collective.cost.bytes;
+    group.count += use.collective.count * use.calls;
+    group.bytes += use.collective.cost.bytes * use.calls;
   }
   json::Array collectives;
   for (const auto &[key, group] : groups)

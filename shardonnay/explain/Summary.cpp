@@ -8,6 +8,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "shardonnay/dialect/sdy/Ops.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
+#include "shardonnay/explain/CallCounts.h"
 #include "shardonnay/explain/PeakMemory.h"
 #include "shardonnay/explain/Report.h"
 #include "shardonnay/interfaces/ShardingRule.h"
@@ -59,12 +60,15 @@ bool hasAxes(sdy::TensorShardingAttr sharding) {
 ProgramSummary summarize(ModuleOp module) {
   ProgramSummary summary;
   summary.peakBytes = findPeakMemory(module).bytes;
+  CallCounts calls(module);
   for (auto func : module.getOps<func::FuncOp>()) {
     if (func.isExternal())
       continue;
+    summary.contractionFlops += contractionFlops(func) * calls.of(func);
+    if (!func.isPublic())
+      continue;
     for (Type type : func.getArgumentTypes())
       summary.argumentBytes += byteSize(type);
-    summary.contractionFlops += contractionFlops(func);
   }
   return summary;
 }

@@ -13,6 +13,7 @@
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
 #include "shardonnay/pipeline/Pipelines.h"
+#include "shardonnay/transforms/collectives/Passes.h"
 #include "shardonnay/transforms/export/Passes.h"
 #include "shardonnay/transforms/import/Passes.h"
 #include "shardonnay/transforms/propagate/Passes.h"
@@ -61,6 +62,20 @@ struct ExportOptions : PassPipelineOptions<ExportOptions> {
       *this, "update-non-divisible-input-output-shardings",
       llvm::cl::desc("Trim what was chosen at the boundary so that it divides"),
       llvm::cl::init(true)};
+  Option<bool> forCmv1{
+      *this, "remove-all-gather-reduce-scatter-for-cmv1",
+      llvm::cl::desc("Leave gathers and scatters around contractions to the "
+                     "engine"),
+      llvm::cl::init(false)};
+  Option<std::string> dumpDirectory{
+      *this, "dump-directory",
+      llvm::cl::desc("Where the module goes as it closes and at the end"),
+      llvm::cl::init("")};
+  Option<bool> avoidCallReshards{
+      *this, "avoid-reshards-on-calls",
+      llvm::cl::desc("Calls take and return what they are given: no reshards "
+                     "of their operands"),
+      llvm::cl::init(false)};
   Option<bool> inlineMeshes{
       *this, "inline-meshes",
       llvm::cl::desc("After explicit collectives, put meshes into shardings"),
@@ -80,7 +95,8 @@ void addImport(OpPassManager &pm) {
 
 void addExport(OpPassManager &pm, const ExportOptions &options) {
   pm.addNestedPass<func::FuncOp>(createConstantOrScalarMergerPass());
-  pm.addNestedPass<func::FuncOp>(createSinkDataFlowEdgesPass());
+  pm.addNestedPass<func::FuncOp>(createSinkDataFlowEdgesPass(
+      {options.dumpShardingOrigins, options.dumpPropagationEdges}));
   if (!options.avoidExportForPartitioning) {
     pm.addPass(createRemoveShardingGroupsPass());
     pm.addNestedPass<func::FuncOp>(createShardingConstraintToReshardPass());
@@ -89,10 +105,16 @@ void addExport(OpPassManager &pm, const ExportOptions &options) {
     pm.addPass(createRemoveSubAxesInInputOutputShardingsPass());
   }
   pm.addPass(createCloseShardingsPass());
+  pm.addPass(createSaveModulePass({options.dumpDirectory, "after_close"}));
   if (options.explicitCollectives) {
+    PipelineOptions stages;
+    stages.avoidReshardsOnCalls = options.avoidCallReshards;
     pm.addNestedPass<func::FuncOp>(createRemovePropagationBarriersPass());
-    addStage(pm, Stage::Reshard, {});
-    addStage(pm, Stage::Collectives, {});
+    addStage(pm, Stage::Reshard, stages);
+    addStage(pm, Stage::Collectives, stages);
+    if (options.forCmv1)
+      pm.addNestedPass<func::FuncOp>(
+          createRemoveAllGatherReduceScatterForCmv1Pass());
   }
   if (!options.keepShardingRules)
     pm.addNestedPass<func::FuncOp>(createDropShardingRulesPass());
@@ -100,6 +122,7 @@ void addExport(OpPassManager &pm, const ExportOptions &options) {
     pm.addPass(createRemovePropagationDebugInfoPass());
   if (options.explicitCollectives && options.inlineMeshes)
     pm.addPass(createInlineMeshesPass());
+  pm.addPass(createSaveModulePass({options.dumpDirectory, "after_export"}));
 }
 
 void addPropagation(OpPassManager &pm, const FunctionOptions &options) {

@@ -44,14 +44,21 @@ void addImport(OpPassManager &pm, const PipelineOptions &options) {
   pm.addPass(createImportGspmdShardingsPass());
   pm.addPass(createCheckStrictPass({options.strict}));
   pm.addPass(createLiftInlinedMeshesPass());
-  pm.addPass(createInlinePrivateFunctionsPass());
-  pm.addPass(createCheckSupportedPass());
+  pm.addPass(createExpandCompositesPass());
+  pm.addPass(createInlinePrivateFunctionsPass({options.keepFunctionsOf}));
+  if (options.keepFunctionsOf > 0) {
+    pm.addPass(createPropagateShardingFromFuncToCallPass());
+    pm.addPass(createFlattenCallGraphPass());
+    pm.addPass(createImportFuncCallsPass(
+        {/*addDataFlowEdgesOnNamedComputations=*/false}));
+  }
   // Patterns only: folding would merge constants and drop their locations.
   pm.addPass(createCanonicalizerPass(
       GreedyRewriteConfig()
           .enableFolding(false)
           .enableConstantCSE(false)
           .setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled)));
+  pm.addPass(createCheckSupportedPass());
   pm.addPass(createRemoveSizeOneAxesPass());
   pm.addPass(createConstantOrScalarSplitterPass());
   pm.addPass(createManualAxesCleanupPass());
@@ -78,10 +85,14 @@ void addExport(OpPassManager &pm, const PipelineOptions &options) {
   if (arguments || results)
     pm.addNestedPass<func::FuncOp>(
         createWholeBoundaryPass({arguments, results}));
+  if (options.keepFunctionsOf > 0)
+    pm.addPass(createShareComputationsPass());
 }
 
 void addReshard(OpPassManager &pm, const PipelineOptions &options) {
   InsertExplicitReshardsPassOptions reshards;
+  reshards.enableFullVersion = true;
+  reshards.avoidReshardsOnCalls = options.avoidReshardsOnCalls;
   reshards.noImplicitReplication = options.noImplicitReplication;
   reshards.deviceModel = options.deviceModel;
   pm.addNestedPass<func::FuncOp>(createInsertExplicitReshardsPass(reshards));
@@ -147,6 +158,11 @@ struct PartitionPipelineOptions
       *this, "no-bucketing",
       llvm::cl::desc("Small tensors are not reduced together"),
       llvm::cl::init(false)};
+  Option<int64_t> keepFunctionsOf{
+      *this, "keep-functions-of",
+      llvm::cl::desc("Functions of so many ops that several calls have in "
+                     "common stay functions; 0: none"),
+      llvm::cl::init(0)};
 };
 
 } // namespace
@@ -200,7 +216,8 @@ void registerAllPipelines() {
                     options.deviceModel,
                     {options.wholeArguments, options.wholeResults},
                     options.memoryLimit,
-                    !options.noBucketing});
+                    !options.noBucketing,
+                    options.keepFunctionsOf});
       });
 }
 

@@ -64,6 +64,12 @@ struct PipelineOptions {
   int64_t memoryLimit = 0;
   /// Small tensors may be reduced together.
   bool bucketing = true;
+  /// A private function of so many ops or more that several calls have in
+  /// common stays a function, one for each way that its calls are sharded. 0:
+  /// all are inlined. A boundary forces its shardings on what crosses it.
+  int64_t keepFunctionsOf = 0;
+  /// Operands of calls stay as they are: what follows reshards them.
+  bool avoidReshardsOnCalls = false;
 };
 
 /// Appends the passes of one stage to a pass manager on the module.

@@ -335,4 +335,27 @@ def PriceCollectivesPass
   let options = [CollectivesDeviceModel.option];
 }
 
+def RemoveAllGatherReduceScatterForCmv1Pass
+    : Pass<"sdy-remove-all-gather-reduce-scatter-for-cmv1",
+           "mlir::func::FuncOp"> {
+  let summary = "Leaves gathers before and scatters behind contractions to others";
+  let description = [{
+    For an engine that overlaps the contraction with the communication itself
+    (collective matmul): a gather whose one use is a contraction goes, which then
+    has an operand that is cut otherwise; so does a reduce-scatter of a
+    contraction that has no other use and states no partial sum, which then has
+    the scattered sharding. What is left can't be partitioned here.
+
+    ```mlir
+    %1 = sdy.all_gather [{"x"}, {} ] %0 out_sharding=<@mesh, [{}, {} ]>
+    %2 = stablehlo.dot %1, %w
+    ```
+    becomes
+    ```mlir
+    %2 = stablehlo.dot %0, %w
+    ```
+  }];
+  let dependentDialects = ["mlir::sdy::SdyDialect"];
+}
+
 #endif // SHARDONNAY_TRANSFORMS_COLLECTIVES_PASSES_TD

@@ -47,8 +47,20 @@ static sdy::TensorShardingAttr trim(func::FuncOp func, Type type,
   return sdy::fromSharding(sharding, attr.getMeshOrRef(), meshAttr);
 }
 
-void trimBoundaryShardings(ModuleOp module, Trim trimAxes) {
+static void trimCall(func::CallOp call, Trim trimAxes) {
+  auto func = call->getParentOfType<func::FuncOp>();
+  for (Value result : call.getResults())
+    if (auto trimmed = trim(func, result.getType(), sdy::getSharding(result),
+                            /*givenAttr=*/{}, trimAxes))
+      sdy::setSharding(result, trimmed);
+}
+
+void trimBoundaryShardings(ModuleOp module, bool withPrivate, Trim trimAxes) {
   for (auto func : module.getOps<func::FuncOp>()) {
+    if (withPrivate)
+      func.walk([&](func::CallOp call) { trimCall(call, trimAxes); });
+    if (!withPrivate && func.isPrivate())
+      continue;
     for (BlockArgument argument : func.getArguments()) {
       auto given = func.getArgAttrOfType<sdy::TensorShardingAttr>(
           argument.getArgNumber(), sdy::kGivenShardingAttr);

@@ -56,6 +56,12 @@ def SinkDataFlowEdgesPass : FuncPass<"sdy-sink-data-flow-edges"> {
         #sdy.sharding_per_value<[<@mesh, [{"x", ?} ]>]>} %arg0 : tensor<8xf32>
     ```
   }];
+  let options = [
+    Option<"sinkShardingOrigins", "sink-debug-sharding-origins", "bool",
+           "false", "Leave `sdy.sharding_origins` of edges with their owners">,
+    Option<"sinkPropagationEdges", "sink-debug-propagation-edge-sharding",
+           "bool", "false",
+           "Leave `sdy.propagation_edges` of edges with their owners">];
 }
 
 def ShardingConstraintToReshardPass
@@ -375,6 +381,46 @@ def DropShardingAndMeshPass : ModulePass<"sdy-drop-sharding-and-mesh"> {
     func.func @main(%arg0: tensor<4xf32>)
     ```
   }];
+}
+
+def ShareComputationsPass : ModulePass<"sdy-share-computations"> {
+  let summary = "Named computations that are alike become one function";
+  let description = [{
+    Of those with one name, one body and the same shardings of arguments and
+    results one private function is made, which they call; two that are sharded
+    in different ways are two functions. A computation that has no like, or that
+    is in a manual computation, is put in its place: a boundary would only force
+    shardings there.
+
+    Precondition: shardings are closed. Postcondition: no
+    `sdy.named_computation`; the arguments and results of the new functions have
+    shardings, and each call the callee's.
+
+    ```mlir
+    %0 = sdy.named_computation<"f">(%a) (%b: tensor<8xf32>) { .. }
+    %1 = sdy.named_computation<"f">(%0) (%b: tensor<8xf32>) { .. }
+    ```
+    becomes
+    ```mlir
+    %0 = call @f(%a) : (tensor<8xf32>) -> tensor<8xf32>
+    %1 = call @f(%0) : (tensor<8xf32>) -> tensor<8xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::sdy::SdyDialect",
+                           "::mlir::func::FuncDialect"];
+}
+
+def SaveModulePass : ModulePass<"sdy-save-module"> {
+  let summary = "Writes the module to a file";
+  let description = [{
+    As `<dump-directory>/<name>.mlir`, with locations; the directory is made. No
+    directory: nothing is written. Changes nothing.
+  }];
+  let options = [
+    Option<"dumpDirectory", "dump-directory", "std::string", "\"\"",
+           "Where the file goes">,
+    Option<"fileName", "name", "std::string", "\"module\"",
+           "The file's name, without .mlir">];
 }
 
 #endif // SHARDONNAY_TRANSFORMS_EXPORT_PASSES_TD

@@ -26,7 +26,7 @@ struct RemoveSubAxesInInputOutputShardingsPass
           RemoveSubAxesInInputOutputShardingsPass> {
 protected:
   void runOnOperation() override {
-    trimBoundaryShardings(getOperation(),
+    trimBoundaryShardings(getOperation(), /*withPrivate=*/false,
                           [](AxisList axes, int64_t, const Mesh &mesh) {
                             AxisList full;
                             for (AxisRef axis : axes) {

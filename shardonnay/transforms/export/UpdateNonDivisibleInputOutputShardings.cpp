@@ -57,7 +57,7 @@ struct UpdateNonDivisibleInputOutputShardingsPass
           UpdateNonDivisibleInputOutputShardingsPass> {
 protected:
   void runOnOperation() override {
-    trimBoundaryShardings(getOperation(),
+    trimBoundaryShardings(getOperation(), /*withPrivate=*/true,
                           [](AxisList axes, int64_t size, const Mesh &) {
                             return axes.prefixDividing(size);
                           });

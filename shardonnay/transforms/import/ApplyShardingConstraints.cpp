@@ -15,6 +15,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
+#include "shardonnay/explain/PropagationAttributes.h"
 #include "shardonnay/transforms/import/Passes.h"
 
 using namespace mlir;
@@ -47,7 +48,69 @@ bool canHaveSharding(Value value) {
   return !argument || isa<func::FuncOp>(argument.getOwner()->getParentOp());
 }
 
-void applyToInput(ShardingConstraintOp constraint) {
+/// Writes down where axes come from, as propagation does for its steps.
+class ConstraintRecorder {
+public:
+  ConstraintRecorder(ModuleOp module, bool origins, bool edges)
+      : module(module), origins(origins), edges(edges) {}
+
+  /// Of what is given: the arguments of functions, and constraints.
+  void recordGiven(ArrayRef<ShardingConstraintOp> constraints) {
+    if (!origins && !edges)
+      return;
+    nameOrigins(module);
+    nextStep = getNextStep(module);
+    for (ShardingConstraintOp constraint : constraints)
+      record(constraint.getResult(), constraint.getSharding(), "self");
+    for (auto func : module.getOps<func::FuncOp>())
+      if (!func.isExternal())
+        for (Value argument : func.getArguments())
+          if (TensorShardingAttr sharding = getSharding(argument))
+            record(argument, sharding, "self");
+  }
+
+  /// The constraint's sharding is its input's now.
+  void recordApplied(ShardingConstraintOp constraint) {
+    if (origins)
+      record(constraint.getInput(), constraint.getSharding(),
+             getOrMakeOriginName(constraint));
+    MLIRContext *context = constraint.getContext();
+    SmallVector<AxisToPropagationDetailsAttr> moved;
+    for (AxisRefAttr axis : axesOf(constraint.getSharding()))
+      moved.push_back(AxisToPropagationDetailsAttr::get(
+          context, axis,
+          EdgeValueRefAttr::get(context, EdgeNodeType::RESULT, 0),
+          {EdgeValueRefAttr::get(context, EdgeNodeType::OPERAND, 0)}));
+    if (edges && !moved.empty())
+      addStep(constraint,
+              PropagationOneStepAttr::get(context, nextStep++, moved));
+  }
+
+private:
+  static SmallVector<AxisRefAttr> axesOf(TensorShardingAttr sharding) {
+    SmallVector<AxisRefAttr> axes;
+    for (DimensionShardingAttr dim : sharding.getDimShardings())
+      llvm::append_range(axes, dim.getAxes());
+    return axes;
+  }
+
+  void record(Value value, TensorShardingAttr sharding, StringRef origin) {
+    if (!origins)
+      return;
+    NamedAttrList entries;
+    for (AxisRefAttr axis : axesOf(sharding))
+      entries.set(axisKey(axis), StringAttr::get(module.getContext(), origin));
+    if (!entries.empty())
+      setOrigins({value}, entries.getDictionary(module.getContext()));
+  }
+
+  ModuleOp module;
+  bool origins, edges;
+  int64_t nextStep = 0;
+};
+
+void applyToInput(ShardingConstraintOp constraint,
+                  ConstraintRecorder &recorder) {
   Value input = constraint.getInput();
   TensorShardingAttr sharding = constraint.getSharding();
   bool agree =
@@ -61,6 +124,7 @@ void applyToInput(ShardingConstraintOp constraint) {
     input.replaceAllUsesExcept(constraint, constraint);
   } else if (canHaveSharding(input)) {
     setSharding(input, sharding);
+    recorder.recordApplied(constraint);
   }
 }
 
@@ -88,25 +152,32 @@ void moveUsesToTail(ShardingConstraintOp head) {
   });
 }
 
-void applyConstraint(ShardingConstraintOp constraint) {
+void applyConstraint(ShardingConstraintOp constraint,
+                     ConstraintRecorder &recorder) {
   Value input = constraint.getInput();
   if (getSharding(input))
     return;
   bool isOnly = getConstraints(input).size() == 1;
-  applyToInput(constraint);
+  applyToInput(constraint, recorder);
   if (isOnly)
     moveUsesToTail(constraint);
 }
 
 struct ApplyShardingConstraintsPass
     : impl::ApplyShardingConstraintsPassBase<ApplyShardingConstraintsPass> {
+  using ApplyShardingConstraintsPassBase::ApplyShardingConstraintsPassBase;
+
   void runOnOperation() override {
     SmallVector<ShardingConstraintOp> constraints;
     getOperation().walk<WalkOrder::PreOrder>(
         [&](ShardingConstraintOp constraint) {
           constraints.push_back(constraint);
         });
-    llvm::for_each(constraints, applyConstraint);
+    ConstraintRecorder recorder(getOperation(), debugShardingOrigins,
+                                debugPropagationEdgeSharding);
+    recorder.recordGiven(constraints);
+    for (ShardingConstraintOp constraint : constraints)
+      applyConstraint(constraint, recorder);
   }
 };
 

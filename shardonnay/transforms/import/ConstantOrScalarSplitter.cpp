@@ -7,8 +7,11 @@
 //
 // 1. Replace constants by `sdy.constant`.
 // 2. Find the constant expressions, and tensors made of scalars, in program
-//    order.
-// 3. Copy them for each use: parts that one use shares stay shared.
+//    order. A call of a function whose body is one on constant arguments is one
+//    too.
+// 3. Copy them for each use: parts that one use shares stay shared. A copied
+//    call calls a copy of its function, which remembers the function's name in
+//    `sdy.original_func_name`.
 // 4. Erase the originals, which nothing but sharding groups uses any more.
 //
 //===----------------------------------------------------------------------===//
@@ -18,6 +21,7 @@
 #include "shardonnay/dialect/sdy/Ops.h"
 #include "shardonnay/interfaces/ConstantExpression.h"
 #include "shardonnay/interfaces/ShardingRule.h"
+#include "shardonnay/transforms/import/CallOrder.h"
 #include "shardonnay/transforms/import/Passes.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -51,9 +55,43 @@ bool isScalarExpansion(Operation *op) {
          llvm::all_of(op->getOperandTypes(), isScalar);
 }
 
+/// Finds calls and named computations that are constant expressions, as far as
+/// their operands are.
+class ConstantBodies {
+public:
+  explicit ConstantBodies(SymbolTable &symbols) : symbols(symbols) {}
+
+  bool contains(Operation *op) {
+    if (op->getNumResults() == 0)
+      return false;
+    if (auto computation = dyn_cast<NamedComputationOp>(op))
+      return isConstant(computation.getBody());
+    auto call = dyn_cast<func::CallOp>(op);
+    func::FuncOp callee = call ? getCallee(call, symbols) : func::FuncOp();
+    return callee && callee.isPrivate() && isConstant(callee.getBody());
+  }
+
+private:
+  bool isConstant(Region &body) {
+    // Of a body that calls itself, no.
+    auto [known, isNew] = found.try_emplace(&body, false);
+    if (!isNew || !body.hasOneBlock())
+      return known->second;
+    bool constant =
+        llvm::all_of(body.front().without_terminator(), [&](Operation &op) {
+          return isa<ConstantOp>(op) || canBeCopied(&op) || contains(&op);
+        });
+    return found[&body] = constant;
+  }
+
+  SymbolTable &symbols;
+  llvm::DenseMap<Region *, bool> found;
+};
+
 class ConstantSplitter {
 public:
-  explicit ConstantSplitter(ModuleOp module) : module(module) {}
+  explicit ConstantSplitter(ModuleOp module)
+      : module(module), symbols(module), bodies(symbols) {}
 
   void run() {
     replaceConstants();
@@ -77,9 +115,13 @@ private:
                ? op
                : nullptr;
   }
-  Value copy(Operation *op, IRMapping &copies);
+  void copy(Operation *op, IRMapping &copies);
+  /// Gives the calls in `op`, itself included, callees of their own.
+  void copyCallees(Operation *op);
 
   ModuleOp module;
+  SymbolTable symbols;
+  ConstantBodies bodies;
   /// What is copied, in program order.
   llvm::SetVector<Operation *> expressions;
 };
@@ -118,8 +160,8 @@ void ConstantSplitter::findExpressions() {
     return constants.contains(value.getDefiningOp());
   };
   walk([&](Operation *op) {
-    if (isa<ConstantOp>(op) ||
-        (canBeCopied(op) && llvm::all_of(op->getOperands(), isConstant)))
+    if (isa<ConstantOp>(op) || (llvm::all_of(op->getOperands(), isConstant) &&
+                                (canBeCopied(op) || bodies.contains(op))))
       constants.insert(op);
     else if (!canBeCopied(op) || !isScalarExpansion(op))
       return;
@@ -127,21 +169,33 @@ void ConstantSplitter::findExpressions() {
   });
 }
 
-/// The copy of `op` among `copies`; makes it, at `op`, with all that it uses.
-Value ConstantSplitter::copy(Operation *op, IRMapping &copies) {
-  Value original = op->getResult(0);
-  if (Value done = copies.lookupOrNull(original))
-    return done;
+/// Puts a copy of `op` among `copies`, at `op`, with all that it uses.
+void ConstantSplitter::copy(Operation *op, IRMapping &copies) {
+  if (copies.contains(op->getResult(0)))
+    return;
   for (Value operand : op->getOperands())
     if (Operation *part = getCopied(operand))
       copy(part, copies);
   OpBuilder builder(op);
-  Value result = builder.clone(*op, copies)->getResult(0);
-  for (Operation *user : llvm::to_vector(original.getUsers()))
-    if (auto group = dyn_cast<ShardingGroupOp>(user))
-      ShardingGroupOp::create(builder, group.getLoc(), result,
-                              group.getGroupIdAttr());
-  return result;
+  copyCallees(builder.clone(*op, copies));
+  for (Value original : op->getResults())
+    for (Operation *user : llvm::to_vector(original.getUsers()))
+      if (auto group = dyn_cast<ShardingGroupOp>(user))
+        ShardingGroupOp::create(builder, group.getLoc(),
+                                copies.lookup(original),
+                                group.getGroupIdAttr());
+}
+
+void ConstantSplitter::copyCallees(Operation *op) {
+  op->walk([&](func::CallOp call) {
+    func::FuncOp callee = getCallee(call, symbols);
+    func::FuncOp clone = callee.clone();
+    if (!clone->hasAttr(kOriginalFuncNameAttr))
+      clone->setAttr(kOriginalFuncNameAttr, callee.getSymNameAttr());
+    symbols.insert(clone);
+    call.setCallee(clone.getSymName());
+    copyCallees(clone);
+  });
 }
 
 void ConstantSplitter::copyForUses() {
@@ -155,7 +209,8 @@ void ConstantSplitter::copyForUses() {
   });
   for (OpOperand *use : uses) {
     IRMapping copies;
-    use->set(copy(getCopied(use->get()), copies));
+    copy(getCopied(use->get()), copies);
+    use->set(copies.lookup(use->get()));
   }
 }
 

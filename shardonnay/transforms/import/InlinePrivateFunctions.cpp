@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // 1. Order the functions, callees before callers: recursion is an error.
-// 2. In that order, inline the calls of private functions in each: what is
-//    inlined has no such calls left.
+// 2. In that order, inline the calls of private functions in each, but those of
+//    functions that are to be kept: what is inlined has no other calls left.
 // 3. Erase private functions that nothing outside of them reaches.
 //
 //===----------------------------------------------------------------------===//
@@ -28,16 +28,20 @@ namespace {
 
 class PrivateFunctionInliner {
 public:
-  explicit PrivateFunctionInliner(ModuleOp module)
-      : module(module), symbols(module) {}
+  PrivateFunctionInliner(ModuleOp module, int64_t keepSharedOf)
+      : module(module), symbols(module), keepSharedOf(keepSharedOf) {}
 
   LogicalResult run() {
+    module.walk([&](func::CallOp call) { ++calls[call.getCalleeAttr()]; });
     for (auto func : module.getOps<func::FuncOp>())
       if (failed(orderAfterCallees(func)))
         return failure();
-    for (func::FuncOp func : order)
+    for (func::FuncOp func : order) {
       if (failed(inlineCalls(func)))
         return failure();
+      if (isKept(func))
+        kept.insert(func);
+    }
     eraseUnreached();
     return success();
   }
@@ -47,6 +51,8 @@ private:
 
   LogicalResult orderAfterCallees(func::FuncOp func);
   LogicalResult inlineCalls(func::FuncOp func);
+  /// Asked once its own calls are inlined.
+  bool isKept(func::FuncOp func);
   void eraseUnreached();
 
   /// The private function with a body that `call` calls; null if it is another
@@ -60,6 +66,9 @@ private:
 
   ModuleOp module;
   SymbolTable symbols;
+  int64_t keepSharedOf;
+  llvm::DenseMap<Attribute, int64_t> calls;
+  llvm::DenseSet<Operation *> kept;
   llvm::DenseMap<Operation *, State> states;
   SmallVector<func::FuncOp> order;
 };
@@ -137,12 +146,21 @@ void inlineCall(func::CallOp call, func::FuncOp callee) {
   call.erase();
 }
 
+bool PrivateFunctionInliner::isKept(func::FuncOp func) {
+  if (keepSharedOf <= 0 || !func.isPrivate() || func.isExternal() ||
+      calls.lookup(FlatSymbolRefAttr::get(func.getSymNameAttr())) < 2)
+    return false;
+  int64_t size = 0;
+  func.getBody().walk([&](Operation *) { ++size; });
+  return size > keepSharedOf; // Its return does not count.
+}
+
 LogicalResult PrivateFunctionInliner::inlineCalls(func::FuncOp func) {
   SmallVector<func::CallOp> calls;
   func.walk([&](func::CallOp call) { calls.push_back(call); });
   for (func::CallOp call : calls) {
     func::FuncOp callee = getInlinable(call);
-    if (!callee)
+    if (!callee || kept.contains(callee))
       continue;
     if (!callee.getBody().hasOneBlock()) {
       InFlightDiagnostic diag = call.emitError("cannot inline @")
@@ -181,8 +199,10 @@ void PrivateFunctionInliner::eraseUnreached() {
 
 struct InlinePrivateFunctionsPass
     : impl::InlinePrivateFunctionsPassBase<InlinePrivateFunctionsPass> {
+  using InlinePrivateFunctionsPassBase::InlinePrivateFunctionsPassBase;
+
   void runOnOperation() override {
-    if (failed(PrivateFunctionInliner(getOperation()).run()))
+    if (failed(PrivateFunctionInliner(getOperation(), keepSharedOf).run()))
       signalPassFailure();
   }
 };

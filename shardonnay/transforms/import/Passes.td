@@ -78,7 +78,10 @@ def InlinePrivateFunctionsPass : ImportPass<"sdy-inline-private-functions"> {
     locations of inlined ops say where they were called. Private functions that
     nothing refers to any more go. Recursion is an error.
 
-    Postcondition: no call of a private function that has a body.
+    With `keep-shared-of=n` a function of n ops or more that several calls have
+    in common is left, and its calls.
+
+    Postcondition: no other call of a private function that has a body.
 
     ```mlir
     %0 = call @f(%a) : (tensor<8xf32>) -> tensor<8xf32>
@@ -90,6 +93,9 @@ def InlinePrivateFunctionsPass : ImportPass<"sdy-inline-private-functions"> {
     // the body of @f on %0
     ```
   }];
+  let options = [Option<
+      "keepSharedOf", "keep-shared-of", "int64_t", "0",
+      "Leave functions of so many ops that are called more than once; 0: none">];
 }
 
 def CheckSupportedPass : ImportPass<"sdy-check-supported"> {
@@ -190,6 +196,12 @@ def ApplyShardingConstraintsPass
     %1 = sdy.sharding_constraint %0 <@mesh, [{"x"} ]> : tensor<8xf32>
     ```
   }];
+  let options = [
+    Option<"debugShardingOrigins", "debug-sharding-origins", "bool", "false",
+           "Write `sdy.sharding_origins`: where each axis of a value came from">,
+    Option<"debugPropagationEdgeSharding", "debug-propagation-edge-sharding",
+           "bool", "false",
+           "Write `sdy.propagation_edges`: what each constraint gave its input">];
 }
 
 def PropagateShardingFromFuncToCallPass

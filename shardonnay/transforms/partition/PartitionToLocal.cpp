@@ -16,6 +16,7 @@
 //      a computation's body   -> its ops, in its place
 //      an op with a rule      -> what its LocalComputeOpInterface builds
 //      return                 -> itself, its operands placed as the results
+//      call                   -> itself, its operands placed as the arguments
 //      any other op           -> a clone, if nothing cuts its tensors
 // 3. replaceBody: the new block, types and attributes take the old ones' place.
 //
@@ -95,12 +96,12 @@ private:
   const Placer &placer;
 };
 
-using Placements = SmallVector<Placement, 0>;
-
 class FunctionPartitioner {
 public:
-  FunctionPartitioner(func::FuncOp func, Placer &placer)
-      : func(func), placer(placer), builder(func.getContext()) {}
+  FunctionPartitioner(func::FuncOp func, Placer &placer,
+                      const ArgumentPlacements &callees)
+      : func(func), placer(placer), callees(callees),
+        builder(func.getContext()) {}
 
   LogicalResult run();
 
@@ -128,6 +129,7 @@ private:
                                   MutableArrayRef<Value> operands);
   Locals localizeReplicated(Operation *op);
   Locals localizeReturn(func::ReturnOp op);
+  Locals localizeCall(func::CallOp op);
   Locals localizeRegionEnd(Operation *op);
   /// Each operand is cut as the class of values that it flows into.
   LogicalResult verifySources(Operation *op);
@@ -147,6 +149,7 @@ private:
   func::FuncOp func;
   Placer &placer;
   sdy::RuleTable rules{sdy::getComputationRule};
+  const ArgumentPlacements &callees;
   OpBuilder builder;
   Block *oldBlock = nullptr;
   Block *newBlock = nullptr;
@@ -220,6 +223,8 @@ static LogicalResult verifyNoCaptures(Operation *op) {
 FunctionPartitioner::Locals FunctionPartitioner::localize(Operation *op) {
   if (auto ret = dyn_cast<func::ReturnOp>(op))
     return localizeReturn(ret);
+  if (auto call = dyn_cast<func::CallOp>(op))
+    return localizeCall(call);
   if (op->hasTrait<OpTrait::IsTerminator>())
     return localizeRegionEnd(op);
   if (isa<sdy::ManualComputationOp, sdy::NamedComputationOp>(op))
@@ -483,6 +488,24 @@ FunctionPartitioner::localizeReturn(func::ReturnOp op) {
   return clone(op, {});
 }
 
+FunctionPartitioner::Locals FunctionPartitioner::localizeCall(func::CallOp op) {
+  auto callee = callees.find(op.getCallee());
+  if (callee == callees.end())
+    return localizeReplicated(op);
+  FailureOr<Placements> operands = placeAll(op.getOperands());
+  FailureOr<Placements> results = placeAll(op.getResults());
+  if (failed(operands) || failed(results))
+    return failure();
+  for (auto [i, operand, argument] : llvm::enumerate(*operands, callee->second))
+    if (operand.layout != argument.layout)
+      return op.emitError()
+             << "operand " << i << " is not sharded as argument " << i
+             << " of @" << op.getCallee() << "; expected a reshard before";
+  auto types = llvm::map_to_vector(
+      *results, [](const Placement &p) { return p.localType; });
+  return clone(op, types);
+}
+
 FailureOr<Placements> FunctionPartitioner::placeAll(ValueRange values) {
   Placements placements;
   for (Value value : values) {
@@ -545,13 +568,28 @@ struct PartitionToLocal : impl::PartitionToLocalPassBase<PartitionToLocal> {
   void runOnOperation() override {
     sdy::MeshOp programMesh = sdy::getProgramMesh(getOperation());
     Placer placer(programMesh);
+    FailureOr<ArgumentPlacements> callees =
+        placeArguments(getOperation(), placer);
+    if (failed(callees))
+      return signalPassFailure();
     for (auto func : getOperation().getOps<func::FuncOp>())
-      if (failed(FunctionPartitioner(func, placer).run()))
+      if (failed(FunctionPartitioner(func, placer, *callees).run()))
         return signalPassFailure();
+    eraseUncalled();
     auto meshes = getOperation().getOps<sdy::MeshOp>();
     for (sdy::MeshOp mesh : llvm::make_early_inc_range(meshes))
       if (mesh != programMesh)
         mesh.erase();
+  }
+
+private:
+  /// Functions of which pieces have taken the place.
+  void eraseUncalled() {
+    auto functions = getOperation().getOps<func::FuncOp>();
+    for (func::FuncOp func : llvm::make_early_inc_range(functions))
+      if (func.isPrivate() && !func.isExternal() &&
+          SymbolTable::symbolKnownUseEmpty(func, getOperation()))
+        func.erase();
   }
 };
 

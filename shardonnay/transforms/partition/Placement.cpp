@@ -122,4 +122,20 @@ FailureOr<Placement> Placer::place(Value value) {
   return place(value.getType(), sdy::getSharding(value), from, value.getLoc());
 }
 
+FailureOr<ArgumentPlacements> placeArguments(ModuleOp module, Placer &placer) {
+  ArgumentPlacements all;
+  for (auto func : module.getOps<func::FuncOp>()) {
+    if (func.isExternal())
+      continue;
+    Placements &arguments = all[func.getSymName()];
+    for (Value argument : func.getArguments()) {
+      FailureOr<Placement> placement = placer.place(argument);
+      if (failed(placement))
+        return failure();
+      arguments.push_back(*placement);
+    }
+  }
+  return all;
+}
+
 } // namespace shardonnay

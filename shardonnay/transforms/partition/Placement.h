@@ -11,6 +11,7 @@
 #include "mlir/IR/BuiltinTypes.h"
 #include "shardonnay/algebra/Layout.h"
 #include "shardonnay/dialect/sdy/Ops.h"
+#include "llvm/ADT/StringMap.h"
 
 namespace shardonnay {
 
@@ -56,6 +57,15 @@ private:
   /// By type and sharding, those without a fault.
   llvm::DenseMap<std::pair<mlir::Type, mlir::Attribute>, Placement> known;
 };
+
+using Placements = llvm::SmallVector<Placement, 0>;
+/// Of the arguments of each function that has a body: signatures are rewritten
+/// one by one, and calls look at those of others.
+using ArgumentPlacements = llvm::StringMap<Placements>;
+
+/// Fails with an error at an argument.
+mlir::FailureOr<ArgumentPlacements> placeArguments(mlir::ModuleOp module,
+                                                   Placer &placer);
 
 } // namespace shardonnay
 

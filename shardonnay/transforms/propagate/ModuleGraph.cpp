@@ -14,6 +14,7 @@
 #include "shardonnay/dialect/sdy/RuleTable.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/interfaces/DataFlowEdge.h"
+#include "shardonnay/transforms/propagate/ConservativeRule.h"
 #include "shardonnay/transforms/propagate/ValueNumbers.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/Sequence.h"
@@ -123,7 +124,10 @@ static GroupOps shareShardingsOfGroups(ModuleOp module) {
 /// Fills a ModuleGraph.
 class GraphReader {
 public:
-  explicit GraphReader(ModuleGraph &out) : out(out), graph(out.graph) {}
+  explicit GraphReader(ModuleGraph &out)
+      : out(out), graph(out.graph),
+        rules(out.conservative ? getConservativeRule
+                               : sdy::getPropagationRule) {}
 
   void read(ModuleOp module) {
     GroupOps groups = shareShardingsOfGroups(module);
@@ -448,7 +452,7 @@ private:
   ModuleGraph &out;
   PropagationGraph &graph;
   ValueNumbers values;
-  sdy::RuleTable rules{sdy::getPropagationRule};
+  sdy::RuleTable rules;
   /// By rule, propagation class, element-wise or not, only user or not.
   std::map<std::tuple<int32_t, PropagationClass, bool, bool>, int32_t>
       formsOfRules;
@@ -471,11 +475,16 @@ ModuleGraph::functionResult(int32_t tensor) const {
   return found->second;
 }
 
-ModuleGraph ModuleGraph::read(ModuleOp module, bool keepOperations) {
+ModuleGraph ModuleGraph::read(ModuleOp module, bool keepOperations,
+                              bool conservative) {
   ModuleGraph result;
   result.module = module;
   result.keepOperations = keepOperations;
+  result.conservative = conservative;
   GraphReader(result).read(module);
+  if (conservative)
+    result.graph.refuseParts(llvm::to_vector<0>(llvm::map_range(
+        result.meshes, [](auto &known) { return sdy::toMesh(known.mesh); })));
   return result;
 }
 
@@ -571,14 +580,17 @@ private:
 
 void ModuleGraph::write() const { GraphWriter(*this).write(); }
 
-void writeRuleAttributes(Operation *module) {
-  module->walk([](ShardingRuleOpInterface op) {
+void writeRuleAttributes(Operation *module, bool conservative) {
+  module->walk([&](ShardingRuleOpInterface op) {
     // An iota's rule has no operands; the attribute wants at least one.
     if (op->hasAttr(sdy::kShardingRuleAttr) || op->getNumOperands() == 0)
       return;
-    if (std::optional<FactorRule> rule = op.getFactorRule())
+    if (std::optional<FactorRule> rule = op.getFactorRule()) {
+      if (conservative)
+        makeConservative(op, *rule);
       op->setAttr(sdy::kShardingRuleAttr,
                   sdy::fromRule(op.getContext(), *rule));
+    }
   });
 }
 

@@ -23,8 +23,10 @@ public:
   /// The module must be verified. Members of a sharding group get one sharding:
   /// that of the first that has one. Where they have different ones, warns, and
   /// puts an open constraint on each member, to be grouped in its place.
-  /// `keepOperations`: `operation` may be called.
-  static ModuleGraph read(mlir::ModuleOp module, bool keepOperations = false);
+  /// `keepOperations`: `operation` may be called. `conservative`: with the
+  /// rules of ConservativeRule.h.
+  static ModuleGraph read(mlir::ModuleOp module, bool keepOperations = false,
+                          bool conservative = false);
 
   PropagationGraph graph;
 
@@ -70,12 +72,13 @@ private:
   std::vector<KnownMesh> meshes;
   mlir::Operation *module = nullptr;
   bool keepOperations = false;
+  bool conservative = false;
   std::vector<mlir::Operation *> operations;
 };
 
 /// Gives each op of the module that has a rule, and no attribute of it, the
 /// attribute.
-void writeRuleAttributes(mlir::Operation *module);
+void writeRuleAttributes(mlir::Operation *module, bool conservative = false);
 
 } // namespace shardonnay
 

@@ -29,6 +29,9 @@ def PopulateOpShardingRulesPass
         : (tensor<8x32xf32>, tensor<32x16xf32>) -> tensor<8x16xf32>
     ```
   }];
+  let options = [Option<
+      "conservativePropagation", "conservative-propagation", "bool", "false",
+      "Block factors that need neighbours' data or are concatenated">];
   let dependentDialects = ["::mlir::sdy::SdyDialect"];
 }
 
@@ -48,7 +51,15 @@ class PropagatePass<string name> : Pass<name, "::mlir::ModuleOp"> {
       "remarksFile", "remarks-file", "std::string", "",
       "Write every axis that was taken or refused to this file, as remarks in "
       "JSON lines">;
-  list<Option> shared = [keepRules, originsOption, edgesOption, remarksOption];
+  Option dumpOption = Option<
+      "moduleDumpDirectory", "module-dump-directory", "std::string", "",
+      "Write the module after the pass to this directory">;
+  Option conservativeOption = Option<
+      "conservativePropagation", "conservative-propagation", "bool", "false",
+      "Take no part of an axis, and nothing along dims that need neighbours' "
+      "data or are concatenated">;
+  list<Option> shared = [keepRules, originsOption, edgesOption, remarksOption,
+                         dumpOption, conservativeOption];
   Option strategyOption = Option<
       "strategy", "propagation-strategy", "::shardonnay::PropagationStrategy",
       "::shardonnay::PropagationStrategy::Aggressive",

@@ -24,7 +24,9 @@ struct PopulateOpShardingRulesPass
   using PopulateOpShardingRulesPassBase::PopulateOpShardingRulesPassBase;
 
 protected:
-  void runOnOperation() override { writeRuleAttributes(getOperation()); }
+  void runOnOperation() override {
+    writeRuleAttributes(getOperation(), conservativePropagation);
+  }
 };
 } // namespace
 

@@ -233,6 +233,7 @@ private:
       const TensorSharding &old = read(op, i, tensor, outer);
       TensorSharding grown =
           unproject(rows[i], op.rule.tensor(i), op.rule.factors, old);
+      graph.dropParts(grown, old, mesh);
       if (!axesDiffer(grown, old))
         continue;
       grown = keepClosed(std::move(grown), old);

@@ -102,4 +102,22 @@ void PropagationGraph::connect() {
       add(tensor, op);
 }
 
+void PropagationGraph::dropParts(TensorSharding &grown,
+                                 const TensorSharding &old,
+                                 int32_t mesh) const {
+  if (wholeAxes.empty())
+    return;
+  for (auto [dim, oldDim] : llvm::zip(grown.dims, old.dims)) {
+    if (dim.axes == oldDim.axes)
+      continue;
+    AxisList kept = oldDim.axes;
+    for (AxisRef axis : dim.axes.dropPrefix(kept)) {
+      if (axis != wholeAxes[mesh].fullAxis(axis.axis))
+        break;
+      kept.append(axis);
+    }
+    dim.axes = std::move(kept);
+  }
+}
+
 } // namespace shardonnay

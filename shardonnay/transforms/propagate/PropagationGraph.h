@@ -25,6 +25,7 @@
 
 #include "shardonnay/algebra/Interner.h"
 #include "shardonnay/algebra/ManualBoundary.h"
+#include "shardonnay/algebra/Mesh.h"
 #include "shardonnay/interfaces/ShardingRule.h"
 #include "shardonnay/transforms/propagate/FactorPropagation.h"
 #include "llvm/ADT/DenseMap.h"
@@ -134,6 +135,16 @@ public:
   int32_t intern(const OpForm &form) { return forms.intern(form); }
   void setSharding(int32_t tensor, int32_t id) { shardingIds[tensor] = id; }
 
+  /// From now on no tensor takes a part of an axis of `meshes`, all meshes by
+  /// their numbers.
+  void refuseParts(llvm::ArrayRef<Mesh> meshes) {
+    wholeAxes.assign(meshes.begin(), meshes.end());
+  }
+  /// `grown` without the parts of axes, and what follows them, that `old` has
+  /// not.
+  void dropParts(TensorSharding &grown, const TensorSharding &old,
+                 int32_t mesh) const;
+
   /// The tensors that have one sharding with this one, itself included.
   llvm::ArrayRef<int32_t> groupOf(const int32_t &tensor) const;
   /// The ops to visit when this changes, the most urgent last: those that
@@ -152,6 +163,8 @@ private:
   std::vector<llvm::SmallVector<int32_t>> groups;
   llvm::DenseMap<int32_t, int32_t> groupOfTensor;
   std::vector<int32_t> firstNeighbours, allNeighbours;
+  /// Empty: parts are taken.
+  std::vector<Mesh> wholeAxes;
 };
 
 /// `numOperands` operands and one result, all of `shape`, dim by dim.

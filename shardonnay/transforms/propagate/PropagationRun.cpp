@@ -8,6 +8,7 @@
 #include "shardonnay/transforms/propagate/PropagationRun.h"
 #include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/explain/JsonRemarks.h"
+#include "shardonnay/explain/ModuleDump.h"
 #include "shardonnay/transforms/propagate/PropagationRemarks.h"
 #include "shardonnay/transforms/propagate/RecordAttributes.h"
 #include "llvm/Support/FileSystem.h"
@@ -126,7 +127,8 @@ LogicalResult runPropagation(
                    !options.remarksFile.empty() ||
                    module.getContext()->getRemarkEngine() ||
                    module.getContext()->hasActionHandler();
-  ModuleGraph graph = ModuleGraph::read(module, /*keepOperations=*/mayRecord);
+  ModuleGraph graph = ModuleGraph::read(module, /*keepOperations=*/mayRecord,
+                                        options.conservative);
   remark::detail::RemarkEngine *remarks = askForRemarks(graph);
   bool records = options.origins || options.edges || remarks ||
                  !options.remarksFile.empty() ||
@@ -145,8 +147,9 @@ LogicalResult runPropagation(
     graph.write();
   }
   if (options.keepShardingRules)
-    writeRuleAttributes(module);
-  return success();
+    writeRuleAttributes(module, options.conservative);
+  return dumpModule(module, options.dumpDirectory,
+                    ("after_" + options.passName).str());
 }
 
 } // namespace shardonnay

@@ -41,6 +41,12 @@ struct PropagationRunOptions {
   bool edges = false;
   /// Where remarks go as JSON lines; empty: where the context streams them.
   std::string remarksFile;
+  /// See ConservativeRule.h.
+  bool conservative = false;
+  /// Where the module goes after the pass, as after_<pass>.mlir; empty:
+  /// nowhere.
+  std::string dumpDirectory;
+  llvm::StringRef passName;
 };
 
 /// Reads the module, runs `propagate` on its graph and writes it back, with

@@ -31,6 +31,9 @@ protected:
     options.origins = debugShardingOrigins;
     options.edges = debugPropagationEdgeSharding;
     options.remarksFile = remarksFile;
+    options.conservative = conservativePropagation;
+    options.dumpDirectory = moduleDumpDirectory;
+    options.passName = getArgument();
     auto propagate = [&](PropagationGraph &graph, PropagationSink *sink) {
       propagateByUserPriority(graph, strategy, runOpPriority, sink);
     };

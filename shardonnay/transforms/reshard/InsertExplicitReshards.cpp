@@ -11,7 +11,8 @@
 //      operands that disagree, let the results be as the assignment has them,
 //      and their users see them as before.
 //   2. That passes values on (`visitDataFlow`): reshard each source to its
-//      owner's sharding. `return` likewise (`visitReturn`).
+//      owner's sharding. `return` likewise (`visitReturn`), and calls
+//      (`visitCall`).
 //   3. Of another kind (`visitUnknown`): compute it replicated.
 // Then `cleanUp`: reshards of reshards become one, and what is now dead goes.
 //
@@ -19,6 +20,7 @@
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Transforms/RegionUtils.h"
+#include "shardonnay/dialect/sdy/Callee.h"
 #include "shardonnay/dialect/sdy/RuleAccess.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/explain/DeviceModelOption.h"
@@ -27,6 +29,7 @@
 #include "shardonnay/transforms/reshard/Passes.h"
 #include "shardonnay/transforms/reshard/ReshardBuilder.h"
 #include "shardonnay/transforms/reshard/WantedShardings.h"
+#include "llvm/ADT/SmallSet.h"
 
 using namespace mlir;
 
@@ -37,12 +40,16 @@ namespace shardonnay {
 
 namespace {
 
+struct ReshardMode {
+  bool full = true;
+  bool calls = true;
+  bool noImplicitReplication = false;
+};
+
 class BlockResharder {
 public:
-  BlockResharder(func::FuncOp func, bool noImplicitReplication,
-                 OpChoosers &choosers)
-      : func(func), noImplicitReplication(noImplicitReplication),
-        choosers(choosers) {}
+  BlockResharder(func::FuncOp func, ReshardMode mode, OpChoosers &choosers)
+      : func(func), mode(mode), choosers(choosers) {}
 
   /// Reshards in `block` and in the regions of its data-flow ops. Fails if the
   /// program can't be resharded, with an error.
@@ -53,14 +60,18 @@ public:
 private:
   /// For a block in a region of `op`.
   BlockResharder(BlockResharder &outer, Operation *op)
-      : func(outer.func), noImplicitReplication(outer.noImplicitReplication),
-        choosers(outer.choosers), reshards(outer.reshards, op) {}
+      : func(outer.func), mode(outer.mode), choosers(outer.choosers),
+        reshards(outer.reshards, op) {}
 
   LogicalResult visit(Operation *op);
   LogicalResult visitByRule(Operation *op, const FactorRule &rule);
+  /// Without the full version.
+  LogicalResult visitMinimally(Operation *op);
+  LogicalResult settlePartialOperands(Operation *op, const MeshScope &scope);
   LogicalResult visitDataFlow(ShardableDataFlowOpInterface op);
   LogicalResult visitReturn(func::ReturnOp op);
   LogicalResult visitRegionEnd(Operation *op);
+  LogicalResult visitCall(func::CallOp call);
   LogicalResult visitUnknown(Operation *op);
 
   /// Reshards the operand to `sharding`, whatever mesh that is on.
@@ -77,7 +88,7 @@ private:
                        const TensorSharding &sharding, const MeshScope &scope);
 
   func::FuncOp func;
-  bool noImplicitReplication;
+  ReshardMode mode;
   bool forbiddenGather = false;
   OpChoosers &choosers;
   ReshardBuilder reshards;
@@ -107,7 +118,11 @@ LogicalResult BlockResharder::visit(Operation *op) {
   if (failed(verifyStatic(op)))
     return failure();
   if (auto returnOp = dyn_cast<func::ReturnOp>(op))
-    return visitReturn(returnOp);
+    return mode.full ? visitReturn(returnOp) : success();
+  if (auto call = dyn_cast<func::CallOp>(op))
+    return mode.calls ? visitCall(call) : success();
+  if (!mode.full)
+    return visitMinimally(op);
   if (auto dataFlow = dyn_cast<ShardableDataFlowOpInterface>(op))
     return visitDataFlow(dataFlow);
   if (op->hasTrait<OpTrait::IsTerminator>())
@@ -145,6 +160,75 @@ LogicalResult BlockResharder::visitByRule(Operation *op,
   return success();
 }
 
+/// Tensors of different sizes along a factor: pieces of what becomes one.
+static bool joinsAlongDim(Operation *op, const FactorRule &rule) {
+  auto isJoined = [&](size_t id) {
+    llvm::SmallSet<int64_t, 2> sizes;
+    int64_t operands = 0;
+    auto look = [&](Value value, const TensorMapping &mapping) {
+      if (!mapping.has(id))
+        return false;
+      auto type = cast<RankedTensorType>(value.getType());
+      sizes.insert(type.getDimSize(mapping.dimOf(id)));
+      return true;
+    };
+    for (auto [value, mapping] : llvm::zip(op->getOperands(), rule.operands))
+      operands += look(value, mapping);
+    for (auto [value, mapping] : llvm::zip(op->getResults(), rule.results))
+      look(value, mapping);
+    return operands > 1 && sizes.size() > 1;
+  };
+  return llvm::any_of(llvm::seq(rule.factors.size()), isJoined);
+}
+
+LogicalResult BlockResharder::visitMinimally(Operation *op) {
+  if (isa_and_present<sdy::SdyDialect>(op->getDialect()))
+    return success();
+  std::optional<FactorRule> rule = sdy::getComputationRule(op);
+  FailureOr<MeshScope> scope = scopeOf(op);
+  if (failed(scope))
+    return failure();
+  if (!rule || scope->empty())
+    return success();
+  if (failed(settlePartialOperands(op, *scope)))
+    return failure();
+  if (joinsAlongDim(op, *rule))
+    return visitByRule(op, *rule);
+  auto ruleOp = dyn_cast<ShardingRuleOpInterface>(op);
+  if (!ruleOp || !ruleOp.isContraction() || failed(verifyRule(op, *rule)))
+    return success();
+  ChoiceProblem problem = readProblem(op, *rule, *scope);
+  FactorAssignment assignment = choosers.get(*scope).choose(problem);
+  auto chosen = [&](size_t tensor) {
+    return shardingUnder(assignment, *rule, tensor);
+  };
+  for (OpOperand &operand : op->getOpOperands())
+    if (scope->read(operand.get()) != chosen(operand.getOperandNumber()))
+      return success();
+  TensorSharding made = chosen(op->getNumOperands());
+  if (made.unreduced.empty())
+    changeResult(op->getResult(0), made, *scope);
+  return success();
+}
+
+LogicalResult BlockResharder::settlePartialOperands(Operation *op,
+                                                    const MeshScope &scope) {
+  auto isPartial = [&](Value value) {
+    sdy::TensorShardingAttr sharding = sdy::getSharding(value);
+    return sharding && !sharding.getUnreducedAxes().empty();
+  };
+  // It says that it passes them on.
+  if (llvm::any_of(op->getResults(), isPartial))
+    return success();
+  for (OpOperand &operand : op->getOpOperands())
+    if (isPartial(operand.get())) {
+      TensorSharding settled = scope.read(operand.get());
+      settled.unreduced = AxisList();
+      reshardOperand(operand, settled, scope);
+    }
+  return success();
+}
+
 LogicalResult BlockResharder::visitDataFlow(ShardableDataFlowOpInterface op) {
   if (failed(visitRegionEnd(op)))
     return failure();
@@ -175,10 +259,23 @@ LogicalResult BlockResharder::visitReturn(func::ReturnOp op) {
   return success();
 }
 
+/// The callee says how it takes its arguments, the call's results say how it
+/// returns them.
+LogicalResult BlockResharder::visitCall(func::CallOp call) {
+  func::FuncOp callee = sdy::getCalleeWithBody(call);
+  if (!callee)
+    return visitUnknown(call);
+  for (OpOperand &operand : call->getOpOperands())
+    if (failed(reshardTo(operand, sdy::getSharding(callee.getArgument(
+                                      operand.getOperandNumber())))))
+      return failure();
+  return success();
+}
+
 LogicalResult BlockResharder::visitUnknown(Operation *op) {
   if (isa<CallOpInterface>(op))
-    return op->emitOpError() << "calls a function, expected all calls inlined; "
-                                "run sdy-inline-private-functions first";
+    return op->emitOpError() << "calls a function without a body, expected one "
+                                "of the module: give it a body, or inline it";
   FailureOr<MeshScope> scope = scopeOf(op);
   if (failed(scope))
     return failure();
@@ -249,13 +346,13 @@ void BlockResharder::reportGather(OpOperand &operand,
     return;
   Operation *op = operand.getOwner();
   InFlightDiagnostic diagnostic =
-      noImplicitReplication ? op->emitError() : op->emitWarning();
+      mode.noImplicitReplication ? op->emitError() : op->emitWarning();
   diagnostic << "op '" << op->getName() << "' cannot be computed sharded" << why
              << ": gathers " << bytes << " bytes per device; " << advice;
   diagnostic.attachNote(operand.get().getLoc())
       << "operand " << operand.getOperandNumber() << " is sharded "
       << sdy::getSharding(operand.get()) << " here";
-  forbiddenGather |= noImplicitReplication;
+  forbiddenGather |= mode.noImplicitReplication;
 }
 
 void BlockResharder::reportUncutDims(OpOperand &operand, const FactorRule &rule,
@@ -275,7 +372,8 @@ void BlockResharder::reportUncutDims(OpOperand &operand, const FactorRule &rule,
 }
 
 LogicalResult BlockResharder::run(Block &block) {
-  adoptWantedShardings(block, choosers);
+  if (mode.full)
+    adoptWantedShardings(block, choosers);
   for (Operation &op : llvm::make_early_inc_range(block))
     if (failed(visit(&op)))
       return failure();
@@ -297,7 +395,10 @@ struct InsertExplicitReshardsPass
   void runOnOperation() override {
     OpChoosers choosers(*model);
     for (Block &block : getOperation().getBody()) {
-      BlockResharder resharder(getOperation(), noImplicitReplication, choosers);
+      BlockResharder resharder(
+          getOperation(),
+          {enableFullVersion, !avoidReshardsOnCalls, noImplicitReplication},
+          choosers);
       if (failed(resharder.run(block)))
         return signalPassFailure();
       if (resharder.foundForbiddenGather())

@@ -29,7 +29,13 @@ def InsertExplicitReshardsPass
     or needs replication) is gathered, with a warning that says how much; with
     `no-implicit-replication` that is an error.
 
-    Precondition: after export; calls are inlined, shapes are static.
+    Without `enable-full-version` only what a partitioner of another kind needs
+    said: calls take and return what their callee does, partial operands are
+    settled where the op does not pass them on, operands of an op that joins
+    tensors along a dim are cut alike, and a contraction's result is made as its
+    operands are cut where that moves no operand.
+
+    Precondition: after export; shapes are static.
     Postcondition: operands and results of every op agree on its factors; the
     operands of a data-flow op have their owner's sharding, those of `return`
     the function result's. Where they did not there is an `sdy.reshard`.
@@ -45,6 +51,10 @@ def InsertExplicitReshardsPass
   }];
   let dependentDialects = ["mlir::sdy::SdyDialect"];
   let options = [
+    Option<"enableFullVersion", "enable-full-version", "bool", "false",
+           "All ops, so that the partition stage can follow">,
+    Option<"avoidReshardsOnCalls", "avoid-reshards-on-calls", "bool", "false",
+           "Leave the operands of calls as they are">,
     Option<"noImplicitReplication", "no-implicit-replication", "bool", "false",
            "A gather because an op can't be computed sharded is an error">,
     Option<"deviceModel", "device-model", "std::string", "\"cpu\"",

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/transforms/reshard/WantedShardings.h"
+#include "shardonnay/dialect/sdy/Callee.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/interfaces/DataFlowEdge.h"
 #include "shardonnay/transforms/reshard/ReshardBuilder.h"
@@ -85,6 +86,12 @@ std::optional<TensorSharding> WantedShardings::neededAt(OpOperand &use) {
   if (isa<func::ReturnOp>(user))
     return read(sdy::getFuncResultSharding(
         cast<func::FuncOp>(user->getParentOp()), number));
+  if (auto call = dyn_cast<func::CallOp>(user)) {
+    func::FuncOp callee = sdy::getCalleeWithBody(call);
+    if (!callee)
+      return std::nullopt;
+    return read(sdy::getSharding(callee.getArgument(number)));
+  }
   if (getEdgeOwner(use))
     return read(sdy::getClassSharding(use));
   const FactorRule *rule = choosers.getRule(user);

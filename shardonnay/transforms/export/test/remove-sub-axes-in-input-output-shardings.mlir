@@ -19,3 +19,9 @@ func.func @given(
                           sdy.sharding = #sdy.sharding<@mesh, [{"x":(1)2, "y", ?}]>}) {
   return
 }
+
+// Only the outside can't say sub-axes.
+// CHECK: func private @not_main({{.*}}"x":(1)2
+func.func private @not_main(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x":(1)2, ?}]>}) -> tensor<8xf32> {
+  return %arg0 : tensor<8xf32>
+}

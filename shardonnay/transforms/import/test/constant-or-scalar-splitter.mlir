@@ -87,3 +87,32 @@ func.func @reducer(%arg0: tensor<8xf32>) -> tensor<f32> {
   }) : (tensor<8xf32>, tensor<f32>) -> tensor<f32>
   return %0 : tensor<f32>
 }
+
+// A call whose callee makes constants of constants is one expression, for each
+// use with a callee of its own.
+// CHECK-LABEL: func @calls
+func.func @calls(%a: tensor<8xf32>) -> tensor<8xf32> {
+  %c = stablehlo.constant dense<1.0> : tensor<8xf32>
+  // CHECK-DAG: call @outer_{{[0-9]+}}(%{{.*}}) : (tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>)
+  // CHECK-DAG: call @outer_{{[0-9]+}}(%{{.*}}) : (tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>)
+  %0:2 = func.call @outer(%c) : (tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>)
+  %1 = stablehlo.add %0#0, %a : tensor<8xf32>
+  %2 = stablehlo.multiply %0#1, %1 : tensor<8xf32>
+  // CHECK: call @not_constant(%arg0,
+  %3 = func.call @not_constant(%a, %2) : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  return %3 : tensor<8xf32>
+}
+func.func private @outer(%s: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  %0 = stablehlo.tanh %s : tensor<8xf32>
+  %1 = func.call @inner(%0) : (tensor<8xf32>) -> tensor<8xf32>
+  return %1, %0 : tensor<8xf32>, tensor<8xf32>
+}
+func.func private @inner(%s: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = stablehlo.sine %s : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+func.func private @not_constant(%s: tensor<8xf32>, %t: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = stablehlo.sine %s : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+// CHECK: func.func private @inner_{{[0-9]+}}({{.*}} attributes {sdy.original_func_name = "inner"}

@@ -1,4 +1,4 @@
-// RUN: sdy-opt %s -allow-unregistered-dialect --sdy-insert-explicit-reshards -split-input-file -verify-diagnostics
+// RUN: sdy-opt %s -allow-unregistered-dialect --sdy-insert-explicit-reshards=enable-full-version=true -split-input-file -verify-diagnostics
 
 sdy.mesh @mesh = <["d"=2, "m"=4]>
 
@@ -46,7 +46,7 @@ func.func @single_device() -> tensor<f32> {
 func.func private @callee(tensor<8xf32>) -> tensor<8xf32>
 
 func.func @calls(%arg0: tensor<8xf32>) -> tensor<8xf32> {
-  // expected-error @+1 {{calls a function, expected all calls inlined; run sdy-inline-private-functions first}}
+  // expected-error @+1 {{calls a function without a body, expected one of the module: give it a body, or inline it}}
   %0 = func.call @callee(%arg0) : (tensor<8xf32>) -> tensor<8xf32>
   return %0 : tensor<8xf32>
 }

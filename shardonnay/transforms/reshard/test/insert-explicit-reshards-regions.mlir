@@ -1,4 +1,4 @@
-// RUN: sdy-opt %s --pass-pipeline='builtin.module(func.func(sdy-insert-explicit-reshards))' | FileCheck %s
+// RUN: sdy-opt %s --pass-pipeline='builtin.module(func.func(sdy-insert-explicit-reshards{enable-full-version=true}))' | FileCheck %s
 
 sdy.mesh @mesh = <["x"=2, "y"=4]>
 

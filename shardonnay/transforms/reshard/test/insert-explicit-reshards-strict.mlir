@@ -1,4 +1,4 @@
-// RUN: sdy-opt %s -allow-unregistered-dialect --sdy-insert-explicit-reshards=no-implicit-replication=true -verify-diagnostics
+// RUN: sdy-opt %s -allow-unregistered-dialect --sdy-insert-explicit-reshards="enable-full-version=true no-implicit-replication=true" -verify-diagnostics
 
 sdy.mesh @mesh = <["d"=2, "m"=4]>
 

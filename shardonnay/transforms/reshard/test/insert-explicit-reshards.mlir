@@ -1,4 +1,4 @@
-// RUN: sdy-opt %s -allow-unregistered-dialect --sdy-insert-explicit-reshards | FileCheck %s
+// RUN: sdy-opt %s -allow-unregistered-dialect --sdy-insert-explicit-reshards=enable-full-version=true | FileCheck %s
 
 sdy.mesh @mesh = <["d"=2, "m"=4]>
 

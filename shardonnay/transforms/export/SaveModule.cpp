@@ -1,0 +1,31 @@
+//===- SaveModule.cpp -----------------------------------------------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardonnay/explain/ModuleDump.h"
+#include "shardonnay/transforms/export/Passes.h"
+
+using namespace mlir;
+
+namespace shardonnay {
+
+#define GEN_PASS_DEF_SAVEMODULEPASS
+#include "shardonnay/transforms/export/Passes.h.inc"
+
+namespace {
+struct SaveModulePass : impl::SaveModulePassBase<SaveModulePass> {
+  using SaveModulePassBase::SaveModulePassBase;
+
+protected:
+  void runOnOperation() override {
+    if (failed(dumpModule(getOperation(), dumpDirectory, fileName)))
+      return signalPassFailure();
+    markAllAnalysesPreserved();
+  }
+};
+} // namespace
+
+} // namespace shardonnay
