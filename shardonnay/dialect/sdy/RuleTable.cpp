@@ -78,7 +78,9 @@ std::optional<int32_t> RuleTable::ask(Operation *op) {
 }
 
 std::optional<int32_t> RuleTable::find(Operation *op) {
-  if (op->getNumRegions() != 0 ||
+  // An op of any number of operands may ask whether they are parts of one value
+  // (a concatenation of slices).
+  if (op->getNumRegions() != 0 || op->hasTrait<OpTrait::VariadicOperands>() ||
       llvm::any_of(op->getOperands(), mayBeLookedAt))
     return ask(op);
   size_t hash = hashOf(op);
