@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What scripts/check runs: [--long] [SUITE ...]
 
-Suites, in order: format tidy layout docs unit lit python programs verdicts differential partition e2e fuzz benchmarks; all of
+Suites, in order: format tidy layout docs unit lit python programs names verdicts differential partition e2e fuzz benchmarks; all of
 them by default, the last two with --long only. A suite that ran nothing has failed. The last line is the sum:
 `N passed, N failed`.
 
@@ -202,6 +202,7 @@ SUITES = {
     "lit": check_lit,
     "python": lambda options: pytest("python/test", options),
     "programs": lambda options: pytest("test/programs", options),
+    "names": lambda options: pytest("test/known_names", options),
     "verdicts": lambda options: pytest("test/verdicts", options),
     "differential": lambda options: pytest("test/differential", options, "--ignore=test/differential/partition"),
     "partition": lambda options: pytest("test/differential/partition", options),

@@ -61,12 +61,13 @@ def operations(module):
     return found
 
 
-def tagged(text):
+def tagged(text, keep_calls=False):
     """The program as XLA's propagation gets it, every op with a number that passes keep.
 
-    That is without calls, CHLO and dead code, with reshapes for broadcasts that only add dims.
+    That is without calls (but those to be kept), CHLO and dead code, with reshapes for broadcasts that only add dims.
     """
-    text = ours(text, "builtin.module(sdy-inline-private-functions)")
+    if not keep_calls:
+        text = ours(text, "builtin.module(sdy-inline-private-functions)")
     with context():
         module = ir.Module.parse(text)
         PassManager.parse("builtin.module(func.func(chlo-legalize-to-stablehlo))").run(module.operation)

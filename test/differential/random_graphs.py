@@ -18,6 +18,7 @@ class Program:
         self.sizes = (8, 16) if even else (6, 8, 12)
         self.priorities = priorities
         self.lines = []
+        self.functions = {}  # private ones, by name
         self.values = [(f"%a{i}", self.shape()) for i in range(self.rng.randint(2, 4))]
         self.arguments = list(self.values)
         while len(self.lines) < length:
@@ -68,7 +69,7 @@ class Program:
         names, types = ", ".join(n for n, _ in returned), ", ".join(tensor(s) for _, s in returned)
         return (
             f"module {{\nsdy.mesh @mesh = <[{sizes}]>\nfunc.func @main({arguments}) -> ({results}) {{\n{body}\n"
-            f"return {names} : {types}\n}}\n}}\n"
+            f"return {names} : {types}\n}}\n" + "\n".join(self.functions.values()) + "\n}\n"
         )
 
 
