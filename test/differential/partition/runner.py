@@ -84,11 +84,14 @@ class Refused(Exception):
         self.ours = ours
 
 
-def _partitioned(text, inputs):
+def _compiled(text):
     try:
-        compiled = shardonnay.compile(text)
+        return shardonnay.compile(text)
     except shardonnay.CompileError as error:
         raise Refused(True, str(error)) from None
+
+
+def _partitioned(compiled, inputs):
     manifest = compiled.manifest
     shards = [
         boundary.shard(entry, value, manifest["mesh"], poison(value.dtype))
@@ -140,10 +143,11 @@ def _tolerance(value, wanted, others):
 def verdicts(cases, text=None):
     """Per case "" or what is wrong; raises Refused, or whatever the engine raises on our program."""
     text, inputs = text or module(cases), [array for case in cases for array in arrays(case)]
+    compiled = _compiled(text)  # first: a refusal is found before the engine has worked
     inexact = any(not value.exact for case in cases for value, _ in case.results)
     moved = [_perturbed(inputs, seed) for seed in (1, 2)] if inexact else []
     wanted, *others = _whole(text, inputs, moved)
-    outputs = _partitioned(text, inputs)
+    outputs = _partitioned(compiled, inputs)
     found, place = [], 0
     for case in cases:
         problems = []
