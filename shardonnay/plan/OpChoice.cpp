@@ -61,7 +61,8 @@ std::optional<double> OpChooser::priceOfReshard(const Layout &source,
 }
 
 std::optional<double> OpChooser::price(const ChoiceProblem &problem,
-                                       const FactorAssignment &assignment) {
+                                       const FactorAssignment &assignment,
+                                       double limit) {
   double total = 0, touched = 0;
   int64_t numOperands = problem.rule.operands.size();
   for (auto [i, tensor] : enumerate(problem.tensors)) {
@@ -79,10 +80,13 @@ std::optional<double> OpChooser::price(const ChoiceProblem &problem,
     if (!price)
       return std::nullopt;
     total += *price;
+    if (total >= limit)
+      return std::nullopt;
   }
   double flops =
       problem.contraction ? 2 * localPoints(problem.rule, assignment) : 0;
-  return total + costs.computePrice(flops, touched);
+  total += costs.computePrice(flops, touched);
+  return total < limit ? std::optional(total) : std::nullopt;
 }
 
 namespace {
@@ -239,8 +243,8 @@ void Enumeration::consider(const FactorAssignment &assignment) {
   for (auto [before, after] : zip(kept, assignment))
     if (!before.isPrefixOf(after))
       return;
-  std::optional<double> price = chooser.price(problem, assignment);
-  if (!price || *price >= bestPrice)
+  std::optional<double> price = chooser.price(problem, assignment, bestPrice);
+  if (!price)
     return;
   best = assignment;
   bestPrice = *price;

@@ -34,6 +34,7 @@
 
 #include "shardonnay/plan/FactorAssignment.h"
 #include "shardonnay/plan/ReshardPlan.h"
+#include <cmath>
 
 namespace shardonnay {
 
@@ -86,9 +87,10 @@ public:
                                        const Layout &target,
                                        int64_t elementBytes);
   /// The price of an assignment in byte times; nothing if some tensor has no
-  /// plan.
+  /// plan, or if it is not below `limit`, which may be seen early.
   std::optional<double> price(const ChoiceProblem &problem,
-                              const FactorAssignment &assignment);
+                              const FactorAssignment &assignment,
+                              double limit = HUGE_VAL);
 
   /// The cheapest lawful assignment that is not `taken`, whatever work it
   /// repeats; nothing if there is none, or if the space is too large.

@@ -74,6 +74,8 @@ private:
   LogicalResult visitCall(func::CallOp call);
   LogicalResult visitUnknown(Operation *op);
 
+  /// The mesh that op's operands and results are on.
+  FailureOr<MeshScope> scopeOf(Operation *op);
   /// Reshards the operand to `sharding`, whatever mesh that is on.
   LogicalResult reshardTo(OpOperand &operand, sdy::TensorShardingAttr sharding);
   void reshardOperand(OpOperand &operand, const TensorSharding &sharding,
@@ -90,16 +92,22 @@ private:
   func::FuncOp func;
   ReshardMode mode;
   bool forbiddenGather = false;
+  /// Of the op before; most have the same.
+  MeshScope lastScope;
   OpChoosers &choosers;
   ReshardBuilder reshards;
 };
 
-/// The mesh that op's operands and results are on.
-FailureOr<MeshScope> scopeOf(Operation *op) {
+FailureOr<MeshScope> BlockResharder::scopeOf(Operation *op) {
   SmallVector<sdy::TensorShardingAttr> shardings =
       sdy::getShardings(op->getOperands());
   llvm::append_range(shardings, sdy::getShardings(op->getResults()));
-  return MeshScope::get(op, shardings);
+  if (lastScope.covers(shardings))
+    return lastScope;
+  FailureOr<MeshScope> scope = MeshScope::get(op, shardings);
+  if (succeeded(scope))
+    lastScope = *scope;
+  return scope;
 }
 
 LogicalResult verifyStatic(Operation *op) {

@@ -48,6 +48,16 @@ MeshScope::get(Operation *op, ArrayRef<sdy::TensorShardingAttr> shardings) {
   return scope;
 }
 
+bool MeshScope::covers(ArrayRef<sdy::TensorShardingAttr> shardings) const {
+  bool any = false;
+  for (sdy::TensorShardingAttr sharding : shardings) {
+    if (sharding && (!mesh || sharding.getMeshOrRef() != meshOrRef))
+      return false;
+    any |= sharding != nullptr;
+  }
+  return any;
+}
+
 std::optional<MeshScope> MeshScope::ofBlock(Block &block) {
   MeshScope scope;
   Operation *parent = block.getParentOp();

@@ -35,6 +35,9 @@ public:
   /// meshes, or on none.
   static std::optional<MeshScope> ofBlock(mlir::Block &block);
 
+  /// `shardings` (null: none) have this scope too: those that are there name
+  /// its mesh, and one is.
+  bool covers(llvm::ArrayRef<mlir::sdy::TensorShardingAttr> shardings) const;
   /// No sharding names an axis: there is nothing to do at this op.
   bool empty() const { return !mesh; }
   /// How `value`, a ranked tensor, is cut.
