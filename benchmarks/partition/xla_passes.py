@@ -1,9 +1,9 @@
 """xla_passes.py FILE DEVICES: what XLA's own partitioner takes on a module, with the output of jaxlib_passes.py.
 
-A child compiles the module for DEVICES CPU devices, with XLA's log of pass times on. After `spmd-partitioning` it is
-ended: what follows (fusion, LLVM) is no partitioning and takes minutes. `seconds` is the sum of the wall times of
-`shardy-xla` and `spmd-partitioning` as XLA logs them; `bytes` is the child's peak until then over what was resident
-when it had parsed the module.
+A child compiles the module for DEVICES CPU devices, with XLA's log of passes on. After `spmd-partitioning` it is
+ended: what follows (fusion, LLVM) is no partitioning and takes minutes. `seconds` is the CPU time of the child between
+the lines that begin and end `shardy-xla` and `spmd-partitioning`, without what XLA's verifier takes between them;
+`bytes` is the child's peak until then over what was resident when it had parsed the module.
 """
 
 import json
@@ -13,8 +13,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-_PASS = re.compile(r"HLO pass: (\S+?),? time: .*?\((\d+) us\)")
-_PARTITIONING = ("shardy-xla", "spmd-partitioning")
+_BEGIN = re.compile(r"\]   HLO pass (shardy-xla|spmd-partitioning)$")
+_END = re.compile(r"HLO pass: (shardy-xla|spmd-partitioning) time:")
 
 
 def compile_module(path, devices):
@@ -44,26 +44,38 @@ def _status_bytes(process, key):
     return int(re.search(rf"{key}:\s+(\d+)", status)[1]) * 1024
 
 
+def _cpu_seconds(process):
+    """Of all its threads, in nanoseconds as the scheduler counts them."""
+    tasks = Path(f"/proc/{process}/task").glob("*/schedstat")
+    return sum(int(task.read_text().split()[0]) for task in tasks) * 1e-9
+
+
 def measure(path, devices):
     """{"seconds", "bytes"} of one run."""
     flags = f"--xla_force_host_platform_device_count={devices}"
     logging = {"XLA_FLAGS": flags, "TF_CPP_MIN_LOG_LEVEL": "0", "TF_CPP_VMODULE": "hlo_pass_pipeline=1", "JAX_PLATFORMS": "cpu"}
     command = [sys.executable, __file__, "--child", str(path), str(devices)]
     child = subprocess.Popen(command, env=dict(os.environ, **logging), stderr=subprocess.PIPE, text=True)
-    times, resident, lines = {}, 0, []
-    for line in child.stderr:
+    times, resident, lines, inside, before = {}, 0, [], None, 0.0
+    for line in map(str.rstrip, child.stderr):
         lines = [*lines[-20:], line]
+        now = _cpu_seconds(child.pid)
+        if inside and "Invariant checker done" not in line:
+            times[inside] += now - before
+        before = now
         if line.startswith("resident "):
             resident = int(line.split()[1])
-        found = _PASS.search(line)
-        if found and found[1] in _PARTITIONING:
-            times[found[1]] = int(found[2]) * 1e-6
-            if found[1] == _PARTITIONING[-1]:
+        elif begins := _BEGIN.search(line):
+            inside = begins[1]
+            times.setdefault(inside, 0.0)
+        elif ends := _END.search(line):
+            inside = None
+            if ends[1] == "spmd-partitioning":
                 peak = _status_bytes(child.pid, "VmHWM")
                 child.kill()
                 child.wait()
                 return {"seconds": sum(times.values()), "bytes": peak - resident, **times}
-    raise RuntimeError(f"XLA ended with {child.wait()} before it had partitioned {path}:\n{''.join(lines)}")
+    raise RuntimeError(f"XLA ended with {child.wait()} before it had partitioned {path}:\n{chr(10).join(lines)}")
 
 
 if __name__ == "__main__":

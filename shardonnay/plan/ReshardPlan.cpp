@@ -213,6 +213,10 @@ static ReshardPlan planWith(const ReshardProblem &problem,
   return plan;
 }
 
+/// Axes of 128 and 64 devices fall into 13 atoms, and a permute may bring these
+/// into millions of orders.
+static constexpr size_t kMaxFineAtoms = 8;
+
 std::optional<ReshardPlan> planReshard(const ReshardProblem &problem,
                                        std::string &error,
                                        int64_t stateBudget) {
@@ -224,8 +228,11 @@ std::optional<ReshardPlan> planReshard(const ReshardProblem &problem,
     plan = planWith(problem, coarse, stateBudget);
     Refinement fine(problem.source, problem.target, /*fine=*/true);
     // One step, or none that sends anything, is not improved on.
-    if (fine.size() > coarse.size() && plan.steps.size() > 1 &&
-        plan.cost.bytes > 0) {
+    bool improvable = fine.size() > coarse.size() && plan.steps.size() > 1 &&
+                      plan.cost.bytes > 0;
+    if (improvable && fine.size() > kMaxFineAtoms) {
+      plan.optimal = false;
+    } else if (improvable) {
       ReshardPlan other = planWith(problem, fine, stateBudget);
       other.optimal &= plan.optimal;
       plan.optimal = other.optimal;

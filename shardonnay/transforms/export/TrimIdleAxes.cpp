@@ -30,9 +30,9 @@ namespace shardonnay {
 static AxisList busyPrefix(const AxisList &axes, int64_t size) {
   int64_t shards = axes.numShards();
   int64_t local = llvm::divideCeil(size, shards);
-  for (int64_t fewer = 1; fewer < shards; ++fewer) {
-    if (llvm::divideCeil(size, fewer) != local)
-      continue;
+  // With fewer than the first one a device would hold more.
+  int64_t first = local == 0 ? 1 : llvm::divideCeil(size, local);
+  for (int64_t fewer = first; fewer < shards; ++fewer) {
     AxisList prefix = axes.prefixDividing(fewer);
     if (prefix.numShards() == fewer)
       return prefix;
@@ -40,28 +40,37 @@ static AxisList busyPrefix(const AxisList &axes, int64_t size) {
   return axes;
 }
 
-static void trim(Value value) {
-  auto type = dyn_cast<RankedTensorType>(value.getType());
-  sdy::TensorShardingAttr attr = sdy::getSharding(value);
-  if (!type || !attr)
-    return;
-  sdy::MeshAttr mesh = sdy::getMesh(value.getDefiningOp(), attr);
+/// The sharding of a tensor of `type` at `op` without idle axes.
+static sdy::TensorShardingAttr
+trimmed(RankedTensorType type, sdy::TensorShardingAttr attr, Operation *op) {
+  sdy::MeshAttr mesh = sdy::getMesh(op, attr);
   TensorSharding sharding = sdy::toSharding(attr, mesh);
   for (auto [dim, size] : llvm::zip(sharding.dims, type.getShape()))
     if (!dim.closed)
       dim.axes = busyPrefix(dim.axes, size);
-  if (sharding != sdy::toSharding(attr, mesh))
-    sdy::setSharding(value,
-                     sdy::fromSharding(sharding, attr.getMeshOrRef(), mesh));
+  return sharding == sdy::toSharding(attr, mesh)
+             ? attr
+             : sdy::fromSharding(sharding, attr.getMeshOrRef(), mesh);
 }
 
 namespace {
 struct TrimIdleAxesPass : impl::TrimIdleAxesPassBase<TrimIdleAxesPass> {
 protected:
   void runOnOperation() override {
-    getOperation().walk([](Operation *op) {
-      for (Value result : op->getResults())
-        trim(result);
+    // A program has few different ones.
+    llvm::DenseMap<std::pair<Type, Attribute>, sdy::TensorShardingAttr> known;
+    getOperation().walk([&](Operation *op) {
+      for (Value result : op->getResults()) {
+        auto type = dyn_cast<RankedTensorType>(result.getType());
+        sdy::TensorShardingAttr attr = sdy::getSharding(result);
+        if (!type || !attr)
+          continue;
+        sdy::TensorShardingAttr &wanted = known[{type, attr}];
+        if (!wanted)
+          wanted = trimmed(type, attr, op);
+        if (wanted != attr)
+          sdy::setSharding(result, wanted);
+      }
     });
   }
 };

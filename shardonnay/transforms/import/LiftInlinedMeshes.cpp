@@ -34,7 +34,8 @@ public:
 
   void run() {
     findMeshes();
-    rebindShardings();
+    if (mustRebind)
+      rebindShardings();
     eraseUnused();
   }
 
@@ -58,6 +59,8 @@ private:
   llvm::DenseMap<MeshAttr, StringAttr> names;
   /// What the empty mesh gives way to; null if no mesh has axes.
   MeshAttr inUse;
+  /// Some sharding does not name the one symbol of its mesh.
+  bool mustRebind = false;
 };
 
 void LiftInlinedMeshes::findMeshes() {
@@ -73,6 +76,10 @@ void LiftInlinedMeshes::findMeshes() {
     MeshAttr mesh = resolve(sharding.getMeshOrRef());
     if (!inUse && mesh && !mesh.getAxes().empty())
       inUse = mesh;
+    auto name = dyn_cast<FlatSymbolRefAttr>(sharding.getMeshOrRef());
+    mustRebind |=
+        !name ||
+        (mesh && (mesh.isEmpty() || names.lookup(mesh) != name.getAttr()));
   });
   module.walk<WalkOrder::PreOrder>(
       [&](Operation *op) { walker.walk(op->getAttrDictionary()); });

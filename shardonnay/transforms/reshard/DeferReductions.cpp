@@ -255,7 +255,8 @@ struct DeferReductionsPass
   }
 
   void runOnOperation() override {
-    OpChoosers choosers(*model);
+    OpChoosers &choosers =
+        getAnalysis<SharedChoosers>().get(deviceModel, model);
     getOperation().walk([&](Block *block) {
       // Regions of an op with a rule are part of what it computes.
       if (isa<ShardingRuleOpInterface>(block->getParentOp()))

@@ -215,7 +215,8 @@ struct ExplainReshardsPass
   }
 
   void runOnOperation() override {
-    OpChoosers choosers(*model);
+    OpChoosers &choosers =
+        getAnalysis<SharedChoosers>().get(deviceModel, model);
     getOperation().walk([&](sdy::ReshardOp op) {
       FailureOr<MeshScope> scope = MeshScope::get(
           op, {sdy::getSharding(op.getInput()), op.getSharding()});

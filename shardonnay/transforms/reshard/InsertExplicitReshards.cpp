@@ -401,7 +401,8 @@ struct InsertExplicitReshardsPass
   }
 
   void runOnOperation() override {
-    OpChoosers choosers(*model);
+    OpChoosers &choosers =
+        getAnalysis<SharedChoosers>().get(deviceModel, model);
     for (Block &block : getOperation().getBody()) {
       BlockResharder resharder(
           getOperation(),

@@ -79,6 +79,15 @@ const OpDecision &OpChoosers::decide(Operation *op, const FactorRule &rule,
   return decision;
 }
 
+OpChoosers &
+SharedChoosers::get(StringRef name,
+                    const std::shared_ptr<const DeviceModel> &model) {
+  std::unique_ptr<Entry> &entry = entries[name];
+  if (!entry)
+    entry.reset(new Entry{model, OpChoosers(*model)});
+  return entry->choosers;
+}
+
 static bool fits(Operation *op, const FactorRule &rule, std::string &error) {
   SmallVector<SmallVector<int64_t>> shapes;
   for (Value value : tensorsOf(op)) {

@@ -8,11 +8,13 @@
 #ifndef SHARDONNAY_TRANSFORMS_RESHARD_OPPROBLEM_H
 #define SHARDONNAY_TRANSFORMS_RESHARD_OPPROBLEM_H
 
+#include "mlir/Pass/AnalysisManager.h"
 #include "shardonnay/dialect/sdy/RuleTable.h"
 #include "shardonnay/interfaces/ShardingRule.h"
 #include "shardonnay/plan/OpChoice.h"
 #include "shardonnay/transforms/reshard/MeshScope.h"
 #include "llvm/ADT/SmallBitVector.h"
+#include "llvm/ADT/StringMap.h"
 #include <unordered_map>
 
 namespace shardonnay {
@@ -65,6 +67,27 @@ private:
   mlir::sdy::RuleTable rules{getFittingRule};
   llvm::DenseMap<mlir::Attribute, std::unique_ptr<OpChooser>> choosers;
   std::unordered_map<Key, OpDecision, Hash> decisions;
+};
+
+/// An analysis that lets the passes of the stage share choosers, and with them
+/// the plans that they made. It knows attributes and types, no operation, so it
+/// stays valid whatever a pass does.
+class SharedChoosers {
+public:
+  explicit SharedChoosers(mlir::Operation *) {}
+  /// Those for the device model that the option `name` stands for.
+  OpChoosers &get(llvm::StringRef name,
+                  const std::shared_ptr<const DeviceModel> &model);
+  bool isInvalidated(const mlir::AnalysisManager::PreservedAnalyses &) {
+    return false;
+  }
+
+private:
+  struct Entry {
+    std::shared_ptr<const DeviceModel> model;
+    OpChoosers choosers;
+  };
+  llvm::StringMap<std::unique_ptr<Entry>> entries;
 };
 
 /// Emits an error at `op` if `rule` does not fit its types.
