@@ -89,7 +89,9 @@ def test_composites(rule):
     expected = np.log(np.exp(inputs[0]) + 1) + inputs[1]
     expected /= expected.sum(1, keepdims=True)
     np.testing.assert_allclose(outputs[0], expected, rtol=1e-5)
-    assert {group["kind"] for group in compiled.report["collectives"]} == {"all_reduce"}
+    # Of the rows' sums, nothing is gathered.
+    assert {group["kind"] for group in compiled.report["collectives"]} <= {"all_reduce", "reduce_scatter"}
+    assert compiled.report["collectives"]
 
 
 DYNAMIC = f"""{MESH}
