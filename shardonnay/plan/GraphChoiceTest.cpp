@@ -1,0 +1,125 @@
+//===- GraphChoiceTest.cpp ------------------------------------------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardonnay/plan/GraphChoice.h"
+#include <gtest/gtest.h>
+#include <random>
+
+using namespace shardonnay;
+
+namespace {
+
+class RandomGraph {
+public:
+  explicit RandomGraph(unsigned seed) : random(seed) {}
+
+  ChoiceGraph variables(size_t count) {
+    ChoiceGraph graph;
+    for (size_t v = 0; v < count; ++v)
+      graph.own.push_back(costs(1 + random() % 3));
+    return graph;
+  }
+  void connect(ChoiceGraph &graph, int32_t a, int32_t b) {
+    graph.edges.push_back(
+        {a, b, costs(graph.own[a].size() * graph.own[b].size())});
+  }
+  unsigned operator()() { return random(); }
+
+private:
+  std::vector<double> costs(size_t count) {
+    std::vector<double> result;
+    for (size_t i = 0; i < count; ++i)
+      result.push_back(random() % 2 ? 0 : random() % 20);
+    return result;
+  }
+
+  std::mt19937 random;
+};
+
+double cheapest(const ChoiceGraph &graph) {
+  std::vector<int32_t> chosen(graph.own.size());
+  double best = graph.costOf(chosen);
+  while (true) {
+    size_t v = 0;
+    while (v < chosen.size() &&
+           ++chosen[v] == static_cast<int32_t>(graph.own[v].size()))
+      chosen[v++] = 0;
+    if (v == chosen.size())
+      return best;
+    best = std::min(best, graph.costOf(chosen));
+  }
+}
+
+std::vector<int32_t> zeros(const ChoiceGraph &graph) {
+  return std::vector<int32_t>(graph.own.size());
+}
+
+TEST(GraphChoice, workedExample) {
+  ChoiceGraph graph;
+  graph.own = {{0, 5}, {0, 0}, {kForbiddenChoice, 0}};
+  graph.edges = {{0, 1, {0, 3, 3, 0}}, {1, 2, {0, 3, 3, 0}}};
+  GraphChoice choice = chooseOnGraph(graph, {1, 1, 1});
+  EXPECT_EQ(choice.cost, 3);
+  EXPECT_EQ(choice.bound, 3);
+  EXPECT_EQ(choice.chosen[0], 0);
+  EXPECT_EQ(choice.chosen[2], 1);
+}
+
+TEST(GraphChoice, nothingToChoose) {
+  GraphChoice choice = chooseOnGraph({}, {});
+  EXPECT_EQ(choice.cost, 0);
+  EXPECT_TRUE(choice.chosen.empty());
+}
+
+TEST(GraphChoice, theStartStaysWhereNothingIsCheaper) {
+  ChoiceGraph graph;
+  graph.own = {{1, 1}, {1, 1}};
+  graph.edges = {{0, 1, {0, 0, 0, 0}}};
+  EXPECT_EQ(chooseOnGraph(graph, {1, 0}).chosen, (std::vector<int32_t>{1, 0}));
+}
+
+TEST(GraphChoice, treesAndRingsAreExact) {
+  for (unsigned seed = 0; seed < 300; ++seed) {
+    RandomGraph random(seed);
+    ChoiceGraph graph = random.variables(2 + seed % 8);
+    int32_t count = graph.own.size();
+    for (int32_t v = 1; v < count; ++v)
+      random.connect(graph, random() % v, v);
+    // Every third is a ring of its first and last, every other has two edges
+    // between two.
+    if (seed % 3 == 0 && count > 2)
+      random.connect(graph, 0, 1);
+    GraphChoice choice = chooseOnGraph(graph, zeros(graph));
+    EXPECT_EQ(choice.cost, cheapest(graph)) << seed;
+    EXPECT_EQ(choice.cost, graph.costOf(choice.chosen)) << seed;
+    EXPECT_EQ(choice.bound, choice.cost) << seed;
+  }
+}
+
+TEST(GraphChoice, theGapOfAnyGraphIsTrue) {
+  int exact = 0;
+  for (unsigned seed = 0; seed < 400; ++seed) {
+    RandomGraph random(seed);
+    ChoiceGraph graph = random.variables(4 + seed % 6);
+    int32_t count = graph.own.size();
+    for (int32_t a = 0; a < count; ++a)
+      for (int32_t b = a + 1; b < count; ++b)
+        if (random() % 4)
+          random.connect(graph, a, b);
+    GraphChoice choice = chooseOnGraph(graph, zeros(graph));
+    double best = cheapest(graph);
+    EXPECT_LE(choice.bound, best + 1e-6) << seed;
+    EXPECT_GE(choice.cost, best - 1e-6) << seed;
+    EXPECT_LE(choice.cost, graph.costOf(zeros(graph))) << seed;
+    EXPECT_EQ(choice.cost, graph.costOf(choice.chosen)) << seed;
+    exact += choice.cost <= best + 1e-6;
+  }
+  // Of dense graphs most.
+  EXPECT_GT(exact, 300);
+}
+
+} // namespace
