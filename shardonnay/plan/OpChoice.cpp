@@ -89,6 +89,20 @@ std::optional<double> OpChooser::price(const ChoiceProblem &problem,
   return total < limit ? std::optional(total) : std::nullopt;
 }
 
+double OpChooser::computePrice(const ChoiceProblem &problem,
+                               const FactorAssignment &assignment) const {
+  double touched = 0;
+  for (auto [i, tensor] : enumerate(problem.tensors)) {
+    Layout inside =
+        Layout::get(shardingUnder(assignment, problem.rule, i), tensor.shape);
+    touched +=
+        static_cast<double>(inside.localElements()) * tensor.elementBytes;
+  }
+  double flops =
+      problem.contraction ? 2 * localPoints(problem.rule, assignment) : 0;
+  return costs.computePrice(flops, touched);
+}
+
 namespace {
 
 class Enumeration {
@@ -100,6 +114,7 @@ public:
 
   FactorAssignment run();
   std::optional<FactorAssignment> runWithout(const FactorAssignment &taken);
+  std::vector<FactorAssignment> runAll(const FactorAssignment &taken);
 
 private:
   /// The voted assignment takes the operands as they lie.
@@ -122,6 +137,8 @@ private:
   double bestPrice = 0;
   double mostPoints = 0;
   const FactorAssignment *excluded = nullptr;
+  /// Takes all that are lawful, with their prices, if not null.
+  std::vector<std::pair<double, FactorAssignment>> *all = nullptr;
 };
 
 } // namespace
@@ -150,6 +167,28 @@ Enumeration::runWithout(const FactorAssignment &taken) {
   FactorAssignment assignment(problem.rule.factors.size());
   distribute(0, assignment);
   return bestPrice == HUGE_VAL ? std::nullopt : std::optional(best);
+}
+
+std::vector<FactorAssignment>
+Enumeration::runAll(const FactorAssignment &taken) {
+  std::vector<FactorAssignment> result = {taken};
+  best = voteAssignment(problem);
+  if (!collectAxes())
+    return result;
+  excluded = &taken;
+  bestPrice = HUGE_VAL;
+  mostPoints = kRepeatedWork * localPoints(problem.rule, best);
+  if (problem.contraction && operandsAgree())
+    kept = best;
+  std::vector<std::pair<double, FactorAssignment>> found;
+  all = &found;
+  FactorAssignment assignment(problem.rule.factors.size());
+  distribute(0, assignment);
+  llvm::stable_sort(found, llvm::less_first());
+  for (auto &[price, candidate] : found)
+    if (result.size() < kMostCandidates)
+      result.push_back(candidate);
+  return result;
 }
 
 bool Enumeration::operandsAgree() const {
@@ -246,6 +285,10 @@ void Enumeration::consider(const FactorAssignment &assignment) {
   std::optional<double> price = chooser.price(problem, assignment, bestPrice);
   if (!price)
     return;
+  if (all) {
+    all->emplace_back(*price, assignment);
+    return;
+  }
   best = assignment;
   bestPrice = *price;
 }
@@ -270,6 +313,17 @@ const FactorAssignment &OpChooser::choose(const ChoiceProblem &problem) {
   auto found = known.find(problem);
   if (found == known.end())
     found = known.emplace(problem, search(problem)).first;
+  return found->second;
+}
+
+const std::vector<FactorAssignment> &
+OpChooser::candidates(const ChoiceProblem &problem) {
+  auto found = knownCandidates.find(problem);
+  if (found == knownCandidates.end()) {
+    Enumeration space(*this, problem, mesh, costs);
+    found =
+        knownCandidates.emplace(problem, space.runAll(choose(problem))).first;
+  }
   return found->second;
 }
 

@@ -73,6 +73,8 @@ FactorAssignment voteAssignment(const ChoiceProblem &problem);
 inline constexpr double kRepeatedWork = 1.02;
 /// How many assignments are looked at.
 inline constexpr int64_t kChoiceBudget = 20000;
+/// How many of them a choice on the graph weighs.
+inline constexpr size_t kMostCandidates = 10;
 
 /// Chooses for the ops on one mesh, and remembers what it chose.
 class OpChooser {
@@ -82,6 +84,10 @@ public:
 
   /// The cheapest assignment.
   const FactorAssignment &choose(const ChoiceProblem &problem);
+  /// What `choose` may take, the choice itself first, then the cheapest, at
+  /// most kMostCandidates. Only a contraction has to extend what takes its
+  /// operands as they lie: other ops follow what they compute on.
+  const std::vector<FactorAssignment> &candidates(const ChoiceProblem &problem);
   /// The price of a reshard in byte times; nothing if it has no plan.
   std::optional<double> priceOfReshard(const Layout &source,
                                        const Layout &target,
@@ -97,6 +103,9 @@ public:
   /// Remembered too.
   std::optional<FactorAssignment> alternative(const ChoiceProblem &problem,
                                               const FactorAssignment &taken);
+  /// The op's own time under `assignment`, in byte times.
+  double computePrice(const ChoiceProblem &problem,
+                      const FactorAssignment &assignment) const;
   const MeshCosts &prices() const { return costs; }
 
 private:
@@ -116,6 +125,8 @@ private:
   };
   std::unordered_map<ChoiceProblem, llvm::SmallVector<Alternative, 1>, Hash>
       alternatives;
+  std::unordered_map<ChoiceProblem, std::vector<FactorAssignment>, Hash>
+      knownCandidates;
 };
 
 } // namespace shardonnay

@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// First results are asked for as their uses want them (WantedShardings.h).
+// First results are asked for as their uses want them (WantedShardings.h), and
+// the cuts of ops that have something moved are weighed together (BlockPlan.h).
 // Then, for every op of the function in order:
 //   1. With a rule (`visitByRule`): assign axes to the factors, reshard the
 //      operands that disagree, let the results be as the assignment has them,
@@ -25,6 +26,7 @@
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/explain/DeviceModelOption.h"
 #include "shardonnay/interfaces/DataFlowEdge.h"
+#include "shardonnay/transforms/reshard/BlockPlan.h"
 #include "shardonnay/transforms/reshard/OpProblem.h"
 #include "shardonnay/transforms/reshard/Passes.h"
 #include "shardonnay/transforms/reshard/ReshardBuilder.h"
@@ -44,6 +46,8 @@ struct ReshardMode {
   bool full = true;
   bool calls = true;
   bool noImplicitReplication = false;
+  /// Cuts of neighbours are chosen together.
+  bool weighsGraph = false;
 };
 
 class BlockResharder {
@@ -96,6 +100,7 @@ private:
   MeshScope lastScope;
   OpChoosers &choosers;
   ReshardBuilder reshards;
+  BlockPlan plan;
 };
 
 FailureOr<MeshScope> BlockResharder::scopeOf(Operation *op) {
@@ -152,10 +157,13 @@ LogicalResult BlockResharder::visitByRule(Operation *op,
     return failure();
   if (scope->empty())
     return success();
+  auto planned = plan.decisions.find(op);
   const OpDecision &decision =
-      choosers.decide(op, rule, *scope, [&](Value value) {
-        return reshards.isConstantExpression(value);
-      });
+      planned != plan.decisions.end()
+          ? planned->second
+          : choosers.decide(op, rule, *scope, [&](Value value) {
+              return reshards.isConstantExpression(value);
+            });
   for (unsigned i : decision.differs.set_bits()) {
     if (i >= op->getNumOperands()) {
       changeResult(op->getResult(i - op->getNumOperands()), decision.needed[i],
@@ -382,6 +390,8 @@ void BlockResharder::reportUncutDims(OpOperand &operand, const FactorRule &rule,
 LogicalResult BlockResharder::run(Block &block) {
   if (mode.full)
     adoptWantedShardings(block, choosers);
+  if (mode.full && mode.weighsGraph)
+    plan = planBlock(block, choosers);
   for (Operation &op : llvm::make_early_inc_range(block))
     if (failed(visit(&op)))
       return failure();
@@ -397,6 +407,9 @@ struct InsertExplicitReshardsPass
   using InsertExplicitReshardsPassBase::InsertExplicitReshardsPassBase;
 
   LogicalResult initialize(MLIRContext *context) override {
+    if (searchMode != "greedy" && searchMode != "graph")
+      return emitError(UnknownLoc::get(context))
+             << "search-mode '" << searchMode << "': expected greedy or graph";
     return loadDeviceModel(deviceModel, context, model);
   }
 
@@ -404,10 +417,11 @@ struct InsertExplicitReshardsPass
     OpChoosers &choosers =
         getAnalysis<SharedChoosers>().get(deviceModel, model);
     for (Block &block : getOperation().getBody()) {
-      BlockResharder resharder(
-          getOperation(),
-          {enableFullVersion, !avoidReshardsOnCalls, noImplicitReplication},
-          choosers);
+      BlockResharder resharder(getOperation(),
+                               {enableFullVersion, !avoidReshardsOnCalls,
+                                noImplicitReplication,
+                                searchMode == "graph" && !keepPropagated},
+                               choosers);
       if (failed(resharder.run(block)))
         return signalPassFailure();
       if (resharder.foundForbiddenGather())

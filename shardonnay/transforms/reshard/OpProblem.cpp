@@ -66,13 +66,20 @@ const OpDecision &OpChoosers::decide(Operation *op, const FactorRule &rule,
   ChoiceProblem problem = readProblem(op, rule, scope);
   for (auto [tensor, isFree] : llvm::zip_equal(problem.tensors, free))
     tensor.free = isFree;
-  decision.assignment = get(scope).choose(problem);
-  decision.needed.resize(tensors.size());
-  decision.differs.resize(tensors.size());
-  for (auto [i, value] : llvm::enumerate(tensors)) {
+  decision = makeDecision(op, problem, get(scope).choose(problem));
+  return decision;
+}
+
+OpDecision makeDecision(Operation *op, const ChoiceProblem &problem,
+                        const FactorAssignment &assignment) {
+  OpDecision decision;
+  decision.assignment = assignment;
+  decision.needed.resize(problem.tensors.size());
+  decision.differs.resize(problem.tensors.size());
+  for (auto [i, value] : llvm::enumerate(tensorsOf(op))) {
     if (!isa<RankedTensorType>(value.getType()))
       continue;
-    decision.needed[i] = shardingUnder(decision.assignment, rule, i);
+    decision.needed[i] = shardingUnder(assignment, problem.rule, i);
     if (decision.needed[i] != problem.tensors[i].sharding)
       decision.differs.set(i);
   }

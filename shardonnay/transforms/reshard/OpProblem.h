@@ -37,6 +37,10 @@ struct OpDecision {
   llvm::SmallBitVector differs;
 };
 
+/// What `assignment` means for the tensors of `op`, which asks `problem`.
+OpDecision makeDecision(mlir::Operation *op, const ChoiceProblem &problem,
+                        const FactorAssignment &assignment);
+
 /// A chooser for each mesh that a function's ops are on. Programs repeat
 /// themselves: ops of one rule whose tensors have the same types and shardings
 /// are decided once.

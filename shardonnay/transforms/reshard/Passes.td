@@ -60,6 +60,12 @@ def InsertExplicitReshardsPass
     Option<"deviceModel", "device-model", "std::string", "\"cpu\"",
            "What the devices can do: bytes, cpu, gpu-node, gpu-cluster, "
            "tpu-torus, or the path of a JSON file (cost/DeviceModel.h)">,
+    Option<"searchMode", "search-mode", "std::string", "\"graph\"",
+           "graph: the cuts of ops near a disagreement are chosen together; "
+           "greedy: each op alone">,
+    Option<"keepPropagated", "keep-propagated", "bool", "false",
+           "No value between ops lies otherwise than propagation decided to "
+           "save communication">,
   ];
 }
 
