@@ -62,6 +62,17 @@ def _parser():
             "--host-memory-limit", type=int, default=0, metavar="MIB", help="that the compiler may hold; the error names the pass"
         )
         added.add_argument(
+            "--search-mode",
+            choices=("graph", "greedy"),
+            default="graph",
+            help="choose the cuts of neighbouring ops together, or each op's alone (default: %(default)s)",
+        )
+        added.add_argument(
+            "--keep-propagated",
+            action="store_true",
+            help="no value lies otherwise than propagation decided to save communication",
+        )
+        added.add_argument(
             "--memory-limit",
             type=int,
             default=0,
@@ -129,6 +140,8 @@ def _compiled(text, name, options, to=STAGES[-1]):
         time_limit=options.time_limit,
         host_memory_limit=options.host_memory_limit,
         memory_limit=options.memory_limit,
+        search_mode=options.search_mode,
+        keep_propagated=options.keep_propagated,
         name=name,
     )
     for diagnostic in compiled.diagnostics:

@@ -63,6 +63,8 @@ def compile(
     time_limit=0,
     host_memory_limit=0,
     memory_limit=0,
+    search_mode="graph",
+    keep_propagated=False,
     name="<input>",
 ):
     """Compiles MLIR text as JAX writes it, or bytecode that Shardonnay wrote; raises CompileError.
@@ -79,6 +81,8 @@ def compile(
         way that its calls are sharded (0: all are inlined). Smaller text and a faster engine; a boundary forces its shardings.
     time_limit: seconds that the compilation may take (0: any), looked at after each pass; the error names the pass.
     host_memory_limit: likewise MiB that this process may hold.
+    search_mode: "graph": the cuts of neighbouring ops are chosen together; "greedy": each op's alone.
+    keep_propagated: no value lies otherwise than propagation decided to save communication.
     memory_limit: bytes that a device may hold at once, 0 for no limit; a program that needs more is refused.
     name: what stands for the text in locations.
     """
@@ -99,6 +103,8 @@ def compile(
         float(time_limit),
         int(host_memory_limit),
         int(memory_limit),
+        search_mode,
+        keep_propagated,
         name,
     )
     diagnostics = tuple(Diagnostic(*diagnostic) for diagnostic in diagnostics)

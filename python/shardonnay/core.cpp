@@ -41,7 +41,8 @@ static nb::tuple compileText(nb::object text, const char *to,
                              bool wholeArguments, bool wholeResults,
                              bool bucketing, int64_t keepFunctionsOf,
                              double timeLimit, int64_t hostMemoryLimit,
-                             int64_t memoryLimit, const char *name) {
+                             int64_t memoryLimit, const char *searchMode,
+                             bool keepPropagated, const char *name) {
   CompileOptions options;
   options.toStage = parseStage(to);
   if (!options.toStage)
@@ -54,6 +55,8 @@ static nb::tuple compileText(nb::object text, const char *to,
   options.pipeline.keepFunctionsOf = keepFunctionsOf;
   options.limits = {timeLimit, hostMemoryLimit};
   options.pipeline.memoryLimit = memoryLimit;
+  options.pipeline.searchMode = searchMode;
+  options.pipeline.keepPropagated = keepPropagated;
   options.debugInfo = debugInfo;
   nb::bytes input = nb::isinstance<nb::bytes>(text)
                         ? nb::cast<nb::bytes>(text)

@@ -66,6 +66,8 @@ SmallVector<CollectiveUse, 1> readWindow(spmd::FetchWindowOp op) {
   if (!window)
     return {};
   use.collective = *window;
+  // Those around a collective have its cause.
+  use.isHalo = !op->hasAttr(sdy::kCauseAttr);
   return {use};
 }
 
@@ -183,7 +185,7 @@ SmallVector<CollectiveUse, 1> readGlobal(Operation *op) {
   if (!reader.play(op))
     return {};
   for (const LocalCollective &collective : reader.collectives())
-    uses.push_back({collective, reductionOf(op), op, mesh, {}});
+    uses.push_back({collective, reductionOf(op), op, mesh, false, {}});
   return uses;
 }
 
@@ -224,7 +226,10 @@ CommunicationCost costOf(ArrayRef<CollectiveUse> uses,
     sum.bytes += bytes * use.calls;
     sum.executedBytes += bytes * runs;
     sum.unknownTrips += use.trips.known ? 0 : use.calls;
-    sum.price += use.collective.price(entry->second) * runs;
+    double price = use.collective.price(entry->second) * runs;
+    sum.price += price;
+    if (use.isHalo)
+      sum.haloPrice += price;
   }
   return sum;
 }

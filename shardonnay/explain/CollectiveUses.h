@@ -30,6 +30,8 @@ struct CollectiveUse {
   llvm::StringRef reduction;
   mlir::Operation *op = nullptr;
   mlir::sdy::MeshAttr mesh;
+  /// A window that an op fetches for itself.
+  bool isHalo = false;
   /// Of the loops around it in its function.
   mlir::sdy::Trips trips;
   /// Of its function: calls in the text, and as often as loops make them.
@@ -47,6 +49,8 @@ struct CommunicationCost {
   int64_t executedBytes = 0;
   /// Of the executed, by a device model, in seconds or bytes (MeshCosts::str).
   double price = 0;
+  /// The part of it that is windows which ops fetch for themselves.
+  double haloPrice = 0;
   /// Collectives in loops that run an unknown number of times.
   int64_t unknownTrips = 0;
 };

@@ -101,6 +101,15 @@ json::Array groupCollectives(ArrayRef<CollectiveUse> uses) {
   return collectives;
 }
 
+json::Object toJson(const PlanCost &plan) {
+  double gap = plan.bound > 0 ? plan.cost / plan.bound - 1 : 0;
+  return json::Object{{"greedy", plan.greedy},
+                      {"cost", plan.cost},
+                      {"bound", plan.bound},
+                      {"gap", gap},
+                      {"moved", plan.moved}};
+}
+
 json::Object toJson(const PeakMemory &peak) {
   json::Array largest;
   for (Value value : peak.largest)
@@ -130,7 +139,9 @@ json::Value buildReport(ModuleOp module, const ReportBaseline &baseline,
       {"unknown_trips", cost.unknownTrips},
       {"price", json::Object{{"device_model", model.name},
                              {"planned", baseline.planned.price},
-                             {"emitted", cost.price}}},
+                             {"emitted", cost.price},
+                             {"halos", cost.haloPrice}}},
+      {"plan", toJson(baseline.plan)},
       {"peak_bytes", compare(global.peakBytes, local.peakBytes)},
       {"peak", toJson(findPeakMemory(module))},
       {"argument_bytes", compare(global.argumentBytes, local.argumentBytes)},

@@ -45,10 +45,20 @@ struct ShardingCounts {
 
 ShardingCounts countShardings(mlir::ModuleOp module);
 
+/// What the ops whose cuts were weighed together cost with the moves around
+/// them, in byte times: op by op, as chosen, and what no choice of the same
+/// candidates is below; and how many values lie otherwise than propagation
+/// decided, to save communication.
+struct PlanCost {
+  double greedy = 0, cost = 0, bound = 0;
+  int64_t moved = 0;
+};
+
 /// What a report compares with, taken from earlier states of the program.
 struct ReportBaseline {
   /// On global types.
   ProgramSummary global;
+  PlanCost plan;
   /// The collectives before partitioning.
   CommunicationCost planned;
   /// As the user wrote it.
@@ -62,14 +72,17 @@ struct ReportBaseline {
 ///    "name", "cause", "operand", "result", "count", "bytes", "trips",
 ///    "trips_known"}],
 ///    "collective_bytes", "executed_bytes", "unknown_trips",
-///    "price": {"device_model", "planned", "emitted"},
+///    "price": {"device_model", "planned", "emitted", "halos"},
+///    "plan": {"greedy", "cost", "bound", "gap", "moved"},
 ///    "peak_bytes": G, "peak": {"op", "source", "largest": [{"type", "bytes",
 ///    "source"}]}, "argument_bytes": G, "contraction_flops": G,
 ///    "shardings": {"tensors", "given", "decided"}}
 /// with G = {"global", "per_device"}. "bytes" are what a device sends (ring
 /// algorithms), over all `count` of them, each as often as it is written; in a
 /// loop it runs "trips" times, which "executed_bytes" and prices count (1 where
-/// not "trips_known"). A price is in bytes of the fastest link (MeshCosts).
+/// not "trips_known"). A price is in bytes of the fastest link (MeshCosts):
+/// that of the collectives before partitioning, of those in the program, and of
+/// the windows among these that ops fetch for themselves.
 /// Collectives that agree in kind, axes, types and source line are one entry,
 /// in program order.
 llvm::json::Value buildReport(mlir::ModuleOp module,

@@ -7,10 +7,12 @@
 
 #include "shardonnay/pipeline/Compile.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Pass/PassManager.h"
+#include "shardonnay/dialect/sdy/Dialect.h"
 #include "shardonnay/explain/Report.h"
 #include "shardonnay/explain/SourceLocation.h"
 #include "shardonnay/pipeline/Explain.h"
@@ -62,9 +64,10 @@ LogicalResult print(ModuleOp module, const CompileOptions &options,
 /// between them.
 class StageRunner {
 public:
-  StageRunner(ModuleOp module, const PipelineOptions &options,
+  StageRunner(ModuleOp module, const PipelineOptions &pipeline,
               CompileResult &result)
-      : module(module), options(options), result(result) {
+      : module(module), options(pipeline), result(result) {
+    options.recordPlan = true;
     baseline.given = countShardings(module);
   }
 
@@ -86,6 +89,9 @@ private:
     case Stage::Propagate:
       baseline.decided = countShardings(module);
       break;
+    case Stage::Reshard:
+      takePlanCost();
+      break;
     case Stage::Collectives:
       result.manifest = buildManifest(module, options.boundary);
       baseline.planned = costOf(readCollectives(module), model());
@@ -95,6 +101,23 @@ private:
       break;
     default:
       break;
+    }
+  }
+
+  void takePlanCost() {
+    for (auto func : module.getOps<func::FuncOp>()) {
+      auto cost = dyn_cast_or_null<DictionaryAttr>(
+          func->removeAttr(sdy::kPlanCostAttr));
+      if (!cost)
+        continue;
+      auto read = [&](StringRef name) {
+        auto number = cost.getAs<FloatAttr>(name);
+        return number ? number.getValueAsDouble() : 0;
+      };
+      baseline.plan.greedy += read("greedy");
+      baseline.plan.cost += read("cost");
+      baseline.plan.bound += read("bound");
+      baseline.plan.moved += static_cast<int64_t>(read("moved"));
     }
   }
 
@@ -108,7 +131,7 @@ private:
   }
 
   ModuleOp module;
-  const PipelineOptions &options;
+  PipelineOptions options;
   CompileResult &result;
   ReportBaseline baseline;
   std::optional<DeviceModel> loaded;

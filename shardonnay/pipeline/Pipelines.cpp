@@ -95,6 +95,9 @@ void addReshard(OpPassManager &pm, const PipelineOptions &options) {
   reshards.avoidReshardsOnCalls = options.avoidReshardsOnCalls;
   reshards.noImplicitReplication = options.noImplicitReplication;
   reshards.deviceModel = options.deviceModel;
+  reshards.searchMode = options.searchMode;
+  reshards.keepPropagated = options.keepPropagated;
+  reshards.recordCost = options.recordPlan;
   pm.addNestedPass<func::FuncOp>(createInsertExplicitReshardsPass(reshards));
   pm.addNestedPass<func::FuncOp>(
       createDeferReductionsPass({options.deviceModel}));
@@ -107,6 +110,8 @@ void addCollectives(OpPassManager &pm, const PipelineOptions &options) {
       createReshardToCollectivesPass({options.deviceModel}));
   pm.addNestedPass<func::FuncOp>(
       createOptimizeCollectivesPass({options.deviceModel}));
+  // Equal moves of equal values are one.
+  pm.addNestedPass<func::FuncOp>(createCSEPass());
 }
 
 void addPartition(OpPassManager &pm, const PipelineOptions &options) {
@@ -149,6 +154,14 @@ struct PartitionPipelineOptions
   Option<bool> wholeResults{
       *this, "whole-results",
       llvm::cl::desc("Every device returns whole results"),
+      llvm::cl::init(false)};
+  Option<std::string> searchMode{
+      *this, "search-mode",
+      llvm::cl::desc("graph: cuts of neighbours are chosen together; greedy"),
+      llvm::cl::init("graph")};
+  Option<bool> keepPropagated{
+      *this, "keep-propagated",
+      llvm::cl::desc("No value moves to save communication"),
       llvm::cl::init(false)};
   Option<int64_t> memoryLimit{
       *this, "memory-limit",
@@ -217,7 +230,10 @@ void registerAllPipelines() {
                     {options.wholeArguments, options.wholeResults},
                     options.memoryLimit,
                     !options.noBucketing,
-                    options.keepFunctionsOf});
+                    options.keepFunctionsOf,
+                    /*avoidReshardsOnCalls=*/false,
+                    options.searchMode,
+                    options.keepPropagated});
       });
 }
 

@@ -70,6 +70,13 @@ struct PipelineOptions {
   int64_t keepFunctionsOf = 0;
   /// Operands of calls stay as they are: what follows reshards them.
   bool avoidReshardsOnCalls = false;
+  /// How ops are cut: "graph" chooses for neighbours together, "greedy" for
+  /// each alone.
+  std::string searchMode = "graph";
+  /// No value lies otherwise than propagation decided to save communication.
+  bool keepPropagated = false;
+  /// Leave the plan's cost on the functions after `reshard`.
+  bool recordPlan = false;
 };
 
 /// Appends the passes of one stage to a pass manager on the module.

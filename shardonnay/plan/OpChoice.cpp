@@ -108,9 +108,8 @@ namespace {
 class Enumeration {
 public:
   Enumeration(OpChooser &chooser, const ChoiceProblem &problem,
-              const Mesh &mesh, const MeshCosts &costs)
-      : chooser(chooser), problem(problem), mesh(mesh), costs(costs),
-        rows(rowsOf(problem)) {}
+              const Mesh &mesh)
+      : chooser(chooser), problem(problem), mesh(mesh), rows(rowsOf(problem)) {}
 
   FactorAssignment run();
   std::optional<FactorAssignment> runWithout(const FactorAssignment &taken);
@@ -128,7 +127,6 @@ private:
   OpChooser &chooser;
   const ChoiceProblem &problem;
   const Mesh &mesh;
-  const MeshCosts &costs;
   SmallVector<AssignmentTensor, 4> rows;
   SmallVector<AxisRef, 6> axes;
   FactorAssignment best;
@@ -300,13 +298,12 @@ OpChooser::alternative(const ChoiceProblem &problem,
   for (const Alternative &entry : known)
     if (entry.taken == taken)
       return entry.next;
-  known.push_back(
-      {taken, Enumeration(*this, problem, mesh, costs).runWithout(taken)});
+  known.push_back({taken, Enumeration(*this, problem, mesh).runWithout(taken)});
   return known.back().next;
 }
 
 FactorAssignment OpChooser::search(const ChoiceProblem &problem) {
-  return Enumeration(*this, problem, mesh, costs).run();
+  return Enumeration(*this, problem, mesh).run();
 }
 
 const FactorAssignment &OpChooser::choose(const ChoiceProblem &problem) {
@@ -320,7 +317,7 @@ const std::vector<FactorAssignment> &
 OpChooser::candidates(const ChoiceProblem &problem) {
   auto found = knownCandidates.find(problem);
   if (found == knownCandidates.end()) {
-    Enumeration space(*this, problem, mesh, costs);
+    Enumeration space(*this, problem, mesh);
     found =
         knownCandidates.emplace(problem, space.runAll(choose(problem))).first;
   }

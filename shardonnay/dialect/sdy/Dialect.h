@@ -17,6 +17,8 @@ namespace mlir::sdy {
 /// A TensorShardingAttr on function arguments and results, a
 /// TensorShardingPerValueAttr (one for each result) on operations.
 inline constexpr llvm::StringLiteral kShardingAttr("sdy.sharding");
+/// Of a function: what its plan costs, by InsertExplicitReshards.
+inline constexpr llvm::StringLiteral kPlanCostAttr("sdy.plan_cost");
 /// Of a reshard or a collective: a sentence that says why it is there.
 inline constexpr llvm::StringLiteral kCauseAttr("sdy.cause");
 /// A TensorShardingPerValueAttr on an operation that passes values on: one for

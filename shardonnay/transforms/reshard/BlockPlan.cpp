@@ -20,6 +20,8 @@
 #include "shardonnay/interfaces/DataFlowEdge.h"
 #include "shardonnay/plan/GraphChoice.h"
 #include "shardonnay/transforms/reshard/ReshardBuilder.h"
+#include "llvm/ADT/MapVector.h"
+#include <map>
 
 using namespace mlir;
 
@@ -45,6 +47,8 @@ struct PlannedValue {
   OpResult value;
   int32_t variable;
   SmallVector<TensorSharding, 4> candidates;
+  /// Equal lists have one number.
+  int32_t list = 0;
 };
 
 class BlockPlanner {
@@ -101,6 +105,15 @@ private:
   DenseMap<Operation *, int32_t> numbers;
   std::vector<PlannedValue> values;
   DenseMap<Value, int32_t> valueNumbers;
+  struct HashList {
+    size_t operator()(const SmallVector<TensorSharding, 4> &list) const {
+      return llvm::hash_combine_range(list);
+    }
+  };
+  std::unordered_map<SmallVector<TensorSharding, 4>, int32_t, HashList> lists;
+  /// Programs repeat themselves. By cuts, type, tensor of the op, list.
+  using MoveKey = std::tuple<const void *, const void *, int64_t, int32_t>;
+  std::map<MoveKey, std::vector<double>> moves;
   ChoiceGraph graph;
 };
 
@@ -218,6 +231,8 @@ void BlockPlanner::addValue(OpResult value) {
   for (OpOperand &use : value.getUses())
     if (PlannedOp *user = find(use.getOwner()); user && user->variable >= 0)
       addNeeds(*user, use.getOperandNumber());
+  planned.list =
+      lists.try_emplace(planned.candidates, lists.size()).first->second;
   graph.own.emplace_back(planned.candidates.size(), 0.0);
   valueNumbers[value] = values.size();
   values.push_back(std::move(planned));
@@ -274,11 +289,16 @@ void BlockPlanner::connectTensor(const PlannedOp &planned, int64_t tensor,
           move(under(planned, cut, tensor), scope.read(value));
     return;
   }
-  ChoiceGraph::Edge edge{planned.variable, moved->variable, {}};
-  for (size_t cut = 0; cut < planned.cuts.size(); ++cut)
-    for (const TensorSharding &outside : moved->candidates)
-      edge.cost.push_back(move(under(planned, cut, tensor), outside));
-  graph.edges.push_back(std::move(edge));
+  auto [known, isNew] = moves.try_emplace({planned.cuts.data(),
+                                           value.getType().getAsOpaquePointer(),
+                                           tensor, moved->list});
+  if (isNew)
+    for (size_t cut = 0; cut < planned.cuts.size(); ++cut) {
+      TensorSharding inside = under(planned, cut, tensor);
+      for (const TensorSharding &outside : moved->candidates)
+        known->second.push_back(move(inside, outside));
+    }
+  graph.edges.push_back({planned.variable, moved->variable, known->second});
 }
 
 void BlockPlanner::connectFixedUses(const PlannedValue &planned) {
@@ -349,12 +369,19 @@ void BlockPlanner::apply(ArrayRef<int32_t> chosen, BlockPlan &plan) {
     sdy::setSharding(planned.value, scope.write(planned.candidates[candidate]));
     ++plan.moved;
   }
-  // Against the shardings that the values have now.
-  for (const PlannedOp &planned : ops)
-    if (planned.variable >= 0)
-      plan.decisions[planned.op] = makeDecision(
-          planned.op, readProblem(planned.op, *planned.rule, scope),
-          planned.cuts[chosen[planned.variable]]);
+  // Against the shardings that the values have now. What uses a value that
+  // moves, and was not weighed, stays as it is.
+  for (const PlannedOp &planned : ops) {
+    bool weighed = planned.variable >= 0;
+    if (!weighed && llvm::none_of(planned.op->getOperands(), [&](Value value) {
+          return find(value) != nullptr;
+        }))
+      continue;
+    plan.decisions[planned.op] =
+        makeDecision(planned.op, readProblem(planned.op, *planned.rule, scope),
+                     weighed ? planned.cuts[chosen[planned.variable]]
+                             : planned.alone->assignment);
+  }
 }
 
 BlockPlan BlockPlanner::run() {
@@ -366,12 +393,11 @@ BlockPlan BlockPlanner::run() {
   connect();
   std::vector<int32_t> start(graph.own.size());
   GraphChoice choice = chooseOnGraph(graph, start);
-  plan.greedyCost = plan.cost = realCost(start);
-  plan.bound = std::min(choice.bound, plan.cost);
-  double cost = realCost(choice.chosen);
-  if (cost < plan.cost * (1 - kLeastGain)) {
-    plan.cost = cost;
-    plan.bound = std::min(plan.bound, cost);
+  plan.greedyCost = plan.cost = graph.costOf(start);
+  plan.bound = choice.bound;
+  if (choice.cost < plan.cost * (1 - kLeastGain) &&
+      realCost(choice.chosen) < realCost(start) * (1 - kLeastGain)) {
+    plan.cost = choice.cost;
     apply(choice.chosen, plan);
   }
   return plan;
@@ -382,7 +408,7 @@ BlockPlan BlockPlanner::run() {
 BlockPlan planBlock(Block &block, OpChoosers &choosers) {
   std::optional<MeshScope> scope = MeshScope::ofBlock(block);
   if (!scope)
-    return {};
+    return BlockPlan();
   return BlockPlanner(block, *scope, choosers).run();
 }
 

@@ -41,6 +41,13 @@ struct BlockPlan {
   double bound = 0;
   /// Values that lie otherwise now.
   int64_t moved = 0;
+
+  void addCosts(const BlockPlan &other) {
+    greedyCost += other.greedyCost;
+    cost += other.cost;
+    bound += other.bound;
+    moved += other.moved;
+  }
 };
 
 /// Plans, and gives the values that move their new shardings.

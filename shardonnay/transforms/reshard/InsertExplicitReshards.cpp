@@ -58,6 +58,8 @@ public:
   /// Reshards in `block` and in the regions of its data-flow ops. Fails if the
   /// program can't be resharded, with an error.
   LogicalResult run(Block &block);
+  /// The sums over all blocks.
+  const BlockPlan &total() const { return sum; }
   /// A gather was found that the options don't allow.
   bool foundForbiddenGather() const { return forbiddenGather; }
 
@@ -101,6 +103,7 @@ private:
   OpChoosers &choosers;
   ReshardBuilder reshards;
   BlockPlan plan;
+  BlockPlan sum;
 };
 
 FailureOr<MeshScope> BlockResharder::scopeOf(Operation *op) {
@@ -254,6 +257,7 @@ LogicalResult BlockResharder::visitDataFlow(ShardableDataFlowOpInterface op) {
       if (failed(inner.run(block)))
         return failure();
       forbiddenGather |= inner.forbiddenGather;
+      sum.addCosts(inner.sum);
     }
   return success();
 }
@@ -392,6 +396,7 @@ LogicalResult BlockResharder::run(Block &block) {
     adoptWantedShardings(block, choosers);
   if (mode.full && mode.weighsGraph)
     plan = planBlock(block, choosers);
+  sum.addCosts(plan);
   for (Operation &op : llvm::make_early_inc_range(block))
     if (failed(visit(&op)))
       return failure();
@@ -426,7 +431,21 @@ struct InsertExplicitReshardsPass
         return signalPassFailure();
       if (resharder.foundForbiddenGather())
         return signalPassFailure();
+      if (recordCost)
+        record(resharder.total());
     }
+  }
+
+  void record(const BlockPlan &plan) {
+    Builder builder(&getContext());
+    auto number = [&](StringRef name, double value) {
+      return builder.getNamedAttr(name, builder.getF64FloatAttr(value));
+    };
+    getOperation()->setAttr(
+        sdy::kPlanCostAttr,
+        builder.getDictionaryAttr(
+            {number("greedy", plan.greedyCost), number("cost", plan.cost),
+             number("bound", plan.bound), number("moved", plan.moved)}));
   }
 
   std::shared_ptr<const DeviceModel> model;

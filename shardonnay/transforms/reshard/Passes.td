@@ -63,6 +63,9 @@ def InsertExplicitReshardsPass
     Option<"searchMode", "search-mode", "std::string", "\"graph\"",
            "graph: the cuts of ops near a disagreement are chosen together; "
            "greedy: each op alone">,
+    Option<"recordCost", "record-cost", "bool", "false",
+           "Leave on the function, as sdy.plan_cost, the cost of what was chosen "
+           "together, what it would be op by op, and a lower bound">,
     Option<"keepPropagated", "keep-propagated", "bool", "false",
            "No value between ops lies otherwise than propagation decided to "
            "save communication">,

@@ -1,0 +1,25 @@
+"""What the plan costs is what the program costs: the collectives that were planned, and those of the device's own program."""
+
+import corpus
+import pytest
+import shardonnay
+
+QUICK = {"resnet-fsdp", "attention-2-D", "attention-uneven-fsdp", "lstm-2-D", "graph-data", "experts-2-D", "mixer-fsdp", "stencil-2-D"}
+
+
+def pairs():
+    for name, strategy in corpus.PAIRS:
+        pair = f"{name}-{strategy}"
+        yield pytest.param(name, strategy, id=pair, marks=() if pair in QUICK else pytest.mark.long)
+
+
+@pytest.mark.parametrize("model", ["bytes", "gpu-cluster"])
+@pytest.mark.parametrize("name, strategy", pairs())
+def test_plan_and_program_have_one_price(name, strategy, model):
+    text, _ = corpus.lower(name, strategy)
+    report = shardonnay.compile(text, device_model=model).report
+    price = report["price"]
+    # What partitioning adds are the windows that ops fetch for themselves.
+    assert price["emitted"] - price["halos"] == pytest.approx(price["planned"], rel=1e-9)
+    plan = report["plan"]
+    assert plan["bound"] <= plan["cost"] * (1 + 1e-9) and plan["cost"] <= plan["greedy"] * (1 + 1e-9)
