@@ -64,7 +64,7 @@ def _parser():
         added.add_argument(
             "--search-mode",
             choices=("graph", "greedy"),
-            default="graph",
+            default="greedy",
             help="choose the cuts of neighbouring ops together, or each op's alone (default: %(default)s)",
         )
         added.add_argument(

@@ -63,7 +63,7 @@ def compile(
     time_limit=0,
     host_memory_limit=0,
     memory_limit=0,
-    search_mode="graph",
+    search_mode="greedy",
     keep_propagated=False,
     name="<input>",
 ):

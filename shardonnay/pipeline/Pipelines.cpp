@@ -158,7 +158,7 @@ struct PartitionPipelineOptions
   Option<std::string> searchMode{
       *this, "search-mode",
       llvm::cl::desc("graph: cuts of neighbours are chosen together; greedy"),
-      llvm::cl::init("graph")};
+      llvm::cl::init("greedy")};
   Option<bool> keepPropagated{
       *this, "keep-propagated",
       llvm::cl::desc("No value moves to save communication"),

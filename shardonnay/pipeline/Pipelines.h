@@ -72,7 +72,7 @@ struct PipelineOptions {
   bool avoidReshardsOnCalls = false;
   /// How ops are cut: "graph" chooses for neighbours together, "greedy" for
   /// each alone.
-  std::string searchMode = "graph";
+  std::string searchMode = "greedy";
   /// No value lies otherwise than propagation decided to save communication.
   bool keepPropagated = false;
   /// Leave the plan's cost on the functions after `reshard`.

@@ -13,11 +13,12 @@ def pairs():
         yield pytest.param(name, strategy, id=pair, marks=() if pair in QUICK else pytest.mark.long)
 
 
+@pytest.mark.parametrize("mode", ["greedy", "graph"])
 @pytest.mark.parametrize("model", ["bytes", "gpu-cluster"])
 @pytest.mark.parametrize("name, strategy", pairs())
-def test_plan_and_program_have_one_price(name, strategy, model):
+def test_plan_and_program_have_one_price(name, strategy, model, mode):
     text, _ = corpus.lower(name, strategy)
-    report = shardonnay.compile(text, device_model=model).report
+    report = shardonnay.compile(text, device_model=model, search_mode=mode).report
     price = report["price"]
     # What partitioning adds are the windows that ops fetch for themselves.
     assert price["emitted"] - price["halos"] == pytest.approx(price["planned"], rel=1e-9)

@@ -60,7 +60,7 @@ def InsertExplicitReshardsPass
     Option<"deviceModel", "device-model", "std::string", "\"cpu\"",
            "What the devices can do: bytes, cpu, gpu-node, gpu-cluster, "
            "tpu-torus, or the path of a JSON file (cost/DeviceModel.h)">,
-    Option<"searchMode", "search-mode", "std::string", "\"graph\"",
+    Option<"searchMode", "search-mode", "std::string", "\"greedy\"",
            "graph: the cuts of ops near a disagreement are chosen together; "
            "greedy: each op alone">,
     Option<"recordCost", "record-cost", "bool", "false",

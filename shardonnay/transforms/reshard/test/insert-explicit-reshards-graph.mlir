@@ -1,6 +1,6 @@
-// RUN: sdy-opt %s --sdy-insert-explicit-reshards='device-model=bytes record-cost' | FileCheck %s
+// RUN: sdy-opt %s --sdy-insert-explicit-reshards='device-model=bytes search-mode=graph record-cost' | FileCheck %s
 // RUN: sdy-opt %s --sdy-insert-explicit-reshards='device-model=bytes search-mode=greedy' | FileCheck %s --check-prefix=ALONE
-// RUN: sdy-opt %s --sdy-insert-explicit-reshards='device-model=bytes keep-propagated' | FileCheck %s --check-prefix=ALONE
+// RUN: sdy-opt %s --sdy-insert-explicit-reshards='device-model=bytes search-mode=graph keep-propagated' | FileCheck %s --check-prefix=ALONE
 
 sdy.mesh @mesh = <["d"=2, "m"=4]>
 
