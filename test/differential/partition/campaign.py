@@ -14,6 +14,7 @@
 import argparse
 import collections
 import os
+import random
 import re
 import sys
 import time
@@ -98,9 +99,10 @@ class Tally:
         self.reasons, self.failed = {}, []
 
     def add(self, case, kind, text):
-        if kind in ("refused", "engine") and families.expected(kind, text):
+        reason = families.expected(kind, text)
+        if reason:
             kind = f"{kind}, expected"
-            self.reasons.setdefault(families.expected(kind.split(",")[0], text), collections.Counter())[case.family] += 1
+            self.reasons.setdefault(reason, collections.Counter())[case.family] += 1
         self.kinds[kind] += 1
         if kind == "ok":
             self.per_op.update(set(case.ops))
@@ -128,9 +130,10 @@ def execute(names, numbers, each, tally, out, seconds):
             tally.per_factor += factors.cut_factors(runner.module(batch))
         except shardonnay.CompileError:
             pass  # a refusal, which is counted as such
+        print(f"seen: {dict(tally.kinds)}", flush=True)
 
     for number in numbers:
-        for name in names:
+        for name in random.Random(number).sample(names, len(names)):
             if time.monotonic() - start > seconds:
                 print(f"out of time at seed {number}, {name}")
                 break
