@@ -376,3 +376,30 @@ def test_batch_norm_inference():
         call("batch_norm_inference", attributes.format(dim), [tensor(shape), *[tensor([shape[dim]])] * 4], tensor(shape))
         for shape in ([4, 6], [2, 3, 5]) for dim in range(len(shape))
     ])
+
+
+def test_conservative():
+    """What needs neighbours' data is blocked; a reversed dim is not. jaxlib gives concatenated dims unrelated factors, ours is blocked."""
+    option = f"{PASS}{{conservative-propagation=true}}"
+    x, scalar = tensor([4, 8]), tensor([])
+    body = "({ ^bb0(%x: tensor<f32>, %y: tensor<f32>): stablehlo.return %x : tensor<f32> })"
+    text = program([
+        call("slice", "start_indices = array<i64: 0, 0>, limit_indices = array<i64: 2, 8>, strides = array<i64: 1, 1>", [x], tensor([2, 8])),
+        call("pad", "edge_padding_low = array<i64: 1, 0>, edge_padding_high = array<i64: 1, 0>, interior_padding = array<i64: 0, 0>",
+             [x, scalar], tensor([6, 8])),
+        call("reverse", "dimensions = array<i64: 0>", [x], x),
+        call("reduce_window", "window_dimensions = array<i64: 1, 3>, padding = dense<[[0, 0], [1, 1]]> : tensor<2x2xi64>",
+             [x, scalar], x, body),
+        call("concatenate", "dimension = 0 : i64", [x, x], tensor([8, 8])),
+    ])
+    with jax_mlir.make_ir_context():
+        module = ir.Module.parse(text)
+        PassManager.parse(f"builtin.module(func.func({option}))").run(module.operation)
+        theirs = rules(str(module))
+    done = subprocess.run(
+        [SDY_OPT, f"--pass-pipeline=builtin.module(func.func({option}))"], input=text, capture_output=True, text=True, check=True
+    )
+    ours = rules(done.stdout)
+    assert ours[:4] == theirs[:4]
+    assert theirs[4] == "([j, i], [k, i])->([l, i]) {i=8, j=1, k=1, l=1}"
+    assert ours[4] == "([i, j], [i, j])->([i, j]) {i=8, j=8} need_replication={i} blocked_propagation={i}"
