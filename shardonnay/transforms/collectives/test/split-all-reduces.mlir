@@ -25,12 +25,12 @@ func.func @indivisible(%arg0: tensor<6xf32> {sdy.sharding = #sdy.sharding<@mesh,
 
 // Two that follow each other are one sum.
 // CHECK-LABEL: func @by_two
-func.func @by_two(%arg0: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}], unreduced={"node", "gpu"}>}) -> tensor<64x64xf32> {
+func.func @by_two(%arg0: tensor<1024x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}], unreduced={"node", "gpu"}>}) -> tensor<1024x64xf32> {
   // CHECK-NEXT: sdy.reduce_scatter [{"gpu"}, {}] %arg0
   // CHECK-NEXT: sdy.all_reduce {"node"}
   // CHECK-NEXT: %[[R:.*]] = sdy.all_gather [{"gpu"}, {}]
   // CHECK-NEXT: return %[[R]]
-  %0 = sdy.all_reduce {"gpu"} %arg0 out_sharding=<@mesh, [{}, {}], unreduced={"node"}> : tensor<64x64xf32>
-  %1 = sdy.all_reduce {"node"} %0 out_sharding=<@mesh, [{}, {}]> : tensor<64x64xf32>
-  return %1 : tensor<64x64xf32>
+  %0 = sdy.all_reduce {"gpu"} %arg0 out_sharding=<@mesh, [{}, {}], unreduced={"node"}> : tensor<1024x64xf32>
+  %1 = sdy.all_reduce {"node"} %0 out_sharding=<@mesh, [{}, {}]> : tensor<1024x64xf32>
+  return %1 : tensor<1024x64xf32>
 }
