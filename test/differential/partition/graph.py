@@ -127,8 +127,16 @@ def _triangle(random, shape, dtype):
     return 0.25 * random.integers(-2, 3, shape) + 4 * np.eye(shape[-1])
 
 
+def _extreme(random, shape, dtype, side):
+    """The least or the largest of the type."""
+    if boundary.is_inexact(dtype):
+        return np.full(shape, -np.inf if side == "low" else np.inf)
+    limits = _limits(dtype)
+    return np.full(shape, int(limits.min if side == "low" else limits.max), object)
+
+
 DATA = {
-    "small": _small, "wild": _wild, "real": _real, "place": _place, "apart": _apart, "definite": _definite,
+    "extreme": _extreme, "small": _small, "wild": _wild, "real": _real, "place": _place, "apart": _apart, "definite": _definite,
     "triangle": _triangle,
 }
 
@@ -283,6 +291,7 @@ class Graph:
             value
             for value in self.values
             if value.element in elements and low <= value.rank <= max(high, low) and min(value.shape, default=9) >= least
+            and not (value.element in COMPLEX and 0 in value.shape)
             and math.prod(value.shape) <= LARGEST and (fits is None or fits(value))
             and (value.exact or not exact) and (value.bound is not None or not bounded)
         ]
@@ -290,7 +299,8 @@ class Graph:
             return self.choose(known[::-1])
         element = self.choose(elements)
         kind = self.choose([kind for kind in kinds if kind[0] != "real" or is_float(element)] or [("small",)])
-        return self.argument(self.shape(low, high, least), element, kind)
+        # XLA aborts at a complex all_reduce of a constant, which the sum of nothing is.
+        return self.argument(self.shape(low, high, max(least, 1) if element in COMPLEX else least), element, kind)
 
     def op(self, name, operands, results, properties="", regions=(), exact=None, bound=None, terms=1, attributes=True):
         """Adds an op in its generic form; `results` are (shape, element). Returns its values.
@@ -349,6 +359,8 @@ class Graph:
         made = [value for value in self.values if value.name not in {argument.value.name for argument in self.arguments}]
         used = self._used
         kept = [value for value in made if value.name not in used or self.chance(15)] or made
+        if not kept:  # the op did not fit: what is left is the boundary
+            kept = [self.values[0] if self.values else self.argument((2,), "f32")]
         results = [(value, self.sharding(value.shape, True) if self.chance(75) else "") for value in kept]
         return Case(self.family, self.mesh, self.arguments, self.lines, results, self.ops)
 

@@ -27,14 +27,14 @@ def _exact(op):
     return None if op in ("add", "multiply") else True
 
 
-def _neutral(op, element):
-    """Of integers: that of small values."""
+def _neutral(graph, op, element):
+    if element == "i1":
+        return graph.constant(op in ("minimum", "and", "multiply"), element)
     if op in ("maximum", "minimum"):
-        least = 0 if element.startswith("ui") else -8
-        return least if op == "maximum" else 7
+        return graph.argument((), element, ("extreme", "low" if op == "maximum" else "high"))
     if op == "and":
-        return 1 if element == "i1" else 2 ** int(element[2:]) - 1 if element.startswith("ui") else -1
-    return int(op == "multiply")
+        return graph.constant(2 ** int(element[2:]) - 1 if element.startswith("ui") else -1, element)
+    return graph.constant(int(op == "multiply"), element)
 
 
 def reduce(op):
@@ -45,7 +45,7 @@ def reduce(op):
         dims = graph.subset(range(a.rank), 1)
         terms = max(1, math.prod(a.shape[dim] for dim in dims))
         if math.prod(a.shape[dim] for dim in dims) == 1:
-            init = graph.constant(_neutral(op, a.element), a.element)
+            init = _neutral(graph, op, a.element)
         else:
             init = graph.operand((), a.element)
         shape = [size for dim, size in enumerate(a.shape) if dim not in dims]
