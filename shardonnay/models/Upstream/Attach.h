@@ -60,8 +60,12 @@ template <typename HooksT> struct NestHooks : OpHooks {
   }
 };
 
+/// For any op: what the interface's defaults ask of the op, they ask through
+/// the interface.
 template <typename HooksT>
-struct HookedRule : ShardingRuleOpInterface::FallbackModel<HookedRule<HooksT>> {
+struct HookedRule
+    : ShardingRuleOpInterface::ExternalModel<HookedRule<HooksT>,
+                                             ShardingRuleOpInterface> {
   std::optional<FactorRule> getFactorRule(mlir::Operation *op) const {
     return HooksT::rule(op);
   }
@@ -82,7 +86,8 @@ struct HookedRule : ShardingRuleOpInterface::FallbackModel<HookedRule<HooksT>> {
 
 template <typename HooksT>
 struct HookedLocal
-    : LocalComputeOpInterface::FallbackModel<HookedLocal<HooksT>> {
+    : LocalComputeOpInterface::ExternalModel<HookedLocal<HooksT>,
+                                             LocalComputeOpInterface> {
   bool mayCut(mlir::Operation *op, const FactorRule &rule,
               int32_t factor) const {
     return HooksT::mayCut(op, rule, factor);
@@ -95,7 +100,8 @@ struct HookedLocal
 };
 
 struct AnyConstantExpression
-    : ConstantExpressionOpInterface::FallbackModel<AnyConstantExpression> {
+    : ConstantExpressionOpInterface::ExternalModel<
+          AnyConstantExpression, ConstantExpressionOpInterface> {
   bool isConstantExpression(mlir::Operation *) const { return true; }
 };
 

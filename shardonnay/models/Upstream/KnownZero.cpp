@@ -14,7 +14,9 @@ using namespace mlir;
 
 namespace shardonnay::upstream {
 
-Attribute getKnownSplat(Value value) {
+/// What all elements are of what an op without operands makes of its `value` or
+/// `values`; null if they differ, or are not known.
+static Attribute getKnownSplat(Value value) {
   Operation *op = value.getDefiningOp();
   if (!op || op->getNumOperands() != 0)
     return nullptr;

@@ -95,7 +95,11 @@ static StringRef lettersOf(Operation *op) {
       .Default([](Operation *) { return ""; });
 }
 
-static bool isZeroPoint(Value value) { return isKnownZero(value); }
+/// A zero point that takes nothing off. Those of floats are zero by definition.
+static bool isNoZeroPoint(Value value) {
+  return isa<FloatType>(getElementTypeOrSelf(value.getType())) ||
+         isKnownZero(value);
+}
 
 namespace {
 struct TosaNestHooks : NestHooks<TosaNestHooks> {
@@ -104,7 +108,7 @@ struct TosaNestHooks : NestHooks<TosaNestHooks> {
     // A neutral element is none where a zero point is taken off.
     bool zeroPoints = isa<tosa::MatMulOp>(op) || op->getNumOperands() == 5;
     if (zeroPoints &&
-        !llvm::all_of(op->getOperands().take_back(2), isZeroPoint))
+        !llvm::all_of(op->getOperands().take_back(2), isNoZeroPoint))
       for (Loop &loop : nest.loops)
         loop.combiner = std::nullopt;
     return nest;
@@ -117,7 +121,7 @@ struct TosaNestHooks : NestHooks<TosaNestHooks> {
                        const llvm::SmallBitVector &partial) {
     return kind == ReductionKind::Sum && isa<tosa::MatMulOp>(op) &&
            partial[0] != partial[1] &&
-           llvm::all_of(op->getOperands().take_back(2), isZeroPoint);
+           llvm::all_of(op->getOperands().take_back(2), isNoZeroPoint);
   }
   /// The bias is added once.
   static LocalResults computeLocally(Operation *op, OpBuilder &builder,

@@ -5,7 +5,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
 #include "mlir/IR/Matchers.h"
 #include "shardonnay/models/StableHLO/Reshape.h"
@@ -162,8 +161,7 @@ struct TosaTileHooks : TosaMoveHooks {
 /// Dims that are not taken whole, or padded, move windows.
 struct TosaWindowHooks : TosaMoveHooks {
   static std::optional<FactorRule> rule(Operation *op) {
-    bool known = startsOf(op) &&
-                 (isa<tosa::SliceOp>(op) || getKnownSplat(op->getOperand(2)));
+    bool known = startsOf(op).has_value();
     return dimByDim(op, [&](int64_t dim) {
       bool keeps =
           shapeOf(op->getOperand(0))[dim] == shapeOf(op->getResult(0))[dim];
@@ -210,11 +208,9 @@ LocalResults TosaWindowHooks::computeLocally(Operation *op, OpBuilder &builder,
     if (axes.empty() || shapeOf(op->getResult(0))[dim] == global)
       continue;
     if (!isSlice && !fill)
-      fill = arith::ConstantOp::create(
-          builder, loc,
-          DenseElementsAttr::get(
-              RankedTensorType::get({}, type.getElementType()),
-              getKnownSplat(op->getOperand(2))));
+      fill = tosa::ReshapeOp::create(
+          builder, loc, RankedTensorType::get({}, type.getElementType()),
+          operands[2], makeShape(builder, loc, {}));
     values[0] = context.fetchWindow(builder, loc, values[0], dim, global, axes,
                                     (*startsOf(op))[dim], size, size, fill);
     if (isSlice)

@@ -50,8 +50,9 @@ std::optional<bool> ReshardBuilder::knownToBeConstant(Operation *op) const {
   if (isa_and_present<sdy::ConstantOp>(op))
     return true;
   // A number, or a shape.
-  if (op && !isa<ShapedType>(value.getType()))
-    return op->hasTrait<OpTrait::ConstantLike>();
+  if (op && op->hasTrait<OpTrait::ConstantLike>() &&
+      !isa<ShapedType>(op->getResult(0).getType()))
+    return true;
   auto expression = dyn_cast_if_present<ConstantExpressionOpInterface>(op);
   if (!expression || op->getNumResults() != 1 ||
       !expression.isConstantExpression())
