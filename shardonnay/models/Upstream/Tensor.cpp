@@ -210,9 +210,23 @@ struct ExtractSliceHooks : OpHooks {
                                      LocalContext &context) {
     auto slice = cast<tensor::ExtractSliceOp>(op);
     LocalSlice at(slice, shapeOf(slice.getSource()), shapeOf(operands[0]));
+    auto type = cast<RankedTensorType>(context.resultTypes()[0]);
+    Value source = operands[0];
+    for (auto [result, dim] : llvm::enumerate(keptDims(slice))) {
+      AxisList axes = axesOfDim(context, context.rule().operands[0], dim);
+      int64_t global = shapeOf(slice.getSource())[dim];
+      if (axes.empty() || isWhole(slice, dim, global))
+        continue;
+      int64_t size = type.getDimSize(result);
+      int64_t stride = slice.getStaticStride(dim);
+      source = context.fetchWindow(builder, op->getLoc(), source, dim, global,
+                                   axes, slice.getStaticOffset(dim),
+                                   size * stride, spanOf(size, stride), {});
+      at.offsets[dim] = builder.getIndexAttr(0);
+      at.sizes[dim] = builder.getIndexAttr(size);
+    }
     Value local = tensor::ExtractSliceOp::create(
-        builder, op->getLoc(), cast<RankedTensorType>(context.resultTypes()[0]),
-        operands[0], at.offsets, at.sizes, at.strides);
+        builder, op->getLoc(), type, source, at.offsets, at.sizes, at.strides);
     return SmallVector<Value>{local};
   }
 };
