@@ -20,12 +20,12 @@ def programs():
     """The programs of the local tests that have floats in and out, and the two MLPs."""
     for name in ("linalg-mlp", "tosa-mlp", "local"):
         for i, part in enumerate((TESTS / f"{name}.mlir").read_text().split("// -----")):
-            signature = part[part.index("func.func @main"):].split("{\n")[0]
+            signature = re.search(r"^func\.func @main.*?\{\n", part, re.M | re.S)[0]
             if "index" not in signature:
                 yield pytest.param(part, id=f"{name}-{i}")
 
 
-@pytest.mark.parametrize("program", programs())
+@pytest.mark.parametrize("program", list(programs()))
 def test_numbers(program):
     lockstep.compare(SDY_OPT, program)
 
