@@ -18,6 +18,7 @@
 #include "shardonnay/emit/Passes.h"
 #include "shardonnay/frontend/Passes.h"
 #include "shardonnay/models/StableHLO/Models.h"
+#include "shardonnay/models/Upstream/Models.h"
 #include "shardonnay/transforms/collectives/Passes.h"
 #include "shardonnay/transforms/export/Passes.h"
 #include "shardonnay/transforms/import/Passes.h"
@@ -33,6 +34,7 @@ void registerAllDialects(mlir::DialectRegistry &registry) {
                   mlir::chlo::ChloDialect, mlir::quant::QuantDialect>();
   mlir::stablehlo::registerPortableArtifactRefusal(registry);
   registerStablehloModels(registry);
+  registerUpstreamDialects(registry);
 }
 
 void registerAllPasses() {

@@ -49,6 +49,14 @@ bool hasModel(Operation *op) {
          op->hasTrait<OpTrait::ConstantLike>();
 }
 
+/// What stands in the regions of `op` runs as nobody has told us.
+bool hasRefusedRegions(Operation *op) {
+  return op->getNumRegions() > 0 &&
+         !isa<ModuleOp, func::FuncOp, ShardingRuleOpInterface,
+              ShardableDataFlowOpInterface>(op) &&
+         !op->getParentOfType<ManualComputationOp>();
+}
+
 class SupportChecker {
 public:
   explicit SupportChecker(ModuleOp module) : module(module) {}
@@ -59,8 +67,9 @@ public:
       checkKind(op);
       checkTypes(op);
       checkMeshes(op);
-      return isa<ShardingRuleOpInterface>(op) ? WalkResult::skip()
-                                              : WalkResult::advance();
+      return isa<ShardingRuleOpInterface>(op) || hasRefusedRegions(op)
+                 ? WalkResult::skip()
+                 : WalkResult::advance();
     });
     return failure(hasError);
   }
@@ -137,8 +146,7 @@ void SupportChecker::checkKind(Operation *op) {
              !isa<ShardableDataFlowOpInterface>(op)) {
     // Each device runs it on what it has.
     checkCaptures(op);
-  } else if (op->getNumRegions() > 0 &&
-             !isa<ModuleOp, ShardableDataFlowOpInterface>(op)) {
+  } else if (hasRefusedRegions(op)) {
     error(op, "'") << op->getName()
                    << "' has regions and cannot be partitioned yet: unroll the "
                       "loop, or compute both branches and select";
@@ -162,14 +170,16 @@ bool fits(ArrayRef<int64_t> shape) {
 }
 
 /// The regions of an op with a sharding rule are copied to the local op as they
-/// are.
+/// are; numbers from outside are the same on all devices.
 void SupportChecker::checkCaptures(Operation *op) {
   llvm::SetVector<Value> captured;
   getUsedValuesDefinedAbove(op->getRegions(), captured);
+  captured.remove_if(
+      [](Value value) { return !isa<ShapedType>(value.getType()); });
   if (captured.empty())
     return;
   InFlightDiagnostic diag =
-      error(op, "expected regions that use nothing from outside: make the "
+      error(op, "expected regions that use no tensor from outside: make the "
                 "value an operand, or compute it inside");
   diag.attachNote(captured.front().getLoc()) << "the value from outside";
 }

@@ -40,6 +40,12 @@ bool isScalar(Type type) {
   return tensor && tensor.getRank() == 0;
 }
 
+/// A constant that is no tensor: it has no sharding, and one serves all uses.
+bool isNumber(Operation *op) {
+  return op->hasTrait<OpTrait::ConstantLike>() &&
+         !isa<ShapedType>(op->getResult(0).getType());
+}
+
 /// If its operands are constant, `op` is a constant expression.
 bool canBeCopied(Operation *op) {
   auto expression = dyn_cast<ConstantExpressionOpInterface>(op);
@@ -160,6 +166,10 @@ void ConstantSplitter::findExpressions() {
     return constants.contains(value.getDefiningOp());
   };
   walk([&](Operation *op) {
+    if (isNumber(op)) {
+      constants.insert(op);
+      return;
+    }
     if (isa<ConstantOp>(op) || (llvm::all_of(op->getOperands(), isConstant) &&
                                 (canBeCopied(op) || bodies.contains(op))))
       constants.insert(op);

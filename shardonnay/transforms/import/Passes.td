@@ -102,7 +102,7 @@ def CheckSupportedPass : ImportPass<"sdy-check-supported"> {
   let summary = "Refuses programs that cannot be partitioned yet";
   let description = [{
     An error at each place: operations with regions, unless they pass values on,
-    or have a sharding rule and regions that use nothing from outside; dynamic
+    or have a sharding rule and regions that use no tensor from outside; dynamic
     shapes;
     shardings on one device, on several meshes, or on a mesh whose devices do
     not stand in their own order; calls that were not inlined; functions of

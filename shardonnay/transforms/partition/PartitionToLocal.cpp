@@ -116,6 +116,9 @@ private:
   /// at the op.
   using Locals = FailureOr<SmallVector<Value>>;
   Locals localize(Operation *op);
+  Locals localizeComputation(Operation *op);
+  /// The copies of regions that use `captures` use the local values.
+  void exchangeCaptures(ArrayRef<Value> captures);
   Locals localizeCollective(Operation *op);
   Locals localizeConstant(sdy::ConstantOp op);
   Locals localizeDataFlow(ShardableDataFlowOpInterface op);
@@ -209,15 +212,17 @@ FunctionPartitioner::localizeOps(llvm::iterator_range<Block::iterator> ops) {
   return success();
 }
 
-/// The values from outside that an op with regions uses can't be exchanged
-/// unless the regions are rewritten too.
-static LogicalResult verifyNoCaptures(Operation *op) {
+/// The values from outside that op's regions use. Of those, tensors can't be
+/// exchanged unless the regions are rewritten too.
+static FailureOr<SetVector<Value>> getCaptures(Operation *op) {
   SetVector<Value> captured;
   getUsedValuesDefinedAbove(op->getRegions(), captured);
-  if (captured.empty())
-    return success();
-  return op->emitError("has a region that reads values from outside, which "
-                       "can't be partitioned yet");
+  if (llvm::none_of(captured, [](Value value) {
+        return isa<ShapedType>(value.getType());
+      }))
+    return captured;
+  return op->emitError("has a region that reads tensors from outside, which "
+                       "can't be partitioned yet: make them operands");
 }
 
 FunctionPartitioner::Locals FunctionPartitioner::localize(Operation *op) {
@@ -231,8 +236,16 @@ FunctionPartitioner::Locals FunctionPartitioner::localize(Operation *op) {
     return inlineBody(cast<ShardableDataFlowOpInterface>(op));
   if (auto dataFlow = dyn_cast<ShardableDataFlowOpInterface>(op))
     return localizeDataFlow(dataFlow);
-  if (failed(verifyNoCaptures(op)))
+  FailureOr<SetVector<Value>> captures = getCaptures(op);
+  if (failed(captures))
     return failure();
+  Locals values = localizeComputation(op);
+  exchangeCaptures(captures->getArrayRef());
+  return values;
+}
+
+FunctionPartitioner::Locals
+FunctionPartitioner::localizeComputation(Operation *op) {
   if (auto constant = dyn_cast<sdy::ConstantOp>(op))
     return localizeConstant(constant);
   if (isa_and_present<sdy::SdyDialect>(op->getDialect()))
@@ -240,6 +253,13 @@ FunctionPartitioner::Locals FunctionPartitioner::localize(Operation *op) {
   if (const FactorRule *rule = rules.get(op))
     return localizeByRule(op, *rule);
   return localizeReplicated(op);
+}
+
+void FunctionPartitioner::exchangeCaptures(ArrayRef<Value> captures) {
+  for (Value value : captures)
+    value.replaceUsesWithIf(locals.lookup(value), [&](OpOperand &use) {
+      return newBlock->findAncestorOpInBlock(*use.getOwner()) != nullptr;
+    });
 }
 
 FunctionPartitioner::Locals

@@ -580,17 +580,28 @@ private:
 
 void ModuleGraph::write() const { GraphWriter(*this).write(); }
 
+/// The attribute wants operands, and tensors only: an iota has none, a fill has
+/// a number.
+static bool mayHaveRuleAttribute(Operation *op) {
+  return op->getNumOperands() != 0 &&
+         llvm::all_of(op->getOperandTypes(), llvm::IsaPred<RankedTensorType>) &&
+         llvm::all_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>);
+}
+
 void writeRuleAttributes(Operation *module, bool conservative) {
-  module->walk([&](ShardingRuleOpInterface op) {
-    // An iota's rule has no operands; the attribute wants at least one.
-    if (op->hasAttr(sdy::kShardingRuleAttr) || op->getNumOperands() == 0)
-      return;
-    if (std::optional<FactorRule> rule = op.getFactorRule()) {
+  module->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    auto ruleOp = dyn_cast<ShardingRuleOpInterface>(op);
+    if (!ruleOp)
+      return WalkResult::advance();
+    if (op->hasAttr(sdy::kShardingRuleAttr) || !mayHaveRuleAttribute(op))
+      return WalkResult::skip();
+    if (std::optional<FactorRule> rule = ruleOp.getFactorRule()) {
       if (conservative)
         makeConservative(op, *rule);
       op->setAttr(sdy::kShardingRuleAttr,
-                  sdy::fromRule(op.getContext(), *rule));
+                  sdy::fromRule(op->getContext(), *rule));
     }
+    return WalkResult::skip();
   });
 }
 

@@ -49,6 +49,10 @@ void ReshardBuilder::replaceUses(OpResult result,
 std::optional<bool> ReshardBuilder::knownToBeConstant(Operation *op) const {
   if (isa_and_present<sdy::ConstantOp>(op))
     return true;
+  // A number, or a shape.
+  if (op && op->hasTrait<OpTrait::ConstantLike>() &&
+      !isa<ShapedType>(op->getResult(0).getType()))
+    return true;
   auto expression = dyn_cast_if_present<ConstantExpressionOpInterface>(op);
   if (!expression || op->getNumResults() != 1 ||
       !expression.isConstantExpression())
@@ -103,7 +107,9 @@ Value ReshardBuilder::recompute(Value value, const TensorSharding &sharding,
       return nullptr;
     for (auto [i, operand] : llvm::enumerate(op->getOperands()))
       operands.push_back(
-          get(operand, shardingUnder(assignment, rule, i), scope, user));
+          isa<RankedTensorType>(operand.getType())
+              ? get(operand, shardingUnder(assignment, rule, i), scope, user)
+              : operand);
   }
   OpBuilder builder(user);
   Operation *clone = builder.clone(*op);

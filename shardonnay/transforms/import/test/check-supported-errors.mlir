@@ -124,7 +124,7 @@ func.func @main(%arg0: tensor<0x4611686018427387904xf32>) {
 func.func @main(%arg0: tensor<8xf32>, %arg1: tensor<f32>) -> tensor<f32> {
   // expected-note @below {{the value from outside}}
   %c = stablehlo.constant dense<2.0> : tensor<f32>
-  // expected-error @below {{expected regions that use nothing from outside: make the value an operand, or compute it inside}}
+  // expected-error @below {{expected regions that use no tensor from outside: make the value an operand, or compute it inside}}
   %0 = "stablehlo.reduce"(%arg0, %arg1) <{dimensions = array<i64: 0>}> ({
   ^bb0(%a: tensor<f32>, %b: tensor<f32>):
     %m = stablehlo.maximum %a, %c : tensor<f32>

@@ -116,7 +116,7 @@ sdy.mesh @mesh = <["x"=2, "y"=4]>
 
 func.func @captured(
     %a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
-  // expected-error @below {{has a region that reads values from outside, which can't be partitioned yet}}
+  // expected-error @below {{has a region that reads tensors from outside, which can't be partitioned yet: make them operands}}
   "test.op"() ({
     "test.use"(%a) : (tensor<8xf32>) -> ()
   }) : () -> ()

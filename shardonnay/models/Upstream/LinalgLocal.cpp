@@ -1,0 +1,208 @@
+//===- LinalgLocal.cpp ----------------------------------------------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardonnay/models/Upstream/LinalgLocal.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "shardonnay/models/Upstream/Combiner.h"
+#include "shardonnay/models/Upstream/LocalArith.h"
+
+using namespace mlir;
+
+namespace shardonnay::upstream {
+
+/// The factor of loop number `loop`; -1 if no dim is indexed by it alone.
+static int32_t factorOfLoop(linalg::LinalgOp op, const FactorRule &rule,
+                            unsigned loop) {
+  for (OpOperand &operand : op->getOpOperands()) {
+    AffineMap map = op.getMatchingIndexingMap(&operand);
+    for (auto [dim, expression] : llvm::enumerate(map.getResults()))
+      if (expression == getAffineDimExpr(loop, op.getContext()))
+        return rule.operands[operand.getOperandNumber()].dims[dim].front();
+  }
+  return -1;
+}
+
+/// A sum of loops, each times a positive constant, and of constants.
+static bool isSum(AffineExpr expression) {
+  if (isa<AffineDimExpr>(expression))
+    return true;
+  if (auto constant = dyn_cast<AffineConstantExpr>(expression))
+    return constant.getValue() >= 0;
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expression);
+  if (!binary)
+    return false;
+  if (binary.getKind() == AffineExprKind::Mul)
+    return isSum(binary.getLHS()) && isa<AffineConstantExpr>(binary.getRHS()) &&
+           isSum(binary.getRHS());
+  return binary.getKind() == AffineExprKind::Add && isSum(binary.getLHS()) &&
+         isSum(binary.getRHS());
+}
+
+bool mayCutLinalg(linalg::LinalgOp op, const FactorRule &rule, int32_t factor) {
+  if (rule.factors[factor].kind != FactorKind::Windowed)
+    return false;
+  for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
+    if (factorOfLoop(op, rule, loop) == factor)
+      for (AffineMap map : op.getIndexingMapsArray())
+        for (AffineExpr expression : map.getResults())
+          if (expression.isFunctionOfDim(loop) && !isSum(expression))
+            return false;
+  return true;
+}
+
+namespace {
+/// Builds the local op of one structured op.
+class LocalLinalg {
+public:
+  LocalLinalg(linalg::LinalgOp op, OpBuilder &builder, ValueRange operands,
+              LocalContext &context)
+      : op(op), builder(builder), context(context), math(builder, op.getLoc()),
+        operands(operands), sizes(op.getStaticLoopRanges()) {}
+
+  LocalResults build();
+
+private:
+  const AxisList &axesOf(unsigned loop) const {
+    int32_t factor = factorOfLoop(op, context.rule(), loop);
+    return factor < 0 ? none : context.factorAxes(factor);
+  }
+  int64_t localSize(unsigned loop) const {
+    return llvm::divideCeil(sizes[loop], axesOf(loop).numShards());
+  }
+  void startSumsOnce();
+  void fetchWindows();
+  void fetchWindow(Value &operand, unsigned number, int64_t dim,
+                   AffineExpr window, unsigned loop);
+  void shiftIndices(linalg::LinalgOp local);
+  LogicalResult maskPadding(linalg::LinalgOp local);
+  /// The device's offset in `loop`, built before the op at the builder.
+  Value offset(unsigned loop);
+
+  linalg::LinalgOp op;
+  OpBuilder &builder;
+  LocalContext &context;
+  LocalArith math;
+  SmallVector<Value> operands;
+  SmallVector<int64_t> sizes;
+  AxisList none;
+};
+} // namespace
+
+/// Every device adds up its part; one of them begins with what `op` begins
+/// with. A maximum may begin so on all.
+void LocalLinalg::startSumsOnce() {
+  AxisList axes = axesOfPartialSums(context);
+  if (axes.empty() || combinerOf(op) != ReductionKind::Sum)
+    return;
+  for (OpOperand &init : op.getDpsInitsMutable()) {
+    Value &value = operands[init.getOperandNumber()];
+    if (!isKnownZero(init.get()))
+      value = math.onlyOnFirst(context, axes, value);
+  }
+}
+
+void LocalLinalg::fetchWindow(Value &operand, unsigned number, int64_t dim,
+                              AffineExpr window, unsigned loop) {
+  MLIRContext *mlir = op.getContext();
+  auto at = [&](llvm::function_ref<int64_t(unsigned)> position) {
+    SmallVector<AffineExpr> positions;
+    for (unsigned i = 0; i < sizes.size(); ++i)
+      positions.push_back(getAffineConstantExpr(position(i), mlir));
+    return cast<AffineConstantExpr>(window.replaceDims(positions)).getValue();
+  };
+  int64_t start = at([](unsigned) { return 0; });
+  int64_t next =
+      at([&](unsigned i) { return i == loop ? localSize(loop) : 0; });
+  int64_t last = at([&](unsigned i) { return localSize(i) - 1; });
+  operand = context.fetchWindow(
+      builder, op.getLoc(), operand, dim, shapeOf(op->getOperand(number))[dim],
+      axesOf(loop), start, next - start, last - start + 1, Value());
+}
+
+void LocalLinalg::fetchWindows() {
+  for (OpOperand &operand : op->getOpOperands()) {
+    AffineMap map = op.getMatchingIndexingMap(&operand);
+    for (auto [dim, expression] : llvm::enumerate(map.getResults())) {
+      if (isa<AffineDimExpr>(expression))
+        continue;
+      for (unsigned loop = 0; loop < sizes.size(); ++loop)
+        if (expression.isFunctionOfDim(loop) && !axesOf(loop).empty())
+          fetchWindow(operands[operand.getOperandNumber()],
+                      operand.getOperandNumber(), dim, expression, loop);
+    }
+  }
+}
+
+Value LocalLinalg::offset(unsigned loop) {
+  return math.shardStart(context, axesOf(loop), localSize(loop));
+}
+
+void LocalLinalg::shiftIndices(linalg::LinalgOp local) {
+  for (auto index :
+       llvm::to_vector(local.getBlock()->getOps<linalg::IndexOp>())) {
+    if (axesOf(index.getDim()).empty())
+      continue;
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPoint(local);
+    Value start = offset(index.getDim());
+    builder.setInsertionPointAfter(index);
+    auto shifted = arith::AddIOp::create(builder, index.getLoc(), index, start);
+    index.getResult().replaceAllUsesExcept(shifted, shifted);
+  }
+}
+
+/// Positions behind the end of a reduction take no part in it.
+LogicalResult LocalLinalg::maskPadding(linalg::LinalgOp local) {
+  for (unsigned loop = 0; loop < sizes.size(); ++loop) {
+    const AxisList &axes = axesOf(loop);
+    if (op.getIteratorTypesArray()[loop] != utils::IteratorType::reduction ||
+        sizes[loop] % axes.numShards() == 0 || ignoresNeutralElements(op, loop))
+      continue;
+    if (!isa<linalg::GenericOp>(local.getOperation()))
+      return op->emitError()
+             << "no local computation for '" << op->getName()
+             << "' whose reduction over loop " << loop << " of size "
+             << sizes[loop] << " is cut into " << axes.numShards()
+             << " unequal parts: cut it by axes that divide it, or write it as "
+                "a linalg.generic";
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPoint(local);
+    Value start = offset(loop);
+    Operation *end = local.getBlock()->getTerminator();
+    builder.setInsertionPoint(end);
+    Value position = arith::AddIOp::create(
+        builder, op.getLoc(),
+        linalg::IndexOp::create(builder, op.getLoc(), loop), start);
+    Value size =
+        arith::ConstantIndexOp::create(builder, op.getLoc(), sizes[loop]);
+    Value counts = arith::CmpIOp::create(
+        builder, op.getLoc(), arith::CmpIPredicate::ult, position, size);
+    for (auto [operand, soFar] :
+         llvm::zip_equal(end->getOpOperands(), local.getRegionOutputArgs()))
+      operand.set(arith::SelectOp::create(builder, op.getLoc(), counts,
+                                          operand.get(), soFar));
+  }
+  return success();
+}
+
+LocalResults LocalLinalg::build() {
+  startSumsOnce();
+  fetchWindows();
+  SmallVector<Value> results = cloneLocally(op, builder, operands, context);
+  auto local = results.front().getDefiningOp<linalg::LinalgOp>();
+  shiftIndices(local);
+  if (failed(maskPadding(local)))
+    return failure();
+  return results;
+}
+
+LocalResults linalgLocally(linalg::LinalgOp op, OpBuilder &builder,
+                           ValueRange operands, LocalContext &context) {
+  return LocalLinalg(op, builder, operands, context).build();
+}
+
+} // namespace shardonnay::upstream

@@ -1,0 +1,49 @@
+//===- LocalArith.h - offsets and starts in arith and tensor ----*- C++ -*-===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What local computations of MLIR's own dialects are built of.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDONNAY_MODELS_UPSTREAM_LOCALARITH_H
+#define SHARDONNAY_MODELS_UPSTREAM_LOCALARITH_H
+
+#include "shardonnay/interfaces/LocalCompute.h"
+#include "shardonnay/models/Upstream/KnownZero.h"
+
+namespace shardonnay::upstream {
+
+/// The axes that cut dim `dim` of a tensor with `mapping`.
+AxisList axesOfDim(const LocalContext &context, const TensorMapping &mapping,
+                   int64_t dim);
+
+/// The axes over which the results are partial sums.
+AxisList axesOfPartialSums(const LocalContext &context);
+
+/// Builds small computations at one place.
+class LocalArith {
+public:
+  LocalArith(mlir::OpBuilder &builder, mlir::Location loc)
+      : builder(builder), loc(loc) {}
+
+  /// This device's number along `axes`, an index.
+  mlir::Value deviceIndex(LocalContext &context, const AxisList &axes);
+  /// Where its part of a dim begins, an index.
+  mlir::Value shardStart(LocalContext &context, const AxisList &axes,
+                         int64_t localSize);
+  /// `tensor` on the first device along `axes`, zeros (-0.0) on the others.
+  mlir::Value onlyOnFirst(LocalContext &context, const AxisList &axes,
+                          mlir::Value tensor);
+
+private:
+  mlir::OpBuilder &builder;
+  mlir::Location loc;
+};
+
+} // namespace shardonnay::upstream
+
+#endif // SHARDONNAY_MODELS_UPSTREAM_LOCALARITH_H

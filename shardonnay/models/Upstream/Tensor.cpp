@@ -1,0 +1,384 @@
+//===- Tensor.cpp - where elements come from ------------------------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
+#include "shardonnay/models/StableHLO/Reshape.h"
+#include "shardonnay/models/Upstream/Attach.h"
+#include "shardonnay/models/Upstream/Families.h"
+#include "shardonnay/models/Upstream/LocalArith.h"
+
+using namespace mlir;
+using namespace shardonnay;
+using namespace shardonnay::upstream;
+
+static bool isStaticTensor(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return !isa<ShapedType>(type) || (tensor && tensor.hasStaticShape());
+}
+
+static bool isStatic(Operation *op) {
+  return llvm::all_of(op->getOperandTypes(), isStaticTensor) &&
+         llvm::all_of(op->getResultTypes(), isStaticTensor);
+}
+
+static SmallVector<int64_t> ranksOf(TypeRange types) {
+  return llvm::map_to_vector(types, [](Type type) -> int64_t {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    return tensor ? tensor.getRank() : 0;
+  });
+}
+
+namespace {
+/// Each of the dims has a factor that only it has.
+class OwnFactors {
+public:
+  explicit OwnFactors(Operation *op)
+      : numOperands(op->getNumOperands()),
+        builder(ranksOf(op->getOperandTypes()), ranksOf(op->getResultTypes())) {
+  }
+  /// Of operand or result `tensor`, counted through.
+  void add(int64_t tensor, int64_t dim, int64_t size, FactorKind kind) {
+    SmallVector<int64_t> operands(numOperands, -1), results(1, -1);
+    (tensor < numOperands ? operands[tensor] : results[0]) = dim;
+    builder.add(size, operands, results, kind);
+  }
+
+  int64_t numOperands;
+  FactorRuleBuilder builder;
+};
+
+//===----------------------------------------------------------------------===//
+// All of it on every device
+//===----------------------------------------------------------------------===//
+
+/// Single elements, and sizes of dims.
+struct WholeHooks : OpHooks {
+  static std::optional<FactorRule> rule(Operation *op) {
+    if (!isStatic(op) || op->getNumResults() != 1)
+      return std::nullopt;
+    OwnFactors factors(op);
+    SmallVector<Type> types(op->getOperandTypes());
+    llvm::append_range(types, op->getResultTypes());
+    for (auto [number, type] : llvm::enumerate(types))
+      if (auto tensor = dyn_cast<RankedTensorType>(type))
+        for (auto [dim, size] : llvm::enumerate(tensor.getShape()))
+          factors.add(number, dim, size, FactorKind::NeedReplication);
+    return factors.builder.build();
+  }
+};
+
+//===----------------------------------------------------------------------===//
+// Each element for itself
+//===----------------------------------------------------------------------===//
+
+/// cast, splat, empty (nothing says what its elements are).
+struct EachHooks : NestHooks<EachHooks> {
+  static LoopNest nest(Operation *op) { return elementwiseNest(op); }
+  static PropagationClass propagationClass(Operation *) {
+    return PropagationClass::PassThrough;
+  }
+  static bool isLinear(Operation *op, ReductionKind,
+                       const llvm::SmallBitVector &partial) {
+    return isa<tensor::CastOp>(op) && partial.all();
+  }
+};
+
+//===----------------------------------------------------------------------===//
+// Reshapes
+//===----------------------------------------------------------------------===//
+
+struct ReshapeHooks : OpHooks {
+  static std::optional<FactorRule> rule(Operation *op) {
+    if (!isStatic(op))
+      return std::nullopt;
+    ArrayRef<int64_t> from = shapeOf(op->getOperand(0));
+    ArrayRef<int64_t> to = shapeOf(op->getResult(0));
+    if (llvm::is_contained(from, 0))
+      return std::nullopt;
+    return reshapeRule(from, to);
+  }
+  static PropagationClass propagationClass(Operation *) {
+    return PropagationClass::PassThrough;
+  }
+  static bool isLinear(Operation *, ReductionKind,
+                       const llvm::SmallBitVector &partial) {
+    return partial.all();
+  }
+  /// The sizes of what is expanded stand in an attribute.
+  static LocalResults computeLocally(Operation *op, OpBuilder &builder,
+                                     ValueRange operands,
+                                     LocalContext &context) {
+    auto expand = dyn_cast<tensor::ExpandShapeOp>(op);
+    if (!expand)
+      return cloneLocally(op, builder, operands, context);
+    Value local = tensor::ExpandShapeOp::create(
+        builder, op->getLoc(), context.resultTypes()[0], operands[0],
+        expand.getReassociationIndices());
+    return SmallVector<Value>{local};
+  }
+};
+
+//===----------------------------------------------------------------------===//
+// Slices
+//===----------------------------------------------------------------------===//
+
+/// All of the dim, in its order.
+static bool isWhole(OffsetSizeAndStrideOpInterface op, int64_t dim,
+                    int64_t size) {
+  return op.getStaticOffsets()[dim] == 0 && op.getStaticSizes()[dim] == size &&
+         op.getStaticStrides()[dim] == 1;
+}
+
+/// The positions from the first to the last of `size` elements.
+static int64_t spanOf(int64_t size, int64_t stride) {
+  return size == 0 ? 0 : (size - 1) * stride + 1;
+}
+
+/// Of the source, those that the result has too.
+static SmallVector<int64_t> keptDims(tensor::ExtractSliceOp op) {
+  llvm::SmallBitVector dropped = op.getDroppedDims();
+  SmallVector<int64_t> kept;
+  for (int64_t dim = 0; dim < op.getSourceType().getRank(); ++dim)
+    if (!dropped[dim])
+      kept.push_back(dim);
+  return kept;
+}
+
+/// The offsets, sizes and strides of a slice: of dims that are taken whole, the
+/// local sizes.
+struct LocalSlice {
+  LocalSlice(OffsetSizeAndStrideOpInterface op, ArrayRef<int64_t> global,
+             ArrayRef<int64_t> local)
+      : offsets(op.getMixedOffsets()), sizes(op.getMixedSizes()),
+        strides(op.getMixedStrides()) {
+    for (auto [dim, size] : llvm::enumerate(global))
+      if (isWhole(op, dim, size))
+        sizes[dim] = Builder(op.getContext()).getIndexAttr(local[dim]);
+  }
+  SmallVector<OpFoldResult> offsets, sizes, strides;
+};
+
+/// Where the slice begins in `dim` and how far its elements lie apart are
+/// known: each device fetches what it holds of it.
+static bool isWindow(OffsetSizeAndStrideOpInterface op, int64_t dim) {
+  return !op.isDynamicOffset(dim) && !op.isDynamicSize(dim) &&
+         !op.isDynamicStride(dim) && op.getStaticStride(dim) > 0;
+}
+
+/// Dims that are taken whole pass, others move windows; of a dim that is
+/// dropped, or that begins anywhere, every device needs all.
+struct ExtractSliceHooks : OpHooks {
+  static FactorKind kindOf(tensor::ExtractSliceOp op, int64_t dim,
+                           bool isDropped) {
+    if (isWhole(op, dim, shapeOf(op.getSource())[dim]))
+      return FactorKind::PassThrough;
+    return !isDropped && isWindow(op, dim) ? FactorKind::Windowed
+                                           : FactorKind::NeedReplication;
+  }
+  static bool mayCut(Operation *, const FactorRule &rule, int32_t factor) {
+    return rule.factors[factor].kind == FactorKind::Windowed;
+  }
+  static std::optional<FactorRule> rule(Operation *op) {
+    if (!isStatic(op))
+      return std::nullopt;
+    auto slice = cast<tensor::ExtractSliceOp>(op);
+    ArrayRef<int64_t> from = shapeOf(slice.getSource());
+    llvm::SmallBitVector dropped = slice.getDroppedDims();
+    SmallVector<int64_t> operandDims(op->getNumOperands(), -1);
+    FactorRuleBuilder builder(ranksOf(op->getOperandTypes()),
+                              ranksOf(op->getResultTypes()));
+    int64_t next = 0;
+    for (auto [dim, size] : llvm::enumerate(from)) {
+      operandDims[0] = dim;
+      builder.add(size, operandDims, {dropped[dim] ? -1 : next++},
+                  kindOf(slice, dim, dropped[dim]));
+    }
+    return builder.build();
+  }
+  static bool isLinear(Operation *, ReductionKind,
+                       const llvm::SmallBitVector &partial) {
+    return partial[0];
+  }
+  static LocalResults computeLocally(Operation *op, OpBuilder &builder,
+                                     ValueRange operands,
+                                     LocalContext &context) {
+    auto slice = cast<tensor::ExtractSliceOp>(op);
+    LocalSlice at(slice, shapeOf(slice.getSource()), shapeOf(operands[0]));
+    auto type = cast<RankedTensorType>(context.resultTypes()[0]);
+    Value source = operands[0];
+    for (auto [result, dim] : llvm::enumerate(keptDims(slice))) {
+      AxisList axes = axesOfDim(context, context.rule().operands[0], dim);
+      int64_t global = shapeOf(slice.getSource())[dim];
+      if (axes.empty() || isWhole(slice, dim, global))
+        continue;
+      int64_t size = type.getDimSize(result);
+      int64_t stride = slice.getStaticStride(dim);
+      source = context.fetchWindow(builder, op->getLoc(), source, dim, global,
+                                   axes, slice.getStaticOffset(dim),
+                                   size * stride, spanOf(size, stride), {});
+      at.offsets[dim] = builder.getIndexAttr(0);
+      at.sizes[dim] = builder.getIndexAttr(size);
+    }
+    Value local = tensor::ExtractSliceOp::create(
+        builder, op->getLoc(), type, source, at.offsets, at.sizes, at.strides);
+    return SmallVector<Value>{local};
+  }
+};
+
+/// Of a dim of the destination that is covered only in part, every device needs
+/// all.
+struct InsertSliceHooks : OpHooks {
+  static std::optional<FactorRule> rule(Operation *op) {
+    if (!isStatic(op))
+      return std::nullopt;
+    auto slice = cast<tensor::InsertSliceOp>(op);
+    ArrayRef<int64_t> to = shapeOf(slice.getDest());
+    llvm::SmallBitVector dropped = slice.getDroppedDims();
+    FactorRuleBuilder builder(ranksOf(op->getOperandTypes()),
+                              ranksOf(op->getResultTypes()));
+    SmallVector<int64_t> none(op->getNumOperands(), -1);
+    int64_t next = 0;
+    for (auto [index, size] : llvm::enumerate(to)) {
+      int64_t dim = index, sourceDim = dropped[dim] ? -1 : next++;
+      bool whole = isWhole(slice, dim, size);
+      SmallVector<int64_t> inSource = none, inDest = none;
+      inSource[0] = sourceDim;
+      inDest[1] = dim;
+      if (whole)
+        inDest[0] = sourceDim;
+      else if (sourceDim >= 0)
+        builder.add(
+            shapeOf(slice.getSource()) [sourceDim], inSource, { -1 },
+            FactorKind::NeedReplication);
+      builder.add(size, inDest, {dim},
+                  whole ? FactorKind::PassThrough
+                        : FactorKind::NeedReplication);
+    }
+    return builder.build();
+  }
+  static bool isLinear(Operation *, ReductionKind,
+                       const llvm::SmallBitVector &partial) {
+    return partial[0] && partial[1];
+  }
+  static LocalResults computeLocally(Operation *op, OpBuilder &builder,
+                                     ValueRange operands,
+                                     LocalContext &context) {
+    auto slice = cast<tensor::InsertSliceOp>(op);
+    LocalSlice at(slice, shapeOf(slice.getDest()), shapeOf(operands[1]));
+    Value local = tensor::InsertSliceOp::create(
+        builder, op->getLoc(), operands[0], operands[1], at.offsets, at.sizes,
+        at.strides);
+    return SmallVector<Value>{local};
+  }
+};
+
+/// A dim that is padded by a constant moves a window; else it is needed whole.
+struct PadHooks : OpHooks {
+  static bool pads(tensor::PadOp op, int64_t dim) {
+    return op.getStaticLow()[dim] != 0 || op.getStaticHigh()[dim] != 0;
+  }
+  /// The constant that is padded with; null if it is none.
+  static TypedAttr valueOf(tensor::PadOp op) {
+    Value value = op.getConstantPaddingValue();
+    TypedAttr constant;
+    if (!value || !matchPattern(value, m_Constant(&constant)))
+      return nullptr;
+    return constant;
+  }
+  static FactorKind kindOf(tensor::PadOp op, int64_t dim) {
+    if (!pads(op, dim))
+      return FactorKind::PassThrough;
+    bool isWindow = !ShapedType::isDynamic(op.getStaticLow()[dim]) &&
+                    !ShapedType::isDynamic(op.getStaticHigh()[dim]) &&
+                    valueOf(op);
+    return isWindow ? FactorKind::Windowed : FactorKind::NeedReplication;
+  }
+  static std::optional<FactorRule> rule(Operation *op) {
+    if (!isStatic(op))
+      return std::nullopt;
+    auto pad = cast<tensor::PadOp>(op);
+    FactorRuleBuilder builder(ranksOf(op->getOperandTypes()),
+                              ranksOf(op->getResultTypes()));
+    SmallVector<int64_t> operandDims(op->getNumOperands(), -1);
+    for (auto [index, size] : llvm::enumerate(shapeOf(pad.getSource()))) {
+      int64_t dim = operandDims[0] = index;
+      builder.add(size, operandDims, {dim}, kindOf(pad, dim));
+    }
+    return builder.build();
+  }
+  static bool mayCut(Operation *, const FactorRule &rule, int32_t factor) {
+    return rule.factors[factor].kind == FactorKind::Windowed;
+  }
+  static LocalResults computeLocally(Operation *op, OpBuilder &builder,
+                                     ValueRange operands,
+                                     LocalContext &context) {
+    auto pad = cast<tensor::PadOp>(op);
+    auto type = cast<RankedTensorType>(context.resultTypes()[0]);
+    SmallVector<Value> values(operands);
+    SmallVector<int64_t> low(pad.getStaticLow()), high(pad.getStaticHigh());
+    for (auto [index, global] : llvm::enumerate(shapeOf(pad.getSource()))) {
+      int64_t dim = index;
+      AxisList axes = axesOfDim(context, context.rule().operands[0], dim);
+      if (axes.empty() || !pads(pad, dim))
+        continue;
+      auto scalar = RankedTensorType::get({}, type.getElementType());
+      Value fill = arith::ConstantOp::create(
+          builder, op->getLoc(),
+          DenseElementsAttr::get(scalar, Attribute(valueOf(pad))));
+      int64_t size = type.getDimSize(dim);
+      values[0] =
+          context.fetchWindow(builder, op->getLoc(), values[0], dim, global,
+                              axes, -low[dim], size, size, fill);
+      low[dim] = high[dim] = 0;
+    }
+    SmallVector<Value> results = cloneLocally(op, builder, values, context);
+    auto local = results[0].getDefiningOp<tensor::PadOp>();
+    local.setStaticLow(low);
+    local.setStaticHigh(high);
+    return results;
+  }
+};
+
+/// The parts stand behind each other in one dim.
+struct ConcatHooks : OpHooks {
+  static std::optional<FactorRule> rule(Operation *op) {
+    if (!isStatic(op))
+      return std::nullopt;
+    auto concat = cast<tensor::ConcatOp>(op);
+    FactorRuleBuilder builder(ranksOf(op->getOperandTypes()),
+                              ranksOf(op->getResultTypes()));
+    for (auto [index, size] : llvm::enumerate(shapeOf(op->getResult(0)))) {
+      int64_t dim = index;
+      builder.add(size, SmallVector<int64_t>(op->getNumOperands(), dim), {dim},
+                  dim == static_cast<int64_t>(concat.getDim())
+                      ? FactorKind::NeedReplication
+                      : FactorKind::PassThrough);
+    }
+    return builder.build();
+  }
+  static bool isLinear(Operation *, ReductionKind,
+                       const llvm::SmallBitVector &partial) {
+    return partial.all();
+  }
+};
+} // namespace
+
+void shardonnay::upstream::attachTensorModels(MLIRContext &context) {
+  attach<WholeHooks, tensor::DimOp, tensor::ExtractOp, tensor::FromElementsOp,
+         tensor::InsertOp>(context);
+  attach<EachHooks, tensor::CastOp, tensor::EmptyOp, tensor::SplatOp>(context);
+  attach<ReshapeHooks, tensor::CollapseShapeOp, tensor::ExpandShapeOp>(context);
+  attach<ExtractSliceHooks, tensor::ExtractSliceOp>(context);
+  attach<InsertSliceHooks, tensor::InsertSliceOp>(context);
+  attach<PadHooks, tensor::PadOp>(context);
+  attach<ConcatHooks, tensor::ConcatOp>(context);
+  attachConstantExpression<tensor::CastOp, tensor::EmptyOp, tensor::SplatOp,
+                           tensor::CollapseShapeOp, tensor::ExpandShapeOp>(
+      context);
+}
