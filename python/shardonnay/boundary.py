@@ -87,7 +87,7 @@ def _partial_coordinates(entry, mesh):
         return [()] * devices
     if partial["kind"] != "sum":
         raise BoundaryError(f"{entry['name']}: partial values of kind {partial['kind']} are not supported here")
-    return _coordinates(partial["axes"], mesh, devices)
+    return _coordinates(partial["axes"], entry.get("mesh", mesh), devices)
 
 
 def _region(bounds):

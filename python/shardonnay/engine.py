@@ -65,24 +65,26 @@ def _local_types(module):
 
 
 class Executable:
-    """A StableHLO program compiled by XLA for `devices` partitions, its collectives as they stand in the text.
+    """A StableHLO program compiled by XLA, its collectives as they stand in the text.
 
-    Under jax.distributed every process makes the same one; `positions` are the partitions that this process runs.
-    optimize: False compiles about three times as fast; for large programs that run once.
+    It runs on `devices`, a partition each; on `replicas` > 1 as that many replicas, device r * partitions + p being
+    partition p of replica r. Under jax.distributed every process makes the same one; `positions` are the devices that
+    this process runs. optimize: False compiles about three times as fast; for large programs that run once.
     """
 
-    def __init__(self, text, devices, optimize=True):
+    def __init__(self, text, devices, optimize=True, replicas=1):
         prepare(devices)
         self.devices = jax.devices("cpu")[:devices]
+        partitions = devices // replicas
         here = jax.process_index()
         self.positions = [at for at, device in enumerate(self.devices) if device.process_index == here]
         options = _jax.CompileOptions()
-        options.num_replicas, options.num_partitions = 1, devices
+        options.num_replicas, options.num_partitions = replicas, partitions
         build = options.executable_build_options
-        build.num_replicas, build.num_partitions = 1, devices
+        build.num_replicas, build.num_partitions = replicas, partitions
         build.use_shardy_partitioner = False
-        build.use_spmd_partitioning = devices > 1
-        ids = np.array([device.id for device in self.devices]).reshape(1, devices)
+        build.use_spmd_partitioning = partitions > 1
+        ids = np.array([device.id for device in self.devices]).reshape(replicas, partitions)
         build.device_assignment = _jax.DeviceAssignment.create(ids)
         build.debug_options.xla_disable_hlo_passes = _PARTITIONING_PASSES
         if not optimize:

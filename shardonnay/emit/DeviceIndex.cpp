@@ -65,10 +65,10 @@ public:
     return lhs ? stablehlo::AddOp::create(builder, loc, lhs, rhs) : rhs;
   }
   Value partitionId() {
-    auto type = RankedTensorType::get(
-        {}, builder.getIntegerType(32, /*isSigned=*/false));
-    Value id = stablehlo::PartitionIdOp::create(builder, loc, type);
-    return stablehlo::ConvertOp::create(builder, loc, scalar, id);
+    return toScalar(stablehlo::PartitionIdOp::create(builder, loc, idType()));
+  }
+  Value replicaId() {
+    return toScalar(stablehlo::ReplicaIdOp::create(builder, loc, idType()));
   }
   /// values[index].
   Value lookUp(ArrayRef<int32_t> values, Value index) {
@@ -82,14 +82,37 @@ public:
   }
 
 private:
+  RankedTensorType idType() {
+    return RankedTensorType::get(
+        {}, builder.getIntegerType(32, /*isSigned=*/false));
+  }
+  Value toScalar(Value id) {
+    return stablehlo::ConvertOp::create(builder, loc, scalar, id);
+  }
+
   OpBuilder &builder;
   Location loc;
   RankedTensorType scalar;
 };
 
+/// The running device, as the mesh numbers its devices.
+Value buildDeviceId(IndexArithmetic &index, const DeviceGrid &grid) {
+  switch (grid.place()) {
+  case DeviceGrid::Ids::Partitions:
+    return index.partitionId();
+  case DeviceGrid::Ids::Replicas:
+    return index.replicaId();
+  case DeviceGrid::Ids::Flattened:
+    return index.add(index.multiply(index.replicaId(), grid.partitions()),
+                     index.partitionId());
+  }
+  llvm_unreachable("all kinds are handled");
+}
+
 /// Where in the mesh the running device stands.
-Value buildPosition(IndexArithmetic &index, const Mesh &mesh) {
-  Value id = index.partitionId();
+Value buildPosition(IndexArithmetic &index, const DeviceGrid &grid,
+                    const Mesh &mesh) {
+  Value id = buildDeviceId(index, grid);
   if (mesh.deviceIds().empty())
     return id;
   SmallVector<int32_t> positions(mesh.numDevices());
@@ -105,12 +128,12 @@ Value buildLookUp(OpBuilder &builder, Location loc, ArrayRef<int32_t> values,
   return IndexArithmetic(builder, loc).lookUp(values, index);
 }
 
-Value buildDeviceIndex(OpBuilder &builder, Location loc, const Mesh &mesh,
-                       const AxisList &axes, int64_t scale) {
+Value buildDeviceIndex(OpBuilder &builder, Location loc, const DeviceGrid &grid,
+                       const Mesh &mesh, const AxisList &axes, int64_t scale) {
   IndexArithmetic index(builder, loc);
   if (axes.numShards() == 1)
     return index.constant(0);
-  Value position = buildPosition(index, mesh);
+  Value position = buildPosition(index, grid, mesh);
   SmallVector<Digit> digits = getDigits(mesh, axes);
   Value sum;
   int64_t minor = axes.numShards() * scale;

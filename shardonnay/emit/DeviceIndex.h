@@ -19,14 +19,15 @@
 
 #include "mlir/IR/Builders.h"
 #include "shardonnay/algebra/Mesh.h"
+#include "shardonnay/emit/DeviceGrid.h"
 
 namespace shardonnay {
 
-/// The index of the running device along `axes`, times `scale`: a StableHLO
-/// tensor<i32>.
+/// The index of the running device along `axes` of `mesh`, whose devices are
+/// those of `grid`, times `scale`: a StableHLO tensor<i32>.
 mlir::Value buildDeviceIndex(mlir::OpBuilder &builder, mlir::Location loc,
-                             const Mesh &mesh, const AxisList &axes,
-                             int64_t scale = 1);
+                             const DeviceGrid &grid, const Mesh &mesh,
+                             const AxisList &axes, int64_t scale = 1);
 
 /// values[index], of a tensor<i32> `index` that is in range.
 mlir::Value buildLookUp(mlir::OpBuilder &builder, mlir::Location loc,

@@ -17,7 +17,7 @@
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/dialect/spmd/Ops.h"
 #include "shardonnay/dialect/stablehlo/Stablehlo.h"
-#include "shardonnay/emit/DeviceIndex.h"
+#include "shardonnay/emit/AdaptCollective.h"
 #include "shardonnay/emit/EmitWindow.h"
 #include "shardonnay/emit/OrderedBits.h"
 #include "shardonnay/emit/Passes.h"
@@ -34,40 +34,13 @@ using namespace mlir;
 
 namespace {
 
-/// What PJRT on CPU can combine: everything except an order of complex numbers.
-bool canCombine(Type element, ReductionKind kind) {
-  return kind == ReductionKind::Sum || !isa<ComplexType>(element);
-}
-
-/// Fills `region` with the binary op of `kind` on scalars of `element`.
-void buildCombiner(Region &region, Type element, ReductionKind kind,
-                   Location loc) {
-  OpBuilder builder(region.getContext());
-  auto scalar = RankedTensorType::get({}, element);
-  Block *block = builder.createBlock(&region, {}, {scalar, scalar}, {loc, loc});
-  Value lhs = block->getArgument(0), rhs = block->getArgument(1);
-  Value result;
-  switch (kind) {
-  case ReductionKind::Sum:
-    result = stablehlo::AddOp::create(builder, loc, lhs, rhs);
-    break;
-  case ReductionKind::Max:
-    result = stablehlo::MaxOp::create(builder, loc, lhs, rhs);
-    break;
-  case ReductionKind::Min:
-    result = stablehlo::MinOp::create(builder, loc, lhs, rhs);
-    break;
-  }
-  stablehlo::ReturnOp::create(builder, loc, result);
-}
-
 /// Emits one op after the other, each in its place.
 class Emitter {
 public:
-  explicit Emitter(MLIRContext *context)
-      : builder(context),
-        channel(stablehlo::ChannelHandleAttr::get(context, /*handle=*/1,
-                                                  /*type=*/1)) {}
+  Emitter(MLIRContext *context, const DeviceGrid &grid, bool meshAxesGroups,
+          const Target &target)
+      : builder(context), collectives(builder, grid, meshAxesGroups),
+        target(target) {}
 
   /// Replaces `op` if it is one that has a StableHLO form. Fails with an error
   /// at `op` if the target lacks that form.
@@ -78,6 +51,14 @@ public:
       return success();
     }
     return llvm::TypeSwitch<Operation *, LogicalResult>(op)
+        .Case([&](stablehlo::AllReduceOp op) {
+          adaptCollective(op, target);
+          return success();
+        })
+        .Case([&](spmd::OnDeviceOp op) {
+          buildConditional(op);
+          return success();
+        })
         .Case<sdy::ConstantOp, spmd::DeviceIndexOp, spmd::AllSliceOp,
               spmd::AllGatherOp, spmd::AllToAllOp, spmd::AllReduceOp,
               spmd::ReduceScatterOp, spmd::CollectivePermuteOp,
@@ -105,13 +86,14 @@ private:
     return stablehlo::ConstantOp::create(builder, op->getLoc(), empty)
         .getResult();
   }
+  void buildConditional(spmd::OnDeviceOp op);
   FailureOr<Value> build(sdy::ConstantOp op) {
     return stablehlo::ConstantOp::create(builder, op.getLoc(), op.getValue())
         .getResult();
   }
   FailureOr<Value> build(spmd::DeviceIndexOp op) {
-    MeshAxes at = read(op);
-    return buildDeviceIndex(builder, op.getLoc(), at.mesh, at.axes);
+    auto [mesh, axes] = read(op);
+    return collectives.index(op.getLoc(), mesh.mesh, axes);
   }
   FailureOr<Value> build(spmd::AllSliceOp op);
   FailureOr<Value> build(spmd::AllGatherOp op);
@@ -123,65 +105,87 @@ private:
   FailureOr<Value> build(spmd::PackOp op);
   void emitUnpack(spmd::UnpackOp op);
 
+  EmittedMesh meshAt(Operation *op, FlatSymbolRefAttr name) {
+    sdy::MeshAttr mesh =
+        symbols.lookupNearestSymbolFrom<sdy::MeshOp>(op, name).getMesh();
+    return {name, mesh, toMesh(mesh)};
+  }
   struct MeshAxes {
-    Mesh mesh;
+    EmittedMesh mesh;
     AxisList axes;
   };
   /// The axes of an spmd op, on its mesh.
-  template <typename SpmdOp> sdy::MeshAttr meshOf(SpmdOp op) {
-    return symbols.lookupNearestSymbolFrom<sdy::MeshOp>(op, op.getMeshAttr())
-        .getMesh();
-  }
   template <typename SpmdOp> MeshAxes read(SpmdOp op) {
-    sdy::MeshAttr mesh = meshOf(op);
-    return {toMesh(mesh), toAxisList(op.getAxes().getValue(), mesh)};
-  }
-  template <typename SpmdOp> DenseIntElementsAttr groups(SpmdOp op) {
-    MeshAxes at = read(op);
-    return buildReplicaGroups(builder, at.mesh, at.axes);
-  }
-  LogicalResult checkCombiner(Operation *op, Type element, ReductionKind kind) {
-    if (canCombine(element, kind))
-      return success();
-    return op->emitError() << "the target can't combine " << element << " by "
-                           << toString(kind).str()
-                           << "; gather the operand and reduce it whole";
+    EmittedMesh mesh = meshAt(op, op.getMeshAttr());
+    AxisList axes = toAxisList(op.getAxes().getValue(), mesh.attr);
+    return {std::move(mesh), std::move(axes)};
   }
 
-  /// A collective that combines `operand` by the kind of `op`: `create` makes
-  /// it of an operand, without its region.
+  /// What `combine` makes of op's operand, of elements that the target combines
+  /// right.
   template <typename SpmdOp>
-  FailureOr<Value> buildCombining(SpmdOp op, Value operand,
-                                  function_ref<Operation *(Value)> create) {
-    Type element = op.getType().getElementType(), combined = element;
-    if (failed(checkCombiner(op, element, op.getKind())))
+  FailureOr<Value>
+  buildCombining(SpmdOp op,
+                 llvm::function_ref<FailureOr<Value>(Value)> combine) {
+    Type element = op.getType().getElementType();
+    if (!needsOrderedBits(element, op.getKind()))
+      return combine(op.getTensor());
+    FailureOr<Value> bits =
+        combine(toOrderedBits(builder, op.getTensor(), op.getKind()));
+    if (failed(bits))
       return failure();
-    bool asBits = needsOrderedBits(element, op.getKind());
-    if (asBits) {
-      operand = toOrderedBits(builder, operand, op.getKind());
-      combined = getElementTypeOrSelf(operand.getType());
-    }
-    Operation *collective = create(operand);
-    buildCombiner(collective->getRegion(0), combined, op.getKind(),
-                  op.getLoc());
-    Value result = collective->getResult(0);
-    return asBits ? fromOrderedBits(builder, result, element) : result;
+    return fromOrderedBits(builder, *bits, element);
   }
 
   OpBuilder builder;
   SymbolTableCollection symbols;
-  stablehlo::ChannelHandleAttr channel;
+  CollectiveBuilder collectives;
+  const Target &target;
 };
 
+/// Nothing inside communicates, so devices may go different ways.
+void Emitter::buildConditional(spmd::OnDeviceOp op) {
+  Location loc = op.getLoc();
+  EmittedMesh mesh = meshAt(op, op.getMeshAttr());
+  int64_t position = 0;
+  while (mesh.mesh.deviceAt(position) != static_cast<int64_t>(op.getDevice()))
+    ++position;
+  auto scalar = RankedTensorType::get({}, builder.getI32Type());
+  Value own = collectives.index(loc, mesh.mesh, mesh.mesh.allAxes());
+  Value wanted = stablehlo::ConstantOp::create(
+      builder, loc,
+      DenseElementsAttr::get(scalar, static_cast<int32_t>(position)));
+  Value isHere = stablehlo::CompareOp::create(
+      builder, loc, own, wanted, stablehlo::ComparisonDirection::EQ,
+      stablehlo::ComparisonTypeAttr());
+  auto choice =
+      stablehlo::IfOp::create(builder, loc, op->getResultTypes(), isHere);
+  Block &body = op.getBody().front();
+  for (auto [argument, input] :
+       llvm::zip_equal(body.getArguments(), op.getInputs()))
+    argument.replaceAllUsesWith(input);
+  Operation *end = body.getTerminator();
+  builder.createBlock(&choice.getTrueBranch());
+  for (Operation &inside :
+       llvm::make_early_inc_range(body.without_terminator()))
+    inside.moveBefore(builder.getInsertionBlock(),
+                      builder.getInsertionBlock()->end());
+  builder.setInsertionPointToEnd(builder.getInsertionBlock());
+  stablehlo::ReturnOp::create(builder, loc, end->getOperands());
+  builder.createBlock(&choice.getFalseBranch());
+  stablehlo::ReturnOp::create(builder, loc, op.getOtherwise());
+  op->replaceAllUsesWith(choice->getResults());
+  op->erase();
+}
+
 FailureOr<Value> Emitter::build(spmd::AllSliceOp op) {
-  MeshAxes at = read(op);
+  auto [mesh, axes] = read(op);
   RankedTensorType type = op.getType();
   SmallVector<Value> starts(type.getRank());
   for (auto [dim, start] : llvm::enumerate(starts))
-    start = dim == op.getDim()
-                ? buildDeviceIndex(builder, op.getLoc(), at.mesh, at.axes,
-                                   type.getDimSize(dim))
-                : buildDeviceIndex(builder, op.getLoc(), at.mesh, {});
+    start = dim == op.getDim() ? collectives.index(op.getLoc(), mesh.mesh, axes,
+                                                   type.getDimSize(dim))
+                               : collectives.index(op.getLoc(), mesh.mesh, {});
   Value piece = stablehlo::DynamicSliceOp::create(
       builder, op.getLoc(), guardOperand(builder, op.getTensor()), starts,
       type.getShape());
@@ -189,58 +193,60 @@ FailureOr<Value> Emitter::build(spmd::AllSliceOp op) {
 }
 
 FailureOr<Value> Emitter::build(spmd::AllGatherOp op) {
-  return stablehlo::AllGatherOp::create(
-             builder, op.getLoc(), op->getResultTypes(), op->getOperands(),
-             op.getDim(), groups(op), channel, /*use_global_device_ids=*/true)
-      ->getResult(0);
+  auto [mesh, axes] = read(op);
+  return collectives.allGather(op.getLoc(), op.getTensor(), op.getDim(), mesh,
+                               axes);
 }
 
 FailureOr<Value> Emitter::build(spmd::AllToAllOp op) {
-  return stablehlo::AllToAllOp::create(
-             builder, op.getLoc(), op->getResultTypes(), op->getOperands(),
-             op.getSplitDim(), op.getConcatDim(), read(op).axes.numShards(),
-             groups(op), channel)
-      ->getResult(0);
+  auto [mesh, axes] = read(op);
+  return collectives.allToAll(op.getLoc(), op.getTensor(), op.getSplitDim(),
+                              op.getConcatDim(), mesh, axes);
 }
 
 FailureOr<Value> Emitter::build(spmd::AllReduceOp op) {
-  return buildCombining(op, op.getTensor(), [&](Value operand) -> Operation * {
-    return stablehlo::AllReduceOp::create(
-        builder, op.getLoc(), TypeRange(operand.getType()), operand, groups(op),
-        channel, /*use_global_device_ids=*/true);
+  auto [mesh, axes] = read(op);
+  return buildCombining(op, [&](Value operand) {
+    return collectives.allReduce(op.getLoc(), operand, op.getKind(), mesh, axes,
+                                 target);
   });
 }
 
 FailureOr<Value> Emitter::build(spmd::ReduceScatterOp op) {
-  return buildCombining(op, op.getTensor(), [&](Value operand) -> Operation * {
-    auto element = cast<RankedTensorType>(operand.getType()).getElementType();
-    return stablehlo::ReduceScatterOp::create(
-        builder, op.getLoc(), op.getType().clone(element), operand, op.getDim(),
-        groups(op), channel, /*use_global_device_ids=*/true);
+  auto [mesh, axes] = read(op);
+  return buildCombining(op, [&](Value operand) {
+    Type type = op.getType().clone(getElementTypeOrSelf(operand.getType()));
+    return collectives.reduceScatter(op.getLoc(), type, operand, op.getDim(),
+                                     op.getKind(), mesh, axes, target);
   });
 }
 
 FailureOr<Value> Emitter::build(spmd::CollectivePermuteOp op) {
-  sdy::MeshAttr mesh = meshOf(op);
-  auto read = [&](sdy::ListOfAxisRefListsAttr axesPerDim) {
+  EmittedMesh mesh = meshAt(op, op.getMeshAttr());
+  EmittedMesh from = mesh;
+  if (FlatSymbolRefAttr name = op.getSourceMeshAttr())
+    from = meshAt(op, name);
+  auto read = [](sdy::ListOfAxisRefListsAttr axesPerDim, sdy::MeshAttr on) {
     return llvm::map_to_vector<4>(axesPerDim.getValue(),
                                   [&](sdy::AxisRefListAttr list) {
-                                    return toAxisList(list.getValue(), mesh);
+                                    return toAxisList(list.getValue(), on);
                                   });
   };
-  DenseIntElementsAttr pairs = buildSourceTargetPairs(
-      builder, toMesh(mesh), read(op.getSource()), read(op.getTarget()));
-  return stablehlo::CollectivePermuteOp::create(
-             builder, op.getLoc(), op.getType(), op.getTensor(), pairs, channel)
-      .getResult();
+  auto source = read(op.getSource(), from.attr);
+  auto wanted = read(op.getTarget(), mesh.attr);
+  return collectives.permute(
+      op.getLoc(), op.getTensor(),
+      getSourceTargetPairs({from.mesh, source}, {mesh.mesh, wanted}), mesh);
 }
 
 FailureOr<Value> Emitter::build(spmd::FetchWindowOp op) {
-  WindowProblem problem = spmd::getWindowProblem(
-      op, op.getMeshAttr() ? meshOf(op) : sdy::MeshAttr());
+  EmittedMesh mesh;
+  if (op.getMeshAttr())
+    mesh = meshAt(op, op.getMeshAttr());
+  WindowProblem problem = spmd::getWindowProblem(op, mesh.attr);
   Value window =
       emitWindow(builder, op.getLoc(), guardOperand(builder, op.getTensor()),
-                 op.getDim(), problem, op.getFill(), channel);
+                 op.getDim(), problem, op.getFill(), mesh, collectives);
   return guardPiece(builder, window, op.getResult().getUsers());
 }
 
@@ -271,9 +277,12 @@ void Emitter::emitUnpack(spmd::UnpackOp op) {
   op->erase();
 }
 
-LogicalResult checkNothingLeft(ModuleOp module) {
-  WalkResult result = module.walk([](Operation *op) {
+/// `keepMeshes`: replica groups may name them.
+LogicalResult checkNothingLeft(ModuleOp module, bool keepMeshes) {
+  WalkResult result = module.walk([&](Operation *op) {
     if (!isa_and_present<sdy::SdyDialect, spmd::SpmdDialect>(op->getDialect()))
+      return WalkResult::advance();
+    if (keepMeshes && isa<sdy::MeshOp>(op))
       return WalkResult::advance();
     op->emitError("has no StableHLO form; run sdy-partition-to-local first");
     return WalkResult::interrupt();
@@ -281,29 +290,53 @@ LogicalResult checkNothingLeft(ModuleOp module) {
   return failure(result.wasInterrupted());
 }
 
-void setModuleAttributes(ModuleOp module, int64_t numDevices) {
+void setModuleAttributes(ModuleOp module, const DeviceGrid &grid) {
   Builder builder(module.getContext());
-  module->setAttr("mhlo.num_partitions", builder.getI32IntegerAttr(numDevices));
-  module->setAttr("mhlo.num_replicas", builder.getI32IntegerAttr(1));
+  module->setAttr("mhlo.num_partitions",
+                  builder.getI32IntegerAttr(grid.partitions()));
+  module->setAttr("mhlo.num_replicas",
+                  builder.getI32IntegerAttr(grid.replicas()));
 }
 
 struct EmitStablehlo : impl::EmitStablehloPassBase<EmitStablehlo> {
+  using EmitStablehloPassBase::EmitStablehloPassBase;
+
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    sdy::MeshOp mesh = sdy::getProgramMesh(module);
-    int64_t numDevices = mesh ? mesh.getMesh().getNumDevices() : 1;
+    std::optional<DeviceGrid> grid = getGrid();
+    if (!grid)
+      return signalPassFailure();
     SmallVector<Operation *> ops;
     module.walk([&](Operation *op) { ops.push_back(op); });
-    Emitter emitter(&getContext());
+    constexpr Target target = Target::cpu();
+    Emitter emitter(&getContext(), *grid, enableRGV3, target);
     for (Operation *op : ops)
       if (failed(emitter.emit(op)))
         return signalPassFailure();
-    auto meshes = module.getOps<sdy::MeshOp>();
-    for (sdy::MeshOp unused : llvm::make_early_inc_range(meshes))
-      unused.erase();
-    if (failed(checkNothingLeft(module)))
+    if (!enableRGV3)
+      for (auto mesh : llvm::make_early_inc_range(module.getOps<sdy::MeshOp>()))
+        mesh.erase();
+    if (failed(checkNothingLeft(module, enableRGV3)))
       return signalPassFailure();
-    setModuleAttributes(module, numDevices);
+    setModuleAttributes(module, *grid);
+  }
+
+private:
+  /// Nothing, and an error, if the mesh is not of these replicas and
+  /// partitions.
+  std::optional<DeviceGrid> getGrid() {
+    sdy::MeshOp mesh = sdy::getProgramMesh(getOperation());
+    if (!mesh && (replicaCount > 1 || partitionCount > 1))
+      return DeviceGrid::get(partitionCount, replicaCount, partitionCount);
+    int64_t numDevices = mesh ? mesh.getMesh().getNumDevices() : 1;
+    auto grid = DeviceGrid::get(numDevices, replicaCount, partitionCount);
+    if (!grid)
+      mesh.emitError() << "has " << numDevices << " devices, but there are "
+                       << replicaCount.getValue() << " replicas of "
+                       << partitionCount.getValue()
+                       << " partitions; expected as many partitions as devices,"
+                          " or replicas times partitions";
+    return grid;
   }
 };
 

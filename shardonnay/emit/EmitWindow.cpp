@@ -18,7 +18,6 @@
 #include "shardonnay/emit/EmitWindow.h"
 
 #include "shardonnay/emit/DeviceIndex.h"
-#include "shardonnay/emit/ReplicaGroups.h"
 #include <complex>
 
 using namespace mlir;
@@ -31,9 +30,9 @@ class WindowEmitter {
 public:
   WindowEmitter(OpBuilder &builder, Location loc, int64_t dim,
                 const WindowProblem &problem, RankedTensorType type, Value fill,
-                stablehlo::ChannelHandleAttr channel)
+                const EmittedMesh &mesh, CollectiveBuilder &collectives)
       : builder(builder), loc(loc), dim(dim), problem(problem), type(type),
-        fill(fill), channel(channel) {}
+        fill(fill), mesh(mesh), collectives(collectives) {}
 
   Value run(Value tensor);
 
@@ -80,7 +79,8 @@ private:
   const WindowProblem &problem;
   RankedTensorType type;
   Value fill;
-  stablehlo::ChannelHandleAttr channel;
+  const EmittedMesh &mesh;
+  CollectiveBuilder &collectives;
 };
 
 Value WindowEmitter::scalar(int64_t value, Type element) {
@@ -106,12 +106,7 @@ Value WindowEmitter::fillOrZero() {
 }
 
 Value WindowEmitter::gather(Value tensor) {
-  int64_t shards = problem.axes.numShards();
-  return stablehlo::AllGatherOp::create(
-             builder, loc, resized(problem.localSize * shards), tensor, dim,
-             buildReplicaGroups(builder, problem.mesh, problem.axes), channel,
-             /*use_global_device_ids=*/true)
-      ->getResult(0);
+  return collectives.allGather(loc, tensor, dim, mesh, problem.axes);
 }
 
 Value WindowEmitter::slice(Value tensor, Interval part) {
@@ -135,24 +130,18 @@ Value WindowEmitter::sliceAt(Value tensor, int64_t size,
 }
 
 Value WindowEmitter::send(Value part, ArrayRef<Transfer> round) {
-  SmallVector<int64_t> pairs;
-  for (auto [source, target] : round) {
-    pairs.push_back(problem.mesh.deviceAt(source));
-    pairs.push_back(problem.mesh.deviceAt(target));
-  }
-  auto pairsType = RankedTensorType::get(
-      {static_cast<int64_t>(round.size()), 2}, builder.getI64Type());
-  return stablehlo::CollectivePermuteOp::create(
-      builder, loc, part.getType(), part,
-      DenseIntElementsAttr::get(pairsType, pairs), channel);
+  DeviceRows pairs;
+  for (auto [source, target] : round)
+    pairs.push_back(
+        {problem.mesh.deviceAt(source), problem.mesh.deviceAt(target)});
+  return collectives.permute(loc, part, pairs, mesh);
 }
 
 Value WindowEmitter::receives(ArrayRef<Transfer> round) {
   SmallVector<int32_t> table(problem.mesh.numDevices(), 0);
   for (auto [source, target] : round)
     table[target] = 1;
-  Value position =
-      buildDeviceIndex(builder, loc, problem.mesh, problem.mesh.allAxes());
+  Value position = collectives.index(loc, problem.mesh, problem.mesh.allAxes());
   return stablehlo::CompareOp::create(
       builder, loc, buildLookUp(builder, loc, table, position),
       scalar(1, builder.getI32Type()), stablehlo::ComparisonDirection::EQ,
@@ -163,9 +152,8 @@ Value WindowEmitter::ownPart(Value tensor, const WindowPiece &piece) {
   if (piece.starts.empty())
     return slice(tensor, piece.part);
   SmallVector<int32_t> table(piece.starts.begin(), piece.starts.end());
-  return sliceAt(
-      tensor, piece.width, table,
-      buildDeviceIndex(builder, loc, problem.mesh, problem.windowAxes));
+  return sliceAt(tensor, piece.width, table,
+                 collectives.index(loc, problem.mesh, problem.windowAxes));
 }
 
 Value WindowEmitter::sentPart(Value tensor, const WindowPiece &piece,
@@ -176,9 +164,8 @@ Value WindowEmitter::sentPart(Value tensor, const WindowPiece &piece,
   for (auto [source, target] : round)
     table[source] =
         piece.starts[problem.mesh.index(problem.windowAxes, target)];
-  return sliceAt(
-      tensor, piece.width, table,
-      buildDeviceIndex(builder, loc, problem.mesh, problem.mesh.allAxes()));
+  return sliceAt(tensor, piece.width, table,
+                 collectives.index(loc, problem.mesh, problem.mesh.allAxes()));
 }
 
 Value WindowEmitter::makePiece(Value tensor, const WindowPiece &piece) {
@@ -221,9 +208,8 @@ Value WindowEmitter::cutWindow(Value buffer, const WindowPlan &plan) {
   if (allSame)
     return slice(buffer, {*same, *same + problem.size});
   SmallVector<int32_t> table(plan.offsets.begin(), plan.offsets.end());
-  return sliceAt(
-      buffer, problem.size, table,
-      buildDeviceIndex(builder, loc, problem.mesh, problem.windowAxes));
+  return sliceAt(buffer, problem.size, table,
+                 collectives.index(loc, problem.mesh, problem.windowAxes));
 }
 
 Value WindowEmitter::compare(Value positions, int64_t bound,
@@ -246,8 +232,7 @@ Value WindowEmitter::mask(Value window) {
       problem.size;
   Type element =
       builder.getIntegerType(farthest < (int64_t(1) << 30) ? 32 : 64);
-  Value index =
-      buildDeviceIndex(builder, loc, problem.mesh, problem.windowAxes);
+  Value index = collectives.index(loc, problem.mesh, problem.windowAxes);
   auto scalarType = RankedTensorType::get({}, element);
   if (index.getType() != scalarType)
     index = stablehlo::ConvertOp::create(builder, loc, scalarType, index);
@@ -288,9 +273,10 @@ Value WindowEmitter::run(Value tensor) {
 
 Value emitWindow(OpBuilder &builder, Location loc, Value tensor, int64_t dim,
                  const WindowProblem &problem, Value fill,
-                 stablehlo::ChannelHandleAttr channel) {
+                 const EmittedMesh &mesh, CollectiveBuilder &collectives) {
   auto type = cast<RankedTensorType>(tensor.getType());
-  return WindowEmitter(builder, loc, dim, problem, type, fill, channel)
+  return WindowEmitter(builder, loc, dim, problem, type, fill, mesh,
+                       collectives)
       .run(tensor);
 }
 

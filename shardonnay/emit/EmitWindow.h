@@ -8,19 +8,18 @@
 #ifndef SHARDONNAY_EMIT_EMITWINDOW_H
 #define SHARDONNAY_EMIT_EMITWINDOW_H
 
-#include "mlir/IR/Builders.h"
-#include "shardonnay/dialect/stablehlo/Stablehlo.h"
+#include "shardonnay/emit/CollectiveBuilder.h"
 #include "shardonnay/plan/WindowPlan.h"
 
 namespace shardonnay {
 
 /// This device's window of dim `dim` of `tensor` (spmd.fetch_window), as
-/// planned by planWindows. Positions outside the dim are `fill`; null:
-/// anything.
+/// planned by planWindows; `mesh` is the problem's. Positions outside the dim
+/// are `fill`; null: anything.
 mlir::Value emitWindow(mlir::OpBuilder &builder, mlir::Location loc,
                        mlir::Value tensor, int64_t dim,
                        const WindowProblem &problem, mlir::Value fill,
-                       mlir::stablehlo::ChannelHandleAttr channel);
+                       const EmittedMesh &mesh, CollectiveBuilder &collectives);
 
 } // namespace shardonnay
 

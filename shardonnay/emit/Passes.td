@@ -18,10 +18,20 @@ def EmitStablehloPass : Pass<"sdy-emit-stablehlo", "::mlir::ModuleOp"> {
     `sdy.constant` `stablehlo.constant`. Partition id p is the device that
     stands in the mesh as p.
 
+    With `replica-count` R and `partition-count` P the mesh is one of R * P
+    devices, flattened id r * P + p, or of P, which every replica has. An
+    all_to_all or permute between devices that differ in both is a gather, of
+    which each takes its part: StableHLO's own name one of the two.
+
     Before: local types, `spmd` ops (after `sdy-partition-to-local`).
 
-    After: no `sdy`, no `spmd`; `mhlo.num_partitions` is the number of devices,
-    `mhlo.num_replicas` is 1. PJRT runs it as it is, without a partitioner.
+    All_reduces that the program came with are written as the target can do them
+    (Target.h): several operands one by one, bitwise ones as a gather that each
+    device reduces.
+
+    After: no `sdy` (with `enable-rgv3`: but meshes), no `spmd`;
+    `mhlo.num_partitions` is the number of devices and `mhlo.num_replicas` 1, or
+    as the options say. PJRT runs it as it is, without a partitioner.
 
     ```mlir
     %1 = spmd.all_reduce %0 @mesh {"x"} : tensor<4xf32>
@@ -39,6 +49,15 @@ def EmitStablehloPass : Pass<"sdy-emit-stablehlo", "::mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = ["::mlir::stablehlo::StablehloDialect"];
+  let options = [
+    Option<"enableRGV3", "enable-rgv3", "bool", "false",
+           "Replica groups name mesh axes, not devices "
+           "(#stablehlo.replica_group_mesh_axes); the mesh stays">,
+    Option<"replicaCount", "replica-count", "int64_t", "1",
+           "Replicas that the engine runs">,
+    Option<"partitionCount", "partition-count", "int64_t", "1",
+           "Partitions of a replica; 1, of 1 replica: one for each device">,
+  ];
 }
 
 #endif // SHARDONNAY_EMIT_PASSES_TD

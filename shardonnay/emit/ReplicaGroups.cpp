@@ -7,66 +7,55 @@
 
 #include "shardonnay/emit/ReplicaGroups.h"
 
-#include "mlir/IR/BuiltinAttributes.h"
-#include "mlir/IR/BuiltinTypes.h"
+#include "llvm/ADT/STLExtras.h"
 
-using namespace mlir;
+using llvm::ArrayRef;
+using llvm::SmallVector;
 
 namespace shardonnay {
 
-DenseIntElementsAttr buildReplicaGroups(Builder &builder, const Mesh &mesh,
-                                        const AxisList &axes) {
-  SmallVector<int64_t> devices;
-  for (llvm::ArrayRef<int64_t> group : mesh.groups(axes))
-    for (int64_t position : group)
-      devices.push_back(mesh.deviceAt(position));
-  int64_t size = axes.numShards();
-  auto numGroups = static_cast<int64_t>(devices.size()) / size;
-  auto type =
-      RankedTensorType::get({numGroups, size}, builder.getIntegerType(64));
-  return DenseIntElementsAttr::get(type, devices);
+DeviceRows getReplicaGroups(const Mesh &mesh, const AxisList &axes) {
+  DeviceRows rows;
+  for (ArrayRef<int64_t> group : mesh.groups(axes))
+    rows.push_back(llvm::map_to_vector(
+        group, [&](int64_t position) { return mesh.deviceAt(position); }));
+  return rows;
 }
 
-/// The number of the piece that `position` holds, dims major to minor.
-static int64_t pieceAt(const Mesh &mesh, ArrayRef<AxisList> axesPerDim,
-                       int64_t position) {
-  int64_t piece = 0;
-  for (const AxisList &axes : axesPerDim)
-    piece = piece * axes.numShards() + mesh.index(axes, position);
-  return piece;
+/// Of each device the number of the piece that it has, dims major to minor.
+static SmallVector<int64_t> piecesOf(MeshCut cut) {
+  int64_t numDevices = cut.mesh.numDevices();
+  SmallVector<int64_t> pieces(numDevices);
+  for (int64_t position = 0; position < numDevices; ++position) {
+    int64_t piece = 0;
+    for (const AxisList &axes : cut.axesPerDim)
+      piece = piece * axes.numShards() + cut.mesh.index(axes, position);
+    pieces[cut.mesh.deviceAt(position)] = piece;
+  }
+  return pieces;
 }
 
-DenseIntElementsAttr buildSourceTargetPairs(Builder &builder, const Mesh &mesh,
-                                            ArrayRef<AxisList> source,
-                                            ArrayRef<AxisList> target) {
-  int64_t numDevices = mesh.numDevices(), numPieces = 1;
-  for (const AxisList &axes : source)
+DeviceRows getSourceTargetPairs(MeshCut source, MeshCut target) {
+  SmallVector<int64_t> has = piecesOf(source), wants = piecesOf(target);
+  int64_t numPieces = 1;
+  for (const AxisList &axes : source.axesPerDim)
     numPieces *= axes.numShards();
   // Of each piece: who has it, and who wants it, without those who do both.
   std::vector<SmallVector<int64_t>> senders(numPieces), receivers(numPieces);
-  SmallVector<std::pair<int64_t, int64_t>> pairs;
-  for (int64_t position = 0; position < numDevices; ++position) {
-    int64_t has = pieceAt(mesh, source, position);
-    int64_t wants = pieceAt(mesh, target, position);
-    if (has == wants) {
-      pairs.emplace_back(position, position);
+  DeviceRows pairs;
+  for (int64_t device = 0, n = has.size(); device < n; ++device) {
+    if (has[device] == wants[device]) {
+      pairs.push_back({device, device});
       continue;
     }
-    senders[has].push_back(position);
-    receivers[wants].push_back(position);
+    senders[has[device]].push_back(device);
+    receivers[wants[device]].push_back(device);
   }
   for (auto [from, to] : llvm::zip_equal(senders, receivers))
     for (auto [sender, receiver] : llvm::zip_equal(from, to))
-      pairs.emplace_back(sender, receiver);
+      pairs.push_back({sender, receiver});
   llvm::sort(pairs);
-  SmallVector<int64_t> devices;
-  for (auto [sender, receiver] : pairs) {
-    devices.push_back(mesh.deviceAt(sender));
-    devices.push_back(mesh.deviceAt(receiver));
-  }
-  auto type =
-      RankedTensorType::get({numDevices, 2}, builder.getIntegerType(64));
-  return DenseIntElementsAttr::get(type, devices);
+  return pairs;
 }
 
 } // namespace shardonnay

@@ -8,25 +8,26 @@
 #ifndef SHARDONNAY_EMIT_REPLICAGROUPS_H
 #define SHARDONNAY_EMIT_REPLICAGROUPS_H
 
-#include "mlir/IR/Builders.h"
 #include "shardonnay/algebra/Mesh.h"
+#include "shardonnay/emit/DeviceGrid.h"
 
 namespace shardonnay {
 
-/// The groups of partition ids that differ only along `axes`, as a 2-d tensor:
-/// a row for each group, its members in the order of their index along `axes`.
-mlir::DenseIntElementsAttr buildReplicaGroups(mlir::Builder &builder,
-                                              const Mesh &mesh,
-                                              const AxisList &axes);
+/// The groups of mesh devices that differ only along `axes`: a row for each
+/// group, its members in the order of their index along `axes`.
+DeviceRows getReplicaGroups(const Mesh &mesh, const AxisList &axes);
 
-/// Who sends to whom, rows of [source, target] partition ids, so that a device
-/// gets the piece of a tensor that `target` (axes per dim) names from one that
-/// has it as the piece of `source`: itself if it can, and no device sends
-/// twice.
-mlir::DenseIntElementsAttr
-buildSourceTargetPairs(mlir::Builder &builder, const Mesh &mesh,
-                       llvm::ArrayRef<AxisList> source,
-                       llvm::ArrayRef<AxisList> target);
+/// A mesh, and axes of it per dim of a tensor.
+struct MeshCut {
+  const Mesh &mesh;
+  llvm::ArrayRef<AxisList> axesPerDim;
+};
+
+/// Who sends to whom, rows of [source, target] devices, so that a device gets
+/// the piece of a tensor that `target` names from one that has it as the piece
+/// of `source`: itself if it can, and no device sends twice. The meshes are of
+/// the same devices, and both cuts are into the same pieces.
+DeviceRows getSourceTargetPairs(MeshCut source, MeshCut target);
 
 } // namespace shardonnay
 

@@ -24,6 +24,9 @@ namespace {
 
 /// The axes that devices differ along which send each other data.
 AxisList axesOf(spmd::CollectivePermuteOp op, sdy::MeshAttr mesh) {
+  // Between orders of the devices anyone may send to anyone.
+  if (op.getSourceMeshAttr())
+    return toMesh(mesh).allAxes();
   AxisList touched;
   for (auto [from, to] :
        llvm::zip_equal(op.getSource().getValue(), op.getTarget().getValue()))

@@ -12,6 +12,7 @@
 #include "mlir/Pass/PassOptions.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
+#include "shardonnay/emit/Passes.h"
 #include "shardonnay/pipeline/Pipelines.h"
 #include "shardonnay/transforms/collectives/Passes.h"
 #include "shardonnay/transforms/export/Passes.h"
@@ -81,6 +82,40 @@ struct ExportOptions : PassPipelineOptions<ExportOptions> {
       llvm::cl::desc("After explicit collectives, put meshes into shardings"),
       llvm::cl::init(true)};
 };
+
+struct LocalOptions : PassPipelineOptions<LocalOptions> {
+  Option<bool> perDimAllGather{
+      *this, "per-dim-all-gather",
+      llvm::cl::desc("Accepted for those who write it: gathers are per dim"),
+      llvm::cl::init(false)};
+  Option<bool> combineReduceScatter{
+      *this, "combine-multi-dimension-reduce-scatter",
+      llvm::cl::desc("Accepted for those who write it: reduce_scatters are per "
+                     "dim"),
+      llvm::cl::init(false)};
+  Option<bool> meshAxesGroups{
+      *this, "enable-rgv3",
+      llvm::cl::desc("Replica groups name mesh axes, not devices"),
+      llvm::cl::init(false)};
+  Option<int64_t> replicaCount{*this, "replica-count",
+                               llvm::cl::desc("Replicas that the engine runs"),
+                               llvm::cl::init(1)};
+  Option<int64_t> partitionCount{
+      *this, "partition-count",
+      llvm::cl::desc("Partitions of a replica; 1, of 1 replica: one for each "
+                     "device"),
+      llvm::cl::init(1)};
+};
+
+void addGlobalToLocal(OpPassManager &pm, const LocalOptions &options) {
+  addStage(pm, Stage::Partition, {});
+  EmitStablehloPassOptions emit;
+  emit.enableRGV3 = options.meshAxesGroups;
+  emit.replicaCount = options.replicaCount;
+  emit.partitionCount = options.partitionCount;
+  pm.addPass(createEmitStablehloPass(emit));
+  pm.addNestedPass<func::FuncOp>(createCSEPass());
+}
 
 void addImport(OpPassManager &pm) {
   pm.addPass(createEraseUnusedSymbolsPass());
@@ -159,6 +194,10 @@ void registerKnownPipelines() {
   PassPipelineRegistration<FunctionOptions>(
       "sdy-propagation-pipeline",
       "Import, propagation of shardings, and export", addPropagation);
+  PassPipelineRegistration<LocalOptions>(
+      "sdy-convert-global-to-local",
+      "From collectives on global types to the StableHLO of one device",
+      addGlobalToLocal);
   PassPipelineRegistration<ExportOptions>(
       "sdy-export-pipeline", "Settles shardings after propagation", addExport);
 }

@@ -12,6 +12,7 @@
 #include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/dialect/sdy/Ops.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
+#include "shardonnay/dialect/sdy/SingleDevice.h"
 #include "shardonnay/explain/SourceLocation.h"
 
 using namespace mlir;
@@ -65,23 +66,29 @@ private:
   json::Object output(unsigned i);
   json::Object entryOf(unsigned index, std::string name, Type type,
                        sdy::TensorShardingAttr sharding);
-  json::Array slices(const Layout &layout, ArrayRef<int64_t> shape);
-  json::Value partial(const Layout &layout);
+  json::Array slices(const Layout &layout, ArrayRef<int64_t> shape,
+                     sdy::TensorShardingAttr sharding);
+  json::Value partial(const Layout &layout, sdy::MeshAttr on);
   json::Value alias(unsigned argument);
   Layout layoutOf(RankedTensorType type, sdy::TensorShardingAttr);
+  /// The program's mesh, or the one of a sharding on another.
+  sdy::MeshAttr meshOf(sdy::TensorShardingAttr sharding);
 
   func::FuncOp entry;
   sdy::MeshAttr meshAttr;
   Mesh mesh;
 };
 
+sdy::MeshAttr ManifestBuilder::meshOf(sdy::TensorShardingAttr sharding) {
+  sdy::MeshAttr found = sharding ? sdy::getMesh(entry, sharding) : nullptr;
+  return found && !found.getAxes().empty() ? found : meshAttr;
+}
+
 Layout ManifestBuilder::layoutOf(RankedTensorType type,
                                  sdy::TensorShardingAttr sharding) {
-  // All shardings with axes are on one mesh: import refuses others.
-  if (!sharding || sharding.isReplicated() ||
-      sdy::getMesh(entry, sharding) != meshAttr)
+  if (!sharding || sharding.isReplicated())
     return Layout::replicated(type.getShape());
-  return Layout::get(toSharding(sharding, meshAttr), type.getShape());
+  return Layout::get(toSharding(sharding, meshOf(sharding)), type.getShape());
 }
 
 json::Object ManifestBuilder::input(unsigned i) {
@@ -119,28 +126,36 @@ json::Object ManifestBuilder::entryOf(unsigned index, std::string name,
   object["dtype"] = print(tensor ? tensor.getElementType() : type);
   object["global_shape"] = json::Array(shape);
   object["local_shape"] = json::Array(layout.localShape());
-  object["slices"] = slices(layout, shape);
-  object["partial"] = partial(layout);
+  sdy::MeshAttr on = meshOf(sharding);
+  if (on != meshAttr)
+    object["mesh"] = print(on);
+  object["slices"] = slices(layout, shape, sharding);
+  object["partial"] = partial(layout, on);
   return object;
 }
 
 json::Array ManifestBuilder::slices(const Layout &layout,
-                                    ArrayRef<int64_t> shape) {
+                                    ArrayRef<int64_t> shape,
+                                    sdy::TensorShardingAttr sharding) {
   SmallVector<json::Value> perDevice(mesh.numDevices(), nullptr);
-  for (int64_t position = 0; position < mesh.numDevices(); ++position) {
+  std::optional<int64_t> only = sdy::getSingleDevice(entry, sharding);
+  Mesh on = meshAttr ? toMesh(meshOf(sharding)) : mesh;
+  for (int64_t position = 0; position < on.numDevices(); ++position) {
     json::Array dims;
-    for (Interval interval : layout.sliceOf(mesh, position, shape))
-      dims.push_back(json::Array{interval.start, interval.limit});
-    perDevice[mesh.deviceAt(position)] = std::move(dims);
+    bool holdsIt = !only || on.deviceAt(position) == *only;
+    for (Interval interval : layout.sliceOf(on, position, shape))
+      dims.push_back(json::Array{interval.start,
+                                 holdsIt ? interval.limit : interval.start});
+    perDevice[on.deviceAt(position)] = std::move(dims);
   }
   return json::Array(perDevice);
 }
 
-json::Value ManifestBuilder::partial(const Layout &layout) {
+json::Value ManifestBuilder::partial(const Layout &layout, sdy::MeshAttr on) {
   if (layout.partial.empty())
     return nullptr;
   json::Array axes;
-  for (sdy::AxisRefAttr axis : fromAxisList(layout.partial, meshAttr))
+  for (sdy::AxisRefAttr axis : fromAxisList(layout.partial, on))
     axes.push_back(axis.toString());
   return json::Object{{"axes", std::move(axes)},
                       {"kind", toString(layout.kind)}};

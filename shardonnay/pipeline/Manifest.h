@@ -30,6 +30,7 @@ namespace shardonnay {
 ///    "sharding": "#sdy.sharding<...>" or null if there is none,
 ///    "slices": for each partition id a [start, limit) for each global dim,
 ///              start = limit if that device holds nothing,
+///    "mesh": only if the sharding is on another one, that mesh,
 ///    "partial": {"axes": [...], "kind"} or null,
 ///    "alias": the index of the output that may reuse the input's memory, or
 ///             null}

@@ -52,6 +52,8 @@ void addImport(OpPassManager &pm, const PipelineOptions &options) {
     pm.addPass(createImportFuncCallsPass(
         {/*addDataFlowEdgesOnNamedComputations=*/false}));
   }
+  // Here, so that all other stages see ops on the whole mesh only.
+  pm.addNestedPass<func::FuncOp>(createResolveSingleDeviceShardingPass());
   // Patterns only: folding would merge constants and drop their locations.
   pm.addPass(createCanonicalizerPass(
       GreedyRewriteConfig()
@@ -81,6 +83,7 @@ void addExport(OpPassManager &pm, const PipelineOptions &options) {
   pm.addPass(createRemoveSubAxesInInputOutputShardingsPass());
   pm.addNestedPass<func::FuncOp>(createTrimIdleAxesPass());
   pm.addPass(createCloseShardingsPass());
+  pm.addPass(createUnifyMeshesPass());
   auto [arguments, results] = options.boundary;
   if (arguments || results)
     pm.addNestedPass<func::FuncOp>(

@@ -194,13 +194,13 @@ for axes in ("x", "y", "xy"):
              [argument([6, 8], [batch, feature]), *[argument([8], [feature], seed=s) for s in (1, 2)]],
              ([6, 8], "f32", [batch, feature]),
              '$r, $m, $v = "stablehlo.batch_norm_training"($0, $1, $2) <{epsilon = 0.5 : f32, feature_index = 1 : i64}> : '
-             f"({features}, {vector}, {vector}) -> ({features}, {vector}, {vector})", None if batch else set(), 1e-4)
+             f"({features}, {vector}, {vector}) -> ({features}, {vector}, {vector})", {"all_reduce"} if batch else set(), 1e-4)
         case(f"batch norm grad on {batch or '-'} {feature or '-'}",
              [argument([6, 8], [batch, feature]), *[argument([8], [feature], seed=s) for s in (1, 2)], (spread, "f32", [feature]),
               argument([6, 8], [batch, feature], seed=4)], ([6, 8], "f32", [batch, feature]),
              '$r, $m, $v = "stablehlo.batch_norm_grad"($0, $1, $2, $3, $4) <{epsilon = 0.5 : f32, feature_index = 1 : i64}> : '
              f"({features}, {vector}, {vector}, {vector}, {features}) -> ({features}, {vector}, {vector})",
-             None if batch else set(), 1e-4)
+             {"all_reduce"} if batch else set(), 1e-4)
     case(f"reduce_precision on {axes}", [argument([10, 3], [axes, ""])], ([10, 3], "f32", [axes, ""]),
          f"$r = stablehlo.reduce_precision $0, format = e5m2 : {tensor([10, 3], 'f32')}", set())
 

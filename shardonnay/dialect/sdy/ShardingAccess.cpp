@@ -8,6 +8,7 @@
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/interfaces/DataFlowEdge.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -235,33 +236,34 @@ MeshAttr mlir::sdy::getMesh(Operation *from, TensorShardingAttr sharding) {
   return mesh ? mesh.getMesh() : nullptr;
 }
 
-/// The first sharding that names an axis among those of the function and of
-/// every value in it; null if there is none.
-static TensorShardingAttr findCut(func::FuncOp func) {
-  auto isCut = [](TensorShardingAttr sharding) {
-    return sharding && !sharding.isReplicated();
+/// How many shardings on each mesh name an axis; the first one first.
+static llvm::MapVector<StringAttr, int64_t> countMeshUses(ModuleOp module) {
+  llvm::MapVector<StringAttr, int64_t> uses;
+  auto count = [&](TensorShardingAttr sharding) {
+    if (sharding && !sharding.isReplicated() && sharding.getMeshSymbol())
+      ++uses[sharding.getMeshSymbol().getAttr()];
   };
-  for (unsigned i = 0; i < func.getNumResults(); ++i)
-    if (auto sharding = getFuncResultSharding(func, i); isCut(sharding))
-      return sharding;
-  TensorShardingAttr found;
-  auto visit = [&](ValueRange values) {
-    for (TensorShardingAttr sharding : getShardings(values))
-      if (!found && isCut(sharding))
-        found = sharding;
-    return found ? WalkResult::interrupt() : WalkResult::advance();
-  };
-  if (func.isExternal() || visit(func.getArguments()).wasInterrupted())
-    return found;
-  func.walk([&](Operation *op) { return visit(op->getResults()); });
-  return found;
+  for (auto func : module.getOps<func::FuncOp>()) {
+    for (unsigned i = 0; i < func.getNumResults(); ++i)
+      count(getFuncResultSharding(func, i));
+    if (func.isExternal())
+      continue;
+    llvm::for_each(getShardings(func.getArguments()), count);
+    func.walk([&](Operation *op) {
+      llvm::for_each(getShardings(op->getResults()), count);
+    });
+  }
+  return uses;
 }
 
 MeshOp mlir::sdy::getProgramMesh(ModuleOp module) {
-  for (auto func : module.getOps<func::FuncOp>())
-    if (TensorShardingAttr sharding = findCut(func))
-      if (FlatSymbolRefAttr name = sharding.getMeshSymbol())
-        return getMeshOp(module, name);
+  StringAttr most;
+  int64_t mostUses = 0;
+  for (auto [name, uses] : countMeshUses(module))
+    if (uses > mostUses)
+      std::tie(most, mostUses) = std::pair(name, uses);
+  if (most)
+    return getMeshOp(module, FlatSymbolRefAttr::get(most));
   for (auto mesh : module.getOps<MeshOp>())
     if (!mesh.getMesh().getAxes().empty())
       return mesh;

@@ -53,8 +53,8 @@ MeshOp getMeshOp(Operation *from, FlatSymbolRefAttr name);
 /// no mesh of that name.
 MeshAttr getMesh(Operation *from, TensorShardingAttr sharding);
 
-/// The mesh that the devices of a program form: the first one of which a
-/// sharding names an axis, else the first one with axes, else null.
+/// The mesh of most shardings of a program that name an axis (of equals, the
+/// first one), else the first one with axes, else null.
 MeshOp getProgramMesh(ModuleOp module);
 
 } // namespace mlir::sdy

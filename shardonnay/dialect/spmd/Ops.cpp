@@ -59,13 +59,17 @@ void SpmdDialect::initialize() {
       >();
 }
 
-template <typename OpT> static FailureOr<sdy::MeshAttr> findMesh(OpT op) {
-  sdy::MeshOp mesh = sdy::getMeshOp(op, op.getMeshAttr());
+static FailureOr<sdy::MeshAttr> findMesh(Operation *op,
+                                         FlatSymbolRefAttr name) {
+  sdy::MeshOp mesh = sdy::getMeshOp(op, name);
   if (!mesh)
-    return op.emitOpError("unknown mesh ")
-           << op.getMeshAttr()
-           << ", expected the name of an 'sdy.mesh' of the module";
+    return op->emitOpError("unknown mesh ")
+           << name << ", expected the name of an 'sdy.mesh' of the module";
   return mesh.getMesh();
+}
+
+template <typename OpT> static FailureOr<sdy::MeshAttr> findMesh(OpT op) {
+  return findMesh(op, op.getMeshAttr());
 }
 
 /// How many pieces the axes, of the mesh of `op`, make: checks both.
@@ -133,6 +137,31 @@ LogicalResult DeviceIndexOp::verify() {
   return success(succeeded(getGroupSize(*this)));
 }
 
+LogicalResult OnDeviceOp::verify() {
+  FailureOr<sdy::MeshAttr> mesh = findMesh(*this);
+  if (failed(mesh))
+    return failure();
+  int64_t device = getDevice(), devices = mesh->getNumDevices();
+  if (device < 0 || device >= devices)
+    return emitOpError("expected one of the ")
+           << devices << " devices of the mesh, got " << device;
+  auto check = [&](StringRef what, TypeRange found,
+                   TypeRange expected) -> LogicalResult {
+    if (found == expected)
+      return success();
+    return emitOpError("expected ")
+           << what << " of types (" << expected << "), got (" << found << ")";
+  };
+  Block &block = getBody().front();
+  if (failed(check("block arguments", block.getArgumentTypes(),
+                   getInputs().getTypes())) ||
+      failed(check("values for the other devices", getOtherwise().getTypes(),
+                   getResultTypes())))
+    return failure();
+  return check("returned values", block.getTerminator()->getOperandTypes(),
+               getResultTypes());
+}
+
 LogicalResult AllSliceOp::verify() { return verifyCut(*this); }
 
 LogicalResult ReduceScatterOp::verify() { return verifyCut(*this); }
@@ -166,13 +195,22 @@ static LogicalResult verifyPiece(CollectivePermuteOp op, sdy::MeshAttr mesh,
 }
 
 LogicalResult CollectivePermuteOp::verify() {
-  FailureOr<sdy::MeshAttr> mesh = findMesh(*this);
-  if (failed(mesh) || failed(verifyPiece(*this, *mesh, getSource())) ||
+  FailureOr<sdy::MeshAttr> mesh = findMesh(*this, getMeshAttr());
+  FlatSymbolRefAttr sourceName = getSourceMeshAttr();
+  FailureOr<sdy::MeshAttr> sourceMesh =
+      sourceName ? findMesh(*this, sourceName) : mesh;
+  if (failed(mesh) || failed(sourceMesh))
+    return failure();
+  int64_t devices = mesh->getNumDevices();
+  if (sourceMesh->getNumDevices() != devices)
+    return emitOpError("expected a source mesh of ")
+           << devices << " devices, got " << sourceMesh->getNumDevices();
+  if (failed(verifyPiece(*this, *sourceMesh, getSource())) ||
       failed(verifyPiece(*this, *mesh, getTarget())))
     return failure();
   for (auto [dim, from, to] :
        llvm::enumerate(getSource().getValue(), getTarget().getValue())) {
-    int64_t before = sdy::toAxisList(from.getValue(), *mesh).numShards();
+    int64_t before = sdy::toAxisList(from.getValue(), *sourceMesh).numShards();
     int64_t after = sdy::toAxisList(to.getValue(), *mesh).numShards();
     if (before != after)
       return emitOpError("expected dim ")

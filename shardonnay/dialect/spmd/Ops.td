@@ -11,6 +11,7 @@
 include "mlir/IR/BuiltinAttributes.td"
 include "mlir/IR/OpBase.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "shardonnay/dialect/sdy/Attributes.td"
 
@@ -109,18 +110,22 @@ def Spmd_CollectivePermuteOp
     A device holds the piece of a tensor that its indices along `source` name,
     axes per dim, and gets the one that its indices along `target` name: itself
     where it has it, else from a device that does and sends to no other.
+    `source_mesh`: the axes of `source` are on another mesh of the same devices.
 
     ```mlir
     %1 = spmd.collective_permute %0 [{"x"}, {"y"} ] -> [{"y"}, {"x"} ] @mesh
         : tensor<4x4xf32>
+    %2 = spmd.collective_permute %1 [{"y"}, {"x"} ] of @reversed
+        -> [{"y"}, {"x"} ] @mesh : tensor<4x4xf32>
     ```
   }];
   let arguments = (ins AnyStaticShapeTensor:$tensor,
       Sdy_ListOfAxisRefLists:$source, Sdy_ListOfAxisRefLists:$target,
-      FlatSymbolRefAttr:$mesh);
+      FlatSymbolRefAttr:$mesh, OptionalAttr<FlatSymbolRefAttr>:$source_mesh);
   let results = (outs AnyStaticShapeTensor:$result);
   let assemblyFormat = [{
-    $tensor $source `->` $target $mesh attr-dict `:` type($result)
+    $tensor $source (`of` $source_mesh^)? `->` $target $mesh attr-dict
+    `:` type($result)
   }];
 }
 
@@ -239,6 +244,47 @@ def Spmd_FetchWindowOp : Spmd_Op<"fetch_window"> {
     /// The axes that count the windows.
     ::llvm::ArrayRef<::mlir::sdy::AxisRefAttr> countingAxes();
   }];
+}
+
+def Spmd_OnDeviceOp : Op<Spmd_Dialect, "on_device", [
+    AttrSizedOperandSegments, IsolatedFromAbove, RecursiveMemoryEffects,
+    SingleBlockImplicitTerminator<"ReturnOp">]> {
+  let summary = "what one device computes";
+  let description = [{
+    Device `device` of the mesh runs the body on its `inputs`, with its effects,
+    and has what it returns; the others run nothing and have `otherwise`.
+    Nothing is communicated, inside neither.
+
+    ```mlir
+    %1 = spmd.on_device 3 @mesh(%x) else(%zero) {
+    ^bb0(%a: tensor<4xf32>):
+      %2 = stablehlo.sine %a : tensor<4xf32>
+      spmd.return %2 : tensor<4xf32>
+    } : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    ```
+  }];
+  let arguments = (ins I64Attr:$device, FlatSymbolRefAttr:$mesh,
+      Variadic<AnyType>:$inputs, Variadic<AnyType>:$otherwise);
+  let results = (outs Variadic<AnyType>);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    $device $mesh `(` $inputs `)` `else` `(` $otherwise `)` $body attr-dict
+    `:` functional-type(operands, results)
+  }];
+  let hasVerifier = 1;
+}
+
+def Spmd_ReturnOp : Op<Spmd_Dialect, "return", [
+    Pure, Terminator, ReturnLike, HasParent<"OnDeviceOp">]> {
+  let summary = "what the device that runs a body has of it";
+  let description = [{
+    ```mlir
+    spmd.return %0 : tensor<4xf32>
+    ```
+  }];
+  let arguments = (ins Variadic<AnyType>:$values);
+  let builders = [OpBuilder<(ins), [{ build($_builder, $_state, {}); }]>];
+  let assemblyFormat = "($values^ `:` type($values))? attr-dict";
 }
 
 #endif // SHARDONNAY_DIALECT_SPMD_OPS_TD

@@ -5,9 +5,26 @@
 //
 //===----------------------------------------------------------------------===//
 
+//
+// Training and gradient need sums of a feature over the whole batch. Where the
+// batch is cut, each device sums its part, the devices sum those, and the rest
+// is element-wise:
+//
+//   training: mean = sum(x) / n, variance = sum((x - mean)^2) / n,
+//     y = scale (x - mean) / sqrt(variance + epsilon) + offset
+//   gradient: with c = x - mean, S = sum(g), T = sum(g c), v = variance +
+//     epsilon: scale / sqrt(v) (g - (S + T c / v) / n), T / sqrt(v), and S
+//
+// What stands behind the end of a part is 0 in each sum. Floats narrower than
+// 32 bits are computed in f32.
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/IR/TypeUtilities.h"
 #include "shardonnay/dialect/stablehlo/Stablehlo.h"
 #include "shardonnay/models/StableHLO/Attach.h"
 #include "shardonnay/models/StableHLO/Families.h"
+#include "shardonnay/models/StableHLO/LocalMath.h"
 
 using namespace mlir;
 using namespace mlir::stablehlo;
@@ -50,11 +67,190 @@ static std::optional<FactorRule> gradRule(BatchNormGradOp op) {
   return normRule(op, FactorKind::NeedReplication);
 }
 
+namespace {
+
+/// The arithmetic of an op whose batch is cut, on floats of one type.
+class CutNorm {
+public:
+  CutNorm(Operation *op, int64_t feature, FloatAttr epsilon, OpBuilder &builder,
+          LocalContext &context)
+      : op(op), feature(feature), epsilon(epsilon), builder(builder),
+        context(context), loc(op->getLoc()), math(builder, loc) {
+    shape = shapeOf(op->getOperand(0));
+    Type type = getElementTypeOrSelf(op->getOperand(0).getType());
+    element = type.getIntOrFloatBitWidth() < 32 ? builder.getF32Type() : type;
+    for (int64_t dim = 0, rank = shape.size(); dim < rank; ++dim)
+      if (dim != feature) {
+        batchDims.push_back(dim);
+        axes.append(axesOfBatch(dim));
+        count *= shape[dim];
+      }
+  }
+
+  bool cutsBatch() const { return !axes.empty(); }
+  FailureOr<SmallVector<Value>> train(ValueRange operands);
+  FailureOr<SmallVector<Value>> differentiate(ValueRange operands);
+
+private:
+  AxisList axesOfBatch(int64_t dim) {
+    return axesOfDim(context, context.rule().operands[0], dim);
+  }
+  RankedTensorType typeOf(Value value) {
+    return cast<RankedTensorType>(value.getType());
+  }
+  Value wide(Value value) { return math.convert(value, element); }
+  Value multiply(Value lhs, Value rhs) {
+    return MulOp::create(builder, loc, lhs, rhs);
+  }
+  Value divide(Value lhs, Value rhs) {
+    return DivOp::create(builder, loc, lhs, rhs);
+  }
+  Value filled(RankedTensorType type, double value) {
+    return ConstantOp::create(
+        builder, loc,
+        DenseElementsAttr::get(
+            type, builder.getFloatAttr(element, value).getValue()));
+  }
+  /// The whole with 0 behind its end.
+  Value fillEnd(Value value);
+  /// Of each feature, over the whole batch.
+  Value sum(Value value);
+  Value mean(Value value) {
+    Value total = sum(value);
+    return divide(total, filled(typeOf(total), static_cast<double>(count)));
+  }
+  /// variance + epsilon.
+  Value stable(Value variance) {
+    return math.add(variance,
+                    filled(typeOf(variance), epsilon.getValueAsDouble()));
+  }
+  Value forEach(Value perFeature, Value like) {
+    return math.broadcast(perFeature, typeOf(like), {feature});
+  }
+  SmallVector<Value> narrow(ArrayRef<Value> values);
+
+  Operation *op;
+  int64_t feature;
+  FloatAttr epsilon;
+  OpBuilder &builder;
+  LocalContext &context;
+  Location loc;
+  LocalMath math;
+  ArrayRef<int64_t> shape;
+  Type element;
+  SmallVector<int64_t> batchDims;
+  AxisList axes;
+  int64_t count = 1;
+};
+
+Value CutNorm::fillEnd(Value value) {
+  Value zero = filled(RankedTensorType::get({}, element), 0);
+  for (int64_t dim : batchDims) {
+    AxisList cut = axesOfBatch(dim);
+    int64_t size = typeOf(value).getDimSize(dim);
+    if (shape[dim] % cut.numShards() != 0)
+      value = context.fetchWindow(builder, loc, value, dim, shape[dim], cut,
+                                  /*start=*/0, /*step=*/size, size, zero);
+  }
+  return value;
+}
+
+Value CutNorm::sum(Value value) {
+  auto scalar = RankedTensorType::get({}, element);
+  auto vector =
+      RankedTensorType::get({typeOf(value).getDimSize(feature)}, element);
+  auto reduce = ReduceOp::create(builder, loc, TypeRange(vector), value,
+                                 math.sumIdentity(scalar), batchDims);
+  OpBuilder inside(builder.getContext());
+  Block *body =
+      inside.createBlock(&reduce.getBody(), {}, {scalar, scalar}, {loc, loc});
+  Value added =
+      AddOp::create(inside, loc, body->getArgument(0), body->getArgument(1));
+  ReturnOp::create(inside, loc, added);
+  return context.allReduce(builder, loc, reduce->getResult(0), axes);
+}
+
+SmallVector<Value> CutNorm::narrow(ArrayRef<Value> values) {
+  SmallVector<Value> results;
+  for (auto [value, type] : llvm::zip_equal(values, context.resultTypes()))
+    results.push_back(math.convert(value, getElementTypeOrSelf(type)));
+  return results;
+}
+
+FailureOr<SmallVector<Value>> CutNorm::train(ValueRange operands) {
+  Value x = fillEnd(wide(operands[0]));
+  Value scale = wide(operands[1]), offset = wide(operands[2]);
+  Value average = mean(x);
+  Value centered = fillEnd(math.subtract(x, forEach(average, x)));
+  Value variance = mean(multiply(centered, centered));
+  Value deviation = SqrtOp::create(builder, loc, stable(variance));
+  Value factor = forEach(divide(scale, deviation), x);
+  Value y = math.add(multiply(centered, factor), forEach(offset, x));
+  return narrow({y, average, variance});
+}
+
+FailureOr<SmallVector<Value>> CutNorm::differentiate(ValueRange operands) {
+  Value x = fillEnd(wide(operands[0])), gradient = fillEnd(wide(operands[4]));
+  Value scale = wide(operands[1]), variance = stable(wide(operands[3]));
+  Value centered = math.subtract(x, forEach(wide(operands[2]), x));
+  Value sumOfGradients = sum(gradient);
+  Value sumOfProducts = sum(multiply(gradient, centered));
+  Value deviation = SqrtOp::create(builder, loc, variance);
+  Value slope = multiply(centered, forEach(divide(sumOfProducts, variance), x));
+  Value shared = divide(math.add(forEach(sumOfGradients, x), slope),
+                        filled(typeOf(x), static_cast<double>(count)));
+  Value ofX = multiply(math.subtract(gradient, shared),
+                       forEach(divide(scale, deviation), x));
+  return narrow({ofX, divide(sumOfProducts, deviation), sumOfGradients});
+}
+
+FailureOr<SmallVector<Value>> trainLocally(Operation *op, OpBuilder &builder,
+                                           ValueRange operands,
+                                           LocalContext &context) {
+  auto train = cast<BatchNormTrainingOp>(op);
+  CutNorm norm(op, train.getFeatureIndex(), train.getEpsilonAttr(), builder,
+               context);
+  if (!norm.cutsBatch())
+    return cloneLocally(op, builder, operands, context);
+  return norm.train(operands);
+}
+
+FailureOr<SmallVector<Value>> differentiateLocally(Operation *op,
+                                                   OpBuilder &builder,
+                                                   ValueRange operands,
+                                                   LocalContext &context) {
+  auto grad = cast<BatchNormGradOp>(op);
+  CutNorm norm(op, grad.getFeatureIndex(), grad.getEpsilonAttr(), builder,
+               context);
+  if (!norm.cutsBatch())
+    return cloneLocally(op, builder, operands, context);
+  return norm.differentiate(operands);
+}
+
+/// What propagation may not cut can still be summed over the devices.
+template <typename OpT, auto kLocal>
+struct NormModel
+    : LocalComputeOpInterface::ExternalModel<NormModel<OpT, kLocal>, OpT> {
+  bool mayCut(Operation *op, const FactorRule &, int32_t) const {
+    return isa<FloatType>(getElementTypeOrSelf(op->getOperand(0).getType()));
+  }
+  FailureOr<SmallVector<Value>> computeLocally(Operation *op,
+                                               OpBuilder &builder,
+                                               ValueRange operands,
+                                               LocalContext &context) const {
+    return kLocal(op, builder, operands, context);
+  }
+};
+
+} // namespace
+
 void shardonnay::attachNormModels(MLIRContext &context) {
   attachRule<BatchNormInferenceOp, inferenceRule>(context);
   attachRule<BatchNormTrainingOp, trainingRule>(context);
   attachRule<BatchNormGradOp, gradRule>(context);
   attachClone<BatchNormInferenceOp>(context);
-  attachClone<BatchNormTrainingOp>(context);
-  attachClone<BatchNormGradOp>(context);
+  BatchNormTrainingOp::attachInterface<
+      NormModel<BatchNormTrainingOp, trainLocally>>(context);
+  BatchNormGradOp::attachInterface<
+      NormModel<BatchNormGradOp, differentiateLocally>>(context);
 }

@@ -26,8 +26,12 @@ def ReshardToCollectivesPass
     all-to-alls, gathers and reductions; a reshard that changes nothing goes,
     unless `keep-redundant-reshards`. Types stay global.
 
-    Precondition: after the reshard stage. Postcondition: no `sdy.reshard`; its
-    result is the last collective's, with the sharding it had.
+    Between meshes that differ in the order of the devices the last of the chain
+    is a collective_permute; between others the value becomes whole.
+
+    Precondition: after the reshard stage. Postcondition: no `sdy.reshard`, its
+    result is the last collective's, with the sharding it had; but one that takes
+    its piece of what is whole on another mesh, or computed on one device.
 
     ```mlir
     %1 = sdy.reshard %0 <@mesh, [{}, {"x"} ]>

@@ -6,16 +6,21 @@
 //===----------------------------------------------------------------------===//
 //
 // For every reshard:
-//   1. `findMesh`: the mesh that source and target are both on.
-//   2. `readProblem`: the layouts before and after, on sizes that both divide.
-//   3. ReshardPlanner: the steps between them.
-//   4. `buildPlan`: each step as a collective, the last one with the reshard's
-//      sharding.
+//   1. `chain`, between layouts on one mesh:
+//      a. `readProblem`: the layouts before and after, on sizes that both
+//         divide.
+//      b. ReshardPlanner: the steps between them.
+//      c. `buildPlan`: each step as a collective, the last one with the
+//         reshard's sharding.
+//   2. `crossMeshes`: on the source's mesh into the target's axes and then a
+//      permute, where only the order of the devices differs; else through the
+//      whole value, of which a reshard that stays takes a piece.
 //
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
+#include "shardonnay/dialect/sdy/SingleDevice.h"
 #include "shardonnay/explain/DeviceModelOption.h"
 #include "shardonnay/transforms/collectives/CollectivePlanner.h"
 #include "shardonnay/transforms/collectives/Passes.h"
@@ -40,8 +45,16 @@ public:
   LogicalResult run();
 
 private:
-  LogicalResult findMesh();
-  FailureOr<ReshardProblem> readProblem();
+  /// Null if the sharding cuts nothing.
+  sdy::MeshAttr meshOf(sdy::TensorShardingAttr sharding) {
+    return sharding && !sharding.isReplicated() ? sdy::getMesh(op, sharding)
+                                                : nullptr;
+  }
+  /// `value` goes from `from` to `to`, both on one mesh or whole.
+  LogicalResult chain(sdy::TensorShardingAttr from, sdy::TensorShardingAttr to);
+  LogicalResult crossMeshes();
+  FailureOr<ReshardProblem> readProblem(sdy::TensorShardingAttr from,
+                                        sdy::TensorShardingAttr to);
   /// The layout of the tensor under `sharding`.
   FailureOr<Layout> readLayout(sdy::TensorShardingAttr sharding);
 
@@ -53,53 +66,87 @@ private:
   /// Null if the input is replicated.
   sdy::TensorShardingAttr source;
   sdy::TensorShardingAttr target;
-  /// Null if neither side names an axis.
+  Value value;
+  /// Of the present chain; null if neither side names an axis.
   sdy::MeshAttr mesh;
   Attribute meshOrRef;
 };
 
 LogicalResult ReshardLowering::run() {
-  if (failed(findMesh()))
-    return failure();
-  Value value = op.getInput();
-  if (!mesh && keepRedundant)
+  value = op.getInput();
+  sdy::MeshAttr from = meshOf(source), to = meshOf(target);
+  // What is computed on one device is whole on all, but keeps its sharding.
+  if (sdy::getSingleDevice(op, source))
     return success();
-  if (mesh) {
-    FailureOr<ReshardProblem> problem = readProblem();
-    if (failed(problem))
+  if (from && to && from != to) {
+    if (failed(crossMeshes()))
       return failure();
-    std::string error;
-    const ReshardPlan *plan = planner.plan(*problem, error);
-    if (!plan)
-      return op->emitOpError() << "has no chain of collectives from " << source
-                               << " to " << target << ": " << error;
-    if (plan->steps.empty() && keepRedundant)
-      return success();
-    value = buildPlan(builder, op.getLoc(), value, *plan, {mesh, meshOrRef},
-                      op->getAttr(sdy::kCauseAttr));
+  } else if (failed(chain(source, target))) {
+    return failure();
   }
+  if (value == op.getResult() || (keepRedundant && value == op.getInput()))
+    return success();
   op.replaceAllUsesWith(value);
   op.erase();
   return success();
 }
 
-LogicalResult ReshardLowering::findMesh() {
-  for (sdy::TensorShardingAttr sharding : {source, target}) {
-    sdy::MeshAttr used = sharding ? sdy::getMesh(op, sharding) : nullptr;
-    if (!used || used.isEmpty())
-      continue;
-    if (used.isMaximal() || (mesh && used != mesh))
-      return op->emitOpError() << "is from " << source << " to " << target
-                               << ", expected both on all devices of one mesh";
-    mesh = used;
-    meshOrRef = sharding.getMeshOrRef();
-  }
+LogicalResult ReshardLowering::chain(sdy::TensorShardingAttr from,
+                                     sdy::TensorShardingAttr to) {
+  mesh = nullptr;
+  for (sdy::TensorShardingAttr sharding : {from, to})
+    if (sdy::MeshAttr used = meshOf(sharding)) {
+      mesh = used;
+      meshOrRef = sharding.getMeshOrRef();
+    }
+  if (!mesh)
+    return success();
+  FailureOr<ReshardProblem> problem = readProblem(from, to);
+  if (failed(problem))
+    return failure();
+  std::string error;
+  const ReshardPlan *plan = planner.plan(*problem, error);
+  if (!plan)
+    return op->emitOpError() << "has no chain of collectives from " << from
+                             << " to " << to << ": " << error;
+  if (!plan->steps.empty())
+    value = buildPlan(builder, op.getLoc(), value, *plan, {mesh, meshOrRef},
+                      op->getAttr(sdy::kCauseAttr));
   return success();
 }
 
-FailureOr<ReshardProblem> ReshardLowering::readProblem() {
-  FailureOr<Layout> from = readLayout(source);
-  FailureOr<Layout> to = readLayout(target);
+LogicalResult ReshardLowering::crossMeshes() {
+  sdy::MeshAttr from = meshOf(source), to = meshOf(target);
+  TensorSharding wanted = sdy::toSharding(target, to);
+  if (from.hasSameAxes(to)) {
+    // In the meantime position by position as in the target.
+    if (failed(chain(source,
+                     sdy::fromSharding(wanted, source.getMeshOrRef(), from))))
+      return failure();
+    value = sdy::CollectivePermuteOp::create(builder, op.getLoc(), op.getType(),
+                                             value, target);
+    if (Attribute cause = op->getAttr(sdy::kCauseAttr))
+      value.getDefiningOp()->setAttr(sdy::kCauseAttr, cause);
+    return success();
+  }
+  if (!wanted.unreduced.empty())
+    return op->emitOpError()
+           << "is from " << source << " to " << target
+           << ", expected a partial value to stay on meshes of the same axes";
+  if (failed(chain(source, sdy::TensorShardingAttr::getFullyClosed(
+                               op.getContext(), op.getType().getRank(),
+                               source.getMeshOrRef()))))
+    return failure();
+  op.getInputMutable().assign(value);
+  value = op.getResult();
+  return success();
+}
+
+FailureOr<ReshardProblem>
+ReshardLowering::readProblem(sdy::TensorShardingAttr before,
+                             sdy::TensorShardingAttr after) {
+  FailureOr<Layout> from = readLayout(before);
+  FailureOr<Layout> to = readLayout(after);
   if (failed(from) || failed(to))
     return failure();
   alignPadding(*from, *to);

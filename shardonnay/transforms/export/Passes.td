@@ -181,6 +181,33 @@ def CloseShardingsPass : ModulePass<"sdy-close-shardings"> {
   }];
 }
 
+def UnifyMeshesPass : ModulePass<"sdy-unify-meshes"> {
+  let summary = "Writes all shardings on one mesh";
+  let description = [{
+    Several meshes over the same devices become the one of most shardings; axes
+    of the others become sub-axes of its own where they nest in them, in
+    whatever order the axes stand. Where only the order of the devices differs
+    otherwise (`device_ids`), it is kept where it can be seen, at the boundary:
+    an argument or result on the same axes in that order, and a reshard inside,
+    which is a permute. Where axes do not nest (2 x 3 and 3 x 2), the value is
+    replicated inside, with a warning: the reshard at the boundary is a gather.
+
+    Before: closed shardings, meshes of equally many devices. After: only
+    arguments and results are on another mesh than the program's, and those go
+    through a reshard.
+
+    ```mlir
+    sdy.mesh @a = <["x"=2, "y"=4]>
+    sdy.mesh @b = <["z"=4, "w"=2]>
+    %0 = stablehlo.tanh %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@b, [{"z"} ]>]>} : tensor<8xf32>
+    ```
+    becomes, in a program that is mostly on @a,
+    ```mlir
+    %0 = stablehlo.tanh %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@a, [{"x", "y":(1)2} ]>]>} : tensor<8xf32>
+    ```
+  }];
+}
+
 def WholeBoundaryPass : FuncPass<"sdy-whole-boundary"> {
   let summary = "Arguments come whole and are sliced; results are gathered";
   let description = [{

@@ -17,6 +17,7 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
+#include "shardonnay/dialect/spmd/Ops.h"
 #include "shardonnay/interfaces/DataFlowEdge.h"
 #include "shardonnay/interfaces/LocalCompute.h"
 #include "shardonnay/interfaces/ShardingRule.h"
@@ -41,7 +42,8 @@ constexpr int64_t kMaxElements = int64_t{1} << 40;
 /// computed whole, with a warning.)
 bool isForeign(Operation *op) {
   return op->isRegistered() && !op->hasTrait<OpTrait::IsTerminator>() &&
-         !isa<BuiltinDialect, func::FuncDialect, SdyDialect>(op->getDialect());
+         !isa<BuiltinDialect, func::FuncDialect, SdyDialect, spmd::SpmdDialect>(
+             op->getDialect());
 }
 
 bool hasModel(Operation *op) {
@@ -53,7 +55,7 @@ bool hasModel(Operation *op) {
 bool hasRefusedRegions(Operation *op) {
   return op->getNumRegions() > 0 &&
          !isa<ModuleOp, func::FuncOp, ShardingRuleOpInterface,
-              ShardableDataFlowOpInterface>(op) &&
+              ShardableDataFlowOpInterface, spmd::OnDeviceOp>(op) &&
          !op->getParentOfType<ManualComputationOp>();
 }
 
@@ -67,7 +69,8 @@ public:
       checkKind(op);
       checkTypes(op);
       checkMeshes(op);
-      return isa<ShardingRuleOpInterface>(op) || hasRefusedRegions(op)
+      return isa<ShardingRuleOpInterface, spmd::OnDeviceOp>(op) ||
+                     hasRefusedRegions(op)
                  ? WalkResult::skip()
                  : WalkResult::advance();
     });
@@ -140,8 +143,9 @@ void SupportChecker::checkKind(Operation *op) {
         !(compute && compute.hasEffectOnce()) &&
         !op->getParentOfType<ManualComputationOp>())
       error(op, "'") << op->getName()
-                     << "' has an effect, which every device would have: move "
-                        "it out of the program, or into a manual computation";
+                     << "' has an effect, which every device would have: give "
+                        "it a sharding on one device, or move it into a manual "
+                        "computation";
   } else if (op->getParentOfType<ManualComputationOp>() &&
              !isa<ShardableDataFlowOpInterface>(op)) {
     // Each device runs it on what it has.
@@ -204,24 +208,20 @@ void SupportChecker::checkTypes(Operation *op) {
 }
 
 void SupportChecker::checkMesh(Operation *op, MeshAttr used) {
-  if (used.isMaximal()) {
-    error(op, "sharding on one device, ")
-        << used << ", cannot be partitioned yet";
+  if (used.isEmpty() || used.isMaximal() || used == mesh)
+    return;
+  if (!mesh) {
+    mesh = used;
+    meshUser = op;
     return;
   }
-  if (used.isEmpty() || used == mesh)
+  int64_t devices = mesh.getNumDevices();
+  if (used.getNumDevices() == devices)
     return;
-  if (mesh) {
-    InFlightDiagnostic diag = error(op, "expected all shardings on one mesh, ")
-                              << mesh << ", got " << used;
-    diag.attachNote(meshUser->getLoc()) << "the first one in use";
-    return;
-  }
-  mesh = used;
-  meshUser = op;
-  if (!used.getDeviceIds().empty())
-    error(op, "expected a mesh whose devices stand in their own order, got ")
-        << used << ": give the order to the device assignment";
+  InFlightDiagnostic diag = error(op, "expected all meshes of ")
+                            << devices << " devices, as " << mesh
+                            << " has, got " << used;
+  diag.attachNote(meshUser->getLoc()) << "the first mesh in use";
 }
 
 void SupportChecker::checkMeshes(Operation *op) {

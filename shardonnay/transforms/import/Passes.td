@@ -103,9 +103,8 @@ def CheckSupportedPass : ImportPass<"sdy-check-supported"> {
   let description = [{
     An error at each place: operations with regions, unless they pass values on,
     or have a sharding rule and regions that use no tensor from outside; dynamic
-    shapes;
-    shardings on one device, on several meshes, or on a mesh whose devices do
-    not stand in their own order; calls that were not inlined; functions of
+    shapes; meshes of different numbers of devices; calls that were not inlined;
+    functions of
     several blocks; not one public function; operations that no model
     describes, but in manual computations, where each device runs them on what
     it has; more than one replica; tensors

@@ -87,7 +87,7 @@ public:
                                         current, placer.meshName(), axes, kind);
   }
   /// Pieces of the present axes become those of `target`, axes per dim.
-  void permute(ArrayRef<AxisList> target) {
+  void permute(ArrayRef<AxisList> target, FlatSymbolRefAttr sourceMesh) {
     auto write = [&](ArrayRef<AxisList> axesPerDim) {
       auto lists = llvm::map_to_vector(axesPerDim, [&](const AxisList &axes) {
         return sdy::AxisRefListAttr::get(builder.getContext(),
@@ -97,7 +97,8 @@ public:
     };
     current = spmd::CollectivePermuteOp::create(
         builder, loc, current.getType(), current, write(dims), write(target),
-        placer.meshName());
+        FlatSymbolRefAttr::get(builder.getContext(), placer.meshName()),
+        sourceMesh);
     dims.assign(target.begin(), target.end());
   }
   /// Axes that cut dim `source` come to cut dim `target`.
@@ -179,6 +180,7 @@ void forEachDim(sdy::ListOfAxisRefListsAttr axesPerDim, Body body) {
 FailureOr<Value> buildLocalCollective(Operation *op, Value operand,
                                       const Layout &layout,
                                       const Placer &placer,
+                                      FlatSymbolRefAttr sourceMesh,
                                       OpBuilder &builder) {
   auto globalType = cast<RankedTensorType>(op->getOperand(0).getType());
   LocalChain chain(operand, globalType, layout, placer, builder, op->getLoc());
@@ -212,7 +214,7 @@ FailureOr<Value> buildLocalCollective(Operation *op, Value operand,
                   toSharding(sharding, placer.mesh()).dims,
                   [](const DimSharding &dim) { return dim.axes; });
             };
-            chain.permute(dims(permute.getOutSharding()));
+            chain.permute(dims(permute.getOutSharding()), sourceMesh);
             return success();
           })
           .Case([&](sdy::AllToAllOp allToAll) {

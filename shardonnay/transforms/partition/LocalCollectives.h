@@ -30,13 +30,14 @@ mlir::Value buildWindow(mlir::OpBuilder &builder, mlir::Location loc,
 
 /// Builds the `spmd` ops that do on `operand` (a local value, of `layout`) what
 /// the `sdy` collective `op` does on global types, one per dim that it touches,
-/// and windows around it where pieces do not divide. Emits an error at `op` if
-/// it has no such form.
-mlir::FailureOr<mlir::Value> buildLocalCollective(mlir::Operation *op,
-                                                  mlir::Value operand,
-                                                  const Layout &layout,
-                                                  const Placer &placer,
-                                                  mlir::OpBuilder &builder);
+/// and windows around it where pieces do not divide. `placer` is of the mesh of
+/// its result; a permute's operand may be on `sourceMesh` (else null). Emits an
+/// error at `op` if it has no such form.
+mlir::FailureOr<mlir::Value>
+buildLocalCollective(mlir::Operation *op, mlir::Value operand,
+                     const Layout &layout, const Placer &placer,
+                     mlir::FlatSymbolRefAttr sourceMesh,
+                     mlir::OpBuilder &builder);
 
 /// This device's piece of `whole`, which every device holds.
 mlir::Value buildPiece(mlir::Value whole, const Layout &layout,

@@ -10,7 +10,7 @@
 //
 // 1. placeSignature: the placements of arguments and results.
 // 2. localizeBlock: op by op into a new block:
-//      an sdy collective      -> spmd ops
+//      an sdy collective      -> spmd ops (a reshard of what is whole: a piece)
 //      sdy.constant           -> a smaller constant, or a piece of the whole
 //      a data-flow op         -> a clone on local types, its regions likewise
 //      a computation's body   -> its ops, in its place
@@ -29,6 +29,7 @@
 #include "shardonnay/dialect/sdy/RuleAccess.h"
 #include "shardonnay/dialect/sdy/RuleTable.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
+#include "shardonnay/dialect/sdy/SingleDevice.h"
 #include "shardonnay/dialect/spmd/Ops.h"
 #include "shardonnay/interfaces/DataFlowEdge.h"
 #include "shardonnay/interfaces/LocalCompute.h"
@@ -120,6 +121,8 @@ private:
   /// The copies of regions that use `captures` use the local values.
   void exchangeCaptures(ArrayRef<Value> captures);
   Locals localizeCollective(Operation *op);
+  std::optional<Placer> otherPlacerOf(Operation *op);
+  FlatSymbolRefAttr sourceMeshOf(Operation *op);
   Locals localizeConstant(sdy::ConstantOp op);
   Locals localizeDataFlow(ShardableDataFlowOpInterface op);
   LogicalResult localizeRegion(Region &from, Region &to);
@@ -239,6 +242,9 @@ FunctionPartitioner::Locals FunctionPartitioner::localize(Operation *op) {
   FailureOr<SetVector<Value>> captures = getCaptures(op);
   if (failed(captures))
     return failure();
+  if (std::optional<int64_t> device = sdy::getSingleDevice(op))
+    return op->emitError("is on device ")
+           << *device << " alone; run sdy-resolve-single-device-sharding first";
   Locals values = localizeComputation(op);
   exchangeCaptures(captures->getArrayRef());
   return values;
@@ -262,6 +268,31 @@ void FunctionPartitioner::exchangeCaptures(ArrayRef<Value> captures) {
     });
 }
 
+/// Of the mesh that the axes of a collective are on, if that is another one
+/// than the program's: at the boundary.
+std::optional<Placer> FunctionPartitioner::otherPlacerOf(Operation *op) {
+  for (Value value : {Value(op->getResult(0)), op->getOperand(0)}) {
+    sdy::TensorShardingAttr sharding = sdy::getSharding(value);
+    FlatSymbolRefAttr name = sharding ? sharding.getMeshSymbol() : nullptr;
+    if (!name || sharding.isReplicated())
+      continue;
+    if (placer.mesh() && name.getValue() == placer.meshName())
+      return std::nullopt;
+    return Placer(sdy::getMeshOp(op, name));
+  }
+  return std::nullopt;
+}
+
+/// The operand's mesh if it is another one than the result's.
+FlatSymbolRefAttr FunctionPartitioner::sourceMeshOf(Operation *op) {
+  sdy::TensorShardingAttr source = sdy::getSharding(op->getOperand(0));
+  sdy::TensorShardingAttr target = sdy::getSharding(op->getResult(0));
+  if (!source || !target || source.isReplicated() || target.isReplicated() ||
+      source.getMeshSymbol() == target.getMeshSymbol())
+    return nullptr;
+  return source.getMeshSymbol();
+}
+
 FunctionPartitioner::Locals
 FunctionPartitioner::localizeCollective(Operation *op) {
   if (op->getNumOperands() != 1 || op->getNumResults() != 1)
@@ -272,8 +303,15 @@ FunctionPartitioner::localizeCollective(Operation *op) {
   if (failed(source) || failed(target))
     return failure();
   Value operand = locals.lookup(op->getOperand(0));
-  FailureOr<Value> value =
-      buildLocalCollective(op, operand, source->layout, placer, builder);
+  std::optional<Placer> other = otherPlacerOf(op);
+  const Placer &there = other ? *other : placer;
+  FailureOr<Value> value;
+  if (isa<sdy::ReshardOp>(op) && !source->mesh &&
+      target->layout.partial.empty())
+    value = buildPiece(operand, target->layout, there, builder, op->getLoc());
+  else
+    value = buildLocalCollective(op, operand, source->layout, there,
+                                 sourceMeshOf(op), builder);
   if (failed(value))
     return failure();
   if (Attribute cause = op->getAttr(sdy::kCauseAttr))
@@ -298,7 +336,7 @@ static bool isZeroSplat(DenseElementsAttr elements) {
 
 FunctionPartitioner::Locals
 FunctionPartitioner::localizeConstant(sdy::ConstantOp op) {
-  FailureOr<Placement> placement = placer.place(op.getResult());
+  FailureOr<Placement> placement = placer.placeInside(op.getResult());
   if (failed(placement))
     return failure();
   auto elements = dyn_cast<DenseElementsAttr>(op.getValue());
@@ -328,7 +366,7 @@ LogicalResult FunctionPartitioner::verifySources(Operation *op) {
                      op, operand.get().getLoc());
     if (failed(found) || failed(wanted))
       return failure();
-    if (found->layout != wanted->layout)
+    if (!found->sameAs(*wanted))
       return op->emitError()
              << "operand " << operand.getOperandNumber()
              << " is not sharded as the values that it flows to; expected a "
@@ -361,7 +399,7 @@ LogicalResult FunctionPartitioner::localizeRegion(Region &from, Region &to) {
   for (Block &block : from) {
     Block *local = builder.createBlock(&to, to.end());
     for (BlockArgument argument : block.getArguments()) {
-      FailureOr<Placement> placement = placer.place(argument);
+      FailureOr<Placement> placement = placer.placeInside(argument);
       if (failed(placement))
         return failure();
       locals[argument] =
@@ -500,7 +538,7 @@ FunctionPartitioner::localizeReturn(func::ReturnOp op) {
     FailureOr<Placement> placement = placer.place(operand);
     if (failed(placement))
       return failure();
-    if (placement->layout != results[i].layout)
+    if (!placement->sameAs(results[i]))
       return op.emitError()
              << "operand " << i << " is not sharded as result " << i
              << " of the function; expected a reshard before";
@@ -529,7 +567,7 @@ FunctionPartitioner::Locals FunctionPartitioner::localizeCall(func::CallOp op) {
 FailureOr<Placements> FunctionPartitioner::placeAll(ValueRange values) {
   Placements placements;
   for (Value value : values) {
-    FailureOr<Placement> placement = placer.place(value);
+    FailureOr<Placement> placement = placer.placeInside(value);
     if (failed(placement))
       return failure();
     placements.push_back(*placement);
@@ -598,7 +636,8 @@ struct PartitionToLocal : impl::PartitionToLocalPassBase<PartitionToLocal> {
     eraseUncalled();
     auto meshes = getOperation().getOps<sdy::MeshOp>();
     for (sdy::MeshOp mesh : llvm::make_early_inc_range(meshes))
-      if (mesh != programMesh)
+      if (mesh != programMesh &&
+          SymbolTable::symbolKnownUseEmpty(mesh, getOperation()))
         mesh.erase();
   }
 

@@ -19,7 +19,9 @@ def PartitionToLocalPass : Pass<"sdy-partition-to-local", "::mlir::ModuleOp"> {
 
     Before: the operands and results of every op agree on the axes of each of
     its factors, partial results are `unreduced`, every difference is an `sdy`
-    collective. This is checked; a program that breaks it is refused.
+    collective, or a reshard of what is replicated. This is checked; a program
+    that breaks it is refused. Only collectives, reshards, arguments and results
+    are on another mesh than the program's.
 
     After: all types are local. No sharding is left, and of the meshes only the
     one in use. Function
@@ -103,6 +105,60 @@ def BucketCollectivesPass
     Option<"deviceModel", "device-model", "std::string", "\"cpu\"",
            "What the devices can do: bytes, cpu, gpu-node, gpu-cluster, "
            "tpu-torus, or the path of a JSON file (cost/DeviceModel.h)">,
+  ];
+}
+
+def PadForDivisibilityPass
+    : Pass<"sdy-pad-for-divisibility", "::mlir::func::FuncOp"> {
+  let summary = "Does nothing: partition settles padding";
+  let description = [{
+    A name for those who chain passes by hand. Types stay global up to
+    `sdy-partition-to-local`, which gives a dim of size n that is cut p ways
+    pieces of ceil(n / p), and masks them where an op would read what stands
+    behind the end. So there is nothing to pad before.
+
+    ```mlir
+    %0 = stablehlo.negate %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"} ]>]>} : tensor<10xf32>
+    ```
+    stays as it is.
+  }];
+}
+
+def ResolveSingleDeviceShardingPass
+    : Pass<"sdy-resolve-single-device-sharding", "::mlir::func::FuncOp"> {
+  let summary = "What is on one device is computed there, and sent to all";
+  let description = [{
+    An op with a sharding on one device (a maximal mesh) becomes the body of an
+    `spmd.on_device`: with its effects it runs there and nowhere else; the other
+    devices have the neutral element, and an all_reduce gives its results to all.
+    A constraint to one device goes: who has the value everywhere has it there.
+    An argument on one device is sent to all; a result of the function keeps its
+    sharding, which says where the caller finds it. In `compile` this runs in the
+    import stage.
+
+    Before: any stage up to partition. After: no op is on one device.
+
+    ```mlir
+    %0 = stablehlo.sine %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@maximal_3, []>]>} : tensor<8xf32>
+    ```
+    becomes
+    ```mlir
+    %0 = sdy.constant dense<-0.0> : tensor<8xf32>
+    %1 = spmd.on_device 3 @mesh(%arg0) else(%0) {
+    ^bb0(%arg1: tensor<8xf32>):
+      %3 = stablehlo.sine %arg1 : tensor<8xf32>
+      spmd.return %3 : tensor<8xf32>
+    } : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+    %2 = spmd.all_reduce %1 @mesh {"x", "y"} : tensor<8xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::sdy::SdyDialect",
+                           "::mlir::spmd::SpmdDialect"];
+  let options = [
+    Option<"replicaCount", "replica-count", "int64_t", "1",
+           "Has no influence here: emission numbers the devices">,
+    Option<"partitionCount", "partition-count", "int64_t", "1",
+           "Has no influence here: emission numbers the devices">,
   ];
 }
 

@@ -100,26 +100,33 @@ FailureOr<Placement> Placer::place(Type type, sdy::TensorShardingAttr sharding,
   if (!mesh)
     return emitError(loc) << "the mesh of sharding " << sharding
                           << " is not defined";
-  if (mesh.isMaximal())
-    return emitError(loc) << "a sharding on a single device ("
-                          << sharding.getMeshOrRef()
-                          << ") is not supported: leave the value replicated";
-  if (sharding.isReplicated())
+  // At the boundary one device's copy counts; all hold the whole.
+  if (mesh.isMaximal() || sharding.isReplicated())
     return known[{type, sharding}] = placement;
-  if (failed(useMesh(sharding, mesh, loc)))
-    return failure();
-
+  placement.mesh = mesh;
   placement.sharding = closed(toSharding(sharding, mesh));
   placement.layout = Layout::get(placement.sharding, tensor.getShape());
   placement.localType = tensor.clone(placement.layout.localShape());
   return known[{type, sharding}] = placement;
 }
 
+Operation *Placer::ownerOf(Value value) {
+  Operation *op = value.getDefiningOp();
+  return op ? op : value.getParentBlock()->getParentOp();
+}
+
 FailureOr<Placement> Placer::place(Value value) {
-  Operation *from = value.getDefiningOp();
-  if (!from)
-    from = value.getParentBlock()->getParentOp();
-  return place(value.getType(), sdy::getSharding(value), from, value.getLoc());
+  return place(value.getType(), sdy::getSharding(value), ownerOf(value),
+               value.getLoc());
+}
+
+FailureOr<Placement> Placer::placeInside(Value value) {
+  FailureOr<Placement> placement = place(value);
+  if (failed(placement) ||
+      (placement->mesh && failed(useMesh(sdy::getSharding(value),
+                                         placement->mesh, value.getLoc()))))
+    return failure();
+  return placement;
 }
 
 FailureOr<ArgumentPlacements> placeArguments(ModuleOp module, Placer &placer) {

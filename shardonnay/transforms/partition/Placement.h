@@ -23,22 +23,31 @@ struct Placement {
   /// What each device holds; the global type if nothing cuts it. A dim of size
   /// n cut p ways is of size ceil(n / p) there.
   mlir::Type localType;
+  /// What the axes are of; null if there are none.
+  mlir::sdy::MeshAttr mesh;
+
+  /// Every device holds the same of both.
+  bool sameAs(const Placement &o) const {
+    return layout == o.layout && mesh == o.mesh;
+  }
 };
 
-/// Reads shardings into placements and holds the program to one mesh.
+/// Reads shardings into placements, and holds to one mesh all but what crosses
+/// the boundary.
 class Placer {
 public:
   /// For a program on `mesh`; null: on that of the first sharding.
   explicit Placer(mlir::sdy::MeshOp mesh = {});
 
   /// The placement of a value of type `type` under `sharding` (null: it is
-  /// replicated). `from` resolves the mesh. Emits an error at `loc` if the
-  /// sharding is on another mesh than those before.
+  /// replicated). `from` resolves the mesh, which may be any.
   mlir::FailureOr<Placement> place(mlir::Type type,
                                    mlir::sdy::TensorShardingAttr sharding,
                                    mlir::Operation *from, mlir::Location loc);
   /// The placement of `value`, with errors where it is defined.
   mlir::FailureOr<Placement> place(mlir::Value value);
+  /// Likewise, and an error if it is not on the program's mesh.
+  mlir::FailureOr<Placement> placeInside(mlir::Value value);
 
   /// The mesh of all shardings with axes; null before the first one.
   mlir::sdy::MeshAttr mesh() const { return programMesh; }
@@ -51,6 +60,7 @@ public:
 private:
   mlir::LogicalResult useMesh(mlir::sdy::TensorShardingAttr sharding,
                               mlir::sdy::MeshAttr mesh, mlir::Location loc);
+  static mlir::Operation *ownerOf(mlir::Value value);
 
   mlir::sdy::MeshAttr programMesh;
   mlir::FlatSymbolRefAttr programMeshName;

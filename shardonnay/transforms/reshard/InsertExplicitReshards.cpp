@@ -24,6 +24,8 @@
 #include "shardonnay/dialect/sdy/Callee.h"
 #include "shardonnay/dialect/sdy/RuleAccess.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
+#include "shardonnay/dialect/sdy/SingleDevice.h"
+#include "shardonnay/dialect/spmd/Ops.h"
 #include "shardonnay/explain/DeviceModelOption.h"
 #include "shardonnay/interfaces/DataFlowEdge.h"
 #include "shardonnay/transforms/reshard/BlockPlan.h"
@@ -146,6 +148,9 @@ LogicalResult BlockResharder::visit(Operation *op) {
   // Operations on shardings say themselves where their result lies.
   if (isa_and_present<sdy::SdyDialect>(op->getDialect()))
     return success();
+  // On one device an op is computed whole.
+  if (sdy::getSingleDevice(op))
+    return visitUnknown(op);
   if (const FactorRule *rule = choosers.getRule(op))
     return visitByRule(op, *rule);
   if (std::optional<FactorRule> rule = sdy::getComputationRule(op))
@@ -308,14 +313,17 @@ LogicalResult BlockResharder::visitUnknown(Operation *op) {
                 "it as an operand; only operands can be resharded";
   if (scope->empty())
     return success();
+  // The user asks for one device, so that it is gathered is no surprise.
+  bool asked = sdy::getSingleDevice(op) || isa<spmd::OnDeviceOp>(op);
   for (OpOperand &operand : op->getOpOperands()) {
     auto type = dyn_cast<RankedTensorType>(operand.get().getType());
     if (!type)
       continue;
     TensorSharding whole = TensorSharding::fullyClosed(type.getRank());
-    reportGather(operand, whole, *scope, ", it has no sharding rule",
-                 "give it one (sdy.sharding_rule), or replicate its "
-                 "operands");
+    if (!asked)
+      reportGather(operand, whole, *scope, ", it has no sharding rule",
+                   "give it one (sdy.sharding_rule), or replicate its "
+                   "operands");
     reshardOperand(operand, whole, *scope);
   }
   for (OpResult value : op->getResults())

@@ -20,9 +20,10 @@ LogicalResult MeshScope::add(Operation *op, sdy::TensorShardingAttr sharding) {
   if (!sharding || (mesh && sharding.getMeshOrRef() == meshOrRef))
     return success();
   sdy::MeshAttr used = sdy::getMesh(op, sharding);
-  if (!used || used.isEmpty())
+  // What is on one device is whole, and on all of them.
+  if (!used || used.isEmpty() || used.isMaximal())
     return success();
-  if (used.isMaximal() || (mesh && used != mesh))
+  if (mesh && used != mesh)
     return failure();
   if (!mesh)
     meshOrRef = sharding.getMeshOrRef();
@@ -36,14 +37,10 @@ MeshScope::get(Operation *op, ArrayRef<sdy::TensorShardingAttr> shardings) {
   for (sdy::TensorShardingAttr sharding : shardings) {
     if (succeeded(scope.add(op, sharding)))
       continue;
-    if (scope.mesh && !sdy::getMesh(op, sharding).isMaximal())
-      return op->emitOpError()
-             << "has tensors on two meshes, " << scope.meshOrRef << " and "
-             << sharding.getMeshOrRef()
-             << ", expected one; give all shardings of the program on one mesh";
     return op->emitOpError()
-           << "has a tensor on a single device, " << sharding
-           << ", expected all tensors on the whole mesh; drop this sharding";
+           << "has tensors on two meshes, " << scope.meshOrRef << " and "
+           << sharding.getMeshOrRef()
+           << ", expected one; give all shardings of the program on one mesh";
   }
   return scope;
 }

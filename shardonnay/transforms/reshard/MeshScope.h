@@ -26,7 +26,8 @@ namespace shardonnay {
 class MeshScope {
 public:
   /// The scope of `op` whose tensors have `shardings` (null: none). Emits an
-  /// error at the op if they are on two meshes, or on a single device.
+  /// error at the op if they are on two meshes. One on a single device counts
+  /// as replicated.
   static mlir::FailureOr<MeshScope>
   get(mlir::Operation *op,
       llvm::ArrayRef<mlir::sdy::TensorShardingAttr> shardings);
@@ -52,7 +53,7 @@ public:
 
 private:
   /// Takes in one more sharding; fails if it is on another mesh than those
-  /// before, or on a single device.
+  /// before.
   mlir::LogicalResult add(mlir::Operation *op,
                           mlir::sdy::TensorShardingAttr sharding);
 

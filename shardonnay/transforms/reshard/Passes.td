@@ -7,6 +7,7 @@
 //
 // In the order of the pipeline:
 //   sdy-insert-explicit-reshards, sdy-defer-reductions, sdy-explain-reshards
+// sdy-resolve-permutation-factors is for those who chain passes by hand.
 //
 //===----------------------------------------------------------------------===//
 
@@ -69,6 +70,43 @@ def InsertExplicitReshardsPass
     Option<"keepPropagated", "keep-propagated", "bool", "false",
            "No value between ops lies otherwise than propagation decided to "
            "save communication">,
+  ];
+}
+
+def ResolvePermutationFactorsPass
+    : Pass<"sdy-resolve-permutation-factors", "mlir::ModuleOp"> {
+  let summary = "Windows by halos, or whole";
+  let description = [{
+    With halos, the default, it changes nothing: an op keeps cut windows
+    (convolution, pad, slice, reverse, ...), and `sdy-partition-to-local` has
+    each device fetch what its window needs of its neighbours, over any number
+    of hops, in all dims and for every size. There is nothing that it can't
+    resolve, so nothing is replicated here.
+
+    With `enable-halo-exchange=false` every op with a cut windowed factor is
+    computed with it whole: its operands are gathered along it, and its results
+    sliced.
+
+    Before and after: the postcondition of `sdy-insert-explicit-reshards`.
+
+    ```mlir
+    %0 = stablehlo.reverse %arg0, dims = [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"} ]>]>} : tensor<8xf32>
+    ```
+    without halos becomes
+    ```mlir
+    %0 = sdy.reshard %arg0 <@mesh, [{} ]> : tensor<8xf32>
+    %1 = stablehlo.reverse %0, dims = [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{} ]>]>} : tensor<8xf32>
+    %2 = sdy.reshard %1 <@mesh, [{"x"} ]> : tensor<8xf32>
+    ```
+  }];
+  let dependentDialects = ["mlir::sdy::SdyDialect"];
+  let options = [
+    Option<"enableHaloExchange", "enable-halo-exchange", "bool", "true",
+           "Neighbours send what a device's window needs">,
+    Option<"replicaCount", "replica-count", "int64_t", "1",
+           "Has no influence here">,
+    Option<"partitionCount", "partition-count", "int64_t", "1",
+           "Has no influence here">,
   ];
 }
 

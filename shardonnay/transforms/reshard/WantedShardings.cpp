@@ -8,6 +8,7 @@
 #include "shardonnay/transforms/reshard/WantedShardings.h"
 #include "shardonnay/dialect/sdy/Callee.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
+#include "shardonnay/dialect/sdy/SingleDevice.h"
 #include "shardonnay/interfaces/DataFlowEdge.h"
 #include "shardonnay/transforms/reshard/ReshardBuilder.h"
 
@@ -43,7 +44,7 @@ int64_t numShards(const TensorSharding &sharding) {
 }
 
 void WantedShardings::visit(Operation *op) {
-  if (!choosers.getRule(op))
+  if (!choosers.getRule(op) || sdy::getSingleDevice(op))
     return;
   auto ruleOp = dyn_cast<ShardingRuleOpInterface>(op);
   bool contraction = ruleOp && ruleOp.isContraction();

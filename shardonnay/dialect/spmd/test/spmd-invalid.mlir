@@ -96,8 +96,54 @@ func.func @pack_of_two_types(%arg0: tensor<4xf32>, %arg1: tensor<4xbf16>) -> ten
 
 // -----
 
+sdy.mesh @mesh = <["x"=2]>
+func.func @on_no_device(%arg0: tensor<8xf32>) {
+  // expected-error @below {{expected one of the 2 devices of the mesh, got 2}}
+  spmd.on_device 2 @mesh(%arg0) else() {
+  ^bb0(%b: tensor<8xf32>):
+    spmd.return
+  } : (tensor<8xf32>) -> ()
+  return
+}
+
+// -----
+
 func.func @unpack_too_much(%arg0: tensor<7xf32>) -> tensor<4xf32> {
   // expected-error @+1 {{expected the packed tensor to have the 8 elements of the others in one dim, got 'tensor<7xf32>'}}
   %0:2 = spmd.unpack %arg0 : (tensor<7xf32>) -> (tensor<4xf32>, tensor<4xf32>)
   return %0#0 : tensor<4xf32>
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=2]>
+func.func @on_device_inputs(%arg0: tensor<8xf32>) {
+  // expected-error @below {{expected block arguments of types ('tensor<8xf32>'), got ()}}
+  spmd.on_device 1 @mesh(%arg0) else() {
+    spmd.return
+  } : (tensor<8xf32>) -> ()
+  return
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=2]>
+func.func @on_device_others(%arg0: tensor<8xf32>) {
+  // expected-error @below {{expected values for the other devices of types ('tensor<8xf32>'), got ()}}
+  %0 = spmd.on_device 1 @mesh(%arg0) else() {
+  ^bb0(%b: tensor<8xf32>):
+    spmd.return %b : tensor<8xf32>
+  } : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=2]>
+func.func @on_device_returns(%arg0: tensor<8xf32>) {
+  // expected-error @below {{expected returned values of types ('tensor<8xf32>'), got ()}}
+  %0 = spmd.on_device 1 @mesh() else(%arg0) {
+    spmd.return
+  } : (tensor<8xf32>) -> tensor<8xf32>
+  return
 }

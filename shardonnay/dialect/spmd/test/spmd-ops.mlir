@@ -74,3 +74,16 @@ func.func @pack(%arg0: tensor<4x4xf32>, %arg1: tensor<f32>) -> (tensor<4x4xf32>,
   %1:2 = spmd.unpack %0 : (tensor<17xf32>) -> (tensor<4x4xf32>, tensor<f32>)
   return %1#0, %1#1 : tensor<4x4xf32>, tensor<f32>
 }
+
+// CHECK-LABEL: func.func @on_device(
+func.func @on_device(%a: tensor<4xf32>, %z: tensor<4xf32>) -> tensor<4xf32> {
+  // CHECK-NEXT: %[[R:.*]] = spmd.on_device 3 @mesh(%arg0) else(%arg1) {
+  // CHECK-NEXT: ^bb0(%[[B:.*]]: tensor<4xf32>):
+  // CHECK-NEXT:   spmd.return %[[B]] : tensor<4xf32>
+  // CHECK-NEXT: } : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %0 = spmd.on_device 3 @mesh(%a) else(%z) {
+  ^bb0(%b: tensor<4xf32>):
+    spmd.return %b : tensor<4xf32>
+  } : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}

@@ -1,4 +1,5 @@
 // RUN: sdy-opt %s --sdy-reshard-to-collectives | FileCheck %s
+// RUN: sdy-opt %s --sdy-reshard-to-collectives=keep-redundant-reshards | FileCheck %s --check-prefix=KEEP
 
 sdy.mesh @mesh = <["x"=2, "y"=4]>
 
@@ -71,4 +72,36 @@ func.func @permute(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [
   // CHECK-NEXT: return %[[R]]
   %0 = sdy.reshard %arg0 <@mesh, [{"y":(1)2}, {"x"}]> : tensor<8x8xf32>
   return %0 : tensor<8x8xf32>
+}
+
+sdy.mesh @reversed = <["x"=2, "y"=4], device_ids=[7, 6, 5, 4, 3, 2, 1, 0]>
+sdy.mesh @other = <["z"=4, "w"=2]>
+
+// Only the order of the devices differs.
+// CHECK-LABEL: func @other_order
+func.func @other_order(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<8x8xf32> {
+  // CHECK-NEXT: %[[MOVED:.*]] = sdy.all_to_all [{"x"}: 0->1] %arg0 out_sharding=<@mesh, [{}, {"x"}]>
+  // CHECK-NEXT: %[[R:.*]] = sdy.collective_permute %[[MOVED]] out_sharding=<@reversed, [{}, {"x"}]>
+  // CHECK-NEXT: return %[[R]]
+  %0 = sdy.reshard %arg0 <@reversed, [{}, {"x"}]> : tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}
+
+// Through the whole value, of which a piece is taken.
+// CHECK-LABEL: func @other_axes
+func.func @other_axes(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<8x8xf32> {
+  // CHECK-NEXT: %[[WHOLE:.*]] = sdy.all_gather [{"x"}, {}] %arg0 out_sharding=<@mesh, [{}, {}]>
+  // CHECK-NEXT: %[[R:.*]] = sdy.reshard %[[WHOLE]] <@other, [{"z"}, {}]>
+  // CHECK-NEXT: return %[[R]]
+  %0 = sdy.reshard %arg0 <@other, [{"z"}, {}]> : tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}
+
+// CHECK-LABEL: func @redundant
+// KEEP-LABEL: func @redundant
+func.func @redundant(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32> {
+  // CHECK-NEXT: return %arg0
+  // KEEP-NEXT: sdy.reshard
+  %0 = sdy.reshard %arg0 <@mesh, [{"x"}]> : tensor<8xf32>
+  return %0 : tensor<8xf32>
 }

@@ -86,16 +86,7 @@ func.func @two_meshes(
     %a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>},
     // expected-error @below {{shardings on two meshes, @mesh and @other; a program is partitioned over one mesh: write all shardings on the same one}}
     %b: tensor<8xf32> {sdy.sharding = #sdy.sharding<@other, [{"z"}]>}) {
-  return
-}
-
-// -----
-
-sdy.mesh @single = <[], device_ids=[3]>
-
-func.func @single_device(
-    // expected-error @below {{a sharding on a single device (@single) is not supported: leave the value replicated}}
-    %a: tensor<f32> {sdy.sharding = #sdy.sharding<@single, []>}) {
+  %0 = stablehlo.negate %b {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : tensor<8xf32>
   return
 }
 
@@ -153,4 +144,15 @@ func.func @constant_in_parts() -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@
   // expected-error @+1 {{a constant other than zeros can't be unreduced; expected a reshard}}
   %0 = sdy.constant {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}], unreduced={"x"}>]>} dense<1.0> : tensor<8xf32>
   return %0 : tensor<8xf32>
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=8]>
+sdy.mesh @single = <[], device_ids=[3]>
+
+func.func @single_device(%a: tensor<f32>) -> tensor<f32> {
+  // expected-error @below {{is on device 3 alone; run sdy-resolve-single-device-sharding first}}
+  %0 = stablehlo.sine %a {sdy.sharding = #sdy.sharding_per_value<[<@single, []>]>} : tensor<f32>
+  return %0 : tensor<f32>
 }

@@ -33,16 +33,6 @@ func.func @two_meshes(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, 
 
 // -----
 
-sdy.mesh @maximal = <[], device_ids=[3]>
-
-func.func @single_device() -> tensor<f32> {
-  // expected-error @+1 {{has a tensor on a single device, #sdy.sharding<@maximal, []>, expected all tensors on the whole mesh; drop this sharding}}
-  %0 = "test.make"() {sdy.sharding = #sdy.sharding_per_value<[<@maximal, []>]>} : () -> tensor<f32>
-  return %0 : tensor<f32>
-}
-
-// -----
-
 func.func private @callee(tensor<8xf32>) -> tensor<8xf32>
 
 func.func @calls(%arg0: tensor<8xf32>) -> tensor<8xf32> {

@@ -1,0 +1,25 @@
+//===- AdaptCollective.h - the program's own collectives --------*- C++ -*-===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDONNAY_EMIT_ADAPTCOLLECTIVE_H
+#define SHARDONNAY_EMIT_ADAPTCOLLECTIVE_H
+
+#include "shardonnay/dialect/stablehlo/Stablehlo.h"
+#include "shardonnay/emit/Target.h"
+
+namespace shardonnay {
+
+/// Writes an all_reduce that the program came with (in a manual computation) in
+/// a form that `target` has:
+///   * of several operands: one for each,
+///   * bitwise: everything to everyone, who reduce it.
+/// Leaves it where the target has it, or there is no such form.
+void adaptCollective(mlir::stablehlo::AllReduceOp op, const Target &target);
+
+} // namespace shardonnay
+
+#endif // SHARDONNAY_EMIT_ADAPTCOLLECTIVE_H

@@ -1,0 +1,233 @@
+//===- CollectiveBuilder.cpp ----------------------------------------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardonnay/emit/CollectiveBuilder.h"
+
+#include "shardonnay/dialect/sdy/Conversion.h"
+#include "shardonnay/emit/DeviceIndex.h"
+#include "shardonnay/emit/ReplicaGroups.h"
+
+using namespace mlir;
+
+namespace shardonnay {
+
+namespace {
+
+DenseIntElementsAttr toAttr(Builder &builder, const DeviceRows &rows) {
+  SmallVector<int64_t> all;
+  for (ArrayRef<int64_t> row : rows)
+    llvm::append_range(all, row);
+  auto numRows = static_cast<int64_t>(rows.size());
+  int64_t width = rows.empty() ? 0 : rows.front().size();
+  auto type = RankedTensorType::get({numRows, width}, builder.getI64Type());
+  return DenseIntElementsAttr::get(type, all);
+}
+
+/// Between flattened ids or partitions.
+stablehlo::ChannelHandleAttr getChannel(MLIRContext *context) {
+  return stablehlo::ChannelHandleAttr::get(context, /*handle=*/1, /*type=*/1);
+}
+
+/// Replicas communicate without a channel.
+stablehlo::ChannelHandleAttr getChannel(MLIRContext *context,
+                                        DeviceGrid::Ids ids) {
+  return ids == DeviceGrid::Ids::Replicas ? nullptr : getChannel(context);
+}
+
+RankedTensorType resized(Value tensor, int64_t dim, int64_t size) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  SmallVector<int64_t> shape(type.getShape());
+  shape[dim] = size;
+  return type.clone(shape);
+}
+
+int64_t sizeOf(Value tensor, int64_t dim) {
+  return cast<RankedTensorType>(tensor.getType()).getDimSize(dim);
+}
+
+/// Fills `region` with the binary op of `kind` on scalars of `element`.
+void buildCombiner(Region &region, Type element, ReductionKind kind,
+                   Location loc) {
+  OpBuilder builder(region.getContext());
+  auto scalar = RankedTensorType::get({}, element);
+  Block *block = builder.createBlock(&region, {}, {scalar, scalar}, {loc, loc});
+  Value lhs = block->getArgument(0), rhs = block->getArgument(1);
+  Value result;
+  switch (kind) {
+  case ReductionKind::Sum:
+    result = stablehlo::AddOp::create(builder, loc, lhs, rhs);
+    break;
+  case ReductionKind::Max:
+    result = stablehlo::MaxOp::create(builder, loc, lhs, rhs);
+    break;
+  case ReductionKind::Min:
+    result = stablehlo::MinOp::create(builder, loc, lhs, rhs);
+    break;
+  }
+  stablehlo::ReturnOp::create(builder, loc, result);
+}
+
+LogicalResult checkCombiner(Location loc, Type element, ReductionKind kind,
+                            const Target &target) {
+  if (target.combines(element, kind))
+    return success();
+  return emitError(loc) << "the target can't combine " << element << " by "
+                        << toString(kind).str()
+                        << "; gather the operand and reduce it whole";
+}
+
+} // namespace
+
+Value CollectiveBuilder::index(Location loc, const Mesh &mesh,
+                               const AxisList &axes, int64_t scale) {
+  return buildDeviceIndex(builder, loc, grid, mesh, axes, scale);
+}
+
+Attribute CollectiveBuilder::groups(const EmittedMesh &mesh,
+                                    const AxisList &axes) {
+  bool isAll = mesh.numDevices() == grid.replicas() * grid.partitions();
+  if (!meshAxesGroups || !isAll)
+    return toAttr(builder, grid.flattened(getReplicaGroups(mesh.mesh, axes)));
+  MLIRContext *context = builder.getContext();
+  SmallVector<Attribute> refs;
+  for (sdy::AxisRefAttr axis : sdy::fromAxisList(axes, mesh.attr)) {
+    stablehlo::SubAxisInfoAttr part;
+    if (sdy::SubAxisInfoAttr info = axis.getSubAxisInfo())
+      part = stablehlo::SubAxisInfoAttr::get(context, info.getPreSize(),
+                                             info.getSize());
+    refs.push_back(stablehlo::AxisRefAttr::get(context, axis.getName(), part));
+  }
+  return stablehlo::ReplicaGroupMeshAxesAttr::get(context, mesh.name,
+                                                  builder.getArrayAttr(refs));
+}
+
+Value CollectiveBuilder::slice(Location loc, Value tensor, int64_t dim,
+                               Value start, int64_t size) {
+  RankedTensorType type = resized(tensor, dim, size);
+  auto zero = RankedTensorType::get({}, builder.getI32Type());
+  SmallVector<Value> starts(type.getRank());
+  for (auto [d, at] : llvm::enumerate(starts))
+    at = static_cast<int64_t>(d) == dim
+             ? start
+             : stablehlo::ConstantOp::create(builder, loc,
+                                             DenseElementsAttr::get(zero, 0))
+                   .getResult();
+  return stablehlo::DynamicSliceOp::create(builder, loc, tensor, starts,
+                                           type.getShape());
+}
+
+Value CollectiveBuilder::allGather(Location loc, Value tensor, int64_t dim,
+                                   const EmittedMesh &mesh,
+                                   const AxisList &axes) {
+  Type type = resized(tensor, dim, sizeOf(tensor, dim) * axes.numShards());
+  return stablehlo::AllGatherOp::create(
+             builder, loc, type, tensor, dim, groups(mesh, axes),
+             getChannel(builder.getContext()), /*use_global_device_ids=*/true)
+      ->getResult(0);
+}
+
+Value CollectiveBuilder::allToAll(Location loc, Value tensor, int64_t splitDim,
+                                  int64_t concatDim, const EmittedMesh &mesh,
+                                  const AxisList &axes) {
+  int64_t count = axes.numShards();
+  int64_t piece = sizeOf(tensor, splitDim) / count;
+  auto found = grid.oneKind(getReplicaGroups(mesh.mesh, axes));
+  if (!found) {
+    // Everything to everyone, who takes the piece of their index. Where both
+    // dims are one, the senders' pieces stand in a dim of their own first.
+    auto type = cast<RankedTensorType>(tensor.getType());
+    SmallVector<int64_t> shape(type.getShape());
+    shape[splitDim] = piece;
+    shape.insert(shape.begin() + splitDim, count);
+    Value split =
+        stablehlo::ReshapeOp::create(builder, loc, type.clone(shape), tensor);
+    int64_t joined = concatDim < splitDim ? concatDim : concatDim + 1;
+    Value all = allGather(loc, split, joined, mesh, axes);
+    Value own =
+        slice(loc, all, splitDim, index(loc, mesh.mesh, axes), /*size=*/1);
+    SmallVector<int64_t> result(type.getShape());
+    result[splitDim] = piece;
+    result[concatDim] *= count;
+    return stablehlo::ReshapeOp::create(builder, loc, type.clone(result), own);
+  }
+  RankedTensorType type = resized(tensor, splitDim, piece);
+  SmallVector<int64_t> shape(type.getShape());
+  shape[concatDim] *= count;
+  Attribute rows = toAttr(builder, found->rows);
+  if (meshAxesGroups && found->ids != DeviceGrid::Ids::Replicas &&
+      mesh.numDevices() == grid.replicas() * grid.partitions())
+    rows = groups(mesh, axes);
+  return stablehlo::AllToAllOp::create(
+             builder, loc, TypeRange(type.clone(shape)), tensor, splitDim,
+             concatDim, count, rows,
+             getChannel(builder.getContext(), found->ids))
+      ->getResult(0);
+}
+
+FailureOr<Value> CollectiveBuilder::allReduce(Location loc, Value tensor,
+                                              ReductionKind kind,
+                                              const EmittedMesh &mesh,
+                                              const AxisList &axes,
+                                              const Target &target) {
+  Type element = cast<RankedTensorType>(tensor.getType()).getElementType();
+  if (failed(checkCombiner(loc, element, kind, target)))
+    return failure();
+  auto reduce = stablehlo::AllReduceOp::create(
+      builder, loc, tensor.getType(), tensor, groups(mesh, axes),
+      getChannel(builder.getContext()), /*use_global_device_ids=*/true);
+  buildCombiner(reduce.getComputation(), element, kind, loc);
+  return reduce->getResult(0);
+}
+
+FailureOr<Value> CollectiveBuilder::reduceScatter(
+    Location loc, Type type, Value tensor, int64_t dim, ReductionKind kind,
+    const EmittedMesh &mesh, const AxisList &axes, const Target &target) {
+  Type element = cast<RankedTensorType>(type).getElementType();
+  if (failed(checkCombiner(loc, element, kind, target)))
+    return failure();
+  auto scatter = stablehlo::ReduceScatterOp::create(
+      builder, loc, type, tensor, dim, groups(mesh, axes),
+      getChannel(builder.getContext()), /*use_global_device_ids=*/true);
+  buildCombiner(scatter.getComputation(), element, kind, loc);
+  return scatter.getResult();
+}
+
+Value CollectiveBuilder::permute(Location loc, Value tensor,
+                                 const DeviceRows &pairs,
+                                 const EmittedMesh &mesh) {
+  auto found = grid.oneKind(pairs);
+  if (!found)
+    return permuteByGather(loc, tensor, pairs, mesh);
+  return stablehlo::CollectivePermuteOp::create(
+      builder, loc, tensor.getType(), tensor, toAttr(builder, found->rows),
+      getChannel(builder.getContext(), found->ids));
+}
+
+/// Everything to everyone, who takes what its sender has.
+Value CollectiveBuilder::permuteByGather(Location loc, Value tensor,
+                                         const DeviceRows &pairs,
+                                         const EmittedMesh &mesh) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  SmallVector<int64_t> shape(type.getShape());
+  shape.insert(shape.begin(), 1);
+  Value row =
+      stablehlo::ReshapeOp::create(builder, loc, type.clone(shape), tensor);
+  AxisList axes = mesh.mesh.allAxes();
+  Value all = allGather(loc, row, /*dim=*/0, mesh, axes);
+  SmallVector<int64_t> positions(mesh.numDevices());
+  for (int64_t position = 0; position < mesh.numDevices(); ++position)
+    positions[mesh.mesh.deviceAt(position)] = position;
+  SmallVector<int32_t> senders(mesh.numDevices(), 0);
+  for (ArrayRef<int64_t> pair : pairs)
+    senders[positions[pair[1]]] = positions[pair[0]];
+  Value sender =
+      buildLookUp(builder, loc, senders, index(loc, mesh.mesh, axes));
+  Value own = slice(loc, all, /*dim=*/0, sender, /*size=*/1);
+  return stablehlo::ReshapeOp::create(builder, loc, type, own);
+}
+
+} // namespace shardonnay

@@ -1,0 +1,79 @@
+//===- CollectiveBuilder.h - StableHLO's collectives ------------*- C++ -*-===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Everything in the emitted program that depends on how the engine numbers its
+// devices, in one place.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDONNAY_EMIT_COLLECTIVEBUILDER_H
+#define SHARDONNAY_EMIT_COLLECTIVEBUILDER_H
+
+#include "shardonnay/algebra/Mesh.h"
+#include "shardonnay/dialect/sdy/Attributes.h"
+#include "shardonnay/dialect/stablehlo/Stablehlo.h"
+#include "shardonnay/emit/DeviceGrid.h"
+#include "shardonnay/emit/Target.h"
+
+namespace shardonnay {
+
+/// A mesh by its name, and what it is.
+struct EmittedMesh {
+  mlir::FlatSymbolRefAttr name;
+  mlir::sdy::MeshAttr attr;
+  Mesh mesh;
+
+  int64_t numDevices() const { return mesh.numDevices(); }
+};
+
+class CollectiveBuilder {
+public:
+  /// `meshAxesGroups`: replica groups name the axes of the mesh instead of
+  /// devices, where the op has flattened ids and the mesh all devices.
+  CollectiveBuilder(mlir::OpBuilder &builder, DeviceGrid grid,
+                    bool meshAxesGroups)
+      : builder(builder), grid(grid), meshAxesGroups(meshAxesGroups) {}
+
+  /// The index of the running device along `axes`, times `scale`: tensor<i32>.
+  mlir::Value index(mlir::Location loc, const Mesh &mesh, const AxisList &axes,
+                    int64_t scale = 1);
+
+  mlir::Value allGather(mlir::Location loc, mlir::Value tensor, int64_t dim,
+                        const EmittedMesh &mesh, const AxisList &axes);
+  mlir::Value allToAll(mlir::Location loc, mlir::Value tensor, int64_t splitDim,
+                       int64_t concatDim, const EmittedMesh &mesh,
+                       const AxisList &axes);
+  /// Fails, with an error at `loc`, if `target` can't combine these.
+  mlir::FailureOr<mlir::Value> allReduce(mlir::Location loc, mlir::Value tensor,
+                                         ReductionKind kind,
+                                         const EmittedMesh &mesh,
+                                         const AxisList &axes,
+                                         const Target &target);
+  mlir::FailureOr<mlir::Value>
+  reduceScatter(mlir::Location loc, mlir::Type type, mlir::Value tensor,
+                int64_t dim, ReductionKind kind, const EmittedMesh &mesh,
+                const AxisList &axes, const Target &target);
+  /// `pairs`: [sender, receiver] of mesh devices. What a device gets that
+  /// receives nothing is not said.
+  mlir::Value permute(mlir::Location loc, mlir::Value tensor,
+                      const DeviceRows &pairs, const EmittedMesh &mesh);
+
+private:
+  mlir::Attribute groups(const EmittedMesh &mesh, const AxisList &axes);
+  mlir::Value slice(mlir::Location loc, mlir::Value tensor, int64_t dim,
+                    mlir::Value start, int64_t size);
+  mlir::Value permuteByGather(mlir::Location loc, mlir::Value tensor,
+                              const DeviceRows &pairs, const EmittedMesh &mesh);
+
+  mlir::OpBuilder &builder;
+  DeviceGrid grid;
+  bool meshAxesGroups;
+};
+
+} // namespace shardonnay
+
+#endif // SHARDONNAY_EMIT_COLLECTIVEBUILDER_H

@@ -1,0 +1,42 @@
+//===- Target.h - what an engine can do -------------------------*- C++ -*-===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDONNAY_EMIT_TARGET_H
+#define SHARDONNAY_EMIT_TARGET_H
+
+#include "mlir/IR/Types.h"
+#include "shardonnay/algebra/Reduction.h"
+
+namespace mlir {
+class Operation;
+} // namespace mlir
+
+namespace shardonnay {
+
+/// What an engine's all_reduce and reduce_scatter can do. What it lacks is
+/// written in another form: see sdy-emit-stablehlo.
+struct Target {
+  /// Bodies of one and, or, xor on integers wider than a bit.
+  bool reducesBitwise;
+  /// Several operands in one all_reduce.
+  bool reducesSeveral;
+  /// Maxima and minima of complex numbers, which have no order.
+  bool ordersComplex;
+
+  /// PJRT's CPU client, as of jaxlib 0.10.2: adds, multiplies, maxima and
+  /// minima of every number, and, or of i1; one operand.
+  static constexpr Target cpu() {
+    return {/*reducesBitwise=*/false, /*reducesSeveral=*/false,
+            /*ordersComplex=*/false};
+  }
+
+  bool combines(mlir::Type element, ReductionKind kind) const;
+};
+
+} // namespace shardonnay
+
+#endif // SHARDONNAY_EMIT_TARGET_H

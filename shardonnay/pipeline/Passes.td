@@ -1,0 +1,58 @@
+//===- Passes.td - passes that run other stages ------------*- tablegen -*-===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDONNAY_PIPELINE_PASSES_TD
+#define SHARDONNAY_PIPELINE_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def PerInstructionPartitioningPass
+    : Pass<"sdy-per-instruction-partitioning", "::mlir::ModuleOp"> {
+  let summary = "Partitions some operations alone, to find which one is wrong";
+  let description = [{
+    Each selected operation with a sharding rule becomes a manual computation
+    over all axes: what a device runs of it, its communication included, as if
+    it were a program of its own with the operands' and results' shardings at
+    the boundary. The rest stays as it is. A debugging aid: whoever partitions
+    the remainder (we or another compiler) has no say in these operations.
+
+    Operations stay where a dim is not divided by its axes, which a manual
+    computation can't state, or a tensor is partial.
+
+    Before: after export; one mesh. After: likewise.
+
+    ```mlir
+    %0 = stablehlo.reverse %arg0, dims = [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"} ]>]>} : tensor<8xf32>
+    ```
+    becomes, on `<["x"=2]>`,
+    ```mlir
+    %0 = sdy.manual_computation(%arg0) in_shardings=[<@mesh, [{"x"} ]>]
+        out_shardings=[<@mesh, [{"x"} ]>] manual_axes={"x"}
+        (%arg1: tensor<4xf32>) {
+      %1 = "stablehlo.collective_permute"(%arg1) ...
+      %2 = stablehlo.reverse %1, dims = [0] : tensor<4xf32>
+      sdy.return %2 : tensor<4xf32>
+    } : (tensor<8xf32>) -> tensor<8xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::func::FuncDialect",
+                           "::mlir::sdy::SdyDialect",
+                           "::mlir::spmd::SpmdDialect",
+                           "::mlir::stablehlo::StablehloDialect"];
+  let options = [
+    Option<"filter", "filter", "std::string", "\"\"",
+           "Names of operations, with commas between them; none: all">,
+    Option<"enableHaloExchange", "enable-halo-exchange", "bool", "true",
+           "Neighbours send what a device's window needs">,
+    Option<"replicaCount", "replica-count", "int64_t", "1",
+           "Replicas that the engine runs">,
+    Option<"partitionCount", "partition-count", "int64_t", "1",
+           "Partitions of a replica; 1, of 1 replica: one for each device">,
+  ];
+}
+
+#endif // SHARDONNAY_PIPELINE_PASSES_TD

@@ -1,0 +1,205 @@
+//===- ResolveSingleDeviceSharding.cpp ------------------------------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// 1. resolveArguments: what one device is given is sent to all.
+// 2. For each op on one device, not looking into such: a constraint goes;
+// others
+//    move into a region, their results summed with those of the other devices,
+//    which are neutral.
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Transforms/RegionUtils.h"
+#include "shardonnay/dialect/sdy/Ops.h"
+#include "shardonnay/dialect/sdy/ShardingAccess.h"
+#include "shardonnay/dialect/sdy/SingleDevice.h"
+#include "shardonnay/dialect/spmd/Ops.h"
+#include "shardonnay/transforms/partition/NeutralElement.h"
+#include "shardonnay/transforms/partition/Passes.h"
+
+using namespace mlir;
+
+namespace shardonnay {
+
+#define GEN_PASS_DEF_RESOLVESINGLEDEVICESHARDINGPASS
+#include "shardonnay/transforms/partition/Passes.h.inc"
+
+namespace {
+
+class SingleDeviceResolver {
+public:
+  SingleDeviceResolver(func::FuncOp func, sdy::MeshOp mesh)
+      : func(func), mesh(mesh), builder(func.getContext()) {}
+
+  LogicalResult run() {
+    if (func.isExternal())
+      return success();
+    if (failed(resolveArguments()))
+      return failure();
+    bool ok = true;
+    func.walk<WalkOrder::PreOrder>([&](Operation *op) {
+      std::optional<int64_t> device = sdy::getSingleDevice(op);
+      if (!device)
+        return WalkResult::advance();
+      ok &= succeeded(resolve(op, *device));
+      return WalkResult::skip();
+    });
+    return success(ok);
+  }
+
+private:
+  LogicalResult resolveArguments();
+  LogicalResult resolve(Operation *op, int64_t device);
+  LogicalResult moveIntoRegion(Operation *op, int64_t device);
+  LogicalResult checkDevice(Operation *op, int64_t device);
+  /// What the other devices have of a result of `op`.
+  FailureOr<Value> otherwise(Operation *op, Type type);
+  /// `value`, which device `device` has and others have neutral, on all.
+  Value sendToAll(Value value);
+
+  func::FuncOp func;
+  sdy::MeshOp mesh;
+  OpBuilder builder;
+};
+
+LogicalResult SingleDeviceResolver::checkDevice(Operation *op, int64_t device) {
+  if (int64_t devices = mesh.getMesh().getNumDevices(); device >= devices)
+    return op->emitError() << "is on device " << device << ", but mesh "
+                           << mesh.getSymNameAttr() << " has " << devices
+                           << "; expected one of its devices";
+  return success();
+}
+
+FailureOr<Value> SingleDeviceResolver::otherwise(Operation *op, Type type) {
+  if (auto tensor = dyn_cast<RankedTensorType>(type)) {
+    DenseElementsAttr neutral =
+        tensor.hasStaticShape()
+            ? getNeutralElement(tensor.getElementType(), ReductionKind::Sum)
+            : nullptr;
+    if (!neutral)
+      return op->emitError() << "yields " << type
+                             << " on one device, of which the others can't "
+                                "have a neutral element; expected a tensor of "
+                                "numbers and static shape";
+    return Value(sdy::ConstantOp::create(builder, op->getLoc(), tensor,
+                                         neutral.resizeSplat(tensor)));
+  }
+  // A token: one that is there already.
+  for (Value operand : op->getOperands())
+    if (operand.getType() == type)
+      return operand;
+  return op->emitError() << "yields " << type
+                         << " on one device; expected a tensor, or an operand "
+                            "of that type for the other devices";
+}
+
+Value SingleDeviceResolver::sendToAll(Value value) {
+  SmallVector<sdy::AxisRefAttr> axes;
+  for (sdy::MeshAxisAttr axis : mesh.getMesh().getAxes())
+    axes.push_back(
+        sdy::AxisRefAttr::get(builder.getContext(), axis.getName(), {}));
+  return spmd::AllReduceOp::create(
+      builder, value.getLoc(), value.getType(), value, mesh.getSymName(),
+      sdy::AxisRefListAttr::get(builder.getContext(), axes),
+      ReductionKind::Sum);
+}
+
+LogicalResult SingleDeviceResolver::resolveArguments() {
+  for (BlockArgument argument : func.getArguments()) {
+    auto device = sdy::getSingleDevice(func, sdy::getSharding(argument));
+    if (!device)
+      continue;
+    if (failed(checkDevice(func, *device)))
+      return failure();
+    if (argument.use_empty())
+      continue;
+    builder.setInsertionPointToStart(&func.getBody().front());
+    FailureOr<Value> neutral = otherwise(func, argument.getType());
+    if (failed(neutral))
+      return failure();
+    auto given = spmd::OnDeviceOp::create(
+        builder, argument.getLoc(), TypeRange(argument.getType()), *device,
+        mesh.getSymName(), ValueRange(argument), ValueRange(*neutral));
+    Block *body = builder.createBlock(&given.getBody(), {}, argument.getType(),
+                                      argument.getLoc());
+    spmd::ReturnOp::create(builder, argument.getLoc(), body->getArguments());
+    builder.setInsertionPointAfter(given);
+    argument.replaceAllUsesExcept(sendToAll(given->getResult(0)), given);
+  }
+  return success();
+}
+
+LogicalResult SingleDeviceResolver::resolve(Operation *op, int64_t device) {
+  if (failed(checkDevice(op, device)))
+    return failure();
+  // Who asks for a value on one device has it there if all have it.
+  if (isa<sdy::ShardingConstraintOp, sdy::ReshardOp>(op)) {
+    op->replaceAllUsesWith(op->getOperands());
+    op->erase();
+    return success();
+  }
+  if (op->hasTrait<OpTrait::IsTerminator>() ||
+      isa_and_present<sdy::SdyDialect>(op->getDialect()))
+    return op->emitError("can't be on one device; expected a sharding on the "
+                         "whole mesh");
+  return moveIntoRegion(op, device);
+}
+
+LogicalResult SingleDeviceResolver::moveIntoRegion(Operation *op,
+                                                   int64_t device) {
+  builder.setInsertionPoint(op);
+  SmallVector<Value> others;
+  for (Type type : op->getResultTypes()) {
+    FailureOr<Value> other = otherwise(op, type);
+    if (failed(other))
+      return failure();
+    others.push_back(*other);
+  }
+  SetVector<Value> used(op->operand_begin(), op->operand_end());
+  getUsedValuesDefinedAbove(op->getRegions(), used);
+  auto onDevice = spmd::OnDeviceOp::create(
+      builder, op->getLoc(), op->getResultTypes(), device, mesh.getSymName(),
+      used.getArrayRef(), others);
+  Block *body = builder.createBlock(&onDevice.getBody());
+  IRMapping inside;
+  for (Value value : used)
+    inside.map(value, body->addArgument(value.getType(), value.getLoc()));
+  Operation *clone = builder.clone(*op, inside);
+  clone->removeAttr(sdy::kShardingAttr);
+  spmd::ReturnOp::create(builder, op->getLoc(), clone->getResults());
+  builder.setInsertionPointAfter(onDevice);
+  for (auto [before, after] :
+       llvm::zip_equal(op->getResults(), onDevice->getResults())) {
+    bool isTensor = isa<RankedTensorType>(before.getType());
+    if (!before.use_empty())
+      before.replaceAllUsesWith(isTensor ? sendToAll(after) : after);
+  }
+  op->erase();
+  return success();
+}
+
+struct ResolveSingleDeviceShardingPass
+    : impl::ResolveSingleDeviceShardingPassBase<
+          ResolveSingleDeviceShardingPass> {
+  using ResolveSingleDeviceShardingPassBase::
+      ResolveSingleDeviceShardingPassBase;
+
+  void runOnOperation() override {
+    auto module = getOperation()->getParentOfType<ModuleOp>();
+    sdy::MeshOp mesh = module ? sdy::getProgramMesh(module) : nullptr;
+    // Of one device everything is on it.
+    if (!mesh || mesh.getMesh().getNumDevices() == 1)
+      return;
+    if (failed(SingleDeviceResolver(getOperation(), mesh).run()))
+      signalPassFailure();
+  }
+};
+
+} // namespace
+
+} // namespace shardonnay

@@ -1,0 +1,102 @@
+// RUN: sdy-opt %s -allow-unregistered-dialect -split-input-file -verify-diagnostics -pass-pipeline="builtin.module(func.func(sdy-resolve-single-device-sharding))" | FileCheck %s
+
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+sdy.mesh @maximal_3 = <[], device_ids=[3]>
+
+// CHECK-LABEL: func @op
+func.func @op(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32> {
+  // CHECK-NEXT: %[[ZERO:.*]] = sdy.constant dense<-0.000000e+00> : tensor<8xf32>
+  // CHECK-NEXT: %[[THERE:.*]] = spmd.on_device 3 @mesh(%arg0) else(%[[ZERO]]) {
+  // CHECK-NEXT: ^bb0(%[[IN:.*]]: tensor<8xf32>):
+  // CHECK-NEXT:   %[[SINE:.*]] = stablehlo.sine %[[IN]] : tensor<8xf32>
+  // CHECK-NEXT:   spmd.return %[[SINE]] : tensor<8xf32>
+  // CHECK-NEXT: } : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  // CHECK-NEXT: %[[ALL:.*]] = spmd.all_reduce %[[THERE]] @mesh {"x", "y"} : tensor<8xf32>
+  // CHECK-NEXT: return %[[ALL]]
+  %0 = stablehlo.sine %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@maximal_3, []>]>} : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// An effect, without results and with a token.
+// CHECK-LABEL: func @effects
+func.func @effects(%arg0: tensor<8xf32>, %arg1: !stablehlo.token) -> !stablehlo.token {
+  // CHECK:      spmd.on_device 3 @mesh(%arg0) else() {
+  // CHECK:        stablehlo.custom_call @print
+  // CHECK:      %[[TOKEN:.*]] = spmd.on_device 3 @mesh(%arg0, %arg1) else(%arg1) {
+  // CHECK:        stablehlo.custom_call @log
+  // CHECK-NOT:  all_reduce
+  // CHECK:      return %[[TOKEN]]
+  stablehlo.custom_call @print(%arg0) {has_side_effect = true, sdy.sharding = #sdy.sharding_per_value<[<@maximal_3, []>]>} : (tensor<8xf32>) -> ()
+  %0 = stablehlo.custom_call @log(%arg0, %arg1) {has_side_effect = true, sdy.sharding = #sdy.sharding_per_value<[<@maximal_3, []>]>} : (tensor<8xf32>, !stablehlo.token) -> !stablehlo.token
+  return %0 : !stablehlo.token
+}
+
+// Values that a region uses become operands.
+// CHECK-LABEL: func @region
+func.func @region(%arg0: tensor<i1>, %arg1: tensor<8xi32>) -> tensor<8xi32> {
+  // CHECK:      spmd.on_device 3 @mesh(%arg0, %arg1) else(%{{.*}}) {
+  // CHECK-NEXT: ^bb0(%[[PRED:.*]]: tensor<i1>, %[[X:.*]]: tensor<8xi32>):
+  // CHECK-NEXT:   "stablehlo.if"(%[[PRED]]) ({
+  // CHECK-NEXT:     stablehlo.return %[[X]]
+  %0 = "stablehlo.if"(%arg0) ({
+    stablehlo.return %arg1 : tensor<8xi32>
+  }, {
+    %1 = stablehlo.negate %arg1 : tensor<8xi32>
+    stablehlo.return %1 : tensor<8xi32>
+  }) {sdy.sharding = #sdy.sharding_per_value<[<@maximal_3, []>]>} : (tensor<i1>) -> tensor<8xi32>
+  return %0 : tensor<8xi32>
+}
+
+// The boundary says where the caller puts and finds a value.
+// CHECK-LABEL: func @boundary(
+// CHECK-SAME: %arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@maximal_3, []>}) -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@maximal_3, []>})
+func.func @boundary(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@maximal_3, []>})
+    -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@maximal_3, []>}) {
+  // CHECK:      %[[GIVEN:.*]] = spmd.on_device 3 @mesh(%arg0)
+  // CHECK:      %[[ALL:.*]] = spmd.all_reduce %[[GIVEN]] @mesh {"x", "y"}
+  // CHECK-NEXT: %[[NEG:.*]] = stablehlo.negate %[[ALL]]
+  // CHECK-NEXT: return %[[NEG]]
+  %0 = stablehlo.negate %arg0 : tensor<8xf32>
+  %1 = sdy.sharding_constraint %0 <@maximal_3, []> : tensor<8xf32>
+  return %1 : tensor<8xf32>
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=2]>
+sdy.mesh @maximal_3 = <[], device_ids=[3]>
+func.func @no_such_device(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32> {
+  // expected-error @below {{is on device 3, but mesh "mesh" has 2; expected one of its devices}}
+  %0 = stablehlo.sine %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@maximal_3, []>]>} : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=2]>
+sdy.mesh @maximal_1 = <[], device_ids=[1]>
+func.func @no_other_token() -> !stablehlo.token {
+  // expected-error @below {{yields '!stablehlo.token' on one device; expected a tensor, or an operand of that type for the other devices}}
+  %0 = stablehlo.create_token {sdy.sharding = #sdy.sharding_per_value<[<@maximal_1, []>]>} : !stablehlo.token
+  return %0 : !stablehlo.token
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=2]>
+sdy.mesh @maximal_1 = <[], device_ids=[1]>
+func.func @computation(%arg0: tensor<8xf32>) -> tensor<8xf32> {
+  // expected-error @below {{can't be on one device; expected a sharding on the whole mesh}}
+  %0 = sdy.propagation_barrier %arg0 allowed_direction=NONE {sdy.sharding = #sdy.sharding_per_value<[<@maximal_1, []>]>} : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=2]>
+sdy.mesh @maximal_1 = <[], device_ids=[1]>
+func.func @quantized(%arg0: tensor<8x!quant.uniform<i8:f32, 0.5>>) {
+  // expected-error @below {{on one device, of which the others can't have a neutral element; expected a tensor of numbers and static shape}}
+  %0 = "test.op"(%arg0) {sdy.sharding = #sdy.sharding_per_value<[<@maximal_1, []>]>} : (tensor<8x!quant.uniform<i8:f32, 0.5>>) -> tensor<8x!quant.uniform<i8:f32, 0.5>>
+  return
+}

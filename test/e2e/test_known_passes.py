@@ -1,0 +1,117 @@
+"""The partitioner by the names of the existing passes, as their users chain them; on replicas and partitions too."""
+
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+import shardonnay
+from jaxlib.mlir import ir
+from shardonnay import boundary, compare, engine
+
+SDY_OPT = Path(__file__).resolve().parents[2] / "build/bin/sdy-opt"
+
+# Semantics 3: full reshards, permutation factors, collectives, padding, single device, local, clean-up.
+CHAIN = (
+    "builtin.module(sdy-propagation-pipeline,func.func(sdy-insert-explicit-reshards{enable-full-version=true}),"
+    "sdy-resolve-permutation-factors{enable-halo-exchange=%s},"
+    "func.func(sdy-reshard-to-collectives,sdy-pad-for-divisibility,sdy-resolve-single-device-sharding),"
+    "sdy-convert-global-to-local{%s},sdy-drop-sharding-and-mesh)"
+)
+
+PROGRAM = """
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+sdy.mesh @maximal_5 = <[], device_ids=[5]>
+func.func public @main(
+    %a: tensor<16x12xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>},
+    %b: tensor<12x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {}]>})
+    -> (tensor<16x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {"x"}]>},
+        tensor<16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", "y"}]>},
+        tensor<16x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y", "x"}, {}]>}) {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (tensor<16x12xf32>, tensor<12x16xf32>) -> tensor<16x16xf32>
+  %1 = stablehlo.reverse %0, dims = [0] : tensor<16x16xf32>
+  %2 = stablehlo.sine %1 {sdy.sharding = #sdy.sharding_per_value<[<@maximal_5, []>]>} : tensor<16x16xf32>
+  %3 = stablehlo.reduce(%2 init: %zero) applies stablehlo.add across dimensions = [1] : (tensor<16x16xf32>, tensor<f32>) -> tensor<16xf32>
+  %4 = sdy.sharding_constraint %1 <@mesh, [{"x", "y"}, {}]> : tensor<16x16xf32>
+  %5 = stablehlo.negate %4 : tensor<16x16xf32>
+  return %2, %3, %5 : tensor<16x16xf32>, tensor<16xf32>, tensor<16x16xf32>
+}
+"""
+
+
+def inputs():
+    random = np.random.default_rng(0)
+    return [random.uniform(-1, 1, shape).astype(np.float32) for shape in ((16, 12), (12, 16))]
+
+
+def chain(halo="true", options=""):
+    ran = subprocess.run(
+        [SDY_OPT, "-", f"--pass-pipeline={CHAIN % (halo, options)}"], input=PROGRAM, capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 0, ran.stderr
+    return ran.stdout
+
+
+def run_and_compare(text, replicas=1):
+    """The boundary is the user's in both, so what compile() says of it holds here too."""
+    manifest = shardonnay.compile(PROGRAM, to="collectives").manifest
+    given = inputs()
+    shards = [boundary.shard(entry, value, manifest["mesh"]) for entry, value in zip(manifest["inputs"], given, strict=True)]
+    found = engine.Executable(text, 8, replicas=replicas)(shards)
+    wanted = engine.Executable(compare.unpartitioned(PROGRAM), 1)([[value] for value in given])
+    for entry, pieces, (whole,) in zip(manifest["outputs"], found, wanted, strict=True):
+        output, spread = boundary.assemble(entry, pieces, manifest["mesh"])
+        assert spread == 0
+        np.testing.assert_allclose(output, whole, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("halo", ["true", "false"])
+def test_the_chain_of_passes_runs(halo):
+    run_and_compare(chain(halo))
+
+
+@pytest.mark.parametrize("replicas", [2, 4, 8])
+def test_replicas_times_partitions(replicas):
+    text = chain(options=f"replica-count={replicas} partition-count={8 // replicas}")
+    assert f"mhlo.num_replicas = {replicas} : i32" in text
+    run_and_compare(text, replicas)
+
+
+def test_every_replica_runs_a_mesh_of_partitions():
+    """On 2 replicas of 4 partitions a mesh of 4 is each replica's own."""
+    program = """
+sdy.mesh @mesh = <["x"=4]>
+func.func public @main(%a: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>})
+    -> (tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>}) {
+  %0 = stablehlo.reverse %a, dims = [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>} : tensor<8x4xf32>
+  return %0 : tensor<8x4xf32>
+}
+"""
+    passes = (
+        "builtin.module(func.func(sdy-insert-explicit-reshards{enable-full-version=true},sdy-reshard-to-collectives),"
+        "sdy-convert-global-to-local{replica-count=2 partition-count=4})"
+    )
+    ran = subprocess.run([SDY_OPT, "-", f"--pass-pipeline={passes}"], input=program, capture_output=True, text=True, check=True)
+    manifest = shardonnay.compile(program, to="collectives").manifest
+    values = [np.arange(32, dtype=np.float32).reshape(8, 4) + 100 * replica for replica in range(2)]
+    shards = [piece for value in values for piece in boundary.shard(manifest["inputs"][0], value, manifest["mesh"])]
+    (pieces,) = engine.Executable(ran.stdout, 8, replicas=2)([shards])
+    for replica, value in enumerate(values):
+        output, _ = boundary.assemble(manifest["outputs"][0], pieces[4 * replica : 4 * replica + 4], manifest["mesh"])
+        np.testing.assert_array_equal(output, value[::-1])
+
+
+@pytest.mark.parametrize("options", ["", "enable-rgv3=true", "replica-count=2 partition-count=4", "enable-rgv3=true replica-count=2 partition-count=4"])
+def test_what_is_emitted_parses_and_verifies_in_jaxlib(options):
+    text = chain(options=options)
+    with engine.context():
+        module = ir.Module.parse(text)
+        assert module.operation.verify()
+    assert ("replica_group_mesh_axes" in text) == ("rgv3" in options)
+
+
+def test_compile_refuses_more_than_one_replica():
+    text = "module attributes {mhlo.num_replicas = 2 : i32} {" + PROGRAM + "}"
+    with pytest.raises(shardonnay.CompileError, match="expected one replica, got 2: make the replicas a mesh axis"):
+        shardonnay.compile(text)

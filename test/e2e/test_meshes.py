@@ -1,0 +1,124 @@
+"""Several meshes over the same devices, other orders of the devices, and values on one device alone."""
+
+import numpy as np
+import pytest
+import shardonnay
+from shardonnay import compare, run
+
+REVERSED = "device_ids=[7, 6, 5, 4, 3, 2, 1, 0]"
+SHUFFLED = "device_ids=[3, 0, 6, 5, 1, 7, 2, 4]"
+
+
+def program(meshes, a, b, middle, result):
+    """tanh(a) times b, its sum sharded as `middle`, transposed and returned as `result`: each "@mesh, [..]"."""
+    declared = "\n".join(f"sdy.mesh @{name} = <{text}>" for name, text in meshes.items())
+    return f"""
+{declared}
+func.func public @main(
+    %a: tensor<12x8xf32> {{sdy.sharding = #sdy.sharding<{a}>}},
+    %b: tensor<8x6xf32> {{sdy.sharding = #sdy.sharding<{b}>}})
+    -> (tensor<6x12xf32> {{sdy.sharding = #sdy.sharding<{result}>}}) {{
+  %0 = stablehlo.tanh %a : tensor<12x8xf32>
+  %1 = stablehlo.dot_general %0, %b, contracting_dims = [1] x [0] : (tensor<12x8xf32>, tensor<8x6xf32>) -> tensor<12x6xf32>
+  %2 = sdy.sharding_constraint %1 <{middle}> : tensor<12x6xf32>
+  %3 = stablehlo.transpose %2, dims = [1, 0] : (tensor<12x6xf32>) -> tensor<6x12xf32>
+  return %3 : tensor<6x12xf32>
+}}
+"""
+
+
+def inputs():
+    random = np.random.default_rng(0)
+    return [random.uniform(-1, 1, shape).astype(np.float32) for shape in ((12, 8), (8, 6))]
+
+
+def check(text, arguments=None):
+    compiled = shardonnay.compile(text)
+    given = inputs() if arguments is None else arguments
+    agreements = run.check(run.Program(compiled), given, compare.reference(text, given))
+    assert all(agreement.ok for agreement in agreements), "\n".join(map(str, agreements))
+    return compiled
+
+
+def kinds(compiled):
+    return [entry["kind"] for entry in compiled.report["collectives"]]
+
+
+M = '["x"=2, "y"=4]'
+ZW = '["z"=4, "w"=2]'
+CASES = {
+    "the same axes under another name": ({"m": M, "n": M}, '@m, [{"x"}, {"y"}]', '@n, [{"y"}, {}]', '@n, [{"x"}, {"y"}]', '@m, [{"y"}, {"x"}]'),
+    "axes that nest": ({"m": M, "n": ZW}, '@m, [{"x"}, {"y"}]', '@n, [{"w"}, {"z"}]', '@n, [{"z"}, {"w"}]', '@m, [{}, {"y"}]'),
+    "digits exchanged": ({"m": M, "n": f'{ZW[:-1]}], device_ids=[0, 4, 1, 5, 2, 6, 3, 7]'}, '@m, [{"x"}, {"y"}]', '@n, [{"w"}, {"z"}]',
+                         '@n, [{"z"}, {"w"}]', '@m, [{}, {"y"}]'),
+    "reversed argument": ({"m": M, "n": f"{M}, {REVERSED}"}, '@n, [{"x"}, {"y"}]', '@m, [{"y"}, {}]', '@m, [{"x"}, {}]', '@m, [{}, {"x"}]'),
+    "shuffled result": ({"m": M, "n": f"{M}, {SHUFFLED}"}, '@m, [{"x"}, {"y"}]', '@m, [{"y"}, {}]', '@m, [{"x"}, {}]', '@n, [{"x"}, {"y"}]'),
+    "shuffled, other axes": ({"m": M, "n": f"{ZW}, {SHUFFLED}"}, '@n, [{"z"}, {"w"}]', '@m, [{"y"}, {}]', '@n, [{"z"}, {"w"}]', '@n, [{"w"}, {"z"}]'),
+    "all shuffled": ({"m": f"{M}, {SHUFFLED}"}, '@m, [{"x"}, {"y"}]', '@m, [{"y"}, {}]', '@m, [{"x"}, {}]', '@m, [{}, {"x"}]'),
+    "three meshes": ({"m": M, "n": ZW, "o": f"{M}, {REVERSED}"}, '@m, [{"x"}, {"y"}]', '@n, [{"w"}, {"z"}]', '@o, [{"x"}, {"y"}]', '@n, [{"z"}, {}]'),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_agrees_with_the_unpartitioned_program(case):
+    check(program(*CASES[case]))
+
+
+def test_axes_that_nest_cost_no_more_than_on_one_mesh():
+    meshes, *_ = CASES["axes that nest"]
+    text = program(meshes, '@m, [{"x"}, {}]', "@m, [{}, {}]", '@n, [{"z"}, {}]', '@n, [{}, {"z"}]')
+    # z is x and the major half of y: the constraint and the result cut finer what is cut by x.
+    assert kinds(check(text)) == []
+
+
+def test_another_order_is_one_permute():
+    text = program({"m": M, "n": f"{M}, {SHUFFLED}"}, '@n, [{"x", "y"}, {}]', "@m, [{}, {}]", '@m, [{"x", "y"}, {}]', '@m, [{}, {"x", "y"}]')
+    compiled = check(text)
+    assert kinds(compiled) == ["collective_permute"]
+    assert compiled.manifest["inputs"][0]["mesh"].endswith("device_ids=[3, 0, 6, 5, 1, 7, 2, 4]>")
+    # Device 3 stands first.
+    assert compiled.manifest["inputs"][0]["slices"][3] == [[0, 2], [0, 8]]
+
+
+def test_axes_that_do_not_nest_are_gathered_and_said():
+    text = """
+sdy.mesh @m = <["x"=2, "y"=3]>
+sdy.mesh @n = <["z"=3, "w"=2]>
+func.func public @main(%a: tensor<12xf32> {sdy.sharding = #sdy.sharding<@m, [{"x"}]>},
+                       %b: tensor<12xf32> {sdy.sharding = #sdy.sharding<@n, [{"z"}]>})
+    -> (tensor<12xf32> {sdy.sharding = #sdy.sharding<@m, [{"x"}]>}, tensor<12xf32> {sdy.sharding = #sdy.sharding<@n, [{"z"}]>}) {
+  %0 = stablehlo.add %a, %b {sdy.sharding = #sdy.sharding_per_value<[<@m, [{"x"}]>]>} : tensor<12xf32>
+  %1 = stablehlo.negate %0 {sdy.sharding = #sdy.sharding_per_value<[<@m, [{"x"}]>]>} : tensor<12xf32>
+  return %0, %1 : tensor<12xf32>, tensor<12xf32>
+}
+"""
+    arguments = [np.arange(12, dtype=np.float32), np.ones(12, np.float32)]
+    compiled = check(text, arguments)
+    assert kinds(compiled) == ["all_gather", "all_gather"]
+    said = [str(d) for d in compiled.diagnostics if d.severity == "warning"]
+    assert len(said) == 2 and all("has no form in the axes of mesh @m" in text for text in said)
+
+
+ON_DEVICE = """
+sdy.mesh @m = <["x"=2, "y"=4]>
+sdy.mesh @maximal_5 = <[], device_ids=[5]>
+func.func public @main(
+    %a: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@m, [{"x"}, {"y"}]>},
+    %b: tensor<4xi32> {sdy.sharding = #sdy.sharding<@maximal_5, []>})
+    -> (tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@m, [{"x"}, {"y"}]>}, tensor<4xi32> {sdy.sharding = #sdy.sharding<@maximal_5, []>}, tensor<8x4xi1>) {
+  %0 = stablehlo.sine %a {sdy.sharding = #sdy.sharding_per_value<[<@maximal_5, []>]>} : tensor<8x4xf32>
+  %1 = stablehlo.add %0, %a : tensor<8x4xf32>
+  %2 = stablehlo.add %b, %b : tensor<4xi32>
+  %3 = stablehlo.compare LT, %0, %a {sdy.sharding = #sdy.sharding_per_value<[<@maximal_5, []>]>} : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8x4xi1>
+  return %1, %2, %3 : tensor<8x4xf32>, tensor<4xi32>, tensor<8x4xi1>
+}
+"""
+
+
+def test_ops_arguments_and_results_on_one_device():
+    arguments = [np.random.default_rng(0).uniform(-1, 1, (8, 4)).astype(np.float32), np.arange(4, dtype=np.int32)]
+    compiled = check(ON_DEVICE, arguments)
+    assert "stablehlo.if" in compiled.text
+    entry = compiled.manifest["inputs"][1]
+    assert [slices != [[0, 0]] for slices in entry["slices"]] == [device == 5 for device in range(8)]
+    assert not [d for d in compiled.diagnostics if d.severity == "warning"]

@@ -1,0 +1,39 @@
+"""Collectives of the program's own that PJRT on CPU lacks: another form, the same numbers."""
+
+import functools
+
+import numpy as np
+import pytest
+import shardonnay
+from shardonnay import run
+
+PROGRAM = """
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+func.func public @main(%a: tensor<8x4xTYPE> {sdy.sharding = #sdy.sharding<@mesh, [{"x", "y"}, {}]>})
+    -> (tensor<2x4xTYPE> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, tensor<2x4xTYPE> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
+  %0:2 = sdy.manual_computation(%a) in_shardings=[<@mesh, [{"x", "y"}, {}]>] out_shardings=[<@mesh, [{"x"}, {}]>, <@mesh, [{"x"}, {}]>]
+      manual_axes={"x", "y"} (%b: tensor<1x4xTYPE>) {
+    %n = stablehlo.not %b : tensor<1x4xTYPE>
+    %1:2 = "stablehlo.all_reduce"(%b, %n) <{channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>,
+        replica_groups = dense<[[0, 1, 2, 3], [4, 5, 6, 7]]> : tensor<2x4xi64>, use_global_device_ids}> ({
+    ^bb0(%l: tensor<TYPE>, %r: tensor<TYPE>):
+      %2 = stablehlo.OP %l, %r : tensor<TYPE>
+      stablehlo.return %2 : tensor<TYPE>
+    }) : (tensor<1x4xTYPE>, tensor<1x4xTYPE>) -> (tensor<1x4xTYPE>, tensor<1x4xTYPE>)
+    sdy.return %1#0, %1#1 : tensor<1x4xTYPE>, tensor<1x4xTYPE>
+  } : (tensor<8x4xTYPE>) -> (tensor<2x4xTYPE>, tensor<2x4xTYPE>)
+  return %0#0, %0#1 : tensor<2x4xTYPE>, tensor<2x4xTYPE>
+}
+"""
+
+
+@pytest.mark.parametrize("op, combine", [("and", np.bitwise_and), ("or", np.bitwise_or), ("xor", np.bitwise_xor)])
+def test_bitwise_reductions_of_several_operands(op, combine):
+    text = PROGRAM.replace("OP", op).replace("TYPE", "i32")
+    program = run.Program(shardonnay.compile(text))
+    value = np.random.default_rng(0).integers(-1000, 1000, (8, 4)).astype(np.int32)
+    outputs, spreads = program([value])
+    assert spreads == [0.0, 0.0]
+    for output, whole in zip(outputs, (value, ~value), strict=True):
+        wanted = [functools.reduce(combine, half) for half in (whole[:4], whole[4:])]
+        np.testing.assert_array_equal(output, wanted)
