@@ -7,8 +7,8 @@ pass; with --piped, both programs also after XLA's CPU pipeline has run over the
 the same module with its functions inlined (by build/bin/sdy-opt), from propagation to the program of one device, and
 count where they get there. Times are what a device model of links says of the collectives (cost/Collective.h).
 
-Under `bytes` exits with 1 if any peer has fewer bytes, or the geometric mean against XLA is 0.8 or more; under other
-models, if a peer has fewer bytes and less time.
+Under `bytes` exits with 1 if any peer has fewer bytes, or the geometric mean of all steps against XLA is 0.8 or more;
+under other models, if a peer has fewer bytes and less time.
 """
 
 import argparse
@@ -120,7 +120,8 @@ class Table:
     def conclude(self):
         mean = math.exp(sum(map(math.log, self.ratios)) / len(self.ratios)) if self.ratios else math.nan
         print(f"{len(self.ratios)} programs communicate; geometric mean {mean:.3f}; dearer than a peer: {self.worse or 'none'}")
-        return bool(self.worse) or not self.ratios or (self.options.device_model == "bytes" and mean >= 0.8)
+        all_of_them = self.options.device_model == "bytes" and not self.options.names
+        return bool(self.worse) or not self.ratios or (all_of_them and mean >= 0.8)
 
 
 def main():

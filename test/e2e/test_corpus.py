@@ -20,7 +20,7 @@ def pairs():
         yield pytest.param(name, strategy, id=pair, marks=() if pair in QUICK else pytest.mark.long)
 
 
-@pytest.mark.parametrize("name, strategy", pairs())
+@pytest.mark.parametrize("name, strategy", list(pairs()))
 def test_step_agrees(name, strategy, row):
     text, inputs = corpus.lower(name, strategy)
     compiled = shardonnay.compile(text)

@@ -175,8 +175,12 @@ static FailureOr<SmallVector<Value>> sliceLocally(SliceOp op,
   for (int64_t dim : cutWindows(context)) {
     int64_t size = resultSize(context, dim), stride = strides[dim];
     int64_t span = size == 0 ? 0 : (size - 1) * stride + 1;
-    operand = fetch(op, builder, context, operand, dim, starts[dim],
-                    size * stride, span);
+    // Behind the limit nothing is needed, though the operand goes on: the first
+    // row, cut by eight, is not the first eight rows.
+    operand = context.fetchWindow(
+        builder, op.getLoc(), operand, dim, op.getLimitIndices()[dim],
+        axesOfDim(context, context.rule().operands[0], dim), starts[dim],
+        size * stride, span, /*fill=*/Value());
     starts[dim] = 0;
     limits[dim] = span;
   }
