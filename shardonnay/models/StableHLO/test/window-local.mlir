@@ -10,6 +10,14 @@ func.func @strided_slice(%a: tensor<17xf32> {sdy.sharding = #sdy.sharding<@mesh,
   return
 }
 
+// The last three devices have nothing of it, and fetch nothing.
+// CHECK-LABEL: func.func @first_row(
+func.func @first_row(%a: tensor<24xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
+  // CHECK-NEXT: spmd.fetch_window %arg0 dim=0 global_size=1 start=0 step=1 size=1 @mesh {"x"} : (tensor<6xf32>) -> tensor<1xf32>
+  %0 = stablehlo.slice %a [0:1] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : (tensor<24xf32>) -> tensor<1xf32>
+  return
+}
+
 // CHECK-LABEL: func.func @reverse(
 func.func @reverse(%a: tensor<10xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
   // CHECK-NEXT: %[[WINDOW:.*]] = spmd.fetch_window %arg0 dim=0 global_size=10 start=7 step=-3 size=3 @mesh {"x"}
