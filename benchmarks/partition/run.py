@@ -26,7 +26,7 @@ import programs
 import run as propagation
 import xla_passes
 
-OUR_RESHARD = "func.func(sdy-insert-explicit-reshards,sdy-defer-reductions,sdy-explain-reshards,sdy-reshard-to-collectives)"
+OUR_RESHARD = "func.func(sdy-insert-explicit-reshards{enable-full-version=true},sdy-defer-reductions,sdy-explain-reshards,sdy-reshard-to-collectives)"
 THEIR_RESHARD = "func.func(sdy-insert-explicit-reshards{enable-full-version=true},sdy-reshard-to-collectives)"
 MEASURED = {
     "compile": {

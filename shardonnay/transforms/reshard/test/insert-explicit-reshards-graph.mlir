@@ -1,6 +1,9 @@
-// RUN: sdy-opt %s --sdy-insert-explicit-reshards='device-model=bytes search-mode=graph record-cost' | FileCheck %s
-// RUN: sdy-opt %s --sdy-insert-explicit-reshards='device-model=bytes search-mode=greedy' | FileCheck %s --check-prefix=ALONE
-// RUN: sdy-opt %s --sdy-insert-explicit-reshards='device-model=bytes search-mode=graph keep-propagated' | FileCheck %s --check-prefix=ALONE
+// RUN: sdy-opt %s --sdy-insert-explicit-reshards='enable-full-version=true device-model=bytes search-mode=graph record-cost' | FileCheck %s
+// RUN: sdy-opt %s --sdy-insert-explicit-reshards='enable-full-version=true device-model=bytes search-mode=greedy' | FileCheck %s --check-prefix=ALONE
+// RUN: sdy-opt %s --sdy-insert-explicit-reshards='enable-full-version=true device-model=bytes search-mode=graph keep-propagated' | FileCheck %s --check-prefix=ALONE
+// RUN: not sdy-opt %s --sdy-insert-explicit-reshards='search-mode=best' 2>&1 | FileCheck %s --check-prefix=MODE
+
+// MODE: error: search-mode 'best': expected greedy or graph
 
 sdy.mesh @mesh = <["d"=2, "m"=4]>
 
