@@ -178,7 +178,7 @@ BENCHMARKS = {
     "propagation": ["--quick"],
     "partition": ["--quick"],
     "reshard": ["--pairs", "300"],
-    "communication": ["mlp"],
+    "communication": ["mixer"],
 }
 
 
