@@ -14,7 +14,7 @@ import numpy as np
 LLVM = "/usr/lib/llvm-22"
 PASSES = """sdy-lift-inlined-meshes sdy-check-supported sdy-constant-or-scalar-splitter sdy-add-data-flow-edges
     sdy-user-priority-propagate sdy-constant-or-scalar-merger sdy-sink-data-flow-edges sdy-close-shardings
-    sdy-insert-explicit-reshards sdy-defer-reductions sdy-reshard-to-collectives""".split()
+    sdy-insert-explicit-reshards=enable-full-version=true sdy-defer-reductions sdy-reshard-to-collectives""".split()
 LOWER = """builtin.module(func.func(tosa-to-linalg-named,tosa-to-linalg,tosa-to-arith,tosa-to-tensor,
     convert-elementwise-to-linalg),canonicalize,
     one-shot-bufferize{bufferize-function-boundaries},func.func(convert-linalg-to-loops),expand-strided-metadata,lower-affine,

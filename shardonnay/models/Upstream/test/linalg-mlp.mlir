@@ -1,4 +1,4 @@
-// RUN: sdy-opt %s -sdy-lift-inlined-meshes -sdy-check-supported -sdy-constant-or-scalar-splitter -sdy-user-priority-propagate -sdy-close-shardings -sdy-insert-explicit-reshards -sdy-reshard-to-collectives | FileCheck %s --check-prefix=GLOBAL
+// RUN: sdy-opt %s -sdy-lift-inlined-meshes -sdy-check-supported -sdy-constant-or-scalar-splitter -sdy-user-priority-propagate -sdy-close-shardings -sdy-insert-explicit-reshards='enable-full-version=true' -sdy-reshard-to-collectives | FileCheck %s --check-prefix=GLOBAL
 // RUN: sdy-opt %s -sdy-partition-pipeline | FileCheck %s
 
 // An MLP, its batch cut by "x" and its hidden features by "y": columns of the
