@@ -13,6 +13,7 @@
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
 #include "shardonnay/emit/Passes.h"
+#include "shardonnay/pipeline/Passes.h"
 #include "shardonnay/pipeline/Pipelines.h"
 #include "shardonnay/transforms/collectives/Passes.h"
 #include "shardonnay/transforms/export/Passes.h"
@@ -72,6 +73,24 @@ struct ExportOptions : PassPipelineOptions<ExportOptions> {
       *this, "dump-directory",
       llvm::cl::desc("Where the module goes as it closes and at the end"),
       llvm::cl::init("")};
+  Option<bool> perInstruction{
+      *this, "enable-per-instruction-partitioning",
+      llvm::cl::desc("Partition operations alone, in the place of explicit "
+                     "collectives"),
+      llvm::cl::init(false)};
+  Option<std::string> perInstructionFilter{
+      *this, "per-instruction-partitioning-filter",
+      llvm::cl::desc("Which operations; none: all"), llvm::cl::init("")};
+  Option<int64_t> replicaCount{
+      *this, "replica-count",
+      llvm::cl::desc("Replicas that the engine runs operations on that are "
+                     "partitioned alone"),
+      llvm::cl::init(1)};
+  Option<int64_t> partitionCount{
+      *this, "partition-count",
+      llvm::cl::desc("Partitions of a replica; 1, of 1 replica: one for each "
+                     "device"),
+      llvm::cl::init(1)};
   Option<bool> avoidCallReshards{
       *this, "avoid-reshards-on-calls",
       llvm::cl::desc("Calls take and return what they are given: no reshards "
@@ -141,7 +160,11 @@ void addExport(OpPassManager &pm, const ExportOptions &options) {
   }
   pm.addPass(createCloseShardingsPass());
   pm.addPass(createSaveModulePass({options.dumpDirectory, "after_close"}));
-  if (options.explicitCollectives) {
+  if (options.perInstruction) {
+    pm.addPass(createPerInstructionPartitioningPass(
+        {options.perInstructionFilter, /*enableHaloExchange=*/true,
+         options.replicaCount, options.partitionCount}));
+  } else if (options.explicitCollectives) {
     PipelineOptions stages;
     stages.avoidReshardsOnCalls = options.avoidCallReshards;
     pm.addNestedPass<func::FuncOp>(createRemovePropagationBarriersPass());
