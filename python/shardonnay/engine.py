@@ -25,6 +25,10 @@ class EngineError(RuntimeError):
     """The engine cannot run this program, or not with this number of devices."""
 
 
+class CallbackError(EngineError):
+    """The program calls Python functions, which only the process that lowered it has."""
+
+
 def prepare(devices):
     """Makes JAX see at least `devices` CPU devices. Only possible before JAX starts its backends."""
     try:
@@ -73,6 +77,11 @@ class Executable:
     """
 
     def __init__(self, text, devices, optimize=True, replicas=1):
+        if "_python_cpu_callback" in text:
+            raise CallbackError(
+                "the program calls back into Python (jax.pure_callback, io_callback, debug.callback), whose functions "
+                "only the process that lowered it has; expected a program without callbacks to run from its text"
+            )
         prepare(devices)
         self.devices = jax.devices("cpu")[:devices]
         partitions = devices // replicas

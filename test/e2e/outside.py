@@ -396,7 +396,7 @@ def lower(name):
 def attempt(name):
     """(outcome, detail) of compiling and running a program."""
     import shardonnay
-    from shardonnay import compare, run
+    from shardonnay import compare, engine, run
 
     text, inputs = lower(name)
     try:
@@ -404,7 +404,10 @@ def attempt(name):
     except shardonnay.CompileError as error:
         first = next(diagnostic for diagnostic in error.diagnostics if diagnostic.severity == "error")
         return ("refused" if first.location else "unlocated"), str(first)
-    agreements = run.check(run.Program(compiled), inputs, compare.reference(text, inputs))
+    try:
+        agreements = run.check(run.Program(compiled), inputs, compare.reference(text, inputs))
+    except engine.CallbackError as error:
+        return "refused", str(error)
     wrong = [str(agreement) for agreement in agreements if not agreement.ok]
     largest = max(agreement.error for agreement in agreements)
     if wrong:

@@ -589,19 +589,15 @@ static bool mayHaveRuleAttribute(Operation *op) {
 }
 
 void writeRuleAttributes(Operation *module, bool conservative) {
-  module->walk<WalkOrder::PreOrder>([&](Operation *op) {
-    auto ruleOp = dyn_cast<ShardingRuleOpInterface>(op);
-    if (!ruleOp)
-      return WalkResult::advance();
+  module->walk([&](ShardingRuleOpInterface op) {
     if (op->hasAttr(sdy::kShardingRuleAttr) || !mayHaveRuleAttribute(op))
-      return WalkResult::skip();
-    if (std::optional<FactorRule> rule = ruleOp.getFactorRule()) {
-      if (conservative)
-        makeConservative(op, *rule);
-      op->setAttr(sdy::kShardingRuleAttr,
-                  sdy::fromRule(op->getContext(), *rule));
-    }
-    return WalkResult::skip();
+      return;
+    std::optional<FactorRule> rule = op.getFactorRule();
+    if (!rule)
+      return;
+    if (conservative)
+      makeConservative(op, *rule);
+    op->setAttr(sdy::kShardingRuleAttr, sdy::fromRule(op->getContext(), *rule));
   });
 }
 
