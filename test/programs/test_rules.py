@@ -81,7 +81,7 @@ def test_every_rule_is_jaxlibs_or_in_the_table(record_property):
     record_property("ops", count)
     assert not missing, f"{len(missing)} ops: {missing[:5]}"
     assert count > 10_000
-    assert all(name.startswith("sizes ") for name in refused), refused
+    assert all(name.split()[0] == "sizes" for name in refused), refused
 
 
 def test_a_row_covers_only_its_op():
