@@ -205,19 +205,20 @@ FailureOr<Value> Emitter::build(spmd::AllToAllOp op) {
 }
 
 FailureOr<Value> Emitter::build(spmd::AllReduceOp op) {
-  auto [mesh, axes] = read(op);
+  MeshAxes group = read(op);
   return buildCombining(op, [&](Value operand) {
-    return collectives.allReduce(op.getLoc(), operand, op.getKind(), mesh, axes,
-                                 target);
+    return collectives.allReduce(op.getLoc(), operand, op.getKind(), group.mesh,
+                                 group.axes, target);
   });
 }
 
 FailureOr<Value> Emitter::build(spmd::ReduceScatterOp op) {
-  auto [mesh, axes] = read(op);
+  MeshAxes group = read(op);
   return buildCombining(op, [&](Value operand) {
     Type type = op.getType().clone(getElementTypeOrSelf(operand.getType()));
     return collectives.reduceScatter(op.getLoc(), type, operand, op.getDim(),
-                                     op.getKind(), mesh, axes, target);
+                                     op.getKind(), group.mesh, group.axes,
+                                     target);
   });
 }
 

@@ -95,11 +95,11 @@ llvm::StringRef levelName(int32_t level);
 struct AxisRefused {
   ConflictKind kind;
   DecidingRule rule = DecidingRule::None;
-  GraphPlace place;
+  GraphPlace place = {};
   /// Who was to get the axes, and those it did not get.
   int32_t tensor = -1;
   int32_t dim = -1;
-  AxisList axes;
+  AxisList axes = {};
   /// Who offered them.
   int32_t source = -1;
   int32_t sourceDim = -1;

@@ -7,6 +7,7 @@
 
 #include "shardonnay/plan/MeshMapping.h"
 #include "shardonnay/algebra/Generators.h"
+#include "llvm/ADT/STLExtras.h"
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -67,7 +68,7 @@ RC_GTEST_PROP(MeshMapping, devicesKeepTheirIndex, ()) {
   for (int64_t p = 0; p < plain.numDevices(); ++p) {
     int64_t device = 0;
     for (int64_t axis = 0; axis < 3; ++axis) {
-      auto at = std::find(order.begin(), order.end(), axis) - order.begin();
+      auto at = llvm::find(order, axis) - order.begin();
       device = device * sizes[axis] + plain.coordinate(plain.fullAxis(at), p);
     }
     devices.push_back(device);

@@ -53,7 +53,7 @@ struct ReshardProblem {
   Layout source;
   Layout target;
   int64_t elementBytes = 1;
-  MeshCosts costs;
+  MeshCosts costs = {};
 
   bool operator==(const ReshardProblem &o) const {
     return mesh == o.mesh && source == o.source && target == o.target &&

@@ -57,8 +57,9 @@ static bool cutsPickedDim(Operation *op,
          llvm::zip_equal(sharding.getDimShardings(), mapping.dims))
       if (!dim.getAxes().empty() &&
           llvm::none_of(picking.operands,
-                        [&](const shardonnay::TensorMapping &operand) {
-                          return operand.has(factors.front());
+                        [factor = factors.front()](
+                            const shardonnay::TensorMapping &operand) {
+                          return operand.has(factor);
                         }))
         return true;
   }

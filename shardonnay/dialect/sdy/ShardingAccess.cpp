@@ -96,7 +96,7 @@ static TensorShardingAttr getArgumentSharding(BlockArgument argument) {
 static TensorShardingPerValueAttr
 makeShardings(ValueRange values,
               MutableArrayRef<TensorShardingAttr> shardings) {
-  auto known = llvm::find_if(shardings, [](auto entry) { return entry; });
+  auto *known = llvm::find_if(shardings, [](auto entry) { return entry; });
   if (known == shardings.end())
     return nullptr;
   Attribute meshOrRef = known->getMeshOrRef();

@@ -74,8 +74,8 @@ class CutNorm {
 public:
   CutNorm(Operation *op, int64_t feature, FloatAttr epsilon, OpBuilder &builder,
           LocalContext &context)
-      : op(op), feature(feature), epsilon(epsilon), builder(builder),
-        context(context), loc(op->getLoc()), math(builder, loc) {
+      : feature(feature), epsilon(epsilon), builder(builder), context(context),
+        loc(op->getLoc()), math(builder, loc) {
     shape = shapeOf(op->getOperand(0));
     Type type = getElementTypeOrSelf(op->getOperand(0).getType());
     element = type.getIntOrFloatBitWidth() < 32 ? builder.getF32Type() : type;
@@ -129,7 +129,6 @@ private:
   }
   SmallVector<Value> narrow(ArrayRef<Value> values);
 
-  Operation *op;
   int64_t feature;
   FloatAttr epsilon;
   OpBuilder &builder;
