@@ -129,6 +129,8 @@ private:
   const Mesh &mesh;
   SmallVector<AssignmentTensor, 4> rows;
   SmallVector<AxisRef, 6> axes;
+  /// Those of `axes` that no tensor is cut by.
+  SmallVector<AxisRef, 2> idle;
   FactorAssignment best;
   /// What may only be extended; empty if anything goes.
   FactorAssignment kept;
@@ -227,7 +229,8 @@ bool Enumeration::collectAxes() {
   if (problem.contraction)
     for (AxisRef axis : mesh.allAxes())
       if (none_of(axes, [&](AxisRef other) { return other.axis == axis.axis; }))
-        axes.push_back(axis);
+        idle.push_back(axis);
+  axes.append(idle);
   auto cuttable = count_if(problem.rule.factors, canBeCut);
   return std::pow(cuttable + 1, axes.size()) <= kChoiceBudget;
 }
@@ -252,6 +255,16 @@ void Enumeration::tryOrders(int32_t factor, FactorAssignment &assignment) {
     return consider(assignment);
   AxisList here = assignment[factor].sorted();
   SmallVector<AxisList, 4> orders = {here};
+  // What nothing uses is best sliced before the others move.
+  AxisList idleFirst;
+  for (AxisRef axis : here)
+    if (is_contained(idle, axis))
+      idleFirst.append(axis);
+  if (!idleFirst.empty()) {
+    idleFirst.append(here.subtract(idleFirst));
+    if (idleFirst != here)
+      orders.push_back(idleFirst);
+  }
   for (const AssignmentTensor &tensor : rows) {
     const FactorSharding &cell = tensor.row.factors[factor];
     AxisList order;

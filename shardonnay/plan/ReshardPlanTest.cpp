@@ -24,6 +24,13 @@ std::string print(const ReshardPlan &plan) {
   return text;
 }
 
+std::string print(const Layout &layout) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << layout;
+  return text;
+}
+
 /// A layout of a square tensor of size 24 a dim.
 Layout layout(std::vector<AxisList> dims, AxisList partial = {}) {
   Layout result = Layout::replicated(std::vector<int64_t>(dims.size(), 24));
@@ -113,6 +120,22 @@ TEST(ReshardPlan, subAxesThatDoNotCoexist) {
   EXPECT_EQ(planned(mesh, layout({{AxisRef{0, 1, 2}}, {}}),
                     layout({{AxisRef{0, 1, 3}}, {}})),
             "all_gather 0 [0:(1)2]; slice 0 [0:(1)3]");
+}
+
+/// Among devices along the atoms that are permuted the summands are alike, also
+/// where atoms of source and target exclude each other.
+TEST(ReshardPlan, permutesPartialPieces) {
+  AxisRef half{0, 1, 2}, quarter{0, 1, 4}, last{0, 12, 2}, third{0, 4, 3};
+  ReshardProblem problem{Mesh({24}), {}, {}, 4};
+  problem.source = problem.target = Layout::replicated({12});
+  problem.source.dims[0] = {last, third};
+  problem.source.partial = {quarter};
+  problem.target.dims[0] = {AxisRef{0, 8, 3}, AxisRef{0, 2, 4}};
+  std::string error;
+  std::optional<ReshardPlan> plan = planReshard(problem, error);
+  ASSERT_TRUE(plan.has_value()) << error;
+  EXPECT_TRUE(verifyPlan(problem, *plan, error)) << error << print(*plan);
+  EXPECT_EQ(plan->steps.back().axes, AxisList({half}));
 }
 
 TEST(ReshardPlan, emptyTensor) {
@@ -420,7 +443,8 @@ RC_GTEST_PROP(ReshardPlan, plansOfAnyTwoLayoutsAreValid, ()) {
     std::optional<ReshardPlan> plan = planReshard(problem, error, budget);
     RC_ASSERT(plan.has_value());
     bool valid = verifyPlan(problem, *plan, error);
-    RC_LOG() << error << ": " << print(*plan);
+    RC_LOG() << error << ": " << print(*plan) << " of " << print(problem.source)
+             << " to " << print(problem.target);
     RC_ASSERT(valid);
   }
 }

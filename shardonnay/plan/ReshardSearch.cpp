@@ -9,6 +9,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVectorExtras.h"
 #include "llvm/ADT/bit.h"
+#include <numeric>
 
 namespace shardonnay {
 
@@ -281,18 +282,27 @@ void ReshardSearch::expand(Node &node) {
 //===----------------------------------------------------------------------===//
 
 AxisList ReshardSearch::spannedBy(llvm::ArrayRef<uint8_t> list) const {
-  AxisList axes;
+  // Atoms of the two sides may exclude each other: then all that they span.
+  auto joins = [](AxisRef a, AxisRef b) {
+    return a.overlaps(b) || !a.canCoexist(b);
+  };
+  llvm::SmallVector<AxisRef, 8> spans;
   for (uint8_t atom : list) {
-    AxisRef axis = atoms[atom];
-    // Atoms of the two sides may exclude each other: then the axis as a whole.
-    if (llvm::any_of(list, [&](uint8_t other) {
-          return atoms[other].axis == axis.axis &&
-                 (excluded[other] & bits(list));
-        }))
-      axis = {axis.axis, 1, problem.mesh.axisSizes()[axis.axis]};
-    if (!axes.overlaps(axis))
-      axes.append(axis);
+    AxisRef span = atoms[atom];
+    while (true) {
+      auto *other = llvm::find_if(
+          spans, [&](AxisRef known) { return joins(span, known); });
+      if (other == spans.end())
+        break;
+      int64_t pre = std::gcd(span.pre, other->pre);
+      span = {span.axis, pre, std::lcm(span.end(), other->end()) / pre};
+      spans.erase(other);
+    }
+    spans.push_back(span);
   }
+  AxisList axes;
+  for (AxisRef span : spans)
+    axes.append(span);
   return axes.sorted();
 }
 
