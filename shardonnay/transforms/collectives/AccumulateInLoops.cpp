@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/dialect/sdy/Conversion.h"
+#include "shardonnay/dialect/sdy/Pieces.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/explain/DeviceModelOption.h"
 #include "shardonnay/interfaces/DataFlowEdge.h"
@@ -25,15 +26,8 @@ namespace shardonnay {
 /// `value` is a constant of zeros, or an op makes it of such that keeps zeros.
 static bool isZero(Value value, unsigned depth = 0) {
   Operation *op = value.getDefiningOp();
-  if (auto constant = dyn_cast_if_present<sdy::ConstantOp>(op)) {
-    auto elements = dyn_cast<DenseElementsAttr>(constant.getValue());
-    if (!elements || !elements.isSplat())
-      return false;
-    if (isa<FloatType>(elements.getElementType()))
-      return elements.getSplatValue<APFloat>().isZero();
-    return isa<IntegerType>(elements.getElementType()) &&
-           elements.getSplatValue<APInt>().isZero();
-  }
+  if (auto constant = dyn_cast_if_present<sdy::ConstantOp>(op))
+    return sdy::isZeroSplat(constant.getValue());
   if (op && isa<sdy::AllSliceOp>(op))
     return isZero(op->getOperand(0), depth);
   auto rule = dyn_cast_if_present<ShardingRuleOpInterface>(op);

@@ -8,6 +8,7 @@
 #include "shardonnay/transforms/collectives/CollectivePlanner.h"
 
 #include "shardonnay/dialect/sdy/Conversion.h"
+#include "shardonnay/dialect/sdy/Pieces.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/dialect/sdy/TripCount.h"
 #include "shardonnay/explain/DeviceModelOption.h"
@@ -20,35 +21,9 @@ using namespace mlir;
 namespace shardonnay {
 
 TensorSharding readSharding(Value value, sdy::MeshAttr mesh) {
-  TensorSharding closed = TensorSharding::fullyClosed(
+  return sdy::toClosedSharding(
+      sdy::getSharding(value), mesh,
       cast<RankedTensorType>(value.getType()).getRank());
-  sdy::TensorShardingAttr attr = sdy::getSharding(value);
-  if (!attr || attr.isReplicated())
-    return closed;
-  TensorSharding sharding = sdy::toSharding(attr, mesh);
-  for (auto [to, from] : llvm::zip_equal(closed.dims, sharding.dims))
-    to.axes = from.axes;
-  closed.unreduced = sharding.unreduced;
-  closed.kind = sharding.kind;
-  return closed;
-}
-
-static int64_t bytesOfElement(RankedTensorType type) {
-  return pieceBytes(type.clone(ArrayRef<int64_t>{}),
-                    TensorSharding::fullyClosed(0));
-}
-
-int64_t pieceBytes(RankedTensorType type, const TensorSharding &sharding) {
-  Type element = type.getElementType();
-  int64_t bits = 64;
-  if (auto complex = dyn_cast<ComplexType>(element))
-    bits = 2 * complex.getElementType().getIntOrFloatBitWidth();
-  else if (element.isIntOrFloat())
-    bits = element.getIntOrFloatBitWidth();
-  int64_t elements = 1;
-  for (auto [size, dim] : llvm::zip_equal(type.getShape(), sharding.dims))
-    elements *= llvm::divideCeil(size, dim.axes.numShards());
-  return llvm::divideCeil(elements * bits, 8);
 }
 
 NamedMesh getNamedMesh(Operation *collective) {
@@ -125,7 +100,7 @@ static SmallVector<LocalCollective> playLocally(Operation *op) {
   auto type = cast<RankedTensorType>(op->getResult(0).getType());
   Mesh algebra = sdy::toMesh(mesh);
   LocalPiece piece(algebra, dimsOf(op->getOperand(0)), type.getShape(),
-                   bytesOfElement(type));
+                   sdy::getElementBytes(type));
   llvm::TypeSwitch<Operation *>(op)
       .Case([&](sdy::AllGatherOp gather) {
         forEachDim(gather.getGatheringAxes(),
@@ -176,9 +151,9 @@ const ReshardPlan *CollectivePlanner::plan(RankedTensorType type,
          target = Layout::get(to, type.getShape());
   alignPadding(source, target);
   std::string error;
-  return planner.plan(
-      {sdy::toMesh(mesh), source, target, bytesOfElement(type), costs(mesh)},
-      error);
+  return planner.plan({sdy::toMesh(mesh), source, target,
+                       sdy::getElementBytes(type), costs(mesh)},
+                      error);
 }
 
 namespace {

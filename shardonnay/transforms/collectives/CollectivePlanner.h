@@ -77,9 +77,6 @@ mlir::Value buildPlan(mlir::OpBuilder &builder, mlir::Location loc,
                       mlir::Value input, const ReshardPlan &plan,
                       const NamedMesh &mesh, mlir::Attribute cause);
 
-/// Bytes of `type` cut by `sharding`, on one device.
-int64_t pieceBytes(mlir::RankedTensorType type, const TensorSharding &sharding);
-
 } // namespace shardonnay
 
 #endif // SHARDONNAY_TRANSFORMS_COLLECTIVES_COLLECTIVEPLANNER_H

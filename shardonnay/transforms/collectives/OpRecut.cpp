@@ -9,6 +9,7 @@
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "shardonnay/dialect/sdy/Conversion.h"
+#include "shardonnay/dialect/sdy/Pieces.h"
 #include "shardonnay/dialect/sdy/RuleAccess.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/interfaces/DataFlowEdge.h"
@@ -219,7 +220,8 @@ static double touched(ArrayRef<Value> values,
                       ArrayRef<TensorSharding> shardings) {
   double bytes = 0;
   for (auto [value, sharding] : llvm::zip_equal(values, shardings))
-    bytes += pieceBytes(cast<RankedTensorType>(value.getType()), sharding);
+    bytes +=
+        sdy::getPieceBytes(cast<RankedTensorType>(value.getType()), sharding);
   return bytes;
 }
 

@@ -26,6 +26,7 @@
 #include "mlir/Transforms/RegionUtils.h"
 #include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/dialect/sdy/Ops.h"
+#include "shardonnay/dialect/sdy/Pieces.h"
 #include "shardonnay/dialect/sdy/RuleAccess.h"
 #include "shardonnay/dialect/sdy/RuleTable.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
@@ -325,15 +326,6 @@ FunctionPartitioner::localizeCollective(Operation *op) {
   return SmallVector<Value>{*value};
 }
 
-static bool isZeroSplat(DenseElementsAttr elements) {
-  if (!elements.isSplat())
-    return false;
-  if (isa<FloatType>(elements.getElementType()))
-    return elements.getSplatValue<APFloat>().isZero();
-  return isa<IntegerType>(elements.getElementType()) &&
-         elements.getSplatValue<APInt>().isZero();
-}
-
 FunctionPartitioner::Locals
 FunctionPartitioner::localizeConstant(sdy::ConstantOp op) {
   FailureOr<Placement> placement = placer.placeInside(op.getResult());
@@ -342,8 +334,8 @@ FunctionPartitioner::localizeConstant(sdy::ConstantOp op) {
   auto elements = dyn_cast<DenseElementsAttr>(op.getValue());
   // Zeros are a sum of zeros; no other constant is a sum of itself.
   if (!placement->layout.partial.empty() &&
-      !(placement->layout.kind == ReductionKind::Sum && elements &&
-        isZeroSplat(elements)))
+      !(placement->layout.kind == ReductionKind::Sum &&
+        sdy::isZeroSplat(op.getValue())))
     return op.emitError("a constant other than zeros can't be unreduced; "
                         "expected a reshard");
   if (elements && elements.isSplat()) {

@@ -261,13 +261,9 @@ double BlockPlanner::price(Value value, const TensorSharding &from,
                            const TensorSharding &to) {
   if (from == to)
     return 0;
-  auto type = cast<RankedTensorType>(value.getType());
-  int64_t elementBytes = localBytes(type.clone(ArrayRef<int64_t>{}),
-                                    TensorSharding::fullyClosed(0));
-  std::optional<double> price =
-      chooser.priceOfReshard(Layout::get(from, type.getShape()),
-                             Layout::get(to, type.getShape()), elementBytes);
-  return price.value_or(kForbiddenChoice);
+  return priceOfReshard(chooser, cast<RankedTensorType>(value.getType()), from,
+                        to)
+      .value_or(kForbiddenChoice);
 }
 
 void BlockPlanner::connectTensor(const PlannedOp &planned, int64_t tensor,

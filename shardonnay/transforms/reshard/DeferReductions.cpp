@@ -192,11 +192,7 @@ bool OpDeferral::computeResult() {
 LogicalResult OpDeferral::addPrice(Type type, const TensorSharding &from,
                                    const TensorSharding &to, double &sum) {
   auto tensor = cast<RankedTensorType>(type);
-  int64_t elementBytes = localBytes(tensor.clone(ArrayRef<int64_t>{}),
-                                    TensorSharding::fullyClosed(0));
-  std::optional<double> price =
-      chooser.priceOfReshard(Layout::get(from, tensor.getShape()),
-                             Layout::get(to, tensor.getShape()), elementBytes);
+  std::optional<double> price = priceOfReshard(chooser, tensor, from, to);
   sum += price.value_or(0);
   return success(price.has_value());
 }

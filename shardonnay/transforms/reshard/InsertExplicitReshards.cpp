@@ -22,6 +22,7 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "shardonnay/dialect/sdy/Callee.h"
+#include "shardonnay/dialect/sdy/Pieces.h"
 #include "shardonnay/dialect/sdy/RuleAccess.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/dialect/sdy/SingleDevice.h"
@@ -368,8 +369,8 @@ void BlockResharder::reportGather(OpOperand &operand,
                                   const MeshScope &scope, const Twine &why,
                                   StringRef advice) {
   auto type = cast<RankedTensorType>(operand.get().getType());
-  int64_t bytes =
-      localBytes(type, sharding) - localBytes(type, scope.read(operand.get()));
+  int64_t bytes = sdy::getPieceBytes(type, sharding) -
+                  sdy::getPieceBytes(type, scope.read(operand.get()));
   if (bytes <= 0 || reshards.isConstantExpression(operand.get()))
     return;
   Operation *op = operand.getOwner();

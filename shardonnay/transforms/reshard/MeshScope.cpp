@@ -7,9 +7,9 @@
 
 #include "shardonnay/transforms/reshard/MeshScope.h"
 #include "shardonnay/dialect/sdy/Conversion.h"
+#include "shardonnay/dialect/sdy/Pieces.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/explain/DeviceModelOption.h"
-#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
@@ -79,17 +79,9 @@ TensorSharding MeshScope::read(Value value) const {
               cast<RankedTensorType>(value.getType()).getRank());
 }
 
-TensorSharding MeshScope::read(sdy::TensorShardingAttr attr,
+TensorSharding MeshScope::read(sdy::TensorShardingAttr sharding,
                                int64_t rank) const {
-  TensorSharding closed = TensorSharding::fullyClosed(rank);
-  if (!attr || attr.isReplicated())
-    return closed;
-  TensorSharding sharding = sdy::toSharding(attr, mesh);
-  for (auto [to, from] : llvm::zip_equal(closed.dims, sharding.dims))
-    to.axes = from.axes;
-  closed.unreduced = sharding.unreduced;
-  closed.kind = sharding.kind;
-  return closed;
+  return sdy::toClosedSharding(sharding, mesh, rank);
 }
 
 Mesh MeshScope::toMesh() const { return sdy::toMesh(mesh); }
@@ -100,19 +92,6 @@ MeshCosts MeshScope::costs(const DeviceModel &model) const {
 
 sdy::TensorShardingAttr MeshScope::write(const TensorSharding &sharding) const {
   return sdy::fromSharding(sharding, meshOrRef, mesh);
-}
-
-int64_t localBytes(RankedTensorType type, const TensorSharding &sharding) {
-  Type element = type.getElementType();
-  int64_t bits = 64;
-  if (auto complex = dyn_cast<ComplexType>(element))
-    bits = 2 * complex.getElementType().getIntOrFloatBitWidth();
-  else if (element.isIntOrFloat())
-    bits = element.getIntOrFloatBitWidth();
-  int64_t elements = 1;
-  for (auto [size, dim] : llvm::zip_equal(type.getShape(), sharding.dims))
-    elements *= llvm::divideCeil(size, dim.axes.numShards());
-  return llvm::divideCeil(elements * bits, 8);
 }
 
 } // namespace shardonnay

@@ -62,9 +62,6 @@ private:
   mlir::Attribute meshOrRef;
 };
 
-/// Bytes of `type` cut by `sharding`, on one device.
-int64_t localBytes(mlir::RankedTensorType type, const TensorSharding &sharding);
-
 } // namespace shardonnay
 
 #endif // SHARDONNAY_TRANSFORMS_RESHARD_MESHSCOPE_H

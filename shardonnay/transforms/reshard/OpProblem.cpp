@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/transforms/reshard/OpProblem.h"
+#include "shardonnay/dialect/sdy/Pieces.h"
 #include "shardonnay/dialect/sdy/RuleAccess.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 
@@ -32,10 +33,17 @@ ChoiceProblem readProblem(Operation *op, const FactorRule &rule,
       continue;
     tensor.sharding = scope.read(value);
     llvm::append_range(tensor.shape, type.getShape());
-    tensor.elementBytes = localBytes(type.clone(ArrayRef<int64_t>{}),
-                                     TensorSharding::fullyClosed(0));
+    tensor.elementBytes = sdy::getElementBytes(type);
   }
   return problem;
+}
+
+std::optional<double> priceOfReshard(OpChooser &chooser, RankedTensorType type,
+                                     const TensorSharding &from,
+                                     const TensorSharding &to) {
+  return chooser.priceOfReshard(Layout::get(from, type.getShape()),
+                                Layout::get(to, type.getShape()),
+                                sdy::getElementBytes(type));
 }
 
 OpChooser &OpChoosers::get(const MeshScope &scope) {

@@ -27,6 +27,13 @@ ChoiceProblem readProblem(mlir::Operation *op, const FactorRule &rule,
 /// The rule, if there is one and it fits the op's types.
 std::optional<FactorRule> getFittingRule(mlir::Operation *op);
 
+/// The price of taking a tensor of `type` from one sharding to another; nothing
+/// if there is no way.
+std::optional<double> priceOfReshard(OpChooser &chooser,
+                                     mlir::RankedTensorType type,
+                                     const TensorSharding &from,
+                                     const TensorSharding &to);
+
 /// The cut that was chosen for an op, and what it means for its tensors,
 /// operands first. What is no ranked tensor has an empty sharding.
 struct OpDecision {

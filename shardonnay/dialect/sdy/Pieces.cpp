@@ -1,0 +1,56 @@
+//===- Pieces.cpp ---------------------------------------------------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardonnay/dialect/sdy/Pieces.h"
+
+#include "shardonnay/dialect/sdy/Conversion.h"
+
+using namespace mlir;
+using namespace mlir::sdy;
+using shardonnay::TensorSharding;
+
+TensorSharding sdy::toClosedSharding(TensorShardingAttr sharding, MeshAttr mesh,
+                                     int64_t rank) {
+  TensorSharding closed = TensorSharding::fullyClosed(rank);
+  if (!sharding || sharding.isReplicated())
+    return closed;
+  TensorSharding given = toSharding(sharding, mesh);
+  for (auto [to, from] : llvm::zip_equal(closed.dims, given.dims))
+    to.axes = from.axes;
+  closed.unreduced = given.unreduced;
+  closed.kind = given.kind;
+  return closed;
+}
+
+int64_t sdy::getPieceBytes(RankedTensorType type,
+                           const TensorSharding &sharding) {
+  Type element = type.getElementType();
+  int64_t bits = 64;
+  if (auto complex = dyn_cast<ComplexType>(element))
+    bits = 2 * complex.getElementType().getIntOrFloatBitWidth();
+  else if (element.isIntOrFloat())
+    bits = element.getIntOrFloatBitWidth();
+  int64_t elements = 1;
+  for (auto [size, dim] : llvm::zip_equal(type.getShape(), sharding.dims))
+    elements *= llvm::divideCeil(size, dim.axes.numShards());
+  return llvm::divideCeil(elements * bits, 8);
+}
+
+int64_t sdy::getElementBytes(RankedTensorType type) {
+  return getPieceBytes(type.clone(ArrayRef<int64_t>{}),
+                       TensorSharding::fullyClosed(0));
+}
+
+bool sdy::isZeroSplat(Attribute elements) {
+  auto dense = dyn_cast_or_null<DenseElementsAttr>(elements);
+  if (!dense || !dense.isSplat())
+    return false;
+  if (isa<FloatType>(dense.getElementType()))
+    return dense.getSplatValue<APFloat>().isZero();
+  return isa<IntegerType>(dense.getElementType()) &&
+         dense.getSplatValue<APInt>().isZero();
+}
