@@ -98,45 +98,21 @@ SmallVector<CollectiveUse, 1> readSpmd(Operation *op) {
       .Default([](Operation *) { return Uses(); });
 }
 
-/// Plays an `sdy` collective on what a device holds.
-class GlobalReader {
-public:
-  GlobalReader(Operation *op, sdy::MeshAttr mesh,
-               sdy::TensorShardingAttr source)
-      : mesh(mesh), algebra(sdy::toMesh(mesh)),
-        piece(algebra, dimsOf(source),
-              cast<RankedTensorType>(op->getOperand(0).getType()).getShape(),
-              elementBytesOf(op)) {}
+using AxesPerDim = SmallVector<AxisList, 4>;
 
-  /// Fails on an op that is no collective.
-  bool play(Operation *op);
-  ArrayRef<LocalCollective> collectives() const { return piece.collectives(); }
+AxesPerDim axesPerDim(const TensorSharding &sharding) {
+  return llvm::map_to_vector<4>(
+      sharding.dims, [](const DimSharding &dim) { return dim.axes; });
+}
 
-private:
-  static int64_t elementBytesOf(Operation *op) {
-    auto type = cast<RankedTensorType>(op->getOperand(0).getType());
-    return byteSize(type.clone(ArrayRef<int64_t>{}));
-  }
-  SmallVector<AxisList, 4> dimsOf(sdy::TensorShardingAttr sharding) const {
-    SmallVector<AxisList, 4> dims;
-    for (const DimSharding &dim : sdy::toSharding(sharding, mesh).dims)
-      dims.push_back(dim.axes);
-    return dims;
-  }
-  template <typename Body>
-  bool forEachDim(sdy::ListOfAxisRefListsAttr lists, Body body) {
+/// Plays an `sdy` collective on what a device holds; false if `op` is none.
+bool play(Operation *op, sdy::MeshAttr mesh, LocalPiece &piece) {
+  auto forEachDim = [&](sdy::ListOfAxisRefListsAttr lists, auto body) {
     for (auto [dim, axes] : llvm::enumerate(lists.getValue()))
       if (!axes.getValue().empty())
         body(dim, toAxisList(axes.getValue(), mesh));
     return true;
-  }
-
-  sdy::MeshAttr mesh;
-  Mesh algebra;
-  LocalPiece piece;
-};
-
-bool GlobalReader::play(Operation *op) {
+  };
   return llvm::TypeSwitch<Operation *, bool>(op)
       .Case([&](sdy::AllGatherOp op) {
         return forEachDim(op.getGatheringAxes(), [&](int64_t dim, auto axes) {
@@ -158,7 +134,7 @@ bool GlobalReader::play(Operation *op) {
         return true;
       })
       .Case([&](sdy::CollectivePermuteOp op) {
-        piece.permute(dimsOf(op.getOutSharding()));
+        piece.permute(axesPerDim(sdy::toSharding(op.getOutSharding(), mesh)));
         return true;
       })
       .Case([&](sdy::AllToAllOp op) {
@@ -183,16 +159,27 @@ SmallVector<CollectiveUse, 1> readGlobal(Operation *op) {
   sdy::MeshAttr mesh = source ? sdy::getMesh(op, source) : nullptr;
   if (!mesh || mesh.getAxes().empty())
     return {};
-  GlobalReader reader(op, mesh, source);
+  auto type = cast<RankedTensorType>(op->getOperand(0).getType());
   SmallVector<CollectiveUse, 1> uses;
-  if (!reader.play(op))
-    return {};
-  for (const LocalCollective &collective : reader.collectives())
+  for (const LocalCollective &collective :
+       playCollective(op, mesh, sdy::toSharding(source, mesh),
+                      byteSize(type.clone(ArrayRef<int64_t>{}))))
     uses.push_back({collective, reductionOf(op), op, mesh, false, {}});
   return uses;
 }
 
 } // namespace
+
+SmallVector<LocalCollective> playCollective(Operation *op, sdy::MeshAttr mesh,
+                                            const TensorSharding &source,
+                                            int64_t elementBytes) {
+  Mesh algebra = sdy::toMesh(mesh);
+  auto type = cast<RankedTensorType>(op->getOperand(0).getType());
+  LocalPiece piece(algebra, axesPerDim(source), type.getShape(), elementBytes);
+  if (!play(op, mesh, piece))
+    return {};
+  return SmallVector<LocalCollective>(piece.collectives());
+}
 
 std::vector<CollectiveUse> readCollectives(ModuleOp module) {
   std::vector<CollectiveUse> all;

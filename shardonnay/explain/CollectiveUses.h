@@ -38,6 +38,13 @@ struct CollectiveUse {
   int64_t calls = 1, executedCalls = 1;
 };
 
+/// The collectives that the `sdy` op is to `partition`, on what devices hold of
+/// its operand, which lies as `source` on `mesh`. Empty for other ops.
+llvm::SmallVector<LocalCollective> playCollective(mlir::Operation *op,
+                                                  mlir::sdy::MeshAttr mesh,
+                                                  const TensorSharding &source,
+                                                  int64_t elementBytes);
+
 /// In program order; nothing for slices.
 std::vector<CollectiveUse> readCollectives(mlir::ModuleOp module);
 

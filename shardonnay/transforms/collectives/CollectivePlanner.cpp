@@ -11,10 +11,9 @@
 #include "shardonnay/dialect/sdy/Pieces.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/dialect/sdy/TripCount.h"
+#include "shardonnay/explain/CollectiveUses.h"
 #include "shardonnay/explain/DeviceModelOption.h"
 #include "shardonnay/interfaces/DataFlowEdge.h"
-#include "shardonnay/plan/LocalPiece.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 
@@ -80,53 +79,16 @@ const MeshCosts &CollectivePlanner::costs(sdy::MeshAttr mesh) {
   return *known;
 }
 
-/// The collectives that `op` is to `partition`.
+/// What `op` sends; a slice sends nothing.
 static SmallVector<LocalCollective> playLocally(Operation *op) {
   if (!isa<sdy::AllGatherOp, sdy::AllToAllOp, sdy::CollectivePermuteOp,
            sdy::AllReduceOp, sdy::ReduceScatterOp>(op))
     return {};
   sdy::MeshAttr mesh = getNamedMesh(op).mesh;
-  auto dimsOf = [&](Value value) {
-    SmallVector<AxisList, 4> dims;
-    for (const DimSharding &dim : readSharding(value, mesh).dims)
-      dims.push_back(dim.axes);
-    return dims;
-  };
-  auto forEachDim = [&](sdy::ListOfAxisRefListsAttr lists, auto body) {
-    for (auto [dim, list] : llvm::enumerate(lists.getValue()))
-      if (!list.getValue().empty())
-        body(dim, sdy::toAxisList(list.getValue(), mesh));
-  };
-  auto type = cast<RankedTensorType>(op->getResult(0).getType());
-  Mesh algebra = sdy::toMesh(mesh);
-  LocalPiece piece(algebra, dimsOf(op->getOperand(0)), type.getShape(),
-                   sdy::getElementBytes(type));
-  llvm::TypeSwitch<Operation *>(op)
-      .Case([&](sdy::AllGatherOp gather) {
-        forEachDim(gather.getGatheringAxes(),
-                   [&](int64_t dim, const AxisList &axes) {
-                     piece.gather(dim, axes);
-                   });
-      })
-      .Case([&](sdy::ReduceScatterOp scatter) {
-        forEachDim(scatter.getReduceScatterAxes(),
-                   [&](int64_t dim, const AxisList &axes) {
-                     piece.reduceScatter(dim, axes);
-                   });
-      })
-      .Case([&](sdy::AllToAllOp move) {
-        for (sdy::AllToAllParamAttr param : move.getParams().getValue())
-          piece.move(param.getSrcDim(), param.getTgtDim(),
-                     sdy::toAxisList(param.getAxes(), mesh));
-      })
-      .Case([&](sdy::CollectivePermuteOp) {
-        piece.permute(dimsOf(op->getResult(0)));
-      })
-      .Case([&](sdy::AllReduceOp reduce) {
-        piece.allReduce(
-            sdy::toAxisList(reduce.getReductionAxes().getValue(), mesh));
-      });
-  return SmallVector<LocalCollective>(piece.collectives());
+  Value operand = op->getOperand(0);
+  return playCollective(
+      op, mesh, readSharding(operand, mesh),
+      sdy::getElementBytes(cast<RankedTensorType>(operand.getType())));
 }
 
 Cost CollectivePlanner::cost(Operation *op) {
