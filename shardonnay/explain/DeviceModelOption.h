@@ -20,6 +20,19 @@ mlir::LogicalResult loadDeviceModel(llvm::StringRef option,
                                     mlir::MLIRContext *context,
                                     std::shared_ptr<const DeviceModel> &model);
 
+/// A pass with that option: `BaseT` is its generated base.
+template <typename BaseT> class PricedPass : public BaseT {
+public:
+  using BaseT::BaseT;
+
+  mlir::LogicalResult initialize(mlir::MLIRContext *context) override {
+    return loadDeviceModel(this->deviceModel, context, model);
+  }
+
+protected:
+  std::shared_ptr<const DeviceModel> model;
+};
+
 /// What communication over `mesh` costs devices like `model`, which must
 /// outlive the result.
 MeshCosts toMeshCosts(const DeviceModel &model, mlir::sdy::MeshAttr mesh);

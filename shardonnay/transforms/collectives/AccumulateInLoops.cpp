@@ -9,7 +9,6 @@
 #include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/dialect/sdy/Pieces.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
-#include "shardonnay/explain/DeviceModelOption.h"
 #include "shardonnay/interfaces/DataFlowEdge.h"
 #include "shardonnay/interfaces/ShardingRule.h"
 #include "shardonnay/transforms/collectives/CollectiveChain.h"
@@ -154,18 +153,9 @@ bool accumulateInLoops(func::FuncOp func, CollectivePlanner &planner) {
 
 namespace {
 struct AccumulateInLoopsPass
-    : impl::AccumulateInLoopsPassBase<AccumulateInLoopsPass> {
-  using AccumulateInLoopsPassBase::AccumulateInLoopsPassBase;
-
-  LogicalResult initialize(MLIRContext *context) override {
-    return loadDeviceModel(deviceModel, context, model);
-  }
-  void runOnOperation() override {
-    CollectivePlanner planner(*model);
-    accumulateInLoops(getOperation(), planner);
-  }
-
-  std::shared_ptr<const DeviceModel> model;
+    : OptimizationPass<impl::AccumulateInLoopsPassBase<AccumulateInLoopsPass>,
+                       accumulateInLoops> {
+  using OptimizationPass::OptimizationPass;
 };
 } // namespace
 

@@ -8,7 +8,6 @@
 
 #include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
-#include "shardonnay/explain/DeviceModelOption.h"
 #include "shardonnay/interfaces/LocalCompute.h"
 #include "shardonnay/plan/FactorAssignment.h"
 #include "shardonnay/transforms/collectives/CollectiveChain.h"
@@ -100,18 +99,10 @@ bool broadcastOwnerSlices(func::FuncOp func, CollectivePlanner &planner) {
 
 namespace {
 struct BroadcastOwnerSlicesPass
-    : impl::BroadcastOwnerSlicesPassBase<BroadcastOwnerSlicesPass> {
-  using BroadcastOwnerSlicesPassBase::BroadcastOwnerSlicesPassBase;
-
-  LogicalResult initialize(MLIRContext *context) override {
-    return loadDeviceModel(deviceModel, context, model);
-  }
-  void runOnOperation() override {
-    CollectivePlanner planner(*model);
-    broadcastOwnerSlices(getOperation(), planner);
-  }
-
-  std::shared_ptr<const DeviceModel> model;
+    : OptimizationPass<
+          impl::BroadcastOwnerSlicesPassBase<BroadcastOwnerSlicesPass>,
+          broadcastOwnerSlices> {
+  using OptimizationPass::OptimizationPass;
 };
 } // namespace
 

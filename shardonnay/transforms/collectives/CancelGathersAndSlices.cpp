@@ -6,7 +6,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardonnay/explain/DeviceModelOption.h"
 #include "shardonnay/transforms/collectives/CollectiveChain.h"
 #include "shardonnay/transforms/collectives/Optimizations.h"
 #include "shardonnay/transforms/collectives/Passes.h"
@@ -26,18 +25,10 @@ bool cancelGathersAndSlices(func::FuncOp func, CollectivePlanner &planner) {
 
 namespace {
 struct CancelGathersAndSlicesPass
-    : impl::CancelGathersAndSlicesPassBase<CancelGathersAndSlicesPass> {
-  using CancelGathersAndSlicesPassBase::CancelGathersAndSlicesPassBase;
-
-  LogicalResult initialize(MLIRContext *context) override {
-    return loadDeviceModel(deviceModel, context, model);
-  }
-  void runOnOperation() override {
-    CollectivePlanner planner(*model);
-    cancelGathersAndSlices(getOperation(), planner);
-  }
-
-  std::shared_ptr<const DeviceModel> model;
+    : OptimizationPass<
+          impl::CancelGathersAndSlicesPassBase<CancelGathersAndSlicesPass>,
+          cancelGathersAndSlices> {
+  using OptimizationPass::OptimizationPass;
 };
 } // namespace
 

@@ -6,7 +6,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardonnay/explain/DeviceModelOption.h"
 #include "shardonnay/transforms/collectives/CollectiveChain.h"
 #include "shardonnay/transforms/collectives/Optimizations.h"
 #include "shardonnay/transforms/collectives/Passes.h"
@@ -29,18 +28,10 @@ bool foldAllReduces(func::FuncOp func, CollectivePlanner &planner) {
 }
 
 namespace {
-struct FoldAllReducesPass : impl::FoldAllReducesPassBase<FoldAllReducesPass> {
-  using FoldAllReducesPassBase::FoldAllReducesPassBase;
-
-  LogicalResult initialize(MLIRContext *context) override {
-    return loadDeviceModel(deviceModel, context, model);
-  }
-  void runOnOperation() override {
-    CollectivePlanner planner(*model);
-    foldAllReduces(getOperation(), planner);
-  }
-
-  std::shared_ptr<const DeviceModel> model;
+struct FoldAllReducesPass
+    : OptimizationPass<impl::FoldAllReducesPassBase<FoldAllReducesPass>,
+                       foldAllReduces> {
+  using OptimizationPass::OptimizationPass;
 };
 } // namespace
 

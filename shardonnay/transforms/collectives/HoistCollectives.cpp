@@ -7,7 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "shardonnay/explain/DeviceModelOption.h"
 #include "shardonnay/interfaces/DataFlowEdge.h"
 #include "shardonnay/transforms/collectives/Optimizations.h"
 #include "shardonnay/transforms/collectives/Passes.h"
@@ -129,18 +128,9 @@ bool hoistCollectives(func::FuncOp func, CollectivePlanner &planner) {
 
 namespace {
 struct HoistCollectivesPass
-    : impl::HoistCollectivesPassBase<HoistCollectivesPass> {
-  using HoistCollectivesPassBase::HoistCollectivesPassBase;
-
-  LogicalResult initialize(MLIRContext *context) override {
-    return loadDeviceModel(deviceModel, context, model);
-  }
-  void runOnOperation() override {
-    CollectivePlanner planner(*model);
-    hoistCollectives(getOperation(), planner);
-  }
-
-  std::shared_ptr<const DeviceModel> model;
+    : OptimizationPass<impl::HoistCollectivesPassBase<HoistCollectivesPass>,
+                       hoistCollectives> {
+  using OptimizationPass::OptimizationPass;
 };
 } // namespace
 

@@ -6,7 +6,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardonnay/explain/DeviceModelOption.h"
 #include "shardonnay/transforms/collectives/CollectiveChain.h"
 #include "shardonnay/transforms/collectives/Optimizations.h"
 #include "shardonnay/transforms/collectives/Passes.h"
@@ -31,18 +30,9 @@ bool mergeCollectives(func::FuncOp func, CollectivePlanner &planner) {
 
 namespace {
 struct MergeCollectivesPass
-    : impl::MergeCollectivesPassBase<MergeCollectivesPass> {
-  using MergeCollectivesPassBase::MergeCollectivesPassBase;
-
-  LogicalResult initialize(MLIRContext *context) override {
-    return loadDeviceModel(deviceModel, context, model);
-  }
-  void runOnOperation() override {
-    CollectivePlanner planner(*model);
-    mergeCollectives(getOperation(), planner);
-  }
-
-  std::shared_ptr<const DeviceModel> model;
+    : OptimizationPass<impl::MergeCollectivesPassBase<MergeCollectivesPass>,
+                       mergeCollectives> {
+  using OptimizationPass::OptimizationPass;
 };
 } // namespace
 

@@ -6,7 +6,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardonnay/explain/DeviceModelOption.h"
 #include "shardonnay/interfaces/ShardingRule.h"
 #include "shardonnay/transforms/collectives/CollectiveChain.h"
 #include "shardonnay/transforms/collectives/OpRecut.h"
@@ -100,18 +99,10 @@ bool moveGathers(func::FuncOp func, CollectivePlanner &planner) {
 }
 
 namespace {
-struct MoveGathersPass : impl::MoveGathersPassBase<MoveGathersPass> {
-  using MoveGathersPassBase::MoveGathersPassBase;
-
-  LogicalResult initialize(MLIRContext *context) override {
-    return loadDeviceModel(deviceModel, context, model);
-  }
-  void runOnOperation() override {
-    CollectivePlanner planner(*model);
-    moveGathers(getOperation(), planner);
-  }
-
-  std::shared_ptr<const DeviceModel> model;
+struct MoveGathersPass
+    : OptimizationPass<impl::MoveGathersPassBase<MoveGathersPass>,
+                       moveGathers> {
+  using OptimizationPass::OptimizationPass;
 };
 } // namespace
 

@@ -7,7 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
-#include "shardonnay/explain/DeviceModelOption.h"
 #include "shardonnay/transforms/collectives/CollectiveChain.h"
 #include "shardonnay/transforms/collectives/OpRecut.h"
 #include "shardonnay/transforms/collectives/Optimizations.h"
@@ -64,18 +63,10 @@ bool moveSlicesUp(func::FuncOp func, CollectivePlanner &planner) {
 }
 
 namespace {
-struct MoveSlicesUpPass : impl::MoveSlicesUpPassBase<MoveSlicesUpPass> {
-  using MoveSlicesUpPassBase::MoveSlicesUpPassBase;
-
-  LogicalResult initialize(MLIRContext *context) override {
-    return loadDeviceModel(deviceModel, context, model);
-  }
-  void runOnOperation() override {
-    CollectivePlanner planner(*model);
-    moveSlicesUp(getOperation(), planner);
-  }
-
-  std::shared_ptr<const DeviceModel> model;
+struct MoveSlicesUpPass
+    : OptimizationPass<impl::MoveSlicesUpPassBase<MoveSlicesUpPass>,
+                       moveSlicesUp> {
+  using OptimizationPass::OptimizationPass;
 };
 } // namespace
 

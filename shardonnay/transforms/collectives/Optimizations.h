@@ -14,6 +14,7 @@
 #define SHARDONNAY_TRANSFORMS_COLLECTIVES_OPTIMIZATIONS_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "shardonnay/explain/DeviceModelOption.h"
 #include "shardonnay/transforms/collectives/CollectivePlanner.h"
 
 namespace shardonnay {
@@ -30,6 +31,19 @@ bool moveSlicesUp(mlir::func::FuncOp func, CollectivePlanner &planner);
 bool hoistCollectives(mlir::func::FuncOp func, CollectivePlanner &planner);
 bool accumulateInLoops(mlir::func::FuncOp func, CollectivePlanner &planner);
 bool broadcastOwnerSlices(mlir::func::FuncOp func, CollectivePlanner &planner);
+
+/// The pass of one of these; `BaseT` is its generated base.
+template <typename BaseT,
+          bool (*optimize)(mlir::func::FuncOp, CollectivePlanner &)>
+class OptimizationPass : public PricedPass<BaseT> {
+public:
+  using PricedPass<BaseT>::PricedPass;
+
+  void runOnOperation() override {
+    CollectivePlanner planner(*this->model);
+    optimize(this->getOperation(), planner);
+  }
+};
 
 } // namespace shardonnay
 

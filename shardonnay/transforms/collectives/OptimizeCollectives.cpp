@@ -27,12 +27,9 @@ static constexpr bool (*kOptimizations[])(func::FuncOp, CollectivePlanner &) = {
 
 namespace {
 struct OptimizeCollectivesPass
-    : impl::OptimizeCollectivesPassBase<OptimizeCollectivesPass> {
-  using OptimizeCollectivesPassBase::OptimizeCollectivesPassBase;
+    : PricedPass<impl::OptimizeCollectivesPassBase<OptimizeCollectivesPass>> {
+  using PricedPass::PricedPass;
 
-  LogicalResult initialize(MLIRContext *context) override {
-    return loadDeviceModel(deviceModel, context, model);
-  }
   void runOnOperation() override {
     CollectivePlanner planner(*model);
     bool changed = true;
@@ -43,8 +40,6 @@ struct OptimizeCollectivesPass
     }
     splitAllReduces(getOperation(), planner);
   }
-
-  std::shared_ptr<const DeviceModel> model;
 };
 } // namespace
 

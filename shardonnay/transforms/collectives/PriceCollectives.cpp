@@ -18,12 +18,9 @@ namespace shardonnay {
 
 namespace {
 struct PriceCollectivesPass
-    : impl::PriceCollectivesPassBase<PriceCollectivesPass> {
-  using PriceCollectivesPassBase::PriceCollectivesPassBase;
+    : PricedPass<impl::PriceCollectivesPassBase<PriceCollectivesPass>> {
+  using PricedPass::PricedPass;
 
-  LogicalResult initialize(MLIRContext *context) override {
-    return loadDeviceModel(deviceModel, context, model);
-  }
   void runOnOperation() override {
     CollectivePlanner planner(*model);
     double bytes = 0, price = 0;
@@ -43,8 +40,6 @@ struct PriceCollectivesPass
         << count << " collectives, " << static_cast<int64_t>(bytes)
         << " bytes, " << (costs ? costs->str(price) : "no time");
   }
-
-  std::shared_ptr<const DeviceModel> model;
 };
 } // namespace
 

@@ -6,7 +6,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardonnay/explain/DeviceModelOption.h"
 #include "shardonnay/transforms/collectives/CollectiveChain.h"
 #include "shardonnay/transforms/collectives/OpRecut.h"
 #include "shardonnay/transforms/collectives/Optimizations.h"
@@ -78,18 +77,10 @@ bool reassociateReductions(func::FuncOp func, CollectivePlanner &planner) {
 
 namespace {
 struct ReassociateReductionsPass
-    : impl::ReassociateReductionsPassBase<ReassociateReductionsPass> {
-  using ReassociateReductionsPassBase::ReassociateReductionsPassBase;
-
-  LogicalResult initialize(MLIRContext *context) override {
-    return loadDeviceModel(deviceModel, context, model);
-  }
-  void runOnOperation() override {
-    CollectivePlanner planner(*model);
-    reassociateReductions(getOperation(), planner);
-  }
-
-  std::shared_ptr<const DeviceModel> model;
+    : OptimizationPass<
+          impl::ReassociateReductionsPassBase<ReassociateReductionsPass>,
+          reassociateReductions> {
+  using OptimizationPass::OptimizationPass;
 };
 } // namespace
 

@@ -171,12 +171,8 @@ ReshardLowering::readLayout(sdy::TensorShardingAttr sharding) {
 }
 
 struct ReshardToCollectivesPass
-    : impl::ReshardToCollectivesPassBase<ReshardToCollectivesPass> {
-  using ReshardToCollectivesPassBase::ReshardToCollectivesPassBase;
-
-  LogicalResult initialize(MLIRContext *context) override {
-    return loadDeviceModel(deviceModel, context, model);
-  }
+    : PricedPass<impl::ReshardToCollectivesPassBase<ReshardToCollectivesPass>> {
+  using PricedPass::PricedPass;
 
   void runOnOperation() override {
     ReshardPlanner planner;
@@ -188,8 +184,6 @@ struct ReshardToCollectivesPass
     if (!ok)
       signalPassFailure();
   }
-
-  std::shared_ptr<const DeviceModel> model;
 };
 
 } // namespace

@@ -6,7 +6,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardonnay/explain/DeviceModelOption.h"
 #include "shardonnay/transforms/collectives/CollectiveChain.h"
 #include "shardonnay/transforms/collectives/Optimizations.h"
 #include "shardonnay/transforms/collectives/Passes.h"
@@ -107,18 +106,9 @@ bool shareCollectives(func::FuncOp func, CollectivePlanner &planner) {
 
 namespace {
 struct ShareCollectivesPass
-    : impl::ShareCollectivesPassBase<ShareCollectivesPass> {
-  using ShareCollectivesPassBase::ShareCollectivesPassBase;
-
-  LogicalResult initialize(MLIRContext *context) override {
-    return loadDeviceModel(deviceModel, context, model);
-  }
-  void runOnOperation() override {
-    CollectivePlanner planner(*model);
-    shareCollectives(getOperation(), planner);
-  }
-
-  std::shared_ptr<const DeviceModel> model;
+    : OptimizationPass<impl::ShareCollectivesPassBase<ShareCollectivesPass>,
+                       shareCollectives> {
+  using OptimizationPass::OptimizationPass;
 };
 } // namespace
 

@@ -8,7 +8,6 @@
 
 #include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/dialect/sdy/Pieces.h"
-#include "shardonnay/explain/DeviceModelOption.h"
 #include "shardonnay/transforms/collectives/CollectiveChain.h"
 #include "shardonnay/transforms/collectives/Optimizations.h"
 #include "shardonnay/transforms/collectives/Passes.h"
@@ -125,18 +124,9 @@ bool splitAllReduces(func::FuncOp func, CollectivePlanner &planner) {
 
 namespace {
 struct SplitAllReducesPass
-    : impl::SplitAllReducesPassBase<SplitAllReducesPass> {
-  using SplitAllReducesPassBase::SplitAllReducesPassBase;
-
-  LogicalResult initialize(MLIRContext *context) override {
-    return loadDeviceModel(deviceModel, context, model);
-  }
-  void runOnOperation() override {
-    CollectivePlanner planner(*model);
-    splitAllReduces(getOperation(), planner);
-  }
-
-  std::shared_ptr<const DeviceModel> model;
+    : OptimizationPass<impl::SplitAllReducesPassBase<SplitAllReducesPass>,
+                       splitAllReduces> {
+  using OptimizationPass::OptimizationPass;
 };
 } // namespace
 

@@ -243,12 +243,8 @@ void OpDeferral::defer() {
 }
 
 struct DeferReductionsPass
-    : impl::DeferReductionsPassBase<DeferReductionsPass> {
-  using DeferReductionsPassBase::DeferReductionsPassBase;
-
-  LogicalResult initialize(MLIRContext *context) override {
-    return loadDeviceModel(deviceModel, context, model);
-  }
+    : PricedPass<impl::DeferReductionsPassBase<DeferReductionsPass>> {
+  using PricedPass::PricedPass;
 
   void runOnOperation() override {
     OpChoosers &choosers =
@@ -274,8 +270,6 @@ struct DeferReductionsPass
            !isa_and_present<sdy::SdyDialect>(op->getDialect()) &&
            llvm::any_of(op->getOpOperands(), settlingReshard);
   }
-
-  std::shared_ptr<const DeviceModel> model;
 };
 
 } // namespace

@@ -207,12 +207,8 @@ std::string ReshardExplainer::run() {
 }
 
 struct ExplainReshardsPass
-    : impl::ExplainReshardsPassBase<ExplainReshardsPass> {
-  using ExplainReshardsPassBase::ExplainReshardsPassBase;
-
-  LogicalResult initialize(MLIRContext *context) override {
-    return loadDeviceModel(deviceModel, context, model);
-  }
+    : PricedPass<impl::ExplainReshardsPassBase<ExplainReshardsPass>> {
+  using PricedPass::PricedPass;
 
   void runOnOperation() override {
     OpChoosers &choosers =
@@ -228,8 +224,6 @@ struct ExplainReshardsPass
         op->setAttr(sdy::kCauseAttr, StringAttr::get(op.getContext(), cause));
     });
   }
-
-  std::shared_ptr<const DeviceModel> model;
 };
 
 } // namespace
