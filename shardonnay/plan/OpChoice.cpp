@@ -137,7 +137,8 @@ private:
   double bestPrice = 0;
   double mostPoints = 0;
   const FactorAssignment *excluded = nullptr;
-  /// Takes all that are lawful, with their prices, if not null.
+  /// Takes the cheapest of the lawful ones with their prices, cheapest first,
+  /// if not null; with the one that is taken they are at most kMostCandidates.
   std::vector<std::pair<double, FactorAssignment>> *all = nullptr;
 };
 
@@ -184,10 +185,8 @@ Enumeration::runAll(const FactorAssignment &taken) {
   all = &found;
   FactorAssignment assignment(problem.rule.factors.size());
   distribute(0, assignment);
-  llvm::stable_sort(found, llvm::less_first());
   for (auto &[price, candidate] : found)
-    if (result.size() < kMostCandidates)
-      result.push_back(candidate);
+    result.push_back(candidate);
   return result;
 }
 
@@ -297,7 +296,12 @@ void Enumeration::consider(const FactorAssignment &assignment) {
   if (!price)
     return;
   if (all) {
-    all->emplace_back(*price, assignment);
+    auto after = llvm::upper_bound(*all, *price, [](double price, auto &other) {
+      return price < other.first;
+    });
+    all->insert(after, {*price, assignment});
+    if (all->size() == kMostCandidates)
+      all->pop_back();
     return;
   }
   best = assignment;

@@ -27,7 +27,7 @@ static bool isZero(Value value, unsigned depth = 0) {
   Operation *op = value.getDefiningOp();
   if (auto constant = dyn_cast_if_present<sdy::ConstantOp>(op))
     return sdy::isZeroSplat(constant.getValue());
-  if (op && isa<sdy::AllSliceOp>(op))
+  if (isa_and_nonnull<sdy::AllSliceOp>(op))
     return isZero(op->getOperand(0), depth);
   auto rule = dyn_cast_if_present<ShardingRuleOpInterface>(op);
   return rule && depth < 4 && op->getNumOperands() == 1 &&
