@@ -17,7 +17,7 @@
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/dialect/spmd/Ops.h"
 #include "shardonnay/dialect/stablehlo/Stablehlo.h"
-#include "shardonnay/emit/AdaptCollective.h"
+#include "shardonnay/emit/AdaptToTarget.h"
 #include "shardonnay/emit/EmitWindow.h"
 #include "shardonnay/emit/OrderedBits.h"
 #include "shardonnay/emit/Passes.h"
@@ -51,8 +51,8 @@ public:
       return success();
     }
     return llvm::TypeSwitch<Operation *, LogicalResult>(op)
-        .Case([&](stablehlo::AllReduceOp op) {
-          adaptCollective(op, target);
+        .Case<stablehlo::AllReduceOp, stablehlo::FftOp>([&](auto op) {
+          adaptToTarget(op, target);
           return success();
         })
         .Case([&](spmd::OnDeviceOp op) {

@@ -27,7 +27,7 @@ def EmitStablehloPass : Pass<"sdy-emit-stablehlo", "::mlir::ModuleOp"> {
 
     All_reduces that the program came with are written as the target can do them
     (Target.h): several operands one by one, bitwise ones as a gather that each
-    device reduces.
+    device reduces. So is an `fft`: its result is held row-major.
 
     After: no `sdy` (with `enable-rgv3`: but meshes), no `spmd`;
     `mhlo.num_partitions` is the number of devices and `mhlo.num_replicas` 1, or

@@ -17,8 +17,8 @@ class Operation;
 
 namespace shardonnay {
 
-/// What an engine's all_reduce and reduce_scatter can do. What it lacks is
-/// written in another form: see sdy-emit-stablehlo.
+/// What an engine can do. What it lacks is written in another form: see
+/// sdy-emit-stablehlo.
 struct Target {
   /// Bodies of one and, or, xor on integers wider than a bit.
   bool reducesBitwise;
@@ -26,12 +26,15 @@ struct Target {
   bool reducesSeveral;
   /// Maxima and minima of complex numbers, which have no order.
   bool ordersComplex;
+  /// Fourier transforms of tensors that its layout assignment, for the sake of
+  /// a user (an all_gather), laid out otherwise than row-major.
+  bool transformsAnyLayout;
 
   /// PJRT's CPU client, as of jaxlib 0.10.2: adds, multiplies, maxima and
-  /// minima of every number, and, or of i1; one operand.
+  /// minima of every number, and, or of i1; one operand; rows in its FFT.
   static constexpr Target cpu() {
     return {/*reducesBitwise=*/false, /*reducesSeveral=*/false,
-            /*ordersComplex=*/false};
+            /*ordersComplex=*/false, /*transformsAnyLayout=*/false};
   }
 
   bool combines(mlir::Type element, ReductionKind kind) const;

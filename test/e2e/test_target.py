@@ -1,4 +1,4 @@
-"""Collectives of the program's own that PJRT on CPU lacks: another form, the same numbers."""
+"""What PJRT on CPU lacks, a program's own collectives among it: another form, the same numbers."""
 
 import functools
 
@@ -37,3 +37,20 @@ def test_bitwise_reductions_of_several_operands(op, combine):
     for output, whole in zip(outputs, (value, ~value), strict=True):
         wanted = [functools.reduce(combine, half) for half in (whole[:4], whole[4:])]
         np.testing.assert_array_equal(output, wanted)
+
+
+GATHERED_TRANSFORM = """
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+func.func public @main(%a: tensor<7x5x6xcomplex<f64>> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {"x"}, {}]>})
+    -> (tensor<7x5x6xcomplex<f64>> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {}, {}]>}) {
+  %0 = stablehlo.fft %a, type = FFT, length = [6] : (tensor<7x5x6xcomplex<f64>>) -> tensor<7x5x6xcomplex<f64>>
+  return %0 : tensor<7x5x6xcomplex<f64>>
+}
+"""
+
+
+def test_transform_before_a_gather():
+    program = run.Program(shardonnay.compile(GATHERED_TRANSFORM))
+    value = np.random.default_rng(0).normal(size=(7, 5, 6)).astype(np.complex128)
+    (output,), _ = program([value])
+    np.testing.assert_allclose(output, np.fft.fft(value), atol=1e-12)

@@ -49,3 +49,15 @@ func.func @stay(%a: tensor<3xi1>, %b: tensor<3xi32>) -> (tensor<3xi1>, tensor<3x
   }) : (tensor<3xi32>) -> tensor<3xi32>
   return %0, %2 : tensor<3xi1>, tensor<3xi32>
 }
+
+// Its users may ask for another layout, of which XLA's CPU transform knows none.
+// CHECK-LABEL: func @fft
+func.func @fft(%a: tensor<3x6xcomplex<f32>>, %b: tensor<8xf32>) -> (tensor<3x6xcomplex<f32>>, tensor<5xcomplex<f32>>) {
+  // CHECK-NEXT: %[[A:.*]] = stablehlo.fft %arg0
+  // CHECK-NEXT: %[[HELD:.*]] = stablehlo.custom_call @LayoutConstraint(%[[A]]) {operand_layouts = [dense<[1, 0]> : tensor<2xindex>], result_layouts = [dense<[1, 0]> : tensor<2xindex>]}
+  // CHECK-NEXT: %[[B:.*]] = stablehlo.fft %arg1
+  // CHECK-NEXT: return %[[HELD]], %[[B]]
+  %0 = stablehlo.fft %a, type = FFT, length = [6] : (tensor<3x6xcomplex<f32>>) -> tensor<3x6xcomplex<f32>>
+  %1 = stablehlo.fft %b, type = RFFT, length = [8] : (tensor<8xf32>) -> tensor<5xcomplex<f32>>
+  return %0, %1 : tensor<3x6xcomplex<f32>>, tensor<5xcomplex<f32>>
+}

@@ -1,12 +1,12 @@
-//===- AdaptCollective.h - the program's own collectives --------*- C++ -*-===//
+//===- AdaptToTarget.h - what a target lacks, otherwise ---------*- C++ -*-===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef SHARDONNAY_EMIT_ADAPTCOLLECTIVE_H
-#define SHARDONNAY_EMIT_ADAPTCOLLECTIVE_H
+#ifndef SHARDONNAY_EMIT_ADAPTTOTARGET_H
+#define SHARDONNAY_EMIT_ADAPTTOTARGET_H
 
 #include "shardonnay/dialect/stablehlo/Stablehlo.h"
 #include "shardonnay/emit/Target.h"
@@ -18,8 +18,11 @@ namespace shardonnay {
 ///   * of several operands: one for each,
 ///   * bitwise: everything to everyone, who reduce it.
 /// Leaves it where the target has it, or there is no such form.
-void adaptCollective(mlir::stablehlo::AllReduceOp op, const Target &target);
+void adaptToTarget(mlir::stablehlo::AllReduceOp op, const Target &target);
+
+/// Holds the result's layout row-major where `target` transforms such only.
+void adaptToTarget(mlir::stablehlo::FftOp op, const Target &target);
 
 } // namespace shardonnay
 
-#endif // SHARDONNAY_EMIT_ADAPTCOLLECTIVE_H
+#endif // SHARDONNAY_EMIT_ADAPTTOTARGET_H

@@ -1,11 +1,11 @@
-//===- AdaptCollective.cpp ------------------------------------------------===//
+//===- AdaptToTarget.cpp --------------------------------------------------===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardonnay/emit/AdaptCollective.h"
+#include "shardonnay/emit/AdaptToTarget.h"
 
 #include "mlir/IR/IRMapping.h"
 
@@ -92,7 +92,7 @@ Value gatherAndReduce(OpBuilder &builder, stablehlo::AllReduceOp op,
 
 } // namespace
 
-void adaptCollective(stablehlo::AllReduceOp op, const Target &target) {
+void adaptToTarget(stablehlo::AllReduceOp op, const Target &target) {
   OpBuilder builder(op);
   if (op.getNumOperands() > 1 && !target.reducesSeveral) {
     for (auto [operand, result] :
@@ -104,7 +104,7 @@ void adaptCollective(stablehlo::AllReduceOp op, const Target &target) {
       IRMapping mapping;
       op.getComputation().cloneInto(&one.getComputation(), mapping);
       result.replaceAllUsesWith(one->getResult(0));
-      adaptCollective(one, target);
+      adaptToTarget(one, target);
     }
     op.erase();
     return;
@@ -119,6 +119,24 @@ void adaptCollective(stablehlo::AllReduceOp op, const Target &target) {
   Value value = gatherAndReduce(builder, op, combiner, neutral, *groupSize);
   op.getResult(0).replaceAllUsesWith(value);
   op.erase();
+}
+
+void adaptToTarget(stablehlo::FftOp op, const Target &target) {
+  int64_t rank = op.getType().getRank();
+  if (target.transformsAnyLayout || rank < 2)
+    return;
+  OpBuilder builder(op);
+  builder.setInsertionPointAfter(op);
+  auto rowMajor = llvm::to_vector(llvm::reverse(llvm::seq(rank)));
+  ArrayAttr layouts =
+      builder.getArrayAttr({builder.getIndexTensorAttr(rowMajor)});
+  auto held = stablehlo::CustomCallOp::create(
+      builder, op.getLoc(), op->getResultTypes(), op->getResults(),
+      {builder.getNamedAttr("call_target_name",
+                            builder.getStringAttr("LayoutConstraint")),
+       builder.getNamedAttr("operand_layouts", layouts),
+       builder.getNamedAttr("result_layouts", layouts)});
+  op.getResult().replaceAllUsesExcept(held->getResult(0), held);
 }
 
 } // namespace shardonnay
