@@ -18,6 +18,7 @@
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/dialect/sdy/ShardingVerifier.h"
 #include "shardonnay/explain/SourceLocation.h"
+#include "shardonnay/pipeline/BoolElements.h"
 #include "shardonnay/pipeline/ParseProgram.h"
 #include "shardonnay/pipeline/Pipelines.h"
 #include "shardonnay/pipeline/Registration.h"
@@ -197,6 +198,7 @@ ShardonnayString shardonnayModulePrint(ShardonnayModule *module,
   module->text.clear();
   llvm::raw_string_ostream os(module->text);
   module->module->print(os, flags);
+  module->text = unpackBoolElements(module->text);
   return toC(module->text);
 }
 

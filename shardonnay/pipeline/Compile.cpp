@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/pipeline/Compile.h"
+#include "shardonnay/pipeline/BoolElements.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -15,6 +16,7 @@
 #include "shardonnay/dialect/sdy/Dialect.h"
 #include "shardonnay/explain/Report.h"
 #include "shardonnay/explain/SourceLocation.h"
+#include "shardonnay/pipeline/BoolElements.h"
 #include "shardonnay/pipeline/Explain.h"
 #include "shardonnay/pipeline/Manifest.h"
 #include "shardonnay/pipeline/ParseProgram.h"
@@ -57,6 +59,7 @@ LogicalResult print(ModuleOp module, const CompileOptions &options,
   OpPrintingFlags flags;
   flags.enableDebugInfo(options.debugInfo);
   module.print(os, flags);
+  text = unpackBoolElements(text);
   return success();
 }
 

@@ -13,6 +13,7 @@
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 #include "shardonnay/explain/SourceLocation.h"
+#include "shardonnay/pipeline/BoolElements.h"
 #include "shardonnay/pipeline/SealedBytecode.h"
 #include "llvm/Support/SourceMgr.h"
 
@@ -51,13 +52,13 @@ private:
 
 OwningOpRef<ModuleOp> parseProgram(StringRef text, StringRef name,
                                    MLIRContext &context) {
-  std::unique_ptr<llvm::MemoryBuffer> buffer =
-      llvm::MemoryBuffer::getMemBufferCopy(text, name);
-  if (isBytecode(*buffer))
+  if (isBytecode(llvm::MemoryBufferRef(text, name)))
     return readBytecode(text, name, context);
 
   llvm::SourceMgr sources;
-  sources.AddNewSourceBuffer(std::move(buffer), SMLoc());
+  sources.AddNewSourceBuffer(
+      llvm::MemoryBuffer::getMemBufferCopy(packBoolElements(text), name),
+      SMLoc());
   ParserConfig config(&context, /*verifyAfterParse=*/false);
   AsmParserState state;
   Block block;

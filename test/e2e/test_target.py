@@ -5,7 +5,8 @@ import functools
 import numpy as np
 import pytest
 import shardonnay
-from shardonnay import run
+from jaxlib.mlir import ir
+from shardonnay import engine, run
 
 PROGRAM = """
 sdy.mesh @mesh = <["x"=2, "y"=4]>
@@ -54,3 +55,24 @@ def test_transform_before_a_gather():
     value = np.random.default_rng(0).normal(size=(7, 5, 6)).astype(np.complex128)
     (output,), _ = program([value])
     np.testing.assert_allclose(output, np.fft.fft(value), atol=1e-12)
+
+
+MASKED = """
+sdy.mesh @mesh = <["x"=8]>
+func.func public @main(%a: tensor<16x16xi1> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<16x16xi1> {
+  %mask = stablehlo.constant dense<MASK> : tensor<16x16xi1>
+  %0 = stablehlo.and %a, %mask : tensor<16x16xi1>
+  return %0 : tensor<16x16xi1>
+}
+"""
+
+
+def test_bools_that_print_as_digits():
+    mask = np.tril(np.ones((16, 16), bool))
+    text = MASKED.replace("MASK", str(mask.tolist()).lower())
+    with engine.context():
+        theirs = str(ir.Module.parse(text))
+    assert 'dense<"0x' in theirs
+    for written in (text, theirs):
+        (output,), _ = run.Program(shardonnay.compile(written))([np.ones((16, 16), bool)])
+        np.testing.assert_array_equal(output, mask)
