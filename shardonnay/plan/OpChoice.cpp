@@ -117,6 +117,8 @@ public:
 
 private:
   /// The voted assignment takes the operands as they lie.
+  void limitWork();
+  double pointsHeld() const;
   bool operandsAgree() const;
   bool collectAxes();
   bool add(AxisRef axis);
@@ -150,9 +152,7 @@ FactorAssignment Enumeration::run() {
   if (!voted || *voted == 0 || !collectAxes())
     return best;
   bestPrice = *voted;
-  mostPoints = kRepeatedWork * localPoints(problem.rule, best);
-  if (operandsAgree())
-    kept = best;
+  limitWork();
   FactorAssignment assignment(problem.rule.factors.size());
   distribute(0, assignment);
   return best;
@@ -178,9 +178,7 @@ Enumeration::runAll(const FactorAssignment &taken) {
     return result;
   excluded = &taken;
   bestPrice = HUGE_VAL;
-  mostPoints = kRepeatedWork * localPoints(problem.rule, best);
-  if (problem.contraction && operandsAgree())
-    kept = best;
+  limitWork();
   std::vector<std::pair<double, FactorAssignment>> found;
   all = &found;
   FactorAssignment assignment(problem.rule.factors.size());
@@ -188,6 +186,33 @@ Enumeration::runAll(const FactorAssignment &taken) {
   for (auto &[price, candidate] : found)
     result.push_back(candidate);
   return result;
+}
+
+/// Of `best`, the voted one.
+void Enumeration::limitWork() {
+  mostPoints = kRepeatedWork * localPoints(problem.rule, best);
+  if (!problem.contraction)
+    mostPoints = std::max(mostPoints, pointsHeld());
+  else if (operandsAgree())
+    kept = best;
+}
+
+/// The points of the largest result on a device, as it is wanted; none where
+/// more than a step is done for each (a transform, a factorisation, a sort).
+double Enumeration::pointsHeld() const {
+  double most = 0;
+  if (any_of(problem.rule.factors, [](const Factor &factor) {
+        return factor.kind == FactorKind::NeedReplication;
+      }))
+    return most;
+  for (const ChoiceTensor &result :
+       ArrayRef(problem.tensors).drop_front(problem.rule.operands.size())) {
+    double points = 1;
+    for (auto [size, dim] : zip_equal(result.shape, result.sharding.dims))
+      points *= static_cast<double>(size) / dim.axes.numShards();
+    most = std::max(most, points);
+  }
+  return most;
 }
 
 bool Enumeration::operandsAgree() const {

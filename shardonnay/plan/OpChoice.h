@@ -8,15 +8,17 @@
 // assignFactors settles what an op's tensors ask for by votes. This prices it:
 // the price of an assignment is
 //
-//   sum over operands: the plan from how the operand lies to how the op needs
-//   it sum over results:  the plan from how the op leaves it to how it is
-//   wanted the op's own time on what a device has of it
+//   * over its operands: the plan from how the operand lies to how the op
+//     needs it,
+//   * over its results: the plan from how the op leaves it to how it is wanted,
+//   * the op's own time on what a device has of it
 //
 // by one device model, and the cheapest assignment wins. The voted one stays
 // unless another is strictly cheaper. What propagation decided is not undone:
-// an op that takes its operands as they lie may only be cut further, and none
-// has a device compute more than kRepeatedWork times what it would under the
-// voted assignment.
+// a contraction that takes its operands as they lie may only be cut further,
+// and no op has a device compute more than kRepeatedWork times what it would
+// under the voted assignment, or than it has to hold of a result (which makes
+// it cheaper to gather a small operand than what is padded or widened from it).
 //
 // The space: every axis that some tensor has (a contraction: every axis of the
 // mesh) goes to one factor or to none; axes of one factor stand in an order
@@ -85,8 +87,7 @@ public:
   /// The cheapest assignment.
   const FactorAssignment &choose(const ChoiceProblem &problem);
   /// What `choose` may take, the choice itself first, then the cheapest, at
-  /// most kMostCandidates. Only a contraction has to extend what takes its
-  /// operands as they lie: other ops follow what they compute on.
+  /// most kMostCandidates.
   const std::vector<FactorAssignment> &candidates(const ChoiceProblem &problem);
   /// The price of a reshard in byte times; nothing if it has no plan.
   std::optional<double> priceOfReshard(const Layout &source,
