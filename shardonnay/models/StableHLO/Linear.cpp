@@ -29,18 +29,38 @@ static bool isFloatOrComplex(Value value) {
   return isa<FloatType, ComplexType>(getElementTypeOrSelf(value));
 }
 
-/// Sums: a float that gets more bits, or an integer that loses some (both wrap
-/// around). Maxima, minima: a float that gets more bits.
-static bool isLinearConvert(ConvertOp op, ReductionKind kind) {
+/// A float that gets more bits, or an integer that loses some (both wrap
+/// around).
+static bool isLinearConvert(ConvertOp op) {
   Type from = getElementTypeOrSelf(op.getOperand());
   Type to = getElementTypeOrSelf(op.getResult());
   if (auto fromFloat = dyn_cast<FloatType>(from))
     if (auto toFloat = dyn_cast<FloatType>(to))
       return toFloat.getWidth() > fromFloat.getWidth() &&
              toFloat.getFPMantissaWidth() > fromFloat.getFPMantissaWidth();
-  return kind == ReductionKind::Sum && isa<IntegerType>(from) &&
-         isa<IntegerType>(to) && !to.isInteger(1) &&
+  return isa<IntegerType>(from) && isa<IntegerType>(to) && !to.isInteger(1) &&
          to.getIntOrFloatBitWidth() <= from.getIntOrFloatBitWidth();
+}
+
+static bool isUnsigned(IntegerType type) {
+  return type.isUnsigned() || type.getWidth() == 1;
+}
+
+/// What is larger does not become smaller: an integer that gets more bits,
+/// with the sign that it had; any number as a float that has an infinity for
+/// those that are too large.
+static bool isMonotoneConvert(ConvertOp op) {
+  Type from = getElementTypeOrSelf(op.getOperand());
+  Type to = getElementTypeOrSelf(op.getResult());
+  if (auto toFloat = dyn_cast<FloatType>(to))
+    return isa<FloatType, IntegerType>(from) &&
+           APFloat::semanticsHasInf(toFloat.getFloatSemantics());
+  auto fromInt = dyn_cast<IntegerType>(from), toInt = dyn_cast<IntegerType>(to);
+  if (!fromInt || !toInt)
+    return false;
+  if (isUnsigned(fromInt))
+    return toInt.getWidth() > fromInt.getWidth();
+  return !isUnsigned(toInt) && toInt.getWidth() >= fromInt.getWidth();
 }
 
 /// Of ops that only move elements; `count` leading operands hold the elements,
@@ -77,14 +97,54 @@ static bool isLinearScatter(ScatterOp op, ReductionKind kind,
          (kind == ReductionKind::Sum && isKnownZero(op.getInputs()[0]));
 }
 
+/// The element-wise maximum of numbers, or of truth values.
+static bool isMaximum(Operation *op) {
+  return isa<MaxOp>(op) ||
+         (isa<OrOp>(op) && getElementTypeOrSelf(op->getResult(0)).isInteger(1));
+}
+
+static bool isMinimum(Operation *op) {
+  return isa<MinOp>(op) ||
+         (isa<AndOp>(op) &&
+          getElementTypeOrSelf(op->getResult(0)).isInteger(1));
+}
+
+/// f(max(a, b)) = max(f(a), f(b)), and so for min, also where one is NaN or
+/// infinite. Sums and products of integers wrap around; those of a float and
+/// one that is not known may be NaN for the one and not for the other.
+static bool isMonotone(Operation *op, const llvm::SmallBitVector &partial) {
+  if (auto convert = dyn_cast<ConvertOp>(op))
+    return isMonotoneConvert(convert);
+  if (isa<ClampOp>(op))
+    return exactly(partial, 1, 1);
+  if (isa<CbrtOp, CeilOp, ExpOp, Expm1Op, FloorOp, LogisticOp, RoundOp,
+          RoundNearestEvenOp, SignOp, TanhOp>(op))
+    return true;
+  if (isa<AddOp, MulOp>(op) && partial.count() == 1) {
+    Value other = op->getOperand(partial[0] ? 1 : 0);
+    return isa<AddOp>(op) ? isKnownFinite(other) : isKnownPositive(other);
+  }
+  if (isa<SubtractOp>(op))
+    return exactly(partial, 0, 1) && isKnownFinite(op->getOperand(1));
+  if (isa<DivOp>(op))
+    return exactly(partial, 0, 1) && isKnownPositive(op->getOperand(1));
+  return false;
+}
+
 static bool isLinearArithmetic(Operation *op, ReductionKind kind,
                                const llvm::SmallBitVector &partial) {
-  if (kind == ReductionKind::Max && isa<MaxOp>(op))
-    return partial.any();
-  if (kind == ReductionKind::Min && isa<MinOp>(op))
-    return partial.any();
-  if (kind != ReductionKind::Sum)
-    return false;
+  if (kind != ReductionKind::Sum) {
+    bool isMax = kind == ReductionKind::Max;
+    // A whole value is the maximum of its copies.
+    if (isMax ? isMaximum(op) : isMinimum(op))
+      return partial.any();
+    // One distributes over the other.
+    if (isMax ? isMinimum(op) : isMaximum(op))
+      return partial.count() == 1;
+    return partial.any() && isMonotone(op, partial);
+  }
+  if (auto convert = dyn_cast<ConvertOp>(op))
+    return partial.all() && isLinearConvert(convert);
   if (isa<AddOp, SubtractOp, NegOp, RealOp, ImagOp, ComplexOp>(op))
     return partial.all();
   if (isa<MulOp, DotGeneralOp, ConvolutionOp>(op))
@@ -111,9 +171,6 @@ bool shardonnay::isLinear(Operation *op, ReductionKind kind,
         return isLinearMove(kind, partial, 0, 2) ||
                (kind == ReductionKind::Sum && exactly(partial, 0, 1) &&
                 isKnownZero(pad.getPaddingValue()));
-      })
-      .Case([&](ConvertOp convert) {
-        return partial.all() && isLinearConvert(convert, kind);
       })
       .Case([&](ReduceOp reduce) {
         return isLinearReduce(reduce, kind, partial);

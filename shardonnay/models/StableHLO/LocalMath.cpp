@@ -55,6 +55,24 @@ bool shardonnay::isKnownZero(Value value) {
   return splat.getSplatValue<APInt>().isZero();
 }
 
+/// The float that `value` is known to repeat.
+static std::optional<APFloat> getKnownFloat(Value value) {
+  DenseElementsAttr splat = getKnownSplat(value);
+  if (!splat || !isa<FloatType>(splat.getElementType()))
+    return std::nullopt;
+  return splat.getSplatValue<APFloat>();
+}
+
+bool shardonnay::isKnownFinite(Value value) {
+  std::optional<APFloat> number = getKnownFloat(value);
+  return number && number->isFinite();
+}
+
+bool shardonnay::isKnownPositive(Value value) {
+  std::optional<APFloat> number = getKnownFloat(value);
+  return number && number->isFiniteNonZero() && !number->isNegative();
+}
+
 bool shardonnay::isKnownIdentity(Value value, ReductionKind kind) {
   if (kind == ReductionKind::Sum)
     return isKnownZero(value);

@@ -29,6 +29,11 @@ AxisList axesOfPartialSums(LocalContext &context);
 /// `value` is a constant of zeros, possibly broadcast.
 bool isKnownZero(mlir::Value value);
 
+/// `value` is a constant of one finite float, possibly broadcast.
+bool isKnownFinite(mlir::Value value);
+/// The same, and above zero.
+bool isKnownPositive(mlir::Value value);
+
 /// `value` is a constant of the neutral elements of `kind`, possibly broadcast.
 bool isKnownIdentity(mlir::Value value, ReductionKind kind);
 

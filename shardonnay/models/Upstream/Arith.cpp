@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "shardonnay/models/Upstream/Attach.h"
 #include "shardonnay/models/Upstream/Families.h"
 
@@ -20,16 +21,28 @@ struct ElementwiseHooks : NestHooks<ElementwiseHooks> {
 
   static bool isLinear(Operation *op, ReductionKind kind,
                        const llvm::SmallBitVector &partial) {
-    if (kind == ReductionKind::Max)
-      return isa<arith::MaximumFOp, arith::MaxSIOp>(op) && partial.any();
-    if (kind == ReductionKind::Min)
-      return isa<arith::MinimumFOp, arith::MinSIOp>(op) && partial.any();
+    if (kind != ReductionKind::Sum)
+      return keepsOrder(op, kind == ReductionKind::Max, partial);
     if (isa<arith::AddFOp, arith::AddIOp, arith::SubFOp, arith::SubIOp,
             arith::NegFOp, arith::ExtFOp>(op))
       return partial.all();
     if (isa<arith::MulFOp, arith::MulIOp>(op))
       return partial.count() == 1;
     return isa<arith::DivFOp>(op) && partial[0] && !partial[1];
+  }
+
+private:
+  /// Of a maximum (else a minimum): the same of a whole value, the other of
+  /// one, and what makes of larger numbers no smaller ones.
+  static bool keepsOrder(Operation *op, bool isMax,
+                         const llvm::SmallBitVector &partial) {
+    bool maximum = isa<arith::MaximumFOp, arith::MaxSIOp>(op);
+    bool minimum = isa<arith::MinimumFOp, arith::MinSIOp>(op);
+    if (maximum || minimum)
+      return maximum == isMax ? partial.any() : partial.count() == 1;
+    return isa<arith::ExtFOp, arith::ExtSIOp, math::CeilOp, math::ExpOp,
+               math::FloorOp, math::TanhOp>(op) &&
+           partial.any();
   }
 };
 } // namespace

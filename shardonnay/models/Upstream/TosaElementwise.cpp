@@ -24,10 +24,15 @@ struct TosaElementwiseHooks : NestHooks<TosaElementwiseHooks> {
 
   static bool isLinear(Operation *op, ReductionKind kind,
                        const llvm::SmallBitVector &partial) {
-    if (kind == ReductionKind::Max)
-      return isa<tosa::MaximumOp>(op) && partial.any();
-    if (kind == ReductionKind::Min)
-      return isa<tosa::MinimumOp>(op) && partial.any();
+    if (kind != ReductionKind::Sum) {
+      bool isMax = kind == ReductionKind::Max;
+      if (isa<tosa::MaximumOp, tosa::MinimumOp>(op))
+        return isa<tosa::MaximumOp>(op) == isMax ? partial.any()
+                                                 : partial.count() == 1;
+      return isa<tosa::CeilOp, tosa::ClampOp, tosa::ExpOp, tosa::FloorOp,
+                 tosa::IdentityOp, tosa::SigmoidOp, tosa::TanhOp>(op) &&
+             partial.any();
+    }
     if (isa<tosa::AddOp, tosa::SubOp>(op))
       return partial.all();
     return isa<tosa::IdentityOp>(op);

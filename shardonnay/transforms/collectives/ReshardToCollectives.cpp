@@ -7,11 +7,15 @@
 //
 // For every reshard:
 //   1. `chain`, between layouts on one mesh:
-//      a. `readProblem`: the layouts before and after, on sizes that both
+//      a. `spread`: what becomes partial along axes that end its dims' cuts is
+//         in parts as it lies: each device has its own.
+//         `readProblem`: the layouts before and after, on sizes that both
 //         divide.
 //      b. ReshardPlanner: the steps between them.
 //      c. `buildPlan`: each step as a collective, the last one with the
 //         reshard's sharding.
+//      d. `own`: what is whole along other axes that it becomes partial along
+//         is the one device's, and nothing the others'.
 //   2. `crossMeshes`: on the source's mesh into the target's axes and then a
 //      permute, where only the order of the devices differs; else through the
 //      whole value, of which a reshard that stays takes a piece.
@@ -19,6 +23,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/dialect/sdy/Conversion.h"
+#include "shardonnay/dialect/sdy/Pieces.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/dialect/sdy/SingleDevice.h"
 #include "shardonnay/explain/DeviceModelOption.h"
@@ -50,13 +55,18 @@ private:
     return sharding && !sharding.isReplicated() ? sdy::getMesh(op, sharding)
                                                 : nullptr;
   }
+  TensorSharding read(sdy::TensorShardingAttr sharding);
   /// `value` goes from `from` to `to`, both on one mesh or whole.
   LogicalResult chain(sdy::TensorShardingAttr from, sdy::TensorShardingAttr to);
   LogicalResult crossMeshes();
-  FailureOr<ReshardProblem> readProblem(sdy::TensorShardingAttr from,
-                                        sdy::TensorShardingAttr to);
-  /// The layout of the tensor under `sharding`.
-  FailureOr<Layout> readLayout(sdy::TensorShardingAttr sharding);
+  /// Writes `op` with the reshard's cause.
+  Value write(Operation *op);
+  /// `value`, of `from`, in parts along those of `axes` that its dims are cut
+  /// by last.
+  void spread(TensorSharding &from, const AxisList &axes, ReductionKind kind);
+  void own(TensorSharding from, const AxisList &axes, ReductionKind kind);
+  ReshardProblem readProblem(const TensorSharding &from,
+                             const TensorSharding &to);
 
   sdy::ReshardOp op;
   bool keepRedundant;
@@ -101,18 +111,79 @@ LogicalResult ReshardLowering::chain(sdy::TensorShardingAttr from,
     }
   if (!mesh)
     return success();
-  FailureOr<ReshardProblem> problem = readProblem(from, to);
-  if (failed(problem))
-    return failure();
+  RankedTensorType type = op.getType();
+  if (!type.hasStaticShape())
+    return op->emitOpError()
+           << "has the dynamic shape " << type << ", expected static shapes";
+  TensorSharding source = read(from), target = read(to);
+  AxisList added = target.unreduced.subtract(source.unreduced);
+  if (!added.empty() && !source.unreduced.empty() && source.kind != target.kind)
+    return op->emitOpError()
+           << "is partial by " << toString(source.kind)
+           << ", expected no more parts by " << toString(target.kind);
+  if (!added.empty())
+    spread(source, added, target.kind);
+  AxisList owned = added.subtract(source.unreduced);
+  target.unreduced = target.unreduced.subtract(owned);
   std::string error;
-  const ReshardPlan *plan = planner.plan(*problem, error);
+  const ReshardPlan *plan = planner.plan(readProblem(source, target), error);
   if (!plan)
     return op->emitOpError() << "has no chain of collectives from " << from
                              << " to " << to << ": " << error;
   if (!plan->steps.empty())
     value = buildPlan(builder, op.getLoc(), value, *plan, {mesh, meshOrRef},
                       op->getAttr(sdy::kCauseAttr));
+  if (!owned.empty())
+    own(target, owned, target.kind);
   return success();
+}
+
+TensorSharding ReshardLowering::read(sdy::TensorShardingAttr sharding) {
+  return sdy::toClosedSharding(sharding, mesh, op.getType().getRank());
+}
+
+Value ReshardLowering::write(Operation *made) {
+  if (Attribute cause = op->getAttr(sdy::kCauseAttr))
+    made->setAttr(sdy::kCauseAttr, cause);
+  return made->getResult(0);
+}
+
+void ReshardLowering::spread(TensorSharding &from, const AxisList &axes,
+                             ReductionKind kind) {
+  SmallVector<sdy::AxisRefListAttr> lists;
+  bool any = false;
+  for (DimSharding &dim : from.dims) {
+    AxisList kept = dim.axes;
+    while (!kept.empty() && axes.covers(kept.back()))
+      kept = AxisList(kept.refs().drop_back());
+    AxisList last = dim.axes.dropPrefix(kept);
+    any |= !last.empty();
+    from.unreduced.append(last);
+    dim.axes = kept;
+    lists.push_back(sdy::AxisRefListAttr::get(op.getContext(),
+                                              sdy::fromAxisList(last, mesh)));
+  }
+  if (!any)
+    return;
+  from.unreduced = from.unreduced.sorted();
+  from.kind = kind;
+  value = write(sdy::ShardedToUnreducedOp::create(
+      builder, op.getLoc(), op.getType(), value,
+      sdy::ListOfAxisRefListsAttr::get(op.getContext(), lists),
+      sdy::fromSharding(from, meshOrRef, mesh)));
+}
+
+void ReshardLowering::own(TensorSharding from, const AxisList &axes,
+                          ReductionKind kind) {
+  if (!sdy::getSharding(value))
+    sdy::setSharding(value, sdy::fromSharding(from, meshOrRef, mesh));
+  from.unreduced.append(axes);
+  from.unreduced = from.unreduced.sorted();
+  from.kind = kind;
+  value = write(sdy::ReplicatedToUnreducedOp::create(
+      builder, op.getLoc(), op.getType(), value,
+      sdy::AxisRefListAttr::get(op.getContext(), sdy::fromAxisList(axes, mesh)),
+      sdy::fromSharding(from, meshOrRef, mesh)));
 }
 
 LogicalResult ReshardLowering::crossMeshes() {
@@ -123,10 +194,8 @@ LogicalResult ReshardLowering::crossMeshes() {
     if (failed(chain(source,
                      sdy::fromSharding(wanted, source.getMeshOrRef(), from))))
       return failure();
-    value = sdy::CollectivePermuteOp::create(builder, op.getLoc(), op.getType(),
-                                             value, target);
-    if (Attribute cause = op->getAttr(sdy::kCauseAttr))
-      value.getDefiningOp()->setAttr(sdy::kCauseAttr, cause);
+    value = write(sdy::CollectivePermuteOp::create(
+        builder, op.getLoc(), op.getType(), value, target));
     return success();
   }
   if (!wanted.unreduced.empty())
@@ -142,32 +211,14 @@ LogicalResult ReshardLowering::crossMeshes() {
   return success();
 }
 
-FailureOr<ReshardProblem>
-ReshardLowering::readProblem(sdy::TensorShardingAttr before,
-                             sdy::TensorShardingAttr after) {
-  FailureOr<Layout> from = readLayout(before);
-  FailureOr<Layout> to = readLayout(after);
-  if (failed(from) || failed(to))
-    return failure();
-  alignPadding(*from, *to);
-  Type element = op.getType().getElementType();
-  int64_t bytes = 8;
-  if (element.isIntOrFloat())
-    bytes = llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
-  return ReshardProblem{sdy::toMesh(mesh), *from, *to, bytes,
-                        toMeshCosts(model, mesh)};
-}
-
-FailureOr<Layout>
-ReshardLowering::readLayout(sdy::TensorShardingAttr sharding) {
+ReshardProblem ReshardLowering::readProblem(const TensorSharding &before,
+                                            const TensorSharding &after) {
   RankedTensorType type = op.getType();
-  if (!type.hasStaticShape())
-    return op->emitOpError()
-           << "has the dynamic shape " << type << ", expected static shapes";
-  // A sharding without axes may be on the empty mesh.
-  if (!sharding || sharding.isReplicated())
-    return Layout::replicated(type.getShape());
-  return Layout::get(sdy::toSharding(sharding, mesh), type.getShape());
+  Layout from = Layout::get(before, type.getShape());
+  Layout to = Layout::get(after, type.getShape());
+  alignPadding(from, to);
+  return {sdy::toMesh(mesh), from, to, sdy::getElementBytes(type),
+          toMeshCosts(model, mesh)};
 }
 
 struct ReshardToCollectivesPass

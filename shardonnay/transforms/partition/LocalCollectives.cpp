@@ -11,6 +11,7 @@
 #include "shardonnay/dialect/sdy/Ops.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/dialect/spmd/Ops.h"
+#include "shardonnay/transforms/partition/NeutralElement.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -116,6 +117,32 @@ public:
     recut(source, dims[source], plainSize(source));
   }
 
+  /// What is whole along `axes` stays so on the first device along them; the
+  /// others have `neutral`.
+  void keepOnOwner(sdy::AxisRefListAttr axes, Value neutral) {
+    auto type = cast<RankedTensorType>(current.getType());
+    if (type.getRank() == 0)
+      current = spmd::PackOp::create(builder, loc, type.clone({1}), current);
+    // The first window is the tensor, the others lie behind its end.
+    int64_t size = localSize(0);
+    current = buildWindow(builder, loc, current, neutral, placer,
+                          {/*dim=*/0, size, /*start=*/0, /*step=*/size, size,
+                           AxisList(), read(axes)});
+    if (type.getRank() == 0)
+      current = spmd::UnpackOp::create(builder, loc, TypeRange(type), current)
+                    .getResult(0);
+  }
+  /// Pieces along `axes` become summands of all that the axes cut: a device
+  /// has its piece, and `neutral` in the place of the others'.
+  void surround(int64_t dim, sdy::AxisRefListAttr axes, Value neutral) {
+    dims[dim] = dropSuffix(dims[dim], axes);
+    int64_t size = localSize(dim);
+    current = buildWindow(builder, loc, current, neutral, placer,
+                          {dim, size, /*start=*/0, /*step=*/-size,
+                           size * numShards(axes), AxisList(), read(axes)});
+    recut(dim, dims[dim], plainSize(dim));
+  }
+
 private:
   AxisList read(sdy::AxisRefListAttr axes) const {
     return toAxisList(axes.getValue(), placer.mesh());
@@ -166,6 +193,20 @@ private:
   OpBuilder &builder;
   Location loc;
 };
+
+/// What does not count in the reduction that the result of `op` is a part of;
+/// null, with an error, if there is nothing like that.
+Value buildNeutral(Operation *op, const Placer &placer, OpBuilder &builder) {
+  Type element =
+      cast<RankedTensorType>(op->getResult(0).getType()).getElementType();
+  ReductionKind kind =
+      toSharding(sdy::getSharding(op->getResult(0)), placer.mesh()).kind;
+  if (DenseElementsAttr neutral = getNeutralElement(element, kind))
+    return sdy::ConstantOp::create(builder, op->getLoc(), neutral);
+  op->emitError() << "makes parts of a " << toString(kind) << " of elements "
+                  << element << " that have no neutral one; expected numbers";
+  return nullptr;
+}
 
 /// Calls `body(dim, axes)` for each dim that has axes.
 template <typename Body>
@@ -223,6 +264,21 @@ FailureOr<Value> buildLocalCollective(Operation *op, Value operand,
                   param.getSrcDim(), param.getTgtDim(),
                   sdy::AxisRefListAttr::get(op->getContext(), param.getAxes()));
             return success();
+          })
+          .Case([&](sdy::ReplicatedToUnreducedOp whole) {
+            Value neutral = buildNeutral(op, placer, builder);
+            if (neutral)
+              chain.keepOnOwner(whole.getAxes(), neutral);
+            return success(neutral != nullptr);
+          })
+          .Case([&](sdy::ShardedToUnreducedOp pieces) {
+            Value neutral = buildNeutral(op, placer, builder);
+            if (!neutral)
+              return LogicalResult(failure());
+            forEachDim(pieces.getAxes(), [&](int64_t dim, auto axes) {
+              chain.surround(dim, axes, neutral);
+            });
+            return LogicalResult(success());
           })
           .Default([](Operation *op) {
             return op->emitError("has no form on local types yet; rewrite it "

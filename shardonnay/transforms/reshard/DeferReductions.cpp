@@ -8,7 +8,9 @@
 // For every op in order:
 //   1. `findDeferrable`: the operands that are reshards, of this use only, of
 //      partial values (of the same axes and kind) into settled ones, where the
-//      op is linear in these operands.
+//      op is linear in these operands, or in these and others that are whole
+//      (`findOwned`): of those one device keeps what it has, the others have
+//      what does not count.
 //   2. How the op can be computed on partial values: lying as they do
 //      (`readSources`), or first moved to where they would be settled
 //      (`moveSources`).
@@ -20,7 +22,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/dialect/sdy/Ops.h"
+#include "shardonnay/dialect/sdy/Pieces.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/explain/DeviceModelOption.h"
 #include "shardonnay/plan/ReshardPlan.h"
@@ -59,16 +63,86 @@ bool isUnaryPassThrough(Operation *op) {
          rule.getPropagationClass() == PropagationClass::PassThrough;
 }
 
-/// Behind such ops, the only use of `value` is together with another
-/// partial value of `axes`.
-bool meetsAnother(Value value, const AxisList &axes, const MeshScope &scope) {
-  while (value.hasOneUse()) {
-    Operation *user = *value.user_begin();
-    if (!isUnaryPassThrough(user))
-      return llvm::any_of(user->getOpOperands(), [&](OpOperand &operand) {
-        sdy::ReshardOp reshard = settlingReshard(operand);
-        return reshard && scope.read(reshard.getInput()).unreduced == axes;
-      });
+/// The operands, none of them in `partial`, that have to be summands too for
+/// `op` to be linear: one, or all. Nothing if it is linear in no such way.
+/// Maxima and minima need none.
+std::optional<llvm::SmallBitVector>
+findOwned(Operation *op, ReductionKind kind,
+          const llvm::SmallBitVector &partial) {
+  auto rule = dyn_cast<ShardingRuleOpInterface>(op);
+  llvm::SmallBitVector owned(op->getNumOperands());
+  if (!rule || partial.none())
+    return std::nullopt;
+  if (rule.isLinear(kind, partial))
+    return owned;
+  if (kind != ReductionKind::Sum)
+    return std::nullopt;
+  for (OpOperand &operand : op->getOpOperands()) {
+    unsigned i = operand.getOperandNumber();
+    if (partial[i] || !isa<RankedTensorType>(operand.get().getType()))
+      continue;
+    owned.set(i);
+    if (rule.isLinear(kind,
+                      partial | llvm::SmallBitVector(owned.size()).set(i)))
+      return llvm::SmallBitVector(owned.size()).set(i);
+  }
+  return rule.isLinear(kind, partial | owned) ? std::optional(owned)
+                                              : std::nullopt;
+}
+
+/// How far to look for another partial value, in ops.
+constexpr int kReach = 4;
+
+/// Partial values of one kind, over the same axes.
+struct Parts {
+  const AxisList &axes;
+  ReductionKind kind;
+};
+
+/// The op of `operand` could be computed on parts of it, and its result is no
+/// larger.
+bool passesOn(OpOperand &operand, ReductionKind kind) {
+  Operation *op = operand.getOwner();
+  if (op->getNumResults() != 1 || !isPure(op))
+    return false;
+  auto from = dyn_cast<RankedTensorType>(operand.get().getType());
+  auto to = dyn_cast<RankedTensorType>(op->getResult(0).getType());
+  llvm::SmallBitVector partial(op->getNumOperands());
+  partial.set(operand.getOperandNumber());
+  return from && to && to.getNumElements() <= from.getNumElements() &&
+         findOwned(op, kind, partial);
+}
+
+/// `operand` is settled of such parts, or could be computed in such.
+bool mayBePartial(OpOperand &operand, const Parts &parts,
+                  const MeshScope &scope, int reach = kReach) {
+  if (sdy::ReshardOp reshard = settlingReshard(operand)) {
+    TensorSharding source = scope.read(reshard.getInput());
+    return source.unreduced == parts.axes && source.kind == parts.kind;
+  }
+  Operation *op = operand.get().getDefiningOp();
+  return op && reach > 0 && operand.get().hasOneUse() &&
+         llvm::any_of(op->getOpOperands(), [&](OpOperand &next) {
+           return passesOn(next, parts.kind) &&
+                  mayBePartial(next, parts, scope, reach - 1);
+         });
+}
+
+/// Behind ops that pass parts on, the only use of `value` is together with
+/// another value that may be partial, by an op that takes both.
+bool meetsAnother(Value value, const Parts &parts, const MeshScope &scope) {
+  for (int reach = kReach; value.hasOneUse() && reach > 0; --reach) {
+    OpOperand &use = *value.use_begin();
+    Operation *user = use.getOwner();
+    llvm::SmallBitVector both(user->getNumOperands());
+    both.set(use.getOperandNumber());
+    for (OpOperand &other : user->getOpOperands())
+      if (&other != &use && mayBePartial(other, parts, scope))
+        both.set(other.getOperandNumber());
+    if (both.count() > 1)
+      return findOwned(user, parts.kind, both).has_value();
+    if (!passesOn(use, parts.kind))
+      return false;
     value = user->getResult(0);
   }
   return false;
@@ -79,7 +153,8 @@ public:
   OpDeferral(Operation *op, const FactorRule &rule, const MeshScope &scope,
              OpChooser &chooser)
       : op(op), rule(rule), scope(scope), chooser(chooser),
-        deferred(op->getNumOperands()), operands(op->getNumOperands()) {}
+        deferred(op->getNumOperands()), owned(op->getNumOperands()),
+        operands(op->getNumOperands()) {}
 
   void run() {
     if (!findDeferrable())
@@ -106,12 +181,18 @@ private:
   /// Adds the price of a reshard; fails if it has no plan.
   LogicalResult addPrice(Type type, const TensorSharding &from,
                          const TensorSharding &to, double &sum);
+  /// What it costs that one device alone keeps what it has.
+  double ownerPrice();
+  /// Operand `i`, of which one device alone keeps what it has.
+  Value keepOnOwner(unsigned i);
 
   Operation *op;
   const FactorRule &rule;
   const MeshScope &scope;
   OpChooser &chooser;
   llvm::SmallBitVector deferred;
+  /// Operands that are whole, and that one device alone is to add.
+  llvm::SmallBitVector owned;
   /// The axes and the kind of the deferred operands.
   AxisList axes;
   ReductionKind kind = ReductionKind::Sum;
@@ -132,8 +213,10 @@ bool OpDeferral::findDeferrable() {
     if (source.unreduced == axes && source.kind == kind)
       deferred.set(operand.getOperandNumber());
   }
-  auto ruleOp = dyn_cast<ShardingRuleOpInterface>(op);
-  return deferred.any() && ruleOp && ruleOp.isLinear(kind, deferred);
+  std::optional<llvm::SmallBitVector> found = findOwned(op, kind, deferred);
+  if (found)
+    owned = *found;
+  return found.has_value();
 }
 
 bool OpDeferral::readSources() {
@@ -176,6 +259,8 @@ bool OpDeferral::computeResult() {
       operands[i] = needed;
     if (operands[i].dims != needed.dims)
       return false;
+    if (owned[i] && !operands[i].unreduced.empty())
+      return false;
   }
   for (const AxisList &list : assignment)
     if (list.overlaps(axes))
@@ -197,8 +282,17 @@ LogicalResult OpDeferral::addPrice(Type type, const TensorSharding &from,
   return success(price.has_value());
 }
 
+double OpDeferral::ownerPrice() {
+  double bytes = 0;
+  for (unsigned i : owned.set_bits())
+    bytes += sdy::getPieceBytes(
+        cast<RankedTensorType>(op->getOperand(i).getType()), operands[i]);
+  // Read and written.
+  return chooser.prices().computePrice(/*flops=*/0, 2 * bytes);
+}
+
 bool OpDeferral::isWorthIt() {
-  double before = 0, after = 0;
+  double before = 0, after = 0, owning = ownerPrice();
   bool sameDims = true;
   for (unsigned i : deferred.set_bits()) {
     Type type = op->getOperand(i).getType();
@@ -209,6 +303,7 @@ bool OpDeferral::isWorthIt() {
         failed(addPrice(type, source, operands[i], after)))
       return false;
   }
+  double settling = before;
   OpResult value = op->getResult(0);
   TensorSharding present = scope.read(value), wanted = present;
   if (value.hasOneUse())
@@ -217,12 +312,32 @@ bool OpDeferral::isWorthIt() {
   if (failed(addPrice(value.getType(), present, wanted, before)) ||
       failed(addPrice(value.getType(), result, wanted, after)))
     return false;
+  if (deferred.count() > 1)
+    return after + owning < before;
   // One reduction alone is deferred, in the hope to meet others, where the op
-  // runs on as much data as before; on more only to meet another.
-  if (deferred.count() == 1)
-    return after <= before && (sameDims || (isUnaryPassThrough(op) &&
-                                            meetsAnother(value, axes, scope)));
-  return after < before;
+  // runs on as much data as before; on more, or with an owner, only to meet
+  // another, which saves one of the two.
+  if (owned.any())
+    return sameDims && after + owning < before + settling &&
+           meetsAnother(value, {axes, kind}, scope);
+  return after <= before &&
+         (sameDims ||
+          (isUnaryPassThrough(op) && meetsAnother(value, {axes, kind}, scope)));
+}
+
+Value OpDeferral::keepOnOwner(unsigned i) {
+  Value value = op->getOperand(i);
+  if (!sdy::getSharding(value))
+    sdy::setSharding(value, scope.write(operands[i]));
+  TensorSharding after = operands[i];
+  after.unreduced = axes;
+  after.kind = kind;
+  OpBuilder builder(op);
+  return sdy::ReplicatedToUnreducedOp::create(
+      builder, op->getLoc(), value.getType(), value,
+      sdy::AxisRefListAttr::get(op->getContext(),
+                                sdy::fromAxisList(axes, scope.getMesh())),
+      scope.write(after));
 }
 
 void OpDeferral::defer() {
@@ -235,6 +350,8 @@ void OpDeferral::defer() {
     sdy::ReshardOp settled = deferred[i] ? reshardOf(i) : nullptr;
     Value source = settled ? settled.getInput() : operand;
     op->setOperand(i, reshards.get(source, operands[i], scope, op));
+    if (owned[i])
+      op->setOperand(i, keepOnOwner(i));
     if (settled)
       settled.erase();
   }

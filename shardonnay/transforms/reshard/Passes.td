@@ -116,7 +116,11 @@ def DeferReductionsPass : Pass<"sdy-defer-reductions", "mlir::func::FuncOp"> {
     An op that is linear in operands that are settled for it alone is computed
     on the partial values, and its result settled: always where several
     reductions become one (the sum of two gradients), and where one gets no
-    larger and may meet others later (a transpose of a gradient).
+    larger and may meet others later (a transpose of a gradient). A whole value
+    that is added to a sum is added by one device alone
+    (`sdy.replicated_to_unreduced`), where the result meets another sum over the
+    same axes, and masking costs less than settling twice. Maxima and minima
+    pass through what keeps the order of numbers, and need no such owner.
 
     Precondition and postcondition: those of the stage.
 

@@ -105,3 +105,22 @@ func.func @redundant(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [
   %0 = sdy.reshard %arg0 <@mesh, [{"x"}]> : tensor<8xf32>
   return %0 : tensor<8xf32>
 }
+
+// One device's, and nothing on the others.
+// CHECK-LABEL: func @owner
+func.func @owner(%arg0: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<8x16xf32> {
+  // CHECK-NEXT: %[[A:.*]] = sdy.all_to_all [{"x"}: 0->1] %arg0 out_sharding=<@mesh, [{}, {"x"}]>
+  // CHECK-NEXT: %[[B:.*]] = sdy.replicated_to_unreduced {"y"} %[[A]] out_sharding=<@mesh, [{}, {"x"}], unreduced={"y"}>
+  // CHECK-NEXT: return %[[B]]
+  %0 = sdy.reshard %arg0 <@mesh, [{}, {"x"}], unreduced={"y"}> : tensor<8x16xf32>
+  return %0 : tensor<8x16xf32>
+}
+
+// Pieces are summands as they lie.
+// CHECK-LABEL: func @pieces_are_parts
+func.func @pieces_are_parts(%arg0: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", "y"}, {}]>}) -> tensor<8x16xf32> {
+  // CHECK-NEXT: %[[A:.*]] = sdy.sharded_to_unreduced [{"y"}, {}] %arg0 out_sharding=<@mesh, [{"x"}, {}], unreduced={"y"}>
+  // CHECK-NEXT: return %[[A]]
+  %0 = sdy.reshard %arg0 <@mesh, [{"x"}, {}], unreduced={"y"}> : tensor<8x16xf32>
+  return %0 : tensor<8x16xf32>
+}

@@ -150,3 +150,35 @@ func.func @permute(%a: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"
   %0 = sdy.collective_permute %a out_sharding=<@mesh, [{"y":(1)2}, {}]> : tensor<8x16xf32>
   return %0 : tensor<8x16xf32>
 }
+
+// -----
+
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+
+// The first window is the tensor, the others lie behind its end.
+// CHECK-LABEL: func.func @owner(
+func.func @owner(
+    %a: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>},
+    %b: tensor<i32> {sdy.sharding = #sdy.sharding<@mesh, []>}) -> tensor<8x16xf32> {
+  // CHECK-NEXT: %[[F:.*]] = sdy.constant dense<-0.000000e+00> : tensor<f32>
+  // CHECK-NEXT: spmd.fetch_window %arg0 dim=0 global_size=4 start=0 step=4 size=4 @mesh {} to {"y"} fill %[[F]]
+  %0 = sdy.replicated_to_unreduced {"y"} %a out_sharding=<@mesh, [{"x"}, {}], unreduced={"y"}> : tensor<8x16xf32>
+  // CHECK: %[[P:.*]] = spmd.pack %arg1 : (tensor<i32>) -> tensor<1xi32>
+  // CHECK-NEXT: %[[W:.*]] = spmd.fetch_window %[[P]] dim=0 global_size=1 start=0 step=1 size=1 @mesh {} to {"x"} fill
+  // CHECK-NEXT: spmd.unpack %[[W]] : (tensor<1xi32>) -> tensor<i32>
+  %1 = sdy.replicated_to_unreduced {"x"} %b out_sharding=<@mesh, [], unreduced={"x"}> : tensor<i32>
+  %2 = sdy.all_reduce {"y"} %0 out_sharding=<@mesh, [{"x"}, {}]> : tensor<8x16xf32>
+  %3 = sdy.all_gather [{"x"}, {}] %2 out_sharding=<@mesh, [{}, {}]> : tensor<8x16xf32>
+  return %3 : tensor<8x16xf32>
+}
+
+// Each piece between what does not count; of the 10 rows a device then has 5.
+// CHECK-LABEL: func.func @pieces(
+func.func @pieces(%a: tensor<10x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", "y"}, {}]>})
+    -> (tensor<10x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
+  // CHECK: %[[S:.*]] = spmd.fetch_window %arg0 dim=0 global_size=2 start=0 step=-2 size=8 @mesh {} to {"y"} fill
+  // CHECK-NEXT: spmd.fetch_window %[[S]] dim=0 global_size=10 start=0 step=5 size=5 @mesh {"x"}
+  %0 = sdy.sharded_to_unreduced [{"y"}, {}] %a out_sharding=<@mesh, [{"x"}, {}], unreduced={"y"}> : tensor<10x16xf32>
+  %1 = sdy.all_reduce {"y"} %0 out_sharding=<@mesh, [{"x"}, {}]> : tensor<10x16xf32>
+  return %1 : tensor<10x16xf32>
+}

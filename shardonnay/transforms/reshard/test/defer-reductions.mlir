@@ -87,7 +87,56 @@ func.func @scatter_into_zeros(%arg0: tensor<16x8xf32> {sdy.sharding = #sdy.shard
   return %2 : tensor<16x8xf32>
 }
 
-// Every device would add %arg1.
+// One device alone adds %arg1, so that the two sums become one.
+// CHECK-LABEL: func @owner_adds
+func.func @owner_adds(%arg0: tensor<8x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"m"}], unreduced={"d"}>}, %arg1: tensor<8x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"m"}]>}, %arg2: tensor<8x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"m"}], unreduced={"d"}>}) -> (tensor<8x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"m"}]>}) {
+  // CHECK: %[[W:.*]] = sdy.replicated_to_unreduced {"d"} %arg1 out_sharding=<@mesh, [{}, {"m"}], unreduced={"d"}>
+  // CHECK: %[[ADD:.*]] = stablehlo.add %arg0, %[[W]]
+  // CHECK: %[[SUM:.*]] = stablehlo.subtract %[[ADD]], %arg2
+  // CHECK: %[[R:.*]] = sdy.reshard %[[SUM]] <@mesh, [{}, {"m"}]>
+  // CHECK: return %[[R]]
+  %0 = sdy.reshard %arg0 <@mesh, [{}, {"m"}]> : tensor<8x64xf32>
+  %1 = sdy.reshard %arg2 <@mesh, [{}, {"m"}]> : tensor<8x64xf32>
+  %2 = stablehlo.add %0, %arg1 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"m"}]>]>} : tensor<8x64xf32>
+  %3 = stablehlo.subtract %2, %1 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"m"}]>]>} : tensor<8x64xf32>
+  return %3 : tensor<8x64xf32>
+}
+
+// Both have an addend of their own: a vector and a number.
+// CHECK-LABEL: func @both_have_an_owner
+func.func @both_have_an_owner(%arg0: tensor<8x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}], unreduced={"d"}>}, %arg1: tensor<64xf32>, %arg2: tensor<8x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}], unreduced={"d"}>}) -> tensor<8x64xf32> {
+  // CHECK: %[[C:.*]] = sdy.constant
+  // CHECK: %[[B:.*]] = stablehlo.broadcast_in_dim %arg1
+  // CHECK: %[[OB:.*]] = sdy.replicated_to_unreduced {"d"} %[[B]]
+  // CHECK: %[[L:.*]] = stablehlo.add %arg0, %[[OB]]
+  // CHECK: %[[OC:.*]] = sdy.replicated_to_unreduced {"d"} %[[C]]
+  // CHECK: %[[R:.*]] = stablehlo.add %arg2, %[[OC]]
+  // CHECK: stablehlo.add %[[L]], %[[R]]
+  // CHECK: sdy.reshard
+  // CHECK-NOT: sdy.reshard
+  %c = sdy.constant {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>]>} dense<2.0> : tensor<8x64xf32>
+  %b = stablehlo.broadcast_in_dim %arg1, dims = [1] : (tensor<64xf32>) -> tensor<8x64xf32>
+  %0 = sdy.reshard %arg0 <@mesh, [{}, {}]> : tensor<8x64xf32>
+  %1 = sdy.reshard %arg2 <@mesh, [{}, {}]> : tensor<8x64xf32>
+  %2 = stablehlo.add %0, %b : tensor<8x64xf32>
+  %3 = stablehlo.add %1, %c : tensor<8x64xf32>
+  %4 = stablehlo.add %2, %3 : tensor<8x64xf32>
+  return %4 : tensor<8x64xf32>
+}
+
+// A product of two sums is no sum of products: nothing to meet, but one sum
+// may be settled behind it.
+// CHECK-LABEL: func @meets_a_product
+func.func @meets_a_product(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}], unreduced={"d"}>}, %arg1: tensor<8xf32>, %arg2: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}], unreduced={"d"}>}) -> tensor<8xf32> {
+  // CHECK-NOT: replicated_to_unreduced
+  %0 = sdy.reshard %arg0 <@mesh, [{}]> : tensor<8xf32>
+  %1 = sdy.reshard %arg2 <@mesh, [{}]> : tensor<8xf32>
+  %2 = stablehlo.add %0, %arg1 : tensor<8xf32>
+  %3 = stablehlo.multiply %2, %1 : tensor<8xf32>
+  return %3 : tensor<8xf32>
+}
+
+// Every device would add %arg1, and one alone would save nothing.
 // CHECK-LABEL: func @one_summand_is_not_enough
 func.func @one_summand_is_not_enough(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}], unreduced={"d"}>}, %arg1: tensor<8xf32>) -> tensor<8xf32> {
   // CHECK: %[[R:.*]] = sdy.reshard %arg0 <@mesh, [{}]>
