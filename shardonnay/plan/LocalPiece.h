@@ -1,5 +1,4 @@
-//===- LocalPiece.h - collectives on what a device holds ---------*- C++
-//-*-===//
+//===- LocalPiece.h - collectives on what a device holds --------*- C++ -*-===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- ReshardSearch.h - guided search over layouts -------*- C++ -*-===//
+//===- ReshardSearch.h - guided search over layouts -------------*- C++ -*-===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Toy.td - the least that propagation asks of a dialect *- tablegen -*-===//
+//===- Toy.td - the least that propagation asks for --------*- tablegen -*-===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

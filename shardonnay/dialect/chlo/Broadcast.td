@@ -1,4 +1,4 @@
-//===- Broadcast.td - element-wise functions of operands of several shapes *- tablegen -*-===//
+//===- Broadcast.td - functions of several shapes ----------*- tablegen -*-===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

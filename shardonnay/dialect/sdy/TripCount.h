@@ -1,5 +1,4 @@
-//===- TripCount.h - how often an op runs ------------------------*- C++
-//-*-===//
+//===- TripCount.h - how often an op runs -----------------------*- C++ -*-===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- CountedLoop.h - loops that count --------------------------*- C++
-//-*-===//
+//===- CountedLoop.h - loops that count -------------------------*- C++ -*-===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

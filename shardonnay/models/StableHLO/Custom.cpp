@@ -1,4 +1,4 @@
-//===- Custom.cpp - calls by name, and maps -----------------------------===//
+//===- Custom.cpp - calls by name, and maps -------------------------------===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

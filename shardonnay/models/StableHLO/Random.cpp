@@ -1,4 +1,4 @@
-//===- Random.cpp - random bits -----------------------------------------===//
+//===- Random.cpp - random bits -------------------------------------------===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

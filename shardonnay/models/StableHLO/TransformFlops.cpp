@@ -1,4 +1,4 @@
-//===- TransformFlops.cpp - work of FFT and linear algebra --------------===//
+//===- TransformFlops.cpp - work of FFT and linear algebra ----------------===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

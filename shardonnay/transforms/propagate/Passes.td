@@ -1,4 +1,4 @@
-//===- Passes.td - deciding every sharding ------------------*- tablegen -*-===//
+//===- Passes.td - deciding every sharding -----------------*- tablegen -*-===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- BlockPlan.h - the cuts of the ops of a block --------------*- C++
-//-*-===//
+//===- BlockPlan.h - the cuts of the ops of a block -------------*- C++ -*-===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
