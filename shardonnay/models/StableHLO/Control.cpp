@@ -1,4 +1,4 @@
-//===- Control.cpp - loops, branches, barriers ----------------------------===//
+//===- Control.cpp - loops, branches, barriers, the replica ---------------===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -72,10 +72,17 @@ struct BranchModel
 };
 } // namespace
 
+/// All devices of a replica have its number.
+static std::optional<FactorRule> replicaRule(ReplicaIdOp) {
+  return FactorRuleBuilder({}, {0}).build();
+}
+
 void shardonnay::attachControlModels(MLIRContext &context) {
   WhileOp::attachInterface<WhileModel>(context);
   CaseOp::attachInterface<BranchModel<CaseOp>>(context);
   IfOp::attachInterface<BranchModel<IfOp>>(context);
   OptimizationBarrierOp::attachInterface<BarrierModel>(context);
   attachClone<OptimizationBarrierOp>(context);
+  attachRule<ReplicaIdOp, replicaRule>(context);
+  attachClone<ReplicaIdOp>(context);
 }
