@@ -11,6 +11,7 @@
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/interfaces/LocalCompute.h"
 #include "shardonnay/interfaces/ShardingRule.h"
+#include "llvm/ADT/SmallBitVector.h"
 
 using namespace mlir;
 using namespace mlir::sdy;
@@ -66,6 +67,29 @@ static bool cutsPickedDim(Operation *op,
   return false;
 }
 
+/// The factors of `rule` of which some dim is, in the rule that the user gave
+/// to `op`, one that is needed whole.
+static llvm::SmallBitVector
+getWrittenWhole(Operation *op, const shardonnay::FactorRule &rule) {
+  llvm::SmallBitVector whole(rule.factors.size());
+  OpShardingRuleAttr attr = getWrittenRule(op);
+  if (!attr || !attr.getIsCustom() || rule.custom)
+    return whole;
+  shardonnay::FactorRule written = toRule(attr);
+  auto isWhole = [&](int32_t factor) {
+    return written.factors[factor].kind ==
+           shardonnay::FactorKind::NeedReplication;
+  };
+  size_t numTensors = rule.operands.size() + rule.results.size();
+  for (size_t i = 0; i < numTensors; ++i)
+    for (auto [own, theirs] :
+         llvm::zip(rule.tensor(i).dims, written.tensor(i).dims))
+      if (!theirs.empty() && llvm::all_of(theirs, isWhole))
+        for (int32_t factor : own)
+          whole.set(factor);
+  return whole;
+}
+
 std::optional<shardonnay::FactorRule>
 mlir::sdy::getPropagationRule(Operation *op) {
   OpShardingRuleAttr written = getWrittenRule(op);
@@ -86,7 +110,12 @@ mlir::sdy::getComputationRule(Operation *op) {
   if (!rule)
     return std::nullopt;
   llvm::SmallVector<FactorKind> kinds;
+  llvm::SmallBitVector whole = getWrittenWhole(op, *rule);
   for (auto [id, factor] : llvm::enumerate(rule->factors)) {
+    if (whole.test(id)) {
+      kinds.push_back(FactorKind::NeedReplication);
+      continue;
+    }
     bool needsMore = factor.kind == FactorKind::Windowed ||
                      factor.kind == FactorKind::NeedReplication ||
                      isOneSided(*rule, id);

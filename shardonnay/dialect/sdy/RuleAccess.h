@@ -7,8 +7,9 @@
 //
 // An op may state its rule itself (ShardingRuleOpInterface), and may have one
 // as its `sdy.sharding_rule`: a user's custom rule, or a print of its own,
-// which loses combiners. A custom rule says how shardings spread; it can't
-// change how an op that states a rule is computed on pieces.
+// which loses combiners. A custom rule says how shardings spread, and which
+// dims the op is to see whole; it can't change how else an op that states a
+// rule is computed on pieces.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,7 +29,8 @@ std::optional<shardonnay::FactorRule> getPropagationRule(Operation *op);
 /// The rule that the op can be computed by: its own, else what is written.
 /// Windowed and need-replication factors are windowed where the op can be
 /// computed with them cut (LocalComputeOpInterface::mayCut), need-replication
-/// where not; so are factors that a custom rule has on one side only.
+/// where not; so are factors that a custom rule has on one side only, and those
+/// that a custom rule says are.
 std::optional<shardonnay::FactorRule> getComputationRule(Operation *op);
 
 } // namespace mlir::sdy

@@ -94,6 +94,16 @@ func.func @axes_of_a_whole_dim_move(%arg0: tensor<8x16xf32> {sdy.sharding = #sdy
   return %0 : tensor<8x16xf32>
 }
 
+// A negation could be computed on pieces; the user wants one dim whole.
+// CHECK-LABEL: func @dim_that_the_user_wants_whole
+func.func @dim_that_the_user_wants_whole(%arg0: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"m"}]>}) -> (tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"m"}]>}) {
+  // CHECK: %[[R:.*]] = sdy.reshard %arg0 <@mesh, [{"m"}, {}]>
+  // CHECK: %[[N:.*]] = stablehlo.negate %[[R]] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"m"}, {}]>]>
+  // CHECK: sdy.reshard %[[N]] <@mesh, [{}, {"m"}]>
+  %0 = stablehlo.negate %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"m"}]>]>, sdy.sharding_rule = #sdy.op_sharding_rule<([i, j])->([i, j]) {i=8, j=16} need_replication={j}, custom>} : tensor<8x16xf32>
+  return %0 : tensor<8x16xf32>
+}
+
 // Only the last of a chain of layouts is seen: one reshard.
 // CHECK-LABEL: func @chains_merge
 func.func @chains_merge(%arg0: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"m"}]>}, %arg1: tensor<16x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"m"}, {}]>}) -> (tensor<8x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"m"}, {}]>}) {
