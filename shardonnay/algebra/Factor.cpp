@@ -266,6 +266,8 @@ bool FactorRule::verify(llvm::ArrayRef<llvm::SmallVector<int64_t>> shapes,
 
 FactorRuleBuilder::FactorRuleBuilder(llvm::ArrayRef<int64_t> operandRanks,
                                      llvm::ArrayRef<int64_t> resultRanks) {
+  rule.operands.reserve(operandRanks.size());
+  rule.results.reserve(resultRanks.size());
   for (int64_t rank : operandRanks)
     rule.operands.emplace_back().dims.resize(rank);
   for (int64_t rank : resultRanks)

@@ -67,9 +67,10 @@ static size_t hashOf(Operation *op) {
 
 /// A constant that is not of floats: it may be a shape or a position.
 static bool mayBeLookedAt(Value operand) {
+  if (isa<FloatType>(getElementTypeOrSelf(operand.getType())))
+    return false;
   Operation *op = operand.getDefiningOp();
-  return op && (isa<ConstantOp>(op) || op->hasTrait<OpTrait::ConstantLike>()) &&
-         !isa<FloatType>(getElementTypeOrSelf(operand.getType()));
+  return op && (isa<ConstantOp>(op) || op->hasTrait<OpTrait::ConstantLike>());
 }
 
 std::optional<int32_t> RuleTable::ask(Operation *op) {

@@ -112,6 +112,11 @@ makeShardings(ValueRange values,
 /// Writes `name` of `op` with the entry of one of `values` exchanged.
 static void setEntry(Operation *op, StringRef name, ValueRange values,
                      unsigned number, TensorShardingAttr sharding) {
+  if (sharding && values.size() == 1) {
+    op->setAttr(name,
+                TensorShardingPerValueAttr::get(op->getContext(), {sharding}));
+    return;
+  }
   SmallVector<TensorShardingAttr> shardings(values.size());
   auto old = op->getAttrOfType<TensorShardingPerValueAttr>(name);
   if (old && old.getShardings().size() == values.size())

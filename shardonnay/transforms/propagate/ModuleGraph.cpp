@@ -87,7 +87,9 @@ static void separateMembers(ArrayRef<sdy::ShardingGroupOp> members) {
 }
 
 /// Regions of an op with a rule are part of what it computes.
-static bool isOpaque(Operation *op) { return isa<ShardingRuleOpInterface>(op); }
+static bool isOpaque(Operation *op) {
+  return op->getNumRegions() != 0 && isa<ShardingRuleOpInterface>(op);
+}
 
 /// Stands in no region of an op with a rule.
 static bool isInGraph(Operation *op) {
@@ -98,12 +100,7 @@ static bool isInGraph(Operation *op) {
   return true;
 }
 
-static GroupOps shareShardingsOfGroups(ModuleOp module) {
-  GroupOps groups;
-  module.walk([&](sdy::ShardingGroupOp op) {
-    if (isInGraph(op))
-      groups[op.getGroupId()].push_back(op);
-  });
+static void shareShardings(const GroupOps &groups) {
   for (auto &[id, members] : groups) {
     FailureOr<sdy::TensorShardingAttr> common = commonSharding(members);
     if (failed(common)) {
@@ -114,7 +111,6 @@ static GroupOps shareShardingsOfGroups(ModuleOp module) {
       for (sdy::ShardingGroupOp member : members)
         sdy::setSharding(member.getInput(), *common);
   }
-  return groups;
 }
 
 //===----------------------------------------------------------------------===//
@@ -130,8 +126,8 @@ public:
                                : sdy::getPropagationRule) {}
 
   void read(ModuleOp module) {
-    GroupOps groups = shareShardingsOfGroups(module);
-    reserve(module);
+    survey(module);
+    shareShardings(groups);
     SmallVector<func::FuncOp> functions = llvm::filter_to_vector(
         module.getOps<func::FuncOp>(),
         [](func::FuncOp func) { return !func.isExternal(); });
@@ -147,7 +143,8 @@ public:
   }
 
 private:
-  void reserve(ModuleOp module) {
+  /// Makes room, and finds what is spread over the module.
+  void survey(ModuleOp module) {
     size_t tensors = 0, ops = 0, tensorsOfOps = 0;
     module.walk([&](Operation *op) {
       tensors += op->getNumResults();
@@ -155,6 +152,10 @@ private:
         tensors += region.getNumArguments();
       if (auto func = dyn_cast<func::FuncOp>(op))
         tensors += func.getNumResults();
+      if (auto group = dyn_cast<sdy::ShardingGroupOp>(op);
+          group && isInGraph(group))
+        groups[group.getGroupId()].push_back(group);
+      hasEdges |= isa<sdy::DataFlowEdgeOp, sdy::FuncDataFlowEdgeOp>(op);
       if (!hasRule(op))
         return;
       ++ops;
@@ -202,6 +203,8 @@ private:
 
   /// An edge stands for its owner, and the other targets of the class, as well.
   Value edgeOf(Value value) const {
+    if (!hasEdges)
+      return value;
     if (Value edge = edges.lookup(value))
       return edge;
     if (value.hasOneUse())
@@ -451,6 +454,8 @@ private:
 
   ModuleGraph &out;
   PropagationGraph &graph;
+  GroupOps groups;
+  bool hasEdges = false;
   ValueNumbers values;
   sdy::RuleTable rules;
   /// By rule, propagation class, element-wise or not, only user or not.

@@ -9,8 +9,6 @@
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
-#include "llvm/Support/MathExtras.h"
-#include <algorithm>
 #include <array>
 
 namespace shardonnay {
@@ -57,31 +55,60 @@ static llvm::SmallVector<Direction> directions(const OpForm &op, Level level) {
 
 namespace {
 /// What steps do to the shardings of an op's tensors. A step depends on nothing
-/// else, and programs repeat themselves, so most steps are found here. Of fixed
-/// size: a new one takes the place of an old one.
+/// else, and programs repeat themselves, so most steps are found here. At most
+/// so many: then a new one takes the place of an old one.
 class StepMemo {
 public:
   /// Ops with more tensors are not kept.
   static constexpr size_t kMaxTensors = 8;
+  /// What is done, plus 1, and on which shardings.
+  using Key = std::array<int32_t, kMaxTensors + 1>;
   struct Step {
-    /// What is done, plus 1, and on which shardings.
-    std::array<int32_t, kMaxTensors + 1> key = {};
+    Key key = {};
     /// The shardings after it; kNone where nothing changes.
     std::array<int32_t, kMaxTensors> after = {};
   };
 
-  explicit StepMemo(size_t numOps)
-      : steps(llvm::PowerOf2Ceil(std::clamp<size_t>(numOps / 16, 64, 2048))) {}
-
-  Step &find(const std::array<int32_t, kMaxTensors + 1> &key) {
-    uint64_t hash = 0;
-    for (int32_t part : key)
-      hash = (hash ^ static_cast<uint32_t>(part)) * 0x9E3779B97F4A7C15u;
-    return steps[(hash >> 32) & (steps.size() - 1)];
+  /// The step of that key, or one of another key to be replaced by it.
+  Step &find(const Key &key) {
+    Step *step = &place(key);
+    if (step->key != key && numSteps * 8 >= steps.size() * 7 &&
+        steps.size() < kMaxSteps) {
+      grow();
+      step = &place(key);
+    }
+    numSteps += step->key[0] == 0;
+    return *step;
   }
 
 private:
-  std::vector<Step> steps;
+  static constexpr size_t kMaxSteps = 16384;
+  static constexpr uint64_t kMaxProbes = 8;
+
+  Step &place(const Key &key) {
+    uint64_t hash = 0;
+    for (int32_t part : key)
+      hash = (hash ^ static_cast<uint32_t>(part)) * 0x9E3779B97F4A7C15u;
+    auto at = [&](uint64_t i) -> Step & {
+      return steps[((hash >> 32) + i) & (steps.size() - 1)];
+    };
+    for (uint64_t i = 0; i < kMaxProbes; ++i)
+      if (Step &step = at(i); step.key[0] == 0 || step.key == key)
+        return step;
+    return at(0);
+  }
+
+  void grow() {
+    std::vector<Step> old(steps.size() * 2);
+    std::swap(old, steps);
+    for (const Step &step : old)
+      if (step.key[0] != 0)
+        place(step.key) = step;
+  }
+
+  /// Its size is a power of two.
+  std::vector<Step> steps = std::vector<Step>(128);
+  size_t numSteps = 0;
 };
 } // namespace
 
@@ -99,8 +126,8 @@ constexpr Level kLadder[] = {Level::OnlyUsers, Level::PassThroughOps,
 class Sweeper {
 public:
   Sweeper(PropagationGraph &graph, PropagationSink *sink)
-      : graph(graph), sink(sink), memo(graph.ops().size()),
-        isDue(graph.ops().size()), settled(graph.ops().size()) {
+      : graph(graph), sink(sink), isDue(graph.ops().size()),
+        settled(graph.ops().size()) {
     due.reserve(graph.ops().size());
     for (int32_t form : llvm::seq(graph.numForms()))
       idleLevels.push_back(idleLevelsOf(graph.form(form)));
@@ -170,7 +197,7 @@ private:
         apply(tensors, after, self);
       return;
     }
-    std::array<int32_t, StepMemo::kMaxTensors + 1> key;
+    StepMemo::Key key;
     key.fill(kNone);
     key[0] = (form * 5 + static_cast<int>(level)) * 2 + aggressive + 1;
     for (auto [i, tensor] : llvm::enumerate(tensors))
@@ -210,6 +237,7 @@ private:
       return false;
     llvm::SmallVector<Direction> allowed = directions(op, level);
     std::vector<TensorProjection> rows;
+    rows.reserve(tensors.size());
     TensorSharding outer;
     for (auto [i, tensor] : llvm::enumerate(tensors)) {
       rows.emplace_back();
