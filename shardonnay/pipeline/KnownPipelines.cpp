@@ -148,11 +148,12 @@ void addImport(OpPassManager &pm) {
 }
 
 void addExport(OpPassManager &pm, const ExportOptions &options) {
+  if (!options.avoidExportForPartitioning)
+    pm.addPass(createRemoveShardingGroupsPass());
   pm.addNestedPass<func::FuncOp>(createConstantOrScalarMergerPass());
   pm.addNestedPass<func::FuncOp>(createSinkDataFlowEdgesPass(
       {options.dumpShardingOrigins, options.dumpPropagationEdges}));
   if (!options.avoidExportForPartitioning) {
-    pm.addPass(createRemoveShardingGroupsPass());
     pm.addNestedPass<func::FuncOp>(createShardingConstraintToReshardPass());
     if (options.divisibleBoundary)
       pm.addPass(createUpdateNonDivisibleInputOutputShardingsPass());

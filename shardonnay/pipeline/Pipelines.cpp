@@ -74,10 +74,10 @@ void addPropagate(OpPassManager &pm) {
 }
 
 void addExport(OpPassManager &pm, const PipelineOptions &options) {
+  pm.addPass(createRemoveShardingGroupsPass());
   pm.addNestedPass<func::FuncOp>(createConstantOrScalarMergerPass());
   pm.addNestedPass<func::FuncOp>(createSinkDataFlowEdgesPass());
   pm.addNestedPass<func::FuncOp>(createShardingConstraintToReshardPass());
-  pm.addPass(createRemoveShardingGroupsPass());
   pm.addNestedPass<func::FuncOp>(createRemovePropagationBarriersPass());
   pm.addPass(createUpdateNonDivisibleInputOutputShardingsPass());
   pm.addPass(createRemoveSubAxesInInputOutputShardingsPass());

@@ -7,6 +7,7 @@
 
 #include "mlir/IR/IRMapping.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
+#include "shardonnay/interfaces/OpKinds.h"
 #include "shardonnay/transforms/export/Passes.h"
 
 using namespace mlir;
@@ -85,6 +86,8 @@ struct ExportNamedComputationsPass
     : impl::ExportNamedComputationsPassBase<ExportNamedComputationsPass> {
 protected:
   void runOnOperation() override {
+    if (!getAnalysis<OpKinds>().mayHave<sdy::NamedComputationOp>())
+      return markAllAnalysesPreserved();
     SymbolTable symbols(getOperation());
     SmallVector<sdy::NamedComputationOp> computations;
     // Inner ones first: their callers see calls.

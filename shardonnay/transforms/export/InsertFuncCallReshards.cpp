@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
+#include "shardonnay/interfaces/OpKinds.h"
 #include "shardonnay/transforms/export/Passes.h"
 
 using namespace mlir;
@@ -63,6 +64,8 @@ struct InsertFuncCallReshardsPass
     : impl::InsertFuncCallReshardsPassBase<InsertFuncCallReshardsPass> {
 protected:
   void runOnOperation() override {
+    if (!getAnalysis<OpKinds>().mayHave<func::CallOp>())
+      return markAllAnalysesPreserved();
     SymbolTable symbols(getOperation());
     SmallVector<func::CallOp> calls;
     getOperation().walk([&](func::CallOp call) { calls.push_back(call); });

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
+#include "shardonnay/interfaces/OpKinds.h"
 #include "shardonnay/transforms/export/Passes.h"
 
 using namespace mlir;
@@ -20,6 +21,7 @@ struct PropagateToFuncResultsPass
     : impl::PropagateToFuncResultsPassBase<PropagateToFuncResultsPass> {
 protected:
   void runOnOperation() override {
+    markAnalysesPreserved<OpKinds>();
     for (auto func : getOperation().getOps<func::FuncOp>()) {
       if (func.isPublic() || func.isExternal())
         continue;

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/dialect/sdy/Ops.h"
+#include "shardonnay/interfaces/OpKinds.h"
 #include "shardonnay/transforms/export/Passes.h"
 
 using namespace mlir;
@@ -20,6 +21,8 @@ struct RemovePropagationBarriersPass
     : impl::RemovePropagationBarriersPassBase<RemovePropagationBarriersPass> {
 protected:
   void runOnOperation() override {
+    if (!getAnalysis<OpKinds>().mayHave<sdy::PropagationBarrierOp>())
+      return markAllAnalysesPreserved();
     getOperation().walk([](sdy::PropagationBarrierOp op) {
       op.replaceAllUsesWith(op.getInput());
       op.erase();

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/dialect/sdy/Ops.h"
+#include "shardonnay/interfaces/OpKinds.h"
 #include "shardonnay/transforms/export/Passes.h"
 
 using namespace mlir;
@@ -20,6 +21,8 @@ struct RemoveShardingGroupsPass
     : impl::RemoveShardingGroupsPassBase<RemoveShardingGroupsPass> {
 protected:
   void runOnOperation() override {
+    if (!getAnalysis<OpKinds>().mayHave<sdy::ShardingGroupOp>())
+      return markAllAnalysesPreserved();
     getOperation().walk([](sdy::ShardingGroupOp op) { op.erase(); });
   }
 };

@@ -8,6 +8,7 @@
 #include "mlir/IR/Builders.h"
 #include "shardonnay/dialect/sdy/Ops.h"
 #include "shardonnay/interfaces/DataFlowEdge.h"
+#include "shardonnay/interfaces/OpKinds.h"
 #include "shardonnay/transforms/export/Passes.h"
 
 using namespace mlir;
@@ -33,6 +34,8 @@ struct ShardingConstraintToReshardPass
           ShardingConstraintToReshardPass> {
 protected:
   void runOnOperation() override {
+    if (!getAnalysis<OpKinds>().mayHave<sdy::ShardingConstraintOp>())
+      return markAllAnalysesPreserved();
     getOperation().walk([](sdy::ShardingConstraintOp op) {
       if (isPartOfAnOp(op)) {
         op.replaceAllUsesWith(op.getInput());

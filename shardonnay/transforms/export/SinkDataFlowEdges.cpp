@@ -7,6 +7,7 @@
 
 #include "shardonnay/dialect/sdy/Ops.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
+#include "shardonnay/interfaces/OpKinds.h"
 #include "shardonnay/transforms/export/Passes.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -32,6 +33,8 @@ struct SinkDataFlowEdgesPass
 
 protected:
   void runOnOperation() override {
+    if (!getAnalysis<OpKinds>().mayHave<sdy::DataFlowEdgeOp>())
+      return markAllAnalysesPreserved();
     if (sinkShardingOrigins)
       sinkRecords(sdy::kShardingOriginsAttr, sdy::kResultShardingOriginsAttr,
                   sdy::kBlockArgShardingOriginsAttr);

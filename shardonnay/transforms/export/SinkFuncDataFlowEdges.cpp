@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
+#include "shardonnay/interfaces/OpKinds.h"
 #include "shardonnay/transforms/export/Passes.h"
 
 using namespace mlir;
@@ -20,6 +21,8 @@ struct SinkFuncDataFlowEdgesPass
     : impl::SinkFuncDataFlowEdgesPassBase<SinkFuncDataFlowEdgesPass> {
 protected:
   void runOnOperation() override {
+    if (!getAnalysis<OpKinds>().mayHave<sdy::FuncDataFlowEdgeOp>())
+      return markAllAnalysesPreserved();
     getOperation().walk([](sdy::FuncDataFlowEdgeOp edge) {
       Value owner = edge.getOperand();
       if (sdy::TensorShardingAttr sharding = sdy::getSharding(edge))

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
+#include "shardonnay/interfaces/OpKinds.h"
 #include "shardonnay/transforms/export/Passes.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -43,12 +44,14 @@ public:
       : module(module), symbols(module), fully(fully) {}
 
   void run() {
-    countCalls();
     llvm::MapVector<Attribute, SmallVector<func::FuncOp>> classes;
     for (auto func : module.getOps<func::FuncOp>())
       if (auto original =
               func->getAttrOfType<StringAttr>(sdy::kOriginalFuncNameAttr))
         classes[getKey(func, original, fully)].push_back(func);
+    if (classes.empty())
+      return;
+    countCalls();
     for (auto &[key, members] : classes)
       keepOne(members);
     redirectCalls();
@@ -103,6 +106,7 @@ struct UnflattenCallGraphPass
 protected:
   void runOnOperation() override {
     CallGraphUnflattener(getOperation(), dedupFunctionsFully).run();
+    markAnalysesPreserved<OpKinds>();
   }
 };
 

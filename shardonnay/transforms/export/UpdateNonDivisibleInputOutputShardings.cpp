@@ -13,6 +13,7 @@
 
 #include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
+#include "shardonnay/interfaces/OpKinds.h"
 #include "shardonnay/transforms/export/BoundaryShardings.h"
 #include "shardonnay/transforms/export/Passes.h"
 
@@ -61,7 +62,9 @@ protected:
                           [](AxisList axes, int64_t size, const Mesh &) {
                             return axes.prefixDividing(size);
                           });
-    getOperation().walk(trimManualBoundary);
+    if (getAnalysis<OpKinds>().mayHave<sdy::ManualComputationOp>())
+      getOperation().walk(trimManualBoundary);
+    markAnalysesPreserved<OpKinds>();
   }
 };
 } // namespace

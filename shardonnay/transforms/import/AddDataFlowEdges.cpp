@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "shardonnay/interfaces/OpKinds.h"
 #include "shardonnay/transforms/import/DataFlowEdges.h"
 #include "shardonnay/transforms/import/Passes.h"
 
@@ -26,6 +27,8 @@ namespace {
 struct AddDataFlowEdgesPass
     : impl::AddDataFlowEdgesPassBase<AddDataFlowEdgesPass> {
   void runOnOperation() override {
+    if (!getAnalysis<OpKinds>().mayHave<ShardableDataFlowOpInterface>())
+      return markAllAnalysesPreserved();
     WalkResult walked =
         getOperation().walk([](ShardableDataFlowOpInterface op) {
           return WalkResult(addDataFlowEdges(op));

@@ -16,6 +16,7 @@
 
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/explain/PropagationAttributes.h"
+#include "shardonnay/interfaces/OpKinds.h"
 #include "shardonnay/transforms/import/Passes.h"
 
 using namespace mlir;
@@ -168,6 +169,9 @@ struct ApplyShardingConstraintsPass
   using ApplyShardingConstraintsPassBase::ApplyShardingConstraintsPassBase;
 
   void runOnOperation() override {
+    bool records = debugShardingOrigins || debugPropagationEdgeSharding;
+    if (!records && !getAnalysis<OpKinds>().mayHave<ShardingConstraintOp>())
+      return markAllAnalysesPreserved();
     SmallVector<ShardingConstraintOp> constraints;
     getOperation().walk<WalkOrder::PreOrder>(
         [&](ShardingConstraintOp constraint) {

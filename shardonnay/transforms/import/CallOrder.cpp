@@ -59,8 +59,10 @@ private:
 };
 } // namespace
 
-FailureOr<SmallVector<func::FuncOp>> orderCalleesFirst(ModuleOp module,
-                                                       SymbolTable &symbols) {
+FailureOr<SmallVector<func::FuncOp>>
+orderCalleesFirst(ModuleOp module, SymbolTable &symbols, const OpKinds &kinds) {
+  if (!kinds.mayHave<CallOpInterface>())
+    return llvm::to_vector(module.getOps<func::FuncOp>());
   CallOrder order(symbols);
   for (auto func : module.getOps<func::FuncOp>())
     if (failed(order.visit(func)))

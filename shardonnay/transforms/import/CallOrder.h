@@ -11,6 +11,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Interfaces/CallInterfaces.h"
+#include "shardonnay/interfaces/OpKinds.h"
 
 namespace shardonnay {
 
@@ -19,9 +20,10 @@ mlir::func::FuncOp getCallee(mlir::CallOpInterface call,
                              mlir::SymbolTable &symbols);
 
 /// All functions of `module`, each after those that it calls. Recursion is an
-/// error at the call that closes the circle.
+/// error at the call that closes the circle. `kinds` are those of the module.
 mlir::FailureOr<llvm::SmallVector<mlir::func::FuncOp>>
-orderCalleesFirst(mlir::ModuleOp module, mlir::SymbolTable &symbols);
+orderCalleesFirst(mlir::ModuleOp module, mlir::SymbolTable &symbols,
+                  const OpKinds &kinds);
 
 } // namespace shardonnay
 

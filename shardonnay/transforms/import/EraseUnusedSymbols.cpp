@@ -13,6 +13,7 @@
 
 #include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/IR/SymbolTable.h"
+#include "shardonnay/interfaces/OpKinds.h"
 #include "shardonnay/transforms/import/Passes.h"
 
 using namespace mlir;
@@ -68,7 +69,10 @@ private:
 struct EraseUnusedSymbolsPass
     : impl::EraseUnusedSymbolsPassBase<EraseUnusedSymbolsPass> {
 protected:
-  void runOnOperation() override { UnusedSymbols(getOperation()).erase(); }
+  void runOnOperation() override {
+    UnusedSymbols(getOperation()).erase();
+    markAnalysesPreserved<OpKinds>();
+  }
 };
 
 } // namespace

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/dialect/sdy/Dialect.h"
+#include "shardonnay/interfaces/OpKinds.h"
 #include "shardonnay/transforms/import/CallOrder.h"
 #include "shardonnay/transforms/import/Passes.h"
 
@@ -53,8 +54,11 @@ struct FlattenCallGraphPass
     : impl::FlattenCallGraphPassBase<FlattenCallGraphPass> {
 protected:
   void runOnOperation() override {
+    if (!getAnalysis<OpKinds>().mayHave<CallOpInterface>())
+      return markAllAnalysesPreserved();
     SymbolTable symbols(getOperation());
-    auto order = orderCalleesFirst(getOperation(), symbols);
+    auto order =
+        orderCalleesFirst(getOperation(), symbols, getAnalysis<OpKinds>());
     if (failed(order))
       return signalPassFailure();
     CallGraphFlattener flattener(symbols);

@@ -7,6 +7,7 @@
 
 #include "mlir/IR/IRMapping.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
+#include "shardonnay/interfaces/OpKinds.h"
 #include "shardonnay/transforms/import/CallOrder.h"
 #include "shardonnay/transforms/import/DataFlowEdges.h"
 #include "shardonnay/transforms/import/Passes.h"
@@ -72,12 +73,16 @@ struct ImportFuncCallsPass
 protected:
   void runOnOperation() override {
     SymbolTable symbols(getOperation());
-    auto order = orderCalleesFirst(getOperation(), symbols);
+    const auto &kinds = getAnalysis<OpKinds>();
+    auto order = orderCalleesFirst(getOperation(), symbols, kinds);
     if (failed(order))
       return signalPassFailure();
-    for (func::FuncOp func : *order)
-      if (failed(importCalls(func, symbols)))
-        return signalPassFailure();
+    if (!kinds.mayHave<func::CallOp>())
+      markAnalysesPreserved<OpKinds>();
+    else
+      for (func::FuncOp func : *order)
+        if (failed(importCalls(func, symbols)))
+          return signalPassFailure();
     // Callers come last: what nothing calls any more goes first.
     for (func::FuncOp func : llvm::reverse(*order))
       if (func.isPrivate() && !func.isExternal() &&

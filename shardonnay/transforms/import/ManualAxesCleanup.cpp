@@ -7,6 +7,7 @@
 
 #include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
+#include "shardonnay/interfaces/OpKinds.h"
 #include "shardonnay/transforms/import/Passes.h"
 
 using namespace mlir;
@@ -71,7 +72,11 @@ void cleanUp(ManualComputationOp op) {
 struct ManualAxesCleanupPass
     : impl::ManualAxesCleanupPassBase<ManualAxesCleanupPass> {
 protected:
-  void runOnOperation() override { getOperation().walk(cleanUp); }
+  void runOnOperation() override {
+    if (!getAnalysis<OpKinds>().mayHave<ManualComputationOp>())
+      return markAllAnalysesPreserved();
+    getOperation().walk(cleanUp);
+  }
 };
 
 } // namespace

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "shardonnay/interfaces/OpKinds.h"
 #include "shardonnay/transforms/import/CallOrder.h"
 #include "shardonnay/transforms/import/Passes.h"
 
@@ -21,9 +22,11 @@ struct PreOrderFuncsPass : impl::PreOrderFuncsPassBase<PreOrderFuncsPass> {
 protected:
   void runOnOperation() override {
     SymbolTable symbols(getOperation());
-    auto order = orderCalleesFirst(getOperation(), symbols);
+    auto order =
+        orderCalleesFirst(getOperation(), symbols, getAnalysis<OpKinds>());
     if (failed(order))
       return signalPassFailure();
+    markAnalysesPreserved<OpKinds>();
     Block *body = getOperation().getBody();
     for (func::FuncOp func : llvm::reverse(*order))
       func->moveBefore(body, body->end());

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
+#include "shardonnay/interfaces/OpKinds.h"
 #include "shardonnay/transforms/import/CallOrder.h"
 #include "shardonnay/transforms/import/Passes.h"
 
@@ -23,6 +24,8 @@ struct PropagateShardingFromFuncToCallPass
           PropagateShardingFromFuncToCallPass> {
 protected:
   void runOnOperation() override {
+    if (!getAnalysis<OpKinds>().mayHave<func::CallOp>())
+      return markAllAnalysesPreserved();
     SymbolTable symbols(getOperation());
     getOperation().walk([&](func::CallOp call) {
       func::FuncOp callee = getCallee(call, symbols);

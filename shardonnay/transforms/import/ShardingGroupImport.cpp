@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/dialect/sdy/Ops.h"
+#include "shardonnay/interfaces/OpKinds.h"
 #include "shardonnay/transforms/import/Passes.h"
 #include "llvm/ADT/EquivalenceClasses.h"
 
@@ -87,6 +88,8 @@ LogicalResult checkShapes(ArrayRef<ShardingGroupOp> members) {
 struct ShardingGroupImportPass
     : impl::ShardingGroupImportPassBase<ShardingGroupImportPass> {
   void runOnOperation() override {
+    if (!getAnalysis<OpKinds>().mayHave<ShardingGroupOp>())
+      return markAllAnalysesPreserved();
     Members members;
     getOperation().walk(
         [&](ShardingGroupOp member) { members.push_back(member); });

@@ -11,6 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "shardonnay/dialect/sdy/Ops.h"
+#include "shardonnay/interfaces/OpKinds.h"
 #include "shardonnay/transforms/propagate/Passes.h"
 #include "shardonnay/transforms/propagate/PropagationRun.h"
 
@@ -26,6 +28,9 @@ struct UserPriorityPropagatePass
 
 protected:
   void runOnOperation() override {
+    // Groups that disagree get constraints.
+    if (!getAnalysis<OpKinds>().mayHave<mlir::sdy::ShardingGroupOp>())
+      markAnalysesPreserved<OpKinds>();
     PropagationRunOptions options;
     options.keepShardingRules = keepShardingRules;
     options.origins = debugShardingOrigins;

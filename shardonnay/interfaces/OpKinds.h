@@ -1,0 +1,50 @@
+//===- OpKinds.h - which kinds of ops there are -----------------*- C++ -*-===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Many passes look for a few kinds of ops that most programs have none of, and
+// in a program that is larger than the cache every walk is slow. This analysis
+// is one walk for all of them: a pass that finds nothing to do says that it
+// preserves all analyses, and the next one asks for free. A pass that only
+// erases ops, moves them or changes their attributes preserves it too.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDONNAY_INTERFACES_OPKINDS_H
+#define SHARDONNAY_INTERFACES_OPKINDS_H
+
+#include "mlir/IR/Operation.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/STLExtras.h"
+
+namespace shardonnay {
+
+/// The kinds of the ops inside an op, and maybe of some that are gone.
+class OpKinds {
+public:
+  explicit OpKinds(mlir::Operation *root) {
+    root->walk([&](mlir::Operation *op) { names.insert(op->getName()); });
+  }
+
+  /// Some op may be one of these, which are ops or interfaces of ops.
+  template <typename... KindT> bool mayHave() const {
+    return llvm::any_of(names, [](mlir::OperationName name) {
+      return !name.isRegistered() || (isKind<KindT>(name) || ...);
+    });
+  }
+
+private:
+  template <typename KindT> static bool isKind(mlir::OperationName name) {
+    mlir::TypeID kind = mlir::TypeID::get<KindT>();
+    return name.getTypeID() == kind || name.hasInterface(kind);
+  }
+
+  llvm::DenseSet<mlir::OperationName> names;
+};
+
+} // namespace shardonnay
+
+#endif // SHARDONNAY_INTERFACES_OPKINDS_H
