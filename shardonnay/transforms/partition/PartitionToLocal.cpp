@@ -38,6 +38,7 @@
 #include "shardonnay/transforms/partition/FactorAxes.h"
 #include "shardonnay/transforms/partition/LocalCollectives.h"
 #include "shardonnay/transforms/partition/NeutralElement.h"
+#include "shardonnay/transforms/partition/OpContext.h"
 #include "shardonnay/transforms/partition/Passes.h"
 #include "shardonnay/transforms/partition/Placement.h"
 
@@ -49,54 +50,6 @@ namespace shardonnay {
 using namespace mlir;
 
 namespace {
-
-class OpContext : public LocalContext {
-public:
-  OpContext(Operation *op, const FactorRule &rule,
-            ArrayRef<AxisList> factorAxes, ArrayRef<Type> resultTypes,
-            const Placer &placer)
-      : op(op), opRule(rule), axes(factorAxes), types(resultTypes),
-        placer(placer) {}
-
-  const FactorRule &rule() const override { return opRule; }
-  const AxisList &factorAxes(int32_t factor) const override {
-    return axes[factor];
-  }
-  ArrayRef<Type> resultTypes() const override { return types; }
-  Value deviceIndex(OpBuilder &builder, Location loc,
-                    const AxisList &list) override {
-    return spmd::DeviceIndexOp::create(
-        builder, loc, RankedTensorType::get({}, builder.getI32Type()),
-        placer.meshName(),
-        sdy::AxisRefListAttr::get(builder.getContext(),
-                                  fromAxisList(list, placer.mesh())));
-  }
-  TypeRange globalOperandTypes() const override {
-    return op->getOperandTypes();
-  }
-  TypeRange globalResultTypes() const override { return op->getResultTypes(); }
-  Value fetchWindow(OpBuilder &builder, Location loc, Value tensor, int64_t dim,
-                    int64_t globalSize, const AxisList &list, int64_t start,
-                    int64_t step, int64_t size, Value fill) override {
-    return buildWindow(builder, loc, tensor, fill, placer,
-                       {dim, globalSize, start, step, size, list, list});
-  }
-  AxisList deviceAxes() override { return placer.deviceAxes(op); }
-  Value allReduce(OpBuilder &builder, Location loc, Value tensor,
-                  const AxisList &list) override {
-    return spmd::AllReduceOp::create(
-        builder, loc, tensor.getType(), tensor, placer.meshName(),
-        sdy::AxisRefListAttr::get(builder.getContext(),
-                                  fromAxisList(list, placer.mesh())));
-  }
-
-private:
-  Operation *op;
-  const FactorRule &opRule;
-  ArrayRef<AxisList> axes;
-  ArrayRef<Type> types;
-  const Placer &placer;
-};
 
 class FunctionPartitioner {
 public:
@@ -579,23 +532,20 @@ void FunctionPartitioner::dropBrokenDonation(unsigned argument) {
       func.getArgAttrOfType<IntegerAttr>(argument, "tf.aliasing_output");
   if (!output)
     return;
-  if (output.getInt() < 0 ||
-      output.getInt() >= static_cast<int64_t>(results.size())) {
-    func.removeArgAttr(argument, "tf.aliasing_output");
-    emitRemark(newBlock->getArgument(argument).getLoc())
-        << "argument " << argument << " is not donated: there is no result "
-        << output.getInt();
-    return;
-  }
+  int64_t result = output.getInt();
+  bool exists = result >= 0 && result < static_cast<int64_t>(results.size());
   Type argumentType = arguments[argument].localType;
-  Type resultType = results[output.getInt()].localType;
-  if (argumentType == resultType)
+  if (exists && argumentType == results[result].localType)
     return;
   func.removeArgAttr(argument, "tf.aliasing_output");
-  emitRemark(newBlock->getArgument(argument).getLoc())
-      << "argument " << argument << " is not donated to result "
-      << output.getInt() << ": a device holds " << argumentType << " of it and "
-      << resultType << " of the result";
+  InFlightDiagnostic remark =
+      emitRemark(newBlock->getArgument(argument).getLoc());
+  remark << "argument " << argument << " is not donated";
+  if (!exists)
+    remark << ": there is no result " << result;
+  else
+    remark << " to result " << result << ": a device holds " << argumentType
+           << " of it and " << results[result].localType << " of the result";
 }
 
 void FunctionPartitioner::replaceBody() {

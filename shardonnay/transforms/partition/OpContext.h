@@ -1,0 +1,59 @@
+//===- OpContext.h - what an op may ask of its mesh -------------*- C++ -*-===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDONNAY_TRANSFORMS_PARTITION_OPCONTEXT_H
+#define SHARDONNAY_TRANSFORMS_PARTITION_OPCONTEXT_H
+
+#include "shardonnay/interfaces/LocalCompute.h"
+#include "shardonnay/transforms/partition/Placement.h"
+
+namespace shardonnay {
+
+/// What LocalComputeOpInterface gets: the cut of one op, and communication as
+/// spmd ops on its mesh.
+class OpContext : public LocalContext {
+public:
+  /// All have to outlive this. `factorAxes` cut the factors of `rule`;
+  /// `resultTypes` are local.
+  OpContext(mlir::Operation *op, const FactorRule &rule,
+            llvm::ArrayRef<AxisList> factorAxes,
+            llvm::ArrayRef<mlir::Type> resultTypes, const Placer &placer)
+      : op(op), opRule(rule), axes(factorAxes), types(resultTypes),
+        placer(placer) {}
+
+  const FactorRule &rule() const override { return opRule; }
+  const AxisList &factorAxes(int32_t factor) const override {
+    return axes[factor];
+  }
+  llvm::ArrayRef<mlir::Type> resultTypes() const override { return types; }
+  mlir::TypeRange globalOperandTypes() const override {
+    return op->getOperandTypes();
+  }
+  mlir::TypeRange globalResultTypes() const override {
+    return op->getResultTypes();
+  }
+  AxisList deviceAxes() override { return placer.deviceAxes(op); }
+  mlir::Value deviceIndex(mlir::OpBuilder &builder, mlir::Location loc,
+                          const AxisList &list) override;
+  mlir::Value fetchWindow(mlir::OpBuilder &builder, mlir::Location loc,
+                          mlir::Value tensor, int64_t dim, int64_t globalSize,
+                          const AxisList &list, int64_t start, int64_t step,
+                          int64_t size, mlir::Value fill) override;
+  mlir::Value allReduce(mlir::OpBuilder &builder, mlir::Location loc,
+                        mlir::Value tensor, const AxisList &list) override;
+
+private:
+  mlir::Operation *op;
+  const FactorRule &opRule;
+  llvm::ArrayRef<AxisList> axes;
+  llvm::ArrayRef<mlir::Type> types;
+  const Placer &placer;
+};
+
+} // namespace shardonnay
+
+#endif // SHARDONNAY_TRANSFORMS_PARTITION_OPCONTEXT_H
