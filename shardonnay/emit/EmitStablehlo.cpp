@@ -104,6 +104,7 @@ private:
   FailureOr<Value> build(spmd::FetchWindowOp op);
   FailureOr<Value> build(spmd::PackOp op);
   void emitUnpack(spmd::UnpackOp op);
+  Value setApart(Location loc, Value value);
 
   EmittedMesh meshAt(Operation *op, FlatSymbolRefAttr name) {
     sdy::MeshAttr mesh =
@@ -192,6 +193,13 @@ FailureOr<Value> Emitter::build(spmd::AllSliceOp op) {
   return guardPiece(builder, piece, op.getResult().getUsers());
 }
 
+/// XLA does not look through it.
+Value Emitter::setApart(Location loc, Value value) {
+  return stablehlo::OptimizationBarrierOp::create(
+             builder, loc, TypeRange(value.getType()), value)
+      ->getResult(0);
+}
+
 FailureOr<Value> Emitter::build(spmd::AllGatherOp op) {
   auto [mesh, axes] = read(op);
   return collectives.allGather(op.getLoc(), op.getTensor(), op.getDim(), mesh,
@@ -200,13 +208,23 @@ FailureOr<Value> Emitter::build(spmd::AllGatherOp op) {
 
 FailureOr<Value> Emitter::build(spmd::AllToAllOp op) {
   auto [mesh, axes] = read(op);
-  return collectives.allToAll(op.getLoc(), op.getTensor(), op.getSplitDim(),
+  Value operand = op.getTensor();
+  // XLA exchanges slices. Of a padded tensor some are constants to it, which
+  // get another layout than the others, and it refuses its own program.
+  if (isa_and_present<stablehlo::PadOp, stablehlo::ConcatenateOp>(
+          operand.getDefiningOp()))
+    operand = setApart(op.getLoc(), operand);
+  return collectives.allToAll(op.getLoc(), operand, op.getSplitDim(),
                               op.getConcatDim(), mesh, axes);
 }
 
 FailureOr<Value> Emitter::build(spmd::AllReduceOp op) {
   MeshAxes group = read(op);
   return buildCombining(op, [&](Value operand) {
+    // XLA multiplies a constant by the number of devices; it aborts where that
+    // number has to be complex.
+    if (isa<ComplexType>(getElementTypeOrSelf(operand.getType())))
+      operand = setApart(op.getLoc(), operand);
     return collectives.allReduce(op.getLoc(), operand, op.getKind(), group.mesh,
                                  group.axes, target);
   });

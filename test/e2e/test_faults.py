@@ -147,6 +147,16 @@ for body, kind, start in (("maximum", "f32", -np.inf), ("minimum", "f64", np.inf
           f"$r = stablehlo.reduce($0 init: $1) applies stablehlo.{body} across dimensions = [1] : "
           f"({tensor([9, 5], kind)}, tensor<{kind}>) -> {tensor([9], kind)}", {"all_reduce"})
 
+# The engine refuses to exchange slices of a padded tensor, some of which are constants to it, in several layouts.
+fault("padded and exchanged", [argument([2, 2, 2, 1], ["xy", "", "", ""])], ([2, 2, 1, 2], "f32", ["x", "", "y", ""]),
+      "$r = stablehlo.transpose $0, dims = [2, 1, 3, 0] : (tensor<2x2x2x1xf32>) -> tensor<2x2x1x2xf32>",
+      {"all_to_all", "collective_permute"})
+# It aborts at a complex sum of constants over devices.
+fault("complex product of nothing", [argument([3, 0], ["", "xy"], "complex<f32>"), argument([0, 5], ["xy", ""], "complex<f32>")],
+      ([3, 5], "complex<f32>", ["", ""]),
+      "$r = stablehlo.dot_general $0, $1, contracting_dims = [1] x [0] : "
+      "(tensor<3x0xcomplex<f32>>, tensor<0x5xcomplex<f32>>) -> tensor<3x5xcomplex<f32>>", {"all_reduce"})
+
 # Uneven sizes at the boundary are refused or silently changed.
 fault("jax-26946 uneven boundary", [argument([10, 3], ["y", "x"])], ([10, 3], "f32", ["y", "x"]),
       "$r = stablehlo.add $0, $0 : tensor<10x3xf32>", set())

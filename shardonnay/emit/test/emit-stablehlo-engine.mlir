@@ -75,3 +75,21 @@ func.func @many_places(%a: tensor<8xf32>, %at: tensor<4x1xi32>) -> tensor<2xf32>
   %1 = spmd.all_slice %0 dim = 0 @mesh {"x"} : (tensor<4xf32>) -> tensor<2xf32>
   return %1 : tensor<2xf32>
 }
+
+// CHECK-LABEL: func.func @complex_sums_are_no_constants(
+func.func @complex_sums_are_no_constants(%a: tensor<4xcomplex<f32>>) -> tensor<4xcomplex<f32>> {
+  // CHECK-NEXT: %[[APART:.*]] = stablehlo.optimization_barrier %arg0
+  // CHECK-NEXT: "stablehlo.all_reduce"(%[[APART]])
+  %0 = spmd.all_reduce %a @mesh {"x"} : tensor<4xcomplex<f32>>
+  return %0 : tensor<4xcomplex<f32>>
+}
+
+// CHECK-LABEL: func.func @padding_is_no_constant(
+func.func @padding_is_no_constant(%a: tensor<2x1xf32>, %p: tensor<f32>) -> tensor<4x1xf32> {
+  // CHECK: %[[PADDED:.*]] = stablehlo.pad %arg0
+  // CHECK-NEXT: %[[APART:.*]] = stablehlo.optimization_barrier %[[PADDED]]
+  // CHECK-NEXT: "stablehlo.all_to_all"(%[[APART]])
+  %0 = stablehlo.pad %a, %p, low = [0, 0], high = [0, 1], interior = [0, 0] : (tensor<2x1xf32>, tensor<f32>) -> tensor<2x2xf32>
+  %1 = spmd.all_to_all %0 split_dim=1 concat_dim=0 @mesh {"x"} : (tensor<2x2xf32>) -> tensor<4x1xf32>
+  return %1 : tensor<4x1xf32>
+}

@@ -24,7 +24,6 @@ COMMON = [
 # (kind, regular expression of the message, reason): what a case may end in without being a fault.
 EXPECTED = [
     ("refused", r"'stablehlo\.(tuple|get_tuple_element)' has no sharding rule", "tuples inside a program: no frontend writes them"),
-    ("refused", r"'chlo\.broadcast_\w+' has no sharding rule", "CHLO's broadcasts have no rule yet"),
 ]
 
 COLLECTIVE = "the user's own collective: needs the device's view, see test/e2e/test_control.py on manual computations"

@@ -291,7 +291,6 @@ class Graph:
             value
             for value in self.values
             if value.element in elements and low <= value.rank <= max(high, low) and min(value.shape, default=9) >= least
-            and not (value.element in COMPLEX and 0 in value.shape)
             and math.prod(value.shape) <= LARGEST and (fits is None or fits(value))
             and (value.exact or not exact) and (value.bound is not None or not bounded)
         ]
@@ -299,8 +298,7 @@ class Graph:
             return self.choose(known[::-1])
         element = self.choose(elements)
         kind = self.choose([kind for kind in kinds if kind[0] != "real" or is_float(element)] or [("small",)])
-        # XLA aborts at a complex all_reduce of a constant, which the sum of nothing is.
-        return self.argument(self.shape(low, high, max(least, 1) if element in COMPLEX else least), element, kind)
+        return self.argument(self.shape(low, high, least), element, kind)
 
     def op(self, name, operands, results, properties="", regions=(), exact=None, bound=None, terms=1, attributes=True):
         """Adds an op in its generic form; `results` are (shape, element). Returns its values.
