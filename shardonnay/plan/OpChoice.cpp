@@ -103,6 +103,9 @@ double OpChooser::computePrice(const ChoiceProblem &problem,
   return costs.computePrice(flops, touched);
 }
 
+/// How many axes of one factor are tried in every order.
+static constexpr size_t kMostPermuted = 3;
+
 namespace {
 
 class Enumeration {
@@ -299,6 +302,12 @@ void Enumeration::tryOrders(int32_t factor, FactorAssignment &assignment) {
     order.append(rest);
     if (!is_contained(orders, order))
       orders.push_back(order);
+  }
+  if (here.size() <= kMostPermuted) {
+    SmallVector<AxisRef, 4> order(here.refs());
+    while (std::next_permutation(order.begin(), order.end()))
+      if (!is_contained(orders, AxisList(order)))
+        orders.push_back(AxisList(order));
   }
   AxisList before = assignment[factor];
   for (const AxisList &order : orders) {

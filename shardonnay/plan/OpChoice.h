@@ -21,9 +21,10 @@
 // it cheaper to gather a small operand than what is padded or widened from it).
 //
 // The space: every axis that some tensor has (a contraction: every axis of the
-// mesh) goes to one factor or to none; axes of one factor stand in an order
-// that some tensor has them in, or in the mesh's. It is enumerated whole where
-// it has at most kChoiceBudget points, and not searched else.
+// mesh) goes to one factor or to none; up to three axes of one factor stand in
+// any order, more in one that some tensor has them in, or in the mesh's. It is
+// enumerated whole where it has at most kChoiceBudget points, and not searched
+// else.
 //
 // Worked example, a head [b, k] x [k, v] with b cut by d and nothing by m: with
 // v cut by m as well a device does a quarter of the work (m of size 4), takes
