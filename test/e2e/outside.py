@@ -380,6 +380,44 @@ def clamp_and_round(x):
     return jnp.clip(jnp.round(x * 10), -5, 5), jnp.floor(x), jnp.sign(x), jnp.isfinite(x)
 
 
+@program((8, 16))
+def approximate_maxima(x):
+    return lax.approx_max_k(x, 2)
+
+
+@program((16, 16))
+def causal_mask(x):
+    return jnp.where(np.tril(np.ones((16, 16), bool)), x, -1e9)
+
+
+@program((4, 8, 8), specs=[P("data")])
+def eigenvalues(x):
+    return jnp.linalg.eigh(x + x.transpose(0, 2, 1))[0]
+
+
+@program((2, 8, 8, 4), (3, 3, 4, 8))
+def transposed_convolution(x, kernel):
+    return lax.conv_transpose(x, kernel, (2, 2), "SAME")
+
+
+@program((8, 16), np.int32(5))
+def roll_by_data(x, by):
+    return jnp.roll(x, by, axis=1)
+
+
+@program((2, 16, 4, 8), (2, 16, 2, 8), (2, 16, 2, 8), specs=[P("data", "model")] * 3)
+def grouped_query_attention(q, k, v):
+    return jax.nn.dot_product_attention(q, k, v, is_causal=True)
+
+
+@program((8, 16))
+def cond_in_scan(x):
+    def step(carry, row):
+        return lax.cond(row.sum() > 0, lambda a: a + row, lambda a: a - row, carry), carry.sum()
+
+    return lax.scan(step, jnp.zeros(16), x)
+
+
 def lower(name):
     """(text, inputs) of a program."""
     function, arguments, specs, x64 = PROGRAMS[name]

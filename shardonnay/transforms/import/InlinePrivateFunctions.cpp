@@ -5,10 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// 1. Order the functions, callees before callers: recursion is an error.
-// 2. In that order, inline the calls of private functions in each, but those of
+// 1. Of several public functions, make those private that another op than a
+//    call names (the comparator of JAX's approx_max_k): they are no entries.
+// 2. Order the functions, callees before callers: recursion is an error.
+// 3. In that order, inline the calls of private functions in each, but those of
 //    functions that are to be kept: what is inlined has no other calls left.
-// 3. Erase private functions that nothing outside of them reaches.
+// 4. Erase private functions that nothing outside of them reaches.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,6 +34,7 @@ public:
       : module(module), symbols(module), keepSharedOf(keepSharedOf) {}
 
   LogicalResult run() {
+    hideNamed();
     module.walk([&](func::CallOp call) { ++calls[call.getCalleeAttr()]; });
     for (auto func : module.getOps<func::FuncOp>())
       if (failed(orderAfterCallees(func)))
@@ -49,6 +52,7 @@ public:
 private:
   enum class State { New, Open, Done };
 
+  void hideNamed();
   LogicalResult orderAfterCallees(func::FuncOp func);
   LogicalResult inlineCalls(func::FuncOp func);
   /// Asked once its own calls are inlined.
@@ -72,6 +76,22 @@ private:
   llvm::DenseMap<Operation *, State> states;
   SmallVector<func::FuncOp> order;
 };
+
+void PrivateFunctionInliner::hideNamed() {
+  auto entries = llvm::to_vector(
+      llvm::make_filter_range(module.getOps<func::FuncOp>(), [](auto func) {
+        return func.isPublic() && !func.isExternal();
+      }));
+  // The uses are searched for in all attributes of the module.
+  if (entries.size() < 2)
+    return;
+  for (func::FuncOp func : entries)
+    if (auto uses = SymbolTable::getSymbolUses(func, module);
+        uses && llvm::any_of(*uses, [](const SymbolTable::SymbolUse &use) {
+          return !isa<func::CallOp>(use.getUser());
+        }))
+      func.setPrivate();
+}
 
 LogicalResult PrivateFunctionInliner::orderAfterCallees(func::FuncOp func) {
   State &state = states[func];

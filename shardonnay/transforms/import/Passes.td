@@ -76,7 +76,9 @@ def InlinePrivateFunctionsPass : ImportPass<"sdy-inline-private-functions"> {
     Everywhere, also in regions, callees first. Shardings of the callee's
     arguments and results, and of the call's results, become constraints. The
     locations of inlined ops say where they were called. Private functions that
-    nothing refers to any more go. Recursion is an error.
+    nothing refers to any more go. Recursion is an error. Of several public
+    functions those that another op than a call names (the comparator of JAX's
+    `approx_max_k`) are private first.
 
     With `keep-shared-of=n` a function of n ops or more that several calls have
     in common is left, and its calls.

@@ -83,3 +83,16 @@ func.func @public(%arg0: tensor<8xf32>) {
 func.func private @referred() {
   return
 }
+
+// -----
+
+// What another op than a call names is no entry.
+// CHECK-LABEL: func.func private @comparator
+// CHECK:       func.func @main
+func.func @comparator(%arg0: tensor<f32>) {
+  return
+}
+func.func @main(%arg0: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = stablehlo.custom_call @Select(%arg0) {called_computations = [@comparator]} : (tensor<8xf32>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
