@@ -103,6 +103,9 @@ public:
   /// The price of a collective over the axes of the mesh that have the numbers
   /// `axes`.
   double price(const Cost &cost, llvm::ArrayRef<int64_t> axes) const;
+  /// At least the price of any collectives by which a device is sent so many
+  /// bytes.
+  double leastPrice(int64_t bytes) const;
   /// The price of an op's compute; 0 if the model does not price it.
   double computePrice(double flops, double bytesTouched) const;
 

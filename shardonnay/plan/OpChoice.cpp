@@ -50,20 +50,28 @@ static double localPoints(const FactorRule &rule,
   return points;
 }
 
+/// Between the layouts, padded alike.
+static ReshardProblem problemBetween(const Mesh &mesh, const MeshCosts &costs,
+                                     Layout source, Layout target,
+                                     int64_t elementBytes) {
+  alignPadding(source, target);
+  return {mesh, std::move(source), std::move(target), elementBytes, costs};
+}
+
 std::optional<double> OpChooser::priceOfReshard(const Layout &source,
                                                 const Layout &target,
                                                 int64_t elementBytes) {
-  ReshardProblem problem{mesh, source, target, elementBytes, costs};
-  alignPadding(problem.source, problem.target);
   std::string error;
-  const ReshardPlan *plan = planner.plan(problem, error);
+  const ReshardPlan *plan = planner.plan(
+      problemBetween(mesh, costs, source, target, elementBytes), error);
   return plan ? std::optional(plan->price) : std::nullopt;
 }
 
-std::optional<double> OpChooser::price(const ChoiceProblem &problem,
-                                       const FactorAssignment &assignment,
-                                       double limit) {
-  double total = 0, touched = 0;
+OpChooser::Demand
+OpChooser::demandOf(const ChoiceProblem &problem,
+                    const FactorAssignment &assignment) const {
+  Demand demand;
+  double touched = 0;
   int64_t numOperands = problem.rule.operands.size();
   for (auto [i, tensor] : enumerate(problem.tensors)) {
     TensorSharding here = shardingUnder(assignment, problem.rule, i);
@@ -73,19 +81,49 @@ std::optional<double> OpChooser::price(const ChoiceProblem &problem,
     if (tensor.free)
       continue;
     Layout outside = Layout::get(tensor.sharding, tensor.shape);
-    bool isOperand = static_cast<int64_t>(i) < numOperands;
-    std::optional<double> price =
-        priceOfReshard(isOperand ? outside : inside,
-                       isOperand ? inside : outside, tensor.elementBytes);
-    if (!price)
-      return std::nullopt;
-    total += *price;
-    if (total >= limit)
-      return std::nullopt;
+    if (static_cast<int64_t>(i) < numOperands)
+      std::swap(inside, outside);
+    ReshardProblem reshard =
+        problemBetween(mesh, costs, std::move(inside), std::move(outside),
+                       tensor.elementBytes);
+    double least = shardonnay::leastPrice(reshard);
+    demand.reshards.push_back({std::move(reshard), least});
   }
   double flops =
       problem.contraction ? 2 * localPoints(problem.rule, assignment) : 0;
-  total += costs.computePrice(flops, touched);
+  demand.computePrice = costs.computePrice(flops, touched);
+  return demand;
+}
+
+double OpChooser::Demand::leastFrom(size_t first) const {
+  // Less what sums of prices are rounded by.
+  constexpr double kRounding = 1e-9;
+  double least = computePrice;
+  for (const Reshard &reshard : drop_begin(reshards, first))
+    least += reshard.least;
+  return least * (1 - kRounding);
+}
+
+double OpChooser::leastPrice(const ChoiceProblem &problem,
+                             const FactorAssignment &assignment) const {
+  return demandOf(problem, assignment).leastFrom(0);
+}
+
+std::optional<double> OpChooser::price(const ChoiceProblem &problem,
+                                       const FactorAssignment &assignment,
+                                       double limit) {
+  Demand demand = demandOf(problem, assignment);
+  double total = 0;
+  std::string error;
+  for (auto [i, reshard] : enumerate(demand.reshards)) {
+    if (total + demand.leastFrom(i) > limit)
+      return std::nullopt;
+    const ReshardPlan *plan = planner.plan(reshard.problem, error);
+    if (!plan)
+      return std::nullopt;
+    total += plan->price;
+  }
+  total += demand.computePrice;
   return total < limit ? std::optional(total) : std::nullopt;
 }
 
@@ -125,9 +163,13 @@ private:
   bool operandsAgree() const;
   bool collectAxes();
   bool add(AxisRef axis);
+  void enumerateAll();
   void distribute(size_t axis, FactorAssignment &assignment);
   void tryOrders(int32_t factor, FactorAssignment &assignment);
   void consider(const FactorAssignment &assignment);
+  /// Puts the cheapest of what was found among `cheapest`, which becomes no
+  /// longer than `most`.
+  void settle(size_t most);
 
   OpChooser &chooser;
   const ChoiceProblem &problem;
@@ -139,12 +181,14 @@ private:
   FactorAssignment best;
   /// What may only be extended; empty if anything goes.
   FactorAssignment kept;
-  double bestPrice = 0;
   double mostPoints = 0;
   const FactorAssignment *excluded = nullptr;
-  /// Takes the cheapest of the lawful ones with their prices, cheapest first,
-  /// if not null; with the one that is taken they are at most kMostCandidates.
-  std::vector<std::pair<double, FactorAssignment>> *all = nullptr;
+  /// The lawful ones in the order of the enumeration, each with a bound on its
+  /// price.
+  std::vector<std::pair<double, FactorAssignment>> found;
+  /// Prices and numbers in `found`, the cheapest first, the first of equals
+  /// first.
+  std::vector<std::pair<double, int64_t>> cheapest;
 };
 
 } // namespace
@@ -154,11 +198,12 @@ FactorAssignment Enumeration::run() {
   std::optional<double> voted = chooser.price(problem, best);
   if (!voted || *voted == 0 || !collectAxes())
     return best;
-  bestPrice = *voted;
   limitWork();
-  FactorAssignment assignment(problem.rule.factors.size());
-  distribute(0, assignment);
-  return best;
+  enumerateAll();
+  cheapest = {{*voted, -1}};
+  settle(1);
+  auto [price, number] = cheapest.front();
+  return number < 0 ? best : found[number].second;
 }
 
 std::optional<FactorAssignment>
@@ -167,10 +212,12 @@ Enumeration::runWithout(const FactorAssignment &taken) {
   if (!collectAxes())
     return std::nullopt;
   excluded = &taken;
-  bestPrice = mostPoints = HUGE_VAL;
-  FactorAssignment assignment(problem.rule.factors.size());
-  distribute(0, assignment);
-  return bestPrice == HUGE_VAL ? std::nullopt : std::optional(best);
+  mostPoints = HUGE_VAL;
+  enumerateAll();
+  settle(1);
+  return cheapest.empty()
+             ? std::nullopt
+             : std::optional(found[cheapest.front().second].second);
 }
 
 std::vector<FactorAssignment>
@@ -180,15 +227,17 @@ Enumeration::runAll(const FactorAssignment &taken) {
   if (!collectAxes())
     return result;
   excluded = &taken;
-  bestPrice = HUGE_VAL;
   limitWork();
-  std::vector<std::pair<double, FactorAssignment>> found;
-  all = &found;
+  enumerateAll();
+  settle(kMostCandidates - 1);
+  for (auto [price, number] : cheapest)
+    result.push_back(found[number].second);
+  return result;
+}
+
+void Enumeration::enumerateAll() {
   FactorAssignment assignment(problem.rule.factors.size());
   distribute(0, assignment);
-  for (auto &[price, candidate] : found)
-    result.push_back(candidate);
-  return result;
 }
 
 /// Of `best`, the voted one.
@@ -326,20 +375,28 @@ void Enumeration::consider(const FactorAssignment &assignment) {
   for (auto [before, after] : zip(kept, assignment))
     if (!before.isPrefixOf(after))
       return;
-  std::optional<double> price = chooser.price(problem, assignment, bestPrice);
-  if (!price)
-    return;
-  if (all) {
-    auto after = llvm::upper_bound(*all, *price, [](double price, auto &other) {
-      return price < other.first;
-    });
-    all->insert(after, {*price, assignment});
-    if (all->size() == kMostCandidates)
-      all->pop_back();
-    return;
+  found.emplace_back(chooser.leastPrice(problem, assignment), assignment);
+}
+
+void Enumeration::settle(size_t most) {
+  std::vector<std::pair<double, int64_t>> order;
+  for (auto [number, entry] : enumerate(found))
+    order.emplace_back(entry.first, number);
+  llvm::sort(order);
+  for (auto [least, number] : order) {
+    double limit = cheapest.size() < most ? HUGE_VAL : cheapest.back().first;
+    if (least > limit)
+      return;
+    // One of equal price may be earlier.
+    std::optional<double> price = chooser.price(
+        problem, found[number].second, std::nextafter(limit, HUGE_VAL));
+    if (!price)
+      continue;
+    std::pair<double, int64_t> entry(*price, number);
+    cheapest.insert(llvm::upper_bound(cheapest, entry), entry);
+    if (cheapest.size() > most)
+      cheapest.pop_back();
   }
-  best = assignment;
-  bestPrice = *price;
 }
 
 std::optional<FactorAssignment>

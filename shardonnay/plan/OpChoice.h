@@ -105,6 +105,9 @@ public:
   /// Remembered too.
   std::optional<FactorAssignment> alternative(const ChoiceProblem &problem,
                                               const FactorAssignment &taken);
+  /// At least the price of an assignment, without a search.
+  double leastPrice(const ChoiceProblem &problem,
+                    const FactorAssignment &assignment) const;
   /// The op's own time under `assignment`, in byte times.
   double computePrice(const ChoiceProblem &problem,
                       const FactorAssignment &assignment) const;
@@ -115,6 +118,21 @@ private:
     size_t operator()(const ChoiceProblem &problem) const;
   };
 
+  /// What an assignment asks for.
+  struct Demand {
+    struct Reshard {
+      ReshardProblem problem;
+      /// At least its price.
+      double least;
+    };
+    llvm::SmallVector<Reshard, 4> reshards;
+    double computePrice;
+
+    /// At least the price of the reshards from number `first`, and of the rest.
+    double leastFrom(size_t first) const;
+  };
+  Demand demandOf(const ChoiceProblem &problem,
+                  const FactorAssignment &assignment) const;
   FactorAssignment search(const ChoiceProblem &problem);
 
   Mesh mesh;

@@ -243,6 +243,33 @@ std::optional<ReshardPlan> planReshard(const ReshardProblem &problem,
   return plan;
 }
 
+/// Some axes of the two cannot be cut into common parts.
+static bool haveBordersApart(const Layout &a, const Layout &b) {
+  return llvm::any_of(a.usedAxes(), [&](AxisRef axis) {
+    return llvm::any_of(b.usedAxes(),
+                        [&](AxisRef other) { return !axis.canCoexist(other); });
+  });
+}
+
+double leastPrice(const ReshardProblem &problem) {
+  const Layout &source = problem.source, &target = problem.target;
+  if (source.padded != target.padded || haveBordersApart(source, target))
+    return 0;
+  int64_t lacking = target.localElements(), present = 1;
+  for (auto [size, from, to] :
+       llvm::zip_equal(source.padded, source.dims, target.dims))
+    if (from.isPrefixOf(to))
+      present *= size / to.numShards();
+    else if (to.isPrefixOf(from))
+      present *= size / from.numShards();
+    else
+      present = 0;
+  // A sum needs what others have of all of it.
+  if (source.partial == target.partial)
+    lacking -= present;
+  return problem.costs.leastPrice(lacking * problem.elementBytes);
+}
+
 size_t ReshardPlanner::Hash::operator()(const ReshardProblem &problem) const {
   llvm::ArrayRef<int64_t> sizes = problem.mesh.axisSizes();
   return llvm::hash_combine(

@@ -113,6 +113,10 @@ planReshard(const ReshardProblem &problem, std::string &error,
 bool verifyPlan(const ReshardProblem &problem, const ReshardPlan &plan,
                 std::string &error);
 
+/// At least the price of every plan: a device has to be sent what it lacks of
+/// its part of the target. 0 where that is not easily told.
+double leastPrice(const ReshardProblem &problem);
+
 /// Plans, and remembers the plans of problems seen before.
 class ReshardPlanner {
 public:

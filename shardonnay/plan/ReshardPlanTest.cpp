@@ -446,6 +446,7 @@ RC_GTEST_PROP(ReshardPlan, plansOfAnyTwoLayoutsAreValid, ()) {
     RC_LOG() << error << ": " << print(*plan) << " of " << print(problem.source)
              << " to " << print(problem.target);
     RC_ASSERT(valid);
+    RC_ASSERT(leastPrice(problem) <= plan->price);
   }
 }
 

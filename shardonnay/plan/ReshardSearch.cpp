@@ -9,6 +9,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVectorExtras.h"
 #include "llvm/ADT/bit.h"
+#include <limits>
 #include <numeric>
 
 namespace shardonnay {
@@ -30,25 +31,16 @@ static AtomList members(uint64_t set) {
   return list;
 }
 
-size_t ReshardSearch::HashNode::operator()(const Node *node) const {
-  size_t hash = node->state.partial;
-  for (const AtomList &dim : node->state.dims) {
-    for (uint8_t atom : dim)
-      hash = hash * 67 + atom + 1;
-    hash = hash * 67 + 65;
-  }
-  return hash ^ (hash >> 29);
-}
-
 ReshardSearch::ReshardSearch(const ReshardProblem &problem,
                              const Refinement &atoms)
     : problem(problem), atoms(atoms) {
   for (const AxisList &axes : problem.source.dims)
-    source.dims.push_back(atoms.sourceAtoms(axes));
+    source.dims.addDim(atoms.sourceAtoms(axes));
   source.partial = bits(atoms.sourceAtoms(problem.source.partial));
   for (const AxisList &axes : problem.target.dims) {
-    target.dims.push_back(atoms.targetAtoms(axes));
-    slicable |= bits(target.dims.back());
+    AtomList list = atoms.targetAtoms(axes);
+    target.dims.addDim(list);
+    slicable |= bits(list);
   }
   target.partial = bits(atoms.targetAtoms(problem.target.partial));
   for (size_t a = 0; a < atoms.size(); ++a) {
@@ -68,15 +60,15 @@ ReshardSearch::ReshardSearch(const ReshardProblem &problem,
 
 int64_t ReshardSearch::localElements(const State &state) const {
   int64_t elements = 1;
-  for (auto [size, list] : llvm::zip_equal(problem.source.padded, state.dims))
-    elements *= size / atoms.numShards(list);
+  for (auto [dim, size] : llvm::enumerate(problem.source.padded))
+    elements *= size / atoms.numShards(state.dims[dim]);
   return elements;
 }
 
 int64_t ReshardSearch::leastOverlap(const State &state) const {
   int64_t overlap = 1;
-  for (auto [size, here, there] :
-       llvm::zip_equal(problem.source.padded, state.dims, target.dims)) {
+  for (auto [dim, size] : llvm::enumerate(problem.source.padded)) {
+    llvm::ArrayRef<uint8_t> here = state.dims[dim], there = target.dims[dim];
     size_t both = std::min(here.size(), there.size());
     if (!std::equal(here.begin(), here.begin() + both, there.begin()))
       return 0;
@@ -106,8 +98,8 @@ bool ReshardSearch::canAppend(const State &state, int64_t dim,
 
 uint64_t ReshardSearch::used(const State &state) const {
   uint64_t set = state.partial;
-  for (const AtomList &dim : state.dims)
-    set |= bits(dim);
+  for (size_t dim = 0; dim < state.dims.size(); ++dim)
+    set |= bits(state.dims[dim]);
   return set;
 }
 
@@ -123,21 +115,26 @@ void ReshardSearch::reach(Node &from, Move move, State state) {
       move.atoms, [&](uint8_t atom) -> int64_t { return atoms[atom].axis; });
   double price = problem.costs.price(
       collectiveCost(move.kind, shards, elements * problem.elementBytes), axes);
-  double rest = lowerBound(state);
-  nodes.push_back({std::move(state), std::move(move), &from, from.cost + price,
-                   rest, from.depth + 1});
+  nodes.emplace_back();
   Node *node = &nodes.back();
+  node->state = std::move(state);
+  node->hash = node->state.hash();
   auto [place, isNew] = known.insert(node);
-  if (!isNew) {
-    Node *old = *place;
-    if (std::tie(node->cost, node->depth) < std::tie(old->cost, old->depth)) {
-      *old = std::move(*node);
-      queue.emplace(old->cost + old->rest, old->depth, numEntries++, old);
-    }
+  std::pair<double, int64_t> cost(from.cost + price, from.depth + 1);
+  if (isNew) {
+    node->rest = lowerBound(node->state);
+  } else {
     nodes.pop_back();
-    return;
+    node = *place;
+    if (cost >= std::pair(node->cost, node->depth))
+      return;
   }
-  queue.emplace(node->cost + node->rest, node->depth, numEntries++, node);
+  std::tie(node->cost, node->depth) = cost;
+  node->move = std::move(move);
+  node->parent = &from;
+  node->done = false;
+  if (node->cost + node->rest <= mostCost)
+    queue.emplace(node->cost + node->rest, node->depth, numEntries++, node);
 }
 
 void ReshardSearch::tryScatter(Node &node, AtomList &order, uint64_t left) {
@@ -148,7 +145,7 @@ void ReshardSearch::tryScatter(Node &node, AtomList &order, uint64_t left) {
         continue;
       State next = node.state;
       next.partial &= ~bits(order);
-      llvm::append_range(next.dims[dim], order);
+      next.dims.append(dim, order);
       reach(node,
             {StepKind::ReduceScatter, static_cast<int32_t>(dim), -1, order},
             std::move(next));
@@ -176,12 +173,12 @@ void ReshardSearch::trySuffixes(Node &node) {
     for (size_t count = 1; count <= axes.size(); ++count) {
       AtomList suffix(axes.take_back(count));
       State rest = node.state;
-      rest.dims[dim].truncate(axes.size() - count);
+      rest.dims.dropBack(dim, count);
       for (int32_t to = 0; to < rank; ++to) {
         if (to == dim || !canAppend(node.state, to, atoms.numShards(suffix)))
           continue;
         State next = rest;
-        llvm::append_range(next.dims[to], suffix);
+        next.dims.append(to, suffix);
         reach(node, {StepKind::AllToAll, dim, to, suffix}, std::move(next));
       }
       reach(node, {StepKind::AllGather, dim, -1, suffix}, std::move(rest));
@@ -198,7 +195,7 @@ void ReshardSearch::trySlices(Node &node) {
       if (!canAppend(node.state, dim, atoms[atom].size))
         continue;
       State next = node.state;
-      next.dims[dim].push_back(atom);
+      next.dims.append(dim, atom);
       reach(node, {StepKind::Slice, static_cast<int32_t>(dim), -1, {atom}},
             std::move(next));
     }
@@ -212,10 +209,10 @@ void ReshardSearch::permuteDim(Node &node, State &next, size_t dim,
   for (uint8_t atom : members(free)) {
     if (shards % atoms[atom].size != 0)
       continue;
-    next.dims[dim].push_back(atom);
+    next.dims.append(dim, atom);
     permuteDim(node, next, dim, free & ~bit(atom) & ~excluded[atom],
                shards / atoms[atom].size);
-    next.dims[dim].pop_back();
+    next.dims.dropBack(dim, 1);
   }
 }
 
@@ -223,32 +220,33 @@ void ReshardSearch::permuteFrom(Node &node, State &next, size_t dim,
                                 uint64_t free) {
   if (dim == next.dims.size()) {
     uint64_t touched = 0;
-    for (auto [before, after] : llvm::zip_equal(node.state.dims, next.dims))
-      if (before != after)
-        touched |= bits(before) | bits(after);
+    for (size_t d = 0; d < dim; ++d)
+      if (node.state.dims[d] != next.dims[d])
+        touched |= bits(node.state.dims[d]) | bits(next.dims[d]);
     if (touched != 0)
       reach(node, {StepKind::Permute, -1, -1, members(touched)}, next);
     return;
   }
-  const AtomList &present = node.state.dims[dim], &goal = target.dims[dim];
+  llvm::ArrayRef<uint8_t> present = node.state.dims[dim];
   int64_t shards = atoms.numShards(present);
   if (permutes == Permutes::Any) {
-    next.dims[dim].clear();
+    next.dims.dropBack(dim, next.dims[dim].size());
     return permuteDim(node, next, dim, free, shards);
   }
-  auto take = [&](const AtomList &list) {
+  auto take = [&](llvm::ArrayRef<uint8_t> list) {
     uint64_t left = free;
     for (uint8_t atom : list) {
       if (!(left & bit(atom)))
         return;
       left &= ~bit(atom) & ~excluded[atom];
     }
-    next.dims[dim] = list;
+    next.dims.dropBack(dim, next.dims[dim].size());
+    next.dims.append(dim, list);
     permuteFrom(node, next, dim + 1, left);
   };
   take(present);
   AtomList prefix;
-  for (uint8_t atom : goal)
+  for (uint8_t atom : target.dims[dim])
     if (shards % (atoms.numShards(prefix) * atoms[atom].size) == 0)
       prefix.push_back(atom);
     else
@@ -258,8 +256,9 @@ void ReshardSearch::permuteFrom(Node &node, State &next, size_t dim,
 }
 
 void ReshardSearch::tryPermutes(Node &node) {
-  // Two permutes in a row are one.
-  if (node.parent && node.move.kind == StepKind::Permute)
+  // Two permutes in a row are one, and one sends at least what a device has.
+  if ((node.parent && node.move.kind == StepKind::Permute) ||
+      node.cost + elements * problem.elementBytes > mostCost)
     return;
   uint64_t free = slicable | (used(node.state) & ~node.state.partial);
   free &= ~node.state.partial;
@@ -317,17 +316,28 @@ Step ReshardSearch::toStep(const Node &node) const {
     step.axes = step.axes.sorted();
   if (move.kind == StepKind::Permute) {
     step.axes = spannedBy(move.atoms);
-    for (const AtomList &dim : node.state.dims)
-      step.after.dims.push_back(atoms.toAxes(dim));
+    for (size_t dim = 0; dim < node.state.dims.size(); ++dim)
+      step.after.dims.push_back(atoms.toAxes(node.state.dims[dim]));
   }
   if (move.kind == StepKind::AllReduce || move.kind == StepKind::ReduceScatter)
     step.reduction = problem.source.kind;
   return step;
 }
 
+/// So many have layouts enough that a second search pays off.
+static constexpr size_t kManyAtoms = 4;
+/// Of sums of prices.
+static constexpr double kRounding = 1e-9;
+
 std::optional<llvm::SmallVector<Step, 4>>
 ReshardSearch::run(int64_t maxElements, int64_t budget, Permutes permutes,
                    bool &gaveUp) {
+  mostCost = std::numeric_limits<double>::infinity();
+  // The best of the few layouts bounds what is worth a look among the many.
+  bool ignored = false;
+  if (permutes == Permutes::Any && atoms.size() >= kManyAtoms &&
+      run(maxElements, budget, Permutes::ToTarget, ignored))
+    mostCost = planCost * (1 + kRounding);
   this->maxElements = maxElements;
   this->permutes = permutes;
   numEntries = 0;
@@ -335,6 +345,7 @@ ReshardSearch::run(int64_t maxElements, int64_t budget, Permutes permutes,
   nodes.clear();
   queue = {};
   nodes.emplace_back().state = source;
+  nodes.back().hash = source.hash();
   known.insert(&nodes.back());
   queue.emplace(0, 0, numEntries++, &nodes.back());
 
@@ -345,6 +356,7 @@ ReshardSearch::run(int64_t maxElements, int64_t budget, Permutes permutes,
       continue;
     node->done = true;
     if (node->state == target) {
+      planCost = node->cost;
       llvm::SmallVector<Step, 4> steps;
       for (; node->parent; node = node->parent)
         steps.push_back(toStep(*node));

@@ -53,11 +53,48 @@ public:
   run(int64_t maxElements, int64_t budget, Permutes permutes, bool &gaveUp);
 
 private:
+  /// The atoms of each dim, one dim after the other: a search makes and
+  /// compares many of these.
+  class Dims {
+  public:
+    size_t size() const { return ends.size(); }
+    llvm::ArrayRef<uint8_t> operator[](size_t dim) const {
+      size_t first = dim == 0 ? 0 : ends[dim - 1];
+      return llvm::ArrayRef(atoms).slice(first, ends[dim] - first);
+    }
+    void addDim(llvm::ArrayRef<uint8_t> list) {
+      atoms.append(list.begin(), list.end());
+      ends.push_back(atoms.size());
+    }
+    void append(size_t dim, llvm::ArrayRef<uint8_t> list) {
+      atoms.insert(atoms.begin() + ends[dim], list.begin(), list.end());
+      for (size_t d = dim; d < ends.size(); ++d)
+        ends[d] += list.size();
+    }
+    /// Drops the last `count` of the dim.
+    void dropBack(size_t dim, size_t count) {
+      atoms.erase(atoms.begin() + ends[dim] - count, atoms.begin() + ends[dim]);
+      for (size_t d = dim; d < ends.size(); ++d)
+        ends[d] -= count;
+    }
+    bool operator==(const Dims &o) const {
+      return atoms == o.atoms && ends == o.ends;
+    }
+    friend llvm::hash_code hash_value(const Dims &dims) {
+      return llvm::hash_combine(llvm::hash_combine_range(dims.atoms),
+                                llvm::hash_combine_range(dims.ends));
+    }
+
+  private:
+    llvm::SmallVector<uint8_t, 12> atoms;
+    llvm::SmallVector<uint8_t, 8> ends;
+  };
   struct State {
-    llvm::SmallVector<AtomList, 4> dims;
+    Dims dims;
     /// A bit an atom.
     uint64_t partial = 0;
 
+    size_t hash() const { return llvm::hash_combine(dims, partial); }
     bool operator==(const State &o) const {
       return dims == o.dims && partial == o.partial;
     }
@@ -78,13 +115,15 @@ private:
     /// The number of steps from the source.
     int64_t depth = 0;
     bool done = false;
+    /// Of the state.
+    size_t hash = 0;
   };
   struct HashNode {
-    size_t operator()(const Node *node) const;
+    size_t operator()(const Node *node) const { return node->hash; }
   };
   struct EqualNode {
     bool operator()(const Node *a, const Node *b) const {
-      return a->state == b->state;
+      return a->hash == b->hash && a->state == b->state;
     }
   };
   /// Cost and bound on the rest, number of steps, number of the entry: the last
@@ -133,6 +172,10 @@ private:
   // Of one run.
   int64_t maxElements = 0;
   Permutes permutes = Permutes::Any;
+  /// No plan that costs more is of interest.
+  double mostCost = 0;
+  /// Of the plan that was found.
+  double planCost = 0;
   int64_t numEntries = 0;
   /// Elements that a device has in the node being expanded.
   int64_t elements = 0;
