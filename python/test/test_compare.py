@@ -122,3 +122,15 @@ def test_inputs_that_yield_nan_are_avoided():
     manifest = {"devices": 1, "mesh": None, "inputs": whole, "outputs": whole}
     program = run.Program(Compiled(device, manifest, None, ()))
     assert run.random_inputs(program)[0].min() >= 0
+
+
+def test_a_manual_computation_has_no_whole_program():
+    text = """
+        sdy.mesh @mesh = <["x"=2]>
+        func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
+          %0 = sdy.manual_computation(%a) in_shardings=[<@mesh, [{"x"}]>] out_shardings=[<@mesh, [{"x"}]>]
+              manual_axes={"x"} (%b: tensor<2xf32>) { sdy.return %b : tensor<2xf32> } : (tensor<4xf32>) -> tensor<4xf32>
+          return %0 : tensor<4xf32>
+        }"""
+    with pytest.raises(engine.EngineError, match="sdy.manual_computation has no unpartitioned form"):
+        compare.unpartitioned(text)
