@@ -8,7 +8,6 @@
 #include "shardonnay/dialect/sdy/RuleTable.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/OpDefinition.h"
-#include "mlir/IR/TypeUtilities.h"
 #include "shardonnay/dialect/sdy/Ops.h"
 #include <cstddef>
 
@@ -67,7 +66,8 @@ static size_t hashOf(Operation *op) {
 
 /// A constant that is not of floats: it may be a shape or a position.
 static bool mayBeLookedAt(Value operand) {
-  if (isa<FloatType>(getElementTypeOrSelf(operand.getType())))
+  auto tensor = dyn_cast<RankedTensorType>(operand.getType());
+  if (tensor && isa<FloatType>(tensor.getElementType()))
     return false;
   Operation *op = operand.getDefiningOp();
   return op && (isa<ConstantOp>(op) || op->hasTrait<OpTrait::ConstantLike>());

@@ -14,7 +14,10 @@ namespace mlir::sdy {
 
 std::optional<int64_t> getSingleDevice(Operation *from,
                                        TensorShardingAttr sharding) {
-  MeshAttr mesh = sharding ? getMesh(from, sharding) : nullptr;
+  // On one device a sharding has no dims (C20).
+  if (!sharding || !sharding.getDimShardings().empty())
+    return std::nullopt;
+  MeshAttr mesh = getMesh(from, sharding);
   if (!mesh || !mesh.isMaximal())
     return std::nullopt;
   return mesh.getDeviceIds().front();

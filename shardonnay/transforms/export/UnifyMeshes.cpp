@@ -264,6 +264,11 @@ LogicalResult MeshUnifier::run() {
 
 struct UnifyMeshesPass : impl::UnifyMeshesPassBase<UnifyMeshesPass> {
   void runOnOperation() override {
+    if (llvm::count_if(getOperation().getOps<sdy::MeshOp>(),
+                       [](sdy::MeshOp mesh) {
+                         return !mesh.getMesh().getAxes().empty();
+                       }) < 2)
+      return markAllAnalysesPreserved();
     sdy::MeshOp program = sdy::getProgramMesh(getOperation());
     if (program && failed(MeshUnifier(getOperation(), program).run()))
       signalPassFailure();

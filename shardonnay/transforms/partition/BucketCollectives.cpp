@@ -72,6 +72,8 @@ void Bucketer::run(Block &block) {
 }
 
 void Bucketer::closeIfNeeded(Operation *op) {
+  if (open.empty())
+    return;
   llvm::SetVector<Value> used(op->operand_begin(), op->operand_end());
   getUsedValuesDefinedAbove(op->getRegions(), used);
   open.remove_if([&](auto &entry) {

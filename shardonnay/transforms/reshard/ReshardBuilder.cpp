@@ -47,6 +47,9 @@ void ReshardBuilder::replaceUses(OpResult result,
 }
 
 std::optional<bool> ReshardBuilder::knownToBeConstant(Operation *op) const {
+  if (auto known = constantExpressions.find(op);
+      known != constantExpressions.end())
+    return known->second;
   if (isa_and_present<sdy::ConstantOp>(op))
     return true;
   // A number, or a shape.
@@ -57,9 +60,7 @@ std::optional<bool> ReshardBuilder::knownToBeConstant(Operation *op) const {
   if (!expression || op->getNumResults() != 1 ||
       !expression.isConstantExpression())
     return false;
-  auto known = constantExpressions.find(op);
-  return known == constantExpressions.end() ? std::nullopt
-                                            : std::optional(known->second);
+  return std::nullopt;
 }
 
 bool ReshardBuilder::isConstantExpression(Value value) {
