@@ -86,7 +86,8 @@ struct ReshardPlan {
   Cost cost;
   double price = 0;
   /// The search came to its end: no sequence under the rules above is cheaper.
-  /// If not, the plan settles, gathers and slices whatever differs.
+  /// If not, the plan is the best that was found, or settles, gathers and
+  /// slices whatever differs.
   bool optimal = true;
 };
 

@@ -175,6 +175,8 @@ TEST(ReshardPlan, fallsBackWhenTheBudgetIsSpent) {
   EXPECT_TRUE(verifyPlan(problem, *plan, error)) << error;
   EXPECT_EQ(print(*plan), "all_reduce [1:(1)2]; all_gather 0 [0:(1)2]; "
                           "slice 1 [0:(1)2, 1:(1)2]");
+  // The gap to what devices have to receive anyway.
+  EXPECT_GT(plan->price, leastPrice(problem));
 }
 
 TEST(ReshardPlan, plannerRemembers) {

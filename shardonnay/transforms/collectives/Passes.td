@@ -26,6 +26,10 @@ def ReshardToCollectivesPass
     all-to-alls, gathers and reductions; a reshard that changes nothing goes,
     unless `keep-redundant-reshards`. Types stay global.
 
+    Where the search was given up for the number of layouts, and the plan costs
+    more than what devices have to receive anyway, its `sdy.cause` says so, with
+    both prices. What becomes partial, of pieces or of the whole, moves nothing.
+
     Between meshes that differ in the order of the devices the last of the chain
     is a collective_permute; between others the value becomes whole.
 

@@ -59,6 +59,9 @@ private:
   /// `value` goes from `from` to `to`, both on one mesh or whole.
   LogicalResult chain(sdy::TensorShardingAttr from, sdy::TensorShardingAttr to);
   LogicalResult crossMeshes();
+  /// Why the steps of `plan` are there, and how far from the best they may be;
+  /// null if that is not known.
+  Attribute causeOf(const ReshardProblem &problem, const ReshardPlan &plan);
   /// Writes `op` with the reshard's cause.
   Value write(Operation *op);
   /// `value`, of `from`, in parts along those of `axes` that its dims are cut
@@ -126,13 +129,14 @@ LogicalResult ReshardLowering::chain(sdy::TensorShardingAttr from,
   AxisList owned = added.subtract(source.unreduced);
   target.unreduced = target.unreduced.subtract(owned);
   std::string error;
-  const ReshardPlan *plan = planner.plan(readProblem(source, target), error);
+  ReshardProblem problem = readProblem(source, target);
+  const ReshardPlan *plan = planner.plan(problem, error);
   if (!plan)
     return op->emitOpError() << "has no chain of collectives from " << from
                              << " to " << to << ": " << error;
   if (!plan->steps.empty())
     value = buildPlan(builder, op.getLoc(), value, *plan, {mesh, meshOrRef},
-                      op->getAttr(sdy::kCauseAttr));
+                      causeOf(problem, *plan));
   if (!owned.empty())
     own(target, owned, target.kind);
   return success();
@@ -140,6 +144,21 @@ LogicalResult ReshardLowering::chain(sdy::TensorShardingAttr from,
 
 TensorSharding ReshardLowering::read(sdy::TensorShardingAttr sharding) {
   return sdy::toClosedSharding(sharding, mesh, op.getType().getRank());
+}
+
+Attribute ReshardLowering::causeOf(const ReshardProblem &problem,
+                                   const ReshardPlan &plan) {
+  Attribute cause = op->getAttr(sdy::kCauseAttr);
+  double least = leastPrice(problem);
+  if (plan.optimal || plan.price <= least)
+    return cause;
+  std::string text;
+  if (auto given = dyn_cast_if_present<StringAttr>(cause))
+    text = given.str() + "; ";
+  text += "the search for a cheaper way was given up: it costs " +
+          problem.costs.str(plan.price) + ", and at least " +
+          problem.costs.str(least) + " are needed";
+  return builder.getStringAttr(text);
 }
 
 Value ReshardLowering::write(Operation *made) {

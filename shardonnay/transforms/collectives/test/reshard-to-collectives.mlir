@@ -124,3 +124,15 @@ func.func @pieces_are_parts(%arg0: tensor<8x16xf32> {sdy.sharding = #sdy.shardin
   %0 = sdy.reshard %arg0 <@mesh, [{"x"}, {}], unreduced={"y"}> : tensor<8x16xf32>
   return %0 : tensor<8x16xf32>
 }
+
+// Axes of 128 and 64 devices fall into too many parts for every plan to be
+// looked at.
+sdy.mesh @large = <["x"=128, "y"=64]>
+
+// CHECK-LABEL: func @given_up
+func.func @given_up(%arg0: tensor<8192x8192x8192xf32> {sdy.sharding = #sdy.sharding<@large, [{"x"}, {"y"}, {}]>}) -> tensor<8192x8192x8192xf32> {
+  // CHECK-NEXT: sdy.all_to_all [{"x"}: 0->2] {{.*}} {sdy.cause = "as asked; the search for a cheaper way was given up: it costs {{.*}}, and at least {{.*}} are needed"}
+  // CHECK-NEXT: sdy.all_to_all [{"y"}: 1->0]
+  %0 = sdy.reshard %arg0 <@large, [{"y"}, {}, {"x"}]> {sdy.cause = "as asked"} : tensor<8192x8192x8192xf32>
+  return %0 : tensor<8192x8192x8192xf32>
+}
