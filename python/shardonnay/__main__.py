@@ -167,7 +167,10 @@ def _explain(options):
     if options.value:
         values = explain.select(values, options.value)
         if not values:
-            raise UsageError(f"--value {options.value}: no value of this name or place has a sharding, or was offered one")
+            raise UsageError(
+                f"--value {options.value}: no value of this name or place has a sharding, or was offered one; expected "
+                "a name such as %5, arg0 or 'result 0', or a part of a source location"
+            )
     if options.json:
         print(json.dumps(values, indent=1))
         return 0
