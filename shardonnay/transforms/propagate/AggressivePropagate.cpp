@@ -21,24 +21,13 @@ namespace shardonnay {
 
 namespace {
 struct AggressivePropagatePass
-    : impl::AggressivePropagatePassBase<AggressivePropagatePass> {
-  using AggressivePropagatePassBase::AggressivePropagatePassBase;
+    : PropagationPass<
+          impl::AggressivePropagatePassBase<AggressivePropagatePass>> {
+  using PropagationPass::PropagationPass;
 
 protected:
-  void runOnOperation() override {
-    PropagationRunOptions options;
-    options.keepShardingRules = keepShardingRules;
-    options.origins = debugShardingOrigins;
-    options.edges = debugPropagationEdgeSharding;
-    options.remarksFile = remarksFile;
-    options.conservative = conservativePropagation;
-    options.dumpDirectory = moduleDumpDirectory;
-    options.passName = getArgument();
-    auto propagate = [&](PropagationGraph &graph, PropagationSink *sink) {
-      shardonnay::propagate(graph, strategy, sink);
-    };
-    if (failed(runPropagation(getOperation(), options, propagate)))
-      signalPassFailure();
+  void propagate(PropagationGraph &graph, PropagationSink *sink) override {
+    shardonnay::propagate(graph, strategy, sink);
   }
 };
 } // namespace

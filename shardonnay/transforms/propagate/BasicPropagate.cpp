@@ -20,24 +20,13 @@ namespace shardonnay {
 #include "shardonnay/transforms/propagate/Passes.h.inc"
 
 namespace {
-struct BasicPropagatePass : impl::BasicPropagatePassBase<BasicPropagatePass> {
-  using BasicPropagatePassBase::BasicPropagatePassBase;
+struct BasicPropagatePass
+    : PropagationPass<impl::BasicPropagatePassBase<BasicPropagatePass>> {
+  using PropagationPass::PropagationPass;
 
 protected:
-  void runOnOperation() override {
-    PropagationRunOptions options;
-    options.keepShardingRules = keepShardingRules;
-    options.origins = debugShardingOrigins;
-    options.edges = debugPropagationEdgeSharding;
-    options.remarksFile = remarksFile;
-    options.conservative = conservativePropagation;
-    options.dumpDirectory = moduleDumpDirectory;
-    options.passName = getArgument();
-    auto propagate = [&](PropagationGraph &graph, PropagationSink *sink) {
-      shardonnay::propagate(graph, PropagationStrategy::Basic, sink);
-    };
-    if (failed(runPropagation(getOperation(), options, propagate)))
-      signalPassFailure();
+  void propagate(PropagationGraph &graph, PropagationSink *sink) override {
+    shardonnay::propagate(graph, PropagationStrategy::Basic, sink);
   }
 };
 } // namespace

@@ -21,27 +21,16 @@ namespace shardonnay {
 
 namespace {
 struct OpPriorityPropagatePass
-    : impl::OpPriorityPropagatePassBase<OpPriorityPropagatePass> {
-  using OpPriorityPropagatePassBase::OpPriorityPropagatePassBase;
+    : PropagationPass<
+          impl::OpPriorityPropagatePassBase<OpPriorityPropagatePass>> {
+  using PropagationPass::PropagationPass;
 
 protected:
-  void runOnOperation() override {
-    PropagationRunOptions options;
-    options.keepShardingRules = keepShardingRules;
-    options.origins = debugShardingOrigins;
-    options.edges = debugPropagationEdgeSharding;
-    options.remarksFile = remarksFile;
-    options.conservative = conservativePropagation;
-    options.dumpDirectory = moduleDumpDirectory;
-    options.passName = getArgument();
-    auto propagate = [&](PropagationGraph &graph, PropagationSink *sink) {
-      if (runOpPriority)
-        propagateByOpPriority(graph, strategy, sink);
-      else
-        shardonnay::propagate(graph, strategy, sink);
-    };
-    if (failed(runPropagation(getOperation(), options, propagate)))
-      signalPassFailure();
+  void propagate(PropagationGraph &graph, PropagationSink *sink) override {
+    if (runOpPriority)
+      propagateByOpPriority(graph, strategy, sink);
+    else
+      shardonnay::propagate(graph, strategy, sink);
   }
 };
 } // namespace

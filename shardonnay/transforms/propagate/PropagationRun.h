@@ -56,6 +56,31 @@ llvm::LogicalResult runPropagation(
     mlir::ModuleOp module, const PropagationRunOptions &options,
     llvm::function_ref<void(PropagationGraph &, PropagationSink *)> propagate);
 
+/// A pass that runs `propagate`, with the options that all such passes have.
+template <typename BaseT> struct PropagationPass : BaseT {
+  using BaseT::BaseT;
+
+protected:
+  virtual void propagate(PropagationGraph &graph, PropagationSink *sink) = 0;
+
+  void runOnOperation() override {
+    PropagationRunOptions options;
+    options.keepShardingRules = this->keepShardingRules;
+    options.origins = this->debugShardingOrigins;
+    options.edges = this->debugPropagationEdgeSharding;
+    options.remarksFile = this->remarksFile;
+    options.conservative = this->conservativePropagation;
+    options.dumpDirectory = this->moduleDumpDirectory;
+    options.passName = this->getArgument();
+    if (llvm::failed(
+            runPropagation(this->getOperation(), options,
+                           [&](PropagationGraph &graph, PropagationSink *sink) {
+                             propagate(graph, sink);
+                           })))
+      this->signalPassFailure();
+  }
+};
+
 } // namespace shardonnay
 
 MLIR_DECLARE_EXPLICIT_TYPE_ID(shardonnay::PropagationStepAction)

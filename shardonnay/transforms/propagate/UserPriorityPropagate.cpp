@@ -23,27 +23,19 @@ namespace shardonnay {
 
 namespace {
 struct UserPriorityPropagatePass
-    : impl::UserPriorityPropagatePassBase<UserPriorityPropagatePass> {
-  using UserPriorityPropagatePassBase::UserPriorityPropagatePassBase;
+    : PropagationPass<
+          impl::UserPriorityPropagatePassBase<UserPriorityPropagatePass>> {
+  using PropagationPass::PropagationPass;
 
 protected:
   void runOnOperation() override {
     // Groups that disagree get constraints.
     if (!getAnalysis<OpKinds>().mayHave<mlir::sdy::ShardingGroupOp>())
       markAnalysesPreserved<OpKinds>();
-    PropagationRunOptions options;
-    options.keepShardingRules = keepShardingRules;
-    options.origins = debugShardingOrigins;
-    options.edges = debugPropagationEdgeSharding;
-    options.remarksFile = remarksFile;
-    options.conservative = conservativePropagation;
-    options.dumpDirectory = moduleDumpDirectory;
-    options.passName = getArgument();
-    auto propagate = [&](PropagationGraph &graph, PropagationSink *sink) {
-      propagateByUserPriority(graph, strategy, runOpPriority, sink);
-    };
-    if (failed(runPropagation(getOperation(), options, propagate)))
-      signalPassFailure();
+    PropagationPass::runOnOperation();
+  }
+  void propagate(PropagationGraph &graph, PropagationSink *sink) override {
+    propagateByUserPriority(graph, strategy, runOpPriority, sink);
   }
 };
 } // namespace
