@@ -28,12 +28,17 @@ public:
 private:
   /// The one sharding that all uses need `value` in.
   std::optional<TensorSharding> neededByAll(Value value);
+  void change(OpResult result, const TensorSharding &sharding);
   /// What the use reshards its value to; nothing if that is not known.
   std::optional<TensorSharding> neededAt(OpOperand &use);
+
+  /// Of an op as its operands and results lie now; null if it has no rule.
+  const OpDecision *decisionOf(Operation *op);
 
   const MeshScope &scope;
   OpChoosers &choosers;
   ReshardBuilder constants;
+  llvm::DenseMap<Operation *, const OpDecision *> decisions;
 };
 
 int64_t numShards(const TensorSharding &sharding) {
@@ -58,7 +63,7 @@ void WantedShardings::visit(Operation *op) {
     // A contraction is not worth doing twice to save a gather of its result.
     if (*needed != present && present.unreduced.empty() &&
         (!contraction || numShards(*needed) >= numShards(present)))
-      sdy::setSharding(result, scope.write(*needed));
+      change(result, *needed);
   }
 }
 
@@ -95,13 +100,25 @@ std::optional<TensorSharding> WantedShardings::neededAt(OpOperand &use) {
   }
   if (getEdgeOwner(use))
     return read(sdy::getClassSharding(use));
-  const FactorRule *rule = choosers.getRule(user);
+  const OpDecision *decision = decisionOf(user);
+  return decision ? std::optional(decision->needed[number]) : std::nullopt;
+}
+
+const OpDecision *WantedShardings::decisionOf(Operation *op) {
+  auto [known, isNew] = decisions.try_emplace(op, nullptr);
+  const FactorRule *rule = isNew ? choosers.getRule(op) : nullptr;
   if (!rule)
-    return std::nullopt;
+    return known->second;
   auto isFree = [&](Value value) {
     return constants.isConstantExpression(value);
   };
-  return choosers.decide(user, *rule, scope, isFree).needed[number];
+  return known->second = &choosers.decide(op, *rule, scope, isFree);
+}
+
+void WantedShardings::change(OpResult result, const TensorSharding &sharding) {
+  sdy::setSharding(result, scope.write(sharding));
+  for (Operation *user : result.getUsers())
+    decisions.erase(user);
 }
 
 } // namespace
