@@ -35,9 +35,9 @@ def LocalComputeOpInterface : OpInterface<"LocalComputeOpInterface"> {
                  ::shardonnay::FactorKind::NeedReplication;
     }]>,
     InterfaceMethod<[{
-      The op picks one position of a dim: a rule in which that dim's factor is
-      Indexed, in the operand only, so that it may be cut. The device that has
-      the position computes the result, on the others it is the combiner's
+      The op picks some positions of a dim: a rule in which that dim's factor is
+      Indexed, in the operand only, so that it may be cut. The devices that have
+      the positions compute the result there, on the others it is the combiner's
       neutral element. It stands for the op's own rule from `reshard` on;
       propagation does not see it. Nothing if the op picks none.
     }], "std::optional<::shardonnay::FactorRule>", "getPickingRule", (ins),

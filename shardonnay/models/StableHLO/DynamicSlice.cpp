@@ -6,10 +6,10 @@
 //===----------------------------------------------------------------------===//
 //
 // A dim that the window has whole may be cut: the start is clamped to 0, in the
-// whole as in the part. So may a dim of which it has one position: the device
-// that has it takes it. Of the operand of dynamic_update_slice, other dims may
-// be cut too, while the update's are not: each device writes the part of the
-// window that lies in its part.
+// whole as in the part. So may another one: each device takes what it has of
+// the window, zeros for the rest, and the result is the sum. Of the operand of
+// dynamic_update_slice, other dims may be cut too, while the update's are not:
+// each device writes the part of the window that lies in its part.
 //
 //===----------------------------------------------------------------------===//
 
@@ -44,65 +44,147 @@ static std::optional<FactorRule> dynamicSliceRule(DynamicSliceOp op) {
   return builder.build();
 }
 
-/// Of dims of which one position is taken, the operand's may be cut.
+/// A window in the dim is summed with no more bytes than the dim is gathered
+/// with, which crosses each link once, a sum twice.
+static bool isPart(int64_t taken, int64_t size) {
+  return taken < size && 2 * taken <= size;
+}
+
+/// Of dims of which a part is taken, the operand's may be cut.
 static std::optional<FactorRule> pickingRule(DynamicSliceOp op) {
   ArrayRef<int64_t> shape = shapeOf(op.getOperand());
-  if (!picksAny(shape, op.getSliceSizes()))
+  if (llvm::none_of(llvm::zip_equal(op.getSliceSizes(), shape), [](auto sizes) {
+        return isPart(std::get<0>(sizes), std::get<1>(sizes));
+      }))
     return std::nullopt;
   int64_t rank = shape.size();
   SmallVector<int64_t> ranks(op->getNumOperands(), 0);
   ranks[0] = rank;
   FactorRuleBuilder builder(ranks, {rank});
-  for (auto [dim, size, taken] : llvm::enumerate(shape, op.getSliceSizes())) {
+  for (auto [index, size, taken] : llvm::enumerate(shape, op.getSliceSizes())) {
+    int64_t dim = index;
     SmallVector<int64_t> dims(ranks.size(), -1), none(dims);
     dims[0] = dim;
-    if (taken == 1 && size > 1) {
-      builder.add(size, dims, {-1}, FactorKind::Indexed);
-      builder.add(1, none, {static_cast<int64_t>(dim)},
-                  FactorKind::NeedReplication);
+    if (!isPart(taken, size)) {
+      builder.add(size, dims, {dim},
+                  taken == size ? FactorKind::PassThrough
+                                : FactorKind::NeedReplication);
       continue;
     }
-    builder.add(size, dims, {static_cast<int64_t>(dim)},
-                taken == size ? FactorKind::PassThrough
-                              : FactorKind::NeedReplication);
+    builder.add(size, dims, {-1}, FactorKind::Indexed);
+    builder.add(taken, none, {dim}, FactorKind::NeedReplication);
   }
   return builder.build();
 }
 
-/// The start in a dim that is cut, and of which one position is taken, becomes
-/// relative to this device's part; what it takes counts where it lies in that.
+namespace {
+/// Takes what lies in this device's part of the operand. In a cut dim, with
+/// `start` the (clamped) start relative to the part, that is one position, or
+/// none; or, of a window of several, those that it has, at their places among
+/// zeros: a piece that is as long as the window, or as the part, is taken where
+/// the window begins, or as near as the part goes, and written that much
+/// further on into zeros of the window's size with room for a piece on either
+/// side.
+class PartialSlice {
+public:
+  PartialSlice(DynamicSliceOp op, OpBuilder &builder, ValueRange operands,
+               LocalContext &context)
+      : op(op), builder(builder), context(context), math(builder, op.getLoc()),
+        operand(operands[0]), starts(operands.drop_front()),
+        taken(op.getSliceSizes()) {}
+
+  Value build();
+
+private:
+  /// A dim of which a piece of `size` lies `shift` behind the window's start.
+  struct Placed {
+    int64_t dim, size;
+    Value shift;
+  };
+  void cutDim(int64_t dim, const AxisList &axes);
+  Value place(Value piece, const Placed &placed);
+
+  DynamicSliceOp op;
+  OpBuilder &builder;
+  LocalContext &context;
+  LocalMath math;
+  Value operand, mask;
+  IntegerType type;
+  SmallVector<Value> starts;
+  SmallVector<int64_t> taken;
+  SmallVector<Placed> placed;
+};
+} // namespace
+
+void PartialSlice::cutDim(int64_t dim, const AxisList &axes) {
+  int64_t size = shapeOf(op.getOperand())[dim], part = shapeOf(operand)[dim];
+  Value start = math.subtract(math.clamp(starts[dim], 0, size - taken[dim]),
+                              math.shardStart(context, axes, part, type));
+  starts[dim] = start;
+  if (taken[dim] == 1) {
+    Value inside = math.inRange(start, 0, part);
+    mask = mask ? math.both(mask, inside) : inside;
+    return;
+  }
+  int64_t piece = std::min(taken[dim], part);
+  starts[dim] = math.clamp(start, 0, part - piece);
+  placed.push_back({dim, piece, math.subtract(starts[dim], start)});
+  taken[dim] = piece;
+}
+
+Value PartialSlice::place(Value piece, const Placed &placed) {
+  auto pieceType = cast<RankedTensorType>(piece.getType());
+  int64_t window = op.getSliceSizes()[placed.dim];
+  SmallVector<int64_t> shape(pieceType.getShape()), from(shape.size(), 0),
+      ones(shape.size(), 1);
+  shape[placed.dim] = window + 2 * placed.size;
+  Value zeros = math.sumIdentity(pieceType.clone(shape));
+  auto scalar = RankedTensorType::get({}, type);
+  SmallVector<Value> at(shape.size(), math.splat(scalar, 0));
+  at[placed.dim] =
+      math.clamp(math.add(placed.shift, math.splat(scalar, placed.size)), 0,
+                 window + placed.size);
+  Value roomy = DynamicUpdateSliceOp::create(builder, op.getLoc(),
+                                             zeros.getType(), zeros, piece, at);
+  from[placed.dim] = placed.size;
+  shape[placed.dim] = placed.size + window;
+  return SliceOp::create(builder, op.getLoc(), roomy, from, shape, ones);
+}
+
+Value PartialSlice::build() {
+  ArrayRef<int64_t> shape = shapeOf(op.getOperand());
+  type = math.positionType(2 * (shape.empty() ? 1 : *llvm::max_element(shape)),
+                           starts.empty()
+                               ? Type(builder.getI32Type())
+                               : getElementTypeOrSelf(starts.back().getType()));
+  for (auto [dim, size] : llvm::enumerate(shape)) {
+    AxisList axes = axesOfDim(context, context.rule().operands[0], dim);
+    if (taken[dim] == size)
+      taken[dim] = shapeOf(operand)[dim];
+    else if (!axes.empty()) {
+      starts[dim] = math.positions(starts[dim], type);
+      cutDim(dim, axes);
+    }
+  }
+  if (mask || !placed.empty())
+    for (Value &start : starts)
+      start = math.positions(start, type);
+  Value result =
+      DynamicSliceOp::create(builder, op.getLoc(), operand, starts, taken);
+  for (const Placed &next : placed)
+    result = place(result, next);
+  if (!mask)
+    return result;
+  auto resultType = cast<RankedTensorType>(result.getType());
+  mask = math.broadcast(mask, resultType.clone(builder.getI1Type()));
+  return math.select(mask, result, math.sumIdentity(resultType));
+}
+
 static FailureOr<SmallVector<Value>>
 dynamicSliceLocally(DynamicSliceOp op, OpBuilder &builder, ValueRange operands,
                     LocalContext &context) {
-  LocalMath math(builder, op.getLoc());
-  SmallVector<Value> local(operands);
-  ArrayRef<int64_t> shape = shapeOf(op.getOperand());
-  IntegerType type =
-      math.positionType(shape.empty() ? 1 : *llvm::max_element(shape),
-                        getElementTypeOrSelf(operands.back().getType()));
-  Value mask;
-  for (auto [dim, size] : llvm::enumerate(shape)) {
-    AxisList axes = axesOfDim(context, context.rule().operands[0], dim);
-    if (axes.empty() || op.getSliceSizes()[dim] == size)
-      continue;
-    Value &start = local[dim + 1];
-    int64_t part = shapeOf(operands[0])[dim];
-    start = math.clamp(math.positions(start, type), 0, size - 1);
-    start = math.subtract(start, math.shardStart(context, axes, part, type));
-    Value inside = math.inRange(start, 0, part);
-    mask = mask ? math.both(mask, inside) : inside;
-  }
-  if (mask)
-    for (Value &start : llvm::drop_begin(local))
-      start = math.positions(start, type);
-  SmallVector<Value> results = cloneLocally(op, builder, local, context);
-  results[0].getDefiningOp<DynamicSliceOp>().setSliceSizes(shapeOf(results[0]));
-  if (!mask)
-    return results;
-  auto taken = cast<RankedTensorType>(results[0].getType());
-  mask = math.broadcast(mask, taken.clone(builder.getI1Type()));
   return SmallVector<Value>{
-      math.select(mask, results[0], math.sumIdentity(taken))};
+      PartialSlice(op, builder, operands, context).build()};
 }
 
 //===----------------------------------------------------------------------===//

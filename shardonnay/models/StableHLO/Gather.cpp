@@ -5,10 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Where the window has one element in an operand dim, the dim may be cut: each
+// Where the window has a part of an operand dim, the dim may be cut: each
 // device gathers what lies in its part and fills in zeros for the rest; the sum
 // over the devices is the result. Indices are clamped in the whole dim, as the
-// op says, before they are mapped to the part.
+// op says, before they are mapped to the part. Windows of several elements,
+// which may begin before the part or end behind it, see zeros there: the part
+// is padded by a window's size.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,15 +37,16 @@ static SmallVector<int64_t> otherDims(int64_t rank, ArrayRef<int64_t> list,
 // Rule
 //===----------------------------------------------------------------------===//
 
-/// A dim of the window: operand dim `dim` and result dim `resultDim`.
+/// A dim of the window: operand dim `dim` and result dim `resultDim`. Partial
+/// windows are blocked in propagation.
 static void addWindowFactors(FactorRuleBuilder &builder, int64_t size,
-                             int64_t sliceSize, int64_t dim,
-                             int64_t resultDim) {
+                             int64_t sliceSize, int64_t dim, int64_t resultDim,
+                             bool isPicking) {
   if (sliceSize == size) {
     builder.add(size, {dim, -1}, {resultDim});
-  } else if (sliceSize == 1) {
+  } else if (sliceSize == 1 || isPicking) {
     builder.add(size, {dim, -1}, {-1}, FactorKind::Indexed);
-    builder.add(1, {-1, -1}, {resultDim}, FactorKind::NeedReplication);
+    builder.add(sliceSize, {-1, -1}, {resultDim}, FactorKind::NeedReplication);
   } else {
     builder.add(size, {dim, -1}, {resultDim}, FactorKind::NeedReplication,
                 ReductionKind::Sum, /*blocked=*/true);
@@ -52,7 +55,7 @@ static void addWindowFactors(FactorRuleBuilder &builder, int64_t size,
 
 /// The result's dims in their order, then the collapsed dims, then the dim of
 /// the index vectors.
-static std::optional<FactorRule> gatherRule(GatherOp op) {
+static FactorRule buildRule(GatherOp op, bool isPicking) {
   GatherDimensionNumbersAttr numbers = op.getDimensionNumbers();
   ArrayRef<int64_t> operand = shapeOf(op.getOperand());
   ArrayRef<int64_t> indices = shapeOf(op.getStartIndices());
@@ -70,7 +73,7 @@ static std::optional<FactorRule> gatherRule(GatherOp op) {
     if (llvm::is_contained(numbers.getOffsetDims(), dim)) {
       int64_t source = *window++;
       addWindowFactors(builder, operand[source], op.getSliceSizes()[source],
-                       source, dim);
+                       source, dim, isPicking);
       continue;
     }
     int64_t place = positionIn(numbers.getStartIndicesBatchingDims(), *batch);
@@ -87,11 +90,32 @@ static std::optional<FactorRule> gatherRule(GatherOp op) {
   return builder.build();
 }
 
+static std::optional<FactorRule> gatherRule(GatherOp op) {
+  return buildRule(op, /*isPicking=*/false);
+}
+
+static bool hasPartOf(int64_t sliceSize, int64_t size) {
+  return sliceSize > 1 && sliceSize < size;
+}
+
+/// Nothing more if all windows have one element, or all, or if their sum over
+/// devices is more than a gather of the operand, which crosses each link once.
+static std::optional<FactorRule> pickingRule(GatherOp op) {
+  if (2 * op.getType().getNumElements() >
+      op.getOperand().getType().getNumElements())
+    return std::nullopt;
+  for (auto [sliceSize, size] :
+       llvm::zip_equal(op.getSliceSizes(), shapeOf(op.getOperand())))
+    if (hasPartOf(sliceSize, size))
+      return buildRule(op, /*isPicking=*/true);
+  return std::nullopt;
+}
+
 //===----------------------------------------------------------------------===//
 // Local computation
 //===----------------------------------------------------------------------===//
 
-/// The operand dims that are cut and of which the window has one element.
+/// The operand dims that are cut and of which the window has a part.
 static SmallVector<CutDim> cutDims(GatherOp op, Value localOperand,
                                    LocalContext &context) {
   GatherDimensionNumbersAttr numbers = op.getDimensionNumbers();
@@ -102,35 +126,74 @@ static SmallVector<CutDim> cutDims(GatherOp op, Value localOperand,
         llvm::is_contained(numbers.getOperandBatchingDims(), dim))
       continue;
     cut.push_back({size, shapeOf(localOperand)[dim], axes,
-                   positionIn(numbers.getStartIndexMap(), dim)});
+                   positionIn(numbers.getStartIndexMap(), dim),
+                   op.getSliceSizes()[dim], static_cast<int64_t>(dim)});
   }
   return cut;
 }
 
-/// Maps the components of `vector` that index cut dims to this device's part;
-/// returns which vectors point into it, in the batch dims' shape.
+/// Maps the components of `vector` that index cut dims to this device's part
+/// (as padded); returns which vectors point into it, in the batch dims' shape,
+/// or nothing where all see what they have to.
 static Value localiseIndices(LocalMath &math, LocalContext &context,
                              ArrayRef<CutDim> cut, IndexVector &vector,
                              RankedTensorType maskType) {
   Value mask;
   for (const CutDim &dim : cut) {
+    int64_t padding = dim.window == 1 ? 0 : dim.window;
     Value inside;
-    if (dim.component < 0) {
-      inside = math.broadcast(math.isFirst(context, dim.axes), maskType);
-    } else {
-      Value index =
-          math.clamp(vector.component(dim.component), 0, dim.globalSize - 1);
+    if (dim.component >= 0) {
+      Value index = math.clamp(vector.component(dim.component), 0,
+                               dim.globalSize - dim.window);
       Value start = math.shardStart(context, dim.axes, dim.localSize,
                                     vector.elementType());
+      start = math.subtract(
+          start, math.splat(cast<RankedTensorType>(start.getType()), padding));
       index = math.subtract(index, math.broadcast(start, cast<RankedTensorType>(
                                                              index.getType())));
       vector.setComponent(dim.component, index);
-      inside = math.reshape(math.inRange(index, 0, dim.localSize),
-                            maskType.getShape());
+      if (padding == 0)
+        inside = math.reshape(math.inRange(index, 0, dim.localSize),
+                              maskType.getShape());
+    } else if (padding == 0) {
+      inside = math.broadcast(math.isFirst(context, dim.axes), maskType);
     }
-    mask = mask ? math.both(mask, inside) : inside;
+    if (inside)
+      mask = mask ? math.both(mask, inside) : inside;
   }
   return mask;
+}
+
+/// The part with zeros around, of dims of which windows have several elements;
+/// only what the windows have, where all begin at 0.
+static Value padAround(GatherOp op, OpBuilder &builder, LocalContext &context,
+                       ArrayRef<CutDim> cut, Value operand,
+                       IntegerType integer) {
+  LocalMath math(builder, op.getLoc());
+  auto scalar = RankedTensorType::get({}, integer);
+  auto type = cast<RankedTensorType>(operand.getType());
+  Value fill =
+      math.sumIdentity(RankedTensorType::get({}, type.getElementType()));
+  for (const CutDim &dim : cut) {
+    if (dim.window == 1)
+      continue;
+    SmallVector<int64_t> around(type.getRank(), 0), none(around);
+    around[dim.dim] = dim.window;
+    operand = PadOp::create(builder, op.getLoc(), operand, fill, around, around,
+                            none);
+    if (dim.component >= 0)
+      continue;
+    Value start = math.shardStart(context, dim.axes, dim.localSize, integer);
+    SmallVector<Value> starts(type.getRank(), math.splat(scalar, 0));
+    starts[dim.dim] =
+        math.clamp(math.subtract(math.splat(scalar, dim.window), start), 0,
+                   dim.localSize + dim.window);
+    SmallVector<int64_t> sizes(shapeOf(operand));
+    sizes[dim.dim] = dim.window;
+    operand =
+        DynamicSliceOp::create(builder, op.getLoc(), operand, starts, sizes);
+  }
+  return operand;
 }
 
 static FailureOr<SmallVector<Value>> gatherLocally(GatherOp op,
@@ -153,16 +216,19 @@ static FailureOr<SmallVector<Value>> gatherLocally(GatherOp op,
     auto maskType =
         RankedTensorType::get(vector.batchShape(), builder.getI1Type());
     mask = localiseIndices(math, context, cut, vector, maskType);
+    local[0] =
+        padAround(op, builder, context, cut, local[0], vector.elementType());
     local[1] = vector.join();
   }
 
   Value result = cloneLocally(op, builder, local, context)[0];
   auto gather = result.getDefiningOp<GatherOp>();
   gather.setSliceSizes(sliceSizes);
+  // Clamping one component may break the order of the vectors.
+  if (!cut.empty())
+    gather.setIndicesAreSorted(false);
   if (!mask)
     return SmallVector<Value>{result};
-  // Clamping one component may break the order of the vectors.
-  gather.setIndicesAreSorted(false);
   auto type = cast<RankedTensorType>(result.getType());
   mask = math.broadcast(mask, type.clone(builder.getI1Type()),
                         otherDims(type.getRank(), numbers.getOffsetDims()));
@@ -171,5 +237,5 @@ static FailureOr<SmallVector<Value>> gatherLocally(GatherOp op,
 
 void shardonnay::attachGatherModels(MLIRContext &context) {
   attachRule<GatherOp, gatherRule>(context);
-  attachLocal<GatherOp, gatherLocally>(context);
+  attachPicking<GatherOp, gatherLocally, pickingRule>(context);
 }

@@ -21,14 +21,17 @@ namespace shardonnay {
 /// Where `value` stands in `list`, or -1.
 int64_t positionIn(llvm::ArrayRef<int64_t> list, int64_t value);
 
-/// An operand dim of which the op takes one element, at an index, and that is
-/// cut.
+/// A cut operand dim of which the op's windows have a part, from an index on.
 struct CutDim {
   int64_t globalSize;
   int64_t localSize;
   AxisList axes;
   /// Which component is the index; -1: the index is 0.
   int64_t component;
+  /// Of how many elements the windows are.
+  int64_t window = 1;
+  /// The operand's dim.
+  int64_t dim = 0;
 };
 
 /// Index vectors whose components can be replaced.

@@ -7,7 +7,10 @@
 //
 // An input dim that the window does not have may be cut: each device subtracts
 // the start of its part from the indices, and updates of other parts fall out
-// of bounds, where the op ignores them. The updates themselves may be cut if
+// of bounds, where the op ignores them. So may one of which the window has a
+// part: the device's part is padded by a window's size, and windows that are
+// out of the whole dim's bounds get an index that is out of the part's. The
+// updates themselves may be cut if
 // they combine in any order: the results are then partial, and the input must
 // count once.
 //
@@ -33,8 +36,8 @@ namespace {
 /// all updates.
 class ScatterRule {
 public:
-  explicit ScatterRule(ScatterOp op)
-      : op(op), numbers(op.getScatterDimensionNumbers()),
+  ScatterRule(ScatterOp op, bool isPicking)
+      : op(op), isPicking(isPicking), numbers(op.getScatterDimensionNumbers()),
         input(shapeOf(op.getInputs().front())),
         indices(shapeOf(op.getScatterIndices())),
         updates(shapeOf(op.getUpdates().front())),
@@ -65,6 +68,8 @@ private:
   void addBatchDim(int64_t indicesDim, int64_t updateDim);
 
   ScatterOp op;
+  /// Input dims of which windows have a part may be cut.
+  bool isPicking;
   ScatterDimensionNumbersAttr numbers;
   ArrayRef<int64_t> input, indices, updates;
   FactorRuleBuilder builder;
@@ -74,7 +79,11 @@ private:
 void ScatterRule::addWindowDim(int64_t inputDim, int64_t updateDim) {
   if (input[inputDim] == updates[updateDim])
     return add(input[inputDim], inputDim, -1, updateDim);
-  add(input[inputDim], inputDim, -1, -1, FactorKind::NeedReplication);
+  bool mayCut =
+      isPicking &&
+      llvm::is_contained(numbers.getScatterDimsToOperandDims(), inputDim);
+  add(input[inputDim], inputDim, -1, -1,
+      mayCut ? FactorKind::Indexed : FactorKind::NeedReplication);
   add(updates[updateDim], -1, -1, updateDim, FactorKind::NeedReplication);
 }
 
@@ -119,44 +128,151 @@ FactorRule ScatterRule::build() {
 }
 
 static std::optional<FactorRule> scatterRule(ScatterOp op) {
-  return ScatterRule(op).build();
+  return ScatterRule(op, /*isPicking=*/false).build();
+}
+
+/// Nothing more if windows have no part of a dim that is indexed.
+static std::optional<FactorRule> pickingRule(ScatterOp op) {
+  FactorRule own = ScatterRule(op, /*isPicking=*/false).build();
+  FactorRule picking = ScatterRule(op, /*isPicking=*/true).build();
+  return own == picking ? std::nullopt : std::optional(picking);
 }
 
 //===----------------------------------------------------------------------===//
 // Local computation
 //===----------------------------------------------------------------------===//
 
-/// The inserted dims that are cut.
+/// Of input dim `dim`, how many elements windows have.
+static int64_t windowOf(ScatterOp op, int64_t dim) {
+  ScatterDimensionNumbersAttr numbers = op.getScatterDimensionNumbers();
+  auto inWindow = [&](int64_t dim) {
+    return !llvm::is_contained(numbers.getInsertedWindowDims(), dim) &&
+           !llvm::is_contained(numbers.getInputBatchingDims(), dim);
+  };
+  if (!inWindow(dim))
+    return 1;
+  int64_t place = llvm::count_if(llvm::seq<int64_t>(0, dim), inWindow);
+  return shapeOf(op.getUpdates().front())[numbers.getUpdateWindowDims()[place]];
+}
+
+/// The input dims that are cut and of which windows have a part.
 static SmallVector<CutDim> cutDims(ScatterOp op, Value localInput,
                                    LocalContext &context) {
   ScatterDimensionNumbersAttr numbers = op.getScatterDimensionNumbers();
   SmallVector<CutDim> cut;
-  for (int64_t dim : numbers.getInsertedWindowDims()) {
+  for (auto [dim, size] : llvm::enumerate(shapeOf(op.getInputs().front()))) {
     AxisList axes = axesOfDim(context, context.rule().operands[0], dim);
-    if (!axes.empty())
-      cut.push_back({shapeOf(op.getInputs().front())[dim],
-                     shapeOf(localInput)[dim], axes,
-                     positionIn(numbers.getScatterDimsToOperandDims(), dim)});
+    bool isInserted = llvm::is_contained(numbers.getInsertedWindowDims(), dim);
+    int64_t window = windowOf(op, dim);
+    if (axes.empty() || (!isInserted && window == size) ||
+        llvm::is_contained(numbers.getInputBatchingDims(), dim))
+      continue;
+    cut.push_back({size, shapeOf(localInput)[dim], axes,
+                   positionIn(numbers.getScatterDimsToOperandDims(), dim),
+                   window, static_cast<int64_t>(dim)});
   }
   return cut;
 }
 
-/// The indices, relative to this device's part.
-static Value localIndices(ScatterOp op, OpBuilder &builder, Value indices,
-                          ArrayRef<CutDim> cut, LocalContext &context) {
-  LocalMath math(builder, op.getLoc());
+namespace {
+/// Writes what lies in this device's parts of the inputs.
+class PartialScatter {
+public:
+  PartialScatter(ScatterOp op, OpBuilder &builder, LocalContext &context,
+                 ArrayRef<CutDim> cut)
+      : op(op), builder(builder), context(context), cut(cut),
+        math(builder, op.getLoc()) {}
+
+  SmallVector<Value> build(ArrayRef<Value> operands);
+
+private:
+  Value localIndices(Value indices);
+  /// Where windows begin, relative to the part as it is padded.
+  Value relative(const CutDim &dim, Value index, IntegerType type);
+  Value pad(Value part);
+  Value unpad(Value padded);
+  int64_t paddingOf(const CutDim &dim) const {
+    return dim.window == 1 ? 0 : dim.window;
+  }
+
+  ScatterOp op;
+  OpBuilder &builder;
+  LocalContext &context;
+  ArrayRef<CutDim> cut;
+  LocalMath math;
+};
+} // namespace
+
+Value PartialScatter::relative(const CutDim &dim, Value index,
+                               IntegerType type) {
+  auto indexType = cast<RankedTensorType>(index.getType());
+  Value start = math.broadcast(
+      math.shardStart(context, dim.axes, dim.localSize, type), indexType);
+  int64_t padding = paddingOf(dim);
+  if (padding == 0)
+    return math.subtract(index, start);
+  // Not in the whole dim: in no part either.
+  Value inside = math.inRange(index, 0, dim.globalSize - dim.window + 1);
+  Value shifted =
+      math.subtract(math.add(index, math.splat(indexType, padding)), start);
+  return math.select(inside, shifted, math.splat(indexType, -1));
+}
+
+Value PartialScatter::localIndices(Value indices) {
   IndexVector vector(builder, op.getLoc(), indices,
                      op.getScatterDimensionNumbers().getIndexVectorDim(), cut);
-  for (const CutDim &dim : cut) {
-    if (dim.component < 0)
-      continue;
-    Value index = vector.component(dim.component);
-    Value start =
-        math.shardStart(context, dim.axes, dim.localSize, vector.elementType());
-    start = math.broadcast(start, cast<RankedTensorType>(index.getType()));
-    vector.setComponent(dim.component, math.subtract(index, start));
-  }
+  for (const CutDim &dim : cut)
+    if (dim.component >= 0)
+      vector.setComponent(
+          dim.component,
+          relative(dim, vector.component(dim.component), vector.elementType()));
   return vector.join();
+}
+
+Value PartialScatter::pad(Value part) {
+  auto type = cast<RankedTensorType>(part.getType());
+  SmallVector<int64_t> around(type.getRank(), 0), none(around);
+  for (const CutDim &dim : cut)
+    around[dim.dim] = paddingOf(dim);
+  if (around == none)
+    return part;
+  Value fill = math.zero(RankedTensorType::get({}, type.getElementType()));
+  return PadOp::create(builder, op.getLoc(), part, fill, around, around, none);
+}
+
+Value PartialScatter::unpad(Value padded) {
+  SmallVector<int64_t> limits(shapeOf(padded)), starts(limits.size(), 0),
+      strides(limits.size(), 1);
+  SmallVector<int64_t> shape(limits);
+  for (const CutDim &dim : cut) {
+    starts[dim.dim] = paddingOf(dim);
+    limits[dim.dim] -= paddingOf(dim);
+  }
+  if (limits == shape)
+    return padded;
+  return SliceOp::create(builder, op.getLoc(), padded, starts, limits, strides);
+}
+
+SmallVector<Value> PartialScatter::build(ArrayRef<Value> operands) {
+  size_t count = op.getInputs().size();
+  SmallVector<Value> local(operands);
+  local[count] = localIndices(local[count]);
+  for (Value &input : MutableArrayRef(local).take_front(count))
+    input = pad(input);
+  IRMapping mapping;
+  for (auto [operand, value] : llvm::zip_equal(op->getOperands(), local))
+    mapping.map(operand, value);
+  auto scatter = cast<ScatterOp>(builder.clone(*op, mapping));
+  scatter->setDiscardableAttrs(ArrayRef<NamedAttribute>());
+  for (size_t i = 0; i < count; ++i)
+    scatter.getResult(i).setType(local[i].getType());
+  // Windows that are out of bounds all have the index -1.
+  if (llvm::any_of(cut, [](const CutDim &dim) { return dim.window > 1; })) {
+    scatter.setIndicesAreSorted(false);
+    scatter.setUniqueIndices(false);
+  }
+  return llvm::map_to_vector(scatter.getResults(),
+                             [&](Value result) { return unpad(result); });
 }
 
 static FailureOr<SmallVector<Value>> scatterLocally(ScatterOp op,
@@ -170,10 +286,10 @@ static FailureOr<SmallVector<Value>> scatterLocally(ScatterOp op,
   if (!partialAxes.empty() && !isKnownZero(local[0]))
     local[0] = math.onlyOnFirst(context, partialAxes, local[0]);
   SmallVector<CutDim> cut = cutDims(op, operands[0], context);
-  if (!cut.empty())
-    local[count] = localIndices(op, builder, operands[count], cut, context);
-
-  SmallVector<Value> results = cloneLocally(op, builder, local, context);
+  if (cut.empty())
+    return cloneLocally(op, builder, local, context);
+  SmallVector<Value> results =
+      PartialScatter(op, builder, context, cut).build(local);
   // A cut dim that is not indexed is updated at 0: on the first device only.
   for (const CutDim &dim : cut) {
     if (dim.component >= 0)
@@ -187,5 +303,5 @@ static FailureOr<SmallVector<Value>> scatterLocally(ScatterOp op,
 
 void shardonnay::attachScatterModels(MLIRContext &context) {
   attachRule<ScatterOp, scatterRule>(context);
-  attachLocal<ScatterOp, scatterLocally>(context);
+  attachPicking<ScatterOp, scatterLocally, pickingRule>(context);
 }

@@ -35,3 +35,21 @@ func.func @update_a_cut_dim(%a: tensor<16x8xf32> {sdy.sharding = #sdy.sharding<@
   %0 = stablehlo.dynamic_update_slice %a, %u, %i, %i {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}, {}]>]>} : (tensor<16x8xf32>, tensor<5x8xf32>, tensor<i32>, tensor<i32>) -> tensor<16x8xf32>
   return %0 : tensor<16x8xf32>
 }
+
+// Of 2 rows, each device writes the piece of 2 nearest to the window into 6 rows
+// of zeros, of which the middle ones are the window.
+// CHECK-LABEL: func.func @some_rows
+func.func @some_rows(%a: tensor<16x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {}]>}, %i: tensor<i32>) -> (tensor<2x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}], unreduced={"y"}>}) {
+  // CHECK: %[[LAST:.*]] = stablehlo.constant dense<14>
+  // CHECK: %[[START:.*]] = stablehlo.minimum %{{.*}}, %[[LAST]]
+  // CHECK: %[[RELATIVE:.*]] = stablehlo.subtract %[[START]]
+  // CHECK: %[[FROM:.*]] = stablehlo.minimum
+  // CHECK: %[[SHIFT:.*]] = stablehlo.subtract %[[FROM]], %[[RELATIVE]]
+  // CHECK: %[[PIECE:.*]] = stablehlo.dynamic_slice %arg0, %[[FROM]], %{{.*}}, sizes = [2, 8] : (tensor<4x8xf32>
+  // CHECK: %[[ZEROS:.*]] = stablehlo.constant dense<-0.000000e+00> : tensor<6x8xf32>
+  // CHECK: stablehlo.add %[[SHIFT]]
+  // CHECK: %[[ROOMY:.*]] = stablehlo.dynamic_update_slice %[[ZEROS]], %[[PIECE]]
+  // CHECK: stablehlo.slice %[[ROOMY]] [2:4, 0:8]
+  %0 = stablehlo.dynamic_slice %a, %i, %i, sizes = [2, 8] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}], unreduced={"y"}>]>} : (tensor<16x8xf32>, tensor<i32>, tensor<i32>) -> tensor<2x8xf32>
+  return %0 : tensor<2x8xf32>
+}

@@ -48,3 +48,22 @@ func.func @cut_updates_into_zeros(%i: tensor<16x1xi32> {sdy.sharding = #sdy.shar
   %1 = sdy.all_reduce {"y"} %0 out_sharding=<@mesh, [{}, {}]> : tensor<64x6xf32>
   return %1 : tensor<64x6xf32>
 }
+
+// Windows of 2 rows are written into the device's part with 2 rows around; those
+// out of the whole dim's bounds go to -1.
+// CHECK-LABEL: func.func @some_rows
+func.func @some_rows(%a: tensor<16x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {}]>}, %i: tensor<3x1xi32>, %u: tensor<3x2x8xf32>) -> (tensor<16x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {}]>}) {
+  // CHECK: %[[END:.*]] = stablehlo.constant dense<15> : tensor<3x1xi32>
+  // CHECK: stablehlo.compare LT, %arg1, %[[END]]
+  // CHECK: %[[RELATIVE:.*]] = stablehlo.subtract
+  // CHECK: %[[NOWHERE:.*]] = stablehlo.constant dense<-1> : tensor<3x1xi32>
+  // CHECK: %[[AT:.*]] = stablehlo.select %{{.*}}, %[[RELATIVE]], %[[NOWHERE]]
+  // CHECK: %[[PADDED:.*]] = stablehlo.pad %arg0, %{{.*}}, low = [2, 0], high = [2, 0]
+  // CHECK: %[[WRITTEN:.*]] = "stablehlo.scatter"(%[[PADDED]], %[[AT]], %arg2) <{indices_are_sorted = false
+  // CHECK: stablehlo.slice %[[WRITTEN]] [2:6, 0:8]
+  %0 = "stablehlo.scatter"(%a, %i, %u) <{indices_are_sorted = true, scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1, 2], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({
+  ^bb0(%p: tensor<f32>, %q: tensor<f32>):
+    stablehlo.return %q : tensor<f32>
+  }) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}, {}]>]>} : (tensor<16x8xf32>, tensor<3x1xi32>, tensor<3x2x8xf32>) -> tensor<16x8xf32>
+  return %0 : tensor<16x8xf32>
+}
