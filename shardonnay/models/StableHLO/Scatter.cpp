@@ -236,7 +236,8 @@ Value PartialScatter::pad(Value part) {
     around[dim.dim] = paddingOf(dim);
   if (around == none)
     return part;
-  Value fill = math.zero(RankedTensorType::get({}, type.getElementType()));
+  Value fill =
+      math.sumIdentity(RankedTensorType::get({}, type.getElementType()));
   return PadOp::create(builder, op.getLoc(), part, fill, around, around, none);
 }
 
