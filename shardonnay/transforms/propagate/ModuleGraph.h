@@ -76,10 +76,6 @@ private:
   std::vector<mlir::Operation *> operations;
 };
 
-/// Gives each op of the module that has a rule, and no attribute of it, the
-/// attribute.
-void writeRuleAttributes(mlir::Operation *module, bool conservative = false);
-
 } // namespace shardonnay
 
 #endif // SHARDONNAY_TRANSFORMS_PROPAGATE_MODULEGRAPH_H

@@ -10,8 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardonnay/transforms/propagate/ModuleGraph.h"
 #include "shardonnay/transforms/propagate/Passes.h"
+#include "shardonnay/transforms/propagate/RuleAttributes.h"
 
 namespace shardonnay {
 

@@ -11,6 +11,7 @@
 #include "shardonnay/explain/ModuleDump.h"
 #include "shardonnay/transforms/propagate/PropagationRemarks.h"
 #include "shardonnay/transforms/propagate/RecordAttributes.h"
+#include "shardonnay/transforms/propagate/RuleAttributes.h"
 #include "llvm/Support/FileSystem.h"
 
 MLIR_DEFINE_EXPLICIT_TYPE_ID(shardonnay::PropagationStepAction)
