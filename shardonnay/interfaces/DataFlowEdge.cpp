@@ -112,6 +112,15 @@ SmallVector<Value> regionBranchTargets(Operation *op, Value owner) {
                 : SmallVector<Value>{owner};
 }
 
+/// The one of `owners` that `owns`, which is mostly the one at `guess`.
+static Value findOwner(ArrayRef<Value> owners, size_t guess,
+                       llvm::function_ref<bool(Value)> owns) {
+  if (guess < owners.size() && owns(owners[guess]))
+    return owners[guess];
+  const auto *found = llvm::find_if(owners, owns);
+  return found == owners.end() ? Value() : *found;
+}
+
 Value getEdgeOwner(Value target) {
   Operation *op = target.getDefiningOp();
   if (!op)
@@ -119,10 +128,14 @@ Value getEdgeOwner(Value target) {
   auto dataFlow = dyn_cast_if_present<ShardableDataFlowOpInterface>(op);
   if (!dataFlow)
     return nullptr;
-  for (Value owner : dataFlow.getEdgeOwners())
-    if (llvm::is_contained(dataFlow.getEdgeTargets(owner), target))
-      return owner;
-  return nullptr;
+  auto argument = dyn_cast<BlockArgument>(target);
+  return findOwner(dataFlow.getEdgeOwners(),
+                   argument ? argument.getArgNumber()
+                            : cast<OpResult>(target).getResultNumber(),
+                   [&](Value owner) {
+                     return llvm::is_contained(dataFlow.getEdgeTargets(owner),
+                                               target);
+                   });
 }
 
 Value getEdgeOwner(OpOperand &source) {
@@ -132,10 +145,10 @@ Value getEdgeOwner(OpOperand &source) {
   auto dataFlow = dyn_cast_if_present<ShardableDataFlowOpInterface>(op);
   if (!dataFlow)
     return nullptr;
-  for (Value owner : dataFlow.getEdgeOwners())
-    if (llvm::is_contained(dataFlow.getEdgeSources(owner), &source))
-      return owner;
-  return nullptr;
+  return findOwner(
+      dataFlow.getEdgeOwners(), source.getOperandNumber(), [&](Value owner) {
+        return llvm::is_contained(dataFlow.getEdgeSources(owner), &source);
+      });
 }
 
 std::optional<int64_t> defaultTripCount(Operation *op) {

@@ -25,7 +25,7 @@ namespace {
 /// The shardings of the arguments; null if none has one.
 TensorShardingPerValueAttr getArgumentShardings(func::FuncOp func) {
   SmallVector<TensorShardingAttr> shardings = getShardings(func.getArguments());
-  auto known = llvm::find_if(shardings, [](auto entry) { return entry; });
+  auto *known = llvm::find_if(shardings, [](auto entry) { return entry; });
   if (known == shardings.end())
     return nullptr;
   Attribute meshOrRef = known->getMeshOrRef();
