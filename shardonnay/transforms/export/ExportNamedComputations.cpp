@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "mlir/IR/IRMapping.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/interfaces/OpKinds.h"
+#include "shardonnay/transforms/export/OutlineComputation.h"
 #include "shardonnay/transforms/export/Passes.h"
 
 using namespace mlir;
@@ -42,43 +42,16 @@ static SmallVector<StringAttr> getManualAxes(Operation *op) {
   return axes;
 }
 
-/// A private function with the body of `op`.
-static func::FuncOp makeFunction(sdy::NamedComputationOp op) {
-  auto type = FunctionType::get(op.getContext(), op.getOperandTypes(),
-                                op.getResultTypes());
-  auto func = func::FuncOp::create(op.getLoc(), op.getName(), type);
-  func.setPrivate();
-  func->setAttr(sdy::kOriginalFuncNameAttr, op.getNameAttr());
-  SmallVector<StringAttr> manualAxes = getManualAxes(op);
-  if (!manualAxes.empty())
-    func->setAttr(sdy::kManualAxesAttr,
-                  sdy::ManualAxesAttr::get(op.getContext(), manualAxes));
-  func.getBody().takeBody(op.getBody());
-  Operation *end = func.getBody().front().getTerminator();
-  OpBuilder builder(end);
-  func::ReturnOp::create(builder, end->getLoc(), end->getOperands());
-  end->erase();
-  return func;
-}
-
 static void exportComputation(sdy::NamedComputationOp op,
                               SymbolTable &symbols) {
   sinkEdges(op);
-  auto inShardings = op.getInShardingsAttr();
-  func::FuncOp func = makeFunction(op);
-  symbols.insert(func);
-  if (inShardings)
-    for (auto [i, sharding] : llvm::enumerate(inShardings.getShardings()))
-      if (isa<RankedTensorType>(func.getArgumentTypes()[i]))
-        sdy::setSharding(func.getArgument(i), sharding);
-  OpBuilder builder(op);
-  auto call =
-      func::CallOp::create(builder, op.getLoc(), func, op.getOperands());
-  call->setDiscardableAttrs(op->getDiscardableAttrDictionary());
-  if (sdy::TensorShardingPerValueAttr outShardings = op.getOutShardingsAttr())
-    call->setAttr(sdy::kShardingAttr, outShardings);
-  op.replaceAllUsesWith(call);
-  op.erase();
+  SmallVector<StringAttr> manualAxes = getManualAxes(op);
+  func::FuncOp func = outlineBody(op, symbols);
+  func->setAttr(sdy::kOriginalFuncNameAttr, op.getNameAttr());
+  if (!manualAxes.empty())
+    func->setAttr(sdy::kManualAxesAttr,
+                  sdy::ManualAxesAttr::get(op.getContext(), manualAxes));
+  replaceByCall(op, func);
 }
 
 namespace {

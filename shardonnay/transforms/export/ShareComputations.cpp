@@ -15,6 +15,7 @@
 
 #include "mlir/Transforms/RegionUtils.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
+#include "shardonnay/transforms/export/OutlineComputation.h"
 #include "shardonnay/transforms/export/Passes.h"
 #include "llvm/ADT/MapVector.h"
 #include <map>
@@ -90,37 +91,12 @@ static void putInPlace(sdy::NamedComputationOp op) {
 
 static func::FuncOp makeFunction(sdy::NamedComputationOp op,
                                  SymbolTable &symbols) {
-  auto type = FunctionType::get(op.getContext(), op.getOperandTypes(),
-                                op.getResultTypes());
-  auto func = func::FuncOp::create(op.getLoc(), op.getName(), type);
-  func.setPrivate();
-  symbols.insert(func);
-  func.getBody().takeBody(op.getBody());
-  Operation *end = func.getBody().front().getTerminator();
-  OpBuilder builder(end);
-  func::ReturnOp::create(builder, end->getLoc(), end->getOperands());
-  end->erase();
-  if (auto shardings = op.getInShardingsAttr())
-    for (auto [argument, sharding] :
-         llvm::zip_equal(func.getArguments(), shardings.getShardings()))
-      if (isa<RankedTensorType>(argument.getType()))
-        sdy::setSharding(argument, sharding);
+  func::FuncOp func = outlineBody(op, symbols);
   if (auto shardings = op.getOutShardingsAttr())
     for (auto [i, sharding] : llvm::enumerate(shardings.getShardings()))
-      if (isa<RankedTensorType>(type.getResult(i)))
+      if (isa<RankedTensorType>(func.getResultTypes()[i]))
         sdy::setFuncResultSharding(func, i, sharding);
   return func;
-}
-
-static void callInstead(sdy::NamedComputationOp op, func::FuncOp func) {
-  OpBuilder builder(op);
-  auto call =
-      func::CallOp::create(builder, op.getLoc(), func, op.getOperands());
-  call->setDiscardableAttrs(op->getDiscardableAttrDictionary());
-  if (sdy::TensorShardingPerValueAttr shardings = op.getOutShardingsAttr())
-    call->setAttr(sdy::kShardingAttr, shardings);
-  op.replaceAllUsesWith(call);
-  op.erase();
 }
 
 namespace {
@@ -174,7 +150,7 @@ private:
     for (sdy::NamedComputationOp op : alike) {
       if (!func)
         func = makeFunction(op, symbols);
-      callInstead(op, func);
+      replaceByCall(op, func);
     }
   }
 };
