@@ -118,7 +118,7 @@ void addCollectives(OpPassManager &pm, const PipelineOptions &options) {
 }
 
 void addPartition(OpPassManager &pm, const PipelineOptions &options) {
-  pm.addPass(createPartitionToLocalPass());
+  pm.addPass(createPartitionToLocalPass({options.noImplicitReplication}));
   // Equal pieces of equal constants, and constants that nothing uses.
   pm.addNestedPass<func::FuncOp>(createCSEPass());
   if (options.bucketing)

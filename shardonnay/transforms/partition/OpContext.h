@@ -9,6 +9,7 @@
 #define SHARDONNAY_TRANSFORMS_PARTITION_OPCONTEXT_H
 
 #include "shardonnay/interfaces/LocalCompute.h"
+#include "shardonnay/plan/WindowPlan.h"
 #include "shardonnay/transforms/partition/Placement.h"
 
 namespace shardonnay {
@@ -21,9 +22,13 @@ public:
   /// `resultTypes` are local.
   OpContext(mlir::Operation *op, const FactorRule &rule,
             llvm::ArrayRef<AxisList> factorAxes,
-            llvm::ArrayRef<mlir::Type> resultTypes, const Placer &placer)
+            llvm::ArrayRef<mlir::Type> resultTypes, const Placer &placer,
+            bool forbidsGathers = false)
       : op(op), opRule(rule), axes(factorAxes), types(resultTypes),
-        placer(placer) {}
+        placer(placer), forbidsGathers(forbidsGathers) {}
+
+  /// A window was all of a cut dim, which is forbidden.
+  bool foundForbiddenGather() const { return forbiddenGather; }
 
   const FactorRule &rule() const override { return opRule; }
   const AxisList &factorAxes(int32_t factor) const override {
@@ -47,11 +52,17 @@ public:
                         mlir::Value tensor, const AxisList &list) override;
 
 private:
+  /// Says so if some device's window of an operand is all of the dim.
+  void reportGather(mlir::RankedTensorType local, int64_t dim,
+                    const WindowProblem &problem);
+
   mlir::Operation *op;
   const FactorRule &opRule;
   llvm::ArrayRef<AxisList> axes;
   llvm::ArrayRef<mlir::Type> types;
   const Placer &placer;
+  bool forbidsGathers;
+  bool forbiddenGather = false;
 };
 
 } // namespace shardonnay

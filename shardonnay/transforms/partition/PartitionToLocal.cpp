@@ -54,9 +54,9 @@ namespace {
 class FunctionPartitioner {
 public:
   FunctionPartitioner(func::FuncOp func, Placer &placer,
-                      const ArgumentPlacements &callees)
+                      const ArgumentPlacements &callees, bool forbidsGathers)
       : func(func), placer(placer), callees(callees),
-        builder(func.getContext()) {}
+        forbidsGathers(forbidsGathers), builder(func.getContext()) {}
 
   LogicalResult run();
 
@@ -110,6 +110,7 @@ private:
   Placer &placer;
   sdy::RuleTable rules{sdy::getComputationRule};
   const ArgumentPlacements &callees;
+  bool forbidsGathers;
   OpBuilder builder;
   Block *oldBlock = nullptr;
   Block *newBlock = nullptr;
@@ -416,13 +417,15 @@ FunctionPartitioner::localizeByRule(Operation *op, const FactorRule &rule) {
   for (const Placement &placement :
        ArrayRef(*placements).drop_front(op->getNumOperands()))
     resultTypes.push_back(placement.localType);
-  OpContext context(op, rule, *axes, resultTypes, placer);
+  OpContext context(op, rule, *axes, resultTypes, placer, forbidsGathers);
   SmallVector<Value> operands = localOperands(op);
   if (failed(neutralizePadding(op, rule, *axes, operands)))
     return failure();
-  if (auto compute = dyn_cast<LocalComputeOpInterface>(op))
-    return compute.computeLocally(builder, operands, context);
-  return cloneLocally(op, builder, operands, context);
+  auto compute = dyn_cast<LocalComputeOpInterface>(op);
+  if (!compute)
+    return cloneLocally(op, builder, operands, context);
+  Locals results = compute.computeLocally(builder, operands, context);
+  return context.foundForbiddenGather() ? Locals(failure()) : results;
 }
 
 LogicalResult
@@ -565,6 +568,8 @@ void FunctionPartitioner::replaceBody() {
 }
 
 struct PartitionToLocal : impl::PartitionToLocalPassBase<PartitionToLocal> {
+  using PartitionToLocalPassBase::PartitionToLocalPassBase;
+
   void runOnOperation() override {
     sdy::MeshOp programMesh = sdy::getProgramMesh(getOperation());
     Placer placer(programMesh);
@@ -573,7 +578,9 @@ struct PartitionToLocal : impl::PartitionToLocalPassBase<PartitionToLocal> {
     if (failed(callees))
       return signalPassFailure();
     for (auto func : getOperation().getOps<func::FuncOp>())
-      if (failed(FunctionPartitioner(func, placer, *callees).run()))
+      if (failed(
+              FunctionPartitioner(func, placer, *callees, noImplicitReplication)
+                  .run()))
         return signalPassFailure();
     eraseUncalled();
     auto meshes = getOperation().getOps<sdy::MeshOp>();

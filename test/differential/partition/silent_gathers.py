@@ -1,0 +1,126 @@
+"""Finds gathers because an op can't be computed sharded, of which no warning says so; shares no code with the stage.
+
+Reads the program as it is behind `reshard` (text), with jaxlib's MLIR, and each op's sharding rule as sdy-opt prints it.
+A reshard gathers if a dim of its result is cut less than that of its operand. The op that uses it can't be computed
+sharded if it has no rule, or if a dim that is cut less consists of factors that it needs whole. Then a warning that
+names the op has to be at it.
+
+A window that is all of a cut dim is such a gather too. It is read from the program of a device; one behind a collective
+has its cause, and one of parts that devices made themselves, one each, is how reductions of many tensors are exchanged.
+"""
+
+import re
+import sys
+from collections import Counter
+from math import prod
+from pathlib import Path
+
+from jaxlib.mlir import ir
+
+sys.path.append(str(Path(__file__).parents[2] / "e2e"))
+from rematerialisations import Rule, axes_per_dim, sharding_of, with_rules
+
+# They say where their values lie, whatever computes them.
+PASSED_ON = ("return", "stablehlo.while", "stablehlo.case", "stablehlo.if", "stablehlo.optimization_barrier")
+
+
+def lies(value):
+    """Axes per dim of a value: an argument of a function, or of a result."""
+    owner = value.owner
+    if not isinstance(owner, ir.Block):
+        return axes_per_dim(str(owner.attributes["sharding"])) if owner.name == "sdy.reshard" else sharding_of(value)
+    parent = owner.owner.operation
+    if parent.name != "func.func":
+        return []
+    attributes = parent.attributes["arg_attrs"][ir.BlockArgument(value).arg_number]
+    return axes_per_dim(str(attributes["sdy.sharding"])) if "sdy.sharding" in attributes else []
+
+
+def piece(value, sizes):
+    """How many elements a device has of it."""
+    cuts = [prod(sizes[axis] for axis in cut) for cut in lies(value)] or [1] * ir.RankedTensorType(value.type).rank
+    return prod(-(-size // cut) for size, cut in zip(ir.RankedTensorType(value.type).shape, cuts))
+
+
+def given_up(reshard, sizes):
+    """{dim: its axes} of the dims that a reshard makes whole, if a device then has more."""
+    before, after = reshard.operands[0], reshard.results[0]
+    if piece(before, sizes) >= piece(after, sizes):
+        return {}
+    pairs = enumerate(zip(lies(before), lies(after) or [[]] * len(lies(before))))
+    return {dim: cut for dim, (cut, kept) in pairs if cut and not kept}
+
+
+def gathered_for(text):
+    """Counter of the names of the ops that a tensor is gathered for because they can't be computed on its pieces."""
+    found = Counter()
+    sizes = {name: int(size) for name, size in re.findall(r'"(\w+)"=(\d+)', text.partition("func.func")[0])}
+    with ir.Context() as context:
+        context.allow_unregistered_dialects = True
+        module = ir.Module.parse(with_rules(text))
+
+        def visit(operation):
+            if operation.name == "sdy.reshard":
+                for use in operation.results[0].uses:
+                    found.update(demanded(use, given_up(operation, sizes)))
+            return ir.WalkResult.ADVANCE
+
+        module.operation.walk(lambda operation: visit(operation.operation if hasattr(operation, "operation") else operation))
+    return found
+
+
+def demanded(use, dims):
+    """[the name of the op that uses it], if that is why `dims` are cut less."""
+    user = use.owner
+    name = user.name
+    if not dims or name.startswith("sdy.") or any(name.endswith(end) for end in PASSED_ON):
+        return []
+    if "sdy.sharding_rule" not in user.attributes:
+        return [name]
+    text = str(user.attributes["sdy.sharding_rule"])
+    factors = Rule(text).tensors[use.operand_number]
+    whole = {factor.strip() for found in re.findall(r"need_replication=\{(.*?)\}", text) for factor in found.split(",")}
+    return [name] if any(factors and set(factors[dim]) <= whole for dim in dims) else []
+
+
+def warned(compiled):
+    """The names of the ops that are said to gather."""
+    said = (re.match(r"op '([\w.]+)' cannot be computed sharded.* bytes per device", d.message) for d in compiled.diagnostics)
+    return {match[1] for match in said if match}
+
+
+WINDOW = re.compile(
+    r"spmd\.fetch_window \S+ dim=(\d+) global_size=(\d+) start=(-?\d+) step=(-?\d+) size=(\d+) @\w+ \{(.*?)\}(.*?) : \(tensor<((?:\d+x)*)"
+)
+AXIS = re.compile(r'"(\w+)"(?::\(\d+\)(\d+))?')
+
+
+def whole_windows(text):
+    """How many windows, in the program of a device, are all of a dim that is cut into more than one piece."""
+    sizes = {name: int(size) for name, size in re.findall(r'"(\w+)"=(\d+)', text.partition("func.func")[0])}
+    found = 0
+    for line in text.splitlines():
+        match = WINDOW.search(line)
+        if not match or "sdy.cause" in line or " to {" in match[7]:
+            continue
+        dim, size, start, step, length = map(int, match.groups()[:5])
+        shards = prod(int(part or sizes[name]) for name, part in AXIS.findall(match[6]))
+        local = [int(each) for each in match[8].split("x") if each]
+        exchanged = local[dim] == 1 and size == shards
+        covers = any(start + step * i <= 0 and start + step * i + length >= size for i in range(shards))
+        found += shards > 1 and size > 1 and prod(local) > 0 and covers and not exchanged
+    return found
+
+
+# Rules say that these need a dim whole, which propagation reads; they are computed on pieces of it all the same.
+CUT_ALL_THE_SAME = {"stablehlo.concatenate"}
+
+
+def silent(text, compile):
+    """What is gathered, by the name of the op, of which the warnings of `compile(text, to)` do not say so."""
+    compiled = compile(text)
+    said = warned(compiled)
+    found = [name for name in gathered_for(compile(text, to="reshard").text) if name not in said | CUT_ALL_THE_SAME]
+    if whole_windows(compile(text, to="partition").text) and not said:
+        found.append("a window")
+    return found
