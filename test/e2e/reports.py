@@ -50,6 +50,7 @@ NO_RULE = {
 }
 EXISTING = {
     "sdy-halo": "convolution, windows, concatenation gather the dim",
+    "sdy-select-and-scatter": "select_and_scatter gathers the dim",
     "sdy-reshape": "a reshape that merges or drops cut dims gathers",
     "sdy-replicas": "replicas and partitions cannot both be more than one",
     "sdy-inserted": "a scatter with a cut dim that is not indexed is an error",

@@ -342,6 +342,42 @@ $m = stablehlo.maximum $a, $b : tensor<f32>
 stablehlo.return $m : tensor<f32>
 }) : (tensor<16xf32>, tensor<f32>) -> tensor<16xf32>""", PERMUTES)
 
+
+def pool_gradient(name, size, window, stride, padding, dims, sources, dims_sources, collectives):
+    """Sources added where windows have their largest."""
+    a, b, low, high = tensor([size], "f32"), tensor([sources], "f32"), *padding
+    fault(f"sdy-select-and-scatter {name}", [argument([size], dims), argument([sources], dims_sources, seed=2), (np.float32(3), "f32", [])],
+          ([size], "f32", dims),
+          f"""$r = "stablehlo.select_and_scatter"($0, $1, $2) <{{window_dimensions = array<i64: {window}>,
+  window_strides = array<i64: {stride}>, padding = dense<[[{low}, {high}]]> : tensor<1x2xi64>}}> ({{
+^bb0($a: tensor<f32>, $b: tensor<f32>):
+$g = stablehlo.compare GE, $a, $b : (tensor<f32>, tensor<f32>) -> tensor<i1>
+stablehlo.return $g : tensor<i1>
+}}, {{
+^bb0($c: tensor<f32>, $d: tensor<f32>):
+$s = stablehlo.add $c, $d : tensor<f32>
+stablehlo.return $s : tensor<f32>
+}}) : ({a}, {b}, tensor<f32>) -> {a}""", collectives)
+
+
+pool_gradient("side by side", 16, 2, 2, (0, 0), ["y"], 8, ["y"], set())
+pool_gradient("overlapping", 16, 3, 2, (0, 1), ["y"], 8, ["y"], PERMUTES)
+pool_gradient("padded", 15, 3, 2, (1, 1), ["y"], 8, ["y"], PERMUTES)
+pool_gradient("of every position", 16, 3, 1, (1, 1), ["xy"], 16, ["xy"], PERMUTES)
+pool_gradient("with gaps", 24, 2, 3, (0, 0), ["y"], 8, ["y"], set())
+
+# Windows of several rows of a cut dim, at places that are data.
+fault("xla-44795 two layers of a stack", [argument([8, 4], ["y", ""]), index(3), index(0)], ([2, 4], "f32", ["", ""]),
+      "$r = stablehlo.dynamic_slice $0, $1, $2, sizes = [2, 4] : (tensor<8x4xf32>, tensor<i32>, tensor<i32>) -> tensor<2x4xf32>",
+      {"all_reduce"})
+BLOCKS = np.array([[-3], [2], [3], [14], [40]])
+fault("jax-20381 gather of blocks", [argument([64, 4], ["y", ""]), (BLOCKS, "i32", ["", ""])], ([5, 3, 4], "f32", ["", "", ""]),
+      '$r = "stablehlo.gather"($0, $1) <{dimension_numbers = #stablehlo.gather<offset_dims = [1, 2], start_index_map = [0], '
+      "index_vector_dim = 1>, slice_sizes = array<i64: 3, 4>}> : (tensor<64x4xf32>, tensor<5x1xi32>) -> tensor<5x3x4xf32>",
+      {"all_reduce"})
+scatter("jax-23052 scatter of blocks", "update_window_dims = [1, 2], scatter_dims_to_operand_dims = [0], index_vector_dim = 1", [16, 4],
+        ["y", ""], BLOCKS, [5, 3, 4], set())
+
 # Ops that have no rule there.
 ROWS_BY = [argument([8, 16], ["x", "y"])]
 fault("sdy-no-rule-map", ROWS_BY, ([8, 16], "f32", ["x", "y"]),

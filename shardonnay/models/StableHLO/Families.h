@@ -22,6 +22,7 @@ void attachChloStructuredModels(mlir::MLIRContext &context);
 void attachChloBroadcastingModels(mlir::MLIRContext &context);
 void attachConvolutionModels(mlir::MLIRContext &context);
 void attachWindowReduceModels(mlir::MLIRContext &context);
+void attachSelectAndScatterModels(mlir::MLIRContext &context);
 void attachNormModels(mlir::MLIRContext &context);
 void attachLegacyModels(mlir::MLIRContext &context);
 void attachShapeModels(mlir::MLIRContext &context);

@@ -21,6 +21,7 @@ void shardonnay::registerStablehloModels(DialectRegistry &registry) {
         attachDotModels(*context);
         attachConvolutionModels(*context);
         attachWindowReduceModels(*context);
+        attachSelectAndScatterModels(*context);
         attachNormModels(*context);
         attachLegacyModels(*context);
         attachReduceModels(*context);

@@ -59,3 +59,26 @@ func.func @product(%a: tensor<10x6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"
   %0 = stablehlo.reduce(%a init: %i) applies stablehlo.multiply across dimensions = [0] : (tensor<10x6xf32>, tensor<f32>) -> tensor<6xf32>
   return
 }
+
+// Each device has 4 positions, which 3 windows reach; with a neighbour's they see
+// 7. Of the three places in a window each adds what goes there.
+// CHECK-LABEL: func.func @select_and_scatter
+func.func @select_and_scatter(%a: tensor<16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}, %s: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}, %c: tensor<f32>) -> (tensor<16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
+  // CHECK: %[[SEEN:.*]] = spmd.fetch_window %arg0{{.*}} : {{.*}}tensor<7xf32>
+  // CHECK: %[[SOURCES:.*]] = spmd.fetch_window %arg1{{.*}} : {{.*}}tensor<3xf32>
+  // CHECK: %[[OUTSIDE:.*]] = stablehlo.constant dense<-1> : tensor<7xi32>
+  // CHECK: %[[PLACES:.*]] = stablehlo.select %{{.*}}, %{{.*}}, %[[OUTSIDE]]
+  // CHECK: "stablehlo.reduce_window"(%[[SEEN]], %[[PLACES]]
+  // CHECK-COUNT-3: stablehlo.select %{{.*}}, %[[SOURCES]]
+  // CHECK: stablehlo.dynamic_slice %{{.*}} sizes = [4]
+  %0 = "stablehlo.select_and_scatter"(%a, %s, %c) <{window_dimensions = array<i64: 3>, window_strides = array<i64: 2>, padding = dense<[[1, 0]]> : tensor<1x2xi64>}> ({
+  ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+    %1 = stablehlo.compare GE, %x, %y : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %1 : tensor<i1>
+  }, {
+  ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+    %1 = stablehlo.add %x, %y : tensor<f32>
+    stablehlo.return %1 : tensor<f32>
+  }) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : (tensor<16xf32>, tensor<8xf32>, tensor<f32>) -> tensor<16xf32>
+  return %0 : tensor<16xf32>
+}

@@ -166,7 +166,7 @@ func.func @select_trivial(%a: tensor<4x6xf32>, %s: tensor<4x6xf32>, %c: tensor<f
 // -----
 
 // CHECK-LABEL: func.func @select_padded
-// CHECK: #sdy.op_sharding_rule<([i, k], [i, j], [])->([i, k]) {i=4, j=6, k=6} need_replication={j, k}>
+// CHECK: #sdy.op_sharding_rule<([i, k], [i, j], [])->([i, k]) {i=4, j=6, k=6} need_replication={j} permutation={k}>
 func.func @select_padded(%a: tensor<4x6xf32>, %s: tensor<4x6xf32>, %c: tensor<f32>) {
     %3 = "stablehlo.select_and_scatter"(%a, %s, %c) <{window_dimensions = array<i64: 1, 3>, padding = dense<[[0,0],[1,1]]> : tensor<2x2xi64>}> ({
   ^bb0(%x: tensor<f32>, %y: tensor<f32>):
@@ -183,7 +183,7 @@ func.func @select_padded(%a: tensor<4x6xf32>, %s: tensor<4x6xf32>, %c: tensor<f3
 // -----
 
 // CHECK-LABEL: func.func @select_both
-// CHECK: #sdy.op_sharding_rule<([j, l], [i, k], [])->([j, l]) {i=2, j=4, k=3, l=6} need_replication={i, j, k} permutation={l}>
+// CHECK: #sdy.op_sharding_rule<([j, l], [i, k], [])->([j, l]) {i=2, j=4, k=3, l=6} need_replication={i, k} permutation={j, l}>
 func.func @select_both(%a: tensor<4x6xf32>, %s: tensor<2x3xf32>, %c: tensor<f32>) {
     %3 = "stablehlo.select_and_scatter"(%a, %s, %c) <{window_dimensions = array<i64: 1, 2>, window_strides = array<i64: 2, 2>}> ({
   ^bb0(%x: tensor<f32>, %y: tensor<f32>):
