@@ -30,7 +30,7 @@ def lies(value):
     if not isinstance(owner, ir.Block):
         return axes_per_dim(str(owner.attributes["sharding"])) if owner.name == "sdy.reshard" else sharding_of(value)
     parent = owner.owner.operation
-    if parent.name != "func.func":
+    if parent.name != "func.func" or "arg_attrs" not in parent.attributes:
         return []
     attributes = parent.attributes["arg_attrs"][ir.BlockArgument(value).arg_number]
     return axes_per_dim(str(attributes["sdy.sharding"])) if "sdy.sharding" in attributes else []
