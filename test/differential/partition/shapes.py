@@ -9,6 +9,13 @@ from graph import ANY, COMPLEX, FLOATS, INTEGERS, LARGEST, SIZES, array_text, is
 WILD = (("small",), ("wild",))
 
 
+def replica(graph):
+    """All devices are one replica: number 0."""
+    (number,) = graph.op("stablehlo.replica_id", [], [((), "ui32")], exact=True, bound=1)
+    shape = graph.shape(0, 3)
+    graph.op("stablehlo.broadcast_in_dim", [number], [(shape, "ui32")], "broadcast_dimensions = array<i64>", exact=True, bound=1)
+
+
 def iota(graph):
     shape = graph.shape(1, 3)
     element = graph.choose([element for element in FLOATS[:4] + INTEGERS[:9] + COMPLEX])
@@ -192,7 +199,7 @@ def identity(graph):
 
 
 FAMILIES = {
-    "sdy.sharding_constraint": identity, "stablehlo.iota": iota, "stablehlo.constant": constant,
+    "sdy.sharding_constraint": identity, "stablehlo.iota": iota, "stablehlo.replica_id": replica, "stablehlo.constant": constant,
     "stablehlo.broadcast_in_dim": broadcast_in_dim, "stablehlo.broadcast": broadcast,
     "stablehlo.reshape": reshape, "stablehlo.transpose": transpose, "stablehlo.reverse": reverse, "stablehlo.slice": slice_,
     "stablehlo.concatenate": concatenate, "roll": roll, "stablehlo.pad": pad, "stablehlo.bitcast_convert": bitcast_convert,
