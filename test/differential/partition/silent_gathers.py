@@ -42,10 +42,14 @@ def piece(value, sizes):
     return prod(-(-size // cut) for size, cut in zip(ir.RankedTensorType(value.type).shape, cuts))
 
 
+def shards(value, sizes):
+    return prod(sizes[axis] for cut in lies(value) for axis in cut)
+
+
 def given_up(reshard, sizes):
-    """{dim: its axes} of the dims that a reshard makes whole, if a device then has more."""
+    """{dim: its axes} of the dims that a reshard makes whole, if devices then have more, and not by padding alone."""
     before, after = reshard.operands[0], reshard.results[0]
-    if piece(before, sizes) >= piece(after, sizes):
+    if piece(before, sizes) >= piece(after, sizes) or shards(before, sizes) <= shards(after, sizes):
         return {}
     pairs = enumerate(zip(lies(before), lies(after) or [[]] * len(lies(before))))
     return {dim: cut for dim, (cut, kept) in pairs if cut and not kept}
@@ -72,6 +76,8 @@ def gathered_for(text):
 def demanded(use, dims):
     """[the name of the op that uses it], if that is why `dims` are cut less."""
     user = use.owner
+    if len(user.results) == 1 and re.search(r"[<x]0x", str(user.results[0].type)):
+        return []  # it computes nothing
     name = user.name
     if not dims or name.startswith("sdy.") or any(name.endswith(end) for end in PASSED_ON):
         return []
@@ -113,7 +119,7 @@ def whole_windows(text):
 
 
 # Rules say that these need a dim whole, which propagation reads; they are computed on pieces of it all the same.
-CUT_ALL_THE_SAME = {"stablehlo.concatenate"}
+CUT_ALL_THE_SAME = {"stablehlo.concatenate", "stablehlo.batch_norm_training", "stablehlo.batch_norm_grad"}
 
 
 def silent(text, compile):
