@@ -28,21 +28,20 @@ TensorSharding sdy::toClosedSharding(TensorShardingAttr sharding, MeshAttr mesh,
 
 int64_t sdy::getPieceBytes(RankedTensorType type,
                            const TensorSharding &sharding) {
-  Type element = type.getElementType();
-  int64_t bits = 64;
-  if (auto complex = dyn_cast<ComplexType>(element))
-    bits = 2 * complex.getElementType().getIntOrFloatBitWidth();
-  else if (element.isIntOrFloat())
-    bits = element.getIntOrFloatBitWidth();
-  int64_t elements = 1;
+  int64_t bytes = getElementBytes(type);
   for (auto [size, dim] : llvm::zip_equal(type.getShape(), sharding.dims))
-    elements *= llvm::divideCeil(size, dim.axes.numShards());
-  return llvm::divideCeil(elements * bits, 8);
+    bytes *= llvm::divideCeil(size, dim.axes.numShards());
+  return bytes;
 }
 
 int64_t sdy::getElementBytes(RankedTensorType type) {
-  return getPieceBytes(type.clone(ArrayRef<int64_t>{}),
-                       TensorSharding::fullyClosed(0));
+  Type element = type.getElementType();
+  if (auto complex = dyn_cast<ComplexType>(element))
+    return 2 * llvm::divideCeil(
+                   complex.getElementType().getIntOrFloatBitWidth(), 8);
+  return element.isIntOrFloat()
+             ? llvm::divideCeil(element.getIntOrFloatBitWidth(), 8)
+             : 8;
 }
 
 bool sdy::isZeroSplat(Attribute elements) {

@@ -20,7 +20,8 @@ namespace mlir::sdy {
 shardonnay::TensorSharding toClosedSharding(TensorShardingAttr sharding,
                                             MeshAttr mesh, int64_t rank);
 
-/// Bytes of `type` cut by `sharding`, on one device; its elements are packed.
+/// Bytes of `type` cut by `sharding`, on one device; a byte or more for each
+/// element.
 int64_t getPieceBytes(RankedTensorType type,
                       const shardonnay::TensorSharding &sharding);
 

@@ -369,11 +369,8 @@ void BlockResharder::reportGather(OpOperand &operand,
                                   const MeshScope &scope, const Twine &why,
                                   StringRef advice) {
   auto type = cast<RankedTensorType>(operand.get().getType());
-  // Elements of some bits may fill no byte more.
-  auto ofBytes = type.clone(IntegerType::get(type.getContext(), 8));
-  int64_t bytes = sdy::getElementBytes(type) *
-                  (sdy::getPieceBytes(ofBytes, sharding) -
-                   sdy::getPieceBytes(ofBytes, scope.read(operand.get())));
+  int64_t bytes = sdy::getPieceBytes(type, sharding) -
+                  sdy::getPieceBytes(type, scope.read(operand.get()));
   if (bytes <= 0 || reshards.isConstantExpression(operand.get()))
     return;
   Operation *op = operand.getOwner();
