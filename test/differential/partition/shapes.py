@@ -33,7 +33,8 @@ def constant(graph):
         array = array * 0 + 1
     held = graph.constant(array, element, shape)
     other = graph.operand(shape, element)
-    graph.op("stablehlo.add", [held, other], [(shape, element)], bound=None if other.bound is None else 4 + other.bound)
+    joined = "stablehlo.or" if element == "i1" else "stablehlo.add"  # XLA folds true + true, both constant, to false.
+    graph.op(joined, [held, other], [(shape, element)], bound=None if other.bound is None else 4 + other.bound)
 
 
 def broadcast_in_dim(graph):
