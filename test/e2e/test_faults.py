@@ -87,6 +87,13 @@ scatter("sdy-inserted scatter with a dim that is not indexed",
         "update_window_dims = [], inserted_window_dims = [0, 1], scatter_dims_to_operand_dims = [1], index_vector_dim = 1",
         [8, 16], ["x", "y"], np.array([1, 15, 1, 16]), [4], set())
 
+# One tensor as indices and updates: only the former are shifted to a device's rows.
+fault("a scatter by what it writes", [(np.array([[4], [5], [6], [7], [8]]), "i32", ["y", ""]), (np.array([[2], [4]]), "i32", ["", ""])],
+      ([5, 1], "i32", ["y", ""]),
+      f'$r = "stablehlo.scatter"($0, $1, $1) <{{scatter_dimension_numbers = #stablehlo.scatter<{INTO}>}}> ({{\n'
+      "^bb0($p: tensor<i32>, $q: tensor<i32>):\nstablehlo.return $q : tensor<i32>\n}) : "
+      "(tensor<5x1xi32>, tensor<2x1xi32>, tensor<2x1xi32>) -> tensor<5x1xi32>", set())
+
 # Rolls and concatenations replicate.
 fault("jax-15773 roll", [argument([16], ["y"])], ([16], "f32", ["y"]),
       "$a = stablehlo.slice $0 [15:16] : (tensor<16xf32>) -> tensor<1xf32>\n"

@@ -260,10 +260,9 @@ SmallVector<Value> PartialScatter::build(ArrayRef<Value> operands) {
   local[count] = localIndices(local[count]);
   for (Value &input : MutableArrayRef(local).take_front(count))
     input = pad(input);
-  IRMapping mapping;
-  for (auto [operand, value] : llvm::zip_equal(op->getOperands(), local))
-    mapping.map(operand, value);
-  auto scatter = cast<ScatterOp>(builder.clone(*op, mapping));
+  auto scatter = cast<ScatterOp>(builder.clone(*op));
+  // One value may be several operands, which differ from here on.
+  scatter->setOperands(local);
   scatter->setDiscardableAttrs(ArrayRef<NamedAttribute>());
   for (size_t i = 0; i < count; ++i)
     scatter.getResult(i).setType(local[i].getType());

@@ -67,3 +67,15 @@ func.func @some_rows(%a: tensor<16x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [
   }) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}, {}]>]>} : (tensor<16x8xf32>, tensor<3x1xi32>, tensor<3x2x8xf32>) -> tensor<16x8xf32>
   return %0 : tensor<16x8xf32>
 }
+
+// One tensor as indices and updates: only the former are relative.
+// CHECK-LABEL: func.func @by_what_it_writes
+func.func @by_what_it_writes(%a: tensor<16x1xi32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {}]>}, %i: tensor<3x1xi32>) -> (tensor<16x1xi32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {}]>}) {
+  // CHECK: %[[ROWS:.*]] = stablehlo.subtract %arg1
+  // CHECK: "stablehlo.scatter"(%arg0, %[[ROWS]], %arg1)
+  %0 = "stablehlo.scatter"(%a, %i, %i) <{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({
+  ^bb0(%p: tensor<i32>, %q: tensor<i32>):
+    stablehlo.return %q : tensor<i32>
+  }) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}, {}]>]>} : (tensor<16x1xi32>, tensor<3x1xi32>, tensor<3x1xi32>) -> tensor<16x1xi32>
+  return %0 : tensor<16x1xi32>
+}
