@@ -10,7 +10,8 @@
 //   2. `collectAxes`: the axes to distribute
 //   3. `distribute`: each axis to each factor or to none
 //   4. `tryOrders`: the orders of the axes of one factor
-//   5. `consider`: lawful, not too much repeated, strictly cheaper
+//   5. `consider`: lawful, not too much repeated; with a bound on its price
+//   6. `settle`: by their bounds, the first of the cheapest
 //
 //===----------------------------------------------------------------------===//
 
