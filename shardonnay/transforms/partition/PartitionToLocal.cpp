@@ -35,6 +35,7 @@
 #include "shardonnay/interfaces/DataFlowEdge.h"
 #include "shardonnay/interfaces/LocalCompute.h"
 #include "shardonnay/interfaces/ShardingRule.h"
+#include "shardonnay/transforms/partition/Donation.h"
 #include "shardonnay/transforms/partition/FactorAxes.h"
 #include "shardonnay/transforms/partition/LocalCollectives.h"
 #include "shardonnay/transforms/partition/NeutralElement.h"
@@ -104,7 +105,6 @@ private:
   }
   /// The op as it is, on these types.
   SmallVector<Value> clone(Operation *op, ArrayRef<Type> resultTypes);
-  void dropBrokenDonation(unsigned argument);
 
   func::FuncOp func;
   Placer &placer;
@@ -530,27 +530,6 @@ SmallVector<Value> FunctionPartitioner::clone(Operation *op,
   return cloneLocally(op, builder, localOperands(op), context);
 }
 
-void FunctionPartitioner::dropBrokenDonation(unsigned argument) {
-  auto output =
-      func.getArgAttrOfType<IntegerAttr>(argument, "tf.aliasing_output");
-  if (!output)
-    return;
-  int64_t result = output.getInt();
-  bool exists = result >= 0 && result < static_cast<int64_t>(results.size());
-  Type argumentType = arguments[argument].localType;
-  if (exists && argumentType == results[result].localType)
-    return;
-  func.removeArgAttr(argument, "tf.aliasing_output");
-  InFlightDiagnostic remark =
-      emitRemark(newBlock->getArgument(argument).getLoc());
-  remark << "argument " << argument << " is not donated";
-  if (!exists)
-    remark << ": there is no result " << result;
-  else
-    remark << " to result " << result << ": a device holds " << argumentType
-           << " of it and " << results[result].localType << " of the result";
-}
-
 void FunctionPartitioner::replaceBody() {
   oldBlock->dropAllDefinedValueUses();
   oldBlock->dropAllReferences();
@@ -561,7 +540,7 @@ void FunctionPartitioner::replaceBody() {
                                  llvm::map_to_vector(results, localType)));
   for (unsigned i = 0; i < func.getNumArguments(); ++i) {
     func.removeArgAttr(i, sdy::kShardingAttr);
-    dropBrokenDonation(i);
+    dropBrokenDonation(func, i);
   }
   for (unsigned i = 0; i < func.getNumResults(); ++i)
     func.removeResultAttr(i, builder.getStringAttr(sdy::kShardingAttr));
