@@ -35,6 +35,8 @@ public:
         fill(fill), mesh(mesh), collectives(collectives) {}
 
   Value run(Value tensor);
+  /// `window`, but before the dim begins `before`.
+  Value behind(Value before, Value window);
 
 private:
   bool isOneWindow() const { return problem.windowAxes.numShards() == 1; }
@@ -69,6 +71,9 @@ private:
   Value makeBuffer(Value tensor, const WindowPlan &plan);
   Value cutWindow(Value buffer, const WindowPlan &plan);
   Value mask(Value window);
+  /// Where this device's window lies in the dim.
+  Value positions();
+  Value selectAt(Value positions, Value onTrue, Value onFalse);
   /// `positions` compared with a bound.
   Value compare(Value positions, int64_t bound,
                 stablehlo::ComparisonDirection direction);
@@ -222,42 +227,58 @@ Value WindowEmitter::compare(Value positions, int64_t bound,
       direction, stablehlo::ComparisonTypeAttr());
 }
 
-Value WindowEmitter::mask(Value window) {
-  bool low = problem.leavesLow(), high = problem.leavesHigh();
-  if (!fill || isOneWindow() || (!low && !high))
-    return window;
+Value WindowEmitter::positions() {
   int64_t last = problem.windowStart(problem.windowAxes.numShards() - 1);
   int64_t farthest =
       std::max({std::abs(problem.start), std::abs(last), problem.globalSize}) +
       problem.size;
   Type element =
       builder.getIntegerType(farthest < (int64_t(1) << 30) ? 32 : 64);
-  Value index = collectives.index(loc, problem.mesh, problem.windowAxes);
   auto scalarType = RankedTensorType::get({}, element);
-  if (index.getType() != scalarType)
-    index = stablehlo::ConvertOp::create(builder, loc, scalarType, index);
-  Value origin = stablehlo::MulOp::create(builder, loc, index,
-                                          scalar(problem.step, element));
-  if (problem.start != 0)
-    origin = stablehlo::AddOp::create(builder, loc, origin,
-                                      scalar(problem.start, element));
+  Value origin = scalar(problem.start, element);
+  if (!isOneWindow()) {
+    Value index = collectives.index(loc, problem.mesh, problem.windowAxes);
+    if (index.getType() != scalarType)
+      index = stablehlo::ConvertOp::create(builder, loc, scalarType, index);
+    Value moved = stablehlo::MulOp::create(builder, loc, index,
+                                           scalar(problem.step, element));
+    origin = problem.start == 0
+                 ? moved
+                 : stablehlo::AddOp::create(builder, loc, moved, origin);
+  }
   auto positionsType = RankedTensorType::get({problem.size}, element);
-  Value positions = stablehlo::AddOp::create(
+  return stablehlo::AddOp::create(
       builder, loc, stablehlo::IotaOp::create(builder, loc, positionsType, 0),
       broadcast(origin, positionsType, {}));
+}
+
+Value WindowEmitter::selectAt(Value at, Value onTrue, Value onFalse) {
+  auto windowType = cast<RankedTensorType>(onTrue.getType());
+  at = broadcast(at, windowType.clone(builder.getI1Type()), {dim});
+  return select(at, onTrue, onFalse);
+}
+
+Value WindowEmitter::behind(Value before, Value window) {
+  return selectAt(compare(positions(), 0, stablehlo::ComparisonDirection::GE),
+                  window, before);
+}
+
+Value WindowEmitter::mask(Value window) {
+  bool low = problem.leavesLow(), high = problem.leavesHigh();
+  if (!fill || isOneWindow() || (!low && !high))
+    return window;
+  Value at = positions();
   using stablehlo::ComparisonDirection;
   Value inside;
   if (low)
-    inside = compare(positions, 0, ComparisonDirection::GE);
+    inside = compare(at, 0, ComparisonDirection::GE);
   if (high) {
-    Value below =
-        compare(positions, problem.globalSize, ComparisonDirection::LT);
+    Value below = compare(at, problem.globalSize, ComparisonDirection::LT);
     inside =
         inside ? stablehlo::AndOp::create(builder, loc, inside, below) : below;
   }
   auto windowType = cast<RankedTensorType>(window.getType());
-  inside = broadcast(inside, windowType.clone(builder.getI1Type()), {dim});
-  return select(inside, window, broadcast(fill, windowType, {}));
+  return selectAt(inside, window, broadcast(fill, windowType, {}));
 }
 
 Value WindowEmitter::run(Value tensor) {
@@ -275,9 +296,14 @@ Value emitWindow(OpBuilder &builder, Location loc, Value tensor, int64_t dim,
                  const WindowProblem &problem, Value fill,
                  const EmittedMesh &mesh, CollectiveBuilder &collectives) {
   auto type = cast<RankedTensorType>(tensor.getType());
-  return WindowEmitter(builder, loc, dim, problem, type, fill, mesh,
-                       collectives)
-      .run(tensor);
+  Value result;
+  for (const WindowProblem &part : withoutUnevenPeriods(problem)) {
+    WindowEmitter emitter(builder, loc, dim, part, type, fill, mesh,
+                          collectives);
+    Value window = emitter.run(tensor);
+    result = result ? emitter.behind(result, window) : window;
+  }
+  return result;
 }
 
 } // namespace shardonnay

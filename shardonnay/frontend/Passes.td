@@ -101,6 +101,30 @@ def ExpandCompositesPass : Pass<"sdy-expand-composites", "mlir::ModuleOp"> {
   let dependentDialects = ["mlir::func::FuncDialect"];
 }
 
+def FindPeriodicWindowsPass
+    : Pass<"sdy-find-periodic-windows", "mlir::func::FuncOp"> {
+  let summary = "Slices of one tensor that are concatenated where it goes on";
+  let description = [{
+    The end of a tensor before its beginning (a rotation, a border that wraps
+    around) is one window of a dim that goes on periodically: its pieces come from
+    one neighbour, where each slice and the concatenation would fetch their own.
+    For programs behind propagation, which knows StableHLO's ops only.
+
+    ```mlir
+    %0 = stablehlo.slice %a [7:8] : (tensor<8xf32>) -> tensor<1xf32>
+    %1 = stablehlo.slice %a [0:7] : (tensor<8xf32>) -> tensor<7xf32>
+    %2 = stablehlo.concatenate %0, %1, dim = 0
+      : (tensor<1xf32>, tensor<7xf32>) -> tensor<8xf32>
+    ```
+    becomes
+    ```mlir
+    %2 = spmd.periodic_window %a dim=0 start=7 size=8
+      : (tensor<8xf32>) -> tensor<8xf32>
+    ```
+  }];
+  let dependentDialects = ["mlir::spmd::SpmdDialect"];
+}
+
 def ExportGspmdShardingsPass : FrontendPass<"sdy-export-gspmd-shardings"> {
   let summary = "HLO shardings and GSPMD's custom calls from `sdy`";
   let description = [{

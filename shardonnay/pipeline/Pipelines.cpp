@@ -90,6 +90,7 @@ void addExport(OpPassManager &pm, const PipelineOptions &options) {
         createWholeBoundaryPass({arguments, results}));
   if (options.keepFunctionsOf > 0)
     pm.addPass(createShareComputationsPass());
+  pm.addNestedPass<func::FuncOp>(createFindPeriodicWindowsPass());
 }
 
 void addReshard(OpPassManager &pm, const PipelineOptions &options) {

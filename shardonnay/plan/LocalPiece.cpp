@@ -23,19 +23,21 @@ std::optional<LocalCollective> windowCollective(const WindowProblem &problem,
                                                 int64_t sliceBytes) {
   if (problem.axes.empty())
     return std::nullopt;
-  WindowPlan plan = planWindows(problem);
-  if (plan.numCollectives() == 0)
-    return std::nullopt;
-  LocalCollective collective;
-  collective.kind =
-      plan.gathers ? CollectiveKind::AllGather : CollectiveKind::Permute;
-  collective.axes = problem.axes;
-  collective.count = plan.numCollectives();
-  collective.cost.bytes = sliceBytes * plan.received(problem);
-  collective.cost.steps =
-      collective.count *
-      collectiveCost(collective.kind, problem.axes.numShards(), 1).steps;
-  return collective;
+  LocalCollective sum;
+  sum.axes = problem.axes;
+  sum.count = 0;
+  for (const WindowProblem &part : withoutUnevenPeriods(problem)) {
+    WindowPlan plan = planWindows(part);
+    if (plan.gathers)
+      sum.kind = CollectiveKind::AllGather;
+    CollectiveKind kind =
+        plan.gathers ? CollectiveKind::AllGather : CollectiveKind::Permute;
+    sum.count += plan.numCollectives();
+    sum.cost.bytes += sliceBytes * plan.received(part);
+    sum.cost.steps += plan.numCollectives() *
+                      collectiveCost(kind, part.axes.numShards(), 1).steps;
+  }
+  return sum.count == 0 ? std::nullopt : std::optional(sum);
 }
 
 LocalPiece::LocalPiece(const Mesh &mesh, ArrayRef<AxisList> axes,
@@ -68,8 +70,15 @@ void LocalPiece::drop(int64_t dim, const AxisList &axes) {
 }
 
 void LocalPiece::recut(int64_t dim, const AxisList &before, int64_t size) {
-  WindowProblem problem{mesh,       before, dims[dim], local[dim],
-                        shape[dim], 0,      size,      size};
+  WindowProblem problem{mesh,
+                        before,
+                        dims[dim],
+                        local[dim],
+                        shape[dim],
+                        0,
+                        size,
+                        size,
+                        /*periodic=*/false};
   int64_t sliceBytes = local[dim] == 0 ? 0 : bytes() / local[dim];
   bool same = size == local[dim] && before == dims[dim];
   if (!same)

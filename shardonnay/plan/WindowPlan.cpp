@@ -21,6 +21,8 @@
 namespace shardonnay {
 
 Interval WindowProblem::inside(int64_t window) const {
+  if (periodic)
+    return {windowStart(window), windowStart(window) + size};
   int64_t from = std::max<int64_t>(windowStart(window), 0);
   int64_t to = std::min(windowStart(window) + size, globalSize);
   return from < to ? Interval{from, to} : Interval{};
@@ -32,12 +34,32 @@ bool WindowProblem::isEmpty() const {
 }
 
 bool WindowProblem::leavesLow() const {
-  return std::min(start, windowStart(windowAxes.numShards() - 1)) < 0;
+  return !periodic &&
+         std::min(start, windowStart(windowAxes.numShards() - 1)) < 0;
 }
 
 bool WindowProblem::leavesHigh() const {
-  return std::max(start, windowStart(windowAxes.numShards() - 1)) + size >
-         globalSize;
+  return !periodic &&
+         std::max(start, windowStart(windowAxes.numShards() - 1)) + size >
+             globalSize;
+}
+
+llvm::SmallVector<WindowProblem, 1>
+withoutUnevenPeriods(const WindowProblem &problem) {
+  if (!problem.periodic ||
+      problem.localSize * problem.axes.numShards() == problem.globalSize)
+    return {problem};
+  int64_t last = problem.windowStart(problem.windowAxes.numShards() - 1);
+  int64_t from = std::min(problem.start, last);
+  int64_t to = std::max(problem.start, last) + problem.size - 1;
+  llvm::SmallVector<WindowProblem, 1> parts;
+  for (int64_t period = llvm::divideFloorSigned(from, problem.globalSize);
+       period <= llvm::divideFloorSigned(to, problem.globalSize); ++period) {
+    WindowProblem &part = parts.emplace_back(problem);
+    part.periodic = false;
+    part.start -= period * problem.globalSize;
+  }
+  return parts;
 }
 
 int64_t WindowPlan::received(const WindowProblem &problem) const {
@@ -117,8 +139,10 @@ void Planner::makePieces() {
     Interval inside = problem.inside(w);
     if (inside.empty())
       continue;
-    int64_t from = inside.start / problem.localSize - firstShard[w];
-    int64_t to = (inside.limit - 1) / problem.localSize - firstShard[w];
+    int64_t from = llvm::divideFloorSigned(inside.start, problem.localSize) -
+                   firstShard[w];
+    int64_t to = llvm::divideFloorSigned(inside.limit - 1, problem.localSize) -
+                 firstShard[w];
     for (int64_t k = from; k <= to; ++k) {
       if (k >= static_cast<int64_t>(hulls.size()))
         hulls.resize(k + 1);
@@ -165,7 +189,8 @@ void Planner::findOffsets() {
     int64_t &offset = plan.offsets.emplace_back(0);
     if (inside.empty())
       continue;
-    int64_t k = inside.start / problem.localSize - firstShard[w];
+    int64_t k = llvm::divideFloorSigned(inside.start, problem.localSize) -
+                firstShard[w];
     const WindowPiece &piece = plan.pieces[k];
     int64_t begin = piece.starts.empty() ? piece.part.start : piece.starts[w];
     offset = begins[k] + needed(w, k).start - begin -
@@ -217,7 +242,9 @@ void Planner::findTransfers() {
         int64_t window = mesh.index(problem.windowAxes, target);
         if (needed(window, k).empty())
           continue;
-        int64_t source = group[firstShard[window] + k];
+        int64_t source =
+            group[llvm::mod(firstShard[window] + static_cast<int64_t>(k),
+                            static_cast<int64_t>(group.size()))];
         if (source == target)
           piece.own = true;
         else

@@ -27,6 +27,10 @@
 // needs the end of shard w - 1, its own, the beginning of shard w + 1. Three
 // pieces of sizes 1, 2, 1; offset 0; two permutes of one element each.
 //
+// A dim may go on periodically: then the shard after the last is the first. If
+// the last one is not full, a window is that of several dims that don't go on
+// (`withoutUnevenPeriods`).
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef SHARDONNAY_PLAN_WINDOWPLAN_H
@@ -45,9 +49,12 @@ struct WindowProblem {
   int64_t localSize = 0;
   int64_t globalSize = 0;
   int64_t start = 0, step = 0, size = 0;
+  /// Position p is position p modulo globalSize; pieces are full.
+  bool periodic = false;
 
   int64_t windowStart(int64_t window) const { return start + step * window; }
-  /// The positions of a window that exist; empty with start = limit = 0.
+  /// The positions of a window that exist, all if the dim is periodic; empty
+  /// with start = limit = 0.
   Interval inside(int64_t window) const;
   /// No window has anything of the dim.
   bool isEmpty() const;
@@ -55,6 +62,12 @@ struct WindowProblem {
   bool leavesLow() const;
   bool leavesHigh() const;
 };
+
+/// The problem, if it is not periodic or its pieces are full. Else for every
+/// period that some window reaches the problem of this period alone, in order:
+/// of each position the last of their windows that begins before it counts.
+llvm::SmallVector<WindowProblem, 1>
+withoutUnevenPeriods(const WindowProblem &problem);
 
 /// A device sends to another: positions in the mesh.
 using Transfer = std::pair<int64_t, int64_t>;

@@ -99,6 +99,18 @@ fault("jax-15773 roll", [argument([16], ["y"])], ([16], "f32", ["y"]),
       "$a = stablehlo.slice $0 [15:16] : (tensor<16xf32>) -> tensor<1xf32>\n"
       "$b = stablehlo.slice $0 [0:15] : (tensor<16xf32>) -> tensor<15xf32>\n"
       "$r = stablehlo.concatenate $a, $b, dim = 0 : (tensor<1xf32>, tensor<15xf32>) -> tensor<16xf32>", PERMUTES)
+for size, cut in ((16, "y"), (10, "y"), (15, "xy"), (3, "y")):
+    for start in (1, size - 2):
+        fault(f"jax-15773 rotation of {size} by {start}", [argument([size, 2], [cut, ""])], ([size, 2], "f32", [cut, ""]),
+              f"$a = stablehlo.slice $0 [{start}:{size}, 0:2] : (tensor<{size}x2xf32>) -> tensor<{size - start}x2xf32>\n"
+              f"$b = stablehlo.slice $0 [0:{start}, 0:2] : (tensor<{size}x2xf32>) -> tensor<{start}x2xf32>\n"
+              f"$r = stablehlo.concatenate $a, $b, dim = 0 : (tensor<{size - start}x2xf32>, tensor<{start}x2xf32>) "
+              f"-> tensor<{size}x2xf32>", PERMUTES | {"all_gather"})
+    fault(f"jax-15773 {size} wrapped around", [argument([size], [cut])], ([size + 3], "f32", [cut]),
+          f"$a = stablehlo.slice $0 [{size - 2}:{size}] : (tensor<{size}xf32>) -> tensor<2xf32>\n"
+          f"$b = stablehlo.slice $0 [0:1] : (tensor<{size}xf32>) -> tensor<1xf32>\n"
+          f"$r = stablehlo.concatenate $a, $0, $b, dim = 0 : (tensor<2xf32>, tensor<{size}xf32>, tensor<1xf32>) "
+          f"-> tensor<{size + 3}xf32>", PERMUTES | {"all_gather"})
 fault("sdy-halo concatenate", [argument([16], ["y"]), argument([16], ["y"], seed=1)], ([32], "f32", ["y"]),
       "$r = stablehlo.concatenate $0, $1, dim = 0 : (tensor<16xf32>, tensor<16xf32>) -> tensor<32xf32>", PERMUTES)
 fault("a stencil", [argument([64], ["xy"]), (np.float32(0), "f32", [])], ([64], "f32", ["xy"]),

@@ -242,6 +242,16 @@ ArrayRef<sdy::AxisRefAttr> FetchWindowOp::countingAxes() {
   return list ? list.getValue() : cutAxes();
 }
 
+/// So that no position leaves 64 bits.
+static LogicalResult verifyPositions(Operation *op, ArrayRef<int64_t> values) {
+  constexpr int64_t kLimit = int64_t(1) << 40;
+  for (int64_t value : values)
+    if (value > kLimit || value < -kLimit)
+      return op->emitOpError("expected positions of at most 2^40, got ")
+             << value;
+  return success();
+}
+
 LogicalResult FetchWindowOp::verify() {
   int64_t pieces = 1;
   for (ArrayRef<sdy::AxisRefAttr> axes : {countingAxes(), cutAxes()}) {
@@ -266,13 +276,11 @@ LogicalResult FetchWindowOp::verify() {
            << getTensor().getType() << " can hold, got " << globalSize;
   if (size < 0)
     return emitOpError("expected a size that is not negative, got ") << size;
-  // So that no position leaves 64 bits.
-  constexpr int64_t kLimit = int64_t(1) << 40;
-  for (int64_t value :
-       {static_cast<int64_t>(getStart()), static_cast<int64_t>(getStep()),
-        static_cast<int64_t>(getSize())})
-    if (value > kLimit || value < -kLimit)
-      return emitOpError("expected positions of at most 2^40, got ") << value;
+  if (failed(verifyPositions(*this, {static_cast<int64_t>(getStart()),
+                                     static_cast<int64_t>(getStep()), size})))
+    return failure();
+  if (getPeriodic() && globalSize == 0)
+    return emitOpError("is periodic, expected a dim that is not empty");
   RankedTensorType type = getTensor().getType();
   auto scalar = RankedTensorType::get({}, type.getElementType());
   if (getFill() && getFill().getType() != scalar)
@@ -296,7 +304,58 @@ shardonnay::WindowProblem mlir::spmd::getWindowProblem(FetchWindowOp op,
   problem.start = op.getStart();
   problem.step = op.getStep();
   problem.size = op.getSize();
+  problem.periodic = op.getPeriodic();
   return problem;
+}
+
+LogicalResult PeriodicWindowOp::verify() {
+  if (failed(verifyDim(*this, getDim())))
+    return failure();
+  SmallVector<int64_t> shape(getTensor().getType().getShape());
+  int64_t size = getSize();
+  if (size < 0)
+    return emitOpError("expected a size that is not negative, got ") << size;
+  if (shape[getDim()] == 0)
+    return emitOpError("is periodic, expected a dim that is not empty");
+  if (failed(verifyPositions(*this, {static_cast<int64_t>(getStart()), size})))
+    return failure();
+  shape[getDim()] = size;
+  return expectShape(*this, shape);
+}
+
+std::optional<shardonnay::FactorRule> PeriodicWindowOp::getFactorRule() {
+  ArrayRef<int64_t> shape = getTensor().getType().getShape();
+  int64_t rank = shape.size();
+  shardonnay::FactorRuleBuilder builder({rank}, {rank});
+  for (int64_t dim = 0; dim < rank; ++dim)
+    builder.add(shape[dim], {dim}, {dim},
+                dim == static_cast<int64_t>(getDim())
+                    ? shardonnay::FactorKind::Windowed
+                    : shardonnay::FactorKind::PassThrough);
+  return builder.build();
+}
+
+/// It only moves elements.
+bool PeriodicWindowOp::isLinear(shardonnay::ReductionKind,
+                                const llvm::SmallBitVector &partial) {
+  return partial.all();
+}
+
+bool PeriodicWindowOp::mayCut(const shardonnay::FactorRule &, int32_t) {
+  return true;
+}
+
+FailureOr<SmallVector<Value>>
+PeriodicWindowOp::computeLocally(OpBuilder &builder, ValueRange operands,
+                                 shardonnay::LocalContext &context) {
+  int64_t dim = getDim();
+  auto result = cast<RankedTensorType>(context.resultTypes()[0]);
+  int32_t factor = context.rule().results[0].dims[dim].front();
+  int64_t size = result.getDimSize(dim);
+  return SmallVector<Value>{context.fetchPeriodicWindow(
+      builder, getLoc(), operands[0], dim,
+      getTensor().getType().getDimSize(dim), context.factorAxes(factor),
+      getStart(), /*step=*/size, size)};
 }
 
 /// `packed` is the one dim of all elements of `tensors`.

@@ -17,6 +17,8 @@
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "shardonnay/dialect/sdy/Attributes.h"
+#include "shardonnay/interfaces/LocalCompute.h"
+#include "shardonnay/interfaces/ShardingRule.h"
 #include "shardonnay/plan/WindowPlan.h"
 
 #include "shardonnay/dialect/spmd/Dialect.h.inc"

@@ -14,6 +14,8 @@ include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "shardonnay/dialect/sdy/Attributes.td"
+include "shardonnay/interfaces/LocalCompute.td"
+include "shardonnay/interfaces/ShardingRule.td"
 
 def Spmd_Dialect : Dialect {
   let name = "spmd";
@@ -214,7 +216,9 @@ def Spmd_FetchWindowOp : Spmd_Op<"fetch_window"> {
     L for windows around the own piece (a halo), another one where the dim is cut
     anew or the op has strides, negative where the dim is turned around. Without
     axes, on both sides, this is a slice with padding. Without communication
-    where every window lies in the own piece.
+    where every window lies in the own piece. A `periodic` dim goes on with its
+    first position after its last: then p is p modulo global_size, and nothing
+    lies outside.
 
     ```mlir
     // A dim of 10 on x of size 4: 3, 3, 3 and 1. One neighbour on each side.
@@ -223,6 +227,9 @@ def Spmd_FetchWindowOp : Spmd_Op<"fetch_window"> {
     // The same dim, cut by half of x into 5 and 5, cut by all of it.
     %3 = spmd.fetch_window %2 dim=0 global_size=10 start=0 step=3 size=3
         @mesh {"x":(1)2} to {"x"} : (tensor<5xf32>) -> tensor<3xf32>
+    // A rotation by one: from one neighbour, and the first from the last.
+    %5 = spmd.fetch_window %4 dim=0 global_size=12 start=-1 step=3 size=3
+        @mesh {"x"} periodic : (tensor<3xf32>) -> tensor<3xf32>
     ```
   }];
   let arguments = (ins AnyStaticShapeTensor:$tensor,
@@ -230,12 +237,13 @@ def Spmd_FetchWindowOp : Spmd_Op<"fetch_window"> {
       I64Attr:$start, I64Attr:$step, I64Attr:$size,
       OptionalAttr<FlatSymbolRefAttr>:$mesh,
       OptionalAttr<Sdy_AxisRefList>:$axes,
-      OptionalAttr<Sdy_AxisRefList>:$window_axes);
+      OptionalAttr<Sdy_AxisRefList>:$window_axes, UnitAttr:$periodic);
   let results = (outs AnyStaticShapeTensor:$result);
   let assemblyFormat = [{
     $tensor `dim` `` `=` `` $dim `global_size` `` `=` `` $global_size
     `start` `` `=` `` $start `step` `` `=` `` $step `size` `` `=` `` $size
-    custom<WindowAxes>($mesh, $axes, $window_axes) (`fill` $fill^)? attr-dict
+    custom<WindowAxes>($mesh, $axes, $window_axes) (`periodic` $periodic^)?
+    (`fill` $fill^)? attr-dict
     `:` functional-type(operands, results)
   }];
   let extraClassDeclaration = [{
@@ -243,6 +251,33 @@ def Spmd_FetchWindowOp : Spmd_Op<"fetch_window"> {
     ::llvm::ArrayRef<::mlir::sdy::AxisRefAttr> cutAxes();
     /// The axes that count the windows.
     ::llvm::ArrayRef<::mlir::sdy::AxisRefAttr> countingAxes();
+  }];
+}
+
+def Spmd_PeriodicWindowOp : Spmd_Op<"periodic_window", [
+    DeclareOpInterfaceMethods<ShardingRuleOpInterface, ["isLinear"]>,
+    DeclareOpInterfaceMethods<LocalComputeOpInterface,
+                              ["mayCut", "computeLocally"]>]> {
+  let summary = "a window of a dim that goes on periodically";
+  let description = [{
+    On global types, until `partition` makes a `fetch_window` of it:
+
+        result[j] = tensor[(start + j) mod n],   0 <= j < size,
+
+    n being the size of dim `dim`, in the others as it is. A rotation, or padding
+    with what lies at the other end.
+
+    ```mlir
+    %1 = spmd.periodic_window %0 dim=0 start=-1 size=8
+        : (tensor<8x4xf32>) -> tensor<8x4xf32>
+    ```
+  }];
+  let arguments = (ins AnyStaticShapeTensor:$tensor, I64Attr:$dim,
+      I64Attr:$start, I64Attr:$size);
+  let results = (outs AnyStaticShapeTensor:$result);
+  let assemblyFormat = [{
+    $tensor `dim` `` `=` `` $dim `start` `` `=` `` $start `size` `` `=` ``
+    $size attr-dict `:` functional-type($tensor, $result)
   }];
 }
 

@@ -64,3 +64,45 @@ func.func @two_rounds(%a: tensor<8xf32>) -> tensor<2xf32> {
   %0 = spmd.fetch_window %a dim=0 global_size=32 start=0 step=5 size=2 @mesh {"x"} : (tensor<8xf32>) -> tensor<2xf32>
   return %0 : tensor<2xf32>
 }
+
+// -----
+
+sdy.mesh @mesh = <["x"=4]>
+
+// The shard after the last is the first: one permute.
+// CHECK-LABEL: func.func @rotation(
+func.func @rotation(%a: tensor<4xf32>) -> tensor<4xf32> {
+  // CHECK-NEXT: %[[END:.*]] = stablehlo.slice %arg0 [3:4]
+  // CHECK-NEXT: %[[LEFT:.*]] = "stablehlo.collective_permute"(%[[END]]) {{.*}}source_target_pairs = dense<{{\[\[}}3, 0], [0, 1], [1, 2], [2, 3]]>
+  // CHECK-NEXT: %[[OWN:.*]] = stablehlo.slice %arg0 [0:3]
+  // CHECK-NEXT: %[[R:.*]] = stablehlo.concatenate %[[LEFT]], %[[OWN]], dim = 0
+  // CHECK-NEXT: return %[[R]]
+  %0 = spmd.fetch_window %a dim=0 global_size=16 start=-1 step=4 size=4 @mesh {"x"} periodic : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// The last shard is not full: a window of each period, of those behind the end
+// the last.
+// CHECK-LABEL: func.func @uneven_rotation(
+func.func @uneven_rotation(%a: tensor<3xf32>) -> tensor<3xf32> {
+  // CHECK: collective_permute{{.*}}source_target_pairs = dense<{{\[\[}}3, 0]]>
+  // CHECK: %[[FRONT:.*]] = stablehlo.pad
+  // CHECK: collective_permute{{.*}}source_target_pairs = dense<{{\[\[}}0, 1], [1, 2], [2, 3]]>
+  // CHECK: %[[REST:.*]] = stablehlo.concatenate
+  // CHECK: stablehlo.compare GE
+  // CHECK: %[[BOTH:.*]] = stablehlo.select %{{.*}}, %[[REST]], %[[FRONT]]
+  // CHECK: collective_permute{{.*}}source_target_pairs = dense<{{\[\[}}0, 3]]>
+  // CHECK: %[[AGAIN:.*]] = stablehlo.pad
+  // CHECK: stablehlo.select %{{.*}}, %[[AGAIN]], %[[BOTH]]
+  %0 = spmd.fetch_window %a dim=0 global_size=10 start=-1 step=3 size=3 @mesh {"x"} periodic : (tensor<3xf32>) -> tensor<3xf32>
+  return %0 : tensor<3xf32>
+}
+
+// CHECK-LABEL: func.func @rotation_of_the_whole(
+func.func @rotation_of_the_whole(%a: tensor<8xf32>) -> tensor<8xf32> {
+  // CHECK-NEXT: %[[END:.*]] = stablehlo.slice %arg0 [6:8]
+  // CHECK-NEXT: %[[REST:.*]] = stablehlo.slice %arg0 [0:6]
+  // CHECK-NEXT: stablehlo.concatenate %[[END]], %[[REST]], dim = 0
+  %0 = spmd.fetch_window %a dim=0 global_size=8 start=6 step=0 size=8 periodic : (tensor<8xf32>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}

@@ -43,7 +43,7 @@ Value buildWindow(OpBuilder &builder, Location loc, Value tensor, Value fill,
   return spmd::FetchWindowOp::create(builder, loc, type.clone(shape), tensor,
                                      fill, window.dim, window.globalSize,
                                      window.start, window.step, window.size,
-                                     mesh, axes, windowAxes);
+                                     mesh, axes, windowAxes, window.periodic);
 }
 
 namespace {

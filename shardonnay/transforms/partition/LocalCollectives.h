@@ -21,6 +21,7 @@ struct Window {
   int64_t start, step, size;
   /// What cuts the tensor, and what counts the windows.
   AxisList axes, windowAxes;
+  bool periodic = false;
 };
 
 /// This device's `window` of `tensor`; `fill` may be null.

@@ -10,7 +10,6 @@
 #include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/dialect/sdy/Pieces.h"
 #include "shardonnay/dialect/spmd/Ops.h"
-#include "shardonnay/transforms/partition/LocalCollectives.h"
 
 namespace shardonnay {
 
@@ -33,13 +32,29 @@ Value OpContext::fetchWindow(OpBuilder &builder, Location loc, Value tensor,
                              int64_t dim, int64_t globalSize,
                              const AxisList &list, int64_t start, int64_t step,
                              int64_t size, Value fill) {
+  return fetch(builder, loc, tensor, fill,
+               {dim, globalSize, start, step, size, list, list});
+}
+
+Value OpContext::fetchPeriodicWindow(OpBuilder &builder, Location loc,
+                                     Value tensor, int64_t dim,
+                                     int64_t globalSize, const AxisList &list,
+                                     int64_t start, int64_t step,
+                                     int64_t size) {
+  return fetch(builder, loc, tensor, /*fill=*/Value(),
+               {dim, globalSize, start, step, size, list, list,
+                /*periodic=*/true});
+}
+
+Value OpContext::fetch(OpBuilder &builder, Location loc, Value tensor,
+                       Value fill, const Window &window) {
   auto local = cast<RankedTensorType>(tensor.getType());
-  if (list.numShards() > 1)
-    reportGather(local, dim,
-                 {sdy::toMesh(placer.mesh()), list, list, local.getDimSize(dim),
-                  globalSize, start, step, size});
-  return buildWindow(builder, loc, tensor, fill, placer,
-                     {dim, globalSize, start, step, size, list, list});
+  if (window.axes.numShards() > 1)
+    reportGather(local, window.dim,
+                 {sdy::toMesh(placer.mesh()), window.axes, window.windowAxes,
+                  local.getDimSize(window.dim), window.globalSize, window.start,
+                  window.step, window.size, window.periodic});
+  return buildWindow(builder, loc, tensor, fill, placer, window);
 }
 
 void OpContext::reportGather(RankedTensorType local, int64_t dim,
@@ -52,13 +67,17 @@ void OpContext::reportGather(RankedTensorType local, int64_t dim,
   });
   auto windows = llvm::seq<int64_t>(problem.windowAxes.numShards());
   bool needsAll = llvm::any_of(windows, [&](int64_t window) {
-    return problem.inside(window) == Interval{0, problem.globalSize};
+    Interval inside = problem.inside(window);
+    return inside.limit - inside.start >= problem.globalSize;
   });
   if (!isOperand || !needsAll || problem.globalSize < 2 ||
       local.getNumElements() == 0)
     return;
+  int64_t received = 0;
+  for (const WindowProblem &part : withoutUnevenPeriods(problem))
+    received += planWindows(part).received(part);
   int64_t bytes = sdy::getElementBytes(local) * local.getNumElements() /
-                  problem.localSize * planWindows(problem).received(problem);
+                  problem.localSize * received;
   InFlightDiagnostic diagnostic =
       forbidsGathers ? op->emitError() : op->emitWarning();
   diagnostic << "op '" << op->getName() << "' cannot be computed sharded along "

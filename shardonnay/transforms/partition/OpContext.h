@@ -10,6 +10,7 @@
 
 #include "shardonnay/interfaces/LocalCompute.h"
 #include "shardonnay/plan/WindowPlan.h"
+#include "shardonnay/transforms/partition/LocalCollectives.h"
 #include "shardonnay/transforms/partition/Placement.h"
 
 namespace shardonnay {
@@ -48,10 +49,17 @@ public:
                           mlir::Value tensor, int64_t dim, int64_t globalSize,
                           const AxisList &list, int64_t start, int64_t step,
                           int64_t size, mlir::Value fill) override;
+  mlir::Value fetchPeriodicWindow(mlir::OpBuilder &builder, mlir::Location loc,
+                                  mlir::Value tensor, int64_t dim,
+                                  int64_t globalSize, const AxisList &list,
+                                  int64_t start, int64_t step,
+                                  int64_t size) override;
   mlir::Value allReduce(mlir::OpBuilder &builder, mlir::Location loc,
                         mlir::Value tensor, const AxisList &list) override;
 
 private:
+  mlir::Value fetch(mlir::OpBuilder &builder, mlir::Location loc,
+                    mlir::Value tensor, mlir::Value fill, const Window &window);
   /// Says so if some device's window of an operand is all of the dim.
   void reportGather(mlir::RankedTensorType local, int64_t dim,
                     const WindowProblem &problem);

@@ -67,3 +67,37 @@ func.func @window_counted_nowhere(%a: tensor<4xf32>) {
   %0 = spmd.fetch_window %a dim=0 global_size=8 start=0 step=4 size=4 @mesh {"x"} to {"z"} : (tensor<4xf32>) -> tensor<4xf32>
   return
 }
+
+// -----
+
+sdy.mesh @mesh = <["x"=2]>
+
+func.func @period_of_nothing(%a: tensor<0xf32>) {
+  // expected-error @below {{is periodic, expected a dim that is not empty}}
+  %0 = spmd.fetch_window %a dim=0 global_size=0 start=0 step=4 size=4 @mesh {"x"} periodic : (tensor<0xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @periodic_window_of_nothing(%a: tensor<0xf32>) {
+  // expected-error @below {{is periodic, expected a dim that is not empty}}
+  %0 = spmd.periodic_window %a dim=0 start=0 size=4 : (tensor<0xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @periodic_window_of_negative_size(%a: tensor<4xf32>) {
+  // expected-error @below {{expected a size that is not negative, got -1}}
+  %0 = spmd.periodic_window %a dim=0 start=0 size=-1 : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @periodic_window_far_away(%a: tensor<4xf32>) {
+  // expected-error @below {{expected positions of at most 2^40, got 4611686018427387904}}
+  %0 = spmd.periodic_window %a dim=0 start=4611686018427387904 size=4 : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}

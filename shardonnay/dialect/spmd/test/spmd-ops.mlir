@@ -87,3 +87,12 @@ func.func @on_device(%a: tensor<4xf32>, %z: tensor<4xf32>) -> tensor<4xf32> {
   } : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+
+// CHECK-LABEL: func.func @periodic(
+func.func @periodic(%a: tensor<4xf32>) -> (tensor<4xf32>, tensor<6xf32>) {
+  // CHECK-NEXT: spmd.fetch_window %arg0 dim=0 global_size=16 start=-1 step=4 size=4 @mesh {"x", "y"} periodic : (tensor<4xf32>) -> tensor<4xf32>
+  %0 = spmd.fetch_window %a dim=0 global_size=16 start=-1 step=4 size=4 @mesh {"x", "y"} periodic : (tensor<4xf32>) -> tensor<4xf32>
+  // CHECK-NEXT: spmd.periodic_window %arg0 dim=0 start=-1 size=6 : (tensor<4xf32>) -> tensor<6xf32>
+  %1 = spmd.periodic_window %a dim=0 start=-1 size=6 : (tensor<4xf32>) -> tensor<6xf32>
+  return %0, %1 : tensor<4xf32>, tensor<6xf32>
+}

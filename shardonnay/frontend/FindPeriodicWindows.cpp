@@ -1,0 +1,106 @@
+//===- FindPeriodicWindows.cpp - rotations written as concatenations ------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "shardonnay/dialect/spmd/Ops.h"
+#include "shardonnay/dialect/stablehlo/Stablehlo.h"
+#include "shardonnay/frontend/Passes.h"
+
+using namespace mlir;
+
+namespace shardonnay {
+
+#define GEN_PASS_DEF_FINDPERIODICWINDOWSPASS
+#include "shardonnay/frontend/Passes.h.inc"
+
+namespace {
+
+/// The positions [start, limit) of a dim of `base`.
+struct Part {
+  Value base;
+  int64_t start, limit;
+};
+
+struct FindPeriodicWindowsPass
+    : impl::FindPeriodicWindowsPassBase<FindPeriodicWindowsPass> {
+protected:
+  void runOnOperation() override;
+};
+
+} // namespace
+
+/// Of a slice along `dim` only, else of all of `value`.
+static Part readPart(Value value, int64_t dim) {
+  auto type = cast<RankedTensorType>(value.getType());
+  Part whole{value, 0, type.getDimSize(dim)};
+  auto slice = value.getDefiningOp<stablehlo::SliceOp>();
+  if (!slice || slice.getStrides()[dim] != 1)
+    return whole;
+  auto from = cast<RankedTensorType>(slice.getOperand().getType());
+  for (int64_t other = 0; other < type.getRank(); ++other)
+    if (other != dim && type.getDimSize(other) != from.getDimSize(other))
+      return whole;
+  return {slice.getOperand(), slice.getStartIndices()[dim],
+          slice.getLimitIndices()[dim]};
+}
+
+/// The base and the first position; nothing if the parts are of several values,
+/// leave gaps, or do not reach beyond the end.
+static std::optional<Part> readPeriodic(stablehlo::ConcatenateOp op) {
+  int64_t dim = op.getDimension();
+  auto isStatic = [](Value value) {
+    return cast<RankedTensorType>(value.getType()).hasStaticShape();
+  };
+  if (!isStatic(op.getResult()) || !llvm::all_of(op.getInputs(), isStatic))
+    return std::nullopt;
+  std::optional<Part> window;
+  bool hasSlice = false;
+  for (Value input : op.getInputs()) {
+    Part part = readPart(input, dim);
+    hasSlice |= part.base != input;
+    if (!window) {
+      window = part;
+      continue;
+    }
+    auto type = cast<RankedTensorType>(window->base.getType());
+    if (part.base != window->base ||
+        part.start != window->limit % type.getDimSize(dim))
+      return std::nullopt;
+    window->limit += part.limit - part.start;
+  }
+  // The whole comes without a slice in front of its first piece too.
+  if (!hasSlice ||
+      window->limit <=
+          cast<RankedTensorType>(window->base.getType()).getDimSize(dim))
+    return std::nullopt;
+  return window;
+}
+
+void FindPeriodicWindowsPass::runOnOperation() {
+  SmallVector<stablehlo::ConcatenateOp> found;
+  getOperation().walk([&](stablehlo::ConcatenateOp op) {
+    if (readPeriodic(op))
+      found.push_back(op);
+  });
+  for (stablehlo::ConcatenateOp op : found) {
+    Part window = *readPeriodic(op);
+    OpBuilder builder(op);
+    auto periodic = spmd::PeriodicWindowOp::create(
+        builder, op.getLoc(), op.getType(), window.base, op.getDimension(),
+        window.start, window.limit - window.start);
+    periodic->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+    SmallVector<Value> inputs(op.getInputs());
+    op.replaceAllUsesWith(periodic.getResult());
+    op.erase();
+    for (Value input : inputs)
+      if (auto slice = input.getDefiningOp<stablehlo::SliceOp>();
+          slice && slice->use_empty())
+        slice.erase();
+  }
+}
+
+} // namespace shardonnay

@@ -1,0 +1,45 @@
+// RUN: sdy-opt %s --sdy-find-periodic-windows | FileCheck %s
+
+sdy.mesh @mesh = <["x"=2]>
+
+// CHECK-LABEL: func @rotation
+func.func @rotation(%a: tensor<8x2xf32>) -> tensor<8x2xf32> {
+  // CHECK-NEXT: %[[R:.*]] = spmd.periodic_window %arg0 dim=0 start=7 size=8 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>} : (tensor<8x2xf32>) -> tensor<8x2xf32>
+  // CHECK-NEXT: return %[[R]]
+  %0 = stablehlo.slice %a [7:8, 0:2] : (tensor<8x2xf32>) -> tensor<1x2xf32>
+  %1 = stablehlo.slice %a [0:7, 0:2] : (tensor<8x2xf32>) -> tensor<7x2xf32>
+  %2 = stablehlo.concatenate %0, %1, dim = 0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>} : (tensor<1x2xf32>, tensor<7x2xf32>) -> tensor<8x2xf32>
+  return %2 : tensor<8x2xf32>
+}
+
+// The end in front, the beginning behind; what something else uses stays.
+// CHECK-LABEL: func @border
+func.func @border(%a: tensor<8xf32>) -> (tensor<11xf32>, tensor<1xf32>) {
+  // CHECK-NEXT: %[[B:.*]] = stablehlo.slice %arg0 [0:1]
+  // CHECK-NEXT: %[[R:.*]] = spmd.periodic_window %arg0 dim=0 start=6 size=11
+  // CHECK-NEXT: return %[[R]], %[[B]]
+  %0 = stablehlo.slice %a [6:8] : (tensor<8xf32>) -> tensor<2xf32>
+  %1 = stablehlo.slice %a [0:1] : (tensor<8xf32>) -> tensor<1xf32>
+  %2 = stablehlo.concatenate %0, %a, %1, dim = 0 : (tensor<2xf32>, tensor<8xf32>, tensor<1xf32>) -> tensor<11xf32>
+  return %2, %1 : tensor<11xf32>, tensor<1xf32>
+}
+
+// A gap, another value, a stride, two dims, no end that is reached, no slice.
+// CHECK-LABEL: func @others
+func.func @others(%a: tensor<8x2xf32>, %b: tensor<8x2xf32>) -> (tensor<3x2xf32>, tensor<8x2xf32>, tensor<8x2xf32>, tensor<8x1xf32>, tensor<3x2xf32>, tensor<16x2xf32>) {
+  // CHECK-NOT: spmd
+  %end = stablehlo.slice %a [7:8, 0:2] : (tensor<8x2xf32>) -> tensor<1x2xf32>
+  %later = stablehlo.slice %a [1:3, 0:2] : (tensor<8x2xf32>) -> tensor<2x2xf32>
+  %gap = stablehlo.concatenate %end, %later, dim = 0 : (tensor<1x2xf32>, tensor<2x2xf32>) -> tensor<3x2xf32>
+  %rest = stablehlo.slice %b [0:7, 0:2] : (tensor<8x2xf32>) -> tensor<7x2xf32>
+  %other = stablehlo.concatenate %end, %rest, dim = 0 : (tensor<1x2xf32>, tensor<7x2xf32>) -> tensor<8x2xf32>
+  %odd = stablehlo.slice %a [0:8:2, 0:2] : (tensor<8x2xf32>) -> tensor<4x2xf32>
+  %strided = stablehlo.concatenate %odd, %odd, dim = 0 : (tensor<4x2xf32>, tensor<4x2xf32>) -> tensor<8x2xf32>
+  %corner = stablehlo.slice %a [7:8, 0:1] : (tensor<8x2xf32>) -> tensor<1x1xf32>
+  %corners = stablehlo.slice %a [0:7, 0:1] : (tensor<8x2xf32>) -> tensor<7x1xf32>
+  %two = stablehlo.concatenate %corner, %corners, dim = 0 : (tensor<1x1xf32>, tensor<7x1xf32>) -> tensor<8x1xf32>
+  %first = stablehlo.slice %a [0:1, 0:2] : (tensor<8x2xf32>) -> tensor<1x2xf32>
+  %inner = stablehlo.concatenate %first, %later, dim = 0 : (tensor<1x2xf32>, tensor<2x2xf32>) -> tensor<3x2xf32>
+  %twice = stablehlo.concatenate %a, %a, dim = 0 : (tensor<8x2xf32>, tensor<8x2xf32>) -> tensor<16x2xf32>
+  return %gap, %other, %strided, %two, %inner, %twice : tensor<3x2xf32>, tensor<8x2xf32>, tensor<8x2xf32>, tensor<8x1xf32>, tensor<3x2xf32>, tensor<16x2xf32>
+}
