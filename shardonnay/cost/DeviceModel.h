@@ -106,6 +106,7 @@ public:
   /// At least the price of any collectives by which a device is sent so many
   /// bytes.
   double leastPrice(int64_t bytes) const;
+  bool pricesCompute() const { return device && device->flopsPerSecond > 0; }
   /// The price of an op's compute; 0 if the model does not price it.
   double computePrice(double flops, double bytesTouched) const;
 

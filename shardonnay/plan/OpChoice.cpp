@@ -51,6 +51,36 @@ static double localPoints(const FactorRule &rule,
   return points;
 }
 
+/// The op has dims that a device needs whole.
+static bool needsWhole(const FactorRule &rule) {
+  return any_of(rule.factors, [](const Factor &factor) {
+    return factor.kind == FactorKind::NeedReplication;
+  });
+}
+
+/// What it does is known, by its kind and not by a rule alone, and is little.
+static bool mayRepeat(const ChoiceProblem &problem) {
+  return !problem.rule.custom && problem.transformFlops == 0;
+}
+
+/// Of one device. An op that needs dims whole is taken to sort along them: a
+/// step for each of log2(size).
+static double localFlops(const ChoiceProblem &problem,
+                         const FactorAssignment &assignment) {
+  double points = localPoints(problem.rule, assignment);
+  if (problem.contraction)
+    return 2 * points;
+  if (problem.transformFlops > 0) {
+    FactorAssignment whole(assignment.size());
+    return problem.transformFlops * points / localPoints(problem.rule, whole);
+  }
+  double steps = 0;
+  for (const Factor &factor : problem.rule.factors)
+    if (factor.kind == FactorKind::NeedReplication && factor.size > 1)
+      steps += std::log2(factor.size);
+  return kOrderingFlops * steps * points;
+}
+
 /// Between the layouts, padded alike.
 static ReshardProblem problemBetween(const Mesh &mesh, const MeshCosts &costs,
                                      Layout source, Layout target,
@@ -90,9 +120,8 @@ OpChooser::demandOf(const ChoiceProblem &problem,
     double least = shardonnay::leastPrice(reshard);
     demand.reshards.push_back({std::move(reshard), least});
   }
-  double flops =
-      problem.contraction ? 2 * localPoints(problem.rule, assignment) : 0;
-  demand.computePrice = costs.computePrice(flops, touched);
+  demand.computePrice =
+      costs.computePrice(localFlops(problem, assignment), touched);
   return demand;
 }
 
@@ -137,9 +166,7 @@ double OpChooser::computePrice(const ChoiceProblem &problem,
     touched +=
         static_cast<double>(inside.localElements()) * tensor.elementBytes;
   }
-  double flops =
-      problem.contraction ? 2 * localPoints(problem.rule, assignment) : 0;
-  return costs.computePrice(flops, touched);
+  return costs.computePrice(localFlops(problem, assignment), touched);
 }
 
 /// How many axes of one factor are tried in every order.
@@ -244,20 +271,19 @@ void Enumeration::enumerateAll() {
 /// Of `best`, the voted one.
 void Enumeration::limitWork() {
   mostPoints = kRepeatedWork * localPoints(problem.rule, best);
-  if (!problem.contraction)
+  if (problem.contraction) {
+    if (operandsAgree())
+      kept = best;
+  } else if (!needsWhole(problem.rule)) {
     mostPoints = std::max(mostPoints, pointsHeld());
-  else if (operandsAgree())
-    kept = best;
+  } else if (mayRepeat(problem) && chooser.prices().pricesCompute()) {
+    mostPoints = HUGE_VAL;
+  }
 }
 
-/// The points of the largest result on a device, as it is wanted; none where
-/// more than a step is done for each (a transform, a factorisation, a sort).
+/// The points of the largest result on a device, as it is wanted.
 double Enumeration::pointsHeld() const {
   double most = 0;
-  if (any_of(problem.rule.factors, [](const Factor &factor) {
-        return factor.kind == FactorKind::NeedReplication;
-      }))
-    return most;
   for (const ChoiceTensor &result :
        ArrayRef(problem.tensors).drop_front(problem.rule.operands.size())) {
     double points = 1;
@@ -434,8 +460,9 @@ OpChooser::candidates(const ChoiceProblem &problem) {
 }
 
 size_t OpChooser::Hash::operator()(const ChoiceProblem &problem) const {
-  hash_code hash = hash_combine(problem.rule.factors.size(),
-                                problem.tensors.size(), problem.contraction);
+  hash_code hash =
+      hash_combine(problem.rule.factors.size(), problem.tensors.size(),
+                   problem.contraction, problem.transformFlops);
   for (const Factor &factor : problem.rule.factors)
     hash = hash_combine(hash, factor.size, static_cast<int>(factor.kind));
   for (const ChoiceTensor &tensor : problem.tensors) {

@@ -24,8 +24,10 @@ ChoiceProblem readProblem(Operation *op, const FactorRule &rule,
                           const MeshScope &scope) {
   ChoiceProblem problem;
   problem.rule = rule;
-  if (auto ruleOp = dyn_cast<ShardingRuleOpInterface>(op))
+  if (auto ruleOp = dyn_cast<ShardingRuleOpInterface>(op)) {
     problem.contraction = ruleOp.isContraction();
+    problem.transformFlops = ruleOp.getTransformFlops();
+  }
   for (Value value : tensorsOf(op)) {
     ChoiceTensor &tensor = problem.tensors.emplace_back();
     auto type = dyn_cast<RankedTensorType>(value.getType());

@@ -96,12 +96,40 @@ func.func @axes_of_a_whole_dim_move(%arg0: tensor<8x16xf32> {sdy.sharding = #sdy
 
 // A negation could be computed on pieces; the user wants one dim whole.
 // CHECK-LABEL: func @dim_that_the_user_wants_whole
-func.func @dim_that_the_user_wants_whole(%arg0: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"m"}]>}) -> (tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"m"}]>}) {
+func.func @dim_that_the_user_wants_whole(%arg0: tensor<8192x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"m"}]>}) -> (tensor<8192x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"m"}]>}) {
   // CHECK: %[[R:.*]] = sdy.reshard %arg0 <@mesh, [{"m"}, {}]>
   // CHECK: %[[N:.*]] = stablehlo.negate %[[R]] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"m"}, {}]>]>
   // CHECK: sdy.reshard %[[N]] <@mesh, [{}, {"m"}]>
-  %0 = stablehlo.negate %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"m"}]>]>, sdy.sharding_rule = #sdy.op_sharding_rule<([i, j])->([i, j]) {i=8, j=16} need_replication={j}, custom>} : tensor<8x16xf32>
+  %0 = stablehlo.negate %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"m"}]>]>, sdy.sharding_rule = #sdy.op_sharding_rule<([i, j])->([i, j]) {i=8192, j=16} need_replication={j}, custom>} : tensor<8192x16xf32>
+  return %0 : tensor<8192x16xf32>
+}
+
+// A few numbers are ordered on each device: one gather, and no way back.
+// CHECK-LABEL: func @little_work_is_repeated
+func.func @little_work_is_repeated(%arg0: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"m"}]>}) -> (tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"m"}]>}) {
+  // CHECK: %[[R:.*]] = sdy.reshard %arg0 <@mesh, [{}, {}]>
+  // CHECK: %[[S:.*]] = {{.*}}stablehlo.sort
+  // CHECK: sdy.reshard %[[S]] <@mesh, [{}, {"m"}]>
+  %0 = "stablehlo.sort"(%arg0) <{dimension = 1 : i64}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %1 = stablehlo.compare LT, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %1 : tensor<i1>
+  }) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"m"}]>]>} : (tensor<8x16xf32>) -> tensor<8x16xf32>
   return %0 : tensor<8x16xf32>
+}
+
+// Many are not: each device orders its rows.
+// CHECK-LABEL: func @much_work_is_not
+func.func @much_work_is_not(%arg0: tensor<8192x4096xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"m"}]>}) -> (tensor<8192x4096xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"m"}]>}) {
+  // CHECK: %[[R:.*]] = sdy.reshard %arg0 <@mesh, [{"m"}, {}]>
+  // CHECK: %[[S:.*]] = {{.*}}stablehlo.sort
+  // CHECK: sdy.reshard %[[S]] <@mesh, [{}, {"m"}]>
+  %0 = "stablehlo.sort"(%arg0) <{dimension = 1 : i64}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %1 = stablehlo.compare LT, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %1 : tensor<i1>
+  }) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"m"}]>]>} : (tensor<8192x4096xf32>) -> tensor<8192x4096xf32>
+  return %0 : tensor<8192x4096xf32>
 }
 
 // Only the last of a chain of layouts is seen: one reshard.
