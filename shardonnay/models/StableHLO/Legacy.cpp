@@ -79,7 +79,8 @@ static std::optional<FactorRule> unaryEinsumRule(UnaryEinsumOp op) {
 
 /// Dims of the operand before `dim`, the indices' dims but for the batch dims,
 /// which both have, and the operand's dims after `dim`.
-static std::optional<FactorRule> indexSelectRule(TorchIndexSelectOp op) {
+static std::optional<FactorRule> buildIndexSelectRule(TorchIndexSelectOp op,
+                                                      FactorKind selected) {
   ArrayRef<int64_t> operand = shapeOf(op.getOperand());
   ArrayRef<int64_t> index = shapeOf(op.getIndex());
   ArrayRef<int64_t> result = shapeOf(op.getResult());
@@ -105,8 +106,55 @@ static std::optional<FactorRule> indexSelectRule(TorchIndexSelectOp op) {
     builder.add(index[i], {-1, i}, {next++});
   for (int64_t i = dim + 1; i < rank; ++i)
     builder.add(operand[i], {i, -1}, {next++});
-  builder.add(operand[dim], {dim, -1}, {-1}, FactorKind::NeedReplication);
+  builder.add(operand[dim], {dim, -1}, {-1}, selected);
   return builder.build();
+}
+
+static std::optional<FactorRule> indexSelectRule(TorchIndexSelectOp op) {
+  return buildIndexSelectRule(op, FactorKind::NeedReplication);
+}
+
+/// Nothing more if the sum of what devices find is more than a gather of the
+/// operand.
+static std::optional<FactorRule> pickingRule(TorchIndexSelectOp op) {
+  if (2 * op.getType().getNumElements() >
+      op.getOperand().getType().getNumElements())
+    return std::nullopt;
+  return buildIndexSelectRule(op, FactorKind::Indexed);
+}
+
+/// Each device selects what lies in its part, zeros for the rest. As in a
+/// gather, indices are clamped in the whole dim.
+static FailureOr<SmallVector<Value>> indexSelectLocally(TorchIndexSelectOp op,
+                                                        OpBuilder &builder,
+                                                        ValueRange operands,
+                                                        LocalContext &context) {
+  int64_t rank = rankOf(op.getOperand()), indexRank = rankOf(op.getIndex());
+  int64_t dim = op.getDim(), batch = op.getBatchDims();
+  dim += dim < 0 ? rank : 0;
+  batch += batch < 0 ? indexRank : 0;
+  AxisList axes = axesOfDim(context, context.rule().operands[0], dim);
+  if (axes.empty())
+    return cloneLocally(op, builder, operands, context);
+  LocalMath math(builder, op.getLoc());
+  int64_t size = shapeOf(op.getOperand())[dim];
+  int64_t piece = shapeOf(operands[0])[dim];
+  IntegerType integer =
+      math.positionType(size, op.getIndex().getType().getElementType());
+  Value index = math.clamp(math.positions(operands[1], integer), 0, size - 1);
+  index = math.subtract(
+      index, math.broadcast(math.shardStart(context, axes, piece, integer),
+                            cast<RankedTensorType>(index.getType())));
+  Value inside = math.inRange(index, 0, piece);
+  Value result = cloneLocally(
+      op, builder, {operands[0], math.clamp(index, 0, piece - 1)}, context)[0];
+  auto type = cast<RankedTensorType>(result.getType());
+  SmallVector<int64_t> dims;
+  llvm::append_range(dims, llvm::seq<int64_t>(0, batch));
+  llvm::append_range(dims, llvm::seq(dim, dim + indexRank - batch));
+  inside = math.broadcast(inside, type.clone(builder.getI1Type()), dims);
+  return SmallVector<Value>{
+      math.select(inside, result, math.sumIdentity(type))};
 }
 
 static FailureOr<SmallVector<Value>> broadcastLocally(BroadcastOp op,
@@ -157,7 +205,7 @@ void shardonnay::attachLegacyModels(MLIRContext &context) {
   attachRule<GetDimensionSizeOp, dimensionSizeRule>(context);
   attachClone<EinsumOp>(context);
   attachClone<UnaryEinsumOp>(context);
-  attachClone<TorchIndexSelectOp>(context);
+  attachPicking<TorchIndexSelectOp, indexSelectLocally, pickingRule>(context);
   attachLocal<GetDimensionSizeOp, dimensionSizeLocally>(context);
   attachLocal<BroadcastOp, broadcastLocally>(context);
   attachWhole<DynamicPadOp, RealDynamicSliceOp, DynamicConvOp>(context);

@@ -157,11 +157,13 @@ def scatter_several(graph):
 
 
 def torch_index_select(graph):
-    a = graph.pick(("f32", "i32", "bf16", "i1"), low=1, least=1)
+    a = graph.pick(("f32", "i32", "bf16", "i1", "i8", "complex<f32>"), low=1, least=1, kinds=WILD)
     batch = graph.int(0, a.rank - 1) if graph.chance(40) else 0
     dim = graph.int(batch, a.rank - 1)
-    rest = [graph.choose((4, 6, 3, 8, 1)) for _ in range(graph.int(0, 1))]
-    index = graph.argument((*a.shape[:batch], *rest), "i32", ("apart", 1))
+    rest = [graph.choose((1, 2, 4, 3, 8)) for _ in range(graph.int(0, 1))]
+    # XLA cuts an index of 64 bits to 32: out of bounds it may be anything.
+    element = graph.choose(("i32", "i64", "ui8"))
+    index = graph.argument((*a.shape[:batch], *rest), element, ("apart", 1) if element == "i64" else ("place", a.shape[dim]))
     shape = (*a.shape[:dim], *rest, *a.shape[dim + 1 :])
     graph.op("stablehlo.torch_index_select", [a, index], [(shape, a.element)], f"dim = {dim} : i64, batch_dims = {batch} : i64",
              exact=True, bound=a.bound)
