@@ -38,7 +38,9 @@ bool FactorRule::reducesOver(int32_t factor) const {
 bool FactorRule::mayBeUneven(int32_t factor) const {
   for (int64_t i = 0; i < numTensors(); ++i) {
     int64_t dim = tensor(i).dimOf(factor);
-    if (dim >= 0 && tensor(i).dims[dim].size() > 1)
+    if (dim < 0 || tensor(i).dims[dim].size() == 1)
+      continue;
+    if (!factors[factor].retiled || tensor(i).dims[dim].front() != factor)
       return false;
   }
   return true;
@@ -60,7 +62,7 @@ llvm::hash_code hash_value(const FactorRule &rule) {
   llvm::hash_code hash = rule.custom;
   for (const Factor &factor : rule.factors)
     hash = llvm::hash_combine(hash, factor.size, factor.kind, factor.combiner,
-                              factor.blocked);
+                              factor.blocked, factor.retiled);
   for (int64_t tensor = 0; tensor < rule.numTensors(); ++tensor)
     hash = llvm::hash_combine(hash, hash_value(rule.tensor(tensor)));
   return llvm::hash_combine(hash, rule.operands.size());

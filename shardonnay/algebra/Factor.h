@@ -58,10 +58,13 @@ struct Factor {
   ReductionKind combiner = ReductionKind::Sum;
   /// Propagation does not pass along this factor.
   bool blocked = false;
+  /// May be cut unevenly where it is the first of several in a dim: the local
+  /// computation makes the dim's pieces those of the factor.
+  bool retiled = false;
 
   bool operator==(const Factor &o) const {
     return size == o.size && kind == o.kind && combiner == o.combiner &&
-           blocked == o.blocked;
+           blocked == o.blocked && retiled == o.retiled;
   }
 };
 
@@ -102,7 +105,8 @@ struct FactorRule {
   /// Factor `f` is in some result.
   bool inResults(int32_t factor) const;
   /// A cut of `factor` need not divide it: it stands alone in its dims. Beside
-  /// others, the pieces of the factor would not be those of the dim.
+  /// others, the pieces of the factor would not be those of the dim, unless it
+  /// is the first, and retiled.
   bool mayBeUneven(int32_t factor) const;
 
   /// Checks the invariants above against the shapes (operands first, then

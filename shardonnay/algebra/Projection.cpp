@@ -46,6 +46,11 @@ static void projectDim(const DimSharding &dim, const DimFactors &dimFactors,
     if (cell.minorMost) {
       cell.axes = AxisList(left);
     } else if (!takeDividing(left, factors[factor].size, cell.axes)) {
+      if (factors[factor].retiled && factor == dimFactors.front()) {
+        cell.axes = dim.axes;
+        left.clear();
+        continue;
+      }
       cell.overflow = AxisList(left);
       overflowed = closeNext = true;
     }

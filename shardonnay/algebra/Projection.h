@@ -12,6 +12,8 @@
 //  an axis that is too big is split by gcd;
 //  * the minor-most factor of the dim takes all that remain, so only it can be
 //  cut unevenly;
+//  * the first factor of a dim takes all axes if it would be left with some of
+//  them and is retiled (Factor.h);
 //  * where what is left of a factor and the next axis have no common part, the
 //    rest of the dim's axes *overflow*: they are kept with the factor they
 //    stopped at, count as used in every conflict check, and the next factor of

@@ -57,6 +57,21 @@ TEST(Projection, minorMostFactorTakesTheRest) {
   EXPECT_EQ(row.factors[1].axes, (AxisList{{0, 2, 8}}));
 }
 
+TEST(Projection, aRetiledFactorTakesAll) {
+  OneDim dim({6, 8});
+  dim.factors[0].retiled = true;
+  AxisList by4 = {{0, 1, 4}};
+  TensorProjection row = dim.project(by4);
+  EXPECT_EQ(row.factors[0].axes, by4);
+  EXPECT_TRUE(row.factors[1].present);
+  EXPECT_TRUE(row.factors[1].axes.empty());
+  EXPECT_EQ(dim.unproject(row).axes, by4);
+  // Where it can be cut evenly it is.
+  row = dim.project({{0, 1, 12}});
+  EXPECT_EQ(row.factors[0].axes, (AxisList{{0, 1, 6}}));
+  EXPECT_EQ(row.factors[1].axes, (AxisList{{0, 6, 2}}));
+}
+
 TEST(Projection, coprimeAxisOverflows) {
   OneDim dim({2, 4});
   TensorProjection row = dim.project({{1, 1, 3}, {0, 1, 2}});

@@ -57,7 +57,9 @@ private:
   Score score(const Candidate &candidate) const;
   /// The longest prefix of `wanted` that extends the factor's present axes and
   /// keeps the laws; the present axes if none does.
-  AxisList possible(int32_t factor, const AxisList &wanted) const;
+  /// A retiled factor is cut unevenly only if all tensors are `agreed` on that.
+  AxisList possible(int32_t factor, const AxisList &wanted,
+                    bool agreed = false) const;
   bool isEligible(int32_t factor) const;
   bool isCopyingLookup(int32_t factor) const;
   AxisList axesOfOthers(int32_t factor) const;
@@ -102,7 +104,7 @@ bool Assigner::takeAgreement() {
         return false;
   }
   for (int32_t factor = 0; factor < numFactors(); ++factor)
-    axes[factor] = possible(factor, agreed[factor]);
+    axes[factor] = possible(factor, agreed[factor], /*agreed=*/true);
   if (axes == agreed)
     return true;
   axes.assign(numFactors(), AxisList());
@@ -218,12 +220,13 @@ Score Assigner::score(const Candidate &candidate) const {
           -candidate.factor};
 }
 
-AxisList Assigner::possible(int32_t factor, const AxisList &wanted) const {
+AxisList Assigner::possible(int32_t factor, const AxisList &wanted,
+                            bool agreed) const {
   const AxisList &present = axes[factor];
   if (!isEligible(factor) || !present.isPrefixOf(wanted))
     return present;
   AxisList cut = wanted.prefixWithoutOverlap(axesOfOthers(factor));
-  if (!rule.mayBeUneven(factor))
+  if (!rule.mayBeUneven(factor) || (rule.factors[factor].retiled && !agreed))
     cut = cut.prefixDividing(rule.factors[factor].size);
   return present.isPrefixOf(cut) ? cut : present;
 }

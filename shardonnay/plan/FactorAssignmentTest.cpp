@@ -154,6 +154,19 @@ TEST(FactorAssignment, AFactorBesideOthersIsCutEvenly) {
   EXPECT_EQ(assign(rule, {{m, none}, {m2}}), axes({m2, none}));
 }
 
+TEST(FactorAssignment, ARetiledFactorIsCutUnevenlyWhereAllAgree) {
+  FactorRuleBuilder builder({2}, {1});
+  builder.add(6, {0}, {0});
+  builder.add(4, {1}, {0});
+  FactorRule rule = builder.build();
+  EXPECT_FALSE(rule.mayBeUneven(0));
+  rule.factors[0].retiled = true;
+  EXPECT_TRUE(rule.mayBeUneven(0));
+  EXPECT_FALSE(rule.mayBeUneven(1));
+  EXPECT_EQ(assign(rule, {{m, none}, {m}}), axes({m, none}));
+  EXPECT_EQ(assign(rule, {{m, none}, {m2}}), axes({m2, none}));
+}
+
 TEST(FactorAssignment, ConstantsHaveNoVote) {
   EXPECT_EQ(assign(matmul(8, 16, 32), {{none, d}, {d, none}, {d, none}}, true,
                    {0, 1}),

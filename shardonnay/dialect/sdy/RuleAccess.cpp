@@ -95,7 +95,11 @@ mlir::sdy::getPropagationRule(Operation *op) {
   OpShardingRuleAttr written = getWrittenRule(op);
   if (written && written.getIsCustom())
     return toRule(written);
-  return getOwnRule(op);
+  std::optional<shardonnay::FactorRule> rule = getOwnRule(op);
+  if (rule)
+    for (shardonnay::Factor &factor : rule->factors)
+      factor.retiled = false;
+  return rule;
 }
 
 std::optional<shardonnay::FactorRule>

@@ -57,6 +57,20 @@ static int64_t nextOwnFactor(const Side &less, const Side &more) {
   return coprime > 1 ? coprime : less.rest();
 }
 
+/// Factors that both sides have first in a dim, not both alone.
+static void markRetiled(FactorRule &rule) {
+  auto dimWith = [](const TensorMapping &tensor, int32_t factor) {
+    int64_t dim = tensor.dimOf(factor);
+    return dim < 0 ? llvm::ArrayRef<int32_t>() : tensor.dims[dim];
+  };
+  for (auto [id, factor] : llvm::enumerate(rule.factors)) {
+    llvm::ArrayRef<int32_t> in = dimWith(rule.operands[0], id);
+    llvm::ArrayRef<int32_t> out = dimWith(rule.results[0], id);
+    factor.retiled = !in.empty() && !out.empty() &&
+                     in.size() + out.size() > 2 && in.front() == out.front();
+  }
+}
+
 FactorRule shardonnay::reshapeRule(llvm::ArrayRef<int64_t> from,
                                    llvm::ArrayRef<int64_t> to) {
   FactorRuleBuilder builder({static_cast<int64_t>(from.size())},
@@ -84,5 +98,7 @@ FactorRule shardonnay::reshapeRule(llvm::ArrayRef<int64_t> from,
       addOut(out.rest());
     }
   }
-  return builder.build();
+  FactorRule rule = builder.build();
+  markRetiled(rule);
+  return rule;
 }

@@ -16,6 +16,11 @@
 //
 //   6x4 -> 4x6      ([ij, mn])->([ik, ln]) {i=2, j=3, k=2, l=3, m=2, n=2}
 //
+// A common factor that is the first of its dims may be cut unevenly: a device
+// fetches the rest of its rows (or gives up what is in the next device's piece
+// of the merged dim). Of 384 -> 6x64 on 4 devices each holds 96 elements and
+// needs those of two rows, 128.
+//
 // A factor that only one side has can't be cut: the devices' parts of the two
 // sides would hold different elements.
 //

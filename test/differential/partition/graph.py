@@ -9,7 +9,7 @@ one module. Values know how exact they are, which decides how their numbers are 
 
 import math
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import ml_dtypes
 import numpy as np
@@ -313,6 +313,14 @@ class Graph:
             texts = ", ".join(self.sharding(value.shape, True).removeprefix("#sdy.sharding") for value in found)
             cuts = f" {{sdy.sharding = #sdy.sharding_per_value<[{texts}]>}}"
         self.raw(found, name, operands, properties, regions, cuts)
+        return found
+
+    def constraint(self, value, sharding):
+        found = replace(value, name=self.fresh())
+        self.lines.append(f"{found.name} = sdy.sharding_constraint {value.name} {sharding} : {value.type}")
+        self.ops.append("sdy.sharding_constraint")
+        self._used.add(value.name)
+        self.values.append(found)
         return found
 
     def raw(self, found, name, operands, properties="", regions=(), attributes=""):

@@ -1,7 +1,6 @@
 """Ops that move elements and make new ones: nothing is computed, so not a bit may differ."""
 
 import math
-from dataclasses import replace
 
 import numpy as np
 from graph import ANY, COMPLEX, FLOATS, INTEGERS, LARGEST, SIZES, array_text, is_float
@@ -84,6 +83,28 @@ def reshape(graph):
     if math.prod(shape) != total:
         shape = [total]
     graph.op("stablehlo.reshape", [a], [(shape, a.element)], exact=True, bound=a.bound)
+
+
+def rows(graph):
+    """Reshapes of n rows, alone in a dim or with some of what is in them, each time cut alike: most often unevenly."""
+    before, behind = ([graph.choose((2, 3))] if graph.chance(30) else [] for _ in range(2))
+    count = graph.choose((6, 5, 3, 10, 1, 7, 8, 2, 12))
+    parts = [graph.choose((4, 8, 3, 1, 5)) for _ in range(graph.int(1, 2))]
+    element = graph.choose(("f32", "i32", "bf16", "i1", "i8", "complex<f32>", "f64"))
+    axes = graph.permutation([f'"{name}"' for name, size in graph.mesh if size > 1])
+    axes = ", ".join(axes[: graph.int(1, len(axes))])
+
+    def cut(shape):
+        dims = [f"{{{axes if dim == len(before) else ''}}}" for dim in range(len(shape))]
+        return f"<@mesh, [{', '.join(dims)}]>"
+
+    forms = [(*before, count, *parts, *behind), (*before, count * math.prod(parts), *behind), (*before, count, math.prod(parts), *behind),
+             (*before, count * parts[0], *parts[1:], *behind)]
+    shape, *later = graph.permutation(forms)[: graph.int(2, 3)]
+    value = graph.constraint(graph.argument(shape, element, graph.choose(WILD)), cut(shape))
+    for shape in later:
+        (made,) = graph.op("stablehlo.reshape", [value], [(shape, element)], exact=True, bound=value.bound, attributes=False)
+        value = graph.constraint(made, cut(shape))
 
 
 def transpose(graph):
@@ -186,13 +207,7 @@ def identity(graph):
     """No op but a reshard between the boundary's shardings, or a constraint."""
     a = graph.pick(ANY, high=4, kinds=WILD)
     if graph.chance(60):
-        value = graph.fresh()
-        found = replace(a, name=value)
-        sharding = graph.sharding(a.shape, True).removeprefix("#sdy.sharding")
-        graph.lines.append(f"{value} = sdy.sharding_constraint {a.name} {sharding} : {a.type}")
-        graph.ops.append("sdy.sharding_constraint")
-        graph.values.append(found)
-        a = found
+        a = graph.constraint(a, graph.sharding(a.shape, True).removeprefix("#sdy.sharding"))
     if is_float(a.element) or a.element not in ("i1",):
         graph.op("stablehlo.optimization_barrier", [a], [(a.shape, a.element)], exact=True, bound=a.bound)
     else:
@@ -202,6 +217,6 @@ def identity(graph):
 FAMILIES = {
     "sdy.sharding_constraint": identity, "stablehlo.iota": iota, "stablehlo.replica_id": replica, "stablehlo.constant": constant,
     "stablehlo.broadcast_in_dim": broadcast_in_dim, "stablehlo.broadcast": broadcast,
-    "stablehlo.reshape": reshape, "stablehlo.transpose": transpose, "stablehlo.reverse": reverse, "stablehlo.slice": slice_,
+    "stablehlo.reshape": reshape, "reshape of rows": rows, "stablehlo.transpose": transpose, "stablehlo.reverse": reverse, "stablehlo.slice": slice_,
     "stablehlo.concatenate": concatenate, "roll": roll, "stablehlo.pad": pad, "stablehlo.bitcast_convert": bitcast_convert,
 }

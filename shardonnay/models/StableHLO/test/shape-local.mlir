@@ -38,6 +38,23 @@ func.func @reshape_of_a_compound_dim(%a: tensor<32x4xf32> {sdy.sharding = #sdy.s
   return %0 : tensor<2x16x4xf32>
 }
 
+// Six rows are two, two, two and none: the pieces of the merged dim are others.
+// CHECK-LABEL: func.func @uneven_rows_are_split_off
+func.func @uneven_rows_are_split_off(%a: tensor<384xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}]>}) -> (tensor<6x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {}]>}) {
+  // CHECK: %[[ROWS:.*]] = spmd.fetch_window %arg0 dim=0 global_size=384 start=0 step=128 size=128 @mesh {"y"} : (tensor<96xf32>) -> tensor<128xf32>
+  // CHECK: stablehlo.reshape %[[ROWS]] : (tensor<128xf32>) -> tensor<2x64xf32>
+  %0 = stablehlo.reshape %a {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}, {}]>]>} : (tensor<384xf32>) -> tensor<6x64xf32>
+  return %0 : tensor<6x64xf32>
+}
+
+// CHECK-LABEL: func.func @uneven_rows_are_merged
+func.func @uneven_rows_are_merged(%a: tensor<6x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {}]>}) -> (tensor<384xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}]>}) {
+  // CHECK: %[[ROWS:.*]] = stablehlo.reshape %arg0 : (tensor<2x64xf32>) -> tensor<128xf32>
+  // CHECK: spmd.fetch_window %[[ROWS]] dim=0 global_size=384 start=0 step=96 size=96 @mesh {"y"} : (tensor<128xf32>) -> tensor<96xf32>
+  %0 = stablehlo.reshape %a {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}]>]>} : (tensor<6x64xf32>) -> tensor<384xf32>
+  return %0 : tensor<384xf32>
+}
+
 // CHECK-LABEL: func.func @broadcast_transpose_pad
 func.func @broadcast_transpose_pad(%a: tensor<8x1xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {}]>}, %s: tensor<f32>) -> (tensor<18x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"y"}]>}) {
   // CHECK: stablehlo.broadcast_in_dim %arg0, dims = [0, 1] : (tensor<2x1xf32>) -> tensor<2x16xf32>
