@@ -57,25 +57,18 @@ static std::optional<Part> readPeriodic(stablehlo::ConcatenateOp op) {
   };
   if (!isStatic(op.getResult()) || !llvm::all_of(op.getInputs(), isStatic))
     return std::nullopt;
-  std::optional<Part> window;
-  bool hasSlice = false;
-  for (Value input : op.getInputs()) {
+  Part window = readPart(op.getInputs().front(), dim);
+  int64_t size = cast<RankedTensorType>(window.base.getType()).getDimSize(dim);
+  bool hasSlice = window.base != op.getInputs().front();
+  for (Value input : op.getInputs().drop_front()) {
     Part part = readPart(input, dim);
-    hasSlice |= part.base != input;
-    if (!window) {
-      window = part;
-      continue;
-    }
-    auto type = cast<RankedTensorType>(window->base.getType());
-    if (part.base != window->base ||
-        part.start != window->limit % type.getDimSize(dim))
+    if (size == 0 || part.base != window.base ||
+        part.start != window.limit % size)
       return std::nullopt;
-    window->limit += part.limit - part.start;
+    hasSlice |= part.base != input;
+    window.limit += part.limit - part.start;
   }
-  // The whole comes without a slice in front of its first piece too.
-  if (!hasSlice ||
-      window->limit <=
-          cast<RankedTensorType>(window->base.getType()).getDimSize(dim))
+  if (!hasSlice || window.limit <= size)
     return std::nullopt;
   return window;
 }

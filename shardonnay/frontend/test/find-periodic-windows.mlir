@@ -24,6 +24,14 @@ func.func @border(%a: tensor<8xf32>) -> (tensor<11xf32>, tensor<1xf32>) {
   return %2, %1 : tensor<11xf32>, tensor<1xf32>
 }
 
+// CHECK-LABEL: func @nothing
+func.func @nothing(%a: tensor<0xf32>) -> tensor<0xf32> {
+  // CHECK-NOT: spmd
+  %0 = stablehlo.slice %a [0:0] : (tensor<0xf32>) -> tensor<0xf32>
+  %1 = stablehlo.concatenate %0, %a, dim = 0 : (tensor<0xf32>, tensor<0xf32>) -> tensor<0xf32>
+  return %1 : tensor<0xf32>
+}
+
 // A gap, another value, a stride, two dims, no end that is reached, no slice.
 // CHECK-LABEL: func @others
 func.func @others(%a: tensor<8x2xf32>, %b: tensor<8x2xf32>) -> (tensor<3x2xf32>, tensor<8x2xf32>, tensor<8x2xf32>, tensor<8x1xf32>, tensor<3x2xf32>, tensor<16x2xf32>) {
