@@ -13,16 +13,6 @@
 using namespace mlir;
 using namespace mlir::chlo;
 
-void ChloDialect::addBroadcastOps() {
-  addOperations<
-#define GET_OP_LIST
-#include "shardonnay/dialect/chlo/Broadcast.cpp.inc"
-      >();
-}
-
-#define GET_OP_CLASSES
-#include "shardonnay/dialect/chlo/Broadcast.cpp.inc"
-
 /// The size of a dim of which `a` and `b` are parts: that which is not 1, or
 /// unknown.
 static int64_t broadcastSize(int64_t a, int64_t b) {
@@ -92,135 +82,14 @@ static LogicalResult inferBinary(std::optional<Location> location,
   return success();
 }
 
-LogicalResult BroadcastAddOp::inferReturnTypes(MLIRContext *,
-                                               std::optional<Location> location,
-                                               Adaptor adaptor,
-                                               SmallVectorImpl<Type> &types) {
-  return inferBinary(location, adaptor, types, sameElement);
-}
+#define GET_OP_CLASSES
+#include "shardonnay/dialect/chlo/Broadcast.cpp.inc"
 
-LogicalResult BroadcastAndOp::inferReturnTypes(MLIRContext *,
-                                               std::optional<Location> location,
-                                               Adaptor adaptor,
-                                               SmallVectorImpl<Type> &types) {
-  return inferBinary(location, adaptor, types, sameElement);
-}
-
-LogicalResult BroadcastAtan2Op::inferReturnTypes(
-    MLIRContext *, std::optional<Location> location, Adaptor adaptor,
-    SmallVectorImpl<Type> &types) {
-  return inferBinary(location, adaptor, types, sameElement);
-}
-
-LogicalResult BroadcastDivOp::inferReturnTypes(MLIRContext *,
-                                               std::optional<Location> location,
-                                               Adaptor adaptor,
-                                               SmallVectorImpl<Type> &types) {
-  return inferBinary(location, adaptor, types, sameElement);
-}
-
-LogicalResult BroadcastMaxOp::inferReturnTypes(MLIRContext *,
-                                               std::optional<Location> location,
-                                               Adaptor adaptor,
-                                               SmallVectorImpl<Type> &types) {
-  return inferBinary(location, adaptor, types, sameElement);
-}
-
-LogicalResult BroadcastMinOp::inferReturnTypes(MLIRContext *,
-                                               std::optional<Location> location,
-                                               Adaptor adaptor,
-                                               SmallVectorImpl<Type> &types) {
-  return inferBinary(location, adaptor, types, sameElement);
-}
-
-LogicalResult BroadcastMulOp::inferReturnTypes(MLIRContext *,
-                                               std::optional<Location> location,
-                                               Adaptor adaptor,
-                                               SmallVectorImpl<Type> &types) {
-  return inferBinary(location, adaptor, types, sameElement);
-}
-
-LogicalResult BroadcastNextAfterOp::inferReturnTypes(
-    MLIRContext *, std::optional<Location> location, Adaptor adaptor,
-    SmallVectorImpl<Type> &types) {
-  return inferBinary(location, adaptor, types, sameElement);
-}
-
-LogicalResult BroadcastOrOp::inferReturnTypes(MLIRContext *,
-                                              std::optional<Location> location,
-                                              Adaptor adaptor,
-                                              SmallVectorImpl<Type> &types) {
-  return inferBinary(location, adaptor, types, sameElement);
-}
-
-LogicalResult BroadcastPolygammaOp::inferReturnTypes(
-    MLIRContext *, std::optional<Location> location, Adaptor adaptor,
-    SmallVectorImpl<Type> &types) {
-  return inferBinary(location, adaptor, types, sameElement);
-}
-
-LogicalResult BroadcastPowOp::inferReturnTypes(MLIRContext *,
-                                               std::optional<Location> location,
-                                               Adaptor adaptor,
-                                               SmallVectorImpl<Type> &types) {
-  return inferBinary(location, adaptor, types, sameElement);
-}
-
-LogicalResult BroadcastRemOp::inferReturnTypes(MLIRContext *,
-                                               std::optional<Location> location,
-                                               Adaptor adaptor,
-                                               SmallVectorImpl<Type> &types) {
-  return inferBinary(location, adaptor, types, sameElement);
-}
-
-LogicalResult BroadcastShiftLeftOp::inferReturnTypes(
-    MLIRContext *, std::optional<Location> location, Adaptor adaptor,
-    SmallVectorImpl<Type> &types) {
-  return inferBinary(location, adaptor, types, sameElement);
-}
-
-LogicalResult BroadcastShiftRightArithmeticOp::inferReturnTypes(
-    MLIRContext *, std::optional<Location> location, Adaptor adaptor,
-    SmallVectorImpl<Type> &types) {
-  return inferBinary(location, adaptor, types, sameElement);
-}
-
-LogicalResult BroadcastShiftRightLogicalOp::inferReturnTypes(
-    MLIRContext *, std::optional<Location> location, Adaptor adaptor,
-    SmallVectorImpl<Type> &types) {
-  return inferBinary(location, adaptor, types, sameElement);
-}
-
-LogicalResult BroadcastSubOp::inferReturnTypes(MLIRContext *,
-                                               std::optional<Location> location,
-                                               Adaptor adaptor,
-                                               SmallVectorImpl<Type> &types) {
-  return inferBinary(location, adaptor, types, sameElement);
-}
-
-LogicalResult BroadcastXorOp::inferReturnTypes(MLIRContext *,
-                                               std::optional<Location> location,
-                                               Adaptor adaptor,
-                                               SmallVectorImpl<Type> &types) {
-  return inferBinary(location, adaptor, types, sameElement);
-}
-
-LogicalResult BroadcastZetaOp::inferReturnTypes(
-    MLIRContext *, std::optional<Location> location, Adaptor adaptor,
-    SmallVectorImpl<Type> &types) {
-  return inferBinary(location, adaptor, types, sameElement);
-}
-
-LogicalResult BroadcastCompareOp::inferReturnTypes(
-    MLIRContext *, std::optional<Location> location, Adaptor adaptor,
-    SmallVectorImpl<Type> &types) {
-  return inferBinary(location, adaptor, types, boolElement);
-}
-
-LogicalResult BroadcastComplexOp::inferReturnTypes(
-    MLIRContext *, std::optional<Location> location, Adaptor adaptor,
-    SmallVectorImpl<Type> &types) {
-  return inferBinary(location, adaptor, types, complexElement);
+void ChloDialect::addBroadcastOps() {
+  addOperations<
+#define GET_OP_LIST
+#include "shardonnay/dialect/chlo/Broadcast.cpp.inc"
+      >();
 }
 
 LogicalResult BroadcastSelectOp::inferReturnTypes(

@@ -19,8 +19,21 @@ class BroadcastingOp<string mnemonic>
   }];
 }
 
-class BroadcastBinaryOp<string mnemonic, Type tensor>
+/// `elementOf` in Broadcast.cpp makes the result's element type of the
+/// operands'.
+class BroadcastInferredOp<string mnemonic, string elementOf>
   : BroadcastingOp<mnemonic> {
+  let extraClassDefinition = [{
+    ::llvm::LogicalResult $cppClass::inferReturnTypes(
+        ::mlir::MLIRContext *, std::optional<::mlir::Location> location,
+        Adaptor adaptor, ::llvm::SmallVectorImpl<::mlir::Type> &types) {
+      return inferBinary(location, adaptor, types, }] # elementOf # [{);
+    }
+  }];
+}
+
+class BroadcastBinaryOp<string mnemonic, Type tensor>
+  : BroadcastInferredOp<mnemonic, "sameElement"> {
   let arguments = (ins tensor:$lhs, tensor:$rhs,
                        OptionalAttr<DenseI64ArrayAttr>:$broadcast_dimensions);
   let results = (outs tensor:$result);
@@ -50,13 +63,15 @@ def BroadcastSubOp : BroadcastBinaryOp<"broadcast_subtract", AnyElementTensor>;
 def BroadcastXorOp : BroadcastBinaryOp<"broadcast_xor", IntegerTensor>;
 def BroadcastZetaOp : BroadcastBinaryOp<"broadcast_zeta", RealTensor>;
 
-def BroadcastComplexOp : BroadcastingOp<"broadcast_complex"> {
+def BroadcastComplexOp
+  : BroadcastInferredOp<"broadcast_complex", "complexElement"> {
   let arguments = (ins RealTensor:$lhs, RealTensor:$rhs,
                        OptionalAttr<DenseI64ArrayAttr>:$broadcast_dimensions);
   let results = (outs ComplexTensor:$result);
 }
 
-def BroadcastCompareOp : BroadcastingOp<"broadcast_compare"> {
+def BroadcastCompareOp
+  : BroadcastInferredOp<"broadcast_compare", "boolElement"> {
   let arguments = (ins AnyElementTensor:$lhs, AnyElementTensor:$rhs,
                        OptionalAttr<DenseI64ArrayAttr>:$broadcast_dimensions,
                        ComparisonDirectionAttr:$comparison_direction,
