@@ -187,6 +187,7 @@ class Case:
     lines: list
     results: list  # (value, sharding or "")
     ops: list = field(default_factory=list)
+    functions: list = field(default_factory=list)  # private ones
 
     @property
     def devices(self):
@@ -199,7 +200,7 @@ class Graph:
     def __init__(self, draw, family, mesh=None):
         self._draw, self.family = draw, family
         self.mesh = mesh or self.choose(MESHES)
-        self.arguments, self.lines, self.values, self.ops, self._used = [], [], [], [], set()
+        self.arguments, self.lines, self.values, self.ops, self.functions, self._used = [], [], [], [], [], set()
         self._names = 0
 
     # Choices; the first or smallest is the simplest.
@@ -337,6 +338,13 @@ class Graph:
         self.ops.append(name)
         self.values += found
 
+    def attach(self, attributes):
+        """Adds discardable attributes to the op that came last."""
+        cut = "}> {sdy.sharding = "
+        line = self.lines[-1]
+        self.lines[-1] = (line.replace(cut, f"}}> {{{attributes}, sdy.sharding = ") if cut in line
+                          else line.replace("}> :", f"}}> {{{attributes}}} :"))
+
     def fresh(self):
         self._names += 1
         return f"${self._names - 1}"
@@ -368,7 +376,7 @@ class Graph:
         if not kept:  # the op did not fit: what is left is the boundary
             kept = [self.values[0] if self.values else self.argument((2,), "f32")]
         results = [(value, self.sharding(value.shape, True) if self.chance(75) else "") for value in kept]
-        return Case(self.family, self.mesh, self.arguments, self.lines, results, self.ops)
+        return Case(self.family, self.mesh, self.arguments, self.lines, results, self.ops, self.functions)
 
 
 def _dense(array, element):

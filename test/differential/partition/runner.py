@@ -16,13 +16,14 @@ DEVICES = 8
 def module(cases):
     """The text of one function with the arguments, ops and results of all cases; they share a mesh."""
     sizes = ", ".join(f'"{name}"={size}' for name, size in cases[0].mesh)
-    arguments, results, lines, returned, types = [], [], [], [], []
+    arguments, results, lines, returned, types, functions = [], [], [], [], [], []
     for number, case in enumerate(cases):
-        rename = functools.partial(re.sub, r"\$(\d+)", rf"%c{number}_\1")
+        rename = functools.partial(re.sub, r"(@?)\$(\d+)", lambda found: f"{found[1] or '%'}c{number}_{found[2]}")
         for argument in case.arguments:
             cut = f" {{sdy.sharding = {argument.sharding}}}" if argument.sharding else ""
             arguments.append(rename(f"{argument.value.name}: {argument.value.type}{cut}"))
         lines += [rename(line) for line in case.lines]
+        functions += [rename(function) + "\n" for function in case.functions]
         for value, sharding in case.results:
             results.append(value.type + (f" {{sdy.sharding = {sharding}}}" if sharding else ""))
             returned.append(rename(value.name))
@@ -30,7 +31,7 @@ def module(cases):
     body = "\n".join(lines)
     return (
         f"sdy.mesh @mesh = <[{sizes}]>\nfunc.func @main({', '.join(arguments)}) -> ({', '.join(results)}) {{\n{body}\n"
-        f"return {', '.join(returned)} : {', '.join(types)}\n}}\n"
+        f"return {', '.join(returned)} : {', '.join(types)}\n}}\n{''.join(functions)}"
     )
 
 

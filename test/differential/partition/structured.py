@@ -100,21 +100,13 @@ def _layouts(ranks, matrix):
     return f"[{', '.join(found)}]"
 
 
-def _attach(graph, attributes):
-    """Adds discardable attributes to the op that came last."""
-    line = graph.lines[-1]
-    cut = "}> {sdy.sharding = "
-    graph.lines[-1] = (line.replace(cut, f"}}> {{{attributes}, sdy.sharding = ") if cut in line
-                       else line.replace("}> :", f"}}> {{{attributes}}} :"))
-
-
 def custom_top_k(graph):
     a = graph.pick(("f32", "bf16"), low=1, high=2, least=1, exact=True)
     k = graph.int(1, a.shape[-1])
     shape = (*a.shape[:-1], k)
     graph.op("stablehlo.custom_call", [a], [(shape, a.element), (shape, "i32")], 'call_target_name = "mhlo.topk", '
              'called_computations = []', exact=True)
-    _attach(graph, f"mhlo.attributes = {{k = {k} : i64, largest = true}}, mhlo.version = 1 : i64")
+    graph.attach(f"mhlo.attributes = {{k = {k} : i64, largest = true}}, mhlo.version = 1 : i64")
 
 
 def eigen(graph):
@@ -129,7 +121,7 @@ def eigen(graph):
         f"operand_layouts = {_layouts([a.rank], a.rank)}, result_layouts = {_layouts(ranks, a.rank)}", exact=False, terms=n * n)
     graph._used.add(vectors.name)
     rule = _rule(graph, batch, [n, n], [[n, n], [n], []])
-    _attach(graph, rule)
+    graph.attach(rule)
     graph.ops[-1] += " syevd"
 
 
@@ -159,7 +151,7 @@ def triangular_qr(graph):
              'call_target_name = "lapack_sgeqrf_ffi", api_version = 4 : i32, backend_config = {}, '
              f"operand_layouts = {_layouts([a.rank], a.rank)}, result_layouts = {_layouts(ranks, a.rank)}", exact=False, terms=m * n)
     rule = _rule(graph, batch, [m, n], [[m, n], [min(m, n)]])
-    _attach(graph, rule)
+    graph.attach(rule)
     graph.ops[-1] += " geqrf"
 
 
