@@ -23,9 +23,14 @@ def ShardingRuleOpInterface : OpInterface<"ShardingRuleOpInterface"> {
       local after it. Nothing if this op can't state one (a dynamic shape, a
       form that is not modelled): the op is then computed replicated.
       It depends on the op's name, attributes, types and regions, and on
-      operands that are constants, and on nothing else: equal ops share rules
-      (dialect/sdy/RuleTable.h).
+      operands that are constants, and on nothing else but what
+      `looksAtOperands` says: equal ops share rules (dialect/sdy/RuleTable.h).
     }], "std::optional<::shardonnay::FactorRule>", "getFactorRule">,
+    InterfaceMethod<[{
+      The rule also depends on which ops make the operands (a concatenation of
+      slices). It is asked for each time then.
+    }], "bool", "looksAtOperands", (ins),
+    /*methodBody=*/"", /*defaultImplementation=*/[{ return false; }]>,
     InterfaceMethod<[{
       When and in which direction propagation visits the op.
     }], "::shardonnay::PropagationClass", "getPropagationClass", (ins),

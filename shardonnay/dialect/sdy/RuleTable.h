@@ -5,12 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Programs repeat themselves: a model of a thousand layers has a few dozen
-// different ops. An op's rule is a function of its name, attributes, types,
-// regions and constant operands (ShardingRuleOpInterface), so ops that are
-// equal in name, attributes and types share it, unless they have regions or
-// constants of integers (shapes, positions) that the rule may look into; those
-// are asked each time.
+// An op's rule is a function of its name, attributes, types, regions and
+// constant operands (ShardingRuleOpInterface), so equal ops share it
+// (OpForms.h). Asked each time are ops that say that they look at what makes
+// their operands, and those with large regions.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,9 +18,8 @@
 #include "mlir/IR/Operation.h"
 #include "shardonnay/algebra/Factor.h"
 #include "shardonnay/algebra/Interner.h"
-#include <memory>
+#include "shardonnay/dialect/sdy/OpForms.h"
 #include <optional>
-#include <unordered_map>
 
 namespace mlir::sdy {
 
@@ -43,22 +40,16 @@ public:
   const shardonnay::FactorRule *get(Operation *op);
 
 private:
-  struct OpKind;
-  struct KindDeleter {
-    void operator()(OpKind *kind) const;
-  };
-  struct Entry {
-    std::unique_ptr<OpKind, KindDeleter> kind;
-    std::optional<int32_t> rule;
-  };
-
   std::optional<int32_t> ask(Operation *op);
 
   RuleOf ruleOf;
+  OpForms forms;
   shardonnay::Interner<shardonnay::FactorRule> rules;
-  /// By the hash of the kind.
-  std::unordered_multimap<size_t, Entry> known;
+  WordMap<std::optional<int32_t>> known;
 };
+
+/// The op's rule depends on the ops that make its operands.
+bool looksAtOperands(Operation *op);
 
 } // namespace mlir::sdy
 

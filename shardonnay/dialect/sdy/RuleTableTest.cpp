@@ -44,6 +44,14 @@ struct RuleTableTest : testing::Test {
     return ops;
   }
 
+  /// How often rules were asked for in all, after each of `ops`.
+  void expectAsked(ArrayRef<Operation *> ops, ArrayRef<int> asked) {
+    for (auto [op, times] : llvm::zip_equal(ops, asked)) {
+      table.get(op);
+      EXPECT_EQ(timesAsked, times);
+    }
+  }
+
   MLIRContext context;
   OwningOpRef<ModuleOp> module;
   sdy::RuleTable table{countingRule};
@@ -72,22 +80,57 @@ TEST_F(RuleTableTest, EqualOpsAreAskedOnce) {
   EXPECT_EQ(timesAsked, 4);
 }
 
-TEST_F(RuleTableTest, WhatMayLookIntoItsOperandsIsAskedEachTime) {
+TEST_F(RuleTableTest, ConstantsThatMayBePositionsAreTold) {
   auto ops = parse(R"(
     %c = sdy.constant dense<1> : tensor<1xi32>
+    %d = sdy.constant dense<1> : tensor<1xi32>
+    %e = sdy.constant dense<2> : tensor<1xi32>
     %f = sdy.constant dense<1.0> : tensor<1xf32>
+    %g = sdy.constant dense<2.0> : tensor<1xf32>
     "test.of_positions"(%c) : (tensor<1xi32>) -> ()
-    "test.of_positions"(%c) : (tensor<1xi32>) -> ()
+    "test.of_positions"(%d) : (tensor<1xi32>) -> ()
+    "test.of_positions"(%e) : (tensor<1xi32>) -> ()
     "test.of_numbers"(%f) : (tensor<1xf32>) -> ()
-    "test.of_numbers"(%f) : (tensor<1xf32>) -> ()
-    "test.with_region"() ({}) : () -> ()
-    "test.with_region"() ({}) : () -> ()
+    "test.of_numbers"(%g) : (tensor<1xf32>) -> ()
   )");
-  std::vector<int> asked = {1, 2, 3, 3, 4, 5};
-  for (auto [op, times] : llvm::zip_equal(ops, asked)) {
-    table.get(op);
-    EXPECT_EQ(timesAsked, times);
-  }
+  expectAsked(ops, {1, 1, 2, 3, 3});
+}
+
+TEST_F(RuleTableTest, RegionsAreTold) {
+  auto ops = parse(R"(
+    "test.reduce"() ({
+    ^bb0(%a: i32, %b: i32):
+      %0 = "test.x"(%a, %b) : (i32, i32) -> i32
+      "test.return"(%0) : (i32) -> ()
+    }) : () -> ()
+    "test.reduce"() ({
+    ^bb0(%a: i32, %b: i32):
+      %0 = "test.x"(%a, %b) : (i32, i32) -> i32
+      "test.return"(%0) : (i32) -> ()
+    }) : () -> ()
+    "test.reduce"() ({
+    ^bb0(%a: i32, %b: i32):
+      %0 = "test.x"(%b, %a) : (i32, i32) -> i32
+      "test.return"(%0) : (i32) -> ()
+    }) : () -> ()
+    "test.reduce"() ({
+    ^bb0(%a: i32, %b: i32):
+      %0 = "test.y"(%a, %b) : (i32, i32) -> i32
+      "test.return"(%0) : (i32) -> ()
+    }) : () -> ()
+  )");
+  expectAsked(ops, {1, 1, 2, 3});
+}
+
+TEST_F(RuleTableTest, RegionsThatUseOtherValuesAreAskedEachTime) {
+  auto ops = parse(R"(
+    %c = sdy.constant dense<1> : tensor<1xi32>
+    "test.captures"() ({ "test.return"(%c) : (tensor<1xi32>) -> () }) : () -> ()
+    "test.captures"() ({ "test.return"(%c) : (tensor<1xi32>) -> () }) : () -> ()
+    "test.nests"() ({ "test.nests"() ({}) : () -> () }) : () -> ()
+    "test.nests"() ({ "test.nests"() ({}) : () -> () }) : () -> ()
+  )");
+  expectAsked(ops, {1, 2, 3, 4});
 }
 
 TEST_F(RuleTableTest, OutlivesTheOps) {

@@ -117,6 +117,21 @@ static std::optional<FactorRule> concatenateRule(ConcatenateOp op) {
   return builder.build();
 }
 
+namespace {
+struct ConcatenateRule
+    : ShardingRuleOpInterface::ExternalModel<ConcatenateRule, ConcatenateOp> {
+  std::optional<FactorRule> getFactorRule(Operation *op) const {
+    return hasStaticShapes(op) ? concatenateRule(cast<ConcatenateOp>(op))
+                               : std::nullopt;
+  }
+  bool looksAtOperands(Operation *) const { return true; }
+  bool isLinear(Operation *op, ReductionKind kind,
+                const llvm::SmallBitVector &partial) const {
+    return shardonnay::isLinear(op, kind, partial);
+  }
+};
+} // namespace
+
 //===----------------------------------------------------------------------===//
 // Local computations
 //===----------------------------------------------------------------------===//
@@ -321,7 +336,7 @@ void shardonnay::attachWindowModels(MLIRContext &context) {
   attachRule<ReverseOp, reverseRule>(context);
   attachRule<SliceOp, sliceRule>(context);
   attachRule<PadOp, padRule>(context);
-  attachRule<ConcatenateOp, concatenateRule>(context);
+  ConcatenateOp::attachInterface<ConcatenateRule>(context);
 
   attachLocal<ReverseOp, reverseLocally>(context);
   attachPicking<SliceOp, sliceLocally, pickingRule>(context);

@@ -53,8 +53,8 @@ struct PlannedValue {
 
 class BlockPlanner {
 public:
-  BlockPlanner(Block &block, const MeshScope &scope, OpChoosers &choosers)
-      : block(block), scope(scope), choosers(choosers),
+  BlockPlanner(Block &block, const BlockCases &cases, OpChoosers &choosers)
+      : block(block), cases(cases), scope(cases.getScope()),
         chooser(choosers.get(scope)) {}
 
   BlockPlan run();
@@ -97,8 +97,8 @@ private:
   }
 
   Block &block;
+  const BlockCases &cases;
   const MeshScope &scope;
-  OpChoosers &choosers;
   OpChooser &chooser;
   ReshardBuilder constants;
   std::vector<PlannedOp> ops;
@@ -118,20 +118,12 @@ private:
 };
 
 void BlockPlanner::readOps() {
-  for (Operation &op : block) {
-    if (isa_and_present<sdy::SdyDialect>(op.getDialect()) ||
-        isa<ShardableDataFlowOpInterface>(op) ||
-        op.hasTrait<OpTrait::IsTerminator>())
+  for (auto [op, opCase] : cases.getEntries()) {
+    if (!opCase || !opCase->decision ||
+        isa_and_present<sdy::SdyDialect>(op->getDialect()))
       continue;
-    const FactorRule *rule = choosers.getRule(&op);
-    if (!rule)
-      continue;
-    const OpDecision &alone =
-        choosers.decide(&op, *rule, scope, [&](Value value) {
-          return constants.isConstantExpression(value);
-        });
-    numbers[&op] = ops.size();
-    ops.push_back({&op, rule, &alone, {}, {}});
+    numbers[op] = ops.size();
+    ops.push_back({op, opCase->rule, opCase->decision, {}, {}});
   }
 }
 
@@ -401,11 +393,9 @@ BlockPlan BlockPlanner::run() {
 
 } // namespace
 
-BlockPlan planBlock(Block &block, OpChoosers &choosers) {
-  std::optional<MeshScope> scope = MeshScope::ofBlock(block);
-  if (!scope)
-    return BlockPlan();
-  return BlockPlanner(block, *scope, choosers).run();
+BlockPlan planBlock(Block &block, const BlockCases &cases,
+                    OpChoosers &choosers) {
+  return BlockPlanner(block, cases, choosers).run();
 }
 
 } // namespace shardonnay

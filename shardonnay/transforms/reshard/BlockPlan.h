@@ -21,7 +21,7 @@
 #ifndef SHARDONNAY_TRANSFORMS_RESHARD_BLOCKPLAN_H
 #define SHARDONNAY_TRANSFORMS_RESHARD_BLOCKPLAN_H
 
-#include "shardonnay/transforms/reshard/OpProblem.h"
+#include "shardonnay/transforms/reshard/BlockCases.h"
 
 namespace shardonnay {
 
@@ -49,8 +49,10 @@ struct BlockPlan {
   }
 };
 
-/// Plans, and gives the values that move their new shardings.
-BlockPlan planBlock(mlir::Block &block, OpChoosers &choosers);
+/// Plans, and gives the values that move their new shardings: of ops without a
+/// decision the cases stay true.
+BlockPlan planBlock(mlir::Block &block, const BlockCases &cases,
+                    OpChoosers &choosers);
 
 } // namespace shardonnay
 

@@ -72,8 +72,11 @@ private:
       : func(outer.func), mode(outer.mode), choosers(outer.choosers),
         reshards(outer.reshards, op) {}
 
-  LogicalResult visit(Operation *op);
-  LogicalResult visitByRule(Operation *op, const FactorRule &rule);
+  /// `opCase` is null where what is known of equal ops does not hold.
+  LogicalResult visit(Operation *op, const OpCase *opCase);
+  LogicalResult visitAll(Block &block);
+  LogicalResult visitByRule(Operation *op, const FactorRule &rule,
+                            const OpDecision *decision = nullptr);
   /// Without the full version.
   LogicalResult visitMinimally(Operation *op);
   LogicalResult settlePartialOperands(Operation *op, const MeshScope &scope);
@@ -105,6 +108,8 @@ private:
   MeshScope lastScope;
   OpChoosers &choosers;
   ReshardBuilder reshards;
+  /// Ops with an operand that was a constant until it had to be resharded.
+  llvm::SmallPtrSet<Operation *, 4> withoutConstants;
   BlockPlan plan;
   BlockPlan sum;
 };
@@ -133,7 +138,12 @@ LogicalResult verifyStatic(Operation *op) {
   return success();
 }
 
-LogicalResult BlockResharder::visit(Operation *op) {
+LogicalResult BlockResharder::visit(Operation *op, const OpCase *opCase) {
+  if (auto planned = plan.decisions.find(op); planned != plan.decisions.end())
+    return visitByRule(op, *choosers.getRule(op), &planned->second);
+  if (opCase && opCase->agrees)
+    return success();
+
   if (failed(verifyStatic(op)))
     return failure();
   if (auto returnOp = dyn_cast<func::ReturnOp>(op))
@@ -152,6 +162,8 @@ LogicalResult BlockResharder::visit(Operation *op) {
   // On one device an op is computed whole.
   if (sdy::getSingleDevice(op))
     return visitUnknown(op);
+  if (opCase && opCase->decision)
+    return visitByRule(op, *opCase->rule, opCase->decision);
   if (const FactorRule *rule = choosers.getRule(op))
     return visitByRule(op, *rule);
   if (std::optional<FactorRule> rule = sdy::getComputationRule(op))
@@ -159,20 +171,18 @@ LogicalResult BlockResharder::visit(Operation *op) {
   return visitUnknown(op);
 }
 
-LogicalResult BlockResharder::visitByRule(Operation *op,
-                                          const FactorRule &rule) {
+LogicalResult BlockResharder::visitByRule(Operation *op, const FactorRule &rule,
+                                          const OpDecision *known) {
   FailureOr<MeshScope> scope = scopeOf(op);
   if (failed(scope))
     return failure();
   if (scope->empty())
     return success();
-  auto planned = plan.decisions.find(op);
+  auto isFree = [&](Value value) {
+    return reshards.isConstantExpression(value);
+  };
   const OpDecision &decision =
-      planned != plan.decisions.end()
-          ? planned->second
-          : choosers.decide(op, rule, *scope, [&](Value value) {
-              return reshards.isConstantExpression(value);
-            });
+      known ? *known : choosers.decide(op, rule, *scope, isFree);
   for (unsigned i : decision.differs.set_bits()) {
     if (i >= op->getNumOperands()) {
       changeResult(op->getResult(i - op->getNumOperands()), decision.needed[i],
@@ -360,8 +370,11 @@ void BlockResharder::changeResult(OpResult result,
   if (wanted == sharding)
     return;
   sdy::setSharding(result, scope.write(sharding));
-  if (!result.use_empty())
-    reshards.replaceUses(result, wanted, scope);
+  if (result.use_empty())
+    return;
+  if (reshards.isConstantExpression(result))
+    withoutConstants.insert_range(result.getUsers());
+  reshards.replaceUses(result, wanted, scope);
 }
 
 void BlockResharder::reportGather(OpOperand &operand,
@@ -400,15 +413,30 @@ void BlockResharder::reportUncutDims(OpOperand &operand, const FactorRule &rule,
             "where it is made");
 }
 
-LogicalResult BlockResharder::run(Block &block) {
-  if (mode.full)
-    adoptWantedShardings(block, choosers);
-  if (mode.full && mode.weighsGraph)
-    plan = planBlock(block, choosers);
+LogicalResult BlockResharder::visitAll(Block &block) {
+  std::optional<MeshScope> scope =
+      mode.full ? MeshScope::ofBlock(block) : std::nullopt;
+  if (!scope) {
+    for (Operation &op : llvm::make_early_inc_range(block))
+      if (failed(visit(&op, nullptr)))
+        return failure();
+    return success();
+  }
+  BlockCases cases(block, *scope, choosers);
+  if (!cases.hasOtherMeshes())
+    adoptWantedShardings(cases);
+  if (!cases.hasOtherMeshes() && mode.weighsGraph)
+    plan = planBlock(block, cases, choosers);
   sum.addCosts(plan);
-  for (Operation &op : llvm::make_early_inc_range(block))
-    if (failed(visit(&op)))
+  for (auto [op, opCase] : cases.getEntries())
+    if (failed(visit(op, withoutConstants.contains(op) ? nullptr : opCase)))
       return failure();
+  return success();
+}
+
+LogicalResult BlockResharder::run(Block &block) {
+  if (failed(visitAll(block)))
+    return failure();
   mergeReshardChains(block);
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
     if (isOpTriviallyDead(&op))

@@ -58,20 +58,24 @@ bool MeshScope::covers(ArrayRef<sdy::TensorShardingAttr> shardings) const {
 std::optional<MeshScope> MeshScope::ofBlock(Block &block) {
   MeshScope scope;
   Operation *parent = block.getParentOp();
-  for (BlockArgument argument : block.getArguments())
-    if (failed(scope.add(parent, sdy::getSharding(argument))))
-      return std::nullopt;
-  for (Operation &op : block)
-    for (OpResult result : op.getResults())
-      if (failed(scope.add(&op, sdy::getSharding(result))))
-        return std::nullopt;
-  if (auto func = dyn_cast<func::FuncOp>(parent))
-    for (unsigned i = 0; i < func.getNumResults(); ++i)
-      if (failed(scope.add(func, sdy::getFuncResultSharding(func, i))))
-        return std::nullopt;
-  if (scope.empty())
-    return std::nullopt;
-  return scope;
+  auto finds = [&](sdy::TensorShardingAttr sharding) {
+    // It takes in the first, and that can't be on two meshes.
+    return succeeded(scope.add(parent, sharding)) && !scope.empty();
+  };
+  bool found = llvm::any_of(block.getArguments(), [&](BlockArgument argument) {
+    return finds(sdy::getSharding(argument));
+  });
+  if (auto func = dyn_cast<func::FuncOp>(parent); func && !found)
+    for (unsigned i = 0; i < func.getNumResults() && !found; ++i)
+      found = finds(sdy::getFuncResultSharding(func, i));
+  for (Operation &op : block) {
+    if (found)
+      break;
+    found = llvm::any_of(op.getResults(), [&](OpResult result) {
+      return finds(sdy::getSharding(result));
+    });
+  }
+  return found ? std::optional(scope) : std::nullopt;
 }
 
 TensorSharding MeshScope::read(Value value) const {

@@ -32,9 +32,12 @@ public:
   get(mlir::Operation *op,
       llvm::ArrayRef<mlir::sdy::TensorShardingAttr> shardings);
 
-  /// The scope of all ops of `block`; nothing if their shardings are on two
-  /// meshes, or on none.
+  /// The scope of the first sharding in `block`; nothing if there is none.
   static std::optional<MeshScope> ofBlock(mlir::Block &block);
+  /// `sharding` is on this mesh by its name, or null.
+  bool allows(mlir::sdy::TensorShardingAttr sharding) const {
+    return !sharding || sharding.getMeshOrRef() == meshOrRef;
+  }
 
   /// `shardings` (null: none) have this scope too: those that are there name
   /// its mesh, and one is.

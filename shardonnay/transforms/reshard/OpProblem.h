@@ -15,6 +15,7 @@
 #include "shardonnay/transforms/reshard/MeshScope.h"
 #include "llvm/ADT/SmallBitVector.h"
 #include "llvm/ADT/StringMap.h"
+#include <deque>
 #include <unordered_map>
 
 namespace shardonnay {
@@ -48,6 +49,48 @@ struct OpDecision {
 OpDecision makeDecision(mlir::Operation *op, const ChoiceProblem &problem,
                         const FactorAssignment &assignment);
 
+/// What an op's cut depends on of a value.
+struct ValueClass {
+  mlir::Type type;
+  /// Null if it has none.
+  mlir::sdy::TensorShardingAttr sharding;
+  /// A constant expression: it costs nothing in any sharding.
+  bool constant;
+  /// The case of the constant that it is, where rules may look at it.
+  const struct OpCase *known;
+};
+
+/// What is known of all ops that are equal and whose operands are of equal
+/// classes.
+struct OpCase {
+  /// Null if it has none that fits.
+  const FactorRule *rule = nullptr;
+  /// Null if there is no rule, or if something has to be said against the op.
+  const OpDecision *decision = nullptr;
+  bool onOneDevice = false;
+  /// There is nothing to be done at the op.
+  bool agrees = false;
+  /// The classes of its results.
+  llvm::SmallVector<int32_t, 1> results;
+};
+
+/// The cases and classes that came up (BlockCases.h).
+struct CaseTable {
+  /// Not of an op that passes values on, ends a block, calls or reshards.
+  bool hasCase(mlir::OperationName name);
+  /// Its number.
+  int32_t classOf(const ValueClass &value);
+
+  mlir::sdy::OpForms forms;
+  std::deque<OpCase> cases;
+  mlir::sdy::WordMap<OpCase *> known;
+  std::vector<ValueClass> classes;
+
+private:
+  mlir::sdy::WordMap<int32_t> classNumbers;
+  llvm::DenseMap<mlir::OperationName, bool> names;
+};
+
 /// A chooser for each mesh that a function's ops are on. Programs repeat
 /// themselves: ops of one rule whose tensors have the same types and shardings
 /// are decided once.
@@ -63,6 +106,7 @@ public:
   const OpDecision &decide(mlir::Operation *op, const FactorRule &rule,
                            const MeshScope &scope,
                            llvm::function_ref<bool(mlir::Value)> isFree);
+  CaseTable &getCases() { return cases; }
 
 private:
   /// Rule, mesh, and for each tensor its type, its sharding and whether it is
@@ -78,6 +122,7 @@ private:
   mlir::sdy::RuleTable rules{getFittingRule};
   llvm::DenseMap<mlir::Attribute, std::unique_ptr<OpChooser>> choosers;
   std::unordered_map<Key, OpDecision, Hash> decisions;
+  CaseTable cases;
 };
 
 /// An analysis that lets the passes of the stage share choosers, and with them

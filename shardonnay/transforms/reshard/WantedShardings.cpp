@@ -8,9 +8,8 @@
 #include "shardonnay/transforms/reshard/WantedShardings.h"
 #include "shardonnay/dialect/sdy/Callee.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
-#include "shardonnay/dialect/sdy/SingleDevice.h"
 #include "shardonnay/interfaces/DataFlowEdge.h"
-#include "shardonnay/transforms/reshard/ReshardBuilder.h"
+#include <queue>
 
 using namespace mlir;
 
@@ -20,25 +19,25 @@ namespace {
 
 class WantedShardings {
 public:
-  WantedShardings(const MeshScope &scope, OpChoosers &choosers)
-      : scope(scope), choosers(choosers) {}
+  explicit WantedShardings(BlockCases &cases)
+      : cases(cases), scope(cases.getScope()) {}
 
-  void visit(Operation *op);
+  void run();
 
 private:
+  /// Puts into `open` the makers of the operands that op `number` may need
+  /// otherwise than they are.
+  void addMakers(int32_t number);
+  void visit(Operation *op);
   /// The one sharding that all uses need `value` in.
   std::optional<TensorSharding> neededByAll(Value value);
-  void change(OpResult result, const TensorSharding &sharding);
   /// What the use reshards its value to; nothing if that is not known.
   std::optional<TensorSharding> neededAt(OpOperand &use);
 
-  /// Of an op as its operands and results lie now; null if it has no rule.
-  const OpDecision *decisionOf(Operation *op);
-
+  BlockCases &cases;
   const MeshScope &scope;
-  OpChoosers &choosers;
-  ReshardBuilder constants;
-  llvm::DenseMap<Operation *, const OpDecision *> decisions;
+  /// Numbers of ops, the last one first.
+  std::priority_queue<int32_t> open;
 };
 
 int64_t numShards(const TensorSharding &sharding) {
@@ -48,9 +47,38 @@ int64_t numShards(const TensorSharding &sharding) {
   return shards;
 }
 
+void WantedShardings::addMakers(int32_t number) {
+  auto [op, opCase] = cases.getEntries()[number];
+  auto add = [&](unsigned operand) {
+    int32_t maker = cases.makerOf(op->getOperand(operand));
+    if (maker >= 0)
+      open.push(maker);
+  };
+  unsigned numOperands = op->getNumOperands();
+  if (!opCase)
+    for (unsigned i = 0; i < numOperands; ++i)
+      add(i);
+  else if (opCase->decision)
+    for (unsigned i : opCase->decision->differs.set_bits())
+      if (i < numOperands)
+        add(i);
+}
+
+void WantedShardings::run() {
+  int32_t numOps = cases.getEntries().size();
+  for (int32_t number = 0; number < numOps; ++number)
+    addMakers(number);
+  for (int32_t last = numOps; !open.empty();) {
+    int32_t number = open.top();
+    open.pop();
+    auto [op, opCase] = cases.getEntries()[number];
+    if (number < last && opCase && opCase->rule && !opCase->onOneDevice)
+      visit(op);
+    last = std::min(last, number);
+  }
+}
+
 void WantedShardings::visit(Operation *op) {
-  if (!choosers.getRule(op) || sdy::getSingleDevice(op))
-    return;
   auto ruleOp = dyn_cast<ShardingRuleOpInterface>(op);
   bool contraction = ruleOp && ruleOp.isContraction();
   for (OpResult result : op->getResults()) {
@@ -63,7 +91,7 @@ void WantedShardings::visit(Operation *op) {
     // A contraction is not worth doing twice to save a gather of its result.
     if (*needed != present && present.unreduced.empty() &&
         (!contraction || numShards(*needed) >= numShards(present)))
-      change(result, *needed);
+      cases.change(result, *needed, [&](int32_t number) { addMakers(number); });
   }
 }
 
@@ -100,36 +128,16 @@ std::optional<TensorSharding> WantedShardings::neededAt(OpOperand &use) {
   }
   if (getEdgeOwner(use))
     return read(sdy::getClassSharding(use));
-  const OpDecision *decision = decisionOf(user);
-  return decision ? std::optional(decision->needed[number]) : std::nullopt;
-}
-
-const OpDecision *WantedShardings::decisionOf(Operation *op) {
-  auto [known, isNew] = decisions.try_emplace(op, nullptr);
-  const FactorRule *rule = isNew ? choosers.getRule(op) : nullptr;
-  if (!rule)
-    return known->second;
-  auto isFree = [&](Value value) {
-    return constants.isConstantExpression(value);
-  };
-  return known->second = &choosers.decide(op, *rule, scope, isFree);
-}
-
-void WantedShardings::change(OpResult result, const TensorSharding &sharding) {
-  sdy::setSharding(result, scope.write(sharding));
-  for (Operation *user : result.getUsers())
-    decisions.erase(user);
+  int32_t place = cases.numberOf(user);
+  const OpCase *opCase =
+      place >= 0 ? cases.getEntries()[place].opCase : nullptr;
+  return opCase && opCase->decision
+             ? std::optional(opCase->decision->needed[number])
+             : std::nullopt;
 }
 
 } // namespace
 
-void adoptWantedShardings(Block &block, OpChoosers &choosers) {
-  std::optional<MeshScope> scope = MeshScope::ofBlock(block);
-  if (!scope)
-    return;
-  WantedShardings wanted(*scope, choosers);
-  for (Operation &op : llvm::reverse(block))
-    wanted.visit(&op);
-}
+void adoptWantedShardings(BlockCases &cases) { WantedShardings(cases).run(); }
 
 } // namespace shardonnay

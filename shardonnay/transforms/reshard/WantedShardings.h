@@ -20,13 +20,13 @@
 #ifndef SHARDONNAY_TRANSFORMS_RESHARD_WANTEDSHARDINGS_H
 #define SHARDONNAY_TRANSFORMS_RESHARD_WANTEDSHARDINGS_H
 
-#include "shardonnay/transforms/reshard/OpProblem.h"
+#include "shardonnay/transforms/reshard/BlockCases.h"
 
 namespace shardonnay {
 
 /// Gives every result of an op with a rule the one sharding that all its uses
 /// need it in, if there is one; last op first.
-void adoptWantedShardings(mlir::Block &block, OpChoosers &choosers);
+void adoptWantedShardings(BlockCases &cases);
 
 } // namespace shardonnay
 

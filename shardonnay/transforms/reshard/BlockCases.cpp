@@ -1,0 +1,164 @@
+//===- BlockCases.cpp -----------------------------------------------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardonnay/transforms/reshard/BlockCases.h"
+#include "shardonnay/dialect/sdy/ShardingAccess.h"
+#include "shardonnay/dialect/sdy/SingleDevice.h"
+#include "shardonnay/interfaces/ConstantExpression.h"
+
+using namespace mlir;
+
+namespace shardonnay {
+
+bool CaseTable::hasCase(OperationName name) {
+  auto [entry, isNew] = names.try_emplace(name, false);
+  if (isNew)
+    entry->second = !name.hasInterface<ShardableDataFlowOpInterface>() &&
+                    !name.hasTrait<OpTrait::IsTerminator>() &&
+                    name.getTypeID() != TypeID::get<sdy::ReshardOp>() &&
+                    name.getTypeID() != TypeID::get<func::CallOp>();
+  return entry->second;
+}
+
+int32_t CaseTable::classOf(const ValueClass &value) {
+  auto [number, isNew] = classNumbers.find(
+      {sdy::toWord(value.type.getAsOpaquePointer()),
+       sdy::toWord(value.sharding.getAsOpaquePointer()),
+       static_cast<uintptr_t>(value.constant), sdy::toWord(value.known)});
+  if (isNew) {
+    number = classes.size();
+    classes.push_back(value);
+  }
+  return number;
+}
+
+BlockCases::BlockCases(Block &block, const MeshScope &scope,
+                       OpChoosers &choosers)
+    : scope(scope), choosers(choosers), table(choosers.getCases()) {
+  for (BlockArgument argument : block.getArguments())
+    classOf(argument);
+  if (auto func = dyn_cast<func::FuncOp>(block.getParentOp()))
+    for (unsigned i = 0; i < func.getNumResults(); ++i)
+      otherMeshes |= !scope.allows(sdy::getFuncResultSharding(func, i));
+  for (Operation &op : block) {
+    entries.push_back({&op, nullptr});
+    read(entries.size() - 1);
+  }
+}
+
+int32_t BlockCases::makeClass(Value value, bool constant, const OpCase *known) {
+  sdy::TensorShardingAttr sharding = sdy::getSharding(value);
+  otherMeshes |= !scope.allows(sharding);
+  return table.classOf({value.getType(), sharding, constant, known});
+}
+
+int32_t BlockCases::classOf(Value value) {
+  auto [entry, isNew] = values.try_emplace(value);
+  if (isNew)
+    entry->second.valueClass =
+        makeClass(value, constants.isConstantExpression(value), nullptr);
+  return entry->second.valueClass;
+}
+
+void BlockCases::read(int32_t number) {
+  Operation *op = entries[number].op;
+  const OpCase *opCase = table.hasCase(op->getName()) ? findCase(op) : nullptr;
+  entries[number].opCase = opCase;
+  for (OpResult result : op->getResults())
+    values[result] = {opCase ? opCase->results[result.getResultNumber()]
+                             : makeClass(result, false, nullptr),
+                      number};
+}
+
+const OpCase *BlockCases::findCase(Operation *op) {
+  sdy::Words words;
+  bool comparable = !sdy::looksAtOperands(op) && table.forms.append(op, words);
+  SmallVector<int32_t> operands;
+  for (Value operand : op->getOperands()) {
+    operands.push_back(classOf(operand));
+    words.push_back(operands.back());
+  }
+  if (!comparable) {
+    decide(op, operands, table.cases.emplace_back());
+    return &table.cases.back();
+  }
+  words.push_back(sdy::toWord(scope.getMesh().getAsOpaquePointer()));
+  auto [known, isNew] = table.known.find(words);
+  if (isNew) {
+    known = &table.cases.emplace_back();
+    decide(op, operands, *known);
+  }
+  return known;
+}
+
+bool BlockCases::isConstant(Operation *op, ArrayRef<int32_t> operands,
+                            const OpCase &opCase) const {
+  if (isa<sdy::ConstantOp>(op))
+    return true;
+  if (op->hasTrait<OpTrait::ConstantLike>() &&
+      !isa<ShapedType>(op->getResult(0).getType()))
+    return true;
+  auto expression = dyn_cast<ConstantExpressionOpInterface>(op);
+  return expression && op->getNumResults() == 1 &&
+         expression.isConstantExpression() && opCase.rule &&
+         llvm::all_of(operands, [&](int32_t operand) {
+           return table.classes[operand].constant;
+         });
+}
+
+static bool isStatic(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return !tensor || tensor.hasStaticShape();
+}
+
+void BlockCases::decide(Operation *op, ArrayRef<int32_t> operands,
+                        OpCase &opCase) {
+  opCase.rule = choosers.getRule(op);
+  bool constant = isConstant(op, operands, opCase);
+  // It may be a shape or a position, which rules look at.
+  bool looksAt =
+      isa<sdy::ConstantOp>(op) || op->hasTrait<OpTrait::ConstantLike>();
+  for (OpResult result : op->getResults()) {
+    auto tensor = dyn_cast<RankedTensorType>(result.getType());
+    bool isFloat = tensor && isa<FloatType>(tensor.getElementType());
+    opCase.results.push_back(
+        makeClass(result, constant, looksAt && !isFloat ? &opCase : nullptr));
+  }
+  bool isCut = false, isAllowed = true;
+  for (int32_t number : llvm::concat<const int32_t>(operands, opCase.results)) {
+    sdy::TensorShardingAttr sharding = table.classes[number].sharding;
+    isCut |= sharding != nullptr;
+    isAllowed &= scope.allows(sharding);
+  }
+  if (!isAllowed || !llvm::all_of(op->getOperandTypes(), isStatic) ||
+      !llvm::all_of(op->getResultTypes(), isStatic))
+    return;
+  opCase.onOneDevice = sdy::getSingleDevice(op).has_value();
+  if (opCase.rule)
+    opCase.decision =
+        &choosers.decide(op, *opCase.rule, scope, [&](Value value) {
+          return table.classes[classOf(value)].constant;
+        });
+  opCase.agrees = isa_and_present<sdy::SdyDialect>(op->getDialect()) ||
+                  (opCase.rule && !opCase.onOneDevice &&
+                   (!isCut || opCase.decision->differs.none()));
+}
+
+void BlockCases::change(OpResult result, const TensorSharding &sharding,
+                        llvm::function_ref<void(int32_t)> changed) {
+  sdy::setSharding(result, scope.write(sharding));
+  auto readAgain = [&](Operation *op) {
+    if (int32_t number = numberOf(op); number >= 0) {
+      read(number);
+      changed(number);
+    }
+  };
+  readAgain(result.getOwner());
+  llvm::for_each(result.getUsers(), readAgain);
+}
+
+} // namespace shardonnay
