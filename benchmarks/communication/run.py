@@ -5,10 +5,11 @@
 Bytes are what a device sends in rings, counted statically: a loop's body once. XLA's are counted as they leave its SPMD
 pass; with --piped, both programs also after XLA's CPU pipeline has run over them. With --sdy, jaxlib's passes run on
 the same module with its functions inlined (by build/bin/sdy-opt), from propagation to the program of one device, and
-count where they get there. Times are what a device model of links says of the collectives (cost/Collective.h).
+count where they get there. Times are what a device model of links says of the collectives (cost/Collective.h), a
+loop's as often as it runs.
 
 Under `bytes` exits with 1 if any peer has fewer bytes, or the geometric mean of all steps against XLA is 0.8 or more;
-under other models, if a peer has fewer bytes and less time.
+under other models, if a peer has fewer bytes and less time, a loop's counted as often as it runs.
 """
 
 import argparse
@@ -52,13 +53,14 @@ def our_time(report):
         parsed = (re.fullmatch(r"(\w+)(?::\(\d+\)(\d+))?", axis) for axis in axes)
         return math.prod(int(match[2] or sizes[match[1]]) for match in parsed)
 
-    count = sum(entry["count"] * steps(entry["kind"], group(entry["axes"])) for entry in report["collectives"])
-    return seconds(report["collective_bytes"], count)
+    entries = report["collectives"]
+    count = sum(entry["count"] * entry["trips"] * steps(entry["kind"], group(entry["axes"])) for entry in entries)
+    return seconds(report["executed_bytes"], count)
 
 
 def their_time(found):
-    count = sum(steps(kind, group) * number for (kind, group), number in found.groups.items())
-    return seconds(sum(found.bytes.values()), count)
+    count = sum(steps(kind, group) * number for (kind, group), number in found.executed.groups.items())
+    return seconds(sum(found.executed.bytes.values()), count)
 
 
 def sdy_results(pairs):
@@ -94,7 +96,12 @@ class Table:
         theirs = xla.partition(lowered)
         ours, whole = report["collective_bytes"], sum(theirs.bytes.values())
         times = our_time(report), their_time(theirs)
-        self.lost(pair, "XLA", (ours, times[0]), (whole, sum(theirs.count.values()), times[1]))
+        if self.options.device_model == "bytes":
+            self.lost(pair, "XLA", (ours, times[0]), (whole, sum(theirs.count.values()), times[1]))
+        else:
+            run = theirs.executed
+            executed = sum(run.bytes.values()), sum(run.count.values())
+            self.lost(pair, "XLA", (report["executed_bytes"], times[0]), (*executed, times[1]))
         if ours and whole:
             self.ratios.append(ours / whole)
         cells = [f"{ours:10,} {whole:10,.0f} {ours / whole if whole else 1:6.2f} {1e6 * times[0]:7.0f} {1e6 * times[1]:7.0f}"]

@@ -47,31 +47,70 @@ def _group_size(rest):
     return len(lists[1].split(",")) if lists else 1
 
 
+_COMPUTATION = re.compile(r"(?:ENTRY )?%(?P<name>[\w.-]+) \(.*\{$")
+_CALLEES = re.compile(r"(?:body|to_apply|calls|called_computations|branch_computations)=\{?(%[\w.-]+(?:, %[\w.-]+)*)")
+_WHILE = re.compile(r" while\(.*condition=%(?P<condition>[\w.-]+)")
+
+
+def _trips(line, computations):
+    """How often a loop's body runs: what XLA wrote, or the bound that a counter from 0 is compared with, else 1."""
+    known = re.search(r'"known_trip_count":\{"n":"(\d+)"', line)
+    if known:
+        return int(known[1])
+    condition = "\n".join(computations[_WHILE.search(line)["condition"]])
+    bounds = re.findall(r"= s32\[\] constant\((\d+)\)", condition)
+    return int(bounds[0]) if len(bounds) == 1 and "direction=LT" in condition else 1
+
+
+def _lines_with_executions(hlo):
+    """(line, how often it runs) of an HLO module's text, where a computation stands before those that call it."""
+    name, computations = "", {"": []}
+    for line in hlo.splitlines():
+        header = _COMPUTATION.match(line)
+        if header:
+            name = header["name"]
+        computations.setdefault(name, []).append(line)
+    runs = Counter({name: 1})
+    for name in reversed(computations):
+        for line in computations[name]:
+            times = runs[name] * (_trips(line, computations) if _WHILE.search(line) else 1)
+            for names in _CALLEES.findall(line):
+                for callee in re.findall(r"%([\w.-]+)", names):
+                    runs[callee] += times
+    return [(line, runs[name]) for name, lines in computations.items() for line in lines]
+
+
 @dataclass
 class Partitioned:
     """Collectives per kind: count, bytes sent by one device, and count per (kind, group size).
 
-    Of a compiled program also `piped`, the same after all of XLA's passes, and the seconds that XLA took.
+    A loop's body counts once; in `executed`, which has the same in it, as often as it runs. Of a compiled program also `piped`, the same after all of XLA's passes, and the seconds that XLA took.
     """
 
     count: Counter = field(default_factory=Counter)
     bytes: Counter = field(default_factory=Counter)
     groups: Counter = field(default_factory=Counter)
+    executed: "Partitioned | None" = None
     piped: "Partitioned | None" = None
     seconds: float = 0.0
 
 
+    def add(self, collective, times=1):
+        """A match of _COLLECTIVE."""
+        kind, group = collective["kind"].replace("-", "_"), _group_size(collective["rest"])
+        self.count[kind] += times
+        self.groups[kind, group] += times
+        self.bytes[kind] += times * ring_bytes(kind, _bytes(collective["type"]), group)
+
+
 def count_collectives(hlo):
     """The collectives in the text of an HLO module."""
-    found = Partitioned()
-    for line in hlo.splitlines():
+    found = Partitioned(executed=Partitioned())
+    for line, times in _lines_with_executions(hlo):
         match = _COLLECTIVE.search(line)
         if match:
-            kind = match["kind"].replace("-", "_")
-            found.count[kind] += 1
-            group = _group_size(match["rest"])
-            found.groups[kind, group] += 1
-            found.bytes[kind] += ring_bytes(kind, _bytes(match["type"]), group)
+            found.add(match)
+            found.executed.add(match, times)
     return found
 
 

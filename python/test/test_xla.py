@@ -1,4 +1,4 @@
-"""Counting collectives in HLO, whose replica groups are written in three ways."""
+"""Counting collectives in HLO, whose replica groups are written in three ways, in loops and outside."""
 
 import pytest
 from shardonnay import xla
@@ -40,3 +40,28 @@ def test_bytes_that_a_device_sends(kind, type, sent):
 
 def test_other_lines_do_not_count():
     assert not xla.count_collectives("%all-reduce = f32[8] add(%all-reduce.1, %x)").count
+
+
+LOOP = """HloModule m
+%body.1 (p: (s32[], f32[8])) -> (s32[], f32[8]) {{
+  %all-gather = f32[8]{{0}} all-gather(%x), replica_groups=[2,4]<=[8], dimensions={{0}}
+}}
+
+%cond.1 (p: (s32[], f32[8])) -> pred[] {{
+  %c = s32[] constant(5)
+  ROOT %lt = pred[] compare(%i, %c), direction={direction}
+}}
+
+ENTRY %main (x: f32[8]) -> f32[8] {{
+  %all-gather.2 = f32[8]{{0}} all-gather(%x), replica_groups=[2,4]<=[8], dimensions={{0}}
+  %while = (s32[], f32[8]) while(%t), condition=%cond.1, body=%body.1{config}
+}}
+"""
+
+
+@pytest.mark.parametrize("direction, config, times", [("LT", "", 5), ("GT", "", 1), ("GT", ', backend_config={"known_trip_count":{"n":"7"}}', 7)])
+def test_a_loop_counts_once_and_as_often_as_it_runs(direction, config, times):
+    found = xla.count_collectives(LOOP.format(direction=direction, config=config))
+    assert found.bytes == {"all_gather": 48}
+    assert found.executed.count == {"all_gather": 1 + times}
+    assert found.executed.bytes == {"all_gather": 24 * (1 + times)}
