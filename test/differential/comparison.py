@@ -37,7 +37,14 @@ def their_pipeline():
     inner = body[body.index("(") + 1 : -1]
     passes = inner[: inner.index(LAST) + len(LAST)]
     # Saving a module needs a folder, and the pass no name.
-    return f"builtin.module({passes.replace('sdy-save-module,', '')})"
+    return f"builtin.module({passes.replace('sdy-save-module,', '').replace(' module-dump-directory=', '')})"
+
+
+def their_halves():
+    """Import; and the rest, from propagation on."""
+    whole, middle = their_pipeline(), ",sdy-user-priority-propagate"
+    at = whole.index(middle)
+    return whole[:at] + ")", f"builtin.module({whole[at + 1:]}"
 
 
 def theirs(text, pipeline):

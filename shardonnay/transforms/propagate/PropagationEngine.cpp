@@ -137,14 +137,14 @@ public:
     this->aggressive = aggressive;
     this->level = level;
     visitReturns();
-    for (int32_t op : llvm::reverse(llvm::seq(graph.ops().size())))
-      makeDue(op);
-    while (!due.empty()) {
-      int32_t op = due.pop_back_val();
-      isDue.reset(op);
-      uint16_t bit = 1u << (2 * static_cast<int>(level) + aggressive);
-      settled[op] |= bit;
-      visit(graph.ops(), op, op);
+    uint16_t bit = 1u << (2 * static_cast<int>(level) + aggressive);
+    for (firstDue = 0; firstDue < graph.ops().size();) {
+      visitIfUnsettled(firstDue++, bit);
+      while (!due.empty()) {
+        int32_t op = due.pop_back_val();
+        isDue.reset(op);
+        visitIfUnsettled(op, bit);
+      }
     }
     visitReturns();
   }
@@ -175,10 +175,18 @@ private:
       visit(graph.returns(), op, kNone);
   }
 
-  /// A visit that can change nothing is none.
+  /// A visit that can change nothing is none. What is settled keeps its place
+  /// among what is due all the same: it may change before its turn comes.
+  void visitIfUnsettled(int32_t op, uint16_t bit) {
+    if ((settled[op] & bit) != 0)
+      return;
+    settled[op] |= bit;
+    visit(graph.ops(), op, op);
+  }
+
+  /// To be visited next, unless it is due already.
   void makeDue(int32_t op) {
-    uint16_t bit = 1u << (2 * static_cast<int>(level) + aggressive);
-    if (isDue.test(op) || (settled[op] & bit) != 0)
+    if (op >= firstDue || isDue.test(op))
       return;
     isDue.set(op);
     due.push_back(op);
@@ -353,7 +361,9 @@ private:
   int64_t round = 0;
   bool aggressive = false;
   Level level = Level::Everything;
-  /// The next to visit is last.
+  /// What is due: the next to visit is the last of `due`, of which `isDue`
+  /// tells, then come all ops from `firstDue` on.
+  int32_t firstDue = 0;
   llvm::SmallVector<int32_t, 0> due;
   llvm::BitVector isDue;
   /// For each op, the levels and strategies at which it was visited since the

@@ -84,3 +84,23 @@ func.func @layer(
   %2 = stablehlo.add %0, %1 : tensor<8x32xf32>
   return %2 : tensor<8x32xf32>
 }
+
+// -----
+
+// In the last round the dot is due from the start, though nothing new is known
+// of its tensors: the sine, which makes the other operand's rows known, is
+// visited before it. Else the columns of the result would be cut.
+sdy.mesh @mesh = <["a"=2]>
+// CHECK-LABEL: func @what_is_settled_keeps_its_place
+func.func @what_is_settled_keeps_its_place(
+    %arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{?}p2, {?}]>},
+    %arg1: tensor<8x8xf32>, %i: tensor<i32>) -> (tensor<8x8xf32>, tensor<8x4xf32>) {
+  %0 = stablehlo.dynamic_slice %arg0, %i, %i, sizes = [8, 4] : (tensor<8x8xf32>, tensor<i32>, tensor<i32>) -> tensor<8x4xf32>
+  %1 = stablehlo.sine %arg1 : tensor<8x8xf32>
+  %2 = stablehlo.multiply %1, %arg0 : tensor<8x8xf32>
+  // CHECK: dot_general {{.*}}<@mesh, [{"a", ?}, {?}]>
+  %3 = stablehlo.dot_general %arg1, %2, contracting_dims = [1] x [1]
+      : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  %4 = sdy.sharding_constraint %0 <@mesh, [{"a", ?}, {?}]> : tensor<8x4xf32>
+  return %3, %4 : tensor<8x8xf32>, tensor<8x4xf32>
+}
