@@ -5,14 +5,13 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// 1. Replace constants by `sdy.constant`.
-// 2. Find the constant expressions, and tensors made of scalars, in program
-//    order. A call of a function whose body is one on constant arguments is one
-//    too.
-// 3. Copy them for each use: parts that one use shares stay shared. A copied
-//    call calls a copy of its function, which remembers the function's name in
-//    `sdy.original_func_name`.
-// 4. Erase the originals, which nothing but sharding groups uses any more.
+// 1. In program order, replace constants by `sdy.constant`, and find the
+//    constant expressions, and tensors made of scalars. A call of a function
+//    whose body is one on constant arguments is one too.
+// 2. Copy them for each use but the last, which takes the original: parts that
+//    one use shares stay shared. A copied call calls a copy of its function,
+//    which remembers the function's name in `sdy.original_func_name`.
+// 3. Erase the originals that nothing but sharding groups uses any more.
 //
 //===----------------------------------------------------------------------===//
 
@@ -46,6 +45,17 @@ bool isNumber(Operation *op) {
          !isa<ShapedType>(op->getResult(0).getType());
 }
 
+/// The value of a constant tensor that is no `sdy.constant` yet.
+ElementsAttr getForeignConstant(Operation *op) {
+  ElementsAttr value;
+  return !isa<ConstantOp>(op) && op->getNumRegions() == 0 &&
+                 matchPattern(op, m_Constant(&value)) &&
+                 isa<RankedTensorType>(value.getType()) &&
+                 value.getType() == op->getResult(0).getType()
+             ? value
+             : nullptr;
+}
+
 /// If its operands are constant, `op` is a constant expression.
 bool canBeCopied(Operation *op) {
   auto expression = dyn_cast<ConstantExpressionOpInterface>(op);
@@ -55,6 +65,8 @@ bool canBeCopied(Operation *op) {
 
 /// `op` makes a tensor of scalars.
 bool isScalarExpansion(Operation *op) {
+  if (op->getNumResults() != 1)
+    return false;
   auto type = dyn_cast<RankedTensorType>(op->getResult(0).getType());
   return type && type.hasStaticShape() && type.getNumElements() > 1 &&
          op->getNumOperands() > 0 &&
@@ -85,7 +97,8 @@ private:
       return known->second;
     bool constant =
         llvm::all_of(body.front().without_terminator(), [&](Operation &op) {
-          return isa<ConstantOp>(op) || canBeCopied(&op) || contains(&op);
+          return isa<ConstantOp>(op) || getForeignConstant(&op) ||
+                 canBeCopied(&op) || contains(&op);
         });
     return found[&body] = constant;
   }
@@ -100,17 +113,17 @@ public:
       : module(module), symbols(module), bodies(symbols) {}
 
   void run() {
-    replaceConstants();
-    findExpressions();
-    copyForUses();
+    walk([&](Operation *op) { classify(replaceConstant(op)); });
+    splitUses();
     eraseOriginals();
   }
 
 private:
   void walk(llvm::function_ref<void(Operation *)> visit);
-  void replaceConstants();
-  void findExpressions();
-  void copyForUses();
+  Operation *replaceConstant(Operation *op);
+  void classify(Operation *op);
+  llvm::DenseSet<Operation *> findShared();
+  void splitUses();
   void eraseOriginals();
 
   /// The expression behind `value` that is to be copied; null if `value` is
@@ -121,6 +134,7 @@ private:
                ? op
                : nullptr;
   }
+  void split(OpOperand &use, IRMapping &copies);
   void copy(Operation *op, IRMapping &copies);
   /// Gives the calls in `op`, itself included, callees of their own.
   void copyCallees(Operation *op);
@@ -128,55 +142,101 @@ private:
   ModuleOp module;
   SymbolTable symbols;
   ConstantBodies bodies;
+  llvm::DenseSet<Operation *> constants;
   /// What is copied, in program order.
   llvm::SetVector<Operation *> expressions;
 };
 
-/// Calls `visit` in program order. The regions of ops with a sharding rule are
-/// left out: nothing in them is sharded.
+/// Calls `visit`, which may erase an op without regions, in program order. The
+/// regions of ops with a sharding rule are left out: nothing in them is
+/// sharded.
 void ConstantSplitter::walk(llvm::function_ref<void(Operation *)> visit) {
   module.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    bool isLeaf = op->getNumRegions() == 0 || isa<ShardingRuleOpInterface>(op);
     visit(op);
-    return isa<ShardingRuleOpInterface>(op) ? WalkResult::skip()
-                                            : WalkResult::advance();
+    return isLeaf ? WalkResult::skip() : WalkResult::advance();
   });
 }
 
-void ConstantSplitter::replaceConstants() {
-  SmallVector<std::pair<Operation *, ElementsAttr>> constants;
-  walk([&](Operation *op) {
-    ElementsAttr value;
-    if (!isa<ConstantOp>(op) && matchPattern(op, m_Constant(&value)) &&
-        isa<RankedTensorType>(value.getType()) &&
-        value.getType() == op->getResult(0).getType())
-      constants.emplace_back(op, value);
-  });
-  for (auto [op, value] : constants) {
-    OpBuilder builder(op);
-    auto constant = ConstantOp::create(builder, op->getLoc(), value);
-    constant->setDiscardableAttrs(op->getDiscardableAttrDictionary());
-    op->replaceAllUsesWith(constant);
-    op->erase();
-  }
+/// Returns what stands in the place of `op` then.
+Operation *ConstantSplitter::replaceConstant(Operation *op) {
+  ElementsAttr value = getForeignConstant(op);
+  if (!value)
+    return op;
+  OpBuilder builder(op);
+  auto constant = ConstantOp::create(builder, op->getLoc(), value);
+  constant->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+  op->replaceAllUsesWith(constant);
+  op->erase();
+  return constant;
 }
 
-void ConstantSplitter::findExpressions() {
-  llvm::DenseSet<Operation *> constants;
+void ConstantSplitter::classify(Operation *op) {
   auto isConstant = [&](Value value) {
     return constants.contains(value.getDefiningOp());
   };
+  if (isNumber(op)) {
+    constants.insert(op);
+    return;
+  }
+  if (isa<ConstantOp>(op) || (llvm::all_of(op->getOperands(), isConstant) &&
+                              (canBeCopied(op) || bodies.contains(op))))
+    constants.insert(op);
+  else if (!isScalarExpansion(op) || !canBeCopied(op))
+    return;
+  expressions.insert(op);
+}
+
+/// Those that several uses reach, or that call functions.
+llvm::DenseSet<Operation *> ConstantSplitter::findShared() {
+  llvm::DenseSet<Operation *> shared;
+  for (Operation *op : expressions) {
+    bool mayBeShared =
+        op->getNumResults() > 1 || !isScalar(op->getResult(0).getType());
+    auto isShared = [&](Value operand) {
+      return shared.contains(operand.getDefiningOp());
+    };
+    if (mayBeShared && !op->use_empty() &&
+        (!op->hasOneUse() || op->getNumRegions() > 0 || isa<func::CallOp>(op) ||
+         llvm::any_of(op->getOperands(), isShared)))
+      shared.insert(op);
+  }
+  return shared;
+}
+
+void ConstantSplitter::splitUses() {
+  // A program that gives each use its own constant is left as it is.
+  llvm::DenseSet<Operation *> shared = findShared();
+  if (shared.empty())
+    return;
+  SmallVector<OpOperand *> uses;
   walk([&](Operation *op) {
-    if (isNumber(op)) {
-      constants.insert(op);
+    if (expressions.contains(op) || isa<ShardingGroupOp>(op))
       return;
-    }
-    if (isa<ConstantOp>(op) || (llvm::all_of(op->getOperands(), isConstant) &&
-                                (canBeCopied(op) || bodies.contains(op))))
-      constants.insert(op);
-    else if (!canBeCopied(op) || !isScalarExpansion(op))
-      return;
-    expressions.insert(op);
+    for (OpOperand &operand : op->getOpOperands())
+      if (shared.contains(operand.get().getDefiningOp()))
+        uses.push_back(&operand);
   });
+  for (OpOperand *use : uses) {
+    IRMapping copies;
+    split(*use, copies);
+  }
+}
+
+/// Gives `use` an expression that no other use reaches.
+void ConstantSplitter::split(OpOperand &use, IRMapping &copies) {
+  Operation *op = getCopied(use.get());
+  if (!op)
+    return;
+  bool isLast = use.get().hasOneUse() && op->getNumRegions() == 0 &&
+                !isa<func::CallOp>(op);
+  if (isLast && !copies.contains(use.get())) {
+    for (OpOperand &operand : op->getOpOperands())
+      split(operand, copies);
+    return;
+  }
+  copy(op, copies);
+  use.set(copies.lookup(use.get()));
 }
 
 /// Puts a copy of `op` among `copies`, at `op`, with all that it uses.
@@ -208,27 +268,11 @@ void ConstantSplitter::copyCallees(Operation *op) {
   });
 }
 
-void ConstantSplitter::copyForUses() {
-  SmallVector<OpOperand *> uses;
-  walk([&](Operation *op) {
-    if (expressions.contains(op) || isa<ShardingGroupOp>(op))
-      return;
-    for (OpOperand &operand : op->getOpOperands())
-      if (getCopied(operand.get()))
-        uses.push_back(&operand);
-  });
-  for (OpOperand *use : uses) {
-    IRMapping copies;
-    copy(getCopied(use->get()), copies);
-    use->set(copies.lookup(use->get()));
-  }
-}
-
 void ConstantSplitter::eraseOriginals() {
   for (Operation *op : llvm::reverse(expressions)) {
-    SmallVector<Operation *> users(op->getUsers());
-    if (!llvm::all_of(users, llvm::IsaPred<ShardingGroupOp>))
+    if (!llvm::all_of(op->getUsers(), llvm::IsaPred<ShardingGroupOp>))
       continue;
+    SmallVector<Operation *> users(op->getUsers());
     // A scalar's group is no copy's: with it the scalar stays.
     if (!users.empty() && isScalar(op->getResult(0).getType()))
       continue;
