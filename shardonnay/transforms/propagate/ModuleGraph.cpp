@@ -91,26 +91,21 @@ static bool isOpaque(Operation *op) {
   return op->getNumRegions() != 0 && isa<ShardingRuleOpInterface>(op);
 }
 
-/// Stands in no region of an op with a rule.
-static bool isInGraph(Operation *op) {
-  for (Operation *parent = op->getParentOp(); parent;
-       parent = parent->getParentOp())
-    if (isOpaque(parent))
-      return false;
-  return true;
-}
-
-static void shareShardings(const GroupOps &groups) {
+/// Whether that makes ops.
+static bool shareShardings(const GroupOps &groups) {
+  bool separated = false;
   for (auto &[id, members] : groups) {
     FailureOr<sdy::TensorShardingAttr> common = commonSharding(members);
     if (failed(common)) {
       separateMembers(members);
+      separated = true;
       continue;
     }
     if (*common)
       for (sdy::ShardingGroupOp member : members)
         sdy::setSharding(member.getInput(), *common);
   }
+  return separated;
 }
 
 //===----------------------------------------------------------------------===//
@@ -126,75 +121,89 @@ public:
                                : sdy::getPropagationRule) {}
 
   void read(ModuleOp module) {
-    survey(module);
-    shareShardings(groups);
-    SmallVector<func::FuncOp> functions = llvm::filter_to_vector(
-        module.getOps<func::FuncOp>(),
-        [](func::FuncOp func) { return !func.isExternal(); });
+    collect(module);
+    if (shareShardings(groups))
+      collect(module);
+    reserve();
     // Edges between functions see the tensors of both.
-    for (func::FuncOp func : functions)
-      addTensors(func);
-    for (func::FuncOp func : functions)
-      readOperations(func);
+    for (const Function &function : functions)
+      addTensors(function);
+    for (const Function &function : functions)
+      readOperations(function);
     for (auto &[id, members] : groups)
       readGroup(members);
+    functions = {};
     out.values = values.take();
     graph.connect();
   }
 
 private:
-  /// Makes room, and finds what is spread over the module.
-  void survey(ModuleOp module) {
+  struct Function {
+    func::FuncOp func;
+    /// In the order of the text, without those in the regions of ops with a
+    /// rule.
+    std::vector<Operation *> ops;
+  };
+
+  /// The one walk through the IR: in a program that is larger than the cache,
+  /// each op has to be waited for before the next is known. Ops in a list are
+  /// fetched ahead.
+  void collect(ModuleOp module) {
+    functions.clear();
+    groups.clear();
+    for (auto func : module.getOps<func::FuncOp>()) {
+      if (func.isExternal())
+        continue;
+      functions.push_back({func, {}});
+      std::vector<Operation *> &ops = functions.back().ops;
+      func.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
+        ops.push_back(op);
+        if (auto group = dyn_cast<sdy::ShardingGroupOp>(op))
+          groups[group.getGroupId()].push_back(group);
+        return isOpaque(op) ? WalkResult::skip() : WalkResult::advance();
+      });
+    }
+  }
+
+  /// Makes room.
+  void reserve() {
     size_t tensors = 0, ops = 0, tensorsOfOps = 0;
-    module.walk([&](Operation *op) {
-      tensors += op->getNumResults();
-      for (Region &region : op->getRegions())
-        tensors += region.getNumArguments();
-      if (auto func = dyn_cast<func::FuncOp>(op))
-        tensors += func.getNumResults();
-      if (auto group = dyn_cast<sdy::ShardingGroupOp>(op);
-          group && isInGraph(group))
-        groups[group.getGroupId()].push_back(group);
-      hasEdges |= isa<sdy::DataFlowEdgeOp, sdy::FuncDataFlowEdgeOp>(op);
-      if (!hasRule(op))
-        return;
-      ++ops;
-      tensorsOfOps += op->getNumOperands() + op->getNumResults();
-    });
+    for (Function &function : functions) {
+      tensors +=
+          function.func.getNumArguments() + function.func.getNumResults();
+      for (Operation *op : function.ops) {
+        tensors += op->getNumResults();
+        for (Region &region : op->getRegions())
+          tensors += region.getNumArguments();
+        hasEdges |= isa<sdy::DataFlowEdgeOp, sdy::FuncDataFlowEdgeOp>(op);
+        // An estimate of those with a rule.
+        if (op->getNumOperands() == 0 || op->getNumResults() == 0)
+          continue;
+        ++ops;
+        tensorsOfOps += op->getNumOperands() + op->getNumResults();
+      }
+    }
     values.reserve(tensors);
     out.given.reserve(tensors);
     graph.reserve(tensors, ops, tensorsOfOps);
   }
 
-  /// An estimate.
-  static bool hasRule(Operation *op) {
-    return op->getNumOperands() != 0 && op->getNumResults() != 0;
-  }
-
-  void addTensors(func::FuncOp func) {
-    this->func = func;
+  void addTensors(const Function &function) {
+    func = function.func;
     for (BlockArgument argument : func.getArguments())
       addValue(argument);
     addFunctionResults();
-    walk([&](Operation *op) {
+    for (Operation *op : function.ops) {
       addResults(op);
       if (auto call = dyn_cast<func::CallOp>(op))
         calls[call.getCalleeAttr().getAttr()].push_back(call);
-    });
+    }
   }
 
-  void readOperations(func::FuncOp func) {
-    this->func = func;
-    walk([&](Operation *op) { readOperation(op); });
-  }
-
-  /// The ops of `func` in the order of the text, without those in the regions
-  /// of ops with a rule.
-  void walk(llvm::function_ref<void(Operation *)> visit) {
-    func.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
-      visit(op);
-      return isOpaque(op) ? WalkResult::skip() : WalkResult::advance();
-    });
+  void readOperations(const Function &function) {
+    func = function.func;
+    for (Operation *op : function.ops)
+      readOperation(op);
   }
 
   //===--------------------------------------------------------------------===//
@@ -454,6 +463,7 @@ private:
 
   ModuleGraph &out;
   PropagationGraph &graph;
+  std::vector<Function> functions;
   GroupOps groups;
   bool hasEdges = false;
   ValueNumbers values;

@@ -30,7 +30,8 @@ struct UserPriorityPropagatePass
 protected:
   void runOnOperation() override {
     // Groups that disagree get constraints.
-    if (!getAnalysis<OpKinds>().mayHave<mlir::sdy::ShardingGroupOp>())
+    if (auto kinds = getCachedAnalysis<OpKinds>();
+        kinds && !kinds->get().mayHave<mlir::sdy::ShardingGroupOp>())
       markAnalysesPreserved<OpKinds>();
     PropagationPass::runOnOperation();
   }
