@@ -9,14 +9,16 @@
 // in a program that is larger than the cache every walk is slow. This analysis
 // is one walk for all of them: a pass that finds nothing to do says that it
 // preserves all analyses, and the next one asks for free. A pass that only
-// erases ops, moves them or changes their attributes preserves it too.
+// erases ops, moves them or changes their attributes preserves it too, and one
+// that makes ops of known kinds adds these.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef SHARDONNAY_INTERFACES_OPKINDS_H
 #define SHARDONNAY_INTERFACES_OPKINDS_H
 
-#include "mlir/IR/Operation.h"
+#include "mlir/Pass/AnalysisManager.h"
+#include "shardonnay/interfaces/ProgramOps.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -25,9 +27,12 @@ namespace shardonnay {
 /// The kinds of the ops inside an op, and maybe of some that are gone.
 class OpKinds {
 public:
-  explicit OpKinds(mlir::Operation *root) {
-    root->walk([&](mlir::Operation *op) { names.insert(op->getName()); });
+  OpKinds(mlir::Operation *, mlir::AnalysisManager &analyses) {
+    for (mlir::Operation *op : analyses.getAnalysis<ProgramOps>())
+      names.insert(op->getName());
   }
+
+  void add(mlir::OperationName name) { names.insert(name); }
 
   /// Some op may be one of these, which are ops or interfaces of ops.
   template <typename... KindT> bool mayHave() const {

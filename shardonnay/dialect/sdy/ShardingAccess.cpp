@@ -8,6 +8,7 @@
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/interfaces/DataFlowEdge.h"
+#include "shardonnay/interfaces/ShardingRule.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -228,6 +229,27 @@ void mlir::sdy::setFuncResultSharding(func::FuncOp func, unsigned result,
   else
     func.removeResultAttr(result,
                           StringAttr::get(func.getContext(), kShardingAttr));
+}
+
+static bool mayHaveShardingsInProperties(Operation *op) {
+  return op->getPropertiesStorageSize() != 0 && !isa<ConstantOp>(op) &&
+         !op->hasTrait<OpTrait::ConstantLike>() &&
+         !isa<shardonnay::ShardingRuleOpInterface>(op);
+}
+
+void mlir::sdy::walkShardings(Operation *op, AttrTypeWalker &walker) {
+  // The raw dictionary is all there is besides properties.
+  walker.walk(mayHaveShardingsInProperties(op) ? op->getAttrDictionary()
+                                               : op->getRawDictionaryAttrs());
+}
+
+void mlir::sdy::replaceShardings(Operation *op, AttrTypeReplacer &replacer) {
+  if (mayHaveShardingsInProperties(op))
+    return replacer.replaceElementsIn(op);
+  DictionaryAttr attributes = op->getRawDictionaryAttrs();
+  auto replaced = cast<DictionaryAttr>(replacer.replace(attributes));
+  if (replaced != attributes)
+    op->setDiscardableAttrs(replaced);
 }
 
 MeshOp mlir::sdy::getMeshOp(Operation *from, FlatSymbolRefAttr name) {

@@ -9,6 +9,7 @@
 #define SHARDONNAY_DIALECT_SDY_SHARDINGACCESS_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/AttrTypeSubElements.h"
 #include "shardonnay/dialect/sdy/Ops.h"
 
 namespace mlir::sdy {
@@ -45,6 +46,12 @@ TensorShardingAttr getFuncResultSharding(func::FuncOp func, unsigned result);
 /// Null takes it away.
 void setFuncResultSharding(func::FuncOp func, unsigned result,
                            TensorShardingAttr sharding);
+
+/// Shardings stand in the discardable attributes of `op` and in its properties,
+/// but for properties that say what a constant is, or what is computed (of an
+/// op with a sharding rule): they are left out.
+void walkShardings(Operation *op, AttrTypeWalker &walker);
+void replaceShardings(Operation *op, AttrTypeReplacer &replacer);
 
 /// The mesh operation that `name` means at `from`; null if there is none.
 MeshOp getMeshOp(Operation *from, FlatSymbolRefAttr name);

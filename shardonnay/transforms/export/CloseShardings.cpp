@@ -10,8 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "mlir/IR/AttrTypeSubElements.h"
-#include "shardonnay/dialect/sdy/Ops.h"
+#include "shardonnay/dialect/sdy/ShardingAccess.h"
+#include "shardonnay/interfaces/OpKinds.h"
 #include "shardonnay/transforms/export/Passes.h"
 
 using namespace mlir;
@@ -54,8 +54,9 @@ protected:
                                 -> std::pair<Attribute, WalkResult> {
       return {close(sharding), WalkResult::skip()};
     });
-    replacer.recursivelyReplaceElementsIn(getOperation(),
-                                          /*replaceAttrs=*/true);
+    for (Operation *op : getAnalysis<ProgramOps>())
+      sdy::replaceShardings(op, replacer);
+    markAnalysesPreserved<ProgramOps, OpKinds>();
   }
 };
 } // namespace

@@ -16,7 +16,7 @@
 #include "mlir/IR/OperationSupport.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "shardonnay/dialect/sdy/Ops.h"
-#include "shardonnay/interfaces/ShardingRule.h"
+#include "shardonnay/interfaces/OpKinds.h"
 #include "shardonnay/transforms/export/Passes.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
@@ -49,39 +49,40 @@ struct SameExpression : llvm::DenseMapInfo<Operation *> {
 };
 } // namespace
 
-static void mergeIn(Block &block) {
-  llvm::DenseSet<Operation *, SameExpression> seen;
-  llvm::DenseSet<Operation *> expressions;
-  for (Operation &op : llvm::make_early_inc_range(block)) {
-    bool ofConstants = llvm::all_of(op.getOperands(), [&](Value operand) {
-      return expressions.contains(operand.getDefiningOp());
-    });
-    if (!ofConstants || op.getNumRegions() != 0 || op.getNumResults() == 0 ||
-        !isMemoryEffectFree(&op))
-      continue;
-    auto [same, isNew] = seen.insert(&op);
-    if (isNew) {
-      expressions.insert(&op);
-      continue;
-    }
-    op.replaceAllUsesWith((*same)->getResults());
-    op.erase();
-  }
-}
-
 namespace {
+/// The constant expressions of a block so far.
+class BlockExpressions {
+public:
+  /// Those after `op` are not looked at yet.
+  void merge(Operation *op) {
+    bool ofConstants = llvm::all_of(op->getOperands(), [&](Value operand) {
+      return all.contains(operand.getDefiningOp());
+    });
+    if (!ofConstants || op->getNumRegions() != 0 || op->getNumResults() == 0 ||
+        !isMemoryEffectFree(op))
+      return;
+    auto [same, isNew] = different.insert(op);
+    if (isNew) {
+      all.insert(op);
+      return;
+    }
+    op->replaceAllUsesWith((*same)->getResults());
+    op->erase();
+  }
+
+private:
+  llvm::DenseSet<Operation *, SameExpression> different;
+  llvm::DenseSet<Operation *> all;
+};
+
 struct ConstantOrScalarMergerPass
     : impl::ConstantOrScalarMergerPassBase<ConstantOrScalarMergerPass> {
 protected:
   void runOnOperation() override {
-    SmallVector<Block *> blocks;
-    getOperation().getBody().walk([&](Block *block) {
-      // Regions of an op with a rule are part of what it computes.
-      if (!isa<ShardingRuleOpInterface>(block->getParentOp()))
-        blocks.push_back(block);
-    });
-    for (Block *block : blocks)
-      mergeIn(*block);
+    llvm::DenseMap<Block *, BlockExpressions> blocks;
+    getAnalysis<ProgramOps>().forEachSharded(
+        [&](Operation *op) { blocks[op->getBlock()].merge(op); });
+    markAnalysesPreserved<OpKinds>();
   }
 };
 } // namespace

@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "shardonnay/interfaces/OpKinds.h"
 #include "shardonnay/transforms/export/BoundaryShardings.h"
 #include "shardonnay/transforms/export/Passes.h"
 
@@ -36,6 +37,7 @@ protected:
                             }
                             return full;
                           });
+    markAnalysesPreserved<ProgramOps, OpKinds>();
   }
 };
 } // namespace

@@ -64,7 +64,7 @@ protected:
                           });
     if (getAnalysis<OpKinds>().mayHave<sdy::ManualComputationOp>())
       getOperation().walk(trimManualBoundary);
-    markAnalysesPreserved<OpKinds>();
+    markAnalysesPreserved<ProgramOps, OpKinds>();
   }
 };
 } // namespace

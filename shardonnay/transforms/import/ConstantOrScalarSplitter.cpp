@@ -19,7 +19,7 @@
 #include "mlir/IR/Matchers.h"
 #include "shardonnay/dialect/sdy/Ops.h"
 #include "shardonnay/interfaces/ConstantExpression.h"
-#include "shardonnay/interfaces/ShardingRule.h"
+#include "shardonnay/interfaces/OpKinds.h"
 #include "shardonnay/transforms/import/CallOrder.h"
 #include "shardonnay/transforms/import/Passes.h"
 #include "llvm/ADT/SetVector.h"
@@ -109,21 +109,21 @@ private:
 
 class ConstantSplitter {
 public:
-  explicit ConstantSplitter(ModuleOp module)
-      : module(module), symbols(module), bodies(symbols) {}
+  ConstantSplitter(ModuleOp module, const ProgramOps &ops)
+      : symbols(module), bodies(symbols) {
+    ops.forEachSharded([&](Operation *op) { classify(replaceConstant(op)); });
+  }
 
-  void run() {
-    walk([&](Operation *op) { classify(replaceConstant(op)); });
-    splitUses();
+  void run(ModuleOp module) {
+    splitUses(module);
     eraseOriginals();
   }
 
 private:
-  void walk(llvm::function_ref<void(Operation *)> visit);
   Operation *replaceConstant(Operation *op);
   void classify(Operation *op);
   llvm::DenseSet<Operation *> findShared();
-  void splitUses();
+  void splitUses(ModuleOp module);
   void eraseOriginals();
 
   /// The expression behind `value` that is to be copied; null if `value` is
@@ -139,24 +139,12 @@ private:
   /// Gives the calls in `op`, itself included, callees of their own.
   void copyCallees(Operation *op);
 
-  ModuleOp module;
   SymbolTable symbols;
   ConstantBodies bodies;
   llvm::DenseSet<Operation *> constants;
   /// What is copied, in program order.
   llvm::SetVector<Operation *> expressions;
 };
-
-/// Calls `visit`, which may erase an op without regions, in program order. The
-/// regions of ops with a sharding rule are left out: nothing in them is
-/// sharded.
-void ConstantSplitter::walk(llvm::function_ref<void(Operation *)> visit) {
-  module.walk<WalkOrder::PreOrder>([&](Operation *op) {
-    bool isLeaf = op->getNumRegions() == 0 || isa<ShardingRuleOpInterface>(op);
-    visit(op);
-    return isLeaf ? WalkResult::skip() : WalkResult::advance();
-  });
-}
 
 /// Returns what stands in the place of `op` then.
 Operation *ConstantSplitter::replaceConstant(Operation *op) {
@@ -204,13 +192,13 @@ llvm::DenseSet<Operation *> ConstantSplitter::findShared() {
   return shared;
 }
 
-void ConstantSplitter::splitUses() {
+void ConstantSplitter::splitUses(ModuleOp module) {
   // A program that gives each use its own constant is left as it is.
   llvm::DenseSet<Operation *> shared = findShared();
   if (shared.empty())
     return;
   SmallVector<OpOperand *> uses;
-  walk([&](Operation *op) {
+  ProgramOps(module).forEachSharded([&](Operation *op) {
     if (expressions.contains(op) || isa<ShardingGroupOp>(op))
       return;
     for (OpOperand &operand : op->getOpOperands())
@@ -284,7 +272,14 @@ void ConstantSplitter::eraseOriginals() {
 
 struct ConstantOrScalarSplitterPass
     : impl::ConstantOrScalarSplitterPassBase<ConstantOrScalarSplitterPass> {
-  void runOnOperation() override { ConstantSplitter(getOperation()).run(); }
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    ConstantSplitter(module, getAnalysis<ProgramOps>()).run(module);
+    if (auto kinds = getCachedAnalysis<OpKinds>()) {
+      kinds->get().add({ConstantOp::getOperationName(), &getContext()});
+      markAnalysesPreserved<OpKinds>();
+    }
+  }
 };
 
 } // namespace

@@ -13,8 +13,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "mlir/IR/AttrTypeSubElements.h"
-#include "shardonnay/dialect/sdy/Ops.h"
+#include "shardonnay/dialect/sdy/ShardingAccess.h"
+#include "shardonnay/interfaces/OpKinds.h"
 #include "shardonnay/transforms/import/Passes.h"
 
 using namespace mlir;
@@ -29,20 +29,21 @@ namespace {
 
 class LiftInlinedMeshes {
 public:
-  explicit LiftInlinedMeshes(ModuleOp module)
-      : module(module), symbols(module) {}
+  LiftInlinedMeshes(ModuleOp module, const ProgramOps &ops)
+      : module(module), ops(ops), symbols(module) {}
 
-  void run() {
+  /// Whether that changes anything.
+  bool run() {
     findMeshes();
     if (mustRebind)
       rebindShardings();
-    eraseUnused();
+    return eraseUnused() || mustRebind;
   }
 
 private:
   void findMeshes();
   void rebindShardings();
-  void eraseUnused();
+  bool eraseUnused();
 
   /// The mesh that `meshOrRef` stands for.
   MeshAttr resolve(Attribute meshOrRef) {
@@ -54,6 +55,7 @@ private:
   StringAttr getName(MeshAttr mesh);
 
   ModuleOp module;
+  const ProgramOps &ops;
   SymbolTable symbols;
   llvm::DenseMap<StringAttr, MeshAttr> meshes;
   llvm::DenseMap<MeshAttr, StringAttr> names;
@@ -81,8 +83,8 @@ void LiftInlinedMeshes::findMeshes() {
         !name ||
         (mesh && (mesh.isEmpty() || names.lookup(mesh) != name.getAttr()));
   });
-  module.walk<WalkOrder::PreOrder>(
-      [&](Operation *op) { walker.walk(op->getAttrDictionary()); });
+  for (Operation *op : ops)
+    walkShardings(op, walker);
   if (!inUse)
     inUse = declared;
 }
@@ -116,21 +118,29 @@ void LiftInlinedMeshes::rebindShardings() {
         sharding.getDimShardings(), sharding.getReplicatedAxes(),
         sharding.getUnreducedAxes(), sharding.getReductionKind());
   });
-  replacer.recursivelyReplaceElementsIn(module, /*replaceAttrs=*/true);
+  for (Operation *op : ops)
+    replaceShardings(op, replacer);
 }
 
-void LiftInlinedMeshes::eraseUnused() {
+bool LiftInlinedMeshes::eraseUnused() {
+  bool erased = false;
   for (auto op : llvm::make_early_inc_range(module.getOps<MeshOp>())) {
     bool isDuplicate = names[op.getMesh()] != op.getSymNameAttr();
     if ((isDuplicate || (op.getMesh().isEmpty() && inUse)) &&
-        SymbolTable::symbolKnownUseEmpty(op, module))
+        SymbolTable::symbolKnownUseEmpty(op, module)) {
       op.erase();
+      erased = true;
+    }
   }
+  return erased;
 }
 
 struct LiftInlinedMeshesPass
     : impl::LiftInlinedMeshesPassBase<LiftInlinedMeshesPass> {
-  void runOnOperation() override { LiftInlinedMeshes(getOperation()).run(); }
+  void runOnOperation() override {
+    if (!LiftInlinedMeshes(getOperation(), getAnalysis<ProgramOps>()).run())
+      markAllAnalysesPreserved();
+  }
 };
 
 } // namespace
