@@ -51,6 +51,12 @@ static double localPoints(const FactorRule &rule,
   return points;
 }
 
+bool repeatsWork(const ChoiceProblem &problem,
+                 const FactorAssignment &assignment) {
+  return localPoints(problem.rule, assignment) >
+         kRepeatedWork * localPoints(problem.rule, voteAssignment(problem));
+}
+
 /// The op has dims that a device needs whole.
 static bool needsWhole(const FactorRule &rule) {
   return any_of(rule.factors, [](const Factor &factor) {

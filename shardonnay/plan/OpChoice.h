@@ -76,6 +76,9 @@ struct ChoiceProblem {
 
 /// The voted assignment (FactorAssignment.h).
 FactorAssignment voteAssignment(const ChoiceProblem &problem);
+/// A device computes more than under the voted assignment.
+bool repeatsWork(const ChoiceProblem &problem,
+                 const FactorAssignment &assignment);
 
 /// How much more of the factor space a device may compute than under the voted
 /// assignment.

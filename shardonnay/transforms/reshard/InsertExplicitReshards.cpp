@@ -189,7 +189,8 @@ LogicalResult BlockResharder::visitByRule(Operation *op, const FactorRule &rule,
                    *scope);
       continue;
     }
-    reportUncutDims(op->getOpOperand(i), rule, decision.needed[i], *scope);
+    if (!decision.repeatsWork)
+      reportUncutDims(op->getOpOperand(i), rule, decision.needed[i], *scope);
     reshardOperand(op->getOpOperand(i), decision.needed[i], *scope);
   }
   return success();

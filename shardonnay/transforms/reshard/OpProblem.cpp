@@ -84,6 +84,7 @@ OpDecision makeDecision(Operation *op, const ChoiceProblem &problem,
                         const FactorAssignment &assignment) {
   OpDecision decision;
   decision.assignment = assignment;
+  decision.repeatsWork = repeatsWork(problem, assignment);
   decision.needed.resize(problem.tensors.size());
   decision.differs.resize(problem.tensors.size());
   for (auto [i, value] : llvm::enumerate(tensorsOf(op))) {

@@ -43,6 +43,9 @@ struct OpDecision {
   llvm::SmallVector<TensorSharding, 0> needed;
   /// The tensors that have another sharding at present.
   llvm::SmallBitVector differs;
+  /// What is gathered is gathered because that is cheaper, not for want of
+  /// another cut.
+  bool repeatsWork = false;
 };
 
 /// What `assignment` means for the tensors of `op`, which asks `problem`.

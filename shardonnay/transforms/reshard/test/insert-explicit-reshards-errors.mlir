@@ -60,3 +60,25 @@ func.func @captures(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{
   }) : () -> ()
   return
 }
+
+// -----
+
+sdy.mesh @mesh = <["d"=2, "m"=4]>
+
+// Rows could be ordered apart; that they are gathered was cheaper, and nothing
+// is said. Of one dim there is no other way.
+// expected-note @+1 {{operand 0 is sharded}}
+func.func @gathered_for_its_price(%arg0: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"m"}]>}, %arg1: tensor<16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"m"}]>}) -> (tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"m"}]>}, tensor<16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"m"}]>}) {
+  %0 = "stablehlo.sort"(%arg0) <{dimension = 1 : i64}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %2 = stablehlo.compare LT, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %2 : tensor<i1>
+  }) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"m"}]>]>} : (tensor<8x16xf32>) -> tensor<8x16xf32>
+  // expected-warning @+1 {{op 'stablehlo.sort' cannot be computed sharded along dim 0 of operand 0: gathers 48 bytes per device}}
+  %1 = "stablehlo.sort"(%arg1) <{dimension = 0 : i64}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %2 = stablehlo.compare LT, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %2 : tensor<i1>
+  }) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"m"}]>]>} : (tensor<16xf32>) -> tensor<16xf32>
+  return %0, %1 : tensor<8x16xf32>, tensor<16xf32>
+}
