@@ -48,6 +48,18 @@ struct TableHooks : NestHooks<TableHooks> {
     return nest;
   }
 };
+
+/// A multiplier and a shift for all, or for each position of the last dim.
+struct RescaleHooks : NestHooks<RescaleHooks> {
+  static LoopNest nest(Operation *op) {
+    LoopNest nest = elementwiseNest(op);
+    unsigned rank = nest.loops.size();
+    if (rank > 0 && cast<tosa::RescaleOp>(op).getPerChannel())
+      nest.maps[1] = nest.maps[2] =
+          AffineMap::get(rank, 0, getAffineDimExpr(rank - 1, op->getContext()));
+    return nest;
+  }
+};
 } // namespace
 
 void shardonnay::upstream::attachTosaElementwiseModels(MLIRContext &context) {
@@ -59,6 +71,7 @@ void shardonnay::upstream::attachTosaElementwiseModels(MLIRContext &context) {
   attach<TosaElementwiseHooks, tosa::MulOp, tosa::CastOp, tosa::IdentityOp>(
       context);
   attach<TableHooks, tosa::TableOp>(context);
+  attach<RescaleHooks, tosa::RescaleOp>(context);
   attachConstantExpression<tosa::AddOp, tosa::SubOp, tosa::MulOp, tosa::CastOp,
                            tosa::NegateOp>(context);
 }

@@ -95,6 +95,15 @@ static StringRef lettersOf(Operation *op) {
       .Default([](Operation *) { return ""; });
 }
 
+static bool hasStaticShapes(Operation *op) {
+  auto isStatic = [](Type type) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    return tensor && tensor.hasStaticShape();
+  };
+  return llvm::all_of(op->getOperandTypes(), isStatic) &&
+         llvm::all_of(op->getResultTypes(), isStatic);
+}
+
 /// A zero point that takes nothing off. Those of floats are zero by definition.
 static bool isNoZeroPoint(Value value) {
   return isa<FloatType>(getElementTypeOrSelf(value.getType())) ||
@@ -140,12 +149,7 @@ struct TosaNestHooks : NestHooks<TosaNestHooks> {
 /// Channels times multipliers are the channels of the result.
 struct DepthwiseHooks : OpHooks {
   static std::optional<FactorRule> rule(Operation *op) {
-    auto isStatic = [](Type type) {
-      auto tensor = dyn_cast<RankedTensorType>(type);
-      return tensor && tensor.hasStaticShape();
-    };
-    if (!llvm::all_of(op->getOperandTypes(), isStatic) ||
-        !isStatic(op->getResult(0).getType()))
+    if (!hasStaticShapes(op))
       return std::nullopt;
     ArrayRef<int64_t> weight = shapeOf(op->getOperand(1));
     ArrayRef<int64_t> result = shapeOf(op->getResult(0));
@@ -175,6 +179,57 @@ struct DepthwiseHooks : OpHooks {
     builder.add(1, {-1, -1, -1, 0, -1}, {-1});
     builder.add(1, {-1, -1, -1, -1, 0}, {-1});
     return builder.build();
+  }
+};
+} // namespace
+
+namespace {
+/// Values nkc, indices nw, updates nwc: rows go to places that are data.
+struct ScatterHooks : OpHooks {
+  static std::optional<FactorRule> rule(Operation *op) {
+    if (!hasStaticShapes(op))
+      return std::nullopt;
+    ArrayRef<int64_t> values = shapeOf(op->getOperand(0));
+    constexpr auto kWhole = FactorKind::NeedReplication;
+    FactorRuleBuilder builder({3, 2, 3}, {3});
+    builder.add(values[0], {0, 0, 0}, {0});
+    builder.add(values[1], {1, -1, -1}, {1}, kWhole);
+    builder.add(values[2], {2, -1, 2}, {2});
+    builder.add(shapeOf(op->getOperand(1))[1], {-1, 1, 1}, {-1}, kWhole);
+    return builder.build();
+  }
+  static bool isLinear(Operation *, ReductionKind kind,
+                       const llvm::SmallBitVector &partial) {
+    return kind == ReductionKind::Sum && partial[0] && !partial[1] &&
+           partial[2];
+  }
+};
+
+/// Transforms of the last two dims of three; rfft2d halves the last one.
+struct FourierHooks : OpHooks {
+  static std::optional<FactorRule> rule(Operation *op) {
+    if (!hasStaticShapes(op))
+      return std::nullopt;
+    ArrayRef<int64_t> from = shapeOf(op->getOperand(0));
+    ArrayRef<int64_t> to = shapeOf(op->getResult(0));
+    size_t operands = op->getNumOperands(), results = op->getNumResults();
+    FactorRuleBuilder builder(SmallVector<int64_t>(operands, 3),
+                              SmallVector<int64_t>(results, 3));
+    auto add = [&](int64_t size, int64_t operandDim, int64_t resultDim,
+                   FactorKind kind) {
+      builder.add(size, SmallVector<int64_t>(operands, operandDim),
+                  SmallVector<int64_t>(results, resultDim), kind);
+    };
+    add(from[0], 0, 0, FactorKind::PassThrough);
+    add(from[1], 1, 1, FactorKind::NeedReplication);
+    add(from[2], 2, from[2] == to[2] ? 2 : -1, FactorKind::NeedReplication);
+    if (from[2] != to[2])
+      add(to[2], -1, 2, FactorKind::NeedReplication);
+    return builder.build();
+  }
+  static bool isLinear(Operation *, ReductionKind kind,
+                       const llvm::SmallBitVector &partial) {
+    return kind == ReductionKind::Sum && partial.all();
   }
 };
 } // namespace
@@ -233,6 +288,8 @@ void shardonnay::upstream::attachTosaNestModels(MLIRContext &context) {
          tosa::TransposeConv2DOp, tosa::AvgPool2dOp, tosa::MaxPool2dOp,
          tosa::GatherOp, tosa::ResizeOp>(context);
   attach<DepthwiseHooks, tosa::DepthwiseConv2DOp>(context);
+  attach<ScatterHooks, tosa::ScatterOp>(context);
+  attach<FourierHooks, tosa::FFT2dOp, tosa::RFFT2dOp>(context);
   attach<TosaReduceHooks, tosa::ReduceSumOp, tosa::ReduceMaxOp,
          tosa::ReduceMinOp, tosa::ReduceAllOp, tosa::ReduceAnyOp,
          tosa::ReduceProductOp, tosa::ArgMaxOp>(context);

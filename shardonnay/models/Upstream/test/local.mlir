@@ -122,3 +122,22 @@ func.func @main(%x: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}
   }
   return %0 : tensor<8xf32>
 }
+
+// -----
+
+// Each device transforms its signals, scatters its rows, and has the
+// multipliers of its channels.
+sdy.mesh @mesh = <["x"=2]>
+// CHECK-LABEL: func.func @main(%arg0: tensor<2x8x16xf32>, %arg1: tensor<2x8x4xf32>, %arg2: tensor<2x3xi32>, %arg3: tensor<2x3x4xf32>, %arg4: tensor<5x2xi8>
+// CHECK: tosa.rfft2d %arg0 : (tensor<2x8x16xf32>) -> (tensor<2x8x9xf32>, tensor<2x8x9xf32>)
+// CHECK: tosa.scatter %arg1, %arg2, %arg3 : (tensor<2x8x4xf32>, tensor<2x3xi32>, tensor<2x3x4xf32>) -> tensor<2x8x4xf32>
+// CHECK: tosa.rescale %arg4, {{.*}} : (tensor<5x2xi8>, tensor<2xi32>, tensor<2xi8>, tensor<1xi8>, tensor<1xi16>) -> tensor<5x2xi16>
+func.func @main(%r: tensor<4x8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}, {}]>},
+                %v: tensor<4x8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}, {}]>}, %i: tensor<4x3xi32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>},
+                %u: tensor<4x3x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}, {}]>}, %q: tensor<5x4xi8> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>},
+                %m: tensor<4xi32>, %s: tensor<4xi8>, %in: tensor<1xi8>, %out: tensor<1xi16>) -> (tensor<4x8x9xf32>, tensor<4x8x4xf32>, tensor<5x4xi16>) {
+  %0:2 = tosa.rfft2d %r : (tensor<4x8x16xf32>) -> (tensor<4x8x9xf32>, tensor<4x8x9xf32>)
+  %1 = tosa.scatter %v, %i, %u : (tensor<4x8x4xf32>, tensor<4x3xi32>, tensor<4x3x4xf32>) -> tensor<4x8x4xf32>
+  %2 = tosa.rescale %q, %m, %s, %in, %out {rounding_mode = SINGLE_ROUND, scale32 = true, per_channel = true, input_unsigned = false, output_unsigned = false} : (tensor<5x4xi8>, tensor<4xi32>, tensor<4xi8>, tensor<1xi8>, tensor<1xi16>) -> tensor<5x4xi16>
+  return %0#0, %1, %2 : tensor<4x8x9xf32>, tensor<4x8x4xf32>, tensor<5x4xi16>
+}

@@ -70,3 +70,35 @@ func.func @shapes(%x: tensor<8x16xf32>) -> tensor<16x8xf32> {
   %2 = tosa.concat %x, %x {axis = 1 : i32} : (tensor<8x16xf32>, tensor<8x16xf32>) -> tensor<8x32xf32>
   return %1 : tensor<16x8xf32>
 }
+
+// CHECK-LABEL: func @rows_at_places
+func.func @rows_at_places(%v: tensor<2x8x4xf32>, %i: tensor<2x3xi32>, %u: tensor<2x3x4xf32>) -> tensor<2x8x4xf32> {
+  // CHECK: tosa.scatter {{.*}}<([i, j, k], [i, l], [i, l, k])->([i, j, k]) {i=2, j=8, k=4, l=3} need_replication={j, l}>
+  %0 = tosa.scatter %v, %i, %u : (tensor<2x8x4xf32>, tensor<2x3xi32>, tensor<2x3x4xf32>) -> tensor<2x8x4xf32>
+  return %0 : tensor<2x8x4xf32>
+}
+
+// CHECK-LABEL: func @transforms
+func.func @transforms(%r: tensor<4x8x16xf32>, %i: tensor<4x8x16xf32>) {
+  // CHECK: tosa.fft2d {{.*}}<([i, j, k], [i, j, k])->([i, j, k], [i, j, k]) {i=4, j=8, k=16} need_replication={j, k}>
+  %0:2 = tosa.fft2d %r, %i {inverse = false} : (tensor<4x8x16xf32>, tensor<4x8x16xf32>) -> (tensor<4x8x16xf32>, tensor<4x8x16xf32>)
+  // CHECK: tosa.rfft2d {{.*}}<([i, j, k])->([i, j, l], [i, j, l]) {i=4, j=8, k=16, l=9} need_replication={j, k, l}>
+  %1:2 = tosa.rfft2d %r : (tensor<4x8x16xf32>) -> (tensor<4x8x9xf32>, tensor<4x8x9xf32>)
+  return
+}
+
+// CHECK-LABEL: func @rescale
+func.func @rescale(%x: tensor<4x8x3xi8>) -> tensor<4x8x3xi16> {
+  %m = "tosa.const"() {values = dense<[1, 2, 3]> : tensor<3xi32>} : () -> tensor<3xi32>
+  %s = "tosa.const"() {values = dense<[30, 30, 30]> : tensor<3xi8>} : () -> tensor<3xi8>
+  %one = "tosa.const"() {values = dense<1> : tensor<1xi32>} : () -> tensor<1xi32>
+  %shift = "tosa.const"() {values = dense<30> : tensor<1xi8>} : () -> tensor<1xi8>
+  %in = "tosa.const"() {values = dense<5> : tensor<1xi8>} : () -> tensor<1xi8>
+  %out = "tosa.const"() {values = dense<0> : tensor<1xi16>} : () -> tensor<1xi16>
+  // The multipliers are those of the last dim.
+  // CHECK: tosa.rescale {{.*}}<([i, j, k], [k], [k], [l], [m])->([i, j, k]) {i=4, j=8, k=3, l=1, m=1}>
+  %0 = tosa.rescale %x, %m, %s, %in, %out {rounding_mode = SINGLE_ROUND, scale32 = true, per_channel = true, input_unsigned = false, output_unsigned = false} : (tensor<4x8x3xi8>, tensor<3xi32>, tensor<3xi8>, tensor<1xi8>, tensor<1xi16>) -> tensor<4x8x3xi16>
+  // CHECK: tosa.rescale {{.*}}<([i, j, k], [l], [m], [n], [o])->([i, j, k]) {i=4, j=8, k=3, l=1, m=1, n=1, o=1}>
+  %1 = tosa.rescale %x, %one, %shift, %in, %out {rounding_mode = SINGLE_ROUND, scale32 = true, per_channel = false, input_unsigned = false, output_unsigned = false} : (tensor<4x8x3xi8>, tensor<1xi32>, tensor<1xi8>, tensor<1xi8>, tensor<1xi16>) -> tensor<4x8x3xi16>
+  return %0 : tensor<4x8x3xi16>
+}
