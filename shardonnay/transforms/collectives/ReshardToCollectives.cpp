@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// For every reshard:
+// For every reshard that no equal one stood before (`repeat`: its chain is
+// copied):
 //   1. `chain`, between layouts on one mesh:
 //      a. `spread`: what becomes partial along axes that end its dims' cuts is
 //         in parts as it lies: each device has its own.
@@ -23,6 +24,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/dialect/sdy/Conversion.h"
+#include "shardonnay/dialect/sdy/OpForms.h"
 #include "shardonnay/dialect/sdy/Pieces.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/dialect/sdy/SingleDevice.h"
@@ -39,12 +41,16 @@ namespace shardonnay {
 
 namespace {
 
+/// The ops of the chains that were made, by source, target, type and cause.
+using KnownChains = sdy::WordMap<std::optional<SmallVector<Operation *, 2>>>;
+
 class ReshardLowering {
 public:
   ReshardLowering(sdy::ReshardOp op, bool keepRedundant,
-                  const DeviceModel &model, ReshardPlanner &planner)
+                  const DeviceModel &model, ReshardPlanner &planner,
+                  KnownChains &chains)
       : op(op), keepRedundant(keepRedundant), model(model), planner(planner),
-        builder(op), source(sdy::getSharding(op.getInput())),
+        chains(chains), builder(op), source(sdy::getSharding(op.getInput())),
         target(op.getSharding()) {}
 
   LogicalResult run();
@@ -56,6 +62,10 @@ private:
                                                 : nullptr;
   }
   TensorSharding read(sdy::TensorShardingAttr sharding);
+  /// Copies the chain of an equal reshard; false if there was none.
+  bool repeat();
+  LogicalResult make();
+  sdy::Words getForm();
   /// `value` goes from `from` to `to`, both on one mesh or whole.
   LogicalResult chain(sdy::TensorShardingAttr from, sdy::TensorShardingAttr to);
   LogicalResult crossMeshes();
@@ -75,6 +85,7 @@ private:
   bool keepRedundant;
   const DeviceModel &model;
   ReshardPlanner &planner;
+  KnownChains &chains;
   OpBuilder builder;
   /// Null if the input is replicated.
   sdy::TensorShardingAttr source;
@@ -87,20 +98,54 @@ private:
 
 LogicalResult ReshardLowering::run() {
   value = op.getInput();
-  sdy::MeshAttr from = meshOf(source), to = meshOf(target);
   // What is computed on one device is whole on all, but keeps its sharding.
   if (sdy::getSingleDevice(op, source))
     return success();
-  if (from && to && from != to) {
-    if (failed(crossMeshes()))
-      return failure();
-  } else if (failed(chain(source, target))) {
+  if (!repeat() && failed(make()))
     return failure();
-  }
   if (value == op.getResult() || (keepRedundant && value == op.getInput()))
     return success();
   op.replaceAllUsesWith(value);
   op.erase();
+  return success();
+}
+
+sdy::Words ReshardLowering::getForm() {
+  return {sdy::toWord(source.getAsOpaquePointer()),
+          sdy::toWord(target.getAsOpaquePointer()),
+          sdy::toWord(op.getType().getAsOpaquePointer()),
+          sdy::toWord(op->getAttr(sdy::kCauseAttr).getAsOpaquePointer())};
+}
+
+bool ReshardLowering::repeat() {
+  const auto &known = chains.find(getForm()).first;
+  if (!known)
+    return false;
+  for (Operation *made : *known) {
+    Operation *copy = builder.clone(*made);
+    copy->setLoc(op.getLoc());
+    copy->setOperand(0, value);
+    value = copy->getResult(0);
+  }
+  return true;
+}
+
+LogicalResult ReshardLowering::make() {
+  sdy::MeshAttr from = meshOf(source), to = meshOf(target);
+  if (from && to && from != to)
+    return crossMeshes();
+  if (failed(chain(source, target)))
+    return failure();
+  // Else the input may have been given a sharding too.
+  if (!source || source.getMeshOrRef() != target.getMeshOrRef())
+    return success();
+  SmallVector<Operation *, 2> made;
+  for (Value last = value; last != op.getInput();) {
+    made.push_back(last.getDefiningOp());
+    last = made.back()->getOperand(0);
+  }
+  std::reverse(made.begin(), made.end());
+  chains.find(getForm()).first = std::move(made);
   return success();
 }
 
@@ -246,10 +291,12 @@ struct ReshardToCollectivesPass
 
   void runOnOperation() override {
     ReshardPlanner planner;
+    KnownChains chains;
     bool ok = true;
     getOperation().walk([&](sdy::ReshardOp op) {
       ok &= succeeded(
-          ReshardLowering(op, keepRedundantReshards, *model, planner).run());
+          ReshardLowering(op, keepRedundantReshards, *model, planner, chains)
+              .run());
     });
     if (!ok)
       signalPassFailure();

@@ -16,7 +16,8 @@
 //      (`moveSources`).
 //   3. `computeResult`: how the result lies then; nothing if the operands do
 //      not fit together so.
-//   4. `isWorthIt`: by the price of the plans of all reshards around the op.
+//   4. `findWorth`: by the price of the plans of all reshards around the op.
+//      All this is found out once for equal ops (`findWays`).
 //   5. `defer`: the op reads the partial values, its result is partial and is
 //      resharded to what it was.
 //
@@ -148,28 +149,45 @@ bool meetsAnother(Value value, const Parts &parts, const MeshScope &scope) {
   return false;
 }
 
+/// How an op is computed on partial values.
+struct DeferredOp {
+  enum class Worth { No, Yes, IfMeetsAnother };
+  Worth worth = Worth::No;
+  /// How the operands and the result lie.
+  SmallVector<TensorSharding, 0> operands;
+  TensorSharding result;
+};
+/// With the sources as they lie, and moved.
+using DeferredWays = std::array<DeferredOp, 2>;
+
+/// What the ops of a function share; equal ops have the same ways.
+struct DeferralTable {
+  OpChoosers &choosers;
+  ReshardBuilder constants;
+  sdy::WordMap<std::unique_ptr<DeferredWays>> known;
+};
+
 class OpDeferral {
 public:
   OpDeferral(Operation *op, const FactorRule &rule, const MeshScope &scope,
-             OpChooser &chooser)
-      : op(op), rule(rule), scope(scope), chooser(chooser),
-        deferred(op->getNumOperands()), owned(op->getNumOperands()),
-        operands(op->getNumOperands()) {}
+             DeferralTable &table)
+      : op(op), rule(rule), scope(scope), table(table),
+        chooser(table.choosers.get(scope)), deferred(op->getNumOperands()),
+        owned(op->getNumOperands()), operands(op->getNumOperands()) {}
 
-  void run() {
-    if (!findDeferrable())
-      return;
-    if ((readSources() && computeResult() && isWorthIt()) ||
-        (moveSources() && computeResult() && isWorthIt()))
-      defer();
-  }
+  void run();
 
 private:
+  using Worth = DeferredOp::Worth;
+
   bool findDeferrable();
+  /// Nothing if the op's form does not tell it from others.
+  std::optional<sdy::Words> getForm();
+  DeferredWays findWays();
   bool readSources();
   bool moveSources();
   bool computeResult();
-  bool isWorthIt();
+  Worth findWorth();
   void defer();
 
   sdy::ReshardOp reshardOf(unsigned operand) {
@@ -189,6 +207,7 @@ private:
   Operation *op;
   const FactorRule &rule;
   const MeshScope &scope;
+  DeferralTable &table;
   OpChooser &chooser;
   llvm::SmallBitVector deferred;
   /// Operands that are whole, and that one device alone is to add.
@@ -200,6 +219,58 @@ private:
   SmallVector<TensorSharding, 0> operands;
   TensorSharding result;
 };
+
+void OpDeferral::run() {
+  if (!findDeferrable())
+    return;
+  std::optional<sdy::Words> form = getForm();
+  std::unique_ptr<DeferredWays> own;
+  std::unique_ptr<DeferredWays> &ways =
+      form ? table.known.find(*form).first : own;
+  if (!ways)
+    ways = std::make_unique<DeferredWays>(findWays());
+  for (const DeferredOp &way : *ways) {
+    if (way.worth == Worth::No ||
+        (way.worth == Worth::IfMeetsAnother &&
+         !meetsAnother(op->getResult(0), {axes, kind}, scope)))
+      continue;
+    operands = way.operands;
+    result = way.result;
+    return defer();
+  }
+}
+
+std::optional<sdy::Words> OpDeferral::getForm() {
+  sdy::Words words;
+  if (sdy::looksAtOperands(op) ||
+      !table.choosers.getCases().forms.append(op, words))
+    return std::nullopt;
+  auto append = [&](sdy::TensorShardingAttr sharding) {
+    words.push_back(sdy::toWord(sharding.getAsOpaquePointer()));
+  };
+  for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
+    words.push_back(sdy::toWord(operand.getType().getAsOpaquePointer()));
+    append(sdy::getSharding(operand));
+    append(deferred[i] ? sdy::getSharding(reshardOf(i).getInput()) : nullptr);
+    words.push_back(owned[i] +
+                    2 * table.constants.isConstantExpression(operand));
+    table.choosers.getCases().forms.appendConstant(operand, words);
+  }
+  Value made = op->getResult(0);
+  auto next = made.hasOneUse() ? dyn_cast<sdy::ReshardOp>(*made.user_begin())
+                               : sdy::ReshardOp();
+  append(next ? next.getSharding() : nullptr);
+  return words;
+}
+
+DeferredWays OpDeferral::findWays() {
+  DeferredWays ways;
+  if (readSources() && computeResult())
+    ways[0] = {findWorth(), operands, result};
+  if (ways[0].worth != Worth::Yes && moveSources() && computeResult())
+    ways[1] = {findWorth(), operands, result};
+  return ways;
+}
 
 bool OpDeferral::findDeferrable() {
   for (OpOperand &operand : op->getOpOperands()) {
@@ -240,11 +311,10 @@ bool OpDeferral::moveSources() {
 }
 
 bool OpDeferral::computeResult() {
-  ReshardBuilder reshards;
   ChoiceProblem problem = readProblem(op, rule, scope);
   problem.tensors.back().free = true;
   for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
-    problem.tensors[i].free = reshards.isConstantExpression(operand);
+    problem.tensors[i].free = table.constants.isConstantExpression(operand);
     if (deferred[i])
       problem.tensors[i].sharding = operands[i];
   }
@@ -291,7 +361,7 @@ double OpDeferral::ownerPrice() {
   return chooser.prices().computePrice(/*flops=*/0, 2 * bytes);
 }
 
-bool OpDeferral::isWorthIt() {
+DeferredOp::Worth OpDeferral::findWorth() {
   double before = 0, after = 0, owning = ownerPrice();
   bool sameDims = true;
   for (unsigned i : deferred.set_bits()) {
@@ -301,7 +371,7 @@ bool OpDeferral::isWorthIt() {
     sameDims &= source.dims == settled.dims;
     if (failed(addPrice(type, source, settled, before)) ||
         failed(addPrice(type, source, operands[i], after)))
-      return false;
+      return Worth::No;
   }
   double settling = before;
   OpResult value = op->getResult(0);
@@ -311,18 +381,20 @@ bool OpDeferral::isWorthIt() {
       wanted = scope.read(next.getResult());
   if (failed(addPrice(value.getType(), present, wanted, before)) ||
       failed(addPrice(value.getType(), result, wanted, after)))
-    return false;
+    return Worth::No;
+  auto worth = [](bool isWorth, Worth how) {
+    return isWorth ? how : Worth::No;
+  };
   if (deferred.count() > 1)
-    return after + owning < before;
+    return worth(after + owning < before, Worth::Yes);
   // One reduction alone is deferred, in the hope to meet others, where the op
   // runs on as much data as before; on more, or with an owner, only to meet
   // another, which saves one of the two.
   if (owned.any())
-    return sameDims && after + owning < before + settling &&
-           meetsAnother(value, {axes, kind}, scope);
-  return after <= before &&
-         (sameDims ||
-          (isUnaryPassThrough(op) && meetsAnother(value, {axes, kind}, scope)));
+    return worth(sameDims && after + owning < before + settling,
+                 Worth::IfMeetsAnother);
+  return worth(after <= before && (sameDims || isUnaryPassThrough(op)),
+               sameDims ? Worth::Yes : Worth::IfMeetsAnother);
 }
 
 Value OpDeferral::keepOnOwner(unsigned i) {
@@ -366,6 +438,7 @@ struct DeferReductionsPass
   void runOnOperation() override {
     OpChoosers &choosers =
         getAnalysis<SharedChoosers>().get(deviceModel, model);
+    DeferralTable table{choosers, {}, {}};
     getOperation().walk([&](Block *block) {
       // Regions of an op with a rule are part of what it computes.
       if (isa<ShardingRuleOpInterface>(block->getParentOp()))
@@ -376,16 +449,16 @@ struct DeferReductionsPass
       for (Operation &op : llvm::make_early_inc_range(*block))
         if (mayDefer(&op))
           if (const FactorRule *rule = choosers.getRule(&op))
-            OpDeferral(&op, *rule, *scope, choosers.get(*scope)).run();
+            OpDeferral(&op, *rule, *scope, table).run();
       mergeReshardChains(*block);
     });
   }
 
   static bool mayDefer(Operation *op) {
-    return op->getNumResults() == 1 && isPure(op) &&
+    return llvm::any_of(op->getOpOperands(), settlingReshard) &&
+           op->getNumResults() == 1 && isPure(op) &&
            isa<RankedTensorType>(op->getResult(0).getType()) &&
-           !isa_and_present<sdy::SdyDialect>(op->getDialect()) &&
-           llvm::any_of(op->getOpOperands(), settlingReshard);
+           !isa_and_present<sdy::SdyDialect>(op->getDialect());
   }
 };
 

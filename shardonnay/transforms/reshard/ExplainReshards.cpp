@@ -13,7 +13,8 @@
 //      the value in another cut than it is used in.
 //   3. `explainAlternative`: the next best cut of that op, and the prices of
 //      both.
-//   4. The sentence becomes its `sdy.cause`.
+//   4. The sentence becomes its `sdy.cause`, and that of all that stand between
+//      equal ops.
 //
 //===----------------------------------------------------------------------===//
 
@@ -206,22 +207,98 @@ std::string ReshardExplainer::run() {
   return text;
 }
 
+/// Reshards around equal ops have one sentence.
+class Explanations {
+public:
+  explicit Explanations(OpChoosers &choosers)
+      : choosers(choosers), forms(choosers.getCases().forms) {}
+
+  /// Null if there is nothing to be said.
+  StringAttr get(sdy::ReshardOp op) {
+    sdy::Words words;
+    if (!append(op, words))
+      return explain(op);
+    auto [sentence, isNew] = known.find(words);
+    if (isNew)
+      sentence = explain(op);
+    return sentence;
+  }
+
+private:
+  StringAttr explain(sdy::ReshardOp op) {
+    FailureOr<MeshScope> scope =
+        MeshScope::get(op, {sdy::getSharding(op.getInput()), op.getSharding()});
+    if (failed(scope) || scope->empty())
+      return nullptr;
+    std::string cause =
+        ReshardExplainer(op, *scope, choosers.get(*scope)).run();
+    return cause.empty() ? nullptr : StringAttr::get(op.getContext(), cause);
+  }
+
+  /// Appends all that the sentence depends on; false if that is more than what
+  /// stands next to the reshard.
+  bool append(sdy::ReshardOp op, sdy::Words &words) {
+    sdy::TensorShardingAttr from = sdy::getSharding(op.getInput());
+    appendWord(from, words);
+    appendWord(op.getSharding(), words);
+    words.push_back(op->use_empty() ? 0
+                                    : op->use_begin()->getOperandNumber() + 1);
+    if (Operation *maker = op.getInput().getDefiningOp();
+        maker && (passesPartsOn(maker, from) || !append(maker, words)))
+      return false;
+    return op->use_empty() || append(*op->user_begin(), words);
+  }
+  static bool passesPartsOn(Operation *maker, sdy::TensorShardingAttr made) {
+    return made && !made.getUnreducedAxes().empty() &&
+           llvm::any_of(maker->getOperands(), [](Value operand) {
+             sdy::TensorShardingAttr sharding = sdy::getSharding(operand);
+             return sharding && !sharding.getUnreducedAxes().empty();
+           });
+  }
+  bool append(Operation *op, sdy::Words &words) {
+    if (op->hasTrait<OpTrait::ReturnLike>()) {
+      words.push_back(sdy::toWord(op->getName().getAsOpaquePointer()));
+      return true;
+    }
+    if (sdy::looksAtOperands(op) || !forms.append(op, words))
+      return false;
+    words.push_back(op->getNumOperands());
+    for (Value operand : op->getOperands()) {
+      words.push_back(sdy::toWord(operand.getType().getAsOpaquePointer()));
+      appendWord(sdy::getSharding(operand), words);
+      auto reshard = operand.getDefiningOp<sdy::ReshardOp>();
+      appendWord(reshard ? sdy::getSharding(reshard.getInput()) : nullptr,
+                 words);
+      forms.appendConstant(operand, words);
+    }
+    for (Value result : op->getResults()) {
+      auto reshard = result.hasOneUse()
+                         ? dyn_cast<sdy::ReshardOp>(*result.user_begin())
+                         : nullptr;
+      appendWord(reshard ? reshard.getSharding() : nullptr, words);
+    }
+    return true;
+  }
+  static void appendWord(Attribute attr, sdy::Words &words) {
+    words.push_back(sdy::toWord(attr.getAsOpaquePointer()));
+  }
+
+  OpChoosers &choosers;
+  sdy::OpForms &forms;
+  sdy::WordMap<StringAttr> known;
+};
+
 struct ExplainReshardsPass
     : PricedPass<impl::ExplainReshardsPassBase<ExplainReshardsPass>> {
   using PricedPass::PricedPass;
 
   void runOnOperation() override {
-    OpChoosers &choosers =
-        getAnalysis<SharedChoosers>().get(deviceModel, model);
+    Explanations explanations(
+        getAnalysis<SharedChoosers>().get(deviceModel, model));
+    StringAttr name = StringAttr::get(&getContext(), sdy::kCauseAttr);
     getOperation().walk([&](sdy::ReshardOp op) {
-      FailureOr<MeshScope> scope = MeshScope::get(
-          op, {sdy::getSharding(op.getInput()), op.getSharding()});
-      if (failed(scope) || scope->empty())
-        return;
-      std::string cause =
-          ReshardExplainer(op, *scope, choosers.get(*scope)).run();
-      if (!cause.empty())
-        op->setAttr(sdy::kCauseAttr, StringAttr::get(op.getContext(), cause));
+      if (StringAttr cause = explanations.get(op))
+        op->setDiscardableAttr(name, cause);
     });
   }
 };
