@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/dialect/sdy/Dialect.h"
+#include "shardonnay/interfaces/OpKinds.h"
 #include "shardonnay/transforms/export/Passes.h"
 
 using namespace mlir;
@@ -21,10 +22,10 @@ struct DropShardingRulesPass
 protected:
   void runOnOperation() override {
     auto name = StringAttr::get(&getContext(), sdy::kShardingRuleAttr);
-    getOperation().walk([&](Operation *op) {
+    for (Operation *op : getAnalysis<ProgramOps>())
       if (op->getDiscardableAttr(name))
         op->removeDiscardableAttr(name);
-    });
+    markAnalysesPreserved<ProgramOps, OpKinds>();
   }
 };
 } // namespace

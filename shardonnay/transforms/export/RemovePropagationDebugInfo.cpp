@@ -7,6 +7,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "shardonnay/dialect/sdy/Dialect.h"
+#include "shardonnay/interfaces/OpKinds.h"
 #include "shardonnay/transforms/export/Passes.h"
 
 using namespace mlir;
@@ -39,13 +40,14 @@ protected:
     SmallVector<StringAttr> names;
     for (StringRef name : kRecords)
       names.push_back(StringAttr::get(&getContext(), name));
-    getOperation().walk([&](Operation *op) {
+    for (Operation *op : getAnalysis<ProgramOps>()) {
       for (StringAttr name : names)
         if (op->getDiscardableAttr(name))
           op->removeDiscardableAttr(name);
       if (auto func = dyn_cast<func::FuncOp>(op))
         removeRecords(func, names);
-    });
+    }
+    markAnalysesPreserved<ProgramOps, OpKinds>();
   }
 };
 } // namespace

@@ -14,6 +14,7 @@
 #include "shardonnay/dialect/sdy/RuleTable.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/interfaces/DataFlowEdge.h"
+#include "shardonnay/interfaces/ProgramOps.h"
 #include "shardonnay/transforms/propagate/ConservativeRule.h"
 #include "shardonnay/transforms/propagate/ValueNumbers.h"
 #include "llvm/ADT/MapVector.h"
@@ -86,11 +87,6 @@ static void separateMembers(ArrayRef<sdy::ShardingGroupOp> members) {
   }
 }
 
-/// Regions of an op with a rule are part of what it computes.
-static bool isOpaque(Operation *op) {
-  return op->getNumRegions() != 0 && isa<ShardingRuleOpInterface>(op);
-}
-
 /// Whether that makes ops.
 static bool shareShardings(const GroupOps &groups) {
   bool separated = false;
@@ -140,27 +136,19 @@ public:
 private:
   struct Function {
     func::FuncOp func;
-    /// In the order of the text, without those in the regions of ops with a
-    /// rule.
-    std::vector<Operation *> ops;
+    ProgramOps ops;
   };
 
-  /// The one walk through the IR: in a program that is larger than the cache,
-  /// each op has to be waited for before the next is known. Ops in a list are
-  /// fetched ahead.
   void collect(ModuleOp module) {
     functions.clear();
     groups.clear();
     for (auto func : module.getOps<func::FuncOp>()) {
       if (func.isExternal())
         continue;
-      functions.push_back({func, {}});
-      std::vector<Operation *> &ops = functions.back().ops;
-      func.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
-        ops.push_back(op);
+      functions.push_back({func, ProgramOps(func)});
+      functions.back().ops.forEachSharded([&](Operation *op) {
         if (auto group = dyn_cast<sdy::ShardingGroupOp>(op))
           groups[group.getGroupId()].push_back(group);
-        return isOpaque(op) ? WalkResult::skip() : WalkResult::advance();
       });
     }
   }
@@ -171,17 +159,17 @@ private:
     for (Function &function : functions) {
       tensors +=
           function.func.getNumArguments() + function.func.getNumResults();
-      for (Operation *op : function.ops) {
+      function.ops.forEachSharded([&](Operation *op) {
         tensors += op->getNumResults();
         for (Region &region : op->getRegions())
           tensors += region.getNumArguments();
         hasEdges |= isa<sdy::DataFlowEdgeOp, sdy::FuncDataFlowEdgeOp>(op);
         // An estimate of those with a rule.
         if (op->getNumOperands() == 0 || op->getNumResults() == 0)
-          continue;
+          return;
         ++ops;
         tensorsOfOps += op->getNumOperands() + op->getNumResults();
-      }
+      });
     }
     values.reserve(tensors);
     out.given.reserve(tensors);
@@ -193,17 +181,16 @@ private:
     for (BlockArgument argument : func.getArguments())
       addValue(argument);
     addFunctionResults();
-    for (Operation *op : function.ops) {
+    function.ops.forEachSharded([&](Operation *op) {
       addResults(op);
       if (auto call = dyn_cast<func::CallOp>(op))
         calls[call.getCalleeAttr().getAttr()].push_back(call);
-    }
+    });
   }
 
   void readOperations(const Function &function) {
     func = function.func;
-    for (Operation *op : function.ops)
-      readOperation(op);
+    function.ops.forEachSharded([&](Operation *op) { readOperation(op); });
   }
 
   //===--------------------------------------------------------------------===//
