@@ -16,9 +16,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/plan/OpChoice.h"
+#include "shardonnay/plan/TensorDemands.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
 #include <cmath>
+#include <deque>
 
 using namespace llvm;
 
@@ -104,27 +106,15 @@ std::optional<double> OpChooser::priceOfReshard(const Layout &source,
   return plan ? std::optional(plan->price) : std::nullopt;
 }
 
-OpChooser::Demand
-OpChooser::demandOf(const ChoiceProblem &problem,
-                    const FactorAssignment &assignment) const {
+OpChooser::Demand OpChooser::demandOf(const ChoiceProblem &problem,
+                                      const FactorAssignment &assignment,
+                                      TensorDemands &demands) const {
   Demand demand;
   double touched = 0;
-  int64_t numOperands = problem.rule.operands.size();
-  for (auto [i, tensor] : enumerate(problem.tensors)) {
-    TensorSharding here = shardingUnder(assignment, problem.rule, i);
-    Layout inside = Layout::get(here, tensor.shape);
-    touched +=
-        static_cast<double>(inside.localElements()) * tensor.elementBytes;
-    if (tensor.free)
-      continue;
-    Layout outside = Layout::get(tensor.sharding, tensor.shape);
-    if (static_cast<int64_t>(i) < numOperands)
-      std::swap(inside, outside);
-    ReshardProblem reshard =
-        problemBetween(mesh, costs, std::move(inside), std::move(outside),
-                       tensor.elementBytes);
-    double least = shardonnay::leastPrice(reshard);
-    demand.reshards.push_back({std::move(reshard), least});
+  for (auto [tensor, asked] : zip(problem.tensors, demands.get(assignment))) {
+    touched += asked->touched;
+    if (!tensor.free)
+      demand.reshards.emplace_back(asked, tensor.elementBytes);
   }
   demand.computePrice =
       costs.computePrice(localFlops(problem, assignment), touched);
@@ -135,29 +125,40 @@ double OpChooser::Demand::leastFrom(size_t first) const {
   // Less what sums of prices are rounded by.
   constexpr double kRounding = 1e-9;
   double least = computePrice;
-  for (const Reshard &reshard : drop_begin(reshards, first))
-    least += reshard.least;
+  for (auto [asked, elementBytes] : drop_begin(reshards, first))
+    least += asked->least;
   return least * (1 - kRounding);
 }
 
 double OpChooser::leastPrice(const ChoiceProblem &problem,
-                             const FactorAssignment &assignment) const {
-  return demandOf(problem, assignment).leastFrom(0);
+                             const FactorAssignment &assignment,
+                             TensorDemands &demands) const {
+  return demandOf(problem, assignment, demands).leastFrom(0);
 }
 
 std::optional<double> OpChooser::price(const ChoiceProblem &problem,
                                        const FactorAssignment &assignment,
                                        double limit) {
-  Demand demand = demandOf(problem, assignment);
+  TensorDemands demands(problem, costs);
+  return price(problem, assignment, limit, demands);
+}
+
+std::optional<double> OpChooser::price(const ChoiceProblem &problem,
+                                       const FactorAssignment &assignment,
+                                       double limit, TensorDemands &demands) {
+  Demand demand = demandOf(problem, assignment, demands);
   double total = 0;
-  std::string error;
   for (auto [i, reshard] : enumerate(demand.reshards)) {
     if (total + demand.leastFrom(i) > limit)
       return std::nullopt;
-    const ReshardPlan *plan = planner.plan(reshard.problem, error);
-    if (!plan)
+    auto [asked, elementBytes] = reshard;
+    std::string error;
+    if (!asked->plan)
+      asked->plan = planner.plan(
+          {mesh, asked->source, asked->target, elementBytes, costs}, error);
+    if (!*asked->plan)
       return std::nullopt;
-    total += plan->price;
+    total += (*asked->plan)->price;
   }
   total += demand.computePrice;
   return total < limit ? std::optional(total) : std::nullopt;
@@ -184,7 +185,8 @@ class Enumeration {
 public:
   Enumeration(OpChooser &chooser, const ChoiceProblem &problem,
               const Mesh &mesh)
-      : chooser(chooser), problem(problem), mesh(mesh), rows(rowsOf(problem)) {}
+      : chooser(chooser), problem(problem), mesh(mesh), rows(rowsOf(problem)),
+        demands(problem, chooser.prices()) {}
 
   FactorAssignment run();
   std::optional<FactorAssignment> runWithout(const FactorAssignment &taken);
@@ -199,6 +201,7 @@ private:
   bool add(AxisRef axis);
   void enumerateAll();
   void distribute(size_t axis, FactorAssignment &assignment);
+  bool hasOneOrder(int32_t factor, const AxisList &here) const;
   void tryOrders(int32_t factor, FactorAssignment &assignment);
   void consider(const FactorAssignment &assignment);
   /// Puts the cheapest of what was found among `cheapest`, which becomes no
@@ -209,6 +212,7 @@ private:
   const ChoiceProblem &problem;
   const Mesh &mesh;
   SmallVector<AssignmentTensor, 4> rows;
+  TensorDemands demands;
   SmallVector<AxisRef, 6> axes;
   /// Those of `axes` that no tensor is cut by.
   SmallVector<AxisRef, 2> idle;
@@ -219,7 +223,7 @@ private:
   const FactorAssignment *excluded = nullptr;
   /// The lawful ones in the order of the enumeration, each with a bound on its
   /// price.
-  std::vector<std::pair<double, FactorAssignment>> found;
+  std::deque<std::pair<double, FactorAssignment>> found;
   /// Prices and numbers in `found`, the cheapest first, the first of equals
   /// first.
   std::vector<std::pair<double, int64_t>> cheapest;
@@ -229,7 +233,7 @@ private:
 
 FactorAssignment Enumeration::run() {
   best = voteAssignment(problem);
-  std::optional<double> voted = chooser.price(problem, best);
+  std::optional<double> voted = chooser.price(problem, best, HUGE_VAL, demands);
   if (!voted || *voted == 0 || !collectAxes())
     return best;
   limitWork();
@@ -359,7 +363,21 @@ void Enumeration::distribute(size_t axis, FactorAssignment &assignment) {
   }
 }
 
+/// No axis, or one of which no tensor has only a part.
+bool Enumeration::hasOneOrder(int32_t factor, const AxisList &here) const {
+  return here.empty() ||
+         (here.size() == 1 &&
+          none_of(rows, [&](const AssignmentTensor &tensor) {
+            return any_of(tensor.row.factors[factor].axes, [&](AxisRef axis) {
+              return axis != here[0] && axis.overlaps(here[0]);
+            });
+          }));
+}
+
 void Enumeration::tryOrders(int32_t factor, FactorAssignment &assignment) {
+  while (factor < static_cast<int32_t>(assignment.size()) &&
+         hasOneOrder(factor, assignment[factor]))
+    ++factor;
   if (factor == static_cast<int32_t>(assignment.size()))
     return consider(assignment);
   AxisList here = assignment[factor].sorted();
@@ -408,7 +426,8 @@ void Enumeration::consider(const FactorAssignment &assignment) {
   for (auto [before, after] : zip(kept, assignment))
     if (!before.isPrefixOf(after))
       return;
-  found.emplace_back(chooser.leastPrice(problem, assignment), assignment);
+  found.emplace_back(chooser.leastPrice(problem, assignment, demands),
+                     assignment);
 }
 
 void Enumeration::settle(size_t most) {
@@ -421,8 +440,9 @@ void Enumeration::settle(size_t most) {
     if (least > limit)
       return;
     // One of equal price may be earlier.
-    std::optional<double> price = chooser.price(
-        problem, found[number].second, std::nextafter(limit, HUGE_VAL));
+    std::optional<double> price =
+        chooser.price(problem, found[number].second,
+                      std::nextafter(limit, HUGE_VAL), demands);
     if (!price)
       continue;
     std::pair<double, int64_t> entry(*price, number);

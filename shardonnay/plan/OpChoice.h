@@ -91,6 +91,8 @@ inline constexpr int64_t kChoiceBudget = 20000;
 /// How many of them a choice on the graph weighs.
 inline constexpr size_t kMostCandidates = 10;
 
+class TensorDemands;
+
 /// Chooses for the ops on one mesh, and remembers what it chose.
 class OpChooser {
 public:
@@ -111,6 +113,10 @@ public:
   std::optional<double> price(const ChoiceProblem &problem,
                               const FactorAssignment &assignment,
                               double limit = HUGE_VAL);
+  /// The same for one of many assignments of a problem, which share `demands`.
+  std::optional<double> price(const ChoiceProblem &problem,
+                              const FactorAssignment &assignment, double limit,
+                              TensorDemands &demands);
 
   /// The cheapest lawful assignment that is not `taken`, whatever work it
   /// repeats; nothing if there is none, or if the space is too large.
@@ -119,7 +125,8 @@ public:
                                               const FactorAssignment &taken);
   /// At least the price of an assignment, without a search.
   double leastPrice(const ChoiceProblem &problem,
-                    const FactorAssignment &assignment) const;
+                    const FactorAssignment &assignment,
+                    TensorDemands &demands) const;
   /// The op's own time under `assignment`, in byte times.
   double computePrice(const ChoiceProblem &problem,
                       const FactorAssignment &assignment) const;
@@ -132,19 +139,16 @@ private:
 
   /// What an assignment asks for.
   struct Demand {
-    struct Reshard {
-      ReshardProblem problem;
-      /// At least its price.
-      double least;
-    };
-    llvm::SmallVector<Reshard, 4> reshards;
+    /// Of the tensors that do not cost nothing in any layout.
+    llvm::SmallVector<std::pair<struct TensorDemand *, int64_t>, 4> reshards;
     double computePrice;
 
     /// At least the price of the reshards from number `first`, and of the rest.
     double leastFrom(size_t first) const;
   };
   Demand demandOf(const ChoiceProblem &problem,
-                  const FactorAssignment &assignment) const;
+                  const FactorAssignment &assignment,
+                  TensorDemands &demands) const;
   FactorAssignment search(const ChoiceProblem &problem);
 
   Mesh mesh;

@@ -243,16 +243,28 @@ std::optional<ReshardPlan> planReshard(const ReshardProblem &problem,
   return plan;
 }
 
+static bool anyAxis(const Layout &layout,
+                    llvm::function_ref<bool(AxisRef)> predicate) {
+  return llvm::any_of(layout.partial, predicate) ||
+         llvm::any_of(layout.dims, [&](const AxisList &axes) {
+           return llvm::any_of(axes, predicate);
+         });
+}
+
 /// Some axes of the two cannot be cut into common parts.
 static bool haveBordersApart(const Layout &a, const Layout &b) {
-  return llvm::any_of(a.usedAxes(), [&](AxisRef axis) {
-    return llvm::any_of(b.usedAxes(),
-                        [&](AxisRef other) { return !axis.canCoexist(other); });
+  return anyAxis(a, [&](AxisRef axis) {
+    return anyAxis(b, [&](AxisRef other) { return !axis.canCoexist(other); });
   });
 }
 
 double leastPrice(const ReshardProblem &problem) {
-  const Layout &source = problem.source, &target = problem.target;
+  return leastPrice(problem.source, problem.target, problem.elementBytes,
+                    problem.costs);
+}
+
+double leastPrice(const Layout &source, const Layout &target,
+                  int64_t elementBytes, const MeshCosts &costs) {
   if (source.padded != target.padded || haveBordersApart(source, target))
     return 0;
   int64_t lacking = target.localElements(), present = 1;
@@ -267,7 +279,7 @@ double leastPrice(const ReshardProblem &problem) {
   // A sum needs what others have of all of it.
   if (source.partial == target.partial)
     lacking -= present;
-  return problem.costs.leastPrice(lacking * problem.elementBytes);
+  return costs.leastPrice(lacking * elementBytes);
 }
 
 size_t ReshardPlanner::Hash::operator()(const ReshardProblem &problem) const {

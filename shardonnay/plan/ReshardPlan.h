@@ -117,6 +117,8 @@ bool verifyPlan(const ReshardProblem &problem, const ReshardPlan &plan,
 /// At least the price of every plan: a device has to be sent what it lacks of
 /// its part of the target. 0 where that is not easily told.
 double leastPrice(const ReshardProblem &problem);
+double leastPrice(const Layout &source, const Layout &target,
+                  int64_t elementBytes, const MeshCosts &costs);
 
 /// Plans, and remembers the plans of problems seen before.
 class ReshardPlanner {

@@ -1,0 +1,71 @@
+//===- TensorDemands.h - what cuts ask of an op's tensors -------*- C++ -*-===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// An assignment of axes to factors asks of each of the op's tensors to lie in a
+// certain way. Of the hundreds that are compared for one op most ask the same
+// of a tensor, which sees a few of the factors only: a dot of [b, m, k] x [k,
+// n] on two axes has 25 assignments, of which its right operand tells 9 apart.
+// So the reshards and the bounds on their prices are made once for each of
+// these.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDONNAY_PLAN_TENSORDEMANDS_H
+#define SHARDONNAY_PLAN_TENSORDEMANDS_H
+
+#include "shardonnay/algebra/Interner.h"
+#include "shardonnay/plan/OpChoice.h"
+
+namespace shardonnay {
+
+struct TensorDemand {
+  /// Bytes that a device has of the tensor.
+  double touched = 0;
+  /// It costs nothing in any layout; the rest says nothing then.
+  bool free = false;
+  Layout source;
+  Layout target;
+  /// At least the price of the reshard.
+  double least = 0;
+  /// Once asked for; null if there is none.
+  std::optional<const ReshardPlan *> plan;
+};
+
+/// Of the tensors of one problem, which has to outlive this.
+class TensorDemands {
+public:
+  TensorDemands(const ChoiceProblem &problem, const MeshCosts &costs);
+
+  /// In the order of the tensors. They stay valid.
+  llvm::SmallVector<TensorDemand *, 4> get(const FactorAssignment &assignment);
+
+private:
+  /// The numbers of the lists that cut the factors which a tensor sees.
+  using Key = llvm::SmallVector<int32_t, 8>;
+  struct Hash {
+    size_t operator()(const Key &key) const {
+      return llvm::hash_combine_range(key);
+    }
+  };
+  struct Tensor {
+    llvm::SmallVector<int32_t, 8> factors;
+    /// How it lies, or how it is wanted.
+    Layout outside;
+    std::unordered_map<Key, TensorDemand, Hash> known;
+  };
+
+  TensorDemand make(size_t tensor, const FactorAssignment &assignment) const;
+
+  const ChoiceProblem &problem;
+  const MeshCosts &costs;
+  Interner<AxisList> lists;
+  std::vector<Tensor> tensors;
+};
+
+} // namespace shardonnay
+
+#endif // SHARDONNAY_PLAN_TENSORDEMANDS_H
