@@ -2,7 +2,8 @@
 """Times our propagation and jaxlib's on the same modules: run.py [--ops 1000 10000] [--models transformer ...] [--quick].
 
 Each measurement is a process of its own that parses the module, then runs the passes once: one thread, verifier off, CPU
-time, the least of --repeat runs. Memory is the peak over what was resident after parsing. Two pipelines are measured:
+time, the least of --repeat runs. Memory is the peak over what was resident after parsing. Before, the process has run the
+passes on one train step: pages of code are resident then, on both sides. Two pipelines are measured:
 `propagate` is sdy-user-priority-propagate on the imported module, `pipeline` the whole sdy-propagation-pipeline.
 Exits with 1 if --quick finds ours slower than jaxlib's.
 """
@@ -29,10 +30,10 @@ def opt(source, target, *passes):
 
 
 def write_programs(model, ops, devices, folder):
-    """The flat module of about `ops` ops, and the same imported: {pipeline: path}."""
+    """The flat module of about `ops` ops, and the same imported: {pipeline: path}. At 1 op, one step."""
     raw, flat, imported = (folder / f"{model}-{ops}-{part}.mlir" for part in ("raw", "pipeline", "propagate"))
     if model == "priorities":
-        raw.write_text(programs.priorities(ops, 32, devices))
+        raw.write_text(programs.priorities(max(ops, 1000), 32, devices))
     else:
         step = programs.train_step(model, devices)
         raw.write_text(programs.unrolled(step, max(1, round(ops / step.count(" = ")))))
@@ -41,11 +42,12 @@ def write_programs(model, ops, devices, folder):
     return {"pipeline": flat, "propagate": imported}
 
 
-def measure(command, path, pipeline, repeat):
+def measure(command, path, pipeline, warm_up, repeat):
     """{"ops", "seconds", "bytes"}, the least of each."""
     runs = []
     for _ in range(repeat):
-        output = subprocess.run([*command, str(path), PIPELINES[pipeline]], check=True, capture_output=True, text=True)
+        arguments = [str(path), PIPELINES[pipeline], str(warm_up)]
+        output = subprocess.run([*command, *arguments], check=True, capture_output=True, text=True)
         runs.append(json.loads(output.stdout))
     return {key: min(run[key] for run in runs) for key in runs[0]}
 
@@ -86,6 +88,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         for model in options.models:
             points = {pipeline: [] for pipeline in PIPELINES}
+            warm_up = write_programs(model, 1, tuple(options.mesh), Path(folder))
             for ops in options.ops:
                 try:
                     paths = write_programs(model, ops, tuple(options.mesh), Path(folder))
@@ -93,9 +96,9 @@ def main():
                     print(f"{model}: not read or not imported, see above; left out")
                     break
                 for pipeline, path in paths.items():
-                    ours = measure(OURS, path, pipeline, options.repeat)
+                    ours = measure(OURS, path, pipeline, warm_up[pipeline], options.repeat)
                     peers = not options.ours_only and ops <= options.peer_ops
-                    theirs = measure(THEIRS, path, pipeline, options.repeat) if peers else None
+                    theirs = measure(THEIRS, path, pipeline, warm_up[pipeline], options.repeat) if peers else None
                     slower |= bool(theirs and theirs["seconds"] < ours["seconds"])
                     row(model, pipeline, tuple(options.mesh), ours, theirs)
                     points[pipeline].append(ours)
