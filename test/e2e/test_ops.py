@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import shardonnay
 from shardonnay import boundary, compare, run
+from uneven import LINKS
 
 RNG = np.random.default_rng(0)
 MESH = 'sdy.mesh @mesh = <["x"=2, "y"=4]>'
@@ -178,7 +179,7 @@ update("of i1", "i1", "ui8", (2, 255), [5, 3], ["xy", ""], ["", ""])
 
 @pytest.mark.parametrize("text, inputs, collectives", CASES)
 def test_op_agrees(text, inputs, collectives):
-    compiled = shardonnay.compile(text)
+    compiled = shardonnay.compile(text, device_model=LINKS)
     assert {entry["kind"] for entry in compiled.report["collectives"]} == collectives
     agreements = run.check(run.Program(compiled), inputs, compare.reference(text, inputs))
     wrong = [str(agreement) for agreement in agreements if not agreement.ok]
