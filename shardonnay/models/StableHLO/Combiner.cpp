@@ -29,15 +29,20 @@ static std::optional<ReductionKind> kindOf(Operation &op) {
   return std::nullopt;
 }
 
-std::optional<ReductionKind> shardonnay::combinerOf(Region &body) {
+Operation *shardonnay::combiningOp(Region &body) {
   Block &block = body.front();
   if (block.getNumArguments() != 2 || block.getOperations().size() != 2)
-    return std::nullopt;
+    return nullptr;
   Operation &op = block.front();
   if (op.getNumOperands() != 2 || block.back().getOperands() != op.getResults())
-    return std::nullopt;
+    return nullptr;
   Value left = block.getArgument(0), right = block.getArgument(1);
   bool ofArguments = (op.getOperand(0) == left && op.getOperand(1) == right) ||
                      (op.getOperand(0) == right && op.getOperand(1) == left);
-  return ofArguments ? kindOf(op) : std::nullopt;
+  return ofArguments ? &op : nullptr;
+}
+
+std::optional<ReductionKind> shardonnay::combinerOf(Region &body) {
+  Operation *op = combiningOp(body);
+  return op ? kindOf(*op) : std::nullopt;
 }

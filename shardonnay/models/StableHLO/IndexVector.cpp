@@ -26,12 +26,12 @@ IndexVector::IndexVector(OpBuilder &builder, Location loc, Value indices,
     largest = std::max(largest, dim.globalSize);
   LocalMath math(builder, loc);
   integer = math.positionType(largest, getElementTypeOrSelf(indices));
-  indices = math.positions(indices, integer);
+  vectors = math.positions(indices, integer);
 
-  ArrayRef<int64_t> shape = shapeOf(indices);
+  ArrayRef<int64_t> shape = shapeOf(vectors);
   int64_t rank = shape.size();
   if (vectorDim == rank || shape[vectorDim] == 1) {
-    components.push_back(indices);
+    components.push_back(vectors);
     return;
   }
   SmallVector<int64_t> starts(rank, 0), limits(shape), strides(rank, 1);
@@ -39,18 +39,21 @@ IndexVector::IndexVector(OpBuilder &builder, Location loc, Value indices,
     starts[vectorDim] = k;
     limits[vectorDim] = k + 1;
     components.push_back(
-        SliceOp::create(builder, loc, indices, starts, limits, strides));
+        SliceOp::create(builder, loc, vectors, starts, limits, strides));
   }
 }
 
 Value IndexVector::join() const {
+  // Vectors without components: all windows begin at 0 in all dims.
+  if (components.empty())
+    return vectors;
   if (components.size() == 1)
     return components.front();
   return ConcatenateOp::create(builder, loc, components, vectorDim);
 }
 
 SmallVector<int64_t> IndexVector::batchShape() const {
-  SmallVector<int64_t> shape(shapeOf(components.front()));
+  SmallVector<int64_t> shape(shapeOf(vectors));
   if (vectorDim < static_cast<int64_t>(shape.size()))
     shape.erase(shape.begin() + vectorDim);
   return shape;

@@ -56,6 +56,8 @@ private:
   mlir::Location loc;
   int64_t vectorDim;
   mlir::IntegerType integer;
+  /// All vectors, as they were.
+  mlir::Value vectors;
   llvm::SmallVector<mlir::Value> components;
 };
 

@@ -185,6 +185,17 @@ Value LocalMath::one(RankedTensorType type) {
   return splat(type, 1);
 }
 
+Value LocalMath::neutral(Operation &op, RankedTensorType type) {
+  bool isInteger = isa<IntegerType>(type.getElementType());
+  if (isa<MulOp>(op))
+    return one(type);
+  if (isInteger && isa<OrOp, XorOp>(op))
+    return splat(type, 0);
+  if (isInteger && isa<AndOp>(op))
+    return splat(type, -1);
+  return Value();
+}
+
 //===----------------------------------------------------------------------===//
 // Element-wise
 //===----------------------------------------------------------------------===//

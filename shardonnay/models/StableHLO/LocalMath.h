@@ -58,6 +58,8 @@ public:
   mlir::Value sumIdentity(mlir::RankedTensorType type);
   /// All elements 1, of any number type.
   mlir::Value one(mlir::RankedTensorType type);
+  /// The neutral element of a product or a bitwise op; null for other ops.
+  mlir::Value neutral(mlir::Operation &op, mlir::RankedTensorType type);
 
   mlir::Value convert(mlir::Value value, mlir::Type elementType);
   mlir::Value add(mlir::Value lhs, mlir::Value rhs);

@@ -132,20 +132,12 @@ bool ExchangedReduction::collectDims() {
 }
 
 Value ExchangedReduction::neutral(size_t i) {
-  Block &body = op.getBody().front();
-  auto type = cast<RankedTensorType>(inits[i].getType());
-  bool isOneOp = body.getOperations().size() == 2;
-  LocalMath math(builder, loc);
-  Type element = type.getElementType();
-  if (count != 1 || !isOneOp)
-    return inits[i];
-  if (isa<MulOp>(body.front()))
-    return math.one(type);
-  if (isa<IntegerType>(element) && isa<OrOp, XorOp>(body.front()))
-    return math.splat(type, 0);
-  if (isa<IntegerType>(element) && isa<AndOp>(body.front()))
-    return math.splat(type, -1);
-  return inits[i];
+  Operation *combiner = count == 1 ? combiningOp(op.getBody()) : nullptr;
+  Value known;
+  if (combiner)
+    known = LocalMath(builder, loc)
+                .neutral(*combiner, cast<RankedTensorType>(inits[i].getType()));
+  return known ? known : inits[i];
 }
 
 void ExchangedReduction::fillPadding() {

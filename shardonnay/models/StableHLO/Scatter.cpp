@@ -9,13 +9,14 @@
 // the start of its part from the indices, and updates of other parts fall out
 // of bounds, where the op ignores them. So may one of which the window has a
 // part: the device's part is padded by a window's size, and windows that are
-// out of the whole dim's bounds get an index that is out of the part's. The
-// updates themselves may be cut if
-// they combine in any order: the results are then partial, and the input must
-// count once.
+// out of the whole dim's bounds get an index that is out of the part's. In a
+// dim that is not indexed all windows begin at 0. The updates themselves may be
+// cut if they combine in any order: the results are then partial, and the input
+// must count once.
 //
 //===----------------------------------------------------------------------===//
 
+#include "mlir/IR/IRMapping.h"
 #include "shardonnay/dialect/stablehlo/Stablehlo.h"
 #include "shardonnay/models/StableHLO/Attach.h"
 #include "shardonnay/models/StableHLO/Combiner.h"
@@ -79,11 +80,8 @@ private:
 void ScatterRule::addWindowDim(int64_t inputDim, int64_t updateDim) {
   if (input[inputDim] == updates[updateDim])
     return add(input[inputDim], inputDim, -1, updateDim);
-  bool mayCut =
-      isPicking &&
-      llvm::is_contained(numbers.getScatterDimsToOperandDims(), inputDim);
   add(input[inputDim], inputDim, -1, -1,
-      mayCut ? FactorKind::Indexed : FactorKind::NeedReplication);
+      isPicking ? FactorKind::Indexed : FactorKind::NeedReplication);
   add(updates[updateDim], -1, -1, updateDim, FactorKind::NeedReplication);
 }
 
@@ -131,7 +129,7 @@ static std::optional<FactorRule> scatterRule(ScatterOp op) {
   return ScatterRule(op, /*isPicking=*/false).build();
 }
 
-/// Nothing more if windows have no part of a dim that is indexed.
+/// Nothing more if windows have no part of a dim.
 static std::optional<FactorRule> pickingRule(ScatterOp op) {
   FactorRule own = ScatterRule(op, /*isPicking=*/false).build();
   FactorRule picking = ScatterRule(op, /*isPicking=*/true).build();
@@ -191,6 +189,9 @@ private:
   Value relative(const CutDim &dim, Value index, IntegerType type);
   Value pad(Value part);
   Value unpad(Value padded);
+  /// Windows begin at 0 of a dim that is not indexed: what a part as it is
+  /// padded has there, and where that begins; null if there is no such dim.
+  Value corner(Value padded, SmallVector<Value> &starts);
   int64_t paddingOf(const CutDim &dim) const {
     return dim.window == 1 ? 0 : dim.window;
   }
@@ -254,12 +255,37 @@ Value PartialScatter::unpad(Value padded) {
   return SliceOp::create(builder, op.getLoc(), padded, starts, limits, strides);
 }
 
+Value PartialScatter::corner(Value padded, SmallVector<Value> &starts) {
+  auto begins = [](const CutDim &dim) {
+    return dim.component < 0 && dim.window > 1;
+  };
+  if (llvm::none_of(cut, begins))
+    return Value();
+  IntegerType integer = builder.getI64Type();
+  auto scalar = RankedTensorType::get({}, integer);
+  SmallVector<int64_t> sizes(shapeOf(padded));
+  starts.assign(sizes.size(), math.splat(scalar, 0));
+  for (const CutDim &dim : llvm::make_filter_range(cut, begins)) {
+    // Parts behind the window have none of it; there is padding at 0.
+    Value start = math.subtract(
+        math.splat(scalar, dim.window),
+        math.shardStart(context, dim.axes, dim.localSize, integer));
+    starts[dim.dim] = math.clamp(start, 0, dim.window);
+    sizes[dim.dim] = dim.window;
+  }
+  return DynamicSliceOp::create(builder, op.getLoc(), padded, starts, sizes);
+}
+
 SmallVector<Value> PartialScatter::build(ArrayRef<Value> operands) {
   size_t count = op.getInputs().size();
   SmallVector<Value> local(operands);
   local[count] = localIndices(local[count]);
-  for (Value &input : MutableArrayRef(local).take_front(count))
-    input = pad(input);
+  SmallVector<Value> padded, starts;
+  for (Value &input : MutableArrayRef(local).take_front(count)) {
+    input = padded.emplace_back(pad(input));
+    if (Value part = corner(input, starts))
+      input = part;
+  }
   auto scatter = cast<ScatterOp>(builder.clone(*op));
   // One value may be several operands, which differ from here on.
   scatter->setOperands(local);
@@ -271,14 +297,21 @@ SmallVector<Value> PartialScatter::build(ArrayRef<Value> operands) {
     scatter.setIndicesAreSorted(false);
     scatter.setUniqueIndices(false);
   }
-  return llvm::map_to_vector(scatter.getResults(),
-                             [&](Value result) { return unpad(result); });
+  SmallVector<Value> results;
+  for (auto [result, whole] : llvm::zip_equal(scatter.getResults(), padded)) {
+    bool isCorner = result.getType() != whole.getType();
+    results.push_back(
+        unpad(isCorner ? Value(DynamicUpdateSliceOp::create(
+                             builder, op.getLoc(), whole, result, starts))
+                       : Value(result)));
+  }
+  return results;
 }
 
-static FailureOr<SmallVector<Value>> scatterLocally(ScatterOp op,
-                                                    OpBuilder &builder,
-                                                    ValueRange operands,
-                                                    LocalContext &context) {
+static FailureOr<SmallVector<Value>> scatterParts(ScatterOp op,
+                                                  OpBuilder &builder,
+                                                  ValueRange operands,
+                                                  LocalContext &context) {
   size_t count = op.getInputs().size();
   SmallVector<Value> local(operands);
   LocalMath math(builder, op.getLoc());
@@ -290,9 +323,10 @@ static FailureOr<SmallVector<Value>> scatterLocally(ScatterOp op,
     return cloneLocally(op, builder, local, context);
   SmallVector<Value> results =
       PartialScatter(op, builder, context, cut).build(local);
-  // A cut dim that is not indexed is updated at 0: on the first device only.
+  // One position of a cut dim that is not indexed is updated, at 0: on the
+  // first device only.
   for (const CutDim &dim : cut) {
-    if (dim.component >= 0)
+    if (dim.component >= 0 || dim.window > 1)
       continue;
     Value first = math.isFirst(context, dim.axes);
     for (size_t i = 0; i < count; ++i)
@@ -301,7 +335,115 @@ static FailureOr<SmallVector<Value>> scatterLocally(ScatterOp op,
   return results;
 }
 
+//===----------------------------------------------------------------------===//
+// Updates whose partial results `unreduced` can't state
+//===----------------------------------------------------------------------===//
+
+/// The updates must be so much larger than the result that it is cheaper to
+/// exchange; that many devices receive no more than in a gather of the updates.
+static constexpr int64_t kExchangedRows = 16;
+
+/// What combines updates that may be exchanged; null if they may not.
+static Operation *exchangedCombiner(ScatterOp op) {
+  Operation *combiner = op.getInputs().size() == 1
+                            ? combiningOp(op.getUpdateComputation())
+                            : nullptr;
+  if (!combiner || combinerOf(op.getUpdateComputation()) ||
+      !isa<MulOp, AndOp, OrOp, XorOp>(combiner))
+    return nullptr;
+  auto elements = [](Value value) {
+    return cast<RankedTensorType>(value.getType()).getNumElements();
+  };
+  return elements(op.getUpdates().front()) >=
+                 kExchangedRows * elements(op.getInputs().front())
+             ? combiner
+             : nullptr;
+}
+
+/// Scattered dims, which indices and updates have and the results have not.
+static bool isScattered(const FactorRule &rule, int32_t factor) {
+  return rule.operands.size() == 3 && rule.operands[1].has(factor) &&
+         rule.operands[2].has(factor) && !rule.inResults(factor);
+}
+
+/// Starts from the neutral element on each device; the input counts at the end.
+static FailureOr<SmallVector<Value>>
+exchangeUpdates(ScatterOp op, OpBuilder &builder, ValueRange operands,
+                LocalContext &context, const AxisList &axes) {
+  Location loc = op.getLoc();
+  LocalMath math(builder, loc);
+  Operation *combiner = exchangedCombiner(op);
+  auto type = cast<RankedTensorType>(operands[0].getType());
+  Value neutral =
+      math.neutral(*combiner, RankedTensorType::get({}, type.getElementType()));
+  SmallVector<Value> local(operands);
+  local[0] = math.neutral(*combiner, type);
+  ArrayRef<int64_t> whole = shapeOf(op.getUpdates().front());
+  for (auto [dim, factors] : llvm::enumerate(context.rule().operands[2].dims)) {
+    const AxisList &cut = context.factorAxes(factors.front());
+    int64_t size = shapeOf(local[2])[dim];
+    if (isScattered(context.rule(), factors.front()) &&
+        whole[dim] != size * cut.numShards())
+      local[2] = context.fetchWindow(builder, loc, local[2], dim, whole[dim],
+                                     cut, 0, size, size, neutral);
+  }
+  auto partial = scatterParts(op, builder, local, context);
+  if (failed(partial))
+    return failure();
+  SmallVector<int64_t> row(type.getShape());
+  row.insert(row.begin(), 1);
+  int64_t devices = axes.numShards();
+  Value rows =
+      context.fetchWindow(builder, loc, math.reshape(partial->front(), row),
+                          /*dim=*/0, devices, axes, 0, 0, devices, Value());
+  auto reduced =
+      ReduceOp::create(builder, loc, TypeRange(type), ValueRange(rows),
+                       ValueRange(neutral), ArrayRef<int64_t>(0));
+  IRMapping mapping;
+  op.getUpdateComputation().cloneInto(&reduced.getBody(), mapping);
+  Operation *last = builder.clone(*combiner);
+  last->setLoc(loc);
+  last->setOperands({operands[0], reduced.getResult(0)});
+  last->getResult(0).setType(type);
+  return SmallVector<Value>{last->getResult(0)};
+}
+
+static FailureOr<SmallVector<Value>> scatterLocally(ScatterOp op,
+                                                    OpBuilder &builder,
+                                                    ValueRange operands,
+                                                    LocalContext &context) {
+  AxisList exchanged;
+  for (auto [id, factor] : llvm::enumerate(context.rule().factors))
+    if (factor.kind == FactorKind::Windowed && isScattered(context.rule(), id))
+      exchanged.append(context.factorAxes(id));
+  return exchanged.empty()
+             ? scatterParts(op, builder, operands, context)
+             : exchangeUpdates(op, builder, operands, context, exchanged);
+}
+
+namespace {
+struct ScatterModel
+    : LocalComputeOpInterface::ExternalModel<ScatterModel, ScatterOp> {
+  bool mayCut(Operation *op, const FactorRule &rule, int32_t factor) const {
+    return rule.factors[factor].kind != FactorKind::NeedReplication ||
+           (isScattered(rule, factor) &&
+            exchangedCombiner(cast<ScatterOp>(op)) != nullptr);
+  }
+  std::optional<FactorRule> getPickingRule(Operation *op) const {
+    if (!hasStaticShapes(op))
+      return std::nullopt;
+    return pickingRule(cast<ScatterOp>(op));
+  }
+  FailureOr<SmallVector<Value>> computeLocally(Operation *op,
+                                               OpBuilder &builder,
+                                               ValueRange operands,
+                                               LocalContext &context) const {
+    return scatterLocally(cast<ScatterOp>(op), builder, operands, context);
+  }
+};
+} // namespace
+
 void shardonnay::attachScatterModels(MLIRContext &context) {
   attachRule<ScatterOp, scatterRule>(context);
-  attachPicking<ScatterOp, scatterLocally, pickingRule>(context);
+  ScatterOp::attachInterface<ScatterModel>(context);
 }

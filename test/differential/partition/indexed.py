@@ -2,7 +2,7 @@
 
 import math
 
-from graph import ANY, array_text, combiner, region, tensor
+from graph import ANY, array_text, combiner, is_float, region, tensor
 from reductions import _pair_region
 
 PLACES = ("i32", "i64", "ui32", "i8", "ui8", "i16", "ui64")
@@ -47,7 +47,7 @@ class _Numbers:
 
     def __init__(self, graph, shape):
         rank = len(shape)
-        kinds = [graph.choose(("window", "index", "index", "partial", "batch")) for _ in range(rank)]
+        kinds = [graph.choose(("window", "index", "index", "partial", "batch", "corner")) for _ in range(rank)]
         self.batch = [dim for dim in range(rank) if kinds[dim] == "batch"][:1]
         self.mapped = graph.permutation([dim for dim in range(rank) if kinds[dim] in ("index", "partial")])
         self.sizes = []
@@ -55,7 +55,7 @@ class _Numbers:
             if dim in self.batch or kinds[dim] == "index":
                 self.sizes.append(min(1, size))
             else:
-                self.sizes.append(graph.int(min(1, size), size) if kinds[dim] == "partial" else size)
+                self.sizes.append(graph.int(min(1, size), size) if kinds[dim] in ("partial", "corner") else size)
         self.collapsed = [dim for dim in self.mapped if self.sizes[dim] == 1 and graph.chance(70)]
         self.collapsed.sort()
         self.window = [dim for dim in range(rank) if dim not in self.collapsed + self.batch]
@@ -118,6 +118,23 @@ def scatter(op):
         graph.ops[-1] += f" {op}"
 
     return family
+
+
+def segments(graph):
+    """Many updates of few rows, by products and bitwise combinations: the updates are worth cutting."""
+    op, elements = graph.choose((("multiply", ("i32", "f64", "complex<f32>", "i8")), ("and", ("i32", "ui8")), ("or", ("i32", "ui8")),
+                                 ("xor", ("i64", "i1"))))
+    element, count = graph.choose(elements), graph.choose((64, 100, 37, 90))
+    wide = [graph.choose((1, 2, 3))] if graph.chance(50) else []
+    a = graph.operand((graph.int(0, 2), *wide), element)
+    indices = graph.argument((count,), graph.choose(("i32", "ui8", "i64")), ("place", max(1, a.shape[0])))
+    updates = graph.argument((count, *wide), element, ("real", 0.9, 1.1) if element == "f64" else ("small",))
+    names = ["update_window_dims = [1]"] if wide else []
+    names += ["inserted_window_dims = [0]", "scatter_dims_to_operand_dims = [0]", "index_vector_dim = 1"]
+    graph.op("stablehlo.scatter", [a, indices, updates], [(a.shape, element)],
+             f"scatter_dimension_numbers = #stablehlo.scatter<{', '.join(names)}>", [combiner(graph, op, element)],
+             exact=not is_float(element), terms=count)
+    graph.ops[-1] += f" {op}"
 
 
 def scatter_set(graph):
@@ -204,7 +221,7 @@ def top_k(graph):
 
 FAMILIES = {
     "stablehlo.dynamic_slice": dynamic_slice, "stablehlo.dynamic_update_slice": dynamic_update_slice, "static start": static_start,
-    "stablehlo.gather": gather, **{f"stablehlo.scatter {op}": scatter(op) for op in SCATTERED}, "stablehlo.scatter set": scatter_set,
+    "stablehlo.gather": gather, **{f"stablehlo.scatter {op}": scatter(op) for op in SCATTERED}, "stablehlo.scatter set": scatter_set, "segments": segments,
     "stablehlo.scatter several": scatter_several, "stablehlo.torch_index_select": torch_index_select, "stablehlo.sort": sort,
     "chlo.top_k": top_k,
 }

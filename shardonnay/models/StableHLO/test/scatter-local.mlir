@@ -79,3 +79,51 @@ func.func @by_what_it_writes(%a: tensor<16x1xi32> {sdy.sharding = #sdy.sharding<
   }) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}, {}]>]>} : (tensor<16x1xi32>, tensor<3x1xi32>, tensor<3x1xi32>) -> tensor<16x1xi32>
   return %0 : tensor<16x1xi32>
 }
+
+// Each device multiplies its updates; all get the products of all, and combine
+// them. What stands behind the end of the updates is filled with ones.
+// CHECK-LABEL: func.func @exchanged_products
+func.func @exchanged_products(%a: tensor<2xi32>, %i: tensor<90xi32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}]>}, %u: tensor<90xi32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}]>}) -> tensor<2xi32> {
+  // CHECK: %[[ONE:.*]] = stablehlo.constant dense<1> : tensor<i32>
+  // CHECK: %[[ONES:.*]] = stablehlo.constant dense<1> : tensor<2xi32>
+  // CHECK: %[[UPDATES:.*]] = spmd.fetch_window %arg2 {{.*}} global_size=90 {{.*}} fill %[[ONE]]
+  // CHECK: %[[PART:.*]] = "stablehlo.scatter"(%[[ONES]], %arg1, %[[UPDATES]])
+  // CHECK: %[[ROW:.*]] = stablehlo.reshape %[[PART]] : (tensor<2xi32>) -> tensor<1x2xi32>
+  // CHECK: %[[ROWS:.*]] = spmd.fetch_window %[[ROW]] {{.*}} : (tensor<1x2xi32>) -> tensor<4x2xi32>
+  // CHECK: %[[ALL:.*]] = stablehlo.reduce(%[[ROWS]] init: %[[ONE]]) applies stablehlo.multiply across dimensions = [0]
+  // CHECK: stablehlo.multiply %arg0, %[[ALL]]
+  %0 = "stablehlo.scatter"(%a, %i, %u) <{scatter_dimension_numbers = #stablehlo.scatter<inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({
+  ^bb0(%x: tensor<i32>, %y: tensor<i32>):
+    %2 = stablehlo.multiply %x, %y : tensor<i32>
+    stablehlo.return %2 : tensor<i32>
+  }) : (tensor<2xi32>, tensor<90xi32>, tensor<90xi32>) -> tensor<2xi32>
+  return %0 : tensor<2xi32>
+}
+
+// Windows of three rows begin at row 0, which no index says: the first device's
+// part has two of them.
+// CHECK-LABEL: func.func @windows_that_are_not_indexed
+func.func @windows_that_are_not_indexed(%a: tensor<8x6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {}]>}, %i: tensor<5x1xi32>, %u: tensor<5x3xf32>) -> (tensor<8x6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {}]>}) {
+  // CHECK: %[[PADDED:.*]] = stablehlo.pad %arg0, %{{.*}}, low = [3, 0], high = [3, 0]
+  // CHECK: %[[CORNER:.*]] = stablehlo.dynamic_slice %[[PADDED]], %[[ROW:.*]], %[[COLUMN:.*]], sizes = [3, 6]
+  // CHECK: %[[UPDATED:.*]] = "stablehlo.scatter"(%[[CORNER]],
+  // CHECK: %[[BACK:.*]] = stablehlo.dynamic_update_slice %[[PADDED]], %[[UPDATED]], %[[ROW]], %[[COLUMN]]
+  // CHECK: stablehlo.slice %[[BACK]] [3:5, 0:6]
+  %0 = "stablehlo.scatter"(%a, %i, %u) <{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1], inserted_window_dims = [1], scatter_dims_to_operand_dims = [1], index_vector_dim = 1>}> ({
+  ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+    stablehlo.return %y : tensor<f32>
+  }) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}, {}]>]>} : (tensor<8x6xf32>, tensor<5x1xi32>, tensor<5x3xf32>) -> tensor<8x6xf32>
+  return %0 : tensor<8x6xf32>
+}
+
+// Index vectors of no components.
+// CHECK-LABEL: func.func @nothing_is_indexed
+func.func @nothing_is_indexed(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}]>}, %i: tensor<5x0xi32>, %u: tensor<5x3xf32>) -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}]>}) {
+  // CHECK: "stablehlo.scatter"(%{{.*}}, %arg1, %arg2)
+  %0 = "stablehlo.scatter"(%a, %i, %u) <{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1], index_vector_dim = 1>}> ({
+  ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+    %2 = stablehlo.add %x, %y : tensor<f32>
+    stablehlo.return %2 : tensor<f32>
+  }) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}]>]>} : (tensor<8xf32>, tensor<5x0xi32>, tensor<5x3xf32>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
