@@ -387,7 +387,7 @@ private:
                            bool isArgument) {
     if (!boundary)
       return;
-    form.boundary = std::move(*boundary);
+    form.boundary = {*std::move(boundary)};
     form.inside.assign(form.rule.numTensors(), !isArgument);
     form.inside.back() = isArgument;
   }

@@ -9,7 +9,6 @@
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
-#include <array>
 
 namespace shardonnay {
 
@@ -55,59 +54,76 @@ static llvm::SmallVector<Direction> directions(const OpForm &op, Level level) {
 
 namespace {
 /// What steps do to the shardings of an op's tensors. A step depends on nothing
-/// else, and programs repeat themselves, so most steps are found here. At most
-/// so many: then a new one takes the place of an old one.
+/// else, and programs repeat themselves, so most steps are found here.
 class StepMemo {
 public:
-  /// Ops with more tensors are not kept.
-  static constexpr size_t kMaxTensors = 8;
-  /// What is done, plus 1, and on which shardings.
-  using Key = std::array<int32_t, kMaxTensors + 1>;
-  struct Step {
-    Key key = {};
-    /// The shardings after it; kNone where nothing changes.
-    std::array<int32_t, kMaxTensors> after = {};
+  /// What is done, and on which shardings.
+  class Key {
+  public:
+    explicit Key(int32_t what) : parts({2, what}) {}
+    void add(int32_t sharding) {
+      parts.push_back(sharding);
+      ++parts[0];
+    }
+
+  private:
+    friend class StepMemo;
+    /// Its own length first.
+    llvm::SmallVector<int32_t, 16> parts;
   };
 
-  /// The step of that key, or one of another key to be replaced by it.
-  Step &find(const Key &key) {
-    Step *step = &place(key);
-    if (step->key != key && numSteps * 8 >= steps.size() * 7 &&
-        steps.size() < kMaxSteps) {
+  /// The shardings after the step, kNone where nothing changes; null if it is
+  /// not known.
+  const int32_t *find(const Key &key) const {
+    int32_t step = slots[slotOf(key.parts)];
+    return step == kNone ? nullptr : &steps[step + key.parts.size()];
+  }
+
+  /// Of a key that is not known.
+  void add(const Key &key, llvm::ArrayRef<int32_t> after) {
+    if (numSteps * 2 >= slots.size())
       grow();
-      step = &place(key);
-    }
-    numSteps += step->key[0] == 0;
-    return *step;
+    slots[slotOf(key.parts)] = steps.size();
+    llvm::append_range(steps, key.parts);
+    llvm::append_range(steps, after);
+    ++numSteps;
   }
 
 private:
+  /// A program that has more starts anew.
   static constexpr size_t kMaxSteps = 16384;
-  static constexpr uint64_t kMaxProbes = 8;
 
-  Step &place(const Key &key) {
+  size_t slotOf(llvm::ArrayRef<int32_t> key) const {
     uint64_t hash = 0;
     for (int32_t part : key)
       hash = (hash ^ static_cast<uint32_t>(part)) * 0x9E3779B97F4A7C15u;
-    auto at = [&](uint64_t i) -> Step & {
-      return steps[((hash >> 32) + i) & (steps.size() - 1)];
-    };
-    for (uint64_t i = 0; i < kMaxProbes; ++i)
-      if (Step &step = at(i); step.key[0] == 0 || step.key == key)
-        return step;
-    return at(0);
+    for (size_t at = hash >> 32;; ++at) {
+      at &= slots.size() - 1;
+      // Keys of one length agree, or differ before the end of either.
+      if (slots[at] == kNone ||
+          std::equal(key.begin(), key.end(), &steps[slots[at]]))
+        return at;
+    }
   }
 
   void grow() {
-    std::vector<Step> old(steps.size() * 2);
-    std::swap(old, steps);
-    for (const Step &step : old)
-      if (step.key[0] != 0)
-        place(step.key) = step;
+    std::vector<int32_t> old(slots.size() * 2, kNone);
+    std::swap(old, slots);
+    if (numSteps >= kMaxSteps) {
+      steps.clear();
+      slots.assign(128, kNone);
+      numSteps = 0;
+      return;
+    }
+    for (int32_t step : old)
+      if (step != kNone)
+        slots[slotOf({&steps[step], static_cast<size_t>(steps[step])})] = step;
   }
 
-  /// Its size is a power of two.
-  std::vector<Step> steps = std::vector<Step>(128);
+  /// Keys, each with what is after the step.
+  std::vector<int32_t> steps;
+  /// Where in `steps`; open addressing, its size is a power of two.
+  std::vector<int32_t> slots = std::vector<int32_t>(128, kNone);
   size_t numSteps = 0;
 };
 } // namespace
@@ -197,28 +213,23 @@ private:
     if ((idleLevels[form] >> static_cast<int>(level) & 1) != 0)
       return;
     llvm::ArrayRef<int32_t> tensors = ops.tensors(op);
-    if (sink || tensors.size() > StepMemo::kMaxTensors) {
+    if (sink) {
       llvm::SmallVector<int32_t> after(tensors.size(), kNone);
       PropagationVisit visit{
           op, self == kNone, round, level, aggressive, {}, {}, {}, {}};
-      if (step(graph.form(form), tensors, after, sink ? &visit : nullptr))
+      if (step(graph.form(form), tensors, after, &visit))
         apply(tensors, after, self);
       return;
     }
-    StepMemo::Key key;
-    key.fill(kNone);
-    key[0] = (form * 5 + static_cast<int>(level)) * 2 + aggressive + 1;
-    for (auto [i, tensor] : llvm::enumerate(tensors))
-      if (tensor != kNone)
-        key[i + 1] = graph.shardingId(tensor);
-    StepMemo::Step &known = memo.find(key);
-    if (known.key != key) {
-      known.after.fill(kNone);
-      step(graph.form(form), tensors, known.after);
-      known.key = key;
-    }
-    apply(tensors, llvm::ArrayRef(known.after).take_front(tensors.size()),
-          self);
+    StepMemo::Key key((form * 5 + static_cast<int>(level)) * 2 + aggressive);
+    for (int32_t tensor : tensors)
+      key.add(tensor == kNone ? kNone : graph.shardingId(tensor));
+    if (const int32_t *known = memo.find(key))
+      return apply(tensors, {known, tensors.size()}, self);
+    llvm::SmallVector<int32_t> after(tensors.size(), kNone);
+    step(graph.form(form), tensors, after);
+    memo.add(key, after);
+    apply(tensors, after, self);
   }
 
   /// The mesh of the op's tensors; kNone if none has one or two differ.
@@ -273,9 +284,10 @@ private:
       if (!axesDiffer(grown, old))
         continue;
       grown = keepClosed(std::move(grown), old);
-      after[i] = graph.intern(
-          {op.isInside(i) ? op.boundary.toInner(grown) : std::move(grown),
-           mesh});
+      after[i] =
+          graph.intern({op.isInside(i) ? op.boundary.front().toInner(grown)
+                                       : std::move(grown),
+                        mesh});
     }
     if (!visit)
       return true;
@@ -314,7 +326,7 @@ private:
   const TensorSharding &read(const OpForm &op, size_t i, int32_t tensor,
                              TensorSharding &outer) const {
     const TensorSharding &own = graph.sharding(tensor);
-    return op.isInside(i) ? outer = op.boundary.toOuter(own) : own;
+    return op.isInside(i) ? outer = op.boundary.front().toOuter(own) : own;
   }
 
   static bool axesDiffer(const TensorSharding &a, const TensorSharding &b) {

@@ -55,9 +55,10 @@ struct OpForm {
   bool elementwise = false;
   /// No operand of rank > 0 has another use.
   bool onlyUser = false;
-  /// Of an edge into or out of a manual computation: how the tensors in
-  /// `inside` look from the outside, where the rule holds.
-  ManualBoundary boundary;
+  /// Of an edge into or out of a manual computation, else empty (few have one,
+  /// and it is large): how the tensors in `inside` look from the outside, where
+  /// the rule holds.
+  std::vector<ManualBoundary> boundary;
   llvm::SmallVector<bool, 0> inside;
 
   bool isInside(size_t tensor) const {
