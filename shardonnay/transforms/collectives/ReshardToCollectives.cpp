@@ -26,6 +26,7 @@
 #include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/dialect/sdy/OpForms.h"
 #include "shardonnay/dialect/sdy/Pieces.h"
+#include "shardonnay/dialect/sdy/ReshardList.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/dialect/sdy/SingleDevice.h"
 #include "shardonnay/explain/DeviceModelOption.h"
@@ -293,11 +294,10 @@ struct ReshardToCollectivesPass
     ReshardPlanner planner;
     KnownChains chains;
     bool ok = true;
-    getOperation().walk([&](sdy::ReshardOp op) {
+    for (sdy::ReshardOp op : getAnalysis<sdy::ReshardList>().get())
       ok &= succeeded(
           ReshardLowering(op, keepRedundantReshards, *model, planner, chains)
               .run());
-    });
     if (!ok)
       signalPassFailure();
   }

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/transforms/reshard/BlockCases.h"
+#include "shardonnay/dialect/sdy/ReshardList.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/dialect/sdy/SingleDevice.h"
 #include "shardonnay/interfaces/ConstantExpression.h"
@@ -14,13 +15,18 @@ using namespace mlir;
 
 namespace shardonnay {
 
-bool CaseTable::hasCase(OperationName name) {
-  auto [entry, isNew] = names.try_emplace(name, false);
+static CaseTable::Kind readKind(Operation *op) {
+  if (isa<ShardableDataFlowOpInterface, func::CallOp, sdy::ReshardOp>(op) ||
+      op->hasTrait<OpTrait::IsTerminator>())
+    return CaseTable::Kind::NoCase;
+  return sdy::looksAtOperands(op) ? CaseTable::Kind::OwnCase
+                                  : CaseTable::Kind::EqualOps;
+}
+
+CaseTable::Kind CaseTable::kindOf(Operation *op) {
+  auto [entry, isNew] = kinds.try_emplace(op->getName());
   if (isNew)
-    entry->second = !name.hasInterface<ShardableDataFlowOpInterface>() &&
-                    !name.hasTrait<OpTrait::IsTerminator>() &&
-                    name.getTypeID() != TypeID::get<sdy::ReshardOp>() &&
-                    name.getTypeID() != TypeID::get<func::CallOp>();
+    entry->second = readKind(op);
   return entry->second;
 }
 
@@ -45,6 +51,7 @@ BlockCases::BlockCases(Block &block, const MeshScope &scope,
     for (unsigned i = 0; i < func.getNumResults(); ++i)
       otherMeshes |= !scope.allows(sdy::getFuncResultSharding(func, i));
   for (Operation &op : block) {
+    sdy::fetchAhead(&op);
     entries.push_back({&op, nullptr});
     read(entries.size() - 1);
   }
@@ -66,7 +73,8 @@ int32_t BlockCases::classOf(Value value) {
 
 void BlockCases::read(int32_t number) {
   Operation *op = entries[number].op;
-  const OpCase *opCase = table.hasCase(op->getName()) ? findCase(op) : nullptr;
+  const OpCase *opCase =
+      table.kindOf(op) != CaseTable::Kind::NoCase ? findCase(op) : nullptr;
   entries[number].opCase = opCase;
   for (OpResult result : op->getResults())
     values[result] = {opCase ? opCase->results[result.getResultNumber()]
@@ -76,7 +84,8 @@ void BlockCases::read(int32_t number) {
 
 const OpCase *BlockCases::findCase(Operation *op) {
   sdy::Words words;
-  bool comparable = !sdy::looksAtOperands(op) && table.forms.append(op, words);
+  bool comparable = table.kindOf(op) == CaseTable::Kind::EqualOps &&
+                    table.forms.append(op, words);
   SmallVector<int32_t> operands;
   for (Value operand : op->getOperands()) {
     operands.push_back(classOf(operand));

@@ -26,6 +26,7 @@
 #include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/dialect/sdy/Ops.h"
 #include "shardonnay/dialect/sdy/Pieces.h"
+#include "shardonnay/dialect/sdy/ReshardList.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/explain/DeviceModelOption.h"
 #include "shardonnay/plan/ReshardPlan.h"
@@ -42,6 +43,12 @@ namespace shardonnay {
 
 namespace {
 
+bool settlesParts(sdy::ReshardOp reshard) {
+  sdy::TensorShardingAttr from = sdy::getSharding(reshard.getInput());
+  return from && !from.getUnreducedAxes().empty() &&
+         reshard.getSharding().getUnreducedAxes().empty();
+}
+
 /// The reshard that settles a partial value for this use alone; null if the
 /// operand is none.
 sdy::ReshardOp settlingReshard(OpOperand &operand) {
@@ -50,11 +57,7 @@ sdy::ReshardOp settlingReshard(OpOperand &operand) {
   if (!reshard || !reshard->hasOneUse() ||
       reshard->getBlock() != operand.getOwner()->getBlock())
     return nullptr;
-  sdy::TensorShardingAttr from = sdy::getSharding(reshard.getInput());
-  if (!from || from.getUnreducedAxes().empty() ||
-      !reshard.getSharding().getUnreducedAxes().empty())
-    return nullptr;
-  return reshard;
+  return settlesParts(reshard) ? reshard : nullptr;
 }
 
 /// `op` moves the elements of one tensor, or changes each alone.
@@ -162,10 +165,49 @@ using DeferredWays = std::array<DeferredOp, 2>;
 
 /// What the ops of a function share; equal ops have the same ways.
 struct DeferralTable {
+  void add(sdy::ReshardOp reshard) {
+    // It may stand where another one stood.
+    erased.erase(reshard);
+    made.push_back(reshard);
+  }
+  void erase(sdy::ReshardOp reshard) {
+    erased.insert(reshard);
+    reshard.erase();
+  }
+  void merge(sdy::ReshardOp outer) {
+    while (sdy::ReshardOp inner = getNeedlessInner(outer)) {
+      outer.getInputMutable().set(inner.getInput());
+      erase(inner);
+    }
+  }
+  /// Merges the new ones with those next to them; what there is then.
+  std::vector<sdy::ReshardOp> mergeAll(ArrayRef<sdy::ReshardOp> before);
+
   OpChoosers &choosers;
   ReshardBuilder constants;
+  /// The reshards that were made, and those that are gone.
+  std::vector<sdy::ReshardOp> made;
+  llvm::DenseSet<Operation *> erased;
   sdy::WordMap<std::unique_ptr<DeferredWays>> known;
 };
+
+std::vector<sdy::ReshardOp>
+DeferralTable::mergeAll(ArrayRef<sdy::ReshardOp> before) {
+  for (sdy::ReshardOp reshard : made) {
+    if (erased.contains(reshard))
+      continue;
+    merge(reshard);
+    if (reshard->hasOneUse())
+      if (auto outer = dyn_cast<sdy::ReshardOp>(*reshard->user_begin()))
+        merge(outer);
+  }
+  llvm::SetVector<sdy::ReshardOp, std::vector<sdy::ReshardOp>> present;
+  for (sdy::ReshardOp reshard : llvm::concat<const sdy::ReshardOp>(
+           before, ArrayRef<sdy::ReshardOp>(made)))
+    if (!erased.contains(reshard))
+      present.insert(reshard);
+  return present.takeVector();
+}
 
 class OpDeferral {
 public:
@@ -425,10 +467,12 @@ void OpDeferral::defer() {
     if (owned[i])
       op->setOperand(i, keepOnOwner(i));
     if (settled)
-      settled.erase();
+      table.erase(settled);
   }
   sdy::setSharding(value, scope.write(result));
   reshards.replaceUses(value, before, scope);
+  for (sdy::ReshardOp made : reshards.getMade())
+    table.add(made);
 }
 
 struct DeferReductionsPass
@@ -438,20 +482,29 @@ struct DeferReductionsPass
   void runOnOperation() override {
     OpChoosers &choosers =
         getAnalysis<SharedChoosers>().get(deviceModel, model);
-    DeferralTable table{choosers, {}, {}};
-    getOperation().walk([&](Block *block) {
+    DeferralTable table{choosers, {}, {}, {}, {}};
+    auto &reshards = getAnalysis<sdy::ReshardList>();
+    std::vector<sdy::ReshardOp> before(reshards.get());
+    if (llvm::any_of(before, settlesParts))
+      for (Block &block : getOperation().getBody())
+        run(block, table);
+    reshards.set(table.mergeAll(before));
+    markAnalysesPreserved<sdy::ReshardList>();
+  }
+
+  void run(Block &block, DeferralTable &table) {
+    std::optional<MeshScope> scope = MeshScope::ofBlock(block);
+    for (Operation &op : llvm::make_early_inc_range(block)) {
+      sdy::fetchAhead(&op);
       // Regions of an op with a rule are part of what it computes.
-      if (isa<ShardingRuleOpInterface>(block->getParentOp()))
-        return;
-      std::optional<MeshScope> scope = MeshScope::ofBlock(*block);
-      if (!scope)
-        return;
-      for (Operation &op : llvm::make_early_inc_range(*block))
-        if (mayDefer(&op))
-          if (const FactorRule *rule = choosers.getRule(&op))
-            OpDeferral(&op, *rule, *scope, table).run();
-      mergeReshardChains(*block);
-    });
+      if (op.getNumRegions() != 0 && !isa<ShardingRuleOpInterface>(op))
+        for (Region &region : op.getRegions())
+          for (Block &inner : region)
+            run(inner, table);
+      if (scope && mayDefer(&op))
+        if (const FactorRule *rule = table.choosers.getRule(&op))
+          OpDeferral(&op, *rule, *scope, table).run();
+    }
   }
 
   static bool mayDefer(Operation *op) {

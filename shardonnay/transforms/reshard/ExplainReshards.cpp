@@ -20,6 +20,7 @@
 
 #include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/dialect/sdy/Ops.h"
+#include "shardonnay/dialect/sdy/ReshardList.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/explain/DeviceModelOption.h"
 #include "shardonnay/interfaces/ShardingRule.h"
@@ -296,10 +297,10 @@ struct ExplainReshardsPass
     Explanations explanations(
         getAnalysis<SharedChoosers>().get(deviceModel, model));
     StringAttr name = StringAttr::get(&getContext(), sdy::kCauseAttr);
-    getOperation().walk([&](sdy::ReshardOp op) {
+    for (sdy::ReshardOp op : getAnalysis<sdy::ReshardList>().get())
       if (StringAttr cause = explanations.get(op))
         op->setDiscardableAttr(name, cause);
-    });
+    markAnalysesPreserved<sdy::ReshardList>();
   }
 };
 

@@ -23,6 +23,7 @@
 #include "mlir/Transforms/RegionUtils.h"
 #include "shardonnay/dialect/sdy/Callee.h"
 #include "shardonnay/dialect/sdy/Pieces.h"
+#include "shardonnay/dialect/sdy/ReshardList.h"
 #include "shardonnay/dialect/sdy/RuleAccess.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/dialect/sdy/SingleDevice.h"
@@ -63,6 +64,8 @@ public:
   LogicalResult run(Block &block);
   /// The sums over all blocks.
   const BlockPlan &total() const { return sum; }
+  /// The reshards that there are now, those in regions too.
+  ArrayRef<sdy::ReshardOp> getLeft() const { return left; }
   /// A gather was found that the options don't allow.
   bool foundForbiddenGather() const { return forbiddenGather; }
 
@@ -75,6 +78,7 @@ private:
   /// `opCase` is null where what is known of equal ops does not hold.
   LogicalResult visit(Operation *op, const OpCase *opCase);
   LogicalResult visitAll(Block &block);
+  void cleanUp(Block &block);
   LogicalResult visitByRule(Operation *op, const FactorRule &rule,
                             const OpDecision *decision = nullptr);
   /// Without the full version.
@@ -108,6 +112,7 @@ private:
   MeshScope lastScope;
   OpChoosers &choosers;
   ReshardBuilder reshards;
+  std::vector<sdy::ReshardOp> left;
   /// Ops with an operand that was a constant until it had to be resharded.
   llvm::SmallPtrSet<Operation *, 4> withoutConstants;
   BlockPlan plan;
@@ -274,6 +279,7 @@ LogicalResult BlockResharder::visitDataFlow(ShardableDataFlowOpInterface op) {
       if (failed(inner.run(block)))
         return failure();
       forbiddenGather |= inner.forbiddenGather;
+      llvm::append_range(left, inner.left);
       sum.addCosts(inner.sum);
     }
   return success();
@@ -438,11 +444,24 @@ LogicalResult BlockResharder::visitAll(Block &block) {
 LogicalResult BlockResharder::run(Block &block) {
   if (failed(visitAll(block)))
     return failure();
-  mergeReshardChains(block);
-  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
-    if (isOpTriviallyDead(&op))
-      op.erase();
+  cleanUp(block);
   return success();
+}
+
+void BlockResharder::cleanUp(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block))) {
+    sdy::fetchAhead(&op, -2048);
+    if (isOpTriviallyDead(&op)) {
+      op.erase();
+    } else if (auto reshard = dyn_cast<sdy::ReshardOp>(op)) {
+      while (sdy::ReshardOp inner = getNeedlessInner(reshard))
+        reshard.getInputMutable().set(inner.getInput());
+      left.push_back(reshard);
+    } else if (op.getNumRegions() != 0 &&
+               !isa<ShardableDataFlowOpInterface>(op)) {
+      op.walk([&](sdy::ReshardOp inside) { left.push_back(inside); });
+    }
+  }
 }
 
 struct InsertExplicitReshardsPass
@@ -459,6 +478,7 @@ struct InsertExplicitReshardsPass
   void runOnOperation() override {
     OpChoosers &choosers =
         getAnalysis<SharedChoosers>().get(deviceModel, model);
+    std::vector<sdy::ReshardOp> left;
     for (Block &block : getOperation().getBody()) {
       BlockResharder resharder(getOperation(),
                                {enableFullVersion, !avoidReshardsOnCalls,
@@ -471,7 +491,12 @@ struct InsertExplicitReshardsPass
         return signalPassFailure();
       if (recordCost)
         record(resharder.total());
+      llvm::append_range(left, resharder.getLeft());
     }
+    if (!enableFullVersion)
+      return;
+    getAnalysis<sdy::ReshardList>().set(std::move(left));
+    markAnalysesPreserved<sdy::ReshardList>();
   }
 
   void record(const BlockPlan &plan) {

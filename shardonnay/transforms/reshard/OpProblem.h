@@ -79,8 +79,10 @@ struct OpCase {
 
 /// The cases and classes that came up (BlockCases.h).
 struct CaseTable {
-  /// Not of an op that passes values on, ends a block, calls or reshards.
-  bool hasCase(mlir::OperationName name);
+  /// An op that passes values on, ends a block, calls or reshards has none; one
+  /// that looks at what makes its operands has its own.
+  enum class Kind { NoCase, OwnCase, EqualOps };
+  Kind kindOf(mlir::Operation *op);
   /// Its number.
   int32_t classOf(const ValueClass &value);
 
@@ -91,7 +93,7 @@ struct CaseTable {
 
 private:
   mlir::sdy::WordMap<int32_t> classNumbers;
-  llvm::DenseMap<mlir::OperationName, bool> names;
+  llvm::DenseMap<mlir::OperationName, Kind> kinds;
 };
 
 /// A chooser for each mesh that a function's ops are on. Programs repeat

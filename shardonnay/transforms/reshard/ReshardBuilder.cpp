@@ -29,7 +29,9 @@ Value ReshardBuilder::get(Value value, const TensorSharding &sharding,
   Value result = recompute(value, sharding, scope, user);
   if (!result) {
     OpBuilder builder(user);
-    result = sdy::ReshardOp::create(builder, value.getLoc(), value, attr);
+    made.push_back(
+        sdy::ReshardOp::create(builder, value.getLoc(), value, attr));
+    result = made.back();
   }
   // `recompute` may have grown the map.
   return resharded[{value, attr}] = result;
@@ -44,6 +46,7 @@ void ReshardBuilder::replaceUses(OpResult result,
   auto reshard = sdy::ReshardOp::create(builder, result.getLoc(), result, attr);
   result.replaceAllUsesExcept(reshard.getResult(), reshard);
   resharded[{result, attr}] = reshard;
+  made.push_back(reshard);
 }
 
 std::optional<bool> ReshardBuilder::knownToBeConstant(Operation *op) const {
@@ -119,15 +122,9 @@ Value ReshardBuilder::recompute(Value value, const TensorSharding &sharding,
   return clone->getResult(0);
 }
 
-void mergeReshardChains(Block &block) {
-  for (auto outer :
-       llvm::make_early_inc_range(block.getOps<sdy::ReshardOp>())) {
-    auto inner = outer.getInput().getDefiningOp<sdy::ReshardOp>();
-    if (!inner || !inner->hasOneUse())
-      continue;
-    outer.getInputMutable().set(inner.getInput());
-    inner.erase();
-  }
+sdy::ReshardOp getNeedlessInner(sdy::ReshardOp outer) {
+  auto inner = outer.getInput().getDefiningOp<sdy::ReshardOp>();
+  return inner && inner->hasOneUse() ? inner : nullptr;
 }
 
 } // namespace shardonnay

@@ -15,6 +15,7 @@
 #define SHARDONNAY_TRANSFORMS_RESHARD_RESHARDBUILDER_H
 
 #include "mlir/IR/Builders.h"
+#include "shardonnay/dialect/sdy/Ops.h"
 #include "shardonnay/interfaces/DataFlowEdge.h"
 #include "shardonnay/transforms/reshard/MeshScope.h"
 #include "llvm/ADT/DenseMap.h"
@@ -38,6 +39,7 @@ public:
   void replaceUses(mlir::OpResult result, const TensorSharding &sharding,
                    const MeshScope &scope);
   bool isConstantExpression(mlir::Value value);
+  llvm::ArrayRef<mlir::sdy::ReshardOp> getMade() const { return made; }
 
 private:
   /// Nothing if that is not known yet, and whether the operands of `op` are
@@ -52,12 +54,13 @@ private:
   mlir::Operation *op = nullptr;
   using Key = std::pair<mlir::Value, mlir::Attribute>;
   llvm::DenseMap<Key, mlir::Value> resharded;
+  std::vector<mlir::sdy::ReshardOp> made;
   llvm::DenseMap<mlir::Operation *, bool> constantExpressions;
 };
 
-/// reshard(reshard(x)) becomes reshard(x) where nothing else sees the inner
-/// one.
-void mergeReshardChains(mlir::Block &block);
+/// The reshard whose result `outer` alone reshards again, to no use; null if
+/// there is none.
+mlir::sdy::ReshardOp getNeedlessInner(mlir::sdy::ReshardOp outer);
 
 } // namespace shardonnay
 
