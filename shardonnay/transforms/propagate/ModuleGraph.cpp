@@ -20,7 +20,6 @@
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/Sequence.h"
 #include <map>
-#include <tuple>
 
 using namespace mlir;
 
@@ -567,17 +566,32 @@ private:
       attr = sdy::fromSharding(graph.sharding(tensor), meshOrRef,
                                in.meshes[graph.mesh(tensor)].mesh);
     if (Value value = in.values[tensor]) {
-      sdy::setSharding(value, attr);
+      setSharding(value, attr);
     } else {
       ModuleGraph::FunctionResult result = in.functionResults.lookup(tensor);
       sdy::setFuncResultSharding(result.func, result.index, attr);
     }
   }
 
+  /// Most ops have no attributes before, and get those that others got.
+  void setSharding(Value value, sdy::TensorShardingAttr attr) {
+    Operation *op = value.getDefiningOp();
+    if (!op || op->getNumResults() != 1 ||
+        isa_and_present<sdy::SdyDialect>(op->getDialect()))
+      return sdy::setSharding(value, attr);
+    DictionaryAttr &with = dictionaries[{op->getRawDictionaryAttrs(), attr}];
+    if (with)
+      return op->setDiscardableAttrs(with);
+    sdy::setSharding(value, attr);
+    with = op->getRawDictionaryAttrs();
+  }
+
   const ModuleGraph &in;
   const PropagationGraph &graph;
   llvm::DenseMap<std::pair<Attribute, int32_t>, sdy::TensorShardingAttr>
       attributes;
+  /// By what an op had before, and its sharding.
+  llvm::DenseMap<std::pair<Attribute, Attribute>, DictionaryAttr> dictionaries;
 };
 
 void ModuleGraph::write() const { GraphWriter(*this).write(); }

@@ -46,11 +46,11 @@ public:
   }
 
 private:
-  /// Values that lie together in memory are asked for together: those of one
-  /// kilobyte get slots side by side.
+  /// Values that lie together in memory are asked for together: those of four
+  /// kilobytes get slots side by side.
   static size_t hashOf(mlir::Value value) {
     auto address = reinterpret_cast<uintptr_t>(value.getAsOpaquePointer());
-    return llvm::hash_value(address / 1024) * 8 + address / 128 % 8;
+    return llvm::hash_value(address / 4096) * 32 + address / 128 % 32;
   }
 
   size_t slotOf(mlir::Value value) const {
