@@ -23,6 +23,7 @@
 #ifndef SHARDONNAY_ALGEBRA_FACTOR_H
 #define SHARDONNAY_ALGEBRA_FACTOR_H
 
+#include "shardonnay/algebra/FactorWindow.h"
 #include "shardonnay/algebra/Reduction.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/Hashing.h"
@@ -89,6 +90,8 @@ struct FactorRule {
   llvm::SmallVector<Factor, 6> factors;
   /// Not inline: a rule changes hands a few times before it is used.
   std::vector<TensorMapping> operands, results;
+  /// What cuts of windowed factors fetch, in order. Not of what a text says.
+  std::vector<FactorWindow> windows;
   /// Given by the user: replaces the op's own mapping and kinds.
   bool custom = false;
 
@@ -116,7 +119,7 @@ struct FactorRule {
 
   bool operator==(const FactorRule &o) const {
     return factors == o.factors && operands == o.operands &&
-           results == o.results && custom == o.custom;
+           results == o.results && windows == o.windows && custom == o.custom;
   }
 };
 
@@ -146,6 +149,8 @@ public:
               FactorKind kind = FactorKind::PassThrough,
               ReductionKind combiner = ReductionKind::Sum,
               bool blocked = false);
+  /// Adds what a cut of a factor fetches.
+  void addWindow(const FactorWindow &window) { rule.windows.push_back(window); }
   FactorRule build() { return std::move(rule); }
 
 private:

@@ -6,14 +6,17 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/explain/CollectiveUses.h"
+#include "shardonnay/algebra/Projection.h"
 #include "shardonnay/explain/CallCounts.h"
 
 #include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/dialect/sdy/Ops.h"
+#include "shardonnay/dialect/sdy/RuleAccess.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/dialect/spmd/Ops.h"
 #include "shardonnay/explain/DeviceModelOption.h"
 #include "shardonnay/explain/Report.h"
+#include "shardonnay/interfaces/LocalCompute.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -70,7 +73,7 @@ SmallVector<CollectiveUse, 1> readWindow(spmd::FetchWindowOp op) {
     return {};
   use.collective = *window;
   // Those around a collective have its cause.
-  use.isHalo = !op->hasAttr(sdy::kCauseAttr);
+  use.isHalo = !op->hasAttr(sdy::kCauseAttr) && !op->hasAttr(sdy::kWindowAttr);
   return {use};
 }
 
@@ -96,6 +99,42 @@ SmallVector<CollectiveUse, 1> readSpmd(Operation *op) {
       })
       .Case([](spmd::FetchWindowOp op) { return readWindow(op); })
       .Default([](Operation *) { return Uses(); });
+}
+
+/// The windows that the op's rule says it fetches.
+SmallVector<CollectiveUse, 1> readRuled(Operation *op) {
+  if (!isa<LocalComputeOpInterface>(op) || op->getNumOperands() == 0)
+    return {};
+  sdy::TensorShardingAttr first = sdy::getSharding(op->getOperand(0));
+  sdy::MeshAttr mesh = first ? sdy::getMesh(op, first) : nullptr;
+  std::optional<FactorRule> rule = mesh && !mesh.getAxes().empty()
+                                       ? sdy::getComputationRule(op)
+                                       : std::nullopt;
+  if (!rule || rule->windows.empty())
+    return {};
+  SmallVector<AxisList> axes(rule->factors.size());
+  SmallVector<ArrayRef<int64_t>> shapes;
+  SmallVector<int64_t> elementBytes;
+  for (auto [mapping, operand] :
+       llvm::zip_equal(rule->operands, op->getOperands())) {
+    auto type = cast<RankedTensorType>(operand.getType());
+    shapes.push_back(type.getShape());
+    elementBytes.push_back(byteSize(type.clone(ArrayRef<int64_t>{})));
+    sdy::TensorShardingAttr sharding = sdy::getSharding(operand);
+    if (!sharding)
+      continue;
+    TensorProjection row =
+        project(sdy::toSharding(sharding, mesh), mapping, rule->factors);
+    for (auto [list, cell] : llvm::zip_equal(axes, row.factors))
+      if (cell.present)
+        list = cell.axes;
+  }
+  SmallVector<CollectiveUse, 1> uses;
+  for (const LocalCollective &fetched :
+       windowCollectives(sdy::toMesh(mesh), *rule, axes, shapes, elementBytes,
+                         windowCollective))
+    uses.push_back({fetched, "", op, mesh, false, {}});
+  return uses;
 }
 
 using AxesPerDim = SmallVector<AxisList, 4>;
@@ -190,6 +229,8 @@ std::vector<CollectiveUse> readCollectives(ModuleOp module) {
                     isa<RankedTensorType>(op->getResult(0).getType());
     SmallVector<CollectiveUse, 1> uses =
         isGlobal ? readGlobal(op) : readSpmd(op);
+    if (uses.empty())
+      uses = readRuled(op);
     if (uses.empty())
       return;
     sdy::Trips trips = sdy::getTrips(op);

@@ -8,8 +8,9 @@
 // The collectives of a program, by one reading: of `sdy` ops on global types
 // (after `collectives`) and of `spmd` ops on local ones (after `partition`).
 // What partitioning adds is windows alone: those around an `sdy` collective
-// whose pieces do not nest are predicted, those that an op fetches for itself
-// (a convolution's halo) are not.
+// whose pieces do not nest are predicted, and those of which an op's rule says
+// what a cut fetches (a convolution's halo); not what other ops fetch for
+// themselves.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,7 +30,7 @@ struct CollectiveUse {
   llvm::StringRef reduction;
   mlir::Operation *op = nullptr;
   mlir::sdy::MeshAttr mesh;
-  /// A window that an op fetches for itself.
+  /// A window that an op fetches for itself, of which its rule says nothing.
   bool isHalo = false;
   /// Of the loops around it in its function.
   mlir::sdy::Trips trips;

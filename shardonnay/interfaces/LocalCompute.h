@@ -48,13 +48,13 @@ public:
                                   int64_t globalSize, const AxisList &axes,
                                   int64_t start, int64_t step, int64_t size,
                                   mlir::Value fill) = 0;
-  /// The same of a dim that goes on with its first position after its last.
-  virtual mlir::Value fetchPeriodicWindow(mlir::OpBuilder &builder,
-                                          mlir::Location loc,
-                                          mlir::Value tensor, int64_t dim,
-                                          int64_t globalSize,
-                                          const AxisList &axes, int64_t start,
-                                          int64_t step, int64_t size) = 0;
+  /// This device's part of what `window`, one of the rule's, says of `tensor`,
+  /// which is operand number window.operand, or it with its holes filled; `cut`
+  /// is cutWindow's. Also where the factor is not cut.
+  virtual mlir::Value fetchWindow(mlir::OpBuilder &builder, mlir::Location loc,
+                                  mlir::Value tensor,
+                                  const FactorWindow &window,
+                                  const CutWindow &cut, mlir::Value fill) = 0;
   /// The axes that tell apart the devices that together compute this op: all of
   /// the mesh, but those that are manual around it.
   virtual AxisList deviceAxes() = 0;

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/plan/LocalPiece.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace llvm;
@@ -38,6 +39,43 @@ std::optional<LocalCollective> windowCollective(const WindowProblem &problem,
                       collectiveCost(kind, part.axes.numShards(), 1).steps;
   }
   return sum.count == 0 ? std::nullopt : std::optional(sum);
+}
+
+SmallVector<LocalCollective, 2>
+windowCollectives(const Mesh &mesh, const FactorRule &rule,
+                  ArrayRef<AxisList> assignment,
+                  ArrayRef<ArrayRef<int64_t>> shapes,
+                  ArrayRef<int64_t> elementBytes, WindowPricer pricer) {
+  SmallVector<LocalCollective, 2> collectives;
+  // What a device has of each operand so far; empty if nothing was fetched.
+  SmallVector<SmallVector<int64_t>> pieces(shapes.size());
+  for (const FactorWindow &window : rule.windows) {
+    const AxisList &axes = assignment[window.factor];
+    if (axes.empty())
+      continue;
+    SmallVector<int64_t> &piece = pieces[window.operand];
+    if (piece.empty())
+      for (auto [size, factors] : zip_equal(
+               shapes[window.operand], rule.operands[window.operand].dims)) {
+        int64_t shards = 1;
+        for (int32_t factor : factors)
+          shards *= assignment[factor].numShards();
+        piece.push_back(divideCeil(size, shards));
+      }
+    int64_t dim = rule.operands[window.operand].dimOf(window.factor);
+    CutWindow cut = cutWindow(window, axes.numShards(), piece[dim]);
+    int64_t sliceBytes = elementBytes[window.operand];
+    for (auto [other, size] : enumerate(piece))
+      if (static_cast<int64_t>(other) != dim)
+        sliceBytes *= size;
+    WindowProblem problem{mesh,          axes,           axes,
+                          cut.localSize, cut.globalSize, cut.start,
+                          cut.step,      cut.size,       window.periodic};
+    if (auto collective = pricer(problem, sliceBytes))
+      collectives.push_back(*collective);
+    piece[dim] = cut.size;
+  }
+  return collectives;
 }
 
 LocalPiece::LocalPiece(const Mesh &mesh, ArrayRef<AxisList> axes,

@@ -19,6 +19,7 @@
 #ifndef SHARDONNAY_PLAN_LOCALPIECE_H
 #define SHARDONNAY_PLAN_LOCALPIECE_H
 
+#include "shardonnay/algebra/Factor.h"
 #include "shardonnay/cost/DeviceModel.h"
 #include "shardonnay/plan/WindowPlan.h"
 
@@ -40,6 +41,18 @@ struct LocalCollective {
 /// needed. `sliceBytes` is what a device has of one position.
 std::optional<LocalCollective> windowCollective(const WindowProblem &problem,
                                                 int64_t sliceBytes);
+
+/// How the price of a window is found: windowCollective, or what remembers.
+using WindowPricer = llvm::function_ref<std::optional<LocalCollective>(
+    const WindowProblem &, int64_t sliceBytes)>;
+
+/// The collectives that fetch what the rule's windows say where `assignment`,
+/// the axes of each factor, cuts them. Operands are of `shapes`, whole.
+llvm::SmallVector<LocalCollective, 2>
+windowCollectives(const Mesh &mesh, const FactorRule &rule,
+                  llvm::ArrayRef<AxisList> assignment,
+                  llvm::ArrayRef<llvm::ArrayRef<int64_t>> shapes,
+                  llvm::ArrayRef<int64_t> elementBytes, WindowPricer pricer);
 
 /// Changes its layout collective by collective, and remembers them.
 class LocalPiece {

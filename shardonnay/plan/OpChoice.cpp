@@ -116,15 +116,16 @@ OpChooser::Demand OpChooser::demandOf(const ChoiceProblem &problem,
     if (!tensor.free)
       demand.reshards.emplace_back(asked, tensor.elementBytes);
   }
-  demand.computePrice =
-      costs.computePrice(localFlops(problem, assignment), touched);
+  demand.ownPrice =
+      costs.computePrice(localFlops(problem, assignment), touched) +
+      fetchPrice(problem, assignment);
   return demand;
 }
 
 double OpChooser::Demand::leastFrom(size_t first) const {
   // Less what sums of prices are rounded by.
   constexpr double kRounding = 1e-9;
-  double least = computePrice;
+  double least = ownPrice;
   for (auto [asked, elementBytes] : drop_begin(reshards, first))
     least += asked->least;
   return least * (1 - kRounding);
@@ -160,12 +161,12 @@ std::optional<double> OpChooser::price(const ChoiceProblem &problem,
       return std::nullopt;
     total += (*asked->plan)->price;
   }
-  total += demand.computePrice;
+  total += demand.ownPrice;
   return total < limit ? std::optional(total) : std::nullopt;
 }
 
-double OpChooser::computePrice(const ChoiceProblem &problem,
-                               const FactorAssignment &assignment) const {
+double OpChooser::ownPrice(const ChoiceProblem &problem,
+                           const FactorAssignment &assignment) const {
   double touched = 0;
   for (auto [i, tensor] : enumerate(problem.tensors)) {
     Layout inside =
@@ -173,7 +174,39 @@ double OpChooser::computePrice(const ChoiceProblem &problem,
     touched +=
         static_cast<double>(inside.localElements()) * tensor.elementBytes;
   }
-  return costs.computePrice(localFlops(problem, assignment), touched);
+  return costs.computePrice(localFlops(problem, assignment), touched) +
+         fetchPrice(problem, assignment);
+}
+
+double OpChooser::fetchPrice(const ChoiceProblem &problem,
+                             const FactorAssignment &assignment) const {
+  if (problem.rule.windows.empty())
+    return 0;
+  SmallVector<ArrayRef<int64_t>> shapes;
+  SmallVector<int64_t> elementBytes;
+  for (const ChoiceTensor &tensor : problem.tensors) {
+    shapes.push_back(tensor.shape);
+    elementBytes.push_back(tensor.elementBytes);
+  }
+  auto pricer = [&](const WindowProblem &window, int64_t sliceBytes) {
+    SmallVector<int64_t, 12> key = {window.localSize, window.globalSize,
+                                    window.start,     window.step,
+                                    window.size,      window.periodic};
+    for (AxisRef axis : window.axes)
+      key.append({axis.axis, axis.pre, axis.size});
+    auto [known, isNew] = knownWindows.try_emplace(std::move(key));
+    if (isNew)
+      known->second = windowCollective(window, /*sliceBytes=*/1);
+    std::optional<LocalCollective> collective = known->second;
+    if (collective)
+      collective->cost.bytes *= sliceBytes;
+    return collective;
+  };
+  double price = 0;
+  for (const LocalCollective &fetch : windowCollectives(
+           mesh, problem.rule, assignment, shapes, elementBytes, pricer))
+    price += fetch.price(costs);
+  return price;
 }
 
 /// How many axes of one factor are tried in every order.

@@ -11,6 +11,7 @@
 //   * over its operands: the plan from how the operand lies to how the op
 //     needs it,
 //   * over its results: the plan from how the op leaves it to how it is wanted,
+//   * what its windows fetch of other devices
 //   * the op's own time on what a device has of it
 //
 // by one device model, and the cheapest assignment wins. The voted one stays
@@ -40,8 +41,10 @@
 #define SHARDONNAY_PLAN_OPCHOICE_H
 
 #include "shardonnay/plan/FactorAssignment.h"
+#include "shardonnay/plan/LocalPiece.h"
 #include "shardonnay/plan/ReshardPlan.h"
 #include <cmath>
+#include <map>
 
 namespace shardonnay {
 
@@ -127,9 +130,10 @@ public:
   double leastPrice(const ChoiceProblem &problem,
                     const FactorAssignment &assignment,
                     TensorDemands &demands) const;
-  /// The op's own time under `assignment`, in byte times.
-  double computePrice(const ChoiceProblem &problem,
-                      const FactorAssignment &assignment) const;
+  /// The op's own time under `assignment`, and what its windows fetch, in byte
+  /// times.
+  double ownPrice(const ChoiceProblem &problem,
+                  const FactorAssignment &assignment) const;
   const MeshCosts &prices() const { return costs; }
 
 private:
@@ -141,7 +145,7 @@ private:
   struct Demand {
     /// Of the tensors that do not cost nothing in any layout.
     llvm::SmallVector<std::pair<struct TensorDemand *, int64_t>, 4> reshards;
-    double computePrice;
+    double ownPrice;
 
     /// At least the price of the reshards from number `first`, and of the rest.
     double leastFrom(size_t first) const;
@@ -150,6 +154,8 @@ private:
                   const FactorAssignment &assignment,
                   TensorDemands &demands) const;
   FactorAssignment search(const ChoiceProblem &problem);
+  double fetchPrice(const ChoiceProblem &problem,
+                    const FactorAssignment &assignment) const;
 
   Mesh mesh;
   MeshCosts costs;
@@ -163,6 +169,10 @@ private:
       alternatives;
   std::unordered_map<ChoiceProblem, std::vector<FactorAssignment>, Hash>
       knownCandidates;
+  /// What windows of one byte a position take, by all numbers of the problem.
+  mutable std::map<llvm::SmallVector<int64_t, 12>,
+                   std::optional<LocalCollective>>
+      knownWindows;
 };
 
 } // namespace shardonnay

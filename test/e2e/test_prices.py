@@ -20,7 +20,7 @@ def test_plan_and_program_have_one_price(name, strategy, model, mode):
     text, _ = corpus.lower(name, strategy)
     report = shardonnay.compile(text, device_model=model, search_mode=mode, no_bucketing=True).report
     price = report["price"]
-    # What partitioning adds are the windows that ops fetch for themselves.
+    # What partitioning adds are the windows of ops whose rule does not say what a cut fetches.
     assert price["emitted"] - price["halos"] == pytest.approx(price["planned"], rel=1e-9)
     plan = report["plan"]
     assert plan["bound"] <= plan["cost"] * (1 + 1e-9) and plan["cost"] <= plan["greedy"] * (1 + 1e-9)

@@ -21,6 +21,8 @@ inline constexpr llvm::StringLiteral kShardingAttr("sdy.sharding");
 inline constexpr llvm::StringLiteral kPlanCostAttr("sdy.plan_cost");
 /// Of a reshard or a collective: a sentence that says why it is there.
 inline constexpr llvm::StringLiteral kCauseAttr("sdy.cause");
+/// Of a window that an op fetches as its rule says: what it sees by it.
+inline constexpr llvm::StringLiteral kWindowAttr("sdy.window");
 /// A TensorShardingPerValueAttr on an operation that passes values on: one for
 /// each class of values that a block argument owns, in their order.
 inline constexpr llvm::StringLiteral

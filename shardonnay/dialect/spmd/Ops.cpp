@@ -327,11 +327,22 @@ std::optional<shardonnay::FactorRule> PeriodicWindowOp::getFactorRule() {
   ArrayRef<int64_t> shape = getTensor().getType().getShape();
   int64_t rank = shape.size();
   shardonnay::FactorRuleBuilder builder({rank}, {rank});
-  for (int64_t dim = 0; dim < rank; ++dim)
-    builder.add(shape[dim], {dim}, {dim},
-                dim == static_cast<int64_t>(getDim())
-                    ? shardonnay::FactorKind::Windowed
-                    : shardonnay::FactorKind::PassThrough);
+  for (int64_t dim = 0; dim < rank; ++dim) {
+    bool isWindow = dim == static_cast<int64_t>(getDim());
+    int32_t factor =
+        builder.add(shape[dim], {dim}, {dim},
+                    isWindow ? shardonnay::FactorKind::Windowed
+                             : shardonnay::FactorKind::PassThrough);
+    if (!isWindow)
+      continue;
+    shardonnay::FactorWindow window;
+    window.factor = factor;
+    window.size = shape[dim];
+    window.count = getSize();
+    window.low = -static_cast<int64_t>(getStart());
+    window.periodic = true;
+    builder.addWindow(window);
+  }
   return builder.build();
 }
 
@@ -348,14 +359,13 @@ bool PeriodicWindowOp::mayCut(const shardonnay::FactorRule &, int32_t) {
 FailureOr<SmallVector<Value>>
 PeriodicWindowOp::computeLocally(OpBuilder &builder, ValueRange operands,
                                  shardonnay::LocalContext &context) {
-  int64_t dim = getDim();
-  auto result = cast<RankedTensorType>(context.resultTypes()[0]);
-  int32_t factor = context.rule().results[0].dims[dim].front();
-  int64_t size = result.getDimSize(dim);
-  return SmallVector<Value>{context.fetchPeriodicWindow(
-      builder, getLoc(), operands[0], dim,
-      getTensor().getType().getDimSize(dim), context.factorAxes(factor),
-      getStart(), /*step=*/size, size)};
+  shardonnay::FactorWindow window = context.rule().windows.front();
+  int64_t localSize =
+      cast<RankedTensorType>(operands[0].getType()).getDimSize(getDim());
+  int64_t shards = context.factorAxes(window.factor).numShards();
+  return SmallVector<Value>{context.fetchWindow(
+      builder, getLoc(), operands[0], window,
+      shardonnay::cutWindow(window, shards, localSize), /*fill=*/Value())};
 }
 
 /// `packed` is the one dim of all elements of `tensors`.

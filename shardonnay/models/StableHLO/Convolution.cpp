@@ -32,6 +32,8 @@ struct Entry {
   int64_t size;
   std::array<int64_t, 3> dims;
   FactorKind kind = FactorKind::PassThrough;
+  /// What a cut fetches of the input; without its factor.
+  std::optional<FactorWindow> window = std::nullopt;
 };
 
 /// Collects factors, major ones of a dim first.
@@ -101,8 +103,17 @@ void ConvolutionRule::addSpatial(size_t i) {
                    outSize * kernelSize == inSize;
     if (isTiled)
       add(kernelSize, {in, kernel, -1}, FactorKind::Reduction);
+    else if (isWindowed)
+      entries.back().window = toFactorWindow(window, /*operand=*/0,
+                                             /*factor=*/0, inSize, outSize);
   } else if (inSize > 1 && window.baseDilation == 1 && !window.reversed) {
     add(kernelSize, {in, kernel, -1}, FactorKind::Indexed);
+    // The device's part of the kernel slides over all results.
+    FactorWindow part =
+        toFactorWindow(window, /*operand=*/0, /*factor=*/0, inSize, kernelSize);
+    part.stride = window.dilation;
+    part.extent = std::max<int64_t>((outSize - 1) * window.stride + 1, 0);
+    entries.back().window = part;
   }
 }
 
@@ -136,6 +147,17 @@ void ConvolutionRule::addRest() {
     }
 }
 
+static void addTo(FactorRuleBuilder &builder, const Entry &entry,
+                  std::array<int64_t, 3> dims) {
+  int32_t factor =
+      builder.add(entry.size, {dims[0], dims[1]}, {dims[2]}, entry.kind);
+  if (!entry.window)
+    return;
+  FactorWindow window = *entry.window;
+  window.factor = factor;
+  builder.addWindow(window);
+}
+
 /// Factors of size 1 are left out of dims that have others.
 FactorRule ConvolutionRule::combine() {
   int64_t rank = shapes[0].size();
@@ -148,7 +170,7 @@ FactorRule ConvolutionRule::combine() {
             entry.size == 1 && (other.size != 1 || j < i))
           dims[tensor] = -1;
     if (dims != std::array<int64_t, 3>{-1, -1, -1})
-      builder.add(entry.size, {dims[0], dims[1]}, {dims[2]}, entry.kind);
+      addTo(builder, entry, dims);
   }
   return builder.build();
 }
@@ -156,11 +178,6 @@ FactorRule ConvolutionRule::combine() {
 //===----------------------------------------------------------------------===//
 // Local computation
 //===----------------------------------------------------------------------===//
-
-static bool isCut(LocalContext &context, int32_t factor, FactorKind kind) {
-  return context.rule().factors[factor].kind == kind &&
-         !context.factorAxes(factor).empty();
-}
 
 /// How many of `count` groups the device has: their factor is the first of dim
 /// `dim` of the input.
@@ -178,38 +195,31 @@ static FailureOr<SmallVector<Value>> convolveLocally(ConvolutionOp op,
   ConvDimensionNumbersAttr numbers = op.getDimensionNumbers();
   SmallVector<WindowDim> window = op.getWindow();
   LocalMath math(builder, op.getLoc());
-  auto result = cast<RankedTensorType>(context.resultTypes()[0]);
   Value lhs = operands[0], rhs = operands[1];
   auto zeroOf = [&](Value tensor) {
     auto type = cast<RankedTensorType>(tensor.getType());
     return math.zero(RankedTensorType::get({}, type.getElementType()));
   };
-  for (size_t i = 0; i < window.size(); ++i) {
-    int64_t in = numbers.getInputSpatialDimensions()[i];
+  // Windows side by side need nothing of others.
+  for (const FactorWindow &slides : cutWindows(context)) {
+    int64_t in = context.rule().operands[0].dimOf(slides.factor);
+    size_t i = llvm::find(numbers.getInputSpatialDimensions(), in) -
+               numbers.getInputSpatialDimensions().begin();
     int64_t kernel = numbers.getKernelSpatialDimensions()[i];
-    int64_t out = numbers.getOutputSpatialDimensions()[i];
-    int64_t size = shapeOf(op.getLhs())[in];
-    const DimFactors &inFactors = context.rule().operands[0].dims[in];
-    const AxisList &axes = context.factorAxes(inFactors.front());
-    // Windows side by side need nothing of others.
-    if (inFactors.size() == 1 &&
-        isCut(context, inFactors.front(), FactorKind::Windowed)) {
-      lhs = fetchWindows(builder, op.getLoc(), context, lhs, in, size, axes,
-                         result.getDimSize(out), window[i], zeroOf(lhs));
-    } else if (isCut(context, inFactors.front(), FactorKind::Indexed)) {
+    CutWindow cut;
+    if (context.rule().factors[slides.factor].kind == FactorKind::Indexed) {
       // What is behind the kernel's end sees the input's beginnings.
       int64_t part = shapeOf(rhs)[kernel];
-      rhs = context.fetchWindow(builder, op.getLoc(), rhs, kernel,
-                                window[i].size, axes, /*start=*/0,
-                                /*step=*/part, part, zeroOf(rhs));
-      WindowDim &dim = window[i];
-      int64_t span = (result.getDimSize(out) - 1) * dim.stride +
-                     (part - 1) * dim.dilation + 1;
-      lhs = context.fetchWindow(builder, op.getLoc(), lhs, in, size, axes,
-                                -dim.low, part * dim.dilation,
-                                std::max<int64_t>(span, 0), zeroOf(lhs));
-      dim.low = dim.high = 0;
+      rhs =
+          context.fetchWindow(builder, op.getLoc(), rhs, kernel, window[i].size,
+                              context.factorAxes(slides.factor), /*start=*/0,
+                              /*step=*/part, part, zeroOf(rhs));
     }
+    lhs = fetchWindow(builder, op.getLoc(), context, lhs, slides, zeroOf(lhs),
+                      cut);
+    window[i].low = cut.low;
+    window[i].high = cut.high;
+    window[i].baseDilation = cut.baseDilation;
   }
   Value convolved = cloneLocally(op, builder, {lhs, rhs}, context)[0];
   auto local = convolved.getDefiningOp<ConvolutionOp>();

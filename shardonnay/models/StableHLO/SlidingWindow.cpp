@@ -7,7 +7,6 @@
 
 #include "shardonnay/models/StableHLO/SlidingWindow.h"
 #include "shardonnay/models/StableHLO/Attach.h"
-#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::stablehlo;
@@ -29,30 +28,40 @@ static Value dilate(OpBuilder &builder, Location loc, LocalContext &context,
   return PadOp::create(builder, loc, filled, fill, none, high, interior);
 }
 
-// The device's windows cover the positions of the base from count * stride * i
-// - low on. Where that is a multiple of the base dilation further from device
-// to device, the elements among them are found at the same places; elsewhere
-// the elements are spread out before they are sent.
-Value shardonnay::fetchWindows(OpBuilder &builder, Location loc,
-                               LocalContext &context, Value local, int64_t dim,
-                               int64_t size, const AxisList &axes,
-                               int64_t count, WindowDim &window, Value fill) {
-  int64_t step = count * window.stride;
-  if (step % window.baseDilation != 0) {
-    local = dilate(builder, loc, context, local, dim, size, axes,
+Value shardonnay::fetchWindow(OpBuilder &builder, Location loc,
+                              LocalContext &context, Value local,
+                              const FactorWindow &window, Value fill,
+                              CutWindow &cut) {
+  const AxisList &axes = context.factorAxes(window.factor);
+  int64_t dim = context.rule().operands[window.operand].dimOf(window.factor);
+  cut = cutWindow(window, axes.numShards(), shapeOf(local)[dim]);
+  if (cut.isDilatedFirst)
+    local = dilate(builder, loc, context, local, dim, window.size, axes,
                    window.baseDilation, fill);
-    size = shapeOf(local)[dim] * axes.numShards();
-    window.baseDilation = 1;
-  }
-  int64_t dilation = window.baseDilation;
-  int64_t span = count == 0 ? 0 : (count - 1) * window.stride + window.extent();
-  int64_t first = llvm::divideCeilSigned(-window.low, dilation);
-  int64_t holes = first * dilation + window.low;
-  int64_t elements = span > holes ? (span - holes - 1) / dilation + 1 : 1;
-  window.low = holes;
-  window.high = span - holes - ((elements - 1) * dilation + 1);
-  return context.fetchWindow(builder, loc, local, dim, size, axes, first,
-                             step / dilation, elements, fill);
+  return context.fetchWindow(builder, loc, local, window, cut, fill);
+}
+
+SmallVector<FactorWindow, 2> shardonnay::cutWindows(LocalContext &context) {
+  SmallVector<FactorWindow, 2> windows;
+  for (const FactorWindow &window : context.rule().windows)
+    if (!context.factorAxes(window.factor).empty())
+      windows.push_back(window);
+  return windows;
+}
+
+FactorWindow shardonnay::toFactorWindow(const WindowDim &dim, int32_t operand,
+                                        int32_t factor, int64_t size,
+                                        int64_t count) {
+  FactorWindow window;
+  window.operand = operand;
+  window.factor = factor;
+  window.size = size;
+  window.count = count;
+  window.stride = dim.stride;
+  window.low = dim.low;
+  window.extent = dim.extent();
+  window.baseDilation = dim.baseDilation;
+  return window;
 }
 
 DenseIntElementsAttr shardonnay::paddingOf(Builder &builder,

@@ -17,14 +17,22 @@
 
 namespace shardonnay {
 
-/// Fetches what this device's `count` windows see of `local`, whose dim `dim`
-/// of global size `size` is cut by `axes`, as are the windows: the device of
-/// index i has the windows from i * `count` on. `window` becomes the one that
-/// slides over the result. What is outside the dim is `fill`.
-mlir::Value fetchWindows(mlir::OpBuilder &builder, mlir::Location loc,
-                         LocalContext &context, mlir::Value local, int64_t dim,
-                         int64_t size, const AxisList &axes, int64_t count,
-                         mlir::stablehlo::WindowDim &window, mlir::Value fill);
+/// Fetches what the rule's `window` says of `local`, an operand, where its
+/// factor is cut. What is outside the dim, and the holes, are `fill`; null:
+/// anything, and there are no holes. `cut` says how windows slide over it.
+mlir::Value fetchWindow(mlir::OpBuilder &builder, mlir::Location loc,
+                        LocalContext &context, mlir::Value local,
+                        const FactorWindow &window, mlir::Value fill,
+                        CutWindow &cut);
+
+/// The rule's windows of cut factors.
+llvm::SmallVector<FactorWindow, 2> cutWindows(LocalContext &context);
+
+/// What a rule says of `dim`, a window of operand number `operand`, `factor`
+/// being its factor: `size` positions, of which `count` windows see parts.
+FactorWindow toFactorWindow(const mlir::stablehlo::WindowDim &dim,
+                            int32_t operand, int32_t factor, int64_t size,
+                            int64_t count);
 
 /// `paddings`, a row of 2 for each dim of `window`.
 mlir::DenseIntElementsAttr

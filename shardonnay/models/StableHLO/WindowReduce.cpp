@@ -25,9 +25,12 @@ static std::optional<FactorRule> reduceWindowRule(ReduceWindowOp op) {
   for (auto [dim, window] : llvm::enumerate(op.getWindow())) {
     SmallVector<int64_t> operandDims(2 * count, -1);
     std::fill_n(operandDims.begin(), count, dim);
-    builder.add(shape[dim], operandDims, SmallVector<int64_t>(count, dim),
-                window.isTrivial() ? FactorKind::PassThrough
-                                   : FactorKind::Windowed);
+    int32_t factor = builder.add(
+        shape[dim], operandDims, SmallVector<int64_t>(count, dim),
+        window.isTrivial() ? FactorKind::PassThrough : FactorKind::Windowed);
+    for (size_t i = 0; i < count && !window.isTrivial(); ++i)
+      builder.addWindow(toFactorWindow(
+          window, i, factor, shapeOf(op.getInputs()[i])[dim], shape[dim]));
   }
   return builder.build();
 }
@@ -41,21 +44,17 @@ reduceWindowLocally(ReduceWindowOp op, OpBuilder &builder, ValueRange operands,
   SmallVector<Value> local(operands);
   SmallVector<WindowDim> window = op.getWindow();
   size_t count = op.getInputs().size();
-  auto result = cast<RankedTensorType>(context.resultTypes()[0]);
-  for (auto [dim, slides] : llvm::enumerate(window)) {
-    int32_t factor = context.rule().results[0].dims[dim].front();
-    const AxisList &axes = context.factorAxes(factor);
-    if (axes.empty() || slides.isTrivial())
-      continue;
-    WindowDim global = slides;
-    for (size_t i = 0; i < count; ++i) {
-      Type element = getElementTypeOrSelf(op.getInputs()[i]);
-      Value fill = math.convert(operands[count + i], element);
-      slides = global;
-      local[i] = fetchWindows(builder, op.getLoc(), context, local[i], dim,
-                              shapeOf(op.getInputs()[i])[dim], axes,
-                              result.getDimSize(dim), slides, fill);
-    }
+  for (const FactorWindow &slides : cutWindows(context)) {
+    int64_t i = slides.operand;
+    Type element = getElementTypeOrSelf(op.getInputs()[i]);
+    Value fill = math.convert(operands[count + i], element);
+    CutWindow cut;
+    local[i] =
+        fetchWindow(builder, op.getLoc(), context, local[i], slides, fill, cut);
+    WindowDim &dim = window[context.rule().operands[i].dimOf(slides.factor)];
+    dim.low = cut.low;
+    dim.high = cut.high;
+    dim.baseDilation = cut.baseDilation;
   }
   SmallVector<Value> results = cloneLocally(op, builder, local, context);
   auto reduce = results.front().getDefiningOp<ReduceWindowOp>();

@@ -17,6 +17,7 @@
 #include "shardonnay/models/StableHLO/Attach.h"
 #include "shardonnay/models/StableHLO/Families.h"
 #include "shardonnay/models/StableHLO/LocalMath.h"
+#include "shardonnay/models/StableHLO/SlidingWindow.h"
 
 using namespace mlir;
 using namespace mlir::stablehlo;
@@ -30,23 +31,53 @@ static FactorKind windowedIf(bool windowed) {
   return windowed ? FactorKind::Windowed : FactorKind::PassThrough;
 }
 
+/// One element a window: of `size` positions, `count` are seen, the first at
+/// `start`.
+static void addWindow(FactorRuleBuilder &builder, int32_t factor, int64_t size,
+                      int64_t count, int64_t start, int64_t stride,
+                      int32_t operand = 0, int64_t baseDilation = 1) {
+  FactorWindow window;
+  window.operand = operand;
+  window.factor = factor;
+  window.size = size;
+  window.count = count;
+  window.low = -start;
+  window.stride = stride;
+  window.baseDilation = baseDilation;
+  builder.addWindow(window);
+}
+
 static std::optional<FactorRule> reverseRule(ReverseOp op) {
   ArrayRef<int64_t> shape = shapeOf(op.getOperand());
   int64_t rank = shape.size();
   FactorRuleBuilder builder({rank}, {rank});
-  for (int64_t dim = 0; dim < rank; ++dim)
-    builder.add(shape[dim], {dim}, {dim},
-                windowedIf(llvm::is_contained(op.getDimensions(), dim)));
+  for (int64_t dim = 0; dim < rank; ++dim) {
+    bool isTurned = llvm::is_contained(op.getDimensions(), dim);
+    int32_t factor =
+        builder.add(shape[dim], {dim}, {dim}, windowedIf(isTurned));
+    if (isTurned)
+      addWindow(builder, factor, shape[dim], shape[dim], shape[dim] - 1,
+                /*stride=*/-1);
+  }
   return builder.build();
 }
 
+/// Behind the limit nothing is needed, though the operand goes on: the first
+/// row, cut by eight, is not the first eight rows.
+static void addSlicedDim(FactorRuleBuilder &builder, SliceOp op, int64_t dim) {
+  int64_t from = shapeOf(op.getOperand())[dim];
+  int64_t to = shapeOf(op.getResult())[dim];
+  int32_t factor = builder.add(from, {dim}, {dim}, windowedIf(from != to));
+  if (from != to)
+    addWindow(builder, factor, op.getLimitIndices()[dim], to,
+              op.getStartIndices()[dim], op.getStrides()[dim]);
+}
+
 static std::optional<FactorRule> sliceRule(SliceOp op) {
-  ArrayRef<int64_t> from = shapeOf(op.getOperand());
-  ArrayRef<int64_t> to = shapeOf(op.getResult());
-  int64_t rank = from.size();
+  int64_t rank = shapeOf(op.getOperand()).size();
   FactorRuleBuilder builder({rank}, {rank});
   for (int64_t dim = 0; dim < rank; ++dim)
-    builder.add(from[dim], {dim}, {dim}, windowedIf(from[dim] != to[dim]));
+    addSlicedDim(builder, op, dim);
   return builder.build();
 }
 
@@ -63,7 +94,7 @@ static std::optional<FactorRule> pickingRule(SliceOp op) {
       builder.add(from[dim], {dim}, {-1}, FactorKind::Indexed);
       builder.add(1, {-1}, {dim}, FactorKind::NeedReplication);
     } else {
-      builder.add(from[dim], {dim}, {dim}, windowedIf(from[dim] != to[dim]));
+      addSlicedDim(builder, op, dim);
     }
   }
   return builder.build();
@@ -80,8 +111,14 @@ static std::optional<FactorRule> padRule(PadOp op) {
   ArrayRef<int64_t> shape = shapeOf(op.getOperand());
   int64_t rank = shape.size();
   FactorRuleBuilder builder({rank, 0}, {rank});
-  for (int64_t dim = 0; dim < rank; ++dim)
-    builder.add(shape[dim], {dim, -1}, {dim}, windowedIf(padsDim(op, dim)));
+  for (int64_t dim = 0; dim < rank; ++dim) {
+    int32_t factor =
+        builder.add(shape[dim], {dim, -1}, {dim}, windowedIf(padsDim(op, dim)));
+    if (padsDim(op, dim))
+      addWindow(builder, factor, shape[dim], shapeOf(op.getResult())[dim],
+                -op.getEdgePaddingLow()[dim], /*stride=*/1, /*operand=*/0,
+                op.getInteriorPadding()[dim] + 1);
+  }
   return builder.build();
 }
 
@@ -109,11 +146,19 @@ static std::optional<FactorRule> concatenateRule(ConcatenateOp op) {
                                            : FactorKind::NeedReplication;
   SmallVector<int64_t> ranks(op.getInputs().size(), rank);
   FactorRuleBuilder builder(ranks, {rank});
-  for (int64_t dim = 0; dim < rank; ++dim)
-    builder.add(shape[dim], SmallVector<int64_t>(ranks.size(), dim), {dim},
-                dim == static_cast<int64_t>(op.getDimension())
-                    ? kind
-                    : FactorKind::PassThrough);
+  for (int64_t dim = 0; dim < rank; ++dim) {
+    bool isJoined = dim == static_cast<int64_t>(op.getDimension());
+    int32_t factor =
+        builder.add(shape[dim], SmallVector<int64_t>(ranks.size(), dim), {dim},
+                    isJoined ? kind : FactorKind::PassThrough);
+    int64_t offset = 0;
+    for (auto [i, input] : llvm::enumerate(op.getInputs())) {
+      int64_t size = shapeOf(input)[dim];
+      if (isJoined && size != 0)
+        addWindow(builder, factor, size, shape[dim], -offset, /*stride=*/1, i);
+      offset += size;
+    }
+  }
   return builder.build();
 }
 
@@ -136,28 +181,12 @@ struct ConcatenateRule
 // Local computations
 //===----------------------------------------------------------------------===//
 
-/// The dims whose factor is windowed and cut.
-static SmallVector<int64_t> cutWindows(LocalContext &context) {
-  SmallVector<int64_t> dims;
-  for (auto [dim, factors] : llvm::enumerate(context.rule().results[0].dims))
-    if (context.rule().factors[factors.front()].kind == FactorKind::Windowed &&
-        !context.factorAxes(factors.front()).empty())
-      dims.push_back(dim);
-  return dims;
-}
-
 static int64_t resultSize(LocalContext &context, int64_t dim) {
   return cast<RankedTensorType>(context.resultTypes()[0]).getDimSize(dim);
 }
 
-/// The window of operand number 0 of `op` in dim `dim`.
-static Value fetch(Operation *op, OpBuilder &builder, LocalContext &context,
-                   Value local, int64_t dim, int64_t start, int64_t step,
-                   int64_t size, Value fill = Value()) {
-  return context.fetchWindow(
-      builder, op->getLoc(), local, dim, shapeOf(op->getOperand(0))[dim],
-      axesOfDim(context, context.rule().operands[0], dim), start, step, size,
-      fill);
+static int64_t dimOf(LocalContext &context, const FactorWindow &window) {
+  return context.rule().results[0].dimOf(window.factor);
 }
 
 /// Of a dim that is cut into pieces of `part`, and of which one position is
@@ -187,15 +216,12 @@ static FailureOr<SmallVector<Value>> sliceLocally(SliceOp op,
   SmallVector<int64_t> starts(op.getStartIndices()),
       limits(op.getLimitIndices()), strides(op.getStrides());
   Value operand = operands[0];
-  for (int64_t dim : cutWindows(context)) {
-    int64_t size = resultSize(context, dim), stride = strides[dim];
-    int64_t span = size == 0 ? 0 : (size - 1) * stride + 1;
-    // Behind the limit nothing is needed, though the operand goes on: the first
-    // row, cut by eight, is not the first eight rows.
-    operand = context.fetchWindow(
-        builder, op.getLoc(), operand, dim, op.getLimitIndices()[dim],
-        axesOfDim(context, context.rule().operands[0], dim), starts[dim],
-        size * stride, span, /*fill=*/Value());
+  for (const FactorWindow &window : cutWindows(context)) {
+    int64_t dim = dimOf(context, window), size = resultSize(context, dim);
+    int64_t span = size == 0 ? 0 : (size - 1) * window.stride + 1;
+    CutWindow cut;
+    operand = fetchWindow(builder, op.getLoc(), context, operand, window,
+                          /*fill=*/Value(), cut);
     starts[dim] = 0;
     limits[dim] = span;
   }
@@ -227,28 +253,12 @@ static FailureOr<SmallVector<Value>> reverseLocally(ReverseOp op,
                                                     ValueRange operands,
                                                     LocalContext &context) {
   Value operand = operands[0];
-  for (int64_t dim : cutWindows(context)) {
-    int64_t size = resultSize(context, dim);
-    operand = fetch(op, builder, context, operand, dim,
-                    shapeOf(op.getOperand())[dim] - size, -size, size);
+  for (const FactorWindow &window : cutWindows(context)) {
+    CutWindow cut;
+    operand = fetchWindow(builder, op.getLoc(), context, operand, window,
+                          /*fill=*/Value(), cut);
   }
   return cloneLocally(op, builder, operand, context);
-}
-
-/// Interior padding before the window: the piece with k elements behind each of
-/// its own is a piece of the whole that is so padded, if those behind the end
-/// are padding too.
-static Value padInterior(PadOp op, OpBuilder &builder, LocalContext &context,
-                         Value local, Value padding, int64_t dim) {
-  int64_t size = shapeOf(local)[dim], k = op.getInteriorPadding()[dim];
-  Value filled =
-      fetch(op, builder, context, local, dim, 0, size, size, padding);
-  SmallVector<int64_t> none(shapeOf(local).size(), 0), high(none),
-      interior(none);
-  high[dim] = size == 0 ? 0 : k;
-  interior[dim] = k;
-  return PadOp::create(builder, op.getLoc(), filled, padding, none, high,
-                       interior);
 }
 
 static FailureOr<SmallVector<Value>> padLocally(PadOp op, OpBuilder &builder,
@@ -257,17 +267,14 @@ static FailureOr<SmallVector<Value>> padLocally(PadOp op, OpBuilder &builder,
   SmallVector<int64_t> low(op.getEdgePaddingLow()),
       high(op.getEdgePaddingHigh()), interior(op.getInteriorPadding());
   Value operand = operands[0], padding = operands[1];
-  for (int64_t dim : cutWindows(context)) {
-    AxisList axes = axesOfDim(context, context.rule().operands[0], dim);
-    int64_t whole = shapeOf(op.getOperand())[dim];
-    if (interior[dim] != 0) {
-      operand = padInterior(op, builder, context, operand, padding, dim);
-      whole = shapeOf(operand)[dim] * axes.numShards();
-    }
-    int64_t size = resultSize(context, dim);
-    operand = context.fetchWindow(builder, op.getLoc(), operand, dim, whole,
-                                  axes, -low[dim], size, size, padding);
-    low[dim] = high[dim] = interior[dim] = 0;
+  for (const FactorWindow &window : cutWindows(context)) {
+    int64_t dim = dimOf(context, window);
+    CutWindow cut;
+    operand = fetchWindow(builder, op.getLoc(), context, operand, window,
+                          padding, cut);
+    low[dim] = cut.low;
+    high[dim] = cut.high;
+    interior[dim] = cut.baseDilation - 1;
   }
   Value result = cloneLocally(op, builder, {operand, padding}, context)[0];
   auto local = result.getDefiningOp<PadOp>();
@@ -297,13 +304,12 @@ static FailureOr<SmallVector<Value>> concatenateLocally(ConcatenateOp op,
       math.add(IotaOp::create(builder, op.getLoc(), positionsType, 0),
                math.broadcast(start, positionsType));
   Value result;
-  for (auto [input, local] : llvm::zip_equal(op.getInputs(), operands)) {
-    int64_t inputSize = shapeOf(input)[dim];
-    if (inputSize == 0)
-      continue;
+  for (const FactorWindow &part : cutWindows(context)) {
+    CutWindow cut;
+    offset = part.low;
     Value window =
-        context.fetchWindow(builder, op.getLoc(), local, dim, inputSize, axes,
-                            -offset, size, size, /*fill=*/Value());
+        fetchWindow(builder, op.getLoc(), context, operands[part.operand], part,
+                    /*fill=*/Value(), cut);
     if (result) {
       Value behind = math.compare(positions, math.splat(positionsType, offset),
                                   ComparisonDirection::GE);
@@ -312,7 +318,6 @@ static FailureOr<SmallVector<Value>> concatenateLocally(ConcatenateOp op,
     } else {
       result = window;
     }
-    offset += inputSize;
   }
   return SmallVector<Value>{result ? result : operands[0]};
 }

@@ -8,6 +8,7 @@
 #include "shardonnay/transforms/partition/OpContext.h"
 
 #include "shardonnay/dialect/sdy/Conversion.h"
+#include "shardonnay/dialect/sdy/Dialect.h"
 #include "shardonnay/dialect/sdy/Pieces.h"
 #include "shardonnay/dialect/spmd/Ops.h"
 
@@ -36,14 +37,23 @@ Value OpContext::fetchWindow(OpBuilder &builder, Location loc, Value tensor,
                {dim, globalSize, start, step, size, list, list});
 }
 
-Value OpContext::fetchPeriodicWindow(OpBuilder &builder, Location loc,
-                                     Value tensor, int64_t dim,
-                                     int64_t globalSize, const AxisList &list,
-                                     int64_t start, int64_t step,
-                                     int64_t size) {
-  return fetch(builder, loc, tensor, /*fill=*/Value(),
-               {dim, globalSize, start, step, size, list, list,
-                /*periodic=*/true});
+Value OpContext::fetchWindow(OpBuilder &builder, Location loc, Value tensor,
+                             const FactorWindow &window, const CutWindow &cut,
+                             Value fill) {
+  int64_t dim = opRule.operands[window.operand].dimOf(window.factor);
+  const AxisList &list = axes[window.factor];
+  Value fetched = fetch(builder, loc, tensor, fill,
+                        {dim, cut.globalSize, cut.start, cut.step, cut.size,
+                         list, list, window.periodic});
+  if (fetched != tensor && list.numShards() > 1) {
+    std::string cause;
+    llvm::raw_string_ostream(cause)
+        << "what '" << op->getName() << "' sees of dim " << dim
+        << " of operand " << window.operand << " beyond its piece";
+    fetched.getDefiningOp()->setAttr(sdy::kWindowAttr,
+                                     builder.getStringAttr(cause));
+  }
+  return fetched;
 }
 
 Value OpContext::fetch(OpBuilder &builder, Location loc, Value tensor,

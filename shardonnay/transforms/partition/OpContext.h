@@ -49,11 +49,9 @@ public:
                           mlir::Value tensor, int64_t dim, int64_t globalSize,
                           const AxisList &list, int64_t start, int64_t step,
                           int64_t size, mlir::Value fill) override;
-  mlir::Value fetchPeriodicWindow(mlir::OpBuilder &builder, mlir::Location loc,
-                                  mlir::Value tensor, int64_t dim,
-                                  int64_t globalSize, const AxisList &list,
-                                  int64_t start, int64_t step,
-                                  int64_t size) override;
+  mlir::Value fetchWindow(mlir::OpBuilder &builder, mlir::Location loc,
+                          mlir::Value tensor, const FactorWindow &window,
+                          const CutWindow &cut, mlir::Value fill) override;
   mlir::Value allReduce(mlir::OpBuilder &builder, mlir::Location loc,
                         mlir::Value tensor, const AxisList &list) override;
 

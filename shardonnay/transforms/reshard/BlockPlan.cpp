@@ -241,7 +241,7 @@ void BlockPlanner::addVariables() {
     planned.variable = graph.own.size();
     std::vector<double> &own = graph.own.emplace_back();
     for (const FactorAssignment &cut : planned.cuts)
-      own.push_back(chooser.computePrice(planned.problem, cut));
+      own.push_back(chooser.ownPrice(planned.problem, cut));
   }
   for (PlannedOp &planned : ops)
     if (planned.variable >= 0)
@@ -331,7 +331,7 @@ double BlockPlanner::realCost(ArrayRef<int32_t> chosen) {
     if (planned.variable < 0)
       continue;
     int64_t cut = chosen[planned.variable];
-    sum += chooser.computePrice(planned.problem, planned.cuts[cut]);
+    sum += chooser.ownPrice(planned.problem, planned.cuts[cut]);
     for (auto [i, operand] : llvm::enumerate(planned.op->getOperands()))
       if (!planned.problem.tensors[i].free &&
           isa<RankedTensorType>(operand.getType()))

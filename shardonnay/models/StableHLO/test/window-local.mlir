@@ -4,7 +4,7 @@ sdy.mesh @mesh = <["x"=4]>
 
 // CHECK-LABEL: func.func @strided_slice(
 func.func @strided_slice(%a: tensor<17xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
-  // CHECK-NEXT: %[[WINDOW:.*]] = spmd.fetch_window %arg0 dim=0 global_size=17 start=2 step=6 size=4 @mesh {"x"} : (tensor<5xf32>) -> tensor<4xf32>
+  // CHECK-NEXT: %[[WINDOW:.*]] = spmd.fetch_window %arg0 dim=0 global_size=17 start=2 step=6 size=4 @mesh {"x"} {sdy.window = "what 'stablehlo.slice' sees of dim 0 of operand 0 beyond its piece"} : (tensor<5xf32>) -> tensor<4xf32>
   // CHECK-NEXT: stablehlo.slice %[[WINDOW]] [0:4:3] : (tensor<4xf32>) -> tensor<2xf32>
   %0 = stablehlo.slice %a [2:17:3] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : (tensor<17xf32>) -> tensor<5xf32>
   return
@@ -13,7 +13,7 @@ func.func @strided_slice(%a: tensor<17xf32> {sdy.sharding = #sdy.sharding<@mesh,
 // The last three devices have nothing of it, and fetch nothing.
 // CHECK-LABEL: func.func @first_row(
 func.func @first_row(%a: tensor<24xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
-  // CHECK-NEXT: spmd.fetch_window %arg0 dim=0 global_size=1 start=0 step=1 size=1 @mesh {"x"} : (tensor<6xf32>) -> tensor<1xf32>
+  // CHECK-NEXT: spmd.fetch_window %arg0 dim=0 global_size=1 start=0 step=1 size=1 @mesh {"x"} {{.*}} : (tensor<6xf32>) -> tensor<1xf32>
   %0 = stablehlo.slice %a [0:1] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : (tensor<24xf32>) -> tensor<1xf32>
   return
 }

@@ -1,0 +1,67 @@
+//===- FactorWindow.h - what a cut of a windowed factor needs ---*- C++ -*-===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A windowed factor is cut in an operand and in a result. The device of index i
+// has the windows [i * m, (i + 1) * m) of the result, m = ceil(count / shards),
+// and sees of the operand's dim what these see, which is more than its piece.
+// An op's rule says so in numbers; what is fetched follows from them alone, so
+// the plan prices what the local computation then asks for.
+//
+// Worked example, a convolution by a kernel of 3 over 16 positions, padded by 1
+// on both sides: count = 16, stride = 1, low = 1, extent = 3. Cut by 4, a
+// device fetches 6 positions from -1 + 4 * i on.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDONNAY_ALGEBRA_FACTORWINDOW_H
+#define SHARDONNAY_ALGEBRA_FACTORWINDOW_H
+
+#include <cstdint>
+
+namespace shardonnay {
+
+struct FactorWindow {
+  int32_t operand = 0;
+  int32_t factor = 0;
+  /// How many positions of the operand's dim exist.
+  int64_t size = 0;
+  int64_t count = 0;
+  /// Window w sees the positions [w * stride - low, + extent) of the dim with
+  /// baseDilation - 1 holes between its elements.
+  int64_t stride = 1, low = 0, extent = 1, baseDilation = 1;
+  /// The dim goes on with its first position after its last.
+  bool periodic = false;
+
+  bool operator==(const FactorWindow &o) const {
+    return operand == o.operand && factor == o.factor && size == o.size &&
+           count == o.count && stride == o.stride && low == o.low &&
+           extent == o.extent && baseDilation == o.baseDilation &&
+           periodic == o.periodic;
+  }
+};
+
+/// What a device fetches of its windows.
+struct CutWindow {
+  /// The holes are filled before anything is sent: the elements would not lie
+  /// alike from device to device. The sizes are those of the dim with holes.
+  bool isDilatedFirst = false;
+  int64_t localSize = 0, globalSize = 0;
+  /// The device of index i fetches the positions [start + step * i, + size).
+  int64_t start = 0, step = 0, size = 0;
+  /// The window that slides over what was fetched begins `low` before it, ends
+  /// `high` behind it, and has this dilation of its base.
+  int64_t low = 0, high = 0, baseDilation = 1;
+};
+
+/// `window` where the factor is cut into `shards`, the dim into pieces of
+/// `localSize`.
+CutWindow cutWindow(const FactorWindow &window, int64_t shards,
+                    int64_t localSize);
+
+} // namespace shardonnay
+
+#endif // SHARDONNAY_ALGEBRA_FACTORWINDOW_H
