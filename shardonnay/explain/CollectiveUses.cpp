@@ -18,6 +18,7 @@
 #include "shardonnay/explain/Report.h"
 #include "shardonnay/interfaces/LocalCompute.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include <set>
 
 using namespace mlir;
 
@@ -101,8 +102,23 @@ SmallVector<CollectiveUse, 1> readSpmd(Operation *op) {
       .Default([](Operation *) { return Uses(); });
 }
 
+/// Windows that were fetched: `partition` makes equal ones one.
+using Fetched = std::set<SmallVector<int64_t>>;
+
+/// What tells windows of one op from those of another: the block, the op's
+/// name, and what it fills with.
+SmallVector<int64_t> makeKey(Operation *op) {
+  auto add = [](const void *part) { return reinterpret_cast<int64_t>(part); };
+  SmallVector<int64_t> key = {add(op->getBlock()),
+                              add(op->getName().getAsOpaquePointer())};
+  for (Value operand : op->getOperands())
+    if (cast<RankedTensorType>(operand.getType()).getRank() == 0)
+      key.push_back(add(operand.getAsOpaquePointer()));
+  return key;
+}
+
 /// The windows that the op's rule says it fetches.
-SmallVector<CollectiveUse, 1> readRuled(Operation *op) {
+SmallVector<CollectiveUse, 1> readRuled(Operation *op, Fetched &fetched) {
   if (!isa<LocalComputeOpInterface>(op) || op->getNumOperands() == 0)
     return {};
   sdy::TensorShardingAttr first = sdy::getSharding(op->getOperand(0));
@@ -129,11 +145,25 @@ SmallVector<CollectiveUse, 1> readRuled(Operation *op) {
       if (cell.present)
         list = cell.axes;
   }
+  // By operand, what is fetched of it.
+  SmallVector<SmallVector<int64_t>> keys(op->getNumOperands(), makeKey(op));
+  auto window = rule->windows.begin();
+  auto pricer = [&](const WindowProblem &problem, int64_t sliceBytes) {
+    while (axes[window->factor].empty())
+      ++window;
+    SmallVector<int64_t> &key = keys[window->operand];
+    key.append({reinterpret_cast<int64_t>(
+                    op->getOperand(window->operand).getAsOpaquePointer()),
+                rule->operands[window->operand].dimOf(window->factor),
+                problem.globalSize, problem.start, problem.step, problem.size});
+    ++window;
+    return fetched.insert(key).second ? windowCollective(problem, sliceBytes)
+                                      : std::nullopt;
+  };
   SmallVector<CollectiveUse, 1> uses;
-  for (const LocalCollective &fetched :
-       windowCollectives(sdy::toMesh(mesh), *rule, axes, shapes, elementBytes,
-                         windowCollective))
-    uses.push_back({fetched, "", op, mesh, false, {}});
+  for (const LocalCollective &collective : windowCollectives(
+           sdy::toMesh(mesh), *rule, axes, shapes, elementBytes, pricer))
+    uses.push_back({collective, "", op, mesh, false, {}});
   return uses;
 }
 
@@ -222,6 +252,7 @@ SmallVector<LocalCollective> playCollective(Operation *op, sdy::MeshAttr mesh,
 
 std::vector<CollectiveUse> readCollectives(ModuleOp module) {
   std::vector<CollectiveUse> all;
+  Fetched fetched;
   CallCounts calls(module);
   module.walk([&](Operation *op) {
     bool isGlobal = isa_and_present<sdy::SdyDialect>(op->getDialect()) &&
@@ -230,7 +261,7 @@ std::vector<CollectiveUse> readCollectives(ModuleOp module) {
     SmallVector<CollectiveUse, 1> uses =
         isGlobal ? readGlobal(op) : readSpmd(op);
     if (uses.empty())
-      uses = readRuled(op);
+      uses = readRuled(op, fetched);
     if (uses.empty())
       return;
     sdy::Trips trips = sdy::getTrips(op);

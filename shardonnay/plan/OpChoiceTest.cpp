@@ -55,6 +55,40 @@ TEST(OpChoice, agreementStays) {
             axes({d, none, m}));
 }
 
+/// [i, j] -> [i, j]; a result of i sees `extent` positions, its own the last.
+ChoiceProblem window(int64_t i, int64_t j, int64_t extent) {
+  FactorRuleBuilder builder({2}, {2});
+  FactorWindow sees;
+  sees.factor = builder.add(i, {0}, {0}, FactorKind::Windowed);
+  sees.size = sees.count = i;
+  sees.extent = extent;
+  sees.low = extent - 1;
+  builder.addWindow(sees);
+  builder.add(j, {1}, {1});
+  ChoiceProblem problem;
+  problem.rule = builder.build();
+  problem.tensors = {tensor({i, j}, {m, none}), tensor({i, j}, {m, none})};
+  return problem;
+}
+
+TEST(OpChoice, aSmallHaloIsFetched) {
+  EXPECT_EQ(choose(window(64, 64, 3)), axes({m, none}));
+  EXPECT_EQ(choose(window(64, 64, 3), "cpu"), axes({m, none}));
+}
+
+TEST(OpChoice, whereWindowsSeeAllAnotherDimIsCut) {
+  // 3 * 16 rows of 256 bytes, against 2 times 3/4 of 16 such rows.
+  EXPECT_EQ(choose(window(64, 64, 64)), axes({none, m}));
+}
+
+TEST(OpChoice, aWindowHasThePriceOfItsPermute) {
+  ChoiceProblem problem = window(64, 64, 3);
+  MeshCosts costs(*DeviceModel::find("bytes"), {"d", "m"});
+  // Two rows of 64 floats.
+  EXPECT_EQ(OpChooser(kMesh, costs).price(problem, axes({m, none})),
+            costs.price({2 * 64 * 4, 2}, {1}));
+}
+
 TEST(OpChoice, theSmallerTensorMoves) {
   // FSDP: the weight is gathered while it is smaller than what else would move.
   EXPECT_EQ(choose(matmul(4096, 64, 64, {d, none}, {d, none}, {d, none})),

@@ -42,6 +42,13 @@ public:
   int32_t numberOf(mlir::Operation *op) const {
     return op->getNumResults() ? makerOf(op->getResult(0)) : -1;
   }
+  bool isConstant(mlir::Value value) {
+    return table.classes[classOf(value)].constant;
+  }
+  /// Finds the case of op `number` anew: it has another operand.
+  void readAgain(int32_t number) { read(number); }
+  /// `value` is about to go.
+  void forget(mlir::Value value) { values.erase(value); }
   /// Gives `result` another sharding; calls `changed` with the numbers of the
   /// op that makes it and of those that use it.
   void change(mlir::OpResult result, const TensorSharding &sharding,

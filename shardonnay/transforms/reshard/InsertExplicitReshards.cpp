@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// First results are asked for as their uses want them (WantedShardings.h), and
-// the cuts of ops that have something moved are weighed together (BlockPlan.h).
+// First results are asked for as their uses want them (WantedShardings.h),
+// values that move are tried otherwise (ImproveShardings.h), and the cuts of ops
+// that have something moved are weighed together (BlockPlan.h).
 // Then, for every op of the function in order:
 //   1. With a rule (`visitByRule`): assign axes to the factors, reshard the
 //      operands that disagree, let the results be as the assignment has them,
@@ -31,6 +32,7 @@
 #include "shardonnay/explain/DeviceModelOption.h"
 #include "shardonnay/interfaces/DataFlowEdge.h"
 #include "shardonnay/transforms/reshard/BlockPlan.h"
+#include "shardonnay/transforms/reshard/ImproveShardings.h"
 #include "shardonnay/transforms/reshard/OpProblem.h"
 #include "shardonnay/transforms/reshard/Passes.h"
 #include "shardonnay/transforms/reshard/ReshardBuilder.h"
@@ -52,6 +54,8 @@ struct ReshardMode {
   bool noImplicitReplication = false;
   /// Cuts of neighbours are chosen together.
   bool weighsGraph = false;
+  /// Values may lie otherwise than propagated.
+  bool improves = true;
 };
 
 class BlockResharder {
@@ -432,6 +436,8 @@ LogicalResult BlockResharder::visitAll(Block &block) {
   BlockCases cases(block, *scope, choosers);
   if (!cases.hasOtherMeshes())
     adoptWantedShardings(cases);
+  if (!cases.hasOtherMeshes() && mode.improves)
+    improveShardings(block, cases, choosers);
   if (!cases.hasOtherMeshes() && mode.weighsGraph)
     plan = planBlock(block, cases, choosers);
   sum.addCosts(plan);
@@ -480,11 +486,11 @@ struct InsertExplicitReshardsPass
         getAnalysis<SharedChoosers>().get(deviceModel, model);
     std::vector<sdy::ReshardOp> left;
     for (Block &block : getOperation().getBody()) {
-      BlockResharder resharder(getOperation(),
-                               {enableFullVersion, !avoidReshardsOnCalls,
-                                noImplicitReplication,
-                                searchMode == "graph" && !keepPropagated},
-                               choosers);
+      BlockResharder resharder(
+          getOperation(),
+          {enableFullVersion, !avoidReshardsOnCalls, noImplicitReplication,
+           searchMode == "graph" && !keepPropagated, !keepPropagated},
+          choosers);
       if (failed(resharder.run(block)))
         return signalPassFailure();
       if (resharder.foundForbiddenGather())

@@ -80,6 +80,19 @@ const OpDecision &OpChoosers::decide(Operation *op, const FactorRule &rule,
   return decision;
 }
 
+std::optional<double>
+OpChoosers::price(Operation *op, const FactorRule &rule, const MeshScope &scope,
+                  const OpDecision &decision,
+                  llvm::function_ref<bool(Value)> isFree) {
+  auto [known, isNew] = prices.try_emplace(&decision);
+  if (!isNew)
+    return known->second;
+  ChoiceProblem problem = readProblem(op, rule, scope);
+  for (auto [i, operand] : llvm::enumerate(op->getOperands()))
+    problem.tensors[i].free = isFree(operand);
+  return prices[&decision] = get(scope).price(problem, decision.assignment);
+}
+
 OpDecision makeDecision(Operation *op, const ChoiceProblem &problem,
                         const FactorAssignment &assignment) {
   OpDecision decision;

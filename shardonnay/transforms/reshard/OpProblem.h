@@ -111,6 +111,11 @@ public:
   const OpDecision &decide(mlir::Operation *op, const FactorRule &rule,
                            const MeshScope &scope,
                            llvm::function_ref<bool(mlir::Value)> isFree);
+  /// The price of `decision`, which is that of `op`.
+  std::optional<double> price(mlir::Operation *op, const FactorRule &rule,
+                              const MeshScope &scope,
+                              const OpDecision &decision,
+                              llvm::function_ref<bool(mlir::Value)> isFree);
   CaseTable &getCases() { return cases; }
 
 private:
@@ -127,6 +132,7 @@ private:
   mlir::sdy::RuleTable rules{getFittingRule};
   llvm::DenseMap<mlir::Attribute, std::unique_ptr<OpChooser>> choosers;
   std::unordered_map<Key, OpDecision, Hash> decisions;
+  llvm::DenseMap<const OpDecision *, std::optional<double>> prices;
   CaseTable cases;
 };
 

@@ -31,9 +31,6 @@ private:
   void visit(Operation *op);
   /// The one sharding that all uses need `value` in.
   std::optional<TensorSharding> neededByAll(Value value);
-  /// What the use reshards its value to; nothing if that is not known.
-  std::optional<TensorSharding> neededAt(OpOperand &use);
-
   BlockCases &cases;
   const MeshScope &scope;
   /// Numbers of ops, the last one first.
@@ -98,7 +95,7 @@ void WantedShardings::visit(Operation *op) {
 std::optional<TensorSharding> WantedShardings::neededByAll(Value value) {
   std::optional<TensorSharding> needed;
   for (OpOperand &use : value.getUses()) {
-    std::optional<TensorSharding> here = neededAt(use);
+    std::optional<TensorSharding> here = neededAt(use, cases);
     if (!here || (needed && *here != *needed))
       return std::nullopt;
     needed = here;
@@ -106,7 +103,11 @@ std::optional<TensorSharding> WantedShardings::neededByAll(Value value) {
   return needed;
 }
 
-std::optional<TensorSharding> WantedShardings::neededAt(OpOperand &use) {
+} // namespace
+
+std::optional<TensorSharding> neededAt(OpOperand &use,
+                                       const BlockCases &cases) {
+  const MeshScope &scope = cases.getScope();
   Operation *user = use.getOwner();
   if (user->getBlock() != use.get().getParentBlock())
     return std::nullopt;
@@ -135,8 +136,6 @@ std::optional<TensorSharding> WantedShardings::neededAt(OpOperand &use) {
              ? std::optional(opCase->decision->needed[number])
              : std::nullopt;
 }
-
-} // namespace
 
 void adoptWantedShardings(BlockCases &cases) { WantedShardings(cases).run(); }
 

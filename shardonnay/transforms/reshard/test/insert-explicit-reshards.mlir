@@ -165,3 +165,20 @@ func.func @combiner_is_the_ops(%arg0: tensor<8x16xf32> {sdy.sharding = #sdy.shar
   %1 = stablehlo.reduce(%arg0 init: %cst) applies stablehlo.maximum across dimensions = [1] {sdy.sharding_rule = #sdy.op_sharding_rule<([i, j], [])->([i]) {i=8, j=16} reduction={j}, custom>} : (tensor<8x16xf32>, tensor<f32>) -> tensor<8xf32>
   return %0, %1 : tensor<8xf32>, tensor<8xf32>
 }
+
+// Each dot alone would turn its activation around; all of them gather the
+// weight, once.
+// CHECK-LABEL: func @shared_weight
+func.func @shared_weight(%w: tensor<32x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"d", "m"}, {}]>}, %a: tensor<16x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"d", "m"}, {}]>}, %b: tensor<16x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"d", "m"}, {}]>}, %c: tensor<16x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"d", "m"}, {}]>}, %e: tensor<16x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"d", "m"}, {}]>}) -> (tensor<16x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"d", "m"}, {}]>}, tensor<16x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"d", "m"}, {}]>}, tensor<16x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"d", "m"}, {}]>}, tensor<16x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"d", "m"}, {}]>}) {
+  // CHECK: %[[W:.*]] = sdy.reshard %arg0 <@mesh, [{}, {}]>
+  // CHECK-NEXT: stablehlo.dot_general %arg1, %[[W]]
+  // CHECK-NEXT: stablehlo.dot_general %arg2, %[[W]]
+  // CHECK-NEXT: stablehlo.dot_general %arg3, %[[W]]
+  // CHECK-NEXT: stablehlo.dot_general %arg4, %[[W]]
+  // CHECK-NEXT: return
+  %0 = stablehlo.dot_general %a, %w, contracting_dims = [1] x [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"d", "m"}, {}]>]>} : (tensor<16x32xf32>, tensor<32x8xf32>) -> tensor<16x8xf32>
+  %1 = stablehlo.dot_general %b, %w, contracting_dims = [1] x [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"d", "m"}, {}]>]>} : (tensor<16x32xf32>, tensor<32x8xf32>) -> tensor<16x8xf32>
+  %2 = stablehlo.dot_general %c, %w, contracting_dims = [1] x [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"d", "m"}, {}]>]>} : (tensor<16x32xf32>, tensor<32x8xf32>) -> tensor<16x8xf32>
+  %3 = stablehlo.dot_general %e, %w, contracting_dims = [1] x [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"d", "m"}, {}]>]>} : (tensor<16x32xf32>, tensor<32x8xf32>) -> tensor<16x8xf32>
+  return %0, %1, %2, %3 : tensor<16x8xf32>, tensor<16x8xf32>, tensor<16x8xf32>, tensor<16x8xf32>
+}

@@ -1,0 +1,280 @@
+//===- ImproveShardings.cpp -----------------------------------------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardonnay/transforms/reshard/ImproveShardings.h"
+#include "shardonnay/dialect/sdy/Ops.h"
+#include "shardonnay/dialect/sdy/ShardingAccess.h"
+#include "shardonnay/transforms/reshard/WantedShardings.h"
+
+using namespace mlir;
+
+namespace shardonnay {
+
+namespace {
+
+/// Uses that are weighed, and shardings that are tried.
+constexpr size_t kMostUses = 16;
+constexpr size_t kMostTrials = 6;
+/// What it must save, of the price before: more than rounding.
+constexpr double kLeastSaving = 1e-6;
+
+class Improver {
+public:
+  Improver(BlockCases &cases, OpChoosers &choosers)
+      : cases(cases), scope(cases.getScope()), choosers(choosers),
+        chooser(choosers.get(scope)) {}
+
+  void visit(Value value);
+
+private:
+  /// The decision of an op of the block; null if it has none.
+  const OpDecision *decisionOf(int32_t number) const;
+  /// Fills in `users` and `maker`; false if nothing moves around the value, or
+  /// not all that uses it is known.
+  bool readAround(Value value);
+  SmallVector<TensorSharding, 4> collectTrials(Value value) const;
+  /// The value that the users see, in `sharding`, and the price of all around
+  /// it; nothing if some op has no plan or repeats work.
+  std::optional<double> priceAround(Value value);
+  std::optional<double> priceOf(int32_t number);
+  std::optional<double> reshardPrice(Value value, const TensorSharding &to);
+  int64_t shardsOf(int32_t number) const;
+  void moveItself(OpResult value);
+  void moveBehind(Value value);
+  Value insertReshard(Value value, const TensorSharding &sharding);
+
+  BlockCases &cases;
+  const MeshScope &scope;
+  OpChoosers &choosers;
+  OpChooser &chooser;
+
+  /// Around the value that is looked at: the op that makes it (-1: none that
+  /// may make it otherwise), its users, how far they were cut, and how others
+  /// need it.
+  int32_t maker = -1;
+  SmallVector<int32_t, 8> users;
+  SmallVector<int64_t, 8> leastShards;
+  SmallVector<TensorSharding, 2> fixedNeeds;
+};
+
+const OpDecision *Improver::decisionOf(int32_t number) const {
+  if (number < 0)
+    return nullptr;
+  auto [op, opCase] = cases.getEntries()[number];
+  return opCase && !opCase->onOneDevice ? opCase->decision : nullptr;
+}
+
+int64_t Improver::shardsOf(int32_t number) const {
+  int64_t shards = 1;
+  for (const AxisList &axes : decisionOf(number)->assignment)
+    shards *= axes.numShards();
+  return shards;
+}
+
+std::optional<double> Improver::priceOf(int32_t number) {
+  auto [op, opCase] = cases.getEntries()[number];
+  return choosers.price(op, *opCase->rule, scope, *opCase->decision,
+                        [&](Value value) { return cases.isConstant(value); });
+}
+
+std::optional<double> Improver::reshardPrice(Value value,
+                                             const TensorSharding &to) {
+  return priceOfReshard(chooser, cast<RankedTensorType>(value.getType()),
+                        scope.read(value), to);
+}
+
+bool Improver::readAround(Value value) {
+  maker = -1;
+  users.clear();
+  leastShards.clear();
+  fixedNeeds.clear();
+  bool moves = false;
+  size_t uses = 0;
+  for (OpOperand &use : value.getUses()) {
+    Operation *user = use.getOwner();
+    if (++uses > kMostUses || user->getBlock() != value.getParentBlock())
+      return false;
+    int32_t number = cases.numberOf(user);
+    if (const OpDecision *decision = decisionOf(number)) {
+      moves |= decision->differs.test(use.getOperandNumber());
+      if (!is_contained(users, number))
+        users.push_back(number);
+    } else if (std::optional<TensorSharding> need = neededAt(use, cases)) {
+      fixedNeeds.push_back(*need);
+    } else {
+      return false;
+    }
+  }
+  if (users.empty())
+    return false;
+  if (auto result = dyn_cast<OpResult>(value)) {
+    int32_t number = cases.makerOf(value);
+    if (const OpDecision *decision = decisionOf(number)) {
+      maker = number;
+      moves |= decision->differs.test(result.getOwner()->getNumOperands() +
+                                      result.getResultNumber());
+    }
+  }
+  return moves;
+}
+
+SmallVector<TensorSharding, 4> Improver::collectTrials(Value value) const {
+  SmallVector<TensorSharding, 4> trials;
+  TensorSharding present = scope.read(value);
+  auto add = [&](TensorSharding sharding) {
+    sharding.unreduced = AxisList();
+    sharding.kind = ReductionKind::Sum;
+    if (sharding != present && trials.size() < kMostTrials &&
+        !is_contained(trials, sharding))
+      trials.push_back(std::move(sharding));
+  };
+  if (maker >= 0)
+    add(decisionOf(maker)
+            ->needed[cases.getEntries()[maker].op->getNumOperands() +
+                     cast<OpResult>(value).getResultNumber()]);
+  for (OpOperand &use : value.getUses())
+    if (const OpDecision *decision = decisionOf(cases.numberOf(use.getOwner())))
+      add(decision->needed[use.getOperandNumber()]);
+  add(TensorSharding::fullyClosed(present.dims.size()));
+  return trials;
+}
+
+std::optional<double> Improver::priceAround(Value value) {
+  double sum = 0;
+  for (auto [i, number] : enumerate(users)) {
+    const OpDecision *decision = decisionOf(number);
+    if (!decision)
+      return std::nullopt;
+    if (leastShards.size() <= i)
+      leastShards.push_back(shardsOf(number));
+    std::optional<double> price = priceOf(number);
+    if (!price || shardsOf(number) < leastShards[i])
+      return std::nullopt;
+    sum += *price;
+  }
+  // What several need alike is moved once.
+  SmallVector<TensorSharding, 4> paid;
+  TensorSharding present = scope.read(value);
+  for (OpOperand &use : value.getUses()) {
+    const OpDecision *decision = decisionOf(cases.numberOf(use.getOwner()));
+    if (!decision || !decision->differs.test(use.getOperandNumber()))
+      continue;
+    const TensorSharding &need = decision->needed[use.getOperandNumber()];
+    if (is_contained(paid, need))
+      sum -= reshardPrice(value, need).value_or(0);
+    else
+      paid.push_back(need);
+  }
+  return sum;
+}
+
+Value Improver::insertReshard(Value value, const TensorSharding &sharding) {
+  OpBuilder builder(value.getContext());
+  builder.setInsertionPointAfterValue(value);
+  return sdy::ReshardOp::create(builder, value.getLoc(), value,
+                                scope.write(sharding));
+}
+
+/// Tries to give the value another sharding.
+void Improver::moveItself(OpResult value) {
+  TensorSharding best = scope.read(value);
+  auto priceAll = [&]() -> std::optional<double> {
+    std::optional<double> sum = priceAround(value), made = priceOf(maker);
+    if (!sum || !made)
+      return std::nullopt;
+    *sum += *made;
+    SmallVector<TensorSharding, 2> paid;
+    for (const TensorSharding &need : fixedNeeds) {
+      if (is_contained(paid, need))
+        continue;
+      paid.push_back(need);
+      std::optional<double> price = reshardPrice(value, need);
+      if (!price)
+        return std::nullopt;
+      *sum += *price;
+    }
+    return sum;
+  };
+  std::optional<double> least = priceAll();
+  if (!least)
+    return;
+  int64_t madeShards = shardsOf(maker);
+  auto ignore = [](int32_t) {};
+  SmallVector<TensorSharding, 4> trials = collectTrials(value);
+  for (const TensorSharding &trial : trials) {
+    cases.change(value, trial, ignore);
+    std::optional<double> price = priceAll();
+    if (price && *price < *least * (1 - kLeastSaving) &&
+        shardsOf(maker) >= madeShards) {
+      least = price;
+      best = trial;
+    }
+  }
+  cases.change(value, best, ignore);
+}
+
+/// Tries to put a reshard between the value and those that have it moved.
+void Improver::moveBehind(Value value) {
+  SmallVector<OpOperand *, 8> moved;
+  for (OpOperand &use : value.getUses())
+    if (const OpDecision *decision = decisionOf(cases.numberOf(use.getOwner()));
+        decision && decision->differs.test(use.getOperandNumber()))
+      moved.push_back(&use);
+  if (moved.size() < 2)
+    return;
+  std::optional<double> least = priceAround(value);
+  if (!least)
+    return;
+  std::optional<TensorSharding> best;
+  auto see = [&](Value seen) {
+    for (OpOperand *use : moved)
+      use->set(seen);
+    for (int32_t user : users)
+      cases.readAgain(user);
+  };
+  for (const TensorSharding &trial : collectTrials(value)) {
+    std::optional<double> moving = reshardPrice(value, trial);
+    if (!moving)
+      continue;
+    Value seen = insertReshard(value, trial);
+    see(seen);
+    std::optional<double> price = priceAround(seen);
+    if (price && *price + *moving < *least * (1 - kLeastSaving)) {
+      least = *price + *moving;
+      best = trial;
+    }
+    see(value);
+    cases.forget(seen);
+    seen.getDefiningOp()->erase();
+  }
+  if (best)
+    see(insertReshard(value, *best));
+}
+
+void Improver::visit(Value value) {
+  if (!isa<RankedTensorType>(value.getType()) || value.use_empty() ||
+      cases.isConstant(value) || !readAround(value) ||
+      !scope.read(value).unreduced.empty())
+    return;
+  if (maker >= 0)
+    moveItself(cast<OpResult>(value));
+  if (readAround(value))
+    moveBehind(value);
+}
+
+} // namespace
+
+void improveShardings(Block &block, BlockCases &cases, OpChoosers &choosers) {
+  Improver improver(cases, choosers);
+  for (int32_t number = cases.getEntries().size(); number-- > 0;)
+    for (OpResult result : cases.getEntries()[number].op->getResults())
+      improver.visit(result);
+  for (BlockArgument argument : block.getArguments())
+    improver.visit(argument);
+}
+
+} // namespace shardonnay
