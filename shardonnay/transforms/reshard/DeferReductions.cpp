@@ -493,7 +493,7 @@ struct DeferReductionsPass
   }
 
   void run(Block &block, DeferralTable &table) {
-    std::optional<MeshScope> scope = MeshScope::ofBlock(block);
+    MeshScope scope;
     for (Operation &op : llvm::make_early_inc_range(block)) {
       sdy::fetchAhead(&op);
       // Regions of an op with a rule are part of what it computes.
@@ -501,10 +501,25 @@ struct DeferReductionsPass
         for (Region &region : op.getRegions())
           for (Block &inner : region)
             run(inner, table);
-      if (scope && mayDefer(&op))
+      if (mayDefer(&op) && readScope(&op, scope))
         if (const FactorRule *rule = table.choosers.getRule(&op))
-          OpDeferral(&op, *rule, *scope, table).run();
+          OpDeferral(&op, *rule, scope, table).run();
     }
+  }
+
+  /// Boundary values may lie on the same devices in another order, so the
+  /// block's first mesh need not be the op's.
+  static bool readScope(Operation *op, MeshScope &scope) {
+    SmallVector<sdy::TensorShardingAttr> shardings =
+        sdy::getShardings(op->getOperands());
+    llvm::append_range(shardings, sdy::getShardings(op->getResults()));
+    if (scope.covers(shardings))
+      return true;
+    FailureOr<MeshScope> own = MeshScope::get(op, shardings);
+    if (failed(own) || own->empty())
+      return false;
+    scope = *own;
+    return true;
   }
 
   static bool mayDefer(Operation *op) {

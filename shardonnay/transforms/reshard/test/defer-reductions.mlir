@@ -164,3 +164,17 @@ func.func @not_larger(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, 
   %1 = stablehlo.broadcast_in_dim %0, dims = [0] : (tensor<8xf32>) -> tensor<8x16xf32>
   return %1 : tensor<8x16xf32>
 }
+
+// An argument in another device order comes first; the sums are not on its mesh.
+sdy.mesh @reversed = <["x"=2, "y"=4], device_ids=[7, 6, 5, 4, 3, 2, 1, 0]>
+sdy.mesh @ordered = <["x"=2, "y"=4]>
+// CHECK-LABEL: func @argument_in_another_order
+func.func @argument_in_another_order(%arg0: tensor<12x8xf32> {sdy.sharding = #sdy.sharding<@reversed, [{"x"}, {"y"}]>}, %arg1: tensor<8x6xf32> {sdy.sharding = #sdy.sharding<@ordered, [{"y"}, {}]>}) -> (tensor<6x12xf32> {sdy.sharding = #sdy.sharding<@ordered, [{}, {"x"}]>}) {
+  %0 = sdy.reshard %arg0 <@ordered, [{"x"}, {"y"}]> : tensor<12x8xf32>
+  %1 = stablehlo.dot_general %0, %arg1, contracting_dims = [1] x [0] {sdy.sharding = #sdy.sharding_per_value<[<@ordered, [{"x"}, {}], unreduced={"y"}>]>} : (tensor<12x8xf32>, tensor<8x6xf32>) -> tensor<12x6xf32>
+  %2 = sdy.reshard %1 <@ordered, [{"x"}, {}]> : tensor<12x6xf32>
+  // CHECK: %[[T:.*]] = stablehlo.transpose {{.*}}<@ordered, [{}, {"x"}], unreduced={"y"}>
+  // CHECK: sdy.reshard %[[T]] <@ordered, [{}, {"x"}]>
+  %3 = stablehlo.transpose %2, dims = [1, 0] {sdy.sharding = #sdy.sharding_per_value<[<@ordered, [{}, {"x"}]>]>} : (tensor<12x6xf32>) -> tensor<6x12xf32>
+  return %3 : tensor<6x12xf32>
+}
