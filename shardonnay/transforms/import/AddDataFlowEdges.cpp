@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "shardonnay/dialect/sdy/Ops.h"
 #include "shardonnay/interfaces/OpKinds.h"
 #include "shardonnay/transforms/import/DataFlowEdges.h"
 #include "shardonnay/transforms/import/Passes.h"
@@ -27,14 +28,17 @@ namespace {
 struct AddDataFlowEdgesPass
     : impl::AddDataFlowEdgesPassBase<AddDataFlowEdgesPass> {
   void runOnOperation() override {
-    if (!getAnalysis<OpKinds>().mayHave<ShardableDataFlowOpInterface>())
+    auto &kinds = getAnalysis<OpKinds>();
+    if (!kinds.mayHave<ShardableDataFlowOpInterface>())
       return markAllAnalysesPreserved();
     WalkResult walked =
         getOperation().walk([](ShardableDataFlowOpInterface op) {
           return WalkResult(addDataFlowEdges(op));
         });
     if (walked.wasInterrupted())
-      signalPassFailure();
+      return signalPassFailure();
+    kinds.add({sdy::DataFlowEdgeOp::getOperationName(), &getContext()});
+    markAnalysesPreserved<OpKinds>();
   }
 };
 
