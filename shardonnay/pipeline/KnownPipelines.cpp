@@ -161,6 +161,8 @@ void addExport(OpPassManager &pm, const ExportOptions &options) {
   }
   pm.addPass(createCloseShardingsPass());
   pm.addPass(createSaveModulePass({options.dumpDirectory, "after_close"}));
+  if (!options.dumpShardingOrigins && !options.dumpPropagationEdges)
+    pm.addPass(createRemovePropagationDebugInfoPass());
   if (options.perInstruction) {
     pm.addPass(createPerInstructionPartitioningPass(
         {options.perInstructionFilter, /*enableHaloExchange=*/true,
@@ -177,8 +179,6 @@ void addExport(OpPassManager &pm, const ExportOptions &options) {
   }
   if (!options.keepShardingRules)
     pm.addNestedPass<func::FuncOp>(createDropShardingRulesPass());
-  if (!options.dumpShardingOrigins && !options.dumpPropagationEdges)
-    pm.addPass(createRemovePropagationDebugInfoPass());
   if (options.explicitCollectives && options.inlineMeshes)
     pm.addPass(createInlineMeshesPass());
   pm.addPass(createSaveModulePass({options.dumpDirectory, "after_export"}));
