@@ -112,9 +112,14 @@ SmallVector<Value> regionBranchTargets(Operation *op, Value owner) {
                 : SmallVector<Value>{owner};
 }
 
-/// The one of `owners` that `owns`, which is mostly the one at `guess`.
-static Value findOwner(ArrayRef<Value> owners, size_t guess,
+/// The owner of a class of `op` that `owns`, which is mostly the one at
+/// `guess`.
+static Value findOwner(ShardableDataFlowOpInterface op, size_t guess,
                        llvm::function_ref<bool(Value)> owns) {
+  if (op.resultsOwnClasses() && guess < op->getNumResults() &&
+      owns(op->getResult(guess)))
+    return op->getResult(guess);
+  SmallVector<Value> owners = op.getEdgeOwners();
   if (guess < owners.size() && owns(owners[guess]))
     return owners[guess];
   const auto *found = llvm::find_if(owners, owns);
@@ -129,7 +134,7 @@ Value getEdgeOwner(Value target) {
   if (!dataFlow)
     return nullptr;
   auto argument = dyn_cast<BlockArgument>(target);
-  return findOwner(dataFlow.getEdgeOwners(),
+  return findOwner(dataFlow,
                    argument ? argument.getArgNumber()
                             : cast<OpResult>(target).getResultNumber(),
                    [&](Value owner) {
@@ -145,10 +150,9 @@ Value getEdgeOwner(OpOperand &source) {
   auto dataFlow = dyn_cast_if_present<ShardableDataFlowOpInterface>(op);
   if (!dataFlow)
     return nullptr;
-  return findOwner(
-      dataFlow.getEdgeOwners(), source.getOperandNumber(), [&](Value owner) {
-        return llvm::is_contained(dataFlow.getEdgeSources(owner), &source);
-      });
+  return findOwner(dataFlow, source.getOperandNumber(), [&](Value owner) {
+    return llvm::is_contained(dataFlow.getEdgeSources(owner), &source);
+  });
 }
 
 std::optional<int64_t> defaultTripCount(Operation *op) {

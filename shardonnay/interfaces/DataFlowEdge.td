@@ -38,6 +38,12 @@ def ShardableDataFlowOpInterface : OpInterface<"ShardableDataFlowOpInterface"> {
       return ::shardonnay::regionBranchOwners($_op);
     }]>,
        InterfaceMethod<[{
+      Every result owns a class, and nothing else does.
+    }],
+                       "bool", "resultsOwnClasses", (ins),
+                       /*methodBody=*/"",
+                       /*defaultImplementation=*/[{ return false; }]>,
+       InterfaceMethod<[{
       The operands whose values flow into the class of `owner`.
     }],
                        "::llvm::SmallVector<::mlir::OpOperand *>",

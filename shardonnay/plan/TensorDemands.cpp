@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/plan/TensorDemands.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace llvm;
 
@@ -26,24 +27,42 @@ TensorDemands::TensorDemands(const ChoiceProblem &problem,
   }
 }
 
-TensorDemand TensorDemands::make(size_t number,
-                                 const FactorAssignment &assignment) const {
+/// As Layout::get of shardingUnder.
+static void readLayout(const ChoiceProblem &problem, size_t number,
+                       const FactorAssignment &assignment, Layout &layout) {
+  const FactorRule &rule = problem.rule;
+  for (auto [size, factors] :
+       zip_equal(problem.tensors[number].shape, rule.tensor(number).dims)) {
+    AxisList &axes = layout.dims.emplace_back();
+    for (int32_t factor : factors)
+      axes.append(assignment[factor]);
+    layout.padded.push_back(alignTo(size, axes.numShards()));
+  }
+  if (number < rule.operands.size())
+    return;
+  for (auto [f, axes] : enumerate(assignment))
+    if (!axes.empty() && rule.reducesOver(f)) {
+      layout.partial.append(axes);
+      layout.kind = rule.factors[f].combiner;
+    }
+  layout.partial = layout.partial.sorted();
+}
+
+void TensorDemands::fill(size_t number, const FactorAssignment &assignment,
+                         TensorDemand &demand) const {
   const ChoiceTensor &tensor = problem.tensors[number];
-  TensorDemand demand;
+  bool isOperand = number < problem.rule.operands.size();
+  Layout &inside = isOperand ? demand.target : demand.source;
+  readLayout(problem, number, assignment, inside);
   demand.free = tensor.free;
-  demand.source = Layout::get(shardingUnder(assignment, problem.rule, number),
-                              tensor.shape);
   demand.touched =
-      static_cast<double>(demand.source.localElements()) * tensor.elementBytes;
+      static_cast<double>(inside.localElements()) * tensor.elementBytes;
   if (tensor.free)
-    return demand;
-  demand.target = tensors[number].outside;
-  if (number < problem.rule.operands.size())
-    std::swap(demand.source, demand.target);
+    return;
+  (isOperand ? demand.source : demand.target) = tensors[number].outside;
   alignPadding(demand.source, demand.target);
   demand.least =
       leastPrice(demand.source, demand.target, tensor.elementBytes, costs);
-  return demand;
 }
 
 SmallVector<TensorDemand *, 4>
@@ -58,7 +77,7 @@ TensorDemands::get(const FactorAssignment &assignment) {
       key.push_back(numbers[factor]);
     auto [known, isNew] = tensor.known.try_emplace(std::move(key));
     if (isNew)
-      known->second = make(i, assignment);
+      fill(i, assignment, known->second);
     demands.push_back(&known->second);
   }
   return demands;

@@ -58,7 +58,8 @@ private:
     std::unordered_map<Key, TensorDemand, Hash> known;
   };
 
-  TensorDemand make(size_t tensor, const FactorAssignment &assignment) const;
+  void fill(size_t tensor, const FactorAssignment &assignment,
+            TensorDemand &demand) const;
 
   const ChoiceProblem &problem;
   const MeshCosts &costs;

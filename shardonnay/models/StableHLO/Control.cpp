@@ -23,6 +23,7 @@ struct BarrierModel
   SmallVector<Value> getEdgeOwners(Operation *op) const {
     return llvm::to_vector_of<Value>(op->getResults());
   }
+  bool resultsOwnClasses(Operation *) const { return true; }
   SmallVector<OpOperand *> getEdgeSources(Operation *op, Value owner) const {
     return {&op->getOpOperand(cast<OpResult>(owner).getResultNumber())};
   }
@@ -35,6 +36,7 @@ struct WhileModel
   SmallVector<Value> getEdgeOwners(Operation *op) const {
     return llvm::to_vector_of<Value>(op->getResults());
   }
+  bool resultsOwnClasses(Operation *) const { return true; }
   SmallVector<OpOperand *> getEdgeSources(Operation *op, Value owner) const {
     unsigned number = cast<OpResult>(owner).getResultNumber();
     Operation *next = cast<WhileOp>(op).getBody().front().getTerminator();
@@ -59,6 +61,7 @@ struct BranchModel
   SmallVector<Value> getEdgeOwners(Operation *op) const {
     return llvm::to_vector_of<Value>(op->getResults());
   }
+  bool resultsOwnClasses(Operation *) const { return true; }
   SmallVector<OpOperand *> getEdgeSources(Operation *op, Value owner) const {
     unsigned number = cast<OpResult>(owner).getResultNumber();
     SmallVector<OpOperand *> sources;
