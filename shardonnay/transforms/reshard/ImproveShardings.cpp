@@ -28,7 +28,16 @@ public:
       : cases(cases), scope(cases.getScope()), choosers(choosers),
         chooser(choosers.get(scope)) {}
 
-  void visit(Value value);
+  /// Where shardings are equally cheap, the one that is taken: what the value
+  /// has, how its maker leaves it, or how some user needs it.
+  enum class Tie { Stays, Maker, User };
+
+  void visit(Value value, Tie tie);
+  /// What was saved so far.
+  double getSaved() const { return saved; }
+  /// Takes back what was done for a tie.
+  void undoTies();
+  bool foundMoves() const { return movesSomething; }
 
 private:
   /// The decision of an op of the block; null if it has none.
@@ -43,7 +52,8 @@ private:
   std::optional<double> priceOf(int32_t number);
   std::optional<double> reshardPrice(Value value, const TensorSharding &to);
   int64_t shardsOf(int32_t number) const;
-  void moveItself(OpResult value);
+  void moveItself(OpResult value, Tie tie);
+  std::optional<TensorSharding> preferredBy(OpResult value, Tie tie) const;
   void moveBehind(Value value);
   Value insertReshard(Value value, const TensorSharding &sharding);
 
@@ -59,6 +69,11 @@ private:
   SmallVector<int32_t, 8> users;
   SmallVector<int64_t, 8> leastShards;
   SmallVector<TensorSharding, 2> fixedNeeds;
+
+  bool movesSomething = false;
+  double saved = 0;
+  /// Values that were moved for a tie, and how they lay.
+  std::vector<std::pair<OpResult, TensorSharding>> ties;
 };
 
 const OpDecision *Improver::decisionOf(int32_t number) const {
@@ -180,8 +195,8 @@ Value Improver::insertReshard(Value value, const TensorSharding &sharding) {
 }
 
 /// Tries to give the value another sharding.
-void Improver::moveItself(OpResult value) {
-  TensorSharding best = scope.read(value);
+void Improver::moveItself(OpResult value, Tie tie) {
+  TensorSharding present = scope.read(value), best = present;
   auto priceAll = [&]() -> std::optional<double> {
     std::optional<double> sum = priceAround(value), made = priceOf(maker);
     if (!sum || !made)
@@ -202,19 +217,49 @@ void Improver::moveItself(OpResult value) {
   std::optional<double> least = priceAll();
   if (!least)
     return;
+  double before = *least;
   int64_t madeShards = shardsOf(maker);
   auto ignore = [](int32_t) {};
   SmallVector<TensorSharding, 4> trials = collectTrials(value);
+  std::optional<TensorSharding> preferred = preferredBy(value, tie);
   for (const TensorSharding &trial : trials) {
     cases.change(value, trial, ignore);
     std::optional<double> price = priceAll();
-    if (price && *price < *least * (1 - kLeastSaving) &&
-        shardsOf(maker) >= madeShards) {
+    if (!price || shardsOf(maker) < madeShards)
+      continue;
+    bool isBetter = *price < *least * (1 - kLeastSaving);
+    bool isAsGood = best == present && trial == preferred &&
+                    *price <= before * (1 + kLeastSaving);
+    if (isBetter || isAsGood) {
       least = price;
       best = trial;
     }
   }
   cases.change(value, best, ignore);
+  if (*least < before * (1 - kLeastSaving))
+    saved += before - *least;
+  else if (best != present)
+    ties.push_back({value, present});
+}
+
+std::optional<TensorSharding> Improver::preferredBy(OpResult value,
+                                                    Tie tie) const {
+  if (tie == Tie::Maker)
+    return decisionOf(maker)
+        ->needed[value.getOwner()->getNumOperands() + value.getResultNumber()];
+  if (tie == Tie::User)
+    for (OpOperand &use : value.getUses())
+      if (const OpDecision *decision =
+              decisionOf(cases.numberOf(use.getOwner()));
+          decision && decision->differs.test(use.getOperandNumber()))
+        return decision->needed[use.getOperandNumber()];
+  return std::nullopt;
+}
+
+void Improver::undoTies() {
+  for (auto &[value, sharding] : llvm::reverse(ties))
+    cases.change(value, sharding, [](int32_t) {});
+  ties.clear();
 }
 
 /// Tries to put a reshard between the value and those that have it moved.
@@ -229,6 +274,7 @@ void Improver::moveBehind(Value value) {
   std::optional<double> least = priceAround(value);
   if (!least)
     return;
+  double before = *least;
   std::optional<TensorSharding> best;
   auto see = [&](Value seen) {
     for (OpOperand *use : moved)
@@ -251,30 +297,47 @@ void Improver::moveBehind(Value value) {
     cases.forget(seen);
     seen.getDefiningOp()->erase();
   }
-  if (best)
-    see(insertReshard(value, *best));
+  if (!best)
+    return;
+  saved += before - *least;
+  see(insertReshard(value, *best));
 }
 
-void Improver::visit(Value value) {
+void Improver::visit(Value value, Tie tie) {
   if (!isa<RankedTensorType>(value.getType()) || value.use_empty() ||
       cases.isConstant(value) || !readAround(value) ||
       !scope.read(value).unreduced.empty())
     return;
+  movesSomething = true;
   if (maker >= 0)
-    moveItself(cast<OpResult>(value));
+    moveItself(cast<OpResult>(value), tie);
   if (readAround(value))
     moveBehind(value);
 }
 
 } // namespace
 
-void improveShardings(Block &block, BlockCases &cases, OpChoosers &choosers) {
-  Improver improver(cases, choosers);
+static void sweepBack(Improver &improver, const BlockCases &cases,
+                      Improver::Tie tie) {
   for (int32_t number = cases.getEntries().size(); number-- > 0;)
     for (OpResult result : cases.getEntries()[number].op->getResults())
-      improver.visit(result);
+      improver.visit(result, tie);
+}
+
+void improveShardings(Block &block, BlockCases &cases, OpChoosers &choosers) {
+  Improver improver(cases, choosers);
+  sweepBack(improver, cases, Improver::Tie::Stays);
   for (BlockArgument argument : block.getArguments())
-    improver.visit(argument);
+    improver.visit(argument, Improver::Tie::Stays);
+  if (!improver.foundMoves())
+    return;
+  double saved = improver.getSaved();
+  for (auto [op, opCase] : cases.getEntries())
+    for (OpResult result : op->getResults())
+      improver.visit(result, Improver::Tie::Maker);
+  sweepBack(improver, cases, Improver::Tie::User);
+  if (improver.getSaved() == saved)
+    improver.undoTies();
 }
 
 } // namespace shardonnay

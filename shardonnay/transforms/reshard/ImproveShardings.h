@@ -16,6 +16,11 @@
 // The ops decide anew for each; what they move is counted once where it is the
 // same. No op may repeat work for it.
 //
+// What moves from one chain of ops to another may have to move as a whole. So
+// the values are looked at twice more, the first one first and then the last
+// one first, and of equal prices that is taken which brings what moves nearer
+// to the users, and then to the makers; if this saved nothing it is taken back.
+//
 // Worked example, a weight w [32, 8] cut by 8, in four dots with activations
 // that the batch cuts by 8: to each dot alone it is cheaper to turn its
 // activation around (600 bytes) than to gather the weight (900); to all four of
