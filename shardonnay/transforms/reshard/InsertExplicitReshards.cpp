@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 //
 // First results are asked for as their uses want them (WantedShardings.h),
-// values that move are tried otherwise (ImproveShardings.h), and the cuts of ops
-// that have something moved are weighed together (BlockPlan.h).
-// Then, for every op of the function in order:
+// values that move are tried otherwise (ImproveShardings.h), and the cuts of
+// ops that have something moved are weighed together (BlockPlan.h). Then, for
+// every op of the function in order:
 //   1. With a rule (`visitByRule`): assign axes to the factors, reshard the
 //      operands that disagree, let the results be as the assignment has them,
 //      and their users see them as before.
