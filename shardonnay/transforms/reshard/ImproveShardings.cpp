@@ -9,6 +9,7 @@
 #include "shardonnay/dialect/sdy/Ops.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/transforms/reshard/WantedShardings.h"
+#include <set>
 
 using namespace mlir;
 
@@ -70,6 +71,13 @@ private:
   SmallVector<int64_t, 8> leastShards;
   SmallVector<TensorSharding, 2> fixedNeeds;
 
+  /// What tells this value and what is around it from others.
+  using Key = SmallVector<const void *, 16>;
+  Key makeKey(Value value, Tie tie) const;
+  void improve(Value value, Tie tie);
+
+  /// Programs repeat themselves: where nothing was found, nothing is.
+  std::set<Key> fruitless;
   bool movesSomething = false;
   double saved = 0;
   /// Values that were moved for a tie, and how they lay.
@@ -309,6 +317,36 @@ void Improver::visit(Value value, Tie tie) {
       !scope.read(value).unreduced.empty())
     return;
   movesSomething = true;
+  Key key = makeKey(value, tie);
+  if (fruitless.count(key))
+    return;
+  double savedBefore = saved;
+  size_t tiesBefore = ties.size();
+  improve(value, tie);
+  if (saved == savedBefore && ties.size() == tiesBefore)
+    fruitless.insert(std::move(key));
+}
+
+Improver::Key Improver::makeKey(Value value, Tie tie) const {
+  Key key = {value.getType().getAsOpaquePointer(),
+             sdy::getSharding(value).getAsOpaquePointer(),
+             reinterpret_cast<const void *>(static_cast<intptr_t>(tie)),
+             maker < 0 ? nullptr : cases.getEntries()[maker].opCase};
+  if (maker >= 0)
+    key.push_back(reinterpret_cast<const void *>(
+        static_cast<intptr_t>(cast<OpResult>(value).getResultNumber())));
+  for (const TensorSharding &need : fixedNeeds)
+    key.push_back(scope.write(need).getAsOpaquePointer());
+  for (OpOperand &use : value.getUses())
+    if (int32_t number = cases.numberOf(use.getOwner()); decisionOf(number)) {
+      key.push_back(cases.getEntries()[number].opCase);
+      key.push_back(reinterpret_cast<const void *>(
+          static_cast<intptr_t>(use.getOperandNumber())));
+    }
+  return key;
+}
+
+void Improver::improve(Value value, Tie tie) {
   if (maker >= 0)
     moveItself(cast<OpResult>(value), tie);
   if (readAround(value))
