@@ -73,6 +73,21 @@ func.func @shardings() -> tensor<8xf32> {
   return %c : tensor<8xf32>
 }
 
+// The last use takes an original only where nothing else is left that uses it:
+// a scalar's part stays the scalar's.
+// CHECK-LABEL: func @last_use
+// CHECK-NEXT:  %[[C0:.*]] = sdy.constant dense<1.000000e+00>
+// CHECK-NEXT:  %[[C1:.*]] = sdy.constant dense<1.000000e+00>
+// CHECK-NEXT:  %[[S:.*]] = stablehlo.reshape %[[C1]]
+// CHECK-NEXT:  %[[N:.*]] = stablehlo.negate %[[C0]]
+// CHECK-NEXT:  return %[[N]], %[[S]]
+func.func @last_use() -> (tensor<1xf32>, tensor<f32>) {
+  %c = stablehlo.constant dense<[1.0]> : tensor<1xf32>
+  %s = stablehlo.reshape %c : (tensor<1xf32>) -> tensor<f32>
+  %n = stablehlo.negate %c : tensor<1xf32>
+  return %n, %s : tensor<1xf32>, tensor<f32>
+}
+
 // The regions of an op with a sharding rule stay as they are.
 // CHECK-LABEL: func @reducer
 // CHECK:       stablehlo.constant dense<2.000000e+00> : tensor<f32>
@@ -116,18 +131,3 @@ func.func private @not_constant(%s: tensor<8xf32>, %t: tensor<8xf32>) -> tensor<
   return %0 : tensor<8xf32>
 }
 // CHECK: func.func private @inner_{{[0-9]+}}({{.*}} attributes {sdy.original_func_name = "inner"}
-
-// The last use takes an original only where nothing else is left that uses it:
-// a scalar's part stays the scalar's.
-// CHECK-LABEL: func @last_use
-// CHECK-NEXT:  %[[C0:.*]] = sdy.constant dense<1.000000e+00>
-// CHECK-NEXT:  %[[C1:.*]] = sdy.constant dense<1.000000e+00>
-// CHECK-NEXT:  %[[S:.*]] = stablehlo.reshape %[[C1]]
-// CHECK-NEXT:  %[[N:.*]] = stablehlo.negate %[[C0]]
-// CHECK-NEXT:  return %[[N]], %[[S]]
-func.func @last_use() -> (tensor<1xf32>, tensor<f32>) {
-  %c = stablehlo.constant dense<[1.0]> : tensor<1xf32>
-  %s = stablehlo.reshape %c : (tensor<1xf32>) -> tensor<f32>
-  %n = stablehlo.negate %c : tensor<1xf32>
-  return %n, %s : tensor<1xf32>, tensor<f32>
-}
