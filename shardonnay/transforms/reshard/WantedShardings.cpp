@@ -45,7 +45,8 @@ int64_t numShards(const TensorSharding &sharding) {
 }
 
 void WantedShardings::addMakers(int32_t number) {
-  auto [op, opCase] = cases.getEntries()[number];
+  Operation *op = cases.getEntries()[number].op;
+  const OpCase *opCase = cases.getEntries()[number].opCase;
   auto add = [&](unsigned operand) {
     int32_t maker = cases.makerOf(op->getOperand(operand));
     if (maker >= 0)
