@@ -110,6 +110,15 @@ std::optional<double> Improver::reshardPrice(Value value,
                         scope.read(value), to);
 }
 
+/// A dim of the operand has to be whole: that it is gathered is said at the op,
+/// so there it has to stand.
+static bool needsWhole(const FactorRule &rule, unsigned operand) {
+  return any_of(rule.operands[operand].dims, [&](const DimFactors &factors) {
+    return any_of(factors,
+                  [&](int32_t f) { return !canBeCut(rule.factors[f]); });
+  });
+}
+
 bool Improver::readAround(Value value) {
   maker = -1;
   users.clear();
@@ -124,6 +133,9 @@ bool Improver::readAround(Value value) {
     int32_t number = cases.numberOf(user);
     if (const OpDecision *decision = decisionOf(number)) {
       moves |= decision->differs.test(use.getOperandNumber());
+      if (needsWhole(*cases.getEntries()[number].opCase->rule,
+                     use.getOperandNumber()))
+        return false;
       if (!is_contained(users, number))
         users.push_back(number);
     } else if (std::optional<TensorSharding> need = neededAt(use, cases)) {
