@@ -107,6 +107,7 @@ public:
   /// bytes.
   double leastPrice(int64_t bytes) const;
   bool pricesCompute() const { return device && device->flopsPerSecond > 0; }
+  bool limitsMemory() const { return device && device->memoryBytes > 0; }
   /// The price of an op's compute; 0 if the model does not price it.
   double computePrice(double flops, double bytesTouched) const;
 

@@ -67,8 +67,14 @@ static bool needsWhole(const FactorRule &rule) {
 }
 
 /// What it does is known, by its kind and not by a rule alone, and is little.
-static bool mayRepeat(const ChoiceProblem &problem) {
-  return !problem.rule.custom && problem.transformFlops == 0;
+/// A table that is looked up in is cut to be held in parts, where memory is
+/// scarce.
+static bool mayRepeat(const ChoiceProblem &problem, const MeshCosts &prices) {
+  bool looksUp = any_of(problem.rule.factors, [](const Factor &factor) {
+    return factor.kind == FactorKind::Indexed;
+  });
+  return prices.pricesCompute() && !problem.rule.custom &&
+         problem.transformFlops == 0 && !(looksUp && prices.limitsMemory());
 }
 
 /// Of one device. An op that needs dims whole is taken to sort along them: a
@@ -319,7 +325,7 @@ void Enumeration::limitWork() {
       kept = best;
   } else if (!needsWhole(problem.rule)) {
     mostPoints = std::max(mostPoints, pointsHeld());
-  } else if (mayRepeat(problem) && chooser.prices().pricesCompute()) {
+  } else if (mayRepeat(problem, chooser.prices())) {
     mostPoints = HUGE_VAL;
   }
 }

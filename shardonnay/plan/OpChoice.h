@@ -23,7 +23,8 @@
 // Only an op that needs dims whole (a sort, a scan, a gather of rows) may be
 // repeated for its price, where the model prices compute: to find the largest
 // of a few on each device takes less time than to deal them out and to collect
-// them again. Transforms, factorisations, and ops of a user's rule may not.
+// them again. Transforms, factorisations and ops of a user's rule may not, nor
+// lookups where the model limits memory.
 //
 // The space: every axis that some tensor has (a contraction: every axis of the
 // mesh) goes to one factor or to none; up to three axes of one factor stand in
