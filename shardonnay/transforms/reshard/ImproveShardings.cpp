@@ -9,6 +9,7 @@
 #include "shardonnay/dialect/sdy/Ops.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/transforms/reshard/WantedShardings.h"
+#include "llvm/ADT/BitVector.h"
 #include <set>
 
 using namespace mlir;
@@ -27,12 +28,18 @@ class Improver {
 public:
   Improver(BlockCases &cases, OpChoosers &choosers)
       : cases(cases), scope(cases.getScope()), choosers(choosers),
-        chooser(choosers.get(scope)) {}
+        chooser(choosers.get(scope)), open(cases.getEntries().size()) {
+    for (int32_t number = 0; number < static_cast<int32_t>(open.size());
+         ++number)
+      openAround(number);
+  }
 
   /// Where shardings are equally cheap, the one that is taken: what the value
   /// has, how its maker leaves it, or how some user needs it.
   enum class Tie { Stays, Maker, User };
 
+  /// The results of op `number`, if something may move around them.
+  void visitResults(int32_t number, Tie tie);
   void visit(Value value, Tie tie);
   /// What was saved so far.
   double getSaved() const { return saved; }
@@ -41,6 +48,9 @@ public:
   bool foundMoves() const { return movesSomething; }
 
 private:
+  /// If op `number` has something moved, it and those that make its operands
+  /// are open.
+  void openAround(int32_t number);
   /// The decision of an op of the block; null if it has none.
   const OpDecision *decisionOf(int32_t number) const;
   /// Fills in `users` and `maker`; false if nothing moves around the value, or
@@ -76,6 +86,9 @@ private:
   Key makeKey(Value value, Tie tie) const;
   void improve(Value value, Tie tie);
 
+  /// The ops around whose results something may move: most agree with all
+  /// around them.
+  BitVector open;
   /// Programs repeat themselves: where nothing was found, nothing is.
   std::set<Key> fruitless;
   bool movesSomething = false;
@@ -89,6 +102,16 @@ const OpDecision *Improver::decisionOf(int32_t number) const {
     return nullptr;
   auto [op, opCase] = cases.getEntries()[number];
   return opCase && !opCase->onOneDevice ? opCase->decision : nullptr;
+}
+
+void Improver::openAround(int32_t number) {
+  const OpDecision *decision = decisionOf(number);
+  if (!decision || decision->differs.none())
+    return;
+  open.set(number);
+  for (Value operand : cases.getEntries()[number].op->getOperands())
+    if (int32_t other = cases.makerOf(operand); other >= 0)
+      open.set(other);
 }
 
 int64_t Improver::shardsOf(int32_t number) const {
@@ -239,11 +262,11 @@ void Improver::moveItself(OpResult value, Tie tie) {
     return;
   double before = *least;
   int64_t madeShards = shardsOf(maker);
-  auto ignore = [](int32_t) {};
+  auto reopen = [&](int32_t number) { openAround(number); };
   SmallVector<TensorSharding, 4> trials = collectTrials(value);
   std::optional<TensorSharding> preferred = preferredBy(value, tie);
   for (const TensorSharding &trial : trials) {
-    cases.change(value, trial, ignore);
+    cases.change(value, trial, reopen);
     std::optional<double> price = priceAll();
     if (!price || shardsOf(maker) < madeShards)
       continue;
@@ -255,7 +278,7 @@ void Improver::moveItself(OpResult value, Tie tie) {
       best = trial;
     }
   }
-  cases.change(value, best, ignore);
+  cases.change(value, best, reopen);
   if (*least < before * (1 - kLeastSaving))
     saved += before - *least;
   else if (best != present)
@@ -299,8 +322,10 @@ void Improver::moveBehind(Value value) {
   auto see = [&](Value seen) {
     for (OpOperand *use : moved)
       use->set(seen);
-    for (int32_t user : users)
+    for (int32_t user : users) {
       cases.readAgain(user);
+      openAround(user);
+    }
   };
   for (const TensorSharding &trial : collectTrials(value)) {
     std::optional<double> moving = reshardPrice(value, trial);
@@ -321,6 +346,12 @@ void Improver::moveBehind(Value value) {
     return;
   saved += before - *least;
   see(insertReshard(value, *best));
+}
+
+void Improver::visitResults(int32_t number, Tie tie) {
+  if (open.test(number))
+    for (OpResult result : cases.getEntries()[number].op->getResults())
+      visit(result, tie);
 }
 
 void Improver::visit(Value value, Tie tie) {
@@ -370,8 +401,7 @@ void Improver::improve(Value value, Tie tie) {
 static void sweepBack(Improver &improver, const BlockCases &cases,
                       Improver::Tie tie) {
   for (int32_t number = cases.getEntries().size(); number-- > 0;)
-    for (OpResult result : cases.getEntries()[number].op->getResults())
-      improver.visit(result, tie);
+    improver.visitResults(number, tie);
 }
 
 void improveShardings(Block &block, BlockCases &cases, OpChoosers &choosers) {
@@ -382,9 +412,9 @@ void improveShardings(Block &block, BlockCases &cases, OpChoosers &choosers) {
   if (!improver.foundMoves())
     return;
   double saved = improver.getSaved();
-  for (auto [op, opCase] : cases.getEntries())
-    for (OpResult result : op->getResults())
-      improver.visit(result, Improver::Tie::Maker);
+  int32_t numOps = cases.getEntries().size();
+  for (int32_t number = 0; number < numOps; ++number)
+    improver.visitResults(number, Improver::Tie::Maker);
   sweepBack(improver, cases, Improver::Tie::User);
   if (improver.getSaved() == saved)
     improver.undoTies();
