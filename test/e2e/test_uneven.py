@@ -105,6 +105,8 @@ case("dot into uneven rows", [argument([10, 12], ["", "y"]), argument([12, 6], [
 # Windows
 #
 
+for axes in ("y", "xy"):
+    unary(f"reverse nothing on {axes}", "stablehlo.reverse $0, dims = [0]", ([0, 2], [axes, ""]), ([0, 2], [axes, ""]), "f32")
 for size, axes in itertools.product((16, 10, 5, 1), ("y", "xy", "Y")):
     dims = [axes, ""]
     unary(f"reverse {size} on {axes}", "stablehlo.reverse $0, dims = [0]", ([size, 2], dims), ([size, 2], dims), "f32",

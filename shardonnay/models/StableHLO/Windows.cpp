@@ -254,6 +254,8 @@ static FailureOr<SmallVector<Value>> reverseLocally(ReverseOp op,
                                                     LocalContext &context) {
   Value operand = operands[0];
   for (const FactorWindow &window : cutWindows(context)) {
+    if (window.count == 0)
+      continue;
     CutWindow cut;
     operand = fetchWindow(builder, op.getLoc(), context, operand, window,
                           /*fill=*/Value(), cut);

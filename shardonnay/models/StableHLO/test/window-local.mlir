@@ -26,6 +26,13 @@ func.func @reverse(%a: tensor<10xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"
   return
 }
 
+// CHECK-LABEL: func.func @reverse_of_nothing(
+func.func @reverse_of_nothing(%a: tensor<0xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
+  // CHECK-NEXT: stablehlo.reverse %arg0, dims = [0] : tensor<0xf32>
+  %0 = stablehlo.reverse %a, dims = [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : tensor<0xf32>
+  return
+}
+
 // CHECK-LABEL: func.func @pad(
 func.func @pad(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}, %z: tensor<f32>) {
   // CHECK-NEXT: %[[WINDOW:.*]] = spmd.fetch_window %arg0 dim=0 global_size=8 start=-1 step=3 size=3 @mesh {"x"} fill %arg1
