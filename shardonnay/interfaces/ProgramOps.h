@@ -22,6 +22,15 @@
 
 namespace shardonnay {
 
+/// Ops that were made one after the other lie so in memory, at 100 to 400
+/// bytes: those behind `op` are probably here (for `bytes` < 0, those before
+/// it).
+inline void fetchAhead(mlir::Operation *op, int64_t bytes = 2048) {
+  auto address = reinterpret_cast<uintptr_t>(op) + bytes;
+  for (uintptr_t line = 0; line < 256; line += 64)
+    LLVM_PREFETCH(reinterpret_cast<const void *>(address + line), 0, 3);
+}
+
 /// An op and all that are inside, in the order of the text.
 class ProgramOps {
 public:
@@ -51,14 +60,6 @@ public:
   }
 
 private:
-  /// Ops that were made one after the other lie so in memory, at 100 to 400
-  /// bytes: those to come are probably here.
-  static void fetchAhead(mlir::Operation *op) {
-    auto address = reinterpret_cast<uintptr_t>(op) + 2048;
-    for (uintptr_t line = 0; line < 256; line += 64)
-      LLVM_PREFETCH(reinterpret_cast<const void *>(address + line), 0, 3);
-  }
-
   /// It grows in place where that is possible: fresh memory costs more than
   /// what is written to it.
   llvm::SmallVector<mlir::Operation *, 0> ops;

@@ -59,20 +59,16 @@ bool repeatsWork(const ChoiceProblem &problem,
          kRepeatedWork * localPoints(problem.rule, voteAssignment(problem));
 }
 
-/// The op has dims that a device needs whole.
-static bool needsWhole(const FactorRule &rule) {
-  return any_of(rule.factors, [](const Factor &factor) {
-    return factor.kind == FactorKind::NeedReplication;
-  });
+static bool hasFactor(const FactorRule &rule, FactorKind kind) {
+  return any_of(rule.factors,
+                [&](const Factor &factor) { return factor.kind == kind; });
 }
 
 /// What it does is known, by its kind and not by a rule alone, and is little.
 /// A table that is looked up in is cut to be held in parts, where memory is
 /// scarce.
 static bool mayRepeat(const ChoiceProblem &problem, const MeshCosts &prices) {
-  bool looksUp = any_of(problem.rule.factors, [](const Factor &factor) {
-    return factor.kind == FactorKind::Indexed;
-  });
+  bool looksUp = hasFactor(problem.rule, FactorKind::Indexed);
   return prices.pricesCompute() && !problem.rule.custom &&
          problem.transformFlops == 0 && !(looksUp && prices.limitsMemory());
 }
@@ -323,7 +319,7 @@ void Enumeration::limitWork() {
   if (problem.contraction) {
     if (operandsAgree())
       kept = best;
-  } else if (!needsWhole(problem.rule)) {
+  } else if (!hasFactor(problem.rule, FactorKind::NeedReplication)) {
     mostPoints = std::max(mostPoints, pointsHeld());
   } else if (mayRepeat(problem, chooser.prices())) {
     mostPoints = HUGE_VAL;

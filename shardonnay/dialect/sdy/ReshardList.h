@@ -36,15 +36,6 @@ private:
   std::optional<std::vector<ReshardOp>> reshards;
 };
 
-/// Ops that were made one after the other lie so in memory, at 100 to 400
-/// bytes: those behind `op` are probably here (for `bytes` < 0, those before
-/// it).
-inline void fetchAhead(Operation *op, int64_t bytes = 2048) {
-  auto address = reinterpret_cast<uintptr_t>(op) + bytes;
-  for (uintptr_t line = 0; line < 256; line += 64)
-    LLVM_PREFETCH(reinterpret_cast<const void *>(address + line), 0, 3);
-}
-
 } // namespace mlir::sdy
 
 #endif // SHARDONNAY_DIALECT_SDY_RESHARDLIST_H

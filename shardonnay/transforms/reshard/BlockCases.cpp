@@ -6,10 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/transforms/reshard/BlockCases.h"
-#include "shardonnay/dialect/sdy/ReshardList.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/dialect/sdy/SingleDevice.h"
 #include "shardonnay/interfaces/ConstantExpression.h"
+#include "shardonnay/interfaces/ProgramOps.h"
 
 using namespace mlir;
 
@@ -51,7 +51,7 @@ BlockCases::BlockCases(Block &block, const MeshScope &scope,
     for (unsigned i = 0; i < func.getNumResults(); ++i)
       otherMeshes |= !scope.allows(sdy::getFuncResultSharding(func, i));
   for (Operation &op : block) {
-    sdy::fetchAhead(&op);
+    fetchAhead(&op);
     entries.push_back({&op, nullptr});
     read(entries.size() - 1);
   }

@@ -29,6 +29,7 @@
 #include "shardonnay/dialect/sdy/ReshardList.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/explain/DeviceModelOption.h"
+#include "shardonnay/interfaces/ProgramOps.h"
 #include "shardonnay/plan/ReshardPlan.h"
 #include "shardonnay/transforms/reshard/OpProblem.h"
 #include "shardonnay/transforms/reshard/Passes.h"
@@ -493,33 +494,20 @@ struct DeferReductionsPass
   }
 
   void run(Block &block, DeferralTable &table) {
+    // Boundary values may lie on the same devices in another order, so the
+    // block's first mesh need not be the op's.
     MeshScope scope;
     for (Operation &op : llvm::make_early_inc_range(block)) {
-      sdy::fetchAhead(&op);
+      fetchAhead(&op);
       // Regions of an op with a rule are part of what it computes.
       if (op.getNumRegions() != 0 && !isa<ShardingRuleOpInterface>(op))
         for (Region &region : op.getRegions())
           for (Block &inner : region)
             run(inner, table);
-      if (mayDefer(&op) && readScope(&op, scope))
+      if (mayDefer(&op) && succeeded(scope.moveTo(&op)) && !scope.empty())
         if (const FactorRule *rule = table.choosers.getRule(&op))
           OpDeferral(&op, *rule, scope, table).run();
     }
-  }
-
-  /// Boundary values may lie on the same devices in another order, so the
-  /// block's first mesh need not be the op's.
-  static bool readScope(Operation *op, MeshScope &scope) {
-    SmallVector<sdy::TensorShardingAttr> shardings =
-        sdy::getShardings(op->getOperands());
-    llvm::append_range(shardings, sdy::getShardings(op->getResults()));
-    if (scope.covers(shardings))
-      return true;
-    FailureOr<MeshScope> own = MeshScope::get(op, shardings);
-    if (failed(own) || own->empty())
-      return false;
-    scope = *own;
-    return true;
   }
 
   static bool mayDefer(Operation *op) {

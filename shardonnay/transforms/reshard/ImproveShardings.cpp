@@ -6,11 +6,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/transforms/reshard/ImproveShardings.h"
+#include "shardonnay/dialect/sdy/OpForms.h"
 #include "shardonnay/dialect/sdy/Ops.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/transforms/reshard/WantedShardings.h"
 #include "llvm/ADT/BitVector.h"
-#include <set>
 
 using namespace mlir;
 
@@ -56,6 +56,11 @@ private:
   /// Fills in `users` and `maker`; false if nothing moves around the value, or
   /// not all that uses it is known.
   bool readAround(Value value);
+  /// How `maker`, which has a decision, leaves the value.
+  const TensorSharding &leftByMaker(OpResult value) const {
+    return decisionOf(maker)
+        ->needed[value.getOwner()->getNumOperands() + value.getResultNumber()];
+  }
   SmallVector<TensorSharding, 4> collectTrials(Value value) const;
   /// The value that the users see, in `sharding`, and the price of all around
   /// it; nothing if some op has no plan or repeats work.
@@ -82,15 +87,14 @@ private:
   SmallVector<TensorSharding, 2> fixedNeeds;
 
   /// What tells this value and what is around it from others.
-  using Key = SmallVector<const void *, 16>;
-  Key makeKey(Value value, Tie tie) const;
+  sdy::Words makeKey(Value value, Tie tie) const;
   void improve(Value value, Tie tie);
 
   /// The ops around whose results something may move: most agree with all
   /// around them.
   BitVector open;
   /// Programs repeat themselves: where nothing was found, nothing is.
-  std::set<Key> fruitless;
+  sdy::WordMap<bool> fruitless;
   bool movesSomething = false;
   double saved = 0;
   /// Values that were moved for a tie, and how they lay.
@@ -191,9 +195,7 @@ SmallVector<TensorSharding, 4> Improver::collectTrials(Value value) const {
       trials.push_back(std::move(sharding));
   };
   if (maker >= 0)
-    add(decisionOf(maker)
-            ->needed[cases.getEntries()[maker].op->getNumOperands() +
-                     cast<OpResult>(value).getResultNumber()]);
+    add(leftByMaker(cast<OpResult>(value)));
   for (OpOperand &use : value.getUses())
     if (const OpDecision *decision = decisionOf(cases.numberOf(use.getOwner())))
       add(decision->needed[use.getOperandNumber()]);
@@ -216,7 +218,6 @@ std::optional<double> Improver::priceAround(Value value) {
   }
   // What several need alike is moved once.
   SmallVector<TensorSharding, 4> paid;
-  TensorSharding present = scope.read(value);
   for (OpOperand &use : value.getUses()) {
     const OpDecision *decision = decisionOf(cases.numberOf(use.getOwner()));
     if (!decision || !decision->differs.test(use.getOperandNumber()))
@@ -288,8 +289,7 @@ void Improver::moveItself(OpResult value, Tie tie) {
 std::optional<TensorSharding> Improver::preferredBy(OpResult value,
                                                     Tie tie) const {
   if (tie == Tie::Maker)
-    return decisionOf(maker)
-        ->needed[value.getOwner()->getNumOperands() + value.getResultNumber()];
+    return leftByMaker(value);
   if (tie == Tie::User)
     for (OpOperand &use : value.getUses())
       if (const OpDecision *decision =
@@ -360,31 +360,29 @@ void Improver::visit(Value value, Tie tie) {
       !scope.read(value).unreduced.empty())
     return;
   movesSomething = true;
-  Key key = makeKey(value, tie);
-  if (fruitless.count(key))
+  bool &isFruitless = fruitless.find(makeKey(value, tie)).first;
+  if (isFruitless)
     return;
   double savedBefore = saved;
   size_t tiesBefore = ties.size();
   improve(value, tie);
-  if (saved == savedBefore && ties.size() == tiesBefore)
-    fruitless.insert(std::move(key));
+  isFruitless = saved == savedBefore && ties.size() == tiesBefore;
 }
 
-Improver::Key Improver::makeKey(Value value, Tie tie) const {
-  Key key = {value.getType().getAsOpaquePointer(),
-             sdy::getSharding(value).getAsOpaquePointer(),
-             reinterpret_cast<const void *>(static_cast<intptr_t>(tie)),
-             maker < 0 ? nullptr : cases.getEntries()[maker].opCase};
+sdy::Words Improver::makeKey(Value value, Tie tie) const {
+  sdy::Words key = {
+      sdy::toWord(value.getType().getAsOpaquePointer()),
+      sdy::toWord(sdy::getSharding(value).getAsOpaquePointer()),
+      static_cast<uintptr_t>(tie),
+      sdy::toWord(maker < 0 ? nullptr : cases.getEntries()[maker].opCase)};
   if (maker >= 0)
-    key.push_back(reinterpret_cast<const void *>(
-        static_cast<intptr_t>(cast<OpResult>(value).getResultNumber())));
+    key.push_back(cast<OpResult>(value).getResultNumber());
   for (const TensorSharding &need : fixedNeeds)
-    key.push_back(scope.write(need).getAsOpaquePointer());
+    key.push_back(sdy::toWord(scope.write(need).getAsOpaquePointer()));
   for (OpOperand &use : value.getUses())
     if (int32_t number = cases.numberOf(use.getOwner()); decisionOf(number)) {
-      key.push_back(cases.getEntries()[number].opCase);
-      key.push_back(reinterpret_cast<const void *>(
-          static_cast<intptr_t>(use.getOperandNumber())));
+      key.push_back(sdy::toWord(cases.getEntries()[number].opCase));
+      key.push_back(use.getOperandNumber());
     }
   return key;
 }

@@ -31,6 +31,7 @@
 #include "shardonnay/dialect/spmd/Ops.h"
 #include "shardonnay/explain/DeviceModelOption.h"
 #include "shardonnay/interfaces/DataFlowEdge.h"
+#include "shardonnay/interfaces/ProgramOps.h"
 #include "shardonnay/transforms/reshard/BlockPlan.h"
 #include "shardonnay/transforms/reshard/ImproveShardings.h"
 #include "shardonnay/transforms/reshard/OpProblem.h"
@@ -124,15 +125,9 @@ private:
 };
 
 FailureOr<MeshScope> BlockResharder::scopeOf(Operation *op) {
-  SmallVector<sdy::TensorShardingAttr> shardings =
-      sdy::getShardings(op->getOperands());
-  llvm::append_range(shardings, sdy::getShardings(op->getResults()));
-  if (lastScope.covers(shardings))
-    return lastScope;
-  FailureOr<MeshScope> scope = MeshScope::get(op, shardings);
-  if (succeeded(scope))
-    lastScope = *scope;
-  return scope;
+  if (failed(lastScope.moveTo(op)))
+    return failure();
+  return lastScope;
 }
 
 LogicalResult verifyStatic(Operation *op) {
@@ -456,7 +451,7 @@ LogicalResult BlockResharder::run(Block &block) {
 
 void BlockResharder::cleanUp(Block &block) {
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block))) {
-    sdy::fetchAhead(&op, -2048);
+    fetchAhead(&op, -2048);
     if (isOpTriviallyDead(&op)) {
       op.erase();
     } else if (auto reshard = dyn_cast<sdy::ReshardOp>(op)) {

@@ -45,6 +45,18 @@ MeshScope::get(Operation *op, ArrayRef<sdy::TensorShardingAttr> shardings) {
   return scope;
 }
 
+LogicalResult MeshScope::moveTo(Operation *op) {
+  SmallVector<sdy::TensorShardingAttr> shardings =
+      sdy::getShardings(op->getOperands());
+  llvm::append_range(shardings, sdy::getShardings(op->getResults()));
+  if (covers(shardings))
+    return success();
+  FailureOr<MeshScope> own = get(op, shardings);
+  if (succeeded(own))
+    *this = *own;
+  return own;
+}
+
 bool MeshScope::covers(ArrayRef<sdy::TensorShardingAttr> shardings) const {
   bool any = false;
   for (sdy::TensorShardingAttr sharding : shardings) {

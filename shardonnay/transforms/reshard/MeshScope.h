@@ -32,6 +32,10 @@ public:
   get(mlir::Operation *op,
       llvm::ArrayRef<mlir::sdy::TensorShardingAttr> shardings);
 
+  /// Becomes the scope of `op`'s operands and results, which ops next to each
+  /// other mostly share. Fails as `get` does, and stays as it is then.
+  mlir::LogicalResult moveTo(mlir::Operation *op);
+
   /// The scope of the first sharding in `block`; nothing if there is none.
   static std::optional<MeshScope> ofBlock(mlir::Block &block);
   /// `sharding` is on this mesh by its name, or null.

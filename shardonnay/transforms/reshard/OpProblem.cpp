@@ -97,7 +97,6 @@ OpDecision makeDecision(Operation *op, const ChoiceProblem &problem,
                         const FactorAssignment &assignment) {
   OpDecision decision;
   decision.assignment = assignment;
-  decision.repeatsWork = repeatsWork(problem, assignment);
   decision.needed.resize(problem.tensors.size());
   decision.differs.resize(problem.tensors.size());
   for (auto [i, value] : llvm::enumerate(tensorsOf(op))) {
@@ -107,6 +106,8 @@ OpDecision makeDecision(Operation *op, const ChoiceProblem &problem,
     if (decision.needed[i] != problem.tensors[i].sharding)
       decision.differs.set(i);
   }
+  decision.repeatsWork =
+      decision.differs.any() && repeatsWork(problem, assignment);
   return decision;
 }
 
