@@ -229,16 +229,13 @@ double MeshCosts::price(const Cost &cost, llvm::ArrayRef<int64_t> axes) const {
          cost.steps * slowest.latency * fastest;
 }
 
-double MeshCosts::leastPrice(int64_t bytes) const {
-  if (bytes <= 0)
-    return 0;
+double MeshCosts::leastPrice(double bytes, int64_t steps) const {
   double latency = device ? 0 : kTieBreakingLatency;
   if (!links.empty())
     latency = std::max(latency, llvm::min_element(links, [](auto &a, auto &b) {
                                   return a.latency < b.latency;
                                 })->latency);
-  // Every collective has two steps or more.
-  return bytes + 2 * latency * fastest;
+  return bytes + steps * latency * fastest;
 }
 
 double MeshCosts::computePrice(double flops, double bytesTouched) const {

@@ -104,8 +104,8 @@ public:
   /// `axes`.
   double price(const Cost &cost, llvm::ArrayRef<int64_t> axes) const;
   /// At least the price of any collectives by which a device is sent so many
-  /// bytes.
-  double leastPrice(int64_t bytes) const;
+  /// bytes in so many steps: over the best links of the mesh.
+  double leastPrice(double bytes, int64_t steps) const;
   bool pricesCompute() const { return device && device->flopsPerSecond > 0; }
   bool limitsMemory() const { return device && device->memoryBytes > 0; }
   /// The price of an op's compute; 0 if the model does not price it.

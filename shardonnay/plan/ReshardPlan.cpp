@@ -9,7 +9,8 @@
 // planReshard, in order:
 //
 //  1. check:     the problem is sound;
-//  2. search:    within the larger of the two layouts' local sizes, then
+//  2. search:    not needed for one step that nothing can be cheaper than;
+//                within the larger of the two layouts' local sizes, then
 //                without a limit; if it gave up, again with few permutes;
 //  3. fall back: all_reduce, all_gather, slice, if that gave up too;
 //     both over the refinement of the two layouts, then over the fine one;
@@ -19,6 +20,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/plan/ReshardPlan.h"
+#include "shardonnay/plan/ReshardBound.h"
 #include "shardonnay/plan/ReshardSearch.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVectorExtras.h"
@@ -87,6 +89,10 @@ static std::optional<Steps> search(const ReshardProblem &problem,
   if (atoms.size() >= 64)
     return std::nullopt;
   ReshardSearch search(problem, atoms);
+  if (std::optional<Steps> steps = search.findDirect()) {
+    optimal = true;
+    return steps;
+  }
   int64_t limit =
       std::max(problem.source.localElements(), problem.target.localElements());
   for (auto permutes :
@@ -267,19 +273,23 @@ double leastPrice(const Layout &source, const Layout &target,
                   int64_t elementBytes, const MeshCosts &costs) {
   if (source.padded != target.padded || haveBordersApart(source, target))
     return 0;
-  int64_t lacking = target.localElements(), present = 1;
+  ReshardExtent extent;
   for (auto [size, from, to] :
        llvm::zip_equal(source.padded, source.dims, target.dims))
-    if (from.isPrefixOf(to))
-      present *= size / to.numShards();
-    else if (to.isPrefixOf(from))
-      present *= size / from.numShards();
-    else
-      present = 0;
-  // A sum needs what others have of all of it.
-  if (source.partial == target.partial)
-    lacking -= present;
-  return costs.leastPrice(lacking * elementBytes);
+    extent.addDim(size, from.numShards(), to.numShards(),
+                  from.isPrefixOf(to) || to.isPrefixOf(from));
+  if (source.partial != target.partial) {
+    AxisList used = source.usedAxes(),
+             brought = target.usedAxes().subtract(used);
+    extent.parts = source.partial.numShards() / target.partial.numShards();
+    if (extent.parts < 2)
+      return 0;
+    extent.elementsPerDevice =
+        static_cast<double>(extent.sourceElements) /
+        (source.partial.numShards() * brought.numShards());
+  }
+  LeastCost least = leastCost(extent);
+  return costs.leastPrice(least.elements * elementBytes, least.steps);
 }
 
 size_t ReshardPlanner::Hash::operator()(const ReshardProblem &problem) const {

@@ -72,6 +72,30 @@ TEST(ReshardPlan, oneStep) {
             "all_to_all 0 -> 1 [0:(1)2, 1:(1)2]");
 }
 
+TEST(ReshardPlan, severalStepsWhereOneGoesOverSlowLinks) {
+  DeviceModel model;
+  model.link = {1e9, 0};
+  model.axisLinks["y"] = {1e6, 0};
+  ReshardProblem problem{kMesh, layout({{y, x}, {}}), layout({{}, {}}), 4,
+                         MeshCosts(model, {"x", "y"})};
+  std::string error;
+  EXPECT_EQ(print(*planReshard(problem, error)),
+            "all_to_all 0 -> 1 [0:(1)2]; all_gather 0 [1:(1)2]; "
+            "all_gather 1 [0:(1)2]");
+}
+
+/// A sum of two is settled, then twice as much gathered.
+TEST(ReshardPlan, boundCountsLatency) {
+  DeviceModel model;
+  model.link = {1e9, 1};
+  ReshardProblem problem{kMesh, layout({{x}, {}}, {y}), layout({{}, {}}), 4,
+                         MeshCosts(model, {"x", "y"})};
+  std::string error;
+  ReshardPlan plan = *planReshard(problem, error);
+  EXPECT_EQ(plan.cost.steps, 5);
+  EXPECT_GE(leastPrice(problem), 5e9);
+}
+
 TEST(ReshardPlan, partialSums) {
   EXPECT_EQ(planned(kMesh, layout({{}, {}}, {x}), layout({{}, {}})),
             "all_reduce [0:(1)2]");

@@ -14,6 +14,9 @@
 
 namespace shardonnay {
 
+/// Of sums of prices.
+static constexpr double kRounding = 1e-9;
+
 static uint64_t bit(uint8_t atom) { return uint64_t{1} << atom; }
 
 static uint64_t bits(llvm::ArrayRef<uint8_t> list) {
@@ -50,7 +53,6 @@ ReshardSearch::ReshardSearch(const ReshardProblem &problem,
         set |= bit(b);
     anyExcluded |= set != 0;
   }
-  targetElements = localElements(target);
   elementsPerDevice = 1;
   for (int64_t size : problem.source.padded)
     elementsPerDevice *= size;
@@ -65,28 +67,24 @@ int64_t ReshardSearch::localElements(const State &state) const {
   return elements;
 }
 
-int64_t ReshardSearch::leastOverlap(const State &state) const {
-  int64_t overlap = 1;
-  for (auto [dim, size] : llvm::enumerate(problem.source.padded)) {
-    llvm::ArrayRef<uint8_t> here = state.dims[dim], there = target.dims[dim];
-    size_t both = std::min(here.size(), there.size());
-    if (!std::equal(here.begin(), here.begin() + both, there.begin()))
-      return 0;
-    overlap *= size / atoms.numShards(here.size() > both ? here : there);
-  }
-  return overlap;
+static bool isPrefix(llvm::ArrayRef<uint8_t> prefix,
+                     llvm::ArrayRef<uint8_t> list) {
+  return prefix.size() <= list.size() &&
+         std::equal(prefix.begin(), prefix.end(), list.begin());
 }
 
-double ReshardSearch::lowerBound(const State &state) const {
+LeastCost ReshardSearch::lowerBound(const State &state) const {
   if (anyExcluded)
-    return 0;
-  uint64_t settled = state.partial & ~target.partial;
-  double rest = targetElements;
-  if (settled != 0)
-    rest += (atoms.numShards(members(settled)) - 2) * elementsPerDevice;
-  else
-    rest -= leastOverlap(state);
-  return rest * problem.elementBytes;
+    return {};
+  ReshardExtent extent;
+  for (auto [dim, size] : llvm::enumerate(problem.source.padded)) {
+    llvm::ArrayRef<uint8_t> here = state.dims[dim], there = target.dims[dim];
+    extent.addDim(size, atoms.numShards(here), atoms.numShards(there),
+                  isPrefix(here, there) || isPrefix(there, here));
+  }
+  extent.parts = atoms.numShards(members(state.partial & ~target.partial));
+  extent.elementsPerDevice = elementsPerDevice;
+  return leastCost(extent);
 }
 
 bool ReshardSearch::canAppend(const State &state, int64_t dim,
@@ -104,26 +102,133 @@ uint64_t ReshardSearch::used(const State &state) const {
 }
 
 //===----------------------------------------------------------------------===//
+// Direct moves
+//===----------------------------------------------------------------------===//
+
+Cost ReshardSearch::costOf(const Move &move, int64_t elements) const {
+  return collectiveCost(move.kind, atoms.numShards(move.atoms),
+                        elements * problem.elementBytes);
+}
+
+double ReshardSearch::priceOf(const Move &move, int64_t elements) const {
+  auto axes = llvm::map_to_vector<6>(
+      move.atoms, [&](uint8_t atom) -> int64_t { return atoms[atom].axis; });
+  return problem.costs.price(costOf(move, elements), axes);
+}
+
+ReshardSearch::Moves
+ReshardSearch::settlingMoves(const State &state,
+                             llvm::ArrayRef<int32_t> changed) const {
+  uint64_t settled = state.partial & ~target.partial;
+  if (changed.empty())
+    return {{StepKind::AllReduce, -1, -1, members(settled)}};
+  llvm::ArrayRef<uint8_t> here = state.dims[changed[0]],
+                          there = target.dims[changed[0]];
+  if (changed.size() > 1 || !isPrefix(here, there))
+    return {};
+  AtomList scattered(there.drop_front(here.size()));
+  if (bits(scattered) != settled)
+    return {};
+  return {{StepKind::ReduceScatter, changed[0], -1, scattered}};
+}
+
+/// By an all_to_all from dim `from` to dim `to`.
+ReshardSearch::Moves ReshardSearch::exchange(const State &state, int32_t from,
+                                             int32_t to) const {
+  llvm::ArrayRef<uint8_t> given = state.dims[from], left = target.dims[from],
+                          here = state.dims[to], there = target.dims[to];
+  if (!isPrefix(left, given) || !isPrefix(here, there) ||
+      given.drop_front(left.size()) != there.drop_front(here.size()))
+    return {};
+  return {
+      {StepKind::AllToAll, from, to, AtomList(given.drop_front(left.size()))}};
+}
+
+ReshardSearch::Moves
+ReshardSearch::permute(const State &state,
+                       llvm::ArrayRef<int32_t> changed) const {
+  uint64_t touched = 0;
+  for (int32_t dim : changed) {
+    if (atoms.numShards(state.dims[dim]) != atoms.numShards(target.dims[dim]))
+      return {};
+    touched |= bits(state.dims[dim]) | bits(target.dims[dim]);
+  }
+  return {{StepKind::Permute, -1, -1, members(touched)}};
+}
+
+ReshardSearch::Moves ReshardSearch::directMoves(const State &state) const {
+  llvm::SmallVector<int32_t, 8> changed;
+  bool sliced = true;
+  for (int32_t dim = 0, rank = state.dims.size(); dim < rank; ++dim)
+    if (state.dims[dim] != target.dims[dim]) {
+      changed.push_back(dim);
+      sliced &= isPrefix(state.dims[dim], target.dims[dim]);
+    }
+  if (state.partial != target.partial)
+    return settlingMoves(state, changed);
+  Moves moves;
+  if (sliced) {
+    for (int32_t dim : changed)
+      moves.push_back(
+          {StepKind::Slice, dim, -1,
+           AtomList(target.dims[dim].drop_front(state.dims[dim].size()))});
+    return moves;
+  }
+  int32_t first = changed[0];
+  if (changed.size() == 1 && isPrefix(target.dims[first], state.dims[first]))
+    return {
+        {StepKind::AllGather, first, -1,
+         AtomList(state.dims[first].drop_front(target.dims[first].size()))}};
+  if (changed.size() == 2) {
+    moves = exchange(state, first, changed[1]);
+    if (moves.empty())
+      moves = exchange(state, changed[1], first);
+  }
+  return moves.empty() ? permute(state, changed) : moves;
+}
+
+std::optional<ReshardSearch::Steps> ReshardSearch::findDirect() const {
+  Moves moves;
+  if (!anyExcluded)
+    moves = directMoves(source);
+  if (moves.empty())
+    return std::nullopt;
+  int64_t elements = localElements(source);
+  Cost cost = costOf(moves.front(), elements);
+  if (priceOf(moves.front(), elements) >
+      problem.costs.leastPrice(cost.bytes, cost.steps))
+    return std::nullopt;
+  return llvm::map_to_vector<4>(
+      moves, [&](const Move &move) { return toStep(move, target); });
+}
+
+//===----------------------------------------------------------------------===//
 // Edges
 //===----------------------------------------------------------------------===//
 
-void ReshardSearch::reach(Node &from, Move move, State state) {
-  int64_t shards = atoms.numShards(move.atoms);
-  if (move.kind == StepKind::AllGather && elements * shards > maxElements)
+void ReshardSearch::reach(Node &from, Move move,
+                          llvm::function_ref<void(State &)> change) {
+  if (move.kind == StepKind::AllGather &&
+      elements * atoms.numShards(move.atoms) > maxElements)
     return;
-  auto axes = llvm::map_to_vector<6>(
-      move.atoms, [&](uint8_t atom) -> int64_t { return atoms[atom].axis; });
-  double price = problem.costs.price(
-      collectiveCost(move.kind, shards, elements * problem.elementBytes), axes);
+  std::pair<double, int64_t> cost(from.cost + priceOf(move, elements),
+                                  from.depth + 1);
+  if (cost.first > mostCost)
+    return;
   nodes.emplace_back();
   Node *node = &nodes.back();
-  node->state = std::move(state);
+  node->state = from.state;
+  change(node->state);
+  LeastCost least = lowerBound(node->state);
+  node->rest = least.elements * problem.elementBytes;
   node->hash = node->state.hash();
+  if (cost.first + problem.costs.leastPrice(node->rest, least.steps) >
+      mostCost) {
+    nodes.pop_back();
+    return;
+  }
   auto [place, isNew] = known.insert(node);
-  std::pair<double, int64_t> cost(from.cost + price, from.depth + 1);
-  if (isNew) {
-    node->rest = lowerBound(node->state);
-  } else {
+  if (!isNew) {
     nodes.pop_back();
     node = *place;
     if (cost >= std::pair(node->cost, node->depth))
@@ -133,8 +238,19 @@ void ReshardSearch::reach(Node &from, Move move, State state) {
   node->move = std::move(move);
   node->parent = &from;
   node->done = false;
-  if (node->cost + node->rest <= mostCost)
-    queue.emplace(node->cost + node->rest, node->depth, numEntries++, node);
+  queue.emplace(node->cost + node->rest, node->depth, numEntries++, node);
+  boundByDirectMoves(*node);
+}
+
+void ReshardSearch::boundByDirectMoves(const Node &node) {
+  if (anyExcluded)
+    return;
+  double cost = node.cost;
+  Moves moves = directMoves(node.state);
+  for (const Move &move : moves)
+    cost += priceOf(move, localElements(node.state));
+  if (!moves.empty() || node.state == target)
+    mostCost = std::min(mostCost, cost * (1 + kRounding));
 }
 
 void ReshardSearch::tryScatter(Node &node, AtomList &order, uint64_t left) {
@@ -143,12 +259,12 @@ void ReshardSearch::tryScatter(Node &node, AtomList &order, uint64_t left) {
     for (size_t dim = 0; dim < node.state.dims.size(); ++dim) {
       if (!canAppend(node.state, dim, atoms.numShards(order)))
         continue;
-      State next = node.state;
-      next.partial &= ~bits(order);
-      next.dims.append(dim, order);
       reach(node,
             {StepKind::ReduceScatter, static_cast<int32_t>(dim), -1, order},
-            std::move(next));
+            [&](State &state) {
+              state.partial &= ~bits(order);
+              state.dims.append(dim, order);
+            });
     }
     tryScatter(node, order, left & ~bit(atom));
     order.pop_back();
@@ -157,11 +273,9 @@ void ReshardSearch::tryScatter(Node &node, AtomList &order, uint64_t left) {
 
 void ReshardSearch::tryReductions(Node &node) {
   uint64_t settled = node.state.partial & ~target.partial;
-  for (uint64_t set = settled; set != 0; set = (set - 1) & settled) {
-    State next = node.state;
-    next.partial &= ~set;
-    reach(node, {StepKind::AllReduce, -1, -1, members(set)}, std::move(next));
-  }
+  for (uint64_t set = settled; set != 0; set = (set - 1) & settled)
+    reach(node, {StepKind::AllReduce, -1, -1, members(set)},
+          [&](State &state) { state.partial &= ~set; });
   AtomList order;
   tryScatter(node, order, settled);
 }
@@ -172,16 +286,16 @@ void ReshardSearch::trySuffixes(Node &node) {
     llvm::ArrayRef<uint8_t> axes = node.state.dims[dim];
     for (size_t count = 1; count <= axes.size(); ++count) {
       AtomList suffix(axes.take_back(count));
-      State rest = node.state;
-      rest.dims.dropBack(dim, count);
       for (int32_t to = 0; to < rank; ++to) {
         if (to == dim || !canAppend(node.state, to, atoms.numShards(suffix)))
           continue;
-        State next = rest;
-        next.dims.append(to, suffix);
-        reach(node, {StepKind::AllToAll, dim, to, suffix}, std::move(next));
+        reach(node, {StepKind::AllToAll, dim, to, suffix}, [&](State &state) {
+          state.dims.dropBack(dim, count);
+          state.dims.append(to, suffix);
+        });
       }
-      reach(node, {StepKind::AllGather, dim, -1, suffix}, std::move(rest));
+      reach(node, {StepKind::AllGather, dim, -1, suffix},
+            [&](State &state) { state.dims.dropBack(dim, count); });
     }
   }
 }
@@ -194,10 +308,8 @@ void ReshardSearch::trySlices(Node &node) {
     for (size_t dim = 0; dim < node.state.dims.size(); ++dim) {
       if (!canAppend(node.state, dim, atoms[atom].size))
         continue;
-      State next = node.state;
-      next.dims.append(dim, atom);
       reach(node, {StepKind::Slice, static_cast<int32_t>(dim), -1, {atom}},
-            std::move(next));
+            [&](State &state) { state.dims.append(dim, atom); });
     }
   }
 }
@@ -224,7 +336,8 @@ void ReshardSearch::permuteFrom(Node &node, State &next, size_t dim,
       if (node.state.dims[d] != next.dims[d])
         touched |= bits(node.state.dims[d]) | bits(next.dims[d]);
     if (touched != 0)
-      reach(node, {StepKind::Permute, -1, -1, members(touched)}, next);
+      reach(node, {StepKind::Permute, -1, -1, members(touched)},
+            [&](State &state) { state.dims = next.dims; });
     return;
   }
   llvm::ArrayRef<uint8_t> present = node.state.dims[dim];
@@ -256,9 +369,11 @@ void ReshardSearch::permuteFrom(Node &node, State &next, size_t dim,
 }
 
 void ReshardSearch::tryPermutes(Node &node) {
-  // Two permutes in a row are one, and one sends at least what a device has.
+  // Two permutes in a row are one, and one sends what a device has.
+  Cost cost = collectiveCost(StepKind::Permute, /*groupSize=*/2,
+                             elements * problem.elementBytes);
   if ((node.parent && node.move.kind == StepKind::Permute) ||
-      node.cost + elements * problem.elementBytes > mostCost)
+      node.cost + problem.costs.leastPrice(cost.bytes, cost.steps) > mostCost)
     return;
   uint64_t free = slicable | (used(node.state) & ~node.state.partial);
   free &= ~node.state.partial;
@@ -305,8 +420,7 @@ AxisList ReshardSearch::spannedBy(llvm::ArrayRef<uint8_t> list) const {
   return axes.sorted();
 }
 
-Step ReshardSearch::toStep(const Node &node) const {
-  const Move &move = node.move;
+Step ReshardSearch::toStep(const Move &move, const State &state) const {
   Step step;
   step.kind = move.kind;
   step.dim = move.dim;
@@ -316,8 +430,8 @@ Step ReshardSearch::toStep(const Node &node) const {
     step.axes = step.axes.sorted();
   if (move.kind == StepKind::Permute) {
     step.axes = spannedBy(move.atoms);
-    for (size_t dim = 0; dim < node.state.dims.size(); ++dim)
-      step.after.dims.push_back(atoms.toAxes(node.state.dims[dim]));
+    for (size_t dim = 0; dim < state.dims.size(); ++dim)
+      step.after.dims.push_back(atoms.toAxes(state.dims[dim]));
   }
   if (move.kind == StepKind::AllReduce || move.kind == StepKind::ReduceScatter)
     step.reduction = problem.source.kind;
@@ -326,9 +440,6 @@ Step ReshardSearch::toStep(const Node &node) const {
 
 /// So many have layouts enough that a second search pays off.
 static constexpr size_t kManyAtoms = 4;
-/// Of sums of prices.
-static constexpr double kRounding = 1e-9;
-
 std::optional<llvm::SmallVector<Step, 4>>
 ReshardSearch::run(int64_t maxElements, int64_t budget, Permutes permutes,
                    bool &gaveUp) {
@@ -348,6 +459,7 @@ ReshardSearch::run(int64_t maxElements, int64_t budget, Permutes permutes,
   nodes.back().hash = source.hash();
   known.insert(&nodes.back());
   queue.emplace(0, 0, numEntries++, &nodes.back());
+  boundByDirectMoves(nodes.back());
 
   while (!queue.empty()) {
     Node *node = std::get<Node *>(queue.top());
@@ -359,7 +471,7 @@ ReshardSearch::run(int64_t maxElements, int64_t budget, Permutes permutes,
       planCost = node->cost;
       llvm::SmallVector<Step, 4> steps;
       for (; node->parent; node = node->parent)
-        steps.push_back(toStep(*node));
+        steps.push_back(toStep(node->move, node->state));
       std::reverse(steps.begin(), steps.end());
       return steps;
     }

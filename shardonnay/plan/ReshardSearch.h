@@ -10,19 +10,13 @@
 // steps of ReshardPlan.h. Private to this folder.
 //
 // The search is guided by a lower bound on the bytes still to be received
-// (A*). With T elements in a device's part of the target:
+// (A*; ReshardBound.h). No step costs less than what it takes off the bound, so
+// a state is settled when it is first taken from the queue. Where atoms exclude
+// each other the bound is not used.
 //
-//  * nothing left to settle: the device that has least of its part must receive
-//    the rest of it. If in some dim the two layouts first differ in which atom
-//    comes next, some device has nothing of its part.
-//  * sums over n parts left to settle: an element needs n - 1 messages until
-//    some device knows it, and one more for each other device that wants it.
-//    Over all D devices (products of atoms) that is, for each,
-//    T + (n - 2) size / D elements.
-//
-// No step costs less than what it takes off the bound, so a state is settled
-// when it is first taken from the queue. Where atoms exclude each other the
-// bound is not used.
+// From every state that is one step from the target, or slices alone, a plan is
+// known. What can't be cheaper, by bytes and steps of latency, is not looked
+// at.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,6 +24,7 @@
 #define SHARDONNAY_PLAN_RESHARDSEARCH_H
 
 #include "shardonnay/plan/Refinement.h"
+#include "shardonnay/plan/ReshardBound.h"
 #include "shardonnay/plan/ReshardPlan.h"
 #include <deque>
 #include <queue>
@@ -46,11 +41,18 @@ public:
   /// before or as the target has them.
   enum class Permutes { Any, ToTarget };
 
+  using Steps = llvm::SmallVector<Step, 4>;
+  /// The one step to the target, or slices alone, if no plan is cheaper. A step
+  /// of a kind sends what the bound says has to be sent, and takes the fewest
+  /// steps of latency by which so many devices can tell each other anything: so
+  /// it has to go over the best links.
+  std::optional<Steps> findDirect() const;
+
   /// The cheapest steps through layouts of at most `maxElements` a device,
   /// without the layouts between; nothing if there are none, or if the search
   /// came by more than `budget` states, which sets `gaveUp`.
-  std::optional<llvm::SmallVector<Step, 4>>
-  run(int64_t maxElements, int64_t budget, Permutes permutes, bool &gaveUp);
+  std::optional<Steps> run(int64_t maxElements, int64_t budget,
+                           Permutes permutes, bool &gaveUp);
 
 private:
   /// The atoms of each dim, one dim after the other: a search makes and
@@ -105,6 +107,7 @@ private:
     int32_t targetDim = -1;
     AtomList atoms;
   };
+  using Moves = llvm::SmallVector<Move, 2>;
   struct Node {
     State state;
     Move move;
@@ -131,13 +134,22 @@ private:
   using Entry = std::tuple<double, int64_t, int64_t, Node *>;
 
   int64_t localElements(const State &state) const;
-  double lowerBound(const State &state) const;
-  /// What every device has of its part of the target, in elements; 0 if some
-  /// device has nothing.
-  int64_t leastOverlap(const State &state) const;
+  /// From `state` to the target; nothing where atoms exclude each other.
+  LeastCost lowerBound(const State &state) const;
+  /// Of a move from a state with so many elements a device.
+  Cost costOf(const Move &move, int64_t elements) const;
+  double priceOf(const Move &move, int64_t elements) const;
+  /// The one move from `state` to the target, or slices alone; empty if there
+  /// are none.
+  Moves directMoves(const State &state) const;
+  Moves settlingMoves(const State &state,
+                      llvm::ArrayRef<int32_t> changed) const;
+  Moves exchange(const State &state, int32_t from, int32_t to) const;
+  Moves permute(const State &state, llvm::ArrayRef<int32_t> changed) const;
   bool canAppend(const State &state, int64_t dim, int64_t shards) const;
   uint64_t used(const State &state) const;
-  Step toStep(const Node &node) const;
+  /// The step of a move to `state`.
+  Step toStep(const Move &move, const State &state) const;
   /// The axes that devices differ along where they differ along these atoms.
   AxisList spannedBy(llvm::ArrayRef<uint8_t> list) const;
 
@@ -153,8 +165,10 @@ private:
   /// Extends dim `dim` of `next` by atoms of `free` until it has `shards` more.
   void permuteDim(Node &node, State &next, size_t dim, uint64_t free,
                   int64_t shards);
-  /// Enters the state that `move` leads to, if it is new or cheaper this way.
-  void reach(Node &from, Move move, State state);
+  /// Enters the state that `move` leads to, if it is new or cheaper this way;
+  /// `change` makes it of that of `from`.
+  void reach(Node &from, Move move, llvm::function_ref<void(State &)> change);
+  void boundByDirectMoves(const Node &node);
 
   const ReshardProblem &problem;
   const Refinement &atoms;
@@ -164,9 +178,8 @@ private:
   uint64_t slicable = 0;
   llvm::SmallVector<uint64_t, 8> excluded;
   bool anyExcluded = false;
-  /// Elements of a device's part of the target, and of the whole tensor divided
-  /// by the devices that the atoms tell apart.
-  int64_t targetElements = 0;
+  /// Elements of the whole tensor divided by the devices that the atoms tell
+  /// apart.
   double elementsPerDevice = 0;
 
   // Of one run.

@@ -1,0 +1,47 @@
+//===- ReshardBound.cpp ---------------------------------------------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardonnay/plan/ReshardBound.h"
+#include <algorithm>
+#include <cmath>
+
+namespace shardonnay {
+
+void ReshardExtent::addDim(int64_t size, int64_t sourceShards,
+                           int64_t targetShards, bool nested) {
+  sourceElements *= size / sourceShards;
+  targetElements *= size / targetShards;
+  overlap *= nested ? size / std::max(sourceShards, targetShards) : 0;
+  pieces *= std::max<int64_t>(sourceShards / targetShards, 1);
+}
+
+/// Steps of collectives over `groups` devices in all; less what logarithms are
+/// rounded by.
+static int64_t rounds(double groups) {
+  return static_cast<int64_t>(std::ceil(std::log2(groups) - 1e-9));
+}
+
+LeastCost leastCost(const ReshardExtent &extent) {
+  if (extent.targetElements == 0)
+    return {};
+  double here = extent.sourceElements, there = extent.targetElements;
+  double parts = extent.parts, pieces = extent.pieces;
+  if (extent.parts == 1) {
+    double lacking = there - extent.overlap;
+    return lacking > 0
+               ? LeastCost{lacking, 1 + std::max<int64_t>(rounds(pieces), 1)}
+               : LeastCost();
+  }
+  double scattered = std::min(parts, std::max(here / there, 1.0));
+  double gathered = std::max(there / here, 1.0);
+  int64_t settling = rounds(parts * parts / scattered * gathered);
+  int64_t collectives = gathered > 1 ? 2 : 1;
+  return {there + (parts - 2) * extent.elementsPerDevice,
+          collectives + std::max(settling, rounds(parts * pieces))};
+}
+
+} // namespace shardonnay
