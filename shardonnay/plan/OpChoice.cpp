@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Enumeration::run, in order:
-//   1. the voted assignment and its price; where that is nothing, it stays
+//   1. the voted assignment and its price; where nothing can be below, it stays
 //   2. `collectAxes`: the axes to distribute
 //   3. `distribute`: each axis to each factor or to none
 //   4. `tryOrders`: the orders of the axes of one factor
@@ -228,9 +228,11 @@ public:
   std::vector<FactorAssignment> runAll(const FactorAssignment &taken);
 
 private:
-  /// The voted assignment takes the operands as they lie.
+  /// Of every assignment: where the axes cut all that there is.
+  double leastOwnPrice() const;
   void limitWork();
   double pointsHeld() const;
+  /// The voted assignment takes the operands as they lie.
   bool operandsAgree() const;
   bool collectAxes();
   bool add(AxisRef axis);
@@ -270,6 +272,8 @@ FactorAssignment Enumeration::run() {
   best = voteAssignment(problem);
   std::optional<double> voted = chooser.price(problem, best, HUGE_VAL, demands);
   if (!voted || *voted == 0 || !collectAxes())
+    return best;
+  if (*voted <= leastOwnPrice())
     return best;
   limitWork();
   enumerateAll();
@@ -311,6 +315,17 @@ Enumeration::runAll(const FactorAssignment &taken) {
 void Enumeration::enumerateAll() {
   FactorAssignment assignment(problem.rule.factors.size());
   distribute(0, assignment);
+}
+
+double Enumeration::leastOwnPrice() const {
+  double shards = 1, bytes = 0;
+  for (AxisRef axis : axes)
+    shards *= static_cast<double>(axis.size);
+  for (const AssignmentTensor &tensor : rows)
+    bytes += static_cast<double>(tensor.bytes);
+  FactorAssignment whole(problem.rule.factors.size());
+  return chooser.prices().computePrice(localFlops(problem, whole) / shards,
+                                       bytes / shards);
 }
 
 /// Of `best`, the voted one.
