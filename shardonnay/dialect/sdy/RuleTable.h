@@ -27,8 +27,12 @@ class RuleTable {
 public:
   using RuleOf = std::optional<shardonnay::FactorRule> (*)(Operation *);
 
-  /// Of the rules that `ruleOf` gives, such as getPropagationRule.
-  explicit RuleTable(RuleOf ruleOf) : ruleOf(ruleOf) {}
+  using Rules = shardonnay::Interner<shardonnay::FactorRule>;
+
+  /// Of the rules that `ruleOf` gives, such as getPropagationRule. They are
+  /// kept in `rules`, if that is given, and outlive the table.
+  explicit RuleTable(RuleOf ruleOf, Rules *rules = nullptr)
+      : ruleOf(ruleOf), rules(rules ? *rules : ownRules) {}
 
   /// A number that ops with equal rules share; nothing if there is no rule.
   std::optional<int32_t> find(Operation *op);
@@ -44,7 +48,8 @@ private:
 
   RuleOf ruleOf;
   OpForms forms;
-  shardonnay::Interner<shardonnay::FactorRule> rules;
+  Rules ownRules;
+  Rules &rules;
   WordMap<std::optional<int32_t>> known;
 };
 

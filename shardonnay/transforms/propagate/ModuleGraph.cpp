@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/transforms/propagate/ModuleGraph.h"
-#include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/dialect/sdy/Dialect.h"
@@ -16,180 +15,99 @@
 #include "shardonnay/interfaces/DataFlowEdge.h"
 #include "shardonnay/interfaces/ProgramOps.h"
 #include "shardonnay/transforms/propagate/ConservativeRule.h"
+#include "shardonnay/transforms/propagate/GroupShardings.h"
 #include "shardonnay/transforms/propagate/ValueNumbers.h"
-#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/Sequence.h"
-#include <map>
 
 using namespace mlir;
 
 namespace shardonnay {
 
 //===----------------------------------------------------------------------===//
-// Sharding groups
-//===----------------------------------------------------------------------===//
-
-using GroupOps = llvm::MapVector<int64_t, SmallVector<sdy::ShardingGroupOp>>;
-
-/// What is written for a member of a group; null also where that says nothing.
-static sdy::TensorShardingAttr memberSharding(sdy::ShardingGroupOp member) {
-  sdy::TensorShardingAttr sharding = sdy::getSharding(member.getInput());
-  if (!sharding || !sharding.getReplicatedAxes().empty() ||
-      !sharding.getUnreducedAxes().empty())
-    return sharding;
-  for (sdy::DimensionShardingAttr dim : sharding.getDimShardings())
-    if (dim.getIsClosed() || !dim.getAxes().empty())
-      return sharding;
-  return {};
-}
-
-/// The members' one sharding, null if none has one; failure if two differ.
-static FailureOr<sdy::TensorShardingAttr>
-commonSharding(ArrayRef<sdy::ShardingGroupOp> members) {
-  sdy::TensorShardingAttr common;
-  for (sdy::ShardingGroupOp member : members) {
-    sdy::TensorShardingAttr sharding = memberSharding(member);
-    if (common && sharding && sharding != common)
-      return failure();
-    common = common ? common : sharding;
-  }
-  return common;
-}
-
-/// Separates the members from the values that they were, so that they have one
-/// sharding and do not force each other's.
-static void separateMembers(ArrayRef<sdy::ShardingGroupOp> members) {
-  sdy::ShardingGroupOp first = members.front();
-  InFlightDiagnostic warning =
-      first.emitWarning()
-      << "the values of sharding group " << first.getGroupId()
-      << " have different shardings; each keeps its own, and its uses get one "
-         "of the group";
-  Attribute meshOrRef;
-  for (sdy::ShardingGroupOp member : members) {
-    sdy::TensorShardingAttr sharding = memberSharding(member);
-    if (!sharding)
-      continue;
-    meshOrRef = meshOrRef ? meshOrRef : sharding.getMeshOrRef();
-    warning.attachNote(member.getLoc()) << "this one has " << sharding;
-  }
-  for (sdy::ShardingGroupOp member : members) {
-    Value value = member.getInput();
-    OpBuilder builder(member.getContext());
-    builder.setInsertionPointAfterValue(value);
-    int64_t rank = cast<RankedTensorType>(value.getType()).getRank();
-    auto constraint = sdy::ShardingConstraintOp::create(
-        builder, member.getLoc(), value,
-        sdy::TensorShardingAttr::getFullyOpen(member.getContext(), rank,
-                                              meshOrRef));
-    value.replaceAllUsesExcept(constraint, constraint);
-  }
-}
-
-/// Whether that makes ops.
-static bool shareShardings(const GroupOps &groups) {
-  bool separated = false;
-  for (auto &[id, members] : groups) {
-    FailureOr<sdy::TensorShardingAttr> common = commonSharding(members);
-    if (failed(common)) {
-      separateMembers(members);
-      separated = true;
-      continue;
-    }
-    if (*common)
-      for (sdy::ShardingGroupOp member : members)
-        sdy::setSharding(member.getInput(), *common);
-  }
-  return separated;
-}
-
-//===----------------------------------------------------------------------===//
 // Reading
 //===----------------------------------------------------------------------===//
 
-/// Fills a ModuleGraph.
+/// What has a place in the graph, in the order of the text: regions of ops with
+/// a sharding rule are part of what those compute.
+template <typename VisitT>
+static void walkSharded(func::FuncOp func, VisitT visit) {
+  func->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    fetchAhead(op);
+    visit(op);
+    return op->getNumRegions() != 0 && isa<ShardingRuleOpInterface>(op)
+               ? WalkResult::skip()
+               : WalkResult::advance();
+  });
+}
+
+/// Fills a ModuleGraph. What is large is an array that grows to its size while
+/// nothing else does, or has its size from the start, and goes before the next
+/// comes: so the most that is held at once is little more than what stays.
 class GraphReader {
 public:
-  explicit GraphReader(ModuleGraph &out)
-      : out(out), graph(out.graph),
-        rules(out.conservative ? getConservativeRule
-                               : sdy::getPropagationRule) {}
+  explicit GraphReader(ModuleGraph &out) : out(out), graph(out.graph) {}
 
   void read(ModuleOp module) {
     collect(module);
     if (shareShardings(groups))
       collect(module);
-    reserve();
-    // Edges between functions see the tensors of both.
-    for (const Function &function : functions)
-      addTensors(function);
-    for (const Function &function : functions)
-      readOperations(function);
+    addTensors();
+    readOperations();
     for (auto &[id, members] : groups)
       readGroup(members);
-    functions = {};
     out.values = values.take();
     graph.connect();
   }
 
 private:
-  struct Function {
-    func::FuncOp func;
-    ProgramOps ops;
-  };
-
+  /// All values first: edges between functions see the tensors of both.
   void collect(ModuleOp module) {
     functions.clear();
     groups.clear();
+    calls.clear();
+    edges.clear();
+    values = {};
+    numOps = numTensorsOfOps = 0;
     for (auto func : module.getOps<func::FuncOp>()) {
       if (func.isExternal())
         continue;
-      functions.push_back({func, ProgramOps(func)});
-      functions.back().ops.forEachSharded([&](Operation *op) {
-        if (auto group = dyn_cast<sdy::ShardingGroupOp>(op))
-          groups[group.getGroupId()].push_back(group);
-      });
+      functions.push_back(func);
+      for (BlockArgument argument : func.getArguments())
+        addValue(argument);
+      addFunctionResults(func);
+      walkSharded(func, [&](Operation *op) { collect(op); });
     }
   }
 
-  /// Makes room.
-  void reserve() {
-    size_t tensors = 0, ops = 0, tensorsOfOps = 0;
-    for (Function &function : functions) {
-      tensors +=
-          function.func.getNumArguments() + function.func.getNumResults();
-      function.ops.forEachSharded([&](Operation *op) {
-        tensors += op->getNumResults();
-        for (Region &region : op->getRegions())
-          tensors += region.getNumArguments();
-        hasEdges |= isa<sdy::DataFlowEdgeOp, sdy::FuncDataFlowEdgeOp>(op);
-        // An estimate of those with a rule.
-        if (op->getNumOperands() == 0 || op->getNumResults() == 0)
-          return;
-        ++ops;
-        tensorsOfOps += op->getNumOperands() + op->getNumResults();
-      });
+  void collect(Operation *op) {
+    ++numOps;
+    numTensorsOfOps += op->getNumOperands() + op->getNumResults();
+    addResults(op);
+    if (auto group = dyn_cast<sdy::ShardingGroupOp>(op))
+      groups[group.getGroupId()].push_back(group);
+    else if (auto call = dyn_cast<func::CallOp>(op))
+      calls[call.getCalleeAttr().getAttr()].push_back(call);
+  }
+
+  void addTensors() {
+    values.makeFindable();
+    // Room that is not used is no memory.
+    graph.reserve(values.size(), numOps, numTensorsOfOps);
+    for (int32_t tensor : llvm::seq<int32_t>(values.size()))
+      addTensor(tensor);
+  }
+
+  void readOperations() {
+    // What it knows besides the rules goes before the graph is connected.
+    sdy::RuleTable table(out.conservative ? getConservativeRule
+                                          : sdy::getPropagationRule,
+                         &graph.rules());
+    rules = &table;
+    for (func::FuncOp function : functions) {
+      func = function;
+      walkSharded(func, [&](Operation *op) { readOperation(op); });
     }
-    values.reserve(tensors);
-    out.given.reserve(tensors);
-    graph.reserve(tensors, ops, tensorsOfOps);
-  }
-
-  void addTensors(const Function &function) {
-    func = function.func;
-    for (BlockArgument argument : func.getArguments())
-      addValue(argument);
-    addFunctionResults();
-    function.ops.forEachSharded([&](Operation *op) {
-      addResults(op);
-      if (auto call = dyn_cast<func::CallOp>(op))
-        calls[call.getCalleeAttr().getAttr()].push_back(call);
-    });
-  }
-
-  void readOperations(const Function &function) {
-    func = function.func;
-    function.ops.forEachSharded([&](Operation *op) { readOperation(op); });
   }
 
   //===--------------------------------------------------------------------===//
@@ -198,8 +116,6 @@ private:
 
   /// An edge stands for its owner, and the other targets of the class, as well.
   Value edgeOf(Value value) const {
-    if (!hasEdges)
-      return value;
     if (Value edge = edges.lookup(value))
       return edge;
     if (value.hasOneUse())
@@ -225,47 +141,62 @@ private:
     }
   }
 
-  void addFunctionResults() {
-    SmallVector<int32_t> &functionResults = resultTensors[func];
+  void addFunctionResults(func::FuncOp func) {
+    SmallVector<int32_t> &results = resultTensors[func];
+    results.clear();
     for (auto [index, type] : llvm::enumerate(func.getResultTypes())) {
-      auto tensor = dyn_cast<RankedTensorType>(type);
-      functionResults.push_back(
-          tensor ? addTensor({}, sdy::getFuncResultSharding(func, index),
-                             tensor.getRank())
-                 : kNone);
-      if (tensor)
-        out.functionResults[functionResults.back()] = {
-            func, static_cast<unsigned>(index)};
+      bool isTensor = isa<RankedTensorType>(type);
+      results.push_back(isTensor ? values.size() : kNone);
+      if (!isTensor)
+        continue;
+      out.functionResults[values.size()] = {func, static_cast<unsigned>(index)};
+      values.add({});
     }
   }
 
   void addValue(Value value) {
-    auto type = dyn_cast<RankedTensorType>(value.getType());
-    if (type && edgeOf(value) == value)
-      addTensor(value, sdy::getSharding(value), type.getRank());
+    if (isa<RankedTensorType>(value.getType()) && edgeOf(value) == value)
+      values.add(value);
   }
 
-  int32_t addTensor(Value value, sdy::TensorShardingAttr attr, int64_t rank) {
-    int32_t id = shardingId(attr, rank);
-    out.given.push_back(id);
-    values.add(value);
-    return graph.addTensor(id);
+  void addTensor(int32_t tensor) {
+    sdy::TensorShardingAttr attr;
+    Type type;
+    if (Value value = values[tensor]) {
+      attr = sdy::getSharding(value);
+      type = value.getType();
+    } else {
+      auto [func, index] = out.functionResults.lookup(tensor);
+      attr = sdy::getFuncResultSharding(func, index);
+      type = func.getResultTypes()[index];
+    }
+    int32_t id = shardingId(attr, cast<RankedTensorType>(type).getRank());
+    if (attr)
+      out.given.emplace_back(tensor, id);
+    graph.addTensor(id);
   }
 
   /// Most tensors have no sharding yet, and the others one of few.
   int32_t shardingId(sdy::TensorShardingAttr attr, int64_t rank) {
+    if (!attr)
+      return openId(rank);
     auto [known, isNew] = shardingIds.try_emplace({attr, rank}, 0);
     if (!isNew)
       return known->second;
-    MeshSharding sharding{TensorSharding::fullyOpen(rank), kNone};
-    if (attr) {
-      sdy::MeshAttr mesh = sdy::getMesh(func, attr);
-      sharding.mesh = meshId(mesh, attr.getMeshOrRef());
-      // One on a single device has no dims and exchanges nothing.
-      if (!mesh.isMaximal())
-        sharding.sharding = sdy::toSharding(attr, mesh);
-    }
-    return known->second = graph.intern(sharding);
+    sdy::MeshAttr mesh = sdy::getMesh(out.module, attr);
+    // One on a single device has no dims and exchanges nothing.
+    return known->second =
+               graph.intern({mesh.isMaximal() ? TensorSharding::fullyOpen(rank)
+                                              : sdy::toSharding(attr, mesh),
+                             meshId(mesh, attr.getMeshOrRef())});
+  }
+
+  int32_t openId(int64_t rank) {
+    if (static_cast<size_t>(rank) >= openIds.size())
+      openIds.resize(rank + 1, kNone);
+    if (openIds[rank] == kNone)
+      openIds[rank] = graph.intern({TensorSharding::fullyOpen(rank), kNone});
+    return openIds[rank];
   }
 
   int32_t meshId(sdy::MeshAttr mesh, Attribute meshOrRef) {
@@ -304,7 +235,7 @@ private:
         form.onlyUser = true;
       }
       addOp(op, form, op->getOperands(), op->getResults());
-    } else if (std::optional<int32_t> rule = rules.find(op)) {
+    } else if (std::optional<int32_t> rule = rules->find(op)) {
       addOp(op, formOf(op, *rule), op->getOperands(), op->getResults());
     }
   }
@@ -317,13 +248,8 @@ private:
       form.propagationClass = ruleOp.getPropagationClass();
       form.elementwise = ruleOp.isElementwise();
     }
-    auto [known, isNew] = formsOfRules.try_emplace(
-        {rule, form.propagationClass, form.elementwise, form.onlyUser});
-    if (isNew) {
-      form.rule = rules[rule];
-      known->second = graph.intern(form);
-    }
-    return known->second;
+    form.rule = &graph.rules()[rule];
+    return graph.intern(form);
   }
 
   static Direction toDirection(sdy::PropagationDirection direction) {
@@ -387,7 +313,7 @@ private:
     if (!boundary)
       return;
     form.boundary = {*std::move(boundary)};
-    form.inside.assign(form.rule.numTensors(), !isArgument);
+    form.inside.assign(form.rule->numTensors(), !isArgument);
     form.inside.back() = isArgument;
   }
 
@@ -399,10 +325,10 @@ private:
   }
 
   /// Passes on `numOperands` tensors of the type of `value`.
-  static OpForm identityForm(Value value, int64_t numOperands = 1) {
+  OpForm identityForm(Value value, int64_t numOperands = 1) {
     OpForm form;
-    form.rule = identityRule(cast<RankedTensorType>(value.getType()).getShape(),
-                             numOperands);
+    form.rule = graph.keep(identityRule(
+        cast<RankedTensorType>(value.getType()).getShape(), numOperands));
     form.propagationClass = PropagationClass::PassThrough;
     return form;
   }
@@ -449,14 +375,13 @@ private:
 
   ModuleGraph &out;
   PropagationGraph &graph;
-  std::vector<Function> functions;
+  SmallVector<func::FuncOp> functions;
   GroupOps groups;
-  bool hasEdges = false;
   ValueNumbers values;
-  sdy::RuleTable rules;
-  /// By rule, propagation class, element-wise or not, only user or not.
-  std::map<std::tuple<int32_t, PropagationClass, bool, bool>, int32_t>
-      formsOfRules;
+  /// At least as many as the graph will have, and tensors of theirs.
+  size_t numOps = 0, numTensorsOfOps = 0;
+  sdy::RuleTable *rules = nullptr;
+  /// The function that is being read.
   func::FuncOp func;
   /// The tensors of the functions' results.
   llvm::DenseMap<Operation *, SmallVector<int32_t>> resultTensors;
@@ -464,6 +389,8 @@ private:
   llvm::DenseMap<StringAttr, SmallVector<func::CallOp>> calls;
   /// Of the targets of data-flow ops.
   llvm::DenseMap<Value, Value> edges;
+  /// By the rank, of tensors without a sharding.
+  SmallVector<int32_t> openIds;
   /// By the attribute and the rank.
   llvm::DenseMap<std::pair<Attribute, int64_t>, int32_t> shardingIds;
 };
@@ -496,20 +423,32 @@ ModuleGraph ModuleGraph::read(ModuleOp module, bool keepOperations,
 /// Writes a ModuleGraph back.
 class GraphWriter {
 public:
-  explicit GraphWriter(const ModuleGraph &in) : in(in), graph(in.graph) {}
+  explicit GraphWriter(const ModuleGraph &in) : in(in), graph(in.graph) {
+    for (int32_t id : llvm::seq(graph.numShardings())) {
+      const TensorSharding &sharding = graph.shardingOf(id).sharding;
+      isOpen.push_back(sharding ==
+                       TensorSharding::fullyOpen(sharding.dims.size()));
+    }
+  }
 
   void write() {
+    const auto *given = in.given.begin();
     for (int32_t tensor : llvm::seq(graph.numTensors())) {
-      const MeshSharding &given = graph.shardingOf(in.given[tensor]);
-      if (given.mesh != kNone)
-        recordGiven(tensor, given);
-      if (graph.shardingId(tensor) != in.given[tensor] &&
-          graph.sharding(tensor) != given.sharding)
-        writeSharding(tensor, given.mesh);
+      if (given != in.given.end() && given->first == tensor)
+        write(tensor, graph.shardingOf((given++)->second));
+      else if (!isOpen[graph.shardingId(tensor)])
+        writeSharding(tensor, kNone);
     }
   }
 
 private:
+  void write(int32_t tensor, const MeshSharding &given) {
+    if (given.mesh != kNone)
+      recordGiven(tensor, given);
+    if (graph.sharding(tensor) != given.sharding)
+      writeSharding(tensor, given.mesh);
+  }
+
   /// Export may trim an open dim of the boundary to full axes that divide it.
   /// Where that might take away what was given, leaves a record of it.
   void recordGiven(int32_t tensor, const MeshSharding &given) {
@@ -588,6 +527,8 @@ private:
 
   const ModuleGraph &in;
   const PropagationGraph &graph;
+  /// By the sharding's id: it says nothing.
+  llvm::BitVector isOpen;
   llvm::DenseMap<std::pair<Attribute, int32_t>, sdy::TensorShardingAttr>
       attributes;
   /// By what an op had before, and its sharding.

@@ -65,10 +65,10 @@ private:
   };
 
   /// A tensor is a value or the result of a function, which has no value.
-  std::vector<mlir::Value> values;
+  llvm::SmallVector<mlir::Value, 0> values;
   llvm::DenseMap<int32_t, FunctionResult> functionResults;
-  /// As read: graph.shardingId of each tensor.
-  std::vector<int32_t> given;
+  /// The tensors that had a sharding when they were read, and its id; in order.
+  llvm::SmallVector<std::pair<int32_t, int32_t>, 0> given;
   std::vector<KnownMesh> meshes;
   mlir::Operation *module = nullptr;
   bool keepOperations = false;

@@ -9,6 +9,7 @@
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
+#include <optional>
 
 namespace shardonnay {
 
@@ -27,9 +28,10 @@ static Direction levelDirection(const OpForm &op, int32_t factor, Level level) {
     allowed = Direction::Both;
   if (early && op.propagationClass == PropagationClass::PassThroughForward)
     allowed = Direction::Forward;
-  FactorKind kind = op.rule.factors[factor].kind;
-  bool passThrough = kind == FactorKind::PassThrough ||
-                     (kind == FactorKind::Indexed && op.rule.inResults(factor));
+  FactorKind kind = op.rule->factors[factor].kind;
+  bool passThrough =
+      kind == FactorKind::PassThrough ||
+      (kind == FactorKind::Indexed && op.rule->inResults(factor));
   if (level == Level::AllFactors ||
       (level == Level::PassThroughFactors && passThrough))
     allowed =
@@ -41,7 +43,7 @@ static Direction levelDirection(const OpForm &op, int32_t factor, Level level) {
 
 static llvm::SmallVector<Direction> directions(const OpForm &op, Level level) {
   llvm::SmallVector<Direction> result;
-  for (auto [index, factor] : llvm::enumerate(op.rule.factors))
+  for (auto [index, factor] : llvm::enumerate(op.rule->factors))
     result.push_back(factor.blocked
                          ? Direction::None
                          : op.allowed & levelDirection(op, index, level));
@@ -57,6 +59,8 @@ namespace {
 /// else, and programs repeat themselves, so most steps are found here.
 class StepMemo {
 public:
+  StepMemo() { slots.resize(kFirstSlots, kNone); }
+
   /// What is done, and on which shardings.
   class Key {
   public:
@@ -72,26 +76,32 @@ public:
     llvm::SmallVector<int32_t, 16> parts;
   };
 
-  /// The shardings after the step, kNone where nothing changes; null if it is
-  /// not known.
-  const int32_t *find(const Key &key) const {
+  /// The shardings after the step, kNone where nothing changes; nothing if it
+  /// is not known.
+  std::optional<PackedNumbers::Slice> find(const Key &key) const {
     int32_t step = slots[slotOf(key.parts)];
-    return step == kNone ? nullptr : &steps[step + key.parts.size()];
+    if (step == kNone)
+      return std::nullopt;
+    size_t after = step + key.parts.size();
+    return steps.slice(after, after + key.parts.size() - 2);
   }
 
   /// Of a key that is not known.
   void add(const Key &key, llvm::ArrayRef<int32_t> after) {
     if (numSteps * 2 >= slots.size())
       grow();
-    slots[slotOf(key.parts)] = steps.size();
-    llvm::append_range(steps, key.parts);
-    llvm::append_range(steps, after);
+    slots.set(slotOf(key.parts), steps.size());
+    for (int32_t part : key.parts)
+      steps.push_back(part);
+    for (int32_t id : after)
+      steps.push_back(id);
     ++numSteps;
   }
 
 private:
   /// A program that has more starts anew.
   static constexpr size_t kMaxSteps = 16384;
+  static constexpr size_t kFirstSlots = 128;
 
   size_t slotOf(llvm::ArrayRef<int32_t> key) const {
     uint64_t hash = 0;
@@ -101,29 +111,32 @@ private:
       at &= slots.size() - 1;
       // Keys of one length agree, or differ before the end of either.
       if (slots[at] == kNone ||
-          std::equal(key.begin(), key.end(), &steps[slots[at]]))
+          std::equal(key.begin(), key.end(),
+                     steps.slice(slots[at], steps.size()).begin()))
         return at;
     }
   }
 
   void grow() {
-    std::vector<int32_t> old(slots.size() * 2, kNone);
-    std::swap(old, slots);
+    size_t numSlots = slots.size() * 2;
     if (numSteps >= kMaxSteps) {
-      steps.clear();
-      slots.assign(128, kNone);
+      numSlots = kFirstSlots;
       numSteps = 0;
-      return;
+      steps = PackedNumbers();
     }
-    for (int32_t step : old)
-      if (step != kNone)
-        slots[slotOf({&steps[step], static_cast<size_t>(steps[step])})] = step;
+    slots = PackedNumbers();
+    slots.resize(numSlots, kNone);
+    for (size_t step = 0; step < steps.size();) {
+      size_t end = step + steps[step];
+      slots.set(slotOf(llvm::to_vector(steps.slice(step, end))), step);
+      step = end + (end - step) - 2;
+    }
   }
 
   /// Keys, each with what is after the step.
-  std::vector<int32_t> steps;
+  PackedNumbers steps;
   /// Where in `steps`; open addressing, its size is a power of two.
-  std::vector<int32_t> slots = std::vector<int32_t>(128, kNone);
+  PackedNumbers slots;
   size_t numSteps = 0;
 };
 } // namespace
@@ -212,7 +225,7 @@ private:
     int32_t form = ops.form(op);
     if ((idleLevels[form] >> static_cast<int>(level) & 1) != 0)
       return;
-    llvm::ArrayRef<int32_t> tensors = ops.tensors(op);
+    PackedNumbers::Slice tensors = ops.tensors(op);
     if (sink) {
       llvm::SmallVector<int32_t> after(tensors.size(), kNone);
       PropagationVisit visit{
@@ -224,8 +237,8 @@ private:
     StepMemo::Key key((form * 5 + static_cast<int>(level)) * 2 + aggressive);
     for (int32_t tensor : tensors)
       key.add(tensor == kNone ? kNone : graph.shardingId(tensor));
-    if (const int32_t *known = memo.find(key))
-      return apply(tensors, {known, tensors.size()}, self);
+    if (std::optional<PackedNumbers::Slice> known = memo.find(key))
+      return apply(tensors, *known, self);
     llvm::SmallVector<int32_t> after(tensors.size(), kNone);
     step(graph.form(form), tensors, after);
     memo.add(key, after);
@@ -233,7 +246,7 @@ private:
   }
 
   /// The mesh of the op's tensors; kNone if none has one or two differ.
-  int32_t commonMesh(llvm::ArrayRef<int32_t> tensors) const {
+  int32_t commonMesh(PackedNumbers::Slice tensors) const {
     int32_t mesh = kNone;
     for (int32_t tensor : tensors) {
       if (tensor == kNone || graph.mesh(tensor) == kNone)
@@ -248,7 +261,7 @@ private:
   /// One step on an op's table; `after` gets the shardings that change. The
   /// sink is told if there is a `visit` to fill in, and may say not to make the
   /// changes: false.
-  bool step(const OpForm &op, llvm::ArrayRef<int32_t> tensors,
+  bool step(const OpForm &op, PackedNumbers::Slice tensors,
             llvm::MutableArrayRef<int32_t> after,
             PropagationVisit *visit = nullptr) {
     int32_t mesh = commonMesh(tensors);
@@ -260,10 +273,10 @@ private:
     TensorSharding outer;
     for (auto [i, tensor] : llvm::enumerate(tensors)) {
       rows.emplace_back();
-      rows.back().factors.resize(op.rule.factors.size());
+      rows.back().factors.resize(op.rule->factors.size());
       if (tensor != kNone)
-        rows.back() = project(read(op, i, tensor, outer), op.rule.tensor(i),
-                              op.rule.factors);
+        rows.back() = project(read(op, i, tensor, outer), op.rule->tensor(i),
+                              op.rule->factors);
     }
     std::vector<TensorProjection> before;
     llvm::SmallVector<Refusal, 0> refusals;
@@ -271,15 +284,15 @@ private:
       before = rows;
     RefusalLog log = visit ? &refusals : nullptr;
     if (aggressive)
-      propagateAggressive(op.rule, allowed, op.elementwise, rows, log);
+      propagateAggressive(*op.rule, allowed, op.elementwise, rows, log);
     else
-      propagateBasic(op.rule, allowed, rows, log);
+      propagateBasic(*op.rule, allowed, rows, log);
     for (auto [i, tensor] : llvm::enumerate(tensors)) {
       if (tensor == kNone)
         continue;
       const TensorSharding &old = read(op, i, tensor, outer);
       TensorSharding grown =
-          unproject(rows[i], op.rule.tensor(i), op.rule.factors, old);
+          unproject(rows[i], op.rule->tensor(i), op.rule->factors, old);
       graph.dropParts(grown, old, mesh);
       if (!axesDiffer(grown, old))
         continue;
@@ -307,10 +320,10 @@ private:
     for (auto [factor, direction] : llvm::enumerate(allowed)) {
       if (direction == Direction::Both)
         continue;
-      AxisList offered = candidateAxes(op.rule, rows, factor, Direction::Both);
+      AxisList offered = candidateAxes(*op.rule, rows, factor, Direction::Both);
       for (auto [tensor, row] : llvm::enumerate(rows)) {
         const FactorSharding &cell = row.factors[factor];
-        AxisList granted = candidateAxes(op.rule, rows, factor, direction);
+        AxisList granted = candidateAxes(*op.rule, rows, factor, direction);
         if (cell.present && !offered.isPrefixOf(cell.axes) &&
             !offered.isPrefixOf(granted))
           refusals.push_back({RefusalReason::Blocked,
@@ -346,8 +359,8 @@ private:
 
   /// An operand that occurs twice may have grown in two ways, both from what it
   /// was when the op was visited. The last one stays.
-  void apply(llvm::ArrayRef<int32_t> tensors, llvm::ArrayRef<int32_t> after,
-             int32_t self) {
+  template <typename RangeT>
+  void apply(PackedNumbers::Slice tensors, const RangeT &after, int32_t self) {
     for (auto [i, tensor] : llvm::enumerate(tensors))
       if (after[i] != kNone)
         for (int32_t member : graph.groupOf(tensor))
@@ -419,9 +432,11 @@ void propagateByOpPriority(PropagationGraph &graph,
 namespace {
 /// A dim that waits for the round of its priority.
 struct WaitingDim {
+  int64_t priority;
   int32_t tensor;
   int32_t dim;
-  DimSharding sharding;
+  /// The id of the tensor's sharding with all dims.
+  int32_t given;
 };
 } // namespace
 
@@ -437,11 +452,12 @@ static std::vector<WaitingDim> takeOutLaterDims(PropagationGraph &graph) {
   for (int32_t tensor : llvm::seq(graph.numTensors())) {
     if (!hasLaterDims(graph.sharding(tensor)))
       continue;
-    MeshSharding without = graph.shardingOf(graph.shardingId(tensor));
+    int32_t given = graph.shardingId(tensor);
+    MeshSharding without = graph.shardingOf(given);
     for (auto [d, dim] : llvm::enumerate(without.sharding.dims)) {
       if (dim.priority == 0)
         continue;
-      waiting.push_back({tensor, static_cast<int32_t>(d), dim});
+      waiting.push_back({dim.priority, tensor, static_cast<int32_t>(d), given});
       without.sharding.replicated.append(dim.axes);
       dim.axes = AxisList();
       dim.closed = true;
@@ -450,8 +466,8 @@ static std::vector<WaitingDim> takeOutLaterDims(PropagationGraph &graph) {
     graph.setSharding(tensor, graph.intern(without));
   }
   llvm::sort(waiting, [](const WaitingDim &a, const WaitingDim &b) {
-    return std::tie(a.sharding.priority, a.tensor, a.dim) <
-           std::tie(b.sharding.priority, b.tensor, b.dim);
+    return std::tie(a.priority, a.tensor, a.dim) <
+           std::tie(b.priority, b.tensor, b.dim);
   });
   return waiting;
 }
@@ -460,10 +476,10 @@ static std::vector<WaitingDim> takeOutLaterDims(PropagationGraph &graph) {
 static void putBack(PropagationGraph &graph, Sweeper &sweeper,
                     const WaitingDim &waiting) {
   MeshSharding with = graph.shardingOf(graph.shardingId(waiting.tensor));
-  with.sharding.dims[waiting.dim] = waiting.sharding;
-  with.sharding.dims[waiting.dim].priority = 0;
-  with.sharding.replicated =
-      with.sharding.replicated.subtract(waiting.sharding.axes);
+  DimSharding &dim = with.sharding.dims[waiting.dim];
+  dim = graph.shardingOf(waiting.given).sharding.dims[waiting.dim];
+  dim.priority = 0;
+  with.sharding.replicated = with.sharding.replicated.subtract(dim.axes);
   sweeper.set(waiting.tensor, graph.intern(with));
 }
 
@@ -480,8 +496,8 @@ void propagateByUserPriority(PropagationGraph &graph,
   };
   run();
   for (size_t i = 0; i < waiting.size();) {
-    int64_t round = waiting[i].sharding.priority;
-    for (; i < waiting.size() && waiting[i].sharding.priority == round; ++i)
+    int64_t round = waiting[i].priority;
+    for (; i < waiting.size() && waiting[i].priority == round; ++i)
       putBack(graph, sweeper, waiting[i]);
     sweeper.startRound(round);
     run();

@@ -21,9 +21,15 @@ DimSharding closed(AxisList axes = {}, int64_t priority = 0) {
   return {axes, /*closed=*/true, priority};
 }
 
+/// Rules that outlive all graphs.
+const FactorRule *keep(const FactorRule &rule) {
+  static Interner<FactorRule> rules;
+  return &rules[rules.intern(rule)];
+}
+
 OpForm elementwise(int64_t numOperands) {
   OpForm form;
-  form.rule = identityRule({8, 8}, numOperands);
+  form.rule = keep(identityRule({8, 8}, numOperands));
   form.elementwise = true;
   form.propagationClass = PropagationClass::PassThrough;
   return form;
@@ -35,7 +41,7 @@ OpForm dot() {
   rule.add(8, {-1, 1}, 1);
   rule.add(8, {1, 0}, -1, FactorKind::Reduction);
   OpForm form;
-  form.rule = rule.build();
+  form.rule = keep(rule.build());
   return form;
 }
 
@@ -97,7 +103,9 @@ TEST(Sweep, BlockedFactorsStay) {
   Graph graph;
   int32_t a = graph.tensor({open({x}), open({y})}), b = graph.tensor();
   OpForm form = elementwise(1);
-  form.rule.factors[0].blocked = true;
+  FactorRule rule = *form.rule;
+  rule.factors[0].blocked = true;
+  form.rule = keep(rule);
   graph.addOp(form, {a, b});
   propagate(graph.connected(), PropagationStrategy::Basic);
   EXPECT_TRUE(graph.axes(b, 0).empty());
@@ -172,7 +180,7 @@ TEST(OpPriority, BroadcastForwardLast) {
     int32_t small = graph.tensor({open({x}), open()}), big = graph.tensor(),
             from = graph.tensor({open(), other ? open({x}) : open()});
     OpForm broadcast, compute;
-    broadcast.rule = compute.rule = identityRule({8, 8});
+    broadcast.rule = compute.rule = keep(identityRule({8, 8}));
     broadcast.propagationClass = PropagationClass::BroadcastBackward;
     graph.addOp(broadcast, {small, big});
     graph.addOp(compute, {from, big});

@@ -28,27 +28,34 @@ llvm::hash_code hash_value(const MeshSharding &sharding) {
 }
 
 llvm::hash_code hash_value(const OpForm &form) {
-  return llvm::hash_combine(hash_value(form.rule), form.propagationClass,
-                            form.allowed, form.elementwise, form.onlyUser);
+  // Forms of one rule get slots side by side.
+  return llvm::hash_value(form.rule) +
+         4 * static_cast<size_t>(form.propagationClass) + 2 * form.elementwise +
+         form.onlyUser;
 }
 
 int32_t OpArray::add(int32_t form, llvm::ArrayRef<int32_t> tensors) {
   forms.push_back(form);
-  llvm::append_range(allTensors, tensors);
+  for (int32_t tensor : tensors)
+    allTensors.push_back(tensor);
   firsts.push_back(allTensors.size());
   return forms.size() - 1;
 }
 
-void OpArray::reserve(size_t ops, size_t tensors) {
+void OpArray::reserve(size_t ops, size_t tensors, size_t numTensors) {
+  assert(size() == 0 && "ops were added");
+  firsts = PackedNumbers(tensors);
+  allTensors = PackedNumbers(numTensors);
   forms.reserve(ops);
   firsts.reserve(ops + 1);
   allTensors.reserve(tensors);
+  firsts.push_back(0);
 }
 
 void PropagationGraph::reserve(size_t tensors, size_t ops,
                                size_t tensorsOfOps) {
   shardingIds.reserve(tensors);
-  programOps.reserve(ops, tensorsOfOps);
+  programOps.reserve(ops, tensorsOfOps, tensors);
 }
 
 int32_t PropagationGraph::addTensor(int32_t shardingId) {
@@ -74,25 +81,27 @@ llvm::ArrayRef<int32_t> PropagationGraph::groupOf(const int32_t &tensor) const {
 }
 
 void PropagationGraph::connect() {
-  firstNeighbours.assign(shardingIds.size() + 1, 0);
-  size_t total = 0;
-  for (int32_t op : llvm::seq(programOps.size()))
-    for (int32_t tensor : programOps.tensors(op))
-      if (tensor != kNone) {
-        ++firstNeighbours[tensor];
-        ++total;
-      }
+  firstNeighbours = PackedNumbers(programOps.tensors().size());
+  firstNeighbours.resize(shardingIds.size() + 1, 0);
+  for (int32_t tensor : programOps.tensors())
+    if (tensor != kNone)
+      firstNeighbours.set(tensor, firstNeighbours[tensor] + 1);
   // Each is the end of its tensor's part, and moves to its start as that is
   // filled from the back.
-  for (size_t tensor = 1; tensor < firstNeighbours.size(); ++tensor)
-    firstNeighbours[tensor] += firstNeighbours[tensor - 1];
-  allNeighbours.resize(total);
+  int32_t end = 0;
+  for (size_t tensor = 0; tensor < firstNeighbours.size(); ++tensor)
+    firstNeighbours.set(tensor, end += firstNeighbours[tensor]);
+  allNeighbours = PackedNumbers(programOps.size());
+  allNeighbours.resize(end, 0);
   auto add = [&](int32_t tensor, int32_t op) {
-    if (tensor != kNone)
-      allNeighbours[--firstNeighbours[tensor]] = op;
+    if (tensor == kNone)
+      return;
+    int32_t at = firstNeighbours[tensor] - 1;
+    firstNeighbours.set(tensor, at);
+    allNeighbours.set(at, op);
   };
   auto numOperands = [&](int32_t op) {
-    return forms[programOps.form(op)].rule.operands.size();
+    return forms[programOps.form(op)].rule->operands.size();
   };
   for (int32_t op : llvm::seq(programOps.size()))
     for (int32_t tensor : programOps.tensors(op).take_front(numOperands(op)))

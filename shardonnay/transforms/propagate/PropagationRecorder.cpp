@@ -106,8 +106,8 @@ static int32_t sourceSlotOf(const PropagationVisit &visit, int32_t slot,
 void PropagationRecorder::recordChange(const PropagationGraph &graph,
                                        const PropagationVisit &visit,
                                        int32_t slot) {
-  llvm::ArrayRef<int32_t> tensors = opsOf(graph, visit).tensors(visit.op);
-  const FactorRule &rule = formOf(graph, visit).rule;
+  PackedNumbers::Slice tensors = opsOf(graph, visit).tensors(visit.op);
+  const FactorRule &rule = *formOf(graph, visit).rule;
   const TensorSharding &grown =
       graph.shardingOf(visit.newShardings[slot]).sharding;
   for (int32_t member : graph.groupOf(tensors[slot])) {
@@ -172,11 +172,11 @@ static DecidingRule orderOfFactors(const OpForm &form,
                                    const PropagationVisit &visit,
                                    int32_t winner, const AxisList &winnerAxes,
                                    int32_t loser, const AxisList &loserAxes) {
-  int32_t winning = offering(form.rule, visit, winner, winnerAxes);
-  int32_t losing = offering(form.rule, visit, loser, loserAxes);
+  int32_t winning = offering(*form.rule, visit, winner, winnerAxes);
+  int32_t losing = offering(*form.rule, visit, loser, loserAxes);
   if (winning == kNone || losing == kNone)
     return DecidingRule::CameFirst;
-  if (sizeOf(form.rule, winning) != sizeOf(form.rule, losing))
+  if (sizeOf(*form.rule, winning) != sizeOf(*form.rule, losing))
     return DecidingRule::LargerSource;
   if (form.elementwise && winnerAxes.numShards() != loserAxes.numShards())
     return DecidingRule::MoreShards;
@@ -223,8 +223,8 @@ DecidingRule PropagationRecorder::decidingRule(const PropagationGraph &graph,
 
 void PropagationRecorder::recordRefusals(const PropagationGraph &graph,
                                          const PropagationVisit &visit) {
-  llvm::ArrayRef<int32_t> tensors = opsOf(graph, visit).tensors(visit.op);
-  const FactorRule &rule = formOf(graph, visit).rule;
+  PackedNumbers::Slice tensors = opsOf(graph, visit).tensors(visit.op);
+  const FactorRule &rule = *formOf(graph, visit).rule;
   std::vector<AxisRefused> &entries = refusals[{visit.op, visit.isReturn}];
   std::vector<AxisRefused> last = std::move(entries);
   entries.clear();

@@ -126,7 +126,7 @@ static sdy::PropagationOneStepAttr makeStep(const ModuleGraph &module,
   const OpArray &ops =
       place.isReturn ? module.graph.returns() : module.graph.ops();
   int32_t numOperands =
-      module.graph.form(ops.form(place.op)).rule.operands.size();
+      module.graph.form(ops.form(place.op)).rule->operands.size();
   Operation *op = place.isReturn ? nullptr : module.operation(place.op);
   MLIRContext *context = module.context();
   std::map<std::pair<AxisRef, int32_t>, Movement> movements;

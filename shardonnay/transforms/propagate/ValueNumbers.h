@@ -9,9 +9,10 @@
 #define SHARDONNAY_TRANSFORMS_PROPAGATE_VALUENUMBERS_H
 
 #include "mlir/IR/Value.h"
+#include "shardonnay/transforms/propagate/PackedNumbers.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/MathExtras.h"
-#include <vector>
 
 namespace shardonnay {
 
@@ -21,58 +22,49 @@ public:
   /// What `find` gives for a value that was not added.
   static constexpr int32_t kUnknown = -1;
 
-  void reserve(size_t count) {
-    values.reserve(count);
-    slots.assign(llvm::PowerOf2Ceil(count + count / 4 + 2), kUnknown);
-  }
-
   /// Null takes a number that nothing is found by.
-  void add(mlir::Value value) {
-    if (values.size() + values.size() / 4 >= slots.size())
-      grow();
-    if (value)
-      slots[slotOf(value)] = values.size();
-    values.push_back(value);
+  void add(mlir::Value value) { values.push_back(value); }
+
+  /// Once all are added.
+  void makeFindable() {
+    slots = PackedNumbers(values.size());
+    slots.resize(llvm::alignTo<kNear>(values.size() + values.size() / 4 + 1),
+                 kUnknown);
+    for (auto [number, value] : llvm::enumerate(values))
+      if (value)
+        slots.set(slotOf(value), number);
   }
 
-  int32_t find(mlir::Value value) const {
-    return slots.empty() ? kUnknown : slots[slotOf(value)];
-  }
+  int32_t find(mlir::Value value) const { return slots[slotOf(value)]; }
+
+  size_t size() const { return values.size(); }
+  mlir::Value operator[](int32_t number) const { return values[number]; }
 
   /// The value of each number. Nothing is found after that.
-  std::vector<mlir::Value> take() {
-    slots = {};
+  llvm::SmallVector<mlir::Value, 0> take() {
+    slots = PackedNumbers();
     return std::move(values);
   }
 
 private:
   /// Values that lie together in memory are asked for together: those of four
   /// kilobytes get slots side by side.
-  static size_t hashOf(mlir::Value value) {
-    auto address = reinterpret_cast<uintptr_t>(value.getAsOpaquePointer());
-    return llvm::hash_value(address / 4096) * 32 + address / 128 % 32;
-  }
+  static constexpr uint64_t kNear = 32;
 
   size_t slotOf(mlir::Value value) const {
-    size_t at = hashOf(value);
-    while (true) {
-      at &= slots.size() - 1;
-      if (slots[at] == kUnknown || values[slots[at]] == value)
-        return at;
-      ++at;
-    }
+    auto address = reinterpret_cast<uintptr_t>(value.getAsOpaquePointer());
+    uint64_t hash = (address / 4096 * 0x9E3779B97F4A7C15u) >> 32;
+    uint64_t firstNear = (hash * (slots.size() / kNear)) >> 32;
+    size_t at = firstNear * kNear + address / 128 % kNear;
+    while (slots[at] != kUnknown && values[slots[at]] != value)
+      at = at + 1 == slots.size() ? 0 : at + 1;
+    return at;
   }
 
-  void grow() {
-    slots.assign(llvm::PowerOf2Ceil(4 * values.size() + 64), kUnknown);
-    for (auto [number, known] : llvm::enumerate(values))
-      if (known)
-        slots[slotOf(known)] = number;
-  }
-
-  std::vector<mlir::Value> values;
-  /// Open addressing, at most four fifths full; its size is a power of two.
-  std::vector<int32_t> slots;
+  /// It grows in place where that is possible.
+  llvm::SmallVector<mlir::Value, 0> values;
+  /// Open addressing, four fifths full.
+  PackedNumbers slots;
 };
 
 } // namespace shardonnay
