@@ -76,7 +76,7 @@ def compile(
     device_model: what plans are priced by: bytes, cpu, gpu-node, gpu-cluster, tpu-torus, or the path of a JSON file.
     arguments: "split": a device is given its piece of an argument; "whole": all of it, and takes its piece by its index.
     results: "split": a device returns its piece of a result; "whole": all of it. The manifest says which.
-    no_bucketing: small tensors are not reduced together, even where the device model says that this is faster.
+    no_bucketing: small tensors are not reduced or gathered together, even where the device model says that this is faster.
     keep_functions_of: a private function of so many operations that several calls have in common stays a function, one for each
         way that its calls are sharded (0: all are inlined). Smaller text and a faster engine; a boundary forces its shardings.
     time_limit: seconds that the compilation may take (0: any), looked at after each pass; the error names the pass.

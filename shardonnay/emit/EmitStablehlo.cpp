@@ -18,6 +18,7 @@
 #include "shardonnay/dialect/spmd/Ops.h"
 #include "shardonnay/dialect/stablehlo/Stablehlo.h"
 #include "shardonnay/emit/AdaptToTarget.h"
+#include "shardonnay/emit/EmitPack.h"
 #include "shardonnay/emit/EmitWindow.h"
 #include "shardonnay/emit/OrderedBits.h"
 #include "shardonnay/emit/Passes.h"
@@ -47,7 +48,8 @@ public:
   LogicalResult emit(Operation *op) {
     builder.setInsertionPoint(op);
     if (auto unpack = dyn_cast<spmd::UnpackOp>(op)) {
-      emitUnpack(unpack);
+      unpack->replaceAllUsesWith(emitUnpack(builder, unpack));
+      unpack->erase();
       return success();
     }
     return llvm::TypeSwitch<Operation *, LogicalResult>(op)
@@ -102,8 +104,7 @@ private:
   FailureOr<Value> build(spmd::ReduceScatterOp op);
   FailureOr<Value> build(spmd::CollectivePermuteOp op);
   FailureOr<Value> build(spmd::FetchWindowOp op);
-  FailureOr<Value> build(spmd::PackOp op);
-  void emitUnpack(spmd::UnpackOp op);
+  FailureOr<Value> build(spmd::PackOp op) { return emitPack(builder, op); }
   Value setApart(Location loc, Value value);
 
   EmittedMesh meshAt(Operation *op, FlatSymbolRefAttr name) {
@@ -267,33 +268,6 @@ FailureOr<Value> Emitter::build(spmd::FetchWindowOp op) {
       emitWindow(builder, op.getLoc(), guardOperand(builder, op.getTensor()),
                  op.getDim(), problem, op.getFill(), mesh, collectives);
   return guardPiece(builder, window, op.getResult().getUsers());
-}
-
-FailureOr<Value> Emitter::build(spmd::PackOp op) {
-  SmallVector<Value> flat;
-  for (Value tensor : op.getTensors()) {
-    auto type = cast<RankedTensorType>(tensor.getType());
-    flat.push_back(stablehlo::ReshapeOp::create(
-        builder, op.getLoc(), type.clone({type.getNumElements()}), tensor));
-  }
-  return stablehlo::ConcatenateOp::create(builder, op.getLoc(), flat,
-                                          /*dimension=*/0)
-      .getResult();
-}
-
-void Emitter::emitUnpack(spmd::UnpackOp op) {
-  int64_t start = 0;
-  for (Value result : op.getResults()) {
-    auto type = cast<RankedTensorType>(result.getType());
-    int64_t limit = start + type.getNumElements();
-    Value flat = stablehlo::SliceOp::create(
-        builder, op.getLoc(), op.getTensor(), ArrayRef<int64_t>{start},
-        ArrayRef<int64_t>{limit}, ArrayRef<int64_t>{1});
-    result.replaceAllUsesWith(
-        stablehlo::ReshapeOp::create(builder, op.getLoc(), type, flat));
-    start = limit;
-  }
-  op->erase();
 }
 
 /// `keepMeshes`: replica groups may name them.

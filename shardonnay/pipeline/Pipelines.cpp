@@ -123,8 +123,8 @@ void addPartition(OpPassManager &pm, const PipelineOptions &options) {
   // Equal pieces of equal constants, and constants that nothing uses.
   pm.addNestedPass<func::FuncOp>(createCSEPass());
   if (options.bucketing)
-    pm.addNestedPass<func::FuncOp>(
-        createBucketCollectivesPass({options.deviceModel}));
+    pm.addNestedPass<func::FuncOp>(createBucketCollectivesPass(
+        {options.deviceModel, options.memoryLimit}));
   if (options.memoryLimit > 0)
     pm.addPass(createCheckMemoryPass({options.memoryLimit}));
 }
@@ -173,7 +173,7 @@ struct PartitionPipelineOptions
       llvm::cl::init(0)};
   Option<bool> noBucketing{
       *this, "no-bucketing",
-      llvm::cl::desc("Small tensors are not reduced together"),
+      llvm::cl::desc("Small tensors are not reduced or gathered together"),
       llvm::cl::init(false)};
   Option<int64_t> keepFunctionsOf{
       *this, "keep-functions-of",

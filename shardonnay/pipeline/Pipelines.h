@@ -62,7 +62,7 @@ struct PipelineOptions {
   /// Bytes that a device may hold at once; 0: no limit. A program that needs
   /// more is an error.
   int64_t memoryLimit = 0;
-  /// Small tensors may be reduced together.
+  /// Small tensors may be reduced or gathered together.
   bool bucketing = true;
   /// A private function of so many ops or more that several calls have in
   /// common stays a function, one for each way that its calls are sharded. 0:

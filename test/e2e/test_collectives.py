@@ -210,6 +210,91 @@ def test_buckets(row):
     assert counts == {("cpu", True): 11, ("cpu", False): 1, ("bytes", False): 11}
 
 
+PACKED = ("f32", "bf16", "i1", "i8", "i32", "complex<f32>")
+
+
+def mixed(element, *shape, seed=0):
+    generator = np.random.default_rng(seed)
+    if element == "i1":
+        return generator.random(shape) < 0.5
+    if element.startswith("i"):
+        return generator.integers(-9, 9, shape).astype({"i8": np.int8, "i32": np.int32}[element])
+    value = generator.standard_normal(shape).astype(np.float32)
+    if element == "complex<f32>":
+        return (value + 1j * value[::-1]).astype(np.complex64)
+    return value.astype(jnp.bfloat16) if element == "bf16" else value
+
+
+def bucketed(text, inputs):
+    """Counts by kind, without buckets and with them; the numbers of both, bit by bit, and the bytes and the price."""
+    counts, totals, prices = {}, [], []
+    for no_bucketing in (True, False):
+        compiled = shardonnay.compile(text, no_bucketing=no_bucketing)
+        for entry in compiled.report["collectives"]:
+            counts.setdefault(entry["kind"], {True: 0, False: 0})[no_bucketing] += entry["count"]
+        totals.append(compiled.report["executed_bytes"])
+        prices.append(compiled.report["price"]["emitted"])
+        wrong = [str(a) for a in run.check(run.Program(compiled), inputs, compare.reference(text, inputs)) if not a.ok or a.error]
+        assert not wrong, "\n".join(wrong)
+    # Bytes are rounded up for each collective.
+    assert totals[1] <= totals[0] and prices[1] < prices[0]
+    return {kind: (count[True], count[False]) for kind, count in counts.items()}
+
+
+@pytest.mark.parametrize("element", PACKED)
+def test_gathers_in_a_bucket(element):
+    """Even and uneven dims, of size 1 and 0, one dim and several, by one axis and several."""
+    shapes = {(8, 3): '{"x"}, {}', (3, 10): '{}, {"x"}', (1, 5): '{"x"}, {}', (4, 0): '{"x"}, {}', (2, 6): '{}, {"x"}', (6, 4): '{"x"}, {"y"}',
+              (10, 7): '{"x"}, {"y"}'}  # fmt: skip
+    types = ["tensor<" + "".join(f"{size}x" for size in shape) + f"{element}>" for shape in shapes]
+    parts = [f"%a{i}: {t} {{sdy.sharding = #sdy.sharding<@mesh, [{cut}]>}}" for i, (t, cut) in enumerate(zip(types, shapes.values(), strict=True))]
+    results = [f"{t} {{sdy.sharding = #sdy.sharding<@mesh, [{{}}, {{}}]>}}" for t in types]
+    text = f"""{HEAD}func.func @main({", ".join(parts)}) -> ({", ".join(results)}) {{
+      return {", ".join(f"%a{i}" for i in range(len(types)))} : {", ".join(types)}
+    }}"""
+    counts = bucketed(text, [mixed(element, *shape, seed=seed) for seed, shape in enumerate(shapes)])
+    assert counts == {"all_gather": (9, 3)}  # what is empty stays apart
+
+
+@pytest.mark.parametrize("element", ["i8", "i32"])
+def test_scatters_in_a_bucket(element):
+    shapes = {(8, 3): '{"y"}, {}', (3, 10): '{}, {"y"}', (4, 5): '{"y"}, {}', (6, 4): '{}, {"y"}', (10, 1): '{"y"}, {}'}
+    arguments, ops, names, types = [], [], [], []
+    for i, shape in enumerate(shapes):
+        whole = f"tensor<8x{shape[0]}x{shape[1]}x{element}>"
+        types.append(f"tensor<{shape[0]}x{shape[1]}x{element}>")
+        names.append(f"%r{i}")
+        arguments.append(f'%a{i}: {whole} {{sdy.sharding = #sdy.sharding<@mesh, [{{"y"}}, {{}}, {{}}]>}}')
+        ops.append(f"%r{i} = stablehlo.reduce(%a{i} init: %z) applies stablehlo.add across dimensions = [0] : "
+                   f"({whole}, tensor<{element}>) -> {types[-1]}")  # fmt: skip
+    results = [f"{t} {{sdy.sharding = #sdy.sharding<@mesh, [{cut}]>}}" for t, cut in zip(types, shapes.values(), strict=True)]
+    lines = "\n      ".join(ops)
+    text = f"""{HEAD}func.func @main({", ".join(arguments)}) -> ({", ".join(results)}) {{
+      %z = stablehlo.constant dense<0> : tensor<{element}>
+      {lines}
+      return {", ".join(names)} : {", ".join(types)}
+    }}"""
+    counts = bucketed(text, [mixed(element, 8, *shape, seed=seed) for seed, shape in enumerate(shapes)])
+    assert counts["reduce_scatter"] == (5, 1), counts
+
+
+FSDP = ("mixer-fsdp", "attention-fsdp", "resnet-fsdp")
+
+
+@pytest.mark.parametrize("pair", FSDP)
+def test_fsdp_steps_gather_at_once(pair, row):
+    import corpus
+
+    text, inputs = corpus.lower(*pair.rsplit("-", 1))
+    apart, together = (shardonnay.compile(text, no_bucketing=no_bucketing) for no_bucketing in (True, False))
+    counts = [sum(entry["count"] for entry in compiled.report["collectives"]) for compiled in (apart, together)]
+    row(f"{pair}: {counts[0]} collectives become {counts[1]}")
+    assert counts[1] < 0.75 * counts[0]
+    assert together.report["executed_bytes"] <= apart.report["executed_bytes"]
+    wrong = [str(a) for a in run.check(run.Program(together), inputs, compare.reference(text, inputs)) if not a.ok]
+    assert not wrong, "\n".join(wrong)
+
+
 QUICK = ("attention-uneven-2-D", "scanned-blocks-fsdp", "experts-2-D", "lstm-2-D", "graph-fsdp", "mixer-2-D")
 
 

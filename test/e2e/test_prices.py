@@ -24,3 +24,14 @@ def test_plan_and_program_have_one_price(name, strategy, model, mode):
     assert price["emitted"] - price["halos"] == pytest.approx(price["planned"], rel=1e-9)
     plan = report["plan"]
     assert plan["bound"] <= plan["cost"] * (1 + 1e-9) and plan["cost"] <= plan["greedy"] * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("name, strategy", pairs())
+def test_buckets_send_no_more(name, strategy):
+    """The bytes of the collectives that were packed together, for a lower price."""
+    text, _ = corpus.lower(name, strategy)
+    apart, together = (shardonnay.compile(text, no_bucketing=no_bucketing).report for no_bucketing in (True, False))
+    counts = [sum(entry["count"] for entry in report["collectives"]) for report in (apart, together)]
+    assert together["executed_bytes"] <= apart["executed_bytes"]
+    assert together["price"]["halos"] == pytest.approx(apart["price"]["halos"])
+    assert (together["price"]["emitted"] < apart["price"]["emitted"]) == (counts[1] < counts[0])

@@ -369,8 +369,8 @@ PeriodicWindowOp::computeLocally(OpBuilder &builder, ValueRange operands,
 }
 
 /// `packed` is the one dim of all elements of `tensors`.
-static LogicalResult verifyPacked(Operation *op, Type packed,
-                                  TypeRange tensors) {
+static LogicalResult verifyElements(Operation *op, Type packed,
+                                    TypeRange tensors) {
   auto type = cast<RankedTensorType>(packed);
   int64_t elements = 0;
   for (Type each : tensors) {
@@ -386,10 +386,38 @@ static LogicalResult verifyPacked(Operation *op, Type packed,
          << elements << " elements of the others in one dim, got " << type;
 }
 
+/// Each tensor has a dim that the pieces divide.
+static LogicalResult verifyPieces(Operation *op, TypeRange tensors,
+                                  std::optional<uint64_t> pieces,
+                                  std::optional<ArrayRef<int64_t>> dims) {
+  if (pieces.has_value() != dims.has_value())
+    return op->emitOpError("expected both 'pieces' and 'dims', or neither");
+  if (!pieces)
+    return success();
+  auto count = static_cast<int64_t>(*pieces);
+  if (count < 1)
+    return op->emitOpError("expected at least 1 piece, got ") << count;
+  if (dims->size() != tensors.size())
+    return op->emitOpError("expected a dim for each of the ")
+           << tensors.size() << " tensors, got " << dims->size();
+  for (auto [each, dim] : llvm::zip_equal(tensors, *dims)) {
+    auto type = cast<RankedTensorType>(each);
+    if (dim < 0 || dim >= type.getRank() || type.getDimSize(dim) % count != 0)
+      return op->emitOpError("expected ")
+             << count << " equal pieces along a dim of " << type << ", got dim "
+             << dim;
+  }
+  return success();
+}
+
 LogicalResult PackOp::verify() {
-  return verifyPacked(*this, getType(), getTensors().getTypes());
+  if (failed(verifyElements(*this, getType(), getTensors().getTypes())))
+    return failure();
+  return verifyPieces(*this, getTensors().getTypes(), getPieces(), getDims());
 }
 
 LogicalResult UnpackOp::verify() {
-  return verifyPacked(*this, getTensor().getType(), getResultTypes());
+  if (failed(verifyElements(*this, getTensor().getType(), getResultTypes())))
+    return failure();
+  return verifyPieces(*this, getResultTypes(), getPieces(), getDims());
 }

@@ -175,28 +175,43 @@ def Spmd_PackOp : Spmd_Op<"pack"> {
     Of one element type, each in row-major order, in one dim. So that they can be
     sent together.
 
+    With `pieces`, tensor i is `pieces` equal ones along its dim `dims[i]`: the
+    first piece of each tensor comes first, then the second of each, and so on. So
+    a reduce_scatter of what is packed gives each device its piece of every tensor.
+
     ```mlir
     %2 = spmd.pack %0, %1 : (tensor<4x4xf32>, tensor<f32>) -> tensor<17xf32>
+    %5 = spmd.pack %3, %4 pieces=2 dims=[1, 0]
+        : (tensor<3x4xf32>, tensor<2xf32>) -> tensor<14xf32>
     ```
   }];
-  let arguments = (ins Variadic<AnyStaticShapeTensor>:$tensors);
+  let arguments = (ins Variadic<AnyStaticShapeTensor>:$tensors,
+      OptionalAttr<I64Attr>:$pieces, OptionalAttr<DenseI64ArrayAttr>:$dims);
   let results = (outs AnyStaticShapeTensor:$result);
   let assemblyFormat = [{
-    $tensors attr-dict `:` functional-type($tensors, $result)
+    $tensors (`pieces` `` `=` `` $pieces^ `dims` `` `=` `` $dims)? attr-dict
+    `:` functional-type($tensors, $result)
   }];
 }
 
 def Spmd_UnpackOp : Spmd_Op<"unpack"> {
   let summary = "the tensors that a pack was made of";
   let description = [{
+    With `pieces` and `dims` as `pack` has them: what is packed is an all_gather
+    of so many packed tensors, and each result all pieces along its dim.
+
     ```mlir
     %3:2 = spmd.unpack %2 : (tensor<17xf32>) -> (tensor<4x4xf32>, tensor<f32>)
+    %6:2 = spmd.unpack %5 pieces=2 dims=[1, 0]
+        : (tensor<14xf32>) -> (tensor<3x4xf32>, tensor<2xf32>)
     ```
   }];
-  let arguments = (ins AnyStaticShapeTensor:$tensor);
+  let arguments = (ins AnyStaticShapeTensor:$tensor,
+      OptionalAttr<I64Attr>:$pieces, OptionalAttr<DenseI64ArrayAttr>:$dims);
   let results = (outs Variadic<AnyStaticShapeTensor>:$results);
   let assemblyFormat = [{
-    $tensor attr-dict `:` functional-type($tensor, $results)
+    $tensor (`pieces` `` `=` `` $pieces^ `dims` `` `=` `` $dims)? attr-dict
+    `:` functional-type($tensor, $results)
   }];
 }
 

@@ -124,6 +124,36 @@ func.func @empty(%a: tensor<0x4xf32>) -> (tensor<0x8xf32>, tensor<0x4xf32>) {
 
 sdy.mesh @mesh = <["x"=2]>
 
+// Two pieces: those of the second dim first come to stand one after the other.
+// CHECK-LABEL: func.func @pack_pieces(
+func.func @pack_pieces(%a: tensor<3x4xf32>, %b: tensor<1x2xf32>) -> tensor<7xf32> {
+  // CHECK: %[[A0:.*]] = stablehlo.reshape %arg0 : (tensor<3x4xf32>) -> tensor<3x2x2xf32>
+  // CHECK: %[[A1:.*]] = stablehlo.transpose %[[A0]], dims = [1, 0, 2]
+  // CHECK: %[[A:.*]] = stablehlo.reshape %[[A1]] : (tensor<2x3x2xf32>) -> tensor<2x6xf32>
+  // CHECK: %[[B:.*]] = stablehlo.reshape %arg1 : (tensor<1x2xf32>) -> tensor<2x1xf32>
+  // CHECK: %[[C:.*]] = stablehlo.concatenate %[[A]], %[[B]], dim = 1
+  // CHECK: stablehlo.reshape %[[C]] : (tensor<2x7xf32>) -> tensor<14xf32>
+  %0 = spmd.pack %a, %b pieces=2 dims=[1, 1] : (tensor<3x4xf32>, tensor<1x2xf32>) -> tensor<14xf32>
+  %1 = spmd.reduce_scatter %0 dim=0 @mesh {"x"} : (tensor<14xf32>) -> tensor<7xf32>
+  return %1 : tensor<7xf32>
+}
+
+// CHECK-LABEL: func.func @unpack_pieces(
+func.func @unpack_pieces(%a: tensor<7xf32>) -> (tensor<3x4xf32>, tensor<2xf32>) {
+  // CHECK: %[[G:.*]] = "stablehlo.all_gather"(%arg0)
+  %0 = spmd.all_gather %a dim=0 @mesh {"x"} : (tensor<7xf32>) -> tensor<14xf32>
+  // CHECK: %[[R:.*]] = stablehlo.reshape %[[G]] : (tensor<14xf32>) -> tensor<2x7xf32>
+  // CHECK: %[[A0:.*]] = stablehlo.slice %[[R]] [0:2, 0:6]
+  // CHECK: %[[A1:.*]] = stablehlo.reshape %[[A0]] : (tensor<2x6xf32>) -> tensor<2x3x2xf32>
+  // CHECK: %[[A2:.*]] = stablehlo.transpose %[[A1]], dims = [1, 0, 2]
+  // CHECK: %[[A:.*]] = stablehlo.reshape %[[A2]] : (tensor<3x2x2xf32>) -> tensor<3x4xf32>
+  // CHECK: %[[B0:.*]] = stablehlo.slice %[[R]] [0:2, 6:7]
+  // CHECK: %[[B:.*]] = stablehlo.reshape %[[B0]] : (tensor<2x1xf32>) -> tensor<2xf32>
+  // CHECK: return %[[A]], %[[B]]
+  %1:2 = spmd.unpack %0 pieces=2 dims=[1, 0] : (tensor<14xf32>) -> (tensor<3x4xf32>, tensor<2xf32>)
+  return %1#0, %1#1 : tensor<3x4xf32>, tensor<2xf32>
+}
+
 // CHECK-LABEL: func.func @pack(
 func.func @pack(%a: tensor<2x3xf32>, %b: tensor<f32>) -> (tensor<2x3xf32>, tensor<f32>) {
   // CHECK: %[[A:.*]] = stablehlo.reshape %arg0 : (tensor<2x3xf32>) -> tensor<6xf32>

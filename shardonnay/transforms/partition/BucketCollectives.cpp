@@ -5,21 +5,27 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A block is read from its first op to its last. An all_reduce goes into the
-// open bucket of its kind; an op that needs a result of one closes that bucket:
-// its members become one all_reduce, where the last of them stands.
+// A block is read from its first op to its last. A collective waits in the
+// bucket of its group, kind and element type, until an op needs the result of
+// one in there. Then all that wait become one collective, and with them those
+// that stand further down but could be here as well. Ops that only rearrange
+// move with what they rearrange: up before a collective, down behind one.
 //
 //===----------------------------------------------------------------------===//
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/dialect/spmd/Ops.h"
 #include "shardonnay/explain/DeviceModelOption.h"
 #include "shardonnay/explain/Report.h"
+#include "shardonnay/transforms/partition/LiveBytes.h"
 #include "shardonnay/transforms/partition/Passes.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include <limits>
 
 using namespace mlir;
 
@@ -30,142 +36,419 @@ namespace shardonnay {
 
 namespace {
 
-/// Copied into the packed tensor and out of it again, read and written.
-constexpr double kCopies = 4;
+/// So many collectives behind the one that is needed are looked at before one
+/// that could be moved up to it is given up for: time stays linear.
+constexpr int64_t kMisses = 32;
+/// So far does a collective move up.
+constexpr int64_t kReach = 4096;
+/// The position of what is not there yet.
+constexpr int64_t kPending = std::numeric_limits<int64_t>::max();
 
-class Bucketer {
-public:
-  explicit Bucketer(const DeviceModel &model) : model(model) {}
+/// A collective that may be done together with others of its key.
+struct Member {
+  Operation *op = nullptr;
+  CollectiveKind kind = CollectiveKind::AllReduce;
+  FlatSymbolRefAttr mesh;
+  sdy::AxisRefListAttr axes;
+  ReductionKind reduction = ReductionKind::Sum;
+  /// Along which it gathers or scatters.
+  int64_t dim = 0;
+  /// Where it stands.
+  int64_t position = 0;
 
-  void run(Block &block);
-
-private:
-  /// Mesh, axes, kind and element type.
-  using Key =
-      std::pair<std::pair<Attribute, Attribute>, std::pair<int64_t, Type>>;
-  using Members = SmallVector<spmd::AllReduceOp>;
-
-  /// The price of an all_reduce, and of it without its latency.
-  std::pair<double, double> priceOf(spmd::AllReduceOp op,
-                                    const MeshCosts &costs, int64_t bytes);
-  void closeIfNeeded(Operation *op);
-  void close(Members members);
-
-  const DeviceModel &model;
-  llvm::MapVector<Key, Members> open;
+  Value operand() const { return op->getOperand(0); }
+  Value result() const { return op->getResult(0); }
+  int64_t operandBytes() const { return byteSize(operand().getType()); }
+  int64_t resultBytes() const { return byteSize(result().getType()); }
+  /// What packing and unpacking touch: each copy is read and written.
+  int64_t copiedBytes() const { return 2 * (operandBytes() + resultBytes()); }
 };
 
-void Bucketer::run(Block &block) {
-  open.clear();
-  for (Operation &op : llvm::make_early_inc_range(block)) {
-    closeIfNeeded(&op);
-    auto reduce = dyn_cast<spmd::AllReduceOp>(op);
-    if (reduce && reduce.getType().getNumElements() > 0)
-      open[{{reduce.getMeshAttr(), reduce.getAxesAttr()},
-            {static_cast<int64_t>(reduce.getKind()),
-             reduce.getType().getElementType()}}]
-          .push_back(reduce);
+/// Of tensors that have elements.
+std::optional<Member> readMember(Operation *op) {
+  std::optional<Member> member =
+      llvm::TypeSwitch<Operation *, std::optional<Member>>(op)
+          .Case([](spmd::AllReduceOp op) {
+            return Member{op, CollectiveKind::AllReduce, op.getMeshAttr(),
+                          op.getAxesAttr(), op.getKind()};
+          })
+          .Case([](spmd::AllGatherOp op) {
+            return Member{op,
+                          CollectiveKind::AllGather,
+                          op.getMeshAttr(),
+                          op.getAxesAttr(),
+                          ReductionKind::Sum,
+                          static_cast<int64_t>(op.getDim())};
+          })
+          .Case([](spmd::ReduceScatterOp op) {
+            return Member{op,
+                          CollectiveKind::ReduceScatter,
+                          op.getMeshAttr(),
+                          op.getAxesAttr(),
+                          op.getKind(),
+                          static_cast<int64_t>(op.getDim())};
+          })
+          .Default([](Operation *) { return std::nullopt; });
+  if (member &&
+      cast<RankedTensorType>(member->operand().getType()).getNumElements() == 0)
+    return std::nullopt;
+  return member;
+}
+
+using Key = std::pair<std::pair<Attribute, Attribute>,
+                      std::pair<std::pair<int64_t, int64_t>, Type>>;
+
+Key getKey(const Member &member) {
+  return {{member.mesh, member.axes},
+          {{static_cast<int64_t>(member.kind),
+            static_cast<int64_t>(member.reduction)},
+           getElementTypeOrSelf(member.result().getType())}};
+}
+
+/// Takes no more memory elsewhere, and nothing sees that it moves.
+bool mayMove(Operation *op) {
+  return op->getNumOperands() == 1 && op->getNumResults() == 1 &&
+         op->getNumRegions() == 0 && isPure(op) &&
+         !isa<spmd::SpmdDialect>(op->getDialect()) &&
+         byteSize(op->getResult(0).getType()) <=
+             byteSize(op->getOperand(0).getType());
+}
+
+/// The collectives of one key.
+struct Bucket {
+  Bucket(const Member &first, const DeviceModel &model);
+
+  /// The price of one that each device puts so many bytes in, and the same
+  /// without its latency.
+  std::pair<double, double> priceOf(int64_t operandBytes) const;
+  /// Whether copying takes less time than what is saved.
+  bool pays(const Member &member) const;
+  bool pays(ArrayRef<Member> members) const;
+
+  CollectiveKind kind;
+  MeshCosts costs;
+  int64_t groupSize;
+  SmallVector<int64_t> axes;
+  /// In order; those from `next` on have not been passed yet.
+  std::vector<Member> all;
+  size_t next = 0;
+  SmallVector<Member> waiting;
+  /// What is made of those that wait, in order, and is not needed either.
+  SmallVector<Operation *> behind;
+};
+
+Bucket::Bucket(const Member &first, const DeviceModel &model)
+    : kind(first.kind) {
+  sdy::MeshAttr mesh = sdy::getMeshOp(first.op, first.mesh).getMesh();
+  costs = toMeshCosts(model, mesh);
+  AxisList list = toAxisList(first.axes.getValue(), mesh);
+  groupSize = list.numShards();
+  axes = llvm::map_to_vector(
+      list, [](AxisRef axis) { return static_cast<int64_t>(axis.axis); });
+}
+
+std::pair<double, double> Bucket::priceOf(int64_t operandBytes) const {
+  Cost cost = collectiveCost(kind, groupSize, operandBytes);
+  return {costs.price(cost, axes),
+          costs.price({cost.bytes, /*steps=*/0}, axes)};
+}
+
+bool Bucket::pays(const Member &member) const {
+  auto [price, withoutLatency] = priceOf(member.operandBytes());
+  double copying = costs.computePrice(/*flops=*/0, member.copiedBytes());
+  return copying > 0 && copying < price - withoutLatency;
+}
+
+bool Bucket::pays(ArrayRef<Member> members) const {
+  int64_t bytes = 0, copied = 0;
+  double apart = 0;
+  for (const Member &member : members) {
+    bytes += member.operandBytes();
+    copied += member.copiedBytes();
+    apart += priceOf(member.operandBytes()).first;
   }
-  for (auto &[key, members] : open)
-    close(members);
-  open.clear();
+  return members.size() > 1 &&
+         priceOf(bytes).first + costs.computePrice(/*flops=*/0, copied) < apart;
 }
 
-void Bucketer::closeIfNeeded(Operation *op) {
-  if (open.empty())
-    return;
-  llvm::SetVector<Value> used(op->operand_begin(), op->operand_end());
-  getUsedValuesDefinedAbove(op->getRegions(), used);
-  open.remove_if([&](auto &entry) {
-    bool isNeeded = llvm::any_of(entry.second, [&](spmd::AllReduceOp member) {
-      return used.contains(member.getResult());
-    });
-    if (isNeeded)
-      close(entry.second);
-    return isNeeded;
-  });
-}
+/// One block.
+class Bucketer {
+public:
+  /// `outside` bytes are alive around the block.
+  Bucketer(Block &block, const DeviceModel &model, int64_t memoryLimit,
+           int64_t outside);
 
-std::pair<double, double>
-Bucketer::priceOf(spmd::AllReduceOp op, const MeshCosts &costs, int64_t bytes) {
-  sdy::MeshAttr mesh = sdy::getMeshOp(op, op.getMeshAttr()).getMesh();
-  AxisList axes = toAxisList(op.getAxes().getValue(), mesh);
-  SmallVector<int64_t> numbers = llvm::map_to_vector(
-      axes, [](AxisRef axis) { return static_cast<int64_t>(axis.axis); });
-  Cost cost =
-      collectiveCost(CollectiveKind::AllReduce, axes.numShards(), bytes);
-  return {costs.price(cost, numbers),
-          costs.price({cost.bytes, /*steps=*/0}, numbers)};
-}
+  void run();
+  /// What is alive while this op of the block runs, if there is a limit.
+  int64_t aliveAt(Operation *op) const {
+    return live ? live->at(positions.lookup(op)) : 0;
+  }
 
-void Bucketer::close(Members members) {
-  sdy::MeshAttr mesh =
-      sdy::getMeshOp(members.front(), members.front().getMeshAttr()).getMesh();
-  MeshCosts costs = toMeshCosts(model, mesh);
-  if (costs.computePrice(/*flops=*/0, /*bytesTouched=*/1) == 0)
-    return;
-  Members small;
-  int64_t bytes = 0;
-  double before = 0;
-  for (spmd::AllReduceOp member : members) {
-    int64_t size = byteSize(member.getType());
-    auto [price, withoutLatency] = priceOf(member, costs, size);
-    if (costs.computePrice(0, kCopies * size) >= price - withoutLatency)
+private:
+  using Members = SmallVector<Member>;
+
+  bool isWaiting(Operation *op) const {
+    return positions.lookup(op) == kPending;
+  }
+  bool putOff(Operation *op);
+  void closeNeeded(Operation *op, int64_t here);
+  /// The op at position `here` needs one that waits.
+  void close(Bucket &bucket, int64_t here);
+  void addFromBelow(Bucket &bucket, int64_t here, Members &members,
+                    int64_t &packed);
+  bool isReady(Value value, int64_t here) const;
+  void moveUp(Value value, int64_t here);
+  bool makeRoom(const Member &member, int64_t here, int64_t &packed);
+  void replace(ArrayRef<Member> members, Operation *place, int64_t here);
+
+  Block &block;
+  int64_t memoryLimit;
+  std::optional<LiveBytes> live;
+  std::vector<Operation *> ops;
+  /// Before the op at this position there is what the op makes.
+  DenseMap<Operation *, int64_t> positions;
+  /// Done together with others, and erased in the end.
+  llvm::SetVector<Operation *> done;
+  llvm::MapVector<Key, Bucket> buckets;
+  DenseMap<Operation *, Bucket *> bucketOf;
+};
+
+Bucketer::Bucketer(Block &block, const DeviceModel &model, int64_t memoryLimit,
+                   int64_t outside)
+    : block(block), memoryLimit(memoryLimit) {
+  for (Operation &op : block) {
+    auto position = static_cast<int64_t>(ops.size());
+    positions[&op] = position;
+    ops.push_back(&op);
+    std::optional<Member> member = readMember(&op);
+    if (!member)
       continue;
-    small.push_back(member);
-    bytes += size;
-    before += price;
+    member->position = position;
+    Bucket &bucket =
+        buckets.try_emplace(getKey(*member), *member, model).first->second;
+    if (bucket.pays(*member))
+      bucket.all.push_back(*member);
   }
-  if (small.size() < 2 || priceOf(small.front(), costs, bytes).first +
-                                  costs.computePrice(0, kCopies * bytes) >=
-                              before)
-    return;
+  for (auto &[key, bucket] : buckets)
+    for (const Member &member : bucket.all)
+      bucketOf[member.op] = &bucket;
+  if (memoryLimit > 0 && !bucketOf.empty())
+    live.emplace(block, outside);
+}
 
-  spmd::AllReduceOp last = small.back();
-  OpBuilder builder(last);
+void Bucketer::run() {
+  if (bucketOf.empty())
+    return;
+  for (auto [here, op] : llvm::enumerate(ops)) {
+    if (done.contains(op) || putOff(op))
+      continue;
+    closeNeeded(op, here);
+    Bucket *bucket = bucketOf.lookup(op);
+    if (!bucket || done.contains(op))
+      continue;
+    while (bucket->all[bucket->next].op != op)
+      ++bucket->next;
+    bucket->waiting.push_back(bucket->all[bucket->next++]);
+    positions[op] = kPending;
+  }
+  for (Operation *op : done)
+    op->erase();
+}
+
+/// What may move waits with what it is made of.
+bool Bucketer::putOff(Operation *op) {
+  if (op->getNumOperands() != 1)
+    return false;
+  Operation *source = op->getOperand(0).getDefiningOp();
+  if (!source || !isWaiting(source) || !mayMove(op))
+    return false;
+  Bucket *bucket = bucketOf.lookup(source);
+  bucket->behind.push_back(op);
+  bucketOf[op] = bucket;
+  positions[op] = kPending;
+  return true;
+}
+
+void Bucketer::closeNeeded(Operation *op, int64_t here) {
+  auto closeIfWaiting = [&](Value value) {
+    if (Operation *source = value.getDefiningOp(); source && isWaiting(source))
+      close(*bucketOf.lookup(source), here);
+  };
+  llvm::for_each(op->getOperands(), closeIfWaiting);
+  if (op->getNumRegions() == 0)
+    return;
+  llvm::SetVector<Value> used;
+  getUsedValuesDefinedAbove(op->getRegions(), used);
+  llvm::for_each(used, closeIfWaiting);
+}
+
+void Bucketer::close(Bucket &bucket, int64_t here) {
+  Members members;
+  int64_t packed = 0;
+  for (const Member &member : bucket.waiting)
+    if (makeRoom(member, here, packed))
+      members.push_back(member);
+  size_t waited = members.size();
+  addFromBelow(bucket, here, members, packed);
+  bool isTogether = bucket.pays(members);
+  if (isTogether)
+    replace(members, members.size() > waited ? ops[here] : members.back().op,
+            here);
+  for (const Member &member : bucket.waiting)
+    positions[member.op] = member.position;
+  for (Operation *op : bucket.behind) {
+    if (isTogether)
+      op->moveBefore(ops[here]);
+    positions[op] = here - 1;
+  }
+  bucket.waiting.clear();
+  bucket.behind.clear();
+}
+
+/// Those whose operands are there, or come there by ops that may move as well.
+void Bucketer::addFromBelow(Bucket &bucket, int64_t here, Members &members,
+                            int64_t &packed) {
+  int64_t misses = 0;
+  for (const Member &member : ArrayRef(bucket.all).drop_front(bucket.next)) {
+    if (member.position > here + kReach || misses == kMisses)
+      return;
+    if (done.contains(member.op))
+      continue;
+    if (isReady(member.operand(), here) && makeRoom(member, here, packed))
+      members.push_back(member);
+    else
+      ++misses;
+  }
+}
+
+bool Bucketer::isReady(Value value, int64_t here) const {
+  Operation *source = value.getDefiningOp();
+  if (!source || source->getBlock() != &block)
+    return true;
+  int64_t position = positions.lookup(source);
+  if (position < here)
+    return true;
+  return position != kPending && mayMove(source) &&
+         isReady(source->getOperand(0), here);
+}
+
+void Bucketer::moveUp(Value value, int64_t here) {
+  Operation *source = value.getDefiningOp();
+  if (!source || source->getBlock() != &block ||
+      positions.lookup(source) < here)
+    return;
+  moveUp(source->getOperand(0), here);
+  source->moveBefore(ops[here]);
+  positions[source] = here - 1;
+}
+
+/// Whether memory suffices for `member` at position `here`, in one tensor with
+/// `packed` bytes of others.
+bool Bucketer::makeRoom(const Member &member, int64_t here, int64_t &packed) {
+  if (!live)
+    return true;
+  // Copies of what is sent, and of what comes back.
+  int64_t copies = member.operandBytes() + member.resultBytes();
+  int64_t from = std::min(here, member.position);
+  int64_t to = std::max(here, member.position);
+  // A result that is there earlier, or an operand that is there longer.
+  int64_t more =
+      member.position > here
+          ? member.resultBytes()
+          : std::max<int64_t>(0, member.operandBytes() - member.resultBytes());
+  if (live->most(from, to) + more > memoryLimit ||
+      live->at(here) + more + packed + copies > memoryLimit)
+    return false;
+  live->add(from, to, more);
+  packed += copies;
+  return true;
+}
+
+/// Why `members` are there, `cause` being that of the first.
+std::string explain(ArrayRef<Member> members, StringAttr cause) {
+  StringRef what = members.front().kind == CollectiveKind::AllGather ? "gathers"
+                   : members.front().kind == CollectiveKind::AllReduce
+                       ? "sums up"
+                       : "sums up and scatters";
+  return (what + " " + Twine(members.size()) +
+          " tensors at once; the first one " + cause.getValue())
+      .str();
+}
+
+/// One collective of what they have in common, before `place`.
+void Bucketer::replace(ArrayRef<Member> members, Operation *place,
+                       int64_t here) {
+  const Member &first = members.front();
+  for (const Member &member : members)
+    moveUp(member.operand(), here);
+  OpBuilder builder(place);
   SmallVector<Value> operands;
   SmallVector<Type> types;
   SmallVector<Location> places;
-  int64_t elements = 0;
-  for (spmd::AllReduceOp member : small) {
-    operands.push_back(member.getTensor());
-    types.push_back(member.getType());
-    places.push_back(member.getLoc());
-    elements += member.getType().getNumElements();
+  SmallVector<int64_t> dims;
+  int64_t sent = 0, received = 0;
+  for (const Member &member : members) {
+    auto type = cast<RankedTensorType>(member.result().getType());
+    operands.push_back(member.operand());
+    types.push_back(type);
+    places.push_back(member.op->getLoc());
+    dims.push_back(member.dim);
+    sent += cast<RankedTensorType>(member.operand().getType()).getNumElements();
+    received += type.getNumElements();
   }
   Location loc = builder.getFusedLoc(places);
-  Value packed = spmd::PackOp::create(
-      builder, loc,
-      RankedTensorType::get({elements}, last.getType().getElementType()),
-      operands);
-  auto sum = spmd::AllReduceOp::create(builder, loc, packed.getType(), packed,
-                                       last.getMeshAttr(), last.getAxesAttr(),
-                                       last.getKindAttr());
-  if (Attribute cause = small.front()->getAttr(sdy::kCauseAttr))
-    sum->setAttr(sdy::kCauseAttr,
-                 builder.getStringAttr("sums up " + Twine(small.size()) +
-                                       " tensors at once; the first one " +
-                                       cast<StringAttr>(cause).getValue()));
-  auto unpacked = spmd::UnpackOp::create(builder, loc, types, sum.getResult());
-  for (auto [member, result] : llvm::zip_equal(small, unpacked.getResults())) {
-    member.replaceAllUsesWith(result);
-    member.erase();
+  auto oneDim = [&](int64_t size) {
+    return RankedTensorType::get(
+        {size}, getElementTypeOrSelf(first.result().getType()));
+  };
+  // Pieces stand one after the other where all of them are.
+  IntegerAttr pieces = builder.getI64IntegerAttr(std::max(sent, received) /
+                                                 std::min(sent, received));
+  auto dealt = builder.getDenseI64ArrayAttr(dims);
+  bool gathers = first.kind == CollectiveKind::AllGather;
+  bool scatters = first.kind == CollectiveKind::ReduceScatter;
+  auto pack = spmd::PackOp::create(builder, loc, oneDim(sent), operands,
+                                   scatters ? pieces : nullptr,
+                                   scatters ? dealt : nullptr);
+  Operation *together = builder.clone(*first.op);
+  together->setLoc(loc);
+  together->setOperand(0, pack);
+  together->getResult(0).setType(oneDim(received));
+  if (gathers || scatters)
+    together->setAttr("dim", builder.getI64IntegerAttr(0));
+  if (auto cause = first.op->getAttrOfType<StringAttr>(sdy::kCauseAttr))
+    together->setAttr(sdy::kCauseAttr,
+                      builder.getStringAttr(explain(members, cause)));
+  auto unpack = spmd::UnpackOp::create(
+      builder, loc, types, together->getResult(0), gathers ? pieces : nullptr,
+      gathers ? dealt : nullptr);
+  for (auto [member, result] : llvm::zip_equal(members, unpack.getResults())) {
+    member.result().replaceAllUsesWith(result);
+    done.insert(member.op);
   }
+  for (Operation *op : {pack.getOperation(), together, unpack.getOperation()})
+    positions[op] = here - 1;
 }
 
 struct BucketCollectivesPass
-    : impl::BucketCollectivesPassBase<BucketCollectivesPass> {
-  using BucketCollectivesPassBase::BucketCollectivesPassBase;
+    : PricedPass<impl::BucketCollectivesPassBase<BucketCollectivesPass>> {
+  using PricedPass::PricedPass;
 
-  LogicalResult initialize(MLIRContext *context) override {
-    return loadDeviceModel(deviceModel, context, model);
-  }
   void runOnOperation() override {
-    Bucketer bucketer(*model);
-    getOperation().walk([&](Block *block) { bucketer.run(*block); });
+    for (Block &block : getOperation().getBody())
+      run(block, /*outside=*/0);
   }
 
-  std::shared_ptr<const DeviceModel> model;
+private:
+  void run(Block &block, int64_t outside) {
+    int64_t limit = memoryLimit > 0 ? memoryLimit : model->memoryBytes;
+    Bucketer bucketer(block, *model, limit, outside);
+    bucketer.run();
+    for (Operation &op : block)
+      for (Region &region : op.getRegions())
+        for (Block &inner : region)
+          run(inner, bucketer.aliveAt(&op));
+  }
 };
 
 } // namespace

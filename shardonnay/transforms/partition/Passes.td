@@ -87,13 +87,19 @@ def CheckMemoryPass : Pass<"sdy-check-memory", "::mlir::ModuleOp"> {
 
 def BucketCollectivesPass
     : Pass<"sdy-bucket-collectives", "::mlir::func::FuncOp"> {
-  let summary = "Reduces small tensors together";
+  let summary = "Reduces and gathers small tensors together";
   let description = [{
-    All_reduces along the same axes, of the same kind and element type, become
-    one of a tensor that their operands are packed in, if nothing between them
-    needs the result of one. Those do for which the latency saved is more than
-    the time for copying them there and back, by the device model; none by one
-    that has no price for memory, as `bytes`.
+    Collectives of one kind (all_reduce, all_gather, reduce_scatter) along the same
+    axes, on the same element type, become one of a tensor that their operands are
+    packed in, where none needs the result of another. One that stands further down
+    comes up to those if its operand is there, or is made of what is there by pure
+    ops that make nothing larger: so the weights that a step gathers one by one are
+    gathered at once.
+
+    Those do for which the latency saved is more than the time for copying them
+    there and back, by the device model; none by one that has no price for memory,
+    as `bytes`. With a limit of memory (the option, or else the model's) none comes
+    to live so long that more is alive than that.
 
     Precondition: after sdy-partition-to-local. Postcondition: the same.
 
@@ -113,6 +119,8 @@ def BucketCollectivesPass
     Option<"deviceModel", "device-model", "std::string", "\"cpu\"",
            "What the devices can do: bytes, cpu, gpu-node, gpu-cluster, "
            "tpu-torus, or the path of a JSON file (cost/DeviceModel.h)">,
+    Option<"memoryLimit", "memory-limit", "int64_t", "0",
+           "Bytes of a device; 0: what the model says">,
   ];
 }
 

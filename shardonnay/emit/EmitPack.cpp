@@ -1,0 +1,140 @@
+//===- EmitPack.cpp -------------------------------------------------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardonnay/emit/EmitPack.h"
+#include "shardonnay/dialect/stablehlo/Stablehlo.h"
+#include "llvm/ADT/Sequence.h"
+
+using namespace mlir;
+
+namespace shardonnay {
+
+namespace {
+
+/// A dim of so many equal pieces.
+struct Dealt {
+  int64_t pieces;
+  int64_t dim;
+};
+
+/// The op's, for its tensor `i`; one piece if it has none.
+template <typename PackOp> Dealt getDealt(PackOp op, size_t i) {
+  if (!op.getPieces())
+    return {1, 0};
+  return {static_cast<int64_t>(*op.getPieces()), (*op.getDims())[i]};
+}
+
+class Packer {
+public:
+  Packer(OpBuilder &builder, Location loc) : builder(builder), loc(loc) {}
+
+  Value reshape(Value value, ArrayRef<int64_t> shape) {
+    auto type = cast<RankedTensorType>(value.getType());
+    if (type.getShape() == shape)
+      return value;
+    return stablehlo::ReshapeOp::create(builder, loc, type.clone(shape), value);
+  }
+  /// [pieces, elements of a piece]; in one dim if it is one piece.
+  Value toRows(Value tensor, Dealt dealt);
+  /// The other way.
+  Value fromRows(Value rows, ArrayRef<int64_t> shape, Dealt dealt);
+  Value transpose(Value value, ArrayRef<int64_t> order);
+
+private:
+  OpBuilder &builder;
+  Location loc;
+};
+
+/// `shape` with dim `dealt.dim` as [pieces, size of a piece].
+SmallVector<int64_t> splitShape(ArrayRef<int64_t> shape, Dealt dealt) {
+  SmallVector<int64_t> split(shape);
+  split[dealt.dim] /= dealt.pieces;
+  split.insert(split.begin() + dealt.dim, dealt.pieces);
+  return split;
+}
+
+bool isLeading(ArrayRef<int64_t> shape, int64_t dim) {
+  return llvm::all_of(shape.take_front(dim),
+                      [](int64_t size) { return size == 1; });
+}
+
+Value Packer::transpose(Value value, ArrayRef<int64_t> order) {
+  auto type = cast<RankedTensorType>(value.getType());
+  auto shape = llvm::map_to_vector(
+      order, [&](int64_t dim) { return type.getDimSize(dim); });
+  return stablehlo::TransposeOp::create(builder, loc, type.clone(shape), value,
+                                        order);
+}
+
+Value Packer::toRows(Value tensor, Dealt dealt) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  int64_t elements = type.getNumElements();
+  if (dealt.pieces == 1)
+    return reshape(tensor, {elements});
+  if (!isLeading(type.getShape(), dealt.dim)) {
+    auto order = llvm::to_vector(llvm::seq<int64_t>(0, type.getRank() + 1));
+    order.erase(order.begin() + dealt.dim);
+    order.insert(order.begin(), dealt.dim);
+    tensor =
+        transpose(reshape(tensor, splitShape(type.getShape(), dealt)), order);
+  }
+  return reshape(tensor, {dealt.pieces, elements / dealt.pieces});
+}
+
+Value Packer::fromRows(Value rows, ArrayRef<int64_t> shape, Dealt dealt) {
+  if (dealt.pieces == 1 || isLeading(shape, dealt.dim))
+    return reshape(rows, shape);
+  SmallVector<int64_t> split = splitShape(shape, dealt);
+  auto order = llvm::to_vector(llvm::seq<int64_t>(1, split.size()));
+  order.insert(order.begin() + dealt.dim, 0);
+  split.erase(split.begin() + dealt.dim);
+  split.insert(split.begin(), dealt.pieces);
+  return reshape(transpose(reshape(rows, split), order), shape);
+}
+
+} // namespace
+
+Value emitPack(OpBuilder &builder, spmd::PackOp op) {
+  Packer packer(builder, op.getLoc());
+  SmallVector<Value> rows;
+  for (auto [i, tensor] : llvm::enumerate(op.getTensors()))
+    rows.push_back(packer.toRows(tensor, getDealt(op, i)));
+  int64_t rowDim = op.getPieces().value_or(1) == 1 ? 0 : 1;
+  Value all =
+      stablehlo::ConcatenateOp::create(builder, op.getLoc(), rows, rowDim);
+  return packer.reshape(all, op.getType().getShape());
+}
+
+SmallVector<Value> emitUnpack(OpBuilder &builder, spmd::UnpackOp op) {
+  Packer packer(builder, op.getLoc());
+  auto pieces = static_cast<int64_t>(op.getPieces().value_or(1));
+  auto packed = cast<RankedTensorType>(op.getTensor().getType());
+  Value rows = op.getTensor();
+  if (pieces > 1)
+    rows = packer.reshape(rows, {pieces, packed.getDimSize(0) / pieces});
+  SmallVector<Value> results;
+  int64_t start = 0;
+  for (auto [i, each] : llvm::enumerate(op.getResultTypes())) {
+    auto type = cast<RankedTensorType>(each);
+    int64_t limit = start + type.getNumElements() / pieces;
+    SmallVector<int64_t> starts, limits;
+    if (pieces > 1) {
+      starts.push_back(0);
+      limits.push_back(pieces);
+    }
+    starts.push_back(start);
+    limits.push_back(limit);
+    Value part =
+        stablehlo::SliceOp::create(builder, op.getLoc(), rows, starts, limits,
+                                   SmallVector<int64_t>(starts.size(), 1));
+    results.push_back(packer.fromRows(part, type.getShape(), getDealt(op, i)));
+    start = limit;
+  }
+  return results;
+}
+
+} // namespace shardonnay
