@@ -227,12 +227,11 @@ public:
 
 private:
   StringAttr explain(sdy::ReshardOp op) {
-    FailureOr<MeshScope> scope =
-        MeshScope::get(op, {sdy::getSharding(op.getInput()), op.getSharding()});
-    if (failed(scope) || scope->empty())
+    if (failed(scope.moveTo(
+            op, {sdy::getSharding(op.getInput()), op.getSharding()})) ||
+        scope.empty())
       return nullptr;
-    std::string cause =
-        ReshardExplainer(op, *scope, choosers.get(*scope)).run();
+    std::string cause = ReshardExplainer(op, scope, choosers.get(scope)).run();
     return cause.empty() ? nullptr : StringAttr::get(op.getContext(), cause);
   }
 
@@ -286,6 +285,8 @@ private:
 
   OpChoosers &choosers;
   sdy::OpForms &forms;
+  /// Of the reshard before; most have the same.
+  MeshScope scope;
   sdy::WordMap<StringAttr> known;
 };
 

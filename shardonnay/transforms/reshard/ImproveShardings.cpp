@@ -165,7 +165,7 @@ bool Improver::readAround(Value value) {
         return false;
       if (!is_contained(users, number))
         users.push_back(number);
-    } else if (std::optional<TensorSharding> need = neededAt(use, cases)) {
+    } else if (const TensorSharding *need = neededAt(use, cases)) {
       fixedNeeds.push_back(*need);
     } else {
       return false;
@@ -186,7 +186,7 @@ bool Improver::readAround(Value value) {
 
 SmallVector<TensorSharding, 4> Improver::collectTrials(Value value) const {
   SmallVector<TensorSharding, 4> trials;
-  TensorSharding present = scope.read(value);
+  const TensorSharding &present = scope.read(value);
   auto add = [&](TensorSharding sharding) {
     sharding.unreduced = AxisList();
     sharding.kind = ReductionKind::Sum;

@@ -77,8 +77,8 @@ public:
 private:
   /// For a block in a region of `op`.
   BlockResharder(BlockResharder &outer, Operation *op)
-      : func(outer.func), mode(outer.mode), choosers(outer.choosers),
-        reshards(outer.reshards, op) {}
+      : func(outer.func), mode(outer.mode), lastScope(outer.lastScope),
+        choosers(outer.choosers), reshards(outer.reshards, op) {}
 
   /// `opCase` is null where what is known of equal ops does not hold.
   LogicalResult visit(Operation *op, const OpCase *opCase);
@@ -354,12 +354,14 @@ LogicalResult BlockResharder::reshardTo(OpOperand &operand,
   auto type = dyn_cast<RankedTensorType>(operand.get().getType());
   if (!type)
     return success();
-  FailureOr<MeshScope> scope = MeshScope::get(
-      operand.getOwner(), {sdy::getSharding(operand.get()), sharding});
-  if (failed(scope))
+  sdy::TensorShardingAttr present = sdy::getSharding(operand.get());
+  if (present == sharding)
+    return success();
+  if (failed(lastScope.moveTo(operand.getOwner(), {present, sharding})))
     return failure();
-  if (!scope->empty())
-    reshardOperand(operand, scope->read(sharding, type.getRank()), *scope);
+  if (!lastScope.empty())
+    reshardOperand(operand, lastScope.read(sharding, type.getRank()),
+                   lastScope);
   return success();
 }
 
@@ -372,7 +374,7 @@ void BlockResharder::reshardOperand(OpOperand &operand,
 void BlockResharder::changeResult(OpResult result,
                                   const TensorSharding &sharding,
                                   const MeshScope &scope) {
-  TensorSharding wanted = scope.read(result);
+  const TensorSharding &wanted = scope.read(result);
   if (wanted == sharding)
     return;
   sdy::setSharding(result, scope.write(sharding));
@@ -428,6 +430,11 @@ LogicalResult BlockResharder::visitAll(Block &block) {
         return failure();
     return success();
   }
+  // To share what it knows.
+  if (*scope == lastScope)
+    scope = lastScope;
+  else
+    lastScope = *scope;
   BlockCases cases(block, *scope, choosers);
   if (!cases.hasOtherMeshes())
     adoptWantedShardings(cases);

@@ -49,6 +49,11 @@ LogicalResult MeshScope::moveTo(Operation *op) {
   SmallVector<sdy::TensorShardingAttr> shardings =
       sdy::getShardings(op->getOperands());
   llvm::append_range(shardings, sdy::getShardings(op->getResults()));
+  return moveTo(op, shardings);
+}
+
+LogicalResult MeshScope::moveTo(Operation *op,
+                                ArrayRef<sdy::TensorShardingAttr> shardings) {
   if (covers(shardings))
     return success();
   FailureOr<MeshScope> own = get(op, shardings);
@@ -90,14 +95,18 @@ std::optional<MeshScope> MeshScope::ofBlock(Block &block) {
   return found ? std::optional(scope) : std::nullopt;
 }
 
-TensorSharding MeshScope::read(Value value) const {
+const TensorSharding &MeshScope::read(Value value) const {
   return read(sdy::getSharding(value),
               cast<RankedTensorType>(value.getType()).getRank());
 }
 
-TensorSharding MeshScope::read(sdy::TensorShardingAttr sharding,
-                               int64_t rank) const {
-  return sdy::toClosedSharding(sharding, mesh, rank);
+const TensorSharding &MeshScope::read(sdy::TensorShardingAttr sharding,
+                                      int64_t rank) const {
+  std::unique_ptr<TensorSharding> &entry = known->read[{sharding, rank}];
+  if (!entry)
+    entry = std::make_unique<TensorSharding>(
+        sdy::toClosedSharding(sharding, mesh, rank));
+  return *entry;
 }
 
 Mesh MeshScope::toMesh() const { return sdy::toMesh(mesh); }
@@ -107,7 +116,10 @@ MeshCosts MeshScope::costs(const DeviceModel &model) const {
 }
 
 sdy::TensorShardingAttr MeshScope::write(const TensorSharding &sharding) const {
-  return sdy::fromSharding(sharding, meshOrRef, mesh);
+  auto [entry, isNew] = known->written.try_emplace(sharding);
+  if (isNew)
+    entry->second = sdy::fromSharding(sharding, meshOrRef, mesh);
+  return entry->second;
 }
 
 } // namespace shardonnay

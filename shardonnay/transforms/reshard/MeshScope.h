@@ -7,7 +7,8 @@
 //
 // All tensors of one op are cut by the axes of one mesh. A scope knows it, and
 // turns sharding attributes into algebra values and back. Shardings are read as
-// they are after export: closed, a missing one replicated.
+// they are after export: closed, a missing one replicated. A program has few
+// different ones, so a scope and its copies remember what they turned.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,6 +21,8 @@
 #include "shardonnay/algebra/TensorSharding.h"
 #include "shardonnay/cost/DeviceModel.h"
 #include "shardonnay/dialect/sdy/Attributes.h"
+#include <memory>
+#include <unordered_map>
 
 namespace shardonnay {
 
@@ -32,12 +35,19 @@ public:
   get(mlir::Operation *op,
       llvm::ArrayRef<mlir::sdy::TensorShardingAttr> shardings);
 
-  /// Becomes the scope of `op`'s operands and results, which ops next to each
-  /// other mostly share. Fails as `get` does, and stays as it is then.
+  /// Becomes the scope that `get` returns, which ops next to each other mostly
+  /// share. Fails as `get` does, and stays as it is then.
+  mlir::LogicalResult
+  moveTo(mlir::Operation *op,
+         llvm::ArrayRef<mlir::sdy::TensorShardingAttr> shardings);
+  /// The same for `op`'s operands and results.
   mlir::LogicalResult moveTo(mlir::Operation *op);
 
   /// The scope of the first sharding in `block`; nothing if there is none.
   static std::optional<MeshScope> ofBlock(mlir::Block &block);
+  bool operator==(const MeshScope &o) const {
+    return mesh == o.mesh && meshOrRef == o.meshOrRef;
+  }
   /// `sharding` is on this mesh by its name, or null.
   bool allows(mlir::sdy::TensorShardingAttr sharding) const {
     return !sharding || sharding.getMeshOrRef() == meshOrRef;
@@ -48,10 +58,10 @@ public:
   bool covers(llvm::ArrayRef<mlir::sdy::TensorShardingAttr> shardings) const;
   /// No sharding names an axis: there is nothing to do at this op.
   bool empty() const { return !mesh; }
-  /// How `value`, a ranked tensor, is cut.
-  TensorSharding read(mlir::Value value) const;
-  TensorSharding read(mlir::sdy::TensorShardingAttr sharding,
-                      int64_t rank) const;
+  /// How `value`, a ranked tensor, is cut. Stays valid as long as this.
+  const TensorSharding &read(mlir::Value value) const;
+  const TensorSharding &read(mlir::sdy::TensorShardingAttr sharding,
+                             int64_t rank) const;
   Mesh toMesh() const;
   mlir::sdy::MeshAttr getMesh() const { return mesh; }
   /// What communication over the mesh costs devices like `model`.
@@ -64,9 +74,26 @@ private:
   mlir::LogicalResult add(mlir::Operation *op,
                           mlir::sdy::TensorShardingAttr sharding);
 
+  struct HashSharding {
+    size_t operator()(const TensorSharding &sharding) const {
+      return hash_value(sharding);
+    }
+  };
+  /// What was read of attributes, by their ranks, and what was written.
+  struct Known {
+    llvm::DenseMap<std::pair<mlir::Attribute, int64_t>,
+                   std::unique_ptr<TensorSharding>>
+        read;
+    std::unordered_map<TensorSharding, mlir::sdy::TensorShardingAttr,
+                       HashSharding>
+        written;
+  };
+
   mlir::sdy::MeshAttr mesh;
   /// The mesh's symbol, or the mesh itself.
   mlir::Attribute meshOrRef;
+  /// Of this mesh.
+  std::shared_ptr<Known> known = std::make_shared<Known>();
 };
 
 } // namespace shardonnay

@@ -30,7 +30,7 @@ private:
   void addMakers(int32_t number);
   void visit(Operation *op);
   /// The one sharding that all uses need `value` in.
-  std::optional<TensorSharding> neededByAll(Value value);
+  const TensorSharding *neededByAll(Value value);
   BlockCases &cases;
   const MeshScope &scope;
   /// Numbers of ops, the last one first.
@@ -82,10 +82,10 @@ void WantedShardings::visit(Operation *op) {
   for (OpResult result : op->getResults()) {
     if (!isa<RankedTensorType>(result.getType()) || result.use_empty())
       continue;
-    std::optional<TensorSharding> needed = neededByAll(result);
+    const TensorSharding *needed = neededByAll(result);
     if (!needed)
       continue;
-    TensorSharding present = scope.read(result);
+    const TensorSharding &present = scope.read(result);
     // A contraction is not worth doing twice to save a gather of its result.
     if (*needed != present && present.unreduced.empty() &&
         (!contraction || numShards(*needed) >= numShards(present)))
@@ -93,12 +93,12 @@ void WantedShardings::visit(Operation *op) {
   }
 }
 
-std::optional<TensorSharding> WantedShardings::neededByAll(Value value) {
-  std::optional<TensorSharding> needed;
+const TensorSharding *WantedShardings::neededByAll(Value value) {
+  const TensorSharding *needed = nullptr;
   for (OpOperand &use : value.getUses()) {
-    std::optional<TensorSharding> here = neededAt(use, cases);
+    const TensorSharding *here = neededAt(use, cases);
     if (!here || (needed && *here != *needed))
-      return std::nullopt;
+      return nullptr;
     needed = here;
   }
   return needed;
@@ -106,16 +106,15 @@ std::optional<TensorSharding> WantedShardings::neededByAll(Value value) {
 
 } // namespace
 
-std::optional<TensorSharding> neededAt(OpOperand &use,
-                                       const BlockCases &cases) {
+const TensorSharding *neededAt(OpOperand &use, const BlockCases &cases) {
   const MeshScope &scope = cases.getScope();
   Operation *user = use.getOwner();
   if (user->getBlock() != use.get().getParentBlock())
-    return std::nullopt;
+    return nullptr;
   int64_t number = use.getOperandNumber();
   auto read = [&](sdy::TensorShardingAttr sharding) {
-    return scope.read(sharding,
-                      cast<RankedTensorType>(use.get().getType()).getRank());
+    return &scope.read(sharding,
+                       cast<RankedTensorType>(use.get().getType()).getRank());
   };
   if (auto reshard = dyn_cast<sdy::ReshardOp>(user))
     return read(reshard.getSharding());
@@ -125,7 +124,7 @@ std::optional<TensorSharding> neededAt(OpOperand &use,
   if (auto call = dyn_cast<func::CallOp>(user)) {
     func::FuncOp callee = sdy::getCalleeWithBody(call);
     if (!callee)
-      return std::nullopt;
+      return nullptr;
     return read(sdy::getSharding(callee.getArgument(number)));
   }
   if (getEdgeOwner(use))
@@ -133,9 +132,8 @@ std::optional<TensorSharding> neededAt(OpOperand &use,
   int32_t place = cases.numberOf(user);
   const OpCase *opCase =
       place >= 0 ? cases.getEntries()[place].opCase : nullptr;
-  return opCase && opCase->decision
-             ? std::optional(opCase->decision->needed[number])
-             : std::nullopt;
+  return opCase && opCase->decision ? &opCase->decision->needed[number]
+                                    : nullptr;
 }
 
 void adoptWantedShardings(BlockCases &cases) { WantedShardings(cases).run(); }

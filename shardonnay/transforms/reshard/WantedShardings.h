@@ -28,9 +28,8 @@ namespace shardonnay {
 /// need it in, if there is one; last op first.
 void adoptWantedShardings(BlockCases &cases);
 
-/// What the use reshards its value to; nothing if that is not known.
-std::optional<TensorSharding> neededAt(mlir::OpOperand &use,
-                                       const BlockCases &cases);
+/// What the use reshards its value to; null if that is not known.
+const TensorSharding *neededAt(mlir::OpOperand &use, const BlockCases &cases);
 
 } // namespace shardonnay
 
