@@ -38,6 +38,13 @@ public:
       return value;
     return stablehlo::ReshapeOp::create(builder, loc, type.clone(shape), value);
   }
+  Value bitcast(Value value, Type element) {
+    auto type = cast<RankedTensorType>(value.getType());
+    if (type.getElementType() == element)
+      return value;
+    return stablehlo::BitcastConvertOp::create(
+        builder, loc, RankedTensorType::get(type.getShape(), element), value);
+  }
   /// [pieces, elements of a piece]; in one dim if it is one piece.
   Value toRows(Value tensor, Dealt dealt);
   /// The other way.
@@ -100,9 +107,11 @@ Value Packer::fromRows(Value rows, ArrayRef<int64_t> shape, Dealt dealt) {
 
 Value emitPack(OpBuilder &builder, spmd::PackOp op) {
   Packer packer(builder, op.getLoc());
+  Type element = getElementTypeOrSelf(op.getType());
   SmallVector<Value> rows;
   for (auto [i, tensor] : llvm::enumerate(op.getTensors()))
-    rows.push_back(packer.toRows(tensor, getDealt(op, i)));
+    rows.push_back(
+        packer.toRows(packer.bitcast(tensor, element), getDealt(op, i)));
   int64_t rowDim = op.getPieces().value_or(1) == 1 ? 0 : 1;
   Value all =
       stablehlo::ConcatenateOp::create(builder, op.getLoc(), rows, rowDim);
@@ -131,7 +140,8 @@ SmallVector<Value> emitUnpack(OpBuilder &builder, spmd::UnpackOp op) {
     Value part =
         stablehlo::SliceOp::create(builder, op.getLoc(), rows, starts, limits,
                                    SmallVector<int64_t>(starts.size(), 1));
-    results.push_back(packer.fromRows(part, type.getShape(), getDealt(op, i)));
+    Value result = packer.fromRows(part, type.getShape(), getDealt(op, i));
+    results.push_back(packer.bitcast(result, type.getElementType()));
     start = limit;
   }
   return results;

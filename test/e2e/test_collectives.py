@@ -256,6 +256,28 @@ def test_gathers_in_a_bucket(element):
     assert counts == {"all_gather": (9, 3)}  # what is empty stays apart
 
 
+def test_types_in_a_bucket():
+    """Of as many bits; NaNs keep theirs."""
+    elements = ("f32", "i32", "f32", "i32")
+    parts = [f'%a{i}: tensor<8x3x{e}> {{sdy.sharding = #sdy.sharding<@mesh, [{{"x"}}, {{}}]>}}' for i, e in enumerate(elements)]
+    results = [f"tensor<8x3x{e}> {{sdy.sharding = #sdy.sharding<@mesh, [{{}}, {{}}]>}}" for e in elements]
+    text = f"""{HEAD}func.func @main({", ".join(parts)}) -> ({", ".join(results)}) {{
+      return %a0, %a1, %a2, %a3 : {", ".join(f"tensor<8x3x{e}>" for e in elements)}
+    }}"""
+    inputs = [mixed(e, 8, 3, seed=seed) for seed, e in enumerate(elements)]
+    inputs[2][::3] = np.nan
+    assert bucketed(text, inputs) == {"all_gather": (4, 1)}
+
+
+def test_argmax_of_a_cut_dim():
+    """Each device's best, number and place, go to all at once."""
+    arguments = [normal(6, 16)]
+    text = lowered(lambda x: (jnp.argmax(x, 1), jnp.max(x, 1)), arguments, [P(None, "data")])
+    counts = [sum(e["count"] for e in shardonnay.compile(text, no_bucketing=flag).report["collectives"]) for flag in (True, False)]
+    assert counts[1] == counts[0] - 1
+    bucketed(text, arguments)
+
+
 @pytest.mark.parametrize("element", ["i8", "i32"])
 def test_scatters_in_a_bucket(element):
     shapes = {(8, 3): '{"y"}, {}', (3, 10): '{}, {"y"}', (4, 5): '{"y"}, {}', (6, 4): '{}, {"y"}', (10, 1): '{"y"}, {}'}

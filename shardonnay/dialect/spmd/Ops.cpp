@@ -368,6 +368,12 @@ PeriodicWindowOp::computeLocally(OpBuilder &builder, ValueRange operands,
       shardonnay::cutWindow(window, shards, localSize), /*fill=*/Value())};
 }
 
+/// Whether the elements of one type can be read as those of the other.
+static bool haveSameBits(Type a, Type b) {
+  return a == b || (a.isIntOrFloat() && b.isIntOrFloat() &&
+                    a.getIntOrFloatBitWidth() == b.getIntOrFloatBitWidth());
+}
+
 /// `packed` is the one dim of all elements of `tensors`.
 static LogicalResult verifyElements(Operation *op, Type packed,
                                     TypeRange tensors) {
@@ -376,7 +382,7 @@ static LogicalResult verifyElements(Operation *op, Type packed,
   for (Type each : tensors) {
     auto tensor = cast<RankedTensorType>(each);
     elements += tensor.getNumElements();
-    if (tensor.getElementType() != type.getElementType())
+    if (!haveSameBits(tensor.getElementType(), type.getElementType()))
       return op->emitOpError("expected tensors of ")
              << type.getElementType() << ", got " << tensor.getElementType();
   }

@@ -172,8 +172,8 @@ def Spmd_ReduceScatterOp : Spmd_Op<"reduce_scatter"> {
 def Spmd_PackOp : Spmd_Op<"pack"> {
   let summary = "the elements of several tensors, one tensor after the other";
   let description = [{
-    Of one element type, each in row-major order, in one dim. So that they can be
-    sent together.
+    Each in row-major order, in one dim. So that they can be sent together. Of one
+    element type, or of numbers of as many bits, which stay as they are.
 
     With `pieces`, tensor i is `pieces` equal ones along its dim `dims[i]`: the
     first piece of each tensor comes first, then the second of each, and so on. So

@@ -138,6 +138,18 @@ func.func @pack_pieces(%a: tensor<3x4xf32>, %b: tensor<1x2xf32>) -> tensor<7xf32
   return %1 : tensor<7xf32>
 }
 
+// CHECK-LABEL: func.func @pack_bits(
+func.func @pack_bits(%a: tensor<3xf32>, %b: tensor<2xi32>) -> (tensor<3xf32>, tensor<2xi32>) {
+  // CHECK: %[[A:.*]] = stablehlo.bitcast_convert %arg0 : (tensor<3xf32>) -> tensor<3xi32>
+  // CHECK: %[[P:.*]] = stablehlo.concatenate %[[A]], %arg1, dim = 0
+  %0 = spmd.pack %a, %b : (tensor<3xf32>, tensor<2xi32>) -> tensor<5xi32>
+  // CHECK: %[[C:.*]] = stablehlo.slice %[[P]] [0:3]
+  // CHECK: %[[D:.*]] = stablehlo.bitcast_convert %[[C]] : (tensor<3xi32>) -> tensor<3xf32>
+  // CHECK: return %[[D]]
+  %1:2 = spmd.unpack %0 : (tensor<5xi32>) -> (tensor<3xf32>, tensor<2xi32>)
+  return %1#0, %1#1 : tensor<3xf32>, tensor<2xi32>
+}
+
 // CHECK-LABEL: func.func @unpack_pieces(
 func.func @unpack_pieces(%a: tensor<7xf32>) -> (tensor<3x4xf32>, tensor<2xf32>) {
   // CHECK: %[[G:.*]] = "stablehlo.all_gather"(%arg0)

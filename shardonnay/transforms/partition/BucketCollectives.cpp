@@ -64,7 +64,13 @@ struct Member {
   int64_t copiedBytes() const { return 2 * (operandBytes() + resultBytes()); }
 };
 
-/// Of tensors that have elements.
+int64_t numShards(spmd::FetchWindowOp op) {
+  sdy::MeshAttr mesh = sdy::getMeshOp(op, op.getMeshAttr()).getMesh();
+  return toAxisList(op.cutAxes(), mesh).numShards();
+}
+
+/// Of tensors that have elements. A window that is all of a dim of full pieces
+/// is a gather.
 std::optional<Member> readMember(Operation *op) {
   std::optional<Member> member =
       llvm::TypeSwitch<Operation *, std::optional<Member>>(op)
@@ -88,6 +94,22 @@ std::optional<Member> readMember(Operation *op) {
                           op.getKind(),
                           static_cast<int64_t>(op.getDim())};
           })
+          .Case([](spmd::FetchWindowOp op) -> std::optional<Member> {
+            int64_t whole = op.getGlobalSize();
+            auto size = cast<RankedTensorType>(op.getTensor().getType())
+                            .getDimSize(op.getDim());
+            bool isGather = !op.cutAxes().empty() && op.getStart() == 0 &&
+                            op.getStep() == 0 && op.getSize() == whole;
+            if (!isGather || size == 0 || whole % size != 0 ||
+                whole / size != numShards(op))
+              return std::nullopt;
+            return Member{op,
+                          CollectiveKind::AllGather,
+                          op.getMeshAttr(),
+                          op.getAxesAttr(),
+                          ReductionKind::Sum,
+                          static_cast<int64_t>(op.getDim())};
+          })
           .Default([](Operation *) { return std::nullopt; });
   if (member &&
       cast<RankedTensorType>(member->operand().getType()).getNumElements() == 0)
@@ -98,11 +120,21 @@ std::optional<Member> readMember(Operation *op) {
 using Key = std::pair<std::pair<Attribute, Attribute>,
                       std::pair<std::pair<int64_t, int64_t>, Type>>;
 
+/// What is only moved goes with all numbers of as many bits.
+Type getPackedElement(const Member &member) {
+  Type element = getElementTypeOrSelf(member.result().getType());
+  if (member.kind != CollectiveKind::AllGather || !element.isIntOrFloat() ||
+      element.getIntOrFloatBitWidth() < 8)
+    return element;
+  return IntegerType::get(element.getContext(),
+                          element.getIntOrFloatBitWidth());
+}
+
 Key getKey(const Member &member) {
   return {{member.mesh, member.axes},
           {{static_cast<int64_t>(member.kind),
             static_cast<int64_t>(member.reduction)},
-           getElementTypeOrSelf(member.result().getType())}};
+           getPackedElement(member)}};
 }
 
 /// Takes no more memory elsewhere, and nothing sees that it moves.
@@ -364,15 +396,50 @@ bool Bucketer::makeRoom(const Member &member, int64_t here, int64_t &packed) {
   return true;
 }
 
-/// Why `members` are there, `cause` being that of the first.
-std::string explain(ArrayRef<Member> members, StringAttr cause) {
+/// Why `members` are there.
+std::string explain(ArrayRef<Member> members) {
   StringRef what = members.front().kind == CollectiveKind::AllGather ? "gathers"
                    : members.front().kind == CollectiveKind::AllReduce
                        ? "sums up"
                        : "sums up and scatters";
-  return (what + " " + Twine(members.size()) +
-          " tensors at once; the first one " + cause.getValue())
-      .str();
+  std::string text =
+      (what + " " + Twine(members.size()) + " tensors at once").str();
+  if (auto cause =
+          members.front().op->getAttrOfType<StringAttr>(sdy::kCauseAttr))
+    text += ("; the first one " + cause.getValue()).str();
+  return text;
+}
+
+/// One dim for the elements of `values`, of their type if it is the same.
+RankedTensorType getPackedType(ArrayRef<Member> members, ValueRange values) {
+  int64_t elements = 0;
+  for (Value value : values)
+    elements += cast<RankedTensorType>(value.getType()).getNumElements();
+  Type element = getElementTypeOrSelf(values.front().getType());
+  bool isOne = llvm::all_of(values, [&](Value value) {
+    return getElementTypeOrSelf(value.getType()) == element;
+  });
+  return RankedTensorType::get(
+      {elements}, isOne ? element : getPackedElement(members.front()));
+}
+
+/// What `first` does, of `packed`.
+Operation *buildTogether(OpBuilder &builder, Location loc, const Member &first,
+                         Value packed, Type result) {
+  IntegerAttr dim = builder.getI64IntegerAttr(0);
+  auto kind =
+      sdy::ReductionKindAttr::get(builder.getContext(), first.reduction);
+  switch (first.kind) {
+  case CollectiveKind::AllGather:
+    return spmd::AllGatherOp::create(builder, loc, result, packed, dim,
+                                     first.mesh, first.axes);
+  case CollectiveKind::ReduceScatter:
+    return spmd::ReduceScatterOp::create(builder, loc, result, packed, dim,
+                                         first.mesh, first.axes, kind);
+  default:
+    return spmd::AllReduceOp::create(builder, loc, result, packed, first.mesh,
+                                     first.axes, kind);
+  }
 }
 
 /// One collective of what they have in common, before `place`.
@@ -382,46 +449,33 @@ void Bucketer::replace(ArrayRef<Member> members, Operation *place,
   for (const Member &member : members)
     moveUp(member.operand(), here);
   OpBuilder builder(place);
-  SmallVector<Value> operands;
-  SmallVector<Type> types;
+  SmallVector<Value> operands, results;
   SmallVector<Location> places;
   SmallVector<int64_t> dims;
-  int64_t sent = 0, received = 0;
   for (const Member &member : members) {
-    auto type = cast<RankedTensorType>(member.result().getType());
     operands.push_back(member.operand());
-    types.push_back(type);
+    results.push_back(member.result());
     places.push_back(member.op->getLoc());
     dims.push_back(member.dim);
-    sent += cast<RankedTensorType>(member.operand().getType()).getNumElements();
-    received += type.getNumElements();
   }
   Location loc = builder.getFusedLoc(places);
-  auto oneDim = [&](int64_t size) {
-    return RankedTensorType::get(
-        {size}, getElementTypeOrSelf(first.result().getType()));
-  };
+  RankedTensorType sent = getPackedType(members, operands);
+  RankedTensorType received = getPackedType(members, results);
   // Pieces stand one after the other where all of them are.
-  IntegerAttr pieces = builder.getI64IntegerAttr(std::max(sent, received) /
-                                                 std::min(sent, received));
-  auto dealt = builder.getDenseI64ArrayAttr(dims);
   bool gathers = first.kind == CollectiveKind::AllGather;
   bool scatters = first.kind == CollectiveKind::ReduceScatter;
-  auto pack = spmd::PackOp::create(builder, loc, oneDim(sent), operands,
+  IntegerAttr pieces = builder.getI64IntegerAttr(
+      gathers ? received.getNumElements() / sent.getNumElements()
+              : sent.getNumElements() / received.getNumElements());
+  auto dealt = builder.getDenseI64ArrayAttr(dims);
+  auto pack = spmd::PackOp::create(builder, loc, sent, operands,
                                    scatters ? pieces : nullptr,
                                    scatters ? dealt : nullptr);
-  Operation *together = builder.clone(*first.op);
-  together->setLoc(loc);
-  together->setOperand(0, pack);
-  together->getResult(0).setType(oneDim(received));
-  if (gathers || scatters)
-    together->setAttr("dim", builder.getI64IntegerAttr(0));
-  if (auto cause = first.op->getAttrOfType<StringAttr>(sdy::kCauseAttr))
-    together->setAttr(sdy::kCauseAttr,
-                      builder.getStringAttr(explain(members, cause)));
+  Operation *together = buildTogether(builder, loc, first, pack, received);
+  together->setAttr(sdy::kCauseAttr, builder.getStringAttr(explain(members)));
   auto unpack = spmd::UnpackOp::create(
-      builder, loc, types, together->getResult(0), gathers ? pieces : nullptr,
-      gathers ? dealt : nullptr);
+      builder, loc, TypeRange(results), together->getResult(0),
+      gathers ? pieces : nullptr, gathers ? dealt : nullptr);
   for (auto [member, result] : llvm::zip_equal(members, unpack.getResults())) {
     member.result().replaceAllUsesWith(result);
     done.insert(member.op);

@@ -90,7 +90,7 @@ def BucketCollectivesPass
   let summary = "Reduces and gathers small tensors together";
   let description = [{
     Collectives of one kind (all_reduce, all_gather, reduce_scatter) along the same
-    axes, on the same element type, become one of a tensor that their operands are
+    axes, on the same element type (for an all_gather: of as many bits), become one of a tensor that their operands are
     packed in, where none needs the result of another. One that stands further down
     comes up to those if its operand is there, or is made of what is there by pure
     ops that make nothing larger: so the weights that a step gathers one by one are
