@@ -68,7 +68,19 @@ private:
   std::optional<double> priceOf(int32_t number);
   std::optional<double> reshardPrice(Value value, const TensorSharding &to);
   int64_t shardsOf(int32_t number) const;
-  void moveItself(OpResult value, Tie tie);
+
+  /// Which sharding a value gets.
+  struct Improvement {
+    /// Nothing was gained here, nor by a reshard behind the value.
+    bool isFruitless = false;
+    /// If another than it has.
+    std::optional<TensorSharding> sharding;
+    /// It is as cheap as the one before.
+    bool isTie = false;
+    double saved = 0;
+  };
+  Improvement findItself(OpResult value, Tie tie);
+  void moveItself(OpResult value, const Improvement &improvement);
   std::optional<TensorSharding> preferredBy(OpResult value, Tie tie) const;
   void moveBehind(Value value);
   Value insertReshard(Value value, const TensorSharding &sharding);
@@ -88,13 +100,12 @@ private:
 
   /// What tells this value and what is around it from others.
   sdy::Words makeKey(Value value, Tie tie) const;
-  void improve(Value value, Tie tie);
 
   /// The ops around whose results something may move: most agree with all
   /// around them.
   BitVector open;
-  /// Programs repeat themselves: where nothing was found, nothing is.
-  sdy::WordMap<bool> fruitless;
+  /// Programs repeat themselves.
+  sdy::WordMap<Improvement> known;
   bool movesSomething = false;
   double saved = 0;
   /// Values that were moved for a tie, and how they lay.
@@ -238,8 +249,9 @@ Value Improver::insertReshard(Value value, const TensorSharding &sharding) {
                                 scope.write(sharding));
 }
 
-/// Tries to give the value another sharding.
-void Improver::moveItself(OpResult value, Tie tie) {
+/// Tries to give the value another sharding; leaves it as it is.
+Improver::Improvement Improver::findItself(OpResult value, Tie tie) {
+  Improvement improvement;
   TensorSharding present = scope.read(value), best = present;
   auto priceAll = [&]() -> std::optional<double> {
     std::optional<double> sum = priceAround(value), made = priceOf(maker);
@@ -260,14 +272,13 @@ void Improver::moveItself(OpResult value, Tie tie) {
   };
   std::optional<double> least = priceAll();
   if (!least)
-    return;
+    return improvement;
   double before = *least;
   int64_t madeShards = shardsOf(maker);
-  auto reopen = [&](int32_t number) { openAround(number); };
   SmallVector<TensorSharding, 4> trials = collectTrials(value);
   std::optional<TensorSharding> preferred = preferredBy(value, tie);
   for (const TensorSharding &trial : trials) {
-    cases.change(value, trial, reopen);
+    cases.change(value, trial, [](int32_t) {});
     std::optional<double> price = priceAll();
     if (!price || shardsOf(maker) < madeShards)
       continue;
@@ -279,11 +290,24 @@ void Improver::moveItself(OpResult value, Tie tie) {
       best = trial;
     }
   }
-  cases.change(value, best, reopen);
-  if (*least < before * (1 - kLeastSaving))
-    saved += before - *least;
-  else if (best != present)
-    ties.push_back({value, present});
+  if (!trials.empty())
+    cases.change(value, present, [](int32_t) {});
+  if (best != present) {
+    improvement.sharding = best;
+    improvement.isTie = *least >= before * (1 - kLeastSaving);
+    improvement.saved = improvement.isTie ? 0 : before - *least;
+  }
+  return improvement;
+}
+
+void Improver::moveItself(OpResult value, const Improvement &improvement) {
+  if (!improvement.sharding)
+    return;
+  if (improvement.isTie)
+    ties.push_back({value, scope.read(value)});
+  saved += improvement.saved;
+  cases.change(value, *improvement.sharding,
+               [&](int32_t number) { openAround(number); });
 }
 
 std::optional<TensorSharding> Improver::preferredBy(OpResult value,
@@ -360,13 +384,19 @@ void Improver::visit(Value value, Tie tie) {
       !scope.read(value).unreduced.empty())
     return;
   movesSomething = true;
-  bool &isFruitless = fruitless.find(makeKey(value, tie)).first;
-  if (isFruitless)
+  auto [improvement, isNew] = known.find(makeKey(value, tie));
+  if (improvement.isFruitless)
     return;
   double savedBefore = saved;
-  size_t tiesBefore = ties.size();
-  improve(value, tie);
-  isFruitless = saved == savedBefore && ties.size() == tiesBefore;
+  if (maker >= 0) {
+    auto result = cast<OpResult>(value);
+    if (isNew)
+      improvement = findItself(result, tie);
+    moveItself(result, improvement);
+  }
+  if (readAround(value))
+    moveBehind(value);
+  improvement.isFruitless = !improvement.sharding && saved == savedBefore;
 }
 
 sdy::Words Improver::makeKey(Value value, Tie tie) const {
@@ -385,13 +415,6 @@ sdy::Words Improver::makeKey(Value value, Tie tie) const {
       key.push_back(use.getOperandNumber());
     }
   return key;
-}
-
-void Improver::improve(Value value, Tie tie) {
-  if (maker >= 0)
-    moveItself(cast<OpResult>(value), tie);
-  if (readAround(value))
-    moveBehind(value);
 }
 
 } // namespace
