@@ -35,6 +35,11 @@ bool FactorRule::reducesOver(int32_t factor) const {
          (kind == FactorKind::Indexed && !inResults(factor));
 }
 
+bool FactorRule::exchanges() const {
+  return llvm::any_of(factors,
+                      [](const Factor &factor) { return factor.exchanged; });
+}
+
 bool FactorRule::mayBeUneven(int32_t factor) const {
   for (int64_t i = 0; i < numTensors(); ++i) {
     int64_t dim = tensor(i).dimOf(factor);
@@ -62,7 +67,7 @@ llvm::hash_code hash_value(const FactorRule &rule) {
   llvm::hash_code hash = rule.custom;
   for (const Factor &factor : rule.factors)
     hash = llvm::hash_combine(hash, factor.size, factor.kind, factor.combiner,
-                              factor.blocked, factor.retiled);
+                              factor.blocked, factor.retiled, factor.exchanged);
   for (int64_t tensor = 0; tensor < rule.numTensors(); ++tensor)
     hash = llvm::hash_combine(hash, hash_value(rule.tensor(tensor)));
   return llvm::hash_combine(hash, rule.operands.size());

@@ -62,10 +62,14 @@ struct Factor {
   /// May be cut unevenly where it is the first of several in a dim: the local
   /// computation makes the dim's pieces those of the factor.
   bool retiled = false;
+  /// Where it is cut, each device gathers what the others along its axes found
+  /// of the results: at one position of the factor where these have it.
+  bool exchanged = false;
 
   bool operator==(const Factor &o) const {
     return size == o.size && kind == o.kind && combiner == o.combiner &&
-           blocked == o.blocked && retiled == o.retiled;
+           blocked == o.blocked && retiled == o.retiled &&
+           exchanged == o.exchanged;
   }
 };
 
@@ -105,6 +109,8 @@ struct FactorRule {
   /// Results are partial over the axes of `factor`: a Reduction, or an Indexed
   /// factor that is in no result.
   bool reducesOver(int32_t factor) const;
+  /// Some factor is exchanged.
+  bool exchanges() const;
   /// Factor `f` is in some result.
   bool inResults(int32_t factor) const;
   /// A cut of `factor` need not divide it: it stands alone in its dims. Beside

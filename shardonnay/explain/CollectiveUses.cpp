@@ -73,8 +73,7 @@ SmallVector<CollectiveUse, 1> readWindow(spmd::FetchWindowOp op) {
   if (!window)
     return {};
   use.collective = *window;
-  // Those around a collective have its cause.
-  use.isHalo = !op->hasAttr(sdy::kCauseAttr) && !op->hasAttr(sdy::kWindowAttr);
+  use.isHalo = op->hasAttr(sdy::kUnplannedAttr);
   return {use};
 }
 
@@ -117,7 +116,7 @@ SmallVector<int64_t> makeKey(Operation *op) {
   return key;
 }
 
-/// The windows that the op's rule says it fetches.
+/// What the op's rule says it fetches.
 SmallVector<CollectiveUse, 1> readRuled(Operation *op, Fetched &fetched) {
   if (!isa<LocalComputeOpInterface>(op) || op->getNumOperands() == 0)
     return {};
@@ -126,21 +125,22 @@ SmallVector<CollectiveUse, 1> readRuled(Operation *op, Fetched &fetched) {
   std::optional<FactorRule> rule = mesh && !mesh.getAxes().empty()
                                        ? sdy::getComputationRule(op)
                                        : std::nullopt;
-  if (!rule || rule->windows.empty())
+  if (!rule || (rule->windows.empty() && !rule->exchanges()))
     return {};
   SmallVector<AxisList> axes(rule->factors.size());
   SmallVector<ArrayRef<int64_t>> shapes;
   SmallVector<int64_t> elementBytes;
-  for (auto [mapping, operand] :
-       llvm::zip_equal(rule->operands, op->getOperands())) {
-    auto type = cast<RankedTensorType>(operand.getType());
+  SmallVector<Value> tensors(op->getOperands());
+  llvm::append_range(tensors, op->getResults());
+  for (auto [i, tensor] : llvm::enumerate(tensors)) {
+    auto type = cast<RankedTensorType>(tensor.getType());
     shapes.push_back(type.getShape());
     elementBytes.push_back(byteSize(type.clone(ArrayRef<int64_t>{})));
-    sdy::TensorShardingAttr sharding = sdy::getSharding(operand);
+    sdy::TensorShardingAttr sharding = sdy::getSharding(tensor);
     if (!sharding)
       continue;
-    TensorProjection row =
-        project(sdy::toSharding(sharding, mesh), mapping, rule->factors);
+    TensorProjection row = project(sdy::toSharding(sharding, mesh),
+                                   rule->tensor(i), rule->factors);
     for (auto [list, cell] : llvm::zip_equal(axes, row.factors))
       if (cell.present)
         list = cell.axes;
@@ -161,7 +161,7 @@ SmallVector<CollectiveUse, 1> readRuled(Operation *op, Fetched &fetched) {
                                       : std::nullopt;
   };
   SmallVector<CollectiveUse, 1> uses;
-  for (const LocalCollective &collective : windowCollectives(
+  for (const LocalCollective &collective : fetchCollectives(
            sdy::toMesh(mesh), *rule, axes, shapes, elementBytes, pricer))
     uses.push_back({collective, "", op, mesh, false, {}});
   return uses;

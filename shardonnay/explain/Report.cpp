@@ -59,8 +59,6 @@ struct CollectiveGroup {
          fromAxisList(first->collective.axes, first->mesh))
       axes.push_back(toText(axis));
     auto cause = op->getAttrOfType<StringAttr>(sdy::kCauseAttr);
-    if (!cause)
-      cause = op->getAttrOfType<StringAttr>(sdy::kWindowAttr);
     return json::Object{{"kind", toString(first->collective.kind)},
                         {"axes", std::move(axes)},
                         {"reduction", first->reduction.empty()

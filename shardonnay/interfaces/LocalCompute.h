@@ -62,6 +62,10 @@ public:
   /// them.
   virtual mlir::Value allReduce(mlir::OpBuilder &builder, mlir::Location loc,
                                 mlir::Value tensor, const AxisList &axes) = 0;
+  /// The one position that `tensor` has of dim 0 on each device along `axes`
+  /// (not empty), on each of them, for a factor that is exchanged.
+  virtual mlir::Value allGather(mlir::OpBuilder &builder, mlir::Location loc,
+                                mlir::Value tensor, const AxisList &axes) = 0;
 };
 
 /// `op` with `operands` and the context's result types; attributes and regions

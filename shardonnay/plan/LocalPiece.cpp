@@ -41,14 +41,39 @@ std::optional<LocalCollective> windowCollective(const WindowProblem &problem,
   return sum.count == 0 ? std::nullopt : std::optional(sum);
 }
 
+/// A result that has an exchanged factor goes with one position of it.
+static std::optional<LocalCollective>
+exchangeCollective(const FactorRule &rule, ArrayRef<AxisList> assignment,
+                   const TensorMapping &result, ArrayRef<int64_t> shape,
+                   int64_t elementBytes) {
+  LocalCollective gather;
+  gather.kind = CollectiveKind::AllGather;
+  for (auto [factor, axes] : zip_equal(rule.factors, assignment))
+    if (factor.exchanged)
+      gather.axes.append(axes);
+  if (gather.axes.empty())
+    return std::nullopt;
+  int64_t bytes = elementBytes;
+  for (auto [size, factors] : zip_equal(shape, result.dims)) {
+    if (any_of(factors, [&](int32_t f) { return rule.factors[f].exchanged; }))
+      continue;
+    int64_t shards = 1;
+    for (int32_t factor : factors)
+      shards *= assignment[factor].numShards();
+    bytes *= divideCeil(size, shards);
+  }
+  gather.cost = collectiveCost(gather.kind, gather.axes.numShards(), bytes);
+  return gather;
+}
+
 SmallVector<LocalCollective, 2>
-windowCollectives(const Mesh &mesh, const FactorRule &rule,
-                  ArrayRef<AxisList> assignment,
-                  ArrayRef<ArrayRef<int64_t>> shapes,
-                  ArrayRef<int64_t> elementBytes, WindowPricer pricer) {
+fetchCollectives(const Mesh &mesh, const FactorRule &rule,
+                 ArrayRef<AxisList> assignment,
+                 ArrayRef<ArrayRef<int64_t>> shapes,
+                 ArrayRef<int64_t> elementBytes, WindowPricer pricer) {
   SmallVector<LocalCollective, 2> collectives;
   // What a device has of each operand so far; empty if nothing was fetched.
-  SmallVector<SmallVector<int64_t>> pieces(shapes.size());
+  SmallVector<SmallVector<int64_t>> pieces(rule.operands.size());
   for (const FactorWindow &window : rule.windows) {
     const AxisList &axes = assignment[window.factor];
     if (axes.empty())
@@ -75,6 +100,10 @@ windowCollectives(const Mesh &mesh, const FactorRule &rule,
       collectives.push_back(*collective);
     piece[dim] = cut.size;
   }
+  for (int64_t i = rule.operands.size(); i < rule.numTensors(); ++i)
+    if (auto gather = exchangeCollective(rule, assignment, rule.tensor(i),
+                                         shapes[i], elementBytes[i]))
+      collectives.push_back(*gather);
   return collectives;
 }
 

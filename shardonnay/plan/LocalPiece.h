@@ -46,13 +46,14 @@ std::optional<LocalCollective> windowCollective(const WindowProblem &problem,
 using WindowPricer = llvm::function_ref<std::optional<LocalCollective>(
     const WindowProblem &, int64_t sliceBytes)>;
 
-/// The collectives that fetch what the rule's windows say where `assignment`,
-/// the axes of each factor, cuts them. Operands are of `shapes`, whole.
+/// The collectives that fetch what the rule's windows and exchanged factors say
+/// where `assignment`, the axes of each factor, cuts them. Operands and results
+/// are of `shapes`, whole.
 llvm::SmallVector<LocalCollective, 2>
-windowCollectives(const Mesh &mesh, const FactorRule &rule,
-                  llvm::ArrayRef<AxisList> assignment,
-                  llvm::ArrayRef<llvm::ArrayRef<int64_t>> shapes,
-                  llvm::ArrayRef<int64_t> elementBytes, WindowPricer pricer);
+fetchCollectives(const Mesh &mesh, const FactorRule &rule,
+                 llvm::ArrayRef<AxisList> assignment,
+                 llvm::ArrayRef<llvm::ArrayRef<int64_t>> shapes,
+                 llvm::ArrayRef<int64_t> elementBytes, WindowPricer pricer);
 
 /// Changes its layout collective by collective, and remembers them.
 class LocalPiece {

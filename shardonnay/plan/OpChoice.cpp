@@ -74,7 +74,7 @@ static bool mayRepeat(const ChoiceProblem &problem, const MeshCosts &prices) {
 }
 
 /// Of one device. An op that needs dims whole is taken to sort along them: a
-/// step for each of log2(size).
+/// step for each of log2(size). One whose results are exchanged takes one.
 static double localFlops(const ChoiceProblem &problem,
                          const FactorAssignment &assignment) {
   double points = localPoints(problem.rule, assignment);
@@ -88,6 +88,8 @@ static double localFlops(const ChoiceProblem &problem,
   for (const Factor &factor : problem.rule.factors)
     if (factor.kind == FactorKind::NeedReplication && factor.size > 1)
       steps += std::log2(factor.size);
+    else if (factor.exchanged)
+      steps += 1;
   return kOrderingFlops * steps * points;
 }
 
@@ -182,7 +184,7 @@ double OpChooser::ownPrice(const ChoiceProblem &problem,
 
 double OpChooser::fetchPrice(const ChoiceProblem &problem,
                              const FactorAssignment &assignment) const {
-  if (problem.rule.windows.empty())
+  if (problem.rule.windows.empty() && !problem.rule.exchanges())
     return 0;
   SmallVector<ArrayRef<int64_t>> shapes;
   SmallVector<int64_t> elementBytes;
@@ -205,7 +207,7 @@ double OpChooser::fetchPrice(const ChoiceProblem &problem,
     return collective;
   };
   double price = 0;
-  for (const LocalCollective &fetch : windowCollectives(
+  for (const LocalCollective &fetch : fetchCollectives(
            mesh, problem.rule, assignment, shapes, elementBytes, pricer))
     price += fetch.price(costs);
   return price;
@@ -334,11 +336,14 @@ void Enumeration::limitWork() {
   if (problem.contraction) {
     if (operandsAgree())
       kept = best;
-  } else if (!hasFactor(problem.rule, FactorKind::NeedReplication)) {
-    mostPoints = std::max(mostPoints, pointsHeld());
-  } else if (mayRepeat(problem, chooser.prices())) {
-    mostPoints = HUGE_VAL;
+    return;
   }
+  bool needsWhole = hasFactor(problem.rule, FactorKind::NeedReplication);
+  if (problem.rule.exchanges() ||
+      (needsWhole && mayRepeat(problem, chooser.prices())))
+    mostPoints = HUGE_VAL;
+  else if (!needsWhole)
+    mostPoints = std::max(mostPoints, pointsHeld());
 }
 
 /// The points of the largest result on a device, as it is wanted.

@@ -89,6 +89,33 @@ TEST(OpChoice, aWindowHasThePriceOfItsPermute) {
             costs.price({2 * 64 * 4, 2}, {1}));
 }
 
+/// [i, j] -> [i], twice: j, cut by m, is reduced, and results are exchanged.
+ChoiceProblem exchange(int64_t i, int64_t j) {
+  FactorRuleBuilder builder({2}, {1, 1});
+  builder.add(i, {0}, {0, 0});
+  int32_t reduced = builder.add(j, {1}, {-1, -1}, FactorKind::Windowed);
+  ChoiceProblem problem;
+  problem.rule = builder.build();
+  problem.rule.factors[reduced].exchanged = true;
+  problem.tensors = {tensor({i, j}, {none, m}), tensor({i}, {}),
+                     tensor({i}, {})};
+  return problem;
+}
+
+TEST(OpChoice, anExchangeHasThePriceOfItsGathers) {
+  MeshCosts costs(*DeviceModel::find("bytes"), {"d", "m"});
+  Cost gather = collectiveCost(CollectiveKind::AllGather, 4, 8 * 4);
+  EXPECT_EQ(OpChooser(kMesh, costs).price(exchange(8, 512), axes({none, m})),
+            costs.price({2 * gather.bytes, 2 * gather.steps}, {1}));
+}
+
+TEST(OpChoice, whatIsSmallIsGatheredNotExchanged) {
+  // One gather of little, against two of less.
+  EXPECT_EQ(choose(exchange(2, 64), "cpu"), axes({none, none}));
+  EXPECT_EQ(choose(exchange(2, 1 << 20), "cpu"), axes({none, m}));
+  EXPECT_EQ(choose(exchange(2, 64)), axes({none, m}));
+}
+
 TEST(OpChoice, theSmallerTensorMoves) {
   // FSDP: the weight is gathered while it is smaller than what else would move.
   EXPECT_EQ(choose(matmul(4096, 64, 64, {d, none}, {d, none}, {d, none})),

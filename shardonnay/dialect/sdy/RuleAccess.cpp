@@ -98,7 +98,7 @@ mlir::sdy::getPropagationRule(Operation *op) {
   std::optional<shardonnay::FactorRule> rule = getOwnRule(op);
   if (rule)
     for (shardonnay::Factor &factor : rule->factors)
-      factor.retiled = false;
+      factor.retiled = factor.exchanged = false;
   return rule;
 }
 

@@ -23,7 +23,7 @@
 namespace mlir::sdy {
 
 /// The rule that propagation follows: a custom one, else the op's own, else
-/// what is written. No factor is retiled.
+/// what is written. No factor is retiled or exchanged.
 std::optional<shardonnay::FactorRule> getPropagationRule(Operation *op);
 
 /// The rule that the op can be computed by: its own, else what is written.

@@ -277,3 +277,11 @@ Value LocalMath::onlyOnFirst(LocalContext &context, const AxisList &axes,
   return select(isFirst(context, axes), value,
                 sumIdentity(cast<RankedTensorType>(value.getType())));
 }
+
+Value LocalMath::gatherRows(LocalContext &context, const AxisList &axes,
+                            Value value) {
+  SmallVector<int64_t> shape(
+      cast<RankedTensorType>(value.getType()).getShape());
+  shape.insert(shape.begin(), 1);
+  return context.allGather(builder, loc, reshape(value, shape), axes);
+}

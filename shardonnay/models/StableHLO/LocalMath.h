@@ -92,6 +92,9 @@ public:
   /// on the others: what a partial sum starts from.
   mlir::Value onlyOnFirst(LocalContext &context, const AxisList &axes,
                           mlir::Value value);
+  /// `value` of every device along `axes`, in a new first dim.
+  mlir::Value gatherRows(LocalContext &context, const AxisList &axes,
+                         mlir::Value value);
 
 private:
   mlir::OpBuilder &builder;

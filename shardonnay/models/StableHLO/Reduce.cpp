@@ -42,7 +42,10 @@ static std::optional<FactorRule> reduceRule(ReduceOp op) {
                 reduced ? reducedKind : FactorKind::PassThrough,
                 combiner.value_or(ReductionKind::Sum));
   }
-  return builder.build();
+  FactorRule rule = builder.build();
+  for (Factor &factor : rule.factors)
+    factor.exchanged = factor.kind == FactorKind::NeedReplication;
+  return rule;
 }
 
 /// The combiner over cut factors, if any is cut: there is one at most.
@@ -103,7 +106,6 @@ private:
   /// where the neutral element is known, it is taken.
   Value neutral(size_t i);
   void fillPadding();
-  SmallVector<Value> exchange(ValueRange partial);
   ReduceOp reduce(ValueRange values, ValueRange starts, TypeRange types,
                   ArrayRef<int64_t> dims);
 
@@ -122,8 +124,7 @@ bool ExchangedReduction::collectDims() {
   const FactorRule &rule = context.rule();
   for (int64_t dim : op.getDimensions()) {
     int32_t factor = rule.operands[0].dims[dim].front();
-    if (rule.factors[factor].kind != FactorKind::Windowed ||
-        context.factorAxes(factor).empty())
+    if (!rule.factors[factor].exchanged || context.factorAxes(factor).empty())
       continue;
     cutDims.push_back(dim);
     axes.append(context.factorAxes(factor));
@@ -160,21 +161,6 @@ ReduceOp ExchangedReduction::reduce(ValueRange values, ValueRange starts,
   return result;
 }
 
-/// From each device a row, all rows on every device.
-SmallVector<Value> ExchangedReduction::exchange(ValueRange partial) {
-  LocalMath math(builder, loc);
-  int64_t devices = axes.numShards();
-  SmallVector<Value> rows;
-  for (Value value : partial) {
-    SmallVector<int64_t> shape(shapeOf(value));
-    shape.insert(shape.begin(), 1);
-    rows.push_back(context.fetchWindow(builder, loc, math.reshape(value, shape),
-                                       /*dim=*/0, devices, axes, 0, 0, devices,
-                                       Value()));
-  }
-  return rows;
-}
-
 SmallVector<Value> ExchangedReduction::build() {
   fillPadding();
   SmallVector<Value> starts;
@@ -182,8 +168,11 @@ SmallVector<Value> ExchangedReduction::build() {
     starts.push_back(neutral(i));
   ReduceOp partial =
       reduce(inputs, starts, context.resultTypes(), op.getDimensions());
-  ReduceOp whole =
-      reduce(exchange(partial.getResults()), inits, context.resultTypes(), {0});
+  LocalMath math(builder, loc);
+  SmallVector<Value> rows;
+  for (Value found : partial.getResults())
+    rows.push_back(math.gatherRows(context, axes, found));
+  ReduceOp whole = reduce(rows, inits, context.resultTypes(), {0});
   return llvm::to_vector_of<Value>(whole.getResults());
 }
 

@@ -31,6 +31,23 @@ using namespace shardonnay;
 // Rule
 //===----------------------------------------------------------------------===//
 
+/// What combines updates that are exchanged; null if they can't be.
+static Operation *exchangedCombiner(ScatterOp op) {
+  Operation *combiner = op.getInputs().size() == 1
+                            ? combiningOp(op.getUpdateComputation())
+                            : nullptr;
+  return combiner && !combinerOf(op.getUpdateComputation()) &&
+                 isa<MulOp, AndOp, OrOp, XorOp>(combiner)
+             ? combiner
+             : nullptr;
+}
+
+/// Scattered dims, which indices and updates have and the results have not.
+static bool isScattered(const FactorRule &rule, int32_t factor) {
+  return rule.operands[1].has(factor) && rule.operands[2].has(factor) &&
+         !rule.inResults(factor);
+}
+
 namespace {
 /// Builds the rule: the updates' dims in their order, then the inserted dims,
 /// then the dim of the index vectors. All inputs have one shape, and so have
@@ -122,7 +139,11 @@ FactorRule ScatterRule::build() {
     add(input[dim], dim, -1, -1, FactorKind::Indexed);
   if (vectorDim < static_cast<int64_t>(indices.size()))
     add(indices[vectorDim], -1, vectorDim, -1, FactorKind::NeedReplication);
-  return builder.build();
+  FactorRule rule = builder.build();
+  if (exchangedCombiner(op))
+    for (auto [id, factor] : llvm::enumerate(rule.factors))
+      factor.exchanged = isScattered(rule, id);
+  return rule;
 }
 
 static std::optional<FactorRule> scatterRule(ScatterOp op) {
@@ -339,33 +360,6 @@ static FailureOr<SmallVector<Value>> scatterParts(ScatterOp op,
 // Updates whose partial results `unreduced` can't state
 //===----------------------------------------------------------------------===//
 
-/// The updates must be so much larger than the result that it is cheaper to
-/// exchange; that many devices receive no more than in a gather of the updates.
-static constexpr int64_t kExchangedRows = 16;
-
-/// What combines updates that may be exchanged; null if they may not.
-static Operation *exchangedCombiner(ScatterOp op) {
-  Operation *combiner = op.getInputs().size() == 1
-                            ? combiningOp(op.getUpdateComputation())
-                            : nullptr;
-  if (!combiner || combinerOf(op.getUpdateComputation()) ||
-      !isa<MulOp, AndOp, OrOp, XorOp>(combiner))
-    return nullptr;
-  auto elements = [](Value value) {
-    return cast<RankedTensorType>(value.getType()).getNumElements();
-  };
-  return elements(op.getUpdates().front()) >=
-                 kExchangedRows * elements(op.getInputs().front())
-             ? combiner
-             : nullptr;
-}
-
-/// Scattered dims, which indices and updates have and the results have not.
-static bool isScattered(const FactorRule &rule, int32_t factor) {
-  return rule.operands.size() == 3 && rule.operands[1].has(factor) &&
-         rule.operands[2].has(factor) && !rule.inResults(factor);
-}
-
 /// Starts from the neutral element on each device; the input counts at the end.
 static FailureOr<SmallVector<Value>>
 exchangeUpdates(ScatterOp op, OpBuilder &builder, ValueRange operands,
@@ -382,7 +376,7 @@ exchangeUpdates(ScatterOp op, OpBuilder &builder, ValueRange operands,
   for (auto [dim, factors] : llvm::enumerate(context.rule().operands[2].dims)) {
     const AxisList &cut = context.factorAxes(factors.front());
     int64_t size = shapeOf(local[2])[dim];
-    if (isScattered(context.rule(), factors.front()) &&
+    if (context.rule().factors[factors.front()].exchanged &&
         whole[dim] != size * cut.numShards())
       local[2] = context.fetchWindow(builder, loc, local[2], dim, whole[dim],
                                      cut, 0, size, size, neutral);
@@ -390,12 +384,7 @@ exchangeUpdates(ScatterOp op, OpBuilder &builder, ValueRange operands,
   auto partial = scatterParts(op, builder, local, context);
   if (failed(partial))
     return failure();
-  SmallVector<int64_t> row(type.getShape());
-  row.insert(row.begin(), 1);
-  int64_t devices = axes.numShards();
-  Value rows =
-      context.fetchWindow(builder, loc, math.reshape(partial->front(), row),
-                          /*dim=*/0, devices, axes, 0, 0, devices, Value());
+  Value rows = math.gatherRows(context, axes, partial->front());
   auto reduced =
       ReduceOp::create(builder, loc, TypeRange(type), ValueRange(rows),
                        ValueRange(neutral), ArrayRef<int64_t>(0));
@@ -414,7 +403,7 @@ static FailureOr<SmallVector<Value>> scatterLocally(ScatterOp op,
                                                     LocalContext &context) {
   AxisList exchanged;
   for (auto [id, factor] : llvm::enumerate(context.rule().factors))
-    if (factor.kind == FactorKind::Windowed && isScattered(context.rule(), id))
+    if (factor.exchanged)
       exchanged.append(context.factorAxes(id));
   return exchanged.empty()
              ? scatterParts(op, builder, operands, context)
@@ -424,10 +413,9 @@ static FailureOr<SmallVector<Value>> scatterLocally(ScatterOp op,
 namespace {
 struct ScatterModel
     : LocalComputeOpInterface::ExternalModel<ScatterModel, ScatterOp> {
-  bool mayCut(Operation *op, const FactorRule &rule, int32_t factor) const {
+  bool mayCut(Operation *, const FactorRule &rule, int32_t factor) const {
     return rule.factors[factor].kind != FactorKind::NeedReplication ||
-           (isScattered(rule, factor) &&
-            exchangedCombiner(cast<ScatterOp>(op)) != nullptr);
+           rule.factors[factor].exchanged;
   }
   std::optional<FactorRule> getPickingRule(Operation *op) const {
     if (!hasStaticShapes(op))

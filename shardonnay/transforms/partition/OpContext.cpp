@@ -34,7 +34,10 @@ Value OpContext::fetchWindow(OpBuilder &builder, Location loc, Value tensor,
                              const AxisList &list, int64_t start, int64_t step,
                              int64_t size, Value fill) {
   return fetch(builder, loc, tensor, fill,
-               {dim, globalSize, start, step, size, list, list});
+               {dim, globalSize, start, step, size, list, list},
+               "what '" + op->getName().getStringRef() + "' fetches of dim " +
+                   Twine(dim),
+               /*isPlanned=*/false);
 }
 
 Value OpContext::fetchWindow(OpBuilder &builder, Location loc, Value tensor,
@@ -42,29 +45,32 @@ Value OpContext::fetchWindow(OpBuilder &builder, Location loc, Value tensor,
                              Value fill) {
   int64_t dim = opRule.operands[window.operand].dimOf(window.factor);
   const AxisList &list = axes[window.factor];
-  Value fetched = fetch(builder, loc, tensor, fill,
-                        {dim, cut.globalSize, cut.start, cut.step, cut.size,
-                         list, list, window.periodic});
-  if (fetched != tensor && list.numShards() > 1) {
-    std::string cause;
-    llvm::raw_string_ostream(cause)
-        << "what '" << op->getName() << "' sees of dim " << dim
-        << " of operand " << window.operand << " beyond its piece";
-    fetched.getDefiningOp()->setAttr(sdy::kWindowAttr,
-                                     builder.getStringAttr(cause));
-  }
-  return fetched;
+  return fetch(builder, loc, tensor, fill,
+               {dim, cut.globalSize, cut.start, cut.step, cut.size, list, list,
+                window.periodic},
+               "what '" + op->getName().getStringRef() + "' sees of dim " +
+                   Twine(dim) + " of operand " + Twine(window.operand) +
+                   " beyond its piece",
+               /*isPlanned=*/true);
 }
 
 Value OpContext::fetch(OpBuilder &builder, Location loc, Value tensor,
-                       Value fill, const Window &window) {
+                       Value fill, const Window &window, const Twine &cause,
+                       bool isPlanned) {
   auto local = cast<RankedTensorType>(tensor.getType());
   if (window.axes.numShards() > 1)
     reportGather(local, window.dim,
                  {sdy::toMesh(placer.mesh()), window.axes, window.windowAxes,
                   local.getDimSize(window.dim), window.globalSize, window.start,
                   window.step, window.size, window.periodic});
-  return buildWindow(builder, loc, tensor, fill, placer, window);
+  Value fetched = buildWindow(builder, loc, tensor, fill, placer, window);
+  if (fetched == tensor || window.axes.numShards() == 1)
+    return fetched;
+  Operation *made = fetched.getDefiningOp();
+  made->setAttr(sdy::kCauseAttr, builder.getStringAttr(cause));
+  if (!isPlanned)
+    made->setAttr(sdy::kUnplannedAttr, builder.getUnitAttr());
+  return fetched;
 }
 
 void OpContext::reportGather(RankedTensorType local, int64_t dim,
@@ -102,6 +108,20 @@ Value OpContext::allReduce(OpBuilder &builder, Location loc, Value tensor,
   return spmd::AllReduceOp::create(builder, loc, tensor.getType(), tensor,
                                    placer.meshName(),
                                    toAttr(builder, list, placer));
+}
+
+Value OpContext::allGather(OpBuilder &builder, Location loc, Value tensor,
+                           const AxisList &list) {
+  auto local = cast<RankedTensorType>(tensor.getType());
+  SmallVector<int64_t> shape(local.getShape());
+  shape[0] *= list.numShards();
+  auto gather = spmd::AllGatherOp::create(builder, loc, local.clone(shape),
+                                          tensor, /*dim=*/0, placer.meshName(),
+                                          toAttr(builder, list, placer));
+  gather->setAttr(sdy::kCauseAttr, builder.getStringAttr(
+                                       "what '" + op->getName().getStringRef() +
+                                       "' finds on each device"));
+  return gather;
 }
 
 } // namespace shardonnay

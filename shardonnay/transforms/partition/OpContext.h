@@ -54,10 +54,14 @@ public:
                           const CutWindow &cut, mlir::Value fill) override;
   mlir::Value allReduce(mlir::OpBuilder &builder, mlir::Location loc,
                         mlir::Value tensor, const AxisList &list) override;
+  mlir::Value allGather(mlir::OpBuilder &builder, mlir::Location loc,
+                        mlir::Value tensor, const AxisList &list) override;
 
 private:
+  /// `cause` is why it is fetched; `isPlanned` says that the rule does.
   mlir::Value fetch(mlir::OpBuilder &builder, mlir::Location loc,
-                    mlir::Value tensor, mlir::Value fill, const Window &window);
+                    mlir::Value tensor, mlir::Value fill, const Window &window,
+                    const llvm::Twine &cause, bool isPlanned);
   /// Says so if some device's window of an operand is all of the dim.
   void reportGather(mlir::RankedTensorType local, int64_t dim,
                     const WindowProblem &problem);

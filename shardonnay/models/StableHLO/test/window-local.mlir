@@ -4,7 +4,7 @@ sdy.mesh @mesh = <["x"=4]>
 
 // CHECK-LABEL: func.func @strided_slice(
 func.func @strided_slice(%a: tensor<17xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
-  // CHECK-NEXT: %[[WINDOW:.*]] = spmd.fetch_window %arg0 dim=0 global_size=17 start=2 step=6 size=4 @mesh {"x"} {sdy.window = "what 'stablehlo.slice' sees of dim 0 of operand 0 beyond its piece"} : (tensor<5xf32>) -> tensor<4xf32>
+  // CHECK-NEXT: %[[WINDOW:.*]] = spmd.fetch_window %arg0 dim=0 global_size=17 start=2 step=6 size=4 @mesh {"x"} {sdy.cause = "what 'stablehlo.slice' sees of dim 0 of operand 0 beyond its piece"} : (tensor<5xf32>) -> tensor<4xf32>
   // CHECK-NEXT: stablehlo.slice %[[WINDOW]] [0:4:3] : (tensor<4xf32>) -> tensor<2xf32>
   %0 = stablehlo.slice %a [2:17:3] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : (tensor<17xf32>) -> tensor<5xf32>
   return
@@ -61,7 +61,7 @@ func.func @product(%a: tensor<10x6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"
   // CHECK:      %[[FILLED:.*]] = spmd.fetch_window %arg0 dim=0 global_size=10 start=0 step=3 size=3 @mesh {"x"} fill
   // CHECK:      %[[PART:.*]] = stablehlo.reduce(%[[FILLED]] init: %{{.*}}) applies stablehlo.multiply across dimensions = [0] : (tensor<3x6xf32>, tensor<f32>) -> tensor<6xf32>
   // CHECK:      %[[ROW:.*]] = stablehlo.reshape %[[PART]] : (tensor<6xf32>) -> tensor<1x6xf32>
-  // CHECK:      %[[ROWS:.*]] = spmd.fetch_window %[[ROW]] dim=0 global_size=4 start=0 step=0 size=4 @mesh {"x"}
+  // CHECK:      %[[ROWS:.*]] = spmd.all_gather %[[ROW]] dim=0 @mesh {"x"}
   // CHECK:      stablehlo.reduce(%[[ROWS]] init: %arg1) applies stablehlo.multiply across dimensions = [0] : (tensor<4x6xf32>, tensor<f32>) -> tensor<6xf32>
   %0 = stablehlo.reduce(%a init: %i) applies stablehlo.multiply across dimensions = [0] : (tensor<10x6xf32>, tensor<f32>) -> tensor<6xf32>
   return
