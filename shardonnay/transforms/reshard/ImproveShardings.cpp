@@ -69,16 +69,6 @@ private:
   std::optional<double> reshardPrice(Value value, const TensorSharding &to);
   int64_t shardsOf(int32_t number) const;
 
-  /// Which sharding a value gets.
-  struct Improvement {
-    /// Nothing was gained here, nor by a reshard behind the value.
-    bool isFruitless = false;
-    /// If another than it has.
-    std::optional<TensorSharding> sharding;
-    /// It is as cheap as the one before.
-    bool isTie = false;
-    double saved = 0;
-  };
   Improvement findItself(OpResult value, Tie tie);
   void moveItself(OpResult value, const Improvement &improvement);
   std::optional<TensorSharding> preferredBy(OpResult value, Tie tie) const;
@@ -98,14 +88,13 @@ private:
   SmallVector<int64_t, 8> leastShards;
   SmallVector<TensorSharding, 2> fixedNeeds;
 
-  /// What tells this value and what is around it from others.
+  /// What tells this value and what is around it from others: an op's decision
+  /// stands for its rule and for all that its tensors are (OpChoosers).
   sdy::Words makeKey(Value value, Tie tie) const;
 
   /// The ops around whose results something may move: most agree with all
   /// around them.
   BitVector open;
-  /// Programs repeat themselves.
-  sdy::WordMap<Improvement> known;
   bool movesSomething = false;
   double saved = 0;
   /// Values that were moved for a tie, and how they lay.
@@ -250,7 +239,7 @@ Value Improver::insertReshard(Value value, const TensorSharding &sharding) {
 }
 
 /// Tries to give the value another sharding; leaves it as it is.
-Improver::Improvement Improver::findItself(OpResult value, Tie tie) {
+Improvement Improver::findItself(OpResult value, Tie tie) {
   Improvement improvement;
   TensorSharding present = scope.read(value), best = present;
   auto priceAll = [&]() -> std::optional<double> {
@@ -384,7 +373,8 @@ void Improver::visit(Value value, Tie tie) {
       !scope.read(value).unreduced.empty())
     return;
   movesSomething = true;
-  auto [improvement, isNew] = known.find(makeKey(value, tie));
+  auto [improvement, isNew] =
+      choosers.getCases().improvements.find(makeKey(value, tie));
   if (improvement.isFruitless)
     return;
   double savedBefore = saved;
@@ -400,18 +390,18 @@ void Improver::visit(Value value, Tie tie) {
 }
 
 sdy::Words Improver::makeKey(Value value, Tie tie) const {
-  sdy::Words key = {
-      sdy::toWord(value.getType().getAsOpaquePointer()),
-      sdy::toWord(sdy::getSharding(value).getAsOpaquePointer()),
-      static_cast<uintptr_t>(tie),
-      sdy::toWord(maker < 0 ? nullptr : cases.getEntries()[maker].opCase)};
+  sdy::Words key = {sdy::toWord(value.getType().getAsOpaquePointer()),
+                    sdy::toWord(sdy::getSharding(value).getAsOpaquePointer()),
+                    static_cast<uintptr_t>(tie),
+                    sdy::toWord(decisionOf(maker))};
   if (maker >= 0)
     key.push_back(cast<OpResult>(value).getResultNumber());
   for (const TensorSharding &need : fixedNeeds)
     key.push_back(sdy::toWord(scope.write(need).getAsOpaquePointer()));
   for (OpOperand &use : value.getUses())
-    if (int32_t number = cases.numberOf(use.getOwner()); decisionOf(number)) {
-      key.push_back(sdy::toWord(cases.getEntries()[number].opCase));
+    if (const OpDecision *decision =
+            decisionOf(cases.numberOf(use.getOwner()))) {
+      key.push_back(sdy::toWord(decision));
       key.push_back(use.getOperandNumber());
     }
   return key;

@@ -77,7 +77,19 @@ struct OpCase {
   llvm::SmallVector<int32_t, 1> results;
 };
 
-/// The cases and classes that came up (BlockCases.h).
+/// Which sharding a value gets (ImproveShardings.h).
+struct Improvement {
+  /// If another than it has.
+  std::optional<TensorSharding> sharding;
+  /// It is as cheap as the one before.
+  bool isTie = false;
+  double saved = 0;
+  /// Nothing was gained, nor by a reshard behind the value.
+  bool isFruitless = false;
+};
+
+/// The cases and classes that came up (BlockCases.h), and what was found for
+/// values between them. Programs repeat themselves.
 struct CaseTable {
   /// An op that passes values on, ends a block, calls or reshards has none; one
   /// that looks at what makes its operands has its own.
@@ -90,6 +102,7 @@ struct CaseTable {
   std::deque<OpCase> cases;
   mlir::sdy::WordMap<OpCase *> known;
   std::vector<ValueClass> classes;
+  mlir::sdy::WordMap<Improvement> improvements;
 
 private:
   mlir::sdy::WordMap<int32_t> classNumbers;
