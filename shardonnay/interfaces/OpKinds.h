@@ -21,6 +21,7 @@
 #include "shardonnay/interfaces/ProgramOps.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
+#include <optional>
 
 namespace shardonnay {
 
@@ -28,8 +29,10 @@ namespace shardonnay {
 class OpKinds {
 public:
   OpKinds(mlir::Operation *, mlir::AnalysisManager &analyses) {
+    std::optional<mlir::OperationName> last;
     for (mlir::Operation *op : analyses.getAnalysis<ProgramOps>())
-      names.insert(op->getName());
+      if (last != op->getName())
+        names.insert(*(last = op->getName()));
   }
 
   void add(mlir::OperationName name) { names.insert(name); }

@@ -153,6 +153,10 @@ void addExport(OpPassManager &pm, const ExportOptions &options) {
   pm.addNestedPass<func::FuncOp>(createConstantOrScalarMergerPass());
   pm.addNestedPass<func::FuncOp>(createSinkDataFlowEdgesPass(
       {options.dumpShardingOrigins, options.dumpPropagationEdges}));
+  // Side by side, passes of functions share what they know of them.
+  bool needsRules = options.perInstruction || options.explicitCollectives;
+  if (!options.keepShardingRules && !needsRules)
+    pm.addNestedPass<func::FuncOp>(createDropShardingRulesPass());
   if (!options.avoidExportForPartitioning) {
     pm.addNestedPass<func::FuncOp>(createShardingConstraintToReshardPass());
     if (options.divisibleBoundary)
@@ -177,7 +181,7 @@ void addExport(OpPassManager &pm, const ExportOptions &options) {
       pm.addNestedPass<func::FuncOp>(
           createRemoveAllGatherReduceScatterForCmv1Pass());
   }
-  if (!options.keepShardingRules)
+  if (!options.keepShardingRules && needsRules)
     pm.addNestedPass<func::FuncOp>(createDropShardingRulesPass());
   if (options.explicitCollectives && options.inlineMeshes)
     pm.addPass(createInlineMeshesPass());

@@ -55,10 +55,12 @@ static void trimCall(func::CallOp call, Trim trimAxes) {
       sdy::setSharding(result, trimmed);
 }
 
+void trimCallShardings(ModuleOp module, Trim trimAxes) {
+  module.walk([&](func::CallOp call) { trimCall(call, trimAxes); });
+}
+
 void trimBoundaryShardings(ModuleOp module, bool withPrivate, Trim trimAxes) {
   for (auto func : module.getOps<func::FuncOp>()) {
-    if (withPrivate)
-      func.walk([&](func::CallOp call) { trimCall(call, trimAxes); });
     if (!withPrivate && func.isPrivate())
       continue;
     for (BlockArgument argument : func.getArguments()) {

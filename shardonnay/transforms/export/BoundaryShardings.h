@@ -18,9 +18,13 @@ namespace shardonnay {
 /// by `trim(axes, size of the dim, mesh)`, a prefix of them. What was given
 /// stays: closed dims, and of open ones the axes in `sdy.given_sharding`, which
 /// propagation writes where a trim might take away what it found.
-/// `withPrivate`: also of private functions, and the results of their calls.
+/// `withPrivate`: also of private functions.
 void trimBoundaryShardings(
     mlir::ModuleOp module, bool withPrivate,
+    llvm::function_ref<AxisList(AxisList, int64_t, const Mesh &)> trim);
+/// The same for the results of calls.
+void trimCallShardings(
+    mlir::ModuleOp module,
     llvm::function_ref<AxisList(AxisList, int64_t, const Mesh &)> trim);
 
 } // namespace shardonnay

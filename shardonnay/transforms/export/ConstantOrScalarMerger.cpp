@@ -53,21 +53,22 @@ namespace {
 /// The constant expressions of a block so far.
 class BlockExpressions {
 public:
-  /// Those after `op` are not looked at yet.
-  void merge(Operation *op) {
+  /// Whether `op` is gone. Those after it are not looked at yet.
+  bool merge(Operation *op) {
     bool ofConstants = llvm::all_of(op->getOperands(), [&](Value operand) {
       return all.contains(operand.getDefiningOp());
     });
     if (!ofConstants || op->getNumRegions() != 0 || op->getNumResults() == 0 ||
         !isMemoryEffectFree(op))
-      return;
+      return false;
     auto [same, isNew] = different.insert(op);
     if (isNew) {
       all.insert(op);
-      return;
+      return false;
     }
     op->replaceAllUsesWith((*same)->getResults());
     op->erase();
+    return true;
   }
 
 private:
@@ -79,10 +80,14 @@ struct ConstantOrScalarMergerPass
     : impl::ConstantOrScalarMergerPassBase<ConstantOrScalarMergerPass> {
 protected:
   void runOnOperation() override {
+    // The passes behind it ask for both.
+    getAnalysis<OpKinds>();
     llvm::DenseMap<Block *, BlockExpressions> blocks;
-    getAnalysis<ProgramOps>().forEachSharded(
-        [&](Operation *op) { blocks[op->getBlock()].merge(op); });
-    markAnalysesPreserved<OpKinds>();
+    getAnalysis<ProgramOps>().forEachSharded([&](Operation *&op) {
+      if (blocks[op->getBlock()].merge(op))
+        op = nullptr;
+    });
+    markAnalysesPreserved<ProgramOps, OpKinds>();
   }
 };
 } // namespace

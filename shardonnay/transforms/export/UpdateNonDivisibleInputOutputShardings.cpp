@@ -58,11 +58,14 @@ struct UpdateNonDivisibleInputOutputShardingsPass
           UpdateNonDivisibleInputOutputShardingsPass> {
 protected:
   void runOnOperation() override {
-    trimBoundaryShardings(getOperation(), /*withPrivate=*/true,
-                          [](AxisList axes, int64_t size, const Mesh &) {
-                            return axes.prefixDividing(size);
-                          });
-    if (getAnalysis<OpKinds>().mayHave<sdy::ManualComputationOp>())
+    auto trimAxes = [](AxisList axes, int64_t size, const Mesh &) {
+      return axes.prefixDividing(size);
+    };
+    trimBoundaryShardings(getOperation(), /*withPrivate=*/true, trimAxes);
+    const auto &kinds = getAnalysis<OpKinds>();
+    if (kinds.mayHave<func::CallOp>())
+      trimCallShardings(getOperation(), trimAxes);
+    if (kinds.mayHave<sdy::ManualComputationOp>())
       getOperation().walk(trimManualBoundary);
     markAnalysesPreserved<ProgramOps, OpKinds>();
   }

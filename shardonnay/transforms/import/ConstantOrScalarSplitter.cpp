@@ -109,13 +109,16 @@ private:
 
 class ConstantSplitter {
 public:
-  ConstantSplitter(ModuleOp module, const ProgramOps &ops)
-      : symbols(module), bodies(symbols) {
-    ops.forEachSharded([&](Operation *op) { classify(replaceConstant(op)); });
+  ConstantSplitter(ModuleOp module, ProgramOps &ops)
+      : ops(ops), symbols(module), bodies(symbols) {
+    ops.forEachSharded([&](Operation *&op) {
+      op = replaceConstant(op);
+      classify(op);
+    });
   }
 
-  void run(ModuleOp module) {
-    splitUses(module);
+  void run() {
+    splitUses();
     eraseOriginals();
   }
 
@@ -123,7 +126,7 @@ private:
   Operation *replaceConstant(Operation *op);
   void classify(Operation *op);
   llvm::DenseSet<Operation *> findShared();
-  void splitUses(ModuleOp module);
+  void splitUses();
   void eraseOriginals();
 
   /// The expression behind `value` that is to be copied; null if `value` is
@@ -139,9 +142,18 @@ private:
   /// Gives the calls in `op`, itself included, callees of their own.
   void copyCallees(Operation *op);
 
+  bool isConstant(Value value) const {
+    Operation *op = value.getDefiningOp();
+    return op && (isa<ConstantOp>(op) || constants.contains(op));
+  }
+
+  /// Without copies.
+  ProgramOps &ops;
   SymbolTable symbols;
   ConstantBodies bodies;
+  /// But for `sdy.constant`s, which are most.
   llvm::DenseSet<Operation *> constants;
+  bool hasGroups = false;
   /// What is copied, in program order.
   llvm::SetVector<Operation *> expressions;
 };
@@ -160,18 +172,19 @@ Operation *ConstantSplitter::replaceConstant(Operation *op) {
 }
 
 void ConstantSplitter::classify(Operation *op) {
-  auto isConstant = [&](Value value) {
-    return constants.contains(value.getDefiningOp());
-  };
+  hasGroups |= isa<ShardingGroupOp>(op);
   if (isNumber(op)) {
     constants.insert(op);
     return;
   }
-  if (isa<ConstantOp>(op) || (llvm::all_of(op->getOperands(), isConstant) &&
-                              (canBeCopied(op) || bodies.contains(op))))
-    constants.insert(op);
-  else if (!isScalarExpansion(op) || !canBeCopied(op))
-    return;
+  if (!isa<ConstantOp>(op)) {
+    if (llvm::all_of(op->getOperands(),
+                     [&](Value operand) { return isConstant(operand); }) &&
+        (canBeCopied(op) || bodies.contains(op)))
+      constants.insert(op);
+    else if (!isScalarExpansion(op) || !canBeCopied(op))
+      return;
+  }
   expressions.insert(op);
 }
 
@@ -192,14 +205,18 @@ llvm::DenseSet<Operation *> ConstantSplitter::findShared() {
   return shared;
 }
 
-void ConstantSplitter::splitUses(ModuleOp module) {
+void ConstantSplitter::splitUses() {
   // A program that gives each use its own constant is left as it is.
   llvm::DenseSet<Operation *> shared = findShared();
   if (shared.empty())
     return;
+  llvm::DenseSet<Operation *> users;
+  for (Operation *op : shared)
+    users.insert_range(op->getUsers());
   SmallVector<OpOperand *> uses;
-  ProgramOps(module).forEachSharded([&](Operation *op) {
-    if (expressions.contains(op) || isa<ShardingGroupOp>(op))
+  ops.forEachSharded([&](Operation *op) {
+    if (!users.contains(op) || expressions.contains(op) ||
+        isa<ShardingGroupOp>(op))
       return;
     for (OpOperand &operand : op->getOpOperands())
       if (shared.contains(operand.get().getDefiningOp()))
@@ -258,7 +275,9 @@ void ConstantSplitter::copyCallees(Operation *op) {
 
 void ConstantSplitter::eraseOriginals() {
   for (Operation *op : llvm::reverse(expressions)) {
-    if (!llvm::all_of(op->getUsers(), llvm::IsaPred<ShardingGroupOp>))
+    if (!op->use_empty() &&
+        (!hasGroups ||
+         !llvm::all_of(op->getUsers(), llvm::IsaPred<ShardingGroupOp>)))
       continue;
     SmallVector<Operation *> users(op->getUsers());
     // A scalar's group is no copy's: with it the scalar stays.
@@ -274,7 +293,7 @@ struct ConstantOrScalarSplitterPass
     : impl::ConstantOrScalarSplitterPassBase<ConstantOrScalarSplitterPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    ConstantSplitter(module, getAnalysis<ProgramOps>()).run(module);
+    ConstantSplitter(module, getAnalysis<ProgramOps>()).run();
     if (auto kinds = getCachedAnalysis<OpKinds>()) {
       kinds->get().add({ConstantOp::getOperationName(), &getContext()});
       markAnalysesPreserved<OpKinds>();

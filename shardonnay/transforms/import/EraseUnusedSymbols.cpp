@@ -39,7 +39,8 @@ public:
         [&](SymbolRefAttr symbol) { mark(symbol.getRootReference()); });
   }
 
-  void erase() {
+  /// Whether there were any.
+  bool erase() {
     while (!worklist.empty() && !unused.empty())
       worklist.pop_back_val()->walk([&](Operation *op) {
         walker.walk(op->getAttrDictionary());
@@ -47,6 +48,7 @@ public:
       });
     for (auto &[name, op] : unused)
       op->erase();
+    return !unused.empty();
   }
 
 private:
@@ -70,7 +72,8 @@ struct EraseUnusedSymbolsPass
     : impl::EraseUnusedSymbolsPassBase<EraseUnusedSymbolsPass> {
 protected:
   void runOnOperation() override {
-    UnusedSymbols(getOperation()).erase();
+    if (!UnusedSymbols(getOperation()).erase())
+      markAllAnalysesPreserved();
     markAnalysesPreserved<OpKinds>();
   }
 };

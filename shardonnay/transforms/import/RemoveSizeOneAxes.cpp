@@ -59,7 +59,7 @@ struct RemoveSizeOneAxesPass
   void runOnOperation() override {
     MeshesByName meshes = findMeshes(getOperation());
     if (meshes.empty())
-      return;
+      return markAllAnalysesPreserved();
     AttrTypeReplacer replacer;
     replacer.addReplacement([&](TensorShardingAttr sharding) -> Attribute {
       FlatSymbolRefAttr name = sharding.getMeshSymbol();

@@ -94,8 +94,10 @@ private:
     values.makeFindable();
     // Room that is not used is no memory.
     graph.reserve(values.size(), numOps, numTensorsOfOps);
-    for (int32_t tensor : llvm::seq<int32_t>(values.size()))
+    for (int32_t tensor : llvm::seq<int32_t>(values.size())) {
+      values.fetchAhead(tensor);
       addTensor(tensor);
+    }
   }
 
   void readOperations() {

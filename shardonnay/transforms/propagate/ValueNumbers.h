@@ -12,7 +12,9 @@
 #include "shardonnay/transforms/propagate/PackedNumbers.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/Compiler.h"
 #include "llvm/Support/MathExtras.h"
+#include <algorithm>
 
 namespace shardonnay {
 
@@ -39,6 +41,15 @@ public:
 
   size_t size() const { return values.size(); }
   mlir::Value operator[](int32_t number) const { return values[number]; }
+
+  /// What is known of values some numbers on is wanted soon.
+  void fetchAhead(int32_t number) const {
+    static constexpr size_t kAhead = 16;
+    const void *value =
+        values[std::min(number + kAhead, size() - 1)].getAsOpaquePointer();
+    LLVM_PREFETCH(value, 0, 3);
+    LLVM_PREFETCH(static_cast<const char *>(value) + 64, 0, 3);
+  }
 
   /// The value of each number. Nothing is found after that.
   llvm::SmallVector<mlir::Value, 0> take() {
