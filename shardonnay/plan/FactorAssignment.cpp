@@ -340,6 +340,8 @@ FactorAssignment assignFactors(const AssignmentProblem &problem) {
 static bool hasNoStridedCut(const FactorAssignment &assignment,
                             const FactorRule &rule, int64_t tensor) {
   return all_of(rule.tensor(tensor).dims, [&](const DimFactors &factors) {
+    if (factors.size() == 1)
+      return true;
     bool complete = true;
     for (int32_t factor : factors) {
       if (!complete && !assignment[factor].empty())

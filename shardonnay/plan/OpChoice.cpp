@@ -115,10 +115,10 @@ OpChooser::Demand OpChooser::demandOf(const ChoiceProblem &problem,
                                       TensorDemands &demands) const {
   Demand demand;
   double touched = 0;
-  for (auto [tensor, asked] : zip(problem.tensors, demands.get(assignment))) {
+  for (auto [number, asked] : enumerate(demands.get(assignment))) {
     touched += asked->touched;
-    if (!tensor.free)
-      demand.reshards.emplace_back(asked, tensor.elementBytes);
+    if (!asked->free)
+      demand.reshards.emplace_back(number, asked);
   }
   demand.ownPrice =
       costs.computePrice(localFlops(problem, assignment), touched) +
@@ -130,7 +130,7 @@ double OpChooser::Demand::leastFrom(size_t first) const {
   // Less what sums of prices are rounded by.
   constexpr double kRounding = 1e-9;
   double least = ownPrice;
-  for (auto [asked, elementBytes] : drop_begin(reshards, first))
+  for (auto [number, asked] : drop_begin(reshards, first))
     least += asked->least;
   return least * (1 - kRounding);
 }
@@ -156,14 +156,16 @@ std::optional<double> OpChooser::price(const ChoiceProblem &problem,
   for (auto [i, reshard] : enumerate(demand.reshards)) {
     if (total + demand.leastFrom(i) > limit)
       return std::nullopt;
-    auto [asked, elementBytes] = reshard;
-    std::string error;
-    if (!asked->plan)
-      asked->plan = planner.plan(
-          {mesh, asked->source, asked->target, elementBytes, costs}, error);
-    if (!*asked->plan)
+    auto [number, asked] = reshard;
+    if (!asked->price) {
+      std::string error;
+      const ReshardPlan *plan =
+          planner.plan(demands.reshardOf(number, *asked, mesh), error);
+      asked->price = plan ? plan->price : HUGE_VAL;
+    }
+    if (*asked->price == HUGE_VAL)
       return std::nullopt;
-    total += (*asked->plan)->price;
+    total += *asked->price;
   }
   total += demand.ownPrice;
   return total < limit ? std::optional(total) : std::nullopt;
@@ -226,7 +228,7 @@ public:
         demands(problem, chooser.prices()) {}
 
   FactorAssignment run();
-  std::optional<FactorAssignment> runWithout(const FactorAssignment &taken);
+  std::optional<OpChooser::Priced> runWithout(const FactorAssignment &taken);
   std::vector<FactorAssignment> runAll(const FactorAssignment &taken);
 
 private:
@@ -271,7 +273,7 @@ private:
 } // namespace
 
 FactorAssignment Enumeration::run() {
-  best = voteAssignment(problem);
+  best = assignFactors({problem.rule, rows, problem.contraction});
   std::optional<double> voted = chooser.price(problem, best, HUGE_VAL, demands);
   if (!voted || *voted == 0 || !collectAxes())
     return best;
@@ -285,7 +287,7 @@ FactorAssignment Enumeration::run() {
   return number < 0 ? best : found[number].second;
 }
 
-std::optional<FactorAssignment>
+std::optional<OpChooser::Priced>
 Enumeration::runWithout(const FactorAssignment &taken) {
   best = taken;
   if (!collectAxes())
@@ -294,15 +296,16 @@ Enumeration::runWithout(const FactorAssignment &taken) {
   mostPoints = HUGE_VAL;
   enumerateAll();
   settle(1);
-  return cheapest.empty()
-             ? std::nullopt
-             : std::optional(found[cheapest.front().second].second);
+  if (cheapest.empty())
+    return std::nullopt;
+  auto [price, number] = cheapest.front();
+  return OpChooser::Priced(found[number].second, price);
 }
 
 std::vector<FactorAssignment>
 Enumeration::runAll(const FactorAssignment &taken) {
   std::vector<FactorAssignment> result = {taken};
-  best = voteAssignment(problem);
+  best = assignFactors({problem.rule, rows, problem.contraction});
   if (!collectAxes())
     return result;
   excluded = &taken;
@@ -507,7 +510,7 @@ void Enumeration::settle(size_t most) {
   }
 }
 
-std::optional<FactorAssignment>
+std::optional<OpChooser::Priced>
 OpChooser::alternative(const ChoiceProblem &problem,
                        const FactorAssignment &taken) {
   SmallVector<Alternative, 1> &known = alternatives[problem];

@@ -123,10 +123,11 @@ public:
                               TensorDemands &demands);
 
   /// The cheapest lawful assignment that is not `taken`, whatever work it
-  /// repeats; nothing if there is none, or if the space is too large.
-  /// Remembered too.
-  std::optional<FactorAssignment> alternative(const ChoiceProblem &problem,
-                                              const FactorAssignment &taken);
+  /// repeats, and its price; nothing if there is none, or if the space is too
+  /// large. Remembered too.
+  using Priced = std::pair<FactorAssignment, double>;
+  std::optional<Priced> alternative(const ChoiceProblem &problem,
+                                    const FactorAssignment &taken);
   /// At least the price of an assignment, without a search.
   double leastPrice(const ChoiceProblem &problem,
                     const FactorAssignment &assignment,
@@ -144,8 +145,8 @@ private:
 
   /// What an assignment asks for.
   struct Demand {
-    /// Of the tensors that do not cost nothing in any layout.
-    llvm::SmallVector<std::pair<struct TensorDemand *, int64_t>, 4> reshards;
+    /// Of the tensors that do not cost nothing in any layout, by their numbers.
+    llvm::SmallVector<std::pair<size_t, struct TensorDemand *>, 4> reshards;
     double ownPrice;
 
     /// At least the price of the reshards from number `first`, and of the rest.
@@ -164,7 +165,7 @@ private:
   std::unordered_map<ChoiceProblem, FactorAssignment, Hash> known;
   struct Alternative {
     FactorAssignment taken;
-    std::optional<FactorAssignment> next;
+    std::optional<Priced> next;
   };
   std::unordered_map<ChoiceProblem, llvm::SmallVector<Alternative, 1>, Hash>
       alternatives;

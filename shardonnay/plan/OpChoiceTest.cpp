@@ -145,10 +145,11 @@ TEST(OpChoice, theAlternativeIsTheNextBest) {
   ChoiceProblem problem = matmul(4096, 64, 64, {d, none}, {d, none}, {d, none});
   OpChooser chooser(kMesh, MeshCosts(*DeviceModel::find("bytes"), {"d", "m"}));
   FactorAssignment taken = chooser.choose(problem);
-  std::optional<FactorAssignment> other = chooser.alternative(problem, taken);
+  std::optional<OpChooser::Priced> other = chooser.alternative(problem, taken);
   ASSERT_TRUE(other);
-  EXPECT_NE(*other, taken);
-  EXPECT_GE(*chooser.price(problem, *other), *chooser.price(problem, taken));
+  EXPECT_NE(other->first, taken);
+  EXPECT_EQ(other->second, *chooser.price(problem, other->first));
+  EXPECT_GE(other->second, *chooser.price(problem, taken));
 }
 
 //===----------------------------------------------------------------------===//

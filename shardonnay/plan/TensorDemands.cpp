@@ -52,17 +52,33 @@ void TensorDemands::fill(size_t number, const FactorAssignment &assignment,
                          TensorDemand &demand) const {
   const ChoiceTensor &tensor = problem.tensors[number];
   bool isOperand = number < problem.rule.operands.size();
-  Layout &inside = isOperand ? demand.target : demand.source;
-  readLayout(problem, number, assignment, inside);
+  readLayout(problem, number, assignment, demand.inside);
   demand.free = tensor.free;
   demand.touched =
-      static_cast<double>(inside.localElements()) * tensor.elementBytes;
+      static_cast<double>(demand.inside.localElements()) * tensor.elementBytes;
+  const Layout &outside = tensors[number].outside;
   if (tensor.free)
     return;
-  (isOperand ? demand.source : demand.target) = tensors[number].outside;
-  alignPadding(demand.source, demand.target);
-  demand.least =
-      leastPrice(demand.source, demand.target, tensor.elementBytes, costs);
+  if (demand.inside == outside) {
+    demand.price = 0;
+  } else if (demand.inside.padded == outside.padded) {
+    demand.least = leastPrice(isOperand ? outside : demand.inside,
+                              isOperand ? demand.inside : outside,
+                              tensor.elementBytes, costs);
+  } else {
+    demand.least = leastPrice(reshardOf(number, demand, Mesh()));
+  }
+}
+
+ReshardProblem TensorDemands::reshardOf(size_t number,
+                                        const TensorDemand &demand,
+                                        const Mesh &mesh) const {
+  Layout source = tensors[number].outside, target = demand.inside;
+  if (number >= problem.rule.operands.size())
+    std::swap(source, target);
+  alignPadding(source, target);
+  return {mesh, std::move(source), std::move(target),
+          problem.tensors[number].elementBytes, costs};
 }
 
 SmallVector<TensorDemand *, 4>

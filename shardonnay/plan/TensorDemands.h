@@ -27,12 +27,12 @@ struct TensorDemand {
   double touched = 0;
   /// It costs nothing in any layout; the rest says nothing then.
   bool free = false;
-  Layout source;
-  Layout target;
+  /// How the op needs or leaves it.
+  Layout inside;
   /// At least the price of the reshard.
   double least = 0;
-  /// Once asked for; null if there is none.
-  std::optional<const ReshardPlan *> plan;
+  /// Once asked for; infinite if there is no plan.
+  std::optional<double> price;
 };
 
 /// Of the tensors of one problem, which has to outlive this.
@@ -42,6 +42,9 @@ public:
 
   /// In the order of the tensors. They stay valid.
   llvm::SmallVector<TensorDemand *, 4> get(const FactorAssignment &assignment);
+  /// The reshard that `demand` of a tensor asks for.
+  ReshardProblem reshardOf(size_t tensor, const TensorDemand &demand,
+                           const Mesh &mesh) const;
 
 private:
   /// The numbers of the lists that cut the factors which a tensor sees.

@@ -189,13 +189,13 @@ void ReshardExplainer::explainAlternative(Operation *decider, raw_ostream &os) {
   if (!problem)
     return;
   std::optional<double> price = chooser.price(*problem, taken);
-  std::optional<FactorAssignment> other = chooser.alternative(*problem, taken);
+  std::optional<OpChooser::Priced> other = chooser.alternative(*problem, taken);
   if (!price || !other)
     return;
   const MeshCosts &prices = chooser.prices();
   os << "; '" << decider->getName() << "' with " << str(taken) << " costs "
-     << prices.str(*price) << ", the next best, " << str(*other) << ", "
-     << prices.str(*chooser.price(*problem, *other));
+     << prices.str(*price) << ", the next best, " << str(other->first) << ", "
+     << prices.str(other->second);
 }
 
 std::string ReshardExplainer::run() {
