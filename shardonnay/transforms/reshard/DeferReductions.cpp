@@ -285,8 +285,7 @@ void OpDeferral::run() {
 
 std::optional<sdy::Words> OpDeferral::getForm() {
   sdy::Words words;
-  if (sdy::looksAtOperands(op) ||
-      !table.choosers.getCases().forms.append(op, words))
+  if (!table.choosers.appendForm(op, words))
     return std::nullopt;
   auto append = [&](sdy::TensorShardingAttr sharding) {
     words.push_back(sdy::toWord(sharding.getAsOpaquePointer()));

@@ -39,8 +39,8 @@ namespace {
 class ReshardExplainer {
 public:
   ReshardExplainer(sdy::ReshardOp op, const MeshScope &scope,
-                   OpChooser &chooser)
-      : op(op), scope(scope), chooser(chooser),
+                   OpChoosers &choosers)
+      : op(op), scope(scope), choosers(choosers), chooser(choosers.get(scope)),
         before(scope.read(op.getInput())), after(scope.read(op.getResult())) {}
 
   std::string run();
@@ -52,11 +52,12 @@ private:
 
   std::string str(const AxisList &axes) const;
   std::string str(const FactorAssignment &assignment) const;
-  /// `made` is partial along `axes`: which op made it so.
-  Operation *makerOfParts(Value made, const AxisList &axes) const;
+  std::optional<ChoiceProblem> problemBefore(Operation *op,
+                                             FactorAssignment &taken);
 
   sdy::ReshardOp op;
   const MeshScope &scope;
+  OpChoosers &choosers;
   OpChooser &chooser;
   TensorSharding before, after;
   /// The op whose cut the reshard follows from; null if that is not known.
@@ -80,8 +81,9 @@ std::string ReshardExplainer::str(const FactorAssignment &assignment) const {
   return text.empty() ? "nothing cut" : text;
 }
 
-Operation *ReshardExplainer::makerOfParts(Value made,
-                                          const AxisList &axes) const {
+/// `made` is partial along `axes`: which op made it so.
+Operation *makerOfParts(Value made, const AxisList &axes,
+                        const MeshScope &scope) {
   Operation *maker = made.getDefiningOp();
   while (maker) {
     auto *source = llvm::find_if(maker->getOpOperands(), [&](OpOperand &o) {
@@ -120,7 +122,7 @@ void ReshardExplainer::explainSums(raw_ostream &os) {
   if (settled.empty())
     return;
   os << "settles the " << toString(before.kind) << " along " << str(settled);
-  Operation *maker = makerOfParts(op.getInput(), settled);
+  Operation *maker = makerOfParts(op.getInput(), settled, scope);
   if (!maker) {
     os << " of a value that is given in parts";
     return;
@@ -129,7 +131,7 @@ void ReshardExplainer::explainSums(raw_ostream &os) {
   // Farther away it is not this reshard that its price has.
   if (maker == op.getInput().getDefiningOp())
     decider = maker;
-  if (std::optional<FactorRule> rule = getFittingRule(maker)) {
+  if (const FactorRule *rule = choosers.getRule(maker)) {
     std::string names = reducedFactors(maker, *rule, settled, scope);
     if (!names.empty())
       os << " (it reduces over factor " << names << ")";
@@ -156,7 +158,7 @@ void ReshardExplainer::explainMoves(raw_ostream &os) {
   } else {
     os << ", as operand " << use.getOperandNumber() << " of '"
        << user->getName() << "' is needed";
-    if (!decider && getFittingRule(user))
+    if (!decider && choosers.getRule(user))
       decider = user;
   }
   if (!decider)
@@ -166,8 +168,8 @@ void ReshardExplainer::explainMoves(raw_ostream &os) {
 /// The problem of an op as it was before its operands and results were
 /// resharded, and in `taken` the assignment that it has now.
 std::optional<ChoiceProblem>
-problemBefore(Operation *op, const MeshScope &scope, FactorAssignment &taken) {
-  std::optional<FactorRule> rule = getFittingRule(op);
+ReshardExplainer::problemBefore(Operation *op, FactorAssignment &taken) {
+  const FactorRule *rule = choosers.getRule(op);
   if (!rule)
     return std::nullopt;
   ChoiceProblem problem = readProblem(op, *rule, scope);
@@ -185,7 +187,7 @@ problemBefore(Operation *op, const MeshScope &scope, FactorAssignment &taken) {
 
 void ReshardExplainer::explainAlternative(Operation *decider, raw_ostream &os) {
   FactorAssignment taken;
-  std::optional<ChoiceProblem> problem = problemBefore(decider, scope, taken);
+  std::optional<ChoiceProblem> problem = problemBefore(decider, taken);
   if (!problem)
     return;
   std::optional<double> price = chooser.price(*problem, taken);
@@ -211,11 +213,14 @@ std::string ReshardExplainer::run() {
 /// Reshards around equal ops have one sentence.
 class Explanations {
 public:
-  explicit Explanations(OpChoosers &choosers)
-      : choosers(choosers), forms(choosers.getCases().forms) {}
+  explicit Explanations(OpChoosers &choosers) : choosers(choosers) {}
 
   /// Null if there is nothing to be said.
   StringAttr get(sdy::ReshardOp op) {
+    if (failed(scope.moveTo(
+            op, {sdy::getSharding(op.getInput()), op.getSharding()})) ||
+        scope.empty())
+      return nullptr;
     sdy::Words words;
     if (!append(op, words))
       return explain(op);
@@ -227,40 +232,36 @@ public:
 
 private:
   StringAttr explain(sdy::ReshardOp op) {
-    if (failed(scope.moveTo(
-            op, {sdy::getSharding(op.getInput()), op.getSharding()})) ||
-        scope.empty())
-      return nullptr;
-    std::string cause = ReshardExplainer(op, scope, choosers.get(scope)).run();
+    std::string cause = ReshardExplainer(op, scope, choosers).run();
     return cause.empty() ? nullptr : StringAttr::get(op.getContext(), cause);
   }
 
-  /// Appends all that the sentence depends on; false if that is more than what
-  /// stands next to the reshard.
+  /// Appends all that the sentence depends on; false if that is too much.
   bool append(sdy::ReshardOp op, sdy::Words &words) {
-    sdy::TensorShardingAttr from = sdy::getSharding(op.getInput());
-    appendWord(from, words);
+    appendWord(sdy::getSharding(op.getInput()), words);
     appendWord(op.getSharding(), words);
     words.push_back(op->use_empty() ? 0
                                     : op->use_begin()->getOperandNumber() + 1);
-    if (Operation *maker = op.getInput().getDefiningOp();
-        maker && (passesPartsOn(maker, from) || !append(maker, words)))
-      return false;
+    Operation *maker = op.getInput().getDefiningOp();
+    AxisList settled =
+        scope.read(op.getInput()).unreduced.subtract(scope.read(op).unreduced);
+    Operation *ofParts =
+        settled.empty() ? nullptr : makerOfParts(op.getInput(), settled, scope);
+    if (ofParts == maker)
+      ofParts = nullptr;
+    for (Operation *above : {maker, ofParts}) {
+      words.push_back(above != nullptr);
+      if (above && !append(above, words))
+        return false;
+    }
     return op->use_empty() || append(*op->user_begin(), words);
-  }
-  static bool passesPartsOn(Operation *maker, sdy::TensorShardingAttr made) {
-    return made && !made.getUnreducedAxes().empty() &&
-           llvm::any_of(maker->getOperands(), [](Value operand) {
-             sdy::TensorShardingAttr sharding = sdy::getSharding(operand);
-             return sharding && !sharding.getUnreducedAxes().empty();
-           });
   }
   bool append(Operation *op, sdy::Words &words) {
     if (op->hasTrait<OpTrait::ReturnLike>()) {
       words.push_back(sdy::toWord(op->getName().getAsOpaquePointer()));
       return true;
     }
-    if (sdy::looksAtOperands(op) || !forms.append(op, words))
+    if (!choosers.appendForm(op, words))
       return false;
     words.push_back(op->getNumOperands());
     for (Value operand : op->getOperands()) {
@@ -269,7 +270,7 @@ private:
       auto reshard = operand.getDefiningOp<sdy::ReshardOp>();
       appendWord(reshard ? sdy::getSharding(reshard.getInput()) : nullptr,
                  words);
-      forms.appendConstant(operand, words);
+      choosers.getCases().forms.appendConstant(operand, words);
     }
     for (Value result : op->getResults()) {
       auto reshard = result.hasOneUse()
@@ -284,7 +285,6 @@ private:
   }
 
   OpChoosers &choosers;
-  sdy::OpForms &forms;
   /// Of the reshard before; most have the same.
   MeshScope scope;
   sdy::WordMap<StringAttr> known;

@@ -93,6 +93,17 @@ OpChoosers::price(Operation *op, const FactorRule &rule, const MeshScope &scope,
   return prices[&decision] = get(scope).price(problem, decision.assignment);
 }
 
+bool OpChoosers::appendForm(Operation *op, sdy::Words &words) {
+  if (!sdy::looksAtOperands(op))
+    return cases.forms.append(op, words);
+  // Its rule says what it found there.
+  words.push_back(sdy::toWord(op->getName().getAsOpaquePointer()));
+  words.push_back(sdy::toWord(getRule(op)));
+  for (Type type : op->getResultTypes())
+    words.push_back(sdy::toWord(type.getAsOpaquePointer()));
+  return true;
+}
+
 OpDecision makeDecision(Operation *op, const ChoiceProblem &problem,
                         const FactorAssignment &assignment) {
   OpDecision decision;

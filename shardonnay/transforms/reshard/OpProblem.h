@@ -130,6 +130,9 @@ public:
                               const OpDecision &decision,
                               llvm::function_ref<bool(mlir::Value)> isFree);
   CaseTable &getCases() { return cases; }
+  /// Appends what an op is but for its operands' types, shardings and constants
+  /// (OpForms.h); false if that is too much.
+  bool appendForm(mlir::Operation *op, mlir::sdy::Words &words);
 
 private:
   /// Rule, mesh, and for each tensor its type, its sharding and whether it is
