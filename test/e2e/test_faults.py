@@ -166,6 +166,13 @@ for body, kind, start in (("maximum", "f32", -np.inf), ("minimum", "f64", np.inf
           f"$r = stablehlo.reduce($0 init: $1) applies stablehlo.{body} across dimensions = [1] : "
           f"({tensor([9, 5], kind)}, tensor<{kind}>) -> {tensor([9], kind)}", {"all_reduce"})
 
+# A reduction of a concatenation forgets its initial value, where there is one row of each part: an all_to_all is such.
+for body, kind in (("add", "ui8"), ("multiply", "i32"), ("xor", "i32"), ("maximum", "f32")):
+    fault(f"initial value of {body} behind an all_to_all", [argument([2, 8], ["x", ""], kind), (np.asarray(3), kind, [])], ([8], kind, ["x"]),
+          f"""$c = sdy.sharding_constraint $0 <@mesh, [{{}}, {{"x"}}]> : {tensor([2, 8], kind)}
+$r = stablehlo.reduce($c init: $1) applies stablehlo.{body} across dimensions = [0] : """
+          f"({tensor([2, 8], kind)}, tensor<{kind}>) -> {tensor([8], kind)}", {"all_to_all"})
+
 # The engine refuses to exchange slices of a padded tensor, some of which are constants to it, in several layouts.
 fault("padded and exchanged", [argument([2, 2, 2, 1], ["xy", "", "", ""])], ([2, 2, 1, 2], "f32", ["x", "", "y", ""]),
       "$r = stablehlo.transpose $0, dims = [2, 1, 3, 0] : (tensor<2x2x2x1xf32>) -> tensor<2x2x1x2xf32>",

@@ -41,6 +41,12 @@ static DenseElementsAttr getKnownSplat(Value value) {
   return constant && constant.isSplat() ? constant : DenseElementsAttr();
 }
 
+bool shardonnay::areKnownEqual(Value lhs, Value rhs) {
+  DenseElementsAttr left = getKnownSplat(lhs), right = getKnownSplat(rhs);
+  return left && right &&
+         left.getSplatValue<Attribute>() == right.getSplatValue<Attribute>();
+}
+
 bool shardonnay::isKnownZero(Value value) {
   DenseElementsAttr splat = getKnownSplat(value);
   if (!splat)
@@ -230,6 +236,14 @@ Value LocalMath::combine(ReductionKind kind, Value lhs, Value rhs) {
     return MinOp::create(builder, loc, lhs.getType(), lhs, rhs);
   }
   llvm_unreachable("all kinds are listed");
+}
+
+Value LocalMath::combine(Operation &combining, Value lhs, Value rhs) {
+  Operation *made = builder.clone(combining);
+  made->setLoc(loc);
+  made->setOperands({lhs, rhs});
+  made->getResult(0).setType(lhs.getType());
+  return made->getResult(0);
 }
 
 Value LocalMath::both(Value lhs, Value rhs) {

@@ -26,6 +26,9 @@ AxisList axesOfDim(LocalContext &context, const TensorMapping &mapping,
 /// The axes over which the results are partial sums.
 AxisList axesOfPartialSums(LocalContext &context);
 
+/// Both are constants of one element, the same, possibly broadcast.
+bool areKnownEqual(mlir::Value lhs, mlir::Value rhs);
+
 /// `value` is a constant of zeros, possibly broadcast.
 bool isKnownZero(mlir::Value value);
 
@@ -67,6 +70,9 @@ public:
   mlir::Value compare(mlir::Value lhs, mlir::Value rhs,
                       mlir::stablehlo::ComparisonDirection direction);
   mlir::Value combine(ReductionKind kind, mlir::Value lhs, mlir::Value rhs);
+  /// By an op like `combining`, of two scalars.
+  mlir::Value combine(mlir::Operation &combining, mlir::Value lhs,
+                      mlir::Value rhs);
   /// Both masks.
   mlir::Value both(mlir::Value lhs, mlir::Value rhs);
   mlir::Value select(mlir::Value pred, mlir::Value onTrue, mlir::Value onFalse);

@@ -48,36 +48,45 @@ static std::optional<FactorRule> reduceRule(ReduceOp op) {
   return rule;
 }
 
-/// The combiner over cut factors, if any is cut: there is one at most.
-static std::optional<ReductionKind> cutCombiner(LocalContext &context) {
-  for (auto [id, factor] : llvm::enumerate(context.rule().factors))
-    if (factor.kind == FactorKind::Reduction && !context.factorAxes(id).empty())
-      return factor.combiner;
-  return std::nullopt;
+/// What the local reduction starts from if `init` is combined with its result
+/// afterwards; null if it starts from `init` as the op says.
+static Value getLocalStart(LocalMath &math, Operation &combining,
+                           std::optional<ReductionKind> kind, Value init) {
+  auto type = cast<RankedTensorType>(init.getType());
+  if (!kind) {
+    Value neutral = math.neutral(combining, type);
+    return neutral && areKnownEqual(neutral, init) ? Value() : neutral;
+  }
+  if (isKnownIdentity(init, *kind))
+    return Value();
+  return kind == ReductionKind::Sum ? math.sumIdentity(type) : init;
 }
 
-/// The initial value is combined with the partial result, not given to the
-/// local reduction: engines may drop it where that reduces dims of size 1. In a
-/// sum, it counts on one device only.
+/// The initial value is not given to the local reduction: engines may drop it
+/// where that reduces dims of size 1, or a concatenation of such, which an
+/// all_to_all is to XLA. In a sum, it counts on one device only.
 static FailureOr<SmallVector<Value>> reduceLocally(ReduceOp op,
                                                    OpBuilder &builder,
                                                    ValueRange operands,
                                                    LocalContext &context) {
-  std::optional<ReductionKind> combiner = cutCombiner(context);
+  Operation *combining =
+      op.getInputs().size() == 1 ? combiningOp(op.getBody()) : nullptr;
+  LocalMath math(builder, op.getLoc());
   Value init = operands.back();
-  if (!combiner || isKnownIdentity(init, *combiner))
+  Value start = combining ? getLocalStart(math, *combining,
+                                          combinerOf(op.getBody()), init)
+                          : Value();
+  if (!start)
     return cloneLocally(op, builder, operands, context);
 
-  LocalMath math(builder, op.getLoc());
   SmallVector<Value> local(operands);
-  if (combiner == ReductionKind::Sum) {
-    init = math.onlyOnFirst(context, axesOfPartialSums(context), init);
-    local.back() =
-        math.sumIdentity(cast<RankedTensorType>(operands.back().getType()));
-  }
+  local.back() = start;
+  AxisList partial = axesOfPartialSums(context);
+  if (!partial.empty())
+    init = math.onlyOnFirst(context, partial, init);
   Value result = cloneLocally(op, builder, local, context)[0];
   init = math.broadcast(init, cast<RankedTensorType>(result.getType()));
-  return SmallVector<Value>{math.combine(*combiner, result, init)};
+  return SmallVector<Value>{math.combine(*combining, result, init)};
 }
 
 //===----------------------------------------------------------------------===//

@@ -390,11 +390,8 @@ exchangeUpdates(ScatterOp op, OpBuilder &builder, ValueRange operands,
                        ValueRange(neutral), ArrayRef<int64_t>(0));
   IRMapping mapping;
   op.getUpdateComputation().cloneInto(&reduced.getBody(), mapping);
-  Operation *last = builder.clone(*combiner);
-  last->setLoc(loc);
-  last->setOperands({operands[0], reduced.getResult(0)});
-  last->getResult(0).setType(type);
-  return SmallVector<Value>{last->getResult(0)};
+  return SmallVector<Value>{
+      math.combine(*combiner, operands[0], reduced.getResult(0))};
 }
 
 static FailureOr<SmallVector<Value>> scatterLocally(ScatterOp op,
