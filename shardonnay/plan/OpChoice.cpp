@@ -521,15 +521,8 @@ OpChooser::alternative(const ChoiceProblem &problem,
   return known.back().next;
 }
 
-FactorAssignment OpChooser::search(const ChoiceProblem &problem) {
+FactorAssignment OpChooser::choose(const ChoiceProblem &problem) {
   return Enumeration(*this, problem, mesh).run();
-}
-
-const FactorAssignment &OpChooser::choose(const ChoiceProblem &problem) {
-  auto found = known.find(problem);
-  if (found == known.end())
-    found = known.emplace(problem, search(problem)).first;
-  return found->second;
 }
 
 const std::vector<FactorAssignment> &

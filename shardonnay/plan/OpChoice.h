@@ -97,14 +97,14 @@ inline constexpr size_t kMostCandidates = 10;
 
 class TensorDemands;
 
-/// Chooses for the ops on one mesh, and remembers what it chose.
+/// Chooses for the ops on one mesh, and remembers plans and alternatives.
 class OpChooser {
 public:
   OpChooser(Mesh mesh, MeshCosts costs)
       : mesh(std::move(mesh)), costs(std::move(costs)) {}
 
   /// The cheapest assignment.
-  const FactorAssignment &choose(const ChoiceProblem &problem);
+  FactorAssignment choose(const ChoiceProblem &problem);
   /// What `choose` may take, the choice itself first, then the cheapest, at
   /// most kMostCandidates.
   const std::vector<FactorAssignment> &candidates(const ChoiceProblem &problem);
@@ -155,14 +155,12 @@ private:
   Demand demandOf(const ChoiceProblem &problem,
                   const FactorAssignment &assignment,
                   TensorDemands &demands) const;
-  FactorAssignment search(const ChoiceProblem &problem);
   double fetchPrice(const ChoiceProblem &problem,
                     const FactorAssignment &assignment) const;
 
   Mesh mesh;
   MeshCosts costs;
   ReshardPlanner planner;
-  std::unordered_map<ChoiceProblem, FactorAssignment, Hash> known;
   struct Alternative {
     FactorAssignment taken;
     std::optional<Priced> next;

@@ -282,7 +282,7 @@ Improvement Improver::findItself(OpResult value, Tie tie) {
   if (!trials.empty())
     cases.change(value, present, [](int32_t) {});
   if (best != present) {
-    improvement.sharding = best;
+    improvement.sharding = scope.write(best);
     improvement.isTie = *least >= before * (1 - kLeastSaving);
     improvement.saved = improvement.isTie ? 0 : before - *least;
   }
@@ -295,7 +295,9 @@ void Improver::moveItself(OpResult value, const Improvement &improvement) {
   if (improvement.isTie)
     ties.push_back({value, scope.read(value)});
   saved += improvement.saved;
-  cases.change(value, *improvement.sharding,
+  cases.change(value,
+               scope.read(improvement.sharding,
+                          cast<RankedTensorType>(value.getType()).getRank()),
                [&](int32_t number) { openAround(number); });
 }
 

@@ -20,14 +20,27 @@ static SmallVector<Value> tensorsOf(Operation *op) {
   return values;
 }
 
+namespace {
+/// What an op computes, as far as its cut depends on that.
+struct OpWork {
+  bool contraction = false;
+  int64_t transformFlops = 0;
+};
+} // namespace
+
+static OpWork readWork(Operation *op) {
+  auto rule = dyn_cast<ShardingRuleOpInterface>(op);
+  return rule ? OpWork{rule.isContraction(), rule.getTransformFlops()}
+              : OpWork();
+}
+
 ChoiceProblem readProblem(Operation *op, const FactorRule &rule,
                           const MeshScope &scope) {
   ChoiceProblem problem;
   problem.rule = rule;
-  if (auto ruleOp = dyn_cast<ShardingRuleOpInterface>(op)) {
-    problem.contraction = ruleOp.isContraction();
-    problem.transformFlops = ruleOp.getTransformFlops();
-  }
+  OpWork work = readWork(op);
+  problem.contraction = work.contraction;
+  problem.transformFlops = work.transformFlops;
   for (Value value : tensorsOf(op)) {
     ChoiceTensor &tensor = problem.tensors.emplace_back();
     auto type = dyn_cast<RankedTensorType>(value.getType());
@@ -60,14 +73,17 @@ const OpDecision &OpChoosers::decide(Operation *op, const FactorRule &rule,
                                      llvm::function_ref<bool(Value)> isFree) {
   SmallVector<Value> tensors = tensorsOf(op);
   SmallVector<bool> free(tensors.size());
-  Key key = {&rule, scope.getMesh().getAsOpaquePointer(),
-             op->getName().getAsOpaquePointer()};
+  OpWork work = readWork(op);
+  Key key = {sdy::toWord(&rule),
+             sdy::toWord(scope.getMesh().getAsOpaquePointer()),
+             static_cast<uintptr_t>(work.contraction),
+             static_cast<uintptr_t>(work.transformFlops)};
   for (auto [i, value] : llvm::enumerate(tensors)) {
     free[i] = i < op->getNumOperands() && isFree(value);
     sdy::TensorShardingAttr sharding = sdy::getSharding(value);
-    key.push_back(value.getType().getAsOpaquePointer());
-    key.push_back(sharding.getAsOpaquePointer());
-    key.push_back(free[i] ? &rule : nullptr);
+    key.push_back(sdy::toWord(value.getType().getAsOpaquePointer()));
+    key.push_back(sdy::toWord(sharding.getAsOpaquePointer()));
+    key.push_back(free[i]);
   }
   auto [known, isNew] = decisions.try_emplace(std::move(key));
   OpDecision &decision = known->second;

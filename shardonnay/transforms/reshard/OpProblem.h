@@ -79,8 +79,8 @@ struct OpCase {
 
 /// Which sharding a value gets (ImproveShardings.h).
 struct Improvement {
-  /// If another than it has.
-  std::optional<TensorSharding> sharding;
+  /// Null if the one that it has.
+  mlir::sdy::TensorShardingAttr sharding;
   /// It is as cheap as the one before.
   bool isTie = false;
   double saved = 0;
@@ -135,9 +135,9 @@ public:
   bool appendForm(mlir::Operation *op, mlir::sdy::Words &words);
 
 private:
-  /// Rule, mesh, and for each tensor its type, its sharding and whether it is
-  /// free.
-  using Key = llvm::SmallVector<const void *, 14>;
+  /// Rule, mesh, work, and for each tensor its type, its sharding and whether
+  /// it is free: ops of several names share decisions.
+  using Key = llvm::SmallVector<uintptr_t, 14>;
   struct Hash {
     size_t operator()(const Key &key) const {
       return llvm::hash_combine_range(key);
