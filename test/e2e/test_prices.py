@@ -33,5 +33,5 @@ def test_buckets_send_no_more(name, strategy):
     apart, together = (shardonnay.compile(text, no_bucketing=no_bucketing).report for no_bucketing in (True, False))
     counts = [sum(entry["count"] for entry in report["collectives"]) for report in (apart, together)]
     assert together["executed_bytes"] <= apart["executed_bytes"]
-    assert together["price"]["halos"] == pytest.approx(apart["price"]["halos"])
+    assert together["price"]["halos"] <= apart["price"]["halos"]
     assert (together["price"]["emitted"] < apart["price"]["emitted"]) == (counts[1] < counts[0])

@@ -13,7 +13,7 @@ using namespace mlir;
 using namespace mlir::stablehlo;
 using namespace shardonnay;
 
-static std::optional<ReductionKind> kindOf(Operation &op) {
+std::optional<ReductionKind> shardonnay::kindOfCombiner(Operation &op) {
   if (isa<AddOp>(op))
     return ReductionKind::Sum;
   if (isa<MaxOp>(op))
@@ -44,5 +44,5 @@ Operation *shardonnay::combiningOp(Region &body) {
 
 std::optional<ReductionKind> shardonnay::combinerOf(Region &body) {
   Operation *op = combiningOp(body);
-  return op ? kindOf(*op) : std::nullopt;
+  return op ? kindOfCombiner(*op) : std::nullopt;
 }

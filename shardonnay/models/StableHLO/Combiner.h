@@ -20,9 +20,11 @@ namespace shardonnay {
 /// The op of a region that is one op on its two arguments; null for all others.
 mlir::Operation *combiningOp(mlir::Region &body);
 
-/// Of a region that is one op on its two arguments: add is Sum (on booleans
-/// too, where it is "or"), maximum Max, minimum Min, and on booleans "or" is
-/// Max and "and" is Min. Nothing of all others.
+/// add is Sum (on booleans too, where it is "or"), maximum Max, minimum Min,
+/// and on booleans "or" is Max and "and" is Min. Nothing of all others.
+std::optional<ReductionKind> kindOfCombiner(mlir::Operation &op);
+
+/// That of `combiningOp`.
 std::optional<ReductionKind> combinerOf(mlir::Region &body);
 
 } // namespace shardonnay

@@ -7,6 +7,7 @@
 
 #include "shardonnay/models/StableHLO/LocalMath.h"
 #include "mlir/IR/BuiltinAttributes.h"
+#include "shardonnay/models/StableHLO/Combiner.h"
 #include <complex>
 
 using namespace mlir;
@@ -98,6 +99,32 @@ bool shardonnay::isKnownIdentity(Value value, ReductionKind kind) {
   if (integer.isUnsigned() || integer.getWidth() == 1)
     return least ? number.isMinValue() : number.isMaxValue();
   return least ? number.isMinSignedValue() : number.isMaxSignedValue();
+}
+
+static bool isOne(const DenseElementsAttr &splat) {
+  Type type = splat.getElementType();
+  if (auto complex = dyn_cast<ComplexType>(type)) {
+    auto number = splat.getSplatValue<std::complex<APFloat>>();
+    return number.real().isExactlyValue(1) && number.imag().isZero();
+  }
+  if (isa<FloatType>(type))
+    return splat.getSplatValue<APFloat>().isExactlyValue(1);
+  return splat.getSplatValue<APInt>().isOne();
+}
+
+bool shardonnay::isKnownNeutral(Value value, Operation &combiner) {
+  if (std::optional<ReductionKind> kind = kindOfCombiner(combiner))
+    return isKnownIdentity(value, *kind);
+  DenseElementsAttr splat = getKnownSplat(value);
+  if (!splat)
+    return false;
+  if (isa<MulOp>(combiner))
+    return isOne(splat);
+  if (!isa<IntegerType>(splat.getElementType()))
+    return false;
+  if (isa<OrOp, XorOp>(combiner))
+    return splat.getSplatValue<APInt>().isZero();
+  return isa<AndOp>(combiner) && splat.getSplatValue<APInt>().isAllOnes();
 }
 
 //===----------------------------------------------------------------------===//

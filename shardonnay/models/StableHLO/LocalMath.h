@@ -40,6 +40,10 @@ bool isKnownPositive(mlir::Value value);
 /// `value` is a constant of the neutral elements of `kind`, possibly broadcast.
 bool isKnownIdentity(mlir::Value value, ReductionKind kind);
 
+/// `value` is a constant of the neutral elements of `combiner`, an op of two
+/// operands, possibly broadcast.
+bool isKnownNeutral(mlir::Value value, mlir::Operation &combiner);
+
 /// Builds small computations at one place.
 class LocalMath {
 public:

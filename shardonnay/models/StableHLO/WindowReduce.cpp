@@ -5,8 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "mlir/IR/IRMapping.h"
 #include "shardonnay/dialect/stablehlo/Stablehlo.h"
 #include "shardonnay/models/StableHLO/Attach.h"
+#include "shardonnay/models/StableHLO/Combiner.h"
 #include "shardonnay/models/StableHLO/Families.h"
 #include "shardonnay/models/StableHLO/LocalMath.h"
 #include "shardonnay/models/StableHLO/SlidingWindow.h"
@@ -15,6 +17,33 @@ using namespace mlir;
 using namespace mlir::stablehlo;
 using namespace shardonnay;
 
+/// A dim's window w is all positions up to w, or all from w on.
+static bool isPrefix(const WindowDim &window, int64_t size) {
+  return size > 1 && window.size == size && window.dilation == 1 &&
+         window.stride == 1 && window.baseDilation == 1 &&
+         window.low + window.high == size - 1 &&
+         (window.low == 0 || window.high == 0);
+}
+
+/// A cumulative sum or its like: along one dim, by an op that devices can apply
+/// to each other's results, from its neutral element.
+static bool isScan(ReduceWindowOp op) {
+  Operation *combiner = combiningOp(op.getBody());
+  if (op.getInputs().size() != 1 || !combiner ||
+      getElementTypeOrSelf(op.getResult(0)) !=
+          getElementTypeOrSelf(op.getInputs()[0]) ||
+      !isKnownNeutral(op.getInitValues()[0], *combiner))
+    return false;
+  int64_t numPrefixes = 0;
+  for (auto [window, size] :
+       llvm::zip_equal(op.getWindow(), shapeOf(op.getInputs()[0]))) {
+    numPrefixes += isPrefix(window, size);
+    if (!isPrefix(window, size) && !window.isTrivial())
+      return false;
+  }
+  return numPrefixes == 1;
+}
+
 static std::optional<FactorRule> reduceWindowRule(ReduceWindowOp op) {
   size_t count = op.getInputs().size();
   ArrayRef<int64_t> shape = shapeOf(op.getResult(0));
@@ -22,17 +51,120 @@ static std::optional<FactorRule> reduceWindowRule(ReduceWindowOp op) {
   SmallVector<int64_t> ranks(2 * count, 0);
   std::fill_n(ranks.begin(), count, rank);
   FactorRuleBuilder builder(ranks, SmallVector<int64_t>(count, rank));
+  bool scans = isScan(op);
+  std::optional<int32_t> scanned;
   for (auto [dim, window] : llvm::enumerate(op.getWindow())) {
     SmallVector<int64_t> operandDims(2 * count, -1);
     std::fill_n(operandDims.begin(), count, dim);
     int32_t factor = builder.add(
         shape[dim], operandDims, SmallVector<int64_t>(count, dim),
         window.isTrivial() ? FactorKind::PassThrough : FactorKind::Windowed);
-    for (size_t i = 0; i < count && !window.isTrivial(); ++i)
+    if (window.isTrivial())
+      continue;
+    if (scans) {
+      scanned = factor;
+      continue;
+    }
+    for (size_t i = 0; i < count; ++i)
       builder.addWindow(toFactorWindow(
           window, i, factor, shapeOf(op.getInputs()[i])[dim], shape[dim]));
   }
-  return builder.build();
+  FactorRule rule = builder.build();
+  if (scanned)
+    rule.factors[*scanned].exchanged = true;
+  return rule;
+}
+
+namespace {
+/// Each device scans its piece; what its last window found is its total. All
+/// exchange their totals, and each combines those of the devices before it with
+/// what it found. The other way around where windows reach to the end.
+class LocalScan {
+public:
+  /// Along factor `factor`.
+  LocalScan(ReduceWindowOp op, int32_t factor, OpBuilder &builder,
+            ValueRange operands, LocalContext &context)
+      : op(op), builder(builder), context(context), loc(op.getLoc()),
+        math(builder, loc), input(operands[0]), init(operands[1]),
+        axes(context.factorAxes(factor)),
+        dim(context.rule().operands[0].dimOf(factor)),
+        wholeSize(context.rule().factors[factor].size),
+        size(shapeOf(input)[dim]), reversed(op.getWindow()[dim].low == 0) {}
+
+  Value build();
+
+private:
+  /// Windows of the piece alone.
+  Value scanPiece();
+  Value takeTotal(Value scanned);
+  /// Of the totals those of the devices before this one, or of those behind it.
+  Value combineOthers(Value totals);
+
+  ReduceWindowOp op;
+  OpBuilder &builder;
+  LocalContext &context;
+  Location loc;
+  LocalMath math;
+  Value input, init;
+  const AxisList &axes;
+  int64_t dim, wholeSize, size;
+  bool reversed;
+};
+} // namespace
+
+Value LocalScan::scanPiece() {
+  if (size * axes.numShards() != wholeSize)
+    input = context.fetchWindow(builder, loc, input, dim, wholeSize, axes,
+                                /*start=*/0, /*step=*/size, size, init);
+  SmallVector<WindowDim> local = op.getWindow();
+  local[dim].size = size;
+  local[dim].low = reversed ? 0 : size - 1;
+  local[dim].high = reversed ? size - 1 : 0;
+  Value scanned = cloneLocally(op, builder, {input, init}, context)[0];
+  auto reduce = scanned.getDefiningOp<ReduceWindowOp>();
+  reduce.setPaddingAttr(paddingOf(builder, local));
+  reduce.setWindowDimensions(llvm::map_to_vector(
+      local, [](const WindowDim &each) { return each.size; }));
+  return scanned;
+}
+
+Value LocalScan::takeTotal(Value scanned) {
+  SmallVector<int64_t> limits(shapeOf(scanned));
+  SmallVector<int64_t> starts(limits.size(), 0), strides(limits.size(), 1);
+  starts[dim] = reversed ? 0 : size - 1;
+  limits[dim] = starts[dim] + 1;
+  Value total = SliceOp::create(builder, loc, scanned, starts, limits, strides);
+  limits.erase(limits.begin() + dim);
+  return math.reshape(total, limits);
+}
+
+Value LocalScan::combineOthers(Value totals) {
+  auto type = cast<RankedTensorType>(totals.getType());
+  auto indices = RankedTensorType::get(type.getShape(), builder.getI32Type());
+  Value device = IotaOp::create(builder, loc, indices, /*iota_dimension=*/0);
+  Value own = math.broadcast(context.deviceIndex(builder, loc, axes), indices);
+  Value counts = math.compare(device, own,
+                              reversed ? ComparisonDirection::GT
+                                       : ComparisonDirection::LT);
+  Value others = math.select(counts, totals, math.broadcast(init, type));
+  auto reduce = ReduceOp::create(
+      builder, loc, TypeRange(type.clone(type.getShape().drop_front())), others,
+      init, ArrayRef<int64_t>{0});
+  IRMapping mapping;
+  op.getBody().cloneInto(&reduce.getBody(), mapping);
+  return reduce->getResult(0);
+}
+
+Value LocalScan::build() {
+  Value scanned = scanPiece();
+  auto type = cast<RankedTensorType>(scanned.getType());
+  SmallVector<int64_t> dims;
+  for (int64_t other = 0; other < type.getRank(); ++other)
+    if (other != dim)
+      dims.push_back(other);
+  Value totals = math.gatherRows(context, axes, takeTotal(scanned));
+  Value others = math.broadcast(combineOthers(totals), type, dims);
+  return math.combine(*combiningOp(op.getBody()), others, scanned);
 }
 
 /// What is outside the inputs is the initial value: the windows of all devices
@@ -40,6 +172,10 @@ static std::optional<FactorRule> reduceWindowRule(ReduceWindowOp op) {
 static FailureOr<SmallVector<Value>>
 reduceWindowLocally(ReduceWindowOp op, OpBuilder &builder, ValueRange operands,
                     LocalContext &context) {
+  for (auto [id, factor] : llvm::enumerate(context.rule().factors))
+    if (factor.exchanged && !context.factorAxes(id).empty())
+      return SmallVector<Value>{
+          LocalScan(op, id, builder, operands, context).build()};
   LocalMath math(builder, op.getLoc());
   SmallVector<Value> local(operands);
   SmallVector<WindowDim> window = op.getWindow();

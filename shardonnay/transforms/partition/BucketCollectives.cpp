@@ -64,13 +64,7 @@ struct Member {
   int64_t copiedBytes() const { return 2 * (operandBytes() + resultBytes()); }
 };
 
-int64_t numShards(spmd::FetchWindowOp op) {
-  sdy::MeshAttr mesh = sdy::getMeshOp(op, op.getMeshAttr()).getMesh();
-  return toAxisList(op.cutAxes(), mesh).numShards();
-}
-
-/// Of tensors that have elements. A window that is all of a dim of full pieces
-/// is a gather.
+/// Of tensors that have elements.
 std::optional<Member> readMember(Operation *op) {
   std::optional<Member> member =
       llvm::TypeSwitch<Operation *, std::optional<Member>>(op)
@@ -92,22 +86,6 @@ std::optional<Member> readMember(Operation *op) {
                           op.getMeshAttr(),
                           op.getAxesAttr(),
                           op.getKind(),
-                          static_cast<int64_t>(op.getDim())};
-          })
-          .Case([](spmd::FetchWindowOp op) -> std::optional<Member> {
-            int64_t whole = op.getGlobalSize();
-            auto size = cast<RankedTensorType>(op.getTensor().getType())
-                            .getDimSize(op.getDim());
-            bool isGather = !op.cutAxes().empty() && op.getStart() == 0 &&
-                            op.getStep() == 0 && op.getSize() == whole;
-            if (!isGather || size == 0 || whole % size != 0 ||
-                whole / size != numShards(op))
-              return std::nullopt;
-            return Member{op,
-                          CollectiveKind::AllGather,
-                          op.getMeshAttr(),
-                          op.getAxesAttr(),
-                          ReductionKind::Sum,
                           static_cast<int64_t>(op.getDim())};
           })
           .Default([](Operation *) { return std::nullopt; });

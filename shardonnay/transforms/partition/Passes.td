@@ -29,9 +29,9 @@ def PartitionToLocalPass : Pass<"sdy-partition-to-local", "::mlir::ModuleOp"> {
     donation (`tf.aliasing_output`) between values whose local types differ is
     dropped with a remark.
 
-    Where a device's window of an operand is all of a dim that is cut (a
-    cumulative sum), the op gathers it: a warning says so with the bytes, an
-    error with `no-implicit-replication`.
+    Where a device's window of an operand is all of a dim that is cut, the op
+    gathers it: a warning says so with the bytes, an error with
+    `no-implicit-replication`.
 
     A dim of size n that is cut p ways has the local size ceil(n / p); behind
     position n stands anything. Reductions over such a dim fill it with the

@@ -54,6 +54,31 @@ func.func @concatenate(
   return
 }
 
+// A running maximum: each device scans its piece, and takes the totals of those before it.
+// CHECK-LABEL: func.func @running_maximum(
+func.func @running_maximum(%a: tensor<6x10xi32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>}) {
+  // CHECK-NEXT: %[[LEAST:.*]] = sdy.constant dense<-2147483648> : tensor<i32>
+  %z = sdy.constant dense<-2147483648> : tensor<i32>
+  // CHECK-NEXT: %[[OWN:.*]] = spmd.fetch_window %arg0 dim=1 global_size=10 start=0 step=3 size=3 @mesh {"x"} fill %[[LEAST]] {{.*}} : (tensor<6x3xi32>, tensor<i32>) -> tensor<6x3xi32>
+  // CHECK-NEXT: %[[SCANNED:.*]] = "stablehlo.reduce_window"(%[[OWN]], %[[LEAST]])
+  // CHECK-SAME{LITERAL}: padding = dense<[[0, 0], [2, 0]]> : tensor<2x2xi64>
+  // CHECK-SAME: window_dimensions = array<i64: 1, 3>
+  // CHECK: %[[LAST:.*]] = stablehlo.slice %[[SCANNED]] [0:6, 2:3]
+  // CHECK: %[[TOTAL:.*]] = stablehlo.reshape {{.*}} -> tensor<1x6xi32>
+  // CHECK-NEXT: %[[TOTALS:.*]] = spmd.all_gather %[[TOTAL]] dim=0 @mesh {"x"} {{.*}} : (tensor<1x6xi32>) -> tensor<4x6xi32>
+  // CHECK: %[[BEFORE:.*]] = stablehlo.compare LT
+  // CHECK: %[[KEPT:.*]] = stablehlo.select %[[BEFORE]], %[[TOTALS]]
+  // CHECK: %[[MOST:.*]] = stablehlo.reduce(%[[KEPT]] init: %[[LEAST]]) applies stablehlo.maximum across dimensions = [0]
+  // CHECK: %[[OTHERS:.*]] = stablehlo.broadcast_in_dim %[[MOST]], dims = [0] : (tensor<6xi32>) -> tensor<6x3xi32>
+  // CHECK: stablehlo.maximum %[[OTHERS]], %[[SCANNED]] : tensor<6x3xi32>
+  %0 = "stablehlo.reduce_window"(%a, %z) <{window_dimensions = array<i64: 1, 10>, padding = dense<[[0, 0], [9, 0]]> : tensor<2x2xi64>}> ({
+  ^bb0(%b: tensor<i32>, %c: tensor<i32>):
+    %1 = stablehlo.maximum %b, %c : tensor<i32>
+    stablehlo.return %1 : tensor<i32>
+  }) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"x"}]>]>} : (tensor<6x10xi32>, tensor<i32>) -> tensor<6x10xi32>
+  return
+}
+
 // Devices exchange what they found, not what they have.
 // CHECK-LABEL: func.func @product(
 func.func @product(%a: tensor<10x6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %i: tensor<f32>) {
