@@ -110,35 +110,48 @@ std::optional<double> OpChooser::priceOfReshard(const Layout &source,
   return plan ? std::optional(plan->price) : std::nullopt;
 }
 
+/// Less what sums of prices are rounded by.
+static double roundedDown(double price) {
+  constexpr double kRounding = 1e-9;
+  return price * (1 - kRounding);
+}
+
 OpChooser::Demand OpChooser::demandOf(const ChoiceProblem &problem,
                                       const FactorAssignment &assignment,
+                                      double limit,
                                       TensorDemands &demands) const {
   Demand demand;
-  double touched = 0;
-  for (auto [number, asked] : enumerate(demands.get(assignment))) {
-    touched += asked->touched;
-    if (!asked->free)
-      demand.reshards.emplace_back(number, asked);
+  double touched = 0, flops = localFlops(problem, assignment),
+         least = costs.computePrice(flops, 0);
+  TensorDemands::Numbers numbers = demands.numbersOf(assignment);
+  for (size_t i = 0; i < problem.tensors.size(); ++i) {
+    TensorDemand &asked = demands.get(i, assignment, numbers);
+    touched += asked.touched;
+    if (asked.free)
+      continue;
+    demand.reshards.emplace_back(i, &asked);
+    least += asked.least;
+    if (roundedDown(least) > limit) {
+      demand.ownPrice = HUGE_VAL;
+      return demand;
+    }
   }
   demand.ownPrice =
-      costs.computePrice(localFlops(problem, assignment), touched) +
-      fetchPrice(problem, assignment);
+      costs.computePrice(flops, touched) + fetchPrice(problem, assignment);
   return demand;
 }
 
 double OpChooser::Demand::leastFrom(size_t first) const {
-  // Less what sums of prices are rounded by.
-  constexpr double kRounding = 1e-9;
   double least = ownPrice;
   for (auto [number, asked] : drop_begin(reshards, first))
     least += asked->least;
-  return least * (1 - kRounding);
+  return roundedDown(least);
 }
 
 double OpChooser::leastPrice(const ChoiceProblem &problem,
-                             const FactorAssignment &assignment,
+                             const FactorAssignment &assignment, double limit,
                              TensorDemands &demands) const {
-  return demandOf(problem, assignment, demands).leastFrom(0);
+  return demandOf(problem, assignment, limit, demands).leastFrom(0);
 }
 
 std::optional<double> OpChooser::price(const ChoiceProblem &problem,
@@ -151,7 +164,7 @@ std::optional<double> OpChooser::price(const ChoiceProblem &problem,
 std::optional<double> OpChooser::price(const ChoiceProblem &problem,
                                        const FactorAssignment &assignment,
                                        double limit, TensorDemands &demands) {
-  Demand demand = demandOf(problem, assignment, demands);
+  Demand demand = demandOf(problem, assignment, limit, demands);
   double total = 0;
   for (auto [i, reshard] : enumerate(demand.reshards)) {
     if (total + demand.leastFrom(i) > limit)
@@ -261,6 +274,8 @@ private:
   /// What may only be extended; empty if anything goes.
   FactorAssignment kept;
   double mostPoints = 0;
+  /// What costs more is of no interest.
+  double mostPrice = HUGE_VAL;
   const FactorAssignment *excluded = nullptr;
   /// The lawful ones in the order of the enumeration, each with a bound on its
   /// price.
@@ -280,6 +295,7 @@ FactorAssignment Enumeration::run() {
   if (*voted <= leastOwnPrice())
     return best;
   limitWork();
+  mostPrice = *voted;
   enumerateAll();
   cheapest = {{*voted, -1}};
   settle(1);
@@ -484,8 +500,9 @@ void Enumeration::consider(const FactorAssignment &assignment) {
   for (auto [before, after] : zip(kept, assignment))
     if (!before.isPrefixOf(after))
       return;
-  found.emplace_back(chooser.leastPrice(problem, assignment, demands),
-                     assignment);
+  double least = chooser.leastPrice(problem, assignment, mostPrice, demands);
+  if (least <= mostPrice)
+    found.emplace_back(least, assignment);
 }
 
 void Enumeration::settle(size_t most) {

@@ -128,9 +128,10 @@ public:
   using Priced = std::pair<FactorAssignment, double>;
   std::optional<Priced> alternative(const ChoiceProblem &problem,
                                     const FactorAssignment &taken);
-  /// At least the price of an assignment, without a search.
+  /// At least the price of an assignment, without a search; infinite where that
+  /// is seen to be above `limit`.
   double leastPrice(const ChoiceProblem &problem,
-                    const FactorAssignment &assignment,
+                    const FactorAssignment &assignment, double limit,
                     TensorDemands &demands) const;
   /// The op's own time under `assignment`, and what its windows fetch, in byte
   /// times.
@@ -152,8 +153,10 @@ private:
     /// At least the price of the reshards from number `first`, and of the rest.
     double leastFrom(size_t first) const;
   };
+  /// Not all of it, and `ownPrice` infinite, where the price is seen to be
+  /// above `limit`.
   Demand demandOf(const ChoiceProblem &problem,
-                  const FactorAssignment &assignment,
+                  const FactorAssignment &assignment, double limit,
                   TensorDemands &demands) const;
   double fetchPrice(const ChoiceProblem &problem,
                     const FactorAssignment &assignment) const;

@@ -81,22 +81,25 @@ ReshardProblem TensorDemands::reshardOf(size_t number,
           problem.tensors[number].elementBytes, costs};
 }
 
-SmallVector<TensorDemand *, 4>
-TensorDemands::get(const FactorAssignment &assignment) {
-  SmallVector<int32_t, 8> numbers;
+TensorDemands::Numbers
+TensorDemands::numbersOf(const FactorAssignment &assignment) {
+  Numbers numbers;
   for (const AxisList &axes : assignment)
     numbers.push_back(axes.empty() ? -1 : lists.intern(axes));
-  SmallVector<TensorDemand *, 4> demands;
-  for (auto [i, tensor] : enumerate(tensors)) {
-    Key key;
-    for (int32_t factor : tensor.factors)
-      key.push_back(numbers[factor]);
-    auto [known, isNew] = tensor.known.try_emplace(std::move(key));
-    if (isNew)
-      fill(i, assignment, known->second);
-    demands.push_back(&known->second);
-  }
-  return demands;
+  return numbers;
+}
+
+TensorDemand &TensorDemands::get(size_t number,
+                                 const FactorAssignment &assignment,
+                                 const Numbers &numbers) {
+  Tensor &tensor = tensors[number];
+  Numbers seen;
+  for (int32_t factor : tensor.factors)
+    seen.push_back(numbers[factor]);
+  auto [known, isNew] = tensor.known.try_emplace(std::move(seen));
+  if (isNew)
+    fill(number, assignment, known->second);
+  return known->second;
 }
 
 } // namespace shardonnay

@@ -40,25 +40,29 @@ class TensorDemands {
 public:
   TensorDemands(const ChoiceProblem &problem, const MeshCosts &costs);
 
-  /// In the order of the tensors. They stay valid.
-  llvm::SmallVector<TensorDemand *, 4> get(const FactorAssignment &assignment);
+  /// Of the lists that cut the factors; -1 of one that is not cut.
+  using Numbers = llvm::SmallVector<int32_t, 8>;
+  Numbers numbersOf(const FactorAssignment &assignment);
+  /// What an assignment, whose lists have `numbers`, asks of a tensor. Stays
+  /// valid.
+  TensorDemand &get(size_t tensor, const FactorAssignment &assignment,
+                    const Numbers &numbers);
   /// The reshard that `demand` of a tensor asks for.
   ReshardProblem reshardOf(size_t tensor, const TensorDemand &demand,
                            const Mesh &mesh) const;
 
 private:
-  /// The numbers of the lists that cut the factors which a tensor sees.
-  using Key = llvm::SmallVector<int32_t, 8>;
   struct Hash {
-    size_t operator()(const Key &key) const {
-      return llvm::hash_combine_range(key);
+    size_t operator()(const Numbers &numbers) const {
+      return llvm::hash_combine_range(numbers);
     }
   };
   struct Tensor {
     llvm::SmallVector<int32_t, 8> factors;
     /// How it lies, or how it is wanted.
     Layout outside;
-    std::unordered_map<Key, TensorDemand, Hash> known;
+    /// By the numbers of the factors that it sees.
+    std::unordered_map<Numbers, TensorDemand, Hash> known;
   };
 
   void fill(size_t tensor, const FactorAssignment &assignment,
