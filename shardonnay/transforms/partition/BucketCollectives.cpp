@@ -25,7 +25,6 @@
 #include "shardonnay/transforms/partition/Passes.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/TypeSwitch.h"
-#include <limits>
 
 using namespace mlir;
 
@@ -41,8 +40,6 @@ namespace {
 constexpr int64_t kMisses = 32;
 /// So far does a collective move up.
 constexpr int64_t kReach = 4096;
-/// The position of what is not there yet.
-constexpr int64_t kPending = std::numeric_limits<int64_t>::max();
 
 /// A collective that may be done together with others of its key.
 struct Member {
@@ -197,9 +194,6 @@ public:
 private:
   using Members = SmallVector<Member>;
 
-  bool isWaiting(Operation *op) const {
-    return positions.lookup(op) == kPending;
-  }
   bool putOff(Operation *op);
   void closeNeeded(Operation *op, int64_t here);
   /// The op at position `here` needs one that waits.
@@ -220,29 +214,36 @@ private:
   /// Done together with others, and erased in the end.
   llvm::SetVector<Operation *> done;
   llvm::MapVector<Key, Bucket> buckets;
+  /// Of collectives, and of ops that wait with them.
   DenseMap<Operation *, Bucket *> bucketOf;
+  /// What is not there yet.
+  DenseSet<Operation *> waiting;
 };
 
 Bucketer::Bucketer(Block &block, const DeviceModel &model, int64_t memoryLimit,
                    int64_t outside)
     : block(block), memoryLimit(memoryLimit) {
   for (Operation &op : block) {
-    auto position = static_cast<int64_t>(ops.size());
-    positions[&op] = position;
-    ops.push_back(&op);
     std::optional<Member> member = readMember(&op);
+    ops.push_back(&op);
     if (!member)
       continue;
-    member->position = position;
+    member->position = static_cast<int64_t>(ops.size()) - 1;
     Bucket &bucket =
         buckets.try_emplace(getKey(*member), *member, model).first->second;
     if (bucket.pays(*member))
       bucket.all.push_back(*member);
   }
   for (auto &[key, bucket] : buckets)
-    for (const Member &member : bucket.all)
-      bucketOf[member.op] = &bucket;
-  if (memoryLimit > 0 && !bucketOf.empty())
+    if (bucket.all.size() > 1)
+      for (const Member &member : bucket.all)
+        bucketOf[member.op] = &bucket;
+  if (bucketOf.empty() && memoryLimit == 0)
+    return;
+  positions.reserve(ops.size());
+  for (auto [position, op] : llvm::enumerate(ops))
+    positions[op] = position;
+  if (memoryLimit > 0)
     live.emplace(block, outside);
 }
 
@@ -259,7 +260,7 @@ void Bucketer::run() {
     while (bucket->all[bucket->next].op != op)
       ++bucket->next;
     bucket->waiting.push_back(bucket->all[bucket->next++]);
-    positions[op] = kPending;
+    waiting.insert(op);
   }
   for (Operation *op : done)
     op->erase();
@@ -267,23 +268,26 @@ void Bucketer::run() {
 
 /// What may move waits with what it is made of.
 bool Bucketer::putOff(Operation *op) {
-  if (op->getNumOperands() != 1)
+  if (waiting.empty() || op->getNumOperands() != 1)
     return false;
   Operation *source = op->getOperand(0).getDefiningOp();
-  if (!source || !isWaiting(source) || !mayMove(op))
+  if (!source || !waiting.contains(source) || !mayMove(op))
     return false;
   Bucket *bucket = bucketOf.lookup(source);
   bucket->behind.push_back(op);
   bucketOf[op] = bucket;
-  positions[op] = kPending;
+  waiting.insert(op);
   return true;
 }
 
 void Bucketer::closeNeeded(Operation *op, int64_t here) {
   auto closeIfWaiting = [&](Value value) {
-    if (Operation *source = value.getDefiningOp(); source && isWaiting(source))
+    if (Operation *source = value.getDefiningOp();
+        source && waiting.contains(source))
       close(*bucketOf.lookup(source), here);
   };
+  if (waiting.empty())
+    return;
   llvm::for_each(op->getOperands(), closeIfWaiting);
   if (op->getNumRegions() == 0)
     return;
@@ -305,10 +309,11 @@ void Bucketer::close(Bucket &bucket, int64_t here) {
     replace(members, members.size() > waited ? ops[here] : members.back().op,
             here);
   for (const Member &member : bucket.waiting)
-    positions[member.op] = member.position;
+    waiting.erase(member.op);
   for (Operation *op : bucket.behind) {
     if (isTogether)
       op->moveBefore(ops[here]);
+    waiting.erase(op);
     positions[op] = here - 1;
   }
   bucket.waiting.clear();
@@ -335,11 +340,10 @@ bool Bucketer::isReady(Value value, int64_t here) const {
   Operation *source = value.getDefiningOp();
   if (!source || source->getBlock() != &block)
     return true;
-  int64_t position = positions.lookup(source);
-  if (position < here)
-    return true;
-  return position != kPending && mayMove(source) &&
-         isReady(source->getOperand(0), here);
+  if (waiting.contains(source))
+    return false;
+  return positions.lookup(source) < here ||
+         (mayMove(source) && isReady(source->getOperand(0), here));
 }
 
 void Bucketer::moveUp(Value value, int64_t here) {
