@@ -10,6 +10,7 @@
 #include "shardonnay/dialect/sdy/Dialect.h"
 #include "shardonnay/dialect/stablehlo/Stablehlo.h"
 #include "shardonnay/frontend/Passes.h"
+#include "shardonnay/interfaces/OpKinds.h"
 #include "shardonnay/interfaces/ShardingRule.h"
 
 using namespace mlir;
@@ -37,6 +38,8 @@ struct ExpandCompositesPass
     : impl::ExpandCompositesPassBase<ExpandCompositesPass> {
 protected:
   void runOnOperation() override {
+    if (!getAnalysis<OpKinds>().mayHave<stablehlo::CompositeOp>())
+      return markAllAnalysesPreserved();
     SmallVector<stablehlo::CompositeOp> composites;
     getOperation().walk(
         [&](stablehlo::CompositeOp op) { composites.push_back(op); });

@@ -11,7 +11,6 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassOptions.h"
 #include "mlir/Pass/PassRegistry.h"
-#include "mlir/Transforms/Passes.h"
 #include "shardonnay/emit/Passes.h"
 #include "shardonnay/pipeline/Passes.h"
 #include "shardonnay/pipeline/Pipelines.h"
@@ -133,7 +132,7 @@ void addGlobalToLocal(OpPassManager &pm, const LocalOptions &options) {
   emit.replicaCount = options.replicaCount;
   emit.partitionCount = options.partitionCount;
   pm.addPass(createEmitStablehloPass(emit));
-  pm.addNestedPass<func::FuncOp>(createCSEPass());
+  pm.addNestedPass<func::FuncOp>(createShareEqualOpsPass());
 }
 
 void addImport(OpPassManager &pm) {

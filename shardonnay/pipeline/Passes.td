@@ -55,4 +55,28 @@ def PerInstructionPartitioningPass
   ];
 }
 
+def ShareEqualOpsPass
+    : Pass<"sdy-share-equal-ops", "::mlir::func::FuncOp"> {
+  let summary = "Leaves one of the operations that compute the same";
+  let description = [{
+    Of operations without effects that are equal, on equal operands, the first
+    stays, where it stands before the others or around them. Operations that
+    nothing uses go. It finds what MLIR's `cse` finds, but for operations that
+    only read memory, and in less time where a program is long.
+
+    Before: any program. After: likewise.
+
+    ```mlir
+    %0 = stablehlo.negate %arg0 : tensor<8xf32>
+    %1 = stablehlo.negate %arg0 : tensor<8xf32>
+    %2 = stablehlo.add %0, %1 : tensor<8xf32>
+    ```
+    becomes
+    ```mlir
+    %0 = stablehlo.negate %arg0 : tensor<8xf32>
+    %2 = stablehlo.add %0, %0 : tensor<8xf32>
+    ```
+  }];
+}
+
 #endif // SHARDONNAY_PIPELINE_PASSES_TD

@@ -16,6 +16,7 @@
 #include "shardonnay/emit/Passes.h"
 #include "shardonnay/frontend/Passes.h"
 #include "shardonnay/pipeline/KnownPipelines.h"
+#include "shardonnay/pipeline/Passes.h"
 #include "shardonnay/transforms/collectives/Passes.h"
 #include "shardonnay/transforms/export/Passes.h"
 #include "shardonnay/transforms/import/Passes.h"
@@ -115,13 +116,11 @@ void addCollectives(OpPassManager &pm, const PipelineOptions &options) {
   pm.addNestedPass<func::FuncOp>(
       createOptimizeCollectivesPass({options.deviceModel}));
   // Equal moves of equal values are one.
-  pm.addNestedPass<func::FuncOp>(createCSEPass());
+  pm.addNestedPass<func::FuncOp>(createShareEqualOpsPass());
 }
 
 void addPartition(OpPassManager &pm, const PipelineOptions &options) {
   pm.addPass(createPartitionToLocalPass({options.noImplicitReplication}));
-  // Equal pieces of equal constants, and constants that nothing uses.
-  pm.addNestedPass<func::FuncOp>(createCSEPass());
   if (options.bucketing)
     pm.addNestedPass<func::FuncOp>(createBucketCollectivesPass(
         {options.deviceModel, options.memoryLimit}));
@@ -131,8 +130,8 @@ void addPartition(OpPassManager &pm, const PipelineOptions &options) {
 
 void addEmit(OpPassManager &pm) {
   pm.addPass(createEmitStablehloPass());
-  // Every index computes its own position.
-  pm.addNestedPass<func::FuncOp>(createCSEPass());
+  // Every index computes its own position, every piece has its own constants.
+  pm.addNestedPass<func::FuncOp>(createShareEqualOpsPass());
 }
 
 struct PartitionPipelineOptions

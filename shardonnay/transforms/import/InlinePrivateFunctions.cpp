@@ -16,6 +16,7 @@
 
 #include "mlir/IR/IRMapping.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
+#include "shardonnay/interfaces/OpKinds.h"
 #include "shardonnay/transforms/import/Passes.h"
 
 using namespace mlir;
@@ -33,18 +34,12 @@ public:
   PrivateFunctionInliner(ModuleOp module, int64_t keepSharedOf)
       : module(module), symbols(module), keepSharedOf(keepSharedOf) {}
 
-  LogicalResult run() {
+  LogicalResult run(bool mayHaveCalls) {
     hideNamed();
-    module.walk([&](func::CallOp call) { ++calls[call.getCalleeAttr()]; });
-    for (auto func : module.getOps<func::FuncOp>())
-      if (failed(orderAfterCallees(func)))
-        return failure();
-    for (func::FuncOp func : order) {
-      if (failed(inlineCalls(func)))
-        return failure();
-      if (isKept(func))
-        kept.insert(func);
-    }
+    if (!mayHaveCalls)
+      llvm::append_range(order, module.getOps<func::FuncOp>());
+    else if (failed(inlineAll()))
+      return failure();
     eraseUnreached();
     return success();
   }
@@ -53,6 +48,7 @@ private:
   enum class State { New, Open, Done };
 
   void hideNamed();
+  LogicalResult inlineAll();
   LogicalResult orderAfterCallees(func::FuncOp func);
   LogicalResult inlineCalls(func::FuncOp func);
   /// Asked once its own calls are inlined.
@@ -91,6 +87,20 @@ void PrivateFunctionInliner::hideNamed() {
           return !isa<func::CallOp>(use.getUser());
         }))
       func.setPrivate();
+}
+
+LogicalResult PrivateFunctionInliner::inlineAll() {
+  module.walk([&](func::CallOp call) { ++calls[call.getCalleeAttr()]; });
+  for (auto func : module.getOps<func::FuncOp>())
+    if (failed(orderAfterCallees(func)))
+      return failure();
+  for (func::FuncOp func : order) {
+    if (failed(inlineCalls(func)))
+      return failure();
+    if (isKept(func))
+      kept.insert(func);
+  }
+  return success();
 }
 
 LogicalResult PrivateFunctionInliner::orderAfterCallees(func::FuncOp func) {
@@ -222,8 +232,12 @@ struct InlinePrivateFunctionsPass
   using InlinePrivateFunctionsPassBase::InlinePrivateFunctionsPassBase;
 
   void runOnOperation() override {
-    if (failed(PrivateFunctionInliner(getOperation(), keepSharedOf).run()))
-      signalPassFailure();
+    bool mayHaveCalls = getAnalysis<OpKinds>().mayHave<func::CallOp>();
+    if (failed(PrivateFunctionInliner(getOperation(), keepSharedOf)
+                   .run(mayHaveCalls)))
+      return signalPassFailure();
+    if (!mayHaveCalls)
+      markAnalysesPreserved<OpKinds>();
   }
 };
 

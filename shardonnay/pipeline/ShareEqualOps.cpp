@@ -1,0 +1,198 @@
+//===- ShareEqualOps.cpp --------------------------------------------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// MLIR's CSE keeps all ops in a table, and looks at ops that lie in it by
+// chance: in a program of 10^6 ops it waits for each.
+//
+// An op can be equal to another one only if each of its operands has another
+// use. Ops with an operand that has none, which are most, are neither looked up
+// nor kept. Where one that was passed over so may get an equal one, because its
+// operand is merged with another, it is entered then (`enterUser`).
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/OperationSupport.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "shardonnay/interfaces/ProgramOps.h"
+#include "shardonnay/pipeline/Passes.h"
+
+using namespace mlir;
+
+namespace shardonnay {
+
+#define GEN_PASS_DEF_SHAREEQUALOPSPASS
+#include "shardonnay/pipeline/Passes.h.inc"
+
+namespace {
+
+/// Ops by what they compute. Those entered last leave first.
+class EqualOps {
+public:
+  size_t size() const { return entries.size(); }
+
+  /// The first op that is equal to `op`, which may be itself: it is entered if
+  /// there is none.
+  Operation *findOrEnter(Operation *op) {
+    if (entries.size() * 2 >= slots.size())
+      grow();
+    Entry entry{op, hashOf(op)};
+    uint32_t &slot = slots[slotOf(entry)];
+    if (slot != kEmpty)
+      return entries[slot].op;
+    slot = entries.size();
+    entries.push_back(entry);
+    return op;
+  }
+
+  /// Takes out all but the first `size`; those that are not in `block` come
+  /// back.
+  void leave(Block &block, size_t size) {
+    llvm::SmallVector<Operation *> outside;
+    while (entries.size() > size) {
+      Entry entry = entries.pop_back_val();
+      if (entry.op->getBlock() != &block)
+        outside.push_back(entry.op);
+      size_t at = entry.hash;
+      while (slots[at & (slots.size() - 1)] != entries.size())
+        ++at;
+      slots[at & (slots.size() - 1)] = kEmpty;
+    }
+    for (Operation *op : outside)
+      findOrEnter(op);
+  }
+
+private:
+  struct Entry {
+    Operation *op;
+    uint32_t hash;
+  };
+  static constexpr uint32_t kEmpty = -1;
+
+  static uint32_t hashOf(Operation *op) {
+    size_t hash = OperationEquivalence::computeHash(
+        op, OperationEquivalence::directHashValue,
+        OperationEquivalence::ignoreHashValue,
+        OperationEquivalence::IgnoreLocations);
+    return hash ^ hash >> 32;
+  }
+
+  /// Where it is, or belongs. Ops are looked at only if their hashes agree.
+  size_t slotOf(const Entry &entry) const {
+    for (size_t at = entry.hash;; ++at) {
+      uint32_t slot = slots[at & (slots.size() - 1)];
+      if (slot == kEmpty || (entries[slot].hash == entry.hash &&
+                             OperationEquivalence::isEquivalentTo(
+                                 entries[slot].op, entry.op,
+                                 OperationEquivalence::IgnoreLocations)))
+        return at & (slots.size() - 1);
+    }
+  }
+
+  void grow() {
+    slots.assign(std::max<size_t>(64, slots.size() * 2), kEmpty);
+    for (auto [i, entry] : llvm::enumerate(entries)) {
+      size_t at = entry.hash;
+      while (slots[at & (slots.size() - 1)] != kEmpty)
+        ++at;
+      slots[at & (slots.size() - 1)] = i;
+    }
+  }
+
+  llvm::SmallVector<Entry, 0> entries;
+  /// Open addressing; its size is a power of two.
+  std::vector<uint32_t> slots;
+};
+
+class EqualOpsSharer {
+public:
+  void run(func::FuncOp func) {
+    for (Block &block : func.getBody()) {
+      known = EqualOps();
+      shareIn(block);
+    }
+    for (Operation *op : gone)
+      op->erase();
+  }
+
+private:
+  void shareIn(Block &block) {
+    for (Operation &op : block) {
+      fetchAhead(&op);
+      share(&op);
+    }
+  }
+
+  /// What stands before the region serves in it, and what is in a block of it
+  /// only there.
+  void shareIn(Region &region) {
+    for (Block &block : region) {
+      size_t before = known.size();
+      shareIn(block);
+      known.leave(block, before);
+    }
+  }
+
+  void share(Operation *op) {
+    if (isOpTriviallyDead(op)) {
+      gone.push_back(op);
+      return;
+    }
+    // Nothing from outside is seen in there.
+    bool isIsolated = op->hasTrait<OpTrait::IsIsolatedFromAbove>();
+    EqualOps outside;
+    if (isIsolated)
+      std::swap(known, outside);
+    for (Region &region : op->getRegions())
+      shareIn(region);
+    if (isIsolated)
+      std::swap(known, outside);
+    if (mayHaveEqual(op))
+      merge(op);
+  }
+
+  static bool mayHaveEqual(Operation *op) {
+    return op->getNumResults() != 0 &&
+           llvm::none_of(op->getOperands(),
+                         [](Value operand) { return operand.hasOneUse(); }) &&
+           !op->hasTrait<OpTrait::IsTerminator>() && isMemoryEffectFree(op);
+  }
+
+  void merge(Operation *op) {
+    Operation *first = known.findOrEnter(op);
+    if (first == op)
+      return;
+    llvm::SmallVector<Operation *> users;
+    for (Value result : first->getResults())
+      if (result.hasOneUse())
+        users.push_back(*result.user_begin());
+    op->replaceAllUsesWith(first);
+    if (isa<UnknownLoc>(first->getLoc()))
+      first->setLoc(op->getLoc());
+    gone.push_back(op);
+    for (Operation *user : users)
+      enterUser(user, op);
+  }
+
+  /// `user` was passed over if it comes before `op`.
+  void enterUser(Operation *user, Operation *op) {
+    Operation *here = user->getBlock()->findAncestorOpInBlock(*op);
+    if (here && user->isBeforeInBlock(here) && mayHaveEqual(user))
+      known.findOrEnter(user);
+  }
+
+  EqualOps known;
+  llvm::SmallVector<Operation *> gone;
+};
+
+struct ShareEqualOpsPass : impl::ShareEqualOpsPassBase<ShareEqualOpsPass> {
+protected:
+  void runOnOperation() override { EqualOpsSharer().run(getOperation()); }
+};
+
+} // namespace
+} // namespace shardonnay
