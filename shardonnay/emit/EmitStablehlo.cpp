@@ -212,8 +212,10 @@ FailureOr<Value> Emitter::build(spmd::AllToAllOp op) {
   Value operand = op.getTensor();
   // XLA exchanges slices. Of a padded tensor some are constants to it, which
   // get another layout than the others, and it refuses its own program.
-  if (isa_and_present<stablehlo::PadOp, stablehlo::ConcatenateOp>(
-          operand.getDefiningOp()))
+  Operation *source = operand.getDefiningOp();
+  if (auto reshape = dyn_cast_if_present<stablehlo::ReshapeOp>(source))
+    source = reshape.getOperand().getDefiningOp();
+  if (isa_and_present<stablehlo::PadOp, stablehlo::ConcatenateOp>(source))
     operand = setApart(op.getLoc(), operand);
   return collectives.allToAll(op.getLoc(), operand, op.getSplitDim(),
                               op.getConcatDim(), mesh, axes);

@@ -256,6 +256,19 @@ def test_gathers_in_a_bucket(element):
     assert counts == {"all_gather": (9, 3)}  # what is empty stays apart
 
 
+def test_exchanges_in_a_bucket():
+    """Even dims and uneven ones, there and back."""
+    shapes = {(8, 12): ("f32", '{"y"}, {}', '{}, {"y"}'), (4, 8): ("i32", '{}, {"y"}', '{"y"}, {}'), (10, 6): ("f32", '{"y"}, {}', '{}, {"y"}')}
+    types = [f"tensor<{shape[0]}x{shape[1]}x{element}>" for shape, (element, *_) in shapes.items()]
+    cuts = [[f"{{sdy.sharding = #sdy.sharding<@mesh, [{cut}]>}}" for cut in cuts] for _, *cuts in shapes.values()]
+    text = f"""{HEAD}func.func @main({", ".join(f"%a{i}: {t} {cuts[i][0]}" for i, t in enumerate(types))})
+        -> ({", ".join(f"{t} {cuts[i][1]}" for i, t in enumerate(types))}) {{
+      return %a0, %a1, %a2 : {", ".join(types)}
+    }}"""
+    counts = bucketed(text, [mixed(element, *shape, seed=i) for i, (shape, (element, *_)) in enumerate(shapes.items())])
+    assert counts["all_to_all"] == (3, 1), counts
+
+
 def test_types_in_a_bucket():
     """Of as many bits; NaNs keep theirs."""
     elements = ("f32", "i32", "f32", "i32")

@@ -48,8 +48,9 @@ struct Member {
   FlatSymbolRefAttr mesh;
   sdy::AxisRefListAttr axes;
   ReductionKind reduction = ReductionKind::Sum;
-  /// Along which it gathers or scatters.
-  int64_t dim = 0;
+  /// The dim of the operand, and that of the result, that has a piece for each
+  /// device, or of each.
+  std::optional<int64_t> scatterDim, gatherDim;
   /// Where it stands.
   int64_t position = 0;
 
@@ -61,29 +62,40 @@ struct Member {
   int64_t copiedBytes() const { return 2 * (operandBytes() + resultBytes()); }
 };
 
+template <typename SpmdOp> Member readGroup(SpmdOp op, CollectiveKind kind) {
+  Member member;
+  member.op = op;
+  member.kind = kind;
+  member.mesh = op.getMeshAttr();
+  member.axes = op.getAxesAttr();
+  return member;
+}
+
 /// Of tensors that have elements.
 std::optional<Member> readMember(Operation *op) {
   std::optional<Member> member =
       llvm::TypeSwitch<Operation *, std::optional<Member>>(op)
           .Case([](spmd::AllReduceOp op) {
-            return Member{op, CollectiveKind::AllReduce, op.getMeshAttr(),
-                          op.getAxesAttr(), op.getKind()};
+            Member member = readGroup(op, CollectiveKind::AllReduce);
+            member.reduction = op.getKind();
+            return member;
           })
           .Case([](spmd::AllGatherOp op) {
-            return Member{op,
-                          CollectiveKind::AllGather,
-                          op.getMeshAttr(),
-                          op.getAxesAttr(),
-                          ReductionKind::Sum,
-                          static_cast<int64_t>(op.getDim())};
+            Member member = readGroup(op, CollectiveKind::AllGather);
+            member.gatherDim = op.getDim();
+            return member;
           })
           .Case([](spmd::ReduceScatterOp op) {
-            return Member{op,
-                          CollectiveKind::ReduceScatter,
-                          op.getMeshAttr(),
-                          op.getAxesAttr(),
-                          op.getKind(),
-                          static_cast<int64_t>(op.getDim())};
+            Member member = readGroup(op, CollectiveKind::ReduceScatter);
+            member.reduction = op.getKind();
+            member.scatterDim = op.getDim();
+            return member;
+          })
+          .Case([](spmd::AllToAllOp op) {
+            Member member = readGroup(op, CollectiveKind::AllToAll);
+            member.scatterDim = op.getSplitDim();
+            member.gatherDim = op.getConcatDim();
+            return member;
           })
           .Default([](Operation *) { return std::nullopt; });
   if (member &&
@@ -98,7 +110,9 @@ using Key = std::pair<std::pair<Attribute, Attribute>,
 /// What is only moved goes with all numbers of as many bits.
 Type getPackedElement(const Member &member) {
   Type element = getElementTypeOrSelf(member.result().getType());
-  if (member.kind != CollectiveKind::AllGather || !element.isIntOrFloat() ||
+  bool onlyMoves = member.kind == CollectiveKind::AllGather ||
+                   member.kind == CollectiveKind::AllToAll;
+  if (!onlyMoves || !element.isIntOrFloat() ||
       element.getIntOrFloatBitWidth() < 8)
     return element;
   return IntegerType::get(element.getContext(),
@@ -203,7 +217,8 @@ private:
   bool isReady(Value value, int64_t here) const;
   void moveUp(Value value, int64_t here);
   bool makeRoom(const Member &member, int64_t here, int64_t &packed);
-  void replace(ArrayRef<Member> members, Operation *place, int64_t here);
+  void replace(ArrayRef<Member> members, int64_t groupSize, Operation *place,
+               int64_t here);
 
   Block &block;
   int64_t memoryLimit;
@@ -306,8 +321,8 @@ void Bucketer::close(Bucket &bucket, int64_t here) {
   addFromBelow(bucket, here, members, packed);
   bool isTogether = bucket.pays(members);
   if (isTogether)
-    replace(members, members.size() > waited ? ops[here] : members.back().op,
-            here);
+    replace(members, bucket.groupSize,
+            members.size() > waited ? ops[here] : members.back().op, here);
   for (const Member &member : bucket.waiting)
     waiting.erase(member.op);
   for (Operation *op : bucket.behind) {
@@ -380,10 +395,11 @@ bool Bucketer::makeRoom(const Member &member, int64_t here, int64_t &packed) {
 
 /// Why `members` are there.
 std::string explain(ArrayRef<Member> members) {
-  StringRef what = members.front().kind == CollectiveKind::AllGather ? "gathers"
-                   : members.front().kind == CollectiveKind::AllReduce
-                       ? "sums up"
-                       : "sums up and scatters";
+  CollectiveKind kind = members.front().kind;
+  StringRef what = kind == CollectiveKind::AllGather   ? "gathers"
+                   : kind == CollectiveKind::AllReduce ? "sums up"
+                   : kind == CollectiveKind::AllToAll  ? "exchanges pieces of"
+                                                       : "sums up and scatters";
   std::string text =
       (what + " " + Twine(members.size()) + " tensors at once").str();
   if (auto cause =
@@ -418,6 +434,9 @@ Operation *buildTogether(OpBuilder &builder, Location loc, const Member &first,
   case CollectiveKind::ReduceScatter:
     return spmd::ReduceScatterOp::create(builder, loc, result, packed, dim,
                                          first.mesh, first.axes, kind);
+  case CollectiveKind::AllToAll:
+    return spmd::AllToAllOp::create(builder, loc, result, packed, dim, dim,
+                                    first.mesh, first.axes);
   default:
     return spmd::AllReduceOp::create(builder, loc, result, packed, first.mesh,
                                      first.axes, kind);
@@ -425,39 +444,37 @@ Operation *buildTogether(OpBuilder &builder, Location loc, const Member &first,
 }
 
 /// One collective of what they have in common, before `place`.
-void Bucketer::replace(ArrayRef<Member> members, Operation *place,
-                       int64_t here) {
+void Bucketer::replace(ArrayRef<Member> members, int64_t groupSize,
+                       Operation *place, int64_t here) {
   const Member &first = members.front();
   for (const Member &member : members)
     moveUp(member.operand(), here);
   OpBuilder builder(place);
   SmallVector<Value> operands, results;
   SmallVector<Location> places;
-  SmallVector<int64_t> dims;
+  // Pieces stand one after the other where there is one for each device, or of
+  // each.
+  SmallVector<int64_t> scatterDims, gatherDims;
   for (const Member &member : members) {
     operands.push_back(member.operand());
     results.push_back(member.result());
     places.push_back(member.op->getLoc());
-    dims.push_back(member.dim);
+    scatterDims.push_back(member.scatterDim.value_or(0));
+    gatherDims.push_back(member.gatherDim.value_or(0));
   }
   Location loc = builder.getFusedLoc(places);
   RankedTensorType sent = getPackedType(members, operands);
   RankedTensorType received = getPackedType(members, results);
-  // Pieces stand one after the other where all of them are.
-  bool gathers = first.kind == CollectiveKind::AllGather;
-  bool scatters = first.kind == CollectiveKind::ReduceScatter;
-  IntegerAttr pieces = builder.getI64IntegerAttr(
-      gathers ? received.getNumElements() / sent.getNumElements()
-              : sent.getNumElements() / received.getNumElements());
-  auto dealt = builder.getDenseI64ArrayAttr(dims);
-  auto pack = spmd::PackOp::create(builder, loc, sent, operands,
-                                   scatters ? pieces : nullptr,
-                                   scatters ? dealt : nullptr);
+  IntegerAttr pieces = builder.getI64IntegerAttr(groupSize);
+  auto pack = spmd::PackOp::create(
+      builder, loc, sent, operands, first.scatterDim ? pieces : nullptr,
+      first.scatterDim ? builder.getDenseI64ArrayAttr(scatterDims) : nullptr);
   Operation *together = buildTogether(builder, loc, first, pack, received);
   together->setAttr(sdy::kCauseAttr, builder.getStringAttr(explain(members)));
   auto unpack = spmd::UnpackOp::create(
       builder, loc, TypeRange(results), together->getResult(0),
-      gathers ? pieces : nullptr, gathers ? dealt : nullptr);
+      first.gatherDim ? pieces : nullptr,
+      first.gatherDim ? builder.getDenseI64ArrayAttr(gatherDims) : nullptr);
   for (auto [member, result] : llvm::zip_equal(members, unpack.getResults())) {
     member.result().replaceAllUsesWith(result);
     done.insert(member.op);
