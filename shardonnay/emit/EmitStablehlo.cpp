@@ -24,6 +24,7 @@
 #include "shardonnay/emit/Passes.h"
 #include "shardonnay/emit/ReplicaGroups.h"
 #include "shardonnay/emit/SliceGuard.h"
+#include "shardonnay/interfaces/ProgramOps.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 namespace shardonnay {
@@ -275,6 +276,7 @@ FailureOr<Value> Emitter::build(spmd::FetchWindowOp op) {
 /// `keepMeshes`: replica groups may name them.
 LogicalResult checkNothingLeft(ModuleOp module, bool keepMeshes) {
   WalkResult result = module.walk([&](Operation *op) {
+    fetchAhead(op);
     if (!isa_and_present<sdy::SdyDialect, spmd::SpmdDialect>(op->getDialect()))
       return WalkResult::advance();
     if (keepMeshes && isa<sdy::MeshOp>(op))
@@ -302,12 +304,17 @@ struct EmitStablehlo : impl::EmitStablehloPassBase<EmitStablehlo> {
     if (!grid)
       return signalPassFailure();
     SmallVector<Operation *> ops;
-    module.walk([&](Operation *op) { ops.push_back(op); });
+    module.walk([&](Operation *op) {
+      fetchAhead(op);
+      ops.push_back(op);
+    });
     constexpr Target target = Target::cpu();
     Emitter emitter(&getContext(), *grid, enableRGV3, target);
-    for (Operation *op : ops)
+    for (Operation *op : ops) {
+      fetchAhead(op);
       if (failed(emitter.emit(op)))
         return signalPassFailure();
+    }
     if (!enableRGV3)
       for (auto mesh : llvm::make_early_inc_range(module.getOps<sdy::MeshOp>()))
         mesh.erase();

@@ -9,6 +9,7 @@
 #include "shardonnay/dialect/spmd/Ops.h"
 #include "shardonnay/dialect/stablehlo/Stablehlo.h"
 #include "shardonnay/frontend/Passes.h"
+#include "shardonnay/interfaces/ProgramOps.h"
 
 using namespace mlir;
 
@@ -75,9 +76,11 @@ static std::optional<Part> readPeriodic(stablehlo::ConcatenateOp op) {
 
 void FindPeriodicWindowsPass::runOnOperation() {
   SmallVector<stablehlo::ConcatenateOp> found;
-  getOperation().walk([&](stablehlo::ConcatenateOp op) {
-    if (readPeriodic(op))
-      found.push_back(op);
+  getOperation().walk([&](Operation *op) {
+    fetchAhead(op);
+    auto concatenate = dyn_cast<stablehlo::ConcatenateOp>(op);
+    if (concatenate && readPeriodic(concatenate))
+      found.push_back(concatenate);
   });
   for (stablehlo::ConcatenateOp op : found) {
     Part window = *readPeriodic(op);

@@ -9,6 +9,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "shardonnay/dialect/sdy/Conversion.h"
+#include "shardonnay/interfaces/ProgramOps.h"
 
 using namespace mlir;
 using namespace mlir::sdy;
@@ -23,6 +24,7 @@ LogicalResult forEachHloSharding(
     ModuleOp module,
     llvm::function_ref<LogicalResult(Attribute, Location)> visit) {
   auto walked = module.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    fetchAhead(op);
     if (Attribute text = op->getAttr(kHloShardingAttr))
       return WalkResult(visit(text, op->getLoc()));
     auto func = dyn_cast<func::FuncOp>(op);

@@ -22,6 +22,7 @@
 #include "shardonnay/frontend/GspmdShardings.h"
 #include "shardonnay/frontend/ManualBorders.h"
 #include "shardonnay/frontend/Passes.h"
+#include "shardonnay/interfaces/ProgramOps.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
@@ -60,14 +61,17 @@ public:
     // of their body.
     SmallVector<Operation *> ops, atBorders;
     module.walk([&](Operation *op) {
+      fetchAhead(op);
       if (customCallTarget(op) == kEnter || customCallTarget(op) == kLeave)
         atBorders.push_back(op);
       else if (!isa<ModuleOp, func::FuncOp>(op))
         ops.push_back(op);
     });
-    for (Operation *op : ops)
+    for (Operation *op : ops) {
+      fetchAhead(op);
       if (failed(isa<func::CallOp>(op) ? importCall(op) : importOp(op)))
         return failure();
+    }
     for (Operation *op : atBorders)
       if (failed(importBorder(op)))
         return failure();

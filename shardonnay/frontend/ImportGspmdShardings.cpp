@@ -22,6 +22,7 @@
 #include "shardonnay/frontend/GspmdShardings.h"
 #include "shardonnay/frontend/ManualBorders.h"
 #include "shardonnay/frontend/Passes.h"
+#include "shardonnay/interfaces/ProgramOps.h"
 
 using namespace mlir;
 using namespace mlir::sdy;
@@ -72,6 +73,7 @@ LogicalResult Importer::run() {
     return failure();
   SmallVector<Operation *> attributes, calls, atBorders;
   module.walk([&](Operation *op) {
+    fetchAhead(op);
     StringRef target = customCallTarget(op);
     if (target == kSharding)
       calls.push_back(op);

@@ -8,6 +8,7 @@
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/interfaces/DataFlowEdge.h"
+#include "shardonnay/interfaces/ProgramOps.h"
 #include "shardonnay/interfaces/ShardingRule.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -277,6 +278,7 @@ static llvm::MapVector<StringAttr, int64_t> countMeshUses(ModuleOp module) {
       continue;
     llvm::for_each(getShardings(func.getArguments()), count);
     func.walk([&](Operation *op) {
+      shardonnay::fetchAhead(op);
       llvm::for_each(getShardings(op->getResults()), count);
     });
   }

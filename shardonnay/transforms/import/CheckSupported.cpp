@@ -20,6 +20,7 @@
 #include "shardonnay/dialect/spmd/Ops.h"
 #include "shardonnay/interfaces/DataFlowEdge.h"
 #include "shardonnay/interfaces/LocalCompute.h"
+#include "shardonnay/interfaces/ProgramOps.h"
 #include "shardonnay/interfaces/ShardingRule.h"
 #include "shardonnay/transforms/import/Passes.h"
 
@@ -66,6 +67,7 @@ public:
   LogicalResult run() {
     checkModule();
     module.walk<WalkOrder::PreOrder>([&](Operation *op) {
+      fetchAhead(op);
       checkKind(op);
       checkTypes(op);
       checkMeshes(op);

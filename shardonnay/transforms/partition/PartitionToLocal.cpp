@@ -34,6 +34,7 @@
 #include "shardonnay/dialect/spmd/Ops.h"
 #include "shardonnay/interfaces/DataFlowEdge.h"
 #include "shardonnay/interfaces/LocalCompute.h"
+#include "shardonnay/interfaces/ProgramOps.h"
 #include "shardonnay/interfaces/ShardingRule.h"
 #include "shardonnay/transforms/partition/Donation.h"
 #include "shardonnay/transforms/partition/FactorAxes.h"
@@ -161,6 +162,7 @@ LogicalResult FunctionPartitioner::placeSignature() {
 LogicalResult
 FunctionPartitioner::localizeOps(llvm::iterator_range<Block::iterator> ops) {
   for (Operation &op : ops) {
+    fetchAhead(&op);
     Locals values = localize(&op);
     if (failed(values))
       return failure();
@@ -531,8 +533,14 @@ SmallVector<Value> FunctionPartitioner::clone(Operation *op,
 }
 
 void FunctionPartitioner::replaceBody() {
+  // What is used goes after its users.
+  while (!oldBlock->empty()) {
+    Operation *op = &oldBlock->back();
+    fetchAhead(op, -2048);
+    op->dropAllUses();
+    op->erase();
+  }
   oldBlock->dropAllDefinedValueUses();
-  oldBlock->dropAllReferences();
   oldBlock->erase();
   auto localType = [](const Placement &p) { return p.localType; };
   func.setType(FunctionType::get(func.getContext(),

@@ -19,6 +19,7 @@
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/dialect/sdy/SingleDevice.h"
 #include "shardonnay/dialect/spmd/Ops.h"
+#include "shardonnay/interfaces/ProgramOps.h"
 #include "shardonnay/transforms/partition/NeutralElement.h"
 #include "shardonnay/transforms/partition/Passes.h"
 
@@ -43,6 +44,7 @@ public:
       return failure();
     bool ok = true;
     func.walk<WalkOrder::PreOrder>([&](Operation *op) {
+      fetchAhead(op);
       std::optional<int64_t> device = sdy::getSingleDevice(op);
       if (!device)
         return WalkResult::advance();
