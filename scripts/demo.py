@@ -15,7 +15,7 @@ import numpy as np
 import optax
 import shardonnay
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
-from shardonnay import compare, engine, run, xla
+from shardonnay import compare, engine, report, run, xla
 
 MESH = {"data": 2, "model": 4}
 BATCH, LENGTH, VOCABULARY, WIDTH, HEADS, LAYERS = 8, 32, 256, 64, 4, 2
@@ -96,49 +96,13 @@ def training_step():
     return lowered, [np.asarray(leaf) for leaf in jax.tree.leaves(arguments)]
 
 
-def _size(count):
-    for unit in ("B", "KiB", "MiB"):
-        if count < 10240:
-            break
-        count /= 1024
-    return f"{count:,.0f} {unit}"
-
-
-def _row(*cells):
-    return "  " + " ".join(f"{cell!s:<{width}}" for cell, width in zip(cells, (16, 18, 6, 10, 0))).rstrip()
-
-
-def print_report(report):
-    """What was decided, what is communicated, what it takes."""
-    shardings, devices = report["shardings"], report["devices"]
-    print(
-        f"shardings: {shardings['given']} tensors given, {shardings['decided']} decided, "
-        f"of {shardings['tensors']} in the program\n"
-    )
-    print("collectives, bytes as each device sends them in a step:")
-    print(_row("kind", "axes", "count", "bytes", "source"))
-    for entry in report["collectives"]:
-        axes = ", ".join(entry["axes"])
-        source = entry["source"].removeprefix(f"{Path.cwd()}/")
-        print(_row(entry["kind"], axes, entry["count"], _size(entry["bytes"]), f"{source}  {entry['name']}"))
-    count = sum(entry["count"] for entry in report["collectives"])
-    print(_row("total", "", count, _size(report["collective_bytes"])))
-    arguments, peak, flops = report["argument_bytes"], report["peak_bytes"], report["contraction_flops"]
-    ratio = flops["per_device"] * devices / flops["global"]
-    print(
-        f"\nmemory per device: parameters, state and batch {_size(arguments['global'])} -> "
-        f"{_size(arguments['per_device'])}, peak {_size(peak['global'])} -> {_size(peak['per_device'])} (unfused)"
-    )
-    print(f"matmul FLOPs: {flops['per_device']:,} on a device x {devices} / {flops['global']:,} = {ratio:.3f}")
-
-
 def print_xla(partitioned):
     """What XLA's own partitioner emits for the same program."""
     kinds = ", ".join(
-        f"{count} {kind} ({_size(partitioned.bytes[kind])})" for kind, count in sorted(partitioned.count.items())
+        f"{count} {kind} ({report.size(partitioned.bytes[kind])})" for kind, count in sorted(partitioned.count.items())
     )
     total = sum(partitioned.bytes.values())
-    print(f"XLA's partitioner on the same program: {kinds or 'no collectives'}, {_size(total)} in all")
+    print(f"XLA's partitioner on the same program: {kinds or 'no collectives'}, {report.size(total)} in all")
 
 
 def main():
@@ -151,7 +115,7 @@ def main():
     seconds = time.monotonic() - start
     for diagnostic in compiled.diagnostics:
         print(diagnostic)
-    print_report(compiled.report)
+    print("\n".join(report.lines(compiled.report, causes=False)))
     start = time.monotonic()
     program = run.Program(compiled)
     engine_seconds = time.monotonic() - start
@@ -166,7 +130,7 @@ def main():
     measured = program.memory()
     print(
         "memory per device as XLA allocates it: temporaries "
-        f"{_size(expected.memory['temporaries'])} -> {_size(measured['temporaries'])}"
+        f"{report.size(expected.memory['temporaries'])} -> {report.size(measured['temporaries'])}"
     )
     return conclude(agreements)
 

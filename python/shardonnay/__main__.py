@@ -5,6 +5,7 @@ import json
 import sys
 from pathlib import Path
 
+from . import report
 from .compiler import BOUNDARY_MODES, STAGES, CompileError, compile
 
 
@@ -86,6 +87,11 @@ def _parser():
     to_text.add_argument("--to", metavar="STAGE", choices=STAGES, default=STAGES[-1], help=", ".join(STAGES))
     to_text.add_argument("-o", dest="output", metavar="OUT", default="-", help="default: stdout")
     to_text.add_argument("--manifest", metavar="M.json", help="write what to feed each device and what comes back")
+    to_text.add_argument(
+        "--report",
+        metavar="R",
+        help="write every collective with its bytes and why it is there, memory and FLOPs; as JSON if R ends in .json",
+    )
 
     to_run = command("run", _run, "Runs the per-device program on CPU devices.")
     to_run.add_argument("--devices", type=int, metavar="N", help="must be the size of the mesh (the default)")
@@ -155,6 +161,12 @@ def _compile(options):
         if compiled.manifest is None:
             raise UsageError(f"--manifest: there is none after stage {options.to}; use a later stage")
         _write(options.manifest, json.dumps(compiled.manifest, indent=1) + "\n")
+    if options.report:
+        if compiled.report is None:
+            raise UsageError(f"--report: there is none after stage {options.to}; use a later stage")
+        as_json = options.report.endswith(".json")
+        text = json.dumps(compiled.report, indent=1) if as_json else "\n".join(report.lines(compiled.report))
+        _write(options.report, text + "\n")
     _write(options.output, compiled.text)
     return 0
 

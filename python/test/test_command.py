@@ -220,3 +220,24 @@ def test_compile_from_python():
         shardonnay.compile("nonsense", name="mine.mlir")
     (diagnostic, *_) = caught.value.diagnostics
     assert diagnostic.severity == "error" and diagnostic.location.startswith("mine.mlir:1")
+
+
+def test_report_says_why_a_collective_is_there(matmul, tmp_path, capsys):
+    out = str(tmp_path / "out.mlir")
+    assert main(["compile", str(matmul), "-o", out, "--report", "-"]) == 0
+    text = capsys.readouterr().out.splitlines()
+    (place,) = [number for number, line in enumerate(text) if line.startswith("  all_reduce")]
+    assert text[place].split()[:5] == ["all_reduce", "model", "1", "384", "B"]
+    assert "settles the sum along {model} that 'stablehlo.dot_general' computes in parts" in text[place + 1]
+    assert "matmul FLOPs: 512 on a device x 8 / 4,096 = 1.000" in text
+
+
+def test_report_as_json(matmul, tmp_path):
+    path = tmp_path / "report.json"
+    assert main(["compile", str(matmul), "-o", str(tmp_path / "out.mlir"), "--report", str(path)]) == 0
+    assert json.loads(path.read_text())["collective_bytes"] == 384
+
+
+def test_report_needs_a_program_of_a_device(matmul, tmp_path, capsys):
+    assert main(["compile", str(matmul), "--to=export", "--report", str(tmp_path / "r")]) == 1
+    assert "--report: there is none after stage export; use a later stage" in capsys.readouterr().err

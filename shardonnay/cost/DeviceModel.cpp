@@ -245,10 +245,17 @@ double MeshCosts::computePrice(double flops, double bytesTouched) const {
 std::string MeshCosts::str(double price) const {
   std::string text;
   llvm::raw_string_ostream os(text);
-  if (fastest == 1)
+  if (fastest == 1) {
     os << static_cast<int64_t>(price) << " bytes";
-  else
-    os << llvm::format("%.3g us", price / fastest * 1e6);
+    return text;
+  }
+  static constexpr llvm::StringLiteral kUnits[] = {"us", "ms", "s"};
+  llvm::ArrayRef<llvm::StringLiteral> units(kUnits);
+  double time = price / fastest * 1e6;
+  // What three digits round to 1,000 is of the next unit.
+  for (; time >= 999.5 && units.size() > 1; units = units.drop_front())
+    time /= 1000;
+  os << llvm::format("%.3g ", time) << units.front();
   return text;
 }
 

@@ -111,7 +111,8 @@ public:
   /// The price of an op's compute; 0 if the model does not price it.
   double computePrice(double flops, double bytesTouched) const;
 
-  /// "12 bytes" of a model without links' speeds, else "3.4 us".
+  /// "12 bytes" of a model without links' speeds, else "3.4 us", in us, ms
+  /// or s.
   std::string str(double price) const;
 
   bool operator==(const MeshCosts &o) const {

@@ -88,6 +88,8 @@ TEST(MeshCosts, bytesAloneWithoutAModel) {
   EXPECT_EQ(none.str(7.9), "7 bytes");
   MeshCosts cpu(*DeviceModel::find("cpu"), {"x"});
   EXPECT_EQ(cpu.str(cpu.price({4000, 1}, {0})), "3 us");
+  EXPECT_EQ(cpu.str(cpu.price({4'000'000, 1}, {0})), "1 ms");
+  EXPECT_EQ(cpu.str(cpu.price({80'000'000'000, 1}, {0})), "20 s");
   EXPECT_EQ(none.computePrice(1e9, 1e9), 0);
   EXPECT_EQ(bytes.computePrice(1e9, 1e9), 0);
 }

@@ -1,0 +1,52 @@
+"""A report to be read: what was decided, what is communicated and why, what it takes."""
+
+from pathlib import Path
+
+COLUMNS = (16, 18, 6, 10, 0)
+
+
+def size(count):
+    """Bytes as text."""
+    for unit in ("B", "KiB", "MiB"):
+        if count < 10240:
+            return f"{count:,.0f} {unit}"
+        count /= 1024
+    return f"{count:,.0f} GiB"
+
+
+def _row(*cells):
+    return "  " + " ".join(f"{cell!s:<{width}}" for cell, width in zip(cells, COLUMNS, strict=True)).rstrip()
+
+
+def _runs(entry):
+    if entry["trips"] == 1 and entry["trips_known"]:
+        return ""
+    return f"  (in a loop, {entry['trips'] if entry['trips_known'] else 'an unknown number of'} times)"
+
+
+def lines(report, causes=True):
+    """The lines of a `Compiled.report`, with the reason of every collective under it if `causes`."""
+    shardings, devices = report["shardings"], report["devices"]
+    yield (
+        f"shardings: {shardings['given']} tensors given, {shardings['decided']} decided, "
+        f"of {shardings['tensors']} in the program"
+    )
+    yield ""
+    yield "collectives, bytes as each device sends them in a step:"
+    yield _row("kind", "axes", "count", "bytes", "source")
+    for entry in report["collectives"]:
+        source = entry["source"].removeprefix(f"{Path.cwd()}/")
+        place = f"{source}  {entry['name']}{_runs(entry)}"
+        yield _row(entry["kind"], ", ".join(entry["axes"]), entry["count"], size(entry["bytes"]), place)
+        if causes and entry["cause"]:
+            yield f"      {entry['cause']}"
+    count = sum(entry["count"] for entry in report["collectives"])
+    yield _row("total", "", count, size(report["collective_bytes"]), "")
+    arguments, peak, flops = report["argument_bytes"], report["peak_bytes"], report["contraction_flops"]
+    ratio = flops["per_device"] * devices / flops["global"] if flops["global"] else 1
+    yield ""
+    yield (
+        f"memory per device: arguments {size(arguments['global'])} -> {size(arguments['per_device'])}, "
+        f"peak {size(peak['global'])} -> {size(peak['per_device'])} (unfused)"
+    )
+    yield f"matmul FLOPs: {flops['per_device']:,} on a device x {devices} / {flops['global']:,} = {ratio:.3f}"
