@@ -178,8 +178,11 @@ private:
       enterUser(user, op);
   }
 
-  /// `user` was passed over if it comes before `op`.
+  /// `user` was passed over if it comes before `op`. It is about to go if
+  /// nothing uses it.
   void enterUser(Operation *user, Operation *op) {
+    if (user->use_empty())
+      return;
     Operation *here = user->getBlock()->findAncestorOpInBlock(*op);
     if (here && user->isBeforeInBlock(here) && mayHaveEqual(user))
       known.findOrEnter(user);

@@ -100,3 +100,17 @@ func.func @isolated(%arg0: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
   } : (tensor<8xf32>) -> tensor<8xf32>
   return %0, %1 : tensor<8xf32>, tensor<8xf32>
 }
+
+// The first sine is used by nothing: no other one stands for it.
+// CHECK-LABEL: @dead
+// CHECK: %[[N:.*]] = stablehlo.negate %arg0
+// CHECK-NEXT: %[[S:.*]] = stablehlo.sine %[[N]]
+// CHECK-NEXT: stablehlo.add %[[S]], %[[N]]
+func.func @dead(%arg0: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = stablehlo.negate %arg0 : tensor<8xf32>
+  %1 = stablehlo.sine %0 : tensor<8xf32>
+  %2 = stablehlo.negate %arg0 : tensor<8xf32>
+  %3 = stablehlo.sine %2 : tensor<8xf32>
+  %4 = stablehlo.add %3, %2 : tensor<8xf32>
+  return %4 : tensor<8xf32>
+}
