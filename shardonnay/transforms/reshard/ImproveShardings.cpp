@@ -9,6 +9,7 @@
 #include "shardonnay/dialect/sdy/OpForms.h"
 #include "shardonnay/dialect/sdy/Ops.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
+#include "shardonnay/interfaces/LocalCompute.h"
 #include "shardonnay/transforms/reshard/WantedShardings.h"
 #include "llvm/ADT/BitVector.h"
 
@@ -88,9 +89,9 @@ private:
   SmallVector<int64_t, 8> leastShards;
   SmallVector<TensorSharding, 2> fixedNeeds;
 
-  /// What tells this value and what is around it from others: an op's decision
-  /// stands for its rule and for all that its tensors are (OpChoosers).
+  /// What tells this value and what is around it from others.
   sdy::Words makeKey(Value value, Tie tie) const;
+  uintptr_t wordOf(int32_t number) const;
 
   /// The ops around whose results something may move: most agree with all
   /// around them.
@@ -391,19 +392,30 @@ void Improver::visit(Value value, Tie tie) {
   improvement.isFruitless = !improvement.sharding && saved == savedBefore;
 }
 
+/// An op's decision stands for its rule and for all that its tensors are
+/// (OpChoosers). Only the rule of one that may pick positions is another where
+/// its result is cut otherwise.
+uintptr_t Improver::wordOf(int32_t number) const {
+  const OpDecision *decision = decisionOf(number);
+  if (!decision)
+    return 0;
+  auto [op, opCase] = cases.getEntries()[number];
+  auto local = dyn_cast<LocalComputeOpInterface>(op);
+  return local && local.getPickingRule() ? sdy::toWord(opCase)
+                                         : sdy::toWord(decision);
+}
+
 sdy::Words Improver::makeKey(Value value, Tie tie) const {
   sdy::Words key = {sdy::toWord(value.getType().getAsOpaquePointer()),
                     sdy::toWord(sdy::getSharding(value).getAsOpaquePointer()),
-                    static_cast<uintptr_t>(tie),
-                    sdy::toWord(decisionOf(maker))};
+                    static_cast<uintptr_t>(tie), wordOf(maker)};
   if (maker >= 0)
     key.push_back(cast<OpResult>(value).getResultNumber());
   for (const TensorSharding &need : fixedNeeds)
     key.push_back(sdy::toWord(scope.write(need).getAsOpaquePointer()));
   for (OpOperand &use : value.getUses())
-    if (const OpDecision *decision =
-            decisionOf(cases.numberOf(use.getOwner()))) {
-      key.push_back(sdy::toWord(decision));
+    if (int32_t number = cases.numberOf(use.getOwner()); decisionOf(number)) {
+      key.push_back(wordOf(number));
       key.push_back(use.getOperandNumber());
     }
   return key;
