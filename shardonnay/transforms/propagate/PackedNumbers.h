@@ -37,7 +37,7 @@ public:
       widen(number);
     store(at, number);
   }
-  void push_back(int32_t number) {
+  void append(int32_t number) {
     if (bytesOf(numbers + 1) > bytes.size())
       reserve(2 * numbers + 16);
     set(numbers++, number);
@@ -89,7 +89,7 @@ private:
     PackedNumbers wide(largest);
     wide.reserve(bytes.size() / width);
     for (size_t at = 0; at < numbers; ++at)
-      wide.push_back((*this)[at]);
+      wide.append((*this)[at]);
     *this = std::move(wide);
   }
 

@@ -23,7 +23,7 @@ TEST(PackedNumbers, EveryWidthHoldsAllBeforeIt) {
     llvm::SmallVector<int32_t> expected;
     for (int32_t end : kEnds)
       if (end <= largest) {
-        numbers.push_back(end);
+        numbers.append(end);
         expected.push_back(end);
       }
     EXPECT_EQ(llvm::to_vector(numbers.slice(0, numbers.size())), expected);
@@ -33,7 +33,7 @@ TEST(PackedNumbers, EveryWidthHoldsAllBeforeIt) {
 TEST(PackedNumbers, WidenKeepsWhatIsThere) {
   PackedNumbers numbers;
   for (int32_t end : kEnds) {
-    numbers.push_back(end);
+    numbers.append(end);
     for (size_t at = 0; at < numbers.size(); ++at)
       EXPECT_EQ(numbers[at], kEnds[at]);
   }

@@ -92,9 +92,9 @@ public:
       grow();
     slots.set(slotOf(key.parts), steps.size());
     for (int32_t part : key.parts)
-      steps.push_back(part);
+      steps.append(part);
     for (int32_t id : after)
-      steps.push_back(id);
+      steps.append(id);
     ++numSteps;
   }
 

@@ -35,10 +35,10 @@ llvm::hash_code hash_value(const OpForm &form) {
 }
 
 int32_t OpArray::add(int32_t form, llvm::ArrayRef<int32_t> tensors) {
-  forms.push_back(form);
+  forms.append(form);
   for (int32_t tensor : tensors)
-    allTensors.push_back(tensor);
-  firsts.push_back(allTensors.size());
+    allTensors.append(tensor);
+  firsts.append(allTensors.size());
   return forms.size() - 1;
 }
 
@@ -49,7 +49,7 @@ void OpArray::reserve(size_t ops, size_t tensors, size_t numTensors) {
   forms.reserve(ops);
   firsts.reserve(ops + 1);
   allTensors.reserve(tensors);
-  firsts.push_back(0);
+  firsts.append(0);
 }
 
 void PropagationGraph::reserve(size_t tensors, size_t ops,
@@ -59,7 +59,7 @@ void PropagationGraph::reserve(size_t tensors, size_t ops,
 }
 
 int32_t PropagationGraph::addTensor(int32_t shardingId) {
-  shardingIds.push_back(shardingId);
+  shardingIds.append(shardingId);
   return shardingIds.size() - 1;
 }
 

@@ -81,7 +81,7 @@ llvm::hash_code hash_value(const OpForm &form);
 /// results; kNone for what is no tensor.
 class OpArray {
 public:
-  OpArray() { firsts.push_back(0); }
+  OpArray() { firsts.append(0); }
 
   int32_t size() const { return forms.size(); }
   int32_t form(int32_t op) const { return forms[op]; }
