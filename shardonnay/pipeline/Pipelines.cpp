@@ -121,6 +121,8 @@ void addCollectives(OpPassManager &pm, const PipelineOptions &options) {
 
 void addPartition(OpPassManager &pm, const PipelineOptions &options) {
   pm.addPass(createPartitionToLocalPass({options.noImplicitReplication}));
+  // Equal windows are fetched once: the report counts what is there now.
+  pm.addNestedPass<func::FuncOp>(createShareEqualOpsPass());
   if (options.bucketing)
     pm.addNestedPass<func::FuncOp>(createBucketCollectivesPass(
         {options.deviceModel, options.memoryLimit}));

@@ -4,7 +4,8 @@ import corpus
 import pytest
 import shardonnay
 
-QUICK = {"resnet-fsdp", "attention-2-D", "attention-uneven-fsdp", "lstm-2-D", "graph-data", "experts-2-D", "mixer-fsdp", "stencil-2-D", "greedy-decoding-2-D"}
+QUICK = {"resnet-fsdp", "attention-2-D", "attention-uneven-fsdp", "lstm-2-D", "graph-data", "experts-2-D", "mixer-fsdp", "stencil-2-D", "greedy-decoding-2-D",
+         "wavenet-sequence"}
 
 
 def pairs():
