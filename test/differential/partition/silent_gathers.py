@@ -107,19 +107,21 @@ def whole_windows(text):
     found = 0
     for line in text.splitlines():
         match = WINDOW.search(line)
-        if not match or "sdy.cause" in line or " to {" in match[7]:
+        if not match or " to {" in match[7]:
+            continue
+        cause = re.search(r'sdy\.cause = "(.*?)"', line)
+        if cause and not cause[1].startswith("what '"):  # of a collective that it belongs to
             continue
         dim, size, start, step, length = map(int, match.groups()[:5])
         shards = prod(int(part or sizes[name]) for name, part in AXIS.findall(match[6]))
         local = [int(each) for each in match[8].split("x") if each]
-        exchanged = local[dim] == 1 and size == shards
         covers = any(start + step * i <= 0 and start + step * i + length >= size for i in range(shards))
-        found += shards > 1 and size > 1 and prod(local) > 0 and covers and not exchanged
+        found += shards > 1 and size > 1 and prod(local) > 0 and covers
     return found
 
 
 # Rules say that these need a dim whole, which propagation reads; they are computed on pieces of it all the same.
-CUT_ALL_THE_SAME = {"stablehlo.concatenate", "stablehlo.batch_norm_training", "stablehlo.batch_norm_grad"}
+CUT_ALL_THE_SAME = {"stablehlo.concatenate", "stablehlo.batch_norm_training", "stablehlo.batch_norm_grad", "stablehlo.reduce"}
 
 
 def silent(text, compile):

@@ -57,8 +57,8 @@ def test_it_notices(monkeypatch):
     """Where a mask lets through what it keeps out, what stands behind the end arrives."""
     compile = runner.shardonnay.compile
 
-    def robbed(text):
-        compiled = compile(text)
+    def robbed(text, **options):
+        compiled = compile(text, **options)
         return dataclasses.replace(compiled, text=compiled.text.replace("compare LT", "compare GE"))
 
     case, _ = first_that("stablehlo.reduce add", lambda case: len(case.ops) == 1 and "compare LT" in compile(runner.module([case])).text)
@@ -70,7 +70,7 @@ def test_it_notices(monkeypatch):
 def test_a_refusal_is_no_agreement(monkeypatch):
     case, _ = first_that("stablehlo.add", lambda case: True)
 
-    def refuse(text):
+    def refuse(text, **_):
         raise runner.shardonnay.CompileError([])
 
     monkeypatch.setattr(runner.shardonnay, "compile", refuse)

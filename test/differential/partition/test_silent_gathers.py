@@ -26,7 +26,8 @@ SUMS = MESH + f"""func.func @main(%a: tensor<16x8xf32> {ROWS}) -> (tensor<16x8xf
   %0 = "stablehlo.reduce_window"(%a, %z) <{{window_dimensions = array<i64: 16, 1>, padding = dense<[[15, 0], [0, 0]]> : tensor<2x2xi64>}}> ({{
   ^bb0(%b: tensor<f32>, %c: tensor<f32>):
     %1 = stablehlo.add %b, %c : tensor<f32>
-    stablehlo.return %1 : tensor<f32>
+    %2 = stablehlo.tanh %1 : tensor<f32>
+    stablehlo.return %2 : tensor<f32>
   }}) : (tensor<16x8xf32>, tensor<f32>) -> tensor<16x8xf32>
   return %0 : tensor<16x8xf32>
 }}"""
