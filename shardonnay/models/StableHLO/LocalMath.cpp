@@ -7,6 +7,7 @@
 
 #include "shardonnay/models/StableHLO/LocalMath.h"
 #include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/IRMapping.h"
 #include "shardonnay/models/StableHLO/Combiner.h"
 #include <complex>
 
@@ -40,12 +41,6 @@ static DenseElementsAttr getKnownSplat(Value value) {
   auto constant =
       op ? op->getAttrOfType<DenseElementsAttr>("value") : DenseElementsAttr();
   return constant && constant.isSplat() ? constant : DenseElementsAttr();
-}
-
-bool shardonnay::areKnownEqual(Value lhs, Value rhs) {
-  DenseElementsAttr left = getKnownSplat(lhs), right = getKnownSplat(rhs);
-  return left && right &&
-         left.getSplatValue<Attribute>() == right.getSplatValue<Attribute>();
 }
 
 bool shardonnay::isKnownZero(Value value) {
@@ -325,4 +320,14 @@ Value LocalMath::gatherRows(LocalContext &context, const AxisList &axes,
       cast<RankedTensorType>(value.getType()).getShape());
   shape.insert(shape.begin(), 1);
   return context.allGather(builder, loc, reshape(value, shape), axes);
+}
+
+Value LocalMath::reduceRows(Region &body, Value rows, Value init) {
+  auto type = cast<RankedTensorType>(rows.getType());
+  Type row = type.clone(type.getShape().drop_front());
+  auto reduce = ReduceOp::create(builder, loc, TypeRange(row), ValueRange(rows),
+                                 ValueRange(init), ArrayRef<int64_t>(0));
+  IRMapping mapping;
+  body.cloneInto(&reduce.getBody(), mapping);
+  return reduce->getResult(0);
 }

@@ -26,9 +26,6 @@ AxisList axesOfDim(LocalContext &context, const TensorMapping &mapping,
 /// The axes over which the results are partial sums.
 AxisList axesOfPartialSums(LocalContext &context);
 
-/// Both are constants of one element, the same, possibly broadcast.
-bool areKnownEqual(mlir::Value lhs, mlir::Value rhs);
-
 /// `value` is a constant of zeros, possibly broadcast.
 bool isKnownZero(mlir::Value value);
 
@@ -105,6 +102,9 @@ public:
   /// `value` of every device along `axes`, in a new first dim.
   mlir::Value gatherRows(LocalContext &context, const AxisList &axes,
                          mlir::Value value);
+  /// `rows` reduced along the first dim by `body`.
+  mlir::Value reduceRows(mlir::Region &body, mlir::Value rows,
+                         mlir::Value init);
 
 private:
   mlir::OpBuilder &builder;

@@ -50,15 +50,13 @@ static std::optional<FactorRule> reduceRule(ReduceOp op) {
 
 /// What the local reduction starts from if `init` is combined with its result
 /// afterwards; null if it starts from `init` as the op says.
-static Value getLocalStart(LocalMath &math, Operation &combining,
-                           std::optional<ReductionKind> kind, Value init) {
-  auto type = cast<RankedTensorType>(init.getType());
-  if (!kind) {
-    Value neutral = math.neutral(combining, type);
-    return neutral && areKnownEqual(neutral, init) ? Value() : neutral;
-  }
-  if (isKnownIdentity(init, *kind))
+static Value getLocalStart(LocalMath &math, Operation &combining, Value init) {
+  if (isKnownNeutral(init, combining))
     return Value();
+  auto type = cast<RankedTensorType>(init.getType());
+  std::optional<ReductionKind> kind = kindOfCombiner(combining);
+  if (!kind)
+    return math.neutral(combining, type);
   return kind == ReductionKind::Sum ? math.sumIdentity(type) : init;
 }
 
@@ -73,9 +71,7 @@ static FailureOr<SmallVector<Value>> reduceLocally(ReduceOp op,
       op.getInputs().size() == 1 ? combiningOp(op.getBody()) : nullptr;
   LocalMath math(builder, op.getLoc());
   Value init = operands.back();
-  Value start = combining ? getLocalStart(math, *combining,
-                                          combinerOf(op.getBody()), init)
-                          : Value();
+  Value start = combining ? getLocalStart(math, *combining, init) : Value();
   if (!start)
     return cloneLocally(op, builder, operands, context);
 

@@ -16,7 +16,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "mlir/IR/IRMapping.h"
 #include "shardonnay/dialect/stablehlo/Stablehlo.h"
 #include "shardonnay/models/StableHLO/Attach.h"
 #include "shardonnay/models/StableHLO/Combiner.h"
@@ -385,13 +384,8 @@ exchangeUpdates(ScatterOp op, OpBuilder &builder, ValueRange operands,
   if (failed(partial))
     return failure();
   Value rows = math.gatherRows(context, axes, partial->front());
-  auto reduced =
-      ReduceOp::create(builder, loc, TypeRange(type), ValueRange(rows),
-                       ValueRange(neutral), ArrayRef<int64_t>(0));
-  IRMapping mapping;
-  op.getUpdateComputation().cloneInto(&reduced.getBody(), mapping);
-  return SmallVector<Value>{
-      math.combine(*combiner, operands[0], reduced.getResult(0))};
+  Value reduced = math.reduceRows(op.getUpdateComputation(), rows, neutral);
+  return SmallVector<Value>{math.combine(*combiner, operands[0], reduced)};
 }
 
 static FailureOr<SmallVector<Value>> scatterLocally(ScatterOp op,

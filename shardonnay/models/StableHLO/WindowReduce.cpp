@@ -5,7 +5,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "mlir/IR/IRMapping.h"
 #include "shardonnay/dialect/stablehlo/Stablehlo.h"
 #include "shardonnay/models/StableHLO/Attach.h"
 #include "shardonnay/models/StableHLO/Combiner.h"
@@ -147,12 +146,7 @@ Value LocalScan::combineOthers(Value totals) {
                               reversed ? ComparisonDirection::GT
                                        : ComparisonDirection::LT);
   Value others = math.select(counts, totals, math.broadcast(init, type));
-  auto reduce = ReduceOp::create(
-      builder, loc, TypeRange(type.clone(type.getShape().drop_front())), others,
-      init, ArrayRef<int64_t>{0});
-  IRMapping mapping;
-  op.getBody().cloneInto(&reduce.getBody(), mapping);
-  return reduce->getResult(0);
+  return math.reduceRows(op.getBody(), others, init);
 }
 
 Value LocalScan::build() {
