@@ -41,6 +41,15 @@ std::optional<LocalCollective> windowCollective(const WindowProblem &problem,
   return sum.count == 0 ? std::nullopt : std::optional(sum);
 }
 
+/// Of a dim of `size` that `factors` make up.
+static int64_t pieceSize(int64_t size, const DimFactors &factors,
+                         ArrayRef<AxisList> assignment) {
+  int64_t shards = 1;
+  for (int32_t factor : factors)
+    shards *= assignment[factor].numShards();
+  return divideCeil(size, shards);
+}
+
 /// A result that has an exchanged factor goes with one position of it.
 static std::optional<LocalCollective>
 exchangeCollective(const FactorRule &rule, ArrayRef<AxisList> assignment,
@@ -57,10 +66,7 @@ exchangeCollective(const FactorRule &rule, ArrayRef<AxisList> assignment,
   for (auto [size, factors] : zip_equal(shape, result.dims)) {
     if (any_of(factors, [&](int32_t f) { return rule.factors[f].exchanged; }))
       continue;
-    int64_t shards = 1;
-    for (int32_t factor : factors)
-      shards *= assignment[factor].numShards();
-    bytes *= divideCeil(size, shards);
+    bytes *= pieceSize(size, factors, assignment);
   }
   gather.cost = collectiveCost(gather.kind, gather.axes.numShards(), bytes);
   return gather;
@@ -80,13 +86,9 @@ fetchCollectives(const Mesh &mesh, const FactorRule &rule,
       continue;
     SmallVector<int64_t> &piece = pieces[window.operand];
     if (piece.empty())
-      for (auto [size, factors] : zip_equal(
-               shapes[window.operand], rule.operands[window.operand].dims)) {
-        int64_t shards = 1;
-        for (int32_t factor : factors)
-          shards *= assignment[factor].numShards();
-        piece.push_back(divideCeil(size, shards));
-      }
+      for (auto [size, factors] : zip_equal(shapes[window.operand],
+                                            rule.operands[window.operand].dims))
+        piece.push_back(pieceSize(size, factors, assignment));
     int64_t dim = rule.operands[window.operand].dimOf(window.factor);
     CutWindow cut = cutWindow(window, axes.numShards(), piece[dim]);
     int64_t sliceBytes = elementBytes[window.operand];
