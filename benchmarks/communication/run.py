@@ -5,8 +5,8 @@
 Bytes are what a device sends in rings, counted statically: a loop's body once. XLA's are counted as they leave its SPMD
 pass; with --piped, both programs also after XLA's CPU pipeline has run over them. With --sdy, jaxlib's passes run on
 the same module with its functions inlined (by build/bin/sdy-opt), from propagation to the program of one device, and
-count where they get there. Times are what a device model of links says of the collectives (cost/Collective.h), a
-loop's as often as it runs.
+count where they get there; they compare with our bytes for a program whose results lie as theirs. Times are what a
+device model of links says of the collectives (cost/Collective.h), a loop's as often as it runs.
 
 Under `bytes` exits with 1 if any peer has fewer bytes, or the geometric mean of all steps against XLA is 0.8 or more;
 under other models, if a peer has fewer bytes and less time, a loop's counted as often as it runs.
@@ -88,6 +88,12 @@ class Table:
         if ours[0] > total + slack and (self.options.device_model == "bytes" or ours[1] > time):
             self.worse.append(f"{pair} ({peer})")
 
+    def against_sdy(self, pair, sdy):
+        """Their bytes, and ours with results that lie as theirs."""
+        ours = shardonnay.compile(sdy["program"], device_model=self.options.device_model).report["collective_bytes"]
+        self.lost(pair, "sdy", (ours, 0), (sdy["bytes"], sum(sdy["count"].values()), -1))
+        return f"{sdy['bytes']:10,.0f} {ours:10,}"
+
     def add(self, name, strategy, sdy):
         pair = f"{name}-{strategy}"
         lowered, _ = corpus.lowered(name, strategy)
@@ -111,9 +117,7 @@ class Table:
             self.lost(pair, "XLA, piped", (piped[0], 0), (piped[1], sum(theirs.piped.count.values()), -1))
             cells.append(f"{piped[0]:10,.0f} {piped[1]:10,.0f}")
         if sdy is not None:
-            cells.append(f"{sdy['bytes']:10,.0f}" if "bytes" in sdy else f"{'-':>10}")
-            if "bytes" in sdy:
-                self.lost(pair, "sdy", (ours, 0), (sdy["bytes"], sum(sdy["count"].values()), -1))
+            cells.append(self.against_sdy(pair, sdy) if "bytes" in sdy else f"{'-':>10} {'-':>10}")
         kinds = Counter()
         for entry in report["collectives"]:
             kinds[entry["kind"]] += entry["count"]
@@ -121,7 +125,7 @@ class Table:
 
     def header(self):
         more = f" {'piped':>10} {'XLA piped':>10}" if self.options.piped else ""
-        more += f" {'sdy':>10}" if self.options.sdy else ""
+        more += f" {'sdy':>10} {'ours as it':>10}" if self.options.sdy else ""
         print(f"{'program':28} {'ours':>10} {'XLA':>10}  ratio  our us  XLA us{more}")
 
     def conclude(self):

@@ -2,6 +2,9 @@
 
     python sdy_passes.py < PATHS     one line of JSON a path
 
+Their propagation cuts results as it goes, and what lies in pieces has not been gathered. So beside the bytes stands the
+program as it was read, its results cut like theirs: another's bytes for that are what theirs compare with.
+
 The passes abort on some programs, and take their process with them: `run` starts another for the paths that remain.
 """
 
@@ -47,6 +50,23 @@ def _width(element):
     return max(int(digits) // 8, 1) * (2 if element.startswith("complex") else 1)
 
 
+def _main(module):
+    return next(op for op in module.body if op.operation.name == "func.func" and op.name.value == "main")
+
+
+def _with_results_of(done, module, ir):
+    """The text of `module` with the results of @main cut like `done`'s, whole where that says nothing."""
+    mesh = next(op.attributes["sym_name"].value for op in module.body if op.operation.name == "sdy.mesh")
+    attributes = []
+    for kind, given, found in zip(_main(module).type.results, *(_main(m).attributes["res_attrs"] for m in (module, done))):
+        whole = ", ".join(["{}"] * ir.RankedTensorType(kind).rank)
+        found = {item.name: item.attr for item in found}
+        sharding = found.get("sdy.sharding") or ir.Attribute.parse(f"#sdy.sharding<@{mesh}, [{whole}]>")
+        attributes.append(ir.DictAttr.get({**{item.name: item.attr for item in given}, "sdy.sharding": sharding}))
+    _main(module).attributes["res_attrs"] = ir.ArrayAttr.get(attributes)
+    return str(module)
+
+
 def _serve():
     from jax._src.interpreters import mlir
     from jaxlib.mlir import ir
@@ -69,12 +89,13 @@ def _serve():
                     break
             if not found:
                 counts, total = _collectives(module, ir, ring_bytes)
-                found = {"bytes": total, "count": counts}
+                as_theirs = _with_results_of(module, ir.Module.parse(Path(path).read_text()), ir)
+                found = {"bytes": total, "count": counts, "program": as_theirs}
         print(json.dumps({"path": path, **found}), flush=True)
 
 
 def run(paths):
-    """{path: {"bytes", "count"} or {"refused", "why"}} of every path."""
+    """{path: {"bytes", "count", "program"} or {"refused", "why"}} of every path."""
     found, remaining = {}, [str(path) for path in paths]
     while remaining:
         done = subprocess.run(
