@@ -286,15 +286,17 @@ static llvm::MapVector<StringAttr, int64_t> countMeshUses(ModuleOp module) {
 }
 
 MeshOp mlir::sdy::getProgramMesh(ModuleOp module) {
+  SmallVector<MeshOp> meshes =
+      llvm::filter_to_vector(module.getOps<MeshOp>(), [](MeshOp mesh) {
+        return !mesh.getMesh().getAxes().empty();
+      });
+  if (meshes.size() < 2)
+    return meshes.empty() ? nullptr : meshes.front();
   StringAttr most;
   int64_t mostUses = 0;
   for (auto [name, uses] : countMeshUses(module))
     if (uses > mostUses)
       std::tie(most, mostUses) = std::pair(name, uses);
-  if (most)
-    return getMeshOp(module, FlatSymbolRefAttr::get(most));
-  for (auto mesh : module.getOps<MeshOp>())
-    if (!mesh.getMesh().getAxes().empty())
-      return mesh;
-  return nullptr;
+  return most ? getMeshOp(module, FlatSymbolRefAttr::get(most))
+              : meshes.front();
 }

@@ -124,11 +124,13 @@ static void accumulate(Operation *loop, const Accumulator &found,
   owner.replaceAllUsesExcept(after, first);
 }
 
-bool accumulateInLoops(func::FuncOp func, CollectivePlanner &planner) {
+bool accumulateInLoops(const CollectiveSites &sites,
+                       CollectivePlanner &planner) {
   bool changed = false;
-  func.walk([&](ShardableDataFlowOpInterface loop) {
-    if (!isLoop(loop))
-      return;
+  for (Operation *op : sites.loops) {
+    auto loop = dyn_cast<ShardableDataFlowOpInterface>(op);
+    if (!loop)
+      continue;
     for (Value owner : loop.getEdgeOwners()) {
       if (!isa<RankedTensorType>(owner.getType()) ||
           loop.getManualBoundary(owner))
@@ -146,7 +148,7 @@ bool accumulateInLoops(func::FuncOp func, CollectivePlanner &planner) {
       accumulate(loop, *found, *plan);
       changed = true;
     }
-  });
+  }
   return changed;
 }
 

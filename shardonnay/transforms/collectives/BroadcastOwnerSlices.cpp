@@ -20,15 +20,6 @@ namespace shardonnay {
 #define GEN_PASS_DEF_BROADCASTOWNERSLICESPASS
 #include "shardonnay/transforms/collectives/Passes.h.inc"
 
-/// The gather that needs all that `op`'s result is cut by in a dim of which the
-/// op picks one position; null if there is none.
-static sdy::AllGatherOp getGather(Operation *op) {
-  if (op->getNumResults() != 1 || !op->hasOneUse())
-    return nullptr;
-  auto gather = dyn_cast<sdy::AllGatherOp>(*op->user_begin());
-  return gather && getPlannedCollective(gather.getResult()) ? gather : nullptr;
-}
-
 /// How the result comes out where every factor is cut as the operands have it;
 /// nothing if they do not agree.
 static std::optional<TensorSharding>
@@ -57,11 +48,14 @@ resultOfPicking(Operation *op, const FactorRule &rule, sdy::MeshAttr mesh) {
   return shardingUnder(assignment, rule, rule.operands.size());
 }
 
-static bool broadcastOwner(Operation *op, CollectivePlanner &planner) {
-  auto local = dyn_cast<LocalComputeOpInterface>(op);
-  sdy::AllGatherOp gather = local ? getGather(op) : nullptr;
-  std::optional<FactorRule> rule =
-      gather ? local.getPickingRule() : std::nullopt;
+/// Where `gather` needs all that an op's result is cut by in a dim of which the
+/// op picks one position.
+static bool broadcastOwner(sdy::AllGatherOp gather,
+                           CollectivePlanner &planner) {
+  auto op = gather.getTensor().getDefiningOp<LocalComputeOpInterface>();
+  if (!op || op->getNumResults() != 1 || !op->hasOneUse())
+    return false;
+  std::optional<FactorRule> rule = op.getPickingRule();
   if (!rule)
     return false;
   NamedMesh mesh = getNamedMesh(gather);
@@ -84,15 +78,12 @@ static bool broadcastOwner(Operation *op, CollectivePlanner &planner) {
   return true;
 }
 
-bool broadcastOwnerSlices(func::FuncOp func, CollectivePlanner &planner) {
-  SmallVector<Operation *> ops;
-  func.walk([&](Operation *op) {
-    if (isa<LocalComputeOpInterface>(op) && getGather(op))
-      ops.push_back(op);
-  });
+bool broadcastOwnerSlices(const CollectiveSites &sites,
+                          CollectivePlanner &planner) {
   bool changed = false;
-  for (Operation *op : ops)
-    changed |= broadcastOwner(op, planner);
+  for (Operation *op : sites.collectives)
+    if (auto gather = dyn_cast<sdy::AllGatherOp>(op))
+      changed |= broadcastOwner(gather, planner);
   return changed;
 }
 

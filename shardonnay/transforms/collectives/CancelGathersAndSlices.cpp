@@ -16,8 +16,9 @@ namespace shardonnay {
 #define GEN_PASS_DEF_CANCELGATHERSANDSLICESPASS
 #include "shardonnay/transforms/collectives/Passes.h.inc"
 
-bool cancelGathersAndSlices(func::FuncOp func, CollectivePlanner &planner) {
-  return replanPairs(func, planner, [](Operation *inner, Operation *outer) {
+bool cancelGathersAndSlices(const CollectiveSites &sites,
+                            CollectivePlanner &planner) {
+  return replanPairs(sites, planner, [](Operation *inner, Operation *outer) {
     return isa<sdy::AllGatherOp>(inner) && isa<sdy::AllSliceOp>(outer);
   });
 }

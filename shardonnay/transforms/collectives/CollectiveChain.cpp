@@ -57,15 +57,10 @@ static bool isCheaper(const ReshardPlan &plan, Operation *inner,
   return plan.price < price || (plan.price == price && plan.steps.size() < 2);
 }
 
-bool replanPairs(func::FuncOp func, CollectivePlanner &planner,
+bool replanPairs(const CollectiveSites &sites, CollectivePlanner &planner,
                  llvm::function_ref<bool(Operation *, Operation *)> isWanted) {
-  SmallVector<Operation *> collectives;
-  func.walk([&](Operation *op) {
-    if (op->getNumResults() == 1 && getPlannedCollective(op->getResult(0)))
-      collectives.push_back(op);
-  });
   bool changed = false;
-  for (Operation *outer : collectives) {
+  for (Operation *outer : sites.collectives) {
     Operation *inner = getPlannedCollective(outer->getOperand(0));
     if (!inner || inner->getBlock() != outer->getBlock() ||
         !isWanted(inner, outer))

@@ -8,8 +8,8 @@
 #ifndef SHARDONNAY_TRANSFORMS_COLLECTIVES_COLLECTIVECHAIN_H
 #define SHARDONNAY_TRANSFORMS_COLLECTIVES_COLLECTIVECHAIN_H
 
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "shardonnay/transforms/collectives/CollectivePlanner.h"
+#include "shardonnay/transforms/collectives/CollectiveSites.h"
 
 namespace shardonnay {
 
@@ -39,7 +39,7 @@ void eraseDeadChain(mlir::Value value);
 /// `isWanted(inner, outer)`; takes what is cheaper than both, or as cheap and
 /// fewer. Where others use the inner one, only the outer one goes.
 bool replanPairs(
-    mlir::func::FuncOp func, CollectivePlanner &planner,
+    const CollectiveSites &sites, CollectivePlanner &planner,
     llvm::function_ref<bool(mlir::Operation *, mlir::Operation *)> isWanted);
 
 } // namespace shardonnay

@@ -20,8 +20,8 @@ static bool reduces(Operation *op) {
   return isa<sdy::AllReduceOp, sdy::ReduceScatterOp>(op);
 }
 
-bool foldAllReduces(func::FuncOp func, CollectivePlanner &planner) {
-  return replanPairs(func, planner, [](Operation *inner, Operation *outer) {
+bool foldAllReduces(const CollectiveSites &sites, CollectivePlanner &planner) {
+  return replanPairs(sites, planner, [](Operation *inner, Operation *outer) {
     return reduces(inner) || reduces(outer);
   });
 }

@@ -115,13 +115,13 @@ static bool hoistFrom(Operation *loop, CollectivePlanner &planner) {
   return changed;
 }
 
-bool hoistCollectives(func::FuncOp func, CollectivePlanner &planner) {
+bool hoistCollectives(const CollectiveSites &sites,
+                      CollectivePlanner &planner) {
   bool changed = false;
   // Inner loops first: what leaves one may leave the next.
-  func.walk([&](Operation *op) {
-    if (op->getNumRegions() > 0 && isLoop(op) && countTrips(op) > 1)
-      changed |= hoistFrom(op, planner);
-  });
+  for (Operation *loop : sites.loops)
+    if (countTrips(loop) > 1)
+      changed |= hoistFrom(loop, planner);
   return changed;
 }
 

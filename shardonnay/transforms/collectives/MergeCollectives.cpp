@@ -18,8 +18,9 @@ namespace shardonnay {
 
 /// A reduction in a pair is FoldAllReduces' business, a gather that is sliced
 /// CancelGathersAndSlices'.
-bool mergeCollectives(func::FuncOp func, CollectivePlanner &planner) {
-  return replanPairs(func, planner, [](Operation *inner, Operation *outer) {
+bool mergeCollectives(const CollectiveSites &sites,
+                      CollectivePlanner &planner) {
+  return replanPairs(sites, planner, [](Operation *inner, Operation *outer) {
     for (Operation *op : {inner, outer})
       if (isa<sdy::AllReduceOp, sdy::ReduceScatterOp>(op))
         return false;

@@ -18,10 +18,6 @@ namespace shardonnay {
 #define GEN_PASS_DEF_MOVEGATHERSPASS
 #include "shardonnay/transforms/collectives/Passes.h.inc"
 
-static bool isGather(Value value) {
-  return isa_and_present<sdy::AllGatherOp>(getPlannedCollective(value));
-}
-
 /// The gather that makes `value` for `user` alone; null if there is none.
 static Operation *getOwnGather(Value value, Operation *user) {
   Operation *op = getOwnCollective(value, user);
@@ -80,20 +76,20 @@ static bool moveUp(Operation *gather, CollectivePlanner &planner) {
   return true;
 }
 
-bool moveGathers(func::FuncOp func, CollectivePlanner &planner) {
-  SmallVector<Operation *> ops, gathers;
-  func.walk([&](Operation *op) {
-    if (isa<sdy::AllGatherOp>(op) && isGather(op->getResult(0)))
-      gathers.push_back(op);
-    else if (op->getNumResults() == 1)
-      ops.push_back(op);
-  });
+bool moveGathers(const CollectiveSites &sites, CollectivePlanner &planner) {
+  SmallVector<Operation *> gathers = llvm::filter_to_vector(
+      sites.collectives, llvm::IsaPred<sdy::AllGatherOp>);
+  if (gathers.empty())
+    return false;
+  // Those that move up are replaced, others stay.
+  llvm::DenseSet<Operation *> isGather(gathers.begin(), gathers.end());
   bool changed = false;
   // In program order, so that one gather may pass several ops.
   for (Operation *gather : gathers)
     changed |= moveUp(gather, planner);
-  for (Operation *op : ops)
-    changed |= moveDown(op, planner);
+  for (Operation *op : sites.ops)
+    if (!isGather.contains(op))
+      changed |= moveDown(op, planner);
   return changed;
 }
 

@@ -48,16 +48,12 @@ static bool moveUp(Operation *slice, CollectivePlanner &planner) {
   return true;
 }
 
-bool moveSlicesUp(func::FuncOp func, CollectivePlanner &planner) {
-  SmallVector<Operation *> slices;
-  func.walk([&](sdy::AllSliceOp slice) {
-    if (getPlannedCollective(slice.getResult()))
-      slices.push_back(slice);
-  });
+bool moveSlicesUp(const CollectiveSites &sites, CollectivePlanner &planner) {
   bool changed = false;
   // The last first: one may stop at what another one passes.
-  for (Operation *slice : llvm::reverse(slices))
-    changed |= moveUp(slice, planner);
+  for (Operation *op : llvm::reverse(sites.collectives))
+    if (isa<sdy::AllSliceOp>(op))
+      changed |= moveUp(op, planner);
   return changed;
 }
 

@@ -13,35 +13,38 @@
 #ifndef SHARDONNAY_TRANSFORMS_COLLECTIVES_OPTIMIZATIONS_H
 #define SHARDONNAY_TRANSFORMS_COLLECTIVES_OPTIMIZATIONS_H
 
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "shardonnay/explain/DeviceModelOption.h"
 #include "shardonnay/transforms/collectives/CollectivePlanner.h"
+#include "shardonnay/transforms/collectives/CollectiveSites.h"
 
 namespace shardonnay {
 
-bool foldAllReduces(mlir::func::FuncOp func, CollectivePlanner &planner);
-bool cancelGathersAndSlices(mlir::func::FuncOp func,
+bool foldAllReduces(const CollectiveSites &sites, CollectivePlanner &planner);
+bool cancelGathersAndSlices(const CollectiveSites &sites,
                             CollectivePlanner &planner);
-bool mergeCollectives(mlir::func::FuncOp func, CollectivePlanner &planner);
-bool splitAllReduces(mlir::func::FuncOp func, CollectivePlanner &planner);
-bool shareCollectives(mlir::func::FuncOp func, CollectivePlanner &planner);
-bool reassociateReductions(mlir::func::FuncOp func, CollectivePlanner &planner);
-bool moveGathers(mlir::func::FuncOp func, CollectivePlanner &planner);
-bool moveSlicesUp(mlir::func::FuncOp func, CollectivePlanner &planner);
-bool hoistCollectives(mlir::func::FuncOp func, CollectivePlanner &planner);
-bool accumulateInLoops(mlir::func::FuncOp func, CollectivePlanner &planner);
-bool broadcastOwnerSlices(mlir::func::FuncOp func, CollectivePlanner &planner);
+bool mergeCollectives(const CollectiveSites &sites, CollectivePlanner &planner);
+bool splitAllReduces(const CollectiveSites &sites, CollectivePlanner &planner);
+bool shareCollectives(const CollectiveSites &sites, CollectivePlanner &planner);
+bool reassociateReductions(const CollectiveSites &sites,
+                           CollectivePlanner &planner);
+bool moveGathers(const CollectiveSites &sites, CollectivePlanner &planner);
+bool moveSlicesUp(const CollectiveSites &sites, CollectivePlanner &planner);
+bool hoistCollectives(const CollectiveSites &sites, CollectivePlanner &planner);
+bool accumulateInLoops(const CollectiveSites &sites,
+                       CollectivePlanner &planner);
+bool broadcastOwnerSlices(const CollectiveSites &sites,
+                          CollectivePlanner &planner);
 
 /// The pass of one of these; `BaseT` is its generated base.
 template <typename BaseT,
-          bool (*optimize)(mlir::func::FuncOp, CollectivePlanner &)>
+          bool (*optimize)(const CollectiveSites &, CollectivePlanner &)>
 class OptimizationPass : public PricedPass<BaseT> {
 public:
   using PricedPass<BaseT>::PricedPass;
 
   void runOnOperation() override {
     CollectivePlanner planner(*this->model);
-    optimize(this->getOperation(), planner);
+    optimize(CollectiveSites(this->getOperation()), planner);
   }
 };
 

@@ -18,7 +18,8 @@ namespace shardonnay {
 
 /// Each opens ways for those before it: what is hoisted meets what is there,
 /// what moves past an op meets the next collective.
-static constexpr bool (*kOptimizations[])(func::FuncOp, CollectivePlanner &) = {
+static constexpr bool (*kOptimizations[])(const CollectiveSites &,
+                                          CollectivePlanner &) = {
     broadcastOwnerSlices,   hoistCollectives,  shareCollectives,
     cancelGathersAndSlices, foldAllReduces,    mergeCollectives,
     reassociateReductions,  accumulateInLoops, moveGathers,
@@ -32,13 +33,17 @@ struct OptimizeCollectivesPass
 
   void runOnOperation() override {
     CollectivePlanner planner(*model);
+    CollectiveSites sites(getOperation());
     bool changed = true;
     for (unsigned round = 0; changed && round < maxRounds; ++round) {
       changed = false;
       for (auto optimize : kOptimizations)
-        changed |= optimize(getOperation(), planner);
+        if (optimize(sites, planner)) {
+          changed = true;
+          sites = CollectiveSites(getOperation());
+        }
     }
-    splitAllReduces(getOperation(), planner);
+    splitAllReduces(sites, planner);
   }
 };
 } // namespace

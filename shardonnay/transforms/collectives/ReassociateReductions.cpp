@@ -61,12 +61,11 @@ static bool reassociate(Operation *op, CollectivePlanner &planner) {
   return true;
 }
 
-bool reassociateReductions(func::FuncOp func, CollectivePlanner &planner) {
+bool reassociateReductions(const CollectiveSites &sites,
+                           CollectivePlanner &planner) {
   SmallVector<Operation *> ops;
-  func.walk([&](Operation *op) {
-    if (op->getNumOperands() > 1 && op->getNumResults() == 1 &&
-        llvm::count_if(op->getOperands(), getPlannedCollective) > 1)
-      ops.push_back(op);
+  llvm::copy_if(sites.fed, std::back_inserter(ops), [](Operation *op) {
+    return llvm::count_if(op->getOperands(), getPlannedCollective) > 1;
   });
   bool changed = false;
   for (Operation *op : ops)

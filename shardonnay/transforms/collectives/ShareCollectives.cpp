@@ -77,25 +77,27 @@ static bool shareOne(ArrayRef<Operation *> members,
   return false;
 }
 
-static llvm::MapVector<Value, Family> findFamilies(func::FuncOp func) {
+static llvm::MapVector<Value, Family>
+findFamilies(const CollectiveSites &sites) {
   llvm::MapVector<Value, Family> families;
-  func.walk<WalkOrder::PreOrder>([&](Operation *op) {
-    if (op->getNumResults() != 1 || !getPlannedCollective(op->getResult(0)))
-      return;
+  for (Operation *op : sites.collectives) {
     Value root = op->getOperand(0);
     while (Operation *inner = getPlannedCollective(root))
       root = inner->getOperand(0);
     families[root].members.push_back(op);
-  });
+  }
   return families;
 }
 
-bool shareCollectives(func::FuncOp func, CollectivePlanner &planner) {
+bool shareCollectives(const CollectiveSites &sites,
+                      CollectivePlanner &planner) {
   bool changed = false, again = true;
   // A pair at a time of each family, then looks again.
   for (unsigned round = 0; again && round < kMaxCompared; ++round) {
+    auto families = changed ? findFamilies(CollectiveSites(sites.func))
+                            : findFamilies(sites);
     again = false;
-    for (auto &[root, family] : findFamilies(func))
+    for (auto &[root, family] : families)
       if (family.members.size() > 1)
         again |= shareOne(family.members, planner);
     changed |= again;

@@ -107,14 +107,17 @@ static bool splitOne(sdy::AllReduceOp op, CollectivePlanner &planner) {
   return true;
 }
 
-bool splitAllReduces(func::FuncOp func, CollectivePlanner &planner) {
+bool splitAllReduces(const CollectiveSites &sites, CollectivePlanner &planner) {
   SmallVector<sdy::AllReduceOp> ops;
-  func.walk([&](sdy::AllReduceOp op) {
+  for (Operation *collective : sites.collectives) {
+    auto op = dyn_cast<sdy::AllReduceOp>(collective);
+    if (!op)
+      continue;
     bool goesOn = op->hasOneUse() && isa<sdy::AllReduceOp>(*op->user_begin()) &&
                   getOwnCollective(op.getResult(), *op->user_begin());
-    if (getPlannedCollective(op.getResult()) && !goesOn)
+    if (!goesOn)
       ops.push_back(op);
-  });
+  }
   bool changed = false;
   for (sdy::AllReduceOp op : ops)
     changed |= splitOne(op, planner);

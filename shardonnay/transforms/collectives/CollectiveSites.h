@@ -1,0 +1,34 @@
+//===- CollectiveSites.h - where collectives may get cheaper ----*- C++ -*-===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDONNAY_TRANSFORMS_COLLECTIVES_COLLECTIVESITES_H
+#define SHARDONNAY_TRANSFORMS_COLLECTIVES_COLLECTIVESITES_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace shardonnay {
+
+/// What the optimizations look at, found in one walk for all of them. It holds
+/// until one of them changes something. Each list is in program order, and what
+/// is inside an op comes before the op.
+struct CollectiveSites {
+  explicit CollectiveSites(mlir::func::FuncOp func);
+
+  using Ops = llvm::SmallVector<mlir::Operation *, 0>;
+  mlir::func::FuncOp func;
+  Ops loops;
+  /// Those that can be planned.
+  Ops collectives;
+  /// Of one result.
+  Ops ops;
+  /// Of those, the ones that a collective feeds.
+  Ops fed;
+};
+
+} // namespace shardonnay
+
+#endif // SHARDONNAY_TRANSFORMS_COLLECTIVES_COLLECTIVESITES_H
