@@ -41,6 +41,19 @@ Value storage(Value value) {
   return value;
 }
 
+/// Leaves the largest, largest first, of equal ones the earlier.
+void keepLargest(SmallVectorImpl<Value> &values) {
+  SmallVector<Value> kept;
+  while (!values.empty() && kept.size() < kLargestValues) {
+    Value *largest = llvm::max_element(values, [](Value a, Value b) {
+      return byteSize(a.getType()) < byteSize(b.getType());
+    });
+    kept.push_back(*largest);
+    values.erase(largest);
+  }
+  values.swap(kept);
+}
+
 class PeakFinder {
 public:
   explicit PeakFinder(ModuleOp module) : module(module) {}
@@ -152,11 +165,7 @@ PeakMemory PeakFinder::find(Block &block) {
   }
   for (int32_t buffer : peak.live)
     result.largest.push_back(here.values[buffer]);
-  llvm::stable_sort(result.largest, [](Value a, Value b) {
-    return byteSize(a.getType()) > byteSize(b.getType());
-  });
-  if (result.largest.size() > kLargestValues)
-    result.largest.resize(kLargestValues);
+  keepLargest(result.largest);
   return result;
 }
 

@@ -317,7 +317,7 @@ bool Parser::checkDevices(const HloSharding &sharding) {
                           llvm::Twine(devices.size()).str());
   llvm::SmallVector<int64_t> sorted(devices.list.begin(), devices.list.end());
   llvm::sort(sorted);
-  auto twice = std::adjacent_find(sorted.begin(), sorted.end());
+  auto *twice = llvm::adjacent_find(sorted);
   return twice == sorted.end() ||
          failAt(at, "device " + llvm::Twine(*twice).str() + " stands twice");
 }

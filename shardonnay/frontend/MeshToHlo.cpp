@@ -51,7 +51,7 @@ DeviceOrder toIota(llvm::ArrayRef<Digit> digits) {
   for (Digit digit : sorted)
     order.reshape.push_back(digit.end / digit.start);
   for (Digit digit : merged) {
-    auto place = llvm::find_if(
+    auto *place = llvm::find_if(
         sorted, [&](Digit other) { return other.start == digit.start; });
     order.permutation.push_back(place - sorted.begin());
   }

@@ -13,8 +13,6 @@
 using namespace mlir;
 using namespace mlir::chlo;
 using stablehlo::checkCount;
-using stablehlo::checkDims;
-using stablehlo::checkShape;
 
 void ScanOp::getAsmBlockArgumentNames(Region &region,
                                       OpAsmSetValueNameFn setNameFn) {
