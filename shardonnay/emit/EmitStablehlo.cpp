@@ -6,11 +6,13 @@
 //===----------------------------------------------------------------------===//
 //
 // 1. emit: each spmd op and sdy.constant becomes StableHLO, in place.
-// 2. The meshes go; checkNothingLeft: no other sdy or spmd op is left.
+//    No other sdy or spmd op may be there.
+// 2. The meshes go.
 // 3. setModuleAttributes: as many partitions as the mesh has devices.
 //
 //===----------------------------------------------------------------------===//
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/SymbolTable.h"
 #include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/dialect/sdy/Ops.h"
@@ -44,8 +46,8 @@ public:
       : builder(context), collectives(builder, grid, meshAxesGroups),
         target(target) {}
 
-  /// Replaces `op` if it is one that has a StableHLO form. Fails with an error
-  /// at `op` if the target lacks that form.
+  /// Replaces `op`, or adapts it. Fails with an error at `op` if it has no
+  /// StableHLO form, or the target lacks that form.
   LogicalResult emit(Operation *op) {
     builder.setInsertionPoint(op);
     if (auto unpack = dyn_cast<spmd::UnpackOp>(op)) {
@@ -75,7 +77,10 @@ public:
           op->erase();
           return success();
         })
-        .Default([](Operation *) { return success(); });
+        .Default([](Operation *op) {
+          return op->emitError(
+              "has no StableHLO form; run sdy-partition-to-local first");
+        });
   }
 
 private:
@@ -273,18 +278,23 @@ FailureOr<Value> Emitter::build(spmd::FetchWindowOp op) {
   return guardPiece(builder, window, op.getResult().getUsers());
 }
 
-/// `keepMeshes`: replica groups may name them.
-LogicalResult checkNothingLeft(ModuleOp module, bool keepMeshes) {
-  WalkResult result = module.walk([&](Operation *op) {
-    fetchAhead(op);
-    if (!isa_and_present<sdy::SdyDialect, spmd::SpmdDialect>(op->getDialect()))
-      return WalkResult::advance();
-    if (keepMeshes && isa<sdy::MeshOp>(op))
-      return WalkResult::advance();
-    op->emitError("has no StableHLO form; run sdy-partition-to-local first");
-    return WalkResult::interrupt();
-  });
-  return failure(result.wasInterrupted());
+/// The ops to replace or to adapt, those inside an op before it.
+SmallVector<Operation *> findToEmit(const ProgramOps &ops) {
+  SmallVector<Operation *> found, outer;
+  for (Operation *op : ops) {
+    if (!isa_and_present<sdy::SdyDialect, spmd::SpmdDialect>(
+            op->getDialect()) &&
+        !isa<stablehlo::AllReduceOp, stablehlo::FftOp>(op))
+      continue;
+    while (!outer.empty() && !outer.back()->isProperAncestor(op))
+      found.push_back(outer.pop_back_val());
+    if (op->getNumRegions() != 0)
+      outer.push_back(op);
+    else if (!op->hasTrait<OpTrait::IsTerminator>())
+      found.push_back(op);
+  }
+  found.append(outer.rbegin(), outer.rend());
+  return found;
 }
 
 void setModuleAttributes(ModuleOp module, const DeviceGrid &grid) {
@@ -303,23 +313,15 @@ struct EmitStablehlo : impl::EmitStablehloPassBase<EmitStablehlo> {
     std::optional<DeviceGrid> grid = getGrid();
     if (!grid)
       return signalPassFailure();
-    SmallVector<Operation *> ops;
-    module.walk([&](Operation *op) {
-      fetchAhead(op);
-      ops.push_back(op);
-    });
     constexpr Target target = Target::cpu();
     Emitter emitter(&getContext(), *grid, enableRGV3, target);
-    for (Operation *op : ops) {
-      fetchAhead(op);
-      if (failed(emitter.emit(op)))
-        return signalPassFailure();
-    }
+    for (auto func : module.getOps<func::FuncOp>())
+      for (Operation *op : findToEmit(getChildAnalysis<ProgramOps>(func)))
+        if (failed(emitter.emit(op)))
+          return signalPassFailure();
     if (!enableRGV3)
       for (auto mesh : llvm::make_early_inc_range(module.getOps<sdy::MeshOp>()))
         mesh.erase();
-    if (failed(checkNothingLeft(module, enableRGV3)))
-      return signalPassFailure();
     setModuleAttributes(module, *grid);
   }
 

@@ -37,6 +37,7 @@ inline void fetchAhead(mlir::Operation *op, int64_t bytes = 2048) {
 /// An op and all that are inside, in the order of the text.
 class ProgramOps {
 public:
+  ProgramOps() = default;
   explicit ProgramOps(mlir::Operation *root) {
     root->walk<mlir::WalkOrder::PreOrder>([&](mlir::Operation *op) {
       fetchAhead(op);
@@ -44,11 +45,14 @@ public:
     });
   }
 
+  void append(mlir::Operation *op) { ops.push_back(op); }
   size_t size() const { return ops.size(); }
   /// To be asked for in order: fetches those that come.
   mlir::Operation *operator[](size_t at) const {
     const char *ahead = reinterpret_cast<const char *>(
         ops[std::min(at + kAhead, ops.size() - 1)]);
+    // Its results, itself, its operands.
+    LLVM_PREFETCH(ahead - 64, 0, 3);
     LLVM_PREFETCH(ahead, 0, 3);
     LLVM_PREFETCH(ahead + 64, 0, 3);
     return ops[at];
@@ -60,6 +64,13 @@ public:
   }
   auto begin() const { return iterator(0); }
   auto end() const { return iterator(ops.size()); }
+
+  /// Takes out those from `from` to `to`. The others keep their places until
+  /// `close`.
+  void takeOut(size_t from, size_t to) {
+    std::fill(ops.begin() + from, ops.begin() + to, nullptr);
+  }
+  void close() { llvm::erase(ops, nullptr); }
 
   /// Leaves out the regions of ops with a sharding rule: they are part of what
   /// the op computes, and nothing in them is sharded. `visit` may take the op
@@ -74,7 +85,7 @@ public:
       while (ownsRegions && at < size() && op->isProperAncestor(ops[at]))
         ++at;
     }
-    llvm::erase(ops, nullptr);
+    close();
   }
 
 private:

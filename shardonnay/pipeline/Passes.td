@@ -55,6 +55,27 @@ def PerInstructionPartitioningPass
   ];
 }
 
+def ApplyCanonicalPatternsPass
+    : Pass<"sdy-apply-canonical-patterns", "::mlir::ModuleOp"> {
+  let summary = "Canonical forms without folding";
+  let description = [{
+    The canonicalization patterns of all operations, and operations that nothing
+    uses go. It does what MLIR's `canonicalize` does without folding and without
+    simplifying regions, in less time where a program is long: folding would
+    merge constants and drop their locations.
+
+    Before: any program. After: likewise.
+
+    ```mlir
+    %0 = stablehlo.broadcast_in_dim %arg0, dims = [1] : (tensor<8xf32>) -> tensor<1x8xf32>
+    ```
+    becomes
+    ```mlir
+    %0 = stablehlo.reshape %arg0 : (tensor<8xf32>) -> tensor<1x8xf32>
+    ```
+  }];
+}
+
 def ShareEqualOpsPass
     : Pass<"sdy-share-equal-ops", "::mlir::func::FuncOp"> {
   let summary = "Leaves one of the operations that compute the same";

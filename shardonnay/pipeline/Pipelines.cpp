@@ -11,8 +11,6 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassOptions.h"
 #include "mlir/Pass/PassRegistry.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
-#include "mlir/Transforms/Passes.h"
 #include "shardonnay/emit/Passes.h"
 #include "shardonnay/frontend/Passes.h"
 #include "shardonnay/pipeline/KnownPipelines.h"
@@ -55,12 +53,7 @@ void addImport(OpPassManager &pm, const PipelineOptions &options) {
   }
   // Here, so that all other stages see ops on the whole mesh only.
   pm.addNestedPass<func::FuncOp>(createResolveSingleDeviceShardingPass());
-  // Patterns only: folding would merge constants and drop their locations.
-  pm.addPass(createCanonicalizerPass(
-      GreedyRewriteConfig()
-          .enableFolding(false)
-          .enableConstantCSE(false)
-          .setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled)));
+  pm.addPass(createApplyCanonicalPatternsPass());
   pm.addPass(createCheckSupportedPass());
   pm.addPass(createRemoveSizeOneAxesPass());
   pm.addPass(createConstantOrScalarSplitterPass());

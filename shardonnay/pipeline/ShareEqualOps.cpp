@@ -110,21 +110,22 @@ private:
 
 class EqualOpsSharer {
 public:
+  explicit EqualOpsSharer(ProgramOps &ops) : ops(ops) {}
+
   void run(func::FuncOp func) {
     for (Block &block : func.getBody()) {
       known = EqualOps();
       shareIn(block);
     }
+    ops.close();
     for (Operation *op : gone)
       op->erase();
   }
 
 private:
   void shareIn(Block &block) {
-    for (Operation &op : block) {
-      fetchAhead(&op);
+    for (Operation &op : block)
       share(&op);
-    }
   }
 
   /// What stands before the region serves in it, and what is in a block of it
@@ -138,9 +139,11 @@ private:
   }
 
   void share(Operation *op) {
-    if (isOpTriviallyDead(op)) {
-      gone.push_back(op);
-      return;
+    size_t here = place++;
+    if (isOpTriviallyDead(ops[here])) {
+      while (place < ops.size() && op->isProperAncestor(ops[place]))
+        ++place;
+      return goes(op, here);
     }
     // Nothing from outside is seen in there.
     bool isIsolated = op->hasTrait<OpTrait::IsIsolatedFromAbove>();
@@ -151,8 +154,13 @@ private:
       shareIn(region);
     if (isIsolated)
       std::swap(known, outside);
-    if (mayHaveEqual(op))
-      merge(op);
+    if (mayHaveEqual(op) && merge(op))
+      goes(op, here);
+  }
+
+  void goes(Operation *op, size_t here) {
+    gone.push_back(op);
+    ops.takeOut(here, place);
   }
 
   static bool mayHaveEqual(Operation *op) {
@@ -162,10 +170,10 @@ private:
            !op->hasTrait<OpTrait::IsTerminator>() && isMemoryEffectFree(op);
   }
 
-  void merge(Operation *op) {
+  bool merge(Operation *op) {
     Operation *first = known.findOrEnter(op);
     if (first == op)
-      return;
+      return false;
     llvm::SmallVector<Operation *> users;
     for (Value result : first->getResults())
       if (result.hasOneUse())
@@ -173,9 +181,9 @@ private:
     op->replaceAllUsesWith(first);
     if (isa<UnknownLoc>(first->getLoc()))
       first->setLoc(op->getLoc());
-    gone.push_back(op);
     for (Operation *user : users)
       enterUser(user, op);
+    return true;
   }
 
   /// `user` was passed over if it comes before `op`. It is about to go if
@@ -188,13 +196,19 @@ private:
       known.findOrEnter(user);
   }
 
+  ProgramOps &ops;
+  /// In `ops`, of the op that comes next: behind the function itself.
+  size_t place = 1;
   EqualOps known;
   llvm::SmallVector<Operation *> gone;
 };
 
 struct ShareEqualOpsPass : impl::ShareEqualOpsPassBase<ShareEqualOpsPass> {
 protected:
-  void runOnOperation() override { EqualOpsSharer().run(getOperation()); }
+  void runOnOperation() override {
+    EqualOpsSharer(getAnalysis<ProgramOps>()).run(getOperation());
+    markAnalysesPreserved<ProgramOps>();
+  }
 };
 
 } // namespace

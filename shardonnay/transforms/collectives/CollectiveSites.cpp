@@ -8,7 +8,6 @@
 #include "shardonnay/transforms/collectives/CollectiveSites.h"
 
 #include "shardonnay/interfaces/DataFlowEdge.h"
-#include "shardonnay/interfaces/ProgramOps.h"
 #include "shardonnay/transforms/collectives/CollectivePlanner.h"
 #include "llvm/ADT/DenseSet.h"
 
@@ -16,20 +15,20 @@ using namespace mlir;
 
 namespace shardonnay {
 
-CollectiveSites::CollectiveSites(func::FuncOp func) : func(func) {
+CollectiveSites::CollectiveSites(func::FuncOp func, const ProgramOps &all)
+    : func(func) {
   llvm::DenseSet<Operation *> users;
-  func.walk([&](Operation *op) {
-    fetchAhead(op);
+  for (Operation *op : all) {
     if (op->getNumRegions() > 0 && isLoop(op))
       loops.push_back(op);
     if (op->getNumResults() != 1)
-      return;
+      continue;
     ops.push_back(op);
     if (!getPlannedCollective(op->getResult(0)))
-      return;
+      continue;
     collectives.push_back(op);
     users.insert_range(op->getUsers());
-  });
+  }
   if (!users.empty())
     llvm::copy_if(ops, std::back_inserter(fed),
                   [&](Operation *op) { return users.contains(op); });

@@ -9,14 +9,14 @@
 #define SHARDONNAY_TRANSFORMS_COLLECTIVES_COLLECTIVESITES_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "shardonnay/interfaces/ProgramOps.h"
 
 namespace shardonnay {
 
-/// What the optimizations look at, found in one walk for all of them. It holds
-/// until one of them changes something. Each list is in program order, and what
-/// is inside an op comes before the op.
+/// What the optimizations look at, found at once for all of them. It holds
+/// until one of them changes something. Each list is in program order.
 struct CollectiveSites {
-  explicit CollectiveSites(mlir::func::FuncOp func);
+  CollectiveSites(mlir::func::FuncOp func, const ProgramOps &all);
 
   using Ops = llvm::SmallVector<mlir::Operation *, 0>;
   mlir::func::FuncOp func;

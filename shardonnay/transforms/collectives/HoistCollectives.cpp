@@ -119,7 +119,7 @@ bool hoistCollectives(const CollectiveSites &sites,
                       CollectivePlanner &planner) {
   bool changed = false;
   // Inner loops first: what leaves one may leave the next.
-  for (Operation *loop : sites.loops)
+  for (Operation *loop : llvm::reverse(sites.loops))
     if (countTrips(loop) > 1)
       changed |= hoistFrom(loop, planner);
   return changed;

@@ -44,7 +44,8 @@ public:
 
   void runOnOperation() override {
     CollectivePlanner planner(*this->model);
-    optimize(CollectiveSites(this->getOperation()), planner);
+    optimize({this->getOperation(), this->template getAnalysis<ProgramOps>()},
+             planner);
   }
 };
 

@@ -33,17 +33,20 @@ struct OptimizeCollectivesPass
 
   void runOnOperation() override {
     CollectivePlanner planner(*model);
-    CollectiveSites sites(getOperation());
+    auto &ops = getAnalysis<ProgramOps>();
+    CollectiveSites sites(getOperation(), ops);
     bool changed = true;
     for (unsigned round = 0; changed && round < maxRounds; ++round) {
       changed = false;
       for (auto optimize : kOptimizations)
         if (optimize(sites, planner)) {
           changed = true;
-          sites = CollectiveSites(getOperation());
+          ops = ProgramOps(getOperation());
+          sites = CollectiveSites(getOperation(), ops);
         }
     }
-    splitAllReduces(sites, planner);
+    if (!splitAllReduces(sites, planner))
+      markAnalysesPreserved<ProgramOps>();
   }
 };
 } // namespace

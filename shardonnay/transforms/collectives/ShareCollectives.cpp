@@ -94,7 +94,7 @@ bool shareCollectives(const CollectiveSites &sites,
   bool changed = false, again = true;
   // A pair at a time of each family, then looks again.
   for (unsigned round = 0; again && round < kMaxCompared; ++round) {
-    auto families = changed ? findFamilies(CollectiveSites(sites.func))
+    auto families = changed ? findFamilies({sites.func, ProgramOps(sites.func)})
                             : findFamilies(sites);
     again = false;
     for (auto &[root, family] : families)

@@ -21,6 +21,7 @@
 #include "shardonnay/dialect/spmd/Ops.h"
 #include "shardonnay/explain/DeviceModelOption.h"
 #include "shardonnay/explain/Report.h"
+#include "shardonnay/interfaces/ProgramOps.h"
 #include "shardonnay/transforms/partition/LiveBytes.h"
 #include "shardonnay/transforms/partition/Passes.h"
 #include "llvm/ADT/MapVector.h"
@@ -195,11 +196,12 @@ bool Bucket::pays(ArrayRef<Member> members) const {
 /// One block.
 class Bucketer {
 public:
-  /// `outside` bytes are alive around the block.
-  Bucketer(Block &block, const DeviceModel &model, int64_t memoryLimit,
-           int64_t outside);
+  /// `ops` are those of the block; `outside` bytes are alive around it.
+  Bucketer(Block &block, ProgramOps ops, const DeviceModel &model,
+           int64_t memoryLimit, int64_t outside);
 
-  void run();
+  /// Whether it has changed anything.
+  bool run();
   /// What is alive while this op of the block runs, if there is a limit.
   int64_t aliveAt(Operation *op) const {
     return live ? live->at(positions.lookup(op)) : 0;
@@ -223,7 +225,7 @@ private:
   Block &block;
   int64_t memoryLimit;
   std::optional<LiveBytes> live;
-  std::vector<Operation *> ops;
+  ProgramOps ops;
   /// Before the op at this position there is what the op makes.
   DenseMap<Operation *, int64_t> positions;
   /// Done together with others, and erased in the end.
@@ -235,15 +237,15 @@ private:
   DenseSet<Operation *> waiting;
 };
 
-Bucketer::Bucketer(Block &block, const DeviceModel &model, int64_t memoryLimit,
+Bucketer::Bucketer(Block &block, ProgramOps opsOfBlock,
+                   const DeviceModel &model, int64_t memoryLimit,
                    int64_t outside)
-    : block(block), memoryLimit(memoryLimit) {
-  for (Operation &op : block) {
-    std::optional<Member> member = readMember(&op);
-    ops.push_back(&op);
+    : block(block), memoryLimit(memoryLimit), ops(std::move(opsOfBlock)) {
+  for (auto [position, op] : llvm::enumerate(ops)) {
+    std::optional<Member> member = readMember(op);
     if (!member)
       continue;
-    member->position = static_cast<int64_t>(ops.size()) - 1;
+    member->position = static_cast<int64_t>(position);
     Bucket &bucket =
         buckets.try_emplace(getKey(*member), *member, model).first->second;
     if (bucket.pays(*member))
@@ -262,9 +264,9 @@ Bucketer::Bucketer(Block &block, const DeviceModel &model, int64_t memoryLimit,
     live.emplace(block, outside);
 }
 
-void Bucketer::run() {
+bool Bucketer::run() {
   if (bucketOf.empty())
-    return;
+    return false;
   for (auto [here, op] : llvm::enumerate(ops)) {
     if (done.contains(op) || putOff(op))
       continue;
@@ -279,6 +281,7 @@ void Bucketer::run() {
   }
   for (Operation *op : done)
     op->erase();
+  return !done.empty();
 }
 
 /// What may move waits with what it is made of.
@@ -483,24 +486,68 @@ void Bucketer::replace(ArrayRef<Member> members, int64_t groupSize,
     positions[op] = here - 1;
 }
 
+/// The blocks of a function in which something communicates, and the blocks
+/// around them.
+class BlockTree {
+public:
+  struct Node {
+    ProgramOps ops;
+    SmallVector<Block *> inner;
+  };
+
+  BlockTree(func::FuncOp func, const ProgramOps &ops) : func(func) {
+    for (Operation *op : ops)
+      if (isa_and_present<spmd::SpmdDialect>(op->getDialect()))
+        enter(op->getBlock());
+    if (nodes.empty())
+      return;
+    for (Operation *op : ops)
+      if (auto found = nodes.find(op->getBlock()); found != nodes.end())
+        found->second.ops.append(op);
+  }
+
+  ArrayRef<Block *> outermost() const { return roots; }
+  Node &at(Block &block) { return nodes.find(&block)->second; }
+
+private:
+  void enter(Block *block) {
+    if (!nodes.try_emplace(block).second)
+      return;
+    Operation *parent = block->getParentOp();
+    if (parent == func)
+      return roots.push_back(block);
+    enter(parent->getBlock());
+    nodes.find(parent->getBlock())->second.inner.push_back(block);
+  }
+
+  func::FuncOp func;
+  llvm::DenseMap<Block *, Node> nodes;
+  SmallVector<Block *> roots;
+};
+
 struct BucketCollectivesPass
     : PricedPass<impl::BucketCollectivesPassBase<BucketCollectivesPass>> {
   using PricedPass::PricedPass;
 
   void runOnOperation() override {
-    for (Block &block : getOperation().getBody())
-      run(block, /*outside=*/0);
+    const auto &ops = getAnalysis<ProgramOps>();
+    BlockTree tree(getOperation(), ops);
+    bool changed = false;
+    for (Block *block : tree.outermost())
+      changed |= run(*block, tree, /*outside=*/0);
+    if (!changed)
+      markAllAnalysesPreserved();
   }
 
 private:
-  void run(Block &block, int64_t outside) {
+  bool run(Block &block, BlockTree &tree, int64_t outside) {
     int64_t limit = memoryLimit > 0 ? memoryLimit : model->memoryBytes;
-    Bucketer bucketer(block, *model, limit, outside);
-    bucketer.run();
-    for (Operation &op : block)
-      for (Region &region : op.getRegions())
-        for (Block &inner : region)
-          run(inner, bucketer.aliveAt(&op));
+    BlockTree::Node &node = tree.at(block);
+    Bucketer bucketer(block, std::move(node.ops), *model, limit, outside);
+    bool changed = bucketer.run();
+    for (Block *inner : node.inner)
+      changed |= run(*inner, tree, bucketer.aliveAt(inner->getParentOp()));
+    return changed;
   }
 };
 
