@@ -5,11 +5,14 @@
 //
 //===----------------------------------------------------------------------===//
 //
+// Once for all ops of one rule and the same placements:
 // 1. checkRule: the rule has a mapping for every operand and result, of its
 //    rank and size.
 // 2. collectAxes: project every tensor on the factors; all that have a factor
 //    must agree on its axes.
 // 3. checkCuts: every cut is one that the local computation can be asked for.
+//
+// For each op, as it alone knows what it is linear in:
 // 4. collectPartial: partial operands, where the op is linear in them, and cut
 //    factors that it reduces over make its results partial.
 // 5. checkResults: the results say so.
@@ -33,16 +36,16 @@ namespace {
 class FactorAxesReader {
 public:
   FactorAxesReader(Operation *op, const FactorRule &rule,
-                   llvm::ArrayRef<Placement> placements, const Placer &placer)
-      : op(op), rule(rule), placements(placements), placer(placer),
-        axes(rule.factors.size()) {}
+                   llvm::ArrayRef<const Placement *> placements,
+                   const Placer &placer, MutableArrayRef<AxisList> axes)
+      : op(op), rule(rule), placements(placements), placer(placer), axes(axes) {
+  }
 
   LogicalResult checkRule();
   LogicalResult collectAxes();
   LogicalResult checkCuts();
   LogicalResult collectPartial();
   LogicalResult checkResults();
-  SmallVector<AxisList> takeAxes() { return std::move(axes); }
 
 private:
   /// Another reason for partial results; not `isNew`: the same as before.
@@ -62,9 +65,9 @@ private:
 
   Operation *op;
   const FactorRule &rule;
-  llvm::ArrayRef<Placement> placements;
+  llvm::ArrayRef<const Placement *> placements;
   const Placer &placer;
-  SmallVector<AxisList> axes;
+  MutableArrayRef<AxisList> axes;
   /// What the results are unreduced over, sorted.
   AxisList partial;
   ReductionKind partialKind = ReductionKind::Sum;
@@ -95,15 +98,15 @@ LogicalResult FactorAxesReader::collectAxes() {
   SmallVector<int64_t> firstTensor(rule.factors.size(), -1);
   for (auto [i, placement] : llvm::enumerate(placements)) {
     const TensorMapping &mapping = rule.tensor(i);
-    if (mapping.dims.size() != placement.sharding.dims.size()) {
-      if (!placement.layout.usedAxes().empty())
+    if (mapping.dims.size() != placement->sharding.dims.size()) {
+      if (!placement->layout.usedAxes().empty())
         return op->emitError()
                << tensorName(i)
                << " is sharded, but the sharding rule has no factors for it; "
                   "expected it to be replicated";
       continue;
     }
-    TensorProjection row = project(placement.sharding, mapping, rule.factors);
+    TensorProjection row = project(placement->sharding, mapping, rule.factors);
     for (auto [factor, cell] : llvm::enumerate(row.factors)) {
       if (!cell.present)
         continue;
@@ -155,10 +158,10 @@ LogicalResult FactorAxesReader::checkCuts() {
 LogicalResult FactorAxesReader::collectPartial() {
   SmallBitVector deferred(rule.operands.size());
   for (size_t i = 0; i < rule.operands.size(); ++i) {
-    if (placements[i].layout.partial.empty())
+    if (placements[i]->layout.partial.empty())
       continue;
-    if (failed(addPartial(placements[i].layout.partial,
-                          placements[i].layout.kind, deferred.none())))
+    if (failed(addPartial(placements[i]->layout.partial,
+                          placements[i]->layout.kind, deferred.none())))
       return failure();
     deferred.set(i);
   }
@@ -194,7 +197,7 @@ LogicalResult FactorAxesReader::addPartial(const AxisList &list,
 
 LogicalResult FactorAxesReader::checkResults() {
   for (size_t i = rule.operands.size(); i < placements.size(); ++i) {
-    const Layout &layout = placements[i].layout;
+    const Layout &layout = placements[i]->layout;
     if (layout.partial != partial)
       return op->emitError() << tensorName(i) << " is unreduced over "
                              << placer.str(layout.partial) << ", expected "
@@ -209,15 +212,25 @@ LogicalResult FactorAxesReader::checkResults() {
 
 } // namespace
 
-FailureOr<SmallVector<AxisList>>
-getFactorAxes(Operation *op, const FactorRule &rule,
-              llvm::ArrayRef<Placement> placements, const Placer &placer) {
-  FactorAxesReader reader(op, rule, placements, placer);
-  if (failed(reader.checkRule()) || failed(reader.collectAxes()) ||
-      failed(reader.checkCuts()) || failed(reader.collectPartial()) ||
-      failed(reader.checkResults()))
+FailureOr<ArrayRef<AxisList>>
+FactorAxesTable::find(Operation *op, const FactorRule &rule,
+                      ArrayRef<const Placement *> placements) {
+  sdy::Words words{sdy::toWord(&rule)};
+  for (const Placement *placement : placements)
+    words.push_back(sdy::toWord(placement));
+  std::optional<Axes> &axes = known.find(words).first;
+  bool isNew = !axes;
+  if (isNew)
+    axes.emplace(rule.factors.size());
+  FactorAxesReader reader(op, rule, placements, placer, *axes);
+  if (isNew && (failed(reader.checkRule()) || failed(reader.collectAxes()) ||
+                failed(reader.checkCuts()))) {
+    axes.reset();
     return failure();
-  return reader.takeAxes();
+  }
+  if (failed(reader.collectPartial()) || failed(reader.checkResults()))
+    return failure();
+  return ArrayRef(*axes);
 }
 
 } // namespace shardonnay

@@ -9,20 +9,35 @@
 #define SHARDONNAY_TRANSFORMS_PARTITION_FACTORAXES_H
 
 #include "shardonnay/algebra/Factor.h"
+#include "shardonnay/dialect/sdy/OpForms.h"
 #include "shardonnay/transforms/partition/Placement.h"
+#include <optional>
 
 namespace shardonnay {
 
-/// The axes of each factor of `op`, whose tensors lie at `placements` (operands
-/// first, then results). Emits an error at `op` if
-///  * two tensors disagree on a factor,
-///  * a factor that must be whole is cut, or an axis cuts two factors,
-///  * a result is not partial over exactly the axes of the factors that it is
-///    reduced over and those of operands that the op is linear in, or another
-///    operand is partial.
-mlir::FailureOr<llvm::SmallVector<AxisList>>
-getFactorAxes(mlir::Operation *op, const FactorRule &rule,
-              llvm::ArrayRef<Placement> placements, const Placer &placer);
+class FactorAxesTable {
+public:
+  /// On the placer's mesh.
+  explicit FactorAxesTable(const Placer &placer) : placer(placer) {}
+
+  /// The axes of each factor of `op`, whose tensors lie at `placements`
+  /// (operands first, then results). Found once for a rule and placements,
+  /// which are told by their addresses. Valid until the next call. Fails with
+  /// an error at `op` if
+  ///  * two tensors disagree on a factor,
+  ///  * a factor that must be whole is cut, or an axis cuts two factors,
+  ///  * a result is not partial over exactly the axes of the factors that it is
+  ///    reduced over and those of operands that the op is linear in, or another
+  ///    operand is partial.
+  mlir::FailureOr<llvm::ArrayRef<AxisList>>
+  find(mlir::Operation *op, const FactorRule &rule,
+       llvm::ArrayRef<const Placement *> placements);
+
+private:
+  const Placer &placer;
+  using Axes = llvm::SmallVector<AxisList, 0>;
+  mlir::sdy::WordMap<std::optional<Axes>> known;
+};
 
 } // namespace shardonnay
 

@@ -110,6 +110,7 @@ private:
   func::FuncOp func;
   Placer &placer;
   sdy::RuleTable rules{sdy::getComputationRule};
+  FactorAxesTable factorAxes{placer};
   const ArgumentPlacements &callees;
   bool forbidsGathers;
   OpBuilder builder;
@@ -133,7 +134,7 @@ LogicalResult FunctionPartitioner::run() {
   for (auto [argument, placement] :
        llvm::zip_equal(oldBlock->getArguments(), arguments))
     locals[argument] =
-        newBlock->addArgument(placement.localType, argument.getLoc());
+        newBlock->addArgument(placement->localType, argument.getLoc());
   builder.setInsertionPointToEnd(newBlock);
   if (failed(localizeOps({oldBlock->begin(), oldBlock->end()})))
     return failure();
@@ -143,18 +144,18 @@ LogicalResult FunctionPartitioner::run() {
 
 LogicalResult FunctionPartitioner::placeSignature() {
   for (BlockArgument argument : oldBlock->getArguments()) {
-    FailureOr<Placement> placement = placer.place(argument);
-    if (failed(placement))
+    const Placement *placement = placer.place(argument);
+    if (!placement)
       return failure();
-    arguments.push_back(*placement);
+    arguments.push_back(placement);
   }
   for (auto [i, type] : llvm::enumerate(func.getResultTypes())) {
-    FailureOr<Placement> placement =
+    const Placement *placement =
         placer.place(type, sdy::getFuncResultSharding(func, i), func,
                      oldBlock->getTerminator()->getOperand(i).getLoc());
-    if (failed(placement))
+    if (!placement)
       return failure();
-    results.push_back(*placement);
+    results.push_back(placement);
   }
   return success();
 }
@@ -255,9 +256,9 @@ FunctionPartitioner::localizeCollective(Operation *op) {
   if (op->getNumOperands() != 1 || op->getNumResults() != 1)
     return op->emitError("is not expected here; it must be gone before "
                          "partitioning");
-  FailureOr<Placement> source = placer.place(op->getOperand(0));
-  FailureOr<Placement> target = placer.place(op->getResult(0));
-  if (failed(source) || failed(target))
+  const Placement *source = placer.place(op->getOperand(0));
+  const Placement *target = placer.place(op->getResult(0));
+  if (!source || !target)
     return failure();
   Value operand = locals.lookup(op->getOperand(0));
   std::optional<Placer> other = otherPlacerOf(op);
@@ -284,8 +285,8 @@ FunctionPartitioner::localizeCollective(Operation *op) {
 
 FunctionPartitioner::Locals
 FunctionPartitioner::localizeConstant(sdy::ConstantOp op) {
-  FailureOr<Placement> placement = placer.placeInside(op.getResult());
-  if (failed(placement))
+  const Placement *placement = placer.placeInside(op.getResult());
+  if (!placement)
     return failure();
   auto elements = dyn_cast<DenseElementsAttr>(op.getValue());
   // Zeros are a sum of zeros; no other constant is a sum of itself.
@@ -308,11 +309,11 @@ FunctionPartitioner::localizeConstant(sdy::ConstantOp op) {
 
 LogicalResult FunctionPartitioner::verifySources(Operation *op) {
   for (OpOperand &operand : op->getOpOperands()) {
-    FailureOr<Placement> found = placer.place(operand.get());
-    FailureOr<Placement> wanted =
+    const Placement *found = placer.place(operand.get());
+    const Placement *wanted =
         placer.place(operand.get().getType(), sdy::getClassSharding(operand),
                      op, operand.get().getLoc());
-    if (failed(found) || failed(wanted))
+    if (!found || !wanted)
       return failure();
     if (!found->sameAs(*wanted))
       return op->emitError()
@@ -335,7 +336,7 @@ FunctionPartitioner::localizeDataFlow(ShardableDataFlowOpInterface op) {
   local->removeAttr(sdy::kBlockArgumentShardingsAttr);
   for (auto [result, placement] :
        llvm::zip_equal(local->getResults(), *placements))
-    result.setType(placement.localType);
+    result.setType(placement->localType);
   for (auto [from, to] : llvm::zip_equal(op->getRegions(), local->getRegions()))
     if (failed(localizeRegion(from, to)))
       return failure();
@@ -347,8 +348,8 @@ LogicalResult FunctionPartitioner::localizeRegion(Region &from, Region &to) {
   for (Block &block : from) {
     Block *local = builder.createBlock(&to, to.end());
     for (BlockArgument argument : block.getArguments()) {
-      FailureOr<Placement> placement = placer.placeInside(argument);
-      if (failed(placement))
+      const Placement *placement = placer.placeInside(argument);
+      if (!placement)
         return failure();
       locals[argument] =
           local->addArgument(placement->localType, argument.getLoc());
@@ -368,8 +369,8 @@ FunctionPartitioner::inlineBody(ShardableDataFlowOpInterface op) {
   Block &body = op->getRegion(0).front();
   for (auto [argument, operand] :
        llvm::zip_equal(body.getArguments(), op->getOperands())) {
-    FailureOr<Placement> placement = placer.place(argument);
-    if (failed(placement))
+    const Placement *placement = placer.place(argument);
+    if (!placement)
       return failure();
     Value local = locals.lookup(operand);
     if (placement->localType != local.getType())
@@ -388,9 +389,9 @@ FunctionPartitioner::inlineBody(ShardableDataFlowOpInterface op) {
     return failure();
   SmallVector<Value> values = localOperands(end);
   for (auto [i, value] : llvm::enumerate(values))
-    if (value.getType() != (*results)[i].localType)
+    if (value.getType() != (*results)[i]->localType)
       return op->emitError()
-             << "result " << i << " is " << (*results)[i].localType
+             << "result " << i << " is " << (*results)[i]->localType
              << " on a device, but the body returns " << value.getType()
              << "; expected axes that divide the dim";
   return values;
@@ -410,15 +411,14 @@ FunctionPartitioner::localizeByRule(Operation *op, const FactorRule &rule) {
   FailureOr<Placements> placements = placeAll(tensors);
   if (failed(placements))
     return failure();
-  FailureOr<SmallVector<AxisList>> axes =
-      getFactorAxes(op, rule, *placements, placer);
+  FailureOr<ArrayRef<AxisList>> axes = factorAxes.find(op, rule, *placements);
   if (failed(axes))
     return failure();
 
   SmallVector<Type> resultTypes;
-  for (const Placement &placement :
+  for (const Placement *placement :
        ArrayRef(*placements).drop_front(op->getNumOperands()))
-    resultTypes.push_back(placement.localType);
+    resultTypes.push_back(placement->localType);
   OpContext context(op, rule, *axes, resultTypes, placer, forbidsGathers);
   SmallVector<Value> operands = localOperands(op);
   if (failed(neutralizePadding(op, rule, *axes, operands)))
@@ -469,7 +469,7 @@ FunctionPartitioner::localizeReplicated(Operation *op) {
   if (failed(placements))
     return failure();
   for (auto [i, placement] : llvm::enumerate(*placements)) {
-    AxisList used = placement.layout.usedAxes();
+    AxisList used = placement->layout.usedAxes();
     if (used.empty())
       continue;
     bool isOperand = i < op->getNumOperands();
@@ -485,10 +485,10 @@ FunctionPartitioner::localizeReplicated(Operation *op) {
 FunctionPartitioner::Locals
 FunctionPartitioner::localizeReturn(func::ReturnOp op) {
   for (auto [i, operand] : llvm::enumerate(op.getOperands())) {
-    FailureOr<Placement> placement = placer.place(operand);
-    if (failed(placement))
+    const Placement *placement = placer.place(operand);
+    if (!placement)
       return failure();
-    if (!placement->sameAs(results[i]))
+    if (!placement->sameAs(*results[i]))
       return op.emitError()
              << "operand " << i << " is not sharded as result " << i
              << " of the function; expected a reshard before";
@@ -505,22 +505,22 @@ FunctionPartitioner::Locals FunctionPartitioner::localizeCall(func::CallOp op) {
   if (failed(operands) || failed(results))
     return failure();
   for (auto [i, operand, argument] : llvm::enumerate(*operands, callee->second))
-    if (operand.layout != argument.layout)
+    if (operand->layout != argument->layout)
       return op.emitError()
              << "operand " << i << " is not sharded as argument " << i
              << " of @" << op.getCallee() << "; expected a reshard before";
   auto types = llvm::map_to_vector(
-      *results, [](const Placement &p) { return p.localType; });
+      *results, [](const Placement *p) { return p->localType; });
   return clone(op, types);
 }
 
 FailureOr<Placements> FunctionPartitioner::placeAll(ValueRange values) {
   Placements placements;
   for (Value value : values) {
-    FailureOr<Placement> placement = placer.placeInside(value);
-    if (failed(placement))
+    const Placement *placement = placer.placeInside(value);
+    if (!placement)
       return failure();
-    placements.push_back(*placement);
+    placements.push_back(placement);
   }
   return placements;
 }
@@ -542,7 +542,7 @@ void FunctionPartitioner::replaceBody() {
   }
   oldBlock->dropAllDefinedValueUses();
   oldBlock->erase();
-  auto localType = [](const Placement &p) { return p.localType; };
+  auto localType = [](const Placement *p) { return p->localType; };
   func.setType(FunctionType::get(func.getContext(),
                                  llvm::map_to_vector(arguments, localType),
                                  llvm::map_to_vector(results, localType)));

@@ -79,35 +79,43 @@ LogicalResult Placer::useMesh(sdy::TensorShardingAttr sharding,
                            "all shardings on the same one";
 }
 
-FailureOr<Placement> Placer::place(Type type, sdy::TensorShardingAttr sharding,
-                                   Operation *from, Location loc) {
+const Placement *Placer::place(Type type, sdy::TensorShardingAttr sharding,
+                               Operation *from, Location loc) {
   if (auto before = known.find({type, sharding}); before != known.end())
-    return before->second;
+    return before->second.get();
   Placement placement;
+  auto keep = [&] {
+    auto &kept = known[{type, sharding}];
+    kept = std::make_unique<Placement>(std::move(placement));
+    return kept.get();
+  };
   placement.localType = type;
   auto tensor = dyn_cast<RankedTensorType>(type);
-  if (tensor && !tensor.hasStaticShape())
-    return emitError(loc) << "a tensor of dynamic shape " << type
-                          << "; only static shapes can be partitioned";
+  if (tensor && !tensor.hasStaticShape()) {
+    emitError(loc) << "a tensor of dynamic shape " << type
+                   << "; only static shapes can be partitioned";
+    return nullptr;
+  }
   if (!tensor)
-    return placement;
+    return keep();
   placement.layout = Layout::replicated(tensor.getShape());
   placement.sharding = TensorSharding::fullyClosed(tensor.getRank());
   if (!sharding)
-    return known[{type, sharding}] = placement;
+    return keep();
 
   sdy::MeshAttr mesh = sdy::getMesh(from, sharding);
-  if (!mesh)
-    return emitError(loc) << "the mesh of sharding " << sharding
-                          << " is not defined";
+  if (!mesh) {
+    emitError(loc) << "the mesh of sharding " << sharding << " is not defined";
+    return nullptr;
+  }
   // At the boundary one device's copy counts; all hold the whole.
   if (mesh.isMaximal() || sharding.isReplicated())
-    return known[{type, sharding}] = placement;
+    return keep();
   placement.mesh = mesh;
   placement.sharding = closed(toSharding(sharding, mesh));
   placement.layout = Layout::get(placement.sharding, tensor.getShape());
   placement.localType = tensor.clone(placement.layout.localShape());
-  return known[{type, sharding}] = placement;
+  return keep();
 }
 
 Operation *Placer::ownerOf(Value value) {
@@ -115,17 +123,16 @@ Operation *Placer::ownerOf(Value value) {
   return op ? op : value.getParentBlock()->getParentOp();
 }
 
-FailureOr<Placement> Placer::place(Value value) {
+const Placement *Placer::place(Value value) {
   return place(value.getType(), sdy::getSharding(value), ownerOf(value),
                value.getLoc());
 }
 
-FailureOr<Placement> Placer::placeInside(Value value) {
-  FailureOr<Placement> placement = place(value);
-  if (failed(placement) ||
-      (placement->mesh && failed(useMesh(sdy::getSharding(value),
-                                         placement->mesh, value.getLoc()))))
-    return failure();
+const Placement *Placer::placeInside(Value value) {
+  const Placement *placement = place(value);
+  if (placement && placement->mesh &&
+      failed(useMesh(sdy::getSharding(value), placement->mesh, value.getLoc())))
+    return nullptr;
   return placement;
 }
 
@@ -136,10 +143,10 @@ FailureOr<ArgumentPlacements> placeArguments(ModuleOp module, Placer &placer) {
       continue;
     Placements &arguments = all[func.getSymName()];
     for (Value argument : func.getArguments()) {
-      FailureOr<Placement> placement = placer.place(argument);
-      if (failed(placement))
+      const Placement *placement = placer.place(argument);
+      if (!placement)
         return failure();
-      arguments.push_back(*placement);
+      arguments.push_back(placement);
     }
   }
   return all;

@@ -12,6 +12,7 @@
 #include "shardonnay/algebra/Layout.h"
 #include "shardonnay/dialect/sdy/Ops.h"
 #include "llvm/ADT/StringMap.h"
+#include <memory>
 
 namespace shardonnay {
 
@@ -40,14 +41,15 @@ public:
   explicit Placer(mlir::sdy::MeshOp mesh = {});
 
   /// The placement of a value of type `type` under `sharding` (null: it is
-  /// replicated). `from` resolves the mesh, which may be any.
-  mlir::FailureOr<Placement> place(mlir::Type type,
-                                   mlir::sdy::TensorShardingAttr sharding,
-                                   mlir::Operation *from, mlir::Location loc);
+  /// replicated), one object for all of one type and sharding; null after an
+  /// error. `from` resolves the mesh, which may be any.
+  const Placement *place(mlir::Type type,
+                         mlir::sdy::TensorShardingAttr sharding,
+                         mlir::Operation *from, mlir::Location loc);
   /// The placement of `value`, with errors where it is defined.
-  mlir::FailureOr<Placement> place(mlir::Value value);
+  const Placement *place(mlir::Value value);
   /// Likewise, and an error if it is not on the program's mesh.
-  mlir::FailureOr<Placement> placeInside(mlir::Value value);
+  const Placement *placeInside(mlir::Value value);
 
   /// The mesh of all shardings with axes; null before the first one.
   mlir::sdy::MeshAttr mesh() const { return programMesh; }
@@ -65,10 +67,12 @@ private:
   mlir::sdy::MeshAttr programMesh;
   mlir::FlatSymbolRefAttr programMeshName;
   /// By type and sharding, those without a fault.
-  llvm::DenseMap<std::pair<mlir::Type, mlir::Attribute>, Placement> known;
+  llvm::DenseMap<std::pair<mlir::Type, mlir::Attribute>,
+                 std::unique_ptr<Placement>>
+      known;
 };
 
-using Placements = llvm::SmallVector<Placement, 0>;
+using Placements = llvm::SmallVector<const Placement *>;
 /// Of the arguments of each function that has a body: signatures are rewritten
 /// one by one, and calls look at those of others.
 using ArgumentPlacements = llvm::StringMap<Placements>;
