@@ -187,12 +187,8 @@ std::optional<double> OpChooser::price(const ChoiceProblem &problem,
 double OpChooser::ownPrice(const ChoiceProblem &problem,
                            const FactorAssignment &assignment) const {
   double touched = 0;
-  for (auto [i, tensor] : enumerate(problem.tensors)) {
-    Layout inside =
-        Layout::get(shardingUnder(assignment, problem.rule, i), tensor.shape);
-    touched +=
-        static_cast<double>(inside.localElements()) * tensor.elementBytes;
-  }
+  for (size_t i = 0; i < problem.tensors.size(); ++i)
+    touched += touchedBytes(problem, i, layoutUnder(problem, i, assignment));
   return costs.computePrice(localFlops(problem, assignment), touched) +
          fetchPrice(problem, assignment);
 }

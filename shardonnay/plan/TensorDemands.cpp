@@ -27,9 +27,9 @@ TensorDemands::TensorDemands(const ChoiceProblem &problem,
   }
 }
 
-/// As Layout::get of shardingUnder.
-static void readLayout(const ChoiceProblem &problem, size_t number,
-                       const FactorAssignment &assignment, Layout &layout) {
+Layout layoutUnder(const ChoiceProblem &problem, size_t number,
+                   const FactorAssignment &assignment) {
+  Layout layout;
   const FactorRule &rule = problem.rule;
   for (auto [size, factors] :
        zip_equal(problem.tensors[number].shape, rule.tensor(number).dims)) {
@@ -39,23 +39,29 @@ static void readLayout(const ChoiceProblem &problem, size_t number,
     layout.padded.push_back(alignTo(size, axes.numShards()));
   }
   if (number < rule.operands.size())
-    return;
+    return layout;
   for (auto [f, axes] : enumerate(assignment))
     if (!axes.empty() && rule.reducesOver(f)) {
       layout.partial.append(axes);
       layout.kind = rule.factors[f].combiner;
     }
   layout.partial = layout.partial.sorted();
+  return layout;
+}
+
+double touchedBytes(const ChoiceProblem &problem, size_t tensor,
+                    const Layout &inside) {
+  return static_cast<double>(inside.localElements()) *
+         problem.tensors[tensor].elementBytes;
 }
 
 void TensorDemands::fill(size_t number, const FactorAssignment &assignment,
                          TensorDemand &demand) const {
   const ChoiceTensor &tensor = problem.tensors[number];
   bool isOperand = number < problem.rule.operands.size();
-  readLayout(problem, number, assignment, demand.inside);
+  demand.inside = layoutUnder(problem, number, assignment);
   demand.free = tensor.free;
-  demand.touched =
-      static_cast<double>(demand.inside.localElements()) * tensor.elementBytes;
+  demand.touched = touchedBytes(problem, number, demand.inside);
   const Layout &outside = tensors[number].outside;
   if (tensor.free)
     return;

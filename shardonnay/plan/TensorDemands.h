@@ -22,6 +22,14 @@
 
 namespace shardonnay {
 
+/// How `assignment` has tensor number `tensor` lie: as Layout::get of
+/// shardingUnder.
+Layout layoutUnder(const ChoiceProblem &problem, size_t tensor,
+                   const FactorAssignment &assignment);
+/// Bytes that a device has of a tensor that lies as `inside`.
+double touchedBytes(const ChoiceProblem &problem, size_t tensor,
+                    const Layout &inside);
+
 struct TensorDemand {
   /// Bytes that a device has of the tensor.
   double touched = 0;
