@@ -38,8 +38,9 @@ def LocalComputeOpInterface : OpInterface<"LocalComputeOpInterface"> {
       The op picks some positions of a dim: a rule in which that dim's factor is
       Indexed, in the operand only, so that it may be cut. The devices that have
       the positions compute the result there, on the others it is the combiner's
-      neutral element. It stands for the op's own rule from `reshard` on;
-      propagation does not see it. Nothing if the op picks none.
+      neutral element. Or it reduces a dim that propagation takes to be needed
+      whole. It stands for the op's own rule from `reshard` on; propagation does
+      not see it. Nothing if the op does neither.
     }], "std::optional<::shardonnay::FactorRule>", "getPickingRule", (ins),
     /*methodBody=*/"", /*defaultImplementation=*/[{ return std::nullopt; }]>,
     InterfaceMethod<[{

@@ -60,7 +60,7 @@ def lowered(reverse, op, shape=(64, 6)):
 
 
 @pytest.mark.parametrize("reverse", [False, True])
-@pytest.mark.parametrize("op", [lax.cumsum, lax.cumprod, lax.cummax, lax.cummin], ids=lambda op: op.__name__)
+@pytest.mark.parametrize("op", [lax.cumsum, lax.cumprod, lax.cummax, lax.cummin, lax.cumlogsumexp], ids=lambda op: op.__name__)
 @pytest.mark.parametrize("model", ["bytes", "cpu"])
 def test_what_jax_writes(op, reverse, model):
     """A row of 6 from each of the 7 others, and nothing else; NaN and infinity go through."""

@@ -48,15 +48,16 @@ inline bool hasStaticShapes(mlir::Operation *op) {
          llvm::all_of(op->getResultTypes(), isStatic);
 }
 
-template <typename OpT, auto kRule, PropagationClass kClass>
-struct RuleModel
-    : ShardingRuleOpInterface::ExternalModel<RuleModel<OpT, kRule, kClass>,
-                                             OpT> {
+template <typename OpT, auto kRule, PropagationClass kClass,
+          bool kLooksAtOperands>
+struct RuleModel : ShardingRuleOpInterface::ExternalModel<
+                       RuleModel<OpT, kRule, kClass, kLooksAtOperands>, OpT> {
   std::optional<FactorRule> getFactorRule(mlir::Operation *op) const {
     if (!hasStaticShapes(op))
       return std::nullopt;
     return kRule(llvm::cast<OpT>(op));
   }
+  bool looksAtOperands(mlir::Operation *) const { return kLooksAtOperands; }
   PropagationClass getPropagationClass(mlir::Operation *) const {
     return kClass;
   }
@@ -110,9 +111,11 @@ struct ConstantModel
     : ConstantExpressionOpInterface::ExternalModel<ConstantModel<OpT>, OpT> {};
 
 template <typename OpT, auto kRule,
-          PropagationClass kClass = PropagationClass::Compute>
+          PropagationClass kClass = PropagationClass::Compute,
+          bool kLooksAtOperands = false>
 void attachRule(mlir::MLIRContext &context) {
-  OpT::template attachInterface<RuleModel<OpT, kRule, kClass>>(context);
+  OpT::template attachInterface<
+      RuleModel<OpT, kRule, kClass, kLooksAtOperands>>(context);
 }
 
 /// The local computation is the op itself on local types.

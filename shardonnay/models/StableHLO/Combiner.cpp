@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/models/StableHLO/Combiner.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "shardonnay/dialect/stablehlo/Stablehlo.h"
 
@@ -45,4 +46,23 @@ Operation *shardonnay::combiningOp(Region &body) {
 std::optional<ReductionKind> shardonnay::combinerOf(Region &body) {
   Operation *op = combiningOp(body);
   return op ? kindOfCombiner(*op) : std::nullopt;
+}
+
+bool shardonnay::isLogAddExp(Region &body) {
+  Block &block = body.front();
+  if (block.getNumArguments() != 2 || block.back().getNumOperands() != 1)
+    return false;
+  auto left = matchers::m_Val(block.getArgument(0));
+  auto right = matchers::m_Val(block.getArgument(1));
+  auto distance = m_Op<SubtractOp>(left, right);
+  auto less = m_Op<NegOp>(m_Op<AbsOp>(distance));
+  auto sum =
+      m_Op<AddOp>(m_Op<MaxOp>(left, right), m_Op<Log1pOp>(m_Op<ExpOp>(less)));
+  auto same = m_Op<CompareOp>(distance, distance);
+  Value result = block.back().getOperand(0);
+  if (!matchPattern(result,
+                    m_Op<SelectOp>(same, m_Op<AddOp>(left, right), sum)))
+    return false;
+  auto isNaN = result.getDefiningOp()->getOperand(0).getDefiningOp<CompareOp>();
+  return isNaN.getComparisonDirection() == ComparisonDirection::NE;
 }

@@ -27,6 +27,10 @@ std::optional<ReductionKind> kindOfCombiner(mlir::Operation &op);
 /// That of `combiningOp`.
 std::optional<ReductionKind> combinerOf(mlir::Region &body);
 
+/// A region that is log(exp(a) + exp(b)) of its arguments, as JAX writes it:
+/// taken from the larger of the two.
+bool isLogAddExp(mlir::Region &body);
+
 } // namespace shardonnay
 
 #endif // SHARDONNAY_MODELS_STABLEHLO_COMBINER_H

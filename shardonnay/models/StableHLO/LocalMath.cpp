@@ -8,7 +8,9 @@
 #include "shardonnay/models/StableHLO/LocalMath.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/IRMapping.h"
+#include "shardonnay/models/StableHLO/Attach.h"
 #include "shardonnay/models/StableHLO/Combiner.h"
+#include "llvm/ADT/APSInt.h"
 #include <complex>
 
 using namespace mlir;
@@ -28,6 +30,14 @@ AxisList shardonnay::axesOfPartialSums(LocalContext &context) {
   for (auto [id, factor] : llvm::enumerate(context.rule().factors))
     if (factor.kind == FactorKind::Reduction &&
         factor.combiner == ReductionKind::Sum)
+      axes.append(context.factorAxes(id));
+  return axes;
+}
+
+AxisList shardonnay::axesOfExchanges(LocalContext &context) {
+  AxisList axes;
+  for (auto [id, factor] : llvm::enumerate(context.rule().factors))
+    if (factor.exchanged)
       axes.append(context.factorAxes(id));
   return axes;
 }
@@ -120,6 +130,36 @@ bool shardonnay::isKnownNeutral(Value value, Operation &combiner) {
   if (isa<OrOp, XorOp>(combiner))
     return splat.getSplatValue<APInt>().isZero();
   return isa<AndOp>(combiner) && splat.getSplatValue<APInt>().isAllOnes();
+}
+
+std::optional<ReductionKind> shardonnay::kindOfWriting(Value input,
+                                                       Value update) {
+  DenseElementsAttr written = getKnownSplat(update);
+  if (!written)
+    return std::nullopt;
+  Type type = written.getElementType();
+  if (type.isInteger(1))
+    return written.getSplatValue<bool>() ? ReductionKind::Max
+                                         : ReductionKind::Min;
+  DenseElementsAttr present = getKnownSplat(input);
+  if (!present || present.getElementType() != type)
+    return std::nullopt;
+  APFloat::cmpResult order = APFloat::cmpUnordered;
+  if (isa<FloatType>(type))
+    order = written.getSplatValue<APFloat>().compare(
+        present.getSplatValue<APFloat>());
+  if (auto integer = dyn_cast<IntegerType>(type)) {
+    bool isUnsigned = integer.isUnsigned();
+    APSInt value(written.getSplatValue<APInt>(), isUnsigned);
+    APSInt before(present.getSplatValue<APInt>(), isUnsigned);
+    order = value > before   ? APFloat::cmpGreaterThan
+            : value < before ? APFloat::cmpLessThan
+                             : APFloat::cmpEqual;
+  }
+  if (order == APFloat::cmpGreaterThan)
+    return ReductionKind::Max;
+  return order == APFloat::cmpLessThan ? std::optional(ReductionKind::Min)
+                                       : std::nullopt;
 }
 
 //===----------------------------------------------------------------------===//
@@ -260,12 +300,17 @@ Value LocalMath::combine(ReductionKind kind, Value lhs, Value rhs) {
   llvm_unreachable("all kinds are listed");
 }
 
-Value LocalMath::combine(Operation &combining, Value lhs, Value rhs) {
-  Operation *made = builder.clone(combining);
-  made->setLoc(loc);
-  made->setOperands({lhs, rhs});
-  made->getResult(0).setType(lhs.getType());
-  return made->getResult(0);
+Value LocalMath::combine(Region &body, Value lhs, Value rhs) {
+  ArrayRef<int64_t> shape = shapeOf(lhs);
+  IRMapping mapping;
+  mapping.map(body.getArguments(), ValueRange({lhs, rhs}));
+  for (Operation &op : body.front().without_terminator()) {
+    Operation *made = builder.clone(op, mapping);
+    made->setLoc(loc);
+    for (Value result : made->getResults())
+      result.setType(cast<RankedTensorType>(result.getType()).clone(shape));
+  }
+  return mapping.lookup(body.front().back().getOperand(0));
 }
 
 Value LocalMath::both(Value lhs, Value rhs) {
@@ -312,6 +357,23 @@ Value LocalMath::onlyOnFirst(LocalContext &context, const AxisList &axes,
                              Value value) {
   return select(isFirst(context, axes), value,
                 sumIdentity(cast<RankedTensorType>(value.getType())));
+}
+
+Value LocalMath::fillExchanged(LocalContext &context, int64_t operand,
+                               Value local, Value fill) {
+  const FactorRule &rule = context.rule();
+  ArrayRef<int64_t> whole =
+      cast<RankedTensorType>(context.globalOperandTypes()[operand]).getShape();
+  for (auto [dim, factors] : llvm::enumerate(rule.operands[operand].dims)) {
+    AxisList axes = axesOfDim(context, rule.operands[operand], dim);
+    int64_t size = shapeOf(local)[dim];
+    bool exchanged = llvm::any_of(
+        factors, [&](int32_t id) { return rule.factors[id].exchanged; });
+    if (exchanged && whole[dim] != size * axes.numShards())
+      local = context.fetchWindow(builder, loc, local, dim, whole[dim], axes,
+                                  /*start=*/0, /*step=*/size, size, fill);
+  }
+  return local;
 }
 
 Value LocalMath::gatherRows(LocalContext &context, const AxisList &axes,

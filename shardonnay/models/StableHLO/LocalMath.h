@@ -26,6 +26,9 @@ AxisList axesOfDim(LocalContext &context, const TensorMapping &mapping,
 /// The axes over which the results are partial sums.
 AxisList axesOfPartialSums(LocalContext &context);
 
+/// The axes of the factors that are exchanged.
+AxisList axesOfExchanges(LocalContext &context);
+
 /// `value` is a constant of zeros, possibly broadcast.
 bool isKnownZero(mlir::Value value);
 
@@ -40,6 +43,11 @@ bool isKnownIdentity(mlir::Value value, ReductionKind kind);
 /// `value` is a constant of the neutral elements of `combiner`, an op of two
 /// operands, possibly broadcast.
 bool isKnownNeutral(mlir::Value value, mlir::Operation &combiner);
+
+/// The reduction that writing `update` over an element of `input` is: it is the
+/// same known value each time, and above or below what is known to be there.
+std::optional<ReductionKind> kindOfWriting(mlir::Value input,
+                                           mlir::Value update);
 
 /// Builds small computations at one place.
 class LocalMath {
@@ -71,9 +79,8 @@ public:
   mlir::Value compare(mlir::Value lhs, mlir::Value rhs,
                       mlir::stablehlo::ComparisonDirection direction);
   mlir::Value combine(ReductionKind kind, mlir::Value lhs, mlir::Value rhs);
-  /// By an op like `combining`, of two scalars.
-  mlir::Value combine(mlir::Operation &combining, mlir::Value lhs,
-                      mlir::Value rhs);
+  /// By what `body` does with two scalars, in element-wise ops.
+  mlir::Value combine(mlir::Region &body, mlir::Value lhs, mlir::Value rhs);
   /// Both masks.
   mlir::Value both(mlir::Value lhs, mlir::Value rhs);
   mlir::Value select(mlir::Value pred, mlir::Value onTrue, mlir::Value onFalse);
@@ -99,6 +106,10 @@ public:
   /// on the others: what a partial sum starts from.
   mlir::Value onlyOnFirst(LocalContext &context, const AxisList &axes,
                           mlir::Value value);
+  /// `local`, the part of operand `operand`, with `fill` behind the end of dims
+  /// of exchanged factors.
+  mlir::Value fillExchanged(LocalContext &context, int64_t operand,
+                            mlir::Value local, mlir::Value fill);
   /// `value` of every device along `axes`, in a new first dim.
   mlir::Value gatherRows(LocalContext &context, const AxisList &axes,
                          mlir::Value value);

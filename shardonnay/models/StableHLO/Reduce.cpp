@@ -82,7 +82,7 @@ static FailureOr<SmallVector<Value>> reduceLocally(ReduceOp op,
     init = math.onlyOnFirst(context, partial, init);
   Value result = cloneLocally(op, builder, local, context)[0];
   init = math.broadcast(init, cast<RankedTensorType>(result.getType()));
-  return SmallVector<Value>{math.combine(*combining, result, init)};
+  return SmallVector<Value>{math.combine(op.getBody(), result, init)};
 }
 
 //===----------------------------------------------------------------------===//
@@ -98,11 +98,9 @@ public:
   ExchangedReduction(ReduceOp op, OpBuilder &builder, ValueRange operands,
                      LocalContext &context)
       : op(op), builder(builder), context(context), loc(op.getLoc()),
-        count(op.getInputs().size()), inputs(operands.take_front(count)),
-        inits(operands.drop_front(count)) {}
+        math(builder, loc), count(op.getInputs().size()),
+        inputs(operands.take_front(count)), inits(operands.drop_front(count)) {}
 
-  /// The dims that are reduced this way, and cut.
-  bool collectDims();
   SmallVector<Value> build();
 
 private:
@@ -110,7 +108,6 @@ private:
   /// be combined any number of times, says the op; but engines take it once, so
   /// where the neutral element is known, it is taken.
   Value neutral(size_t i);
-  void fillPadding();
   ReduceOp reduce(ValueRange values, ValueRange starts, TypeRange types,
                   ArrayRef<int64_t> dims);
 
@@ -118,44 +115,18 @@ private:
   OpBuilder &builder;
   LocalContext &context;
   Location loc;
+  LocalMath math;
   size_t count;
   SmallVector<Value> inputs, inits;
-  SmallVector<int64_t> cutDims;
-  AxisList axes;
 };
 } // namespace
-
-bool ExchangedReduction::collectDims() {
-  const FactorRule &rule = context.rule();
-  for (int64_t dim : op.getDimensions()) {
-    int32_t factor = rule.operands[0].dims[dim].front();
-    if (!rule.factors[factor].exchanged || context.factorAxes(factor).empty())
-      continue;
-    cutDims.push_back(dim);
-    axes.append(context.factorAxes(factor));
-  }
-  return !cutDims.empty();
-}
 
 Value ExchangedReduction::neutral(size_t i) {
   Operation *combiner = count == 1 ? combiningOp(op.getBody()) : nullptr;
   Value known;
   if (combiner)
-    known = LocalMath(builder, loc)
-                .neutral(*combiner, cast<RankedTensorType>(inits[i].getType()));
+    known = math.neutral(*combiner, cast<RankedTensorType>(inits[i].getType()));
   return known ? known : inits[i];
-}
-
-void ExchangedReduction::fillPadding() {
-  ArrayRef<int64_t> shape = shapeOf(op.getInputs().front());
-  for (auto [i, input] : llvm::enumerate(inputs))
-    for (int64_t dim : cutDims) {
-      AxisList cut = axesOfDim(context, context.rule().operands[0], dim);
-      int64_t size = shapeOf(input)[dim];
-      if (shape[dim] != size * cut.numShards())
-        input = context.fetchWindow(builder, loc, input, dim, shape[dim], cut,
-                                    0, size, size, neutral(i));
-    }
 }
 
 ReduceOp ExchangedReduction::reduce(ValueRange values, ValueRange starts,
@@ -167,13 +138,14 @@ ReduceOp ExchangedReduction::reduce(ValueRange values, ValueRange starts,
 }
 
 SmallVector<Value> ExchangedReduction::build() {
-  fillPadding();
   SmallVector<Value> starts;
-  for (size_t i = 0; i < count; ++i)
+  for (auto [i, input] : llvm::enumerate(inputs)) {
     starts.push_back(neutral(i));
+    input = math.fillExchanged(context, i, input, starts.back());
+  }
   ReduceOp partial =
       reduce(inputs, starts, context.resultTypes(), op.getDimensions());
-  LocalMath math(builder, loc);
+  AxisList axes = axesOfExchanges(context);
   SmallVector<Value> rows;
   for (Value found : partial.getResults())
     rows.push_back(math.gatherRows(context, axes, found));
@@ -191,10 +163,9 @@ struct ReduceModel
                                                ValueRange operands,
                                                LocalContext &context) const {
     auto reduce = cast<ReduceOp>(op);
-    ExchangedReduction exchanged(reduce, builder, operands, context);
-    if (exchanged.collectDims())
-      return exchanged.build();
-    return reduceLocally(reduce, builder, operands, context);
+    if (axesOfExchanges(context).empty())
+      return reduceLocally(reduce, builder, operands, context);
+    return ExchangedReduction(reduce, builder, operands, context).build();
   }
 };
 } // namespace

@@ -30,6 +30,16 @@ using namespace shardonnay;
 // Rule
 //===----------------------------------------------------------------------===//
 
+/// Updates that replace what is there are a reduction all the same if all of
+/// them are one known value: in any order, any number of times.
+static std::optional<ReductionKind> kindOfUpdates(ScatterOp op) {
+  Block &body = op.getUpdateComputation().front();
+  if (op.getInputs().size() != 1 ||
+      body.back().getOperands() != ValueRange(body.getArguments().drop_front()))
+    return std::nullopt;
+  return kindOfWriting(op.getInputs()[0], op.getUpdates()[0]);
+}
+
 /// What combines updates that are exchanged; null if they can't be.
 static Operation *exchangedCombiner(ScatterOp op) {
   Operation *combiner = op.getInputs().size() == 1
@@ -85,7 +95,8 @@ private:
   void addBatchDim(int64_t indicesDim, int64_t updateDim);
 
   ScatterOp op;
-  /// Input dims of which windows have a part may be cut.
+  /// Input dims of which windows have a part may be cut, and updates that are
+  /// a reduction by what they are.
   bool isPicking;
   ScatterDimensionNumbersAttr numbers;
   ArrayRef<int64_t> input, indices, updates;
@@ -111,6 +122,8 @@ void ScatterRule::addBatchDim(int64_t indicesDim, int64_t updateDim) {
   std::optional<ReductionKind> combiner;
   if (count() == 1)
     combiner = combinerOf(op.getUpdateComputation());
+  if (isPicking && !combiner)
+    combiner = kindOfUpdates(op);
   add(size, -1, indicesDim, updateDim,
       combiner ? FactorKind::Reduction : FactorKind::NeedReplication,
       combiner.value_or(ReductionKind::Sum));
@@ -149,7 +162,7 @@ static std::optional<FactorRule> scatterRule(ScatterOp op) {
   return ScatterRule(op, /*isPicking=*/false).build();
 }
 
-/// Nothing more if windows have no part of a dim.
+/// Nothing more if windows have no part of a dim and updates are not known.
 static std::optional<FactorRule> pickingRule(ScatterOp op) {
   FactorRule own = ScatterRule(op, /*isPicking=*/false).build();
   FactorRule picking = ScatterRule(op, /*isPicking=*/true).build();
@@ -371,31 +384,43 @@ exchangeUpdates(ScatterOp op, OpBuilder &builder, ValueRange operands,
       math.neutral(*combiner, RankedTensorType::get({}, type.getElementType()));
   SmallVector<Value> local(operands);
   local[0] = math.neutral(*combiner, type);
-  ArrayRef<int64_t> whole = shapeOf(op.getUpdates().front());
-  for (auto [dim, factors] : llvm::enumerate(context.rule().operands[2].dims)) {
-    const AxisList &cut = context.factorAxes(factors.front());
-    int64_t size = shapeOf(local[2])[dim];
-    if (context.rule().factors[factors.front()].exchanged &&
-        whole[dim] != size * cut.numShards())
-      local[2] = context.fetchWindow(builder, loc, local[2], dim, whole[dim],
-                                     cut, 0, size, size, neutral);
-  }
+  local[2] = math.fillExchanged(context, 2, local[2], neutral);
   auto partial = scatterParts(op, builder, local, context);
   if (failed(partial))
     return failure();
   Value rows = math.gatherRows(context, axes, partial->front());
   Value reduced = math.reduceRows(op.getUpdateComputation(), rows, neutral);
-  return SmallVector<Value>{math.combine(*combiner, operands[0], reduced)};
+  return SmallVector<Value>{
+      math.combine(op.getUpdateComputation(), operands[0], reduced)};
+}
+
+/// `op` with updates that are the reduction `kind` by what they are: those of
+/// padding are neutral in it.
+static OwningOpRef<ScatterOp> withCombiner(ScatterOp op, ReductionKind kind) {
+  OwningOpRef<ScatterOp> combining = op.clone();
+  Block &body = combining->getUpdateComputation().front();
+  auto builder = OpBuilder::atBlockTerminator(&body);
+  Value combined = LocalMath(builder, op.getLoc())
+                       .combine(kind, body.getArgument(0), body.getArgument(1));
+  body.getTerminator()->setOperands(combined);
+  return combining;
 }
 
 static FailureOr<SmallVector<Value>> scatterLocally(ScatterOp op,
                                                     OpBuilder &builder,
                                                     ValueRange operands,
                                                     LocalContext &context) {
-  AxisList exchanged;
-  for (auto [id, factor] : llvm::enumerate(context.rule().factors))
-    if (factor.exchanged)
-      exchanged.append(context.factorAxes(id));
+  bool isReduced =
+      llvm::any_of(llvm::enumerate(context.rule().factors), [&](auto factor) {
+        return factor.value().kind == FactorKind::Reduction &&
+               !context.factorAxes(factor.index()).empty();
+      });
+  if (std::optional<ReductionKind> kind = kindOfUpdates(op);
+      kind && isReduced) {
+    OwningOpRef<ScatterOp> combining = withCombiner(op, *kind);
+    return scatterParts(*combining, builder, operands, context);
+  }
+  AxisList exchanged = axesOfExchanges(context);
   return exchanged.empty()
              ? scatterParts(op, builder, operands, context)
              : exchangeUpdates(op, builder, operands, context, exchanged);
@@ -423,6 +448,7 @@ struct ScatterModel
 } // namespace
 
 void shardonnay::attachScatterModels(MLIRContext &context) {
-  attachRule<ScatterOp, scatterRule>(context);
+  attachRule<ScatterOp, scatterRule, PropagationClass::Compute,
+             /*kLooksAtOperands=*/true>(context);
   ScatterOp::attachInterface<ScatterModel>(context);
 }

@@ -24,23 +24,31 @@ static bool isPrefix(const WindowDim &window, int64_t size) {
          (window.low == 0 || window.high == 0);
 }
 
-/// A cumulative sum or its like: along one dim, by an op that devices can apply
-/// to each other's results, from its neutral element.
-static bool isScan(ReduceWindowOp op) {
-  Operation *combiner = combiningOp(op.getBody());
-  if (op.getInputs().size() != 1 || !combiner ||
+/// What the body combines in any grouping, from its neutral element.
+static bool isMonoid(ReduceWindowOp op) {
+  Value init = op.getInitValues()[0];
+  if (Operation *combiner = combiningOp(op.getBody()))
+    return isKnownNeutral(init, *combiner);
+  return isLogAddExp(op.getBody()) && isKnownIdentity(init, ReductionKind::Max);
+}
+
+/// The dim of a cumulative sum or its like, which devices can combine of what
+/// they found in their pieces.
+static std::optional<int64_t> scannedDim(ReduceWindowOp op) {
+  if (op.getInputs().size() != 1 || !isMonoid(op) ||
       getElementTypeOrSelf(op.getResult(0)) !=
-          getElementTypeOrSelf(op.getInputs()[0]) ||
-      !isKnownNeutral(op.getInitValues()[0], *combiner))
-    return false;
-  int64_t numPrefixes = 0;
-  for (auto [window, size] :
-       llvm::zip_equal(op.getWindow(), shapeOf(op.getInputs()[0]))) {
-    numPrefixes += isPrefix(window, size);
-    if (!isPrefix(window, size) && !window.isTrivial())
-      return false;
+          getElementTypeOrSelf(op.getInputs()[0]))
+    return std::nullopt;
+  std::optional<int64_t> scanned;
+  ArrayRef<int64_t> shape = shapeOf(op.getInputs()[0]);
+  for (auto [dim, window] : llvm::enumerate(op.getWindow())) {
+    if (window.isTrivial())
+      continue;
+    if (scanned || !isPrefix(window, shape[dim]))
+      return std::nullopt;
+    scanned = dim;
   }
-  return numPrefixes == 1;
+  return scanned;
 }
 
 static std::optional<FactorRule> reduceWindowRule(ReduceWindowOp op) {
@@ -50,27 +58,22 @@ static std::optional<FactorRule> reduceWindowRule(ReduceWindowOp op) {
   SmallVector<int64_t> ranks(2 * count, 0);
   std::fill_n(ranks.begin(), count, rank);
   FactorRuleBuilder builder(ranks, SmallVector<int64_t>(count, rank));
-  bool scans = isScan(op);
-  std::optional<int32_t> scanned;
+  std::optional<int64_t> scanned = scannedDim(op);
   for (auto [dim, window] : llvm::enumerate(op.getWindow())) {
     SmallVector<int64_t> operandDims(2 * count, -1);
     std::fill_n(operandDims.begin(), count, dim);
     int32_t factor = builder.add(
         shape[dim], operandDims, SmallVector<int64_t>(count, dim),
         window.isTrivial() ? FactorKind::PassThrough : FactorKind::Windowed);
-    if (window.isTrivial())
+    if (window.isTrivial() || scanned)
       continue;
-    if (scans) {
-      scanned = factor;
-      continue;
-    }
     for (size_t i = 0; i < count; ++i)
       builder.addWindow(toFactorWindow(
           window, i, factor, shapeOf(op.getInputs()[i])[dim], shape[dim]));
   }
   FactorRule rule = builder.build();
   if (scanned)
-    rule.factors[*scanned].exchanged = true;
+    rule.factors[rule.operands[0].dims[*scanned].front()].exchanged = true;
   return rule;
 }
 
@@ -80,14 +83,11 @@ namespace {
 /// what it found. The other way around where windows reach to the end.
 class LocalScan {
 public:
-  /// Along factor `factor`.
-  LocalScan(ReduceWindowOp op, int32_t factor, OpBuilder &builder,
-            ValueRange operands, LocalContext &context)
+  LocalScan(ReduceWindowOp op, OpBuilder &builder, ValueRange operands,
+            LocalContext &context)
       : op(op), builder(builder), context(context), loc(op.getLoc()),
         math(builder, loc), input(operands[0]), init(operands[1]),
-        axes(context.factorAxes(factor)),
-        dim(context.rule().operands[0].dimOf(factor)),
-        wholeSize(context.rule().factors[factor].size),
+        axes(axesOfExchanges(context)), dim(*scannedDim(op)),
         size(shapeOf(input)[dim]), reversed(op.getWindow()[dim].low == 0) {}
 
   Value build();
@@ -105,16 +105,14 @@ private:
   Location loc;
   LocalMath math;
   Value input, init;
-  const AxisList &axes;
-  int64_t dim, wholeSize, size;
+  AxisList axes;
+  int64_t dim, size;
   bool reversed;
 };
 } // namespace
 
 Value LocalScan::scanPiece() {
-  if (size * axes.numShards() != wholeSize)
-    input = context.fetchWindow(builder, loc, input, dim, wholeSize, axes,
-                                /*start=*/0, /*step=*/size, size, init);
+  input = math.fillExchanged(context, 0, input, init);
   SmallVector<WindowDim> local = op.getWindow();
   local[dim].size = size;
   local[dim].low = reversed ? 0 : size - 1;
@@ -158,7 +156,7 @@ Value LocalScan::build() {
       dims.push_back(other);
   Value totals = math.gatherRows(context, axes, takeTotal(scanned));
   Value others = math.broadcast(combineOthers(totals), type, dims);
-  return math.combine(*combiningOp(op.getBody()), others, scanned);
+  return math.combine(op.getBody(), others, scanned);
 }
 
 /// What is outside the inputs is the initial value: the windows of all devices
@@ -166,10 +164,9 @@ Value LocalScan::build() {
 static FailureOr<SmallVector<Value>>
 reduceWindowLocally(ReduceWindowOp op, OpBuilder &builder, ValueRange operands,
                     LocalContext &context) {
-  for (auto [id, factor] : llvm::enumerate(context.rule().factors))
-    if (factor.exchanged && !context.factorAxes(id).empty())
-      return SmallVector<Value>{
-          LocalScan(op, id, builder, operands, context).build()};
+  if (!axesOfExchanges(context).empty())
+    return SmallVector<Value>{
+        LocalScan(op, builder, operands, context).build()};
   LocalMath math(builder, op.getLoc());
   SmallVector<Value> local(operands);
   SmallVector<WindowDim> window = op.getWindow();
@@ -195,6 +192,7 @@ reduceWindowLocally(ReduceWindowOp op, OpBuilder &builder, ValueRange operands,
 }
 
 void shardonnay::attachWindowReduceModels(MLIRContext &context) {
-  attachRule<ReduceWindowOp, reduceWindowRule>(context);
+  attachRule<ReduceWindowOp, reduceWindowRule, PropagationClass::Compute,
+             /*kLooksAtOperands=*/true>(context);
   attachLocal<ReduceWindowOp, reduceWindowLocally>(context);
 }

@@ -127,3 +127,39 @@ func.func @nothing_is_indexed(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@m
   }) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}]>]>} : (tensor<8xf32>, tensor<5x0xi32>, tensor<5x3xf32>) -> tensor<8xf32>
   return %0 : tensor<8xf32>
 }
+
+// All write one known value, so it's a maximum; what stands behind the last update writes nothing.
+// CHECK-LABEL: func.func @cut_writes
+func.func @cut_writes(%a: tensor<64xi1>, %i: tensor<15x1xi32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {}]>}) -> tensor<64xi1> {
+  %t = sdy.constant dense<true> : tensor<i1>
+  %u = stablehlo.broadcast_in_dim %t, dims = [] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}]>]>} : (tensor<i1>) -> tensor<15xi1>
+  // CHECK: %[[UPDATES:.*]] = spmd.fetch_window {{.*}} fill {{.*}} -> tensor<4xi1>
+  // CHECK: %[[PART:.*]] = "stablehlo.scatter"(%arg0, %{{.*}}, %[[UPDATES]])
+  // CHECK-NEXT: ^bb0(%[[X:.*]]: tensor<i1>, %[[Y:.*]]: tensor<i1>):
+  // CHECK-NEXT: %[[MOST:.*]] = stablehlo.maximum %[[X]], %[[Y]]
+  // CHECK-NEXT: stablehlo.return %[[MOST]]
+  // CHECK: spmd.all_reduce max %[[PART]] @mesh {"y"}
+  %0 = "stablehlo.scatter"(%a, %i, %u) <{scatter_dimension_numbers = #stablehlo.scatter<inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({
+  ^bb0(%x: tensor<i1>, %y: tensor<i1>):
+    stablehlo.return %y : tensor<i1>
+  }) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}], unreduced=max{"y"}>]>} : (tensor<64xi1>, tensor<15x1xi32>, tensor<15xi1>) -> tensor<64xi1>
+  %1 = sdy.all_reduce max {"y"} %0 out_sharding=<@mesh, [{}]> : tensor<64xi1>
+  return %1 : tensor<64xi1>
+}
+
+// Less than what is there: a minimum.
+// CHECK-LABEL: func.func @cut_writes_of_less
+func.func @cut_writes_of_less(%i: tensor<15x1xi32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {}]>}) -> tensor<64xf32> {
+  %z = sdy.constant dense<0.0> : tensor<f32>
+  %a = stablehlo.broadcast_in_dim %z, dims = [] : (tensor<f32>) -> tensor<64xf32>
+  %l = sdy.constant dense<0xFF800000> : tensor<f32>
+  %u = stablehlo.broadcast_in_dim %l, dims = [] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}]>]>} : (tensor<f32>) -> tensor<15xf32>
+  // CHECK: stablehlo.minimum %{{.*}} : tensor<f32>
+  // CHECK: spmd.all_reduce min
+  %0 = "stablehlo.scatter"(%a, %i, %u) <{scatter_dimension_numbers = #stablehlo.scatter<inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({
+  ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+    stablehlo.return %y : tensor<f32>
+  }) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}], unreduced=min{"y"}>]>} : (tensor<64xf32>, tensor<15x1xi32>, tensor<15xf32>) -> tensor<64xf32>
+  %1 = sdy.all_reduce min {"y"} %0 out_sharding=<@mesh, [{}]> : tensor<64xf32>
+  return %1 : tensor<64xf32>
+}

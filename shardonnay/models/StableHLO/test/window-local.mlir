@@ -79,6 +79,101 @@ func.func @running_maximum(%a: tensor<6x10xi32> {sdy.sharding = #sdy.sharding<@m
   return
 }
 
+// A body of several ops that is known; each is applied to a whole piece.
+// CHECK-LABEL: func.func @running_log_sum_exp(
+func.func @running_log_sum_exp(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
+  %z = sdy.constant dense<0xFF800000> : tensor<f32>
+  // CHECK: %[[SCANNED:.*]] = "stablehlo.reduce_window"(%arg0
+  // CHECK: %[[TOTALS:.*]] = spmd.all_gather %{{.*}} dim=0 @mesh {"x"} {{.*}} : (tensor<1xf32>) -> tensor<4xf32>
+  // CHECK: stablehlo.reduce
+  // CHECK: %[[OTHERS:.*]] = stablehlo.broadcast_in_dim %{{.*}}, dims = [] : (tensor<f32>) -> tensor<2xf32>
+  // CHECK-NEXT: stablehlo.maximum %[[OTHERS]], %[[SCANNED]] : tensor<2xf32>
+  // CHECK: stablehlo.compare NE, {{.*}} -> tensor<2xi1>
+  // CHECK: stablehlo.log_plus_one %{{.*}} : tensor<2xf32>
+  // CHECK: stablehlo.select {{.*}} : tensor<2xi1>, tensor<2xf32>
+  %0 = "stablehlo.reduce_window"(%a, %z) <{window_dimensions = array<i64: 8>, padding = dense<[[7, 0]]> : tensor<1x2xi64>}> ({
+  ^bb0(%b: tensor<f32>, %c: tensor<f32>):
+    %most = stablehlo.maximum %b, %c : tensor<f32>
+    %d = stablehlo.subtract %b, %c : tensor<f32>
+    %nan = stablehlo.compare NE, %d, %d, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    %sum = stablehlo.add %b, %c : tensor<f32>
+    %abs = stablehlo.abs %d : tensor<f32>
+    %less = stablehlo.negate %abs : tensor<f32>
+    %exp = stablehlo.exponential %less : tensor<f32>
+    %log = stablehlo.log_plus_one %exp : tensor<f32>
+    %both = stablehlo.add %most, %log : tensor<f32>
+    %r = stablehlo.select %nan, %sum, %both : tensor<i1>, tensor<f32>
+    stablehlo.return %r : tensor<f32>
+  }) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  return
+}
+
+// It starts from something else than the neutral element, which would count on each device.
+// CHECK-LABEL: func.func @running_log_sum_exp_from_zero(
+func.func @running_log_sum_exp_from_zero(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
+  %z = sdy.constant dense<0.0> : tensor<f32>
+  // CHECK-NOT: spmd.all_gather
+  // CHECK: spmd.fetch_window %arg0 dim=0 global_size=8 start=-7 step=2 size=9
+  %0 = "stablehlo.reduce_window"(%a, %z) <{window_dimensions = array<i64: 8>, padding = dense<[[7, 0]]> : tensor<1x2xi64>}> ({
+  ^bb0(%b: tensor<f32>, %c: tensor<f32>):
+    %most = stablehlo.maximum %b, %c : tensor<f32>
+    %d = stablehlo.subtract %b, %c : tensor<f32>
+    %nan = stablehlo.compare NE, %d, %d, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    %sum = stablehlo.add %b, %c : tensor<f32>
+    %abs = stablehlo.abs %d : tensor<f32>
+    %less = stablehlo.negate %abs : tensor<f32>
+    %exp = stablehlo.exponential %less : tensor<f32>
+    %log = stablehlo.log_plus_one %exp : tensor<f32>
+    %both = stablehlo.add %most, %log : tensor<f32>
+    %r = stablehlo.select %nan, %sum, %both : tensor<i1>, tensor<f32>
+    stablehlo.return %r : tensor<f32>
+  }) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  return
+}
+
+// Something else that looks like it.
+// CHECK-LABEL: func.func @running_unknown(
+func.func @running_unknown(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
+  %z = sdy.constant dense<0xFF800000> : tensor<f32>
+  // CHECK-NOT: spmd.all_gather
+  // CHECK: spmd.fetch_window %arg0 dim=0 global_size=8 start=-7 step=2 size=9
+  %0 = "stablehlo.reduce_window"(%a, %z) <{window_dimensions = array<i64: 8>, padding = dense<[[7, 0]]> : tensor<1x2xi64>}> ({
+  ^bb0(%b: tensor<f32>, %c: tensor<f32>):
+    %most = stablehlo.maximum %b, %c : tensor<f32>
+    %d = stablehlo.subtract %b, %c : tensor<f32>
+    %nan = stablehlo.compare EQ, %d, %d, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    %sum = stablehlo.add %b, %c : tensor<f32>
+    %abs = stablehlo.abs %d : tensor<f32>
+    %less = stablehlo.negate %abs : tensor<f32>
+    %exp = stablehlo.exponential %less : tensor<f32>
+    %log = stablehlo.log_plus_one %exp : tensor<f32>
+    %both = stablehlo.add %most, %log : tensor<f32>
+    %r = stablehlo.select %nan, %sum, %both : tensor<i1>, tensor<f32>
+    stablehlo.return %r : tensor<f32>
+  }) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  return
+}
+
+// The rule of one is not that of the other, whose windows are whole.
+// CHECK-LABEL: func.func @from_zero_and_from_three(
+func.func @from_zero_and_from_three(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
+  %z = sdy.constant dense<0.0> : tensor<f32>
+  %t = sdy.constant dense<3.0> : tensor<f32>
+  // CHECK: spmd.all_gather
+  // CHECK: spmd.fetch_window %arg0 dim=0 global_size=8 start=-7 step=2 size=9
+  %0 = "stablehlo.reduce_window"(%a, %z) <{window_dimensions = array<i64: 8>, padding = dense<[[7, 0]]> : tensor<1x2xi64>}> ({
+  ^bb0(%b: tensor<f32>, %c: tensor<f32>):
+    %s = stablehlo.add %b, %c : tensor<f32>
+    stablehlo.return %s : tensor<f32>
+  }) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  %1 = "stablehlo.reduce_window"(%a, %t) <{window_dimensions = array<i64: 8>, padding = dense<[[7, 0]]> : tensor<1x2xi64>}> ({
+  ^bb0(%b: tensor<f32>, %c: tensor<f32>):
+    %s = stablehlo.add %b, %c : tensor<f32>
+    stablehlo.return %s : tensor<f32>
+  }) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
+  return
+}
+
 // Devices exchange what they found, not what they have.
 // CHECK-LABEL: func.func @product(
 func.func @product(%a: tensor<10x6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %i: tensor<f32>) {
