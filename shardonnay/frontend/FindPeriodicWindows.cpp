@@ -9,7 +9,7 @@
 #include "shardonnay/dialect/spmd/Ops.h"
 #include "shardonnay/dialect/stablehlo/Stablehlo.h"
 #include "shardonnay/frontend/Passes.h"
-#include "shardonnay/interfaces/ProgramOps.h"
+#include "shardonnay/interfaces/OpKinds.h"
 
 using namespace mlir;
 
@@ -75,13 +75,14 @@ static std::optional<Part> readPeriodic(stablehlo::ConcatenateOp op) {
 }
 
 void FindPeriodicWindowsPass::runOnOperation() {
+  if (!getAnalysis<OpKinds>().mayHave<stablehlo::ConcatenateOp>())
+    return markAllAnalysesPreserved();
   SmallVector<stablehlo::ConcatenateOp> found;
-  getOperation().walk([&](Operation *op) {
-    fetchAhead(op);
+  for (Operation *op : getAnalysis<ProgramOps>()) {
     auto concatenate = dyn_cast<stablehlo::ConcatenateOp>(op);
     if (concatenate && readPeriodic(concatenate))
       found.push_back(concatenate);
-  });
+  }
   for (stablehlo::ConcatenateOp op : found) {
     Part window = *readPeriodic(op);
     OpBuilder builder(op);

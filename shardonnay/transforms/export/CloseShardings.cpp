@@ -54,8 +54,11 @@ protected:
                                 -> std::pair<Attribute, WalkResult> {
       return {close(sharding), WalkResult::skip()};
     });
-    for (Operation *op : getAnalysis<ProgramOps>())
-      sdy::replaceShardings(op, replacer);
+    sdy::replaceShardings(getOperation(), replacer);
+    for (Operation &op : *getOperation().getBody())
+      // The passes around this one have lists of each function.
+      for (Operation *inside : getChildAnalysis<ProgramOps>(&op))
+        sdy::replaceShardings(inside, replacer);
     markAnalysesPreserved<ProgramOps, OpKinds>();
   }
 };

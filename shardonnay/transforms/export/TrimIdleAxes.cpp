@@ -14,7 +14,7 @@
 #include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/dialect/sdy/Ops.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
-#include "shardonnay/interfaces/ProgramOps.h"
+#include "shardonnay/interfaces/OpKinds.h"
 #include "shardonnay/transforms/export/Passes.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
@@ -60,8 +60,7 @@ protected:
   void runOnOperation() override {
     // A program has few different ones.
     llvm::DenseMap<std::pair<Type, Attribute>, sdy::TensorShardingAttr> known;
-    getOperation().walk([&](Operation *op) {
-      fetchAhead(op);
+    for (Operation *op : getAnalysis<ProgramOps>())
       for (Value result : op->getResults()) {
         auto type = dyn_cast<RankedTensorType>(result.getType());
         sdy::TensorShardingAttr attr = sdy::getSharding(result);
@@ -73,7 +72,7 @@ protected:
         if (wanted != attr)
           sdy::setSharding(result, wanted);
       }
-    });
+    markAnalysesPreserved<ProgramOps, OpKinds>();
   }
 };
 } // namespace

@@ -62,12 +62,20 @@ protected:
       return axes.prefixDividing(size);
     };
     trimBoundaryShardings(getOperation(), /*withPrivate=*/true, trimAxes);
-    const auto &kinds = getAnalysis<OpKinds>();
-    if (kinds.mayHave<func::CallOp>())
+    if (mayHave<func::CallOp>())
       trimCallShardings(getOperation(), trimAxes);
-    if (kinds.mayHave<sdy::ManualComputationOp>())
+    if (mayHave<sdy::ManualComputationOp>())
       getOperation().walk(trimManualBoundary);
     markAnalysesPreserved<ProgramOps, OpKinds>();
+  }
+
+private:
+  /// The passes around this one ask about each function.
+  template <typename KindT> bool mayHave() {
+    return llvm::any_of(
+        getOperation().getOps<func::FuncOp>(), [&](func::FuncOp func) {
+          return getChildAnalysis<OpKinds>(func).template mayHave<KindT>();
+        });
   }
 };
 } // namespace
