@@ -16,6 +16,7 @@
 #include "mlir/IR/OperationSupport.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "shardonnay/dialect/sdy/Ops.h"
+#include "shardonnay/interfaces/NearbyInfo.h"
 #include "shardonnay/interfaces/OpKinds.h"
 #include "shardonnay/transforms/export/Passes.h"
 #include "llvm/ADT/DenseSet.h"
@@ -73,7 +74,7 @@ public:
 
 private:
   llvm::DenseSet<Operation *, SameExpression> different;
-  llvm::DenseSet<Operation *> all;
+  llvm::DenseSet<Operation *, NearbyInfo<Operation *>> all;
 };
 
 struct ConstantOrScalarMergerPass

@@ -21,6 +21,7 @@
 #include "shardonnay/dialect/spmd/Ops.h"
 #include "shardonnay/explain/DeviceModelOption.h"
 #include "shardonnay/explain/Report.h"
+#include "shardonnay/interfaces/NearbyInfo.h"
 #include "shardonnay/interfaces/ProgramOps.h"
 #include "shardonnay/transforms/partition/LiveBytes.h"
 #include "shardonnay/transforms/partition/Passes.h"
@@ -227,7 +228,7 @@ private:
   std::optional<LiveBytes> live;
   ProgramOps ops;
   /// Before the op at this position there is what the op makes.
-  DenseMap<Operation *, int64_t> positions;
+  DenseMap<Operation *, int64_t, NearbyInfo<Operation *>> positions;
   /// Done together with others, and erased in the end.
   llvm::SetVector<Operation *> done;
   llvm::MapVector<Key, Bucket> buckets;

@@ -34,6 +34,7 @@
 #include "shardonnay/dialect/spmd/Ops.h"
 #include "shardonnay/interfaces/DataFlowEdge.h"
 #include "shardonnay/interfaces/LocalCompute.h"
+#include "shardonnay/interfaces/NearbyInfo.h"
 #include "shardonnay/interfaces/ProgramOps.h"
 #include "shardonnay/interfaces/ShardingRule.h"
 #include "shardonnay/transforms/partition/Donation.h"
@@ -117,7 +118,7 @@ private:
   Block *oldBlock = nullptr;
   Block *newBlock = nullptr;
   Placements arguments, results;
-  DenseMap<Value, Value> locals;
+  DenseMap<Value, Value, NearbyInfo<Value>> locals;
 };
 
 LogicalResult FunctionPartitioner::run() {

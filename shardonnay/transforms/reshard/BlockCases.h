@@ -16,6 +16,7 @@
 #ifndef SHARDONNAY_TRANSFORMS_RESHARD_BLOCKCASES_H
 #define SHARDONNAY_TRANSFORMS_RESHARD_BLOCKCASES_H
 
+#include "shardonnay/interfaces/NearbyInfo.h"
 #include "shardonnay/transforms/reshard/OpProblem.h"
 #include "shardonnay/transforms/reshard/ReshardBuilder.h"
 
@@ -77,7 +78,7 @@ private:
   ReshardBuilder constants;
   bool otherMeshes = false;
   std::vector<Entry> entries;
-  llvm::DenseMap<mlir::Value, Place> values;
+  llvm::DenseMap<mlir::Value, Place, NearbyInfo<mlir::Value>> values;
 };
 
 } // namespace shardonnay
