@@ -51,6 +51,11 @@ bool FactorRule::mayBeUneven(int32_t factor) const {
   return true;
 }
 
+bool FactorRule::isFetched(const FactorWindow &window, int64_t shards) const {
+  const Factor &factor = factors[window.factor];
+  return shards > 1 && !(factor.retiled && factor.size % shards == 0);
+}
+
 //===----------------------------------------------------------------------===//
 // Printing
 //===----------------------------------------------------------------------===//

@@ -117,6 +117,9 @@ struct FactorRule {
   /// others, the pieces of the factor would not be those of the dim, unless it
   /// is the first, and retiled.
   bool mayBeUneven(int32_t factor) const;
+  /// Where `shards` cut the window's factor, there is something to fetch. Of a
+  /// retiled factor the pieces are the dim's where the cut divides it.
+  bool isFetched(const FactorWindow &window, int64_t shards) const;
 
   /// Checks the invariants above against the shapes (operands first, then
   /// results); on failure says why in `error`.

@@ -12,11 +12,63 @@
 
 namespace shardonnay {
 
+/// The windows from floor((p + low - extent) / stride) + 1 on reach positions
+/// from p on. Their first ones do not lie as far apart from device to device
+/// where the stride does not divide the pieces: what is fetched does, and has
+/// them in it.
+static CutWindow cutReaching(const FactorWindow &window, int64_t shards,
+                             int64_t localSize) {
+  int64_t stride = window.stride;
+  int64_t piece = llvm::divideCeil(window.size, shards);
+  auto first = [&](int64_t shard) {
+    return llvm::divideFloorSigned(shard * piece + window.low - window.extent,
+                                   stride) +
+           1;
+  };
+  CutWindow cut;
+  cut.localSize = localSize;
+  bool isAligned = piece % stride == 0;
+  int64_t last = llvm::divideFloorSigned(window.low + piece - 1, stride);
+  int64_t count = isAligned ? std::max<int64_t>(last - first(0) + 1, 1)
+                            : (piece + window.extent - 2) / stride + 1;
+  if (window.kind == WindowKind::Around) {
+    cut.globalSize = window.size;
+    cut.start = isAligned ? first(0) * stride - window.low : 1 - window.extent;
+    cut.step = piece;
+    cut.size =
+        (count - 1) * stride + window.extent + (isAligned ? 0 : stride - 1);
+    return cut;
+  }
+  cut.globalSize = window.count;
+  cut.step = piece / stride;
+  cut.start = first(0);
+  int64_t most = cut.start;
+  for (int64_t shard = 1; shard < shards; ++shard) {
+    cut.start = std::min(cut.start, first(shard) - cut.step * shard);
+    most = std::max(most, first(shard) - cut.step * shard);
+  }
+  cut.size = count + most - cut.start;
+  return cut;
+}
+
+static CutWindow cutResult(const FactorWindow &window, int64_t shards,
+                           int64_t localSize) {
+  CutWindow cut;
+  cut.localSize = localSize;
+  cut.globalSize = window.size;
+  cut.step = cut.size = llvm::divideCeil(window.size, shards);
+  return cut;
+}
+
 // A device's windows cover the positions of the base from count * stride * i -
 // low on. Where that is a multiple of the base dilation further from device to
 // device, the elements among them are found at the same places.
 CutWindow cutWindow(const FactorWindow &window, int64_t shards,
                     int64_t localSize) {
+  if (window.kind == WindowKind::Recut)
+    return cutResult(window, shards, localSize);
+  if (window.kind != WindowKind::Seen)
+    return cutReaching(window, shards, localSize);
   CutWindow cut;
   int64_t count = llvm::divideCeil(window.count, shards);
   int64_t step = count * window.stride;

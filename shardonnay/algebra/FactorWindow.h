@@ -11,6 +11,11 @@
 // An op's rule says so in numbers; what is fetched follows from them alone, so
 // the plan prices what the local computation then asks for.
 //
+// Where positions are cut, as a select_and_scatter's are, the device needs the
+// windows that reach its own. Where a cut does not divide how many windows lie
+// behind each other (a reshape's rows), whole ones are computed, and the result
+// is cut into plain pieces after.
+//
 // Worked example, a convolution by a kernel of 3 over 16 positions, padded by 1
 // on both sides: count = 16, stride = 1, low = 1, extent = 3. Cut by 4, a
 // device fetches 6 positions from -1 + 4 * i on.
@@ -24,10 +29,26 @@
 
 namespace shardonnay {
 
+/// What a device fetches of a tensor, by what its piece of the factor counts.
+enum class WindowKind : uint8_t {
+  /// Windows: all that they see of the operand.
+  Seen,
+  /// Positions that windows see: the windows that reach them, which the operand
+  /// has.
+  Reaching,
+  /// Positions that windows see: all that the windows that reach them see.
+  Around,
+  /// Windows: its piece of the result, in which they stand behind each other.
+  Recut,
+};
+
 struct FactorWindow {
-  int32_t operand = 0;
+  WindowKind kind = WindowKind::Seen;
+  /// Operands first, then results.
+  int32_t tensor = 0;
   int32_t factor = 0;
-  /// How many positions of the operand's dim exist.
+  /// How many positions of the tensor's dim exist; of Reaching, how many the
+  /// windows see.
   int64_t size = 0;
   int64_t count = 0;
   /// Window w sees the positions [w * stride - low, + extent) of the dim with
@@ -37,10 +58,10 @@ struct FactorWindow {
   bool periodic = false;
 
   bool operator==(const FactorWindow &o) const {
-    return operand == o.operand && factor == o.factor && size == o.size &&
-           count == o.count && stride == o.stride && low == o.low &&
-           extent == o.extent && baseDilation == o.baseDilation &&
-           periodic == o.periodic;
+    return kind == o.kind && tensor == o.tensor && factor == o.factor &&
+           size == o.size && count == o.count && stride == o.stride &&
+           low == o.low && extent == o.extent &&
+           baseDilation == o.baseDilation && periodic == o.periodic;
   }
 };
 
@@ -58,7 +79,7 @@ struct CutWindow {
 };
 
 /// `window` where the factor is cut into `shards`, the dim into pieces of
-/// `localSize`.
+/// `localSize` (of a Recut those that the op makes).
 CutWindow cutWindow(const FactorWindow &window, int64_t shards,
                     int64_t localSize);
 

@@ -91,4 +91,82 @@ TEST(FactorWindowTest, WindowsSeeWhatTheySeeOfTheWhole) {
   }
 }
 
+/// Of every shard: what was fetched has the windows that reach its positions,
+/// and all that these see.
+void checkReaching(FactorWindow window, int64_t shards) {
+  window.kind = WindowKind::Reaching;
+  CutWindow sources = cutWindow(window, shards, 1);
+  EXPECT_EQ(sources.globalSize, window.count);
+  window.kind = WindowKind::Around;
+  CutWindow around = cutWindow(window, shards, 1);
+  EXPECT_EQ(around.globalSize, window.size);
+  int64_t piece = llvm::divideCeil(window.size, shards);
+  auto isFetched = [](const CutWindow &cut, int64_t shard, int64_t at) {
+    int64_t start = cut.start + cut.step * shard;
+    return start <= at && at < start + cut.size;
+  };
+  for (int64_t shard = 0; shard < shards; ++shard)
+    for (int64_t w = 0; w < window.count; ++w) {
+      int64_t begin = w * window.stride - window.low;
+      int64_t end = begin + window.extent;
+      int64_t last = std::min((shard + 1) * piece, window.size);
+      if (end <= shard * piece || begin >= last)
+        continue;
+      EXPECT_TRUE(isFetched(sources, shard, w));
+      for (int64_t at = std::max<int64_t>(begin, 0);
+           at < std::min(end, window.size); ++at)
+        EXPECT_TRUE(isFetched(around, shard, at));
+    }
+}
+
+TEST(FactorWindowTest, WindowsThatReachAPiece) {
+  // Device 1 has positions 4 to 7, which windows 2, 3 and 4 reach; they see
+  // positions 3 to 9.
+  FactorWindow window;
+  window.size = 16;
+  window.count = 8;
+  window.stride = 2;
+  window.low = 1;
+  window.extent = 3;
+  window.kind = WindowKind::Reaching;
+  CutWindow cut = cutWindow(window, 4, 2);
+  EXPECT_EQ(cut.start + cut.step, 2);
+  EXPECT_EQ(cut.size, 3);
+  window.kind = WindowKind::Around;
+  cut = cutWindow(window, 4, 4);
+  EXPECT_EQ(cut.start + cut.step, 3);
+  EXPECT_EQ(cut.size, 7);
+}
+
+TEST(FactorWindowTest, RandomWindowsThatReachAPiece) {
+  std::mt19937 random(3);
+  auto upTo = [&](int64_t limit) {
+    return static_cast<int64_t>(random() % (limit + 1));
+  };
+  for (int i = 0; i < 2000; ++i) {
+    FactorWindow window;
+    window.extent = 1 + upTo(6);
+    window.stride = 1 + upTo(5);
+    window.low = upTo(window.extent);
+    window.size = 1 + upTo(40);
+    window.count = 1 + upTo(window.size / window.stride + 1);
+    checkReaching(window, 2 + upTo(6));
+  }
+}
+
+// Six rows of 64 cut by four: two, two, two and none; of 384 each has 96.
+TEST(FactorWindowTest, RowsAreCutIntoPlainPieces) {
+  FactorWindow window;
+  window.kind = WindowKind::Recut;
+  window.size = 384;
+  window.count = 6;
+  window.stride = window.extent = 64;
+  CutWindow cut = cutWindow(window, 4, 128);
+  EXPECT_EQ(cut.localSize, 128);
+  EXPECT_EQ(cut.globalSize, 384);
+  EXPECT_EQ(cut.start, 0);
+  EXPECT_EQ(cut.step, 96);
+  EXPECT_EQ(cut.size, 96);
+}
+
 } // namespace

@@ -73,7 +73,6 @@ SmallVector<CollectiveUse, 1> readWindow(spmd::FetchWindowOp op) {
   if (!window)
     return {};
   use.collective = *window;
-  use.isHalo = op->hasAttr(sdy::kUnplannedAttr);
   return {use};
 }
 
@@ -110,18 +109,31 @@ SmallVector<int64_t> makeKey(Operation *op) {
   auto add = [](const void *part) { return reinterpret_cast<int64_t>(part); };
   SmallVector<int64_t> key = {add(op->getBlock()),
                               add(op->getName().getAsOpaquePointer())};
+  auto isScalar = [](Type type) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    return !tensor || tensor.getRank() == 0;
+  };
   for (Value operand : op->getOperands())
-    if (cast<RankedTensorType>(operand.getType()).getRank() == 0)
+    if (isScalar(operand.getType()))
       key.push_back(add(operand.getAsOpaquePointer()));
   return key;
 }
 
+/// The first of a tensor of the op.
+sdy::MeshAttr findMesh(Operation *op) {
+  for (ValueRange tensors :
+       {ValueRange(op->getOperands()), ValueRange(op->getResults())})
+    for (Value tensor : tensors)
+      if (sdy::TensorShardingAttr sharding = sdy::getSharding(tensor))
+        return sdy::getMesh(op, sharding);
+  return nullptr;
+}
+
 /// What the op's rule says it fetches.
 SmallVector<CollectiveUse, 1> readRuled(Operation *op, Fetched &fetched) {
-  if (!isa<LocalComputeOpInterface>(op) || op->getNumOperands() == 0)
+  if (!isa<LocalComputeOpInterface>(op))
     return {};
-  sdy::TensorShardingAttr first = sdy::getSharding(op->getOperand(0));
-  sdy::MeshAttr mesh = first ? sdy::getMesh(op, first) : nullptr;
+  sdy::MeshAttr mesh = findMesh(op);
   std::optional<FactorRule> rule = mesh && !mesh.getAxes().empty()
                                        ? sdy::getComputationRule(op)
                                        : std::nullopt;
@@ -133,9 +145,10 @@ SmallVector<CollectiveUse, 1> readRuled(Operation *op, Fetched &fetched) {
   SmallVector<Value> tensors(op->getOperands());
   llvm::append_range(tensors, op->getResults());
   for (auto [i, tensor] : llvm::enumerate(tensors)) {
-    auto type = cast<RankedTensorType>(tensor.getType());
-    shapes.push_back(type.getShape());
-    elementBytes.push_back(byteSize(type.clone(ArrayRef<int64_t>{})));
+    auto type = dyn_cast<RankedTensorType>(tensor.getType());
+    shapes.push_back(type ? type.getShape() : ArrayRef<int64_t>());
+    elementBytes.push_back(type ? byteSize(type.clone(ArrayRef<int64_t>{}))
+                                : 0);
     sdy::TensorShardingAttr sharding = sdy::getSharding(tensor);
     if (!sharding)
       continue;
@@ -145,25 +158,22 @@ SmallVector<CollectiveUse, 1> readRuled(Operation *op, Fetched &fetched) {
       if (cell.present)
         list = cell.axes;
   }
-  // By operand, what is fetched of it.
-  SmallVector<SmallVector<int64_t>> keys(op->getNumOperands(), makeKey(op));
-  auto window = rule->windows.begin();
-  auto pricer = [&](const WindowProblem &problem, int64_t sliceBytes) {
-    while (axes[window->factor].empty())
-      ++window;
-    SmallVector<int64_t> &key = keys[window->operand];
-    key.append({reinterpret_cast<int64_t>(
-                    op->getOperand(window->operand).getAsOpaquePointer()),
-                rule->operands[window->operand].dimOf(window->factor),
-                problem.globalSize, problem.start, problem.step, problem.size});
-    ++window;
+  // By tensor, what is fetched of it.
+  SmallVector<SmallVector<int64_t>> keys(tensors.size(), makeKey(op));
+  auto pricer = [&](const FactorWindow &window, const WindowProblem &problem,
+                    int64_t sliceBytes) {
+    SmallVector<int64_t> &key = keys[window.tensor];
+    key.append(
+        {reinterpret_cast<int64_t>(tensors[window.tensor].getAsOpaquePointer()),
+         rule->tensor(window.tensor).dimOf(window.factor), problem.globalSize,
+         problem.start, problem.step, problem.size});
     return fetched.insert(key).second ? windowCollective(problem, sliceBytes)
                                       : std::nullopt;
   };
   SmallVector<CollectiveUse, 1> uses;
   for (const LocalCollective &collective : fetchCollectives(
            sdy::toMesh(mesh), *rule, axes, shapes, elementBytes, pricer))
-    uses.push_back({collective, "", op, mesh, false, {}});
+    uses.push_back({collective, "", op, mesh, {}});
   return uses;
 }
 
@@ -233,7 +243,7 @@ SmallVector<CollectiveUse, 1> readGlobal(Operation *op) {
   for (const LocalCollective &collective :
        playCollective(op, mesh, sdy::toSharding(source, mesh),
                       byteSize(type.clone(ArrayRef<int64_t>{}))))
-    uses.push_back({collective, reductionOf(op), op, mesh, false, {}});
+    uses.push_back({collective, reductionOf(op), op, mesh, {}});
   return uses;
 }
 
@@ -288,10 +298,7 @@ CommunicationCost costOf(ArrayRef<CollectiveUse> uses,
     sum.bytes += bytes * use.calls;
     sum.executedBytes += bytes * runs;
     sum.unknownTrips += use.trips.known ? 0 : use.calls;
-    double price = use.collective.price(entry->second) * runs;
-    sum.price += price;
-    if (use.isHalo)
-      sum.haloPrice += price;
+    sum.price += use.collective.price(entry->second) * runs;
   }
   return sum;
 }

@@ -7,10 +7,9 @@
 //
 // The collectives of a program, by one reading: of `sdy` ops on global types
 // (after `collectives`) and of `spmd` ops on local ones (after `partition`).
-// What partitioning adds is windows alone: those around an `sdy` collective
-// whose pieces do not nest are predicted, and those of which an op's rule says
-// what a cut fetches (a convolution's halo); not what other ops fetch for
-// themselves.
+// What partitioning adds is windows alone, and they are predicted: those around
+// an `sdy` collective whose pieces do not nest, and those of which an op's rule
+// says what a cut fetches (a convolution's halo); there are no others.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,8 +29,6 @@ struct CollectiveUse {
   llvm::StringRef reduction;
   mlir::Operation *op = nullptr;
   mlir::sdy::MeshAttr mesh;
-  /// A window that an op fetches for itself, of which its rule says nothing.
-  bool isHalo = false;
   /// Of the loops around it in its function.
   mlir::sdy::Trips trips;
   /// Of its function: calls in the text, and as often as loops make them.
@@ -56,8 +53,6 @@ struct CommunicationCost {
   int64_t executedBytes = 0;
   /// Of the executed, by a device model, in seconds or bytes (MeshCosts::str).
   double price = 0;
-  /// The part of it that is windows which ops fetch for themselves.
-  double haloPrice = 0;
   /// Collectives in loops that run an unknown number of times.
   int64_t unknownTrips = 0;
 };

@@ -72,7 +72,7 @@ struct ReportBaseline {
 ///    "name", "cause", "operand", "result", "count", "bytes", "trips",
 ///    "trips_known"}],
 ///    "collective_bytes", "executed_bytes", "unknown_trips",
-///    "price": {"device_model", "planned", "emitted", "halos"},
+///    "price": {"device_model", "planned", "emitted"},
 ///    "plan": {"greedy", "cost", "bound", "gap", "moved"},
 ///    "peak_bytes": G, "peak": {"op", "source", "largest": [{"type", "bytes",
 ///    "source"}]}, "argument_bytes": G, "contraction_flops": G,

@@ -22,6 +22,26 @@ static void dropShardings(Operation *op) {
       op->removeDiscardableAttr(attr.getName());
 }
 
+Value shardonnay::LocalContext::fetchWindow(OpBuilder &builder, Location loc,
+                                            Value tensor,
+                                            const FactorWindow &window,
+                                            Value fill) {
+  int64_t dim = rule().tensor(window.tensor).dimOf(window.factor);
+  int64_t size = cast<RankedTensorType>(tensor.getType()).getDimSize(dim);
+  CutWindow cut =
+      cutWindow(window, factorAxes(window.factor).numShards(), size);
+  return fetchWindow(builder, loc, tensor, window, cut, fill);
+}
+
+llvm::SmallVector<shardonnay::FactorWindow, 2>
+shardonnay::LocalContext::cutWindows() const {
+  llvm::SmallVector<FactorWindow, 2> windows;
+  for (const FactorWindow &window : rule().windows)
+    if (rule().isFetched(window, factorAxes(window.factor).numShards()))
+      windows.push_back(window);
+  return windows;
+}
+
 llvm::SmallVector<Value> shardonnay::cloneLocally(Operation *op,
                                                   OpBuilder &builder,
                                                   ValueRange operands,

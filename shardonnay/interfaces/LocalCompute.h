@@ -35,26 +35,28 @@ public:
   /// The op's own types.
   virtual mlir::TypeRange globalOperandTypes() const = 0;
   virtual mlir::TypeRange globalResultTypes() const = 0;
-  /// This device's window of `tensor`, whose dim `dim` (global size
-  /// `globalSize`) is cut by `axes` into equal pieces of ceil(globalSize /
-  /// numShards): the `size` positions from `start + step * index` on, where
-  /// `index` is the device's index along `axes`. Positions outside [0,
-  /// globalSize) hold `fill` (a scalar tensor of the element type; null:
-  /// anything). Communicates with the neighbours that hold the positions; not
-  /// at all where all windows lie in the own piece. No axes: a slice with
-  /// padding.
-  virtual mlir::Value fetchWindow(mlir::OpBuilder &builder, mlir::Location loc,
-                                  mlir::Value tensor, int64_t dim,
-                                  int64_t globalSize, const AxisList &axes,
-                                  int64_t start, int64_t step, int64_t size,
-                                  mlir::Value fill) = 0;
+  /// This device's piece of `tensor`, whose dim `dim` (global size
+  /// `globalSize`) is cut by `axes` into equal pieces: `fill`, a scalar tensor
+  /// of the element type, where it reaches behind the dim's end.
+  virtual mlir::Value fillEnd(mlir::OpBuilder &builder, mlir::Location loc,
+                              mlir::Value tensor, int64_t dim,
+                              int64_t globalSize, const AxisList &axes,
+                              mlir::Value fill) = 0;
   /// This device's part of what `window`, one of the rule's, says of `tensor`,
-  /// which is operand number window.operand, or it with its holes filled; `cut`
-  /// is cutWindow's. Also where the factor is not cut.
+  /// which is tensor number window.tensor, or it with its holes filled; `cut`
+  /// is cutWindow's. Positions that do not exist hold `fill` (null: anything).
+  /// Communicates with the neighbours that hold the others; not at all where
+  /// all windows lie in the own piece. Also where the factor is not cut.
   virtual mlir::Value fetchWindow(mlir::OpBuilder &builder, mlir::Location loc,
                                   mlir::Value tensor,
                                   const FactorWindow &window,
                                   const CutWindow &cut, mlir::Value fill) = 0;
+  /// The same of a dim without holes, as its size in `tensor` says.
+  mlir::Value fetchWindow(mlir::OpBuilder &builder, mlir::Location loc,
+                          mlir::Value tensor, const FactorWindow &window,
+                          mlir::Value fill);
+  /// The rule's windows that are to be fetched here.
+  llvm::SmallVector<FactorWindow, 2> cutWindows() const;
   /// The axes that tell apart the devices that together compute this op: all of
   /// the mesh, but those that are manual around it.
   virtual AxisList deviceAxes() = 0;

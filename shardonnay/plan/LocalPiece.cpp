@@ -72,33 +72,50 @@ exchangeCollective(const FactorRule &rule, ArrayRef<AxisList> assignment,
   return gather;
 }
 
+/// The sizes of what a device has of a tensor before its windows are fetched:
+/// of dims that are cut anew, what the op makes of them.
+static SmallVector<int64_t> madePieces(const FactorRule &rule, int32_t tensor,
+                                       ArrayRef<AxisList> assignment,
+                                       ArrayRef<ArrayRef<int64_t>> shapes) {
+  SmallVector<int64_t> piece;
+  for (auto [size, factors] :
+       zip_equal(shapes[tensor], rule.tensor(tensor).dims))
+    piece.push_back(pieceSize(size, factors, assignment));
+  for (const FactorWindow &window : rule.windows) {
+    int64_t shards = assignment[window.factor].numShards();
+    if (window.tensor == tensor && window.kind == WindowKind::Recut &&
+        rule.isFetched(window, shards))
+      piece[rule.tensor(tensor).dimOf(window.factor)] =
+          divideCeil(window.count, shards) * window.stride;
+  }
+  return piece;
+}
+
 SmallVector<LocalCollective, 2>
 fetchCollectives(const Mesh &mesh, const FactorRule &rule,
                  ArrayRef<AxisList> assignment,
                  ArrayRef<ArrayRef<int64_t>> shapes,
                  ArrayRef<int64_t> elementBytes, WindowPricer pricer) {
   SmallVector<LocalCollective, 2> collectives;
-  // What a device has of each operand so far; empty if nothing was fetched.
-  SmallVector<SmallVector<int64_t>> pieces(rule.operands.size());
+  // What a device has of each tensor so far; empty if nothing was fetched.
+  SmallVector<SmallVector<int64_t>> pieces(rule.numTensors());
   for (const FactorWindow &window : rule.windows) {
     const AxisList &axes = assignment[window.factor];
-    if (axes.empty())
+    if (!rule.isFetched(window, axes.numShards()))
       continue;
-    SmallVector<int64_t> &piece = pieces[window.operand];
+    SmallVector<int64_t> &piece = pieces[window.tensor];
     if (piece.empty())
-      for (auto [size, factors] : zip_equal(shapes[window.operand],
-                                            rule.operands[window.operand].dims))
-        piece.push_back(pieceSize(size, factors, assignment));
-    int64_t dim = rule.operands[window.operand].dimOf(window.factor);
+      piece = madePieces(rule, window.tensor, assignment, shapes);
+    int64_t dim = rule.tensor(window.tensor).dimOf(window.factor);
     CutWindow cut = cutWindow(window, axes.numShards(), piece[dim]);
-    int64_t sliceBytes = elementBytes[window.operand];
+    int64_t sliceBytes = elementBytes[window.tensor];
     for (auto [other, size] : enumerate(piece))
       if (static_cast<int64_t>(other) != dim)
         sliceBytes *= size;
     WindowProblem problem{mesh,          axes,           axes,
                           cut.localSize, cut.globalSize, cut.start,
                           cut.step,      cut.size,       window.periodic};
-    if (auto collective = pricer(problem, sliceBytes))
+    if (auto collective = pricer(window, problem, sliceBytes))
       collectives.push_back(*collective);
     piece[dim] = cut.size;
   }

@@ -44,7 +44,7 @@ std::optional<LocalCollective> windowCollective(const WindowProblem &problem,
 
 /// How the price of a window is found: windowCollective, or what remembers.
 using WindowPricer = llvm::function_ref<std::optional<LocalCollective>(
-    const WindowProblem &, int64_t sliceBytes)>;
+    const FactorWindow &, const WindowProblem &, int64_t sliceBytes)>;
 
 /// The collectives that fetch what the rule's windows and exchanged factors say
 /// where `assignment`, the axes of each factor, cuts them. Operands and results

@@ -203,7 +203,8 @@ double OpChooser::fetchPrice(const ChoiceProblem &problem,
     shapes.push_back(tensor.shape);
     elementBytes.push_back(tensor.elementBytes);
   }
-  auto pricer = [&](const WindowProblem &window, int64_t sliceBytes) {
+  auto pricer = [&](const FactorWindow &, const WindowProblem &window,
+                    int64_t sliceBytes) {
     SmallVector<int64_t, 12> key = {window.localSize, window.globalSize,
                                     window.start,     window.step,
                                     window.size,      window.periodic};

@@ -21,8 +21,6 @@ inline constexpr llvm::StringLiteral kShardingAttr("sdy.sharding");
 inline constexpr llvm::StringLiteral kPlanCostAttr("sdy.plan_cost");
 /// Of a reshard or a collective: a sentence that says why it is there.
 inline constexpr llvm::StringLiteral kCauseAttr("sdy.cause");
-/// Of a window that an op fetches for itself: its rule says nothing of it.
-inline constexpr llvm::StringLiteral kUnplannedAttr("sdy.unplanned");
 /// A TensorShardingPerValueAttr on an operation that passes values on: one for
 /// each class of values that a block argument owns, in their order.
 inline constexpr llvm::StringLiteral

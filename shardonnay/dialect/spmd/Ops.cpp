@@ -359,13 +359,9 @@ bool PeriodicWindowOp::mayCut(const shardonnay::FactorRule &, int32_t) {
 FailureOr<SmallVector<Value>>
 PeriodicWindowOp::computeLocally(OpBuilder &builder, ValueRange operands,
                                  shardonnay::LocalContext &context) {
-  shardonnay::FactorWindow window = context.rule().windows.front();
-  int64_t localSize =
-      cast<RankedTensorType>(operands[0].getType()).getDimSize(getDim());
-  int64_t shards = context.factorAxes(window.factor).numShards();
-  return SmallVector<Value>{context.fetchWindow(
-      builder, getLoc(), operands[0], window,
-      shardonnay::cutWindow(window, shards, localSize), /*fill=*/Value())};
+  return SmallVector<Value>{context.fetchWindow(builder, getLoc(), operands[0],
+                                                context.rule().windows.front(),
+                                                /*fill=*/Value())};
 }
 
 /// Whether the elements of one type can be read as those of the other.

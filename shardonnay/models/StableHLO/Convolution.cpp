@@ -201,7 +201,7 @@ static FailureOr<SmallVector<Value>> convolveLocally(ConvolutionOp op,
     return math.zero(RankedTensorType::get({}, type.getElementType()));
   };
   // Windows side by side need nothing of others.
-  for (const FactorWindow &slides : cutWindows(context)) {
+  for (const FactorWindow &slides : context.cutWindows()) {
     int64_t in = context.rule().operands[0].dimOf(slides.factor);
     size_t i = llvm::find(numbers.getInputSpatialDimensions(), in) -
                numbers.getInputSpatialDimensions().begin();
@@ -209,11 +209,8 @@ static FailureOr<SmallVector<Value>> convolveLocally(ConvolutionOp op,
     CutWindow cut;
     if (context.rule().factors[slides.factor].kind == FactorKind::Indexed) {
       // What is behind the kernel's end sees the input's beginnings.
-      int64_t part = shapeOf(rhs)[kernel];
-      rhs =
-          context.fetchWindow(builder, op.getLoc(), rhs, kernel, window[i].size,
-                              context.factorAxes(slides.factor), /*start=*/0,
-                              /*step=*/part, part, zeroOf(rhs));
+      rhs = context.fillEnd(builder, op.getLoc(), rhs, kernel, window[i].size,
+                            context.factorAxes(slides.factor), zeroOf(rhs));
     }
     lhs = fetchWindow(builder, op.getLoc(), context, lhs, slides, zeroOf(lhs),
                       cut);

@@ -366,12 +366,10 @@ Value LocalMath::fillExchanged(LocalContext &context, int64_t operand,
       cast<RankedTensorType>(context.globalOperandTypes()[operand]).getShape();
   for (auto [dim, factors] : llvm::enumerate(rule.operands[operand].dims)) {
     AxisList axes = axesOfDim(context, rule.operands[operand], dim);
-    int64_t size = shapeOf(local)[dim];
     bool exchanged = llvm::any_of(
         factors, [&](int32_t id) { return rule.factors[id].exchanged; });
-    if (exchanged && whole[dim] != size * axes.numShards())
-      local = context.fetchWindow(builder, loc, local, dim, whole[dim], axes,
-                                  /*start=*/0, /*step=*/size, size, fill);
+    if (exchanged && whole[dim] != shapeOf(local)[dim] * axes.numShards())
+      local = context.fillEnd(builder, loc, local, dim, whole[dim], axes, fill);
   }
   return local;
 }

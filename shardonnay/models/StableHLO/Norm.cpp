@@ -146,10 +146,8 @@ Value CutNorm::fillEnd(Value value) {
   Value zero = filled(RankedTensorType::get({}, element), 0);
   for (int64_t dim : batchDims) {
     AxisList cut = axesOfBatch(dim);
-    int64_t size = typeOf(value).getDimSize(dim);
     if (shape[dim] % cut.numShards() != 0)
-      value = context.fetchWindow(builder, loc, value, dim, shape[dim], cut,
-                                  /*start=*/0, /*step=*/size, size, zero);
+      value = context.fillEnd(builder, loc, value, dim, shape[dim], cut, zero);
   }
   return value;
 }

@@ -51,10 +51,14 @@ static Value takePiece(OpBuilder &builder, Location loc, Value whole,
     int64_t size = local.getDimSize(dim);
     // Pieces of an uneven dim reach past its end.
     int64_t padded = size * axes.numShards();
-    whole = context.fetchWindow(builder, loc, whole, dim, shapeOf(whole)[dim],
-                                AxisList(), /*start=*/0, /*step=*/0, padded,
-                                /*fill=*/Value());
     auto type = cast<RankedTensorType>(whole.getType());
+    if (padded != type.getDimSize(dim)) {
+      SmallVector<int64_t> none(type.getRank(), 0), high(none);
+      high[dim] = padded - type.getDimSize(dim);
+      Value zero = math.zero(RankedTensorType::get({}, type.getElementType()));
+      whole = PadOp::create(builder, loc, whole, zero, none, high, none);
+      type = cast<RankedTensorType>(whole.getType());
+    }
     IntegerType position = math.positionType(padded);
     SmallVector<Value> starts(
         type.getRank(), math.splat(RankedTensorType::get({}, position), 0));

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/models/StableHLO/Reshape.h"
+#include "llvm/Support/MathExtras.h"
 #include <numeric>
 
 using namespace shardonnay;
@@ -57,8 +58,22 @@ static int64_t nextOwnFactor(const Side &less, const Side &more) {
   return coprime > 1 ? coprime : less.rest();
 }
 
-/// Factors that both sides have first in a dim, not both alone.
-static void markRetiled(FactorRule &rule) {
+/// Factors that both sides have first in a dim, not both alone. Of a dim that
+/// has others behind it a device takes, and makes, whole rows.
+static void markRetiled(FactorRule &rule, llvm::ArrayRef<int64_t> from,
+                        llvm::ArrayRef<int64_t> to) {
+  auto addRows = [&](int32_t factor, int32_t tensor,
+                     llvm::ArrayRef<int64_t> shape) {
+    FactorWindow window;
+    window.kind = tensor == 0 ? WindowKind::Seen : WindowKind::Recut;
+    window.tensor = tensor;
+    window.factor = factor;
+    window.size = shape[rule.tensor(tensor).dimOf(factor)];
+    window.count = rule.factors[factor].size;
+    window.stride = window.extent = window.size / window.count;
+    if (window.stride > 1)
+      rule.windows.push_back(window);
+  };
   auto dimWith = [](const TensorMapping &tensor, int32_t factor) {
     int64_t dim = tensor.dimOf(factor);
     return dim < 0 ? llvm::ArrayRef<int32_t>() : tensor.dims[dim];
@@ -68,6 +83,10 @@ static void markRetiled(FactorRule &rule) {
     llvm::ArrayRef<int32_t> out = dimWith(rule.results[0], id);
     factor.retiled = !in.empty() && !out.empty() &&
                      in.size() + out.size() > 2 && in.front() == out.front();
+    if (!factor.retiled)
+      continue;
+    addRows(id, /*tensor=*/0, from);
+    addRows(id, /*tensor=*/1, to);
   }
 }
 
@@ -99,6 +118,32 @@ FactorRule shardonnay::reshapeRule(llvm::ArrayRef<int64_t> from,
     }
   }
   FactorRule rule = builder.build();
-  markRetiled(rule);
+  markRetiled(rule, from, to);
   return rule;
+}
+
+mlir::Value shardonnay::reshapeInRows(
+    mlir::OpBuilder &builder, mlir::Location loc, mlir::Value operand,
+    LocalContext &context,
+    llvm::function_ref<mlir::Value(mlir::RankedTensorType, mlir::Value)>
+        reshape) {
+  auto type = mlir::cast<mlir::RankedTensorType>(context.resultTypes()[0]);
+  llvm::SmallVector<int64_t> shape(type.getShape());
+  llvm::SmallVector<FactorWindow> after;
+  for (const FactorWindow &window : context.cutWindows()) {
+    if (window.kind == WindowKind::Recut) {
+      int64_t shards = context.factorAxes(window.factor).numShards();
+      shape[context.rule().results[0].dimOf(window.factor)] =
+          llvm::divideCeil(window.count, shards) * window.stride;
+      after.push_back(window);
+    } else {
+      operand = context.fetchWindow(builder, loc, operand, window,
+                                    /*fill=*/mlir::Value());
+    }
+  }
+  mlir::Value result = reshape(type.clone(shape), operand);
+  for (const FactorWindow &window : after)
+    result = context.fetchWindow(builder, loc, result, window,
+                                 /*fill=*/mlir::Value());
+  return result;
 }

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Internal to the StableHLO model. Both shapes are consumed major to minor.
+// Both shapes are consumed major to minor.
 // Where as many elements lie behind on one side as on the other, the greatest
 // common divisor of what is left of the two dims is a factor of both:
 //
@@ -29,13 +29,23 @@
 #ifndef SHARDONNAY_MODELS_STABLEHLO_RESHAPE_H
 #define SHARDONNAY_MODELS_STABLEHLO_RESHAPE_H
 
-#include "shardonnay/algebra/Factor.h"
+#include "shardonnay/interfaces/LocalCompute.h"
 
 namespace shardonnay {
 
 /// The rule of reshaping `from` to `to`, of the same number of elements, not 0.
 FactorRule reshapeRule(llvm::ArrayRef<int64_t> from,
                        llvm::ArrayRef<int64_t> to);
+
+/// A reshape of operand 0 by that rule, on this device. Where a merged or split
+/// dim is cut unevenly, its pieces become whole rows of the first factor before
+/// `reshape`, and plain pieces after it.
+mlir::Value
+reshapeInRows(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value operand,
+              LocalContext &context,
+              llvm::function_ref<mlir::Value(mlir::RankedTensorType type,
+                                             mlir::Value operand)>
+                  reshape);
 
 } // namespace shardonnay
 

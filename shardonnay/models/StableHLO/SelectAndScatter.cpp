@@ -9,8 +9,8 @@
 //
 // 1. place: which windows these are. Of a result cut into pieces of n, windows
 //    from first = ceil((p + low - size + 1) / stride) on reach positions from
-//    p = i * n on, `count` of them at most.
-// 2. fetch: what they see of the operand, and their sources.
+//    p = i * n on, `count` of them at most (FactorWindow.h).
+// 2. cut: what they see of the operand, and their sources, are fetched.
 // 3. select: the position that each selects among those that exist, as a
 //    reduce_window of elements and their positions, which are -1 outside.
 // 4. add: for each place in a window the sources that go there, spread out as
@@ -69,7 +69,14 @@ static FactorRule buildRule(SelectAndScatterOp op, bool isPicking) {
       continue;
     }
     if (isPicking) {
-      builder.add(shape[dim], {dim, dim, -1}, {dim}, FactorKind::Windowed);
+      int32_t factor =
+          builder.add(shape[dim], {dim, dim, -1}, {dim}, FactorKind::Windowed);
+      for (int32_t tensor : {0, 1}) {
+        FactorWindow fetched =
+            toFactorWindow(window, tensor, factor, shape[dim], source[dim]);
+        fetched.kind = tensor == 0 ? WindowKind::Around : WindowKind::Reaching;
+        builder.addWindow(fetched);
+      }
       continue;
     }
     builder.add(source[dim], {-1, dim, -1}, {-1}, FactorKind::NeedReplication);
@@ -99,14 +106,13 @@ namespace {
 struct WidenedDim {
   int64_t dim;
   WindowDim window;
-  /// What `count` windows see; `low` and `high` are 0 where it is cut.
+  /// What `count` windows see.
   int64_t seen, count;
   /// Of a cut dim: the result's local size and its first position p, the first
   /// window + `before`, and where it begins, after position p - size + 1.
   bool isCut = false;
   int64_t local = 0, before = 0;
   Value position = nullptr, first = nullptr, offset = nullptr;
-  std::optional<int64_t> fixedOffset = std::nullopt;
 };
 
 class SelectAndScatterBuilder {
@@ -120,11 +126,11 @@ public:
   Value build();
 
 private:
-  WidenedDim place(int64_t dim, const WindowDim &window, const AxisList &axes);
-  void placeAligned(WidenedDim &dim);
+  WidenedDim place(int64_t dim, const WindowDim &window);
+  void cut(WidenedDim &dim, const FactorWindow &around,
+           const FactorWindow &reaching);
   void placeAnywhere(WidenedDim &dim);
-  void fetch(const WidenedDim &dim, const AxisList &axes);
-  void fetchSources(const WidenedDim &dim, const AxisList &axes);
+  void fetchSources(const WidenedDim &dim, const FactorWindow &reaching);
   Value positions();
   Value selected(Value positions);
   void fillBody(Region &body);
@@ -172,41 +178,47 @@ Value SelectAndScatterBuilder::iota(RankedTensorType type, int64_t dim,
   return MulOp::create(builder, loc, type, count, math.splat(type, step));
 }
 
-WidenedDim SelectAndScatterBuilder::place(int64_t dim, const WindowDim &window,
-                                          const AxisList &axes) {
+WidenedDim SelectAndScatterBuilder::place(int64_t dim,
+                                          const WindowDim &window) {
   WidenedDim widened{dim, window, shapeOf(operand)[dim], shapeOf(source)[dim]};
-  if (axes.empty())
-    return widened;
-  widened.isCut = true;
-  widened.local =
-      cast<RankedTensorType>(context.resultTypes()[0]).getDimSize(dim);
-  widened.position =
-      math.shardStart(context, axes, widened.local, positionType(dim));
-  if (widened.local % window.stride == 0)
-    placeAligned(widened);
-  else
-    placeAnywhere(widened);
-  widened.seen = (widened.count - 1) * window.stride + window.size;
+  SmallVector<FactorWindow> windows = context.cutWindows();
+  int32_t factor = context.rule().results[0].dims[dim].front();
+  for (size_t i = 0; i < windows.size(); i += 2)
+    if (windows[i].factor == factor)
+      cut(widened, windows[i], windows[i + 1]);
   return widened;
 }
 
-/// Windows stand in all parts alike.
-void SelectAndScatterBuilder::placeAligned(WidenedDim &dim) {
+/// Where the stride divides the parts, windows stand in all of them alike.
+void SelectAndScatterBuilder::cut(WidenedDim &dim, const FactorWindow &around,
+                                  const FactorWindow &reaching) {
   const WindowDim &window = dim.window;
-  int64_t first = llvm::divideFloorSigned(
-      window.low - window.size + window.stride, window.stride);
-  int64_t last =
-      llvm::divideFloorSigned(window.low + dim.local - 1, window.stride);
-  dim.count = std::max<int64_t>(last - first + 1, 1);
-  dim.fixedOffset = first * window.stride - window.low + window.size - 1;
-  dim.offset = splat(dim.position, *dim.fixedOffset);
+  const AxisList &axes = context.factorAxes(around.factor);
+  dim.isCut = true;
+  dim.local =
+      cast<RankedTensorType>(context.resultTypes()[0]).getDimSize(dim.dim);
+  dim.position =
+      math.shardStart(context, axes, dim.local, positionType(dim.dim));
+  bool isAligned = dim.local % window.stride == 0;
+  CutWindow seen =
+      cutWindow(around, axes.numShards(), shapeOf(operand)[dim.dim]);
+  dim.seen = seen.size - (isAligned ? 0 : window.stride - 1);
+  dim.count = (dim.seen - window.size) / window.stride + 1;
+  operand = context.fetchWindow(builder, loc, operand, around, seen,
+                                /*fill=*/Value());
+  if (isAligned) {
+    dim.offset = splat(dim.position, seen.start + window.size - 1);
+  } else {
+    placeAnywhere(dim);
+    operand = slice(operand, dim.dim, dim.offset, dim.seen);
+  }
+  fetchSources(dim, reaching);
 }
 
 void SelectAndScatterBuilder::placeAnywhere(WidenedDim &dim) {
   const WindowDim &window = dim.window;
   int64_t size = window.size, stride = window.stride;
   Value position = dim.position;
-  dim.count = (dim.local + size - 2) / stride + 1;
   dim.before =
       llvm::divideCeil(std::max<int64_t>(size - window.low, 0), stride);
   int64_t shift = window.low - size + dim.before * stride;
@@ -219,43 +231,23 @@ void SelectAndScatterBuilder::placeAnywhere(WidenedDim &dim) {
       math.subtract(begin, math.add(position, splat(position, shift + 1)));
 }
 
-void SelectAndScatterBuilder::fetch(const WidenedDim &dim,
-                                    const AxisList &axes) {
-  int64_t start = 1 - dim.window.size + dim.fixedOffset.value_or(0);
-  int64_t more = dim.fixedOffset ? 0 : dim.window.stride - 1;
-  operand = context.fetchWindow(builder, loc, operand, dim.dim,
-                                shapeOf(op.getOperand())[dim.dim], axes, start,
-                                dim.local, dim.seen + more, Value());
-  if (!dim.fixedOffset)
-    operand = slice(operand, dim.dim, dim.offset, dim.seen);
-  fetchSources(dim, axes);
-}
-
-/// The first windows of the devices do not lie as far apart from device to
-/// device: what is fetched does, and has the windows in it.
+/// What is fetched lies equally far apart from device to device; where first
+/// windows do not, it has them in it.
 void SelectAndScatterBuilder::fetchSources(const WidenedDim &dim,
-                                           const AxisList &axes) {
-  const WindowDim &window = dim.window;
-  int64_t step = dim.local / window.stride;
-  int64_t least = std::numeric_limits<int64_t>::max(), most = -least;
-  for (int64_t index = 0; index < axes.numShards(); ++index) {
-    int64_t first = llvm::divideFloorSigned(index * dim.local + window.low -
-                                                window.size + window.stride,
-                                            window.stride);
-    least = std::min(least, first - step * index);
-    most = std::max(most, first - step * index);
-  }
+                                           const FactorWindow &reaching) {
+  const AxisList &axes = context.factorAxes(reaching.factor);
   auto scalar = RankedTensorType::get({}, getElementTypeOrSelf(source));
-  source = context.fetchWindow(
-      builder, loc, source, dim.dim, shapeOf(op.getSource())[dim.dim], axes,
-      least, step, dim.count + most - least, math.sumIdentity(scalar));
-  if (most == least)
+  CutWindow cut =
+      cutWindow(reaching, axes.numShards(), shapeOf(source)[dim.dim]);
+  source = context.fetchWindow(builder, loc, source, reaching, cut,
+                               math.sumIdentity(scalar));
+  if (cut.size == dim.count)
     return;
   Value index = math.convert(context.deviceIndex(builder, loc, axes),
                              getElementTypeOrSelf(dim.first));
-  Value fetched = math.add(
-      MulOp::create(builder, loc, index.getType(), index, splat(index, step)),
-      splat(index, dim.before + least));
+  Value fetched = math.add(MulOp::create(builder, loc, index.getType(), index,
+                                         splat(index, cut.step)),
+                           splat(index, dim.before + cut.start));
   source = slice(source, dim.dim, math.subtract(dim.first, fetched), dim.count);
 }
 
@@ -374,10 +366,7 @@ Value SelectAndScatterBuilder::build() {
   for (auto [dim, window] : llvm::enumerate(op.getWindow())) {
     if (window.isTrivial())
       continue;
-    AxisList axes = axesOfDim(context, context.rule().results[0], dim);
-    dims.push_back(place(dim, window, axes));
-    if (!axes.empty())
-      fetch(dims.back(), axes);
+    dims.push_back(place(dim, window));
   }
   Value chosen = selected(positions());
   Value result =

@@ -103,42 +103,15 @@ static FailureOr<SmallVector<Value>> iotaLocally(IotaOp op, OpBuilder &builder,
   return SmallVector<Value>{math.convert(count, type.getElementType())};
 }
 
-/// Where a merged or split dim is cut unevenly, its pieces become whole rows of
-/// the first factor before, and plain pieces after.
 static FailureOr<SmallVector<Value>> reshapeLocally(ReshapeOp op,
                                                     OpBuilder &builder,
                                                     ValueRange operands,
                                                     LocalContext &context) {
-  const FactorRule &rule = context.rule();
-  Value value = operands.front();
-  auto resultType = cast<RankedTensorType>(context.resultTypes()[0]);
-  SmallVector<int64_t> shape(resultType.getShape());
-  struct Rows {
-    int64_t dim, globalSize, localSize;
-    AxisList axes;
+  auto reshape = [&](RankedTensorType type, Value operand) -> Value {
+    return ReshapeOp::create(builder, op.getLoc(), type, operand);
   };
-  SmallVector<Rows> merged;
-  for (auto [id, factor] : llvm::enumerate(rule.factors)) {
-    const AxisList &axes = context.factorAxes(id);
-    if (!factor.retiled || factor.size % axes.numShards() == 0)
-      continue;
-    int64_t rows = llvm::divideCeil(factor.size, axes.numShards());
-    int64_t from = rule.operands[0].dimOf(id), to = rule.results[0].dimOf(id);
-    int64_t size = shapeOf(op.getOperand())[from];
-    int64_t piece = size / factor.size * rows;
-    value = context.fetchWindow(builder, op.getLoc(), value, from, size, axes,
-                                /*start=*/0, piece, piece, Value());
-    size = shapeOf(op.getResult())[to];
-    merged.push_back({to, size, shape[to], axes});
-    shape[to] = size / factor.size * rows;
-  }
-  value =
-      ReshapeOp::create(builder, op.getLoc(), resultType.clone(shape), value);
-  for (const Rows &rows : merged)
-    value = context.fetchWindow(builder, op.getLoc(), value, rows.dim,
-                                rows.globalSize, rows.axes, /*start=*/0,
-                                rows.localSize, rows.localSize, Value());
-  return SmallVector<Value>{value};
+  return SmallVector<Value>{
+      reshapeInRows(builder, op.getLoc(), operands[0], context, reshape)};
 }
 
 void shardonnay::attachShapeModels(MLIRContext &context) {

@@ -19,8 +19,7 @@ static Value dilate(OpBuilder &builder, Location loc, LocalContext &context,
                     Value local, int64_t dim, int64_t size,
                     const AxisList &axes, int64_t dilation, Value fill) {
   int64_t piece = shapeOf(local)[dim];
-  Value filled = context.fetchWindow(builder, loc, local, dim, size, axes,
-                                     /*start=*/0, /*step=*/piece, piece, fill);
+  Value filled = context.fillEnd(builder, loc, local, dim, size, axes, fill);
   SmallVector<int64_t> none(shapeOf(local).size(), 0), high(none),
       interior(none);
   high[dim] = piece == 0 ? 0 : dilation - 1;
@@ -33,7 +32,7 @@ Value shardonnay::fetchWindow(OpBuilder &builder, Location loc,
                               const FactorWindow &window, Value fill,
                               CutWindow &cut) {
   const AxisList &axes = context.factorAxes(window.factor);
-  int64_t dim = context.rule().operands[window.operand].dimOf(window.factor);
+  int64_t dim = context.rule().operands[window.tensor].dimOf(window.factor);
   cut = cutWindow(window, axes.numShards(), shapeOf(local)[dim]);
   if (cut.isDilatedFirst)
     local = dilate(builder, loc, context, local, dim, window.size, axes,
@@ -41,19 +40,11 @@ Value shardonnay::fetchWindow(OpBuilder &builder, Location loc,
   return context.fetchWindow(builder, loc, local, window, cut, fill);
 }
 
-SmallVector<FactorWindow, 2> shardonnay::cutWindows(LocalContext &context) {
-  SmallVector<FactorWindow, 2> windows;
-  for (const FactorWindow &window : context.rule().windows)
-    if (!context.factorAxes(window.factor).empty())
-      windows.push_back(window);
-  return windows;
-}
-
 FactorWindow shardonnay::toFactorWindow(const WindowDim &dim, int32_t operand,
                                         int32_t factor, int64_t size,
                                         int64_t count) {
   FactorWindow window;
-  window.operand = operand;
+  window.tensor = operand;
   window.factor = factor;
   window.size = size;
   window.count = count;

@@ -25,9 +25,6 @@ mlir::Value fetchWindow(mlir::OpBuilder &builder, mlir::Location loc,
                         const FactorWindow &window, mlir::Value fill,
                         CutWindow &cut);
 
-/// The rule's windows of cut factors.
-llvm::SmallVector<FactorWindow, 2> cutWindows(LocalContext &context);
-
 /// What a rule says of `dim`, a window of operand number `operand`, `factor`
 /// being its factor: `size` positions, of which `count` windows see parts.
 FactorWindow toFactorWindow(const mlir::stablehlo::WindowDim &dim,

@@ -171,8 +171,8 @@ reduceWindowLocally(ReduceWindowOp op, OpBuilder &builder, ValueRange operands,
   SmallVector<Value> local(operands);
   SmallVector<WindowDim> window = op.getWindow();
   size_t count = op.getInputs().size();
-  for (const FactorWindow &slides : cutWindows(context)) {
-    int64_t i = slides.operand;
+  for (const FactorWindow &slides : context.cutWindows()) {
+    int64_t i = slides.tensor;
     Type element = getElementTypeOrSelf(op.getInputs()[i]);
     Value fill = math.convert(operands[count + i], element);
     CutWindow cut;

@@ -37,7 +37,7 @@ static void addWindow(FactorRuleBuilder &builder, int32_t factor, int64_t size,
                       int64_t count, int64_t start, int64_t stride,
                       int32_t operand = 0, int64_t baseDilation = 1) {
   FactorWindow window;
-  window.operand = operand;
+  window.tensor = operand;
   window.factor = factor;
   window.size = size;
   window.count = count;
@@ -216,7 +216,7 @@ static FailureOr<SmallVector<Value>> sliceLocally(SliceOp op,
   SmallVector<int64_t> starts(op.getStartIndices()),
       limits(op.getLimitIndices()), strides(op.getStrides());
   Value operand = operands[0];
-  for (const FactorWindow &window : cutWindows(context)) {
+  for (const FactorWindow &window : context.cutWindows()) {
     int64_t dim = dimOf(context, window), size = resultSize(context, dim);
     int64_t span = size == 0 ? 0 : (size - 1) * window.stride + 1;
     CutWindow cut;
@@ -253,7 +253,7 @@ static FailureOr<SmallVector<Value>> reverseLocally(ReverseOp op,
                                                     ValueRange operands,
                                                     LocalContext &context) {
   Value operand = operands[0];
-  for (const FactorWindow &window : cutWindows(context)) {
+  for (const FactorWindow &window : context.cutWindows()) {
     if (window.count == 0)
       continue;
     CutWindow cut;
@@ -269,7 +269,7 @@ static FailureOr<SmallVector<Value>> padLocally(PadOp op, OpBuilder &builder,
   SmallVector<int64_t> low(op.getEdgePaddingLow()),
       high(op.getEdgePaddingHigh()), interior(op.getInteriorPadding());
   Value operand = operands[0], padding = operands[1];
-  for (const FactorWindow &window : cutWindows(context)) {
+  for (const FactorWindow &window : context.cutWindows()) {
     int64_t dim = dimOf(context, window);
     CutWindow cut;
     operand = fetchWindow(builder, op.getLoc(), context, operand, window,
@@ -306,11 +306,11 @@ static FailureOr<SmallVector<Value>> concatenateLocally(ConcatenateOp op,
       math.add(IotaOp::create(builder, op.getLoc(), positionsType, 0),
                math.broadcast(start, positionsType));
   Value result;
-  for (const FactorWindow &part : cutWindows(context)) {
+  for (const FactorWindow &part : context.cutWindows()) {
     CutWindow cut;
     offset = part.low;
     Value window =
-        fetchWindow(builder, op.getLoc(), context, operands[part.operand], part,
+        fetchWindow(builder, op.getLoc(), context, operands[part.tensor], part,
                     /*fill=*/Value(), cut);
     if (result) {
       Value behind = math.compare(positions, math.splat(positionsType, offset),

@@ -75,8 +75,6 @@ private:
   }
   void startSumsOnce();
   void fetchWindows();
-  void fetchWindow(Value &operand, unsigned number, int64_t dim,
-                   AffineExpr window, unsigned loop);
   void shiftIndices(linalg::LinalgOp local);
   LogicalResult maskPadding(linalg::LinalgOp local);
   /// The device's offset in `loop`, built before the op at the builder.
@@ -105,36 +103,11 @@ void LocalLinalg::startSumsOnce() {
   }
 }
 
-void LocalLinalg::fetchWindow(Value &operand, unsigned number, int64_t dim,
-                              AffineExpr window, unsigned loop) {
-  MLIRContext *mlir = op.getContext();
-  auto at = [&](llvm::function_ref<int64_t(unsigned)> position) {
-    SmallVector<AffineExpr> positions;
-    for (unsigned i = 0; i < sizes.size(); ++i)
-      positions.push_back(getAffineConstantExpr(position(i), mlir));
-    return cast<AffineConstantExpr>(window.replaceDims(positions)).getValue();
-  };
-  int64_t start = at([](unsigned) { return 0; });
-  int64_t next =
-      at([&](unsigned i) { return i == loop ? localSize(loop) : 0; });
-  int64_t last = at([&](unsigned i) { return localSize(i) - 1; });
-  operand = context.fetchWindow(
-      builder, op.getLoc(), operand, dim, shapeOf(op->getOperand(number))[dim],
-      axesOf(loop), start, next - start, last - start + 1, Value());
-}
-
 void LocalLinalg::fetchWindows() {
-  for (OpOperand &operand : op->getOpOperands()) {
-    AffineMap map = op.getMatchingIndexingMap(&operand);
-    for (auto [dim, expression] : llvm::enumerate(map.getResults())) {
-      if (isa<AffineDimExpr>(expression))
-        continue;
-      for (unsigned loop = 0; loop < sizes.size(); ++loop)
-        if (expression.isFunctionOfDim(loop) && !axesOf(loop).empty())
-          fetchWindow(operands[operand.getOperandNumber()],
-                      operand.getOperandNumber(), dim, expression, loop);
-    }
-  }
+  for (const FactorWindow &window : context.cutWindows())
+    operands[window.tensor] =
+        context.fetchWindow(builder, op.getLoc(), operands[window.tensor],
+                            window, /*fill=*/Value());
 }
 
 Value LocalLinalg::offset(unsigned loop) {

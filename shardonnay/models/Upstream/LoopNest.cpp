@@ -59,6 +59,7 @@ private:
   void readDiagonals();
   void addLoops();
   void addTensor(size_t index);
+  void addWindow(int32_t operand, AffineExpr expression, int64_t size);
   int32_t addFactor(int64_t size, FactorKind kind);
   int32_t factorOf(AffineExpr expression, int64_t size,
                    const TensorMapping &mapping);
@@ -174,9 +175,43 @@ void RuleBuilder::addTensor(size_t index) {
     mapping.dims.push_back(DimFactors{factorOf(expression, size, mapping)});
   bool isOperand = static_cast<int64_t>(index) < numOperands();
   if (isOperand)
+    for (auto [expression, size] :
+         llvm::zip_equal(nest.maps[index].getResults(), shapes[index]))
+      addWindow(index, expression, size);
+  if (isOperand)
     rule.operands.push_back(std::move(mapping));
   else
     rule.results.push_back(std::move(mapping));
+}
+
+/// What iterations see of a dim of `size`, if it is a window of one of them and
+/// of loops that are never cut. Of what is no sum nobody asks: it is not cut.
+void RuleBuilder::addWindow(int32_t operand, AffineExpr expression,
+                            int64_t size) {
+  int64_t loop = windowLoop(expression);
+  if (isa<AffineDimExpr>(expression) || loop < 0 || factorOfLoop[loop] < 0)
+    return;
+  for (size_t other = 0; other < sizes.size(); ++other)
+    if (sizes[other] < 0 && expression.isFunctionOfDim(other))
+      return;
+  auto at = [&](llvm::function_ref<int64_t(int64_t)> position) {
+    SmallVector<AffineExpr> positions;
+    for (size_t i = 0; i < sizes.size(); ++i)
+      positions.push_back(getAffineConstantExpr(position(i), op->getContext()));
+    return cast<AffineConstantExpr>(expression.replaceDims(positions))
+        .getValue();
+  };
+  int64_t first = at([](int64_t) { return 0; });
+  FactorWindow window;
+  window.tensor = operand;
+  window.factor = factorOfLoop[loop];
+  window.size = size;
+  window.count = sizes[loop];
+  window.stride = at([&](int64_t i) { return i == loop ? 1 : 0; }) - first;
+  window.low = -first;
+  window.extent =
+      at([&](int64_t i) { return i == loop ? 0 : sizes[i] - 1; }) - first + 1;
+  rule.windows.push_back(window);
 }
 
 std::optional<FactorRule> RuleBuilder::build() {

@@ -110,17 +110,20 @@ struct ReshapeHooks : OpHooks {
                        const llvm::SmallBitVector &partial) {
     return partial.all();
   }
-  /// The sizes of what is expanded stand in an attribute.
   static LocalResults computeLocally(Operation *op, OpBuilder &builder,
                                      ValueRange operands,
                                      LocalContext &context) {
-    auto expand = dyn_cast<tensor::ExpandShapeOp>(op);
-    if (!expand)
-      return cloneLocally(op, builder, operands, context);
-    Value local = tensor::ExpandShapeOp::create(
-        builder, op->getLoc(), context.resultTypes()[0], operands[0],
-        expand.getReassociationIndices());
-    return SmallVector<Value>{local};
+    Location loc = op->getLoc();
+    auto reshape = [&](RankedTensorType type, Value operand) -> Value {
+      if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op))
+        return tensor::ExpandShapeOp::create(builder, loc, type, operand,
+                                             expand.getReassociationIndices());
+      return tensor::CollapseShapeOp::create(
+          builder, loc, type, operand,
+          cast<tensor::CollapseShapeOp>(op).getReassociationIndices());
+    };
+    return SmallVector<Value>{
+        reshapeInRows(builder, loc, operands[0], context, reshape)};
   }
 };
 
@@ -133,21 +136,6 @@ static bool isWhole(OffsetSizeAndStrideOpInterface op, int64_t dim,
                     int64_t size) {
   return op.getStaticOffsets()[dim] == 0 && op.getStaticSizes()[dim] == size &&
          op.getStaticStrides()[dim] == 1;
-}
-
-/// The positions from the first to the last of `size` elements.
-static int64_t spanOf(int64_t size, int64_t stride) {
-  return size == 0 ? 0 : (size - 1) * stride + 1;
-}
-
-/// Of the source, those that the result has too.
-static SmallVector<int64_t> keptDims(tensor::ExtractSliceOp op) {
-  llvm::SmallBitVector dropped = op.getDroppedDims();
-  SmallVector<int64_t> kept;
-  for (int64_t dim = 0; dim < op.getSourceType().getRank(); ++dim)
-    if (!dropped[dim])
-      kept.push_back(dim);
-  return kept;
 }
 
 /// The offsets, sizes and strides of a slice: of dims that are taken whole, the
@@ -196,8 +184,17 @@ struct ExtractSliceHooks : OpHooks {
     int64_t next = 0;
     for (auto [dim, size] : llvm::enumerate(from)) {
       operandDims[0] = dim;
-      builder.add(size, operandDims, {dropped[dim] ? -1 : next++},
-                  kindOf(slice, dim, dropped[dim]));
+      FactorWindow window;
+      FactorKind kind = kindOf(slice, dim, dropped[dim]);
+      window.factor =
+          builder.add(size, operandDims, {dropped[dim] ? -1 : next++}, kind);
+      if (kind != FactorKind::Windowed)
+        continue;
+      window.size = size;
+      window.count = slice.getStaticSize(dim);
+      window.stride = slice.getStaticStride(dim);
+      window.low = -slice.getStaticOffset(dim);
+      builder.addWindow(window);
     }
     return builder.build();
   }
@@ -212,18 +209,13 @@ struct ExtractSliceHooks : OpHooks {
     LocalSlice at(slice, shapeOf(slice.getSource()), shapeOf(operands[0]));
     auto type = cast<RankedTensorType>(context.resultTypes()[0]);
     Value source = operands[0];
-    for (auto [result, dim] : llvm::enumerate(keptDims(slice))) {
-      AxisList axes = axesOfDim(context, context.rule().operands[0], dim);
-      int64_t global = shapeOf(slice.getSource())[dim];
-      if (axes.empty() || isWhole(slice, dim, global))
-        continue;
-      int64_t size = type.getDimSize(result);
-      int64_t stride = slice.getStaticStride(dim);
-      source = context.fetchWindow(builder, op->getLoc(), source, dim, global,
-                                   axes, slice.getStaticOffset(dim),
-                                   size * stride, spanOf(size, stride), {});
+    for (const FactorWindow &window : context.cutWindows()) {
+      int64_t dim = context.rule().operands[0].dimOf(window.factor);
+      int64_t result = context.rule().results[0].dimOf(window.factor);
+      source = context.fetchWindow(builder, op->getLoc(), source, window,
+                                   /*fill=*/Value());
       at.offsets[dim] = builder.getIndexAttr(0);
-      at.sizes[dim] = builder.getIndexAttr(size);
+      at.sizes[dim] = builder.getIndexAttr(type.getDimSize(result));
     }
     Value local = tensor::ExtractSliceOp::create(
         builder, op->getLoc(), type, source, at.offsets, at.sizes, at.strides);
@@ -308,7 +300,15 @@ struct PadHooks : OpHooks {
     SmallVector<int64_t> operandDims(op->getNumOperands(), -1);
     for (auto [index, size] : llvm::enumerate(shapeOf(pad.getSource()))) {
       int64_t dim = operandDims[0] = index;
-      builder.add(size, operandDims, {dim}, kindOf(pad, dim));
+      FactorWindow window;
+      FactorKind kind = kindOf(pad, dim);
+      window.factor = builder.add(size, operandDims, {dim}, kind);
+      if (kind != FactorKind::Windowed)
+        continue;
+      window.size = size;
+      window.count = shapeOf(pad.getResult())[dim];
+      window.low = pad.getStaticLow()[dim];
+      builder.addWindow(window);
     }
     return builder.build();
   }
@@ -322,19 +322,14 @@ struct PadHooks : OpHooks {
     auto type = cast<RankedTensorType>(context.resultTypes()[0]);
     SmallVector<Value> values(operands);
     SmallVector<int64_t> low(pad.getStaticLow()), high(pad.getStaticHigh());
-    for (auto [index, global] : llvm::enumerate(shapeOf(pad.getSource()))) {
-      int64_t dim = index;
-      AxisList axes = axesOfDim(context, context.rule().operands[0], dim);
-      if (axes.empty() || !pads(pad, dim))
-        continue;
+    for (const FactorWindow &window : context.cutWindows()) {
+      int64_t dim = context.rule().operands[0].dimOf(window.factor);
       auto scalar = RankedTensorType::get({}, type.getElementType());
       Value fill = arith::ConstantOp::create(
           builder, op->getLoc(),
           DenseElementsAttr::get(scalar, Attribute(valueOf(pad))));
-      int64_t size = type.getDimSize(dim);
       values[0] =
-          context.fetchWindow(builder, op->getLoc(), values[0], dim, global,
-                              axes, -low[dim], size, size, fill);
+          context.fetchWindow(builder, op->getLoc(), values[0], window, fill);
       low[dim] = high[dim] = 0;
     }
     SmallVector<Value> results = cloneLocally(op, builder, values, context);

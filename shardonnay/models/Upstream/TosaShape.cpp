@@ -88,14 +88,20 @@ struct TosaReshapeHooks : TosaMoveHooks {
       return std::nullopt;
     FactorRule rule = reshapeRule(shapeOf(from), shapeOf(to));
     rule.operands.emplace_back(); // the shape
+    for (FactorWindow &window : rule.windows)
+      window.tensor += window.tensor == 1;
     return rule;
   }
   static LocalResults computeLocally(Operation *op, OpBuilder &builder,
                                      ValueRange operands,
                                      LocalContext &context) {
-    auto type = cast<RankedTensorType>(context.resultTypes()[0]);
-    Value shape = makeShape(builder, op->getLoc(), type.getShape());
-    return cloneLocally(op, builder, {operands[0], shape}, context);
+    Location loc = op->getLoc();
+    auto reshape = [&](RankedTensorType type, Value operand) -> Value {
+      return tosa::ReshapeOp::create(builder, loc, type, operand,
+                                     makeShape(builder, loc, type.getShape()));
+    };
+    return SmallVector<Value>{
+        reshapeInRows(builder, loc, operands[0], context, reshape)};
   }
 };
 
@@ -160,16 +166,7 @@ struct TosaTileHooks : TosaMoveHooks {
 
 /// Dims that are not taken whole, or padded, move windows.
 struct TosaWindowHooks : TosaMoveHooks {
-  static std::optional<FactorRule> rule(Operation *op) {
-    bool known = startsOf(op).has_value();
-    return dimByDim(op, [&](int64_t dim) {
-      bool keeps =
-          shapeOf(op->getOperand(0))[dim] == shapeOf(op->getResult(0))[dim];
-      return keeps   ? FactorKind::PassThrough
-             : known ? FactorKind::Windowed
-                     : FactorKind::NeedReplication;
-    });
-  }
+  static std::optional<FactorRule> rule(Operation *op);
   static bool mayCut(Operation *, const FactorRule &rule, int32_t factor) {
     return rule.factors[factor].kind == FactorKind::Windowed;
   }
@@ -192,6 +189,29 @@ private:
 };
 } // namespace
 
+std::optional<FactorRule> TosaWindowHooks::rule(Operation *op) {
+  auto starts = startsOf(op);
+  auto keeps = [&](int64_t dim) {
+    return shapeOf(op->getOperand(0))[dim] == shapeOf(op->getResult(0))[dim];
+  };
+  std::optional<FactorRule> rule = dimByDim(op, [&](int64_t dim) {
+    return keeps(dim) ? FactorKind::PassThrough
+           : starts   ? FactorKind::Windowed
+                      : FactorKind::NeedReplication;
+  });
+  for (size_t dim = 0; rule && starts && dim < starts->size(); ++dim) {
+    if (keeps(dim))
+      continue;
+    FactorWindow window;
+    window.factor = rule->operands[0].dims[dim].front();
+    window.size = shapeOf(op->getOperand(0))[dim];
+    window.count = shapeOf(op->getResult(0))[dim];
+    window.low = -(*starts)[dim];
+    rule->windows.push_back(window);
+  }
+  return rule;
+}
+
 /// The windows of dims that are cut, then the op on the others.
 LocalResults TosaWindowHooks::computeLocally(Operation *op, OpBuilder &builder,
                                              ValueRange operands,
@@ -202,17 +222,13 @@ LocalResults TosaWindowHooks::computeLocally(Operation *op, OpBuilder &builder,
   SmallVector<Value> values(operands);
   auto numbers = constantShape(op->getOperand(1));
   Value fill;
-  for (auto [index, global] : llvm::enumerate(shapeOf(op->getOperand(0)))) {
-    int64_t dim = index, size = type.getDimSize(dim);
-    AxisList axes = axesOfDim(context, context.rule().operands[0], dim);
-    if (axes.empty() || shapeOf(op->getResult(0))[dim] == global)
-      continue;
+  for (const FactorWindow &window : context.cutWindows()) {
+    int64_t dim = context.rule().operands[0].dimOf(window.factor);
     if (!isSlice && !fill)
       fill = tosa::ReshapeOp::create(
           builder, loc, RankedTensorType::get({}, type.getElementType()),
           operands[2], makeShape(builder, loc, {}));
-    values[0] = context.fetchWindow(builder, loc, values[0], dim, global, axes,
-                                    (*startsOf(op))[dim], size, size, fill);
+    values[0] = context.fetchWindow(builder, loc, values[0], window, fill);
     if (isSlice)
       (*numbers)[dim] = 0;
     else

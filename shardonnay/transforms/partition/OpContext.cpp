@@ -29,47 +29,45 @@ Value OpContext::deviceIndex(OpBuilder &builder, Location loc,
       placer.meshName(), toAttr(builder, list, placer));
 }
 
-Value OpContext::fetchWindow(OpBuilder &builder, Location loc, Value tensor,
-                             int64_t dim, int64_t globalSize,
-                             const AxisList &list, int64_t start, int64_t step,
-                             int64_t size, Value fill) {
-  return fetch(builder, loc, tensor, fill,
-               {dim, globalSize, start, step, size, list, list},
-               "what '" + op->getName().getStringRef() + "' fetches of dim " +
-                   Twine(dim),
-               /*isPlanned=*/false);
+Value OpContext::fillEnd(OpBuilder &builder, Location loc, Value tensor,
+                         int64_t dim, int64_t globalSize, const AxisList &list,
+                         Value fill) {
+  int64_t size = cast<RankedTensorType>(tensor.getType()).getDimSize(dim);
+  return buildWindow(builder, loc, tensor, fill, placer,
+                     {dim, globalSize, /*start=*/0, /*step=*/size, size, list,
+                      list, /*periodic=*/false});
+}
+
+static std::string causeOf(Operation *op, const FactorRule &rule,
+                           const FactorWindow &window, int64_t dim) {
+  std::string name = "'" + op->getName().getStringRef().str() + "'";
+  if (window.kind == WindowKind::Recut)
+    return "what " + name + " makes of dim " + std::to_string(dim) +
+           " of result " +
+           std::to_string(window.tensor - rule.operands.size()) +
+           " in whole rows, cut into plain pieces";
+  return "what " + name + " sees of dim " + std::to_string(dim) +
+         " of operand " + std::to_string(window.tensor) + " beyond its piece";
 }
 
 Value OpContext::fetchWindow(OpBuilder &builder, Location loc, Value tensor,
                              const FactorWindow &window, const CutWindow &cut,
                              Value fill) {
-  int64_t dim = opRule.operands[window.operand].dimOf(window.factor);
+  int64_t dim = opRule.tensor(window.tensor).dimOf(window.factor);
   const AxisList &list = axes[window.factor];
-  return fetch(builder, loc, tensor, fill,
-               {dim, cut.globalSize, cut.start, cut.step, cut.size, list, list,
-                window.periodic},
-               "what '" + op->getName().getStringRef() + "' sees of dim " +
-                   Twine(dim) + " of operand " + Twine(window.operand) +
-                   " beyond its piece",
-               /*isPlanned=*/true);
-}
-
-Value OpContext::fetch(OpBuilder &builder, Location loc, Value tensor,
-                       Value fill, const Window &window, const Twine &cause,
-                       bool isPlanned) {
   auto local = cast<RankedTensorType>(tensor.getType());
-  if (window.axes.numShards() > 1)
-    reportGather(local, window.dim,
-                 {sdy::toMesh(placer.mesh()), window.axes, window.windowAxes,
-                  local.getDimSize(window.dim), window.globalSize, window.start,
-                  window.step, window.size, window.periodic});
-  Value fetched = buildWindow(builder, loc, tensor, fill, placer, window);
-  if (fetched == tensor || window.axes.numShards() == 1)
-    return fetched;
-  Operation *made = fetched.getDefiningOp();
-  made->setAttr(sdy::kCauseAttr, builder.getStringAttr(cause));
-  if (!isPlanned)
-    made->setAttr(sdy::kUnplannedAttr, builder.getUnitAttr());
+  if (list.numShards() > 1)
+    reportGather(local, dim,
+                 {sdy::toMesh(placer.mesh()), list, list, local.getDimSize(dim),
+                  cut.globalSize, cut.start, cut.step, cut.size,
+                  window.periodic});
+  Value fetched = buildWindow(builder, loc, tensor, fill, placer,
+                              {dim, cut.globalSize, cut.start, cut.step,
+                               cut.size, list, list, window.periodic});
+  if (fetched != tensor && list.numShards() > 1)
+    fetched.getDefiningOp()->setAttr(
+        sdy::kCauseAttr,
+        builder.getStringAttr(causeOf(op, opRule, window, dim)));
   return fetched;
 }
 

@@ -45,10 +45,10 @@ public:
   AxisList deviceAxes() override { return placer.deviceAxes(op); }
   mlir::Value deviceIndex(mlir::OpBuilder &builder, mlir::Location loc,
                           const AxisList &list) override;
-  mlir::Value fetchWindow(mlir::OpBuilder &builder, mlir::Location loc,
-                          mlir::Value tensor, int64_t dim, int64_t globalSize,
-                          const AxisList &list, int64_t start, int64_t step,
-                          int64_t size, mlir::Value fill) override;
+  mlir::Value fillEnd(mlir::OpBuilder &builder, mlir::Location loc,
+                      mlir::Value tensor, int64_t dim, int64_t globalSize,
+                      const AxisList &list, mlir::Value fill) override;
+  using LocalContext::fetchWindow;
   mlir::Value fetchWindow(mlir::OpBuilder &builder, mlir::Location loc,
                           mlir::Value tensor, const FactorWindow &window,
                           const CutWindow &cut, mlir::Value fill) override;
@@ -58,10 +58,6 @@ public:
                         mlir::Value tensor, const AxisList &list) override;
 
 private:
-  /// `cause` is why it is fetched; `isPlanned` says that the rule does.
-  mlir::Value fetch(mlir::OpBuilder &builder, mlir::Location loc,
-                    mlir::Value tensor, mlir::Value fill, const Window &window,
-                    const llvm::Twine &cause, bool isPlanned);
   /// Says so if some device's window of an operand is all of the dim.
   void reportGather(mlir::RankedTensorType local, int64_t dim,
                     const WindowProblem &problem);
