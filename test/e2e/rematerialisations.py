@@ -3,8 +3,8 @@
 Reads the program as it is behind `collectives` (text), with jaxlib's MLIR, and each op's sharding rule as sdy-opt
 prints it. A gather is *of a whole operand* if nothing cuts its result. It is demanded if one of its users
 
-  * needs that dim whole: it has no rule, or the dim's factor needs replication, or is a window or a lookup (what a
-    window takes from far away may be everything);
+  * needs that dim whole: it has no rule, or the dim's factor needs replication;
+  * sums over that dim, or looks it up, and a sum over the devices of what it makes would send more than the gather does;
   * has the gather's axes on another factor, in another operand or in its result: no op is cut by an axis twice, and
     the other cut is the user's;
   * gives it to the outside, where the user says that it is whole: `return`, or the end of a region;
@@ -15,6 +15,7 @@ have been computed on the pieces.
     python rematerialisations.py FILE...    (JAX's text; needs build/bin/sdy-opt)
 """
 
+import math
 import re
 import subprocess
 import sys
@@ -71,15 +72,22 @@ def sharding_of(value):
     return []
 
 
-def demands(value, dim, axes, depth=0):
-    """Some use of `value` needs `dim` whole, of which `axes` were gathered."""
+def bytes_of(value, mesh):
+    """Of a device's piece, in a mesh of {axis: size}."""
+    cut = [mesh[axis] for axes in sharding_of(value) for axis in axes]
+    width = re.search(r"(\d+)>?$", str(value.type.element_type))
+    return math.prod(value.type.shape) * max(int(width[1]) // 8, 1) // math.prod(cut)
+
+
+def demands(value, dim, axes, gathered, mesh, depth=0):
+    """Some use of `value` needs `dim` whole, of which `axes` were gathered, `gathered` bytes in all."""
     for use in value.uses:
         user = use.owner
         if user.name.endswith("return") or user.name in ("stablehlo.while", "stablehlo.case", "stablehlo.if") or len(list(user.regions)) and "reduce" not in user.name:
             return True
         if user.name.startswith("sdy."):
             # Another collective goes on from it; what it leads to is looked at from there.
-            if depth < 8 and any(demands(result, dim, axes, depth + 1) for result in user.results):
+            if depth < 8 and any(demands(result, dim, axes, gathered, mesh, depth + 1) for result in user.results):
                 return True
             continue
         if "sdy.sharding_rule" not in user.attributes:
@@ -88,6 +96,10 @@ def demands(value, dim, axes, depth=0):
         factors = rule.tensors[use.operand_number][dim] if rule.tensors[use.operand_number] else []
         if any(factor in rule.whole for factor in factors):
             return True
+        # A sum in a ring sends each byte twice.
+        in_results = {factor for tensor in rule.tensors[len(user.operands) :] for names in tensor for factor in names}
+        if not in_results & set(factors) and 2 * sum(bytes_of(result, mesh) for result in user.results) >= gathered:
+            return True
         values = [*user.operands, *user.results]
         for number, (other, tensor) in enumerate(zip(values, rule.tensors)):
             for place, (cut, names) in enumerate(zip(sharding_of(other), tensor)):
@@ -95,7 +107,8 @@ def demands(value, dim, axes, depth=0):
                     return True
         for result, tensor in zip(user.results, rule.tensors[len(user.operands) :]):
             for place, names in enumerate(tensor):
-                if depth < 8 and set(names) & set(factors) and demands(result, place, axes, depth + 1):
+                passed = set(names) & set(factors)
+                if passed and depth < 8 and demands(result, place, axes, gathered, mesh, depth + 1):
                     return True
     return False
 
@@ -105,14 +118,18 @@ def undemanded(text):
     whole, found = 0, []
     with ir.Context() as context:
         context.allow_unregistered_dialects = True
-        module = ir.Module.parse(with_rules(text))
+        text = with_rules(text)
+        mesh = {name: int(size) for name, size in re.findall(r'"(\w+)"=(\d+)', re.search(r'"sdy.mesh"\(.*', text)[0])}
+        module = ir.Module.parse(text)
 
         def visit(operation):
             nonlocal whole
             if operation.name == "sdy.all_gather" and not any(sharding_of(operation.results[0])):
                 lists = [re.findall(r'"(\w+)"', dim) for dim in re.findall(r"\{(.*?)\}", str(operation.attributes["gathering_axes"]))]
                 whole += 1
-                if not any(axes and demands(operation.results[0], dim, axes) for dim, axes in enumerate(lists)):
+                value = operation.results[0]
+                size = bytes_of(value, mesh)
+                if not any(axes and demands(value, dim, axes, size, mesh) for dim, axes in enumerate(lists)):
                     found.append(str(operation))
             return ir.WalkResult.ADVANCE
 
@@ -124,7 +141,7 @@ def main(paths):
     import shardonnay
 
     for path in paths:
-        whole, found = undemanded(shardonnay.compile(Path(path).read_text(), to="collectives").text)
+        whole, found = undemanded(shardonnay.compile(Path(path).read_text(), to="collectives", device_model="bytes").text)
         print(f"{Path(path).name}: {whole} gathers of a whole operand, {len(found)} not demanded")
         for text in found:
             print("   ", text[:200])
