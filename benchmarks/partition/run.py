@@ -7,7 +7,8 @@ measurement a process of its own, the least of --repeat runs. Rows:
   compile  ours: sdy-partition-pipeline, import to emit, CPU time. XLA: shardy-xla + spmd-partitioning, as it logs them
            (xla_passes.py). jaxlib: sdy-propagation-pipeline, sdy-insert-explicit-reshards, sdy-reshard-to-collectives:
            what chains; it has no further stage, so ours does more there.
-  reshard  stages reshard and collectives alone, on the propagated module: ours against jaxlib's two passes.
+  reshard  stages reshard and collectives alone, on a propagated module of the wanted size to a tenth (inlining and
+           propagation change the number of ops): ours against jaxlib's two passes.
 
 Memory is the peak over what was resident after parsing. Exits with 1 if --quick finds ours slower than XLA or jaxlib's chain.
 """
@@ -62,11 +63,23 @@ def cells(found, ours):
     )
 
 
+def write_propagated(model, ops, mesh, folder):
+    """What stage reshard starts from, of `ops` ops to a tenth if a step is not larger than that."""
+    path = folder / f"{model}-{ops}-propagated.mlir"
+    wanted = ops
+    for _ in range(3):
+        propagation.opt(propagation.write_programs(model, wanted, mesh, folder)["pipeline"], path, "--sdy-propagation-pipeline")
+        found = passes(propagation.OURS, path, OUR_RESHARD, 1)["ops"]
+        if abs(found - ops) <= ops / 10:
+            break
+        wanted = round(wanted * ops / found)
+    return path
+
+
 def measure(model, ops, options, folder):
     """{row: (ours, XLA's, jaxlib's)} of one module; prints them."""
     flat = propagation.write_programs(model, ops, tuple(options.mesh), folder)["pipeline"]
-    propagated = folder / f"{model}-{ops}-propagated.mlir"
-    propagation.opt(flat, propagated, "--sdy-propagation-pipeline")
+    propagated = write_propagated(model, ops, tuple(options.mesh), folder)
     found = {}
     for row, path in {"compile": flat, "reshard": propagated}.items():
         ours = passes(propagation.OURS, path, MEASURED[row]["ours"], options.repeat)
