@@ -73,9 +73,9 @@ void addExport(OpPassManager &pm, const PipelineOptions &options) {
   pm.addNestedPass<func::FuncOp>(createSinkDataFlowEdgesPass());
   pm.addNestedPass<func::FuncOp>(createShardingConstraintToReshardPass());
   pm.addNestedPass<func::FuncOp>(createRemovePropagationBarriersPass());
+  pm.addNestedPass<func::FuncOp>(createTrimIdleAxesPass());
   pm.addPass(createUpdateNonDivisibleInputOutputShardingsPass());
   pm.addPass(createRemoveSubAxesInInputOutputShardingsPass());
-  pm.addNestedPass<func::FuncOp>(createTrimIdleAxesPass());
   pm.addPass(createCloseShardingsPass());
   pm.addPass(createUnifyMeshesPass());
   auto [arguments, results] = options.boundary;

@@ -110,6 +110,24 @@ def RemovePropagationBarriersPass
   }];
 }
 
+def TrimIdleAxesPass : FuncPass<"sdy-trim-idle-axes"> {
+  let summary = "Trims what we chose inside the program where devices would idle";
+  let description = [{
+    After: without its last axis (or a part of it) an open dim of a result of an
+    op would be cut into larger pieces. 10 rows over an axis of size 4 stay 3, 3,
+    3 and 1; 2 rows are cut in two, by half of the axis. Closed dims are the
+    user's and stay; a dim that he left open is ours.
+
+    ```mlir
+    %0 = stablehlo.tanh %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x", ?} ]>]>} : tensor<2xf32>
+    ```
+    becomes, with x of size 4,
+    ```mlir
+    %0 = stablehlo.tanh %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x":(1)2, ?} ]>]>} : tensor<2xf32>
+    ```
+  }];
+}
+
 def UpdateNonDivisibleInputOutputShardingsPass
     : ModulePass<"sdy-update-non-divisible-input-output-shardings"> {
   let summary = "Trims what we chose at the boundary so that it divides";
@@ -144,24 +162,6 @@ def RemoveSubAxesInInputOutputShardingsPass
     becomes
     ```mlir
     func.func @f(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", ?}, {"z":(1)2} ]>})
-    ```
-  }];
-}
-
-def TrimIdleAxesPass : FuncPass<"sdy-trim-idle-axes"> {
-  let summary = "Trims what we chose inside the program where devices would idle";
-  let description = [{
-    After: without its last axis (or a part of it) an open dim of a result of an
-    op would be cut into larger pieces. 10 rows over an axis of size 4 stay 3, 3,
-    3 and 1; 2 rows are cut in two, by half of the axis. Closed dims are the
-    user's and stay; a dim that he left open is ours.
-
-    ```mlir
-    %0 = stablehlo.tanh %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x", ?} ]>]>} : tensor<2xf32>
-    ```
-    becomes, with x of size 4,
-    ```mlir
-    %0 = stablehlo.tanh %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x":(1)2, ?} ]>]>} : tensor<2xf32>
     ```
   }];
 }
