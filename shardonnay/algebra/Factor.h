@@ -90,12 +90,28 @@ struct TensorMapping {
   bool operator==(const TensorMapping &o) const { return dims == o.dims; }
 };
 
+/// What a local computation adds up over devices on its way to the results.
+struct FactorSum {
+  /// Operands first, then results: the sum is as large as a device's piece of
+  /// this tensor, and goes along what cuts the factors that it does not have.
+  int32_t tensor = 0;
+  int64_t elementBytes = 0;
+  /// It is as large as the whole tensor, and goes over all devices.
+  bool isWhole = false;
+
+  bool operator==(const FactorSum &o) const {
+    return tensor == o.tensor && elementBytes == o.elementBytes &&
+           isWhole == o.isWhole;
+  }
+};
+
 struct FactorRule {
   llvm::SmallVector<Factor, 6> factors;
   /// Not inline: a rule changes hands a few times before it is used.
   std::vector<TensorMapping> operands, results;
   /// What cuts of windowed factors fetch, in order. Not of what a text says.
   std::vector<FactorWindow> windows;
+  std::vector<FactorSum> sums;
   /// Given by the user: replaces the op's own mapping and kinds.
   bool custom = false;
 
@@ -111,6 +127,10 @@ struct FactorRule {
   bool reducesOver(int32_t factor) const;
   /// Some factor is exchanged.
   bool exchanges() const;
+  /// Devices communicate in the local computation.
+  bool communicates() const {
+    return !windows.empty() || !sums.empty() || exchanges();
+  }
   /// Factor `f` is in some result.
   bool inResults(int32_t factor) const;
   /// A cut of `factor` need not divide it: it stands alone in its dims. Beside
@@ -128,7 +148,8 @@ struct FactorRule {
 
   bool operator==(const FactorRule &o) const {
     return factors == o.factors && operands == o.operands &&
-           results == o.results && windows == o.windows && custom == o.custom;
+           results == o.results && windows == o.windows && sums == o.sums &&
+           custom == o.custom;
   }
 };
 
@@ -160,6 +181,7 @@ public:
               bool blocked = false);
   /// Adds what a cut of a factor fetches.
   void addWindow(const FactorWindow &window) { rule.windows.push_back(window); }
+  void addSum(const FactorSum &sum) { rule.sums.push_back(sum); }
   FactorRule build() { return std::move(rule); }
 
 private:

@@ -119,25 +119,43 @@ SmallVector<int64_t> makeKey(Operation *op) {
   return key;
 }
 
-/// The first of a tensor of the op.
-sdy::MeshAttr findMesh(Operation *op) {
+/// The program of one device has none left.
+bool hasShardings(ModuleOp module) {
+  return module
+      .walk([](Operation *op) {
+        auto isSharded = [](Value value) { return sdy::getSharding(value); };
+        auto function = dyn_cast<func::FuncOp>(op);
+        bool found = llvm::any_of(op->getResults(), isSharded) ||
+                     (function && !function.isDeclaration() &&
+                      llvm::any_of(function.getArguments(), isSharded));
+        return found ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+/// The first of a tensor of the op. What has an effect once has it on the
+/// devices of the program's, however it is cut.
+sdy::MeshAttr findMesh(LocalComputeOpInterface op) {
   for (ValueRange tensors :
        {ValueRange(op->getOperands()), ValueRange(op->getResults())})
     for (Value tensor : tensors)
       if (sdy::TensorShardingAttr sharding = sdy::getSharding(tensor))
         return sdy::getMesh(op, sharding);
-  return nullptr;
+  auto module = op->getParentOfType<ModuleOp>();
+  if (!op.hasEffectOnce() || !hasShardings(module))
+    return nullptr;
+  sdy::MeshOp program = sdy::getProgramMesh(module);
+  return program ? program.getMesh() : nullptr;
 }
 
-/// What the op's rule says it fetches.
+/// What the op's rule says it fetches and adds up.
 SmallVector<CollectiveUse, 1> readRuled(Operation *op, Fetched &fetched) {
-  if (!isa<LocalComputeOpInterface>(op))
-    return {};
-  sdy::MeshAttr mesh = findMesh(op);
+  auto local = dyn_cast<LocalComputeOpInterface>(op);
+  sdy::MeshAttr mesh = local ? findMesh(local) : nullptr;
   std::optional<FactorRule> rule = mesh && !mesh.getAxes().empty()
                                        ? sdy::getComputationRule(op)
                                        : std::nullopt;
-  if (!rule || (rule->windows.empty() && !rule->exchanges()))
+  if (!rule || !rule->communicates())
     return {};
   SmallVector<AxisList> axes(rule->factors.size());
   SmallVector<ArrayRef<int64_t>> shapes;
@@ -171,9 +189,12 @@ SmallVector<CollectiveUse, 1> readRuled(Operation *op, Fetched &fetched) {
                                       : std::nullopt;
   };
   SmallVector<CollectiveUse, 1> uses;
-  for (const LocalCollective &collective : fetchCollectives(
-           sdy::toMesh(mesh), *rule, axes, shapes, elementBytes, pricer))
-    uses.push_back({collective, "", op, mesh, {}});
+  for (const LocalCollective &collective :
+       fetchCollectives(sdy::toMesh(mesh), *rule, axes, shapes, elementBytes,
+                        sdy::getDeviceAxes(op, mesh), pricer)) {
+    bool isSum = collective.kind == CollectiveKind::AllReduce;
+    uses.push_back({collective, isSum ? "sum" : "", op, mesh, {}});
+  }
   return uses;
 }
 
@@ -196,6 +217,11 @@ bool play(Operation *op, sdy::MeshAttr mesh, LocalPiece &piece) {
       .Case([&](sdy::AllGatherOp op) {
         return forEachDim(op.getGatheringAxes(), [&](int64_t dim, auto axes) {
           piece.gather(dim, axes);
+        });
+      })
+      .Case([&](sdy::ShardedToUnreducedOp op) {
+        return forEachDim(op.getAxes(), [&](int64_t dim, auto axes) {
+          piece.widen(dim, axes);
         });
       })
       .Case([&](sdy::AllSliceOp op) {

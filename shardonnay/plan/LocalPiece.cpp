@@ -72,6 +72,31 @@ exchangeCollective(const FactorRule &rule, ArrayRef<AxisList> assignment,
   return gather;
 }
 
+static std::optional<LocalCollective>
+sumCollective(const FactorRule &rule, const FactorSum &sum,
+              ArrayRef<AxisList> assignment, ArrayRef<int64_t> shape,
+              const AxisList &deviceAxes) {
+  const TensorMapping &tensor = rule.tensor(sum.tensor);
+  LocalCollective reduce;
+  reduce.kind = CollectiveKind::AllReduce;
+  int64_t bytes = sum.elementBytes;
+  if (sum.isWhole) {
+    reduce.axes = deviceAxes;
+    for (int64_t size : shape)
+      bytes *= size;
+  } else {
+    for (size_t factor = 0; factor < rule.factors.size(); ++factor)
+      if (!tensor.has(factor))
+        reduce.axes.append(assignment[factor]);
+    for (auto [size, factors] : zip_equal(shape, tensor.dims))
+      bytes *= pieceSize(size, factors, assignment);
+  }
+  if (reduce.axes.empty())
+    return std::nullopt;
+  reduce.cost = collectiveCost(reduce.kind, reduce.axes.numShards(), bytes);
+  return reduce;
+}
+
 /// The sizes of what a device has of a tensor before its windows are fetched:
 /// of dims that are cut anew, what the op makes of them.
 static SmallVector<int64_t> madePieces(const FactorRule &rule, int32_t tensor,
@@ -91,12 +116,15 @@ static SmallVector<int64_t> madePieces(const FactorRule &rule, int32_t tensor,
   return piece;
 }
 
-SmallVector<LocalCollective, 2>
-fetchCollectives(const Mesh &mesh, const FactorRule &rule,
-                 ArrayRef<AxisList> assignment,
-                 ArrayRef<ArrayRef<int64_t>> shapes,
-                 ArrayRef<int64_t> elementBytes, WindowPricer pricer) {
+SmallVector<LocalCollective, 2> fetchCollectives(
+    const Mesh &mesh, const FactorRule &rule, ArrayRef<AxisList> assignment,
+    ArrayRef<ArrayRef<int64_t>> shapes, ArrayRef<int64_t> elementBytes,
+    const AxisList &deviceAxes, WindowPricer pricer) {
   SmallVector<LocalCollective, 2> collectives;
+  for (const FactorSum &sum : rule.sums)
+    if (auto reduce = sumCollective(rule, sum, assignment, shapes[sum.tensor],
+                                    deviceAxes))
+      collectives.push_back(*reduce);
   // What a device has of each tensor so far; empty if nothing was fetched.
   SmallVector<SmallVector<int64_t>> pieces(rule.numTensors());
   for (const FactorWindow &window : rule.windows) {
@@ -183,6 +211,10 @@ void LocalPiece::append(int64_t dim, const AxisList &axes) {
 
 void LocalPiece::gather(int64_t dim, const AxisList &axes) {
   add(CollectiveKind::AllGather, axes);
+  widen(dim, axes);
+}
+
+void LocalPiece::widen(int64_t dim, const AxisList &axes) {
   drop(dim, axes);
   local[dim] *= axes.numShards();
   recut(dim, dims[dim], plainSize(dim));

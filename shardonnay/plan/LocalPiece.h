@@ -46,14 +46,16 @@ std::optional<LocalCollective> windowCollective(const WindowProblem &problem,
 using WindowPricer = llvm::function_ref<std::optional<LocalCollective>(
     const FactorWindow &, const WindowProblem &, int64_t sliceBytes)>;
 
-/// The collectives that fetch what the rule's windows and exchanged factors say
-/// where `assignment`, the axes of each factor, cuts them. Operands and results
-/// are of `shapes`, whole.
+/// The collectives of the local computation: of what the rule's windows,
+/// exchanged factors and sums say where `assignment`, the axes of each factor,
+/// cuts them. Operands and results are of `shapes`, whole; `deviceAxes` tell
+/// apart the devices that together compute the op.
 llvm::SmallVector<LocalCollective, 2>
 fetchCollectives(const Mesh &mesh, const FactorRule &rule,
                  llvm::ArrayRef<AxisList> assignment,
                  llvm::ArrayRef<llvm::ArrayRef<int64_t>> shapes,
-                 llvm::ArrayRef<int64_t> elementBytes, WindowPricer pricer);
+                 llvm::ArrayRef<int64_t> elementBytes,
+                 const AxisList &deviceAxes, WindowPricer pricer);
 
 /// Changes its layout collective by collective, and remembers them.
 class LocalPiece {
@@ -62,6 +64,8 @@ public:
              llvm::ArrayRef<int64_t> shape, int64_t elementBytes);
 
   void gather(int64_t dim, const AxisList &axes);
+  /// Parts of a sum: what is in other pieces is zero.
+  void widen(int64_t dim, const AxisList &axes);
   void slice(int64_t dim, const AxisList &axes);
   void reduceScatter(int64_t dim, const AxisList &axes);
   void allReduce(const AxisList &axes);

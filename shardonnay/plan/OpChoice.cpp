@@ -195,7 +195,7 @@ double OpChooser::ownPrice(const ChoiceProblem &problem,
 
 double OpChooser::fetchPrice(const ChoiceProblem &problem,
                              const FactorAssignment &assignment) const {
-  if (problem.rule.windows.empty() && !problem.rule.exchanges())
+  if (!problem.rule.communicates())
     return 0;
   SmallVector<ArrayRef<int64_t>> shapes;
   SmallVector<int64_t> elementBytes;
@@ -218,9 +218,11 @@ double OpChooser::fetchPrice(const ChoiceProblem &problem,
       collective->cost.bytes *= sliceBytes;
     return collective;
   };
+  // What goes over all devices does so however the op is cut.
   double price = 0;
-  for (const LocalCollective &fetch : fetchCollectives(
-           mesh, problem.rule, assignment, shapes, elementBytes, pricer))
+  for (const LocalCollective &fetch :
+       fetchCollectives(mesh, problem.rule, assignment, shapes, elementBytes,
+                        /*deviceAxes=*/AxisList(), pricer))
     price += fetch.price(costs);
   return price;
 }

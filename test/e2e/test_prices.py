@@ -102,6 +102,38 @@ def test_buckets_send_no_more(name, strategy):
     assert (together["price"]["emitted"] < apart["price"]["emitted"]) == (counts[1] < counts[0])
 
 
+NORM = """sdy.mesh @mesh = <["x"=2, "y"=4]>
+func.func @main(%a: tensor<16x6xELEMENT> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %s: tensor<6xELEMENT>, %g: tensor<16x6xELEMENT>) -> (
+    tensor<16x6xELEMENT> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, tensor<16x6xELEMENT> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
+  %o, %m, %v = "stablehlo.batch_norm_training"(%a, %s, %s) <{epsilon = 0.5 : f32, feature_index = 1 : i64}>
+    : (tensor<16x6xELEMENT>, tensor<6xELEMENT>, tensor<6xELEMENT>) -> (tensor<16x6xELEMENT>, tensor<6xELEMENT>, tensor<6xELEMENT>)
+  %d, %e, %f = "stablehlo.batch_norm_grad"(%a, %s, %m, %v, %g) <{epsilon = 0.5 : f32, feature_index = 1 : i64}>
+    : (tensor<16x6xELEMENT>, tensor<6xELEMENT>, tensor<6xELEMENT>, tensor<6xELEMENT>, tensor<16x6xELEMENT>)
+    -> (tensor<16x6xELEMENT>, tensor<6xELEMENT>, tensor<6xELEMENT>)
+  return %o, %d : tensor<16x6xELEMENT>, tensor<16x6xELEMENT>
+}"""
+SAMPLE = """sdy.mesh @mesh = <["x"=2, "y"=4]>
+func.func @main(%a: tensor<16x6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> (tensor<16x6xf32> RESULT) {
+  %l = stablehlo.constant dense<0.0> : tensor<f32>
+  %h = stablehlo.constant dense<1.0> : tensor<f32>
+  %n = stablehlo.constant dense<[16, 6]> : tensor<2xi64>
+  %r = "stablehlo.rng"(%l, %h, %n) <{rng_distribution = #stablehlo<rng_distribution UNIFORM>}> : (tensor<f32>, tensor<f32>, tensor<2xi64>) -> tensor<16x6xf32>
+  return %r : tensor<16x6xf32>
+}"""
+SUMS = {
+    "batch norm": NORM.replace("ELEMENT", "f32"),
+    "batch norm of narrow floats": NORM.replace("ELEMENT", "bf16"),
+    "samples": SAMPLE.replace("RESULT", '{sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}'),
+    "samples, whole": SAMPLE.replace("RESULT", "{sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>}"),
+}
+
+
+@pytest.mark.parametrize("name", SUMS)
+def test_sums_of_local_computations_are_planned(name):
+    price = shardonnay.compile(SUMS[name], device_model="cpu", no_bucketing=True).report["price"]
+    assert price["emitted"] == pytest.approx(price["planned"], rel=1e-9) and price["planned"] > 0
+
+
 @pytest.mark.parametrize("axis", ["x", "y"])
 @pytest.mark.parametrize("model", ["bytes", "cpu"])
 @pytest.mark.parametrize("name", WINDOWS)

@@ -257,6 +257,19 @@ MeshOp mlir::sdy::getMeshOp(Operation *from, FlatSymbolRefAttr name) {
   return SymbolTable::lookupNearestSymbolFrom<MeshOp>(from, name);
 }
 
+shardonnay::AxisList mlir::sdy::getDeviceAxes(Operation *op, MeshAttr mesh) {
+  llvm::DenseSet<StringRef> manual;
+  for (auto outer = op->getParentOfType<ManualComputationOp>(); outer;
+       outer = outer->getParentOfType<ManualComputationOp>())
+    for (StringAttr axis : outer.getManualAxes().getValue())
+      manual.insert(axis.getValue());
+  shardonnay::AxisList axes;
+  for (auto [i, axis] : llvm::enumerate(mesh.getAxes()))
+    if (axis.getSize() > 1 && !manual.contains(axis.getName()))
+      axes.append(toMesh(mesh).fullAxis(i));
+  return axes;
+}
+
 MeshAttr mlir::sdy::getMesh(Operation *from, TensorShardingAttr sharding) {
   if (auto mesh = dyn_cast<MeshAttr>(sharding.getMeshOrRef()))
     return mesh;

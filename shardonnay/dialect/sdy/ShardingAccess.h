@@ -10,6 +10,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/AttrTypeSubElements.h"
+#include "shardonnay/algebra/AxisList.h"
 #include "shardonnay/dialect/sdy/Ops.h"
 
 namespace mlir::sdy {
@@ -59,6 +60,9 @@ MeshOp getMeshOp(Operation *from, FlatSymbolRefAttr name);
 /// The mesh of `sharding`, found from `from` if it is a name; null if there is
 /// no mesh of that name.
 MeshAttr getMesh(Operation *from, TensorShardingAttr sharding);
+
+/// All axes of `mesh` but those that are manual around `op`, in order.
+shardonnay::AxisList getDeviceAxes(Operation *op, MeshAttr mesh);
 
 /// The mesh of most shardings of a program that name an axis (of equals, the
 /// first one), else the first one with axes, else null.

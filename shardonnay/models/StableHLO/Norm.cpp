@@ -59,12 +59,32 @@ static std::optional<FactorRule> inferenceRule(BatchNormInferenceOp op) {
   return normRule(op, FactorKind::PassThrough);
 }
 
-// The statistics of a feature need all of its elements.
-static std::optional<FactorRule> trainingRule(BatchNormTrainingOp op) {
-  return normRule(op, FactorKind::NeedReplication);
+/// The floats that a cut batch is computed in.
+static Type wideElement(Operation *op) {
+  Type type = getElementTypeOrSelf(op->getOperand(0).getType());
+  auto number = dyn_cast<FloatType>(type);
+  return number && number.getWidth() < 32 ? Float32Type::get(op->getContext())
+                                          : type;
 }
+
+/// The statistics of a feature need all of its elements: where the batch is
+/// cut, two sums as large as `vectors` go over it.
+template <typename OpT>
+static FactorRule statisticsRule(OpT op, std::array<int32_t, 2> vectors) {
+  FactorRule rule = normRule(op, FactorKind::NeedReplication);
+  if (auto element = dyn_cast<FloatType>(wideElement(op)))
+    for (int32_t vector : vectors)
+      rule.sums.push_back({vector, element.getWidth() / 8});
+  return rule;
+}
+
+// Mean and variance.
+static std::optional<FactorRule> trainingRule(BatchNormTrainingOp op) {
+  return statisticsRule(op, {4, 5});
+}
+// The gradients of scale and offset.
 static std::optional<FactorRule> gradRule(BatchNormGradOp op) {
-  return normRule(op, FactorKind::NeedReplication);
+  return statisticsRule(op, {6, 7});
 }
 
 namespace {
@@ -77,8 +97,7 @@ public:
       : feature(feature), epsilon(epsilon), builder(builder), context(context),
         loc(op->getLoc()), math(builder, loc) {
     shape = shapeOf(op->getOperand(0));
-    Type type = getElementTypeOrSelf(op->getOperand(0).getType());
-    element = type.getIntOrFloatBitWidth() < 32 ? builder.getF32Type() : type;
+    element = wideElement(op);
     for (int64_t dim = 0, rank = shape.size(); dim < rank; ++dim)
       if (dim != feature) {
         batchDims.push_back(dim);

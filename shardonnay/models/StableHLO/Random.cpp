@@ -9,6 +9,7 @@
 #include "shardonnay/models/StableHLO/Attach.h"
 #include "shardonnay/models/StableHLO/Families.h"
 #include "shardonnay/models/StableHLO/LocalMath.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::stablehlo;
@@ -27,6 +28,10 @@ static std::optional<FactorRule> rngBitGeneratorRule(RngBitGeneratorOp op) {
   return builder.build();
 }
 
+static int64_t bytesOf(Type number) {
+  return llvm::divideCeil(number.getIntOrFloatBitWidth(), 8);
+}
+
 /// The result alone is cut; its sizes are data that is known.
 static std::optional<FactorRule> rngRule(RngOp op) {
   ArrayRef<int64_t> shape = shapeOf(op.getResult());
@@ -35,6 +40,8 @@ static std::optional<FactorRule> rngRule(RngOp op) {
   for (int64_t dim = 0; dim < rank; ++dim)
     builder.add(shape[dim], {-1, -1, -1}, {dim});
   builder.add(rank, {-1, -1, 0}, {-1}, FactorKind::NeedReplication);
+  builder.addSum({/*tensor=*/3, bytesOf(getElementTypeOrSelf(op.getResult())),
+                  /*isWhole=*/true});
   return builder.build();
 }
 

@@ -31,6 +31,33 @@ static bool readsTensorsInBody(linalg::LinalgOp op) {
   return walked.wasInterrupted();
 }
 
+/// Each element is made by linear ops of the operands' elements; of those that
+/// are partial, all results are.
+static bool isLinearBody(linalg::LinalgOp op, ReductionKind kind,
+                         const llvm::SmallBitVector &partial) {
+  llvm::SmallPtrSet<Value, 8> parts;
+  for (OpOperand &operand : op->getOpOperands()) {
+    BlockArgument element = op.getMatchingBlockArgument(&operand);
+    if (op.isDpsInit(&operand) && !element.use_empty())
+      return false;
+    if (partial[operand.getOperandNumber()])
+      parts.insert(element);
+  }
+  auto isPart = [&](Value value) { return parts.contains(value); };
+  for (Operation &inner : op.getBlock()->without_terminator()) {
+    llvm::SmallBitVector mask(inner.getNumOperands());
+    for (auto [i, operand] : llvm::enumerate(inner.getOperands()))
+      mask[i] = isPart(operand);
+    if (mask.none())
+      continue;
+    auto rule = dyn_cast<ShardingRuleOpInterface>(inner);
+    if (!rule || !rule.isLinear(kind, mask))
+      return false;
+    parts.insert_range(inner.getResults());
+  }
+  return llvm::all_of(op.getBlock()->getTerminator()->getOperands(), isPart);
+}
+
 namespace {
 struct LinalgHooks : NestHooks<LinalgHooks> {
   static LoopNest nest(Operation *op) {
@@ -54,12 +81,16 @@ struct LinalgHooks : NestHooks<LinalgHooks> {
     return isa<linalg::ContractionOpInterface, linalg::ConvolutionOpInterface>(
         op);
   }
-  /// A contraction of one partial factor, whose start is zero or partial too.
+  /// A linear function of elements; a contraction of one partial factor, whose
+  /// start is zero or partial too.
   static bool isLinear(Operation *op, ReductionKind kind,
                        const llvm::SmallBitVector &partial) {
+    auto structured = cast<linalg::LinalgOp>(op);
+    if (structured.getNumParallelLoops() == structured.getNumLoops())
+      return isLinearBody(structured, kind, partial);
     auto contraction = dyn_cast<linalg::ContractionOpInterface>(op);
     if (!contraction || kind != ReductionKind::Sum || partial.size() != 3 ||
-        combinerOf(cast<linalg::LinalgOp>(op)) != ReductionKind::Sum)
+        combinerOf(structured) != ReductionKind::Sum)
       return false;
     return partial[0] != partial[1] &&
            (partial[2] || isKnownZero(op->getOperand(2)));

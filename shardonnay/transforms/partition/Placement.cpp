@@ -37,19 +37,7 @@ Placer::Placer(sdy::MeshOp mesh) {
 }
 
 AxisList Placer::deviceAxes(Operation *op) const {
-  AxisList axes;
-  if (!programMesh)
-    return axes;
-  llvm::DenseSet<StringRef> manual;
-  for (auto outer = op->getParentOfType<sdy::ManualComputationOp>(); outer;
-       outer = outer->getParentOfType<sdy::ManualComputationOp>())
-    for (StringAttr axis : outer.getManualAxes().getValue())
-      manual.insert(axis.getValue());
-  Mesh mesh = sdy::toMesh(programMesh);
-  for (auto [i, axis] : llvm::enumerate(programMesh.getAxes()))
-    if (axis.getSize() > 1 && !manual.contains(axis.getName()))
-      axes.append(mesh.fullAxis(i));
-  return axes;
+  return programMesh ? sdy::getDeviceAxes(op, programMesh) : AxisList();
 }
 
 std::string Placer::str(const AxisList &axes) const {

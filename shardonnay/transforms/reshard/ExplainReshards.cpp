@@ -20,6 +20,7 @@
 
 #include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/dialect/sdy/Ops.h"
+#include "shardonnay/dialect/sdy/Pieces.h"
 #include "shardonnay/dialect/sdy/ReshardList.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/explain/DeviceModelOption.h"
@@ -47,6 +48,8 @@ public:
 
 private:
   void explainSums(raw_ostream &os);
+  void explainDeferral(Operation *maker, const AxisList &settled,
+                       raw_ostream &os);
   void explainMoves(raw_ostream &os);
   void explainAlternative(Operation *decider, raw_ostream &os);
 
@@ -136,6 +139,33 @@ void ReshardExplainer::explainSums(raw_ostream &os) {
     if (!names.empty())
       os << " (it reduces over factor " << names << ")";
   }
+  if (maker != decider)
+    explainDeferral(maker, settled, os);
+}
+
+/// What the sum would have cost where its parts were made.
+void ReshardExplainer::explainDeferral(Operation *maker,
+                                       const AxisList &settled,
+                                       raw_ostream &os) {
+  auto price = [&](Value value, const TensorSharding &target) {
+    auto type = cast<RankedTensorType>(value.getType());
+    return chooser.priceOfReshard(
+        Layout::get(scope.read(value), type.getShape()),
+        Layout::get(target, type.getShape()), sdy::getElementBytes(type));
+  };
+  for (Value made : maker->getResults()) {
+    if (!isa<RankedTensorType>(made.getType()) ||
+        !scope.read(made).unreduced.overlaps(settled))
+      continue;
+    TensorSharding whole = scope.read(made);
+    whole.unreduced = whole.unreduced.subtract(settled);
+    std::optional<double> here = price(op.getInput(), after);
+    std::optional<double> there = price(made, whole);
+    if (here && there)
+      os << "; here it costs " << chooser.prices().str(*here) << ", behind '"
+         << maker->getName() << "' " << chooser.prices().str(*there);
+    return;
+  }
 }
 
 void ReshardExplainer::explainMoves(raw_ostream &os) {
@@ -192,6 +222,8 @@ void ReshardExplainer::explainAlternative(Operation *decider, raw_ostream &os) {
     return;
   std::optional<double> price = chooser.price(*problem, taken);
   std::optional<OpChooser::Priced> other = chooser.alternative(*problem, taken);
+  if (!other)
+    os << "; no other cut of '" << decider->getName() << "' was found";
   if (!price || !other)
     return;
   const MeshCosts &prices = chooser.prices();
@@ -273,6 +305,7 @@ private:
       choosers.getCases().forms.appendConstant(operand, words);
     }
     for (Value result : op->getResults()) {
+      words.push_back(sdy::toWord(result.getType().getAsOpaquePointer()));
       auto reshard = result.hasOneUse()
                          ? dyn_cast<sdy::ReshardOp>(*result.user_begin())
                          : nullptr;

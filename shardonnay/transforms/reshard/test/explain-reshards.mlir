@@ -15,7 +15,7 @@ func.func @sum_of_parts(%x: tensor<64x128xf32> {sdy.sharding = #sdy.sharding<@me
 func.func @behind_a_linear_op(%x: tensor<64x128xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"m"}]>}, %w: tensor<128x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"m"}, {}]>}) -> tensor<32x64xf32> {
   %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}], unreduced={"m"}>]>} : (tensor<64x128xf32>, tensor<128x32xf32>) -> tensor<64x32xf32>
   %1 = stablehlo.transpose %0, dims = [1, 0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}], unreduced={"m"}>]>} : (tensor<64x32xf32>) -> tensor<32x64xf32>
-  // CHECK: sdy.reshard %1 {{.*}}sdy.cause = "settles the sum along {m} that 'stablehlo.dot_general' computes in parts (it reduces over factor k)"}
+  // CHECK: sdy.reshard %1 {{.*}}sdy.cause = "settles the sum along {m} that 'stablehlo.dot_general' computes in parts (it reduces over factor k); here it costs 12288 bytes, behind 'stablehlo.dot_general' 12288 bytes"}
   %2 = sdy.reshard %1 <@mesh, [{}, {}]> : tensor<32x64xf32>
   return %2 : tensor<32x64xf32>
 }
