@@ -225,3 +225,12 @@ LogicalResult GetTupleElementOp::inferReturnTypes(
   types.push_back(tuple.getType(index));
   return success();
 }
+
+LogicalResult GetTupleElementOp::canonicalize(GetTupleElementOp op,
+                                              PatternRewriter &rewriter) {
+  auto tuple = op.getOperand().getDefiningOp<TupleOp>();
+  if (!tuple)
+    return failure();
+  rewriter.replaceOp(op, tuple.getVal()[op.getIndex()]);
+  return success();
+}

@@ -87,6 +87,7 @@ def GetTupleElementOp : InferringOp<"get_tuple_element", [Pure]> {
   let arguments = (ins HLOTuple:$operand,
                        ConfinedAttr<I32Attr, [IntNonNegative]>:$index);
   let results = (outs HLOTupleElement:$result);
+  let hasCanonicalizeMethod = 1;
   let assemblyFormat = [{
     $operand `[` $index `]` attr-dict `:` functional-type(operands, results)
   }];

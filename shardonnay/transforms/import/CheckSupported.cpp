@@ -47,9 +47,18 @@ bool isForeign(Operation *op) {
              op->getDialect());
 }
 
+/// It has nothing to do with tensors (an order of effects): each device does
+/// the same.
+bool isOfNoTensor(Operation *op) {
+  auto mayHold = [](Type type) { return isa<ShapedType, TupleType>(type); };
+  return isMemoryEffectFree(op) &&
+         llvm::none_of(op->getOperandTypes(), mayHold) &&
+         llvm::none_of(op->getResultTypes(), mayHold);
+}
+
 bool hasModel(Operation *op) {
   return isa<ShardingRuleOpInterface, ShardableDataFlowOpInterface>(op) ||
-         op->hasTrait<OpTrait::ConstantLike>();
+         op->hasTrait<OpTrait::ConstantLike>() || isOfNoTensor(op);
 }
 
 /// What stands in the regions of `op` runs as nobody has told us.

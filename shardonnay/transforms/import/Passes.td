@@ -107,7 +107,7 @@ def CheckSupportedPass : ImportPass<"sdy-check-supported"> {
     or have a sharding rule and regions that use no tensor from outside; dynamic
     shapes; meshes of different numbers of devices; calls that were not inlined;
     functions of
-    several blocks; not one public function; operations that no model
+    several blocks; not one public function; operations on tensors that no model
     describes, but in manual computations, where each device runs them on what
     it has; more than one replica; tensors
     and meshes whose sizes are out of reach of 64-bit arithmetic.

@@ -96,25 +96,19 @@ class Tally:
 
     def __init__(self):
         self.kinds, self.per_op, self.per_factor = (collections.Counter() for _ in range(3))
-        self.reasons, self.failed = {}, []
+        self.failed = []
 
     def add(self, case, kind, text):
-        reason = families.expected(kind, text)
-        if reason:
-            kind = f"{kind}, expected"
-            self.reasons.setdefault(reason, collections.Counter())[case.family] += 1
         self.kinds[kind] += 1
         if kind == "ok":
             self.per_op.update(set(case.ops))
-        elif "expected" not in kind:
+        else:
             self.failed.append((case, kind, text))
 
     def table(self):
         lines = [f"{kind}: {count}" for kind, count in self.kinds.most_common()]
         lines += [f"  {name} {count}" for name, count in sorted(self.per_op.items())]
         lines += [f"  cut {kind} factors: {count}" for kind, count in self.per_factor.most_common()]
-        for reason, where in self.reasons.items():
-            lines.append(f"not run: {reason}: {dict(where)}")
         return "\n".join(lines)
 
 

@@ -1,6 +1,4 @@
-"""All families of cases, the ops that have none, and what may be refused, each with the reason."""
-
-import re
+"""All families of cases, and the ops that have none, each with the reason."""
 
 import contractions
 import control
@@ -22,11 +20,6 @@ COMMON = [
     "stablehlo.concatenate", "sdy.sharding_constraint", "stablehlo.pad", "stablehlo.dot_general",
 ]
 
-# (kind, regular expression of the message, reason): what a case may end in without being a fault.
-EXPECTED = [
-    ("refused", r"'stablehlo\.(tuple|get_tuple_element)' has no sharding rule", "tuples inside a program: no frontend writes them"),
-]
-
 COLLECTIVE = "the user's own collective: needs the device's view, see test/e2e/test_control.py on manual computations"
 TRANSFER = "has no other end on PJRT's CPU client"
 NOT_RUN = {
@@ -45,8 +38,3 @@ NOT_RUN = {
     "chlo.scan": "no lowering in jaxlib's pipeline",
     "chlo._asin_acos_kernel": "a part of the lowering of asin and acos",
 }
-
-
-def expected(kind, text):
-    """The reason why this refusal is right; None: there is none."""
-    return next((reason for of, pattern, reason in EXPECTED if of == kind and re.search(pattern, text)), None)

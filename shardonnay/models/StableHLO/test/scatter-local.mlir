@@ -128,7 +128,7 @@ func.func @nothing_is_indexed(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@m
   return %0 : tensor<8xf32>
 }
 
-// All write one known value, so it's a maximum; what stands behind the last update writes nothing.
+// All write one known value, so this is a maximum; what stands behind the last update writes nothing.
 // CHECK-LABEL: func.func @cut_writes
 func.func @cut_writes(%a: tensor<64xi1>, %i: tensor<15x1xi32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {}]>}) -> tensor<64xi1> {
   %t = sdy.constant dense<true> : tensor<i1>
