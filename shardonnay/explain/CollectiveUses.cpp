@@ -239,7 +239,10 @@ bool play(Operation *op, sdy::MeshAttr mesh, LocalPiece &piece) {
         return true;
       })
       .Case([&](sdy::CollectivePermuteOp op) {
-        piece.permute(axesPerDim(sdy::toSharding(op.getOutSharding(), mesh)));
+        if (sdy::getMesh(op, op.getOutSharding()) != mesh)
+          piece.reorder();
+        else
+          piece.permute(axesPerDim(sdy::toSharding(op.getOutSharding(), mesh)));
         return true;
       })
       .Case([&](sdy::AllToAllOp op) {

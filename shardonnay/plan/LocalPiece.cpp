@@ -251,6 +251,8 @@ void LocalPiece::permute(ArrayRef<AxisList> target) {
   dims.assign(target.begin(), target.end());
 }
 
+void LocalPiece::reorder() { add(CollectiveKind::Permute, mesh.allAxes()); }
+
 void LocalPiece::move(int64_t source, int64_t target, const AxisList &axes) {
   drop(source, axes);
   append(target, axes);

@@ -70,6 +70,8 @@ public:
   void reduceScatter(int64_t dim, const AxisList &axes);
   void allReduce(const AxisList &axes);
   void permute(llvm::ArrayRef<AxisList> target);
+  /// The same pieces on devices in another order: anyone may send to anyone.
+  void reorder();
   /// Axes that cut dim `source` come to cut dim `target`.
   void move(int64_t source, int64_t target, const AxisList &axes);
 

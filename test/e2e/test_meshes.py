@@ -75,6 +75,7 @@ def test_another_order_is_one_permute():
     text = program({"m": M, "n": f"{M}, {SHUFFLED}"}, '@n, [{"x", "y"}, {}]', "@m, [{}, {}]", '@m, [{"x", "y"}, {}]', '@m, [{}, {"x", "y"}]')
     compiled = check(text)
     assert kinds(compiled) == ["collective_permute"]
+    assert not compiled.diagnostics
     assert compiled.manifest["inputs"][0]["mesh"].endswith("device_ids=[3, 0, 6, 5, 1, 7, 2, 4]>")
     # Device 3 stands first.
     assert compiled.manifest["inputs"][0]["slices"][3] == [[0, 2], [0, 8]]

@@ -128,9 +128,25 @@ SUMS = {
 }
 
 
-@pytest.mark.parametrize("name", SUMS)
-def test_sums_of_local_computations_are_planned(name):
-    price = shardonnay.compile(SUMS[name], device_model="cpu", no_bucketing=True).report["price"]
+OTHERS = {
+    "another order of the devices": """sdy.mesh @mesh = <["x"=2, "y"=4]>
+sdy.mesh @turned = <["x"=2, "y"=4], device_ids=[3, 0, 6, 5, 1, 7, 2, 4]>
+func.func @main(%a: tensor<12xf32> {sdy.sharding = #sdy.sharding<@turned, [{"x"}]>}) -> (tensor<12xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
+  %0 = stablehlo.tanh %a : tensor<12xf32>
+  return %0 : tensor<12xf32>
+}""",
+    "uneven pieces as parts of a sum": """sdy.mesh @mesh = <["x"=2, "y"=4]>
+func.func @main(%a: tensor<10x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", "y"}, {}]>}) -> (tensor<10x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
+  %0 = sdy.reshard %a <@mesh, [{"x"}, {}], unreduced={"y"}> : tensor<10x16xf32>
+  %1 = sdy.all_reduce {"y"} %0 out_sharding=<@mesh, [{"x"}, {}]> : tensor<10x16xf32>
+  return %1 : tensor<10x16xf32>
+}""",
+}
+
+
+@pytest.mark.parametrize("name", [*SUMS, *OTHERS])
+def test_what_the_program_adds_is_planned(name):
+    price = shardonnay.compile({**SUMS, **OTHERS}[name], device_model="cpu", no_bucketing=True).report["price"]
     assert price["emitted"] == pytest.approx(price["planned"], rel=1e-9) and price["planned"] > 0
 
 

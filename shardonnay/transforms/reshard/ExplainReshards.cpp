@@ -249,6 +249,10 @@ public:
 
   /// Null if there is nothing to be said.
   StringAttr get(sdy::ReshardOp op) {
+    if (changesOrder(op))
+      return StringAttr::get(op.getContext(),
+                             "brings pieces from one order of the devices to "
+                             "another: both are given");
     if (failed(scope.moveTo(
             op, {sdy::getSharding(op.getInput()), op.getSharding()})) ||
         scope.empty())
@@ -263,6 +267,15 @@ public:
   }
 
 private:
+  static bool changesOrder(sdy::ReshardOp op) {
+    sdy::TensorShardingAttr before = sdy::getSharding(op.getInput());
+    if (!before || before.getMeshOrRef() == op.getSharding().getMeshOrRef())
+      return false;
+    sdy::MeshAttr source = sdy::getMesh(op, before);
+    sdy::MeshAttr target = sdy::getMesh(op, op.getSharding());
+    return source && target && source != target && !source.isEmpty() &&
+           !target.isEmpty() && !source.isMaximal() && !target.isMaximal();
+  }
   StringAttr explain(sdy::ReshardOp op) {
     std::string cause = ReshardExplainer(op, scope, choosers).run();
     return cause.empty() ? nullptr : StringAttr::get(op.getContext(), cause);

@@ -1,6 +1,7 @@
 // RUN: sdy-opt %s --sdy-explain-reshards=device-model=bytes | FileCheck %s
 
 sdy.mesh @mesh = <["d"=2, "m"=4]>
+sdy.mesh @turned = <["d"=2, "m"=4], device_ids=[7, 6, 5, 4, 3, 2, 1, 0]>
 
 // CHECK-LABEL: func @sum_of_parts
 func.func @sum_of_parts(%x: tensor<64x128xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"d"}, {"m"}]>}, %w: tensor<128x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"m"}, {}]>}) -> (tensor<64x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"d"}, {}]>}) {
@@ -35,4 +36,11 @@ func.func @results(%x: tensor<64xf32>, %y: tensor<64xf32> {sdy.sharding = #sdy.s
   // CHECK: sdy.reshard %arg1 {{.*}}sdy.cause = "settles the sum along {d} of a value that is given in parts"
   %1 = sdy.reshard %y <@mesh, [{}]> : tensor<64xf32>
   return %0, %1 : tensor<64xf32>, tensor<64xf32>
+}
+
+// CHECK-LABEL: func @another_order
+func.func @another_order(%x: tensor<64xf32> {sdy.sharding = #sdy.sharding<@turned, [{"d"}]>}) -> (tensor<64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"d"}]>}) {
+  // CHECK: sdy.reshard %arg0 {{.*}}sdy.cause = "brings pieces from one order of the devices to another: both are given"
+  %0 = sdy.reshard %x <@mesh, [{"d"}]> : tensor<64xf32>
+  return %0 : tensor<64xf32>
 }
