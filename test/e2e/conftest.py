@@ -1,11 +1,28 @@
-"""Eight CPU devices for every test of this folder, before anything uses JAX; and a table of results at the end."""
+"""For every test of this folder eight CPU devices, before anything uses JAX, and one price; and a table of results at the end."""
 
 import pytest
+import shardonnay
 from shardonnay import engine
 
 engine.prepare(8)
 
 _ROWS = pytest.StashKey[list]()
+
+
+@pytest.fixture(autouse=True)
+def one_price(monkeypatch):
+    """What a test compiles costs what its plan costs; but for buckets, which are made of what is planned."""
+    compile = shardonnay.compile
+
+    def checked(program, **options):
+        compiled = compile(program, **options)
+        if "to" not in options:
+            plain = compiled if options.get("no_bucketing") else compile(program, **{**options, "no_bucketing": True})
+            price = plain.report["price"]
+            assert price["emitted"] == pytest.approx(price["planned"], rel=1e-9), price
+        return compiled
+
+    monkeypatch.setattr(shardonnay, "compile", checked)
 
 
 @pytest.fixture(scope="session")
