@@ -73,8 +73,25 @@ static bool mayRepeat(const ChoiceProblem &problem, const MeshCosts &prices) {
          problem.transformFlops == 0 && !(looksUp && prices.limitsMemory());
 }
 
-/// Of one device. An op that needs dims whole is taken to sort along them: a
-/// step for each of log2(size). One whose results are exchanged takes one.
+/// What one device has of the largest tensor.
+static double localElements(const FactorRule &rule,
+                            const FactorAssignment &assignment) {
+  double most = 0;
+  for (int64_t i = 0; i < rule.numTensors(); ++i) {
+    double elements = 1;
+    for (const DimFactors &factors : rule.tensor(i).dims)
+      for (int32_t factor : factors)
+        elements *= static_cast<double>(rule.factors[factor].size) /
+                    assignment[factor].numShards();
+    most = std::max(most, elements);
+  }
+  return most;
+}
+
+/// Of one device. An op that needs dims whole is taken to sort its tensors
+/// along them: a step for each of log2(size). One whose results are exchanged
+/// takes one. (A scatter has many updates and many places, but not each at
+/// each.)
 static double localFlops(const ChoiceProblem &problem,
                          const FactorAssignment &assignment) {
   double points = localPoints(problem.rule, assignment);
@@ -90,7 +107,7 @@ static double localFlops(const ChoiceProblem &problem,
       steps += std::log2(factor.size);
     else if (factor.exchanged)
       steps += 1;
-  return kOrderingFlops * steps * points;
+  return kOrderingFlops * steps * localElements(problem.rule, assignment);
 }
 
 /// Between the layouts, padded alike.

@@ -116,6 +116,21 @@ TEST(OpChoice, whatIsSmallIsGatheredNotExchanged) {
   EXPECT_EQ(choose(exchange(2, 64)), axes({none, m}));
 }
 
+TEST(OpChoice, updatesAreNotOrderedAtEachPlace) {
+  // [u] into [i], u needed whole: what a sort of the larger one costs.
+  auto ownPrice = [](int64_t i, int64_t u) {
+    FactorRuleBuilder builder({1, 1}, {1});
+    builder.add(i, {0, -1}, {0});
+    builder.add(u, {-1, 0}, {-1}, FactorKind::NeedReplication);
+    ChoiceProblem problem;
+    problem.rule = builder.build();
+    problem.tensors = {tensor({i}, {}), tensor({u}, {}), tensor({i}, {})};
+    OpChooser chooser(kMesh, MeshCosts(*DeviceModel::find("cpu"), {"d", "m"}));
+    return chooser.ownPrice(problem, axes({none, none}));
+  };
+  EXPECT_LT(ownPrice(1 << 20, 1 << 20), 3 * ownPrice(1 << 20, 1 << 10));
+}
+
 TEST(OpChoice, theSmallerTensorMoves) {
   // FSDP: the weight is gathered while it is smaller than what else would move.
   EXPECT_EQ(choose(matmul(4096, 64, 64, {d, none}, {d, none}, {d, none})),
