@@ -81,6 +81,8 @@ def demanded(use, dims):
     name = user.name
     if not dims or name.startswith("sdy.") or any(name.endswith(end) for end in PASSED_ON):
         return []
+    if name == "stablehlo.select_and_scatter" and use.operand_number == 1:
+        return []  # propagation sees its windows on their own; they are computed on pieces where the operand's are
     if "sdy.sharding_rule" not in user.attributes:
         return [name]
     text = str(user.attributes["sdy.sharding_rule"])
