@@ -510,12 +510,12 @@ void Enumeration::tryOrders(int32_t factor, FactorAssignment &assignment) {
 void Enumeration::consider(const FactorAssignment &assignment) {
   if (excluded && assignment == *excluded)
     return;
-  if (!isLawful(assignment, problem.rule) ||
-      localPoints(problem.rule, assignment) > mostPoints)
-    return;
   for (auto [before, after] : zip(kept, assignment))
     if (!before.isPrefixOf(after))
       return;
+  if (!isLawful(assignment, problem.rule) ||
+      localPoints(problem.rule, assignment) > mostPoints)
+    return;
   double least = chooser.leastPrice(problem, assignment, mostPrice, demands);
   if (least <= mostPrice)
     found.emplace_back(least, assignment);

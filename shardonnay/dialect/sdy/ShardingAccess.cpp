@@ -178,10 +178,17 @@ TensorShardingAttr mlir::sdy::getSharding(Value value) {
     return getArgumentSharding(argument);
   auto result = cast<OpResult>(value);
   Operation *op = result.getOwner();
-  if (StringRef name = getOwnShardingName(op); !name.empty())
-    return op->getAttrOfType<TensorShardingAttr>(name);
-  auto shardings =
-      op->getAttrOfType<TensorShardingPerValueAttr>(getResultShardingsName(op));
+  TensorShardingPerValueAttr shardings;
+  if (!isa_and_present<SdyDialect>(op->getDialect())) {
+    // Not one of those that the op knows, among which it would look first.
+    shardings = dyn_cast_if_present<TensorShardingPerValueAttr>(
+        op->getDiscardableAttr(kShardingAttr));
+  } else {
+    if (StringRef name = getOwnShardingName(op); !name.empty())
+      return op->getAttrOfType<TensorShardingAttr>(name);
+    shardings = op->getAttrOfType<TensorShardingPerValueAttr>(
+        getResultShardingsName(op));
+  }
   return shardings && shardings.getShardings().size() == op->getNumResults()
              ? shardings.getShardings()[result.getResultNumber()]
              : nullptr;

@@ -57,6 +57,8 @@ private:
   /// Fills in `users` and `maker`; false if nothing moves around the value, or
   /// not all that uses it is known.
   bool readAround(Value value);
+  /// An op makes or takes it otherwise than it lies.
+  bool moves(Value value) const;
   /// How `maker`, which has a decision, leaves the value.
   const TensorSharding &leftByMaker(OpResult value) const {
     return decisionOf(maker)
@@ -147,20 +149,34 @@ static bool needsWhole(const FactorRule &rule, unsigned operand) {
   });
 }
 
+bool Improver::moves(Value value) const {
+  auto differsAt = [&](int32_t number, unsigned tensor) {
+    const OpDecision *decision = decisionOf(number);
+    return decision && decision->differs.test(tensor);
+  };
+  if (auto result = dyn_cast<OpResult>(value))
+    if (differsAt(cases.makerOf(value), result.getOwner()->getNumOperands() +
+                                            result.getResultNumber()))
+      return true;
+  return any_of(value.getUses(), [&](OpOperand &use) {
+    return differsAt(cases.numberOf(use.getOwner()), use.getOperandNumber());
+  });
+}
+
 bool Improver::readAround(Value value) {
   maker = -1;
   users.clear();
   leastShards.clear();
   fixedNeeds.clear();
-  bool moves = false;
+  if (!moves(value))
+    return false;
   size_t uses = 0;
   for (OpOperand &use : value.getUses()) {
     Operation *user = use.getOwner();
     if (++uses > kMostUses || user->getBlock() != value.getParentBlock())
       return false;
     int32_t number = cases.numberOf(user);
-    if (const OpDecision *decision = decisionOf(number)) {
-      moves |= decision->differs.test(use.getOperandNumber());
+    if (decisionOf(number)) {
       if (needsWhole(*cases.getEntries()[number].opCase->rule,
                      use.getOperandNumber()))
         return false;
@@ -174,15 +190,10 @@ bool Improver::readAround(Value value) {
   }
   if (users.empty())
     return false;
-  if (auto result = dyn_cast<OpResult>(value)) {
-    int32_t number = cases.makerOf(value);
-    if (const OpDecision *decision = decisionOf(number)) {
+  if (isa<OpResult>(value))
+    if (int32_t number = cases.makerOf(value); decisionOf(number))
       maker = number;
-      moves |= decision->differs.test(result.getOwner()->getNumOperands() +
-                                      result.getResultNumber());
-    }
-  }
-  return moves;
+  return true;
 }
 
 SmallVector<TensorSharding, 4> Improver::collectTrials(Value value) const {
