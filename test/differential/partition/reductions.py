@@ -41,13 +41,15 @@ def reduce(op):
     def family(graph):
         kinds = (("small",), ("wild",)) if op in ("maximum", "minimum") else (("small",),)
         a = graph.pick(COMBINERS[op], low=1, kinds=kinds)
-        # The engine drops what the reduction of one element starts from.
         dims = graph.subset(range(a.rank), 1)
-        terms = max(1, math.prod(a.shape[dim] for dim in dims))
-        if math.prod(a.shape[dim] for dim in dims) == 1:
+        reduced = math.prod(a.shape[dim] for dim in dims)
+        terms = max(1, reduced)
+        # The engine drops what the reduction of one element starts from, counts that of many once for each lane, and
+        # makes one reduction of two that start from the same.
+        if reduced == 1 or reduced > 32:
             init = _neutral(graph, op, a.element)
         else:
-            init = graph.operand((), a.element)
+            init = graph.argument((), a.element)
         shape = [size for dim, size in enumerate(a.shape) if dim not in dims]
         graph.op("stablehlo.reduce", [a, init], [(shape, a.element)], f"dimensions = {array_text(dims)}",
                  [combiner(graph, op, a.element)], exact=_exact(op), bound=_bound(op, a.element, a.bound, init.bound, terms),
