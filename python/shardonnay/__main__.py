@@ -78,7 +78,8 @@ def _parser():
             type=int,
             default=0,
             metavar="BYTES",
-            help="refuse a program of which a device would hold more at once (default: no limit)",
+            help="gather again what would be alive too long, and refuse a program of which a device would hold more at once all the same"
+            " (default: no limit)",
         )
         added.set_defaults(action=action)
         return added

@@ -41,17 +41,15 @@ Value storage(Value value) {
   return value;
 }
 
-/// Leaves the largest, largest first, of equal ones the earlier.
-void keepLargest(SmallVectorImpl<Value> &values) {
-  SmallVector<Value> kept;
-  while (!values.empty() && kept.size() < kLargestValues) {
-    Value *largest = llvm::max_element(values, [](Value a, Value b) {
-      return byteSize(a.getType()) < byteSize(b.getType());
-    });
-    kept.push_back(*largest);
-    values.erase(largest);
+/// The first are then the largest, largest first, of equal ones the earlier.
+void bringLargestForward(MutableArrayRef<Value> values) {
+  for (size_t i = 0; i < std::min(values.size(), kLargestValues); ++i) {
+    Value *largest =
+        llvm::max_element(values.drop_front(i), [](Value a, Value b) {
+          return byteSize(a.getType()) < byteSize(b.getType());
+        });
+    std::rotate(values.begin() + i, largest, largest + 1);
   }
-  values.swap(kept);
 }
 
 class PeakFinder {
@@ -160,12 +158,12 @@ PeakMemory PeakFinder::find(Block &block) {
     auto inner = here.inside.find(result.op);
     if (inner != here.inside.end() && inner->second.op) {
       result.op = inner->second.op;
-      result.largest = inner->second.largest;
+      result.live = inner->second.live;
     }
   }
   for (int32_t buffer : peak.live)
-    result.largest.push_back(here.values[buffer]);
-  keepLargest(result.largest);
+    result.live.push_back(here.values[buffer]);
+  bringLargestForward(result.live);
   return result;
 }
 

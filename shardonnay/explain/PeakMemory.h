@@ -22,10 +22,12 @@ struct PeakMemory {
   int64_t bytes = 0;
   /// The innermost op at the peak; null: the arguments are all there is.
   mlir::Operation *op = nullptr;
-  /// The largest values alive in op's block then, at most kLargestValues.
-  llvm::SmallVector<mlir::Value, 4> largest;
+  /// The values alive in op's block and around it then, the kLargestValues
+  /// largest first.
+  llvm::SmallVector<mlir::Value, 4> live;
 };
 
+/// As many as are worth naming to a user.
 inline constexpr size_t kLargestValues = 3;
 
 /// The peak of the function that needs most, callees inside their callers.

@@ -42,7 +42,8 @@ std::string keyOf(const CollectiveUse &use) {
       << toString(use.collective.kind) << use.collective.axes << use.reduction
       << use.op->getOperand(0).getType() << use.op->getResult(0).getType()
       << use.trips.count << use.trips.known
-      << getSourceLocation(use.op->getLoc()).line;
+      << getSourceLocation(use.op->getLoc()).line
+      << use.op->getAttr(sdy::kCauseAttr);
   return text;
 }
 
@@ -112,7 +113,7 @@ json::Object toJson(const PlanCost &plan) {
 
 json::Object toJson(const PeakMemory &peak) {
   json::Array largest;
-  for (Value value : peak.largest)
+  for (Value value : ArrayRef(peak.live).take_front(kLargestValues))
     largest.push_back(
         json::Object{{"type", toText(value.getType())},
                      {"bytes", byteSize(value.getType())},

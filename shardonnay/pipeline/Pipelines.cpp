@@ -116,6 +116,8 @@ void addPartition(OpPassManager &pm, const PipelineOptions &options) {
   pm.addPass(createPartitionToLocalPass({options.noImplicitReplication}));
   // Equal windows are fetched once: the report counts what is there now.
   pm.addNestedPass<func::FuncOp>(createShareEqualOpsPass());
+  if (options.memoryLimit > 0)
+    pm.addPass(createGatherAgainPass({options.memoryLimit}));
   if (options.bucketing)
     pm.addNestedPass<func::FuncOp>(createBucketCollectivesPass(
         {options.deviceModel, options.memoryLimit}));

@@ -36,7 +36,7 @@ struct CheckMemoryPass : impl::CheckMemoryPassBase<CheckMemoryPass> {
     diagnostic << ", expected at most " << memoryLimit.getValue()
                << " (memory-limit); shard the largest values over more axes, "
                   "or use more devices";
-    for (Value value : peak.largest)
+    for (Value value : ArrayRef(peak.live).take_front(kLargestValues))
       diagnostic.attachNote(value.getLoc())
           << byteSize(value.getType()) << " bytes are this " << value.getType();
     signalPassFailure();

@@ -85,6 +85,37 @@ def CheckMemoryPass : Pass<"sdy-check-memory", "::mlir::ModuleOp"> {
                         "Bytes of a device; 0: no limit">];
 }
 
+def GatherAgainPass : Pass<"sdy-gather-again", "::mlir::ModuleOp"> {
+  let summary = "Gathers twice what would be alive too long for the memory";
+  let description = [{
+    Where more is alive on a device than the limit, gathered values that wait
+    for a later use are gathered again before it, those first that free most, as
+    long as there are any. More is sent, and no less is alive than needs be: so
+    the weights of a forward pass are gathered again in the backward pass.
+
+    Precondition: after sdy-partition-to-local. Postcondition: the same; within
+    the limit, or no gathered value waits at the peak.
+
+    ```mlir
+    %1 = spmd.all_gather %0 dim=0 @mesh {"x"} : (tensor<4x8xf32>) -> tensor<8x8xf32>
+    %2 = stablehlo.dot %a, %1 : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+    %3 = stablehlo.tanh %2 : tensor<8x8xf32>     // the peak
+    %4 = stablehlo.dot %3, %1 : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+    ```
+    becomes
+    ```mlir
+    %1 = spmd.all_gather %0 dim=0 @mesh {"x"} : (tensor<4x8xf32>) -> tensor<8x8xf32>
+    %2 = stablehlo.dot %a, %1 : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+    %3 = stablehlo.tanh %2 : tensor<8x8xf32>
+    %5 = spmd.all_gather %0 dim=0 @mesh {"x"} : (tensor<4x8xf32>) -> tensor<8x8xf32>
+    %4 = stablehlo.dot %3, %5 : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+    ```
+  }];
+  let options = [Option<"memoryLimit", "memory-limit", "int64_t", "0",
+                        "Bytes of a device; 0: no limit">];
+  let dependentDialects = ["::mlir::spmd::SpmdDialect"];
+}
+
 def BucketCollectivesPass
     : Pass<"sdy-bucket-collectives", "::mlir::func::FuncOp"> {
   let summary = "Reduces and gathers small tensors together";

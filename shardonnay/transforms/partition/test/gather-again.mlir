@@ -1,0 +1,47 @@
+// RUN: sdy-opt %s --split-input-file --sdy-gather-again=memory-limit=1200 | FileCheck %s
+// RUN: sdy-opt %s --split-input-file --sdy-gather-again=memory-limit=2000 | FileCheck %s --check-prefix=ROOM
+
+sdy.mesh @mesh = <["x"=2]>
+
+// Gathered again behind the peak, for both uses there.
+// CHECK-LABEL: @waits
+// ROOM-LABEL: @waits
+func.func @waits(%p: tensor<4x8xf32>, %a: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  // CHECK: %[[FIRST:.*]] = spmd.all_gather %arg0 dim=0 @mesh {"x"} {sdy.cause = "because"}
+  // CHECK-NEXT: %[[DOT:.*]] = stablehlo.dot %arg1, %[[FIRST]]
+  // CHECK-NEXT: %[[WIDE:.*]] = stablehlo.concatenate
+  // CHECK-NEXT: %[[NARROW:.*]] = stablehlo.slice %[[WIDE]]
+  // CHECK-NEXT: %[[AGAIN:.*]] = spmd.all_gather %arg0 dim=0 @mesh {"x"} {sdy.cause = "because; again, for the limit of memory"}
+  // CHECK-NEXT: stablehlo.dot %[[NARROW]], %[[AGAIN]]
+  // CHECK-NEXT: stablehlo.dot %{{.*}}, %[[AGAIN]]
+  // ROOM-COUNT-1: spmd.all_gather
+  // ROOM-NOT: spmd.all_gather
+  // ROOM: return
+  %0 = spmd.all_gather %p dim=0 @mesh {"x"} {sdy.cause = "because"} : (tensor<4x8xf32>) -> tensor<8x8xf32>
+  %1 = stablehlo.dot %a, %0 : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  %2 = stablehlo.concatenate %1, %1, dim = 0 : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<16x8xf32>
+  %3 = stablehlo.slice %2 [0:8, 0:8] : (tensor<16x8xf32>) -> tensor<8x8xf32>
+  %4 = stablehlo.dot %3, %0 : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  %5 = stablehlo.dot %4, %0 : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %5 : tensor<8x8xf32>
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=2]>
+
+// Nothing needs it before: it is gathered later. What the peak itself needs stays.
+// CHECK-LABEL: @too_early
+func.func @too_early(%p: tensor<4x8xf32>, %a: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  // CHECK-NEXT: %[[NEEDED:.*]] = spmd.all_gather %arg0
+  // CHECK-NEXT: stablehlo.concatenate %[[NEEDED]], %[[NEEDED]]
+  // CHECK-NEXT: stablehlo.slice
+  // CHECK-NEXT: %[[LATER:.*]] = spmd.all_gather
+  // CHECK-NEXT: stablehlo.dot %{{.*}}, %[[LATER]]
+  %0 = spmd.all_gather %p dim=0 @mesh {"x"} : (tensor<4x8xf32>) -> tensor<8x8xf32>
+  %early = spmd.all_gather %p dim=0 @mesh {"x"} : (tensor<4x8xf32>) -> tensor<8x8xf32>
+  %1 = stablehlo.concatenate %0, %0, dim = 0 : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<16x8xf32>
+  %2 = stablehlo.slice %1 [0:8, 0:8] : (tensor<16x8xf32>) -> tensor<8x8xf32>
+  %3 = stablehlo.dot %2, %early : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %3 : tensor<8x8xf32>
+}
