@@ -277,11 +277,11 @@ int64_t countDevices(llvm::ArrayRef<int64_t> sizes) {
 }
 
 bool Parser::check(HloSharding &result) {
-  if (!hasKind && result.groupKind != HloSharding::GroupKind::None)
-    return setKind(result, Kind::Unknown);
-  if (!hasKind)
+  if (!hasKind && result.groupKind == HloSharding::GroupKind::None)
     return failAt(at, "expected one of replicated, manual, unreduced, unknown, "
                       "maximal and devices");
+  if (!hasKind)
+    result.kind = Kind::Unknown;
   if (hasDevice != (result.kind == Kind::Maximal))
     return failAt(at, "expected 'device=' with 'maximal' and nowhere else");
   if (result.kind == Kind::Tiled)
