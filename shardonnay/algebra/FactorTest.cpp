@@ -41,6 +41,23 @@ std::string print(const FactorRule &rule) {
   return text;
 }
 
+TEST(FactorRule, IsAnotherIfItCommunicates) {
+  FactorRuleBuilder builder({1}, {1});
+  FactorWindow window;
+  window.factor = builder.add(8, {0}, {0}, FactorKind::Windowed);
+  FactorRule alone = builder.build();
+  FactorRule fetching = alone, summing = alone;
+  fetching.windows.push_back(window);
+  summing.sums.push_back({/*tensor=*/1, /*elementBytes=*/4});
+  EXPECT_FALSE(alone.communicates());
+  EXPECT_TRUE(fetching.communicates());
+  EXPECT_TRUE(summing.communicates());
+  EXPECT_FALSE(fetching == alone);
+  FactorRule same = fetching;
+  EXPECT_TRUE(same == fetching);
+  EXPECT_FALSE(summing == alone);
+}
+
 TEST(Factor, builderGivesDimsMajorToMinor) {
   FactorRule rule = reshape();
   EXPECT_EQ(print(rule), "([ij, k])->([i, jk]) {i=2, j=4, k=4}");
