@@ -142,10 +142,9 @@ sdy::MeshAttr findMesh(LocalComputeOpInterface op) {
       if (sdy::TensorShardingAttr sharding = sdy::getSharding(tensor))
         return sdy::getMesh(op, sharding);
   auto module = op->getParentOfType<ModuleOp>();
-  if (!op.hasEffectOnce() || !hasShardings(module))
-    return nullptr;
-  sdy::MeshOp program = sdy::getProgramMesh(module);
-  return program ? program.getMesh() : nullptr;
+  sdy::MeshOp program =
+      op.hasEffectOnce() ? sdy::getProgramMesh(module) : nullptr;
+  return program && hasShardings(module) ? program.getMesh() : nullptr;
 }
 
 /// What the op's rule says it fetches and adds up.

@@ -42,7 +42,7 @@ struct Waiting {
   int64_t freed = 0;
 };
 
-/// The op of `block` that `use` is in.
+/// The op of `block` that `use` is in; null if it is in none.
 Operation *findUser(OpOperand &use, Block *block) {
   return block->findAncestorOpInBlock(*use.getOwner());
 }
@@ -50,7 +50,8 @@ Operation *findUser(OpOperand &use, Block *block) {
 bool isUsedFrom(Value value, Operation *op) {
   return llvm::any_of(value.getUses(), [&](OpOperand &use) {
     Operation *user = findUser(use, op->getBlock());
-    return !user->isBeforeInBlock(op);
+    // Around the block it may be used later.
+    return !user || !user->isBeforeInBlock(op);
   });
 }
 

@@ -20,7 +20,6 @@
 
 #include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/dialect/sdy/Ops.h"
-#include "shardonnay/dialect/sdy/Pieces.h"
 #include "shardonnay/dialect/sdy/ReshardList.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/explain/DeviceModelOption.h"
@@ -148,10 +147,8 @@ void ReshardExplainer::explainDeferral(Operation *maker,
                                        const AxisList &settled,
                                        raw_ostream &os) {
   auto price = [&](Value value, const TensorSharding &target) {
-    auto type = cast<RankedTensorType>(value.getType());
-    return chooser.priceOfReshard(
-        Layout::get(scope.read(value), type.getShape()),
-        Layout::get(target, type.getShape()), sdy::getElementBytes(type));
+    return priceOfReshard(chooser, cast<RankedTensorType>(value.getType()),
+                          scope.read(value), target);
   };
   for (Value made : maker->getResults()) {
     if (!isa<RankedTensorType>(made.getType()) ||

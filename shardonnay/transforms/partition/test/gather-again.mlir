@@ -1,4 +1,4 @@
-// RUN: sdy-opt %s --split-input-file --sdy-gather-again=memory-limit=1200 | FileCheck %s
+// RUN: sdy-opt %s --split-input-file --sdy-gather-again=memory-limit=900 | FileCheck %s
 // RUN: sdy-opt %s --split-input-file --sdy-gather-again=memory-limit=2000 | FileCheck %s --check-prefix=ROOM
 
 sdy.mesh @mesh = <["x"=2]>
@@ -44,4 +44,26 @@ func.func @too_early(%p: tensor<4x8xf32>, %a: tensor<8x8xf32>) -> tensor<8x8xf32
   %2 = stablehlo.slice %1 [0:8, 0:8] : (tensor<16x8xf32>) -> tensor<8x8xf32>
   %3 = stablehlo.dot %2, %early : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
   return %3 : tensor<8x8xf32>
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=2]>
+
+// The piece is of around the branch, and used there later.
+// CHECK-LABEL: @in_a_branch
+func.func @in_a_branch(%p: tensor<4x8xf32>, %i: tensor<i32>) -> (tensor<16x8xf32>, tensor<4x8xf32>) {
+  %q = stablehlo.negate %p : tensor<4x8xf32>
+  %0 = "stablehlo.case"(%i) ({
+    %1 = spmd.all_gather %q dim=0 @mesh {"x"} : (tensor<4x8xf32>) -> tensor<8x8xf32>
+    %2 = stablehlo.constant dense<1.0> : tensor<16x16xf32>
+    %3 = stablehlo.slice %2 [0:8, 0:8] : (tensor<16x16xf32>) -> tensor<8x8xf32>
+    // CHECK: stablehlo.slice
+    // CHECK-NEXT: spmd.all_gather
+    // CHECK-NEXT: stablehlo.concatenate
+    %4 = stablehlo.concatenate %3, %1, dim = 0 : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<16x8xf32>
+    stablehlo.return %4 : tensor<16x8xf32>
+  }) : (tensor<i32>) -> tensor<16x8xf32>
+  %5 = stablehlo.negate %q : tensor<4x8xf32>
+  return %0, %5 : tensor<16x8xf32>, tensor<4x8xf32>
 }
