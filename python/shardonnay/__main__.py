@@ -78,7 +78,7 @@ def _parser():
             type=int,
             default=0,
             metavar="BYTES",
-            help="gather again what would be alive too long, and refuse a program of which a device would hold more at once all the same"
+            help="compute or gather again what would be alive too long, and refuse a program of which a device would hold more at once"
             " (default: no limit)",
         )
         added.set_defaults(action=action)

@@ -67,7 +67,7 @@ public:
         .Case<sdy::ConstantOp, spmd::DeviceIndexOp, spmd::AllSliceOp,
               spmd::AllGatherOp, spmd::AllToAllOp, spmd::AllReduceOp,
               spmd::ReduceScatterOp, spmd::CollectivePermuteOp,
-              spmd::FetchWindowOp, spmd::PackOp>([&](auto op) {
+              spmd::FetchWindowOp, spmd::PackOp, spmd::BarrierOp>([&](auto op) {
           FailureOr<Value> value = buildIfEmpty(op);
           if (failed(value))
             value = build(op);
@@ -111,6 +111,9 @@ private:
   FailureOr<Value> build(spmd::CollectivePermuteOp op);
   FailureOr<Value> build(spmd::FetchWindowOp op);
   FailureOr<Value> build(spmd::PackOp op) { return emitPack(builder, op); }
+  FailureOr<Value> build(spmd::BarrierOp op) {
+    return setApart(op.getLoc(), op.getTensor());
+  }
   Value setApart(Location loc, Value value);
 
   EmittedMesh meshAt(Operation *op, FlatSymbolRefAttr name) {

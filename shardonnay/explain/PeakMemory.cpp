@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "shardonnay/cost/Liveness.h"
 #include "shardonnay/dialect/sdy/Dialect.h"
+#include "shardonnay/dialect/spmd/Ops.h"
 #include "shardonnay/explain/Report.h"
 #include "shardonnay/interfaces/DataFlowEdge.h"
 
@@ -31,8 +32,9 @@ Value storage(Value value) {
       if (sources.size() != 1)
         break;
       value = sources.front()->get();
-    } else if (isa_and_present<sdy::SdyDialect>(op->getDialect()) &&
-               op->getNumOperands() == 1) {
+    } else if (isa<spmd::BarrierOp>(op) ||
+               (isa_and_present<sdy::SdyDialect>(op->getDialect()) &&
+                op->getNumOperands() == 1)) {
       value = op->getOperand(0);
     } else {
       break;

@@ -117,7 +117,7 @@ void addPartition(OpPassManager &pm, const PipelineOptions &options) {
   // Equal windows are fetched once: the report counts what is there now.
   pm.addNestedPass<func::FuncOp>(createShareEqualOpsPass());
   if (options.memoryLimit > 0)
-    pm.addPass(createGatherAgainPass({options.memoryLimit}));
+    pm.addPass(createMakeAgainPass({options.memoryLimit}));
   if (options.bucketing)
     pm.addNestedPass<func::FuncOp>(createBucketCollectivesPass(
         {options.deviceModel, options.memoryLimit}));

@@ -6,7 +6,7 @@ import shardonnay
 from shardonnay import compare, run
 
 
-@pytest.mark.parametrize("name, share", [("attention", 0.75), ("mixer", 0.9), ("multi-query", 0.75)])
+@pytest.mark.parametrize("name, share", [("attention", 0.52), ("mixer", 0.57), ("multi-query", 0.52)])
 def test_step_agrees(name, share, row):
     text, inputs = corpus.lower(name, "fsdp")
     free = shardonnay.compile(text, device_model="bytes").report

@@ -296,6 +296,22 @@ def Spmd_PeriodicWindowOp : Spmd_Op<"periodic_window", [
   }];
 }
 
+def Spmd_BarrierOp
+    : Op<Spmd_Dialect, "barrier", [Pure, SameOperandsAndResultType]> {
+  let summary = "its operand, of which nothing is known";
+  let description = [{
+    What is computed from it is not merged with what is computed from the
+    operand: it is made again on purpose.
+
+    ```mlir
+    %1 = spmd.barrier %0 : tensor<8x4xf32>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$tensor);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$tensor attr-dict `:` type($tensor)";
+}
+
 def Spmd_OnDeviceOp : Op<Spmd_Dialect, "on_device", [
     AttrSizedOperandSegments, IsolatedFromAbove, RecursiveMemoryEffects,
     SingleBlockImplicitTerminator<"ReturnOp">]> {

@@ -182,3 +182,16 @@ func.func @pack(%a: tensor<2x3xf32>, %b: tensor<f32>) -> (tensor<2x3xf32>, tenso
   %2:2 = spmd.unpack %1 : (tensor<7xf32>) -> (tensor<2x3xf32>, tensor<f32>)
   return %2#0, %2#1 : tensor<2x3xf32>, tensor<f32>
 }
+
+// -----
+
+// CHECK-LABEL: func.func @made_again(
+func.func @made_again(%a: tensor<f32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  // CHECK-NEXT: stablehlo.broadcast_in_dim %arg0
+  // CHECK-NEXT: %[[BEHIND:.*]] = stablehlo.optimization_barrier %arg0
+  // CHECK-NEXT: stablehlo.broadcast_in_dim %[[BEHIND]]
+  %0 = stablehlo.broadcast_in_dim %a, dims = [] : (tensor<f32>) -> tensor<4xf32>
+  %1 = spmd.barrier %a : tensor<f32>
+  %2 = stablehlo.broadcast_in_dim %1, dims = [] : (tensor<f32>) -> tensor<4xf32>
+  return %0, %2 : tensor<4xf32>, tensor<4xf32>
+}

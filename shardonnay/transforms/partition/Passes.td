@@ -85,16 +85,18 @@ def CheckMemoryPass : Pass<"sdy-check-memory", "::mlir::ModuleOp"> {
                         "Bytes of a device; 0: no limit">];
 }
 
-def GatherAgainPass : Pass<"sdy-gather-again", "::mlir::ModuleOp"> {
-  let summary = "Gathers twice what would be alive too long for the memory";
+def MakeAgainPass : Pass<"sdy-make-again", "::mlir::ModuleOp"> {
+  let summary = "Makes twice what would be alive too long for the memory";
   let description = [{
-    Where more is alive on a device than the limit, gathered values that wait
-    for a later use are gathered again before it, those first that free most, as
-    long as there are any. More is sent, and no less is alive than needs be: so
-    the weights of a forward pass are gathered again in the backward pass.
+    Where more is alive on a device than the limit, values that wait for a later
+    use are made again before it: first those that are computed element by
+    element from what is there anyway or is smaller (a broadcast), which sends
+    nothing, then those that were gathered; of each the one first that frees
+    most, as long as there are any. So the weights of a forward pass are gathered
+    again in the backward pass. What nothing needs before only moves.
 
     Precondition: after sdy-partition-to-local. Postcondition: the same; within
-    the limit, or no gathered value waits at the peak.
+    the limit, or nothing at the peak waits that can be made again.
 
     ```mlir
     %1 = spmd.all_gather %0 dim=0 @mesh {"x"} : (tensor<4x8xf32>) -> tensor<8x8xf32>
@@ -107,8 +109,9 @@ def GatherAgainPass : Pass<"sdy-gather-again", "::mlir::ModuleOp"> {
     %1 = spmd.all_gather %0 dim=0 @mesh {"x"} : (tensor<4x8xf32>) -> tensor<8x8xf32>
     %2 = stablehlo.dot %a, %1 : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
     %3 = stablehlo.tanh %2 : tensor<8x8xf32>
-    %5 = spmd.all_gather %0 dim=0 @mesh {"x"} : (tensor<4x8xf32>) -> tensor<8x8xf32>
-    %4 = stablehlo.dot %3, %5 : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+    %5 = spmd.barrier %0 : tensor<4x8xf32>
+    %6 = spmd.all_gather %5 dim=0 @mesh {"x"} : (tensor<4x8xf32>) -> tensor<8x8xf32>
+    %4 = stablehlo.dot %3, %6 : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
     ```
   }];
   let options = [Option<"memoryLimit", "memory-limit", "int64_t", "0",

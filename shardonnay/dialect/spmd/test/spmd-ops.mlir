@@ -105,3 +105,10 @@ func.func @periodic(%a: tensor<4xf32>) -> (tensor<4xf32>, tensor<6xf32>) {
   %1 = spmd.periodic_window %a dim=0 start=-1 size=6 : (tensor<4xf32>) -> tensor<6xf32>
   return %0, %1 : tensor<4xf32>, tensor<6xf32>
 }
+
+// CHECK-LABEL: func.func @barrier(
+func.func @barrier(%a: tensor<4xf32>) -> tensor<4xf32> {
+  // CHECK-NEXT: spmd.barrier %arg0 : tensor<4xf32>
+  %0 = spmd.barrier %a : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}

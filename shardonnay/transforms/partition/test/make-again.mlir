@@ -1,5 +1,6 @@
-// RUN: sdy-opt %s --split-input-file --sdy-gather-again=memory-limit=900 | FileCheck %s
-// RUN: sdy-opt %s --split-input-file --sdy-gather-again=memory-limit=2000 | FileCheck %s --check-prefix=ROOM
+// RUN: sdy-opt %s --split-input-file --sdy-make-again=memory-limit=900 | FileCheck %s
+// RUN: sdy-opt %s --split-input-file --sdy-make-again=memory-limit=2000 | FileCheck %s --check-prefix=ROOM
+// RUN: sdy-opt %s --split-input-file --sdy-make-again=memory-limit=1216 | FileCheck %s --check-prefix=COMPUTED
 
 sdy.mesh @mesh = <["x"=2]>
 
@@ -11,7 +12,8 @@ func.func @waits(%p: tensor<4x8xf32>, %a: tensor<8x8xf32>) -> tensor<8x8xf32> {
   // CHECK-NEXT: %[[DOT:.*]] = stablehlo.dot %arg1, %[[FIRST]]
   // CHECK-NEXT: %[[WIDE:.*]] = stablehlo.concatenate
   // CHECK-NEXT: %[[NARROW:.*]] = stablehlo.slice %[[WIDE]]
-  // CHECK-NEXT: %[[AGAIN:.*]] = spmd.all_gather %arg0 dim=0 @mesh {"x"} {sdy.cause = "because; again, for the limit of memory"}
+  // CHECK-NEXT: %[[BEHIND:.*]] = spmd.barrier %arg0
+  // CHECK-NEXT: %[[AGAIN:.*]] = spmd.all_gather %[[BEHIND]] dim=0 @mesh {"x"} {sdy.cause = "because; again, for the limit of memory"}
   // CHECK-NEXT: stablehlo.dot %[[NARROW]], %[[AGAIN]]
   // CHECK-NEXT: stablehlo.dot %{{.*}}, %[[AGAIN]]
   // ROOM-COUNT-1: spmd.all_gather
@@ -66,4 +68,37 @@ func.func @in_a_branch(%p: tensor<4x8xf32>, %i: tensor<i32>) -> (tensor<16x8xf32
   }) : (tensor<i32>) -> tensor<16x8xf32>
   %5 = stablehlo.negate %q : tensor<4x8xf32>
   return %0, %5 : tensor<16x8xf32>, tensor<4x8xf32>
+}
+
+// -----
+
+// Computed again of what is smaller, and not gathered again: that sends nothing. The
+// widened one that only a later op needs moves there.
+sdy.mesh @mesh = <["x"=2]>
+
+// COMPUTED-LABEL: @computed
+func.func @computed(%p: tensor<4x8xf32>, %v: tensor<8xf32>) -> tensor<8x8xf32> {
+  // COMPUTED-NEXT: %[[V:.*]] = stablehlo.negate %arg1
+  // COMPUTED-NEXT: %[[WIDE:.*]] = stablehlo.broadcast_in_dim %[[V]]
+  // COMPUTED-NEXT: %[[GATHERED:.*]] = spmd.all_gather %arg0
+  // COMPUTED-NEXT: %[[SUM:.*]] = stablehlo.add %[[WIDE]], %[[GATHERED]]
+  // COMPUTED-NEXT: stablehlo.concatenate
+  // COMPUTED-NEXT: stablehlo.slice
+  // COMPUTED-NEXT: %[[BEHIND:.*]] = spmd.barrier %[[V]]
+  // COMPUTED-NEXT: %[[AGAIN:.*]] = stablehlo.broadcast_in_dim %[[BEHIND]]
+  // COMPUTED-NEXT: stablehlo.multiply %{{.*}}, %[[AGAIN]]
+  // COMPUTED-NEXT: %[[LATER:.*]] = stablehlo.broadcast_in_dim %[[V]]
+  // COMPUTED-NEXT: stablehlo.multiply %{{.*}}, %[[LATER]]
+  // COMPUTED-NEXT: stablehlo.multiply %{{.*}}, %[[GATHERED]]
+  %0 = stablehlo.negate %v : tensor<8xf32>
+  %1 = stablehlo.broadcast_in_dim %0, dims = [1] : (tensor<8xf32>) -> tensor<8x8xf32>
+  %early = stablehlo.broadcast_in_dim %0, dims = [0] : (tensor<8xf32>) -> tensor<8x8xf32>
+  %2 = spmd.all_gather %p dim=0 @mesh {"x"} : (tensor<4x8xf32>) -> tensor<8x8xf32>
+  %3 = stablehlo.add %1, %2 : tensor<8x8xf32>
+  %4 = stablehlo.concatenate %3, %3, dim = 1 : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x16xf32>
+  %5 = stablehlo.slice %4 [0:8, 0:8] : (tensor<8x16xf32>) -> tensor<8x8xf32>
+  %6 = stablehlo.multiply %5, %1 : tensor<8x8xf32>
+  %7 = stablehlo.multiply %6, %early : tensor<8x8xf32>
+  %8 = stablehlo.multiply %7, %2 : tensor<8x8xf32>
+  return %8 : tensor<8x8xf32>
 }

@@ -1,0 +1,231 @@
+//===- MakeAgain.cpp - makes twice what would be alive too long -----------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// While more is alive than the limit:
+//
+// 1. findWaiting: what is alive at the peak, is not needed there, and can be
+//    made where it is used next: computed from what is there anyway or is
+//    smaller, or gathered. First what is only computed, then what frees most.
+// 2. makeBefore, for as many as bring the peak under the limit: a copy of the
+//    op stands before that use, which the uses from there on read. It reads its
+//    operands behind barriers, or engines would merge the two again. What then
+//    has no use goes.
+//
+// It ends: a copy stands right before its first use, so that it waits only
+// between uses, of which each step parts two; and there are no more steps than
+// ops.
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "shardonnay/dialect/sdy/Dialect.h"
+#include "shardonnay/dialect/spmd/Ops.h"
+#include "shardonnay/explain/PeakMemory.h"
+#include "shardonnay/explain/Report.h"
+#include "shardonnay/interfaces/ProgramOps.h"
+#include "shardonnay/interfaces/ShardingRule.h"
+#include "shardonnay/transforms/partition/Passes.h"
+
+using namespace mlir;
+
+namespace shardonnay {
+
+#define GEN_PASS_DEF_MAKEAGAINPASS
+#include "shardonnay/transforms/partition/Passes.h.inc"
+
+namespace {
+
+/// A value that nothing at the peak needs.
+struct Waiting {
+  Operation *maker = nullptr;
+  /// In its block, the one that needs it next.
+  Operation *user = nullptr;
+  int64_t freed = 0;
+};
+
+/// It is gathered, or each of its elements is a function of a few elements of
+/// operands: that takes hardly longer than to read what was kept.
+bool mayMakeAgain(Operation *op) {
+  if (isa<spmd::AllGatherOp>(op))
+    return true;
+  auto ruleOp = dyn_cast<ShardingRuleOpInterface>(op);
+  if (!ruleOp || op->getNumResults() != 1 || op->getNumRegions() != 0 ||
+      op->getNumOperands() == 0 || !isMemoryEffectFree(op) ||
+      ruleOp.isContraction() || ruleOp.getTransformFlops() != 0)
+    return false;
+  std::optional<FactorRule> rule = ruleOp.getFactorRule();
+  return rule && !rule->custom && llvm::all_of(rule->factors, [](auto &factor) {
+           return factor.kind == FactorKind::PassThrough;
+         });
+}
+
+/// The op of `block` that `use` is in; null if it is in none.
+Operation *findUser(OpOperand &use, Block *block) {
+  return block->findAncestorOpInBlock(*use.getOwner());
+}
+
+bool isUsedFrom(Value value, Operation *op) {
+  return llvm::any_of(value.getUses(), [&](OpOperand &use) {
+    Operation *user = findUser(use, op->getBlock());
+    // Around the block it may be used later.
+    return !user || !user->isBeforeInBlock(op);
+  });
+}
+
+class ValueRemaker {
+public:
+  ValueRemaker(ModuleOp module, int64_t limit) : module(module), limit(limit) {}
+
+  void run(int64_t mostSteps);
+
+private:
+  SmallVector<Waiting> findWaiting(const PeakMemory &peak);
+  std::optional<Waiting> readWaiting(Value value, Operation *innermost);
+  /// What a copy before the user reads.
+  llvm::SmallSetVector<Value, 4> findOperands(const Waiting &waiting) const;
+  /// The last copy of `value` that is there at `op`, or itself.
+  Value lastBefore(Value value, Operation *op) const;
+  void makeBefore(const Waiting &waiting);
+
+  ModuleOp module;
+  int64_t limit;
+  /// Of a value, in order, and of a copy the value.
+  DenseMap<Value, SmallVector<Value, 1>> copies;
+  DenseMap<Value, Value> originals;
+};
+
+Value ValueRemaker::lastBefore(Value value, Operation *op) const {
+  if (auto barrier = value.getDefiningOp<spmd::BarrierOp>())
+    value = barrier.getTensor();
+  Value original = originals.lookup_or(value, value);
+  auto known = copies.find(original);
+  if (known != copies.end())
+    for (Value copy : llvm::reverse(known->second))
+      if (copy.getParentBlock() == op->getBlock() &&
+          copy.getDefiningOp()->isBeforeInBlock(op))
+        return copy;
+  return value;
+}
+
+std::optional<Waiting> ValueRemaker::readWaiting(Value value,
+                                                 Operation *innermost) {
+  Operation *maker = value.getDefiningOp();
+  Operation *peak =
+      maker ? maker->getBlock()->findAncestorOpInBlock(*innermost) : nullptr;
+  if (!peak || maker == peak)
+    return std::nullopt;
+  Waiting waiting{maker, nullptr, byteSize(value.getType())};
+  for (OpOperand &use : value.getUses()) {
+    Operation *user = findUser(use, peak->getBlock());
+    if (user == peak)
+      return std::nullopt;
+    if (peak->isBeforeInBlock(user) &&
+        (!waiting.user || user->isBeforeInBlock(waiting.user)))
+      waiting.user = user;
+  }
+  if (!waiting.user)
+    return std::nullopt;
+  for (Value operand : findOperands(waiting))
+    if (operand.getParentBlock() == maker->getBlock() &&
+        !isa<BlockArgument>(operand) && !isUsedFrom(operand, waiting.user) &&
+        !peak->isBeforeInBlock(operand.getDefiningOp()))
+      waiting.freed -= byteSize(operand.getType());
+  if (waiting.freed <= 0 || !mayMakeAgain(maker))
+    return std::nullopt;
+  return waiting;
+}
+
+llvm::SmallSetVector<Value, 4>
+ValueRemaker::findOperands(const Waiting &waiting) const {
+  llvm::SmallSetVector<Value, 4> operands;
+  for (Value operand : waiting.maker->getOperands())
+    operands.insert(lastBefore(operand, waiting.user));
+  return operands;
+}
+
+SmallVector<Waiting> ValueRemaker::findWaiting(const PeakMemory &peak) {
+  SmallVector<Waiting> found;
+  if (peak.op)
+    for (Value value : peak.live)
+      if (std::optional<Waiting> waiting = readWaiting(value, peak.op))
+        found.push_back(*waiting);
+  auto order = llvm::to_vector(llvm::seq<size_t>(found.size()));
+  auto rank = [&](size_t i) {
+    return std::tuple(isa<spmd::AllGatherOp>(found[i].maker), -found[i].freed,
+                      i);
+  };
+  llvm::sort(order, [&](size_t a, size_t b) { return rank(a) < rank(b); });
+  return llvm::map_to_vector(order, [&](size_t i) { return found[i]; });
+}
+
+void ValueRemaker::makeBefore(const Waiting &waiting) {
+  Value value = waiting.maker->getResult(0);
+  auto isLate = [&](OpOperand &use) {
+    return !findUser(use, waiting.user->getBlock())
+                ->isBeforeInBlock(waiting.user);
+  };
+  if (llvm::all_of(value.getUses(), isLate))
+    return waiting.maker->moveBefore(waiting.user);
+  OpBuilder builder(waiting.user);
+  IRMapping behind;
+  for (Value operand : waiting.maker->getOperands()) {
+    Value last = lastBefore(operand, waiting.user);
+    if (!behind.contains(operand))
+      behind.map(operand,
+                 spmd::BarrierOp::create(builder, last.getLoc(), last));
+  }
+  Operation *again = builder.clone(*waiting.maker, behind);
+  auto cause = again->getAttrOfType<StringAttr>(sdy::kCauseAttr);
+  if (StringRef more = "; again, for the limit of memory";
+      cause && !cause.getValue().ends_with(more))
+    again->setAttr(sdy::kCauseAttr,
+                   builder.getStringAttr(cause.getValue() + more));
+  value.replaceUsesWithIf(again->getResult(0), isLate);
+  Value original = originals.lookup_or(value, value);
+  copies[original].push_back(again->getResult(0));
+  originals[again->getResult(0)] = original;
+}
+
+void ValueRemaker::run(int64_t mostSteps) {
+  for (int64_t steps = 0; steps < mostSteps;) {
+    PeakMemory peak = findPeakMemory(module);
+    int64_t before = steps;
+    bool computed = false;
+    for (const Waiting &found : findWaiting(peak)) {
+      bool sends = isa<spmd::AllGatherOp>(found.maker);
+      // What it takes to compute again is an upper bound.
+      if (peak.bytes <= limit || (sends && computed))
+        break;
+      // Those before it may have changed that.
+      std::optional<Waiting> waiting =
+          readWaiting(found.maker->getResult(0), peak.op);
+      if (!waiting)
+        continue;
+      makeBefore(*waiting);
+      peak.bytes -= waiting->freed;
+      computed = !sends;
+      ++steps;
+    }
+    if (steps == before)
+      return;
+  }
+}
+
+struct MakeAgainPass : impl::MakeAgainPassBase<MakeAgainPass> {
+  using MakeAgainPassBase::MakeAgainPassBase;
+
+  void runOnOperation() override {
+    if (memoryLimit > 0)
+      ValueRemaker(getOperation(), memoryLimit)
+          .run(getAnalysis<ProgramOps>().size());
+  }
+};
+
+} // namespace
+
+} // namespace shardonnay
