@@ -53,22 +53,11 @@ _EXACT = {
 }
 
 
-def _operations(module):
-    found = []
-
-    def visit(operation):
-        found.append(operation)
-        return ir.WalkResult.ADVANCE
-
-    module.operation.walk(visit)
-    return found
-
-
 def unpartitioned(text):
     """The program without meshes, shardings, constraints and donation: what one device runs."""
     with engine.context(), ir.Location.unknown():
         module = ir.Module.parse(text)
-        for operation in _operations(module):
+        for operation in engine.operations(module):
             if _is_identity(operation):
                 operation.results[0].replace_all_uses_with(operation.operands[0])
             elif operation.name not in _DROPPED:
@@ -112,7 +101,7 @@ def dict_items(attribute):
 def is_exact(text):
     """True if no operation of the program rounds: it moves, compares and selects, and may not differ by a bit."""
     with engine.context(), ir.Location.unknown():
-        return all(operation.name in _EXACT for operation in _operations(ir.Module.parse(text)))
+        return all(operation.name in _EXACT for operation in engine.operations(ir.Module.parse(text)))
 
 
 def _rounding(text):

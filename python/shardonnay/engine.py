@@ -58,6 +58,18 @@ def context():
     return jax_mlir.make_ir_context()
 
 
+def operations(module):
+    """All operations of a module, those inside first."""
+    found = []
+
+    def visit(operation):
+        found.append(operation)
+        return ir.WalkResult.ADVANCE
+
+    module.operation.walk(visit)
+    return found
+
+
 def _local_types(module):
     main = next(op for op in module.body.operations if op.operation.name == "func.func" and op.sym_name.value == "main")
     types = []

@@ -10,12 +10,12 @@
 
 namespace shardonnay {
 
-llvm::StringRef toString(ConflictKind kind) {
+llvm::StringRef toString(RefusalReason reason) {
   static constexpr llvm::StringLiteral kNames[] = {
       "closed",       "overflow",      "used-by-factor",
       "replicated",   "unreduced",     "does-not-divide",
       "disagreement", "not-in-result", "blocked"};
-  return kNames[static_cast<size_t>(kind)];
+  return kNames[static_cast<size_t>(reason)];
 }
 
 llvm::StringRef toString(DecidingRule rule) {

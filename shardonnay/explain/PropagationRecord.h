@@ -56,16 +56,24 @@ struct AxisArrival {
   int32_t level = 0;
 };
 
-/// What kept a tensor from taking axes that an op offered it.
-enum class ConflictKind : uint8_t {
+/// Why a tensor does not take all the axes that a factor offers it.
+enum class RefusalReason : uint8_t {
+  /// Its dim is closed.
   Closed,
+  /// The dim's axes do not fit its factors, so nothing can follow them.
   Overflow,
+  /// Another factor has an axis already.
   UsedByFactor,
+  /// The tensor must not use an axis, or is a sum over it.
   Replicated,
   Unreduced,
+  /// The axes do not divide the factor, which is not the last of its dim.
   DoesNotDivide,
+  /// Another tensor has other axes along the same factor.
   Disagreement,
+  /// The result of the element-wise op does not have them.
   NotInResult,
+  /// The factor is blocked, or the op is a barrier.
   Blocked,
 };
 
@@ -87,13 +95,13 @@ enum class DecidingRule : uint8_t {
   CameFirst,
 };
 
-llvm::StringRef toString(ConflictKind kind);
+llvm::StringRef toString(RefusalReason reason);
 llvm::StringRef toString(DecidingRule rule);
 /// "pass-through ops whose operands have no other use", ...
 llvm::StringRef levelName(int32_t level);
 
 struct AxisRefused {
-  ConflictKind kind;
+  RefusalReason reason;
   DecidingRule rule = DecidingRule::None;
   GraphPlace place = {};
   /// Who was to get the axes, and those it did not get.

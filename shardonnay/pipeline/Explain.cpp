@@ -199,7 +199,7 @@ private:
     llvm::json::Object result{
         {"dim", entry.dim},
         {"axes", axisText(entry.tensor, other, entry.axes)},
-        {"conflict", toString(entry.kind)},
+        {"conflict", toString(entry.reason)},
         {"rule", toString(entry.rule)},
         {"op", op},
         {"location", line}};

@@ -6,17 +6,17 @@ barrier it does. A difference that goes with the bodies is that one.
 
 import re
 
-from comparison import context, operations
 from jaxlib.mlir import ir
+from shardonnay import engine
 
 BODIES = ("sdy.named_computation", "sdy.manual_computation")
 
 
 def as_barriers(text):
     """An imported program without bodies; those of manual computations, which work element by element, on whole tensors."""
-    with context(), ir.Location.unknown():
+    with engine.context(), ir.Location.unknown():
         module = ir.Module.parse(text)
-        for operation in [operation for operation in operations(module) if operation.name in BODIES][::-1]:
+        for operation in [operation for operation in engine.operations(module) if operation.name in BODIES][::-1]:
             dissolve(operation)
         module.operation.verify()
         return str(module)

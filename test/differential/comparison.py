@@ -20,10 +20,6 @@ class Refused(Exception):
     """One of the compilers does not take the program."""
 
 
-def context():
-    return engine.context()
-
-
 def ours(text, pipeline):
     done = subprocess.run([SDY_OPT, f"--pass-pipeline={pipeline}"], input=text, capture_output=True, text=True)
     if done.returncode:
@@ -32,7 +28,7 @@ def ours(text, pipeline):
 
 
 def their_pipeline():
-    with context():
+    with engine.context():
         body = str(PassManager.parse(f"builtin.module({THEIRS})"))
     inner = body[body.index("(") + 1 : -1]
     passes = inner[: inner.index(LAST) + len(LAST)]
@@ -48,24 +44,13 @@ def their_halves():
 
 
 def theirs(text, pipeline):
-    with context():
+    with engine.context():
         try:
             module = ir.Module.parse(text)
             PassManager.parse(pipeline).run(module.operation)
         except ir.MLIRError as error:
             raise Refused(str(error).splitlines()[0]) from None
         return str(module)
-
-
-def operations(module):
-    found = []
-
-    def visit(operation):
-        found.append(operation)
-        return ir.WalkResult.ADVANCE
-
-    module.operation.walk(visit)
-    return found
 
 
 def tagged(text, keep_calls=False):
@@ -75,14 +60,14 @@ def tagged(text, keep_calls=False):
     """
     if not keep_calls:
         text = ours(text, "builtin.module(sdy-inline-private-functions)")
-    with context():
+    with engine.context():
         module = ir.Module.parse(text)
         PassManager.parse("builtin.module(func.func(chlo-legalize-to-stablehlo))").run(module.operation)
         text = str(module)
     text = ours(text, "builtin.module(canonicalize{region-simplify=disabled})")
-    with context():
+    with engine.context():
         module = ir.Module.parse(text)
-        for number, operation in enumerate(operations(module)):
+        for number, operation in enumerate(engine.operations(module)):
             if operation.name.startswith("stablehlo.") and len(operation.results):
                 operation.attributes[TAG] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), number)
         return str(module)
@@ -97,9 +82,9 @@ def settled(sharding):
 def shardings(text):
     """{what: the shardings of its tensors}: arguments and results of @main, and the copies of every tagged op."""
     found = {}
-    with context():
+    with engine.context():
         module = ir.Module.parse(text)
-        for operation in operations(module):
+        for operation in engine.operations(module):
             if operation.name == "func.func" and ir.StringAttr(operation.attributes["sym_name"]).value == "main":
                 types = ir.FunctionType(ir.TypeAttr(operation.attributes["function_type"]).value)
                 for kind, count in (("arg_attrs", len(types.inputs)), ("res_attrs", len(types.results))):

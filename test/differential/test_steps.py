@@ -4,9 +4,10 @@ import re
 import subprocess
 
 import pytest
-from comparison import SDY_OPT, context, theirs
+from comparison import SDY_OPT, theirs
 from jaxlib.mlir import ir
 from random_graphs import Program
+from shardonnay import engine
 
 PASSES = [f"sdy-{name}-propagate" for name in ("basic", "aggressive", "op-priority", "user-priority")]
 SEPARATOR = "\n// -----\n"
@@ -14,7 +15,7 @@ SEPARATOR = "\n// -----\n"
 
 def shardings(text):
     """What each value has, in the order of the program; nothing for a value that has no axes and no closed dim."""
-    with context():
+    with engine.context():
         lines = str(ir.Module.parse(text)).splitlines()
     found = []
     for line in lines:

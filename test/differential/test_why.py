@@ -7,9 +7,10 @@ import re
 from collections import Counter
 
 import pytest
-from comparison import TAG, context, operations, ours, tagged, theirs
+from comparison import TAG, ours, tagged, theirs
 from jaxlib.mlir import ir
 from random_graphs import MORE_OPS, OPS, Program
+from shardonnay import engine
 
 DEBUG = "{debug-sharding-origins=true debug-propagation-edge-sharding=true}"
 PASSES = f"builtin.module(sdy-add-data-flow-edges,sdy-apply-sharding-constraints{DEBUG},sdy-user-priority-propagate{DEBUG})"
@@ -25,9 +26,9 @@ def graph(seed):
 def records(text):
     """{(op's number, which record): its text}, of every op that both compilers keep, and of the arguments of @main."""
     found = {}
-    with context():
+    with engine.context():
         module = ir.Module.parse(text)
-        for operation in operations(module):
+        for operation in engine.operations(module):
             if operation.name == "func.func":
                 if "arg_attrs" in operation.attributes:
                     for i, entry in enumerate(operation.attributes["arg_attrs"]):

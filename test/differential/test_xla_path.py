@@ -6,11 +6,12 @@ import jax
 import jax_programs
 import numpy as np
 import pytest
-from comparison import context, ours
+from comparison import ours
 from jax._src.lib import xla_client
 from jax._src.sharding_impls import GSPMDSharding
 from jaxlib import _jax
 from jaxlib.mlir import ir
+from shardonnay import engine
 
 PIPELINE = "builtin.module(sdy-propagation-pipeline,sdy-export-gspmd-shardings)"
 NAMES = "mlp mlp_step attention_step layer_norm embedding_step moe scan loop branches indexing slices statistics".split()
@@ -58,7 +59,7 @@ def run(text, values):
     build.num_replicas, build.num_partitions = 1, 8
     build.use_spmd_partitioning, build.use_shardy_partitioner = True, False
     build.device_assignment = _jax.DeviceAssignment.create(np.arange(8).reshape(1, 8))
-    with context():
+    with engine.context():
         module = ir.Module.parse(text)
         executable = devices[0].client.compile_and_load(module, _jax.DeviceList(tuple(devices)), options)
     arguments, results = (

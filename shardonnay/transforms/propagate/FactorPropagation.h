@@ -36,6 +36,7 @@
 #define SHARDONNAY_TRANSFORMS_PROPAGATE_FACTORPROPAGATION_H
 
 #include "shardonnay/algebra/Projection.h"
+#include "shardonnay/explain/PropagationRecord.h"
 
 namespace shardonnay {
 
@@ -56,27 +57,6 @@ inline Direction operator|(Direction a, Direction b) {
   return static_cast<Direction>(static_cast<uint8_t>(a) |
                                 static_cast<uint8_t>(b));
 }
-
-/// Why a tensor does not take all the axes that a factor offers it.
-enum class RefusalReason : uint8_t {
-  /// Its dim is closed.
-  Closed,
-  /// The dim's axes do not fit its factors, so nothing can follow them.
-  Overflow,
-  /// Another factor of `otherTensor` has an axis already.
-  UsedByFactor,
-  /// The tensor must not use an axis, or is a sum over it.
-  Replicated,
-  Unreduced,
-  /// The axes do not divide the factor, which is not the last of its dim.
-  DoesNotDivide,
-  /// `otherTensor` has other axes along the same factor.
-  Disagreement,
-  /// The result of the element-wise op does not have them.
-  NotInResult,
-  /// The factor is blocked, or the op is a barrier.
-  Blocked,
-};
 
 /// `tensor` (an index into the op's table) takes `granted` along `factor`, not
 /// `wanted`, of which it is a prefix.

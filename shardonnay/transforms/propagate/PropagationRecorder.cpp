@@ -231,7 +231,7 @@ void PropagationRecorder::recordRefusals(const PropagationGraph &graph,
   for (const Refusal &refusal : visit.refusals) {
     if (tensors[refusal.tensor] == kNone)
       continue;
-    AxisRefused entry{static_cast<ConflictKind>(refusal.reason)};
+    AxisRefused entry{refusal.reason};
     entry.place = {visit.op, visit.isReturn};
     entry.tensor = tensors[refusal.tensor];
     entry.dim = rule.tensor(refusal.tensor).dimOf(refusal.factor);
@@ -254,7 +254,7 @@ void PropagationRecorder::recordRefusals(const PropagationGraph &graph,
     }
     // A conflict was decided when it first came up.
     auto same = llvm::find_if(last, [&](const AxisRefused &o) {
-      return o.kind == entry.kind && o.tensor == entry.tensor &&
+      return o.reason == entry.reason && o.tensor == entry.tensor &&
              o.dim == entry.dim && o.axes == entry.axes &&
              o.winner == entry.winner && o.winnerDim == entry.winnerDim;
     });

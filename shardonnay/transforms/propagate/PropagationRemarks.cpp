@@ -79,7 +79,7 @@ static void emitRefused(remark::detail::RemarkEngine &engine,
          << metric("Dim", refused.dim)
          << metric("Axes",
                    axisText(module, refused.tensor, other, refused.axes))
-         << metric("Conflict", toString(refused.kind).str())
+         << metric("Conflict", toString(refused.reason).str())
          << metric("Rule", toString(refused.rule).str());
   if (refused.source != kNone)
     remark << metric("OfferedBy", describe(module, refused.source))
