@@ -141,6 +141,11 @@ DATA = {
 }
 
 
+def capped_power(value, terms):
+    """Of a product of so many factors of at most `value`; at most 2**60."""
+    return 2.0 ** min(60, terms * math.log2(max(1, value)))
+
+
 def bound_of(kind, element):
     """|value| at most, if the data are integral."""
     if element == "i1":

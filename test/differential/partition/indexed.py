@@ -2,7 +2,7 @@
 
 import math
 
-from graph import ANY, array_text, combiner, is_float, region, tensor
+from graph import ANY, array_text, capped_power, combiner, is_float, region, tensor
 from reductions import _pair_region
 
 PLACES = ("i32", "i64", "ui32", "i8", "ui8", "i16", "ui64")
@@ -110,7 +110,7 @@ def scatter(op):
         updates = graph.operand(n.result, a.element, bounded=True)
         terms = max(1, math.prod(n.places))
         if op == "multiply":
-            bound = min(2.0**60, a.bound * max(1, updates.bound) ** terms)
+            bound = min(2.0**60, a.bound * capped_power(updates.bound, terms))
         else:
             bound = a.bound + terms * updates.bound if op == "add" else max(a.bound, updates.bound)
         graph.op("stablehlo.scatter", [a, _indices(graph, n, a.shape), updates], [(a.shape, a.element)], _scatter_text(n),

@@ -2,7 +2,7 @@
 
 import math
 
-from graph import FLOATS, INTEGERS, array_text, combiner, region, tensor
+from graph import FLOATS, INTEGERS, array_text, capped_power, combiner, region, tensor
 
 NUMERIC = ("f32", "i32", "bf16", "f64", "i8", "ui8", "f16", "i64", "complex<f32>", "i1", "ui32", "i4")
 COMBINERS = {
@@ -19,7 +19,7 @@ def _bound(op, element, value, init, terms):
     if op == "add":
         return value * terms + init
     if op == "multiply":
-        return min(2.0**60, max(1, (2 * value if element.startswith("complex") else value)) ** terms * 2 * max(init, 1))
+        return min(2.0**60, capped_power(2 * value if element.startswith("complex") else value, terms) * 2 * max(init, 1))
     return max(value, init)
 
 
@@ -44,9 +44,9 @@ def reduce(op):
         dims = graph.subset(range(a.rank), 1)
         reduced = math.prod(a.shape[dim] for dim in dims)
         terms = max(1, reduced)
-        # The engine drops what the reduction of one element starts from, counts that of many once for each lane, and
-        # makes one reduction of two that start from the same.
-        if reduced == 1 or reduced > 32:
+        # The engine drops what the reduction of one element starts from, counts that of many once for each lane and that
+        # of a concatenation once for each part, and makes one reduction of two that start from the same.
+        if reduced == 1 or reduced > 32 or "stablehlo.concatenate" in graph.ops:
             init = _neutral(graph, op, a.element)
         else:
             init = graph.argument((), a.element)
