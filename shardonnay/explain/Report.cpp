@@ -35,6 +35,10 @@ std::string toText(sdy::AxisRefAttr axis) {
   return text;
 }
 
+/// Of a collective that no reshard became, and no op asked for.
+constexpr llvm::StringLiteral kWritten =
+    "written in the program; no other plan: it is given";
+
 /// Equal keys are one entry of the report.
 std::string keyOf(const CollectiveUse &use) {
   std::string text;
@@ -67,7 +71,7 @@ struct CollectiveGroup {
                                           : first->reduction},
                         {"source", source.line},
                         {"name", source.name},
-                        {"cause", cause ? cause.str() : ""},
+                        {"cause", cause ? cause.str() : kWritten.str()},
                         {"operand", toText(op->getOperand(0).getType())},
                         {"result", toText(op->getResult(0).getType())},
                         {"count", count},

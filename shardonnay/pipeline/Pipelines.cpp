@@ -113,7 +113,8 @@ void addCollectives(OpPassManager &pm, const PipelineOptions &options) {
 }
 
 void addPartition(OpPassManager &pm, const PipelineOptions &options) {
-  pm.addPass(createPartitionToLocalPass({options.noImplicitReplication}));
+  pm.addPass(createPartitionToLocalPass(
+      {options.noImplicitReplication, options.deviceModel}));
   // Equal windows are fetched once: the report counts what is there now.
   pm.addNestedPass<func::FuncOp>(createShareEqualOpsPass());
   if (options.memoryLimit > 0)

@@ -7,6 +7,7 @@
 
 #include "shardonnay/plan/FactorAssignment.h"
 #include "llvm/ADT/Sequence.h"
+#include "llvm/ADT/SmallVectorExtras.h"
 #include <tuple>
 
 using namespace llvm;
@@ -372,6 +373,31 @@ bool isLawful(const FactorAssignment &assignment, const FactorRule &rule) {
   return all_of(seq<int64_t>(0, rule.numTensors()), [&](int64_t i) {
     return hasNoStridedCut(assignment, rule, i);
   });
+}
+
+std::vector<FactorAssignment> nearbyCuts(const FactorRule &rule,
+                                         ArrayRef<AssignmentTensor> tensors,
+                                         const FactorAssignment &taken) {
+  std::vector<FactorAssignment> cuts;
+  auto add = [&](FactorAssignment cut) {
+    if (cut != taken && isLawful(cut, rule) && !is_contained(cuts, cut))
+      cuts.push_back(std::move(cut));
+  };
+  add(FactorAssignment(taken.size()));
+  for (size_t from = 0; from < taken.size(); ++from) {
+    FactorAssignment without = taken;
+    without[from] = AxisList();
+    add(without);
+    for (size_t to = 0; to < taken.size(); ++to) {
+      FactorAssignment moved = without;
+      moved[to].append(taken[from]);
+      add(std::move(moved));
+    }
+  }
+  for (const AssignmentTensor &tensor : tensors)
+    add(map_to_vector<6>(tensor.row.factors,
+                         [](const FactorSharding &cell) { return cell.axes; }));
+  return cuts;
 }
 
 TensorSharding shardingUnder(const FactorAssignment &assignment,

@@ -69,6 +69,13 @@ using FactorAssignment = llvm::SmallVector<AxisList, 6>;
 ///     that any tensor loses) go to factors that all tensors have.
 FactorAssignment assignFactors(const AssignmentProblem &problem);
 
+/// Lawful cuts that differ from `taken` in one thing: nothing is cut, or one
+/// factor is whole, or its axes cut another one; and how each of `tensors`
+/// lies.
+std::vector<FactorAssignment>
+nearbyCuts(const FactorRule &rule, llvm::ArrayRef<AssignmentTensor> tensors,
+           const FactorAssignment &taken);
+
 /// The laws above hold.
 bool isLawful(const FactorAssignment &assignment, const FactorRule &rule);
 

@@ -257,7 +257,7 @@ public:
         demands(problem, chooser.prices()) {}
 
   FactorAssignment run();
-  std::optional<OpChooser::Priced> runWithout(const FactorAssignment &taken);
+  std::optional<OpChooser::OtherCut> runWithout(const FactorAssignment &taken);
   std::vector<FactorAssignment> runAll(const FactorAssignment &taken);
 
 private:
@@ -319,19 +319,22 @@ FactorAssignment Enumeration::run() {
   return number < 0 ? best : found[number].second;
 }
 
-std::optional<OpChooser::Priced>
+std::optional<OpChooser::OtherCut>
 Enumeration::runWithout(const FactorAssignment &taken) {
   best = taken;
-  if (!collectAxes())
-    return std::nullopt;
+  bool isAll = collectAxes();
   excluded = &taken;
   mostPoints = HUGE_VAL;
-  enumerateAll();
+  if (isAll)
+    enumerateAll();
+  else
+    for (const FactorAssignment &other : nearbyCuts(problem.rule, rows, taken))
+      consider(other);
   settle(1);
   if (cheapest.empty())
     return std::nullopt;
   auto [price, number] = cheapest.front();
-  return OpChooser::Priced(found[number].second, price);
+  return OpChooser::OtherCut{found[number].second, price, isAll};
 }
 
 std::vector<FactorAssignment>
@@ -543,7 +546,7 @@ void Enumeration::settle(size_t most) {
   }
 }
 
-std::optional<OpChooser::Priced>
+std::optional<OpChooser::OtherCut>
 OpChooser::alternative(const ChoiceProblem &problem,
                        const FactorAssignment &taken) {
   SmallVector<Alternative, 1> &known = alternatives[problem];

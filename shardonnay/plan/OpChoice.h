@@ -122,12 +122,17 @@ public:
                               const FactorAssignment &assignment, double limit,
                               TensorDemands &demands);
 
+  struct OtherCut {
+    FactorAssignment assignment;
+    double price = 0;
+    /// Of all; else, where these are too many or axes of the tensors cross, of
+    /// nearbyCuts.
+    bool isBest = true;
+  };
   /// The cheapest lawful assignment that is not `taken`, whatever work it
-  /// repeats, and its price; nothing if there is none, or if the space is too
-  /// large. Remembered too.
-  using Priced = std::pair<FactorAssignment, double>;
-  std::optional<Priced> alternative(const ChoiceProblem &problem,
-                                    const FactorAssignment &taken);
+  /// repeats; nothing if there is none. Remembered too.
+  std::optional<OtherCut> alternative(const ChoiceProblem &problem,
+                                      const FactorAssignment &taken);
   /// At least the price of an assignment, without a search; infinite where that
   /// is seen to be above `limit`.
   double leastPrice(const ChoiceProblem &problem,
@@ -166,7 +171,7 @@ private:
   ReshardPlanner planner;
   struct Alternative {
     FactorAssignment taken;
-    std::optional<Priced> next;
+    std::optional<OtherCut> next;
   };
   std::unordered_map<ChoiceProblem, llvm::SmallVector<Alternative, 1>, Hash>
       alternatives;

@@ -160,11 +160,43 @@ TEST(OpChoice, theAlternativeIsTheNextBest) {
   ChoiceProblem problem = matmul(4096, 64, 64, {d, none}, {d, none}, {d, none});
   OpChooser chooser(kMesh, MeshCosts(*DeviceModel::find("bytes"), {"d", "m"}));
   FactorAssignment taken = chooser.choose(problem);
-  std::optional<OpChooser::Priced> other = chooser.alternative(problem, taken);
+  std::optional<OpChooser::OtherCut> other =
+      chooser.alternative(problem, taken);
   ASSERT_TRUE(other);
-  EXPECT_NE(other->first, taken);
-  EXPECT_EQ(other->second, *chooser.price(problem, other->first));
-  EXPECT_GE(other->second, *chooser.price(problem, taken));
+  EXPECT_TRUE(other->isBest);
+  EXPECT_NE(other->assignment, taken);
+  EXPECT_EQ(other->price, *chooser.price(problem, other->assignment));
+  EXPECT_GE(other->price, *chooser.price(problem, taken));
+}
+
+TEST(OpChoice, whereAxesCrossTheAlternativeIsOneNearby) {
+  AxisList half{AxisRef{1, 1, 2}};
+  ChoiceProblem problem =
+      matmul(64, 64, 64, {m, none}, {none, half}, {m, none});
+  OpChooser chooser(kMesh, MeshCosts(*DeviceModel::find("bytes"), {"d", "m"}));
+  FactorAssignment taken = axes({m, none, none});
+  std::optional<OpChooser::OtherCut> other =
+      chooser.alternative(problem, taken);
+  ASSERT_TRUE(other);
+  EXPECT_FALSE(other->isBest);
+  // Nothing but what cuts the weight moves from m to k, or is gathered.
+  EXPECT_EQ(other->price, *chooser.price(problem, other->assignment));
+  for (const FactorAssignment &cut :
+       {axes({none, none, none}), axes({none, m, none}), axes({none, none, m}),
+        axes({none, none, half})})
+    EXPECT_LE(other->price, *chooser.price(problem, cut));
+}
+
+TEST(OpChoice, whatNeedsAllHasNoAlternative) {
+  ChoiceProblem problem;
+  FactorRuleBuilder builder({1}, {1});
+  builder.add(64, {0}, {0}, FactorKind::NeedReplication);
+  problem.rule = builder.build();
+  for (int i = 0; i < 2; ++i)
+    problem.tensors.push_back({TensorSharding::fullyClosed(1), {64}, 4});
+  problem.tensors[0].sharding.dims[0].axes = d;
+  OpChooser chooser(kMesh, MeshCosts(*DeviceModel::find("bytes"), {"d", "m"}));
+  EXPECT_FALSE(chooser.alternative(problem, axes({none})));
 }
 
 //===----------------------------------------------------------------------===//

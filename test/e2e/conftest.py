@@ -1,18 +1,22 @@
 """For every test of this folder eight CPU devices, before anything uses JAX, and one price; and a table of results at the end."""
 
+import re
+
 import pytest
 import shardonnay
 from shardonnay import engine
 
 engine.prepare(8)
 
+# How a report says what else could have been done, or that there is nothing.
+ALTERNATIVE = re.compile("the next best, |the best of others nearby, |here it costs |carries it for |no other plan: ")
 _ROWS = pytest.StashKey[list]()
 
 
 @pytest.fixture(autouse=True)
 def one_price(monkeypatch):
     """What a test compiles costs what its plan costs; but for buckets, which are made of what is planned, and what is gathered again
-    for a limit of memory."""
+    for a limit of memory. And every collective says what else could have been done."""
     compile = shardonnay.compile
 
     def checked(program, **options):
@@ -21,6 +25,8 @@ def one_price(monkeypatch):
             plain = compiled if options.get("no_bucketing") else compile(program, **{**options, "no_bucketing": True})
             price = plain.report["price"]
             assert price["emitted"] == pytest.approx(price["planned"], rel=1e-9), price
+            for entry in compiled.report["collectives"]:
+                assert ALTERNATIVE.search(entry["cause"]), entry
         return compiled
 
     monkeypatch.setattr(shardonnay, "compile", checked)

@@ -50,6 +50,12 @@ static std::string causeOf(Operation *op, const FactorRule &rule,
          " of operand " + std::to_string(window.tensor) + " beyond its piece";
 }
 
+void OpContext::setCause(Operation *made, const Twine &what,
+                         llvm::StringRef other) {
+  made->setAttr(sdy::kCauseAttr,
+                StringAttr::get(made->getContext(), what + "; " + other));
+}
+
 Value OpContext::fetchWindow(OpBuilder &builder, Location loc, Value tensor,
                              const FactorWindow &window, const CutWindow &cut,
                              Value fill) {
@@ -65,9 +71,8 @@ Value OpContext::fetchWindow(OpBuilder &builder, Location loc, Value tensor,
                               {dim, cut.globalSize, cut.start, cut.step,
                                cut.size, list, list, window.periodic});
   if (fetched != tensor && list.numShards() > 1)
-    fetched.getDefiningOp()->setAttr(
-        sdy::kCauseAttr,
-        builder.getStringAttr(causeOf(op, opRule, window, dim)));
+    setCause(fetched.getDefiningOp(), causeOf(op, opRule, window, dim),
+             alternative());
   return fetched;
 }
 
@@ -103,9 +108,16 @@ void OpContext::reportGather(RankedTensorType local, int64_t dim,
 
 Value OpContext::allReduce(OpBuilder &builder, Location loc, Value tensor,
                            const AxisList &list) {
-  return spmd::AllReduceOp::create(builder, loc, tensor.getType(), tensor,
-                                   placer.meshName(),
-                                   toAttr(builder, list, placer));
+  auto reduce = spmd::AllReduceOp::create(builder, loc, tensor.getType(),
+                                          tensor, placer.meshName(),
+                                          toAttr(builder, list, placer));
+  bool isWhole = llvm::any_of(opRule.sums,
+                              [](const FactorSum &sum) { return sum.isWhole; });
+  setCause(reduce,
+           "what '" + op->getName().getStringRef() + "' adds up over devices",
+           isWhole ? "no other plan: all have what one of them computes"
+                   : alternative());
+  return reduce;
 }
 
 Value OpContext::allGather(OpBuilder &builder, Location loc, Value tensor,
@@ -116,9 +128,9 @@ Value OpContext::allGather(OpBuilder &builder, Location loc, Value tensor,
   auto gather = spmd::AllGatherOp::create(builder, loc, local.clone(shape),
                                           tensor, /*dim=*/0, placer.meshName(),
                                           toAttr(builder, list, placer));
-  gather->setAttr(sdy::kCauseAttr, builder.getStringAttr(
-                                       "what '" + op->getName().getStringRef() +
-                                       "' finds on each device"));
+  setCause(gather,
+           "what '" + op->getName().getStringRef() + "' finds on each device",
+           alternative());
   return gather;
 }
 

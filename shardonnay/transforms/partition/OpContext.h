@@ -11,6 +11,7 @@
 #include "shardonnay/interfaces/LocalCompute.h"
 #include "shardonnay/plan/WindowPlan.h"
 #include "shardonnay/transforms/partition/LocalCollectives.h"
+#include "shardonnay/transforms/partition/OtherCuts.h"
 #include "shardonnay/transforms/partition/Placement.h"
 
 namespace shardonnay {
@@ -20,13 +21,15 @@ namespace shardonnay {
 class OpContext : public LocalContext {
 public:
   /// All have to outlive this. `factorAxes` cut the factors of `rule`;
-  /// `resultTypes` are local.
+  /// the op's tensors lie at `placements`, and `resultTypes` are local.
   OpContext(mlir::Operation *op, const FactorRule &rule,
             llvm::ArrayRef<AxisList> factorAxes,
+            llvm::ArrayRef<const Placement *> placements,
             llvm::ArrayRef<mlir::Type> resultTypes, const Placer &placer,
-            bool forbidsGathers = false)
-      : op(op), opRule(rule), axes(factorAxes), types(resultTypes),
-        placer(placer), forbidsGathers(forbidsGathers) {}
+            OtherCuts &others, bool forbidsGathers = false)
+      : op(op), opRule(rule), axes(factorAxes), placements(placements),
+        types(resultTypes), placer(placer), others(others),
+        forbidsGathers(forbidsGathers) {}
 
   /// A window was all of a cut dim, which is forbidden.
   bool foundForbiddenGather() const { return forbiddenGather; }
@@ -58,6 +61,12 @@ public:
                         mlir::Value tensor, const AxisList &list) override;
 
 private:
+  llvm::StringRef alternative() {
+    return others.describe(op, opRule, placements, axes);
+  }
+  /// Says of a collective what it is for, and what else could be done.
+  void setCause(mlir::Operation *made, const llvm::Twine &what,
+                llvm::StringRef other);
   /// Says so if some device's window of an operand is all of the dim.
   void reportGather(mlir::RankedTensorType local, int64_t dim,
                     const WindowProblem &problem);
@@ -65,8 +74,10 @@ private:
   mlir::Operation *op;
   const FactorRule &opRule;
   llvm::ArrayRef<AxisList> axes;
+  llvm::ArrayRef<const Placement *> placements;
   llvm::ArrayRef<mlir::Type> types;
   const Placer &placer;
+  OtherCuts &others;
   bool forbidsGathers;
   bool forbiddenGather = false;
 };

@@ -32,6 +32,7 @@
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/dialect/sdy/SingleDevice.h"
 #include "shardonnay/dialect/spmd/Ops.h"
+#include "shardonnay/explain/DeviceModelOption.h"
 #include "shardonnay/interfaces/DataFlowEdge.h"
 #include "shardonnay/interfaces/LocalCompute.h"
 #include "shardonnay/interfaces/NearbyInfo.h"
@@ -42,6 +43,7 @@
 #include "shardonnay/transforms/partition/LocalCollectives.h"
 #include "shardonnay/transforms/partition/NeutralElement.h"
 #include "shardonnay/transforms/partition/OpContext.h"
+#include "shardonnay/transforms/partition/OtherCuts.h"
 #include "shardonnay/transforms/partition/Passes.h"
 #include "shardonnay/transforms/partition/Placement.h"
 
@@ -57,8 +59,9 @@ namespace {
 class FunctionPartitioner {
 public:
   FunctionPartitioner(func::FuncOp func, Placer &placer,
-                      const ArgumentPlacements &callees, bool forbidsGathers)
-      : func(func), placer(placer), callees(callees),
+                      const ArgumentPlacements &callees,
+                      const DeviceModel &model, bool forbidsGathers)
+      : func(func), placer(placer), otherCuts(model, placer), callees(callees),
         forbidsGathers(forbidsGathers), builder(func.getContext()) {}
 
   LogicalResult run();
@@ -112,6 +115,7 @@ private:
   Placer &placer;
   sdy::RuleTable rules{sdy::getComputationRule};
   FactorAxesTable factorAxes{placer};
+  OtherCuts otherCuts;
   const ArgumentPlacements &callees;
   bool forbidsGathers;
   OpBuilder builder;
@@ -420,7 +424,8 @@ FunctionPartitioner::localizeByRule(Operation *op, const FactorRule &rule) {
   for (const Placement *placement :
        ArrayRef(*placements).drop_front(op->getNumOperands()))
     resultTypes.push_back(placement->localType);
-  OpContext context(op, rule, *axes, resultTypes, placer, forbidsGathers);
+  OpContext context(op, rule, *axes, *placements, resultTypes, placer,
+                    otherCuts, forbidsGathers);
   SmallVector<Value> operands = localOperands(op);
   if (failed(neutralizePadding(op, rule, *axes, operands)))
     return failure();
@@ -529,7 +534,7 @@ FailureOr<Placements> FunctionPartitioner::placeAll(ValueRange values) {
 SmallVector<Value> FunctionPartitioner::clone(Operation *op,
                                               ArrayRef<Type> resultTypes) {
   FactorRule none;
-  OpContext context(op, none, {}, resultTypes, placer);
+  OpContext context(op, none, {}, {}, resultTypes, placer, otherCuts);
   return cloneLocally(op, builder, localOperands(op), context);
 }
 
@@ -555,8 +560,9 @@ void FunctionPartitioner::replaceBody() {
     func.removeResultAttr(i, builder.getStringAttr(sdy::kShardingAttr));
 }
 
-struct PartitionToLocal : impl::PartitionToLocalPassBase<PartitionToLocal> {
-  using PartitionToLocalPassBase::PartitionToLocalPassBase;
+struct PartitionToLocal
+    : PricedPass<impl::PartitionToLocalPassBase<PartitionToLocal>> {
+  using PricedPass::PricedPass;
 
   void runOnOperation() override {
     sdy::MeshOp programMesh = sdy::getProgramMesh(getOperation());
@@ -566,9 +572,9 @@ struct PartitionToLocal : impl::PartitionToLocalPassBase<PartitionToLocal> {
     if (failed(callees))
       return signalPassFailure();
     for (auto func : getOperation().getOps<func::FuncOp>())
-      if (failed(
-              FunctionPartitioner(func, placer, *callees, noImplicitReplication)
-                  .run()))
+      if (failed(FunctionPartitioner(func, placer, *callees, *model,
+                                     noImplicitReplication)
+                     .run()))
         return signalPassFailure();
     eraseUncalled();
     auto meshes = getOperation().getOps<sdy::MeshOp>();

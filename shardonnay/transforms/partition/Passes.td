@@ -29,6 +29,9 @@ def PartitionToLocalPass : Pass<"sdy-partition-to-local", "::mlir::ModuleOp"> {
     donation (`tf.aliasing_output`) between values whose local types differ is
     dropped with a remark.
 
+    What an op fetches for itself has as its `sdy.cause` what it is for, and what
+    the next best way to cut the op would cost.
+
     Where a device's window of an operand is all of a dim that is cut, the op
     gathers it: a warning says so with the bytes, an error with
     `no-implicit-replication`.
@@ -64,6 +67,9 @@ def PartitionToLocalPass : Pass<"sdy-partition-to-local", "::mlir::ModuleOp"> {
   let options = [
     Option<"noImplicitReplication", "no-implicit-replication", "bool", "false",
            "A gather because an op's windows are all of a dim is an error">,
+    Option<"deviceModel", "device-model", "std::string", "\"cpu\"",
+           "What the devices can do: bytes, cpu, gpu-node, gpu-cluster, "
+           "tpu-torus, or the path of a JSON file (cost/DeviceModel.h)">,
   ];
 }
 

@@ -105,10 +105,14 @@ Value SingleDeviceResolver::sendToAll(Value value) {
   for (sdy::MeshAxisAttr axis : mesh.getMesh().getAxes())
     axes.push_back(
         sdy::AxisRefAttr::get(builder.getContext(), axis.getName(), {}));
-  return spmd::AllReduceOp::create(
+  auto sum = spmd::AllReduceOp::create(
       builder, value.getLoc(), value.getType(), value, mesh.getSymName(),
       sdy::AxisRefListAttr::get(builder.getContext(), axes),
       ReductionKind::Sum);
+  sum->setAttr(sdy::kCauseAttr,
+               builder.getStringAttr("what one device has, sent to all; no "
+                                     "other plan: the device is given"));
+  return sum;
 }
 
 LogicalResult SingleDeviceResolver::resolveArguments() {

@@ -12,18 +12,22 @@
 //   2. `explainMoves`: the use that needs the other cut, or the op that leaves
 //      the value in another cut than it is used in.
 //   3. `explainAlternative`: the next best cut of that op, and the prices of
-//      both.
+//      both; `explainEnds` where neither end is an op that could be cut.
 //   4. The sentence becomes its `sdy.cause`, and that of all that stand between
 //      equal ops.
 //
 //===----------------------------------------------------------------------===//
 
+#include "mlir/Interfaces/CallInterfaces.h"
 #include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/dialect/sdy/Ops.h"
 #include "shardonnay/dialect/sdy/ReshardList.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/explain/DeviceModelOption.h"
+#include "shardonnay/explain/OpAlternative.h"
+#include "shardonnay/interfaces/DataFlowEdge.h"
 #include "shardonnay/interfaces/ShardingRule.h"
+#include "shardonnay/transforms/reshard/EdgeAlternative.h"
 #include "shardonnay/transforms/reshard/OpProblem.h"
 #include "shardonnay/transforms/reshard/Passes.h"
 
@@ -50,10 +54,13 @@ private:
   void explainDeferral(Operation *maker, const AxisList &settled,
                        raw_ostream &os);
   void explainMoves(raw_ostream &os);
-  void explainAlternative(Operation *decider, raw_ostream &os);
+  /// False if there is no rule by which `decider` could be cut otherwise.
+  bool explainAlternative(Operation *decider, raw_ostream &os);
+  void explainEnds(raw_ostream &os);
 
-  std::string str(const AxisList &axes) const;
-  std::string str(const FactorAssignment &assignment) const;
+  std::string str(const AxisList &axes) const {
+    return toText(axes, scope.getMesh());
+  }
   std::optional<ChoiceProblem> problemBefore(Operation *op,
                                              FactorAssignment &taken);
 
@@ -64,24 +71,9 @@ private:
   TensorSharding before, after;
   /// The op whose cut the reshard follows from; null if that is not known.
   Operation *decider = nullptr;
+  /// The price of the sum elsewhere was told.
+  bool comparesPlaces = false;
 };
-
-/// {x, y:(1)2}: without quotes, which would be escaped in an attribute.
-std::string ReshardExplainer::str(const AxisList &axes) const {
-  std::string text;
-  for (sdy::AxisRefAttr axis : sdy::fromAxisList(axes, scope.getMesh()))
-    text += (text.empty() ? "" : ", ") + axis.toString();
-  llvm::erase(text, '"');
-  return "{" + text + "}";
-}
-
-std::string ReshardExplainer::str(const FactorAssignment &assignment) const {
-  std::string text;
-  for (auto [f, axes] : llvm::enumerate(assignment))
-    if (!axes.empty())
-      text += (text.empty() ? "" : ", ") + factorName(f) + " by " + str(axes);
-  return text.empty() ? "nothing cut" : text;
-}
 
 /// `made` is partial along `axes`: which op made it so.
 Operation *makerOfParts(Value made, const AxisList &axes,
@@ -158,7 +150,8 @@ void ReshardExplainer::explainDeferral(Operation *maker,
     whole.unreduced = whole.unreduced.subtract(settled);
     std::optional<double> here = price(op.getInput(), after);
     std::optional<double> there = price(made, whole);
-    if (here && there)
+    comparesPlaces = here && there;
+    if (comparesPlaces)
       os << "; here it costs " << chooser.prices().str(*here) << ", behind '"
          << maker->getName() << "' " << chooser.prices().str(*there);
     return;
@@ -212,21 +205,41 @@ ReshardExplainer::problemBefore(Operation *op, FactorAssignment &taken) {
   return problem;
 }
 
-void ReshardExplainer::explainAlternative(Operation *decider, raw_ostream &os) {
+bool ReshardExplainer::explainAlternative(Operation *decider, raw_ostream &os) {
   FactorAssignment taken;
-  std::optional<ChoiceProblem> problem = problemBefore(decider, taken);
+  std::optional<ChoiceProblem> problem;
+  if (decider)
+    problem = problemBefore(decider, taken);
   if (!problem)
+    return false;
+  os << "; "
+     << describeAlternative(decider, *problem, taken, chooser, scope.getMesh());
+  return true;
+}
+
+/// `op` does more than to pass values on.
+bool isComputed(Operation *op) {
+  return !op->hasTrait<OpTrait::IsTerminator>() &&
+         !isa<ShardableDataFlowOpInterface, CallOpInterface>(op) &&
+         !isa_and_present<sdy::SdyDialect>(op->getDialect());
+}
+
+/// No op at either end might be cut otherwise.
+void ReshardExplainer::explainEnds(raw_ostream &os) {
+  if (std::string carried = describeOtherCarry(op, scope, choosers);
+      !carried.empty()) {
+    os << "; " << carried;
     return;
-  std::optional<double> price = chooser.price(*problem, taken);
-  std::optional<OpChooser::Priced> other = chooser.alternative(*problem, taken);
-  if (!other)
-    os << "; no other cut of '" << decider->getName() << "' was found";
-  if (!price || !other)
-    return;
-  const MeshCosts &prices = chooser.prices();
-  os << "; '" << decider->getName() << "' with " << str(taken) << " costs "
-     << prices.str(*price) << ", the next best, " << str(other->first) << ", "
-     << prices.str(other->second);
+  }
+  os << "; no other plan: ";
+  Operation *maker = op.getInput().getDefiningOp();
+  Operation *user = op->use_empty() ? nullptr : *op->user_begin();
+  for (Operation *end : {maker, user})
+    if (end && isComputed(end)) {
+      os << "'" << end->getName() << "' is computed on whole tensors alone";
+      return;
+    }
+  os << "the shardings at both ends are fixed";
 }
 
 std::string ReshardExplainer::run() {
@@ -234,8 +247,14 @@ std::string ReshardExplainer::run() {
   llvm::raw_string_ostream os(text);
   explainSums(os);
   explainMoves(os);
-  if (decider)
-    explainAlternative(decider, os);
+  if (text.empty())
+    return text;
+  bool isCompared = explainAlternative(decider, os) || comparesPlaces;
+  Operation *maker = op.getInput().getDefiningOp();
+  Operation *user = op->use_empty() ? nullptr : *op->user_begin();
+  if (!isCompared && !explainAlternative(maker, os) &&
+      !explainAlternative(user, os))
+    explainEnds(os);
   return text;
 }
 
@@ -249,7 +268,7 @@ public:
     if (changesOrder(op))
       return StringAttr::get(op.getContext(),
                              "brings pieces from one order of the devices to "
-                             "another: both are given");
+                             "another; no other plan: both orders are given");
     if (failed(scope.moveTo(
             op, {sdy::getSharding(op.getInput()), op.getSharding()})) ||
         scope.empty())
@@ -291,6 +310,12 @@ private:
         settled.empty() ? nullptr : makerOfParts(op.getInput(), settled, scope);
     if (ofParts == maker)
       ofParts = nullptr;
+    // What is carried depends on all that is around.
+    if (!(maker && choosers.getRule(maker)) &&
+        (getEdgeOwner(op.getInput()) ||
+         llvm::any_of(op->getUses(),
+                      [](OpOperand &use) { return getEdgeOwner(use); })))
+      return false;
     for (Operation *above : {maker, ofParts}) {
       words.push_back(above != nullptr);
       if (above && !append(above, words))

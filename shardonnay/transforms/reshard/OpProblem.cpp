@@ -9,6 +9,7 @@
 #include "shardonnay/dialect/sdy/Pieces.h"
 #include "shardonnay/dialect/sdy/RuleAccess.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
+#include "shardonnay/explain/OpAlternative.h"
 
 using namespace mlir;
 
@@ -20,37 +21,11 @@ static SmallVector<Value> tensorsOf(Operation *op) {
   return values;
 }
 
-namespace {
-/// What an op computes, as far as its cut depends on that.
-struct OpWork {
-  bool contraction = false;
-  int64_t transformFlops = 0;
-};
-} // namespace
-
-static OpWork readWork(Operation *op) {
-  auto rule = dyn_cast<ShardingRuleOpInterface>(op);
-  return rule ? OpWork{rule.isContraction(), rule.getTransformFlops()}
-              : OpWork();
-}
-
 ChoiceProblem readProblem(Operation *op, const FactorRule &rule,
                           const MeshScope &scope) {
-  ChoiceProblem problem;
-  problem.rule = rule;
-  OpWork work = readWork(op);
-  problem.contraction = work.contraction;
-  problem.transformFlops = work.transformFlops;
-  for (Value value : tensorsOf(op)) {
-    ChoiceTensor &tensor = problem.tensors.emplace_back();
-    auto type = dyn_cast<RankedTensorType>(value.getType());
-    if (!type)
-      continue;
-    tensor.sharding = scope.read(value);
-    llvm::append_range(tensor.shape, type.getShape());
-    tensor.elementBytes = sdy::getElementBytes(type);
-  }
-  return problem;
+  return readProblem(op, rule, [&](Value value) -> const TensorSharding & {
+    return scope.read(value);
+  });
 }
 
 std::optional<double> priceOfReshard(OpChooser &chooser, RankedTensorType type,
@@ -73,11 +48,11 @@ const OpDecision &OpChoosers::decide(Operation *op, const FactorRule &rule,
                                      llvm::function_ref<bool(Value)> isFree) {
   SmallVector<Value> tensors = tensorsOf(op);
   SmallVector<bool> free(tensors.size());
-  OpWork work = readWork(op);
-  Key key = {sdy::toWord(&rule),
-             sdy::toWord(scope.getMesh().getAsOpaquePointer()),
-             static_cast<uintptr_t>(work.contraction),
-             static_cast<uintptr_t>(work.transformFlops)};
+  auto computed = dyn_cast<ShardingRuleOpInterface>(op);
+  Key key = {
+      sdy::toWord(&rule), sdy::toWord(scope.getMesh().getAsOpaquePointer()),
+      static_cast<uintptr_t>(computed && computed.isContraction()),
+      static_cast<uintptr_t>(computed ? computed.getTransformFlops() : 0)};
   for (auto [i, value] : llvm::enumerate(tensors)) {
     free[i] = i < op->getNumOperands() && isFree(value);
     sdy::TensorShardingAttr sharding = sdy::getSharding(value);

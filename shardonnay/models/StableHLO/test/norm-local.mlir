@@ -9,7 +9,7 @@ func.func @training(%a: tensor<10x8xbf16> {sdy.sharding = #sdy.sharding<@mesh, [
   // CHECK: %[[X:.*]] = stablehlo.convert %arg0 : (tensor<3x4xbf16>) -> tensor<3x4xf32>
   // CHECK: %[[FILLED:.*]] = spmd.fetch_window %[[X]] dim=0 global_size=10 start=0 step=3 size=3 @mesh {"y"} fill
   // CHECK: %[[PART:.*]] = stablehlo.reduce(%[[FILLED]] init: {{.*}} across dimensions = [0]
-  // CHECK: %[[SUM:.*]] = spmd.all_reduce %[[PART]] @mesh {"y"} : tensor<4xf32>
+  // CHECK: %[[SUM:.*]] = spmd.all_reduce %[[PART]] @mesh {"y"} {sdy.cause = "what 'stablehlo.batch_norm_training' adds up over devices; {{.*}}"} : tensor<4xf32>
   // CHECK: stablehlo.constant dense<1.000000e+01> : tensor<4xf32>
   // CHECK: %[[CENTERED:.*]] = spmd.fetch_window
   // CHECK: %[[SQUARES:.*]] = stablehlo.multiply %[[CENTERED]], %[[CENTERED]]
@@ -34,8 +34,8 @@ func.func @features(%a: tensor<10x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{
 func.func @gradient(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {}]>}, %s: tensor<8xf32>, %g: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {}]>})
     -> (tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {}]>}, tensor<8xf32>) {
   // CHECK-NOT: fetch_window
-  // CHECK: %[[SUM:.*]] = spmd.all_reduce {{.*}} @mesh {"y"} : tensor<8xf32>
-  // CHECK: spmd.all_reduce {{.*}} @mesh {"y"} : tensor<8xf32>
+  // CHECK: %[[SUM:.*]] = spmd.all_reduce {{.*}} @mesh {"y"} {{.*}} : tensor<8xf32>
+  // CHECK: spmd.all_reduce {{.*}} @mesh {"y"} {{.*}} : tensor<8xf32>
   // CHECK-NOT: spmd.all_reduce
   // CHECK: return %{{.*}}, %[[SUM]]
   %0, %1, %2 = "stablehlo.batch_norm_grad"(%a, %s, %s, %s, %g) <{epsilon = 0.5 : f32, feature_index = 1 : i64}> {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}, {}]>, <@mesh, [{}]>, <@mesh, [{}]>]>} : (tensor<8x8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8x8xf32>) -> (tensor<8x8xf32>, tensor<8xf32>, tensor<8xf32>)

@@ -19,7 +19,7 @@ func.func @numbers(%a: tensor<f32>, %b: tensor<f32>, %n: tensor<2xi64>) -> (tens
   // CHECK: %[[ALL:.*]] = stablehlo.rng %arg0, %arg1, %arg2, distribution = NORMAL : {{.*}} -> tensor<8x6xf32>
   // CHECK: %[[FIRST:.*]] = stablehlo.compare EQ
   // CHECK: %[[MINE:.*]] = stablehlo.select %[[FIRST]], %[[ALL]], %{{.*}} : tensor<i1>, tensor<8x6xf32>
-  // CHECK: %[[SAME:.*]] = spmd.all_reduce %[[MINE]] @mesh {"x", "y"} : tensor<8x6xf32>
+  // CHECK: %[[SAME:.*]] = spmd.all_reduce %[[MINE]] @mesh {"x", "y"} {sdy.cause = "what 'stablehlo.rng' adds up over devices; no other plan: all have what one of them computes"} : tensor<8x6xf32>
   // CHECK: stablehlo.dynamic_slice %{{.*}}, {{.*}} sizes = [4, 6]
   %0 = stablehlo.rng %a, %b, %n, distribution = NORMAL {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>} : (tensor<f32>, tensor<f32>, tensor<2xi64>) -> tensor<8x6xf32>
   return %0 : tensor<8x6xf32>
@@ -30,7 +30,7 @@ func.func @numbers(%a: tensor<f32>, %b: tensor<f32>, %n: tensor<2xi64>) -> (tens
 // CHECK-LABEL: func.func @by_hand
 func.func @by_hand(%a: tensor<f32>, %b: tensor<f32>, %n: tensor<1xi64>) -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
   // CHECK: stablehlo.rng
-  // CHECK: spmd.all_reduce %{{.*}} @mesh {"y"} : tensor<4xf32>
+  // CHECK: spmd.all_reduce %{{.*}} @mesh {"y"} {{.*}} : tensor<4xf32>
   %0 = sdy.manual_computation(%a, %b, %n) in_shardings=[<@mesh, [], replicated={"x"}>, <@mesh, [], replicated={"x"}>, <@mesh, [{}], replicated={"x"}>] out_shardings=[<@mesh, [{"x"}]>] manual_axes={"x"} (%c: tensor<f32>, %d: tensor<f32>, %m: tensor<1xi64>) {
     %1 = stablehlo.rng %c, %d, %m, distribution = UNIFORM : (tensor<f32>, tensor<f32>, tensor<1xi64>) -> tensor<4xf32>
     sdy.return %1 : tensor<4xf32>

@@ -11,7 +11,7 @@ func.func @op(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>
   // CHECK-NEXT:   %[[SINE:.*]] = stablehlo.sine %[[IN]] : tensor<8xf32>
   // CHECK-NEXT:   spmd.return %[[SINE]] : tensor<8xf32>
   // CHECK-NEXT: } : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
-  // CHECK-NEXT: %[[ALL:.*]] = spmd.all_reduce %[[THERE]] @mesh {"x", "y"} : tensor<8xf32>
+  // CHECK-NEXT: %[[ALL:.*]] = spmd.all_reduce %[[THERE]] @mesh {"x", "y"} {sdy.cause = "what one device has, sent to all; no other plan: the device is given"} : tensor<8xf32>
   // CHECK-NEXT: return %[[ALL]]
   %0 = stablehlo.sine %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@maximal_3, []>]>} : tensor<8xf32>
   return %0 : tensor<8xf32>

@@ -1,0 +1,52 @@
+//===- OtherCuts.cpp ------------------------------------------------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardonnay/transforms/partition/OtherCuts.h"
+
+#include "shardonnay/dialect/sdy/Conversion.h"
+#include "shardonnay/explain/DeviceModelOption.h"
+#include "shardonnay/explain/OpAlternative.h"
+
+using namespace mlir;
+
+namespace shardonnay {
+
+llvm::StringRef OtherCuts::describe(Operation *op, const FactorRule &rule,
+                                    ArrayRef<const Placement *> placements,
+                                    ArrayRef<AxisList> axes) {
+  sdy::Words words = {sdy::toWord(op->getName().getAsOpaquePointer()),
+                      sdy::toWord(&rule)};
+  for (const Placement *placement : placements)
+    words.push_back(sdy::toWord(placement));
+  auto [text, isNew] = known.find(words);
+  if (!isNew)
+    return text;
+  sdy::MeshAttr mesh = placer.mesh();
+  if (!chooser)
+    chooser = std::make_unique<OpChooser>(sdy::toMesh(mesh),
+                                          toMeshCosts(model, mesh));
+  // A value may be several of the op's tensors, which then lie alike.
+  llvm::DenseMap<Value, TensorSharding> whole;
+  auto add = [&](Value value, const Placement *placement) {
+    TensorSharding &sharding = whole[value] = placement->sharding;
+    sharding.unreduced = AxisList();
+  };
+  unsigned numOperands = op->getNumOperands();
+  for (auto [i, operand] : llvm::enumerate(op->getOperands()))
+    add(operand, placements[i]);
+  for (auto [i, result] : llvm::enumerate(op->getResults()))
+    add(result, placements[numOperands + i]);
+  ChoiceProblem problem =
+      readProblem(op, rule, [&](Value value) -> const TensorSharding & {
+        return whole[value];
+      });
+  text =
+      describeAlternative(op, problem, FactorAssignment(axes), *chooser, mesh);
+  return text;
+}
+
+} // namespace shardonnay

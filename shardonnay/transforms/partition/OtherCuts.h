@@ -1,0 +1,47 @@
+//===- OtherCuts.h - how else an op that fetches could be cut ---*- C++ -*-===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What an op fetches for itself is there because of how it is cut: next to it
+// stands what the best other cut of it would cost, from where its tensors lie.
+// Sums are taken to be settled behind the op.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDONNAY_TRANSFORMS_PARTITION_OTHERCUTS_H
+#define SHARDONNAY_TRANSFORMS_PARTITION_OTHERCUTS_H
+
+#include "shardonnay/cost/DeviceModel.h"
+#include "shardonnay/dialect/sdy/OpForms.h"
+#include "shardonnay/plan/OpChoice.h"
+#include "shardonnay/transforms/partition/Placement.h"
+
+namespace shardonnay {
+
+class OtherCuts {
+public:
+  /// Both have to outlive this.
+  OtherCuts(const DeviceModel &model, const Placer &placer)
+      : model(model), placer(placer) {}
+
+  /// A sentence on `op`, whose tensors lie at `placements` (operands first,
+  /// then results), and whose factors `axes` cut. Found once for ops of a name,
+  /// a rule and placements, which are told by their addresses.
+  llvm::StringRef describe(mlir::Operation *op, const FactorRule &rule,
+                           llvm::ArrayRef<const Placement *> placements,
+                           llvm::ArrayRef<AxisList> axes);
+
+private:
+  const DeviceModel &model;
+  const Placer &placer;
+  /// Of the placer's mesh; made when it is first needed.
+  std::unique_ptr<OpChooser> chooser;
+  mlir::sdy::WordMap<std::string> known;
+};
+
+} // namespace shardonnay
+
+#endif // SHARDONNAY_TRANSFORMS_PARTITION_OTHERCUTS_H
