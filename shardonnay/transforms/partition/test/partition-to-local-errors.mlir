@@ -173,3 +173,17 @@ func.func @cumulative_sum(%a: tensor<16x4xf32> {sdy.sharding = #sdy.sharding<@me
   }) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>} : (tensor<16x4xf32>, tensor<f32>) -> tensor<16x4xf32>
   return %0 : tensor<16x4xf32>
 }
+
+// -----
+
+sdy.mesh @mesh = <["x"=2]>
+
+// What a device holds of the result is no longer what it holds of the argument.
+func.func @donation(
+    // expected-remark @below {{argument 0 is not donated to result 0: a device holds 'tensor<8xf32>' of it and 'tensor<4xf32>' of the result}}
+    %a: tensor<8xf32> {tf.aliasing_output = 0 : i32},
+    // expected-remark @below {{argument 1 is not donated: there is no result 1}}
+    %b: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>, tf.aliasing_output = 1 : i32})
+    -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
+  return %b : tensor<8xf32>
+}
