@@ -36,18 +36,62 @@ static bool isZero(Value value, unsigned depth = 0) {
 
 namespace {
 /// A value that a loop carries and to which every run adds one that it has
-/// settled before.
+/// settled before; or which it settles after an inner loop has added to it.
 struct Accumulator {
   Value owner;
   OpOperand *init = nullptr;
-  Operation *add = nullptr;
-  unsigned summand = 0;
-  /// What is added, before it is settled.
+  OpOperand *next = nullptr;
+  /// In the body, and the one op that uses it there.
+  Value carried;
+  Operation *user = nullptr;
+  /// What is settled in the loop: a summand, or `next`.
+  OpOperand *settled = nullptr;
+  /// The same before it is settled, and what that costs.
   Value partial;
   double price = 0;
   NamedMesh mesh;
+  TensorSharding sharding;
 };
 } // namespace
+
+/// Fills in what the loop makes of its class of `owner`; false if nothing but
+/// one op sees the carried value.
+static bool readCarried(ShardableDataFlowOpInterface loop, Accumulator &found) {
+  for (OpOperand *source : loop.getEdgeSources(found.owner))
+    (source->getOwner() == loop ? found.init : found.next) = source;
+  if (!found.init || !found.next || !isa<OpResult>(found.owner) ||
+      loop.getEdgeSources(found.owner).size() != 2)
+    return false;
+  for (Value target : loop.getEdgeTargets(found.owner)) {
+    if (target == found.owner || target.use_empty())
+      continue;
+    if (found.carried || !target.hasOneUse())
+      return false;
+    found.carried = target;
+  }
+  if (found.carried)
+    found.user = *found.carried.user_begin();
+  return found.user &&
+         found.user->getBlock() == found.next->getOwner()->getBlock();
+}
+
+/// The carried value is an operand of `user`, an addition of one that is
+/// settled for it (a maximum, where maximands are).
+static bool isSum(const Accumulator &found) {
+  auto rule = dyn_cast<ShardingRuleOpInterface>(found.user);
+  return rule && rule.isElementwise() &&
+         rule.isLinear(found.sharding.kind, llvm::SmallBitVector(2, true));
+}
+
+/// `user` gives the carried value to an inner loop in parts.
+static bool isGivenInParts(const Accumulator &found) {
+  if (!isa<sdy::ReplicatedToUnreducedOp, sdy::ShardedToUnreducedOp>(found.user))
+    return false;
+  Value parts = found.user->getResult(0);
+  return parts.hasOneUse() &&
+         getEdgeOwner(*parts.use_begin()) == found.partial &&
+         readSharding(parts, found.mesh.mesh) == found.sharding;
+}
 
 /// The loop's class of `owner`, if it is one.
 static std::optional<Accumulator>
@@ -55,71 +99,143 @@ readAccumulator(ShardableDataFlowOpInterface loop, Value owner,
                 CollectivePlanner &planner) {
   Accumulator found;
   found.owner = owner;
-  OpOperand *next = nullptr;
-  for (OpOperand *source : loop.getEdgeSources(owner))
-    (source->getOwner() == loop ? found.init : next) = source;
-  if (!found.init || !next || !isa<OpResult>(owner) ||
-      loop.getEdgeSources(owner).size() != 2 || !isZero(found.init->get()))
+  if (!readCarried(loop, found))
     return std::nullopt;
-  found.add = next->get().getDefiningOp();
-  if (!found.add || found.add->getNumOperands() != 2 ||
-      !next->get().hasOneUse() ||
-      found.add->getBlock() != next->getOwner()->getBlock())
-    return std::nullopt;
-  // Nothing but the addition sees the carried value in the loop.
-  Value carried;
-  for (Value target : loop.getEdgeTargets(owner)) {
-    if (target == owner || target.use_empty())
-      continue;
-    if (carried || !target.hasOneUse() || *target.user_begin() != found.add)
-      return std::nullopt;
-    carried = target;
-  }
-  if (!carried)
-    return std::nullopt;
-  found.summand = found.add->getOperand(0) == carried ? 1 : 0;
+  Operation *user = found.user;
+  bool adds = user->getNumOperands() == 2 && user->getNumResults() == 1 &&
+              found.next->get() == user->getResult(0) &&
+              found.next->get().hasOneUse();
+  found.settled =
+      adds ? &user->getOpOperand(user->getOperand(0) == found.carried ? 1 : 0)
+           : found.next;
   ChainStart start =
-      followChain(found.add->getOperand(found.summand), found.add, planner);
+      followChain(found.settled->get(), found.settled->getOwner(), planner);
   if (!start.last)
     return std::nullopt;
   found.partial = start.source;
   found.price = start.price;
   found.mesh = getNamedMesh(start.last);
-  auto rule = dyn_cast<ShardingRuleOpInterface>(found.add);
-  TensorSharding sharding = readSharding(start.source, found.mesh.mesh);
-  if (sharding.unreduced.empty() || sharding.kind != ReductionKind::Sum ||
-      !rule || !rule.isElementwise() ||
-      !rule.isLinear(ReductionKind::Sum, llvm::SmallBitVector(2, true)))
+  found.sharding = readSharding(start.source, found.mesh.mesh);
+  if (found.sharding.unreduced.empty() ||
+      !(adds ? isSum(found) : isGivenInParts(found)))
     return std::nullopt;
   return found;
 }
 
+namespace {
+/// How a loop's start becomes one in parts: moved first, where `plan` says,
+/// then each device puts what it has in its place in the whole (`pieces`), then
+/// one of those that have the same keeps it (`whole`).
+struct PartialStart {
+  const ReshardPlan *plan = nullptr;
+  SmallVector<AxisList> pieces;
+  AxisList whole;
+  double price = 0;
+};
+} // namespace
+
+/// Nothing if there is no way. A start from zeros need not be moved.
+static std::optional<PartialStart> planStart(const Accumulator &found,
+                                             CollectivePlanner &planner) {
+  PartialStart start;
+  if (found.sharding.kind == ReductionKind::Sum && isZero(found.init->get()))
+    return start;
+  TensorSharding present = readSharding(found.init->get(), found.mesh.mesh);
+  if (!present.unreduced.empty())
+    return std::nullopt;
+  TensorSharding settled = found.sharding;
+  settled.unreduced = AxisList();
+  settled.kind = ReductionKind::Sum;
+  const AxisList &parts = found.sharding.unreduced;
+  start.whole = parts;
+  auto fits = [&](auto dims) {
+    auto [has, needs] = dims;
+    return needs.axes.isPrefixOf(has.axes) &&
+           llvm::all_of(has.axes.dropPrefix(needs.axes),
+                        [&](AxisRef axis) { return parts.covers(axis); });
+  };
+  auto dims = llvm::zip_equal(present.dims, settled.dims);
+  auto type = cast<RankedTensorType>(found.owner.getType());
+  if (llvm::all_of(dims, fits)) {
+    for (auto [has, needs] : dims) {
+      start.pieces.push_back(has.axes.dropPrefix(needs.axes));
+      start.whole = start.whole.subtract(start.pieces.back());
+    }
+  } else {
+    start.plan = planner.plan(type, present, settled, found.mesh.mesh);
+    if (!start.plan)
+      return std::nullopt;
+    start.price = start.plan->price;
+  }
+  start.price += planner.memoryPrice(2.0 * sdy::getPieceBytes(type, settled),
+                                     found.mesh.mesh);
+  return start;
+}
+
+/// Writes what `start` says, before the loop.
+static Value makeStart(OpBuilder &builder, const Accumulator &found,
+                       const PartialStart &start, Attribute cause) {
+  const NamedMesh &mesh = found.mesh;
+  Value value = found.init->get();
+  Location loc = value.getLoc();
+  auto type = cast<RankedTensorType>(value.getType());
+  auto write = [&](const TensorSharding &sharding) {
+    return sdy::fromSharding(sharding, mesh.meshOrRef, mesh.mesh);
+  };
+  if (!start.plan && start.whole.empty() && start.pieces.empty()) {
+    auto zeros = cast<DenseElementsAttr>(DenseElementsAttr::get(
+        type, builder.getZeroAttr(type.getElementType())));
+    value = sdy::ConstantOp::create(builder, loc, zeros);
+    sdy::setSharding(value, write(found.sharding));
+    return value;
+  }
+  auto list = [&](const AxisList &axes) {
+    return sdy::AxisRefListAttr::get(builder.getContext(),
+                                     sdy::fromAxisList(axes, mesh.mesh));
+  };
+  if (start.plan)
+    value = buildPlan(builder, loc, value, *start.plan, mesh, cause);
+  if (!sdy::getSharding(value))
+    sdy::setSharding(value, write(readSharding(value, mesh.mesh)));
+  if (start.whole != found.sharding.unreduced) {
+    TensorSharding spread = found.sharding;
+    spread.unreduced = spread.unreduced.subtract(start.whole).sorted();
+    value = sdy::ShardedToUnreducedOp::create(
+        builder, loc, type, value,
+        sdy::ListOfAxisRefListsAttr::get(
+            builder.getContext(), llvm::map_to_vector(start.pieces, list)),
+        write(spread));
+  }
+  if (!start.whole.empty())
+    value = sdy::ReplicatedToUnreducedOp::create(
+        builder, loc, type, value, list(start.whole), write(found.sharding));
+  return value;
+}
+
 /// Carries `found` unsettled, and settles it behind the loop.
 static void accumulate(Operation *loop, const Accumulator &found,
-                       const ReshardPlan &plan) {
+                       const PartialStart &start, const ReshardPlan &plan) {
   Value owner = found.owner;
-  Value settled = found.add->getOperand(found.summand);
+  Value settled = found.settled->get();
   Attribute cause = getCause(settled.getDefiningOp());
   sdy::TensorShardingAttr sharding =
-      sdy::fromSharding(readSharding(found.partial, found.mesh.mesh),
-                        found.mesh.meshOrRef, found.mesh.mesh);
+      sdy::fromSharding(found.sharding, found.mesh.meshOrRef, found.mesh.mesh);
   OpBuilder builder(loop);
-  auto type = cast<RankedTensorType>(found.owner.getType());
-  auto zeros = cast<DenseElementsAttr>(
-      DenseElementsAttr::get(type, builder.getZeroAttr(type.getElementType())));
-  Value init =
-      sdy::ConstantOp::create(builder, found.init->get().getLoc(), zeros);
-  sdy::setSharding(init, sharding);
-  found.init->set(init);
-  found.add->setOperand(found.summand, found.partial);
+  found.init->set(makeStart(builder, found, start, cause));
+  found.settled->set(found.partial);
   eraseDeadChain(settled);
-  sdy::setSharding(found.add->getResult(0), sharding);
-  sdy::setSharding(found.owner, sharding);
+  if (found.settled == found.next) {
+    found.user->getResult(0).replaceAllUsesWith(found.carried);
+    found.user->erase();
+  } else {
+    sdy::setSharding(found.user->getResult(0), sharding);
+  }
+  sdy::setSharding(owner, sharding);
   builder.setInsertionPointAfter(loop);
   Value after =
-      buildPlan(builder, loop->getLoc(), found.owner, plan, found.mesh, cause);
+      buildPlan(builder, loop->getLoc(), owner, plan, found.mesh, cause);
   Operation *first = after.getDefiningOp();
-  while (first->getOperand(0) != found.owner)
+  while (first->getOperand(0) != owner)
     first = first->getOperand(0).getDefiningOp();
   owner.replaceAllUsesExcept(after, first);
 }
@@ -136,16 +252,17 @@ bool accumulateInLoops(const CollectiveSites &sites,
           loop.getManualBoundary(owner))
         continue;
       std::optional<Accumulator> found = readAccumulator(loop, owner, planner);
-      if (!found)
+      std::optional<PartialStart> start =
+          found ? planStart(*found, planner) : std::nullopt;
+      if (!start)
         continue;
       const ReshardPlan *plan =
-          planner.plan(cast<RankedTensorType>(owner.getType()),
-                       readSharding(found->partial, found->mesh.mesh),
+          planner.plan(cast<RankedTensorType>(owner.getType()), found->sharding,
                        readSharding(owner, found->mesh.mesh), found->mesh.mesh);
       if (!plan || plan->steps.empty() ||
-          plan->price >= found->price * countTrips(loop))
+          start->price + plan->price >= found->price * countTrips(loop))
         continue;
-      accumulate(loop, *found, *plan);
+      accumulate(loop, *found, *start, *plan);
       changed = true;
     }
   }

@@ -242,9 +242,13 @@ def HoistCollectivesPass : Pass<"sdy-hoist-collectives", "mlir::func::FuncOp"> {
 def AccumulateInLoopsPass : Pass<"sdy-accumulate-in-loops", "mlir::func::FuncOp"> {
   let summary = "Settles a sum over the runs of a loop behind it, once";
   let description = [{
-    A value that a loop carries from zeros, and to which every run adds one that
-    it has settled for that, is carried in parts: the summand's reduction goes,
-    one of the result comes. Its price is compared with that of all runs.
+    A value that a loop carries, and to which every run adds one that it has
+    settled for that, is carried in parts: the summand's reduction goes, one of
+    the result comes. Where it does not start from zeros, one device of those
+    that have the same keeps the start, the others start from what does not
+    count (of a maximum or minimum all keep it); one that lies otherwise is moved
+    before. What an inner loop carries so, the outer one may too. The price of it
+    all is compared with that of all runs.
 
     Precondition and postcondition: those of the stage.
 

@@ -266,6 +266,10 @@ FailureOr<Value> buildLocalCollective(Operation *op, Value operand,
             return success();
           })
           .Case([&](sdy::ReplicatedToUnreducedOp whole) {
+            // As often as one likes.
+            if (toSharding(whole.getOutSharding(), placer.mesh()).kind !=
+                ReductionKind::Sum)
+              return success();
             Value neutral = buildNeutral(op, placer, builder);
             if (neutral)
               chain.keepOnOwner(whole.getAxes(), neutral);

@@ -1,6 +1,7 @@
 // RUN: sdy-opt %s --sdy-accumulate-in-loops | FileCheck %s
 
 sdy.mesh @mesh = <["x"=2]>
+sdy.mesh @two = <["x"=2, "y"=2]>
 
 // CHECK-LABEL: func @gradients
 func.func @gradients(%x: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<4x4xf32> {
@@ -82,11 +83,15 @@ func.func @seen_in_the_loop(%x: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@m
   return %0#0 : tensor<4x4xf32>
 }
 
-// A sum that starts from something is not one of parts.
+// One device keeps what the sum starts from.
 // CHECK-LABEL: func @starts_from_something
 func.func @starts_from_something(%x: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %start: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  // CHECK: %[[KEPT:.*]] = sdy.replicated_to_unreduced {"x"} %arg1 out_sharding=<@mesh, [{}, {}], unreduced={"x"}>
+  // CHECK: %[[W:.*]]:2 = stablehlo.while(%[[S:.*]] = %[[KEPT]],
   // CHECK: do {
-  // CHECK: sdy.all_reduce
+  // CHECK-NOT: sdy.all_reduce
+  // CHECK: %[[R:.*]] = sdy.all_reduce {"x"} %[[W]]#0 out_sharding=<@mesh, [{}, {}]>
+  // CHECK: return %[[R]]
   %i = sdy.constant dense<0> : tensor<i32>
   %0:2 = stablehlo.while(%s = %start, %c = %i) : tensor<4x4xf32>, tensor<i32> attributes {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>, <@mesh, []>]>}
   cond {
@@ -102,4 +107,113 @@ func.func @starts_from_something(%x: tensor<8x4xf32> {sdy.sharding = #sdy.shardi
     stablehlo.return %4, %5 : tensor<4x4xf32>, tensor<i32>
   }
   return %0#0 : tensor<4x4xf32>
+}
+
+// Each device puts its piece of it in its place.
+// CHECK-LABEL: func @starts_from_pieces
+func.func @starts_from_pieces(%x: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %start: tensor<4x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> (tensor<4x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
+  // CHECK: %[[PLACED:.*]] = sdy.sharded_to_unreduced [{"x"}, {}] %arg1 out_sharding=<@mesh, [{}, {}], unreduced={"x"}>
+  // CHECK: %[[W:.*]]:2 = stablehlo.while(%{{.*}} = %[[PLACED]],
+  // CHECK: do {
+  // CHECK-NOT: sdy.reduce_scatter
+  // CHECK: sdy.reduce_scatter [{"x"}, {}] %[[W]]#0
+  %i = sdy.constant dense<0> : tensor<i32>
+  %0:2 = stablehlo.while(%s = %start, %c = %i) : tensor<4x4xf32>, tensor<i32> attributes {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>, <@mesh, []>]>}
+  cond {
+    %n = sdy.constant dense<5> : tensor<i32>
+    %1 = stablehlo.compare LT, %c, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %1 : tensor<i1>
+  } do {
+    %2 = stablehlo.dot_general %x, %x, contracting_dims = [0] x [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}], unreduced={"x"}>]>} : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<4x4xf32>
+    %3 = sdy.reduce_scatter [{"x"}, {}] %2 out_sharding=<@mesh, [{"x"}, {}]> : tensor<4x4xf32>
+    %4 = stablehlo.add %3, %s {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>} : tensor<4x4xf32>
+    %one = sdy.constant dense<1> : tensor<i32>
+    %5 = stablehlo.add %c, %one : tensor<i32>
+    stablehlo.return %4, %5 : tensor<4x4xf32>, tensor<i32>
+  }
+  return %0#0 : tensor<4x4xf32>
+}
+
+// It lies otherwise, and is gathered once, before the loop.
+// CHECK-LABEL: func @starts_elsewhere
+func.func @starts_elsewhere(%x: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@two, [{"x"}, {}]>}, %start: tensor<4x4xf32> {sdy.sharding = #sdy.sharding<@two, [{"y"}, {}]>}) -> (tensor<4x4xf32> {sdy.sharding = #sdy.sharding<@two, [{"y"}, {}]>}) {
+  // CHECK: %[[G:.*]] = sdy.all_gather [{"y"}, {}] %arg1
+  // CHECK: sdy.replicated_to_unreduced {"x"} %[[G]]
+  // CHECK: do {
+  // CHECK-NOT: sdy.all_reduce
+  // CHECK: return
+  %i = sdy.constant dense<0> : tensor<i32>
+  %0:2 = stablehlo.while(%s = %start, %c = %i) : tensor<4x4xf32>, tensor<i32> attributes {sdy.sharding = #sdy.sharding_per_value<[<@two, [{"y"}, {}]>, <@two, []>]>}
+  cond {
+    %n = sdy.constant dense<5> : tensor<i32>
+    %1 = stablehlo.compare LT, %c, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %1 : tensor<i1>
+  } do {
+    %2 = stablehlo.dot_general %x, %x, contracting_dims = [0] x [0] {sdy.sharding = #sdy.sharding_per_value<[<@two, [{}, {}], unreduced={"x"}>]>} : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<4x4xf32>
+    %3 = sdy.all_reduce {"x"} %2 out_sharding=<@two, [{}, {}]> : tensor<4x4xf32>
+    %6 = sdy.all_slice [{"y"}, {}] %3 out_sharding=<@two, [{"y"}, {}]> : tensor<4x4xf32>
+    %4 = stablehlo.add %6, %s {sdy.sharding = #sdy.sharding_per_value<[<@two, [{"y"}, {}]>]>} : tensor<4x4xf32>
+    %one = sdy.constant dense<1> : tensor<i32>
+    %5 = stablehlo.add %c, %one : tensor<i32>
+    stablehlo.return %4, %5 : tensor<4x4xf32>, tensor<i32>
+  }
+  return %0#0 : tensor<4x4xf32>
+}
+
+// The same of a maximum, of which all devices may keep the start.
+// CHECK-LABEL: func @maximum
+func.func @maximum(%x: tensor<4x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>}, %start: tensor<4xf32>) -> tensor<4xf32> {
+  // CHECK: %[[KEPT:.*]] = sdy.replicated_to_unreduced {"x"} %arg1 out_sharding=<@mesh, [{}], unreduced=max{"x"}>
+  // CHECK: %[[W:.*]] = stablehlo.while(%{{.*}} = %[[KEPT]])
+  // CHECK: do {
+  // CHECK-NOT: sdy.all_reduce
+  // CHECK: sdy.all_reduce max {"x"} %[[W]]
+  %z = sdy.constant dense<0xFF800000> : tensor<f32>
+  %0 = stablehlo.while(%s = %start) : tensor<4xf32> attributes {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}]>]>}
+  cond {
+    %1 = sdy.constant dense<true> : tensor<i1>
+    stablehlo.return %1 : tensor<i1>
+  } do {
+    %2 = stablehlo.reduce(%x init: %z) applies stablehlo.maximum across dimensions = [1] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}], unreduced=max{"x"}>]>} : (tensor<4x8xf32>, tensor<f32>) -> tensor<4xf32>
+    %3 = sdy.all_reduce max {"x"} %2 out_sharding=<@mesh, [{}]> : tensor<4xf32>
+    %4 = stablehlo.maximum %s, %3 : tensor<4xf32>
+    stablehlo.return %4 : tensor<4xf32>
+  }
+  return %0 : tensor<4xf32>
+}
+
+// What an inner loop adds to is carried in parts by both.
+// CHECK-LABEL: func @nested
+func.func @nested(%x: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %start: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  // CHECK: %[[KEPT:.*]] = sdy.replicated_to_unreduced {"x"} %arg1
+  // CHECK-NEXT: %[[W:.*]] = stablehlo.while(%[[S:.*]] = %[[KEPT]])
+  // CHECK: do {
+  // CHECK: stablehlo.while(%{{.*}} = %[[S]],
+  // CHECK: do {
+  // CHECK-NOT: sdy.all_reduce
+  // CHECK: %[[R:.*]] = sdy.all_reduce {"x"} %[[W]]
+  // CHECK: return %[[R]]
+  %i = sdy.constant dense<0> : tensor<i32>
+  %o = stablehlo.while(%t = %start) : tensor<4x4xf32> attributes {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>]>}
+  cond {
+    %1 = sdy.constant dense<true> : tensor<i1>
+    stablehlo.return %1 : tensor<i1>
+  } do {
+    %k = sdy.replicated_to_unreduced {"x"} %t out_sharding=<@mesh, [{}, {}], unreduced={"x"}> : tensor<4x4xf32>
+  %0:2 = stablehlo.while(%s = %k, %c = %i) : tensor<4x4xf32>, tensor<i32> attributes {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}], unreduced={"x"}>, <@mesh, []>]>}
+  cond {
+    %n = sdy.constant dense<5> : tensor<i32>
+    %1 = stablehlo.compare LT, %c, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %1 : tensor<i1>
+  } do {
+    %2 = stablehlo.dot_general %x, %x, contracting_dims = [0] x [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}], unreduced={"x"}>]>} : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<4x4xf32>
+    %4 = stablehlo.add %2, %s {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}], unreduced={"x"}>]>} : tensor<4x4xf32>
+    %one = sdy.constant dense<1> : tensor<i32>
+    %5 = stablehlo.add %c, %one : tensor<i32>
+    stablehlo.return %4, %5 : tensor<4x4xf32>, tensor<i32>
+  }
+    %r = sdy.all_reduce {"x"} %0#0 out_sharding=<@mesh, [{}, {}]> : tensor<4x4xf32>
+    stablehlo.return %r : tensor<4x4xf32>
+  }
+  return %o : tensor<4x4xf32>
 }
