@@ -83,3 +83,16 @@ def test_memory_limit():
 def test_plan_and_program_have_one_price():
     price = shardonnay.compile(STEP, device_model="gpu-node").report["price"]
     assert price["planned"] == price["emitted"] > 128
+
+
+def test_a_plan_that_may_not_be_the_cheapest_says_so():
+    types = ["tensor<8192x8192x8192xf32> {sdy.sharding = #sdy.sharding<@m, [" + dims + "]>}" for dims in ('{"x"}, {"y"}, {}', '{"y"}, {}, {"x"}')]
+    text = f"""sdy.mesh @m = <["x"=128, "y"=64]>
+func.func @main(%x: {types[0]}) -> ({types[1]}) {{
+  return %x : tensor<8192x8192x8192xf32>
+}}"""
+    entries = shardonnay.compile(text, device_model="bytes").report["collectives"]
+    assert [entry["kind"] for entry in entries] == ["all_to_all", "all_to_all"]
+    costs = sum(entry["bytes"] for entry in entries)
+    for entry in entries:
+        assert f"not proven cheapest, as the search was given up: it costs {costs} bytes, and at least " in entry["cause"]

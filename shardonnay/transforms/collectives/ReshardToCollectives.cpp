@@ -201,7 +201,7 @@ Attribute ReshardLowering::causeOf(const ReshardProblem &problem,
   std::string text;
   if (auto given = dyn_cast_if_present<StringAttr>(cause))
     text = given.str() + "; ";
-  text += "the search for a cheaper way was given up: it costs " +
+  text += "not proven cheapest, as the search was given up: it costs " +
           problem.costs.str(plan.price) + ", and at least " +
           problem.costs.str(least) + " are needed";
   return builder.getStringAttr(text);

@@ -231,15 +231,26 @@ void ReshardExplainer::explainEnds(raw_ostream &os) {
     os << "; " << carried;
     return;
   }
-  os << "; no other plan: ";
   Operation *maker = op.getInput().getDefiningOp();
   Operation *user = op->use_empty() ? nullptr : *op->user_begin();
   for (Operation *end : {maker, user})
     if (end && isComputed(end)) {
-      os << "'" << end->getName() << "' is computed on whole tensors alone";
+      os << "; no other plan: '" << end->getName()
+         << "' is computed on whole tensors alone";
       return;
     }
-  os << "the shardings at both ends are fixed";
+  auto priceTo = [&](const TensorSharding &target) {
+    return priceOfReshard(chooser, op.getType(), before, target);
+  };
+  std::optional<double> price = priceTo(after),
+                        whole = priceTo(TensorSharding::fullyClosed(
+                            static_cast<int64_t>(before.dims.size())));
+  if (price && whole && *price < *whole)
+    os << "; both ends are fixed: the way between costs "
+       << chooser.prices().str(*price) << ", through the whole tensor "
+       << chooser.prices().str(*whole);
+  else
+    os << "; no other plan: the shardings at both ends are fixed";
 }
 
 std::string ReshardExplainer::run() {

@@ -131,8 +131,18 @@ sdy.mesh @large = <["x"=128, "y"=64]>
 
 // CHECK-LABEL: func @given_up
 func.func @given_up(%arg0: tensor<8192x8192x8192xf32> {sdy.sharding = #sdy.sharding<@large, [{"x"}, {"y"}, {}]>}) -> tensor<8192x8192x8192xf32> {
-  // CHECK-NEXT: sdy.all_to_all [{"x"}: 0->2] {{.*}} {sdy.cause = "as asked; the search for a cheaper way was given up: it costs {{.*}}, and at least {{.*}} are needed"}
+  // CHECK-NEXT: sdy.all_to_all [{"x"}: 0->2] {{.*}} {sdy.cause = "as asked; not proven cheapest, as the search was given up: it costs {{.*}}, and at least {{.*}} are needed"}
   // CHECK-NEXT: sdy.all_to_all [{"y"}: 1->0]
   %0 = sdy.reshard %arg0 <@large, [{"y"}, {}, {"x"}]> {sdy.cause = "as asked"} : tensor<8192x8192x8192xf32>
   return %0 : tensor<8192x8192x8192xf32>
+}
+
+// Nine axes can stand in more orders than are looked at.
+sdy.mesh @many = <["a"=2, "b"=2, "c"=2, "d"=2, "e"=2, "f"=2, "g"=2, "h"=2, "i"=2]>
+
+// CHECK-LABEL: func @budget_spent
+func.func @budget_spent(%arg0: tensor<4096x4096x4096xf32> {sdy.sharding = #sdy.sharding<@many, [{"a", "b", "c"}, {"d", "e", "f"}, {"g", "h", "i"}]>}) -> tensor<4096x4096x4096xf32> {
+  // CHECK-NEXT: {sdy.cause = "not proven cheapest, as the search was given up: it costs 470 ms, and at least 268 ms are needed"}
+  %0 = sdy.reshard %arg0 <@many, [{"d", "a"}, {"g", "h", "b", "e"}, {"c", "i"}]> : tensor<4096x4096x4096xf32>
+  return %0 : tensor<4096x4096x4096xf32>
 }

@@ -38,6 +38,13 @@ func.func @results(%x: tensor<64xf32>, %y: tensor<64xf32> {sdy.sharding = #sdy.s
   return %0, %1 : tensor<64xf32>, tensor<64xf32>
 }
 
+// CHECK-LABEL: func @from_end_to_end
+func.func @from_end_to_end(%x: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"m"}, {}]>}) -> (tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"m"}]>}) {
+  // CHECK: sdy.reshard %arg0 {{.*}}as result 0 is wanted; both ends are fixed: the way between costs 3072 bytes, through the whole tensor 12288 bytes"}
+  %0 = sdy.reshard %x <@mesh, [{}, {"m"}]> : tensor<64x64xf32>
+  return %0 : tensor<64x64xf32>
+}
+
 // CHECK-LABEL: func @another_order
 func.func @another_order(%x: tensor<64xf32> {sdy.sharding = #sdy.sharding<@turned, [{"d"}]>}) -> (tensor<64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"d"}]>}) {
   // CHECK: sdy.reshard %arg0 {{.*}}sdy.cause = "brings pieces from one order of the devices to another; no other plan: both orders are given"
