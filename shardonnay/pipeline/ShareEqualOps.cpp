@@ -163,10 +163,15 @@ private:
     ops.takeOut(here, place);
   }
 
+  /// Asks the use first: what else uses the value may be far.
+  static bool isOnlyUse(OpOperand &use) {
+    return !use.getNextOperandUsingThisValue() &&
+           &*use.get().use_begin() == &use;
+  }
+
   static bool mayHaveEqual(Operation *op) {
     return op->getNumResults() != 0 &&
-           llvm::none_of(op->getOperands(),
-                         [](Value operand) { return operand.hasOneUse(); }) &&
+           llvm::none_of(op->getOpOperands(), isOnlyUse) &&
            !op->hasTrait<OpTrait::IsTerminator>() && isMemoryEffectFree(op);
   }
 
