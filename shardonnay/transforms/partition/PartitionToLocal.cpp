@@ -44,6 +44,7 @@
 #include "shardonnay/transforms/partition/NeutralElement.h"
 #include "shardonnay/transforms/partition/OpContext.h"
 #include "shardonnay/transforms/partition/OtherCuts.h"
+#include "shardonnay/transforms/partition/OwnMemory.h"
 #include "shardonnay/transforms/partition/Passes.h"
 #include "shardonnay/transforms/partition/Placement.h"
 
@@ -522,12 +523,9 @@ FunctionPartitioner::Locals FunctionPartitioner::localizeCall(func::CallOp op) {
 
 FailureOr<Placements> FunctionPartitioner::placeAll(ValueRange values) {
   Placements placements;
-  for (Value value : values) {
-    const Placement *placement = placer.placeInside(value);
-    if (!placement)
+  for (Value value : values)
+    if (!placements.emplace_back(placer.placeInside(value)))
       return failure();
-    placements.push_back(placement);
-  }
   return placements;
 }
 
@@ -565,22 +563,23 @@ struct PartitionToLocal
   using PricedPass::PricedPass;
 
   void runOnOperation() override {
-    sdy::MeshOp programMesh = sdy::getProgramMesh(getOperation());
+    ModuleOp module = getOperation();
+    sdy::MeshOp programMesh = sdy::getProgramMesh(module);
     Placer placer(programMesh);
-    FailureOr<ArgumentPlacements> callees =
-        placeArguments(getOperation(), placer);
+    FailureOr<ArgumentPlacements> callees = placeArguments(module, placer);
     if (failed(callees))
       return signalPassFailure();
-    for (auto func : getOperation().getOps<func::FuncOp>())
-      if (failed(FunctionPartitioner(func, placer, *callees, *model,
-                                     noImplicitReplication)
-                     .run()))
-        return signalPassFailure();
+    auto partition = [&](func::FuncOp func) {
+      FunctionPartitioner partitioner(func, placer, *callees, *model,
+                                      noImplicitReplication);
+      return partitioner.run();
+    };
+    if (failed(remakeInOwnMemory(module, partition)))
+      return signalPassFailure();
     eraseUncalled();
-    auto meshes = getOperation().getOps<sdy::MeshOp>();
+    auto meshes = module.getOps<sdy::MeshOp>();
     for (sdy::MeshOp mesh : llvm::make_early_inc_range(meshes))
-      if (mesh != programMesh &&
-          SymbolTable::symbolKnownUseEmpty(mesh, getOperation()))
+      if (mesh != programMesh && SymbolTable::symbolKnownUseEmpty(mesh, module))
         mesh.erase();
   }
 
