@@ -78,8 +78,8 @@ def _parser():
             type=int,
             default=0,
             metavar="BYTES",
-            help="compute or gather again what would be alive too long, and refuse a program of which a device would hold more at once"
-            " (default: no limit)",
+            help="choose plans of which a device holds no more at once, and refuse a program that has none"
+            " (default: what the device model says, with a warning)",
         )
         added.set_defaults(action=action)
         return added

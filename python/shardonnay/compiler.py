@@ -83,8 +83,9 @@ def compile(
     host_memory_limit: likewise MiB that this process may hold.
     search_mode: "graph": the cuts of neighbouring ops are chosen together; "greedy": each op's alone.
     keep_propagated: no value lies otherwise than propagation decided to save communication.
-    memory_limit: bytes that a device may hold at once, 0 for no limit. What waits for a later use is computed or gathered again;
-        a program that needs more all the same is refused.
+    memory_limit: bytes that a device may hold at once, 0 for as many as the device model says. What waits for a later use is
+        computed or gathered again, and plans are chosen that hold less; a program that needs more all the same is refused
+        (if it is the model's limit, a warning).
     name: what stands for the text in locations.
     """
     for option, mode in (("arguments", arguments), ("results", results)):

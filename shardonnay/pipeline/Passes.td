@@ -55,6 +55,45 @@ def PerInstructionPartitioningPass
   ];
 }
 
+def FitMemoryPass : Pass<"sdy-fit-memory", "::mlir::ModuleOp"> {
+  let summary = "Prices memory until the plan is within the limit";
+  let description = [{
+    Where the program, planned and partitioned, would hold more at once on a
+    device than the limit, the ops that make what is alive then get a price for
+    each byte of their results, `sdy.memory_price`, which
+    `sdy-insert-explicit-reshards` counts among all others. The prices are
+    doubled, plan by plan, until one is within the limit or nothing changes
+    any more. Then less is held, and more may be sent: a sum is scattered and
+    gathered later, an activation cut along an axis that was free. Arguments and
+    results stay as they are.
+
+    A program that would be within the limit whole is not looked at further.
+
+    Before: after export. After: likewise.
+
+    ```mlir
+    %0 = stablehlo.tanh %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {} ]>]>} : tensor<8x8xf32>
+    ```
+    becomes, if that is alive where too much is,
+    ```mlir
+    %0 = stablehlo.tanh %arg0 {sdy.memory_price = 1.250000e-01 : f64, sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {} ]>]>} : tensor<8x8xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::sdy::SdyDialect",
+                           "::mlir::spmd::SpmdDialect"];
+  let options = [
+    Option<"memoryLimit", "memory-limit", "int64_t", "0",
+           "Bytes of a device; 0: no limit">,
+    Option<"deviceModel", "device-model", "std::string", "\"cpu\"",
+           "What the devices can do: bytes, cpu, gpu-node, gpu-cluster, "
+           "tpu-torus, or the path of a JSON file (cost/DeviceModel.h)">,
+    Option<"searchMode", "search-mode", "std::string", "\"greedy\"",
+           "graph or greedy, as of sdy-insert-explicit-reshards">,
+    Option<"noBucketing", "no-bucketing", "bool", "false",
+           "Small tensors are not reduced or gathered together">,
+  ];
+}
+
 def ApplyCanonicalPatternsPass
     : Pass<"sdy-apply-canonical-patterns", "::mlir::ModuleOp"> {
   let summary = "Canonical forms without folding";

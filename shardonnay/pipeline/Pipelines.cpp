@@ -11,6 +11,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassOptions.h"
 #include "mlir/Pass/PassRegistry.h"
+#include "shardonnay/cost/DeviceModel.h"
 #include "shardonnay/emit/Passes.h"
 #include "shardonnay/frontend/Passes.h"
 #include "shardonnay/pipeline/KnownPipelines.h"
@@ -87,8 +88,22 @@ void addExport(OpPassManager &pm, const PipelineOptions &options) {
   pm.addNestedPass<func::FuncOp>(createFindPeriodicWindowsPass());
 }
 
+/// What a device may hold; 0: any amount. A pass refuses a wrong model later.
+int64_t memoryLimitOf(const PipelineOptions &options) {
+  if (options.memoryLimit > 0)
+    return options.memoryLimit;
+  std::string error;
+  auto model = DeviceModel::load(options.deviceModel, error);
+  return model ? model->memoryBytes : 0;
+}
+
 void addReshard(OpPassManager &pm, const PipelineOptions &options) {
+  int64_t memoryLimit = memoryLimitOf(options);
+  if (memoryLimit > 0 && options.fitsMemory && !options.keepPropagated)
+    pm.addPass(createFitMemoryPass({memoryLimit, options.deviceModel,
+                                    options.searchMode, !options.bucketing}));
   InsertExplicitReshardsPassOptions reshards;
+  reshards.memoryPrices = memoryLimit > 0;
   reshards.enableFullVersion = true;
   reshards.avoidReshardsOnCalls = options.avoidReshardsOnCalls;
   reshards.noImplicitReplication = options.noImplicitReplication;
@@ -117,13 +132,15 @@ void addPartition(OpPassManager &pm, const PipelineOptions &options) {
       {options.noImplicitReplication, options.deviceModel}));
   // Equal windows are fetched once: the report counts what is there now.
   pm.addNestedPass<func::FuncOp>(createShareEqualOpsPass());
-  if (options.memoryLimit > 0)
-    pm.addPass(createMakeAgainPass({options.memoryLimit}));
+  int64_t memoryLimit = memoryLimitOf(options);
+  if (memoryLimit > 0)
+    pm.addPass(createMakeAgainPass({memoryLimit}));
   if (options.bucketing)
     pm.addNestedPass<func::FuncOp>(createBucketCollectivesPass(
         {options.deviceModel, options.memoryLimit}));
-  if (options.memoryLimit > 0)
-    pm.addPass(createCheckMemoryPass({options.memoryLimit}));
+  if (memoryLimit > 0 && options.fitsMemory)
+    pm.addPass(createCheckMemoryPass(
+        {memoryLimit, /*warns=*/options.memoryLimit == 0}));
 }
 
 void addEmit(OpPassManager &pm) {
@@ -166,7 +183,8 @@ struct PartitionPipelineOptions
       llvm::cl::init(false)};
   Option<int64_t> memoryLimit{
       *this, "memory-limit",
-      llvm::cl::desc("Bytes that a device may hold at once; 0: no limit"),
+      llvm::cl::desc("Bytes that a device may hold at once; 0: as many as the "
+                     "device model says"),
       llvm::cl::init(0)};
   Option<bool> noBucketing{
       *this, "no-bucketing",

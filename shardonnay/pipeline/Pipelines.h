@@ -59,8 +59,8 @@ struct PipelineOptions {
   /// What plans and choices are priced by: see DeviceModel::load.
   std::string deviceModel = "cpu";
   BoundaryMode boundary;
-  /// Bytes that a device may hold at once; 0: no limit. A program that needs
-  /// more is an error.
+  /// Bytes that a device may hold at once; 0: as many as the device model says.
+  /// A program that needs more is an error, of the model's a warning.
   int64_t memoryLimit = 0;
   /// Small tensors may be reduced or gathered together.
   bool bucketing = true;
@@ -75,6 +75,9 @@ struct PipelineOptions {
   std::string searchMode = "greedy";
   /// No value lies otherwise than propagation decided to save communication.
   bool keepPropagated = false;
+  /// Plans are chosen that hold no more than the limit, and what holds more is
+  /// refused.
+  bool fitsMemory = true;
   /// Leave the plan's cost on the functions after `reshard`.
   bool recordPlan = false;
 };

@@ -26,20 +26,24 @@ struct CheckMemoryPass : impl::CheckMemoryPassBase<CheckMemoryPass> {
     if (memoryLimit == 0 || peak.bytes <= memoryLimit)
       return;
     Operation *at = peak.op ? peak.op : getOperation();
-    InFlightDiagnostic diagnostic = emitError(at->getLoc());
+    InFlightDiagnostic diagnostic =
+        warns ? emitWarning(at->getLoc()) : emitError(at->getLoc());
     diagnostic << "sdy-check-memory: " << peak.bytes
                << " bytes are alive per device ";
     if (peak.op)
       diagnostic << "at '" << peak.op->getName() << "'";
     else
       diagnostic << "in the arguments alone";
-    diagnostic << ", expected at most " << memoryLimit.getValue()
-               << " (memory-limit); shard the largest values over more axes, "
+    diagnostic << ", the least that was reached; expected at most "
+               << memoryLimit.getValue()
+               << (warns ? " (of the device model)" : " (memory-limit)")
+               << ": shard the largest values over more axes, "
                   "or use more devices";
     for (Value value : ArrayRef(peak.live).take_front(kLargestValues))
       diagnostic.attachNote(value.getLoc())
           << byteSize(value.getType()) << " bytes are this " << value.getType();
-    signalPassFailure();
+    if (!warns)
+      signalPassFailure();
   }
 };
 

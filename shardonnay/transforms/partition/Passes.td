@@ -78,7 +78,7 @@ def CheckMemoryPass : Pass<"sdy-check-memory", "::mlir::ModuleOp"> {
   let description = [{
     Finds the most bytes alive at once on a device (explain/PeakMemory.h), in
     program order without fusion, and fails where they are more than the limit,
-    with the op and the largest values.
+    with the op and the largest values; with `warns` it says so only.
 
     Before and after: local types.
 
@@ -88,7 +88,9 @@ def CheckMemoryPass : Pass<"sdy-check-memory", "::mlir::ModuleOp"> {
     with `memory-limit=5000` is an error at the addition.
   }];
   let options = [Option<"memoryLimit", "memory-limit", "int64_t", "0",
-                        "Bytes of a device; 0: no limit">];
+                        "Bytes of a device; 0: no limit">,
+                 Option<"warns", "warns", "bool", "false",
+                        "Needing more is a warning, not an error">];
 }
 
 def MakeAgainPass : Pass<"sdy-make-again", "::mlir::ModuleOp"> {

@@ -8,6 +8,7 @@
 #include "shardonnay/transforms/reshard/ImproveShardings.h"
 #include "shardonnay/dialect/sdy/OpForms.h"
 #include "shardonnay/dialect/sdy/Ops.h"
+#include "shardonnay/dialect/sdy/Pieces.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/interfaces/LocalCompute.h"
 #include "shardonnay/transforms/reshard/WantedShardings.h"
@@ -27,12 +28,16 @@ constexpr double kLeastSaving = 1e-6;
 
 class Improver {
 public:
-  Improver(BlockCases &cases, OpChoosers &choosers)
+  Improver(BlockCases &cases, OpChoosers &choosers, const MemoryPrices &memory)
       : cases(cases), scope(cases.getScope()), choosers(choosers),
-        chooser(choosers.get(scope)), open(cases.getEntries().size()) {
+        memory(memory), chooser(choosers.get(scope)),
+        open(cases.getEntries().size()) {
     for (int32_t number = 0; number < static_cast<int32_t>(open.size());
-         ++number)
+         ++number) {
       openAround(number);
+      if (memory.contains(cases.getEntries()[number].op))
+        open.set(number);
+    }
   }
 
   /// Where shardings are equally cheap, the one that is taken: what the value
@@ -65,6 +70,12 @@ private:
         ->needed[value.getOwner()->getNumOperands() + value.getResultNumber()];
   }
   SmallVector<TensorSharding, 4> collectTrials(Value value) const;
+  /// `value` cut along one more axis.
+  SmallVector<TensorSharding, 4> collectCuts(Value value) const;
+  /// Of a byte of `value`.
+  double memoryPrice(Value value) const {
+    return memory.lookup(value.getDefiningOp());
+  }
   /// The value that the users see, in `sharding`, and the price of all around
   /// it; nothing if some op has no plan or repeats work.
   std::optional<double> priceAround(Value value);
@@ -81,6 +92,7 @@ private:
   BlockCases &cases;
   const MeshScope &scope;
   OpChoosers &choosers;
+  const MemoryPrices &memory;
   OpChooser &chooser;
 
   /// Around the value that is looked at: the op that makes it (-1: none that
@@ -168,7 +180,7 @@ bool Improver::readAround(Value value) {
   users.clear();
   leastShards.clear();
   fixedNeeds.clear();
-  if (!moves(value))
+  if (memoryPrice(value) == 0 && !moves(value))
     return false;
   size_t uses = 0;
   for (OpOperand &use : value.getUses()) {
@@ -215,6 +227,21 @@ SmallVector<TensorSharding, 4> Improver::collectTrials(Value value) const {
   return trials;
 }
 
+SmallVector<TensorSharding, 4> Improver::collectCuts(Value value) const {
+  SmallVector<TensorSharding, 4> cuts;
+  const TensorSharding &present = scope.read(value);
+  auto shape = cast<RankedTensorType>(value.getType()).getShape();
+  for (AxisRef axis : scope.toMesh().allAxes())
+    for (auto [dim, size] : enumerate(shape)) {
+      TensorSharding cut = present;
+      AxisList &axes = cut.dims[dim].axes;
+      axes.append(axis);
+      if (!present.uses(axis) && size > 0 && size % axes.numShards() == 0)
+        cuts.push_back(std::move(cut));
+    }
+  return cuts;
+}
+
 std::optional<double> Improver::priceAround(Value value) {
   double sum = 0;
   for (auto [i, number] : enumerate(users)) {
@@ -259,6 +286,10 @@ Improvement Improver::findItself(OpResult value, Tie tie) {
     if (!sum || !made)
       return std::nullopt;
     *sum += *made;
+    if (double price = memoryPrice(value))
+      *sum +=
+          price * sdy::getPieceBytes(cast<RankedTensorType>(value.getType()),
+                                     scope.read(value));
     SmallVector<TensorSharding, 2> paid;
     for (const TensorSharding &need : fixedNeeds) {
       if (is_contained(paid, need))
@@ -277,6 +308,8 @@ Improvement Improver::findItself(OpResult value, Tie tie) {
   double before = *least;
   int64_t madeShards = shardsOf(maker);
   SmallVector<TensorSharding, 4> trials = collectTrials(value);
+  if (memoryPrice(value) > 0)
+    append_range(trials, collectCuts(value));
   std::optional<TensorSharding> preferred = preferredBy(value, tie);
   for (const TensorSharding &trial : trials) {
     cases.change(value, trial, [](int32_t) {});
@@ -419,7 +452,8 @@ uintptr_t Improver::wordOf(int32_t number) const {
 sdy::Words Improver::makeKey(Value value, Tie tie) const {
   sdy::Words key = {sdy::toWord(value.getType().getAsOpaquePointer()),
                     sdy::toWord(sdy::getSharding(value).getAsOpaquePointer()),
-                    static_cast<uintptr_t>(tie), wordOf(maker)};
+                    static_cast<uintptr_t>(tie), wordOf(maker),
+                    llvm::bit_cast<uintptr_t>(memoryPrice(value))};
   if (maker >= 0)
     key.push_back(cast<OpResult>(value).getResultNumber());
   for (const TensorSharding &need : fixedNeeds)
@@ -440,8 +474,9 @@ static void sweepBack(Improver &improver, const BlockCases &cases,
     improver.visitResults(number, tie);
 }
 
-void improveShardings(Block &block, BlockCases &cases, OpChoosers &choosers) {
-  Improver improver(cases, choosers);
+void improveShardings(Block &block, BlockCases &cases, OpChoosers &choosers,
+                      const MemoryPrices &memory) {
+  Improver improver(cases, choosers, memory);
   sweepBack(improver, cases, Improver::Tie::Stays);
   for (BlockArgument argument : block.getArguments())
     improver.visit(argument, Improver::Tie::Stays);

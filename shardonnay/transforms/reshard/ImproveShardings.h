@@ -21,6 +21,11 @@
 // one first, and of equal prices that is taken which brings what moves nearer
 // to the users, and then to the makers; if this saved nothing it is taken back.
 //
+// A value may have a price for each byte that a device holds of it, because
+// more is alive with it than there is memory for. Then it is looked at whether
+// or not something moves around it, and is also tried with every axis that it
+// does not use.
+//
 // Worked example, a weight w [32, 8] cut by 8, in four dots with activations
 // that the batch cuts by 8: to each dot alone it is cheaper to turn its
 // activation around (600 bytes) than to gather the weight (900); to all four of
@@ -35,8 +40,11 @@
 
 namespace shardonnay {
 
+/// By the ops that make the values, in byte times a byte (kMemoryPriceAttr).
+using MemoryPrices = llvm::DenseMap<mlir::Operation *, double>;
+
 void improveShardings(mlir::Block &block, BlockCases &cases,
-                      OpChoosers &choosers);
+                      OpChoosers &choosers, const MemoryPrices &memory);
 
 } // namespace shardonnay
 

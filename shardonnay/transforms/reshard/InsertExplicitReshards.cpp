@@ -57,6 +57,7 @@ struct ReshardMode {
   bool weighsGraph = false;
   /// Values may lie otherwise than propagated.
   bool improves = true;
+  const MemoryPrices *memory = nullptr;
 };
 
 class BlockResharder {
@@ -439,7 +440,7 @@ LogicalResult BlockResharder::visitAll(Block &block) {
   if (!cases.hasOtherMeshes())
     adoptWantedShardings(cases);
   if (!cases.hasOtherMeshes() && mode.improves)
-    improveShardings(block, cases, choosers);
+    improveShardings(block, cases, choosers, *mode.memory);
   if (!cases.hasOtherMeshes() && mode.weighsGraph)
     plan = planBlock(block, cases, choosers);
   sum.addCosts(plan);
@@ -487,11 +488,12 @@ struct InsertExplicitReshardsPass
     OpChoosers &choosers =
         getAnalysis<SharedChoosers>().get(deviceModel, model);
     std::vector<sdy::ReshardOp> left;
+    MemoryPrices memory = takeMemoryPrices();
     for (Block &block : getOperation().getBody()) {
       BlockResharder resharder(
           getOperation(),
           {enableFullVersion, !avoidReshardsOnCalls, noImplicitReplication,
-           searchMode == "graph" && !keepPropagated, !keepPropagated},
+           searchMode == "graph" && !keepPropagated, !keepPropagated, &memory},
           choosers);
       if (failed(resharder.run(block)))
         return signalPassFailure();
@@ -505,6 +507,17 @@ struct InsertExplicitReshardsPass
       return;
     getAnalysis<sdy::ReshardList>().set(std::move(left));
     markAnalysesPreserved<sdy::ReshardList>();
+  }
+
+  MemoryPrices takeMemoryPrices() {
+    MemoryPrices prices;
+    if (memoryPrices)
+      getOperation().walk([&](Operation *op) {
+        if (auto price = dyn_cast_or_null<FloatAttr>(
+                op->removeAttr(sdy::kMemoryPriceAttr)))
+          prices[op] = price.getValueAsDouble();
+      });
+    return prices;
   }
 
   void record(const BlockPlan &plan) {

@@ -69,7 +69,10 @@ def InsertExplicitReshardsPass
            "together, what it would be op by op, and a lower bound">,
     Option<"keepPropagated", "keep-propagated", "bool", "false",
            "No value between ops lies otherwise than propagation decided to "
-           "save communication">,
+           "save communication or memory">,
+    Option<"memoryPrices", "memory-prices", "bool", "false",
+           "What a device holds of an op's results has the price that the op "
+           "says (sdy.memory_price, in the time to send a byte)">,
   ];
 }
 

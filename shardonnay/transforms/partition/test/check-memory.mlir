@@ -1,4 +1,6 @@
 // RUN: sdy-opt %s -split-input-file -sdy-check-memory=memory-limit=64 -verify-diagnostics | FileCheck %s
+// RUN: sdy-opt %s -split-input-file -sdy-check-memory="memory-limit=64 warns=true" 2>&1 -o /dev/null | FileCheck %s --check-prefix=WARN
+// WARN: warning: sdy-check-memory: 96 bytes are alive per device at 'stablehlo.multiply', the least that was reached; expected at most 64 (of the device model): shard the largest
 
 // CHECK-LABEL: @at_the_limit
 func.func @at_the_limit(%x: tensor<8xf32>) -> tensor<8xf32> {
@@ -12,7 +14,7 @@ func.func @at_the_limit(%x: tensor<8xf32>) -> tensor<8xf32> {
 func.func @above(%x: tensor<8xf32>) -> tensor<8xf32> {
   // expected-note@+1 {{32 bytes are this 'tensor<8xf32>'}}
   %0 = stablehlo.add %x, %x : tensor<8xf32>
-  // expected-error@+2 {{sdy-check-memory: 96 bytes are alive per device at 'stablehlo.multiply', expected at most 64 (memory-limit); shard the largest values over more axes, or use more devices}}
+  // expected-error@+2 {{sdy-check-memory: 96 bytes are alive per device at 'stablehlo.multiply', the least that was reached; expected at most 64 (memory-limit): shard the largest values over more axes, or use more devices}}
   // expected-note@+1 {{32 bytes are this 'tensor<8xf32>'}}
   %1 = stablehlo.multiply %0, %x : tensor<8xf32>
   return %1 : tensor<8xf32>

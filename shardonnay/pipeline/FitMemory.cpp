@@ -1,0 +1,175 @@
+//===- FitMemory.cpp - plans that hold no more than there is --------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A Lagrangian: what is too much has a price, so that the plan which is the
+// cheapest holds less of it.
+//
+// 1. Nothing to do where all of the program, whole, is within the limit.
+// 2. plan: the stages reshard, collectives and partition run on a copy whose
+//    ops are numbered (by their locations, which all that is made of an op
+//    inherits), and liveness says what is alive at the peak.
+// 3. While that is too much: the ops that made it get a price for each byte
+//    that a device holds of their results, or twice the one that they had, and
+//    the copy is planned again.
+// 4. The prices of the first plan within the limit, or else of the one that
+//    holds least, stay on the ops.
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Pass/PassManager.h"
+#include "shardonnay/dialect/sdy/Dialect.h"
+#include "shardonnay/dialect/spmd/Ops.h"
+#include "shardonnay/explain/PeakMemory.h"
+#include "shardonnay/pipeline/Passes.h"
+#include "shardonnay/pipeline/Pipelines.h"
+
+using namespace mlir;
+
+namespace shardonnay {
+
+#define GEN_PASS_DEF_FITMEMORYPASS
+#include "shardonnay/pipeline/Passes.h.inc"
+
+namespace {
+
+/// Of a byte, in the time that it takes to send one: far below what anything is
+/// worth that is sent once, and far above what is sent for many uses.
+constexpr double kFirstPrice = 1.0 / 8;
+constexpr double kLastPrice = 32;
+constexpr int kMostPlans = 24;
+
+struct Plan {
+  int64_t peak = 0;
+  /// The numbers of the ops that made what is alive there.
+  SmallVector<int64_t> makers;
+};
+
+using NumberLoc = FusedLocWith<IntegerAttr>;
+
+std::optional<int64_t> readNumber(Location loc) {
+  std::optional<int64_t> number;
+  loc->walk([&](Location part) {
+    auto numbered = dyn_cast<NumberLoc>(part);
+    if (!numbered)
+      return WalkResult::advance();
+    number = numbered.getMetadata().getInt();
+    return WalkResult::interrupt();
+  });
+  return number;
+}
+
+class MemoryFitter {
+public:
+  MemoryFitter(ModuleOp module, const PipelineOptions &options)
+      : module(module), options(options) {
+    module.walk<WalkOrder::PreOrder>([&](Operation *op) { ops.push_back(op); });
+    prices.resize(ops.size());
+  }
+
+  void run();
+
+private:
+  /// Nothing if the program can't be planned: the stages will say why.
+  std::optional<Plan> plan();
+  void mark(Operation *op, int64_t number);
+  /// Raises the prices of what is at the plan's peak; false if all are at their
+  /// highest.
+  bool raise(const Plan &plan);
+
+  ModuleOp module;
+  const PipelineOptions &options;
+  /// By number.
+  std::vector<Operation *> ops;
+  std::vector<double> prices;
+};
+
+void MemoryFitter::mark(Operation *op, int64_t number) {
+  Builder builder(op->getContext());
+  if (prices[number] > 0)
+    op->setAttr(sdy::kMemoryPriceAttr, builder.getF64FloatAttr(prices[number]));
+}
+
+std::optional<Plan> MemoryFitter::plan() {
+  OwningOpRef<ModuleOp> copy = module.clone();
+  Builder builder(module.getContext());
+  int64_t number = 0;
+  copy->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    mark(op, number);
+    op->setLoc(FusedLoc::get(
+        {op->getLoc()}, builder.getI64IntegerAttr(number++), op->getContext()));
+  });
+  PassManager pm(module.getContext(), ModuleOp::getOperationName());
+  for (Stage stage : {Stage::Reshard, Stage::Collectives, Stage::Partition})
+    addStage(pm, stage, options);
+  // What there is to be said will be said of the program itself.
+  ScopedDiagnosticHandler silent(module.getContext(),
+                                 [](Diagnostic &) { return success(); });
+  if (failed(pm.run(*copy)))
+    return std::nullopt;
+  PeakMemory peak = findPeakMemory(*copy);
+  Plan result{peak.bytes, {}};
+  for (Value value : peak.live)
+    if (Operation *maker = value.getDefiningOp())
+      if (std::optional<int64_t> made = readNumber(maker->getLoc()))
+        result.makers.push_back(*made);
+  return result;
+}
+
+bool MemoryFitter::raise(const Plan &plan) {
+  bool raised = false;
+  llvm::SmallDenseSet<int64_t> seen;
+  for (int64_t number : plan.makers) {
+    double &price = prices[number];
+    if (!seen.insert(number).second || price >= kLastPrice)
+      continue;
+    price = price == 0 ? kFirstPrice : 2 * price;
+    raised = true;
+  }
+  return raised;
+}
+
+void MemoryFitter::run() {
+  std::vector<double> best = prices;
+  int64_t least = std::numeric_limits<int64_t>::max();
+  for (int plans = 0; plans < kMostPlans && least > options.memoryLimit;
+       ++plans) {
+    std::optional<Plan> next = plan();
+    if (!next)
+      return;
+    if (next->peak < least) {
+      least = next->peak;
+      best = prices;
+    }
+    if (!raise(*next))
+      break;
+  }
+  prices = best;
+  for (auto [number, op] : llvm::enumerate(ops))
+    mark(op, number);
+}
+
+struct FitMemoryPass : impl::FitMemoryPassBase<FitMemoryPass> {
+  using FitMemoryPassBase::FitMemoryPassBase;
+
+  void runOnOperation() override {
+    if (memoryLimit == 0 || findPeakMemory(getOperation()).bytes <= memoryLimit)
+      return;
+    PipelineOptions options;
+    options.deviceModel = deviceModel;
+    options.memoryLimit = memoryLimit;
+    options.searchMode = searchMode;
+    options.bucketing = !noBucketing;
+    options.fitsMemory = false;
+    MemoryFitter(getOperation(), options).run();
+  }
+};
+
+} // namespace
+
+} // namespace shardonnay
