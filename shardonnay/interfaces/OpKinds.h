@@ -21,19 +21,14 @@
 #include "shardonnay/interfaces/ProgramOps.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
-#include <optional>
 
 namespace shardonnay {
 
 /// The kinds of the ops inside an op, and maybe of some that are gone.
 class OpKinds {
 public:
-  OpKinds(mlir::Operation *, mlir::AnalysisManager &analyses) {
-    std::optional<mlir::OperationName> last;
-    for (mlir::Operation *op : analyses.getAnalysis<ProgramOps>())
-      if (last != op->getName())
-        names.insert(*(last = op->getName()));
-  }
+  OpKinds(mlir::Operation *, mlir::AnalysisManager &analyses)
+      : names(analyses.getAnalysis<ProgramOps>().kinds()) {}
 
   void add(mlir::OperationName name) { names.insert(name); }
 

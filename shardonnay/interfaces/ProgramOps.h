@@ -17,10 +17,12 @@
 
 #include "mlir/IR/Operation.h"
 #include "shardonnay/interfaces/ShardingRule.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
 #include "llvm/Support/Compiler.h"
 #include <algorithm>
+#include <array>
 #include <cstdint>
 
 namespace shardonnay {
@@ -41,11 +43,16 @@ public:
   explicit ProgramOps(mlir::Operation *root) {
     root->walk<mlir::WalkOrder::PreOrder>([&](mlir::Operation *op) {
       fetchAhead(op);
-      ops.push_back(op);
+      append(op);
     });
   }
 
-  void append(mlir::Operation *op) { ops.push_back(op); }
+  void append(mlir::Operation *op) {
+    ops.push_back(op);
+    addKind(op->getName());
+  }
+  /// Of all ops that were ever in the list.
+  const llvm::DenseSet<mlir::OperationName> &kinds() const { return names; }
   size_t size() const { return ops.size(); }
   /// To be asked for in order: fetches those that come.
   mlir::Operation *operator[](size_t at) const {
@@ -81,7 +88,10 @@ public:
       mlir::Operation *op = (*this)[at];
       bool ownsRegions =
           op->getNumRegions() != 0 && llvm::isa<ShardingRuleOpInterface>(op);
-      visit(ops[at++]);
+      visit(ops[at]);
+      if (ops[at])
+        addKind(ops[at]->getName());
+      ++at;
       while (ownsRegions && at < size() && op->isProperAncestor(ops[at]))
         ++at;
     }
@@ -91,9 +101,22 @@ public:
 private:
   static constexpr size_t kAhead = 16;
 
+  /// Looks it up only if it is not among the latest.
+  void addKind(mlir::OperationName name) {
+    const void *key = name.getAsOpaquePointer();
+    const void *&known =
+        latest[llvm::DenseMapInfo<const void *>::getHashValue(key) %
+               latest.size()];
+    if (known != key)
+      names.insert(name);
+    known = key;
+  }
+
   /// It grows in place where that is possible: fresh memory costs more than
   /// what is written to it.
   llvm::SmallVector<mlir::Operation *, 0> ops;
+  llvm::DenseSet<mlir::OperationName> names;
+  std::array<const void *, 64> latest{};
 };
 
 } // namespace shardonnay
