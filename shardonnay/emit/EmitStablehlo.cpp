@@ -112,9 +112,10 @@ private:
   FailureOr<Value> build(spmd::FetchWindowOp op);
   FailureOr<Value> build(spmd::PackOp op) { return emitPack(builder, op); }
   FailureOr<Value> build(spmd::BarrierOp op) {
-    return setApart(op.getLoc(), op.getTensor());
+    return setApart(op.getLoc(), op.getOperands());
   }
-  Value setApart(Location loc, Value value);
+  /// The first of `values`, behind a barrier with the others.
+  Value setApart(Location loc, ValueRange values);
 
   EmittedMesh meshAt(Operation *op, FlatSymbolRefAttr name) {
     sdy::MeshAttr mesh =
@@ -204,9 +205,9 @@ FailureOr<Value> Emitter::build(spmd::AllSliceOp op) {
 }
 
 /// XLA does not look through it.
-Value Emitter::setApart(Location loc, Value value) {
-  return stablehlo::OptimizationBarrierOp::create(
-             builder, loc, TypeRange(value.getType()), value)
+Value Emitter::setApart(Location loc, ValueRange values) {
+  return stablehlo::OptimizationBarrierOp::create(builder, loc,
+                                                  values.getTypes(), values)
       ->getResult(0);
 }
 

@@ -296,20 +296,23 @@ def Spmd_PeriodicWindowOp : Spmd_Op<"periodic_window", [
   }];
 }
 
-def Spmd_BarrierOp
-    : Op<Spmd_Dialect, "barrier", [Pure, SameOperandsAndResultType]> {
+def Spmd_BarrierOp : Op<Spmd_Dialect, "barrier", [
+    Pure, AllTypesMatch<["tensor", "result"]>]> {
   let summary = "its operand, of which nothing is known";
   let description = [{
     What is computed from it is not merged with what is computed from the
-    operand: it is made again on purpose.
+    operand, and not before `after` is: it is made again on purpose.
 
     ```mlir
-    %1 = spmd.barrier %0 : tensor<8x4xf32>
+    %2 = spmd.barrier %0 after %1 : (tensor<8x4xf32>, tensor<4xf32>) -> tensor<8x4xf32>
     ```
   }];
-  let arguments = (ins AnyRankedTensor:$tensor);
+  let arguments = (ins AnyRankedTensor:$tensor,
+                       Optional<AnyRankedTensor>:$after);
   let results = (outs AnyRankedTensor:$result);
-  let assemblyFormat = "$tensor attr-dict `:` type($tensor)";
+  let assemblyFormat = [{
+    $tensor (`after` $after^)? attr-dict `:` functional-type(operands, $result)
+  }];
 }
 
 def Spmd_OnDeviceOp : Op<Spmd_Dialect, "on_device", [

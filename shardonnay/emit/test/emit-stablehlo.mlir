@@ -186,12 +186,12 @@ func.func @pack(%a: tensor<2x3xf32>, %b: tensor<f32>) -> (tensor<2x3xf32>, tenso
 // -----
 
 // CHECK-LABEL: func.func @made_again(
-func.func @made_again(%a: tensor<f32>) -> (tensor<4xf32>, tensor<4xf32>) {
+func.func @made_again(%a: tensor<f32>, %b: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
   // CHECK-NEXT: stablehlo.broadcast_in_dim %arg0
-  // CHECK-NEXT: %[[BEHIND:.*]] = stablehlo.optimization_barrier %arg0
-  // CHECK-NEXT: stablehlo.broadcast_in_dim %[[BEHIND]]
+  // CHECK-NEXT: %[[BEHIND:.*]]:2 = stablehlo.optimization_barrier %arg0, %arg1
+  // CHECK-NEXT: stablehlo.broadcast_in_dim %[[BEHIND]]#0
   %0 = stablehlo.broadcast_in_dim %a, dims = [] : (tensor<f32>) -> tensor<4xf32>
-  %1 = spmd.barrier %a : tensor<f32>
+  %1 = spmd.barrier %a after %b : (tensor<f32>, tensor<4xf32>) -> tensor<f32>
   %2 = stablehlo.broadcast_in_dim %1, dims = [] : (tensor<f32>) -> tensor<4xf32>
   return %0, %2 : tensor<4xf32>, tensor<4xf32>
 }

@@ -2,6 +2,7 @@
 // RUN: sdy-opt %s --sdy-fit-memory="memory-limit=25000 device-model=bytes" | FileCheck %s --check-prefix=ROOM
 // RUN: sdy-opt %s --sdy-fit-memory="memory-limit=1000 device-model=bytes" | FileCheck %s
 // RUN: sdy-opt %s --sdy-partition-pipeline="memory-limit=24000 device-model=bytes" | FileCheck %s --check-prefix=LOCAL
+// RUN: sdy-opt %s --sdy-partition-pipeline="memory-limit=24000 device-model=bytes" | sdy-opt --sdy-check-memory=memory-limit=24000 -o /dev/null
 // RUN: sdy-opt %s --sdy-partition-pipeline=device-model=bytes | FileCheck %s --check-prefix=FREE
 // RUN: not sdy-opt %s --sdy-partition-pipeline="memory-limit=24000 device-model=bytes keep-propagated=true" 2>&1 | FileCheck %s --check-prefix=KEPT
 // RUN: not sdy-opt %s --sdy-partition-pipeline="memory-limit=1000 device-model=bytes" 2>&1 | FileCheck %s --check-prefix=NEVER

@@ -77,6 +77,23 @@ bool isUsedFrom(Value value, Operation *op) {
   });
 }
 
+/// The result of the op before `user`, apart from those that stand here to be
+/// made again; null if there is none. As it was alive there, it costs nothing
+/// to wait for it.
+Value lastMadeBefore(Operation *user) {
+  while ((user = user->getPrevNode()))
+    if (user->getNumResults() > 0 && user->getNumOperands() > 0 &&
+        !llvm::any_of(user->getOperands(),
+                      [](Value operand) {
+                        return operand.getDefiningOp<spmd::BarrierOp>() !=
+                               nullptr;
+                      }) &&
+        !isa<spmd::BarrierOp>(user) &&
+        isa<RankedTensorType>(user->getResult(0).getType()))
+      return user->getResult(0);
+  return nullptr;
+}
+
 class ValueRemaker {
 public:
   ValueRemaker(ModuleOp module, int64_t limit) : module(module), limit(limit) {}
@@ -172,12 +189,13 @@ void ValueRemaker::makeBefore(const Waiting &waiting) {
   if (llvm::all_of(value.getUses(), isLate))
     return waiting.maker->moveBefore(waiting.user);
   OpBuilder builder(waiting.user);
+  Value after = lastMadeBefore(waiting.user);
   IRMapping behind;
   for (Value operand : waiting.maker->getOperands()) {
     Value last = lastBefore(operand, waiting.user);
     if (!behind.contains(operand))
-      behind.map(operand,
-                 spmd::BarrierOp::create(builder, last.getLoc(), last));
+      behind.map(operand, spmd::BarrierOp::create(builder, last.getLoc(),
+                                                  last.getType(), last, after));
   }
   Operation *again = builder.clone(*waiting.maker, behind);
   auto cause = again->getAttrOfType<StringAttr>(sdy::kCauseAttr);

@@ -117,7 +117,7 @@ def MakeAgainPass : Pass<"sdy-make-again", "::mlir::ModuleOp"> {
     %1 = spmd.all_gather %0 dim=0 @mesh {"x"} : (tensor<4x8xf32>) -> tensor<8x8xf32>
     %2 = stablehlo.dot %a, %1 : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
     %3 = stablehlo.tanh %2 : tensor<8x8xf32>
-    %5 = spmd.barrier %0 : tensor<4x8xf32>
+    %5 = spmd.barrier %0 after %3 : (tensor<4x8xf32>, tensor<8x8xf32>) -> tensor<4x8xf32>
     %6 = spmd.all_gather %5 dim=0 @mesh {"x"} : (tensor<4x8xf32>) -> tensor<8x8xf32>
     %4 = stablehlo.dot %3, %6 : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
     ```

@@ -107,8 +107,10 @@ func.func @periodic(%a: tensor<4xf32>) -> (tensor<4xf32>, tensor<6xf32>) {
 }
 
 // CHECK-LABEL: func.func @barrier(
-func.func @barrier(%a: tensor<4xf32>) -> tensor<4xf32> {
-  // CHECK-NEXT: spmd.barrier %arg0 : tensor<4xf32>
-  %0 = spmd.barrier %a : tensor<4xf32>
-  return %0 : tensor<4xf32>
+func.func @barrier(%a: tensor<4xf32>, %b: tensor<i32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  // CHECK-NEXT: spmd.barrier %arg0 : (tensor<4xf32>) -> tensor<4xf32>
+  %0 = spmd.barrier %a : (tensor<4xf32>) -> tensor<4xf32>
+  // CHECK-NEXT: spmd.barrier %arg0 after %arg1 : (tensor<4xf32>, tensor<i32>) -> tensor<4xf32>
+  %1 = spmd.barrier %a after %b : (tensor<4xf32>, tensor<i32>) -> tensor<4xf32>
+  return %0, %1 : tensor<4xf32>, tensor<4xf32>
 }
