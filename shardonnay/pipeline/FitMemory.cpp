@@ -15,8 +15,11 @@
 // 3. While that is too much: the ops that made it get a price for each byte
 //    that a device holds of their results, or twice the one that they had, and
 //    the copy is planned again.
-// 4. The prices of the first plan within the limit, or else of the one that
-//    holds least, stay on the ops.
+// 4. lower: of the first plan within the limit, prices are taken off, of half
+// of
+//    the ops, a quarter and so on, where the plan stays within it and costs
+//    less.
+// 5. These prices, or else those of the plan that holds least, stay on the ops.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,6 +28,8 @@
 #include "mlir/Pass/PassManager.h"
 #include "shardonnay/dialect/sdy/Dialect.h"
 #include "shardonnay/dialect/spmd/Ops.h"
+#include "shardonnay/explain/CollectiveUses.h"
+#include "shardonnay/explain/DeviceModelOption.h"
 #include "shardonnay/explain/PeakMemory.h"
 #include "shardonnay/pipeline/Passes.h"
 #include "shardonnay/pipeline/Pipelines.h"
@@ -46,6 +51,8 @@ constexpr int kMostPlans = 24;
 
 struct Plan {
   int64_t peak = 0;
+  /// Of its collectives, by the device model.
+  double cost = 0;
   /// The numbers of the ops that made what is alive there.
   SmallVector<int64_t> makers;
 };
@@ -66,8 +73,9 @@ std::optional<int64_t> readNumber(Location loc) {
 
 class MemoryFitter {
 public:
-  MemoryFitter(ModuleOp module, const PipelineOptions &options)
-      : module(module), options(options) {
+  MemoryFitter(ModuleOp module, const PipelineOptions &options,
+               const DeviceModel &model)
+      : module(module), options(options), model(model) {
     module.walk<WalkOrder::PreOrder>([&](Operation *op) { ops.push_back(op); });
     prices.resize(ops.size());
   }
@@ -81,9 +89,14 @@ private:
   /// Raises the prices of what is at the plan's peak; false if all are at their
   /// highest.
   bool raise(const Plan &plan);
+  /// Takes off prices without which the plan is no worse than `plan`, which is
+  /// within the limit, and costs less.
+  void lower(Plan plan);
 
   ModuleOp module;
   const PipelineOptions &options;
+  const DeviceModel &model;
+  int plansLeft = kMostPlans;
   /// By number.
   std::vector<Operation *> ops;
   std::vector<double> prices;
@@ -96,6 +109,7 @@ void MemoryFitter::mark(Operation *op, int64_t number) {
 }
 
 std::optional<Plan> MemoryFitter::plan() {
+  --plansLeft;
   OwningOpRef<ModuleOp> copy = module.clone();
   Builder builder(module.getContext());
   int64_t number = 0;
@@ -113,7 +127,7 @@ std::optional<Plan> MemoryFitter::plan() {
   if (failed(pm.run(*copy)))
     return std::nullopt;
   PeakMemory peak = findPeakMemory(*copy);
-  Plan result{peak.bytes, {}};
+  Plan result{peak.bytes, costOf(readCollectives(*copy), model).price, {}};
   for (Value value : peak.live)
     if (Operation *maker = value.getDefiningOp())
       if (std::optional<int64_t> made = readNumber(maker->getLoc()))
@@ -134,14 +148,40 @@ bool MemoryFitter::raise(const Plan &plan) {
   return raised;
 }
 
+void MemoryFitter::lower(Plan plan) {
+  SmallVector<int64_t> priced;
+  for (auto [number, price] : llvm::enumerate(prices))
+    if (price > 0)
+      priced.push_back(number);
+  for (size_t size = priced.size(); size > 1 && plansLeft > 0;) {
+    size = llvm::divideCeil(size, 2);
+    for (size_t begin = 0; begin < priced.size() && plansLeft > 0;
+         begin += size) {
+      std::vector<double> before = prices;
+      for (int64_t number :
+           ArrayRef(priced).slice(begin, std::min(size, priced.size() - begin)))
+        prices[number] = 0;
+      std::optional<Plan> next = prices == before ? std::nullopt : this->plan();
+      if (next && next->peak <= options.memoryLimit && next->cost < plan.cost)
+        plan = *next;
+      else
+        prices = before;
+    }
+  }
+}
+
 void MemoryFitter::run() {
-  std::vector<double> best = prices;
+  std::vector<double> best;
   int64_t least = std::numeric_limits<int64_t>::max();
-  for (int plans = 0; plans < kMostPlans && least > options.memoryLimit;
-       ++plans) {
+  while (plansLeft > 0) {
     std::optional<Plan> next = plan();
     if (!next)
       return;
+    if (next->peak <= options.memoryLimit) {
+      lower(*next);
+      best = prices;
+      break;
+    }
     if (next->peak < least) {
       least = next->peak;
       best = prices;
@@ -154,8 +194,8 @@ void MemoryFitter::run() {
     mark(op, number);
 }
 
-struct FitMemoryPass : impl::FitMemoryPassBase<FitMemoryPass> {
-  using FitMemoryPassBase::FitMemoryPassBase;
+struct FitMemoryPass : PricedPass<impl::FitMemoryPassBase<FitMemoryPass>> {
+  using PricedPass::PricedPass;
 
   void runOnOperation() override {
     if (memoryLimit == 0 || findPeakMemory(getOperation()).bytes <= memoryLimit)
@@ -166,7 +206,7 @@ struct FitMemoryPass : impl::FitMemoryPassBase<FitMemoryPass> {
     options.searchMode = searchMode;
     options.bucketing = !noBucketing;
     options.fitsMemory = false;
-    MemoryFitter(getOperation(), options).run();
+    MemoryFitter(getOperation(), options, *model).run();
   }
 };
 

@@ -63,7 +63,7 @@ def FitMemoryPass : Pass<"sdy-fit-memory", "::mlir::ModuleOp"> {
     each byte of their results, `sdy.memory_price`, which
     `sdy-insert-explicit-reshards` counts among all others. The prices are
     doubled, plan by plan, until one is within the limit or nothing changes
-    any more. Then less is held, and more may be sent: a sum is scattered and
+    any more; those that it does not need are taken off again. Then less is held, and more may be sent: a sum is scattered and
     gathered later, an activation cut along an axis that was free. Arguments and
     results stay as they are.
 
