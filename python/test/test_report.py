@@ -96,3 +96,14 @@ func.func @main(%x: {types[0]}) -> ({types[1]}) {{
     costs = sum(entry["bytes"] for entry in entries)
     for entry in entries:
         assert f"not proven cheapest, as the search was given up: it costs {costs} bytes, and at least " in entry["cause"]
+
+
+def test_what_a_model_says_that_a_device_has_is_a_limit_that_warns(tmp_path):
+    model = tmp_path / "small.json"
+    model.write_text('{"name": "small", "bandwidth": 1e9, "latency": 1e-6, "memory": 511}')
+    (warning,) = shardonnay.compile(STEP, device_model=str(model)).diagnostics[:1]
+    assert warning.severity == "warning"
+    assert "sdy-check-memory: 512 bytes are alive per device" in warning.message
+    assert "expected at most 511 (of the device model)" in warning.message
+    model.write_text('{"name": "enough", "bandwidth": 1e9, "latency": 1e-6, "memory": 512}')
+    assert not shardonnay.compile(STEP, device_model=str(model)).diagnostics
