@@ -111,7 +111,7 @@ private:
 
   ModuleOp module;
   int64_t limit;
-  /// Of a value, in order, and of a copy the value.
+  /// Of a value, and of a copy the value.
   DenseMap<Value, SmallVector<Value, 1>> copies;
   DenseMap<Value, Value> originals;
 };
@@ -121,12 +121,15 @@ Value ValueRemaker::lastBefore(Value value, Operation *op) const {
     value = barrier.getTensor();
   Value original = originals.lookup_or(value, value);
   auto known = copies.find(original);
+  Operation *last = nullptr;
   if (known != copies.end())
-    for (Value copy : llvm::reverse(known->second))
-      if (copy.getParentBlock() == op->getBlock() &&
-          copy.getDefiningOp()->isBeforeInBlock(op))
-        return copy;
-  return value;
+    for (Value made : known->second) {
+      Operation *copy = made.getDefiningOp();
+      if (copy->getBlock() == op->getBlock() && copy->isBeforeInBlock(op) &&
+          (!last || last->isBeforeInBlock(copy)))
+        last = copy;
+    }
+  return last ? last->getResult(0) : value;
 }
 
 std::optional<Waiting> ValueRemaker::readWaiting(Value value,

@@ -77,6 +77,12 @@ func.func @in_a_branch(%p: tensor<4x8xf32>, %i: tensor<i32>) -> (tensor<16x8xf32
 sdy.mesh @mesh = <["x"=2]>
 
 // COMPUTED-LABEL: @computed
+// Of what is itself made again, the copy that is there is read.
+// CHECK-LABEL: @computed
+// CHECK: %[[BEFORE:.*]] = spmd.barrier %arg1 after
+// CHECK-NEXT: %[[COPY:.*]] = stablehlo.negate %[[BEFORE]]
+// CHECK-NEXT: %[[BEHIND:.*]] = spmd.barrier %[[COPY]] after
+// CHECK-NEXT: stablehlo.broadcast_in_dim %[[BEHIND]]
 func.func @computed(%p: tensor<4x8xf32>, %v: tensor<8xf32>) -> tensor<8x8xf32> {
   // COMPUTED-NEXT: %[[V:.*]] = stablehlo.negate %arg1
   // COMPUTED-NEXT: %[[WIDE:.*]] = stablehlo.broadcast_in_dim %[[V]]
