@@ -80,10 +80,11 @@ public:
     prices.resize(ops.size());
   }
 
-  void run();
+  /// Fails, with an error, where the program can't be planned.
+  LogicalResult run();
 
 private:
-  /// Nothing if the program can't be planned: the stages will say why.
+  /// Nothing, and an error of a stage, if there is none.
   std::optional<Plan> plan();
   void mark(Operation *op, int64_t number);
   /// Raises the prices of what is at the plan's peak; false if all are at their
@@ -121,9 +122,11 @@ std::optional<Plan> MemoryFitter::plan() {
   PassManager pm(module.getContext(), ModuleOp::getOperationName());
   for (Stage stage : {Stage::Reshard, Stage::Collectives, Stage::Partition})
     addStage(pm, stage, options);
-  // What there is to be said will be said of the program itself.
-  ScopedDiagnosticHandler silent(module.getContext(),
-                                 [](Diagnostic &) { return success(); });
+  // The rest will be said of the program itself.
+  ScopedDiagnosticHandler onlyErrors(
+      module.getContext(), [](Diagnostic &diagnostic) {
+        return success(diagnostic.getSeverity() != DiagnosticSeverity::Error);
+      });
   if (failed(pm.run(*copy)))
     return std::nullopt;
   PeakMemory peak = findPeakMemory(*copy);
@@ -170,13 +173,13 @@ void MemoryFitter::lower(Plan plan) {
   }
 }
 
-void MemoryFitter::run() {
+LogicalResult MemoryFitter::run() {
   std::vector<double> best;
   int64_t least = std::numeric_limits<int64_t>::max();
   while (plansLeft > 0) {
     std::optional<Plan> next = plan();
     if (!next)
-      return;
+      return failure();
     if (next->peak <= options.memoryLimit) {
       lower(*next);
       best = prices;
@@ -192,6 +195,7 @@ void MemoryFitter::run() {
   prices = best;
   for (auto [number, op] : llvm::enumerate(ops))
     mark(op, number);
+  return success();
 }
 
 struct FitMemoryPass : PricedPass<impl::FitMemoryPassBase<FitMemoryPass>> {
@@ -206,7 +210,8 @@ struct FitMemoryPass : PricedPass<impl::FitMemoryPassBase<FitMemoryPass>> {
     options.searchMode = searchMode;
     options.bucketing = !noBucketing;
     options.fitsMemory = false;
-    MemoryFitter(getOperation(), options, *model).run();
+    if (failed(MemoryFitter(getOperation(), options, *model).run()))
+      signalPassFailure();
   }
 };
 
