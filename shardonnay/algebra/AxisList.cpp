@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/algebra/AxisList.h"
+#include "shardonnay/algebra/Hash.h"
 #include "llvm/ADT/STLExtras.h"
 #include <algorithm>
 #include <numeric>
@@ -183,7 +184,10 @@ bool AxisList::operator<(const AxisList &o) const {
 }
 
 llvm::hash_code hash_value(const AxisList &list) {
-  return llvm::hash_combine_range(list.begin(), list.end());
+  size_t hash = list.size();
+  for (AxisRef axis : list)
+    hash = mixed(mixed(mixed(hash, axis.axis), axis.pre), axis.size);
+  return hash;
 }
 
 llvm::raw_ostream &operator<<(llvm::raw_ostream &os, const AxisList &list) {

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/algebra/AxisRef.h"
+#include "shardonnay/algebra/Hash.h"
 #include <algorithm>
 #include <numeric>
 
@@ -85,7 +86,7 @@ llvm::SmallVector<AxisRef, 2> AxisRef::subtract(AxisRef other) const {
 }
 
 llvm::hash_code hash_value(AxisRef ref) {
-  return llvm::hash_combine(ref.axis, ref.pre, ref.size);
+  return mixed(mixed(ref.axis, ref.pre), ref.size);
 }
 
 llvm::raw_ostream &operator<<(llvm::raw_ostream &os, AxisRef ref) {

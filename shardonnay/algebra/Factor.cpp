@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/algebra/Factor.h"
+#include "shardonnay/algebra/Hash.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
@@ -60,22 +61,18 @@ bool FactorRule::isFetched(const FactorWindow &window, int64_t shards) const {
 // Printing
 //===----------------------------------------------------------------------===//
 
-static llvm::hash_code hash_value(const TensorMapping &mapping) {
-  llvm::hash_code hash = mapping.dims.size();
-  for (const DimFactors &dim : mapping.dims)
-    hash = llvm::hash_combine(hash,
-                              llvm::hash_combine_range(dim.begin(), dim.end()));
-  return hash;
-}
-
 llvm::hash_code hash_value(const FactorRule &rule) {
-  llvm::hash_code hash = rule.custom;
-  for (const Factor &factor : rule.factors)
-    hash = llvm::hash_combine(hash, factor.size, factor.kind, factor.combiner,
-                              factor.blocked, factor.retiled, factor.exchanged);
+  size_t hash = mixed(rule.custom, rule.operands.size());
+  for (const Factor &factor : rule.factors) {
+    hash = mixed(mixed(hash, factor.size), static_cast<uint64_t>(factor.kind));
+    hash = mixed(hash, static_cast<uint64_t>(factor.combiner));
+    hash = mixed(hash,
+                 factor.blocked | factor.retiled << 1 | factor.exchanged << 2);
+  }
   for (int64_t tensor = 0; tensor < rule.numTensors(); ++tensor)
-    hash = llvm::hash_combine(hash, hash_value(rule.tensor(tensor)));
-  return llvm::hash_combine(hash, rule.operands.size());
+    for (const DimFactors &dim : rule.tensor(tensor).dims)
+      hash = mixedAll(hash, dim);
+  return hash;
 }
 
 /// i .. z, then z_1, z_2, and so on.

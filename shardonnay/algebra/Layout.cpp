@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/algebra/Layout.h"
+#include "shardonnay/algebra/Hash.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -92,10 +93,10 @@ TensorSharding Layout::toSharding() const {
 }
 
 llvm::hash_code hash_value(const Layout &layout) {
-  return llvm::hash_combine(
-      llvm::hash_combine_range(layout.dims.begin(), layout.dims.end()),
-      llvm::hash_combine_range(layout.padded.begin(), layout.padded.end()),
-      layout.partial);
+  size_t hash = mixedAll(hash_value(layout.partial), layout.padded);
+  for (const AxisList &axes : layout.dims)
+    hash = mixed(hash, hash_value(axes));
+  return hash;
 }
 
 llvm::raw_ostream &operator<<(llvm::raw_ostream &os, const Layout &layout) {

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/algebra/TensorSharding.h"
+#include "shardonnay/algebra/Hash.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace shardonnay {
@@ -36,10 +37,12 @@ bool TensorSharding::uses(AxisRef axis) const {
 }
 
 llvm::hash_code hash_value(const TensorSharding &sharding) {
-  llvm::hash_code hash = llvm::hash_combine(sharding.replicated,
-                                            sharding.unreduced, sharding.kind);
+  size_t hash =
+      mixed(hash_value(sharding.replicated), hash_value(sharding.unreduced));
+  hash = mixed(hash, static_cast<uint64_t>(sharding.kind));
   for (const DimSharding &dim : sharding.dims)
-    hash = llvm::hash_combine(hash, dim.axes, dim.closed, dim.priority);
+    hash = mixed(mixed(mixed(hash, hash_value(dim.axes)), dim.closed),
+                 dim.priority);
   return hash;
 }
 

@@ -17,6 +17,7 @@
 #ifndef SHARDONNAY_PLAN_TENSORDEMANDS_H
 #define SHARDONNAY_PLAN_TENSORDEMANDS_H
 
+#include "shardonnay/algebra/Hash.h"
 #include "shardonnay/algebra/Interner.h"
 #include "shardonnay/plan/OpChoice.h"
 
@@ -62,7 +63,7 @@ public:
 private:
   struct Hash {
     size_t operator()(const Numbers &numbers) const {
-      return llvm::hash_combine_range(numbers);
+      return mixedAll(0, numbers);
     }
   };
   struct Tensor {
