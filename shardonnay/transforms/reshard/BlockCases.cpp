@@ -170,4 +170,15 @@ void BlockCases::change(OpResult result, const TensorSharding &sharding,
   llvm::for_each(result.getUsers(), readAgain);
 }
 
+void BlockCases::tryChange(OpResult result, const TensorSharding &sharding,
+                           llvm::function_ref<bool()> goesOn) {
+  sdy::setSharding(result, scope.write(sharding));
+  read(numberOf(result.getOwner()));
+  if (!goesOn())
+    return;
+  for (Operation *user : result.getUsers())
+    if (int32_t number = numberOf(user); number >= 0)
+      read(number);
+}
+
 } // namespace shardonnay

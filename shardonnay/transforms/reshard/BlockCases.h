@@ -54,6 +54,10 @@ public:
   /// op that makes it and of those that use it.
   void change(mlir::OpResult result, const TensorSharding &sharding,
               llvm::function_ref<void(int32_t)> changed);
+  /// Gives `result` another sharding for a while, until the next change of it.
+  /// Those that use it are read if `goesOn` once the op that makes it is.
+  void tryChange(mlir::OpResult result, const TensorSharding &sharding,
+                 llvm::function_ref<bool()> goesOn);
 
 private:
   struct Place {

@@ -281,30 +281,27 @@ Value Improver::insertReshard(Value value, const TensorSharding &sharding) {
 Improvement Improver::findItself(OpResult value, Tie tie) {
   Improvement improvement;
   TensorSharding present = scope.read(value), best = present;
-  auto priceAll = [&]() -> std::optional<double> {
-    std::optional<double> sum = priceAround(value), made = priceOf(maker);
-    if (!sum || !made)
-      return std::nullopt;
-    *sum += *made;
-    if (double price = memoryPrice(value))
+  // Of all but what its users do.
+  auto priceMade = [&]() -> std::optional<double> {
+    std::optional<double> sum = priceOf(maker);
+    if (double price = memoryPrice(value); sum && price)
       *sum +=
           price * sdy::getPieceBytes(cast<RankedTensorType>(value.getType()),
                                      scope.read(value));
     SmallVector<TensorSharding, 2> paid;
     for (const TensorSharding &need : fixedNeeds) {
-      if (is_contained(paid, need))
+      if (!sum || is_contained(paid, need))
         continue;
       paid.push_back(need);
       std::optional<double> price = reshardPrice(value, need);
-      if (!price)
-        return std::nullopt;
-      *sum += *price;
+      sum = price ? std::optional(*sum + *price) : std::nullopt;
     }
     return sum;
   };
-  std::optional<double> least = priceAll();
-  if (!least)
+  std::optional<double> made = priceMade(), least = priceAround(value);
+  if (!least || !made)
     return improvement;
+  *least += *made;
   double before = *least;
   int64_t madeShards = shardsOf(maker);
   SmallVector<TensorSharding, 4> trials = collectTrials(value);
@@ -312,14 +309,18 @@ Improvement Improver::findItself(OpResult value, Tie tie) {
     append_range(trials, collectCuts(value));
   std::optional<TensorSharding> preferred = preferredBy(value, tie);
   for (const TensorSharding &trial : trials) {
-    cases.change(value, trial, [](int32_t) {});
-    std::optional<double> price = priceAll();
-    if (!price || shardsOf(maker) < madeShards)
+    bool mayBeAsGood = best == present && trial == preferred, goesOn = false;
+    double limit =
+        mayBeAsGood ? before * (1 + kLeastSaving) : *least * (1 - kLeastSaving);
+    cases.tryChange(value, trial, [&] {
+      made = priceMade();
+      return goesOn = made && shardsOf(maker) >= madeShards && *made <= limit;
+    });
+    std::optional<double> price = goesOn ? priceAround(value) : std::nullopt;
+    if (!price)
       continue;
-    bool isBetter = *price < *least * (1 - kLeastSaving);
-    bool isAsGood = best == present && trial == preferred &&
-                    *price <= before * (1 + kLeastSaving);
-    if (isBetter || isAsGood) {
+    *price += *made;
+    if (mayBeAsGood ? *price <= limit : *price < limit) {
       least = price;
       best = trial;
     }
