@@ -41,6 +41,25 @@ std::optional<LocalCollective> windowCollective(const WindowProblem &problem,
   return sum.count == 0 ? std::nullopt : std::optional(sum);
 }
 
+std::optional<LocalCollective> WindowPrices::find(const WindowProblem &problem,
+                                                  int64_t sliceBytes) {
+  SmallVector<int64_t, 16> key = {problem.localSize, problem.globalSize,
+                                  problem.start,     problem.step,
+                                  problem.size,      problem.periodic};
+  for (const AxisList *axes : {&problem.axes, &problem.windowAxes}) {
+    key.push_back(axes->size());
+    for (AxisRef axis : *axes)
+      key.append({axis.axis, axis.pre, axis.size});
+  }
+  auto [entry, isNew] = known.try_emplace(std::move(key));
+  if (isNew)
+    entry->second = windowCollective(problem, /*sliceBytes=*/1);
+  std::optional<LocalCollective> collective = entry->second;
+  if (collective)
+    collective->cost.bytes *= sliceBytes;
+  return collective;
+}
+
 /// Of a dim of `size` that `factors` make up.
 static int64_t pieceSize(int64_t size, const DimFactors &factors,
                          ArrayRef<AxisList> assignment) {
@@ -155,8 +174,10 @@ SmallVector<LocalCollective, 2> fetchCollectives(
 }
 
 LocalPiece::LocalPiece(const Mesh &mesh, ArrayRef<AxisList> axes,
-                       ArrayRef<int64_t> globalShape, int64_t elementBytes)
-    : mesh(mesh), dims(axes), shape(globalShape), elementBytes(elementBytes) {
+                       ArrayRef<int64_t> globalShape, int64_t elementBytes,
+                       WindowPrices *windows)
+    : mesh(mesh), dims(axes), shape(globalShape), elementBytes(elementBytes),
+      windows(windows) {
   for (size_t dim = 0; dim < shape.size(); ++dim)
     local.push_back(plainSize(dim));
 }
@@ -196,7 +217,8 @@ void LocalPiece::recut(int64_t dim, const AxisList &before, int64_t size) {
   int64_t sliceBytes = local[dim] == 0 ? 0 : bytes() / local[dim];
   bool same = size == local[dim] && before == dims[dim];
   if (!same)
-    if (auto window = windowCollective(problem, sliceBytes))
+    if (auto window = windows ? windows->find(problem, sliceBytes)
+                              : windowCollective(problem, sliceBytes))
       done.push_back(*window);
   local[dim] = size;
 }

@@ -22,6 +22,7 @@
 #include "shardonnay/algebra/Factor.h"
 #include "shardonnay/cost/DeviceModel.h"
 #include "shardonnay/plan/WindowPlan.h"
+#include <map>
 
 namespace shardonnay {
 
@@ -42,6 +43,18 @@ struct LocalCollective {
 std::optional<LocalCollective> windowCollective(const WindowProblem &problem,
                                                 int64_t sliceBytes);
 
+/// The same, remembered; all on one mesh.
+class WindowPrices {
+public:
+  std::optional<LocalCollective> find(const WindowProblem &problem,
+                                      int64_t sliceBytes);
+
+private:
+  /// What windows of one byte a position take, by all numbers of the problem.
+  std::map<llvm::SmallVector<int64_t, 16>, std::optional<LocalCollective>>
+      known;
+};
+
 /// How the price of a window is found: windowCollective, or what remembers.
 using WindowPricer = llvm::function_ref<std::optional<LocalCollective>(
     const FactorWindow &, const WindowProblem &, int64_t sliceBytes)>;
@@ -60,8 +73,10 @@ fetchCollectives(const Mesh &mesh, const FactorRule &rule,
 /// Changes its layout collective by collective, and remembers them.
 class LocalPiece {
 public:
+  /// `windows`, if given, has to outlive this.
   LocalPiece(const Mesh &mesh, llvm::ArrayRef<AxisList> dims,
-             llvm::ArrayRef<int64_t> shape, int64_t elementBytes);
+             llvm::ArrayRef<int64_t> shape, int64_t elementBytes,
+             WindowPrices *windows = nullptr);
 
   void gather(int64_t dim, const AxisList &axes);
   /// Parts of a sum: what is in other pieces is zero.
@@ -91,6 +106,7 @@ private:
   llvm::SmallVector<AxisList, 4> dims;
   llvm::SmallVector<int64_t, 4> shape, local;
   int64_t elementBytes;
+  WindowPrices *windows;
   llvm::SmallVector<LocalCollective, 4> done;
 };
 

@@ -222,18 +222,7 @@ double OpChooser::fetchPrice(const ChoiceProblem &problem,
   }
   auto pricer = [&](const FactorWindow &, const WindowProblem &window,
                     int64_t sliceBytes) {
-    SmallVector<int64_t, 12> key = {window.localSize, window.globalSize,
-                                    window.start,     window.step,
-                                    window.size,      window.periodic};
-    for (AxisRef axis : window.axes)
-      key.append({axis.axis, axis.pre, axis.size});
-    auto [known, isNew] = knownWindows.try_emplace(std::move(key));
-    if (isNew)
-      known->second = windowCollective(window, /*sliceBytes=*/1);
-    std::optional<LocalCollective> collective = known->second;
-    if (collective)
-      collective->cost.bytes *= sliceBytes;
-    return collective;
+    return knownWindows.find(window, sliceBytes);
   };
   // What goes over all devices does so however the op is cut.
   double price = 0;

@@ -45,7 +45,6 @@
 #include "shardonnay/plan/LocalPiece.h"
 #include "shardonnay/plan/ReshardPlan.h"
 #include <cmath>
-#include <map>
 
 namespace shardonnay {
 
@@ -177,10 +176,7 @@ private:
       alternatives;
   std::unordered_map<ChoiceProblem, std::vector<FactorAssignment>, Hash>
       knownCandidates;
-  /// What windows of one byte a position take, by all numbers of the problem.
-  mutable std::map<llvm::SmallVector<int64_t, 12>,
-                   std::optional<LocalCollective>>
-      knownWindows;
+  mutable WindowPrices knownWindows;
 };
 
 } // namespace shardonnay

@@ -36,7 +36,8 @@ static void forEachPart(AxisRef axis, llvm::ArrayRef<int64_t> borders,
   }
 }
 
-Refinement::Refinement(const Layout &source, const Layout &target, bool fine) {
+Refinement::Refinement(const Layout &source, const Layout &target,
+                       Parts parts) {
   auto addBorders = [](const Layout &layout, Borders &borders) {
     auto add = [&](const AxisList &axes) {
       for (AxisRef axis : axes) {
@@ -58,24 +59,40 @@ Refinement::Refinement(const Layout &source, const Layout &target, bool fine) {
     atoms.clear();
     addAtoms(source.usedAxes(), sourceBorders);
     addAtoms(target.usedAxes(), targetBorders);
-  } while (fine && splitAtDivisors());
+  } while (splitFurther(parts));
 }
 
-bool Refinement::splitAtDivisors() {
-  for (AxisRef atom : atoms)
-    for (AxisRef other : atoms) {
-      int64_t divisor = std::gcd(atom.size, other.size);
-      if (divisor == 1 || divisor == atom.size)
-        continue;
-      size_t before =
-          sourceBorders[atom.axis].size() + targetBorders[atom.axis].size();
-      insertIfChain(sourceBorders[atom.axis], atom.pre * divisor);
-      insertIfChain(targetBorders[atom.axis], atom.pre * divisor);
-      if (sourceBorders[atom.axis].size() + targetBorders[atom.axis].size() >
-          before)
+static int64_t smallestPrime(int64_t size) {
+  int64_t prime = 2;
+  while (size % prime != 0)
+    ++prime;
+  return prime;
+}
+
+bool Refinement::splitFurther(Parts parts) {
+  if (parts == Parts::Coarse)
+    return false;
+  for (AxisRef atom : atoms) {
+    if (parts == Parts::Primes && atom.size > 1 &&
+        splitAt(atom, smallestPrime(atom.size)))
+      return true;
+    for (AxisRef other : atoms)
+      if (splitAt(atom, std::gcd(atom.size, other.size)))
         return true;
-    }
+  }
   return false;
+}
+
+bool Refinement::splitAt(AxisRef atom, int64_t divisor) {
+  if (divisor == 1 || divisor == atom.size)
+    return false;
+  auto count = [&] {
+    return sourceBorders[atom.axis].size() + targetBorders[atom.axis].size();
+  };
+  size_t before = count();
+  insertIfChain(sourceBorders[atom.axis], atom.pre * divisor);
+  insertIfChain(targetBorders[atom.axis], atom.pre * divisor);
+  return count() > before;
 }
 
 void Refinement::addAtoms(const AxisList &axes, const Borders &borders) {

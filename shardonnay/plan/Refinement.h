@@ -12,7 +12,8 @@
 //
 // A *fine* refinement also splits an atom at its greatest common divisor with
 // another: of x of size 2 and y of size 4 it has y's halves, so that one of
-// them can change places with x.
+// them can change places with x. One into *primes* splits every atom as far as
+// it goes.
 //
 // Where the two sides cut one mesh axis in ways that do not coexist (x:(1)2 and
 // x:(1)3 of 6), each side keeps atoms of its own there, refined by the other's
@@ -33,7 +34,9 @@ using AtomList = llvm::SmallVector<uint8_t, 6>;
 
 class Refinement {
 public:
-  Refinement(const Layout &source, const Layout &target, bool fine = false);
+  enum class Parts { Coarse, Fine, Primes };
+  Refinement(const Layout &source, const Layout &target,
+             Parts parts = Parts::Coarse);
 
   size_t size() const { return atoms.size(); }
   AxisRef operator[](size_t atom) const { return atoms[atom]; }
@@ -58,8 +61,9 @@ private:
 
   AtomList split(const AxisList &axes, const Borders &borders) const;
   void addAtoms(const AxisList &axes, const Borders &borders);
-  /// Adds the borders of a fine refinement; false if there are no more.
-  bool splitAtDivisors();
+  /// Adds borders of a finer refinement; false if there are no more.
+  bool splitFurther(Parts parts);
+  bool splitAt(AxisRef atom, int64_t divisor);
 
   llvm::SmallVector<AxisRef, 8> atoms;
   Borders sourceBorders, targetBorders;

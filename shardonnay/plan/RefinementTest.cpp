@@ -39,6 +39,22 @@ TEST(Refinement, axesThatDoNotCoexistExcludeEachOther) {
   EXPECT_FALSE(atoms.exclude(0, 0));
 }
 
+TEST(Refinement, partsGetFinerStepByStep) {
+  // An axis of 8 beside one of 4.
+  Layout source = cut({0, 1, 8}), target = cut({1, 1, 4});
+  auto count = [&](Refinement::Parts parts) {
+    return Refinement(source, target, parts).size();
+  };
+  EXPECT_EQ(count(Refinement::Parts::Coarse), 2u);
+  EXPECT_EQ(count(Refinement::Parts::Fine), 5u);
+  EXPECT_EQ(count(Refinement::Parts::Primes), 5u);
+  // Nothing is common to 4 and 3.
+  target = cut({1, 1, 3});
+  source = cut({0, 1, 4});
+  EXPECT_EQ(count(Refinement::Parts::Fine), 2u);
+  EXPECT_EQ(count(Refinement::Parts::Primes), 3u);
+}
+
 RC_GTEST_PROP(Refinement, everyAxisIsARunOfAtoms, ()) {
   Mesh mesh = gen::mesh();
   Layout source = gen::unpadded(gen::splitting(mesh), 2, true);

@@ -15,7 +15,9 @@
 //  3. fall back: all_reduce, all_gather, slice, if that gave up too;
 //     both over the refinement of the two layouts, then over the fine one;
 //  4. tidy:      neighbouring slices of a dim become one;
-//  5. finish:    the layouts between, and the cost.
+//  5. finish:    the layouts between, and the cost;
+//  6. improve:   where the sizes do not divide, a search for what is cheaper
+//                by the sizes that devices really hold.
 //
 //===----------------------------------------------------------------------===//
 
@@ -186,6 +188,37 @@ static Layout apply(const Step &step, Layout layout) {
   return layout;
 }
 
+void playStep(const Step &step, LocalPiece &piece) {
+  switch (step.kind) {
+  case StepKind::Slice:
+    return piece.slice(step.dim, step.axes);
+  case StepKind::Permute:
+    return piece.permute(step.after.dims);
+  case StepKind::AllGather:
+    return piece.gather(step.dim, step.axes);
+  case StepKind::AllToAll:
+    return piece.move(step.dim, step.targetDim, step.axes);
+  case StepKind::ReduceScatter:
+    return piece.reduceScatter(step.dim, step.axes);
+  case StepKind::AllReduce:
+    return piece.allReduce(step.axes);
+  }
+}
+
+/// Cost and price on the sizes that devices really hold.
+static void priceReally(const ReshardProblem &problem, ReshardPlan &plan) {
+  LocalPiece piece(problem.mesh, problem.source.dims, problem.shape,
+                   problem.elementBytes);
+  for (const Step &step : plan.steps)
+    playStep(step, piece);
+  plan.cost = Cost();
+  plan.price = 0;
+  for (const LocalCollective &collective : piece.collectives()) {
+    plan.cost += collective.cost;
+    plan.price += collective.price(problem.costs);
+  }
+}
+
 static void finish(const ReshardProblem &problem, ReshardPlan &plan) {
   Layout layout = problem.source;
   for (Step &step : plan.steps) {
@@ -198,6 +231,8 @@ static void finish(const ReshardProblem &problem, ReshardPlan &plan) {
     layout = apply(step, std::move(layout));
     step.after = layout;
   }
+  if (!problem.shape.empty())
+    priceReally(problem, plan);
 }
 
 void alignPadding(Layout &source, Layout &target) {
@@ -206,6 +241,17 @@ void alignPadding(Layout &source, Layout &target) {
     if (from != to)
       from = to = llvm::alignTo(
           std::max(from, to), std::lcm(before.numShards(), after.numShards()));
+}
+
+ReshardProblem realProblem(const Mesh &mesh, Layout source, Layout target,
+                           llvm::ArrayRef<int64_t> shape, int64_t elementBytes,
+                           MeshCosts costs) {
+  alignPadding(source, target);
+  ReshardProblem problem{mesh, std::move(source), std::move(target),
+                         elementBytes, std::move(costs)};
+  if (llvm::ArrayRef(problem.source.padded) != shape)
+    problem.shape.assign(shape.begin(), shape.end());
+  return problem;
 }
 
 /// The plan that moves `atoms`.
@@ -223,29 +269,93 @@ static ReshardPlan planWith(const ReshardProblem &problem,
 /// into millions of orders.
 static constexpr size_t kMaxFineAtoms = 8;
 
+/// The plan on padded sizes.
+static ReshardPlan planPadded(const ReshardProblem &problem,
+                              int64_t stateBudget) {
+  Refinement coarse(problem.source, problem.target);
+  ReshardPlan plan = planWith(problem, coarse, stateBudget);
+  Refinement fine(problem.source, problem.target, Refinement::Parts::Fine);
+  // One step, or none that sends anything, is not improved on.
+  bool improvable = fine.size() > coarse.size() && plan.steps.size() > 1 &&
+                    plan.cost.bytes > 0;
+  if (improvable && fine.size() > kMaxFineAtoms) {
+    plan.optimal = false;
+  } else if (improvable) {
+    ReshardPlan other = planWith(problem, fine, stateBudget);
+    other.optimal &= plan.optimal;
+    plan.optimal = other.optimal;
+    if (other.price < plan.price)
+      plan = std::move(other);
+  }
+  return plan;
+}
+
+static int64_t realElements(const ReshardProblem &problem,
+                            llvm::ArrayRef<AxisList> dims) {
+  int64_t elements = 1;
+  for (auto [size, axes] : llvm::zip_equal(problem.shape, dims))
+    elements *= llvm::divideCeil(size, axes.numShards());
+  return elements;
+}
+
+/// Puts the cheapest plan through layouts of at most `limit` elements a device
+/// in the place of `plan`, if it is cheaper, or if `plan` does not keep to the
+/// limit; false if there is none.
+static bool improveWithin(const ReshardProblem &problem, ReshardPlan &plan,
+                          bool fits, int64_t limit, int64_t budget) {
+  using Parts = Refinement::Parts;
+  size_t numAtoms = 0;
+  for (Parts parts : {Parts::Coarse, Parts::Fine, Parts::Primes}) {
+    Refinement atoms(problem.source, problem.target, parts);
+    if ((fits && plan.price == 0) || atoms.size() > kMaxFineAtoms)
+      break;
+    if (atoms.size() == numAtoms)
+      continue;
+    numAtoms = atoms.size();
+    ReshardSearch search(problem, atoms);
+    if (fits)
+      search.setMostCost(plan.price);
+    bool gaveUp = false;
+    std::optional<Steps> steps =
+        search.run(limit, budget, ReshardSearch::Permutes::Any, gaveUp);
+    plan.optimal &= !gaveUp;
+    if (!steps)
+      continue;
+    plan.steps = std::move(*steps);
+    finish(problem, plan);
+    fits = true;
+  }
+  return fits;
+}
+
+/// `plan` is that on padded sizes. What fits there may be a little too large
+/// as it is rounded up in reality; if there is nothing else, so may others.
+static void improveUneven(const ReshardProblem &problem, ReshardPlan &plan,
+                          int64_t budget) {
+  int64_t limit = std::max(realElements(problem, problem.source.dims),
+                           realElements(problem, problem.target.dims)),
+          most = limit;
+  for (const Step &step : plan.steps)
+    most = std::max(most, realElements(problem, step.after.dims));
+  if (!improveWithin(problem, plan, most == limit, limit, budget))
+    improveWithin(problem, plan, /*fits=*/true, most, budget);
+}
+
 std::optional<ReshardPlan> planReshard(const ReshardProblem &problem,
                                        std::string &error,
                                        int64_t stateBudget) {
   if (!check(problem, error))
     return std::nullopt;
   ReshardPlan plan;
-  if (problem.source != problem.target) {
-    Refinement coarse(problem.source, problem.target);
-    plan = planWith(problem, coarse, stateBudget);
-    Refinement fine(problem.source, problem.target, /*fine=*/true);
-    // One step, or none that sends anything, is not improved on.
-    bool improvable = fine.size() > coarse.size() && plan.steps.size() > 1 &&
-                      plan.cost.bytes > 0;
-    if (improvable && fine.size() > kMaxFineAtoms) {
-      plan.optimal = false;
-    } else if (improvable) {
-      ReshardPlan other = planWith(problem, fine, stateBudget);
-      other.optimal &= plan.optimal;
-      plan.optimal = other.optimal;
-      if (other.price < plan.price)
-        plan = std::move(other);
-    }
-  }
+  if (problem.source == problem.target)
+    return plan;
+  if (problem.shape.empty())
+    return planPadded(problem, stateBudget);
+  ReshardProblem padded = problem;
+  padded.shape.clear();
+  plan = planPadded(padded, stateBudget);
+  priceReally(problem, plan);
+  improveUneven(problem, plan, std::min(stateBudget, kUnevenStateBudget));
   return plan;
 }
 
@@ -265,6 +375,9 @@ static bool haveBordersApart(const Layout &a, const Layout &b) {
 }
 
 double leastPrice(const ReshardProblem &problem) {
+  // Padding may be more than is sent.
+  if (!problem.shape.empty())
+    return 0;
   return leastPrice(problem.source, problem.target, problem.elementBytes,
                     problem.costs);
 }

@@ -34,6 +34,14 @@
 // permute, of the bytes that a device has. From [{x, y}, {}] to [{}, {y, x}] by
 // a permute to [{y, x}, {}] and an all_to_all.
 //
+// Where axes do not divide the sizes (`shape`), the plan on the padded sizes is
+// the first one, and is kept unless another is cheaper by what devices really
+// hold. There every layout may be come by, and a step's price is that of its
+// collective and of the windows (halo shifts) that bring the pieces before to
+// where the step needs them, and those behind it to where the layout has them.
+// If, as sizes are rounded up, every plan is larger on the way than source and
+// target, one may be as large as the plan on padded sizes is.
+//
 // Partial axes of the target must be partial in the source: no step makes a
 // whole tensor partial.
 //
@@ -54,10 +62,15 @@ struct ReshardProblem {
   Layout target;
   int64_t elementBytes = 1;
   MeshCosts costs = {};
+  /// The tensor's own sizes where the axes do not divide them: plans are then
+  /// priced, and chosen, by what devices really hold (LocalPiece.h). Empty
+  /// where the padded sizes are the sizes, or are to stand for them.
+  llvm::SmallVector<int64_t, 4> shape = {};
 
   bool operator==(const ReshardProblem &o) const {
     return mesh == o.mesh && source == o.source && target == o.target &&
-           elementBytes == o.elementBytes && costs == o.costs;
+           elementBytes == o.elementBytes && costs == o.costs &&
+           shape == o.shape;
   }
 };
 
@@ -97,8 +110,16 @@ struct ReshardPlan {
 /// between.
 void alignPadding(Layout &source, Layout &target);
 
-/// How many layouts a search may come by.
+/// From `source` to `target`, layouts of a tensor of `shape`, by what devices
+/// really hold.
+ReshardProblem realProblem(const Mesh &mesh, Layout source, Layout target,
+                           llvm::ArrayRef<int64_t> shape, int64_t elementBytes,
+                           MeshCosts costs);
+
+/// How many layouts a search may come by; where each step is priced by what
+/// devices really hold, how many of these.
 inline constexpr int64_t kReshardStateBudget = 50000;
+inline constexpr int64_t kUnevenStateBudget = 5000;
 
 /// The plan of a problem. Nothing where the layouts do not fit together: ranks,
 /// padded sizes or reduction kinds differ, dims do not divide by their axes, or

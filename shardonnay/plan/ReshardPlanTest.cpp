@@ -436,7 +436,7 @@ void checkAgainstEnumeration(const ReshardProblem &problem) {
   RC_CLASSIFY(plan->steps.size() > 3, "more than three steps");
   RC_LOG() << print(*plan) << error;
   RC_ASSERT(valid);
-  Refinement atoms(problem.source, problem.target, /*fine=*/true);
+  Refinement atoms(problem.source, problem.target, Refinement::Parts::Fine);
   std::vector<AxisRef> parts;
   for (size_t i = 0; i < atoms.size(); ++i)
     parts.push_back(atoms[i]);

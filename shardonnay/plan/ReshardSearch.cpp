@@ -9,13 +9,10 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVectorExtras.h"
 #include "llvm/ADT/bit.h"
-#include <limits>
+#include "llvm/Support/MathExtras.h"
 #include <numeric>
 
 namespace shardonnay {
-
-/// Of sums of prices.
-static constexpr double kRounding = 1e-9;
 
 static uint64_t bit(uint8_t atom) { return uint64_t{1} << atom; }
 
@@ -62,8 +59,13 @@ ReshardSearch::ReshardSearch(const ReshardProblem &problem,
 
 int64_t ReshardSearch::localElements(const State &state) const {
   int64_t elements = 1;
-  for (auto [dim, size] : llvm::enumerate(problem.source.padded))
-    elements *= size / atoms.numShards(state.dims[dim]);
+  llvm::ArrayRef<int64_t> sizes = problem.shape;
+  if (sizes.empty())
+    sizes = problem.source.padded;
+  for (auto [dim, size] : llvm::enumerate(sizes)) {
+    int64_t shards = atoms.numShards(state.dims[dim]);
+    elements *= (size + shards - 1) / shards;
+  }
   return elements;
 }
 
@@ -74,7 +76,7 @@ static bool isPrefix(llvm::ArrayRef<uint8_t> prefix,
 }
 
 LeastCost ReshardSearch::lowerBound(const State &state) const {
-  if (anyExcluded)
+  if (anyExcluded || !problem.shape.empty())
     return {};
   ReshardExtent extent;
   for (auto [dim, size] : llvm::enumerate(problem.source.padded)) {
@@ -89,9 +91,10 @@ LeastCost ReshardSearch::lowerBound(const State &state) const {
 
 bool ReshardSearch::canAppend(const State &state, int64_t dim,
                               int64_t shards) const {
-  return problem.source.padded[dim] %
-             (atoms.numShards(state.dims[dim]) * shards) ==
-         0;
+  return !problem.shape.empty() ||
+         problem.source.padded[dim] %
+                 (atoms.numShards(state.dims[dim]) * shards) ==
+             0;
 }
 
 uint64_t ReshardSearch::used(const State &state) const {
@@ -208,13 +211,49 @@ std::optional<ReshardSearch::Steps> ReshardSearch::findDirect() const {
 
 void ReshardSearch::reach(Node &from, Move move,
                           llvm::function_ref<void(State &)> change) {
+  if (!problem.shape.empty())
+    return reachUneven(from, std::move(move), change);
   if (move.kind == StepKind::AllGather &&
       elements * atoms.numShards(move.atoms) > maxElements)
     return;
   std::pair<double, int64_t> cost(from.cost + priceOf(move, elements),
                                   from.depth + 1);
-  if (cost.first > mostCost)
+  if (cost.first <= mostCost)
+    enter(from, std::move(move), change, cost);
+}
+
+void ReshardSearch::reachUneven(Node &from, Move move,
+                                llvm::function_ref<void(State &)> change) {
+  State state = from.state;
+  change(state);
+  if (localElements(state) > maxElements)
     return;
+  double cost = from.cost + realPrice(from.state, move, state);
+  if (cost <= mostCost)
+    enter(from, std::move(move), change, {cost, from.depth + 1});
+}
+
+llvm::SmallVector<AxisList, 4> ReshardSearch::axesOf(const State &state) const {
+  llvm::SmallVector<AxisList, 4> axes;
+  for (size_t dim = 0; dim < state.dims.size(); ++dim)
+    axes.push_back(atoms.toAxes(state.dims[dim]));
+  return axes;
+}
+
+double ReshardSearch::realPrice(const State &from, const Move &move,
+                                const State &to) {
+  LocalPiece piece(problem.mesh, axesOf(from), problem.shape,
+                   problem.elementBytes, &windows);
+  playStep(toStep(move, to), piece);
+  double price = 0;
+  for (const LocalCollective &collective : piece.collectives())
+    price += collective.price(problem.costs);
+  return price;
+}
+
+void ReshardSearch::enter(Node &from, Move move,
+                          llvm::function_ref<void(State &)> change,
+                          std::pair<double, int64_t> cost) {
   nodes.emplace_back();
   Node *node = &nodes.back();
   node->state = from.state;
@@ -243,7 +282,7 @@ void ReshardSearch::reach(Node &from, Move move,
 }
 
 void ReshardSearch::boundByDirectMoves(const Node &node) {
-  if (anyExcluded)
+  if (anyExcluded || !problem.shape.empty())
     return;
   double cost = node.cost;
   Moves moves = directMoves(node.state);
@@ -300,8 +339,28 @@ void ReshardSearch::trySuffixes(Node &node) {
   }
 }
 
+void ReshardSearch::trySlice(Node &node, int32_t dim, AtomList &order,
+                             uint64_t free) {
+  for (uint8_t atom : members(free)) {
+    order.push_back(atom);
+    reach(node, {StepKind::Slice, dim, -1, order},
+          [&](State &state) { state.dims.append(dim, order); });
+    trySlice(node, dim, order, free & ~bit(atom) & ~excluded[atom]);
+    order.pop_back();
+  }
+}
+
 void ReshardSearch::trySlices(Node &node) {
   uint64_t inUse = used(node.state);
+  if (!problem.shape.empty()) {
+    uint64_t free = slicable & ~inUse;
+    for (uint8_t atom : members(inUse))
+      free &= ~excluded[atom];
+    AtomList order;
+    for (size_t dim = 0; dim < node.state.dims.size(); ++dim)
+      trySlice(node, static_cast<int32_t>(dim), order, free);
+    return;
+  }
   for (uint8_t atom : members(slicable & ~inUse)) {
     if (excluded[atom] & inUse)
       continue;
@@ -443,12 +502,12 @@ static constexpr size_t kManyAtoms = 4;
 std::optional<llvm::SmallVector<Step, 4>>
 ReshardSearch::run(int64_t maxElements, int64_t budget, Permutes permutes,
                    bool &gaveUp) {
-  mostCost = std::numeric_limits<double>::infinity();
+  mostCost = ceiling;
   // The best of the few layouts bounds what is worth a look among the many.
   bool ignored = false;
   if (permutes == Permutes::Any && atoms.size() >= kManyAtoms &&
       run(maxElements, budget, Permutes::ToTarget, ignored))
-    mostCost = planCost * (1 + kRounding);
+    mostCost = std::min(mostCost, planCost * (1 + kRounding));
   this->maxElements = maxElements;
   this->permutes = permutes;
   numEntries = 0;

@@ -18,19 +18,28 @@
 // known. What can't be cheaper, by bytes and steps of latency, is not looked
 // at.
 //
+// Where sizes do not divide, the price of a step is found by playing it on what
+// a device holds, and there is no bound but the price of the plan on padded
+// sizes (`setMostCost`).
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef SHARDONNAY_PLAN_RESHARDSEARCH_H
 #define SHARDONNAY_PLAN_RESHARDSEARCH_H
 
+#include "shardonnay/plan/LocalPiece.h"
 #include "shardonnay/plan/Refinement.h"
 #include "shardonnay/plan/ReshardBound.h"
 #include "shardonnay/plan/ReshardPlan.h"
 #include <deque>
+#include <limits>
 #include <queue>
 #include <unordered_set>
 
 namespace shardonnay {
+
+/// Has what a device holds take the step.
+void playStep(const Step &step, LocalPiece &piece);
 
 class ReshardSearch {
 public:
@@ -40,6 +49,9 @@ public:
   /// Which layouts a permute may lead to: any, or those whose dims are as
   /// before or as the target has them.
   enum class Permutes { Any, ToTarget };
+
+  /// What costs as much, or more, is of no interest.
+  void setMostCost(double cost) { ceiling = cost * (1 - kRounding); }
 
   using Steps = llvm::SmallVector<Step, 4>;
   /// The one step to the target, or slices alone, if no plan is cheaper. A step
@@ -55,6 +67,9 @@ public:
                            Permutes permutes, bool &gaveUp);
 
 private:
+  /// Of sums of prices.
+  static constexpr double kRounding = 1e-9;
+
   /// The atoms of each dim, one dim after the other: a search makes and
   /// compares many of these.
   class Dims {
@@ -134,7 +149,8 @@ private:
   using Entry = std::tuple<double, int64_t, int64_t, Node *>;
 
   int64_t localElements(const State &state) const;
-  /// From `state` to the target; nothing where atoms exclude each other.
+  /// From `state` to the target; nothing where atoms exclude each other, or
+  /// sizes do not divide.
   LeastCost lowerBound(const State &state) const;
   /// Of a move from a state with so many elements a device.
   Cost costOf(const Move &move, int64_t elements) const;
@@ -168,6 +184,18 @@ private:
   /// Enters the state that `move` leads to, if it is new or cheaper this way;
   /// `change` makes it of that of `from`.
   void reach(Node &from, Move move, llvm::function_ref<void(State &)> change);
+  /// The same where sizes do not divide.
+  void reachUneven(Node &from, Move move,
+                   llvm::function_ref<void(State &)> change);
+  /// Enters a state at this cost and depth.
+  void enter(Node &from, Move move, llvm::function_ref<void(State &)> change,
+             std::pair<double, int64_t> cost);
+  /// Of a move that leads from one state to the other, on the sizes that
+  /// devices really hold.
+  double realPrice(const State &from, const Move &move, const State &to);
+  /// Slices of several axes are no two slices where sizes do not divide.
+  void trySlice(Node &node, int32_t dim, AtomList &order, uint64_t free);
+  llvm::SmallVector<AxisList, 4> axesOf(const State &state) const;
   void boundByDirectMoves(const Node &node);
 
   const ReshardProblem &problem;
@@ -181,6 +209,8 @@ private:
   /// Elements of the whole tensor divided by the devices that the atoms tell
   /// apart.
   double elementsPerDevice = 0;
+  double ceiling = std::numeric_limits<double>::infinity();
+  WindowPrices windows;
 
   // Of one run.
   int64_t maxElements = 0;

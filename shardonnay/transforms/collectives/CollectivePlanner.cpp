@@ -109,12 +109,11 @@ const ReshardPlan *CollectivePlanner::plan(RankedTensorType type,
                                            const TensorSharding &from,
                                            const TensorSharding &to,
                                            sdy::MeshAttr mesh) {
-  Layout source = Layout::get(from, type.getShape()),
-         target = Layout::get(to, type.getShape());
-  alignPadding(source, target);
+  ArrayRef<int64_t> shape = type.getShape();
   std::string error;
-  return planner.plan({sdy::toMesh(mesh), source, target,
-                       sdy::getElementBytes(type), costs(mesh)},
+  return planner.plan(realProblem(sdy::toMesh(mesh), Layout::get(from, shape),
+                                  Layout::get(to, shape), shape,
+                                  sdy::getElementBytes(type), costs(mesh)),
                       error);
 }
 

@@ -201,9 +201,11 @@ Attribute ReshardLowering::causeOf(const ReshardProblem &problem,
   std::string text;
   if (auto given = dyn_cast_if_present<StringAttr>(cause))
     text = given.str() + "; ";
-  text += "not proven cheapest, as the search was given up: it costs " +
-          problem.costs.str(plan.price) + ", and at least " +
-          problem.costs.str(least) + " are needed";
+  text +=
+      "not proven cheapest, as the search was given up: it costs " +
+      problem.costs.str(plan.price) +
+      (least > 0 ? ", and at least " + problem.costs.str(least) + " are needed"
+                 : ", and how much is needed at least is not known");
   return builder.getStringAttr(text);
 }
 
@@ -279,11 +281,10 @@ LogicalResult ReshardLowering::crossMeshes() {
 ReshardProblem ReshardLowering::readProblem(const TensorSharding &before,
                                             const TensorSharding &after) {
   RankedTensorType type = op.getType();
-  Layout from = Layout::get(before, type.getShape());
-  Layout to = Layout::get(after, type.getShape());
-  alignPadding(from, to);
-  return {sdy::toMesh(mesh), from, to, sdy::getElementBytes(type),
-          toMeshCosts(model, mesh)};
+  ArrayRef<int64_t> shape = type.getShape();
+  return realProblem(sdy::toMesh(mesh), Layout::get(before, shape),
+                     Layout::get(after, shape), shape,
+                     sdy::getElementBytes(type), toMeshCosts(model, mesh));
 }
 
 struct ReshardToCollectivesPass

@@ -146,3 +146,23 @@ func.func @budget_spent(%arg0: tensor<4096x4096x4096xf32> {sdy.sharding = #sdy.s
   %0 = sdy.reshard %arg0 <@many, [{"d", "a"}, {"g", "h", "b", "e"}, {"c", "i"}]> : tensor<4096x4096x4096xf32>
   return %0 : tensor<4096x4096x4096xf32>
 }
+
+// Between two exchanges, of y and of x, rows would move to neighbours: pieces of
+// 3 rows do not make up halves of 10.
+sdy.mesh @small = <["x"=2, "y"=2]>
+
+// CHECK-LABEL: func @uneven
+func.func @uneven(%arg0: tensor<10x7xf32> {sdy.sharding = #sdy.sharding<@small, [{"x", "y"}, {}]>}) -> tensor<10x7xf32> {
+  // CHECK-NEXT: %[[A:.*]] = sdy.all_to_all [{"x", "y"}: 0->1] %arg0 out_sharding=<@small, [{}, {"x", "y"}]>
+  // CHECK-NEXT: sdy.collective_permute %[[A]] out_sharding=<@small, [{}, {"y", "x"}]>
+  %0 = sdy.reshard %arg0 <@small, [{}, {"y", "x"}]> : tensor<10x7xf32>
+  return %0 : tensor<10x7xf32>
+}
+
+// CHECK-LABEL: func @even
+func.func @even(%arg0: tensor<12x8xf32> {sdy.sharding = #sdy.sharding<@small, [{"x", "y"}, {}]>}) -> tensor<12x8xf32> {
+  // CHECK-NEXT: sdy.all_to_all [{"y"}: 0->1]
+  // CHECK-NEXT: sdy.all_to_all [{"x"}: 0->1]
+  %0 = sdy.reshard %arg0 <@small, [{}, {"y", "x"}]> : tensor<12x8xf32>
+  return %0 : tensor<12x8xf32>
+}
