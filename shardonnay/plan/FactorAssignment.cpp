@@ -18,6 +18,17 @@ bool canBeCut(const Factor &factor) {
   return factor.kind != FactorKind::NeedReplication;
 }
 
+std::optional<int64_t> findUncutDim(const FactorRule &rule, int64_t operand,
+                                    const TensorSharding &sharding) {
+  const TensorMapping &mapping = rule.operands[operand];
+  TensorProjection row = project(sharding, mapping, rule.factors);
+  for (auto [dim, factors] : enumerate(mapping.dims))
+    for (int32_t factor : factors)
+      if (!canBeCut(rule.factors[factor]) && !row.factors[factor].axes.empty())
+        return dim;
+  return std::nullopt;
+}
+
 namespace {
 
 struct Candidate {

@@ -81,6 +81,10 @@ bool isLawful(const FactorAssignment &assignment, const FactorRule &rule);
 
 /// The op can be computed with `factor` cut.
 bool canBeCut(const Factor &factor);
+/// The first dim of operand number `operand` that `sharding` cuts along a
+/// factor that can't be cut; nothing if there is none.
+std::optional<int64_t> findUncutDim(const FactorRule &rule, int64_t operand,
+                                    const TensorSharding &sharding);
 
 /// The closed sharding of tensor number `tensor` under `assignment`; results
 /// are partial (`unreduced`) along the axes of the factors that the op reduces

@@ -16,6 +16,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/plan/OpChoice.h"
+#include "shardonnay/plan/Refinement.h"
 #include "shardonnay/plan/TensorDemands.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
@@ -256,8 +257,8 @@ private:
   double pointsHeld() const;
   /// The voted assignment takes the operands as they lie.
   bool operandsAgree() const;
+  /// Fails if parts of an axis do not nest, or all is too much to enumerate.
   bool collectAxes();
-  bool add(AxisRef axis);
   void enumerateAll();
   void distribute(size_t axis, FactorAssignment &assignment);
   bool hasOneOrder(int32_t factor, const AxisList &here) const;
@@ -399,28 +400,16 @@ bool Enumeration::operandsAgree() const {
   return true;
 }
 
-/// Fails if a part of the axis is known as another axis.
-bool Enumeration::add(AxisRef axis) {
-  if (is_contained(axes, axis))
-    return true;
-  if (any_of(axes, [&](AxisRef other) {
-        return other.overlaps(axis) || !other.canCoexist(axis);
-      }))
-    return false;
-  axes.push_back(axis);
-  return true;
-}
-
 bool Enumeration::collectAxes() {
+  SmallVector<AxisRef, 6> all;
   for (const AssignmentTensor &tensor : rows)
     for (const FactorSharding &cell : tensor.row.factors)
-      for (AxisRef axis : cell.axes)
-        if (!tensor.free && !add(axis))
-          return false;
+      if (!tensor.free)
+        append_range(all, cell.axes);
   for (const AxisList &list : best)
-    for (AxisRef axis : list)
-      if (!add(axis))
-        return false;
+    append_range(all, list);
+  if (!splitAtBorders(all, axes))
+    return false;
   if (problem.contraction)
     for (AxisRef axis : mesh.allAxes())
       if (none_of(axes, [&](AxisRef other) { return other.axis == axis.axis; }))

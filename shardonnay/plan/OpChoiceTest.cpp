@@ -169,12 +169,30 @@ TEST(OpChoice, theAlternativeIsTheNextBest) {
   EXPECT_GE(other->price, *chooser.price(problem, taken));
 }
 
-TEST(OpChoice, whereAxesCrossTheAlternativeIsOneNearby) {
-  AxisList half{AxisRef{1, 1, 2}};
+TEST(OpChoice, partsOfAnAxisAreDistributedToo) {
+  // The weight has half of m along j: it costs least to cut j by that half and
+  // i by the other, which the activations have.
+  AxisList major{AxisRef{1, 1, 2}}, minor{AxisRef{1, 2, 2}};
   ChoiceProblem problem =
-      matmul(64, 64, 64, {m, none}, {none, half}, {m, none});
+      matmul(64, 64, 64, {minor, none}, {none, major}, {m, none});
+  problem.contraction = false;
   OpChooser chooser(kMesh, MeshCosts(*DeviceModel::find("bytes"), {"d", "m"}));
-  FactorAssignment taken = axes({m, none, none});
+  double price = *chooser.price(problem, chooser.choose(problem));
+  for (const FactorAssignment &cut :
+       {axes({m, none, none}), axes({minor, none, major}),
+        axes({minor, none, none}), axes({none, none, m})})
+    EXPECT_LE(price, *chooser.price(problem, cut));
+  EXPECT_EQ(price, *chooser.price(problem, axes({minor, none, major})));
+}
+
+TEST(OpChoice, whereAxesCrossTheAlternativeIsOneNearby) {
+  // Of an axis of 6 the first half and the first third do not coexist.
+  Mesh mesh({2, 6});
+  AxisList half{AxisRef{1, 1, 2}}, third{AxisRef{1, 1, 3}};
+  ChoiceProblem problem =
+      matmul(36, 36, 36, {third, none}, {none, half}, {third, none});
+  OpChooser chooser(mesh, MeshCosts(*DeviceModel::find("bytes"), {"d", "m"}));
+  FactorAssignment taken = axes({third, none, none});
   std::optional<OpChooser::OtherCut> other =
       chooser.alternative(problem, taken);
   ASSERT_TRUE(other);
@@ -182,8 +200,8 @@ TEST(OpChoice, whereAxesCrossTheAlternativeIsOneNearby) {
   // Nothing but what cuts the weight moves from m to k, or is gathered.
   EXPECT_EQ(other->price, *chooser.price(problem, other->assignment));
   for (const FactorAssignment &cut :
-       {axes({none, none, none}), axes({none, m, none}), axes({none, none, m}),
-        axes({none, none, half})})
+       {axes({none, none, none}), axes({none, third, none}),
+        axes({none, none, third}), axes({none, none, half})})
     EXPECT_LE(other->price, *chooser.price(problem, cut));
 }
 

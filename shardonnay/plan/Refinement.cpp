@@ -11,17 +11,19 @@
 
 namespace shardonnay {
 
-/// Inserts `point` where all of `chain` still divide their successors.
-static void insertIfChain(llvm::SmallVectorImpl<int64_t> &chain,
+/// Inserts `point` where all of `chain` still divide their successors; false if
+/// they would not.
+static bool insertIfChain(llvm::SmallVectorImpl<int64_t> &chain,
                           int64_t point) {
   int64_t *at = llvm::lower_bound(chain, point);
   if (at != chain.end() && *at == point)
-    return;
+    return true;
   if (at != chain.begin() && point % *(at - 1) != 0)
-    return;
+    return false;
   if (at != chain.end() && *at % point != 0)
-    return;
+    return false;
   chain.insert(at, point);
+  return true;
 }
 
 /// Calls `run` on the parts of `axis` between neighbouring borders.
@@ -34,6 +36,24 @@ static void forEachPart(AxisRef axis, llvm::ArrayRef<int64_t> borders,
     run({axis.axis, start, border / start});
     start = border;
   }
+}
+
+bool splitAtBorders(llvm::ArrayRef<AxisRef> axes,
+                    llvm::SmallVectorImpl<AxisRef> &parts) {
+  for (AxisRef axis : axes) {
+    if (llvm::is_contained(parts, axis))
+      continue;
+    llvm::SmallVector<int64_t, 8> borders;
+    for (AxisRef other : axes)
+      if (other.axis == axis.axis && !(insertIfChain(borders, other.pre) &&
+                                       insertIfChain(borders, other.end())))
+        return false;
+    forEachPart(axis, borders, [&](AxisRef part) {
+      if (!llvm::is_contained(parts, part))
+        parts.push_back(part);
+    });
+  }
+  return true;
 }
 
 Refinement::Refinement(const Layout &source, const Layout &target,

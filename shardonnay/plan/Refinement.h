@@ -32,6 +32,11 @@ namespace shardonnay {
 /// Atoms named by their place in the list, major to minor.
 using AtomList = llvm::SmallVector<uint8_t, 6>;
 
+/// Adds to `parts` those of each of `axes` between the borders of all. False if
+/// these do not divide each other: then some of `axes` do not coexist.
+bool splitAtBorders(llvm::ArrayRef<AxisRef> axes,
+                    llvm::SmallVectorImpl<AxisRef> &parts);
+
 class Refinement {
 public:
   enum class Parts { Coarse, Fine, Primes };

@@ -95,4 +95,27 @@ RC_GTEST_PROP(Refinement, sidesOfOneSplittingShareTheirAtoms, ()) {
     RC_ASSERT(atoms.sourceAtoms(axes) == atoms.targetAtoms(axes));
 }
 
+/// All of `axes`, as runs of parts that do not overlap.
+RC_GTEST_PROP(Refinement, partsAreBetweenTheBordersOfAll, ()) {
+  std::vector<AxisRef> splitting = gen::splitting(gen::mesh());
+  Layout layout = gen::unpadded(splitting, 2, false);
+  llvm::SmallVector<AxisRef> axes(layout.dims[0].refs()), parts;
+  llvm::append_range(axes, gen::unpadded(splitting, 2, false).dims[0]);
+  RC_ASSERT(splitAtBorders(axes, parts));
+  for (AxisRef axis : axes) {
+    int64_t size = 1;
+    for (AxisRef part : parts) {
+      RC_ASSERT(axis.contains(part) || !axis.overlaps(part));
+      size *= axis.contains(part) ? part.size : 1;
+    }
+    RC_ASSERT(size == axis.size);
+  }
+}
+
+TEST(Refinement, halvesAndThirdsHaveNoParts) {
+  llvm::SmallVector<AxisRef> parts;
+  EXPECT_FALSE(splitAtBorders({AxisRef{0, 1, 2}, AxisRef{0, 1, 3}}, parts));
+  EXPECT_FALSE(splitAtBorders({AxisRef{0, 1, 2}, AxisRef{0, 3, 2}}, parts));
+}
+
 } // namespace

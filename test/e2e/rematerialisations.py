@@ -51,9 +51,16 @@ class Rule:
 
 
 def axes_per_dim(sharding):
-    """[["x", "y"], []] of the text of a sharding; axes' parts count as the axes."""
+    """[["x", "y:(1)2"], []] of the text of a sharding."""
     dims = re.search(r"@\w+, \[(.*?)\]", sharding, re.S)
-    return [re.findall(r'"(\w+)"', dim) for dim in re.findall(r"\{(.*?)\}", dims[1])] if dims else []
+    axis = re.compile(r'"(\w+)"((?::\(\d+\)\d+)?)')
+    return [["".join(found) for found in axis.findall(dim)] for dim in re.findall(r"\{(.*?)\}", dims[1])] if dims else []
+
+
+def axis_size(axis, mesh):
+    """Of an axis or a part of one, in a mesh of {axis: size}."""
+    name, _, part = axis.partition(":")
+    return int(part.partition(")")[2]) if part else mesh[name]
 
 
 def shardings_of(operation):
@@ -74,7 +81,7 @@ def sharding_of(value):
 
 def bytes_of(value, mesh):
     """Of a device's piece, in a mesh of {axis: size}."""
-    cut = [mesh[axis] for axes in sharding_of(value) for axis in axes]
+    cut = [axis_size(axis, mesh) for axes in sharding_of(value) for axis in axes]
     width = re.search(r"(\d+)>?$", str(value.type.element_type))
     return math.prod(value.type.shape) * max(int(width[1]) // 8, 1) // math.prod(cut)
 
@@ -103,7 +110,7 @@ def demands(value, dim, axes, gathered, mesh, depth=0):
         values = [*user.operands, *user.results]
         for number, (other, tensor) in enumerate(zip(values, rule.tensors)):
             for place, (cut, names) in enumerate(zip(sharding_of(other), tensor)):
-                if set(cut) & set(axes) and not set(names) & set(factors):
+                if {axis.partition(":")[0] for axis in cut} & set(axes) and not set(names) & set(factors):
                     return True
         for result, tensor in zip(user.results, rule.tensors[len(user.operands) :]):
             for place, names in enumerate(tensor):

@@ -87,8 +87,9 @@ void CarriedClass::add(std::optional<double> price, Operation *at) {
     sum = std::nullopt;
     return;
   }
-  // Each time that the op of the class runs.
-  int64_t runs = sdy::getTrips(at).count / sdy::getTrips(op).count;
+  // Each time that the op of the class runs, if it ever does.
+  int64_t runs =
+      sdy::getTrips(at).count / std::max<int64_t>(sdy::getTrips(op).count, 1);
   *sum += *price * static_cast<double>(runs);
 }
 

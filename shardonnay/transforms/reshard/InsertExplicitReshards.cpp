@@ -121,6 +121,8 @@ private:
   std::vector<sdy::ReshardOp> left;
   /// Ops with an operand that was a constant until it had to be resharded.
   llvm::SmallPtrSet<Operation *, 4> withoutConstants;
+  /// Whose operands are gathered, if at all, where they are made.
+  UncutUses uncut;
   BlockPlan plan;
   BlockPlan sum;
 };
@@ -381,6 +383,10 @@ void BlockResharder::changeResult(OpResult result,
   sdy::setSharding(result, scope.write(sharding));
   if (result.use_empty())
     return;
+  if (!uncut.empty())
+    for (OpOperand &use : result.getUses())
+      if (uncut.contains(&use))
+        reportUncutDims(use, *choosers.getRule(use.getOwner()), wanted, scope);
   if (reshards.isConstantExpression(result))
     withoutConstants.insert_range(result.getUsers());
   reshards.replaceUses(result, wanted, scope);
@@ -410,16 +416,12 @@ void BlockResharder::reportUncutDims(OpOperand &operand, const FactorRule &rule,
                                      const TensorSharding &sharding,
                                      const MeshScope &scope) {
   int64_t number = operand.getOperandNumber();
-  TensorProjection row =
-      project(scope.read(operand.get()), rule.operands[number], rule.factors);
-  for (auto [dim, factors] : llvm::enumerate(rule.operands[number].dims))
-    for (int32_t factor : factors)
-      if (!canBeCut(rule.factors[factor]) && !row.factors[factor].axes.empty())
-        return reportGather(
-            operand, sharding, scope,
-            " along dim " + Twine(dim) + " of operand " + Twine(number),
-            "shard a dim that the op passes through, or replicate the operand "
-            "where it is made");
+  if (std::optional<int64_t> dim =
+          findUncutDim(rule, number, scope.read(operand.get())))
+    reportGather(operand, sharding, scope,
+                 " along dim " + Twine(*dim) + " of operand " + Twine(number),
+                 "shard a dim that the op passes through, or replicate the "
+                 "operand where it is made");
 }
 
 LogicalResult BlockResharder::visitAll(Block &block) {
@@ -438,7 +440,7 @@ LogicalResult BlockResharder::visitAll(Block &block) {
     lastScope = *scope;
   BlockCases cases(block, *scope, choosers);
   if (!cases.hasOtherMeshes())
-    adoptWantedShardings(cases);
+    uncut = adoptWantedShardings(cases);
   if (!cases.hasOtherMeshes() && mode.improves)
     improveShardings(block, cases, choosers, *mode.memory);
   if (!cases.hasOtherMeshes() && mode.weighsGraph)

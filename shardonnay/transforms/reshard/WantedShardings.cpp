@@ -22,7 +22,7 @@ public:
   explicit WantedShardings(BlockCases &cases)
       : cases(cases), scope(cases.getScope()) {}
 
-  void run();
+  UncutUses run();
 
 private:
   /// Puts into `open` the makers of the operands that op `number` may need
@@ -31,10 +31,14 @@ private:
   void visit(Operation *op);
   /// The one sharding that all uses need `value` in.
   const TensorSharding *neededByAll(Value value);
+  /// Puts the uses of `value`, which lies as `present`, into `uncut`.
+  void findUncutUses(Value value, const TensorSharding &present);
+
   BlockCases &cases;
   const MeshScope &scope;
   /// Numbers of ops, the last one first.
   std::priority_queue<int32_t> open;
+  UncutUses uncut;
 };
 
 int64_t numShards(const TensorSharding &sharding) {
@@ -62,7 +66,7 @@ void WantedShardings::addMakers(int32_t number) {
         add(i);
 }
 
-void WantedShardings::run() {
+UncutUses WantedShardings::run() {
   int32_t numOps = cases.getEntries().size();
   for (int32_t number = 0; number < numOps; ++number)
     addMakers(number);
@@ -74,6 +78,7 @@ void WantedShardings::run() {
       visit(op);
     last = std::min(last, number);
   }
+  return std::move(uncut);
 }
 
 void WantedShardings::visit(Operation *op) {
@@ -88,8 +93,22 @@ void WantedShardings::visit(Operation *op) {
     const TensorSharding &present = scope.read(result);
     // A contraction is not worth doing twice to save a gather of its result.
     if (*needed != present && present.unreduced.empty() &&
-        (!contraction || numShards(*needed) >= numShards(present)))
+        (!contraction || numShards(*needed) >= numShards(present))) {
+      findUncutUses(result, present);
       cases.change(result, *needed, [&](int32_t number) { addMakers(number); });
+    }
+  }
+}
+
+void WantedShardings::findUncutUses(Value value,
+                                    const TensorSharding &present) {
+  for (OpOperand &use : value.getUses()) {
+    int32_t number = cases.numberOf(use.getOwner());
+    const OpCase *user =
+        number >= 0 ? cases.getEntries()[number].opCase : nullptr;
+    if (user && user->decision && !user->decision->repeatsWork &&
+        findUncutDim(*user->rule, use.getOperandNumber(), present))
+      uncut.insert(&use);
   }
 }
 
@@ -136,6 +155,8 @@ const TensorSharding *neededAt(OpOperand &use, const BlockCases &cases) {
                                     : nullptr;
 }
 
-void adoptWantedShardings(BlockCases &cases) { WantedShardings(cases).run(); }
+UncutUses adoptWantedShardings(BlockCases &cases) {
+  return WantedShardings(cases).run();
+}
 
 } // namespace shardonnay

@@ -18,7 +18,7 @@ from pathlib import Path
 from jaxlib.mlir import ir
 
 sys.path.append(str(Path(__file__).parents[2] / "e2e"))
-from rematerialisations import Rule, axes_per_dim, sharding_of, with_rules
+from rematerialisations import Rule, axes_per_dim, axis_size, sharding_of, with_rules
 
 # They say where their values lie, whatever computes them.
 PASSED_ON = ("return", "stablehlo.while", "stablehlo.case", "stablehlo.if", "stablehlo.optimization_barrier")
@@ -38,12 +38,12 @@ def lies(value):
 
 def piece(value, sizes):
     """How many elements a device has of it."""
-    cuts = [prod(sizes[axis] for axis in cut) for cut in lies(value)] or [1] * ir.RankedTensorType(value.type).rank
+    cuts = [prod(axis_size(axis, sizes) for axis in cut) for cut in lies(value)] or [1] * ir.RankedTensorType(value.type).rank
     return prod(-(-size // cut) for size, cut in zip(ir.RankedTensorType(value.type).shape, cuts))
 
 
 def shards(value, sizes):
-    return prod(sizes[axis] for cut in lies(value) for axis in cut)
+    return prod(axis_size(axis, sizes) for cut in lies(value) for axis in cut)
 
 
 def given_up(reshard, sizes):
@@ -122,8 +122,12 @@ def whole_windows(text):
     return found
 
 
-# Rules say that these need a dim whole, which propagation reads; they are computed on pieces of it all the same.
-CUT_ALL_THE_SAME = {"stablehlo.concatenate", "stablehlo.batch_norm_training", "stablehlo.batch_norm_grad", "stablehlo.reduce"}
+# Rules say that these need a dim whole, which propagation reads; they are computed on pieces of it all the same. Lookups are
+# where that costs no more than to gather what is looked up in: test/e2e and models/StableHLO/test hold where.
+LOOKUPS = {"stablehlo.gather", "stablehlo.scatter", "stablehlo.dynamic_slice", "stablehlo.dynamic_update_slice"}
+CUT_ALL_THE_SAME = {
+    "stablehlo.concatenate", "stablehlo.batch_norm_training", "stablehlo.batch_norm_grad", "stablehlo.reduce", *LOOKUPS,
+}
 
 
 def silent(text, compile):

@@ -73,10 +73,10 @@ func.func @no_rule(%x: tensor<64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"d"
   return %1 : tensor<64xf32>
 }
 
-// "m" is cut in half at one operand: not all cuts are tried.
+// "m" is cut in half at one operand: the halves are distributed apart.
 // CHECK-LABEL: func @halves
 func.func @halves(%x: tensor<64x128xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"m"}, {}]>}, %w: tensor<128x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"m":(1)2}]>}) -> (tensor<64x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"m"}, {}]>}) {
-  // CHECK: sdy.reshard %arg1 {{.*}}'stablehlo.dot_general' with i by {m} costs 8192 bytes, the best of others nearby,
+  // CHECK: sdy.reshard %arg1 {{.*}}'stablehlo.dot_general' with i by {m} costs 8192 bytes, the next best,
   %0 = sdy.reshard %w <@mesh, [{}, {}]> : tensor<128x32xf32>
   %1 = stablehlo.dot_general %x, %0, contracting_dims = [1] x [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"m"}, {}]>]>} : (tensor<64x128xf32>, tensor<128x32xf32>) -> tensor<64x32xf32>
   return %1 : tensor<64x32xf32>
@@ -100,4 +100,27 @@ func.func @carried(%x: tensor<64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"d"
     stablehlo.return %2, %3 : tensor<i32>, tensor<64xf32>
   }
   return %1#1 : tensor<64xf32>
+}
+
+// The loop runs no time at all, and what its branches yield moves no time.
+// CHECK-LABEL: func @never
+func.func @never(%x: tensor<64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"m"}]>}, %y: tensor<64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"d"}]>}, %p: tensor<i1>) -> (tensor<64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"d"}]>}) {
+  %zero = sdy.constant dense<0> : tensor<i32>
+  %one = sdy.constant dense<1> : tensor<i32>
+  %0:2 = stablehlo.while(%i = %zero, %c = %y) : tensor<i32>, tensor<64xf32> attributes {sdy.sharding = #sdy.sharding_per_value<[<@mesh, []>, <@mesh, [{"d"}]>]>}
+  cond {
+    %1 = stablehlo.compare LT, %i, %zero : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %1 : tensor<i1>
+  } do {
+    %1 = stablehlo.add %i, %one : tensor<i32>
+    %2 = "stablehlo.if"(%p) ({
+      // CHECK: sdy.reshard %arg0 {{.*}}'stablehlo.if' carries it for 0 bytes
+      %3 = sdy.reshard %x <@mesh, [{"d"}]> : tensor<64xf32>
+      stablehlo.return %3 : tensor<64xf32>
+    }, {
+      stablehlo.return %c : tensor<64xf32>
+    }) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"d"}]>]>} : (tensor<i1>) -> tensor<64xf32>
+    stablehlo.return %1, %2 : tensor<i32>, tensor<64xf32>
+  }
+  return %0#1 : tensor<64xf32>
 }

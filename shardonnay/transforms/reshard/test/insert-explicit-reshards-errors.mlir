@@ -82,3 +82,27 @@ func.func @gathered_for_its_price(%arg0: tensor<8x16xf32> {sdy.sharding = #sdy.s
   }) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"m"}]>]>} : (tensor<16xf32>) -> tensor<16xf32>
   return %0, %1 : tensor<8x16xf32>, tensor<16xf32>
 }
+
+// -----
+
+sdy.mesh @mesh = <["d"=2, "m"=4]>
+
+// The gather stands at the product, which only the sort uses: it is there for
+// the sort all the same. What is whole from the start is no gather.
+func.func @gathered_where_it_is_made(%arg0: tensor<16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"m"}]>}, %arg1: tensor<16xf32>) -> (tensor<16xf32>, tensor<16xf32>) {
+  // expected-note @+1 {{operand 0 is sharded}}
+  %0 = stablehlo.multiply %arg0, %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"m"}]>]>} : tensor<16xf32>
+  // expected-warning @+1 {{op 'stablehlo.sort' cannot be computed sharded along dim 0 of operand 0: gathers 48 bytes per device}}
+  %1 = "stablehlo.sort"(%0) <{dimension = 0 : i64}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %4 = stablehlo.compare LT, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %4 : tensor<i1>
+  }) : (tensor<16xf32>) -> tensor<16xf32>
+  %2 = stablehlo.multiply %arg1, %arg1 : tensor<16xf32>
+  %3 = "stablehlo.sort"(%2) <{dimension = 0 : i64}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %4 = stablehlo.compare LT, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %4 : tensor<i1>
+  }) : (tensor<16xf32>) -> tensor<16xf32>
+  return %1, %3 : tensor<16xf32>, tensor<16xf32>
+}
