@@ -16,8 +16,7 @@
 //    that a device holds of their results, or twice the one that they had, and
 //    the copy is planned again.
 // 4. lower: of the first plan within the limit, prices are taken off, of half
-// of
-//    the ops, a quarter and so on, where the plan stays within it and costs
+//    of the ops, a quarter and so on, where the plan stays within it and costs
 //    less.
 // 5. These prices, or else those of the plan that holds least, stay on the ops.
 //
