@@ -18,6 +18,8 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/OperationSupport.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "shardonnay/dialect/sdy/Dialect.h"
+#include "shardonnay/dialect/spmd/Ops.h"
 #include "shardonnay/interfaces/ProgramOps.h"
 #include "shardonnay/pipeline/Passes.h"
 
@@ -118,6 +120,8 @@ public:
       shareIn(block);
     }
     ops.close();
+    for (auto [op, cause] : causes)
+      op->setDiscardableAttr(sdy::kCauseAttr, cause);
     for (Operation *op : gone)
       op->erase();
   }
@@ -175,8 +179,17 @@ private:
            !op->hasTrait<OpTrait::IsTerminator>() && isMemoryEffectFree(op);
   }
 
+  /// What a window or a collective is there for makes it no other one: the
+  /// first keeps its own cause.
+  Operation *findOrEnter(Operation *op) {
+    if (isa_and_present<spmd::SpmdDialect>(op->getDialect()))
+      if (Attribute cause = op->removeDiscardableAttr(sdy::kCauseAttr))
+        causes.emplace_back(op, cause);
+    return known.findOrEnter(op);
+  }
+
   bool merge(Operation *op) {
-    Operation *first = known.findOrEnter(op);
+    Operation *first = findOrEnter(op);
     if (first == op)
       return false;
     llvm::SmallVector<Operation *> users;
@@ -198,7 +211,7 @@ private:
       return;
     Operation *here = user->getBlock()->findAncestorOpInBlock(*op);
     if (here && user->isBeforeInBlock(here) && mayHaveEqual(user))
-      known.findOrEnter(user);
+      findOrEnter(user);
   }
 
   ProgramOps &ops;
@@ -206,6 +219,7 @@ private:
   size_t place = 1;
   EqualOps known;
   llvm::SmallVector<Operation *> gone;
+  llvm::SmallVector<std::pair<Operation *, Attribute>> causes;
 };
 
 struct ShareEqualOpsPass : impl::ShareEqualOpsPassBase<ShareEqualOpsPass> {

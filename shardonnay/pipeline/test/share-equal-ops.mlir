@@ -114,3 +114,14 @@ func.func @dead(%arg0: tensor<8xf32>) -> tensor<8xf32> {
   %4 = stablehlo.add %3, %2 : tensor<8xf32>
   return %4 : tensor<8xf32>
 }
+
+// What a window is there for makes it no other one.
+// CHECK-LABEL: @causes
+// CHECK-COUNT-1: spmd.fetch_window {{.*}}"what 'a' sees"
+// CHECK-NOT: spmd.fetch_window
+func.func @causes(%arg0: tensor<8xf32>) -> (tensor<10xf32>, tensor<10xf32>) {
+  %f = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = spmd.fetch_window %arg0 dim=0 global_size=16 start=-1 step=8 size=10 @mesh {"x"} fill %f {sdy.cause = "what 'a' sees"} : (tensor<8xf32>, tensor<f32>) -> tensor<10xf32>
+  %1 = spmd.fetch_window %arg0 dim=0 global_size=16 start=-1 step=8 size=10 @mesh {"x"} fill %f {sdy.cause = "what 'b' sees"} : (tensor<8xf32>, tensor<f32>) -> tensor<10xf32>
+  return %0, %1 : tensor<10xf32>, tensor<10xf32>
+}
