@@ -19,6 +19,10 @@
 
 namespace shardonnay {
 
+/// How a cause begins of what an op fetches for itself. How else the op could
+/// be cut follows behind "; ".
+inline constexpr llvm::StringLiteral kFetchCause("what ");
+
 /// {x, y:(1)2}: without quotes, which would be escaped in an attribute.
 std::string toText(const AxisList &axes, mlir::sdy::MeshAttr mesh);
 

@@ -20,6 +20,7 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "shardonnay/dialect/sdy/Dialect.h"
 #include "shardonnay/dialect/spmd/Ops.h"
+#include "shardonnay/explain/OpAlternative.h"
 #include "shardonnay/interfaces/ProgramOps.h"
 #include "shardonnay/pipeline/Passes.h"
 
@@ -120,8 +121,8 @@ public:
       shareIn(block);
     }
     ops.close();
-    for (auto [op, cause] : causes)
-      op->setDiscardableAttr(sdy::kCauseAttr, cause);
+    for (auto [op, cause] : llvm::reverse(causes))
+      op->setAttr(sdy::kCauseAttr, cause);
     for (Operation *op : gone)
       op->erase();
   }
@@ -179,12 +180,17 @@ private:
            !op->hasTrait<OpTrait::IsTerminator>() && isMemoryEffectFree(op);
   }
 
-  /// What a window or a collective is there for makes it no other one: the
-  /// first keeps its own cause.
+  /// How else two ops of a kind could be cut does not tell apart what both
+  /// fetch: the first keeps its own cause.
   Operation *findOrEnter(Operation *op) {
     if (isa_and_present<spmd::SpmdDialect>(op->getDialect()))
-      if (Attribute cause = op->removeDiscardableAttr(sdy::kCauseAttr))
+      if (auto cause = op->getAttrOfType<StringAttr>(sdy::kCauseAttr);
+          cause && cause.getValue().starts_with(kFetchCause)) {
         causes.emplace_back(op, cause);
+        op->setAttr(sdy::kCauseAttr,
+                    StringAttr::get(op->getContext(),
+                                    cause.getValue().split("; ").first));
+      }
     return known.findOrEnter(op);
   }
 
@@ -219,7 +225,8 @@ private:
   size_t place = 1;
   EqualOps known;
   llvm::SmallVector<Operation *> gone;
-  llvm::SmallVector<std::pair<Operation *, Attribute>> causes;
+  /// As they were; one that is entered again has its own first.
+  llvm::SmallVector<std::pair<Operation *, StringAttr>> causes;
 };
 
 struct ShareEqualOpsPass : impl::ShareEqualOpsPassBase<ShareEqualOpsPass> {

@@ -115,13 +115,16 @@ func.func @dead(%arg0: tensor<8xf32>) -> tensor<8xf32> {
   return %4 : tensor<8xf32>
 }
 
-// What a window is there for makes it no other one.
+// How else convolutions could be cut does not tell their windows apart; for
+// what a window is there does, as a plan counts it for each.
 // CHECK-LABEL: @causes
-// CHECK-COUNT-1: spmd.fetch_window {{.*}}"what 'a' sees"
+// CHECK-COUNT-1: spmd.fetch_window {{.*}}"what 'a' sees; no other plan"
+// CHECK-COUNT-1: spmd.fetch_window {{.*}}"what 'b' sees"
 // CHECK-NOT: spmd.fetch_window
-func.func @causes(%arg0: tensor<8xf32>) -> (tensor<10xf32>, tensor<10xf32>) {
+func.func @causes(%arg0: tensor<8xf32>) -> (tensor<10xf32>, tensor<10xf32>, tensor<10xf32>) {
   %f = stablehlo.constant dense<0.0> : tensor<f32>
-  %0 = spmd.fetch_window %arg0 dim=0 global_size=16 start=-1 step=8 size=10 @mesh {"x"} fill %f {sdy.cause = "what 'a' sees"} : (tensor<8xf32>, tensor<f32>) -> tensor<10xf32>
-  %1 = spmd.fetch_window %arg0 dim=0 global_size=16 start=-1 step=8 size=10 @mesh {"x"} fill %f {sdy.cause = "what 'b' sees"} : (tensor<8xf32>, tensor<f32>) -> tensor<10xf32>
-  return %0, %1 : tensor<10xf32>, tensor<10xf32>
+  %0 = spmd.fetch_window %arg0 dim=0 global_size=16 start=-1 step=8 size=10 @mesh {"x"} fill %f {sdy.cause = "what 'a' sees; no other plan"} : (tensor<8xf32>, tensor<f32>) -> tensor<10xf32>
+  %1 = spmd.fetch_window %arg0 dim=0 global_size=16 start=-1 step=8 size=10 @mesh {"x"} fill %f {sdy.cause = "what 'a' sees; another plan"} : (tensor<8xf32>, tensor<f32>) -> tensor<10xf32>
+  %2 = spmd.fetch_window %arg0 dim=0 global_size=16 start=-1 step=8 size=10 @mesh {"x"} fill %f {sdy.cause = "what 'b' sees"} : (tensor<8xf32>, tensor<f32>) -> tensor<10xf32>
+  return %0, %1, %2 : tensor<10xf32>, tensor<10xf32>, tensor<10xf32>
 }

@@ -11,6 +11,7 @@
 #include "shardonnay/dialect/sdy/Dialect.h"
 #include "shardonnay/dialect/sdy/Pieces.h"
 #include "shardonnay/dialect/spmd/Ops.h"
+#include "shardonnay/explain/OpAlternative.h"
 
 namespace shardonnay {
 
@@ -42,18 +43,18 @@ static std::string causeOf(Operation *op, const FactorRule &rule,
                            const FactorWindow &window, int64_t dim) {
   std::string name = "'" + op->getName().getStringRef().str() + "'";
   if (window.kind == WindowKind::Recut)
-    return "what " + name + " makes of dim " + std::to_string(dim) +
-           " of result " +
+    return name + " makes of dim " + std::to_string(dim) + " of result " +
            std::to_string(window.tensor - rule.operands.size()) +
            " in whole rows, cut into plain pieces";
-  return "what " + name + " sees of dim " + std::to_string(dim) +
-         " of operand " + std::to_string(window.tensor) + " beyond its piece";
+  return name + " sees of dim " + std::to_string(dim) + " of operand " +
+         std::to_string(window.tensor) + " beyond its piece";
 }
 
 void OpContext::setCause(Operation *made, const Twine &what,
                          llvm::StringRef other) {
-  made->setAttr(sdy::kCauseAttr,
-                StringAttr::get(made->getContext(), what + "; " + other));
+  made->setAttr(
+      sdy::kCauseAttr,
+      StringAttr::get(made->getContext(), kFetchCause + what + "; " + other));
 }
 
 Value OpContext::fetchWindow(OpBuilder &builder, Location loc, Value tensor,
@@ -114,7 +115,7 @@ Value OpContext::allReduce(OpBuilder &builder, Location loc, Value tensor,
   bool isWhole = llvm::any_of(opRule.sums,
                               [](const FactorSum &sum) { return sum.isWhole; });
   setCause(reduce,
-           "what '" + op->getName().getStringRef() + "' adds up over devices",
+           "'" + op->getName().getStringRef() + "' adds up over devices",
            isWhole ? "no other plan: all have what one of them computes"
                    : alternative());
   return reduce;
@@ -129,7 +130,7 @@ Value OpContext::allGather(OpBuilder &builder, Location loc, Value tensor,
                                           tensor, /*dim=*/0, placer.meshName(),
                                           toAttr(builder, list, placer));
   setCause(gather,
-           "what '" + op->getName().getStringRef() + "' finds on each device",
+           "'" + op->getName().getStringRef() + "' finds on each device",
            alternative());
   return gather;
 }
