@@ -139,4 +139,11 @@ void adaptToTarget(stablehlo::FftOp op, const Target &target) {
   op.getResult().replaceAllUsesExcept(held->getResult(0), held);
 }
 
+void adaptToTarget(stablehlo::SortOp op, const Target &target) {
+  int64_t dim = op.getDimension();
+  if (!target.countsDimsFromBack && dim < 0)
+    op.setDimension(dim +
+                    cast<ShapedType>(op->getOperand(0).getType()).getRank());
+}
+
 } // namespace shardonnay

@@ -23,6 +23,9 @@ void adaptToTarget(mlir::stablehlo::AllReduceOp op, const Target &target);
 /// Holds the result's layout row-major where `target` transforms such only.
 void adaptToTarget(mlir::stablehlo::FftOp op, const Target &target);
 
+/// Counts the dim from the front where `target` misreads a negative one.
+void adaptToTarget(mlir::stablehlo::SortOp op, const Target &target);
+
 } // namespace shardonnay
 
 #endif // SHARDONNAY_EMIT_ADAPTTOTARGET_H

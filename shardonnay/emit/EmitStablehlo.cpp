@@ -56,10 +56,11 @@ public:
       return success();
     }
     return llvm::TypeSwitch<Operation *, LogicalResult>(op)
-        .Case<stablehlo::AllReduceOp, stablehlo::FftOp>([&](auto op) {
-          adaptToTarget(op, target);
-          return success();
-        })
+        .Case<stablehlo::AllReduceOp, stablehlo::FftOp, stablehlo::SortOp>(
+            [&](auto op) {
+              adaptToTarget(op, target);
+              return success();
+            })
         .Case([&](spmd::OnDeviceOp op) {
           buildConditional(op);
           return success();
@@ -288,7 +289,7 @@ SmallVector<Operation *> findToEmit(const ProgramOps &ops) {
   for (Operation *op : ops) {
     if (!isa_and_present<sdy::SdyDialect, spmd::SpmdDialect>(
             op->getDialect()) &&
-        !isa<stablehlo::AllReduceOp, stablehlo::FftOp>(op))
+        !isa<stablehlo::AllReduceOp, stablehlo::FftOp, stablehlo::SortOp>(op))
       continue;
     while (!outer.empty() && !outer.back()->isProperAncestor(op))
       found.push_back(outer.pop_back_val());

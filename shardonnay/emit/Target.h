@@ -29,12 +29,16 @@ struct Target {
   /// Fourier transforms of tensors that its layout assignment, for the sake of
   /// a user (an all_gather), laid out otherwise than row-major.
   bool transformsAnyLayout;
+  /// Sorts along dim -2 (some of its sorts then do nothing).
+  bool countsDimsFromBack;
 
   /// PJRT's CPU client, as of jaxlib 0.10.2: adds, multiplies, maxima and
-  /// minima of every number, and, or of i1; one operand; rows in its FFT.
+  /// minima of every number, and, or of i1; one operand; rows in its FFT; dims
+  /// from the front.
   static constexpr Target cpu() {
     return {/*reducesBitwise=*/false, /*reducesSeveral=*/false,
-            /*ordersComplex=*/false, /*transformsAnyLayout=*/false};
+            /*ordersComplex=*/false, /*transformsAnyLayout=*/false,
+            /*countsDimsFromBack=*/false};
   }
 
   bool combines(mlir::Type element, ReductionKind kind) const;

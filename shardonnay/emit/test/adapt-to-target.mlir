@@ -61,3 +61,15 @@ func.func @fft(%a: tensor<3x6xcomplex<f32>>, %b: tensor<8xf32>) -> (tensor<3x6xc
   %1 = stablehlo.fft %b, type = RFFT, length = [8] : (tensor<8xf32>) -> tensor<5xcomplex<f32>>
   return %0, %1 : tensor<3x6xcomplex<f32>>, tensor<5xcomplex<f32>>
 }
+
+// XLA's CPU sorts along a dim counted from the back now and then only.
+// CHECK-LABEL: func @sort
+func.func @sort(%a: tensor<2x3xi1>) -> tensor<2x3xi1> {
+  // CHECK: "stablehlo.sort"(%arg0) <{dimension = 0 : i64}>
+  %0 = "stablehlo.sort"(%a) <{dimension = -2 : i64}> ({
+  ^bb0(%l: tensor<i1>, %r: tensor<i1>):
+    %1 = stablehlo.compare LT, %l, %r : (tensor<i1>, tensor<i1>) -> tensor<i1>
+    stablehlo.return %1 : tensor<i1>
+  }) : (tensor<2x3xi1>) -> tensor<2x3xi1>
+  return %0 : tensor<2x3xi1>
+}
