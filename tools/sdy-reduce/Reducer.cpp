@@ -71,10 +71,11 @@ using Reduction = bool (*)(Operation *);
 constexpr Reduction kReductions[] = {leaveOut, replaceByOperand, replaceByZero,
                                      dropShardings};
 
-/// The ops inside `module`, users before what they use.
+/// The ops inside `module`, users before what they use, and what is inside an
+/// op before the op.
 SmallVector<Operation *> listOps(ModuleOp module) {
   SmallVector<Operation *> ops;
-  module->walk([&](Operation *op) {
+  module->walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (op != module)
       ops.push_back(op);
   });

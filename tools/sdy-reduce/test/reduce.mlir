@@ -18,6 +18,12 @@ func.func public @main(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, 
   %6 = stablehlo.multiply %5, %5 : tensor<8x8xf32>
   return %6 : tensor<8x8xf32>
 }
+// A function that nobody calls goes with all that is in it.
+// CHECK-NOT: @unused
+func.func private @unused(%a: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = stablehlo.tanh %a : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
 
 // RUN: not sdy-reduce %t --test=/nowhere 2>&1 | FileCheck %s --check-prefix=NO-TEST
 // NO-TEST: error: the test '/nowhere' can't be run
