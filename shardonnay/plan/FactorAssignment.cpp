@@ -59,6 +59,8 @@ public:
 
 private:
   bool takeAgreement();
+  /// The tensors without a vote, cut so, have the same cuts of their factors.
+  bool canFollow(const FactorAssignment &agreed) const;
   bool keepOneSide();
   void takeBestCandidates();
   void redistributeLostAxes();
@@ -117,10 +119,23 @@ bool Assigner::takeAgreement() {
   }
   for (int32_t factor = 0; factor < numFactors(); ++factor)
     axes[factor] = possible(factor, agreed[factor], /*agreed=*/true);
-  if (axes == agreed)
+  if (axes == agreed && canFollow(agreed))
     return true;
   axes.assign(numFactors(), AxisList());
   return false;
+}
+
+bool Assigner::canFollow(const FactorAssignment &agreed) const {
+  return all_of(seq<int64_t>(0, problem.tensors.size()), [&](int64_t i) {
+    if (!problem.tensors[i].free)
+      return true;
+    TensorProjection row =
+        project(shardingUnder(agreed, rule, i), rule.tensor(i), rule.factors);
+    return all_of(zip_equal(row.factors, agreed), [](const auto &pair) {
+      const auto &[cell, cut] = pair;
+      return !cell.present || (cell.axes == cut && cell.overflow.empty());
+    });
+  });
 }
 
 /// The two tensors of a unary-like op; nothing if there are more or fewer.

@@ -167,6 +167,17 @@ TEST(FactorAssignment, ARetiledFactorIsCutUnevenlyWhereAllAgree) {
   EXPECT_EQ(assign(rule, {{m, none}, {m2}}), axes({m2, none}));
 }
 
+TEST(FactorAssignment, AConstantThatCannotFollowIsNoAgreement) {
+  // Two rows on four devices; of their sixteen elements in one dim each device
+  // would have four.
+  FactorRuleBuilder builder({2}, {1});
+  builder.add(2, {0}, {0});
+  builder.add(8, {1}, {0});
+  FactorRule rule = builder.build();
+  rule.factors[0].retiled = true;
+  EXPECT_EQ(assign(rule, {{m, none}, {none}}, false, {1}), axes({m2, none}));
+}
+
 TEST(FactorAssignment, ConstantsHaveNoVote) {
   EXPECT_EQ(assign(matmul(8, 16, 32), {{none, d}, {d, none}, {d, none}}, true,
                    {0, 1}),

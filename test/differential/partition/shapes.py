@@ -101,7 +101,10 @@ def rows(graph):
     forms = [(*before, count, *parts, *behind), (*before, count * math.prod(parts), *behind), (*before, count, math.prod(parts), *behind),
              (*before, count * parts[0], *parts[1:], *behind)]
     shape, *later = graph.permutation(forms)[: graph.int(2, 3)]
-    value = graph.constraint(graph.argument(shape, element, graph.choose(WILD)), cut(shape))
+    if graph.chance(20):  # a constant follows what becomes of it, if it can
+        value = graph.constant(np.arange(math.prod(shape)).reshape(shape) % 2, element)
+    else:
+        value = graph.constraint(graph.argument(shape, element, graph.choose(WILD)), cut(shape))
     for shape in later:
         (made,) = graph.op("stablehlo.reshape", [value], [(shape, element)], exact=True, bound=value.bound, attributes=False)
         value = graph.constraint(made, cut(shape))

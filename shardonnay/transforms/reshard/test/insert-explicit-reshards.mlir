@@ -59,6 +59,16 @@ func.func @max_is_a_kind(%arg0: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@
   return %0 : tensor<8xf32>
 }
 
+// Two rows on four devices. Their elements in one dim would be cut otherwise: the constant is not computed as the result lies.
+// CHECK-LABEL: func @constant_that_cannot_follow
+func.func @constant_that_cannot_follow() -> (tensor<2x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"m"}, {}]>}) {
+  // CHECK: %[[R:.*]] = stablehlo.reshape %{{.*}} {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"m":(1)2}, {}]>]>}
+  // CHECK: sdy.reshard %[[R]] <@mesh, [{"m"}, {}]>
+  %cst = sdy.constant {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"m":(1)2}]>]>} dense<0.0> : tensor<16xf32>
+  %0 = stablehlo.reshape %cst {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"m":(1)2}, {}]>]>} : (tensor<16xf32>) -> tensor<2x8xf32>
+  return %0 : tensor<2x8xf32>
+}
+
 // CHECK-LABEL: func @constants_are_computed_again
 func.func @constants_are_computed_again(%arg0: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"d"}, {}]>}) -> (tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"d"}, {}]>}) {
   // CHECK-NOT: sdy.reshard
