@@ -60,6 +60,11 @@ def LocalComputeOpInterface : OpInterface<"LocalComputeOpInterface"> {
       together have it once (random numbers: all take those of one device).
     }], "bool", "hasEffectOnce", (ins),
     /*methodBody=*/"", /*defaultImplementation=*/[{ return false; }]>,
+    InterfaceMethod<[{
+      The op says which device it runs on or which ones it speaks to, which
+      means something in a manual computation only.
+    }], "bool", "namesDevices", (ins),
+    /*methodBody=*/"", /*defaultImplementation=*/[{ return false; }]>,
   ];
 }
 

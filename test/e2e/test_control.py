@@ -30,11 +30,15 @@ def values(shape, dtype=np.float32, seed=0):
     return generator.uniform(-1, 1, shape).astype(dtype)
 
 
-def case(*arguments, collectives=None):
-    """A program of these (array, spec); `collectives`: the kinds that it has to communicate by, if that is known."""
+def case(*arguments, collectives=None, only=None):
+    """A program of these (array, spec).
+
+    collectives: the kinds that it has to communicate by, if that is known; only: all kinds that it may communicate by, besides
+    what is written by hand.
+    """
 
     def add(function):
-        CASES.append(pytest.param(function, arguments, collectives, id=function.__name__))
+        CASES.append(pytest.param(function, arguments, collectives, only, id=function.__name__))
         return function
 
     return add
@@ -258,6 +262,42 @@ def nested_shard_maps(x, w):
     return by_hand(outer, (P("data"), P()), P("data"), axis_names={"data"})(x, w)
 
 
+def along_data(f, out_specs=P("data")):
+    """By hand along "data"; what "model" cuts is the compiler's."""
+    return by_hand(f, P("data"), out_specs, axis_names={"data"})
+
+
+BOTH = (values((8, 32)), P("data", "model"))
+
+
+@case(BOTH, only=set())
+def psum_of_what_another_axis_cuts(x):
+    return along_data(lambda x: lax.psum(x, "data"), P())(x) * 2
+
+
+@case(BOTH, only=set())
+def psum_of_several(x):
+    return along_data(lambda x: lax.psum((x, x > 0, -x), "data"), P())(x)
+
+
+@case(BOTH, only=set())
+def exchanges_of_what_another_axis_cuts(x):
+    def f(x):
+        y = lax.psum_scatter(lax.all_gather(x, "data", axis=0, tiled=True), "data", scatter_dimension=0, tiled=True)
+        return lax.ppermute(y, "data", [(0, 1), (2, 3)]) + lax.pmax(y, "data")
+
+    return along_data(f)(x)
+
+
+@case((values((8, 32)), P("data")), (values((32, 10)), P()), only={"all_gather", "all_reduce", "collective_permute"})
+def uneven_psum(x, w):
+    def f(x, w):
+        w = lax.with_sharding_constraint(w, NamedSharding(mesh(), P(None, "model")))
+        return lax.psum(lax.with_sharding_constraint(x @ w, NamedSharding(mesh(), P(None, "model"))), "data")
+
+    return by_hand(f, (P("data"), P()), P(), axis_names={"data"})(x, w)
+
+
 #
 # Functions
 #
@@ -328,8 +368,8 @@ def expected(function, inputs, text):
     return compare.Reference(found, tolerances, [None] * len(found), None)
 
 
-@pytest.mark.parametrize("function, arguments, collectives", CASES)
-def test_agrees_with_jax(function, arguments, collectives):
+@pytest.mark.parametrize("function, arguments, collectives, only", CASES)
+def test_agrees_with_jax(function, arguments, collectives, only):
     inputs = [np.asarray(value) for value, _ in arguments]
     text = lower(function, arguments)
     compiled = shardonnay.compile(text)
@@ -338,3 +378,5 @@ def test_agrees_with_jax(function, arguments, collectives):
     assert not wrong, "\n".join(wrong)
     for kind in collectives or ():
         assert f"stablehlo.{kind}" in compiled.text
+    found = {group["kind"] for group in compiled.report["collectives"]}
+    assert only is None or found <= only, found

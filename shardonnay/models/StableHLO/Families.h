@@ -35,6 +35,7 @@ void attachDynamicSliceModels(mlir::MLIRContext &context);
 void attachControlModels(mlir::MLIRContext &context);
 void attachBatchedModels(mlir::MLIRContext &context);
 void attachRandomModels(mlir::MLIRContext &context);
+void attachCollectiveModels(mlir::MLIRContext &context);
 void attachCustomModels(mlir::MLIRContext &context);
 void attachCompositeModels(mlir::MLIRContext &context);
 

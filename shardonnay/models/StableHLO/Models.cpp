@@ -31,6 +31,7 @@ void shardonnay::registerStablehloModels(DialectRegistry &registry) {
         attachControlModels(*context);
         attachBatchedModels(*context);
         attachRandomModels(*context);
+        attachCollectiveModels(*context);
         attachCustomModels(*context);
         attachCompositeModels(*context);
       });

@@ -19,7 +19,7 @@
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/dialect/spmd/Ops.h"
 #include "shardonnay/interfaces/DataFlowEdge.h"
-#include "shardonnay/interfaces/LocalCompute.h"
+#include "shardonnay/interfaces/EveryDevice.h"
 #include "shardonnay/interfaces/ProgramOps.h"
 #include "shardonnay/interfaces/ShardingRule.h"
 #include "shardonnay/transforms/import/Passes.h"
@@ -34,8 +34,6 @@ namespace shardonnay {
 
 namespace {
 
-/// The manifest lists what each device holds.
-constexpr int64_t kMaxDevices = int64_t{1} << 16;
 /// Elements times bytes times shards have to fit 64 bits.
 constexpr int64_t kMaxElements = int64_t{1} << 40;
 
@@ -136,27 +134,20 @@ void SupportChecker::checkModule() {
 }
 
 void SupportChecker::checkKind(Operation *op) {
-  if (isa<func::CallOp>(op)) {
+  if (isForeign(op) && !op->getParentOfType<ManualComputationOp>() &&
+      failed(verifyOnEveryDevice(op))) {
+    hasError = true;
+  } else if (isa<func::CallOp>(op)) {
     error(op, "call of a function that was not inlined: expected private "
               "functions with a body");
   } else if (auto mesh = dyn_cast<MeshOp>(op)) {
-    if (int64_t devices = mesh.getMesh().getNumDevices(); devices > kMaxDevices)
-      error(op, "expected a mesh of at most ")
-          << kMaxDevices << " devices, got " << devices;
+    hasError |= failed(verifyDeviceCount(op, mesh.getMesh().getNumDevices()));
   } else if (auto func = dyn_cast<func::FuncOp>(op)) {
     if (!func.isExternal() && !func.getBody().hasOneBlock())
       error(op, "expected a function of one block: branches between blocks "
                 "cannot be partitioned yet");
   } else if (isa<ShardingRuleOpInterface>(op)) {
     checkCaptures(op);
-    auto compute = dyn_cast<LocalComputeOpInterface>(op);
-    if (hasEffect<MemoryEffects::Write>(op) &&
-        !(compute && compute.hasEffectOnce()) &&
-        !op->getParentOfType<ManualComputationOp>())
-      error(op, "'") << op->getName()
-                     << "' has an effect, which every device would have: give "
-                        "it a sharding on one device, or move it into a manual "
-                        "computation";
   } else if (op->getParentOfType<ManualComputationOp>() &&
              !isa<ShardableDataFlowOpInterface>(op)) {
     // Each device runs it on what it has.

@@ -15,9 +15,29 @@ module {}
 // -----
 
 func.func @main() -> tensor<ui32> {
-  // expected-error @below {{'stablehlo.partition_id' has no sharding rule, so what it computes on a device is not known}}
+  // expected-error @below {{'stablehlo.partition_id' speaks of single devices, of which there are none yet: move it into a manual computation}}
   %0 = stablehlo.partition_id : tensor<ui32>
   return %0 : tensor<ui32>
+}
+
+// -----
+
+func.func @main(%a: tensor<8xf32>) -> tensor<8xf32> {
+  // expected-error @below {{'stablehlo.all_reduce' speaks of single devices}}
+  %0 = "stablehlo.all_reduce"(%a) <{replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}> ({
+  ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+    %1 = stablehlo.add %x, %y : tensor<f32>
+    stablehlo.return %1 : tensor<f32>
+  }) : (tensor<8xf32>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// -----
+
+func.func @main(%t: !stablehlo.token) -> tensor<8xf32> {
+  // expected-error @below {{'stablehlo.infeed' has an effect, which every device would have: give it a sharding on one device}}
+  %0:2 = "stablehlo.infeed"(%t) <{infeed_config = ""}> : (!stablehlo.token) -> (tensor<8xf32>, !stablehlo.token)
+  return %0#0 : tensor<8xf32>
 }
 
 // -----
