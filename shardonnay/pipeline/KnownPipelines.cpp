@@ -17,6 +17,7 @@
 #include "shardonnay/transforms/collectives/Passes.h"
 #include "shardonnay/transforms/export/Passes.h"
 #include "shardonnay/transforms/import/Passes.h"
+#include "shardonnay/transforms/partition/Passes.h"
 #include "shardonnay/transforms/propagate/Passes.h"
 
 using namespace mlir;
@@ -126,6 +127,7 @@ struct LocalOptions : PassPipelineOptions<LocalOptions> {
 };
 
 void addGlobalToLocal(OpPassManager &pm, const LocalOptions &options) {
+  pm.addPass(createCheckEveryDevicePass());
   addStage(pm, Stage::Partition, {});
   EmitStablehloPassOptions emit;
   emit.enableRGV3 = options.meshAxesGroups;

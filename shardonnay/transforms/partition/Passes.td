@@ -10,6 +10,28 @@
 
 include "mlir/Pass/PassBase.td"
 
+def CheckEveryDevicePass
+    : Pass<"sdy-check-every-device", "::mlir::ModuleOp"> {
+  let summary = "Refuses what would happen, or be another thing, on each device";
+  let description = [{
+    Outside of manual computations all devices run an op together. So an op with
+    an effect (an infeed, a custom call that says so) is refused unless it is on
+    one device, and so is an op that speaks of single devices (a partition_id, an
+    all_reduce), which on global tensors means nothing. A mesh of more devices
+    than programs can list is refused too. In `compile`, sdy-check-supported sees
+    to this on import; here it is for those who chain passes.
+
+    Precondition: sdy-resolve-single-device-sharding has run, if anything is on
+    one device. Postcondition: the same.
+
+    ```mlir
+    func.func @f(%x: tensor<8xf32>) {
+      %0 = stablehlo.partition_id : tensor<ui32>
+    ```
+    is an error at the partition_id.
+  }];
+}
+
 def PartitionToLocalPass : Pass<"sdy-partition-to-local", "::mlir::ModuleOp"> {
   let summary = "Rewrites the program to what each device runs.";
   let description = [{
