@@ -127,6 +127,7 @@ struct LocalOptions : PassPipelineOptions<LocalOptions> {
 };
 
 void addGlobalToLocal(OpPassManager &pm, const LocalOptions &options) {
+  pm.addNestedPass<func::FuncOp>(createRemovePropagationBarriersPass());
   pm.addPass(createCheckEveryDevicePass());
   addStage(pm, Stage::Partition, {});
   EmitStablehloPassOptions emit;

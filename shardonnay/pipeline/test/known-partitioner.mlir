@@ -40,3 +40,14 @@ func.func @single(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x
   %1 = stablehlo.negate %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : tensor<8xf32>
   return %1 : tensor<8xf32>
 }
+
+// A barrier has done its work.
+// CHECK-LABEL: func @barrier(
+// CHECK-NEXT: %[[SINE:.*]] = stablehlo.sine %arg0 : tensor<4xf32>
+// CHECK-NEXT: return %[[SINE]]
+func.func @barrier(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>})
+    -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
+  %0 = sdy.propagation_barrier %arg0 allowed_direction=FORWARD {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : tensor<8xf32>
+  %1 = stablehlo.sine %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : tensor<8xf32>
+  return %1 : tensor<8xf32>
+}

@@ -20,7 +20,9 @@ namespace shardonnay {
 namespace {
 
 void addEdge(Value value) {
-  if (!isa<RankedTensorType>(value.getType()))
+  bool hasEdge =
+      value.hasOneUse() && isa<FuncDataFlowEdgeOp>(*value.user_begin());
+  if (hasEdge || !isa<RankedTensorType>(value.getType()))
     return;
   OpBuilder builder(value.getContext());
   builder.setInsertionPointAfterValue(value);

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// 1. Check the meshes.
+// 1. Check the meshes. Without one, the program is one device's already.
 // 2. Find the functions that run inside manual computations.
 // 3. Check every other op: outside of manual computations and of regions for
 //    one device, down to the regions of data-flow ops.
@@ -30,12 +30,14 @@ namespace {
 struct CheckEveryDevicePass
     : impl::CheckEveryDevicePassBase<CheckEveryDevicePass> {
   void runOnOperation() override {
-    bool ok = true;
-    for (auto mesh : getOperation().getOps<sdy::MeshOp>())
+    bool ok = true, hasMesh = false;
+    for (auto mesh : getOperation().getOps<sdy::MeshOp>()) {
+      hasMesh = true;
       ok &= succeeded(verifyDeviceCount(mesh, mesh.getMesh().getNumDevices()));
+    }
     llvm::SetVector<func::FuncOp> manual = findManualFunctions();
     for (auto func : getOperation().getOps<func::FuncOp>())
-      if (!manual.contains(func))
+      if (hasMesh && !manual.contains(func))
         ok &= check(func);
     if (!ok)
       signalPassFailure();

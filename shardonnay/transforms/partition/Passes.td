@@ -18,7 +18,8 @@ def CheckEveryDevicePass
     an effect (an infeed, a custom call that says so) is refused unless it is on
     one device, and so is an op that speaks of single devices (a partition_id, an
     all_reduce), which on global tensors means nothing. A mesh of more devices
-    than programs can list is refused too. In `compile`, sdy-check-supported sees
+    than programs can list is refused too; without a mesh the program is that of
+    one device already. In `compile`, sdy-check-supported sees
     to this on import; here it is for those who chain passes.
 
     Precondition: sdy-resolve-single-device-sharding has run, if anything is on

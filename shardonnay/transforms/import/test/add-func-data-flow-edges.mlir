@@ -1,4 +1,5 @@
 // RUN: sdy-opt %s -sdy-add-func-data-flow-edges | FileCheck %s
+// RUN: sdy-opt %s -sdy-add-func-data-flow-edges -sdy-add-func-data-flow-edges | FileCheck %s
 
 sdy.mesh @mesh = <["x"=2]>
 

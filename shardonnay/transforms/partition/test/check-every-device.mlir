@@ -32,6 +32,16 @@ func.func private @further_inside() {
 
 // -----
 
+// One device's program, as it is after a first run.
+func.func @local(%a: tensor<8xf32>) {
+  %0 = stablehlo.partition_id : tensor<ui32>
+  return
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=2]>
+
 func.func @effect(%a: tensor<8xf32>, %p: tensor<i1>) {
   "stablehlo.if"(%p) ({
     // expected-error @below {{'stablehlo.custom_call' has an effect, which every device would have: give it a sharding on one device, or move it into a manual computation}}
@@ -44,6 +54,8 @@ func.func @effect(%a: tensor<8xf32>, %p: tensor<i1>) {
 }
 
 // -----
+
+sdy.mesh @mesh = <["x"=2]>
 
 func.func @one_device() {
   // expected-error @below {{'stablehlo.partition_id' speaks of single devices, of which there are none yet: move it into a manual computation, or write what it is for on the whole tensor}}
