@@ -216,6 +216,13 @@ Value LocalMath::splat(RankedTensorType type, int64_t value) {
 }
 
 Value LocalMath::zero(RankedTensorType type) {
+  if (auto complex = dyn_cast<ComplexType>(type.getElementType())) {
+    auto zero = APFloat::getZero(
+        cast<FloatType>(complex.getElementType()).getFloatSemantics());
+    return constant(
+        builder, loc,
+        DenseElementsAttr::get(type, std::complex<APFloat>(zero, zero)));
+  }
   return constant(builder, loc,
                   cast<DenseElementsAttr>(builder.getZeroAttr(type)));
 }

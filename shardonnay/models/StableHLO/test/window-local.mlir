@@ -209,3 +209,12 @@ func.func @select_and_scatter(%a: tensor<16xf32> {sdy.sharding = #sdy.sharding<@
   }) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : (tensor<16xf32>, tensor<8xf32>, tensor<f32>) -> tensor<16xf32>
   return %0 : tensor<16xf32>
 }
+
+// Around complex numbers there are complex zeros.
+// CHECK-LABEL: func.func @complex_convolution
+func.func @complex_convolution(%x: tensor<1x8x1xcomplex<f32>> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}, {}]>}, %k: tensor<3x1x1xcomplex<f32>>) -> (tensor<1x8x1xcomplex<f32>> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}, {}]>}) {
+  // CHECK: %[[ZERO:.*]] = stablehlo.constant dense<(0.000000e+00,0.000000e+00)> : tensor<complex<f32>>
+  // CHECK: spmd.fetch_window %arg0 dim=1 {{.*}} fill %[[ZERO]]
+  %0 = stablehlo.convolution(%x, %k) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {pad = [[1, 1]]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64, sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"x"}, {}]>]>} : (tensor<1x8x1xcomplex<f32>>, tensor<3x1x1xcomplex<f32>>) -> tensor<1x8x1xcomplex<f32>>
+  return %0 : tensor<1x8x1xcomplex<f32>>
+}
