@@ -100,12 +100,13 @@ def _slide(graph, size):
 
 
 LAYOUTS = {1: (("b0f", "0io", "b0f"), ("bf0", "oi0", "bf0"), ("f0b", "i0o", "0bf")),
-           2: (("b01f", "01io", "b01f"), ("bf01", "oi01", "bf01"), ("01bf", "o01i", "f01b"))}
+           2: (("b01f", "01io", "b01f"), ("bf01", "oi01", "bf01"), ("01bf", "o01i", "f01b")),
+           3: (("b012f", "012io", "b012f"), ("0bf12", "o01i2", "f01b2"))}
 
 
 def convolution(graph):
-    spatial = graph.int(1, 2)
-    sizes = [graph.choose((8, 5, 16, 3, 10, 4, 1)) for _ in range(spatial)]
+    spatial = graph.choose((1, 2, 2, 3))
+    sizes = [graph.choose((8, 5, 3, 10, 4, 1, 16)[: 5 if spatial == 3 else 7]) for _ in range(spatial)]
     slides = [_slide(graph, size) for size in sizes]
     features, batches = graph.choose(((1, 1), (1, 1), (2, 1), (4, 1), (8, 1), (1, 2), (1, 4)))
     inner, outer, batch = graph.choose((1, 2, 3)), graph.choose((1, 2, 3)) * features * batches, graph.choose((1, 2, 4, 3)) * batches
@@ -115,7 +116,7 @@ def convolution(graph):
                {"i": inner, "o": outer, **{str(at): slide[0] for at, slide in enumerate(slides)}},
                {"b": batch // batches, "f": outer, **{str(at): count for at, count in enumerate(counts)}}]
     shapes = [[extent[letter] for letter in layout] for extent, layout in zip(extents, (left, kernel, out), strict=True)]
-    element = graph.choose(("f32", "f64", "bf16", "i32"))
+    element = graph.choose(("f32", "f64", "bf16", "i32", "complex<f32>"))
     a, b = (graph.operand(shape, element, bounded=True) for shape in shapes[:2])
     written = [", ".join(layout) for layout in (left, kernel, out)]
     pads = [list(slide[2]) for slide in slides]

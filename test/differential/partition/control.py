@@ -123,6 +123,55 @@ def nested(graph):
     graph.ops[-1] += " nested"
 
 
+def captured(graph):
+    """A loop whose body uses a value from outside, cut in its own way."""
+    a = graph.pick(("i32", "i8"), low=1, high=2, least=1)
+    b = graph.operand(a.shape, a.element)
+    zero, one, trips = graph.constant(0, "i32"), graph.constant(1, "i32"), graph.constant(graph.int(0, 3), "i32")
+    blocks, more, turned, next_, count = [(graph.fresh(), graph.fresh()) for _ in range(2)], *(graph.fresh() for _ in range(4))
+    heads = [f"^bb0({counter}: {SCALAR}, {carry}: {a.type}):" for counter, carry in blocks]
+    first = graph.choose((f"{turned} = stablehlo.reverse {blocks[1][1]}, dims = [0] : {a.type}",
+                          f"{turned} = stablehlo.maximum {blocks[1][1]}, {b.name} : {a.type}"))
+    condition = (f"{{\n{heads[0]}\n{more} = stablehlo.compare LT, {blocks[0][0]}, {trips.name} : ({SCALAR}, {SCALAR}) -> tensor<i1>\n"
+                 f"stablehlo.return {more} : tensor<i1>\n}}")
+    body = (f"{{\n{heads[1]}\n{first}\n{next_} = stablehlo.add {turned}, {b.name} : {a.type}\n{count} = stablehlo.add {blocks[1][0]}, "
+            f"{one.name} : {SCALAR}\nstablehlo.return {count}, {next_} : {SCALAR}, {a.type}\n}}")
+    graph._used.update((b.name, trips.name, one.name))
+    graph.op("stablehlo.while", [zero, a], [((), "i32"), (a.shape, a.element)], regions=[condition, body], exact=True)
+    graph.ops[-1] += " captured"
+
+
+def calls(graph):
+    """A private function that is called three times, with arguments that are cut differently."""
+    a = graph.pick(("i32", "f32"), low=1, high=2, least=1, bounded=True)
+    values = [a, *(graph.operand(a.shape, a.element, bounded=True) for _ in range(2))]
+    kind, name = a.type, graph.fresh()
+    first = graph.choose((f"%0 = stablehlo.reverse %x, dims = [0] : {kind}", f"%0 = stablehlo.add %x, %y : {kind}"))
+    cut = graph.sharding(a.shape, True).removeprefix("#sdy.sharding")
+    last = f"%r = sdy.sharding_constraint %1 {cut} : {kind}" if graph.chance(50) else f"%r = stablehlo.negate %1 : {kind}"
+    graph.functions.append(f"func.func private @{name}(%x: {kind}, %y: {kind}) -> {kind} {{\n{first}\n%1 = stablehlo.subtract %0, %y : {kind}\n"
+                           f"{last}\nreturn %r : {kind}\n}}")
+    for left, right in zip(values, values[1:] + values[:1], strict=True):
+        found = graph._result(a.shape, a.element, [left, right], None, 2 * left.bound + 2 * right.bound, 1)
+        graph.raw([found], "func.call", [left, right], f"callee = @{name}")
+
+
+def held_together(graph):
+    """What only says where values lie: groups, barriers to propagation, reshards."""
+    a = graph.pick(("i32", "f32", "i1"), low=1)
+    others = [graph.operand(a.shape, a.element) for _ in range(graph.int(1, 2))]
+    group = graph._names
+    graph.lines += [f"sdy.sharding_group {value.name} group_id={group} : {value.type}" for value in (a, *others)]
+    direction = graph.choose(("NONE", "FORWARD", "BACKWARD"))
+    for op, how in (("sdy.propagation_barrier", f"allowed_direction={direction}"),
+                    ("sdy.reshard", graph.sharding(a.shape).removeprefix("#sdy.sharding"))):
+        a, taken = replace(a, name=graph.fresh()), a
+        graph.lines.append(f"{a.name} = {op} {taken.name} {how} : {a.type}")
+        graph._used.add(taken.name)
+        graph.values.append(a)
+    graph.ops += ["sdy.sharding_group", "sdy.propagation_barrier", "sdy.reshard"]
+
+
 def tuple_(graph):
     values = [graph.pick(ANY, high=2) for _ in range(graph.int(1, 3))]
     whole = graph.fresh()
@@ -136,4 +185,5 @@ def tuple_(graph):
     graph.ops += ["stablehlo.tuple", "stablehlo.get_tuple_element"]
 
 
-FAMILIES = {"stablehlo.while": while_, "stablehlo.if": if_, "stablehlo.case": case, "nested": nested, "stablehlo.tuple": tuple_}
+FAMILIES = {"stablehlo.while": while_, "stablehlo.if": if_, "stablehlo.case": case, "nested": nested,
+            "captured": captured, "func.call": calls, "held together": held_together, "stablehlo.tuple": tuple_}

@@ -36,6 +36,7 @@ MESHES = (
     (("x", 2), ("y", 2), ("z", 2)),
     (("x", 2), ("y", 3)),
     (("x", 5),),
+    (("x", 7),),
     (("x", 3), ("y", 1), ("z", 2)),
 )
 
@@ -266,7 +267,9 @@ class Graph:
             whole = dict(self.mesh)
             axes = [f'"{name}"' if size == whole[name] else f'"{name}":({pre}){size}' for name, pre, size in merged]
             texts.append("{" + ", ".join(axes + ["?"] * (open_dims and self.chance(30))) + "}")
-        return f"#sdy.sharding<@mesh, [{', '.join(texts)}]>"
+        unused = [name for name, _ in self.mesh if not any(name == piece[0] for pieces in dims for piece in pieces)]
+        whole = f', replicated={{"{self.choose(unused)}"}}' if unused and self.chance(10) else ""
+        return f"#sdy.sharding<@mesh, [{', '.join(texts)}]{whole}>"
 
     # Values
 

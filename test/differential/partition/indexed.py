@@ -48,7 +48,7 @@ class _Numbers:
     def __init__(self, graph, shape):
         rank = len(shape)
         kinds = [graph.choose(("window", "index", "index", "partial", "batch", "corner")) for _ in range(rank)]
-        self.batch = [dim for dim in range(rank) if kinds[dim] == "batch"][:1]
+        self.batch = [dim for dim in range(rank) if kinds[dim] == "batch"][:2]
         self.mapped = graph.permutation([dim for dim in range(rank) if kinds[dim] in ("index", "partial")])
         self.sizes = []
         for dim, size in enumerate(shape):
@@ -61,13 +61,16 @@ class _Numbers:
         self.window = [dim for dim in range(rank) if dim not in self.collapsed + self.batch]
         extra = [graph.choose((1, 4, 6, 3, 8)) for _ in range(graph.int(0, 2))]
         # The index vector's dim: among the last, at the end, or left out where one place is enough.
-        self.places = [shape[dim] for dim in self.batch] + extra
+        sizes = [shape[dim] for dim in self.batch] + extra
+        order = graph.permutation(range(len(sizes))) if len(sizes) > 1 else range(len(sizes))
+        self.places = [sizes[at] for at in order]
         self.implied = len(self.mapped) == 1 and graph.chance(30)
         self.vector = len(self.places) if self.implied else graph.int(0, len(self.places))
         self.indices = list(self.places)
         if not self.implied:
             self.indices.insert(self.vector, len(self.mapped))
-        self.batch_places = [0 + (not self.implied and self.vector == 0)] if self.batch else []
+        places = [list(order).index(at) for at in range(len(self.batch))]
+        self.batch_places = [place + (not self.implied and self.vector <= place) for place in places]
         total = len(self.places) + len(self.window)
         self.offsets = sorted(graph.permutation(range(total))[: len(self.window)])
         self.result, windows, places = [], iter(self.window), iter(self.places)
@@ -212,6 +215,33 @@ def sort(graph):
              f"dimension = {where} : i64, is_stable = true", [body], exact=True, bound=a.bound)
 
 
+def sort_by_keys(graph):
+    """As JAX sorts by several keys: floats in their total order, a tie of one key is broken by the next; the last is the place."""
+    a = graph.pick(("f32", "i32", "ui8", "i1", "bf16"), low=1, exact=True, kinds=WILD)
+    dim = graph.int(0, a.rank - 1)
+    b = graph.argument(a.shape, graph.choose(("i32", "f32", "ui8")))
+    places = graph.op("stablehlo.iota", [], [(a.shape, "i32")], f"iota_dimension = {dim} : i64", exact=True, bound=16)
+    keys = [a, b, *places]
+    names = [(graph.fresh(), graph.fresh()) for _ in keys]
+    lines, before = [], None
+    for key, (left, right) in list(zip(keys, names, strict=True))[::-1]:
+        kind = tensor((), key.element)
+        order = ", TOTALORDER" if is_float(key.element) else ", UNSIGNED" if key.element in ("ui8", "i1") else ", SIGNED"
+        less, same, chosen = graph.fresh(), graph.fresh(), graph.fresh()
+        lines.append(f"{less} = stablehlo.compare {'GT' if key is b else 'LT'}, {left}, {right}{order} : ({kind}, {kind}) -> tensor<i1>")
+        if before:
+            lines += [f"{same} = stablehlo.compare EQ, {left}, {right}{order} : ({kind}, {kind}) -> tensor<i1>",
+                      f"{chosen} = stablehlo.select {same}, {before}, {less} : tensor<i1>, tensor<i1>"]
+        before = chosen if before else less
+    taken = graph.permutation(range(3))
+    block = ", ".join(f"{name}: {tensor((), keys[at].element)}" for at in taken for name in names[at])
+    text = "\n".join(lines)
+    body = f"{{\n^bb0({block}):\n{text}\nstablehlo.return {before} : tensor<i1>\n}}"
+    graph.op("stablehlo.sort", [keys[at] for at in taken], [(a.shape, keys[at].element) for at in taken],
+             f"dimension = {dim} : i64, is_stable = {str(graph.chance(50)).lower()}", [body], exact=True)
+    graph.ops[-1] += " by keys"
+
+
 def top_k(graph):
     a = graph.pick(("f32", "i32", "bf16"), low=1, high=3, least=1, exact=True)
     k = graph.int(1, a.shape[-1])
@@ -223,5 +253,5 @@ FAMILIES = {
     "stablehlo.dynamic_slice": dynamic_slice, "stablehlo.dynamic_update_slice": dynamic_update_slice, "static start": static_start,
     "stablehlo.gather": gather, **{f"stablehlo.scatter {op}": scatter(op) for op in SCATTERED}, "stablehlo.scatter set": scatter_set, "segments": segments,
     "stablehlo.scatter several": scatter_several, "stablehlo.torch_index_select": torch_index_select, "stablehlo.sort": sort,
-    "chlo.top_k": top_k,
+    "stablehlo.sort by keys": sort_by_keys, "chlo.top_k": top_k,
 }

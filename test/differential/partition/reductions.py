@@ -126,17 +126,21 @@ def several(graph):
     graph.ops[-1] += " several"
 
 
-def unknown_body(graph):
+def largest_magnitude(graph, element):
     """Max of absolute values: no neutral element that is known by name, so the initial value stands in."""
+    left, right, out = graph.fresh(), graph.fresh(), graph.fresh()
+    return region(graph, element, 2, lambda names: ([
+        f"{left} = stablehlo.abs {names[0]} : T", f"{right} = stablehlo.abs {names[1]} : T",
+        f"{out} = stablehlo.maximum {left}, {right} : T"], out, "T"))
+
+
+def unknown_body(graph):
     a = graph.pick(("f32", "i32", "f64"), low=1, bounded=True)
     # Of one element XLA forgets the initial value and the body, so it has to be as they leave it.
     (a,) = graph.op("stablehlo.abs", [a], [(a.shape, a.element)], bound=a.bound)
     dims = graph.subset(range(a.rank), 1)
     init = graph.constant(0, a.element)
-    left, right, out = graph.fresh(), graph.fresh(), graph.fresh()
-    body = region(graph, a.element, 2, lambda names: ([
-        f"{left} = stablehlo.abs {names[0]} : T", f"{right} = stablehlo.abs {names[1]} : T",
-        f"{out} = stablehlo.maximum {left}, {right} : T"], out, "T"))
+    body = largest_magnitude(graph, a.element)
     shape = [size for dim, size in enumerate(a.shape) if dim not in dims]
     graph.op("stablehlo.reduce", [a, init], [(shape, a.element)], f"dimensions = {array_text(dims)}", [body], exact=True, bound=a.bound)
     graph.ops[-1] += " unknown body"
@@ -195,6 +199,27 @@ def reduce_window(graph):
              exact=_exact(op), bound=_bound(op, a.element, a.bound, 100 if op in ("maximum", "minimum") else init.bound, terms), terms=terms)
 
 
+def more_windows(graph):
+    """Windows that combine bits, or otherwise than has a name, or pairs."""
+    op = graph.choose(("and", "or", "xor", "unknown body", "argmax"))
+    elements = ("i32", "ui8", "i1") if op in ("and", "or", "xor") else ("f32", "i32")
+    a = graph.pick(elements, low=1, high=3, least=1, bounded=True)
+    if op == "unknown body":  # a window of one element needs no body
+        (a,) = graph.op("stablehlo.abs", [a], [(a.shape, a.element)], bound=a.bound)
+    windows = _windows(graph, a.shape)
+    shape = [outputs(size, *window) for size, window in zip(a.shape, windows, strict=True)]
+    values, inits = [a], [_neutral(graph, op, a.element) if op in ("and", "or", "xor") else graph.constant(0, a.element)]
+    if op == "argmax":
+        values += graph.op("stablehlo.iota", [], [(a.shape, "i32")], f"iota_dimension = {a.rank - 1} : i64", exact=True, bound=16)
+        inits = [graph.constant(-100, a.element), graph.constant(1000, "i32")]
+        body = first_largest(graph, a.element, "i32")
+    else:
+        body = largest_magnitude(graph, a.element) if op == "unknown body" else combiner(graph, op, a.element)
+    graph.op("stablehlo.reduce_window", [*values, *inits], [(shape, value.element) for value in values], window_text(windows), [body],
+             exact=True, bound=100 if op == "argmax" else a.bound)
+    graph.ops[-1] += f" {op}"
+
+
 def cumulative(graph):
     """What JAX makes of cumsum and its like on CPU: a window as wide as the dim; forward or backward."""
     op = graph.choose(("add", "maximum", "minimum"))
@@ -210,23 +235,26 @@ def cumulative(graph):
 
 
 def select_and_scatter(graph):
-    a = graph.pick(("f32", "i32", "f64"), low=1, high=2, least=1, bounded=True, exact=True)
+    a = graph.pick(("f32", "i32", "f64"), low=1, high=4, least=1, bounded=True, exact=True)
     windows = [window[:3] + (1, 1) for window in _windows(graph, a.shape, dilated=False)]
     # A window in padding alone selects nothing.
     windows = [(k, s, (min(p[0], k - 1), min(p[1], k - 1)), 1, 1) for k, s, p, _, _ in windows]
     shape = [outputs(size, *window) for size, window in zip(a.shape, windows, strict=True)]
     source = graph.operand(shape, a.element, bounded=True)
-    init = graph.constant(0, a.element)
+    op = graph.choose(("add", "add", "maximum", "minimum"))
+    init = graph.constant(NEUTRAL[op], a.element)
     out = graph.fresh()
     kind = tensor((), a.element)
+    order = graph.choose(("GE", "GE", "GT", "LE", "LT"))
     select = region(graph, a.element, 2, lambda names: (
-        [f"{out} = stablehlo.compare GE, {names[0]}, {names[1]} : ({kind}, {kind}) -> tensor<i1>"], out, "tensor<i1>"))
+        [f"{out} = stablehlo.compare {order}, {names[0]}, {names[1]} : ({kind}, {kind}) -> tensor<i1>"], out, "tensor<i1>"))
     terms = math.prod(window[0] for window in windows)
     graph.op("stablehlo.select_and_scatter", [a, source, init], [(a.shape, a.element)], window_text(windows, False),
-             [select, combiner(graph, "add", a.element)], bound=terms * source.bound, terms=terms)
+             [select, combiner(graph, op, a.element)], bound=_bound(op, a.element, source.bound, abs(NEUTRAL[op]), terms), terms=terms)
 
 
 FAMILIES = {f"stablehlo.reduce {op}": reduce(op) for op in COMBINERS} | {
     "argmax": argmax, "reduce several": several, "reduce unknown body": unknown_body, "stablehlo.reduce_window": reduce_window,
+    "windows by other means": more_windows,
     "cumulative": cumulative, "stablehlo.select_and_scatter": select_and_scatter,
 }

@@ -12,8 +12,13 @@ from graph import MANTISSA, Argument, Case, Value, data, is_float, scalar_of
 from shardonnay import boundary, compare, engine
 
 DEVICES = 8
-# What is small is rather computed whole by the first, and cut by the second.
-MODELS = ("cpu", "bytes")
+# What is small is rather computed whole by the first, and cut by the others.
+WAYS = (
+    {"device_model": "cpu"},
+    {"device_model": "bytes"},
+    {"device_model": "bytes", "search_mode": "graph", "keep_functions_of": 2},
+    {"device_model": "bytes", "arguments": "whole", "results": "whole", "keep_propagated": True},
+)
 
 
 def module(cases):
@@ -65,7 +70,7 @@ def read(text):
         Argument(value(found[1]), "", tuple(kind), seed)
         for found, (kind, seed) in zip(re.finditer(rf"%\w+: ({types})", signature), facts, strict=True)
     ]
-    bare = re.sub(r"\{sdy\.sharding = #sdy\.sharding<@mesh, \[.*?\]>\}", "", returned)
+    bare = re.sub(r"\{sdy\.sharding = #sdy\.sharding<@mesh, \[.*?\](, replicated=\{.*?\})?>\}", "", returned)
     results = [
         (value(found[0], f"result {at}", exact=same, terms=terms), "")
         for at, (found, (same, terms)) in enumerate(zip(re.finditer(types, bare), exact, strict=True))
@@ -88,9 +93,9 @@ class Refused(Exception):
         self.ours = ours
 
 
-def _compiled(text, model):
+def _compiled(text, way):
     try:
-        return shardonnay.compile(text, device_model=model)
+        return shardonnay.compile(text, **way)
     except shardonnay.CompileError as error:
         raise Refused(True, str(error)) from None
 
@@ -147,9 +152,9 @@ def _tolerance(value, wanted, others):
 def verdicts(cases, text=None):
     """Per case "" or what is wrong; raises Refused, or whatever the engine raises on our program."""
     text, inputs = text or module(cases), [array for case in cases for array in arrays(case)]
-    # One case is tried under each model. First: a refusal is found before the engine has worked.
-    models = MODELS if len(cases) == 1 else [MODELS[zlib.crc32(text.encode()) % len(MODELS)]]
-    compiled = [_compiled(text, model) for model in models]
+    # One case is tried in each way. First: a refusal is found before the engine has worked.
+    ways = WAYS if len(cases) == 1 else [WAYS[zlib.crc32(text.encode()) % len(WAYS)]]
+    compiled = [_compiled(text, way) for way in ways]
     inexact = any(not value.exact for case in cases for value, _ in case.results)
     moved = [_perturbed(inputs, seed) for seed in (1, 2)] if inexact else []
     wanted, *others = _whole(text, inputs, moved)
