@@ -15,9 +15,7 @@ using namespace mlir;
 
 namespace shardonnay {
 
-namespace {
-
-DenseIntElementsAttr toAttr(Builder &builder, const DeviceRows &rows) {
+DenseIntElementsAttr toRowsAttr(Builder &builder, const DeviceRows &rows) {
   SmallVector<int64_t> all;
   for (ArrayRef<int64_t> row : rows)
     llvm::append_range(all, row);
@@ -26,6 +24,8 @@ DenseIntElementsAttr toAttr(Builder &builder, const DeviceRows &rows) {
   auto type = RankedTensorType::get({numRows, width}, builder.getI64Type());
   return DenseIntElementsAttr::get(type, all);
 }
+
+namespace {
 
 /// Between flattened ids or partitions.
 stablehlo::ChannelHandleAttr getChannel(MLIRContext *context) {
@@ -91,7 +91,8 @@ Attribute CollectiveBuilder::groups(const EmittedMesh &mesh,
                                     const AxisList &axes) {
   bool isAll = mesh.numDevices() == grid.replicas() * grid.partitions();
   if (!meshAxesGroups || !isAll)
-    return toAttr(builder, grid.flattened(getReplicaGroups(mesh.mesh, axes)));
+    return toRowsAttr(builder,
+                      grid.flattened(getReplicaGroups(mesh.mesh, axes)));
   MLIRContext *context = builder.getContext();
   SmallVector<Attribute> refs;
   for (sdy::AxisRefAttr axis : sdy::fromAxisList(axes, mesh.attr)) {
@@ -157,7 +158,7 @@ Value CollectiveBuilder::allToAll(Location loc, Value tensor, int64_t splitDim,
   RankedTensorType type = resized(tensor, splitDim, piece);
   SmallVector<int64_t> shape(type.getShape());
   shape[concatDim] *= count;
-  Attribute rows = toAttr(builder, found->rows);
+  Attribute rows = toRowsAttr(builder, found->rows);
   if (meshAxesGroups && found->ids != DeviceGrid::Ids::Replicas &&
       mesh.numDevices() == grid.replicas() * grid.partitions())
     rows = groups(mesh, axes);
@@ -203,7 +204,7 @@ Value CollectiveBuilder::permute(Location loc, Value tensor,
   if (!found)
     return permuteByGather(loc, tensor, pairs, mesh);
   return stablehlo::CollectivePermuteOp::create(
-      builder, loc, tensor.getType(), tensor, toAttr(builder, found->rows),
+      builder, loc, tensor.getType(), tensor, toRowsAttr(builder, found->rows),
       getChannel(builder.getContext(), found->ids));
 }
 

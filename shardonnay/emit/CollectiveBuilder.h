@@ -30,6 +30,10 @@ struct EmittedMesh {
   int64_t numDevices() const { return mesh.numDevices(); }
 };
 
+/// As groups and pairs are written.
+mlir::DenseIntElementsAttr toRowsAttr(mlir::Builder &builder,
+                                      const DeviceRows &rows);
+
 class CollectiveBuilder {
 public:
   /// `meshAxesGroups`: replica groups name the axes of the mesh instead of

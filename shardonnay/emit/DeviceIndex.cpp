@@ -123,6 +123,11 @@ Value buildPosition(IndexArithmetic &index, const DeviceGrid &grid,
 
 } // namespace
 
+Value buildDeviceId(OpBuilder &builder, Location loc, const DeviceGrid &grid) {
+  IndexArithmetic index(builder, loc);
+  return buildDeviceId(index, grid);
+}
+
 Value buildLookUp(OpBuilder &builder, Location loc, ArrayRef<int32_t> values,
                   Value index) {
   return IndexArithmetic(builder, loc).lookUp(values, index);

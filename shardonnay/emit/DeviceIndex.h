@@ -29,6 +29,10 @@ mlir::Value buildDeviceIndex(mlir::OpBuilder &builder, mlir::Location loc,
                              const DeviceGrid &grid, const Mesh &mesh,
                              const AxisList &axes, int64_t scale = 1);
 
+/// The running device, as meshes on `grid` number it: a StableHLO tensor<i32>.
+mlir::Value buildDeviceId(mlir::OpBuilder &builder, mlir::Location loc,
+                          const DeviceGrid &grid);
+
 /// values[index], of a tensor<i32> `index` that is in range.
 mlir::Value buildLookUp(mlir::OpBuilder &builder, mlir::Location loc,
                         llvm::ArrayRef<int32_t> values, mlir::Value index);

@@ -24,6 +24,7 @@
 #include "shardonnay/emit/EmitWindow.h"
 #include "shardonnay/emit/OrderedBits.h"
 #include "shardonnay/emit/Passes.h"
+#include "shardonnay/emit/PlaceOnGrid.h"
 #include "shardonnay/emit/ReplicaGroups.h"
 #include "shardonnay/emit/SliceGuard.h"
 #include "shardonnay/interfaces/ProgramOps.h"
@@ -316,7 +317,9 @@ struct EmitStablehlo : impl::EmitStablehloPassBase<EmitStablehlo> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     std::optional<DeviceGrid> grid = getGrid();
-    if (!grid)
+    // Without a mesh it is placed already.
+    bool hasMesh = sdy::getProgramMesh(module) != nullptr;
+    if (!grid || (hasMesh && failed(placeOnGrid(module, *grid))))
       return signalPassFailure();
     constexpr Target target = Target::cpu();
     Emitter emitter(&getContext(), *grid, enableRGV3, target);

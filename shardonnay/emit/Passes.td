@@ -21,7 +21,9 @@ def EmitStablehloPass : Pass<"sdy-emit-stablehlo", "::mlir::ModuleOp"> {
     With `replica-count` R and `partition-count` P the mesh is one of R * P
     devices, flattened id r * P + p, or of P, which every replica has. An
     all_to_all or permute between devices that differ in both is a gather, of
-    which each takes its part: StableHLO's own name one of the two.
+    which each takes its part: StableHLO's own name one of the two. What the
+    program itself says of devices (user collectives in manual computations) is
+    meant for one replica, and is given the ids that it has among several.
 
     Before: local types, `spmd` ops (after `sdy-partition-to-local`).
 

@@ -45,9 +45,9 @@ def inputs():
     return [random.uniform(-1, 1, shape).astype(np.float32) for shape in ((16, 12), (12, 16))]
 
 
-def chain(halo="true", options=""):
+def chain(halo="true", options="", program=PROGRAM):
     ran = subprocess.run(
-        [SDY_OPT, "-", f"--pass-pipeline={CHAIN % (halo, options)}"], input=PROGRAM, capture_output=True, text=True, check=False
+        [SDY_OPT, "-", f"--pass-pipeline={CHAIN % (halo, options)}"], input=program, capture_output=True, text=True, check=False
     )
     assert ran.returncode == 0, ran.stderr
     return ran.stdout
@@ -76,6 +76,45 @@ def test_replicas_times_partitions(replicas):
     text = chain(options=f"replica-count={replicas} partition-count={8 // replicas}")
     assert f"mhlo.num_replicas = {replicas} : i32" in text
     run_and_compare(text, replicas)
+
+
+CHANNEL = "channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>"
+ALONG_X, ALONG_Y = "dense<[[0, 4], [1, 5], [2, 6], [3, 7]]> : tensor<4x2xi64>", "dense<[[0, 1, 2, 3], [4, 5, 6, 7]]> : tensor<2x4xi64>"
+# A manual computation says of devices what is right on one replica of 8 partitions.
+BY_HAND = f"""
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+func.func public @main(%a: tensor<8x16xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{"x"}}, {{"y"}}]>}})
+    -> (tensor<8x16xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{"x"}}, {{"y"}}]>}}) {{
+  %0 = sdy.manual_computation(%a) in_shardings=[<@mesh, [{{"x"}}, {{"y"}}]>] out_shardings=[<@mesh, [{{"x"}}, {{"y"}}]>] manual_axes={{"x", "y"}} (%b: tensor<4x4xf32>) {{
+    %1 = "stablehlo.all_reduce"(%b) <{{{CHANNEL}, replica_groups = {ALONG_Y}, use_global_device_ids}}> ({{
+    ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+      %10 = stablehlo.add %x, %y : tensor<f32>
+      stablehlo.return %10 : tensor<f32>
+    }}) : (tensor<4x4xf32>) -> tensor<4x4xf32>
+    %2 = "stablehlo.all_to_all"(%b) <{{{CHANNEL}, replica_groups = {ALONG_X}, split_dimension = 0 : i64, concat_dimension = 1 : i64, split_count = 2 : i64}}> : (tensor<4x4xf32>) -> tensor<2x8xf32>
+    %3 = stablehlo.reshape %2 : (tensor<2x8xf32>) -> tensor<4x4xf32>
+    %4 = "stablehlo.collective_permute"(%3) <{{{CHANNEL}, source_target_pairs = dense<[[0, 3], [4, 7], [1, 2], [5, 6]]> : tensor<4x2xi64>}}> : (tensor<4x4xf32>) -> tensor<4x4xf32>
+    %5 = "stablehlo.collective_permute"(%1) <{{{CHANNEL}, source_target_pairs = dense<[[0, 4], [1, 5], [2, 6], [3, 7]]> : tensor<4x2xi64>}}> : (tensor<4x4xf32>) -> tensor<4x4xf32>
+    %6 = stablehlo.add %4, %5 : tensor<4x4xf32>
+    %7 = stablehlo.partition_id : tensor<ui32>
+    %8 = stablehlo.convert %7 : (tensor<ui32>) -> tensor<f32>
+    %9 = stablehlo.broadcast_in_dim %8, dims = [] : (tensor<f32>) -> tensor<4x4xf32>
+    %11 = stablehlo.subtract %6, %9 : tensor<4x4xf32>
+    sdy.return %11 : tensor<4x4xf32>
+  }} : (tensor<8x16xf32>) -> tensor<8x16xf32>
+  return %0 : tensor<8x16xf32>
+}}
+"""
+
+
+@pytest.mark.parametrize("replicas", [2, 8])
+def test_what_is_said_of_devices_is_right_among_replicas(replicas):
+    compiled = shardonnay.compile(BY_HAND)
+    value = np.random.default_rng(0).uniform(-1, 1, (8, 16)).astype(np.float32)
+    shards = boundary.shard(compiled.manifest["inputs"][0], value, compiled.manifest["mesh"])
+    wanted = engine.Executable(compiled.text, 8)([shards])
+    text = chain(options=f"replica-count={replicas} partition-count={8 // replicas}", program=BY_HAND)
+    np.testing.assert_array_equal(engine.Executable(text, 8, replicas=replicas)([shards]), wanted)
 
 
 def test_every_replica_runs_a_mesh_of_partitions():
