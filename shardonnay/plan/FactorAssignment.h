@@ -33,6 +33,7 @@
 #define SHARDONNAY_PLAN_FACTORASSIGNMENT_H
 
 #include "shardonnay/algebra/Projection.h"
+#include "llvm/ADT/Hashing.h"
 
 namespace shardonnay {
 
@@ -55,6 +56,10 @@ struct AssignmentProblem {
 
 /// The axes that cut each factor, indexed by factor.
 using FactorAssignment = llvm::SmallVector<AxisList, 6>;
+
+inline llvm::hash_code hash_value(const FactorAssignment &assignment) {
+  return llvm::hash_combine_range(assignment);
+}
 
 /// The cut of every factor. In this order:
 ///  1. Where all tensors agree and the laws hold: what they have.

@@ -44,7 +44,8 @@ int32_t CaseTable::classOf(const ValueClass &value) {
 
 BlockCases::BlockCases(Block &block, const MeshScope &scope,
                        OpChoosers &choosers)
-    : scope(scope), choosers(choosers), table(choosers.getCases()) {
+    : scope(scope), choosers(choosers), table(choosers.getCases()),
+      slots(64, -1) {
   for (BlockArgument argument : block.getArguments())
     classOf(argument);
   if (auto func = dyn_cast<func::FuncOp>(block.getParentOp()))
@@ -52,7 +53,7 @@ BlockCases::BlockCases(Block &block, const MeshScope &scope,
       otherMeshes |= !scope.allows(sdy::getFuncResultSharding(func, i));
   for (Operation &op : block) {
     fetchAhead(&op);
-    entries.push_back({&op, nullptr});
+    append(&op);
     read(entries.size() - 1);
   }
 }
@@ -64,11 +65,29 @@ int32_t BlockCases::makeClass(Value value, bool constant, const OpCase *known) {
 }
 
 int32_t BlockCases::classOf(Value value) {
-  auto [entry, isNew] = values.try_emplace(value);
+  if (int32_t number = makerOf(value); number >= 0) {
+    const OpCase *opCase = entries[number].opCase;
+    return opCase ? opCase->results[cast<OpResult>(value).getResultNumber()]
+                  : makeClass(value, false, nullptr);
+  }
+  auto [entry, isNew] = outside.try_emplace(value);
   if (isNew)
-    entry->second.valueClass =
+    entry->second =
         makeClass(value, constants.isConstantExpression(value), nullptr);
-  return entry->second.valueClass;
+  return entry->second;
+}
+
+void BlockCases::append(Operation *op) {
+  entries.push_back({op, nullptr});
+  if (entries.size() * 2 > slots.size()) {
+    std::vector<int32_t> before(slots.size() * 2, -1);
+    before.swap(slots);
+    for (int32_t number : before)
+      if (number >= 0)
+        slots[slotOf(entries[number].op)] = number;
+  }
+  if (op->getNumResults())
+    slots[slotOf(op)] = entries.size() - 1;
 }
 
 void BlockCases::read(int32_t number) {
@@ -76,10 +95,9 @@ void BlockCases::read(int32_t number) {
   const OpCase *opCase =
       table.kindOf(op) != CaseTable::Kind::NoCase ? findCase(op) : nullptr;
   entries[number].opCase = opCase;
-  for (OpResult result : op->getResults())
-    values[result] = {opCase ? opCase->results[result.getResultNumber()]
-                             : makeClass(result, false, nullptr),
-                      number};
+  if (!opCase)
+    for (Value result : op->getResults())
+      otherMeshes |= !scope.allows(sdy::getSharding(result));
 }
 
 const OpCase *BlockCases::findCase(Operation *op) {

@@ -38,18 +38,19 @@ public:
   bool hasOtherMeshes() const { return otherMeshes; }
   llvm::ArrayRef<Entry> getEntries() const { return entries; }
   /// The number of the op that makes `value`; -1 if it is not of the block.
-  int32_t makerOf(mlir::Value value) const { return values.lookup(value).op; }
-  /// The number of `op`; -1 if it is not of the block or has no result.
-  int32_t numberOf(mlir::Operation *op) const {
-    return op->getNumResults() ? makerOf(op->getResult(0)) : -1;
+  int32_t makerOf(mlir::Value value) const {
+    mlir::Operation *op = value.getDefiningOp();
+    return op ? numberOf(op) : -1;
   }
+  /// The number of `op`; -1 if it is not of the block or has no result.
+  int32_t numberOf(mlir::Operation *op) const { return slots[slotOf(op)]; }
   bool isConstant(mlir::Value value) {
     return table.classes[classOf(value)].constant;
   }
   /// Finds the case of op `number` anew: it has another operand.
   void readAgain(int32_t number) { read(number); }
-  /// `value` is about to go.
-  void forget(mlir::Value value) { values.erase(value); }
+  /// `value`, which no op of the block makes, is about to go.
+  void forget(mlir::Value value) { outside.erase(value); }
   /// Gives `result` another sharding; calls `changed` with the numbers of the
   /// op that makes it and of those that use it.
   void change(mlir::OpResult result, const TensorSharding &sharding,
@@ -60,14 +61,20 @@ public:
                  llvm::function_ref<bool()> goesOn);
 
 private:
-  struct Place {
-    int32_t valueClass = -1;
-    int32_t op = -1;
-  };
-
+  /// Numbers an op that has results.
+  void append(mlir::Operation *op);
+  /// The slot with the number of `op`, or the empty one where it belongs.
+  size_t slotOf(mlir::Operation *op) const {
+    size_t at = NearbyInfo<mlir::Operation *>::getHashValue(op);
+    for (size_t step = 1;; at += step++) {
+      at &= slots.size() - 1;
+      if (slots[at] < 0 || entries[slots[at]].op == op)
+        return at;
+    }
+  }
   int32_t classOf(mlir::Value value);
   int32_t makeClass(mlir::Value value, bool constant, const OpCase *known);
-  /// Finds the case of an op, and with it the classes of its results.
+  /// Finds the case of an op.
   void read(int32_t number);
   const OpCase *findCase(mlir::Operation *op);
   void decide(mlir::Operation *op, llvm::ArrayRef<int32_t> operands,
@@ -81,8 +88,13 @@ private:
   /// Of values from outside.
   ReshardBuilder constants;
   bool otherMeshes = false;
-  std::vector<Entry> entries;
-  llvm::DenseMap<mlir::Value, Place, NearbyInfo<mlir::Value>> values;
+  llvm::SmallVector<Entry, 0> entries;
+  /// Numbers of ops that have results, -1 where there is none. Open
+  /// addressing, its size is a power of two: the values of a large program are
+  /// most of what is held here, and this takes a quarter of a map from each.
+  std::vector<int32_t> slots;
+  /// The classes of values that no op of the block makes.
+  llvm::DenseMap<mlir::Value, int32_t> outside;
 };
 
 } // namespace shardonnay

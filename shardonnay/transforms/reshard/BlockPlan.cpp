@@ -54,7 +54,7 @@ struct PlannedValue {
 class BlockPlanner {
 public:
   BlockPlanner(Block &block, const BlockCases &cases, OpChoosers &choosers)
-      : block(block), cases(cases), scope(cases.getScope()),
+      : block(block), cases(cases), scope(cases.getScope()), choosers(choosers),
         chooser(choosers.get(scope)) {}
 
   BlockPlan run();
@@ -99,6 +99,7 @@ private:
   Block &block;
   const BlockCases &cases;
   const MeshScope &scope;
+  OpChoosers &choosers;
   OpChooser &chooser;
   ReshardBuilder constants;
   std::vector<PlannedOp> ops;
@@ -199,7 +200,7 @@ std::optional<TensorSharding> BlockPlanner::fixedNeed(OpOperand &use) {
     return TensorSharding::fullyClosed(rank);
   if (planned->variable >= 0)
     return std::nullopt;
-  return planned->alone->needed[use.getOperandNumber()];
+  return *planned->alone->needed[use.getOperandNumber()];
 }
 
 void BlockPlanner::addValue(OpResult value) {
@@ -365,10 +366,10 @@ void BlockPlanner::apply(ArrayRef<int32_t> chosen, BlockPlan &plan) {
           return find(value) != nullptr;
         }))
       continue;
-    plan.decisions[planned.op] =
-        makeDecision(planned.op, readProblem(planned.op, *planned.rule, scope),
-                     weighed ? planned.cuts[chosen[planned.variable]]
-                             : planned.alone->assignment);
+    plan.decisions[planned.op] = choosers.makeDecision(
+        planned.op, readProblem(planned.op, *planned.rule, scope),
+        weighed ? planned.cuts[chosen[planned.variable]]
+                : *planned.alone->assignment);
   }
 }
 

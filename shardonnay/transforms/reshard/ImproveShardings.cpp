@@ -66,8 +66,8 @@ private:
   bool moves(Value value) const;
   /// How `maker`, which has a decision, leaves the value.
   const TensorSharding &leftByMaker(OpResult value) const {
-    return decisionOf(maker)
-        ->needed[value.getOwner()->getNumOperands() + value.getResultNumber()];
+    return *decisionOf(maker)->needed[value.getOwner()->getNumOperands() +
+                                      value.getResultNumber()];
   }
   SmallVector<TensorSharding, 4> collectTrials(Value value) const;
   /// `value` cut along one more axis.
@@ -135,7 +135,7 @@ void Improver::openAround(int32_t number) {
 
 int64_t Improver::shardsOf(int32_t number) const {
   int64_t shards = 1;
-  for (const AxisList &axes : decisionOf(number)->assignment)
+  for (const AxisList &axes : *decisionOf(number)->assignment)
     shards *= axes.numShards();
   return shards;
 }
@@ -222,7 +222,7 @@ SmallVector<TensorSharding, 4> Improver::collectTrials(Value value) const {
     add(leftByMaker(cast<OpResult>(value)));
   for (OpOperand &use : value.getUses())
     if (const OpDecision *decision = decisionOf(cases.numberOf(use.getOwner())))
-      add(decision->needed[use.getOperandNumber()]);
+      add(*decision->needed[use.getOperandNumber()]);
   add(TensorSharding::fullyClosed(present.dims.size()));
   return trials;
 }
@@ -261,7 +261,7 @@ std::optional<double> Improver::priceAround(Value value) {
     const OpDecision *decision = decisionOf(cases.numberOf(use.getOwner()));
     if (!decision || !decision->differs.test(use.getOperandNumber()))
       continue;
-    const TensorSharding &need = decision->needed[use.getOperandNumber()];
+    const TensorSharding &need = *decision->needed[use.getOperandNumber()];
     if (is_contained(paid, need))
       sum -= reshardPrice(value, need).value_or(0);
     else
@@ -356,7 +356,7 @@ std::optional<TensorSharding> Improver::preferredBy(OpResult value,
       if (const OpDecision *decision =
               decisionOf(cases.numberOf(use.getOwner()));
           decision && decision->differs.test(use.getOperandNumber()))
-        return decision->needed[use.getOperandNumber()];
+        return *decision->needed[use.getOperandNumber()];
   return std::nullopt;
 }
 

@@ -192,13 +192,13 @@ LogicalResult BlockResharder::visitByRule(Operation *op, const FactorRule &rule,
       known ? *known : choosers.decide(op, rule, *scope, isFree);
   for (unsigned i : decision.differs.set_bits()) {
     if (i >= op->getNumOperands()) {
-      changeResult(op->getResult(i - op->getNumOperands()), decision.needed[i],
+      changeResult(op->getResult(i - op->getNumOperands()), *decision.needed[i],
                    *scope);
       continue;
     }
     if (!decision.repeatsWork)
-      reportUncutDims(op->getOpOperand(i), rule, decision.needed[i], *scope);
-    reshardOperand(op->getOpOperand(i), decision.needed[i], *scope);
+      reportUncutDims(op->getOpOperand(i), rule, *decision.needed[i], *scope);
+    reshardOperand(op->getOpOperand(i), *decision.needed[i], *scope);
   }
   return success();
 }

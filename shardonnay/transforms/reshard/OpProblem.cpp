@@ -81,7 +81,7 @@ OpChoosers::price(Operation *op, const FactorRule &rule, const MeshScope &scope,
   ChoiceProblem problem = readProblem(op, rule, scope);
   for (auto [i, operand] : llvm::enumerate(op->getOperands()))
     problem.tensors[i].free = isFree(operand);
-  return prices[&decision] = get(scope).price(problem, decision.assignment);
+  return prices[&decision] = get(scope).price(problem, *decision.assignment);
 }
 
 bool OpChoosers::appendForm(Operation *op, sdy::Words &words) {
@@ -95,17 +95,18 @@ bool OpChoosers::appendForm(Operation *op, sdy::Words &words) {
   return true;
 }
 
-OpDecision makeDecision(Operation *op, const ChoiceProblem &problem,
-                        const FactorAssignment &assignment) {
+OpDecision OpChoosers::makeDecision(Operation *op, const ChoiceProblem &problem,
+                                    const FactorAssignment &assignment) {
   OpDecision decision;
-  decision.assignment = assignment;
+  decision.assignment = &assignments[assignments.intern(assignment)];
   decision.needed.resize(problem.tensors.size());
   decision.differs.resize(problem.tensors.size());
   for (auto [i, value] : llvm::enumerate(tensorsOf(op))) {
     if (!isa<RankedTensorType>(value.getType()))
       continue;
-    decision.needed[i] = shardingUnder(assignment, problem.rule, i);
-    if (decision.needed[i] != problem.tensors[i].sharding)
+    decision.needed[i] = &shardings[shardings.intern(
+        shardingUnder(assignment, problem.rule, i))];
+    if (*decision.needed[i] != problem.tensors[i].sharding)
       decision.differs.set(i);
   }
   decision.repeatsWork =

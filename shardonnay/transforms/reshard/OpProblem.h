@@ -9,6 +9,7 @@
 #define SHARDONNAY_TRANSFORMS_RESHARD_OPPROBLEM_H
 
 #include "mlir/Pass/AnalysisManager.h"
+#include "shardonnay/algebra/Interner.h"
 #include "shardonnay/dialect/sdy/RuleTable.h"
 #include "shardonnay/interfaces/ShardingRule.h"
 #include "shardonnay/plan/OpChoice.h"
@@ -38,19 +39,15 @@ std::optional<double> priceOfReshard(OpChooser &chooser,
 /// The cut that was chosen for an op, and what it means for its tensors,
 /// operands first. What is no ranked tensor has an empty sharding.
 struct OpDecision {
-  FactorAssignment assignment;
+  const FactorAssignment *assignment = nullptr;
   /// How the op takes its operands and leaves its results.
-  llvm::SmallVector<TensorSharding, 0> needed;
+  llvm::SmallVector<const TensorSharding *, 0> needed;
   /// The tensors that have another sharding at present.
   llvm::SmallBitVector differs;
   /// What is gathered is gathered because that is cheaper, not for want of
   /// another cut.
   bool repeatsWork = false;
 };
-
-/// What `assignment` means for the tensors of `op`, which asks `problem`.
-OpDecision makeDecision(mlir::Operation *op, const ChoiceProblem &problem,
-                        const FactorAssignment &assignment);
 
 /// What an op's cut depends on of a value.
 struct ValueClass {
@@ -129,6 +126,9 @@ public:
                               const MeshScope &scope,
                               const OpDecision &decision,
                               llvm::function_ref<bool(mlir::Value)> isFree);
+  /// What `assignment` means for the tensors of `op`, which asks `problem`.
+  OpDecision makeDecision(mlir::Operation *op, const ChoiceProblem &problem,
+                          const FactorAssignment &assignment);
   CaseTable &getCases() { return cases; }
   /// Appends what an op is but for its operands' types, shardings and constants
   /// (OpForms.h); false if that is too much.
@@ -148,6 +148,9 @@ private:
   mlir::sdy::RuleTable rules{getFittingRule};
   llvm::DenseMap<mlir::Attribute, std::unique_ptr<OpChooser>> choosers;
   std::unordered_map<Key, OpDecision, Hash> decisions;
+  /// Of which decisions are made: there are few, and they are large.
+  Interner<FactorAssignment> assignments;
+  Interner<TensorSharding> shardings;
   llvm::DenseMap<const OpDecision *, std::optional<double>> prices;
   CaseTable cases;
 };

@@ -151,7 +151,7 @@ const TensorSharding *neededAt(OpOperand &use, const BlockCases &cases) {
   int32_t place = cases.numberOf(user);
   const OpCase *opCase =
       place >= 0 ? cases.getEntries()[place].opCase : nullptr;
-  return opCase && opCase->decision ? &opCase->decision->needed[number]
+  return opCase && opCase->decision ? opCase->decision->needed[number]
                                     : nullptr;
 }
 
