@@ -32,8 +32,6 @@
 
 namespace shardonnay {
 
-using Steps = llvm::SmallVector<Step, 4>;
-
 static std::string str(int64_t value) { return std::to_string(value); }
 
 /// The dims of a layout divide by their axes.

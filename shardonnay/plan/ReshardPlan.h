@@ -93,8 +93,11 @@ struct Step {
   Layout after;
 };
 
+/// Plans are kept, and most have a step or two.
+using Steps = llvm::SmallVector<Step, 0>;
+
 struct ReshardPlan {
-  llvm::SmallVector<Step, 4> steps;
+  Steps steps;
   /// The sum of the steps' costs, and of their prices.
   Cost cost;
   double price = 0;

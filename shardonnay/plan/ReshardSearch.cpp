@@ -190,7 +190,7 @@ ReshardSearch::Moves ReshardSearch::directMoves(const State &state) const {
   return moves.empty() ? permute(state, changed) : moves;
 }
 
-std::optional<ReshardSearch::Steps> ReshardSearch::findDirect() const {
+std::optional<Steps> ReshardSearch::findDirect() const {
   Moves moves;
   if (!anyExcluded)
     moves = directMoves(source);
@@ -499,9 +499,8 @@ Step ReshardSearch::toStep(const Move &move, const State &state) const {
 
 /// So many have layouts enough that a second search pays off.
 static constexpr size_t kManyAtoms = 4;
-std::optional<llvm::SmallVector<Step, 4>>
-ReshardSearch::run(int64_t maxElements, int64_t budget, Permutes permutes,
-                   bool &gaveUp) {
+std::optional<Steps> ReshardSearch::run(int64_t maxElements, int64_t budget,
+                                        Permutes permutes, bool &gaveUp) {
   mostCost = ceiling;
   // The best of the few layouts bounds what is worth a look among the many.
   bool ignored = false;
@@ -528,7 +527,7 @@ ReshardSearch::run(int64_t maxElements, int64_t budget, Permutes permutes,
     node->done = true;
     if (node->state == target) {
       planCost = node->cost;
-      llvm::SmallVector<Step, 4> steps;
+      Steps steps;
       for (; node->parent; node = node->parent)
         steps.push_back(toStep(node->move, node->state));
       std::reverse(steps.begin(), steps.end());

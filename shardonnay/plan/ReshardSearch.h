@@ -53,7 +53,6 @@ public:
   /// What costs as much, or more, is of no interest.
   void setMostCost(double cost) { ceiling = cost * (1 - kRounding); }
 
-  using Steps = llvm::SmallVector<Step, 4>;
   /// The one step to the target, or slices alone, if no plan is cheaper. A step
   /// of a kind sends what the bound says has to be sent, and takes the fewest
   /// steps of latency by which so many devices can tell each other anything: so
