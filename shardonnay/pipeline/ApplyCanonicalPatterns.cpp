@@ -27,13 +27,21 @@ namespace shardonnay {
 
 namespace {
 
-struct KindRecorder : RewriterBase::Listener {
-  explicit KindRecorder(OpKinds &kinds) : kinds(kinds) {}
+/// So many ops are looked at together: what is known of them stays small.
+constexpr size_t kTogether = 1024;
+
+struct Recorder : RewriterBase::Listener {
+  explicit Recorder(OpKinds &kinds) : kinds(kinds) {}
   void notifyOperationInserted(Operation *op,
                                OpBuilder::InsertPoint previous) override {
     kinds.add(op->getName());
+    erased.erase(op);
   }
+  void notifyOperationErased(Operation *op) override { erased.insert(op); }
+
   OpKinds &kinds;
+  /// Where no op is now.
+  DenseSet<Operation *> erased;
 };
 
 struct ApplyCanonicalPatternsPass
@@ -51,7 +59,7 @@ struct ApplyCanonicalPatternsPass
 protected:
   void runOnOperation() override {
     auto &ops = getAnalysis<ProgramOps>();
-    KindRecorder recorder(getAnalysis<OpKinds>());
+    Recorder recorder(getAnalysis<OpKinds>());
     GreedyRewriteConfig config;
     config.enableFolding(false)
         .enableConstantCSE(false)
@@ -59,19 +67,28 @@ protected:
         .setListener(&recorder);
     // What a change opens is looked at too.
     bool changed = false;
-    (void)applyOpPatternsGreedily(find(ops), patterns, config, &changed);
+    for (size_t at = 0; at < ops.size();) {
+      bool changedHere = false;
+      (void)applyOpPatternsGreedily(findNext(ops, at, recorder.erased),
+                                    patterns, config, &changedHere);
+      changed |= changedHere;
+    }
     if (changed)
       ops = ProgramOps(getOperation());
     markAnalysesPreserved<ProgramOps, OpKinds>();
   }
 
 private:
-  /// The ops to look at.
-  SmallVector<Operation *, 0> find(const ProgramOps &ops) const {
+  /// The next ops to look at, from number `at`, which is moved behind them.
+  SmallVector<Operation *, 0>
+  findNext(const ProgramOps &ops, size_t &at,
+           const DenseSet<Operation *> &erased) const {
     const auto &kinds = patterns.getOpSpecificNativePatterns();
     SmallVector<Operation *, 0> found;
-    for (Operation *op : ops)
-      if (kinds.contains(op->getName()) || isOpTriviallyDead(op))
+    for (; at < ops.size() && found.size() < kTogether; ++at)
+      if (Operation *op = ops[at];
+          !erased.contains(op) &&
+          (kinds.contains(op->getName()) || isOpTriviallyDead(op)))
         found.push_back(op);
     return found;
   }
