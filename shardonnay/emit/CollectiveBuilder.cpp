@@ -121,14 +121,34 @@ Value CollectiveBuilder::slice(Location loc, Value tensor, int64_t dim,
                                            type.getShape());
 }
 
+FailureOr<Value> CollectiveBuilder::widened(
+    Value tensor, llvm::function_ref<FailureOr<Value>(Value)> communicate) {
+  auto element = dyn_cast<IntegerType>(getElementTypeOrSelf(tensor.getType()));
+  if (!element || element.getWidth() == 1 ||
+      element.getWidth() >= target.narrowestInteger)
+    return communicate(tensor);
+  auto converted = [&](Value value, IntegerType to) -> Value {
+    auto type = cast<RankedTensorType>(value.getType()).clone(to);
+    return stablehlo::ConvertOp::create(builder, value.getLoc(), type, value);
+  };
+  auto byte = IntegerType::get(builder.getContext(), /*width=*/8,
+                               element.getSignedness());
+  FailureOr<Value> found = communicate(converted(tensor, byte));
+  if (failed(found))
+    return failure();
+  return converted(*found, element);
+}
+
 Value CollectiveBuilder::allGather(Location loc, Value tensor, int64_t dim,
                                    const EmittedMesh &mesh,
                                    const AxisList &axes) {
-  Type type = resized(tensor, dim, sizeOf(tensor, dim) * axes.numShards());
-  return stablehlo::AllGatherOp::create(
-             builder, loc, type, tensor, dim, groups(mesh, axes),
-             getChannel(builder.getContext()), /*use_global_device_ids=*/true)
-      ->getResult(0);
+  return *widened(tensor, [&](Value sent) -> FailureOr<Value> {
+    Type type = resized(sent, dim, sizeOf(sent, dim) * axes.numShards());
+    return stablehlo::AllGatherOp::create(
+               builder, loc, type, sent, dim, groups(mesh, axes),
+               getChannel(builder.getContext()), /*use_global_device_ids=*/true)
+        ->getResult(0);
+  });
 }
 
 Value CollectiveBuilder::allToAll(Location loc, Value tensor, int64_t splitDim,
@@ -172,29 +192,35 @@ Value CollectiveBuilder::allToAll(Location loc, Value tensor, int64_t splitDim,
 FailureOr<Value> CollectiveBuilder::allReduce(Location loc, Value tensor,
                                               ReductionKind kind,
                                               const EmittedMesh &mesh,
-                                              const AxisList &axes,
-                                              const Target &target) {
-  Type element = cast<RankedTensorType>(tensor.getType()).getElementType();
-  if (failed(checkCombiner(loc, element, kind, target)))
-    return failure();
-  auto reduce = stablehlo::AllReduceOp::create(
-      builder, loc, tensor.getType(), tensor, groups(mesh, axes),
-      getChannel(builder.getContext()), /*use_global_device_ids=*/true);
-  buildCombiner(reduce.getComputation(), element, kind, loc);
-  return reduce->getResult(0);
+                                              const AxisList &axes) {
+  return widened(tensor, [&](Value sent) -> FailureOr<Value> {
+    Type element = getElementTypeOrSelf(sent.getType());
+    if (failed(checkCombiner(loc, element, kind, target)))
+      return failure();
+    auto reduce = stablehlo::AllReduceOp::create(
+        builder, loc, sent.getType(), sent, groups(mesh, axes),
+        getChannel(builder.getContext()), /*use_global_device_ids=*/true);
+    buildCombiner(reduce.getComputation(), element, kind, loc);
+    return reduce->getResult(0);
+  });
 }
 
-FailureOr<Value> CollectiveBuilder::reduceScatter(
-    Location loc, Type type, Value tensor, int64_t dim, ReductionKind kind,
-    const EmittedMesh &mesh, const AxisList &axes, const Target &target) {
-  Type element = cast<RankedTensorType>(type).getElementType();
-  if (failed(checkCombiner(loc, element, kind, target)))
-    return failure();
-  auto scatter = stablehlo::ReduceScatterOp::create(
-      builder, loc, type, tensor, dim, groups(mesh, axes),
-      getChannel(builder.getContext()), /*use_global_device_ids=*/true);
-  buildCombiner(scatter.getComputation(), element, kind, loc);
-  return scatter.getResult();
+FailureOr<Value> CollectiveBuilder::reduceScatter(Location loc, Type type,
+                                                  Value tensor, int64_t dim,
+                                                  ReductionKind kind,
+                                                  const EmittedMesh &mesh,
+                                                  const AxisList &axes) {
+  return widened(tensor, [&](Value sent) -> FailureOr<Value> {
+    Type element = getElementTypeOrSelf(sent.getType());
+    if (failed(checkCombiner(loc, element, kind, target)))
+      return failure();
+    auto scatter = stablehlo::ReduceScatterOp::create(
+        builder, loc, cast<RankedTensorType>(type).clone(element), sent, dim,
+        groups(mesh, axes), getChannel(builder.getContext()),
+        /*use_global_device_ids=*/true);
+    buildCombiner(scatter.getComputation(), element, kind, loc);
+    return scatter.getResult();
+  });
 }
 
 Value CollectiveBuilder::permute(Location loc, Value tensor,

@@ -39,8 +39,9 @@ public:
   /// `meshAxesGroups`: replica groups name the axes of the mesh instead of
   /// devices, where the op has flattened ids and the mesh all devices.
   CollectiveBuilder(mlir::OpBuilder &builder, DeviceGrid grid,
-                    bool meshAxesGroups)
-      : builder(builder), grid(grid), meshAxesGroups(meshAxesGroups) {}
+                    bool meshAxesGroups, const Target &target)
+      : builder(builder), grid(grid), meshAxesGroups(meshAxesGroups),
+        target(target) {}
 
   /// The index of the running device along `axes`, times `scale`: tensor<i32>.
   mlir::Value index(mlir::Location loc, const Mesh &mesh, const AxisList &axes,
@@ -51,22 +52,27 @@ public:
   mlir::Value allToAll(mlir::Location loc, mlir::Value tensor, int64_t splitDim,
                        int64_t concatDim, const EmittedMesh &mesh,
                        const AxisList &axes);
-  /// Fails, with an error at `loc`, if `target` can't combine these.
+  /// Fails, with an error at `loc`, if the target can't combine these.
   mlir::FailureOr<mlir::Value> allReduce(mlir::Location loc, mlir::Value tensor,
                                          ReductionKind kind,
                                          const EmittedMesh &mesh,
-                                         const AxisList &axes,
-                                         const Target &target);
+                                         const AxisList &axes);
   mlir::FailureOr<mlir::Value>
   reduceScatter(mlir::Location loc, mlir::Type type, mlir::Value tensor,
                 int64_t dim, ReductionKind kind, const EmittedMesh &mesh,
-                const AxisList &axes, const Target &target);
+                const AxisList &axes);
   /// `pairs`: [sender, receiver] of mesh devices. What a device gets that
   /// receives nothing is not said.
   mlir::Value permute(mlir::Location loc, mlir::Value tensor,
                       const DeviceRows &pairs, const EmittedMesh &mesh);
 
 private:
+  /// What `communicate` makes of `tensor`, whose integers go in bytes if the
+  /// target knows none as narrow.
+  mlir::FailureOr<mlir::Value>
+  widened(mlir::Value tensor,
+          llvm::function_ref<mlir::FailureOr<mlir::Value>(mlir::Value)>
+              communicate);
   mlir::Attribute groups(const EmittedMesh &mesh, const AxisList &axes);
   mlir::Value slice(mlir::Location loc, mlir::Value tensor, int64_t dim,
                     mlir::Value start, int64_t size);
@@ -76,6 +82,7 @@ private:
   mlir::OpBuilder &builder;
   DeviceGrid grid;
   bool meshAxesGroups;
+  const Target &target;
 };
 
 } // namespace shardonnay

@@ -44,7 +44,7 @@ class Emitter {
 public:
   Emitter(MLIRContext *context, const DeviceGrid &grid, bool meshAxesGroups,
           const Target &target)
-      : builder(context), collectives(builder, grid, meshAxesGroups),
+      : builder(context), collectives(builder, grid, meshAxesGroups, target),
         target(target) {}
 
   /// Replaces `op`, or adapts it. Fails with an error at `op` if it has no
@@ -241,7 +241,7 @@ FailureOr<Value> Emitter::build(spmd::AllReduceOp op) {
     if (isa<ComplexType>(getElementTypeOrSelf(operand.getType())))
       operand = setApart(op.getLoc(), operand);
     return collectives.allReduce(op.getLoc(), operand, op.getKind(), group.mesh,
-                                 group.axes, target);
+                                 group.axes);
   });
 }
 
@@ -250,8 +250,7 @@ FailureOr<Value> Emitter::build(spmd::ReduceScatterOp op) {
   return buildCombining(op, [&](Value operand) {
     Type type = op.getType().clone(getElementTypeOrSelf(operand.getType()));
     return collectives.reduceScatter(op.getLoc(), type, operand, op.getDim(),
-                                     op.getKind(), group.mesh, group.axes,
-                                     target);
+                                     op.getKind(), group.mesh, group.axes);
   });
 }
 

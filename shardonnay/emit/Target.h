@@ -32,13 +32,19 @@ struct Target {
   /// Sorts along dim -2 (some of its sorts then do nothing).
   bool countsDimsFromBack;
 
+  /// Bits of an integer that it gathers and combines right; i1 aside.
+  unsigned narrowestInteger;
+
   /// PJRT's CPU client, as of jaxlib 0.10.2: adds, multiplies, maxima and
   /// minima of every number, and, or of i1; one operand; rows in its FFT; dims
-  /// from the front.
+  /// from the front; integers of four bits and more.
   static constexpr Target cpu() {
-    return {/*reducesBitwise=*/false, /*reducesSeveral=*/false,
-            /*ordersComplex=*/false, /*transformsAnyLayout=*/false,
-            /*countsDimsFromBack=*/false};
+    return {/*reducesBitwise=*/false,
+            /*reducesSeveral=*/false,
+            /*ordersComplex=*/false,
+            /*transformsAnyLayout=*/false,
+            /*countsDimsFromBack=*/false,
+            /*narrowestInteger=*/4};
   }
 
   bool combines(mlir::Type element, ReductionKind kind) const;

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import shardonnay
 from jaxlib.mlir import ir
-from shardonnay import engine, run
+from shardonnay import boundary, engine, run
 
 PROGRAM = """
 sdy.mesh @mesh = <["x"=2, "y"=4]>
@@ -55,6 +55,25 @@ def test_transform_before_a_gather():
     value = np.random.default_rng(0).normal(size=(7, 5, 6)).astype(np.complex128)
     (output,), _ = program([value])
     np.testing.assert_allclose(output, np.fft.fft(value), atol=1e-12)
+
+
+NARROW = """
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+func.func public @main(%a: tensor<7x6xELEMENT> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {"x"}]>})
+    -> (tensor<7x6xELEMENT> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"y"}]>}) {
+  return %a : tensor<7x6xELEMENT>
+}
+"""
+
+
+@pytest.mark.parametrize("element", ["i2", "ui2", "i4", "ui4"])
+def test_integers_of_few_bits(element):
+    value = (np.arange(42).reshape(7, 6) % 2).astype(boundary.dtype_of(element))
+    program = run.Program(shardonnay.compile(NARROW.replace("ELEMENT", element)))
+    for _ in range(5):
+        (output,), spreads = program([value])
+        assert spreads == [0.0]
+        np.testing.assert_array_equal(output.astype(int), value.astype(int))
 
 
 MASKED = """

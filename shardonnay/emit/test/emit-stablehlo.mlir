@@ -37,6 +37,20 @@ func.func @all_gather(%a: tensor<1x3xi1>) -> tensor<8x3xi1> {
   return %0 : tensor<8x3xi1>
 }
 
+// PJRT's CPU client mixes up integers of two bits: they go in bytes.
+// CHECK-LABEL: func.func @two_bits(
+func.func @two_bits(%a: tensor<1x3xui2>, %b: tensor<4xi2>) -> (tensor<4x3xui2>, tensor<4xi2>) {
+  // CHECK-NEXT: %[[BYTES:.*]] = stablehlo.convert %arg0 : (tensor<1x3xui2>) -> tensor<1x3xui8>
+  // CHECK-NEXT: %[[ALL:.*]] = "stablehlo.all_gather"(%[[BYTES]]) {{.*}} : (tensor<1x3xui8>) -> tensor<4x3xui8>
+  // CHECK-NEXT: stablehlo.convert %[[ALL]] : (tensor<4x3xui8>) -> tensor<4x3xui2>
+  %0 = spmd.all_gather %a dim=0 @mesh {"y"} : (tensor<1x3xui2>) -> tensor<4x3xui2>
+  // CHECK:      "stablehlo.all_reduce"
+  // CHECK:      (tensor<4xi8>) -> tensor<4xi8>
+  // CHECK-NEXT: stablehlo.convert %{{.*}} : (tensor<4xi8>) -> tensor<4xi2>
+  %1 = spmd.all_reduce sum %b @mesh {"x"} : tensor<4xi2>
+  return %0, %1 : tensor<4x3xui2>, tensor<4xi2>
+}
+
 // CHECK-LABEL: func.func @all_to_all(
 func.func @all_to_all(%a: tensor<4x2xf32>) -> tensor<2x4xf32> {
   // CHECK-NEXT: "stablehlo.all_to_all"(%arg0) <{
