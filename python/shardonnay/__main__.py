@@ -13,6 +13,21 @@ class UsageError(Exception):
     """The command cannot do what it was asked; the message says why and what to do."""
 
 
+def _zero_or_more(kind):
+    """Reads a number of `kind` that is no less than 0 (and is one: nan is less than nothing)."""
+
+    def read(text):
+        try:
+            value = kind(text)
+        except ValueError:
+            value = None
+        if value is None or not 0 <= value < 2**63:
+            raise argparse.ArgumentTypeError(f"expected 0 (none) or more, got {text}")
+        return value
+
+    return read
+
+
 def _parser():
     parser = argparse.ArgumentParser(prog="shardonnay", description="Splits a tensor program over many devices.")
     commands = parser.add_subparsers(dest="command", required=True)
@@ -51,16 +66,16 @@ def _parser():
             )
         added.add_argument(
             "--keep-functions-of",
-            type=int,
+            type=_zero_or_more(int),
             default=0,
             metavar="OPS",
             help="a private function of so many operations that several calls share stays a function (default: all are inlined)",
         )
         added.add_argument(
-            "--time-limit", type=float, default=0, metavar="SECONDS", help="that the compilation may take; the error names the pass"
+            "--time-limit", type=_zero_or_more(float), default=0, metavar="SECONDS", help="that the compilation may take; the error names the pass"
         )
         added.add_argument(
-            "--host-memory-limit", type=int, default=0, metavar="MIB", help="that the compiler may hold; the error names the pass"
+            "--host-memory-limit", type=_zero_or_more(int), default=0, metavar="MIB", help="that the compiler may hold; the error names the pass"
         )
         added.add_argument(
             "--search-mode",
@@ -75,7 +90,7 @@ def _parser():
         )
         added.add_argument(
             "--memory-limit",
-            type=int,
+            type=_zero_or_more(int),
             default=0,
             metavar="BYTES",
             help="choose plans of which a device holds no more at once, and refuse a program that has none"

@@ -91,6 +91,17 @@ def compile(
     for option, mode in (("arguments", arguments), ("results", results)):
         if mode not in BOUNDARY_MODES:
             raise ValueError(f"{option}: expected one of {BOUNDARY_MODES}, got {mode!r}")
+    if not isinstance(text, (str, bytes)):
+        raise TypeError(f"text: expected MLIR text as str or bytes, or bytecode, got {type(text).__name__}")
+    numbers = {
+        "keep_functions_of": keep_functions_of,
+        "time_limit": time_limit,
+        "host_memory_limit": host_memory_limit,
+        "memory_limit": memory_limit,
+    }
+    for option, number in numbers.items():
+        if not 0 <= number < 2**63:
+            raise ValueError(f"{option}: expected 0 (none) or more, got {number!r}")
     ok, result, manifest, report, diagnostics = _core.compile(
         text,
         to,

@@ -30,7 +30,13 @@ class Program:
 
 def load_inputs(path, entries):
     """The inputs in an .npz file: by the manifest's names, or `arr_0`, `arr_1`, ... in order."""
-    with np.load(path) as stored:
+    try:
+        stored = np.load(path)
+    except ValueError:  # numpy's own text asks for a pickle
+        stored = None
+    if not isinstance(stored, np.lib.npyio.NpzFile):
+        raise boundary.BoundaryError(f"{path}: expected an .npz file, as numpy.savez writes it")
+    with stored:
         inputs = []
         for entry in entries:
             names = (entry["name"], f"arr_{entry['index']}")

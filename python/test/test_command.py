@@ -72,6 +72,28 @@ def test_an_exceeded_limit_names_the_pass(matmul, capsys):
     assert "error: the memory limit of 1 MiB is exceeded after pass 'sdy-" in capsys.readouterr().err
 
 
+LIMITS = ["--time-limit=nan", "--time-limit=-1", "--memory-limit=-5", "--host-memory-limit=-1", "--keep-functions-of=-3"]
+
+
+@pytest.mark.parametrize("limit", LIMITS)
+def test_limits_are_numbers_from_0(matmul, capsys, limit):
+    with pytest.raises(SystemExit):
+        main(["compile", str(matmul), limit])
+    assert f"expected 0 (none) or more, got {limit.split('=')[1]}" in capsys.readouterr().err
+
+
+def test_limits_are_numbers_from_0_in_python_too():
+    with pytest.raises(ValueError, match=r"memory_limit: expected 0 \(none\) or more, got -1"):
+        shardonnay.compile(MATMUL, memory_limit=-1)
+    with pytest.raises(ValueError, match=r"time_limit: expected 0 \(none\) or more, got nan"):
+        shardonnay.compile(MATMUL, time_limit=float("nan"))
+
+
+def test_what_is_no_text_is_said(matmul):
+    with pytest.raises(TypeError, match="text: expected MLIR text as str or bytes, or bytecode, got PosixPath"):
+        shardonnay.compile(matmul)
+
+
 def test_compile_reads_stdin(monkeypatch, capsys):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(MATMUL.encode())))
     assert main(["compile", "-"]) == 0
@@ -204,6 +226,11 @@ def test_run_names_inputs_that_do_not_fit(matmul, tmp_path, capsys):
     np.savez(tmp_path / "x.npz", np.ones((8, 16)), np.ones((16, 16), np.float32))
     assert main(["run", str(matmul), "--inputs", str(tmp_path / "x.npz")]) == 1
     assert "expected float32[8, 16], got float64[8, 16]" in capsys.readouterr().err
+
+
+def test_run_names_a_file_that_holds_no_arrays(matmul, capsys):
+    assert main(["run", str(matmul), "--inputs", str(matmul)]) == 1
+    assert f"{matmul}: expected an .npz file, as numpy.savez writes it" in capsys.readouterr().err
 
 
 def test_run_wants_the_devices_of_the_mesh(matmul, capsys):
