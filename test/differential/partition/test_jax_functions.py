@@ -1,0 +1,148 @@
+"""Every public function of JAX's namespaces, and its gradient, on random shardings: partitioned against whole.
+
+Calls are run many in a program; of a program that fails as a whole, each half is tried.
+"""
+
+import random
+import re
+
+import jax
+import jax_functions
+import numpy as np
+import pytest
+import runner
+import shardonnay
+from graph import MESHES, Graph
+from jaxlib.mlir import ir
+from shardonnay import boundary, compare, engine
+
+BATCH = 25
+PARTS = 8
+
+
+class Shardings(Graph):
+    """Draws by a number."""
+
+    def __init__(self, mesh, number):
+        self.mesh, self._random = mesh, random.Random(number)
+
+    def choose(self, options):
+        return self._random.choice(options)
+
+    def int(self, low, high):
+        return self._random.randint(low, high)
+
+    def chance(self, percent):
+        return self._random.random() * 100 < percent
+
+    def permutation(self, items):
+        return self._random.sample(list(items), len(items))
+
+    def attributes(self, types, percent):
+        """Of arguments or results of these types: some are cut."""
+        texts = [self.sharding(kind.shape, True) if self.chance(percent) else "" for kind in types]
+        return ir.ArrayAttr.get([ir.Attribute.parse(f"{{sdy.sharding = {text}}}" if text else "{}") for text in texts])
+
+
+def lowered(calls):
+    """(text, arguments, how many results each call has) of one program."""
+
+    def run(values):
+        return [call.function(*each) for call, each in zip(calls, values, strict=True)]
+
+    values = [call.arguments for call in calls]
+    program = jax.jit(run, keep_unused=True).lower(values)
+    return program.as_text(), [np.asarray(value) for value in jax.tree.leaves(values)], [
+        len(jax.tree.leaves(result)) for result in program.out_info]
+
+
+def sharded(text, mesh, number):
+    sizes = ", ".join(f'"{name}"={size}' for name, size in mesh)
+    text = re.sub(r"^(module @.*\{)$", rf"\1\nsdy.mesh @mesh = <[{sizes}]>", text, count=1, flags=re.M)
+    with engine.context(), ir.Location.unknown():
+        module = ir.Module.parse(text)
+        main = next(op for op in module.body.operations if op.operation.name == "func.func" and op.sym_name.value == "main")
+        kind, draw = ir.FunctionType(main.function_type.value), Shardings(mesh, number)
+        main.operation.attributes["arg_attrs"] = draw.attributes(kind.inputs, 85)
+        main.operation.attributes["res_attrs"] = draw.attributes(kind.results, 60)
+        return module.operation.get_asm(enable_debug_info=True)
+
+
+def problem_of(name, output, spread, wanted, others):
+    """What is wrong with a result of the call; `others` are of arguments that are rounded otherwise."""
+    if not boundary.is_inexact(wanted.dtype):  # what rounding alone changes may be either
+        output, allowed = np.where(np.any([wanted != other for other in others], axis=0), wanted, output), 0.0
+    else:
+        noise = max(boundary.difference(wanted, other) for other in others)
+        largest = np.abs(wanted[np.isfinite(wanted)].astype(np.complex128)).max(initial=0.0)
+        coarse = "float16" in name or wanted.dtype.itemsize == 2
+        allowed = (1e-2 if coarse else 1e-5) * largest + 10 * (noise if np.isfinite(noise) else 0.0)
+    error = boundary.difference(np.asarray(output), wanted)
+    if output.shape == wanted.shape and max(error, spread) <= allowed:
+        return ""
+    return f"error {error:g}, copies differ by {spread:g}, allowed {allowed:g}\n{output}\nfor\n{wanted}"[:1000]
+
+
+def problems(calls, mesh, number):
+    """[(call's name, what is wrong)]"""
+    text, arguments, counts = lowered(calls)
+    text = sharded(text, mesh, number)
+    compiled = shardonnay.compile(text, **runner.WAYS[number % len(runner.WAYS)])
+    whole = engine.Executable(compare.unpartitioned(text), 1, optimize=False)
+    runs = [arguments, *(runner._perturbed(arguments, seed) for seed in (1, 2))]
+    wanted, *others = [[piece for (piece,) in whole([[value] for value in values])] for values in runs]
+    outputs = runner._partitioned(compiled, arguments)
+    names = [call.name for call, count in zip(calls, counts, strict=True) for _ in range(count)]
+    found = [(name, problem_of(name, *output, right, [other[at] for other in others]))
+             for at, (name, output, right) in enumerate(zip(names, outputs, wanted, strict=True))]
+    return [(name, problem) for name, problem in found if problem]
+
+
+def failures(calls, mesh, number):
+    try:
+        return problems(calls, mesh, number)
+    except Exception as error:
+        if len(calls) == 1:
+            return [(calls[0].name, f"{type(error).__name__}: {error}"[:1000])]
+    middle = len(calls) // 2
+    return failures(calls[:middle], mesh, number) + failures(calls[middle:], mesh, number)
+
+
+def check(calls, number):
+    engine.prepare(runner.DEVICES)
+    shuffled = random.Random(number).sample(calls, len(calls))
+    found = []
+    for at in range(0, len(calls), BATCH):
+        found += failures(shuffled[at : at + BATCH], MESHES[(number + at // BATCH) % len(MESHES)], number + at)
+    assert not found, "\n".join(f"{name} (number {number})\n{problem}" for name, problem in found)
+
+
+@pytest.mark.parametrize("part", [0, *(pytest.param(part, marks=pytest.mark.long) for part in range(1, PARTS))])
+def test_functions(part):
+    check(jax_functions.calls()[part::PARTS], part)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("part", range(PARTS))
+def test_gradients(part):
+    check([found for call in jax_functions.calls()[part::PARTS] if (found := jax_functions.gradient(call))], part)
+
+
+def test_none_is_forgotten():
+    for space, names in jax_functions.table().items():
+        assert jax_functions.public(space) == set(names), space
+
+
+def test_it_notices(monkeypatch):
+    """Where a mask lets through what it keeps out, what stands behind the end arrives."""
+    calls = [call for call in jax_functions.calls(r"jax\.numpy\.(sum|max|mean)$") if len(call.arguments) == 1]
+    real, seen = shardonnay.compile, []
+
+    def robbed(text, **options):
+        compiled = real(text, **options)
+        seen.append(compiled.text.count("compare LT"))
+        return shardonnay.Compiled(compiled.text.replace("compare LT", "compare GE"), compiled.manifest, compiled.report, ())
+
+    assert not failures(calls, MESHES[1], 1)
+    monkeypatch.setattr(shardonnay, "compile", robbed)
+    assert failures(calls, MESHES[1], 1) and any(seen)
