@@ -8,6 +8,7 @@
 #include "shardonnay/emit/CollectiveBuilder.h"
 
 #include "shardonnay/dialect/sdy/Conversion.h"
+#include "shardonnay/dialect/spmd/Divergence.h"
 #include "shardonnay/emit/DeviceIndex.h"
 #include "shardonnay/emit/ReplicaGroups.h"
 
@@ -223,36 +224,63 @@ FailureOr<Value> CollectiveBuilder::reduceScatter(Location loc, Type type,
   });
 }
 
+/// Only some devices may get to what is built now.
+static bool isDivergent(OpBuilder &builder) {
+  Operation *op = builder.getInsertionBlock()->getParentOp();
+  while (op && !op->hasAttr(spmd::kDivergentAttr))
+    op = op->getParentOp();
+  return op;
+}
+
 Value CollectiveBuilder::permute(Location loc, Value tensor,
                                  const DeviceRows &pairs,
                                  const EmittedMesh &mesh) {
   auto found = grid.oneKind(pairs);
-  if (!found)
+  if (!found || (!target.permutesAmongSome && isDivergent(builder)))
     return permuteByGather(loc, tensor, pairs, mesh);
   return stablehlo::CollectivePermuteOp::create(
       builder, loc, tensor.getType(), tensor, toRowsAttr(builder, found->rows),
       getChannel(builder.getContext(), found->ids));
 }
 
-/// Everything to everyone, who takes what its sender has.
+/// The axes along which the positions of a pair are apart.
+static AxisList axesBetween(const Mesh &mesh, const DeviceRows &pairs) {
+  AxisList axes;
+  for (AxisRef axis : mesh.allAxes())
+    if (llvm::any_of(pairs, [&](ArrayRef<int64_t> pair) {
+          return mesh.coordinate(axis, pair[0]) !=
+                 mesh.coordinate(axis, pair[1]);
+        }))
+      axes.append(axis);
+  return axes;
+}
+
+/// Everything to everyone along the axes between senders and receivers, who
+/// take what their sender has.
 Value CollectiveBuilder::permuteByGather(Location loc, Value tensor,
                                          const DeviceRows &pairs,
                                          const EmittedMesh &mesh) {
+  SmallVector<int64_t> positions(mesh.numDevices());
+  for (int64_t position = 0; position < mesh.numDevices(); ++position)
+    positions[mesh.mesh.deviceAt(position)] = position;
+  DeviceRows placed;
+  for (ArrayRef<int64_t> pair : pairs)
+    placed.push_back({positions[pair[0]], positions[pair[1]]});
+  AxisList axes = axesBetween(mesh.mesh, placed);
+  if (axes.empty())
+    return tensor;
+
   auto type = cast<RankedTensorType>(tensor.getType());
   SmallVector<int64_t> shape(type.getShape());
   shape.insert(shape.begin(), 1);
   Value row =
       stablehlo::ReshapeOp::create(builder, loc, type.clone(shape), tensor);
-  AxisList axes = mesh.mesh.allAxes();
   Value all = allGather(loc, row, /*dim=*/0, mesh, axes);
-  SmallVector<int64_t> positions(mesh.numDevices());
-  for (int64_t position = 0; position < mesh.numDevices(); ++position)
-    positions[mesh.mesh.deviceAt(position)] = position;
   SmallVector<int32_t> senders(mesh.numDevices(), 0);
-  for (ArrayRef<int64_t> pair : pairs)
-    senders[positions[pair[1]]] = positions[pair[0]];
-  Value sender =
-      buildLookUp(builder, loc, senders, index(loc, mesh.mesh, axes));
+  for (ArrayRef<int64_t> pair : placed)
+    senders[pair[1]] = mesh.mesh.index(axes, pair[0]);
+  Value sender = buildLookUp(builder, loc, senders,
+                             index(loc, mesh.mesh, mesh.mesh.allAxes()));
   Value own = slice(loc, all, /*dim=*/0, sender, /*size=*/1);
   return stablehlo::ReshapeOp::create(builder, loc, type, own);
 }

@@ -17,6 +17,7 @@
 #include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/dialect/sdy/Ops.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
+#include "shardonnay/dialect/spmd/Divergence.h"
 #include "shardonnay/dialect/spmd/Ops.h"
 #include "shardonnay/dialect/stablehlo/Stablehlo.h"
 #include "shardonnay/emit/AdaptToTarget.h"
@@ -329,6 +330,7 @@ struct EmitStablehlo : impl::EmitStablehloPassBase<EmitStablehlo> {
     if (!enableRGV3)
       for (auto mesh : llvm::make_early_inc_range(module.getOps<sdy::MeshOp>()))
         mesh.erase();
+    module.walk([](Operation *op) { op->removeAttr(spmd::kDivergentAttr); });
     setModuleAttributes(module, *grid);
   }
 

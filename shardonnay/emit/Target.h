@@ -32,18 +32,23 @@ struct Target {
   /// Sorts along dim -2 (some of its sorts then do nothing).
   bool countsDimsFromBack;
 
+  /// A permute in a branch that only some devices take, all of its pairs among
+  /// them; otherwise it waits for every device of the program.
+  bool permutesAmongSome;
+
   /// Bits of an integer that it gathers and combines right; i1 aside.
   unsigned narrowestInteger;
 
   /// PJRT's CPU client, as of jaxlib 0.10.2: adds, multiplies, maxima and
   /// minima of every number, and, or of i1; one operand; rows in its FFT; dims
-  /// from the front; integers of four bits and more.
+  /// from the front; permutes of all devices; integers of four bits and more.
   static constexpr Target cpu() {
     return {/*reducesBitwise=*/false,
             /*reducesSeveral=*/false,
             /*ordersComplex=*/false,
             /*transformsAnyLayout=*/false,
             /*countsDimsFromBack=*/false,
+            /*permutesAmongSome=*/false,
             /*narrowestInteger=*/4};
   }
 

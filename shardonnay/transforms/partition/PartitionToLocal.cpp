@@ -15,8 +15,7 @@
 //      a data-flow op         -> a clone on local types, its regions likewise
 //      a computation's body   -> its ops, in its place
 //      an op with a rule      -> what its LocalComputeOpInterface builds
-//      return                 -> itself, its operands placed as the results
-//      call                   -> itself, its operands placed as the arguments
+//      return, call           -> itself, its operands placed as what they are
 //      any other op           -> a clone, if nothing cuts its tensors
 // 3. replaceBody: the new block, types and attributes take the old ones' place.
 //
@@ -31,6 +30,7 @@
 #include "shardonnay/dialect/sdy/RuleTable.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/dialect/sdy/SingleDevice.h"
+#include "shardonnay/dialect/spmd/Divergence.h"
 #include "shardonnay/dialect/spmd/Ops.h"
 #include "shardonnay/explain/DeviceModelOption.h"
 #include "shardonnay/interfaces/DataFlowEdge.h"
@@ -339,11 +339,11 @@ FunctionPartitioner::localizeDataFlow(ShardableDataFlowOpInterface op) {
   FailureOr<Placements> placements = placeAll(op->getResults());
   if (failed(placements) || failed(verifySources(op)))
     return failure();
-  SmallVector<Value> operands = localOperands(op);
   Operation *local = builder.insert(op->cloneWithoutRegions());
-  local->setOperands(operands);
+  local->setOperands(localOperands(op));
   local->removeAttr(sdy::kShardingAttr);
   local->removeAttr(sdy::kBlockArgumentShardingsAttr);
+  spmd::markDivergence(op, local);
   for (auto [result, placement] :
        llvm::zip_equal(local->getResults(), *placements))
     result.setType(placement->localType);

@@ -60,3 +60,42 @@ func.func @computations(%arg0: tensor<16xf32> {sdy.sharding = #sdy.sharding<@mes
   } : (tensor<16xf32>) -> tensor<16xf32>
   return %1 : tensor<16xf32>
 }
+
+// -----
+
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+
+// What devices that differ in manual axes decide for themselves is marked, a loop that all run as often is not.
+// CHECK-LABEL: func @divergent
+// CHECK: stablehlo.while
+// CHECK-NOT: spmd.divergent
+// CHECK: "stablehlo.if"
+// CHECK: {spmd.divergent} : (tensor<i1>) -> tensor<4xf32>
+func.func @divergent(%arg0: tensor<16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", "y"}]>}) -> (tensor<16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", "y"}]>}) {
+  %0 = sdy.manual_computation(%arg0) in_shardings=[<@mesh, [{"x", "y"}]>] out_shardings=[<@mesh, [{"x", "y"}]>] manual_axes={"x", "y"} (%arg1: tensor<2xf32>) {
+    %start = sdy.constant dense<0> : tensor<i32>
+    %1:2 = stablehlo.while(%i = %start, %x = %arg1) : tensor<i32>, tensor<2xf32>
+    cond {
+      %end = sdy.constant dense<3> : tensor<i32>
+      %2 = stablehlo.compare LT, %i, %end : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      stablehlo.return %2 : tensor<i1>
+    } do {
+      %one = sdy.constant dense<1> : tensor<i32>
+      %2 = stablehlo.add %i, %one : tensor<i32>
+      %3 = stablehlo.sine %x : tensor<2xf32>
+      stablehlo.return %2, %3 : tensor<i32>, tensor<2xf32>
+    }
+    %4 = stablehlo.concatenate %1#1, %1#1, dim = 0 : (tensor<2xf32>, tensor<2xf32>) -> tensor<4xf32>
+    %5 = stablehlo.slice %4 [0:1] : (tensor<4xf32>) -> tensor<1xf32>
+    %6 = stablehlo.reshape %5 : (tensor<1xf32>) -> tensor<f32>
+    %7 = stablehlo.compare LT, %6, %6 : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    %8 = "stablehlo.if"(%7) ({
+      stablehlo.return %4 : tensor<4xf32>
+    }, {
+      stablehlo.return %4 : tensor<4xf32>
+    }) : (tensor<i1>) -> tensor<4xf32>
+    %9 = stablehlo.slice %8 [0:2] : (tensor<4xf32>) -> tensor<2xf32>
+    sdy.return %9 : tensor<2xf32>
+  } : (tensor<16xf32>) -> tensor<16xf32>
+  return %0 : tensor<16xf32>
+}
