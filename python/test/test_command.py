@@ -89,6 +89,11 @@ def test_limits_are_numbers_from_0_in_python_too():
         shardonnay.compile(MATMUL, time_limit=float("nan"))
 
 
+def test_a_file_that_is_no_device_model_is_named(matmul, capsys):
+    assert main(["compile", str(matmul), "--device-model", str(matmul)]) == 1
+    assert f"error: {matmul}: device model: [" in capsys.readouterr().err
+
+
 def test_what_is_no_text_is_said(matmul):
     with pytest.raises(TypeError, match="text: expected MLIR text as str or bytes, or bytecode, got PosixPath"):
         shardonnay.compile(matmul)

@@ -75,7 +75,10 @@ std::optional<DeviceModel> DeviceModel::load(llvm::StringRef nameOrPath,
             ", or the path of a JSON file (" + file.getError().message() + ")";
     return std::nullopt;
   }
-  return parse((*file)->getBuffer(), error);
+  std::optional<DeviceModel> model = parse((*file)->getBuffer(), error);
+  if (!model)
+    error = nameOrPath.str() + ": " + error;
+  return model;
 }
 
 double DeviceModel::computeTime(double flops, double bytesTouched) const {
