@@ -227,7 +227,7 @@ FailureOr<Value> CollectiveBuilder::reduceScatter(Location loc, Type type,
 /// Only some devices may get to what is built now.
 static bool isDivergent(OpBuilder &builder) {
   Operation *op = builder.getInsertionBlock()->getParentOp();
-  while (op && !op->hasAttr(spmd::kDivergentAttr))
+  while (op && !op->getDiscardableAttr(spmd::kDivergentAttr))
     op = op->getParentOp();
   return op;
 }

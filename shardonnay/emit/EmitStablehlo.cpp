@@ -41,6 +41,12 @@ using namespace mlir;
 namespace {
 
 /// Emits one op after the other, each in its place.
+/// Not all devices run what is inside equally often.
+bool isDivergent(Operation *op) {
+  return op->getNumRegions() != 0 &&
+         op->getDiscardableAttr(spmd::kDivergentAttr);
+}
+
 class Emitter {
 public:
   Emitter(MLIRContext *context, const DeviceGrid &grid, bool meshAxesGroups,
@@ -52,6 +58,11 @@ public:
   /// StableHLO form, or the target lacks that form.
   LogicalResult emit(Operation *op) {
     builder.setInsertionPoint(op);
+    // What is inside has been told.
+    if (isDivergent(op)) {
+      op->removeDiscardableAttr(spmd::kDivergentAttr);
+      return success();
+    }
     if (auto unpack = dyn_cast<spmd::UnpackOp>(op)) {
       unpack->replaceAllUsesWith(emitUnpack(builder, unpack));
       unpack->erase();
@@ -290,7 +301,8 @@ SmallVector<Operation *> findToEmit(const ProgramOps &ops) {
   for (Operation *op : ops) {
     if (!isa_and_present<sdy::SdyDialect, spmd::SpmdDialect>(
             op->getDialect()) &&
-        !isa<stablehlo::AllReduceOp, stablehlo::FftOp, stablehlo::SortOp>(op))
+        !isa<stablehlo::AllReduceOp, stablehlo::FftOp, stablehlo::SortOp>(op) &&
+        !isDivergent(op))
       continue;
     while (!outer.empty() && !outer.back()->isProperAncestor(op))
       found.push_back(outer.pop_back_val());
@@ -330,7 +342,6 @@ struct EmitStablehlo : impl::EmitStablehloPassBase<EmitStablehlo> {
     if (!enableRGV3)
       for (auto mesh : llvm::make_early_inc_range(module.getOps<sdy::MeshOp>()))
         mesh.erase();
-    module.walk([](Operation *op) { op->removeAttr(spmd::kDivergentAttr); });
     setModuleAttributes(module, *grid);
   }
 
