@@ -65,10 +65,6 @@ public:
       : func(func), placer(placer), otherCuts(model, placer), callees(callees),
         forbidsGathers(forbidsGathers), builder(func.getContext()) {}
 
-  /// The function has about so many ops: a map that grows holds half as much
-  /// again meanwhile.
-  void reserve(size_t numOps) { locals.reserve(numOps); }
-
   LogicalResult run();
 
 private:
@@ -576,8 +572,6 @@ struct PartitionToLocal
     auto partition = [&](func::FuncOp func) {
       FunctionPartitioner partitioner(func, placer, *callees, *model,
                                       noImplicitReplication);
-      if (auto ops = getCachedChildAnalysis<ProgramOps>(func))
-        partitioner.reserve(ops->get().size());
       return partitioner.run();
     };
     if (failed(remakeInOwnMemory(module, partition)))
