@@ -190,19 +190,27 @@ Value CollectiveBuilder::allToAll(Location loc, Value tensor, int64_t splitDim,
       ->getResult(0);
 }
 
-FailureOr<Value> CollectiveBuilder::allReduce(Location loc, Value tensor,
-                                              ReductionKind kind,
-                                              const EmittedMesh &mesh,
-                                              const AxisList &axes) {
+FailureOr<Value>
+CollectiveBuilder::combined(Location loc, Value tensor, ReductionKind kind,
+                            llvm::function_ref<Operation *(Value)> create) {
   return widened(tensor, [&](Value sent) -> FailureOr<Value> {
     Type element = getElementTypeOrSelf(sent.getType());
     if (failed(checkCombiner(loc, element, kind, target)))
       return failure();
-    auto reduce = stablehlo::AllReduceOp::create(
+    Operation *op = create(sent);
+    buildCombiner(op->getRegion(0), element, kind, loc);
+    return op->getResult(0);
+  });
+}
+
+FailureOr<Value> CollectiveBuilder::allReduce(Location loc, Value tensor,
+                                              ReductionKind kind,
+                                              const EmittedMesh &mesh,
+                                              const AxisList &axes) {
+  return combined(loc, tensor, kind, [&](Value sent) {
+    return stablehlo::AllReduceOp::create(
         builder, loc, sent.getType(), sent, groups(mesh, axes),
         getChannel(builder.getContext()), /*use_global_device_ids=*/true);
-    buildCombiner(reduce.getComputation(), element, kind, loc);
-    return reduce->getResult(0);
   });
 }
 
@@ -211,16 +219,12 @@ FailureOr<Value> CollectiveBuilder::reduceScatter(Location loc, Type type,
                                                   ReductionKind kind,
                                                   const EmittedMesh &mesh,
                                                   const AxisList &axes) {
-  return widened(tensor, [&](Value sent) -> FailureOr<Value> {
-    Type element = getElementTypeOrSelf(sent.getType());
-    if (failed(checkCombiner(loc, element, kind, target)))
-      return failure();
-    auto scatter = stablehlo::ReduceScatterOp::create(
-        builder, loc, cast<RankedTensorType>(type).clone(element), sent, dim,
-        groups(mesh, axes), getChannel(builder.getContext()),
-        /*use_global_device_ids=*/true);
-    buildCombiner(scatter.getComputation(), element, kind, loc);
-    return scatter.getResult();
+  return combined(loc, tensor, kind, [&](Value sent) {
+    Type scattered = cast<RankedTensorType>(type).clone(
+        getElementTypeOrSelf(sent.getType()));
+    return stablehlo::ReduceScatterOp::create(
+        builder, loc, scattered, sent, dim, groups(mesh, axes),
+        getChannel(builder.getContext()), /*use_global_device_ids=*/true);
   });
 }
 

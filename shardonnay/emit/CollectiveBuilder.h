@@ -73,6 +73,11 @@ private:
   widened(mlir::Value tensor,
           llvm::function_ref<mlir::FailureOr<mlir::Value>(mlir::Value)>
               communicate);
+  /// The result of the op that `create` makes of `tensor`, with a computation
+  /// that combines by `kind`.
+  mlir::FailureOr<mlir::Value>
+  combined(mlir::Location loc, mlir::Value tensor, ReductionKind kind,
+           llvm::function_ref<mlir::Operation *(mlir::Value)> create);
   mlir::Attribute groups(const EmittedMesh &mesh, const AxisList &axes);
   mlir::Value slice(mlir::Location loc, mlir::Value tensor, int64_t dim,
                     mlir::Value start, int64_t size);
