@@ -14,8 +14,12 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Matchers.h"
+#include "shardonnay/dialect/sdy/Ops.h"
 #include "shardonnay/dialect/stablehlo/Stablehlo.h"
 #include "shardonnay/frontend/Passes.h"
+#include "shardonnay/interfaces/OpKinds.h"
+#include "llvm/ADT/APSInt.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 
@@ -30,15 +34,35 @@ RankedTensorType typeOf(Value value) {
   return cast<RankedTensorType>(value.getType());
 }
 
-/// All elements of the constant `value` are in [low, high].
-bool isConstantIn(Value value, int64_t low, int64_t high) {
+/// Numbers of this type hold 0, .., size - 1, each as itself.
+bool canCount(Value value, int64_t size) {
+  Type type = typeOf(value).getElementType();
+  unsigned bits = 0;
+  if (auto integer = dyn_cast<IntegerType>(type))
+    bits = integer.getWidth() - !integer.isUnsigned();
+  else if (auto number = dyn_cast<FloatType>(type))
+    bits = number.getFPMantissaWidth();
+  return bits >= 63 || size <= int64_t{1} << bits;
+}
+
+/// The elements of a constant, or of what is broadcast of a constant.
+DenseIntElementsAttr readConstant(Value value) {
   DenseIntElementsAttr elements;
   if (auto broadcast = value.getDefiningOp<stablehlo::BroadcastInDimOp>())
     value = broadcast.getOperand();
-  return matchPattern(value, m_Constant(&elements)) &&
+  matchPattern(value, m_Constant(&elements));
+  return elements;
+}
+
+/// All elements of the constant `value` are in [low, high].
+bool isConstantIn(Value value, int64_t low, int64_t high) {
+  DenseIntElementsAttr elements = readConstant(value);
+  bool isUnsigned = elements && elements.getElementType().isUnsignedInteger();
+  return elements &&
          llvm::all_of(elements.getValues<APInt>(), [&](const APInt &element) {
-           int64_t number = element.getSExtValue();
-           return low <= number && number <= high;
+           APSInt number(element, isUnsigned);
+           return APSInt::compareValues(number, APSInt::get(low)) >= 0 &&
+                  APSInt::compareValues(number, APSInt::get(high)) <= 0;
          });
 }
 
@@ -65,44 +89,94 @@ int64_t dimBeforeReshape(stablehlo::ReshapeOp op, int64_t dim) {
 bool countsAlong(Value value, int64_t dim);
 
 /// x where x is never negative: what is chosen instead of negative indices.
-bool countsWhereChosen(stablehlo::SelectOp op, int64_t dim) {
-  auto compare = op.getPred().getDefiningOp<stablehlo::CompareOp>();
-  if (!compare || !countsAlong(op.getOnFalse(), dim))
+bool countsBefore(stablehlo::SelectOp op, int64_t dim) {
+  if (!countsAlong(op.getOnFalse(), dim))
     return false;
+  auto compare = op.getPred().getDefiningOp<stablehlo::CompareOp>();
+  if (!compare) // numpy has compared.
+    return isConstantIn(op.getPred(), 0, 0);
   return compare.getComparisonDirection() ==
              stablehlo::ComparisonDirection::LT &&
          compare.getLhs() == op.getOnFalse() &&
          isConstantIn(compare.getRhs(), 0, 0);
 }
 
-bool countsAlong(Value value, int64_t dim) {
-  Operation *op = value.getDefiningOp();
-  if (auto iota = dyn_cast_if_present<stablehlo::IotaOp>(op))
-    return static_cast<int64_t>(iota.getIotaDimension()) == dim;
-  if (auto convert = dyn_cast_if_present<stablehlo::ConvertOp>(op))
-    return countsAlong(convert.getOperand(), dim);
-  if (auto broadcast = dyn_cast_if_present<stablehlo::BroadcastInDimOp>(op)) {
-    Value operand = broadcast.getOperand();
-    for (auto [from, to] : llvm::enumerate(broadcast.getBroadcastDimensions()))
-      if (to == dim &&
-          typeOf(operand).getDimSize(from) == typeOf(value).getDimSize(dim))
-        return countsAlong(operand, from);
-    return false;
-  }
-  if (auto reshape = dyn_cast_if_present<stablehlo::ReshapeOp>(op)) {
-    int64_t before = dimBeforeReshape(reshape, dim);
-    return before >= 0 && countsAlong(reshape.getOperand(), before);
-  }
-  if (auto clamp = dyn_cast_if_present<stablehlo::ClampOp>(op)) {
-    constexpr int64_t any = std::numeric_limits<int64_t>::max();
-    return isConstantIn(clamp.getMin(), -any, 0) &&
-           isConstantIn(clamp.getMax(), typeOf(value).getDimSize(dim) - 1,
-                        any) &&
-           countsAlong(clamp.getOperand(), dim);
-  }
-  if (auto select = dyn_cast_if_present<stablehlo::SelectOp>(op))
-    return countsWhereChosen(select, dim);
+bool countsBefore(stablehlo::BroadcastInDimOp op, int64_t dim) {
+  for (auto [from, to] : llvm::enumerate(op.getBroadcastDimensions()))
+    if (to == dim && typeOf(op.getOperand()).getDimSize(from) ==
+                         op.getType().getDimSize(dim))
+      return countsAlong(op.getOperand(), from);
   return false;
+}
+
+bool countsBefore(stablehlo::ClampOp op, int64_t dim) {
+  constexpr int64_t any = std::numeric_limits<int64_t>::max();
+  return isConstantIn(op.getMin(), -any, 0) &&
+         isConstantIn(op.getMax(), op.getType().getDimSize(dim) - 1, any) &&
+         countsAlong(op.getOperand(), dim);
+}
+
+bool countsBefore(stablehlo::ConstantOp op, int64_t dim) {
+  auto elements = dyn_cast<DenseIntElementsAttr>(op.getValue());
+  if (!elements || elements.isSplat())
+    return false;
+  auto type = cast<RankedTensorType>(op.getType());
+  int64_t stride =
+      ShapedType::getNumElements(type.getShape().drop_front(dim + 1));
+  return llvm::all_of(llvm::enumerate(elements.getValues<APInt>()),
+                      [&](const auto &element) {
+                        return element.value() ==
+                               element.index() / stride % type.getDimSize(dim);
+                      });
+}
+
+/// The value of which `value` is another name; null if it is none.
+Value otherName(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (isa_and_present<sdy::ShardingConstraintOp, sdy::ReshardOp,
+                      sdy::PropagationBarrierOp>(op))
+    return op->getOperand(0);
+  if (isa_and_present<stablehlo::OptimizationBarrierOp>(op))
+    return op->getOperand(cast<OpResult>(value).getResultNumber());
+  auto argument = dyn_cast<BlockArgument>(value);
+  auto loop =
+      argument
+          ? dyn_cast<stablehlo::WhileOp>(argument.getOwner()->getParentOp())
+          : nullptr;
+  if (!loop)
+    return nullptr;
+  // What a loop carries unchanged is what it begins with.
+  unsigned number = argument.getArgNumber();
+  bool isUnchanged = loop.getBody().front().getTerminator()->getOperand(
+                         number) == loop.getBody().getArgument(number);
+  return isUnchanged ? loop->getOperand(number) : nullptr;
+}
+
+bool countsAlong(Value value, int64_t dim) {
+  if (!canCount(value, typeOf(value).getDimSize(dim)))
+    return false;
+  while (Value other = otherName(value))
+    value = other;
+  Operation *op = value.getDefiningOp();
+  return op &&
+         llvm::TypeSwitch<Operation *, bool>(op)
+             .Case([&](stablehlo::IotaOp op) {
+               return static_cast<int64_t>(op.getIotaDimension()) == dim;
+             })
+             .Case([&](stablehlo::ConvertOp op) {
+               return countsAlong(op.getOperand(), dim);
+             })
+             .Case([&](stablehlo::TransposeOp op) {
+               return countsAlong(op.getOperand(), op.getPermutation()[dim]);
+             })
+             .Case([&](stablehlo::ReshapeOp op) {
+               int64_t before = dimBeforeReshape(op, dim);
+               return before >= 0 && countsAlong(op.getOperand(), before);
+             })
+             .Case<stablehlo::BroadcastInDimOp, stablehlo::ClampOp,
+                   stablehlo::ConstantOp, stablehlo::SelectOp>(
+                 [&](auto op) { return countsBefore(op, dim); })
+             .Default([](Operation *) { return false; });
 }
 
 /// What gather and scatter have in common.
@@ -123,6 +197,9 @@ private:
 };
 
 int64_t Batching::findBatchDim(Value part, int64_t size) {
+  // Of size 1 nothing is ever cut.
+  if (size <= 1)
+    return -1;
   for (int64_t dim = 0, rank = typeOf(part).getRank(); dim < rank; ++dim)
     if (dim != indexVectorDim && typeOf(part).getDimSize(dim) == size &&
         !llvm::is_contained(indicesBatch, dim) && countsAlong(part, dim))
@@ -216,8 +293,14 @@ struct ExplicitGatherScatterBatchingPass
     : impl::ExplicitGatherScatterBatchingPassBase<
           ExplicitGatherScatterBatchingPass> {
   void runOnOperation() override {
-    getOperation().walk([](stablehlo::GatherOp op) { makeExplicit(op); });
-    getOperation().walk([](stablehlo::ScatterOp op) { makeExplicit(op); });
+    if (!getAnalysis<OpKinds>()
+             .mayHave<stablehlo::GatherOp, stablehlo::ScatterOp>())
+      return markAllAnalysesPreserved();
+    getOperation()->walk([](Operation *op) {
+      llvm::TypeSwitch<Operation *>(op)
+          .Case<stablehlo::GatherOp, stablehlo::ScatterOp>(
+              [](auto found) { makeExplicit(found); });
+    });
   }
 };
 

@@ -158,10 +158,11 @@ def ExplicitGatherScatterBatchingPass
     Where a component of the indices of a gather or scatter counts along one of
     their batch dims, as long as the operand's dim that it indexes, each batch
     looks into its own part of the operand: the two become batching dims, and
-    the component goes. Then the op can be cut along them without communication.
-    The count may come through broadcasts, reshapes, conversions, clamps to the
-    bounds and the wrapping of negative indices. In no pipeline: JAX writes
-    batching dims itself.
+    the component goes. Then the op can be sharded along them without
+    communication. The count may come through broadcasts, reshapes, transposes,
+    conversions, clamps to the bounds, the wrapping of negative indices, and
+    loops that carry it unchanged. JAX writes batching dims itself for what it
+    maps over a batch, not for what the user indexes by `arange`.
 
     Before and after: any program on static shapes.
 

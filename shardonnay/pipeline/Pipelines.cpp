@@ -52,6 +52,7 @@ void addImport(OpPassManager &pm, const PipelineOptions &options) {
     pm.addPass(createImportFuncCallsPass(
         {/*addDataFlowEdgesOnNamedComputations=*/false}));
   }
+  pm.addNestedPass<func::FuncOp>(createExplicitGatherScatterBatchingPass());
   // Here, so that all other stages see ops on the whole mesh only.
   pm.addNestedPass<func::FuncOp>(createResolveSingleDeviceShardingPass());
   pm.addPass(createApplyCanonicalPatternsPass());

@@ -58,3 +58,61 @@ func.func @none(%arg0: tensor<5x9xf32>, %arg1: tensor<4x3x1xi32>, %arg2: tensor<
   %5 = "stablehlo.gather"(%arg2, %4) <{dimension_numbers = #stablehlo.gather<collapsed_slice_dims = [0, 1], start_index_map = [0, 1], index_vector_dim = 2>, slice_sizes = array<i64: 1, 1>}> : (tensor<4x9xf32>, tensor<4x3x2xi32>) -> tensor<4x3xf32>
   return %2, %5 : tensor<4x3xf32>, tensor<4x3xf32>
 }
+
+// JAX carries what a loop does not change, and numpy's counts are constants; a transposed count.
+// CHECK-LABEL: func @carried
+func.func @carried(%arg0: tensor<4x9x3xf32>, %arg1: tensor<4x3x1xi32>, %arg2: tensor<i32>) -> tensor<4x3xf32> {
+  %iota = stablehlo.iota dim = 1 : tensor<3x4x1xi32>
+  %rows = stablehlo.transpose %iota, dims = [1, 0, 2] : (tensor<3x4x1xi32>) -> tensor<4x3x1xi32>
+  %constant = stablehlo.constant dense<[0, 1, 2]> : tensor<3xi8>
+  %converted = stablehlo.convert %constant : (tensor<3xi8>) -> tensor<3xi32>
+  %columns = stablehlo.broadcast_in_dim %converted, dims = [1] : (tensor<3xi32>) -> tensor<4x3x1xi32>
+  %zeros = stablehlo.constant dense<0.0> : tensor<4x3xf32>
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %0:3 = stablehlo.while(%i = %zero, %carried = %rows, %sum = %zeros) : tensor<i32>, tensor<4x3x1xi32>, tensor<4x3xf32>
+  cond {
+    %more = stablehlo.compare LT, %i, %arg2 : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %more : tensor<i1>
+  } do {
+    // CHECK: "stablehlo.gather"(%arg0, %arg1) <{dimension_numbers = #stablehlo.gather<collapsed_slice_dims = [1], operand_batching_dims = [0, 2], start_indices_batching_dims = [0, 1], start_index_map = [1], index_vector_dim = 2>
+    %indices = stablehlo.concatenate %carried, %arg1, %columns, dim = 2 : (tensor<4x3x1xi32>, tensor<4x3x1xi32>, tensor<4x3x1xi32>) -> tensor<4x3x3xi32>
+    %picked = "stablehlo.gather"(%arg0, %indices) <{dimension_numbers = #stablehlo.gather<collapsed_slice_dims = [0, 1, 2], start_index_map = [0, 1, 2], index_vector_dim = 2>, slice_sizes = array<i64: 1, 1, 1>}> : (tensor<4x9x3xf32>, tensor<4x3x3xi32>) -> tensor<4x3xf32>
+    %next = stablehlo.add %i, %one : tensor<i32>
+    %more = stablehlo.add %sum, %picked : tensor<4x3xf32>
+    stablehlo.return %next, %carried, %more : tensor<i32>, tensor<4x3x1xi32>, tensor<4x3xf32>
+  }
+  return %0#2 : tensor<4x3xf32>
+}
+
+// A count that wraps around in its type, is carried and changed, begins at 1, or is clamped by an unsigned number.
+// CHECK-LABEL: func @wrong_counts
+// CHECK-NOT: batching_dims
+func.func @wrong_counts(%arg0: tensor<200x9xf32>, %arg1: tensor<200x1xi32>, %arg2: tensor<i1>) -> (tensor<200xf32>, tensor<200xf32>, tensor<200xf32>, tensor<200xf32>) {
+  %small = stablehlo.iota dim = 0 : tensor<200x1xi8>
+  %wrapped = stablehlo.convert %small : (tensor<200x1xi8>) -> tensor<200x1xi32>
+  %0 = stablehlo.concatenate %wrapped, %arg1, dim = 1 : (tensor<200x1xi32>, tensor<200x1xi32>) -> tensor<200x2xi32>
+  %1 = "stablehlo.gather"(%arg0, %0) <{dimension_numbers = #stablehlo.gather<collapsed_slice_dims = [0, 1], start_index_map = [0, 1], index_vector_dim = 1>, slice_sizes = array<i64: 1, 1>}> : (tensor<200x9xf32>, tensor<200x2xi32>) -> tensor<200xf32>
+  %count = stablehlo.iota dim = 0 : tensor<200x1xi32>
+  %zeros = stablehlo.constant dense<0.0> : tensor<200xf32>
+  %one = stablehlo.constant dense<1> : tensor<200x1xi32>
+  %2:2 = stablehlo.while(%carried = %count, %sum = %zeros) : tensor<200x1xi32>, tensor<200xf32>
+  cond {
+    stablehlo.return %arg2 : tensor<i1>
+  } do {
+    %3 = stablehlo.concatenate %carried, %arg1, dim = 1 : (tensor<200x1xi32>, tensor<200x1xi32>) -> tensor<200x2xi32>
+    %4 = "stablehlo.gather"(%arg0, %3) <{dimension_numbers = #stablehlo.gather<collapsed_slice_dims = [0, 1], start_index_map = [0, 1], index_vector_dim = 1>, slice_sizes = array<i64: 1, 1>}> : (tensor<200x9xf32>, tensor<200x2xi32>) -> tensor<200xf32>
+    %5 = stablehlo.add %carried, %one : tensor<200x1xi32>
+    stablehlo.return %5, %4 : tensor<200x1xi32>, tensor<200xf32>
+  }
+  %6 = stablehlo.add %count, %one : tensor<200x1xi32>
+  %7 = stablehlo.concatenate %6, %arg1, dim = 1 : (tensor<200x1xi32>, tensor<200x1xi32>) -> tensor<200x2xi32>
+  %8 = "stablehlo.gather"(%arg0, %7) <{dimension_numbers = #stablehlo.gather<collapsed_slice_dims = [0, 1], start_index_map = [0, 1], index_vector_dim = 1>, slice_sizes = array<i64: 1, 1>}> : (tensor<200x9xf32>, tensor<200x2xi32>) -> tensor<200xf32>
+  %unsigned = stablehlo.iota dim = 0 : tensor<200x1xui32>
+  %min = stablehlo.constant dense<4294967295> : tensor<ui32>
+  %clamped = stablehlo.clamp %min, %unsigned, %min : (tensor<ui32>, tensor<200x1xui32>, tensor<ui32>) -> tensor<200x1xui32>
+  %index = stablehlo.convert %arg1 : (tensor<200x1xi32>) -> tensor<200x1xui32>
+  %9 = stablehlo.concatenate %clamped, %index, dim = 1 : (tensor<200x1xui32>, tensor<200x1xui32>) -> tensor<200x2xui32>
+  %10 = "stablehlo.gather"(%arg0, %9) <{dimension_numbers = #stablehlo.gather<collapsed_slice_dims = [0, 1], start_index_map = [0, 1], index_vector_dim = 1>, slice_sizes = array<i64: 1, 1>}> : (tensor<200x9xf32>, tensor<200x2xui32>) -> tensor<200xf32>
+  return %1, %2#1, %8, %10 : tensor<200xf32>, tensor<200xf32>, tensor<200xf32>, tensor<200xf32>
+}
