@@ -1,5 +1,7 @@
 // RUN: sdy-opt %s -pass-pipeline="builtin.module(func.func(sdy-explicit-gather-scatter-batching))" | FileCheck %s
 
+sdy.mesh @mesh = <["x"=2]>
+
 // CHECK-LABEL: func @gather
 func.func @gather(%arg0: tensor<4x9xf32>, %arg1: tensor<4x3x1xi32>) -> tensor<4x3xf32> {
   // CHECK: "stablehlo.gather"(%arg0, %arg1) <{dimension_numbers = #stablehlo.gather<collapsed_slice_dims = [1], operand_batching_dims = [0], start_indices_batching_dims = [0], start_index_map = [1], index_vector_dim = 2>
@@ -83,6 +85,19 @@ func.func @carried(%arg0: tensor<4x9x3xf32>, %arg1: tensor<4x3x1xi32>, %arg2: te
     stablehlo.return %next, %carried, %more : tensor<i32>, tensor<4x3x1xi32>, tensor<4x3xf32>
   }
   return %0#2 : tensor<4x3xf32>
+}
+
+// A count that the user shards, and one behind a barrier of a rematerialization.
+// CHECK-LABEL: func @other_names
+func.func @other_names(%arg0: tensor<4x3x9xf32>, %arg1: tensor<4x3x1xi32>) -> tensor<4x3xf32> {
+  // CHECK: "stablehlo.gather"(%arg0, %arg1) <{dimension_numbers = #stablehlo.gather<collapsed_slice_dims = [2], operand_batching_dims = [0, 1], start_indices_batching_dims = [0, 1], start_index_map = [2]
+  %0 = stablehlo.iota dim = 0 : tensor<4x3x1xi32>
+  %1 = sdy.sharding_constraint %0 <@mesh, [{"x"}, {}, {}]> : tensor<4x3x1xi32>
+  %2 = stablehlo.iota dim = 1 : tensor<4x3x1xi32>
+  %3:2 = stablehlo.optimization_barrier %arg1, %2 : tensor<4x3x1xi32>, tensor<4x3x1xi32>
+  %4 = stablehlo.concatenate %1, %3#1, %arg1, dim = 2 : (tensor<4x3x1xi32>, tensor<4x3x1xi32>, tensor<4x3x1xi32>) -> tensor<4x3x3xi32>
+  %5 = "stablehlo.gather"(%arg0, %4) <{dimension_numbers = #stablehlo.gather<collapsed_slice_dims = [0, 1, 2], start_index_map = [0, 1, 2], index_vector_dim = 2>, slice_sizes = array<i64: 1, 1, 1>}> : (tensor<4x3x9xf32>, tensor<4x3x3xi32>) -> tensor<4x3xf32>
+  return %5 : tensor<4x3xf32>
 }
 
 // A count that wraps around in its type, is carried and changed, begins at 1, or is clamped by an unsigned number.
