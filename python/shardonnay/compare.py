@@ -154,8 +154,13 @@ def reference(text, inputs):
     def run(values):
         return [shards[0] for shards in executable([[value] for value in values])]
 
-    outputs, exact = run(inputs), is_exact(whole)
-    relative, rtol = _rounding(whole)
+    return expected(whole, run, inputs, executable.memory())
+
+
+def expected(text, run, inputs, memory):
+    """The Reference of a program that computes as `text` does; `run` takes global values and returns them."""
+    outputs, exact = run(inputs), is_exact(text)
+    relative, rtol = _rounding(text)
     moved = [] if exact or not relative else [run(_perturbed(inputs, relative, seed)) for seed in (1, 2)]
     tolerances, unstable = [], []
     for index, output in enumerate(outputs):
@@ -167,7 +172,7 @@ def reference(text, inputs):
             noise = max([boundary.difference(output, other) for other in others], default=0.0)
             tolerances.append(rtol * _largest(output) + 10 * noise)
             unstable.append(None)
-    return Reference(outputs, tolerances, unstable, executable.memory())
+    return Reference(outputs, tolerances, unstable, memory)
 
 
 def _largest(array):

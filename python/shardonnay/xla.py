@@ -26,14 +26,14 @@ def ring_bytes(kind, result_bytes, group):
     return result_bytes * (2 if kind == "all_reduce" else 1) * (group - 1) / group
 
 
-def _bytes(hlo_type):
+def type_bytes(hlo_type):
     return sum(
         math.prod(map(int, filter(None, dims.split(",")))) * (1 if name == "pred" else int(bits) / 8)
         for name, bits, dims in _ARRAY.findall(hlo_type)
     )
 
 
-def _group_size(rest):
+def group_size(rest):
     """The size of the replica groups, which HLO writes in three ways: iota, mesh axes, lists."""
     iota = re.search(r"replica_groups=\[\d+,(\d+)\]<=", rest)
     if iota:
@@ -97,10 +97,10 @@ class Partitioned:
 
     def add(self, collective, times=1):
         """A match of _COLLECTIVE."""
-        kind, group = collective["kind"].replace("-", "_"), _group_size(collective["rest"])
+        kind, group = collective["kind"].replace("-", "_"), group_size(collective["rest"])
         self.count[kind] += times
         self.groups[kind, group] += times
-        self.bytes[kind] += times * ring_bytes(kind, _bytes(collective["type"]), group)
+        self.bytes[kind] += times * ring_bytes(kind, type_bytes(collective["type"]), group)
 
 
 def count_collectives(hlo):
