@@ -175,6 +175,9 @@ def check_fuzz(options):
 
 # A quick look at each benchmark: that it runs, and that what it compares has not become worse than its peer.
 BENCHMARKS = {
+    "text": ["--quick"],
+    "meshes": ["--quick"],
+    "bytes": ["--quick"],
     "propagation": ["--quick"],
     "partition": ["--quick"],
     "reshard": ["--pairs", "300"],

@@ -29,23 +29,23 @@ import files
 import hlo
 import measured
 import shardonnay
-import steps
+import unrolled
 import xla_passes
 
-KEPT = measured.ROOT / "build/benchmarks"
+
 GIB = 2**30
 
 
 def xla_bytes(text, devices):
     """What XLA's program sends."""
     stamp = hashlib.sha256(text.encode() + (HERE / "hlo.py").read_bytes() + metadata.version("jaxlib").encode()).hexdigest()[:16]
-    path = KEPT / f"xla-bytes-{stamp}.json"
+    path = unrolled.FOLDER / f"xla-bytes-{stamp}.json"
     if not path.exists():
         with tempfile.NamedTemporaryFile("w", suffix=".mlir") as source:
             source.write(text)
             source.flush()
             found = hlo.sent_bytes(xla_passes.partitioned(source.name, devices))
-        KEPT.mkdir(parents=True, exist_ok=True)
+        unrolled.FOLDER.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(found))
     return json.loads(path.read_text())
 
@@ -74,9 +74,9 @@ def texts(options):
     for name in files.names(options.maxtext):
         text = files.text(options.maxtext, name)
         yield name, text, files.devices(text)
-    for model in steps.MODELS:
-        path = steps.written(model, options.lines, KEPT)
-        yield path.name.rpartition("-")[0], path.read_text(), steps.DEVICES
+    for model in unrolled.MODELS:
+        path = unrolled.written(model, options.lines)
+        yield path.name.rpartition("-")[0], path.read_text(), unrolled.DEVICES
 
 
 def conclude(rows):
@@ -96,7 +96,7 @@ def main():
     files.add_option(parser)
     options = parser.parse_args()
     if options.quick:
-        options.programs = list(steps.MODELS)
+        options.programs = list(unrolled.MODELS)
     print(f"{'program':24} {'devices':>7} {'report':>11} {'sent':>11} {'kept':>11} {'XLA':>11} {'/kept':>9} {'/XLA':>9}", flush=True)
     rows = {}
     for name, text, devices in texts(options):

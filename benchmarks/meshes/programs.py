@@ -1,19 +1,18 @@
 """The programs of the sweep: dims of tensors are named by what people cut them for, and a mesh says which axes these are.
 
-JAX lowers each on a mesh whose axes are the names; `on_mesh` puts the axes of another in their place.
+JAX lowers each on a mesh whose axes are the names; run.py puts the axes of another in their place.
+
+    python programs.py     prints {name: text}
 """
 
-import math
-import re
+import json
 
 import jax
 import jax.numpy as jnp
 from jax.sharding import AxisType, NamedSharding
 from jax.sharding import PartitionSpec as P
 
-# What dims are cut for: axes are given to them in turn.
-NAMES = ("data", "tensor", "fsdp")
-_MESH = jax.sharding.AbstractMesh((1, 1, 1), NAMES, axis_types=(AxisType.Auto,) * 3)
+_MESH = jax.sharding.AbstractMesh((1, 1, 1), ("data", "tensor", "fsdp"), axis_types=(AxisType.Auto,) * 3)
 
 # Dims that one name cuts, two axes then: of 16 and 4, of 6 and 3. Those that two names cut, and all of up to 65,536 devices.
 _N, _WIDE, _LONG = 2880, 184320, 2949120
@@ -137,17 +136,5 @@ def lowered(name):
     return traced.lower(lowering_platforms=("cpu",)).as_text()
 
 
-def on_mesh(text, sizes):
-    """`text` on a mesh of so many axes; the names take them in turn."""
-    axes = [f"a{number}" for number in range(len(sizes))]
-    of = {name: ", ".join(f'"{axis}"' for axis in axes[number :: len(NAMES)]) for number, name in enumerate(NAMES)}
-    mesh = "sdy.mesh @mesh = <[" + ", ".join(f'"{axis}"={size}' for axis, size in zip(axes, sizes)) + "]>"
-    text = re.sub(r"sdy\.mesh @mesh = .*", mesh, text)
-    text = re.sub(r"mhlo\.num_partitions = \d+", f"mhlo.num_partitions = {math.prod(sizes)}", text)
-
-    def dims(match):
-        names = re.findall(r'"(\w+)"', match[0])
-        return "{" + ", ".join(filter(None, (of.get(name, "") for name in names))) + "}"
-
-    return re.sub(r'\{"(?:data|tensor|fsdp)"(?:, "(?:data|tensor|fsdp)")*\}', dims, text)
-
+if __name__ == "__main__":
+    print(json.dumps({name: lowered(name) for name in PROGRAMS}))

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Times the whole compile, ours against XLA's partitioner and jaxlib's `sdy` passes: run.py [--ops 1000 10000] [--models ...] [--quick].
+"""Times the passes of the whole compile, ours against XLA's partitioner and jaxlib's `sdy` passes: run.py [--ops 1000 10000] [--models ...] [--quick].
 
-The same flat modules as benchmarks/propagation, parse and print excluded, one thread, the default search mode, each
-measurement a process of its own, the least of --repeat runs. Rows:
+Passes only: what a user waits for is in benchmarks/text. The same flat modules as benchmarks/propagation, parse and print
+excluded, one thread, the default search mode, each measurement a process of its own, the least of --repeat runs. Rows:
 
-  compile  ours: sdy-partition-pipeline, import to emit, CPU time. XLA: shardy-xla + spmd-partitioning, as it logs them
-           (xla_passes.py). jaxlib: sdy-propagation-pipeline, sdy-insert-explicit-reshards, sdy-reshard-to-collectives:
-           what chains; it has no further stage, so ours does more there.
+  compile  ours: sdy-partition-pipeline, import to emit, CPU time. XLA: shardy-xla + spmd-partitioning, in the seconds
+           that its log gives them (wall). jaxlib: sdy-propagation-pipeline, sdy-insert-explicit-reshards,
+           sdy-reshard-to-collectives: what chains; it has no further stage, so ours does more there.
   reshard  stages reshard and collectives alone, on a propagated module of the wanted size to a tenth (inlining and
            propagation change the number of ops): ours against jaxlib's two passes.
 
@@ -21,8 +21,9 @@ import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "propagation"))
+sys.path[:0] = [str(HERE.parent), str(HERE.parent / "propagation")]
 
+import measured
 import programs
 import run as propagation
 import xla_passes
@@ -111,6 +112,7 @@ def main():
     options = parser.parse_args()
     if options.quick:
         options.ops, options.models, options.repeat = [10000], ["transformer", "moe"], 1
+    measured.first_in_line()
     print("model        measured      ops   ours ms  us/op     MiB    XLA ms     MiB faster memory jaxlib ms     MiB faster memory")
     slower = False
     with tempfile.TemporaryDirectory() as folder:

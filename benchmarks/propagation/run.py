@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Times our propagation and jaxlib's on the same modules: run.py [--ops 1000 10000] [--models transformer ...] [--quick].
+"""Times the passes of our propagation and of jaxlib's on the same modules: run.py [--ops 1000 10000] [--models transformer ...] [--quick].
 
 Each measurement is a process of its own that parses the module, then runs the passes once: one thread, verifier off, CPU
 time, the least of --repeat runs. Memory is the peak over what was resident after parsing. Before, the process has run the

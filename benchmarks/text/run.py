@@ -28,10 +28,9 @@ sys.path[:0] = [str(HERE.parent), str(HERE.parent / "maxtext")]
 
 import files
 import measured
-import steps
+import unrolled
 import xla_passes
 
-KEPT = measured.ROOT / "build/benchmarks"
 COMMAND = measured.ROOT / ".venv/bin/shardonnay"
 MIB = 2**20
 
@@ -89,15 +88,15 @@ def slope(points):
 
 
 def own(options, measured_rows):
-    warm_up = steps.written("transformer", 1, KEPT)
-    for model in options.programs or steps.MODELS:
-        if model not in steps.MODELS:
+    warm_up = unrolled.written("transformer", 1)
+    for model in options.programs or unrolled.MODELS:
+        if model not in unrolled.MODELS:
             continue
         points = []
         for lines in options.lines:
-            path = steps.written(model, lines, KEPT)
-            found = turns(path, steps.DEVICES, warm_up, options, lines <= options.peer_lines)
-            points.append(row(path.name.rpartition("-")[0], steps.lines(path), found))
+            path = unrolled.written(model, lines)
+            found = turns(path, unrolled.DEVICES, warm_up, options, lines <= options.peer_lines)
+            points.append(row(path.name.rpartition("-")[0], unrolled.lines(path), found))
         points = [point for point in points if point]
         measured_rows += points
         if len(points) > 1:
@@ -105,14 +104,14 @@ def own(options, measured_rows):
 
 
 def maxtext(options, measured_rows):
-    warm_up = steps.written("transformer", 1, KEPT)
+    warm_up = unrolled.written("transformer", 1)
     with tempfile.TemporaryDirectory() as folder:
         for name in files.names(options.maxtext):
             if options.programs and not any(part in name for part in options.programs):
                 continue
             path = files.written(options.maxtext, name, folder)
             found = turns(path, files.devices(path.read_text()), warm_up, options, True)
-            measured_rows.append(row(name, steps.lines(path), found))
+            measured_rows.append(row(name, unrolled.lines(path), found))
 
 
 def conclude(rows):

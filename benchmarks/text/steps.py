@@ -1,19 +1,16 @@
 """Train steps as users have them: unrolled layers, and private functions where JAX prints a call.
 
-`written(model, wanted, folder)` is the path of a step of about so many lines. JAX itself lowers every layer, which takes
-minutes at 10^6 lines, so texts are kept in `folder` until this file changes.
+    python steps.py MODEL LAYERS     prints one
 """
 
-import hashlib
+import sys
 from functools import partial
-from pathlib import Path
 
 import jax
 import jax.numpy as jnp
 from jax.sharding import AxisType, NamedSharding, PartitionSpec
 
 _MESH = (4, 2), ("data", "model")
-DEVICES = 8
 _WIDTH, _HEADS, _HEAD, _HIDDEN, _WORDS, _EXPERTS = 256, 8, 32, 1024, 4096, 8
 _TOKENS = 16, 128
 _IMAGES = 32, 32, 32, 64
@@ -138,23 +135,5 @@ def train_step(name, layers):
     return traced.lower(lowering_platforms=("cpu",)).as_text()
 
 
-def _kept(name, layers, folder):
-    stamp = hashlib.sha256(Path(__file__).read_bytes() + jax.__version__.encode()).hexdigest()[:12]
-    path = Path(folder) / f"{name}-{layers}-{stamp}.mlir"
-    if not path.exists():
-        Path(folder).mkdir(parents=True, exist_ok=True)
-        for old in Path(folder).glob(f"{name}-{layers}-*.mlir"):
-            old.unlink()
-        path.write_text(train_step(name, layers))
-    return path
-
-
-def lines(path):
-    with open(path) as text:
-        return sum(1 for _ in text)
-
-
-def written(name, wanted, folder):
-    """The path of a step of about `wanted` lines."""
-    one, three = (lines(_kept(name, layers, folder)) for layers in (1, 3))
-    return _kept(name, max(1, round(1 + (wanted - one) / ((three - one) / 2))), folder)
+if __name__ == "__main__":
+    print(train_step(sys.argv[1], int(sys.argv[2])))
