@@ -4,7 +4,7 @@
 Twenty programs (programs.py) on meshes of two to six axes. A row is a mesh: CPU seconds of `shardonnay.compile(text)`
 over the same program's on two axes (the median of these meshes), as geometric mean, median and most of the programs;
 then the longest compile. Each figure is the median of --runs turns, the meshes in turn, each compile in a process of
-its own made by a fork, ended after --limit seconds. With all --programs and without --quick, exits with 1 if any takes
+its own made by a fork, ended after --limit seconds, which then count. With all --programs and without --quick, exits with 1 if any takes
 more than 3 times the time on two axes and 20 ms, or more than 5 s.
 """
 
@@ -63,7 +63,7 @@ def on_mesh(text, sizes):
 
 
 def measure(text, limit):
-    """CPU seconds, in a child; inf if that takes longer than `limit`, nan if it is refused."""
+    """{"seconds"} of the CPU, `limit` if it takes longer, or {"refused": why}; in a child."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
@@ -82,7 +82,7 @@ def measure(text, limit):
         said = pipe.read()
     _, status = os.waitpid(child, 0)
     if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGALRM:
-        return {"seconds": math.inf}
+        return {"seconds": limit}
     return json.loads(said) if said else {"refused": f"the process ended with {status}"}
 
 
