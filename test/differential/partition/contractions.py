@@ -2,7 +2,7 @@
 
 import math
 
-from graph import array_text
+from elements import array_text
 
 ELEMENTS = ("f32", "i32", "bf16", "f64", "i8", "f16", "complex<f32>", "ui8")
 

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from graph import ANY, tensor
+from elements import ANY, tensor
 
 SCALAR = tensor((), "i32")
 

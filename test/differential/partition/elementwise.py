@@ -1,6 +1,7 @@
 """Ops on elements: arithmetic, comparisons, conversions, maps, and those of CHLO with their broadcasts."""
 
-from graph import ANY, COMPLEX, FLOATS, INTEGERS, NUMBERS, SIGNED, WIDE, is_float, region, scalar_of
+from elements import ANY, COMPLEX, FLOATS, INTEGERS, NUMBERS, SIGNED, WIDE, is_float, scalar_of
+from graph import region
 
 WILD = (("small",), ("wild",))
 REAL = (("real", 0.1, 0.9),)

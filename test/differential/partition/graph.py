@@ -1,4 +1,4 @@
-"""The vocabulary of a generated case: a small graph of ops on cut values, drawn by hypothesis.
+"""The vocabulary of a generated case: a small graph of ops on sharded values, drawn by numbers.
 
 A case's lines are StableHLO in which `$3` is a value of its own; `runner.program` renames them, so that many cases share
 one module. Values know how exact they are, which decides how their numbers are compared:
@@ -11,152 +11,10 @@ import math
 import re
 from dataclasses import dataclass, field, replace
 
-import ml_dtypes
+import moves
 import numpy as np
-from hypothesis import strategies as st
-from shardonnay import boundary
-
-FLOATS = ("f32", "bf16", "f16", "f64", "f8E4M3FN", "f8E5M2")
-WIDE = ("f32", "f64")
-SIGNED = ("i32", "i8", "i64", "i16", "i4")
-UNSIGNED = ("ui32", "ui8", "ui64", "ui16", "ui4")
-INTEGERS = SIGNED + UNSIGNED
-COMPLEX = ("complex<f32>", "complex<f64>")
-NUMBERS = FLOATS + INTEGERS + COMPLEX
-ANY = (*NUMBERS, "i1")
-# Bits of a significand, the hidden one too.
-MANTISSA = {"f64": 53, "f32": 24, "f16": 11, "bf16": 8, "f8E4M3FN": 4, "f8E5M2": 3}
-SIZES = (2, 4, 8, 3, 5, 1, 10, 7, 16, 0, 9, 12)
-LARGEST = 2048  # elements of a value
-
-MESHES = (
-    (("x", 2), ("y", 4)),
-    (("x", 8),),
-    (("x", 4), ("y", 2)),
-    (("x", 2), ("y", 2), ("z", 2)),
-    (("x", 2), ("y", 3)),
-    (("x", 5),),
-    (("x", 7),),
-    (("x", 3), ("y", 1), ("z", 2)),
-)
-
-
-def tensor(shape, element):
-    return f"tensor<{''.join(f'{size}x' for size in shape)}{element}>"
-
-
-def scalar_of(element):
-    """The real type of a complex one; else itself."""
-    return element[8:-1] if element.startswith("complex") else element
-
-
-def is_float(element):
-    return scalar_of(element) in MANTISSA
-
-
-def array_text(numbers):
-    """An array attribute; an empty one has no colon."""
-    return f"array<i64: {', '.join(map(str, numbers))}>" if len(numbers) else "array<i64>"
-
-
-#
-# Data
-#
-
-
-def data(kind, shape, element, seed):
-    """The array of an argument: what it holds is said by `kind`, (name, parameters ...)."""
-    random, dtype = np.random.default_rng(seed), boundary.dtype_of(element)
-    name, *parameters = kind
-    if element == "i1":
-        return random.random(shape) < 0.5
-    found = DATA[name](random, shape, dtype, *parameters)
-    return np.asarray(found).astype(dtype)
-
-
-def _limits(dtype):
-    return ml_dtypes.iinfo(dtype) if dtype.kind == "V" else np.iinfo(dtype)
-
-
-def _small(random, shape, dtype):
-    """Integers whose sums are exact in every type."""
-    if dtype.kind == "c":
-        return random.integers(-3, 4, shape) + 1j * random.integers(-3, 4, shape)
-    return random.integers(0 if "uint" in dtype.name else -3, 4, shape)
-
-
-def _wild(random, shape, dtype):
-    """NaN, infinities and both zeros among floats; the extremes among integers."""
-    found = _small(random, shape, dtype)
-    if boundary.is_inexact(dtype):
-        special = [np.nan, np.inf, -np.inf, -0.0, 1.5]
-        return np.where(random.random(shape) < 0.4, random.choice(special, shape), found)
-    limits = _limits(dtype)
-    extremes = np.array([int(limits.min), int(limits.max)], object)
-    return np.where(random.random(shape) < 0.4, random.choice(extremes, shape), found.astype(object))
-
-
-def _real(random, shape, dtype, low=-2.0, high=2.0):
-    found = random.uniform(low, high, shape)
-    return found + 1j * random.uniform(low, high, shape) if dtype.kind == "c" else found
-
-
-def _place(random, shape, dtype, size):
-    """Indices of a dim of `size`: within, on its bounds, and far outside."""
-    limits = _limits(dtype)
-    outside = [-1, 0, size - 1, size, size + 3, -size - 7, int(limits.min), int(limits.max)]
-    outside = [place for place in outside if limits.min <= place <= limits.max]
-    within = random.integers(0, max(1, min(size, int(limits.max))), shape)
-    return np.where(random.random(shape) < 0.3, random.choice(np.array(outside, object), shape), within).astype(object)
-
-
-def _apart(random, shape, dtype, size):
-    """Different indices, where there are as many: rows of `shape` are places of one dim."""
-    count = math.prod(shape)
-    return random.permutation(max(count, size, 1))[:count].reshape(shape)
-
-
-def _definite(random, shape, dtype):
-    factor = random.integers(-2, 3, shape).astype(float)
-    if dtype.kind == "c":
-        factor = factor + 1j * random.integers(-2, 3, shape)
-    return factor @ np.conj(factor.swapaxes(-1, -2)) + 2 * shape[-1] * np.eye(shape[-1])
-
-
-def _triangle(random, shape, dtype):
-    """Well-conditioned in both triangles: the solver reads one."""
-    return 0.25 * random.integers(-2, 3, shape) + 4 * np.eye(shape[-1])
-
-
-def _extreme(random, shape, dtype, side):
-    """The least or the largest of the type."""
-    if boundary.is_inexact(dtype):
-        return np.full(shape, -np.inf if side == "low" else np.inf)
-    limits = _limits(dtype)
-    return np.full(shape, int(limits.min if side == "low" else limits.max), object)
-
-
-DATA = {
-    "extreme": _extreme, "small": _small, "wild": _wild, "real": _real, "place": _place, "apart": _apart, "definite": _definite,
-    "triangle": _triangle,
-}
-
-
-def capped_power(value, terms):
-    """Of a product of so many factors of at most `value`; at most 2**60."""
-    return 2.0 ** min(60, terms * math.log2(max(1, value)))
-
-
-def bound_of(kind, element):
-    """|value| at most, if the data are integral."""
-    if element == "i1":
-        return 1
-    return {"small": 5 if element.startswith("complex") else 3}.get(kind[0])
-
-
-#
-# Values and the graph
-#
+from elements import LARGEST, MANTISSA, NUMBERS, SIZES, bound_of, is_float, scalar_of, tensor
+from setting import PLAIN, Setting
 
 
 @dataclass(frozen=True)
@@ -188,40 +46,39 @@ class Argument:
 @dataclass
 class Case:
     family: str
-    mesh: tuple
+    setting: Setting
     arguments: list
     lines: list
     results: list  # (value, sharding or "")
     ops: list = field(default_factory=list)
     functions: list = field(default_factory=list)  # private ones
 
-    @property
-    def devices(self):
-        return math.prod(size for _, size in self.mesh)
-
 
 class Graph:
     """What a family draws its ops into."""
 
-    def __init__(self, draw, family, mesh=None):
-        self._draw, self.family = draw, family
-        self.mesh = mesh or self.choose(MESHES)
+    def __init__(self, integer, family, setting=PLAIN):
+        """integer: draws a number from low to high; all choices are such numbers, and the lowest is the simplest."""
+        self._integer, self.family, self.setting = integer, family, setting
+        self.mesh = setting.meshes[0].axes
         self.arguments, self.lines, self.values, self.ops, self.functions, self._used = [], [], [], [], [], set()
+        self.held = []  # values that only a constraint sees
         self._names = 0
 
-    # Choices; the first or smallest is the simplest.
-
-    def choose(self, options):
-        return self._draw(st.sampled_from(options))
-
-    def chance(self, percent):
-        return self._draw(st.integers(0, 99)) >= 100 - percent
+    # Choices
 
     def int(self, low, high):
-        return self._draw(st.integers(low, high))
+        return self._integer(low, high) if low < high else low
+
+    def choose(self, options):
+        return options[self.int(0, len(options) - 1)]
+
+    def chance(self, percent):
+        return self.int(0, 99) >= 100 - percent
 
     def permutation(self, items):
-        return self._draw(st.permutations(list(items)))
+        left = list(items)
+        return [left.pop(self.int(0, len(left) - 1)) for _ in range(len(left))]
 
     def subset(self, items, least=0):
         found = [item for item in items if self.chance(40)]
@@ -230,7 +87,10 @@ class Graph:
     def size(self, least=0):
         return max(least, self.choose(SIZES))
 
-    def shape(self, low=0, high=3, least=0):
+    def shape(self, low=0, high=None, least=0):
+        """At most `high` dims; where that is not said three, seldom up to eight."""
+        if high is None:
+            high = self.int(4, 8) if self.chance(6) else 3
         found = []
         for _ in range(self.int(low, high)):
             size = self.size(least)
@@ -239,67 +99,77 @@ class Graph:
 
     # Shardings
 
-    def _pieces(self):
-        """The mesh's axes, each whole or as two sub-axes."""
+    def _pieces(self, axes):
+        """The axes of a mesh as (name, pre-size, size), each whole or as two sub-axes."""
         pieces = []
-        for name, size in self.mesh:
-            if size in (4, 8) and self.chance(25):
-                pieces += [(name, 1, 2), (name, 2, size // 2)]
+        for name, size in axes:
+            parts = [part for part in range(2, size) if size % part == 0]
+            if parts and self.chance(25):
+                part = self.choose(parts)
+                pieces += [(name, 1, part), (name, part, size // part)]
             else:
                 pieces.append((name, 1, size))
         return self.permutation(pieces) if len(pieces) > 1 else pieces
 
-    def sharding(self, shape, open_dims=False):
-        """The text of a sharding: every axis on some dim, or on none."""
+    def _dim(self, pieces, sizes, open_dims):
+        merged = []
+        for name, pre, size in pieces:
+            if merged and merged[-1][0] == name and merged[-1][1] * merged[-1][2] == pre:
+                merged[-1] = (name, merged[-1][1], merged[-1][2] * size)
+            else:
+                merged.append((name, pre, size))
+        axes = [f'"{name}"' if size == sizes[name] else f'"{name}":({pre}){size}' for name, pre, size in merged]
+        axes += ["?"] * (open_dims and self.chance(30))
+        return "{" + ", ".join(axes) + "}" + (f"p{self.int(0, 2)}" if axes and open_dims and self.chance(10) else "")
+
+    def sharding(self, shape, open_dims=False, partial=False):
+        """The text of a sharding: every axis on some dim, or on none. `partial`: perhaps of partial sums."""
+        mesh = self.choose(self.setting.meshes) if self.chance(30) else self.setting.meshes[0]
+        if not mesh.axes:
+            return f"#sdy.sharding<@{mesh.name}, []>"
         dims = [[] for _ in shape]
-        for piece in self._pieces() if shape else []:
+        for piece in self._pieces(mesh.axes) if shape else []:
             dim = self.int(-1, len(shape) - 1)
             if dim >= 0:
                 dims[dim].append(piece)
-        texts = []
-        for pieces in dims:
-            merged = []
-            for name, pre, size in pieces:
-                if merged and merged[-1][0] == name and merged[-1][1] * merged[-1][2] == pre:
-                    merged[-1] = (name, merged[-1][1], merged[-1][2] * size)
-                else:
-                    merged.append((name, pre, size))
-            whole = dict(self.mesh)
-            axes = [f'"{name}"' if size == whole[name] else f'"{name}":({pre}){size}' for name, pre, size in merged]
-            texts.append("{" + ", ".join(axes + ["?"] * (open_dims and self.chance(30))) + "}")
-        unused = [name for name, _ in self.mesh if not any(name == piece[0] for pieces in dims for piece in pieces)]
-        whole = f', replicated={{"{self.choose(unused)}"}}' if unused and self.chance(10) else ""
-        return f"#sdy.sharding<@mesh, [{', '.join(texts)}]{whole}>"
+        texts = [self._dim(pieces, dict(mesh.axes), open_dims) for pieces in dims]
+        unused = [name for name, _ in mesh.axes if not any(name == piece[0] for pieces in dims for piece in pieces)]
+        kind = "unreduced" if partial and self.chance(25) else "replicated" if self.chance(10) else ""
+        taken = ", ".join(f'"{name}"' for name in self.subset(unused, 1)) if kind and unused else ""
+        return f"#sdy.sharding<@{mesh.name}, [{', '.join(texts)}]{f', {kind}={{{taken}}}' if taken else ''}>"
 
     # Values
 
     def argument(self, shape, element, kind=("small",), cut=True):
-        name = f"${self._names}"
-        self._names += 1
-        value = Value(name, tuple(shape), element, bound_of(kind, element))
-        sharding = self.sharding(shape, open_dims=True) if cut and self.chance(85) else ""
+        """An argument of this type, or what data movement makes of others."""
+        if cut and self.chance(10):
+            return moves.behind(self, tuple(shape), element, kind)
+        value = Value(self.fresh(), tuple(shape), element, bound_of(kind, element))
+        # Sums are of what has one zero and no NaN.
+        partial = kind == ("small",) and element != "i1"
+        sharding = self.sharding(shape, open_dims=True, partial=partial) if cut and self.chance(85) else ""
         self.arguments.append(Argument(value, sharding, tuple(kind), len(self.arguments) + sum(shape)))
         self.values.append(value)
         return value
 
     def operand(self, shape, element, kind=("small",), exact=False, bounded=False):
-        """A value of this type: an earlier one (perhaps one that the op takes already), or an argument."""
-        known = [
-            value
-            for value in self.values
-            if (value.shape, value.element) == (tuple(shape), element)
-            and (value.exact or not exact) and (value.bound is not None or not bounded)
-        ]
+        """A value of this type: an earlier one (perhaps one that the op takes already), a window of one, or an argument."""
+        alike = [value for value in self.values if (value.element, value.rank) == (element, len(shape))
+                 and (value.exact or not exact) and (value.bound is not None or not bounded)]
+        known = [value for value in alike if value.shape == tuple(shape)]
         if known and kind == ("small",) and self.chance(50):
             return self.choose(known)
+        larger = [value for value in alike if all(mine >= size for mine, size in zip(value.shape, shape))]
+        if shape and larger and kind == ("small",) and self.chance(25):
+            return moves.window(self, self.choose(larger), tuple(shape))
         return self.argument(shape, element, kind)
 
-    def pick(self, elements=NUMBERS, low=0, high=3, least=0, kinds=(("small",),), exact=False, bounded=False, fits=None):
+    def pick(self, elements=NUMBERS, low=0, high=None, least=0, kinds=(("small",),), exact=False, bounded=False, fits=None):
         """A value to start an op from, of any shape within bounds: an earlier one, or an argument."""
         known = [
             value
             for value in self.values
-            if value.element in elements and low <= value.rank <= max(high, low) and min(value.shape, default=9) >= least
+            if value.element in elements and low <= value.rank <= max(8 if high is None else high, low) and min(value.shape, default=9) >= least
             and math.prod(value.shape) <= LARGEST and (fits is None or fits(value))
             and (value.exact or not exact) and (value.bound is not None or not bounded)
         ]
@@ -321,13 +191,21 @@ class Graph:
         if attributes and results and self.chance(25):
             texts = ", ".join(self.sharding(value.shape, True).removeprefix("#sdy.sharding") for value in found)
             cuts = f" {{sdy.sharding = #sdy.sharding_per_value<[{texts}]>}}"
+        held = self.int(0, len(found) - 1) if attributes and found and self.chance(6) else None
+        if held is not None:  # what all users see is behind a constraint
+            found[held], final = replace(found[held], name=self.fresh()), found[held]
         self.raw(found, name, operands, properties, regions, cuts)
+        if held is not None:
+            self.values.remove(found[held])
+            self.held.append(found[held])
+            self.constraint(found[held], self.sharding(final.shape, True).removeprefix("#sdy.sharding"), final)
+            found[held] = final
         return found
 
-    def constraint(self, value, sharding):
-        found = replace(value, name=self.fresh())
+    def constraint(self, value, sharding, found=None):
+        found = found or replace(value, name=self.fresh())
         self.lines.append(f"{found.name} = sdy.sharding_constraint {value.name} {sharding} : {value.type}")
-        self.ops.append("sdy.sharding_constraint")
+        self.ops.insert(max(0, len(self.ops) - 1), "sdy.sharding_constraint")  # the family names the last one
         self._used.add(value.name)
         self.values.append(found)
         return found
@@ -349,8 +227,9 @@ class Graph:
     def attach(self, attributes):
         """Adds discardable attributes to the op that came last."""
         cut = "}> {sdy.sharding = "
-        line = self.lines[-1]
-        self.lines[-1] = (line.replace(cut, f"}}> {{{attributes}, sdy.sharding = ") if cut in line
+        at = max(at for at, line in enumerate(self.lines) if " = sdy.sharding_constraint " not in line)
+        line = self.lines[at]
+        self.lines[at] = (line.replace(cut, f"}}> {{{attributes}, sdy.sharding = ") if cut in line
                           else line.replace("}> :", f"}}> {{{attributes}}} :"))
 
     def fresh(self):
@@ -377,14 +256,15 @@ class Graph:
         return value
 
     def case(self):
-        """The case: all that is not used is returned, and something that is."""
-        made = [value for value in self.values if value.name not in {argument.value.name for argument in self.arguments}]
-        used = self._used
-        kept = [value for value in made if value.name not in used or self.chance(15)] or made
+        """The case: most of what is not used is returned, and something that is."""
+        arguments = {argument.value.name for argument in self.arguments}
+        made = [value for value in self.values if value.name not in arguments]
+        kept = [value for value in made if (not self.chance(6) if value.name not in self._used else self.chance(15))] or made[-1:]
         if not kept:  # the op did not fit: what is left is the boundary
             kept = [self.values[0] if self.values else self.argument((2,), "f32")]
-        results = [(value, self.sharding(value.shape, True) if self.chance(75) else "") for value in kept]
-        return Case(self.family, self.mesh, self.arguments, self.lines, results, self.ops, self.functions)
+        results = [(value, self.sharding(value.shape, True, value.exact and value.element != "i1") if self.chance(75) else "")
+                   for value in kept]
+        return Case(self.family, self.setting, self.arguments, self.lines, results, self.ops, self.functions)
 
 
 def _dense(array, element):

@@ -2,7 +2,8 @@
 
 import math
 
-from graph import ANY, array_text, capped_power, combiner, is_float, region, tensor
+from elements import ANY, array_text, capped_power, is_float, tensor
+from graph import combiner, region
 from reductions import _pair_region
 
 PLACES = ("i32", "i64", "ui32", "i8", "ui8", "i16", "ui64")

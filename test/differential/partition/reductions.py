@@ -2,7 +2,8 @@
 
 import math
 
-from graph import FLOATS, INTEGERS, array_text, capped_power, combiner, region, tensor
+from elements import FLOATS, INTEGERS, array_text, capped_power, tensor
+from graph import combiner, region
 
 NUMERIC = ("f32", "i32", "bf16", "f64", "i8", "ui8", "f16", "i64", "complex<f32>", "i1", "ui32", "i4")
 COMBINERS = {

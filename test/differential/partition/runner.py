@@ -4,27 +4,19 @@ import functools
 import json
 import math
 import re
-import zlib
 
+import interpreter
 import numpy as np
 import shardonnay
-from graph import MANTISSA, Argument, Case, Value, data, is_float, scalar_of
+from elements import MANTISSA, data, is_float, scalar_of
+from graph import Argument, Case, Value
 from jaxlib.mlir import ir
+from setting import Setting
 from shardonnay import boundary, compare, engine
 
-DEVICES = 8
-# What is small is rather computed whole by the first, and cut by the others.
-WAYS = (
-    {"device_model": "cpu"},
-    {"device_model": "bytes"},
-    {"device_model": "bytes", "search_mode": "graph", "keep_functions_of": 2},
-    {"device_model": "bytes", "arguments": "whole", "results": "whole", "keep_propagated": True},
-)
-
-
 def module(cases):
-    """The text of one function with the arguments, ops and results of all cases; they share a mesh."""
-    sizes = ", ".join(f'"{name}"={size}' for name, size in cases[0].mesh)
+    """The text of one function with the arguments, ops and results of all cases; they share a setting."""
+    meshes = "".join(f"{mesh.text}\n" for mesh in cases[0].setting.meshes)
     arguments, results, lines, returned, types, functions = [], [], [], [], [], []
     for number, case in enumerate(cases):
         rename = functools.partial(re.sub, r"(@?)\$(\d+)", lambda found: f"{found[1] or '%'}c{number}_{found[2]}")
@@ -39,7 +31,7 @@ def module(cases):
             types.append(value.type)
     body = "\n".join(lines)
     return (
-        f"sdy.mesh @mesh = <[{sizes}]>\nfunc.func @main({', '.join(arguments)}) -> ({', '.join(results)}) {{\n{body}\n"
+        f"{meshes}func.func @main({', '.join(arguments)}) -> ({', '.join(results)}) {{\n{body}\n"
         f"return {', '.join(returned)} : {', '.join(types)}\n}}\n{''.join(functions)}"
     )
 
@@ -53,30 +45,29 @@ def written(case, why):
     facts = [[list(each.kind), each.seed] for each in case.arguments]
     exact = [[value.exact, value.terms] for value, _ in case.results]
     comments = "".join(f"// {line}\n" for line in why.splitlines())
-    return f"{comments}// arguments: {json.dumps(facts)}\n// results: {json.dumps(exact)}\n{module([case])}"
+    options = dict(case.setting.options, memory=case.setting.memory)
+    return f"{comments}// options: {json.dumps(options)}\n// arguments: {json.dumps(facts)}\n// results: {json.dumps(exact)}\n{module([case])}"
 
 
 def read(text):
     """The case in the text of `written`, and nothing of how it came about; its module stays as it is."""
-    facts = json.loads(re.search(r"^// arguments: (.*)", text, re.M)[1])
-    exact = json.loads(re.search(r"^// results: (.*)", text, re.M)[1])
-    signature, returned = re.search(r"@main\((.*?)\) -> \((.*)\) \{$", text, re.M).groups()
+    options, facts, exact = (json.loads(re.search(rf"^// {name}: (.*)", text, re.M)[1]) for name in ("options", "arguments", "results"))
+    memory = options.pop("memory")
+    text = "\n".join(line for line in text.splitlines() if not line.startswith("//"))
 
-    def value(element, name="", **more):
-        shape, kind = re.fullmatch(r"tensor<((?:\d+x)*)(.*)>", element).groups()
-        return Value(name, tuple(map(int, shape.split("x")[:-1])), kind, **more)
+    def value(kind, name, **more):
+        kind = ir.RankedTensorType(kind)
+        return Value(name, tuple(kind.shape), str(kind.element_type), **more)
 
-    types = r"tensor<(?:\d+x)*(?:[^<>]|<[^<>]*>)*>"
-    arguments = [
-        Argument(value(found[1]), "", tuple(kind), seed)
-        for found, (kind, seed) in zip(re.finditer(rf"%\w+: ({types})", signature), facts, strict=True)
-    ]
-    bare = re.sub(r"\{sdy\.sharding = #sdy\.sharding<@mesh, \[.*?\](, replicated=\{.*?\})?>\}", "", returned)
-    results = [
-        (value(found[0], f"result {at}", exact=same, terms=terms), "")
-        for at, (found, (same, terms)) in enumerate(zip(re.finditer(types, bare), exact, strict=True))
-    ]
-    return Case("replay", (), arguments, [], results), "\n".join(line for line in text.splitlines() if not line.startswith("//"))
+    with engine.context(), ir.Location.unknown():
+        module = ir.Module.parse(text)
+        main = next(op for op in module.body.operations if op.operation.name == "func.func" and op.sym_name.value == "main")
+        kind = ir.FunctionType(main.function_type.value)
+        arguments = [Argument(value(each, f"argument {at}"), "", tuple(data), seed)
+                     for at, (each, (data, seed)) in enumerate(zip(kind.inputs, facts, strict=True))]
+        results = [(value(each, f"result {at}", exact=same, terms=terms), "")
+                   for at, (each, (same, terms)) in enumerate(zip(kind.results, exact, strict=True))]
+    return Case("replay", Setting((), tuple(options.items()), memory), arguments, [], results), text
 
 
 def poison(dtype):
@@ -90,15 +81,33 @@ class Refused(Exception):
     """Ours: the compiler refuses. Theirs: the engine cannot run the unpartitioned program."""
 
     def __init__(self, ours, reason):
-        super().__init__(reason)
-        self.ours = ours
+        super().__init__(ours, reason)
+        self.kind = "refused" if ours else "engine"
+
+    def __str__(self):
+        return self.args[1]
 
 
-def _compiled(text, way):
+def compiled(text, setting):
+    options = dict(setting.options)
     try:
-        return shardonnay.compile(text, **way)
+        found = shardonnay.compile(text, **options)
     except shardonnay.CompileError as error:
-        raise Refused(True, str(error)) from None
+        raise _refused(error) from None
+    if not setting.memory:
+        return found
+    limit = int(found.report["peak_bytes"]["per_device"] * setting.memory)
+    try:
+        return shardonnay.compile(text, memory_limit=max(1, limit), **options)
+    except shardonnay.CompileError as error:
+        if "(memory-limit)" in str(error):
+            return found
+        raise _refused(error) from None
+
+
+def _refused(error):
+    found = [str(line) for line in error.diagnostics if line.severity != "warning"]
+    return Refused(True, "\n".join(found))
 
 
 def _partitioned(compiled, inputs):
@@ -161,26 +170,38 @@ def _tolerance(value, wanted, others):
     return eps * (8 + 2 * math.sqrt(value.terms) + value.terms / 4) * largest + 10 * (noise if math.isfinite(noise) else 0.0)
 
 
-def verdicts(cases, text=None):
-    """Per case "" or what is wrong; raises Refused, or whatever the engine raises on our program."""
+def verdicts(cases, text=None, phase=lambda name: None, compile=compiled):
+    """Per case "" or what is wrong; raises Refused, or whatever the engine raises on our program.
+
+    phase: called with what is about to be done, "whole" or "run": the process may die of it.
+    """
     text, inputs = text or module(cases), [array for case in cases for array in arrays(case)]
-    # One case is tried in each way. First: a refusal is found before the engine has worked.
-    ways = WAYS if len(cases) == 1 else [WAYS[zlib.crc32(text.encode()) % len(WAYS)]]
-    compiled = [_compiled(text, way) for way in ways]
+    program = compile(text, cases[0].setting)  # first: a refusal is found before the engine has worked
     inexact = any(not value.exact for case in cases for value, _ in case.results)
     moved = [_perturbed(inputs, seed) for seed in (1, 2)] if inexact else []
+    phase("whole")
     wanted, *others = _whole(text, inputs, moved)
-    outputs = [_partitioned(program, inputs) for program in compiled]
+    phase("run")
+    outputs = _partitioned(program, inputs)
     found, place = [], 0
     for case in cases:
         problems = []
         for value, _ in case.results:
             tolerance = _tolerance(value, wanted[place], [other[place] for other in others])
-            for output, spread in (each[place] for each in outputs):
-                problems += _problem(value, output, spread, wanted[place], tolerance)
+            problems += _problem(value, *outputs[place], wanted[place], tolerance)
             place += 1
         found.append("\n".join(problems))
+    if len(cases) == 1 and found[0] and _engine_errs(cases[0], text, inputs, wanted, others):
+        raise Refused(False, f"XLA's whole program, not ours, differs from StableHLO's interpreter: {found[0]}")
     return found
+
+
+def _engine_errs(case, text, inputs, wanted, others):
+    """Whether the interpreter says that what we are compared with is wrong. (If both are, the whole program is still no judge.)"""
+    right = interpreter.outputs(text, inputs)
+    return right is not None and any(
+        _problem(value, wanted[at], 0.0, right[at], _tolerance(value, right[at], [other[at] for other in others]))
+        for at, (value, _) in enumerate(case.results))
 
 
 def _problem(value, output, spread, wanted, tolerance):
@@ -192,18 +213,24 @@ def _problem(value, output, spread, wanted, tolerance):
     return [f"{value.name}: error {error:g}, copies differ by {spread:g}, allowed {tolerance:g}\n{output}\nfor\n{wanted}"[:1500]]
 
 
-def run(cases, done):
-    """Calls done(case, kind, text) for each: kind "ok", "wrong", "refused", "engine" (cannot run it whole) or "crash"."""
+def run(cases, done, judge=None):
+    """Calls done(case, kind, text) for each: kind "ok", "wrong", "refused", "engine" (cannot run it whole), "crash" or "hang".
+
+    judge: what finds the verdicts of cases; in another process (worker.Worker) whatever becomes of it has a verdict.
+    """
     try:
-        found = verdicts(cases)
+        found = (judge or verdicts)(cases)
     except Exception as error:
         if len(cases) > 1:
             middle = len(cases) // 2
-            run(cases[:middle], done)
-            run(cases[middle:], done)
+            run(cases[:middle], done, judge)
+            run(cases[middle:], done, judge)
             return
-        kind = ("refused" if error.ours else "engine") if isinstance(error, Refused) else "crash"
-        done(cases[0], kind, str(error))
+        done(cases[0], getattr(error, "kind", "crash"), str(error))
         return
     for case, problem in zip(cases, found, strict=True):
-        done(case, "wrong" if problem else "ok", problem)
+        if problem and len(cases) > 1:
+            run([case], lambda case, kind, text: done(case, *(("wrong", f"among others only: {problem}") if kind == "ok" else (kind, text))),
+                judge)
+        else:
+            done(case, "wrong" if problem else "ok", problem)

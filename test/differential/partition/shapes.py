@@ -3,7 +3,7 @@
 import math
 
 import numpy as np
-from graph import ANY, COMPLEX, FLOATS, INTEGERS, LARGEST, SIZES, array_text, is_float
+from elements import ANY, COMPLEX, FLOATS, INTEGERS, LARGEST, SIZES, array_text, is_float
 
 WILD = (("small",), ("wild",))
 

@@ -2,7 +2,7 @@
 
 import math
 
-from graph import COMPLEX, array_text
+from elements import COMPLEX, array_text
 
 
 def _batched(graph, tail, high=2):

@@ -13,8 +13,9 @@ import jax_functions
 import numpy as np
 import pytest
 import runner
+import setting as settings
 import shardonnay
-from graph import MESHES, Graph
+from graph import Graph
 from jaxlib.mlir import ir
 from shardonnay import boundary, compare, engine
 
@@ -22,28 +23,10 @@ BATCH = 25
 PARTS = 8
 
 
-class Shardings(Graph):
-    """Draws by a number."""
-
-    def __init__(self, mesh, number):
-        self.mesh, self._random = mesh, random.Random(number)
-
-    def choose(self, options):
-        return self._random.choice(options)
-
-    def int(self, low, high):
-        return self._random.randint(low, high)
-
-    def chance(self, percent):
-        return self._random.random() * 100 < percent
-
-    def permutation(self, items):
-        return self._random.sample(list(items), len(items))
-
-    def attributes(self, types, percent):
-        """Of arguments or results of these types: some are cut."""
-        texts = [self.sharding(kind.shape, True) if self.chance(percent) else "" for kind in types]
-        return ir.ArrayAttr.get([ir.Attribute.parse(f"{{sdy.sharding = {text}}}" if text else "{}") for text in texts])
+def attributes(graph, types, percent):
+    """Of arguments or results of these types: some are sharded."""
+    texts = [graph.sharding(kind.shape, True) if graph.chance(percent) else "" for kind in types]
+    return ir.ArrayAttr.get([ir.Attribute.parse(f"{{sdy.sharding = {text}}}" if text else "{}") for text in texts])
 
 
 def lowered(calls):
@@ -58,15 +41,15 @@ def lowered(calls):
         len(jax.tree.leaves(result)) for result in program.out_info]
 
 
-def sharded(text, mesh, number):
-    sizes = ", ".join(f'"{name}"={size}' for name, size in mesh)
-    text = re.sub(r"^(module @.*\{)$", rf"\1\nsdy.mesh @mesh = <[{sizes}]>", text, count=1, flags=re.M)
+def sharded(text, setting, number):
+    meshes = "\n".join(mesh.text for mesh in setting.meshes)
+    text = re.sub(r"^(module @.*\{)$", rf"\1\n{meshes}", text, count=1, flags=re.M)
     with engine.context(), ir.Location.unknown():
         module = ir.Module.parse(text)
         main = next(op for op in module.body.operations if op.operation.name == "func.func" and op.sym_name.value == "main")
-        kind, draw = ir.FunctionType(main.function_type.value), Shardings(mesh, number)
-        main.operation.attributes["arg_attrs"] = draw.attributes(kind.inputs, 85)
-        main.operation.attributes["res_attrs"] = draw.attributes(kind.results, 60)
+        kind, graph = ir.FunctionType(main.function_type.value), Graph(random.Random(number).randint, "", setting)
+        main.operation.attributes["arg_attrs"] = attributes(graph, kind.inputs, 85)
+        main.operation.attributes["res_attrs"] = attributes(graph, kind.results, 60)
         return module.operation.get_asm(enable_debug_info=True)
 
 
@@ -85,11 +68,11 @@ def problem_of(name, output, spread, wanted, others):
     return f"error {error:g}, copies differ by {spread:g}, allowed {allowed:g}\n{output}\nfor\n{wanted}"[:1000]
 
 
-def problems(calls, mesh, number):
+def problems(calls, setting, number):
     """[(call's name, what is wrong)]"""
     text, arguments, counts = lowered(calls)
-    text = sharded(text, mesh, number)
-    compiled = shardonnay.compile(text, **runner.WAYS[number % len(runner.WAYS)])
+    text = sharded(text, setting, number)
+    compiled = shardonnay.compile(text, **dict(setting.options))
     whole = engine.Executable(compare.unpartitioned(text), 1, optimize=False)
     runs = [arguments, *(runner._perturbed(arguments, seed) for seed in (1, 2))]
     wanted, *others = [[piece for (piece,) in whole([[value] for value in values])] for values in runs]
@@ -100,22 +83,22 @@ def problems(calls, mesh, number):
     return [(name, problem) for name, problem in found if problem]
 
 
-def failures(calls, mesh, number):
+def failures(calls, setting, number):
     try:
-        return problems(calls, mesh, number)
+        return problems(calls, setting, number)
     except Exception as error:
         if len(calls) == 1:
             return [(calls[0].name, f"{type(error).__name__}: {error}"[:1000])]
     middle = len(calls) // 2
-    return failures(calls[:middle], mesh, number) + failures(calls[middle:], mesh, number)
+    return failures(calls[:middle], setting, number) + failures(calls[middle:], setting, number)
 
 
 def check(calls, number):
-    engine.prepare(runner.DEVICES)
+    engine.prepare(settings.DEVICES)
     shuffled = random.Random(number).sample(calls, len(calls))
     found = []
     for at in range(0, len(calls), BATCH):
-        found += failures(shuffled[at : at + BATCH], MESHES[(number + at // BATCH) % len(MESHES)], number + at)
+        found += failures(shuffled[at : at + BATCH], settings.draw(number + at), number + at)
     assert not found, "\n".join(f"{name} (number {number})\n{problem}" for name, problem in found)
 
 
@@ -146,7 +129,7 @@ def value_of(shaped, draw):
 @pytest.mark.long
 def test_programs():
     """Those of test/programs: every op that JAX, flax and optax emit."""
-    engine.prepare(runner.DEVICES)  # their meshes are made as they are imported
+    engine.prepare(settings.DEVICES)  # their meshes are made as they are imported
     sys.path.append(str(Path(__file__).parents[2] / "programs"))
     import programs
 
@@ -170,6 +153,6 @@ def test_it_notices(monkeypatch):
         seen.append(compiled.text.count("compare LT"))
         return shardonnay.Compiled(compiled.text.replace("compare LT", "compare GE"), compiled.manifest, compiled.report, ())
 
-    assert not failures(calls, MESHES[1], 1)
+    assert not failures(calls, settings.PLAIN, 1)
     monkeypatch.setattr(shardonnay, "compile", robbed)
-    assert failures(calls, MESHES[1], 1) and any(seen)
+    assert failures(calls, settings.PLAIN, 1) and any(seen)

@@ -81,14 +81,14 @@ def test_shrinks_and_replays(tmp_path):
     """A fault of every reverse of something cut shrinks to one op on few elements; what is written runs again."""
     case, choices = first_that("stablehlo.reverse", lambda case: len(case.ops) > 1)
 
-    def run(cases, done):
-        done(cases[0], "wrong" if "stablehlo.reverse" in cases[0].ops else "ok", "made up")
+    def judge(cases):
+        return ["made up" if "stablehlo.reverse" in cases[0].ops else ""]
 
-    small, _ = campaign.shrink("stablehlo.reverse", choices, "wrong", run)
+    small, _ = campaign.shrink(case, choices, "wrong", judge)
     assert small.ops == ["stablehlo.reverse"] and len(small.arguments) == 1
     path = tmp_path / "small.mlir"
     path.write_text(runner.written(small, "made up"))
-    assert campaign.replay([path])
+    assert campaign.replay([path], runner.verdicts)
     again, text = runner.read(path.read_text())
     assert [argument.value.type for argument in again.arguments] == [argument.value.type for argument in small.arguments]
     assert "stablehlo.reverse" in text

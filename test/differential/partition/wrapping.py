@@ -1,0 +1,156 @@
+"""A run of a case's ops, put into a private function, a branch or a loop; or a copy of it whose results nobody reads.
+
+It works on the lines of any family: what a run uses from outside is captured, or handed to the function; what it makes
+and others read comes back. So every op is met inside of functions (nested, called several times or never), of branches
+and of loops, with the constraints and shardings that it has, and dead.
+"""
+
+import re
+from dataclasses import replace
+
+from elements import is_float
+
+NAME = re.compile(r"(?<!@)\$\d+")
+
+
+def defined(line):
+    """The names of an op's results."""
+    left, found, _ = line.partition(" = ")
+    return NAME.findall(left) if found and left.startswith("$") and "(" not in left else []
+
+
+class _Run:
+    """Lines, the values that they take from outside, and those that they make."""
+
+    def __init__(self, lines, known):
+        self.lines = lines
+        made = [name for line in lines for name in defined(line)]
+        self.hidden = [name for name in made if name not in known]  # tuples, which no value stands for
+        self.makes = [known[name] for name in made if name in known]
+        used = dict.fromkeys(name for line in lines for name in NAME.findall(line))
+        self.takes = [known[name] for name in used if name in known and name not in made]
+
+    def copy(self, graph):
+        """(lines, {old name: new name}): the same with names of its own."""
+        taken = {value.name for value in self.takes}
+        names = {}
+        for line in self.lines:
+            for name in NAME.findall(line):
+                if name not in taken and name not in names:
+                    names[name] = graph.fresh()
+        return [NAME.sub(lambda found: names.get(found[0], found[0]), line) for line in self.lines], names
+
+
+def _types(values):
+    found = ", ".join(value.type for value in values)
+    return found if len(values) == 1 else f"({found})"
+
+
+def _left(values):
+    return ", ".join(value.name for value in values) + (" = " if values else "")
+
+
+def _block(lines, names, values):
+    """A region without arguments, which returns `names`."""
+    types = ", ".join(value.type for value in values)
+    return "{\n" + "\n".join([*lines, f"stablehlo.return {', '.join(names)} : {types}"]) + "\n}"
+
+
+def _called(graph, run, results):
+    """A private function and its calls: one, or two, of which the second's results are perhaps unused."""
+    name = graph.fresh()
+    cuts = [f" {{sdy.sharding = {graph.sharding(value.shape, True)}}}" if graph.chance(10) else "" for value in (*run.takes, *results)]
+    head = ", ".join(f"{value.name}: {value.type}{cut}" for value, cut in zip(run.takes, cuts))
+    types = ", ".join(f"{value.type}{cut}" for value, cut in zip(results, cuts[len(run.takes) :]))
+    body = "\n".join(run.lines)
+    names = ", ".join(value.name for value in results)
+    graph.functions.append(f"func.func private @{name}({head}) -> ({types}) {{\n{body}\nreturn {names} : "
+                           f"{', '.join(value.type for value in results)}\n}}")
+    graph.ops.append("func.call")
+    operands = ", ".join(value.name for value in run.takes)
+
+    def call(values):
+        return (f'{_left(values)}"func.call"({operands}) <{{callee = @{name}}}> : ({", ".join(value.type for value in run.takes)}) -> '
+                f"{_types(values)}")
+
+    calls = [call(results)]
+    if graph.chance(40):
+        again = [replace(value, name=graph.fresh()) for value in results]
+        calls.append(call(again))
+        graph.values += again
+    return calls
+
+
+def _branched(graph, run, results):
+    """Both ways compute the same, with constraints of their own."""
+    predicate = graph.argument((), "i1", cut=False)
+    graph._used.add(predicate.name)
+    graph.ops.append("stablehlo.if")
+    lines, names = run.copy(graph)
+    outer = [replace(value, name=graph.fresh()) for value in results]
+    blocks = [_block(run.lines, [value.name for value in results], results),
+              _block(lines, [names[value.name] for value in results], results)]
+    return _renamed(graph, results, outer, f'"stablehlo.if"({predicate.name}) ({", ".join(blocks)}) : (tensor<i1>) -> {_types(results)}')
+
+
+def _renamed(graph, results, outer, text):
+    """An op whose inner values have the names of `results`, which stand for it outside: inside they are changed."""
+    swap = {value.name: other.name for value, other in zip(results, outer, strict=True)}
+    return [_left(results) + NAME.sub(lambda found: swap.get(found[0], found[0]), text)]
+
+
+def _zero(element):
+    if element.startswith("complex"):
+        return "(0.0, 0.0)"
+    return "false" if element == "i1" else "0.0" if is_float(element) else "0"
+
+
+def _looped(graph, run, results):
+    """A loop of one or two trips, each of which computes the same."""
+    zero, one, trips, more, step = (graph.fresh() for _ in range(5))
+    counters, outer, total = (graph.fresh(), graph.fresh()), [replace(value, name=graph.fresh()) for value in results], graph.fresh()
+    inits = [graph.fresh() for _ in results]
+    kinds = ["tensor<i32>", *(value.type for value in results)]
+    blocks = [", ".join(f"{name}: {kind}" for name, kind in zip((counter, *(graph.fresh() for _ in results)), kinds, strict=True))
+              for counter in counters]
+    constants = [f"{name} = stablehlo.constant dense<{number}> : tensor<i32>" for name, number in
+                 ((zero, 0), (one, 1), (trips, graph.int(1, 2)))]
+    constants += [f"{name} = stablehlo.constant dense<{_zero(value.element)}> : {value.type}"
+                  for name, value in zip(inits, results, strict=True)]
+    condition = (f"{{\n^bb0({blocks[0]}):\n{more} = stablehlo.compare LT, {counters[0]}, {trips} : (tensor<i32>, tensor<i32>) -> "
+                 f"tensor<i1>\nstablehlo.return {more} : tensor<i1>\n}}")
+    body = "\n".join([*run.lines, f"{step} = stablehlo.add {counters[1]}, {one} : tensor<i32>"])
+    returned = ", ".join([step, *(value.name for value in results)])
+    body = f"{{\n^bb0({blocks[1]}):\n{body}\nstablehlo.return {returned} : {', '.join(kinds)}\n}}"
+    graph.ops.append("stablehlo.while")
+    (line,) = _renamed(graph, results, outer, f'"stablehlo.while"({", ".join([zero, *inits])}) ({condition}, {body}) : '
+                       f"({', '.join(kinds)}) -> {kinds[0] if len(kinds) == 1 else f'({chr(44).join(kinds)})'}")
+    return [*constants, f"{total}{', ' if results else ' = '}{line}"]
+
+
+def wrap(graph):
+    """Puts some consecutive ops of the case into something, or a copy of them whose results nobody reads."""
+    first = graph.int(0, len(graph.lines) - 1)
+    last = graph.int(first + 1, len(graph.lines))
+    known = {value.name: value for value in graph.values + graph.held}
+    run = _Run(graph.lines[first:last], known)
+    if run.hidden or not run.makes or any("get_tuple_element" in line for line in run.lines):
+        return
+    later = {name for line in graph.lines[last:] for name in NAME.findall(line)}
+    results = [value for value in run.makes if value.name in later or value.name not in graph._used]
+    before, how = list(graph.values), graph.choose((_called, _branched, _looped))
+    if graph.chance(25):
+        lines, names = run.copy(graph)
+        results = [replace(value, name=names[value.name]) for value in results or run.makes[-1:]]
+        made = [replace(value, name=names[value.name]) for value in run.makes]
+        graph.lines[last:last] = how(graph, _Run(lines, known | {value.name: value for value in made}), results)
+        graph.values = before
+        return
+    results = results or run.makes[-1:]
+    if graph.chance(5):  # a function that nobody calls
+        _called(graph, run, results)
+        graph.values = before
+        return
+    inner = {value.name for value in run.makes} - {value.name for value in results}
+    graph.lines[first:last] = how(graph, run, results)
+    graph.values, graph.held = ([value for value in values if value.name not in inner] for values in (graph.values, graph.held))
