@@ -29,8 +29,11 @@ def outputs(text, inputs):
             module = ir.Module.parse(compare.unpartitioned(text))
             PassManager.parse("builtin.module(func.func(chlo-legalize-to-stablehlo))").run(module.operation)
             main = next(op for op in module.body.operations if op.operation.name == "func.func" and op.sym_name.value == "main")
-            kinds = [ir.RankedTensorType(kind) for kind in ir.FunctionType(main.function_type.value).inputs]
+            signature = ir.FunctionType(main.function_type.value)
+            if any("complex" in str(kind) for kind in signature.results):
+                return None  # Python has no such attribute: it would end the process
+            kinds = [ir.RankedTensorType(kind) for kind in signature.inputs]
             found = stablehlo.eval_module(module, [_attribute(value, kind) for value, kind in zip(inputs, kinds, strict=True)])
             return [_array(attribute) for attribute in found]
-    except Exception:  # quantised, complex, custom calls ...
+    except Exception:  # custom calls ...
         return None

@@ -13,7 +13,7 @@ import runner
 from setting import DEVICES
 from shardonnay import engine
 
-BATCHES = 40
+BATCHES = 100
 
 
 class Failed(Exception):

@@ -11,6 +11,8 @@ from dataclasses import replace
 from elements import is_float
 
 NAME = re.compile(r"(?<!@)\$\d+")
+# Ops whose operands have to be seen beside them: tuples, and the constants that are sizes.
+WHOLE = re.compile(r"get_tuple_element|stablehlo\.(dynamic_(?!slice|update)|real_dynamic)")
 
 
 def defined(line):
@@ -134,7 +136,7 @@ def wrap(graph):
     last = graph.int(first + 1, len(graph.lines))
     known = {value.name: value for value in graph.values + graph.held}
     run = _Run(graph.lines[first:last], known)
-    if run.hidden or not run.makes or any("get_tuple_element" in line for line in run.lines):
+    if run.hidden or not run.makes or any(WHOLE.search(line) for line in run.lines):
         return
     later = {name for line in graph.lines[last:] for name in NAME.findall(line)}
     results = [value for value in run.makes if value.name in later or value.name not in graph._used]
