@@ -222,7 +222,7 @@ def run(cases, done, judge=None):
         found = (judge or verdicts)(cases)
     except Exception as error:
         if len(cases) > 1:
-            print(f"  {len(cases)} cases: {getattr(error, 'kind', 'crash')}: {str(error)[:200]}", flush=True)
+            print(f"  {len(cases)} cases: {getattr(error, 'kind', 'crash')}: {str(error).splitlines()[0][:200]}", flush=True)
             middle = len(cases) // 2
             run(cases[:middle], done, judge)
             run(cases[middle:], done, judge)

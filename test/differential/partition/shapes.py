@@ -151,19 +151,25 @@ def concatenate(graph):
 
 
 def roll(graph):
-    """A slice of the end before a slice of the beginning; and others that wrap around."""
+    """Windows of one value along a dim, joined: each begins where the one before it ended, around the end, or anywhere."""
     a = graph.pick(ANY, low=1, least=1)
     dim = graph.int(0, a.rank - 1)
-    size = a.shape[dim]
-    shift = graph.int(0, size)
-    parts = []
-    for low, high in ((size - shift, size), (0, size - shift)):
-        starts, limits = [0] * a.rank, list(a.shape)
-        starts[dim], limits[dim] = low, high
-        shape = [limit - start for start, limit in zip(starts, limits, strict=True)]
-        parts += graph.op("stablehlo.slice", [a], [(shape, a.element)], f"start_indices = {array_text(starts)}, limit_indices = "
-                          f"{array_text(limits)}, strides = {array_text([1] * a.rank)}", exact=True, bound=a.bound, attributes=False)
-    graph.op("stablehlo.concatenate", parts, [(a.shape, a.element)], f"dimension = {dim} : i64", exact=True, bound=a.bound)
+    size, parts = a.shape[dim], []
+    low = graph.int(0, size)
+    for _ in range(graph.int(2, 4)):
+        low = graph.int(0, size) if graph.chance(20) else low % size
+        high = size if graph.chance(50) else graph.int(low, size)
+        if (low, high) == (0, size) and graph.chance(50):
+            parts.append(a)
+        else:
+            starts, limits = [0] * a.rank, list(a.shape)
+            starts[dim], limits[dim] = low, high
+            shape = [limit - start for start, limit in zip(starts, limits, strict=True)]
+            parts += graph.op("stablehlo.slice", [a], [(shape, a.element)], f"start_indices = {array_text(starts)}, limit_indices = "
+                              f"{array_text(limits)}, strides = {array_text([1] * a.rank)}", exact=True, bound=a.bound, attributes=False)
+        low = high
+    shape = [sum(part.shape[dim] for part in parts) if at == dim else size for at, size in enumerate(a.shape)]
+    graph.op("stablehlo.concatenate", parts, [(shape, a.element)], f"dimension = {dim} : i64", exact=True, bound=a.bound)
 
 
 def pad(graph):

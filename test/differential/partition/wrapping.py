@@ -136,7 +136,7 @@ def wrap(graph):
     last = graph.int(first + 1, len(graph.lines))
     known = {value.name: value for value in graph.values + graph.held}
     run = _Run(graph.lines[first:last], known)
-    if run.hidden or not run.makes or any(WHOLE.search(line) for line in run.lines):
+    if run.hidden or not run.makes or any(WHOLE.search(line) for line in graph.lines):
         return
     later = {name for line in graph.lines[last:] for name in NAME.findall(line)}
     results = [value for value in run.makes if value.name in later or value.name not in graph._used]
