@@ -1,4 +1,4 @@
-"""StableHLO's own interpreter, asked where the engine's whole program and ours differ: it shares no code with either."""
+"""StableHLO's own interpreter, a second judge where the engine's whole program and ours differ: it shares no code with either."""
 
 import numpy as np
 from jaxlib.mlir import ir
