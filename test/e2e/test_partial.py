@@ -165,3 +165,20 @@ def test_becomes_partial(source, dims, kind, axes, size):
     a = numbers("f32", size, 16)
     (output,), spreads = run.Program(shardonnay.compile(text))([a])
     assert np.array_equal(output, a) and not any(spreads)
+
+
+PARTIAL = '{sdy.sharding = #sdy.sharding<@mesh, [{"x"}], unreduced={"y"}>}'
+
+
+@pytest.mark.parametrize("body", [
+    "%r = stablehlo.constant dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32>",
+    "%0 = stablehlo.constant dense<3.0> : tensor<f32>\n  %r = stablehlo.broadcast_in_dim %0, dims = [] : (tensor<f32>) -> tensor<4xf32>",
+    "%r = stablehlo.reduce(%a init: %i) applies stablehlo.maximum across dimensions = [1] : (tensor<4x8xf32>, tensor<f32>) -> tensor<4xf32>",
+])
+def test_results_that_are_asked_for_in_parts(body):
+    """One device has what is no sum, the others zeros."""
+    text = f"""{MESH}func.func @main(%a: tensor<4x8xf32> {CUT}, %i: tensor<f32>) -> (tensor<4xf32> {PARTIAL}) {{
+  {body}
+  return %r : tensor<4xf32>
+}}"""
+    check(text, [numbers("f32", 4, 8), numbers("f32")])

@@ -166,13 +166,13 @@ LogicalResult ReshardLowering::chain(sdy::TensorShardingAttr from,
            << "has the dynamic shape " << type << ", expected static shapes";
   TensorSharding source = read(from), target = read(to);
   AxisList added = target.unreduced.subtract(source.unreduced);
-  if (!added.empty() && !source.unreduced.empty() && source.kind != target.kind)
-    return op->emitOpError()
-           << "is partial by " << toString(source.kind)
-           << ", expected no more parts by " << toString(target.kind);
-  if (!added.empty())
+  // What one kind combines is whole before it is in parts of another.
+  bool kindChanges = !source.unreduced.empty() && source.kind != target.kind;
+  if (kindChanges)
+    added = target.unreduced;
+  else if (!added.empty())
     spread(source, added, target.kind);
-  AxisList owned = added.subtract(source.unreduced);
+  AxisList owned = kindChanges ? added : added.subtract(source.unreduced);
   target.unreduced = target.unreduced.subtract(owned);
   std::string error;
   ReshardProblem problem = readProblem(source, target);

@@ -7,6 +7,7 @@
 
 #include "shardonnay/transforms/reshard/ReshardBuilder.h"
 #include "shardonnay/dialect/sdy/Ops.h"
+#include "shardonnay/dialect/sdy/Pieces.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/interfaces/ConstantExpression.h"
 #include "shardonnay/transforms/reshard/OpProblem.h"
@@ -98,6 +99,12 @@ Value ReshardBuilder::recompute(Value value, const TensorSharding &sharding,
   if (!isConstantExpression(value))
     return nullptr;
   Operation *op = value.getDefiningOp();
+  // Zeros are a sum of zeros; no other constant is a sum of itself.
+  auto constant = dyn_cast<sdy::ConstantOp>(op);
+  if (!sharding.unreduced.empty() &&
+      !(constant && sharding.kind == ReductionKind::Sum &&
+        sdy::isZeroSplat(constant.getValue())))
+    return nullptr;
   SmallVector<Value> operands;
   if (!isa<sdy::ConstantOp>(op)) {
     FactorRule rule = *getFittingRule(op);

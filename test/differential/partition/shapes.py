@@ -183,6 +183,8 @@ def pad(graph):
         after = graph.int(max(-3, -base - before), 5)
         low, high, interior = [*low, before], [*high, after], [*interior, wide]
         shape.append(base + before + after)
+    if math.prod(shape) > 4 * LARGEST:  # of many dims
+        low, high, interior, shape = [0] * a.rank, [1] + [0] * (a.rank - 1), [0] * a.rank, [a.shape[0] + 1, *a.shape[1:]]
     bound = None if a.bound is None or fill.bound is None else max(a.bound, fill.bound)
     graph.op("stablehlo.pad", [a, fill], [(shape, a.element)], f"edge_padding_low = {array_text(low)}, edge_padding_high = "
              f"{array_text(high)}, interior_padding = {array_text(interior)}", exact=True, bound=bound)

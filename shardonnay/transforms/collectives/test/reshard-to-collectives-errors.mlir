@@ -1,26 +1,6 @@
 // RUN: sdy-opt %s --sdy-reshard-to-collectives -split-input-file -verify-diagnostics
 
 sdy.mesh @mesh = <["x"=2, "y"=4]>
-
-func.func @another_kind(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}], unreduced={"x"}>}) -> tensor<8xf32> {
-  // expected-error @+1 {{has no chain of collectives}}
-  %0 = sdy.reshard %arg0 <@mesh, [{}], unreduced=max{"x"}> : tensor<8xf32>
-  return %0 : tensor<8xf32>
-}
-
-// -----
-
-sdy.mesh @mesh = <["x"=2, "y"=4]>
-
-func.func @more_of_another_kind(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}], unreduced={"x"}>}) -> tensor<8xf32> {
-  // expected-error @+1 {{is partial by sum, expected no more parts by max}}
-  %0 = sdy.reshard %arg0 <@mesh, [{}], unreduced=max{"x", "y"}> : tensor<8xf32>
-  return %0 : tensor<8xf32>
-}
-
-// -----
-
-sdy.mesh @mesh = <["x"=2, "y"=4]>
 sdy.mesh @other = <["z"=8]>
 
 func.func @partial_on_other_axes(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}]>}) -> tensor<8xf32> {

@@ -116,6 +116,16 @@ func.func @owner(%arg0: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{
   return %0 : tensor<8x16xf32>
 }
 
+// What one kind combines is whole before another divides it.
+// CHECK-LABEL: func @owner_of_a_maximum
+func.func @owner_of_a_maximum(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}], unreduced=max{"x"}>}) -> tensor<8xf32> {
+  // CHECK-NEXT: %[[A:.*]] = sdy.all_reduce max {"x"} %arg0 out_sharding=<@mesh, [{}]>
+  // CHECK-NEXT: %[[B:.*]] = sdy.replicated_to_unreduced {"x", "y"} %[[A]] out_sharding=<@mesh, [{}], unreduced={"x", "y"}>
+  // CHECK-NEXT: return %[[B]]
+  %0 = sdy.reshard %arg0 <@mesh, [{}], unreduced={"x", "y"}> : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
 // Pieces are summands as they lie.
 // CHECK-LABEL: func @pieces_are_parts
 func.func @pieces_are_parts(%arg0: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", "y"}, {}]>}) -> tensor<8x16xf32> {
