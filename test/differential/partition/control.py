@@ -160,8 +160,8 @@ def held_together(graph):
     """What only says where values lie: groups, barriers to propagation, reshards."""
     a = graph.pick(("i32", "f32", "i1"), low=1)
     others = [graph.operand(a.shape, a.element) for _ in range(graph.int(1, 2))]
-    group = graph._names
-    graph.lines += [f"sdy.sharding_group {value.name} group_id={group} : {value.type}" for value in (a, *others)]
+    group = graph.fresh()[1:]  # its own among all cases of a program
+    graph.lines += [f"sdy.sharding_group {value.name} group_id=&{group} : {value.type}" for value in (a, *others)]
     direction = graph.choose(("NONE", "FORWARD", "BACKWARD"))
     for op, how in (("sdy.propagation_barrier", f"allowed_direction={direction}"),
                     ("sdy.reshard", graph.sharding(a.shape).removeprefix("#sdy.sharding"))):

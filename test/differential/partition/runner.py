@@ -14,12 +14,20 @@ from jaxlib.mlir import ir
 from setting import Setting
 from shardonnay import boundary, compare, engine
 
+
+
+def _rename(number, text):
+    """The names and groups of a case among others in one module."""
+    text = re.sub(r"(@?)\$(\d+)", lambda found: f"{found[1] or '%'}c{number}_{found[2]}", text)
+    return re.sub(r"&(\d+)", lambda found: str(1000 * number + int(found[1])), text)
+
+
 def module(cases):
     """The text of one function with the arguments, ops and results of all cases; they share a setting."""
     meshes = "".join(f"{mesh.text}\n" for mesh in cases[0].setting.meshes)
     arguments, results, lines, returned, types, functions = [], [], [], [], [], []
     for number, case in enumerate(cases):
-        rename = functools.partial(re.sub, r"(@?)\$(\d+)", lambda found: f"{found[1] or '%'}c{number}_{found[2]}")
+        rename = functools.partial(_rename, number)
         for argument in case.arguments:
             cut = f" {{sdy.sharding = {argument.sharding}}}" if argument.sharding else ""
             arguments.append(rename(f"{argument.value.name}: {argument.value.type}{cut}"))
