@@ -84,6 +84,8 @@ private:
   /// `opCase` is null where what is known of equal ops does not hold.
   LogicalResult visit(Operation *op, const OpCase *opCase);
   LogicalResult visitAll(Block &block);
+  /// The reshards in `op`, which goes, are not left.
+  void forget(Operation &op);
   void cleanUp(Block &block);
   LogicalResult visitByRule(Operation *op, const FactorRule &rule,
                             const OpDecision *decision = nullptr);
@@ -459,10 +461,21 @@ LogicalResult BlockResharder::run(Block &block) {
   return success();
 }
 
+void BlockResharder::forget(Operation &op) {
+  if (op.getNumRegions() == 0)
+    return;
+  llvm::DenseSet<Operation *> inside;
+  op.walk([&](sdy::ReshardOp reshard) { inside.insert(reshard); });
+  if (!inside.empty())
+    llvm::erase_if(
+        left, [&](sdy::ReshardOp reshard) { return inside.contains(reshard); });
+}
+
 void BlockResharder::cleanUp(Block &block) {
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block))) {
     fetchAhead(&op, -2048);
     if (isOpTriviallyDead(&op)) {
+      forget(op);
       op.erase();
     } else if (auto reshard = dyn_cast<sdy::ReshardOp>(op)) {
       while (sdy::ReshardOp inner = getNeedlessInner(reshard))
