@@ -7,7 +7,9 @@ filled with rubbish, so that what is read after that is seen.
 import multiprocessing
 import os
 import signal
+import time
 import warnings
+from pathlib import Path
 
 import runner
 from setting import DEVICES
@@ -24,11 +26,20 @@ class Failed(Exception):
         self.kind = kind
 
 
+def _seconds(process):
+    """The processor's time that it took: a busy machine is no hang."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def _said_by(process, pipe, patience, phase):
-    """What another process sends; Failed if it dies, or says nothing for so long."""
-    kind = "engine" if phase == "whole" else ""
+    """What another process sends; Failed if it dies, computes for so long, or sleeps for ten times as long."""
+    kind, start, before = "engine" if phase == "whole" else "", time.monotonic(), _seconds(process)
     try:
-        if pipe.poll(patience):
+        while not pipe.poll(1):
+            if _seconds(process) - before > patience or time.monotonic() - start > 10 * patience:
+                break
+        else:
             return pipe.recv()
     except EOFError:
         _, status = os.waitpid(process, 0)
