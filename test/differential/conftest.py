@@ -1,5 +1,5 @@
-"""Eight CPU devices for every test of this folder, before anything uses JAX."""
+"""As many CPU devices as the largest mesh of this folder has, before anything uses JAX."""
 
 from shardonnay import engine
 
-engine.prepare(8)
+engine.prepare(12)
