@@ -56,6 +56,26 @@ bool splitAtBorders(llvm::ArrayRef<AxisRef> axes,
   return true;
 }
 
+AxisList spannedBy(llvm::ArrayRef<AxisRef> parts) {
+  auto joins = [](AxisRef a, AxisRef b) {
+    return a.overlaps(b) || !a.canCoexist(b);
+  };
+  llvm::SmallVector<AxisRef, 8> spans;
+  for (AxisRef span : parts) {
+    while (true) {
+      auto *other = llvm::find_if(
+          spans, [&](AxisRef known) { return joins(span, known); });
+      if (other == spans.end())
+        break;
+      int64_t pre = std::gcd(span.pre, other->pre);
+      span = {span.axis, pre, std::lcm(span.end(), other->end()) / pre};
+      spans.erase(other);
+    }
+    spans.push_back(span);
+  }
+  return AxisList(spans).sorted();
+}
+
 Refinement::Refinement(const Layout &source, const Layout &target,
                        Parts parts) {
   auto addBorders = [](const Layout &layout, Borders &borders) {

@@ -37,6 +37,11 @@ using AtomList = llvm::SmallVector<uint8_t, 6>;
 bool splitAtBorders(llvm::ArrayRef<AxisRef> axes,
                     llvm::SmallVectorImpl<AxisRef> &parts);
 
+/// The axes that devices differ along where they differ along any of `parts`,
+/// in canonical order. The parts may overlap, or not coexist: the span is then
+/// all that is between their borders.
+AxisList spannedBy(llvm::ArrayRef<AxisRef> parts);
+
 class Refinement {
 public:
   enum class Parts { Coarse, Fine, Primes };

@@ -11,18 +11,21 @@
 
 namespace shardonnay {
 
+/// Steps of collectives over `groups` devices in all; less what logarithms are
+/// rounded by.
+static int64_t rounds(double groups) {
+  return static_cast<int64_t>(std::ceil(std::log2(groups) - 1e-9));
+}
+
 void ReshardExtent::addDim(int64_t size, int64_t sourceShards,
                            int64_t targetShards, bool nested) {
   sourceElements *= size / sourceShards;
   targetElements *= size / targetShards;
   overlap *= nested ? size / std::max(sourceShards, targetShards) : 0;
-  pieces *= std::max<int64_t>(sourceShards / targetShards, 1);
-}
-
-/// Steps of collectives over `groups` devices in all; less what logarithms are
-/// rounded by.
-static int64_t rounds(double groups) {
-  return static_cast<int64_t>(std::ceil(std::log2(groups) - 1e-9));
+  int64_t ratio = std::max<int64_t>(sourceShards / targetShards, 1);
+  pieces *= ratio;
+  if (ratio > 1)
+    gatherSteps += 1 + rounds(ratio);
 }
 
 LeastCost leastCost(const ReshardExtent &extent) {
@@ -33,7 +36,7 @@ LeastCost leastCost(const ReshardExtent &extent) {
   if (extent.parts == 1) {
     double lacking = there - extent.overlap;
     return lacking > 0
-               ? LeastCost{lacking, 1 + std::max<int64_t>(rounds(pieces), 1)}
+               ? LeastCost{lacking, std::max<int64_t>(extent.gatherSteps, 2)}
                : LeastCost();
   }
   double scattered = std::min(parts, std::max(here / there, 1.0));

@@ -43,6 +43,9 @@ struct ReshardExtent {
   int64_t overlap = 1;
   /// Of how many devices the data make up a part of the target.
   int64_t pieces = 1;
+  /// Of collectives that take shards from the dims that have too many. One
+  /// takes them from one dim.
+  int64_t gatherSteps = 0;
   /// Of the sums that have to be settled; 1 if there are none.
   int64_t parts = 1;
   /// Of the whole tensor, divided by the number of devices.

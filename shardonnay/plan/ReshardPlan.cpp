@@ -10,10 +10,11 @@
 //
 //  1. check:     the problem is sound;
 //  2. search:    not needed for one step that nothing can be cheaper than;
-//                within the larger of the two layouts' local sizes, then
-//                without a limit; if it gave up, again with few permutes;
-//  3. fall back: all_reduce, all_gather, slice, if that gave up too;
-//     both over the refinement of the two layouts, then over the fine one;
+//                plans around one permute (PermuteSearch.h), whose price bounds
+//                the search over layouts (ReshardSearch.h); this within the
+//                larger of the two layouts' local sizes, then without a limit,
+//                over the refinement of the two layouts, then the fine one;
+//  3. fall back: all_reduce, all_gather, slice, where neither found a plan;
 //  4. tidy:      neighbouring slices of a dim become one;
 //  5. finish:    the layouts between, and the cost;
 //  6. improve:   where the sizes do not divide, a search for what is cheaper
@@ -22,6 +23,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/plan/ReshardPlan.h"
+#include "shardonnay/plan/PermuteSearch.h"
 #include "shardonnay/plan/ReshardBound.h"
 #include "shardonnay/plan/ReshardSearch.h"
 #include "llvm/ADT/STLExtras.h"
@@ -81,6 +83,26 @@ static bool check(const ReshardProblem &problem, std::string &error) {
   return true;
 }
 
+static bool anyAxis(const Layout &layout,
+                    llvm::function_ref<bool(AxisRef)> predicate) {
+  return llvm::any_of(layout.partial, predicate) ||
+         llvm::any_of(layout.dims, [&](const AxisList &axes) {
+           return llvm::any_of(axes, predicate);
+         });
+}
+
+/// Some axes of the two cannot be cut into common parts.
+static bool haveBordersApart(const Layout &a, const Layout &b) {
+  return anyAxis(a, [&](AxisRef axis) {
+    return anyAxis(b, [&](AxisRef other) { return !axis.canCoexist(other); });
+  });
+}
+
+/// Permutes to any layout are edges of a search of so many atoms at most: they
+/// matter where links differ, or where shard counts have several primes, and
+/// are as many as the orders of the atoms.
+static constexpr size_t kMaxPermutedAtoms = 4;
+
 /// `optimal` says whether no search gave up.
 static std::optional<Steps> search(const ReshardProblem &problem,
                                    const Refinement &atoms, int64_t budget,
@@ -89,26 +111,35 @@ static std::optional<Steps> search(const ReshardProblem &problem,
   if (atoms.size() >= 64)
     return std::nullopt;
   ReshardSearch search(problem, atoms);
-  if (std::optional<Steps> steps = search.findDirect()) {
-    optimal = true;
+  optimal = true;
+  if (std::optional<Steps> steps = search.findDirect())
     return steps;
+  std::optional<Steps> found;
+  double least = leastPrice(problem);
+  if (!haveBordersApart(problem.source, problem.target)) {
+    PermuteSearch permuting(problem);
+    found = permuting.run(std::numeric_limits<double>::infinity());
+    if (found && permuting.getPrice() <= least * (1 + 1e-9))
+      return found;
+    if (found)
+      search.setMostCost(permuting.getPrice());
   }
+  auto permutes = atoms.size() <= kMaxPermutedAtoms
+                      ? ReshardSearch::Permutes::Any
+                      : ReshardSearch::Permutes::ToTarget;
   int64_t limit =
       std::max(problem.source.localElements(), problem.target.localElements());
-  for (auto permutes :
-       {ReshardSearch::Permutes::Any, ReshardSearch::Permutes::ToTarget}) {
+  for (int64_t maxElements : {limit, std::numeric_limits<int64_t>::max()}) {
     bool gaveUp = false;
-    for (int64_t maxElements : {limit, std::numeric_limits<int64_t>::max()}) {
-      std::optional<Steps> steps =
-          search.run(maxElements, budget, permutes, gaveUp);
-      optimal = permutes == ReshardSearch::Permutes::Any && !gaveUp;
-      if (steps)
-        return steps;
-      if (gaveUp)
-        break;
-    }
+    std::optional<Steps> steps =
+        search.run(maxElements, budget, permutes, gaveUp);
+    optimal &= !gaveUp;
+    if (steps)
+      found = std::move(steps);
+    if (found || gaveUp)
+      return found;
   }
-  return std::nullopt;
+  return found;
 }
 
 /// Settles, gathers and slices all that differs.
@@ -217,7 +248,7 @@ static void priceReally(const ReshardProblem &problem, ReshardPlan &plan) {
   }
 }
 
-static void finish(const ReshardProblem &problem, ReshardPlan &plan) {
+void finishPlan(const ReshardProblem &problem, ReshardPlan &plan) {
   Layout layout = problem.source;
   for (Step &step : plan.steps) {
     Cost cost = collectiveCost(step.kind, step.axes.numShards(),
@@ -259,13 +290,13 @@ static ReshardPlan planWith(const ReshardProblem &problem,
   std::optional<Steps> steps = search(problem, atoms, budget, plan.optimal);
   plan.steps = steps ? std::move(*steps) : fallBack(problem);
   mergeSlices(plan.steps);
-  finish(problem, plan);
+  finishPlan(problem, plan);
   return plan;
 }
 
-/// Axes of 128 and 64 devices fall into 13 atoms, and a permute may bring these
-/// into millions of orders.
-static constexpr size_t kMaxFineAtoms = 8;
+/// Axes are split for a permute wherever that helps; what the fine atoms add is
+/// little, and axes of 128 and 64 devices fall into 13.
+static constexpr size_t kMaxFineAtoms = 6;
 
 /// The plan on padded sizes.
 static ReshardPlan planPadded(const ReshardProblem &problem,
@@ -276,9 +307,7 @@ static ReshardPlan planPadded(const ReshardProblem &problem,
   // One step, or none that sends anything, is not improved on.
   bool improvable = fine.size() > coarse.size() && plan.steps.size() > 1 &&
                     plan.cost.bytes > 0;
-  if (improvable && fine.size() > kMaxFineAtoms) {
-    plan.optimal = false;
-  } else if (improvable) {
+  if (improvable && fine.size() <= kMaxFineAtoms) {
     ReshardPlan other = planWith(problem, fine, stateBudget);
     other.optimal &= plan.optimal;
     plan.optimal = other.optimal;
@@ -314,13 +343,14 @@ static bool improveWithin(const ReshardProblem &problem, ReshardPlan &plan,
     if (fits)
       search.setMostCost(plan.price);
     bool gaveUp = false;
-    std::optional<Steps> steps =
-        search.run(limit, budget, ReshardSearch::Permutes::Any, gaveUp);
+    std::optional<Steps> steps = search.run(
+        limit, atoms.size() > kMaxPermutedAtoms ? budget / 10 : budget,
+        ReshardSearch::Permutes::Any, gaveUp);
     plan.optimal &= !gaveUp;
     if (!steps)
       continue;
     plan.steps = std::move(*steps);
-    finish(problem, plan);
+    finishPlan(problem, plan);
     fits = true;
   }
   return fits;
@@ -355,21 +385,6 @@ std::optional<ReshardPlan> planReshard(const ReshardProblem &problem,
   priceReally(problem, plan);
   improveUneven(problem, plan, std::min(stateBudget, kUnevenStateBudget));
   return plan;
-}
-
-static bool anyAxis(const Layout &layout,
-                    llvm::function_ref<bool(AxisRef)> predicate) {
-  return llvm::any_of(layout.partial, predicate) ||
-         llvm::any_of(layout.dims, [&](const AxisList &axes) {
-           return llvm::any_of(axes, predicate);
-         });
-}
-
-/// Some axes of the two cannot be cut into common parts.
-static bool haveBordersApart(const Layout &a, const Layout &b) {
-  return anyAxis(a, [&](AxisRef axis) {
-    return anyAxis(b, [&](AxisRef other) { return !axis.canCoexist(other); });
-  });
 }
 
 double leastPrice(const ReshardProblem &problem) {

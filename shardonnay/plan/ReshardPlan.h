@@ -23,7 +23,7 @@
 // under these rules:
 //
 //  * axes are moved whole, in the parts that a Refinement of the two layouts
-//    names;
+//    names, or as a permute needs them (PermuteSearch.h);
 //  * in every layout on the way, the dims divide by their axes;
 //  * only axes that cut some dim of the target are brought in by a slice or a
 //    permute;
@@ -101,9 +101,9 @@ struct ReshardPlan {
   /// The sum of the steps' costs, and of their prices.
   Cost cost;
   double price = 0;
-  /// The search came to its end: no sequence under the rules above is cheaper.
-  /// If not, the plan is the best that was found, or settles, gathers and
-  /// slices whatever differs.
+  /// The searches came to their end: no sequence that they know is cheaper. If
+  /// not, the plan is the best that was found, or settles, gathers and slices
+  /// whatever differs.
   bool optimal = true;
 };
 
@@ -120,8 +120,9 @@ ReshardProblem realProblem(const Mesh &mesh, Layout source, Layout target,
                            MeshCosts costs);
 
 /// How many layouts a search may come by; where each step is priced by what
-/// devices really hold, how many of these.
-inline constexpr int64_t kReshardStateBudget = 50000;
+/// devices really hold, how many of these (a tenth of it where the layouts have
+/// many axes).
+inline constexpr int64_t kReshardStateBudget = 8000;
 inline constexpr int64_t kUnevenStateBudget = 5000;
 
 /// The plan of a problem. Nothing where the layouts do not fit together: ranks,

@@ -189,7 +189,7 @@ TEST(ReshardPlan, errors) {
             "error: cannot turn a partial sum into a partial max");
 }
 
-TEST(ReshardPlan, fallsBackWhenTheBudgetIsSpent) {
+TEST(ReshardPlan, permutesWhenTheBudgetIsSpent) {
   ReshardProblem problem{kMesh, layout({{x}, {}}, {y}), layout({{}, {x, y}}),
                          4};
   std::string error;
@@ -197,8 +197,9 @@ TEST(ReshardPlan, fallsBackWhenTheBudgetIsSpent) {
   ASSERT_TRUE(plan);
   EXPECT_FALSE(plan->optimal);
   EXPECT_TRUE(verifyPlan(problem, *plan, error)) << error;
-  EXPECT_EQ(print(*plan), "all_reduce [1:(1)2]; all_gather 0 [0:(1)2]; "
-                          "slice 1 [0:(1)2, 1:(1)2]");
+  EXPECT_EQ(print(*plan),
+            "reduce_scatter 1 [1:(1)2]; all_to_all 0 -> 1 [0:(1)2]; "
+            "collective_permute [0:(1)2, 1:(1)2]");
   // The gap to what devices have to receive anyway.
   EXPECT_GT(plan->price, leastPrice(problem));
 }

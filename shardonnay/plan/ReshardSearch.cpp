@@ -10,7 +10,6 @@
 #include "llvm/ADT/SmallVectorExtras.h"
 #include "llvm/ADT/bit.h"
 #include "llvm/Support/MathExtras.h"
-#include <numeric>
 
 namespace shardonnay {
 
@@ -361,6 +360,19 @@ void ReshardSearch::trySlices(Node &node) {
       trySlice(node, static_cast<int32_t>(dim), order, free);
     return;
   }
+  // What takes its place in the target is sliced before anything else is: no
+  // step is dearer for it.
+  for (size_t dim = 0; dim < node.state.dims.size(); ++dim) {
+    llvm::ArrayRef<uint8_t> here = node.state.dims[dim],
+                            there = target.dims[dim];
+    if (here.size() == there.size() || !isPrefix(here, there))
+      continue;
+    uint8_t atom = there[here.size()];
+    if (!(bit(atom) & inUse) && !(excluded[atom] & inUse))
+      return reach(node,
+                   {StepKind::Slice, static_cast<int32_t>(dim), -1, {atom}},
+                   [&](State &state) { state.dims.append(dim, atom); });
+  }
   for (uint8_t atom : members(slicable & ~inUse)) {
     if (excluded[atom] & inUse)
       continue;
@@ -454,31 +466,6 @@ void ReshardSearch::expand(Node &node) {
 // The search
 //===----------------------------------------------------------------------===//
 
-AxisList ReshardSearch::spannedBy(llvm::ArrayRef<uint8_t> list) const {
-  // Atoms of the two sides may exclude each other: then all that they span.
-  auto joins = [](AxisRef a, AxisRef b) {
-    return a.overlaps(b) || !a.canCoexist(b);
-  };
-  llvm::SmallVector<AxisRef, 8> spans;
-  for (uint8_t atom : list) {
-    AxisRef span = atoms[atom];
-    while (true) {
-      auto *other = llvm::find_if(
-          spans, [&](AxisRef known) { return joins(span, known); });
-      if (other == spans.end())
-        break;
-      int64_t pre = std::gcd(span.pre, other->pre);
-      span = {span.axis, pre, std::lcm(span.end(), other->end()) / pre};
-      spans.erase(other);
-    }
-    spans.push_back(span);
-  }
-  AxisList axes;
-  for (AxisRef span : spans)
-    axes.append(span);
-  return axes.sorted();
-}
-
 Step ReshardSearch::toStep(const Move &move, const State &state) const {
   Step step;
   step.kind = move.kind;
@@ -488,7 +475,8 @@ Step ReshardSearch::toStep(const Move &move, const State &state) const {
   if (move.kind == StepKind::AllReduce)
     step.axes = step.axes.sorted();
   if (move.kind == StepKind::Permute) {
-    step.axes = spannedBy(move.atoms);
+    step.axes = spannedBy(llvm::map_to_vector<8>(
+        move.atoms, [&](uint8_t atom) { return atoms[atom]; }));
     for (size_t dim = 0; dim < state.dims.size(); ++dim)
       step.after.dims.push_back(atoms.toAxes(state.dims[dim]));
   }

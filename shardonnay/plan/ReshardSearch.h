@@ -165,8 +165,6 @@ private:
   uint64_t used(const State &state) const;
   /// The step of a move to `state`.
   Step toStep(const Move &move, const State &state) const;
-  /// The axes that devices differ along where they differ along these atoms.
-  AxisList spannedBy(llvm::ArrayRef<uint8_t> list) const;
 
   void expand(Node &node);
   void tryReductions(Node &node);

@@ -79,6 +79,8 @@ private:
   /// The value that the users see, in `sharding`, and the price of all around
   /// it; nothing if some op has no plan or repeats work.
   std::optional<double> priceAround(Value value);
+  std::optional<double> priceOfUser(size_t i);
+  double sharedPrice(Value value);
   std::optional<double> priceOf(int32_t number);
   std::optional<double> reshardPrice(Value value, const TensorSharding &to);
   int64_t shardsOf(int32_t number) const;
@@ -87,6 +89,9 @@ private:
   void moveItself(OpResult value, const Improvement &improvement);
   std::optional<TensorSharding> preferredBy(OpResult value, Tie tie) const;
   void moveBehind(Value value);
+  void redirect(Value from, Value to, ArrayRef<int32_t> numbers);
+  SmallVector<int32_t, 8> redirectGaining(Value value, Value seen,
+                                          ArrayRef<double> before);
   Value insertReshard(Value value, const TensorSharding &sharding);
 
   BlockCases &cases;
@@ -242,20 +247,20 @@ SmallVector<TensorSharding, 4> Improver::collectCuts(Value value) const {
   return cuts;
 }
 
-std::optional<double> Improver::priceAround(Value value) {
+std::optional<double> Improver::priceOfUser(size_t i) {
+  int32_t number = users[i];
+  if (!decisionOf(number))
+    return std::nullopt;
+  if (leastShards.size() <= i)
+    leastShards.push_back(shardsOf(number));
+  if (shardsOf(number) < leastShards[i])
+    return std::nullopt;
+  return priceOf(number);
+}
+
+/// What the users of `value` pay together more than once.
+double Improver::sharedPrice(Value value) {
   double sum = 0;
-  for (auto [i, number] : enumerate(users)) {
-    const OpDecision *decision = decisionOf(number);
-    if (!decision)
-      return std::nullopt;
-    if (leastShards.size() <= i)
-      leastShards.push_back(shardsOf(number));
-    std::optional<double> price = priceOf(number);
-    if (!price || shardsOf(number) < leastShards[i])
-      return std::nullopt;
-    sum += *price;
-  }
-  // What several need alike is moved once.
   SmallVector<TensorSharding, 4> paid;
   for (OpOperand &use : value.getUses()) {
     const OpDecision *decision = decisionOf(cases.numberOf(use.getOwner()));
@@ -263,11 +268,22 @@ std::optional<double> Improver::priceAround(Value value) {
       continue;
     const TensorSharding &need = *decision->needed[use.getOperandNumber()];
     if (is_contained(paid, need))
-      sum -= reshardPrice(value, need).value_or(0);
+      sum += reshardPrice(value, need).value_or(0);
     else
       paid.push_back(need);
   }
   return sum;
+}
+
+std::optional<double> Improver::priceAround(Value value) {
+  double sum = 0;
+  for (size_t i = 0; i < users.size(); ++i) {
+    std::optional<double> price = priceOfUser(i);
+    if (!price)
+      return std::nullopt;
+    sum += *price;
+  }
+  return sum - sharedPrice(value);
 }
 
 Value Improver::insertReshard(Value value, const TensorSharding &sharding) {
@@ -366,47 +382,64 @@ void Improver::undoTies() {
   ties.clear();
 }
 
-/// Tries to put a reshard between the value and those that have it moved.
+void Improver::redirect(Value from, Value to, ArrayRef<int32_t> numbers) {
+  for (int32_t number : numbers) {
+    cases.getEntries()[number].op->replaceUsesOfWith(from, to);
+    cases.readAgain(number);
+    openAround(number);
+  }
+}
+
+/// The users that are cheaper when they see `seen`, which takes the place of
+/// `value`, than they were; the others see `value` again.
+SmallVector<int32_t, 8> Improver::redirectGaining(Value value, Value seen,
+                                                  ArrayRef<double> before) {
+  redirect(value, seen, users);
+  SmallVector<int32_t, 8> gaining, others;
+  for (auto [i, number] : llvm::enumerate(users)) {
+    std::optional<double> price = priceOfUser(i);
+    bool gains = price && *price < before[i] * (1 - kLeastSaving);
+    (gains ? gaining : others).push_back(number);
+  }
+  redirect(seen, value, others);
+  return gaining;
+}
+
+/// Tries to put a reshard between the value and those of its users that are
+/// cheaper for it: one that would not have the value moved for itself may take
+/// what is moved for others anyway.
 void Improver::moveBehind(Value value) {
-  SmallVector<OpOperand *, 8> moved;
-  for (OpOperand &use : value.getUses())
-    if (const OpDecision *decision = decisionOf(cases.numberOf(use.getOwner()));
-        decision && decision->differs.test(use.getOperandNumber()))
-      moved.push_back(&use);
-  if (moved.size() < 2)
-    return;
   std::optional<double> least = priceAround(value);
-  if (!least)
+  if (!least || users.size() < 2)
     return;
   double before = *least;
+  SmallVector<double, 8> alone;
+  for (size_t i = 0; i < users.size(); ++i)
+    alone.push_back(priceOfUser(i).value_or(HUGE_VAL));
   std::optional<TensorSharding> best;
-  auto see = [&](Value seen) {
-    for (OpOperand *use : moved)
-      use->set(seen);
-    for (int32_t user : users) {
-      cases.readAgain(user);
-      openAround(user);
-    }
-  };
+  SmallVector<int32_t, 8> bestUsers;
   for (const TensorSharding &trial : collectTrials(value)) {
     std::optional<double> moving = reshardPrice(value, trial);
     if (!moving)
       continue;
     Value seen = insertReshard(value, trial);
-    see(seen);
-    std::optional<double> price = priceAround(seen);
-    if (price && *price + *moving < *least * (1 - kLeastSaving)) {
-      least = *price + *moving;
+    SmallVector<int32_t, 8> gaining = redirectGaining(value, seen, alone);
+    std::optional<double> price = priceAround(value);
+    if (gaining.size() > 1 && price)
+      *price += *moving - sharedPrice(seen);
+    if (gaining.size() > 1 && price && *price < *least * (1 - kLeastSaving)) {
+      least = price;
       best = trial;
+      bestUsers = gaining;
     }
-    see(value);
+    redirect(seen, value, gaining);
     cases.forget(seen);
     seen.getDefiningOp()->erase();
   }
   if (!best)
     return;
   saved += before - *least;
-  see(insertReshard(value, *best));
+  redirect(value, insertReshard(value, *best), bestUsers);
 }
 
 void Improver::visitResults(int32_t number, Tie tie) {
