@@ -257,9 +257,12 @@ private:
   double pointsHeld() const;
   /// The voted assignment takes the operands as they lie.
   bool operandsAgree() const;
-  /// Fails if parts of an axis do not nest, or all is too much to enumerate.
+  /// False if parts of an axis do not nest, which leaves `axes` empty, or all
+  /// is too much to enumerate.
   bool collectAxes();
   void enumerateAll();
+  /// From `best`, what differs in one thing, for as long as that is cheaper.
+  void climb();
   void distribute(size_t axis, FactorAssignment &assignment);
   bool hasOneOrder(int32_t factor, const AxisList &here) const;
   void tryOrders(int32_t factor, FactorAssignment &assignment);
@@ -286,6 +289,8 @@ private:
   /// The lawful ones in the order of the enumeration, each with a bound on its
   /// price.
   std::deque<std::pair<double, FactorAssignment>> found;
+  /// How many of them `settle` has seen.
+  size_t numSettled = 0;
   /// Prices and numbers in `found`, the cheapest first, the first of equals
   /// first.
   std::vector<std::pair<double, int64_t>> cheapest;
@@ -296,14 +301,20 @@ private:
 FactorAssignment Enumeration::run() {
   best = assignFactors({problem.rule, rows, problem.contraction});
   std::optional<double> voted = chooser.price(problem, best, HUGE_VAL, demands);
-  if (!voted || *voted == 0 || !collectAxes())
+  if (!voted || *voted == 0)
+    return best;
+  bool isAll = collectAxes();
+  if (axes.empty())
     return best;
   if (*voted <= leastOwnPrice())
     return best;
   limitWork();
   mostPrice = *voted;
-  enumerateAll();
   cheapest = {{*voted, -1}};
+  if (isAll)
+    enumerateAll();
+  else
+    climb();
   settle(1);
   auto [price, number] = cheapest.front();
   return number < 0 ? best : found[number].second;
@@ -345,6 +356,21 @@ Enumeration::runAll(const FactorAssignment &taken) {
 void Enumeration::enumerateAll() {
   FactorAssignment assignment(problem.rule.factors.size());
   distribute(0, assignment);
+}
+
+void Enumeration::climb() {
+  FactorAssignment taken = best;
+  for (int step = 0; step < kMostSteps; ++step) {
+    int64_t before = cheapest.front().second;
+    for (const FactorAssignment &other : nearbyCuts(problem.rule, rows, taken))
+      consider(other);
+    settle(1);
+    auto [price, number] = cheapest.front();
+    if (number == before)
+      return;
+    mostPrice = price;
+    taken = found[number].second;
+  }
 }
 
 double Enumeration::leastOwnPrice() const {
@@ -408,8 +434,10 @@ bool Enumeration::collectAxes() {
         append_range(all, cell.axes);
   for (const AxisList &list : best)
     append_range(all, list);
-  if (!splitAtBorders(all, axes))
+  if (!splitAtBorders(all, axes)) {
+    axes.clear();
     return false;
+  }
   if (problem.contraction)
     for (AxisRef axis : mesh.allAxes())
       if (none_of(axes, [&](AxisRef other) { return other.axis == axis.axis; }))
@@ -504,8 +532,8 @@ void Enumeration::consider(const FactorAssignment &assignment) {
 
 void Enumeration::settle(size_t most) {
   std::vector<std::pair<double, int64_t>> order;
-  for (auto [number, entry] : enumerate(found))
-    order.emplace_back(entry.first, number);
+  for (; numSettled < found.size(); ++numSettled)
+    order.emplace_back(found[numSettled].first, numSettled);
   llvm::sort(order);
   for (auto [least, number] : order) {
     double limit = cheapest.size() < most ? HUGE_VAL : cheapest.back().first;

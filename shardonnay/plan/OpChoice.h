@@ -29,8 +29,9 @@
 // The space: every axis that some tensor has (a contraction: every axis of the
 // mesh) goes to one factor or to none; up to three axes of one factor stand in
 // any order, more in one that some tensor has them in, or in the mesh's. It is
-// enumerated whole where it has at most kChoiceBudget points, and not searched
-// else.
+// enumerated whole where it has at most kChoiceBudget points. In a larger one
+// the voted assignment, or what one of the tensors has, is changed in one thing
+// at a time (nearbyCuts) for as long as that is cheaper.
 //
 // Worked example, a head [b, k] x [k, v] with b cut by d and nothing by m: with
 // v cut by m as well a device does a quarter of the work (m of size 4), takes
@@ -89,8 +90,13 @@ inline constexpr double kRepeatedWork = 1.02;
 /// A comparison and the moves that follow from it, in FLOPs' time: about 0.6 ns
 /// of the model `cpu`. Sorts of 10^3 to 10^6 numbers take 1 to 5.
 inline constexpr double kOrderingFlops = 32;
-/// How many assignments are looked at.
-inline constexpr int64_t kChoiceBudget = 20000;
+/// How many assignments are looked at, one by one. In a larger space that was
+/// seen to take seconds an op; there assignments are improved step by step.
+inline constexpr int64_t kChoiceBudget = 2000;
+/// How many steps that takes at most.
+inline constexpr int kMostSteps = 12;
+/// How many layouts the search for a plan comes by that only tells a price.
+inline constexpr int64_t kPricingStateBudget = 600;
 /// How many of them a choice on the graph weighs.
 inline constexpr size_t kMostCandidates = 10;
 
@@ -167,7 +173,7 @@ private:
 
   Mesh mesh;
   MeshCosts costs;
-  ReshardPlanner planner;
+  ReshardPlanner planner{kPricingStateBudget};
   struct Alternative {
     FactorAssignment taken;
     std::optional<OtherCut> next;

@@ -429,7 +429,8 @@ const ReshardPlan *ReshardPlanner::plan(const ReshardProblem &problem,
                                         std::string &error) {
   auto known = plans.find(problem);
   if (known == plans.end()) {
-    std::optional<ReshardPlan> plan = planReshard(problem, error);
+    std::optional<ReshardPlan> plan =
+        planReshard(problem, error, stateBudget);
     if (!plan)
       return nullptr;
     known = plans.emplace(problem, std::move(*plan)).first;

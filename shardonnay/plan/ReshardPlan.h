@@ -122,7 +122,7 @@ ReshardProblem realProblem(const Mesh &mesh, Layout source, Layout target,
 /// How many layouts a search may come by; where each step is priced by what
 /// devices really hold, how many of these (a tenth of it where the layouts have
 /// many axes).
-inline constexpr int64_t kReshardStateBudget = 8000;
+inline constexpr int64_t kReshardStateBudget = 20000;
 inline constexpr int64_t kUnevenStateBudget = 5000;
 
 /// The plan of a problem. Nothing where the layouts do not fit together: ranks,
@@ -148,6 +148,9 @@ double leastPrice(const Layout &source, const Layout &target,
 /// Plans, and remembers the plans of problems seen before.
 class ReshardPlanner {
 public:
+  explicit ReshardPlanner(int64_t stateBudget = kReshardStateBudget)
+      : stateBudget(stateBudget) {}
+
   /// As planReshard. The plan lives as long as the planner; null on error.
   const ReshardPlan *plan(const ReshardProblem &problem, std::string &error);
 
@@ -155,6 +158,7 @@ private:
   struct Hash {
     size_t operator()(const ReshardProblem &problem) const;
   };
+  int64_t stateBudget;
   std::unordered_map<ReshardProblem, ReshardPlan, Hash> plans;
 };
 

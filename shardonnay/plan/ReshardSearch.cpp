@@ -253,6 +253,7 @@ double ReshardSearch::realPrice(const State &from, const Move &move,
 void ReshardSearch::enter(Node &from, Move move,
                           llvm::function_ref<void(State &)> change,
                           std::pair<double, int64_t> cost) {
+  ++numSeen;
   nodes.emplace_back();
   Node *node = &nodes.back();
   node->state = from.state;
@@ -497,7 +498,7 @@ std::optional<Steps> ReshardSearch::run(int64_t maxElements, int64_t budget,
     mostCost = std::min(mostCost, planCost * (1 + kRounding));
   this->maxElements = maxElements;
   this->permutes = permutes;
-  numEntries = 0;
+  numEntries = numSeen = 0;
   known.clear();
   nodes.clear();
   queue = {};
@@ -521,7 +522,7 @@ std::optional<Steps> ReshardSearch::run(int64_t maxElements, int64_t budget,
       std::reverse(steps.begin(), steps.end());
       return steps;
     }
-    if (static_cast<int64_t>(nodes.size()) > budget) {
+    if (numSeen > budget) {
       gaveUp = true;
       return std::nullopt;
     }

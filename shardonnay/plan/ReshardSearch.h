@@ -217,6 +217,8 @@ private:
   /// Of the plan that was found.
   double planCost = 0;
   int64_t numEntries = 0;
+  /// Layouts come by, those that are too dear too.
+  int64_t numSeen = 0;
   /// Elements that a device has in the node being expanded.
   int64_t elements = 0;
   std::deque<Node> nodes;

@@ -25,6 +25,10 @@ constexpr size_t kMostUses = 16;
 constexpr size_t kMostTrials = 6;
 /// What it must save, of the price before: more than rounding.
 constexpr double kLeastSaving = 1e-6;
+/// What it must save where users that have nothing moved are to see what is
+/// moved for others. Less is not worth it: what was one bucket of collectives
+/// may become two.
+constexpr double kLeastSharedSaving = 0.02;
 
 class Improver {
 public:
@@ -416,6 +420,12 @@ void Improver::moveBehind(Value value) {
   SmallVector<double, 8> alone;
   for (size_t i = 0; i < users.size(); ++i)
     alone.push_back(priceOfUser(i).value_or(HUGE_VAL));
+  SmallVector<int32_t, 8> movers;
+  for (OpOperand &use : value.getUses())
+    if (int32_t number = cases.numberOf(use.getOwner());
+        decisionOf(number) &&
+        decisionOf(number)->differs.test(use.getOperandNumber()))
+      movers.push_back(number);
   std::optional<TensorSharding> best;
   SmallVector<int32_t, 8> bestUsers;
   for (const TensorSharding &trial : collectTrials(value)) {
@@ -427,7 +437,10 @@ void Improver::moveBehind(Value value) {
     std::optional<double> price = priceAround(value);
     if (gaining.size() > 1 && price)
       *price += *moving - sharedPrice(seen);
-    if (gaining.size() > 1 && price && *price < *least * (1 - kLeastSaving)) {
+    bool movesAll = llvm::all_of(
+        gaining, [&](int32_t number) { return is_contained(movers, number); });
+    double saving = movesAll ? kLeastSaving : kLeastSharedSaving;
+    if (gaining.size() > 1 && price && *price < *least * (1 - saving)) {
       least = price;
       best = trial;
       bestUsers = gaining;
