@@ -96,7 +96,7 @@ inline constexpr int64_t kChoiceBudget = 2000;
 /// How many steps that takes at most.
 inline constexpr int kMostSteps = 12;
 /// How many layouts the search for a plan comes by that only tells a price.
-inline constexpr int64_t kPricingStateBudget = 600;
+inline constexpr int64_t kPricingStateBudget = 5000;
 /// How many of them a choice on the graph weighs.
 inline constexpr size_t kMostCandidates = 10;
 

@@ -102,6 +102,9 @@ static bool haveBordersApart(const Layout &a, const Layout &b) {
 /// matter where links differ, or where shard counts have several primes, and
 /// are as many as the orders of the atoms.
 static constexpr size_t kMaxPermutedAtoms = 4;
+/// Of the budget, what a search of more atoms has: what a permute can do is
+/// known by then.
+static constexpr int64_t kManyAtomsShare = 10;
 
 /// `optimal` says whether no search gave up.
 static std::optional<Steps> search(const ReshardProblem &problem,
@@ -124,15 +127,16 @@ static std::optional<Steps> search(const ReshardProblem &problem,
     if (found)
       search.setMostCost(permuting.getPrice());
   }
-  auto permutes = atoms.size() <= kMaxPermutedAtoms
-                      ? ReshardSearch::Permutes::Any
-                      : ReshardSearch::Permutes::ToTarget;
+  bool isSmall = atoms.size() <= kMaxPermutedAtoms;
+  auto permutes = isSmall ? ReshardSearch::Permutes::Any
+                          : ReshardSearch::Permutes::ToTarget;
   int64_t limit =
       std::max(problem.source.localElements(), problem.target.localElements());
   for (int64_t maxElements : {limit, std::numeric_limits<int64_t>::max()}) {
     bool gaveUp = false;
     std::optional<Steps> steps =
-        search.run(maxElements, budget, permutes, gaveUp);
+        search.run(maxElements, isSmall ? budget : budget / kManyAtomsShare,
+                   permutes, gaveUp);
     optimal &= !gaveUp;
     if (steps)
       found = std::move(steps);
@@ -429,8 +433,7 @@ const ReshardPlan *ReshardPlanner::plan(const ReshardProblem &problem,
                                         std::string &error) {
   auto known = plans.find(problem);
   if (known == plans.end()) {
-    std::optional<ReshardPlan> plan =
-        planReshard(problem, error, stateBudget);
+    std::optional<ReshardPlan> plan = planReshard(problem, error, stateBudget);
     if (!plan)
       return nullptr;
     known = plans.emplace(problem, std::move(*plan)).first;

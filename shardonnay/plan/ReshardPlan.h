@@ -120,8 +120,8 @@ ReshardProblem realProblem(const Mesh &mesh, Layout source, Layout target,
                            MeshCosts costs);
 
 /// How many layouts a search may come by; where each step is priced by what
-/// devices really hold, how many of these (a tenth of it where the layouts have
-/// many axes).
+/// devices really hold, how many of these. A tenth of it where the layouts have
+/// many axes.
 inline constexpr int64_t kReshardStateBudget = 20000;
 inline constexpr int64_t kUnevenStateBudget = 5000;
 
