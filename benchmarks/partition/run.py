@@ -122,9 +122,9 @@ def main():
                 for row, (ours, *theirs) in measure(model, ops, options, Path(folder)).items():
                     points[row].append(ours)
                     slower |= row == "compile" and any(peer and peer["seconds"] < ours["seconds"] for peer in theirs[:1])
-            for row, measured in points.items():
-                if len(measured) > 1:
-                    print(f"{model:<12} {row:<8} slope {propagation.slope(measured):.3f}")
+            for row, sizes in points.items():
+                if len(sizes) > 1:
+                    print(f"{model:<12} {row:<8} slope {propagation.slope(sizes):.3f}")
     return options.quick and slower
 
 
