@@ -65,6 +65,15 @@ def mesh_axes(mesh):
     return [(name, int(size)) for name, size in re.findall(r'"([^"]*)"=(\d+)', mesh)]
 
 
+def _positions(mesh, devices):
+    """For each device its position in the mesh, which may list its devices in an order of its own."""
+    order = re.search(r"device_ids=\[([^]]*)\]", mesh)
+    if not order:
+        return range(devices)
+    at = {int(device): position for position, device in enumerate(order[1].split(","))}
+    return [at[device] for device in range(devices)]
+
+
 def _coordinates(axes, mesh, devices):
     """For each device, its coordinates along the axis references `axes` (`"x"` or `"x":(1)2`)."""
     sizes = dict(mesh_axes(mesh))
@@ -74,10 +83,10 @@ def _coordinates(axes, mesh, devices):
         strides[name] = stride
     parsed = []
     for axis in axes:
-        name, pre, size = re.fullmatch(r'"?([^":]*)"?(?::\((\d+)\)(\d+))?', axis).groups()
+        name, pre, size = re.fullmatch(r'"?(.*?)"?(?::\((\d+)\)(\d+))?', axis).groups()
         pre, size = (int(pre), int(size)) if size else (1, sizes[name])
         parsed.append((strides[name] * sizes[name] // (pre * size), size))
-    return [tuple(d // inner % size for inner, size in parsed) for d in range(devices)]
+    return [tuple(at // inner % size for inner, size in parsed) for at in _positions(mesh, devices)]
 
 
 def _partial_coordinates(entry, mesh):

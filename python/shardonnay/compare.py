@@ -33,6 +33,7 @@ _IDENTITIES = {
     "sdy.data_flow_edge",
     "sdy.propagation_barrier",
 }
+_SLICES = {"stablehlo.dynamic_slice", "stablehlo.gather"}
 _DROPPED = {"sdy.mesh", "sdy.sharding_group"}
 _ARGUMENT_ATTRIBUTES = {"sdy.sharding", "mhlo.sharding", "tf.aliasing_output", "jax.buffer_donor"}
 
@@ -67,10 +68,20 @@ def unpartitioned(text):
                         "computation (shard_map) sees one device's pieces; run it without a check, or write it without"
                     )
                 _strip(operation)
+                if operation.name in _SLICES:
+                    _set_apart(operation)
                 continue
             operation.erase()
         module.operation.attributes["mhlo.num_partitions"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(32), 1)
         return module.operation.get_asm(enable_debug_info=False)
+
+
+def _set_apart(operation):
+    """XLA merges slices of slices and loses the clamp of one; the compiler sets them apart (emit/SliceGuard.h)."""
+    (result,) = operation.results
+    with ir.InsertionPoint.after(operation), operation.location:
+        barrier = ir.Operation.create("stablehlo.optimization_barrier", [result.type], [result])
+    result.replace_all_uses_except(barrier.results[0], barrier)
 
 
 def _is_identity(operation):

@@ -11,6 +11,7 @@ import jax
 import numpy as np
 from jax._src.interpreters import mlir as jax_mlir
 from jax._src.lib import _jax
+from jax.experimental.layout import Format, Layout
 from jaxlib.lapack import _lapack
 from jaxlib.mlir import ir
 from jaxlib.mlir._mlir_libs import _stablehlo
@@ -121,6 +122,8 @@ class Executable:
             self._types = _local_types(module)
             device_list = _jax.DeviceList(tuple(self.devices))
             self._executable = self.devices[self.positions[0]].client.compile_and_load(module, device_list, options)
+        # A program may ask for other layouts than arrays have by themselves (jax.experimental.layout).
+        self._layouts = [Layout.from_pjrt_layout(layout) for layout in self._executable.get_parameter_layouts()]
 
     def memory(self):
         """XLA's figures for one device in bytes: arguments, outputs, temporaries, and outputs that alias arguments."""
@@ -156,15 +159,16 @@ class Executable:
                         f"got {piece.dtype.name}{list(piece.shape)}"
                     )
         with jax.enable_x64(True):
-            return [self._array(shards) for shards in inputs]
+            return [self._array(shards, layout) for shards, layout in zip(inputs, self._layouts, strict=True)]
 
     def run(self, arrays):
         """Starts the program on what `place` returned; per output, the arrays of the devices at `positions`."""
         return self._executable.execute_sharded(arrays).disassemble_into_single_device_arrays()
 
-    def _array(self, shards):
+    def _array(self, shards, layout):
         # The engine looks at the buffers only; a replicated sharding lets every device bring its own.
         mesh = jax.sharding.Mesh(np.array(self.devices), ("device",))
         sharding = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec())
-        buffers = [jax.device_put(shards[at], self.devices[at]) for at in self.positions]
+        places = [Format(layout, jax.sharding.SingleDeviceSharding(self.devices[at])) for at in self.positions]
+        buffers = [jax.device_put(shards[at], place) for at, place in zip(self.positions, places)]
         return jax.make_array_from_single_device_arrays(shards[0].shape, sharding, buffers)

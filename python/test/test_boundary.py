@@ -80,6 +80,15 @@ def test_partial_sums(axis, feeders):
     assert joined.tolist() == [1, 1, 1] and spread == 0
 
 
+def test_partial_sums_of_devices_in_another_order():
+    mesh = '#sdy.mesh<["a:b"=2, "c"=2], device_ids=[0, 2, 1, 3]>'
+    partial = entry([2], [1], [[[0, 1]], [[0, 1]], [[1, 2]], [[1, 2]]], partial={"axes": ['"a:b"'], "kind": "sum"})
+    pieces = boundary.shard(partial, np.array([3, 4], np.float32), mesh)
+    assert [piece.tolist() for piece in pieces] == [[3], [0], [4], [0]]
+    joined, spread = boundary.assemble(partial, pieces, mesh)
+    assert joined.tolist() == [3, 4] and spread == 0
+
+
 def test_what_does_not_fit_is_named():
     with pytest.raises(boundary.BoundaryError, match=r"expected float32\[3\], got float64\[3\]"):
         boundary.shard(REPLICATED, np.ones(3), MESH)

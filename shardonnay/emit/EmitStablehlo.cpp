@@ -5,10 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// 1. emit: each spmd op and sdy.constant becomes StableHLO, in place.
+// 1. guardSlices: barriers between slices that XLA would merge.
+// 2. emit: each spmd op and sdy.constant becomes StableHLO, in place.
 //    No other sdy or spmd op may be there.
-// 2. The meshes go.
-// 3. setModuleAttributes: as many partitions as the mesh has devices.
+// 3. The meshes go.
+// 4. setModuleAttributes: as many partitions as the mesh has devices.
 //
 //===----------------------------------------------------------------------===//
 
@@ -212,10 +213,9 @@ FailureOr<Value> Emitter::build(spmd::AllSliceOp op) {
     start = dim == op.getDim() ? collectives.index(op.getLoc(), mesh.mesh, axes,
                                                    type.getDimSize(dim))
                                : collectives.index(op.getLoc(), mesh.mesh, {});
-  Value piece = stablehlo::DynamicSliceOp::create(
-      builder, op.getLoc(), guardOperand(builder, op.getTensor()), starts,
-      type.getShape());
-  return guardPiece(builder, piece, op.getResult().getUsers());
+  return stablehlo::DynamicSliceOp::create(builder, op.getLoc(), op.getTensor(),
+                                           starts, type.getShape())
+      .getResult();
 }
 
 /// XLA does not look through it.
@@ -289,10 +289,8 @@ FailureOr<Value> Emitter::build(spmd::FetchWindowOp op) {
   if (op.getMeshAttr())
     mesh = meshAt(op, op.getMeshAttr());
   WindowProblem problem = spmd::getWindowProblem(op, mesh.attr);
-  Value window =
-      emitWindow(builder, op.getLoc(), guardOperand(builder, op.getTensor()),
-                 op.getDim(), problem, op.getFill(), mesh, collectives);
-  return guardPiece(builder, window, op.getResult().getUsers());
+  return emitWindow(builder, op.getLoc(), op.getTensor(), op.getDim(), problem,
+                    op.getFill(), mesh, collectives);
 }
 
 /// The ops to replace or to adapt, those inside an op before it.
@@ -333,6 +331,7 @@ struct EmitStablehlo : impl::EmitStablehloPassBase<EmitStablehlo> {
     bool hasMesh = sdy::getProgramMesh(module) != nullptr;
     if (!grid || (hasMesh && failed(placeOnGrid(module, *grid))))
       return signalPassFailure();
+    guardSlices(module);
     constexpr Target target = Target::cpu();
     Emitter emitter(&getContext(), *grid, enableRGV3, target);
     for (auto func : module.getOps<func::FuncOp>())

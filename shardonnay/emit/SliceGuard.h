@@ -11,27 +11,26 @@
 //   slice(slice(x, a, 6), b, 3), x of size 8, a = 7, b = 0:  x[2], x[3], x[4]
 //   merged, slice(x, a + b, 3):                              x[5], x[6], x[7]
 //
-// A program's starts may be out of range, so where one of its slices meets one
-// that cuts a tensor into pieces, a barrier stands between them. A gather or
-// scatter of one place is such a slice to XLA.
+// To XLA a gather or scatter of one place is such a slice, and so are the two
+// that it sees once transposes, reshapes and broadcasts between them are moved
+// aside, what changes nothing is gone, and loops of one iteration and calls are
+// inlined. A program's starts may be out of range, and those of its pieces are
+// so wherever another device has the place. So where one slice meets another
+// one that way, a barrier stands behind the first. Pieces alone are in range,
+// and may merge.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef SHARDONNAY_EMIT_SLICEGUARD_H
 #define SHARDONNAY_EMIT_SLICEGUARD_H
 
-#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinOps.h"
 
 namespace shardonnay {
 
-/// The operand of a slice that cuts it into pieces: behind a barrier if the
-/// program took it out of something at a place that is data.
-mlir::Value guardOperand(mlir::OpBuilder &builder, mlir::Value operand);
-
-/// A piece that such a slice yielded: behind a barrier if the program takes
-/// something out of it at a place that is data.
-mlir::Value guardPiece(mlir::OpBuilder &builder, mlir::Value piece,
-                       mlir::Value::user_range users);
+/// Puts the barriers into the functions of `module`, in which the slices that
+/// cut tensors into pieces are still `spmd` ops.
+void guardSlices(mlir::ModuleOp module);
 
 } // namespace shardonnay
 

@@ -10,6 +10,7 @@
 #include "shardonnay/dialect/stablehlo/Stablehlo.h"
 #include "shardonnay/frontend/Passes.h"
 #include "shardonnay/interfaces/OpKinds.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 
@@ -90,13 +91,16 @@ void FindPeriodicWindowsPass::runOnOperation() {
         builder, op.getLoc(), op.getType(), window.base, op.getDimension(),
         window.start, window.limit - window.start);
     periodic->setDiscardableAttrs(op->getDiscardableAttrDictionary());
-    SmallVector<Value> inputs(op.getInputs());
+    // One slice may stand at several places.
+    llvm::SetVector<Operation *> makers;
+    for (Value input : op.getInputs())
+      if (auto slice = input.getDefiningOp<stablehlo::SliceOp>())
+        makers.insert(slice);
     op.replaceAllUsesWith(periodic.getResult());
     op.erase();
-    for (Value input : inputs)
-      if (auto slice = input.getDefiningOp<stablehlo::SliceOp>();
-          slice && slice->use_empty())
-        slice.erase();
+    for (Operation *slice : makers)
+      if (slice->use_empty())
+        slice->erase();
   }
 }
 

@@ -94,6 +94,20 @@ fault("a scatter by what it writes", [(np.array([[4], [5], [6], [7], [8]]), "i32
       "^bb0($p: tensor<i32>, $q: tensor<i32>):\nstablehlo.return $q : tensor<i32>\n}) : "
       "(tensor<5x1xi32>, tensor<2x1xi32>, tensor<2x1xi32>) -> tensor<5x1xi32>", set())
 
+# XLA merges slices of slices, also behind what it moves aside, and loses a clamp.
+for moved, shape, dim in (("stablehlo.transpose $0, dims = [1, 0]", [8, 4], 0), ("stablehlo.reshape $0", [1, 4, 8], 2),
+                          ("stablehlo.broadcast_in_dim $0, dims = [2, 0]", [8, 3, 4], 0)):
+    for place in (-1, 0, 1, 5, 7, 9):
+        result, dims = tensor(shape, "f32"), ["y" if d == dim else "" for d in range(len(shape))]
+        rows, around = [1 if d == dim else n for d, n in enumerate(shape)], ", ".join(str(d) for d in range(len(shape)))
+        fault(f"slice of a slice, {moved.split()[0]}, scatter at {place}", [argument([4, 8], ["", ""]), (np.array([place]), "i32", [""]), argument(rows, [""] * len(rows))],
+              (shape, "f32", dims),
+              f"$m = {moved} : (tensor<4x8xf32>) -> {result}\n"
+              f'$r = "stablehlo.scatter"($m, $1, $2) <{{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [{around}], '
+              f"scatter_dims_to_operand_dims = [{dim}]>, indices_are_sorted = true, unique_indices = true}}> ({{\n"
+              f"^bb0(%s: tensor<f32>, %t: tensor<f32>):\n%u = stablehlo.add %s, %t : tensor<f32>\nstablehlo.return %u : tensor<f32>\n}}) : "
+              f"({result}, tensor<1xi32>, {tensor(rows, 'f32')}) -> {result}", set())
+
 # Rolls and concatenations replicate.
 fault("jax-15773 roll", [argument([16], ["y"])], ([16], "f32", ["y"]),
       "$a = stablehlo.slice $0 [15:16] : (tensor<16xf32>) -> tensor<1xf32>\n"

@@ -24,6 +24,17 @@ func.func @border(%a: tensor<8xf32>) -> (tensor<11xf32>, tensor<1xf32>) {
   return %2, %1 : tensor<11xf32>, tensor<1xf32>
 }
 
+// One slice at two places.
+// CHECK-LABEL: func @twice
+func.func @twice(%a: tensor<8xf32>) -> tensor<16xf32> {
+  // CHECK-NEXT: %[[R:.*]] = spmd.periodic_window %arg0 dim=0 start=0 size=16
+  // CHECK-NEXT: return %[[R]]
+  %0 = stablehlo.slice %a [0:4] : (tensor<8xf32>) -> tensor<4xf32>
+  %1 = stablehlo.slice %a [4:8] : (tensor<8xf32>) -> tensor<4xf32>
+  %2 = stablehlo.concatenate %0, %1, %0, %1, dim = 0 : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<16xf32>
+  return %2 : tensor<16xf32>
+}
+
 // CHECK-LABEL: func @nothing
 func.func @nothing(%a: tensor<0xf32>) -> tensor<0xf32> {
   // CHECK-NOT: spmd

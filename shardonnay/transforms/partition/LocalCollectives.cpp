@@ -18,13 +18,20 @@ using namespace mlir;
 
 namespace shardonnay {
 
+/// Each device's window is the piece of `localSize` that it has. Behind the end
+/// of a dim that goes on periodically, a piece has not what the window has.
+static bool isOwnPiece(const Window &window, int64_t localSize) {
+  return window.start == 0 && window.size == localSize &&
+         (window.windowAxes.empty() || window.step == window.size) &&
+         window.axes == window.windowAxes &&
+         (!window.periodic ||
+          window.size * window.axes.numShards() == window.globalSize);
+}
+
 Value buildWindow(OpBuilder &builder, Location loc, Value tensor, Value fill,
                   const Placer &placer, const Window &window) {
   auto type = cast<RankedTensorType>(tensor.getType());
-  if (window.start == 0 && !fill &&
-      window.size == type.getDimSize(window.dim) &&
-      (window.windowAxes.empty() || window.step == window.size) &&
-      window.axes == window.windowAxes)
+  if (!fill && isOwnPiece(window, type.getDimSize(window.dim)))
     return tensor;
   SmallVector<int64_t> shape(type.getShape());
   shape[window.dim] = window.size;

@@ -57,3 +57,18 @@ func.func @no_mask(%a: tensor<8x10xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"
   %0 = stablehlo.reduce(%a init: %z) applies stablehlo.maximum across dimensions = [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}], unreduced=max{"y"}>]>} : (tensor<8x10xf32>, tensor<f32>) -> tensor<10xf32>
   return
 }
+
+// Pieces behind the end hold nothing; their windows hold the beginning again.
+// CHECK-LABEL: func.func @beginning_again(
+func.func @beginning_again(%a: tensor<6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", "y"}]>}) -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", "y"}]>}) {
+  // CHECK-NEXT: spmd.fetch_window %arg0 dim=0 global_size=6 start=0 step=1 size=1 @mesh {"x", "y"} periodic
+  %0 = spmd.periodic_window %a dim=0 start=0 size=8 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x", "y"}]>]>} : (tensor<6xf32>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// CHECK-LABEL: func.func @all_of_it(
+func.func @all_of_it(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", "y"}]>}) -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", "y"}]>}) {
+  // CHECK-NEXT: return %arg0
+  %0 = spmd.periodic_window %a dim=0 start=0 size=8 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x", "y"}]>]>} : (tensor<8xf32>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
