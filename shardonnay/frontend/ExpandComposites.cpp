@@ -27,9 +27,10 @@ static bool staysComposite(stablehlo::CompositeOp op) {
   auto rule = dyn_cast<ShardingRuleOpInterface>(op.getOperation());
   if (rule && rule.isElementwise())
     return true;
-  op.emitWarning("the sharding rule is not used: a composite is kept only if "
-                 "its decomposition is element-wise on tensors of one shape; "
-                 "it is partitioned as its decomposition");
+  emitWarning(op.getLoc())
+      << "the sharding rule is not used: a composite is kept only if "
+         "its decomposition is element-wise on tensors of one shape; "
+         "it is partitioned as its decomposition";
   return false;
 }
 

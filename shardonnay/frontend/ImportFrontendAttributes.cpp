@@ -15,6 +15,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "mlir/IR/SymbolTable.h"
+#include "mlir/IR/Verifier.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/dialect/stablehlo/Stablehlo.h"
 #include "shardonnay/frontend/CustomCall.h"
@@ -81,6 +82,7 @@ public:
       dropHloShardings(module);
     return success();
   }
+  bool hasChanged() const { return changed; }
 
 private:
   LogicalResult importMeshes();
@@ -99,6 +101,8 @@ private:
   ManualTexts findAtCall(Operation *border, bool enters);
 
   ModuleOp module;
+  /// What the texts say is in the program now.
+  bool changed = false;
   bool listsMeshes = false;
   llvm::DenseMap<Operation *, ManualTexts> calls;
   SmallVector<ManualBorder> borders;
@@ -109,6 +113,7 @@ LogicalResult Importer::importMeshes() {
   SdyTexts texts(attributes, module.getLoc());
   if (texts.empty())
     return success();
+  changed = true;
   for (StringRef name :
        {"use_tuple_args", "tuple_args_shardings", "tuple_results_shardings"})
     if (texts.has(name))
@@ -156,6 +161,9 @@ LogicalResult Importer::importSignature(func::FuncOp func) {
         continue;
       NamedAttrList attributes(dict);
       SdyTexts texts(attributes, locate(i));
+      if (texts.empty())
+        continue;
+      changed = true;
       FailureOr<TensorShardingAttr> sharding =
           texts.get<TensorShardingAttr>("sharding", "#sdy.sharding<...>");
       if (failed(sharding))
@@ -199,6 +207,7 @@ LogicalResult Importer::importCall(Operation *op) {
   SdyTexts texts(attributes, op->getLoc());
   if (texts.empty())
     return success();
+  changed = true;
   FailureOr<ManualTexts> manual = readManual(texts);
   if (failed(manual) || failed(importAttributes(op, texts)))
     return failure();
@@ -210,6 +219,9 @@ LogicalResult Importer::importOp(Operation *op) {
   StringRef target = customCallTarget(op);
   NamedAttrList attributes(op->getDiscardableAttrDictionary());
   SdyTexts texts(attributes, op->getLoc());
+  if (texts.empty() && !target.starts_with("xla.sdy."))
+    return success();
+  changed = true;
   if (target == "Sharding" && texts.has("sharding"))
     return importConstraint(op, texts);
   if (target == "xla.sdy.FuncResultSharding")
@@ -224,7 +236,7 @@ LogicalResult Importer::importOp(Operation *op) {
            << ", expected FuncResultSharding, ShardingGroup, "
               "PropagationBarrier, GlobalToLocalShape or LocalToGlobalShape "
               "after xla.sdy.";
-  return texts.empty() ? success() : importAttributes(op, texts);
+  return importAttributes(op, texts);
 }
 
 LogicalResult Importer::importAttributes(Operation *op, SdyTexts &texts) {
@@ -346,6 +358,7 @@ ManualTexts Importer::findAtCall(Operation *border, bool enters) {
 }
 
 LogicalResult Importer::importBorder(Operation *op) {
+  changed = true;
   bool enters = customCallTarget(op) == kEnter;
   NamedAttrList attributes(op->getDiscardableAttrDictionary());
   SdyTexts texts(attributes, op->getLoc());
@@ -377,7 +390,13 @@ LogicalResult Importer::importBorder(Operation *op) {
 struct ImportFrontendAttributesPass
     : impl::ImportFrontendAttributesPassBase<ImportFrontendAttributesPass> {
   void runOnOperation() override {
-    if (failed(Importer(getOperation()).run()))
+    Importer importer(getOperation());
+    if (failed(importer.run()))
+      return signalPassFailure();
+    if (!importer.hasChanged())
+      return markAllAnalysesPreserved();
+    // Nobody has looked at what the texts say.
+    if (failed(verify(getOperation())))
       signalPassFailure();
   }
 };

@@ -16,6 +16,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "mlir/IR/Verifier.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/dialect/stablehlo/Stablehlo.h"
 #include "shardonnay/frontend/CustomCall.h"
@@ -49,6 +50,7 @@ public:
   explicit Importer(ModuleOp module) : module(module), shardings(module) {}
 
   LogicalResult run();
+  bool hasChanged() const { return changed; }
 
 private:
   LogicalResult importSignature(func::FuncOp func);
@@ -62,6 +64,7 @@ private:
   FailureOr<std::optional<Annotation>> annotationOf(Value value);
 
   ModuleOp module;
+  bool changed = false;
   GspmdShardings shardings;
   SmallVector<ManualBorder> borders;
   /// Calls of `Sharding` that a border has taken the word of.
@@ -84,6 +87,7 @@ LogicalResult Importer::run() {
   });
   if (shardings.empty() && calls.empty() && atBorders.empty())
     return success();
+  changed = true;
   for (auto func : module.getOps<func::FuncOp>())
     if (failed(importSignature(func)))
       return failure();
@@ -284,7 +288,13 @@ LogicalResult Importer::importConstraint(Operation *op) {
 struct ImportGspmdShardingsPass
     : impl::ImportGspmdShardingsPassBase<ImportGspmdShardingsPass> {
   void runOnOperation() override {
-    if (failed(Importer(getOperation()).run()))
+    Importer importer(getOperation());
+    if (failed(importer.run()))
+      return signalPassFailure();
+    if (!importer.hasChanged())
+      return markAllAnalysesPreserved();
+    // Nobody has looked at what the texts say.
+    if (failed(verify(getOperation())))
       signalPassFailure();
   }
 };

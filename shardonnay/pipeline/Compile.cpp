@@ -58,6 +58,7 @@ LogicalResult print(ModuleOp module, const CompileOptions &options,
   llvm::raw_string_ostream os(text);
   OpPrintingFlags flags;
   flags.enableDebugInfo(options.debugInfo);
+  flags.assumeVerified(); // The last stage was.
   module.print(os, flags);
   text = unpackBoolElements(text);
   return success();
@@ -77,7 +78,7 @@ public:
   LogicalResult run(Stage stage) {
     PassManager pm(module.getContext(), ModuleOp::getOperationName());
     addStage(pm, stage, options);
-    if (failed(pm.run(module)))
+    if (failed(runVerified(pm, module)))
       return failure();
     observe(stage);
     return success();
@@ -187,7 +188,7 @@ CompileResult explain(llvm::StringRef text, llvm::StringRef name) {
     rememberNames(module);
     PassManager pm(module.getContext(), ModuleOp::getOperationName());
     addStage(pm, Stage::Import, {});
-    if (failed(pm.run(module)))
+    if (failed(runVerified(pm, module)))
       return failure();
     result.report = explainPropagation(module);
     return print(module, {}, result.text);

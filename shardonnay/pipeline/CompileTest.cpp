@@ -103,6 +103,22 @@ TEST(Compile, AnOpOfUnknownLocationIsFoundInTheText) {
   EXPECT_EQ(result.diagnostics[0].location, "step.mlir:2:3");
 }
 
+TEST(Compile, WhatATextSaysIsVerifiedBeforeItIsUsed) {
+  CompileResult result =
+      compile("sdy.mesh @mesh = <[\"x\"=2]>\n"
+              "func.func @main(%a: tensor<4xf32> {mhlo.frontend_attributes = "
+              "{xla.sdy.sharding = \"#sdy.sharding<@mesh, [{\\22x\\22}, "
+              "{}]>\"}}) {\n"
+              "  return\n"
+              "}\n",
+              {}, "step.mlir");
+  EXPECT_FALSE(result.ok);
+  ASSERT_EQ(result.diagnostics.size(), 1u);
+  EXPECT_EQ(result.diagnostics[0].str(),
+            "step.mlir:2:1: error: 'func.func' op argument 0: sharding has 2 "
+            "dims, expected 1 as in 'tensor<4xf32>'");
+}
+
 TEST(Compile, ReportCountsWhatIsInTheProgram) {
   CompileResult result = compile(kMatmul);
   ASSERT_TRUE(result.ok);

@@ -121,6 +121,7 @@ std::optional<Plan> MemoryFitter::plan() {
   PassManager pm(module.getContext(), ModuleOp::getOperationName());
   for (Stage stage : {Stage::Reshard, Stage::Collectives, Stage::Partition})
     addStage(pm, stage, options);
+  pm.enableVerifier(kVerifiesEachPass); // The copy is thrown away.
   // The rest will be said of the program itself.
   ScopedDiagnosticHandler onlyErrors(
       module.getContext(), [](Diagnostic &diagnostic) {

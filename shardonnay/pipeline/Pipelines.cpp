@@ -8,6 +8,7 @@
 #include "shardonnay/pipeline/Pipelines.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassOptions.h"
 #include "mlir/Pass/PassRegistry.h"
@@ -215,6 +216,13 @@ std::optional<Stage> parseStage(llvm::StringRef name) {
     if (stageName == name)
       return stage;
   return std::nullopt;
+}
+
+LogicalResult runVerified(PassManager &pm, ModuleOp module) {
+  pm.enableVerifier(kVerifiesEachPass);
+  if (failed(pm.run(module)))
+    return failure();
+  return success(kVerifiesEachPass || succeeded(verify(module)));
 }
 
 void addStage(OpPassManager &pm, Stage stage, const PipelineOptions &options) {

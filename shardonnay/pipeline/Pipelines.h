@@ -15,11 +15,14 @@
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
+#include "llvm/Support/LogicalResult.h"
 #include <optional>
 #include <string>
 
 namespace mlir {
+class ModuleOp;
 class OpPassManager;
+class PassManager;
 } // namespace mlir
 
 namespace shardonnay {
@@ -81,6 +84,18 @@ struct PipelineOptions {
   /// Leave the plan's cost on the functions after `reshard`.
   bool recordPlan = false;
 };
+
+/// The IR is verified after each pass where assertions are on, and else only
+/// after each stage: its passes are a tenth of the verifier's time then.
+#ifdef NDEBUG
+constexpr bool kVerifiesEachPass = false;
+#else
+constexpr bool kVerifiesEachPass = true;
+#endif
+
+/// Runs `pm` on the module and verifies what comes of it, as often as
+/// `kVerifiesEachPass` says.
+llvm::LogicalResult runVerified(mlir::PassManager &pm, mlir::ModuleOp module);
 
 /// Appends the passes of one stage to a pass manager on the module.
 void addStage(mlir::OpPassManager &pm, Stage stage,

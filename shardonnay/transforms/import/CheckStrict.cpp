@@ -91,6 +91,8 @@ std::string toText(ArrayRef<AxisRefAttr> axes) {
 void StrictChecker::checkDim(int64_t dim, int64_t size,
                              ArrayRef<AxisRefAttr> axes, MeshAttr mesh,
                              Location loc) {
+  while (!axes.empty() && toAxisRef(axes.back(), mesh).size == 1)
+    axes = axes.drop_back();
   if (axes.empty() || ShapedType::isDynamic(size))
     return;
   int64_t minor = toAxisRef(axes.back(), mesh).size;
@@ -131,6 +133,12 @@ void StrictChecker::checkSharding(TensorShardingAttr sharding, Type type,
     checkDim(dim, shaped.getDimSize(dim), dimSharding.getAxes(), mesh, loc);
 }
 
+/// It cuts nothing, so that nobody needs to say where.
+bool isOfSizeOne(StringRef axis, MeshAttr mesh) {
+  int64_t index = mesh.getAxisIndex(axis);
+  return index >= 0 && mesh.getAxes()[index].getSize() == 1;
+}
+
 void StrictChecker::checkUsed(ManualComputationOp op,
                               TensorShardingPerValueAttr shardings,
                               StringRef what) {
@@ -143,8 +151,9 @@ void StrictChecker::checkUsed(ManualComputationOp op,
       used.insert(axis.getName());
     for (AxisRefAttr axis : sharding.getUnreducedAxes())
       used.insert(axis.getName());
+    MeshAttr mesh = getMesh(op, sharding);
     for (StringAttr axis : op.getManualAxes().getValue())
-      if (!used.contains(axis.getValue()))
+      if (!isOfSizeOne(axis, mesh) && !used.contains(axis.getValue()))
         findings.add("C82", op.getLoc(), // C82
                      "manual axis \"" + axis.getValue() +
                          "\" is not used in the sharding of " + what + " " +

@@ -11,6 +11,7 @@
 #include "shardonnay/transforms/import/CallOrder.h"
 #include "shardonnay/transforms/import/DataFlowEdges.h"
 #include "shardonnay/transforms/import/Passes.h"
+#include "shardonnay/transforms/import/UnusedSymbols.h"
 
 using namespace mlir;
 using namespace mlir::sdy;
@@ -83,11 +84,10 @@ protected:
       for (func::FuncOp func : *order)
         if (failed(importCalls(func, symbols)))
           return signalPassFailure();
-    // Callers come last: what nothing calls any more goes first.
-    for (func::FuncOp func : llvm::reverse(*order))
-      if (func.isPrivate() && !func.isExternal() &&
-          SymbolTable::symbolKnownUseEmpty(func, getOperation()))
-        func.erase();
+    eraseUnusedSymbols(getOperation(), [](SymbolOpInterface symbol) {
+      auto func = dyn_cast<func::FuncOp>(*symbol);
+      return func && !func.isExternal();
+    });
   }
 
 private:

@@ -18,6 +18,7 @@
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/interfaces/OpKinds.h"
 #include "shardonnay/transforms/import/Passes.h"
+#include "shardonnay/transforms/import/UnusedSymbols.h"
 
 using namespace mlir;
 using namespace mlir::sdy;
@@ -36,11 +37,11 @@ public:
 
   LogicalResult run(bool mayHaveCalls) {
     hideNamed();
-    if (!mayHaveCalls)
-      llvm::append_range(order, module.getOps<func::FuncOp>());
-    else if (failed(inlineAll()))
+    if (mayHaveCalls && failed(inlineAll()))
       return failure();
-    eraseUnreached();
+    eraseUnusedSymbols(module, [](SymbolOpInterface symbol) {
+      return isa<func::FuncOp>(*symbol);
+    });
     return success();
   }
 
@@ -53,7 +54,6 @@ private:
   LogicalResult inlineCalls(func::FuncOp func);
   /// Asked once its own calls are inlined.
   bool isKept(func::FuncOp func);
-  void eraseUnreached();
 
   /// The private function with a body that `call` calls; null if it is another
   /// one.
@@ -202,29 +202,6 @@ LogicalResult PrivateFunctionInliner::inlineCalls(func::FuncOp func) {
     inlineCall(call, callee);
   }
   return success();
-}
-
-void PrivateFunctionInliner::eraseUnreached() {
-  if (llvm::none_of(order, [](func::FuncOp func) { return func.isPrivate(); }))
-    return;
-  llvm::DenseSet<Operation *> reached;
-  SmallVector<Operation *> worklist;
-  for (Operation &op : *module.getBody())
-    if (auto func = dyn_cast<func::FuncOp>(op); !func || !func.isPrivate())
-      worklist.push_back(&op);
-  while (!worklist.empty()) {
-    auto uses = SymbolTable::getSymbolUses(worklist.pop_back_val());
-    if (!uses)
-      return; // An op that may hide symbols: keep all.
-    for (SymbolTable::SymbolUse use : *uses) {
-      Operation *symbol = symbols.lookup(use.getSymbolRef().getRootReference());
-      if (symbol && reached.insert(symbol).second)
-        worklist.push_back(symbol);
-    }
-  }
-  for (func::FuncOp func : order)
-    if (func.isPrivate() && !reached.contains(func))
-      func.erase();
 }
 
 struct InlinePrivateFunctionsPass

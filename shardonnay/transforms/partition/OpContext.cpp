@@ -98,8 +98,10 @@ void OpContext::reportGather(RankedTensorType local, int64_t dim,
     received += planWindows(part).received(part);
   int64_t bytes = sdy::getElementBytes(local) * local.getNumElements() /
                   problem.localSize * received;
+  // At the location: what an op emits, MLIR prints the op with, and numbers all
+  // of the function for that.
   InFlightDiagnostic diagnostic =
-      forbidsGathers ? op->emitError() : op->emitWarning();
+      forbidsGathers ? emitError(op->getLoc()) : emitWarning(op->getLoc());
   diagnostic << "op '" << op->getName() << "' cannot be computed sharded along "
              << "dim " << dim << ": a window is all of its "
              << problem.globalSize << " positions, and gathers " << bytes

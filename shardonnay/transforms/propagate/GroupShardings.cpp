@@ -44,7 +44,7 @@ commonSharding(ArrayRef<sdy::ShardingGroupOp> members) {
 static void separateMembers(ArrayRef<sdy::ShardingGroupOp> members) {
   sdy::ShardingGroupOp first = members.front();
   InFlightDiagnostic warning =
-      first.emitWarning()
+      emitWarning(first.getLoc())
       << "the values of sharding group " << first.getGroupId()
       << " have different shardings; each keeps its own, and its uses get one "
          "of the group";

@@ -404,8 +404,11 @@ void BlockResharder::reportGather(OpOperand &operand,
   if (bytes <= 0 || reshards.isConstantExpression(operand.get()))
     return;
   Operation *op = operand.getOwner();
-  InFlightDiagnostic diagnostic =
-      mode.noImplicitReplication ? op->emitError() : op->emitWarning();
+  // At the location: what an op emits, MLIR prints the op with, and numbers all
+  // of the function for that.
+  InFlightDiagnostic diagnostic = mode.noImplicitReplication
+                                      ? emitError(op->getLoc())
+                                      : emitWarning(op->getLoc());
   diagnostic << "op '" << op->getName() << "' cannot be computed sharded" << why
              << ": gathers " << bytes << " bytes per device; " << advice;
   diagnostic.attachNote(operand.get().getLoc())

@@ -15,8 +15,20 @@ func.func @cut_to_pieces(%arg0: tensor<1xf32> {sdy.sharding = #sdy.sharding<@mes
 sdy.mesh @mesh = <["x"=2, "y"=4, "one"=1]>
 func.func @fine(%arg0: tensor<3x5x1xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}, {"one"}]>},
                 %arg1: tensor<7xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", "y"}]>},
-                %arg2: tensor<?xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
+                %arg2: tensor<?xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>},
+                %arg3: tensor<3xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y", "one"}]>}) {
   return
+}
+
+// -----
+
+// An axis of size 1 cuts nothing: it need not be used.
+sdy.mesh @mesh = <["x"=2, "one"=1]>
+func.func @manual_along_one(%arg0: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  %0 = sdy.manual_computation(%arg0) in_shardings=[<@mesh, [{"x"}, {}]>] out_shardings=[<@mesh, [{"x"}, {}]>] manual_axes={"x", "one"} (%arg1: tensor<4x8xf32>) {
+    sdy.return %arg1 : tensor<4x8xf32>
+  } : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
 }
 
 // -----
