@@ -18,6 +18,7 @@
 
 #include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
+#include "shardonnay/dialect/sdy/SignatureAttributes.h"
 #include "shardonnay/dialect/stablehlo/Stablehlo.h"
 #include "shardonnay/frontend/CustomCall.h"
 #include "shardonnay/frontend/GspmdShardings.h"
@@ -184,6 +185,7 @@ FailureOr<HloSharding> Exporter::convert(TensorShardingAttr sharding,
 }
 
 LogicalResult Exporter::exportSignature(func::FuncOp func) {
+  SignatureAttributes signature(func);
   for (unsigned i = 0; i < func.getNumArguments(); ++i) {
     auto sharding = func.getArgAttrOfType<TensorShardingAttr>(i, kShardingAttr);
     if (!sharding)
@@ -191,9 +193,9 @@ LogicalResult Exporter::exportSignature(func::FuncOp func) {
     FailureOr<HloSharding> hlo = convert(sharding, func);
     if (failed(hlo))
       return failure();
-    func.removeArgAttr(i, kShardingAttr);
-    func.setArgAttr(i, kHloShardingAttr,
-                    StringAttr::get(func.getContext(), hlo->str()));
+    signature.setArgument(i, kShardingAttr, nullptr);
+    signature.setArgument(i, kHloShardingAttr,
+                          StringAttr::get(func.getContext(), hlo->str()));
   }
   for (unsigned i = 0; i < func.getNumResults(); ++i) {
     TensorShardingAttr sharding = getFuncResultSharding(func, i);
@@ -202,9 +204,9 @@ LogicalResult Exporter::exportSignature(func::FuncOp func) {
     FailureOr<HloSharding> hlo = convert(sharding, func);
     if (failed(hlo))
       return failure();
-    setFuncResultSharding(func, i, {});
-    func.setResultAttr(i, kHloShardingAttr,
-                       StringAttr::get(func.getContext(), hlo->str()));
+    signature.setResult(i, kShardingAttr, nullptr);
+    signature.setResult(i, kHloShardingAttr,
+                        StringAttr::get(func.getContext(), hlo->str()));
   }
   return success();
 }

@@ -9,6 +9,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "shardonnay/dialect/sdy/Conversion.h"
+#include "shardonnay/dialect/sdy/SignatureAttributes.h"
 #include "shardonnay/interfaces/ProgramOps.h"
 
 using namespace mlir;
@@ -44,12 +45,8 @@ LogicalResult forEachHloSharding(
 void dropHloShardings(ModuleOp module) {
   module.walk([&](Operation *op) {
     op->removeDiscardableAttr(kHloShardingAttr);
-    auto func = dyn_cast<func::FuncOp>(op);
-    for (unsigned i = 0; func && i < func.getNumArguments(); ++i)
-      func.removeArgAttr(i, kHloShardingAttr);
-    for (unsigned i = 0; func && i < func.getNumResults(); ++i)
-      func.removeResultAttr(
-          i, StringAttr::get(func.getContext(), kHloShardingAttr));
+    if (auto func = dyn_cast<func::FuncOp>(op))
+      SignatureAttributes(func).eraseAll(kHloShardingAttr);
   });
 }
 

@@ -17,6 +17,7 @@
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/IR/Verifier.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
+#include "shardonnay/dialect/sdy/SignatureAttributes.h"
 #include "shardonnay/dialect/stablehlo/Stablehlo.h"
 #include "shardonnay/frontend/CustomCall.h"
 #include "shardonnay/frontend/FrontendAttributes.h"
@@ -78,6 +79,7 @@ public:
         return failure();
     if (failed(formManualComputations(borders)))
       return failure();
+    signatures.write();
     if (listsMeshes)
       dropHloShardings(module);
     return success();
@@ -104,6 +106,7 @@ private:
   /// What the texts say is in the program now.
   bool changed = false;
   bool listsMeshes = false;
+  Signatures signatures;
   llvm::DenseMap<Operation *, ManualTexts> calls;
   SmallVector<ManualBorder> borders;
 };
@@ -153,7 +156,8 @@ LogicalResult Importer::importMeshes() {
 }
 
 LogicalResult Importer::importSignature(func::FuncOp func) {
-  auto importAll = [&](unsigned count, auto getDict, auto setAttrs,
+  SignatureAttributes &signature = signatures.of(func);
+  auto importAll = [&](unsigned count, auto getDict, auto setAttr,
                        auto locate) {
     for (unsigned i = 0; i < count; ++i) {
       DictionaryAttr dict = getDict(i);
@@ -168,16 +172,18 @@ LogicalResult Importer::importSignature(func::FuncOp func) {
           texts.get<TensorShardingAttr>("sharding", "#sdy.sharding<...>");
       if (failed(sharding))
         return failure();
+      setAttr(i, kFrontendAttributes, attributes.get(kFrontendAttributes));
       if (*sharding)
-        attributes.set(kShardingAttr, *sharding);
-      setAttrs(i, attributes.getDictionary(func.getContext()));
+        setAttr(i, kShardingAttr, *sharding);
     }
     return success();
   };
   if (failed(importAll(
           func.getNumArguments(),
           [&](unsigned i) { return func.getArgAttrDict(i); },
-          [&](unsigned i, DictionaryAttr all) { func.setArgAttrs(i, all); },
+          [&](unsigned i, StringRef name, Attribute value) {
+            signature.setArgument(i, name, value);
+          },
           [&](unsigned i) {
             return func.isExternal() ? func.getLoc()
                                      : func.getArgument(i).getLoc();
@@ -186,7 +192,9 @@ LogicalResult Importer::importSignature(func::FuncOp func) {
   return importAll(
       func.getNumResults(),
       [&](unsigned i) { return func.getResultAttrDict(i); },
-      [&](unsigned i, DictionaryAttr all) { func.setResultAttrs(i, all); },
+      [&](unsigned i, StringRef name, Attribute value) {
+        signature.setResult(i, name, value);
+      },
       [&](unsigned) { return func.getLoc(); });
 }
 
@@ -299,8 +307,8 @@ LogicalResult Importer::importFuncResult(Operation *op, SdyTexts &texts) {
     return failure();
   for (OpOperand &use : op->getUses())
     if (auto returned = dyn_cast<func::ReturnOp>(use.getOwner()))
-      setFuncResultSharding(returned->getParentOfType<func::FuncOp>(),
-                            use.getOperandNumber(), *sharding);
+      signatures.of(returned->getParentOfType<func::FuncOp>())
+          .setResult(use.getOperandNumber(), kShardingAttr, *sharding);
   op->replaceAllUsesWith(op->getOperands());
   op->erase();
   return success();

@@ -18,6 +18,7 @@
 
 #include "mlir/IR/Verifier.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
+#include "shardonnay/dialect/sdy/SignatureAttributes.h"
 #include "shardonnay/dialect/stablehlo/Stablehlo.h"
 #include "shardonnay/frontend/CustomCall.h"
 #include "shardonnay/frontend/GspmdShardings.h"
@@ -107,6 +108,7 @@ LogicalResult Importer::run() {
 }
 
 LogicalResult Importer::importSignature(func::FuncOp func) {
+  SignatureAttributes signature(func);
   for (unsigned i = 0; i < func.getNumArguments(); ++i) {
     auto text = func.getArgAttrOfType<StringAttr>(i, kHloShardingAttr);
     if (!text)
@@ -118,7 +120,7 @@ LogicalResult Importer::importSignature(func::FuncOp func) {
     if (failed(sharding))
       return failure();
     if (*sharding)
-      func.setArgAttr(i, kShardingAttr, *sharding);
+      signature.setArgument(i, kShardingAttr, *sharding);
   }
   for (unsigned i = 0; i < func.getNumResults(); ++i) {
     auto text = func.getResultAttrOfType<StringAttr>(i, kHloShardingAttr);
@@ -129,7 +131,7 @@ LogicalResult Importer::importSignature(func::FuncOp func) {
     if (failed(sharding))
       return failure();
     if (*sharding)
-      setFuncResultSharding(func, i, *sharding);
+      signature.setResult(i, kShardingAttr, *sharding);
   }
   return success();
 }

@@ -9,6 +9,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
+#include "shardonnay/dialect/sdy/SignatureAttributes.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
@@ -63,12 +64,14 @@ void trimBoundaryShardings(ModuleOp module, bool withPrivate, Trim trimAxes) {
   for (auto func : module.getOps<func::FuncOp>()) {
     if (!withPrivate && func.isPrivate())
       continue;
+    sdy::SignatureAttributes signature(func);
     for (BlockArgument argument : func.getArguments()) {
       auto given = func.getArgAttrOfType<sdy::TensorShardingAttr>(
           argument.getArgNumber(), sdy::kGivenShardingAttr);
       if (auto trimmed = trim(func, argument.getType(),
                               sdy::getSharding(argument), given, trimAxes))
-        sdy::setSharding(argument, trimmed);
+        signature.setArgument(argument.getArgNumber(), sdy::kShardingAttr,
+                              trimmed);
     }
     for (auto [result, type] : llvm::enumerate(func.getResultTypes())) {
       auto given = func.getResultAttrOfType<sdy::TensorShardingAttr>(
@@ -76,7 +79,7 @@ void trimBoundaryShardings(ModuleOp module, bool withPrivate, Trim trimAxes) {
       if (auto trimmed =
               trim(func, type, sdy::getFuncResultSharding(func, result), given,
                    trimAxes))
-        sdy::setFuncResultSharding(func, result, trimmed);
+        signature.setResult(result, sdy::kShardingAttr, trimmed);
     }
   }
 }

@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
+#include "shardonnay/dialect/sdy/SignatureAttributes.h"
 #include "shardonnay/interfaces/OpKinds.h"
 #include "shardonnay/transforms/export/Passes.h"
 
@@ -33,22 +34,13 @@ static sdy::TensorShardingAttr close(sdy::TensorShardingAttr sharding) {
       sharding.getReductionKind());
 }
 
-/// What was given has been looked at for the last time.
-static void dropGiven(func::FuncOp func) {
-  StringAttr given =
-      StringAttr::get(func.getContext(), sdy::kGivenShardingAttr);
-  for (unsigned argument = 0; argument < func.getNumArguments(); ++argument)
-    func.removeArgAttr(argument, given);
-  for (unsigned result = 0; result < func.getNumResults(); ++result)
-    func.removeResultAttr(result, given);
-}
-
 namespace {
 struct CloseShardingsPass : impl::CloseShardingsPassBase<CloseShardingsPass> {
 protected:
   void runOnOperation() override {
+    // What was given has been looked at for the last time.
     for (auto func : getOperation().getOps<func::FuncOp>())
-      dropGiven(func);
+      sdy::SignatureAttributes(func).eraseAll(sdy::kGivenShardingAttr);
     AttrTypeReplacer replacer;
     replacer.addReplacement([](sdy::TensorShardingAttr sharding)
                                 -> std::pair<Attribute, WalkResult> {

@@ -8,6 +8,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "shardonnay/dialect/sdy/Dialect.h"
 #include "shardonnay/dialect/sdy/Ops.h"
+#include "shardonnay/dialect/sdy/SignatureAttributes.h"
 #include "shardonnay/transforms/export/Passes.h"
 
 using namespace mlir;
@@ -16,14 +17,6 @@ namespace shardonnay {
 
 #define GEN_PASS_DEF_DROPSHARDINGANDMESHPASS
 #include "shardonnay/transforms/export/Passes.h.inc"
-
-static void dropSignature(func::FuncOp func) {
-  StringAttr name = StringAttr::get(func.getContext(), sdy::kShardingAttr);
-  for (unsigned i = 0; i < func.getNumArguments(); ++i)
-    func.removeArgAttr(i, name);
-  for (unsigned i = 0; i < func.getNumResults(); ++i)
-    func.removeResultAttr(i, name);
-}
 
 namespace {
 struct DropShardingAndMeshPass
@@ -35,7 +28,7 @@ protected:
       op->removeDiscardableAttr(sdy::kShardingAttr);
       op->removeDiscardableAttr(sdy::kBlockArgumentShardingsAttr);
       if (auto func = dyn_cast<func::FuncOp>(op))
-        dropSignature(func);
+        sdy::SignatureAttributes(func).eraseAll(sdy::kShardingAttr);
     });
     for (auto op : llvm::make_early_inc_range(module.getOps<sdy::MeshOp>()))
       if (SymbolTable::symbolKnownUseEmpty(op, module))

@@ -8,6 +8,7 @@
 #include "shardonnay/transforms/export/OutlineComputation.h"
 
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
+#include "shardonnay/dialect/sdy/SignatureAttributes.h"
 
 using namespace mlir;
 
@@ -24,11 +25,13 @@ func::FuncOp outlineBody(sdy::NamedComputationOp op, SymbolTable &symbols) {
   OpBuilder builder(end);
   func::ReturnOp::create(builder, end->getLoc(), end->getOperands());
   end->erase();
+  sdy::SignatureAttributes signature(func);
   if (auto shardings = op.getInShardingsAttr())
     for (auto [argument, sharding] :
          llvm::zip_equal(func.getArguments(), shardings.getShardings()))
       if (isa<RankedTensorType>(argument.getType()))
-        sdy::setSharding(argument, sharding);
+        signature.setArgument(argument.getArgNumber(), sdy::kShardingAttr,
+                              sharding);
   return func;
 }
 

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
+#include "shardonnay/dialect/sdy/SignatureAttributes.h"
 #include "shardonnay/interfaces/OpKinds.h"
 #include "shardonnay/transforms/export/Passes.h"
 
@@ -26,9 +27,10 @@ protected:
       if (func.isPublic() || func.isExternal())
         continue;
       Operation *end = func.getBody().back().getTerminator();
+      sdy::SignatureAttributes signature(func);
       for (auto [i, value] : llvm::enumerate(end->getOperands()))
         if (isa<RankedTensorType>(value.getType()))
-          sdy::setFuncResultSharding(func, i, sdy::getSharding(value));
+          signature.setResult(i, sdy::kShardingAttr, sdy::getSharding(value));
     }
   }
 };

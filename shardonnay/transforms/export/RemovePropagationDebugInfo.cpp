@@ -7,6 +7,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "shardonnay/dialect/sdy/Dialect.h"
+#include "shardonnay/dialect/sdy/SignatureAttributes.h"
 #include "shardonnay/interfaces/OpKinds.h"
 #include "shardonnay/transforms/export/Passes.h"
 
@@ -22,15 +23,6 @@ static constexpr StringRef kRecords[] = {
     sdy::kResultShardingOriginsAttr,    sdy::kPropagationEdgesAttr,
     sdy::kBlockArgPropagationEdgesAttr, sdy::kResultPropagationEdgesAttr};
 
-static void removeRecords(func::FuncOp func, ArrayRef<StringAttr> names) {
-  for (StringAttr attr : names) {
-    for (unsigned i = 0; i < func.getNumArguments(); ++i)
-      func.removeArgAttr(i, attr);
-    for (unsigned i = 0; i < func.getNumResults(); ++i)
-      func.removeResultAttr(i, attr);
-  }
-}
-
 namespace {
 struct RemovePropagationDebugInfoPass
     : impl::RemovePropagationDebugInfoPassBase<RemovePropagationDebugInfoPass> {
@@ -44,8 +36,12 @@ protected:
       for (StringAttr name : names)
         if (op->getDiscardableAttr(name))
           op->removeDiscardableAttr(name);
-      if (auto func = dyn_cast<func::FuncOp>(op))
-        removeRecords(func, names);
+      auto func = dyn_cast<func::FuncOp>(op);
+      if (!func)
+        continue;
+      sdy::SignatureAttributes signature(func);
+      for (StringAttr name : names)
+        signature.eraseAll(name);
     }
     markAnalysesPreserved<ProgramOps, OpKinds>();
   }

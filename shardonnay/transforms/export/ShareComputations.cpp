@@ -15,6 +15,7 @@
 
 #include "mlir/Transforms/RegionUtils.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
+#include "shardonnay/dialect/sdy/SignatureAttributes.h"
 #include "shardonnay/transforms/export/OutlineComputation.h"
 #include "shardonnay/transforms/export/Passes.h"
 #include "llvm/ADT/MapVector.h"
@@ -92,10 +93,11 @@ static void putInPlace(sdy::NamedComputationOp op) {
 static func::FuncOp makeFunction(sdy::NamedComputationOp op,
                                  SymbolTable &symbols) {
   func::FuncOp func = outlineBody(op, symbols);
+  sdy::SignatureAttributes signature(func);
   if (auto shardings = op.getOutShardingsAttr())
     for (auto [i, sharding] : llvm::enumerate(shardings.getShardings()))
       if (isa<RankedTensorType>(func.getResultTypes()[i]))
-        sdy::setFuncResultSharding(func, i, sharding);
+        signature.setResult(i, sdy::kShardingAttr, sharding);
   return func;
 }
 

@@ -22,6 +22,7 @@
 #include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/dialect/sdy/Ops.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
+#include "shardonnay/dialect/sdy/SignatureAttributes.h"
 #include "shardonnay/interfaces/ProgramOps.h"
 #include "shardonnay/plan/MeshMapping.h"
 #include "shardonnay/transforms/export/Passes.h"
@@ -150,11 +151,13 @@ MeshUnifier::moveBoundary(sdy::TensorShardingAttr sharding, Location loc) {
 }
 
 void MeshUnifier::moveArguments(func::FuncOp func) {
+  sdy::SignatureAttributes signature(func);
   for (BlockArgument argument : func.getArguments()) {
     auto moved = moveBoundary(sdy::getSharding(argument), argument.getLoc());
     if (!moved)
       continue;
-    sdy::setSharding(argument, moved->outside);
+    signature.setArgument(argument.getArgNumber(), sdy::kShardingAttr,
+                          moved->outside);
     if (!moved->inside || argument.use_empty())
       continue;
     auto builder = OpBuilder::atBlockBegin(argument.getOwner());
@@ -165,6 +168,7 @@ void MeshUnifier::moveArguments(func::FuncOp func) {
 }
 
 void MeshUnifier::moveResults(func::FuncOp func) {
+  sdy::SignatureAttributes signature(func);
   Operation *end = func.getBody().back().getTerminator();
   OpBuilder builder(end);
   for (OpOperand &operand : end->getOpOperands()) {
@@ -173,7 +177,7 @@ void MeshUnifier::moveResults(func::FuncOp func) {
     auto moved = moveBoundary(sdy::getFuncResultSharding(func, result), loc);
     if (!moved)
       continue;
-    sdy::setFuncResultSharding(func, result, moved->outside);
+    signature.setResult(result, sdy::kShardingAttr, moved->outside);
     if (!moved->inside)
       continue;
     Value inside =

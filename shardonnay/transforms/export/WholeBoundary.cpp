@@ -12,6 +12,7 @@
 
 #include "shardonnay/dialect/sdy/Ops.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
+#include "shardonnay/dialect/sdy/SignatureAttributes.h"
 #include "shardonnay/transforms/export/Passes.h"
 
 using namespace mlir;
@@ -32,12 +33,12 @@ sdy::TensorShardingAttr getCut(sdy::TensorShardingAttr sharding) {
   return sharding;
 }
 
-void makeArgumentWhole(BlockArgument argument) {
+void makeArgumentWhole(BlockArgument argument,
+                       sdy::SignatureAttributes &signature) {
   sdy::TensorShardingAttr cut = getCut(sdy::getSharding(argument));
   if (!cut)
     return;
-  auto func = cast<func::FuncOp>(argument.getOwner()->getParentOp());
-  func.removeArgAttr(argument.getArgNumber(), sdy::kShardingAttr);
+  signature.setArgument(argument.getArgNumber(), sdy::kShardingAttr, nullptr);
   if (argument.use_empty())
     return;
   auto builder = OpBuilder::atBlockBegin(argument.getOwner());
@@ -46,13 +47,13 @@ void makeArgumentWhole(BlockArgument argument) {
   argument.replaceAllUsesExcept(reshard.getResult(), reshard);
 }
 
-void makeResultWhole(func::FuncOp func, unsigned result) {
+void makeResultWhole(func::FuncOp func, unsigned result,
+                     sdy::SignatureAttributes &signature) {
   sdy::TensorShardingAttr cut =
       getCut(sdy::getFuncResultSharding(func, result));
   if (!cut)
     return;
-  func.removeResultAttr(result,
-                        StringAttr::get(func.getContext(), sdy::kShardingAttr));
+  signature.setResult(result, sdy::kShardingAttr, nullptr);
   Operation *end = func.getBody().back().getTerminator();
   OpBuilder builder(end);
   OpOperand &operand = end->getOpOperand(result);
@@ -73,12 +74,13 @@ struct WholeBoundaryPass : impl::WholeBoundaryPassBase<WholeBoundaryPass> {
     func::FuncOp func = getOperation();
     if (!func.isPublic() || func.isExternal())
       return;
+    sdy::SignatureAttributes signature(func);
     if (arguments)
       for (BlockArgument argument : func.getArguments())
-        makeArgumentWhole(argument);
+        makeArgumentWhole(argument, signature);
     if (results)
       for (unsigned i = 0; i < func.getNumResults(); ++i)
-        makeResultWhole(func, i);
+        makeResultWhole(func, i, signature);
   }
 };
 

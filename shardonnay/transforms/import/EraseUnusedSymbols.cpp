@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/interfaces/OpKinds.h"
+#include "shardonnay/interfaces/UnusedSymbols.h"
 #include "shardonnay/transforms/import/Passes.h"
-#include "shardonnay/transforms/import/UnusedSymbols.h"
 
 using namespace mlir;
 

@@ -8,10 +8,10 @@
 #include "mlir/IR/IRMapping.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/interfaces/OpKinds.h"
+#include "shardonnay/interfaces/UnusedSymbols.h"
 #include "shardonnay/transforms/import/CallOrder.h"
 #include "shardonnay/transforms/import/DataFlowEdges.h"
 #include "shardonnay/transforms/import/Passes.h"
-#include "shardonnay/transforms/import/UnusedSymbols.h"
 
 using namespace mlir;
 using namespace mlir::sdy;

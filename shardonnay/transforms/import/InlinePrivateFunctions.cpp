@@ -17,8 +17,8 @@
 #include "mlir/IR/IRMapping.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/interfaces/OpKinds.h"
+#include "shardonnay/interfaces/UnusedSymbols.h"
 #include "shardonnay/transforms/import/Passes.h"
-#include "shardonnay/transforms/import/UnusedSymbols.h"
 
 using namespace mlir;
 using namespace mlir::sdy;

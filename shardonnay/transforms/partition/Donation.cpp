@@ -11,7 +11,8 @@ using namespace mlir;
 
 namespace shardonnay {
 
-void dropBrokenDonation(func::FuncOp func, unsigned argument) {
+void dropBrokenDonation(func::FuncOp func, unsigned argument,
+                        sdy::SignatureAttributes &signature) {
   auto output =
       func.getArgAttrOfType<IntegerAttr>(argument, "tf.aliasing_output");
   if (!output)
@@ -21,7 +22,7 @@ void dropBrokenDonation(func::FuncOp func, unsigned argument) {
   Type argumentType = func.getArgumentTypes()[argument];
   if (exists && argumentType == func.getResultTypes()[result])
     return;
-  func.removeArgAttr(argument, "tf.aliasing_output");
+  signature.setArgument(argument, "tf.aliasing_output", nullptr);
   InFlightDiagnostic remark = emitRemark(func.getArgument(argument).getLoc());
   remark << "argument " << argument << " is not donated";
   if (!exists)

@@ -8,13 +8,14 @@
 #ifndef SHARDONNAY_TRANSFORMS_PARTITION_DONATION_H
 #define SHARDONNAY_TRANSFORMS_PARTITION_DONATION_H
 
-#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "shardonnay/dialect/sdy/SignatureAttributes.h"
 
 namespace shardonnay {
 
 /// An argument of `func`, which has local types, is not donated any more, with
 /// a remark, if its result is of another type or there is none.
-void dropBrokenDonation(mlir::func::FuncOp func, unsigned argument);
+void dropBrokenDonation(mlir::func::FuncOp func, unsigned argument,
+                        mlir::sdy::SignatureAttributes &signature);
 
 } // namespace shardonnay
 

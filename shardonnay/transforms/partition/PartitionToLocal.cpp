@@ -29,6 +29,7 @@
 #include "shardonnay/dialect/sdy/RuleAccess.h"
 #include "shardonnay/dialect/sdy/RuleTable.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
+#include "shardonnay/dialect/sdy/SignatureAttributes.h"
 #include "shardonnay/dialect/sdy/SingleDevice.h"
 #include "shardonnay/dialect/spmd/Divergence.h"
 #include "shardonnay/dialect/spmd/Ops.h"
@@ -38,6 +39,7 @@
 #include "shardonnay/interfaces/NearbyInfo.h"
 #include "shardonnay/interfaces/ProgramOps.h"
 #include "shardonnay/interfaces/ShardingRule.h"
+#include "shardonnay/interfaces/UnusedSymbols.h"
 #include "shardonnay/transforms/partition/Donation.h"
 #include "shardonnay/transforms/partition/FactorAxes.h"
 #include "shardonnay/transforms/partition/LocalCollectives.h"
@@ -550,12 +552,10 @@ void FunctionPartitioner::replaceBody() {
   func.setType(FunctionType::get(func.getContext(),
                                  llvm::map_to_vector(arguments, localType),
                                  llvm::map_to_vector(results, localType)));
-  for (unsigned i = 0; i < func.getNumArguments(); ++i) {
-    func.removeArgAttr(i, sdy::kShardingAttr);
-    dropBrokenDonation(func, i);
-  }
-  for (unsigned i = 0; i < func.getNumResults(); ++i)
-    func.removeResultAttr(i, builder.getStringAttr(sdy::kShardingAttr));
+  sdy::SignatureAttributes signature(func);
+  signature.eraseAll(sdy::kShardingAttr);
+  for (unsigned i = 0; i < func.getNumArguments(); ++i)
+    dropBrokenDonation(func, i, signature);
 }
 
 struct PartitionToLocal
@@ -586,11 +586,10 @@ struct PartitionToLocal
 private:
   /// Functions of which pieces have taken the place.
   void eraseUncalled() {
-    auto functions = getOperation().getOps<func::FuncOp>();
-    for (func::FuncOp func : llvm::make_early_inc_range(functions))
-      if (func.isPrivate() && !func.isExternal() &&
-          SymbolTable::symbolKnownUseEmpty(func, getOperation()))
-        func.erase();
+    eraseUnusedSymbols(getOperation(), [](SymbolOpInterface symbol) {
+      auto func = dyn_cast<func::FuncOp>(*symbol);
+      return func && !func.isExternal();
+    });
   }
 };
 

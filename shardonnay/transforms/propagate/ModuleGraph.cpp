@@ -12,6 +12,7 @@
 #include "shardonnay/dialect/sdy/RuleAccess.h"
 #include "shardonnay/dialect/sdy/RuleTable.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
+#include "shardonnay/dialect/sdy/SignatureAttributes.h"
 #include "shardonnay/interfaces/DataFlowEdge.h"
 #include "shardonnay/interfaces/ProgramOps.h"
 #include "shardonnay/transforms/propagate/ConservativeRule.h"
@@ -472,9 +473,11 @@ private:
                       cast<RankedTensorType>(type).getShape()))
       return;
     if (isResult)
-      func.setResultAttr(result->second.index, sdy::kGivenShardingAttr, attr);
+      signatures.of(func).setResult(result->second.index,
+                                    sdy::kGivenShardingAttr, attr);
     else
-      func.setArgAttr(argument.getArgNumber(), sdy::kGivenShardingAttr, attr);
+      signatures.of(func).setArgument(argument.getArgNumber(),
+                                      sdy::kGivenShardingAttr, attr);
   }
 
   static bool mayBeTrimmed(const TensorSharding &sharding, const Mesh &mesh,
@@ -510,13 +513,18 @@ private:
       setSharding(value, attr);
     } else {
       ModuleGraph::FunctionResult result = in.functionResults.lookup(tensor);
-      sdy::setFuncResultSharding(result.func, result.index, attr);
+      signatures.of(result.func)
+          .setResult(result.index, sdy::kShardingAttr, attr);
     }
   }
 
   /// Most ops have no attributes before, and get those that others got.
   void setSharding(Value value, sdy::TensorShardingAttr attr) {
     Operation *op = value.getDefiningOp();
+    auto func = dyn_cast<func::FuncOp>(value.getParentBlock()->getParentOp());
+    if (!op && func)
+      return signatures.of(func).setArgument(
+          cast<BlockArgument>(value).getArgNumber(), sdy::kShardingAttr, attr);
     if (!op || op->getNumResults() != 1 ||
         isa_and_present<sdy::SdyDialect>(op->getDialect()))
       return sdy::setSharding(value, attr);
@@ -535,6 +543,8 @@ private:
       attributes;
   /// By what an op had before, and its sharding.
   llvm::DenseMap<std::pair<Attribute, Attribute>, DictionaryAttr> dictionaries;
+  /// Written last.
+  sdy::Signatures signatures;
 };
 
 void ModuleGraph::write() const { GraphWriter(*this).write(); }

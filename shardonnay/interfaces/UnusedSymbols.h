@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef SHARDONNAY_TRANSFORMS_IMPORT_UNUSEDSYMBOLS_H
-#define SHARDONNAY_TRANSFORMS_IMPORT_UNUSEDSYMBOLS_H
+#ifndef SHARDONNAY_INTERFACES_UNUSEDSYMBOLS_H
+#define SHARDONNAY_INTERFACES_UNUSEDSYMBOLS_H
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/SymbolTable.h"
@@ -22,4 +22,4 @@ bool eraseUnusedSymbols(
 
 } // namespace shardonnay
 
-#endif // SHARDONNAY_TRANSFORMS_IMPORT_UNUSEDSYMBOLS_H
+#endif // SHARDONNAY_INTERFACES_UNUSEDSYMBOLS_H

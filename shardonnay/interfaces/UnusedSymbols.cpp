@@ -10,7 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardonnay/transforms/import/UnusedSymbols.h"
+#include "shardonnay/interfaces/UnusedSymbols.h"
 
 #include "mlir/IR/AttrTypeSubElements.h"
 #include "shardonnay/interfaces/ProgramOps.h"
