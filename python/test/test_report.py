@@ -86,14 +86,15 @@ def test_plan_and_program_have_one_price():
 
 
 def test_a_plan_that_may_not_be_the_cheapest_says_so():
-    types = ["tensor<8192x8192x8192xf32> {sdy.sharding = #sdy.sharding<@m, [" + dims + "]>}" for dims in ('{"x"}, {"y"}, {}', '{"y"}, {}, {"x"}')]
-    text = f"""sdy.mesh @m = <["x"=128, "y"=64]>
+    shardings = ['{"e", "c"}, {}, {"a"}, {"d", "b"}', '{"e", "a", "b"}, {"d", "c"}, {}, {}']
+    types = ["tensor<2048x1024x256x1024xbf16> {sdy.sharding = #sdy.sharding<@m, [" + dims + "]>}" for dims in shardings]
+    text = f"""sdy.mesh @m = <["a"=4, "b"=8, "c"=2, "d"=16, "e"=16]>
 func.func @main(%x: {types[0]}) -> ({types[1]}) {{
-  return %x : tensor<8192x8192x8192xf32>
+  return %x : tensor<2048x1024x256x1024xbf16>
 }}"""
     entries = shardonnay.compile(text, device_model="bytes").report["collectives"]
-    assert [entry["kind"] for entry in entries] == ["all_to_all", "all_to_all"]
     costs = sum(entry["bytes"] for entry in entries)
+    assert len(entries) > 1
     for entry in entries:
         assert f"not proven cheapest, as the search was given up: it costs {costs} bytes, and at least " in entry["cause"]
 
