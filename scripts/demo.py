@@ -111,7 +111,7 @@ def main():
     text = lowered.as_text(debug_info=True)
     print(f"flax transformer, one AdamW step, mesh {MESH}: {len(inputs)} inputs, {text.count(chr(10)):,} lines of StableHLO")
     start = time.monotonic()
-    compiled = shardonnay.compile(text)
+    compiled = shardonnay.compile(text, report=True)
     seconds = time.monotonic() - start
     for diagnostic in compiled.diagnostics:
         print(diagnostic)

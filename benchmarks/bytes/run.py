@@ -53,7 +53,7 @@ def xla_bytes(text, devices):
 def compare(name, text, devices, device_model):
     """Prints a row; {"sent", "kept", "xla"}, or None if the program is refused."""
     try:
-        plans = [shardonnay.compile(text, device_model=device_model, keep_propagated=kept) for kept in (False, True)]
+        plans = [shardonnay.compile(text, device_model=device_model, keep_propagated=kept, report=True) for kept in (False, True)]
     except shardonnay.CompileError as error:
         print(f"{name:24} {devices:7} refused: {str(error.diagnostics[0])[:120]}", flush=True)
         return None

@@ -90,14 +90,14 @@ class Table:
 
     def against_sdy(self, pair, sdy):
         """Their bytes, and ours with results that lie as theirs."""
-        ours = shardonnay.compile(sdy["program"], device_model=self.options.device_model).report["collective_bytes"]
+        ours = shardonnay.compile(sdy["program"], device_model=self.options.device_model, report=True).report["collective_bytes"]
         self.lost(pair, "sdy", (ours, 0), (sdy["bytes"], sum(sdy["count"].values()), -1))
         return f"{sdy['bytes']:10,.0f} {ours:10,}"
 
     def add(self, name, strategy, sdy):
         pair = f"{name}-{strategy}"
         lowered, _ = corpus.lowered(name, strategy)
-        compiled = shardonnay.compile(lowered.as_text(), device_model=self.options.device_model)
+        compiled = shardonnay.compile(lowered.as_text(), device_model=self.options.device_model, report=True)
         report = compiled.report
         theirs = xla.partition(lowered)
         ours, whole = report["collective_bytes"], sum(theirs.bytes.values())

@@ -58,7 +58,7 @@ def main():
             continue
         try:
             text = files.text(options.maxtext, name)
-            compiled = shardonnay.compile(text, device_model=options.device_model, keep_propagated=options.keep_propagated)
+            compiled = shardonnay.compile(text, device_model=options.device_model, keep_propagated=options.keep_propagated, report=True)
         except shardonnay.CompileError as error:
             print(f"\n{name}: refused: {error.diagnostics[0]}")
             continue

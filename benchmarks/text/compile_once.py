@@ -1,6 +1,6 @@
 """compile_once.py FILE WARM-UP: what `shardonnay.compile(text)` takes, text to text, as one line of JSON.
 
-CPU and wall seconds from the text to the program, its report and the diagnostics, and the peak of memory over what the
+CPU and wall seconds from the text to the program and its diagnostics, and the peak of memory over what the
 process held before, the text included. WARM-UP is a small program that is compiled first: what a process pays once,
 pages of code above all, is paid then. A refusal is {"refused": why}.
 """
@@ -23,7 +23,7 @@ def measure(text):
     before = _status_bytes("VmRSS")
     cpu, wall = time.process_time(), time.perf_counter()
     compiled = shardonnay.compile(text)
-    whole = compiled.text, compiled.report, compiled.diagnostics
+    whole = compiled.text, compiled.diagnostics
     cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
     return {"seconds": cpu, "wall": wall, "bytes": _status_bytes("VmHWM") - before, "characters": len(whole[0])}
 

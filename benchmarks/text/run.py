@@ -3,7 +3,7 @@
 
 Programs are MaxText's, and unrolled train steps of this folder with private functions, at each of --lines. The columns:
 
-  compile  CPU seconds of `shardonnay.compile(text)`: parse, all passes with their verification, report, print
+  compile  CPU seconds of `shardonnay.compile(text)`: parse, all passes with their verification, print
   XLA      its passes shardy-xla and spmd-partitioning alone, in the seconds that its log gives them (wall)
   faster   XLA over compile, turn by turn
   command  CPU seconds of `shardonnay compile IN -o OUT`, the whole process

@@ -5,7 +5,7 @@ import json
 import sys
 from pathlib import Path
 
-from . import report
+from . import artifact, report
 from .compiler import BOUNDARY_MODES, STAGES, CompileError, compile
 
 
@@ -34,7 +34,7 @@ def _parser():
 
     def command(name, action, text):
         added = commands.add_parser(name, help=text, description=text)
-        added.add_argument("input", metavar="IN", help="StableHLO and sdy text as JAX writes it, or bytecode that Shardonnay wrote; - is stdin")
+        added.add_argument("input", metavar="IN", help="StableHLO and sdy text as JAX writes it, a portable artefact as jax.export does, or bytecode that Shardonnay wrote; - is stdin")
         added.add_argument(
             "--no-implicit-replication",
             action="store_true",
@@ -136,9 +136,14 @@ def _parser():
 
 
 def _read(path):
-    if path == "-":
-        return sys.stdin.buffer.read(), "<stdin>"
-    return Path(path).read_bytes(), path
+    """(the program, its name), a portable artefact as text."""
+    program, name = (sys.stdin.buffer.read(), "<stdin>") if path == "-" else (Path(path).read_bytes(), path)
+    if artifact.is_artifact(program):
+        try:
+            program = artifact.to_text(program)
+        except ValueError as error:
+            raise UsageError(f"{name}: jaxlib cannot read this artefact: {error}") from None
+    return program, name
 
 
 def _write(path, text):
@@ -148,10 +153,11 @@ def _write(path, text):
         Path(path).write_text(text)
 
 
-def _compiled(text, name, options, to=STAGES[-1]):
+def _compiled(text, name, options, to=STAGES[-1], report=False):
     compiled = compile(
         text,
         to=to,
+        report=report,
         no_implicit_replication=options.no_implicit_replication,
         strict=options.strict,
         device_model=options.device_model,
@@ -172,7 +178,7 @@ def _compiled(text, name, options, to=STAGES[-1]):
 
 
 def _compile(options):
-    compiled = _compiled(*_read(options.input), options, options.to)
+    compiled = _compiled(*_read(options.input), options, options.to, report=bool(options.report))
     if options.manifest:
         if compiled.manifest is None:
             raise UsageError(f"--manifest: there is none after stage {options.to}; use a later stage")

@@ -1,7 +1,8 @@
 """What crosses the boundary of a per-device program: global arrays to shards and back.
 
 The manifest of a compiled program lists its inputs and outputs. An entry says, for each device, which part of the
-global array the device holds (`slices`, [start, limit) per dim), the shape that its program expects (`local_shape`;
+global array the device holds (`slices`, [start, limit) per dim; for many devices `pieces`, each distinct one once, and
+`piece`, the index of each device's), the shape that its program expects (`local_shape`;
 what exceeds limit - start is padding of unspecified content), and over which mesh axes the array is a partial sum.
 Everything here is NumPy; nothing needs JAX.
 """
@@ -89,8 +90,15 @@ def _coordinates(axes, mesh, devices):
     return [tuple(at // inner % size for inner, size in parsed) for at in _positions(mesh, devices)]
 
 
+def slices(entry):
+    """For each device what it holds of the global array, [start, limit) per dim."""
+    if "slices" in entry:
+        return entry["slices"]
+    return [entry["pieces"][index] for index in entry["piece"]]
+
+
 def _partial_coordinates(entry, mesh):
-    devices = len(entry["slices"])
+    devices = len(slices(entry))
     partial = entry.get("partial")
     if partial is None:
         return [()] * devices
@@ -107,7 +115,7 @@ def shard(entry, array, mesh, padding=0):
     """The pieces of a global array that each device is fed, in partition order; `padding` stands behind its end."""
     array, local = check_array(entry, array), tuple(entry["local_shape"])
     shards = []
-    for bounds, coordinates in zip(entry["slices"], _partial_coordinates(entry, mesh)):
+    for bounds, coordinates in zip(slices(entry), _partial_coordinates(entry, mesh)):
         region = array[_region(bounds)]
         piece = np.full(local, padding).astype(array.dtype)
         # A partial sum is fed by the first device of its axes.
@@ -123,7 +131,7 @@ def assemble(entry, shards, mesh):
     """
     result = np.zeros(tuple(entry["global_shape"]), dtype_of(entry["dtype"]))
     regions = {}
-    for bounds, coordinates, piece in zip(entry["slices"], _partial_coordinates(entry, mesh), shards):
+    for bounds, coordinates, piece in zip(slices(entry), _partial_coordinates(entry, mesh), shards):
         if list(piece.shape) != list(entry["local_shape"]):
             raise BoundaryError(
                 f"output {entry['index']} ({entry['name']}): expected a piece of shape {entry['local_shape']}, "

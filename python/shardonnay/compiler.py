@@ -1,9 +1,9 @@
 """The compiler as a Python function: StableHLO and `sdy` text in, the program of one device out."""
 
-import json
 from dataclasses import dataclass
+from functools import cached_property
 
-from . import _core
+from . import _core, artifact
 
 STAGES = tuple(_core.stages())
 
@@ -29,20 +29,32 @@ class CompileError(Exception):
         self.diagnostics = diagnostics
 
 
-@dataclass(frozen=True)
 class Compiled:
     """A compiled program.
 
     text: the module after the last stage that ran.
-    manifest: what to feed each device and what comes back (None before the stage that decides it).
-    report: collectives, memory and FLOPs of a device (None before `partition`).
     diagnostics: warnings and remarks.
     """
 
-    text: str
-    manifest: dict | None
-    report: dict | None
-    diagnostics: tuple
+    def __init__(self, text, manifest, report, diagnostics):
+        """`manifest` and `report` are what they are called, or functions that make it when it is asked for."""
+        self.text = text
+        self.diagnostics = diagnostics
+        self._manifest = manifest
+        self._report = report
+
+    @cached_property
+    def manifest(self):
+        """What to feed each device and what comes back (None before the stage that decides it)."""
+        return self._manifest() if callable(self._manifest) else self._manifest
+
+    @cached_property
+    def report(self):
+        """Collectives with their causes, memory and FLOPs of a device (None before `partition`).
+
+        A program that was compiled without `report=True` is compiled once more for it.
+        """
+        return self._report() if callable(self._report) else self._report
 
 
 BOUNDARY_MODES = ("split", "whole")
@@ -65,9 +77,11 @@ def compile(
     memory_limit=0,
     search_mode="greedy",
     keep_propagated=False,
+    report=False,
     name="<input>",
 ):
-    """Compiles MLIR text as JAX writes it, or bytecode that Shardonnay wrote; raises CompileError.
+    """Compiles MLIR text as JAX writes it, a portable artefact as `jax.export` does, or bytecode that Shardonnay wrote; raises
+    CompileError.
 
     to: the last stage to run, one of STAGES.
     no_implicit_replication: an op that cannot be computed on shards is an error, not a warning with its bytes.
@@ -86,6 +100,7 @@ def compile(
     memory_limit: bytes that a device may hold at once, 0 for as many as the device model says. What waits for a later use is
         computed or gathered again, and plans are chosen that hold less; a program that needs more all the same is refused
         (if it is the model's limit, a warning).
+    report: make the report and the causes of collectives in the same run; else they are made when they are asked for.
     name: what stands for the text in locations.
     """
     for option, mode in (("arguments", arguments), ("results", results)):
@@ -93,6 +108,11 @@ def compile(
             raise ValueError(f"{option}: expected one of {BOUNDARY_MODES}, got {mode!r}")
     if not isinstance(text, (str, bytes)):
         raise TypeError(f"text: expected MLIR text as str or bytes, or bytecode, got {type(text).__name__}")
+    if artifact.is_artifact(text):
+        try:
+            text = artifact.to_text(text)
+        except ValueError as error:
+            raise CompileError((Diagnostic("error", name, f"jaxlib cannot read this artefact: {error}"),)) from None
     numbers = {
         "keep_functions_of": keep_functions_of,
         "time_limit": time_limit,
@@ -102,25 +122,30 @@ def compile(
     for option, number in numbers.items():
         if not 0 <= number < 2**63:
             raise ValueError(f"{option}: expected 0 (none) or more, got {number!r}")
-    ok, result, manifest, report, diagnostics = _core.compile(
-        text,
-        to,
-        no_implicit_replication,
-        strict,
-        debug_info,
-        str(device_model),
-        arguments == "whole",
-        results == "whole",
-        not no_bucketing,
-        int(keep_functions_of),
-        float(time_limit),
-        int(host_memory_limit),
-        int(memory_limit),
-        search_mode,
-        keep_propagated,
-        name,
-    )
-    diagnostics = tuple(Diagnostic(*diagnostic) for diagnostic in diagnostics)
-    if not ok:
+
+    def run(report):
+        return _core.compile(
+            text,
+            to,
+            no_implicit_replication,
+            strict,
+            debug_info,
+            str(device_model),
+            arguments == "whole",
+            results == "whole",
+            not no_bucketing,
+            int(keep_functions_of),
+            float(time_limit),
+            int(host_memory_limit),
+            int(memory_limit),
+            search_mode,
+            keep_propagated,
+            report,
+            name,
+        )
+
+    result = run(report)
+    diagnostics = tuple(Diagnostic(*diagnostic) for diagnostic in result.diagnostics)
+    if not result.ok:
         raise CompileError(diagnostics)
-    return Compiled(result, json.loads(manifest), json.loads(report), diagnostics)
+    return Compiled(result.text, result.manifest, result.report if report else lambda: run(True).report(), diagnostics)

@@ -11,7 +11,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/pipeline/Compile.h"
-#include "llvm/Support/FormatVariadic.h"
 #include <nanobind/nanobind.h>
 
 namespace nb = nanobind;
@@ -23,8 +22,48 @@ static nb::str toStr(llvm::StringRef text) {
       PyUnicode_DecodeUTF8(text.data(), text.size(), "replace"));
 }
 
-static nb::str toJson(const llvm::json::Value &value) {
-  return toStr(llvm::formatv("{0}", value).str());
+/// What json.loads makes of the value's text.
+static nb::object toPython(const llvm::json::Value &value) {
+  switch (value.kind()) {
+  case llvm::json::Value::Null:
+    return nb::none();
+  case llvm::json::Value::Boolean:
+    return nb::bool_(*value.getAsBoolean());
+  case llvm::json::Value::Number:
+    if (std::optional<int64_t> integer = value.getAsInteger())
+      return nb::int_(*integer);
+    return nb::float_(*value.getAsNumber());
+  case llvm::json::Value::String:
+    return toStr(*value.getAsString());
+  case llvm::json::Value::Array: {
+    nb::list items;
+    for (const llvm::json::Value &item : *value.getAsArray())
+      items.append(toPython(item));
+    return items;
+  }
+  case llvm::json::Value::Object: {
+    nb::dict entries;
+    for (const auto &[key, entry] : *value.getAsObject())
+      entries[toStr(key)] = toPython(entry);
+    return entries;
+  }
+  }
+  llvm_unreachable("no such kind of JSON");
+}
+
+static nb::list toPython(const std::vector<CompileDiagnostic> &diagnostics) {
+  nb::list all;
+  for (const CompileDiagnostic &diagnostic : diagnostics)
+    all.append(nb::make_tuple(toStr(diagnostic.severity),
+                              toStr(diagnostic.location),
+                              toStr(diagnostic.message)));
+  return all;
+}
+
+static nb::bytes toBytes(const nb::object &text) {
+  return nb::isinstance<nb::bytes>(text)
+             ? nb::cast<nb::bytes>(text)
+             : nb::cast<nb::bytes>(text.attr("encode")());
 }
 
 static nb::tuple stages() {
@@ -34,15 +73,13 @@ static nb::tuple stages() {
   return nb::tuple(names);
 }
 
-/// (ok, text, manifest JSON, report JSON, [(severity, location, message)])
-static nb::tuple compileText(nb::object text, const char *to,
-                             bool noImplicitReplication, bool strict,
-                             bool debugInfo, const char *deviceModel,
-                             bool wholeArguments, bool wholeResults,
-                             bool bucketing, int64_t keepFunctionsOf,
-                             double timeLimit, int64_t hostMemoryLimit,
-                             int64_t memoryLimit, const char *searchMode,
-                             bool keepPropagated, const char *name) {
+static CompileResult
+compileText(const nb::object &text, const char *to, bool noImplicitReplication,
+            bool strict, bool debugInfo, const char *deviceModel,
+            bool wholeArguments, bool wholeResults, bool bucketing,
+            int64_t keepFunctionsOf, double timeLimit, int64_t hostMemoryLimit,
+            int64_t memoryLimit, const char *searchMode, bool keepPropagated,
+            bool report, const char *name) {
   CompileOptions options;
   options.toStage = parseStage(to);
   if (!options.toStage)
@@ -58,41 +95,36 @@ static nb::tuple compileText(nb::object text, const char *to,
   options.pipeline.searchMode = searchMode;
   options.pipeline.keepPropagated = keepPropagated;
   options.debugInfo = debugInfo;
-  nb::bytes input = nb::isinstance<nb::bytes>(text)
-                        ? nb::cast<nb::bytes>(text)
-                        : nb::cast<nb::bytes>(text.attr("encode")());
-  CompileResult result;
-  {
-    // The input outlives the call; other Python threads may run.
-    nb::gil_scoped_release release;
-    result =
-        compile(llvm::StringRef(input.c_str(), input.size()), options, name);
-  }
-  nb::list diagnostics;
-  for (const CompileDiagnostic &diagnostic : result.diagnostics)
-    diagnostics.append(nb::make_tuple(toStr(diagnostic.severity),
-                                      toStr(diagnostic.location),
-                                      toStr(diagnostic.message)));
-  return nb::make_tuple(result.ok, toStr(result.text), toJson(result.manifest),
-                        toJson(result.report), diagnostics);
+  options.report = report;
+  nb::bytes input = toBytes(text);
+  // The input outlives the call; other Python threads may run.
+  nb::gil_scoped_release release;
+  return compile(llvm::StringRef(input.c_str(), input.size()), options, name);
 }
 
-/// (ok, explanation JSON, [(severity, location, message)])
-static nb::tuple explainText(nb::object text, const char *name) {
-  nb::bytes input = nb::isinstance<nb::bytes>(text)
-                        ? nb::cast<nb::bytes>(text)
-                        : nb::cast<nb::bytes>(text.attr("encode")());
-  CompileResult result =
-      explain(llvm::StringRef(input.c_str(), input.size()), name);
-  nb::list diagnostics;
-  for (const CompileDiagnostic &diagnostic : result.diagnostics)
-    diagnostics.append(nb::make_tuple(toStr(diagnostic.severity),
-                                      toStr(diagnostic.location),
-                                      toStr(diagnostic.message)));
-  return nb::make_tuple(result.ok, toJson(result.report), diagnostics);
+static CompileResult explainText(const nb::object &text, const char *name) {
+  nb::bytes input = toBytes(text);
+  nb::gil_scoped_release release;
+  return explain(llvm::StringRef(input.c_str(), input.size()), name);
 }
 
 NB_MODULE(_core, module) { // NOLINT(readability-identifier-naming): a macro
+  nb::class_<CompileResult>(module, "Result")
+      .def_ro("ok", &CompileResult::ok)
+      .def_prop_ro(
+          "text",
+          [](const CompileResult &result) { return toStr(result.text); })
+      .def_prop_ro("diagnostics",
+                   [](const CompileResult &result) {
+                     return toPython(result.diagnostics);
+                   })
+      .def("manifest",
+           [](const CompileResult &result) {
+             return result.manifest ? toPython(result.manifest->toJson())
+                                    : nb::none();
+           })
+      .def("report",
+           [](const CompileResult &result) { return toPython(result.report); });
   module.def("stages", stages);
   module.def("compile", compileText);
   module.def("explain", explainText);

@@ -1,7 +1,5 @@
 """Why a value has its sharding: which constraint each axis came from, along which ops, and what was refused."""
 
-import json
-
 from . import _core
 from .compiler import CompileError, Diagnostic
 
@@ -34,10 +32,10 @@ def explain(text, *, name="<input>"):
     text: MLIR text as JAX writes it.
     name: what stands for the text in locations.
     """
-    ok, values, diagnostics = _core.explain(text, name)
-    if not ok:
-        raise CompileError(tuple(Diagnostic(*diagnostic) for diagnostic in diagnostics))
-    return json.loads(values)
+    result = _core.explain(text, name)
+    if not result.ok:
+        raise CompileError(tuple(Diagnostic(*diagnostic) for diagnostic in result.diagnostics))
+    return result.report()
 
 
 def select(values, query):

@@ -114,12 +114,30 @@ def test_compile_reads_bytecode(matmul, tmp_path, capsys):
     assert capsys.readouterr().out == from_text
 
 
-def test_bytecode_of_jax_is_refused_with_what_to_do(tmp_path, capsys):
+def test_portable_artefacts_of_jax_are_read(tmp_path, capsys):
+    mesh = Mesh(np.array(jax.devices("cpu")[:8]).reshape(4, 2), ("x", "y"))
+    function = jax.jit(lambda a, b: a @ b, in_shardings=NamedSharding(mesh, P("x", "y")))
+    operand = jax.ShapeDtypeStruct((8, 8), np.float32)
+    artefact = jax.export.export(function)(operand, operand).mlir_module_serialized
+    path = tmp_path / "exported.mlirbc"
+    path.write_bytes(artefact)
+    assert main(["compile", str(path)]) == 0
+    text = capsys.readouterr().out
+    assert text == shardonnay.compile(artefact).text
+    assert "stablehlo.all_gather" in text
+    assert main(["run", str(path), "--check"]) == 0
+    path.write_bytes(artefact[:100])
+    assert main(["compile", str(path)]) == 1
+    assert f"{path}: jaxlib cannot read this artefact" in capsys.readouterr().err
+    with pytest.raises(shardonnay.CompileError, match="jaxlib cannot read this artefact"):
+        shardonnay.compile(artefact[:100])
+
+
+def test_bytecode_of_another_producer_is_refused_with_what_to_do(tmp_path):
     exported = jax.export.export(jax.jit(lambda x: x + 1))(jax.ShapeDtypeStruct((4,), np.float32))
     path = tmp_path / "exported.mlirbc"
     path.write_bytes(exported.mlir_module_serialized)
-    assert main(["compile", str(path)]) == 1
-    error = capsys.readouterr().err
+    error = subprocess.run([SDY_OPT, path], capture_output=True, text=True, check=False).stderr
     assert "bytecode of another producer's 'vhlo' dialect" in error and "print the program as text" in error
 
 

@@ -30,7 +30,7 @@ func.func @main(%x: tensor<8x8xf32> {SPLIT}, %n: tensor<i32>) -> (tensor<8x8xf32
 
 def loop(condition, op="add", start=0, step=1):
     text = LOOP.replace("CONDITION", condition).replace("OP", op).replace("START", str(start)).replace("STEP", str(step))
-    return shardonnay.compile(text, device_model="bytes").report
+    return shardonnay.compile(text, device_model="bytes", report=True).report
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ func.func @main(%x: tensor<8x8xf32> {SPLIT}) -> (tensor<8x8xf32> {WHOLE}) {{
 
 def test_peak_is_what_a_device_holds_at_the_gather():
     # The argument and its tanh, 128 bytes each, and the gathered 256.
-    report = shardonnay.compile(STEP).report
+    report = shardonnay.compile(STEP, report=True).report
     assert report["peak_bytes"] == {"global": 512, "per_device": 512}
     assert report["peak"]["op"] == "spmd.all_gather"
     assert [value["bytes"] for value in report["peak"]["largest"]] == [256, 128, 128]
@@ -81,7 +81,7 @@ def test_memory_limit():
 
 
 def test_plan_and_program_have_one_price():
-    price = shardonnay.compile(STEP, device_model="gpu-node").report["price"]
+    price = shardonnay.compile(STEP, device_model="gpu-node", report=True).report["price"]
     assert price["planned"] == price["emitted"] > 128
 
 
@@ -92,7 +92,7 @@ def test_a_plan_that_may_not_be_the_cheapest_says_so():
 func.func @main(%x: {types[0]}) -> ({types[1]}) {{
   return %x : tensor<2048x1024x256x1024xbf16>
 }}"""
-    entries = shardonnay.compile(text, device_model="bytes").report["collectives"]
+    entries = shardonnay.compile(text, device_model="bytes", report=True).report["collectives"]
     costs = sum(entry["bytes"] for entry in entries)
     assert len(entries) > 1
     for entry in entries:

@@ -1,5 +1,6 @@
 """Which shardings, meshes and collectives are valid: jaxlib's own dialects are asked, and the deviations are documented."""
 
+import math
 import pickle
 import random
 import re
@@ -184,10 +185,9 @@ class Sample:
         if any(size != full for _, _, size, full in parts):
             return False
         for size, (axes, _, _) in zip(self.shape, self.dims):
-            shards = 1
-            for _, _, part, _ in axes:
-                shards *= part
-            if axes and size != "?" and shards > size and shards // axes[-1][2] >= size:
+            sizes = [part for _, _, part, _ in axes if part > 1]
+            shards = math.prod(sizes)
+            if sizes and size != "?" and shards > size and shards // sizes[-1] >= size:
                 return False
         return True
 

@@ -8,7 +8,9 @@
 #include "shardonnay/explain/OpAlternative.h"
 
 #include "shardonnay/dialect/sdy/Conversion.h"
+#include "shardonnay/dialect/sdy/Ops.h"
 #include "shardonnay/dialect/sdy/Pieces.h"
+#include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/interfaces/ShardingRule.h"
 
 using namespace mlir;
@@ -41,7 +43,7 @@ static int64_t numShards(const FactorAssignment &assignment) {
 }
 
 ChoiceProblem
-readProblem(Operation *op, const FactorRule &rule,
+readProblem(Operation *op, const FactorRule &rule, sdy::MeshAttr mesh,
             llvm::function_ref<const TensorSharding &(Value)> read) {
   ChoiceProblem problem;
   problem.rule = rule;
@@ -49,6 +51,9 @@ readProblem(Operation *op, const FactorRule &rule,
     problem.contraction = computed.isContraction();
     problem.transformFlops = computed.getTransformFlops();
   }
+  if (problem.contraction && op->getParentOfType<sdy::ManualComputationOp>())
+    problem.manual =
+        sdy::toMesh(mesh).allAxes().subtract(sdy::getDeviceAxes(op, mesh));
   auto add = [&](Value value) {
     ChoiceTensor &tensor = problem.tensors.emplace_back();
     auto type = dyn_cast<RankedTensorType>(value.getType());

@@ -26,10 +26,11 @@ inline constexpr llvm::StringLiteral kFetchCause("what ");
 /// {x, y:(1)2}: without quotes, which would be escaped in an attribute.
 std::string toText(const AxisList &axes, mlir::sdy::MeshAttr mesh);
 
-/// What `op`'s tensors ask for, where `read` says how they lie. Requires that
-/// `rule` fits the op.
+/// What `op`'s tensors ask for, where `read` says how they lie on `mesh`.
+/// Requires that `rule` fits the op.
 ChoiceProblem
 readProblem(mlir::Operation *op, const FactorRule &rule,
+            mlir::sdy::MeshAttr mesh,
             llvm::function_ref<const TensorSharding &(mlir::Value)> read);
 
 /// What `op`, cut as `taken`, costs, and the next best cut of it; or that there

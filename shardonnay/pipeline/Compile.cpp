@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/pipeline/Compile.h"
-#include "shardonnay/pipeline/BoolElements.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -18,7 +17,6 @@
 #include "shardonnay/explain/SourceLocation.h"
 #include "shardonnay/pipeline/BoolElements.h"
 #include "shardonnay/pipeline/Explain.h"
-#include "shardonnay/pipeline/Manifest.h"
 #include "shardonnay/pipeline/ParseProgram.h"
 #include "shardonnay/pipeline/Registration.h"
 #include "shardonnay/pipeline/SealedBytecode.h"
@@ -68,23 +66,31 @@ LogicalResult print(ModuleOp module, const CompileOptions &options,
 /// between them.
 class StageRunner {
 public:
-  StageRunner(ModuleOp module, const PipelineOptions &pipeline,
+  StageRunner(ModuleOp module, const CompileOptions &compile,
               CompileResult &result)
-      : module(module), options(pipeline), result(result) {
-    options.recordPlan = true;
-    baseline.given = countShardings(module);
+      : module(module), options(compile.pipeline), reports(compile.report),
+        result(result) {
+    options.recordsCauses = reports;
+    if (reports)
+      baseline.given = countShardings(module);
   }
 
-  LogicalResult run(Stage stage) {
+  LogicalResult run(Stage stage, bool isLast) {
     PassManager pm(module.getContext(), ModuleOp::getOperationName());
     addStage(pm, stage, options);
-    if (failed(runVerified(pm, module)))
+    bool isBorder =
+        isLast || stage == Stage::Import || stage == Stage::Collectives;
+    if (failed(runVerified(pm, module, isBorder)))
       return failure();
-    observe(stage);
+    if (stage == Stage::Collectives)
+      result.manifest = readManifest(module, options.boundary);
+    if (reports)
+      observe(stage);
     return success();
   }
 
 private:
+  /// Takes down what the report wants of the state after a stage.
   void observe(Stage stage) {
     switch (stage) {
     case Stage::Import:
@@ -97,7 +103,6 @@ private:
       takePlanCost();
       break;
     case Stage::Collectives:
-      result.manifest = buildManifest(module, options.boundary);
       baseline.planned = costOf(readCollectives(module), model());
       break;
     case Stage::Partition:
@@ -136,6 +141,7 @@ private:
 
   ModuleOp module;
   PipelineOptions options;
+  bool reports;
   CompileResult &result;
   ReportBaseline baseline;
   std::optional<DeviceModel> loaded;
@@ -173,10 +179,10 @@ std::string CompileDiagnostic::str() const {
 CompileResult compile(llvm::StringRef text, const CompileOptions &options,
                       llvm::StringRef name) {
   auto run = [&](ModuleOp module, CompileResult &result) -> LogicalResult {
-    StageRunner runner(module, options.pipeline, result);
+    StageRunner runner(module, options, result);
     for (Stage stage : allStages())
       if (options.toStage && stage <= *options.toStage &&
-          failed(runner.run(stage)))
+          failed(runner.run(stage, stage == *options.toStage)))
         return failure();
     return print(module, options, result.text);
   };

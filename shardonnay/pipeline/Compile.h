@@ -6,13 +6,14 @@
 //===----------------------------------------------------------------------===//
 //
 // The whole compiler as one function, text in, text out: what the Python
-// package and the `shardonnay` command call. No MLIR type crosses it.
+// package and the `shardonnay` command call. No MLIR object crosses it.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef SHARDONNAY_PIPELINE_COMPILE_H
 #define SHARDONNAY_PIPELINE_COMPILE_H
 
+#include "shardonnay/pipeline/Manifest.h"
 #include "shardonnay/pipeline/Pipelines.h"
 #include "shardonnay/pipeline/ResourceLimits.h"
 #include "llvm/Support/JSON.h"
@@ -27,6 +28,9 @@ struct CompileOptions {
   PipelineOptions pipeline;
   /// What the compilation may use; the error names the pass that is too dear.
   ResourceLimits limits;
+  /// Make the report, and for it the cause of every collective. The program is
+  /// the same without.
+  bool report = false;
   /// Print the result with locations.
   bool debugInfo = false;
   /// Write the result as bytecode, not as text. It always has locations.
@@ -51,11 +55,11 @@ struct CompileResult {
   bool ok = false;
   /// The module after `toStage`: text or bytecode, as the options ask.
   std::string text;
-  /// What each device feeds and holds (Manifest.h); null if `toStage` is before
+  /// What each device feeds and holds; nothing if `toStage` is before
   /// `collectives`.
-  llvm::json::Value manifest = nullptr;
+  std::optional<Manifest> manifest;
   /// Communication, memory and compute per device (explain/Report.h); null if
-  /// `toStage` is before `partition`.
+  /// it was not asked for or `toStage` is before `partition`.
   llvm::json::Value report = nullptr;
   /// In the order they were emitted.
   std::vector<CompileDiagnostic> diagnostics;

@@ -31,15 +31,16 @@ std::string str(const json::Value *value) {
   return value ? llvm::formatv("{0}", *value).str() : "missing";
 }
 
-const json::Object &entry(const CompileResult &result, llvm::StringRef list,
+const json::Object &entry(const json::Value &manifest, llvm::StringRef list,
                           size_t index) {
-  return *(*result.manifest.getAsObject()->getArray(list))[index].getAsObject();
+  return *(*manifest.getAsObject()->getArray(list))[index].getAsObject();
 }
 
 TEST(Compile, ManifestSaysWhatEachDeviceHolds) {
   CompileResult result = compile(kMatmul);
   ASSERT_TRUE(result.ok);
-  const json::Object &a = entry(result, "inputs", 0);
+  json::Value manifest = result.manifest->toJson();
+  const json::Object &a = entry(manifest, "inputs", 0);
   EXPECT_EQ(str(a.get("name")), R"("batch")");
   EXPECT_EQ(str(a.get("dtype")), R"("f32")");
   EXPECT_EQ(str(a.get("global_shape")), "[4,8]");
@@ -49,11 +50,11 @@ TEST(Compile, ManifestSaysWhatEachDeviceHolds) {
   EXPECT_EQ(str(a.get("partial")), "null");
   // The result has other pieces: 2x8.
   EXPECT_EQ(str(a.get("alias")), "null");
-  const json::Object &out = entry(result, "outputs", 0);
+  const json::Object &out = entry(manifest, "outputs", 0);
   EXPECT_EQ(str(out.get("name")), R"("out")");
   EXPECT_EQ(str(out.get("slices")), "[[[0,2],[0,8]],[[0,2],[0,8]],"
                                     "[[2,4],[0,8]],[[2,4],[0,8]]]");
-  EXPECT_EQ(str(result.manifest.getAsObject()->get("devices")), "4");
+  EXPECT_EQ(str(manifest.getAsObject()->get("devices")), "4");
 }
 
 TEST(Compile, WholeArgumentsAndResultsAreInTheManifest) {
@@ -61,13 +62,33 @@ TEST(Compile, WholeArgumentsAndResultsAreInTheManifest) {
   options.pipeline.boundary = {/*wholeArguments=*/true, /*wholeResults=*/true};
   CompileResult result = compile(kMatmul, options);
   ASSERT_TRUE(result.ok);
-  const json::Object &manifest = *result.manifest.getAsObject();
-  EXPECT_EQ(str(manifest.get("arguments")), R"("whole")");
-  EXPECT_EQ(str(manifest.get("results")), R"("whole")");
-  EXPECT_EQ(str(entry(result, "inputs", 0).get("local_shape")), "[4,8]");
-  EXPECT_EQ(str(entry(result, "outputs", 0).get("local_shape")), "[4,8]");
-  EXPECT_EQ(str(entry(result, "outputs", 0).get("slices")),
+  json::Value manifest = result.manifest->toJson();
+  EXPECT_EQ(str(manifest.getAsObject()->get("arguments")), R"("whole")");
+  EXPECT_EQ(str(manifest.getAsObject()->get("results")), R"("whole")");
+  EXPECT_EQ(str(entry(manifest, "inputs", 0).get("local_shape")), "[4,8]");
+  EXPECT_EQ(str(entry(manifest, "outputs", 0).get("local_shape")), "[4,8]");
+  EXPECT_EQ(str(entry(manifest, "outputs", 0).get("slices")),
             "[[[0,4],[0,8]],[[0,4],[0,8]],[[0,4],[0,8]],[[0,4],[0,8]]]");
+}
+
+TEST(Compile, ManifestOfManyDevicesListsEachPieceOnce) {
+  CompileResult result = compile(R"mlir(
+sdy.mesh @mesh = <["x"=2, "y"=64]>
+func.func public @main(
+    %a: tensor<4x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>})
+    -> (tensor<4x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
+  return %a : tensor<4x8xf32>
+}
+)mlir");
+  ASSERT_TRUE(result.ok);
+  json::Value manifest = result.manifest->toJson();
+  const json::Object &a = entry(manifest, "inputs", 0);
+  EXPECT_EQ(str(a.get("slices")), "missing");
+  EXPECT_EQ(str(a.get("pieces")), "[[[0,2],[0,8]],[[2,4],[0,8]]]");
+  const json::Array &piece = *a.getArray("piece");
+  ASSERT_EQ(piece.size(), 128U);
+  EXPECT_EQ(piece[63], json::Value(0));
+  EXPECT_EQ(piece[64], json::Value(1));
 }
 
 TEST(Compile, ErrorsUnderLimitsNameThePass) {
@@ -120,7 +141,9 @@ TEST(Compile, WhatATextSaysIsVerifiedBeforeItIsUsed) {
 }
 
 TEST(Compile, ReportCountsWhatIsInTheProgram) {
-  CompileResult result = compile(kMatmul);
+  CompileOptions options;
+  options.report = true;
+  CompileResult result = compile(kMatmul, options);
   ASSERT_TRUE(result.ok);
   const json::Object &report = *result.report.getAsObject();
   const json::Array &collectives = *report.getArray("collectives");
@@ -138,15 +161,20 @@ TEST(Compile, ReportCountsWhatIsInTheProgram) {
             R"({"global":512,"per_device":128})");
   EXPECT_EQ(str(report.get("argument_bytes")),
             R"({"global":384,"per_device":160})");
+  // It is made when asked for, and the program is the same.
+  CompileResult without = compile(kMatmul);
+  EXPECT_EQ(without.report, nullptr);
+  EXPECT_EQ(without.text, result.text);
 }
 
 TEST(Compile, StopsAfterTheStageAskedFor) {
   CompileOptions options;
   options.toStage = Stage::Collectives;
+  options.report = true;
   CompileResult result = compile(kMatmul, options);
   ASSERT_TRUE(result.ok);
   EXPECT_NE(result.text.find("sdy.all_reduce"), std::string::npos);
-  EXPECT_NE(result.manifest, nullptr);
+  EXPECT_TRUE(result.manifest.has_value());
   EXPECT_EQ(result.report, nullptr);
 }
 

@@ -8,12 +8,12 @@
 #include "shardonnay/pipeline/Manifest.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "shardonnay/algebra/Layout.h"
 #include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/dialect/sdy/Ops.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/dialect/sdy/SingleDevice.h"
 #include "shardonnay/explain/SourceLocation.h"
+#include <map>
 
 using namespace mlir;
 namespace json = llvm::json;
@@ -36,9 +36,9 @@ func::FuncOp getEntry(ModuleOp module) {
   return nullptr;
 }
 
-class ManifestBuilder {
+class ManifestReader {
 public:
-  explicit ManifestBuilder(func::FuncOp entry) : entry(entry) {
+  explicit ManifestReader(func::FuncOp entry) : entry(entry) {
     auto module = entry->getParentOfType<ModuleOp>();
     if (sdy::MeshOp op = sdy::getProgramMesh(module)) {
       meshAttr = op.getMesh();
@@ -46,30 +46,24 @@ public:
     }
   }
 
-  json::Value build(BoundaryMode boundary) {
-    json::Array inputs, outputs;
+  Manifest read(BoundaryMode boundary) {
+    Manifest manifest;
+    manifest.numDevices = mesh.numDevices();
+    manifest.mesh = meshAttr ? print(meshAttr) : "";
+    manifest.boundary = boundary;
     for (unsigned i = 0; i < entry.getNumArguments(); ++i)
-      inputs.push_back(input(i));
+      manifest.inputs.push_back(readInput(i));
     for (unsigned i = 0; i < entry.getNumResults(); ++i)
-      outputs.push_back(output(i));
-    return json::Object{
-        {"devices", mesh.numDevices()},
-        {"mesh", meshAttr ? json::Value(print(meshAttr)) : nullptr},
-        {"arguments", boundary.wholeArguments ? "whole" : "split"},
-        {"results", boundary.wholeResults ? "whole" : "split"},
-        {"inputs", std::move(inputs)},
-        {"outputs", std::move(outputs)}};
+      manifest.outputs.push_back(readOutput(i));
+    return manifest;
   }
 
 private:
-  json::Object input(unsigned i);
-  json::Object output(unsigned i);
-  json::Object entryOf(unsigned index, std::string name, Type type,
-                       sdy::TensorShardingAttr sharding);
-  json::Array slices(const Layout &layout, ArrayRef<int64_t> shape,
-                     sdy::TensorShardingAttr sharding);
-  json::Value partial(const Layout &layout, sdy::MeshAttr on);
-  json::Value alias(unsigned argument);
+  BoundaryTensor readInput(unsigned i);
+  BoundaryTensor readOutput(unsigned i);
+  BoundaryTensor readTensor(std::string name, Type type,
+                            sdy::TensorShardingAttr sharding);
+  std::optional<int64_t> readAlias(unsigned argument);
   Layout layoutOf(RankedTensorType type, sdy::TensorShardingAttr);
   /// The program's mesh, or the one of a sharding on another.
   sdy::MeshAttr meshOf(sdy::TensorShardingAttr sharding);
@@ -79,114 +73,161 @@ private:
   Mesh mesh;
 };
 
-sdy::MeshAttr ManifestBuilder::meshOf(sdy::TensorShardingAttr sharding) {
+sdy::MeshAttr ManifestReader::meshOf(sdy::TensorShardingAttr sharding) {
   sdy::MeshAttr found = sharding ? sdy::getMesh(entry, sharding) : nullptr;
   return found && !found.getAxes().empty() ? found : meshAttr;
 }
 
-Layout ManifestBuilder::layoutOf(RankedTensorType type,
-                                 sdy::TensorShardingAttr sharding) {
+Layout ManifestReader::layoutOf(RankedTensorType type,
+                                sdy::TensorShardingAttr sharding) {
   if (!sharding || sharding.isReplicated())
     return Layout::replicated(type.getShape());
   return Layout::get(toSharding(sharding, meshOf(sharding)), type.getShape());
 }
 
-json::Object ManifestBuilder::input(unsigned i) {
+BoundaryTensor ManifestReader::readInput(unsigned i) {
   BlockArgument argument = entry.getArgument(i);
   std::string name = getSourceLocation(argument.getLoc()).name;
-  json::Object object =
-      entryOf(i, name.empty() ? "arg" + std::to_string(i) : name,
-              argument.getType(), sdy::getSharding(argument));
-  object["alias"] = alias(i);
-  return object;
+  BoundaryTensor tensor =
+      readTensor(name.empty() ? "arg" + std::to_string(i) : name,
+                 argument.getType(), sdy::getSharding(argument));
+  tensor.alias = readAlias(i);
+  return tensor;
 }
 
-json::Object ManifestBuilder::output(unsigned i) {
+BoundaryTensor ManifestReader::readOutput(unsigned i) {
   auto info = entry.getResultAttrOfType<StringAttr>(i, "jax.result_info");
-  return entryOf(i, info ? info.str() : "result" + std::to_string(i),
-                 entry.getResultTypes()[i],
-                 sdy::getFuncResultSharding(entry, i));
+  return readTensor(info ? info.str() : "result" + std::to_string(i),
+                    entry.getResultTypes()[i],
+                    sdy::getFuncResultSharding(entry, i));
 }
 
-json::Object ManifestBuilder::entryOf(unsigned index, std::string name,
-                                      Type type,
-                                      sdy::TensorShardingAttr sharding) {
-  json::Object object{
-      {"index", index},
-      {"name", std::move(name)},
-      {"sharding", sharding ? json::Value(print(sharding)) : nullptr},
-      {"alias", nullptr}};
+BoundaryTensor ManifestReader::readTensor(std::string name, Type type,
+                                          sdy::TensorShardingAttr sharding) {
+  BoundaryTensor found;
+  found.name = std::move(name);
+  found.sharding = sharding ? print(sharding) : "";
   auto tensor = dyn_cast<RankedTensorType>(type);
-  Layout layout;
-  ArrayRef<int64_t> shape;
+  found.elementType = print(tensor ? tensor.getElementType() : type);
   if (tensor) {
-    layout = layoutOf(tensor, sharding);
-    shape = tensor.getShape();
+    found.layout = layoutOf(tensor, sharding);
+    found.shape.assign(tensor.getShape().begin(), tensor.getShape().end());
   }
-  object["dtype"] = print(tensor ? tensor.getElementType() : type);
-  object["global_shape"] = json::Array(shape);
-  object["local_shape"] = json::Array(layout.localShape());
   sdy::MeshAttr on = meshOf(sharding);
-  if (on != meshAttr)
-    object["mesh"] = print(on);
-  object["slices"] = slices(layout, shape, sharding);
-  object["partial"] = partial(layout, on);
-  return object;
-}
-
-json::Array ManifestBuilder::slices(const Layout &layout,
-                                    ArrayRef<int64_t> shape,
-                                    sdy::TensorShardingAttr sharding) {
-  SmallVector<json::Value> perDevice(mesh.numDevices(), nullptr);
-  std::optional<int64_t> only = sdy::getSingleDevice(entry, sharding);
-  Mesh on = meshAttr ? toMesh(meshOf(sharding)) : mesh;
-  for (int64_t position = 0; position < on.numDevices(); ++position) {
-    json::Array dims;
-    bool holdsIt = !only || on.deviceAt(position) == *only;
-    for (Interval interval : layout.sliceOf(on, position, shape))
-      dims.push_back(json::Array{interval.start,
-                                 holdsIt ? interval.limit : interval.start});
-    perDevice[on.deviceAt(position)] = std::move(dims);
-  }
-  return json::Array(perDevice);
-}
-
-json::Value ManifestBuilder::partial(const Layout &layout, sdy::MeshAttr on) {
-  if (layout.partial.empty())
-    return nullptr;
-  json::Array axes;
-  for (sdy::AxisRefAttr axis : fromAxisList(layout.partial, on))
-    axes.push_back(axis.toString());
-  return json::Object{{"axes", std::move(axes)},
-                      {"kind", toString(layout.kind)}};
+  found.mesh = on != meshAttr ? print(on) : "";
+  found.devices = meshAttr ? toMesh(on) : mesh;
+  found.onlyDevice = sdy::getSingleDevice(entry, sharding);
+  for (sdy::AxisRefAttr axis : fromAxisList(found.layout.partial, on))
+    found.partialAxes.push_back(axis.toString());
+  return found;
 }
 
 /// Partitioning drops a donation between different local types.
-json::Value ManifestBuilder::alias(unsigned argument) {
+std::optional<int64_t> ManifestReader::readAlias(unsigned argument) {
   auto output =
       entry.getArgAttrOfType<IntegerAttr>(argument, "tf.aliasing_output");
   if (!output || output.getInt() < 0 ||
       output.getInt() >= entry.getNumResults())
-    return nullptr;
+    return std::nullopt;
   unsigned result = output.getInt();
   auto from = dyn_cast<RankedTensorType>(entry.getArgumentTypes()[argument]);
   auto to = dyn_cast<RankedTensorType>(entry.getResultTypes()[result]);
   if (!from || !to || from.getElementType() != to.getElementType())
-    return nullptr;
+    return std::nullopt;
   Layout source = layoutOf(from, sdy::getSharding(entry.getArgument(argument)));
   Layout target = layoutOf(to, sdy::getFuncResultSharding(entry, result));
   if (source.localShape() != target.localShape())
-    return nullptr;
+    return std::nullopt;
   return output.getInt();
+}
+
+json::Value orNull(const std::string &text) {
+  return text.empty() ? json::Value(nullptr) : json::Value(text);
+}
+
+/// What each device holds: distinct pieces, and by device the index of its own.
+struct Pieces {
+  json::Array distinct;
+  std::vector<size_t> indices;
+};
+
+Pieces findPieces(const BoundaryTensor &tensor, int64_t numDevices) {
+  Pieces pieces;
+  pieces.indices.resize(numDevices);
+  std::map<SmallVector<int64_t, 8>, size_t> known;
+  for (int64_t at = 0; at < tensor.devices.numDevices(); ++at) {
+    int64_t device = tensor.devices.deviceAt(at);
+    bool holdsIt = !tensor.onlyDevice || device == *tensor.onlyDevice;
+    SmallVector<int64_t, 8> bounds;
+    for (Interval slice :
+         tensor.layout.sliceOf(tensor.devices, at, tensor.shape))
+      bounds.append({slice.start, holdsIt ? slice.limit : slice.start});
+    auto [entry, isNew] = known.try_emplace(bounds, pieces.distinct.size());
+    if (isNew) {
+      json::Array dims;
+      for (size_t dim = 0; dim < bounds.size(); dim += 2)
+        dims.push_back(json::Array{bounds[dim], bounds[dim + 1]});
+      pieces.distinct.push_back(std::move(dims));
+    }
+    pieces.indices[device] = entry->second;
+  }
+  return pieces;
+}
+
+json::Object toJson(const BoundaryTensor &tensor, size_t index,
+                    int64_t numDevices) {
+  json::Object object{{"index", static_cast<int64_t>(index)},
+                      {"name", tensor.name},
+                      {"sharding", orNull(tensor.sharding)},
+                      {"dtype", tensor.elementType},
+                      {"global_shape", json::Array(tensor.shape)},
+                      {"local_shape", json::Array(tensor.layout.localShape())},
+                      {"partial", nullptr},
+                      {"alias", nullptr}};
+  if (tensor.alias)
+    object["alias"] = *tensor.alias;
+  if (!tensor.mesh.empty())
+    object["mesh"] = tensor.mesh;
+  if (!tensor.partialAxes.empty())
+    object["partial"] = json::Object{{"axes", json::Array(tensor.partialAxes)},
+                                     {"kind", toString(tensor.layout.kind)}};
+  Pieces pieces = findPieces(tensor, numDevices);
+  if (numDevices > kMostListedDevices) {
+    object["pieces"] = std::move(pieces.distinct);
+    object["piece"] = json::Array(pieces.indices);
+    return object;
+  }
+  json::Array slices;
+  for (size_t piece : pieces.indices)
+    slices.push_back(pieces.distinct[piece]);
+  object["slices"] = std::move(slices);
+  return object;
+}
+
+json::Array toJson(ArrayRef<BoundaryTensor> tensors, int64_t numDevices) {
+  json::Array all;
+  for (auto [index, tensor] : llvm::enumerate(tensors))
+    all.push_back(toJson(tensor, index, numDevices));
+  return all;
 }
 
 } // namespace
 
-json::Value buildManifest(ModuleOp module, BoundaryMode boundary) {
+json::Value Manifest::toJson() const {
+  return json::Object{
+      {"devices", numDevices},
+      {"mesh", orNull(mesh)},
+      {"arguments", boundary.wholeArguments ? "whole" : "split"},
+      {"results", boundary.wholeResults ? "whole" : "split"},
+      {"inputs", shardonnay::toJson(inputs, numDevices)},
+      {"outputs", shardonnay::toJson(outputs, numDevices)}};
+}
+
+std::optional<Manifest> readManifest(ModuleOp module, BoundaryMode boundary) {
   func::FuncOp entry = getEntry(module);
   if (!entry)
-    return nullptr;
-  return ManifestBuilder(entry).build(boundary);
+    return std::nullopt;
+  return ManifestReader(entry).read(boundary);
 }
 
 } // namespace shardonnay

@@ -112,12 +112,13 @@ void addReshard(OpPassManager &pm, const PipelineOptions &options) {
   reshards.deviceModel = options.deviceModel;
   reshards.searchMode = options.searchMode;
   reshards.keepPropagated = options.keepPropagated;
-  reshards.recordCost = options.recordPlan;
+  reshards.recordCost = options.recordsCauses;
   pm.addNestedPass<func::FuncOp>(createInsertExplicitReshardsPass(reshards));
   pm.addNestedPass<func::FuncOp>(
       createDeferReductionsPass({options.deviceModel}));
-  pm.addNestedPass<func::FuncOp>(
-      createExplainReshardsPass({options.deviceModel}));
+  if (options.recordsCauses)
+    pm.addNestedPass<func::FuncOp>(
+        createExplainReshardsPass({options.deviceModel}));
 }
 
 void addCollectives(OpPassManager &pm, const PipelineOptions &options) {
@@ -130,8 +131,9 @@ void addCollectives(OpPassManager &pm, const PipelineOptions &options) {
 }
 
 void addPartition(OpPassManager &pm, const PipelineOptions &options) {
-  pm.addPass(createPartitionToLocalPass(
-      {options.noImplicitReplication, options.deviceModel}));
+  pm.addPass(
+      createPartitionToLocalPass({options.noImplicitReplication,
+                                  options.deviceModel, options.recordsCauses}));
   // Equal windows are fetched once: the report counts what is there now.
   pm.addNestedPass<func::FuncOp>(createShareEqualOpsPass());
   int64_t memoryLimit = memoryLimitOf(options);
@@ -218,11 +220,11 @@ std::optional<Stage> parseStage(llvm::StringRef name) {
   return std::nullopt;
 }
 
-LogicalResult runVerified(PassManager &pm, ModuleOp module) {
+LogicalResult runVerified(PassManager &pm, ModuleOp module, bool isBorder) {
   pm.enableVerifier(kVerifiesEachPass);
   if (failed(pm.run(module)))
     return failure();
-  return success(kVerifiesEachPass || succeeded(verify(module)));
+  return success(kVerifiesEachPass || !isBorder || succeeded(verify(module)));
 }
 
 void addStage(OpPassManager &pm, Stage stage, const PipelineOptions &options) {

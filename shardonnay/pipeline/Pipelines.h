@@ -81,21 +81,25 @@ struct PipelineOptions {
   /// Plans are chosen that hold no more than the limit, and what holds more is
   /// refused.
   bool fitsMemory = true;
-  /// Leave the plan's cost on the functions after `reshard`.
-  bool recordPlan = false;
+  /// Leave on each collective why it is there, and on the functions the plan's
+  /// cost: for a report. The program is the same without.
+  bool recordsCauses = false;
 };
 
-/// The IR is verified after each pass where assertions are on, and else only
-/// after each stage: its passes are a tenth of the verifier's time then.
+/// The IR is verified after each pass where assertions are on. Else it is where
+/// it crosses a border: what the user wrote, in all its spellings, after
+/// import; the plan after collectives; what leaves after the last stage. To
+/// verify after each of the stages took a third of a compilation.
 #ifdef NDEBUG
 constexpr bool kVerifiesEachPass = false;
 #else
 constexpr bool kVerifiesEachPass = true;
 #endif
 
-/// Runs `pm` on the module and verifies what comes of it, as often as
-/// `kVerifiesEachPass` says.
-llvm::LogicalResult runVerified(mlir::PassManager &pm, mlir::ModuleOp module);
+/// Runs `pm` on the module, verifying each pass if `kVerifiesEachPass`, and
+/// what comes of it if `isBorder`.
+llvm::LogicalResult runVerified(mlir::PassManager &pm, mlir::ModuleOp module,
+                                bool isBorder = true);
 
 /// Appends the passes of one stage to a pass manager on the module.
 void addStage(mlir::OpPassManager &pm, Stage stage,

@@ -180,16 +180,18 @@ private:
            !op->hasTrait<OpTrait::IsTerminator>() && isMemoryEffectFree(op);
   }
 
-  /// How else two ops of a kind could be cut does not tell apart what both
-  /// fetch: the first keeps its own cause.
+  /// Why a collective is there does not tell it from an equal one, and the
+  /// first keeps its own cause. But what an op fetches for itself a plan counts
+  /// for each kind of op, however else ops of the kind could be sharded.
   Operation *findOrEnter(Operation *op) {
-    if (isa_and_present<spmd::SpmdDialect>(op->getDialect()))
-      if (auto cause = op->getAttrOfType<StringAttr>(sdy::kCauseAttr);
-          cause && cause.getValue().starts_with(kFetchCause)) {
+    if (isa_and_present<sdy::SdyDialect, spmd::SpmdDialect>(op->getDialect()))
+      if (auto cause = dyn_cast_if_present<StringAttr>(
+              op->removeAttr(sdy::kCauseAttr))) {
         causes.emplace_back(op, cause);
-        op->setAttr(sdy::kCauseAttr,
-                    StringAttr::get(op->getContext(),
-                                    cause.getValue().split("; ").first));
+        if (cause.getValue().starts_with(kFetchCause))
+          op->setAttr(sdy::kCauseAttr,
+                      StringAttr::get(op->getContext(),
+                                      cause.getValue().split("; ").first));
       }
     return known.findOrEnter(op);
   }

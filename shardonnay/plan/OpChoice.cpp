@@ -141,6 +141,10 @@ OpChooser::Demand OpChooser::demandOf(const ChoiceProblem &problem,
   Demand demand;
   double touched = 0, flops = localFlops(problem, assignment),
          least = costs.computePrice(flops, 0);
+  if (roundedDown(least) > limit) {
+    demand.ownPrice = HUGE_VAL;
+    return demand;
+  }
   TensorDemands::Numbers numbers = demands.numbersOf(assignment);
   for (size_t i = 0; i < problem.tensors.size(); ++i) {
     TensorDemand &asked = demands.get(i, assignment, numbers);
@@ -311,11 +315,16 @@ FactorAssignment Enumeration::run() {
   limitWork();
   mostPrice = *voted;
   cheapest = {{*voted, -1}};
-  if (isAll)
+  climb();
+  if (isAll) {
+    // What was climbed to only bounds the price: the first of equals is chosen.
+    mostPrice = cheapest.front().first;
+    found.clear();
+    numSettled = 0;
+    cheapest = {{*voted, -1}};
     enumerateAll();
-  else
-    climb();
-  settle(1);
+    settle(1);
+  }
   auto [price, number] = cheapest.front();
   return number < 0 ? best : found[number].second;
 }
@@ -440,7 +449,8 @@ bool Enumeration::collectAxes() {
   }
   if (problem.contraction)
     for (AxisRef axis : mesh.allAxes())
-      if (none_of(axes, [&](AxisRef other) { return other.axis == axis.axis; }))
+      if (axis.size > 1 && !problem.manual.overlaps(axis) &&
+          none_of(axes, [&](AxisRef other) { return other.axis == axis.axis; }))
         idle.push_back(axis);
   axes.append(idle);
   auto cuttable = count_if(problem.rule.factors, canBeCut);

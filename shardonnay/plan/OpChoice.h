@@ -71,10 +71,14 @@ struct ChoiceProblem {
   bool contraction = false;
   /// FLOPs of an op that is none but does more than a few an element.
   int64_t transformFlops = 0;
+  /// The axes of a contraction's mesh that it may not be sharded by: those of
+  /// the manual computations around it.
+  AxisList manual;
 
   bool operator==(const ChoiceProblem &o) const {
     return rule == o.rule && tensors == o.tensors &&
-           contraction == o.contraction && transformFlops == o.transformFlops;
+           contraction == o.contraction && transformFlops == o.transformFlops &&
+           manual == o.manual;
   }
 };
 

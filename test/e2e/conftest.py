@@ -16,13 +16,16 @@ _ROWS = pytest.StashKey[list]()
 @pytest.fixture(autouse=True)
 def one_price(monkeypatch):
     """What a test compiles costs what its plan costs; but for buckets, which are made of what is planned, and what is gathered again
-    for a limit of memory. And every collective says what else could have been done."""
+    for a limit of memory. Every collective says what else could have been done, and the program is the same without a report."""
     compile = shardonnay.compile
 
     def checked(program, **options):
-        compiled = compile(program, **options)
-        if "to" not in options and not options.get("memory_limit"):
-            plain = compiled if options.get("no_bucketing") else compile(program, **{**options, "no_bucketing": True})
+        if "to" in options:
+            return compile(program, **options)
+        compiled = compile(program, **{**options, "report": True})
+        assert compile(program, **{**options, "report": False}).text == compiled.text
+        if not options.get("memory_limit"):
+            plain = compiled if options.get("no_bucketing") else compile(program, **{**options, "report": True, "no_bucketing": True})
             price = plain.report["price"]
             assert price["emitted"] == pytest.approx(price["planned"], rel=1e-9), price
             for entry in compiled.report["collectives"]:

@@ -52,8 +52,8 @@ func.func public @main(%a: tensor<10xf32> {sdy.sharding = #sdy.sharding<@mesh, [
   return %0 : tensor<10xf32>
 }
 """
-    assert shardonnay.compile(program, arguments="whole").report["collectives"] == []
-    whole = shardonnay.compile(program, arguments="whole", results="whole").report["collectives"]
+    assert shardonnay.compile(program, arguments="whole", report=True).report["collectives"] == []
+    whole = shardonnay.compile(program, arguments="whole", results="whole", report=True).report["collectives"]
     assert [collective["kind"] for collective in whole] == ["all_gather"]
 
 

@@ -287,7 +287,7 @@ def test_argmax_of_a_cut_dim():
     """Each device's best, number and place, go to all at once: less than all numbers."""
     arguments = [normal(6, 4096)]
     text = lowered(lambda x: (jnp.argmax(x, 1), jnp.max(x, 1)), arguments, [P(None, "data")])
-    counts = [sum(e["count"] for e in shardonnay.compile(text, no_bucketing=flag).report["collectives"]) for flag in (True, False)]
+    counts = [sum(e["count"] for e in shardonnay.compile(text, no_bucketing=flag, report=True).report["collectives"]) for flag in (True, False)]
     assert counts[1] == counts[0] - 1
     bucketed(text, arguments)
 

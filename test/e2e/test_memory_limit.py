@@ -10,7 +10,7 @@ from shardonnay import compare, run
 @pytest.mark.parametrize("name, share", [("attention", 0.52), ("mixer", 0.57), ("multi-query", 0.52)])
 def test_step_agrees(name, share, row):
     text, inputs = corpus.lower(name, "fsdp")
-    free = shardonnay.compile(text, device_model="bytes").report
+    free = shardonnay.compile(text, device_model="bytes", report=True).report
     limit = int(share * free["peak_bytes"]["per_device"])
     compiled = shardonnay.compile(text, device_model="bytes", memory_limit=limit)
     report = compiled.report
@@ -40,7 +40,7 @@ CHOSEN = {
 @pytest.mark.parametrize("name, strategy", CHOSEN)
 def test_another_plan_is_chosen(name, strategy, row):
     text, inputs = corpus.lower(name, strategy)
-    free = shardonnay.compile(text, device_model="bytes").report
+    free = shardonnay.compile(text, device_model="bytes", report=True).report
     limit = int(CHOSEN[name, strategy] * free["peak_bytes"]["per_device"])
     with pytest.raises(shardonnay.CompileError, match="the least that was reached"):
         shardonnay.compile(text, device_model="bytes", memory_limit=limit, keep_propagated=True)

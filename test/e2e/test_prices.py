@@ -85,7 +85,7 @@ def pairs():
 @pytest.mark.parametrize("name, strategy", pairs())
 def test_plan_and_program_have_one_price(name, strategy, model, mode):
     text, _ = corpus.lower(name, strategy)
-    report = shardonnay.compile(text, device_model=model, search_mode=mode, no_bucketing=True).report
+    report = shardonnay.compile(text, device_model=model, search_mode=mode, no_bucketing=True, report=True).report
     price = report["price"]
     assert price["emitted"] == pytest.approx(price["planned"], rel=1e-9)
     plan = report["plan"]
@@ -96,7 +96,7 @@ def test_plan_and_program_have_one_price(name, strategy, model, mode):
 def test_buckets_send_no_more(name, strategy):
     """The bytes of the collectives that were packed together, for a lower price."""
     text, _ = corpus.lower(name, strategy)
-    apart, together = (shardonnay.compile(text, no_bucketing=no_bucketing).report for no_bucketing in (True, False))
+    apart, together = (shardonnay.compile(text, no_bucketing=no_bucketing, report=True).report for no_bucketing in (True, False))
     counts = [sum(entry["count"] for entry in report["collectives"]) for report in (apart, together)]
     assert together["executed_bytes"] <= apart["executed_bytes"]
     assert (together["price"]["emitted"] < apart["price"]["emitted"]) == (counts[1] < counts[0])
@@ -146,7 +146,7 @@ func.func @main(%a: tensor<10x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"
 
 @pytest.mark.parametrize("name", [*SUMS, *OTHERS])
 def test_what_the_program_adds_is_planned(name):
-    price = shardonnay.compile({**SUMS, **OTHERS}[name], device_model="cpu", no_bucketing=True).report["price"]
+    price = shardonnay.compile({**SUMS, **OTHERS}[name], device_model="cpu", no_bucketing=True, report=True).report["price"]
     assert price["emitted"] == pytest.approx(price["planned"], rel=1e-9) and price["planned"] > 0
 
 

@@ -81,7 +81,7 @@ def test_both_ways_are_two():
     x = np.arange(32, dtype=np.float32)
     step = jax.jit(lambda x: jnp.cumsum(x) * lax.cumsum(x, 0, reverse=True), in_shardings=NamedSharding(mesh, P("data")))
     text = step.lower(x).as_text()
-    report = shardonnay.compile(text, no_bucketing=True).report
+    report = shardonnay.compile(text, no_bucketing=True, report=True).report
     assert sum(e["count"] for e in report["collectives"]) == 2
     assert report["price"]["emitted"] == pytest.approx(report["price"]["planned"])
     wrong = [str(a) for a in run.check(run.Program(shardonnay.compile(text)), [x], compare.reference(text, [x])) if not a.ok]

@@ -52,9 +52,10 @@ static std::string causeOf(Operation *op, const FactorRule &rule,
 
 void OpContext::setCause(Operation *made, const Twine &what,
                          llvm::StringRef other) {
-  made->setAttr(
-      sdy::kCauseAttr,
-      StringAttr::get(made->getContext(), kFetchCause + what + "; " + other));
+  std::string text = (kFetchCause + what).str();
+  if (others)
+    text += ("; " + (other.empty() ? alternative() : other)).str();
+  made->setAttr(sdy::kCauseAttr, StringAttr::get(made->getContext(), text));
 }
 
 Value OpContext::fetchWindow(OpBuilder &builder, Location loc, Value tensor,
@@ -72,8 +73,7 @@ Value OpContext::fetchWindow(OpBuilder &builder, Location loc, Value tensor,
                               {dim, cut.globalSize, cut.start, cut.step,
                                cut.size, list, list, window.periodic});
   if (fetched != tensor && list.numShards() > 1)
-    setCause(fetched.getDefiningOp(), causeOf(op, opRule, window, dim),
-             alternative());
+    setCause(fetched.getDefiningOp(), causeOf(op, opRule, window, dim));
   return fetched;
 }
 
@@ -118,8 +118,7 @@ Value OpContext::allReduce(OpBuilder &builder, Location loc, Value tensor,
                               [](const FactorSum &sum) { return sum.isWhole; });
   setCause(reduce,
            "'" + op->getName().getStringRef() + "' adds up over devices",
-           isWhole ? "no other plan: all have what one of them computes"
-                   : alternative());
+           isWhole ? "no other plan: all have what one of them computes" : "");
   return reduce;
 }
 
@@ -132,8 +131,7 @@ Value OpContext::allGather(OpBuilder &builder, Location loc, Value tensor,
                                           tensor, /*dim=*/0, placer.meshName(),
                                           toAttr(builder, list, placer));
   setCause(gather,
-           "'" + op->getName().getStringRef() + "' finds on each device",
-           alternative());
+           "'" + op->getName().getStringRef() + "' finds on each device");
   return gather;
 }
 

@@ -26,7 +26,7 @@ public:
             llvm::ArrayRef<AxisList> factorAxes,
             llvm::ArrayRef<const Placement *> placements,
             llvm::ArrayRef<mlir::Type> resultTypes, const Placer &placer,
-            OtherCuts &others, bool forbidsGathers = false)
+            OtherCuts *others = nullptr, bool forbidsGathers = false)
       : op(op), opRule(rule), axes(factorAxes), placements(placements),
         types(resultTypes), placer(placer), others(others),
         forbidsGathers(forbidsGathers) {}
@@ -62,11 +62,12 @@ public:
 
 private:
   llvm::StringRef alternative() {
-    return others.describe(op, opRule, placements, axes);
+    return others->describe(op, opRule, placements, axes);
   }
-  /// Says of a collective what it is for, and what else could be done.
+  /// Says of a collective what it is for and, where causes are wanted, what
+  /// else could be done: `other`, or an alternative.
   void setCause(mlir::Operation *made, const llvm::Twine &what,
-                llvm::StringRef other);
+                llvm::StringRef other = "");
   /// Says so if some device's window of an operand is all of the dim.
   void reportGather(mlir::RankedTensorType local, int64_t dim,
                     const WindowProblem &problem);
@@ -77,7 +78,8 @@ private:
   llvm::ArrayRef<const Placement *> placements;
   llvm::ArrayRef<mlir::Type> types;
   const Placer &placer;
-  OtherCuts &others;
+  /// Null if no alternatives are wanted.
+  OtherCuts *others;
   bool forbidsGathers;
   bool forbiddenGather = false;
 };

@@ -41,7 +41,7 @@ llvm::StringRef OtherCuts::describe(Operation *op, const FactorRule &rule,
   for (auto [i, result] : llvm::enumerate(op->getResults()))
     add(result, placements[numOperands + i]);
   ChoiceProblem problem =
-      readProblem(op, rule, [&](Value value) -> const TensorSharding & {
+      readProblem(op, rule, mesh, [&](Value value) -> const TensorSharding & {
         return whole[value];
       });
   text =

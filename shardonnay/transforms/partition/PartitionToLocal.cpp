@@ -45,7 +45,6 @@
 #include "shardonnay/transforms/partition/LocalCollectives.h"
 #include "shardonnay/transforms/partition/NeutralElement.h"
 #include "shardonnay/transforms/partition/OpContext.h"
-#include "shardonnay/transforms/partition/OtherCuts.h"
 #include "shardonnay/transforms/partition/OwnMemory.h"
 #include "shardonnay/transforms/partition/Passes.h"
 #include "shardonnay/transforms/partition/Placement.h"
@@ -62,9 +61,9 @@ namespace {
 class FunctionPartitioner {
 public:
   FunctionPartitioner(func::FuncOp func, Placer &placer,
-                      const ArgumentPlacements &callees,
-                      const DeviceModel &model, bool forbidsGathers)
-      : func(func), placer(placer), otherCuts(model, placer), callees(callees),
+                      const ArgumentPlacements &callees, bool forbidsGathers,
+                      OtherCuts *otherCuts)
+      : func(func), placer(placer), otherCuts(otherCuts), callees(callees),
         forbidsGathers(forbidsGathers), builder(func.getContext()) {}
 
   LogicalResult run();
@@ -118,7 +117,8 @@ private:
   Placer &placer;
   sdy::RuleTable rules{sdy::getComputationRule};
   FactorAxesTable factorAxes{placer};
-  OtherCuts otherCuts;
+  /// Null if causes need no alternatives.
+  OtherCuts *otherCuts;
   const ArgumentPlacements &callees;
   bool forbidsGathers;
   OpBuilder builder;
@@ -534,7 +534,7 @@ FailureOr<Placements> FunctionPartitioner::placeAll(ValueRange values) {
 SmallVector<Value> FunctionPartitioner::clone(Operation *op,
                                               ArrayRef<Type> resultTypes) {
   FactorRule none;
-  OpContext context(op, none, {}, {}, resultTypes, placer, otherCuts);
+  OpContext context(op, none, {}, {}, resultTypes, placer);
   return cloneLocally(op, builder, localOperands(op), context);
 }
 
@@ -570,8 +570,10 @@ struct PartitionToLocal
     if (failed(callees))
       return signalPassFailure();
     auto partition = [&](func::FuncOp func) {
-      FunctionPartitioner partitioner(func, placer, *callees, *model,
-                                      noImplicitReplication);
+      OtherCuts otherCuts(*model, placer);
+      FunctionPartitioner partitioner(func, placer, *callees,
+                                      noImplicitReplication,
+                                      recordsCauses ? &otherCuts : nullptr);
       return partitioner.run();
     };
     if (failed(remakeInOwnMemory(module, partition)))

@@ -93,6 +93,8 @@ def PartitionToLocalPass : Pass<"sdy-partition-to-local", "::mlir::ModuleOp"> {
     Option<"deviceModel", "device-model", "std::string", "\"cpu\"",
            "What the devices can do: bytes, cpu, gpu-node, gpu-cluster, "
            "tpu-torus, or the path of a JSON file (cost/DeviceModel.h)">,
+    Option<"recordsCauses", "records-causes", "bool", "true",
+           "Leave on each collective why it is there">,
   ];
 }
 

@@ -129,8 +129,9 @@ void CarriedClass::addOp(Operation *around) {
   if (!counted.insert(around).second)
     return;
   const FactorRule *rule = choosers.getRule(around);
-  ChoiceProblem problem =
-      readProblem(around, *rule, [&](Value value) -> const TensorSharding & {
+  ChoiceProblem problem = readProblem(
+      around, *rule, scope.getMesh(),
+      [&](Value value) -> const TensorSharding & {
         if (llvm::is_contained(around->getOperands(), value))
           return read(beforeReshards(value));
         if (!value.hasOneUse())

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/transforms/reshard/OpProblem.h"
+#include "shardonnay/dialect/sdy/Ops.h"
 #include "shardonnay/dialect/sdy/Pieces.h"
 #include "shardonnay/dialect/sdy/RuleAccess.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
@@ -23,9 +24,9 @@ static SmallVector<Value> tensorsOf(Operation *op) {
 
 ChoiceProblem readProblem(Operation *op, const FactorRule &rule,
                           const MeshScope &scope) {
-  return readProblem(op, rule, [&](Value value) -> const TensorSharding & {
-    return scope.read(value);
-  });
+  return readProblem(
+      op, rule, scope.getMesh(),
+      [&](Value value) -> const TensorSharding & { return scope.read(value); });
 }
 
 std::optional<double> priceOfReshard(OpChooser &chooser, RankedTensorType type,
@@ -60,6 +61,10 @@ const OpDecision &OpChoosers::decide(Operation *op, const FactorRule &rule,
     key.push_back(sdy::toWord(sharding.getAsOpaquePointer()));
     key.push_back(free[i]);
   }
+  if (computed && computed.isContraction())
+    for (auto manual = op->getParentOfType<sdy::ManualComputationOp>(); manual;
+         manual = manual->getParentOfType<sdy::ManualComputationOp>())
+      key.push_back(sdy::toWord(manual.getManualAxes().getAsOpaquePointer()));
   auto [known, isNew] = decisions.try_emplace(std::move(key));
   OpDecision &decision = known->second;
   if (!isNew)

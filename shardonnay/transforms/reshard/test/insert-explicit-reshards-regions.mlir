@@ -67,3 +67,21 @@ func.func @manual(%arg0: tensor<32xf32>) -> (tensor<32xf32> {sdy.sharding = #sdy
   } : (tensor<32xf32>) -> tensor<32xf32>
   return %0 : tensor<32xf32>
 }
+
+// Nothing shards the dot's operands, so that idle axes may: but manual ones are
+// not there to be used.
+// CHECK-LABEL: func @idle_axes_in_manual
+// CHECK: sdy.reshard {{.*}} <@mesh, [{"y"}, {}]> : tensor<2048x4096xf32>
+// CHECK: stablehlo.dot_general {{.*}}sdy.sharding_per_value<[<@mesh, [{"y"}, {}]>]>
+func.func @idle_axes_in_manual(%arg0: tensor<4096x4096xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>},
+                               %arg1: tensor<4096x4096xf32>)
+    -> (tensor<4096x4096xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
+  %0 = sdy.manual_computation(%arg0, %arg1)
+      in_shardings=[<@mesh, [{"x"}, {}]>, <@mesh, [{}, {}], replicated={"x"}>]
+      out_shardings=[<@mesh, [{"x"}, {}]>] manual_axes={"x"} (%arg2: tensor<2048x4096xf32>, %arg3: tensor<4096x4096xf32>) {
+    %1 = stablehlo.dot_general %arg2, %arg3, contracting_dims = [1] x [0]
+        : (tensor<2048x4096xf32>, tensor<4096x4096xf32>) -> tensor<2048x4096xf32>
+    sdy.return %1 : tensor<2048x4096xf32>
+  } : (tensor<4096x4096xf32>, tensor<4096x4096xf32>) -> tensor<4096x4096xf32>
+  return %0 : tensor<4096x4096xf32>
+}
