@@ -146,17 +146,19 @@ OpChooser::Demand OpChooser::demandOf(const ChoiceProblem &problem,
     return demand;
   }
   TensorDemands::Numbers numbers = demands.numbersOf(assignment);
-  for (size_t i = 0; i < problem.tensors.size(); ++i) {
-    TensorDemand &asked = demands.get(i, assignment, numbers);
-    touched += asked.touched;
-    if (asked.free)
-      continue;
-    demand.reshards.emplace_back(i, &asked);
-    least += asked.least;
+  SmallVector<TensorDemand *, 4> asked(problem.tensors.size());
+  for (size_t i : demands.largestFirst()) {
+    asked[i] = &demands.get(i, assignment, numbers);
+    least += asked[i]->least;
     if (roundedDown(least) > limit) {
       demand.ownPrice = HUGE_VAL;
       return demand;
     }
+  }
+  for (auto [i, tensor] : enumerate(asked)) {
+    touched += tensor->touched;
+    if (!tensor->free)
+      demand.reshards.emplace_back(i, tensor);
   }
   demand.ownPrice =
       costs.computePrice(flops, touched) + fetchPrice(problem, assignment);
@@ -267,7 +269,8 @@ private:
   void enumerateAll();
   /// From `best`, what differs in one thing, for as long as that is cheaper.
   void climb();
-  void distribute(size_t axis, FactorAssignment &assignment);
+  /// The axes from `axis` on; `points` are those of `assignment` on a device.
+  void distribute(size_t axis, double points, FactorAssignment &assignment);
   bool hasOneOrder(int32_t factor, const AxisList &here) const;
   void tryOrders(int32_t factor, FactorAssignment &assignment);
   void consider(const FactorAssignment &assignment);
@@ -287,6 +290,8 @@ private:
   /// What may only be extended; empty if anything goes.
   FactorAssignment kept;
   double mostPoints = 0;
+  /// By how much the axes from each on can divide the work.
+  SmallVector<double, 8> shardsLeft;
   /// What costs more is of no interest.
   double mostPrice = HUGE_VAL;
   const FactorAssignment *excluded = nullptr;
@@ -364,7 +369,10 @@ Enumeration::runAll(const FactorAssignment &taken) {
 
 void Enumeration::enumerateAll() {
   FactorAssignment assignment(problem.rule.factors.size());
-  distribute(0, assignment);
+  shardsLeft.assign(axes.size() + 1, 1);
+  for (size_t i = axes.size(); i-- > 0;)
+    shardsLeft[i] = shardsLeft[i + 1] * static_cast<double>(axes[i].size);
+  distribute(0, localPoints(problem.rule, assignment), assignment);
 }
 
 void Enumeration::climb() {
@@ -457,17 +465,21 @@ bool Enumeration::collectAxes() {
   return std::pow(cuttable + 1, axes.size()) <= kChoiceBudget;
 }
 
-void Enumeration::distribute(size_t axis, FactorAssignment &assignment) {
+void Enumeration::distribute(size_t axis, double points,
+                             FactorAssignment &assignment) {
+  if (roundedDown(points / shardsLeft[axis]) > mostPoints)
+    return;
   if (axis == axes.size())
     return tryOrders(0, assignment);
-  distribute(axis + 1, assignment);
+  distribute(axis + 1, points, assignment);
   for (auto [f, factor] : enumerate(problem.rule.factors)) {
     if (!canBeCut(factor) ||
         factor.size % (assignment[f].numShards() * axes[axis].size) != 0)
       continue;
     AxisList before = assignment[f];
     assignment[f].append(axes[axis]);
-    distribute(axis + 1, assignment);
+    distribute(axis + 1, points / static_cast<double>(axes[axis].size),
+               assignment);
     assignment[f] = before;
   }
 }

@@ -58,6 +58,8 @@ struct ChoiceTensor {
   /// As in AssignmentTensor.
   bool free = false;
 
+  /// Of the whole tensor.
+  double bytes() const;
   bool operator==(const ChoiceTensor &o) const {
     return sharding == o.sharding && shape == o.shape &&
            elementBytes == o.elementBytes && free == o.free;

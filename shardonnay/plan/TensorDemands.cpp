@@ -6,11 +6,20 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/plan/TensorDemands.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Sequence.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace llvm;
 
 namespace shardonnay {
+
+double ChoiceTensor::bytes() const {
+  double bytes = static_cast<double>(elementBytes);
+  for (int64_t size : shape)
+    bytes *= static_cast<double>(size);
+  return bytes;
+}
 
 TensorDemands::TensorDemands(const ChoiceProblem &problem,
                              const MeshCosts &costs)
@@ -25,6 +34,11 @@ TensorDemands::TensorDemands(const ChoiceProblem &problem,
     if (!given.free)
       tensor.outside = Layout::get(given.sharding, given.shape);
   }
+  order = to_vector(seq<size_t>(0, tensors.size()));
+  llvm::sort(order, [&](size_t a, size_t b) {
+    double ofA = problem.tensors[a].bytes(), ofB = problem.tensors[b].bytes();
+    return ofA != ofB ? ofA > ofB : a < b;
+  });
 }
 
 Layout layoutUnder(const ChoiceProblem &problem, size_t number,

@@ -49,6 +49,9 @@ class TensorDemands {
 public:
   TensorDemands(const ChoiceProblem &problem, const MeshCosts &costs);
 
+  /// The numbers of the tensors, the one of most bytes first: what it costs to
+  /// move it tells most about an assignment.
+  llvm::ArrayRef<size_t> largestFirst() const { return order; }
   /// Of the lists that cut the factors; -1 of one that is not cut.
   using Numbers = llvm::SmallVector<int32_t, 8>;
   Numbers numbersOf(const FactorAssignment &assignment);
@@ -81,6 +84,7 @@ private:
   const MeshCosts &costs;
   Interner<AxisList> lists;
   std::vector<Tensor> tensors;
+  llvm::SmallVector<size_t, 4> order;
 };
 
 } // namespace shardonnay
