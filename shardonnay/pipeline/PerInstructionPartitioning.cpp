@@ -59,7 +59,7 @@ struct PerInstructionPartitioning
   using PerInstructionPartitioningPassBase::PerInstructionPartitioningPassBase;
 
   void runOnOperation() override {
-    mesh = sdy::getProgramMesh(getOperation());
+    mesh = sdy::getMostUsedMesh(getOperation());
     if (!mesh)
       return;
     SmallVector<Operation *> selected;

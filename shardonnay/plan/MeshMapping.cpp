@@ -34,8 +34,18 @@ std::optional<MeshMapping> MeshMapping::get(const Mesh &from, const Mesh &to) {
   return mapping;
 }
 
-std::optional<AxisRef> MeshMapping::findRun(int64_t unit, int64_t limit) const {
-  int64_t step = image[unit];
+int64_t MeshMapping::imageAt(const AxisList &axes, int64_t index) const {
+  int64_t position = 0;
+  for (AxisRef axis : llvm::reverse(axes.refs())) {
+    position += index % axis.size * strideOf(from, axis);
+    index /= axis.size;
+  }
+  return image[position];
+}
+
+std::optional<AxisRef> MeshMapping::findRun(const AxisList &axes, int64_t unit,
+                                            int64_t limit) const {
+  int64_t step = imageAt(axes, unit);
   for (int64_t axis = 0; axis < to.numAxes(); ++axis) {
     AxisRef full = to.fullAxis(axis);
     int64_t stride = strideOf(to, full);
@@ -49,7 +59,7 @@ std::optional<AxisRef> MeshMapping::findRun(int64_t unit, int64_t limit) const {
       if (limit % length != 0 || room % length != 0)
         return false;
       for (int64_t i = 0; i < length; ++i)
-        if (image[unit * i] != step * i)
+        if (imageAt(axes, unit * i) != step * i)
           return false;
       return true;
     };
@@ -61,11 +71,11 @@ std::optional<AxisRef> MeshMapping::findRun(int64_t unit, int64_t limit) const {
   return std::nullopt;
 }
 
-std::optional<AxisList> MeshMapping::readOff(AxisRef axis) const {
+std::optional<AxisList> MeshMapping::readOff(const AxisList &axes) const {
   SmallVector<AxisRef> minorFirst;
-  int64_t unit = strideOf(from, axis), rest = axis.size;
+  int64_t unit = 1, rest = axes.numShards();
   while (rest > 1) {
-    std::optional<AxisRef> run = findRun(unit, rest);
+    std::optional<AxisRef> run = findRun(axes, unit, rest);
     if (!run)
       return std::nullopt;
     minorFirst.push_back(*run);
@@ -78,27 +88,16 @@ std::optional<AxisList> MeshMapping::readOff(AxisRef axis) const {
   return list;
 }
 
-std::optional<AxisList> MeshMapping::map(AxisRef axis) const {
-  auto [entry, isNew] = known.try_emplace(axis);
+std::optional<AxisList> MeshMapping::map(const AxisList &axes) const {
+  auto [entry, isNew] = known.try_emplace(axes);
   if (!isNew)
     return entry->second;
-  std::optional<AxisList> list = readOff(axis);
+  std::optional<AxisList> list = readOff(axes);
   for (int64_t position = 0, end = image.size(); list && position < end;
        ++position)
-    if (from.coordinate(axis, position) != to.index(*list, image[position]))
+    if (from.index(axes, position) != to.index(*list, image[position]))
       list = std::nullopt;
   return entry->second = list;
-}
-
-std::optional<AxisList> MeshMapping::map(const AxisList &axes) const {
-  AxisList list;
-  for (AxisRef axis : axes) {
-    std::optional<AxisList> mapped = map(axis);
-    if (!mapped)
-      return std::nullopt;
-    list.append(*mapped);
-  }
-  return list;
 }
 
 std::optional<TensorSharding>

@@ -5,17 +5,18 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Two meshes view the same devices. An axis of the one *is* a list of axes of
-// the other where every device has the same index along both. Let f(p) be the
-// position in the other mesh of the device at position p of the one. The only
-// list that can be it is read off f along the axis, from position 0 on: runs of
-// equal steps within an axis of the other mesh, minor to major, whose lengths
-// divide that axis. Then every device is asked.
+// Two meshes view the same devices. A list of axes of the one *is* a list of
+// axes of the other where every device has the same index along both. Let f(i)
+// be the position in the other mesh of the device at index i along the list.
+// The only list that can be it is read off f, from index 0 on: runs of equal
+// steps within an axis of the other mesh, minor to major, whose lengths divide
+// that axis. Then every device is asked.
 //
 // Worked examples: on 8 devices in their own order, z of ["z"=4, "w"=2] is
 // {"a", "b":(1)2} of ["a"=2, "b"=4], and w is {"b":(2)2}. Of a mesh ["p"=4,
 // "q"=2] with the devices 0, 4, 1, 5, 2, 6, 3, 7, p is {"b"} and q is {"a"}.
-// Of 6 devices, ["s"=2] of ["s"=2, "t"=3] is nothing in ["a"=3, "b"=2].
+// Of 6 devices, s of ["s"=2, "t"=3] is nothing in ["a"=3, "b"=2], but {"s",
+// "t"} is {"a", "b"}.
 //
 //===----------------------------------------------------------------------===//
 
@@ -40,16 +41,19 @@ public:
 
 private:
   MeshMapping(const Mesh &from, const Mesh &to) : from(from), to(to) {}
-  std::optional<AxisList> map(AxisRef axis) const;
-  std::optional<AxisList> readOff(AxisRef axis) const;
+  std::optional<AxisList> readOff(const AxisList &axes) const;
+  /// The position in `to` of the device at `index` along `axes`, and at the
+  /// beginning of all other axes.
+  int64_t imageAt(const AxisList &axes, int64_t index) const;
   /// The longest axis of `to`, of a size that divides `limit`, along which
-  /// steps of `unit` positions of `from` go.
-  std::optional<AxisRef> findRun(int64_t unit, int64_t limit) const;
+  /// steps of `unit` along `axes` go.
+  std::optional<AxisRef> findRun(const AxisList &axes, int64_t unit,
+                                 int64_t limit) const;
 
   Mesh from, to;
   /// Of each position in `from` the one in `to`.
   llvm::SmallVector<int64_t, 0> image;
-  mutable std::map<AxisRef, std::optional<AxisList>> known;
+  mutable std::map<AxisList, std::optional<AxisList>> known;
 };
 
 } // namespace shardonnay

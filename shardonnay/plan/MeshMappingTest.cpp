@@ -34,6 +34,8 @@ TEST(MeshMapping, workedExamples) {
   std::optional<MeshMapping> st = MeshMapping::get(Mesh({2, 3}), Mesh({3, 2}));
   ASSERT_TRUE(st);
   EXPECT_FALSE(st->map({{0, 1, 2}}));
+  EXPECT_EQ(st->map({{0, 1, 2}, {1, 1, 3}}), (AxisList{{0, 1, 3}, {1, 1, 2}}));
+  EXPECT_FALSE(st->map({{1, 1, 3}, {0, 1, 2}}));
   EXPECT_EQ(st->map(AxisList()), AxisList());
 }
 

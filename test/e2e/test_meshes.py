@@ -55,6 +55,11 @@ CASES = {
     "shuffled result": ({"m": M, "n": f"{M}, {SHUFFLED}"}, '@m, [{"x"}, {"y"}]', '@m, [{"y"}, {}]', '@m, [{"x"}, {}]', '@n, [{"x"}, {"y"}]'),
     "shuffled, other axes": ({"m": M, "n": f"{ZW}, {SHUFFLED}"}, '@n, [{"z"}, {"w"}]', '@m, [{"y"}, {}]', '@n, [{"z"}, {"w"}]', '@n, [{"w"}, {"z"}]'),
     "all shuffled": ({"m": f"{M}, {SHUFFLED}"}, '@m, [{"x"}, {"y"}]', '@m, [{"y"}, {}]', '@m, [{"x"}, {}]', '@m, [{}, {"x"}]'),
+    "axes that do not nest": ({"m": '["x"=2, "y"=3]', "n": '["z"=3, "w"=2]'}, '@m, [{"x"}, {"y"}]', '@m, [{}, {}]', '@m, [{"x"}, {}]', '@n, [{"z"}, {"w"}]'),
+    "most of them on the second": ({"m": '["x"=2, "y"=3]', "n": '["z"=3, "w"=2]'}, '@m, [{"x"}, {"y"}]', '@n, [{"z"}, {"w"}]', '@n, [{"z"}, {}]', '@n, [{"w"}, {}]'),
+    "sub-axes that do not nest": ({"m": '["a"=6]', "n": '["z"=3, "w"=2]'}, '@m, [{"a":(2)3}, {"a":(1)2}]', '@n, [{}, {"w"}]', '@n, [{}, {"z"}]', '@n, [{"w", "z"}, {}]'),
+    "partial where they do not nest": ({"m": '["x"=2, "y"=3]', "n": '["z"=3, "w"=2]'}, '@m, [{"x"}, {}], unreduced={"y"}', '@m, [{}, {"x"}]', '@m, [{"x"}, {"y"}]', '@n, [{"w"}, {}], unreduced={"z"}'),
+    "partial in another order": ({"m": M, "n": f"{M}, {SHUFFLED}"}, '@n, [{"x"}, {}], unreduced={"y"}', '@m, [{"y"}, {}]', '@m, [{"x"}, {}]', '@n, [{"x"}, {}], unreduced={"y"}'),
     "three meshes": ({"m": M, "n": ZW, "o": f"{M}, {REVERSED}"}, '@m, [{"x"}, {"y"}]', '@n, [{"w"}, {"z"}]', '@o, [{"x"}, {"y"}]', '@n, [{"z"}, {}]'),
 }
 
@@ -62,6 +67,21 @@ CASES = {
 @pytest.mark.parametrize("case", CASES)
 def test_agrees_with_the_unpartitioned_program(case):
     check(program(*CASES[case]))
+
+
+def test_parts_go_to_another_order_of_the_devices():
+    text = f"""
+sdy.mesh @m = <{M}, device_ids=[4, 0, 1, 7, 5, 3, 2, 6]>
+sdy.mesh @n = <{M}, device_ids=[6, 5, 7, 4, 3, 2, 0, 1]>
+func.func @main(%a: tensor<6x4xf32> {{sdy.sharding = #sdy.sharding<@n, [{{}}, {{}}], unreduced={{"y"}}>}})
+    -> (tensor<6x4xf32> {{sdy.sharding = #sdy.sharding<@m, [{{"x"}}, {{}}]>}}) {{
+  %0 = sdy.sharding_constraint %a <@m, [{{}}, {{}}], unreduced={{"y"}}> : tensor<6x4xf32>
+  %1 = stablehlo.negate %0 {{sdy.sharding = #sdy.sharding_per_value<[<@m, [{{"x"}}, {{}}]>]>}} : tensor<6x4xf32>
+  return %1 : tensor<6x4xf32>
+}}
+"""
+    random = np.random.default_rng(0)
+    check(text, [random.uniform(-1, 1, (6, 4)).astype(np.float32)])
 
 
 def test_axes_that_nest_cost_no_more_than_on_one_mesh():

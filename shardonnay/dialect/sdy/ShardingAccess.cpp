@@ -284,39 +284,72 @@ MeshAttr mlir::sdy::getMesh(Operation *from, TensorShardingAttr sharding) {
   return mesh ? mesh.getMesh() : nullptr;
 }
 
-/// How many shardings on each mesh name an axis; the first one first.
-static llvm::MapVector<StringAttr, int64_t> countMeshUses(ModuleOp module) {
-  llvm::MapVector<StringAttr, int64_t> uses;
-  auto count = [&](TensorShardingAttr sharding) {
-    if (sharding && !sharding.isReplicated() && sharding.getMeshSymbol())
-      ++uses[sharding.getMeshSymbol().getAttr()];
+static SmallVector<MeshOp> getMeshesWithAxes(ModuleOp module) {
+  return llvm::filter_to_vector(module.getOps<MeshOp>(), [](MeshOp mesh) {
+    return !mesh.getMesh().getAxes().empty();
+  });
+}
+
+/// Visits the mesh of each sharding that names an axis, until `visit` says so.
+static void visitMeshUses(ModuleOp module,
+                          llvm::function_ref<WalkResult(StringAttr)> visit) {
+  auto visitOne = [&](TensorShardingAttr sharding) {
+    return sharding && !sharding.isReplicated() && sharding.getMeshSymbol()
+               ? visit(sharding.getMeshSymbol().getAttr())
+               : WalkResult::advance();
+  };
+  auto visitAll = [&](ArrayRef<TensorShardingAttr> shardings) {
+    return llvm::any_of(shardings, [&](TensorShardingAttr sharding) {
+      return visitOne(sharding).wasInterrupted();
+    });
   };
   for (auto func : module.getOps<func::FuncOp>()) {
     for (unsigned i = 0; i < func.getNumResults(); ++i)
-      count(getFuncResultSharding(func, i));
+      if (visitOne(getFuncResultSharding(func, i)).wasInterrupted())
+        return;
     if (func.isExternal())
       continue;
-    llvm::for_each(getShardings(func.getArguments()), count);
-    func.walk([&](Operation *op) {
+    if (visitAll(getShardings(func.getArguments())))
+      return;
+    WalkResult walked = func.walk([&](Operation *op) {
       shardonnay::fetchAhead(op);
-      llvm::for_each(getShardings(op->getResults()), count);
+      return visitAll(getShardings(op->getResults())) ? WalkResult::interrupt()
+                                                      : WalkResult::advance();
     });
+    if (walked.wasInterrupted())
+      return;
   }
-  return uses;
 }
 
 MeshOp mlir::sdy::getProgramMesh(ModuleOp module) {
-  SmallVector<MeshOp> meshes =
-      llvm::filter_to_vector(module.getOps<MeshOp>(), [](MeshOp mesh) {
-        return !mesh.getMesh().getAxes().empty();
-      });
+  SmallVector<MeshOp> meshes = getMeshesWithAxes(module);
   if (meshes.size() < 2)
     return meshes.empty() ? nullptr : meshes.front();
+  llvm::DenseSet<StringAttr> used;
+  visitMeshUses(module, [&](StringAttr name) {
+    used.insert(name);
+    return name == meshes.front().getSymNameAttr() ? WalkResult::interrupt()
+                                                   : WalkResult::advance();
+  });
+  auto *first = llvm::find_if(meshes, [&](MeshOp mesh) {
+    return used.contains(mesh.getSymNameAttr());
+  });
+  return first == meshes.end() ? meshes.front() : *first;
+}
+
+MeshOp mlir::sdy::getMostUsedMesh(ModuleOp module) {
+  if (getMeshesWithAxes(module).size() < 2)
+    return getProgramMesh(module);
+  llvm::MapVector<StringAttr, int64_t> uses;
+  visitMeshUses(module, [&](StringAttr name) {
+    ++uses[name];
+    return WalkResult::advance();
+  });
   StringAttr most;
   int64_t mostUses = 0;
-  for (auto [name, uses] : countMeshUses(module))
-    if (uses > mostUses)
-      std::tie(most, mostUses) = std::pair(name, uses);
+  for (auto [name, count] : uses)
+    if (count > mostUses)
+      std::tie(most, mostUses) = std::pair(name, count);
   return most ? getMeshOp(module, FlatSymbolRefAttr::get(most))
-              : meshes.front();
+              : getProgramMesh(module);
 }

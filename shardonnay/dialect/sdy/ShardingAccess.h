@@ -64,9 +64,13 @@ MeshAttr getMesh(Operation *from, TensorShardingAttr sharding);
 /// All axes of `mesh` but those that are manual around `op`, in order.
 shardonnay::AxisList getDeviceAxes(Operation *op, MeshAttr mesh);
 
-/// The mesh of most shardings of a program that name an axis (of equals, the
-/// first one), else the first one with axes, else null.
+/// The mesh that a program is partitioned over: of those with axes the first
+/// one that a sharding names an axis of, else the first one, else null. Export
+/// puts the mesh that it writes a program on before the others.
 MeshOp getProgramMesh(ModuleOp module);
+/// That of most shardings of a program that name an axis (of equals, the first
+/// one), else as `getProgramMesh`.
+MeshOp getMostUsedMesh(ModuleOp module);
 
 } // namespace mlir::sdy
 

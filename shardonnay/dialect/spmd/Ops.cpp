@@ -180,13 +180,15 @@ LogicalResult AllGatherOp::verify() {
   return expectShape(*this, shape);
 }
 
-/// A list of known axes for each dim of the tensor.
+/// A list of known axes for each dim of the tensor, and maybe one for parts.
 static LogicalResult verifyPiece(CollectivePermuteOp op, sdy::MeshAttr mesh,
                                  sdy::ListOfAxisRefListsAttr axesPerDim) {
   int64_t rank = op.getType().getRank();
-  if (static_cast<int64_t>(axesPerDim.getValue().size()) != rank)
+  int64_t numLists = axesPerDim.getValue().size();
+  if (numLists != rank && numLists != rank + 1)
     return op.emitOpError("expected axes for ")
-           << rank << " dims, got " << axesPerDim.getValue().size();
+           << rank << " dims, and maybe those of parts, got " << numLists
+           << " lists";
   auto lists =
       llvm::map_to_vector(axesPerDim.getValue(), [](sdy::AxisRefListAttr list) {
         return list.getValue();
@@ -208,6 +210,10 @@ LogicalResult CollectivePermuteOp::verify() {
   if (failed(verifyPiece(*this, *sourceMesh, getSource())) ||
       failed(verifyPiece(*this, *mesh, getTarget())))
     return failure();
+  if (getSource().getValue().size() != getTarget().getValue().size())
+    return emitOpError("expected as many lists of axes before as after, got ")
+           << getSource().getValue().size() << " and "
+           << getTarget().getValue().size();
   for (auto [dim, from, to] :
        llvm::enumerate(getSource().getValue(), getTarget().getValue())) {
     int64_t before = sdy::toAxisList(from.getValue(), *sourceMesh).numShards();

@@ -113,12 +113,16 @@ def Spmd_CollectivePermuteOp
     axes per dim, and gets the one that its indices along `target` name: itself
     where it has it, else from a device that does and sends to no other.
     `source_mesh`: the axes of `source` are on another mesh of the same devices.
+    Where a piece is in parts (partial sums), one more list behind those of the
+    dims has the axes that name the part.
 
     ```mlir
     %1 = spmd.collective_permute %0 [{"x"}, {"y"} ] -> [{"y"}, {"x"} ] @mesh
         : tensor<4x4xf32>
     %2 = spmd.collective_permute %1 [{"y"}, {"x"} ] of @reversed
         -> [{"y"}, {"x"} ] @mesh : tensor<4x4xf32>
+    %3 = spmd.collective_permute %2 [{"y"}, {}, {"x"} ] of @reversed
+        -> [{"y"}, {}, {"x"} ] @mesh : tensor<4x4xf32>
     ```
   }];
   let arguments = (ins AnyStaticShapeTensor:$tensor,

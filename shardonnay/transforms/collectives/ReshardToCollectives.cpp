@@ -19,7 +19,8 @@
 //         is the one device's, and nothing the others'.
 //   2. `crossMeshes`: on the source's mesh into the target's axes and then a
 //      permute, where only the order of the devices differs; else through the
-//      whole value, of which a reshard that stays takes a piece.
+//      whole value, of which a reshard that stays takes a piece. (Operand and
+//      result of a collective are on one mesh, whole ones too.)
 //
 //===----------------------------------------------------------------------===//
 
@@ -70,6 +71,8 @@ private:
   /// `value` goes from `from` to `to`, both on one mesh or whole.
   LogicalResult chain(sdy::TensorShardingAttr from, sdy::TensorShardingAttr to);
   LogicalResult crossMeshes();
+  /// Both sides name a mesh, not the same.
+  bool changesMesh();
   /// Why the steps of `plan` are there, and how far from the best they may be;
   /// null if that is not known.
   Attribute causeOf(const ReshardProblem &problem, const ReshardPlan &plan);
@@ -132,8 +135,7 @@ bool ReshardLowering::repeat() {
 }
 
 LogicalResult ReshardLowering::make() {
-  sdy::MeshAttr from = meshOf(source), to = meshOf(target);
-  if (from && to && from != to)
+  if (changesMesh())
     return crossMeshes();
   if (failed(chain(source, target)))
     return failure();
@@ -253,11 +255,18 @@ void ReshardLowering::own(TensorSharding from, const AxisList &axes,
       sdy::fromSharding(from, meshOrRef, mesh)));
 }
 
+bool ReshardLowering::changesMesh() {
+  sdy::MeshAttr from = source ? sdy::getMesh(op, source) : nullptr;
+  sdy::MeshAttr to = sdy::getMesh(op, target);
+  return from && to && from != to && !from.isEmpty() && !to.isEmpty();
+}
+
 LogicalResult ReshardLowering::crossMeshes() {
   sdy::MeshAttr from = meshOf(source), to = meshOf(target);
-  TensorSharding wanted = sdy::toSharding(target, to);
-  if (from.hasSameAxes(to)) {
+  int64_t rank = op.getType().getRank();
+  if (from && to && from.hasSameAxes(to)) {
     // In the meantime position by position as in the target.
+    TensorSharding wanted = sdy::toSharding(target, to);
     if (failed(chain(source,
                      sdy::fromSharding(wanted, source.getMeshOrRef(), from))))
       return failure();
@@ -265,16 +274,22 @@ LogicalResult ReshardLowering::crossMeshes() {
         builder, op.getLoc(), op.getType(), value, target));
     return success();
   }
-  if (!wanted.unreduced.empty())
-    return op->emitOpError()
-           << "is from " << source << " to " << target
-           << ", expected a partial value to stay on meshes of the same axes";
-  if (failed(chain(source, sdy::TensorShardingAttr::getFullyClosed(
-                               op.getContext(), op.getType().getRank(),
-                               source.getMeshOrRef()))))
+  if (from &&
+      failed(chain(source, sdy::TensorShardingAttr::getFullyClosed(
+                               op.getContext(), rank, source.getMeshOrRef()))))
     return failure();
-  op.getInputMutable().assign(value);
-  value = op.getResult();
+  mesh = sdy::getMesh(op, target);
+  meshOrRef = target.getMeshOrRef();
+  TensorSharding piece = read(target);
+  AxisList owned = std::exchange(piece.unreduced, AxisList());
+  if (owned.empty()) {
+    op.getInputMutable().assign(value);
+    value = op.getResult();
+    return success();
+  }
+  value = write(sdy::ReshardOp::create(
+      builder, op.getLoc(), value, sdy::fromSharding(piece, meshOrRef, mesh)));
+  own(piece, owned, piece.kind);
   return success();
 }
 

@@ -275,8 +275,9 @@ struct UnifyMeshesPass : impl::UnifyMeshesPassBase<UnifyMeshesPass> {
                          return !mesh.getMesh().getAxes().empty();
                        }) < 2)
       return markAllAnalysesPreserved();
-    sdy::MeshOp program = sdy::getProgramMesh(getOperation());
-    if (program && failed(MeshUnifier(getOperation(), program).run()))
+    sdy::MeshOp program = sdy::getMostUsedMesh(getOperation());
+    program->moveBefore(&getOperation().getBody()->front());
+    if (failed(MeshUnifier(getOperation(), program).run()))
       signalPassFailure();
   }
 };

@@ -63,7 +63,7 @@ public:
   LocalChain(Value value, RankedTensorType globalType, const Layout &layout,
              const Placer &placer, OpBuilder &builder, Location loc)
       : current(value), globalType(globalType), dims(layout.dims),
-        placer(placer), builder(builder), loc(loc) {}
+        parts(layout.partial), placer(placer), builder(builder), loc(loc) {}
 
   Value value() const { return current; }
 
@@ -94,20 +94,28 @@ public:
     current = spmd::AllReduceOp::create(builder, loc, current.getType(),
                                         current, placer.meshName(), axes, kind);
   }
-  /// Pieces of the present axes become those of `target`, axes per dim.
-  void permute(ArrayRef<AxisList> target, FlatSymbolRefAttr sourceMesh) {
-    auto write = [&](ArrayRef<AxisList> axesPerDim) {
-      auto lists = llvm::map_to_vector(axesPerDim, [&](const AxisList &axes) {
+  /// Pieces of the present axes become those of `target`, parts stay what they
+  /// are.
+  void permute(const TensorSharding &target, FlatSymbolRefAttr sourceMesh) {
+    SmallVector<AxisList> wanted;
+    for (const DimSharding &dim : target.dims)
+      wanted.push_back(dim.axes);
+    auto write = [&](ArrayRef<AxisList> axesPerDim, const AxisList &parts) {
+      auto toList = [&](const AxisList &axes) {
         return sdy::AxisRefListAttr::get(builder.getContext(),
                                          fromAxisList(axes, placer.mesh()));
-      });
+      };
+      auto lists = llvm::map_to_vector(axesPerDim, toList);
+      if (!target.unreduced.empty())
+        lists.push_back(toList(parts));
       return sdy::ListOfAxisRefListsAttr::get(builder.getContext(), lists);
     };
     current = spmd::CollectivePermuteOp::create(
-        builder, loc, current.getType(), current, write(dims), write(target),
+        builder, loc, current.getType(), current, write(dims, parts),
+        write(wanted, target.unreduced.sorted()),
         FlatSymbolRefAttr::get(builder.getContext(), placer.meshName()),
         sourceMesh);
-    dims.assign(target.begin(), target.end());
+    dims = std::move(wanted);
   }
   /// Axes that cut dim `source` come to cut dim `target`.
   void move(int64_t source, int64_t target, sdy::AxisRefListAttr axes) {
@@ -196,6 +204,8 @@ private:
   Value current;
   RankedTensorType globalType;
   SmallVector<AxisList, 4> dims;
+  /// What the value was in parts along at first.
+  AxisList parts;
   const Placer &placer;
   OpBuilder &builder;
   Location loc;
@@ -257,12 +267,8 @@ FailureOr<Value> buildLocalCollective(Operation *op, Value operand,
             return success();
           })
           .Case([&](sdy::CollectivePermuteOp permute) {
-            auto dims = [&](sdy::TensorShardingAttr sharding) {
-              return llvm::map_to_vector(
-                  toSharding(sharding, placer.mesh()).dims,
-                  [](const DimSharding &dim) { return dim.axes; });
-            };
-            chain.permute(dims(permute.getOutSharding()), sourceMesh);
+            chain.permute(toSharding(permute.getOutSharding(), placer.mesh()),
+                          sourceMesh);
             return success();
           })
           .Case([&](sdy::AllToAllOp allToAll) {

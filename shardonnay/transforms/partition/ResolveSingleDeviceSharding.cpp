@@ -197,7 +197,7 @@ struct ResolveSingleDeviceShardingPass
 
   void runOnOperation() override {
     auto module = getOperation()->getParentOfType<ModuleOp>();
-    sdy::MeshOp mesh = module ? sdy::getProgramMesh(module) : nullptr;
+    sdy::MeshOp mesh = module ? sdy::getMostUsedMesh(module) : nullptr;
     // Of one device everything is on it.
     if (!mesh || mesh.getMesh().getNumDevices() == 1)
       return;

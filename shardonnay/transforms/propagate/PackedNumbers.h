@@ -33,20 +33,21 @@ public:
     return static_cast<int32_t>(load(at) & mask) - 1;
   }
   void set(size_t at, int32_t number) {
-    if (static_cast<uint32_t>(number) + 1 > mask)
-      widen(number);
+    makeFit(number);
     store(at, number);
   }
   void append(int32_t number) {
     if (bytesOf(numbers + 1) > bytes.size())
       reserve(2 * numbers + 16);
-    set(numbers++, number);
+    // Before there is one more, which was not written yet.
+    makeFit(number);
+    store(numbers++, number);
   }
   /// New ones are `number`.
   void resize(size_t size, int32_t number) {
     reserve(size);
     while (numbers < size)
-      set(numbers++, number);
+      append(number);
   }
   /// What is not used is not touched, so it is no memory.
   void reserve(size_t size) { bytes.resize_for_overwrite(bytesOf(size)); }
@@ -83,6 +84,11 @@ private:
     for (width = 1; width < 4 && largest + 1 >= int64_t(1) << 8 * width;)
       ++width;
     mask = 0xFFFFFFFFu >> (32 - 8 * width);
+  }
+
+  void makeFit(int32_t number) {
+    if (static_cast<uint32_t>(number) + 1 > mask)
+      widen(number);
   }
 
   void widen(int32_t largest) {

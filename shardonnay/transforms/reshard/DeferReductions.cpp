@@ -44,10 +44,12 @@ namespace shardonnay {
 
 namespace {
 
+/// On another mesh, at the boundary, nothing is computed.
 bool settlesParts(sdy::ReshardOp reshard) {
-  sdy::TensorShardingAttr from = sdy::getSharding(reshard.getInput());
-  return from && !from.getUnreducedAxes().empty() &&
-         reshard.getSharding().getUnreducedAxes().empty();
+  sdy::TensorShardingAttr from = sdy::getSharding(reshard.getInput()),
+                          to = reshard.getSharding();
+  return from && from.getMeshOrRef() == to.getMeshOrRef() &&
+         !from.getUnreducedAxes().empty() && to.getUnreducedAxes().empty();
 }
 
 /// The reshard that settles a partial value for this use alone; null if the

@@ -117,7 +117,7 @@ void ReshardExplainer::explainSums(raw_ostream &os) {
     return;
   os << "settles the " << toString(before.kind) << " along " << str(settled);
   Operation *maker = makerOfParts(op.getInput(), settled, scope);
-  if (!maker) {
+  if (!maker || isa<sdy::ReshardOp>(maker)) {
     os << " of a value that is given in parts";
     return;
   }
@@ -194,12 +194,18 @@ ReshardExplainer::problemBefore(Operation *op, FactorAssignment &taken) {
     return std::nullopt;
   ChoiceProblem problem = readProblem(op, *rule, scope);
   taken = voteAssignment(problem);
+  // At the boundary values lie on other meshes, whose axes are none here.
+  auto isHere = [&](Value value) {
+    return scope.allows(sdy::getSharding(value));
+  };
   for (auto [i, operand] : llvm::enumerate(op->getOperands()))
-    if (auto reshard = operand.getDefiningOp<sdy::ReshardOp>())
+    if (auto reshard = operand.getDefiningOp<sdy::ReshardOp>();
+        reshard && isHere(reshard.getInput()))
       problem.tensors[i].sharding = scope.read(reshard.getInput());
   for (OpResult result : op->getResults())
     if (result.hasOneUse())
-      if (auto reshard = dyn_cast<sdy::ReshardOp>(*result.user_begin()))
+      if (auto reshard = dyn_cast<sdy::ReshardOp>(*result.user_begin());
+          reshard && isHere(reshard.getResult()))
         problem.tensors[op->getNumOperands() + result.getResultNumber()]
             .sharding = scope.read(reshard.getResult());
   return problem;
@@ -276,10 +282,10 @@ public:
 
   /// Null if there is nothing to be said.
   StringAttr get(sdy::ReshardOp op) {
-    if (changesOrder(op))
+    if (changesMesh(op))
       return StringAttr::get(op.getContext(),
-                             "brings pieces from one order of the devices to "
-                             "another; no other plan: both orders are given");
+                             "brings pieces from one mesh to another; no other "
+                             "plan: both meshes are given");
     if (failed(scope.moveTo(
             op, {sdy::getSharding(op.getInput()), op.getSharding()})) ||
         scope.empty())
@@ -294,7 +300,7 @@ public:
   }
 
 private:
-  static bool changesOrder(sdy::ReshardOp op) {
+  static bool changesMesh(sdy::ReshardOp op) {
     sdy::TensorShardingAttr before = sdy::getSharding(op.getInput());
     if (!before || before.getMeshOrRef() == op.getSharding().getMeshOrRef())
       return false;

@@ -27,6 +27,8 @@ LogicalResult MeshScope::add(Operation *op, sdy::TensorShardingAttr sharding) {
     return failure();
   if (!mesh)
     meshOrRef = sharding.getMeshOrRef();
+  else
+    known->otherNames.insert(sharding.getMeshOrRef());
   mesh = used;
   return success();
 }
@@ -103,9 +105,13 @@ const TensorSharding &MeshScope::read(Value value) const {
 const TensorSharding &MeshScope::read(sdy::TensorShardingAttr sharding,
                                       int64_t rank) const {
   std::unique_ptr<TensorSharding> &entry = known->read[{sharding, rank}];
-  if (!entry)
+  if (!entry) {
+    bool isHere =
+        allows(sharding) || known->otherNames.contains(sharding.getMeshOrRef());
     entry = std::make_unique<TensorSharding>(
-        sdy::toClosedSharding(sharding, mesh, rank));
+        isHere ? sdy::toClosedSharding(sharding, mesh, rank)
+               : TensorSharding::fullyClosed(rank));
+  }
   return *entry;
 }
 

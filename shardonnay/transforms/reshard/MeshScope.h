@@ -58,7 +58,8 @@ public:
   bool covers(llvm::ArrayRef<mlir::sdy::TensorShardingAttr> shardings) const;
   /// No sharding names an axis: there is nothing to do at this op.
   bool empty() const { return !mesh; }
-  /// How `value`, a ranked tensor, is cut. Stays valid as long as this.
+  /// How `value`, a ranked tensor, is cut; whole if it is on another mesh,
+  /// beyond the boundary. Stays valid as long as this.
   const TensorSharding &read(mlir::Value value) const;
   const TensorSharding &read(mlir::sdy::TensorShardingAttr sharding,
                              int64_t rank) const;
@@ -87,6 +88,8 @@ private:
     std::unordered_map<TensorSharding, mlir::sdy::TensorShardingAttr,
                        HashSharding>
         written;
+    /// By which this mesh goes too.
+    llvm::DenseSet<mlir::Attribute> otherNames;
   };
 
   mlir::sdy::MeshAttr mesh;

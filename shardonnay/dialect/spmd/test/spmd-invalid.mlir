@@ -64,8 +64,17 @@ func.func @all_to_all_type(%arg0: tensor<8x4xf32>) {
 
 sdy.mesh @mesh = <["x"=2]>
 func.func @permute_rank(%arg0: tensor<8x4xf32>) {
-  // expected-error @below {{expected axes for 2 dims, got 1}}
+  // expected-error @below {{expected axes for 2 dims, and maybe those of parts, got 1 lists}}
   %0 = spmd.collective_permute %arg0 [{"x"}] -> [{}, {"x"}] @mesh : tensor<8x4xf32>
+  return
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=2, "y"=2]>
+func.func @permute_parts(%arg0: tensor<8x4xf32>) {
+  // expected-error @below {{expected as many lists of axes before as after, got 3 and 2}}
+  %0 = spmd.collective_permute %arg0 [{"x"}, {}, {"y"}] -> [{"x"}, {}] @mesh : tensor<8x4xf32>
   return
 }
 

@@ -27,7 +27,9 @@ func.func @all_gather(%arg0: tensor<8x4xf32>) -> tensor<64x4xf32> {
 func.func @collective_permute(%arg0: tensor<8x4xf32>) -> tensor<8x4xf32> {
   // CHECK: spmd.collective_permute %arg0 [{"x"}, {"y":(1)2}] -> [{"y":(1)2}, {"x"}] @mesh : tensor<8x4xf32>
   %0 = spmd.collective_permute %arg0 [{"x"}, {"y":(1)2}] -> [{"y":(1)2}, {"x"}] @mesh : tensor<8x4xf32>
-  return %0 : tensor<8x4xf32>
+  // CHECK: spmd.collective_permute %{{.*}} [{"x"}, {}, {"y":(1)2}] -> [{"y":(2)2}, {}, {"y":(1)2}] @mesh : tensor<8x4xf32>
+  %1 = spmd.collective_permute %0 [{"x"}, {}, {"y":(1)2}] -> [{"y":(2)2}, {}, {"y":(1)2}] @mesh : tensor<8x4xf32>
+  return %1 : tensor<8x4xf32>
 }
 
 // CHECK-LABEL: func @all_to_all

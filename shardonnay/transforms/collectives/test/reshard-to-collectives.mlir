@@ -97,6 +97,28 @@ func.func @other_axes(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh
   return %0 : tensor<8x8xf32>
 }
 
+// A collective's operand and result are on one mesh, whole ones too.
+// CHECK-LABEL: func @whole_on_other_axes
+func.func @whole_on_other_axes(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<8x8xf32> {
+  // CHECK-NEXT: %[[WHOLE:.*]] = sdy.all_gather [{"x"}, {}] %arg0 out_sharding=<@mesh, [{}, {}]>
+  // CHECK-NEXT: %[[THERE:.*]] = sdy.reshard %[[WHOLE]] <@other, [{}, {}]>
+  // CHECK-NEXT: %[[PIECE:.*]] = sdy.all_slice [{"z"}, {}] %[[THERE]] out_sharding=<@other, [{"z"}, {}]>
+  // CHECK-NEXT: return %[[PIECE]]
+  %0 = sdy.reshard %arg0 <@other, [{}, {}]> : tensor<8x8xf32>
+  %1 = sdy.reshard %0 <@other, [{"z"}, {}]> : tensor<8x8xf32>
+  return %1 : tensor<8x8xf32>
+}
+
+// CHECK-LABEL: func @partial_on_other_axes
+func.func @partial_on_other_axes(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<8x8xf32> {
+  // CHECK-NEXT: %[[WHOLE:.*]] = sdy.all_gather [{"x"}, {}] %arg0 out_sharding=<@mesh, [{}, {}]>
+  // CHECK-NEXT: %[[PIECE:.*]] = sdy.reshard %[[WHOLE]] <@other, [{"w"}, {}]>
+  // CHECK-NEXT: %[[OWN:.*]] = sdy.replicated_to_unreduced {"z"} %[[PIECE]] out_sharding=<@other, [{"w"}, {}], unreduced={"z"}>
+  // CHECK-NEXT: return %[[OWN]]
+  %0 = sdy.reshard %arg0 <@other, [{"w"}, {}], unreduced={"z"}> : tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}
+
 // CHECK-LABEL: func @redundant
 // KEEP-LABEL: func @redundant
 func.func @redundant(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32> {

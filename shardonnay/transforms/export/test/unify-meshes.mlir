@@ -73,3 +73,21 @@ func.func @manual_between(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@m,
   } : (tensor<8xf32>) -> tensor<8xf32>
   return %0 : tensor<8xf32>
 }
+
+// -----
+
+// Most shardings are on @n: it is the first from now on, whatever the later
+// stages count. Axes that do not nest are the other's together.
+// CHECK: sdy.mesh @n
+// CHECK-NEXT: sdy.mesh @m
+sdy.mesh @m = <["x"=3, "y"=5]>
+sdy.mesh @n = <["z"=5, "w"=3]>
+
+// CHECK-LABEL: func @most
+// CHECK-SAME: %arg0: tensor<15xf32> {sdy.sharding = #sdy.sharding<@n, [{"z", "w"}]>}
+func.func @most(%arg0: tensor<15xf32> {sdy.sharding = #sdy.sharding<@m, [{"x", "y"}]>}) -> tensor<15xf32> {
+  // CHECK-NEXT: stablehlo.negate %arg0 {{.*}}<@n, [{"z"}]>
+  %0 = stablehlo.negate %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@n, [{"z"}]>]>} : tensor<15xf32>
+  %1 = stablehlo.negate %0 {sdy.sharding = #sdy.sharding_per_value<[<@n, [{"w"}]>]>} : tensor<15xf32>
+  return %1 : tensor<15xf32>
+}

@@ -151,6 +151,15 @@ func.func @permute(%a: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"
   return %0 : tensor<8x16xf32>
 }
 
+// Who has which part is told too.
+// CHECK-LABEL: func.func @permute_parts(
+func.func @permute_parts(%a: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}], unreduced={"y":(2)2}>})
+    -> (tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y":(1)2}, {}], unreduced={"y":(2)2}>}) {
+  // CHECK-NEXT: spmd.collective_permute %arg0 [{"x"}, {}, {"y":(2)2}] -> [{"y":(1)2}, {}, {"y":(2)2}] @mesh : tensor<4x16xf32>
+  %0 = sdy.collective_permute %a out_sharding=<@mesh, [{"y":(1)2}, {}], unreduced={"y":(2)2}> : tensor<8x16xf32>
+  return %0 : tensor<8x16xf32>
+}
+
 // -----
 
 sdy.mesh @mesh = <["x"=2, "y"=4]>

@@ -2,6 +2,7 @@
 
 sdy.mesh @mesh = <["d"=2, "m"=4]>
 sdy.mesh @turned = <["d"=2, "m"=4], device_ids=[7, 6, 5, 4, 3, 2, 1, 0]>
+sdy.mesh @line = <["l"=8]>
 
 // CHECK-LABEL: func @sum_of_parts
 func.func @sum_of_parts(%x: tensor<64x128xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"d"}, {"m"}]>}, %w: tensor<128x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"m"}, {}]>}) -> (tensor<64x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"d"}, {}]>}) {
@@ -47,9 +48,20 @@ func.func @from_end_to_end(%x: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@
 
 // CHECK-LABEL: func @another_order
 func.func @another_order(%x: tensor<64xf32> {sdy.sharding = #sdy.sharding<@turned, [{"d"}]>}) -> (tensor<64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"d"}]>}) {
-  // CHECK: sdy.reshard %arg0 {{.*}}sdy.cause = "brings pieces from one order of the devices to another; no other plan: both orders are given"
+  // CHECK: sdy.reshard %arg0 {{.*}}sdy.cause = "brings pieces from one mesh to another; no other plan: both meshes are given"
   %0 = sdy.reshard %x <@mesh, [{"d"}]> : tensor<64xf32>
   return %0 : tensor<64xf32>
+}
+
+// Cuts of an op on one mesh are not weighed by axes of another.
+// CHECK-LABEL: func @result_on_another_mesh
+func.func @result_on_another_mesh(%x: tensor<64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"d"}]>}) -> (tensor<64xf32> {sdy.sharding = #sdy.sharding<@line, [{"l"}]>}) {
+  // CHECK: sdy.reshard %arg0 {{.*}}sdy.cause = "moves dim 0 from {d} to {m}, as operand 0 of 'stablehlo.tanh' is needed; 'stablehlo.tanh' with
+  %0 = sdy.reshard %x <@mesh, [{"m"}]> : tensor<64xf32>
+  %1 = stablehlo.tanh %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"m"}]>]>} : tensor<64xf32>
+  // CHECK: sdy.reshard {{.*}}sdy.cause = "brings pieces from one mesh to another; no other plan: both meshes are given"
+  %2 = sdy.reshard %1 <@line, [{"l"}]> : tensor<64xf32>
+  return %2 : tensor<64xf32>
 }
 
 // Of all ways to sort there is one.
