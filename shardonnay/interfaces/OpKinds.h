@@ -10,7 +10,8 @@
 // is one walk for all of them: a pass that finds nothing to do says that it
 // preserves all analyses, and the next one asks for free. A pass that only
 // erases ops, moves them or changes their attributes preserves it too, and one
-// that makes ops of known kinds adds these.
+// that makes ops of known kinds adds these. A pass on a module calls
+// `forgetInside` besides: there may be one of each function.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,6 +24,16 @@
 #include "llvm/ADT/STLExtras.h"
 
 namespace shardonnay {
+
+/// For a pass that makes or erases ops inside of ops in `root`, and keeps what
+/// is known of `root` up to date: what is known of those is forgotten. To be
+/// called first, as an op that is made may stand where one is erased.
+inline void forgetInside(mlir::AnalysisManager analyses,
+                         mlir::Operation *root) {
+  for (mlir::Region &region : root->getRegions())
+    for (mlir::Operation &op : region.getOps())
+      analyses.nest(&op).clear();
+}
 
 /// The kinds of the ops inside an op, and maybe of some that are gone.
 class OpKinds {

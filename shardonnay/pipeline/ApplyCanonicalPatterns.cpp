@@ -58,6 +58,7 @@ struct ApplyCanonicalPatternsPass
 
 protected:
   void runOnOperation() override {
+    forgetInside(getAnalysisManager(), getOperation());
     auto &ops = getAnalysis<ProgramOps>();
     Recorder recorder(getAnalysis<OpKinds>());
     GreedyRewriteConfig config;

@@ -105,6 +105,7 @@ struct UnflattenCallGraphPass
 
 protected:
   void runOnOperation() override {
+    forgetInside(getAnalysisManager(), getOperation());
     CallGraphUnflattener(getOperation(), dedupFunctionsFully).run();
     markAnalysesPreserved<OpKinds>();
   }

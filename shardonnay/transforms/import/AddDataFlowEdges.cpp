@@ -31,6 +31,7 @@ struct AddDataFlowEdgesPass
     auto &kinds = getAnalysis<OpKinds>();
     if (!kinds.mayHave<ShardableDataFlowOpInterface>())
       return markAllAnalysesPreserved();
+    forgetInside(getAnalysisManager(), getOperation());
     WalkResult walked =
         getOperation().walk([](ShardableDataFlowOpInterface op) {
           return WalkResult(addDataFlowEdges(op));

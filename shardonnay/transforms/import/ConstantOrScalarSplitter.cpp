@@ -293,6 +293,7 @@ struct ConstantOrScalarSplitterPass
     : impl::ConstantOrScalarSplitterPassBase<ConstantOrScalarSplitterPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
+    forgetInside(getAnalysisManager(), getOperation());
     ConstantSplitter(module, getAnalysis<ProgramOps>()).run();
     if (auto kinds = getCachedAnalysis<OpKinds>()) {
       kinds->get().add({ConstantOp::getOperationName(), &getContext()});

@@ -22,6 +22,7 @@ struct EraseUnusedSymbolsPass
     : impl::EraseUnusedSymbolsPassBase<EraseUnusedSymbolsPass> {
 protected:
   void runOnOperation() override {
+    forgetInside(getAnalysisManager(), getOperation());
     if (!eraseUnusedSymbols(getOperation(), [](auto) { return true; }))
       markAllAnalysesPreserved();
     markAnalysesPreserved<OpKinds>();

@@ -73,6 +73,7 @@ struct ImportFuncCallsPass
 
 protected:
   void runOnOperation() override {
+    forgetInside(getAnalysisManager(), getOperation());
     SymbolTable symbols(getOperation());
     const auto &kinds = getAnalysis<OpKinds>();
     auto order = orderCalleesFirst(getOperation(), symbols, kinds);

@@ -209,6 +209,7 @@ struct InlinePrivateFunctionsPass
   using InlinePrivateFunctionsPassBase::InlinePrivateFunctionsPassBase;
 
   void runOnOperation() override {
+    forgetInside(getAnalysisManager(), getOperation());
     bool mayHaveCalls = getAnalysis<OpKinds>().mayHave<func::CallOp>();
     if (failed(PrivateFunctionInliner(getOperation(), keepSharedOf)
                    .run(mayHaveCalls)))

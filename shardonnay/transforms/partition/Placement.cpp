@@ -51,9 +51,6 @@ std::string Placer::str(const AxisList &axes) const {
 LogicalResult Placer::useMesh(sdy::TensorShardingAttr sharding,
                               sdy::MeshAttr mesh, Location loc) {
   FlatSymbolRefAttr name = sharding.getMeshSymbol();
-  if (!name)
-    return emitError(loc) << "a sharding has its mesh written inline; expected "
-                             "a mesh symbol: run sdy-lift-inlined-meshes first";
   if (!programMesh) {
     programMesh = mesh;
     programMeshName = name;
@@ -99,6 +96,11 @@ const Placement *Placer::place(Type type, sdy::TensorShardingAttr sharding,
   // At the boundary one device's copy counts; all hold the whole.
   if (mesh.isMaximal() || sharding.isReplicated())
     return keep();
+  if (!sharding.getMeshSymbol()) {
+    emitError(loc) << "a sharding has its mesh written inline; expected a mesh "
+                      "symbol: run sdy-lift-inlined-meshes first";
+    return nullptr;
+  }
   placement.mesh = mesh;
   placement.sharding = closed(toSharding(sharding, mesh));
   placement.layout = Layout::get(placement.sharding, tensor.getShape());

@@ -187,3 +187,11 @@ func.func @donation(
     -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
   return %b : tensor<8xf32>
 }
+
+// -----
+
+func.func @inline_mesh(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @below {{a sharding has its mesh written inline; expected a mesh symbol: run sdy-lift-inlined-meshes first}}
+  %0 = sdy.reshard %x <mesh<["a"=2]>, [{"a"}]> : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
