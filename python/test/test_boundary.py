@@ -55,6 +55,15 @@ def test_pieces_form_the_array_again():
     assert (joined == array).all() and spread == 0
 
 
+def test_each_distinct_piece_once():
+    array = np.arange(16, dtype=np.float32).reshape(2, 8)
+    pieces = [bounds for i, bounds in enumerate(COLUMNS["slices"]) if bounds not in COLUMNS["slices"][:i]]
+    listed = {key: value for key, value in COLUMNS.items() if key != "slices"}
+    listed |= {"pieces": pieces, "piece": [pieces.index(bounds) for bounds in COLUMNS["slices"]]}
+    for mine, other in zip(boundary.shard(listed, array, MESH), boundary.shard(COLUMNS, array, MESH), strict=True):
+        assert (mine == other).all()
+
+
 def test_copies_that_differ_are_seen():
     pieces = boundary.shard(REPLICATED, np.ones(3, np.float32), MESH)
     pieces[6] = pieces[6] + 0.5

@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/algebra/Layout.h"
+
+#include "shardonnay/algebra/Counts.h"
 #include "shardonnay/algebra/Hash.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
@@ -42,7 +44,7 @@ llvm::SmallVector<int64_t, 4> Layout::localShape() const {
 int64_t Layout::localElements() const {
   int64_t elements = 1;
   for (int64_t size : localShape())
-    elements *= size;
+    elements = countProduct(elements, size);
   return elements;
 }
 

@@ -41,12 +41,12 @@ Cost collectiveCost(CollectiveKind kind, int64_t groupSize,
   case CollectiveKind::Permute:
     return {inputBytes, 2};
   case CollectiveKind::AllGather:
-    return {inputBytes * (groupSize - 1), 1 + rounds};
+    return {countProduct(inputBytes, groupSize - 1), 1 + rounds};
   case CollectiveKind::AllToAll:
   case CollectiveKind::ReduceScatter:
     return {othersShare(inputBytes), 1 + rounds};
   case CollectiveKind::AllReduce:
-    return {othersShare(2 * inputBytes), 1 + 2 * rounds};
+    return {othersShare(countProduct(2, inputBytes)), 1 + 2 * rounds};
   }
   return {};
 }

@@ -31,6 +31,7 @@
 #ifndef SHARDONNAY_COST_COLLECTIVE_H
 #define SHARDONNAY_COST_COLLECTIVE_H
 
+#include "shardonnay/algebra/Counts.h"
 #include "llvm/ADT/StringRef.h"
 #include <cstdint>
 
@@ -56,8 +57,8 @@ struct Cost {
   int64_t steps = 0;
 
   Cost &operator+=(const Cost &other) {
-    bytes += other.bytes;
-    steps += other.steps;
+    bytes = countSum(bytes, other.bytes);
+    steps = countSum(steps, other.steps);
     return *this;
   }
   bool operator==(const Cost &o) const {

@@ -29,6 +29,15 @@ TEST(Collective, bytesRoundUp) {
   EXPECT_EQ(collectiveCost(CollectiveKind::AllReduce, 3, 4).bytes, 6);
 }
 
+TEST(Collective, MoreThanCountsIsTheLargestNumber) {
+  int64_t most = std::numeric_limits<int64_t>::max(), bytes = int64_t(1) << 61;
+  Cost gather = collectiveCost(CollectiveKind::AllGather, 1 << 20, bytes);
+  EXPECT_EQ(gather.bytes, most);
+  gather += gather;
+  EXPECT_EQ(gather.bytes, most);
+  EXPECT_EQ(collectiveCost(CollectiveKind::AllReduce, 2, bytes).bytes, bytes);
+}
+
 TEST(Collective, names) {
   EXPECT_EQ(toString(CollectiveKind::AllToAll), "all_to_all");
   EXPECT_EQ(toString(CollectiveKind::ReduceScatter), "reduce_scatter");

@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/cost/Liveness.h"
+
+#include "shardonnay/algebra/Counts.h"
 #include "llvm/ADT/STLExtras.h"
 #include <algorithm>
 
@@ -14,6 +16,9 @@ namespace shardonnay {
 namespace {
 
 constexpr int64_t kNever = -1;
+
+/// What is alive together may be more than 64 bits count, and ceases to be.
+using Total = __int128;
 
 /// From which op to which a buffer is alive.
 struct Span {
@@ -36,15 +41,15 @@ std::vector<Span> findSpans(const MemoryBlock &block) {
 
 /// What is alive while `op` runs: `before` bytes were before it, `dying` of
 /// them are no more behind it.
-int64_t bytesAt(const MemoryBlock &block, const MemoryOp &op, int64_t before,
-                int64_t dying) {
-  int64_t made = 0;
+Total bytesAt(const MemoryBlock &block, const MemoryOp &op, Total before,
+              Total dying) {
+  Total made = 0;
   for (int32_t buffer : op.makes)
     made += block.bytes[buffer];
   if (!op.hasRegions)
     return before + made;
-  int64_t copies = std::max<int64_t>(0, op.carried - dying);
-  return before + std::max(copies + op.inside, made - dying);
+  Total copies = std::max<Total>(0, op.carried - dying);
+  return before + std::max<Total>(copies + op.inside, made - dying);
 }
 
 } // namespace
@@ -52,23 +57,23 @@ int64_t bytesAt(const MemoryBlock &block, const MemoryOp &op, int64_t before,
 MemoryPeak findPeak(const MemoryBlock &block) {
   std::vector<Span> spans = findSpans(block);
   MemoryPeak peak;
-  int64_t alive = 0;
+  Total alive = 0;
   for (int32_t buffer : block.arguments)
     alive += block.bytes[buffer];
-  peak.bytes = alive;
+  Total most = alive;
   int64_t numOps = block.ops.size();
   for (int64_t i = 0; i < numOps; ++i) {
     const MemoryOp &op = block.ops[i];
     llvm::SmallVector<int32_t, 4> dead;
-    int64_t dying = 0;
+    Total dying = 0;
     for (int32_t buffer : op.uses)
       if (spans[buffer].to == i && !llvm::is_contained(dead, buffer)) {
         dead.push_back(buffer);
         dying += block.bytes[buffer];
       }
-    int64_t here = bytesAt(block, op, alive, dying);
-    if (here > peak.bytes) {
-      peak.bytes = here;
+    Total here = bytesAt(block, op, alive, dying);
+    if (here > most) {
+      most = here;
       peak.op = i;
     }
     alive -= dying;
@@ -76,6 +81,7 @@ MemoryPeak findPeak(const MemoryBlock &block) {
       if (spans[buffer].to > i)
         alive += block.bytes[buffer];
   }
+  peak.bytes = static_cast<int64_t>(std::min<Total>(most, kMostCount));
   for (auto [buffer, span] : llvm::enumerate(spans))
     if ((span.from <= peak.op || span.to == numOps) && peak.op <= span.to &&
         span.to != kNever)

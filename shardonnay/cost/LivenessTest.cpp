@@ -35,6 +35,21 @@ TEST(Liveness, WorkedExample) {
   EXPECT_EQ(peak.live, (llvm::SmallVector<int32_t>{0, 1, 2, 3}));
 }
 
+TEST(Liveness, MoreThanCountsIsTheLargestNumber) {
+  // Four are alive together, then one.
+  int64_t large = int64_t(1) << 61;
+  MemoryBlock block{{large, large, large, large, 1}, {}, {}};
+  block.ops = {op({}, {0}), op({}, {1}), op({}, {2}), op({}, {3}),
+               op({0, 1, 2, 3}, {4})};
+  MemoryPeak peak = findPeak(block);
+  EXPECT_EQ(peak.bytes, std::numeric_limits<int64_t>::max());
+  EXPECT_EQ(peak.op, 4);
+  block.ops[3].uses = {0, 1};
+  block.ops[4].uses = {2, 3};
+  block.bytes[3] = 8;
+  EXPECT_EQ(findPeak(block).bytes, 3 * large + 8);
+}
+
 TEST(Liveness, ArgumentsAlone) {
   MemoryPeak peak = findPeak({{8, 4}, {0, 1}, {}});
   EXPECT_EQ(peak.bytes, 12);

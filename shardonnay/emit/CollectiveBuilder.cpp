@@ -91,9 +91,13 @@ Value CollectiveBuilder::index(Location loc, const Mesh &mesh,
 Attribute CollectiveBuilder::groups(const EmittedMesh &mesh,
                                     const AxisList &axes) {
   bool isAll = mesh.numDevices() == grid.replicas() * grid.partitions();
-  if (!meshAxesGroups || !isAll)
-    return toRowsAttr(builder,
-                      grid.flattened(getReplicaGroups(mesh.mesh, axes)));
+  if (!meshAxesGroups || !isAll) {
+    Attribute &list = lists[{mesh.attr.getAsOpaquePointer(), axes}];
+    if (!list)
+      list = toRowsAttr(builder,
+                        grid.flattened(getReplicaGroups(mesh.mesh, axes)));
+    return list;
+  }
   MLIRContext *context = builder.getContext();
   SmallVector<Attribute> refs;
   for (sdy::AxisRefAttr axis : sdy::fromAxisList(axes, mesh.attr)) {
@@ -110,13 +114,13 @@ Attribute CollectiveBuilder::groups(const EmittedMesh &mesh,
 Value CollectiveBuilder::slice(Location loc, Value tensor, int64_t dim,
                                Value start, int64_t size) {
   RankedTensorType type = resized(tensor, dim, size);
-  auto zero = RankedTensorType::get({}, builder.getI32Type());
+  auto zero = cast<RankedTensorType>(start.getType());
   SmallVector<Value> starts(type.getRank());
   for (auto [d, at] : llvm::enumerate(starts))
     at = static_cast<int64_t>(d) == dim
              ? start
-             : stablehlo::ConstantOp::create(builder, loc,
-                                             DenseElementsAttr::get(zero, 0))
+             : stablehlo::ConstantOp::create(
+                   builder, loc, cast<ElementsAttr>(builder.getZeroAttr(zero)))
                    .getResult();
   return stablehlo::DynamicSliceOp::create(builder, loc, tensor, starts,
                                            type.getShape());
@@ -280,7 +284,7 @@ Value CollectiveBuilder::permuteByGather(Location loc, Value tensor,
   Value row =
       stablehlo::ReshapeOp::create(builder, loc, type.clone(shape), tensor);
   Value all = allGather(loc, row, /*dim=*/0, mesh, axes);
-  SmallVector<int32_t> senders(mesh.numDevices(), 0);
+  SmallVector<int64_t> senders(mesh.numDevices(), 0);
   for (ArrayRef<int64_t> pair : placed)
     senders[pair[1]] = mesh.mesh.index(axes, pair[0]);
   Value sender = buildLookUp(builder, loc, senders,

@@ -18,6 +18,7 @@
 #include "shardonnay/dialect/stablehlo/Stablehlo.h"
 #include "shardonnay/emit/DeviceGrid.h"
 #include "shardonnay/emit/Target.h"
+#include <map>
 
 namespace shardonnay {
 
@@ -43,9 +44,13 @@ public:
       : builder(builder), grid(grid), meshAxesGroups(meshAxesGroups),
         target(target) {}
 
-  /// The index of the running device along `axes`, times `scale`: tensor<i32>.
+  /// See buildDeviceIndex.
   mlir::Value index(mlir::Location loc, const Mesh &mesh, const AxisList &axes,
                     int64_t scale = 1);
+
+  /// `size` of `dim` from `start` on.
+  mlir::Value slice(mlir::Location loc, mlir::Value tensor, int64_t dim,
+                    mlir::Value start, int64_t size);
 
   mlir::Value allGather(mlir::Location loc, mlir::Value tensor, int64_t dim,
                         const EmittedMesh &mesh, const AxisList &axes);
@@ -79,8 +84,6 @@ private:
   combined(mlir::Location loc, mlir::Value tensor, ReductionKind kind,
            llvm::function_ref<mlir::Operation *(mlir::Value)> create);
   mlir::Attribute groups(const EmittedMesh &mesh, const AxisList &axes);
-  mlir::Value slice(mlir::Location loc, mlir::Value tensor, int64_t dim,
-                    mlir::Value start, int64_t size);
   mlir::Value permuteByGather(mlir::Location loc, mlir::Value tensor,
                               const DeviceRows &pairs, const EmittedMesh &mesh);
 
@@ -88,6 +91,8 @@ private:
   DeviceGrid grid;
   bool meshAxesGroups;
   const Target &target;
+  /// By mesh and axes: on many devices a list of groups is made once.
+  std::map<std::pair<const void *, AxisList>, mlir::Attribute> lists;
 };
 
 } // namespace shardonnay

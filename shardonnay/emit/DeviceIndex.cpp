@@ -36,17 +36,18 @@ SmallVector<Digit> getDigits(const Mesh &mesh, const AxisList &axes) {
   return digits;
 }
 
-/// Scalar i32 arithmetic.
+/// Scalar arithmetic on numbers up to `largest`.
 class IndexArithmetic {
 public:
-  IndexArithmetic(OpBuilder &builder, Location loc)
+  IndexArithmetic(OpBuilder &builder, Location loc, int64_t largest = 0)
       : builder(builder), loc(loc),
-        scalar(RankedTensorType::get({}, builder.getI32Type())) {}
+        element(builder.getIntegerType(llvm::isInt<32>(largest) ? 32 : 64)),
+        scalar(RankedTensorType::get({}, element)) {}
 
   Value constant(int64_t value) {
     return stablehlo::ConstantOp::create(
         builder, loc,
-        DenseElementsAttr::get(scalar, static_cast<int32_t>(value)));
+        DenseElementsAttr::get(scalar, builder.getIntegerAttr(element, value)));
   }
   Value multiply(Value lhs, int64_t rhs) {
     return rhs == 1
@@ -71,11 +72,14 @@ public:
     return toScalar(stablehlo::ReplicaIdOp::create(builder, loc, idType()));
   }
   /// values[index].
-  Value lookUp(ArrayRef<int32_t> values, Value index) {
-    auto type = RankedTensorType::get({static_cast<int64_t>(values.size())},
-                                      builder.getI32Type());
+  Value lookUp(ArrayRef<int64_t> values, Value index) {
+    auto type =
+        RankedTensorType::get({static_cast<int64_t>(values.size())}, element);
+    auto elements = llvm::map_to_vector(values, [&](int64_t value) {
+      return APInt(element.getIntOrFloatBitWidth(), value, /*isSigned=*/true);
+    });
     Value table = stablehlo::ConstantOp::create(
-        builder, loc, DenseElementsAttr::get(type, values));
+        builder, loc, DenseElementsAttr::get(type, elements));
     Value slice = stablehlo::DynamicSliceOp::create(
         builder, loc, table, ValueRange(index), ArrayRef<int64_t>{1});
     return stablehlo::ReshapeOp::create(builder, loc, scalar, slice);
@@ -92,6 +96,7 @@ private:
 
   OpBuilder &builder;
   Location loc;
+  Type element;
   RankedTensorType scalar;
 };
 
@@ -115,7 +120,7 @@ Value buildPosition(IndexArithmetic &index, const DeviceGrid &grid,
   Value id = buildDeviceId(index, grid);
   if (mesh.deviceIds().empty())
     return id;
-  SmallVector<int32_t> positions(mesh.numDevices());
+  SmallVector<int64_t> positions(mesh.numDevices());
   for (int64_t position = 0; position < mesh.numDevices(); ++position)
     positions[mesh.deviceAt(position)] = position;
   return index.lookUp(positions, id);
@@ -128,14 +133,15 @@ Value buildDeviceId(OpBuilder &builder, Location loc, const DeviceGrid &grid) {
   return buildDeviceId(index, grid);
 }
 
-Value buildLookUp(OpBuilder &builder, Location loc, ArrayRef<int32_t> values,
+Value buildLookUp(OpBuilder &builder, Location loc, ArrayRef<int64_t> values,
                   Value index) {
-  return IndexArithmetic(builder, loc).lookUp(values, index);
+  int64_t largest = values.empty() ? 0 : *llvm::max_element(values);
+  return IndexArithmetic(builder, loc, largest).lookUp(values, index);
 }
 
 Value buildDeviceIndex(OpBuilder &builder, Location loc, const DeviceGrid &grid,
                        const Mesh &mesh, const AxisList &axes, int64_t scale) {
-  IndexArithmetic index(builder, loc);
+  IndexArithmetic index(builder, loc, axes.numShards() * scale);
   if (axes.numShards() == 1)
     return index.constant(0);
   Value position = buildPosition(index, grid, mesh);

@@ -24,7 +24,8 @@
 namespace shardonnay {
 
 /// The index of the running device along `axes` of `mesh`, whose devices are
-/// those of `grid`, times `scale`: a StableHLO tensor<i32>.
+/// those of `grid`, times `scale`: a StableHLO tensor<i32>, or tensor<i64>
+/// where it may be larger.
 mlir::Value buildDeviceIndex(mlir::OpBuilder &builder, mlir::Location loc,
                              const DeviceGrid &grid, const Mesh &mesh,
                              const AxisList &axes, int64_t scale = 1);
@@ -33,9 +34,10 @@ mlir::Value buildDeviceIndex(mlir::OpBuilder &builder, mlir::Location loc,
 mlir::Value buildDeviceId(mlir::OpBuilder &builder, mlir::Location loc,
                           const DeviceGrid &grid);
 
-/// values[index], of a tensor<i32> `index` that is in range.
+/// values[index], of a tensor<i32> `index` that is in range: a tensor<i32>, or
+/// tensor<i64> where some value is larger.
 mlir::Value buildLookUp(mlir::OpBuilder &builder, mlir::Location loc,
-                        llvm::ArrayRef<int32_t> values, mlir::Value index);
+                        llvm::ArrayRef<int64_t> values, mlir::Value index);
 
 } // namespace shardonnay
 

@@ -208,14 +208,10 @@ void Emitter::buildConditional(spmd::OnDeviceOp op) {
 FailureOr<Value> Emitter::build(spmd::AllSliceOp op) {
   auto [mesh, axes] = read(op);
   RankedTensorType type = op.getType();
-  SmallVector<Value> starts(type.getRank());
-  for (auto [dim, start] : llvm::enumerate(starts))
-    start = dim == op.getDim() ? collectives.index(op.getLoc(), mesh.mesh, axes,
-                                                   type.getDimSize(dim))
-                               : collectives.index(op.getLoc(), mesh.mesh, {});
-  return stablehlo::DynamicSliceOp::create(builder, op.getLoc(), op.getTensor(),
-                                           starts, type.getShape())
-      .getResult();
+  int64_t size = type.getDimSize(op.getDim());
+  Value start = collectives.index(op.getLoc(), mesh.mesh, axes, size);
+  return collectives.slice(op.getLoc(), op.getTensor(), op.getDim(), start,
+                           size);
 }
 
 /// XLA does not look through it.

@@ -58,7 +58,7 @@ private:
   Value gather(Value tensor);
   Value slice(Value tensor, Interval part);
   /// `size` positions from where `table` says, by `index`.
-  Value sliceAt(Value tensor, int64_t size, ArrayRef<int32_t> table,
+  Value sliceAt(Value tensor, int64_t size, ArrayRef<int64_t> table,
                 Value index);
   Value send(Value part, ArrayRef<Transfer> round);
   /// This device is one of the receivers.
@@ -127,11 +127,9 @@ Value WindowEmitter::slice(Value tensor, Interval part) {
 }
 
 Value WindowEmitter::sliceAt(Value tensor, int64_t size,
-                             ArrayRef<int32_t> table, Value index) {
-  SmallVector<Value> starts(type.getRank(), scalar(0, builder.getI32Type()));
-  starts[dim] = buildLookUp(builder, loc, table, index);
-  return stablehlo::DynamicSliceOp::create(builder, loc, tensor, starts,
-                                           resized(size).getShape());
+                             ArrayRef<int64_t> table, Value index) {
+  Value start = buildLookUp(builder, loc, table, index);
+  return collectives.slice(loc, tensor, dim, start, size);
 }
 
 Value WindowEmitter::send(Value part, ArrayRef<Transfer> round) {
@@ -143,7 +141,7 @@ Value WindowEmitter::send(Value part, ArrayRef<Transfer> round) {
 }
 
 Value WindowEmitter::receives(ArrayRef<Transfer> round) {
-  SmallVector<int32_t> table(problem.mesh.numDevices(), 0);
+  SmallVector<int64_t> table(problem.mesh.numDevices(), 0);
   for (auto [source, target] : round)
     table[target] = 1;
   Value position = collectives.index(loc, problem.mesh, problem.mesh.allAxes());
@@ -156,7 +154,7 @@ Value WindowEmitter::receives(ArrayRef<Transfer> round) {
 Value WindowEmitter::ownPart(Value tensor, const WindowPiece &piece) {
   if (piece.starts.empty())
     return slice(tensor, piece.part);
-  SmallVector<int32_t> table(piece.starts.begin(), piece.starts.end());
+  SmallVector<int64_t> table(piece.starts.begin(), piece.starts.end());
   return sliceAt(tensor, piece.width, table,
                  collectives.index(loc, problem.mesh, problem.windowAxes));
 }
@@ -165,7 +163,7 @@ Value WindowEmitter::sentPart(Value tensor, const WindowPiece &piece,
                               ArrayRef<Transfer> round) {
   if (piece.starts.empty())
     return slice(tensor, piece.part);
-  SmallVector<int32_t> table(problem.mesh.numDevices(), 0);
+  SmallVector<int64_t> table(problem.mesh.numDevices(), 0);
   for (auto [source, target] : round)
     table[source] =
         piece.starts[problem.mesh.index(problem.windowAxes, target)];
@@ -212,7 +210,7 @@ Value WindowEmitter::cutWindow(Value buffer, const WindowPlan &plan) {
   }
   if (allSame)
     return slice(buffer, {*same, *same + problem.size});
-  SmallVector<int32_t> table(plan.offsets.begin(), plan.offsets.end());
+  SmallVector<int64_t> table(plan.offsets.begin(), plan.offsets.end());
   return sliceAt(buffer, problem.size, table,
                  collectives.index(loc, problem.mesh, problem.windowAxes));
 }

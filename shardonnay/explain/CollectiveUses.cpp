@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/explain/CollectiveUses.h"
+
+#include "shardonnay/algebra/Counts.h"
 #include "shardonnay/algebra/Projection.h"
 #include "shardonnay/explain/CallCounts.h"
 
@@ -322,11 +324,12 @@ CommunicationCost costOf(ArrayRef<CollectiveUse> uses,
     if (isNew)
       entry->second = toMeshCosts(model, use.mesh);
     int64_t bytes = use.collective.cost.bytes;
-    int64_t runs = use.trips.count * use.executedCalls;
-    sum.bytes += bytes * use.calls;
-    sum.executedBytes += bytes * runs;
+    int64_t runs = countProduct(use.trips.count, use.executedCalls);
+    sum.bytes = countSum(sum.bytes, countProduct(bytes, use.calls));
+    sum.executedBytes = countSum(sum.executedBytes, countProduct(bytes, runs));
     sum.unknownTrips += use.trips.known ? 0 : use.calls;
-    sum.price += use.collective.price(entry->second) * runs;
+    sum.price +=
+        use.collective.price(entry->second) * static_cast<double>(runs);
   }
   return sum;
 }

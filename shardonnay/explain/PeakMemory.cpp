@@ -7,6 +7,8 @@
 
 #include "shardonnay/explain/PeakMemory.h"
 
+#include "shardonnay/algebra/Counts.h"
+
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "shardonnay/cost/Liveness.h"
 #include "shardonnay/dialect/sdy/Dialect.h"
@@ -95,7 +97,7 @@ private:
 int64_t argumentBytes(Block &block) {
   int64_t bytes = 0;
   for (BlockArgument argument : block.getArguments())
-    bytes += byteSize(argument.getType());
+    bytes = countSum(bytes, byteSize(argument.getType()));
   return bytes;
 }
 

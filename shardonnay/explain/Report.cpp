@@ -7,6 +7,8 @@
 
 #include "shardonnay/explain/Report.h"
 
+#include "shardonnay/algebra/Counts.h"
+
 #include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/dialect/sdy/Ops.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
@@ -98,7 +100,8 @@ json::Array groupCollectives(ArrayRef<CollectiveUse> uses) {
     if (group.count == 0)
       group.first = &use;
     group.count += use.collective.count * use.calls;
-    group.bytes += use.collective.cost.bytes * use.calls;
+    group.bytes = countSum(group.bytes,
+                           countProduct(use.collective.cost.bytes, use.calls));
   }
   json::Array collectives;
   for (const auto &[key, group] : groups)

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "shardonnay/algebra/Counts.h"
 #include "shardonnay/dialect/sdy/Ops.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/explain/CallCounts.h"
@@ -29,8 +30,10 @@ int64_t byteSize(Type type) {
   }
   if (!element.isIntOrFloat())
     return 0;
-  return tensor.getNumElements() * parts *
-         llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
+  int64_t bytes = parts * llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
+  for (int64_t size : tensor.getShape())
+    bytes = countProduct(bytes, size);
+  return bytes;
 }
 
 namespace {
@@ -38,14 +41,14 @@ namespace {
 int64_t contractionFlops(Operation *root) {
   int64_t flops = 0;
   root->walk([&](ShardingRuleOpInterface op) {
-    flops += op.getTransformFlops();
+    flops = countSum(flops, op.getTransformFlops());
     if (!op.isContraction())
       return;
     if (std::optional<FactorRule> rule = op.getFactorRule()) {
       int64_t points = 2;
       for (const Factor &factor : rule->factors)
-        points *= factor.size;
-      flops += points;
+        points = countProduct(points, factor.size);
+      flops = countSum(flops, points);
     }
   });
   return flops;
@@ -68,7 +71,7 @@ ProgramSummary summarize(ModuleOp module) {
     if (!func.isPublic())
       continue;
     for (Type type : func.getArgumentTypes())
-      summary.argumentBytes += byteSize(type);
+      summary.argumentBytes = countSum(summary.argumentBytes, byteSize(type));
   }
   return summary;
 }

@@ -29,7 +29,7 @@ LogicalResult shardonnay::verifyOnEveryDevice(Operation *op) {
 }
 
 LogicalResult shardonnay::verifyDeviceCount(Operation *mesh, int64_t devices) {
-  constexpr int64_t kMaxDevices = int64_t{1} << 16;
+  constexpr int64_t kMaxDevices = int64_t{1} << 20;
   if (devices <= kMaxDevices)
     return success();
   return mesh->emitError("expected a mesh of at most ")

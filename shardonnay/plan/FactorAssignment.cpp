@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/plan/FactorAssignment.h"
+
+#include "shardonnay/algebra/Counts.h"
 #include "llvm/ADT/Sequence.h"
 #include "llvm/ADT/SmallVectorExtras.h"
 #include <tuple>
@@ -240,7 +242,7 @@ Score Assigner::score(const Candidate &candidate) const {
     if (tensor.free || !cell.present || !candidate.axes.isPrefixOf(cell.axes))
       continue;
     ++tensors;
-    bytes += tensor.bytes;
+    bytes = countSum(bytes, tensor.bytes);
   }
   return {tensors, bytes, kindRank(rule.factors[candidate.factor].kind),
           candidate.axes.numShards() / axes[candidate.factor].numShards(),
@@ -291,9 +293,9 @@ bool Assigner::isCopyingLookup(int32_t factor) const {
   for (int64_t i = 0, e = problem.tensors.size(); i < e; ++i) {
     bool isResult = i >= static_cast<int64_t>(rule.operands.size());
     if (isResult)
-      found += problem.tensors[i].bytes;
+      found = countSum(found, problem.tensors[i].bytes);
     else if (rule.tensor(i).has(factor))
-      table += problem.tensors[i].bytes;
+      table = countSum(table, problem.tensors[i].bytes);
     else if (!problem.tensors[i].free)
       return false;
   }

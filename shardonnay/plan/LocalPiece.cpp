@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/plan/LocalPiece.h"
+
+#include "shardonnay/algebra/Counts.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -34,7 +36,8 @@ std::optional<LocalCollective> windowCollective(const WindowProblem &problem,
     CollectiveKind kind =
         plan.gathers ? CollectiveKind::AllGather : CollectiveKind::Permute;
     sum.count += plan.numCollectives();
-    sum.cost.bytes += sliceBytes * plan.received(part);
+    sum.cost.bytes =
+        countSum(sum.cost.bytes, countProduct(sliceBytes, plan.received(part)));
     sum.cost.steps += plan.numCollectives() *
                       collectiveCost(kind, part.axes.numShards(), 1).steps;
   }
@@ -56,7 +59,7 @@ std::optional<LocalCollective> WindowPrices::find(const WindowProblem &problem,
     entry->second = windowCollective(problem, /*sliceBytes=*/1);
   std::optional<LocalCollective> collective = entry->second;
   if (collective)
-    collective->cost.bytes *= sliceBytes;
+    collective->cost.bytes = countProduct(collective->cost.bytes, sliceBytes);
   return collective;
 }
 
@@ -85,7 +88,7 @@ exchangeCollective(const FactorRule &rule, ArrayRef<AxisList> assignment,
   for (auto [size, factors] : zip_equal(shape, result.dims)) {
     if (any_of(factors, [&](int32_t f) { return rule.factors[f].exchanged; }))
       continue;
-    bytes *= pieceSize(size, factors, assignment);
+    bytes = countProduct(bytes, pieceSize(size, factors, assignment));
   }
   gather.cost = collectiveCost(gather.kind, gather.axes.numShards(), bytes);
   return gather;
@@ -102,13 +105,13 @@ sumCollective(const FactorRule &rule, const FactorSum &sum,
   if (sum.isWhole) {
     reduce.axes = deviceAxes;
     for (int64_t size : shape)
-      bytes *= size;
+      bytes = countProduct(bytes, size);
   } else {
     for (size_t factor = 0; factor < rule.factors.size(); ++factor)
       if (!tensor.has(factor))
         reduce.axes.append(assignment[factor]);
     for (auto [size, factors] : zip_equal(shape, tensor.dims))
-      bytes *= pieceSize(size, factors, assignment);
+      bytes = countProduct(bytes, pieceSize(size, factors, assignment));
   }
   if (reduce.axes.empty())
     return std::nullopt;
@@ -158,7 +161,7 @@ SmallVector<LocalCollective, 2> fetchCollectives(
     int64_t sliceBytes = elementBytes[window.tensor];
     for (auto [other, size] : enumerate(piece))
       if (static_cast<int64_t>(other) != dim)
-        sliceBytes *= size;
+        sliceBytes = countProduct(sliceBytes, size);
     WindowProblem problem{mesh,          axes,           axes,
                           cut.localSize, cut.globalSize, cut.start,
                           cut.step,      cut.size,       window.periodic};
@@ -185,7 +188,7 @@ LocalPiece::LocalPiece(const Mesh &mesh, ArrayRef<AxisList> axes,
 int64_t LocalPiece::bytes() const {
   int64_t result = elementBytes;
   for (int64_t size : local)
-    result *= size;
+    result = countProduct(result, size);
   return result;
 }
 

@@ -16,6 +16,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/plan/OpChoice.h"
+
+#include "shardonnay/algebra/Counts.h"
 #include "shardonnay/plan/Refinement.h"
 #include "shardonnay/plan/TensorDemands.h"
 #include "llvm/ADT/STLExtras.h"
@@ -35,7 +37,7 @@ static SmallVector<AssignmentTensor, 4> rowsOf(const ChoiceProblem &problem) {
         project(tensor.sharding, problem.rule.tensor(i), problem.rule.factors);
     row.bytes = tensor.elementBytes;
     for (int64_t size : tensor.shape)
-      row.bytes *= size;
+      row.bytes = countProduct(row.bytes, size);
     row.free = tensor.free;
   }
   return rows;

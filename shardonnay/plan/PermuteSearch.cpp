@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/plan/PermuteSearch.h"
+
+#include "shardonnay/algebra/Counts.h"
 #include "shardonnay/plan/Refinement.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVectorExtras.h"
@@ -46,8 +48,8 @@ PermuteSearch::PermuteSearch(const ReshardProblem &problem) : problem(problem) {
 
 double PermuteSearch::priceOf(CollectiveKind kind, const AxisList &axes,
                               int64_t elements) const {
-  Cost cost =
-      collectiveCost(kind, axes.numShards(), elements * problem.elementBytes);
+  Cost cost = collectiveCost(kind, axes.numShards(),
+                             countProduct(elements, problem.elementBytes));
   return problem.costs.price(
       cost, llvm::map_to_vector<6>(
                 axes, [](AxisRef axis) -> int64_t { return axis.axis; }));
@@ -58,7 +60,7 @@ double PermuteSearch::priceOf(const Steps &list, int64_t elements) const {
   for (const Step &step : list) {
     price += priceOf(step.kind, step.axes, elements);
     if (step.kind == CollectiveKind::AllGather)
-      elements *= step.axes.numShards();
+      elements = countProduct(elements, step.axes.numShards());
   }
   return price;
 }

@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/plan/ReshardBound.h"
+
+#include "shardonnay/algebra/Counts.h"
 #include <algorithm>
 #include <cmath>
 
@@ -19,9 +21,10 @@ static int64_t rounds(double groups) {
 
 void ReshardExtent::addDim(int64_t size, int64_t sourceShards,
                            int64_t targetShards, bool nested) {
-  sourceElements *= size / sourceShards;
-  targetElements *= size / targetShards;
-  overlap *= nested ? size / std::max(sourceShards, targetShards) : 0;
+  sourceElements = countProduct(sourceElements, size / sourceShards);
+  targetElements = countProduct(targetElements, size / targetShards);
+  overlap = countProduct(
+      overlap, nested ? size / std::max(sourceShards, targetShards) : 0);
   int64_t ratio = std::max<int64_t>(sourceShards / targetShards, 1);
   pieces *= ratio;
   if (ratio > 1)

@@ -23,6 +23,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/plan/ReshardPlan.h"
+
+#include "shardonnay/algebra/Counts.h"
 #include "shardonnay/plan/PermuteSearch.h"
 #include "shardonnay/plan/ReshardBound.h"
 #include "shardonnay/plan/ReshardSearch.h"
@@ -325,7 +327,7 @@ static int64_t realElements(const ReshardProblem &problem,
                             llvm::ArrayRef<AxisList> dims) {
   int64_t elements = 1;
   for (auto [size, axes] : llvm::zip_equal(problem.shape, dims))
-    elements *= llvm::divideCeil(size, axes.numShards());
+    elements = countProduct(elements, llvm::divideCeil(size, axes.numShards()));
   return elements;
 }
 

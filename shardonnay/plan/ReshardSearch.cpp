@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/plan/ReshardSearch.h"
+
+#include "shardonnay/algebra/Counts.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVectorExtras.h"
 #include "llvm/ADT/bit.h"
@@ -51,7 +53,7 @@ ReshardSearch::ReshardSearch(const ReshardProblem &problem,
   }
   elementsPerDevice = 1;
   for (int64_t size : problem.source.padded)
-    elementsPerDevice *= size;
+    elementsPerDevice = countProduct(elementsPerDevice, size);
   for (size_t atom = 0; atom < atoms.size(); ++atom)
     elementsPerDevice /= atoms[atom].size;
 }
@@ -63,7 +65,7 @@ int64_t ReshardSearch::localElements(const State &state) const {
     sizes = problem.source.padded;
   for (auto [dim, size] : llvm::enumerate(sizes)) {
     int64_t shards = atoms.numShards(state.dims[dim]);
-    elements *= (size + shards - 1) / shards;
+    elements = countProduct(elements, (size + shards - 1) / shards);
   }
   return elements;
 }
@@ -109,7 +111,7 @@ uint64_t ReshardSearch::used(const State &state) const {
 
 Cost ReshardSearch::costOf(const Move &move, int64_t elements) const {
   return collectiveCost(move.kind, atoms.numShards(move.atoms),
-                        elements * problem.elementBytes);
+                        countProduct(elements, problem.elementBytes));
 }
 
 double ReshardSearch::priceOf(const Move &move, int64_t elements) const {
@@ -443,7 +445,7 @@ void ReshardSearch::permuteFrom(Node &node, State &next, size_t dim,
 void ReshardSearch::tryPermutes(Node &node) {
   // Two permutes in a row are one, and one sends what a device has.
   Cost cost = collectiveCost(StepKind::Permute, /*groupSize=*/2,
-                             elements * problem.elementBytes);
+                             countProduct(elements, problem.elementBytes));
   if ((node.parent && node.move.kind == StepKind::Permute) ||
       node.cost + problem.costs.leastPrice(cost.bytes, cost.steps) > mostCost)
     return;

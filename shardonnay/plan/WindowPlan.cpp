@@ -13,6 +13,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/plan/WindowPlan.h"
+
+#include "shardonnay/algebra/Counts.h"
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
@@ -64,10 +66,11 @@ withoutUnevenPeriods(const WindowProblem &problem) {
 
 int64_t WindowPlan::received(const WindowProblem &problem) const {
   if (gathers)
-    return problem.localSize * (problem.axes.numShards() - 1);
+    return countProduct(problem.localSize, problem.axes.numShards() - 1);
   int64_t sum = 0;
   for (const WindowPiece &piece : pieces)
-    sum += static_cast<int64_t>(piece.rounds.size()) * piece.width;
+    sum = countSum(sum, countProduct(static_cast<int64_t>(piece.rounds.size()),
+                                     piece.width));
   return sum;
 }
 

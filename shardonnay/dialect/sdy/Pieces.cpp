@@ -7,6 +7,8 @@
 
 #include "shardonnay/dialect/sdy/Pieces.h"
 
+#include "shardonnay/algebra/Counts.h"
+
 #include "shardonnay/dialect/sdy/Conversion.h"
 
 using namespace mlir;
@@ -30,7 +32,8 @@ int64_t sdy::getPieceBytes(RankedTensorType type,
                            const TensorSharding &sharding) {
   int64_t bytes = getElementBytes(type);
   for (auto [size, dim] : llvm::zip_equal(type.getShape(), sharding.dims))
-    bytes *= llvm::divideCeil(size, dim.axes.numShards());
+    bytes = shardonnay::countProduct(
+        bytes, llvm::divideCeil(size, dim.axes.numShards()));
   return bytes;
 }
 

@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/dialect/spmd/Ops.h"
+
+#include "shardonnay/algebra/Counts.h"
 #include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/dialect/sdy/ShardingVerifier.h"
@@ -248,18 +250,20 @@ ArrayRef<sdy::AxisRefAttr> FetchWindowOp::countingAxes() {
   return list ? list.getValue() : cutAxes();
 }
 
-/// So that no position leaves 64 bits.
-static LogicalResult verifyPositions(Operation *op, ArrayRef<int64_t> values) {
-  constexpr int64_t kLimit = int64_t(1) << 40;
-  for (int64_t value : values)
-    if (value > kLimit || value < -kLimit)
-      return op->emitOpError("expected positions of at most 2^40, got ")
-             << value;
-  return success();
+/// The positions of all windows, which begin `reach` apart at most, are numbers
+/// of 64 bits.
+static LogicalResult verifyPositions(Operation *op, int64_t start,
+                                     int64_t reach, int64_t size) {
+  using shardonnay::countSum;
+  int64_t first = start < 0 ? -std::max(start, -shardonnay::kMostCount) : start;
+  if (countSum(countSum(first, reach), size) < shardonnay::kMostCount)
+    return success();
+  return op->emitOpError("expected windows within 2^63 positions, got start ")
+         << start << " and size " << size;
 }
 
 LogicalResult FetchWindowOp::verify() {
-  int64_t pieces = 1;
+  int64_t pieces = 1, windows = 1;
   for (ArrayRef<sdy::AxisRefAttr> axes : {countingAxes(), cutAxes()}) {
     if (axes.empty())
       continue;
@@ -269,12 +273,14 @@ LogicalResult FetchWindowOp::verify() {
     if (failed(count))
       return failure();
     pieces = *count;
+    windows = std::max(windows, pieces);
   }
   if (cutAxes().empty())
     pieces = 1;
   if (failed(verifyDim(*this, getDim())))
     return failure();
-  int64_t whole = getTensor().getType().getDimSize(getDim()) * pieces;
+  int64_t whole = shardonnay::countProduct(
+      getTensor().getType().getDimSize(getDim()), pieces);
   int64_t globalSize = getGlobalSize(), size = getSize();
   if (globalSize < 0 || globalSize > whole)
     return emitOpError("expected a global size that ")
@@ -282,8 +288,10 @@ LogicalResult FetchWindowOp::verify() {
            << getTensor().getType() << " can hold, got " << globalSize;
   if (size < 0)
     return emitOpError("expected a size that is not negative, got ") << size;
-  if (failed(verifyPositions(*this, {static_cast<int64_t>(getStart()),
-                                     static_cast<int64_t>(getStep()), size})))
+  int64_t step = getStep();
+  int64_t apart = step < 0 ? -std::max(step, -shardonnay::kMostCount) : step;
+  if (failed(verifyPositions(*this, getStart(),
+                             shardonnay::countProduct(apart, windows), size)))
     return failure();
   if (getPeriodic() && globalSize == 0)
     return emitOpError("is periodic, expected a dim that is not empty");
@@ -323,7 +331,7 @@ LogicalResult PeriodicWindowOp::verify() {
     return emitOpError("expected a size that is not negative, got ") << size;
   if (shape[getDim()] == 0)
     return emitOpError("is periodic, expected a dim that is not empty");
-  if (failed(verifyPositions(*this, {static_cast<int64_t>(getStart()), size})))
+  if (failed(verifyPositions(*this, getStart(), /*reach=*/0, size)))
     return failure();
   shape[getDim()] = size;
   return expectShape(*this, shape);

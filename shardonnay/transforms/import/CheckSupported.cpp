@@ -16,6 +16,8 @@
 #include "mlir/IR/BuiltinDialect.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Transforms/RegionUtils.h"
+#include "shardonnay/algebra/Counts.h"
+#include "shardonnay/dialect/sdy/Pieces.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/dialect/spmd/Ops.h"
 #include "shardonnay/interfaces/DataFlowEdge.h"
@@ -34,8 +36,9 @@ namespace shardonnay {
 
 namespace {
 
-/// Elements times bytes times shards have to fit 64 bits.
-constexpr int64_t kMaxElements = int64_t{1} << 40;
+/// Twice as many are still counted in 64 bits; more than that counts are not
+/// exact, as Counts.h says.
+constexpr int64_t kTooManyBytes = int64_t{1} << 62;
 
 /// A known op that is not of the representation itself. (An unknown one is
 /// computed whole, with a warning.)
@@ -165,14 +168,12 @@ void SupportChecker::checkKind(Operation *op) {
 }
 
 /// True if no product of sizes exceeds the limit, even if another one is 0.
-bool fits(ArrayRef<int64_t> shape) {
-  int64_t elements = 1;
-  return llvm::all_of(shape, [&](int64_t size) {
-    if (size > kMaxElements / elements)
-      return false;
-    elements *= std::max<int64_t>(size, 1);
-    return true;
-  });
+bool fits(TensorType type) {
+  int64_t bytes =
+      getElementBytes(RankedTensorType::get({}, type.getElementType()));
+  for (int64_t size : type.getShape())
+    bytes = countProduct(bytes, std::max<int64_t>(size, 1));
+  return bytes < kTooManyBytes;
 }
 
 /// The regions of an op with a sharding rule are copied to the local op as they
@@ -202,8 +203,8 @@ void SupportChecker::checkTypes(Operation *op) {
       error(op, "expected static shapes, got ") << type;
       return;
     }
-    if (!fits(tensor.getShape())) {
-      error(op, "expected at most 2^40 elements, got ") << type;
+    if (!fits(tensor)) {
+      error(op, "expected less than 2^62 bytes, got ") << type;
       return;
     }
   }

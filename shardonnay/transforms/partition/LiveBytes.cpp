@@ -6,7 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/transforms/partition/LiveBytes.h"
+
 #include "mlir/IR/Operation.h"
+#include "shardonnay/algebra/Counts.h"
 #include "shardonnay/explain/Report.h"
 #include <algorithm>
 
@@ -16,13 +18,13 @@ namespace shardonnay {
 
 LiveBytes::LiveBytes(Block &block, int64_t outside) {
   for (BlockArgument argument : block.getArguments())
-    outside += byteSize(argument.getType());
+    outside = countSum(outside, byteSize(argument.getType()));
   DenseMap<Operation *, int64_t> positions;
   for (Operation &op : block)
     positions.try_emplace(&op, positions.size());
   bytes.assign(positions.size(), outside);
   // What begins to be alive at a position, less what ceases to.
-  std::vector<int64_t> change(positions.size() + 1);
+  std::vector<__int128> change(positions.size() + 1);
   int64_t position = 0;
   for (Operation &op : block) {
     for (Value result : op.getResults()) {
@@ -36,14 +38,17 @@ LiveBytes::LiveBytes(Block &block, int64_t outside) {
     for (Region &region : op.getRegions())
       for (Block &inner : region) {
         LiveBytes inside(inner, /*outside=*/0);
-        bytes[position] = std::max(
-            bytes[position], outside + inside.most(0, inside.bytes.size()));
+        bytes[position] =
+            std::max(bytes[position],
+                     countSum(outside, inside.most(0, inside.bytes.size())));
       }
     ++position;
   }
-  int64_t alive = 0;
-  for (auto [at, more] : llvm::zip_first(bytes, change))
-    at += alive += more;
+  __int128 alive = 0;
+  for (auto [at, more] : llvm::zip_first(bytes, change)) {
+    alive += more;
+    at = static_cast<int64_t>(std::min<__int128>(at + alive, kMostCount));
+  }
 }
 
 int64_t LiveBytes::most(int64_t from, int64_t to) const {
@@ -55,7 +60,7 @@ int64_t LiveBytes::most(int64_t from, int64_t to) const {
 
 void LiveBytes::add(int64_t from, int64_t to, int64_t more) {
   for (int64_t at = from; at < to; ++at)
-    bytes[at] += more;
+    bytes[at] = countSum(bytes[at], more);
 }
 
 } // namespace shardonnay

@@ -23,8 +23,8 @@ func.func @window_of_negative_size(%a: tensor<4xf32>) {
 sdy.mesh @mesh = <["x"=2]>
 
 func.func @window_far_away(%a: tensor<4xf32>) {
-  // expected-error @below {{expected positions of at most 2^40, got 4611686018427387904}}
-  %0 = spmd.fetch_window %a dim=0 global_size=8 start=4611686018427387904 step=4 size=4 @mesh {"x"} : (tensor<4xf32>) -> tensor<4xf32>
+  // expected-error @below {{expected windows within 2^63 positions, got start 9223372036854775804 and size 4}}
+  %0 = spmd.fetch_window %a dim=0 global_size=8 start=9223372036854775804 step=4 size=4 @mesh {"x"} : (tensor<4xf32>) -> tensor<4xf32>
   return
 }
 
@@ -96,8 +96,18 @@ func.func @periodic_window_of_negative_size(%a: tensor<4xf32>) {
 
 // -----
 
+sdy.mesh @mesh = <["x"=4]>
+
+func.func @last_window_far_away(%a: tensor<4xf32>) {
+  // expected-error @below {{expected windows within 2^63 positions, got start 0 and size 4}}
+  %0 = spmd.fetch_window %a dim=0 global_size=16 start=0 step=2305843009213693952 size=4 @mesh {"x"} : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
 func.func @periodic_window_far_away(%a: tensor<4xf32>) {
-  // expected-error @below {{expected positions of at most 2^40, got 4611686018427387904}}
-  %0 = spmd.periodic_window %a dim=0 start=4611686018427387904 size=4 : (tensor<4xf32>) -> tensor<4xf32>
+  // expected-error @below {{expected windows within 2^63 positions, got start -9223372036854775808 and size 4}}
+  %0 = spmd.periodic_window %a dim=0 start=-9223372036854775808 size=4 : (tensor<4xf32>) -> tensor<4xf32>
   return
 }

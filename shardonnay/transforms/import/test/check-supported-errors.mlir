@@ -101,7 +101,7 @@ func.func @main(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}
 
 // -----
 
-// expected-error @below {{expected a mesh of at most 65536 devices, got 2147483648}}
+// expected-error @below {{expected a mesh of at most 1048576 devices, got 2147483648}}
 sdy.mesh @mesh = <["x"=2, "y"=1073741824]>
 func.func @main() {
   return
@@ -110,15 +110,23 @@ func.func @main() {
 // -----
 
 // The product wraps around to 0.
-// expected-error @below {{expected at most 2^40 elements, got 'tensor<4294967296x4294967296xf32>'}}
+// expected-error @below {{expected less than 2^62 bytes, got 'tensor<4294967296x4294967296xf32>'}}
 func.func @main(%arg0: tensor<4294967296x4294967296xf32>) {
   return
 }
 
 // -----
 
-// expected-error @below {{expected at most 2^40 elements, got 'tensor<0x4611686018427387904xf32>'}}
+// expected-error @below {{expected less than 2^62 bytes, got 'tensor<0x4611686018427387904xf32>'}}
 func.func @main(%arg0: tensor<0x4611686018427387904xf32>) {
+  return
+}
+
+// -----
+
+// As much as fits, and one element of twice the size.
+// expected-error @below {{expected less than 2^62 bytes, got 'tensor<2x2305843009213693952xi8>'}}
+func.func @main(%arg0: tensor<2305843009213693952xi8>, %arg1: tensor<2x2305843009213693952xi8>) {
   return
 }
 

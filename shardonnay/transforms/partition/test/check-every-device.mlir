@@ -65,5 +65,5 @@ func.func @one_device() {
 
 // -----
 
-// expected-error @below {{expected a mesh of at most 65536 devices, got 4398046511104}}
+// expected-error @below {{expected a mesh of at most 1048576 devices, got 4398046511104}}
 sdy.mesh @mesh = <["x"=1099511627776, "y"=4]>
