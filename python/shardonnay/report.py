@@ -41,7 +41,13 @@ def lines(report, causes=True):
         if causes and entry["cause"]:
             yield f"      {entry['cause']}"
     count = sum(entry["count"] for entry in report["collectives"])
-    yield _row("total", "", count, size(report["collective_bytes"]), "")
+    executed = report["executed_bytes"]
+    loops = f"{size(executed)}, loops as often as they run" if executed != report["collective_bytes"] else ""
+    yield _row("total", "", count, size(report["collective_bytes"]), loops)
+    written = [entry for entry in report["collectives"] if entry["written"]]
+    if written:
+        cells = (sum(entry["count"] for entry in written), size(sum(entry["bytes"] for entry in written)))
+        yield _row("of these by user", "", *cells, "written in manual computations")
     arguments, peak, flops = report["argument_bytes"], report["peak_bytes"], report["contraction_flops"]
     ratio = flops["per_device"] * devices / flops["global"] if flops["global"] else 1
     yield ""

@@ -2,6 +2,7 @@
 
 import pytest
 import shardonnay
+from shardonnay import report
 
 MESH = 'sdy.mesh @m = <["a"=2]>'
 SPLIT = '{sdy.sharding = #sdy.sharding<@m, [{"a"}, {}]>}'
@@ -108,3 +109,70 @@ def test_what_a_model_says_that_a_device_has_is_a_limit_that_warns(tmp_path):
     assert "expected at most 511 (of the device model)" in warning.message
     model.write_text('{"name": "enough", "bandwidth": 1e9, "latency": 1e-6, "memory": 512}')
     assert not shardonnay.compile(STEP, device_model=str(model)).diagnostics
+
+
+CHANNEL = "channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>"
+ALONG_A = "dense<[[0, 2], [1, 3]]> : tensor<2x2xi64>"
+# In manual axis "a"; the free axis "b" cuts the columns. Each device has 4x4 float32.
+WRITTEN = f"""
+sdy.mesh @m = <["a"=2, "b"=2]>
+func.func @main(%x: tensor<8x8xf32> {{sdy.sharding = #sdy.sharding<@m, [{{"a"}}, {{"b"}}]>}}) -> (tensor<8x8xf32> {{sdy.sharding = #sdy.sharding<@m, [{{"a"}}, {{"b"}}]>}}) {{
+  %start = stablehlo.constant dense<0> : tensor<i32>
+  %0:2 = stablehlo.while(%i = %start, %state = %x) : tensor<i32>, tensor<8x8xf32>
+   cond {{
+    %limit = stablehlo.constant dense<10> : tensor<i32>
+    %1 = stablehlo.compare LT, %i, %limit : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %1 : tensor<i1>
+  }} do {{
+    %step = stablehlo.constant dense<1> : tensor<i32>
+    %next = stablehlo.add %i, %step : tensor<i32>
+    %1 = sdy.manual_computation(%state) in_shardings=[<@m, [{{"a"}}, {{"b"}}]>] out_shardings=[<@m, [{{"a"}}, {{"b"}}]>] manual_axes={{"a"}} (%c: tensor<4x8xf32>) {{
+      OP
+      sdy.return %2 : tensor<4x8xf32>
+    }} : (tensor<8x8xf32>) -> tensor<8x8xf32>
+    stablehlo.return %next, %1 : tensor<i32>, tensor<8x8xf32>
+  }}
+  return %0#1 : tensor<8x8xf32>
+}}
+"""
+WRITTEN_OPS = {
+    "all_reduce": (64, f"""%2 = "stablehlo.all_reduce"(%c) <{{{CHANNEL}, replica_groups = {ALONG_A}, use_global_device_ids}}> ({{
+    ^bb0(%p: tensor<f32>, %q: tensor<f32>):
+      %3 = stablehlo.add %p, %q : tensor<f32>
+      stablehlo.return %3 : tensor<f32>
+    }}) : (tensor<4x8xf32>) -> tensor<4x8xf32>"""),
+    "all_to_all": (32, f'%2 = "stablehlo.all_to_all"(%c) <{{{CHANNEL}, replica_groups = {ALONG_A}, split_dimension = 0 : i64, concat_dimension = 0 : i64, split_count = 2 : i64}}> : (tensor<4x8xf32>) -> tensor<4x8xf32>'),
+    "collective_permute": (64, f'%2 = "stablehlo.collective_permute"(%c) <{{{CHANNEL}, source_target_pairs = {ALONG_A}}}> : (tensor<4x8xf32>) -> tensor<4x8xf32>'),
+    "all_gather": (64, f'''%g = "stablehlo.all_gather"(%c) <{{{CHANNEL}, all_gather_dim = 0 : i64, replica_groups = {ALONG_A}, use_global_device_ids}}> : (tensor<4x8xf32>) -> tensor<8x8xf32>
+      %2 = stablehlo.slice %g [0:4, 0:8] : (tensor<8x8xf32>) -> tensor<4x8xf32>'''),
+    "none": (0, "%2 = stablehlo.tanh %c : tensor<4x8xf32>"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", WRITTEN_OPS)
+def test_what_the_user_wrote_counts(kind):
+    size, op = WRITTEN_OPS[kind]
+    compiled = shardonnay.compile(WRITTEN.replace("OP", op), device_model="bytes")
+    found = [entry for entry in compiled.report["collectives"] if entry["written"]]
+    assert [(entry["kind"], entry["axes"], entry["bytes"], entry["trips"]) for entry in found] == ([(kind, ["a"], size, 10)] if size else [])
+    assert compiled.report["executed_bytes"] == 10 * size
+    assert compiled.report["price"]["planned"] == compiled.report["price"]["emitted"] == pytest.approx(10 * size, rel=1e-3)
+    text = "\n".join(report.lines(compiled.report))
+    assert ("written by the user" in text) == (size > 0)
+    assert (f"{10 * size} B, loops as often as they run" in text) == (size > 0)
+
+
+def test_a_ragged_exchange_sends_no_more_than_devices_take():
+    """Of 16 rows a device sends those that fit in 4 on average: half to the other."""
+    text = f"""
+sdy.mesh @m = <["a"=2]>
+func.func @main(%x: tensor<32x8xf32> {SPLIT}, %s: tensor<2xi32> {WHOLE.replace(", {}", "")}) -> (tensor<8x8xf32> {SPLIT}) {{
+  %0 = sdy.manual_computation(%x, %s) in_shardings=[<@m, [{{"a"}}, {{}}]>, <@m, [{{}}]>] out_shardings=[<@m, [{{"a"}}, {{}}]>] manual_axes={{"a"}} (%c: tensor<16x8xf32>, %d: tensor<2xi32>) {{
+    %1 = stablehlo.constant dense<0.0> : tensor<4x8xf32>
+    %2 = stablehlo.custom_call @ragged_all_to_all(%c, %1, %d, %d, %d, %d) {{api_version = 4 : i32, backend_config = {{channel_id = 1 : i64, replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}}}} : (tensor<16x8xf32>, tensor<4x8xf32>, tensor<2xi32>, tensor<2xi32>, tensor<2xi32>, tensor<2xi32>) -> tensor<4x8xf32>
+    sdy.return %2 : tensor<4x8xf32>
+  }} : (tensor<32x8xf32>, tensor<2xi32>) -> tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}}"""
+    (entry,) = shardonnay.compile(text).report["collectives"]
+    assert (entry["kind"], entry["bytes"], entry["written"]) == ("ragged_all_to_all", 64, True)

@@ -19,6 +19,7 @@
 #include "shardonnay/explain/DeviceModelOption.h"
 #include "shardonnay/explain/Report.h"
 #include "shardonnay/interfaces/LocalCompute.h"
+#include "shardonnay/interfaces/WrittenCollective.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <set>
 
@@ -194,7 +195,7 @@ SmallVector<CollectiveUse, 1> readRuled(Operation *op, Fetched &fetched) {
        fetchCollectives(sdy::toMesh(mesh), *rule, axes, shapes, elementBytes,
                         sdy::getDeviceAxes(op, mesh), pricer)) {
     bool isSum = collective.kind == CollectiveKind::AllReduce;
-    uses.push_back({collective, isSum ? "sum" : "", op, mesh, {}});
+    uses.push_back({collective, isSum ? "sum" : "", "", op, mesh, {}});
   }
   return uses;
 }
@@ -273,8 +274,78 @@ SmallVector<CollectiveUse, 1> readGlobal(Operation *op) {
   for (const LocalCollective &collective :
        playCollective(op, mesh, sdy::toSharding(source, mesh),
                       byteSize(type.clone(ArrayRef<int64_t>{}))))
-    uses.push_back({collective, reductionOf(op), op, mesh, {}});
+    uses.push_back({collective, reductionOf(op), "", op, mesh, {}});
   return uses;
+}
+
+/// What a device holds of it, dims that are cut rounded up.
+int64_t localBytes(Value tensor, sdy::MeshAttr mesh) {
+  auto type = dyn_cast<RankedTensorType>(tensor.getType());
+  sdy::TensorShardingAttr sharding = sdy::getSharding(tensor);
+  if (!type || !type.hasStaticShape() || !sharding)
+    return byteSize(tensor.getType());
+  SmallVector<int64_t> shape(type.getShape());
+  for (auto [size, dim] :
+       llvm::zip_equal(shape, sdy::toSharding(sharding, mesh).dims))
+    size = llvm::divideCeil(size, dim.axes.numShards());
+  return byteSize(type.clone(shape));
+}
+
+/// The axes along which members of one group differ.
+AxisList axesOf(const WrittenCollective &written, sdy::MeshAttr mesh) {
+  Mesh algebra = sdy::toMesh(mesh);
+  AxisList axes;
+  if (written.axes) {
+    for (const NamedAxis &named : *written.axes)
+      for (auto [i, axis] : llvm::enumerate(mesh.getAxes()))
+        if (axis.getName() == named.name)
+          axes.append(named.size == 0 ? algebra.fullAxis(i)
+                                      : AxisRef{static_cast<int32_t>(i),
+                                                named.preSize, named.size});
+    return axes.sorted();
+  }
+  if (written.groups.empty())
+    return algebra.allAxes();
+  for (int64_t i = 0; i < algebra.numAxes(); ++i) {
+    AxisRef axis = algebra.fullAxis(i);
+    auto differs = [&](ArrayRef<int64_t> group) {
+      return llvm::any_of(group, [&](int64_t position) {
+        return algebra.coordinate(axis, position) !=
+               algebra.coordinate(axis, group.front());
+      });
+    };
+    if (llvm::any_of(written.groups, differs))
+      axes.append(axis);
+  }
+  return axes;
+}
+
+/// What the user wrote, on what devices hold of the operands.
+SmallVector<CollectiveUse, 1> readWritten(WrittenCollectiveOpInterface op) {
+  std::optional<WrittenCollective> written = op.getWrittenCollective();
+  sdy::MeshOp program = sdy::getProgramMesh(op->getParentOfType<ModuleOp>());
+  if (!written || !program || program.getMesh().getAxes().empty())
+    return {};
+  CollectiveUse use;
+  use.op = op;
+  use.reduction = written->reduction;
+  use.written = written->name;
+  use.mesh = program.getMesh();
+  use.collective.kind = written->kind;
+  use.collective.axes = axesOf(*written, use.mesh);
+  int64_t size = use.collective.axes.numShards();
+  if (!written->groups.empty()) {
+    size = 0;
+    for (ArrayRef<int64_t> group : written->groups)
+      size = std::max<int64_t>(size, group.size());
+  }
+  int64_t bytes = 0;
+  for (Value sent : written->sent)
+    bytes += localBytes(sent, use.mesh);
+  if (use.collective.axes.empty())
+    return {};
+  use.collective.cost = collectiveCost(written->kind, size, bytes);
+  return {use};
 }
 
 } // namespace
@@ -300,6 +371,9 @@ std::vector<CollectiveUse> readCollectives(ModuleOp module) {
                     isa<RankedTensorType>(op->getResult(0).getType());
     SmallVector<CollectiveUse, 1> uses =
         isGlobal ? readGlobal(op) : readSpmd(op);
+    if (auto written = dyn_cast<WrittenCollectiveOpInterface>(op);
+        written && uses.empty())
+      uses = readWritten(written);
     if (uses.empty())
       uses = readRuled(op, fetched);
     if (uses.empty())

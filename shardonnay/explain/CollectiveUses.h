@@ -11,6 +11,8 @@
 // an `sdy` collective whose pieces do not nest, and those of which an op's rule
 // says what a cut fetches (a convolution's halo); there are no others.
 //
+// Those that the user wrote, in manual computations, count like ours.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef SHARDONNAY_EXPLAIN_COLLECTIVEUSES_H
@@ -27,6 +29,8 @@ struct CollectiveUse {
   LocalCollective collective;
   /// "" if nothing is reduced.
   llvm::StringRef reduction;
+  /// By the user, who calls it so; "" for ours.
+  llvm::StringRef written;
   mlir::Operation *op = nullptr;
   mlir::sdy::MeshAttr mesh;
   /// Of the loops around it in its function.

@@ -41,13 +41,29 @@ std::string toText(sdy::AxisRefAttr axis) {
 constexpr llvm::StringLiteral kWritten =
     "written in the program; no other plan: it is given";
 
+/// Of what a manual computation holds.
+constexpr llvm::StringLiteral kWrittenByUser =
+    "written by the user: in a manual computation, kept as it is";
+
+/// Why it is there.
+llvm::StringRef causeOf(const CollectiveUse &use) {
+  if (!use.written.empty())
+    return kWrittenByUser;
+  auto cause = use.op->getAttrOfType<StringAttr>(sdy::kCauseAttr);
+  return cause ? cause.getValue() : llvm::StringRef(kWritten);
+}
+
+llvm::StringRef kindOf(const CollectiveUse &use) {
+  return use.written.empty() ? toString(use.collective.kind) : use.written;
+}
+
 /// Equal keys are one entry of the report.
 std::string keyOf(const CollectiveUse &use) {
   std::string text;
   llvm::raw_string_ostream(text)
-      << toString(use.collective.kind) << use.collective.axes << use.reduction
-      << use.op->getOperand(0).getType() << use.op->getResult(0).getType()
-      << use.trips.count << use.trips.known
+      << kindOf(use) << use.written.empty() << use.collective.axes
+      << use.reduction << use.op->getOperand(0).getType()
+      << use.op->getResult(0).getType() << use.trips.count << use.trips.known
       << getSourceLocation(use.op->getLoc()).line
       << use.op->getAttr(sdy::kCauseAttr);
   return text;
@@ -65,15 +81,15 @@ struct CollectiveGroup {
     for (sdy::AxisRefAttr axis :
          fromAxisList(first->collective.axes, first->mesh))
       axes.push_back(toText(axis));
-    auto cause = op->getAttrOfType<StringAttr>(sdy::kCauseAttr);
-    return json::Object{{"kind", toString(first->collective.kind)},
+    return json::Object{{"kind", kindOf(*first)},
                         {"axes", std::move(axes)},
                         {"reduction", first->reduction.empty()
                                           ? json::Value(nullptr)
                                           : first->reduction},
                         {"source", source.line},
                         {"name", source.name},
-                        {"cause", cause ? cause.str() : kWritten.str()},
+                        {"cause", causeOf(*first)},
+                        {"written", !first->written.empty()},
                         {"operand", toText(op->getOperand(0).getType())},
                         {"result", toText(op->getResult(0).getType())},
                         {"count", count},

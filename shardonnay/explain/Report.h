@@ -69,8 +69,8 @@ struct ReportBaseline {
 
 /// The report on a module after `partition`:
 ///   {"devices", "collectives": [{"kind", "axes", "reduction", "source",
-///    "name", "cause", "operand", "result", "count", "bytes", "trips",
-///    "trips_known"}],
+///    "name", "cause", "written", "operand", "result", "count", "bytes",
+///    "trips", "trips_known"}],
 ///    "collective_bytes", "executed_bytes", "unknown_trips",
 ///    "price": {"device_model", "planned", "emitted"},
 ///    "plan": {"greedy", "cost", "bound", "gap", "moved"},
@@ -83,6 +83,7 @@ struct ReportBaseline {
 /// not "trips_known"). A price is in bytes of the fastest link (MeshCosts):
 /// that of the collectives before partitioning, of those in the program, and of
 /// the windows among these that ops fetch for themselves.
+/// What is "written", by the user in manual computations, counts in all sums.
 /// Collectives that agree in kind, axes, types and source line are one entry,
 /// in program order.
 llvm::json::Value buildReport(mlir::ModuleOp module,

@@ -12,9 +12,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/dialect/stablehlo/Stablehlo.h"
+#include "shardonnay/interfaces/WrittenCollective.h"
 #include "shardonnay/models/StableHLO/Attach.h"
+#include "shardonnay/models/StableHLO/Combiner.h"
 #include "shardonnay/models/StableHLO/Families.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace mlir::stablehlo;
@@ -74,6 +77,110 @@ struct OnDevicesModel
 };
 } // namespace
 
+/// Fills in who sends to whom; false if `attr` does not say it.
+static bool readGroups(Attribute attr, WrittenCollective &written) {
+  if (auto byAxes = dyn_cast_or_null<ReplicaGroupMeshAxesAttr>(attr)) {
+    written.axes.emplace();
+    for (Attribute axis : byAxes.getAxes()) {
+      auto ref = dyn_cast<AxisRefAttr>(axis);
+      if (!ref)
+        return false;
+      NamedAxis &named = written.axes->emplace_back();
+      named.name = ref.getName();
+      if (auto part = dyn_cast_or_null<SubAxisInfoAttr>(ref.getSubAxisInfo())) {
+        named.preSize = part.getPreSize();
+        named.size = part.getSize();
+      }
+    }
+    return true;
+  }
+  auto rows = dyn_cast_or_null<DenseIntElementsAttr>(attr);
+  if (!rows || rows.getType().getRank() != 2)
+    return false;
+  int64_t width = rows.getType().getDimSize(1);
+  for (auto [i, id] : llvm::enumerate(rows.getValues<APInt>())) {
+    if (static_cast<int64_t>(i) % width == 0)
+      written.groups.emplace_back();
+    if (!id.isNegative())
+      written.groups.back().push_back(id.getSExtValue());
+  }
+  return true;
+}
+
+/// Of an all_reduce or a reduce_scatter.
+static StringRef reductionOf(Region &computation) {
+  std::optional<ReductionKind> kind = combinerOf(computation);
+  return kind ? toString(*kind) : "other";
+}
+
+/// Its groups; null, if it is another call.
+static Attribute readRagged(CustomCallOp op, WrittenCollective &written) {
+  auto config = dyn_cast_or_null<DictionaryAttr>(op.getBackendConfigAttr());
+  if (op.getCallTargetName() != "ragged_all_to_all" || !config ||
+      op.getNumOperands() < 2 || !hasStaticShapes(op))
+    return nullptr;
+  auto elements = [](Value tensor) {
+    return cast<RankedTensorType>(tensor.getType()).getNumElements();
+  };
+  Value from = op.getOperand(0), to = op.getOperand(1);
+  written.kind = CollectiveKind::AllToAll;
+  written.name = op.getCallTargetName();
+  written.sent = {elements(from) <= elements(to) ? from : to};
+  return config.get("replica_groups");
+}
+
+static std::optional<WrittenCollective> readWritten(Operation *op) {
+  WrittenCollective written;
+  written.name = op->getName().stripDialect();
+  llvm::append_range(written.sent, op->getOperands());
+  auto isKind = [&](CollectiveKind kind, StringRef reduction = "") {
+    written.kind = kind;
+    written.reduction = reduction;
+    return op->getAttr("replica_groups");
+  };
+  Attribute groups =
+      llvm::TypeSwitch<Operation *, Attribute>(op)
+          .Case([&](AllReduceOp op) {
+            return isKind(CollectiveKind::AllReduce,
+                          reductionOf(op.getComputation()));
+          })
+          .Case([&](CrossReplicaSumOp) {
+            return isKind(CollectiveKind::AllReduce,
+                          toString(ReductionKind::Sum));
+          })
+          .Case([&](ReduceScatterOp op) {
+            return isKind(CollectiveKind::ReduceScatter,
+                          reductionOf(op.getComputation()));
+          })
+          .Case([&](AllGatherOp) { return isKind(CollectiveKind::AllGather); })
+          .Case([&](AllToAllOp) { return isKind(CollectiveKind::AllToAll); })
+          .Case([&](CollectiveBroadcastOp) {
+            return isKind(CollectiveKind::Permute);
+          })
+          .Case([&](CollectivePermuteOp op) {
+            return op.getSourceTargetPairsAttr();
+          })
+          .Case([&](CustomCallOp op) { return readRagged(op, written); })
+          .Default(Attribute());
+  if (!readGroups(groups, written))
+    return std::nullopt;
+  return written;
+}
+
+namespace {
+template <typename OpT>
+struct WrittenModel
+    : WrittenCollectiveOpInterface::ExternalModel<WrittenModel<OpT>, OpT> {
+  std::optional<WrittenCollective> getWrittenCollective(Operation *op) const {
+    return readWritten(op);
+  }
+};
+} // namespace
+
+template <typename... OpTs> static void attachWritten(MLIRContext &context) {
+  (OpTs::template attachInterface<WrittenModel<OpTs>>(context), ...);
+}
+
 template <typename... OpTs> static void attachOnDevices(MLIRContext &context) {
   (OpTs::template attachInterface<OnDevicesModel<OpTs>>(context), ...);
 }
@@ -88,4 +195,7 @@ void shardonnay::attachCollectiveModels(MLIRContext &context) {
   attachOnDevices<AllReduceOp, CollectivePermuteOp, CollectiveBroadcastOp,
                   AllGatherOp, ReduceScatterOp, AllToAllOp, CrossReplicaSumOp,
                   PartitionIdOp>(context);
+  attachWritten<AllReduceOp, CollectivePermuteOp, CollectiveBroadcastOp,
+                AllGatherOp, ReduceScatterOp, AllToAllOp, CrossReplicaSumOp,
+                CustomCallOp>(context);
 }

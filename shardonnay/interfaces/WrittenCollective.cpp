@@ -1,0 +1,10 @@
+//===- WrittenCollective.cpp ----------------------------------------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardonnay/interfaces/WrittenCollective.h"
+
+#include "shardonnay/interfaces/WrittenCollective.cpp.inc"

@@ -1,0 +1,42 @@
+//===- WrittenCollective.h - exchanges that users write ---------*- C++ -*-===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDONNAY_INTERFACES_WRITTENCOLLECTIVE_H
+#define SHARDONNAY_INTERFACES_WRITTENCOLLECTIVE_H
+
+#include "mlir/IR/OpDefinition.h"
+#include "shardonnay/cost/Collective.h"
+
+namespace shardonnay {
+
+/// Of a mesh: the axis `name`, or the part of `size` behind `preSize` of it.
+struct NamedAxis {
+  llvm::StringRef name;
+  int64_t preSize = 1, size = 0;
+};
+
+struct WrittenCollective {
+  /// That which sends as much.
+  CollectiveKind kind = CollectiveKind::Permute;
+  /// As the user calls it.
+  llvm::StringRef name;
+  /// "" if nothing is reduced.
+  llvm::StringRef reduction;
+  /// Positions in the mesh's order of those that send each other data: groups,
+  /// or pairs of source and target. None, and no `axes`: all devices together.
+  llvm::SmallVector<llvm::SmallVector<int64_t>> groups;
+  /// Instead of groups: those that differ along these axes alone.
+  std::optional<llvm::SmallVector<NamedAxis>> axes;
+  /// Of the op's operands; as large as what is sent at most, on average.
+  llvm::SmallVector<mlir::Value> sent;
+};
+
+} // namespace shardonnay
+
+#include "shardonnay/interfaces/WrittenCollective.h.inc"
+
+#endif // SHARDONNAY_INTERFACES_WRITTENCOLLECTIVE_H
