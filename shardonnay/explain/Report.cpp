@@ -43,7 +43,7 @@ constexpr llvm::StringLiteral kWritten =
 
 /// Of what a manual computation holds.
 constexpr llvm::StringLiteral kWrittenByUser =
-    "written by the user: in a manual computation, kept as it is";
+    "written by the user in a manual computation; no other plan: it is given";
 
 /// Why it is there.
 llvm::StringRef causeOf(const CollectiveUse &use) {
@@ -81,14 +81,14 @@ struct CollectiveGroup {
     for (sdy::AxisRefAttr axis :
          fromAxisList(first->collective.axes, first->mesh))
       axes.push_back(toText(axis));
-    return json::Object{{"kind", kindOf(*first)},
+    return json::Object{{"kind", kindOf(*first).str()},
                         {"axes", std::move(axes)},
                         {"reduction", first->reduction.empty()
                                           ? json::Value(nullptr)
                                           : first->reduction},
                         {"source", source.line},
                         {"name", source.name},
-                        {"cause", causeOf(*first)},
+                        {"cause", causeOf(*first).str()},
                         {"written", !first->written.empty()},
                         {"operand", toText(op->getOperand(0).getType())},
                         {"result", toText(op->getResult(0).getType())},
