@@ -22,14 +22,28 @@ double LocalCollective::price(const MeshCosts &costs) const {
   return costs.price(cost, numbers);
 }
 
+/// The mesh with one device along every axis that neither list has a part of:
+/// devices that differ along these alone have the same windows.
+static Mesh meshAlong(const WindowProblem &problem) {
+  SmallVector<int64_t> sizes(problem.mesh.axisSizes());
+  for (auto [axis, size] : enumerate(sizes)) {
+    AxisRef full = problem.mesh.fullAxis(axis);
+    if (!problem.axes.overlaps(full) && !problem.windowAxes.overlaps(full))
+      size = 1;
+  }
+  return Mesh(sizes);
+}
+
 std::optional<LocalCollective> windowCollective(const WindowProblem &problem,
                                                 int64_t sliceBytes) {
   if (problem.axes.empty())
     return std::nullopt;
+  Mesh mesh = meshAlong(problem);
   LocalCollective sum;
   sum.axes = problem.axes;
   sum.count = 0;
-  for (const WindowProblem &part : withoutUnevenPeriods(problem)) {
+  for (WindowProblem &part : withoutUnevenPeriods(problem)) {
+    part.mesh = mesh;
     WindowPlan plan = planWindows(part);
     if (plan.gathers)
       sum.kind = CollectiveKind::AllGather;

@@ -30,8 +30,9 @@
 // mesh) goes to one factor or to none; up to three axes of one factor stand in
 // any order, more in one that some tensor has them in, or in the mesh's. It is
 // enumerated whole where it has at most kChoiceBudget points. In a larger one
-// the voted assignment, or what one of the tensors has, is changed in one thing
-// at a time (nearbyCuts) for as long as that is cheaper.
+// the voted assignment, or what one of the tensors has, is changed in the place
+// of a factor's axes (nearbyCuts), of one axis or of two, for as long as that
+// is cheaper (AssignmentSearch.h).
 //
 // Worked example, a head [b, k] x [k, v] with b cut by d and nothing by m: with
 // v cut by m as well a device does a quarter of the work (m of size 4), takes
@@ -98,9 +99,11 @@ inline constexpr double kRepeatedWork = 1.02;
 inline constexpr double kOrderingFlops = 32;
 /// How many assignments are looked at, one by one. In a larger space that was
 /// seen to take seconds an op; there assignments are improved step by step.
-inline constexpr int64_t kChoiceBudget = 2000;
+inline constexpr int64_t kChoiceBudget = 400;
 /// How many steps that takes at most.
 inline constexpr int kMostSteps = 12;
+/// How many of the assignments around one are priced.
+inline constexpr size_t kMostPriced = 16;
 /// How many layouts the search for a plan comes by that only tells a price.
 inline constexpr int64_t kPricingStateBudget = 5000;
 /// How many of them a choice on the graph weighs.

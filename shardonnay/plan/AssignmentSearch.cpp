@@ -1,0 +1,376 @@
+//===- AssignmentSearch.cpp -----------------------------------------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// AssignmentSearch::run, in order:
+//   1. the voted assignment and its price; where nothing can be below, it stays
+//   2. `collectAxes`: the axes to distribute
+//   3. `climb`: from the voted one to what differs in little and is cheaper
+//   4. `distribute`: where the space is small, each axis to each factor or to
+//      none
+//   5. `tryOrders`: the orders of the axes of one factor
+//   6. `consider`: lawful, not too much repeated; with a bound on its price
+//   7. `settle`: by their bounds, the first of the cheapest
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardonnay/plan/AssignmentSearch.h"
+#include "shardonnay/plan/Refinement.h"
+#include "llvm/ADT/STLExtras.h"
+#include <cmath>
+
+using namespace llvm;
+
+namespace shardonnay {
+
+static bool hasFactor(const FactorRule &rule, FactorKind kind) {
+  return any_of(rule.factors,
+                [&](const Factor &factor) { return factor.kind == kind; });
+}
+
+/// What it does is known, by its kind and not by a rule alone, and is little.
+/// A table that is looked up in is cut to be held in parts, where memory is
+/// scarce.
+static bool mayRepeat(const ChoiceProblem &problem, const MeshCosts &prices) {
+  bool looksUp = hasFactor(problem.rule, FactorKind::Indexed);
+  return prices.pricesCompute() && !problem.rule.custom &&
+         problem.transformFlops == 0 && !(looksUp && prices.limitsMemory());
+}
+
+/// How many axes of one factor are tried in every order.
+static constexpr size_t kMostPermuted = 3;
+
+FactorAssignment AssignmentSearch::run() {
+  best = assignFactors({problem.rule, rows, problem.contraction});
+  std::optional<double> voted = chooser.price(problem, best, HUGE_VAL, demands);
+  if (!voted || *voted == 0)
+    return best;
+  bool isAll = collectAxes();
+  if (axes.empty())
+    return best;
+  if (*voted <= leastOwnPrice())
+    return best;
+  limitWork();
+  mostPrice = *voted;
+  cheapest = {{*voted, -1}};
+  climb();
+  if (isAll) {
+    // What was climbed to only bounds the price: the first of equals is chosen.
+    mostPrice = cheapest.front().first;
+    found.clear();
+    numSettled = 0;
+    cheapest = {{*voted, -1}};
+    enumerateAll();
+    settle(1);
+  }
+  auto [price, number] = cheapest.front();
+  return number < 0 ? best : found[number].second;
+}
+
+std::optional<OpChooser::OtherCut>
+AssignmentSearch::runWithout(const FactorAssignment &taken) {
+  best = taken;
+  bool isAll = collectAxes();
+  excluded = &taken;
+  mostPoints = HUGE_VAL;
+  if (isAll)
+    enumerateAll();
+  else
+    for (const FactorAssignment &other : nearbyCuts(problem.rule, rows, taken))
+      consider(other);
+  settle(1);
+  if (cheapest.empty())
+    return std::nullopt;
+  auto [price, number] = cheapest.front();
+  return OpChooser::OtherCut{found[number].second, price, isAll};
+}
+
+std::vector<FactorAssignment>
+AssignmentSearch::runAll(const FactorAssignment &taken) {
+  std::vector<FactorAssignment> result = {taken};
+  best = assignFactors({problem.rule, rows, problem.contraction});
+  if (!collectAxes())
+    return result;
+  excluded = &taken;
+  limitWork();
+  enumerateAll();
+  settle(kMostCandidates - 1);
+  for (auto [price, number] : cheapest)
+    result.push_back(found[number].second);
+  return result;
+}
+
+void AssignmentSearch::enumerateAll() {
+  FactorAssignment assignment(problem.rule.factors.size());
+  shardsLeft.assign(axes.size() + 1, 1);
+  for (size_t i = axes.size(); i-- > 0;)
+    shardsLeft[i] = shardsLeft[i + 1] * static_cast<double>(axes[i].size);
+  distribute(0, localPoints(problem.rule, assignment), assignment);
+}
+
+void AssignmentSearch::climb() {
+  FactorAssignment taken = best;
+  considerTensors();
+  for (int step = 0; step < kMostSteps; ++step) {
+    int64_t before = cheapest.front().second;
+    for (const FactorAssignment &other : nearbyCuts(problem.rule, rows, taken))
+      consider(other);
+    for (auto [i, axis] : enumerate(axes)) {
+      considerMoves(axis, taken);
+      for (AxisRef other : ArrayRef(axes).drop_front(i + 1))
+        considerPair(axis, other, taken);
+    }
+    settle(1, kMostPriced);
+    auto [price, number] = cheapest.front();
+    if (number == before)
+      return;
+    mostPrice = price;
+    taken = found[number].second;
+  }
+}
+
+void AssignmentSearch::considerTensors() {
+  for (const AssignmentTensor &tensor : rows) {
+    FactorAssignment own;
+    for (const FactorSharding &cell : tensor.row.factors)
+      own.push_back(cell.axes);
+    if (!tensor.free)
+      consider(own);
+  }
+}
+
+void AssignmentSearch::considerMoves(AxisRef axis,
+                                     const FactorAssignment &taken) {
+  FactorAssignment without = taken;
+  for (AxisList &list : without)
+    list = list.subtract(AxisList({axis}));
+  consider(without);
+  for (auto [list, factor] : zip_equal(without, problem.rule.factors)) {
+    if (!canBeCut(factor) || factor.size % (list.numShards() * axis.size) != 0)
+      continue;
+    AxisList before = list, first({axis});
+    list.append(axis);
+    consider(without);
+    if (!before.empty()) {
+      first.append(before);
+      list = first;
+      consider(without);
+    }
+    list = before;
+  }
+}
+
+void AssignmentSearch::considerPair(AxisRef a, AxisRef b,
+                                    const FactorAssignment &taken) {
+  FactorAssignment without = taken;
+  int32_t ofA = -1, ofB = -1;
+  for (auto [f, list] : enumerate(without)) {
+    if (list.overlaps(a))
+      ofA = f;
+    if (list.overlaps(b))
+      ofB = f;
+    list = list.subtract(AxisList({a})).subtract(AxisList({b}));
+  }
+  for (int32_t f = 0, e = without.size(); f < e; ++f) {
+    FactorAssignment together = without;
+    together[f].append(a);
+    together[f].append(b);
+    consider(together);
+  }
+  if (ofA == ofB)
+    return;
+  if (ofA >= 0)
+    without[ofA].append(b);
+  if (ofB >= 0)
+    without[ofB].append(a);
+  consider(without);
+}
+
+double AssignmentSearch::leastOwnPrice() const {
+  double shards = 1, bytes = 0;
+  for (AxisRef axis : axes)
+    shards *= static_cast<double>(axis.size);
+  for (const AssignmentTensor &tensor : rows)
+    bytes += static_cast<double>(tensor.bytes);
+  FactorAssignment whole(problem.rule.factors.size());
+  return chooser.prices().computePrice(localFlops(problem, whole) / shards,
+                                       bytes / shards);
+}
+
+/// Of `best`, the voted one.
+void AssignmentSearch::limitWork() {
+  mostPoints = kRepeatedWork * localPoints(problem.rule, best);
+  if (problem.contraction) {
+    if (operandsAgree())
+      kept = best;
+    return;
+  }
+  bool needsWhole = hasFactor(problem.rule, FactorKind::NeedReplication);
+  if (problem.rule.exchanges() ||
+      (needsWhole && mayRepeat(problem, chooser.prices())))
+    mostPoints = HUGE_VAL;
+  else if (!needsWhole)
+    mostPoints = std::max(mostPoints, pointsHeld());
+}
+
+/// The points of the largest result on a device, as it is wanted.
+double AssignmentSearch::pointsHeld() const {
+  double most = 0;
+  for (const ChoiceTensor &result :
+       ArrayRef(problem.tensors).drop_front(problem.rule.operands.size())) {
+    double points = 1;
+    for (auto [size, dim] : zip_equal(result.shape, result.sharding.dims))
+      points *= static_cast<double>(size) / dim.axes.numShards();
+    most = std::max(most, points);
+  }
+  return most;
+}
+
+bool AssignmentSearch::operandsAgree() const {
+  for (size_t i = 0; i < problem.rule.operands.size(); ++i) {
+    const ChoiceTensor &tensor = problem.tensors[i];
+    TensorSharding needed = shardingUnder(best, problem.rule, i);
+    if (!tensor.free && !all_of_zip(needed.dims, tensor.sharding.dims,
+                                    [](const auto &a, const auto &b) {
+                                      return a.axes == b.axes;
+                                    }))
+      return false;
+  }
+  return true;
+}
+
+bool AssignmentSearch::collectAxes() {
+  SmallVector<AxisRef, 6> all;
+  for (const AssignmentTensor &tensor : rows)
+    for (const FactorSharding &cell : tensor.row.factors)
+      if (!tensor.free)
+        append_range(all, cell.axes);
+  for (const AxisList &list : best)
+    append_range(all, list);
+  if (!splitAtBorders(all, axes)) {
+    axes.clear();
+    return false;
+  }
+  if (problem.contraction)
+    for (AxisRef axis : mesh.allAxes())
+      if (axis.size > 1 && !problem.manual.overlaps(axis) &&
+          none_of(axes, [&](AxisRef other) { return other.axis == axis.axis; }))
+        idle.push_back(axis);
+  axes.append(idle);
+  auto cuttable = count_if(problem.rule.factors, canBeCut);
+  return std::pow(cuttable + 1, axes.size()) <= kChoiceBudget;
+}
+
+void AssignmentSearch::distribute(size_t axis, double points,
+                                  FactorAssignment &assignment) {
+  if (roundedDown(points / shardsLeft[axis]) > mostPoints)
+    return;
+  if (axis == axes.size())
+    return tryOrders(0, assignment);
+  distribute(axis + 1, points, assignment);
+  for (auto [f, factor] : enumerate(problem.rule.factors)) {
+    if (!canBeCut(factor) ||
+        factor.size % (assignment[f].numShards() * axes[axis].size) != 0)
+      continue;
+    AxisList before = assignment[f];
+    assignment[f].append(axes[axis]);
+    distribute(axis + 1, points / static_cast<double>(axes[axis].size),
+               assignment);
+    assignment[f] = before;
+  }
+}
+
+/// No axis, or one of which no tensor has only a part.
+bool AssignmentSearch::hasOneOrder(int32_t factor, const AxisList &here) const {
+  return here.empty() ||
+         (here.size() == 1 &&
+          none_of(rows, [&](const AssignmentTensor &tensor) {
+            return any_of(tensor.row.factors[factor].axes, [&](AxisRef axis) {
+              return axis != here[0] && axis.overlaps(here[0]);
+            });
+          }));
+}
+
+void AssignmentSearch::tryOrders(int32_t factor, FactorAssignment &assignment) {
+  while (factor < static_cast<int32_t>(assignment.size()) &&
+         hasOneOrder(factor, assignment[factor]))
+    ++factor;
+  if (factor == static_cast<int32_t>(assignment.size()))
+    return consider(assignment);
+  AxisList here = assignment[factor].sorted();
+  SmallVector<AxisList, 4> orders = {here};
+  // What nothing uses is best sliced before the others move.
+  AxisList idleFirst;
+  for (AxisRef axis : here)
+    if (is_contained(idle, axis))
+      idleFirst.append(axis);
+  if (!idleFirst.empty()) {
+    idleFirst.append(here.subtract(idleFirst));
+    if (idleFirst != here)
+      orders.push_back(idleFirst);
+  }
+  for (const AssignmentTensor &tensor : rows) {
+    const FactorSharding &cell = tensor.row.factors[factor];
+    AxisList order;
+    for (AxisRef axis : cell.axes)
+      if (here.covers(axis))
+        order.append(axis);
+    AxisList rest = here.subtract(order);
+    order.append(rest);
+    if (!is_contained(orders, order))
+      orders.push_back(order);
+  }
+  if (here.size() <= kMostPermuted) {
+    SmallVector<AxisRef, 4> order(here.refs());
+    while (std::next_permutation(order.begin(), order.end()))
+      if (!is_contained(orders, AxisList(order)))
+        orders.push_back(AxisList(order));
+  }
+  AxisList before = assignment[factor];
+  for (const AxisList &order : orders) {
+    assignment[factor] = order;
+    tryOrders(factor + 1, assignment);
+  }
+  assignment[factor] = before;
+}
+
+void AssignmentSearch::consider(const FactorAssignment &assignment) {
+  if (excluded && assignment == *excluded)
+    return;
+  for (auto [before, after] : zip(kept, assignment))
+    if (!before.isPrefixOf(after))
+      return;
+  if (!isLawful(assignment, problem.rule) ||
+      localPoints(problem.rule, assignment) > mostPoints)
+    return;
+  double least = chooser.leastPrice(problem, assignment, mostPrice, demands);
+  if (least <= mostPrice)
+    found.emplace_back(least, assignment);
+}
+
+void AssignmentSearch::settle(size_t most, size_t numPriced) {
+  std::vector<std::pair<double, int64_t>> order;
+  for (; numSettled < found.size(); ++numSettled)
+    order.emplace_back(found[numSettled].first, numSettled);
+  llvm::sort(order);
+  for (auto [least, number] : order) {
+    double limit = cheapest.size() < most ? HUGE_VAL : cheapest.back().first;
+    if (least > limit || numPriced-- == 0)
+      return;
+    // One of equal price may be earlier.
+    std::optional<double> price =
+        chooser.price(problem, found[number].second,
+                      std::nextafter(limit, HUGE_VAL), demands);
+    if (!price)
+      continue;
+    std::pair<double, int64_t> entry(*price, number);
+    cheapest.insert(llvm::upper_bound(cheapest, entry), entry);
+    if (cheapest.size() > most)
+      cheapest.pop_back();
+  }
+}
+
+} // namespace shardonnay

@@ -1,0 +1,107 @@
+//===- AssignmentSearch.h - the assignments of one op -----------*- C++ -*-===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Searches the assignments of axes to factors for the cheapest one. OpChoice.h
+// says which there are and what each costs.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDONNAY_PLAN_ASSIGNMENTSEARCH_H
+#define SHARDONNAY_PLAN_ASSIGNMENTSEARCH_H
+
+#include "shardonnay/plan/OpChoice.h"
+#include "shardonnay/plan/TensorDemands.h"
+#include <deque>
+
+namespace shardonnay {
+
+/// The tensors of a problem as the vote sees them.
+llvm::SmallVector<AssignmentTensor, 4> rowsOf(const ChoiceProblem &problem);
+/// The points of the factor space that one device computes.
+double localPoints(const FactorRule &rule, const FactorAssignment &assignment);
+/// FLOPs of one device. An op that needs dims whole is taken to sort its
+/// tensors along them: a step for each of log2(size). One whose results are
+/// exchanged takes one. (A scatter has many updates and many places, but not
+/// each at each.)
+double localFlops(const ChoiceProblem &problem,
+                  const FactorAssignment &assignment);
+/// Less what sums of prices are rounded by.
+double roundedDown(double price);
+
+class AssignmentSearch {
+public:
+  AssignmentSearch(OpChooser &chooser, const ChoiceProblem &problem,
+                   const Mesh &mesh)
+      : chooser(chooser), problem(problem), mesh(mesh), rows(rowsOf(problem)),
+        demands(problem, chooser.prices()) {}
+
+  /// The voted assignment, or the first of those that are cheapest.
+  FactorAssignment run();
+  /// The cheapest one but `taken`.
+  std::optional<OpChooser::OtherCut> runWithout(const FactorAssignment &taken);
+  /// `taken`, and the cheapest of the others.
+  std::vector<FactorAssignment> runAll(const FactorAssignment &taken);
+
+private:
+  /// Of every assignment: where the axes cut all that there is.
+  double leastOwnPrice() const;
+  void limitWork();
+  double pointsHeld() const;
+  /// The voted assignment takes the operands as they lie.
+  bool operandsAgree() const;
+  /// False if parts of an axis do not nest, which leaves `axes` empty, or all
+  /// is too much to enumerate.
+  bool collectAxes();
+  void enumerateAll();
+  /// From `best`, what differs in the place of a factor's axes, of one axis or
+  /// of two, for as long as that is cheaper.
+  void climb();
+  /// Each tensor's own sharding, for the whole op.
+  void considerTensors();
+  /// `taken`, but that `axis` is elsewhere or nowhere.
+  void considerMoves(AxisRef axis, const FactorAssignment &taken);
+  /// `taken`, but that two axes change places or are somewhere together.
+  void considerPair(AxisRef a, AxisRef b, const FactorAssignment &taken);
+  /// The axes from `axis` on; `points` are those of `assignment` on a device.
+  void distribute(size_t axis, double points, FactorAssignment &assignment);
+  bool hasOneOrder(int32_t factor, const AxisList &here) const;
+  void tryOrders(int32_t factor, FactorAssignment &assignment);
+  void consider(const FactorAssignment &assignment);
+  /// Puts the cheapest of what was found among `cheapest`, which becomes no
+  /// longer than `most`. Prices no more than `numPriced`, by their bounds.
+  void settle(size_t most, size_t numPriced = SIZE_MAX);
+
+  OpChooser &chooser;
+  const ChoiceProblem &problem;
+  const Mesh &mesh;
+  llvm::SmallVector<AssignmentTensor, 4> rows;
+  TensorDemands demands;
+  llvm::SmallVector<AxisRef, 6> axes;
+  /// Those of `axes` that no tensor is cut by.
+  llvm::SmallVector<AxisRef, 2> idle;
+  FactorAssignment best;
+  /// What may only be extended; empty if anything goes.
+  FactorAssignment kept;
+  double mostPoints = 0;
+  /// By how much the axes from each on can divide the work.
+  llvm::SmallVector<double, 8> shardsLeft;
+  /// What costs more is of no interest.
+  double mostPrice = HUGE_VAL;
+  const FactorAssignment *excluded = nullptr;
+  /// The lawful ones in the order of the enumeration, each with a bound on its
+  /// price.
+  std::deque<std::pair<double, FactorAssignment>> found;
+  /// How many of them `settle` has seen.
+  size_t numSettled = 0;
+  /// Prices and numbers in `found`, the cheapest first, the first of equals
+  /// first.
+  std::vector<std::pair<double, int64_t>> cheapest;
+};
+
+} // namespace shardonnay
+
+#endif // SHARDONNAY_PLAN_ASSIGNMENTSEARCH_H
