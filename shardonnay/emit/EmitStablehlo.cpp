@@ -30,6 +30,7 @@
 #include "shardonnay/emit/ReplicaGroups.h"
 #include "shardonnay/emit/SliceGuard.h"
 #include "shardonnay/interfaces/ProgramOps.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 namespace shardonnay {
@@ -75,6 +76,7 @@ public:
               adaptToTarget(op, target);
               return success();
             })
+        .Case([&](stablehlo::CustomCallOp op) { return checkCall(op); })
         .Case([&](spmd::OnDeviceOp op) {
           buildConditional(op);
           return success();
@@ -110,6 +112,8 @@ private:
         .getResult();
   }
   void buildConditional(spmd::OnDeviceOp op);
+  /// Says once for each target of calls that the engine lacks it.
+  LogicalResult checkCall(stablehlo::CustomCallOp op);
   FailureOr<Value> build(sdy::ConstantOp op) {
     return stablehlo::ConstantOp::create(builder, op.getLoc(), op.getValue())
         .getResult();
@@ -168,7 +172,22 @@ private:
   SymbolTableCollection symbols;
   CollectiveBuilder collectives;
   const Target &target;
+  llvm::StringSet<> unknownCalls;
 };
+
+LogicalResult Emitter::checkCall(stablehlo::CustomCallOp op) {
+  StringRef name = op.getCallTargetName();
+  if (name == "CustomSPMDPartitioning")
+    return op.emitError()
+           << "a call that a Python function partitions (jax's "
+              "custom_partitioning), which only the process that lowered the "
+              "program has; write what each device computes by jax.shard_map";
+  if (!target.knowsCall(name) && unknownCalls.insert(name).second)
+    op.emitWarning() << "the target has no custom call @" << name
+                     << " of its own; expected that one is registered where "
+                        "the program runs (jax.ffi.register_ffi_target)";
+  return success();
+}
 
 /// Nothing inside communicates, so devices may go different ways.
 void Emitter::buildConditional(spmd::OnDeviceOp op) {
@@ -295,7 +314,8 @@ SmallVector<Operation *> findToEmit(const ProgramOps &ops) {
   for (Operation *op : ops) {
     if (!isa_and_present<sdy::SdyDialect, spmd::SpmdDialect>(
             op->getDialect()) &&
-        !isa<stablehlo::AllReduceOp, stablehlo::FftOp, stablehlo::SortOp>(op) &&
+        !isa<stablehlo::AllReduceOp, stablehlo::CustomCallOp, stablehlo::FftOp,
+             stablehlo::SortOp>(op) &&
         !isDivergent(op))
       continue;
     while (!outer.empty() && !outer.back()->isProperAncestor(op))

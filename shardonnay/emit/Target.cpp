@@ -8,12 +8,43 @@
 #include "shardonnay/emit/Target.h"
 
 #include "mlir/IR/BuiltinTypes.h"
+#include "llvm/ADT/STLExtras.h"
 
 namespace shardonnay {
 
 bool Target::combines(mlir::Type element, ReductionKind kind) const {
   return kind == ReductionKind::Sum || ordersComplex ||
          !mlir::isa<mlir::ComplexType>(element);
+}
+
+bool Target::knowsCall(llvm::StringRef callTarget) const {
+  // What compilers agree on.
+  static constexpr llvm::StringLiteral kAgreed[] = {
+      "annotate_device_placement",
+      "ApproxTopK",
+      "Cholesky",
+      "CreateBuffer",
+      "Eigh",
+      "InspectSharding",
+      "LayoutConstraint",
+      "LuDecomposition",
+      "mhlo.erf",
+      "mhlo.topk",
+      "MoveToDevice",
+      "MoveToHost",
+      "PartialReduce",
+      "Pin",
+      "ProductOfElementaryHouseholderReflectors",
+      "Qr",
+      "TopK",
+      "Unpin",
+      "X64Combine",
+      "X64SplitHigh",
+      "X64SplitLow"};
+  return llvm::is_contained(kAgreed, callTarget) ||
+         llvm::any_of(calls, [&](llvm::StringRef prefix) {
+           return callTarget.starts_with(prefix);
+         });
 }
 
 } // namespace shardonnay

@@ -10,6 +10,7 @@
 
 #include "mlir/IR/Types.h"
 #include "shardonnay/algebra/Reduction.h"
+#include "llvm/ADT/StringRef.h"
 
 namespace mlir {
 class Operation;
@@ -39,9 +40,17 @@ struct Target {
   /// Bits of an integer that it gathers and combines right; i1 aside.
   unsigned narrowestInteger;
 
+  /// How the targets of custom calls begin that come with it.
+  llvm::ArrayRef<llvm::StringLiteral> calls;
+
   /// PJRT's CPU client, as of jaxlib 0.10.2: adds, multiplies, maxima and
   /// minima of every number, and, or of i1; one operand; rows in its FFT; dims
-  /// from the front; permutes of all devices; integers of four bits and more.
+  /// from the front; permutes of all devices; integers of four bits and more;
+  /// LAPACK, callbacks.
+  static constexpr llvm::StringLiteral kCpuCalls[] = {
+      "cpu_",     "dce_sink",
+      "lapack_",  "tridiagonal_solve_perturbed_ffi",
+      "xla_ffi_", "xla_buffer_python_cpu_callback"};
   static constexpr Target cpu() {
     return {/*reducesBitwise=*/false,
             /*reducesSeveral=*/false,
@@ -49,10 +58,13 @@ struct Target {
             /*transformsAnyLayout=*/false,
             /*countsDimsFromBack=*/false,
             /*permutesAmongSome=*/false,
-            /*narrowestInteger=*/4};
+            /*narrowestInteger=*/4,        kCpuCalls};
   }
 
   bool combines(mlir::Type element, ReductionKind kind) const;
+  /// It has the target of a custom call without anybody registering it, or a
+  /// compiler writes it in other ops.
+  bool knowsCall(llvm::StringRef callTarget) const;
 };
 
 } // namespace shardonnay
