@@ -262,6 +262,20 @@ TEST(Compile, BytecodeWithoutAChecksumIsReadWithCare) {
             "or print the program as text");
 }
 
+TEST(Compile, DamagedBytecodeWithoutAChecksumComesToAnEnd) {
+  CompileOptions onlyParse;
+  onlyParse.toStage = std::nullopt;
+  std::string foreign = inBytecode(kMatmul, std::nullopt).text;
+  foreign.replace(5, sizeof("Shardonnay") - 1, "Cabernet22");
+  // A sample of places; all of them take minutes.
+  for (size_t place = 4; place < foreign.size(); place += 7) {
+    std::string damaged = foreign;
+    damaged[place] = static_cast<char>(damaged[place] ^ 255);
+    CompileResult result = compile(damaged, onlyParse);
+    EXPECT_TRUE(result.ok || !result.diagnostics.empty()) << place;
+  }
+}
+
 TEST(Stages, NamesRoundTrip) {
   for (Stage stage : allStages())
     EXPECT_EQ(parseStage(toString(stage)), stage);

@@ -9,8 +9,8 @@
 
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/Parser/Parser.h"
+#include "shardonnay/pipeline/ChildProcess.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/CrashRecoveryContext.h"
 #include "llvm/Support/xxhash.h"
 
 using namespace mlir;
@@ -43,22 +43,53 @@ bool isWhole(StringRef bytes, size_t place) {
          rest.take_front(kDigits) == checksum(rest.drop_front(kDigits));
 }
 
-/// Whether MLIR's reader returns when it reads `bytes`. If it does not, its
-/// context is in no state to be used, or destroyed: so it is one of its own.
-bool comesBack(StringRef bytes, StringRef name, MLIRContext &like) {
-  auto trial = std::make_unique<MLIRContext>(like.getDialectRegistry(),
-                                             MLIRContext::Threading::DISABLED);
-  trial->allowUnregisteredDialects(like.allowsUnregisteredDialects());
-  trial->getDiagEngine().registerHandler([](Diagnostic &) {});
-  llvm::CrashRecoveryContext recovery;
-  llvm::CrashRecoveryContext::Enable();
-  bool returned = recovery.RunSafely([&] {
-    parseSourceString<ModuleOp>(bytes, ParserConfig(trial.get()), name);
+/// What the reader says of bytes that are no program; else what follows is one,
+/// sealed.
+constexpr char kErrors = 'E', kProgram = 'P';
+
+/// Reads `bytes`, of whoever wrote them, and writes what they are. The caller
+/// verifies it.
+void readAndSeal(StringRef bytes, StringRef name, MLIRContext &like,
+                 llvm::raw_ostream &os) {
+  MLIRContext context(like.getDialectRegistry(),
+                      MLIRContext::Threading::DISABLED);
+  context.allowUnregisteredDialects(like.allowsUnregisteredDialects());
+  std::string errors, sealed;
+  context.getDiagEngine().registerHandler([&](Diagnostic &diagnostic) {
+    if (diagnostic.getSeverity() == DiagnosticSeverity::Error)
+      errors += diagnostic.str() + '\0';
   });
-  llvm::CrashRecoveryContext::Disable();
-  if (!returned)
-    static_cast<void>(trial.release());
-  return returned;
+  ParserConfig config(&context, /*verifyAfterParse=*/false);
+  auto module = parseSourceString<ModuleOp>(bytes, config, name);
+  if (module && succeeded(writeSealedBytecode(*module, sealed)))
+    os << kProgram << sealed;
+  else
+    os << kErrors << errors;
+}
+
+/// MLIR's reader may hang or write where it must not, so another process reads
+/// `bytes`, and what comes of it is written anew. Empty, with an error, if they
+/// are no program.
+std::string seal(StringRef bytes, StringRef name, MLIRContext &context) {
+  Location location = FileLineColLoc::get(&context, name, 0, 0);
+  ChildLimits limits{/*seconds=*/3 + (bytes.size() >> 20),
+                     /*bytes=*/(uint64_t{1} << 30) + 100 * bytes.size()};
+  std::optional<std::string> found = runInChild(
+      [&](llvm::raw_ostream &os) { readAndSeal(bytes, name, context, os); },
+      limits);
+  if (!found || found->empty()) {
+    emitError(location) << "the bytecode is damaged: MLIR's reader gave up; "
+                           "write it again, or print the program as text";
+    return "";
+  }
+  if (found->front() == kProgram)
+    return found->substr(1);
+  SmallVector<StringRef> errors;
+  StringRef(*found).drop_front().split(errors, '\0', /*MaxSplit=*/-1,
+                                       /*KeepEmpty=*/false);
+  for (StringRef error : errors)
+    emitError(location) << error;
+  return "";
 }
 
 } // namespace
@@ -79,16 +110,19 @@ LogicalResult writeSealedBytecode(ModuleOp module, std::string &bytes) {
 
 OwningOpRef<ModuleOp> readBytecode(StringRef bytes, StringRef name,
                                    MLIRContext &context) {
-  Location location = FileLineColLoc::get(&context, name, 0, 0);
   size_t place = findChecksum(bytes);
-  if (place != StringRef::npos && !isWhole(bytes, place)) {
-    emitError(location) << "the bytecode is damaged: its checksum is wrong; "
-                           "copy or write it again";
-    return nullptr;
+  std::string sealed;
+  if (place == StringRef::npos) {
+    sealed = seal(bytes, name, context);
+    bytes = sealed;
+    place = findChecksum(bytes);
+    if (place == StringRef::npos)
+      return nullptr;
   }
-  if (place == StringRef::npos && !comesBack(bytes, name, context)) {
-    emitError(location) << "the bytecode is damaged: MLIR's reader gave up; "
-                           "write it again, or print the program as text";
+  if (!isWhole(bytes, place)) {
+    emitError(FileLineColLoc::get(&context, name, 0, 0))
+        << "the bytecode is damaged: its checksum is wrong; copy or write it "
+           "again";
     return nullptr;
   }
   return parseSourceString<ModuleOp>(bytes, ParserConfig(&context), name);

@@ -25,9 +25,8 @@ llvm::LogicalResult writeSealedBytecode(mlir::ModuleOp module,
                                         std::string &bytes);
 
 /// Reads and verifies bytecode. Null, and an error on the context, if it is
-/// damaged. Bytecode without a checksum is read, too (`sdy-opt --emit-bytecode`
-/// writes such): if it is damaged, and MLIR's reader aborts over it, that is an
-/// error like any other; nothing can be promised of the process then.
+/// damaged. Bytecode without a checksum (`sdy-opt --emit-bytecode` writes such)
+/// is read by a process of its own, of which nothing but a program comes back.
 mlir::OwningOpRef<mlir::ModuleOp> readBytecode(llvm::StringRef bytes,
                                                llvm::StringRef name,
                                                mlir::MLIRContext &context);
