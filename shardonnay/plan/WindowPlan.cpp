@@ -19,6 +19,8 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
 #include "llvm/Support/MathExtras.h"
+#include <map>
+#include <optional>
 
 namespace shardonnay {
 
@@ -90,8 +92,11 @@ public:
     findFirstShards(countsWhatExists);
   }
 
-  WindowPlan run() {
-    makePieces();
+  /// Nothing if windows that begin far outside of the dim need pieces that are
+  /// far apart: counted from what exists they don't.
+  std::optional<WindowPlan> run() {
+    if (!makePieces())
+      return std::nullopt;
     findTransfers();
     for (auto [k, piece] : llvm::enumerate(plan.pieces))
       narrow(piece, k);
@@ -102,8 +107,8 @@ public:
 private:
   void findFirstShards(bool countsWhatExists);
   /// The parts of the senders' dims, without pieces that nobody needs at the
-  /// ends.
-  void makePieces();
+  /// ends; false if there are too many between.
+  bool makePieces();
   void findTransfers();
   /// Has a piece that is sent hold no more than one window needs of it. A
   /// window that needs a shard's beginning or its end gets it from or to there,
@@ -136,8 +141,8 @@ Interval Planner::needed(int64_t window, int64_t piece) const {
   return from < to ? Interval{from, to} : Interval{};
 }
 
-void Planner::makePieces() {
-  llvm::SmallVector<Interval> hulls;
+bool Planner::makePieces() {
+  std::map<int64_t, Interval> hulls;
   for (int64_t w = 0; w < numWindows; ++w) {
     Interval inside = problem.inside(w);
     if (inside.empty())
@@ -147,8 +152,6 @@ void Planner::makePieces() {
     int64_t to = llvm::divideFloorSigned(inside.limit - 1, problem.localSize) -
                  firstShard[w];
     for (int64_t k = from; k <= to; ++k) {
-      if (k >= static_cast<int64_t>(hulls.size()))
-        hulls.resize(k + 1);
       Interval part = needed(w, k);
       Interval &hull = hulls[k];
       hull = hull.empty() ? part
@@ -156,12 +159,15 @@ void Planner::makePieces() {
                                      std::max(hull.limit, part.limit)};
     }
   }
-  const Interval *begin =
-      llvm::find_if(hulls, [](const Interval &hull) { return !hull.empty(); });
+  int64_t begin = hulls.begin()->first, end = hulls.rbegin()->first + 1;
+  constexpr int64_t kFewPieces = 64;
+  if (end - begin > kFewPieces + 2 * static_cast<int64_t>(hulls.size()))
+    return false;
   for (int64_t &first : firstShard)
-    first += begin - hulls.begin();
-  for (const Interval *hull = begin; hull != hulls.end(); ++hull)
-    plan.pieces.emplace_back().part = *hull;
+    first += begin;
+  for (int64_t k = begin; k < end; ++k)
+    plan.pieces.emplace_back().part = hulls[k];
+  return true;
 }
 
 void Planner::narrow(WindowPiece &piece, int64_t k) {
@@ -259,9 +265,9 @@ void Planner::findTransfers() {
 /// On the gathered tensor, which is one shard.
 WindowPlan planGathered(const WindowProblem &problem) {
   WindowProblem whole = problem;
-  whole.localSize *= problem.axes.numShards();
+  whole.localSize = countProduct(problem.localSize, problem.axes.numShards());
   whole.axes = AxisList();
-  WindowPlan plan = Planner(whole, /*countsWhatExists=*/true).run();
+  WindowPlan plan = *Planner(whole, /*countsWhatExists=*/true).run();
   plan.gathers = !problem.axes.empty();
   return plan;
 }
@@ -278,9 +284,9 @@ WindowPlan planWindows(const WindowProblem &problem) {
   if (!best.gathers)
     return best;
   for (bool countsWhatExists : {false, true}) {
-    WindowPlan plan = Planner(problem, countsWhatExists).run();
-    if (price(plan) < price(best))
-      best = std::move(plan);
+    std::optional<WindowPlan> plan = Planner(problem, countsWhatExists).run();
+    if (plan && price(*plan) < price(best))
+      best = std::move(*plan);
   }
   return best;
 }

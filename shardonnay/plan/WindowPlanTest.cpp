@@ -200,4 +200,21 @@ TEST(WindowPlanTest, WindowsHoldWhatTheySay) {
   }
 }
 
+// Of 2^59 zeros before the dim nobody has anything; nor are they pieces.
+TEST(WindowPlan, WindowsThatBeginFarOutside) {
+  int64_t far = int64_t(1) << 59;
+  int64_t size = far / 4 + 2;
+  WindowProblem problem{Mesh({4}), {{0, 1, 4}}, {{0, 1, 4}}, 2, 8, -far, size,
+                        size,      false};
+  WindowPlan plan = planWindows(problem);
+  EXPECT_LE(plan.pieces.size(), 4u);
+  EXPECT_LE(plan.received(problem), 6);
+  // Windows 0 to 2 are far from the dim, and from each other.
+  problem.windowAxes = {{0, 1, 4}};
+  problem.start = -3 * far;
+  problem.step = far;
+  problem.size = far / 2;
+  EXPECT_LE(planWindows(problem).pieces.size(), 4u);
+}
+
 } // namespace

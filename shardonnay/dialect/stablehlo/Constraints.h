@@ -57,6 +57,9 @@ struct WindowAttributes {
 FailureOr<SmallVector<WindowDim>>
 readWindow(std::optional<Location> location,
            const WindowAttributes &attributes);
+/// That no base of dims of `shape` is too large.
+LogicalResult checkBase(std::optional<Location> location,
+                        ArrayRef<int64_t> shape, ArrayRef<WindowDim> window);
 
 } // namespace mlir::stablehlo
 

@@ -123,6 +123,11 @@ checkConvolution(OpT op, std::optional<DenseIntElementsAttr> padding) {
             op.getRhsDilation(), op.getWindowReversal()});
   if (failed(window))
     return failure();
+  SmallVector<int64_t> base;
+  for (int64_t dim : numbers.getInputSpatialDimensions())
+    base.push_back(lhs.getDimSize(dim));
+  if (failed(checkBase(loc, base, *window)))
+    return failure();
   SmallVector<int64_t> shape(rank);
   shape[numbers.getOutputBatchDimension()] =
       ShapedType::isDynamic(inputBatch) ? inputBatch : inputBatch / batches;

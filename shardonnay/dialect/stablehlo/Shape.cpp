@@ -302,9 +302,16 @@ LogicalResult PadOp::inferReturnTypes(MLIRContext *,
       shape.push_back(size);
       continue;
     }
-    shape.push_back(size + std::max<int64_t>(size - 1, 0) * interior[dim] +
-                    low[dim] + high[dim]);
-    if (shape.back() < 0)
+    int64_t padded, between;
+    if (llvm::MulOverflow(std::max<int64_t>(size - 1, 0), interior[dim],
+                          between) ||
+        llvm::AddOverflow(size, between, padded) ||
+        llvm::AddOverflow(padded, low[dim], padded) ||
+        llvm::AddOverflow(padded, high[dim], padded))
+      return emitOptionalError(location, "pads dim ", dim, " of size ", size,
+                               " to more than 2^63 positions");
+    shape.push_back(padded);
+    if (padded < 0)
       return emitOptionalError(location, "pads dim ", dim,
                                " to the negative size ", shape.back());
   }

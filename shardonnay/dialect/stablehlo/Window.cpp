@@ -45,9 +45,30 @@ bool WindowDim::operator==(const WindowDim &o) const {
          dilation == o.dilation && reversed == o.reversed;
 }
 
-/// Sizes, strides, dilations and paddings beyond this are refused, so that
-/// their sums and products stay exact.
-static constexpr int64_t kLargest = int64_t(1) << 31;
+/// Sizes, strides, dilations and paddings beyond this are refused, and products
+/// of them, so that sums of three stay exact.
+static constexpr int64_t kLargest = int64_t(1) << 61;
+
+/// That `size` elements, `dilation` apart, are not too far apart.
+static LogicalResult checkReach(std::optional<Location> location,
+                                StringRef what, int64_t dim, int64_t size,
+                                int64_t dilation) {
+  int64_t reach;
+  if (ShapedType::isDynamic(size) || size < 2 ||
+      (!llvm::MulOverflow(size - 1, dilation, reach) && reach < kLargest))
+    return success();
+  return emitOptionalError(location, "dilates dim ", dim, " of ", what,
+                           " to more than 2^61 positions");
+}
+
+LogicalResult stablehlo::checkBase(std::optional<Location> location,
+                                   ArrayRef<int64_t> shape,
+                                   ArrayRef<WindowDim> window) {
+  for (auto [dim, size, entry] : llvm::enumerate(shape, window))
+    if (failed(checkReach(location, "the base", dim, size, entry.baseDilation)))
+      return failure();
+  return success();
+}
 
 /// Calls `set` with each value, if there are any: as many as window dims.
 template <typename T, typename SetT>
@@ -68,7 +89,7 @@ static LogicalResult checkPositive(std::optional<Location> location,
   if (value > 0 && value <= kLargest)
     return success();
   return emitOptionalError(location, "expected ", what, " of dim ", dim,
-                           " of the window between 1 and 2^31, got ", value);
+                           " of the window between 1 and 2^61, got ", value);
 }
 
 static LogicalResult readPadding(std::optional<Location> location,
@@ -94,7 +115,7 @@ static LogicalResult readPadding(std::optional<Location> location,
         std::min(entry.low, entry.high) < -kLargest)
       return emitOptionalError(location, "pads dim ", dim, " by ", entry.low,
                                " and ", entry.high,
-                               ", expected less than 2^31");
+                               ", expected less than 2^61");
   }
   return success();
 }
@@ -130,7 +151,9 @@ stablehlo::readWindow(std::optional<Location> location,
         failed(checkPositive(location, "the stride", dim, entry.stride)) ||
         failed(checkPositive(location, "the base dilation", dim,
                              entry.baseDilation)) ||
-        failed(checkPositive(location, "the dilation", dim, entry.dilation)))
+        failed(checkPositive(location, "the dilation", dim, entry.dilation)) ||
+        failed(checkReach(location, "the window", dim, entry.size,
+                          entry.dilation)))
       return failure();
   return window;
 }
@@ -185,6 +208,7 @@ LogicalResult ReduceWindowOp::verify() {
     auto type = cast<RankedTensorType>(input.getType());
     if (failed(checkShape(getLoc(), "an input of the reduction",
                           type.getShape(), first.getShape())) ||
+        failed(checkBase(getLoc(), type.getShape(), *window)) ||
         failed(checkShape(getLoc(), "a result of the reduction",
                           cast<ShapedType>(result.getType()).getShape(),
                           countWindows(type, *window))))
@@ -224,6 +248,7 @@ LogicalResult SelectAndScatterOp::verify() {
     return failure();
   FailureOr<SmallVector<WindowDim>> window = readWindow(getLoc(), attributes);
   if (failed(window) ||
+      failed(checkBase(getLoc(), operand.getShape(), *window)) ||
       failed(checkShape(getLoc(), "the source, with an element per window,",
                         getSource().getType().getShape(),
                         countWindows(operand, *window))))

@@ -157,7 +157,7 @@ func.func @zero_groups(%a: tensor<4x9x6xf32>, %w: tensor<3x6x8xf32>) {
 // -----
 
 func.func @stride(%a: tensor<4x9x6xf32>, %w: tensor<3x6x8xf32>) {
-  // expected-error @+1 {{expected the stride of dim 0 of the window between 1 and 2^31, got 0}}
+  // expected-error @+1 {{expected the stride of dim 0 of the window between 1 and 2^61, got 0}}
   %0 = stablehlo.convolution(%a, %w) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {stride = [0]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<4x9x6xf32>, tensor<3x6x8xf32>) -> tensor<4x7x8xf32>
   return
 }
@@ -173,7 +173,7 @@ func.func @strides(%a: tensor<4x9x6xf32>, %w: tensor<3x6x8xf32>) {
 // -----
 
 func.func @kernel(%a: tensor<4x9x6xf32>, %w: tensor<0x6x8xf32>) {
-  // expected-error @+1 {{expected the size of dim 0 of the window between 1 and 2^31, got 0}}
+  // expected-error @+1 {{expected the size of dim 0 of the window between 1 and 2^61, got 0}}
   %0 = stablehlo.convolution(%a, %w) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<4x9x6xf32>, tensor<0x6x8xf32>) -> tensor<4x7x8xf32>
   return
 }
@@ -181,7 +181,7 @@ func.func @kernel(%a: tensor<4x9x6xf32>, %w: tensor<0x6x8xf32>) {
 // -----
 
 func.func @dilation(%a: tensor<4x9x6xf32>, %w: tensor<3x6x8xf32>) {
-  // expected-error @+1 {{expected the dilation of dim 0 of the window between 1 and 2^31, got -1}}
+  // expected-error @+1 {{expected the dilation of dim 0 of the window between 1 and 2^61, got -1}}
   %0 = stablehlo.convolution(%a, %w) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {rhs_dilate = [-1]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<4x9x6xf32>, tensor<3x6x8xf32>) -> tensor<4x7x8xf32>
   return
 }
@@ -189,8 +189,24 @@ func.func @dilation(%a: tensor<4x9x6xf32>, %w: tensor<3x6x8xf32>) {
 // -----
 
 func.func @base_dilation(%a: tensor<4x9x6xf32>, %w: tensor<3x6x8xf32>) {
-  // expected-error @+1 {{expected the base dilation of dim 0 of the window between 1 and 2^31, got 5000000000}}
-  %0 = stablehlo.convolution(%a, %w) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {lhs_dilate = [5000000000]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<4x9x6xf32>, tensor<3x6x8xf32>) -> tensor<4x7x8xf32>
+  // expected-error @+1 {{expected the base dilation of dim 0 of the window between 1 and 2^61, got 5000000000000000000}}
+  %0 = stablehlo.convolution(%a, %w) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {lhs_dilate = [5000000000000000000]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<4x9x6xf32>, tensor<3x6x8xf32>) -> tensor<4x7x8xf32>
+  return
+}
+
+// -----
+
+func.func @dilated_base(%a: tensor<4x9x6xf32>, %w: tensor<3x6x8xf32>) {
+  // expected-error @+1 {{dilates dim 0 of the base to more than 2^61 positions}}
+  %0 = stablehlo.convolution(%a, %w) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {lhs_dilate = [1000000000000000000]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<4x9x6xf32>, tensor<3x6x8xf32>) -> tensor<4x7x8xf32>
+  return
+}
+
+// -----
+
+func.func @dilated_window(%a: tensor<4x9x6xf32>, %w: tensor<3x6x8xf32>) {
+  // expected-error @+1 {{dilates dim 0 of the window to more than 2^61 positions}}
+  %0 = stablehlo.convolution(%a, %w) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {rhs_dilate = [2000000000000000000]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<4x9x6xf32>, tensor<3x6x8xf32>) -> tensor<4x7x8xf32>
   return
 }
 
@@ -213,8 +229,8 @@ func.func @pads(%a: tensor<4x9x6xf32>, %w: tensor<3x6x8xf32>) {
 // -----
 
 func.func @huge(%a: tensor<4x9x6xf32>, %w: tensor<3x6x8xf32>) {
-  // expected-error @+1 {{pads dim 0 by 1 and -5000000000, expected less than 2^31}}
-  %0 = stablehlo.convolution(%a, %w) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {pad = [[1, -5000000000]]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<4x9x6xf32>, tensor<3x6x8xf32>) -> tensor<4x7x8xf32>
+  // expected-error @+1 {{pads dim 0 by 1 and -5000000000000000000, expected less than 2^61}}
+  %0 = stablehlo.convolution(%a, %w) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {pad = [[1, -5000000000000000000]]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<4x9x6xf32>, tensor<3x6x8xf32>) -> tensor<4x7x8xf32>
   return
 }
 

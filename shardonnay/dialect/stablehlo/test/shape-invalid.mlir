@@ -228,3 +228,13 @@ func.func @pad_negative(%x: tensor<4xf32>, %s: tensor<f32>) {
   %0 = stablehlo.pad %x, %s, low = [-3], high = [-2], interior = [0] : (tensor<4xf32>, tensor<f32>) -> tensor<0xf32>
   return
 }
+
+// -----
+
+// The number of positions wraps around to 8.
+func.func @pads_wrap(%a: tensor<9xf32>, %z: tensor<f32>) {
+  // expected-error @+2 {{pads dim 0 of size 9 to more than 2^63 positions}}
+  // expected-error @+1 {{failed to infer returned types}}
+  %0 = stablehlo.pad %a, %z, low = [0], high = [-1], interior = [2305843009213693952] : (tensor<9xf32>, tensor<f32>) -> tensor<8xf32>
+  return
+}

@@ -37,7 +37,7 @@ func.func @strides(%a: tensor<4x6xf32>, %c: tensor<f32>) {
 // -----
 
 func.func @base_dilation(%a: tensor<4x6xf32>, %c: tensor<f32>) {
-  // expected-error @+1 {{expected the base dilation of dim 1 of the window between 1 and 2^31, got -1}}
+  // expected-error @+1 {{expected the base dilation of dim 1 of the window between 1 and 2^61, got -1}}
   %0 = "stablehlo.reduce_window"(%a, %c) <{window_dimensions = array<i64: 2, 2>, base_dilations = array<i64: 1, -1>}> ({
   ^bb0(%x: tensor<f32>, %y: tensor<f32>):
     %1 = stablehlo.add %x, %y : tensor<f32>
