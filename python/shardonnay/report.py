@@ -53,6 +53,6 @@ def lines(report, causes=True):
     yield ""
     yield (
         f"memory per device: arguments {size(arguments['global'])} -> {size(arguments['per_device'])}, "
-        f"peak {size(peak['global'])} -> {size(peak['per_device'])} (unfused)"
+        f"peak {size(peak['global'])} -> {size(peak['per_device'])} (element-wise chains fused)"
     )
     yield f"matmul FLOPs: {flops['per_device']:,} on a device x {devices} / {flops['global']:,} = {ratio:.3f}"

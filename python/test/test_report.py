@@ -66,19 +66,19 @@ func.func @main(%x: tensor<8x8xf32> {SPLIT}) -> (tensor<8x8xf32> {WHOLE}) {{
 """
 
 
-def test_peak_is_what_a_device_holds_at_the_gather():
-    # The argument and its tanh, 128 bytes each, and the gathered 256.
+def test_peak_is_what_a_device_holds():
+    # The argument and its tanh, 128 bytes each, and the place of the result, 256.
     report = shardonnay.compile(STEP, report=True).report
     assert report["peak_bytes"] == {"global": 512, "per_device": 512}
-    assert report["peak"]["op"] == "spmd.all_gather"
-    assert [value["bytes"] for value in report["peak"]["largest"]] == [256, 128, 128]
+    assert report["peak"]["op"] == "stablehlo.tanh"
+    assert [value["bytes"] for value in report["peak"]["largest"]] == [128, 128]
 
 
 def test_memory_limit():
     shardonnay.compile(STEP, memory_limit=512)
     with pytest.raises(shardonnay.CompileError, match="sdy-check-memory: 512 bytes are alive per device") as error:
         shardonnay.compile(STEP, memory_limit=511)
-    assert "256 bytes are this 'tensor<8x8xf32>'" in str(error.value)
+    assert "128 bytes are this 'tensor<4x8xf32>'" in str(error.value)
 
 
 def test_plan_and_program_have_one_price():

@@ -8,6 +8,7 @@
 #include "shardonnay/cost/Liveness.h"
 
 #include "shardonnay/algebra/Counts.h"
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLExtras.h"
 #include <algorithm>
 
@@ -35,17 +36,27 @@ std::vector<Span> findSpans(const MemoryBlock &block) {
       spans[buffer].to = i;
   }
   for (int32_t buffer : block.arguments)
-    spans[buffer] = {0, numOps};
+    spans[buffer] = {0, block.argumentsStay
+                            ? numOps
+                            : std::max<int64_t>(0, spans[buffer].to)};
   return spans;
 }
 
 /// What is alive while `op` runs: `before` bytes were before it, `dying` of
 /// them are no more behind it.
 Total bytesAt(const MemoryBlock &block, const MemoryOp &op, Total before,
-              Total dying) {
+              llvm::ArrayRef<int32_t> dead, Total dying) {
   Total made = 0;
-  for (int32_t buffer : op.makes)
-    made += block.bytes[buffer];
+  llvm::SmallVector<int32_t, 4> places(dead);
+  for (int32_t buffer : op.makes) {
+    auto *place = llvm::find_if(places, [&](int32_t other) {
+      return block.bytes[other] == block.bytes[buffer];
+    });
+    if (op.inPlace && place != places.end())
+      places.erase(place);
+    else
+      made += block.bytes[buffer];
+  }
   if (!op.hasRegions)
     return before + made;
   Total copies = std::max<Total>(0, op.carried - dying);
@@ -57,7 +68,7 @@ Total bytesAt(const MemoryBlock &block, const MemoryOp &op, Total before,
 MemoryPeak findPeak(const MemoryBlock &block) {
   std::vector<Span> spans = findSpans(block);
   MemoryPeak peak;
-  Total alive = 0;
+  Total alive = block.reserved;
   for (int32_t buffer : block.arguments)
     alive += block.bytes[buffer];
   Total most = alive;
@@ -71,7 +82,7 @@ MemoryPeak findPeak(const MemoryBlock &block) {
         dead.push_back(buffer);
         dying += block.bytes[buffer];
       }
-    Total here = bytesAt(block, op, alive, dying);
+    Total here = bytesAt(block, op, alive, dead, dying);
     if (here > most) {
       most = here;
       peak.op = i;
@@ -83,8 +94,9 @@ MemoryPeak findPeak(const MemoryBlock &block) {
   }
   peak.bytes = static_cast<int64_t>(std::min<Total>(most, kMostCount));
   for (auto [buffer, span] : llvm::enumerate(spans))
-    if ((span.from <= peak.op || span.to == numOps) && peak.op <= span.to &&
-        span.to != kNever)
+    if ((span.from <= peak.op || (peak.op < 0 && span.from == 0) ||
+         span.to == numOps) &&
+        peak.op <= span.to && span.to != kNever)
       peak.live.push_back(buffer);
   return peak;
 }

@@ -6,8 +6,10 @@
 //===----------------------------------------------------------------------===//
 //
 // The most bytes alive at once while ops run in order, each making buffers and
-// reading others, without any fusion. The arguments are alive throughout; what
-// an op makes is alive from there to its last use, in full while the op runs.
+// reading others. The arguments are alive throughout, or to their last use in a
+// loop, which writes its next state there; what an op makes is alive from there
+// to its last use, in full while the op runs, but that an op in place takes
+// what it uses last for what it makes of the same size.
 //
 // An op with regions holds, besides what is alive around it, what is alive in
 // the region that needs most (`inside`, the region's own arguments not
@@ -35,6 +37,7 @@ struct MemoryOp {
   /// Read by the op or in its regions.
   llvm::SmallVector<int32_t, 4> uses;
   llvm::SmallVector<int32_t, 2> makes;
+  bool inPlace = false;
   bool hasRegions = false;
   int64_t inside = 0;
   int64_t carried = 0;
@@ -46,6 +49,9 @@ struct MemoryBlock {
   std::vector<int64_t> bytes;
   llvm::SmallVector<int32_t> arguments;
   std::vector<MemoryOp> ops;
+  bool argumentsStay = true;
+  /// Held throughout, besides all buffers.
+  int64_t reserved = 0;
 };
 
 struct MemoryPeak {

@@ -77,6 +77,31 @@ TEST(Liveness, ALoopTakesThePlaceOfWhatDiesInIt) {
   EXPECT_EQ(findPeak(block).bytes, 35);
 }
 
+TEST(Liveness, AnOpInPlaceTakesWhatItReadsLast) {
+  MemoryBlock block{{10, 10, 10}, {}, {}};
+  block.ops = {op({}, {0}), op({0}, {1}), op({1}, {2})};
+  EXPECT_EQ(findPeak(block).bytes, 20);
+  block.ops[1].inPlace = block.ops[2].inPlace = true;
+  EXPECT_EQ(findPeak(block).bytes, 10);
+  // Not what is read once more, or of another size.
+  block.ops[2].uses.push_back(0);
+  EXPECT_EQ(findPeak(block).bytes, 20);
+  block.bytes[0] = 9;
+  EXPECT_EQ(findPeak(block).bytes, 19);
+  block.bytes[1] = 9;
+  EXPECT_EQ(findPeak(block).bytes, 28);
+}
+
+TEST(Liveness, ALoopsStateDiesInIt) {
+  MemoryBlock block{{10, 10}, {0}, {op({0}, {1}), op({1}, {})}};
+  block.ops[0].inPlace = true;
+  EXPECT_EQ(findPeak(block).bytes, 20);
+  block.argumentsStay = false;
+  EXPECT_EQ(findPeak(block).bytes, 10);
+  block.reserved = 5;
+  EXPECT_EQ(findPeak(block).bytes, 15);
+}
+
 /// Asks of every buffer at every op whether it is alive.
 int64_t peakByDefinition(const MemoryBlock &block) {
   int64_t numOps = block.ops.size(), peak = 0;

@@ -13,6 +13,7 @@
 #include "shardonnay/cost/Liveness.h"
 #include "shardonnay/dialect/sdy/Dialect.h"
 #include "shardonnay/dialect/spmd/Ops.h"
+#include "shardonnay/explain/FusedChains.h"
 #include "shardonnay/explain/Report.h"
 #include "shardonnay/interfaces/DataFlowEdge.h"
 
@@ -60,7 +61,7 @@ class PeakFinder {
 public:
   explicit PeakFinder(ModuleOp module) : module(module) {}
 
-  PeakMemory find(Block &block);
+  PeakMemory find(Block &block, bool isEntry = false);
   /// Of the function's own values and what it calls; nothing where it calls
   /// itself.
   PeakMemory find(func::FuncOp func);
@@ -68,9 +69,16 @@ public:
 private:
   MemoryOp read(Operation &op);
   void readInside(Operation &op, MemoryOp &memory);
+  void addUses(Value value, MemoryOp &memory);
+  void reserveResults(Block &block);
 
   /// One block at a time.
   struct Reading {
+    explicit Reading(Block &block) : chains(block) {}
+
+    FusedChains chains;
+    /// They are written to where the caller wants them.
+    DenseSet<Value> results;
     MemoryBlock block;
     SmallVector<Value> values;
     DenseMap<Value, int32_t> numbers;
@@ -82,7 +90,8 @@ private:
       auto [entry, isNew] = numbers.try_emplace(value, values.size());
       if (isNew) {
         values.push_back(value);
-        block.bytes.push_back(byteSize(value.getType()));
+        block.bytes.push_back(
+            results.contains(value) ? 0 : byteSize(value.getType()));
       }
       return entry->second;
     }
@@ -127,27 +136,69 @@ void PeakFinder::readInside(Operation &op, MemoryOp &memory) {
     reading->inside[&op] = worst;
 }
 
+/// What is read for `value` is in use.
+void PeakFinder::addUses(Value value, MemoryOp &memory) {
+  value = storage(value);
+  if (!reading->chains.isInMemory(value)) {
+    for (Value source : reading->chains.sources(value))
+      addUses(source, memory);
+    return;
+  }
+  if (auto known = reading->numbers.find(value);
+      known != reading->numbers.end())
+    memory.uses.push_back(known->second);
+}
+
 MemoryOp PeakFinder::read(Operation &op) {
   MemoryOp memory;
+  if (op.getNumResults() == 1 && !reading->chains.isInMemory(op.getResult(0)))
+    return memory;
   op.walk([&](Operation *user) {
     for (Value operand : user->getOperands())
-      if (auto known = reading->numbers.find(storage(operand));
-          known != reading->numbers.end())
-        memory.uses.push_back(known->second);
+      addUses(operand, memory);
   });
+  memory.inPlace = FusedChains::worksInPlace(&op);
   readInside(op, memory);
   for (Value result : op.getResults())
-    if (storage(result) == result)
+    if (storage(result) == result) {
       memory.makes.push_back(reading->add(result));
+      if (reading->results.contains(result))
+        memory.carried -= byteSize(result.getType());
+    }
+  memory.carried = std::max<int64_t>(0, memory.carried);
   return memory;
 }
 
-PeakMemory PeakFinder::find(Block &block) {
-  Reading here;
+/// A program's results have their places all the time, which are those of its
+/// donated arguments or new ones.
+void PeakFinder::reserveResults(Block &block) {
+  auto func = cast<func::FuncOp>(block.getParentOp());
+  Operation *end = block.getTerminator();
+  SmallVector<bool> given(end->getNumOperands());
+  for (unsigned i = 0; i < func.getNumArguments(); ++i)
+    if (auto result =
+            func.getArgAttrOfType<IntegerAttr>(i, "tf.aliasing_output");
+        result && result.getValue().ult(given.size()))
+      given[result.getInt()] = true;
+  for (auto [value, isGiven] : llvm::zip_equal(end->getOperands(), given)) {
+    Value written = storage(value);
+    while (!reading->chains.isInMemory(written))
+      written = storage(reading->chains.sources(written).front());
+    reading->results.insert(written);
+    reading->block.reserved += isGiven ? 0 : byteSize(value.getType());
+  }
+}
+
+PeakMemory PeakFinder::find(Block &block, bool isEntry) {
+  Reading here(block);
   Reading *outer = reading;
   reading = &here;
+  here.block.argumentsStay = isa<func::FuncOp>(block.getParentOp());
   for (BlockArgument argument : block.getArguments())
     here.block.arguments.push_back(here.add(argument));
+  if (isEntry)
+    reserveResults(block);
+  int64_t held = here.block.reserved + argumentBytes(block);
   for (Operation &op : block) {
     MemoryOp memory = read(op);
     here.block.ops.push_back(std::move(memory));
@@ -157,6 +208,7 @@ PeakMemory PeakFinder::find(Block &block) {
   MemoryPeak peak = findPeak(here.block);
   PeakMemory result;
   result.bytes = peak.bytes;
+  result.held = held;
   if (peak.op >= 0) {
     result.op = here.ops[peak.op];
     auto inner = here.inside.find(result.op);
@@ -175,7 +227,7 @@ PeakMemory PeakFinder::find(func::FuncOp func) {
   auto [entry, isNew] = functions.try_emplace(func);
   if (!isNew)
     return entry->second;
-  PeakMemory peak = find(func.getBody().front());
+  PeakMemory peak = find(func.getBody().front(), func.isPublic());
   return functions[func] = peak;
 }
 

@@ -25,8 +25,8 @@ int64_t byteSize(mlir::Type type);
 
 /// What one device does that runs the module as it is.
 struct ProgramSummary {
-  /// The most bytes alive at once (PeakMemory.h), in program order without any
-  /// fusion; arguments live throughout.
+  /// The most bytes alive at once (PeakMemory.h), in program order, chains of
+  /// element-wise ops fused; arguments and results live throughout.
   int64_t peakBytes = 0;
   /// Of the arguments alone.
   int64_t argumentBytes = 0;

@@ -18,7 +18,8 @@
 // 4. lower: of the first plan within the limit, prices are taken off, of half
 //    of the ops, a quarter and so on, where the plan stays within it and costs
 //    less.
-// 5. These prices, or else those of the plan that holds least, stay on the ops.
+// 5. These prices, or else those of the plan that holds least, stay on the ops;
+//    none where arguments and results alone are above the limit.
 //
 //===----------------------------------------------------------------------===//
 
@@ -50,6 +51,8 @@ constexpr int kMostPlans = 24;
 
 struct Plan {
   int64_t peak = 0;
+  /// Of it, what no plan changes.
+  int64_t held = 0;
   /// Of its collectives, by the device model.
   double cost = 0;
   /// The numbers of the ops that made what is alive there.
@@ -130,7 +133,8 @@ std::optional<Plan> MemoryFitter::plan() {
   if (failed(pm.run(*copy)))
     return std::nullopt;
   PeakMemory peak = findPeakMemory(*copy);
-  Plan result{peak.bytes, costOf(readCollectives(*copy), model).price, {}};
+  Plan result{
+      peak.bytes, peak.held, costOf(readCollectives(*copy), model).price, {}};
   for (Value value : peak.live)
     if (Operation *maker = value.getDefiningOp())
       if (std::optional<int64_t> made = readNumber(maker->getLoc()))
@@ -183,6 +187,11 @@ LogicalResult MemoryFitter::run() {
     if (next->peak <= options.memoryLimit) {
       lower(*next);
       best = prices;
+      break;
+    }
+    // What can't be met is no reason to send more.
+    if (next->held > options.memoryLimit) {
+      best.assign(ops.size(), 0);
       break;
     }
     if (next->peak < least) {

@@ -7,7 +7,7 @@ import shardonnay
 from shardonnay import compare, run
 
 
-@pytest.mark.parametrize("name, share", [("attention", 0.52), ("mixer", 0.57), ("multi-query", 0.52)])
+@pytest.mark.parametrize("name, share", [("attention", 0.65), ("mixer", 0.75), ("multi-query", 0.6)])
 def test_step_agrees(name, share, row):
     text, inputs = corpus.lower(name, "fsdp")
     free = shardonnay.compile(text, device_model="bytes", report=True).report
@@ -28,12 +28,11 @@ def test_step_agrees(name, share, row):
 # What is alive at most, of what is without a limit. Between ops that propagation left less cut than there are axes for, what waits for the
 # optimiser, and sums.
 CHOSEN = {
-    ("attention", "2-D"): 0.5,
-    ("attention", "data"): 0.85,
-    ("decoder", "2-D"): 0.5,
-    ("equinox-block", "data"): 0.85,
-    ("experts", "2-D"): 0.75,
-    ("vit", "2-D"): 0.6,
+    ("attention", "2-D"): 0.65,
+    ("attention", "data"): 0.95,
+    ("decoder", "2-D"): 0.65,
+    ("experts", "2-D"): 0.9,
+    ("vit", "2-D"): 0.75,
 }
 
 
@@ -59,7 +58,8 @@ def test_another_plan_is_chosen(name, strategy, row):
 def test_a_limit_that_is_kept_anyway_changes_nothing():
     text, _ = corpus.lower("mixer", "2-D")
     free = shardonnay.compile(text)
-    for limit in (free.report["peak_bytes"]["per_device"], 10**9):
+    # Before small collectives share buckets it is a few bytes more.
+    for limit in (int(1.01 * free.report["peak_bytes"]["per_device"]), 10**9):
         assert shardonnay.compile(text, memory_limit=limit).text == free.text
 
 
@@ -67,3 +67,14 @@ def test_what_needs_more_all_the_same_is_refused():
     text, _ = corpus.lower("mixer", "fsdp")
     with pytest.raises(shardonnay.CompileError, match="sdy-check-memory: .* bytes are alive per device"):
         shardonnay.compile(text, device_model="bytes", memory_limit=50_000)
+
+
+def test_what_arguments_and_results_exceed_is_planned_without_a_limit(tmp_path):
+    """A device's memory that no plan can do with warns, and makes no plan dearer."""
+    text, _ = corpus.lower("attention", "2-D")
+    model = '{"name": "small", "bandwidth": 1e9, "latency": 1e-6, "memory": MEMORY}'
+    (tmp_path / "small.json").write_text(model.replace("MEMORY", "100000"))
+    (tmp_path / "large.json").write_text(model.replace("MEMORY", "100000000"))
+    small, large = (shardonnay.compile(text, device_model=str(tmp_path / f"{name}.json")) for name in ("small", "large"))
+    assert small.text == large.text
+    assert "so that the plan was made without a limit" in small.diagnostics[0].message

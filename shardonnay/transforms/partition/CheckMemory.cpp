@@ -34,8 +34,13 @@ struct CheckMemoryPass : impl::CheckMemoryPassBase<CheckMemoryPass> {
       diagnostic << "at '" << peak.op->getName() << "'";
     else
       diagnostic << "in the arguments alone";
-    diagnostic << ", the least that was reached; expected at most "
-               << memoryLimit.getValue()
+    if (peak.op && peak.held > memoryLimit)
+      diagnostic << ", " << peak.held
+                 << " of them arguments and results, so that the plan was made "
+                    "without a limit";
+    else
+      diagnostic << ", the least that was reached";
+    diagnostic << "; expected at most " << memoryLimit.getValue()
                << (warns ? " (of the device model)" : " (memory-limit)")
                << ": shard the largest values over more axes, "
                   "or use more devices";

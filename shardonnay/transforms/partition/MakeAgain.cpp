@@ -215,6 +215,9 @@ void ValueRemaker::makeBefore(const Waiting &waiting) {
 void ValueRemaker::run(int64_t mostSteps) {
   for (int64_t steps = 0; steps < mostSteps;) {
     PeakMemory peak = findPeakMemory(module);
+    // What can't be met is no reason to send more.
+    if (peak.held > limit)
+      return;
     int64_t before = steps;
     bool computed = false;
     for (const Waiting &found : findWaiting(peak)) {

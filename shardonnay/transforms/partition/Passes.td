@@ -102,15 +102,16 @@ def CheckMemoryPass : Pass<"sdy-check-memory", "::mlir::ModuleOp"> {
   let summary = "Refuses a program that needs more memory than a device has";
   let description = [{
     Finds the most bytes alive at once on a device (explain/PeakMemory.h), in
-    program order without fusion, and fails where they are more than the limit,
-    with the op and the largest values; with `warns` it says so only.
+    program order, chains of element-wise ops fused, and fails where they are
+    more than the limit, with the op and the largest values; with `warns` it
+    says so only.
 
     Before and after: local types.
 
     ```mlir
-    %0 = stablehlo.add %x, %x : tensor<1024xf32>   // 8192 bytes are alive
+    %0 = stablehlo.reverse %x, dims = [0] : tensor<1024xf32>   // 8192 bytes are alive
     ```
-    with `memory-limit=5000` is an error at the addition.
+    with `memory-limit=5000` is an error there.
   }];
   let options = [Option<"memoryLimit", "memory-limit", "int64_t", "0",
                         "Bytes of a device; 0: no limit">,

@@ -1,6 +1,6 @@
 // RUN: sdy-opt %s -split-input-file -sdy-check-memory=memory-limit=64 -verify-diagnostics | FileCheck %s
 // RUN: sdy-opt %s -split-input-file -sdy-check-memory="memory-limit=64 warns=true" 2>&1 -o /dev/null | FileCheck %s --check-prefix=WARN
-// WARN: warning: sdy-check-memory: 96 bytes are alive per device at 'stablehlo.multiply', the least that was reached; expected at most 64 (of the device model): shard the largest
+// WARN: warning: sdy-check-memory: 80 bytes are alive per device at 'stablehlo.dot', the least that was reached; expected at most 64 (of the device model): shard the largest
 
 // CHECK-LABEL: @at_the_limit
 func.func @at_the_limit(%x: tensor<8xf32>) -> tensor<8xf32> {
@@ -10,14 +10,59 @@ func.func @at_the_limit(%x: tensor<8xf32>) -> tensor<8xf32> {
 
 // -----
 
-// expected-note@+1 {{32 bytes are this 'tensor<8xf32>'}}
-func.func @above(%x: tensor<8xf32>) -> tensor<8xf32> {
-  // expected-note@+1 {{32 bytes are this 'tensor<8xf32>'}}
+// expected-note@+1 {{16 bytes are this 'tensor<2x2xf32>'}}
+func.func @above(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {
+  // expected-note@+1 {{16 bytes are this 'tensor<2x2xf32>'}}
+  %0 = stablehlo.dot %x, %x : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  // expected-note@+1 {{16 bytes are this 'tensor<2x2xf32>'}}
+  %1 = stablehlo.dot %0, %x : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  // expected-error@+1 {{sdy-check-memory: 80 bytes are alive per device at 'stablehlo.dot', the least that was reached; expected at most 64 (memory-limit): shard the largest values over more axes, or use more devices}}
+  %2 = stablehlo.dot %1, %0 : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  %3 = stablehlo.dot %2, %1 : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  return %3 : tensor<2x2xf32>
+}
+
+// -----
+
+// The argument and the result of 32 bytes each, alone: the chain is in no memory.
+func.func @chain(%x: tensor<8xf32>) -> tensor<8xf32> {
   %0 = stablehlo.add %x, %x : tensor<8xf32>
-  // expected-error@+2 {{sdy-check-memory: 96 bytes are alive per device at 'stablehlo.multiply', the least that was reached; expected at most 64 (memory-limit): shard the largest values over more axes, or use more devices}}
-  // expected-note@+1 {{32 bytes are this 'tensor<8xf32>'}}
-  %1 = stablehlo.multiply %0, %x : tensor<8xf32>
-  return %1 : tensor<8xf32>
+  %1 = stablehlo.tanh %0 : tensor<8xf32>
+  %2 = stablehlo.multiply %0, %1 : tensor<8xf32>
+  return %2 : tensor<8xf32>
+}
+
+// -----
+
+// Of the broadcast value only its sum is there, and a transpose is no copy.
+func.func @reduced(%x: tensor<2x2xf32>) -> tensor<2xf32> {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = stablehlo.broadcast_in_dim %x, dims = [0, 1] : (tensor<2x2xf32>) -> tensor<2x2x64xf32>
+  %1 = stablehlo.exponential %0 : tensor<2x2x64xf32>
+  %2 = stablehlo.reduce(%1 init: %zero) applies stablehlo.add across dimensions = [2] : (tensor<2x2x64xf32>, tensor<f32>) -> tensor<2x2xf32>
+  %3 = stablehlo.transpose %2, dims = [1, 0] : (tensor<2x2xf32>) -> tensor<2x2xf32>
+  %ones = stablehlo.constant dense<1.0> : tensor<2xf32>
+  %4 = stablehlo.dot_general %3, %ones, contracting_dims = [0] x [0] : (tensor<2x2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  return %4 : tensor<2xf32>
+}
+
+// -----
+
+// The result is where the argument was.
+func.func @donated(%x: tensor<16xf32> {tf.aliasing_output = 0 : i32}) -> tensor<16xf32> {
+  %0 = stablehlo.add %x, %x : tensor<16xf32>
+  return %0 : tensor<16xf32>
+}
+
+// -----
+
+// expected-note@+1 {{48 bytes are this 'tensor<12xf32>'}}
+func.func @arguments_and_results(%x: tensor<12xf32>) -> tensor<12xf32> {
+  // expected-note@+2 {{48 bytes are this 'tensor<12xf32>'}}
+  // expected-error@+1 {{sdy-check-memory: 144 bytes are alive per device at 'stablehlo.concatenate', 96 of them arguments and results, so that the plan was made without a limit; expected at most 64}}
+  %0 = stablehlo.concatenate %x, dim = 0 : (tensor<12xf32>) -> tensor<12xf32>
+  %1 = stablehlo.reverse %0, dims = [0] : tensor<12xf32>
+  return %1 : tensor<12xf32>
 }
 
 // -----
@@ -32,7 +77,9 @@ module {
 
 // -----
 
-// The body holds its argument, the sum and the next state.
+// Argument and result outside; the body holds its state and the reversed one, where
+// the next is written.
+// expected-note@+1 {{24 bytes are this 'tensor<6xf32>'}}
 func.func @loop(%x: tensor<6xf32>) -> tensor<6xf32> {
   %zero = stablehlo.constant dense<0> : tensor<i32>
   // expected-note@+1 {{24 bytes are this 'tensor<6xf32>'}}
@@ -44,10 +91,9 @@ func.func @loop(%x: tensor<6xf32>) -> tensor<6xf32> {
   } do {
     %one = stablehlo.constant dense<1> : tensor<i32>
     %next = stablehlo.add %i, %one : tensor<i32>
-    // expected-note@+1 {{24 bytes are this 'tensor<6xf32>'}}
-    %1 = stablehlo.add %state, %state : tensor<6xf32>
     // expected-note@+2 {{24 bytes are this 'tensor<6xf32>'}}
-    // expected-error@+1 {{sdy-check-memory: 104 bytes are alive per device at 'stablehlo.multiply'}}
+    // expected-error@+1 {{sdy-check-memory: 76 bytes are alive per device at 'stablehlo.reverse'}}
+    %1 = stablehlo.reverse %state, dims = [0] : tensor<6xf32>
     %2 = stablehlo.multiply %1, %state : tensor<6xf32>
     stablehlo.return %next, %2 : tensor<i32>, tensor<6xf32>
   }

@@ -7,7 +7,7 @@ sdy.mesh @mesh = <["x"=2]>
 // Gathered again behind the peak, for both uses there.
 // CHECK-LABEL: @waits
 // ROOM-LABEL: @waits
-func.func @waits(%p: tensor<4x8xf32>, %a: tensor<8x8xf32>) -> tensor<8x8xf32> {
+func.func private @waits(%p: tensor<4x8xf32>, %a: tensor<8x8xf32>) -> tensor<8x8xf32> {
   // CHECK: %[[FIRST:.*]] = spmd.all_gather %arg0 dim=0 @mesh {"x"} {sdy.cause = "because"}
   // CHECK-NEXT: %[[DOT:.*]] = stablehlo.dot %arg1, %[[FIRST]]
   // CHECK-NEXT: %[[WIDE:.*]] = stablehlo.concatenate
@@ -34,7 +34,7 @@ sdy.mesh @mesh = <["x"=2]>
 
 // Nothing needs it before: it is gathered later. What the peak itself needs stays.
 // CHECK-LABEL: @too_early
-func.func @too_early(%p: tensor<4x8xf32>, %a: tensor<8x8xf32>) -> tensor<8x8xf32> {
+func.func private @too_early(%p: tensor<4x8xf32>, %a: tensor<8x8xf32>) -> tensor<8x8xf32> {
   // CHECK-NEXT: %[[NEEDED:.*]] = spmd.all_gather %arg0
   // CHECK-NEXT: stablehlo.concatenate %[[NEEDED]], %[[NEEDED]]
   // CHECK-NEXT: stablehlo.slice
@@ -54,11 +54,11 @@ sdy.mesh @mesh = <["x"=2]>
 
 // The piece is of around the branch, and used there later.
 // CHECK-LABEL: @in_a_branch
-func.func @in_a_branch(%p: tensor<4x8xf32>, %i: tensor<i32>) -> (tensor<16x8xf32>, tensor<4x8xf32>) {
+func.func private @in_a_branch(%p: tensor<4x8xf32>, %i: tensor<i32>, %m: tensor<8x16xf32>) -> (tensor<16x8xf32>, tensor<4x8xf32>) {
   %q = stablehlo.negate %p : tensor<4x8xf32>
   %0 = "stablehlo.case"(%i) ({
     %1 = spmd.all_gather %q dim=0 @mesh {"x"} : (tensor<4x8xf32>) -> tensor<8x8xf32>
-    %2 = stablehlo.constant dense<1.0> : tensor<16x16xf32>
+    %2 = stablehlo.concatenate %m, %m, dim = 0 : (tensor<8x16xf32>, tensor<8x16xf32>) -> tensor<16x16xf32>
     %3 = stablehlo.slice %2 [0:8, 0:8] : (tensor<16x16xf32>) -> tensor<8x8xf32>
     // CHECK: stablehlo.slice
     // CHECK-NEXT: spmd.all_gather
@@ -83,28 +83,29 @@ sdy.mesh @mesh = <["x"=2]>
 // CHECK-NEXT: %[[COPY:.*]] = stablehlo.negate %[[BEFORE]]
 // CHECK-NEXT: %[[BEHIND:.*]] = spmd.barrier %[[COPY]] after
 // CHECK-NEXT: stablehlo.broadcast_in_dim %[[BEHIND]]
-func.func @computed(%p: tensor<4x8xf32>, %v: tensor<8xf32>) -> tensor<8x8xf32> {
+func.func private @computed(%p: tensor<4x8xf32>, %v: tensor<8xf32>) -> tensor<8xf32> {
   // COMPUTED-NEXT: %[[V:.*]] = stablehlo.negate %arg1
   // COMPUTED-NEXT: %[[WIDE:.*]] = stablehlo.broadcast_in_dim %[[V]]
   // COMPUTED-NEXT: %[[GATHERED:.*]] = spmd.all_gather %arg0
-  // COMPUTED-NEXT: %[[SUM:.*]] = stablehlo.add %[[WIDE]], %[[GATHERED]]
+  // COMPUTED-NEXT: %[[SUM:.*]] = stablehlo.dot %[[WIDE]], %[[GATHERED]]
   // COMPUTED-NEXT: stablehlo.concatenate
   // COMPUTED-NEXT: stablehlo.slice
   // COMPUTED-NEXT: %[[BEHIND:.*]] = spmd.barrier %[[V]]
   // COMPUTED-NEXT: %[[AGAIN:.*]] = stablehlo.broadcast_in_dim %[[BEHIND]]
-  // COMPUTED-NEXT: stablehlo.multiply %{{.*}}, %[[AGAIN]]
+  // COMPUTED-NEXT: stablehlo.dot %{{.*}}, %[[AGAIN]]
   // COMPUTED-NEXT: %[[LATER:.*]] = stablehlo.broadcast_in_dim %[[V]]
-  // COMPUTED-NEXT: stablehlo.multiply %{{.*}}, %[[LATER]]
-  // COMPUTED-NEXT: stablehlo.multiply %{{.*}}, %[[GATHERED]]
+  // COMPUTED-NEXT: stablehlo.dot %{{.*}}, %[[LATER]]
+  // COMPUTED-NEXT: stablehlo.dot %{{.*}}, %[[GATHERED]]
   %0 = stablehlo.negate %v : tensor<8xf32>
   %1 = stablehlo.broadcast_in_dim %0, dims = [1] : (tensor<8xf32>) -> tensor<8x8xf32>
   %early = stablehlo.broadcast_in_dim %0, dims = [0] : (tensor<8xf32>) -> tensor<8x8xf32>
   %2 = spmd.all_gather %p dim=0 @mesh {"x"} : (tensor<4x8xf32>) -> tensor<8x8xf32>
-  %3 = stablehlo.add %1, %2 : tensor<8x8xf32>
+  %3 = stablehlo.dot %1, %2 : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
   %4 = stablehlo.concatenate %3, %3, dim = 1 : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x16xf32>
   %5 = stablehlo.slice %4 [0:8, 0:8] : (tensor<8x16xf32>) -> tensor<8x8xf32>
-  %6 = stablehlo.multiply %5, %1 : tensor<8x8xf32>
-  %7 = stablehlo.multiply %6, %early : tensor<8x8xf32>
-  %8 = stablehlo.multiply %7, %2 : tensor<8x8xf32>
-  return %8 : tensor<8x8xf32>
+  %6 = stablehlo.dot %5, %1 : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  %7 = stablehlo.dot %6, %early : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  %8 = stablehlo.dot %7, %2 : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  %9 = stablehlo.dot %8, %0 : (tensor<8x8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  return %9 : tensor<8xf32>
 }
