@@ -58,8 +58,8 @@ def test_another_plan_is_chosen(name, strategy, row):
 def test_a_limit_that_is_kept_anyway_changes_nothing():
     text, _ = corpus.lower("mixer", "2-D")
     free = shardonnay.compile(text)
-    # Before small collectives share buckets it is a few bytes more.
-    for limit in (int(1.01 * free.report["peak_bytes"]["per_device"]), 10**9):
+    # Collectives share buckets where there is room without fusion too.
+    for limit in (int(1.5 * free.report["peak_bytes"]["per_device"]), 10**9):
         assert shardonnay.compile(text, memory_limit=limit).text == free.text
 
 
