@@ -204,8 +204,8 @@ TEST(WindowPlanTest, WindowsHoldWhatTheySay) {
 TEST(WindowPlan, WindowsThatBeginFarOutside) {
   int64_t far = int64_t(1) << 59;
   int64_t size = far / 4 + 2;
-  WindowProblem problem{Mesh({4}), {{0, 1, 4}}, {{0, 1, 4}}, 2, 8, -far, size,
-                        size,      false};
+  WindowProblem problem{Mesh({4}), {{0, 1, 4}}, {{0, 1, 4}}, 2,    8,
+                        -far,      size,        size,        false};
   WindowPlan plan = planWindows(problem);
   EXPECT_LE(plan.pieces.size(), 4u);
   EXPECT_LE(plan.received(problem), 6);
