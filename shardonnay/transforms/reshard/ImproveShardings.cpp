@@ -25,10 +25,10 @@ constexpr size_t kMostUses = 16;
 constexpr size_t kMostTrials = 6;
 /// What it must save, of the price before: more than rounding.
 constexpr double kLeastSaving = 1e-6;
-/// What it must save where users that have nothing moved are to see what is
-/// moved for others. Less is not worth it: what was one bucket of collectives
-/// may become two.
-constexpr double kLeastSharedSaving = 0.02;
+/// What it must save, of the price of the move, where users that have nothing
+/// moved are to see what is moved for others. Less is not worth it: what was one
+/// bucket of collectives may become two.
+constexpr double kLeastSharedSaving = 0.1;
 
 class Improver {
 public:
@@ -439,8 +439,10 @@ void Improver::moveBehind(Value value) {
       *price += *moving - sharedPrice(seen);
     bool movesAll = llvm::all_of(
         gaining, [&](int32_t number) { return is_contained(movers, number); });
-    double saving = movesAll ? kLeastSaving : kLeastSharedSaving;
-    if (gaining.size() > 1 && price && *price < *least * (1 - saving)) {
+    double enough = *least * kLeastSaving;
+    if (!movesAll)
+      enough = std::max(enough, *moving * kLeastSharedSaving);
+    if (gaining.size() > 1 && price && *price < *least - enough) {
       least = price;
       best = trial;
       bestUsers = gaining;
