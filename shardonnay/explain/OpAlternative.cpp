@@ -50,6 +50,7 @@ readProblem(Operation *op, const FactorRule &rule, sdy::MeshAttr mesh,
   if (auto computed = dyn_cast<ShardingRuleOpInterface>(op)) {
     problem.contraction = computed.isContraction();
     problem.transformFlops = computed.getTransformFlops();
+    problem.elementwise = computed.isElementwise();
   }
   if (problem.contraction && op->getParentOfType<sdy::ManualComputationOp>())
     problem.manual =

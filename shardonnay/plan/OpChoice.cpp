@@ -103,6 +103,15 @@ double roundedDown(double price) {
   return price * (1 - kRounding);
 }
 
+/// Of the bytes that its tensors have, those that go to memory and back: in a
+/// chain of fused ops only the chain reads and writes.
+static double movedBytes(const ChoiceProblem &problem, double touched) {
+  if (!problem.elementwise)
+    return touched;
+  double chained = std::max(0.0, touched - kUnfusedBytes);
+  return touched - chained / 2;
+}
+
 OpChooser::Demand OpChooser::demandOf(const ChoiceProblem &problem,
                                       const FactorAssignment &assignment,
                                       double limit,
@@ -129,8 +138,8 @@ OpChooser::Demand OpChooser::demandOf(const ChoiceProblem &problem,
     if (!tensor->free)
       demand.reshards.emplace_back(i, tensor);
   }
-  demand.ownPrice =
-      costs.computePrice(flops, touched) + fetchPrice(problem, assignment);
+  demand.ownPrice = costs.computePrice(flops, movedBytes(problem, touched)) +
+                    fetchPrice(problem, assignment);
   return demand;
 }
 
@@ -182,7 +191,8 @@ double OpChooser::ownPrice(const ChoiceProblem &problem,
   double touched = 0;
   for (size_t i = 0; i < problem.tensors.size(); ++i)
     touched += touchedBytes(problem, i, layoutUnder(problem, i, assignment));
-  return costs.computePrice(localFlops(problem, assignment), touched) +
+  return costs.computePrice(localFlops(problem, assignment),
+                            movedBytes(problem, touched)) +
          fetchPrice(problem, assignment);
 }
 
@@ -237,9 +247,9 @@ OpChooser::candidates(const ChoiceProblem &problem) {
 }
 
 size_t OpChooser::Hash::operator()(const ChoiceProblem &problem) const {
-  hash_code hash =
-      hash_combine(problem.rule.factors.size(), problem.tensors.size(),
-                   problem.contraction, problem.transformFlops);
+  hash_code hash = hash_combine(problem.rule.factors.size(),
+                                problem.tensors.size(), problem.contraction,
+                                problem.transformFlops, problem.elementwise);
   for (const Factor &factor : problem.rule.factors)
     hash = hash_combine(hash, factor.size, static_cast<int>(factor.kind));
   for (const ChoiceTensor &tensor : problem.tensors) {

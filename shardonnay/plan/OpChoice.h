@@ -77,11 +77,13 @@ struct ChoiceProblem {
   /// The axes of a contraction's mesh that it may not be sharded by: those of
   /// the manual computations around it.
   AxisList manual;
+  /// Compilers fuse it with its neighbours in a chain.
+  bool elementwise = false;
 
   bool operator==(const ChoiceProblem &o) const {
     return rule == o.rule && tensors == o.tensors &&
            contraction == o.contraction && transformFlops == o.transformFlops &&
-           manual == o.manual;
+           manual == o.manual && elementwise == o.elementwise;
   }
 };
 
@@ -97,6 +99,9 @@ inline constexpr double kRepeatedWork = 1.02;
 /// A comparison and the moves that follow from it, in FLOPs' time: about 0.6 ns
 /// of the model `cpu`. Sorts of 10^3 to 10^6 numbers take 1 to 5.
 inline constexpr double kOrderingFlops = 32;
+/// Of an element-wise op what is above that is charged by half, as it is fused
+/// with others. Below, starting an op takes as long as reading its tensors.
+inline constexpr double kUnfusedBytes = 1 << 20;
 /// How many assignments are looked at, one by one. In a larger space that was
 /// seen to take seconds an op; there assignments are improved step by step.
 inline constexpr int64_t kChoiceBudget = 400;

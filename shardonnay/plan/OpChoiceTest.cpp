@@ -131,6 +131,22 @@ TEST(OpChoice, updatesAreNotOrderedAtEachPlace) {
   EXPECT_LT(ownPrice(1 << 20, 1 << 20), 3 * ownPrice(1 << 20, 1 << 10));
 }
 
+TEST(OpChoice, largeElementwiseOpsAreFused) {
+  auto ownPrice = [](int64_t i, bool elementwise) {
+    FactorRuleBuilder builder({1, 1}, {1});
+    builder.add(i, {0, 0}, {0});
+    ChoiceProblem problem;
+    problem.rule = builder.build();
+    problem.tensors = {tensor({i}, {}), tensor({i}, {}), tensor({i}, {})};
+    problem.elementwise = elementwise;
+    OpChooser chooser(kMesh, MeshCosts(*DeviceModel::find("cpu"), {"d", "m"}));
+    return chooser.ownPrice(problem, axes({none}));
+  };
+  EXPECT_EQ(ownPrice(1 << 10, true), ownPrice(1 << 10, false));
+  EXPECT_LT(ownPrice(1 << 26, true), 0.51 * ownPrice(1 << 26, false));
+  EXPECT_LT(ownPrice(1 << 18, true), ownPrice(1 << 19, true));
+}
+
 TEST(OpChoice, theSmallerTensorMoves) {
   // FSDP: the weight is gathered while it is smaller than what else would move.
   EXPECT_EQ(choose(matmul(4096, 64, 64, {d, none}, {d, none}, {d, none})),

@@ -53,7 +53,8 @@ const OpDecision &OpChoosers::decide(Operation *op, const FactorRule &rule,
   Key key = {
       sdy::toWord(&rule), sdy::toWord(scope.getMesh().getAsOpaquePointer()),
       static_cast<uintptr_t>(computed && computed.isContraction()),
-      static_cast<uintptr_t>(computed ? computed.getTransformFlops() : 0)};
+      static_cast<uintptr_t>(computed ? computed.getTransformFlops() : 0),
+      static_cast<uintptr_t>(computed && computed.isElementwise())};
   for (auto [i, value] : llvm::enumerate(tensors)) {
     free[i] = i < op->getNumOperands() && isFree(value);
     sdy::TensorShardingAttr sharding = sdy::getSharding(value);
