@@ -197,7 +197,7 @@ double AssignmentSearch::leastOwnPrice() const {
     bytes += static_cast<double>(tensor.bytes);
   FactorAssignment whole(problem.rule.factors.size());
   return chooser.prices().computePrice(localFlops(problem, whole) / shards,
-                                       bytes / shards);
+                                       movedBytes(problem, bytes / shards));
 }
 
 /// Of `best`, the voted one.

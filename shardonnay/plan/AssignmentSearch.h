@@ -29,6 +29,9 @@ double localPoints(const FactorRule &rule, const FactorAssignment &assignment);
 /// each at each.)
 double localFlops(const ChoiceProblem &problem,
                   const FactorAssignment &assignment);
+/// Of the bytes that its tensors have, those that go to memory and back: in a
+/// chain of fused ops only the chain reads and writes.
+double movedBytes(const ChoiceProblem &problem, double touched);
 /// Less what sums of prices are rounded by.
 double roundedDown(double price);
 

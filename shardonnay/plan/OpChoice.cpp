@@ -103,9 +103,7 @@ double roundedDown(double price) {
   return price * (1 - kRounding);
 }
 
-/// Of the bytes that its tensors have, those that go to memory and back: in a
-/// chain of fused ops only the chain reads and writes.
-static double movedBytes(const ChoiceProblem &problem, double touched) {
+double movedBytes(const ChoiceProblem &problem, double touched) {
   if (!problem.elementwise)
     return touched;
   double chained = std::max(0.0, touched - kUnfusedBytes);
