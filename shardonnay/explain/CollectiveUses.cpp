@@ -389,6 +389,23 @@ std::vector<CollectiveUse> readCollectives(ModuleOp module) {
   return all;
 }
 
+static std::vector<CollectiveUse> filter(ArrayRef<CollectiveUse> uses,
+                                         bool written) {
+  std::vector<CollectiveUse> found;
+  llvm::copy_if(uses, std::back_inserter(found), [&](const auto &use) {
+    return use.written.empty() != written;
+  });
+  return found;
+}
+
+std::vector<CollectiveUse> onlyWritten(ArrayRef<CollectiveUse> uses) {
+  return filter(uses, /*written=*/true);
+}
+
+std::vector<CollectiveUse> onlyPlanned(ArrayRef<CollectiveUse> uses) {
+  return filter(uses, /*written=*/false);
+}
+
 CommunicationCost costOf(ArrayRef<CollectiveUse> uses,
                          const DeviceModel &model) {
   CommunicationCost sum;

@@ -49,6 +49,10 @@ llvm::SmallVector<LocalCollective> playCollective(mlir::Operation *op,
 /// In program order; nothing for slices.
 std::vector<CollectiveUse> readCollectives(mlir::ModuleOp module);
 
+/// Those of `uses` that the user wrote, or that we planned.
+std::vector<CollectiveUse> onlyWritten(llvm::ArrayRef<CollectiveUse> uses);
+std::vector<CollectiveUse> onlyPlanned(llvm::ArrayRef<CollectiveUse> uses);
+
 /// What communication costs a device.
 struct CommunicationCost {
   /// Every collective once, for each call of its function.

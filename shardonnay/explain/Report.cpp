@@ -153,6 +153,8 @@ json::Value buildReport(ModuleOp module, const ReportBaseline &baseline,
                         const DeviceModel &model) {
   std::vector<CollectiveUse> uses = readCollectives(module);
   CommunicationCost cost = costOf(uses, model);
+  double planned =
+      baseline.planned.price + costOf(onlyWritten(uses), model).price;
   ProgramSummary local = summarize(module);
   const ProgramSummary &global = baseline.global;
   return json::Object{
@@ -162,7 +164,7 @@ json::Value buildReport(ModuleOp module, const ReportBaseline &baseline,
       {"executed_bytes", cost.executedBytes},
       {"unknown_trips", cost.unknownTrips},
       {"price", json::Object{{"device_model", model.name},
-                             {"planned", baseline.planned.price},
+                             {"planned", planned},
                              {"emitted", cost.price}}},
       {"plan", toJson(baseline.plan)},
       {"peak_bytes", compare(global.peakBytes, local.peakBytes)},

@@ -59,7 +59,8 @@ struct ReportBaseline {
   /// On global types.
   ProgramSummary global;
   PlanCost plan;
-  /// The collectives before partitioning.
+  /// Our collectives before partitioning,
+  /// without what the user wrote, some of which may be dead in the end.
   CommunicationCost planned;
   /// As the user wrote it.
   ShardingCounts given;

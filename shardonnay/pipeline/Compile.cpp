@@ -103,7 +103,7 @@ private:
       takePlanCost();
       break;
     case Stage::Collectives:
-      baseline.planned = costOf(readCollectives(module), model());
+      baseline.planned = costOf(onlyPlanned(readCollectives(module)), model());
       break;
     case Stage::Partition:
       result.report = buildReport(module, baseline, model());
