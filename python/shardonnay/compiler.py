@@ -56,6 +56,10 @@ class Compiled:
         """
         return self._report() if callable(self._report) else self._report
 
+    def __getstate__(self):
+        """What a copy in another process has: manifest and report as they are."""
+        return {"text": self.text, "diagnostics": self.diagnostics, "_manifest": self.manifest, "_report": self.report}
+
 
 BOUNDARY_MODES = ("split", "whole")
 

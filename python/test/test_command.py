@@ -2,6 +2,7 @@
 
 import io
 import json
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -265,6 +266,8 @@ def test_compile_from_python():
     compiled = shardonnay.compile(MATMUL)
     assert compiled.report["devices"] == 8
     (collective,) = compiled.report["collectives"]
+    copy = pickle.loads(pickle.dumps(shardonnay.compile(MATMUL)))
+    assert (copy.text, copy.manifest, copy.report) == (compiled.text, compiled.manifest, compiled.report)
     assert collective["kind"] == "all_reduce" and collective["axes"] == ["model"]
     with pytest.raises(shardonnay.CompileError) as caught:
         shardonnay.compile("nonsense", name="mine.mlir")

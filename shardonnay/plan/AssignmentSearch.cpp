@@ -56,15 +56,11 @@ FactorAssignment AssignmentSearch::run() {
   limitWork();
   mostPrice = *voted;
   cheapest = {{*voted, -1}};
-  climb();
   if (isAll) {
-    // What was climbed to only bounds the price: the first of equals is chosen.
-    mostPrice = cheapest.front().first;
-    found.clear();
-    numSettled = 0;
-    cheapest = {{*voted, -1}};
     enumerateAll();
     settle(1);
+  } else {
+    climb();
   }
   auto [price, number] = cheapest.front();
   return number < 0 ? best : found[number].second;
