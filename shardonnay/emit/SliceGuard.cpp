@@ -166,8 +166,12 @@ void SliceGuard::addSources(Value value, SmallVectorImpl<Value> &worklist) {
 
 void SliceGuard::follow(ArrayRef<Operation *> ops, bool arePieces) {
   SmallVector<Value> worklist;
-  for (Operation *op : ops)
-    worklist.push_back(op->getOperand(0));
+  for (Operation *op : ops) {
+    // A scatter may have several inputs.
+    auto scatter = dyn_cast<stablehlo::ScatterOp>(op);
+    size_t numInputs = scatter ? scatter.getInputs().size() : 1;
+    llvm::append_range(worklist, op->getOperands().take_front(numInputs));
+  }
   while (!worklist.empty()) {
     Value value = worklist.pop_back_val();
     if (!isa<RankedTensorType>(value.getType()) || !seen.insert(value).second)

@@ -108,6 +108,16 @@ for moved, shape, dim in (("stablehlo.transpose $0, dims = [1, 0]", [8, 4], 0), 
               f"^bb0(%s: tensor<f32>, %t: tensor<f32>):\n%u = stablehlo.add %s, %t : tensor<f32>\nstablehlo.return %u : tensor<f32>\n}}) : "
               f"({result}, tensor<1xi32>, {tensor(rows, 'f32')}) -> {result}", set())
 
+for place in (-1, 1, 7):
+    fault(f"slice of a slice, the second input of a scatter at {place}",
+          [argument([8], ["y"]), argument([8], [""], seed=1), (np.array([place]), "i32", [""]), argument([1], [""]), argument([1], [""], seed=2)],
+          ([8], "f32", ["y"]),
+          "$s, $r = \"stablehlo.scatter\"($0, $1, $2, $3, $4) <{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [0], "
+          "scatter_dims_to_operand_dims = [0]>, indices_are_sorted = true, unique_indices = true}> ({\n"
+          "^bb0(%s: tensor<f32>, %t: tensor<f32>, %u: tensor<f32>, %v: tensor<f32>):\n%w = stablehlo.add %s, %u : tensor<f32>\n"
+          "%x = stablehlo.maximum %t, %v : tensor<f32>\nstablehlo.return %w, %x : tensor<f32>, tensor<f32>\n}) : "
+          "(tensor<8xf32>, tensor<8xf32>, tensor<1xi32>, tensor<1xf32>, tensor<1xf32>) -> (tensor<8xf32>, tensor<8xf32>)", set())
+
 # Rolls and concatenations replicate.
 fault("jax-15773 roll", [argument([16], ["y"])], ([16], "f32", ["y"]),
       "$a = stablehlo.slice $0 [15:16] : (tensor<16xf32>) -> tensor<1xf32>\n"

@@ -91,6 +91,22 @@ func.func @behind_moves(%a: tensor<8x2xf32>, %at: tensor<1xi32>, %u: tensor<1x2x
   return %4 : tensor<1x2x4xf32>
 }
 
+// Each input of a scatter is taken a slice of.
+// CHECK-LABEL: func.func @into_the_second(
+func.func @into_the_second(%a: tensor<4xf32>, %b: tensor<8xi32>, %at: tensor<1xi32>, %u: tensor<1xf32>, %v: tensor<1xi32>) -> tensor<4xi32> {
+  // CHECK:      %[[PIECE:.*]] = stablehlo.dynamic_slice %arg1
+  // CHECK-NEXT: %[[APART:.*]] = stablehlo.optimization_barrier %[[PIECE]]
+  // CHECK-NEXT: stablehlo.scatter"(%arg0, %[[APART]]
+  %0 = spmd.all_slice %b dim = 0 @mesh {"x"} : (tensor<8xi32>) -> tensor<4xi32>
+  %1:2 = "stablehlo.scatter"(%a, %0, %at, %u, %v) <{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [0], scatter_dims_to_operand_dims = [0]>,
+    indices_are_sorted = true, unique_indices = true}> ({
+  ^bb0(%x: tensor<f32>, %y: tensor<i32>, %p: tensor<f32>, %q: tensor<i32>):
+    %2 = stablehlo.maximum %y, %q : tensor<i32>
+    stablehlo.return %p, %2 : tensor<f32>, tensor<i32>
+  }) : (tensor<4xf32>, tensor<4xi32>, tensor<1xi32>, tensor<1xf32>, tensor<1xi32>) -> (tensor<4xf32>, tensor<4xi32>)
+  return %1#1 : tensor<4xi32>
+}
+
 // A loop of one iteration is inlined. The barrier stands before the loop.
 // CHECK-LABEL: func.func @in_a_loop(
 func.func @in_a_loop(%a: tensor<8xf32>, %n: tensor<i32>) -> tensor<4xf32> {

@@ -7,9 +7,9 @@
 //
 // 1. resolveArguments: what one device is given is sent to all.
 // 2. For each op on one device, not looking into such: a constraint goes;
-// others
-//    move into a region, their results summed with those of the other devices,
-//    which are neutral.
+//    others move into a region, their results summed with those of the other
+//    devices, which are neutral. If there is but one device, only what they say
+//    of it goes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -48,6 +48,12 @@ public:
       std::optional<int64_t> device = sdy::getSingleDevice(op);
       if (!device)
         return WalkResult::advance();
+      bool isConstraint = isa<sdy::ShardingConstraintOp, sdy::ReshardOp>(op);
+      if (hasOneDevice() && !isConstraint) {
+        ok &= succeeded(checkDevice(op, *device));
+        op->removeAttr(sdy::kShardingAttr);
+        return WalkResult::advance();
+      }
       ok &= succeeded(resolve(op, *device));
       return WalkResult::skip();
     });
@@ -55,6 +61,8 @@ public:
   }
 
 private:
+  /// Everything is on it then.
+  bool hasOneDevice() { return mesh.getMesh().getNumDevices() == 1; }
   LogicalResult resolveArguments();
   LogicalResult resolve(Operation *op, int64_t device);
   LogicalResult moveIntoRegion(Operation *op, int64_t device);
@@ -122,7 +130,7 @@ LogicalResult SingleDeviceResolver::resolveArguments() {
       continue;
     if (failed(checkDevice(func, *device)))
       return failure();
-    if (argument.use_empty())
+    if (argument.use_empty() || hasOneDevice())
       continue;
     builder.setInsertionPointToStart(&func.getBody().front());
     FailureOr<Value> neutral = otherwise(func, argument.getType());
@@ -198,8 +206,7 @@ struct ResolveSingleDeviceShardingPass
   void runOnOperation() override {
     auto module = getOperation()->getParentOfType<ModuleOp>();
     sdy::MeshOp mesh = module ? sdy::getMostUsedMesh(module) : nullptr;
-    // Of one device everything is on it.
-    if (!mesh || mesh.getMesh().getNumDevices() == 1)
+    if (!mesh)
       return;
     if (failed(SingleDeviceResolver(getOperation(), mesh).run()))
       signalPassFailure();

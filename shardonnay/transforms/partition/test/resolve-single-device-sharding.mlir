@@ -100,3 +100,17 @@ func.func @quantized(%arg0: tensor<8x!quant.uniform<i8:f32, 0.5>>) {
   %0 = "test.op"(%arg0) {sdy.sharding = #sdy.sharding_per_value<[<@maximal_1, []>]>} : (tensor<8x!quant.uniform<i8:f32, 0.5>>) -> tensor<8x!quant.uniform<i8:f32, 0.5>>
   return
 }
+
+// -----
+
+// Where there is but one device everything is on it.
+sdy.mesh @mesh = <["x"=1]>
+sdy.mesh @maximal_0 = <[], device_ids=[0]>
+// CHECK-LABEL: func @one_device
+func.func @one_device(%arg0: tensor<8xf32>) -> tensor<8xf32> {
+  // CHECK-NEXT: %[[SINE:.*]] = stablehlo.sine %arg0 : tensor<8xf32>
+  // CHECK-NEXT: return %[[SINE]]
+  %0 = sdy.sharding_constraint %arg0 <@maximal_0, []> : tensor<8xf32>
+  %1 = stablehlo.sine %0 {sdy.sharding = #sdy.sharding_per_value<[<@maximal_0, []>]>} : tensor<8xf32>
+  return %1 : tensor<8xf32>
+}
