@@ -124,8 +124,10 @@ void addReshard(OpPassManager &pm, const PipelineOptions &options) {
 void addCollectives(OpPassManager &pm, const PipelineOptions &options) {
   pm.addNestedPass<func::FuncOp>(
       createReshardToCollectivesPass({options.deviceModel}));
-  pm.addNestedPass<func::FuncOp>(
-      createOptimizeCollectivesPass({options.deviceModel}));
+  OptimizeCollectivesPassOptions collectives;
+  collectives.deviceModel = options.deviceModel;
+  collectives.memoryLimit = options.memoryLimit;
+  pm.addNestedPass<func::FuncOp>(createOptimizeCollectivesPass(collectives));
   // Equal moves of equal values are one.
   pm.addNestedPass<func::FuncOp>(createShareEqualOpsPass());
 }

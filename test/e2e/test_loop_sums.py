@@ -1,5 +1,6 @@
 """Sums, maxima and minima that loops carry are settled behind the loops, whatever they start from."""
 
+import ml_dtypes
 import numpy as np
 import pytest
 import shardonnay
@@ -83,3 +84,54 @@ def test_a_loop_that_never_runs_returns_its_start():
     begin = np.array([1e-30, 0.0, np.nan, np.inf, -np.inf, 1, 2, 1 / 3], np.float32)
     (result,), _ = run.Program(shardonnay.compile(text))([np.ones((8, 32), np.float32), begin, np.int32(0)])
     assert np.array_equal(result.view(np.int32), begin.view(np.int32))
+
+
+STEPS = {
+    "a transpose": ("f32", "stablehlo.transpose %g, dims = [1, 0] : (tensor<8x16xf32>) -> {carry}", "16x8"),
+    "more bits": ("bf16", "stablehlo.convert %g : (tensor<8x16xbf16>) -> {carry}", "8x16"),
+    "zeros around": (
+        "f32",
+        "stablehlo.pad %g, %z, low = [0, 1], high = [0, 3], interior = [0, 0] : (tensor<8x16xf32>, tensor<f32>) -> {carry}",
+        "8x20",
+    ),
+    "zeros below": (
+        "f32",
+        "stablehlo.dynamic_update_slice %zeros, %g, %outer_zero, %outer_c"
+        " : ({carry}, tensor<8x16xf32>, tensor<i32>, tensor<i32>) -> {carry}",
+        "8x20",
+    ),
+    "all of zeros": (
+        "f32",
+        "stablehlo.dynamic_update_slice %zeros, %g, %outer_zero, %outer_c"
+        " : ({carry}, tensor<8x16xf32>, tensor<i32>, tensor<i32>) -> {carry}",
+        "8x16",
+    ),
+}
+
+
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("cut", ["", '[{"x"}, {}]', '[{}, {"x"}]'])
+def test_settled_behind_linear_ops(step, cut):
+    element, between, shape = STEPS[step]
+    carry = f"tensor<{shape}xf32>"
+    lies = f"{{sdy.sharding = #sdy.sharding<@mesh, {cut}>}}" if cut else ""
+    body = f"""%f = stablehlo.convert %outer_c : (tensor<i32>) -> tensor<{element}>
+    %m = stablehlo.broadcast_in_dim %f, dims = [] : (tensor<{element}>) -> tensor<32x8x{element}>
+    %am = stablehlo.multiply %a, %m : tensor<32x8x{element}>
+    %g = stablehlo.dot_general %am, %b, contracting_dims = [0] x [0] : (tensor<32x8x{element}>, tensor<32x16x{element}>) -> tensor<8x16x{element}>
+    %h = {between.format(carry=carry)}
+    %3 = stablehlo.add %outer_s, %h : {carry}"""
+    lies_by_rows = '{sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}'
+    text = f"""sdy.mesh @mesh = <["x"=4]>
+func.func public @main(%a: tensor<32x8x{element}> {lies_by_rows}, %b: tensor<32x16x{element}> {lies_by_rows}, %n: tensor<i32>) -> ({carry} {lies}) {{
+  %z = stablehlo.constant dense<0.0> : tensor<f32>
+  %zeros = stablehlo.broadcast_in_dim %z, dims = [] : (tensor<f32>) -> {carry}{loop("outer", body, carry, "zeros", "%3")}
+  return %outer#0 : {carry}
+}}"""
+    compiled = shardonnay.compile(text)
+    assert all(e["trips"] == 1 for e in compiled.report["collectives"])
+    generator = np.random.default_rng(0)
+    dtype = {"f32": np.float32, "bf16": ml_dtypes.bfloat16}[element]
+    inputs = [generator.integers(-3, 3, size).astype(dtype) for size in ((32, 8), (32, 16))] + [np.int32(5)]
+    results = run.check(run.Program(compiled), inputs, compare.reference(text, inputs))
+    assert all(agreement.ok for agreement in results), "\n".join(map(str, results))

@@ -160,8 +160,10 @@ bool shardonnay::isLinear(Operation *op, ReductionKind kind,
       .Case<BroadcastInDimOp, ReshapeOp, TransposeOp, SliceOp, ReverseOp,
             DynamicSliceOp, GatherOp>(
           [&](auto) { return isLinearMove(kind, partial, 0, 1); })
-      .Case([&](DynamicUpdateSliceOp) {
-        return isLinearMove(kind, partial, 0, 2);
+      .Case([&](DynamicUpdateSliceOp update) {
+        return isLinearMove(kind, partial, 0, 2) ||
+               (kind == ReductionKind::Sum && exactly(partial, 1, 1) &&
+                isKnownZero(update.getOperand()));
       })
       .Case([&](SelectOp) { return isLinearMove(kind, partial, 1, 2); })
       .Case([&](ConcatenateOp) {

@@ -11,6 +11,7 @@
 #include "shardonnay/interfaces/DataFlowEdge.h"
 #include "shardonnay/interfaces/ShardingRule.h"
 #include "shardonnay/transforms/collectives/CollectiveChain.h"
+#include "shardonnay/transforms/collectives/OpRecut.h"
 #include "shardonnay/transforms/collectives/Optimizations.h"
 #include "shardonnay/transforms/collectives/Passes.h"
 
@@ -21,22 +22,10 @@ namespace shardonnay {
 #define GEN_PASS_DEF_ACCUMULATEINLOOPSPASS
 #include "shardonnay/transforms/collectives/Passes.h.inc"
 
-/// `value` is a constant of zeros, or an op makes it of such that keeps zeros.
-static bool isZero(Value value, unsigned depth = 0) {
-  Operation *op = value.getDefiningOp();
-  if (auto constant = dyn_cast_if_present<sdy::ConstantOp>(op))
-    return sdy::isZeroSplat(constant.getValue());
-  if (isa_and_nonnull<sdy::AllSliceOp>(op))
-    return isZero(op->getOperand(0), depth);
-  auto rule = dyn_cast_if_present<ShardingRuleOpInterface>(op);
-  return rule && depth < 4 && op->getNumOperands() == 1 &&
-         rule.isLinear(ReductionKind::Sum, llvm::SmallBitVector(1, true)) &&
-         isZero(op->getOperand(0), depth + 1);
-}
-
 namespace {
 /// A value that a loop carries and to which every run adds one that it has
-/// settled before; or which it settles after an inner loop has added to it.
+/// settled before, or what ops make of that which are linear in it; or which it
+/// settles after an inner loop has added to it.
 struct Accumulator {
   Value owner;
   OpOperand *init = nullptr;
@@ -44,12 +33,18 @@ struct Accumulator {
   /// In the body, and the one op that uses it there.
   Value carried;
   Operation *user = nullptr;
-  /// What is settled in the loop: a summand, or `next`.
+  /// What is settled in the loop: a summand, what the first of `steps` makes
+  /// one of, or `next`.
   OpOperand *settled = nullptr;
   /// The same before it is settled, and what that costs.
   Value partial;
   double price = 0;
+  /// The ops between, computed on parts, and what moving their other operands
+  /// costs.
+  SmallVector<OpRecut, 0> steps;
+  double stepPrice = 0;
   NamedMesh mesh;
+  /// How the carried value then lies.
   TensorSharding sharding;
 };
 } // namespace
@@ -75,12 +70,97 @@ static bool readCarried(ShardableDataFlowOpInterface loop, Accumulator &found) {
          found.user->getBlock() == found.next->getOwner()->getBlock();
 }
 
-/// The carried value is an operand of `user`, an addition of one that is
-/// settled for it (a maximum, where maximands are).
-static bool isSum(const Accumulator &found) {
-  auto rule = dyn_cast<ShardingRuleOpInterface>(found.user);
-  return rule && rule.isElementwise() &&
-         rule.isLinear(found.sharding.kind, llvm::SmallBitVector(2, true));
+/// How `user` is a sum of its operands: an addition, or a maximum or minimum.
+/// Nothing if it is none.
+static std::optional<ReductionKind> getKindOfSum(Operation *user) {
+  auto rule = dyn_cast<ShardingRuleOpInterface>(user);
+  if (rule && rule.isElementwise())
+    for (ReductionKind kind :
+         {ReductionKind::Sum, ReductionKind::Max, ReductionKind::Min})
+      if (rule.isLinear(kind, llvm::SmallBitVector(2, true)))
+        return kind;
+  return std::nullopt;
+}
+
+/// What is settled for `operand`'s owner alone.
+static bool readSettled(OpOperand &operand, CollectivePlanner &planner,
+                        Accumulator &found) {
+  ChainStart start = followChain(operand.get(), operand.getOwner(), planner);
+  if (!start.last)
+    return false;
+  found.settled = &operand;
+  found.partial = start.source;
+  found.price = start.price;
+  found.mesh = getNamedMesh(start.last);
+  found.sharding = readSharding(start.source, found.mesh.mesh);
+  return !found.sharding.unreduced.empty();
+}
+
+/// How many ops may stand between what is settled and the addition.
+static constexpr unsigned kMostSteps = 6;
+
+/// Finds what is settled for `operand`, and the operands of the ops between,
+/// from there on. What these ops touch is not weighed: they rearrange or change
+/// elements one by one, which is fused into the addition. So contractions, of
+/// which every device would compute more, are no steps.
+static bool findSettled(OpOperand &operand, ReductionKind kind,
+                        CollectivePlanner &planner, Accumulator &found,
+                        SmallVectorImpl<OpOperand *> &between,
+                        unsigned depth = 0) {
+  Operation *user = operand.getOwner();
+  if (!isa<RankedTensorType>(operand.get().getType()))
+    return false;
+  if (getOwnCollective(operand.get(), user))
+    return readSettled(operand, planner, found) && found.sharding.kind == kind;
+  Operation *op = operand.get().getDefiningOp();
+  auto rule = dyn_cast_if_present<ShardingRuleOpInterface>(op);
+  if (!rule || depth == kMostSteps || rule.isContraction() ||
+      op->getNumResults() != 1 || !operand.get().hasOneUse() ||
+      op->getBlock() != user->getBlock())
+    return false;
+  for (OpOperand &next : op->getOpOperands()) {
+    llvm::SmallBitVector partial(op->getNumOperands());
+    partial.set(next.getOperandNumber());
+    if (rule.isLinear(kind, partial) &&
+        findSettled(next, kind, planner, found, between, depth + 1)) {
+      between.push_back(&next);
+      return true;
+    }
+  }
+  return false;
+}
+
+/// How the ops between are computed on parts; false if one can't be.
+static bool recutSteps(Accumulator &found, ArrayRef<OpOperand *> between,
+                       CollectivePlanner &planner) {
+  for (OpOperand *operand : between) {
+    unsigned number = operand->getOperandNumber();
+    llvm::MapVector<unsigned, Value> sources;
+    sources[number] = found.partial;
+    std::optional<OpRecut> recut =
+        OpRecut::get(operand->getOwner(), found.mesh);
+    if (!recut ||
+        !(found.steps.empty()
+              ? recut->replaceOperands(sources)
+              : recut->replaceOperand(number, found.sharding)) ||
+        !recut->plan(planner))
+      return false;
+    found.sharding = recut->getResult();
+    found.stepPrice += recut->operandPrice();
+    found.steps.push_back(std::move(*recut));
+  }
+  return true;
+}
+
+/// Each run adds to the carried value what it has settled before.
+static bool readSummand(Accumulator &found, CollectivePlanner &planner) {
+  Operation *user = found.user;
+  OpOperand &summand =
+      user->getOpOperand(user->getOperand(0) == found.carried ? 1 : 0);
+  std::optional<ReductionKind> kind = getKindOfSum(user);
+  SmallVector<OpOperand *> between;
+  return kind && findSettled(summand, *kind, planner, found, between) &&
+         recutSteps(found, between, planner);
 }
 
 /// `user` gives the carried value to an inner loop in parts.
@@ -91,6 +171,11 @@ static bool isGivenInParts(const Accumulator &found) {
   return parts.hasOneUse() &&
          getEdgeOwner(*parts.use_begin()) == found.partial &&
          readSharding(parts, found.mesh.mesh) == found.sharding;
+}
+
+/// An inner loop adds to the carried value in parts, and each run settles that.
+static bool readInnerSum(Accumulator &found, CollectivePlanner &planner) {
+  return readSettled(*found.next, planner, found) && isGivenInParts(found);
 }
 
 /// The loop's class of `owner`, if it is one.
@@ -105,19 +190,7 @@ readAccumulator(ShardableDataFlowOpInterface loop, Value owner,
   bool adds = user->getNumOperands() == 2 && user->getNumResults() == 1 &&
               found.next->get() == user->getResult(0) &&
               found.next->get().hasOneUse();
-  found.settled =
-      adds ? &user->getOpOperand(user->getOperand(0) == found.carried ? 1 : 0)
-           : found.next;
-  ChainStart start =
-      followChain(found.settled->get(), found.settled->getOwner(), planner);
-  if (!start.last)
-    return std::nullopt;
-  found.partial = start.source;
-  found.price = start.price;
-  found.mesh = getNamedMesh(start.last);
-  found.sharding = readSharding(start.source, found.mesh.mesh);
-  if (found.sharding.unreduced.empty() ||
-      !(adds ? isSum(found) : isGivenInParts(found)))
+  if (!(adds ? readSummand(found, planner) : readInnerSum(found, planner)))
     return std::nullopt;
   return found;
 }
@@ -138,7 +211,8 @@ struct PartialStart {
 static std::optional<PartialStart> planStart(const Accumulator &found,
                                              CollectivePlanner &planner) {
   PartialStart start;
-  if (found.sharding.kind == ReductionKind::Sum && isZero(found.init->get()))
+  if (found.sharding.kind == ReductionKind::Sum &&
+      isKnownZeros(found.init->get()))
     return start;
   TensorSharding present = readSharding(found.init->get(), found.mesh.mesh);
   if (!present.unreduced.empty())
@@ -182,13 +256,8 @@ static Value makeStart(OpBuilder &builder, const Accumulator &found,
   auto write = [&](const TensorSharding &sharding) {
     return sdy::fromSharding(sharding, mesh.meshOrRef, mesh.mesh);
   };
-  if (!start.plan && start.whole.empty() && start.pieces.empty()) {
-    auto zeros = cast<DenseElementsAttr>(DenseElementsAttr::get(
-        type, builder.getZeroAttr(type.getElementType())));
-    value = sdy::ConstantOp::create(builder, loc, zeros);
-    sdy::setSharding(value, write(found.sharding));
-    return value;
-  }
+  if (!start.plan && start.whole.empty() && start.pieces.empty())
+    return makeZeros(builder, value, found.sharding, mesh);
   auto list = [&](const AxisList &axes) {
     return sdy::AxisRefListAttr::get(builder.getContext(),
                                      sdy::fromAxisList(axes, mesh.mesh));
@@ -212,8 +281,17 @@ static Value makeStart(OpBuilder &builder, const Accumulator &found,
   return value;
 }
 
+/// Takes what a device carries of `found` in parts more than it did, if there
+/// is as much.
+static bool takeMemory(const Accumulator &found, CollectivePlanner &planner) {
+  auto type = cast<RankedTensorType>(found.owner.getType());
+  return planner.takeMemory(
+      sdy::getPieceBytes(type, found.sharding) -
+      sdy::getPieceBytes(type, readSharding(found.owner, found.mesh.mesh)));
+}
+
 /// Carries `found` unsettled, and settles it behind the loop.
-static void accumulate(Operation *loop, const Accumulator &found,
+static void accumulate(Operation *loop, Accumulator &found,
                        const PartialStart &start, const ReshardPlan &plan) {
   Value owner = found.owner;
   Value settled = found.settled->get();
@@ -223,6 +301,8 @@ static void accumulate(Operation *loop, const Accumulator &found,
   OpBuilder builder(loop);
   found.init->set(makeStart(builder, found, start, cause));
   found.settled->set(found.partial);
+  for (OpRecut &step : found.steps)
+    step.apply(cause, /*keepCut=*/true);
   eraseDeadChain(settled);
   if (found.settled == found.next) {
     found.user->getResult(0).replaceAllUsesWith(found.carried);
@@ -259,8 +339,9 @@ bool accumulateInLoops(const CollectiveSites &sites,
       const ReshardPlan *plan =
           planner.plan(cast<RankedTensorType>(owner.getType()), found->sharding,
                        readSharding(owner, found->mesh.mesh), found->mesh.mesh);
-      if (!plan || plan->steps.empty() ||
-          start->price + plan->price >= found->price * countTrips(loop))
+      double saved = (found->price - found->stepPrice) * countTrips(loop);
+      if (!plan || plan->steps.empty() || start->price + plan->price >= saved ||
+          !takeMemory(*found, planner))
         continue;
       accumulate(loop, *found, *start, *plan);
       changed = true;

@@ -55,6 +55,13 @@ Operation *getPlannedCollective(Value value) {
   return isStated ? op : nullptr;
 }
 
+bool CollectivePlanner::takeMemory(int64_t bytes) {
+  if (bytes > 0 && memoryLimit > 0 && bytes > memoryLimit / 8 - memoryTaken)
+    return false;
+  memoryTaken += std::max<int64_t>(bytes, 0);
+  return true;
+}
+
 int64_t countTrips(Operation *loop) {
   sdy::Trips outside = sdy::getTrips(loop);
   sdy::Trips inside = sdy::getTrips(&loop->getRegions().back().front().back());

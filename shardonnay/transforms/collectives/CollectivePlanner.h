@@ -49,7 +49,10 @@ int64_t countTrips(mlir::Operation *loop);
 
 class CollectivePlanner {
 public:
-  explicit CollectivePlanner(const DeviceModel &model) : model(model) {}
+  /// `memoryLimit`: bytes that a device may hold; 0: as the model says.
+  explicit CollectivePlanner(const DeviceModel &model, int64_t memoryLimit = 0)
+      : model(model),
+        memoryLimit(memoryLimit > 0 ? memoryLimit : model.memoryBytes) {}
 
   /// What one run of `op` costs a device; nothing but the collectives costs.
   Cost cost(mlir::Operation *op);
@@ -63,11 +66,16 @@ public:
   double memoryPrice(double bytes, mlir::sdy::MeshAttr mesh) {
     return costs(mesh).computePrice(/*flops=*/0, bytes);
   }
+  /// Takes `bytes` for what devices hold more of, to send less. With a limit of
+  /// memory that is an eighth of it in all, and false where that is spent.
+  bool takeMemory(int64_t bytes);
   const MeshCosts &costs(mlir::sdy::MeshAttr mesh);
   const DeviceModel &getModel() const { return model; }
 
 private:
   const DeviceModel &model;
+  int64_t memoryLimit;
+  int64_t memoryTaken = 0;
   ReshardPlanner planner;
   llvm::DenseMap<mlir::Attribute, std::unique_ptr<MeshCosts>> meshCosts;
 };

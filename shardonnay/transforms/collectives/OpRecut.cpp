@@ -19,6 +19,31 @@ using namespace mlir;
 
 namespace shardonnay {
 
+static bool isKnownZeros(Value value, unsigned depth) {
+  Operation *op = value.getDefiningOp();
+  if (auto constant = dyn_cast_if_present<sdy::ConstantOp>(op))
+    return sdy::isZeroSplat(constant.getValue());
+  if (isa_and_nonnull<sdy::AllSliceOp>(op))
+    return isKnownZeros(op->getOperand(0), depth);
+  auto rule = dyn_cast_if_present<ShardingRuleOpInterface>(op);
+  return rule && depth < 4 && op->getNumOperands() == 1 &&
+         rule.isLinear(ReductionKind::Sum, llvm::SmallBitVector(1, true)) &&
+         isKnownZeros(op->getOperand(0), depth + 1);
+}
+
+bool isKnownZeros(Value value) { return isKnownZeros(value, 0); }
+
+Value makeZeros(OpBuilder &builder, Value value, const TensorSharding &sharding,
+                const NamedMesh &mesh) {
+  auto type = cast<RankedTensorType>(value.getType());
+  auto zeros = cast<DenseElementsAttr>(
+      DenseElementsAttr::get(type, builder.getZeroAttr(type.getElementType())));
+  Value made = sdy::ConstantOp::create(builder, value.getLoc(), zeros);
+  sdy::setSharding(made,
+                   sdy::fromSharding(sharding, mesh.meshOrRef, mesh.mesh));
+  return made;
+}
+
 static bool isStaticTensor(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   return type && type.hasStaticShape();
@@ -70,6 +95,14 @@ OpRecut::OpRecut(Operation *op, FactorRule rule, const NamedMesh &mesh)
   }
 }
 
+bool OpRecut::isMadeAnew(unsigned number) const {
+  auto isPart = [](const TensorSharding &sharding) {
+    return !sharding.unreduced.empty() && sharding.kind == ReductionKind::Sum;
+  };
+  return llvm::any_of(present, isPart) && !isPart(present[number]) &&
+         isKnownZeros(values[number]);
+}
+
 /// What cuts each factor: as the replaced operands have it, and as the others
 /// where these have nothing. Nothing where two disagree on more than that one
 /// goes further.
@@ -78,7 +111,7 @@ OpRecut::assignmentOf(llvm::ArrayRef<bool> replaced) {
   FactorAssignment assignment(rule.factors.size());
   for (bool ofReplaced : {true, false})
     for (auto [i, mapping] : llvm::enumerate(rule.operands)) {
-      if (replaced[i] != ofReplaced || mapping.dims.empty())
+      if (replaced[i] != ofReplaced || mapping.dims.empty() || isMadeAnew(i))
         continue;
       TensorProjection row = project(present[i], mapping, rule.factors);
       for (auto [factor, cell] : llvm::enumerate(row.factors)) {
@@ -162,11 +195,22 @@ bool OpRecut::replaceOperands(const llvm::MapVector<unsigned, Value> &sources) {
     present[i] = readSharding(source, mesh.mesh);
     replaced[i] = true;
   }
+  return recutFrom(replaced);
+}
+
+bool OpRecut::replaceOperand(unsigned number, const TensorSharding &sharding) {
+  present[number] = sharding;
+  SmallVector<bool> replaced(values.size(), false);
+  replaced[number] = true;
+  return recutFrom(replaced);
+}
+
+bool OpRecut::recutFrom(ArrayRef<bool> replaced) {
   std::optional<FactorAssignment> assignment = assignmentOf(replaced);
   if (!assignment || !settle(*assignment) || !addPartial())
     return false;
-  for (auto [i, source] : sources)
-    if (needed[i].dims != present[i].dims)
+  for (auto [i, isReplaced] : llvm::enumerate(replaced))
+    if (isReplaced && needed[i].dims != present[i].dims)
       return false;
   return true;
 }
@@ -202,6 +246,10 @@ bool OpRecut::plan(CollectivePlanner &planner) {
   plans.clear();
   priceOfOperands = 0;
   for (unsigned i = 0; i < values.size(); ++i) {
+    if (needed[i] != present[i] && isMadeAnew(i)) {
+      plans.push_back(nullptr);
+      continue;
+    }
     const ReshardPlan *reshard =
         planner.plan(cast<RankedTensorType>(values[i].getType()), present[i],
                      needed[i], mesh.mesh);
@@ -241,8 +289,9 @@ double OpRecut::touchedAfter() const {
 void OpRecut::apply(Attribute cause, bool keepCut) {
   OpBuilder builder(op);
   for (auto [i, value] : llvm::enumerate(values))
-    op->setOperand(
-        i, buildPlan(builder, value.getLoc(), value, *plans[i], mesh, cause));
+    op->setOperand(i, plans[i] ? buildPlan(builder, value.getLoc(), value,
+                                           *plans[i], mesh, cause)
+                               : makeZeros(builder, value, needed[i], mesh));
   OpResult value = op->getResult(0);
   sdy::setSharding(value, sdy::fromSharding(result, mesh.meshOrRef, mesh.mesh));
   if (keepCut)

@@ -13,6 +13,9 @@
 // Factors that positions name (windows, lookups) keep their cut: what they
 // fetch is not priced here.
 //
+// Known zeros that an op adds to parts of a sum are not moved: they are there
+// in any cut.
+//
 // Worked example: add(gather(x), gather(y)) on pieces is add(x, y), whose
 // result is cut as x is, and is gathered. tanh(gather(x)) * c with a whole c
 // takes a slice of c.
@@ -28,6 +31,12 @@
 
 namespace shardonnay {
 
+/// `value` is a constant of zeros, or ops make it of such that keep zeros.
+bool isKnownZeros(mlir::Value value);
+/// Zeros that lie as `sharding`, of the shape and at the location of `value`.
+mlir::Value makeZeros(mlir::OpBuilder &builder, mlir::Value value,
+                      const TensorSharding &sharding, const NamedMesh &mesh);
+
 class OpRecut {
 public:
   /// Of a pure op with a rule and one ranked result, in a block of the program
@@ -38,6 +47,9 @@ public:
   /// operand, and lets the result lie as it then comes out. False if the op
   /// can't be computed so.
   bool replaceOperands(const llvm::MapVector<unsigned, mlir::Value> &sources);
+  /// The same of one operand, which comes to lie as `sharding` before `apply`:
+  /// the result of another op that is computed on another cut.
+  bool replaceOperand(unsigned number, const TensorSharding &sharding);
   /// Lets the result be cut as `result`, and the operands as it then needs.
   bool cutResult(const TensorSharding &result);
 
@@ -48,6 +60,8 @@ public:
   /// of the result's.
   double operandPrice() const { return priceOfOperands; }
   double resultPrice() const { return resultPlan->price; }
+  /// How the op leaves its result.
+  const TensorSharding &getResult() const { return result; }
   /// Bytes that a device reads and writes at the op, before and after.
   double touchedBefore() const;
   double touchedAfter() const;
@@ -59,6 +73,9 @@ public:
 private:
   OpRecut(mlir::Operation *op, FactorRule rule, const NamedMesh &mesh);
 
+  /// Zeros beside parts of a sum, which need not be moved.
+  bool isMadeAnew(unsigned number) const;
+  bool recutFrom(llvm::ArrayRef<bool> replaced);
   bool settle(const FactorAssignment &assignment);
   std::optional<FactorAssignment> assignmentOf(llvm::ArrayRef<bool> replaced);
   bool addPartial();
@@ -75,6 +92,7 @@ private:
   llvm::SmallVector<TensorSharding, 0> needed;
   TensorSharding result;
 
+  /// Null where zeros are made anew.
   llvm::SmallVector<const ReshardPlan *> plans;
   const ReshardPlan *resultPlan = nullptr;
   double priceOfOperands = 0;

@@ -32,7 +32,7 @@ struct OptimizeCollectivesPass
   using PricedPass::PricedPass;
 
   void runOnOperation() override {
-    CollectivePlanner planner(*model);
+    CollectivePlanner planner(*model, memoryLimit);
     auto &ops = getAnalysis<ProgramOps>();
     CollectiveSites sites(getOperation(), ops);
     bool changed = true;

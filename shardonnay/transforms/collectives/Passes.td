@@ -247,8 +247,11 @@ def AccumulateInLoopsPass : Pass<"sdy-accumulate-in-loops", "mlir::func::FuncOp"
     the result comes. Where it does not start from zeros, one device of those
     that have the same keeps the start, the others start from what does not
     count (of a maximum or minimum all keep it); one that lies otherwise is moved
-    before. What an inner loop carries so, the outer one may too. The price of it
-    all is compared with that of all runs.
+    before. Between the reduction and the addition may stand ops that are linear
+    in what is settled (a transpose, a conversion to a wider type, an update of
+    zeros); they are computed on parts. What an inner loop carries so, the outer one may too. The price of it
+    all is compared with that of all runs. Where memory has a limit, sums that
+    are carried whole instead of cut may take an eighth of it.
 
     Precondition and postcondition: those of the stage.
 
@@ -329,6 +332,8 @@ def OptimizeCollectivesPass
     CollectivesDeviceModel.option,
     Option<"maxRounds", "max-rounds", "unsigned", "4",
            "How often all passes run">,
+    Option<"memoryLimit", "memory-limit", "int64_t", "0",
+           "Bytes that a device may hold; 0: as many as the device model says">,
   ];
 }
 

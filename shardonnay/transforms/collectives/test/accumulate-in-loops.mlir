@@ -1,4 +1,6 @@
 // RUN: sdy-opt %s --sdy-accumulate-in-loops | FileCheck %s
+// RUN: sdy-opt %s --sdy-optimize-collectives=memory-limit=512 | FileCheck %s --check-prefix=FITS
+// RUN: sdy-opt %s --sdy-optimize-collectives=memory-limit=448 | FileCheck %s --check-prefix=LIMIT
 
 sdy.mesh @mesh = <["x"=2]>
 sdy.mesh @two = <["x"=2, "y"=2]>
@@ -216,4 +218,103 @@ func.func @nested(%x: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"
     stablehlo.return %r : tensor<4x4xf32>
   }
   return %o : tensor<4x4xf32>
+}
+
+// Ops that are linear in what is settled are computed on parts. Zeros are there
+// in any cut. A device carries 64 bytes more, an eighth of 512.
+// CHECK-LABEL: func @linear_steps
+// FITS-LABEL: func @linear_steps
+// LIMIT-LABEL: func @linear_steps
+func.func @linear_steps(%x: tensor<8x4xbf16> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %y: tensor<8x8xbf16> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> (tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
+  // CHECK: %[[W:.*]]:2 = stablehlo.while(%[[S:.*]] = %{{.*}}, %{{.*}} = %{{.*}})
+  // CHECK-SAME: [<@mesh, [{}, {}], unreduced={"x"}>, <@mesh, []>]
+  // CHECK: do {
+  // CHECK-NOT: sdy.reduce_scatter
+  // CHECK: stablehlo.transpose {{.*}}unreduced={"x"}
+  // CHECK: stablehlo.convert {{.*}}unreduced={"x"}
+  // CHECK-NEXT: %[[Z:.*]] = sdy.constant {{.*}}[{}, {}]{{.*}} dense<0.000000e+00> : tensor<8x4xf32>
+  // CHECK-NEXT: stablehlo.dynamic_update_slice %[[Z]], {{.*}}unreduced={"x"}
+  // CHECK: stablehlo.add %[[S]], %{{.*}} {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}], unreduced={"x"}>]>}
+  // CHECK: %[[R:.*]] = sdy.reduce_scatter [{"x"}, {}] %[[W]]#0 out_sharding=<@mesh, [{"x"}, {}]> : tensor<8x4xf32>
+  // CHECK: return %[[R]]
+  // FITS: do {
+  // FITS-NOT: sdy.reduce_scatter
+  // FITS: sdy.reduce_scatter {{.*}}#0
+  // LIMIT: do {
+  // LIMIT: sdy.reduce_scatter
+  // LIMIT: stablehlo.return
+  // LIMIT-NOT: sdy.reduce_scatter
+  // LIMIT: return
+  %i = sdy.constant dense<0> : tensor<i32>
+  %zeros = sdy.constant {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>} dense<0.0> : tensor<8x4xf32>
+  %0:2 = stablehlo.while(%s = %zeros, %c = %i) : tensor<8x4xf32>, tensor<i32> attributes {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>, <@mesh, []>]>}
+  cond {
+    %n = sdy.constant dense<5> : tensor<i32>
+    %1 = stablehlo.compare LT, %c, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %1 : tensor<i1>
+  } do {
+    %e = stablehlo.convert %c : (tensor<i32>) -> tensor<bf16>
+    %f = stablehlo.broadcast_in_dim %e, dims = [] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>} : (tensor<bf16>) -> tensor<8x4xbf16>
+    %g = stablehlo.multiply %x, %f {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>} : tensor<8x4xbf16>
+    %2 = stablehlo.dot_general %g, %y, contracting_dims = [0] x [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}], unreduced={"x"}>]>} : (tensor<8x4xbf16>, tensor<8x8xbf16>) -> tensor<4x8xbf16>
+    %3 = sdy.reduce_scatter [{}, {"x"}] %2 out_sharding=<@mesh, [{}, {"x"}]> : tensor<4x8xbf16>
+    %4 = stablehlo.transpose %3, dims = [1, 0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>} : (tensor<4x8xbf16>) -> tensor<8x4xbf16>
+    %5 = stablehlo.convert %4 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>} : (tensor<8x4xbf16>) -> tensor<8x4xf32>
+    %6 = stablehlo.dynamic_update_slice %zeros, %5, %i, %i {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>} : (tensor<8x4xf32>, tensor<8x4xf32>, tensor<i32>, tensor<i32>) -> tensor<8x4xf32>
+    %7 = stablehlo.add %s, %6 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>} : tensor<8x4xf32>
+    %one = sdy.constant dense<1> : tensor<i32>
+    %8 = stablehlo.add %c, %one : tensor<i32>
+    stablehlo.return %7, %8 : tensor<8x4xf32>, tensor<i32>
+  }
+  return %0#0 : tensor<8x4xf32>
+}
+
+// A number that gets fewer bits is rounded, and of each part something else.
+// CHECK-LABEL: func @narrowed
+func.func @narrowed(%x: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<4x4xbf16> {
+  // CHECK: do {
+  // CHECK: sdy.all_reduce
+  // CHECK: stablehlo.convert
+  %i = sdy.constant dense<0> : tensor<i32>
+  %zeros = sdy.constant dense<0.0> : tensor<4x4xbf16>
+  %0:2 = stablehlo.while(%s = %zeros, %c = %i) : tensor<4x4xbf16>, tensor<i32> attributes {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>, <@mesh, []>]>}
+  cond {
+    %n = sdy.constant dense<5> : tensor<i32>
+    %1 = stablehlo.compare LT, %c, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %1 : tensor<i1>
+  } do {
+    %2 = stablehlo.dot_general %x, %x, contracting_dims = [0] x [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}], unreduced={"x"}>]>} : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<4x4xf32>
+    %3 = sdy.all_reduce {"x"} %2 out_sharding=<@mesh, [{}, {}]> : tensor<4x4xf32>
+    %4 = stablehlo.convert %3 : (tensor<4x4xf32>) -> tensor<4x4xbf16>
+    %5 = stablehlo.add %s, %4 : tensor<4x4xbf16>
+    %one = sdy.constant dense<1> : tensor<i32>
+    %6 = stablehlo.add %c, %one : tensor<i32>
+    stablehlo.return %5, %6 : tensor<4x4xbf16>, tensor<i32>
+  }
+  return %0#0 : tensor<4x4xbf16>
+}
+
+// Of a dot every device would compute more.
+// CHECK-LABEL: func @contraction
+func.func @contraction(%x: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %w: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  // CHECK: do {
+  // CHECK: sdy.all_reduce
+  // CHECK: stablehlo.dot
+  %i = sdy.constant dense<0> : tensor<i32>
+  %zeros = sdy.constant dense<0.0> : tensor<4x4xf32>
+  %0:2 = stablehlo.while(%s = %zeros, %c = %i) : tensor<4x4xf32>, tensor<i32> attributes {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>, <@mesh, []>]>}
+  cond {
+    %n = sdy.constant dense<5> : tensor<i32>
+    %1 = stablehlo.compare LT, %c, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %1 : tensor<i1>
+  } do {
+    %2 = stablehlo.dot_general %x, %x, contracting_dims = [0] x [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}], unreduced={"x"}>]>} : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<4x4xf32>
+    %3 = sdy.all_reduce {"x"} %2 out_sharding=<@mesh, [{}, {}]> : tensor<4x4xf32>
+    %4 = stablehlo.dot %w, %3 : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+    %5 = stablehlo.add %s, %4 : tensor<4x4xf32>
+    %one = sdy.constant dense<1> : tensor<i32>
+    %6 = stablehlo.add %c, %one : tensor<i32>
+    stablehlo.return %5, %6 : tensor<4x4xf32>, tensor<i32>
+  }
+  return %0#0 : tensor<4x4xf32>
 }
