@@ -182,3 +182,20 @@ def test_results_that_are_asked_for_in_parts(body):
   return %r : tensor<4xf32>
 }}"""
     check(text, [numbers("f32", 4, 8), numbers("f32")])
+
+
+@pytest.mark.parametrize("size", [16, 15])
+def test_a_sum_passes_a_pad_on_the_way_to_a_reduction(size):
+    short, long = f"tensor<10x{size}xf32>", f"tensor<10x{size + 1}xf32>"
+    text = f"""{MESH}func.func public @main(%a: tensor<8x10xf32> {ROWS}, %w: tensor<8x{size}xf32> {ROWS}, %m: {long}) -> tensor<10xf32> {{
+  %z = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = stablehlo.dot_general %a, %w, contracting_dims = [0] x [0] : (tensor<8x10xf32>, tensor<8x{size}xf32>) -> {short}
+  %1 = sdy.sharding_constraint %0 <@mesh, [{{}}, {{}}]> : {short}
+  %2 = stablehlo.pad %1, %z, low = [0, 1], high = [0, 0], interior = [0, 0] : ({short}, tensor<f32>) -> {long}
+  %3 = stablehlo.multiply %2, %m : {long}
+  %4 = stablehlo.reduce(%3 init: %z) applies stablehlo.add across dimensions = [1] : ({long}, tensor<f32>) -> tensor<10xf32>
+  return %4 : tensor<10xf32>
+}}"""
+    compiled = check(text, [numbers("f32", 8, 10), numbers("f32", 8, size, seed=1), numbers("f32", 10, size + 1, seed=2)])
+    (entry,) = compiled.report["collectives"]
+    assert (entry["kind"], entry["operand"]) == ("all_reduce", "tensor<10xf32>")

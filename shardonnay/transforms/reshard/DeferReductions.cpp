@@ -16,7 +16,9 @@
 //      (`moveSources`).
 //   3. `computeResult`: how the result lies then; nothing if the operands do
 //      not fit together so.
-//   4. `findWorth`: by the price of the plans of all reshards around the op.
+//   4. `findWorth`: by the price of the plans of all reshards around the op; of
+//      one alone that gets dearer, by what it costs a few ops later
+//      (`getsCheaper`).
 //      All this is found out once for equal ops (`findWays`).
 //   5. `defer`: the op reads the partial values, its result is partial and is
 //      resharded to what it was.
@@ -157,8 +159,10 @@ bool meetsAnother(Value value, const Parts &parts, const MeshScope &scope) {
 
 /// How an op is computed on partial values.
 struct DeferredOp {
-  enum class Worth { No, Yes, IfMeetsAnother };
+  enum class Worth { No, Yes, IfMeetsAnother, IfGetsCheaper };
   Worth worth = Worth::No;
+  /// Of the reshards around the op as it is.
+  double price = 0;
   /// How the operands and the result lie.
   SmallVector<TensorSharding, 0> operands;
   TensorSharding result;
@@ -233,6 +237,8 @@ private:
   bool moveSources();
   bool computeResult();
   Worth findWorth();
+  bool isWorth(const DeferredOp &way);
+  bool getsCheaper(double price);
   void defer();
 
   sdy::ReshardOp reshardOf(unsigned operand) {
@@ -260,6 +266,8 @@ private:
   /// The axes and the kind of the deferred operands.
   AxisList axes;
   ReductionKind kind = ReductionKind::Sum;
+  /// Of the reshards around the op as it is.
+  double priceBefore = 0;
   /// How the operands and the result lie where reductions are deferred.
   SmallVector<TensorSharding, 0> operands;
   TensorSharding result;
@@ -275,14 +283,62 @@ void OpDeferral::run() {
   if (!ways)
     ways = std::make_unique<DeferredWays>(findWays());
   for (const DeferredOp &way : *ways) {
-    if (way.worth == Worth::No ||
-        (way.worth == Worth::IfMeetsAnother &&
-         !meetsAnother(op->getResult(0), {axes, kind}, scope)))
+    if (!isWorth(way))
       continue;
     operands = way.operands;
     result = way.result;
     return defer();
   }
+}
+
+bool OpDeferral::isWorth(const DeferredOp &way) {
+  switch (way.worth) {
+  case Worth::No:
+    return false;
+  case Worth::Yes:
+    return true;
+  case Worth::IfMeetsAnother:
+    return meetsAnother(op->getResult(0), {axes, kind}, scope);
+  case Worth::IfGetsCheaper:
+    return getsCheaper(way.price);
+  }
+  llvm_unreachable("unknown worth");
+}
+
+/// Behind ops that pass the result's parts on, cut as they are, these are
+/// settled for less than `price`. So what makes a tensor a little larger (a
+/// pad) does not keep a sum from what makes it much smaller.
+bool OpDeferral::getsCheaper(double price) {
+  auto isFree = [&](Value value) {
+    return !isa<RankedTensorType>(value.getType()) ||
+           llvm::none_of(scope.read(value).dims, [&](const DimSharding &dim) {
+             return dim.axes.overlaps(axes);
+           });
+  };
+  Value value = op->getResult(0);
+  for (int reach = kReach; value.hasOneUse() && reach > 0; --reach) {
+    OpOperand &use = *value.use_begin();
+    Operation *user = use.getOwner();
+    llvm::SmallBitVector partial(user->getNumOperands());
+    partial.set(use.getOperandNumber());
+    auto rule = dyn_cast<ShardingRuleOpInterface>(user);
+    if (!rule || user->getBlock() != op->getBlock() || !isPure(user) ||
+        user->getNumResults() != 1 || !rule.isLinear(kind, partial) ||
+        !llvm::all_of(user->getOperands(), isFree))
+      return false;
+    value = user->getResult(0);
+    TensorSharding present = scope.read(value), parts = present;
+    if (!isFree(value) || !present.unreduced.empty())
+      return false;
+    parts.unreduced = axes;
+    parts.kind = kind;
+    double after = 0;
+    if (failed(addPrice(value.getType(), parts, present, after)))
+      return false;
+    if (after < price)
+      return true;
+  }
+  return false;
 }
 
 std::optional<sdy::Words> OpDeferral::getForm() {
@@ -310,9 +366,9 @@ std::optional<sdy::Words> OpDeferral::getForm() {
 DeferredWays OpDeferral::findWays() {
   DeferredWays ways;
   if (readSources() && computeResult())
-    ways[0] = {findWorth(), operands, result};
+    ways[0] = {findWorth(), priceBefore, operands, result};
   if (ways[0].worth != Worth::Yes && moveSources() && computeResult())
-    ways[1] = {findWorth(), operands, result};
+    ways[1] = {findWorth(), priceBefore, operands, result};
   return ways;
 }
 
@@ -426,6 +482,7 @@ DeferredOp::Worth OpDeferral::findWorth() {
   if (failed(addPrice(value.getType(), present, wanted, before)) ||
       failed(addPrice(value.getType(), result, wanted, after)))
     return Worth::No;
+  priceBefore = before;
   auto worth = [](bool isWorth, Worth how) {
     return isWorth ? how : Worth::No;
   };
@@ -437,6 +494,8 @@ DeferredOp::Worth OpDeferral::findWorth() {
   if (owned.any())
     return worth(sameDims && after + owning < before + settling,
                  Worth::IfMeetsAnother);
+  if (sameDims && after > before)
+    return Worth::IfGetsCheaper;
   return worth(after <= before && (sameDims || isUnaryPassThrough(op)),
                sameDims ? Worth::Yes : Worth::IfMeetsAnother);
 }

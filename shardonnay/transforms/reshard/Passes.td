@@ -119,7 +119,9 @@ def DeferReductionsPass : Pass<"sdy-defer-reductions", "mlir::func::FuncOp"> {
     An op that is linear in operands that are settled for it alone is computed
     on the partial values, and its result settled: always where several
     reductions become one (the sum of two gradients), and where one gets no
-    larger and may meet others later (a transpose of a gradient). A whole value
+    larger and may meet others later (a transpose of a gradient). Where one gets
+    larger (a pad), it is deferred if one of the next four ops that pass parts on
+    makes it cheaper (a sum over slots). A whole value
     that is added to a sum is added by one device alone
     (`sdy.replicated_to_unreduced`), where the result meets another sum over the
     same axes, and masking costs less than settling twice. Maxima and minima

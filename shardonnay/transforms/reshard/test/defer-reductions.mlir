@@ -178,3 +178,38 @@ func.func @argument_in_another_order(%arg0: tensor<12x8xf32> {sdy.sharding = #sd
   %3 = stablehlo.transpose %2, dims = [1, 0] {sdy.sharding = #sdy.sharding_per_value<[<@ordered, [{}, {"x"}]>]>} : (tensor<12x6xf32>) -> tensor<6x12xf32>
   return %3 : tensor<6x12xf32>
 }
+
+// A pad makes the sum a little dearer, what follows much cheaper.
+// CHECK-LABEL: func @pad_before_a_reduction
+func.func @pad_before_a_reduction(%arg0: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}], unreduced={"d"}>}, %mask: tensor<8x17xf32>) -> tensor<8xf32> {
+  // CHECK: %[[P:.*]] = stablehlo.pad %arg0
+  // CHECK-SAME: unreduced={"d"}
+  // CHECK: %[[M:.*]] = stablehlo.multiply %[[P]], %arg1
+  // CHECK: %[[R:.*]] = stablehlo.reduce(%[[M]]
+  // CHECK-SAME: unreduced={"d"}
+  // CHECK: sdy.reshard %[[R]] <@mesh, [{}]>
+  %z = sdy.constant dense<0.0> : tensor<f32>
+  %0 = sdy.reshard %arg0 <@mesh, [{}, {}]> : tensor<8x16xf32>
+  %1 = stablehlo.pad %0, %z, low = [0, 1], high = [0, 0], interior = [0, 0] : (tensor<8x16xf32>, tensor<f32>) -> tensor<8x17xf32>
+  %2 = stablehlo.multiply %1, %mask : tensor<8x17xf32>
+  %3 = stablehlo.reduce(%2 init: %z) applies stablehlo.add across dimensions = [1] : (tensor<8x17xf32>, tensor<f32>) -> tensor<8xf32>
+  return %3 : tensor<8xf32>
+}
+
+// Nothing that follows is cheaper, or passes parts on.
+// CHECK-LABEL: func @pad_before_others
+func.func @pad_before_others(%arg0: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}], unreduced={"d"}>}, %mask: tensor<8x17xf32>) -> (tensor<8x17xf32>, tensor<8xf32>) {
+  // CHECK: sdy.reshard %arg0 <@mesh, [{}, {}]>
+  // CHECK: stablehlo.multiply
+  // CHECK: sdy.reshard %arg0 <@mesh, [{}, {}]>
+  // CHECK: stablehlo.reduce
+  %z = sdy.constant dense<0.0> : tensor<f32>
+  %0 = sdy.reshard %arg0 <@mesh, [{}, {}]> : tensor<8x16xf32>
+  %1 = stablehlo.pad %0, %z, low = [0, 1], high = [0, 0], interior = [0, 0] : (tensor<8x16xf32>, tensor<f32>) -> tensor<8x17xf32>
+  %2 = stablehlo.multiply %1, %mask : tensor<8x17xf32>
+  %3 = sdy.reshard %arg0 <@mesh, [{}, {}]> : tensor<8x16xf32>
+  %4 = stablehlo.pad %3, %z, low = [0, 1], high = [0, 0], interior = [0, 0] : (tensor<8x16xf32>, tensor<f32>) -> tensor<8x17xf32>
+  %5 = stablehlo.exponential %4 : tensor<8x17xf32>
+  %6 = stablehlo.reduce(%5 init: %z) applies stablehlo.add across dimensions = [1] : (tensor<8x17xf32>, tensor<f32>) -> tensor<8xf32>
+  return %2, %6 : tensor<8x17xf32>, tensor<8xf32>
+}
