@@ -26,8 +26,8 @@ constexpr size_t kMostTrials = 6;
 /// What it must save, of the price before: more than rounding.
 constexpr double kLeastSaving = 1e-6;
 /// What it must save, of the price of the move, where users that have nothing
-/// moved are to see what is moved for others. Less is not worth it: what was one
-/// bucket of collectives may become two.
+/// moved are to see what is moved for others. Less is not worth it: what was
+/// one bucket of collectives may become two.
 constexpr double kLeastSharedSaving = 0.1;
 
 class Improver {
