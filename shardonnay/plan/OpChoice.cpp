@@ -107,7 +107,7 @@ double movedBytes(const ChoiceProblem &problem, double touched) {
   if (!problem.elementwise)
     return touched;
   double chained = std::max(0.0, touched - kUnfusedBytes);
-  return touched - chained / 2;
+  return touched - kFusedShare * chained;
 }
 
 OpChooser::Demand OpChooser::demandOf(const ChoiceProblem &problem,
