@@ -1,8 +1,13 @@
 """What the plan costs is what the program costs: the collectives that were planned, and those of the device's own program."""
 
 import corpus
+import jax
+import jax.numpy as jnp
+import numpy as np
 import pytest
 import shardonnay
+from jax.sharding import Mesh, NamedSharding
+from jax.sharding import PartitionSpec as P
 
 QUICK = {"resnet-fsdp", "attention-2-D", "attention-uneven-fsdp", "lstm-2-D", "graph-data", "experts-2-D", "mixer-fsdp", "stencil-2-D", "greedy-decoding-2-D",
          "wavenet-sequence"}
@@ -158,3 +163,18 @@ def test_windows_are_planned(name, model, axis):
     assert price["emitted"] == pytest.approx(price["planned"], rel=1e-9)
     uneven = axis == "y" or "6x8" not in (WINDOWS[name][0] + [WINDOWS[name][2]])
     assert (price["emitted"] > 0) == uneven
+
+
+@pytest.mark.parametrize("sizes", [(2, 2, 2), (2, 2, 1)])
+def test_what_follows_logits_is_computed_where_they_are(sizes):
+    """Of tensors too large for the corpus, and with three axes: no op of the chain behind the logits has them gathered."""
+    mesh = Mesh(np.array(jax.devices("cpu")[: np.prod(sizes)]).reshape(sizes), ("data", "tensor", "fsdp"))
+
+    def loss(x, words, labels):
+        return -jnp.take_along_axis(jax.nn.log_softmax(x @ words.T), labels[..., None], -1).mean()
+
+    shapes = [((2880, 64, 2880), np.float32, P("data")), ((2880, 2880), np.float32, P("tensor", "fsdp")), ((2880, 64), np.int32, P("data"))]
+    arguments = [jax.ShapeDtypeStruct(shape, kind, sharding=NamedSharding(mesh, spec)) for shape, kind, spec in shapes]
+    report = shardonnay.compile(jax.jit(loss).lower(*arguments).as_text(), report=True).report
+    logits = 2880 * 64 * 2880 * 4 // np.prod(sizes)
+    assert report["executed_bytes"] < logits / 20, report["collectives"]
