@@ -81,7 +81,9 @@ void FindPeriodicWindowsPass::runOnOperation() {
   SmallVector<stablehlo::ConcatenateOp> found;
   for (Operation *op : getAnalysis<ProgramOps>()) {
     auto concatenate = dyn_cast<stablehlo::ConcatenateOp>(op);
-    if (concatenate && readPeriodic(concatenate))
+    // What one device computes is not partitioned.
+    if (concatenate && !op->getParentOfType<spmd::OnDeviceOp>() &&
+        readPeriodic(concatenate))
       found.push_back(concatenate);
   }
   for (stablehlo::ConcatenateOp op : found) {

@@ -62,3 +62,18 @@ func.func @others(%a: tensor<8x2xf32>, %b: tensor<8x2xf32>) -> (tensor<3x2xf32>,
   %twice = stablehlo.concatenate %a, %a, dim = 0 : (tensor<8x2xf32>, tensor<8x2xf32>) -> tensor<16x2xf32>
   return %gap, %other, %strided, %two, %inner, %twice : tensor<3x2xf32>, tensor<8x2xf32>, tensor<8x2xf32>, tensor<8x1xf32>, tensor<3x2xf32>, tensor<16x2xf32>
 }
+
+// What one device computes stays as it is.
+// CHECK-LABEL: func @on_one_device
+// CHECK: spmd.on_device
+// CHECK: stablehlo.concatenate
+func.func @on_one_device(%arg0: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = spmd.on_device 1 @mesh(%arg0) else(%arg0) {
+  ^bb0(%in: tensor<8xf32>):
+    %1 = stablehlo.slice %in [0:1] : (tensor<8xf32>) -> tensor<1xf32>
+    %2 = stablehlo.slice %in [1:8] : (tensor<8xf32>) -> tensor<7xf32>
+    %3 = stablehlo.concatenate %2, %1, dim = 0 : (tensor<7xf32>, tensor<1xf32>) -> tensor<8xf32>
+    spmd.return %3 : tensor<8xf32>
+  } : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
