@@ -138,12 +138,10 @@ def _parser():
 def _read(path):
     """(the program, its name), a portable artefact as text."""
     program, name = (sys.stdin.buffer.read(), "<stdin>") if path == "-" else (Path(path).read_bytes(), path)
-    if artifact.is_artifact(program):
-        try:
-            program = artifact.to_text(program)
-        except ValueError as error:
-            raise UsageError(f"{name}: jaxlib cannot read this artefact: {error}") from None
-    return program, name
+    try:
+        return artifact.as_text(program), name
+    except ValueError as error:
+        raise UsageError(f"{name}: {error}") from None
 
 
 def _write(path, text):

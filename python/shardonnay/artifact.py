@@ -6,8 +6,10 @@ def is_artifact(program):
     return isinstance(program, bytes) and program[:4] == b"ML\xefR" and program[5:].startswith(b"StableHLO_v")
 
 
-def to_text(artifact):
-    """The module as text with its locations; ValueError if jaxlib cannot read it."""
+def as_text(program):
+    """An artefact as text with its locations, any other program as it is; ValueError if jaxlib cannot read the artefact."""
+    if not is_artifact(program):
+        return program
     from jaxlib.mlir import ir
     from jaxlib.mlir.dialects import chlo, sdy, stablehlo
 
@@ -15,7 +17,7 @@ def to_text(artifact):
         for dialect in (chlo, sdy, stablehlo):
             dialect.register_dialect(context)
         try:
-            module = stablehlo.deserialize_portable_artifact(context, artifact)
+            module = stablehlo.deserialize_portable_artifact(context, program)
         except ir.MLIRError as error:
-            raise ValueError(str(error)) from None
+            raise ValueError(f"jaxlib cannot read this artefact: {error}") from None
         return module.operation.get_asm(enable_debug_info=True)

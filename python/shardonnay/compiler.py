@@ -112,11 +112,10 @@ def compile(
             raise ValueError(f"{option}: expected one of {BOUNDARY_MODES}, got {mode!r}")
     if not isinstance(text, (str, bytes)):
         raise TypeError(f"text: expected MLIR text as str or bytes, or bytecode, got {type(text).__name__}")
-    if artifact.is_artifact(text):
-        try:
-            text = artifact.to_text(text)
-        except ValueError as error:
-            raise CompileError((Diagnostic("error", name, f"jaxlib cannot read this artefact: {error}"),)) from None
+    try:
+        text = artifact.as_text(text)
+    except ValueError as error:
+        raise CompileError((Diagnostic("error", name, str(error)),)) from None
     numbers = {
         "keep_functions_of": keep_functions_of,
         "time_limit": time_limit,

@@ -60,7 +60,7 @@ OwningOpRef<ModuleOp> parseText(const llvm::SourceMgr &sources, StringRef name,
       &block, &context, FileLineColLoc::get(&context, name, 1, 1));
 }
 
-/// To keep the places in the text takes a sixth of the parser's time, and only
+/// The parser takes time and memory to keep the places in the text, and only
 /// what is wrong is told with them: then the text is parsed again.
 bool verifySilently(ModuleOp module) {
   ScopedDiagnosticHandler errors(

@@ -8,12 +8,11 @@
 // AssignmentSearch::run, in order:
 //   1. the voted assignment and its price; where nothing can be below, it stays
 //   2. `collectAxes`: the axes to distribute
-//   3. `climb`: from the voted one to what differs in little and is cheaper
-//   4. `distribute`: where the space is small, each axis to each factor or to
-//      none
-//   5. `tryOrders`: the orders of the axes of one factor
-//   6. `consider`: lawful, not too much repeated; with a bound on its price
-//   7. `settle`: by their bounds, the first of the cheapest
+//   3. where the space is small, `distribute`: each axis to each factor or to
+//      none, and `tryOrders`: the orders of the axes of one factor; else
+//      `climb`: from the voted one to what differs in little and is cheaper
+//   4. `consider`: lawful, not too much repeated; with a bound on its price
+//   5. `settle`: by their bounds, the first of the cheapest
 //
 //===----------------------------------------------------------------------===//
 
@@ -109,7 +108,6 @@ void AssignmentSearch::enumerateAll() {
 
 void AssignmentSearch::climb() {
   FactorAssignment taken = best;
-  considerTensors();
   for (int step = 0; step < kMostSteps; ++step) {
     int64_t before = cheapest.front().second;
     for (const FactorAssignment &other : nearbyCuts(problem.rule, rows, taken))
@@ -125,16 +123,6 @@ void AssignmentSearch::climb() {
       return;
     mostPrice = price;
     taken = found[number].second;
-  }
-}
-
-void AssignmentSearch::considerTensors() {
-  for (const AssignmentTensor &tensor : rows) {
-    FactorAssignment own;
-    for (const FactorSharding &cell : tensor.row.factors)
-      own.push_back(cell.axes);
-    if (!tensor.free)
-      consider(own);
   }
 }
 

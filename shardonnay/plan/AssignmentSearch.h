@@ -63,8 +63,6 @@ private:
   /// From `best`, what differs in the place of a factor's axes, of one axis or
   /// of two, for as long as that is cheaper.
   void climb();
-  /// Each tensor's own sharding, for the whole op.
-  void considerTensors();
   /// `taken`, but that `axis` is elsewhere or nowhere.
   void considerMoves(AxisRef axis, const FactorAssignment &taken);
   /// `taken`, but that two axes change places or are somewhere together.

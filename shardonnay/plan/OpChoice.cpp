@@ -17,15 +17,20 @@ using namespace llvm;
 
 namespace shardonnay {
 
+int64_t ChoiceTensor::bytes() const {
+  int64_t bytes = elementBytes;
+  for (int64_t size : shape)
+    bytes = countProduct(bytes, size);
+  return bytes;
+}
+
 SmallVector<AssignmentTensor, 4> rowsOf(const ChoiceProblem &problem) {
   SmallVector<AssignmentTensor, 4> rows;
   for (auto [i, tensor] : enumerate(problem.tensors)) {
     AssignmentTensor &row = rows.emplace_back();
     row.row =
         project(tensor.sharding, problem.rule.tensor(i), problem.rule.factors);
-    row.bytes = tensor.elementBytes;
-    for (int64_t size : tensor.shape)
-      row.bytes = countProduct(row.bytes, size);
+    row.bytes = tensor.bytes();
     row.free = tensor.free;
   }
   return rows;

@@ -60,7 +60,7 @@ struct ChoiceTensor {
   bool free = false;
 
   /// Of the whole tensor.
-  double bytes() const;
+  int64_t bytes() const;
   bool operator==(const ChoiceTensor &o) const {
     return sharding == o.sharding && shape == o.shape &&
            elementBytes == o.elementBytes && free == o.free;

@@ -14,13 +14,6 @@ using namespace llvm;
 
 namespace shardonnay {
 
-double ChoiceTensor::bytes() const {
-  double bytes = static_cast<double>(elementBytes);
-  for (int64_t size : shape)
-    bytes *= static_cast<double>(size);
-  return bytes;
-}
-
 TensorDemands::TensorDemands(const ChoiceProblem &problem,
                              const MeshCosts &costs)
     : problem(problem), costs(costs), tensors(problem.tensors.size()) {
@@ -36,7 +29,7 @@ TensorDemands::TensorDemands(const ChoiceProblem &problem,
   }
   order = to_vector(seq<size_t>(0, tensors.size()));
   llvm::sort(order, [&](size_t a, size_t b) {
-    double ofA = problem.tensors[a].bytes(), ofB = problem.tensors[b].bytes();
+    int64_t ofA = problem.tensors[a].bytes(), ofB = problem.tensors[b].bytes();
     return ofA != ofB ? ofA > ofB : a < b;
   });
 }

@@ -250,13 +250,18 @@ ArrayRef<sdy::AxisRefAttr> FetchWindowOp::countingAxes() {
   return list ? list.getValue() : cutAxes();
 }
 
+/// Without its sign; the least number's is taken to be the largest.
+static int64_t magnitude(int64_t value) {
+  return value < 0 ? -std::max(value, -shardonnay::kMostCount) : value;
+}
+
 /// The positions of all windows, which begin `reach` apart at most, are numbers
 /// of 64 bits.
 static LogicalResult verifyPositions(Operation *op, int64_t start,
                                      int64_t reach, int64_t size) {
   using shardonnay::countSum;
-  int64_t first = start < 0 ? -std::max(start, -shardonnay::kMostCount) : start;
-  if (countSum(countSum(first, reach), size) < shardonnay::kMostCount)
+  if (countSum(countSum(magnitude(start), reach), size) <
+      shardonnay::kMostCount)
     return success();
   return op->emitOpError("expected windows within 2^63 positions, got start ")
          << start << " and size " << size;
@@ -288,10 +293,9 @@ LogicalResult FetchWindowOp::verify() {
            << getTensor().getType() << " can hold, got " << globalSize;
   if (size < 0)
     return emitOpError("expected a size that is not negative, got ") << size;
-  int64_t step = getStep();
-  int64_t apart = step < 0 ? -std::max(step, -shardonnay::kMostCount) : step;
-  if (failed(verifyPositions(*this, getStart(),
-                             shardonnay::countProduct(apart, windows), size)))
+  int64_t reach = shardonnay::countProduct(
+      magnitude(static_cast<int64_t>(getStep())), windows);
+  if (failed(verifyPositions(*this, getStart(), reach, size)))
     return failure();
   if (getPeriodic() && globalSize == 0)
     return emitOpError("is periodic, expected a dim that is not empty");

@@ -99,7 +99,7 @@ class Refused(Exception):
 def compiled(text, setting):
     options = dict(setting.options)
     try:
-        found = shardonnay.compile(text, **options)
+        found = shardonnay.compile(text, report=bool(setting.memory), **options)
     except shardonnay.CompileError as error:
         raise _refused(error) from None
     if not setting.memory:
