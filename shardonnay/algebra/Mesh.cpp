@@ -53,6 +53,16 @@ int64_t Mesh::index(const AxisList &axes, int64_t position) const {
   return index;
 }
 
+std::vector<int64_t> Mesh::indices(const AxisList &axes) const {
+  std::vector<int64_t> indices(numDevices());
+  for (AxisRef axis : axes)
+    for (int64_t position = 0, step = stride(axis), at = 0, end = numDevices();
+         position < end; position += step, at = (at + 1) % axis.size)
+      for (int64_t i = position; i < position + step; ++i)
+        indices[i] = indices[i] * axis.size + at;
+  return indices;
+}
+
 llvm::SmallVector<llvm::SmallVector<int64_t>>
 Mesh::groups(const AxisList &axes) const {
   // Members of a group lie at the same offsets from its first one.
@@ -65,12 +75,12 @@ Mesh::groups(const AxisList &axes) const {
     offsets = std::move(longer);
   }
   llvm::SmallVector<llvm::SmallVector<int64_t>> groups;
-  for (int64_t first = 0, end = numDevices(); first < end; ++first) {
-    if (index(axes, first) != 0)
+  for (auto [first, index] : llvm::enumerate(indices(axes))) {
+    if (index != 0)
       continue;
     llvm::SmallVector<int64_t> &group = groups.emplace_back();
     for (int64_t offset : offsets)
-      group.push_back(first + offset);
+      group.push_back(static_cast<int64_t>(first) + offset);
   }
   return groups;
 }

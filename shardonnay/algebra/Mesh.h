@@ -18,6 +18,7 @@
 #define SHARDONNAY_ALGEBRA_MESH_H
 
 #include "shardonnay/algebra/AxisList.h"
+#include <vector>
 
 namespace shardonnay {
 
@@ -52,6 +53,8 @@ public:
   /// The index of `position` along the list, the first axis most significant: 0
   /// .. numShards-1; 0 for the empty list.
   int64_t index(const AxisList &axes, int64_t position) const;
+  /// The index of every position.
+  std::vector<int64_t> indices(const AxisList &axes) const;
   /// The positions that differ only along `axes`, one group for each setting of
   /// the rest; inside a group in the order of `index`, groups by their first
   /// member.

@@ -198,7 +198,7 @@ ShardonnayString shardonnayModulePrint(ShardonnayModule *module,
   module->text.clear();
   llvm::raw_string_ostream os(module->text);
   module->module->print(os, flags);
-  module->text = unpackBoolElements(module->text);
+  unpackBoolElements(module->text);
   return toC(module->text);
 }
 

@@ -23,38 +23,40 @@ DeviceRows getReplicaGroups(const Mesh &mesh, const AxisList &axes) {
 }
 
 /// Of each device the number of the piece that it has, dims major to minor.
-static SmallVector<int64_t> piecesOf(MeshCut cut) {
+static std::vector<int64_t> piecesOf(MeshCut cut) {
   int64_t numDevices = cut.mesh.numDevices();
-  SmallVector<int64_t> pieces(numDevices);
-  for (int64_t position = 0; position < numDevices; ++position) {
-    int64_t piece = 0;
-    for (const AxisList &axes : cut.axesPerDim)
-      piece = piece * axes.numShards() + cut.mesh.index(axes, position);
-    pieces[cut.mesh.deviceAt(position)] = piece;
-  }
+  std::vector<int64_t> atPosition(numDevices), pieces(numDevices);
+  for (const AxisList &axes : cut.axesPerDim)
+    for (auto [piece, index] :
+         llvm::zip_equal(atPosition, cut.mesh.indices(axes)))
+      piece = piece * axes.numShards() + index;
+  for (auto [position, piece] : llvm::enumerate(atPosition))
+    pieces[cut.mesh.deviceAt(static_cast<int64_t>(position))] = piece;
   return pieces;
 }
 
 DeviceRows getSourceTargetPairs(MeshCut source, MeshCut target) {
-  SmallVector<int64_t> has = piecesOf(source), wants = piecesOf(target);
+  std::vector<int64_t> has = piecesOf(source), wants = piecesOf(target);
   int64_t numPieces = 1;
   for (const AxisList &axes : source.axesPerDim)
     numPieces *= axes.numShards();
   // Of each piece: who has it, and who wants it, without those who do both.
   std::vector<SmallVector<int64_t>> senders(numPieces), receivers(numPieces);
-  DeviceRows pairs;
-  for (int64_t device = 0, n = has.size(); device < n; ++device) {
-    if (has[device] == wants[device]) {
-      pairs.push_back({device, device});
+  int64_t numDevices = static_cast<int64_t>(has.size());
+  std::vector<int64_t> targets(numDevices);
+  for (int64_t device = 0; device < numDevices; ++device) {
+    targets[device] = device;
+    if (has[device] == wants[device])
       continue;
-    }
     senders[has[device]].push_back(device);
     receivers[wants[device]].push_back(device);
   }
   for (auto [from, to] : llvm::zip_equal(senders, receivers))
     for (auto [sender, receiver] : llvm::zip_equal(from, to))
-      pairs.push_back({sender, receiver});
-  llvm::sort(pairs);
+      targets[sender] = receiver;
+  DeviceRows pairs;
+  for (int64_t device = 0; device < numDevices; ++device)
+    pairs.push_back({device, targets[device]});
   return pairs;
 }
 

@@ -10,13 +10,15 @@
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
+#include <algorithm>
 #include <optional>
+#include <string_view>
 
 using namespace llvm;
 
 namespace shardonnay {
 
-static constexpr StringLiteral kDigitsBegin("dense<\"0x");
+static constexpr std::string_view kDigitsBegin("dense<\"0x");
 
 /// Of `"> : tensor<8x16xi1>...`; nothing if the elements are not i1.
 static std::optional<uint64_t> countBools(StringRef text) {
@@ -34,23 +36,29 @@ static std::optional<uint64_t> countBools(StringRef text) {
 }
 
 /// With other digits for the i1 constants that have `digitsOf(count)` of them.
-static std::string
-recode(StringRef text, function_ref<uint64_t(uint64_t)> digitsOf,
-       function_ref<std::string(StringRef, uint64_t)> toDigits) {
+/// Most of a large text is digits, so both ends of them are looked for by
+/// memchr.
+static void recode(std::string &text, function_ref<uint64_t(uint64_t)> digitsOf,
+                   function_ref<std::string(StringRef, uint64_t)> toDigits) {
+  std::string_view all = text;
   std::string result;
-  for (size_t at = 0; (at = text.find(kDigitsBegin)) != StringRef::npos;) {
-    StringRef before = text.take_front(at + kDigitsBegin.size());
-    text = text.drop_front(before.size());
-    StringRef digits = text.take_while(isHexDigit);
-    std::optional<uint64_t> count = countBools(text.substr(digits.size()));
-    result += before;
-    if (!count || digits.size() != digitsOf(*count))
+  size_t numCopied = 0;
+  for (size_t at = 0; (at = all.find(kDigitsBegin, at)) != all.npos;) {
+    at += kDigitsBegin.size();
+    size_t end = std::min(all.find('"', at), all.size());
+    std::optional<uint64_t> count = countBools(all.substr(end));
+    StringRef digits = all.substr(at, end - at);
+    if (!count || digits.size() != digitsOf(*count) ||
+        !all_of(digits, isHexDigit))
       continue;
+    result += all.substr(numCopied, at - numCopied);
     result += toDigits(digits, *count);
-    text = text.drop_front(digits.size());
+    numCopied = end;
   }
-  result += text;
-  return result;
+  if (numCopied == 0)
+    return;
+  result += all.substr(numCopied);
+  text = std::move(result);
 }
 
 static uint64_t digitsPacked(uint64_t count) {
@@ -58,8 +66,8 @@ static uint64_t digitsPacked(uint64_t count) {
 }
 static uint64_t digitsUnpacked(uint64_t count) { return 2 * count; }
 
-std::string packBoolElements(StringRef text) {
-  return recode(text, digitsUnpacked, [](StringRef digits, uint64_t count) {
+void packBoolElements(std::string &text) {
+  recode(text, digitsUnpacked, [](StringRef digits, uint64_t count) {
     std::string bytes(divideCeil(count, 8), 0);
     for (uint64_t i = 0; i < count; ++i)
       if (digits.substr(2 * i, 2) != "00")
@@ -68,8 +76,8 @@ std::string packBoolElements(StringRef text) {
   });
 }
 
-std::string unpackBoolElements(StringRef text) {
-  return recode(text, digitsPacked, [](StringRef digits, uint64_t count) {
+void unpackBoolElements(std::string &text) {
+  recode(text, digitsPacked, [](StringRef digits, uint64_t count) {
     std::string bytes = fromHex(digits), result;
     for (uint64_t i = 0; i < count; ++i)
       result += bytes[i / 8] >> (i % 8) & 1 ? "01" : "00";

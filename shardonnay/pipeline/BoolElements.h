@@ -14,18 +14,17 @@
 #ifndef SHARDONNAY_PIPELINE_BOOLELEMENTS_H
 #define SHARDONNAY_PIPELINE_BOOLELEMENTS_H
 
-#include "llvm/ADT/StringRef.h"
 #include <string>
 
 namespace shardonnay {
 
-/// The text of a module with its i1 constants as LLVM 22 reads them; those that
-/// stand so already stay.
-std::string packBoolElements(llvm::StringRef text);
+/// Writes the i1 constants in the text of a module as LLVM 22 reads them; those
+/// that stand so already stay.
+void packBoolElements(std::string &text);
 
-/// The text of a module that LLVM 22 printed with its i1 constants as MLIR 23
-/// reads them.
-std::string unpackBoolElements(llvm::StringRef text);
+/// Writes the i1 constants in a text that LLVM 22 printed as MLIR 23 reads
+/// them.
+void unpackBoolElements(std::string &text);
 
 } // namespace shardonnay
 

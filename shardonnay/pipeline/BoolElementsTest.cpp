@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/pipeline/BoolElements.h"
+#include "llvm/ADT/StringRef.h"
 
 #include "gtest/gtest.h"
 
@@ -20,14 +21,24 @@ constexpr llvm::StringLiteral
     kBits("%0 = c dense<\"0x0903\"> : tensor<2x5xi1>\n"
           "%1 = c dense<\"0x0102\"> : tensor<2xi8>, #a");
 
+std::string packed(std::string text) {
+  packBoolElements(text);
+  return text;
+}
+
+std::string unpacked(std::string text) {
+  unpackBoolElements(text);
+  return text;
+}
+
 TEST(BoolElements, EightBitsAByteAndBack) {
-  EXPECT_EQ(packBoolElements(kBytes), kBits);
-  EXPECT_EQ(unpackBoolElements(kBits), kBytes);
+  EXPECT_EQ(packed(kBytes.str()), kBits);
+  EXPECT_EQ(unpacked(kBits.str()), kBytes);
 }
 
 TEST(BoolElements, WhatStandsSoAlreadyStays) {
-  EXPECT_EQ(packBoolElements(kBits), kBits);
-  EXPECT_EQ(unpackBoolElements(kBytes), kBytes);
+  EXPECT_EQ(packed(kBits.str()), kBits);
+  EXPECT_EQ(unpacked(kBytes.str()), kBytes);
 }
 
 TEST(BoolElements, OtherTextStays) {
@@ -35,8 +46,8 @@ TEST(BoolElements, OtherTextStays) {
        {"", "dense<\"0x", "dense<\"0x01\"> : tensor<", "dense<\"0xZZ\">",
         "dense<\"0x01\"> : tensor<99999999999999999999xi1>",
         "dense<\"0x01\"> : tensor<?xi1>", "dense<true> : tensor<200xi1>"}) {
-    EXPECT_EQ(packBoolElements(text), text);
-    EXPECT_EQ(unpackBoolElements(text), text);
+    EXPECT_EQ(packed(text.str()), text);
+    EXPECT_EQ(unpacked(text.str()), text);
   }
 }
 

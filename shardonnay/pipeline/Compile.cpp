@@ -58,7 +58,7 @@ LogicalResult print(ModuleOp module, const CompileOptions &options,
   flags.enableDebugInfo(options.debugInfo);
   flags.assumeVerified(); // The last stage was.
   module.print(os, flags);
-  text = unpackBoolElements(text);
+  unpackBoolElements(text);
   return success();
 }
 

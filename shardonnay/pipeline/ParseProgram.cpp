@@ -77,10 +77,11 @@ OwningOpRef<ModuleOp> parseProgram(StringRef text, StringRef name,
   if (isBytecode(llvm::MemoryBufferRef(text, name)))
     return readBytecode(text, name, context);
 
+  std::string packed = text.str();
+  packBoolElements(packed);
   llvm::SourceMgr sources;
-  sources.AddNewSourceBuffer(
-      llvm::MemoryBuffer::getMemBufferCopy(packBoolElements(text), name),
-      SMLoc());
+  sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(packed, name),
+                             SMLoc());
   OwningOpRef<ModuleOp> module = parseText(sources, name, context);
   if (!module || verifySilently(*module))
     return module;

@@ -30,16 +30,18 @@ static LogicalResult run(StringRef input, StringRef output,
     llvm::errs() << error << "\n";
     return failure();
   }
-  if (!isBytecode(*file))
-    file = llvm::MemoryBuffer::getMemBufferCopy(
-        shardonnay::packBoolElements(file->getBuffer()),
-        file->getBufferIdentifier());
+  if (!isBytecode(*file)) {
+    std::string packed = file->getBuffer().str();
+    shardonnay::packBoolElements(packed);
+    file = llvm::MemoryBuffer::getMemBufferCopy(packed,
+                                                file->getBufferIdentifier());
+  }
   std::string text;
   llvm::raw_string_ostream os(text);
   LogicalResult status = MlirOptMain(os, std::move(file), registry, config);
-  result->os() << (isBytecode(llvm::MemoryBufferRef(text, output))
-                       ? text
-                       : shardonnay::unpackBoolElements(text));
+  if (!isBytecode(llvm::MemoryBufferRef(text, output)))
+    shardonnay::unpackBoolElements(text);
+  result->os() << text;
   if (succeeded(status))
     result->keep();
   return status;

@@ -7,6 +7,7 @@
 
 #include "mlir/IR/TypeUtilities.h"
 #include "shardonnay/dialect/stablehlo/Constraints.h"
+#include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/DenseSet.h"
 
 using namespace mlir;
@@ -68,19 +69,27 @@ static LogicalResult checkGroups(Operation *op, Attribute attr) {
   if (groups.isSplat() && groups.getNumElements() > 1)
     return op->emitOpError("has device ") << groups.getSplatValue<int64_t>()
                                           << " everywhere in replica_groups";
-  llvm::SmallDenseSet<int64_t> seen;
+  int64_t count = 0, limit = groups.getNumElements();
+  llvm::BitVector seen(limit);
   for (int64_t device : groups.getValues<int64_t>()) {
     if (device < -1)
       return op->emitOpError("has device ") << device << " in replica_groups";
-    if (device != -1 && !seen.insert(device).second)
+    if (device == -1)
+      continue;
+    ++count;
+    if (device >= limit)
+      continue; // Another one is missing.
+    if (seen.test(device))
       return op->emitOpError("has device ")
              << device << " twice in replica_groups";
+    seen.set(device);
   }
-  for (int64_t device = 0, count = seen.size(); device < count; ++device)
-    if (!seen.contains(device))
-      return op->emitOpError("has ")
-             << count << " devices in replica_groups, but not device "
-             << device;
+  int missing = seen.find_first_unset();
+  if (missing >= 0 && missing < count)
+    return op->emitOpError("has ") << count
+                                   << " devices in replica_groups, but not "
+                                      "device "
+                                   << missing;
   return success();
 }
 

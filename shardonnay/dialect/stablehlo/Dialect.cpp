@@ -64,6 +64,30 @@ ReplicaGroupMeshAxesAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   return emitError() << "expected a mesh or the name of one, got " << mesh;
 }
 
+namespace {
+
+/// The groups of many devices are long, and most collectives share theirs with
+/// others: they are printed once, in front of the module.
+class GroupAliases : public OpAsmDialectInterface {
+public:
+  using OpAsmDialectInterface::OpAsmDialectInterface;
+
+  AliasResult getAlias(Attribute attr, raw_ostream &os) const override {
+    auto rows = dyn_cast<DenseIntElementsAttr>(attr);
+    if (!rows || rows.isSplat() || rows.getType().getRank() != 2 ||
+        !rows.getElementType().isInteger(64) ||
+        rows.getNumElements() < kFewestElements)
+      return AliasResult::NoAlias;
+    os << "groups";
+    return AliasResult::FinalAlias;
+  }
+
+private:
+  static constexpr int64_t kFewestElements = 1024;
+};
+
+} // namespace
+
 void StablehloDialect::initialize() {
   addAttributes<
 #define GET_ATTRDEF_LIST
@@ -74,6 +98,7 @@ void StablehloDialect::initialize() {
 #include "shardonnay/dialect/stablehlo/Types.cpp.inc"
       >();
   shardonnay::addForeignBytecodeRefusal(*this);
+  addInterfaces<GroupAliases>();
   addElementwiseOps();
   addShapeOps();
   addDotOps();
