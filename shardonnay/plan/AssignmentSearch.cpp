@@ -150,27 +150,21 @@ void AssignmentSearch::considerMoves(AxisRef axis,
 void AssignmentSearch::considerPair(AxisRef a, AxisRef b,
                                     const FactorAssignment &taken) {
   FactorAssignment without = taken;
-  int32_t ofA = -1, ofB = -1;
-  for (auto [f, list] : enumerate(without)) {
-    if (list.overlaps(a))
-      ofA = f;
-    if (list.overlaps(b))
-      ofB = f;
+  for (AxisList &list : without)
     list = list.subtract(AxisList({a})).subtract(AxisList({b}));
-  }
   for (int32_t f = 0, e = without.size(); f < e; ++f) {
-    FactorAssignment together = without;
-    together[f].append(a);
-    together[f].append(b);
-    consider(together);
+    if (!canBeCut(problem.rule.factors[f]))
+      continue;
+    FactorAssignment one = without;
+    one[f].append(a);
+    for (int32_t g = 0; g < e; ++g) {
+      if (!canBeCut(problem.rule.factors[g]))
+        continue;
+      FactorAssignment both = one;
+      both[g].append(b);
+      consider(both);
+    }
   }
-  if (ofA == ofB)
-    return;
-  if (ofA >= 0)
-    without[ofA].append(b);
-  if (ofB >= 0)
-    without[ofB].append(a);
-  consider(without);
 }
 
 double AssignmentSearch::leastOwnPrice() const {

@@ -65,7 +65,7 @@ private:
   void climb();
   /// `taken`, but that `axis` is elsewhere or nowhere.
   void considerMoves(AxisRef axis, const FactorAssignment &taken);
-  /// `taken`, but that two axes change places or are somewhere together.
+  /// `taken`, but that two axes are each at some factor.
   void considerPair(AxisRef a, AxisRef b, const FactorAssignment &taken);
   /// The axes from `axis` on; `points` are those of `assignment` on a device.
   void distribute(size_t axis, double points, FactorAssignment &assignment);

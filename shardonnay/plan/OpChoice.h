@@ -112,7 +112,7 @@ inline constexpr int64_t kChoiceBudget = 400;
 /// How many steps that takes at most.
 inline constexpr int kMostSteps = 12;
 /// How many of the assignments around one are priced.
-inline constexpr size_t kMostPriced = 16;
+inline constexpr size_t kMostPriced = 48;
 /// How many layouts the search for a plan comes by that only tells a price.
 inline constexpr int64_t kPricingStateBudget = 5000;
 /// How many of them a choice on the graph weighs.
