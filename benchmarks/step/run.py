@@ -2,13 +2,14 @@
 
     python benchmarks/step/run.py [--repeats N] [--all] [PART OF A NAME...]
 
-One strategy of every model of test/e2e/corpus.py (--all: all of them). Both programs are PJRT executables that are fed
+The small steps of loops.py, and one strategy of every model of test/e2e/corpus.py (--all: all of them). Both programs are PJRT executables that are fed
 arrays which lie on the devices as the program wants them; calls take turns, and the medians are compared. Steps of a few
 milliseconds, whose medians of a few runs scatter by a fifth, are run for a second at least, or a hundred times. Exits with 1
 if the geometric mean of ours over theirs is above 1.0, or one program's ratio above 1.1.
 """
 
 import argparse
+import functools
 import math
 import statistics
 import sys
@@ -20,11 +21,13 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "test/e2e"), str(ROOT / "scripts")]
 
 import jax
+import numpy as np
 import shardonnay
 from shardonnay import boundary, engine
 
 engine.prepare(8)
 import corpus  # noqa: E402 -- after the devices are there
+import loops  # noqa: E402
 
 
 @dataclass
@@ -55,9 +58,8 @@ def _wait(outputs):
             piece.block_until_ready()
 
 
-def prepare(name, strategy):
+def prepare(name, lowered, arguments):
     """Compiles a step both ways and places its inputs."""
-    lowered, arguments = corpus.lowered(name, strategy)
     inputs = jax.tree.leaves(arguments)
     compiled = shardonnay.compile(lowered.as_text())
     mine = engine.Executable(compiled.text, compiled.manifest["devices"])
@@ -73,18 +75,18 @@ def prepare(name, strategy):
     def theirs():
         _wait(executable.execute_sharded(placed).disassemble_into_single_device_arrays())
 
-    return Contest(f"{name}-{strategy}", lambda: _wait(mine.run(fed)), theirs)
+    return Contest(name, lambda: _wait(mine.run(fed)), theirs)
 
 
-def pairs(every):
-    """All pairs, or one of each model: the strategies take turns, those that a model names itself first."""
-    if every:
-        return corpus.PAIRS
-    chosen = []
+def steps(every):
+    """Name -> what lowers it. Of each model all strategies or one: they take turns, those that a model names itself first."""
+    mesh = jax.sharding.Mesh(np.array(jax.devices("cpu")[:8]).reshape(2, 4), ("data", "model"))
+    found = {name: functools.partial(loops.lowered, name, mesh) for name in loops.PROGRAMS}
     for turn, (name, model) in enumerate(corpus.MODELS.items()):
         strategies = model.also or corpus.EVERY
-        chosen.append((name, strategies[turn % len(strategies)]))
-    return chosen
+        for strategy in (*corpus.EVERY, *model.also) if every else [strategies[turn % len(strategies)]]:
+            found[f"{name}-{strategy}"] = functools.partial(corpus.lowered, name, strategy)
+    return found
 
 
 def row(name, ours, theirs):
@@ -107,10 +109,10 @@ def main():
     options = parser.parse_args()
     ratios = {}
     print(f"{'program':28} {'ours, ms':>9} {'jax.jit':>9}  ratio")
-    for name, strategy in pairs(options.all):
-        if options.names and not any(part in f"{name}-{strategy}" for part in options.names):
+    for name, lower in steps(options.all).items():
+        if options.names and not any(part in name for part in options.names):
             continue
-        contest = prepare(name, strategy)
+        contest = prepare(name, *lower())
         ours, theirs = contest.measure(options.repeats)
         ratios[contest.name] = ours / theirs
         print(row(contest.name, ours, theirs), flush=True)
