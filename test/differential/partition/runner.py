@@ -6,6 +6,7 @@ import math
 import re
 
 import interpreter
+import manual
 import numpy as np
 import shardonnay
 from elements import MANTISSA, data, is_float, scalar_of
@@ -143,7 +144,7 @@ def _sorting(text):
 
 def _whole(text, inputs, moved):
     try:
-        executable = engine.Executable(_sorting(compare.unpartitioned(text)), 1, optimize=False)
+        executable = engine.Executable(_sorting(compare.unpartitioned(manual.inlined(text))), 1, optimize=False)
         return [[piece for (piece,) in executable([[value] for value in values])] for values in (inputs, *moved)]
     except Exception as error:
         raise Refused(False, str(error)) from None

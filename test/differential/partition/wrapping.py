@@ -1,4 +1,4 @@
-"""A run of a case's ops, put into a private function, a branch or a loop; or a copy of it whose results nobody reads.
+"""A run of a case's ops, put into a private function, a branch, a loop or a manual computation; or a copy of it whose results nobody reads.
 
 It works on the lines of any family: what a run uses from outside is captured, or handed to the function; what it makes
 and others read comes back. So every op is met inside of functions (nested, called several times or never), of branches
@@ -8,9 +8,11 @@ and of loops, with the constraints and shardings that it has, and dead.
 import re
 from dataclasses import replace
 
+import manual
 from elements import is_float
 
 NAME = re.compile(r"(?<!@)\$\d+")
+BLOCK_ARGUMENT = re.compile(r"(\$\d+): ")
 # Ops whose operands have to be seen beside them: tuples, and the constants that are sizes.
 WHOLE = re.compile(r"get_tuple_element|stablehlo\.(dynamic_(?!slice|update)|real_dynamic)")
 
@@ -27,9 +29,11 @@ class _Run:
     def __init__(self, lines, known):
         self.lines = lines
         made = [name for line in lines for name in defined(line)]
-        self.hidden = [name for name in made if name not in known]  # tuples, which no value stands for
-        self.makes = [known[name] for name in made if name in known]
         used = dict.fromkeys(name for line in lines for name in NAME.findall(line))
+        within = {name for line in lines for part in line.splitlines() for name in (*defined(part), *BLOCK_ARGUMENT.findall(part))}
+        # Tuples, which no value stands for, and what another wrapping made that only it knows.
+        self.hidden = [name for name in {*made, *(used.keys() - within)} if name not in known]
+        self.makes = [known[name] for name in made if name in known]
         self.takes = [known[name] for name in used if name in known and name not in made]
 
     def copy(self, graph):
@@ -140,7 +144,7 @@ def wrap(graph):
         return
     later = {name for line in graph.lines[last:] for name in NAME.findall(line)}
     results = [value for value in run.makes if value.name in later or value.name not in graph._used]
-    before, how = list(graph.values), graph.choose((_called, _branched, _looped))
+    before, how = list(graph.values), graph.choose((_called, _branched, _looped, manual.wrapped))
     if graph.chance(25):
         lines, names = run.copy(graph)
         results = [replace(value, name=names[value.name]) for value in results or run.makes[-1:]]
