@@ -25,7 +25,7 @@ sdy.mesh @mesh = <["x"=2, "y"=4]>
 // FREE-COUNT-3: stablehlo.dot {{.*}} -> tensor<8x64xf32>
 // FREE-NOT: all_gather
 // FREE: return
-// KEPT: error: sdy-check-memory: 26624 bytes are alive per device at 'stablehlo.dot', the least that was reached; expected at most 24000 (memory-limit)
+// KEPT: error: sdy-check-memory: 26624 bytes are alive per device at 'stablehlo.dot', the least of the plans tried; expected at most 24000 (memory-limit)
 // NEVER: error: sdy-check-memory: 26624 bytes are alive per device at 'stablehlo.dot', 20480 of them arguments and results, so that the plan was made without a limit
 func.func public @main(
     %a: tensor<16x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>},

@@ -39,7 +39,7 @@ struct CheckMemoryPass : impl::CheckMemoryPassBase<CheckMemoryPass> {
                  << " of them arguments and results, so that the plan was made "
                     "without a limit";
     else
-      diagnostic << ", the least that was reached";
+      diagnostic << ", the least of the plans tried";
     diagnostic << "; expected at most " << memoryLimit.getValue()
                << (warns ? " (of the device model)" : " (memory-limit)")
                << ": shard the largest values over more axes, "

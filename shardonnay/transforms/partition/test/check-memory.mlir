@@ -1,6 +1,6 @@
 // RUN: sdy-opt %s -split-input-file -sdy-check-memory=memory-limit=64 -verify-diagnostics | FileCheck %s
 // RUN: sdy-opt %s -split-input-file -sdy-check-memory="memory-limit=64 warns=true" 2>&1 -o /dev/null | FileCheck %s --check-prefix=WARN
-// WARN: warning: sdy-check-memory: 80 bytes are alive per device at 'stablehlo.dot', the least that was reached; expected at most 64 (of the device model): shard the largest
+// WARN: warning: sdy-check-memory: 80 bytes are alive per device at 'stablehlo.dot', the least of the plans tried; expected at most 64 (of the device model): shard the largest
 
 // CHECK-LABEL: @at_the_limit
 func.func @at_the_limit(%x: tensor<8xf32>) -> tensor<8xf32> {
@@ -16,7 +16,7 @@ func.func @above(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {
   %0 = stablehlo.dot %x, %x : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
   // expected-note@+1 {{16 bytes are this 'tensor<2x2xf32>'}}
   %1 = stablehlo.dot %0, %x : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
-  // expected-error@+1 {{sdy-check-memory: 80 bytes are alive per device at 'stablehlo.dot', the least that was reached; expected at most 64 (memory-limit): shard the largest values over more axes, or use more devices}}
+  // expected-error@+1 {{sdy-check-memory: 80 bytes are alive per device at 'stablehlo.dot', the least of the plans tried; expected at most 64 (memory-limit): shard the largest values over more axes, or use more devices}}
   %2 = stablehlo.dot %1, %0 : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
   %3 = stablehlo.dot %2, %1 : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
   return %3 : tensor<2x2xf32>
