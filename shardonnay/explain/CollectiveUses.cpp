@@ -207,55 +207,6 @@ AxesPerDim axesPerDim(const TensorSharding &sharding) {
       sharding.dims, [](const DimSharding &dim) { return dim.axes; });
 }
 
-/// Plays an `sdy` collective on what a device holds; false if `op` is none.
-bool play(Operation *op, sdy::MeshAttr mesh, LocalPiece &piece) {
-  auto forEachDim = [&](sdy::ListOfAxisRefListsAttr lists, auto body) {
-    for (auto [dim, axes] : llvm::enumerate(lists.getValue()))
-      if (!axes.getValue().empty())
-        body(dim, toAxisList(axes.getValue(), mesh));
-    return true;
-  };
-  return llvm::TypeSwitch<Operation *, bool>(op)
-      .Case([&](sdy::AllGatherOp op) {
-        return forEachDim(op.getGatheringAxes(), [&](int64_t dim, auto axes) {
-          piece.gather(dim, axes);
-        });
-      })
-      .Case([&](sdy::ShardedToUnreducedOp op) {
-        return forEachDim(op.getAxes(), [&](int64_t dim, auto axes) {
-          piece.widen(dim, axes);
-        });
-      })
-      .Case([&](sdy::AllSliceOp op) {
-        return forEachDim(op.getSlicingAxes(), [&](int64_t dim, auto axes) {
-          piece.slice(dim, axes);
-        });
-      })
-      .Case([&](sdy::ReduceScatterOp op) {
-        return forEachDim(
-            op.getReduceScatterAxes(),
-            [&](int64_t dim, auto axes) { piece.reduceScatter(dim, axes); });
-      })
-      .Case([&](sdy::AllReduceOp op) {
-        piece.allReduce(toAxisList(op.getReductionAxes().getValue(), mesh));
-        return true;
-      })
-      .Case([&](sdy::CollectivePermuteOp op) {
-        if (sdy::getMesh(op, op.getOutSharding()) != mesh)
-          piece.reorder();
-        else
-          piece.permute(axesPerDim(sdy::toSharding(op.getOutSharding(), mesh)));
-        return true;
-      })
-      .Case([&](sdy::AllToAllOp op) {
-        for (sdy::AllToAllParamAttr move : op.getParams().getValue())
-          piece.move(move.getSrcDim(), move.getTgtDim(),
-                     toAxisList(move.getAxes(), mesh));
-        return true;
-      })
-      .Default([](Operation *) { return false; });
-}
-
 llvm::StringRef reductionOf(Operation *op) {
   if (auto reduce = dyn_cast<sdy::AllReduceOp>(op))
     return toString(reduce.getKind());
@@ -264,7 +215,7 @@ llvm::StringRef reductionOf(Operation *op) {
   return "";
 }
 
-SmallVector<CollectiveUse, 1> readGlobal(Operation *op) {
+SmallVector<CollectiveUse, 1> readGlobal(sdy::CollectiveOpInterface op) {
   sdy::TensorShardingAttr source = sdy::getSharding(op->getOperand(0));
   sdy::MeshAttr mesh = source ? sdy::getMesh(op, source) : nullptr;
   if (!mesh || mesh.getAxes().empty())
@@ -272,8 +223,8 @@ SmallVector<CollectiveUse, 1> readGlobal(Operation *op) {
   auto type = cast<RankedTensorType>(op->getOperand(0).getType());
   SmallVector<CollectiveUse, 1> uses;
   for (const LocalCollective &collective :
-       playCollective(op, mesh, sdy::toSharding(source, mesh),
-                      byteSize(type.clone(ArrayRef<int64_t>{}))))
+       simulateCollective(op, mesh, sdy::toSharding(source, mesh),
+                          byteSize(type.clone(ArrayRef<int64_t>{}))))
     uses.push_back({collective, reductionOf(op), "", op, mesh, {}});
   return uses;
 }
@@ -350,15 +301,15 @@ SmallVector<CollectiveUse, 1> readWritten(WrittenCollectiveOpInterface op) {
 
 } // namespace
 
-SmallVector<LocalCollective> playCollective(Operation *op, sdy::MeshAttr mesh,
-                                            const TensorSharding &source,
-                                            int64_t elementBytes) {
+SmallVector<LocalCollective> simulateCollective(sdy::CollectiveOpInterface op,
+                                                sdy::MeshAttr mesh,
+                                                const TensorSharding &source,
+                                                int64_t elementBytes) {
   Mesh algebra = sdy::toMesh(mesh);
   auto type = cast<RankedTensorType>(op->getOperand(0).getType());
-  LocalPiece piece(algebra, axesPerDim(source), type.getShape(), elementBytes);
-  if (!play(op, mesh, piece))
-    return {};
-  return SmallVector<LocalCollective>(piece.collectives());
+  PricedShard shard(algebra, axesPerDim(source), type.getShape(), elementBytes);
+  op.applyTo(shard, mesh);
+  return SmallVector<LocalCollective>(shard.collectives());
 }
 
 std::vector<CollectiveUse> readCollectives(ModuleOp module) {
@@ -366,11 +317,9 @@ std::vector<CollectiveUse> readCollectives(ModuleOp module) {
   Fetched fetched;
   CallCounts calls(module);
   module.walk([&](Operation *op) {
-    bool isGlobal = isa_and_present<sdy::SdyDialect>(op->getDialect()) &&
-                    op->getNumOperands() == 1 && op->getNumResults() == 1 &&
-                    isa<RankedTensorType>(op->getResult(0).getType());
+    auto global = dyn_cast<sdy::CollectiveOpInterface>(op);
     SmallVector<CollectiveUse, 1> uses =
-        isGlobal ? readGlobal(op) : readSpmd(op);
+        global ? readGlobal(global) : readSpmd(op);
     if (auto written = dyn_cast<WrittenCollectiveOpInterface>(op);
         written && uses.empty())
       uses = readWritten(written);

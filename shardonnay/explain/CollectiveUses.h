@@ -19,9 +19,9 @@
 #define SHARDONNAY_EXPLAIN_COLLECTIVEUSES_H
 
 #include "mlir/IR/BuiltinOps.h"
-#include "shardonnay/dialect/sdy/Attributes.h"
+#include "shardonnay/dialect/sdy/Ops.h"
 #include "shardonnay/dialect/sdy/TripCount.h"
-#include "shardonnay/plan/LocalPiece.h"
+#include "shardonnay/plan/PricedShard.h"
 
 namespace shardonnay {
 
@@ -39,12 +39,12 @@ struct CollectiveUse {
   int64_t calls = 1, executedCalls = 1;
 };
 
-/// The collectives that the `sdy` op is to `partition`, on what devices hold of
-/// its operand, which lies as `source` on `mesh`. Empty for other ops.
-llvm::SmallVector<LocalCollective> playCollective(mlir::Operation *op,
-                                                  mlir::sdy::MeshAttr mesh,
-                                                  const TensorSharding &source,
-                                                  int64_t elementBytes);
+/// The exchanges that the collective is to `partition`, on what devices hold of
+/// its operand, which lies as `source` on `mesh`.
+llvm::SmallVector<LocalCollective>
+simulateCollective(mlir::sdy::CollectiveOpInterface op,
+                   mlir::sdy::MeshAttr mesh, const TensorSharding &source,
+                   int64_t elementBytes);
 
 /// In program order; nothing for slices.
 std::vector<CollectiveUse> readCollectives(mlir::ModuleOp module);

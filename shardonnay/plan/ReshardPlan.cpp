@@ -223,32 +223,34 @@ static Layout apply(const Step &step, Layout layout) {
   return layout;
 }
 
-void playStep(const Step &step, LocalPiece &piece) {
+void simulateStep(const Step &step, LocalShard &shard) {
+  // What is added makes no difference to a price.
+  constexpr ReductionKind kind = ReductionKind::Sum;
   switch (step.kind) {
   case StepKind::Slice:
-    return piece.slice(step.dim, step.axes);
+    return shard.allSlice(step.dim, step.axes);
   case StepKind::Permute:
-    return piece.permute(step.after.dims);
+    return shard.permute(step.after.dims);
   case StepKind::AllGather:
-    return piece.gather(step.dim, step.axes);
+    return shard.allGather(step.dim, step.axes);
   case StepKind::AllToAll:
-    return piece.move(step.dim, step.targetDim, step.axes);
+    return shard.allToAll(step.dim, step.targetDim, step.axes);
   case StepKind::ReduceScatter:
-    return piece.reduceScatter(step.dim, step.axes);
+    return shard.reduceScatter(step.dim, step.axes, kind);
   case StepKind::AllReduce:
-    return piece.allReduce(step.axes);
+    return shard.allReduce(step.axes, kind);
   }
 }
 
 /// Cost and price on the sizes that devices really hold.
 static void priceReally(const ReshardProblem &problem, ReshardPlan &plan) {
-  LocalPiece piece(problem.mesh, problem.source.dims, problem.shape,
-                   problem.elementBytes);
+  PricedShard shard(problem.mesh, problem.source.dims, problem.shape,
+                    problem.elementBytes);
   for (const Step &step : plan.steps)
-    playStep(step, piece);
+    simulateStep(step, shard);
   plan.cost = Cost();
   plan.price = 0;
-  for (const LocalCollective &collective : piece.collectives()) {
+  for (const LocalCollective &collective : shard.collectives()) {
     plan.cost += collective.cost;
     plan.price += collective.price(problem.costs);
   }

@@ -63,7 +63,7 @@ struct ReshardProblem {
   int64_t elementBytes = 1;
   MeshCosts costs = {};
   /// The tensor's own sizes where the axes do not divide them: plans are then
-  /// priced, and chosen, by what devices really hold (LocalPiece.h). Empty
+  /// priced, and chosen, by what devices really hold (PricedShard.h). Empty
   /// where the padded sizes are the sizes, or are to stand for them.
   llvm::SmallVector<int64_t, 4> shape = {};
 

@@ -243,11 +243,11 @@ llvm::SmallVector<AxisList, 4> ReshardSearch::axesOf(const State &state) const {
 
 double ReshardSearch::realPrice(const State &from, const Move &move,
                                 const State &to) {
-  LocalPiece piece(problem.mesh, axesOf(from), problem.shape,
-                   problem.elementBytes, &windows);
-  playStep(toStep(move, to), piece);
+  PricedShard shard(problem.mesh, axesOf(from), problem.shape,
+                    problem.elementBytes, &windows);
+  simulateStep(toStep(move, to), shard);
   double price = 0;
-  for (const LocalCollective &collective : piece.collectives())
+  for (const LocalCollective &collective : shard.collectives())
     price += collective.price(problem.costs);
   return price;
 }

@@ -27,7 +27,7 @@
 #ifndef SHARDONNAY_PLAN_RESHARDSEARCH_H
 #define SHARDONNAY_PLAN_RESHARDSEARCH_H
 
-#include "shardonnay/plan/LocalPiece.h"
+#include "shardonnay/plan/PricedShard.h"
 #include "shardonnay/plan/Refinement.h"
 #include "shardonnay/plan/ReshardBound.h"
 #include "shardonnay/plan/ReshardPlan.h"
@@ -39,7 +39,7 @@
 namespace shardonnay {
 
 /// Has what a device holds take the step.
-void playStep(const Step &step, LocalPiece &piece);
+void simulateStep(const Step &step, LocalShard &shard);
 
 class ReshardSearch {
 public:

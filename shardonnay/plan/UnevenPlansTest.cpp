@@ -8,11 +8,11 @@
 // Pairs of layouts of tensors whose sizes do not divide. The plan costs what
 // the cheapest way costs that Dijkstra's algorithm finds over all placements of
 // the mesh's smallest parts; the two share what playing one step on a device's
-// piece costs (LocalPiece.h), and nothing else.
+// piece costs (PricedShard.h), and nothing else.
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardonnay/plan/LocalPiece.h"
+#include "shardonnay/plan/PricedShard.h"
 #include "shardonnay/plan/ReshardPlan.h"
 #include "shardonnay/plan/SliceMaps.h"
 #include <gtest/gtest.h>
@@ -120,7 +120,7 @@ private:
   }
 
   /// The way to `to` by what `act` does to a piece of `open`.
-  void step(State to, llvm::function_ref<void(LocalPiece &)> act);
+  void step(State to, llvm::function_ref<void(PricedShard &)> act);
   void expand();
   void expandTuple(size_t dim, const Atoms &list);
   void expandSuffixes(size_t dim);
@@ -144,13 +144,13 @@ private:
   uint32_t targetCuts = 0, targetParts = 0;
 };
 
-void RealSearch::step(State to, llvm::function_ref<void(LocalPiece &)> act) {
+void RealSearch::step(State to, llvm::function_ref<void(PricedShard &)> act) {
   if (elements(to) > mostElements)
     return;
-  LocalPiece piece(mesh, dims(open), shape, 4, &windows);
-  act(piece);
+  PricedShard shard(mesh, dims(open), shape, 4, &windows);
+  act(shard);
   double next = price;
-  for (const LocalCollective &collective : piece.collectives())
+  for (const LocalCollective &collective : shard.collectives())
     next += collective.price(costs);
   auto [known, isNew] = prices.try_emplace(to, next);
   if (!isNew && known->second <= next)
@@ -166,13 +166,15 @@ void RealSearch::expandTuple(size_t dim, const Atoms &list) {
   State longer = open;
   longer[dim].insert(longer[dim].end(), list.begin(), list.end());
   if (!(bits & bitsOf(open)) && !(bits & ~targetCuts))
-    step(longer, [&](LocalPiece &piece) { piece.slice(dim, axes(list)); });
+    step(longer, [&](PricedShard &shard) { shard.allSlice(dim, axes(list)); });
   if ((bits & ~bitsOf(open.back())) || (bits & targetParts))
     return;
-  step(without(longer, bits),
-       [&](LocalPiece &piece) { piece.reduceScatter(dim, axes(list)); });
-  step(without(open, bits),
-       [&](LocalPiece &piece) { piece.allReduce(axes(list).sorted()); });
+  step(without(longer, bits), [&](PricedShard &shard) {
+    shard.reduceScatter(dim, axes(list), ReductionKind::Sum);
+  });
+  step(without(open, bits), [&](PricedShard &shard) {
+    shard.allReduce(axes(list).sorted(), ReductionKind::Sum);
+  });
 }
 
 void RealSearch::expandSuffixes(size_t dim) {
@@ -180,14 +182,15 @@ void RealSearch::expandSuffixes(size_t dim) {
     Atoms suffix(open[dim].end() - count, open[dim].end());
     State shorter = open;
     shorter[dim].resize(open[dim].size() - count);
-    step(shorter, [&](LocalPiece &piece) { piece.gather(dim, axes(suffix)); });
+    step(shorter,
+         [&](PricedShard &shard) { shard.allGather(dim, axes(suffix)); });
     for (size_t to = 0; to < shape.size(); ++to) {
       if (to == dim)
         continue;
       State moved = shorter;
       moved[to].insert(moved[to].end(), suffix.begin(), suffix.end());
       step(moved,
-           [&](LocalPiece &piece) { piece.move(dim, to, axes(suffix)); });
+           [&](PricedShard &shard) { shard.allToAll(dim, to, axes(suffix)); });
     }
   }
 }
@@ -195,7 +198,7 @@ void RealSearch::expandSuffixes(size_t dim) {
 void RealSearch::permuteFrom(State &next, size_t dim, uint32_t free) {
   if (dim == shape.size()) {
     if (next != open)
-      step(next, [&](LocalPiece &piece) { piece.permute(dims(next)); });
+      step(next, [&](PricedShard &shard) { shard.permute(dims(next)); });
     return;
   }
   for (const Atoms &list : tuples) {

@@ -8,11 +8,13 @@
 #ifndef SHARDONNAY_DIALECT_SDY_COLLECTIVES_TD
 #define SHARDONNAY_DIALECT_SDY_COLLECTIVES_TD
 
+include "shardonnay/dialect/sdy/CollectiveInterface.td"
 include "shardonnay/dialect/sdy/Ops.td"
 
 /// `own` is the text of the operation's own parameters, before the operand's.
 class Sdy_CollectiveOp<string mnemonic, string own>
-    : Sdy_Op<mnemonic, [Pure, SameOperandsAndResultType]> {
+    : Sdy_Op<mnemonic, [Pure, SameOperandsAndResultType,
+                        DeclareOpInterfaceMethods<CollectiveOpInterface>]> {
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = own # [{
     $tensor `out_sharding` `` `=` `` $out_sharding attr-dict `:` type($result)

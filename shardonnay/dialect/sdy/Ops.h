@@ -19,6 +19,12 @@
 #include "shardonnay/dialect/sdy/Attributes.h"
 #include "shardonnay/interfaces/DataFlowEdge.h"
 
+namespace shardonnay {
+class LocalShard;
+} // namespace shardonnay
+
+#include "shardonnay/dialect/sdy/CollectiveInterface.h.inc"
+
 #define GET_OP_CLASSES
 #include "shardonnay/dialect/sdy/Ops.h.inc"
 

@@ -21,8 +21,7 @@ using namespace mlir::sdy;
 static StringRef getOwnShardingName(Operation *op) {
   if (isa<ShardingConstraintOp, ReshardOp, DataFlowEdgeOp>(op))
     return "sharding";
-  if (isa<AllGatherOp, AllSliceOp, AllToAllOp, CollectivePermuteOp, AllReduceOp,
-          ReduceScatterOp, ShardedToUnreducedOp, ReplicatedToUnreducedOp>(op))
+  if (isa<CollectiveOpInterface>(op))
     return "out_sharding";
   return "";
 }

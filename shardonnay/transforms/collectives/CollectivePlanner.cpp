@@ -87,27 +87,27 @@ const MeshCosts &CollectivePlanner::costs(sdy::MeshAttr mesh) {
 }
 
 /// What `op` sends; a slice sends nothing.
-static SmallVector<LocalCollective> playLocally(Operation *op) {
-  if (!isa<sdy::AllGatherOp, sdy::AllToAllOp, sdy::CollectivePermuteOp,
-           sdy::AllReduceOp, sdy::ReduceScatterOp>(op))
+static SmallVector<LocalCollective> simulate(Operation *op) {
+  auto collective = dyn_cast<sdy::CollectiveOpInterface>(op);
+  if (!collective || isa<sdy::AllSliceOp, sdy::ShardedToUnreducedOp>(op))
     return {};
   sdy::MeshAttr mesh = getNamedMesh(op).mesh;
   Value operand = op->getOperand(0);
-  return playCollective(
-      op, mesh, readSharding(operand, mesh),
+  return simulateCollective(
+      collective, mesh, readSharding(operand, mesh),
       sdy::getElementBytes(cast<RankedTensorType>(operand.getType())));
 }
 
 Cost CollectivePlanner::cost(Operation *op) {
   Cost sum;
-  for (const LocalCollective &collective : playLocally(op))
+  for (const LocalCollective &collective : simulate(op))
     sum += collective.cost;
   return sum;
 }
 
 double CollectivePlanner::price(Operation *op) {
   double sum = 0;
-  for (const LocalCollective &collective : playLocally(op))
+  for (const LocalCollective &collective : simulate(op))
     sum += collective.price(costs(getNamedMesh(op).mesh));
   return sum;
 }

@@ -8,7 +8,7 @@
 // What all passes of this stage compare: the price of the collectives that are
 // there, and of the cheapest chain between two shardings of one tensor. Both
 // count by cost/Collective.h, collective by collective as `partition` writes
-// them (plan/LocalPiece.h): a gather along two dims is two gathers.
+// them (plan/PricedShard.h): a gather along two dims is two gathers.
 //
 //===----------------------------------------------------------------------===//
 

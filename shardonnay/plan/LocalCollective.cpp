@@ -1,11 +1,11 @@
-//===- LocalPiece.cpp -----------------------------------------------------===//
+//===- LocalCollective.cpp ------------------------------------------------===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardonnay/plan/LocalPiece.h"
+#include "shardonnay/plan/LocalCollective.h"
 
 #include "shardonnay/algebra/Counts.h"
 #include "llvm/ADT/STLExtras.h"
@@ -188,117 +188,6 @@ SmallVector<LocalCollective, 2> fetchCollectives(
                                          shapes[i], elementBytes[i]))
       collectives.push_back(*gather);
   return collectives;
-}
-
-LocalPiece::LocalPiece(const Mesh &mesh, ArrayRef<AxisList> axes,
-                       ArrayRef<int64_t> globalShape, int64_t elementBytes,
-                       WindowPrices *windows)
-    : mesh(mesh), dims(axes), shape(globalShape), elementBytes(elementBytes),
-      windows(windows) {
-  for (size_t dim = 0; dim < shape.size(); ++dim)
-    local.push_back(plainSize(dim));
-}
-
-int64_t LocalPiece::bytes() const {
-  int64_t result = elementBytes;
-  for (int64_t size : local)
-    result = countProduct(result, size);
-  return result;
-}
-
-int64_t LocalPiece::plainSize(int64_t dim) const {
-  return divideCeil(shape[dim], dims[dim].numShards());
-}
-
-void LocalPiece::add(CollectiveKind kind, const AxisList &axes) {
-  done.push_back(
-      {kind, axes, collectiveCost(kind, axes.numShards(), bytes()), 1});
-}
-
-void LocalPiece::drop(int64_t dim, const AxisList &axes) {
-  AxisList rest;
-  dims[dim].suffixOfSize(axes.numShards(), &rest);
-  dims[dim] = rest;
-}
-
-void LocalPiece::recut(int64_t dim, const AxisList &before, int64_t size) {
-  WindowProblem problem{mesh,
-                        before,
-                        dims[dim],
-                        local[dim],
-                        shape[dim],
-                        0,
-                        size,
-                        size,
-                        /*periodic=*/false};
-  int64_t sliceBytes = local[dim] == 0 ? 0 : bytes() / local[dim];
-  bool same = size == local[dim] && before == dims[dim];
-  if (!same)
-    if (auto window = windows ? windows->find(problem, sliceBytes)
-                              : windowCollective(problem, sliceBytes))
-      done.push_back(*window);
-  local[dim] = size;
-}
-
-void LocalPiece::append(int64_t dim, const AxisList &axes) {
-  AxisList before = dims[dim], after = before;
-  after.append(axes);
-  int64_t size = divideCeil(shape[dim], after.numShards());
-  recut(dim, before, size * axes.numShards());
-  dims[dim] = after;
-}
-
-void LocalPiece::gather(int64_t dim, const AxisList &axes) {
-  add(CollectiveKind::AllGather, axes);
-  widen(dim, axes);
-}
-
-void LocalPiece::widen(int64_t dim, const AxisList &axes) {
-  drop(dim, axes);
-  local[dim] *= axes.numShards();
-  recut(dim, dims[dim], plainSize(dim));
-}
-
-void LocalPiece::slice(int64_t dim, const AxisList &axes) {
-  AxisList before = dims[dim];
-  dims[dim].append(axes);
-  int64_t size = plainSize(dim);
-  if (size * axes.numShards() != local[dim])
-    return recut(dim, before, size);
-  local[dim] = size;
-}
-
-void LocalPiece::reduceScatter(int64_t dim, const AxisList &axes) {
-  append(dim, axes);
-  add(CollectiveKind::ReduceScatter, axes);
-  local[dim] = plainSize(dim);
-}
-
-void LocalPiece::allReduce(const AxisList &axes) {
-  add(CollectiveKind::AllReduce, axes);
-}
-
-void LocalPiece::permute(ArrayRef<AxisList> target) {
-  AxisList touched;
-  for (auto [from, to] : zip_equal(dims, target))
-    if (from != to)
-      for (const AxisList &list : {from, to})
-        for (AxisRef axis : list)
-          if (!touched.overlaps(axis))
-            touched.append(axis);
-  add(CollectiveKind::Permute, touched.sorted());
-  dims.assign(target.begin(), target.end());
-}
-
-void LocalPiece::reorder() { add(CollectiveKind::Permute, mesh.allAxes()); }
-
-void LocalPiece::move(int64_t source, int64_t target, const AxisList &axes) {
-  drop(source, axes);
-  append(target, axes);
-  add(CollectiveKind::AllToAll, axes);
-  local[source] *= axes.numShards();
-  local[target] = plainSize(target);
-  recut(source, dims[source], plainSize(source));
 }
 
 } // namespace shardonnay
