@@ -8,7 +8,7 @@ set(SHARDONNAY_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/Shardonnay)
 
 # Generators and tests are the project's own.
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/shardonnay ${CMAKE_BINARY_DIR}/shardonnay DESTINATION include COMPONENT sdk
-        FILES_MATCHING PATTERN "*.h" PATTERN "*.td" PATTERN "*.inc"
+        FILES_MATCHING PATTERN "*.h" PATTERN "*.def" PATTERN "*.td" PATTERN "*.inc"
         PATTERN "test" EXCLUDE PATTERN "CMakeFiles" EXCLUDE PATTERN "*Testing.h" EXCLUDE PATTERN "Generators.h" EXCLUDE)
 
 get_property(libraries GLOBAL PROPERTY SHARDONNAY_LIBRARIES)

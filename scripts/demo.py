@@ -117,7 +117,7 @@ def main():
         print(diagnostic)
     print("\n".join(report.lines(compiled.report, causes=False)))
     start = time.monotonic()
-    program = run.Program(compiled)
+    program = run.LoadedProgram(compiled)
     engine_seconds = time.monotonic() - start
     partitioned = xla.partition(lowered)
     print(

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What scripts/check runs: [--long] [SUITE ...]
 
-Suites, in order: format tidy layout docs unit lit python programs names verdicts differential partition e2e fuzz benchmarks; all of
+Suites, in order: format tidy layout docs types unit lit python programs names verdicts differential partition e2e fuzz benchmarks; all of
 them by default, the last two with --long only. A suite that ran nothing has failed. The last line is the sum:
 `N passed, N failed`.
 
@@ -128,6 +128,19 @@ def check_docs(options):
     return (0, 1) if status else (1, 0)
 
 
+def check_types(options):
+    """mypy on the package, and on a program that uses it as a user does."""
+
+    def action(arguments):
+        command = [ROOT / ".venv/bin/python", "-m", "mypy", "--cache-dir", BUILD / "mypy", *arguments]
+        status, text = output_of(*command)
+        return text if status else ""
+
+    complaints = list(filter(None, map(action, ([], ["--strict", "python/test/typed_use.py"]))))
+    print("".join(complaints), end="")
+    return 2 - len(complaints), len(complaints)
+
+
 def check_unit(options):
     """Every test program that CMake registered, each with its own JUnit file."""
     results = RESULTS / "unit"
@@ -201,6 +214,7 @@ SUITES = {
     "tidy": check_tidy,
     "layout": check_layout,
     "docs": check_docs,
+    "types": check_types,
     "unit": check_unit,
     "lit": check_lit,
     "python": lambda options: pytest("python/test", options),

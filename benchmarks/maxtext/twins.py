@@ -61,7 +61,7 @@ def check(path, against):
     text = Path(path).read_text()
     engine.prepare(DEVICES)
     compiled = shardonnay.compile(text)
-    program = run.Program(compiled)
+    program = run.LoadedProgram(compiled)
     inputs = run.random_inputs(program)
     manual = "sdy.manual_computation" in text
     if against == "jit" or manual:

@@ -1,10 +1,30 @@
 """Shardonnay: splits a tensor program over many devices.
 
     import shardonnay
-    device = shardonnay.compile(jax.jit(f, in_shardings=...).lower(...).as_text(debug_info=True))
-    print(device.text, device.manifest)
+    program = shardonnay.compile(jax.jit(f, in_shardings=...).lower(...))
+    print(program.text, program.manifest, program.report)
 """
 
-from .compiler import STAGES, Compiled, CompileError, Diagnostic, compile
+from .compiler import Program, compile
+from .errors import CompileError, Diagnostic, InputError, OptionError, ShardonnayError
+from .options import STAGES, Options
 
-__all__ = ["STAGES", "Compiled", "CompileError", "Diagnostic", "compile"]
+__all__ = [
+    "STAGES",
+    "CompileError",
+    "Diagnostic",
+    "InputError",
+    "OptionError",
+    "Options",
+    "Program",
+    "ShardonnayError",
+    "compile",
+]
+
+
+def __getattr__(name: str) -> str:
+    if name == "__version__":
+        from importlib import metadata
+
+        return metadata.version("shardonnay")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -12,6 +12,8 @@ import re
 import ml_dtypes
 import numpy as np
 
+from .errors import ShardonnayError
+
 _NAMES = {
     "i1": "bool",
     "bf16": "bfloat16",
@@ -22,7 +24,7 @@ _SMALL_FLOAT = re.compile(r"f(\d)E(.*)")
 _PREFIXES = {"f": "float", "i": "int", "ui": "uint", "si": "int"}
 
 
-class BoundaryError(ValueError):
+class BoundaryError(ShardonnayError, ValueError):
     """An array does not fit the manifest's entry, or the entry's kind is not supported."""
 
 

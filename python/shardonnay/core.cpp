@@ -11,7 +11,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/pipeline/Compile.h"
+#include <map>
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
 
 namespace nb = nanobind;
 using namespace shardonnay;
@@ -43,8 +45,12 @@ static nb::object toPython(const llvm::json::Value &value) {
   }
   case llvm::json::Value::Object: {
     nb::dict entries;
+    // The object has no order of its own.
+    std::map<llvm::StringRef, const llvm::json::Value *> sorted;
     for (const auto &[key, entry] : *value.getAsObject())
-      entries[toStr(key)] = toPython(entry);
+      sorted[key] = &entry;
+    for (const auto &[key, entry] : sorted)
+      entries[toStr(key)] = toPython(*entry);
     return entries;
   }
   }
@@ -66,40 +72,94 @@ static nb::bytes toBytes(const nb::object &text) {
              : nb::cast<nb::bytes>(text.attr("encode")());
 }
 
-static nb::tuple stages() {
-  nb::list names;
-  for (Stage stage : allStages())
-    names.append(toStr(toString(stage)));
-  return nb::tuple(names);
+/// A name as Python has it: "memory_limit".
+static std::string toIdentifier(const OptionInfo &option) {
+  std::string name = option.name.str();
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
 }
 
-static CompileResult
-compileText(const nb::object &text, const char *to, bool noImplicitReplication,
-            bool strict, bool debugInfo, const char *deviceModel,
-            bool wholeArguments, bool wholeResults, bool bucketing,
-            int64_t keepFunctionsOf, double timeLimit, int64_t hostMemoryLimit,
-            int64_t memoryLimit, const char *searchMode, bool keepPropagated,
-            bool report, const char *name) {
+/// A row of Options.def: (name, default, value, choices, help); the type is the
+/// default's.
+static nb::tuple toPython(const OptionInfo &option) {
+  const Options defaults;
+  nb::object initial = std::visit(
+      [&](auto field) { return nb::cast(defaults.*field); }, option.field);
+  nb::list choices;
+  for (llvm::StringRef choice : option.choices())
+    choices.append(toStr(choice));
+  return nb::make_tuple(toIdentifier(option), initial, toStr(option.value),
+                        nb::tuple(choices), toStr(option.help));
+}
+
+static nb::tuple listOptions() {
+  nb::list all;
+  for (const OptionInfo &option : allOptions())
+    all.append(toPython(option));
+  return nb::tuple(all);
+}
+
+static void setOption(Options &options, const std::string &name,
+                      const nb::object &value) {
+  const auto *option = llvm::find_if(allOptions(), [&](const OptionInfo &each) {
+    return toIdentifier(each) == name;
+  });
+  if (option == allOptions().end())
+    throw nb::type_error(("there is no option '" + name + "'").c_str());
+  std::visit(
+      [&](auto field) {
+        auto &place = options.*field;
+        if (!nb::try_cast(value, place))
+          throw nb::type_error(
+              (name + ": expected a value like " +
+               nb::cast<std::string>(nb::repr(nb::cast(Options().*field))) +
+               ", got " + nb::cast<std::string>(nb::repr(value)))
+                  .c_str());
+      },
+      option->field);
+  if (std::string mistake = findMistake(*option, options); !mistake.empty())
+    throw nb::value_error((name + ": " + mistake).c_str());
+}
+
+/// Raises TypeError or ValueError if there is no such option or value.
+static void checkOption(const std::string &name, const nb::object &value) {
+  Options options;
+  setOption(options, name, value);
+}
+
+/// Calls `progress`, if there is one, with the name of each stage before it
+/// runs; lets Python handle signals there. What they raise is raised here once
+/// the compiler has come back.
+static CompileResult compileText(const nb::object &text, const nb::dict &values,
+                                 const char *name, const nb::object &progress) {
   CompileOptions options;
-  options.toStage = parseStage(to);
-  if (!options.toStage)
-    throw nb::value_error("unknown stage");
-  options.pipeline.noImplicitReplication = noImplicitReplication;
-  options.pipeline.strict = strict;
-  options.pipeline.deviceModel = deviceModel;
-  options.pipeline.boundary = {wholeArguments, wholeResults};
-  options.pipeline.bucketing = bucketing;
-  options.pipeline.keepFunctionsOf = keepFunctionsOf;
-  options.limits = {timeLimit, hostMemoryLimit};
-  options.pipeline.memoryLimit = memoryLimit;
-  options.pipeline.searchMode = searchMode;
-  options.pipeline.keepPropagated = keepPropagated;
-  options.debugInfo = debugInfo;
-  options.report = report;
+  for (auto [option, value] : values)
+    setOption(options, nb::cast<std::string>(option),
+              nb::borrow<nb::object>(value));
+  std::exception_ptr raised;
+  options.goesOn = [&](Stage stage) {
+    nb::gil_scoped_acquire acquire;
+    try {
+      if (!progress.is_none())
+        progress(toStr(toString(stage)));
+      if (PyErr_CheckSignals() != 0)
+        throw nb::python_error();
+    } catch (...) {
+      raised = std::current_exception();
+    }
+    return !raised;
+  };
   nb::bytes input = toBytes(text);
-  // The input outlives the call; other Python threads may run.
-  nb::gil_scoped_release release;
-  return compile(llvm::StringRef(input.c_str(), input.size()), options, name);
+  CompileResult result;
+  {
+    // The input outlives the call; other Python threads may run.
+    nb::gil_scoped_release release;
+    result =
+        compile(llvm::StringRef(input.c_str(), input.size()), options, name);
+  }
+  if (raised)
+    std::rethrow_exception(raised);
+  return result;
 }
 
 static CompileResult explainText(const nb::object &text, const char *name) {
@@ -125,7 +185,9 @@ NB_MODULE(_core, module) { // NOLINT(readability-identifier-naming): a macro
            })
       .def("report",
            [](const CompileResult &result) { return toPython(result.report); });
-  module.def("stages", stages);
-  module.def("compile", compileText);
+  module.def("options", listOptions);
+  module.def("check_option", checkOption, nb::arg(), nb::arg().none());
+  module.def("compile", compileText, nb::arg(), nb::arg(), nb::arg(),
+             nb::arg().none());
   module.def("explain", explainText);
 }

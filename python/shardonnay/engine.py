@@ -18,11 +18,12 @@ from jaxlib.mlir._mlir_libs import _stablehlo
 from jaxlib.mlir.passmanager import PassManager
 
 from .boundary import BoundaryError, dtype_of
+from .errors import ShardonnayError
 
 _PARTITIONING_PASSES = "spmd-partitioning,shardy-xla,sharding-propagation"
 
 
-class EngineError(RuntimeError):
+class EngineError(ShardonnayError, RuntimeError):
     """The engine cannot run this program, or not with this number of devices."""
 
 

@@ -1,7 +1,8 @@
 """Why a value has its sharding: which constraint each axis came from, along which ops, and what was refused."""
 
-from . import _core
-from .compiler import CompileError, Diagnostic
+from . import _core, inputs
+from .compiler import diagnostics_of
+from .errors import CompileError
 
 _CONFLICTS = {
     "closed": "the dim is closed",
@@ -26,15 +27,14 @@ _RULES = {
 }
 
 
-def explain(text, *, name="<input>"):
+def explain(module, *, name=None):
     """A dict for each value with a sharding or a refused axis (shardonnay/pipeline/Explain.h); raises CompileError.
 
-    text: MLIR text as JAX writes it.
-    name: what stands for the text in locations.
+    module, name: as those of shardonnay.compile.
     """
-    result = _core.explain(text, name)
+    result = _core.explain(*inputs.load(module, name))
     if not result.ok:
-        raise CompileError(tuple(Diagnostic(*diagnostic) for diagnostic in result.diagnostics))
+        raise CompileError(diagnostics_of(result))
     return result.report()
 
 

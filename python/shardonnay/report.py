@@ -25,7 +25,7 @@ def _runs(entry):
 
 
 def lines(report, causes=True):
-    """The lines of a `Compiled.report`, with the reason of every collective under it if `causes`."""
+    """The lines of a `Program.report`, with the reason of every collective under it if `causes`."""
     shardings, devices = report["shardings"], report["devices"]
     yield (
         f"shardings: {shardings['given']} tensors given, {shardings['decided']} decided, "

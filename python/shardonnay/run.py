@@ -5,12 +5,12 @@ import numpy as np
 from . import boundary, compare, engine
 
 
-class Program:
+class LoadedProgram:
     """A compiled program on PJRT's CPU devices: global arrays in, global arrays out."""
 
-    def __init__(self, compiled):
-        self.manifest = compiled.manifest
-        self._executable = engine.Executable(compiled.text, self.manifest["devices"])
+    def __init__(self, program):
+        self.manifest = program.manifest
+        self._executable = engine.Executable(program.text, self.manifest["devices"])
 
     def __call__(self, inputs):
         """(outputs, spreads): the global outputs, and for each the largest difference between copies of a piece."""

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from shardonnay import boundary, compare, engine, run
-from shardonnay.compiler import Compiled
+from shardonnay import Program
 
 WHOLE = """
 module @m attributes {mhlo.num_partitions = 8 : i32, mhlo.num_replicas = 1 : i32} {
@@ -58,7 +58,7 @@ MANIFEST = {
 
 def agreements(groups, size):
     text = DEVICE.replace("GROUPS", groups).replace("SIZE", size)
-    program = run.Program(Compiled(text, MANIFEST, None, ()))
+    program = run.LoadedProgram(Program(text, MANIFEST, None, ()))
     inputs = run.random_inputs(program)
     return run.check(program, inputs, compare.reference(WHOLE, inputs))
 
@@ -88,14 +88,14 @@ def test_the_reference_knows_no_mesh():
 
 def test_wrong_inputs_never_reach_the_engine():
     text = DEVICE.replace("GROUPS", "[[0, 1, 2, 3], [4, 5, 6, 7]]").replace("SIZE", "2x4")
-    program = run.Program(Compiled(text, MANIFEST, None, ()))
+    program = run.LoadedProgram(Program(text, MANIFEST, None, ()))
     with pytest.raises(boundary.BoundaryError, match=r"input 0 \(x\): expected float32\[4, 8\], got float32\[4, 9\]"):
         program([np.ones((4, 9), np.float32), np.uint32(1)])
 
 
 def test_a_manifest_that_contradicts_the_text_never_reaches_the_engine():
     text = DEVICE.replace("GROUPS", "[[0, 1, 2, 3], [4, 5, 6, 7]]").replace("SIZE", "2x4").replace("4x2xf32", "4x4xf32")
-    program = run.Program(Compiled(text, MANIFEST, None, ()))
+    program = run.LoadedProgram(Program(text, MANIFEST, None, ()))
     with pytest.raises(boundary.BoundaryError, match=r"the program takes float32\[4, 4\], got float32\[4, 2\]"):
         program([np.ones((4, 8), np.float32), np.uint32(1)])
 
@@ -120,7 +120,7 @@ def test_inputs_that_yield_nan_are_avoided():
     device = "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> { %0 = stablehlo.sqrt %x : tensor<4xf32> return %0 : tensor<4xf32> }"
     whole = [entry(0, "x", "f32", [4], [4], [[[0, 4]]])]
     manifest = {"devices": 1, "mesh": None, "inputs": whole, "outputs": whole}
-    program = run.Program(Compiled(device, manifest, None, ()))
+    program = run.LoadedProgram(Program(device, manifest, None, ()))
     assert run.random_inputs(program)[0].min() >= 0
 
 

@@ -155,7 +155,7 @@ def test_same_program_of_a_device(program):
 
 def test_right_numbers():
     text = lowered("train_step", shardy=False)
-    program = run.Program(shardonnay.compile(text))
+    program = run.LoadedProgram(shardonnay.compile(text))
     inputs = run.random_inputs(program)
     agreements = run.check(program, inputs, compare.reference(text, inputs))
     assert agreements and all(agreement.ok for agreement in agreements), agreements

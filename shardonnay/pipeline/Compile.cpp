@@ -19,6 +19,7 @@
 #include "shardonnay/pipeline/Explain.h"
 #include "shardonnay/pipeline/ParseProgram.h"
 #include "shardonnay/pipeline/Registration.h"
+#include "shardonnay/pipeline/ResourceLimits.h"
 #include "shardonnay/pipeline/SealedBytecode.h"
 
 using namespace mlir;
@@ -68,7 +69,7 @@ class StageRunner {
 public:
   StageRunner(ModuleOp module, const CompileOptions &compile,
               CompileResult &result)
-      : module(module), options(compile.pipeline), reports(compile.report),
+      : module(module), options{compile}, reports(compile.report),
         result(result) {
     options.recordsCauses = reports;
     if (reports)
@@ -83,7 +84,7 @@ public:
     if (failed(runVerified(pm, module, isBorder)))
       return failure();
     if (stage == Stage::Collectives)
-      result.manifest = readManifest(module, options.boundary);
+      result.manifest = readManifest(module, options.boundary());
     if (reports)
       observe(stage);
     return success();
@@ -178,15 +179,23 @@ std::string CompileDiagnostic::str() const {
 
 CompileResult compile(llvm::StringRef text, const CompileOptions &options,
                       llvm::StringRef name) {
+  if (std::string mistake = findMistake(options); !mistake.empty()) {
+    CompileResult refused;
+    refused.diagnostics.push_back({"error", name.str(), mistake});
+    return refused;
+  }
+  std::optional<Stage> last = parseStage(options.to); // None: only parse.
   auto run = [&](ModuleOp module, CompileResult &result) -> LogicalResult {
     StageRunner runner(module, options, result);
     for (Stage stage : allStages())
-      if (options.toStage && stage <= *options.toStage &&
-          failed(runner.run(stage, stage == *options.toStage)))
+      if (last && stage <= *last &&
+          ((options.goesOn && !options.goesOn(stage)) ||
+           failed(runner.run(stage, stage == *last))))
         return failure();
     return print(module, options, result.text);
   };
-  return withProgram(text, name, options.limits, run);
+  ResourceLimits limits{options.timeLimit, options.hostMemoryLimit};
+  return withProgram(text, name, limits, run);
 }
 
 CompileResult explain(llvm::StringRef text, llvm::StringRef name) {

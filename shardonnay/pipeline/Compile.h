@@ -14,27 +14,20 @@
 #define SHARDONNAY_PIPELINE_COMPILE_H
 
 #include "shardonnay/pipeline/Manifest.h"
+#include "shardonnay/pipeline/Options.h"
 #include "shardonnay/pipeline/Pipelines.h"
-#include "shardonnay/pipeline/ResourceLimits.h"
 #include "llvm/Support/JSON.h"
+#include <functional>
 #include <string>
 #include <vector>
 
 namespace shardonnay {
 
-struct CompileOptions {
-  /// The last stage to run; nothing: only parse, verify and print.
-  std::optional<Stage> toStage = Stage::Emit;
-  PipelineOptions pipeline;
-  /// What the compilation may use; the error names the pass that is too dear.
-  ResourceLimits limits;
-  /// Make the report, and for it the cause of every collective. The program is
-  /// the same without.
-  bool report = false;
-  /// Print the result with locations.
-  bool debugInfo = false;
+struct CompileOptions : Options {
   /// Write the result as bytecode, not as text. It always has locations.
   bool bytecode = false;
+  /// Called before each stage; false ends the compilation, without an error.
+  std::function<bool(Stage)> goesOn;
 };
 
 /// One line to the user. Notes follow the diagnostic that they belong to.
@@ -53,13 +46,13 @@ struct CompileResult {
   /// False if parsing or a pass failed: `diagnostics` says why, and `text`,
   /// `manifest` and `report` may be empty.
   bool ok = false;
-  /// The module after `toStage`: text or bytecode, as the options ask.
+  /// The module after the last stage: text or bytecode, as the options ask.
   std::string text;
-  /// What each device feeds and holds; nothing if `toStage` is before
-  /// `collectives`.
+  /// What each device feeds and holds; nothing if the last stage is
+  /// before `collectives`.
   std::optional<Manifest> manifest;
   /// Communication, memory and compute per device (explain/Report.h); null if
-  /// it was not asked for or `toStage` is before `partition`.
+  /// it was not asked for or the last stage is before `partition`.
   llvm::json::Value report = nullptr;
   /// In the order they were emitted.
   std::vector<CompileDiagnostic> diagnostics;

@@ -8,6 +8,7 @@
 #include "shardonnay/pipeline/Compile.h"
 
 #include "llvm/Support/FormatVariadic.h"
+#include <cmath>
 #include <gtest/gtest.h>
 
 using namespace shardonnay;
@@ -59,7 +60,7 @@ TEST(Compile, ManifestSaysWhatEachDeviceHolds) {
 
 TEST(Compile, WholeArgumentsAndResultsAreInTheManifest) {
   CompileOptions options;
-  options.pipeline.boundary = {/*wholeArguments=*/true, /*wholeResults=*/true};
+  options.arguments = options.results = "whole";
   CompileResult result = compile(kMatmul, options);
   ASSERT_TRUE(result.ok);
   json::Value manifest = result.manifest->toJson();
@@ -93,7 +94,7 @@ func.func public @main(
 
 TEST(Compile, ErrorsUnderLimitsNameThePass) {
   CompileOptions options;
-  options.limits.seconds = 1e-9;
+  options.timeLimit = 1e-9;
   CompileResult result = compile(kMatmul, options);
   EXPECT_FALSE(result.ok);
   ASSERT_EQ(result.diagnostics.size(), 1U);
@@ -101,14 +102,16 @@ TEST(Compile, ErrorsUnderLimitsNameThePass) {
   EXPECT_TRUE(message.starts_with("the time limit of 1e-09 s is exceeded after "
                                   "pass 'sdy-import-frontend-attributes'"))
       << message.str();
-  options.limits = {/*seconds=*/0, /*megabytes=*/1};
+  options.timeLimit = 0;
+  options.hostMemoryLimit = 1;
   result = compile(kMatmul, options);
   EXPECT_FALSE(result.ok);
   ASSERT_EQ(result.diagnostics.size(), 1U);
   EXPECT_TRUE(
       llvm::StringRef(result.diagnostics.front().message)
           .starts_with("the memory limit of 1 MiB is exceeded after pass"));
-  options.limits = {/*seconds=*/1000, /*megabytes=*/100'000};
+  options.timeLimit = 1000;
+  options.hostMemoryLimit = 100'000;
   EXPECT_TRUE(compile(kMatmul, options).ok);
 }
 
@@ -169,7 +172,7 @@ TEST(Compile, ReportCountsWhatIsInTheProgram) {
 
 TEST(Compile, StopsAfterTheStageAskedFor) {
   CompileOptions options;
-  options.toStage = Stage::Collectives;
+  options.to = "collectives";
   options.report = true;
   CompileResult result = compile(kMatmul, options);
   ASSERT_TRUE(result.ok);
@@ -186,10 +189,10 @@ TEST(Compile, BadTextIsADiagnosticWithItsPlace) {
   EXPECT_EQ(result.diagnostics[0].location, "model.mlir:1:10");
 }
 
-/// What `text` is in bytecode after `toStage`.
-CompileResult inBytecode(llvm::StringRef text, std::optional<Stage> toStage) {
+/// What `text` is in bytecode after the stage `to`.
+CompileResult inBytecode(llvm::StringRef text, llvm::StringRef to) {
   CompileOptions options;
-  options.toStage = toStage;
+  options.to = to;
   options.bytecode = true;
   return compile(text, options);
 }
@@ -197,20 +200,20 @@ CompileResult inBytecode(llvm::StringRef text, std::optional<Stage> toStage) {
 TEST(Compile, BytecodeIsReadAndWritten) {
   // Every stage's program, stages of all dialects among them.
   for (Stage stage : allStages()) {
-    CompileResult bytecode = inBytecode(kMatmul, stage);
+    CompileResult bytecode = inBytecode(kMatmul, toString(stage));
     ASSERT_TRUE(bytecode.ok);
     EXPECT_TRUE(llvm::StringRef(bytecode.text).starts_with("ML\xefR"));
-    CompileOptions onlyPrint, toStage;
-    onlyPrint.toStage = std::nullopt;
-    toStage.toStage = stage;
+    CompileOptions onlyPrint, upTo;
+    onlyPrint.to = "parse";
+    upTo.to = toString(stage);
     CompileResult read = compile(bytecode.text, onlyPrint);
     ASSERT_TRUE(read.ok);
-    EXPECT_EQ(read.text, compile(kMatmul, toStage).text);
+    EXPECT_EQ(read.text, compile(kMatmul, upTo).text);
   }
 }
 
 TEST(Compile, TruncatedBytecodeIsADiagnostic) {
-  CompileResult whole = inBytecode(kMatmul, std::nullopt);
+  CompileResult whole = inBytecode(kMatmul, "parse");
   ASSERT_TRUE(whole.ok);
   for (size_t length = 1; length < whole.text.size(); ++length) {
     CompileResult result =
@@ -222,8 +225,8 @@ TEST(Compile, TruncatedBytecodeIsADiagnostic) {
 
 TEST(Compile, DamagedBytecodeIsADiagnostic) {
   CompileOptions onlyParse;
-  onlyParse.toStage = std::nullopt;
-  CompileResult whole = inBytecode(kMatmul, std::nullopt);
+  onlyParse.to = "parse";
+  CompileResult whole = inBytecode(kMatmul, "parse");
   ASSERT_TRUE(whole.ok);
   // From behind the version on: MLIR refuses most changes before itself.
   for (size_t place = 5 + sizeof("Shardonnay"); place < whole.text.size();
@@ -241,7 +244,7 @@ TEST(Compile, DamagedBytecodeIsADiagnostic) {
 }
 
 TEST(Compile, BytecodeWithoutAChecksumIsReadWithCare) {
-  CompileResult whole = inBytecode(kMatmul, std::nullopt);
+  CompileResult whole = inBytecode(kMatmul, "parse");
   ASSERT_TRUE(whole.ok);
   // As any other MLIR would call itself.
   std::string foreign = whole.text;
@@ -264,8 +267,8 @@ TEST(Compile, BytecodeWithoutAChecksumIsReadWithCare) {
 
 TEST(Compile, DamagedBytecodeWithoutAChecksumComesToAnEnd) {
   CompileOptions onlyParse;
-  onlyParse.toStage = std::nullopt;
-  std::string foreign = inBytecode(kMatmul, std::nullopt).text;
+  onlyParse.to = "parse";
+  std::string foreign = inBytecode(kMatmul, "parse").text;
   foreign.replace(5, sizeof("Shardonnay") - 1, "Cabernet22");
   // A sample of places; all of them take minutes.
   for (size_t place = 4; place < foreign.size(); place += 7) {
@@ -274,6 +277,48 @@ TEST(Compile, DamagedBytecodeWithoutAChecksumComesToAnEnd) {
     CompileResult result = compile(damaged, onlyParse);
     EXPECT_TRUE(result.ok || !result.diagnostics.empty()) << place;
   }
+}
+
+TEST(Options, StagesAreThoseThatThereAre) {
+  const OptionInfo &to = allOptions().front();
+  llvm::SmallVector<llvm::StringRef> stages{"parse"};
+  for (Stage stage : allStages())
+    stages.push_back(toString(stage));
+  EXPECT_EQ(to.name, "to");
+  EXPECT_EQ(to.choices(), stages);
+}
+
+TEST(Options, MistakesAreNamed) {
+  EXPECT_EQ(findMistake(Options()), "");
+  CompileOptions options;
+  options.searchMode = "fast";
+  EXPECT_EQ(findMistake(options),
+            "search-mode: expected one of graph, greedy, got 'fast'");
+  options = {};
+  options.timeLimit = std::nan("");
+  EXPECT_EQ(findMistake(options),
+            "time-limit: expected 0 (none) or more, got nan");
+  options = {};
+  options.memoryLimit = -1;
+  CompileResult result = compile(kMatmul, options, "step.mlir");
+  EXPECT_FALSE(result.ok);
+  ASSERT_EQ(result.diagnostics.size(), 1u);
+  EXPECT_EQ(
+      result.diagnostics[0].str(),
+      "step.mlir: error: memory-limit: expected 0 (none) or more, got -1");
+}
+
+TEST(Compile, EndsWhereItIsAskedTo) {
+  CompileOptions options;
+  std::vector<Stage> seen;
+  options.goesOn = [&](Stage stage) {
+    seen.push_back(stage);
+    return stage != Stage::Reshard;
+  };
+  CompileResult result = compile(kMatmul, options);
+  EXPECT_FALSE(result.ok);
+  EXPECT_TRUE(result.diagnostics.empty());
+  EXPECT_EQ(seen, allStages().take_front(4).vec());
 }
 
 TEST(Stages, NamesRoundTrip) {

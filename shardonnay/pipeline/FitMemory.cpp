@@ -217,7 +217,7 @@ struct FitMemoryPass : PricedPass<impl::FitMemoryPassBase<FitMemoryPass>> {
     options.deviceModel = deviceModel;
     options.memoryLimit = memoryLimit;
     options.searchMode = searchMode;
-    options.bucketing = !noBucketing;
+    options.noBucketing = noBucketing;
     options.fitsMemory = false;
     if (failed(MemoryFitter(getOperation(), options, *model).run()))
       signalPassFailure();

@@ -81,7 +81,7 @@ void addExport(OpPassManager &pm, const PipelineOptions &options) {
   pm.addPass(createRemoveSubAxesInInputOutputShardingsPass());
   pm.addPass(createCloseShardingsPass());
   pm.addPass(createUnifyMeshesPass());
-  auto [arguments, results] = options.boundary;
+  auto [arguments, results] = options.boundary();
   if (arguments || results)
     pm.addNestedPass<func::FuncOp>(
         createWholeBoundaryPass({arguments, results}));
@@ -103,7 +103,7 @@ void addReshard(OpPassManager &pm, const PipelineOptions &options) {
   int64_t memoryLimit = memoryLimitOf(options);
   if (memoryLimit > 0 && options.fitsMemory && !options.keepPropagated)
     pm.addPass(createFitMemoryPass({memoryLimit, options.deviceModel,
-                                    options.searchMode, !options.bucketing}));
+                                    options.searchMode, options.noBucketing}));
   InsertExplicitReshardsPassOptions reshards;
   reshards.memoryPrices = memoryLimit > 0;
   reshards.enableFullVersion = true;
@@ -141,7 +141,7 @@ void addPartition(OpPassManager &pm, const PipelineOptions &options) {
   int64_t memoryLimit = memoryLimitOf(options);
   if (memoryLimit > 0)
     pm.addPass(createMakeAgainPass({memoryLimit}));
-  if (options.bucketing)
+  if (!options.noBucketing)
     pm.addNestedPass<func::FuncOp>(createBucketCollectivesPass(
         {options.deviceModel, options.memoryLimit}));
   if (memoryLimit > 0 && options.fitsMemory)
@@ -155,53 +155,36 @@ void addEmit(OpPassManager &pm) {
   pm.addNestedPass<func::FuncOp>(createShareEqualOpsPass());
 }
 
+/// The options that passes read, as a pipeline's text has them.
 struct PartitionPipelineOptions
     : PassPipelineOptions<PartitionPipelineOptions> {
-  Option<bool> noImplicitReplication{
-      *this, "no-implicit-replication",
-      llvm::cl::desc("A gather because an op can't be computed on shards is an "
-                     "error"),
-      llvm::cl::init(false)};
-  Option<bool> strict{
-      *this, "strict",
-      llvm::cl::desc("What sdy-check-strict finds in the program is an error"),
-      llvm::cl::init(false)};
-  Option<std::string> deviceModel{
-      *this, "device-model",
-      llvm::cl::desc(
-          "What the devices can do: a built-in model or a JSON file"),
-      llvm::cl::init("cpu")};
-  Option<bool> wholeArguments{
-      *this, "whole-arguments",
-      llvm::cl::desc("Every device is given whole arguments and slices them"),
-      llvm::cl::init(false)};
-  Option<bool> wholeResults{
-      *this, "whole-results",
-      llvm::cl::desc("Every device returns whole results"),
-      llvm::cl::init(false)};
-  Option<std::string> searchMode{
-      *this, "search-mode",
-      llvm::cl::desc("graph: cuts of neighbours are chosen together; greedy"),
-      llvm::cl::init("greedy")};
-  Option<bool> keepPropagated{
-      *this, "keep-propagated",
-      llvm::cl::desc("No value moves to save communication"),
-      llvm::cl::init(false)};
-  Option<int64_t> memoryLimit{
-      *this, "memory-limit",
-      llvm::cl::desc("Bytes that a device may hold at once; 0: as many as the "
-                     "device model says"),
-      llvm::cl::init(0)};
-  Option<bool> noBucketing{
-      *this, "no-bucketing",
-      llvm::cl::desc("Small tensors are not reduced or gathered together"),
-      llvm::cl::init(false)};
-  Option<int64_t> keepFunctionsOf{
-      *this, "keep-functions-of",
-      llvm::cl::desc("Functions of so many ops that several calls have in "
-                     "common stay functions; 0: none"),
-      llvm::cl::init(0)};
+#define SHARDONNAY_PIPELINE_OPTION(type, field, name, initial, value, help)    \
+  Option<type> field{*this, name, llvm::cl::desc(help),                        \
+                     llvm::cl::init(initial)};
+#include "shardonnay/pipeline/Options.def"
+
+  PipelineOptions get() const {
+    PipelineOptions options;
+#define SHARDONNAY_PIPELINE_OPTION(type, field, name, initial, value, help)    \
+  options.field = field;
+#include "shardonnay/pipeline/Options.def"
+    return options;
+  }
 };
+
+LogicalResult
+addPartitionPipeline(OpPassManager &pm, StringRef text,
+                     llvm::function_ref<LogicalResult(const Twine &)> error) {
+  PartitionPipelineOptions given;
+  if (failed(given.parseFromString(text)))
+    return failure();
+  PipelineOptions options = given.get();
+  if (std::string mistake = findMistake(options); !mistake.empty())
+    return error(mistake);
+  for (Stage stage : allStages())
+    addStage(pm, stage, options);
+  return success();
+}
 
 } // namespace
 
@@ -250,22 +233,12 @@ void addStage(OpPassManager &pm, Stage stage, const PipelineOptions &options) {
 
 void registerAllPipelines() {
   registerKnownPipelines();
-  PassPipelineRegistration<PartitionPipelineOptions>(
+  registerPassPipeline(
       "sdy-partition-pipeline",
       "From a program as JAX prints it to the StableHLO of one device",
-      [](OpPassManager &pm, const PartitionPipelineOptions &options) {
-        for (Stage stage : allStages())
-          addStage(pm, stage,
-                   {options.noImplicitReplication,
-                    options.strict,
-                    options.deviceModel,
-                    {options.wholeArguments, options.wholeResults},
-                    options.memoryLimit,
-                    !options.noBucketing,
-                    options.keepFunctionsOf,
-                    /*avoidReshardsOnCalls=*/false,
-                    options.searchMode,
-                    options.keepPropagated});
+      addPartitionPipeline,
+      [](llvm::function_ref<void(const mlir::detail::PassOptions &)> document) {
+        document(PartitionPipelineOptions());
       });
 }
 

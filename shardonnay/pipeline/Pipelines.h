@@ -13,11 +13,11 @@
 #ifndef SHARDONNAY_PIPELINE_PIPELINES_H
 #define SHARDONNAY_PIPELINE_PIPELINES_H
 
+#include "shardonnay/pipeline/Options.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/LogicalResult.h"
 #include <optional>
-#include <string>
 
 namespace mlir {
 class ModuleOp;
@@ -45,39 +45,10 @@ llvm::StringRef toString(Stage stage);
 /// The stage of that name; nothing if there is none.
 std::optional<Stage> parseStage(llvm::StringRef name);
 
-/// How the program is called: each argument (result) as the pieces that its
-/// sharding says, or whole on every device.
-struct BoundaryMode {
-  bool wholeArguments = false;
-  bool wholeResults = false;
-};
-
-struct PipelineOptions {
-  /// An op that can't be computed on shards and gathers something is an error,
-  /// not a warning.
-  bool noImplicitReplication = false;
-  /// What the documents ask for beyond the verifiers is an error, not a
-  /// warning.
-  bool strict = false;
-  /// What plans and choices are priced by: see DeviceModel::load.
-  std::string deviceModel = "cpu";
-  BoundaryMode boundary;
-  /// Bytes that a device may hold at once; 0: as many as the device model says.
-  /// A program that needs more is an error, of the model's a warning.
-  int64_t memoryLimit = 0;
-  /// Small tensors may be reduced or gathered together.
-  bool bucketing = true;
-  /// A private function of so many ops or more that several calls have in
-  /// common stays a function, one for each way that its calls are sharded. 0:
-  /// all are inlined. A boundary forces its shardings on what crosses it.
-  int64_t keepFunctionsOf = 0;
+/// What users choose, and what the pipelines that are made of the stages do.
+struct PipelineOptions : Options {
   /// Operands of calls stay as they are: what follows reshards them.
   bool avoidReshardsOnCalls = false;
-  /// How ops are cut: "graph" chooses for neighbours together, "greedy" for
-  /// each alone.
-  std::string searchMode = "greedy";
-  /// No value lies otherwise than propagation decided to save communication.
-  bool keepPropagated = false;
   /// Plans are chosen that hold no more than the limit, and what holds more is
   /// refused.
   bool fitsMemory = true;

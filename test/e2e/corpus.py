@@ -123,7 +123,7 @@ def main(wanted):
                 with open(f"{folder}/{pair}.mlir", "w") as file:
                     file.write(text)
             compiled = shardonnay.compile(text)
-            agreements = run.check(run.Program(compiled), inputs, compare.reference(text, inputs))
+            agreements = run.check(run.LoadedProgram(compiled), inputs, compare.reference(text, inputs))
             wrong = [str(a) for a in agreements if not a.ok]
             flops = compiled.report["contraction_flops"]
             ratio = flops["per_device"] * 8 / flops["global"] if flops["global"] else 1

@@ -443,7 +443,7 @@ def attempt(name):
         first = next(diagnostic for diagnostic in error.diagnostics if diagnostic.severity == "error")
         return ("refused" if first.location else "unlocated"), str(first)
     try:
-        agreements = run.check(run.Program(compiled), inputs, compare.reference(text, inputs))
+        agreements = run.check(run.LoadedProgram(compiled), inputs, compare.reference(text, inputs))
     except engine.CallbackError as error:
         return "refused", str(error)
     wrong = [str(agreement) for agreement in agreements if not agreement.ok]

@@ -112,6 +112,6 @@ def test_op_agrees(text, inputs, collectives):
     lapack._lapack.initialize()
     compiled = shardonnay.compile(text, device_model=LINKS)
     assert {entry["kind"] for entry in compiled.report["collectives"]} == collectives
-    agreements = run.check(run.Program(compiled), inputs, compare.reference(text, inputs))
+    agreements = run.check(run.LoadedProgram(compiled), inputs, compare.reference(text, inputs))
     wrong = [str(agreement) for agreement in agreements if not agreement.ok]
     assert not wrong, "\n".join(wrong)

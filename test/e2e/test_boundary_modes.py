@@ -39,7 +39,7 @@ def test_agrees_with_the_unpartitioned_program(arguments, results):
         np.random.default_rng(1).uniform(-1, 1, [16, 7]).astype(np.float32),
         np.asarray(3, np.int32),
     ]
-    agreements = run.check(run.Program(compiled), inputs, compare.reference(PROGRAM, inputs))
+    agreements = run.check(run.LoadedProgram(compiled), inputs, compare.reference(PROGRAM, inputs))
     assert all(agreement.ok for agreement in agreements), "\n".join(map(str, agreements))
 
 

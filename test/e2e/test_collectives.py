@@ -137,7 +137,7 @@ def test_written_collectives(name):
     arguments, expected, text, model = CASES[name]
     before, after = prices(text, [name], model)
     compiled = shardonnay.compile(text, device_model=model)
-    outputs, spreads = run.Program(compiled)(arguments)
+    outputs, spreads = run.LoadedProgram(compiled)(arguments)
     assert max(spreads) == 0
     for output, wanted in zip(outputs, expected(*arguments), strict=True):
         np.testing.assert_allclose(output, wanted, rtol=1e-5, atol=1e-5)
@@ -184,7 +184,7 @@ def test_loops(name, row):
     trips = {"hoist-collectives": 5, "accumulate-in-loops": 6}[name]
     assert after[1] * trips == before[1]
     compiled = shardonnay.compile(text)
-    wrong = [str(a) for a in run.check(run.Program(compiled), arguments, compare.reference(text, arguments)) if not a.ok]
+    wrong = [str(a) for a in run.check(run.LoadedProgram(compiled), arguments, compare.reference(text, arguments)) if not a.ok]
     assert not wrong, "\n".join(wrong)
 
 
@@ -205,7 +205,7 @@ def test_buckets(row):
         compiled = shardonnay.compile(text, device_model=model, no_bucketing=no_bucketing)
         counts[model, no_bucketing] = sum(entry["count"] for entry in compiled.report["collectives"])
         inputs = jax.tree.leaves(arguments)
-        wrong = [str(a) for a in run.check(run.Program(compiled), inputs, compare.reference(text, inputs)) if not a.ok]
+        wrong = [str(a) for a in run.check(run.LoadedProgram(compiled), inputs, compare.reference(text, inputs)) if not a.ok]
         assert not wrong, "\n".join(wrong)
     assert counts == {("cpu", True): 11, ("cpu", False): 1, ("bytes", False): 11}
 
@@ -234,7 +234,7 @@ def bucketed(text, inputs):
             counts.setdefault(entry["kind"], {True: 0, False: 0})[no_bucketing] += entry["count"]
         totals.append(compiled.report["executed_bytes"])
         prices.append(compiled.report["price"]["emitted"])
-        wrong = [str(a) for a in run.check(run.Program(compiled), inputs, compare.reference(text, inputs)) if not a.ok or a.error]
+        wrong = [str(a) for a in run.check(run.LoadedProgram(compiled), inputs, compare.reference(text, inputs)) if not a.ok or a.error]
         assert not wrong, "\n".join(wrong)
     # Bytes are rounded up for each collective.
     assert totals[1] <= totals[0] and prices[1] < prices[0]
@@ -327,7 +327,7 @@ def test_fsdp_steps_gather_at_once(pair, row):
     row(f"{pair}: {counts[0]} collectives become {counts[1]}")
     assert counts[1] < 0.75 * counts[0]
     assert together.report["executed_bytes"] <= apart.report["executed_bytes"]
-    wrong = [str(a) for a in run.check(run.Program(together), inputs, compare.reference(text, inputs)) if not a.ok]
+    wrong = [str(a) for a in run.check(run.LoadedProgram(together), inputs, compare.reference(text, inputs)) if not a.ok]
     assert not wrong, "\n".join(wrong)
 
 

@@ -374,7 +374,7 @@ def test_agrees_with_jax(function, arguments, collectives, only):
     text = lower(function, arguments)
     compiled = shardonnay.compile(text)
     assert compiled.manifest["devices"] == 8
-    wrong = [str(a) for a in run.check(run.Program(compiled), inputs, expected(function, inputs, text)) if not a.ok]
+    wrong = [str(a) for a in run.check(run.LoadedProgram(compiled), inputs, expected(function, inputs, text)) if not a.ok]
     assert not wrong, "\n".join(wrong)
     for kind in collectives or ():
         assert f"stablehlo.{kind}" in compiled.text
@@ -398,6 +398,6 @@ def test_devices_that_communicate_agree_on_the_branch():
     text = lower(along_data(body), [(x, P("data", "model"))])
     compiled = shardonnay.compile(text)
     assert "collective_permute" not in compiled.text and "all_gather" in compiled.text
-    (found,), _ = run.Program(compiled)([x])
+    (found,), _ = run.LoadedProgram(compiled)([x])
     wanted = [x[0:2, ::-1], np.roll(x[2:4], 1, 1) * 2, x[4:6, ::-1], np.roll(x[6:8], 3, 1) * 8]
     np.testing.assert_allclose(found, np.concatenate(wanted), rtol=1e-6)

@@ -24,7 +24,7 @@ def pairs():
 def test_step_agrees(name, strategy, row):
     text, inputs = corpus.lower(name, strategy)
     compiled = shardonnay.compile(text)
-    agreements = run.check(run.Program(compiled), inputs, compare.reference(text, inputs))
+    agreements = run.check(run.LoadedProgram(compiled), inputs, compare.reference(text, inputs))
     flops = compiled.report["contraction_flops"]
     ratio = flops["per_device"] * compiled.report["devices"] / flops["global"] if flops["global"] else 1
     derived = forced.ratio(f"{name}-{strategy}", flops["global"])

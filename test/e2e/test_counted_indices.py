@@ -120,7 +120,7 @@ def agree(function, arguments, shardings, **options):
     """The report, once the numbers have been compared."""
     text = jax.jit(function, in_shardings=shardings).lower(*arguments).as_text(debug_info=True)
     program, inputs = shardonnay.compile(text, **options), list(arguments)
-    wrong = [str(a) for a in run.check(run.Program(program), inputs, compare.reference(text, inputs)) if not a.ok]
+    wrong = [str(a) for a in run.check(run.LoadedProgram(program), inputs, compare.reference(text, inputs)) if not a.ok]
     assert not wrong, "\n".join(wrong)
     return program.report
 

@@ -37,7 +37,7 @@ def agree(function, devices, *arguments, whole=None):
         expected = compare.Reference(outputs, [1e-5 * np.max(np.abs(value)) for value in outputs], [None] * len(outputs), None)
     else:
         expected = compare.reference(text, inputs)
-    wrong = [str(a) for a in run.check(run.Program(compiled), inputs, expected) if not a.ok]
+    wrong = [str(a) for a in run.check(run.LoadedProgram(compiled), inputs, expected) if not a.ok]
     assert not wrong, "\n".join(wrong)
     return compiled.report
 

@@ -119,7 +119,7 @@ def test_shared_functions(function, arguments, functions, calls):
         assert len(re.findall(r"func\.func private", kept.text)) == functions, kept.text
         assert len(re.findall(r"\bcall @", kept.text)) == calls
     expected = compare.reference(text, arrays)
-    wrong = [str(a) for a in run.check(run.Program(kept), arrays, expected) if not a.ok]
+    wrong = [str(a) for a in run.check(run.LoadedProgram(kept), arrays, expected) if not a.ok]
     assert not wrong, "\n".join(wrong)
     # The report counts each call, and so do the FLOPs.
     flops = [compiled.report["contraction_flops"] for compiled in (inlined, kept)]

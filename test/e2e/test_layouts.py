@@ -27,7 +27,7 @@ def test_boundary(argument, result, mode):
     text = lower(lambda a, b: (a @ b.T, a + 2 * b), argument, result)
     assert text.count("mhlo.layout_mode") == (argument is not None) + (result is not None)
     inputs = [np.random.default_rng(i).standard_normal((8, 16)).astype(np.float32) for i in range(2)]
-    program = run.Program(shardonnay.compile(text, arguments=mode, results=mode))
+    program = run.LoadedProgram(shardonnay.compile(text, arguments=mode, results=mode))
     expected = [inputs[0] @ inputs[1].T, inputs[0] + 2 * inputs[1]]
     for found, wanted in zip(program(inputs)[0], expected, strict=True):
         np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-5)
@@ -38,5 +38,5 @@ def test_inside():
     text = lower(lambda a, b: (with_layout_constraint(a * b, COLUMNS), a), None, None)
     assert "@LayoutConstraint" in text
     inputs = [np.random.default_rng(i).standard_normal((8, 16)).astype(np.float32) for i in range(2)]
-    (found, _), _ = run.Program(shardonnay.compile(text))(inputs)
+    (found, _), _ = run.LoadedProgram(shardonnay.compile(text))(inputs)
     np.testing.assert_array_equal(found, inputs[0] * inputs[1])

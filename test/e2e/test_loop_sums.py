@@ -74,7 +74,7 @@ def test_settled_behind_the_loops(op, element, size, start, nested):
         begin[:4] = [np.nan, np.inf, -np.inf, -0.0]
     for trips in (0, 1, 3):
         inputs = [table, begin, np.int32(trips)]
-        results = run.check(run.Program(compiled), inputs, compare.reference(text, inputs))
+        results = run.check(run.LoadedProgram(compiled), inputs, compare.reference(text, inputs))
         wrong = [str(agreement) for agreement in results if not agreement.ok]
         assert not wrong, f"{trips} trips: " + "\n".join(wrong)
 
@@ -82,7 +82,7 @@ def test_settled_behind_the_loops(op, element, size, start, nested):
 def test_a_loop_that_never_runs_returns_its_start():
     text = program("add", "f32", 8, "whole", nested=False)
     begin = np.array([1e-30, 0.0, np.nan, np.inf, -np.inf, 1, 2, 1 / 3], np.float32)
-    (result,), _ = run.Program(shardonnay.compile(text))([np.ones((8, 32), np.float32), begin, np.int32(0)])
+    (result,), _ = run.LoadedProgram(shardonnay.compile(text))([np.ones((8, 32), np.float32), begin, np.int32(0)])
     assert np.array_equal(result.view(np.int32), begin.view(np.int32))
 
 
@@ -133,5 +133,5 @@ func.func public @main(%a: tensor<32x8x{element}> {lies_by_rows}, %b: tensor<32x
     generator = np.random.default_rng(0)
     dtype = {"f32": np.float32, "bf16": ml_dtypes.bfloat16}[element]
     inputs = [generator.integers(-3, 3, size).astype(dtype) for size in ((32, 8), (32, 16))] + [np.int32(5)]
-    results = run.check(run.Program(compiled), inputs, compare.reference(text, inputs))
+    results = run.check(run.LoadedProgram(compiled), inputs, compare.reference(text, inputs))
     assert all(agreement.ok for agreement in results), "\n".join(map(str, results))

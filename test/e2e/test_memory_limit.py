@@ -21,7 +21,7 @@ def test_step_agrees(name, share, row):
         f"{name}-fsdp: {free['peak_bytes']['per_device']:,} to {report['peak_bytes']['per_device']:,} bytes alive,"
         f" {free['collective_bytes']:,} to {report['collective_bytes']:,} sent, {len(again)} gathered again"
     )
-    wrong = [str(agreement) for agreement in run.check(run.Program(compiled), inputs, compare.reference(text, inputs)) if not agreement.ok]
+    wrong = [str(agreement) for agreement in run.check(run.LoadedProgram(compiled), inputs, compare.reference(text, inputs)) if not agreement.ok]
     assert not wrong, "\n".join(wrong)
 
 
@@ -51,7 +51,7 @@ def test_another_plan_is_chosen(name, strategy, row):
         f"{name}-{strategy}: {free['peak_bytes']['per_device']:,} to {report['peak_bytes']['per_device']:,} bytes alive,"
         f" {free['collective_bytes']:,} to {report['collective_bytes']:,} sent"
     )
-    wrong = [str(agreement) for agreement in run.check(run.Program(compiled), inputs, compare.reference(text, inputs)) if not agreement.ok]
+    wrong = [str(agreement) for agreement in run.check(run.LoadedProgram(compiled), inputs, compare.reference(text, inputs)) if not agreement.ok]
     assert not wrong, "\n".join(wrong)
 
 

@@ -35,7 +35,7 @@ def inputs():
 def check(text, arguments=None):
     compiled = shardonnay.compile(text)
     given = inputs() if arguments is None else arguments
-    agreements = run.check(run.Program(compiled), given, compare.reference(text, given))
+    agreements = run.check(run.LoadedProgram(compiled), given, compare.reference(text, given))
     assert all(agreement.ok for agreement in agreements), "\n".join(map(str, agreements))
     return compiled
 

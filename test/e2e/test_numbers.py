@@ -19,7 +19,7 @@ def reference(program):
 
 
 def check(program, compiled, inputs):
-    return run.check(run.Program(compiled), inputs, reference(program))
+    return run.check(run.LoadedProgram(compiled), inputs, reference(program))
 
 
 @pytest.mark.parametrize("program, strategy", PAIRS, ids=["-".join(pair) for pair in PAIRS])
@@ -56,7 +56,7 @@ def test_a_collective_without_communication_is_caught(program):
     unseen = []
     for match in reductions:
         robbed = compiled.text[: match.start()] + ALONE + compiled.text[match.end() :]
-        agreements = check(program, shardonnay.Compiled(robbed, compiled.manifest, None, ()), inputs)
+        agreements = check(program, shardonnay.Program(robbed, compiled.manifest, None, ()), inputs)
         if all(agreement.ok for agreement in agreements):
             unseen.append(line_of(compiled.text, match))
     # The gradient of an attention's key bias is mathematically zero: nothing but noise to get wrong.

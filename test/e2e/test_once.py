@@ -15,7 +15,7 @@ def sharding(text):
 def pieces(text, inputs):
     """(compiled, its outputs, how much copies of a piece differ)"""
     compiled = shardonnay.compile(text)
-    program = run.Program(compiled)
+    program = run.LoadedProgram(compiled)
     outputs, spreads = program(inputs)
     return compiled, outputs, spreads
 

@@ -181,6 +181,6 @@ update("of i1", "i1", "ui8", (2, 255), [5, 3], ["xy", ""], ["", ""])
 def test_op_agrees(text, inputs, collectives):
     compiled = shardonnay.compile(text, device_model=LINKS)
     assert {entry["kind"] for entry in compiled.report["collectives"]} == collectives
-    agreements = run.check(run.Program(compiled), inputs, compare.reference(text, inputs))
+    agreements = run.check(run.LoadedProgram(compiled), inputs, compare.reference(text, inputs))
     wrong = [str(agreement) for agreement in agreements if not agreement.ok]
     assert not wrong, "\n".join(wrong)

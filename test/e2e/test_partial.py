@@ -24,7 +24,7 @@ def counts(compiled):
 
 def check(text, inputs):
     compiled = shardonnay.compile(text, no_bucketing=True)
-    wrong = [str(a) for a in run.check(run.Program(compiled), inputs, compare.reference(text, inputs)) if not a.ok]
+    wrong = [str(a) for a in run.check(run.LoadedProgram(compiled), inputs, compare.reference(text, inputs)) if not a.ok]
     assert not wrong, "\n".join(wrong)
     return compiled
 
@@ -128,7 +128,7 @@ def test_maxima(name, kind):
     a[3, :16], a[4, 16:] = -np.inf, np.inf
     a[5], a[6] = -np.inf, np.inf
     compiled = shardonnay.compile(text)
-    (output,), spreads = run.Program(compiled)([a, b])
+    (output,), spreads = run.LoadedProgram(compiled)([a, b])
     with np.errstate(invalid="ignore", over="ignore"):
         expected = compute((np.max if kind == "maximum" else np.min)(a, axis=1), b)
     np.testing.assert_allclose(output, expected, rtol=1e-6)
@@ -163,7 +163,7 @@ def test_becomes_partial(source, dims, kind, axes, size):
     stage = shardonnay.compile(text, to="collectives").text
     assert "to_unreduced" in stage and "all_reduce" in stage
     a = numbers("f32", size, 16)
-    (output,), spreads = run.Program(shardonnay.compile(text))([a])
+    (output,), spreads = run.LoadedProgram(shardonnay.compile(text))([a])
     assert np.array_equal(output, a) and not any(spreads)
 
 

@@ -66,7 +66,7 @@ def check(name, rank, sizes):
     """How many layouts a value was unreduced in."""
     text, array = program(random.Random(f"{name} {rank}"), MESHES[name], SHAPES[sizes][:rank], count=120)
     compiled = shardonnay.compile(text)
-    outputs, spreads = run.Program(compiled)([array])
+    outputs, spreads = run.LoadedProgram(compiled)([array])
     kinds = {entry["kind"] for entry in compiled.report["collectives"]}
     assert kinds >= {"all_gather", "collective_permute"} and (rank == 1 or "all_to_all" in kinds)
     assert kinds & {"all_reduce", "reduce_scatter"}

@@ -77,5 +77,5 @@ def test_counts_are_the_designers(tactics, layers, row):
 def test_numbers_agree(tactics):
     text, inputs = schedules.lower(1, tactics)
     compiled = shardonnay.compile(text, device_model="gpu-node")
-    wrong = [str(a) for a in run.check(run.Program(compiled), inputs, compare.reference(text, inputs)) if not a.ok]
+    wrong = [str(a) for a in run.check(run.LoadedProgram(compiled), inputs, compare.reference(text, inputs)) if not a.ok]
     assert not wrong, "\n".join(wrong)

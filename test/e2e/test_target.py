@@ -31,7 +31,7 @@ func.func public @main(%a: tensor<8x4xTYPE> {sdy.sharding = #sdy.sharding<@mesh,
 @pytest.mark.parametrize("op, combine", [("and", np.bitwise_and), ("or", np.bitwise_or), ("xor", np.bitwise_xor)])
 def test_bitwise_reductions_of_several_operands(op, combine):
     text = PROGRAM.replace("OP", op).replace("TYPE", "i32")
-    program = run.Program(shardonnay.compile(text))
+    program = run.LoadedProgram(shardonnay.compile(text))
     value = np.random.default_rng(0).integers(-1000, 1000, (8, 4)).astype(np.int32)
     outputs, spreads = program([value])
     assert spreads == [0.0, 0.0]
@@ -51,7 +51,7 @@ func.func public @main(%a: tensor<7x5x6xcomplex<f64>> {sdy.sharding = #sdy.shard
 
 
 def test_transform_before_a_gather():
-    program = run.Program(shardonnay.compile(GATHERED_TRANSFORM))
+    program = run.LoadedProgram(shardonnay.compile(GATHERED_TRANSFORM))
     value = np.random.default_rng(0).normal(size=(7, 5, 6)).astype(np.complex128)
     (output,), _ = program([value])
     np.testing.assert_allclose(output, np.fft.fft(value), atol=1e-12)
@@ -69,7 +69,7 @@ func.func public @main(%a: tensor<7x6xELEMENT> {sdy.sharding = #sdy.sharding<@me
 @pytest.mark.parametrize("element", ["i2", "ui2", "i4", "ui4"])
 def test_integers_of_few_bits(element):
     value = (np.arange(42).reshape(7, 6) % 2).astype(boundary.dtype_of(element))
-    program = run.Program(shardonnay.compile(NARROW.replace("ELEMENT", element)))
+    program = run.LoadedProgram(shardonnay.compile(NARROW.replace("ELEMENT", element)))
     for _ in range(5):
         (output,), spreads = program([value])
         assert spreads == [0.0]
@@ -93,5 +93,5 @@ def test_bools_that_print_as_digits():
         theirs = str(ir.Module.parse(text))
     assert 'dense<"0x' in theirs
     for written in (text, theirs):
-        (output,), _ = run.Program(shardonnay.compile(written))([np.ones((16, 16), bool)])
+        (output,), _ = run.LoadedProgram(shardonnay.compile(written))([np.ones((16, 16), bool)])
         np.testing.assert_array_equal(output, mask)

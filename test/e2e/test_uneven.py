@@ -225,7 +225,7 @@ def test_what_stands_behind_the_end_is_poison():
     inputs = [np.asarray(array, "f") for array, _, _ in case.arguments]
     masked = PoisonedProgram(compiled)(inputs)[0][0]
     assert compiled.text.count("stablehlo.compare LT") == 1
-    robbed = shardonnay.Compiled(compiled.text.replace("stablehlo.compare LT", "stablehlo.compare GE"), compiled.manifest, None, ())
+    robbed = shardonnay.Program(compiled.text.replace("stablehlo.compare LT", "stablehlo.compare GE"), compiled.manifest, None, ())
     assert np.isfinite(masked).all() and np.isnan(PoisonedProgram(robbed)(inputs)[0][0]).all()
 
 

@@ -152,7 +152,7 @@ def test_agrees(function, arguments, specs, kinds):
     text = jax.jit(function, in_shardings=shardings).lower(*arguments).as_text()
     compiled = shardonnay.compile(text, device_model=LINKS)  # so that what is small is cut too
     inputs = [np.asarray(argument) for argument in arguments]
-    agreements = run.check(run.Program(compiled), inputs, compare.reference(text, inputs))
+    agreements = run.check(run.LoadedProgram(compiled), inputs, compare.reference(text, inputs))
     wrong = [str(agreement) for agreement in agreements if not agreement.ok]
     assert not wrong, "\n".join(wrong)
     assert kinds is None or {entry["kind"] for entry in compiled.report["collectives"]} == kinds

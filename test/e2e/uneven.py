@@ -73,7 +73,7 @@ def program(cases):
     return f"{MESH}\nfunc.func @main({arguments}) -> ({results}) {{\n{body}\nreturn {names} : {types}\n}}"
 
 
-class PoisonedProgram(run.Program):
+class PoisonedProgram(run.LoadedProgram):
     """Fed with what is worst for each type behind the end of its pieces."""
 
     def __call__(self, inputs):

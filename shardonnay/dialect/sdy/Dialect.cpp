@@ -76,6 +76,17 @@ static LogicalResult verifyFunctionSharding(Operation *op, NamedAttribute attr,
   return verifySharding(sharding, type, op, emitError);
 }
 
+/// The argument's own line if it is known, else the function's.
+static Location getArgumentLoc(FunctionOpInterface function,
+                               unsigned argument) {
+  if (!function.isExternal()) {
+    Location own = function.getArgument(argument).getLoc();
+    if (own->findInstanceOf<FileLineColLoc>())
+      return own;
+  }
+  return function.getLoc();
+}
+
 LogicalResult SdyDialect::verifyRegionArgAttribute(Operation *op, unsigned,
                                                    unsigned argument,
                                                    NamedAttribute attr) {
@@ -83,8 +94,10 @@ LogicalResult SdyDialect::verifyRegionArgAttribute(Operation *op, unsigned,
   if (!function)
     return success();
   return verifyFunctionSharding(
-      op, attr, function.getArgumentTypes()[argument],
-      [&] { return op->emitOpError() << "argument " << argument << ": "; });
+      op, attr, function.getArgumentTypes()[argument], [&] {
+        return emitError(getArgumentLoc(function, argument))
+               << "'" << op->getName() << "' op argument " << argument << ": ";
+      });
 }
 
 LogicalResult SdyDialect::verifyRegionResultAttribute(Operation *op, unsigned,

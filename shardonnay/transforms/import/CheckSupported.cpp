@@ -200,7 +200,8 @@ void SupportChecker::checkTypes(Operation *op) {
     if (!tensor)
       continue;
     if (!tensor.hasStaticShape()) {
-      error(op, "expected static shapes, got ") << type;
+      error(op, "expected static shapes, got ")
+          << type << "; lower the program for arguments of known shapes";
       return;
     }
     if (!fits(tensor)) {

@@ -151,7 +151,7 @@ def test_it_notices(monkeypatch):
     def robbed(text, **options):
         compiled = real(text, **options)
         seen.append(compiled.text.count("compare LT"))
-        return shardonnay.Compiled(compiled.text.replace("compare LT", "compare GE"), compiled.manifest, compiled.report, ())
+        return shardonnay.Program(compiled.text.replace("compare LT", "compare GE"), compiled.manifest, compiled.report, ())
 
     assert not failures(calls, settings.PLAIN, 1)
     monkeypatch.setattr(shardonnay, "compile", robbed)

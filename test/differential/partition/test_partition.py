@@ -58,7 +58,7 @@ def test_it_notices(monkeypatch):
 
     def robbed(text, **options):
         compiled = compile(text, **options)
-        return runner.shardonnay.Compiled(compiled.text.replace("compare LT", "compare GE"), compiled.manifest, None, ())
+        return runner.shardonnay.Program(compiled.text.replace("compare LT", "compare GE"), compiled.manifest, None, ())
 
     case, _ = first_that("stablehlo.reduce add", lambda case: len(case.ops) == 1 and "compare LT" in compile(runner.module([case])).text)
     assert seen_by(case) == "ok"

@@ -40,7 +40,7 @@ compile = functools.partial(shardonnay.compile, device_model=LINKS, report=True)
 def muted(text, **options):
     """As if nothing had been said."""
     compiled = compile(text, **options)
-    return shardonnay.Compiled(compiled.text, compiled.manifest, None, ())
+    return shardonnay.Program(compiled.text, compiled.manifest, None, ())
 
 
 def check(seed, each):

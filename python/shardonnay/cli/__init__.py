@@ -1,0 +1,75 @@
+"""The `shardonnay` command: one file per command, each with `add(commands)`, which declares it, and what it does."""
+
+import argparse
+import json
+import os
+import sys
+
+from ..errors import CompileError, ShardonnayError
+from . import compile, diff, doctor, explain, report, run
+from .console import err
+from .shared import DONE, FAILED, INTERRUPTED, NO, USAGE, UsageError
+
+EXIT_CODES = f"""exit codes:
+  {DONE}    done
+  {FAILED}    the program is refused, or a file cannot be read or written; stderr says why
+  {USAGE}    the command line is wrong
+  {NO}    done, and the answer is no: run --check disagrees, a --fail-on holds, diff --exit-code found a difference,
+       doctor found what does not work
+  {INTERRUPTED}  interrupted
+
+`shardonnay COMMAND --help` lists a command's options; docs/reference/options.md says what each is for.
+"""
+
+
+class _Version(argparse.Action):
+    def __call__(self, parser, *_):
+        from importlib import metadata
+
+        print(f"shardonnay {metadata.version('shardonnay')}")
+        parser.exit()
+
+
+def _parser():
+    parser = argparse.ArgumentParser(
+        prog="shardonnay",
+        description="Splits a tensor program over many devices.",
+        epilog=EXIT_CODES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action=_Version, nargs=0, help="print the version")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for command in (compile, run, explain, report, diff, doctor):
+        command.add(commands)
+    return parser
+
+
+def _failed(error, arguments):
+    """Says what went wrong, with --json as JSON too."""
+    if isinstance(error, CompileError):
+        diagnostics = error.diagnostics
+        for diagnostic in diagnostics:
+            err.diagnostic(diagnostic)
+    else:
+        diagnostics = ()
+        err.line(f"shardonnay: error: {error}", "bold red")
+    if getattr(arguments, "json", False):
+        told = [vars(diagnostic) for diagnostic in diagnostics]
+        print(json.dumps({"ok": False, "error": str(error), "diagnostics": told}, indent=1))
+    return FAILED
+
+
+def main(arguments=None):
+    arguments = _parser().parse_args(arguments)
+    try:
+        status = arguments.action(arguments)
+        sys.stdout.flush()
+        return status
+    except BrokenPipeError:  # The reader, such as `head`, has seen enough.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return DONE
+    except KeyboardInterrupt:
+        err.line("shardonnay: interrupted")
+        return INTERRUPTED
+    except (UsageError, ShardonnayError, OSError) as error:
+        return _failed(error, arguments)

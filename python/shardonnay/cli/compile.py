@@ -1,0 +1,49 @@
+"""`shardonnay compile`: the program that each device runs."""
+
+from .. import report as reports
+from .shared import READS, DONE, UsageError, add_command, add_json, add_options, chosen, compiled, read, told, write, write_json
+
+
+def add(commands):
+    parser = add_command(commands, "compile", compile_file, "Writes the program that each device runs.")
+    parser.add_argument("input", metavar="IN", help=READS)
+    parser.add_argument("-o", dest="output", metavar="OUT", default="-", help="default: stdout")
+    parser.add_argument("--manifest", metavar="M.json", help="write what to feed each device and what comes back")
+    parser.add_argument(
+        "--report",
+        dest="report_file",
+        metavar="R",
+        help="write what `shardonnay report` prints; as JSON if R ends in .json",
+    )
+    add_json(parser, "print one JSON object: the program (if there is no -o), manifest, report (if asked for), diagnostics")
+    add_options(parser, without=("report",))
+
+
+def compile_file(arguments):
+    wants_report = bool(arguments.report_file)
+    program = compiled(read(arguments.input), **chosen(arguments, report=wants_report))
+    for flag, path, made in (
+        ("--manifest", arguments.manifest, program.manifest),
+        ("--report", wants_report, program.report if wants_report else None),
+    ):
+        if path and made is None:
+            raise UsageError(f"{flag}: there is none after stage {arguments.to}; use a later stage")
+    if arguments.manifest:
+        write_json(program.manifest, arguments.manifest)
+    if wants_report:
+        _write_report(program.report, arguments.report_file)
+    if arguments.json:
+        whole = {"ok": True, "manifest": program.manifest, "diagnostics": told(program)}
+        whole |= {"report": program.report} if wants_report else {}
+        whole |= {"program": program.text} if arguments.output == "-" else {}
+        write_json(whole)
+    if not arguments.json or arguments.output != "-":
+        write(arguments.output, program.text)
+    return DONE
+
+
+def _write_report(report, path):
+    if path.endswith(".json"):
+        write_json(report, path)
+    else:
+        write(path, "\n".join(reports.lines(report)) + "\n")

@@ -1,0 +1,61 @@
+"""`shardonnay report`: what is communicated and why, memory and FLOPs of a device; gates for CI."""
+
+from .. import gate
+from .. import report as reports
+from .console import err, out
+from .shared import READS, DONE, NO, UsageError, add_command, add_json, add_options, chosen, compiled, read, told, write_json
+
+
+def add(commands):
+    parser = add_command(
+        commands, "report", report_file, "Says what is communicated and why, and what memory and FLOPs a device takes."
+    )
+    parser.add_argument("input", metavar="IN", help=READS)
+    add_gates(parser)
+    parser.add_argument("--no-causes", action="store_true", help="leave out why each collective is there")
+    add_json(parser, "print the report as JSON")
+    add_options(parser)
+
+
+def add_gates(parser):
+    parser.add_argument(
+        "--fail-on",
+        action="append",
+        default=[],
+        metavar="CONDITION",
+        help=f"{gate.HELP}; exit code {NO} if it holds; may be given several times".replace("%", "%%"),
+    )
+
+
+def gates_of(arguments):
+    """The conditions of --fail-on, read before anything is compiled."""
+    try:
+        return [gate.Gate.parse(text) for text in arguments.fail_on]
+    except gate.GateError as error:
+        raise UsageError(f"--fail-on {error}") from None
+
+
+def held(gates, report):
+    """Says which conditions hold; their texts."""
+    found = [(condition, value) for condition in gates if (value := condition.value(report)) is not None]
+    for condition, value in found:
+        err.line(f"shardonnay: --fail-on {condition.text}: {condition.tell(value)}", "bold red")
+    return [condition.text for condition, _ in found]
+
+
+def report_file(arguments):
+    gates = gates_of(arguments)
+    program = compiled(read(arguments.input), **chosen(arguments, report=True))
+    if arguments.json:
+        failing = held(gates, program.report)
+        write_json({"ok": not failing, "report": program.report, "failing": failing, "diagnostics": told(program)})
+        return NO if failing else DONE
+    for line in reports.lines(program.report, causes=not arguments.no_causes):
+        out.line(line, _style(line))
+    return NO if held(gates, program.report) else DONE
+
+
+def _style(line):
+    if line.startswith("      "):
+        return "dim"
+    return "bold" if line.startswith("  total") or line and not line.startswith(" ") else None

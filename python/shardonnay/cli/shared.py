@@ -1,0 +1,101 @@
+"""What several commands have in common: exit codes, the input, the options of a compilation."""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from .. import inputs, options
+from ..compiler import compile
+from .console import err
+
+DONE, FAILED, USAGE, NO, INTERRUPTED = 0, 1, 2, 3, 130
+READS = (
+    "StableHLO and sdy text as JAX writes it, bytecode, a portable artefact or a serialised Exported as jax.export writes "
+    "them; - is stdin"
+)
+
+
+class UsageError(Exception):
+    """The command cannot do what it was asked; the message says why and what to do."""
+
+
+def value_of(option):
+    """A reader of the option's values from the command line, for argparse."""
+
+    def read(text):
+        try:
+            value = option.kind(text)
+            options.check(option.name, value)
+        except (ValueError, TypeError) as error:
+            said = str(error).removeprefix(f"{option.name}: ")
+            if "expected" not in said:
+                said = f"expected {'a number' if option.kind is float else 'a whole number'}, 0 (none) or more, got {text}"
+            raise argparse.ArgumentTypeError(said) from None
+        return value
+
+    return read
+
+
+def _add_option(parser, option):
+    text = option.help.replace("%", "%%")
+    if option.kind is bool:
+        parser.add_argument(option.flag, action="store_true", help=text)
+        return
+    choices = {"choices": option.choices} if option.choices else {"metavar": option.value}
+    parser.add_argument(
+        option.flag, type=value_of(option), default=option.default, help=f"{text} (default: %(default)s)", **choices
+    )
+
+
+def add_command(commands, name, action, text, **more):
+    parser = commands.add_parser(name, help=text, description=text, **more)
+    parser.set_defaults(action=action)
+    return parser
+
+
+def add_options(parser, without=("to", "report", "debug_info")):
+    """The options of a compilation (Options.def) as flags."""
+    group = parser.add_argument_group("options of a compilation")
+    for option in options.OPTIONS:
+        if option.name not in without:
+            _add_option(group, option)
+
+
+def add_json(parser, text):
+    parser.add_argument("--json", action="store_true", help=text)
+
+
+def chosen(arguments, **more):
+    """The options that the command line has, as keywords of compile()."""
+    given = vars(arguments)
+    return {option.name: given[option.name] for option in options.OPTIONS if option.name in given} | more
+
+
+def compiled(source, **keywords):
+    """Compiles, with progress, and prints warnings."""
+    with err.progress() as progress:
+        program = compile(source.text, name=source.name, progress=progress, **keywords)
+    for diagnostic in program.diagnostics:
+        err.diagnostic(diagnostic)
+    return program
+
+
+def read(path):
+    return inputs.read_file(path)
+
+
+def write(path, text):
+    if path == "-":
+        sys.stdout.write(text)
+    else:
+        Path(path).write_text(text)
+
+
+def write_json(value, path="-"):
+    write(path, json.dumps(value, indent=1) + "\n")
+
+
+def told(program):
+    """A program's diagnostics for JSON."""
+    return [vars(diagnostic) for diagnostic in program.diagnostics]
