@@ -73,7 +73,11 @@ def operations(module):
 
 
 def _local_types(module):
-    main = next(op for op in module.body.operations if op.operation.name == "func.func" and op.sym_name.value == "main")
+    functions = [op for op in module.body.operations if op.operation.name == "func.func"]
+    main = next((function for function in functions if function.sym_name.value == "main"), None)
+    if main is None:
+        names = ", ".join(f"@{function.sym_name.value}" for function in functions)
+        raise EngineError(f"expected a function @main to run, got {names or 'no function'}")
     types = []
     for kind in ir.FunctionType(main.function_type.value).inputs:
         if not isinstance(kind, ir.RankedTensorType):

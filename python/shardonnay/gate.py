@@ -4,9 +4,8 @@ import re
 from dataclasses import dataclass
 
 from .errors import ShardonnayError
-from .report import size
+from .report import UNITS, size
 
-_UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
 _KINDS = ("all_gather", "all_reduce", "all_to_all", "collective_permute", "reduce_scatter", "collective_broadcast")
 _TOTALS = {
     "total": "all collectives",
@@ -17,7 +16,7 @@ HELP = (
     f"a collective ({', '.join(_KINDS)}; KIND@AXIS: those over a mesh axis), total, peak or arguments, then > or >=, then a "
     "number of bytes with its unit (1MiB) or, of collectives, a number of them (0)"
 )
-_CONDITION = re.compile(r"\s*(\w+)(?:@([^>\s]+))?\s*(>=?)\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*")
+_CONDITION = re.compile(r"\s*([\w-]+)(?:@([^>\s]+))?\s*(>=?)\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*")
 
 
 class GateError(ShardonnayError, ValueError):
@@ -44,11 +43,11 @@ class Gate:
         of = of.replace("-", "_")
         if of not in (*_KINDS, *_TOTALS):
             raise GateError(f"{text!r}: expected one of {', '.join((*_KINDS, *_TOTALS))}, got {of!r}")
-        if unit not in _UNITS:
-            raise GateError(f"{text!r}: expected a unit of {', '.join(filter(None, _UNITS))}, got {unit!r}")
+        if unit not in UNITS:
+            raise GateError(f"{text!r}: expected a unit of {', '.join(filter(None, UNITS))}, got {unit!r}")
         if of in ("peak", "arguments") and (not unit or axis):
             raise GateError(f"{text!r}: {_TOTALS[of]}: expected bytes with a unit, such as {of}>8GiB")
-        return cls(text, of, axis, operator, float(number) * _UNITS[unit], unit)
+        return cls(text, of, axis, operator, float(number) * UNITS[unit], unit)
 
     def value(self, report):
         """What the report has of it if the condition holds, else None."""

@@ -32,7 +32,7 @@ class LoweredLike(Protocol):
     def compiler_ir(self, dialect: str | None = None) -> Any: ...
 
 
-Module = str | bytes | os.PathLike[str] | ExportedLike | LoweredLike
+Module = str | bytes | bytearray | os.PathLike[str] | ExportedLike | LoweredLike
 
 
 class Source(NamedTuple):
@@ -180,9 +180,9 @@ def load(module: Module, name: str | None = None) -> Source:
     if isinstance(module, os.PathLike) or (isinstance(module, str) and _is_path(module)):
         source = read_file(module)
         return source if name is None else source._replace(name=name)
-    if isinstance(module, (str, bytes)):
+    if isinstance(module, (str, bytes, bytearray)):
         name = name or "<input>"
-        return Source(as_text(module, name), name)
+        return Source(as_text(module if isinstance(module, str) else bytes(module), name), name)
     source_of_jax = _of_jax(module, name)
     if source_of_jax is None:
         raise _wrong_type(module)

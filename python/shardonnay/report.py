@@ -1,8 +1,19 @@
 """A report to be read: what was decided, what is communicated and why, what it takes."""
 
+import re
 from pathlib import Path
 
 COLUMNS = (16, 18, 6, 10, 0)
+UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
+_BYTES = re.compile(r"([-\d.]+)\s*([A-Za-z]*)")
+
+
+def bytes_of(text):
+    """Bytes of a text such as 1024, 1.5GiB; ValueError if it says none."""
+    read = _BYTES.fullmatch(text.strip())
+    if not read or read[2] not in UNITS:
+        raise ValueError(f"got {text}")
+    return int(read[1]) * UNITS[read[2]] if read[1].lstrip("-").isdecimal() else round(float(read[1]) * UNITS[read[2]])
 
 
 def size(count):

@@ -78,26 +78,15 @@ LIMITS = ["--time-limit=nan", "--time-limit=-1", "--memory-limit=-5", "--host-me
 
 @pytest.mark.parametrize("limit", LIMITS)
 def test_limits_are_numbers_from_0(matmul, capsys, limit):
-    with pytest.raises(SystemExit):
+    with pytest.raises(SystemExit) as exit:
         main(["compile", str(matmul), limit])
+    assert exit.value.code == 2
     assert f"expected 0 (none) or more, got {limit.split('=')[1]}" in capsys.readouterr().err
-
-
-def test_limits_are_numbers_from_0_in_python_too():
-    with pytest.raises(ValueError, match=r"memory_limit: expected 0 \(none\) or more, got -1"):
-        shardonnay.compile(MATMUL, memory_limit=-1)
-    with pytest.raises(ValueError, match=r"time_limit: expected 0 \(none\) or more, got nan"):
-        shardonnay.compile(MATMUL, time_limit=float("nan"))
 
 
 def test_a_file_that_is_no_device_model_is_named(matmul, capsys):
     assert main(["compile", str(matmul), "--device-model", str(matmul)]) == 1
     assert f"error: {matmul}: device model: [" in capsys.readouterr().err
-
-
-def test_what_is_no_text_is_said(matmul):
-    with pytest.raises(TypeError, match="text: expected MLIR text as str or bytes, or bytecode, got PosixPath"):
-        shardonnay.compile(matmul)
 
 
 def test_compile_reads_stdin(monkeypatch, capsys):
@@ -129,7 +118,7 @@ def test_portable_artefacts_of_jax_are_read(tmp_path, capsys):
     assert main(["run", str(path), "--check"]) == 0
     path.write_bytes(artefact[:100])
     assert main(["compile", str(path)]) == 1
-    assert f"{path}: jaxlib cannot read this artefact" in capsys.readouterr().err
+    assert f"{path}: error: jaxlib cannot read this artefact" in capsys.readouterr().err
     with pytest.raises(shardonnay.CompileError, match="jaxlib cannot read this artefact"):
         shardonnay.compile(artefact[:100])
 

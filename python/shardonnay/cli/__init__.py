@@ -8,7 +8,7 @@ import sys
 from ..errors import CompileError, ShardonnayError
 from . import compile, diff, doctor, explain, report, run
 from .console import err
-from .shared import DONE, FAILED, INTERRUPTED, NO, USAGE, UsageError
+from .shared import DONE, FAILED, INTERRUPTED, NO, USAGE, Parser, UsageError
 
 EXIT_CODES = f"""exit codes:
   {DONE}    done
@@ -31,7 +31,7 @@ class _Version(argparse.Action):
 
 
 def _parser():
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="shardonnay",
         description="Splits a tensor program over many devices.",
         epilog=EXIT_CODES,
@@ -52,6 +52,8 @@ def _failed(error, arguments):
             err.diagnostic(diagnostic)
     else:
         diagnostics = ()
+        if isinstance(error, OSError) and error.filename is not None:
+            error = f"{error.filename}: {error.strerror}"
         err.line(f"shardonnay: error: {error}", "bold red")
     if getattr(arguments, "json", False):
         told = [vars(diagnostic) for diagnostic in diagnostics]

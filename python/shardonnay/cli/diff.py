@@ -4,7 +4,7 @@ import argparse
 
 from .. import difference, explain, options
 from .console import out
-from .shared import READS, DONE, NO, add_command, add_json, add_options, chosen, compiled, read, value_of, write_json
+from .shared import OF_COMPILE_ALONE, READS, DONE, NO, add_command, add_json, add_options, chosen, compiled, read, value_of, write_json
 
 _STYLES = {"-": "red", "+": "green"}
 
@@ -13,9 +13,10 @@ def _setting(text):
     """(name, value) of NAME=VALUE; a flag needs no value."""
     name, _, value = text.partition("=")
     name = name.strip().lstrip("-").replace("-", "_")
-    option = next((option for option in options.OPTIONS if option.name == name), None)
+    known = [option for option in options.OPTIONS if option.name not in OF_COMPILE_ALONE]
+    option = next((option for option in known if option.name == name), None)
     if option is None:
-        names = ", ".join(option.flag[2:] for option in options.OPTIONS)
+        names = ", ".join(option.flag[2:] for option in known)
         raise argparse.ArgumentTypeError(f"there is no option {text.partition('=')[0]!r}; expected one of {names}")
     if option.kind is bool:
         if value not in ("", "true", "false"):

@@ -1,9 +1,11 @@
 """`shardonnay report`: what is communicated and why, memory and FLOPs of a device; gates for CI."""
 
+import argparse
+
 from .. import gate
 from .. import report as reports
 from .console import err, out
-from .shared import READS, DONE, NO, UsageError, add_command, add_json, add_options, chosen, compiled, read, told, write_json
+from .shared import READS, DONE, NO, add_command, add_json, add_options, chosen, compiled, read, told, write_json
 
 
 def add(commands):
@@ -11,28 +13,24 @@ def add(commands):
         commands, "report", report_file, "Says what is communicated and why, and what memory and FLOPs a device takes."
     )
     parser.add_argument("input", metavar="IN", help=READS)
-    add_gates(parser)
+    parser.add_argument(
+        "--fail-on",
+        action="append",
+        default=[],
+        type=_gate,
+        metavar="CONDITION",
+        help=f"{gate.HELP}; exit code {NO} if it holds; may be given several times",
+    )
     parser.add_argument("--no-causes", action="store_true", help="leave out why each collective is there")
     add_json(parser, "print the report as JSON")
     add_options(parser)
 
 
-def add_gates(parser):
-    parser.add_argument(
-        "--fail-on",
-        action="append",
-        default=[],
-        metavar="CONDITION",
-        help=f"{gate.HELP}; exit code {NO} if it holds; may be given several times".replace("%", "%%"),
-    )
-
-
-def gates_of(arguments):
-    """The conditions of --fail-on, read before anything is compiled."""
+def _gate(text):
     try:
-        return [gate.Gate.parse(text) for text in arguments.fail_on]
+        return gate.Gate.parse(text)
     except gate.GateError as error:
-        raise UsageError(f"--fail-on {error}") from None
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def held(gates, report):
@@ -44,15 +42,14 @@ def held(gates, report):
 
 
 def report_file(arguments):
-    gates = gates_of(arguments)
     program = compiled(read(arguments.input), **chosen(arguments, report=True))
     if arguments.json:
-        failing = held(gates, program.report)
+        failing = held(arguments.fail_on, program.report)
         write_json({"ok": not failing, "report": program.report, "failing": failing, "diagnostics": told(program)})
         return NO if failing else DONE
     for line in reports.lines(program.report, causes=not arguments.no_causes):
         out.line(line, _style(line))
-    return NO if held(gates, program.report) else DONE
+    return NO if held(arguments.fail_on, program.report) else DONE
 
 
 def _style(line):

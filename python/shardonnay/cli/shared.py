@@ -7,6 +7,8 @@ from pathlib import Path
 
 from .. import inputs, options
 from ..compiler import compile
+from ..errors import Diagnostic
+from ..report import bytes_of
 from .console import err
 
 DONE, FAILED, USAGE, NO, INTERRUPTED = 0, 1, 2, 3, 130
@@ -16,8 +18,24 @@ READS = (
 )
 
 
+# Not of commands that want the whole way and its report.
+OF_COMPILE_ALONE = ("to", "report", "debug_info")
+
+NO_SHARDINGS = (
+    "the program has no shardings, so every device computes all of it; give some on a Mesh, as in "
+    "jax.jit(f, in_shardings=NamedSharding(mesh, PartitionSpec('data')))"
+)
+
+
 class UsageError(Exception):
     """The command cannot do what it was asked; the message says why and what to do."""
+
+
+class Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line, without the usage of all options before it."""
+
+    def error(self, message):
+        self.exit(USAGE, f"{self.prog}: error: {message}; see {self.prog} --help\n")
 
 
 def value_of(option):
@@ -25,12 +43,13 @@ def value_of(option):
 
     def read(text):
         try:
-            value = option.kind(text)
+            value = bytes_of(text) if option.value == "BYTES" else option.kind(text)
             options.check(option.name, value)
         except (ValueError, TypeError) as error:
             said = str(error).removeprefix(f"{option.name}: ")
             if "expected" not in said:
-                said = f"expected {'a number' if option.kind is float else 'a whole number'}, 0 (none) or more, got {text}"
+                kind = "bytes, such as 1GiB" if option.value == "BYTES" else "a number"
+                said = f"expected {kind}, 0 (none) or more, got {text}"
             raise argparse.ArgumentTypeError(said) from None
         return value
 
@@ -54,7 +73,7 @@ def add_command(commands, name, action, text, **more):
     return parser
 
 
-def add_options(parser, without=("to", "report", "debug_info")):
+def add_options(parser, without=OF_COMPILE_ALONE):
     """The options of a compilation (Options.def) as flags."""
     group = parser.add_argument_group("options of a compilation")
     for option in options.OPTIONS:
@@ -78,6 +97,8 @@ def compiled(source, **keywords):
         program = compile(source.text, name=source.name, progress=progress, **keywords)
     for diagnostic in program.diagnostics:
         err.diagnostic(diagnostic)
+    if (b"sharding" if isinstance(source.text, bytes) else "sharding") not in source.text:
+        err.diagnostic(Diagnostic("note", source.name, NO_SHARDINGS))
     return program
 
 
