@@ -43,7 +43,10 @@ def load_inputs(path, entries):
             name = next((name for name in names if name in stored), None)
             if name is None:
                 raise boundary.BoundaryError(f"{path}: expected an array {names[0]} or {names[1]}, got {stored.files}")
-            inputs.append(boundary.check_array(entry, stored[name]))
+            try:
+                inputs.append(boundary.check_array(entry, stored[name]))
+            except boundary.BoundaryError as error:
+                raise boundary.BoundaryError(f"{path}: {error}") from None
         return inputs
 
 

@@ -139,7 +139,7 @@ TEST(Compile, WhatATextSaysIsVerifiedBeforeItIsUsed) {
   EXPECT_FALSE(result.ok);
   ASSERT_EQ(result.diagnostics.size(), 1u);
   EXPECT_EQ(result.diagnostics[0].str(),
-            "step.mlir:2:1: error: 'func.func' op argument 0: sharding has 2 "
+            "step.mlir:2:17: error: 'func.func' op argument 0: sharding has 2 "
             "dims, expected 1 as in 'tensor<4xf32>'");
 }
 

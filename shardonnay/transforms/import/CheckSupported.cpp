@@ -20,6 +20,7 @@
 #include "shardonnay/dialect/sdy/Pieces.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/dialect/spmd/Ops.h"
+#include "shardonnay/explain/SourceLocation.h"
 #include "shardonnay/interfaces/DataFlowEdge.h"
 #include "shardonnay/interfaces/EveryDevice.h"
 #include "shardonnay/interfaces/ProgramOps.h"
@@ -94,6 +95,7 @@ private:
   void checkKind(Operation *op);
   void checkCaptures(Operation *op);
   void checkTypes(Operation *op);
+  void refuseDynamic(Location location, Type type);
   void checkMeshes(Operation *op);
   void checkMesh(Operation *op, MeshAttr mesh);
 
@@ -104,6 +106,7 @@ private:
 
   ModuleOp module;
   bool hasError = false;
+  bool isDynamic = false;
   /// The first mesh with axes that a sharding uses, and by which op.
   MeshAttr mesh;
   Operation *meshUser = nullptr;
@@ -191,17 +194,32 @@ void SupportChecker::checkCaptures(Operation *op) {
   diag.attachNote(captured.front().getLoc()) << "the value from outside";
 }
 
+/// What an unknown shape makes unknown in its turn is not told.
+void SupportChecker::refuseDynamic(Location location, Type type) {
+  hasError = true;
+  if (!std::exchange(isDynamic, true))
+    emitError(location, "expected static shapes, got ")
+        << type << "; lower the program for arguments of known shapes";
+}
+
+/// The argument's own line if it is known, else the function's.
+Location locationOf(func::FuncOp func, unsigned argument) {
+  if (func.isExternal())
+    return func.getLoc();
+  Location own = func.getArgument(argument).getLoc();
+  return getSourceLocation(own).line.empty() ? func.getLoc() : own;
+}
+
 void SupportChecker::checkTypes(Operation *op) {
   auto func = dyn_cast<func::FuncOp>(op);
   TypeRange types = func ? TypeRange(func.getArgumentTypes())
                          : TypeRange(op->getResultTypes());
-  for (Type type : types) {
+  for (auto [number, type] : llvm::enumerate(types)) {
     auto tensor = dyn_cast<TensorType>(type);
     if (!tensor)
       continue;
     if (!tensor.hasStaticShape()) {
-      error(op, "expected static shapes, got ")
-          << type << "; lower the program for arguments of known shapes";
+      refuseDynamic(func ? locationOf(func, number) : op->getLoc(), type);
       return;
     }
     if (!fits(tensor)) {

@@ -83,6 +83,13 @@ func.func @main() {
 
 // expected-error @below {{expected static shapes, got 'tensor<?xf32>'; lower the program for arguments of known shapes}}
 func.func @main(%arg0: tensor<?xf32>, %arg1: tensor<8xf32>) {
+  %0 = "test.op"(%arg0) : (tensor<?xf32>) -> tensor<?xf32>
+  return
+}
+
+// -----
+
+func.func @main(%arg1: tensor<8xf32>) {
   // expected-error @below {{expected static shapes, got 'tensor<*xf32>'; lower the program for arguments of known shapes}}
   %0 = "test.op"(%arg1) : (tensor<8xf32>) -> tensor<*xf32>
   return
