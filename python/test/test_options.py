@@ -4,6 +4,7 @@ import dataclasses
 import pickle
 import re
 import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -104,10 +105,13 @@ def test_progress_names_the_stages_and_may_end_the_compilation():
         shardonnay.compile(PROGRAM, progress=interrupt)
 
 
+def long_program(count):
+    ops = "".join(f"  %{i + 1} = stablehlo.add %{i}, %{i} : tensor<4x4xf32>\n" for i in range(count))
+    return PROGRAM.replace("  return %0", f"{ops}  return %{count}")
+
+
 def test_other_threads_run_while_the_compiler_does():
-    ops = "".join(f"  %{i + 1} = stablehlo.add %{i}, %{i} : tensor<4x4xf32>\n" for i in range(4000))
-    text = PROGRAM.replace("  return %0", f"{ops}  return %4000")
-    thread = threading.Thread(target=shardonnay.compile, args=(text,))
+    thread = threading.Thread(target=shardonnay.compile, args=(long_program(4000),))
     start = last = time.monotonic()
     thread.start()
     longest = 0
@@ -115,3 +119,18 @@ def test_other_threads_run_while_the_compiler_does():
         time.sleep(0.001)
         longest, last = max(longest, time.monotonic() - last), time.monotonic()
     assert longest < (time.monotonic() - start) / 3
+
+
+def test_a_signal_ends_the_compilation():
+    """One that comes while the compiler runs, and Python does not."""
+    code = f"""
+import os, shardonnay, signal, threading
+text = {long_program(40000)!r}
+threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()
+try:
+    shardonnay.compile(text)
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+    done = subprocess.run([sys.executable, "-"], input=code, capture_output=True, text=True, check=True)
+    assert done.stdout == "interrupted\n"
