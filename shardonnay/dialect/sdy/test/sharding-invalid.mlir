@@ -1,7 +1,7 @@
 // RUN: sdy-opt %s -split-input-file -verify-diagnostics -allow-unregistered-dialect
 
 // C7
-// expected-error @below {{argument 0: unknown mesh @mesh, expected the name of an 'sdy.mesh' of the module}}
+// expected-error @below {{'func.func' op argument 0: unknown mesh @mesh, expected the name of an 'sdy.mesh' of the module}}
 func.func @unknown_mesh(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}]>}) {
   return
 }
