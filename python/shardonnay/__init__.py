@@ -1,8 +1,11 @@
 """Shardonnay: splits a tensor program over many devices.
 
     import shardonnay
+
     program = shardonnay.compile(jax.jit(f, in_shardings=...).lower(...))
     print(program.text, program.manifest, program.report)
+
+Options says what may be chosen; what goes wrong is a ShardonnayError.
 """
 
 from .compiler import Program, compile

@@ -69,14 +69,14 @@ def compile(
 ) -> Program:
     """Splits a program over the devices of its mesh.
 
-    module: MLIR text as JAX writes it, bytecode, a portable artefact or serialised `Exported` as jax.export writes them, the
-        path of a file with one of these, a `jax.export.Exported`, or a `jax.stages.Lowered`.
+    module: MLIR text as JAX writes it, bytecode, a portable artefact or serialised `Exported` as jax.export writes
+        them, the path of a file with one of these, a `jax.export.Exported`, or a `jax.stages.Lowered`.
     options: an Options; keywords change single ones of it. shardonnay.Options says what there are.
     name: what stands for the program in locations.
     progress: called with the name of each stage before it runs. Other Python threads run while the compiler does.
 
-    Raises CompileError, whose diagnostics say where and why the program is refused (InputError if it is none), OptionError
-    for an option's value, TypeError, or OSError for a file that cannot be read.
+    Raises CompileError, whose diagnostics say where and why the program is refused (InputError if it is none),
+    OptionError for an option's value, TypeError, or OSError for a file that cannot be read.
     """
     chosen = options_of(options, keywords)
     source = inputs.load(module, name)

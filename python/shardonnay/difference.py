@@ -65,11 +65,14 @@ def differences(before, after, values_before=(), values_after=()):
      {"count", "bytes"} each, "totals": {name: {"before", "after"}} of all, equal or not}; null where there is none.
     """
     shardings = [
-        {"value": key, "before": old, "after": new} for key, old, new in _changes(dict(_boundary(before)), dict(_boundary(after)))
+        {"value": key, "before": old, "after": new}
+        for key, old, new in _changes(dict(_boundary(before)), dict(_boundary(after)))
     ]
     inside = _changes(_numbered(_inside(values_before)), _numbered(_inside(values_after)))
     shardings += [
-        {"value": f"{what} at {place}", "before": old, "after": new} for ((place, what), _), old, new in inside if old and new
+        {"value": f"{what} at {place}", "before": old, "after": new}
+        for ((place, what), _), old, new in inside
+        if old and new
     ]
     collectives = [
         {"kind": kind, "axes": list(axes), "place": place, "before": old, "after": new}

@@ -13,8 +13,8 @@ _TOTALS = {
     "arguments": "arguments of a device",
 }
 HELP = (
-    f"a collective ({', '.join(_KINDS)}; KIND@AXIS: those over a mesh axis), total, peak or arguments, then > or >=, then a "
-    "number of bytes with its unit (1MiB) or, of collectives, a number of them (0)"
+    f"a collective ({', '.join(_KINDS)}; KIND@AXIS: those over a mesh axis), total, peak or arguments, then > or >=, "
+    "then a number of bytes with its unit (1MiB) or, of collectives, a number of them (0)"
 )
 _CONDITION = re.compile(r"\s*([\w-]+)(?:@([^>\s]+))?\s*(>=?)\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*")
 

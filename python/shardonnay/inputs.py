@@ -52,8 +52,8 @@ _TEXTS = {
     r"(?i)<(!doctype\s+)?html\b": "an HTML page; " + HOW + "; from a web site, fetch the raw file",
     r"\{\s*lambda\b": "a jaxpr, which has no shardings; " + HOW,
     r"let\s+\w+\s*=\s*\{\s*lambda\b": "a jaxpr, which has no shardings; " + HOW,
-    r"(import|from)\s+[\w.]+|def\s+\w+\(|@\w+[\w.]*(\(|\n)|#!.*python|\"\"\"": "a Python program; run it, and let it write "
-    "what jax.jit(f, in_shardings=...).lower(...).as_text(debug_info=True) returns",
+    r"(import|from)\s+[\w.]+|def\s+\w+\(|@\w+[\w.]*(\(|\n)|#!.*python|\"\"\"": "a Python program; run it, and let it "
+    "write what jax.jit(f, in_shardings=...).lower(...).as_text(debug_info=True) returns",
     r"(; ModuleID|source_filename|target (datalayout|triple))\b": "LLVM IR; " + HOW,
     r"[{\[]\s*[\"\]}]": "JSON; " + HOW,
     r"version https://git-lfs": "a pointer of Git LFS, not the file itself; run git lfs pull",
@@ -118,7 +118,9 @@ def as_text(program: str | bytes, name: str) -> str | bytes:
         from jaxlib.mlir import ir
         from jaxlib.mlir.dialects import chlo, sdy, stablehlo
     except ImportError as error:
-        message = f"a portable artefact is read by jaxlib ({error}); install shardonnay[jax], or write the program as text"
+        message = (
+            f"a portable artefact is read by jaxlib ({error}); install shardonnay[jax], or write the program as text"
+        )
         raise refuse(name, message) from None
     with ir.Context() as context:
         for dialect in (chlo, sdy, stablehlo):

@@ -1,7 +1,7 @@
 """The options of a compilation, as shardonnay/pipeline/Options.def declares them.
 
-`Options` is made of the compiler's own table when this is imported; options.pyi, which scripts/reference-docs writes from
-the same table, is what a type checker reads.
+`Options` is made of the compiler's own table when this is imported; options.pyi, which scripts/reference-docs writes
+from the same table, is what a type checker reads.
 """
 
 import dataclasses

@@ -13,7 +13,9 @@ PAGE = Path(__file__).resolve().parents[2] / "docs/command-line.md"
 
 def filled(page, run):
     """The page with the output of each command as it is now."""
-    return re.sub(r"```console\n\$ (.*)\n(?:.*\n)*?```\n", lambda found: f"```console\n$ {found[1]}\n{run(found[1])}```\n", page)
+    return re.sub(
+        r"```console\n\$ (.*)\n(?:.*\n)*?```\n", lambda found: f"```console\n$ {found[1]}\n{run(found[1])}```\n", page
+    )
 
 
 def test_every_command_prints_what_the_page_says(tmp_path, monkeypatch, capsys):
@@ -30,4 +32,3 @@ def test_every_command_prints_what_the_page_says(tmp_path, monkeypatch, capsys):
     if "SHARDONNAY_WRITE_DOCS" in os.environ:
         PAGE.write_text(now)
     assert now == page
-

@@ -59,7 +59,9 @@ def folder(tmp_path, monkeypatch):
     """A folder to stand in, with what the commands below name."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "step.mlir").write_text(PROGRAM)
-    (tmp_path / "unsharded.mlir").write_text("func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> { return %x : tensor<4xf32> }")
+    (tmp_path / "unsharded.mlir").write_text(
+        "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> { return %x : tensor<4xf32> }"
+    )
     (tmp_path / "other.mlir").write_text(PROGRAM.replace("@main", "@step"))
     (tmp_path / "model.json").write_text(json.dumps({"name": "mine"}))
     (tmp_path / "weights.pkl").write_bytes(pickle.dumps([1]))

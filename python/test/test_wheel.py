@@ -1,4 +1,4 @@
-"""What is uploaded: wheels that any Linux of this age takes, installed where nothing else is and beside others; the source."""
+"""What is uploaded: wheels that any Linux of this age takes, installed alone and beside others; the source."""
 
 import os
 import subprocess
@@ -85,13 +85,21 @@ def test_beside_jax_flax_and_torch_in_any_order(own_wheel, tmp_path):
     python = venv(tmp_path / "venv")
     run(python, "-m", "pip", "install", "-q", f"{own_wheel}[jax,viz]", "flax==0.12.8")
     run(python.parent / "shardonnay", "doctor")
-    found = [other for other in OTHERS if subprocess.run([python, "-c", f"import {other}"], capture_output=True).returncode == 0]
+    found = [
+        other
+        for other in OTHERS
+        if subprocess.run([python, "-c", f"import {other}"], capture_output=True).returncode == 0
+    ]
     assert {"jaxlib.mlir.ir", "flax"} <= set(found)
     step = "import jax; assert jax.jit(lambda x: x + 1)(1.0) == 2"
     for other in found:
         run(python, "-c", f"import {other}; {USE}; {step}")
         run(python, "-c", f"{USE}; import {other}; {step}; {USE}")
-        run(python, "-c", f"import sys, os; sys.setdlopenflags(os.RTLD_GLOBAL | os.RTLD_NOW); import {other}; {USE}; {step}")
+        run(
+            python,
+            "-c",
+            f"import sys, os; sys.setdlopenflags(os.RTLD_GLOBAL | os.RTLD_NOW); import {other}; {USE}; {step}",
+        )
 
 
 def test_the_source_distribution_is_whole_and_builds(dist, tmp_path):

@@ -1,7 +1,20 @@
 """`shardonnay compile`: the program that each device runs."""
 
 from .. import report as reports
-from .shared import READS, DONE, UsageError, add_command, add_json, add_options, chosen, compiled, read, told, write, write_json
+from .shared import (
+    READS,
+    DONE,
+    UsageError,
+    add_command,
+    add_json,
+    add_options,
+    chosen,
+    compiled,
+    read,
+    told,
+    write,
+    write_json,
+)
 
 
 def add(commands):
@@ -15,7 +28,9 @@ def add(commands):
         metavar="R",
         help="write what `shardonnay report` prints; as JSON if R ends in .json",
     )
-    add_json(parser, "print one JSON object: the program (if there is no -o), manifest, report (if asked for), diagnostics")
+    add_json(
+        parser, "print one JSON object: the program (if there is no -o), manifest, report (if asked for), diagnostics"
+    )
     add_options(parser, without=("report",))
 
 

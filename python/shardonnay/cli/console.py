@@ -39,7 +39,7 @@ class Console:
 
     @contextlib.contextmanager
     def progress(self, after=1.0):
-        """A function to be told what is being done; shown, with the seconds so far, on a terminal once it takes `after`."""
+        """A function to be told what is being done; a terminal shows it, with the seconds so far, after `after` of them."""
         if not self.stream.isatty():
             yield lambda doing: None
             return

@@ -4,7 +4,20 @@ import argparse
 
 from .. import difference, explain, options
 from .console import out
-from .shared import OF_COMPILE_ALONE, READS, DONE, NO, add_command, add_json, add_options, chosen, compiled, read, value_of, write_json
+from .shared import (
+    OF_COMPILE_ALONE,
+    READS,
+    DONE,
+    NO,
+    add_command,
+    add_json,
+    add_options,
+    chosen,
+    compiled,
+    read,
+    value_of,
+    write_json,
+)
 
 _STYLES = {"-": "red", "+": "green"}
 

@@ -21,8 +21,8 @@ def explain_file(arguments):
         values = explain.select(values, arguments.value)
         if not values:
             raise UsageError(
-                f"--value {arguments.value}: no value of this name or place has a sharding, or was offered one; expected "
-                "a name such as %5, arg0 or 'result 0', or a part of a source location"
+                f"--value {arguments.value}: no value of this name or place has a sharding, or was offered one; "
+                "expected a name such as %5, arg0 or 'result 0', or a part of a source location"
             )
     if arguments.json:
         write_json(values)

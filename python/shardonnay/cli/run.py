@@ -64,7 +64,10 @@ def _check(source, loaded, values, arguments):
     agreements = run.check(loaded, values, compare.reference(source.text, values))
     agrees = all(agreement.ok for agreement in agreements)
     if arguments.json:
-        told = [{"output": str(agreement).split(":")[0], "ok": agreement.ok, "told": str(agreement)} for agreement in agreements]
+        told = [
+            {"output": str(agreement).split(":")[0], "ok": agreement.ok, "told": str(agreement)}
+            for agreement in agreements
+        ]
         write_json({"ok": agrees, "outputs": told})
         return DONE if agrees else NO
     for agreement in agreements:

@@ -13,8 +13,8 @@ from .console import err
 
 DONE, FAILED, USAGE, NO, INTERRUPTED = 0, 1, 2, 3, 130
 READS = (
-    "StableHLO and sdy text as JAX writes it, bytecode, a portable artefact or a serialised Exported as jax.export writes "
-    "them; - is stdin"
+    "StableHLO and sdy text as JAX writes it, bytecode, a portable artefact or a serialised Exported as jax.export "
+    "writes them; - is stdin"
 )
 
 
