@@ -1,0 +1,70 @@
+"""StableHLO programs as `jax.export.Exported`: the way by which text that JAX did not write runs, through public API only.
+
+A stub with the program's signature is exported, and its module replaced by the program.
+"""
+
+import dataclasses
+
+import jax
+from jax import export
+from jax.extend import mlir
+from jax.extend.mlir import ir
+from jax.extend.mlir.dialects import stablehlo
+from jax.interpreters.mlir import make_ir_context
+
+# What an argument of a program may say that has no meaning once the program is called by another.
+_OUTER_ATTRIBUTES = ("tf.aliasing_output", "jax.buffer_donor", "mhlo.layout_mode", "sdy.sharding")
+
+
+def main_of(module):
+    """The function `main` of a module."""
+    return next(op for op in module.body.operations if op.operation.name == "func.func" and op.sym_name.value == "main")
+
+
+def _without(attributes):
+    """An array of dictionaries without the attributes of the outermost program."""
+    kept = [{item.name: item.attr for item in entry if item.name not in _OUTER_ATTRIBUTES} for entry in attributes]
+    return ir.ArrayAttr.get([ir.DictAttr.get(entry) for entry in kept])
+
+
+def serialize(text, with_sdy=False):
+    """The portable artefact of a program's text. `with_sdy`: it has shardings, for XLA to partition by."""
+    with make_ir_context():
+        module = ir.Module.parse(text)
+        main = main_of(module)
+        for kind in ("arg_attrs", "res_attrs"):
+            if kind in main.attributes:
+                main.attributes[kind] = _without(main.attributes[kind])
+        version = stablehlo.get_version_from_compatibility_requirement(stablehlo.StablehloCompatibilityRequirement.NONE)
+        return mlir.serialize_portable_artifact(module, version, with_sdy)
+
+
+def _zeros(result):
+    if result.weak_type:
+        return jax.lax.full(result.shape, result.dtype.type(0).item())
+    return jax.lax.full(result.shape, 0, result.dtype)
+
+
+def exported(name, artefact, arguments, results, platform, shardings=None):
+    """`artefact` as an Exported that takes `arguments` and gives `results`, lists of ShapeDtypeStruct.
+
+    shardings: (of the arguments, of the results), for a program that XLA is to partition.
+    """
+
+    @jax.custom_vjp
+    def stub(*_):
+        return [_zeros(result) for result in results]
+
+    def refuse(*_):
+        raise TypeError(f"{name}: a program that is compiled apart has no derivative of its own")
+
+    stub.defvjp(refuse, refuse)  # not the stub's, which is zero
+    options = {} if shardings is None else {"in_shardings": shardings[0], "out_shardings": shardings[1]}
+
+    def call(*leaves):
+        return stub(*leaves)
+
+    call.__name__ = name
+    jitted = jax.jit(call, keep_unused=True, **options)
+    made = export.export(jitted, platforms=[platform])(*arguments)
+    return dataclasses.replace(made, mlir_module_serialized=artefact)

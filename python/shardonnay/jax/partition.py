@@ -1,0 +1,166 @@
+"""`partition` and `propagate`: functions that are called like those of `jax.jit`."""
+
+import contextlib
+import functools
+import types
+import warnings
+
+import jax
+
+from . import arguments, building
+from .meshes import context_mesh
+from .stages import Traced
+from .transforms import Call
+
+_STATIC = ("static_argnums", "static_argnames")
+
+
+class PartitionedFunction:
+    """A function that is traced by JAX, partitioned by Shardonnay and run on the devices of its mesh.
+
+    Each way that arguments without a given sharding lie has a `jax.jit` of its own: within it JAX looks up types, static
+    arguments and context, and moves arrays, as it does for any function.
+    """
+
+    def __init__(self, fn, build, jit_options, mesh, options):
+        """`build`: building.partitioned or building.propagated. `jit_options`: what `jax.jit` is given."""
+        self._fn, self._build, self._mesh, self._options = fn, build, mesh, dict(options)
+        self._jit_options = {
+            name: arguments.named(value, mesh) if name.endswith("shardings") else value
+            for name, value in jit_options.items()
+            if value is not None
+        }
+        self._inner = jax.jit(fn, keep_unused=True, **self._jit_options)
+        in_shardings = self._jit_options.get("in_shardings")
+        self._all_given = in_shardings is not None and None not in arguments.leaves_with_none(in_shardings)
+        self._callers = {}
+        functools.update_wrapper(self, fn)
+
+    def __call__(self, *args, **kwargs):
+        """Like calling `jax.jit(fn, ...)`."""
+        with self._context():
+            mesh = context_mesh()
+            key = mesh if self._all_given else (mesh, arguments.shardings_of(args, kwargs))
+            caller = self._callers.get(key)
+            if caller is None:
+                caller = self._callers[key] = self._caller(mesh, None if self._all_given else key[1])
+            return caller(*args, **kwargs)
+
+    def __get__(self, instance, owner=None):
+        return self if instance is None else types.MethodType(self, instance)
+
+    def trace(self, *args, **kwargs):
+        """The first of the stages of `jax.stages`: the traced function. Arguments may be types (jax.ShapeDtypeStruct)."""
+        with self._context():
+            traced = self._inner.trace(*args, **kwargs)
+            shardings = [item for item in arguments.shardings_of(args, kwargs) if item is not None]
+        return Traced(self, traced, shardings)
+
+    def lower(self, *args, **kwargs):
+        """`trace(...).lower()`."""
+        return self.trace(*args, **kwargs).lower()
+
+    def eval_shape(self, *args, **kwargs):
+        """The types of the results, as `jax.eval_shape` gives them."""
+        with self._context():
+            return self._inner.eval_shape(*args, **kwargs)
+
+    def clear_cache(self):
+        """Forgets what was traced and compiled."""
+        self._callers.clear()
+        self._inner.clear_cache()
+
+    def _context(self):
+        if self._mesh is None:
+            return contextlib.nullcontext()
+        try:
+            return jax.set_mesh(self._mesh)
+        except ValueError:  # under a trace
+            return jax.sharding.use_abstract_mesh(self._mesh.abstract_mesh)
+
+    def source(self, traced, shardings, mesh=None):
+        """The lowered function with the meshes that the user named."""
+        given = [self._jit_options.get(name) for name in ("in_shardings", "out_shardings")]
+        with warnings.catch_warnings(), self._context():
+            warnings.simplefilter("ignore")  # the outer jit says it once more
+            return building.Source.of(traced, [*jax.tree.leaves(given), *shardings], [mesh, self._mesh])
+
+    def build(self, source):
+        """The program of a source."""
+        return self._build(source, self._options)
+
+    def _caller(self, mesh, shardings):
+        """A `jax.jit` that traces, lowers and partitions the function when JAX traces it."""
+        in_shardings = self._jit_options.get("in_shardings")
+
+        @functools.wraps(self._fn)
+        def body(*args, **kwargs):
+            static = arguments.static_positions(self._fn, *map(self._jit_options.get, _STATIC), len(args))
+            leaves = jax.tree.leaves((args, kwargs))
+            known = shardings or (None,) * len(leaves)
+            types_, keywords = arguments.abstract(args, kwargs, known, static, None if self._all_given else in_shardings)
+            traced = self._inner.trace(*types_, **keywords)
+            source = self.source(traced, [item for item in known if item is not None], mesh)
+            program = self.build(source).program
+            results = self._transformable(program, source, (args, kwargs), (types_, keywords))
+            return jax.tree.unflatten(source.lowered.out_tree, results)
+
+        return jax.jit(body, **self._jit_options)
+
+
+    def _transformable(self, program, source, call, types_):
+        """The flat results of `program`, in a form that `jax.vmap` and `jax.grad` can transform."""
+        leaves, tree = jax.tree.flatten(call)
+        dynamic = [isinstance(leaf, jax.core.Tracer) for leaf in leaves]
+
+        def flat(*values):
+            left = iter(values)
+            args, kwargs = jax.tree.unflatten(tree, [next(left) if own else leaf for leaf, own in zip(leaves, dynamic)])
+            return tuple(jax.tree.leaves(self._inner(*args, **kwargs)))
+
+        def build(function, kinds):
+            traced = jax.jit(function, keep_unused=True).trace(*kinds)
+            return self.build(building.Source.of(traced, kinds, source.meshes)).program
+
+        kinds = [kind for kind, own in zip(jax.tree.leaves(types_), dynamic) if own]
+        return Call(flat, kinds, build, program)(*(leaf for leaf, own in zip(leaves, dynamic) if own))
+
+
+def _decorated(build, fn, jit_options, mesh, options):
+    if fn is None:
+        return lambda fn: _decorated(build, fn, jit_options, mesh, options)
+    return PartitionedFunction(fn, build, jit_options, mesh, options or {})
+
+
+def partition(
+    fn=None,
+    *,
+    in_shardings=None,
+    out_shardings=None,
+    donate_argnums=None,
+    donate_argnames=None,
+    static_argnums=None,
+    static_argnames=None,
+    mesh=None,
+    options=None,
+):
+    """`jax.jit` with Shardonnay as the partitioner: `fn` runs on the devices of its shardings' mesh.
+
+    All but the last two mean what they mean to `jax.jit`; without `fn` it is a decorator.
+
+    mesh: on which PartitionSpecs are, in the shardings and within `fn`, as under `jax.set_mesh(mesh)`.
+    options: a dict of `shardonnay.compile`'s options.
+    """
+    jit_options = {
+        "in_shardings": in_shardings,
+        "out_shardings": out_shardings,
+        "donate_argnums": donate_argnums,
+        "donate_argnames": donate_argnames,
+        "static_argnums": static_argnums,
+        "static_argnames": static_argnames,
+    }
+    return _decorated(building.partitioned, fn, jit_options, mesh, options)
+
+
+def propagate(fn=None, **arguments):
+    raise NotImplementedError

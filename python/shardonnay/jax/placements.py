@@ -1,0 +1,138 @@
+"""How an input or output of a compiled program lies on the devices: the manifest's words as JAX's.
+
+A `NamedSharding` says whole axes only. What the compiler may say beyond that (a sub-axis `"x":(1)2`, several meshes in one
+program) is said on a refined mesh of the same devices, whose axes are the common factors; it never leaves the program.
+"""
+
+import math
+import re
+from dataclasses import dataclass
+
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
+
+from .. import boundary
+from .meshes import MeshError, match, refined
+
+_AXIS = re.compile(r'"([^"]*)"(?::\((\d+)\)(\d+))?')
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A mesh axis, or the part of it of `size` that has `before` parts in front of it."""
+
+    name: str
+    before: int = 1
+    size: int = 0  # the whole axis
+
+
+def parse(text, rank):
+    """(dims, unreduced) of `#sdy.sharding<@mesh, [{"x"}, {"y":(1)2}], unreduced={"z"}>`: tuples of Axis."""
+    if text is None:
+        return ((),) * rank, ()
+    body = text[text.index("[") + 1 : text.index("]")]
+    dims = tuple(_axes(dim) for dim in re.findall(r"\{([^}]*)\}", body))
+    unreduced = re.search(r"unreduced=(?:\w+\s*)?\{([^}]*)\}", text)
+    return dims, _axes(unreduced[1]) if unreduced else ()
+
+
+def _axes(text):
+    return tuple(Axis(name, int(before or 1), int(size or 0)) for name, before, size in _AXIS.findall(text))
+
+
+def spec(axes, sizes):
+    """What a PartitionSpec can say of (dims, unreduced): a sub-axis that is not its whole axis is left out, with what follows it."""
+    dims, unreduced = axes
+    entries = []
+    for dim in dims:
+        names = []
+        for axis in dim:
+            if axis.size not in (0, sizes[axis.name]):
+                break
+            names.append(axis.name)
+        entries.append(tuple(names) if len(names) > 1 else names[0] if names else None)
+    partial = {axis.name for axis in unreduced}
+    return PartitionSpec(*entries, unreduced=partial) if partial else PartitionSpec(*entries)
+
+
+class Placements:
+    """Of each input and output of a manifest its sharding as JAX says it, and its specs for one `shard_map` over all devices."""
+
+    def __init__(self, manifest, candidates):
+        """`candidates`: meshes that the user named, one of which has the devices of each of the program's."""
+        self.devices = manifest["devices"]
+        self.mesh = None
+        self.inputs, self.outputs = [], []
+        if self.devices == 1:
+            return
+        self._main = manifest["mesh"]
+        entries = [*manifest["inputs"], *manifest["outputs"]]
+        parsed = [parse(entry["sharding"], len(entry["global_shape"])) for entry in entries]
+        found = {text: match(text, candidates) for text in {self._mesh_of(entry) for entry in entries} | {self._main}}
+        shardings = [
+            NamedSharding(mesh, spec(axes, mesh.shape))
+            for entry, axes in zip(entries, parsed)
+            for mesh in [found[self._mesh_of(entry)]]
+        ]
+        self.mesh, specs = self._manual(entries, parsed, found, shardings)
+        count = len(manifest["inputs"])
+        self.inputs, self.outputs = shardings[:count], shardings[count:]
+        self.in_specs, self.out_specs = tuple(specs[:count]), tuple(specs[count:])
+
+    def _mesh_of(self, entry):
+        return entry.get("mesh") or self._main
+
+    def _manual(self, entries, parsed, found, shardings):
+        whole = all(
+            axis.size in (0, found[self._mesh_of(entry)].shape[axis.name])
+            for entry, (dims, _) in zip(entries, parsed)
+            for dim in dims
+            for axis in dim
+        )
+        meshes = list(dict.fromkeys(found.values()))
+        if whole and len(meshes) == 1:
+            return meshes[0], [sharding.spec for sharding in shardings]
+        return self._refine(entries, parsed, found, meshes)
+
+    def _refine(self, entries, parsed, found, meshes):
+        parts = [
+            (found[self._mesh_of(entry)], axis)
+            for entry, (dims, _) in zip(entries, parsed)
+            for dim in dims
+            for axis in dim
+            if axis.size
+        ]
+        sizes = [tuple(mesh.shape.values()) for mesh in meshes]
+        for mesh, axis in parts:  # as if the user had split the axis
+            split = []
+            for name, size in mesh.shape.items():
+                cut = (axis.before, axis.size, size // axis.before // axis.size)
+                split.extend(cut if name == axis.name else (size,))
+            sizes.append(tuple(split))
+        devices = meshes[0].devices.flatten()
+        if any(list(mesh.devices.flat) != list(devices) for mesh in meshes):
+            raise MeshError("meshes with the same devices in different orders in one program are not supported")
+        sizes = refined(sizes)
+        fine = Mesh(devices.reshape(sizes), tuple(f"axis{at}" for at in range(len(sizes))))
+        specs = []
+        for entry, (dims, unreduced) in zip(entries, parsed):
+            mesh = found[self._mesh_of(entry)]
+            specs.append(PartitionSpec(*(sum((_split(axis, mesh, fine) for axis in dim), ()) or None for dim in dims)))
+            if unreduced:
+                raise MeshError("a partial sum beside several meshes or sub-axes is not supported at the boundary")
+        return fine, specs
+
+
+def _split(axis, mesh, fine):
+    """The axes of the refined mesh that `axis` of `mesh` is made of, major first."""
+    names, sizes = list(mesh.shape), list(mesh.shape.values())
+    at = names.index(axis.name)
+    inner = math.prod(sizes[at + 1 :])
+    size = axis.size or sizes[at]
+    top = inner * sizes[at] // axis.before
+    bottom = top // size
+    found, stride = [], math.prod(fine.shape.values())
+    for name, extent in fine.shape.items():
+        if bottom <= stride // extent < top and extent > 1:
+            found.append(name)
+        stride //= extent
+    return tuple(found)

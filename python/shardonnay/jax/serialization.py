@@ -1,0 +1,2 @@
+def serialize():pass
+def deserialize():pass

@@ -1,0 +1,120 @@
+"""A program under JAX's transformations: its derivative and its batched form are programs of their own.
+
+JAX cannot see into a program that it did not trace. So `jax.grad` of it traces the derivative of the function it came from,
+in two programs (results with residuals, then cotangents), and `jax.vmap` traces the batched function. Forward mode has no
+such form, and is refused by JAX (a `custom_vjp`).
+"""
+
+import jax
+import jax.numpy as jnp
+from jax.sharding import NamedSharding, PartitionSpec
+
+from .stages import logical_sharding
+
+
+def _is_inexact(kind):
+    return jnp.issubdtype(kind.dtype, jnp.inexact)
+
+
+def _batched_type(kind, size):
+    sharding = kind.sharding
+    if sharding is not None:
+        sharding = NamedSharding(sharding.mesh, PartitionSpec(None, *sharding.spec))
+    return jax.ShapeDtypeStruct((size, *kind.shape), kind.dtype, weak_type=kind.weak_type, sharding=sharding)
+
+
+def _types_of(leaves, program):
+    """The types of a program's results, placed as it places them."""
+    placed = program.placements.outputs or [None] * len(leaves)
+    kinds = map(jax.typeof, leaves)
+    return [
+        jax.ShapeDtypeStruct(kind.shape, kind.dtype, weak_type=kind.weak_type, sharding=logical_sharding(kind, sharding))
+        for kind, sharding in zip(kinds, placed, strict=True)
+    ]
+
+
+class Call:
+    """One call under a trace, of a function of flat arguments with flat results."""
+
+    def __init__(self, function, types, build, program=None):
+        """
+        types: of the arguments, with their shardings.
+        build: makes the program of any such function for types.
+        program: that of `function`, if there is one already.
+        """
+        self._function, self._types, self._build = function, types, build
+        self._program = program or build(function, types)
+
+    def __call__(self, *arguments):
+        """The results of the program, as `jax.jit`, `jax.vmap` and `jax.grad` can transform them."""
+        batched = jax.custom_batching.custom_vmap(lambda *leaves: tuple(self._program.call(leaves)))
+        batched.def_vmap(self._batched)
+        differentiated = jax.custom_vjp(lambda *leaves: batched(*leaves))
+        differentiated.defvjp(self._forward, self._backward)
+        return differentiated(*arguments)
+
+    def results_and_program(self, *arguments):
+        """The results, and the program that they come from."""
+        return self(*arguments), self._program
+
+    def _batched(self, size, are_batched, *arguments):
+        def function(*leaves):
+            return jax.vmap(self._function, [0 if batched else None for batched in are_batched])(*leaves)
+
+        types = [
+            _batched_type(kind, size) if batched else kind for kind, batched in zip(self._types, are_batched, strict=True)
+        ]
+        results = Call(function, types, self._build)(*arguments)
+        return results, (True,) * len(results)
+
+    def _split(self, leaves):
+        inexact = [_is_inexact(kind) for kind in self._types]
+        return [leaf for leaf, chosen in zip(leaves, inexact) if chosen], inexact
+
+    def _forward(self, *arguments):
+        trees = []
+
+        def function(*leaves):
+            varied, inexact = self._split(leaves)
+
+            def of_varied(*varied):
+                left = iter(varied)
+                results = self._function(*(next(left) if chosen else leaf for leaf, chosen in zip(leaves, inexact)))
+                kept = [_is_inexact(jax.typeof(result)) for result in results]
+                return [result for result, chosen in zip(results, kept) if chosen], (results, kept)
+
+            _, pull, (results, kept) = jax.vjp(of_varied, *varied, has_aux=True)
+            residuals, tree = jax.tree.flatten(pull)
+            trees.append((tree, kept, len(results)))
+            return (*results, *residuals)
+
+        found, program = Call(function, self._types, self._build).results_and_program(*arguments)
+        tree, kept, count = trees[-1]
+        types = _types_of(found, program)
+        return found[:count], _Residuals(found[count:], tree, kept, types[count:], types[:count])
+
+    def _backward(self, residuals, cotangents):
+        cotangents = [value for value, chosen in zip(cotangents, residuals.kept) if chosen]
+        placed = [kind for kind, chosen in zip(residuals.result_types, residuals.kept) if chosen]
+        count = len(residuals.leaves)
+
+        def function(*leaves):
+            return tuple(jax.tree.unflatten(residuals.tree, leaves[:count])(list(leaves[count:])))
+
+        found = iter(Call(function, [*residuals.types, *placed], self._build)(*residuals.leaves, *cotangents))
+        return tuple(next(found) if _is_inexact(kind) else None for kind in self._types)
+
+
+@jax.tree_util.register_pytree_node_class
+class _Residuals:
+    """What the derivative's first program leaves for the second."""
+
+    def __init__(self, leaves, tree, kept, types, result_types):
+        self.leaves, self.tree, self.kept, self.types, self.result_types = leaves, tree, kept, types, result_types
+
+    def tree_flatten(self):
+        return tuple(self.leaves), (self.tree, tuple(self.kept), tuple(self.types), tuple(self.result_types))
+
+    @classmethod
+    def tree_unflatten(cls, rest, leaves):
+        return cls(leaves, *rest)
