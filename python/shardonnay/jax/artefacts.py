@@ -4,6 +4,7 @@ A stub with the program's signature is exported, and its module replaced by the 
 """
 
 import dataclasses
+import re
 
 import jax
 from jax import export
@@ -11,6 +12,8 @@ from jax.extend import mlir
 from jax.extend.mlir import ir
 from jax.extend.mlir.dialects import stablehlo
 from jax.interpreters.mlir import make_ir_context
+
+from .. import boundary
 
 # What an argument of a program may say that has no meaning once the program is called by another.
 _OUTER_ATTRIBUTES = ("tf.aliasing_output", "jax.buffer_donor", "mhlo.layout_mode", "sdy.sharding")
@@ -39,6 +42,36 @@ def serialize(text, with_sdy=False):
         return mlir.serialize_portable_artifact(module, version, with_sdy)
 
 
+def boundary_of(text):
+    """The manifest of a global program: how its arguments and results lie, without pieces."""
+    with make_ir_context():
+        module = ir.Module.parse(text)
+        meshes = {op.sym_name.value: str(op.mesh) for op in module.body.operations if op.operation.name == "sdy.mesh"}
+        main = main_of(module)
+        function = ir.FunctionType(main.function_type.value)
+        entries = {}
+        for kind, types in (("arg_attrs", function.inputs), ("res_attrs", function.results)):
+            attributes = main.attributes[kind] if kind in main.attributes else [{}] * len(types)
+            entries[kind] = [_entry(type_, dict_, meshes) for type_, dict_ in zip(types, attributes)]
+        named = [mesh for mesh in meshes.values() if boundary.mesh_axes(mesh)]
+        devices = ir.IntegerAttr(module.operation.attributes["mhlo.num_partitions"]).value
+    return {
+        "devices": devices,
+        "mesh": named[0] if named else None,
+        "inputs": entries["arg_attrs"],
+        "outputs": entries["res_attrs"],
+    }
+
+
+def _entry(type_, attributes, meshes):
+    sharding = str(attributes["sdy.sharding"]) if "sdy.sharding" in attributes else None
+    entry = {"dtype": str(type_.element_type), "global_shape": list(type_.shape), "sharding": sharding}
+    name = re.search(r"@(\w+)", sharding) if sharding else None
+    if name and boundary.mesh_axes(meshes[name[1]]):
+        entry["mesh"] = meshes[name[1]]
+    return entry
+
+
 def _zeros(result):
     if result.weak_type:
         return jax.lax.full(result.shape, result.dtype.type(0).item())
@@ -53,7 +86,7 @@ def exported(name, artefact, arguments, results, platform, shardings=None):
 
     @jax.custom_vjp
     def stub(*_):
-        return [_zeros(result) for result in results]
+        return tuple(_zeros(result) for result in results)
 
     def refuse(*_):
         raise TypeError(f"{name}: a program that is compiled apart has no derivative of its own")

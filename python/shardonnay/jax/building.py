@@ -8,9 +8,9 @@ import jax
 import shardonnay
 
 from . import artefacts
-from .execution import Program, physical_type
+from .execution import Program, PropagatedProgram
 from .meshes import context_mesh, meshes
-from .placements import Placements
+from .signature import Signature
 
 _CALLBACK = re.compile(r"xla_(ffi_)?(partitioned_)?python_(cpu|gpu)_callback")
 _PLACE = re.compile(r'"([^"]+)":(\d+):(\d+)')
@@ -41,12 +41,6 @@ class Source:
             if isinstance(mesh, jax.sharding.Mesh):
                 return mesh.devices.flat[0].platform
         return jax.default_backend()
-
-    def results(self):
-        """The types of the flat results."""
-        return [
-            jax.ShapeDtypeStruct(aval.shape, aval.dtype, weak_type=aval.weak_type) for aval in self.traced.jaxpr.out_avals
-        ]
 
 
 @dataclass(frozen=True)
@@ -86,9 +80,19 @@ def partitioned(source, options):
     check_supported(source.lowered)
     text = source.text()
     compiled = shardonnay.compile(text, **options)
-    placements = Placements(compiled.manifest, source.meshes)
     artefact = artefacts.serialize(compiled.text)
-    program = Program(
-        source.traced.fun_name, artefact, compiled.manifest, placements, source.results(), source.platform()
-    )
-    return Built(program, compiled, text)
+    signature = Signature.of(source.traced)
+    return Built(Program(signature, artefact, compiled.manifest, source.meshes, source.platform()), compiled, text)
+
+
+def propagated(source, options):
+    """The global program with our propagation's shardings, to be partitioned by XLA."""
+    check_supported(source.lowered)
+    text = source.text()
+    compiled = shardonnay.compile(text, to="export", **options)
+    boundary = artefacts.boundary_of(compiled.text)
+    # XLA takes in a user's constraint, not what its own partitioner writes for one.
+    constrained = compiled.text.replace("= sdy.reshard ", "= sdy.sharding_constraint ")
+    artefact = artefacts.serialize(constrained, with_sdy=True)
+    signature = Signature.of(source.traced)
+    return Built(PropagatedProgram(signature, artefact, boundary, source.meshes, source.platform()), compiled, text)

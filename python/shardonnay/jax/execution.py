@@ -1,73 +1,72 @@
-"""A compiled program as a function of global arrays, in JAX's public terms.
-
-The program of one device is called under `jax.shard_map` over all axes of the mesh, so everything in it is manual and XLA
-has nothing to partition; JAX places the arguments and collects the results.
-"""
+"""Compiled programs as functions of global arrays, in JAX's public terms."""
 
 import jax
-import jax.numpy as jnp
 
 from .. import boundary
 from . import artefacts
-
-
-def is_key(dtype):
-    """True for the dtype of typed PRNG keys (`jax.random.key`)."""
-    return jnp.issubdtype(dtype, jax.dtypes.prng_key)
-
-
-def physical(value):
-    """A typed key as the array that its program has; any other value as it is."""
-    return jax.random.key_data(value) if is_key(value.dtype) else value
-
-
-def logical(value, like):
-    """What `physical` came from, `like` being its type."""
-    if not is_key(like.dtype):
-        return value
-    found = []
-    jax.eval_shape(lambda key: found.append(jax.random.key_impl(key)), like)  # it takes values, not types
-    return jax.random.wrap_key_data(value, impl=found[0])
-
-
-def physical_type(kind):
-    """The ShapeDtypeStruct of `physical` for a value of type `kind`."""
-    if not is_key(kind.dtype):
-        return jax.ShapeDtypeStruct(kind.shape, kind.dtype, weak_type=kind.weak_type)
-    found = jax.eval_shape(jax.random.key_data, kind)
-    return jax.ShapeDtypeStruct(found.shape, found.dtype)
+from .placements import Placements
+from .signature import Signature, is_key, key_implementation, physical, physical_type
 
 
 class Program:
-    """A program with its placements; `call` takes and gives flat lists of global arrays or tracers."""
+    """The program of one device, called under `jax.shard_map` over all axes of the mesh.
 
-    def __init__(self, name, artefact, manifest, placements, results, platform):
-        """`results`: the types of the results, typed keys among them, weak types as traced."""
-        self.placements, self._results = placements, results
-        entries = manifest["inputs"]
-        inputs = [jax.ShapeDtypeStruct(tuple(entry["local_shape"]), boundary.dtype_of(entry["dtype"])) for entry in entries]
+    So everything in it is manual and XLA has nothing to partition; JAX places the arguments and collects the results.
+    """
+
+    kind = "partition"
+
+    def __init__(self, signature: Signature, artefact, manifest, meshes, platform):
+        """`artefact`: what runs; `manifest`: its boundary; `meshes`: that the user named, its own among them."""
+        self.signature, self.artefact, self.manifest, self.platform = signature, artefact, manifest, platform
+        self.placements = Placements(manifest, meshes)
+        self._exported = self._export()
+
+    def _export(self):
+        local = [tuple(entry["local_shape"]) for entry in self.manifest["outputs"]]
+        inputs = [_local_type(entry) for entry in self.manifest["inputs"]]
         outputs = [
-            jax.ShapeDtypeStruct(tuple(entry["local_shape"]), kind.dtype, weak_type=kind.weak_type)
-            for entry, kind in zip(manifest["outputs"], map(physical_type, results), strict=True)
+            jax.ShapeDtypeStruct(shape, kind.dtype, weak_type=kind.weak_type)
+            for shape, kind in zip(local, map(physical_type, self.signature.out_types), strict=True)
         ]
-        self._exported = artefacts.exported(name, artefact, inputs, outputs, platform)
+        return artefacts.exported(self.signature.name, self.artefact, inputs, outputs, self.platform)
 
     def call(self, arguments):
-        """Runs on, or traces with, the flat arguments."""
-        arguments = [physical(argument) for argument in arguments]
+        """The flat results of, or traced with, the flat arguments."""
+        results = self._run([physical(argument) for argument in arguments])
+        return [_logical(result, kind) for result, kind in zip(results, self.signature.out_types, strict=True)]
+
+    def _run(self, arguments):
         if self.placements.mesh is None:
-            results = self._exported.call(*arguments)
-        else:
-            results = jax.shard_map(
-                lambda *pieces: tuple(self._exported.call(*pieces)),
-                mesh=self.placements.mesh,
-                in_specs=self.placements.in_specs,
-                out_specs=self.placements.out_specs,
-                check_vma=False,
-            )(*arguments)
-        return [logical(result, kind) for result, kind in zip(results, self._results, strict=True)]
+            return self._exported.call(*arguments)
+        manual = jax.shard_map(
+            lambda *pieces: tuple(self._exported.call(*pieces)),
+            mesh=self.placements.mesh,
+            in_specs=self.placements.in_specs,
+            out_specs=self.placements.out_specs,
+            check_vma=False,
+        )
+        return manual(*arguments)
 
 
-def call_with_tree(program, out_tree, *args, **kwargs):
-    """`program.call` on trees."""
-    return jax.tree.unflatten(out_tree, program.call(jax.tree.leaves((args, kwargs))))
+class PropagatedProgram(Program):
+    """The global program with the shardings of all its values, which XLA partitions by them."""
+
+    kind = "propagate"
+
+    def _export(self):
+        types = [list(map(physical_type, kinds)) for kinds in (self.signature.in_types, self.signature.out_types)]
+        shardings = (tuple(self.placements.inputs), tuple(self.placements.outputs)) if self.placements.mesh else None
+        return artefacts.exported(self.signature.name, self.artefact, *types, self.platform, shardings)
+
+    def _run(self, arguments):
+        return self._exported.call(*arguments)
+
+
+def _local_type(entry):
+    return jax.ShapeDtypeStruct(tuple(entry["local_shape"]), boundary.dtype_of(entry["dtype"]))
+
+
+def _logical(value, kind):
+    """What `physical` came from, `kind` being its type."""
+    return jax.random.wrap_key_data(value, impl=key_implementation(kind)) if is_key(kind.dtype) else value

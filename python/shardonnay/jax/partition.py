@@ -162,5 +162,25 @@ def partition(
     return _decorated(building.partitioned, fn, jit_options, mesh, options)
 
 
-def propagate(fn=None, **arguments):
-    raise NotImplementedError
+def propagate(
+    fn=None,
+    *,
+    in_shardings=None,
+    out_shardings=None,
+    donate_argnums=None,
+    donate_argnames=None,
+    static_argnums=None,
+    static_argnames=None,
+    mesh=None,
+    options=None,
+):
+    """As `partition`, but XLA partitions: by the shardings that Shardonnay's propagation gives every value."""
+    jit_options = {
+        "in_shardings": in_shardings,
+        "out_shardings": out_shardings,
+        "donate_argnums": donate_argnums,
+        "donate_argnames": donate_argnames,
+        "static_argnums": static_argnums,
+        "static_argnames": static_argnames,
+    }
+    return _decorated(building.propagated, fn, jit_options, mesh, options)

@@ -55,13 +55,16 @@ def spec(axes, sizes):
 
 
 class Placements:
-    """Of each input and output of a manifest its sharding as JAX says it, and its specs for one `shard_map` over all devices."""
+    """Of each input and output of a manifest its sharding as JAX says it, and its specs for one `shard_map` over all devices.
+
+    meshes: those of the program, none on one device. mesh: the shard_map's.
+    """
 
     def __init__(self, manifest, candidates):
         """`candidates`: meshes that the user named, one of which has the devices of each of the program's."""
         self.devices = manifest["devices"]
         self.mesh = None
-        self.inputs, self.outputs = [], []
+        self.meshes, self.inputs, self.outputs = [], [], []
         if self.devices == 1:
             return
         self._main = manifest["mesh"]
@@ -73,6 +76,7 @@ class Placements:
             for entry, axes in zip(entries, parsed)
             for mesh in [found[self._mesh_of(entry)]]
         ]
+        self.meshes = list(dict.fromkeys(found.values()))
         self.mesh, specs = self._manual(entries, parsed, found, shardings)
         count = len(manifest["inputs"])
         self.inputs, self.outputs = shardings[:count], shardings[count:]
@@ -88,12 +92,11 @@ class Placements:
             for dim in dims
             for axis in dim
         )
-        meshes = list(dict.fromkeys(found.values()))
-        if whole and len(meshes) == 1:
-            return meshes[0], [sharding.spec for sharding in shardings]
-        return self._refine(entries, parsed, found, meshes)
+        if whole and len(self.meshes) == 1:
+            return self.meshes[0], [sharding.spec for sharding in shardings]
+        return self._refine(entries, parsed, found)
 
-    def _refine(self, entries, parsed, found, meshes):
+    def _refine(self, entries, parsed, found):
         parts = [
             (found[self._mesh_of(entry)], axis)
             for entry, (dims, _) in zip(entries, parsed)
@@ -101,15 +104,15 @@ class Placements:
             for axis in dim
             if axis.size
         ]
-        sizes = [tuple(mesh.shape.values()) for mesh in meshes]
+        sizes = [tuple(mesh.shape.values()) for mesh in self.meshes]
         for mesh, axis in parts:  # as if the user had split the axis
             split = []
             for name, size in mesh.shape.items():
                 cut = (axis.before, axis.size, size // axis.before // axis.size)
                 split.extend(cut if name == axis.name else (size,))
             sizes.append(tuple(split))
-        devices = meshes[0].devices.flatten()
-        if any(list(mesh.devices.flat) != list(devices) for mesh in meshes):
+        devices = self.meshes[0].devices.flatten()
+        if any(list(mesh.devices.flat) != list(devices) for mesh in self.meshes):
             raise MeshError("meshes with the same devices in different orders in one program are not supported")
         sizes = refined(sizes)
         fine = Mesh(devices.reshape(sizes), tuple(f"axis{at}" for at in range(len(sizes))))

@@ -1,12 +1,10 @@
 """The stages of a partitioned function ahead of its call, as in `jax.stages`: Traced, Lowered, Compiled."""
 
-import functools
-
 import jax
 
 from .. import explain as explanations
 from .. import report as reports
-from .execution import call_with_tree, is_key
+from .signature import placed
 
 
 class Report(dict):
@@ -59,46 +57,39 @@ class Lowered:
     def compile(self, compiler_options=None):
         """Partitions the program and has XLA compile it. `compiler_options`: XLA's, as for `jax.stages`."""
         built = self._function.build(self._source)
-        jitted, args, kwargs = ahead_of_time(built.program, self.jax, self._source.traced)
-        return Compiled(built, jitted.lower(*args, **kwargs).compile(compiler_options))
+        return Compiled(built, ahead_of_time(built.program, compiler_options))
 
 
-def ahead_of_time(program, lowered, traced):
-    """(a `jax.jit` of the program with the lowered function's trees, args, kwargs): types with the placements of `program`."""
-    leaves = jax.tree.leaves(traced.in_avals)
-    shardings = program.placements.inputs or [None] * len(leaves)
-    types = [
-        jax.ShapeDtypeStruct(kind.shape, kind.dtype, weak_type=kind.weak_type, sharding=logical_sharding(kind, sharding))
-        for kind, sharding in zip(leaves, shardings, strict=True)
-    ]
-    args, kwargs = jax.tree.unflatten(lowered.in_tree, types)
-    donated_args, donated_kwargs = jax.tree.map(lambda info: info.donated, lowered.args_info)
+def ahead_of_time(program, compiler_options=None):
+    """The `jax.stages.Compiled` of a program, for arguments that lie as it wants them."""
+    signature, placements = program.signature, program.placements
+    types = map(placed, signature.in_types, placements.inputs or [None] * len(signature.in_types))
+    args, kwargs = jax.tree.unflatten(signature.in_tree, list(types))
+    donated_args, donated_kwargs = jax.tree.unflatten(signature.in_tree, signature.donated)
     options = {
         "donate_argnums": tuple(at for at, arg in enumerate(donated_args) if any(jax.tree.leaves(arg))),
         "donate_argnames": tuple(name for name, arg in donated_kwargs.items() if any(jax.tree.leaves(arg))),
     }
-    if program.placements.outputs:
-        kinds = jax.tree.leaves(lowered.out_info)
-        outputs = map(logical_sharding, kinds, program.placements.outputs)
-        options["out_shardings"] = jax.tree.unflatten(lowered.out_tree, outputs)
-    call = functools.partial(call_with_tree, program, lowered.out_tree)
-    call.__name__ = traced.fun_name
-    return jax.jit(call, keep_unused=True, **options), args, kwargs
+    if placements.outputs:
+        outputs = [placed(kind, sharding).sharding for kind, sharding in zip(signature.out_types, placements.outputs)]
+        options["out_shardings"] = jax.tree.unflatten(signature.out_tree, outputs)
 
+    def call(*args, **kwargs):
+        return jax.tree.unflatten(signature.out_tree, program.call(jax.tree.leaves((args, kwargs))))
 
-def logical_sharding(kind, sharding):
-    """The sharding of a value of type `kind` whose program's array is sharded like this: keys have a dim less."""
-    if sharding is None or not is_key(kind.dtype):
-        return sharding
-    spec = tuple(sharding.spec)[: len(kind.shape)]
-    return jax.sharding.NamedSharding(sharding.mesh, jax.sharding.PartitionSpec(*spec))
+    call.__name__ = call.__qualname__ = signature.name
+    return jax.jit(call, keep_unused=True, **options).lower(*args, **kwargs).compile(compiler_options)
 
 
 class Compiled:
-    """A program that runs: called like the function without its static arguments; `jax` is JAX's own stage."""
+    """A program that runs: called like the function without its static arguments.
+
+    jax: JAX's own stage.
+    built: where it comes from (building.Built).
+    """
 
     def __init__(self, built, compiled):
-        self._built, self.jax = built, compiled
+        self.built, self.jax = built, compiled
 
     args_info = property(lambda self: self.jax.args_info)
     out_info = property(lambda self: self.jax.out_info)
@@ -112,20 +103,20 @@ class Compiled:
 
     def as_text(self):
         """The program of one device, in StableHLO; after `propagate`, the global one with all shardings."""
-        return self._built.compiled.text
+        return self.built.compiled.text
 
     @property
     def manifest(self):
         """What each device is given and returns (`shardonnay.Compiled.manifest`)."""
-        return self._built.compiled.manifest
+        return self.built.compiled.manifest
 
     def report(self):
         """Collectives and their reasons, memory and FLOPs of a device."""
-        return Report(self._built.compiled.report)
+        return Report(self.built.compiled.report)
 
     def explain(self, query=None):
         """Why values have their shardings: all of them, or those whose name, line or scope `query` says."""
-        values = explanations.explain(self._built.text)
+        values = explanations.explain(self.built.text)
         return Explanation(values if query is None else explanations.select(values, query))
 
     def cost_analysis(self):

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 from jax.sharding import NamedSharding, PartitionSpec
 
-from .stages import logical_sharding
+from .signature import placed
 
 
 def _is_inexact(kind):
@@ -23,14 +23,10 @@ def _batched_type(kind, size):
     return jax.ShapeDtypeStruct((size, *kind.shape), kind.dtype, weak_type=kind.weak_type, sharding=sharding)
 
 
-def _types_of(leaves, program):
-    """The types of a program's results, placed as it places them."""
-    placed = program.placements.outputs or [None] * len(leaves)
-    kinds = map(jax.typeof, leaves)
-    return [
-        jax.ShapeDtypeStruct(kind.shape, kind.dtype, weak_type=kind.weak_type, sharding=logical_sharding(kind, sharding))
-        for kind, sharding in zip(kinds, placed, strict=True)
-    ]
+def _types_of(program):
+    """The types of a program's results, as it places them."""
+    kinds = program.signature.out_types
+    return list(map(placed, kinds, program.placements.outputs or [None] * len(kinds)))
 
 
 class Call:
@@ -90,18 +86,18 @@ class Call:
 
         found, program = Call(function, self._types, self._build).results_and_program(*arguments)
         tree, kept, count = trees[-1]
-        types = _types_of(found, program)
+        types = _types_of(program)
         return found[:count], _Residuals(found[count:], tree, kept, types[count:], types[:count])
 
     def _backward(self, residuals, cotangents):
         cotangents = [value for value, chosen in zip(cotangents, residuals.kept) if chosen]
-        placed = [kind for kind, chosen in zip(residuals.result_types, residuals.kept) if chosen]
+        types = [kind for kind, chosen in zip(residuals.result_types, residuals.kept) if chosen]
         count = len(residuals.leaves)
 
         def function(*leaves):
             return tuple(jax.tree.unflatten(residuals.tree, leaves[:count])(list(leaves[count:])))
 
-        found = iter(Call(function, [*residuals.types, *placed], self._build)(*residuals.leaves, *cotangents))
+        found = iter(Call(function, [*residuals.types, *types], self._build)(*residuals.leaves, *cotangents))
         return tuple(next(found) if _is_inexact(kind) else None for kind in self._types)
 
 

@@ -1,0 +1,94 @@
+"""The flat signature of a traced function, with which its program is called again."""
+
+from dataclasses import dataclass
+
+import jax
+import jax.numpy as jnp
+
+
+def is_key(dtype):
+    """True for the dtype of typed PRNG keys (`jax.random.key`)."""
+    return jnp.issubdtype(dtype, jax.dtypes.prng_key)
+
+
+def key_implementation(kind):
+    """The implementation of the keys of a type, by its name."""
+    found = []
+    jax.eval_shape(lambda key: found.append(jax.random.key_impl(key)), kind)  # it takes values, not types
+    return found[0]
+
+
+def physical(value):
+    """A typed key as the array that its program has; any other value as it is."""
+    return jax.random.key_data(value) if is_key(value.dtype) else value
+
+
+def physical_type(kind):
+    """The type of `physical` for a value of type `kind`, without its sharding."""
+    if not is_key(kind.dtype):
+        return jax.ShapeDtypeStruct(kind.shape, kind.dtype, weak_type=kind.weak_type)
+    found = jax.eval_shape(jax.random.key_data, kind)
+    return jax.ShapeDtypeStruct(found.shape, found.dtype)
+
+
+def placed(kind, sharding):
+    """The type `kind` with the sharding that its program's array has: keys have a dim less."""
+    if sharding is not None and is_key(kind.dtype):
+        spec = tuple(sharding.spec)[: len(kind.shape)]
+        sharding = jax.sharding.NamedSharding(sharding.mesh, jax.sharding.PartitionSpec(*spec))
+    return jax.ShapeDtypeStruct(kind.shape, kind.dtype, weak_type=kind.weak_type, sharding=sharding)
+
+
+def _type_to_json(kind):
+    dtype = {"key": str(key_implementation(kind))} if is_key(kind.dtype) else kind.dtype.name
+    return {"shape": kind.shape, "dtype": dtype, "weak_type": kind.weak_type}
+
+
+def _type_from_json(entry):
+    dtype = entry["dtype"]
+    if isinstance(dtype, dict):
+        dtype = jax.eval_shape(lambda: jax.random.key(0, impl=dtype["key"])).dtype
+    return jax.ShapeDtypeStruct(tuple(entry["shape"]), dtype, weak_type=entry["weak_type"])
+
+
+@dataclass(frozen=True)
+class Signature:
+    """Types of arguments and results, flat, with their trees; `donated` says of each argument whether it may be overwritten."""
+
+    name: str
+    in_types: tuple
+    out_types: tuple
+    in_tree: jax.tree_util.PyTreeDef
+    out_tree: jax.tree_util.PyTreeDef
+    donated: tuple
+
+    @classmethod
+    def of(cls, traced):
+        """Of a `jax.stages.Traced`."""
+
+        def types(avals):
+            return tuple(jax.ShapeDtypeStruct(aval.shape, aval.dtype, weak_type=aval.weak_type) for aval in avals)
+
+        return cls(
+            traced.fun_name,
+            types(jax.tree.leaves(traced.in_avals)),
+            types(traced.jaxpr.out_avals),
+            traced.in_tree,
+            traced.out_tree,
+            tuple(info.donated for info in jax.tree.leaves(traced.args_info)),
+        )
+
+    def to_json(self):
+        """All but the trees."""
+        return {
+            "name": self.name,
+            "in_types": [_type_to_json(kind) for kind in self.in_types],
+            "out_types": [_type_to_json(kind) for kind in self.out_types],
+            "donated": self.donated,
+        }
+
+    @classmethod
+    def from_json(cls, entry, in_tree, out_tree):
+        """What `to_json` wrote, with the trees."""
+        types = [tuple(map(_type_from_json, entry[name])) for name in ("in_types", "out_types")]
+        return cls(entry["name"], *types, in_tree, out_tree, tuple(entry["donated"]))
