@@ -27,9 +27,19 @@ class Source:
     @classmethod
     def of(cls, traced, placed, named):
         """`placed`: what has a mesh of the user's, such as shardings, after the meshes `named`."""
+        if len(traced.jaxpr.in_avals) != len(jax.tree.leaves(traced.in_avals)):
+            raise jax.errors.UnexpectedTracerError(
+                f"{traced.fun_name} closes over a value that JAX traces outside it, or that leaked from an earlier trace; "
+                "expected values of its own: pass it as an argument"
+            )
         shardings = [getattr(item, "sharding", item) for item in placed]
         found = meshes(traced.jaxpr, *named, context_mesh(), *shardings)
         return cls(traced, traced.lower(), tuple(found))
+
+    def devices(self):
+        """How many devices the program is for."""
+        module = self.lowered.compiler_ir("stablehlo")
+        return artefacts.ir.IntegerAttr(module.operation.attributes["mhlo.num_partitions"]).value
 
     def text(self):
         """The global program with the user's lines."""

@@ -1,6 +1,7 @@
 """Compiled programs as functions of global arrays, in JAX's public terms."""
 
 import jax
+from jax.sharding import AxisType
 
 from .. import boundary
 from . import artefacts
@@ -60,7 +61,11 @@ class PropagatedProgram(Program):
         return artefacts.exported(self.signature.name, self.artefact, *types, self.platform, shardings)
 
     def _run(self, arguments):
-        return self._exported.call(*arguments)
+        results = self._exported.call(*arguments)
+        if self.placements.mesh is None or AxisType.Explicit in self.placements.mesh.axis_types:
+            return results
+        # The call's own `jax.jit` learns here of which devices the mesh is, where no argument says it.
+        return map(jax.lax.with_sharding_constraint, results, self.placements.outputs)
 
 
 def _local_type(entry):

@@ -101,6 +101,8 @@ class PartitionedFunction:
             types_, keywords = arguments.abstract(args, kwargs, known, static, None if self._all_given else in_shardings)
             traced = self._inner.trace(*types_, **keywords)
             source = self.source(traced, [item for item in known if item is not None], mesh)
+            if source.devices() == 1:  # nothing to partition
+                return self._inner(*args, **kwargs)
             program = self.build(source).program
             results = self._transformable(program, source, (args, kwargs), (types_, keywords))
             return jax.tree.unflatten(source.lowered.out_tree, results)

@@ -1,0 +1,520 @@
+"""Calls that must come out under `partition` as under `jax.jit`: each is a function of the transform."""
+
+import collections
+import dataclasses
+import functools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import AxisType, Mesh, SingleDeviceSharding
+
+from outcomes import MESH, P, on, put, ramp
+
+CASES = []
+# Where unspecified outputs lie is the compiler's own choice.
+OWN_PLACES = set()
+
+
+def case(function=None, *, places=True):
+    """Registers a case. places: whether results must lie as under `jax.jit`."""
+    if function is None:
+        return functools.partial(case, places=places)
+    CASES.append(function)
+    if not places:
+        OWN_PLACES.add(function)
+    return function
+
+
+X = ramp(8, 16)
+W = ramp(16, 32) / 7
+
+
+def matmul(x, w):
+    return x @ w
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass
+class State:
+    params: dict
+    step: jax.Array
+    name: str = dataclasses.field(metadata={"static": True}, default="state")
+
+
+Pair = collections.namedtuple("Pair", "first second")
+
+
+# Trees
+
+
+@case
+def positional(jit):
+    return jit(matmul, in_shardings=(on("data"), on(None, "model")), out_shardings=on("data", "model"))(X, W)
+
+
+@case
+def nested_containers(jit):
+    f = jit(lambda t: {"sum": t["a"][0] + t["b"]["c"], "list": [t["a"][1], (t["b"]["c"],)]}, in_shardings=on("data"))
+    return f({"a": [X, X + 1], "b": {"c": X * 2}})
+
+
+@case
+def named_tuple(jit):
+    return jit(lambda p: Pair(p.second, p.first + 1), in_shardings=on("data"), out_shardings=on("data"))(Pair(X, 2 * X))
+
+
+@case
+def registered_dataclass(jit):
+    state = State({"w": put(W, None, "model")}, jnp.int32(3))
+    return jit(lambda s, x: State({"w": s.params["w"] + x.sum()}, s.step + 1, s.name))(state, put(X, "data"))
+
+
+@case
+def none_is_an_empty_tree(jit):
+    return jit(lambda x, nothing: (x, nothing), in_shardings=(on("data"), None))(X, None)
+
+
+@case
+def empty_containers(jit):
+    return jit(lambda x, a, b: (x + 1, a, b, {}, ()))(put(X, "data"), (), {})
+
+
+@case
+def no_arguments(jit):
+    return jit(lambda: jnp.arange(8), out_shardings=on("data"))()
+
+
+@case
+def no_results(jit):
+    return jit(lambda x: None, in_shardings=on("data"))(X)
+
+
+@case
+def an_argument_as_result(jit):
+    return jit(lambda x: (x, x), in_shardings=on("data"), out_shardings=on("data"))(X)
+
+
+@case
+def a_constant_as_result(jit):
+    return jit(lambda x: (x, 1, 2.5, np.arange(4)), in_shardings=on("data"))(X)
+
+
+@case
+def unused_arguments(jit):
+    return jit(lambda x, y, z: y * 2)(put(X, "data"), put(X, "data"), 3)
+
+
+@case
+def empty_array(jit):
+    return jit(lambda x, e: (x.sum(), e * 2), in_shardings=(on("data"), on()))(X, np.zeros((0, 4), np.float32))
+
+
+@case
+def dict_order_is_by_key(jit):
+    return jit(lambda d: d["z"] - d["a"], in_shardings=on("data"))({"z": X, "a": 2 * X})
+
+
+@case
+def prefix_of_shardings(jit):
+    f = jit(lambda t, y: (t["a"] + t["b"][0], y), in_shardings=({"a": on("data"), "b": on("data")}, on()))
+    return f({"a": X, "b": [X, X]}, W)
+
+
+# Keywords and defaults
+
+
+@case
+def keywords(jit):
+    return jit(lambda x, *, scale, shift: x * scale + shift)(put(X, "data"), scale=2.0, shift=put(X, "data"))
+
+
+@case
+def keywords_in_another_order(jit):
+    f = jit(lambda a, b: a - b)
+    return f(b=put(X, "data"), a=put(3 * X, "data")), f(put(3 * X, "data"), b=put(X, "data"))
+
+
+@case
+def defaults(jit):
+    return jit(lambda x, scale=3.0: x * scale)(put(X, "data"))
+
+
+@case
+def variadic(jit):
+    return jit(lambda *xs, **named: sum(xs) + sum(named.values()))(put(X, "data"), put(X, "data"), y=put(X, "data"))
+
+
+@case
+def keyword_only_with_default(jit):
+    f = jit(lambda x, *, n=2: x * n)
+    return f(put(X, "data")), f(put(X, "data"), n=5)
+
+
+# Static arguments
+
+
+@case
+def static_by_number(jit):
+    f = jit(lambda x, n: x.reshape(n, -1) * n, static_argnums=1)
+    return f(put(X, "data"), 2), f(put(X, "data"), 4)
+
+
+@case
+def static_by_name(jit):
+    f = jit(lambda x, mode: jnp.sin(x) if mode == "sin" else jnp.cos(x), static_argnames="mode")
+    return f(put(X, "data"), mode="sin"), f(put(X, "data"), mode="cos"), f(put(X, "data"), "sin")
+
+
+@case
+def static_negative_number(jit):
+    return jit(lambda x, n: x * n, static_argnums=-1)(put(X, "data"), 3)
+
+
+@case
+def static_first(jit):
+    return jit(lambda n, x: x * n, static_argnums=0)(3, put(X, "data"))
+
+
+@case
+def static_first_with_shardings(jit):
+    return jit(lambda n, x, y: x * n + y, static_argnums=0, in_shardings=(on("data"), None))(3, X, put(X, "data"))
+
+
+@case
+def static_tuple_and_function(jit):
+    f = jit(lambda x, shape, g: g(x.reshape(shape)), static_argnums=(1, 2))
+    return f(put(X, "data"), (4, 32), jnp.tanh)
+
+
+@case
+def static_keyword_only(jit):
+    return jit(lambda x, *, axis: x.sum(axis), static_argnames=("axis",))(put(X, "data"), axis=0)
+
+
+@case
+def static_method(jit):
+    class Model:
+        def __init__(self, scale):
+            self.scale = scale
+
+        @functools.partial(jit, static_argnums=0)
+        def apply(self, x):
+            return x * self.scale
+
+    return Model(2.0).apply(put(X, "data")), Model(3.0).apply(put(X, "data"))
+
+
+# Decorators
+
+
+@case
+def bare_decorator(jit):
+    @jit
+    def f(x):
+        """Documented."""
+        return x + 1
+
+    return f(put(X, "data")), f.__name__, f.__doc__
+
+
+@case
+def partial_decorator(jit):
+    @functools.partial(jit, out_shardings=on("data"))
+    def f(x):
+        return x + 1
+
+    return f(X)
+
+
+@case
+def wrapped_function(jit):
+    f = jit(lambda x: x + 1)
+    return f.__wrapped__(X)
+
+
+# Types
+
+
+@case
+def weak_python_scalars(jit):
+    f = jit(lambda x, a, b: (x * a, a, b, a * b))
+    return f(put(X, "data"), 2, 1.5), f(put(X.astype(jnp.bfloat16), "data"), 3.0, True), f(put(X, "data"), 2, 1j)
+
+
+@case
+def weak_array(jit):
+    return jit(lambda a: (a, a + 1), in_shardings=on())(jnp.asarray(2.0))
+
+
+@case
+def small_types(jit):
+    kinds = (jnp.bfloat16, jnp.float16, jnp.int8, jnp.uint8, jnp.uint32, jnp.bool_, jnp.complex64, jnp.float8_e4m3fn)
+    return jit(lambda t: jax.tree.map(lambda x: x, t))([put(jnp.asarray(X).astype(kind), "data") for kind in kinds])
+
+
+@case
+def int4(jit):
+    return jit(lambda x: x.astype(jnp.int32) + 1)(put(jnp.asarray(X % 7).astype(jnp.int4), "data"))
+
+
+@case
+def wide_types(jit):
+    with jax.enable_x64(True):
+        f = jit(lambda x, n: (x * n, n))
+        return f(put(X.astype(np.float64), "data"), 3), f(put(X.astype(np.int64), "data"), np.int64(2))
+
+
+@case
+def narrow_and_wide(jit):
+    f = jit(lambda x: x * 2)
+    first = f(X.astype(np.float64))
+    with jax.enable_x64(True):
+        return first, f(X.astype(np.float64))
+
+
+@case
+def numpy_scalars(jit):
+    return jit(lambda x, a, b: x * a + b)(put(X, "data"), np.float32(2), np.int32(1))
+
+
+@case
+def typed_keys(jit):
+    key = jax.random.key(7)
+    return jit(lambda k, x: (jax.random.split(k, 8), x + jax.random.normal(k, x.shape)))(key, put(X, "data"))
+
+
+@case
+def sharded_typed_keys(jit):
+    keys = jax.device_put(jax.random.split(jax.random.key(7), 8), on("data"))
+    f = jit(lambda k: (k, jax.vmap(lambda k: jax.random.uniform(k, (4,)))(k)), out_shardings=on("data"))
+    return f(keys)
+
+
+@case
+def other_key_implementations(jit):
+    f = jit(lambda k: jax.random.split(k), in_shardings=on())
+    return f(jax.random.key(7, impl="rbg")), f(jax.random.key(7, impl="unsafe_rbg"))
+
+
+@case
+def raw_keys(jit):
+    return jit(lambda k: jax.random.normal(k, (8,)), out_shardings=on("data"))(jax.random.PRNGKey(3))
+
+
+@case
+def keys_made_inside(jit):
+    return jit(lambda n: jax.random.key(n), out_shardings=on())(5)
+
+
+# Where arrays lie
+
+
+@case
+def host_array(jit):
+    return jit(lambda x: x + 1, in_shardings=on("data"), out_shardings=on(None, "model"))(X)
+
+
+@case
+def uncommitted_array(jit):
+    return jit(lambda x: x + 1, in_shardings=on("data"), out_shardings=on("data"))(jnp.asarray(X))
+
+
+@case
+def nothing_sharded(jit):
+    result = jit(lambda x: x + 1)(X)
+    return result, result.committed
+
+
+@case
+def committed_to_one_device(jit):
+    return jit(lambda x: x + 1)(jax.device_put(X, jax.devices()[3]))
+
+
+@case
+def one_device_sharding(jit):
+    return jit(lambda x: x + 1, in_shardings=SingleDeviceSharding(jax.devices()[0]))(X)
+
+
+@case
+def uncommitted_beside_sharded(jit):
+    return jit(lambda x, y: x + y)(put(X, "data"), jnp.asarray(X))
+
+
+@case
+def follows_the_argument(jit):
+    f = jit(lambda x: x * 2)
+    return f(put(X, "data")), f(put(X, None, "model")), f(put(X, "data", "model")), f(put(X))
+
+
+@case
+def out_shardings_alone(jit):
+    return jit(lambda x: (x, x.sum()), out_shardings=(on("data", "model"), None))(X)
+
+
+@case
+def another_mesh_of_the_same_devices(jit):
+    flat = Mesh(MESH.devices.reshape(8), ("all",))
+    return jit(lambda x, y: x + y, out_shardings=on("data"))(put(X, "data"), put(X, "all", mesh=flat))
+
+
+@case
+def results_on_another_mesh(jit):
+    other = Mesh(MESH.devices.reshape(2, 4), ("a", "b"))
+    return jit(lambda x: (x + 1, x * 2), out_shardings=(on("a", "b", mesh=other), on("data")))(put(X, "data"))
+
+
+@case
+def devices_in_another_order(jit):
+    turned = Mesh(MESH.devices.T.reshape(4, 2)[::-1], ("data", "model"))
+    return jit(lambda x: x.sum(0, keepdims=True) + x)(put(X, "data", "model", mesh=turned))
+
+
+@case
+def some_of_the_devices(jit):
+    half = Mesh(MESH.devices.reshape(8)[2:6], ("four",))
+    return jit(lambda x: jnp.sin(x) + x.sum())(put(X, "four", mesh=half))
+
+
+@case
+def several_axes_on_a_dim(jit):
+    return jit(lambda x: x * 2, in_shardings=on(("data", "model")), out_shardings=on(None, ("model", "data")))(X)
+
+
+@case
+def unconstrained_dims(jit):
+    f = jit(lambda x: jax.lax.with_sharding_constraint(x * 2, on("data", P.UNCONSTRAINED)), out_shardings=on("data"))
+    return f(put(X, "data"))
+
+
+@case(places=False)
+def decided_places(jit):
+    f = jit(lambda x, w: (x @ w, (x @ w).sum(0), x.T))
+    return f(put(X, "data"), put(W, None, "model"))
+
+
+@case(places=False)
+def reshaped_into_parts_of_an_axis(jit):
+    return jit(lambda x: x.reshape(2, 4, 16))(put(X, "data"))
+
+
+# Meshes in the context
+
+
+@case
+def set_mesh_and_specs(jit):
+    with jax.set_mesh(MESH):
+        return jit(lambda x: x + 1, in_shardings=P("data"), out_shardings=P(None, "model"))(X)
+
+
+@case
+def set_mesh_and_constraints(jit):
+    with jax.set_mesh(MESH):
+        f = jit(lambda x: jax.lax.with_sharding_constraint(x + 1, P("data", "model")), out_shardings=P("data"))
+        return f(X)
+
+
+@case
+def constraint_names_the_mesh(jit):
+    return jit(lambda x: jax.lax.with_sharding_constraint(x + 1, on("data")) * 2, out_shardings=on("data"))(X)
+
+
+@case(places=False)
+def only_a_constraint_names_the_mesh(jit):
+    return jit(lambda x: jax.lax.with_sharding_constraint(x + 1, on("data")) * 2)(X)
+
+
+@case
+def explicit_mesh(jit):
+    mesh = jax.make_mesh((4, 2), ("data", "model"), axis_types=(AxisType.Explicit,) * 2)
+    x, w = put(X, "data", mesh=mesh), put(W, None, "model", mesh=mesh)
+    with jax.set_mesh(mesh):
+        return jit(lambda x, w: (jnp.sin(x), x @ w, (x @ w).sum(0)))(x, w)
+
+
+@case
+def explicit_mesh_without_context(jit):
+    mesh = jax.make_mesh((4, 2), ("data", "model"), axis_types=(AxisType.Explicit,) * 2)
+    return jit(lambda x: (x * 2, x.sum(1)))(put(X, "data", mesh=mesh))
+
+
+@case
+def explicit_out_sharding(jit):
+    mesh = jax.make_mesh((4, 2), ("data", "model"), axis_types=(AxisType.Explicit,) * 2)
+    with jax.set_mesh(mesh):
+        f = jit(lambda x, w: jnp.einsum("bk,kf->bf", x, w, out_sharding=P("data", None)))
+        return f(put(X, "data", "model", mesh=mesh), put(W, "model", mesh=mesh))
+
+
+@case
+def mixed_axis_types(jit):
+    mesh = jax.make_mesh((4, 2), ("data", "model"), axis_types=(AxisType.Explicit, AxisType.Auto))
+    with jax.set_mesh(mesh):
+        return jit(lambda x: jnp.sin(x) * 2)(put(X, "data", mesh=mesh))
+
+
+# Donation
+
+
+@case
+def donated(jit):
+    x, y = put(X, "data"), put(X, "data")
+    result = jit(lambda x, y: x + y, donate_argnums=0)(x, y)
+    return result, x.is_deleted(), y.is_deleted()
+
+
+@case
+def donated_by_name(jit):
+    state = {"w": put(W, None, "model"), "n": put(np.float32(1))}
+    result = jit(lambda x, state: {"w": state["w"] * 2, "n": state["n"] + x.sum()}, donate_argnames="state")(
+        put(X, "data"), state=state
+    )
+    return result, state["w"].is_deleted(), state["n"].is_deleted()
+
+
+@case
+def donated_and_given_out_shardings(jit):
+    x = put(X, "data")
+    f = jit(lambda x: x + 1, donate_argnums=0, in_shardings=on("data"), out_shardings=on("data"))
+    return f(x), x.is_deleted()
+
+
+# Caching
+
+
+@case
+def traced_once_per_kind(jit):
+    count = []
+
+    def f(x, n, *, mode="a"):
+        count.append(1)
+        return x * n
+
+    g = jit(f, static_argnames="mode")
+    for x in (put(X, "data"), put(X + 1, "data"), put(X.astype(np.int32), "data")):
+        for n in (2, 3, np.float32(4)):
+            g(x, n)
+    g(put(X, "data"), 2, mode="b")
+    return len(count)
+
+
+@case
+def cleared_cache(jit):
+    count = []
+    f = jit(lambda x: count.append(1) or x)
+    f(put(X, "data"))
+    f.clear_cache()
+    f(put(X, "data"))
+    return len(count)
+
+
+@case
+def closed_over_arrays(jit):
+    held, big = jnp.arange(16.0), put(W, None, "model")
+    return jit(lambda x: (x * held) @ big, out_shardings=on("data"))(put(X, "data"))
+
+
+@case
+def shapes_of_results(jit):
+    found = jit(lambda x: {"a": x.sum(), "b": x[:2]}).eval_shape(jax.ShapeDtypeStruct((8, 16), jnp.float32))
+    return jax.tree.map(lambda leaf: (leaf.shape, leaf.dtype), found)
