@@ -4,7 +4,6 @@ A stub with the program's signature is exported, and its module replaced by the 
 """
 
 import dataclasses
-import re
 
 import jax
 from jax import export
@@ -12,8 +11,6 @@ from jax.extend import mlir
 from jax.extend.mlir import ir
 from jax.extend.mlir.dialects import stablehlo
 from jax.interpreters.mlir import make_ir_context
-
-from .. import boundary
 
 # What an argument of a program may say that has no meaning once the program is called by another.
 _OUTER_ATTRIBUTES = ("tf.aliasing_output", "jax.buffer_donor", "mhlo.layout_mode", "sdy.sharding")
@@ -30,46 +27,20 @@ def _without(attributes):
     return ir.ArrayAttr.get([ir.DictAttr.get(entry) for entry in kept])
 
 
-def serialize(text, with_sdy=False):
-    """The portable artefact of a program's text. `with_sdy`: it has shardings, for XLA to partition by."""
-    with make_ir_context():
-        module = ir.Module.parse(text)
-        main = main_of(module)
-        for kind in ("arg_attrs", "res_attrs"):
-            if kind in main.attributes:
-                main.attributes[kind] = _without(main.attributes[kind])
-        version = stablehlo.get_version_from_compatibility_requirement(stablehlo.StablehloCompatibilityRequirement.NONE)
-        return mlir.serialize_portable_artifact(module, version, with_sdy)
+def serialize(module, with_sdy=False):
+    """The portable artefact of a program. `with_sdy`: it has shardings, for XLA to partition by."""
+    main = main_of(module)
+    for kind in ("arg_attrs", "res_attrs"):
+        if kind in main.attributes:
+            main.attributes[kind] = _without(main.attributes[kind])
+    version = stablehlo.get_version_from_compatibility_requirement(stablehlo.StablehloCompatibilityRequirement.NONE)
+    return mlir.serialize_portable_artifact(module, version, with_sdy)
 
 
-def boundary_of(text):
-    """The manifest of a global program: how its arguments and results lie, without pieces."""
-    with make_ir_context():
-        module = ir.Module.parse(text)
-        meshes = {op.sym_name.value: str(op.mesh) for op in module.body.operations if op.operation.name == "sdy.mesh"}
-        main = main_of(module)
-        function = ir.FunctionType(main.function_type.value)
-        entries = {}
-        for kind, types in (("arg_attrs", function.inputs), ("res_attrs", function.results)):
-            attributes = main.attributes[kind] if kind in main.attributes else [{}] * len(types)
-            entries[kind] = [_entry(type_, dict_, meshes) for type_, dict_ in zip(types, attributes)]
-        named = [mesh for mesh in meshes.values() if boundary.mesh_axes(mesh)]
-        devices = ir.IntegerAttr(module.operation.attributes["mhlo.num_partitions"]).value
-    return {
-        "devices": devices,
-        "mesh": named[0] if named else None,
-        "inputs": entries["arg_attrs"],
-        "outputs": entries["res_attrs"],
-    }
-
-
-def _entry(type_, attributes, meshes):
-    sharding = str(attributes["sdy.sharding"]) if "sdy.sharding" in attributes else None
-    entry = {"dtype": str(type_.element_type), "global_shape": list(type_.shape), "sharding": sharding}
-    name = re.search(r"@(\w+)", sharding) if sharding else None
-    if name and boundary.mesh_axes(meshes[name[1]]):
-        entry["mesh"] = meshes[name[1]]
-    return entry
+def serialize_text(text):
+    """`serialize` of a program's text."""
+    with make_ir_context(), ir.Location.unknown():
+        return serialize(ir.Module.parse(text))
 
 
 def _zeros(result):

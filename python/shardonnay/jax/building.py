@@ -7,7 +7,7 @@ import jax
 
 import shardonnay
 
-from . import artefacts
+from . import artefacts, handover
 from .execution import Program, PropagatedProgram
 from .meshes import context_mesh, meshes
 from .signature import Signature
@@ -90,7 +90,7 @@ def partitioned(source, options):
     check_supported(source.lowered)
     text = source.text()
     compiled = shardonnay.compile(text, **options)
-    artefact = artefacts.serialize(compiled.text)
+    artefact = artefacts.serialize_text(compiled.text)
     signature = Signature.of(source.traced)
     return Built(Program(signature, artefact, compiled.manifest, source.meshes, source.platform()), compiled, text)
 
@@ -100,9 +100,6 @@ def propagated(source, options):
     check_supported(source.lowered)
     text = source.text()
     compiled = shardonnay.compile(text, to="export", **options)
-    boundary = artefacts.boundary_of(compiled.text)
-    # XLA takes in a user's constraint, not what its own partitioner writes for one.
-    constrained = compiled.text.replace("= sdy.reshard ", "= sdy.sharding_constraint ")
-    artefact = artefacts.serialize(constrained, with_sdy=True)
+    artefact, boundary = handover.handed_over(compiled.text)
     signature = Signature.of(source.traced)
     return Built(PropagatedProgram(signature, artefact, boundary, source.meshes, source.platform()), compiled, text)

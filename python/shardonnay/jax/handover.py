@@ -1,0 +1,67 @@
+"""A program with the shardings of all its values, as XLA takes it in to partition it."""
+
+import re
+
+from jax.extend.mlir import ir
+from jax.extend.mlir.dialects import sdy
+from jax.interpreters.mlir import make_ir_context
+
+from .. import boundary
+from . import artefacts
+
+
+def handed_over(text):
+    """(artefact, boundary) of a program after our propagation; the boundary is a manifest without pieces."""
+    # XLA takes in a user's constraint, not what its own partitioner writes for one.
+    text = text.replace("= sdy.reshard ", "= sdy.sharding_constraint ")
+    with make_ir_context(), ir.Location.unknown():
+        module = ir.Module.parse(text)
+        found = _boundary(module)
+        _constrain_loops(module)
+        return artefacts.serialize(module, with_sdy=True), found
+
+
+def _boundary(module):
+    """How arguments and results lie."""
+    meshes = {op.sym_name.value: str(op.mesh) for op in module.body.operations if op.operation.name == "sdy.mesh"}
+    main = artefacts.main_of(module)
+    function = ir.FunctionType(main.function_type.value)
+    entries = {}
+    for kind, types in (("arg_attrs", function.inputs), ("res_attrs", function.results)):
+        attributes = main.attributes[kind] if kind in main.attributes else [{}] * len(types)
+        entries[kind] = [_entry(type_, dict_, meshes) for type_, dict_ in zip(types, attributes)]
+    named = [mesh for mesh in meshes.values() if boundary.mesh_axes(mesh)]
+    return {
+        "devices": ir.IntegerAttr(module.operation.attributes["mhlo.num_partitions"]).value,
+        "mesh": named[0] if named else None,
+        "inputs": entries["arg_attrs"],
+        "outputs": entries["res_attrs"],
+    }
+
+
+def _entry(type_, attributes, meshes):
+    sharding = str(attributes["sdy.sharding"]) if "sdy.sharding" in attributes else None
+    entry = {"dtype": str(type_.element_type), "global_shape": list(type_.shape), "sharding": sharding}
+    name = re.search(r"@(\w+)", sharding) if sharding else None
+    if name and boundary.mesh_axes(meshes[name[1]]):
+        entry["mesh"] = meshes[name[1]]
+    return entry
+
+
+def _constrain_loops(module):
+    """Says the shardings of loops' results by constraints: XLA counts wrongly those of a loop that captures values."""
+    loops = []
+
+    def visit(operation):
+        if operation.name == "stablehlo.while" and "sdy.sharding" in operation.attributes:
+            loops.append(operation)
+        return ir.WalkResult.ADVANCE
+
+    module.operation.walk(visit)
+    for loop in loops:
+        shardings = sdy.TensorShardingPerValueAttr(loop.attributes["sdy.sharding"]).shardings
+        del loop.attributes["sdy.sharding"]
+        with ir.InsertionPoint.after(loop):
+            for result, sharding in zip(list(loop.results), shardings):
+                constraint = sdy.ShardingConstraintOp(result, sharding)
+                result.replace_all_uses_except(constraint.result, constraint.operation)
