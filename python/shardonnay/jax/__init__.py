@@ -8,18 +8,33 @@
 Needs JAX; `import shardonnay` alone does not.
 """
 
+from .annotations import Prioritized, constrain, prioritized
+from .meshes import MeshError
 from .partition import PartitionedFunction, partition, propagate
-from .serialization import deserialize, serialize
-from .stages import Compiled, Lowered, Report, Traced
+from .rules import RuleError, ShardingRule
+from .serialization import FormatError, deserialize, serialize
+from .shardings import by_logical_axes, by_path, logical_spec
+from .stages import Compiled, Explanation, Lowered, Report, Traced
 
 __all__ = [
     "Compiled",
+    "Explanation",
+    "FormatError",
     "Lowered",
+    "MeshError",
     "PartitionedFunction",
+    "Prioritized",
     "Report",
+    "RuleError",
+    "ShardingRule",
     "Traced",
+    "by_logical_axes",
+    "by_path",
+    "constrain",
     "deserialize",
+    "logical_spec",
     "partition",
+    "prioritized",
     "propagate",
     "serialize",
 ]

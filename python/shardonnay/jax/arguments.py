@@ -5,13 +5,22 @@ import inspect
 import jax
 from jax.sharding import NamedSharding, PartitionSpec
 
+from .shardings import check_axes
+
 
 def named(tree, mesh):
     """A tree of shardings with each PartitionSpec on `mesh`, if there is one; JAX resolves what is left by its context."""
     if mesh is None:
         return tree
+
+    def on_mesh(leaf):
+        if not isinstance(leaf, PartitionSpec):
+            return leaf
+        check_axes(leaf, mesh, str(leaf))
+        return NamedSharding(mesh, leaf)
+
     return jax.tree.map(
-        lambda leaf: NamedSharding(mesh, leaf) if isinstance(leaf, PartitionSpec) else leaf,
+        on_mesh,
         tree,
         is_leaf=lambda leaf: leaf is None or isinstance(leaf, PartitionSpec),
     )

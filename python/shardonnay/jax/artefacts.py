@@ -4,6 +4,7 @@ A stub with the program's signature is exported, and its module replaced by the 
 """
 
 import dataclasses
+import re
 
 import jax
 from jax import export
@@ -12,6 +13,9 @@ from jax.extend.mlir import ir
 from jax.extend.mlir.dialects import stablehlo
 from jax.interpreters.mlir import make_ir_context
 
+import shardonnay
+
+_PLACE = re.compile(r'"([^"]+)":(\d+):(\d+)')
 # What an argument of a program may say that has no meaning once the program is called by another.
 _OUTER_ATTRIBUTES = ("tf.aliasing_output", "jax.buffer_donor", "mhlo.layout_mode", "sdy.sharding")
 
@@ -19,6 +23,25 @@ _OUTER_ATTRIBUTES = ("tf.aliasing_output", "jax.buffer_donor", "mhlo.layout_mode
 def main_of(module):
     """The function `main` of a module."""
     return next(op for op in module.body.operations if op.operation.name == "func.func" and op.sym_name.value == "main")
+
+
+def operations(module):
+    """All operations of a module, those inside first."""
+    found = []
+
+    def visit(operation):
+        found.append(operation)
+        return ir.WalkResult.ADVANCE
+
+    module.operation.walk(visit)
+    return found
+
+
+def refuse(location, message):
+    """Raises a CompileError at the user's line that an MLIR location has first."""
+    place = _PLACE.search(str(location))
+    where = ":".join(place.groups()) if place else ""
+    raise shardonnay.CompileError((shardonnay.Diagnostic("error", where, message),))
 
 
 def _without(attributes):

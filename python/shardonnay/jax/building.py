@@ -8,12 +8,12 @@ import jax
 import shardonnay
 
 from . import artefacts, handover
+from .annotations import Notes, annotated
 from .execution import Program, PropagatedProgram
 from .meshes import context_mesh, meshes
 from .signature import Signature
 
 _CALLBACK = re.compile(r"xla_(ffi_)?(partitioned_)?python_(cpu|gpu)_callback")
-_PLACE = re.compile(r'"([^"]+)":(\d+):(\d+)')
 
 
 @dataclass(frozen=True)
@@ -23,9 +23,10 @@ class Source:
     traced: jax.stages.Traced
     lowered: jax.stages.Lowered
     meshes: tuple
+    notes: Notes
 
     @classmethod
-    def of(cls, traced, placed, named):
+    def of(cls, traced, placed, named, notes):
         """`placed`: what has a mesh of the user's, such as shardings, after the meshes `named`."""
         if len(traced.jaxpr.in_avals) != len(jax.tree.leaves(traced.in_avals)):
             raise jax.errors.UnexpectedTracerError(
@@ -34,7 +35,7 @@ class Source:
             )
         shardings = [getattr(item, "sharding", item) for item in placed]
         found = meshes(traced.jaxpr, *named, context_mesh(), *shardings)
-        return cls(traced, traced.lower(), tuple(found))
+        return cls(traced, traced.lower(), tuple(found), notes)
 
     def devices(self):
         """How many devices the program is for."""
@@ -43,7 +44,7 @@ class Source:
 
     def text(self):
         """The global program with the user's lines."""
-        return self.lowered.as_text(debug_info=True)
+        return annotated(self.lowered, self.notes)
 
     def platform(self):
         """Where it is to run, as JAX names it for export."""
@@ -62,27 +63,19 @@ class Built:
     text: str
 
 
-def _refuse(location, message):
-    place = _PLACE.search(location)
-    where = ":".join(place.groups()) if place else ""
-    raise shardonnay.CompileError((shardonnay.Diagnostic("error", where, message),))
-
-
 def check_supported(lowered):
     """Refuses, where it is written, what the public route cannot carry: calls back into Python."""
 
-    def visit(operation):
+    module = lowered.compiler_ir("stablehlo")  # held as long as its operations are
+    for operation in artefacts.operations(module):
         if operation.name == "stablehlo.custom_call":
             target = operation.attributes["call_target_name"].value
             if _CALLBACK.match(target):
-                _refuse(
-                    str(operation.location),
+                artefacts.refuse(
+                    operation.location,
                     "a call back into Python (jax.pure_callback, io_callback, debug.callback or debug.print), which a program "
                     "that is compiled apart cannot reach; expected none: call it outside the partitioned function",
                 )
-        return artefacts.ir.WalkResult.ADVANCE
-
-    lowered.compiler_ir("stablehlo").operation.walk(visit)
 
 
 def partitioned(source, options):

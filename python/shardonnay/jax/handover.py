@@ -50,14 +50,11 @@ def _entry(type_, attributes, meshes):
 
 def _constrain_loops(module):
     """Says the shardings of loops' results by constraints: XLA counts wrongly those of a loop that captures values."""
-    loops = []
-
-    def visit(operation):
-        if operation.name == "stablehlo.while" and "sdy.sharding" in operation.attributes:
-            loops.append(operation)
-        return ir.WalkResult.ADVANCE
-
-    module.operation.walk(visit)
+    loops = [
+        operation
+        for operation in artefacts.operations(module)
+        if operation.name == "stablehlo.while" and "sdy.sharding" in operation.attributes
+    ]
     for loop in loops:
         shardings = sdy.TensorShardingPerValueAttr(loop.attributes["sdy.sharding"]).shardings
         del loop.attributes["sdy.sharding"]

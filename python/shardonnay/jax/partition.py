@@ -7,7 +7,7 @@ import warnings
 
 import jax
 
-from . import arguments, building
+from . import annotations, arguments, building
 from .meshes import context_mesh
 from .stages import Traced
 from .transforms import Call
@@ -22,11 +22,12 @@ class PartitionedFunction:
     arguments and context, and moves arrays, as it does for any function.
     """
 
-    def __init__(self, fn, build, jit_options, mesh, options):
-        """`build`: building.partitioned or building.propagated. `jit_options`: what `jax.jit` is given."""
-        self._fn, self._build, self._mesh, self._options = fn, build, mesh, dict(options)
+    def __init__(self, fn, build, jit_options, mesh, options, sharding_rules):
+        """`build`: building.partitioned or building.propagated. `jit_options`: what `jax.jit` is given, and priorities."""
+        self._fn, self._build, self._mesh, self._options, self._rules = fn, build, mesh, options or {}, sharding_rules or {}
+        self._given = [jit_options["in_shardings"], jit_options["out_shardings"]]
         self._jit_options = {
-            name: arguments.named(value, mesh) if name.endswith("shardings") else value
+            name: arguments.named(annotations.plain(value), mesh) if name.endswith("shardings") else value
             for name, value in jit_options.items()
             if value is not None
         }
@@ -44,7 +45,15 @@ class PartitionedFunction:
             caller = self._callers.get(key)
             if caller is None:
                 caller = self._callers[key] = self._caller(mesh, None if self._all_given else key[1])
-            return caller(*args, **kwargs)
+            try:
+                return caller(*args, **kwargs)
+            except TypeError as error:
+                if "jvp" not in str(error) or "custom_vjp" not in str(error):
+                    raise
+                raise TypeError(
+                    f"{self.__name__}: forward mode (jax.jvp) cannot go through a partitioned function; "
+                    "partition the function that jax.jvp makes of it: partition(lambda *args: jax.jvp(fn, ...))"
+                ) from error
 
     def __get__(self, instance, owner=None):
         return self if instance is None else types.MethodType(self, instance)
@@ -79,11 +88,14 @@ class PartitionedFunction:
             return jax.sharding.use_abstract_mesh(self._mesh.abstract_mesh)
 
     def source(self, traced, shardings, mesh=None):
-        """The lowered function with the meshes that the user named."""
+        """The lowered function with the meshes that the user named, and what JAX has no words for."""
         given = [self._jit_options.get(name) for name in ("in_shardings", "out_shardings")]
+        args, _ = jax.tree.unflatten(traced.in_tree, [0] * traced.in_tree.num_leaves)
+        results = jax.tree.unflatten(traced.out_tree, [0] * traced.out_tree.num_leaves)
+        notes = annotations.Notes(*map(annotations.priorities, self._given, (args, results)), self._rules)
         with warnings.catch_warnings(), self._context():
             warnings.simplefilter("ignore")  # the outer jit says it once more
-            return building.Source.of(traced, [*jax.tree.leaves(given), *shardings], [mesh, self._mesh])
+            return building.Source.of(traced, [*jax.tree.leaves(given), *shardings], [mesh, self._mesh], notes)
 
     def build(self, source):
         """The program of a source."""
@@ -122,16 +134,17 @@ class PartitionedFunction:
 
         def build(function, kinds):
             traced = jax.jit(function, keep_unused=True).trace(*kinds)
-            return self.build(building.Source.of(traced, kinds, source.meshes)).program
+            notes = annotations.Notes(table=self._rules, complete=False)
+            return self.build(building.Source.of(traced, kinds, source.meshes, notes)).program
 
         kinds = [kind for kind, own in zip(jax.tree.leaves(types_), dynamic) if own]
         return Call(flat, kinds, build, program)(*(leaf for leaf, own in zip(leaves, dynamic) if own))
 
 
-def _decorated(build, fn, jit_options, mesh, options):
+def _decorated(build, fn, mesh, options, sharding_rules, **jit_options):
     if fn is None:
-        return lambda fn: _decorated(build, fn, jit_options, mesh, options)
-    return PartitionedFunction(fn, build, jit_options, mesh, options or {})
+        return lambda fn: _decorated(build, fn, mesh, options, sharding_rules, **jit_options)
+    return PartitionedFunction(fn, build, jit_options, mesh, options, sharding_rules)
 
 
 def partition(
@@ -145,23 +158,30 @@ def partition(
     static_argnames=None,
     mesh=None,
     options=None,
+    sharding_rules=None,
 ):
     """`jax.jit` with Shardonnay as the partitioner: `fn` runs on the devices of its shardings' mesh.
 
-    All but the last two mean what they mean to `jax.jit`; without `fn` it is a decorator.
+    All but the last three mean what they mean to `jax.jit`; without `fn` it is a decorator.
 
+    in_shardings, out_shardings: may have `prioritized` shardings among them.
     mesh: on which PartitionSpecs are, in the shardings and within `fn`, as under `jax.set_mesh(mesh)`.
     options: a dict of `shardonnay.compile`'s options.
+    sharding_rules: of custom calls by target: {"my_kernel": "b s d, d f -> b s f"}, texts or `ShardingRule`s.
     """
-    jit_options = {
-        "in_shardings": in_shardings,
-        "out_shardings": out_shardings,
-        "donate_argnums": donate_argnums,
-        "donate_argnames": donate_argnames,
-        "static_argnums": static_argnums,
-        "static_argnames": static_argnames,
-    }
-    return _decorated(building.partitioned, fn, jit_options, mesh, options)
+    return _decorated(
+        building.partitioned,
+        fn,
+        mesh,
+        options,
+        sharding_rules,
+        in_shardings=in_shardings,
+        out_shardings=out_shardings,
+        donate_argnums=donate_argnums,
+        donate_argnames=donate_argnames,
+        static_argnums=static_argnums,
+        static_argnames=static_argnames,
+    )
 
 
 def propagate(
@@ -175,14 +195,19 @@ def propagate(
     static_argnames=None,
     mesh=None,
     options=None,
+    sharding_rules=None,
 ):
     """As `partition`, but XLA partitions: by the shardings that Shardonnay's propagation gives every value."""
-    jit_options = {
-        "in_shardings": in_shardings,
-        "out_shardings": out_shardings,
-        "donate_argnums": donate_argnums,
-        "donate_argnames": donate_argnames,
-        "static_argnums": static_argnums,
-        "static_argnames": static_argnames,
-    }
-    return _decorated(building.propagated, fn, jit_options, mesh, options)
+    return _decorated(
+        building.propagated,
+        fn,
+        mesh,
+        options,
+        sharding_rules,
+        in_shardings=in_shardings,
+        out_shardings=out_shardings,
+        donate_argnums=donate_argnums,
+        donate_argnames=donate_argnames,
+        static_argnums=static_argnums,
+        static_argnames=static_argnames,
+    )

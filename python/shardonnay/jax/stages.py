@@ -111,8 +111,9 @@ class Compiled:
         return self.built.compiled.manifest
 
     def report(self):
-        """Collectives and their reasons, memory and FLOPs of a device."""
-        return Report(self.built.compiled.report)
+        """Collectives and their reasons, memory and FLOPs of a device; None after `propagate`, where XLA decides them."""
+        found = self.built.compiled.report
+        return None if found is None else Report(found)
 
     def explain(self, query=None):
         """Why values have their shardings: all of them, or those whose name, line or scope `query` says."""

@@ -1,0 +1,58 @@
+"""What the public route cannot carry is refused where it is written."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import shardonnay
+from jax.experimental import io_callback
+from jax.experimental.custom_partitioning import custom_partitioning
+from outcomes import put, ramp
+from shardonnay.jax import partition, propagate
+
+X = put(ramp(8, 16), "data")
+
+
+def pure(x):
+    return jax.pure_callback(np.sin, jax.ShapeDtypeStruct(x.shape, x.dtype), x)
+
+
+def printed(x):
+    jax.debug.print("{}", x.sum())
+    return x
+
+
+def ordered(x):
+    io_callback(lambda a: None, None, x, ordered=True)
+    return x
+
+
+@pytest.mark.parametrize("function", [pure, printed, ordered])
+@pytest.mark.parametrize("transform", [partition, propagate])
+def test_callbacks(function, transform):
+    with pytest.raises(shardonnay.CompileError, match=r"test_effects.py:\d+:\d+: error: a call back into Python"):
+        transform(function)(X)
+
+
+def test_on_one_device_there_is_nothing_to_partition():
+    np.testing.assert_allclose(partition(pure)(np.ones(3, np.float32)), np.sin(np.ones(3)), rtol=1e-6)
+
+
+@custom_partitioning
+def doubled(x):
+    return x * 2
+
+
+doubled.def_partition(
+    partition=lambda mesh, args, result: (mesh, lambda x: x * 2, result.sharding, (args[0].sharding,)),
+    infer_sharding_from_operands=lambda mesh, args, result: args[0].sharding,
+    sharding_rule="i j -> i j",
+)
+
+
+def test_custom_partitioning():
+    with pytest.raises(shardonnay.CompileError, match=r"test_effects.py:\d+:\d+: error: .*custom_partitioning"):
+        partition(lambda x: jnp.sin(doubled(x)))(X)
+    found = propagate(lambda x: jnp.sin(doubled(x)))(X)  # XLA partitions it, by our propagation along its rule
+    np.testing.assert_allclose(found, np.sin(2 * np.asarray(X)), rtol=1e-5)
+    assert found.sharding.is_equivalent_to(X.sharding, 2)

@@ -1,0 +1,130 @@
+"""The stages of `jax.stages`, and what a compiled program says of itself."""
+
+import pickle
+import subprocess
+import sys
+
+import jax
+import jax.numpy as jnp
+import pytest
+from outcomes import compare, on, put, ramp
+from shardonnay.jax import FormatError, deserialize, partition, propagate, serialize
+
+X, W = put(ramp(8, 16) / 23, "data"), put(ramp(16, 32) / 23, None, "model")
+
+
+def step(params, x, key, scale=2, *, shift=1.0):
+    h = jnp.tanh(x @ params["w"]) * scale + shift
+    return {"w": params["w"] * 0.9, "k": jax.random.split(key)}, (h @ params["w"].T).sum()
+
+
+def compiled(transform=partition, **more):
+    function = transform(step, static_argnames="scale", **more)
+    return function.lower({"w": W}, X, jax.random.key(0), 3, shift=2.0).compile()
+
+
+def call(function):
+    return function({"w": W}, X, jax.random.key(0), shift=2.0)
+
+
+@pytest.mark.parametrize("transform", [partition, propagate])
+def test_stages_are_as_in_jax(transform):
+    ours = transform(step, static_argnames="scale").trace({"w": W}, X, jax.random.key(0), 3, shift=2.0)
+    theirs = jax.jit(step, static_argnames="scale").trace({"w": W}, X, jax.random.key(0), 3, shift=2.0)
+    for lowered in (False, True):
+        if lowered:
+            ours, theirs = ours.lower(), theirs.lower()
+        assert (ours.in_tree, ours.out_tree) == (theirs.in_tree, theirs.out_tree)
+        assert jax.tree.map(lambda info: (info.shape, info.dtype), ours.out_info) == jax.tree.map(
+            lambda info: (info.shape, info.dtype), theirs.out_info
+        )
+    ours, theirs = ours.compile(), theirs.compile()
+    compare(call(ours), call(theirs), places=False)
+    assert ours.in_tree == theirs.in_tree and ours.out_tree == theirs.out_tree
+    assert ours.input_shardings[0][1].is_equivalent_to(on("data"), 2)
+    assert ours.output_shardings[0]["w"].is_equivalent_to(on(None, "model"), 2)
+    assert ours.memory_analysis().argument_size_in_bytes > 0
+    assert ours.cost_analysis()["flops"] > 0
+
+
+def test_lowered_text_is_jaxs():
+    ours, theirs = (transform(step).lower({"w": W}, X, jax.random.key(0)) for transform in (partition, jax.jit))
+    assert ours.as_text().replace("\n", "") == jax.jit(step, keep_unused=True).lower({"w": W}, X, jax.random.key(0)).as_text().replace("\n", "")
+    assert ours.in_tree == theirs.in_tree
+
+
+def test_types_instead_of_arrays():
+    types = [jax.ShapeDtypeStruct(a.shape, a.dtype, sharding=a.sharding) for a in (X, W)]
+    found = partition(jnp.matmul).lower(*types).compile()
+    compare(found(X, W), jax.jit(jnp.matmul)(X, W), places=False)
+
+
+def test_the_program_is_of_one_device_and_says_why():
+    found = compiled()
+    assert "tensor<2x16xf32>" in found.as_text() and "sdy.manual" not in found.as_text()
+    kinds = [entry["kind"] for entry in found.report()["collectives"]]
+    assert kinds == ["all_reduce"] and "all_reduce" in str(found.report())
+    assert 'dim 0 "data"' in str(found.explain("dot_general"))
+    assert found.manifest["devices"] == 8
+
+
+def test_xla_partitions_nothing_again():
+    text = compiled().jax.as_text()
+    assert text.count("all-reduce(") + text.count("all-reduce-start(") == 1
+    assert "all-gather" not in text and "all-to-all" not in text
+
+
+def test_donation_ahead_of_time():
+    w = put(ramp(16, 32), None, "model")
+    found = partition(lambda p, x: jax.tree.map(lambda v: v + x.sum(), p), donate_argnums=0).lower({"w": w}, X).compile()
+    assert found.memory_analysis().alias_size_in_bytes == w.nbytes // 2
+    found({"w": w}, X)
+    assert w.is_deleted()
+
+
+def test_options_are_those_of_the_compiler():
+    whole = compiled(options={"results": "whole"})
+    assert whole.output_shardings[0]["w"].is_fully_replicated
+    compare(call(whole), call(compiled()), places=False)
+
+
+LOADER = """
+import pickle, sys
+import jax, numpy as np
+jax.config.update("jax_num_cpu_devices", 8)
+import shardonnay
+import shardonnay.jax
+def refuse(*_, **__):
+    raise AssertionError("partitioned again")
+shardonnay.compile = refuse
+with open(sys.argv[1], "rb") as file:
+    payload, arguments = pickle.load(file)
+found = shardonnay.jax.deserialize(*payload)
+(new, loss) = found({"w": arguments[0]}, arguments[1], jax.random.key(0), shift=2.0)
+print(float(loss), float(new["w"].sum()), new["w"].sharding.spec, jax.random.key_data(new["k"]).sum())
+print(found.report(), found.explain("dot_general"))
+"""
+
+
+@pytest.mark.parametrize("transform", [partition, propagate])
+def test_another_process_runs_it(transform, tmp_path):
+    found = compiled(transform)
+    expected, loss = call(found)
+    path = tmp_path / "program"
+    with path.open("wb") as file:
+        pickle.dump((serialize(found), [jax.device_get(W), jax.device_get(X)]), file)
+    done = subprocess.run([sys.executable, "-c", LOADER, path], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    first = done.stdout.splitlines()[0].split(" ", 2)
+    assert float(first[0]) == pytest.approx(float(loss)) and float(first[1]) == pytest.approx(float(expected["w"].sum()))
+    assert first[2] == f"P(None, 'model') {jax.random.key_data(expected['k']).sum()}"
+
+
+def test_loading_says_what_is_wrong():
+    payload, in_tree, out_tree = serialize(compiled())
+    with pytest.raises(FormatError, match="expected what shardonnay.jax.serialize returned"):
+        deserialize(b"something", in_tree, out_tree)
+    with pytest.raises(FormatError, match="runs on 8 devices, got 4"):
+        deserialize(payload, in_tree, out_tree, devices=jax.devices()[:4])
+    turned = deserialize(payload, in_tree, out_tree, devices=jax.devices()[:8][::-1])
+    assert list(turned.output_shardings[0]["w"].mesh.devices.flat) == jax.devices()[:8][::-1]
