@@ -86,7 +86,7 @@ def _names(leaf):
     """The logical names that a leaf carries: a flax box, an nnx variable, or names themselves; None if it has none."""
     if isinstance(leaf, PartitionSpec):
         return tuple(leaf)
-    if isinstance(leaf, tuple) and leaf and all(name is None or isinstance(name, str) for name in leaf):
+    if type(leaf) is tuple and all(name is None or isinstance(name, str) for name in leaf):  # () is a scalar's
         return leaf
     if hasattr(leaf, "get_metadata"):  # flax.nnx.Variable
         return leaf.get_metadata().get("out_sharding") or ()
