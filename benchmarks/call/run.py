@@ -80,7 +80,9 @@ def step(count):
 
     cut = [NamedSharding(mesh, PartitionSpec(*spec)) for spec in ((None, "model"), ("model", None))]
     random = np.random.default_rng(0)
-    weights = [tuple(random.normal(size=size).astype(np.float32) / 32 for size in (sizes, sizes[::-1])) for _ in range(2)]
+    weights = [
+        tuple(random.normal(size=size).astype(np.float32) / 32 for size in (sizes, sizes[::-1])) for _ in range(2)
+    ]
     params = [tuple(map(jax.device_put, layer, cut)) for layer in weights]
     x = jax.device_put(random.normal(size=(64, 512)).astype(np.float32), NamedSharding(mesh, PLACED))
     theirs = jax.jit(train, out_shardings=([tuple(cut)] * 2, None))
@@ -115,7 +117,9 @@ def main():
     for name, jit, own, passed in rows:
         failed |= not passed
         difference = (own - jit) * 1e6
-        print(f"{name:58} jax.jit {jit * 1e6:9.1f} us  ours {own * 1e6:9.1f} us  {difference:+8.1f} us  {'' if passed else 'ABOVE THE BAR'}")
+        print(
+            f"{name:58} jax.jit {jit * 1e6:9.1f} us  ours {own * 1e6:9.1f} us  {difference:+8.1f} us  {'' if passed else 'ABOVE THE BAR'}"
+        )
     beyond, whole = imported(20 // scale + 3)
     failed |= beyond > 0.1
     print(f"import shardonnay: {beyond * 1e3:.0f} ms beyond numpy, {whole * 1e3:.0f} ms with Python and all")

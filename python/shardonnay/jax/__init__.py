@@ -8,6 +8,10 @@
 Needs JAX; `import shardonnay` alone does not.
 """
 
+from pathlib import Path
+
+from jax.extend import source_info_util
+
 from .annotations import Prioritized, constrain, prioritized
 from .meshes import MeshError
 from .partition import PartitionedFunction, partition, propagate
@@ -15,6 +19,9 @@ from .rules import RuleError, ShardingRule
 from .serialization import FormatError, deserialize, serialize
 from .shardings import by_logical_axes, by_path, logical_spec
 from .stages import Compiled, Explanation, Lowered, Report, Traced
+
+# A location is the user's line, not ours.
+source_info_util.register_exclusion(str(Path(__file__).parent))
 
 __all__ = [
     "Compiled",

@@ -71,7 +71,8 @@ def with_priorities(text, numbers):
     if len(numbers) != len(found):
         raise ValueError(f"{len(numbers)} priorities, expected one or as many as dims: {text}")
     spelled = [
-        f"{{{dim}}}p{number}" if number is not None and dim.strip() else f"{{{dim}}}" for dim, number in zip(found, numbers)
+        f"{{{dim}}}p{number}" if number is not None and dim.strip() else f"{{{dim}}}"
+        for dim, number in zip(found, numbers)
     ]
     return f"{head}{', '.join(spelled)}{tail}"
 

@@ -3,7 +3,7 @@
 import inspect
 
 import jax
-from jax.sharding import NamedSharding, PartitionSpec
+from jax.sharding import AbstractMesh, NamedSharding, PartitionSpec
 
 from .shardings import check_axes
 
@@ -49,41 +49,62 @@ def static_positions(fn, argnums, argnames, count):
     return {number % count for number in numbers if -count <= number < count}
 
 
-def _abstract(leaf, sharding):
+def type_of(leaf, sharding):
+    """The type of a traced value that lies like this; on an explicit mesh its type says how."""
     kind = jax.typeof(leaf)
-    if sharding is None and not kind.sharding.mesh.empty and kind.sharding.mesh.are_all_axes_explicit:
-        sharding = kind.sharding
+    if not kind.sharding.mesh.empty and kind.sharding.mesh.are_all_axes_explicit:
+        if sharding is None or isinstance(sharding.mesh, AbstractMesh):
+            sharding = kind.sharding
     return jax.ShapeDtypeStruct(kind.shape, kind.dtype, sharding=sharding, weak_type=kind.weak_type)
 
 
-def abstract(args, kwargs, shardings, static, in_shardings):
-    """A traced call's arguments as types, for `jax.jit(...).trace`.
+def known_shardings(args, kwargs, own, static, in_shardings):
+    """Of each leaf of a call, static ones too, the NamedSharding that the user gave, else its own; None for others.
 
-    shardings: of each leaf, as `shardings_of` found them before the trace; they count where `in_shardings` has nothing.
-    static: the positions of static arguments. Static keywords are no tracers, and stay as they are.
+    own: of each leaf, as `shardings_of` found them. static: the positions of static arguments.
     """
-    found = iter(shardings)
-    given = [None] * len(shardings)
-    if in_shardings is not None:
-        dynamic = tuple(arg for at, arg in enumerate(args) if at not in static)
-        spread = iter(leaves_with_none(jax.tree.broadcast(in_shardings, dynamic, is_leaf=lambda leaf: leaf is None)))
-        given = [
-            None if at in static else next(spread) for at, arg in enumerate(args) for _ in range(len(jax.tree.leaves(arg)))
-        ]
-        given += [None] * (len(shardings) - len(given))
-    given = iter(given)
+    found = [item if isinstance(item, NamedSharding) else None for item in own]
+    if in_shardings is None:
+        return found
+    dynamic = tuple(arg for at, arg in enumerate(args) if at not in static)
+    spread = iter(leaves_with_none(jax.tree.broadcast(in_shardings, dynamic, is_leaf=lambda leaf: leaf is None)))
+    at = 0
+    for position, arg in enumerate(args):
+        for _ in jax.tree.leaves(arg):
+            given = None if position in static else next(spread)
+            if given is not None:
+                found[at] = given if isinstance(given, NamedSharding) else None
+            at += 1
+    return found
+
+
+def dynamic_leaves(args, kwargs, static, static_names, values):
+    """Those of `values`, one for each leaf of a call, that belong to arguments which are not static."""
+    values = iter(values)
+    found = []
+    for is_static, arg in [
+        *((at in static, arg) for at, arg in enumerate(args)),
+        # Keywords are flattened in the order of their names, as JAX does.
+        *((name in static_names, kwargs[name]) for name in sorted(kwargs)),
+    ]:
+        own = [next(values) for _ in jax.tree.leaves(arg)]
+        found += [] if is_static else own
+    return found
+
+
+def abstract(args, kwargs, known):
+    """A traced call's arguments as types, for `jax.jit(...).trace`; `known` are the shardings of its leaves.
+
+    What is no tracer is static, and stays as it is.
+    """
+    known = iter(known)
 
     def leaf_type(leaf):
-        own, user = next(found), next(given)
-        if not isinstance(leaf, jax.core.Tracer):
-            return leaf
-        return _abstract(leaf, own if user is None and isinstance(own, NamedSharding) else None)
+        sharding = next(known)
+        return type_of(leaf, sharding) if isinstance(leaf, jax.core.Tracer) else leaf
 
-    def whole(arg, is_static):
-        typed = jax.tree.map(leaf_type, arg)
-        return arg if is_static else typed
+    def typed(arg):
+        found = jax.tree.map(leaf_type, arg)
+        return found if any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(arg)) else arg
 
-    typed_args = tuple(whole(arg, at in static) for at, arg in enumerate(args))
-    # Keywords are flattened in the order of their names, as JAX does.
-    typed_kwargs = {name: jax.tree.map(leaf_type, kwargs[name]) for name in sorted(kwargs)}
-    return typed_args, typed_kwargs
+    return tuple(map(typed, args)), {name: typed(kwargs[name]) for name in sorted(kwargs)}

@@ -16,6 +16,7 @@ from jax.interpreters.mlir import make_ir_context
 import shardonnay
 
 _PLACE = re.compile(r'"([^"]+)":(\d+):(\d+)')
+_SOURCE = re.compile(r"at (.+):(\d+)")
 # What an argument of a program may say that has no meaning once the program is called by another.
 _OUTER_ATTRIBUTES = ("tf.aliasing_output", "jax.buffer_donor", "mhlo.layout_mode", "sdy.sharding")
 
@@ -37,9 +38,9 @@ def operations(module):
     return found
 
 
-def refuse(location, message):
-    """Raises a CompileError at the user's line that an MLIR location has first."""
-    place = _PLACE.search(str(location))
+def refuse(location, message, function=""):
+    """Raises a CompileError at the user's line that an MLIR location has first, else that of `function`'s source."""
+    place = _PLACE.search(str(location)) or _SOURCE.search(function)
     where = ":".join(place.groups()) if place else ""
     raise shardonnay.CompileError((shardonnay.Diagnostic("error", where, message),))
 

@@ -24,6 +24,7 @@ class Source:
     lowered: jax.stages.Lowered
     meshes: tuple
     notes: Notes
+    signature: Signature
 
     @classmethod
     def of(cls, traced, placed, named, notes):
@@ -35,7 +36,7 @@ class Source:
             )
         shardings = [getattr(item, "sharding", item) for item in placed]
         found = meshes(traced.jaxpr, *named, context_mesh(), *shardings)
-        return cls(traced, traced.lower(), tuple(found), notes)
+        return cls(traced, traced.lower(), tuple(found), notes, Signature.of(traced))
 
     def devices(self):
         """How many devices the program is for."""
@@ -63,36 +64,47 @@ class Built:
     text: str
 
 
-def check_supported(lowered):
-    """Refuses, where it is written, what the public route cannot carry: calls back into Python."""
+def check_supported(source):
+    """Refuses, where it is written, what does not come through: calls back into Python, other memories."""
 
-    module = lowered.compiler_ir("stablehlo")  # held as long as its operations are
+    function = source.traced.jaxpr.jaxpr.debug_info.func_src_info
+    module = source.lowered.compiler_ir("stablehlo")  # held as long as its operations are
     for operation in artefacts.operations(module):
         if operation.name == "stablehlo.custom_call":
             target = operation.attributes["call_target_name"].value
+            if target == "annotate_device_placement":
+                artefacts.refuse(
+                    operation.location,
+                    "a value in a memory kind that is not the devices' default, which this compiler does not plan for; expected "
+                    "shardings without memory_kind; move values between memories outside the function, by jax.device_put",
+                    function,
+                )
             if _CALLBACK.match(target):
                 artefacts.refuse(
                     operation.location,
                     "a call back into Python (jax.pure_callback, io_callback, debug.callback or debug.print), which a program "
                     "that is compiled apart cannot reach; expected none: call it outside the partitioned function",
+                    function,
                 )
 
 
 def partitioned(source, options):
     """The program of one device, by our compiler."""
-    check_supported(source.lowered)
+    check_supported(source)
     text = source.text()
     compiled = shardonnay.compile(text, **options)
     artefact = artefacts.serialize_text(compiled.text)
-    signature = Signature.of(source.traced)
-    return Built(Program(signature, artefact, compiled.manifest, source.meshes, source.platform()), compiled, text)
+    return Built(
+        Program(source.signature, artefact, compiled.manifest, source.meshes, source.platform()), compiled, text
+    )
 
 
 def propagated(source, options):
     """The global program with our propagation's shardings, to be partitioned by XLA."""
-    check_supported(source.lowered)
+    check_supported(source)
     text = source.text()
     compiled = shardonnay.compile(text, to="export", **options)
     artefact, boundary = handover.handed_over(compiled.text)
-    signature = Signature.of(source.traced)
-    return Built(PropagatedProgram(signature, artefact, boundary, source.meshes, source.platform()), compiled, text)
+    return Built(
+        PropagatedProgram(source.signature, artefact, boundary, source.meshes, source.platform()), compiled, text
+    )

@@ -21,7 +21,8 @@ class Program:
         """`artefact`: what runs; `manifest`: its boundary; `meshes`: that the user named, its own among them."""
         self.signature, self.artefact, self.manifest, self.platform = signature, artefact, manifest, platform
         self.placements = Placements(manifest, meshes)
-        self._exported = self._export()
+        with jax.enable_x64(signature.wide):
+            self._exported = self._export()
 
     def _export(self):
         local = [tuple(entry["local_shape"]) for entry in self.manifest["outputs"]]

@@ -24,7 +24,13 @@ class PartitionedFunction:
 
     def __init__(self, fn, build, jit_options, mesh, options, sharding_rules):
         """`build`: building.partitioned or building.propagated. `jit_options`: what `jax.jit` is given, and priorities."""
-        self._fn, self._build, self._mesh, self._options, self._rules = fn, build, mesh, options or {}, sharding_rules or {}
+        self._fn, self._build, self._mesh, self._options, self._rules = (
+            fn,
+            build,
+            mesh,
+            options or {},
+            sharding_rules or {},
+        )
         self._given = [jit_options["in_shardings"], jit_options["out_shardings"]]
         self._jit_options = {
             name: arguments.named(annotations.plain(value), mesh) if name.endswith("shardings") else value
@@ -51,7 +57,7 @@ class PartitionedFunction:
                 if "jvp" not in str(error) or "custom_vjp" not in str(error):
                     raise
                 raise TypeError(
-                    f"{self.__name__}: forward mode (jax.jvp) cannot go through a partitioned function; "
+                    f"{getattr(self._fn, '__name__', self._fn)}: forward mode (jax.jvp) cannot go through a partitioned function; "
                     "partition the function that jax.jvp makes of it: partition(lambda *args: jax.jvp(fn, ...))"
                 ) from error
 
@@ -62,8 +68,15 @@ class PartitionedFunction:
         """The first of the stages of `jax.stages`: the traced function. Arguments may be types (jax.ShapeDtypeStruct)."""
         with self._context():
             traced = self._inner.trace(*args, **kwargs)
-            shardings = [item for item in arguments.shardings_of(args, kwargs) if item is not None]
-        return Traced(self, traced, shardings)
+            static, names = self._static(len(args)), self._jit_options.get("static_argnames", ())
+            known = arguments.known_shardings(
+                args, kwargs, arguments.shardings_of(args, kwargs), static, self._jit_options.get("in_shardings")
+            )
+            given = arguments.dynamic_leaves(args, kwargs, static, (names,) if isinstance(names, str) else names, known)
+        return Traced(self, traced, given)
+
+    def _static(self, count):
+        return arguments.static_positions(self._fn, *map(self._jit_options.get, _STATIC), count)
 
     def lower(self, *args, **kwargs):
         """`trace(...).lower()`."""
@@ -107,12 +120,13 @@ class PartitionedFunction:
 
         @functools.wraps(self._fn)
         def body(*args, **kwargs):
-            static = arguments.static_positions(self._fn, *map(self._jit_options.get, _STATIC), len(args))
             leaves = jax.tree.leaves((args, kwargs))
-            known = shardings or (None,) * len(leaves)
-            types_, keywords = arguments.abstract(args, kwargs, known, static, None if self._all_given else in_shardings)
+            own = shardings or (None,) * len(leaves)
+            known = arguments.known_shardings(args, kwargs, own, self._static(len(args)), in_shardings)
+            types_, keywords = arguments.abstract(args, kwargs, known)
             traced = self._inner.trace(*types_, **keywords)
-            source = self.source(traced, [item for item in known if item is not None], mesh)
+            kinds = [leaf for leaf in jax.tree.leaves((types_, keywords)) if isinstance(leaf, jax.ShapeDtypeStruct)]
+            source = self.source(traced, kinds, mesh)
             if source.devices() == 1:  # nothing to partition
                 return self._inner(*args, **kwargs)
             program = self.build(source).program
@@ -120,7 +134,6 @@ class PartitionedFunction:
             return jax.tree.unflatten(source.lowered.out_tree, results)
 
         return jax.jit(body, **self._jit_options)
-
 
     def _transformable(self, program, source, call, types_):
         """The flat results of `program`, in a form that `jax.vmap` and `jax.grad` can transform."""

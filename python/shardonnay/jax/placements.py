@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
-from .. import boundary
 from .meshes import MeshError, match, refined
 
 _AXIS = re.compile(r'"([^"]*)"(?::\((\d+)\)(\d+))?')

@@ -100,7 +100,9 @@ def attribute(rule, operands, results):
     if unknown:
         raise RuleError(f'rule "{rule.text}": the size of {unknown} does not follow from the shapes; give sizes=')
     everywhere = set(factors).intersection(*({factor for dim in dims for factor in dim} for dims in sides[1]))
-    replicated = [name for name in factors if name in rule.replicated or name not in everywhere and name not in rule.reduction]
+    replicated = [
+        name for name in factors if name in rule.replicated or name not in everywhere and name not in rule.reduction
+    ]
     numbers = {name: _symbol(at) for at, name in enumerate(factors)}
 
     def spell(dims):

@@ -53,7 +53,11 @@ def _type_from_json(entry):
 
 @dataclass(frozen=True)
 class Signature:
-    """Types of arguments and results, flat, with their trees; `donated` says of each argument whether it may be overwritten."""
+    """Types of arguments and results, flat, with their trees.
+
+    donated: of each argument, whether it may be overwritten.
+    wide: whether JAX had 64-bit types when it traced.
+    """
 
     name: str
     in_types: tuple
@@ -61,6 +65,7 @@ class Signature:
     in_tree: jax.tree_util.PyTreeDef
     out_tree: jax.tree_util.PyTreeDef
     donated: tuple
+    wide: bool
 
     @classmethod
     def of(cls, traced):
@@ -76,6 +81,7 @@ class Signature:
             traced.in_tree,
             traced.out_tree,
             tuple(info.donated for info in jax.tree.leaves(traced.args_info)),
+            jax.config.jax_enable_x64,
         )
 
     def to_json(self):
@@ -85,10 +91,12 @@ class Signature:
             "in_types": [_type_to_json(kind) for kind in self.in_types],
             "out_types": [_type_to_json(kind) for kind in self.out_types],
             "donated": self.donated,
+            "wide": self.wide,
         }
 
     @classmethod
     def from_json(cls, entry, in_tree, out_tree):
         """What `to_json` wrote, with the trees."""
-        types = [tuple(map(_type_from_json, entry[name])) for name in ("in_types", "out_types")]
-        return cls(entry["name"], *types, in_tree, out_tree, tuple(entry["donated"]))
+        with jax.enable_x64(entry["wide"]):
+            types = [tuple(map(_type_from_json, entry[name])) for name in ("in_types", "out_types")]
+        return cls(entry["name"], *types, in_tree, out_tree, tuple(entry["donated"]), entry["wide"])

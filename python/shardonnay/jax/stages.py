@@ -24,8 +24,9 @@ class Explanation(list):
 class Traced:
     """A function traced for types of arguments; `jax` is JAX's own stage."""
 
-    def __init__(self, function, traced, shardings):
-        self._function, self._shardings, self.jax = function, shardings, traced
+    def __init__(self, function, traced, given):
+        """`given`: of each flat argument, the NamedSharding that it has or is to have, or None."""
+        self._function, self._given, self.jax = function, given, traced
 
     jaxpr = property(lambda self: self.jax.jaxpr)
     fun_name = property(lambda self: self.jax.fun_name)
@@ -36,14 +37,15 @@ class Traced:
 
     def lower(self):
         """The global program, not partitioned yet."""
-        return Lowered(self._function, self._function.source(self.jax, self._shardings))
+        named = [sharding for sharding in self._given if sharding is not None]
+        return Lowered(self._function, self._function.source(self.jax, named), self._given)
 
 
 class Lowered:
     """A function's global program in StableHLO with the user's shardings; `jax` is JAX's own stage."""
 
-    def __init__(self, function, source):
-        self._function, self._source, self.jax = function, source, source.lowered
+    def __init__(self, function, source, given):
+        self._function, self._source, self._given, self.jax = function, source, given, source.lowered
 
     args_info = property(lambda self: self.jax.args_info)
     out_info = property(lambda self: self.jax.out_info)
@@ -57,13 +59,24 @@ class Lowered:
     def compile(self, compiler_options=None):
         """Partitions the program and has XLA compile it. `compiler_options`: XLA's, as for `jax.stages`."""
         built = self._function.build(self._source)
-        return Compiled(built, ahead_of_time(built.program, compiler_options))
+        return Compiled(built, ahead_of_time(built.program, self._given, compiler_options))
 
 
-def ahead_of_time(program, compiler_options=None):
-    """The `jax.stages.Compiled` of a program, for arguments that lie as it wants them."""
+def ahead_of_time(program, given=(), compiler_options=None):
+    """The `jax.stages.Compiled` of a program, for arguments that lie as is `given`, else as it wants them."""
+    with jax.enable_x64(program.signature.wide):
+        return _lowered(program, given).compile(compiler_options)
+
+
+def _lowered(program, given):
     signature, placements = program.signature, program.placements
-    types = map(placed, signature.in_types, placements.inputs or [None] * len(signature.in_types))
+    wanted = placements.inputs or [None] * len(signature.in_types)
+    types = [
+        placed(kind, sharding)
+        if own is None
+        else jax.ShapeDtypeStruct(kind.shape, kind.dtype, sharding=own, weak_type=kind.weak_type)
+        for kind, sharding, own in zip(signature.in_types, wanted, given or [None] * len(wanted), strict=True)
+    ]
     args, kwargs = jax.tree.unflatten(signature.in_tree, list(types))
     donated_args, donated_kwargs = jax.tree.unflatten(signature.in_tree, signature.donated)
     options = {
@@ -78,7 +91,7 @@ def ahead_of_time(program, compiler_options=None):
         return jax.tree.unflatten(signature.out_tree, program.call(jax.tree.leaves((args, kwargs))))
 
     call.__name__ = call.__qualname__ = signature.name
-    return jax.jit(call, keep_unused=True, **options).lower(*args, **kwargs).compile(compiler_options)
+    return jax.jit(call, keep_unused=True, **options).lower(*args, **kwargs)
 
 
 class Compiled:

@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 from jax.sharding import NamedSharding, PartitionSpec
 
+from .arguments import type_of
 from .signature import placed
 
 
@@ -16,11 +17,12 @@ def _is_inexact(kind):
     return jnp.issubdtype(kind.dtype, jnp.inexact)
 
 
-def _batched_type(kind, size):
+def _batched_type(kind, leaf):
+    """The type of a batch of values of type `kind`; `leaf` is the batch."""
     sharding = kind.sharding
     if sharding is not None:
         sharding = NamedSharding(sharding.mesh, PartitionSpec(None, *sharding.spec))
-    return jax.ShapeDtypeStruct((size, *kind.shape), kind.dtype, weak_type=kind.weak_type, sharding=sharding)
+    return type_of(leaf, sharding)
 
 
 def _types_of(program):
@@ -58,7 +60,8 @@ class Call:
             return jax.vmap(self._function, [0 if batched else None for batched in are_batched])(*leaves)
 
         types = [
-            _batched_type(kind, size) if batched else kind for kind, batched in zip(self._types, are_batched, strict=True)
+            _batched_type(kind, leaf) if batched else kind
+            for kind, batched, leaf in zip(self._types, are_batched, arguments, strict=True)
         ]
         results = Call(function, types, self._build)(*arguments)
         return results, (True,) * len(results)

@@ -7,6 +7,7 @@ import functools
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.experimental.layout import Format, Layout
 from jax.sharding import AxisType, Mesh, SingleDeviceSharding
 
 from outcomes import MESH, P, on, put, ramp
@@ -233,6 +234,20 @@ def wrapped_function(jit):
     return f.__wrapped__(X)
 
 
+@case
+def partial_function(jit):
+    return jit(functools.partial(lambda n, x: x * n, 2))(put(X, "data"))
+
+
+@case
+def callable_object(jit):
+    class Doubled:
+        def __call__(self, x):
+            return x * 2
+
+    return jit(Doubled())(put(X, "data"))
+
+
 # Types
 
 
@@ -451,6 +466,12 @@ def mixed_axis_types(jit):
     mesh = jax.make_mesh((4, 2), ("data", "model"), axis_types=(AxisType.Explicit, AxisType.Auto))
     with jax.set_mesh(mesh):
         return jit(lambda x: jnp.sin(x) * 2)(put(X, "data", mesh=mesh))
+
+
+@case
+def arrays_with_layouts(jit):
+    layout = Format(Layout((1, 0)), on("data"))
+    return jit(lambda x: x + 1, in_shardings=layout, out_shardings=layout)(X)
 
 
 # Donation

@@ -7,7 +7,8 @@ import pytest
 import shardonnay
 from jax.experimental import io_callback
 from jax.experimental.custom_partitioning import custom_partitioning
-from outcomes import put, ramp
+from jax.sharding import NamedSharding
+from outcomes import MESH, P, put, ramp
 from shardonnay.jax import partition, propagate
 
 X = put(ramp(8, 16), "data")
@@ -32,6 +33,12 @@ def ordered(x):
 def test_callbacks(function, transform):
     with pytest.raises(shardonnay.CompileError, match=r"test_effects.py:\d+:\d+: error: a call back into Python"):
         transform(function)(X)
+
+
+def test_other_memories():
+    host = NamedSharding(MESH, P("data"), memory_kind="pinned_host")
+    with pytest.raises(shardonnay.CompileError, match=r"test_effects.py:\d+: error: a value in a memory kind"):
+        partition(lambda x: x + 1, in_shardings=host, out_shardings=host)(np.ones((8, 16), np.float32))
 
 
 def test_on_one_device_there_is_nothing_to_partition():

@@ -16,7 +16,10 @@ RULE = "b i j -> b i j, b k, b"
 def factors(x):
     """LU factors by the call that JAX makes of them, without its rule."""
     batch, size, _ = x.shape
-    types = [jax.ShapeDtypeStruct(shape, kind) for shape, kind in (((batch, size, size), x.dtype), ((batch, size), jnp.int32), ((batch,), jnp.int32))]
+    types = [
+        jax.ShapeDtypeStruct(shape, kind)
+        for shape, kind in (((batch, size, size), x.dtype), ((batch, size), jnp.int32), ((batch,), jnp.int32))
+    ]
     return jax.ffi.ffi_call(TARGET, types, input_layouts=[(0, 2, 1)], output_layouts=[(0, 2, 1), None, None])(x)
 
 
@@ -43,7 +46,10 @@ def test_the_rule_is_what_cuts_it():
 
 def test_attributes():
     text = attribute("b s d, d f -> b s f", [(2, 3, 4), (4, 5)], [(2, 3, 5)])
-    assert text == "#sdy.op_sharding_rule<([i, j, k], [k, l])->([i, j, l]) {i=2, j=3, k=4, l=5} need_replication={k}, custom>"
+    assert (
+        text
+        == "#sdy.op_sharding_rule<([i, j, k], [k, l])->([i, j, l]) {i=2, j=3, k=4, l=5} need_replication={k}, custom>"
+    )
     summed = attribute(ShardingRule("i k, k j -> i j", reduction=("k",)), [(2, 3), (3, 4)], [(2, 4)])
     assert summed == "#sdy.op_sharding_rule<([i, j], [j, k])->([i, k]) {i=2, j=3, k=4} reduction={j}, custom>"
     split = attribute("b (h d), h -> b h d", [(2, 12), (3,)], [(2, 3, 4)])
@@ -51,7 +57,9 @@ def test_attributes():
     sized = attribute(ShardingRule("(a b) -> (a b)", replicated=("b",), sizes={"a": 3}), [(12,)], [(12,)])
     assert sized == "#sdy.op_sharding_rule<([ij])->([ij]) {i=3, j=4} need_replication={j}, custom>"
     many = " ".join(f"d{at}" for at in range(20))
-    assert "r, z, z_1, z_2]" in attribute(f"{many} -> {many}", [(2,) * 20], [(2,) * 20]).replace("s, t, u, v, w, x, y", "r")
+    assert "r, z, z_1, z_2]" in attribute(f"{many} -> {many}", [(2,) * 20], [(2,) * 20]).replace(
+        "s, t, u, v, w, x, y", "r"
+    )
 
 
 @pytest.mark.parametrize(

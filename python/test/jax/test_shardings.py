@@ -26,7 +26,11 @@ def test_by_path():
         "layers": [{"attention": {"kernel": P(None, "model"), "bias": P()}, "mlp": {"kernel": P("model")}}],
         "step": P(),
     }
-    compare(partition(lambda p: jax.tree.map(jnp.sin, p), in_shardings=(found,))(params), jax.tree.map(jnp.sin, params), places=False)
+    compare(
+        partition(lambda p: jax.tree.map(jnp.sin, p), in_shardings=(found,))(params),
+        jax.tree.map(jnp.sin, params),
+        places=False,
+    )
 
 
 @pytest.mark.parametrize(
@@ -34,8 +38,14 @@ def test_by_path():
     [
         ([("bias", P())], r"layers/0/kernel: no rule for it \(shape \(8, 16\)\); end the table with a rule"),
         ([(".*", P(None, None, "data"))], r"layers/0/kernel: rule '\.\*' has 3 dims, expected at most the 2"),
-        ([(".*", P("tensor"))], r"rule '\.\*': axis \"tensor\" is not in the mesh, expected one of \['data', 'model'\]"),
-        ([(".*", P("data:(1)2"))], r"\"data:\(1\)2\" is a part of an axis.*split \"data\" in the mesh, into axes of sizes \[2, 2\]"),
+        (
+            [(".*", P("tensor"))],
+            r"rule '\.\*': axis \"tensor\" is not in the mesh, expected one of \['data', 'model'\]",
+        ),
+        (
+            [(".*", P("data:(1)2"))],
+            r"\"data:\(1\)2\" is a part of an axis.*split \"data\" in the mesh, into axes of sizes \[2, 2\]",
+        ),
     ],
 )
 def test_by_path_says_what_is_wrong(table, message):
@@ -109,7 +119,9 @@ def test_linen_metadata(transform):
     found = transform(jax.value_and_grad(loss), mesh=MESH, **arguments)(boxed, X)
     compare(found, jax.jit(jax.value_and_grad(loss), **arguments)(boxed, X))
     text = partition(loss, mesh=MESH, **{"in_shardings": arguments["in_shardings"]}).lower(boxed, X).as_text()
-    assert 'sdy.sharding_constraint' in text and '[{"data"}, {"model"}]' in text  # flax's own, by the rules of the context
+    assert (
+        "sdy.sharding_constraint" in text and '[{"data"}, {"model"}]' in text
+    )  # flax's own, by the rules of the context
 
 
 def test_nnx_metadata():

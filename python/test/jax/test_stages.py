@@ -6,8 +6,10 @@ import sys
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import pytest
-from outcomes import compare, on, put, ramp
+from jax.sharding import AxisType, Mesh
+from outcomes import MESH, compare, on, put, ramp
 from shardonnay.jax import FormatError, deserialize, partition, propagate, serialize
 
 X, W = put(ramp(8, 16) / 23, "data"), put(ramp(16, 32) / 23, None, "model")
@@ -49,7 +51,9 @@ def test_stages_are_as_in_jax(transform):
 
 def test_lowered_text_is_jaxs():
     ours, theirs = (transform(step).lower({"w": W}, X, jax.random.key(0)) for transform in (partition, jax.jit))
-    assert ours.as_text().replace("\n", "") == jax.jit(step, keep_unused=True).lower({"w": W}, X, jax.random.key(0)).as_text().replace("\n", "")
+    assert ours.as_text().replace("\n", "") == jax.jit(step, keep_unused=True).lower(
+        {"w": W}, X, jax.random.key(0)
+    ).as_text().replace("\n", "")
     assert ours.in_tree == theirs.in_tree
 
 
@@ -76,7 +80,9 @@ def test_xla_partitions_nothing_again():
 
 def test_donation_ahead_of_time():
     w = put(ramp(16, 32), None, "model")
-    found = partition(lambda p, x: jax.tree.map(lambda v: v + x.sum(), p), donate_argnums=0).lower({"w": w}, X).compile()
+    found = (
+        partition(lambda p, x: jax.tree.map(lambda v: v + x.sum(), p), donate_argnums=0).lower({"w": w}, X).compile()
+    )
     assert found.memory_analysis().alias_size_in_bytes == w.nbytes // 2
     found({"w": w}, X)
     assert w.is_deleted()
@@ -86,6 +92,31 @@ def test_options_are_those_of_the_compiler():
     whole = compiled(options={"results": "whole"})
     assert whole.output_shardings[0]["w"].is_fully_replicated
     compare(call(whole), call(compiled()), places=False)
+
+
+def test_wide_types_outlive_their_context():
+    with jax.enable_x64(True):
+        x = put(ramp(8, 16, dtype="float64"), "data")
+        found = partition(lambda x: x / 3).lower(x)
+    assert found.compile()(x).dtype == "float64"
+
+
+def test_stages_on_an_explicit_mesh():
+    mesh = jax.make_mesh((4, 2), ("data", "model"), axis_types=(AxisType.Explicit,) * 2)
+    with jax.set_mesh(mesh):
+        x = put(ramp(8, 16), "data", "model", mesh=mesh)
+        found = partition(lambda x: jnp.sin(x)).lower(x).compile()
+        compare(found(x), jax.jit(jnp.sin)(x))
+        compare(deserialize(*serialize(found))(x), jax.jit(jnp.sin)(x))
+
+
+def test_several_meshes_are_saved():
+    other = Mesh(MESH.devices.reshape(2, 4), ("a", "b"))
+    y = put(ramp(8, 16), "b", mesh=other)
+    found = partition(lambda x, y: x + y, out_shardings=on("data")).lower(X, y).compile()
+    loaded = deserialize(*serialize(found))
+    compare(found(X, y), X + np.asarray(y), places=False)
+    compare(loaded(*jax.device_put((X, y), loaded.input_shardings[0])), found(X, y))
 
 
 LOADER = """
@@ -106,6 +137,34 @@ print(found.report(), found.explain("dot_general"))
 """
 
 
+CACHED = """
+import sys
+import jax, numpy as np
+jax.config.update("jax_num_cpu_devices", 8)
+jax.config.update("jax_compilation_cache_dir", sys.argv[1])
+jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
+jax.config.update("jax_persistent_cache_min_entry_size_bytes", 0)
+hits = []
+jax.monitoring.register_event_listener(lambda event, **_: event.endswith("cache_hits") and hits.append(event))
+from shardonnay.jax import partition
+mesh = jax.make_mesh((8,), ("x",), axis_types=(jax.sharding.AxisType.Auto,))
+x = jax.device_put(np.ones((8, 8), np.float32), jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("x")))
+hits.clear()
+partition(lambda x: (x @ x.T).sum(0))(x)
+print(len(hits))
+"""
+
+
+def test_jaxs_compilation_cache_holds_its_programs(tmp_path):
+    found = [
+        subprocess.run(
+            [sys.executable, "-c", CACHED, tmp_path], capture_output=True, text=True, check=True
+        ).stdout.strip()
+        for _ in range(2)
+    ]
+    assert found == ["0", "1"]
+
+
 @pytest.mark.parametrize("transform", [partition, propagate])
 def test_another_process_runs_it(transform, tmp_path):
     found = compiled(transform)
@@ -116,7 +175,9 @@ def test_another_process_runs_it(transform, tmp_path):
     done = subprocess.run([sys.executable, "-c", LOADER, path], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     first = done.stdout.splitlines()[0].split(" ", 2)
-    assert float(first[0]) == pytest.approx(float(loss)) and float(first[1]) == pytest.approx(float(expected["w"].sum()))
+    assert float(first[0]) == pytest.approx(float(loss)) and float(first[1]) == pytest.approx(
+        float(expected["w"].sum())
+    )
     assert first[2] == f"P(None, 'model') {jax.random.key_data(expected['k']).sum()}"
 
 

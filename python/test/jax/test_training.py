@@ -56,7 +56,10 @@ def _corpus():
         if not (isinstance(arguments[0], dict) and set(arguments[0]) == {"params", "state", "rest"}):
             continue
         shardings = tuple(training._fully_sharded(tree) for tree in arguments)
-        yield name, training.Training(model.function, jax.device_put(arguments[0], shardings[0]), arguments[1:], shardings)
+        yield (
+            name,
+            training.Training(model.function, jax.device_put(arguments[0], shardings[0]), arguments[1:], shardings),
+        )
 
 
 @pytest.mark.long

@@ -4,7 +4,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from outcomes import compare, on, put, ramp
+from jax.sharding import AxisType
+from outcomes import MESH, P, compare, on, put, ramp
 from shardonnay.jax import partition, propagate
 
 X, W = put(ramp(8, 16) / 23, "data"), put(ramp(16, 32) / 23, None, "model")
@@ -139,4 +140,32 @@ def test_a_traced_value_from_outside_is_to_be_an_argument():
 
 def test_integers_have_no_gradient():
     f = partition(lambda x, i: (x[i].sum(), i + 1), in_shardings=(on("data"), on()))
-    compare(jax.grad(lambda x, i: f(x, i)[0])(X, np.array([1, 2])), jax.grad(lambda x, i: x[i].sum())(X, np.array([1, 2])), places=False)
+    compare(
+        jax.grad(lambda x, i: f(x, i)[0])(X, np.array([1, 2])),
+        jax.grad(lambda x, i: x[i].sum())(X, np.array([1, 2])),
+        places=False,
+    )
+
+
+def test_on_an_explicit_mesh():
+    mesh = jax.make_mesh((4, 2), ("data", "model"), axis_types=(AxisType.Explicit,) * 2)
+
+    def calls(transform):
+        f = transform(lambda x: jnp.sin(x) * 2)
+        return jax.jit(lambda x: f(x) + f(x * 2))(x), jax.grad(lambda x: f(x).sum())(x), jax.vmap(f)(x)
+
+    with jax.set_mesh(mesh):
+        x = put(ramp(8, 16), "data", "model", mesh=mesh)
+        compare(calls(partition), calls(jax.jit))
+
+
+def test_under_jit_the_context_names_the_mesh():
+    f = partition(lambda x: jax.lax.with_sharding_constraint(x + 1, P("data", "model")))
+    with jax.set_mesh(MESH):
+        compare(jax.jit(lambda x: f(x) * 2)(X), (X + 1) * 2, places=False)
+
+
+def test_without_any_mesh_it_says_so():
+    f = partition(lambda x: x + 1, in_shardings=P("data"))
+    with pytest.raises(RuntimeError, match="non-empty mesh in context"):  # JAX's own words
+        jax.jit(f)(np.ones((8, 16), np.float32))

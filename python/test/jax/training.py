@@ -6,7 +6,6 @@ import equinox as eqx
 import flax.linen as nn
 import haiku as hk
 import jax
-import jax.numpy as jnp
 import numpy as np
 import optax
 from demo import LanguageModel
@@ -124,9 +123,7 @@ def nnx_blocks():
         return ((nnx.merge(graph, params)(inputs) - targets) ** 2).mean()
 
     rules = [("embed", "data"), ("mlp", "model")]
-    return _trained(
-        loss, params, optax.adam(1e-2), (inputs, targets), lambda tree: by_logical_axes(rules, tree, MESH)
-    )
+    return _trained(loss, params, optax.adam(1e-2), (inputs, targets), lambda tree: by_logical_axes(rules, tree, MESH))
 
 
 def _fully_sharded(tree):
@@ -143,7 +140,9 @@ def haiku_recurrent():
 
     def forward(tokens):
         core = hk.LSTM(32)
-        outputs, _ = hk.dynamic_unroll(core, hk.Embed(32, 32)(tokens), core.initial_state(tokens.shape[0]), time_major=False)
+        outputs, _ = hk.dynamic_unroll(
+            core, hk.Embed(32, 32)(tokens), core.initial_state(tokens.shape[0]), time_major=False
+        )
         return hk.Linear(32)(outputs)
 
     model = hk.without_apply_rng(hk.transform(forward))
