@@ -79,7 +79,7 @@ def known_shardings(args, kwargs, own, static, in_shardings):
 
 
 def dynamic_leaves(args, kwargs, static, static_names, values):
-    """Those of `values`, one for each leaf of a call, that belong to arguments which are not static."""
+    """Those of `values`, one for each leaf of a call, that belong to no argument at a `static` position or of a static name."""
     values = iter(values)
     found = []
     for is_static, arg in [

@@ -6,6 +6,7 @@ import types
 import warnings
 
 import jax
+from jax.sharding import NamedSharding
 
 from . import annotations, arguments, building
 from .meshes import context_mesh
@@ -39,27 +40,33 @@ class PartitionedFunction:
         }
         self._inner = jax.jit(fn, keep_unused=True, **self._jit_options)
         in_shardings = self._jit_options.get("in_shardings")
-        self._all_given = in_shardings is not None and None not in arguments.leaves_with_none(in_shardings)
+        self._all_given = in_shardings is not None and all(
+            isinstance(leaf, NamedSharding) for leaf in arguments.leaves_with_none(in_shardings)
+        )
         self._callers = {}
         functools.update_wrapper(self, fn)
 
     def __call__(self, *args, **kwargs):
         """Like calling `jax.jit(fn, ...)`."""
+        if self._mesh is None:
+            return self._call(args, kwargs)
         with self._context():
-            mesh = context_mesh()
-            key = mesh if self._all_given else (mesh, arguments.shardings_of(args, kwargs))
-            caller = self._callers.get(key)
-            if caller is None:
-                caller = self._callers[key] = self._caller(mesh, None if self._all_given else key[1])
-            try:
-                return caller(*args, **kwargs)
-            except TypeError as error:
-                if "jvp" not in str(error) or "custom_vjp" not in str(error):
-                    raise
-                raise TypeError(
-                    f"{getattr(self._fn, '__name__', self._fn)}: forward mode (jax.jvp) cannot go through a partitioned function; "
-                    "partition the function that jax.jvp makes of it: partition(lambda *args: jax.jvp(fn, ...))"
-                ) from error
+            return self._call(args, kwargs)
+
+    def _call(self, args, kwargs):
+        key = None if self._all_given else (context_mesh(), arguments.shardings_of(args, kwargs))
+        caller = self._callers.get(key)
+        if caller is None:
+            caller = self._callers[key] = self._caller(*key or (None, None))
+        try:
+            return caller(*args, **kwargs)
+        except TypeError as error:
+            if "jvp" not in str(error) or "custom_vjp" not in str(error):
+                raise
+            raise TypeError(
+                f"{getattr(self._fn, '__name__', self._fn)}: forward mode (jax.jvp) cannot go through a partitioned "
+                "function; partition the function that jax.jvp makes of it: partition(lambda *args: jax.jvp(fn, ...))"
+            ) from error
 
     def __get__(self, instance, owner=None):
         return self if instance is None else types.MethodType(self, instance)
@@ -68,15 +75,18 @@ class PartitionedFunction:
         """The first of the stages of `jax.stages`: the traced function. Arguments may be types (jax.ShapeDtypeStruct)."""
         with self._context():
             traced = self._inner.trace(*args, **kwargs)
-            static, names = self._static(len(args)), self._jit_options.get("static_argnames", ())
-            known = arguments.known_shardings(
-                args, kwargs, arguments.shardings_of(args, kwargs), static, self._jit_options.get("in_shardings")
-            )
-            given = arguments.dynamic_leaves(args, kwargs, static, (names,) if isinstance(names, str) else names, known)
-        return Traced(self, traced, given)
+            own, given = arguments.shardings_of(args, kwargs), self._jit_options.get("in_shardings")
+            known = arguments.known_shardings(args, kwargs, own, self._static(len(args)), given)
+        return Traced(self, traced, self._dynamic(args, kwargs, known))
 
     def _static(self, count):
         return arguments.static_positions(self._fn, *map(self._jit_options.get, _STATIC), count)
+
+    def _dynamic(self, args, kwargs, values):
+        """Those of `values`, one for each leaf of a call, that belong to arguments which are not static."""
+        names = self._jit_options.get("static_argnames", ())
+        names = (names,) if isinstance(names, str) else names
+        return arguments.dynamic_leaves(args, kwargs, self._static(len(args)), names, values)
 
     def lower(self, *args, **kwargs):
         """`trace(...).lower()`."""
@@ -121,6 +131,9 @@ class PartitionedFunction:
         @functools.wraps(self._fn)
         def body(*args, **kwargs):
             leaves = jax.tree.leaves((args, kwargs))
+            dynamic = self._dynamic(args, kwargs, leaves)
+            if dynamic and not isinstance(dynamic[0], jax.core.Tracer):
+                return self._fn(*args, **kwargs)  # JAX looks for a NaN, or jit is switched off
             own = shardings or (None,) * len(leaves)
             known = arguments.known_shardings(args, kwargs, own, self._static(len(args)), in_shardings)
             types_, keywords = arguments.abstract(args, kwargs, known)
@@ -130,19 +143,24 @@ class PartitionedFunction:
             if source.devices() == 1:  # nothing to partition
                 return self._inner(*args, **kwargs)
             program = self.build(source).program
-            results = self._transformable(program, source, (args, kwargs), (types_, keywords))
+            results = self._transformable(program, source, (args, kwargs), kinds)
             return jax.tree.unflatten(source.lowered.out_tree, results)
 
         return jax.jit(body, **self._jit_options)
 
-    def _transformable(self, program, source, call, types_):
-        """The flat results of `program`, in a form that `jax.vmap` and `jax.grad` can transform."""
+    def _transformable(self, program, source, call, kinds):
+        """The flat results of `program`, in a form that `jax.vmap` and `jax.grad` can transform.
+
+        call: (args, kwargs). kinds: the types of its traced leaves.
+        """
         leaves, tree = jax.tree.flatten(call)
-        dynamic = [isinstance(leaf, jax.core.Tracer) for leaf in leaves]
+        traced = [leaf for leaf in leaves if isinstance(leaf, jax.core.Tracer)]
+        # JAX keeps the function for as long as its trace's result: it must not hold the trace's own values.
+        static = [None if isinstance(leaf, jax.core.Tracer) else (leaf,) for leaf in leaves]
 
         def flat(*values):
             left = iter(values)
-            args, kwargs = jax.tree.unflatten(tree, [next(left) if own else leaf for leaf, own in zip(leaves, dynamic)])
+            args, kwargs = jax.tree.unflatten(tree, [next(left) if held is None else held[0] for held in static])
             return tuple(jax.tree.leaves(self._inner(*args, **kwargs)))
 
         def build(function, kinds):
@@ -150,8 +168,7 @@ class PartitionedFunction:
             notes = annotations.Notes(table=self._rules, complete=False)
             return self.build(building.Source.of(traced, kinds, source.meshes, notes)).program
 
-        kinds = [kind for kind, own in zip(jax.tree.leaves(types_), dynamic) if own]
-        return Call(flat, kinds, build, program)(*(leaf for leaf, own in zip(leaves, dynamic) if own))
+        return Call(flat, kinds, build, program)(*traced)
 
 
 def _decorated(build, fn, mesh, options, sharding_rules, **jit_options):

@@ -183,6 +183,16 @@ def static_first_with_shardings(jit):
 
 
 @case
+def static_alone(jit):
+    return jit(lambda n: jnp.arange(n), static_argnums=0, out_shardings=on("data"))(16)
+
+
+@case
+def static_number_given_by_name(jit):
+    return jit(lambda x, n: x * n, static_argnums=1)(put(X, "data"), n=3)
+
+
+@case
 def static_tuple_and_function(jit):
     f = jit(lambda x, shape, g: g(x.reshape(shape)), static_argnums=(1, 2))
     return f(put(X, "data"), (4, 32), jnp.tanh)
@@ -498,6 +508,26 @@ def donated_and_given_out_shardings(jit):
     x = put(X, "data")
     f = jit(lambda x: x + 1, donate_argnums=0, in_shardings=on("data"), out_shardings=on("data"))
     return f(x), x.is_deleted()
+
+
+# JAX's switches
+
+
+@case
+def jit_switched_off(jit):
+    with jax.disable_jit():
+        return jit(lambda x: x * 2)(put(X, "data"))
+
+
+@case
+def leaks_checked(jit):
+    with jax.checking_leaks():
+        return jit(lambda x: x * 2)(put(X, "data"))
+
+
+@case
+def a_function_of_jit(jit):
+    return jit(jax.jit(lambda x: x * 2))(put(X, "data"))
 
 
 # Caching

@@ -195,3 +195,9 @@ def a_constraint_that_does_not_fit(jit):
 @case
 def a_bad_einsum(jit):
     jit(lambda x, w: jnp.einsum("ij,ij->i", x, w))(put(X, "data"), put(W))
+
+
+@case
+def a_nan_found(jit):
+    with jax.debug_nans(True):
+        jit(lambda x: jnp.log(-1 - x))(put(X, "data"))

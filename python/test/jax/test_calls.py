@@ -8,16 +8,22 @@ from outcomes import compare, outcome
 from shardonnay.jax import partition, propagate
 
 
-@pytest.mark.parametrize("case", call_cases.CASES, ids=lambda case: case.__name__)
-@pytest.mark.parametrize("transform", [partition, propagate], ids=["partition", "propagate"])
+def _each(cases):
+    """Every case under both; `propagate` handles arguments by the same code, so most of its are for the long run."""
+    for at, case in enumerate(cases):
+        yield pytest.param(case, partition, id=f"partition-{case.__name__}")
+        marks = [] if at % 5 == 0 else [pytest.mark.long]
+        yield pytest.param(case, propagate, id=f"propagate-{case.__name__}", marks=marks)
+
+
+@pytest.mark.parametrize("case, transform", list(_each(call_cases.CASES)))
 def test_call(case, transform):
     expected, error = outcome(case, jax.jit)
     assert error is None, error
     compare(case(transform), expected, places=case not in call_cases.OWN_PLACES)
 
 
-@pytest.mark.parametrize("case", error_cases.CASES, ids=lambda case: case.__name__)
-@pytest.mark.parametrize("transform", [partition, propagate], ids=["partition", "propagate"])
+@pytest.mark.parametrize("case, transform", list(_each(error_cases.CASES)))
 def test_error(case, transform):
     _, expected = outcome(case, jax.jit)
     assert expected is not None
