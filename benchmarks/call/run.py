@@ -2,9 +2,9 @@
 
     python benchmarks/call/run.py [--quick]
 
-Calls take turns in random order, and their lower quartiles are compared. A call of 100 arguments returns before its work is
-done: its time is that of the calling thread; a step is waited for. Exits with 1 if 100 arguments cost 30 us more, a step of some 10 ms a
-tenth more, or the import 0.1 s.
+Calls take turns in random order, and their lower quartiles are compared. A call of 100 arguments returns before its
+work is done: its time is that of the calling thread; a step is waited for. Exits with 1 if 100 arguments cost 30 us
+more, a step of some 10 ms a tenth more, or the import 0.1 s.
 """
 
 import argparse
@@ -127,10 +127,8 @@ def main():
     rows = [*hundred(2000 // scale), *step(200 // scale)]
     for name, jit, own, passed in rows:
         failed |= not passed
-        difference = (own - jit) * 1e6
-        print(
-            f"{name:58} jax.jit {jit * 1e6:9.1f} us  ours {own * 1e6:9.1f} us  {difference:+8.1f} us  {'' if passed else 'ABOVE THE BAR'}"
-        )
+        times = f"jax.jit {jit * 1e6:9.1f} us  ours {own * 1e6:9.1f} us  {(own - jit) * 1e6:+8.1f} us"
+        print(f"{name:58} {times}{'' if passed else '  ABOVE THE BAR'}")
     beyond, whole = imported(20 // scale + 3)
     failed |= beyond > 0.1
     print(f"import shardonnay: {beyond * 1e3:.0f} ms beyond numpy, {whole * 1e3:.0f} ms with Python and all")

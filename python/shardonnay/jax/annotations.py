@@ -10,7 +10,7 @@ import jax
 from jax.extend.mlir import ir
 from jax.sharding import Sharding
 
-from . import artefacts, rules
+from . import arguments, artefacts, rules
 
 _SCOPE = "shardonnay.priority"
 _SCOPED = re.compile(rf"{re.escape(_SCOPE)}\[([-\d,]*)\]")
@@ -55,11 +55,11 @@ def plain(tree):
 
 
 def priorities(tree, full):
-    """The priorities of each leaf of the tree `full`, by the prefix `tree` of shardings; none at all is an empty list."""
+    """The priorities of each leaf of the tree `full`, by the prefix `tree` of shardings; [] if there are none."""
     if not any(isinstance(leaf, Prioritized) for leaf in jax.tree.leaves(tree, is_leaf=is_leaf)):
         return []
-    spread = jax.tree.leaves(jax.tree.broadcast(tree, full, is_leaf=is_leaf), is_leaf=is_leaf)
-    return [leaf.priorities if isinstance(leaf, Prioritized) else () for leaf in spread]
+    found = arguments.spread(tree, full, is_leaf)
+    return [leaf.priorities if isinstance(leaf, Prioritized) else () for leaf in found]
 
 
 def with_priorities(text, numbers):
@@ -118,8 +118,8 @@ def _annotate_op(operation, table, used):
 class Notes:
     """What is to be written into a lowered module.
 
-    arguments, results: their priorities, flat, or empty. table: rules of custom calls by target, all of which the program calls
-    if it is `complete`.
+    arguments, results: their priorities, flat, or empty. table: rules of custom calls by target, all of which the
+    program calls if it is `complete`.
     """
 
     arguments: tuple = ()

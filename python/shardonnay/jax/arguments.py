@@ -1,6 +1,7 @@
-"""What of a call decides its program: the types of the arguments, and how those lie whose sharding the user left open."""
+"""What of a call decides its program: the types of its arguments, and how those lie that the user left open."""
 
 import inspect
+from dataclasses import dataclass
 
 import jax
 from jax.sharding import AbstractMesh, NamedSharding, PartitionSpec
@@ -9,7 +10,7 @@ from .shardings import check_axes
 
 
 def named(tree, mesh):
-    """A tree of shardings with each PartitionSpec on `mesh`, if there is one; JAX resolves what is left by its context."""
+    """A tree of shardings with each PartitionSpec on `mesh`; without one they are for JAX, by its context."""
     if mesh is None:
         return tree
 
@@ -31,8 +32,24 @@ def leaves_with_none(tree):
     return jax.tree.leaves(tree, is_leaf=lambda leaf: leaf is None)
 
 
+def spread(prefix, full, is_leaf=None):
+    """What a prefix tree of shardings, None (unspecified) among them, has for each leaf of the tree `full`."""
+
+    def leaf(item):
+        return item is None or (is_leaf is not None and is_leaf(item))
+
+    # None is a leaf of the prefix, but nothing in `full`.
+    held = jax.tree.map(_Held, prefix, is_leaf=leaf)
+    return [item.value for item in jax.tree.leaves(jax.tree.broadcast(held, full))]
+
+
+@dataclass(frozen=True)
+class _Held:
+    value: object
+
+
 def shardings_of(args, kwargs):
-    """Of each leaf of a call its sharding; None for what has none, such as host arrays, tracers and static arguments."""
+    """Of each leaf of a call its sharding; None for what has none: host arrays, tracers, static arguments."""
     return tuple([getattr(leaf, "sharding", None) for leaf in jax.tree.leaves((args, kwargs))])
 
 
@@ -67,11 +84,11 @@ def known_shardings(args, kwargs, own, static, in_shardings):
     if in_shardings is None:
         return found
     dynamic = tuple(arg for at, arg in enumerate(args) if at not in static)
-    spread = iter(leaves_with_none(jax.tree.broadcast(in_shardings, dynamic, is_leaf=lambda leaf: leaf is None)))
+    user = iter(spread(in_shardings, dynamic))
     at = 0
     for position, arg in enumerate(args):
         for _ in jax.tree.leaves(arg):
-            given = None if position in static else next(spread)
+            given = None if position in static else next(user)
             if given is not None:
                 found[at] = given if isinstance(given, NamedSharding) else None
             at += 1
@@ -79,7 +96,7 @@ def known_shardings(args, kwargs, own, static, in_shardings):
 
 
 def dynamic_leaves(args, kwargs, static, static_names, values):
-    """Those of `values`, one for each leaf of a call, that belong to no argument at a `static` position or of a static name."""
+    """Those of `values`, one for each leaf of a call, that belong to arguments which are not static."""
     values = iter(values)
     found = []
     for is_static, arg in [

@@ -1,4 +1,4 @@
-"""StableHLO programs as `jax.export.Exported`: the way by which text that JAX did not write runs, through public API only.
+"""StableHLO programs as `jax.export.Exported`: how text that JAX did not write runs, by public API only.
 
 A stub with the program's signature is exported, and its module replaced by the program.
 """

@@ -1,4 +1,4 @@
-"""From a lowered function to a program that runs: partitioned by our compiler, or propagated by it and partitioned by XLA."""
+"""From a lowered function to a program that runs: partitioned by us, or propagated by us and partitioned by XLA."""
 
 import re
 from dataclasses import dataclass
@@ -31,8 +31,8 @@ class Source:
         """`placed`: what has a mesh of the user's, such as shardings, after the meshes `named`."""
         if len(traced.jaxpr.in_avals) != len(jax.tree.leaves(traced.in_avals)):
             raise jax.errors.UnexpectedTracerError(
-                f"{traced.fun_name} closes over a value that JAX traces outside it, or that leaked from an earlier trace; "
-                "expected values of its own: pass it as an argument"
+                f"{traced.fun_name} closes over a value that JAX traces outside it, or that leaked from an earlier "
+                "trace; expected values of its own: pass it as an argument"
             )
         shardings = [getattr(item, "sharding", item) for item in placed]
         found = meshes(traced.jaxpr, *named, context_mesh(), *shardings)
@@ -75,15 +75,15 @@ def check_supported(source):
             if target == "annotate_device_placement":
                 artefacts.refuse(
                     operation.location,
-                    "a value in a memory kind that is not the devices' default, which this compiler does not plan for; expected "
-                    "shardings without memory_kind; move values between memories outside the function, by jax.device_put",
+                    "a value in a memory kind that is not the devices' default, which this compiler does not plan for; "
+                    "expected shardings without memory_kind; move values outside the function, by jax.device_put",
                     function,
                 )
             if _CALLBACK.match(target):
                 artefacts.refuse(
                     operation.location,
-                    "a call back into Python (jax.pure_callback, io_callback, debug.callback or debug.print), which a program "
-                    "that is compiled apart cannot reach; expected none: call it outside the partitioned function",
+                    "a call back into Python (jax.pure_callback, io_callback, debug.callback or debug.print), which a "
+                    "program that is compiled apart cannot reach; expected none: call it outside the function",
                     function,
                 )
 

@@ -19,12 +19,12 @@ _STATIC = ("static_argnums", "static_argnames")
 class PartitionedFunction:
     """A function that is traced by JAX, partitioned by Shardonnay and run on the devices of its mesh.
 
-    Each way that arguments without a given sharding lie has a `jax.jit` of its own: within it JAX looks up types, static
-    arguments and context, and moves arrays, as it does for any function.
+    Each way that arguments without a given sharding lie has a `jax.jit` of its own: within it JAX looks up types,
+    static arguments and context, and moves arrays, as it does for any function.
     """
 
     def __init__(self, fn, build, jit_options, mesh, options, sharding_rules):
-        """`build`: building.partitioned or building.propagated. `jit_options`: what `jax.jit` is given, and priorities."""
+        """`build`: building.partitioned or .propagated. `jit_options`: what `jax.jit` is given, and priorities."""
         self._fn, self._build, self._mesh, self._options, self._rules = (
             fn,
             build,
@@ -72,7 +72,7 @@ class PartitionedFunction:
         return self if instance is None else types.MethodType(self, instance)
 
     def trace(self, *args, **kwargs):
-        """The first of the stages of `jax.stages`: the traced function. Arguments may be types (jax.ShapeDtypeStruct)."""
+        """The first of the stages of `jax.stages`. Arguments may be types (jax.ShapeDtypeStruct)."""
         with self._context():
             traced = self._inner.trace(*args, **kwargs)
             own, given = arguments.shardings_of(args, kwargs), self._jit_options.get("in_shardings")

@@ -1,7 +1,8 @@
 """How an input or output of a compiled program lies on the devices: the manifest's words as JAX's.
 
-A `NamedSharding` says whole axes only. What the compiler may say beyond that (a sub-axis `"x":(1)2`, several meshes in one
-program) is said on a refined mesh of the same devices, whose axes are the common factors; it never leaves the program.
+A `NamedSharding` says whole axes only. What the compiler may say beyond that (a sub-axis `"x":(1)2`, several meshes
+in one program) is said on a refined mesh of the same devices, whose axes are the common factors; it never leaves the
+program.
 """
 
 import math
@@ -39,7 +40,7 @@ def _axes(text):
 
 
 def spec(axes, sizes):
-    """What a PartitionSpec can say of (dims, unreduced): a sub-axis that is not its whole axis is left out, with what follows it."""
+    """What a PartitionSpec can say of (dims, unreduced): a part of an axis is left out, with what follows it."""
     dims, unreduced = axes
     entries = []
     for dim in dims:
@@ -54,7 +55,7 @@ def spec(axes, sizes):
 
 
 class Placements:
-    """Of each input and output of a manifest its sharding as JAX says it, and its specs for one `shard_map` over all devices.
+    """Of each input and output of a manifest its sharding as JAX says it, and its spec for one `shard_map`.
 
     meshes: those of the program, none on one device. mesh: the shard_map's.
     """

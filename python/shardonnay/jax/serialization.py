@@ -1,7 +1,7 @@
 """A compiled program for another process, which neither traces nor partitions it again: XLA alone compiles it there.
 
-The payload is a zip archive: the program as a portable artefact, its text, its source, manifest and report, and the mesh.
-Trees are handed out beside it, as `jax.experimental.serialize_executable` does: they may hold the user's types.
+The payload is a zip archive: the program as a portable artefact, its text, its source, manifest and report, and the
+mesh. Trees are handed out beside it, as `jax.experimental.serialize_executable` does: they may hold the user's types.
 """
 
 import dataclasses
@@ -63,8 +63,8 @@ def _devices(header, devices):
     missing = [number for number in wanted if number not in there]
     if missing:
         raise FormatError(
-            f"the program was compiled for the {header['platform']} devices {wanted}, of which {missing} are not there; "
-            f"give devices=, {len(wanted)} of them in the order of its mesh"
+            f"the program was compiled for the {header['platform']} devices {wanted}, of which {missing} are not "
+            f"there; give devices=, {len(wanted)} of them in the order of its mesh"
         )
     return [there[number] for number in wanted]
 

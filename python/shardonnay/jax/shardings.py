@@ -20,8 +20,8 @@ def check_axes(spec, mesh, what):
             if part:
                 axis, before, size = part[1], int(part[2]), int(part[3])
                 raise ValueError(
-                    f'{what}: "{name}" is a part of an axis, expected whole axes; split "{axis}" in the mesh, into axes of '
-                    f"sizes {_split(mesh, axis, before, size)}, and name one of them"
+                    f'{what}: "{name}" is a part of an axis, expected whole axes; split "{axis}" in the mesh, '
+                    f"into axes of sizes {_split(mesh, axis, before, size)}, and name one of them"
                 )
             if isinstance(name, str) and name not in mesh.shape:
                 raise ValueError(f'{what}: axis "{name}" is not in the mesh, expected one of {list(mesh.shape)}')
@@ -40,7 +40,8 @@ def path_of(path):
 def by_path(rules, tree, mesh):
     """Of each leaf the sharding of the first rule whose regular expression is found in its path.
 
-    rules: [(pattern, PartitionSpec), ...]. A leaf of one element is not cut, whatever they say; one that no rule has is an error.
+    rules: [(pattern, PartitionSpec), ...]. A leaf of one element is not cut, whatever they say; one that no rule has
+    is an error.
     tree: of arrays or their types.
     """
     compiled = [(re.compile(pattern), spec) for pattern, spec in rules]
@@ -55,8 +56,8 @@ def by_path(rules, tree, mesh):
             if pattern.search(name):
                 if len(spec) > np.ndim(leaf):
                     raise ValueError(
-                        f"{name}: rule {pattern.pattern!r} has {len(spec)} dims, expected at most the {np.ndim(leaf)} of its "
-                        f"shape {np.shape(leaf)}"
+                        f"{name}: rule {pattern.pattern!r} has {len(spec)} dims, expected at most the "
+                        f"{np.ndim(leaf)} of its shape {np.shape(leaf)}"
                     )
                 return NamedSharding(mesh, spec)
         raise ValueError(f"{name}: no rule for it (shape {np.shape(leaf)}); end the table with a rule '.*'")
@@ -67,8 +68,8 @@ def by_path(rules, tree, mesh):
 def logical_spec(rules, names):
     """The PartitionSpec of an array whose dims have these logical names.
 
-    rules: [(name, mesh axis, axes or None), ...]; an earlier rule comes first, a later one for the same name is for where the
-    axes of the earlier are used by another dim of the array. What no rule names is not cut.
+    rules: [(name, mesh axis, axes or None), ...]; an earlier rule comes first, a later one for the same name is for
+    where the axes of the earlier are used by another dim of the array. What no rule names is not cut.
     """
     rules = list(rules.items()) if isinstance(rules, dict) else rules
     decided = {at: name for at, name in enumerate(names) if name is None or name is PartitionSpec.UNCONSTRAINED}
@@ -94,10 +95,10 @@ def _names(leaf):
 
 
 def by_logical_axes(rules, tree, mesh):
-    """The shardings of a tree by the logical names of dims and a table of rules (`logical_spec`), as flax and MaxText have it.
+    """The shardings of a tree by the logical names of dims and a table of rules (`logical_spec`).
 
-    tree: of flax's boxed variables (`nn.with_partitioning`, `nn.with_logical_partitioning`), of `nnx` variables, or of tuples of
-    names. What carries no names is not cut.
+    tree: of flax's boxed variables (`nn.with_partitioning`, `nn.with_logical_partitioning`), of `nnx` variables, or
+    of tuples of names. What carries no names is not cut.
     """
     items = rules.items() if isinstance(rules, dict) else rules
     for logical, axes in items:

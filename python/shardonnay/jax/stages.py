@@ -124,7 +124,7 @@ class Compiled:
         return self.built.compiled.manifest
 
     def report(self):
-        """Collectives and their reasons, memory and FLOPs of a device; None after `propagate`, where XLA decides them."""
+        """Collectives with their reasons, memory and FLOPs of a device; None after `propagate`: XLA decides them."""
         found = self.built.compiled.report
         return None if found is None else Report(found)
 

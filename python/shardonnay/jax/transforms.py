@@ -1,8 +1,8 @@
 """A program under JAX's transformations: its derivative and its batched form are programs of their own.
 
-JAX cannot see into a program that it did not trace. So `jax.grad` of it traces the derivative of the function it came from,
-in two programs (results with residuals, then cotangents), and `jax.vmap` traces the batched function. Forward mode has no
-such form, and is refused by JAX (a `custom_vjp`).
+JAX cannot see into a program that it did not trace. So `jax.grad` of it traces the derivative of the function it came
+from, in two programs (results with residuals, then cotangents), and `jax.vmap` traces the batched function. Forward
+mode has no such form, and is refused by JAX (a `custom_vjp`).
 """
 
 import jax

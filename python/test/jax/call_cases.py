@@ -122,6 +122,13 @@ def prefix_of_shardings(jit):
     return f({"a": X, "b": [X, X]}, W)
 
 
+@case
+def nothing_beside_what_is_left_open(jit):
+    shardings = ({"a": None, "b": on("data"), "c": None, "d": on(None, "model")},)
+    f = jit(lambda t: jax.tree.map(jnp.sin, t), in_shardings=shardings, out_shardings=shardings[0])
+    return f({"a": None, "b": X, "c": put(X), "d": X})
+
+
 # Keywords and defaults
 
 

@@ -1,4 +1,4 @@
-"""Calls that `jax.jit` refuses, and `partition` must with the same type of error: each is a function of the transform."""
+"""Calls that `jax.jit` refuses, and `partition` by the same type of error: functions of the transform."""
 
 import jax
 import jax.numpy as jnp

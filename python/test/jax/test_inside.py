@@ -1,7 +1,5 @@
 """Whatever JAX has inside a partitioned function: it comes out as under `jax.jit`."""
 
-import functools
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -124,10 +122,6 @@ def nested_in_itself(jit):
 
 @case
 def shard_map(jit):
-    @functools.partial(jax.shard_map, mesh=MESH, in_specs=P("data", "model"), out_specs=P("data"))
-    def normed(x):
-        return x / jax.lax.psum((x * x).sum(1, keepdims=True), "model").max() + jax.lax.axis_index("data")
-
     normed = jax.shard_map(
         lambda x: jax.lax.psum(x.sum(1), "model") + jax.lax.axis_index("data"),
         mesh=MESH,
@@ -207,8 +201,11 @@ def sorting_and_indexing(jit):
 @case
 def convolution(jit):
     images, kernel = put(ramp(8, 8, 8, 3) / 23, "data"), ramp(3, 3, 3, 4) / 23
-    f = lambda k, x: jax.lax.conv_general_dilated(x, k, (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC"))  # noqa: E731
-    return jit(jax.grad(lambda k, x: f(k, x).sum()), out_shardings=on())(kernel, images)
+
+    def f(k, x):
+        return jax.lax.conv_general_dilated(x, k, (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC")).sum()
+
+    return jit(jax.grad(f), out_shardings=on())(kernel, images)
 
 
 @case

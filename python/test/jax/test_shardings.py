@@ -1,4 +1,4 @@
-"""Shardings as users write them: tables over paths and logical axes, flax's metadata, priorities, open dims, partial sums."""
+"""Shardings as users write them: tables, flax's metadata, priorities, open dims, partial sums."""
 
 import flax.linen as nn
 import jax
@@ -158,6 +158,12 @@ def test_priorities(transform, first, spec):
         return x + constrain(jnp.cos(y), on(P.UNCONSTRAINED, "data"), 1 - first)
 
     assert transform(inside)(X, X).sharding.is_equivalent_to(on(*spec), 2)
+
+
+def test_priorities_beside_nothing():
+    given = ({"a": None, "x": prioritized(on(None, "data"), 1), "y": prioritized(on("data"), 0)},)
+    found = partition(lambda t: t["x"] + t["y"], in_shardings=given)({"a": None, "x": X, "y": X})
+    assert found.sharding.is_equivalent_to(on("data"), 2)
 
 
 def test_priorities_say_what_is_wrong():
