@@ -195,6 +195,7 @@ BENCHMARKS = {
     "partition": ["--quick"],
     "reshard": ["--pairs", "300"],
     "communication": ["mixer"],
+    "call": ["--quick"],
 }
 
 

@@ -1,6 +1,7 @@
 """From a lowered function to a program that runs: partitioned by us, or propagated by us and partitioned by XLA."""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import jax
@@ -57,11 +58,22 @@ class Source:
 
 @dataclass(frozen=True)
 class Built:
-    """A program that runs, and the `shardonnay.Compiled` that it comes from."""
+    """A program that runs, with what the compiler says of it.
+
+    text: the compiled program; source: what it was compiled from. report: makes the report, None where there is none.
+    """
 
     program: Program
-    compiled: shardonnay.Compiled
     text: str
+    source: str
+    manifest: dict
+    diagnostics: tuple
+    report: Callable
+
+    @classmethod
+    def of(cls, program, compiled, source):
+        """`compiled`: what `shardonnay.compile` returned."""
+        return cls(program, compiled.text, source, compiled.manifest, compiled.diagnostics, lambda: compiled.report)
 
 
 def check_supported(source):
@@ -94,7 +106,7 @@ def partitioned(source, options):
     text = source.text()
     compiled = shardonnay.compile(text, **options)
     artefact = artefacts.serialize_text(compiled.text)
-    return Built(
+    return Built.of(
         Program(source.signature, artefact, compiled.manifest, source.meshes, source.platform()), compiled, text
     )
 
@@ -105,6 +117,6 @@ def propagated(source, options):
     text = source.text()
     compiled = shardonnay.compile(text, to="export", **options)
     artefact, boundary = handover.handed_over(compiled.text)
-    return Built(
+    return Built.of(
         PropagatedProgram(source.signature, artefact, boundary, source.meshes, source.platform()), compiled, text
     )

@@ -67,8 +67,13 @@ class Placements:
         self.meshes, self.inputs, self.outputs = [], [], []
         if self.devices == 1:
             return
-        self._main = manifest["mesh"]
+        self._main = manifest["mesh"] or _mesh_of_size(self.devices, candidates)
         entries = [*manifest["inputs"], *manifest["outputs"]]
+        for entry in entries:
+            if (entry.get("partial") or {}).get("kind", "sum") != "sum":
+                raise MeshError(
+                    f"{entry['name']}: a partial {entry['partial']['kind']} has no words in JAX at the boundary"
+                )
         parsed = [parse(entry["sharding"], len(entry["global_shape"])) for entry in entries]
         found = {text: match(text, candidates) for text in {self._mesh_of(entry) for entry in entries} | {self._main}}
         shardings = [
@@ -123,6 +128,15 @@ class Placements:
             if unreduced:
                 raise MeshError("a partial sum beside several meshes or sub-axes is not supported at the boundary")
         return fine, specs
+
+
+def _mesh_of_size(devices, candidates):
+    """The text of the mesh of a program that has none: everything lies whole on all devices."""
+    mesh = next((mesh for mesh in candidates if mesh.size == devices), None)
+    if mesh is None:
+        raise MeshError(f"the program is for {devices} devices, which nothing names; give mesh=")
+    axes = ", ".join(f'"{name}"={size}' for name, size in mesh.shape.items())
+    return f"#sdy.mesh<[{axes}]>"
 
 
 def _split(axis, mesh, fine):

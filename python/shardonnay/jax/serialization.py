@@ -41,15 +41,15 @@ def serialize(compiled):
         "devices": [int(device.id) for device in meshes[0].devices.flat] if meshes else [],
         "meshes": [[list(mesh.shape.items()), [kind.name for kind in mesh.axis_types]] for mesh in meshes],
         "manifest": program.manifest,
-        "diagnostics": [dataclasses.astuple(diagnostic) for diagnostic in built.compiled.diagnostics],
+        "diagnostics": [dataclasses.astuple(diagnostic) for diagnostic in built.diagnostics],
     }
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("header.json", json.dumps(header))
-        archive.writestr("report.json", json.dumps(built.compiled.report))
+        archive.writestr("report.json", json.dumps(built.report()))
         archive.writestr("artefact", program.artefact)
-        archive.writestr("program.mlir", built.compiled.text)
-        archive.writestr("source.mlir", built.text)
+        archive.writestr("program.mlir", built.text)
+        archive.writestr("source.mlir", built.source)
     return buffer.getvalue(), compiled.in_tree, compiled.out_tree
 
 
@@ -96,5 +96,5 @@ def deserialize(payload, in_tree, out_tree, *, devices=None):
     signature = Signature.from_json(header["signature"], in_tree, out_tree)
     program = _PROGRAMS[header["kind"]](signature, artefact, header["manifest"], meshes, header["platform"])
     diagnostics = tuple(shardonnay.Diagnostic(*entry) for entry in header["diagnostics"])
-    compiled = shardonnay.Compiled(text, header["manifest"], report, diagnostics)
-    return Compiled(Built(program, compiled, source), ahead_of_time(program))
+    built = Built(program, text, source, header["manifest"], diagnostics, lambda: report)
+    return Compiled(built, ahead_of_time(program))

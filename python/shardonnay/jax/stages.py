@@ -116,21 +116,21 @@ class Compiled:
 
     def as_text(self):
         """The program of one device, in StableHLO; after `propagate`, the global one with all shardings."""
-        return self.built.compiled.text
+        return self.built.text
 
     @property
     def manifest(self):
         """What each device is given and returns (`shardonnay.Compiled.manifest`)."""
-        return self.built.compiled.manifest
+        return self.built.manifest
 
     def report(self):
         """Collectives with their reasons, memory and FLOPs of a device; None after `propagate`: XLA decides them."""
-        found = self.built.compiled.report
+        found = self.built.report()
         return None if found is None else Report(found)
 
     def explain(self, query=None):
         """Why values have their shardings: all of them, or those whose name, line or scope `query` says."""
-        values = explanations.explain(self.built.text)
+        values = explanations.explain(self.built.source)
         return Explanation(values if query is None else explanations.select(values, query))
 
     def cost_analysis(self):

@@ -72,3 +72,18 @@ def test_devices_get_the_pieces_that_the_program_means(sharding, mesh, piece):
     for device, found in enumerate(_pieces(Placements(manifest, [MESH, other]), 0, array)):
         row, column, rows, columns = piece(device)
         np.testing.assert_array_equal(found, array[row : row + rows, column : column + columns])
+
+
+def test_a_program_without_a_mesh_lies_whole():
+    manifest = {"devices": 8, "mesh": None, "inputs": [_entry(None, [8, 16])], "outputs": []}
+    placements = Placements(manifest, [MESH])
+    assert placements.mesh == MESH and placements.inputs[0].spec == P(None, None)
+    with pytest.raises(MeshError, match="for 8 devices, which nothing names; give mesh="):
+        Placements(manifest, [])
+
+
+def test_other_partial_values_are_refused():
+    entry = _entry('#sdy.sharding<@mesh, [{}, {}], unreduced=max{"data"}>', [8, 16])
+    entry |= {"name": "x", "partial": {"kind": "max", "axes": ['"data"']}}
+    with pytest.raises(MeshError, match="x: a partial max has no words in JAX"):
+        Placements({"devices": 8, "mesh": DATA_MODEL, "inputs": [entry], "outputs": []}, [MESH])
