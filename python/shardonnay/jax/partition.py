@@ -16,6 +16,21 @@ from .transforms import Call
 _STATIC = ("static_argnums", "static_argnames")
 
 
+@functools.lru_cache(maxsize=256)
+def _shared(key):
+    """What functions of one key have in common: a dictionary of callers."""
+    return {}
+
+
+def _callers_of(*parts):
+    """The callers of a function with its options, so that it is compiled once, however often it is partitioned."""
+    leaves, tree = jax.tree.flatten(parts)
+    try:
+        return _shared((tree, tuple(leaves)))
+    except TypeError:  # something in it has no hash
+        return {}
+
+
 class PartitionedFunction:
     """A function that is traced by JAX, partitioned by Shardonnay and run on the devices of its mesh.
 
@@ -43,7 +58,7 @@ class PartitionedFunction:
         self._all_given = in_shardings is not None and all(
             isinstance(leaf, NamedSharding) for leaf in arguments.leaves_with_none(in_shardings)
         )
-        self._callers = {}
+        self._callers = _callers_of(fn, build, mesh, self._options, self._rules, jit_options)
         functools.update_wrapper(self, fn)
 
     def __call__(self, *args, **kwargs):

@@ -491,6 +491,44 @@ def arrays_with_layouts(jit):
     return jit(lambda x: x + 1, in_shardings=layout, out_shardings=layout)(X)
 
 
+@case
+def three_axes(jit):
+    mesh = Mesh(MESH.devices.reshape(2, 2, 2), ("a", "b", "c"))
+    given = {"in_shardings": on(("c", "a"), "b", mesh=mesh), "out_shardings": on("b", mesh=mesh)}
+    return jit(lambda x: (x @ x.T, x.sum(0)), **given)(X)
+
+
+@case
+def axes_of_one_device(jit):
+    mesh = Mesh(MESH.devices.reshape(8, 1), ("x.y", "one more"))
+    given = {"in_shardings": on("x.y", "one more", mesh=mesh), "out_shardings": on("one more", "x.y", mesh=mesh)}
+    return jit(lambda x: x @ x.T, **given)(X)
+
+
+@case
+def permuted_devices_and_a_shard_map(jit):
+    mesh = Mesh(MESH.devices.reshape(8)[[3, 1, 7, 5, 0, 2, 6, 4]].reshape(2, 4), ("p", "q"))
+
+    def local(x):
+        return x + jax.lax.axis_index("q") * 10 + jax.lax.ppermute(x, "p", [(0, 1)])
+
+    f = jit(jax.shard_map(local, mesh=mesh, in_specs=P("p", "q"), out_specs=P("p", "q")))
+    return f(put(X, "p", "q", mesh=mesh)), jit(lambda x: jnp.cumsum(x, 0))(put(X, "p", "q", mesh=mesh))
+
+
+@case
+def one_function_on_many_meshes(jit):
+    f = jit(lambda x: x * 2)
+    meshes = [MESH, Mesh(MESH.devices.reshape(8, 1), ("a", "b")), Mesh(MESH.devices[::-1], ("a", "b"))]
+    specs = [(mesh, spec) for mesh in meshes for spec in ((mesh.axis_names[0],), (None, mesh.axis_names[1]), ())]
+    return [f(put(X, *spec, mesh=mesh)) for mesh, spec in specs * 2]
+
+
+@case
+def empty_array_sharded(jit):
+    return jit(lambda e: (e * 2, e.sum()), in_shardings=on("data"))(np.zeros((0, 4), np.float32))
+
+
 # Donation
 
 
@@ -554,6 +592,20 @@ def traced_once_per_kind(jit):
             g(x, n)
     g(put(X, "data"), 2, mode="b")
     return len(count)
+
+
+@case
+def made_again(jit):
+    count = []
+
+    def f(x):
+        count.append(1)
+        return x + 1
+
+    for _ in range(3):
+        jit(f)(put(X, "data"))
+    jit(f, out_shardings=on())(put(X, "data"))
+    return len(count) == 1 or len(count) == 2  # `jax.jit` shares the trace too
 
 
 @case

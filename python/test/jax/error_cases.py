@@ -201,3 +201,13 @@ def a_bad_einsum(jit):
 def a_nan_found(jit):
     with jax.debug_nans(True):
         jit(lambda x: jnp.log(-1 - x))(put(X, "data"))
+
+
+@case
+def a_number_that_does_not_fit(jit):
+    jit(lambda x, n: x * n)(put(X, "data"), 2**40)
+
+
+@case
+def an_array_of_objects(jit):
+    jit(lambda x, n: x)(put(X, "data"), np.array([None]))
