@@ -115,11 +115,12 @@ def check_tidy(options):
 
 def check_layout(options):
     failed = 0
-    for script in ("scripts/check-layout", "scripts/check-constraints"):
+    scripts = ("scripts/check-layout", "scripts/check-constraints", "scripts/check-words")
+    for script in scripts:
         status, text = output_of(script)
         print(text, end="")
         failed += status != 0
-    return 2 - failed, failed
+    return len(scripts) - failed, failed
 
 
 def check_docs(options):
