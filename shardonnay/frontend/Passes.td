@@ -89,6 +89,10 @@ def ExpandCompositesPass : Pass<"sdy-expand-composites", "mlir::ModuleOp"> {
     they stay, so that the engine still finds their name, and propagate by that
     rule. A rule of another one is not used, with a warning.
 
+    Precondition: before functions are inlined, which brings the
+    decomposition's ops in. Postcondition: a composite that is left has a
+    rule and is element-wise.
+
     ```mlir
     %0 = stablehlo.composite "my.op" %a {decomposition = @f}
       : (tensor<8xf32>) -> tensor<8xf32>
@@ -109,6 +113,11 @@ def FindPeriodicWindowsPass
     around) is one window of a dim that goes on periodically: its pieces come from
     one neighbour, where each slice and the concatenation would fetch their own.
     For programs behind propagation, which knows StableHLO's ops only.
+
+    Precondition: after propagation; the concatenation's sharding goes to
+    the window. Postcondition: no concatenation whose parts are one window
+    that reaches beyond the end of its tensor, except in what one device
+    computes.
 
     ```mlir
     %0 = stablehlo.slice %a [7:8] : (tensor<8xf32>) -> tensor<1xf32>

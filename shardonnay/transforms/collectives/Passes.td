@@ -63,7 +63,8 @@ def FoldAllReducesPass : Pass<"sdy-fold-all-reduces", "mlir::func::FuncOp"> {
     that is sliced a reduce_scatter, a reduce_scatter that is gathered an
     all_reduce.
 
-    Precondition and postcondition: those of the stage.
+    Before and after: no `sdy.reshard` but those that
+    sdy-reshard-to-collectives leaves.
 
     ```mlir
     %1 = sdy.all_reduce {"x"} %0 out_sharding=<@mesh, [{}, {} ]>
@@ -85,7 +86,8 @@ def CancelGathersAndSlicesPass : Pass<"sdy-cancel-gathers-and-slices", "mlir::fu
     the same ends. Where others use the gathered value, the slice alone is
     replaced, if it is then a slice of what was gathered, or nothing.
 
-    Precondition and postcondition: those of the stage.
+    Before and after: no `sdy.reshard` but those that
+    sdy-reshard-to-collectives leaves.
 
     ```mlir
     %1 = sdy.all_gather [{"x"}, {} ] %0 out_sharding=<@mesh, [{}, {} ]>
@@ -108,7 +110,8 @@ def MergeCollectivesPass : Pass<"sdy-merge-collectives", "mlir::func::FuncOp"> {
     finds between the same ends. One over both axes sends as much in fewer
     steps.
 
-    Precondition and postcondition: those of the stage.
+    Before and after: no `sdy.reshard` but those that
+    sdy-reshard-to-collectives leaves.
 
     ```mlir
     %1 = sdy.all_gather [{"y"}, {} ] %0 out_sharding=<@mesh, [{"x"}, {} ]>
@@ -130,7 +133,8 @@ def ShareCollectivesPass : Pass<"sdy-share-collectives", "mlir::func::FuncOp"> {
     an earlier one made, where that is cheaper: equal ones become one, and a
     gather takes up where another one, of fewer axes, ended.
 
-    Precondition and postcondition: those of the stage.
+    Before and after: no `sdy.reshard` but those that
+    sdy-reshard-to-collectives leaves.
 
     ```mlir
     %1 = sdy.all_gather [{"y"}, {} ] %0 out_sharding=<@mesh, [{"x"}, {} ]>
@@ -153,7 +157,8 @@ def ReassociateReductionsPass : Pass<"sdy-reassociate-reductions", "mlir::func::
     for it alone, by all_reduces or reduce_scatters, is computed on their parts,
     where settling the result is cheaper.
 
-    Precondition and postcondition: those of the stage.
+    Before and after: no `sdy.reshard` but those that
+    sdy-reshard-to-collectives leaves.
 
     ```mlir
     %2 = sdy.all_reduce {"x"} %0 out_sharding=<@mesh, [{} ]>
@@ -178,7 +183,8 @@ def MoveGathersPass : Pass<"sdy-move-gathers", "mlir::func::FuncOp"> {
     then does less. Up, before an op that repeats or widens what it is given,
     where that is cheaper, counting the memory that the op then touches.
 
-    Precondition and postcondition: those of the stage.
+    Before and after: no `sdy.reshard` but those that
+    sdy-reshard-to-collectives leaves.
 
     ```mlir
     %1 = sdy.all_gather [{"x"}, {} ] %0 out_sharding=<@mesh, [{}, {} ]>
@@ -200,7 +206,8 @@ def MoveSlicesUpPass : Pass<"sdy-move-slices-up", "mlir::func::FuncOp"> {
     Where no operand has to be communicated for it. A slice of a constant is a
     constant.
 
-    Precondition and postcondition: those of the stage.
+    Before and after: no `sdy.reshard` but those that
+    sdy-reshard-to-collectives leaves.
 
     ```mlir
     %1 = stablehlo.tanh %0
@@ -223,7 +230,8 @@ def HoistCollectivesPass : Pass<"sdy-hoist-collectives", "mlir::func::FuncOp"> {
     unchanged, or of what is computed from such alone; not out of a loop that is
     known to run once at most. What it makes lives as long as the loop.
 
-    Precondition and postcondition: those of the stage.
+    Before and after: no `sdy.reshard` but those that
+    sdy-reshard-to-collectives leaves.
 
     ```mlir
     %1 = stablehlo.while(%w = %0, ...) ... do {
@@ -249,11 +257,13 @@ def AccumulateInLoopsPass : Pass<"sdy-accumulate-in-loops", "mlir::func::FuncOp"
     count (of a maximum or minimum all keep it); one that lies otherwise is moved
     before. Between the reduction and the addition may stand ops that are linear
     in what is settled (a transpose, a conversion to a wider type, an update of
-    zeros); they are computed on parts. What an inner loop carries so, the outer one may too. The price of it
-    all is compared with that of all runs. Where memory has a limit, sums that
-    are carried whole instead of cut may take an eighth of it.
+    zeros); they are computed on parts. What an inner loop carries so, the outer
+    one may too. The price of it all is compared with that of all runs. Where
+    memory has a limit, sums that are carried whole instead of cut may take an
+    eighth of it.
 
-    Precondition and postcondition: those of the stage.
+    Before and after: no `sdy.reshard` but those that
+    sdy-reshard-to-collectives leaves.
 
     ```mlir
     %1 = stablehlo.while(%sum = %zeros, ...) ... do {
@@ -279,7 +289,8 @@ def BroadcastOwnerSlicesPass : Pass<"sdy-broadcast-owner-slices", "mlir::func::F
     (`LocalComputeOpInterface::getPickingRule`), and that is gathered, is instead
     the sum of what the owner has and of zeros, where that is cheaper.
 
-    Precondition and postcondition: those of the stage.
+    Before and after: no `sdy.reshard` but those that
+    sdy-reshard-to-collectives leaves.
 
     ```mlir
     %1 = stablehlo.slice %0 [3:4, 0:8]  // [{"x"}, {} ] of 8 rows
@@ -302,7 +313,8 @@ def SplitAllReducesPass : Pass<"sdy-split-all-reduces", "mlir::func::FuncOp"> {
     a fast one, an all_reduce of the pieces along the slow ones and a gather,
     where the device model says that this is cheaper.
 
-    Precondition and postcondition: those of the stage.
+    Before and after: no `sdy.reshard` but those that
+    sdy-reshard-to-collectives leaves.
 
     ```mlir
     %1 = sdy.all_reduce {"node", "gpu"} %0 out_sharding=<@mesh, [{} ]>
@@ -325,7 +337,22 @@ def OptimizeCollectivesPass
     In rounds, at most `max-rounds`; sdy-split-all-reduces follows, once. No
     round makes the program's price (sdy-price-collectives) higher.
 
-    Precondition and postcondition: those of the stage.
+    Before and after: no `sdy.reshard` but those that
+    sdy-reshard-to-collectives leaves.
+
+    ```mlir
+    %0 = sdy.all_reduce {"x"} %a out_sharding=<@mesh, [{}, {} ]>
+    %1 = sdy.all_reduce {"x"} %b out_sharding=<@mesh, [{}, {} ]>
+    %2 = stablehlo.add %0, %1
+    %3 = stablehlo.tanh %2
+    %4 = sdy.all_slice [{"x"}, {} ] %3 out_sharding=<@mesh, [{"x"}, {} ]>
+    ```
+    becomes
+    ```mlir
+    %0 = stablehlo.add %a, %b           // unreduced={"x"}
+    %1 = sdy.reduce_scatter [{"x"}, {} ] %0 out_sharding=<@mesh, [{"x"}, {} ]>
+    %2 = stablehlo.tanh %1
+    ```
   }];
   let dependentDialects = ["mlir::sdy::SdyDialect"];
   let options = [
@@ -345,6 +372,9 @@ def PriceCollectivesPass
     and how long that takes by the device model. A loop counts as often as it
     runs, or 8 times where that is not known.
 
+    Precondition: collectives on global types, as of
+    sdy-reshard-to-collectives. Changes nothing.
+
     ```
     remark: 3 collectives, 1344 bytes, 12.3 us
     ```
@@ -362,6 +392,10 @@ def RemoveAllGatherReduceScatterForCmv1Pass
     has an operand that is cut otherwise; so does a reduce-scatter of a
     contraction that has no other use and states no partial sum, which then has
     the scattered sharding. What is left can't be partitioned here.
+
+    Precondition: after the collectives stage. Postcondition: no all_gather
+    whose one use is a contraction, no reduce_scatter of a contraction that
+    has no other use and no stated partial sum.
 
     ```mlir
     %1 = sdy.all_gather [{"x"}, {} ] %0 out_sharding=<@mesh, [{}, {} ]>

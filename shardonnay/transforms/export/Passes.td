@@ -24,8 +24,9 @@ class ModulePass<string name> : ExportPass<name, "::mlir::ModuleOp">;
 def ConstantOrScalarMergerPass : FuncPass<"sdy-constant-or-scalar-merger"> {
   let summary = "Merges the constant expressions that import split";
   let description = [{
-    Before: a constant expression has one use. After: no two that are equal,
-    shardings included, are left in one block.
+    Before: after propagation; constant expressions are split
+    (sdy-constant-or-scalar-splitter). After: no two that are equal, shardings
+    included, are left in one block.
 
     ```mlir
     %0 = sdy.constant dense<1.0> : tensor<8xf32>
@@ -44,7 +45,8 @@ def ConstantOrScalarMergerPass : FuncPass<"sdy-constant-or-scalar-merger"> {
 def SinkDataFlowEdgesPass : FuncPass<"sdy-sink-data-flow-edges"> {
   let summary = "Gives the sharding of each data-flow edge to its owner";
   let description = [{
-    After: no `sdy.data_flow_edge`.
+    Before: after propagation. After: no `sdy.data_flow_edge`; each owner has
+    the sharding that its edge had.
 
     ```mlir
     %0 = stablehlo.optimization_barrier %arg0 : tensor<8xf32>
@@ -68,7 +70,9 @@ def ShardingConstraintToReshardPass
     : FuncPass<"sdy-sharding-constraint-to-reshard"> {
   let summary = "Turns each sharding constraint into a reshard";
   let description = [{
-    After: no `sdy.sharding_constraint`.
+    Before: after propagation. After: no `sdy.sharding_constraint`. One in a
+    region that is part of what an op computes (a reducer), on scalars, just
+    goes.
 
     ```mlir
     %0 = sdy.sharding_constraint %arg0 <@mesh, [{"x"} ]> : tensor<8xf32>
@@ -83,7 +87,8 @@ def ShardingConstraintToReshardPass
 def RemoveShardingGroupsPass : ModulePass<"sdy-remove-sharding-groups"> {
   let summary = "Removes sharding groups, whose members have their shardings now";
   let description = [{
-    After: no `sdy.sharding_group`.
+    Before: after propagation, which gave the members one sharding. After: no
+    `sdy.sharding_group`.
 
     ```mlir
     sdy.sharding_group %0 group_id=0 : tensor<8xf32>
@@ -96,8 +101,8 @@ def RemovePropagationBarriersPass
     : FuncPass<"sdy-remove-propagation-barriers"> {
   let summary = "Removes propagation barriers, which have done their work";
   let description = [{
-    After: no `sdy.propagation_barrier`. Where its two sides are cut in
-    different ways, the ops behind it reshard.
+    Before: after propagation. After: no `sdy.propagation_barrier`. Where its
+    two sides are sharded in different ways, the ops behind it reshard.
 
     ```mlir
     %0 = sdy.propagation_barrier %arg0 allowed_direction=NONE : tensor<8xf32>
@@ -113,6 +118,8 @@ def RemovePropagationBarriersPass
 def TrimIdleAxesPass : FuncPass<"sdy-trim-idle-axes"> {
   let summary = "Trims what we chose inside the program where devices would idle";
   let description = [{
+    Before: after propagation; dims are not closed yet.
+
     After: without its last axis (or a part of it) an open dim of a result of an
     op would be cut into larger pieces. 10 rows over an axis of size 4 stay 3, 3,
     3 and 1; 2 rows are cut in two, by half of the axis. Closed dims are the
@@ -132,6 +139,9 @@ def UpdateNonDivisibleInputOutputShardingsPass
     : ModulePass<"sdy-update-non-divisible-input-output-shardings"> {
   let summary = "Trims what we chose at the boundary so that it divides";
   let description = [{
+    Before: after propagation, which keeps what was given at the boundary; dims
+    are not closed yet.
+
     After: the axes that propagation chose for the dims of function arguments
     and results divide them. What was given stays, whether it divides or not:
     closed dims, and the axes given in open ones. The axes that stay are the
@@ -153,6 +163,9 @@ def RemoveSubAxesInInputOutputShardingsPass
     : ModulePass<"sdy-remove-sub-axes-in-input-output-shardings"> {
   let summary = "Leaves only full axes in what we chose at the boundary";
   let description = [{
+    Before: after propagation, which keeps what was given at the boundary; dims
+    are not closed yet.
+
     After: no sub-axis that propagation chose is left in the open dims of
     function arguments and results, nor an axis minor to one.
 
@@ -169,7 +182,9 @@ def RemoveSubAxesInInputOutputShardingsPass
 def CloseShardingsPass : ModulePass<"sdy-close-shardings"> {
   let summary = "Closes every dim of every sharding";
   let description = [{
-    After: no open dim, no priority, no replicated axis.
+    Before: nothing asks any more for what was open, or given at the boundary.
+    After: no open dim, no priority, no replicated axis, and no record of what
+    was given; axes that shard dims and unreduced ones stay.
 
     ```mlir
     func.func @f(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", ?}, {?}p1], replicated={"y"}>})
@@ -241,6 +256,9 @@ def DropShardingRulesPass : FuncPass<"sdy-drop-sharding-rules"> {
   let description = [{
     Those of the user too, so this comes when no stage will ask for rules.
 
+    Before: no stage that follows needs a rule that only the attribute states.
+    After: the rules are gone, nothing else has changed.
+
     ```mlir
     %0 = stablehlo.tanh %arg0 {sdy.sharding_rule = #sdy.op_sharding_rule<([i])->([i]) {i=8}>} : tensor<8xf32>
     ```
@@ -258,6 +276,9 @@ def VerifyUnreducedAxesPass : FuncPass<"sdy-verify-unreduced-axes"> {
     nor is cut where the op reduces; and where an operand is partial and a
     result is not. Changes nothing.
 
+    Before: after propagation. After: of each op with a rule, partial results
+    have a reason, and no partial operand is taken as a whole one.
+
     ```mlir
     %0 = stablehlo.negate %a {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{} ], unreduced={"x"}>]>} : tensor<8xf32>
     ```
@@ -268,7 +289,9 @@ def VerifyUnreducedAxesPass : FuncPass<"sdy-verify-unreduced-axes"> {
 def SinkFuncDataFlowEdgesPass : FuncPass<"sdy-sink-func-data-flow-edges"> {
   let summary = "Gives the sharding of each function edge to its operand";
   let description = [{
-    After: no `sdy.func_data_flow_edge`.
+    Before: after propagation between functions by edges. After: no
+    `sdy.func_data_flow_edge`; calls and arguments have the shardings of their
+    edges.
 
     ```mlir
     %0 = call @f(%a) : (tensor<8xf32>) -> tensor<8xf32>
@@ -289,7 +312,8 @@ def ExportNamedComputationsPass
     of the function's arguments, out-shardings those of the call. The function
     remembers the computation's name in `sdy.original_func_name`.
 
-    After: no `sdy.named_computation`.
+    Before: after propagation. After: no `sdy.named_computation`; each became a
+    function of its own and a call of it.
 
     ```mlir
     %0 = sdy.named_computation<"f">(%a) out_shardings=[<@mesh, [{"x"} ]>] (%b: tensor<8xf32>) {
@@ -309,6 +333,10 @@ def ExportNamedComputationsPass
 def PropagateToFuncResultsPass : ModulePass<"sdy-propagate-to-func-results"> {
   let summary = "Results of private functions are sharded as what they return";
   let description = [{
+    Before: after propagation; functions are kept. After: each tensor result of
+    a private function with a body has the sharding of the value that is
+    returned, or none if that has none.
+
     ```mlir
     func.func private @f(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"} ]>}) -> tensor<8xf32> {
       return %a : tensor<8xf32>
@@ -328,7 +356,10 @@ def UnflattenCallGraphPass : ModulePass<"sdy-unflatten-call-graph"> {
   let summary = "Of functions that are copies and sharded alike, leaves one";
   let description = [{
     Copies are functions of one `sdy.original_func_name`; sharded alike, if
-    their arguments and results are. After: no such attribute.
+    their arguments and results are.
+
+    Before: arguments and results of the copies are sharded
+    (sdy-propagate-to-func-results). After: no `sdy.original_func_name`.
 
     ```mlir
     %0 = call @f(%a) : (tensor<8xf32>) -> tensor<8xf32>
@@ -348,6 +379,7 @@ def UnflattenCallGraphPass : ModulePass<"sdy-unflatten-call-graph"> {
 def InsertFuncCallReshardsPass : ModulePass<"sdy-insert-func-call-reshards"> {
   let summary = "Reshards a call's results from what the callee makes of them";
   let description = [{
+    Before: results of functions are sharded (sdy-propagate-to-func-results).
     After: each call's results are sharded as the callee's; where they were
     sharded otherwise, their uses see them as before. Operands are resharded
     where ops are.
@@ -368,6 +400,9 @@ def RemovePropagationDebugInfoPass
     : ModulePass<"sdy-remove-propagation-debug-info"> {
   let summary = "Removes the records of where axes came from, and when";
   let description = [{
+    Before: any program. After: no `sdy.sharding_origins` and no
+    `sdy.propagation_edges`, of values, results or block arguments.
+
     ```mlir
     %0 = stablehlo.tanh %a {sdy.sharding_origins = [{x = "input: 0"} ]} : tensor<8xf32>
     ```
@@ -381,7 +416,8 @@ def RemovePropagationDebugInfoPass
 def InlineMeshesPass : ModulePass<"sdy-inline-meshes"> {
   let summary = "Puts each mesh into the shardings that name it";
   let description = [{
-    Meshes that nothing names any more go.
+    Before: any program. After: no sharding names a mesh of the module; meshes
+    that nothing names any more are gone.
 
     ```mlir
     sdy.mesh @mesh = <["x"=2]>
@@ -397,7 +433,9 @@ def InlineMeshesPass : ModulePass<"sdy-inline-meshes"> {
 def DropShardingAndMeshPass : ModulePass<"sdy-drop-sharding-and-mesh"> {
   let summary = "Drops every `sdy.sharding`, and the meshes";
   let description = [{
-    A mesh that an operation of the dialect still names stays.
+    Before: no stage follows that reads shardings. After: no `sdy.sharding` on a
+    value that has it as an attribute; a mesh that an operation of the dialect
+    still names stays.
 
     ```mlir
     sdy.mesh @mesh = <["x"=2]>
@@ -441,7 +479,9 @@ def SaveModulePass : ModulePass<"sdy-save-module"> {
   let summary = "Writes the module to a file";
   let description = [{
     As `<dump-directory>/<name>.mlir`, with locations; the directory is made. No
-    directory: nothing is written. Changes nothing.
+    directory: nothing is written.
+
+    Before and after: any program, unchanged.
   }];
   let options = [
     Option<"dumpDirectory", "dump-directory", "std::string", "\"\"",

@@ -57,7 +57,8 @@ def LiftInlinedMeshesPass : ImportPass<"sdy-lift-inlined-meshes"> {
     stays. Shardings on the empty mesh name no axis, so they mean the same on
     any mesh: they move to the one that the program's shardings use.
 
-    Postcondition: every sharding names its mesh; no two meshes are equal.
+    Precondition: none. Postcondition: every sharding names its mesh; no two
+    meshes are equal.
 
     ```mlir
     sdy.sharding_constraint %0 <mesh<["x"=2]>, [{"x"} ]>
@@ -83,7 +84,8 @@ def InlinePrivateFunctionsPass : ImportPass<"sdy-inline-private-functions"> {
     With `keep-shared-of=n` a function of n ops or more that several calls have
     in common is left, and its calls.
 
-    Postcondition: no other call of a private function that has a body.
+    Precondition: no recursion. Postcondition: no other call of a private
+    function that has a body, and no private function that nothing reaches.
 
     ```mlir
     %0 = call @f(%a) : (tensor<8xf32>) -> tensor<8xf32>
@@ -113,7 +115,13 @@ def CheckSupportedPass : ImportPass<"sdy-check-supported"> {
     and meshes whose sizes are out of reach of 64-bit arithmetic.
 
     Precondition: after sdy-lift-inlined-meshes and
-    sdy-inline-private-functions. Changes nothing.
+    sdy-inline-private-functions. Postcondition: what the stages up to emission
+    rely on. Changes nothing.
+
+    ```mlir
+    func.func @main(%a: tensor<?xf32>)
+    ```
+    is an error: expected static shapes, got 'tensor<?xf32>'.
   }];
 }
 
@@ -121,6 +129,10 @@ def RemoveSizeOneAxesPass : ImportPass<"sdy-remove-size-one-axes"> {
   let summary = "Takes axes of size 1 out of all shardings";
   let description = [{
     They cut nothing, but two of them would conflict. The mesh keeps them.
+
+    Precondition: after sdy-lift-inlined-meshes; shardings on a mesh that
+    stands in them are left. Postcondition: no sharding names an axis of
+    size 1, and parts of an axis that became neighbours are merged.
 
     ```mlir
     sdy.mesh @mesh = <["x"=1, "y"=2]>
@@ -144,6 +156,10 @@ def ConstantOrScalarSplitterPass
     can't be sharded and are not copied. A member of a sharding group stays one
     in each copy.
 
+    Precondition: any program. Postcondition: no constant expression of a
+    rank above 0 serves two uses by ops that are none; constants of tensors
+    are `sdy.constant`.
+
     ```mlir
     %c = stablehlo.constant dense<0.0> : tensor<8xf32>
     %0 = stablehlo.add %a, %c : tensor<8xf32>
@@ -164,6 +180,11 @@ def AddDataFlowEdgesPass : ImportPass<"sdy-add-data-flow-edges"> {
   let description = [{
     For each owner of a ShardableDataFlowOpInterface op. The edge takes the
     owner's sharding and all its uses.
+
+    Precondition: any program; an owner that has an edge keeps it.
+    Postcondition: every owner of static shape has one `sdy.data_flow_edge`,
+    which has its sharding; all other uses take the edge's result. An owner
+    that is a tuple or a tensor of dynamic shape is an error.
 
     ```mlir
     %0 = stablehlo.optimization_barrier %a : tensor<8xf32>
@@ -186,6 +207,10 @@ def ApplyShardingConstraintsPass
     the constraint instead. If the value's only constraint starts a chain of
     constraints, each the only use of the one before, its uses behind the chain
     in the same block (the terminator aside) move to the last one.
+
+    Precondition: after sdy-add-data-flow-edges. Postcondition: the
+    constraints are all there still; no sharding that was written has
+    changed.
 
     ```mlir
     %0 = stablehlo.sine %a : tensor<8xf32>
@@ -211,6 +236,9 @@ def PropagateShardingFromFuncToCallPass
   let description = [{
     A call with an `sdy.sharding` keeps it whole.
 
+    Precondition: functions are kept. Postcondition: a call of a function
+    with a body has shardings if that one's results do.
+
     ```mlir
     %0 = call @f(%a) : (tensor<8xf32>) -> tensor<8xf32>
     func.func private @f(%b: tensor<8xf32>) -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"} ]>})
@@ -227,6 +255,11 @@ def ManualAxesCleanupPass : ImportPass<"sdy-manual-axes-cleanup"> {
   let description = [{
     Those that cut nothing stand in `replicated`. The manual axes are listed in
     the order of the mesh.
+
+    Precondition: after sdy-lift-inlined-meshes and
+    sdy-remove-size-one-axes. Postcondition: every in- and out-sharding of a
+    manual computation names each manual axis of a size above 1, in a dim,
+    in `replicated` or in `unreduced`.
 
     ```mlir
     sdy.manual_computation(%a) in_shardings=[<@mesh, [{"x"} ]>] out_shardings=[] manual_axes={"y", "x"}
@@ -245,8 +278,8 @@ def EraseUnusedSymbolsPass : ImportPass<"sdy-erase-unused-symbols"> {
     that of reading it until the last private symbol is found, and nothing where
     there is none.
 
-    Postcondition: every private symbol is referred to, directly or through
-    others, by what is no private symbol.
+    Precondition: none. Postcondition: every private symbol is referred to,
+    directly or through others, by what is no private symbol.
 
     ```mlir
     func.func private @unused(%a: tensor<8xf32>) -> tensor<8xf32> { .. }
@@ -261,6 +294,9 @@ def FlattenCallGraphPass : ImportPass<"sdy-flatten-call-graph"> {
     The first call keeps the function; each further one gets a copy, which
     remembers the function's name in `sdy.original_func_name`. Recursion is an
     error.
+
+    Precondition: functions are kept. Postcondition: no two calls that a
+    public function reaches have one callee with a body.
 
     ```mlir
     %0 = call @f(%a) : (tensor<8xf32>) -> tensor<8xf32>
@@ -281,6 +317,7 @@ def ImportFuncCallsPass : ImportPass<"sdy-import-func-calls"> {
     Shardings of the callee's arguments become in-shardings, those of the call
     out-shardings. Private functions that nothing calls any more go.
 
+    Precondition: functions that are called have one block; no recursion.
     Postcondition: no call of a function that has a body.
 
     ```mlir
@@ -302,6 +339,9 @@ def ImportFuncCallsPass : ImportPass<"sdy-import-func-calls"> {
 def PreOrderFuncsPass : ImportPass<"sdy-pre-order-funcs"> {
   let summary = "Orders functions: callers before those that they call";
   let description = [{
+    Precondition: no recursion, which is an error. Postcondition: every
+    function comes before those that it calls.
+
     ```mlir
     func.func private @f(..)
     func.func @main(..) { call @f(..) }
@@ -320,6 +360,11 @@ def AddFuncDataFlowEdgesPass : ImportPass<"sdy-add-func-data-flow-edges"> {
     So that shardings flow between what all calls pass and the argument, and
     between what the function returns and each call's result.
 
+    Precondition: functions are kept as they are, not flattened.
+    Postcondition: every tensor that a call of a function with a body
+    returns, and every tensor argument of such a function, has one
+    `sdy.func_data_flow_edge`, which has its sharding.
+
     ```mlir
     %0 = call @f(%a) : (tensor<8xf32>) -> tensor<8xf32>
     ```
@@ -336,6 +381,10 @@ def ShardingGroupImportPass : ImportPass<"sdy-sharding-group-import"> {
   let description = [{
     Groups are numbered from 0 in the order of their first member; a value is in
     its group once. Members of different shapes are an error.
+
+    Precondition: any program. Postcondition: no value is in two groups, the
+    groups are numbered without gaps, and the members of each have one
+    shape.
 
     ```mlir
     sdy.sharding_group %a group_id=5 : tensor<8xf32>

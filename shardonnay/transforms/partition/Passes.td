@@ -201,6 +201,8 @@ def PadForDivisibilityPass
     pieces of ceil(n / p), and masks them where an op would read what stands
     behind the end. So there is nothing to pad before.
 
+    Before and after: any program, unchanged.
+
     ```mlir
     %0 = stablehlo.negate %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"} ]>]>} : tensor<10xf32>
     ```

@@ -17,6 +17,10 @@ def PopulateOpShardingRulesPass
     An op that has the attribute already keeps it: what a user gave replaces
     what the op says of itself.
 
+    Precondition: any program. Postcondition: each op with a rule, with
+    operands, and with tensors only, has `sdy.sharding_rule`; no other
+    attribute has changed.
+
     ```mlir
     %0 = stablehlo.dot %arg0, %arg1
         : (tensor<8x32xf32>, tensor<32x16xf32>) -> tensor<8x16xf32>
@@ -104,6 +108,9 @@ def AggressivePropagatePass : PropagatePass<"sdy-aggressive-propagate"> {
     taking axes, and where two factors want the same axis the one with the
     larger source has it.
 
+    Before: as of `sdy-basic-propagate`. After: shardings have grown until
+    no op has anything to add; no axis that was given is gone.
+
     ```mlir
     // %arg0 : [{"x"}, {} ], %arg1 : [{}, {"x"} ]
     %0 = stablehlo.dot %arg0, %arg1
@@ -125,6 +132,8 @@ def OpPriorityPropagatePass : PropagatePass<"sdy-op-priority-propagate"> {
     then all ops along pass-through factors, then all factors, and last
     broadcasts forward too.
 
+    Before and after: as of `sdy-aggressive-propagate`.
+
     ```mlir
     // %arg0 : [{"x"}, {} ], %arg1 : [{}, {} ], %arg2 : [{}, {"x"} ]
     %0 = stablehlo.dot %arg0, %arg1
@@ -144,6 +153,8 @@ def UserPriorityPropagatePass : PropagatePass<"sdy-user-priority-propagate"> {
   let description = [{
     As `sdy-op-priority-propagate`, in one round for each priority: round p
     sees only the dims of priority p or before. This is the whole of propagation.
+
+    Before and after: as of `sdy-aggressive-propagate`.
 
     ```mlir
     // %arg0 : [{"x"}p1, {} ], %arg1 : [{}, {"x"} ]

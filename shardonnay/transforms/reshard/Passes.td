@@ -127,7 +127,7 @@ def DeferReductionsPass : Pass<"sdy-defer-reductions", "mlir::func::FuncOp"> {
     same axes, and masking costs less than settling twice. Maxima and minima
     pass through what keeps the order of numbers, and need no such owner.
 
-    Precondition and postcondition: those of the stage.
+    Before and after: the postcondition of sdy-insert-explicit-reshards.
 
     ```mlir
     %2 = sdy.reshard %0 <@mesh, [{} ]>   // %0 and %1: unreduced={"a"}
@@ -156,7 +156,7 @@ def ExplainReshardsPass : Pass<"sdy-explain-reshards", "mlir::func::FuncOp"> {
     cut; then what that op costs as it is cut, and what the next best way to cut
     it would. Collectives inherit it, and the report prints it.
 
-    Precondition and postcondition: those of the stage.
+    Before and after: the postcondition of sdy-insert-explicit-reshards.
 
     ```mlir
     %1 = sdy.reshard %0 <@mesh, [{} ]>   // %0: a dot, unreduced={"m"}
