@@ -139,15 +139,15 @@ def UpdateNonDivisibleInputOutputShardingsPass
     : ModulePass<"sdy-update-non-divisible-input-output-shardings"> {
   let summary = "Trims what we chose at the boundary so that it divides";
   let description = [{
-    Before: after propagation, which keeps what was given at the boundary; dims
-    are not closed yet.
-
     After: the axes that propagation chose for the dims of function arguments
     and results divide them. What was given stays, whether it divides or not:
     closed dims, and the axes given in open ones. The axes that stay are the
     major ones; the last of them may be a sub-axis. What goes into a manual
     computation and comes out of it is trimmed whoever gave it: there the pieces
     inside and outside would differ.
+
+    Before: after propagation, which keeps what was given at the boundary; dims
+    are not closed yet.
 
     ```mlir
     func.func @f(%arg0: tensor<6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", ?} ]>})
@@ -163,11 +163,11 @@ def RemoveSubAxesInInputOutputShardingsPass
     : ModulePass<"sdy-remove-sub-axes-in-input-output-shardings"> {
   let summary = "Leaves only full axes in what we chose at the boundary";
   let description = [{
-    Before: after propagation, which keeps what was given at the boundary; dims
-    are not closed yet.
-
     After: no sub-axis that propagation chose is left in the open dims of
     function arguments and results, nor an axis minor to one.
+
+    Before: after propagation, which keeps what was given at the boundary; dims
+    are not closed yet.
 
     ```mlir
     func.func @f(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", "y":(1)2, ?}, {"z":(1)2} ]>})
