@@ -256,8 +256,8 @@ def DropShardingRulesPass : FuncPass<"sdy-drop-sharding-rules"> {
   let description = [{
     Those of the user too, so this comes when no stage will ask for rules.
 
-    Before: no stage that follows needs a rule that only the attribute states.
-    After: the rules are gone, nothing else has changed.
+    Before: any program. After: no rule that a pass wrote is left; nothing else
+    has changed.
 
     ```mlir
     %0 = stablehlo.tanh %arg0 {sdy.sharding_rule = #sdy.op_sharding_rule<([i])->([i]) {i=8}>} : tensor<8xf32>
