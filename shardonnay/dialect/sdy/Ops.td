@@ -62,6 +62,14 @@ def Sdy_ShardingConstraintOp
 def Sdy_ReshardOp : Sdy_Op<"reshard", [Pure, SameOperandsAndResultType]> {
   let summary = "the same tensor in another sharding";
   let description = [{
+    It asks for the other sharding and does not say how to get there. Its life
+    lies between two stages: `sdy-sharding-constraint-to-reshard` makes one of
+    each constraint, `sdy-insert-explicit-reshards` one wherever an operand or a
+    result disagrees with how its op is sharded, and
+    `sdy-reshard-to-collectives` writes each as the cheapest chain of
+    collectives. A reshard may say why it is there (`sdy.cause`), which its
+    collectives inherit. Unlike a constraint it takes no part in propagation.
+
     ```mlir
     %1 = sdy.reshard %0 <@mesh, [{"x"}, {} ]> : tensor<8x8xf32>
     ```
@@ -77,6 +85,10 @@ def Sdy_ReshardOp : Sdy_Op<"reshard", [Pure, SameOperandsAndResultType]> {
 def Sdy_ShardingGroupOp : Sdy_Op<"sharding_group"> {
   let summary = "all members of a group have one sharding";
   let description = [{
+    Each op makes a value a member of a group. `sdy-sharding-group-import`
+    merges groups that share a value, propagation keeps the members' shardings
+    equal, and `sdy-remove-sharding-groups` takes the ops out.
+
     ```mlir
     sdy.sharding_group %0 group_id=0 : tensor<8x8xf32>
     ```
@@ -91,6 +103,11 @@ def Sdy_PropagationBarrierOp
     : Sdy_Op<"propagation_barrier", [Pure, SameOperandsAndResultType]> {
   let summary = "propagation passes in the given direction only";
   let description = [{
+    FORWARD lets shardings pass from operand to result, BACKWARD from result to
+    operand, NONE neither way; both ways would be no barrier (C35). It has no
+    meaning behind propagation: `sdy-remove-propagation-barriers` takes it out,
+    and where its two sides differ the ops behind it reshard.
+
     ```mlir
     %1 = sdy.propagation_barrier %0 allowed_direction=FORWARD : tensor<8xf32>
     ```
@@ -128,8 +145,18 @@ def Sdy_ManualComputationOp : Sdy_ComputationOp<"manual_computation",
   let summary = "a computation that is local along some mesh axes";
   let description = [{
     The body sees what one device holds along `manual_axes` (its types are local
-    along these), and whole tensors along all other axes. In each dim of an
-    in- or out-sharding the manual axes come first.
+    along these), and whole tensors along all other axes. Collectives along
+    manual axes are the user's, written in the body; along the others the body
+    is sharded like the rest of the program.
+
+    * The manual axes exist in the mesh of the shardings (C27), each is named
+      once (C28), and none is manual around the computation already (C29).
+    * All in- and out-shardings are on one mesh (C30). In each dim of them the
+      manual axes come before the free ones (C31), and they divide its size
+      (C32), so no local shard has padding.
+    * The types in the body are the global types, divided by the manual axes
+      (C33), for as many arguments as there are operands and as many returned
+      values as there are results (C26).
 
     ```mlir
     %1 = sdy.manual_computation(%0)
@@ -158,6 +185,11 @@ def Sdy_ManualComputationOp : Sdy_ComputationOp<"manual_computation",
 def Sdy_NamedComputationOp : Sdy_ComputationOp<"named_computation", []> {
   let summary = "a function's body, with its name, in place of a call";
   let description = [{
+    Where functions are kept, propagation sees the call's operands and results
+    and the body at once: `sdy-import-func-calls` puts it in the place of a
+    call, `sdy-export-named-computations` makes a function and a call of it
+    again. The body has the types of operands and results (C34).
+
     ```mlir
     %1 = sdy.named_computation<"f">(%0) (%arg1: tensor<8xf32>) {
       sdy.return %arg1 : tensor<8xf32>
@@ -194,6 +226,15 @@ def Sdy_ReturnOp : Sdy_Op<"return", [Pure, Terminator,
 def Sdy_ConstantOp
     : Sdy_Op<"constant", [Pure, AllTypesMatch<["value", "output"]>]> {
   let summary = "a constant that stays as it is during propagation";
+  let description = [{
+    Import copies constants for each use, so that no sharding flows from one use
+    to another. This op is no `ConstantLike`, so that nothing merges the copies
+    again before `sdy-constant-or-scalar-merger` does.
+
+    ```mlir
+    %0 = sdy.constant dense<1.0> : tensor<8xf32>
+    ```
+  }];
   let arguments = (ins ElementsAttr:$value);
   let results = (outs AnyStaticShapeTensor:$output);
   let assemblyFormat = "attr-dict $value";
@@ -207,6 +248,14 @@ def Sdy_DataFlowEdgeOp
     Stands between the owner of the class (a result or block argument of an
     operation that passes values on) and the owner's uses, and holds the
     sharding of the class during propagation.
+
+    Why an op: what a loop starts from, carries and returns are copies of one
+    value and must be sharded alike, but a block argument has no attribute of
+    its own for a sharding, and neither a constraint nor a conflict can point at
+    a class. The edge is one value that stands for all of it. It takes the
+    owner's sharding and is the only use of its operand (C37, C38);
+    `sdy-add-data-flow-edges` puts it in, `sdy-sink-data-flow-edges` gives the
+    sharding back to the owner and takes it out.
 
     ```mlir
     %1 = sdy.data_flow_edge %0#0 sharding=<@mesh, [{?} ]> : tensor<8xf32>
