@@ -11,6 +11,8 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassOptions.h"
 #include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+#include "shardonnay/dialect/sdy/Ops.h"
 #include "shardonnay/emit/Passes.h"
 #include "shardonnay/pipeline/Passes.h"
 #include "shardonnay/pipeline/Pipelines.h"
@@ -19,6 +21,7 @@
 #include "shardonnay/transforms/import/Passes.h"
 #include "shardonnay/transforms/partition/Passes.h"
 #include "shardonnay/transforms/propagate/Passes.h"
+#include "shardonnay/transforms/reshard/Passes.h"
 
 using namespace mlir;
 
@@ -155,10 +158,6 @@ void addExport(OpPassManager &pm, const ExportOptions &options) {
   pm.addNestedPass<func::FuncOp>(createConstantOrScalarMergerPass());
   pm.addNestedPass<func::FuncOp>(createSinkDataFlowEdgesPass(
       {options.dumpShardingOrigins, options.dumpPropagationEdges}));
-  // Side by side, passes of functions share what they know of them.
-  bool needsRules = options.perInstruction || options.explicitCollectives;
-  if (!options.keepShardingRules && !needsRules)
-    pm.addNestedPass<func::FuncOp>(createDropShardingRulesPass());
   if (!options.avoidExportForPartitioning) {
     pm.addNestedPass<func::FuncOp>(createShardingConstraintToReshardPass());
     if (options.divisibleBoundary)
@@ -182,8 +181,18 @@ void addExport(OpPassManager &pm, const ExportOptions &options) {
     if (options.forCmv1)
       pm.addNestedPass<func::FuncOp>(
           createRemoveAllGatherReduceScatterForCmv1Pass());
+  } else {
+    InsertExplicitReshardsPassOptions partial;
+    partial.avoidReshardsOnCalls = options.avoidCallReshards;
+    pm.addNestedPass<func::FuncOp>(createInsertExplicitReshardsPass(partial));
   }
-  if (!options.keepShardingRules && needsRules)
+  if (!options.perInstruction) {
+    GreedyRewriteConfig config;
+    config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
+    pm.addPass(createCanonicalizerPass(config, /*disabledPatterns=*/{},
+                                       {sdy::kCollectivePatterns.str()}));
+  }
+  if (!options.keepShardingRules)
     pm.addNestedPass<func::FuncOp>(createDropShardingRulesPass());
   if (options.explicitCollectives && options.inlineMeshes)
     pm.addPass(createInlineMeshesPass());

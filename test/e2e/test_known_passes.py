@@ -45,21 +45,22 @@ def inputs():
     return [random.uniform(-1, 1, shape).astype(np.float32) for shape in ((16, 12), (12, 16))]
 
 
-def chain(halo="true", options="", program=PROGRAM):
+def chain(halo="true", options="", program=PROGRAM, pipeline=CHAIN):
+    pipeline = pipeline % (halo, options) if pipeline is CHAIN else pipeline
     ran = subprocess.run(
-        [SDY_OPT, "-", f"--pass-pipeline={CHAIN % (halo, options)}"], input=program, capture_output=True, text=True, check=False
+        [SDY_OPT, "-", f"--pass-pipeline={pipeline}"], input=program, capture_output=True, text=True, check=False
     )
     assert ran.returncode == 0, ran.stderr
     return ran.stdout
 
 
-def run_and_compare(text, replicas=1):
+def run_and_compare(text, replicas=1, program=PROGRAM):
     """The boundary is the user's in both, so what compile() says of it holds here too."""
-    manifest = shardonnay.compile(PROGRAM, to="collectives").manifest
+    manifest = shardonnay.compile(program, to="collectives").manifest
     given = inputs()
     shards = [boundary.shard(entry, value, manifest["mesh"]) for entry, value in zip(manifest["inputs"], given, strict=True)]
     found = engine.Executable(text, 8, replicas=replicas)(shards)
-    wanted = engine.Executable(compare.unpartitioned(PROGRAM), 1)([[value] for value in given])
+    wanted = engine.Executable(compare.unpartitioned(program), 1)([[value] for value in given])
     for entry, pieces, (whole,) in zip(manifest["outputs"], found, wanted, strict=True):
         output, spread = boundary.assemble(entry, pieces, manifest["mesh"])
         assert spread == 0
@@ -154,3 +155,25 @@ def test_compile_refuses_more_than_one_replica():
     text = "module attributes {mhlo.num_replicas = 2 : i32} {" + PROGRAM + "}"
     with pytest.raises(shardonnay.CompileError, match="expected one replica, got 2: make the replicas a mesh axis"):
         shardonnay.compile(text)
+
+
+PARTS = """
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+func.func public @main(
+    %a: tensor<16x12xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>},
+    %b: tensor<12x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>})
+    -> (tensor<16x12xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>},
+        tensor<16x12xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>},
+        tensor<12x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>}) {
+  %0 = sdy.sharding_constraint %a <@mesh, [{"x"}, {}], unreduced={"y"}> : tensor<16x12xf32>
+  %1 = stablehlo.sine %0 : tensor<16x12xf32>
+  return %0, %1, %b : tensor<16x12xf32>, tensor<16x12xf32>, tensor<12x16xf32>
+}
+"""
+
+
+def test_partial_mode_settles_parts():
+    pipeline = "builtin.module(sdy-propagation-pipeline,func.func(sdy-reshard-to-collectives),sdy-convert-global-to-local)"
+    text = chain(program=PARTS, pipeline=pipeline)
+    assert "stablehlo.all_reduce" in text
+    run_and_compare(text, program=PARTS)

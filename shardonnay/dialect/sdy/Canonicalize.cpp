@@ -5,10 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Two groups can be asked for by label, `-canonicalize=enable-patterns=reshard`
-// and `=collectives`: reshards may only be merged while nothing between them
-// says what they cost, collectives only once they are decided. Those of manual
-// computations have no label: they speak of programs, and run at import.
+// Two groups can be asked for by label, `enable-patterns=sdy-reshard` and
+// `=sdy-collective` of `-canonicalize`: reshards may only be merged while
+// nothing between them says what they cost, collectives only once they are
+// decided. Those of manual computations have no label: they speak of programs,
+// and run at import.
 //
 // Where an operation gives way to its operand, later operations see the
 // operand's sharding instead of the operation's. It must allow what they do:
@@ -29,13 +30,10 @@ using shardonnay::TensorSharding;
 
 namespace {
 
-constexpr llvm::StringLiteral kReshard("reshard");
-constexpr llvm::StringLiteral kCollectives("collectives");
-
 template <typename OpT>
 struct CollectivePattern : public OpRewritePattern<OpT> {
   using OpRewritePattern<OpT>::OpRewritePattern;
-  void initialize() { this->addDebugLabels(kCollectives); }
+  void initialize() { this->addDebugLabels(kCollectivePatterns); }
 };
 
 /// `value`, which is sharded, may stand for a result of sharding `out`: every
@@ -175,7 +173,7 @@ struct MergeMoves : public CollectivePattern<AllToAllOp> {
 /// reshard B (reshard A %x)  ->  reshard B %x
 struct MergeReshards : public OpRewritePattern<ReshardOp> {
   using OpRewritePattern::OpRewritePattern;
-  void initialize() { addDebugLabels(kReshard); }
+  void initialize() { addDebugLabels(kReshardPatterns); }
   LogicalResult matchAndRewrite(ReshardOp op,
                                 PatternRewriter &rewriter) const override {
     auto first = op.getInput().getDefiningOp<ReshardOp>();

@@ -25,6 +25,14 @@ class LocalShard;
 
 #include "shardonnay/dialect/sdy/CollectiveInterface.h.inc"
 
+namespace mlir::sdy {
+
+/// The labels of canonical patterns.
+inline constexpr llvm::StringLiteral kReshardPatterns("sdy-reshard");
+inline constexpr llvm::StringLiteral kCollectivePatterns("sdy-collective");
+
+} // namespace mlir::sdy
+
 #define GET_OP_CLASSES
 #include "shardonnay/dialect/sdy/Ops.h.inc"
 

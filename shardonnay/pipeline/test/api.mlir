@@ -109,10 +109,11 @@ func.func @gap(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"
 // -----
 
 sdy.mesh @mesh = <["x"=2, "y"=4]>
-// Partial maxima are given in, and not handed on by propagation.
+// Partial maxima are given in, and whole where propagation does not hand them on.
 // CHECK-LABEL: func @unreduced
 // CHECK-SAME: %arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}], unreduced=max{"y"}>}
-// CHECK: stablehlo.add %arg0, %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>}
+// CHECK: %[[WHOLE:.*]] = sdy.all_reduce max {"y"} %arg0 out_sharding=<@mesh, [{"x"}]>
+// CHECK: stablehlo.add %[[WHOLE]], %[[WHOLE]] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>}
 func.func @unreduced(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}], unreduced=max{"y"}>}) -> tensor<8xf32> {
   %0 = stablehlo.add %arg0, %arg0 : tensor<8xf32>
   return %0 : tensor<8xf32>

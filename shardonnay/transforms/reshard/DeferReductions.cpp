@@ -33,6 +33,7 @@
 #include "shardonnay/explain/DeviceModelOption.h"
 #include "shardonnay/interfaces/ProgramOps.h"
 #include "shardonnay/plan/ReshardPlan.h"
+#include "shardonnay/transforms/reshard/LinearOperands.h"
 #include "shardonnay/transforms/reshard/OpProblem.h"
 #include "shardonnay/transforms/reshard/Passes.h"
 #include "shardonnay/transforms/reshard/ReshardBuilder.h"
@@ -70,33 +71,6 @@ bool isUnaryPassThrough(Operation *op) {
   auto rule = dyn_cast<ShardingRuleOpInterface>(op);
   return rule && op->getNumOperands() == 1 && op->getNumResults() == 1 &&
          rule.getPropagationClass() == PropagationClass::PassThrough;
-}
-
-/// The operands, none of them in `partial`, that have to be summands too for
-/// `op` to be linear: one, or all. Nothing if it is linear in no such way.
-/// Maxima and minima need none.
-std::optional<llvm::SmallBitVector>
-findOwned(Operation *op, ReductionKind kind,
-          const llvm::SmallBitVector &partial) {
-  auto rule = dyn_cast<ShardingRuleOpInterface>(op);
-  llvm::SmallBitVector owned(op->getNumOperands());
-  if (!rule || partial.none())
-    return std::nullopt;
-  if (rule.isLinear(kind, partial))
-    return owned;
-  if (kind != ReductionKind::Sum)
-    return std::nullopt;
-  for (OpOperand &operand : op->getOpOperands()) {
-    unsigned i = operand.getOperandNumber();
-    if (partial[i] || !isa<RankedTensorType>(operand.get().getType()))
-      continue;
-    owned.set(i);
-    if (rule.isLinear(kind,
-                      partial | llvm::SmallBitVector(owned.size()).set(i)))
-      return llvm::SmallBitVector(owned.size()).set(i);
-  }
-  return rule.isLinear(kind, partial | owned) ? std::optional(owned)
-                                              : std::nullopt;
 }
 
 /// How far to look for another partial value, in ops.

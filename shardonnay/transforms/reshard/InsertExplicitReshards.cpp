@@ -37,6 +37,7 @@
 #include "shardonnay/transforms/reshard/OpProblem.h"
 #include "shardonnay/transforms/reshard/Passes.h"
 #include "shardonnay/transforms/reshard/ReshardBuilder.h"
+#include "shardonnay/transforms/reshard/SettleParts.h"
 #include "shardonnay/transforms/reshard/WantedShardings.h"
 #include "llvm/ADT/SmallSet.h"
 
@@ -91,8 +92,10 @@ private:
                             const OpDecision *decision = nullptr);
   /// Without the full version.
   LogicalResult visitMinimally(Operation *op);
-  LogicalResult settlePartialOperands(Operation *op, const MeshScope &scope);
+  void settleParts(Operation *op);
   LogicalResult visitDataFlow(ShardableDataFlowOpInterface op);
+  /// The blocks of an op that passes values on.
+  LogicalResult visitRegions(Operation *op);
   LogicalResult visitReturn(func::ReturnOp op);
   LogicalResult visitRegionEnd(Operation *op);
   LogicalResult visitCall(func::CallOp call);
@@ -120,6 +123,8 @@ private:
   MeshScope lastScope;
   OpChoosers &choosers;
   ReshardBuilder reshards;
+  /// Without the full version.
+  PartSettler parts;
   std::vector<sdy::ReshardOp> left;
   /// Ops with an operand that was a constant until it had to be resharded.
   llvm::SmallPtrSet<Operation *, 4> withoutConstants;
@@ -153,14 +158,14 @@ LogicalResult BlockResharder::visit(Operation *op, const OpCase *opCase) {
   if (opCase && opCase->agrees)
     return success();
 
+  if (!mode.full)
+    return visitMinimally(op);
   if (failed(verifyStatic(op)))
     return failure();
   if (auto returnOp = dyn_cast<func::ReturnOp>(op))
-    return mode.full ? visitReturn(returnOp) : success();
+    return visitReturn(returnOp);
   if (auto call = dyn_cast<func::CallOp>(op))
     return mode.calls ? visitCall(call) : success();
-  if (!mode.full)
-    return visitMinimally(op);
   if (auto dataFlow = dyn_cast<ShardableDataFlowOpInterface>(op))
     return visitDataFlow(dataFlow);
   if (op->hasTrait<OpTrait::IsTerminator>())
@@ -226,8 +231,40 @@ static bool joinsAlongDim(Operation *op, const FactorRule &rule) {
   return llvm::any_of(llvm::seq(rule.factors.size()), isJoined);
 }
 
+/// The unreduced axes of what `op` uses are those of what it goes into.
+void BlockResharder::settleParts(Operation *op) {
+  if (auto returnOp = dyn_cast<func::ReturnOp>(op)) {
+    for (OpOperand &operand : op->getOpOperands())
+      parts.settle(operand, sdy::getFuncResultSharding(
+                                func, operand.getOperandNumber()));
+  } else if (auto call = dyn_cast<func::CallOp>(op)) {
+    func::FuncOp callee = sdy::getCalleeWithBody(call);
+    for (OpOperand &operand : op->getOpOperands())
+      parts.settle(operand, callee ? sdy::getSharding(callee.getArgument(
+                                         operand.getOperandNumber()))
+                                   : nullptr);
+  } else if (isa<ShardableDataFlowOpInterface>(op) ||
+             op->hasTrait<OpTrait::IsTerminator>()) {
+    for (OpOperand &operand : op->getOpOperands())
+      parts.settle(operand, sdy::getClassSharding(operand));
+  } else if (isa<sdy::ReshardOp, sdy::ShardingConstraintOp>(op)) {
+    parts.settle(op->getOpOperand(0), sdy::getSharding(op->getResult(0)));
+  } else if (!isa_and_present<sdy::SdyDialect>(op->getDialect())) {
+    parts.settleOperands(op);
+  }
+}
+
 LogicalResult BlockResharder::visitMinimally(Operation *op) {
-  if (isa_and_present<sdy::SdyDialect>(op->getDialect()))
+  auto call = dyn_cast<func::CallOp>(op);
+  if (call && !mode.calls)
+    return success();
+  settleParts(op);
+  if (call)
+    return visitCall(call);
+  if (isa<ShardableDataFlowOpInterface>(op))
+    return visitRegions(op);
+  if (isa_and_present<sdy::SdyDialect>(op->getDialect()) ||
+      op->hasTrait<OpTrait::IsTerminator>())
     return success();
   std::optional<FactorRule> rule = sdy::getComputationRule(op);
   FailureOr<MeshScope> scope = scopeOf(op);
@@ -235,8 +272,6 @@ LogicalResult BlockResharder::visitMinimally(Operation *op) {
     return failure();
   if (!rule || scope->empty())
     return success();
-  if (failed(settlePartialOperands(op, *scope)))
-    return failure();
   if (joinsAlongDim(op, *rule))
     return visitByRule(op, *rule);
   auto ruleOp = dyn_cast<ShardingRuleOpInterface>(op);
@@ -251,32 +286,16 @@ LogicalResult BlockResharder::visitMinimally(Operation *op) {
     if (scope->read(operand.get()) != chosen(operand.getOperandNumber()))
       return success();
   TensorSharding made = chosen(op->getNumOperands());
-  if (made.unreduced.empty())
+  if (made.unreduced.empty() && scope->read(op->getResult(0)).unreduced.empty())
     changeResult(op->getResult(0), made, *scope);
   return success();
 }
 
-LogicalResult BlockResharder::settlePartialOperands(Operation *op,
-                                                    const MeshScope &scope) {
-  auto isPartial = [&](Value value) {
-    sdy::TensorShardingAttr sharding = sdy::getSharding(value);
-    return sharding && !sharding.getUnreducedAxes().empty();
-  };
-  // It says that it passes them on.
-  if (llvm::any_of(op->getResults(), isPartial))
-    return success();
-  for (OpOperand &operand : op->getOpOperands())
-    if (isPartial(operand.get())) {
-      TensorSharding settled = scope.read(operand.get());
-      settled.unreduced = AxisList();
-      reshardOperand(operand, settled, scope);
-    }
-  return success();
+LogicalResult BlockResharder::visitDataFlow(ShardableDataFlowOpInterface op) {
+  return success(succeeded(visitRegionEnd(op)) && succeeded(visitRegions(op)));
 }
 
-LogicalResult BlockResharder::visitDataFlow(ShardableDataFlowOpInterface op) {
-  if (failed(visitRegionEnd(op)))
-    return failure();
+LogicalResult BlockResharder::visitRegions(Operation *op) {
   for (Region &region : op->getRegions())
     for (Block &block : region) {
       BlockResharder inner(*this, op);

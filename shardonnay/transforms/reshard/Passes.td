@@ -31,10 +31,11 @@ def InsertExplicitReshardsPass
     `no-implicit-replication` that is an error.
 
     Without `enable-full-version` only what a partitioner of another kind needs
-    said: calls take and return what their callee does, partial operands are
-    settled where the op does not pass them on, operands of an op that joins
-    tensors along a dim are cut alike, and a contraction's result is made as its
-    operands are cut where that moves no operand.
+    said: calls take and return what their callee does, what is `unreduced` at
+    one end of a value and not at the other is settled, or made, by collectives
+    (SettleParts.h), operands of an op that joins tensors along a dim are cut
+    alike, and a contraction's result is made as its operands are cut where that
+    moves no operand.
 
     Precondition: after export; shapes are static.
     Postcondition: operands and results of every op agree on its factors; the

@@ -1,6 +1,6 @@
 // RUN: sdy-opt %s -canonicalize | FileCheck %s
-// RUN: sdy-opt %s -canonicalize=enable-patterns=reshard | FileCheck %s
-// RUN: sdy-opt %s -canonicalize=enable-patterns=collectives | FileCheck %s --check-prefix=OTHER
+// RUN: sdy-opt %s -canonicalize=enable-patterns=sdy-reshard | FileCheck %s
+// RUN: sdy-opt %s -canonicalize=enable-patterns=sdy-collective | FileCheck %s --check-prefix=OTHER
 
 sdy.mesh @mesh = <["x"=2, "y"=4]>
 

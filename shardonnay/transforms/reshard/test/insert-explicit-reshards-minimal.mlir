@@ -16,7 +16,7 @@ func.func @left_alone(%a: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, 
 func.func @partial(%a: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"a"}]>}, %w: tensor<16x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"a"}, {}]>}) -> tensor<8x8xf32> {
   // CHECK: %[[SUM:.*]] = stablehlo.dot
   %0 = stablehlo.dot %a, %w {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}], unreduced={"a"}>]>} : (tensor<8x16xf32>, tensor<16x8xf32>) -> tensor<8x8xf32>
-  // CHECK: %[[SETTLED:.*]] = sdy.reshard %[[SUM]] <@mesh, [{}, {}]>
+  // CHECK: %[[SETTLED:.*]] = sdy.all_reduce {"a"} %[[SUM]] out_sharding=<@mesh, [{}, {}]>
   // CHECK: stablehlo.tanh %[[SETTLED]]
   %1 = stablehlo.tanh %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>]>} : tensor<8x8xf32>
   return %1 : tensor<8x8xf32>

@@ -1,0 +1,54 @@
+//===- SettleParts.h - parts of sums where only they are said ---*- C++ -*-===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A partitioner that moves dims by itself still has to be told where values
+// that are partial become whole, and the other way round: what is `unreduced`
+// changes by `sdy.all_reduce`, `sdy.replicated_to_unreduced` and
+// `sdy.sharded_to_unreduced` alone. Axes of dims are left to it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDONNAY_TRANSFORMS_RESHARD_SETTLEPARTS_H
+#define SHARDONNAY_TRANSFORMS_RESHARD_SETTLEPARTS_H
+
+#include "shardonnay/algebra/TensorSharding.h"
+#include "shardonnay/dialect/sdy/Ops.h"
+
+namespace shardonnay {
+
+/// For the ops of one block, in order.
+class PartSettler {
+public:
+  /// `operand` is what `target` (null: no sharding) says of unreduced axes.
+  void settle(mlir::OpOperand &operand, mlir::sdy::TensorShardingAttr target);
+  /// What `op`, which computes, can't take in parts is settled, and what it
+  /// can't make in parts becomes that behind it.
+  void settleOperands(mlir::Operation *op);
+
+private:
+  /// The unreduced axes of one value and their kind.
+  struct Parts {
+    AxisList axes;
+    ReductionKind kind = ReductionKind::Sum;
+  };
+  void settle(mlir::OpOperand &operand, mlir::Attribute meshOrRef,
+              mlir::sdy::MeshAttr mesh, const Parts &wanted);
+  /// Of the axes in `made`, which the results of `op` have, those that its
+  /// operands have for it. `wanted` are those of each operand.
+  AxisList passOn(mlir::Operation *op, mlir::sdy::MeshAttr mesh,
+                  const Parts &made, llvm::MutableArrayRef<Parts> wanted);
+  void makePartsBehind(mlir::OpResult result, mlir::sdy::MeshAttr mesh,
+                       const AxisList &axes);
+
+  using Key = std::pair<mlir::Value, mlir::Attribute>;
+  /// What was settled before, for later ops of the block.
+  llvm::DenseMap<Key, mlir::Value> settled;
+};
+
+} // namespace shardonnay
+
+#endif // SHARDONNAY_TRANSFORMS_RESHARD_SETTLEPARTS_H
