@@ -62,4 +62,23 @@ def EmitStablehloPass : Pass<"sdy-emit-stablehlo", "::mlir::ModuleOp"> {
   ];
 }
 
+def NumberChannelsPass : Pass<"sdy-number-channels", "::mlir::ModuleOp"> {
+  let summary = "Gives each collective a channel of its own";
+  let description = [{
+    Engines may key on channel handles. Collectives that have one are numbered
+    in the order of the program, from 1, or above the handles of transfers,
+    which stay. Equal collectives are no longer equal then, so it runs last.
+
+    Before and after: the program of one device.
+
+    ```mlir
+    channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>
+    ```
+    of the second collective becomes
+    ```mlir
+    channel_handle = #stablehlo.channel_handle<handle = 2, type = 1>
+    ```
+  }];
+}
+
 #endif // SHARDONNAY_EMIT_PASSES_TD

@@ -139,9 +139,11 @@ void addGlobalToLocal(OpPassManager &pm, const LocalOptions &options) {
   emit.partitionCount = options.partitionCount;
   pm.addPass(createEmitStablehloPass(emit));
   pm.addNestedPass<func::FuncOp>(createShareEqualOpsPass());
+  pm.addPass(createNumberChannelsPass());
 }
 
 void addImport(OpPassManager &pm) {
+  pm.addPass(createImportEncodingsPass());
   pm.addPass(createEraseUnusedSymbolsPass());
   pm.addPass(createLiftInlinedMeshesPass());
   pm.addPass(createRemoveSizeOneAxesPass());

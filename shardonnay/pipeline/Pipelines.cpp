@@ -41,6 +41,7 @@ constexpr std::pair<Stage, llvm::StringLiteral> kStages[] = {
 };
 
 void addImport(OpPassManager &pm, const PipelineOptions &options) {
+  pm.addPass(createImportEncodingsPass());
   pm.addPass(createImportFrontendAttributesPass());
   pm.addPass(createImportGspmdShardingsPass());
   pm.addPass(createCheckStrictPass({options.strict}));

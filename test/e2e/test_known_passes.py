@@ -1,5 +1,6 @@
 """The partitioner by the names of the existing passes, as their users chain them; on replicas and partitions too."""
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -177,3 +178,58 @@ def test_partial_mode_settles_parts():
     text = chain(program=PARTS, pipeline=pipeline)
     assert "stablehlo.all_reduce" in text
     run_and_compare(text, program=PARTS)
+
+
+BARRIER = """
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+func.func public @main(
+    %a: tensor<16x12xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>},
+    %b: tensor<12x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"y"}]>})
+    -> (tensor<16x12xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"y"}]>},
+        tensor<12x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>}) {
+  %0 = sdy.propagation_barrier %a allowed_direction=NONE : tensor<16x12xf32>
+  %1 = stablehlo.sine %0 : tensor<16x12xf32>
+  %2 = sdy.propagation_barrier %b allowed_direction=BACKWARD : tensor<12x16xf32>
+  return %1, %2 : tensor<16x12xf32>, tensor<12x16xf32>
+}
+"""
+
+
+def test_what_passes_a_barrier_is_gathered():
+    run_and_compare(chain(program=BARRIER), program=BARRIER)
+
+
+def test_each_collective_has_a_channel():
+    handles = re.findall(r"channel_handle<handle = (\d+)", chain())
+    assert len(handles) > 2
+    assert handles == [str(number + 1) for number in range(len(handles))]
+
+
+KEPT = """
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+func.func public @main(
+    %a: tensor<16x12xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>},
+    %b: tensor<12x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {}]>})
+    -> (tensor<16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}]>}) {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}], unreduced={"y"}>]>}
+      : (tensor<16x12xf32>, tensor<12x16xf32>) -> tensor<16x16xf32>
+  %1 = stablehlo.slice %a [0:16, 0:1] : (tensor<16x12xf32>) -> tensor<16x1xf32>
+  %2 = stablehlo.broadcast_in_dim %1, dims = [0, 1] : (tensor<16x1xf32>) -> tensor<16x16xf32>
+  %3 = stablehlo.multiply %0, %2 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}], unreduced={"y"}>]>} : tensor<16x16xf32>
+  %4 = stablehlo.add %3, %2 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}], unreduced={"y"}>]>} : tensor<16x16xf32>
+  %5 = stablehlo.reduce(%4 init: %zero) applies stablehlo.add across dimensions = [0]
+      {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}], unreduced={"x", "y"}>]>} : (tensor<16x16xf32>, tensor<f32>) -> tensor<16xf32>
+  return %5 : tensor<16xf32>
+}
+"""
+
+
+def test_parts_that_the_user_wants_stay_parts():
+    pipeline = (
+        "builtin.module(func.func(sdy-insert-explicit-reshards{enable-full-version=true},sdy-reshard-to-collectives),"
+        "sdy-convert-global-to-local)"
+    )
+    text = chain(program=KEPT, pipeline=pipeline)
+    assert text.count('"stablehlo.all_reduce"') == 1
+    run_and_compare(text, program=KEPT)

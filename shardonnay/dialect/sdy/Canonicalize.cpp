@@ -177,7 +177,8 @@ struct MergeReshards : public OpRewritePattern<ReshardOp> {
   LogicalResult matchAndRewrite(ReshardOp op,
                                 PatternRewriter &rewriter) const override {
     auto first = op.getInput().getDefiningOp<ReshardOp>();
-    if (!first || !first->hasOneUse())
+    if (!first || !first->hasOneUse() ||
+        changesKind(getSharding(first.getInput()), op.getSharding()))
       return failure();
     rewriter.modifyOpInPlace(
         op, [&] { op.getInputMutable().assign(first.getInput()); });

@@ -20,6 +20,15 @@ static OpShardingRuleAttr getWrittenRule(Operation *op) {
   return op->getAttrOfType<OpShardingRuleAttr>(kShardingRuleAttr);
 }
 
+OpShardingRuleAttr mlir::sdy::getUserRule(Operation *op) {
+  OpShardingRuleAttr written = getWrittenRule(op);
+  auto ruleOp = dyn_cast<shardonnay::ShardingRuleOpInterface>(op);
+  if (!written || written.getIsCustom() || !ruleOp)
+    return written;
+  std::optional<shardonnay::FactorRule> own = ruleOp.getFactorRule();
+  return own && fromRule(op->getContext(), *own) == written ? nullptr : written;
+}
+
 /// The op's own rule, else what is written.
 static std::optional<shardonnay::FactorRule> getOwnRule(Operation *op) {
   if (auto ruleOp = dyn_cast<shardonnay::ShardingRuleOpInterface>(op))
@@ -72,8 +81,8 @@ static bool cutsPickedDim(Operation *op,
 static llvm::SmallBitVector
 getWrittenWhole(Operation *op, const shardonnay::FactorRule &rule) {
   llvm::SmallBitVector whole(rule.factors.size());
-  OpShardingRuleAttr attr = getWrittenRule(op);
-  if (!attr || !attr.getIsCustom() || rule.custom)
+  OpShardingRuleAttr attr = getUserRule(op);
+  if (!attr || rule.custom)
     return whole;
   shardonnay::FactorRule written = toRule(attr);
   auto isWhole = [&](int32_t factor) {
@@ -92,9 +101,8 @@ getWrittenWhole(Operation *op, const shardonnay::FactorRule &rule) {
 
 std::optional<shardonnay::FactorRule>
 mlir::sdy::getPropagationRule(Operation *op) {
-  OpShardingRuleAttr written = getWrittenRule(op);
-  if (written && written.getIsCustom())
-    return toRule(written);
+  if (OpShardingRuleAttr given = getUserRule(op))
+    return toRule(given);
   std::optional<shardonnay::FactorRule> rule = getOwnRule(op);
   if (rule)
     for (shardonnay::Factor &factor : rule->factors)

@@ -6,10 +6,10 @@
 //===----------------------------------------------------------------------===//
 //
 // An op may state its rule itself (ShardingRuleOpInterface), and may have one
-// as its `sdy.sharding_rule`: a user's custom rule, or a print of its own,
-// which loses combiners. A custom rule says how shardings spread, and which
-// dims the op is to see whole; it can't change how else an op that states a
-// rule is computed on pieces.
+// as its `sdy.sharding_rule`: a user's, or a print of its own, which loses
+// combiners. A user's rule says how shardings spread, and which dims the op is
+// to see whole; it can't change how else an op that states a rule is computed
+// on pieces.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,11 +18,16 @@
 
 #include "mlir/IR/Operation.h"
 #include "shardonnay/algebra/Factor.h"
+#include "shardonnay/dialect/sdy/Attributes.h"
 #include <optional>
 
 namespace mlir::sdy {
 
-/// The rule that propagation follows: a custom one, else the op's own, else
+/// The rule that the user gave to `op`: it says `custom`, or another one than
+/// the op's own, which passes write. Null if there is none.
+OpShardingRuleAttr getUserRule(Operation *op);
+
+/// The rule that propagation follows: the user's, else the op's own, else
 /// what is written. No factor is retiled or exchanged.
 std::optional<shardonnay::FactorRule> getPropagationRule(Operation *op);
 

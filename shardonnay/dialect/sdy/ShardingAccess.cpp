@@ -220,6 +220,14 @@ TensorShardingAttr mlir::sdy::getClassSharding(OpOperand &source) {
   return op ? toInner(op, owner, sharding) : sharding;
 }
 
+bool mlir::sdy::changesKind(TensorShardingAttr from, TensorShardingAttr to) {
+  if (!to || to.getUnreducedAxes().empty())
+    return false;
+  bool isWhole = !from || from.getUnreducedAxes().empty();
+  return to.getReductionKind() !=
+         (isWhole ? shardonnay::ReductionKind::Sum : from.getReductionKind());
+}
+
 SmallVector<TensorShardingAttr> mlir::sdy::getShardings(ValueRange values) {
   return llvm::map_to_vector(values, getSharding);
 }

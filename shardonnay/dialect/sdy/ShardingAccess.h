@@ -48,6 +48,10 @@ TensorShardingAttr getFuncResultSharding(func::FuncOp func, unsigned result);
 void setFuncResultSharding(func::FuncOp func, unsigned result,
                            TensorShardingAttr sharding);
 
+/// What `to` has unreduced, `from` (null: none) has of another kind, or not at
+/// all and it is no sum. A reshard doesn't go there.
+bool changesKind(TensorShardingAttr from, TensorShardingAttr to);
+
 /// Shardings stand in the discardable attributes of `op` and in its properties,
 /// but for properties that say what a constant is, or what is computed (of an
 /// op with a sharding rule): they are left out.

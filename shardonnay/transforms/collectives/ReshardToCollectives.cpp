@@ -31,6 +31,7 @@
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/dialect/sdy/SingleDevice.h"
 #include "shardonnay/explain/DeviceModelOption.h"
+#include "shardonnay/interfaces/OpKinds.h"
 #include "shardonnay/transforms/collectives/CollectivePlanner.h"
 #include "shardonnay/transforms/collectives/Passes.h"
 
@@ -168,13 +169,9 @@ LogicalResult ReshardLowering::chain(sdy::TensorShardingAttr from,
            << "has the dynamic shape " << type << ", expected static shapes";
   TensorSharding source = read(from), target = read(to);
   AxisList added = target.unreduced.subtract(source.unreduced);
-  // What one kind combines is whole before it is in parts of another.
-  bool kindChanges = !source.unreduced.empty() && source.kind != target.kind;
-  if (kindChanges)
-    added = target.unreduced;
-  else if (!added.empty())
+  if (!added.empty())
     spread(source, added, target.kind);
-  AxisList owned = kindChanges ? added : added.subtract(source.unreduced);
+  AxisList owned = added.subtract(source.unreduced);
   target.unreduced = target.unreduced.subtract(owned);
   std::string error;
   ReshardProblem problem = readProblem(source, target);
@@ -310,12 +307,33 @@ struct ReshardToCollectivesPass
     ReshardPlanner planner;
     KnownChains chains;
     bool ok = true;
-    for (sdy::ReshardOp op : getAnalysis<sdy::ReshardList>().get())
+    auto &list = getAnalysis<sdy::ReshardList>();
+    if (getAnalysis<OpKinds>().mayHave<sdy::PropagationBarrierOp>())
+      removeBarriers(list);
+    for (sdy::ReshardOp op : list.get())
       ok &= succeeded(
           ReshardLowering(op, keepRedundantReshards, *model, planner, chains)
               .run());
     if (!ok)
       signalPassFailure();
+  }
+
+  /// Behind propagation a barrier is its operand, in the sharding that it says.
+  void removeBarriers(sdy::ReshardList &list) {
+    std::vector<sdy::ReshardOp> reshards(list.get());
+    getOperation().walk([&](sdy::PropagationBarrierOp op) {
+      Value value = op.getInput();
+      sdy::TensorShardingAttr sharding = sdy::getSharding(op);
+      if (sharding && sharding != sdy::getSharding(value)) {
+        OpBuilder builder(op);
+        reshards.push_back(
+            sdy::ReshardOp::create(builder, op.getLoc(), value, sharding));
+        value = reshards.back();
+      }
+      op.replaceAllUsesWith(value);
+      op.erase();
+    });
+    list.set(std::move(reshards));
   }
 };
 

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/dialect/sdy/Dialect.h"
+#include "shardonnay/dialect/sdy/RuleAccess.h"
 #include "shardonnay/interfaces/OpKinds.h"
 #include "shardonnay/transforms/export/Passes.h"
 
@@ -23,7 +24,7 @@ protected:
   void runOnOperation() override {
     auto name = StringAttr::get(&getContext(), sdy::kShardingRuleAttr);
     for (Operation *op : getAnalysis<ProgramOps>())
-      if (op->getDiscardableAttr(name))
+      if (op->getDiscardableAttr(name) && !sdy::getUserRule(op))
         op->removeDiscardableAttr(name);
     markAnalysesPreserved<ProgramOps, OpKinds>();
   }

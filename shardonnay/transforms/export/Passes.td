@@ -252,9 +252,10 @@ def WholeBoundaryPass : FuncPass<"sdy-whole-boundary"> {
 }
 
 def DropShardingRulesPass : FuncPass<"sdy-drop-sharding-rules"> {
-  let summary = "Drops every `sdy.sharding_rule`";
+  let summary = "Drops the `sdy.sharding_rule`s that passes wrote";
   let description = [{
-    Those of the user too, so this comes when no stage will ask for rules.
+    The user's stay, for the stages that follow: custom ones, and those that are
+    not the op's own.
 
     Before: any program. After: no rule that a pass wrote is left; nothing else
     has changed.

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // In the order of the pipeline:
-//   sdy-check-strict, sdy-lift-inlined-meshes, sdy-inline-private-functions, sdy-check-supported,
-//   sdy-remove-size-one-axes, sdy-constant-or-scalar-splitter,
+//   sdy-import-encodings, sdy-check-strict, sdy-lift-inlined-meshes,
+//   sdy-inline-private-functions, sdy-check-supported, sdy-remove-size-one-axes, sdy-constant-or-scalar-splitter,
 //   sdy-manual-axes-cleanup, sdy-add-data-flow-edges,
 //   sdy-apply-sharding-constraints, sdy-sharding-group-import
 //
@@ -26,6 +26,25 @@ include "mlir/Pass/PassBase.td"
 
 class ImportPass<string name> : Pass<name, "mlir::ModuleOp"> {
   let dependentDialects = ["mlir::sdy::SdyDialect"];
+}
+
+def ImportEncodingsPass : ImportPass<"sdy-import-encodings"> {
+  let summary = "The sharding in a value's type becomes the value's";
+  let description = [{
+    Programs of the Mesh dialect's design write a sharding as the encoding of a
+    tensor type. It is checked as one that is written for the value, and becomes
+    that; types lose it. One that differs from what is written is an error.
+
+    Precondition: none. Postcondition: no type has a sharding.
+
+    ```mlir
+    func.func @f(%a: tensor<8xf32, #sdy.sharding<@mesh, [{"x"} ]>>)
+    ```
+    becomes
+    ```mlir
+    func.func @f(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"} ]>})
+    ```
+  }];
 }
 
 def CheckStrictPass : ImportPass<"sdy-check-strict"> {

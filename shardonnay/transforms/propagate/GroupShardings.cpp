@@ -26,17 +26,19 @@ static sdy::TensorShardingAttr memberSharding(sdy::ShardingGroupOp member) {
   return {};
 }
 
-/// The members' one sharding, null if none has one; failure if two differ.
-static FailureOr<sdy::TensorShardingAttr>
-commonSharding(ArrayRef<sdy::ShardingGroupOp> members) {
-  sdy::TensorShardingAttr common;
+/// The first member with a sharding, null if none has one; failure if two have
+/// different ones.
+static FailureOr<sdy::ShardingGroupOp>
+findGiver(ArrayRef<sdy::ShardingGroupOp> members) {
+  sdy::ShardingGroupOp giver;
   for (sdy::ShardingGroupOp member : members) {
     sdy::TensorShardingAttr sharding = memberSharding(member);
-    if (common && sharding && sharding != common)
+    if (giver && sharding && sharding != memberSharding(giver))
       return failure();
-    common = common ? common : sharding;
+    if (!giver && sharding)
+      giver = member;
   }
-  return common;
+  return giver;
 }
 
 /// Separates the members from the values that they were, so that they have one
@@ -69,18 +71,25 @@ static void separateMembers(ArrayRef<sdy::ShardingGroupOp> members) {
   }
 }
 
-bool shareShardings(const GroupOps &groups) {
+bool shareShardings(const GroupOps &groups,
+                    llvm::DenseMap<Value, Value> &givers) {
   bool separated = false;
   for (auto &[id, members] : groups) {
-    FailureOr<sdy::TensorShardingAttr> common = commonSharding(members);
-    if (failed(common)) {
+    FailureOr<sdy::ShardingGroupOp> giver = findGiver(members);
+    if (failed(giver)) {
       separateMembers(members);
       separated = true;
       continue;
     }
-    if (*common)
-      for (sdy::ShardingGroupOp member : members)
-        sdy::setSharding(member.getInput(), *common);
+    if (!*giver)
+      continue;
+    sdy::TensorShardingAttr common = memberSharding(*giver);
+    for (sdy::ShardingGroupOp member : members) {
+      if (memberSharding(member))
+        continue;
+      sdy::setSharding(member.getInput(), common);
+      givers[member.getInput()] = giver->getInput();
+    }
   }
   return separated;
 }

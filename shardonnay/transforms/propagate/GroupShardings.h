@@ -19,8 +19,10 @@ using GroupOps =
 
 /// Gives the members of each group that of them which is written. Where they
 /// have different ones, warns, and puts an open constraint on each member, to
-/// be grouped in its place: true if it made such ops.
-bool shareShardings(const GroupOps &groups);
+/// be grouped in its place: true if it made such ops. `givers` gets the values
+/// that were given a sharding, and whose it was.
+bool shareShardings(const GroupOps &groups,
+                    llvm::DenseMap<mlir::Value, mlir::Value> &givers);
 
 } // namespace shardonnay
 

@@ -51,12 +51,15 @@ public:
 
   void read(ModuleOp module) {
     collect(module);
-    if (shareShardings(groups))
+    llvm::DenseMap<Value, Value> givers;
+    if (shareShardings(groups, givers))
       collect(module);
     addTensors();
     readOperations();
     for (auto &[id, members] : groups)
       readGroup(members);
+    for (auto [value, giver] : givers)
+      out.givers[idOf(value)] = idOf(giver);
     out.values = values.take();
     graph.connect();
   }

@@ -45,6 +45,12 @@ public:
   mlir::Value value(int32_t tensor) const { return values[tensor]; }
   /// Nothing if the tensor is a value.
   std::optional<FunctionResult> functionResult(int32_t tensor) const;
+  /// Whose sharding a member of a group was given before propagation; the
+  /// member's own tensor where it had one, or has none.
+  int32_t giver(int32_t tensor) const {
+    auto found = givers.find(tensor);
+    return found == givers.end() ? tensor : found->second;
+  }
   /// Of a tensor that has one.
   mlir::sdy::MeshAttr meshOf(int32_t tensor) const {
     return meshes[graph.mesh(tensor)].mesh;
@@ -67,6 +73,7 @@ private:
   /// A tensor is a value or the result of a function, which has no value.
   llvm::SmallVector<mlir::Value, 0> values;
   llvm::DenseMap<int32_t, FunctionResult> functionResults;
+  llvm::DenseMap<int32_t, int32_t> givers;
   /// The tensors that had a sharding when they were read, and its id; in order.
   llvm::SmallVector<std::pair<int32_t, int32_t>, 0> given;
   std::vector<KnownMesh> meshes;

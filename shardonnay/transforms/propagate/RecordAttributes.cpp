@@ -62,6 +62,10 @@ void readOrigins(const ModuleGraph &module, PropagationRecorder &recorder) {
         if (auto name = op->getAttrOfType<StringAttr>(kOriginNameAttr))
           constraints[name] = tensor;
   for (int32_t tensor : llvm::seq(graph.numTensors())) {
+    if (module.giver(tensor) != tensor)
+      for (const DimSharding &dim : graph.sharding(tensor).dims)
+        for (AxisRef axis : dim.axes)
+          recorder.setOrigin(tensor, axis, module.giver(tensor));
     DictionaryAttr origins = getOrigins(placeOf(module, tensor));
     if (!origins || graph.mesh(tensor) == kNone)
       continue;

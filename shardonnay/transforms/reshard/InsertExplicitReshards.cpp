@@ -31,9 +31,12 @@
 #include "shardonnay/dialect/spmd/Ops.h"
 #include "shardonnay/explain/DeviceModelOption.h"
 #include "shardonnay/interfaces/DataFlowEdge.h"
+#include "shardonnay/interfaces/OpKinds.h"
 #include "shardonnay/interfaces/ProgramOps.h"
 #include "shardonnay/transforms/reshard/BlockPlan.h"
 #include "shardonnay/transforms/reshard/ImproveShardings.h"
+#include "shardonnay/transforms/reshard/KeptParts.h"
+#include "shardonnay/transforms/reshard/OneMesh.h"
 #include "shardonnay/transforms/reshard/OpProblem.h"
 #include "shardonnay/transforms/reshard/Passes.h"
 #include "shardonnay/transforms/reshard/ReshardBuilder.h"
@@ -197,6 +200,17 @@ LogicalResult BlockResharder::visitByRule(Operation *op, const FactorRule &rule,
   };
   const OpDecision &decision =
       known ? *known : choosers.decide(op, rule, *scope, isFree);
+  if (std::optional<std::vector<TensorSharding>> needed =
+          keepParts(op, decision, *scope)) {
+    for (OpOperand &operand : op->getOpOperands())
+      if (isa<RankedTensorType>(operand.get().getType()))
+        reshardOperand(operand, (*needed)[operand.getOperandNumber()], *scope);
+    for (OpResult result : op->getResults())
+      changeResult(result,
+                   (*needed)[op->getNumOperands() + result.getResultNumber()],
+                   *scope);
+    return success();
+  }
   for (unsigned i : decision.differs.set_bits()) {
     if (i >= op->getNumOperands()) {
       changeResult(op->getResult(i - op->getNumOperands()), *decision.needed[i],
@@ -247,7 +261,8 @@ void BlockResharder::settleParts(Operation *op) {
              op->hasTrait<OpTrait::IsTerminator>()) {
     for (OpOperand &operand : op->getOpOperands())
       parts.settle(operand, sdy::getClassSharding(operand));
-  } else if (isa<sdy::ReshardOp, sdy::ShardingConstraintOp>(op)) {
+  } else if (isa<sdy::ReshardOp, sdy::ShardingConstraintOp,
+                 sdy::PropagationBarrierOp>(op)) {
     parts.settle(op->getOpOperand(0), sdy::getSharding(op->getResult(0)));
   } else if (!isa_and_present<sdy::SdyDialect>(op->getDialect())) {
     parts.settleOperands(op);
@@ -267,10 +282,9 @@ LogicalResult BlockResharder::visitMinimally(Operation *op) {
       op->hasTrait<OpTrait::IsTerminator>())
     return success();
   std::optional<FactorRule> rule = sdy::getComputationRule(op);
-  FailureOr<MeshScope> scope = scopeOf(op);
-  if (failed(scope))
-    return failure();
-  if (!rule || scope->empty())
+  // What is on several meshes another partitioner sees to.
+  std::optional<MeshScope> scope = MeshScope::find(op);
+  if (!rule || !scope || scope->empty())
     return success();
   if (joinsAlongDim(op, *rule))
     return visitByRule(op, *rule);
@@ -381,6 +395,20 @@ LogicalResult BlockResharder::reshardTo(OpOperand &operand,
   sdy::TensorShardingAttr present = sdy::getSharding(operand.get());
   if (present == sharding)
     return success();
+  auto meshOf = [&](sdy::TensorShardingAttr attr) {
+    return attr ? sdy::getMesh(operand.getOwner(), attr) : nullptr;
+  };
+  sdy::MeshAttr from = meshOf(present), to = meshOf(sharding);
+  // Another partitioner brings values to one device, and away.
+  if (!mode.full && ((from && from.isMaximal()) || (to && to.isMaximal())))
+    return success();
+  if (from && to && from != to && !from.getAxes().empty() &&
+      !to.getAxes().empty()) {
+    OpBuilder builder(operand.getOwner());
+    operand.set(sdy::ReshardOp::create(builder, operand.get().getLoc(),
+                                       operand.get(), sharding));
+    return success();
+  }
   if (failed(lastScope.moveTo(operand.getOwner(), {present, sharding})))
     return failure();
   if (!lastScope.empty())
@@ -522,6 +550,15 @@ struct InsertExplicitReshardsPass
   }
 
   void runOnOperation() override {
+    // They have no meaning behind propagation, and no sharding of their own.
+    if (enableFullVersion &&
+        getAnalysis<OpKinds>().mayHave<sdy::PropagationBarrierOp>())
+      getOperation().walk([](sdy::PropagationBarrierOp op) {
+        op.replaceAllUsesWith(op.getInput());
+        op.erase();
+      });
+    if (enableFullVersion)
+      putOpsOnOneMesh(getOperation());
     OpChoosers &choosers =
         getAnalysis<SharedChoosers>().get(deviceModel, model);
     std::vector<sdy::ReshardOp> left;

@@ -37,4 +37,33 @@ findOwned(Operation *op, ReductionKind kind,
                                               : std::nullopt;
 }
 
+bool isOpaque(Operation *op) {
+  auto rule = dyn_cast<ShardingRuleOpInterface>(op);
+  return !rule || !rule.getFactorRule();
+}
+
+AxisList passParts(Operation *op, const Parts &made, ArrayRef<Parts> present,
+                   MutableArrayRef<Parts> wanted) {
+  AxisList passed;
+  for (AxisRef axis : made.axes) {
+    llvm::SmallBitVector partial(op->getNumOperands());
+    for (auto [i, parts] : llvm::enumerate(present))
+      if (parts.kind == made.kind && parts.axes.covers(axis))
+        partial.set(i);
+    std::optional<llvm::SmallBitVector> owned =
+        isOpaque(op) ? llvm::SmallBitVector(op->getNumOperands())
+                     : findOwned(op, made.kind, partial);
+    if (!owned || partial.none())
+      continue;
+    partial |= *owned;
+    for (unsigned i : partial.set_bits()) {
+      wanted[i].axes.append(axis);
+      wanted[i].axes = wanted[i].axes.sorted();
+      wanted[i].kind = made.kind;
+    }
+    passed.append(axis);
+  }
+  return passed.sorted();
+}
+
 } // namespace shardonnay

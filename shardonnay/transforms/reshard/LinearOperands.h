@@ -21,6 +21,22 @@ std::optional<llvm::SmallBitVector>
 findOwned(mlir::Operation *op, ReductionKind kind,
           const llvm::SmallBitVector &partial);
 
+/// The unreduced axes of a value, and their kind.
+struct Parts {
+  AxisList axes;
+  ReductionKind kind = ReductionKind::Sum;
+};
+
+/// Of the axes along which the results of `op` are to be in parts, `made`,
+/// those along which it can compute them of operands in parts. `present` are
+/// those of the operands; `wanted` gets what each has to be in. What an op
+/// without a rule of its own passes on, its user knows.
+AxisList passParts(mlir::Operation *op, const Parts &made,
+                   llvm::ArrayRef<Parts> present,
+                   llvm::MutableArrayRef<Parts> wanted);
+/// What `op` computes its user alone knows.
+bool isOpaque(mlir::Operation *op);
+
 } // namespace shardonnay
 
 #endif // SHARDONNAY_TRANSFORMS_RESHARD_LINEAROPERANDS_H

@@ -47,11 +47,23 @@ MeshScope::get(Operation *op, ArrayRef<sdy::TensorShardingAttr> shardings) {
   return scope;
 }
 
-LogicalResult MeshScope::moveTo(Operation *op) {
+static SmallVector<sdy::TensorShardingAttr> shardingsOf(Operation *op) {
   SmallVector<sdy::TensorShardingAttr> shardings =
       sdy::getShardings(op->getOperands());
   llvm::append_range(shardings, sdy::getShardings(op->getResults()));
-  return moveTo(op, shardings);
+  return shardings;
+}
+
+std::optional<MeshScope> MeshScope::find(Operation *op) {
+  MeshScope scope;
+  for (sdy::TensorShardingAttr sharding : shardingsOf(op))
+    if (failed(scope.add(op, sharding)))
+      return std::nullopt;
+  return scope;
+}
+
+LogicalResult MeshScope::moveTo(Operation *op) {
+  return moveTo(op, shardingsOf(op));
 }
 
 LogicalResult MeshScope::moveTo(Operation *op,

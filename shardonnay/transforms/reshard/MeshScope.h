@@ -35,6 +35,9 @@ public:
   get(mlir::Operation *op,
       llvm::ArrayRef<mlir::sdy::TensorShardingAttr> shardings);
 
+  /// The scope of `op`; nothing if its tensors are on two meshes.
+  static std::optional<MeshScope> find(mlir::Operation *op);
+
   /// Becomes the scope that `get` returns, which ops next to each other mostly
   /// share. Fails as `get` does, and stays as it is then.
   mlir::LogicalResult

@@ -32,6 +32,14 @@ ChoiceProblem readProblem(Operation *op, const FactorRule &rule,
 std::optional<double> priceOfReshard(OpChooser &chooser, RankedTensorType type,
                                      const TensorSharding &from,
                                      const TensorSharding &to) {
+  // What is whole becomes partial for free.
+  if (AxisList made = to.unreduced.subtract(from.unreduced); !made.empty()) {
+    TensorSharding before = to;
+    before.unreduced = to.unreduced.subtract(made);
+    if (before.unreduced.empty())
+      before.kind = ReductionKind::Sum;
+    return priceOfReshard(chooser, type, from, before);
+  }
   return chooser.priceOfReshard(Layout::get(from, type.getShape()),
                                 Layout::get(to, type.getShape()),
                                 sdy::getElementBytes(type));

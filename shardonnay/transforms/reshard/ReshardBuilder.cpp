@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/transforms/reshard/ReshardBuilder.h"
+#include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/dialect/sdy/Ops.h"
 #include "shardonnay/dialect/sdy/Pieces.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
@@ -28,6 +29,8 @@ Value ReshardBuilder::get(Value value, const TensorSharding &sharding,
   if (!isNew)
     return entry->second;
   Value result = recompute(value, sharding, scope, user);
+  if (!result && sdy::changesKind(sdy::getSharding(value), attr))
+    result = makeParts(value, sharding, scope, user);
   if (!result) {
     OpBuilder builder(user);
     made.push_back(
@@ -36,6 +39,29 @@ Value ReshardBuilder::get(Value value, const TensorSharding &sharding,
   }
   // `recompute` may have grown the map.
   return resharded[{value, attr}] = result;
+}
+
+Value ReshardBuilder::makeParts(Value value, const TensorSharding &sharding,
+                                const MeshScope &scope, Operation *user) {
+  // What was settled may have been in such parts.
+  if (auto settling = value.getDefiningOp<sdy::ReshardOp>())
+    if (sdy::TensorShardingAttr parts = sdy::getSharding(settling.getInput());
+        parts && !parts.getUnreducedAxes().empty() &&
+        !sdy::changesKind(parts, scope.write(sharding)))
+      return get(settling.getInput(), sharding, scope, user);
+  TensorSharding whole = sharding;
+  whole.unreduced = AxisList();
+  whole.kind = ReductionKind::Sum;
+  Value settled = get(value, whole, scope, user);
+  if (!sdy::getSharding(settled))
+    sdy::setSharding(settled, scope.write(whole));
+  OpBuilder builder(user);
+  return sdy::ReplicatedToUnreducedOp::create(
+      builder, value.getLoc(), value.getType(), settled,
+      sdy::AxisRefListAttr::get(
+          builder.getContext(),
+          sdy::fromAxisList(sharding.unreduced, scope.getMesh())),
+      scope.write(sharding));
 }
 
 void ReshardBuilder::replaceUses(OpResult result,
@@ -131,7 +157,11 @@ Value ReshardBuilder::recompute(Value value, const TensorSharding &sharding,
 
 sdy::ReshardOp getNeedlessInner(sdy::ReshardOp outer) {
   auto inner = outer.getInput().getDefiningOp<sdy::ReshardOp>();
-  return inner && inner->hasOneUse() ? inner : nullptr;
+  return inner && inner->hasOneUse() &&
+                 !sdy::changesKind(sdy::getSharding(inner.getInput()),
+                                   outer.getSharding())
+             ? inner
+             : nullptr;
 }
 
 } // namespace shardonnay

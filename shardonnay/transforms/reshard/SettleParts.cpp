@@ -10,8 +10,6 @@
 #include "shardonnay/dialect/sdy/Pieces.h"
 #include "shardonnay/dialect/sdy/RuleAccess.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
-#include "shardonnay/interfaces/ShardingRule.h"
-#include "shardonnay/transforms/reshard/LinearOperands.h"
 
 using namespace mlir;
 
@@ -39,7 +37,8 @@ public:
   }
 
   /// Axes that are last in dims go off them; others are unused.
-  void makeParts(const AxisList &axes) {
+  void makeParts(const AxisList &axes, ReductionKind kind) {
+    sharding.kind = axes.empty() ? sharding.kind : kind;
     SmallVector<sdy::AxisRefListAttr> lists;
     AxisList cut;
     for (DimSharding &dim : sharding.dims) {
@@ -109,12 +108,6 @@ bool hasParts(sdy::TensorShardingAttr sharding) {
   return sharding && !sharding.getUnreducedAxes().empty();
 }
 
-/// What `op` computes, and so what it passes on, its user alone knows.
-bool isOpaque(Operation *op) {
-  auto rule = dyn_cast<ShardingRuleOpInterface>(op);
-  return !rule || !rule.getFactorRule();
-}
-
 } // namespace
 
 void PartSettler::settle(OpOperand &operand, sdy::TensorShardingAttr target) {
@@ -165,39 +158,10 @@ void PartSettler::settle(OpOperand &operand, Attribute meshOrRef,
     OpBuilder builder(operand.getOwner());
     Change change(builder, value, meshOrRef, mesh, present);
     change.reduce(reduced);
-    change.makeParts(made);
+    change.makeParts(made, wanted.kind);
     known = change.get();
   }
   operand.set(known);
-}
-
-AxisList PartSettler::passOn(Operation *op, sdy::MeshAttr mesh,
-                             const Parts &made, MutableArrayRef<Parts> wanted) {
-  AxisList passed;
-  for (AxisRef axis : made.axes) {
-    llvm::SmallBitVector partial(op->getNumOperands());
-    for (OpOperand &operand : op->getOpOperands()) {
-      sdy::TensorShardingAttr sharding = sdy::getSharding(operand.get());
-      if (!hasParts(sharding) || sdy::getMesh(op, sharding) != mesh)
-        continue;
-      TensorSharding read = sdy::toSharding(sharding, mesh);
-      if (read.kind == made.kind && read.unreduced.covers(axis))
-        partial.set(operand.getOperandNumber());
-    }
-    std::optional<llvm::SmallBitVector> owned =
-        isOpaque(op) ? llvm::SmallBitVector(op->getNumOperands())
-                     : findOwned(op, made.kind, partial);
-    if (!owned || partial.none())
-      continue;
-    partial |= *owned;
-    for (unsigned i : partial.set_bits()) {
-      wanted[i].axes.append(axis);
-      wanted[i].axes = wanted[i].axes.sorted();
-      wanted[i].kind = made.kind;
-    }
-    passed.append(axis);
-  }
-  return passed.sorted();
 }
 
 void PartSettler::makePartsBehind(OpResult result, sdy::MeshAttr mesh,
@@ -232,8 +196,14 @@ void PartSettler::settleOperands(Operation *op) {
   sdy::MeshAttr mesh = sdy::getMesh(op, sharding);
   TensorSharding read = sdy::toSharding(sharding, mesh);
   Parts made = {read.unreduced, read.kind};
-  SmallVector<Parts> wanted(op->getNumOperands());
-  AxisList passed = passOn(op, mesh, made, wanted);
+  SmallVector<Parts> present(op->getNumOperands()), wanted(present);
+  for (auto [parts, operand] : llvm::zip_equal(present, op->getOperands()))
+    if (sdy::TensorShardingAttr attr = sdy::getSharding(operand);
+        hasParts(attr) && sdy::getMesh(op, attr) == mesh) {
+      TensorSharding own = sdy::toSharding(attr, mesh);
+      parts = {own.unreduced, own.kind};
+    }
+  AxisList passed = passParts(op, made, present, wanted);
   for (OpOperand &operand : op->getOpOperands())
     if (isa<RankedTensorType>(operand.get().getType()))
       settle(operand, sharding.getMeshOrRef(), mesh,

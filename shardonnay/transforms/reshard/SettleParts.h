@@ -17,6 +17,7 @@
 
 #include "shardonnay/algebra/TensorSharding.h"
 #include "shardonnay/dialect/sdy/Ops.h"
+#include "shardonnay/transforms/reshard/LinearOperands.h"
 
 namespace shardonnay {
 
@@ -30,17 +31,8 @@ public:
   void settleOperands(mlir::Operation *op);
 
 private:
-  /// The unreduced axes of one value and their kind.
-  struct Parts {
-    AxisList axes;
-    ReductionKind kind = ReductionKind::Sum;
-  };
   void settle(mlir::OpOperand &operand, mlir::Attribute meshOrRef,
               mlir::sdy::MeshAttr mesh, const Parts &wanted);
-  /// Of the axes in `made`, which the results of `op` have, those that its
-  /// operands have for it. `wanted` are those of each operand.
-  AxisList passOn(mlir::Operation *op, mlir::sdy::MeshAttr mesh,
-                  const Parts &made, llvm::MutableArrayRef<Parts> wanted);
   void makePartsBehind(mlir::OpResult result, mlir::sdy::MeshAttr mesh,
                        const AxisList &axes);
 

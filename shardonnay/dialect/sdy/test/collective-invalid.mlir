@@ -291,3 +291,23 @@ func.func @gather_unknown(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@me
   %0 = sdy.all_gather [{"q"}] %arg0 out_sharding=<@mesh, [{}]> : tensor<8xf32>
   return
 }
+
+// -----
+
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+func.func @to_unreduced_of_a_kind(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}], unreduced=max{"x"}>}) {
+  // C59
+  // expected-error @below {{expected the kind max of unreduced axes, got sum}}
+  %0 = sdy.replicated_to_unreduced {"y"} %arg0 out_sharding=<@mesh, [{}], unreduced={"x", "y"}> : tensor<8xf32>
+  return
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+func.func @sharded_to_unreduced_of_a_kind(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}], unreduced={"x"}>}) {
+  // C59
+  // expected-error @below {{expected the kind sum of unreduced axes, got max}}
+  %0 = sdy.sharded_to_unreduced [{"y"}] %arg0 out_sharding=<@mesh, [{}], unreduced=max{"x", "y"}> : tensor<8xf32>
+  return
+}

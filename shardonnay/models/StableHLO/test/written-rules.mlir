@@ -27,3 +27,12 @@ func.func @custom_rule_that_keeps_dims_apart(%a: tensor<8xf32> {sdy.sharding = #
   %0 = stablehlo.tanh %a {sdy.sharding_rule = #sdy.op_sharding_rule<([i])->([j]) {i=8, j=8}, custom>} : tensor<8xf32>
   return %0 : tensor<8xf32>
 }
+
+// A rule that is not the op's own is the user's, if it says so or not.
+// CHECK-LABEL: func.func @whole_dim
+func.func @whole_dim(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
+  // CHECK: %[[WHOLE:.*]] = spmd.all_gather %arg0
+  // CHECK: stablehlo.tanh %[[WHOLE]] : tensor<8xf32>
+  %0 = stablehlo.tanh %a {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>, sdy.sharding_rule = #sdy.op_sharding_rule<([i])->([i]) {i=8} need_replication={i}>} : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}

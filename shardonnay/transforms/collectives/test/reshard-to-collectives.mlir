@@ -138,16 +138,6 @@ func.func @owner(%arg0: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{
   return %0 : tensor<8x16xf32>
 }
 
-// What one kind combines is whole before another divides it.
-// CHECK-LABEL: func @owner_of_a_maximum
-func.func @owner_of_a_maximum(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}], unreduced=max{"x"}>}) -> tensor<8xf32> {
-  // CHECK-NEXT: %[[A:.*]] = sdy.all_reduce max {"x"} %arg0 out_sharding=<@mesh, [{}]>
-  // CHECK-NEXT: %[[B:.*]] = sdy.replicated_to_unreduced {"x", "y"} %[[A]] out_sharding=<@mesh, [{}], unreduced={"x", "y"}>
-  // CHECK-NEXT: return %[[B]]
-  %0 = sdy.reshard %arg0 <@mesh, [{}], unreduced={"x", "y"}> : tensor<8xf32>
-  return %0 : tensor<8xf32>
-}
-
 // Pieces are summands as they lie.
 // CHECK-LABEL: func @pieces_are_parts
 func.func @pieces_are_parts(%arg0: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", "y"}, {}]>}) -> tensor<8x16xf32> {
@@ -209,4 +199,16 @@ func.func @even(%arg0: tensor<12x8xf32> {sdy.sharding = #sdy.sharding<@small, [{
   // CHECK-NEXT: sdy.all_to_all [{"x"}: 0->1]
   %0 = sdy.reshard %arg0 <@small, [{}, {"y", "x"}]> : tensor<12x8xf32>
   return %0 : tensor<12x8xf32>
+}
+
+// A barrier is its operand, in the sharding that it says.
+// CHECK-LABEL: func @barrier
+func.func @barrier(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> (tensor<8xf32>, tensor<8xf32>) {
+  // CHECK-NEXT: %[[A:.*]] = sdy.all_gather [{"x"}] %arg0 out_sharding=<@mesh, [{}]>
+  // CHECK-NEXT: %[[B:.*]] = sdy.all_slice [{"y"}] %arg0 out_sharding=<@mesh, [{"x", "y"}]>
+  // CHECK-NEXT: return %[[A]], %[[B]]
+  %0 = sdy.propagation_barrier %arg0 allowed_direction=NONE : tensor<8xf32>
+  %1 = sdy.reshard %0 <@mesh, [{}]> : tensor<8xf32>
+  %2 = sdy.propagation_barrier %arg0 allowed_direction=NONE {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x", "y"}]>]>} : tensor<8xf32>
+  return %1, %2 : tensor<8xf32>, tensor<8xf32>
 }

@@ -4,5 +4,10 @@
 func.func @rules(%arg0: tensor<8xf32>) -> tensor<8xf32> {
   // CHECK: tanh %arg0 : tensor<8xf32>
   %0 = stablehlo.tanh %arg0 {sdy.sharding_rule = #sdy.op_sharding_rule<([i])->([i]) {i=8}>} : tensor<8xf32>
-  return %0 : tensor<8xf32>
+  // The user's stay.
+  // CHECK: abs %{{.*}} {sdy.sharding_rule = #sdy.op_sharding_rule<([i])->([i]) {i=8}, custom>}
+  %1 = stablehlo.abs %0 {sdy.sharding_rule = #sdy.op_sharding_rule<([i])->([i]) {i=8}, custom>} : tensor<8xf32>
+  // CHECK: negate %{{.*}} {sdy.sharding_rule = #sdy.op_sharding_rule<([i])->([i]) {i=8} need_replication={i}>}
+  %2 = stablehlo.negate %1 {sdy.sharding_rule = #sdy.op_sharding_rule<([i])->([i]) {i=8} need_replication={i}>} : tensor<8xf32>
+  return %2 : tensor<8xf32>
 }

@@ -57,6 +57,18 @@ func.func @custom_rule(
 
 // -----
 
+// It need not say that it is custom.
+sdy.mesh @mesh = <["x"=2]>
+// CHECK-LABEL: func @user_rule
+func.func @user_rule(
+    %arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {?}]>}) -> tensor<8x8xf32> {
+  // CHECK: tanh {{.*}}<@mesh, [{?}, {"x", ?}]>
+  %0 = stablehlo.tanh %arg0 {sdy.sharding_rule = #sdy.op_sharding_rule<([i, j])->([j, i]) {i=8, j=8}>} : tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}
+
+// -----
+
 // Tensors of two meshes exchange nothing.
 sdy.mesh @mesh = <["x"=2]>
 sdy.mesh @other = <["x"=4]>

@@ -67,3 +67,19 @@ func.func @main(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"a"}
   sdy.sharding_group %arg1 group_id=0 : tensor<8xf32>
   return %arg1 : tensor<8xf32>
 }
+
+// -----
+
+sdy.mesh @mesh = <["a"=2, "b"=4]>
+
+// Members of a group have the sharding of the one that the user gave it.
+// CHECK-LABEL: func @given_group
+// CHECK-SAME: %arg0: {{.*}}sdy.sharding_origins = {a = "self"}
+// CHECK-SAME: %arg1: {{.*}}sdy.sharding_origins = {a = "input: 0"}
+func.func @given_group(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"a"}]>}, %arg1: tensor<8xf32>) -> tensor<8xf32> {
+  // CHECK: stablehlo.tanh {{.*}}sdy.sharding_origins = [{a = "input: 0"}]
+  %0 = stablehlo.tanh %arg1 : tensor<8xf32>
+  sdy.sharding_group %arg0 group_id=0 : tensor<8xf32>
+  sdy.sharding_group %0 group_id=0 : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}

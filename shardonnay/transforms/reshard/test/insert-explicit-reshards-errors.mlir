@@ -22,17 +22,6 @@ func.func @windowed(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{
 
 // -----
 
-sdy.mesh @mesh = <["d"=2, "m"=4]>
-sdy.mesh @other = <["x"=8]>
-
-func.func @two_meshes(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"m"}]>}, %arg1: tensor<8xf32> {sdy.sharding = #sdy.sharding<@other, [{"x"}]>}) -> tensor<8xf32> {
-  // expected-error @+1 {{has tensors on two meshes, @mesh and @other, expected one; give all shardings of the program on one mesh}}
-  %0 = "test.two"(%arg0, %arg1) : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
-  return %0 : tensor<8xf32>
-}
-
-// -----
-
 func.func private @callee(tensor<8xf32>) -> tensor<8xf32>
 
 func.func @calls(%arg0: tensor<8xf32>) -> tensor<8xf32> {

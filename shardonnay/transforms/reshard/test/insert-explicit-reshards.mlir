@@ -192,3 +192,38 @@ func.func @shared_weight(%w: tensor<32x8xf32> {sdy.sharding = #sdy.sharding<@mes
   %3 = stablehlo.dot_general %e, %w, contracting_dims = [1] x [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"d", "m"}, {}]>]>} : (tensor<16x32xf32>, tensor<32x8xf32>) -> tensor<16x8xf32>
   return %0, %1, %2, %3 : tensor<16x8xf32>, tensor<16x8xf32>, tensor<16x8xf32>, tensor<16x8xf32>
 }
+
+// Behind propagation a barrier is its operand: the gather stands where the value is wanted whole.
+// CHECK-LABEL: func @barrier
+func.func @barrier(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"d"}, {}]>}) -> (tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>}) {
+  // CHECK-NEXT: %[[A:.*]] = sdy.reshard %arg0 <@mesh, [{}, {}]>
+  // CHECK-NEXT: return %[[A]]
+  %0 = sdy.propagation_barrier %arg0 allowed_direction=NONE : tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}
+
+// Sums that the user gives and wants in parts stay in parts through what is linear.
+// CHECK-LABEL: func @kept_parts
+func.func @kept_parts(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"d"}, {}], unreduced={"m"}>}, %b: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"d"}, {}]>}) -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}], unreduced={"d", "m"}>}) {
+  // CHECK: %[[SCALED:.*]] = stablehlo.multiply %arg0, %arg1 {{.*}}unreduced={"m"}
+  %0 = stablehlo.multiply %a, %b {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"d"}, {}], unreduced={"m"}>]>} : tensor<8x8xf32>
+  // One device's: the others have zeros.
+  // CHECK: %[[OWNED:.*]] = sdy.reshard %arg1 <@mesh, [{"d"}, {}], unreduced={"m"}>
+  // CHECK: %[[SUM:.*]] = stablehlo.add %[[SCALED]], %[[OWNED]] {{.*}}unreduced={"m"}
+  %1 = stablehlo.add %0, %b {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"d"}, {}], unreduced={"m"}>]>} : tensor<8x8xf32>
+  %z = sdy.constant dense<0.0> : tensor<f32>
+  // CHECK: %[[R:.*]] = stablehlo.reduce(%[[SUM]] init: %{{.*}}unreduced={"d", "m"}
+  // CHECK: return %[[R]]
+  %2 = stablehlo.reduce(%1 init: %z) applies stablehlo.add across dimensions = [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}], unreduced={"d", "m"}>]>} : (tensor<8x8xf32>, tensor<f32>) -> tensor<8xf32>
+  return %2 : tensor<8xf32>
+}
+
+// What is not linear needs them whole.
+// CHECK-LABEL: func @settled_parts
+func.func @settled_parts(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}], unreduced={"m"}>}) -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}], unreduced={"m"}>}) {
+  // CHECK: %[[A:.*]] = sdy.reshard %arg0 <@mesh, [{}]>
+  // CHECK: %[[TANH:.*]] = stablehlo.tanh %[[A]] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}]>]>}
+  // CHECK: sdy.reshard %[[TANH]] <@mesh, [{}], unreduced={"m"}>
+  %0 = stablehlo.tanh %a {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}], unreduced={"m"}>]>} : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}

@@ -1,0 +1,24 @@
+//===- KeptParts.h - sums that the user wants passed on ---------*- C++ -*-===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDONNAY_TRANSFORMS_RESHARD_KEPTPARTS_H
+#define SHARDONNAY_TRANSFORMS_RESHARD_KEPTPARTS_H
+
+#include "shardonnay/transforms/reshard/OpProblem.h"
+
+namespace shardonnay {
+
+/// What `decision` needs of the tensors with the parts that the results are
+/// said to be in, where the op computes these of its operands' parts; nothing
+/// if there are none.
+std::optional<std::vector<TensorSharding>> keepParts(mlir::Operation *op,
+                                                     const OpDecision &decision,
+                                                     const MeshScope &scope);
+
+} // namespace shardonnay
+
+#endif // SHARDONNAY_TRANSFORMS_RESHARD_KEPTPARTS_H
