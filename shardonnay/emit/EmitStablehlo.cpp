@@ -348,7 +348,8 @@ struct EmitStablehlo : impl::EmitStablehloPassBase<EmitStablehlo> {
     if (!grid || (hasMesh && failed(placeOnGrid(module, *grid))))
       return signalPassFailure();
     guardSlices(module);
-    constexpr Target target = Target::cpu();
+    Target target = Target::cpu();
+    target.transformsAnyLayout |= anyEngine;
     Emitter emitter(&getContext(), *grid, enableRGV3, target);
     for (auto func : module.getOps<func::FuncOp>())
       for (Operation *op : findToEmit(getChildAnalysis<ProgramOps>(func)))

@@ -131,9 +131,12 @@ struct LocalOptions : PassPipelineOptions<LocalOptions> {
 
 void addGlobalToLocal(OpPassManager &pm, const LocalOptions &options) {
   pm.addNestedPass<func::FuncOp>(createRemovePropagationBarriersPass());
+  pm.addNestedPass<func::FuncOp>(createResolveSingleDeviceShardingPass());
   pm.addPass(createCheckEveryDevicePass());
+  pm.addNestedPass<func::FuncOp>(createMarkPartialResultsPass());
   addStage(pm, Stage::Partition, {});
   EmitStablehloPassOptions emit;
+  emit.anyEngine = true;
   emit.enableRGV3 = options.meshAxesGroups;
   emit.replicaCount = options.replicaCount;
   emit.partitionCount = options.partitionCount;

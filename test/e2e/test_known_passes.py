@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import shardonnay
 from jaxlib.mlir import ir
+from jaxlib.mlir.passmanager import PassManager
 from shardonnay import boundary, compare, engine
 
 SDY_OPT = Path(__file__).resolve().parents[2] / "build/bin/sdy-opt"
@@ -233,3 +234,36 @@ def test_parts_that_the_user_wants_stay_parts():
     text = chain(program=KEPT, pipeline=pipeline)
     assert text.count('"stablehlo.all_reduce"') == 1
     run_and_compare(text, program=KEPT)
+
+
+OTHER_TOOL = """
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+func.func public @main(
+    %a: tensor<16x12xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>},
+    %b: tensor<12x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {}]>})
+    -> (tensor<16x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>},
+        tensor<16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>},
+        tensor<12xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}]>}) {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %least = stablehlo.constant dense<0xFF800000> : tensor<f32>
+  %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (tensor<16x12xf32>, tensor<12x16xf32>) -> tensor<16x16xf32>
+  %1 = stablehlo.reduce(%a init: %least) applies stablehlo.maximum across dimensions = [1] : (tensor<16x12xf32>, tensor<f32>) -> tensor<16xf32>
+  %2 = stablehlo.reduce(%a init: %zero) applies stablehlo.add across dimensions = [0] : (tensor<16x12xf32>, tensor<f32>) -> tensor<12xf32>
+  return %0, %1, %2 : tensor<16x16xf32>, tensor<16xf32>, tensor<12xf32>
+}
+"""
+
+
+def test_collectives_of_another_tool():
+    """jaxlib's passes leave it to the collective behind an op to say that its result is partial, and of what kind to nobody."""
+    pipeline = (
+        "builtin.module(sdy-propagation-pipeline,"
+        "func.func(sdy-insert-explicit-reshards{enable-full-version=true},sdy-reshard-to-collectives))"
+    )
+    with engine.context():
+        module = ir.Module.parse(OTHER_TOOL)
+        PassManager.parse(pipeline).run(module.operation)
+        collectives = str(module)
+    assert "sdy.all_reduce" in collectives and "unreduced" not in collectives
+    text = chain(program=collectives, pipeline="builtin.module(sdy-convert-global-to-local)")
+    run_and_compare(text, program=OTHER_TOOL)

@@ -32,13 +32,17 @@ MeshAttr findMesh(ManualComputationOp op) {
 
 /// `shardings` with the manual axes that each leaves out as replicated ones.
 TensorShardingPerValueAttr complete(TensorShardingPerValueAttr shardings,
-                                    const AxisList &manual, MeshAttr mesh) {
+                                    TypeRange types, const AxisList &manual,
+                                    MeshAttr mesh) {
   SmallVector<TensorShardingAttr> result;
-  for (TensorShardingAttr attr : shardings.getShardings()) {
+  for (auto [attr, type] : llvm::zip_equal(shardings.getShardings(), types)) {
     TensorSharding sharding = toSharding(attr, mesh);
     AxisList left = manual;
     for (const DimSharding &dim : sharding.dims)
       left = left.subtract(dim.axes);
+    // What has no shape, a token, is on every device.
+    if (!isa<ShapedType>(type))
+      left = AxisList();
     left = left.subtract(sharding.replicated).subtract(sharding.unreduced);
     sharding.replicated.append(left);
     sharding.replicated = sharding.replicated.sorted();
@@ -65,8 +69,10 @@ void cleanUp(ManualComputationOp op) {
     if (mesh.getAxes()[place(name)].getSize() != 1)
       manual.append(toAxisRef(
           AxisRefAttr::get(op.getContext(), name.getValue(), {}), mesh));
-  op.setInShardingsAttr(complete(op.getInShardings(), manual, mesh));
-  op.setOutShardingsAttr(complete(op.getOutShardings(), manual, mesh));
+  op.setInShardingsAttr(
+      complete(op.getInShardings(), op.getOperandTypes(), manual, mesh));
+  op.setOutShardingsAttr(
+      complete(op.getOutShardings(), op.getResultTypes(), manual, mesh));
 }
 
 struct ManualAxesCleanupPass

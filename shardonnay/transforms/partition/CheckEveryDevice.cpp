@@ -16,6 +16,7 @@
 #include "shardonnay/dialect/sdy/Ops.h"
 #include "shardonnay/interfaces/DataFlowEdge.h"
 #include "shardonnay/interfaces/EveryDevice.h"
+#include "shardonnay/interfaces/LocalCompute.h"
 #include "shardonnay/transforms/partition/Passes.h"
 
 using namespace mlir;
@@ -45,12 +46,19 @@ struct CheckEveryDevicePass
   }
 
 private:
+  /// A number that each device has of its own.
+  static bool asksWhichDevice(Operation *op) {
+    auto compute = dyn_cast<LocalComputeOpInterface>(op);
+    return compute && compute.namesDevices() && op->getNumOperands() == 0;
+  }
+
   static bool check(func::FuncOp func) {
     bool ok = true;
     func.walk<WalkOrder::PreOrder>([&](Operation *op) {
       if (isa<sdy::ManualComputationOp>(op))
         return WalkResult::skip();
-      ok &= succeeded(verifyOnEveryDevice(op));
+      if (!asksWhichDevice(op))
+        ok &= succeeded(verifyOnEveryDevice(op));
       return isa<func::FuncOp, ShardableDataFlowOpInterface>(op)
                  ? WalkResult::advance()
                  : WalkResult::skip();

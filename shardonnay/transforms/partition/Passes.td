@@ -10,14 +10,40 @@
 
 include "mlir/Pass/PassBase.td"
 
+def MarkPartialResultsPass
+    : Pass<"sdy-mark-partial-results", "::mlir::func::FuncOp"> {
+  let summary = "Results in parts say so";
+  let description = [{
+    Other tools leave the result of an op that reduces over a cut factor as it
+    will be when the collective behind it is done. Here it is marked `unreduced`
+    as sdy-partition-to-local reads it. A collective behind it that reduces
+    along these axes is left, and combines as the op does; without one the value
+    is reduced for its uses.
+
+    Before and after: disagreements are collectives.
+
+    ```mlir
+    %0 = stablehlo.dot %a, %b {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {} ]>]>}
+    %1 = sdy.all_reduce {"y"} %0 out_sharding=<@mesh, [{}, {} ]>
+    ```
+    becomes, where "y" cuts what is contracted,
+    ```mlir
+    %0 = stablehlo.dot %a, %b {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {} ], unreduced={"y"}>]>}
+    %1 = sdy.all_reduce {"y"} %0 out_sharding=<@mesh, [{}, {} ]>
+    ```
+  }];
+  let dependentDialects = ["::mlir::sdy::SdyDialect"];
+}
+
 def CheckEveryDevicePass
     : Pass<"sdy-check-every-device", "::mlir::ModuleOp"> {
   let summary = "Refuses what would happen, or be another thing, on each device";
   let description = [{
     Outside of manual computations all devices run an op together. So an op with
     an effect (an infeed, a custom call that says so) is refused unless it is on
-    one device, and so is an op that speaks of single devices (a partition_id, an
-    all_reduce), which on global tensors means nothing. A mesh of more devices
+    one device, and so is an op that speaks of single devices (an all_reduce),
+    which on global tensors means nothing. What only asks which device it is on
+    (a partition_id) is its number. A mesh of more devices
     than programs can list is refused too; without a mesh the program is that of
     one device already. In `compile`, sdy-check-supported sees
     to this on import; here it is for those who chain passes.
@@ -27,9 +53,9 @@ def CheckEveryDevicePass
 
     ```mlir
     func.func @f(%x: tensor<8xf32>) {
-      %0 = stablehlo.partition_id : tensor<ui32>
+      %0 = "stablehlo.infeed"(%t) : (!stablehlo.token) -> !stablehlo.token
     ```
-    is an error at the partition_id.
+    is an error at the infeed.
   }];
 }
 

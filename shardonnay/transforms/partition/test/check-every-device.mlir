@@ -57,9 +57,11 @@ func.func @effect(%a: tensor<8xf32>, %p: tensor<i1>) {
 
 sdy.mesh @mesh = <["x"=2]>
 
-func.func @one_device() {
-  // expected-error @below {{'stablehlo.partition_id' speaks of single devices, of which there are none yet: move it into a manual computation, or write what it is for on the whole tensor}}
+func.func @one_device(%a: tensor<8xf32>) {
+  // A number that each device has.
   %0 = stablehlo.partition_id : tensor<ui32>
+  // expected-error @below {{'stablehlo.collective_permute' speaks of single devices, of which there are none yet: move it into a manual computation, or write what it is for on the whole tensor}}
+  %1 = "stablehlo.collective_permute"(%a) <{source_target_pairs = dense<[[0, 1]]> : tensor<1x2xi64>}> : (tensor<8xf32>) -> tensor<8xf32>
   return
 }
 

@@ -1,0 +1,165 @@
+//===- MarkPartialResults.cpp ---------------------------------------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// For every op with a rule and one mesh:
+//   1. `findReduced`: the axes that cut factors which it reduces over, and how
+//      what it makes of them combines.
+//   2. Results that do not say so are marked, and `settle` sees to their uses:
+//      a collective that reduces along these axes is what was meant; all others
+//      see the value reduced.
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardonnay/algebra/Projection.h"
+#include "shardonnay/dialect/sdy/Conversion.h"
+#include "shardonnay/dialect/sdy/Ops.h"
+#include "shardonnay/dialect/sdy/RuleAccess.h"
+#include "shardonnay/dialect/sdy/ShardingAccess.h"
+#include "shardonnay/dialect/sdy/SingleDevice.h"
+#include "shardonnay/interfaces/ShardingRule.h"
+#include "shardonnay/transforms/partition/Passes.h"
+
+using namespace mlir;
+
+namespace shardonnay {
+
+#define GEN_PASS_DEF_MARKPARTIALRESULTSPASS
+#include "shardonnay/transforms/partition/Passes.h.inc"
+
+namespace {
+
+/// What a result is partial over.
+struct Reduced {
+  AxisList axes;
+  ReductionKind kind = ReductionKind::Sum;
+  sdy::MeshAttr mesh;
+};
+
+/// Nothing if nothing is cut that the op reduces over, or not by one kind.
+std::optional<Reduced> findReduced(Operation *op, const FactorRule &rule) {
+  Reduced found;
+  for (auto [value, mapping] :
+       llvm::zip_equal(op->getOperands(), rule.operands)) {
+    sdy::TensorShardingAttr attr = sdy::getSharding(value);
+    sdy::MeshAttr mesh = attr ? sdy::getMesh(op, attr) : nullptr;
+    if (!mesh || mesh.getAxes().empty() ||
+        mapping.dims.size() != attr.getDimShardings().size())
+      continue;
+    if (found.mesh && found.mesh != mesh)
+      return std::nullopt;
+    found.mesh = mesh;
+    TensorProjection row =
+        project(sdy::toSharding(attr, mesh), mapping, rule.factors);
+    for (auto [id, cell] : llvm::enumerate(row.factors)) {
+      if (!cell.present || cell.axes.empty() || !rule.reducesOver(id))
+        continue;
+      if (!found.axes.empty() && found.kind != rule.factors[id].combiner)
+        return std::nullopt;
+      found.kind = rule.factors[id].combiner;
+      found.axes.append(cell.axes.subtract(found.axes));
+    }
+  }
+  found.axes = found.axes.sorted();
+  return found.axes.empty() ? std::nullopt : std::optional(found);
+}
+
+/// `sharding` with `axes` unreduced besides; nothing if they cut its dims, or
+/// it is partial of another kind.
+sdy::TensorShardingAttr mark(sdy::TensorShardingAttr sharding,
+                             const Reduced &reduced) {
+  TensorSharding read = sdy::toSharding(sharding, reduced.mesh);
+  if (!read.unreduced.empty() && read.kind != reduced.kind)
+    return nullptr;
+  for (const DimSharding &dim : read.dims)
+    if (dim.axes.overlaps(reduced.axes))
+      return nullptr;
+  read.replicated = read.replicated.subtract(reduced.axes);
+  read.unreduced.append(reduced.axes.subtract(read.unreduced));
+  read.unreduced = read.unreduced.sorted();
+  read.kind = reduced.kind;
+  return sdy::fromSharding(read, sharding.getMeshOrRef(), reduced.mesh);
+}
+
+/// The collective `op` reduces its operand along all of `reduced`.
+bool reducesAll(Operation *op, const Reduced &reduced) {
+  AxisList axes;
+  if (auto reduce = dyn_cast<sdy::AllReduceOp>(op))
+    axes = toAxisList(reduce.getReductionAxes().getValue(), reduced.mesh);
+  else if (auto scatter = dyn_cast<sdy::ReduceScatterOp>(op))
+    for (sdy::AxisRefListAttr list : scatter.getReduceScatterAxes().getValue())
+      axes.append(toAxisList(list.getValue(), reduced.mesh));
+  return llvm::all_of(reduced.axes,
+                      [&](AxisRef axis) { return axes.covers(axis); });
+}
+
+void settle(OpResult result, sdy::TensorShardingAttr whole,
+            const Reduced &reduced) {
+  auto kind = sdy::ReductionKindAttr::get(result.getContext(), reduced.kind);
+  Value settled;
+  for (OpOperand &use : llvm::make_early_inc_range(result.getUses())) {
+    Operation *user = use.getOwner();
+    if (reducesAll(user, reduced)) {
+      if (auto reduce = dyn_cast<sdy::AllReduceOp>(user))
+        reduce.setKindAttr(kind);
+      else
+        cast<sdy::ReduceScatterOp>(user).setKindAttr(kind);
+      continue;
+    }
+    if (!settled) {
+      OpBuilder builder(result.getContext());
+      builder.setInsertionPointAfter(result.getOwner());
+      settled = sdy::AllReduceOp::create(
+          builder, result.getLoc(), result.getType(), result,
+          sdy::AxisRefListAttr::get(
+              result.getContext(),
+              sdy::fromAxisList(reduced.axes, reduced.mesh)),
+          whole, reduced.kind);
+    }
+    use.set(settled);
+  }
+}
+
+void markResults(Operation *op) {
+  if (isa_and_present<sdy::SdyDialect>(op->getDialect()) ||
+      sdy::getSingleDevice(op))
+    return;
+  std::optional<FactorRule> rule = sdy::getComputationRule(op);
+  std::optional<Reduced> reduced =
+      rule && rule->operands.size() == op->getNumOperands()
+          ? findReduced(op, *rule)
+          : std::nullopt;
+  if (!reduced)
+    return;
+  for (OpResult result : op->getResults()) {
+    sdy::TensorShardingAttr sharding = sdy::getSharding(result);
+    if (!sharding || sdy::getMesh(op, sharding) != reduced->mesh)
+      continue;
+    Reduced missing = *reduced;
+    missing.axes = missing.axes.subtract(
+        sdy::toSharding(sharding, reduced->mesh).unreduced);
+    sdy::TensorShardingAttr marked = mark(sharding, missing);
+    if (missing.axes.empty() || !marked)
+      continue;
+    sdy::setSharding(result, marked);
+    settle(result, sharding, missing);
+  }
+}
+
+struct MarkPartialResultsPass
+    : impl::MarkPartialResultsPassBase<MarkPartialResultsPass> {
+  void runOnOperation() override {
+    getOperation().walk<WalkOrder::PreOrder>([](Operation *op) {
+      markResults(op);
+      return isa<ShardingRuleOpInterface>(op) ? WalkResult::skip()
+                                              : WalkResult::advance();
+    });
+  }
+};
+
+} // namespace
+
+} // namespace shardonnay
