@@ -65,8 +65,13 @@ struct ExportOptions : PassPipelineOptions<ExportOptions> {
       llvm::cl::init(false)};
   Option<bool> divisibleBoundary{
       *this, "update-non-divisible-input-output-shardings",
-      llvm::cl::desc("Trim what was chosen at the boundary so that it divides"),
+      llvm::cl::desc("Trim the boundary so that it divides"),
       llvm::cl::init(true)};
+  Option<bool> keepGiven{
+      *this, "keep-given",
+      llvm::cl::desc("Leave what was given at the boundary, whether it divides "
+                     "or not"),
+      llvm::cl::init(false)};
   Option<bool> forCmv1{
       *this, "remove-all-gather-reduce-scatter-for-cmv1",
       llvm::cl::desc("Leave gathers and scatters around contractions to the "
@@ -166,8 +171,10 @@ void addExport(OpPassManager &pm, const ExportOptions &options) {
   if (!options.avoidExportForPartitioning) {
     pm.addNestedPass<func::FuncOp>(createShardingConstraintToReshardPass());
     if (options.divisibleBoundary)
-      pm.addPass(createUpdateNonDivisibleInputOutputShardingsPass());
-    pm.addPass(createRemoveSubAxesInInputOutputShardingsPass());
+      pm.addPass(createUpdateNonDivisibleInputOutputShardingsPass(
+          {options.keepGiven}));
+    pm.addPass(
+        createRemoveSubAxesInInputOutputShardingsPass({options.keepGiven}));
   }
   pm.addPass(createCloseShardingsPass());
   pm.addPass(createSaveModulePass({options.dumpDirectory, "after_close"}));

@@ -78,8 +78,10 @@ void addExport(OpPassManager &pm, const PipelineOptions &options) {
   pm.addNestedPass<func::FuncOp>(createShardingConstraintToReshardPass());
   pm.addNestedPass<func::FuncOp>(createRemovePropagationBarriersPass());
   pm.addNestedPass<func::FuncOp>(createTrimIdleAxesPass());
-  pm.addPass(createUpdateNonDivisibleInputOutputShardingsPass());
-  pm.addPass(createRemoveSubAxesInInputOutputShardingsPass());
+  pm.addPass(
+      createUpdateNonDivisibleInputOutputShardingsPass({/*keepGiven=*/true}));
+  pm.addPass(
+      createRemoveSubAxesInInputOutputShardingsPass({/*keepGiven=*/true}));
   pm.addPass(createCloseShardingsPass());
   pm.addPass(createUnifyMeshesPass());
   auto [arguments, results] = options.boundary();

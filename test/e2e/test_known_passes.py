@@ -267,3 +267,25 @@ def test_collectives_of_another_tool():
     assert "sdy.all_reduce" in collectives and "unreduced" not in collectives
     text = chain(program=collectives, pipeline="builtin.module(sdy-convert-global-to-local)")
     run_and_compare(text, program=OTHER_TOOL)
+
+
+MESHES = """
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+sdy.mesh @reversed = <["x"=2, "y"=4], device_ids=[7, 6, 5, 4, 3, 2, 1, 0]>
+sdy.mesh @other = <["z"=4, "w"=2]>
+func.func public @main(
+    %a: tensor<16x12xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>},
+    %b: tensor<12x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {}]>})
+    -> (tensor<16x12xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>},
+        tensor<12x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {}]>}) {
+  %0 = stablehlo.sine %a {sdy.sharding = #sdy.sharding_per_value<[<@reversed, [{"y"}, {"x"}]>]>} : tensor<16x12xf32>
+  %1 = stablehlo.add %a, %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>} : tensor<16x12xf32>
+  %2 = stablehlo.sine %b {sdy.sharding = #sdy.sharding_per_value<[<@other, [{"z"}, {"w"}]>]>} : tensor<12x16xf32>
+  %3 = stablehlo.add %2, %b {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}, {}]>]>} : tensor<12x16xf32>
+  return %1, %3 : tensor<16x12xf32>, tensor<12x16xf32>
+}
+"""
+
+
+def test_ops_between_meshes():
+    run_and_compare(chain(program=MESHES), program=MESHES)

@@ -18,9 +18,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "mlir/IR/PatternMatch.h"
+#include "shardonnay/algebra/Projection.h"
 #include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/dialect/sdy/Ops.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
+#include "shardonnay/interfaces/ShardingRule.h"
 #include "llvm/ADT/SmallBitVector.h"
 
 using namespace mlir;
@@ -141,6 +143,54 @@ struct SliceOfReduce : public CollectivePattern<AllSliceOp> {
   }
 };
 
+/// all_slice [L, M] (all_reduce {the axes of L} %x)  ->
+/// all_slice [M] (reduce_scatter [L] %x)
+struct SliceBeyondReduce : public CollectivePattern<AllSliceOp> {
+  using CollectivePattern::CollectivePattern;
+  LogicalResult matchAndRewrite(AllSliceOp op,
+                                PatternRewriter &rewriter) const override {
+    auto reduce = op.getTensor().getDefiningOp<AllReduceOp>();
+    if (!reduce || !reduce->hasOneUse())
+      return failure();
+    MeshAttr mesh = getMesh(op, op.getOutSharding());
+    AxisList reduced = toAxisList(reduce.getReductionAxes().getValue(), mesh);
+    AxisList scattered, beyond;
+    TensorSharding between = toSharding(reduce.getOutSharding(), mesh);
+    SmallVector<AxisRefListAttr> scatters, slices;
+    auto write = [&](const AxisList &axes) {
+      return AxisRefListAttr::get(op.getContext(), fromAxisList(axes, mesh));
+    };
+    for (auto [dim, list] :
+         llvm::zip_equal(between.dims, toLists(op.getSlicingAxes(), mesh))) {
+      AxisList first;
+      for (shardonnay::AxisRef axis : list) {
+        if (!reduced.covers(axis))
+          break;
+        first.append(axis);
+      }
+      AxisList rest = list.dropPrefix(first);
+      dim.axes.append(first);
+      scattered.append(first);
+      beyond.append(rest);
+      scatters.push_back(write(first));
+      slices.push_back(write(rest));
+    }
+    if (beyond.empty() || beyond.overlaps(reduced) ||
+        !scattered.sameSet(reduced))
+      return failure();
+    auto scatter = ReduceScatterOp::create(
+        rewriter, op.getLoc(), op.getType(), reduce.getTensor(),
+        ListOfAxisRefListsAttr::get(op.getContext(), scatters),
+        fromSharding(between, op.getOutSharding().getMeshOrRef(), mesh),
+        reduce.getKindAttr());
+    rewriter.replaceOpWithNewOp<AllSliceOp>(
+        op, op.getType(), scatter,
+        ListOfAxisRefListsAttr::get(op.getContext(), slices),
+        op.getOutSharding());
+    return success();
+  }
+};
+
 /// all_to_all [M] (all_to_all [N] %x)  ->  all_to_all [M, N] %x, if no dim is
 /// in both.
 struct MergeMoves : public CollectivePattern<AllToAllOp> {
@@ -183,6 +233,89 @@ struct MergeReshards : public OpRewritePattern<ReshardOp> {
     rewriter.modifyOpInPlace(
         op, [&] { op.getInputMutable().assign(first.getInput()); });
     return success();
+  }
+};
+
+/// The first reshard of `value` to `sharding` in the block of `op`, before it.
+ReshardOp findEarlier(Value value, TensorShardingAttr sharding, Operation *op) {
+  ReshardOp found;
+  for (Operation *user : value.getUsers()) {
+    auto other = dyn_cast<ReshardOp>(user);
+    if (other && other->getBlock() == op->getBlock() &&
+        other.getSharding() == sharding && other->isBeforeInBlock(op) &&
+        (!found || other->isBeforeInBlock(found)))
+      found = other;
+  }
+  return found;
+}
+
+/// A second reshard of one value to the same sharding  ->  the first
+struct ShareReshards : public OpRewritePattern<ReshardOp> {
+  using OpRewritePattern::OpRewritePattern;
+  void initialize() { addDebugLabels(kReshardPatterns); }
+  LogicalResult matchAndRewrite(ReshardOp op,
+                                PatternRewriter &rewriter) const override {
+    ReshardOp first = findEarlier(op.getInput(), op.getSharding(), op);
+    if (!first)
+      return failure();
+    rewriter.replaceOp(op, first);
+    return success();
+  }
+};
+
+/// How what `op`, of one operand, makes of a value of `sharding` lies; null if
+/// not all of that goes through.
+TensorShardingAttr moveThrough(Operation *op, TensorShardingAttr sharding) {
+  auto ruleOp = dyn_cast<shardonnay::ShardingRuleOpInterface>(op);
+  std::optional<shardonnay::FactorRule> rule =
+      ruleOp ? ruleOp.getFactorRule() : std::nullopt;
+  MeshAttr mesh = getMesh(op, sharding);
+  auto isPassThrough = [](const shardonnay::Factor &factor) {
+    return factor.kind == shardonnay::FactorKind::PassThrough;
+  };
+  if (!rule || mesh.getAxes().empty() ||
+      !llvm::all_of(rule->factors, isPassThrough))
+    return nullptr;
+  TensorSharding from = toSharding(sharding, mesh);
+  shardonnay::TensorProjection row =
+      project(from, rule->operands[0], rule->factors);
+  TensorSharding to = TensorSharding::fullyClosed(rule->results[0].dims.size());
+  to = unproject(row, rule->results[0], rule->factors, to);
+  shardonnay::TensorProjection back =
+      project(to, rule->results[0], rule->factors);
+  for (auto [before, after] : llvm::zip_equal(row.factors, back.factors))
+    if (!before.overflow.empty() || before.axes != after.axes)
+      return nullptr;
+  return from.unreduced.empty()
+             ? fromSharding(to, sharding.getMeshOrRef(), mesh)
+             : nullptr;
+}
+
+/// reshard B' (transpose %x), where there is a reshard B %x  ->
+/// transpose (reshard B %x), of whatever moves the elements of one tensor.
+struct ShareMovedReshards : public OpRewritePattern<ReshardOp> {
+  using OpRewritePattern::OpRewritePattern;
+  void initialize() { addDebugLabels(kReshardPatterns); }
+  LogicalResult matchAndRewrite(ReshardOp op,
+                                PatternRewriter &rewriter) const override {
+    Operation *moving = op.getInput().getDefiningOp();
+    if (!moving || moving->getNumOperands() != 1 || !moving->hasOneUse() ||
+        moving->getNumResults() != 1 || moving->getNumRegions() != 0)
+      return failure();
+    Value source = moving->getOperand(0);
+    for (Operation *user : source.getUsers()) {
+      auto other = dyn_cast<ReshardOp>(user);
+      if (!other || findEarlier(source, other.getSharding(), moving) != other ||
+          moveThrough(moving, other.getSharding()) != op.getSharding())
+        continue;
+      rewriter.modifyOpInPlace(moving, [&] {
+        moving->setOperand(0, other);
+        setSharding(moving->getResult(0), op.getSharding());
+      });
+      rewriter.replaceOp(op, moving->getResult(0));
+      return success();
+    }
+    return failure();
   }
 };
 
@@ -266,7 +399,7 @@ struct InlineOneDevice : public OpRewritePattern<ManualComputationOp> {
 
 void ReshardOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
                                             MLIRContext *context) {
-  patterns.add<MergeReshards>(context);
+  patterns.add<MergeReshards, ShareReshards, ShareMovedReshards>(context);
 }
 
 void ManualComputationOp::getCanonicalizationPatterns(
@@ -281,7 +414,8 @@ void AllGatherOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
 
 void AllSliceOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
                                              MLIRContext *context) {
-  patterns.add<DropIdle<AllSliceOp>, SliceOfGather, SliceOfReduce>(context);
+  patterns.add<DropIdle<AllSliceOp>, SliceOfGather, SliceOfReduce,
+               SliceBeyondReduce>(context);
 }
 
 void AllToAllOp::getCanonicalizationPatterns(RewritePatternSet &patterns,

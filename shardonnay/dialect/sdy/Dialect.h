@@ -37,7 +37,7 @@ inline constexpr llvm::StringLiteral
     kOriginalFuncNameAttr("sdy.original_func_name");
 /// A ManualAxesAttr on functions that were computations inside of manual ones:
 /// the axes that are manual there.
-inline constexpr llvm::StringLiteral kManualAxesAttr("sdy.manual_axes");
+inline constexpr llvm::StringLiteral kManualAxesAttr("sdy.func_manual_axes");
 /// A TensorShardingAttr on function arguments and results, from propagation to
 /// export: the sharding as it was given, where its open dims have axes that do
 /// not divide them or are not full. (Others are told by their closed dims.)

@@ -92,22 +92,25 @@ static TensorShardingAttr getArgumentSharding(BlockArgument argument) {
              : nullptr;
 }
 
-/// `shardings` of `values` with the missing ones fully open; null if all are
-/// missing.
-static TensorShardingPerValueAttr
-makeShardings(ValueRange values,
-              MutableArrayRef<TensorShardingAttr> shardings) {
-  auto *known = llvm::find_if(shardings, [](auto entry) { return entry; });
-  if (known == shardings.end())
+TensorShardingPerValueAttr
+mlir::sdy::completeShardings(TypeRange types,
+                             MutableArrayRef<TensorShardingAttr> shardings,
+                             Operation *from) {
+  if (llvm::none_of(shardings, [](auto entry) { return entry; }))
     return nullptr;
-  Attribute meshOrRef = known->getMeshOrRef();
-  for (auto [value, entry] : llvm::zip_equal(values, shardings)) {
-    auto type = dyn_cast<RankedTensorType>(value.getType());
+  // On one device there are no dims to leave open.
+  Attribute meshOrRef = MeshAttr::get(from->getContext(), {}, {});
+  for (TensorShardingAttr entry : llvm::reverse(shardings))
+    if (MeshAttr mesh = entry ? getMesh(from, entry) : nullptr;
+        entry && !(mesh && mesh.isMaximal()))
+      meshOrRef = entry.getMeshOrRef();
+  for (auto [type, entry] : llvm::zip_equal(types, shardings)) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
     if (!entry)
       entry = TensorShardingAttr::getFullyOpen(
-          meshOrRef.getContext(), type ? type.getRank() : 0, meshOrRef);
+          from->getContext(), tensor ? tensor.getRank() : 0, meshOrRef);
   }
-  return TensorShardingPerValueAttr::get(meshOrRef.getContext(), shardings);
+  return TensorShardingPerValueAttr::get(from->getContext(), shardings);
 }
 
 /// Writes `name` of `op` with the entry of one of `values` exchanged.
@@ -129,7 +132,8 @@ static void setEntry(Operation *op, StringRef name, ValueRange values,
         op->getContext(), shardings[number].getRank(),
         shardings[number].getMeshOrRef());
   shardings[number] = sharding;
-  if (TensorShardingPerValueAttr attr = makeShardings(values, shardings))
+  if (TensorShardingPerValueAttr attr =
+          completeShardings(values.getTypes(), shardings, op))
     op->setAttr(name, attr);
   else
     op->removeAttr(name);

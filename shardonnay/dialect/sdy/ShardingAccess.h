@@ -37,6 +37,13 @@ void setSharding(Value value, TensorShardingAttr sharding);
 
 SmallVector<TensorShardingAttr> getShardings(ValueRange values);
 
+/// `shardings` of values of `types`, the missing (null) ones fully open; null
+/// if all are missing. Meshes are found from `from`.
+TensorShardingPerValueAttr
+completeShardings(TypeRange types,
+                  MutableArrayRef<TensorShardingAttr> shardings,
+                  Operation *from);
+
 /// The sharding that the class of values that `source` flows into has
 /// (interfaces/DataFlowEdge.h), as it is seen where `source` stands: inside a
 /// manual computation without manual axes. Null if it flows into none, or if

@@ -267,8 +267,13 @@ LogicalResult ReshardLowering::crossMeshes() {
     if (failed(chain(source,
                      sdy::fromSharding(wanted, source.getMeshOrRef(), from))))
       return failure();
-    value = write(sdy::CollectivePermuteOp::create(
-        builder, op.getLoc(), op.getType(), value, target));
+    auto last = value.getDefiningOp<sdy::CollectivePermuteOp>();
+    if (last && value != op.getInput())
+      // Of axes and of devices at once.
+      last.setOutShardingAttr(target);
+    else
+      value = write(sdy::CollectivePermuteOp::create(
+          builder, op.getLoc(), op.getType(), value, target));
     return success();
   }
   if (from &&

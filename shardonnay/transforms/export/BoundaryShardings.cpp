@@ -22,7 +22,7 @@ using Trim = llvm::function_ref<AxisList(AxisList, int64_t, const Mesh &)>;
 static sdy::TensorShardingAttr trim(func::FuncOp func, Type type,
                                     sdy::TensorShardingAttr attr,
                                     sdy::TensorShardingAttr givenAttr,
-                                    Trim trimAxes) {
+                                    bool keepsClosed, Trim trimAxes) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor || !attr)
     return {};
@@ -34,7 +34,7 @@ static sdy::TensorShardingAttr trim(func::FuncOp func, Type type,
     given = sdy::toSharding(givenAttr, meshAttr);
   bool changed = false;
   for (auto [d, dim] : llvm::enumerate(sharding.dims)) {
-    if (dim.closed || tensor.isDynamicDim(d))
+    if ((dim.closed && keepsClosed) || tensor.isDynamicDim(d))
       continue;
     AxisList axes = trimAxes(dim.axes, tensor.getDimSize(d), mesh);
     const AxisList &least = given.dims[d].axes;
@@ -52,7 +52,7 @@ static void trimCall(func::CallOp call, Trim trimAxes) {
   auto func = call->getParentOfType<func::FuncOp>();
   for (Value result : call.getResults())
     if (auto trimmed = trim(func, result.getType(), sdy::getSharding(result),
-                            /*givenAttr=*/{}, trimAxes))
+                            /*givenAttr=*/{}, /*keepsClosed=*/true, trimAxes))
       sdy::setSharding(result, trimmed);
 }
 
@@ -60,25 +60,30 @@ void trimCallShardings(ModuleOp module, Trim trimAxes) {
   module.walk([&](func::CallOp call) { trimCall(call, trimAxes); });
 }
 
-void trimBoundaryShardings(ModuleOp module, bool withPrivate, Trim trimAxes) {
+void trimBoundaryShardings(ModuleOp module, TrimScope keeps, Trim trimAxes) {
   for (auto func : module.getOps<func::FuncOp>()) {
-    if (!withPrivate && func.isPrivate())
+    if (keeps.privateFunctions && func.isPrivate())
       continue;
     sdy::SignatureAttributes signature(func);
     for (BlockArgument argument : func.getArguments()) {
-      auto given = func.getArgAttrOfType<sdy::TensorShardingAttr>(
-          argument.getArgNumber(), sdy::kGivenShardingAttr);
-      if (auto trimmed = trim(func, argument.getType(),
-                              sdy::getSharding(argument), given, trimAxes))
+      sdy::TensorShardingAttr given;
+      if (keeps.given)
+        given = func.getArgAttrOfType<sdy::TensorShardingAttr>(
+            argument.getArgNumber(), sdy::kGivenShardingAttr);
+      if (auto trimmed =
+              trim(func, argument.getType(), sdy::getSharding(argument), given,
+                   keeps.closedDims, trimAxes))
         signature.setArgument(argument.getArgNumber(), sdy::kShardingAttr,
                               trimmed);
     }
     for (auto [result, type] : llvm::enumerate(func.getResultTypes())) {
-      auto given = func.getResultAttrOfType<sdy::TensorShardingAttr>(
-          result, sdy::kGivenShardingAttr);
+      sdy::TensorShardingAttr given;
+      if (keeps.given)
+        given = func.getResultAttrOfType<sdy::TensorShardingAttr>(
+            result, sdy::kGivenShardingAttr);
       if (auto trimmed =
               trim(func, type, sdy::getFuncResultSharding(func, result), given,
-                   trimAxes))
+                   keeps.closedDims, trimAxes))
         signature.setResult(result, sdy::kShardingAttr, trimmed);
     }
   }

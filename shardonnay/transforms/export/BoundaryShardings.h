@@ -14,15 +14,22 @@
 
 namespace shardonnay {
 
-/// Replaces the axes of each open dim of each argument and result of a function
-/// by `trim(axes, size of the dim, mesh)`, a prefix of them. What was given
-/// stays: closed dims, and of open ones the axes in `sdy.given_sharding`, which
-/// propagation writes where a trim might take away what it found.
-/// `withPrivate`: also of private functions.
+/// What a trim leaves alone.
+struct TrimScope {
+  bool privateFunctions = false;
+  bool closedDims = false;
+  /// Of open dims the axes in `sdy.given_sharding`, which propagation writes
+  /// where a trim might take away what it found.
+  bool given = false;
+};
+
+/// Replaces the axes of each dim of each argument and result of a function by
+/// `trim(axes, size of the dim, mesh)`, a prefix of them, but for what `keeps`
+/// says.
 void trimBoundaryShardings(
-    mlir::ModuleOp module, bool withPrivate,
+    mlir::ModuleOp module, TrimScope keeps,
     llvm::function_ref<AxisList(AxisList, int64_t, const Mesh &)> trim);
-/// The same for the results of calls.
+/// The same for the open dims of results of calls.
 void trimCallShardings(
     mlir::ModuleOp module,
     llvm::function_ref<AxisList(AxisList, int64_t, const Mesh &)> trim);

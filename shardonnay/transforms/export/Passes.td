@@ -137,14 +137,14 @@ def TrimIdleAxesPass : FuncPass<"sdy-trim-idle-axes"> {
 
 def UpdateNonDivisibleInputOutputShardingsPass
     : ModulePass<"sdy-update-non-divisible-input-output-shardings"> {
-  let summary = "Trims what we chose at the boundary so that it divides";
+  let summary = "Trims the boundary so that it divides";
   let description = [{
-    After: the axes that propagation chose for the dims of function arguments
-    and results divide them. What was given stays, whether it divides or not:
-    closed dims, and the axes given in open ones. The axes that stay are the
-    major ones; the last of them may be a sub-axis. What goes into a manual
-    computation and comes out of it is trimmed whoever gave it: there the pieces
-    inside and outside would differ.
+    After: the axes of the dims of function arguments and results divide them.
+    The axes that stay are the major ones; the last of them may be a sub-axis.
+    With `keep-given`, as in `compile`, what was given stays, whether it divides
+    or not: closed dims, and the axes given in open ones. What goes into a
+    manual computation and comes out of it is trimmed whoever gave it: there the
+    pieces inside and outside would differ.
 
     Before: after propagation, which keeps what was given at the boundary; dims
     are not closed yet.
@@ -157,14 +157,17 @@ def UpdateNonDivisibleInputOutputShardingsPass
     func.func @f(%arg0: tensor<6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x":(1)2, ?} ]>})
     ```
   }];
+  let options = [Option<"keepGiven", "keep-given", "bool", "false",
+                        "Leave what was given, trim what propagation chose">];
 }
 
 def RemoveSubAxesInInputOutputShardingsPass
     : ModulePass<"sdy-remove-sub-axes-in-input-output-shardings"> {
-  let summary = "Leaves only full axes in what we chose at the boundary";
+  let summary = "Leaves only full axes in open dims at the boundary";
   let description = [{
-    After: no sub-axis that propagation chose is left in the open dims of
-    function arguments and results, nor an axis minor to one.
+    After: no sub-axis is left in the open dims of function arguments and
+    results, nor an axis minor to one; with `keep-given`, as in `compile`, none
+    that propagation chose.
 
     Before: after propagation, which keeps what was given at the boundary; dims
     are not closed yet.
@@ -177,6 +180,8 @@ def RemoveSubAxesInInputOutputShardingsPass
     func.func @f(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", ?}, {"z":(1)2} ]>})
     ```
   }];
+  let options = [Option<"keepGiven", "keep-given", "bool", "false",
+                        "Leave what was given, trim what propagation chose">];
 }
 
 def CloseShardingsPass : ModulePass<"sdy-close-shardings"> {
@@ -274,8 +279,10 @@ def VerifyUnreducedAxesPass : FuncPass<"sdy-verify-unreduced-axes"> {
   let summary = "Partial values neither appear nor vanish without a reason";
   let description = [{
     An error where a result is partial along an axis along which no operand is,
-    nor is cut where the op reduces; and where an operand is partial and a
-    result is not. Changes nothing.
+    nor is cut where the op reduces; where an operand is partial and a result is
+    not, or of another kind; where what a function takes or returns, or a value
+    flows into, is partial along other axes; and where an `sdy.all_reduce` adds
+    up what is whole. Changes nothing.
 
     Before: after propagation. After: of each op with a rule, partial results
     have a reason, and no partial operand is taken as a whole one.

@@ -25,9 +25,14 @@ namespace {
 struct RemoveSubAxesInInputOutputShardingsPass
     : impl::RemoveSubAxesInInputOutputShardingsPassBase<
           RemoveSubAxesInInputOutputShardingsPass> {
+  using RemoveSubAxesInInputOutputShardingsPassBase::
+      RemoveSubAxesInInputOutputShardingsPassBase;
+
 protected:
   void runOnOperation() override {
-    trimBoundaryShardings(getOperation(), /*withPrivate=*/false,
+    trimBoundaryShardings(getOperation(),
+                          {/*privateFunctions=*/true, /*closedDims=*/true,
+                           /*given=*/keepGiven},
                           [](AxisList axes, int64_t, const Mesh &mesh) {
                             AxisList full;
                             for (AxisRef axis : axes) {

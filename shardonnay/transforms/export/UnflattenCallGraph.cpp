@@ -45,12 +45,13 @@ public:
 
   void run() {
     llvm::MapVector<Attribute, SmallVector<func::FuncOp>> classes;
-    for (auto func : module.getOps<func::FuncOp>())
-      if (auto original =
-              func->getAttrOfType<StringAttr>(sdy::kOriginalFuncNameAttr))
-        classes[getKey(func, original, fully)].push_back(func);
-    if (classes.empty())
-      return;
+    // A function that was nobody's copy is one of itself.
+    for (auto func : module.getOps<func::FuncOp>()) {
+      auto original =
+          func->getAttrOfType<StringAttr>(sdy::kOriginalFuncNameAttr);
+      classes[getKey(func, original ? original : func.getSymNameAttr(), fully)]
+          .push_back(func);
+    }
     countCalls();
     for (auto &[key, members] : classes)
       keepOne(members);
@@ -67,11 +68,12 @@ private:
   int64_t numCalls(func::FuncOp func) {
     return calls.lookup(FlatSymbolRefAttr::get(func.getSymNameAttr()));
   }
-  /// The most called one, the first of equals.
+  /// The first one; of copies that are sharded in different ways the one that
+  /// is called most.
   void keepOne(ArrayRef<func::FuncOp> members) {
     func::FuncOp kept = members.front();
     for (func::FuncOp func : members)
-      if (numCalls(func) > numCalls(kept))
+      if (fully && numCalls(func) > numCalls(kept))
         kept = func;
     for (func::FuncOp func : members)
       if (func != kept)
@@ -84,7 +86,9 @@ private:
     });
   }
   void finish(func::FuncOp func) {
-    if (replacement.contains(FlatSymbolRefAttr::get(func.getSymNameAttr()))) {
+    bool isCopy =
+        replacement.contains(FlatSymbolRefAttr::get(func.getSymNameAttr()));
+    if (isCopy && func.isPrivate()) {
       symbols.erase(func);
     } else {
       func->removeAttr(sdy::kOriginalFuncNameAttr);

@@ -56,12 +56,18 @@ namespace {
 struct UpdateNonDivisibleInputOutputShardingsPass
     : impl::UpdateNonDivisibleInputOutputShardingsPassBase<
           UpdateNonDivisibleInputOutputShardingsPass> {
+  using UpdateNonDivisibleInputOutputShardingsPassBase::
+      UpdateNonDivisibleInputOutputShardingsPassBase;
+
 protected:
   void runOnOperation() override {
     auto trimAxes = [](AxisList axes, int64_t size, const Mesh &) {
       return axes.prefixDividing(size);
     };
-    trimBoundaryShardings(getOperation(), /*withPrivate=*/true, trimAxes);
+    trimBoundaryShardings(getOperation(),
+                          {/*privateFunctions=*/false,
+                           /*closedDims=*/keepGiven, /*given=*/keepGiven},
+                          trimAxes);
     if (mayHave<func::CallOp>())
       trimCallShardings(getOperation(), trimAxes);
     if (mayHave<sdy::ManualComputationOp>())

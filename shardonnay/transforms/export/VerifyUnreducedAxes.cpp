@@ -13,9 +13,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "shardonnay/dialect/sdy/Callee.h"
 #include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/dialect/sdy/RuleAccess.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
+#include "shardonnay/interfaces/DataFlowEdge.h"
 #include "shardonnay/transforms/export/Passes.h"
 
 using namespace mlir;
@@ -65,19 +67,123 @@ static LogicalResult verifyAppearing(Operation *op, const FactorRule &rule) {
 static LogicalResult verifyVanishing(Operation *op) {
   for (OpOperand &operand : op->getOpOperands())
     for (OpResult result : op->getResults())
-      if (!getUnreduced(op, operand.get())
-               .subtract(getUnreduced(op, result))
-               .empty()) {
+      if (AxisList start = getUnreduced(op, operand.get());
+          !start.subtract(getUnreduced(op, result)).empty() ||
+          (!start.empty() && sdy::changesKind(sdy::getSharding(operand.get()),
+                                              sdy::getSharding(result)))) {
         InFlightDiagnostic diag =
             op->emitOpError()
             << "operand " << operand.getOperandNumber() << " is partial, "
             << sdy::getSharding(operand.get()) << ", but result "
             << result.getResultNumber()
-            << " is not, expected a reshard between: only that adds up";
+            << " is not so, expected a reshard between: only that adds up";
         diag.attachNote(operand.get().getLoc()) << "made here";
         return diag;
       }
   return success();
+}
+
+/// The unreduced axes of `operand` are those of what it becomes, of one kind.
+static LogicalResult verifyEnds(OpOperand &operand, sdy::TensorShardingAttr end,
+                                StringRef what) {
+  sdy::TensorShardingAttr start = sdy::getSharding(operand.get());
+  auto axesOf = [](sdy::TensorShardingAttr sharding) {
+    return sharding ? sharding.getUnreducedAxes()
+                    : ArrayRef<sdy::AxisRefAttr>();
+  };
+  if (axesOf(start) == axesOf(end) && !sdy::changesKind(start, end))
+    return success();
+  InFlightDiagnostic diag = operand.getOwner()->emitOpError();
+  auto describe = [&](sdy::TensorShardingAttr sharding) {
+    if (axesOf(sharding).empty())
+      diag << "whole";
+    else
+      diag << "partial, " << sharding;
+  };
+  diag << "operand " << operand.getOperandNumber() << " is ";
+  describe(start);
+  diag << ", but " << what << " is ";
+  describe(end);
+  diag << ", expected a reshard between";
+  diag.attachNote(operand.get().getLoc()) << "made here";
+  return diag;
+}
+
+/// Of all operands of `op`; `endOf` says what each becomes.
+static LogicalResult
+verifyAllEnds(Operation *op, StringRef what,
+              llvm::function_ref<sdy::TensorShardingAttr(OpOperand &)> endOf) {
+  for (OpOperand &operand : op->getOpOperands())
+    if (failed(verifyEnds(operand, endOf(operand), what)))
+      return failure();
+  return success();
+}
+
+static LogicalResult verifyCall(func::CallOp call) {
+  func::FuncOp callee = sdy::getCalleeWithBody(call);
+  if (!callee)
+    return success();
+  if (failed(verifyAllEnds(
+          call, "the function's argument", [&](OpOperand &operand) {
+            return sdy::getSharding(
+                callee.getArgument(operand.getOperandNumber()));
+          })))
+    return failure();
+  for (OpResult result : call->getResults()) {
+    sdy::TensorShardingAttr made =
+        sdy::getFuncResultSharding(callee, result.getResultNumber());
+    AxisList axes = made ? sdy::toAxisList(made.getUnreducedAxes(),
+                                           sdy::getMesh(callee, made))
+                         : AxisList();
+    if (getUnreduced(call, result) != axes)
+      return call->emitOpError()
+             << "result " << result.getResultNumber()
+             << " is partial along other axes than the function's result, "
+                "expected the same";
+  }
+  return success();
+}
+
+/// `op` adds up what is partial, by its operand's sharding or by what makes it.
+static LogicalResult verifyAllReduce(sdy::AllReduceOp op) {
+  AxisList axes = sdy::toAxisList(op.getReductionAxes().getValue(),
+                                  sdy::getMesh(op, op.getOutSharding()));
+  axes = axes.subtract(getUnreduced(op, op.getTensor()));
+  Operation *source = op.getTensor().getDefiningOp();
+  std::optional<FactorRule> rule =
+      source ? sdy::getComputationRule(source) : std::nullopt;
+  if (rule)
+    axes = axes.subtract(getSources(source, *rule));
+  // What an op without a rule computes is not known.
+  if (axes.empty() || (source && !rule &&
+                       !isa_and_present<sdy::SdyDialect>(source->getDialect())))
+    return success();
+  InFlightDiagnostic diag =
+      op->emitOpError("adds up a whole value, expected a partial one");
+  diag.attachNote(op.getTensor().getLoc()) << "made here";
+  return diag;
+}
+
+static LogicalResult verifyOp(Operation *op) {
+  if (isa<func::ReturnOp>(op)) {
+    auto func = op->getParentOfType<func::FuncOp>();
+    return verifyAllEnds(op, "the function's result", [&](OpOperand &operand) {
+      return sdy::getFuncResultSharding(func, operand.getOperandNumber());
+    });
+  }
+  if (auto call = dyn_cast<func::CallOp>(op))
+    return verifyCall(call);
+  if (auto reduce = dyn_cast<sdy::AllReduceOp>(op))
+    return verifyAllReduce(reduce);
+  if (isa<ShardableDataFlowOpInterface>(op) ||
+      (op->hasTrait<OpTrait::IsTerminator>() &&
+       isa<ShardableDataFlowOpInterface>(op->getParentOp())))
+    return verifyAllEnds(op, "what it flows into", [](OpOperand &operand) {
+      return sdy::getClassSharding(operand);
+    });
+  std::optional<FactorRule> rule = sdy::getComputationRule(op);
+  return success(!rule || (succeeded(verifyAppearing(op, *rule)) &&
+                           succeeded(verifyVanishing(op))));
 }
 
 namespace {
@@ -85,13 +191,8 @@ struct VerifyUnreducedAxesPass
     : impl::VerifyUnreducedAxesPassBase<VerifyUnreducedAxesPass> {
 protected:
   void runOnOperation() override {
-    WalkResult walked = getOperation().walk([](Operation *op) {
-      std::optional<FactorRule> rule = sdy::getComputationRule(op);
-      if (!rule)
-        return WalkResult::advance();
-      return WalkResult(failure(failed(verifyAppearing(op, *rule)) ||
-                                failed(verifyVanishing(op))));
-    });
+    WalkResult walked = getOperation().walk(
+        [](Operation *op) { return WalkResult(verifyOp(op)); });
     if (walked.wasInterrupted())
       return signalPassFailure();
     markAllAnalysesPreserved();

@@ -26,18 +26,7 @@ namespace {
 /// The shardings of the arguments; null if none has one.
 TensorShardingPerValueAttr getArgumentShardings(func::FuncOp func) {
   SmallVector<TensorShardingAttr> shardings = getShardings(func.getArguments());
-  auto *known = llvm::find_if(shardings, [](auto entry) { return entry; });
-  if (known == shardings.end())
-    return nullptr;
-  Attribute meshOrRef = known->getMeshOrRef();
-  for (auto [type, entry] :
-       llvm::zip_equal(func.getArgumentTypes(), shardings)) {
-    auto tensor = dyn_cast<RankedTensorType>(type);
-    if (!entry)
-      entry = TensorShardingAttr::getFullyOpen(
-          func.getContext(), tensor ? tensor.getRank() : 0, meshOrRef);
-  }
-  return TensorShardingPerValueAttr::get(func.getContext(), shardings);
+  return completeShardings(func.getArgumentTypes(), shardings, func);
 }
 
 /// The body of the computation is that of the function.

@@ -68,10 +68,24 @@ SmallVector<Members> numberGroups(ArrayRef<ShardingGroupOp> members,
   return result;
 }
 
-LogicalResult checkShapes(ArrayRef<ShardingGroupOp> members) {
+/// Inside of a manual computation other axes are free than outside.
+LogicalResult checkComputation(ShardingGroupOp member, ShardingGroupOp first) {
+  if (member->getParentOfType<ManualComputationOp>() ==
+      first->getParentOfType<ManualComputationOp>())
+    return success();
+  InFlightDiagnostic diag =
+      member.emitOpError("expected all members of its group in one manual "
+                         "computation, or all outside of one");
+  diag.attachNote(first.getLoc()) << "another member";
+  return diag;
+}
+
+LogicalResult checkMembers(ArrayRef<ShardingGroupOp> members) {
   ShardingGroupOp first = members.front();
   ArrayRef<int64_t> shape = first.getInput().getType().getShape();
   for (ShardingGroupOp member : members.drop_front()) {
+    if (failed(checkComputation(member, first)))
+      return failure();
     if (member.getInput().getType().getShape() == shape)
       continue;
     InFlightDiagnostic diag =
@@ -95,7 +109,7 @@ struct ShardingGroupImportPass
         [&](ShardingGroupOp member) { members.push_back(member); });
     for (ArrayRef<ShardingGroupOp> group :
          numberGroups(members, mergeGroups(members)))
-      if (failed(checkShapes(group)))
+      if (failed(checkMembers(group)))
         return signalPassFailure();
   }
 };

@@ -151,6 +151,13 @@ LogicalResult SingleDeviceResolver::resolveArguments() {
 LogicalResult SingleDeviceResolver::resolve(Operation *op, int64_t device) {
   if (failed(checkDevice(op, device)))
     return failure();
+  if (auto all = op->getAttrOfType<sdy::TensorShardingPerValueAttr>(
+          sdy::kShardingAttr))
+    for (sdy::TensorShardingAttr sharding : all.getShardings())
+      if (sdy::getSingleDevice(op, sharding) != device)
+        return op->emitError("has a result on device ")
+               << device << " and one with the sharding " << sharding
+               << ", expected all on one device";
   // Who asks for a value on one device has it there if all have it.
   if (isa<sdy::ShardingConstraintOp, sdy::ReshardOp>(op)) {
     op->replaceAllUsesWith(op->getOperands());

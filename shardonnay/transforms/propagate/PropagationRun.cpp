@@ -122,7 +122,7 @@ static LogicalResult writeRecord(const ModuleGraph &module,
 LogicalResult runPropagation(
     ModuleOp module, const PropagationRunOptions &options,
     llvm::function_ref<void(PropagationGraph &, PropagationSink *)> propagate) {
-  if (options.origins || options.edges)
+  if (options.origins)
     nameOrigins(module);
   bool mayRecord = options.origins || options.edges ||
                    !options.remarksFile.empty() ||

@@ -36,13 +36,13 @@
 #include "shardonnay/transforms/reshard/BlockPlan.h"
 #include "shardonnay/transforms/reshard/ImproveShardings.h"
 #include "shardonnay/transforms/reshard/KeptParts.h"
+#include "shardonnay/transforms/reshard/MinimalCases.h"
 #include "shardonnay/transforms/reshard/OneMesh.h"
 #include "shardonnay/transforms/reshard/OpProblem.h"
 #include "shardonnay/transforms/reshard/Passes.h"
 #include "shardonnay/transforms/reshard/ReshardBuilder.h"
 #include "shardonnay/transforms/reshard/SettleParts.h"
 #include "shardonnay/transforms/reshard/WantedShardings.h"
-#include "llvm/ADT/SmallSet.h"
 
 using namespace mlir;
 
@@ -224,27 +224,6 @@ LogicalResult BlockResharder::visitByRule(Operation *op, const FactorRule &rule,
   return success();
 }
 
-/// Tensors of different sizes along a factor: pieces of what becomes one.
-static bool joinsAlongDim(Operation *op, const FactorRule &rule) {
-  auto isJoined = [&](size_t id) {
-    llvm::SmallSet<int64_t, 2> sizes;
-    int64_t operands = 0;
-    auto look = [&](Value value, const TensorMapping &mapping) {
-      if (!mapping.has(id))
-        return false;
-      auto type = cast<RankedTensorType>(value.getType());
-      sizes.insert(type.getDimSize(mapping.dimOf(id)));
-      return true;
-    };
-    for (auto [value, mapping] : llvm::zip(op->getOperands(), rule.operands))
-      operands += look(value, mapping);
-    for (auto [value, mapping] : llvm::zip(op->getResults(), rule.results))
-      look(value, mapping);
-    return operands > 1 && sizes.size() > 1;
-  };
-  return llvm::any_of(llvm::seq(rule.factors.size()), isJoined);
-}
-
 /// The unreduced axes of what `op` uses are those of what it goes into.
 void BlockResharder::settleParts(Operation *op) {
   if (auto returnOp = dyn_cast<func::ReturnOp>(op)) {
@@ -300,6 +279,10 @@ LogicalResult BlockResharder::visitMinimally(Operation *op) {
     if (scope->read(operand.get()) != chosen(operand.getOperandNumber()))
       return success();
   TensorSharding made = chosen(op->getNumOperands());
+  if (isWantedWhereContracted(op, made, *scope)) {
+    made.unreduced = AxisList();
+    made.kind = ReductionKind::Sum;
+  }
   if (made.unreduced.empty() && scope->read(op->getResult(0)).unreduced.empty())
     changeResult(op->getResult(0), made, *scope);
   return success();

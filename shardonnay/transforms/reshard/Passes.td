@@ -87,9 +87,9 @@ def ResolvePermutationFactorsPass
     of hops, in all dims and for every size. There is nothing that it can't
     resolve, so nothing is replicated here.
 
-    With `enable-halo-exchange=false` every op with a cut windowed factor is
-    computed with it whole: its operands are gathered along it, and its results
-    sliced.
+    With `enable-halo-exchange=false` every op with a cut windowed factor whose
+    windows cross the borders of the pieces is computed with it whole: its
+    operands are gathered along it, and its results sliced.
 
     Before and after: the postcondition of `sdy-insert-explicit-reshards`.
 

@@ -28,8 +28,26 @@ namespace shardonnay {
 
 namespace {
 
-/// The axes of each factor where windowed ones are whole; nothing if they are
-/// already.
+/// Cut into `shards`, some window of `factor` sees what another device has, or
+/// may.
+bool crossesBorder(const FactorRule &rule, int32_t factor, int64_t shards) {
+  bool isKnown = false;
+  for (const FactorWindow &window : rule.windows) {
+    if (window.factor != factor)
+      continue;
+    isKnown = true;
+    if (window.size % shards != 0)
+      return true;
+    CutWindow cut = cutWindow(window, shards, window.size / shards);
+    if (cut.isDilatedFirst || cut.start < 0 || cut.step != cut.localSize ||
+        cut.start + cut.size > cut.localSize)
+      return true;
+  }
+  return !isKnown;
+}
+
+/// The axes of each factor where windowed ones that would fetch are whole;
+/// nothing if they are already.
 std::optional<FactorAssignment> withoutWindows(const ChoiceProblem &problem) {
   const FactorRule &rule = problem.rule;
   FactorAssignment axes(rule.factors.size());
@@ -44,7 +62,8 @@ std::optional<FactorAssignment> withoutWindows(const ChoiceProblem &problem) {
     for (auto [factor, cell] : llvm::enumerate(row.factors)) {
       if (!cell.present || cell.axes.empty())
         continue;
-      if (rule.factors[factor].kind == FactorKind::Windowed)
+      if (rule.factors[factor].kind == FactorKind::Windowed &&
+          crossesBorder(rule, factor, cell.axes.numShards()))
         cutsWindow = true;
       else
         axes[factor] = cell.axes;

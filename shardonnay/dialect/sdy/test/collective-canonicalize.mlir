@@ -113,3 +113,24 @@ func.func @moves_that_meet(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<
   %1 = sdy.all_to_all [{"x"}: 1->0] %0 out_sharding=<@mesh, [{"x"}, {}]> : tensor<8x8xf32>
   return %1 : tensor<8x8xf32>
 }
+
+// What is sliced further is scattered first.
+// CHECK-LABEL: func @slice_beyond_reduce
+// CHECK-NEXT: %[[S:.*]] = sdy.reduce_scatter [{"x"}, {}] %arg0 out_sharding=<@mesh, [{"x"}, {}]>
+// CHECK-NEXT: %[[R:.*]] = sdy.all_slice [{}, {"y"}] %[[S]] out_sharding=<@mesh, [{"x"}, {"y"}]>
+// CHECK-NEXT: return %[[R]]
+func.func @slice_beyond_reduce(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}], unreduced={"x"}>}) -> tensor<8x8xf32> {
+  %0 = sdy.all_reduce {"x"} %arg0 out_sharding=<@mesh, [{}, {}]> : tensor<8x8xf32>
+  %1 = sdy.all_slice [{"x"}, {"y"}] %0 out_sharding=<@mesh, [{"x"}, {"y"}]> : tensor<8x8xf32>
+  return %1 : tensor<8x8xf32>
+}
+
+// Not what is sliced before.
+// CHECK-LABEL: func @slice_before_reduced_axis
+// CHECK-NEXT: sdy.all_reduce
+// CHECK-NEXT: sdy.all_slice
+func.func @slice_before_reduced_axis(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}], unreduced={"x"}>}) -> tensor<8x8xf32> {
+  %0 = sdy.all_reduce {"x"} %arg0 out_sharding=<@mesh, [{}, {}]> : tensor<8x8xf32>
+  %1 = sdy.all_slice [{"y", "x"}, {}] %0 out_sharding=<@mesh, [{"y", "x"}, {}]> : tensor<8x8xf32>
+  return %1 : tensor<8x8xf32>
+}

@@ -87,6 +87,15 @@ func.func @other_order(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mes
   return %0 : tensor<8x8xf32>
 }
 
+// Other axes and another order are one permute.
+// CHECK-LABEL: func @other_axes_and_order
+func.func @other_axes_and_order(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y":(1)2}]>}) -> tensor<8x8xf32> {
+  // CHECK-NEXT: %[[R:.*]] = sdy.collective_permute %arg0 out_sharding=<@reversed, [{"y":(1)2}, {"x"}]>
+  // CHECK-NEXT: return %[[R]]
+  %0 = sdy.reshard %arg0 <@reversed, [{"y":(1)2}, {"x"}]> : tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}
+
 // Through the whole value, of which a piece is taken.
 // CHECK-LABEL: func @other_axes
 func.func @other_axes(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<8x8xf32> {

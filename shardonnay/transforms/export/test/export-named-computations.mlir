@@ -22,7 +22,7 @@ func.func @main(%arg0: tensor<8xf32>) -> tensor<8xf32> {
 }
 
 // What is manual around it is part of what it is.
-// CHECK: func.func private @g(%arg0: tensor<4xf32>) -> tensor<4xf32> attributes {sdy.manual_axes = #sdy<manual_axes{"x"}>, sdy.original_func_name = "g"}
+// CHECK: func.func private @g(%arg0: tensor<4xf32>) -> tensor<4xf32> attributes {sdy.func_manual_axes = #sdy<manual_axes{"x"}>, sdy.original_func_name = "g"}
 func.func @manual(%arg0: tensor<8xf32>) -> tensor<8xf32> {
   %0 = sdy.manual_computation(%arg0) in_shardings=[<@mesh, [{"x"}]>] out_shardings=[<@mesh, [{"x"}]>] manual_axes={"x"} (%arg1: tensor<4xf32>) {
     %1 = sdy.named_computation<"g">(%arg1) (%arg2: tensor<4xf32>) {

@@ -1,4 +1,5 @@
-// RUN: sdy-opt %s -sdy-remove-sub-axes-in-input-output-shardings | FileCheck %s
+// RUN: sdy-opt %s -sdy-remove-sub-axes-in-input-output-shardings=keep-given=true | FileCheck %s
+// RUN: sdy-opt %s -sdy-remove-sub-axes-in-input-output-shardings | FileCheck %s --check-prefix=ALL
 
 sdy.mesh @mesh = <["x"=4, "y"=2]>
 
@@ -12,6 +13,10 @@ func.func @sub_axes(
   return %arg0 : tensor<8x8xf32>
 }
 
+// ALL-LABEL: func @sub_axes
+// ALL-SAME: [{?}, {"x":(1)2}]
+// ALL-LABEL: func @given
+// ALL-SAME: sdy.sharding = #sdy.sharding<@mesh, [{?}]>
 // CHECK-LABEL: func @given
 // CHECK-SAME: sdy.sharding = #sdy.sharding<@mesh, [{"x":(1)2, ?}]>
 func.func @given(

@@ -3,7 +3,8 @@
 
 sdy.mesh @mesh = <["x"=2]>
 
-// @f_0 is called most.
+// The first of those that are sharded alike; @f_0 is called most. @f, of which
+// the others are copies, need not say so.
 // CHECK-LABEL: func @main
 // CHECK-NEXT: call @f(
 // CHECK-NEXT: call @f_0(
@@ -23,7 +24,7 @@ func.func @main(%arg0: tensor<8xf32>) {
   %4 = call @f_0(%arg0) : (tensor<8xf32>) -> tensor<8xf32>
   return
 }
-func.func private @f(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32> attributes {sdy.original_func_name = "f"} {
+func.func private @f(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32> {
   return %arg0 : tensor<8xf32>
 }
 func.func private @f_0(%arg0: tensor<8xf32>) -> tensor<8xf32> attributes {sdy.original_func_name = "f"} {

@@ -1,4 +1,5 @@
-// RUN: sdy-opt %s -sdy-update-non-divisible-input-output-shardings | FileCheck %s
+// RUN: sdy-opt %s -sdy-update-non-divisible-input-output-shardings=keep-given=true | FileCheck %s
+// RUN: sdy-opt %s -sdy-update-non-divisible-input-output-shardings | FileCheck %s --check-prefix=ALL
 
 sdy.mesh @mesh = <["x"=4, "y"=2]>
 
@@ -18,11 +19,16 @@ func.func @chosen(
 // Closed dims are the user's.
 // CHECK-LABEL: func @closed
 // CHECK-SAME: [{"x"}]
+// ALL-LABEL: func @closed
+// ALL-SAME: [{"x":(1)2}]
 func.func @closed(%arg0: tensor<6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
   return
 }
 
 // Of an open dim, so are the axes that propagation put on record.
+// ALL-LABEL: func @given
+// ALL-SAME: sdy.sharding = #sdy.sharding<@mesh, [{"x":(1)2, ?}]>
+// ALL-SAME: sdy.sharding = #sdy.sharding<@mesh, [{"x":(1)2, ?}]>
 // CHECK-LABEL: func @given
 // CHECK-SAME: sdy.sharding = #sdy.sharding<@mesh, [{"x", ?}]>
 // CHECK-SAME: sdy.sharding = #sdy.sharding<@mesh, [{"x", ?}]>

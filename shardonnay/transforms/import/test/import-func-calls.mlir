@@ -35,3 +35,19 @@ func.func private @f(%arg0: tensor<8xf32>) -> tensor<8xf32> {
 ^end:
   return %arg0 : tensor<8xf32>
 }
+
+// -----
+
+// Beside an argument on one device others are open, on no mesh.
+sdy.mesh @maximal_3 = <[], device_ids=[3]>
+
+// CHECK-LABEL: func @one_device
+// CHECK: sdy.named_computation<"on_one">(%arg0, %arg1) in_shardings=[<@maximal_3, []>, <mesh<[]>, [{?}]>]
+func.func @one_device(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@maximal_3, []>}, %b: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = call @on_one(%a, %b) : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+func.func private @on_one(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@maximal_3, []>}, %b: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = stablehlo.add %a, %b : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}

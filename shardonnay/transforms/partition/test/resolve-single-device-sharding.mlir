@@ -114,3 +114,14 @@ func.func @one_device(%arg0: tensor<8xf32>) -> tensor<8xf32> {
   %1 = stablehlo.sine %0 {sdy.sharding = #sdy.sharding_per_value<[<@maximal_0, []>]>} : tensor<8xf32>
   return %1 : tensor<8xf32>
 }
+
+// -----
+
+sdy.mesh @mesh = <["x"=4]>
+sdy.mesh @maximal_1 = <[], device_ids=[1]>
+sdy.mesh @maximal_2 = <[], device_ids=[2]>
+func.func @two_devices(%arg0: tensor<8xf32>) {
+  // expected-error @below {{has a result on device 1 and one with the sharding #sdy.sharding<@maximal_2, []>, expected all on one device}}
+  %0:2 = "test.op"(%arg0) {sdy.sharding = #sdy.sharding_per_value<[<@maximal_1, []>, <@maximal_2, []>]>} : (tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>)
+  return
+}

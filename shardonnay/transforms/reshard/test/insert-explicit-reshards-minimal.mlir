@@ -42,3 +42,20 @@ func.func @calls(%a: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"a"
 func.func private @callee(%a: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"a"}]>}) -> (tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"a"}]>}) {
   return %a : tensor<8x16xf32>
 }
+
+// A result that is wanted where it is contracted is made as its operand is cut, unless it is larger.
+// CHECK-LABEL: func @wanted_where_contracted
+// CHECK: %[[DOT:.*]] = stablehlo.dot %arg0, %arg1 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"b"}, {}]>]>}
+// CHECK: sdy.reshard %[[DOT]] <@mesh, [{"a"}, {}]>
+func.func @wanted_where_contracted(%a: tensor<8x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"b"}, {"a"}]>}, %w: tensor<64x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"a"}, {}]>}) -> tensor<8x8xf32> {
+  %0 = stablehlo.dot %a, %w {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"a"}, {}]>]>} : (tensor<8x64xf32>, tensor<64x8xf32>) -> tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}
+
+// CHECK-LABEL: func @larger_result
+// CHECK-NOT: sdy.reshard
+// CHECK: return
+func.func @larger_result(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"b"}, {"a"}]>}, %w: tensor<8x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"a"}, {}]>}) -> tensor<8x64xf32> {
+  %0 = stablehlo.dot %a, %w {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"a"}, {}]>]>} : (tensor<8x8xf32>, tensor<8x64xf32>) -> tensor<8x64xf32>
+  return %0 : tensor<8x64xf32>
+}
