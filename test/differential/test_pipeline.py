@@ -3,7 +3,6 @@
 Where they differ on purpose, a row of the table in docs/design/propagation.md says why; every other difference fails.
 """
 
-import re
 from collections import Counter
 from functools import cached_property
 from pathlib import Path
@@ -11,7 +10,7 @@ from pathlib import Path
 import jax_programs
 import pytest
 from bodies import as_barriers
-from comparison import OURS, Refused, differences, ours, shardings, tagged, their_halves, their_pipeline, theirs
+from comparison import Refused, differences, ours, shardings, tagged, their_halves, their_pipeline, theirs
 from random_graphs import MORE_OPS, OPS, Program
 from structure import STRUCTURE
 
@@ -35,18 +34,11 @@ PROGRAMS |= {f"structured {seed}": structured(seed) for seed in range(120)}
 SUBSET = list(PROGRAMS)[::7]
 
 
-def axes_per_dim(sharding):
-    return re.findall(r"\{([^{}]*)\}", re.search(r"\[(.*)\]", str(sharding))[1].replace(", ?", "").replace("?", ""))
+class Compared:
+    """The text that is compared."""
 
-
-class Given:
-    """What a program's text says of its arguments and results; `tagged` is the text that is compared."""
-
-    def __init__(self, text, tagged):
+    def __init__(self, tagged):
         self.tagged = tagged
-        header = next(line for line in text.splitlines() if "@main(" in line)
-        arguments, results = header.split(") -> ")
-        self.shardings = {"arg_attrs": self._read(arguments), "res_attrs": self._read(results)}
 
     @cached_property
     def agrees_without_bodies(self):
@@ -56,31 +48,15 @@ class Given:
         program = as_barriers(imported)
         count, found = differences(shardings(ours(program, rest)), shardings(theirs(program, rest)))
         assert count
-        return program != imported and all(is_given_at_the_boundary(self, *difference) for difference in found)
-
-    def _read(self, text):
-        found = []
-        for attributes in re.split(r"tensor<[^>]*>", text)[1:]:
-            sharding = re.search(r"#sdy.sharding(<@mesh, \[.*?\](?:, \w+=\{.*?\})*>)", attributes)
-            found.append(sharding and axes_per_dim(sharding[1]))
-        return found
+        return program != imported and not found
 
 
-def is_given_at_the_boundary(given, what, place, mine, other):
-    """Where a dim differs, ours has what was given."""
-    if what not in given.shardings or None in mine or not given.shardings[what][place]:
-        return False
-    (mine,), (other,), wanted = mine, other, given.shardings[what][place]
-    others = axes_per_dim(other) if other else [""] * len(wanted)
-    return all(one in (dim, theirs) for one, theirs, dim in zip(axes_per_dim(mine), others, wanted, strict=True))
-
-
-def goes_with_the_bodies(given, what, place, mine, other):
-    return given.agrees_without_bodies
+def goes_with_the_bodies(compared, what, place, mine, other):
+    return compared.agrees_without_bodies
 
 
 # Rows of the table, by the name in their first column.
-RULES = {"given at the boundary": is_given_at_the_boundary, "edges of bodies": goes_with_the_bodies}
+RULES = {"edges of bodies": goes_with_the_bodies}
 
 
 def documented():
@@ -100,13 +76,13 @@ def compare(names):
         text = PROGRAMS[name]
         try:
             text = tagged(text, keep_calls=name.startswith("structured"))
-            count, found = differences(shardings(ours(text, OURS)), shardings(theirs(text, other)))
+            count, found = differences(shardings(ours(text, other)), shardings(theirs(text, other)))
         except Refused as refusal:
             unexplained.append((name, str(refusal)))
             continue
-        given, tensors = Given(PROGRAMS[name], text), tensors + count
+        compared, tensors = Compared(text), tensors + count
         for difference in found:
-            rule = next((rule for rule, explains in RULES.items() if explains(given, *difference)), None)
+            rule = next((rule for rule, explains in RULES.items() if explains(compared, *difference)), None)
             explained[rule] += rule is not None
             if rule is None:
                 unexplained.append((name, difference))
