@@ -53,9 +53,9 @@ def CheckEveryDevicePass
 
     ```mlir
     func.func @f(%x: tensor<8xf32>) {
-      %0 = "stablehlo.infeed"(%t) : (!stablehlo.token) -> !stablehlo.token
+      %0 = stablehlo.custom_call @log(%x) {has_side_effect = true} : (tensor<8xf32>) -> tensor<8xf32>
     ```
-    is an error at the infeed.
+    is an error at the call.
   }];
 }
 
