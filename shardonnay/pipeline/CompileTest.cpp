@@ -100,7 +100,7 @@ TEST(Compile, ErrorsUnderLimitsNameThePass) {
   ASSERT_EQ(result.diagnostics.size(), 1U);
   llvm::StringRef message = result.diagnostics.front().message;
   EXPECT_TRUE(message.starts_with("the time limit of 1e-09 s is exceeded after "
-                                  "pass 'sdy-import-frontend-attributes'"))
+                                  "pass 'sdy-import-encodings'"))
       << message.str();
   options.timeLimit = 0;
   options.hostMemoryLimit = 1;

@@ -289,3 +289,19 @@ func.func public @main(
 
 def test_ops_between_meshes():
     run_and_compare(chain(program=MESHES), program=MESHES)
+
+
+def test_shardings_in_types_are_the_values():
+    def program(argument):
+        encoding = ", #sdy.sharding<@mesh, [{\"x\"}, {}]>"
+        written = " {sdy.sharding = #sdy.sharding<@mesh, [{\"x\"}, {}]>}"
+        typed, given = ("", written) if argument == "written" else (encoding, "")
+        return f"""
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+func.func public @main(%a: tensor<16x12xf32{typed}>{given}) -> tensor<16x12xf32> {{
+  %0 = stablehlo.sine %a : (tensor<16x12xf32{typed}>) -> tensor<16x12xf32>
+  return %0 : tensor<16x12xf32>
+}}"""
+
+    assert "tensor<8x12xf32>" in shardonnay.compile(program("written")).text
+    assert shardonnay.compile(program("typed")).text == shardonnay.compile(program("written")).text

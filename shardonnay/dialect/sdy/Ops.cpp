@@ -71,32 +71,16 @@ static void printComputationBody(OpAsmPrinter &printer, Operation *,
 // Constraints
 //===----------------------------------------------------------------------===//
 
-/// The sharding that `value` has for sure: no op that computes it can make it
-/// another way.
-static TensorShardingAttr getSettledSharding(Value value) {
-  Operation *op = value.getDefiningOp();
-  return !op || isa_and_present<SdyDialect>(op->getDialect())
-             ? getSharding(value)
-             : nullptr;
-}
-
-/// What is unreduced in `op`'s result is of its operand's kind; other kinds
-/// than sums are not made of a whole value.
+/// What is unreduced in `op`'s result is of its operand's kind.
 static LogicalResult verifyKind(Operation *op, TensorShardingAttr out) {
   TensorShardingAttr in = getSharding(op->getOperand(0));
   if (!in || getMesh(op, in) != getMesh(op, out) || !changesKind(in, out))
     return success();
-  StringRef to = shardonnay::toString(out.getReductionKind());
-  if (!in.getUnreducedAxes().empty()) // C88
-    return op->emitOpError("expected unreduced axes of the operand's kind, ")
-           << shardonnay::toString(in.getReductionKind()) << ", got " << to
-           << "; reduce them first, by a sharding without unreduced axes";
-  if (!getSettledSharding(op->getOperand(0)))
-    return success();
-  return op->emitOpError("makes unreduced axes of the kind ") // C88
-         << to
-         << " of a whole value, expected sums; write "
-            "'sdy.replicated_to_unreduced', which names the axes";
+  // C88
+  return op->emitOpError("expected unreduced axes of the operand's kind, ")
+         << shardonnay::toString(in.getReductionKind()) << ", got "
+         << shardonnay::toString(out.getReductionKind())
+         << "; reduce them first, by a sharding without unreduced axes";
 }
 
 LogicalResult ShardingConstraintOp::verify() {

@@ -225,11 +225,9 @@ TensorShardingAttr mlir::sdy::getClassSharding(OpOperand &source) {
 }
 
 bool mlir::sdy::changesKind(TensorShardingAttr from, TensorShardingAttr to) {
-  if (!to || to.getUnreducedAxes().empty())
-    return false;
-  bool isWhole = !from || from.getUnreducedAxes().empty();
-  return to.getReductionKind() !=
-         (isWhole ? shardonnay::ReductionKind::Sum : from.getReductionKind());
+  return from && to && !from.getUnreducedAxes().empty() &&
+         !to.getUnreducedAxes().empty() &&
+         from.getReductionKind() != to.getReductionKind();
 }
 
 SmallVector<TensorShardingAttr> mlir::sdy::getShardings(ValueRange values) {

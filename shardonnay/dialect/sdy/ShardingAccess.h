@@ -55,8 +55,8 @@ TensorShardingAttr getFuncResultSharding(func::FuncOp func, unsigned result);
 void setFuncResultSharding(func::FuncOp func, unsigned result,
                            TensorShardingAttr sharding);
 
-/// What `to` has unreduced, `from` (null: none) has of another kind, or not at
-/// all and it is no sum. A reshard doesn't go there.
+/// Both have unreduced axes, of different kinds: a reshard doesn't go there,
+/// but through a whole value.
 bool changesKind(TensorShardingAttr from, TensorShardingAttr to);
 
 /// Shardings stand in the discardable attributes of `op` and in its properties,

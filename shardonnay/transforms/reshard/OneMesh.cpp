@@ -55,7 +55,7 @@ void putOnOneMesh(Operation *op) {
   llvm::for_each(op->getResults(), vote);
   if (choices.size() < 2)
     return;
-  auto best = llvm::max_element(choices, [](const auto &a, const auto &b) {
+  auto *best = llvm::max_element(choices, [](const auto &a, const auto &b) {
     return a.second.votes < b.second.votes;
   });
   auto [mesh, choice] = *best;

@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/transforms/reshard/ReshardBuilder.h"
-#include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/dialect/sdy/Ops.h"
 #include "shardonnay/dialect/sdy/Pieces.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
@@ -17,6 +16,13 @@ using namespace mlir;
 
 namespace shardonnay {
 
+/// `sharding` of a whole value.
+static TensorSharding settled(TensorSharding sharding) {
+  sharding.unreduced = AxisList();
+  sharding.kind = ReductionKind::Sum;
+  return sharding;
+}
+
 Value ReshardBuilder::get(Value value, const TensorSharding &sharding,
                           const MeshScope &scope, Operation *user) {
   if (scope.read(value) == sharding)
@@ -25,43 +31,21 @@ Value ReshardBuilder::get(Value value, const TensorSharding &sharding,
       !isConstantExpression(value))
     return outer->get(value, sharding, scope, op);
   sdy::TensorShardingAttr attr = scope.write(sharding);
-  auto [entry, isNew] = resharded.try_emplace({value, attr});
+  Key key = {value, attr};
+  auto [entry, isNew] = resharded.try_emplace(key);
   if (!isNew)
     return entry->second;
   Value result = recompute(value, sharding, scope, user);
   if (!result && sdy::changesKind(sdy::getSharding(value), attr))
-    result = makeParts(value, sharding, scope, user);
+    value = get(value, settled(sharding), scope, user);
   if (!result) {
     OpBuilder builder(user);
     made.push_back(
         sdy::ReshardOp::create(builder, value.getLoc(), value, attr));
     result = made.back();
   }
-  // `recompute` may have grown the map.
-  return resharded[{value, attr}] = result;
-}
-
-Value ReshardBuilder::makeParts(Value value, const TensorSharding &sharding,
-                                const MeshScope &scope, Operation *user) {
-  // What was settled may have been in such parts.
-  if (auto settling = value.getDefiningOp<sdy::ReshardOp>())
-    if (sdy::TensorShardingAttr parts = sdy::getSharding(settling.getInput());
-        parts && !parts.getUnreducedAxes().empty() &&
-        !sdy::changesKind(parts, scope.write(sharding)))
-      return get(settling.getInput(), sharding, scope, user);
-  TensorSharding whole = sharding;
-  whole.unreduced = AxisList();
-  whole.kind = ReductionKind::Sum;
-  Value settled = get(value, whole, scope, user);
-  if (!sdy::getSharding(settled))
-    sdy::setSharding(settled, scope.write(whole));
-  OpBuilder builder(user);
-  return sdy::ReplicatedToUnreducedOp::create(
-      builder, value.getLoc(), value.getType(), settled,
-      sdy::AxisRefListAttr::get(
-          builder.getContext(),
-          sdy::fromAxisList(sharding.unreduced, scope.getMesh())),
-      scope.write(sharding));
+  // The map may have grown.
+  return resharded[key] = result;
 }
 
 void ReshardBuilder::replaceUses(OpResult result,
@@ -70,8 +54,16 @@ void ReshardBuilder::replaceUses(OpResult result,
   OpBuilder builder(result.getContext());
   builder.setInsertionPointAfter(result.getOwner());
   sdy::TensorShardingAttr attr = scope.write(sharding);
-  auto reshard = sdy::ReshardOp::create(builder, result.getLoc(), result, attr);
-  result.replaceAllUsesExcept(reshard.getResult(), reshard);
+  Operation *first = nullptr;
+  Value source = result;
+  if (sdy::changesKind(sdy::getSharding(result), attr)) {
+    made.push_back(sdy::ReshardOp::create(builder, result.getLoc(), result,
+                                          scope.write(settled(sharding))));
+    first = made.back();
+    source = made.back();
+  }
+  auto reshard = sdy::ReshardOp::create(builder, result.getLoc(), source, attr);
+  result.replaceAllUsesExcept(reshard.getResult(), first ? first : reshard);
   resharded[{result, attr}] = reshard;
   made.push_back(reshard);
 }

@@ -49,10 +49,6 @@ private:
   mlir::Value recompute(mlir::Value value, const TensorSharding &sharding,
                         const MeshScope &scope, mlir::Operation *user);
 
-  /// `value` in parts of a kind that it has not: settled first.
-  mlir::Value makeParts(mlir::Value value, const TensorSharding &sharding,
-                        const MeshScope &scope, mlir::Operation *user);
-
   /// Of the block around the loop; null in no loop.
   ReshardBuilder *outer = nullptr;
   mlir::Operation *op = nullptr;

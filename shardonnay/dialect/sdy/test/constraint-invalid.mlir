@@ -78,13 +78,3 @@ func.func @sums_to_minima(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@me
   %0 = sdy.sharding_constraint %arg0 <@mesh, [{}], unreduced=min{"x", "y"}> : tensor<8xf32>
   return
 }
-
-// -----
-
-sdy.mesh @mesh = <["x"=2, "y"=4]>
-func.func @maxima_of_a_whole_value(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}]>}) {
-  // C88
-  // expected-error @below {{makes unreduced axes of the kind max of a whole value, expected sums; write 'sdy.replicated_to_unreduced', which names the axes}}
-  %0 = sdy.reshard %arg0 <@mesh, [{}], unreduced=max{"x"}> : tensor<8xf32>
-  return
-}
