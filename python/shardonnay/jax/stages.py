@@ -56,6 +56,14 @@ class Lowered:
         """As `jax.stages.Lowered.as_text`."""
         return self.jax.as_text(dialect, debug_info=debug_info)
 
+    def compiler_ir(self, dialect=None):
+        """As `jax.stages.Lowered.compiler_ir`."""
+        return self.jax.compiler_ir(dialect)
+
+    def cost_analysis(self):
+        """XLA's, of the global program."""
+        return self.jax.cost_analysis()
+
     def compile(self, compiler_options=None):
         """Partitions the program and has XLA compile it. `compiler_options`: XLA's, as for `jax.stages`."""
         built = self._function.build(self._source)

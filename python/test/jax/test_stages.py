@@ -57,6 +57,12 @@ def test_lowered_text_is_jaxs():
     assert ours.in_tree == theirs.in_tree
 
 
+def test_lowered_says_what_jaxs_says():
+    lowered = partition(jnp.matmul).lower(X, W)
+    assert lowered.cost_analysis()["flops"] == jax.jit(jnp.matmul).lower(X, W).cost_analysis()["flops"]
+    assert "dot_general" in str(lowered.compiler_ir())
+
+
 def test_types_instead_of_arrays():
     types = [jax.ShapeDtypeStruct(a.shape, a.dtype, sharding=a.sharding) for a in (X, W)]
     found = partition(jnp.matmul).lower(*types).compile()

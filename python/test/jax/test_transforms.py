@@ -144,6 +144,21 @@ def test_a_traced_value_from_outside_is_to_be_an_argument():
         jax.jit(outer)(W, X)
 
 
+def test_keys_masks_and_integers_have_no_gradient():
+    def f(x, key, mask):
+        kept = jnp.where(jax.random.bernoulli(key, 0.5, x.shape) & mask, x**2, 0)
+        return kept.sum(), jax.random.split(key), x.astype(jnp.int32), mask
+
+    def calls(transform):
+        g = transform(f, in_shardings=(on("data"), on(), on("data")))
+        key, mask = jax.random.key(2), X > 0.5
+        keys = jax.random.split(key, 3)
+        gradient = jax.grad(lambda x, key: g(x, key, mask)[0])
+        return gradient(X, key), jax.vmap(gradient, (None, 0))(X, keys), jax.vmap(g, (None, 0, None))(X, keys, mask)
+
+    compare(calls(partition), calls(jax.jit), places=False)
+
+
 def test_integers_have_no_gradient():
     f = partition(lambda x, i: (x[i].sum(), i + 1), in_shardings=(on("data"), on()))
     compare(
