@@ -16,7 +16,7 @@ from .transforms import Call
 _STATIC = ("static_argnums", "static_argnames")
 
 
-@functools.lru_cache(maxsize=256)
+@functools.lru_cache(maxsize=64)  # what is in it holds its function, and what that closes over
 def _shared(key):
     """What functions of one key have in common: a dictionary of callers."""
     return {}
@@ -40,13 +40,8 @@ class PartitionedFunction:
 
     def __init__(self, fn, build, jit_options, mesh, options, sharding_rules):
         """`build`: building.partitioned or .propagated. `jit_options`: what `jax.jit` is given, and priorities."""
-        self._fn, self._build, self._mesh, self._options, self._rules = (
-            fn,
-            build,
-            mesh,
-            options or {},
-            sharding_rules or {},
-        )
+        self._fn, self._build, self._mesh = fn, build, mesh
+        self._options, self._rules = options or {}, sharding_rules or {}
         self._given = [jit_options["in_shardings"], jit_options["out_shardings"]]
         self._jit_options = {
             name: arguments.named(annotations.plain(value), mesh) if name.endswith("shardings") else value

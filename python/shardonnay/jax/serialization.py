@@ -43,13 +43,17 @@ def serialize(compiled):
         "manifest": program.manifest,
         "diagnostics": [dataclasses.astuple(diagnostic) for diagnostic in built.diagnostics],
     }
+    members = {
+        "header.json": json.dumps(header),
+        "report.json": json.dumps(built.report()),
+        "artefact": program.artefact,
+        "program.mlir": built.text,
+        "source.mlir": built.source,
+    }
     buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("header.json", json.dumps(header))
-        archive.writestr("report.json", json.dumps(built.report()))
-        archive.writestr("artefact", program.artefact)
-        archive.writestr("program.mlir", built.text)
-        archive.writestr("source.mlir", built.source)
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)  # without the time of day
     return buffer.getvalue(), compiled.in_tree, compiled.out_tree
 
 

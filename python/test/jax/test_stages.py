@@ -187,6 +187,11 @@ def test_another_process_runs_it(transform, tmp_path):
     assert first[2] == f"P(None, 'model') {jax.random.key_data(expected['k']).sum()}"
 
 
+def test_saved_programs_are_the_same_bytes():
+    found = compiled()
+    assert serialize(found)[0] == serialize(found)[0] == serialize(compiled())[0]
+
+
 def test_loading_says_what_is_wrong():
     payload, in_tree, out_tree = serialize(compiled())
     with pytest.raises(FormatError, match="expected what shardonnay.jax.serialize returned"):
