@@ -64,8 +64,9 @@ def _corpus():
 
 @pytest.mark.long
 def test_the_corpus():
-    failed = {}
-    for name, model in _corpus():
+    failed, models = {}, list(_corpus())
+    assert len(models) >= 20
+    for name, model in models:
         try:
             check(model, 20)
         except AssertionError as error:
