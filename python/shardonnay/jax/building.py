@@ -1,7 +1,7 @@
 """From a lowered function to a program that runs: partitioned by us, or propagated by us and partitioned by XLA."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import jax
@@ -100,11 +100,17 @@ def check_supported(source):
                 )
 
 
+def _compiled(text, options, **keywords):
+    """`options`: a mapping, or an options object."""
+    given = dict(options) if isinstance(options, Mapping) else {"options": options}
+    return shardonnay.compile(text, **given, **keywords)
+
+
 def partitioned(source, options):
     """The program of one device, by our compiler."""
     check_supported(source)
     text = source.text()
-    compiled = shardonnay.compile(text, **options)
+    compiled = _compiled(text, options)
     artefact = artefacts.serialize_text(compiled.text)
     return Built.of(
         Program(source.signature, artefact, compiled.manifest, source.meshes, source.platform()), compiled, text
@@ -115,7 +121,7 @@ def propagated(source, options):
     """The global program with our propagation's shardings, to be partitioned by XLA."""
     check_supported(source)
     text = source.text()
-    compiled = shardonnay.compile(text, to="export", **options)
+    compiled = _compiled(text, options, to="export")
     artefact, boundary = handover.handed_over(compiled.text)
     return Built.of(
         PropagatedProgram(source.signature, artefact, boundary, source.meshes, source.platform()), compiled, text

@@ -206,7 +206,7 @@ def partition(
 
     in_shardings, out_shardings: may have `prioritized` shardings among them.
     mesh: on which PartitionSpecs are, in the shardings and within `fn`, as under `jax.set_mesh(mesh)`.
-    options: a dict of `shardonnay.compile`'s options.
+    options: a dict of `shardonnay.compile`'s options, or an options object of its.
     sharding_rules: of custom calls by target: {"my_kernel": "b s d, d f -> b s f"}, texts or `ShardingRule`s.
     """
     return _decorated(
