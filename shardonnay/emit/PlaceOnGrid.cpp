@@ -41,11 +41,9 @@ public:
           return op.getUseGlobalDeviceIds() ? flatten(op) : success();
         })
         .Case<stablehlo::AllToAllOp, stablehlo::CollectiveBroadcastOp>(
-            [&](auto op) {
-              return chooseIds(op, op.getReplicaGroupsAttrName());
-            })
+            [&](auto op) { return nameIds(op, op.getReplicaGroupsAttrName()); })
         .Case([&](stablehlo::CollectivePermuteOp op) {
-          return chooseIds(op, op.getSourceTargetPairsAttrName());
+          return nameIds(op, op.getSourceTargetPairsAttrName());
         })
         .Case<stablehlo::PartitionIdOp, stablehlo::ReplicaIdOp>([&](auto op) {
           replaceId(op);
@@ -80,7 +78,7 @@ private:
     return success();
   }
 
-  template <typename OpT> LogicalResult chooseIds(OpT op, StringAttr name) {
+  template <typename OpT> LogicalResult nameIds(OpT op, StringAttr name) {
     // Without a channel it speaks of replicas, of which there was one.
     if (grid.place() == DeviceGrid::Ids::Partitions || !op.getChannelHandle())
       return success();

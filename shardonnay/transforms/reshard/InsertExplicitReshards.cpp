@@ -41,7 +41,7 @@
 #include "shardonnay/transforms/reshard/OpProblem.h"
 #include "shardonnay/transforms/reshard/Passes.h"
 #include "shardonnay/transforms/reshard/ReshardBuilder.h"
-#include "shardonnay/transforms/reshard/SettleParts.h"
+#include "shardonnay/transforms/reshard/ReduceParts.h"
 #include "shardonnay/transforms/reshard/WantedShardings.h"
 
 using namespace mlir;
@@ -95,7 +95,7 @@ private:
                             const OpDecision *decision = nullptr);
   /// Without the full version.
   LogicalResult visitMinimally(Operation *op);
-  void settleParts(Operation *op);
+  void reduceParts(Operation *op);
   LogicalResult visitDataFlow(ShardableDataFlowOpInterface op);
   /// The blocks of an op that passes values on.
   LogicalResult visitRegions(Operation *op);
@@ -225,7 +225,7 @@ LogicalResult BlockResharder::visitByRule(Operation *op, const FactorRule &rule,
 }
 
 /// The unreduced axes of what `op` uses are those of what it goes into.
-void BlockResharder::settleParts(Operation *op) {
+void BlockResharder::reduceParts(Operation *op) {
   if (auto returnOp = dyn_cast<func::ReturnOp>(op)) {
     for (OpOperand &operand : op->getOpOperands())
       parts.settle(operand, sdy::getFuncResultSharding(
@@ -252,7 +252,7 @@ LogicalResult BlockResharder::visitMinimally(Operation *op) {
   auto call = dyn_cast<func::CallOp>(op);
   if (call && !mode.calls)
     return success();
-  settleParts(op);
+  reduceParts(op);
   if (call)
     return visitCall(call);
   if (isa<ShardableDataFlowOpInterface>(op))

@@ -30,7 +30,7 @@ namespace {
 
 /// Cut into `shards`, some window of `factor` sees what another device has, or
 /// may.
-bool crossesBorder(const FactorRule &rule, int32_t factor, int64_t shards) {
+bool crossesBoundary(const FactorRule &rule, int32_t factor, int64_t shards) {
   bool isKnown = false;
   for (const FactorWindow &window : rule.windows) {
     if (window.factor != factor)
@@ -63,7 +63,7 @@ std::optional<FactorAssignment> withoutWindows(const ChoiceProblem &problem) {
       if (!cell.present || cell.axes.empty())
         continue;
       if (rule.factors[factor].kind == FactorKind::Windowed &&
-          crossesBorder(rule, factor, cell.axes.numShards()))
+          crossesBoundary(rule, factor, cell.axes.numShards()))
         cutsWindow = true;
       else
         axes[factor] = cell.axes;

@@ -1,11 +1,11 @@
-//===- SettleParts.cpp ----------------------------------------------------===//
+//===- ReduceParts.cpp ----------------------------------------------------===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardonnay/transforms/reshard/SettleParts.h"
+#include "shardonnay/transforms/reshard/ReduceParts.h"
 #include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/dialect/sdy/Pieces.h"
 #include "shardonnay/dialect/sdy/RuleAccess.h"

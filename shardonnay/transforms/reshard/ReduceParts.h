@@ -1,4 +1,4 @@
-//===- SettleParts.h - parts of sums where only they are said ---*- C++ -*-===//
+//===- ReduceParts.h - parts of sums where only they are said ---*- C++ -*-===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -12,8 +12,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef SHARDONNAY_TRANSFORMS_RESHARD_SETTLEPARTS_H
-#define SHARDONNAY_TRANSFORMS_RESHARD_SETTLEPARTS_H
+#ifndef SHARDONNAY_TRANSFORMS_RESHARD_REDUCEPARTS_H
+#define SHARDONNAY_TRANSFORMS_RESHARD_REDUCEPARTS_H
 
 #include "shardonnay/algebra/TensorSharding.h"
 #include "shardonnay/dialect/sdy/Ops.h"
@@ -43,4 +43,4 @@ private:
 
 } // namespace shardonnay
 
-#endif // SHARDONNAY_TRANSFORMS_RESHARD_SETTLEPARTS_H
+#endif // SHARDONNAY_TRANSFORMS_RESHARD_REDUCEPARTS_H
