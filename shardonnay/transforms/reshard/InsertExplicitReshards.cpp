@@ -40,8 +40,8 @@
 #include "shardonnay/transforms/reshard/OneMesh.h"
 #include "shardonnay/transforms/reshard/OpProblem.h"
 #include "shardonnay/transforms/reshard/Passes.h"
-#include "shardonnay/transforms/reshard/ReshardBuilder.h"
 #include "shardonnay/transforms/reshard/ReduceParts.h"
+#include "shardonnay/transforms/reshard/ReshardBuilder.h"
 #include "shardonnay/transforms/reshard/WantedShardings.h"
 
 using namespace mlir;
