@@ -154,9 +154,10 @@ LogicalResult SingleDeviceResolver::resolve(Operation *op, int64_t device) {
   if (auto all = op->getAttrOfType<sdy::TensorShardingPerValueAttr>(
           sdy::kShardingAttr))
     for (sdy::TensorShardingAttr sharding : all.getShardings())
-      if (sdy::getSingleDevice(op, sharding) != device)
+      if (auto other = sdy::getSingleDevice(op, sharding);
+          other && *other != device)
         return op->emitError("has a result on device ")
-               << device << " and one with the sharding " << sharding
+               << device << " and one on device " << *other
                << ", expected all on one device";
   // Who asks for a value on one device has it there if all have it.
   if (isa<sdy::ShardingConstraintOp, sdy::ReshardOp>(op)) {

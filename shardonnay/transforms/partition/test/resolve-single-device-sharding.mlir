@@ -121,7 +121,20 @@ sdy.mesh @mesh = <["x"=4]>
 sdy.mesh @maximal_1 = <[], device_ids=[1]>
 sdy.mesh @maximal_2 = <[], device_ids=[2]>
 func.func @two_devices(%arg0: tensor<8xf32>) {
-  // expected-error @below {{has a result on device 1 and one with the sharding #sdy.sharding<@maximal_2, []>, expected all on one device}}
+  // expected-error @below {{has a result on device 1 and one on device 2, expected all on one device}}
   %0:2 = "test.op"(%arg0) {sdy.sharding = #sdy.sharding_per_value<[<@maximal_1, []>, <@maximal_2, []>]>} : (tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>)
+  return
+}
+
+// -----
+
+// Where one result is on a device and another on the mesh, the op is computed
+// there and sent to all.
+sdy.mesh @mesh = <["x"=4]>
+sdy.mesh @maximal_1 = <[], device_ids=[1]>
+// CHECK-LABEL: func @a_device_and_the_mesh
+func.func @a_device_and_the_mesh(%arg0: tensor<8xf32>) {
+  // CHECK: spmd.on_device 1
+  %0:2 = "test.op"(%arg0) {sdy.sharding = #sdy.sharding_per_value<[<@maximal_1, []>, <@mesh, [{"x"}]>]>} : (tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>)
   return
 }
