@@ -16,8 +16,8 @@ namespace shardonnay {
 /// from p on. Their first ones do not lie as far apart from device to device
 /// where the stride does not divide the pieces: what is fetched does, and has
 /// them in it.
-static CutWindow cutReaching(const FactorWindow &window, int64_t shards,
-                             int64_t localSize) {
+static ShardWindow shardReaching(const FactorWindow &window, int64_t shards,
+                                 int64_t localSize) {
   int64_t stride = window.stride;
   int64_t piece = llvm::divideCeil(window.size, shards);
   auto first = [&](int64_t shard) {
@@ -25,7 +25,7 @@ static CutWindow cutReaching(const FactorWindow &window, int64_t shards,
                                    stride) +
            1;
   };
-  CutWindow cut;
+  ShardWindow cut;
   cut.localSize = localSize;
   bool isAligned = piece % stride == 0;
   int64_t last = llvm::divideFloorSigned(window.low + piece - 1, stride);
@@ -51,9 +51,9 @@ static CutWindow cutReaching(const FactorWindow &window, int64_t shards,
   return cut;
 }
 
-static CutWindow cutResult(const FactorWindow &window, int64_t shards,
-                           int64_t localSize) {
-  CutWindow cut;
+static ShardWindow shardResult(const FactorWindow &window, int64_t shards,
+                               int64_t localSize) {
+  ShardWindow cut;
   cut.localSize = localSize;
   cut.globalSize = window.size;
   cut.step = cut.size = llvm::divideCeil(window.size, shards);
@@ -63,13 +63,13 @@ static CutWindow cutResult(const FactorWindow &window, int64_t shards,
 // A device's windows cover the positions of the base from count * stride * i -
 // low on. Where that is a multiple of the base dilation further from device to
 // device, the elements among them are found at the same places.
-CutWindow cutWindow(const FactorWindow &window, int64_t shards,
-                    int64_t localSize) {
-  if (window.kind == WindowKind::Recut)
-    return cutResult(window, shards, localSize);
+ShardWindow shardWindow(const FactorWindow &window, int64_t shards,
+                        int64_t localSize) {
+  if (window.kind == WindowKind::Retiled)
+    return shardResult(window, shards, localSize);
   if (window.kind != WindowKind::Seen)
-    return cutReaching(window, shards, localSize);
-  CutWindow cut;
+    return shardReaching(window, shards, localSize);
+  ShardWindow cut;
   int64_t count = llvm::divideCeil(window.count, shards);
   int64_t step = count * window.stride;
   int64_t dilation = window.baseDilation;

@@ -39,7 +39,7 @@ enum class WindowKind : uint8_t {
   /// Positions that windows see: all that the windows that reach them see.
   Around,
   /// Windows: its piece of the result, in which they stand behind each other.
-  Recut,
+  Retiled,
 };
 
 struct FactorWindow {
@@ -66,7 +66,7 @@ struct FactorWindow {
 };
 
 /// What a device fetches of its windows.
-struct CutWindow {
+struct ShardWindow {
   /// The holes are filled before anything is sent: the elements would not lie
   /// alike from device to device. The sizes are those of the dim with holes.
   bool isDilatedFirst = false;
@@ -79,9 +79,9 @@ struct CutWindow {
 };
 
 /// `window` where the factor is cut into `shards`, the dim into pieces of
-/// `localSize` (of a Recut those that the op makes).
-CutWindow cutWindow(const FactorWindow &window, int64_t shards,
-                    int64_t localSize);
+/// `localSize` (of a Retiled those that the op makes).
+ShardWindow shardWindow(const FactorWindow &window, int64_t shards,
+                        int64_t localSize);
 
 } // namespace shardonnay
 

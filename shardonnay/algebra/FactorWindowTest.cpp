@@ -23,7 +23,7 @@ std::optional<int64_t> elementAt(int64_t base, int64_t dilation) {
 
 /// What windows see of what was fetched is what they see of the whole.
 void check(const FactorWindow &window, int64_t shards, int64_t localSize) {
-  CutWindow cut = cutWindow(window, shards, localSize);
+  ShardWindow cut = shardWindow(window, shards, localSize);
   int64_t count = llvm::divideCeil(window.count, shards);
   int64_t span = (cut.size - 1) * cut.baseDilation + 1 + cut.low + cut.high;
   int64_t slides = std::abs(window.stride);
@@ -58,7 +58,7 @@ TEST(FactorWindowTest, AKernelOfThreeSeesOneMoreOnBothSides) {
   window.size = window.count = 16;
   window.low = 1;
   window.extent = 3;
-  CutWindow cut = cutWindow(window, 4, 4);
+  ShardWindow cut = shardWindow(window, 4, 4);
   EXPECT_EQ(cut.start, -1);
   EXPECT_EQ(cut.step, 4);
   EXPECT_EQ(cut.size, 6);
@@ -95,13 +95,13 @@ TEST(FactorWindowTest, WindowsSeeWhatTheySeeOfTheWhole) {
 /// and all that these see.
 void checkReaching(FactorWindow window, int64_t shards) {
   window.kind = WindowKind::Reaching;
-  CutWindow sources = cutWindow(window, shards, 1);
+  ShardWindow sources = shardWindow(window, shards, 1);
   EXPECT_EQ(sources.globalSize, window.count);
   window.kind = WindowKind::Around;
-  CutWindow around = cutWindow(window, shards, 1);
+  ShardWindow around = shardWindow(window, shards, 1);
   EXPECT_EQ(around.globalSize, window.size);
   int64_t piece = llvm::divideCeil(window.size, shards);
-  auto isFetched = [](const CutWindow &cut, int64_t shard, int64_t at) {
+  auto isFetched = [](const ShardWindow &cut, int64_t shard, int64_t at) {
     int64_t start = cut.start + cut.step * shard;
     return start <= at && at < start + cut.size;
   };
@@ -129,11 +129,11 @@ TEST(FactorWindowTest, WindowsThatReachAPiece) {
   window.low = 1;
   window.extent = 3;
   window.kind = WindowKind::Reaching;
-  CutWindow cut = cutWindow(window, 4, 2);
+  ShardWindow cut = shardWindow(window, 4, 2);
   EXPECT_EQ(cut.start + cut.step, 2);
   EXPECT_EQ(cut.size, 3);
   window.kind = WindowKind::Around;
-  cut = cutWindow(window, 4, 4);
+  cut = shardWindow(window, 4, 4);
   EXPECT_EQ(cut.start + cut.step, 3);
   EXPECT_EQ(cut.size, 7);
 }
@@ -157,11 +157,11 @@ TEST(FactorWindowTest, RandomWindowsThatReachAPiece) {
 // Six rows of 64 cut by four: two, two, two and none; of 384 each has 96.
 TEST(FactorWindowTest, RowsAreCutIntoPlainPieces) {
   FactorWindow window;
-  window.kind = WindowKind::Recut;
+  window.kind = WindowKind::Retiled;
   window.size = 384;
   window.count = 6;
   window.stride = window.extent = 64;
-  CutWindow cut = cutWindow(window, 4, 128);
+  ShardWindow cut = shardWindow(window, 4, 128);
   EXPECT_EQ(cut.localSize, 128);
   EXPECT_EQ(cut.globalSize, 384);
   EXPECT_EQ(cut.start, 0);

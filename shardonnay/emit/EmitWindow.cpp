@@ -9,7 +9,7 @@
 // 2. gather: if the plan wants it.
 // 3. makeBuffer: each piece sliced, sent in rounds; all of them concatenated
 //    and padded.
-// 4. cutWindow: at the device's offset.
+// 4. sliceWindow: at the device's offset.
 // 5. mask: what is outside the dim becomes `fill`. Where all devices have the
 //    same window the padding has done it.
 //
@@ -69,7 +69,7 @@ private:
   Value sentPart(Value tensor, const WindowPiece &piece,
                  ArrayRef<Transfer> round);
   Value makeBuffer(Value tensor, const WindowPlan &plan);
-  Value cutWindow(Value buffer, const WindowPlan &plan);
+  Value sliceWindow(Value buffer, const WindowPlan &plan);
   Value mask(Value window);
   /// Where this device's window lies in the dim.
   Value positions();
@@ -198,7 +198,7 @@ Value WindowEmitter::makeBuffer(Value tensor, const WindowPlan &plan) {
                                   interior);
 }
 
-Value WindowEmitter::cutWindow(Value buffer, const WindowPlan &plan) {
+Value WindowEmitter::sliceWindow(Value buffer, const WindowPlan &plan) {
   // Windows without anything of the dim may lie anywhere.
   std::optional<int64_t> same;
   bool allSame = true;
@@ -285,7 +285,7 @@ Value WindowEmitter::run(Value tensor) {
   WindowPlan plan = planWindows(problem);
   if (plan.gathers)
     tensor = gather(tensor);
-  return mask(cutWindow(makeBuffer(tensor, plan), plan));
+  return mask(sliceWindow(makeBuffer(tensor, plan), plan));
 }
 
 } // namespace

@@ -64,7 +64,7 @@ CollectiveUse readLocal(SpmdOp op, CollectiveKind kind,
 
 /// The permutes, or the gather, that a window is fetched by.
 SmallVector<CollectiveUse, 1> readWindow(spmd::FetchWindowOp op) {
-  if (op.cutAxes().empty())
+  if (op.shardingAxes().empty())
     return {};
   CollectiveUse use;
   use.op = op;

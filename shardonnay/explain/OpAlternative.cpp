@@ -73,7 +73,7 @@ std::string describeAlternative(Operation *op, const ChoiceProblem &problem,
                                 const FactorAssignment &taken,
                                 OpChooser &chooser, sdy::MeshAttr mesh) {
   std::string name = "'" + op->getName().getStringRef().str() + "'";
-  std::optional<OpChooser::OtherCut> other =
+  std::optional<OpChooser::OtherStrategy> other =
       chooser.alternative(problem, taken);
   if (!other)
     return "no other plan: " + name + " can be cut in no other way";

@@ -94,13 +94,13 @@ void FindPeriodicWindowsPass::runOnOperation() {
         window.start, window.limit - window.start);
     periodic->setDiscardableAttrs(op->getDiscardableAttrDictionary());
     // One slice may stand at several places.
-    llvm::SetVector<Operation *> makers;
+    llvm::SetVector<Operation *> producers;
     for (Value input : op.getInputs())
       if (auto slice = input.getDefiningOp<stablehlo::SliceOp>())
-        makers.insert(slice);
+        producers.insert(slice);
     op.replaceAllUsesWith(periodic.getResult());
     op.erase();
-    for (Operation *slice : makers)
+    for (Operation *slice : producers)
       if (slice->use_empty())
         slice->erase();
   }

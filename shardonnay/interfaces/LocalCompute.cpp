@@ -28,13 +28,13 @@ Value shardonnay::LocalContext::fetchWindow(OpBuilder &builder, Location loc,
                                             Value fill) {
   int64_t dim = rule().tensor(window.tensor).dimOf(window.factor);
   int64_t size = cast<RankedTensorType>(tensor.getType()).getDimSize(dim);
-  CutWindow cut =
-      cutWindow(window, factorAxes(window.factor).numShards(), size);
+  ShardWindow cut =
+      shardWindow(window, factorAxes(window.factor).numShards(), size);
   return fetchWindow(builder, loc, tensor, window, cut, fill);
 }
 
 llvm::SmallVector<shardonnay::FactorWindow, 2>
-shardonnay::LocalContext::cutWindows() const {
+shardonnay::LocalContext::shardWindows() const {
   llvm::SmallVector<FactorWindow, 2> windows;
   for (const FactorWindow &window : rule().windows)
     if (rule().isFetched(window, factorAxes(window.factor).numShards()))

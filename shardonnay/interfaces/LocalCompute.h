@@ -44,19 +44,20 @@ public:
                               mlir::Value fill) = 0;
   /// This device's part of what `window`, one of the rule's, says of `tensor`,
   /// which is tensor number window.tensor, or it with its holes filled; `cut`
-  /// is cutWindow's. Positions that do not exist hold `fill` (null: anything).
-  /// Communicates with the neighbours that hold the others; not at all where
-  /// all windows lie in the own piece. Also where the factor is not cut.
+  /// is shardWindow's. Positions that do not exist hold `fill` (null:
+  /// anything). Communicates with the neighbours that hold the others; not at
+  /// all where all windows lie in the own piece. Also where the factor is not
+  /// cut.
   virtual mlir::Value fetchWindow(mlir::OpBuilder &builder, mlir::Location loc,
                                   mlir::Value tensor,
                                   const FactorWindow &window,
-                                  const CutWindow &cut, mlir::Value fill) = 0;
+                                  const ShardWindow &cut, mlir::Value fill) = 0;
   /// The same of a dim without holes, as its size in `tensor` says.
   mlir::Value fetchWindow(mlir::OpBuilder &builder, mlir::Location loc,
                           mlir::Value tensor, const FactorWindow &window,
                           mlir::Value fill);
   /// The rule's windows that are to be fetched here.
-  llvm::SmallVector<FactorWindow, 2> cutWindows() const;
+  llvm::SmallVector<FactorWindow, 2> shardWindows() const;
   /// The axes that tell apart the devices that together compute this op: all of
   /// the mesh, but those that are manual around it.
   virtual AxisList deviceAxes() = 0;

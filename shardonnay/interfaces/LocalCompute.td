@@ -27,7 +27,7 @@ def LocalComputeOpInterface : OpInterface<"LocalComputeOpInterface"> {
       that nothing special is needed for. Where windowed factors are cut, the
       op fetches what it needs (LocalContext::fetchWindow); a need-replication
       factor that may be cut is treated as a windowed one.
-    }], "bool", "mayCut",
+    }], "bool", "mayShard",
     (ins "const ::shardonnay::FactorRule &":$rule, "int32_t":$factor),
     /*methodBody=*/"", /*defaultImplementation=*/[{
       return rule.factors[factor].kind != ::shardonnay::FactorKind::Windowed &&

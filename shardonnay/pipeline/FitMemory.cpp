@@ -56,7 +56,7 @@ struct Plan {
   /// Of its collectives, by the device model.
   double cost = 0;
   /// The numbers of the ops that made what is alive there.
-  SmallVector<int64_t> makers;
+  SmallVector<int64_t> producers;
 };
 
 using NumberLoc = FusedLocWith<IntegerAttr>;
@@ -136,16 +136,16 @@ std::optional<Plan> MemoryFitter::plan() {
   Plan result{
       peak.bytes, peak.held, costOf(readCollectives(*copy), model).price, {}};
   for (Value value : peak.live)
-    if (Operation *maker = value.getDefiningOp())
-      if (std::optional<int64_t> made = readNumber(maker->getLoc()))
-        result.makers.push_back(*made);
+    if (Operation *producer = value.getDefiningOp())
+      if (std::optional<int64_t> made = readNumber(producer->getLoc()))
+        result.producers.push_back(*made);
   return result;
 }
 
 bool MemoryFitter::raise(const Plan &plan) {
   bool raised = false;
   llvm::SmallDenseSet<int64_t> seen;
-  for (int64_t number : plan.makers) {
+  for (int64_t number : plan.producers) {
     double &price = prices[number];
     if (!seen.insert(number).second || price >= kLastPrice)
       continue;

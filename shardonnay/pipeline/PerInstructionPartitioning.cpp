@@ -86,14 +86,14 @@ private:
            llvm::is_contained(names, op->getName().getStringRef());
   }
   bool isEligible(Operation *op) {
-    bool isCut = false;
+    bool isSharded = false;
     for (Value value : valuesOf(op)) {
       sdy::TensorShardingAttr sharding = sdy::getSharding(value);
       if (!isEven(value.getType(), sharding, mesh))
         return false;
-      isCut |= sharding && !sharding.isReplicated();
+      isSharded |= sharding && !sharding.isReplicated();
     }
-    return isCut;
+    return isSharded;
   }
   static SmallVector<Value> valuesOf(Operation *op) {
     SmallVector<Value> values(op->getOperands());

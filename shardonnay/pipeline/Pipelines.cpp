@@ -143,7 +143,7 @@ void addPartition(OpPassManager &pm, const PipelineOptions &options) {
   pm.addNestedPass<func::FuncOp>(createShareEqualOpsPass());
   int64_t memoryLimit = memoryLimitOf(options);
   if (memoryLimit > 0)
-    pm.addPass(createMakeAgainPass({memoryLimit}));
+    pm.addPass(createRematerializePass({memoryLimit}));
   if (!options.noBucketing)
     pm.addNestedPass<func::FuncOp>(createBucketCollectivesPass(
         {options.deviceModel, options.memoryLimit}));

@@ -65,7 +65,7 @@ FactorAssignment AssignmentSearch::run() {
   return number < 0 ? best : found[number].second;
 }
 
-std::optional<OpChooser::OtherCut>
+std::optional<OpChooser::OtherStrategy>
 AssignmentSearch::runWithout(const FactorAssignment &taken) {
   best = taken;
   bool isAll = collectAxes();
@@ -74,13 +74,14 @@ AssignmentSearch::runWithout(const FactorAssignment &taken) {
   if (isAll)
     enumerateAll();
   else
-    for (const FactorAssignment &other : nearbyCuts(problem.rule, rows, taken))
+    for (const FactorAssignment &other :
+         nearbyStrategies(problem.rule, rows, taken))
       consider(other);
   settle(1);
   if (cheapest.empty())
     return std::nullopt;
   auto [price, number] = cheapest.front();
-  return OpChooser::OtherCut{found[number].second, price, isAll};
+  return OpChooser::OtherStrategy{found[number].second, price, isAll};
 }
 
 std::vector<FactorAssignment>
@@ -110,7 +111,8 @@ void AssignmentSearch::climb() {
   FactorAssignment taken = best;
   for (int step = 0; step < kMostSteps; ++step) {
     int64_t before = cheapest.front().second;
-    for (const FactorAssignment &other : nearbyCuts(problem.rule, rows, taken))
+    for (const FactorAssignment &other :
+         nearbyStrategies(problem.rule, rows, taken))
       consider(other);
     for (auto [i, axis] : enumerate(axes)) {
       considerMoves(axis, taken);
@@ -133,7 +135,8 @@ void AssignmentSearch::considerMoves(AxisRef axis,
     list = list.subtract(AxisList({axis}));
   consider(without);
   for (auto [list, factor] : zip_equal(without, problem.rule.factors)) {
-    if (!canBeCut(factor) || factor.size % (list.numShards() * axis.size) != 0)
+    if (!canBeSharded(factor) ||
+        factor.size % (list.numShards() * axis.size) != 0)
       continue;
     AxisList before = list, first({axis});
     list.append(axis);
@@ -153,12 +156,12 @@ void AssignmentSearch::considerPair(AxisRef a, AxisRef b,
   for (AxisList &list : without)
     list = list.subtract(AxisList({a})).subtract(AxisList({b}));
   for (int32_t f = 0, e = without.size(); f < e; ++f) {
-    if (!canBeCut(problem.rule.factors[f]))
+    if (!canBeSharded(problem.rule.factors[f]))
       continue;
     FactorAssignment one = without;
     one[f].append(a);
     for (int32_t g = 0; g < e; ++g) {
-      if (!canBeCut(problem.rule.factors[g]))
+      if (!canBeSharded(problem.rule.factors[g]))
         continue;
       FactorAssignment both = one;
       both[g].append(b);
@@ -238,7 +241,7 @@ bool AssignmentSearch::collectAxes() {
           none_of(axes, [&](AxisRef other) { return other.axis == axis.axis; }))
         idle.push_back(axis);
   axes.append(idle);
-  auto cuttable = count_if(problem.rule.factors, canBeCut);
+  auto cuttable = count_if(problem.rule.factors, canBeSharded);
   return std::pow(cuttable + 1, axes.size()) <= kChoiceBudget;
 }
 
@@ -250,7 +253,7 @@ void AssignmentSearch::distribute(size_t axis, double points,
     return tryOrders(0, assignment);
   distribute(axis + 1, points, assignment);
   for (auto [f, factor] : enumerate(problem.rule.factors)) {
-    if (!canBeCut(factor) ||
+    if (!canBeSharded(factor) ||
         factor.size % (assignment[f].numShards() * axes[axis].size) != 0)
       continue;
     AxisList before = assignment[f];

@@ -45,7 +45,8 @@ public:
   /// The voted assignment, or the first of those that are cheapest.
   FactorAssignment run();
   /// The cheapest one but `taken`.
-  std::optional<OpChooser::OtherCut> runWithout(const FactorAssignment &taken);
+  std::optional<OpChooser::OtherStrategy>
+  runWithout(const FactorAssignment &taken);
   /// `taken`, and the cheapest of the others.
   std::vector<FactorAssignment> runAll(const FactorAssignment &taken);
 

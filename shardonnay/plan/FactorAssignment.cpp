@@ -16,17 +16,18 @@ using namespace llvm;
 
 namespace shardonnay {
 
-bool canBeCut(const Factor &factor) {
+bool canBeSharded(const Factor &factor) {
   return factor.kind != FactorKind::NeedReplication;
 }
 
-std::optional<int64_t> findUncutDim(const FactorRule &rule, int64_t operand,
-                                    const TensorSharding &sharding) {
+std::optional<int64_t> findUnshardedDim(const FactorRule &rule, int64_t operand,
+                                        const TensorSharding &sharding) {
   const TensorMapping &mapping = rule.operands[operand];
   TensorProjection row = project(sharding, mapping, rule.factors);
   for (auto [dim, factors] : enumerate(mapping.dims))
     for (int32_t factor : factors)
-      if (!canBeCut(rule.factors[factor]) && !row.factors[factor].axes.empty())
+      if (!canBeSharded(rule.factors[factor]) &&
+          !row.factors[factor].axes.empty())
         return dim;
   return std::nullopt;
 }
@@ -175,10 +176,11 @@ bool Assigner::keepOneSide() {
     return false;
   auto preference = [&](int64_t i) {
     const AssignmentTensor &tensor = problem.tensors[i];
-    bool cutsWindow = any_of(seq<int32_t>(0, numFactors()), [&](int32_t f) {
-      return !canBeCut(rule.factors[f]) && !tensor.row.factors[f].axes.empty();
+    bool shardsWindow = any_of(seq<int32_t>(0, numFactors()), [&](int32_t f) {
+      return !canBeSharded(rule.factors[f]) &&
+             !tensor.row.factors[f].axes.empty();
     });
-    return std::make_tuple(!cutsWindow, tensor.bytes, shardsOf(tensor.row));
+    return std::make_tuple(!shardsWindow, tensor.bytes, shardsOf(tensor.row));
   };
   auto [kept, other] = *pair;
   if (preference(other) > preference(kept))
@@ -261,7 +263,7 @@ AxisList Assigner::possible(int32_t factor, const AxisList &wanted,
 }
 
 bool Assigner::isEligible(int32_t factor) const {
-  if (!canBeCut(rule.factors[factor]) || isCopyingLookup(factor))
+  if (!canBeSharded(rule.factors[factor]) || isCopyingLookup(factor))
     return false;
   // A cut behind an incomplete one would be a strided view.
   for (int64_t i = 0; i < rule.numTensors(); ++i) {
@@ -320,7 +322,7 @@ AxisList Assigner::lostAxes() const {
     if (problem.tensors[i].free || (i >= numOperands && !problem.contraction))
       continue;
     for (int32_t factor = 0; factor < numFactors(); ++factor) {
-      if (canBeCut(rule.factors[factor]) && !problem.contraction)
+      if (canBeSharded(rule.factors[factor]) && !problem.contraction)
         continue;
       for (AxisRef axis : cell(i, factor).axes)
         if (!used.overlaps(axis) && !lost.overlaps(axis))
@@ -388,7 +390,7 @@ bool isLawful(const FactorAssignment &assignment, const FactorRule &rule) {
     const Factor &factor = rule.factors[f];
     if (axes.empty())
       continue;
-    if (!canBeCut(factor) || factor.size % axes.numShards() != 0 ||
+    if (!canBeSharded(factor) || factor.size % axes.numShards() != 0 ||
         used.overlaps(axes))
       return false;
     used.append(axes);
@@ -403,9 +405,9 @@ bool isLawful(const FactorAssignment &assignment, const FactorRule &rule) {
   });
 }
 
-std::vector<FactorAssignment> nearbyCuts(const FactorRule &rule,
-                                         ArrayRef<AssignmentTensor> tensors,
-                                         const FactorAssignment &taken) {
+std::vector<FactorAssignment>
+nearbyStrategies(const FactorRule &rule, ArrayRef<AssignmentTensor> tensors,
+                 const FactorAssignment &taken) {
   std::vector<FactorAssignment> cuts;
   auto add = [&](FactorAssignment cut) {
     if (cut != taken && isLawful(cut, rule) && !is_contained(cuts, cut))

@@ -78,18 +78,19 @@ FactorAssignment assignFactors(const AssignmentProblem &problem);
 /// factor is whole, or its axes cut another one; and how each of `tensors`
 /// lies.
 std::vector<FactorAssignment>
-nearbyCuts(const FactorRule &rule, llvm::ArrayRef<AssignmentTensor> tensors,
-           const FactorAssignment &taken);
+nearbyStrategies(const FactorRule &rule,
+                 llvm::ArrayRef<AssignmentTensor> tensors,
+                 const FactorAssignment &taken);
 
 /// The laws above hold.
 bool isLawful(const FactorAssignment &assignment, const FactorRule &rule);
 
 /// The op can be computed with `factor` cut.
-bool canBeCut(const Factor &factor);
+bool canBeSharded(const Factor &factor);
 /// The first dim of operand number `operand` that `sharding` cuts along a
 /// factor that can't be cut; nothing if there is none.
-std::optional<int64_t> findUncutDim(const FactorRule &rule, int64_t operand,
-                                    const TensorSharding &sharding);
+std::optional<int64_t> findUnshardedDim(const FactorRule &rule, int64_t operand,
+                                        const TensorSharding &sharding);
 
 /// The closed sharding of tensor number `tensor` under `assignment`; results
 /// are partial (`unreduced`) along the axes of the factors that the op reduces

@@ -229,7 +229,7 @@ TEST(FactorAssignment, PartialResultsHaveOneKind) {
 void checkLaws(const FactorRule &rule, const FactorAssignment &assignment) {
   for (size_t f = 0; f < assignment.size(); ++f) {
     RC_ASSERT(rule.factors[f].size % assignment[f].numShards() == 0);
-    RC_ASSERT(assignment[f].empty() || canBeCut(rule.factors[f]));
+    RC_ASSERT(assignment[f].empty() || canBeSharded(rule.factors[f]));
     for (size_t g = 0; g < f; ++g)
       RC_ASSERT(!assignment[f].overlaps(assignment[g]));
   }

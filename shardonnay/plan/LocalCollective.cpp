@@ -144,7 +144,7 @@ static SmallVector<int64_t> madePieces(const FactorRule &rule, int32_t tensor,
     piece.push_back(pieceSize(size, factors, assignment));
   for (const FactorWindow &window : rule.windows) {
     int64_t shards = assignment[window.factor].numShards();
-    if (window.tensor == tensor && window.kind == WindowKind::Recut &&
+    if (window.tensor == tensor && window.kind == WindowKind::Retiled &&
         rule.isFetched(window, shards))
       piece[rule.tensor(tensor).dimOf(window.factor)] =
           divideCeil(window.count, shards) * window.stride;
@@ -171,7 +171,7 @@ SmallVector<LocalCollective, 2> fetchCollectives(
     if (piece.empty())
       piece = madePieces(rule, window.tensor, assignment, shapes);
     int64_t dim = rule.tensor(window.tensor).dimOf(window.factor);
-    CutWindow cut = cutWindow(window, axes.numShards(), piece[dim]);
+    ShardWindow cut = shardWindow(window, axes.numShards(), piece[dim]);
     int64_t sliceBytes = elementBytes[window.tensor];
     for (auto [other, size] : enumerate(piece))
       if (static_cast<int64_t>(other) != dim)

@@ -222,7 +222,7 @@ double OpChooser::fetchPrice(const ChoiceProblem &problem,
   return price;
 }
 
-std::optional<OpChooser::OtherCut>
+std::optional<OpChooser::OtherStrategy>
 OpChooser::alternative(const ChoiceProblem &problem,
                        const FactorAssignment &taken) {
   SmallVector<Alternative, 1> &known = alternatives[problem];

@@ -31,8 +31,8 @@
 // any order, more in one that some tensor has them in, or in the mesh's. It is
 // enumerated whole where it has at most kChoiceBudget points. In a larger one
 // the voted assignment, or what one of the tensors has, is changed in the place
-// of a factor's axes (nearbyCuts), of one axis or of two, for as long as that
-// is cheaper (AssignmentSearch.h).
+// of a factor's axes (nearbyStrategies), of one axis or of two, for as long as
+// that is cheaper (AssignmentSearch.h).
 //
 // Worked example, a head [b, k] x [k, v] with b cut by d and nothing by m: with
 // v cut by m as well a device does a quarter of the work (m of size 4), takes
@@ -145,17 +145,17 @@ public:
                               const FactorAssignment &assignment, double limit,
                               TensorDemands &demands);
 
-  struct OtherCut {
+  struct OtherStrategy {
     FactorAssignment assignment;
     double price = 0;
     /// Of all; else, where these are too many or axes of the tensors cross, of
-    /// nearbyCuts.
+    /// nearbyStrategies.
     bool isBest = true;
   };
   /// The cheapest lawful assignment that is not `taken`, whatever work it
   /// repeats; nothing if there is none. Remembered too.
-  std::optional<OtherCut> alternative(const ChoiceProblem &problem,
-                                      const FactorAssignment &taken);
+  std::optional<OtherStrategy> alternative(const ChoiceProblem &problem,
+                                           const FactorAssignment &taken);
   /// At least the price of an assignment, without a search; infinite where that
   /// is seen to be above `limit`.
   double leastPrice(const ChoiceProblem &problem,
@@ -194,7 +194,7 @@ private:
   ReshardPlanner planner{kPricingStateBudget};
   struct Alternative {
     FactorAssignment taken;
-    std::optional<OtherCut> next;
+    std::optional<OtherStrategy> next;
   };
   std::unordered_map<ChoiceProblem, llvm::SmallVector<Alternative, 1>, Hash>
       alternatives;

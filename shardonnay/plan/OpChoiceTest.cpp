@@ -176,7 +176,7 @@ TEST(OpChoice, theAlternativeIsTheNextBest) {
   ChoiceProblem problem = matmul(4096, 64, 64, {d, none}, {d, none}, {d, none});
   OpChooser chooser(kMesh, MeshCosts(*DeviceModel::find("bytes"), {"d", "m"}));
   FactorAssignment taken = chooser.choose(problem);
-  std::optional<OpChooser::OtherCut> other =
+  std::optional<OpChooser::OtherStrategy> other =
       chooser.alternative(problem, taken);
   ASSERT_TRUE(other);
   EXPECT_TRUE(other->isBest);
@@ -209,7 +209,7 @@ TEST(OpChoice, whereAxesCrossTheAlternativeIsOneNearby) {
       matmul(36, 36, 36, {third, none}, {none, half}, {third, none});
   OpChooser chooser(mesh, MeshCosts(*DeviceModel::find("bytes"), {"d", "m"}));
   FactorAssignment taken = axes({third, none, none});
-  std::optional<OpChooser::OtherCut> other =
+  std::optional<OpChooser::OtherStrategy> other =
       chooser.alternative(problem, taken);
   ASSERT_TRUE(other);
   EXPECT_FALSE(other->isBest);

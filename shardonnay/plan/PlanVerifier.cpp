@@ -31,7 +31,7 @@ class PlanPlayer {
 public:
   PlanPlayer(const ReshardProblem &problem, std::string &error);
 
-  bool play(const Step &step);
+  bool simulate(const Step &step);
   /// The state is that of `layout` on every position.
   bool matches(const Layout &layout);
   bool reachesTarget();
@@ -45,7 +45,7 @@ private:
     return false;
   }
   bool checkStep(const Step &step);
-  bool playGroup(const Step &step, Group group);
+  bool simulateGroup(const Step &step, Group group);
   bool gather(int64_t dim, Group group);
   bool scatter(int64_t dim, Group group);
   bool reduce(Group group);
@@ -154,7 +154,7 @@ bool PlanPlayer::permute(const Layout &after, Group group) {
   return true;
 }
 
-bool PlanPlayer::playGroup(const Step &step, Group group) {
+bool PlanPlayer::simulateGroup(const Step &step, Group group) {
   switch (step.kind) {
   case StepKind::Slice:
     return alikeExcept(-1, group) && sameSummands(group) &&
@@ -191,7 +191,7 @@ bool PlanPlayer::checkStep(const Step &step) {
   return true;
 }
 
-bool PlanPlayer::play(const Step &step) {
+bool PlanPlayer::simulate(const Step &step) {
   if (!checkStep(step))
     return false;
   int64_t bytes = problem.elementBytes;
@@ -200,7 +200,7 @@ bool PlanPlayer::play(const Step &step) {
   auto groups = problem.mesh.groups(step.axes);
   spent += collectiveCost(step.kind, groups[0].size(), bytes);
   for (const auto &group : groups)
-    if (!playGroup(step, group))
+    if (!simulateGroup(step, group))
       return false;
   return true;
 }
@@ -236,7 +236,7 @@ bool verifyPlan(const ReshardProblem &problem, const ReshardPlan &plan,
                 std::string &error) {
   PlanPlayer player(problem, error);
   for (auto [i, step] : llvm::enumerate(plan.steps)) {
-    if (player.play(step) && player.matches(step.after))
+    if (player.simulate(step) && player.matches(step.after))
       continue;
     error = "step " + std::to_string(i) + ": " + error;
     return false;

@@ -277,13 +277,13 @@ private:
   void permute(size_t from) {
     auto [boxes, parts] = atomsInUse(states[from].map);
     Map after = states[from].map;
-    cutFrom(from, 0, boxes, ((1u << atoms.size()) - 1) & ~parts, 0, after);
+    shardFrom(from, 0, boxes, ((1u << atoms.size()) - 1) & ~parts, 0, after);
   }
 
   /// Cuts dim `dim` and those behind it into as many pieces as they are in, by
   /// any of the atoms `free`.
-  void cutFrom(size_t from, size_t dim, uint32_t boxes, uint32_t free,
-               uint32_t taken, const Map &after) {
+  void shardFrom(size_t from, size_t dim, uint32_t boxes, uint32_t free,
+                 uint32_t taken, const Map &after) {
     if (dim == padded.size()) {
       Map before = states[from].map, wanted = after;
       llvm::sort(before);
@@ -299,7 +299,7 @@ private:
       Map next = after;
       for (int64_t p = 0; p < mesh.numDevices(); ++p)
         next[p].start[dim] = mesh.index(axes, p) * size;
-      cutFrom(from, dim + 1, boxes, free & ~used, taken | used, next);
+      shardFrom(from, dim + 1, boxes, free & ~used, taken | used, next);
     };
     if (pieces == 1)
       return cut(AxisList(), 0);

@@ -46,8 +46,9 @@ std::vector<Data> gathered(const WindowProblem &problem,
 }
 
 /// What each position has of a piece.
-std::vector<Data> play(const WindowPiece &piece, const WindowProblem &problem,
-                       const std::vector<Data> &data) {
+std::vector<Data> simulate(const WindowPiece &piece,
+                           const WindowProblem &problem,
+                           const std::vector<Data> &data) {
   auto part = [&](int64_t source, int64_t target) {
     int64_t window = problem.mesh.index(problem.windowAxes, target);
     int64_t start =
@@ -73,7 +74,7 @@ void check(const WindowProblem &problem) {
     data = gathered(problem, data);
   std::vector<Data> buffers(data.size(), Data(plan.low, kNothing));
   for (const WindowPiece &piece : plan.pieces) {
-    std::vector<Data> parts = play(piece, problem, data);
+    std::vector<Data> parts = simulate(piece, problem, data);
     for (size_t p = 0; p < data.size(); ++p)
       buffers[p].insert(buffers[p].end(), parts[p].begin(), parts[p].end());
   }

@@ -595,7 +595,7 @@ def traced_once_per_kind(jit):
 
 
 @case
-def made_again(jit):
+def rematerialized(jit):
     count = []
 
     def f(x):

@@ -116,7 +116,7 @@ def keywords_with_in_shardings(jit):
 
 
 @case
-def lies_otherwise(jit):
+def has_another_sharding(jit):
     jit(lambda x: x + 1, in_shardings=on("data"))(put(X, None, "model"))
 
 

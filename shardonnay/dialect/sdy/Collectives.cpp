@@ -307,7 +307,7 @@ static LogicalResult verifyReduction(Operation *op, const InOut &shardings,
 }
 
 /// `axes` cut no dim of the operand.
-static bool cutsDim(const TensorSharding &in, const AxisList &axes) {
+static bool shardsDim(const TensorSharding &in, const AxisList &axes) {
   return llvm::any_of(in.dims, [&](const shardonnay::DimSharding &dim) {
     return dim.axes.overlaps(axes);
   });
@@ -322,7 +322,7 @@ LogicalResult AllReduceOp::verify() {
                        /*allowWhole=*/true);
   if (failed(axes) || failed(expectSameDims(*this, *shardings)))
     return failure();
-  if (cutsDim(shardings->in, *axes) ||
+  if (shardsDim(shardings->in, *axes) ||
       shardings->in.replicated.overlaps(*axes)) // C66
     return emitOpError("reduces along axes that cut a dim of the operand "
                        "or are replicated in it");
@@ -371,7 +371,7 @@ LogicalResult ReplicatedToUnreducedOp::verify() {
     return failure();
   if (axes->empty()) // C68
     return emitOpError("expected at least one axis to make unreduced");
-  if (cutsDim(shardings->in, *axes)) // C68
+  if (shardsDim(shardings->in, *axes)) // C68
     return emitOpError("axes cut a dim of the operand, expected replicated "
                        "ones");
   return expectUnreduced(*this, *shardings,

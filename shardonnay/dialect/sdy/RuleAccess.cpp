@@ -56,8 +56,8 @@ static bool isOneSided(const shardonnay::FactorRule &rule, int32_t factor) {
 
 /// A dim of a result that has one position of an operand's is cut: its pieces
 /// are empty but for one. That is what a window is for, not a choice.
-static bool cutsPickedDim(Operation *op,
-                          const shardonnay::FactorRule &picking) {
+static bool shardsPickedDim(Operation *op,
+                            const shardonnay::FactorRule &picking) {
   for (auto [result, mapping] :
        llvm::zip_equal(op->getResults(), picking.results)) {
     TensorShardingAttr sharding = getSharding(result);
@@ -116,7 +116,7 @@ mlir::sdy::getComputationRule(Operation *op) {
   auto local = dyn_cast<shardonnay::LocalComputeOpInterface>(op);
   if (std::optional<shardonnay::FactorRule> picking =
           local ? local.getPickingRule() : std::nullopt;
-      picking && !cutsPickedDim(op, *picking))
+      picking && !shardsPickedDim(op, *picking))
     return picking;
   std::optional<shardonnay::FactorRule> rule = getOwnRule(op);
   if (!rule)
@@ -134,7 +134,8 @@ mlir::sdy::getComputationRule(Operation *op) {
     if (!needsMore)
       kinds.push_back(factor.kind);
     else
-      kinds.push_back(!isOneSided(*rule, id) && local && local.mayCut(*rule, id)
+      kinds.push_back(!isOneSided(*rule, id) && local &&
+                              local.mayShard(*rule, id)
                           ? FactorKind::Windowed
                           : FactorKind::NeedReplication);
   }

@@ -33,7 +33,7 @@ std::optional<shardonnay::FactorRule> getPropagationRule(Operation *op);
 
 /// The rule that the op can be computed by: its own, else what is written.
 /// Windowed and need-replication factors are windowed where the op can be
-/// computed with them cut (LocalComputeOpInterface::mayCut), need-replication
+/// computed with them cut (LocalComputeOpInterface::mayShard), need-replication
 /// where not; so are factors that a custom rule has on one side only, and those
 /// that a custom rule says are.
 std::optional<shardonnay::FactorRule> getComputationRule(Operation *op);

@@ -7,8 +7,8 @@
 //
 // An op's rule is a function of its name, attributes, types, regions and
 // constant operands (ShardingRuleOpInterface), so equal ops share it
-// (OpForms.h). Asked each time are ops that say that they look at what makes
-// their operands, and those with large regions.
+// (OpSignatures.h). Asked each time are ops that say that they look at what
+// makes their operands, and those with large regions.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +18,7 @@
 #include "mlir/IR/Operation.h"
 #include "shardonnay/algebra/Factor.h"
 #include "shardonnay/algebra/Interner.h"
-#include "shardonnay/dialect/sdy/OpForms.h"
+#include "shardonnay/dialect/sdy/OpSignatures.h"
 #include <optional>
 
 namespace mlir::sdy {
@@ -47,7 +47,7 @@ private:
   std::optional<int32_t> ask(Operation *op);
 
   RuleOf ruleOf;
-  OpForms forms;
+  OpSignatures forms;
   Rules ownRules;
   Rules &rules;
   WordMap<std::optional<int32_t>> known;

@@ -95,8 +95,8 @@ template <typename OpT> static FailureOr<int64_t> getGroupSize(OpT op) {
 }
 
 /// Divides dim `dim` of the shape by the size of the group.
-static LogicalResult cutDim(Operation *op, SmallVectorImpl<int64_t> &shape,
-                            int64_t dim, int64_t groupSize) {
+static LogicalResult shardDim(Operation *op, SmallVectorImpl<int64_t> &shape,
+                              int64_t dim, int64_t groupSize) {
   if (shape[dim] % groupSize != 0)
     return op->emitOpError("expected dim ")
            << dim << " to have a size that the " << groupSize
@@ -124,13 +124,13 @@ static LogicalResult expectShape(Operation *op, ArrayRef<int64_t> shape) {
 }
 
 /// Checks an operation whose result is a piece of the operand's dim.
-template <typename OpT> static LogicalResult verifyCut(OpT op) {
+template <typename OpT> static LogicalResult verifySharded(OpT op) {
   FailureOr<int64_t> groupSize = getGroupSize(op);
   int64_t dim = op.getDim();
   if (failed(groupSize) || failed(verifyDim(op, dim)))
     return failure();
   SmallVector<int64_t> shape(op.getTensor().getType().getShape());
-  if (failed(cutDim(op, shape, dim, *groupSize)))
+  if (failed(shardDim(op, shape, dim, *groupSize)))
     return failure();
   return expectShape(op, shape);
 }
@@ -164,9 +164,9 @@ LogicalResult OnDeviceOp::verify() {
                getResultTypes());
 }
 
-LogicalResult AllSliceOp::verify() { return verifyCut(*this); }
+LogicalResult AllSliceOp::verify() { return verifySharded(*this); }
 
-LogicalResult ReduceScatterOp::verify() { return verifyCut(*this); }
+LogicalResult ReduceScatterOp::verify() { return verifySharded(*this); }
 
 LogicalResult AllReduceOp::verify() {
   return success(succeeded(getGroupSize(*this)));
@@ -234,20 +234,20 @@ LogicalResult AllToAllOp::verify() {
       failed(verifyDim(*this, concatDim)))
     return failure();
   SmallVector<int64_t> shape(getTensor().getType().getShape());
-  if (failed(cutDim(*this, shape, splitDim, *groupSize)))
+  if (failed(shardDim(*this, shape, splitDim, *groupSize)))
     return failure();
   shape[concatDim] *= *groupSize;
   return expectShape(*this, shape);
 }
 
-ArrayRef<sdy::AxisRefAttr> FetchWindowOp::cutAxes() {
+ArrayRef<sdy::AxisRefAttr> FetchWindowOp::shardingAxes() {
   sdy::AxisRefListAttr list = getAxesAttr();
   return list ? list.getValue() : ArrayRef<sdy::AxisRefAttr>();
 }
 
 ArrayRef<sdy::AxisRefAttr> FetchWindowOp::countingAxes() {
   sdy::AxisRefListAttr list = getWindowAxesAttr();
-  return list ? list.getValue() : cutAxes();
+  return list ? list.getValue() : shardingAxes();
 }
 
 /// Without its sign; the least number's is taken to be the largest.
@@ -269,7 +269,7 @@ static LogicalResult verifyPositions(Operation *op, int64_t start,
 
 LogicalResult FetchWindowOp::verify() {
   int64_t pieces = 1, windows = 1;
-  for (ArrayRef<sdy::AxisRefAttr> axes : {countingAxes(), cutAxes()}) {
+  for (ArrayRef<sdy::AxisRefAttr> axes : {countingAxes(), shardingAxes()}) {
     if (axes.empty())
       continue;
     if (!getMeshAttr())
@@ -280,7 +280,7 @@ LogicalResult FetchWindowOp::verify() {
     pieces = *count;
     windows = std::max(windows, pieces);
   }
-  if (cutAxes().empty())
+  if (shardingAxes().empty())
     pieces = 1;
   if (failed(verifyDim(*this, getDim())))
     return failure();
@@ -314,7 +314,7 @@ shardonnay::WindowProblem mlir::spmd::getWindowProblem(FetchWindowOp op,
   shardonnay::WindowProblem problem;
   if (mesh) {
     problem.mesh = sdy::toMesh(mesh);
-    problem.axes = sdy::toAxisList(op.cutAxes(), mesh);
+    problem.axes = sdy::toAxisList(op.shardingAxes(), mesh);
     problem.windowAxes = sdy::toAxisList(op.countingAxes(), mesh);
   }
   problem.localSize = op.getTensor().getType().getDimSize(op.getDim());
@@ -370,7 +370,7 @@ bool PeriodicWindowOp::isLinear(shardonnay::ReductionKind,
   return partial.all();
 }
 
-bool PeriodicWindowOp::mayCut(const shardonnay::FactorRule &, int32_t) {
+bool PeriodicWindowOp::mayShard(const shardonnay::FactorRule &, int32_t) {
   return true;
 }
 

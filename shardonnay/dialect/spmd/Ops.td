@@ -267,7 +267,7 @@ def Spmd_FetchWindowOp : Spmd_Op<"fetch_window"> {
   }];
   let extraClassDeclaration = [{
     /// The axes that cut the dim.
-    ::llvm::ArrayRef<::mlir::sdy::AxisRefAttr> cutAxes();
+    ::llvm::ArrayRef<::mlir::sdy::AxisRefAttr> shardingAxes();
     /// The axes that count the windows.
     ::llvm::ArrayRef<::mlir::sdy::AxisRefAttr> countingAxes();
   }];
@@ -276,7 +276,7 @@ def Spmd_FetchWindowOp : Spmd_Op<"fetch_window"> {
 def Spmd_PeriodicWindowOp : Spmd_Op<"periodic_window", [
     DeclareOpInterfaceMethods<ShardingRuleOpInterface, ["isLinear"]>,
     DeclareOpInterfaceMethods<LocalComputeOpInterface,
-                              ["mayCut", "computeLocally"]>]> {
+                              ["mayShard", "computeLocally"]>]> {
   let summary = "a window of a dim that goes on periodically";
   let description = [{
     On global types, until `partition` makes a `fetch_window` of it:

@@ -15,14 +15,14 @@ using namespace mlir::stablehlo;
 
 namespace {
 /// What an op takes away at either end of each dim of its operand.
-struct Cut {
+struct Trim {
   SmallVector<int64_t> before, after;
 };
 } // namespace
 
-static int64_t countCutDims(const Cut &cut) {
+static int64_t countShardedDims(const Trim &trim) {
   int64_t dims = 0;
-  for (auto [before, after] : llvm::zip_equal(cut.before, cut.after))
+  for (auto [before, after] : llvm::zip_equal(trim.before, trim.after))
     dims += before != 0 || after != 0;
   return dims;
 }
@@ -34,19 +34,19 @@ static bool hasStaticTypes(ConvolutionOp op) {
 }
 
 /// Nothing if `op` does more than take away.
-static std::optional<Cut> readCut(Operation *op) {
-  Cut cut;
+static std::optional<Trim> readTrim(Operation *op) {
+  Trim trim;
   if (auto slice = dyn_cast<SliceOp>(op)) {
     auto isOne = [](int64_t stride) { return stride == 1; };
     if (!slice.getOperand().getType().hasStaticShape() ||
         !llvm::all_of(slice.getStrides(), isOne))
       return std::nullopt;
-    cut.before.assign(slice.getStartIndices().begin(),
-                      slice.getStartIndices().end());
+    trim.before.assign(slice.getStartIndices().begin(),
+                       slice.getStartIndices().end());
     for (auto [size, limit] : llvm::zip_equal(
              slice.getOperand().getType().getShape(), slice.getLimitIndices()))
-      cut.after.push_back(size - limit);
-    return cut;
+      trim.after.push_back(size - limit);
+    return trim;
   }
   auto pad = dyn_cast<PadOp>(op);
   if (!pad)
@@ -56,45 +56,46 @@ static std::optional<Cut> readCut(Operation *op) {
                        pad.getInteriorPadding())) {
     if (low > 0 || high > 0 || interior != 0)
       return std::nullopt;
-    cut.before.push_back(-low);
-    cut.after.push_back(-high);
+    trim.before.push_back(-low);
+    trim.after.push_back(-high);
   }
-  return cut;
+  return trim;
 }
 
 /// Whether some element remains, and none stands apart from its neighbours.
-static bool canCut(PadOp pad, const Cut &cut) {
+static bool canTrim(PadOp pad, const Trim &trim) {
   for (auto [dim, size] :
        llvm::enumerate(pad.getOperand().getType().getShape()))
-    if ((cut.before[dim] != 0 || cut.after[dim] != 0) &&
+    if ((trim.before[dim] != 0 || trim.after[dim] != 0) &&
         (pad.getInteriorPadding()[dim] != 0 ||
-         cut.before[dim] - pad.getEdgePaddingLow()[dim] >= size ||
-         cut.after[dim] - pad.getEdgePaddingHigh()[dim] >= size))
+         trim.before[dim] - pad.getEdgePaddingLow()[dim] >= size ||
+         trim.after[dim] - pad.getEdgePaddingHigh()[dim] >= size))
       return false;
   return true;
 }
 
-/// What is padded and cut again (a shift by a row, or the neighbours of every
-/// element) is one window a cut: in pieces each needs some rows of a neighbour,
-/// while the padded tensor, of another size, would have to be laid out anew,
-/// twice. All the uses of a padded tensor have to be such, or it is needed.
-static LogicalResult cutPadded(Operation *op, PatternRewriter &rewriter) {
+/// What is padded and trim again (a shift by a row, or the neighbours of every
+/// element) is one window a trim: in pieces each needs some rows of a
+/// neighbour, while the padded tensor, of another size, would have to be laid
+/// out anew, twice. All the uses of a padded tensor have to be such, or it is
+/// needed.
+static LogicalResult trimPadded(Operation *op, PatternRewriter &rewriter) {
   auto pad = op->getOperand(0).getDefiningOp<PadOp>();
   if (!pad || !pad->getDiscardableAttrs().empty() ||
       !pad.getType().hasStaticShape())
     return failure();
   for (OpOperand &use : pad->getUses()) {
-    std::optional<Cut> cut = readCut(use.getOwner());
-    if (use.getOperandNumber() != 0 || !cut || !canCut(pad, *cut))
+    std::optional<Trim> trim = readTrim(use.getOwner());
+    if (use.getOperandNumber() != 0 || !trim || !canTrim(pad, *trim))
       return failure();
   }
-  Cut cut = *readCut(op);
+  Trim trim = *readTrim(op);
   SmallVector<int64_t> low, high;
   for (auto [padded, taken] :
-       llvm::zip_equal(pad.getEdgePaddingLow(), cut.before))
+       llvm::zip_equal(pad.getEdgePaddingLow(), trim.before))
     low.push_back(padded - taken);
   for (auto [padded, taken] :
-       llvm::zip_equal(pad.getEdgePaddingHigh(), cut.after))
+       llvm::zip_equal(pad.getEdgePaddingHigh(), trim.after))
     high.push_back(padded - taken);
   auto window = PadOp::create(
       rewriter, op->getLoc(),
@@ -131,23 +132,23 @@ static void replaceWithConvolution(Operation *op, ConvolutionOp conv,
 }
 
 /// The first and last results of a convolution that nothing needs are not
-/// computed: what gradients of causal convolutions cut off.
-static LogicalResult cutConvolution(Operation *op, PatternRewriter &rewriter) {
+/// computed: what gradients of causal convolutions trim off.
+static LogicalResult trimConvolution(Operation *op, PatternRewriter &rewriter) {
   auto conv = op->getOperand(0).getDefiningOp<ConvolutionOp>();
-  std::optional<Cut> cut = readCut(op);
-  if (!conv || !cut || !conv->hasOneUse() ||
+  std::optional<Trim> trim = readTrim(op);
+  if (!conv || !trim || !conv->hasOneUse() ||
       !conv->getDiscardableAttrs().empty() || !hasStaticTypes(conv) ||
       cast<RankedTensorType>(op->getResult(0).getType()).getNumElements() == 0)
     return failure();
   SmallVector<WindowDim> window = conv.getWindow();
-  int64_t cutDims = 0;
+  int64_t shardedDims = 0;
   for (auto [dim, at] : llvm::enumerate(
            conv.getDimensionNumbers().getOutputSpatialDimensions())) {
-    window[dim].low -= cut->before[at] * window[dim].stride;
-    window[dim].high -= cut->after[at] * window[dim].stride;
-    cutDims += cut->before[at] != 0 || cut->after[at] != 0;
+    window[dim].low -= trim->before[at] * window[dim].stride;
+    window[dim].high -= trim->after[at] * window[dim].stride;
+    shardedDims += trim->before[at] != 0 || trim->after[at] != 0;
   }
-  if (cutDims != countCutDims(*cut))
+  if (shardedDims != countShardedDims(*trim))
     return failure();
   replaceWithConvolution(op, conv, conv.getLhs(), window, rewriter);
   rewriter.eraseOp(conv);
@@ -199,11 +200,11 @@ LogicalResult ConvolutionOp::canonicalize(ConvolutionOp op,
 }
 
 LogicalResult SliceOp::canonicalize(SliceOp op, PatternRewriter &rewriter) {
-  return success(succeeded(cutPadded(op, rewriter)) ||
-                 succeeded(cutConvolution(op, rewriter)));
+  return success(succeeded(trimPadded(op, rewriter)) ||
+                 succeeded(trimConvolution(op, rewriter)));
 }
 
 LogicalResult PadOp::canonicalize(PadOp op, PatternRewriter &rewriter) {
-  return success(succeeded(cutPadded(op, rewriter)) ||
-                 succeeded(cutConvolution(op, rewriter)));
+  return success(succeeded(trimPadded(op, rewriter)) ||
+                 succeeded(trimConvolution(op, rewriter)));
 }

@@ -77,7 +77,8 @@ struct CloneModel
 template <typename OpT, auto kLocal>
 struct LocalModel
     : LocalComputeOpInterface::ExternalModel<LocalModel<OpT, kLocal>, OpT> {
-  bool mayCut(mlir::Operation *, const FactorRule &rule, int32_t factor) const {
+  bool mayShard(mlir::Operation *, const FactorRule &rule,
+                int32_t factor) const {
     return rule.factors[factor].kind != FactorKind::NeedReplication;
   }
   llvm::FailureOr<llvm::SmallVector<mlir::Value>>
@@ -91,7 +92,8 @@ struct LocalModel
 template <typename OpT, auto kLocal, auto kPickingRule>
 struct PickingModel : LocalComputeOpInterface::ExternalModel<
                           PickingModel<OpT, kLocal, kPickingRule>, OpT> {
-  bool mayCut(mlir::Operation *, const FactorRule &rule, int32_t factor) const {
+  bool mayShard(mlir::Operation *, const FactorRule &rule,
+                int32_t factor) const {
     return rule.factors[factor].kind != FactorKind::NeedReplication;
   }
   std::optional<FactorRule> getPickingRule(mlir::Operation *op) const {

@@ -201,12 +201,12 @@ static FailureOr<SmallVector<Value>> convolveLocally(ConvolutionOp op,
     return math.zero(RankedTensorType::get({}, type.getElementType()));
   };
   // Windows side by side need nothing of others.
-  for (const FactorWindow &slides : context.cutWindows()) {
+  for (const FactorWindow &slides : context.shardWindows()) {
     int64_t in = context.rule().operands[0].dimOf(slides.factor);
     size_t i = llvm::find(numbers.getInputSpatialDimensions(), in) -
                numbers.getInputSpatialDimensions().begin();
     int64_t kernel = numbers.getKernelSpatialDimensions()[i];
-    CutWindow cut;
+    ShardWindow cut;
     if (context.rule().factors[slides.factor].kind == FactorKind::Indexed) {
       // What is behind the kernel's end sees the input's beginnings.
       rhs = context.fillEnd(builder, op.getLoc(), rhs, kernel, window[i].size,

@@ -101,7 +101,7 @@ private:
     int64_t dim, size;
     Value shift;
   };
-  void cutDim(int64_t dim, const AxisList &axes);
+  void shardDim(int64_t dim, const AxisList &axes);
   Value place(Value piece, const Placed &placed);
 
   DynamicSliceOp op;
@@ -116,7 +116,7 @@ private:
 };
 } // namespace
 
-void PartialSlice::cutDim(int64_t dim, const AxisList &axes) {
+void PartialSlice::shardDim(int64_t dim, const AxisList &axes) {
   int64_t size = shapeOf(op.getOperand())[dim], part = shapeOf(operand)[dim];
   Value start = math.subtract(math.clamp(starts[dim], 0, size - taken[dim]),
                               math.shardStart(context, axes, part, type));
@@ -163,7 +163,7 @@ Value PartialSlice::build() {
       taken[dim] = shapeOf(operand)[dim];
     else if (!axes.empty()) {
       starts[dim] = math.positions(starts[dim], type);
-      cutDim(dim, axes);
+      shardDim(dim, axes);
     }
   }
   if (mask || !placed.empty())
@@ -229,13 +229,13 @@ public:
         starts(operands.drop_front(2)), part(shapeOf(operand)),
         window(shapeOf(update)) {}
 
-  bool cutsDim(int64_t dim) {
+  bool shardsDim(int64_t dim) {
     return shapeOf(op.getOperand())[dim] != shapeOf(op.getUpdate())[dim] &&
            !axesOfDim(context, context.rule().operands[0], dim).empty();
   }
-  bool cutsAny() {
+  bool shardsAny() {
     return llvm::any_of(llvm::seq<int64_t>(0, part.size()),
-                        [&](int64_t dim) { return cutsDim(dim); });
+                        [&](int64_t dim) { return shardsDim(dim); });
   }
   Value build();
 
@@ -288,7 +288,7 @@ Value PartialUpdate::build() {
   auto operandType = cast<RankedTensorType>(operand.getType());
   SmallVector<int64_t> pieceShape(window), padding(rank, 0), none(rank, 0);
   for (int64_t dim = 0; dim < rank; ++dim)
-    if (cutsDim(dim))
+    if (shardsDim(dim))
       pieceShape[dim] = padding[dim] = part[dim];
   RankedTensorType pieceType = operandType.clone(pieceShape);
 
@@ -296,7 +296,7 @@ Value PartialUpdate::build() {
   SmallVector<Value> readAt(rank, zero), writeAt(starts);
   Value written;
   for (int64_t dim = 0; dim < rank; ++dim) {
-    if (!cutsDim(dim))
+    if (!shardsDim(dim))
       continue;
     Value relative = relativeStart(dim, type);
     Value size = math.splat(RankedTensorType::get({}, type), part[dim]);
@@ -320,7 +320,7 @@ static FailureOr<SmallVector<Value>>
 dynamicUpdateSliceLocally(DynamicUpdateSliceOp op, OpBuilder &builder,
                           ValueRange operands, LocalContext &context) {
   PartialUpdate partial(op, builder, operands, context);
-  if (!partial.cutsAny())
+  if (!partial.shardsAny())
     return cloneLocally(op, builder, operands, context);
   return SmallVector<Value>{partial.build()};
 }

@@ -116,10 +116,10 @@ static std::optional<FactorRule> pickingRule(GatherOp op) {
 //===----------------------------------------------------------------------===//
 
 /// The operand dims that are cut and of which the window has a part.
-static SmallVector<CutDim> cutDims(GatherOp op, Value localOperand,
-                                   LocalContext &context) {
+static SmallVector<ShardedDim> shardedDims(GatherOp op, Value localOperand,
+                                           LocalContext &context) {
   GatherDimensionNumbersAttr numbers = op.getDimensionNumbers();
-  SmallVector<CutDim> cut;
+  SmallVector<ShardedDim> cut;
   for (auto [dim, size] : llvm::enumerate(shapeOf(op.getOperand()))) {
     AxisList axes = axesOfDim(context, context.rule().operands[0], dim);
     if (axes.empty() || op.getSliceSizes()[dim] == size ||
@@ -136,10 +136,10 @@ static SmallVector<CutDim> cutDims(GatherOp op, Value localOperand,
 /// (as padded); returns which vectors point into it, in the batch dims' shape,
 /// or nothing where all see what they have to.
 static Value localiseIndices(LocalMath &math, LocalContext &context,
-                             ArrayRef<CutDim> cut, IndexVector &vector,
+                             ArrayRef<ShardedDim> cut, IndexVector &vector,
                              RankedTensorType maskType) {
   Value mask;
-  for (const CutDim &dim : cut) {
+  for (const ShardedDim &dim : cut) {
     int64_t padding = dim.window == 1 ? 0 : dim.window;
     Value inside;
     if (dim.component >= 0) {
@@ -167,14 +167,14 @@ static Value localiseIndices(LocalMath &math, LocalContext &context,
 /// The part with zeros around, of dims of which windows have several elements;
 /// only what the windows have, where all begin at 0.
 static Value padAround(GatherOp op, OpBuilder &builder, LocalContext &context,
-                       ArrayRef<CutDim> cut, Value operand,
+                       ArrayRef<ShardedDim> cut, Value operand,
                        IntegerType integer) {
   LocalMath math(builder, op.getLoc());
   auto scalar = RankedTensorType::get({}, integer);
   auto type = cast<RankedTensorType>(operand.getType());
   Value fill =
       math.sumIdentity(RankedTensorType::get({}, type.getElementType()));
-  for (const CutDim &dim : cut) {
+  for (const ShardedDim &dim : cut) {
     if (dim.window == 1)
       continue;
     SmallVector<int64_t> around(type.getRank(), 0), none(around);
@@ -206,7 +206,7 @@ static FailureOr<SmallVector<Value>> gatherLocally(GatherOp op,
     if (sliceSizes[dim] == size)
       sliceSizes[dim] = shapeOf(operands[0])[dim];
 
-  SmallVector<CutDim> cut = cutDims(op, operands[0], context);
+  SmallVector<ShardedDim> cut = shardedDims(op, operands[0], context);
   LocalMath math(builder, op.getLoc());
   SmallVector<Value> local(operands);
   Value mask;

@@ -19,10 +19,10 @@ int64_t shardonnay::positionIn(ArrayRef<int64_t> list, int64_t value) {
 }
 
 IndexVector::IndexVector(OpBuilder &builder, Location loc, Value indices,
-                         int64_t vectorDim, ArrayRef<CutDim> dims)
+                         int64_t vectorDim, ArrayRef<ShardedDim> dims)
     : builder(builder), loc(loc), vectorDim(vectorDim) {
   int64_t largest = 0;
-  for (const CutDim &dim : dims)
+  for (const ShardedDim &dim : dims)
     largest = std::max(largest, dim.globalSize);
   LocalMath math(builder, loc);
   integer = math.positionType(largest, getElementTypeOrSelf(indices));

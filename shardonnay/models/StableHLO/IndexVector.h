@@ -22,7 +22,7 @@ namespace shardonnay {
 int64_t positionIn(llvm::ArrayRef<int64_t> list, int64_t value);
 
 /// A cut operand dim of which the op's windows have a part, from an index on.
-struct CutDim {
+struct ShardedDim {
   int64_t globalSize;
   int64_t localSize;
   AxisList axes;
@@ -39,7 +39,7 @@ class IndexVector {
 public:
   /// Converts `indices` to integers that hold positions of all of `dims`.
   IndexVector(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value indices,
-              int64_t vectorDim, llvm::ArrayRef<CutDim> dims);
+              int64_t vectorDim, llvm::ArrayRef<ShardedDim> dims);
 
   /// The type of all components.
   mlir::IntegerType elementType() const { return integer; }

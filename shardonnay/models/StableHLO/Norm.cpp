@@ -90,10 +90,10 @@ static std::optional<FactorRule> gradRule(BatchNormGradOp op) {
 namespace {
 
 /// The arithmetic of an op whose batch is cut, on floats of one type.
-class CutNorm {
+class ShardedNorm {
 public:
-  CutNorm(Operation *op, int64_t feature, FloatAttr epsilon, OpBuilder &builder,
-          LocalContext &context)
+  ShardedNorm(Operation *op, int64_t feature, FloatAttr epsilon,
+              OpBuilder &builder, LocalContext &context)
       : feature(feature), epsilon(epsilon), builder(builder), context(context),
         loc(op->getLoc()), math(builder, loc) {
     shape = shapeOf(op->getOperand(0));
@@ -106,7 +106,7 @@ public:
       }
   }
 
-  bool cutsBatch() const { return !axes.empty(); }
+  bool shardsBatch() const { return !axes.empty(); }
   FailureOr<SmallVector<Value>> train(ValueRange operands);
   FailureOr<SmallVector<Value>> differentiate(ValueRange operands);
 
@@ -161,7 +161,7 @@ private:
   int64_t count = 1;
 };
 
-Value CutNorm::fillEnd(Value value) {
+Value ShardedNorm::fillEnd(Value value) {
   Value zero = filled(RankedTensorType::get({}, element), 0);
   for (int64_t dim : batchDims) {
     AxisList cut = axesOfBatch(dim);
@@ -171,7 +171,7 @@ Value CutNorm::fillEnd(Value value) {
   return value;
 }
 
-Value CutNorm::sum(Value value) {
+Value ShardedNorm::sum(Value value) {
   auto scalar = RankedTensorType::get({}, element);
   auto vector =
       RankedTensorType::get({typeOf(value).getDimSize(feature)}, element);
@@ -186,14 +186,14 @@ Value CutNorm::sum(Value value) {
   return context.allReduce(builder, loc, reduce->getResult(0), axes);
 }
 
-SmallVector<Value> CutNorm::narrow(ArrayRef<Value> values) {
+SmallVector<Value> ShardedNorm::narrow(ArrayRef<Value> values) {
   SmallVector<Value> results;
   for (auto [value, type] : llvm::zip_equal(values, context.resultTypes()))
     results.push_back(math.convert(value, getElementTypeOrSelf(type)));
   return results;
 }
 
-FailureOr<SmallVector<Value>> CutNorm::train(ValueRange operands) {
+FailureOr<SmallVector<Value>> ShardedNorm::train(ValueRange operands) {
   Value x = fillEnd(wide(operands[0]));
   Value scale = wide(operands[1]), offset = wide(operands[2]);
   Value average = mean(x);
@@ -205,7 +205,7 @@ FailureOr<SmallVector<Value>> CutNorm::train(ValueRange operands) {
   return narrow({y, average, variance});
 }
 
-FailureOr<SmallVector<Value>> CutNorm::differentiate(ValueRange operands) {
+FailureOr<SmallVector<Value>> ShardedNorm::differentiate(ValueRange operands) {
   Value x = fillEnd(wide(operands[0])), gradient = fillEnd(wide(operands[4]));
   Value scale = wide(operands[1]), variance = stable(wide(operands[3]));
   Value centered = math.subtract(x, forEach(wide(operands[2]), x));
@@ -224,9 +224,9 @@ FailureOr<SmallVector<Value>> trainLocally(Operation *op, OpBuilder &builder,
                                            ValueRange operands,
                                            LocalContext &context) {
   auto train = cast<BatchNormTrainingOp>(op);
-  CutNorm norm(op, train.getFeatureIndex(), train.getEpsilonAttr(), builder,
-               context);
-  if (!norm.cutsBatch())
+  ShardedNorm norm(op, train.getFeatureIndex(), train.getEpsilonAttr(), builder,
+                   context);
+  if (!norm.shardsBatch())
     return cloneLocally(op, builder, operands, context);
   return norm.train(operands);
 }
@@ -236,9 +236,9 @@ FailureOr<SmallVector<Value>> differentiateLocally(Operation *op,
                                                    ValueRange operands,
                                                    LocalContext &context) {
   auto grad = cast<BatchNormGradOp>(op);
-  CutNorm norm(op, grad.getFeatureIndex(), grad.getEpsilonAttr(), builder,
-               context);
-  if (!norm.cutsBatch())
+  ShardedNorm norm(op, grad.getFeatureIndex(), grad.getEpsilonAttr(), builder,
+                   context);
+  if (!norm.shardsBatch())
     return cloneLocally(op, builder, operands, context);
   return norm.differentiate(operands);
 }
@@ -247,7 +247,7 @@ FailureOr<SmallVector<Value>> differentiateLocally(Operation *op,
 template <typename OpT, auto kLocal>
 struct NormModel
     : LocalComputeOpInterface::ExternalModel<NormModel<OpT, kLocal>, OpT> {
-  bool mayCut(Operation *op, const FactorRule &, int32_t) const {
+  bool mayShard(Operation *op, const FactorRule &, int32_t) const {
     return isa<FloatType>(getElementTypeOrSelf(op->getOperand(0).getType()));
   }
   FailureOr<SmallVector<Value>> computeLocally(Operation *op,

@@ -157,7 +157,7 @@ namespace {
 /// What is no factor of sums to propagation can still be exchanged.
 struct ReduceModel
     : LocalComputeOpInterface::ExternalModel<ReduceModel, ReduceOp> {
-  bool mayCut(Operation *, const FactorRule &, int32_t) const { return true; }
+  bool mayShard(Operation *, const FactorRule &, int32_t) const { return true; }
   FailureOr<SmallVector<Value>> computeLocally(Operation *op,
                                                OpBuilder &builder,
                                                ValueRange operands,

@@ -65,7 +65,7 @@ static void markRetiled(FactorRule &rule, llvm::ArrayRef<int64_t> from,
   auto addRows = [&](int32_t factor, int32_t tensor,
                      llvm::ArrayRef<int64_t> shape) {
     FactorWindow window;
-    window.kind = tensor == 0 ? WindowKind::Seen : WindowKind::Recut;
+    window.kind = tensor == 0 ? WindowKind::Seen : WindowKind::Retiled;
     window.tensor = tensor;
     window.factor = factor;
     window.size = shape[rule.tensor(tensor).dimOf(factor)];
@@ -130,8 +130,8 @@ mlir::Value shardonnay::reshapeInRows(
   auto type = mlir::cast<mlir::RankedTensorType>(context.resultTypes()[0]);
   llvm::SmallVector<int64_t> shape(type.getShape());
   llvm::SmallVector<FactorWindow> after;
-  for (const FactorWindow &window : context.cutWindows()) {
-    if (window.kind == WindowKind::Recut) {
+  for (const FactorWindow &window : context.shardWindows()) {
+    if (window.kind == WindowKind::Retiled) {
       int64_t shards = context.factorAxes(window.factor).numShards();
       shape[context.rule().results[0].dimOf(window.factor)] =
           llvm::divideCeil(window.count, shards) * window.stride;

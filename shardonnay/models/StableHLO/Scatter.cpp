@@ -187,10 +187,10 @@ static int64_t windowOf(ScatterOp op, int64_t dim) {
 }
 
 /// The input dims that are cut and of which windows have a part.
-static SmallVector<CutDim> cutDims(ScatterOp op, Value localInput,
-                                   LocalContext &context) {
+static SmallVector<ShardedDim> shardedDims(ScatterOp op, Value localInput,
+                                           LocalContext &context) {
   ScatterDimensionNumbersAttr numbers = op.getScatterDimensionNumbers();
-  SmallVector<CutDim> cut;
+  SmallVector<ShardedDim> cut;
   for (auto [dim, size] : llvm::enumerate(shapeOf(op.getInputs().front()))) {
     AxisList axes = axesOfDim(context, context.rule().operands[0], dim);
     bool isInserted = llvm::is_contained(numbers.getInsertedWindowDims(), dim);
@@ -210,7 +210,7 @@ namespace {
 class PartialScatter {
 public:
   PartialScatter(ScatterOp op, OpBuilder &builder, LocalContext &context,
-                 ArrayRef<CutDim> cut)
+                 ArrayRef<ShardedDim> cut)
       : op(op), builder(builder), context(context), cut(cut),
         math(builder, op.getLoc()) {}
 
@@ -219,25 +219,25 @@ public:
 private:
   Value localIndices(Value indices);
   /// Where windows begin, relative to the part as it is padded.
-  Value relative(const CutDim &dim, Value index, IntegerType type);
+  Value relative(const ShardedDim &dim, Value index, IntegerType type);
   Value pad(Value part);
   Value unpad(Value padded);
   /// Windows begin at 0 of a dim that is not indexed: what a part as it is
   /// padded has there, and where that begins; null if there is no such dim.
   Value corner(Value padded, SmallVector<Value> &starts);
-  int64_t paddingOf(const CutDim &dim) const {
+  int64_t paddingOf(const ShardedDim &dim) const {
     return dim.window == 1 ? 0 : dim.window;
   }
 
   ScatterOp op;
   OpBuilder &builder;
   LocalContext &context;
-  ArrayRef<CutDim> cut;
+  ArrayRef<ShardedDim> cut;
   LocalMath math;
 };
 } // namespace
 
-Value PartialScatter::relative(const CutDim &dim, Value index,
+Value PartialScatter::relative(const ShardedDim &dim, Value index,
                                IntegerType type) {
   auto indexType = cast<RankedTensorType>(index.getType());
   Value start = math.broadcast(
@@ -255,7 +255,7 @@ Value PartialScatter::relative(const CutDim &dim, Value index,
 Value PartialScatter::localIndices(Value indices) {
   IndexVector vector(builder, op.getLoc(), indices,
                      op.getScatterDimensionNumbers().getIndexVectorDim(), cut);
-  for (const CutDim &dim : cut)
+  for (const ShardedDim &dim : cut)
     if (dim.component >= 0)
       vector.setComponent(
           dim.component,
@@ -266,7 +266,7 @@ Value PartialScatter::localIndices(Value indices) {
 Value PartialScatter::pad(Value part) {
   auto type = cast<RankedTensorType>(part.getType());
   SmallVector<int64_t> around(type.getRank(), 0), none(around);
-  for (const CutDim &dim : cut)
+  for (const ShardedDim &dim : cut)
     around[dim.dim] = paddingOf(dim);
   if (around == none)
     return part;
@@ -279,7 +279,7 @@ Value PartialScatter::unpad(Value padded) {
   SmallVector<int64_t> limits(shapeOf(padded)), starts(limits.size(), 0),
       strides(limits.size(), 1);
   SmallVector<int64_t> shape(limits);
-  for (const CutDim &dim : cut) {
+  for (const ShardedDim &dim : cut) {
     starts[dim.dim] = paddingOf(dim);
     limits[dim.dim] -= paddingOf(dim);
   }
@@ -289,7 +289,7 @@ Value PartialScatter::unpad(Value padded) {
 }
 
 Value PartialScatter::corner(Value padded, SmallVector<Value> &starts) {
-  auto begins = [](const CutDim &dim) {
+  auto begins = [](const ShardedDim &dim) {
     return dim.component < 0 && dim.window > 1;
   };
   if (llvm::none_of(cut, begins))
@@ -298,7 +298,7 @@ Value PartialScatter::corner(Value padded, SmallVector<Value> &starts) {
   auto scalar = RankedTensorType::get({}, integer);
   SmallVector<int64_t> sizes(shapeOf(padded));
   starts.assign(sizes.size(), math.splat(scalar, 0));
-  for (const CutDim &dim : llvm::make_filter_range(cut, begins)) {
+  for (const ShardedDim &dim : llvm::make_filter_range(cut, begins)) {
     // Parts behind the window have none of it; there is padding at 0.
     Value start = math.subtract(
         math.splat(scalar, dim.window),
@@ -326,7 +326,7 @@ SmallVector<Value> PartialScatter::build(ArrayRef<Value> operands) {
   for (size_t i = 0; i < count; ++i)
     scatter.getResult(i).setType(local[i].getType());
   // Windows that are out of bounds all have the index -1.
-  if (llvm::any_of(cut, [](const CutDim &dim) { return dim.window > 1; })) {
+  if (llvm::any_of(cut, [](const ShardedDim &dim) { return dim.window > 1; })) {
     scatter.setIndicesAreSorted(false);
     scatter.setUniqueIndices(false);
   }
@@ -351,14 +351,14 @@ static FailureOr<SmallVector<Value>> scatterParts(ScatterOp op,
   AxisList partialAxes = axesOfPartialSums(context);
   if (!partialAxes.empty() && !isKnownZero(local[0]))
     local[0] = math.onlyOnFirst(context, partialAxes, local[0]);
-  SmallVector<CutDim> cut = cutDims(op, operands[0], context);
+  SmallVector<ShardedDim> cut = shardedDims(op, operands[0], context);
   if (cut.empty())
     return cloneLocally(op, builder, local, context);
   SmallVector<Value> results =
       PartialScatter(op, builder, context, cut).build(local);
   // One position of a cut dim that is not indexed is updated, at 0: on the
   // first device only.
-  for (const CutDim &dim : cut) {
+  for (const ShardedDim &dim : cut) {
     if (dim.component >= 0 || dim.window > 1)
       continue;
     Value first = math.isFirst(context, dim.axes);
@@ -429,7 +429,7 @@ static FailureOr<SmallVector<Value>> scatterLocally(ScatterOp op,
 namespace {
 struct ScatterModel
     : LocalComputeOpInterface::ExternalModel<ScatterModel, ScatterOp> {
-  bool mayCut(Operation *, const FactorRule &rule, int32_t factor) const {
+  bool mayShard(Operation *, const FactorRule &rule, int32_t factor) const {
     return rule.factors[factor].kind != FactorKind::NeedReplication ||
            rule.factors[factor].exchanged;
   }

@@ -110,7 +110,7 @@ struct WidenedDim {
   int64_t seen, count;
   /// Of a cut dim: the result's local size and its first position p, the first
   /// window + `before`, and where it begins, after position p - size + 1.
-  bool isCut = false;
+  bool isSharded = false;
   int64_t local = 0, before = 0;
   Value position = nullptr, first = nullptr, offset = nullptr;
 };
@@ -181,7 +181,7 @@ Value SelectAndScatterBuilder::iota(RankedTensorType type, int64_t dim,
 WidenedDim SelectAndScatterBuilder::place(int64_t dim,
                                           const WindowDim &window) {
   WidenedDim widened{dim, window, shapeOf(operand)[dim], shapeOf(source)[dim]};
-  SmallVector<FactorWindow> windows = context.cutWindows();
+  SmallVector<FactorWindow> windows = context.shardWindows();
   int32_t factor = context.rule().results[0].dims[dim].front();
   for (size_t i = 0; i < windows.size(); i += 2)
     if (windows[i].factor == factor)
@@ -194,14 +194,14 @@ void SelectAndScatterBuilder::cut(WidenedDim &dim, const FactorWindow &around,
                                   const FactorWindow &reaching) {
   const WindowDim &window = dim.window;
   const AxisList &axes = context.factorAxes(around.factor);
-  dim.isCut = true;
+  dim.isSharded = true;
   dim.local =
       cast<RankedTensorType>(context.resultTypes()[0]).getDimSize(dim.dim);
   dim.position =
       math.shardStart(context, axes, dim.local, positionType(dim.dim));
   bool isAligned = dim.local % window.stride == 0;
-  CutWindow seen =
-      cutWindow(around, axes.numShards(), shapeOf(operand)[dim.dim]);
+  ShardWindow seen =
+      shardWindow(around, axes.numShards(), shapeOf(operand)[dim.dim]);
   dim.seen = seen.size - (isAligned ? 0 : window.stride - 1);
   dim.count = (dim.seen - window.size) / window.stride + 1;
   operand = context.fetchWindow(builder, loc, operand, around, seen,
@@ -237,8 +237,8 @@ void SelectAndScatterBuilder::fetchSources(const WidenedDim &dim,
                                            const FactorWindow &reaching) {
   const AxisList &axes = context.factorAxes(reaching.factor);
   auto scalar = RankedTensorType::get({}, getElementTypeOrSelf(source));
-  CutWindow cut =
-      cutWindow(reaching, axes.numShards(), shapeOf(source)[dim.dim]);
+  ShardWindow cut =
+      shardWindow(reaching, axes.numShards(), shapeOf(source)[dim.dim]);
   source = context.fetchWindow(builder, loc, source, reaching, cut,
                                math.sumIdentity(scalar));
   if (cut.size == dim.count)
@@ -260,7 +260,7 @@ Value SelectAndScatterBuilder::positions() {
   for (const WidenedDim &dim : dims) {
     number = math.add(number, iota(type, dim.dim, step));
     step *= dim.seen;
-    if (!dim.isCut)
+    if (!dim.isSharded)
       continue;
     IntegerType integer = positionType(dim.dim);
     auto along = RankedTensorType::get({dim.seen}, integer);
@@ -307,7 +307,7 @@ void SelectAndScatterBuilder::fillBody(Region &body) {
 Value SelectAndScatterBuilder::selected(Value positions) {
   SmallVector<WindowDim> windows = op.getWindow();
   for (const WidenedDim &dim : dims)
-    if (dim.isCut)
+    if (dim.isSharded)
       windows[dim.dim].low = windows[dim.dim].high = 0;
   SmallVector<int64_t> sizes, strides;
   for (const WindowDim &window : windows) {
@@ -335,7 +335,7 @@ Value SelectAndScatterBuilder::spread(Value chosen, ArrayRef<int64_t> at) {
   int64_t step = 1;
   for (auto [dim, place] : llvm::zip_equal(dims, at)) {
     int64_t stride = dim.window.stride;
-    int64_t begin = place - (dim.isCut ? 0 : dim.window.low);
+    int64_t begin = place - (dim.isSharded ? 0 : dim.window.low);
     number = math.add(math.add(number, iota(type, dim.dim, step * stride)),
                       math.splat(type, step * begin));
     step *= dim.seen;
@@ -382,7 +382,7 @@ Value SelectAndScatterBuilder::build() {
     }
   }
   for (const WidenedDim &dim : dims)
-    if (dim.isCut)
+    if (dim.isSharded)
       result = crop(result, dim);
   return result;
 }
@@ -390,13 +390,13 @@ Value SelectAndScatterBuilder::build() {
 static FailureOr<SmallVector<Value>>
 selectAndScatterLocally(SelectAndScatterOp op, OpBuilder &builder,
                         ValueRange operands, LocalContext &context) {
-  auto isCutWindow = [&](auto indexed) {
+  auto isShardWindow = [&](auto indexed) {
     return !indexed.value().isTrivial() &&
            !axesOfDim(context, context.rule().results[0], indexed.index())
                 .empty();
   };
   SmallVector<WindowDim> windows = op.getWindow();
-  if (llvm::none_of(llvm::enumerate(windows), isCutWindow))
+  if (llvm::none_of(llvm::enumerate(windows), isShardWindow))
     return cloneLocally(op, builder, operands, context);
   return SmallVector<Value>{
       SelectAndScatterBuilder(op, builder, operands, context).build()};

@@ -30,10 +30,10 @@ static Value dilate(OpBuilder &builder, Location loc, LocalContext &context,
 Value shardonnay::fetchWindow(OpBuilder &builder, Location loc,
                               LocalContext &context, Value local,
                               const FactorWindow &window, Value fill,
-                              CutWindow &cut) {
+                              ShardWindow &cut) {
   const AxisList &axes = context.factorAxes(window.factor);
   int64_t dim = context.rule().operands[window.tensor].dimOf(window.factor);
-  cut = cutWindow(window, axes.numShards(), shapeOf(local)[dim]);
+  cut = shardWindow(window, axes.numShards(), shapeOf(local)[dim]);
   if (cut.isDilatedFirst)
     local = dilate(builder, loc, context, local, dim, window.size, axes,
                    window.baseDilation, fill);

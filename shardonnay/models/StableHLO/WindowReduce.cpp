@@ -171,11 +171,11 @@ reduceWindowLocally(ReduceWindowOp op, OpBuilder &builder, ValueRange operands,
   SmallVector<Value> local(operands);
   SmallVector<WindowDim> window = op.getWindow();
   size_t count = op.getInputs().size();
-  for (const FactorWindow &slides : context.cutWindows()) {
+  for (const FactorWindow &slides : context.shardWindows()) {
     int64_t i = slides.tensor;
     Type element = getElementTypeOrSelf(op.getInputs()[i]);
     Value fill = math.convert(operands[count + i], element);
-    CutWindow cut;
+    ShardWindow cut;
     local[i] =
         fetchWindow(builder, op.getLoc(), context, local[i], slides, fill, cut);
     WindowDim &dim = window[context.rule().operands[i].dimOf(slides.factor)];

@@ -216,10 +216,10 @@ static FailureOr<SmallVector<Value>> sliceLocally(SliceOp op,
   SmallVector<int64_t> starts(op.getStartIndices()),
       limits(op.getLimitIndices()), strides(op.getStrides());
   Value operand = operands[0];
-  for (const FactorWindow &window : context.cutWindows()) {
+  for (const FactorWindow &window : context.shardWindows()) {
     int64_t dim = dimOf(context, window), size = resultSize(context, dim);
     int64_t span = size == 0 ? 0 : (size - 1) * window.stride + 1;
-    CutWindow cut;
+    ShardWindow cut;
     operand = fetchWindow(builder, op.getLoc(), context, operand, window,
                           /*fill=*/Value(), cut);
     starts[dim] = 0;
@@ -253,10 +253,10 @@ static FailureOr<SmallVector<Value>> reverseLocally(ReverseOp op,
                                                     ValueRange operands,
                                                     LocalContext &context) {
   Value operand = operands[0];
-  for (const FactorWindow &window : context.cutWindows()) {
+  for (const FactorWindow &window : context.shardWindows()) {
     if (window.count == 0)
       continue;
-    CutWindow cut;
+    ShardWindow cut;
     operand = fetchWindow(builder, op.getLoc(), context, operand, window,
                           /*fill=*/Value(), cut);
   }
@@ -269,9 +269,9 @@ static FailureOr<SmallVector<Value>> padLocally(PadOp op, OpBuilder &builder,
   SmallVector<int64_t> low(op.getEdgePaddingLow()),
       high(op.getEdgePaddingHigh()), interior(op.getInteriorPadding());
   Value operand = operands[0], padding = operands[1];
-  for (const FactorWindow &window : context.cutWindows()) {
+  for (const FactorWindow &window : context.shardWindows()) {
     int64_t dim = dimOf(context, window);
-    CutWindow cut;
+    ShardWindow cut;
     operand = fetchWindow(builder, op.getLoc(), context, operand, window,
                           padding, cut);
     low[dim] = cut.low;
@@ -306,8 +306,8 @@ static FailureOr<SmallVector<Value>> concatenateLocally(ConcatenateOp op,
       math.add(IotaOp::create(builder, op.getLoc(), positionsType, 0),
                math.broadcast(start, positionsType));
   Value result;
-  for (const FactorWindow &part : context.cutWindows()) {
-    CutWindow cut;
+  for (const FactorWindow &part : context.shardWindows()) {
+    ShardWindow cut;
     offset = part.low;
     Value window =
         fetchWindow(builder, op.getLoc(), context, operands[part.tensor], part,
@@ -328,7 +328,7 @@ namespace {
 /// What propagation does not count as a window can still be computed by one.
 struct ConcatenateModel
     : LocalComputeOpInterface::ExternalModel<ConcatenateModel, ConcatenateOp> {
-  bool mayCut(Operation *, const FactorRule &, int32_t) const { return true; }
+  bool mayShard(Operation *, const FactorRule &, int32_t) const { return true; }
   FailureOr<SmallVector<Value>> computeLocally(Operation *op,
                                                OpBuilder &builder,
                                                ValueRange operands,

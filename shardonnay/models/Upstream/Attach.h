@@ -35,7 +35,7 @@ struct OpHooks {
                        const llvm::SmallBitVector &) {
     return false;
   }
-  static bool mayCut(mlir::Operation *, const FactorRule &, int32_t) {
+  static bool mayShard(mlir::Operation *, const FactorRule &, int32_t) {
     return false;
   }
   static LocalResults computeLocally(mlir::Operation *op,
@@ -88,9 +88,9 @@ template <typename HooksT>
 struct HookedLocal
     : LocalComputeOpInterface::ExternalModel<HookedLocal<HooksT>,
                                              LocalComputeOpInterface> {
-  bool mayCut(mlir::Operation *op, const FactorRule &rule,
-              int32_t factor) const {
-    return HooksT::mayCut(op, rule, factor);
+  bool mayShard(mlir::Operation *op, const FactorRule &rule,
+                int32_t factor) const {
+    return HooksT::mayShard(op, rule, factor);
   }
   LocalResults computeLocally(mlir::Operation *op, mlir::OpBuilder &builder,
                               mlir::ValueRange operands,

@@ -95,8 +95,8 @@ struct LinalgHooks : NestHooks<LinalgHooks> {
     return partial[0] != partial[1] &&
            (partial[2] || isKnownZero(op->getOperand(2)));
   }
-  static bool mayCut(Operation *op, const FactorRule &rule, int32_t factor) {
-    return mayCutLinalg(cast<linalg::LinalgOp>(op), rule, factor);
+  static bool mayShard(Operation *op, const FactorRule &rule, int32_t factor) {
+    return mayShardLinalg(cast<linalg::LinalgOp>(op), rule, factor);
   }
   static LocalResults computeLocally(Operation *op, OpBuilder &builder,
                                      ValueRange operands,

@@ -42,7 +42,8 @@ static bool isSum(AffineExpr expression) {
          isSum(binary.getRHS());
 }
 
-bool mayCutLinalg(linalg::LinalgOp op, const FactorRule &rule, int32_t factor) {
+bool mayShardLinalg(linalg::LinalgOp op, const FactorRule &rule,
+                    int32_t factor) {
   if (rule.factors[factor].kind != FactorKind::Windowed)
     return false;
   for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
@@ -104,7 +105,7 @@ void LocalLinalg::startSumsOnce() {
 }
 
 void LocalLinalg::fetchWindows() {
-  for (const FactorWindow &window : context.cutWindows())
+  for (const FactorWindow &window : context.shardWindows())
     operands[window.tensor] =
         context.fetchWindow(builder, op.getLoc(), operands[window.tensor],
                             window, /*fill=*/Value());

@@ -22,8 +22,8 @@
 namespace shardonnay::upstream {
 
 /// `factor` is that of a loop that moves a window of constant size.
-bool mayCutLinalg(mlir::linalg::LinalgOp op, const FactorRule &rule,
-                  int32_t factor);
+bool mayShardLinalg(mlir::linalg::LinalgOp op, const FactorRule &rule,
+                    int32_t factor);
 
 LocalResults linalgLocally(mlir::linalg::LinalgOp op, mlir::OpBuilder &builder,
                            mlir::ValueRange operands, LocalContext &context);

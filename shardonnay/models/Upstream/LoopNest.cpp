@@ -43,7 +43,7 @@ class RuleBuilder {
 public:
   RuleBuilder(Operation *op, const LoopNest &nest, const Shapes &shapes)
       : op(op), nest(nest), shapes(shapes), sizes(nest.loops.size(), -1),
-        uncut(nest.loops.size()), windowed(nest.loops.size()),
+        unsharded(nest.loops.size()), windowed(nest.loops.size()),
         factorOfLoop(nest.loops.size(), -1) {}
 
   bool fits() const;
@@ -68,7 +68,7 @@ private:
   const LoopNest &nest;
   const Shapes &shapes;
   SmallVector<int64_t> sizes;
-  llvm::SmallBitVector uncut, windowed;
+  llvm::SmallBitVector unsharded, windowed;
   SmallVector<int32_t> factorOfLoop;
   FactorRule rule;
 };
@@ -108,7 +108,8 @@ void RuleBuilder::readDims() {
       int64_t window = windowLoop(expression);
       for (size_t loop = 0; loop < nest.loops.size(); ++loop)
         if (expression.isFunctionOfDim(loop))
-          (static_cast<int64_t>(loop) == window ? windowed : uncut).set(loop);
+          (static_cast<int64_t>(loop) == window ? windowed : unsharded)
+              .set(loop);
     }
 }
 
@@ -117,7 +118,7 @@ void RuleBuilder::readResults() {
   for (size_t i = numOperands(); i < nest.maps.size(); ++i)
     for (auto [number, loop] : llvm::enumerate(nest.loops))
       if (nest.maps[i].isFunctionOfDim(number) != isParallel(loop))
-        uncut.set(number);
+        unsharded.set(number);
 }
 
 /// A loop that indexes two dims of one tensor would need a block of it.
@@ -127,7 +128,7 @@ void RuleBuilder::readDiagonals() {
       if (llvm::count_if(map.getResults(), [&](AffineExpr expression) {
             return expression.isFunctionOfDim(loop);
           }) > 1)
-        uncut.set(loop);
+        unsharded.set(loop);
 }
 
 int32_t RuleBuilder::addFactor(int64_t size, FactorKind kind) {
@@ -144,8 +145,8 @@ void RuleBuilder::addLoops() {
       continue;
     bool isReduction = !isParallel(loop);
     if (isReduction && !loop.combiner)
-      uncut.set(number);
-    FactorKind kind = uncut[number]      ? FactorKind::NeedReplication
+      unsharded.set(number);
+    FactorKind kind = unsharded[number]  ? FactorKind::NeedReplication
                       : isReduction      ? FactorKind::Reduction
                       : windowed[number] ? FactorKind::Windowed
                                          : FactorKind::PassThrough;

@@ -169,7 +169,7 @@ struct ExtractSliceHooks : OpHooks {
     return !isDropped && isWindow(op, dim) ? FactorKind::Windowed
                                            : FactorKind::NeedReplication;
   }
-  static bool mayCut(Operation *, const FactorRule &rule, int32_t factor) {
+  static bool mayShard(Operation *, const FactorRule &rule, int32_t factor) {
     return rule.factors[factor].kind == FactorKind::Windowed;
   }
   static std::optional<FactorRule> rule(Operation *op) {
@@ -209,7 +209,7 @@ struct ExtractSliceHooks : OpHooks {
     LocalSlice at(slice, shapeOf(slice.getSource()), shapeOf(operands[0]));
     auto type = cast<RankedTensorType>(context.resultTypes()[0]);
     Value source = operands[0];
-    for (const FactorWindow &window : context.cutWindows()) {
+    for (const FactorWindow &window : context.shardWindows()) {
       int64_t dim = context.rule().operands[0].dimOf(window.factor);
       int64_t result = context.rule().results[0].dimOf(window.factor);
       source = context.fetchWindow(builder, op->getLoc(), source, window,
@@ -312,7 +312,7 @@ struct PadHooks : OpHooks {
     }
     return builder.build();
   }
-  static bool mayCut(Operation *, const FactorRule &rule, int32_t factor) {
+  static bool mayShard(Operation *, const FactorRule &rule, int32_t factor) {
     return rule.factors[factor].kind == FactorKind::Windowed;
   }
   static LocalResults computeLocally(Operation *op, OpBuilder &builder,
@@ -322,7 +322,7 @@ struct PadHooks : OpHooks {
     auto type = cast<RankedTensorType>(context.resultTypes()[0]);
     SmallVector<Value> values(operands);
     SmallVector<int64_t> low(pad.getStaticLow()), high(pad.getStaticHigh());
-    for (const FactorWindow &window : context.cutWindows()) {
+    for (const FactorWindow &window : context.shardWindows()) {
       int64_t dim = context.rule().operands[0].dimOf(window.factor);
       auto scalar = RankedTensorType::get({}, type.getElementType());
       Value fill = arith::ConstantOp::create(

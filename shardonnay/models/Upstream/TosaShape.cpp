@@ -167,7 +167,7 @@ struct TosaTileHooks : TosaMoveHooks {
 /// Dims that are not taken whole, or padded, move windows.
 struct TosaWindowHooks : TosaMoveHooks {
   static std::optional<FactorRule> rule(Operation *op);
-  static bool mayCut(Operation *, const FactorRule &rule, int32_t factor) {
+  static bool mayShard(Operation *, const FactorRule &rule, int32_t factor) {
     return rule.factors[factor].kind == FactorKind::Windowed;
   }
   static LocalResults computeLocally(Operation *op, OpBuilder &builder,
@@ -222,7 +222,7 @@ LocalResults TosaWindowHooks::computeLocally(Operation *op, OpBuilder &builder,
   SmallVector<Value> values(operands);
   auto numbers = constantShape(op->getOperand(1));
   Value fill;
-  for (const FactorWindow &window : context.cutWindows()) {
+  for (const FactorWindow &window : context.shardWindows()) {
     int64_t dim = context.rule().operands[0].dimOf(window.factor);
     if (!isSlice && !fill)
       fill = tosa::ReshapeOp::create(

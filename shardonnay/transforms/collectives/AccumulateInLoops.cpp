@@ -11,9 +11,9 @@
 #include "shardonnay/interfaces/DataFlowEdge.h"
 #include "shardonnay/interfaces/ShardingRule.h"
 #include "shardonnay/transforms/collectives/CollectiveChain.h"
-#include "shardonnay/transforms/collectives/OpRecut.h"
 #include "shardonnay/transforms/collectives/Optimizations.h"
 #include "shardonnay/transforms/collectives/Passes.h"
+#include "shardonnay/transforms/collectives/ReshardedOp.h"
 
 using namespace mlir;
 
@@ -41,7 +41,7 @@ struct Accumulator {
   double price = 0;
   /// The ops between, computed on parts, and what moving their other operands
   /// costs.
-  SmallVector<OpRecut, 0> steps;
+  SmallVector<ReshardedOp, 0> steps;
   double stepPrice = 0;
   NamedMesh mesh;
   /// How the carried value then lies.
@@ -131,23 +131,23 @@ static bool findSettled(OpOperand &operand, ReductionKind kind,
 }
 
 /// How the ops between are computed on parts; false if one can't be.
-static bool recutSteps(Accumulator &found, ArrayRef<OpOperand *> between,
-                       CollectivePlanner &planner) {
+static bool reshardSteps(Accumulator &found, ArrayRef<OpOperand *> between,
+                         CollectivePlanner &planner) {
   for (OpOperand *operand : between) {
     unsigned number = operand->getOperandNumber();
     llvm::MapVector<unsigned, Value> sources;
     sources[number] = found.partial;
-    std::optional<OpRecut> recut =
-        OpRecut::get(operand->getOwner(), found.mesh);
-    if (!recut ||
+    std::optional<ReshardedOp> resharded =
+        ReshardedOp::get(operand->getOwner(), found.mesh);
+    if (!resharded ||
         !(found.steps.empty()
-              ? recut->replaceOperands(sources)
-              : recut->replaceOperand(number, found.sharding)) ||
-        !recut->plan(planner))
+              ? resharded->replaceOperands(sources)
+              : resharded->replaceOperand(number, found.sharding)) ||
+        !resharded->plan(planner))
       return false;
-    found.sharding = recut->getResult();
-    found.stepPrice += recut->operandPrice();
-    found.steps.push_back(std::move(*recut));
+    found.sharding = resharded->getResult();
+    found.stepPrice += resharded->operandPrice();
+    found.steps.push_back(std::move(*resharded));
   }
   return true;
 }
@@ -160,7 +160,7 @@ static bool readSummand(Accumulator &found, CollectivePlanner &planner) {
   std::optional<ReductionKind> kind = getKindOfSum(user);
   SmallVector<OpOperand *> between;
   return kind && findSettled(summand, *kind, planner, found, between) &&
-         recutSteps(found, between, planner);
+         reshardSteps(found, between, planner);
 }
 
 /// `user` gives the carried value to an inner loop in parts.
@@ -301,8 +301,8 @@ static void accumulate(Operation *loop, Accumulator &found,
   OpBuilder builder(loop);
   found.init->set(makeStart(builder, found, start, cause));
   found.settled->set(found.partial);
-  for (OpRecut &step : found.steps)
-    step.apply(cause, /*keepCut=*/true);
+  for (ReshardedOp &step : found.steps)
+    step.apply(cause, /*keepSharding=*/true);
   eraseDeadChain(settled);
   if (found.settled == found.next) {
     found.user->getResult(0).replaceAllUsesWith(found.carried);

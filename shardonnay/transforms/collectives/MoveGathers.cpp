@@ -7,9 +7,9 @@
 
 #include "shardonnay/interfaces/ShardingRule.h"
 #include "shardonnay/transforms/collectives/CollectiveChain.h"
-#include "shardonnay/transforms/collectives/OpRecut.h"
 #include "shardonnay/transforms/collectives/Optimizations.h"
 #include "shardonnay/transforms/collectives/Passes.h"
+#include "shardonnay/transforms/collectives/ReshardedOp.h"
 
 using namespace mlir;
 
@@ -38,15 +38,16 @@ static bool moveDown(Operation *op, CollectivePlanner &planner) {
     }
   if (gathers.empty())
     return false;
-  std::optional<OpRecut> recut =
-      OpRecut::get(op, getNamedMesh(gathers.front()));
-  if (!recut || !recut->replaceOperands(sources) || !recut->plan(planner))
+  std::optional<ReshardedOp> resharded =
+      ReshardedOp::get(op, getNamedMesh(gathers.front()));
+  if (!resharded || !resharded->replaceOperands(sources) ||
+      !resharded->plan(planner))
     return false;
-  double after = recut->operandPrice() + recut->resultPrice();
-  if (after > before ||
-      (after == before && recut->touchedAfter() >= recut->touchedBefore()))
+  double after = resharded->operandPrice() + resharded->resultPrice();
+  if (after > before || (after == before && resharded->touchedAfter() >=
+                                                resharded->touchedBefore()))
     return false;
-  recut->apply(getCause(gathers.front()));
+  resharded->apply(getCause(gathers.front()));
   for (Operation *gather : gathers)
     eraseDeadChain(gather->getResult(0));
   return true;
@@ -61,16 +62,16 @@ static bool moveUp(Operation *gather, CollectivePlanner &planner) {
     return false;
   NamedMesh mesh = getNamedMesh(gather);
   auto rule = dyn_cast<ShardingRuleOpInterface>(op);
-  std::optional<OpRecut> recut = OpRecut::get(op, mesh);
-  if (!rule || rule.isContraction() || !recut ||
-      !recut->cutResult(readSharding(gather->getResult(0), mesh.mesh)) ||
-      !recut->plan(planner))
+  std::optional<ReshardedOp> resharded = ReshardedOp::get(op, mesh);
+  if (!rule || rule.isContraction() || !resharded ||
+      !resharded->shardResult(readSharding(gather->getResult(0), mesh.mesh)) ||
+      !resharded->plan(planner))
     return false;
-  double more = recut->touchedAfter() - recut->touchedBefore();
-  if (recut->operandPrice() + planner.memoryPrice(more, mesh.mesh) >=
+  double more = resharded->touchedAfter() - resharded->touchedBefore();
+  if (resharded->operandPrice() + planner.memoryPrice(more, mesh.mesh) >=
       planner.price(gather))
     return false;
-  recut->apply(getCause(gather), /*keepCut=*/true);
+  resharded->apply(getCause(gather), /*keepSharding=*/true);
   gather->getResult(0).replaceAllUsesWith(value);
   gather->erase();
   return true;

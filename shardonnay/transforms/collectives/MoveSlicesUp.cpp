@@ -7,9 +7,9 @@
 
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/transforms/collectives/CollectiveChain.h"
-#include "shardonnay/transforms/collectives/OpRecut.h"
 #include "shardonnay/transforms/collectives/Optimizations.h"
 #include "shardonnay/transforms/collectives/Passes.h"
+#include "shardonnay/transforms/collectives/ReshardedOp.h"
 
 using namespace mlir;
 
@@ -37,12 +37,12 @@ static bool moveUp(Operation *slice, CollectivePlanner &planner) {
   if (!op || !value.hasOneUse() || op->getBlock() != slice->getBlock())
     return false;
   NamedMesh mesh = getNamedMesh(slice);
-  std::optional<OpRecut> recut = OpRecut::get(op, mesh);
-  if (!recut ||
-      !recut->cutResult(readSharding(slice->getResult(0), mesh.mesh)) ||
-      !recut->plan(planner) || recut->operandPrice() > 0)
+  std::optional<ReshardedOp> resharded = ReshardedOp::get(op, mesh);
+  if (!resharded ||
+      !resharded->shardResult(readSharding(slice->getResult(0), mesh.mesh)) ||
+      !resharded->plan(planner) || resharded->operandPrice() > 0)
     return false;
-  recut->apply(getCause(slice), /*keepCut=*/true);
+  resharded->apply(getCause(slice), /*keepSharding=*/true);
   slice->getResult(0).replaceAllUsesWith(value);
   slice->erase();
   return true;

@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/transforms/collectives/CollectiveChain.h"
-#include "shardonnay/transforms/collectives/OpRecut.h"
 #include "shardonnay/transforms/collectives/Optimizations.h"
 #include "shardonnay/transforms/collectives/Passes.h"
+#include "shardonnay/transforms/collectives/ReshardedOp.h"
 
 using namespace mlir;
 
@@ -48,14 +48,15 @@ static bool reassociate(Operation *op, CollectivePlanner &planner) {
       findSettled(op, planner, mesh, before);
   if (sources.size() < 2)
     return false;
-  std::optional<OpRecut> recut = OpRecut::get(op, mesh);
-  if (!recut || !recut->replaceOperands(sources) || !recut->plan(planner) ||
-      recut->operandPrice() + recut->resultPrice() >= before)
+  std::optional<ReshardedOp> resharded = ReshardedOp::get(op, mesh);
+  if (!resharded || !resharded->replaceOperands(sources) ||
+      !resharded->plan(planner) ||
+      resharded->operandPrice() + resharded->resultPrice() >= before)
     return false;
   SmallVector<Value> settled;
   for (auto [number, source] : sources)
     settled.push_back(op->getOperand(number));
-  recut->apply(getCause(settled.front().getDefiningOp()));
+  resharded->apply(getCause(settled.front().getDefiningOp()));
   for (Value value : settled)
     eraseDeadChain(value);
   return true;

@@ -25,7 +25,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/dialect/sdy/Conversion.h"
-#include "shardonnay/dialect/sdy/OpForms.h"
+#include "shardonnay/dialect/sdy/OpSignatures.h"
 #include "shardonnay/dialect/sdy/Pieces.h"
 #include "shardonnay/dialect/sdy/ReshardList.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"

@@ -18,7 +18,7 @@ namespace shardonnay {
 
 /// Both cut a tensor in the same way; what they leave open does not matter.
 /// Null is whole.
-static bool cutAlike(sdy::TensorShardingAttr a, sdy::TensorShardingAttr b) {
+static bool shardedAlike(sdy::TensorShardingAttr a, sdy::TensorShardingAttr b) {
   if (!a || !b)
     return (!a || a.isReplicated()) && (!b || b.isReplicated());
   auto axes = [](sdy::TensorShardingAttr sharding) {
@@ -51,7 +51,7 @@ static void reshardResults(func::CallOp call, func::FuncOp callee) {
     if (!isa<RankedTensorType>(result.getType()) || (!made && !before[i]))
       continue;
     sdy::setSharding(result, orWhole(made, before[i], result));
-    if (result.use_empty() || cutAlike(made, before[i]))
+    if (result.use_empty() || shardedAlike(made, before[i]))
       continue;
     auto reshard = sdy::ReshardOp::create(builder, call.getLoc(), result,
                                           orWhole(before[i], made, result));

@@ -26,7 +26,7 @@ namespace {
 
 /// Null: the value is whole already, or partial, which has no whole form on one
 /// device.
-sdy::TensorShardingAttr getCut(sdy::TensorShardingAttr sharding) {
+sdy::TensorShardingAttr getSharded(sdy::TensorShardingAttr sharding) {
   if (!sharding || sharding.isReplicated() ||
       !sharding.getUnreducedAxes().empty())
     return nullptr;
@@ -35,7 +35,7 @@ sdy::TensorShardingAttr getCut(sdy::TensorShardingAttr sharding) {
 
 void makeArgumentWhole(BlockArgument argument,
                        sdy::SignatureAttributes &signature) {
-  sdy::TensorShardingAttr cut = getCut(sdy::getSharding(argument));
+  sdy::TensorShardingAttr cut = getSharded(sdy::getSharding(argument));
   if (!cut)
     return;
   signature.setArgument(argument.getArgNumber(), sdy::kShardingAttr, nullptr);
@@ -50,7 +50,7 @@ void makeArgumentWhole(BlockArgument argument,
 void makeResultWhole(func::FuncOp func, unsigned result,
                      sdy::SignatureAttributes &signature) {
   sdy::TensorShardingAttr cut =
-      getCut(sdy::getFuncResultSharding(func, result));
+      getSharded(sdy::getFuncResultSharding(func, result));
   if (!cut)
     return;
   signature.setResult(result, sdy::kShardingAttr, nullptr);

@@ -10,7 +10,8 @@
 //    rank and size.
 // 2. collectAxes: project every tensor on the factors; all that have a factor
 //    must agree on its axes.
-// 3. checkCuts: every cut is one that the local computation can be asked for.
+// 3. checkShardings: every cut is one that the local computation can be asked
+// for.
 //
 // For each op, as it alone knows what it is linear in:
 // 4. collectPartial: partial operands, where the op is linear in them, and cut
@@ -43,7 +44,7 @@ public:
 
   LogicalResult checkRule();
   LogicalResult collectAxes();
-  LogicalResult checkCuts();
+  LogicalResult checkShardings();
   LogicalResult collectPartial();
   LogicalResult checkResults();
 
@@ -131,7 +132,7 @@ LogicalResult FactorAxesReader::collectAxes() {
   return success();
 }
 
-LogicalResult FactorAxesReader::checkCuts() {
+LogicalResult FactorAxesReader::checkShardings() {
   AxisList used;
   for (auto [id, factor, cut] : llvm::enumerate(rule.factors, axes)) {
     if (cut.empty())
@@ -224,7 +225,7 @@ FactorAxesTable::find(Operation *op, const FactorRule &rule,
     axes.emplace(rule.factors.size());
   FactorAxesReader reader(op, rule, placements, placer, *axes);
   if (isNew && (failed(reader.checkRule()) || failed(reader.collectAxes()) ||
-                failed(reader.checkCuts()))) {
+                failed(reader.checkShardings()))) {
     axes.reset();
     return failure();
   }

@@ -42,7 +42,7 @@ Value OpContext::fillEnd(OpBuilder &builder, Location loc, Value tensor,
 static std::string causeOf(Operation *op, const FactorRule &rule,
                            const FactorWindow &window, int64_t dim) {
   std::string name = "'" + op->getName().getStringRef().str() + "'";
-  if (window.kind == WindowKind::Recut)
+  if (window.kind == WindowKind::Retiled)
     return name + " makes of dim " + std::to_string(dim) + " of result " +
            std::to_string(window.tensor - rule.operands.size()) +
            " in whole rows, cut into plain pieces";
@@ -59,7 +59,7 @@ void OpContext::setCause(Operation *made, const Twine &what,
 }
 
 Value OpContext::fetchWindow(OpBuilder &builder, Location loc, Value tensor,
-                             const FactorWindow &window, const CutWindow &cut,
+                             const FactorWindow &window, const ShardWindow &cut,
                              Value fill) {
   int64_t dim = opRule.tensor(window.tensor).dimOf(window.factor);
   const AxisList &list = axes[window.factor];

@@ -11,7 +11,7 @@
 #include "shardonnay/interfaces/LocalCompute.h"
 #include "shardonnay/plan/WindowPlan.h"
 #include "shardonnay/transforms/partition/LocalCollectives.h"
-#include "shardonnay/transforms/partition/OtherCuts.h"
+#include "shardonnay/transforms/partition/OtherStrategies.h"
 #include "shardonnay/transforms/partition/Placement.h"
 
 namespace shardonnay {
@@ -26,7 +26,7 @@ public:
             llvm::ArrayRef<AxisList> factorAxes,
             llvm::ArrayRef<const Placement *> placements,
             llvm::ArrayRef<mlir::Type> resultTypes, const Placer &placer,
-            OtherCuts *others = nullptr, bool forbidsGathers = false)
+            OtherStrategies *others = nullptr, bool forbidsGathers = false)
       : op(op), opRule(rule), axes(factorAxes), placements(placements),
         types(resultTypes), placer(placer), others(others),
         forbidsGathers(forbidsGathers) {}
@@ -54,7 +54,7 @@ public:
   using LocalContext::fetchWindow;
   mlir::Value fetchWindow(mlir::OpBuilder &builder, mlir::Location loc,
                           mlir::Value tensor, const FactorWindow &window,
-                          const CutWindow &cut, mlir::Value fill) override;
+                          const ShardWindow &cut, mlir::Value fill) override;
   mlir::Value allReduce(mlir::OpBuilder &builder, mlir::Location loc,
                         mlir::Value tensor, const AxisList &list) override;
   mlir::Value allGather(mlir::OpBuilder &builder, mlir::Location loc,
@@ -79,7 +79,7 @@ private:
   llvm::ArrayRef<mlir::Type> types;
   const Placer &placer;
   /// Null if no alternatives are wanted.
-  OtherCuts *others;
+  OtherStrategies *others;
   bool forbidsGathers;
   bool forbiddenGather = false;
 };

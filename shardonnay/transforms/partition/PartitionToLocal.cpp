@@ -62,9 +62,10 @@ class FunctionPartitioner {
 public:
   FunctionPartitioner(func::FuncOp func, Placer &placer,
                       const ArgumentPlacements &callees, bool forbidsGathers,
-                      OtherCuts *otherCuts)
-      : func(func), placer(placer), otherCuts(otherCuts), callees(callees),
-        forbidsGathers(forbidsGathers), builder(func.getContext()) {}
+                      OtherStrategies *otherStrategies)
+      : func(func), placer(placer), otherStrategies(otherStrategies),
+        callees(callees), forbidsGathers(forbidsGathers),
+        builder(func.getContext()) {}
 
   LogicalResult run();
 
@@ -118,7 +119,7 @@ private:
   sdy::RuleTable rules{sdy::getComputationRule};
   FactorAxesTable factorAxes{placer};
   /// Null if causes need no alternatives.
-  OtherCuts *otherCuts;
+  OtherStrategies *otherStrategies;
   const ArgumentPlacements &callees;
   bool forbidsGathers;
   OpBuilder builder;
@@ -428,7 +429,7 @@ FunctionPartitioner::localizeByRule(Operation *op, const FactorRule &rule) {
        ArrayRef(*placements).drop_front(op->getNumOperands()))
     resultTypes.push_back(placement->localType);
   OpContext context(op, rule, *axes, *placements, resultTypes, placer,
-                    otherCuts, forbidsGathers);
+                    otherStrategies, forbidsGathers);
   SmallVector<Value> operands = localOperands(op);
   if (failed(neutralizePadding(op, rule, *axes, operands)))
     return failure();
@@ -570,10 +571,10 @@ struct PartitionToLocal
     if (failed(callees))
       return signalPassFailure();
     auto partition = [&](func::FuncOp func) {
-      OtherCuts otherCuts(*model, placer);
-      FunctionPartitioner partitioner(func, placer, *callees,
-                                      noImplicitReplication,
-                                      recordsCauses ? &otherCuts : nullptr);
+      OtherStrategies otherStrategies(*model, placer);
+      FunctionPartitioner partitioner(
+          func, placer, *callees, noImplicitReplication,
+          recordsCauses ? &otherStrategies : nullptr);
       return partitioner.run();
     };
     if (failed(remakeInOwnMemory(module, partition)))

@@ -145,7 +145,7 @@ def CheckMemoryPass : Pass<"sdy-check-memory", "::mlir::ModuleOp"> {
                         "Needing more is a warning, not an error">];
 }
 
-def MakeAgainPass : Pass<"sdy-make-again", "::mlir::ModuleOp"> {
+def RematerializePass : Pass<"sdy-rematerialize", "::mlir::ModuleOp"> {
   let summary = "Makes twice what would be alive too long for the memory";
   let description = [{
     Where more is alive on a device than the limit, values that wait for a later

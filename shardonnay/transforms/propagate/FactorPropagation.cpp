@@ -64,27 +64,27 @@ public:
   /// Before the first axis that `tensor` uses otherwise than for the factor.
   /// `replicated` and `unreduced` speak only of axes that the tensor might
   /// take, so they count only if it has the factor.
-  void cutConflicts(int32_t tensor) {
+  void truncateConflicts(int32_t tensor) {
     const TensorProjection &row = rows[tensor];
     for (auto [other, cell] : llvm::enumerate(row.factors)) {
       if (static_cast<int32_t>(other) != factor)
-        cutBefore(cell.axes, RefusalReason::UsedByFactor, tensor, other);
-      cutBefore(cell.overflow, RefusalReason::UsedByFactor, tensor, other);
+        truncateBefore(cell.axes, RefusalReason::UsedByFactor, tensor, other);
+      truncateBefore(cell.overflow, RefusalReason::UsedByFactor, tensor, other);
     }
     if (!row.factors[factor].present)
       return;
-    cutBefore(row.replicated, RefusalReason::Replicated, tensor);
-    cutBefore(row.unreduced, RefusalReason::Unreduced, tensor);
+    truncateBefore(row.replicated, RefusalReason::Replicated, tensor);
+    truncateBefore(row.unreduced, RefusalReason::Unreduced, tensor);
   }
 
-  void cutToDivisor(int32_t tensor) {
+  void truncateToDivisor(int32_t tensor) {
     if (!rows[tensor].factors[factor].minorMost)
-      cutTo(axes.prefixDividing(rule.factors[factor].size),
-            RefusalReason::DoesNotDivide, tensor);
+      truncateTo(axes.prefixDividing(rule.factors[factor].size),
+                 RefusalReason::DoesNotDivide, tensor);
   }
 
-  void cutTo(const AxisList &prefix, RefusalReason reason, int32_t tensor,
-             int32_t otherFactor = -1) {
+  void truncateTo(const AxisList &prefix, RefusalReason reason, int32_t tensor,
+                  int32_t otherFactor = -1) {
     AxisList rest = axes.commonPrefix(prefix);
     if (log && rest != axes)
       cuts.push_back({reason, factor, tensor, axes, rest, tensor, otherFactor});
@@ -104,10 +104,10 @@ public:
   }
 
 private:
-  void cutBefore(const AxisList &used, RefusalReason reason, int32_t tensor,
-                 int32_t otherFactor = -1) {
+  void truncateBefore(const AxisList &used, RefusalReason reason,
+                      int32_t tensor, int32_t otherFactor = -1) {
     if (!used.empty())
-      cutTo(axes.prefixWithoutOverlap(used), reason, tensor, otherFactor);
+      truncateTo(axes.prefixWithoutOverlap(used), reason, tensor, otherFactor);
   }
 
   const FactorRule &rule;
@@ -169,12 +169,12 @@ void propagateBasic(const FactorRule &rule,
     Cutter cutter(rule, rows, factor, std::move(candidate), log);
     for (auto [tensor, row] : llvm::enumerate(rows)) {
       const FactorSharding &cell = row.factors[factor];
-      cutter.cutConflicts(tensor);
+      cutter.truncateConflicts(tensor);
       if (!cell.present)
         continue;
       if (!mayGrow(cell))
-        cutter.cutTo(cell.axes, whyNoGrowth(cell), tensor);
-      cutter.cutToDivisor(tensor);
+        cutter.truncateTo(cell.axes, whyNoGrowth(cell), tensor);
+      cutter.truncateToDivisor(tensor);
     }
     for (auto [tensor, row] : llvm::enumerate(rows)) {
       if (row.factors[factor].present)
@@ -257,14 +257,14 @@ void propagateAggressive(const FactorRule &rule,
     if (!cell.present)
       return;
     Cutter cutter(rule, rows, candidate.factor, candidate.axes, log);
-    cutter.cutConflicts(tensor);
-    cutter.cutToDivisor(tensor);
+    cutter.truncateConflicts(tensor);
+    cutter.truncateToDivisor(tensor);
     // Otherwise operands would exchange axes past a result that refuses.
     if (elementwise && tensor < numOperands && numOperands < numTensors)
-      cutter.cutTo(rows.back().factors[candidate.factor].axes,
-                   RefusalReason::NotInResult, tensor);
+      cutter.truncateTo(rows.back().factors[candidate.factor].axes,
+                        RefusalReason::NotInResult, tensor);
     if (log && !mayGrow(cell))
-      cutter.cutTo(cell.axes, whyNoGrowth(cell), tensor);
+      cutter.truncateTo(cell.axes, whyNoGrowth(cell), tensor);
     cutter.report(tensor);
     grow(cell, cutter.left());
   };

@@ -232,7 +232,7 @@ private:
     } else if (auto edge = dyn_cast<sdy::FuncDataFlowEdgeOp>(op)) {
       readFuncEdge(edge);
     } else if (isa<sdy::ShardingConstraintOp, sdy::PropagationBarrierOp>(op)) {
-      OpForm form = identityForm(op->getResult(0));
+      OpSignature form = identityForm(op->getResult(0));
       form.elementwise = true;
       form.onlyUser = isOnlyUser(op);
       if (auto barrier = dyn_cast<sdy::PropagationBarrierOp>(op)) {
@@ -248,7 +248,7 @@ private:
 
   /// The form of an op that has a rule.
   int32_t formOf(Operation *op, int32_t rule) {
-    OpForm form;
+    OpSignature form;
     form.onlyUser = isOnlyUser(op);
     if (auto ruleOp = dyn_cast<ShardingRuleOpInterface>(op)) {
       form.propagationClass = ruleOp.getPropagationClass();
@@ -282,7 +282,7 @@ private:
     if (dataFlow)
       for (OpOperand *source : dataFlow.getEdgeSources(owner))
         sources.push_back(source->get());
-    OpForm form = identityForm(edge, sources.size());
+    OpSignature form = identityForm(edge, sources.size());
     // What counts is the use of the owner, and that is the edge's alone.
     form.onlyUser = true;
     if (dataFlow)
@@ -307,14 +307,15 @@ private:
         sources.push_back(callee.getBody().back().getTerminator()->getOperand(
             result.getResultNumber()));
     }
-    OpForm form = identityForm(edge, sources.size());
+    OpSignature form = identityForm(edge, sources.size());
     form.onlyUser = true;
     addOp(edge, form, sources, edge.getResult());
   }
 
   /// The body's side of a class that is cut by hand is local: its sources
   /// where a result owns it, else the class itself.
-  static void readBoundary(OpForm &form, std::optional<ManualBoundary> boundary,
+  static void readBoundary(OpSignature &form,
+                           std::optional<ManualBoundary> boundary,
                            bool isArgument) {
     if (!boundary)
       return;
@@ -331,15 +332,15 @@ private:
   }
 
   /// Passes on `numOperands` tensors of the type of `value`.
-  OpForm identityForm(Value value, int64_t numOperands = 1) {
-    OpForm form;
+  OpSignature identityForm(Value value, int64_t numOperands = 1) {
+    OpSignature form;
     form.rule = graph.keep(identityRule(
         cast<RankedTensorType>(value.getType()).getShape(), numOperands));
     form.propagationClass = PropagationClass::PassThrough;
     return form;
   }
 
-  void addOp(Operation *op, const OpForm &form, ValueRange operands,
+  void addOp(Operation *op, const OpSignature &form, ValueRange operands,
              ValueRange results) {
     addOp(op, graph.intern(form), operands, results);
   }
@@ -363,7 +364,7 @@ private:
          llvm::zip(op->getOperands(), resultTensors[func])) {
       if (result == kNone)
         continue;
-      OpForm form = identityForm(value);
+      OpSignature form = identityForm(value);
       form.onlyUser = form.elementwise = true;
       graph.addReturn(form, {idOf(value), result});
     }

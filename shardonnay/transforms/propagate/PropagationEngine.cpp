@@ -19,7 +19,8 @@ namespace shardonnay {
 
 using Level = OpPriorityLevel;
 
-static Direction levelDirection(const OpForm &op, int32_t factor, Level level) {
+static Direction levelDirection(const OpSignature &op, int32_t factor,
+                                Level level) {
   if (level == Level::Everything)
     return Direction::Both;
   bool early = level > Level::OnlyUsers || op.onlyUser;
@@ -41,7 +42,8 @@ static Direction levelDirection(const OpForm &op, int32_t factor, Level level) {
   return allowed;
 }
 
-static llvm::SmallVector<Direction> directions(const OpForm &op, Level level) {
+static llvm::SmallVector<Direction> directions(const OpSignature &op,
+                                               Level level) {
   llvm::SmallVector<Direction> result;
   for (auto [index, factor] : llvm::enumerate(op.rule->factors))
     result.push_back(factor.blocked
@@ -146,7 +148,7 @@ private:
 //===----------------------------------------------------------------------===//
 
 namespace {
-constexpr Level kLadder[] = {Level::OnlyUsers, Level::PassThroughOps,
+constexpr Level kLevels[] = {Level::OnlyUsers, Level::PassThroughOps,
                              Level::PassThroughFactors, Level::AllFactors,
                              Level::Everything};
 
@@ -155,7 +157,7 @@ constexpr Level kLadder[] = {Level::OnlyUsers, Level::PassThroughOps,
 class Sweeper {
 public:
   Sweeper(PropagationGraph &graph, PropagationSink *sink)
-      : graph(graph), sink(sink), isDue(graph.ops().size()),
+      : graph(graph), sink(sink), isEnqueued(graph.ops().size()),
         settled(graph.ops().size()) {
     due.reserve(graph.ops().size());
     for (int32_t form : llvm::seq(graph.numForms()))
@@ -167,11 +169,11 @@ public:
     this->level = level;
     visitReturns();
     uint16_t bit = 1u << (2 * static_cast<int>(level) + aggressive);
-    for (firstDue = 0; firstDue < graph.ops().size();) {
-      visitIfUnsettled(firstDue++, bit);
+    for (firstEnqueued = 0; firstEnqueued < graph.ops().size();) {
+      visitIfUnsettled(firstEnqueued++, bit);
       while (!due.empty()) {
         int32_t op = due.pop_back_val();
-        isDue.reset(op);
+        isEnqueued.reset(op);
         visitIfUnsettled(op, bit);
       }
     }
@@ -189,9 +191,9 @@ public:
   }
 
 private:
-  static uint8_t idleLevelsOf(const OpForm &form) {
+  static uint8_t idleLevelsOf(const OpSignature &form) {
     uint8_t idle = 0;
-    for (Level level : kLadder)
+    for (Level level : kLevels)
       if (llvm::all_of(directions(form, level),
                        [](Direction d) { return d == Direction::None; }))
         idle |= 1u << static_cast<int>(level);
@@ -214,10 +216,10 @@ private:
   }
 
   /// To be visited next, unless it is due already.
-  void makeDue(int32_t op) {
-    if (op >= firstDue || isDue.test(op))
+  void enqueue(int32_t op) {
+    if (op >= firstEnqueued || isEnqueued.test(op))
       return;
-    isDue.set(op);
+    isEnqueued.set(op);
     due.push_back(op);
   }
 
@@ -261,7 +263,7 @@ private:
   /// One step on an op's table; `after` gets the shardings that change. The
   /// sink is told if there is a `visit` to fill in, and may say not to make the
   /// changes: false.
-  bool step(const OpForm &op, PackedNumbers::Slice tensors,
+  bool step(const OpSignature &op, PackedNumbers::Slice tensors,
             llvm::MutableArrayRef<int32_t> after,
             PropagationVisit *visit = nullptr) {
     int32_t mesh = commonMesh(tensors);
@@ -314,7 +316,8 @@ private:
   }
 
   /// Tells of factors that offer axes, but in a direction that is not allowed.
-  static void reportBlocked(const OpForm &op, llvm::ArrayRef<Direction> allowed,
+  static void reportBlocked(const OpSignature &op,
+                            llvm::ArrayRef<Direction> allowed,
                             llvm::ArrayRef<TensorProjection> rows,
                             llvm::SmallVectorImpl<Refusal> &refusals) {
     for (auto [factor, direction] : llvm::enumerate(allowed)) {
@@ -336,7 +339,7 @@ private:
 
   /// The sharding of tensor `i` of `op`, as the op's rule sees it; `outer` has
   /// room for it.
-  const TensorSharding &read(const OpForm &op, size_t i, int32_t tensor,
+  const TensorSharding &read(const OpSignature &op, size_t i, int32_t tensor,
                              TensorSharding &outer) const {
     const TensorSharding &own = graph.sharding(tensor);
     return op.isInside(i) ? outer = op.boundary.front().toOuter(own) : own;
@@ -377,7 +380,7 @@ private:
       return;
     for (int32_t op : graph.neighbours(tensor))
       if (op != self)
-        makeDue(op);
+        enqueue(op);
   }
 
   PropagationGraph &graph;
@@ -386,11 +389,11 @@ private:
   int64_t round = 0;
   bool aggressive = false;
   Level level = Level::Everything;
-  /// What is due: the next to visit is the last of `due`, of which `isDue`
-  /// tells, then come all ops from `firstDue` on.
-  int32_t firstDue = 0;
+  /// What is due: the next to visit is the last of `due`, of which `isEnqueued`
+  /// tells, then come all ops from `firstEnqueued` on.
+  int32_t firstEnqueued = 0;
   llvm::SmallVector<int32_t, 0> due;
-  llvm::BitVector isDue;
+  llvm::BitVector isEnqueued;
   /// For each op, the levels and strategies at which it was visited since the
   /// last change of its tensors.
   std::vector<uint16_t> settled;
@@ -407,8 +410,8 @@ static void sweepAt(Sweeper &sweeper, PropagationStrategy strategy,
     sweeper.sweep(/*aggressive=*/true, level);
 }
 
-static void climbLadder(Sweeper &sweeper, PropagationStrategy strategy) {
-  for (Level level : kLadder)
+static void climbLevels(Sweeper &sweeper, PropagationStrategy strategy) {
+  for (Level level : kLevels)
     sweepAt(sweeper, strategy, level);
 }
 
@@ -422,7 +425,7 @@ void propagateByOpPriority(PropagationGraph &graph,
                            PropagationStrategy strategy,
                            PropagationSink *sink) {
   Sweeper sweeper(graph, sink);
-  climbLadder(sweeper, strategy);
+  climbLevels(sweeper, strategy);
 }
 
 //===----------------------------------------------------------------------===//
@@ -490,7 +493,7 @@ void propagateByUserPriority(PropagationGraph &graph,
   Sweeper sweeper(graph, sink);
   auto run = [&] {
     if (byOpPriority)
-      climbLadder(sweeper, strategy);
+      climbLevels(sweeper, strategy);
     else
       sweepAt(sweeper, strategy, Level::Everything);
   };

@@ -27,20 +27,20 @@ const FactorRule *keep(const FactorRule &rule) {
   return &rules[rules.intern(rule)];
 }
 
-OpForm elementwise(int64_t numOperands) {
-  OpForm form;
+OpSignature elementwise(int64_t numOperands) {
+  OpSignature form;
   form.rule = keep(identityRule({8, 8}, numOperands));
   form.elementwise = true;
   form.propagationClass = PropagationClass::PassThrough;
   return form;
 }
 
-OpForm dot() {
+OpSignature dot() {
   FactorRuleBuilder rule({2, 2}, 2);
   rule.add(8, {0, -1}, 0);
   rule.add(8, {-1, 1}, 1);
   rule.add(8, {1, 0}, -1, FactorKind::Reduction);
-  OpForm form;
+  OpSignature form;
   form.rule = keep(rule.build());
   return form;
 }
@@ -102,7 +102,7 @@ TEST(Sweep, GroupMembersMirrorEachOther) {
 TEST(Sweep, BlockedFactorsStay) {
   Graph graph;
   int32_t a = graph.tensor({open({x}), open({y})}), b = graph.tensor();
-  OpForm form = elementwise(1);
+  OpSignature form = elementwise(1);
   FactorRule rule = *form.rule;
   rule.factors[0].blocked = true;
   form.rule = keep(rule);
@@ -116,7 +116,7 @@ TEST(Sweep, BarriersAllowOneDirection) {
   Graph graph;
   int32_t a = graph.tensor(), b = graph.tensor({open({x}), open()}),
           c = graph.tensor();
-  OpForm form = elementwise(1);
+  OpSignature form = elementwise(1);
   form.allowed = Direction::Forward;
   graph.addOp(form, {a, b});
   graph.addOp(form, {b, c});
@@ -159,7 +159,7 @@ struct DotAndBias : Graph {
           bias = tensor({closed(), closed({x})}), d = tensor(), e = tensor();
   DotAndBias() {
     addOp(dot(), {lhs, rhs, d});
-    OpForm add = elementwise(2);
+    OpSignature add = elementwise(2);
     add.onlyUser = true;
     addOp(add, {d, bias, e});
     connect();
@@ -179,7 +179,7 @@ TEST(OpPriority, BroadcastForwardLast) {
     Graph graph;
     int32_t small = graph.tensor({open({x}), open()}), big = graph.tensor(),
             from = graph.tensor({open(), other ? open({x}) : open()});
-    OpForm broadcast, compute;
+    OpSignature broadcast, compute;
     broadcast.rule = compute.rule = keep(identityRule({8, 8}));
     broadcast.propagationClass = PropagationClass::BroadcastBackward;
     graph.addOp(broadcast, {small, big});

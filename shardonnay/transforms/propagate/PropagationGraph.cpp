@@ -27,7 +27,7 @@ llvm::hash_code hash_value(const MeshSharding &sharding) {
   return llvm::hash_combine(hash_value(sharding.sharding), sharding.mesh);
 }
 
-llvm::hash_code hash_value(const OpForm &form) {
+llvm::hash_code hash_value(const OpSignature &form) {
   // Forms of one rule get slots side by side.
   return llvm::hash_value(form.rule) +
          4 * static_cast<size_t>(form.propagationClass) + 2 * form.elementwise +
@@ -63,7 +63,7 @@ int32_t PropagationGraph::addTensor(int32_t shardingId) {
   return shardingIds.size() - 1;
 }
 
-void PropagationGraph::addReturn(const OpForm &form,
+void PropagationGraph::addReturn(const OpSignature &form,
                                  llvm::ArrayRef<int32_t> tensors) {
   returnOps.add(forms.intern(form), tensors);
 }

@@ -48,7 +48,7 @@ struct MeshSharding {
 };
 
 /// All that propagation knows of an op besides its tensors.
-struct OpForm {
+struct OpSignature {
   /// One of the graph's rules.
   const FactorRule *rule = nullptr;
   PropagationClass propagationClass = PropagationClass::Compute;
@@ -67,7 +67,7 @@ struct OpForm {
     return !inside.empty() && inside[tensor];
   }
 
-  bool operator==(const OpForm &o) const {
+  bool operator==(const OpSignature &o) const {
     return propagationClass == o.propagationClass && allowed == o.allowed &&
            elementwise == o.elementwise && onlyUser == o.onlyUser &&
            inside == o.inside && boundary == o.boundary && rule == o.rule;
@@ -75,7 +75,7 @@ struct OpForm {
 };
 
 llvm::hash_code hash_value(const MeshSharding &sharding);
-llvm::hash_code hash_value(const OpForm &form);
+llvm::hash_code hash_value(const OpSignature &form);
 
 /// Ops, each with the number of its form and its tensors: operands, then
 /// results; kNone for what is no tensor.
@@ -114,11 +114,11 @@ public:
   int32_t addOp(int32_t form, llvm::ArrayRef<int32_t> tensors) {
     return programOps.add(form, tensors);
   }
-  int32_t addOp(const OpForm &form, llvm::ArrayRef<int32_t> tensors) {
+  int32_t addOp(const OpSignature &form, llvm::ArrayRef<int32_t> tensors) {
     return addOp(intern(form), tensors);
   }
   /// From the operand of a terminator to the result of the function.
-  void addReturn(const OpForm &form, llvm::ArrayRef<int32_t> tensors);
+  void addReturn(const OpSignature &form, llvm::ArrayRef<int32_t> tensors);
   /// From now on the tensors have one sharding. Each is in one group at most.
   void addGroup(llvm::ArrayRef<int32_t> tensors);
   /// To be called after the last addOp.
@@ -127,7 +127,7 @@ public:
   int32_t numTensors() const { return shardingIds.size(); }
   const OpArray &ops() const { return programOps; }
   const OpArray &returns() const { return returnOps; }
-  const OpForm &form(int32_t id) const { return forms[id]; }
+  const OpSignature &form(int32_t id) const { return forms[id]; }
   int32_t numForms() const { return forms.size(); }
 
   const TensorSharding &sharding(int32_t tensor) const {
@@ -143,7 +143,7 @@ public:
   int32_t intern(const MeshSharding &sharding) {
     return shardings.intern(sharding);
   }
-  int32_t intern(const OpForm &form) { return forms.intern(form); }
+  int32_t intern(const OpSignature &form) { return forms.intern(form); }
   /// What forms point to; few forms have a rule of their own.
   Interner<FactorRule> &rules() { return allRules; }
   const FactorRule *keep(const FactorRule &rule) {
@@ -173,7 +173,7 @@ public:
 private:
   Interner<MeshSharding> shardings;
   Interner<FactorRule> allRules;
-  Interner<OpForm> forms;
+  Interner<OpSignature> forms;
   PackedNumbers shardingIds;
   OpArray programOps, returnOps;
   std::vector<llvm::SmallVector<int32_t>> groups;

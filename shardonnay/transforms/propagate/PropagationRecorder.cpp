@@ -69,8 +69,8 @@ static const OpArray &opsOf(const PropagationGraph &graph,
   return visit.isReturn ? graph.returns() : graph.ops();
 }
 
-static const OpForm &formOf(const PropagationGraph &graph,
-                            const PropagationVisit &visit) {
+static const OpSignature &formOf(const PropagationGraph &graph,
+                                 const PropagationVisit &visit) {
   return graph.form(opsOf(graph, visit).form(visit.op));
 }
 
@@ -168,7 +168,7 @@ static int32_t offering(const FactorRule &rule, const PropagationVisit &visit,
 }
 
 /// Why, in this very step, `winner` was served before `loser`.
-static DecidingRule orderOfFactors(const OpForm &form,
+static DecidingRule orderOfFactors(const OpSignature &form,
                                    const PropagationVisit &visit,
                                    int32_t winner, const AxisList &winnerAxes,
                                    int32_t loser, const AxisList &loserAxes) {

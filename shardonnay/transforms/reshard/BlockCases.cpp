@@ -65,7 +65,7 @@ int32_t BlockCases::makeClass(Value value, bool constant, const OpCase *known) {
 }
 
 int32_t BlockCases::classOf(Value value) {
-  if (int32_t number = makerOf(value); number >= 0) {
+  if (int32_t number = producerOf(value); number >= 0) {
     const OpCase *opCase = entries[number].opCase;
     return opCase ? opCase->results[cast<OpResult>(value).getResultNumber()]
                   : makeClass(value, false, nullptr);
@@ -155,10 +155,10 @@ void BlockCases::decide(Operation *op, ArrayRef<int32_t> operands,
     opCase.results.push_back(
         makeClass(result, constant, looksAt && !isFloat ? &opCase : nullptr));
   }
-  bool isCut = false, isAllowed = true;
+  bool isSharded = false, isAllowed = true;
   for (int32_t number : llvm::concat<const int32_t>(operands, opCase.results)) {
     sdy::TensorShardingAttr sharding = table.classes[number].sharding;
-    isCut |= sharding != nullptr;
+    isSharded |= sharding != nullptr;
     isAllowed &= scope.allows(sharding);
   }
   if (!isAllowed || !llvm::all_of(op->getOperandTypes(), isStatic) ||
@@ -172,7 +172,7 @@ void BlockCases::decide(Operation *op, ArrayRef<int32_t> operands,
         });
   opCase.agrees = isa_and_present<sdy::SdyDialect>(op->getDialect()) ||
                   (opCase.rule && !opCase.onOneDevice &&
-                   (!isCut || opCase.decision->differs.none()));
+                   (!isSharded || opCase.decision->differs.none()));
 }
 
 void BlockCases::change(OpResult result, const TensorSharding &sharding,

@@ -8,8 +8,9 @@
 // Most ops of a propagated program agree with all their tensors, and are equal
 // to hundreds of others. So a block is read once, in order: every value has a
 // class (its type, its sharding, whether it is a constant), an op's form
-// (OpForms.h) and the classes of its operands are its case, and whatever has to
-// be known of the op, the classes of its results too, is found out once a case.
+// (OpSignatures.h) and the classes of its operands are its case, and whatever
+// has to be known of the op, the classes of its results too, is found out once
+// a case.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,7 +39,7 @@ public:
   bool hasOtherMeshes() const { return otherMeshes; }
   llvm::ArrayRef<Entry> getEntries() const { return entries; }
   /// The number of the op that makes `value`; -1 if it is not of the block.
-  int32_t makerOf(mlir::Value value) const {
+  int32_t producerOf(mlir::Value value) const {
     mlir::Operation *op = value.getDefiningOp();
     return op ? numberOf(op) : -1;
   }

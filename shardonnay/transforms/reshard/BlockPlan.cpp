@@ -212,7 +212,7 @@ void BlockPlanner::addValue(OpResult value) {
     for (size_t cut = 0; cut < other.cuts.size(); ++cut)
       addCandidate(planned, under(other, cut, tensor));
   };
-  PlannedOp &maker = *find(value.getOwner());
+  PlannedOp &producer = *find(value.getOwner());
   for (OpOperand &use : value.getUses()) {
     if (std::optional<TensorSharding> need = fixedNeed(use))
       addCandidate(planned, *need);
@@ -220,7 +220,7 @@ void BlockPlanner::addValue(OpResult value) {
       addCandidate(planned,
                    under(*find(use.getOwner()), 0, use.getOperandNumber()));
   }
-  addNeeds(maker, maker.op->getNumOperands() + value.getResultNumber());
+  addNeeds(producer, producer.op->getNumOperands() + value.getResultNumber());
   for (OpOperand &use : value.getUses())
     if (PlannedOp *user = find(use.getOwner()); user && user->variable >= 0)
       addNeeds(*user, use.getOperandNumber());

@@ -317,7 +317,7 @@ bool OpDeferral::getsCheaper(double price) {
 
 std::optional<sdy::Words> OpDeferral::getForm() {
   sdy::Words words;
-  if (!table.choosers.appendForm(op, words))
+  if (!table.choosers.appendSignature(op, words))
     return std::nullopt;
   auto append = [&](sdy::TensorShardingAttr sharding) {
     words.push_back(sdy::toWord(sharding.getAsOpaquePointer()));

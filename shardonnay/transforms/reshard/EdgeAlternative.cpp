@@ -104,9 +104,9 @@ void CarriedClass::addSource(OpOperand &source) {
   Value value = beforeReshards(source.get());
   if (llvm::is_contained(targets, value))
     return;
-  Operation *maker = value.getDefiningOp();
-  if (maker && value.hasOneUse() && choosers.getRule(maker))
-    addOp(maker);
+  Operation *producer = value.getDefiningOp();
+  if (producer && value.hasOneUse() && choosers.getRule(producer))
+    addOp(producer);
   else
     addReshard(value, scope.read(value), *carried, source.getOwner());
 }

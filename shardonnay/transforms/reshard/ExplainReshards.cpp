@@ -51,7 +51,7 @@ public:
 
 private:
   void explainSums(raw_ostream &os);
-  void explainDeferral(Operation *maker, const AxisList &settled,
+  void explainDeferral(Operation *producer, const AxisList &settled,
                        raw_ostream &os);
   void explainMoves(raw_ostream &os);
   /// False if there is no rule by which `decider` could be cut otherwise.
@@ -76,30 +76,30 @@ private:
 };
 
 /// `made` is partial along `axes`: which op made it so.
-Operation *makerOfParts(Value made, const AxisList &axes,
-                        const MeshScope &scope) {
-  Operation *maker = made.getDefiningOp();
-  while (maker) {
-    auto *source = llvm::find_if(maker->getOpOperands(), [&](OpOperand &o) {
+Operation *producerOfParts(Value made, const AxisList &axes,
+                           const MeshScope &scope) {
+  Operation *producer = made.getDefiningOp();
+  while (producer) {
+    auto *source = llvm::find_if(producer->getOpOperands(), [&](OpOperand &o) {
       return isa<RankedTensorType>(o.get().getType()) &&
              scope.read(o.get()).unreduced.overlaps(axes);
     });
-    if (source == maker->getOpOperands().end())
-      return maker;
-    maker = source->get().getDefiningOp();
+    if (source == producer->getOpOperands().end())
+      return producer;
+    producer = source->get().getDefiningOp();
   }
   return nullptr;
 }
 
 /// The factors that the op reduces over and that `axes` cut in some operand.
-std::string reducedFactors(Operation *maker, const FactorRule &rule,
+std::string reducedFactors(Operation *producer, const FactorRule &rule,
                            const AxisList &axes, const MeshScope &scope) {
   std::string names;
   for (int32_t f = 0, e = rule.factors.size(); f < e; ++f) {
     bool cut =
         rule.reducesOver(f) &&
         llvm::any_of(
-            llvm::enumerate(maker->getOperands()), [&](const auto &operand) {
+            llvm::enumerate(producer->getOperands()), [&](const auto &operand) {
               const TensorMapping &mapping = rule.operands[operand.index()];
               int64_t dim = mapping.dimOf(f);
               return dim >= 0 &&
@@ -116,33 +116,33 @@ void ReshardExplainer::explainSums(raw_ostream &os) {
   if (settled.empty())
     return;
   os << "settles the " << toString(before.kind) << " along " << str(settled);
-  Operation *maker = makerOfParts(op.getInput(), settled, scope);
-  if (!maker || isa<sdy::ReshardOp>(maker)) {
+  Operation *producer = producerOfParts(op.getInput(), settled, scope);
+  if (!producer || isa<sdy::ReshardOp>(producer)) {
     os << " of a value that is given in parts";
     return;
   }
-  os << " that '" << maker->getName() << "' computes in parts";
+  os << " that '" << producer->getName() << "' computes in parts";
   // Farther away it is not this reshard that its price has.
-  if (maker == op.getInput().getDefiningOp())
-    decider = maker;
-  if (const FactorRule *rule = choosers.getRule(maker)) {
-    std::string names = reducedFactors(maker, *rule, settled, scope);
+  if (producer == op.getInput().getDefiningOp())
+    decider = producer;
+  if (const FactorRule *rule = choosers.getRule(producer)) {
+    std::string names = reducedFactors(producer, *rule, settled, scope);
     if (!names.empty())
       os << " (it reduces over factor " << names << ")";
   }
-  if (maker != decider)
-    explainDeferral(maker, settled, os);
+  if (producer != decider)
+    explainDeferral(producer, settled, os);
 }
 
 /// What the sum would have cost where its parts were made.
-void ReshardExplainer::explainDeferral(Operation *maker,
+void ReshardExplainer::explainDeferral(Operation *producer,
                                        const AxisList &settled,
                                        raw_ostream &os) {
   auto price = [&](Value value, const TensorSharding &target) {
     return priceOfReshard(chooser, cast<RankedTensorType>(value.getType()),
                           scope.read(value), target);
   };
-  for (Value made : maker->getResults()) {
+  for (Value made : producer->getResults()) {
     if (!isa<RankedTensorType>(made.getType()) ||
         !scope.read(made).unreduced.overlaps(settled))
       continue;
@@ -153,7 +153,7 @@ void ReshardExplainer::explainDeferral(Operation *maker,
     comparesPlaces = here && there;
     if (comparesPlaces)
       os << "; here it costs " << chooser.prices().str(*here) << ", behind '"
-         << maker->getName() << "' " << chooser.prices().str(*there);
+         << producer->getName() << "' " << chooser.prices().str(*there);
     return;
   }
 }
@@ -237,9 +237,9 @@ void ReshardExplainer::explainEnds(raw_ostream &os) {
     os << "; " << carried;
     return;
   }
-  Operation *maker = op.getInput().getDefiningOp();
+  Operation *producer = op.getInput().getDefiningOp();
   Operation *user = op->use_empty() ? nullptr : *op->user_begin();
-  for (Operation *end : {maker, user})
+  for (Operation *end : {producer, user})
     if (end && isComputed(end)) {
       os << "; no other plan: '" << end->getName()
          << "' is computed on whole tensors alone";
@@ -267,9 +267,9 @@ std::string ReshardExplainer::run() {
   if (text.empty())
     return text;
   bool isCompared = explainAlternative(decider, os) || comparesPlaces;
-  Operation *maker = op.getInput().getDefiningOp();
+  Operation *producer = op.getInput().getDefiningOp();
   Operation *user = op->use_empty() ? nullptr : *op->user_begin();
-  if (!isCompared && !explainAlternative(maker, os) &&
+  if (!isCompared && !explainAlternative(producer, os) &&
       !explainAlternative(user, os))
     explainEnds(os);
   return text;
@@ -320,20 +320,21 @@ private:
     appendWord(op.getSharding(), words);
     words.push_back(op->use_empty() ? 0
                                     : op->use_begin()->getOperandNumber() + 1);
-    Operation *maker = op.getInput().getDefiningOp();
+    Operation *producer = op.getInput().getDefiningOp();
     AxisList settled =
         scope.read(op.getInput()).unreduced.subtract(scope.read(op).unreduced);
-    Operation *ofParts =
-        settled.empty() ? nullptr : makerOfParts(op.getInput(), settled, scope);
-    if (ofParts == maker)
+    Operation *ofParts = settled.empty()
+                             ? nullptr
+                             : producerOfParts(op.getInput(), settled, scope);
+    if (ofParts == producer)
       ofParts = nullptr;
     // What is carried depends on all that is around.
-    if (!(maker && choosers.getRule(maker)) &&
+    if (!(producer && choosers.getRule(producer)) &&
         (getEdgeOwner(op.getInput()) ||
          llvm::any_of(op->getUses(),
                       [](OpOperand &use) { return getEdgeOwner(use); })))
       return false;
-    for (Operation *above : {maker, ofParts}) {
+    for (Operation *above : {producer, ofParts}) {
       words.push_back(above != nullptr);
       if (above && !append(above, words))
         return false;
@@ -345,7 +346,7 @@ private:
       words.push_back(sdy::toWord(op->getName().getAsOpaquePointer()));
       return true;
     }
-    if (!choosers.appendForm(op, words))
+    if (!choosers.appendSignature(op, words))
       return false;
     words.push_back(op->getNumOperands());
     for (Value operand : op->getOperands()) {

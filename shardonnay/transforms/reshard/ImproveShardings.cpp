@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/transforms/reshard/ImproveShardings.h"
-#include "shardonnay/dialect/sdy/OpForms.h"
+#include "shardonnay/dialect/sdy/OpSignatures.h"
 #include "shardonnay/dialect/sdy/Ops.h"
 #include "shardonnay/dialect/sdy/Pieces.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
@@ -45,8 +45,8 @@ public:
   }
 
   /// Where shardings are equally cheap, the one that is taken: what the value
-  /// has, how its maker leaves it, or how some user needs it.
-  enum class Tie { Stays, Maker, User };
+  /// has, how its producer leaves it, or how some user needs it.
+  enum class Tie { Stays, Producer, User };
 
   /// The results of op `number`, if something may move around them.
   void visitResults(int32_t number, Tie tie);
@@ -63,19 +63,19 @@ private:
   void openAround(int32_t number);
   /// The decision of an op of the block; null if it has none.
   const OpDecision *decisionOf(int32_t number) const;
-  /// Fills in `users` and `maker`; false if nothing moves around the value, or
-  /// not all that uses it is known.
+  /// Fills in `users` and `producer`; false if nothing moves around the value,
+  /// or not all that uses it is known.
   bool readAround(Value value);
   /// An op makes or takes it otherwise than it lies.
   bool moves(Value value) const;
-  /// How `maker`, which has a decision, leaves the value.
-  const TensorSharding &leftByMaker(OpResult value) const {
-    return *decisionOf(maker)->needed[value.getOwner()->getNumOperands() +
-                                      value.getResultNumber()];
+  /// How `producer`, which has a decision, leaves the value.
+  const TensorSharding &leftByProducer(OpResult value) const {
+    return *decisionOf(producer)->needed[value.getOwner()->getNumOperands() +
+                                         value.getResultNumber()];
   }
   SmallVector<TensorSharding, 4> collectTrials(Value value) const;
   /// `value` cut along one more axis.
-  SmallVector<TensorSharding, 4> collectCuts(Value value) const;
+  SmallVector<TensorSharding, 4> collectShardings(Value value) const;
   /// Of a byte of `value`.
   double memoryPrice(Value value) const {
     return memory.lookup(value.getDefiningOp());
@@ -107,7 +107,7 @@ private:
   /// Around the value that is looked at: the op that makes it (-1: none that
   /// may make it otherwise), its users, how far they were cut, and how others
   /// need it.
-  int32_t maker = -1;
+  int32_t producer = -1;
   SmallVector<int32_t, 8> users;
   SmallVector<int64_t, 8> leastShards;
   SmallVector<TensorSharding, 2> fixedNeeds;
@@ -138,7 +138,7 @@ void Improver::openAround(int32_t number) {
     return;
   open.set(number);
   for (Value operand : cases.getEntries()[number].op->getOperands())
-    if (int32_t other = cases.makerOf(operand); other >= 0)
+    if (int32_t other = cases.producerOf(operand); other >= 0)
       open.set(other);
 }
 
@@ -166,7 +166,7 @@ std::optional<double> Improver::reshardPrice(Value value,
 static bool needsWhole(const FactorRule &rule, unsigned operand) {
   return any_of(rule.operands[operand].dims, [&](const DimFactors &factors) {
     return any_of(factors,
-                  [&](int32_t f) { return !canBeCut(rule.factors[f]); });
+                  [&](int32_t f) { return !canBeSharded(rule.factors[f]); });
   });
 }
 
@@ -176,8 +176,8 @@ bool Improver::moves(Value value) const {
     return decision && decision->differs.test(tensor);
   };
   if (auto result = dyn_cast<OpResult>(value))
-    if (differsAt(cases.makerOf(value), result.getOwner()->getNumOperands() +
-                                            result.getResultNumber()))
+    if (differsAt(cases.producerOf(value), result.getOwner()->getNumOperands() +
+                                               result.getResultNumber()))
       return true;
   return any_of(value.getUses(), [&](OpOperand &use) {
     return differsAt(cases.numberOf(use.getOwner()), use.getOperandNumber());
@@ -185,7 +185,7 @@ bool Improver::moves(Value value) const {
 }
 
 bool Improver::readAround(Value value) {
-  maker = -1;
+  producer = -1;
   users.clear();
   leastShards.clear();
   fixedNeeds.clear();
@@ -212,8 +212,8 @@ bool Improver::readAround(Value value) {
   if (users.empty())
     return false;
   if (isa<OpResult>(value))
-    if (int32_t number = cases.makerOf(value); decisionOf(number))
-      maker = number;
+    if (int32_t number = cases.producerOf(value); decisionOf(number))
+      producer = number;
   return true;
 }
 
@@ -227,8 +227,8 @@ SmallVector<TensorSharding, 4> Improver::collectTrials(Value value) const {
         !is_contained(trials, sharding))
       trials.push_back(std::move(sharding));
   };
-  if (maker >= 0)
-    add(leftByMaker(cast<OpResult>(value)));
+  if (producer >= 0)
+    add(leftByProducer(cast<OpResult>(value)));
   for (OpOperand &use : value.getUses())
     if (const OpDecision *decision = decisionOf(cases.numberOf(use.getOwner())))
       add(*decision->needed[use.getOperandNumber()]);
@@ -236,7 +236,7 @@ SmallVector<TensorSharding, 4> Improver::collectTrials(Value value) const {
   return trials;
 }
 
-SmallVector<TensorSharding, 4> Improver::collectCuts(Value value) const {
+SmallVector<TensorSharding, 4> Improver::collectShardings(Value value) const {
   SmallVector<TensorSharding, 4> cuts;
   const TensorSharding &present = scope.read(value);
   auto shape = cast<RankedTensorType>(value.getType()).getShape();
@@ -303,7 +303,7 @@ Improvement Improver::findItself(OpResult value, Tie tie) {
   TensorSharding present = scope.read(value), best = present;
   // Of all but what its users do.
   auto priceMade = [&]() -> std::optional<double> {
-    std::optional<double> sum = priceOf(maker);
+    std::optional<double> sum = priceOf(producer);
     if (double price = memoryPrice(value); sum && price)
       *sum +=
           price * sdy::getPieceBytes(cast<RankedTensorType>(value.getType()),
@@ -323,10 +323,10 @@ Improvement Improver::findItself(OpResult value, Tie tie) {
     return improvement;
   *least += *made;
   double before = *least;
-  int64_t madeShards = shardsOf(maker);
+  int64_t madeShards = shardsOf(producer);
   SmallVector<TensorSharding, 4> trials = collectTrials(value);
   if (memoryPrice(value) > 0)
-    append_range(trials, collectCuts(value));
+    append_range(trials, collectShardings(value));
   std::optional<TensorSharding> preferred = preferredBy(value, tie);
   for (const TensorSharding &trial : trials) {
     bool mayBeAsGood = best == present && trial == preferred, goesOn = false;
@@ -334,7 +334,8 @@ Improvement Improver::findItself(OpResult value, Tie tie) {
         mayBeAsGood ? before * (1 + kLeastSaving) : *least * (1 - kLeastSaving);
     cases.tryChange(value, trial, [&] {
       made = priceMade();
-      return goesOn = made && shardsOf(maker) >= madeShards && *made <= limit;
+      return goesOn =
+                 made && shardsOf(producer) >= madeShards && *made <= limit;
     });
     std::optional<double> price = goesOn ? priceAround(value) : std::nullopt;
     if (!price)
@@ -369,8 +370,8 @@ void Improver::moveItself(OpResult value, const Improvement &improvement) {
 
 std::optional<TensorSharding> Improver::preferredBy(OpResult value,
                                                     Tie tie) const {
-  if (tie == Tie::Maker)
-    return leftByMaker(value);
+  if (tie == Tie::Producer)
+    return leftByProducer(value);
   if (tie == Tie::User)
     for (OpOperand &use : value.getUses())
       if (const OpDecision *decision =
@@ -474,7 +475,7 @@ void Improver::visit(Value value, Tie tie) {
   if (improvement.isFruitless)
     return;
   double savedBefore = saved;
-  if (maker >= 0) {
+  if (producer >= 0) {
     auto result = cast<OpResult>(value);
     if (isNew)
       improvement = findItself(result, tie);
@@ -501,9 +502,9 @@ uintptr_t Improver::wordOf(int32_t number) const {
 sdy::Words Improver::makeKey(Value value, Tie tie) const {
   sdy::Words key = {sdy::toWord(value.getType().getAsOpaquePointer()),
                     sdy::toWord(sdy::getSharding(value).getAsOpaquePointer()),
-                    static_cast<uintptr_t>(tie), wordOf(maker),
+                    static_cast<uintptr_t>(tie), wordOf(producer),
                     llvm::bit_cast<uintptr_t>(memoryPrice(value))};
-  if (maker >= 0)
+  if (producer >= 0)
     key.push_back(cast<OpResult>(value).getResultNumber());
   for (const TensorSharding &need : fixedNeeds)
     key.push_back(sdy::toWord(scope.write(need).getAsOpaquePointer()));
@@ -534,7 +535,7 @@ void improveShardings(Block &block, BlockCases &cases, OpChoosers &choosers,
   double saved = improver.getSaved();
   int32_t numOps = cases.getEntries().size();
   for (int32_t number = 0; number < numOps; ++number)
-    improver.visitResults(number, Improver::Tie::Maker);
+    improver.visitResults(number, Improver::Tie::Producer);
   sweepBack(improver, cases, Improver::Tie::User);
   if (improver.getSaved() == saved)
     improver.undoTies();

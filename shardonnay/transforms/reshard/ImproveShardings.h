@@ -19,7 +19,8 @@
 // What moves from one chain of ops to another may have to move as a whole. So
 // the values are looked at twice more, the first one first and then the last
 // one first, and of equal prices that is taken which brings what moves nearer
-// to the users, and then to the makers; if this saved nothing it is taken back.
+// to the users, and then to the producers; if this saved nothing it is taken
+// back.
 //
 // A value may have a price for each byte that a device holds of it, because
 // more is alive with it than there is memory for. Then it is looked at whether

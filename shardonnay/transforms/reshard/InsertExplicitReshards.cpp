@@ -116,8 +116,9 @@ private:
   /// the colon.
   void reportGather(OpOperand &operand, const TensorSharding &sharding,
                     const MeshScope &scope, const Twine &why, StringRef advice);
-  void reportUncutDims(OpOperand &operand, const FactorRule &rule,
-                       const TensorSharding &sharding, const MeshScope &scope);
+  void reportUnshardedDims(OpOperand &operand, const FactorRule &rule,
+                           const TensorSharding &sharding,
+                           const MeshScope &scope);
 
   func::FuncOp func;
   ReshardMode mode;
@@ -132,7 +133,7 @@ private:
   /// Ops with an operand that was a constant until it had to be resharded.
   llvm::SmallPtrSet<Operation *, 4> withoutConstants;
   /// Whose operands are gathered, if at all, where they are made.
-  UncutUses uncut;
+  UnshardedUses unsharded;
   BlockPlan plan;
   BlockPlan sum;
 };
@@ -218,7 +219,8 @@ LogicalResult BlockResharder::visitByRule(Operation *op, const FactorRule &rule,
       continue;
     }
     if (!decision.repeatsWork)
-      reportUncutDims(op->getOpOperand(i), rule, *decision.needed[i], *scope);
+      reportUnshardedDims(op->getOpOperand(i), rule, *decision.needed[i],
+                          *scope);
     reshardOperand(op->getOpOperand(i), *decision.needed[i], *scope);
   }
   return success();
@@ -415,10 +417,11 @@ void BlockResharder::changeResult(OpResult result,
   sdy::setSharding(result, scope.write(sharding));
   if (result.use_empty())
     return;
-  if (!uncut.empty())
+  if (!unsharded.empty())
     for (OpOperand &use : result.getUses())
-      if (uncut.contains(&use))
-        reportUncutDims(use, *choosers.getRule(use.getOwner()), wanted, scope);
+      if (unsharded.contains(&use))
+        reportUnshardedDims(use, *choosers.getRule(use.getOwner()), wanted,
+                            scope);
   if (reshards.isConstantExpression(result))
     withoutConstants.insert_range(result.getUsers());
   reshards.replaceUses(result, wanted, scope);
@@ -447,12 +450,13 @@ void BlockResharder::reportGather(OpOperand &operand,
   forbiddenGather |= mode.noImplicitReplication;
 }
 
-void BlockResharder::reportUncutDims(OpOperand &operand, const FactorRule &rule,
-                                     const TensorSharding &sharding,
-                                     const MeshScope &scope) {
+void BlockResharder::reportUnshardedDims(OpOperand &operand,
+                                         const FactorRule &rule,
+                                         const TensorSharding &sharding,
+                                         const MeshScope &scope) {
   int64_t number = operand.getOperandNumber();
   if (std::optional<int64_t> dim =
-          findUncutDim(rule, number, scope.read(operand.get())))
+          findUnshardedDim(rule, number, scope.read(operand.get())))
     reportGather(operand, sharding, scope,
                  " along dim " + Twine(*dim) + " of operand " + Twine(number),
                  "shard a dim that the op passes through, or replicate the "
@@ -475,7 +479,7 @@ LogicalResult BlockResharder::visitAll(Block &block) {
     lastScope = *scope;
   BlockCases cases(block, *scope, choosers);
   if (!cases.hasOtherMeshes())
-    uncut = adoptWantedShardings(cases);
+    unsharded = adoptWantedShardings(cases);
   if (!cases.hasOtherMeshes() && mode.improves)
     improveShardings(block, cases, choosers, *mode.memory);
   if (!cases.hasOtherMeshes() && mode.weighsGraph)

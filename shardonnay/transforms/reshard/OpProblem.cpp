@@ -98,7 +98,7 @@ OpChoosers::price(Operation *op, const FactorRule &rule, const MeshScope &scope,
   return prices[&decision] = get(scope).price(problem, *decision.assignment);
 }
 
-bool OpChoosers::appendForm(Operation *op, sdy::Words &words) {
+bool OpChoosers::appendSignature(Operation *op, sdy::Words &words) {
   if (!sdy::looksAtOperands(op))
     return cases.forms.append(op, words);
   // Its rule says what it found there.

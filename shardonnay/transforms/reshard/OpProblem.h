@@ -95,7 +95,7 @@ struct CaseTable {
   /// Its number.
   int32_t classOf(const ValueClass &value);
 
-  mlir::sdy::OpForms forms;
+  mlir::sdy::OpSignatures forms;
   std::deque<OpCase> cases;
   mlir::sdy::WordMap<OpCase *> known;
   std::vector<ValueClass> classes;
@@ -131,8 +131,8 @@ public:
                           const FactorAssignment &assignment);
   CaseTable &getCases() { return cases; }
   /// Appends what an op is but for its operands' types, shardings and constants
-  /// (OpForms.h); false if that is too much.
-  bool appendForm(mlir::Operation *op, mlir::sdy::Words &words);
+  /// (OpSignatures.h); false if that is too much.
+  bool appendSignature(mlir::Operation *op, mlir::sdy::Words &words);
 
 private:
   /// Rule, mesh, work, and for each tensor its type, its sharding and whether

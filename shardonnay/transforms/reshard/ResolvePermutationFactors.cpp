@@ -38,7 +38,7 @@ bool crossesBoundary(const FactorRule &rule, int32_t factor, int64_t shards) {
     isKnown = true;
     if (window.size % shards != 0)
       return true;
-    CutWindow cut = cutWindow(window, shards, window.size / shards);
+    ShardWindow cut = shardWindow(window, shards, window.size / shards);
     if (cut.isDilatedFirst || cut.start < 0 || cut.step != cut.localSize ||
         cut.start + cut.size > cut.localSize)
       return true;
@@ -51,7 +51,7 @@ bool crossesBoundary(const FactorRule &rule, int32_t factor, int64_t shards) {
 std::optional<FactorAssignment> withoutWindows(const ChoiceProblem &problem) {
   const FactorRule &rule = problem.rule;
   FactorAssignment axes(rule.factors.size());
-  bool cutsWindow = false;
+  bool shardsWindow = false;
   for (auto [i, tensor] : llvm::enumerate(problem.tensors)) {
     if (tensor.shape.empty())
       continue;
@@ -64,12 +64,12 @@ std::optional<FactorAssignment> withoutWindows(const ChoiceProblem &problem) {
         continue;
       if (rule.factors[factor].kind == FactorKind::Windowed &&
           crossesBoundary(rule, factor, cell.axes.numShards()))
-        cutsWindow = true;
+        shardsWindow = true;
       else
         axes[factor] = cell.axes;
     }
   }
-  if (!cutsWindow)
+  if (!shardsWindow)
     return std::nullopt;
   return axes;
 }

@@ -22,23 +22,23 @@ public:
   explicit WantedShardings(BlockCases &cases)
       : cases(cases), scope(cases.getScope()) {}
 
-  UncutUses run();
+  UnshardedUses run();
 
 private:
-  /// Puts into `open` the makers of the operands that op `number` may need
+  /// Puts into `open` the producers of the operands that op `number` may need
   /// otherwise than they are.
-  void addMakers(int32_t number);
+  void addProducers(int32_t number);
   void visit(Operation *op);
   /// The one sharding that all uses need `value` in.
   const TensorSharding *neededByAll(Value value);
-  /// Puts the uses of `value`, which lies as `present`, into `uncut`.
-  void findUncutUses(Value value, const TensorSharding &present);
+  /// Puts the uses of `value`, which lies as `present`, into `unsharded`.
+  void findUnshardedUses(Value value, const TensorSharding &present);
 
   BlockCases &cases;
   const MeshScope &scope;
   /// Numbers of ops, the last one first.
   std::priority_queue<int32_t> open;
-  UncutUses uncut;
+  UnshardedUses unsharded;
 };
 
 int64_t numShards(const TensorSharding &sharding) {
@@ -48,13 +48,13 @@ int64_t numShards(const TensorSharding &sharding) {
   return shards;
 }
 
-void WantedShardings::addMakers(int32_t number) {
+void WantedShardings::addProducers(int32_t number) {
   Operation *op = cases.getEntries()[number].op;
   const OpCase *opCase = cases.getEntries()[number].opCase;
   auto add = [&](unsigned operand) {
-    int32_t maker = cases.makerOf(op->getOperand(operand));
-    if (maker >= 0)
-      open.push(maker);
+    int32_t producer = cases.producerOf(op->getOperand(operand));
+    if (producer >= 0)
+      open.push(producer);
   };
   unsigned numOperands = op->getNumOperands();
   if (!opCase)
@@ -66,10 +66,10 @@ void WantedShardings::addMakers(int32_t number) {
         add(i);
 }
 
-UncutUses WantedShardings::run() {
+UnshardedUses WantedShardings::run() {
   int32_t numOps = cases.getEntries().size();
   for (int32_t number = 0; number < numOps; ++number)
-    addMakers(number);
+    addProducers(number);
   for (int32_t last = numOps; !open.empty();) {
     int32_t number = open.top();
     open.pop();
@@ -78,7 +78,7 @@ UncutUses WantedShardings::run() {
       visit(op);
     last = std::min(last, number);
   }
-  return std::move(uncut);
+  return std::move(unsharded);
 }
 
 void WantedShardings::visit(Operation *op) {
@@ -94,21 +94,22 @@ void WantedShardings::visit(Operation *op) {
     // A contraction is not worth doing twice to save a gather of its result.
     if (*needed != present && present.unreduced.empty() &&
         (!contraction || numShards(*needed) >= numShards(present))) {
-      findUncutUses(result, present);
-      cases.change(result, *needed, [&](int32_t number) { addMakers(number); });
+      findUnshardedUses(result, present);
+      cases.change(result, *needed,
+                   [&](int32_t number) { addProducers(number); });
     }
   }
 }
 
-void WantedShardings::findUncutUses(Value value,
-                                    const TensorSharding &present) {
+void WantedShardings::findUnshardedUses(Value value,
+                                        const TensorSharding &present) {
   for (OpOperand &use : value.getUses()) {
     int32_t number = cases.numberOf(use.getOwner());
     const OpCase *user =
         number >= 0 ? cases.getEntries()[number].opCase : nullptr;
     if (user && user->decision && !user->decision->repeatsWork &&
-        findUncutDim(*user->rule, use.getOperandNumber(), present))
-      uncut.insert(&use);
+        findUnshardedDim(*user->rule, use.getOperandNumber(), present))
+      unsharded.insert(&use);
   }
 }
 
@@ -155,7 +156,7 @@ const TensorSharding *neededAt(OpOperand &use, const BlockCases &cases) {
                                     : nullptr;
 }
 
-UncutUses adoptWantedShardings(BlockCases &cases) {
+UnshardedUses adoptWantedShardings(BlockCases &cases) {
   return WantedShardings(cases).run();
 }
 

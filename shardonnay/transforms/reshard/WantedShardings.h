@@ -25,12 +25,12 @@
 namespace shardonnay {
 
 /// The uses whose ops need a dim whole that propagation had cut.
-using UncutUses = llvm::SmallPtrSet<mlir::OpOperand *, 4>;
+using UnshardedUses = llvm::SmallPtrSet<mlir::OpOperand *, 4>;
 
 /// Gives every result of an op with a rule the one sharding that all its uses
 /// need it in, if there is one; last op first. A gather then stands at the op
 /// that makes the value: the uses that it is there for are returned.
-UncutUses adoptWantedShardings(BlockCases &cases);
+UnshardedUses adoptWantedShardings(BlockCases &cases);
 
 /// What the use reshards its value to; null if that is not known.
 const TensorSharding *neededAt(mlir::OpOperand &use, const BlockCases &cases);

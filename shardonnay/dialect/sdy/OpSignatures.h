@@ -1,4 +1,5 @@
-//===- OpForms.h - what equal ops have in common ----------------*- C++ -*-===//
+//===- OpSignatures.h - what equal ops have in common ----------------*- C++
+//-*-===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -13,8 +14,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef SHARDONNAY_DIALECT_SDY_OPFORMS_H
-#define SHARDONNAY_DIALECT_SDY_OPFORMS_H
+#ifndef SHARDONNAY_DIALECT_SDY_OPSIGNATURES_H
+#define SHARDONNAY_DIALECT_SDY_OPSIGNATURES_H
 
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/DenseMap.h"
@@ -32,12 +33,12 @@ inline uintptr_t toWord(const void *pointer) {
 
 /// Forms that are equal as words are of equal ops, as long as this lives: it
 /// keeps copies of the properties that the words stand for.
-class OpForms {
+class OpSignatures {
 public:
-  OpForms() = default;
-  ~OpForms();
-  OpForms(const OpForms &) = delete;
-  OpForms &operator=(const OpForms &) = delete;
+  OpSignatures() = default;
+  ~OpSignatures();
+  OpSignatures(const OpSignatures &) = delete;
+  OpSignatures &operator=(const OpSignatures &) = delete;
 
   /// Appends the form of `op`. False if its regions have too many ops for that,
   /// or use a value from outside; the words are of no use then.
@@ -96,4 +97,4 @@ private:
 
 } // namespace mlir::sdy
 
-#endif // SHARDONNAY_DIALECT_SDY_OPFORMS_H
+#endif // SHARDONNAY_DIALECT_SDY_OPSIGNATURES_H

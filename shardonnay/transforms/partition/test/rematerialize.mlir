@@ -1,6 +1,6 @@
-// RUN: sdy-opt %s --split-input-file --sdy-make-again=memory-limit=900 | FileCheck %s
-// RUN: sdy-opt %s --split-input-file --sdy-make-again=memory-limit=2000 | FileCheck %s --check-prefix=ROOM
-// RUN: sdy-opt %s --split-input-file --sdy-make-again=memory-limit=1216 | FileCheck %s --check-prefix=COMPUTED
+// RUN: sdy-opt %s --split-input-file --sdy-rematerialize=memory-limit=900 | FileCheck %s
+// RUN: sdy-opt %s --split-input-file --sdy-rematerialize=memory-limit=2000 | FileCheck %s --check-prefix=ROOM
+// RUN: sdy-opt %s --split-input-file --sdy-rematerialize=memory-limit=1216 | FileCheck %s --check-prefix=COMPUTED
 
 sdy.mesh @mesh = <["x"=2]>
 

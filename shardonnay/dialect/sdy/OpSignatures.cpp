@@ -1,11 +1,12 @@
-//===- OpForms.cpp --------------------------------------------------------===//
+//===- OpSignatures.cpp
+//--------------------------------------------------------===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardonnay/dialect/sdy/OpForms.h"
+#include "shardonnay/dialect/sdy/OpSignatures.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/OpDefinition.h"
 #include "shardonnay/dialect/sdy/Ops.h"
@@ -17,12 +18,12 @@ using namespace mlir::sdy;
 /// A reducer has one or two ops, one that sorts by a key a few more.
 static constexpr size_t kMostRegionOps = 8;
 
-OpForms::~OpForms() {
+OpSignatures::~OpSignatures() {
   for (auto &[_, copy] : properties)
     copy.name.destroyOpProperties({copy.storage.get()});
 }
 
-const void *OpForms::internProperties(Operation *op) {
+const void *OpSignatures::internProperties(Operation *op) {
   size_t size = op->getPropertiesStorageSize();
   if (size == 0)
     return nullptr;
@@ -42,7 +43,7 @@ const void *OpForms::internProperties(Operation *op) {
       ->second.storage.get();
 }
 
-bool OpForms::append(Operation *op, Words &words) {
+bool OpSignatures::append(Operation *op, Words &words) {
   words.push_back(toWord(op->getName().getAsOpaquePointer()));
   words.push_back(toWord(op->getRawDictionaryAttrs().getAsOpaquePointer()));
   words.push_back(toWord(internProperties(op)));
@@ -55,7 +56,7 @@ bool OpForms::append(Operation *op, Words &words) {
   });
 }
 
-bool OpForms::appendRegion(Region &region, Words &words) {
+bool OpSignatures::appendRegion(Region &region, Words &words) {
   words.push_back(region.getBlocks().size());
   if (region.empty())
     return true;
@@ -83,7 +84,7 @@ bool OpForms::appendRegion(Region &region, Words &words) {
   return true;
 }
 
-void OpForms::appendConstant(Value value, Words &words) {
+void OpSignatures::appendConstant(Value value, Words &words) {
   auto tensor = dyn_cast<RankedTensorType>(value.getType());
   Operation *op = value.getDefiningOp();
   if ((tensor && isa<FloatType>(tensor.getElementType())) || !op ||

@@ -1,4 +1,5 @@
-//===- OtherCuts.h - how else an op that fetches could be cut ---*- C++ -*-===//
+//===- OtherStrategies.h - how else an op could be sharded ------*- C++ -*-===//
+//-*-===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -11,20 +12,20 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef SHARDONNAY_TRANSFORMS_PARTITION_OTHERCUTS_H
-#define SHARDONNAY_TRANSFORMS_PARTITION_OTHERCUTS_H
+#ifndef SHARDONNAY_TRANSFORMS_PARTITION_OTHERSTRATEGIES_H
+#define SHARDONNAY_TRANSFORMS_PARTITION_OTHERSTRATEGIES_H
 
 #include "shardonnay/cost/DeviceModel.h"
-#include "shardonnay/dialect/sdy/OpForms.h"
+#include "shardonnay/dialect/sdy/OpSignatures.h"
 #include "shardonnay/plan/OpChoice.h"
 #include "shardonnay/transforms/partition/Placement.h"
 
 namespace shardonnay {
 
-class OtherCuts {
+class OtherStrategies {
 public:
   /// Both have to outlive this.
-  OtherCuts(const DeviceModel &model, const Placer &placer)
+  OtherStrategies(const DeviceModel &model, const Placer &placer)
       : model(model), placer(placer) {}
 
   /// A sentence on `op`, whose tensors lie at `placements` (operands first,
@@ -44,4 +45,4 @@ private:
 
 } // namespace shardonnay
 
-#endif // SHARDONNAY_TRANSFORMS_PARTITION_OTHERCUTS_H
+#endif // SHARDONNAY_TRANSFORMS_PARTITION_OTHERSTRATEGIES_H

@@ -1,4 +1,5 @@
-//===- MakeAgain.cpp - makes twice what would be alive too long -----------===//
+//===- Rematerialize.cpp - makes twice what waits long --------------------===//
+//-----------===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -35,14 +36,14 @@ using namespace mlir;
 
 namespace shardonnay {
 
-#define GEN_PASS_DEF_MAKEAGAINPASS
+#define GEN_PASS_DEF_REMATERIALIZEPASS
 #include "shardonnay/transforms/partition/Passes.h.inc"
 
 namespace {
 
 /// A value that nothing at the peak needs.
 struct Waiting {
-  Operation *maker = nullptr;
+  Operation *producer = nullptr;
   /// In its block, the one that needs it next.
   Operation *user = nullptr;
   int64_t freed = 0;
@@ -50,7 +51,7 @@ struct Waiting {
 
 /// It is gathered, or each of its elements is a function of a few elements of
 /// operands: that takes hardly longer than to read what was kept.
-bool mayMakeAgain(Operation *op) {
+bool mayRematerialize(Operation *op) {
   if (isa<spmd::AllGatherOp>(op))
     return true;
   auto ruleOp = dyn_cast<ShardingRuleOpInterface>(op);
@@ -134,12 +135,13 @@ Value ValueRemaker::lastBefore(Value value, Operation *op) const {
 
 std::optional<Waiting> ValueRemaker::readWaiting(Value value,
                                                  Operation *innermost) {
-  Operation *maker = value.getDefiningOp();
+  Operation *producer = value.getDefiningOp();
   Operation *peak =
-      maker ? maker->getBlock()->findAncestorOpInBlock(*innermost) : nullptr;
-  if (!peak || maker == peak)
+      producer ? producer->getBlock()->findAncestorOpInBlock(*innermost)
+               : nullptr;
+  if (!peak || producer == peak)
     return std::nullopt;
-  Waiting waiting{maker, nullptr, byteSize(value.getType())};
+  Waiting waiting{producer, nullptr, byteSize(value.getType())};
   for (OpOperand &use : value.getUses()) {
     Operation *user = findUser(use, peak->getBlock());
     if (user == peak)
@@ -151,11 +153,11 @@ std::optional<Waiting> ValueRemaker::readWaiting(Value value,
   if (!waiting.user)
     return std::nullopt;
   for (Value operand : findOperands(waiting))
-    if (operand.getParentBlock() == maker->getBlock() &&
+    if (operand.getParentBlock() == producer->getBlock() &&
         !isa<BlockArgument>(operand) && !isUsedFrom(operand, waiting.user) &&
         !peak->isBeforeInBlock(operand.getDefiningOp()))
       waiting.freed -= byteSize(operand.getType());
-  if (waiting.freed <= 0 || !mayMakeAgain(maker))
+  if (waiting.freed <= 0 || !mayRematerialize(producer))
     return std::nullopt;
   return waiting;
 }
@@ -163,7 +165,7 @@ std::optional<Waiting> ValueRemaker::readWaiting(Value value,
 llvm::SmallSetVector<Value, 4>
 ValueRemaker::findOperands(const Waiting &waiting) const {
   llvm::SmallSetVector<Value, 4> operands;
-  for (Value operand : waiting.maker->getOperands())
+  for (Value operand : waiting.producer->getOperands())
     operands.insert(lastBefore(operand, waiting.user));
   return operands;
 }
@@ -176,31 +178,31 @@ SmallVector<Waiting> ValueRemaker::findWaiting(const PeakMemory &peak) {
         found.push_back(*waiting);
   auto order = llvm::to_vector(llvm::seq<size_t>(found.size()));
   auto rank = [&](size_t i) {
-    return std::tuple(isa<spmd::AllGatherOp>(found[i].maker), -found[i].freed,
-                      i);
+    return std::tuple(isa<spmd::AllGatherOp>(found[i].producer),
+                      -found[i].freed, i);
   };
   llvm::sort(order, [&](size_t a, size_t b) { return rank(a) < rank(b); });
   return llvm::map_to_vector(order, [&](size_t i) { return found[i]; });
 }
 
 void ValueRemaker::makeBefore(const Waiting &waiting) {
-  Value value = waiting.maker->getResult(0);
+  Value value = waiting.producer->getResult(0);
   auto isLate = [&](OpOperand &use) {
     return !findUser(use, waiting.user->getBlock())
                 ->isBeforeInBlock(waiting.user);
   };
   if (llvm::all_of(value.getUses(), isLate))
-    return waiting.maker->moveBefore(waiting.user);
+    return waiting.producer->moveBefore(waiting.user);
   OpBuilder builder(waiting.user);
   Value after = lastMadeBefore(waiting.user);
   IRMapping behind;
-  for (Value operand : waiting.maker->getOperands()) {
+  for (Value operand : waiting.producer->getOperands()) {
     Value last = lastBefore(operand, waiting.user);
     if (!behind.contains(operand))
       behind.map(operand, spmd::BarrierOp::create(builder, last.getLoc(),
                                                   last.getType(), last, after));
   }
-  Operation *again = builder.clone(*waiting.maker, behind);
+  Operation *again = builder.clone(*waiting.producer, behind);
   auto cause = again->getAttrOfType<StringAttr>(sdy::kCauseAttr);
   if (StringRef more = "; again, for the limit of memory";
       cause && !cause.getValue().ends_with(more))
@@ -221,13 +223,13 @@ void ValueRemaker::run(int64_t mostSteps) {
     int64_t before = steps;
     bool computed = false;
     for (const Waiting &found : findWaiting(peak)) {
-      bool sends = isa<spmd::AllGatherOp>(found.maker);
+      bool sends = isa<spmd::AllGatherOp>(found.producer);
       // What it takes to compute again is an upper bound.
       if (peak.bytes <= limit || (sends && computed))
         break;
       // Those before it may have changed that.
       std::optional<Waiting> waiting =
-          readWaiting(found.maker->getResult(0), peak.op);
+          readWaiting(found.producer->getResult(0), peak.op);
       if (!waiting)
         continue;
       makeBefore(*waiting);
@@ -240,8 +242,8 @@ void ValueRemaker::run(int64_t mostSteps) {
   }
 }
 
-struct MakeAgainPass : impl::MakeAgainPassBase<MakeAgainPass> {
-  using MakeAgainPassBase::MakeAgainPassBase;
+struct RematerializePass : impl::RematerializePassBase<RematerializePass> {
+  using RematerializePassBase::RematerializePassBase;
 
   void runOnOperation() override {
     if (memoryLimit > 0)

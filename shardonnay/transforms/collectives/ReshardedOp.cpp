@@ -1,11 +1,12 @@
-//===- OpRecut.cpp --------------------------------------------------------===//
+//===- ReshardedOp.cpp
+//--------------------------------------------------------===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardonnay/transforms/collectives/OpRecut.h"
+#include "shardonnay/transforms/collectives/ReshardedOp.h"
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "shardonnay/dialect/sdy/Conversion.h"
@@ -55,7 +56,8 @@ static bool isOnMesh(Value value, Operation *op, sdy::MeshAttr mesh) {
          sdy::getMesh(op, sharding) == mesh;
 }
 
-std::optional<OpRecut> OpRecut::get(Operation *op, const NamedMesh &mesh) {
+std::optional<ReshardedOp> ReshardedOp::get(Operation *op,
+                                            const NamedMesh &mesh) {
   if (op->getNumResults() != 1 || op->getNumOperands() == 0 || !isPure(op) ||
       isa_and_present<sdy::SdyDialect>(op->getDialect()) ||
       isa<ShardableDataFlowOpInterface>(op) ||
@@ -73,10 +75,10 @@ std::optional<OpRecut> OpRecut::get(Operation *op, const NamedMesh &mesh) {
   std::string error;
   if (!rule || !rule->verify(shapes, error))
     return std::nullopt;
-  return OpRecut(op, std::move(*rule), mesh);
+  return ReshardedOp(op, std::move(*rule), mesh);
 }
 
-OpRecut::OpRecut(Operation *op, FactorRule rule, const NamedMesh &mesh)
+ReshardedOp::ReshardedOp(Operation *op, FactorRule rule, const NamedMesh &mesh)
     : op(op), rule(std::move(rule)), mesh(mesh), values(op->getOperands()) {
   for (Value value : values)
     present.push_back(readSharding(value, mesh.mesh));
@@ -95,7 +97,7 @@ OpRecut::OpRecut(Operation *op, FactorRule rule, const NamedMesh &mesh)
   }
 }
 
-bool OpRecut::isMadeAnew(unsigned number) const {
+bool ReshardedOp::isMadeAnew(unsigned number) const {
   auto isPart = [](const TensorSharding &sharding) {
     return !sharding.unreduced.empty() && sharding.kind == ReductionKind::Sum;
   };
@@ -107,7 +109,7 @@ bool OpRecut::isMadeAnew(unsigned number) const {
 /// where these have nothing. Nothing where two disagree on more than that one
 /// goes further.
 std::optional<FactorAssignment>
-OpRecut::assignmentOf(llvm::ArrayRef<bool> replaced) {
+ReshardedOp::assignmentOf(llvm::ArrayRef<bool> replaced) {
   FactorAssignment assignment(rule.factors.size());
   for (bool ofReplaced : {true, false})
     for (auto [i, mapping] : llvm::enumerate(rule.operands)) {
@@ -130,7 +132,7 @@ OpRecut::assignmentOf(llvm::ArrayRef<bool> replaced) {
 
 /// Takes over how operands and result lie under `assignment`, without what is
 /// partial in the operands.
-bool OpRecut::settle(const FactorAssignment &assignment) {
+bool ReshardedOp::settle(const FactorAssignment &assignment) {
   if (!isLawful(assignment, rule))
     return false;
   for (auto [factor, now, then] :
@@ -155,7 +157,7 @@ bool OpRecut::settle(const FactorAssignment &assignment) {
 
 /// Operands that are partial make a partial result, if the op is linear in
 /// them.
-bool OpRecut::addPartial() {
+bool ReshardedOp::addPartial() {
   llvm::SmallBitVector partial(values.size());
   for (unsigned i = 0; i < values.size(); ++i)
     if (!present[i].unreduced.empty())
@@ -186,7 +188,8 @@ bool OpRecut::addPartial() {
   return true;
 }
 
-bool OpRecut::replaceOperands(const llvm::MapVector<unsigned, Value> &sources) {
+bool ReshardedOp::replaceOperands(
+    const llvm::MapVector<unsigned, Value> &sources) {
   SmallVector<bool> replaced(values.size(), false);
   for (auto [i, source] : sources) {
     if (!isOnMesh(source, op, mesh.mesh))
@@ -195,17 +198,18 @@ bool OpRecut::replaceOperands(const llvm::MapVector<unsigned, Value> &sources) {
     present[i] = readSharding(source, mesh.mesh);
     replaced[i] = true;
   }
-  return recutFrom(replaced);
+  return reshardFrom(replaced);
 }
 
-bool OpRecut::replaceOperand(unsigned number, const TensorSharding &sharding) {
+bool ReshardedOp::replaceOperand(unsigned number,
+                                 const TensorSharding &sharding) {
   present[number] = sharding;
   SmallVector<bool> replaced(values.size(), false);
   replaced[number] = true;
-  return recutFrom(replaced);
+  return reshardFrom(replaced);
 }
 
-bool OpRecut::recutFrom(ArrayRef<bool> replaced) {
+bool ReshardedOp::reshardFrom(ArrayRef<bool> replaced) {
   std::optional<FactorAssignment> assignment = assignmentOf(replaced);
   if (!assignment || !settle(*assignment) || !addPartial())
     return false;
@@ -215,7 +219,7 @@ bool OpRecut::recutFrom(ArrayRef<bool> replaced) {
   return true;
 }
 
-bool OpRecut::cutResult(const TensorSharding &wanted) {
+bool ReshardedOp::shardResult(const TensorSharding &wanted) {
   if (!wanted.unreduced.empty())
     return false;
   FactorAssignment assignment(rule.factors.size());
@@ -242,7 +246,7 @@ bool OpRecut::cutResult(const TensorSharding &wanted) {
   return settle(assignment) && addPartial() && result == wanted;
 }
 
-bool OpRecut::plan(CollectivePlanner &planner) {
+bool ReshardedOp::plan(CollectivePlanner &planner) {
   plans.clear();
   priceOfOperands = 0;
   for (unsigned i = 0; i < values.size(); ++i) {
@@ -273,7 +277,7 @@ static double touched(ArrayRef<Value> values,
   return bytes;
 }
 
-double OpRecut::touchedBefore() const {
+double ReshardedOp::touchedBefore() const {
   SmallVector<Value> tensors(op->getOperands());
   tensors.push_back(op->getResult(0));
   SmallVector<TensorSharding, 0> shardings;
@@ -282,11 +286,11 @@ double OpRecut::touchedBefore() const {
   return touched(tensors, shardings);
 }
 
-double OpRecut::touchedAfter() const {
+double ReshardedOp::touchedAfter() const {
   return touched(values, needed) + touched({op->getResult(0)}, {result});
 }
 
-void OpRecut::apply(Attribute cause, bool keepCut) {
+void ReshardedOp::apply(Attribute cause, bool keepSharding) {
   OpBuilder builder(op);
   for (auto [i, value] : llvm::enumerate(values))
     op->setOperand(i, plans[i] ? buildPlan(builder, value.getLoc(), value,
@@ -294,7 +298,7 @@ void OpRecut::apply(Attribute cause, bool keepCut) {
                                : makeZeros(builder, value, needed[i], mesh));
   OpResult value = op->getResult(0);
   sdy::setSharding(value, sdy::fromSharding(result, mesh.meshOrRef, mesh.mesh));
-  if (keepCut)
+  if (keepSharding)
     return;
   builder.setInsertionPointAfter(op);
   Value former =

@@ -1,4 +1,5 @@
-//===- OpRecut.h - an op, computed on another cut ---------------*- C++ -*-===//
+//===- ReshardedOp.h - an op, computed on another cut ---------------*- C++
+//-*-===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -22,8 +23,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef SHARDONNAY_TRANSFORMS_COLLECTIVES_OPRECUT_H
-#define SHARDONNAY_TRANSFORMS_COLLECTIVES_OPRECUT_H
+#ifndef SHARDONNAY_TRANSFORMS_COLLECTIVES_RESHARDEDOP_H
+#define SHARDONNAY_TRANSFORMS_COLLECTIVES_RESHARDEDOP_H
 
 #include "shardonnay/plan/FactorAssignment.h"
 #include "shardonnay/transforms/collectives/CollectivePlanner.h"
@@ -37,11 +38,12 @@ bool isKnownZeros(mlir::Value value);
 mlir::Value makeZeros(mlir::OpBuilder &builder, mlir::Value value,
                       const TensorSharding &sharding, const NamedMesh &mesh);
 
-class OpRecut {
+class ReshardedOp {
 public:
   /// Of a pure op with a rule and one ranked result, in a block of the program
   /// (not in the body of a reduction); nothing of another op.
-  static std::optional<OpRecut> get(mlir::Operation *op, const NamedMesh &mesh);
+  static std::optional<ReshardedOp> get(mlir::Operation *op,
+                                        const NamedMesh &mesh);
 
   /// Takes for each operand in `sources` that value in the place of the
   /// operand, and lets the result lie as it then comes out. False if the op
@@ -51,7 +53,7 @@ public:
   /// the result of another op that is computed on another cut.
   bool replaceOperand(unsigned number, const TensorSharding &sharding);
   /// Lets the result be cut as `result`, and the operands as it then needs.
-  bool cutResult(const TensorSharding &result);
+  bool shardResult(const TensorSharding &result);
 
   /// Plans the reshards of the operands that stay, and the one of the result to
   /// what it was. False if there is no plan.
@@ -67,15 +69,15 @@ public:
   double touchedAfter() const;
 
   /// Changes the op. Its former result is a chain behind it, or, with
-  /// `keepCut`, nothing: the result is left in its new cut.
-  void apply(mlir::Attribute cause, bool keepCut = false);
+  /// `keepSharding`, nothing: the result is left in its new cut.
+  void apply(mlir::Attribute cause, bool keepSharding = false);
 
 private:
-  OpRecut(mlir::Operation *op, FactorRule rule, const NamedMesh &mesh);
+  ReshardedOp(mlir::Operation *op, FactorRule rule, const NamedMesh &mesh);
 
   /// Zeros beside parts of a sum, which need not be moved.
   bool isMadeAnew(unsigned number) const;
-  bool recutFrom(llvm::ArrayRef<bool> replaced);
+  bool reshardFrom(llvm::ArrayRef<bool> replaced);
   bool settle(const FactorAssignment &assignment);
   std::optional<FactorAssignment> assignmentOf(llvm::ArrayRef<bool> replaced);
   bool addPartial();
@@ -100,4 +102,4 @@ private:
 
 } // namespace shardonnay
 
-#endif // SHARDONNAY_TRANSFORMS_COLLECTIVES_OPRECUT_H
+#endif // SHARDONNAY_TRANSFORMS_COLLECTIVES_RESHARDEDOP_H

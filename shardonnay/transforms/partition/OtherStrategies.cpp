@@ -1,11 +1,12 @@
-//===- OtherCuts.cpp ------------------------------------------------------===//
+//===- OtherStrategies.cpp
+//------------------------------------------------------===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardonnay/transforms/partition/OtherCuts.h"
+#include "shardonnay/transforms/partition/OtherStrategies.h"
 
 #include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/explain/DeviceModelOption.h"
@@ -15,9 +16,10 @@ using namespace mlir;
 
 namespace shardonnay {
 
-llvm::StringRef OtherCuts::describe(Operation *op, const FactorRule &rule,
-                                    ArrayRef<const Placement *> placements,
-                                    ArrayRef<AxisList> axes) {
+llvm::StringRef
+OtherStrategies::describe(Operation *op, const FactorRule &rule,
+                          ArrayRef<const Placement *> placements,
+                          ArrayRef<AxisList> axes) {
   sdy::Words words = {sdy::toWord(op->getName().getAsOpaquePointer()),
                       sdy::toWord(&rule)};
   for (const Placement *placement : placements)
