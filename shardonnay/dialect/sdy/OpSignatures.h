@@ -1,5 +1,4 @@
-//===- OpSignatures.h - what equal ops have in common ----------------*- C++
-//-*-===//
+//===- OpSignatures.h - what equal ops have in common -----------*- C++ -*-===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

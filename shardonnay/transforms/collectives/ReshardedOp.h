@@ -1,5 +1,4 @@
-//===- ReshardedOp.h - an op, computed on another cut ---------------*- C++
-//-*-===//
+//===- ReshardedOp.h - an op with other shardings ---------------*- C++ -*-===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
