@@ -143,7 +143,7 @@ private:
     return cast<RankedTensorType>(value.getType()).clone(builder.getI32Type());
   }
   IntegerType positionType(int64_t dim) {
-    const WindowDim &window = op.getWindow()[dim];
+    WindowDim window = op.getWindow()[dim];
     return math.positionType(shapeOf(op.getOperand())[dim] +
                              4 * (window.size + window.stride + window.low));
   }
