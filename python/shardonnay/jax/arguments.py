@@ -4,7 +4,7 @@ import inspect
 from dataclasses import dataclass
 
 import jax
-from jax.sharding import AbstractMesh, NamedSharding, PartitionSpec
+from jax.sharding import AbstractMesh, AxisType, NamedSharding, PartitionSpec
 
 from .shardings import check_axes
 
@@ -69,7 +69,9 @@ def static_positions(fn, argnums, argnames, count):
 def type_of(leaf, sharding):
     """The type of a traced value that lies like this; on an explicit mesh its type says how."""
     kind = jax.typeof(leaf)
-    if not kind.sharding.mesh.empty and kind.sharding.mesh.are_all_axes_explicit:
+    if kind.sharding.mesh.empty and sharding is not None and AxisType.Explicit in sharding.mesh.axis_types:
+        sharding = None  # `in_shardings` say it to JAX; the function sees the type that it would see under `jax.jit`
+    elif not kind.sharding.mesh.empty and kind.sharding.mesh.are_all_axes_explicit:
         if sharding is None or isinstance(sharding.mesh, AbstractMesh):
             sharding = kind.sharding
     return jax.ShapeDtypeStruct(kind.shape, kind.dtype, sharding=sharding, weak_type=kind.weak_type)

@@ -471,6 +471,13 @@ def explicit_mesh_without_context(jit):
 
 
 @case
+def explicit_mesh_of_in_shardings_alone(jit):
+    mesh = jax.make_mesh((4, 2), ("data", "model"), axis_types=(AxisType.Explicit,) * 2)
+    given = (on("data", "model", mesh=mesh), on("model", mesh=mesh))
+    return jit(lambda x, w: x @ w, in_shardings=given, out_shardings=on("data", mesh=mesh))(X, W)
+
+
+@case
 def explicit_out_sharding(jit):
     mesh = jax.make_mesh((4, 2), ("data", "model"), axis_types=(AxisType.Explicit,) * 2)
     with jax.set_mesh(mesh):
