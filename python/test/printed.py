@@ -2,6 +2,9 @@
 
 import os
 import re
+import subprocess
+import sys
+from pathlib import Path
 
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```\n", re.MULTILINE | re.DOTALL)
 
@@ -25,3 +28,38 @@ def compare(path, now):
     if "SHARDONNAY_WRITE_DOCS" in os.environ:
         path.write_text(now)
     assert now == before
+
+
+class Shell:
+    """Runs the blocks of one page in a folder: a ```python block that begins with `# NAME.py` is that file, a
+    ```console block is commands. Absolute paths of the folder are printed relative to it."""
+
+    def __init__(self, folder):
+        self.folder, self.status = folder, 0
+        # A user's environment: the venv is activated, nothing is said of devices.
+        self.environment = {name: text for name, text in os.environ.items() if name not in ("XLA_FLAGS", "JAX_PLATFORMS")}
+        self.environment |= {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "NO_COLOR": "1"}
+
+    def block(self, language, text):
+        if language == "python":
+            name = re.match(r"# (\w+\.py)\n", text)
+            assert name, f"a program without a file's name: {text}"
+            (self.folder / name[1]).write_text(text)
+        return commands(text, self.command) if language == "console" else text
+
+    def command(self, command):
+        if command == "echo $?":
+            status, self.status = self.status, 0
+            return f"{status}\n"
+        assert self.status == 0, f"exit code {self.status}, which the page does not show, before {command}"
+        done = subprocess.run(
+            ["bash", "-o", "pipefail", "-c", command],
+            cwd=self.folder,
+            env=self.environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        self.status = done.returncode
+        assert self.status in (0, 3), done.stdout
+        return done.stdout.replace(f"{self.folder}/", "")
