@@ -31,8 +31,8 @@ def compare(path, now):
 
 
 class Shell:
-    """Runs the blocks of one page in a folder: a ```python block that begins with `# NAME.py` is that file, a
-    ```console block is commands. Absolute paths of the folder are printed relative to it."""
+    """Runs the blocks of one page in a folder: a block that begins with `# NAME.py` or `// NAME.mlir` is that
+    file, a ```console block is commands. Absolute paths of the folder are printed relative to it."""
 
     def __init__(self, folder):
         self.folder, self.status = folder, 0
@@ -41,8 +41,8 @@ class Shell:
         self.environment |= {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "NO_COLOR": "1"}
 
     def block(self, language, text):
-        if language == "python":
-            name = re.match(r"# (\w+\.py)\n", text)
+        if language in ("python", "mlir"):
+            name = re.match(r"(?:#|//) (\w+\.\w+)\n", text)
             assert name, f"a program without a file's name: {text}"
             (self.folder / name[1]).write_text(text)
         return commands(text, self.command) if language == "console" else text
