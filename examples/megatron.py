@@ -23,8 +23,8 @@ class Block(nn.Module):
         normed = nn.LayerNorm(name="ln1")(x)
         x = x + nn.MultiHeadDotProductAttention(num_heads=8, use_bias=False, name="attention")(normed)
         normed = nn.LayerNorm(name="ln2")(x)
-        hidden = nn.gelu(nn.Dense(256, use_bias=False, name="up")(normed))
-        return x + nn.Dense(64, use_bias=False, name="down")(hidden)
+        hidden = nn.gelu(nn.Dense(512, use_bias=False, name="up")(normed))
+        return x + nn.Dense(128, use_bias=False, name="down")(hidden)
 
 
 def train_step(state, x, y):
@@ -44,7 +44,7 @@ RULES = [
 ]
 
 mesh = jax.make_mesh((8,), ("model",), axis_types=(AxisType.Auto,))
-x, y = jax.random.normal(jax.random.key(0), (2, 4, 32, 64))
+x, y = jax.random.normal(jax.random.key(0), (2, 2, 32, 128))
 model = Block()
 state = TrainState.create(apply_fn=model.apply, params=model.init(jax.random.key(1), x), tx=optax.sgd(0.1))
 

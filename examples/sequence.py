@@ -32,8 +32,8 @@ class Block(nn.Module):
         normed = by_tokens(nn.LayerNorm(name="ln1")(x))
         x = by_tokens(x + nn.MultiHeadDotProductAttention(num_heads=8, use_bias=False, name="attention")(normed))
         normed = by_tokens(nn.LayerNorm(name="ln2")(x))
-        hidden = nn.gelu(nn.Dense(256, use_bias=False, name="up")(normed))
-        return by_tokens(x + nn.Dense(64, use_bias=False, name="down")(hidden))
+        hidden = nn.gelu(nn.Dense(512, use_bias=False, name="up")(normed))
+        return by_tokens(x + nn.Dense(128, use_bias=False, name="down")(hidden))
 
 
 def train_step(state, x, y):
@@ -52,7 +52,7 @@ RULES = [
     (r".*", P()),
 ]
 
-x, y = jax.random.normal(jax.random.key(0), (2, 4, 32, 64))
+x, y = jax.random.normal(jax.random.key(0), (2, 2, 32, 128))
 model = Block()
 state = TrainState.create(apply_fn=model.apply, params=model.init(jax.random.key(1), x), tx=optax.sgd(0.1))
 
