@@ -6,7 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-BLOCK = re.compile(r"^```(\w+)\n(.*?)^```\n", re.MULTILINE | re.DOTALL)
+# A block without a language is a picture.
+BLOCK = re.compile(r"^```(\w*)\n(.*?)^```\n", re.MULTILINE | re.DOTALL)
 
 
 def filled(page, run):
@@ -37,8 +38,11 @@ class Shell:
     def __init__(self, folder):
         self.folder, self.status = folder, 0
         # A user's environment: the venv is activated, nothing is said of devices.
-        self.environment = {name: text for name, text in os.environ.items() if name not in ("XLA_FLAGS", "JAX_PLATFORMS")}
-        self.environment |= {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "NO_COLOR": "1"}
+        others = ("XLA_FLAGS", "JAX_PLATFORMS")
+        self.environment = {name: text for name, text in os.environ.items() if name not in others} | {
+            "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+            "NO_COLOR": "1",
+        }
 
     def block(self, language, text):
         if language in ("python", "mlir"):
