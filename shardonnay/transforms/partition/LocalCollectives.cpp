@@ -69,6 +69,8 @@ public:
                          FlatSymbolRefAttr sourceMesh);
   /// What the device has of a whole value.
   Value slice(ArrayRef<AxisList> axesPerDim);
+  /// What it has of one that is to be in parts of `kind`.
+  FailureOr<Value> makeParts(const AxisList &axes, ReductionKind kind);
 
 private:
   void onAllGather(int64_t dim, const AxisList &axes) override {
@@ -155,6 +157,15 @@ Value ShardBuilder::slice(ArrayRef<AxisList> axesPerDim) {
   return current;
 }
 
+FailureOr<Value> ShardBuilder::makeParts(const AxisList &axes,
+                                         ReductionKind kind) {
+  target.kind = kind;
+  replicatedToUnreduced(axes);
+  if (!isBuilt)
+    return failure();
+  return current;
+}
+
 /// Parts stay what they are.
 void ShardBuilder::onPermute(ArrayRef<AxisList> wanted, bool) {
   auto writeAll = [&](ArrayRef<AxisList> axesPerDim, const AxisList &parts) {
@@ -237,6 +248,18 @@ Value buildPiece(Value whole, const Layout &layout, const Placer &placer,
   ShardBuilder shard(whole, type, Layout::replicated(type.getShape()), placer,
                      builder, loc);
   return shard.slice(layout.dims);
+}
+
+FailureOr<Value> buildShare(Value whole, const Layout &layout,
+                            const Placer &placer, OpBuilder &builder,
+                            Location loc) {
+  auto type = cast<RankedTensorType>(whole.getType());
+  ShardBuilder shard(whole, type, Layout::replicated(type.getShape()), placer,
+                     builder, loc);
+  Value piece = shard.slice(layout.dims);
+  if (layout.partial.empty())
+    return piece;
+  return shard.makeParts(layout.partial, layout.kind);
 }
 
 } // namespace shardonnay

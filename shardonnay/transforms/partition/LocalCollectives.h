@@ -45,6 +45,13 @@ mlir::Value buildPiece(mlir::Value whole, const Layout &layout,
                        const Placer &placer, mlir::OpBuilder &builder,
                        mlir::Location loc);
 
+/// The same, and where `layout` is of parts, the whole as the part of one
+/// device. Emits an error if a part has no neutral element.
+mlir::FailureOr<mlir::Value> buildShare(mlir::Value whole, const Layout &layout,
+                                        const Placer &placer,
+                                        mlir::OpBuilder &builder,
+                                        mlir::Location loc);
+
 } // namespace shardonnay
 
 #endif // SHARDONNAY_TRANSFORMS_PARTITION_LOCALCOLLECTIVES_H

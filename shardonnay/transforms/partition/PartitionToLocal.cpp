@@ -273,9 +273,8 @@ FunctionPartitioner::localizeCollective(Operation *op) {
   std::optional<Placer> other = otherPlacerOf(op);
   const Placer &there = other ? *other : placer;
   FailureOr<Value> value;
-  if (isa<sdy::ReshardOp>(op) && !source->mesh &&
-      target->layout.partial.empty())
-    value = buildPiece(operand, target->layout, there, builder, op->getLoc());
+  if (isa<sdy::ReshardOp>(op) && !source->mesh)
+    value = buildShare(operand, target->layout, there, builder, op->getLoc());
   else
     value = buildLocalCollective(op, operand, source->layout, there,
                                  sourceMeshOf(op), builder);

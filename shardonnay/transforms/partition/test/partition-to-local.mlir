@@ -205,3 +205,14 @@ func.func @halo(%a: tensor<16x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}
   %0 = stablehlo.slice %a [4:16, 0:4] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>} : (tensor<16x4xf32>) -> tensor<12x4xf32>
   return %0 : tensor<12x4xf32>
 }
+
+// What is on no mesh all devices have: of parts it is one device's.
+// CHECK-LABEL: func.func @whole_to_parts(
+func.func @whole_to_parts(%a: tensor<4xf32>)
+    -> (tensor<4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}], unreduced={"x"}>}) {
+  // CHECK-NEXT: %[[FILL:.*]] = sdy.constant dense<-0.000000e+00> : tensor<f32>
+  // CHECK-NEXT: %[[OWN:.*]] = spmd.fetch_window %arg0 dim=0 global_size=4 start=0 step=4 size=4 @mesh {} to {"x"} fill %[[FILL]]
+  // CHECK-NEXT: return %[[OWN]]
+  %0 = sdy.reshard %a <@mesh, [{}], unreduced={"x"}> : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
