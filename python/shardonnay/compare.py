@@ -17,6 +17,7 @@ import numpy as np
 from jaxlib.mlir import ir
 
 from . import boundary, engine
+from .operations import operations
 
 # Narrowest float type in the program -> relative perturbation of the inputs, rtol.
 _ROUNDING = {
@@ -58,7 +59,7 @@ def unpartitioned(text):
     """The program without meshes, shardings, constraints and donation: what one device runs."""
     with engine.context(), ir.Location.unknown():
         module = ir.Module.parse(text)
-        for operation in engine.operations(module):
+        for operation in operations(module):
             if _is_identity(operation):
                 operation.results[0].replace_all_uses_with(operation.operands[0])
             elif operation.name not in _DROPPED:
@@ -112,7 +113,7 @@ def dict_items(attribute):
 def is_exact(text):
     """True if no operation of the program rounds: it moves, compares and selects, and may not differ by a bit."""
     with engine.context(), ir.Location.unknown():
-        return all(operation.name in _EXACT for operation in engine.operations(ir.Module.parse(text)))
+        return all(operation.name in _EXACT for operation in operations(ir.Module.parse(text)))
 
 
 def _rounding(text):

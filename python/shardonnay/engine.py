@@ -60,18 +60,6 @@ def context():
     return jax_mlir.make_ir_context()
 
 
-def operations(module):
-    """All operations of a module, those inside first."""
-    found = []
-
-    def visit(operation):
-        found.append(operation)
-        return ir.WalkResult.ADVANCE
-
-    module.operation.walk(visit)
-    return found
-
-
 def _local_types(module):
     functions = [op for op in module.body.operations if op.operation.name == "func.func"]
     main = next((function for function in functions if function.sym_name.value == "main"), None)

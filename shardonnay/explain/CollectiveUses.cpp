@@ -20,6 +20,7 @@
 #include "shardonnay/explain/Report.h"
 #include "shardonnay/interfaces/LocalCompute.h"
 #include "shardonnay/interfaces/WrittenCollective.h"
+#include "shardonnay/plan/PricedShard.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <set>
 

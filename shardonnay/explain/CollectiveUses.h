@@ -21,7 +21,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "shardonnay/dialect/sdy/Ops.h"
 #include "shardonnay/dialect/sdy/TripCount.h"
-#include "shardonnay/plan/PricedShard.h"
+#include "shardonnay/plan/LocalCollective.h"
 
 namespace shardonnay {
 

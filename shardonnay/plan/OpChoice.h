@@ -44,7 +44,7 @@
 #define SHARDONNAY_PLAN_OPCHOICE_H
 
 #include "shardonnay/plan/FactorAssignment.h"
-#include "shardonnay/plan/PricedShard.h"
+#include "shardonnay/plan/LocalCollective.h"
 #include "shardonnay/plan/ReshardPlan.h"
 #include <cmath>
 

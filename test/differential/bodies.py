@@ -8,6 +8,7 @@ import re
 
 from jaxlib.mlir import ir
 from shardonnay import engine
+from shardonnay.operations import operations
 
 BODIES = ("sdy.named_computation", "sdy.manual_computation")
 
@@ -16,7 +17,7 @@ def as_barriers(text):
     """An imported program without bodies; those of manual computations, which work element by element, on whole tensors."""
     with engine.context(), ir.Location.unknown():
         module = ir.Module.parse(text)
-        for operation in [operation for operation in engine.operations(module) if operation.name in BODIES][::-1]:
+        for operation in [operation for operation in operations(module) if operation.name in BODIES][::-1]:
             dissolve(operation)
         module.operation.verify()
         return str(module)

@@ -7,6 +7,7 @@ from pathlib import Path
 from jaxlib.mlir import ir
 from jaxlib.mlir.passmanager import PassManager
 from shardonnay import engine
+from shardonnay.operations import operations
 
 SDY_OPT = Path(__file__).resolve().parents[2] / "build/bin/sdy-opt"
 TAG = "mhlo.tag"
@@ -67,7 +68,7 @@ def tagged(text, keep_calls=False):
     text = ours(text, "builtin.module(canonicalize{region-simplify=disabled})")
     with engine.context():
         module = ir.Module.parse(text)
-        for number, operation in enumerate(engine.operations(module)):
+        for number, operation in enumerate(operations(module)):
             if operation.name.startswith("stablehlo.") and len(operation.results):
                 operation.attributes[TAG] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), number)
         return str(module)
@@ -84,7 +85,7 @@ def shardings(text):
     found = {}
     with engine.context():
         module = ir.Module.parse(text)
-        for operation in engine.operations(module):
+        for operation in operations(module):
             if operation.name == "func.func" and ir.StringAttr(operation.attributes["sym_name"]).value == "main":
                 types = ir.FunctionType(ir.TypeAttr(operation.attributes["function_type"]).value)
                 for kind, count in (("arg_attrs", len(types.inputs)), ("res_attrs", len(types.results))):

@@ -11,6 +11,7 @@ from comparison import TAG, ours, tagged, theirs
 from jaxlib.mlir import ir
 from random_graphs import MORE_OPS, OPS, Program
 from shardonnay import engine
+from shardonnay.operations import operations
 
 DEBUG = "{debug-sharding-origins=true debug-propagation-edge-sharding=true}"
 PASSES = f"builtin.module(sdy-add-data-flow-edges,sdy-apply-sharding-constraints{DEBUG},sdy-user-priority-propagate{DEBUG})"
@@ -28,7 +29,7 @@ def records(text):
     found = {}
     with engine.context():
         module = ir.Module.parse(text)
-        for operation in engine.operations(module):
+        for operation in operations(module):
             if operation.name == "func.func":
                 if "arg_attrs" in operation.attributes:
                     for i, entry in enumerate(operation.attributes["arg_attrs"]):

@@ -10,6 +10,7 @@ import jax
 from jax.extend.mlir import ir
 from jax.sharding import Sharding
 
+from ..operations import operations
 from . import arguments, artefacts, rules
 
 _SCOPE = "shardonnay.priority"
@@ -140,7 +141,7 @@ def annotated(lowered, notes):
         _annotate_boundary(main, "arg_attrs", notes.arguments)
         _annotate_boundary(main, "res_attrs", notes.results)
         used = set()
-        for operation in artefacts.operations(copy):
+        for operation in operations(copy):
             _annotate_op(operation, notes.table, used)
         missing = sorted(set(notes.table) - used)
         if missing and notes.complete:

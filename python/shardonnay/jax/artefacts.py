@@ -26,18 +26,6 @@ def main_of(module):
     return next(op for op in module.body.operations if op.operation.name == "func.func" and op.sym_name.value == "main")
 
 
-def operations(module):
-    """All operations of a module, those inside first."""
-    found = []
-
-    def visit(operation):
-        found.append(operation)
-        return ir.WalkResult.ADVANCE
-
-    module.operation.walk(visit)
-    return found
-
-
 def refuse(location, message, function=""):
     """Raises a CompileError at the user's line that an MLIR location has first, else that of `function`'s source."""
     place = _PLACE.search(str(location)) or _SOURCE.search(function)

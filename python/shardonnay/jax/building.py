@@ -8,6 +8,7 @@ import jax
 
 import shardonnay
 
+from ..operations import operations
 from . import artefacts, handover
 from .annotations import Notes, annotated
 from .execution import Program, PropagatedProgram
@@ -81,7 +82,7 @@ def check_supported(source):
 
     function = source.traced.jaxpr.jaxpr.debug_info.func_src_info
     module = source.lowered.compiler_ir("stablehlo")  # held as long as its operations are
-    for operation in artefacts.operations(module):
+    for operation in operations(module):
         if operation.name == "stablehlo.custom_call":
             target = operation.attributes["call_target_name"].value
             if target == "annotate_device_placement":

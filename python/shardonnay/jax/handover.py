@@ -7,6 +7,7 @@ from jax.extend.mlir.dialects import sdy
 from jax.interpreters.mlir import make_ir_context
 
 from .. import boundary
+from ..operations import operations
 from . import artefacts
 
 
@@ -52,7 +53,7 @@ def _constrain_loops(module):
     """Says the shardings of loops' results by constraints: XLA counts wrongly those of a loop that captures values."""
     loops = [
         operation
-        for operation in artefacts.operations(module)
+        for operation in operations(module)
         if operation.name == "stablehlo.while" and "sdy.sharding" in operation.attributes
     ]
     for loop in loops:

@@ -122,30 +122,9 @@ struct ReduceOfReplicated : public CollectivePattern<AllReduceOp> {
   }
 };
 
-/// all_slice [L] (all_reduce {the axes of L} %x)  ->  reduce_scatter [L] %x
-struct SliceOfReduce : public CollectivePattern<AllSliceOp> {
-  using CollectivePattern::CollectivePattern;
-  LogicalResult matchAndRewrite(AllSliceOp op,
-                                PatternRewriter &rewriter) const override {
-    auto reduce = op.getTensor().getDefiningOp<AllReduceOp>();
-    if (!reduce || !reduce->hasOneUse())
-      return failure();
-    MeshAttr mesh = getMesh(op, op.getOutSharding());
-    AxisList sliced;
-    for (const AxisList &list : toLists(op.getSlicingAxes(), mesh))
-      sliced.append(list);
-    if (!sliced.sameSet(toAxisList(reduce.getReductionAxes().getValue(), mesh)))
-      return failure();
-    rewriter.replaceOpWithNewOp<ReduceScatterOp>(
-        op, op.getType(), reduce.getTensor(), op.getSlicingAxes(),
-        op.getOutSharding(), reduce.getKindAttr());
-    return success();
-  }
-};
-
 /// all_slice [L, M] (all_reduce {the axes of L} %x)  ->
-/// all_slice [M] (reduce_scatter [L] %x)
-struct SliceBeyondReduce : public CollectivePattern<AllSliceOp> {
+/// all_slice [M] (reduce_scatter [L] %x), or without the slice if there is no M
+struct SliceOfReduce : public CollectivePattern<AllSliceOp> {
   using CollectivePattern::CollectivePattern;
   LogicalResult matchAndRewrite(AllSliceOp op,
                                 PatternRewriter &rewriter) const override {
@@ -175,9 +154,14 @@ struct SliceBeyondReduce : public CollectivePattern<AllSliceOp> {
       scatters.push_back(write(first));
       slices.push_back(write(rest));
     }
-    if (beyond.empty() || beyond.overlaps(reduced) ||
-        !scattered.sameSet(reduced))
+    if (beyond.overlaps(reduced) || !scattered.sameSet(reduced))
       return failure();
+    if (beyond.empty()) {
+      rewriter.replaceOpWithNewOp<ReduceScatterOp>(
+          op, op.getType(), reduce.getTensor(), op.getSlicingAxes(),
+          op.getOutSharding(), reduce.getKindAttr());
+      return success();
+    }
     auto scatter = ReduceScatterOp::create(
         rewriter, op.getLoc(), op.getType(), reduce.getTensor(),
         ListOfAxisRefListsAttr::get(op.getContext(), scatters),
@@ -273,7 +257,7 @@ TensorShardingAttr moveThrough(Operation *op, TensorShardingAttr sharding) {
   auto isPassThrough = [](const shardonnay::Factor &factor) {
     return factor.kind == shardonnay::FactorKind::PassThrough;
   };
-  if (!rule || mesh.getAxes().empty() ||
+  if (!rule || mesh.getAxes().empty() || !sharding.getUnreducedAxes().empty() ||
       !llvm::all_of(rule->factors, isPassThrough))
     return nullptr;
   TensorSharding from = toSharding(sharding, mesh);
@@ -286,9 +270,7 @@ TensorShardingAttr moveThrough(Operation *op, TensorShardingAttr sharding) {
   for (auto [before, after] : llvm::zip_equal(row.factors, back.factors))
     if (!before.overflow.empty() || before.axes != after.axes)
       return nullptr;
-  return from.unreduced.empty()
-             ? fromSharding(to, sharding.getMeshOrRef(), mesh)
-             : nullptr;
+  return fromSharding(to, sharding.getMeshOrRef(), mesh);
 }
 
 /// reshard B' (transpose %x), where there is a reshard B %x  ->
@@ -414,8 +396,7 @@ void AllGatherOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
 
 void AllSliceOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
                                              MLIRContext *context) {
-  patterns.add<DropIdle<AllSliceOp>, SliceOfGather, SliceOfReduce,
-               SliceBeyondReduce>(context);
+  patterns.add<DropIdle<AllSliceOp>, SliceOfGather, SliceOfReduce>(context);
 }
 
 void AllToAllOp::getCanonicalizationPatterns(RewritePatternSet &patterns,

@@ -51,11 +51,11 @@ AxisList candidateAxes(const FactorRule &rule,
 }
 
 namespace {
-/// Cuts what a factor offers down to what tensors can take, and says why.
-class Cutter {
+/// Truncates what a factor offers to what tensors can take, and says why.
+class Truncation {
 public:
-  Cutter(const FactorRule &rule, llvm::ArrayRef<TensorProjection> rows,
-         int32_t factor, AxisList offered, RefusalLog log)
+  Truncation(const FactorRule &rule, llvm::ArrayRef<TensorProjection> rows,
+             int32_t factor, AxisList offered, RefusalLog log)
       : rule(rule), rows(rows), factor(factor), axes(std::move(offered)),
         log(log) {}
 
@@ -166,20 +166,20 @@ void propagateBasic(const FactorRule &rule,
       reportDisagreement(rows, factor, candidate, log);
     if (candidate.empty())
       continue;
-    Cutter cutter(rule, rows, factor, std::move(candidate), log);
+    Truncation truncation(rule, rows, factor, std::move(candidate), log);
     for (auto [tensor, row] : llvm::enumerate(rows)) {
       const FactorSharding &cell = row.factors[factor];
-      cutter.truncateConflicts(tensor);
+      truncation.truncateConflicts(tensor);
       if (!cell.present)
         continue;
       if (!mayGrow(cell))
-        cutter.truncateTo(cell.axes, whyNoGrowth(cell), tensor);
-      cutter.truncateToDivisor(tensor);
+        truncation.truncateTo(cell.axes, whyNoGrowth(cell), tensor);
+      truncation.truncateToDivisor(tensor);
     }
     for (auto [tensor, row] : llvm::enumerate(rows)) {
       if (row.factors[factor].present)
-        cutter.report(tensor);
-      grow(row.factors[factor], cutter.left());
+        truncation.report(tensor);
+      grow(row.factors[factor], truncation.left());
     }
   }
 }
@@ -256,17 +256,17 @@ void propagateAggressive(const FactorRule &rule,
     FactorSharding &cell = rows[tensor].factors[candidate.factor];
     if (!cell.present)
       return;
-    Cutter cutter(rule, rows, candidate.factor, candidate.axes, log);
-    cutter.truncateConflicts(tensor);
-    cutter.truncateToDivisor(tensor);
+    Truncation truncation(rule, rows, candidate.factor, candidate.axes, log);
+    truncation.truncateConflicts(tensor);
+    truncation.truncateToDivisor(tensor);
     // Otherwise operands would exchange axes past a result that refuses.
     if (elementwise && tensor < numOperands && numOperands < numTensors)
-      cutter.truncateTo(rows.back().factors[candidate.factor].axes,
-                        RefusalReason::NotInResult, tensor);
+      truncation.truncateTo(rows.back().factors[candidate.factor].axes,
+                            RefusalReason::NotInResult, tensor);
     if (log && !mayGrow(cell))
-      cutter.truncateTo(cell.axes, whyNoGrowth(cell), tensor);
-    cutter.report(tensor);
-    grow(cell, cutter.left());
+      truncation.truncateTo(cell.axes, whyNoGrowth(cell), tensor);
+    truncation.report(tensor);
+    grow(cell, truncation.left());
   };
   for (const Candidate &candidate :
        orderedCandidates(rule, directions, elementwise, rows)) {

@@ -20,7 +20,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "shardonnay/dialect/sdy/Callee.h"
 #include "shardonnay/dialect/sdy/Pieces.h"

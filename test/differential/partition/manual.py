@@ -10,6 +10,7 @@ import re
 from elements import tensor
 from jaxlib.mlir import ir
 from shardonnay import engine
+from shardonnay.operations import operations
 
 # What may not stand in the body: shardings of its own meshes, functions that have such, and what is manual already.
 CLOSED = re.compile(r"func\.call|manual_computation|@other|@single")
@@ -112,7 +113,7 @@ def inlined(text):
         return text
     with engine.context(), ir.Location.unknown():
         module = ir.Module.parse(text)
-        for operation in engine.operations(module):
+        for operation in operations(module):
             if operation.name == "sdy.manual_computation":
                 _inline(operation)
         return str(module)

@@ -14,6 +14,7 @@ from graph import Argument, Case, Value
 from jaxlib.mlir import ir
 from setting import Setting
 from shardonnay import boundary, compare, engine
+from shardonnay.operations import operations
 
 
 
@@ -135,7 +136,7 @@ def _sorting(text):
     """With the dims of sorts counted from the front: along a negative one XLA's CPU now and then does nothing."""
     with engine.context(), ir.Location.unknown():
         module = ir.Module.parse(text)
-        for operation in engine.operations(module):
+        for operation in operations(module):
             if operation.name == "stablehlo.sort" and (dim := ir.IntegerAttr(operation.attributes["dimension"])).value < 0:
                 rank = ir.RankedTensorType(operation.operands[0].type).rank
                 operation.attributes["dimension"] = ir.IntegerAttr.get(dim.type, dim.value + rank)
