@@ -273,6 +273,19 @@ bool FactorRule::verify(llvm::ArrayRef<llvm::SmallVector<int64_t>> shapes,
 // Building
 //===----------------------------------------------------------------------===//
 
+bool shardsPickedDim(const FactorRule &picking,
+                     llvm::function_ref<bool(size_t, size_t)> isSharded) {
+  for (auto [i, result] : llvm::enumerate(picking.results))
+    for (auto [dim, factors] : llvm::enumerate(result.dims)) {
+      auto isRead = [factor = factors.front()](const TensorMapping &operand) {
+        return operand.has(factor);
+      };
+      if (isSharded(i, dim) && llvm::none_of(picking.operands, isRead))
+        return true;
+    }
+  return false;
+}
+
 FactorRuleBuilder::FactorRuleBuilder(llvm::ArrayRef<int64_t> operandRanks,
                                      llvm::ArrayRef<int64_t> resultRanks) {
   rule.operands.reserve(operandRanks.size());

@@ -27,6 +27,7 @@
 #include "shardonnay/algebra/Reduction.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/Hashing.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/raw_ostream.h"
 #include <string>
@@ -154,6 +155,13 @@ struct FactorRule {
 };
 
 llvm::hash_code hash_value(const FactorRule &rule);
+
+/// In a result of `picking`, the rule of an op that looks positions up, a dim
+/// is sharded that has one position of an operand's: its shards are empty but
+/// for one, so the op is better computed by its windows. `isSharded` says which
+/// dims of which results are.
+bool shardsPickedDim(const FactorRule &picking,
+                     llvm::function_ref<bool(size_t, size_t)> isSharded);
 
 /// The name that printed rules give a factor: i .. z, z_1 ...
 std::string factorName(int64_t factor);

@@ -54,26 +54,14 @@ static bool isOneSided(const shardonnay::FactorRule &rule, int32_t factor) {
   return inOperands ? !inResults : rule.custom && inResults;
 }
 
-/// A dim of a result that has one position of an operand's is cut: its pieces
-/// are empty but for one. That is what a window is for, not a choice.
 static bool shardsPickedDim(Operation *op,
                             const shardonnay::FactorRule &picking) {
-  for (auto [result, mapping] :
-       llvm::zip_equal(op->getResults(), picking.results)) {
-    TensorShardingAttr sharding = getSharding(result);
-    if (!sharding || sharding.isReplicated())
-      continue;
-    for (auto [dim, factors] :
-         llvm::zip_equal(sharding.getDimShardings(), mapping.dims))
-      if (!dim.getAxes().empty() &&
-          llvm::none_of(picking.operands,
-                        [factor = factors.front()](
-                            const shardonnay::TensorMapping &operand) {
-                          return operand.has(factor);
-                        }))
-        return true;
-  }
-  return false;
+  SmallVector<TensorShardingAttr> shardings = getShardings(op->getResults());
+  return shardonnay::shardsPickedDim(picking, [&](size_t result, size_t dim) {
+    TensorShardingAttr sharding = shardings[result];
+    return sharding && !sharding.isReplicated() &&
+           !sharding.getDimShardings()[dim].getAxes().empty();
+  });
 }
 
 /// The factors of `rule` of which some dim is, in the rule that the user gave
@@ -111,13 +99,23 @@ mlir::sdy::getPropagationRule(Operation *op) {
 }
 
 std::optional<shardonnay::FactorRule>
-mlir::sdy::getComputationRule(Operation *op) {
-  using shardonnay::FactorKind;
+mlir::sdy::getPickingRule(Operation *op) {
   auto local = dyn_cast<shardonnay::LocalComputeOpInterface>(op);
-  if (std::optional<shardonnay::FactorRule> picking =
-          local ? local.getPickingRule() : std::nullopt;
+  return local ? local.getPickingRule() : std::nullopt;
+}
+
+std::optional<shardonnay::FactorRule>
+mlir::sdy::getComputationRule(Operation *op) {
+  if (std::optional<shardonnay::FactorRule> picking = getPickingRule(op);
       picking && !shardsPickedDim(op, *picking))
     return picking;
+  return getWindowRule(op);
+}
+
+std::optional<shardonnay::FactorRule>
+mlir::sdy::getWindowRule(Operation *op) {
+  using shardonnay::FactorKind;
+  auto local = dyn_cast<shardonnay::LocalComputeOpInterface>(op);
   std::optional<shardonnay::FactorRule> rule = getOwnRule(op);
   if (!rule)
     return std::nullopt;

@@ -38,6 +38,12 @@ std::optional<shardonnay::FactorRule> getPropagationRule(Operation *op);
 /// that a custom rule says are.
 std::optional<shardonnay::FactorRule> getComputationRule(Operation *op);
 
+/// The two of which it is one, by how the results are sharded
+/// (shardsPickedDim): that of the op as a lookup of some positions, if it is
+/// one, and the other one.
+std::optional<shardonnay::FactorRule> getPickingRule(Operation *op);
+std::optional<shardonnay::FactorRule> getWindowRule(Operation *op);
+
 } // namespace mlir::sdy
 
 #endif // SHARDONNAY_DIALECT_SDY_RULEACCESS_H

@@ -34,7 +34,7 @@
 #include "shardonnay/interfaces/ProgramOps.h"
 #include "shardonnay/plan/ReshardPlan.h"
 #include "shardonnay/transforms/reshard/LinearOperands.h"
-#include "shardonnay/transforms/reshard/OpProblem.h"
+#include "shardonnay/transforms/reshard/OpChoosers.h"
 #include "shardonnay/transforms/reshard/Passes.h"
 #include "shardonnay/transforms/reshard/ReshardBuilder.h"
 
@@ -328,7 +328,7 @@ std::optional<sdy::Words> OpDeferral::getForm() {
     append(deferred[i] ? sdy::getSharding(reshardOf(i).getInput()) : nullptr);
     words.push_back(owned[i] +
                     2 * table.constants.isConstantExpression(operand));
-    table.choosers.getCases().forms.appendConstant(operand, words);
+    table.choosers.getSignatures().appendConstant(operand, words);
   }
   Value made = op->getResult(0);
   auto next = made.hasOneUse() ? dyn_cast<sdy::ReshardOp>(*made.user_begin())

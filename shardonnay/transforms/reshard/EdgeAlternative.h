@@ -16,7 +16,7 @@
 #define SHARDONNAY_TRANSFORMS_RESHARD_EDGEALTERNATIVE_H
 
 #include "shardonnay/dialect/sdy/Ops.h"
-#include "shardonnay/transforms/reshard/OpProblem.h"
+#include "shardonnay/transforms/reshard/OpChoosers.h"
 
 namespace shardonnay {
 

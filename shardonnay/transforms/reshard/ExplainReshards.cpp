@@ -28,7 +28,7 @@
 #include "shardonnay/interfaces/DataFlowEdge.h"
 #include "shardonnay/interfaces/ShardingRule.h"
 #include "shardonnay/transforms/reshard/EdgeAlternative.h"
-#include "shardonnay/transforms/reshard/OpProblem.h"
+#include "shardonnay/transforms/reshard/OpChoosers.h"
 #include "shardonnay/transforms/reshard/Passes.h"
 
 using namespace mlir;
@@ -355,7 +355,7 @@ private:
       auto reshard = operand.getDefiningOp<sdy::ReshardOp>();
       appendWord(reshard ? sdy::getSharding(reshard.getInput()) : nullptr,
                  words);
-      choosers.getCases().forms.appendConstant(operand, words);
+      choosers.getSignatures().appendConstant(operand, words);
     }
     for (Value result : op->getResults()) {
       words.push_back(sdy::toWord(result.getType().getAsOpaquePointer()));

@@ -5,13 +5,14 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// First results are asked for as their uses want them (WantedShardings.h),
-// values that move are tried otherwise (ImproveShardings.h), and the cuts of
-// ops that have something moved are weighed together (BlockPlan.h). Then, for
-// every op of the function in order:
-//   1. With a rule (`visitByRule`): assign axes to the factors, reshard the
-//      operands that disagree, let the results be as the assignment has them,
-//      and their users see them as before.
+// First the strategies of a block are chosen on its graph (`chooseStrategies`):
+// results are asked for as their uses want them (strategy/WantedShardings.h),
+// values that are resharded are tried otherwise (strategy/LocalSearch.h), and
+// with `search-mode=graph` the ops around a reshard choose together
+// (strategy/NeighborSearch.h). Then, for every op of the function in order:
+//   1. With a rule (`visitByRule`): reshard the operands that its strategy
+//      needs otherwise, let the results be as it has them, and their users see
+//      them as before.
 //   2. That passes values on (`visitDataFlow`): reshard each source to its
 //      owner's sharding. `return` likewise (`visitReturn`), and calls
 //      (`visitCall`).
@@ -32,16 +33,17 @@
 #include "shardonnay/interfaces/DataFlowEdge.h"
 #include "shardonnay/interfaces/OpKinds.h"
 #include "shardonnay/interfaces/ProgramOps.h"
-#include "shardonnay/transforms/reshard/BlockPlan.h"
-#include "shardonnay/transforms/reshard/ImproveShardings.h"
+#include "shardonnay/strategy/LocalSearch.h"
+#include "shardonnay/strategy/NeighborSearch.h"
+#include "shardonnay/strategy/WantedShardings.h"
 #include "shardonnay/transforms/reshard/KeptParts.h"
 #include "shardonnay/transforms/reshard/MinimalCases.h"
 #include "shardonnay/transforms/reshard/OneMesh.h"
-#include "shardonnay/transforms/reshard/OpProblem.h"
+#include "shardonnay/transforms/reshard/OpChoosers.h"
 #include "shardonnay/transforms/reshard/Passes.h"
 #include "shardonnay/transforms/reshard/ReduceParts.h"
 #include "shardonnay/transforms/reshard/ReshardBuilder.h"
-#include "shardonnay/transforms/reshard/WantedShardings.h"
+#include "shardonnay/transforms/reshard/StrategyReader.h"
 
 using namespace mlir;
 
@@ -56,11 +58,19 @@ struct ReshardMode {
   bool full = true;
   bool calls = true;
   bool noImplicitReplication = false;
-  /// Cuts of neighbours are chosen together.
-  bool weighsGraph = false;
-  /// Values may lie otherwise than propagated.
-  bool improves = true;
+  /// Strategies of neighbours are chosen together.
+  bool searchesNeighbors = false;
+  /// Values may be sharded otherwise than propagated.
+  bool searches = true;
   const MemoryPrices *memory = nullptr;
+};
+
+/// What the block's graph says of an op.
+struct KnownOp {
+  /// Null where it says nothing.
+  const OpStrategy *strategy = nullptr;
+  /// Nothing has to be resharded at the op.
+  bool agrees = false;
 };
 
 class BlockResharder {
@@ -72,7 +82,7 @@ public:
   /// program can't be resharded, with an error.
   LogicalResult run(Block &block);
   /// The sums over all blocks.
-  const BlockPlan &total() const { return sum; }
+  const SearchCosts &total() const { return sum; }
   /// The reshards that there are now, those in regions too.
   ArrayRef<sdy::ReshardOp> getLeft() const { return left; }
   /// A gather was found that the options don't allow.
@@ -84,14 +94,15 @@ private:
       : func(outer.func), mode(outer.mode), lastScope(outer.lastScope),
         choosers(outer.choosers), reshards(outer.reshards, op) {}
 
-  /// `opCase` is null where what is known of equal ops does not hold.
-  LogicalResult visit(Operation *op, const OpCase *opCase);
+  LogicalResult visit(Operation *op, const KnownOp &known);
   LogicalResult visitAll(Block &block);
+  void chooseStrategies(const StrategyReader &reader, StrategyState &state,
+                        SearchMemo &memo);
   /// The reshards in `op`, which goes, are not left.
   void forget(Operation &op);
   void cleanUp(Block &block);
   LogicalResult visitByRule(Operation *op, const FactorRule &rule,
-                            const OpDecision *decision = nullptr);
+                            const OpStrategy *known = nullptr);
   /// Without the full version.
   LogicalResult visitMinimally(Operation *op);
   void reduceParts(Operation *op);
@@ -132,9 +143,8 @@ private:
   /// Ops with an operand that was a constant until it had to be resharded.
   llvm::SmallPtrSet<Operation *, 4> withoutConstants;
   /// Whose operands are gathered, if at all, where they are made.
-  UnshardedUses unsharded;
-  BlockPlan plan;
-  BlockPlan sum;
+  llvm::SmallPtrSet<OpOperand *, 4> unsharded;
+  SearchCosts sum;
 };
 
 FailureOr<MeshScope> BlockResharder::scopeOf(Operation *op) {
@@ -155,12 +165,9 @@ LogicalResult verifyStatic(Operation *op) {
   return success();
 }
 
-LogicalResult BlockResharder::visit(Operation *op, const OpCase *opCase) {
-  if (auto planned = plan.decisions.find(op); planned != plan.decisions.end())
-    return visitByRule(op, *choosers.getRule(op), &planned->second);
-  if (opCase && opCase->agrees)
+LogicalResult BlockResharder::visit(Operation *op, const KnownOp &known) {
+  if (known.agrees)
     return success();
-
   if (!mode.full)
     return visitMinimally(op);
   if (failed(verifyStatic(op)))
@@ -179,17 +186,15 @@ LogicalResult BlockResharder::visit(Operation *op, const OpCase *opCase) {
   // On one device an op is computed whole.
   if (sdy::getSingleDevice(op))
     return visitUnknown(op);
-  if (opCase && opCase->decision)
-    return visitByRule(op, *opCase->rule, opCase->decision);
   if (const FactorRule *rule = choosers.getRule(op))
-    return visitByRule(op, *rule);
+    return visitByRule(op, *rule, known.strategy);
   if (std::optional<FactorRule> rule = sdy::getComputationRule(op))
     return verifyRule(op, *rule);
   return visitUnknown(op);
 }
 
 LogicalResult BlockResharder::visitByRule(Operation *op, const FactorRule &rule,
-                                          const OpDecision *known) {
+                                          const OpStrategy *known) {
   FailureOr<MeshScope> scope = scopeOf(op);
   if (failed(scope))
     return failure();
@@ -198,10 +203,11 @@ LogicalResult BlockResharder::visitByRule(Operation *op, const FactorRule &rule,
   auto isFree = [&](Value value) {
     return reshards.isConstantExpression(value);
   };
-  const OpDecision &decision =
-      known ? *known : choosers.decide(op, rule, *scope, isFree);
+  const OpStrategy &strategy =
+      known ? *known : choosers.choose(op, rule, *scope, isFree);
+  const OpStrategies &table = choosers.on(*scope).table;
   if (std::optional<std::vector<TensorSharding>> needed =
-          keepParts(op, decision, *scope)) {
+          keepParts(op, strategy, table, *scope)) {
     for (OpOperand &operand : op->getOpOperands())
       if (isa<RankedTensorType>(operand.get().getType()))
         reshardOperand(operand, (*needed)[operand.getOperandNumber()], *scope);
@@ -211,16 +217,15 @@ LogicalResult BlockResharder::visitByRule(Operation *op, const FactorRule &rule,
                    *scope);
     return success();
   }
-  for (unsigned i : decision.differs.set_bits()) {
+  for (unsigned i : strategy.differs.set_bits()) {
+    const TensorSharding &needed = table.sharding(strategy.needed[i]);
     if (i >= op->getNumOperands()) {
-      changeResult(op->getResult(i - op->getNumOperands()), *decision.needed[i],
-                   *scope);
+      changeResult(op->getResult(i - op->getNumOperands()), needed, *scope);
       continue;
     }
-    if (!decision.repeatsWork)
-      reportUnshardedDims(op->getOpOperand(i), rule, *decision.needed[i],
-                          *scope);
-    reshardOperand(op->getOpOperand(i), *decision.needed[i], *scope);
+    if (!strategy.repeatsWork)
+      reportUnshardedDims(op->getOpOperand(i), rule, needed, *scope);
+    reshardOperand(op->getOpOperand(i), needed, *scope);
   }
   return success();
 }
@@ -301,7 +306,7 @@ LogicalResult BlockResharder::visitRegions(Operation *op) {
         return failure();
       forbiddenGather |= inner.forbiddenGather;
       llvm::append_range(left, inner.left);
-      sum.addCosts(inner.sum);
+      sum.add(inner.sum);
     }
   return success();
 }
@@ -467,7 +472,7 @@ LogicalResult BlockResharder::visitAll(Block &block) {
       mode.full ? MeshScope::ofBlock(block) : std::nullopt;
   if (!scope) {
     for (Operation &op : llvm::make_early_inc_range(block))
-      if (failed(visit(&op, nullptr)))
+      if (failed(visit(&op, {})))
         return failure();
     return success();
   }
@@ -476,18 +481,31 @@ LogicalResult BlockResharder::visitAll(Block &block) {
     scope = lastScope;
   else
     lastScope = *scope;
-  BlockCases cases(block, *scope, choosers);
-  if (!cases.hasOtherMeshes())
-    unsharded = adoptWantedShardings(cases);
-  if (!cases.hasOtherMeshes() && mode.improves)
-    improveShardings(block, cases, choosers, *mode.memory);
-  if (!cases.hasOtherMeshes() && mode.weighsGraph)
-    plan = planBlock(block, cases, choosers);
-  sum.addCosts(plan);
-  for (auto [op, opCase] : cases.getEntries())
-    if (failed(visit(op, withoutConstants.contains(op) ? nullptr : opCase)))
+  MeshStrategies &mesh = choosers.on(*scope);
+  StrategyReader reader(block, *scope, choosers, *mode.memory);
+  StrategyState state(reader.getGraph(), mesh.table);
+  if (!reader.hasOtherMeshes()) {
+    chooseStrategies(reader, state, mesh.memo);
+    reader.write(state);
+  }
+  for (auto [number, op] : llvm::enumerate(reader.getOps())) {
+    KnownOp known;
+    if (!withoutConstants.contains(op))
+      known = {state.strategyOf(number), reader.agrees(number, state)};
+    if (failed(visit(op, known)))
       return failure();
+  }
   return success();
+}
+
+void BlockResharder::chooseStrategies(const StrategyReader &reader,
+                                      StrategyState &state, SearchMemo &memo) {
+  for (auto [op, operand] : adoptWantedShardings(state))
+    unsharded.insert(&reader.getOperand(op, operand));
+  if (mode.searches)
+    searchLocally(state, reader.getArguments(), memo);
+  if (mode.searchesNeighbors)
+    sum.add(searchNeighbors(state));
 }
 
 LogicalResult BlockResharder::run(Block &block) {
@@ -580,7 +598,7 @@ struct InsertExplicitReshardsPass
     return prices;
   }
 
-  void record(const BlockPlan &plan) {
+  void record(const SearchCosts &costs) {
     Builder builder(&getContext());
     auto number = [&](StringRef name, double value) {
       return builder.getNamedAttr(name, builder.getF64FloatAttr(value));
@@ -588,8 +606,8 @@ struct InsertExplicitReshardsPass
     getOperation()->setAttr(
         sdy::kPlanCostAttr,
         builder.getDictionaryAttr(
-            {number("greedy", plan.greedyCost), number("cost", plan.cost),
-             number("bound", plan.bound), number("moved", plan.moved)}));
+            {number("greedy", costs.greedyCost), number("cost", costs.cost),
+             number("bound", costs.bound), number("moved", costs.moved)}));
   }
 
   std::shared_ptr<const DeviceModel> model;

@@ -13,8 +13,10 @@ using namespace mlir;
 
 namespace shardonnay {
 
-std::optional<std::vector<TensorSharding>>
-keepParts(Operation *op, const OpDecision &decision, const MeshScope &scope) {
+std::optional<std::vector<TensorSharding>> keepParts(Operation *op,
+                                                     const OpStrategy &strategy,
+                                                     const OpStrategies &table,
+                                                     const MeshScope &scope) {
   auto result = llvm::find_if(op->getResults(), [](OpResult value) {
     sdy::TensorShardingAttr sharding = sdy::getSharding(value);
     return sharding && !sharding.getUnreducedAxes().empty();
@@ -27,8 +29,8 @@ keepParts(Operation *op, const OpDecision &decision, const MeshScope &scope) {
   };
   size_t first = op->getNumOperands();
   std::vector<TensorSharding> needed;
-  for (const TensorSharding *sharding : decision.needed)
-    needed.push_back(sharding ? *sharding : TensorSharding());
+  for (int32_t number : strategy.needed)
+    needed.push_back(number < 0 ? TensorSharding() : table.sharding(number));
   const TensorSharding wanted = read(*result), &own = needed[first];
   Parts made = {wanted.unreduced.subtract(own.unreduced), wanted.kind};
   if (!own.unreduced.empty() && own.kind != made.kind)

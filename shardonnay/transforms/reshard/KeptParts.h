@@ -8,15 +8,17 @@
 #ifndef SHARDONNAY_TRANSFORMS_RESHARD_KEPTPARTS_H
 #define SHARDONNAY_TRANSFORMS_RESHARD_KEPTPARTS_H
 
-#include "shardonnay/transforms/reshard/OpProblem.h"
+#include "shardonnay/strategy/OpStrategies.h"
+#include "shardonnay/transforms/reshard/MeshScope.h"
 
 namespace shardonnay {
 
-/// What `decision` needs of the tensors with the parts that the results are
-/// said to be in, where the op computes these of its operands' parts; nothing
-/// if there are none.
+/// What `strategy`, of `table`, needs of the tensors with the parts that the
+/// results are said to be in, where the op computes these of its operands'
+/// parts; nothing if there are none.
 std::optional<std::vector<TensorSharding>> keepParts(mlir::Operation *op,
-                                                     const OpDecision &decision,
+                                                     const OpStrategy &strategy,
+                                                     const OpStrategies &table,
                                                      const MeshScope &scope);
 
 } // namespace shardonnay

@@ -68,6 +68,7 @@ public:
                              int64_t rank) const;
   Mesh toMesh() const;
   mlir::sdy::MeshAttr getMesh() const { return mesh; }
+  mlir::Attribute getMeshOrRef() const { return meshOrRef; }
   /// What communication over the mesh costs devices like `model`.
   MeshCosts costs(const DeviceModel &model) const;
   mlir::sdy::TensorShardingAttr write(const TensorSharding &sharding) const;

@@ -1,0 +1,354 @@
+//===- NeighborSearch.cpp -------------------------------------------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+//   1. `selectOps`: the ops near one that has something resharded
+//   2. `addVariables`: the variables and their candidates
+//   3. `connect`: the edges; what is fixed adds to own costs
+//   4. chooseOnGraph; `apply` where that is cheaper by real reshards, each of
+//      which counts once however many ops need it
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardonnay/strategy/NeighborSearch.h"
+#include "shardonnay/plan/GraphChoice.h"
+#include "llvm/ADT/MapVector.h"
+#include <map>
+
+using namespace llvm;
+
+namespace shardonnay {
+
+namespace {
+
+/// An op that is weighed.
+struct WeighedOp {
+  ChoiceProblem problem;
+  /// Its present strategy, and then the others.
+  ArrayRef<FactorAssignment> candidates;
+  /// The numbers of the shardings under each candidate, by tensor.
+  std::vector<SmallVector<int32_t, 4>> needed;
+  int32_t variable = -1;
+};
+
+/// A value of a weighed op that may be sharded otherwise.
+struct WeighedValue {
+  int32_t value;
+  int32_t variable;
+  SmallVector<int32_t, 4> candidates;
+};
+
+class NeighborSearch {
+public:
+  explicit NeighborSearch(StrategyState &state)
+      : state(state), graph(state.getGraph()), table(state.getTable()),
+        isWeighed(graph.numOps()) {}
+
+  SearchCosts run();
+
+private:
+  bool hasReshards(int32_t op) const;
+  bool selectOps();
+  void addVariables();
+  void addOp(int32_t op);
+  void addValue(int32_t value);
+  bool mayMove(int32_t value) const;
+  /// The sharding that a use outside the weighed ops needs; -1 if it takes any.
+  int32_t fixedNeed(const StrategyUse &use, int32_t value);
+  void connect();
+  void connectTensor(int32_t op, size_t tensor, int32_t value);
+  void connectFixedUses(const WeighedValue &weighed);
+  double price(int32_t value, int32_t from, int32_t to);
+  double realCost(ArrayRef<int32_t> chosen);
+  void apply(ArrayRef<int32_t> chosen);
+
+  WeighedValue *find(int32_t value) {
+    auto entry = valueNumbers.find(value);
+    return entry == valueNumbers.end() ? nullptr : &values[entry->second];
+  }
+  /// How `value` is sharded under `chosen`.
+  int32_t shardingOf(int32_t value, ArrayRef<int32_t> chosen) {
+    WeighedValue *weighed = find(value);
+    return weighed ? weighed->candidates[chosen[weighed->variable]]
+                   : state.shardingOf(value);
+  }
+  bool isTensor(int32_t value) const {
+    return graph.value(state.sourceOf(value)).tensor >= 0;
+  }
+
+  StrategyState &state;
+  const StrategyGraph &graph;
+  OpStrategies &table;
+  BitVector isWeighed;
+  MapVector<int32_t, WeighedOp> ops;
+  std::vector<WeighedValue> values;
+  DenseMap<int32_t, int32_t> valueNumbers;
+  /// Programs repeat themselves: by op's candidates, kind of tensor, tensor of
+  /// the op, candidates of the value.
+  using MoveKey =
+      std::tuple<const void *, int32_t, size_t, SmallVector<int32_t, 4>>;
+  std::map<MoveKey, std::vector<double>> moves;
+  ChoiceGraph problem;
+};
+
+bool NeighborSearch::hasReshards(int32_t op) const {
+  const OpStrategy *strategy = state.strategyOf(op);
+  if (!strategy)
+    return false;
+  ArrayRef<int32_t> operands = state.operandsOf(op);
+  return any_of(strategy->differs.set_bits(), [&](unsigned i) {
+    return i >= operands.size() || !graph.classOf(op).free.test(i);
+  });
+}
+
+/// False if there are none.
+bool NeighborSearch::selectOps() {
+  std::vector<int32_t> frontier;
+  auto reach = [&](int32_t op, std::vector<int32_t> &next) {
+    if (op < 0 || !state.strategyOf(op) || isWeighed.test(op))
+      return;
+    isWeighed.set(op);
+    next.push_back(op);
+  };
+  for (int32_t op = 0, e = graph.numOps(); op < e; ++op)
+    if (hasReshards(op))
+      reach(op, frontier);
+  bool any = !frontier.empty();
+  for (int step = 0; step < kSearchRadius && !frontier.empty(); ++step) {
+    std::vector<int32_t> next;
+    for (int32_t op : frontier) {
+      for (int32_t operand : graph.operandsOf(op))
+        reach(graph.value(operand).producer, next);
+      for (int32_t i = 0; i < graph.numResults(op); ++i)
+        for (const StrategyUse &use : graph.usesOf(graph.firstResult(op) + i))
+          reach(use.op, next);
+    }
+    frontier = std::move(next);
+  }
+  return any;
+}
+
+bool NeighborSearch::mayMove(int32_t value) const {
+  const StrategyValue &known = graph.value(value);
+  return known.tensor >= 0 && state.isUsed(value) && !known.constant &&
+         state.readSharding(value).unreduced.empty() &&
+         none_of(graph.usesOf(value),
+                 [](const StrategyUse &use) { return use.isUnknown(); });
+}
+
+int32_t NeighborSearch::fixedNeed(const StrategyUse &use, int32_t value) {
+  if (use.isFixed())
+    return use.need;
+  if (use.op >= 0 && isWeighed.test(use.op))
+    return -1;
+  if (const OpStrategy *strategy = state.strategyOf(use.op))
+    return strategy->needed[use.operand];
+  return table.add(
+      TensorSharding::fullyClosed(state.readSharding(value).dims.size()));
+}
+
+void NeighborSearch::addOp(int32_t op) {
+  const OpStrategy &alone = *state.strategyOf(op);
+  WeighedOp &weighed = ops[op];
+  weighed.problem = table.problemOf(alone);
+  weighed.candidates = table.getChooser().candidates(weighed.problem);
+  weighed.variable = problem.own.size();
+  std::vector<double> &own = problem.own.emplace_back();
+  for (const FactorAssignment &candidate : weighed.candidates) {
+    own.push_back(table.getChooser().ownPrice(weighed.problem, candidate));
+    SmallVector<int32_t, 4> &needed = weighed.needed.emplace_back();
+    for (size_t i = 0; i < weighed.problem.tensors.size(); ++i)
+      needed.push_back(
+          table.add(shardingUnder(candidate, weighed.problem.rule, i)));
+  }
+}
+
+void NeighborSearch::addValue(int32_t value) {
+  if (!mayMove(value))
+    return;
+  WeighedValue weighed{value, static_cast<int32_t>(problem.own.size()), {}};
+  auto add = [&](int32_t number) {
+    TensorSharding sharding = table.sharding(number);
+    sharding.unreduced = AxisList();
+    sharding.kind = ReductionKind::Sum;
+    number = table.add(sharding);
+    if (weighed.candidates.size() < kMostCandidates &&
+        !is_contained(weighed.candidates, number))
+      weighed.candidates.push_back(number);
+  };
+  auto addAll = [&](const WeighedOp &op, size_t tensor) {
+    for (const SmallVector<int32_t, 4> &needed : op.needed)
+      add(needed[tensor]);
+  };
+  add(state.shardingOf(value));
+  state.forEachUse(value, [&](const StrategyUse &use) {
+    int32_t need = fixedNeed(use, value);
+    add(need >= 0 ? need : ops[use.op].needed[0][use.operand]);
+  });
+  const StrategyValue &known = graph.value(value);
+  addAll(ops[known.producer],
+         graph.operandsOf(known.producer).size() + known.result);
+  state.forEachUse(value, [&](const StrategyUse &use) {
+    if (use.op >= 0 && isWeighed.test(use.op))
+      addAll(ops[use.op], use.operand);
+  });
+  problem.own.emplace_back(weighed.candidates.size(), 0.0);
+  valueNumbers[value] = values.size();
+  values.push_back(std::move(weighed));
+}
+
+void NeighborSearch::addVariables() {
+  for (unsigned op : isWeighed.set_bits())
+    addOp(op);
+  for (unsigned op : isWeighed.set_bits())
+    for (int32_t i = 0; i < graph.numResults(op); ++i)
+      addValue(graph.firstResult(op) + i);
+}
+
+double NeighborSearch::price(int32_t value, int32_t from, int32_t to) {
+  if (from == to)
+    return 0;
+  return table.reshardPrice(graph.value(state.sourceOf(value)).tensor, from, to)
+      .value_or(kForbiddenChoice);
+}
+
+void NeighborSearch::connectTensor(int32_t op, size_t tensor, int32_t value) {
+  const WeighedOp &weighed = ops[op];
+  if (weighed.problem.tensors[tensor].free || !isTensor(value))
+    return;
+  bool isResult = tensor >= graph.operandsOf(op).size();
+  auto move = [&](int32_t inside, int32_t outside) {
+    return isResult ? price(value, inside, outside)
+                    : price(value, outside, inside);
+  };
+  WeighedValue *moved = find(value);
+  if (!moved) {
+    if (isResult && !state.isUsed(value))
+      return;
+    for (auto [i, needed] : enumerate(weighed.needed))
+      problem.own[weighed.variable][i] +=
+          move(needed[tensor], state.shardingOf(value));
+    return;
+  }
+  auto [known, isNew] =
+      moves.try_emplace({weighed.candidates.data(), graph.value(value).tensor,
+                         tensor, moved->candidates});
+  if (isNew)
+    for (const SmallVector<int32_t, 4> &needed : weighed.needed)
+      for (int32_t outside : moved->candidates)
+        known->second.push_back(move(needed[tensor], outside));
+  problem.edges.push_back({weighed.variable, moved->variable, known->second});
+}
+
+void NeighborSearch::connectFixedUses(const WeighedValue &weighed) {
+  SmallVector<int32_t, 4> seen;
+  state.forEachUse(weighed.value, [&](const StrategyUse &use) {
+    int32_t need = fixedNeed(use, weighed.value);
+    if (need < 0 || is_contained(seen, need))
+      return;
+    seen.push_back(need);
+    for (auto [i, candidate] : enumerate(weighed.candidates))
+      problem.own[weighed.variable][i] += price(weighed.value, candidate, need);
+  });
+}
+
+void NeighborSearch::connect() {
+  for (unsigned op : isWeighed.set_bits()) {
+    ArrayRef<int32_t> operands = state.operandsOf(op);
+    for (auto [i, operand] : enumerate(operands))
+      // An operand that is used twice is moved once.
+      if (!is_contained(operands.take_front(i), operand))
+        connectTensor(op, i, operand);
+    for (int32_t i = 0; i < graph.numResults(op); ++i)
+      connectTensor(op, operands.size() + i, graph.firstResult(op) + i);
+  }
+  for (const WeighedValue &weighed : values)
+    connectFixedUses(weighed);
+}
+
+double NeighborSearch::realCost(ArrayRef<int32_t> chosen) {
+  double sum = 0;
+  // By value: where it is moved to.
+  MapVector<int32_t, SmallVector<int32_t, 2>> needs;
+  auto need = [&](int32_t value, int32_t sharding) {
+    SmallVector<int32_t, 2> &list = needs[value];
+    if (is_contained(list, sharding))
+      return;
+    list.push_back(sharding);
+    sum += price(value, shardingOf(value, chosen), sharding);
+  };
+  for (auto &[op, weighed] : ops) {
+    int32_t candidate = chosen[weighed.variable];
+    const SmallVector<int32_t, 4> &needed = weighed.needed[candidate];
+    sum += table.getChooser().ownPrice(weighed.problem,
+                                       weighed.candidates[candidate]);
+    ArrayRef<int32_t> operands = state.operandsOf(op);
+    for (auto [i, operand] : enumerate(operands))
+      if (!weighed.problem.tensors[i].free && isTensor(operand))
+        need(operand, needed[i]);
+    for (int32_t i = 0; i < graph.numResults(op); ++i) {
+      int32_t result = graph.firstResult(op) + i;
+      if (isTensor(result) && state.isUsed(result))
+        sum += price(result, needed[operands.size() + i],
+                     shardingOf(result, chosen));
+    }
+  }
+  for (const WeighedValue &weighed : values)
+    state.forEachUse(weighed.value, [&](const StrategyUse &use) {
+      if (int32_t fixed = fixedNeed(use, weighed.value); fixed >= 0)
+        need(weighed.value, fixed);
+    });
+  return sum;
+}
+
+void NeighborSearch::apply(ArrayRef<int32_t> chosen) {
+  // What reads a value that moves, and was not weighed, stays as it is.
+  BitVector stays(graph.numOps());
+  for (const WeighedValue &weighed : values)
+    for (const StrategyUse &use : graph.usesOf(weighed.value))
+      if (use.op >= 0 && !isWeighed.test(use.op) && state.strategyOf(use.op))
+        stays.set(use.op);
+  std::vector<std::pair<int32_t, const FactorAssignment *>> taken;
+  for (unsigned op : stays.set_bits())
+    taken.emplace_back(op, state.strategyOf(op)->assignment);
+  for (auto &[op, weighed] : ops)
+    taken.emplace_back(op, &weighed.candidates[chosen[weighed.variable]]);
+  for (const WeighedValue &weighed : values)
+    if (int32_t sharding = weighed.candidates[chosen[weighed.variable]];
+        sharding != state.shardingOf(weighed.value))
+      state.change(weighed.value, sharding);
+  for (auto [op, assignment] : taken)
+    state.setAssignment(op, *assignment);
+}
+
+SearchCosts NeighborSearch::run() {
+  SearchCosts costs;
+  if (!selectOps())
+    return costs;
+  addVariables();
+  connect();
+  std::vector<int32_t> start(problem.own.size());
+  GraphChoice choice = chooseOnGraph(problem, start);
+  costs.greedyCost = costs.cost = problem.costOf(start);
+  costs.bound = choice.bound;
+  if (choice.cost >= costs.cost * (1 - kLeastGain) ||
+      realCost(choice.chosen) >= realCost(start) * (1 - kLeastGain))
+    return costs;
+  costs.cost = choice.cost;
+  costs.moved = count_if(values, [&](const WeighedValue &weighed) {
+    return choice.chosen[weighed.variable] != 0;
+  });
+  apply(choice.chosen);
+  return costs;
+}
+
+} // namespace
+
+SearchCosts searchNeighbors(StrategyState &state) {
+  return NeighborSearch(state).run();
+}
+
+} // namespace shardonnay

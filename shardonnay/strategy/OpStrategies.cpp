@@ -1,0 +1,136 @@
+//===- OpStrategies.cpp ---------------------------------------------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardonnay/strategy/OpStrategies.h"
+#include "shardonnay/algebra/Counts.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace llvm;
+
+namespace shardonnay {
+
+hash_code hash_value(const TensorKind &kind) {
+  return hash_combine(kind.elementBytes, hash_combine_range(kind.shape));
+}
+
+hash_code hash_value(const OpKind &kind) {
+  return hash_combine(kind.rule, kind.contraction, kind.transformFlops,
+                      kind.manual, kind.elementwise,
+                      hash_combine_range(kind.tensors));
+}
+
+ChoiceProblem OpStrategies::problemOf(int32_t kind, ArrayRef<int32_t> shardings,
+                                      const SmallBitVector &free) const {
+  const OpKind &op = kinds[kind];
+  ChoiceProblem problem;
+  problem.rule = *op.rule;
+  problem.contraction = op.contraction;
+  problem.transformFlops = op.transformFlops;
+  problem.manual = op.manual;
+  problem.elementwise = op.elementwise;
+  for (auto [i, number] : enumerate(op.tensors)) {
+    ChoiceTensor &tensor = problem.tensors.emplace_back();
+    tensor.free = free.test(i);
+    if (number < 0)
+      continue;
+    tensor.sharding = this->shardings[shardings[i]];
+    append_range(tensor.shape, tensors[number].shape);
+    tensor.elementBytes = tensors[number].elementBytes;
+  }
+  return problem;
+}
+
+void OpStrategies::fill(OpStrategy &strategy, int32_t kind,
+                        ArrayRef<int32_t> shardings, const SmallBitVector &free,
+                        const ChoiceProblem &problem,
+                        const FactorAssignment &assignment) {
+  size_t numTensors = problem.tensors.size();
+  strategy.assignment = &assignments[assignments.intern(assignment)];
+  strategy.kind = kind;
+  strategy.shardings.assign(shardings.begin(), shardings.end());
+  strategy.free = free;
+  strategy.needed.assign(numTensors, -1);
+  strategy.differs.resize(numTensors);
+  for (size_t i = 0; i < numTensors; ++i) {
+    if (kinds[kind].tensors[i] < 0)
+      continue;
+    strategy.needed[i] = add(shardingUnder(assignment, problem.rule, i));
+    if (strategy.needed[i] != shardings[i])
+      strategy.differs.set(i);
+  }
+  for (const AxisList &axes : assignment)
+    strategy.shards *= axes.numShards();
+  strategy.repeatsWork =
+      strategy.differs.any() && repeatsWork(problem, assignment);
+}
+
+const OpStrategy &OpStrategies::choose(int32_t kind,
+                                       ArrayRef<int32_t> shardings,
+                                       const SmallBitVector &free) {
+  Key key = {kind};
+  append_range(key, shardings);
+  for (unsigned i : free.set_bits())
+    key.push_back(i);
+  auto [known, isNew] = chosen.try_emplace(std::move(key));
+  if (isNew) {
+    ChoiceProblem problem = problemOf(kind, shardings, free);
+    fill(known->second, kind, shardings, free, problem,
+         chooser.choose(problem));
+  }
+  return known->second;
+}
+
+const OpStrategy &OpStrategies::make(int32_t kind, ArrayRef<int32_t> shardings,
+                                     const SmallBitVector &free,
+                                     const FactorAssignment &assignment) {
+  OpStrategy &strategy = made.emplace_back();
+  fill(strategy, kind, shardings, free, problemOf(kind, shardings, free),
+       assignment);
+  return strategy;
+}
+
+std::optional<double> OpStrategies::price(const OpStrategy &strategy) {
+  if (!strategy.price)
+    strategy.price = chooser.price(problemOf(strategy), *strategy.assignment);
+  return *strategy.price;
+}
+
+double OpStrategies::ownPrice(const OpStrategy &strategy) {
+  return chooser.ownPrice(problemOf(strategy), *strategy.assignment);
+}
+
+std::optional<double> OpStrategies::reshardPrice(int32_t tensor, int32_t from,
+                                                 int32_t to) {
+  const TensorKind &kind = tensors[tensor];
+  return priceOfReshard(chooser, kind.shape, kind.elementBytes, shardings[from],
+                        shardings[to]);
+}
+
+int64_t localBytes(const TensorKind &tensor, const TensorSharding &sharding) {
+  int64_t bytes = tensor.elementBytes;
+  for (auto [size, dim] : zip_equal(tensor.shape, sharding.dims))
+    bytes = countProduct(bytes, divideCeil(size, dim.axes.numShards()));
+  return bytes;
+}
+
+std::optional<double> priceOfReshard(OpChooser &chooser,
+                                     ArrayRef<int64_t> shape,
+                                     int64_t elementBytes,
+                                     const TensorSharding &from,
+                                     const TensorSharding &to) {
+  if (AxisList made = to.unreduced.subtract(from.unreduced); !made.empty()) {
+    TensorSharding before = to;
+    before.unreduced = to.unreduced.subtract(made);
+    if (before.unreduced.empty())
+      before.kind = ReductionKind::Sum;
+    return priceOfReshard(chooser, shape, elementBytes, from, before);
+  }
+  return chooser.priceOfReshard(Layout::get(from, shape),
+                                Layout::get(to, shape), elementBytes);
+}
+
+} // namespace shardonnay

@@ -1,0 +1,122 @@
+//===- StrategyState.cpp --------------------------------------------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardonnay/strategy/StrategyState.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace llvm;
+
+namespace shardonnay {
+
+/// No value, and none of its shardings.
+static constexpr int32_t kNone = -1;
+
+static const OpStrategy *chooseFor(const OpClass &opClass,
+                                   ArrayRef<int32_t> shardings,
+                                   OpStrategies &table) {
+  if (opClass.kind < 0)
+    return nullptr;
+  int32_t kind = opClass.kind;
+  if (int32_t picking = opClass.pickingKind; picking >= 0) {
+    const FactorRule &rule = *table.kind(picking).rule;
+    auto isSharded = [&](size_t result, size_t dim) {
+      int32_t sharding = shardings[rule.operands.size() + result];
+      return sharding >= 0 && !table.sharding(sharding).dims[dim].axes.empty();
+    };
+    if (!shardsPickedDim(rule, isSharded))
+      kind = picking;
+  }
+  return &table.choose(kind, shardings, opClass.free);
+}
+
+StrategyState::StrategyState(const StrategyGraph &graph, OpStrategies &table)
+    : graph(graph), table(table), operands(graph.getOperandValues()) {
+  shardings.reserve(graph.numValues());
+  for (size_t value = 0; value < graph.numValues(); ++value)
+    shardings.push_back(graph.value(value).sharding);
+  std::vector<const OpStrategy *> ofClasses;
+  for (const OpClass &opClass : graph.getClasses())
+    ofClasses.push_back(chooseFor(opClass, opClass.shardings, table));
+  strategies.reserve(graph.numOps());
+  for (size_t op = 0; op < graph.numOps(); ++op)
+    strategies.push_back(ofClasses[graph.classNumber(op)]);
+}
+
+void StrategyState::forEachUse(
+    int32_t value, function_ref<void(const StrategyUse &)> visit) const {
+  for (const StrategyUse &use : graph.usesOf(value))
+    if (use.op < 0 || operandsOf(use.op)[use.operand] == value)
+      visit(use);
+  if (auto known = copiesOf.find(value); known != copiesOf.end())
+    for (int32_t copy : known->second)
+      visit({-1, 0, shardings[copy]});
+}
+
+void StrategyState::shardingsOf(int32_t op, int32_t value, int32_t sharding,
+                                SmallVectorImpl<int32_t> &result) const {
+  auto add = [&](int32_t number) {
+    result.push_back(number == value ? sharding : shardings[number]);
+  };
+  for_each(operandsOf(op), add);
+  for (int32_t i = 0; i < graph.numResults(op); ++i)
+    add(graph.firstResult(op) + i);
+}
+
+const OpStrategy *StrategyState::choose(int32_t op, int32_t value,
+                                        int32_t sharding) const {
+  SmallVector<int32_t, 8> around;
+  shardingsOf(op, value, sharding, around);
+  return chooseFor(graph.classOf(op), around, table);
+}
+
+const OpStrategy &StrategyState::strategyIf(int32_t op, int32_t value,
+                                            int32_t sharding) {
+  return *choose(op, value, sharding);
+}
+
+void StrategyState::change(int32_t value, int32_t sharding,
+                           function_ref<void(int32_t)> changed) {
+  shardings[value] = sharding;
+  auto choosesAgain = [&](int32_t op) {
+    strategies[op] = choose(op, kNone, kNone);
+    changed(op);
+  };
+  choosesAgain(graph.value(value).producer);
+  for (const StrategyUse &use : graph.usesOf(value))
+    if (use.op >= 0 && operandsOf(use.op)[use.operand] == value)
+      choosesAgain(use.op);
+}
+
+bool StrategyState::isAsAtFirst(int32_t op) const {
+  SmallVector<int32_t, 8> around;
+  shardingsOf(op, kNone, kNone, around);
+  return around == graph.classOf(op).shardings;
+}
+
+void StrategyState::setAssignment(int32_t op,
+                                  const FactorAssignment &assignment) {
+  SmallVector<int32_t, 8> around;
+  shardingsOf(op, kNone, kNone, around);
+  strategies[op] = &table.make(strategies[op]->kind, around,
+                               graph.classOf(op).free, assignment);
+}
+
+int32_t StrategyState::addCopy(int32_t value, int32_t sharding) {
+  int32_t copy = shardings.size();
+  shardings.push_back(sharding);
+  copies.push_back({value, sharding});
+  copiesOf[value].push_back(copy);
+  return copy;
+}
+
+void StrategyState::redirect(int32_t op, int32_t from, int32_t to) {
+  auto [begin, end] = graph.operandRange(op);
+  std::replace(operands.begin() + begin, operands.begin() + end, from, to);
+  strategies[op] = choose(op, kNone, kNone);
+}
+
+} // namespace shardonnay

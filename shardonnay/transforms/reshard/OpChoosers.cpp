@@ -1,0 +1,115 @@
+//===- OpChoosers.cpp -----------------------------------------------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardonnay/transforms/reshard/OpChoosers.h"
+#include "shardonnay/dialect/sdy/Ops.h"
+#include "shardonnay/dialect/sdy/Pieces.h"
+#include "shardonnay/dialect/sdy/ShardingAccess.h"
+
+using namespace mlir;
+
+namespace shardonnay {
+
+int32_t MeshStrategies::addTensor(RankedTensorType type) {
+  auto [entry, isNew] = tensors.try_emplace(type);
+  if (isNew)
+    entry->second = table.add(TensorKind{
+        SmallVector<int64_t, 4>(type.getShape()), sdy::getElementBytes(type)});
+  return entry->second;
+}
+
+int32_t MeshStrategies::classOf(Value value, bool constant, const OpCase *known,
+                                const MeshScope &scope) {
+  Type type = value.getType();
+  sdy::TensorShardingAttr sharding = sdy::getSharding(value);
+  auto [number, isNew] =
+      classNumbers.find({sdy::toWord(type.getAsOpaquePointer()),
+                         sdy::toWord(sharding.getAsOpaquePointer()),
+                         static_cast<uintptr_t>(constant), sdy::toWord(known)});
+  if (!isNew)
+    return number;
+  number = classes.size();
+  ValueClass &added =
+      classes.emplace_back(ValueClass{type, sharding, constant, known});
+  if (auto tensor = dyn_cast<RankedTensorType>(type);
+      tensor && tensor.hasStaticShape()) {
+    added.tensor = addTensor(tensor);
+    added.number = table.add(scope.read(sharding, tensor.getRank()));
+  }
+  return number;
+}
+
+MeshStrategies &OpChoosers::on(const MeshScope &scope) {
+  std::unique_ptr<MeshStrategies> &entry =
+      meshes[{scope.getMesh(), scope.getMeshOrRef()}];
+  if (!entry)
+    entry =
+        std::make_unique<MeshStrategies>(scope.toMesh(), scope.costs(model));
+  return *entry;
+}
+
+int32_t OpChoosers::kindOf(Operation *op, const FactorRule &rule,
+                           const MeshScope &scope) {
+  MeshStrategies &mesh = on(scope);
+  OpKind kind;
+  kind.rule = &rule;
+  if (auto computed = dyn_cast<ShardingRuleOpInterface>(op)) {
+    kind.contraction = computed.isContraction();
+    kind.transformFlops = computed.getTransformFlops();
+    kind.elementwise = computed.isElementwise();
+  }
+  if (kind.contraction && op->getParentOfType<sdy::ManualComputationOp>())
+    kind.manual = mesh.table.getMesh().allAxes().subtract(
+        sdy::getDeviceAxes(op, scope.getMesh()));
+  for (Type type :
+       llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes())) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    kind.tensors.push_back(tensor ? mesh.addTensor(tensor) : -1);
+  }
+  return mesh.table.add(kind);
+}
+
+const OpStrategy &OpChoosers::choose(Operation *op, const FactorRule &rule,
+                                     const MeshScope &scope,
+                                     llvm::function_ref<bool(Value)> isFree) {
+  OpStrategies &table = on(scope).table;
+  SmallVector<int32_t, 4> shardings;
+  llvm::SmallBitVector free(op->getNumOperands() + op->getNumResults());
+  for (auto [i, operand] : llvm::enumerate(op->getOperands()))
+    if (isFree(operand))
+      free.set(i);
+  auto add = [&](Value value) {
+    shardings.push_back(isa<RankedTensorType>(value.getType())
+                            ? table.add(scope.read(value))
+                            : -1);
+  };
+  llvm::for_each(op->getOperands(), add);
+  llvm::for_each(op->getResults(), add);
+  return table.choose(kindOf(op, rule, scope), shardings, free);
+}
+
+bool OpChoosers::appendSignature(Operation *op, sdy::Words &words) {
+  if (!sdy::looksAtOperands(op))
+    return signatures.append(op, words);
+  // Its rule says what it found there.
+  words.push_back(sdy::toWord(op->getName().getAsOpaquePointer()));
+  words.push_back(sdy::toWord(getRule(op)));
+  for (Type type : op->getResultTypes())
+    words.push_back(sdy::toWord(type.getAsOpaquePointer()));
+  return true;
+}
+
+OpChoosers &
+SharedChoosers::get(StringRef name,
+                    const std::shared_ptr<const DeviceModel> &model) {
+  std::unique_ptr<Entry> &entry = entries[name];
+  if (!entry)
+    entry.reset(new Entry{model, OpChoosers(*model)});
+  return entry->choosers;
+}
+
+} // namespace shardonnay

@@ -1,0 +1,134 @@
+//===- OpChoosers.h - what the ops of a program share -----------*- C++ -*-===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The rules of a function's ops, and for each mesh that they are on the
+// strategies that were found. The passes of the stage share them.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDONNAY_TRANSFORMS_RESHARD_OPCHOOSERS_H
+#define SHARDONNAY_TRANSFORMS_RESHARD_OPCHOOSERS_H
+
+#include "mlir/Pass/AnalysisManager.h"
+#include "shardonnay/dialect/sdy/RuleTable.h"
+#include "shardonnay/strategy/SearchMemo.h"
+#include "shardonnay/strategy/StrategyGraph.h"
+#include "shardonnay/transforms/reshard/OpProblem.h"
+#include "llvm/ADT/StringMap.h"
+#include <deque>
+
+namespace shardonnay {
+
+/// What is read of all ops that are equal and whose operands are read alike.
+struct OpCase {
+  OpClass opClass;
+  /// Some tensor has a sharding.
+  bool isSharded = false;
+  /// The classes of its results.
+  llvm::SmallVector<int32_t, 1> results;
+};
+
+/// What is read of a value.
+struct ValueClass {
+  mlir::Type type;
+  /// Null if it has none.
+  mlir::sdy::TensorShardingAttr sharding;
+  /// A constant expression: it costs nothing in any sharding.
+  bool constant;
+  /// The case of the constant that it is, where rules may look at it.
+  const OpCase *known;
+  /// As in StrategyValue.
+  int32_t tensor = -1;
+  int32_t number = -1;
+};
+
+/// The cases and classes that came up on one mesh, and what was found for them.
+class MeshStrategies {
+public:
+  MeshStrategies(Mesh mesh, MeshCosts costs)
+      : table(std::move(mesh), std::move(costs)) {}
+
+  /// Its number.
+  int32_t classOf(mlir::Value value, bool constant, const OpCase *known,
+                  const MeshScope &scope);
+  int32_t addTensor(mlir::RankedTensorType type);
+
+  OpStrategies table;
+  SearchMemo memo;
+  std::deque<OpCase> cases;
+  mlir::sdy::WordMap<OpCase *> knownCases;
+  std::vector<ValueClass> classes;
+
+private:
+  mlir::sdy::WordMap<int32_t> classNumbers;
+  llvm::DenseMap<mlir::Type, int32_t> tensors;
+};
+
+class OpChoosers {
+public:
+  explicit OpChoosers(const DeviceModel &model) : model(model) {}
+  MeshStrategies &on(const MeshScope &scope);
+  OpChooser &get(const MeshScope &scope) {
+    return on(scope).table.getChooser();
+  }
+
+  /// The op's fitting rule; null if it has none. Stays valid.
+  const FactorRule *getRule(mlir::Operation *op) { return rules.get(op); }
+  /// `rule` for as long as this lives.
+  const FactorRule *keep(const FactorRule &rule) {
+    return &kept[kept.intern(rule)];
+  }
+  /// The number of the kind of `op`, whose rule is `rule` (of getRule or keep),
+  /// in the table of `scope`.
+  int32_t kindOf(mlir::Operation *op, const FactorRule &rule,
+                 const MeshScope &scope);
+  /// The cheapest strategy of `op`. `isFree` says which operands cost nothing
+  /// in any sharding. Stays valid.
+  const OpStrategy &choose(mlir::Operation *op, const FactorRule &rule,
+                           const MeshScope &scope,
+                           llvm::function_ref<bool(mlir::Value)> isFree);
+
+  mlir::sdy::OpSignatures &getSignatures() { return signatures; }
+  /// Appends what an op is but for its operands' types, shardings and constants
+  /// (OpSignatures.h); false if that is too much.
+  bool appendSignature(mlir::Operation *op, mlir::sdy::Words &words);
+
+private:
+  const DeviceModel &model;
+  mlir::sdy::RuleTable rules{getFittingRule};
+  Interner<FactorRule> kept;
+  mlir::sdy::OpSignatures signatures;
+  /// By the mesh, and by its name or itself.
+  llvm::DenseMap<std::pair<mlir::Attribute, mlir::Attribute>,
+                 std::unique_ptr<MeshStrategies>>
+      meshes;
+};
+
+/// An analysis that lets the passes of the stage share choosers, and with them
+/// the plans that they made. It knows attributes and types, no operation, so it
+/// stays valid whatever a pass does.
+class SharedChoosers {
+public:
+  explicit SharedChoosers(mlir::Operation *) {}
+  /// Those for the device model that the option `name` stands for.
+  OpChoosers &get(llvm::StringRef name,
+                  const std::shared_ptr<const DeviceModel> &model);
+  bool isInvalidated(const mlir::AnalysisManager::PreservedAnalyses &) {
+    return false;
+  }
+
+private:
+  struct Entry {
+    std::shared_ptr<const DeviceModel> model;
+    OpChoosers choosers;
+  };
+  llvm::StringMap<std::unique_ptr<Entry>> entries;
+};
+
+} // namespace shardonnay
+
+#endif // SHARDONNAY_TRANSFORMS_RESHARD_OPCHOOSERS_H

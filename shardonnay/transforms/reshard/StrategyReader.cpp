@@ -1,0 +1,282 @@
+//===- StrategyReader.cpp -------------------------------------------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardonnay/transforms/reshard/StrategyReader.h"
+#include "shardonnay/dialect/sdy/Callee.h"
+#include "shardonnay/dialect/sdy/RuleAccess.h"
+#include "shardonnay/dialect/sdy/ShardingAccess.h"
+#include "shardonnay/dialect/sdy/SingleDevice.h"
+#include "shardonnay/interfaces/ConstantExpression.h"
+#include "shardonnay/interfaces/DataFlowEdge.h"
+#include "shardonnay/interfaces/ProgramOps.h"
+
+using namespace mlir;
+
+namespace shardonnay {
+
+static StrategyReader::Form readForm(Operation *op) {
+  using Form = StrategyReader::Form;
+  if (isa<ShardableDataFlowOpInterface, func::CallOp, sdy::ReshardOp>(op) ||
+      op->hasTrait<OpTrait::IsTerminator>())
+    return Form::PassesOn;
+  return sdy::looksAtOperands(op) ? Form::OwnCase : Form::SharedCase;
+}
+
+StrategyReader::Form StrategyReader::formOf(Operation *op) {
+  auto [entry, isNew] = forms.try_emplace(op->getName());
+  if (isNew)
+    entry->second = readForm(op);
+  return entry->second;
+}
+
+static bool isStatic(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return !tensor || tensor.hasStaticShape();
+}
+
+StrategyReader::StrategyReader(Block &block, const MeshScope &scope,
+                               OpChoosers &choosers, const MemoryPrices &memory)
+    : block(block), scope(scope), choosers(choosers), mesh(choosers.on(scope)) {
+  for (auto op = dyn_cast<sdy::ManualComputationOp>(block.getParentOp()); op;
+       op = op->getParentOfType<sdy::ManualComputationOp>())
+    manual.push_back(sdy::toWord(op.getManualAxes().getAsOpaquePointer()));
+  for (BlockArgument argument : block.getArguments())
+    arguments.push_back(readValue(argument));
+  if (auto func = dyn_cast<func::FuncOp>(block.getParentOp()))
+    for (unsigned i = 0; i < func.getNumResults(); ++i)
+      otherMeshes |= !scope.allows(sdy::getFuncResultSharding(func, i));
+  for (Operation &op : block) {
+    fetchAhead(&op);
+    readOp(&op);
+    if (double price = memory.lookup(&op))
+      builder.setMemoryPrice(ops.size() - 1, price);
+  }
+  graph = builder.finish();
+}
+
+int32_t StrategyReader::makeClass(Value value, bool constant,
+                                  const OpCase *known) {
+  otherMeshes |= !scope.allows(sdy::getSharding(value));
+  return mesh.classOf(value, constant, known, scope);
+}
+
+int32_t StrategyReader::addValue(int32_t valueClass) {
+  const ValueClass &known = mesh.classes[valueClass];
+  StrategyValue value;
+  value.tensor = known.tensor;
+  value.sharding = known.number;
+  value.constant = known.constant;
+  classes.push_back(valueClass);
+  return builder.addValue(value);
+}
+
+int32_t StrategyReader::readValue(Value value) {
+  if (auto result = dyn_cast<OpResult>(value))
+    if (auto first = firstResults.find(result.getOwner());
+        first != firstResults.end())
+      return first->second + result.getResultNumber();
+  auto [entry, isNew] = outside.try_emplace(value);
+  if (isNew)
+    entry->second = addValue(
+        makeClass(value, constants.isConstantExpression(value), nullptr));
+  return entry->second;
+}
+
+void StrategyReader::readOp(Operation *op) {
+  SmallVector<int32_t> operands, operandClasses;
+  for (Value operand : op->getOperands()) {
+    operands.push_back(readValue(operand));
+    operandClasses.push_back(classes[operands.back()]);
+  }
+  const OpCase &opCase = findCase(op, operandClasses);
+  auto [number, isNew] = classNumbers.try_emplace(&opCase);
+  if (isNew)
+    number->second = builder.addClass(opCase.opClass);
+  int32_t firstResult = classes.size();
+  for (int32_t result : opCase.results)
+    addValue(result);
+  if (op->getNumResults())
+    firstResults[op] = firstResult;
+  SmallVector<int32_t> needs;
+  if (opCase.opClass.kind < 0)
+    needs = readNeeds(op);
+  builder.addOp(number->second, operands, needs, firstResult,
+                op->getNumResults());
+  ops.push_back(op);
+  cases.push_back(&opCase);
+  if (op->getNumRegions())
+    readCaptured(op);
+}
+
+const OpCase &StrategyReader::findCase(Operation *op,
+                                       ArrayRef<int32_t> operands) {
+  sdy::Words words = manual;
+  bool isShared = formOf(op) == Form::SharedCase &&
+                  choosers.getSignatures().append(op, words);
+  if (!isShared) {
+    OpCase &opCase = mesh.cases.emplace_back();
+    fillCase(op, operands, opCase);
+    return opCase;
+  }
+  words.append(operands.begin(), operands.end());
+  auto [known, isNew] = mesh.knownCases.find(words);
+  if (isNew) {
+    known = &mesh.cases.emplace_back();
+    fillCase(op, operands, *known);
+  }
+  return *known;
+}
+
+bool StrategyReader::isConstant(Operation *op, ArrayRef<int32_t> operands,
+                                bool hasRule) const {
+  if (isa<sdy::ConstantOp>(op))
+    return true;
+  if (op->hasTrait<OpTrait::ConstantLike>() &&
+      !isa<ShapedType>(op->getResult(0).getType()))
+    return true;
+  auto expression = dyn_cast<ConstantExpressionOpInterface>(op);
+  return expression && op->getNumResults() == 1 &&
+         expression.isConstantExpression() && hasRule &&
+         llvm::all_of(operands, [&](int32_t operand) {
+           return mesh.classes[operand].constant;
+         });
+}
+
+void StrategyReader::fillCase(Operation *op, ArrayRef<int32_t> operands,
+                              OpCase &opCase) {
+  if (formOf(op) == Form::PassesOn) {
+    opCase.opClass.passesOn = true;
+    for (OpResult result : op->getResults())
+      opCase.results.push_back(makeClass(result, false, nullptr));
+    return;
+  }
+  bool constant = isConstant(op, operands, choosers.getRule(op) != nullptr);
+  // It may be a shape or a position, which rules look at.
+  bool looksAt =
+      isa<sdy::ConstantOp>(op) || op->hasTrait<OpTrait::ConstantLike>();
+  for (OpResult result : op->getResults()) {
+    auto tensor = dyn_cast<RankedTensorType>(result.getType());
+    bool isFloat = tensor && isa<FloatType>(tensor.getElementType());
+    opCase.results.push_back(
+        makeClass(result, constant, looksAt && !isFloat ? &opCase : nullptr));
+  }
+  fillClass(op, operands, opCase);
+}
+
+void StrategyReader::fillClass(Operation *op, ArrayRef<int32_t> operands,
+                               OpCase &opCase) {
+  const FactorRule *rule = choosers.getRule(op);
+  bool isAllowed = llvm::all_of(op->getOperandTypes(), isStatic) &&
+                   llvm::all_of(op->getResultTypes(), isStatic);
+  OpClass opClass;
+  opClass.free.resize(op->getNumOperands() + op->getNumResults());
+  for (int32_t number : llvm::concat<const int32_t>(operands, opCase.results)) {
+    const ValueClass &value = mesh.classes[number];
+    opCase.isSharded |= value.sharding != nullptr;
+    isAllowed &= scope.allows(value.sharding);
+    if (value.constant && opClass.shardings.size() < operands.size())
+      opClass.free.set(opClass.shardings.size());
+    opClass.shardings.push_back(value.number);
+  }
+  if (!rule || !isAllowed || sdy::getSingleDevice(op))
+    return;
+  opClass.kind = choosers.kindOf(op, *rule, scope);
+  if (std::optional<FactorRule> picking = sdy::getPickingRule(op)) {
+    std::optional<FactorRule> window = sdy::getWindowRule(op);
+    if (window && fitsTypes(op, *picking) && fitsTypes(op, *window)) {
+      opClass.kind = choosers.kindOf(op, *choosers.keep(*window), scope);
+      opClass.pickingKind =
+          choosers.kindOf(op, *choosers.keep(*picking), scope);
+    }
+  }
+  opCase.opClass = std::move(opClass);
+}
+
+sdy::TensorShardingAttr StrategyReader::needAt(OpOperand &use, bool &isKnown) {
+  Operation *user = use.getOwner();
+  isKnown = true;
+  if (auto reshard = dyn_cast<sdy::ReshardOp>(user))
+    return reshard.getSharding();
+  if (isa<func::ReturnOp>(user))
+    return sdy::getFuncResultSharding(cast<func::FuncOp>(user->getParentOp()),
+                                      use.getOperandNumber());
+  if (auto call = dyn_cast<func::CallOp>(user)) {
+    func::FuncOp callee = sdy::getCalleeWithBody(call);
+    isKnown = callee != nullptr;
+    return callee ? sdy::getSharding(callee.getArgument(use.getOperandNumber()))
+                  : nullptr;
+  }
+  isKnown = getEdgeOwner(use) != nullptr;
+  return isKnown ? sdy::getClassSharding(use) : nullptr;
+}
+
+SmallVector<int32_t> StrategyReader::readNeeds(Operation *op) {
+  SmallVector<int32_t> needs;
+  for (OpOperand &use : op->getOpOperands()) {
+    auto type = dyn_cast<RankedTensorType>(use.get().getType());
+    bool isKnown = false;
+    sdy::TensorShardingAttr need;
+    if (type)
+      need = needAt(use, isKnown);
+    needs.push_back(isKnown ? mesh.table.add(scope.read(need, type.getRank()))
+                            : -1);
+  }
+  return needs;
+}
+
+void StrategyReader::readCaptured(Operation *op) {
+  for (Region &region : op->getRegions())
+    region.walk([&](Operation *inner) {
+      for (Value operand : inner->getOperands())
+        if (operand.getParentBlock() == &block)
+          builder.addUnknownUse(readValue(operand));
+    });
+}
+
+bool StrategyReader::agrees(int32_t op, const StrategyState &state) const {
+  const OpStrategy *strategy = state.strategyOf(op);
+  if (!strategy)
+    return false;
+  if (strategy->differs.none())
+    return true;
+  // What has no shardings, and gets none, is not sharded for its own sake.
+  return !cases[op]->isSharded && state.isAsAtFirst(op);
+}
+
+void StrategyReader::write(const StrategyState &state) const {
+  auto numValues = static_cast<int32_t>(graph.numValues());
+  auto toAttr = [&](int32_t value) {
+    return scope.write(state.readSharding(value));
+  };
+  for (auto [number, op] : llvm::enumerate(ops))
+    for (OpResult result : op->getResults()) {
+      int32_t value = graph.firstResult(number) + result.getResultNumber();
+      if (state.shardingOf(value) != graph.value(value).sharding)
+        sdy::setSharding(result, toAttr(value));
+    }
+  if (state.getCopies().empty())
+    return;
+  // An op that reads a copy reads its source as yet.
+  SmallVector<Value> made(state.getCopies().size());
+  auto forEachReader = [&](llvm::function_ref<void(OpOperand &, Value &)> fn) {
+    for (auto [number, op] : llvm::enumerate(ops))
+      for (auto [operand, value] :
+           llvm::zip(op->getOpOperands(), state.operandsOf(number)))
+        if (value >= numValues)
+          fn(operand, made[value - numValues]);
+  };
+  forEachReader([](OpOperand &operand, Value &copy) { copy = operand.get(); });
+  for (auto [number, copy] : llvm::enumerate(made)) {
+    OpBuilder opBuilder(block.getParentOp()->getContext());
+    opBuilder.setInsertionPointAfterValue(copy);
+    copy = sdy::ReshardOp::create(opBuilder, copy.getLoc(), copy,
+                                  toAttr(numValues + number));
+  }
+  forEachReader([](OpOperand &operand, Value &copy) { operand.set(copy); });
+}
+
+} // namespace shardonnay
