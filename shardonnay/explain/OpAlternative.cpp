@@ -42,10 +42,9 @@ static int64_t numShards(const FactorAssignment &assignment) {
   return shards;
 }
 
-ChoiceProblem
-readProblem(Operation *op, const FactorRule &rule, sdy::MeshAttr mesh,
-            llvm::function_ref<const TensorSharding &(Value)> read) {
-  ChoiceProblem problem;
+OpProblem readProblem(Operation *op, const FactorRule &rule, sdy::MeshAttr mesh,
+                      llvm::function_ref<const TensorSharding &(Value)> read) {
+  OpProblem problem;
   problem.rule = rule;
   if (auto computed = dyn_cast<ShardingRuleOpInterface>(op)) {
     problem.contraction = computed.isContraction();
@@ -56,7 +55,7 @@ readProblem(Operation *op, const FactorRule &rule, sdy::MeshAttr mesh,
     problem.manual =
         sdy::toMesh(mesh).allAxes().subtract(sdy::getDeviceAxes(op, mesh));
   auto add = [&](Value value) {
-    ChoiceTensor &tensor = problem.tensors.emplace_back();
+    OpTensor &tensor = problem.tensors.emplace_back();
     auto type = dyn_cast<RankedTensorType>(value.getType());
     if (!type)
       return;
@@ -69,7 +68,7 @@ readProblem(Operation *op, const FactorRule &rule, sdy::MeshAttr mesh,
   return problem;
 }
 
-std::string describeAlternative(Operation *op, const ChoiceProblem &problem,
+std::string describeAlternative(Operation *op, const OpProblem &problem,
                                 const FactorAssignment &taken,
                                 OpChooser &chooser, sdy::MeshAttr mesh) {
   std::string name = "'" + op->getName().getStringRef().str() + "'";

@@ -15,7 +15,7 @@
 
 #include "mlir/IR/Operation.h"
 #include "shardonnay/dialect/sdy/Attributes.h"
-#include "shardonnay/plan/OpChoice.h"
+#include "shardonnay/strategy/OpChooser.h"
 
 namespace shardonnay {
 
@@ -28,15 +28,14 @@ std::string toText(const AxisList &axes, mlir::sdy::MeshAttr mesh);
 
 /// What `op`'s tensors ask for, where `read` says how they lie on `mesh`.
 /// Requires that `rule` fits the op.
-ChoiceProblem
+OpProblem
 readProblem(mlir::Operation *op, const FactorRule &rule,
             mlir::sdy::MeshAttr mesh,
             llvm::function_ref<const TensorSharding &(mlir::Value)> read);
 
 /// What `op`, cut as `taken`, costs, and the next best cut of it; or that there
 /// is none.
-std::string describeAlternative(mlir::Operation *op,
-                                const ChoiceProblem &problem,
+std::string describeAlternative(mlir::Operation *op, const OpProblem &problem,
                                 const FactorAssignment &taken,
                                 OpChooser &chooser, mlir::sdy::MeshAttr mesh);
 

@@ -8,13 +8,13 @@
 //   1. `selectOps`: the ops near one that has something resharded
 //   2. `addVariables`: the variables and their candidates
 //   3. `connect`: the edges; what is fixed adds to own costs
-//   4. chooseOnGraph; `apply` where that is cheaper by real reshards, each of
+//   4. passMessages; `apply` where that is cheaper by real reshards, each of
 //      which counts once however many ops need it
 //
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/strategy/NeighborSearch.h"
-#include "shardonnay/plan/GraphChoice.h"
+#include "shardonnay/strategy/MessagePassing.h"
 #include "llvm/ADT/MapVector.h"
 #include <map>
 
@@ -26,7 +26,7 @@ namespace {
 
 /// An op that is weighed.
 struct WeighedOp {
-  ChoiceProblem problem;
+  OpProblem problem;
   /// Its present strategy, and then the others.
   ArrayRef<FactorAssignment> candidates;
   /// The numbers of the shardings under each candidate, by tensor.
@@ -91,7 +91,7 @@ private:
   using MoveKey =
       std::tuple<const void *, int32_t, size_t, SmallVector<int32_t, 4>>;
   std::map<MoveKey, std::vector<double>> moves;
-  ChoiceGraph problem;
+  CostGraph problem;
 };
 
 bool NeighborSearch::hasReshards(int32_t op) const {
@@ -212,7 +212,7 @@ double NeighborSearch::price(int32_t value, int32_t from, int32_t to) {
   if (from == to)
     return 0;
   return table.reshardPrice(graph.value(state.sourceOf(value)).tensor, from, to)
-      .value_or(kForbiddenChoice);
+      .value_or(kForbiddenCost);
 }
 
 void NeighborSearch::connectTensor(int32_t op, size_t tensor, int32_t value) {
@@ -331,7 +331,7 @@ SearchCosts NeighborSearch::run() {
   addVariables();
   connect();
   std::vector<int32_t> start(problem.own.size());
-  GraphChoice choice = chooseOnGraph(problem, start);
+  CostGraphChoice choice = passMessages(problem, start);
   costs.greedyCost = costs.cost = problem.costOf(start);
   costs.bound = choice.bound;
   if (choice.cost >= costs.cost * (1 - kLeastGain) ||

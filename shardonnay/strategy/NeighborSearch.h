@@ -6,10 +6,11 @@
 //===----------------------------------------------------------------------===//
 //
 // Chooses the strategies of a block's ops together, and with them how the
-// values between them are sharded, by message passing (plan/GraphChoice.h). A
-// variable is an op, its candidates the strategies that OpChooser allows; or a
-// value between ops, its candidates its present sharding and those that the ops
-// around it would have it in. An edge costs the reshard between the two.
+// values between them are sharded, by message passing
+// (strategy/MessagePassing.h). A variable is an op, its candidates the
+// strategies that OpChooser allows; or a value between ops, its candidates its
+// present sharding and those that the ops around it would have it in. An edge
+// costs the reshard between the two.
 //
 // Only what stands near a disagreement is weighed: ops up to kSearchRadius
 // steps from one whose operands or results have to be resharded. What the user

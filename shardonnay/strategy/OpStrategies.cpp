@@ -23,17 +23,17 @@ hash_code hash_value(const OpKind &kind) {
                       hash_combine_range(kind.tensors));
 }
 
-ChoiceProblem OpStrategies::problemOf(int32_t kind, ArrayRef<int32_t> shardings,
-                                      const SmallBitVector &free) const {
+OpProblem OpStrategies::problemOf(int32_t kind, ArrayRef<int32_t> shardings,
+                                  const SmallBitVector &free) const {
   const OpKind &op = kinds[kind];
-  ChoiceProblem problem;
+  OpProblem problem;
   problem.rule = *op.rule;
   problem.contraction = op.contraction;
   problem.transformFlops = op.transformFlops;
   problem.manual = op.manual;
   problem.elementwise = op.elementwise;
   for (auto [i, number] : enumerate(op.tensors)) {
-    ChoiceTensor &tensor = problem.tensors.emplace_back();
+    OpTensor &tensor = problem.tensors.emplace_back();
     tensor.free = free.test(i);
     if (number < 0)
       continue;
@@ -46,7 +46,7 @@ ChoiceProblem OpStrategies::problemOf(int32_t kind, ArrayRef<int32_t> shardings,
 
 void OpStrategies::fill(OpStrategy &strategy, int32_t kind,
                         ArrayRef<int32_t> shardings, const SmallBitVector &free,
-                        const ChoiceProblem &problem,
+                        const OpProblem &problem,
                         const FactorAssignment &assignment) {
   size_t numTensors = problem.tensors.size();
   strategy.assignment = &assignments[assignments.intern(assignment)];
@@ -77,7 +77,7 @@ const OpStrategy &OpStrategies::choose(int32_t kind,
     key.push_back(i);
   auto [known, isNew] = chosen.try_emplace(std::move(key));
   if (isNew) {
-    ChoiceProblem problem = problemOf(kind, shardings, free);
+    OpProblem problem = problemOf(kind, shardings, free);
     fill(known->second, kind, shardings, free, problem,
          chooser.choose(problem));
   }
@@ -99,15 +99,21 @@ std::optional<double> OpStrategies::price(const OpStrategy &strategy) {
   return *strategy.price;
 }
 
-double OpStrategies::ownPrice(const OpStrategy &strategy) {
-  return chooser.ownPrice(problemOf(strategy), *strategy.assignment);
+const OpWork &OpStrategies::workOf(const OpStrategy &strategy) {
+  if (!strategy.work)
+    strategy.work = chooser.workOf(problemOf(strategy), *strategy.assignment);
+  return *strategy.work;
 }
 
-std::optional<double> OpStrategies::reshardPrice(int32_t tensor, int32_t from,
-                                                 int32_t to) {
-  const TensorKind &kind = tensors[tensor];
-  return priceOfReshard(chooser, kind.shape, kind.elementBytes, shardings[from],
-                        shardings[to]);
+std::optional<ReshardCost> OpStrategies::reshardCost(int32_t tensor,
+                                                     int32_t from, int32_t to) {
+  auto [entry, isNew] = reshards.try_emplace({tensor, from, to});
+  if (isNew) {
+    const TensorKind &kind = tensors[tensor];
+    entry->second = costOfReshard(chooser, kind.shape, kind.elementBytes,
+                                  shardings[from], shardings[to]);
+  }
+  return entry->second;
 }
 
 int64_t localBytes(const TensorKind &tensor, const TensorSharding &sharding) {
@@ -117,20 +123,21 @@ int64_t localBytes(const TensorKind &tensor, const TensorSharding &sharding) {
   return bytes;
 }
 
-std::optional<double> priceOfReshard(OpChooser &chooser,
-                                     ArrayRef<int64_t> shape,
-                                     int64_t elementBytes,
-                                     const TensorSharding &from,
-                                     const TensorSharding &to) {
+std::optional<ReshardCost>
+costOfReshard(OpChooser &chooser, ArrayRef<int64_t> shape, int64_t elementBytes,
+              const TensorSharding &from, const TensorSharding &to) {
   if (AxisList made = to.unreduced.subtract(from.unreduced); !made.empty()) {
     TensorSharding before = to;
     before.unreduced = to.unreduced.subtract(made);
     if (before.unreduced.empty())
       before.kind = ReductionKind::Sum;
-    return priceOfReshard(chooser, shape, elementBytes, from, before);
+    return costOfReshard(chooser, shape, elementBytes, from, before);
   }
-  return chooser.priceOfReshard(Layout::get(from, shape),
-                                Layout::get(to, shape), elementBytes);
+  const ReshardPlan *plan = chooser.planOfReshard(
+      Layout::get(from, shape), Layout::get(to, shape), elementBytes);
+  if (!plan)
+    return std::nullopt;
+  return ReshardCost{plan->price, plan->cost.bytes};
 }
 
 } // namespace shardonnay

@@ -16,7 +16,8 @@
 #define SHARDONNAY_STRATEGY_OPSTRATEGIES_H
 
 #include "shardonnay/algebra/Interner.h"
-#include "shardonnay/plan/OpChoice.h"
+#include "shardonnay/strategy/OpChooser.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallBitVector.h"
 #include <deque>
 
@@ -40,7 +41,7 @@ struct OpKind {
   /// Numbers of the kinds of its operands and results; -1 of what is no ranked
   /// tensor.
   llvm::SmallVector<int32_t, 4> tensors;
-  /// As in ChoiceProblem.
+  /// As in OpProblem.
   bool contraction = false;
   int64_t transformFlops = 0;
   AxisList manual = {};
@@ -76,6 +77,15 @@ private:
   llvm::SmallBitVector free;
   /// Once asked for.
   mutable std::optional<std::optional<double>> price;
+  mutable std::optional<OpWork> work;
+};
+
+/// What a reshard takes.
+struct ReshardCost {
+  /// In byte times.
+  double price = 0;
+  /// What a device sends.
+  int64_t bytes = 0;
 };
 
 /// Finds strategies, and remembers them.
@@ -107,16 +117,21 @@ public:
   /// The price of the op, its reshards included, in byte times; nothing if a
   /// reshard has no plan.
   std::optional<double> price(const OpStrategy &strategy);
-  /// The price of the op alone.
-  double ownPrice(const OpStrategy &strategy);
-  /// The price of taking a tensor of kind number `tensor` from one sharding to
-  /// another, in byte times; nothing if there is no way.
-  std::optional<double> reshardPrice(int32_t tensor, int32_t from, int32_t to);
+  /// What a device does for the op alone. Stays valid.
+  const OpWork &workOf(const OpStrategy &strategy);
+  /// Taking a tensor of kind number `tensor` from one sharding to another;
+  /// nothing if there is no way.
+  std::optional<ReshardCost> reshardCost(int32_t tensor, int32_t from,
+                                         int32_t to);
+  std::optional<double> reshardPrice(int32_t tensor, int32_t from, int32_t to) {
+    std::optional<ReshardCost> cost = reshardCost(tensor, from, to);
+    return cost ? std::optional(cost->price) : std::nullopt;
+  }
   /// The problem that an op of `kind` poses.
-  ChoiceProblem problemOf(int32_t kind, llvm::ArrayRef<int32_t> shardings,
-                          const llvm::SmallBitVector &free) const;
+  OpProblem problemOf(int32_t kind, llvm::ArrayRef<int32_t> shardings,
+                      const llvm::SmallBitVector &free) const;
 
-  ChoiceProblem problemOf(const OpStrategy &strategy) const {
+  OpProblem problemOf(const OpStrategy &strategy) const {
     return problemOf(strategy.kind, strategy.shardings, strategy.free);
   }
 
@@ -133,7 +148,7 @@ private:
 
   void fill(OpStrategy &strategy, int32_t kind,
             llvm::ArrayRef<int32_t> shardings, const llvm::SmallBitVector &free,
-            const ChoiceProblem &problem, const FactorAssignment &assignment);
+            const OpProblem &problem, const FactorAssignment &assignment);
 
   Mesh mesh;
   OpChooser chooser;
@@ -144,18 +159,22 @@ private:
   Interner<FactorAssignment> assignments;
   std::unordered_map<Key, OpStrategy, Hash> chosen;
   std::deque<OpStrategy> made;
+  /// By kind of tensor, and the two shardings.
+  llvm::DenseMap<std::tuple<int32_t, int32_t, int32_t>,
+                 std::optional<ReshardCost>>
+      reshards;
 };
 
 /// Bytes that a device holds of a tensor; a byte or more for each element.
 int64_t localBytes(const TensorKind &tensor, const TensorSharding &sharding);
 
-/// The price of taking a tensor of `kind` from one sharding to another; nothing
-/// if there is no way. What is whole becomes partial for free.
-std::optional<double> priceOfReshard(OpChooser &chooser,
-                                     llvm::ArrayRef<int64_t> shape,
-                                     int64_t elementBytes,
-                                     const TensorSharding &from,
-                                     const TensorSharding &to);
+/// Taking a tensor from one sharding to another; nothing if there is no way.
+/// What is whole becomes partial for free.
+std::optional<ReshardCost> costOfReshard(OpChooser &chooser,
+                                         llvm::ArrayRef<int64_t> shape,
+                                         int64_t elementBytes,
+                                         const TensorSharding &from,
+                                         const TensorSharding &to);
 
 } // namespace shardonnay
 

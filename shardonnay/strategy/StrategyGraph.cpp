@@ -27,7 +27,9 @@ void StrategyGraphBuilder::addUse(int32_t value, const StrategyUse &use) {
 }
 
 void StrategyGraphBuilder::addUnknownUse(int32_t value) {
-  addUse(value, StrategyUse());
+  StrategyUse use;
+  use.reader = graph.ops.size() - 1;
+  addUse(value, use);
 }
 
 int32_t StrategyGraphBuilder::addOp(int32_t opClass, ArrayRef<int32_t> operands,
@@ -42,7 +44,7 @@ int32_t StrategyGraphBuilder::addOp(int32_t opClass, ArrayRef<int32_t> operands,
     graph.values[firstResult + i].result = i;
   }
   for (auto [i, value] : enumerate(operands)) {
-    StrategyUse use = {-1, static_cast<int32_t>(i), -1};
+    StrategyUse use = {-1, static_cast<int32_t>(i), -1, number};
     if (needs.empty())
       use.op = number;
     else

@@ -48,6 +48,8 @@ struct StrategyUse {
   int32_t operand = 0;
   /// The sharding that is asked for where none chooses; -1 if not known.
   int32_t need = -1;
+  /// The op that reads it, whether it chooses or not.
+  int32_t reader = -1;
 
   bool isFixed() const { return op < 0 && need >= 0; }
   bool isUnknown() const { return op < 0 && need < 0; }

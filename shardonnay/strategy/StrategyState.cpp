@@ -51,9 +51,17 @@ void StrategyState::forEachUse(
   for (const StrategyUse &use : graph.usesOf(value))
     if (use.op < 0 || operandsOf(use.op)[use.operand] == value)
       visit(use);
-  if (auto known = copiesOf.find(value); known != copiesOf.end())
+  for (const Copy &copy : copiesOf(value))
+    visit({-1, 0, copy.sharding});
+}
+
+SmallVector<StrategyState::Copy, 2>
+StrategyState::copiesOf(int32_t value) const {
+  SmallVector<Copy, 2> found;
+  if (auto known = copyNumbers.find(value); known != copyNumbers.end())
     for (int32_t copy : known->second)
-      visit({-1, 0, shardings[copy]});
+      found.push_back(copies[copy - graph.numValues()]);
+  return found;
 }
 
 void StrategyState::shardingsOf(int32_t op, int32_t value, int32_t sharding,
@@ -109,7 +117,7 @@ int32_t StrategyState::addCopy(int32_t value, int32_t sharding) {
   int32_t copy = shardings.size();
   shardings.push_back(sharding);
   copies.push_back({value, sharding});
-  copiesOf[value].push_back(copy);
+  copyNumbers[value].push_back(copy);
   return copy;
 }
 
@@ -117,6 +125,32 @@ void StrategyState::redirect(int32_t op, int32_t from, int32_t to) {
   auto [begin, end] = graph.operandRange(op);
   std::replace(operands.begin() + begin, operands.begin() + end, from, to);
   strategies[op] = choose(op, kNone, kNone);
+}
+
+bool StrategyState::verify(std::string &error) const {
+  for (int32_t op = 0, e = graph.numOps(); op < e; ++op) {
+    const OpStrategy *strategy = strategies[op];
+    if (!strategy)
+      continue;
+    SmallVector<int32_t, 8> around;
+    shardingsOf(op, kNone, kNone, around);
+    for (auto [i, sharding] : enumerate(around))
+      if (strategy->differs.test(i) != (strategy->needed[i] != sharding)) {
+        error = "op " + std::to_string(op) + " was chosen for another " +
+                "sharding of tensor " + std::to_string(i);
+        return false;
+      }
+    if (!isLawful(*strategy->assignment, *table.kind(strategy->kind).rule)) {
+      error = "op " + std::to_string(op) + " has an unlawful assignment";
+      return false;
+    }
+  }
+  for (size_t copy = graph.numValues(); copy < shardings.size(); ++copy)
+    if (!is_contained(operands, static_cast<int32_t>(copy))) {
+      error = "copy " + std::to_string(copy) + " is not read";
+      return false;
+    }
+  return true;
 }
 
 } // namespace shardonnay

@@ -11,7 +11,7 @@
 // reads the value or a copy.
 //
 // Algorithms ask `strategyIf` what an op would do, which changes nothing, and
-// then `change` what they decided. `evaluate` is the one price of a state.
+// then `change` what they decided. StateEvaluator.h prices a state.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,18 +24,6 @@
 #include <string>
 
 namespace shardonnay {
-
-/// What a state costs each time that the block runs.
-struct StateCost {
-  /// In byte times: of all ops, and of every reshard once however many ops read
-  /// it.
-  double price = 0;
-  /// What a device sends.
-  double bytes = 0;
-  /// What a device holds at once: values from where they are made to their last
-  /// use, what ops need otherwise while they run.
-  int64_t peak = 0;
-};
 
 class StrategyState {
 public:
@@ -71,6 +59,8 @@ public:
   };
   /// Their numbers follow those of the graph's values.
   llvm::ArrayRef<Copy> getCopies() const { return copies; }
+  /// Of one value.
+  llvm::SmallVector<Copy, 2> copiesOf(int32_t value) const;
   /// The value that `number` is or is a copy of.
   int32_t sourceOf(int32_t number) const {
     int32_t copy = number - graph.numValues();
@@ -94,13 +84,11 @@ public:
   /// The op's tensors are sharded as the graph has it.
   bool isAsAtFirst(int32_t op) const;
 
-  StateCost evaluate() const;
   /// Every strategy is that of its op for what its tensors have, and every copy
   /// is read. False, and why, if not.
   bool verify(std::string &error) const;
 
 private:
-  friend class StateCosts;
   /// The shardings of an op's tensors where `value` had `sharding`.
   void shardingsOf(int32_t op, int32_t value, int32_t sharding,
                    llvm::SmallVectorImpl<int32_t> &result) const;
@@ -114,7 +102,7 @@ private:
   std::vector<int32_t> operands;
   std::vector<const OpStrategy *> strategies;
   std::vector<Copy> copies;
-  llvm::DenseMap<int32_t, llvm::SmallVector<int32_t, 1>> copiesOf;
+  llvm::DenseMap<int32_t, llvm::SmallVector<int32_t, 1>> copyNumbers;
 };
 
 } // namespace shardonnay

@@ -25,7 +25,7 @@
 #ifndef SHARDONNAY_TRANSFORMS_COLLECTIVES_RESHARDEDOP_H
 #define SHARDONNAY_TRANSFORMS_COLLECTIVES_RESHARDEDOP_H
 
-#include "shardonnay/plan/FactorAssignment.h"
+#include "shardonnay/strategy/FactorAssignment.h"
 #include "shardonnay/transforms/collectives/CollectivePlanner.h"
 #include "llvm/ADT/MapVector.h"
 

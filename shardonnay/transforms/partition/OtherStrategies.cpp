@@ -41,7 +41,7 @@ OtherStrategies::describe(Operation *op, const FactorRule &rule,
     add(operand, placements[i]);
   for (auto [i, result] : llvm::enumerate(op->getResults()))
     add(result, placements[numOperands + i]);
-  ChoiceProblem problem =
+  OpProblem problem =
       readProblem(op, rule, mesh, [&](Value value) -> const TensorSharding & {
         return whole[value];
       });

@@ -16,7 +16,7 @@
 
 #include "shardonnay/cost/DeviceModel.h"
 #include "shardonnay/dialect/sdy/OpSignatures.h"
-#include "shardonnay/plan/OpChoice.h"
+#include "shardonnay/strategy/OpChooser.h"
 #include "shardonnay/transforms/partition/Placement.h"
 
 namespace shardonnay {

@@ -385,7 +385,7 @@ bool OpDeferral::moveSources() {
 }
 
 bool OpDeferral::computeResult() {
-  ChoiceProblem problem = readProblem(op, rule, scope);
+  OpProblem problem = readProblem(op, rule, scope);
   problem.tensors.back().free = true;
   for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
     problem.tensors[i].free = table.constants.isConstantExpression(operand);

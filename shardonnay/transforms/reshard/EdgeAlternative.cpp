@@ -129,7 +129,7 @@ void CarriedClass::addOp(Operation *around) {
   if (!counted.insert(around).second)
     return;
   const FactorRule *rule = choosers.getRule(around);
-  ChoiceProblem problem = readProblem(
+  OpProblem problem = readProblem(
       around, *rule, scope.getMesh(),
       [&](Value value) -> const TensorSharding & {
         if (llvm::is_contained(around->getOperands(), value))

@@ -61,8 +61,8 @@ private:
   std::string str(const AxisList &axes) const {
     return toText(axes, scope.getMesh());
   }
-  std::optional<ChoiceProblem> problemBefore(Operation *op,
-                                             FactorAssignment &taken);
+  std::optional<OpProblem> problemBefore(Operation *op,
+                                         FactorAssignment &taken);
 
   sdy::ReshardOp op;
   const MeshScope &scope;
@@ -187,12 +187,12 @@ void ReshardExplainer::explainMoves(raw_ostream &os) {
 
 /// The problem of an op as it was before its operands and results were
 /// resharded, and in `taken` the assignment that it has now.
-std::optional<ChoiceProblem>
+std::optional<OpProblem>
 ReshardExplainer::problemBefore(Operation *op, FactorAssignment &taken) {
   const FactorRule *rule = choosers.getRule(op);
   if (!rule)
     return std::nullopt;
-  ChoiceProblem problem = readProblem(op, *rule, scope);
+  OpProblem problem = readProblem(op, *rule, scope);
   taken = voteAssignment(problem);
   // At the boundary values lie on other meshes, whose axes are none here.
   auto isHere = [&](Value value) {
@@ -213,7 +213,7 @@ ReshardExplainer::problemBefore(Operation *op, FactorAssignment &taken) {
 
 bool ReshardExplainer::explainAlternative(Operation *decider, raw_ostream &os) {
   FactorAssignment taken;
-  std::optional<ChoiceProblem> problem;
+  std::optional<OpProblem> problem;
   if (decider)
     problem = problemBefore(decider, taken);
   if (!problem)

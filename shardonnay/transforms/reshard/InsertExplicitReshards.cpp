@@ -276,7 +276,7 @@ LogicalResult BlockResharder::visitMinimally(Operation *op) {
   auto ruleOp = dyn_cast<ShardingRuleOpInterface>(op);
   if (!ruleOp || !ruleOp.isContraction() || failed(verifyRule(op, *rule)))
     return success();
-  ChoiceProblem problem = readProblem(op, *rule, *scope);
+  OpProblem problem = readProblem(op, *rule, *scope);
   FactorAssignment assignment = choosers.get(*scope).choose(problem);
   auto chosen = [&](size_t tensor) {
     return shardingUnder(assignment, *rule, tensor);

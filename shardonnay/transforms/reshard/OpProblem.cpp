@@ -21,8 +21,8 @@ static SmallVector<Value> tensorsOf(Operation *op) {
   return values;
 }
 
-ChoiceProblem readProblem(Operation *op, const FactorRule &rule,
-                          const MeshScope &scope) {
+OpProblem readProblem(Operation *op, const FactorRule &rule,
+                      const MeshScope &scope) {
   return readProblem(
       op, rule, scope.getMesh(),
       [&](Value value) -> const TensorSharding & { return scope.read(value); });
@@ -31,8 +31,9 @@ ChoiceProblem readProblem(Operation *op, const FactorRule &rule,
 std::optional<double> priceOfReshard(OpChooser &chooser, RankedTensorType type,
                                      const TensorSharding &from,
                                      const TensorSharding &to) {
-  return priceOfReshard(chooser, type.getShape(), sdy::getElementBytes(type),
-                        from, to);
+  std::optional<ReshardCost> cost = costOfReshard(
+      chooser, type.getShape(), sdy::getElementBytes(type), from, to);
+  return cost ? std::optional(cost->price) : std::nullopt;
 }
 
 static bool fits(Operation *op, const FactorRule &rule, std::string &error) {

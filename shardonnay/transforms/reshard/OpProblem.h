@@ -9,15 +9,15 @@
 #define SHARDONNAY_TRANSFORMS_RESHARD_OPPROBLEM_H
 
 #include "shardonnay/interfaces/ShardingRule.h"
-#include "shardonnay/plan/OpChoice.h"
+#include "shardonnay/strategy/OpChooser.h"
 #include "shardonnay/transforms/reshard/MeshScope.h"
 
 namespace shardonnay {
 
 /// What `op`'s tensors ask for by their present shardings. Requires that `rule`
 /// fits the op (verifyRule).
-ChoiceProblem readProblem(mlir::Operation *op, const FactorRule &rule,
-                          const MeshScope &scope);
+OpProblem readProblem(mlir::Operation *op, const FactorRule &rule,
+                      const MeshScope &scope);
 
 /// The rule, if there is one and it fits the op's types.
 std::optional<FactorRule> getFittingRule(mlir::Operation *op);

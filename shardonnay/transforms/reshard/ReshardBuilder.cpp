@@ -126,8 +126,8 @@ Value ReshardBuilder::recompute(Value value, const TensorSharding &sharding,
   SmallVector<Value> operands;
   if (!isa<sdy::ConstantOp>(op)) {
     FactorRule rule = *getFittingRule(op);
-    ChoiceProblem problem = readProblem(op, rule, scope);
-    for (ChoiceTensor &tensor : problem.tensors)
+    OpProblem problem = readProblem(op, rule, scope);
+    for (OpTensor &tensor : problem.tensors)
       tensor.free = true;
     problem.tensors.back().free = false;
     problem.tensors.back().sharding = sharding;

@@ -48,7 +48,7 @@ bool crossesBoundary(const FactorRule &rule, int32_t factor, int64_t shards) {
 
 /// The axes of each factor where windowed ones that would fetch are whole;
 /// nothing if they are already.
-std::optional<FactorAssignment> withoutWindows(const ChoiceProblem &problem) {
+std::optional<FactorAssignment> withoutWindows(const OpProblem &problem) {
   const FactorRule &rule = problem.rule;
   FactorAssignment axes(rule.factors.size());
   bool shardsWindow = false;

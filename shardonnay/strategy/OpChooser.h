@@ -1,4 +1,4 @@
-//===- OpChoice.h - the cheapest cut of one op ------------------*- C++ -*-===//
+//===- OpChooser.h - the cheapest strategy of one op ------------*- C++ -*-===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -40,18 +40,18 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef SHARDONNAY_PLAN_OPCHOICE_H
-#define SHARDONNAY_PLAN_OPCHOICE_H
+#ifndef SHARDONNAY_STRATEGY_OPCHOOSER_H
+#define SHARDONNAY_STRATEGY_OPCHOOSER_H
 
-#include "shardonnay/plan/FactorAssignment.h"
 #include "shardonnay/plan/LocalCollective.h"
 #include "shardonnay/plan/ReshardPlan.h"
+#include "shardonnay/strategy/FactorAssignment.h"
 #include <cmath>
 
 namespace shardonnay {
 
 /// A tensor of the op.
-struct ChoiceTensor {
+struct OpTensor {
   /// How an operand lies, how a result is wanted.
   TensorSharding sharding;
   llvm::SmallVector<int64_t> shape;
@@ -61,16 +61,16 @@ struct ChoiceTensor {
 
   /// Of the whole tensor.
   int64_t bytes() const;
-  bool operator==(const ChoiceTensor &o) const {
+  bool operator==(const OpTensor &o) const {
     return sharding == o.sharding && shape == o.shape &&
            elementBytes == o.elementBytes && free == o.free;
   }
 };
 
-struct ChoiceProblem {
+struct OpProblem {
   FactorRule rule;
   /// Operands first, then results.
-  llvm::SmallVector<ChoiceTensor, 4> tensors;
+  llvm::SmallVector<OpTensor, 4> tensors;
   bool contraction = false;
   /// FLOPs of an op that is none but does more than a few an element.
   int64_t transformFlops = 0;
@@ -80,7 +80,7 @@ struct ChoiceProblem {
   /// Compilers fuse it with its neighbours in a chain.
   bool elementwise = false;
 
-  bool operator==(const ChoiceProblem &o) const {
+  bool operator==(const OpProblem &o) const {
     return rule == o.rule && tensors == o.tensors &&
            contraction == o.contraction && transformFlops == o.transformFlops &&
            manual == o.manual && elementwise == o.elementwise;
@@ -88,10 +88,9 @@ struct ChoiceProblem {
 };
 
 /// The voted assignment (FactorAssignment.h).
-FactorAssignment voteAssignment(const ChoiceProblem &problem);
+FactorAssignment voteAssignment(const OpProblem &problem);
 /// A device computes more than under the voted assignment.
-bool repeatsWork(const ChoiceProblem &problem,
-                 const FactorAssignment &assignment);
+bool repeatsWork(const OpProblem &problem, const FactorAssignment &assignment);
 
 /// How much more of the factor space a device may compute than under the voted
 /// assignment.
@@ -118,6 +117,15 @@ inline constexpr int64_t kPricingStateBudget = 5000;
 /// How many of them a choice on the graph weighs.
 inline constexpr size_t kMostCandidates = 10;
 
+/// What one device does for an op.
+struct OpWork {
+  double flops = 0;
+  /// Bytes that it has of each tensor.
+  llvm::SmallVector<double, 4> touched;
+  /// The price of what its windows fetch, in byte times.
+  double fetchPrice = 0;
+};
+
 class TensorDemands;
 
 /// Chooses for the ops on one mesh, and remembers plans and alternatives.
@@ -127,21 +135,21 @@ public:
       : mesh(std::move(mesh)), costs(std::move(costs)) {}
 
   /// The cheapest assignment.
-  FactorAssignment choose(const ChoiceProblem &problem);
+  FactorAssignment choose(const OpProblem &problem);
   /// What `choose` may take, the choice itself first, then the cheapest, at
   /// most kMostCandidates.
-  const std::vector<FactorAssignment> &candidates(const ChoiceProblem &problem);
+  const std::vector<FactorAssignment> &candidates(const OpProblem &problem);
   /// The price of a reshard in byte times; nothing if it has no plan.
   std::optional<double> priceOfReshard(const Layout &source,
                                        const Layout &target,
                                        int64_t elementBytes);
   /// The price of an assignment in byte times; nothing if some tensor has no
   /// plan, or if it is not below `limit`, which may be seen early.
-  std::optional<double> price(const ChoiceProblem &problem,
+  std::optional<double> price(const OpProblem &problem,
                               const FactorAssignment &assignment,
                               double limit = HUGE_VAL);
   /// The same for one of many assignments of a problem, which share `demands`.
-  std::optional<double> price(const ChoiceProblem &problem,
+  std::optional<double> price(const OpProblem &problem,
                               const FactorAssignment &assignment, double limit,
                               TensorDemands &demands);
 
@@ -154,22 +162,28 @@ public:
   };
   /// The cheapest lawful assignment that is not `taken`, whatever work it
   /// repeats; nothing if there is none. Remembered too.
-  std::optional<OtherStrategy> alternative(const ChoiceProblem &problem,
+  std::optional<OtherStrategy> alternative(const OpProblem &problem,
                                            const FactorAssignment &taken);
   /// At least the price of an assignment, without a search; infinite where that
   /// is seen to be above `limit`.
-  double leastPrice(const ChoiceProblem &problem,
+  double leastPrice(const OpProblem &problem,
                     const FactorAssignment &assignment, double limit,
                     TensorDemands &demands) const;
+  /// The cheapest plan of a reshard; null if it has none. Stays valid.
+  const ReshardPlan *planOfReshard(const Layout &source, const Layout &target,
+                                   int64_t elementBytes);
+  /// What a device does for the op under `assignment`.
+  OpWork workOf(const OpProblem &problem,
+                const FactorAssignment &assignment) const;
   /// The op's own time under `assignment`, and what its windows fetch, in byte
   /// times.
-  double ownPrice(const ChoiceProblem &problem,
+  double ownPrice(const OpProblem &problem,
                   const FactorAssignment &assignment) const;
   const MeshCosts &prices() const { return costs; }
 
 private:
   struct Hash {
-    size_t operator()(const ChoiceProblem &problem) const;
+    size_t operator()(const OpProblem &problem) const;
   };
 
   /// What an assignment asks for.
@@ -183,10 +197,9 @@ private:
   };
   /// Not all of it, and `ownPrice` infinite, where the price is seen to be
   /// above `limit`.
-  Demand demandOf(const ChoiceProblem &problem,
-                  const FactorAssignment &assignment, double limit,
-                  TensorDemands &demands) const;
-  double fetchPrice(const ChoiceProblem &problem,
+  Demand demandOf(const OpProblem &problem, const FactorAssignment &assignment,
+                  double limit, TensorDemands &demands) const;
+  double fetchPrice(const OpProblem &problem,
                     const FactorAssignment &assignment) const;
 
   Mesh mesh;
@@ -196,13 +209,13 @@ private:
     FactorAssignment taken;
     std::optional<OtherStrategy> next;
   };
-  std::unordered_map<ChoiceProblem, llvm::SmallVector<Alternative, 1>, Hash>
+  std::unordered_map<OpProblem, llvm::SmallVector<Alternative, 1>, Hash>
       alternatives;
-  std::unordered_map<ChoiceProblem, std::vector<FactorAssignment>, Hash>
+  std::unordered_map<OpProblem, std::vector<FactorAssignment>, Hash>
       knownCandidates;
   mutable WindowPrices knownWindows;
 };
 
 } // namespace shardonnay
 
-#endif // SHARDONNAY_PLAN_OPCHOICE_H
+#endif // SHARDONNAY_STRATEGY_OPCHOOSER_H

@@ -1,14 +1,16 @@
-//===- OpChoice.cpp -------------------------------------------------------===//
+//===- OpChooser.cpp
+//-------------------------------------------------------===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardonnay/plan/OpChoice.h"
+#include "shardonnay/strategy/OpChooser.h"
 
 #include "shardonnay/algebra/Counts.h"
-#include "shardonnay/plan/AssignmentSearch.h"
+#include "shardonnay/strategy/AssignmentSearch.h"
+#include "shardonnay/strategy/Vote.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
 #include <cmath>
@@ -17,14 +19,14 @@ using namespace llvm;
 
 namespace shardonnay {
 
-int64_t ChoiceTensor::bytes() const {
+int64_t OpTensor::bytes() const {
   int64_t bytes = elementBytes;
   for (int64_t size : shape)
     bytes = countProduct(bytes, size);
   return bytes;
 }
 
-SmallVector<AssignmentTensor, 4> rowsOf(const ChoiceProblem &problem) {
+SmallVector<AssignmentTensor, 4> rowsOf(const OpProblem &problem) {
   SmallVector<AssignmentTensor, 4> rows;
   for (auto [i, tensor] : enumerate(problem.tensors)) {
     AssignmentTensor &row = rows.emplace_back();
@@ -36,7 +38,7 @@ SmallVector<AssignmentTensor, 4> rowsOf(const ChoiceProblem &problem) {
   return rows;
 }
 
-FactorAssignment voteAssignment(const ChoiceProblem &problem) {
+FactorAssignment voteAssignment(const OpProblem &problem) {
   return assignFactors({problem.rule, rowsOf(problem), problem.contraction});
 }
 
@@ -47,8 +49,7 @@ double localPoints(const FactorRule &rule, const FactorAssignment &assignment) {
   return points;
 }
 
-bool repeatsWork(const ChoiceProblem &problem,
-                 const FactorAssignment &assignment) {
+bool repeatsWork(const OpProblem &problem, const FactorAssignment &assignment) {
   return localPoints(problem.rule, assignment) >
          kRepeatedWork * localPoints(problem.rule, voteAssignment(problem));
 }
@@ -68,7 +69,7 @@ static double localElements(const FactorRule &rule,
   return most;
 }
 
-double localFlops(const ChoiceProblem &problem,
+double localFlops(const OpProblem &problem,
                   const FactorAssignment &assignment) {
   double points = localPoints(problem.rule, assignment);
   if (problem.contraction)
@@ -94,12 +95,18 @@ static ReshardProblem problemBetween(const Mesh &mesh, const MeshCosts &costs,
   return {mesh, std::move(source), std::move(target), elementBytes, costs};
 }
 
+const ReshardPlan *OpChooser::planOfReshard(const Layout &source,
+                                            const Layout &target,
+                                            int64_t elementBytes) {
+  std::string error;
+  return planner.plan(problemBetween(mesh, costs, source, target, elementBytes),
+                      error);
+}
+
 std::optional<double> OpChooser::priceOfReshard(const Layout &source,
                                                 const Layout &target,
                                                 int64_t elementBytes) {
-  std::string error;
-  const ReshardPlan *plan = planner.plan(
-      problemBetween(mesh, costs, source, target, elementBytes), error);
+  const ReshardPlan *plan = planOfReshard(source, target, elementBytes);
   return plan ? std::optional(plan->price) : std::nullopt;
 }
 
@@ -108,14 +115,14 @@ double roundedDown(double price) {
   return price * (1 - kRounding);
 }
 
-double movedBytes(const ChoiceProblem &problem, double touched) {
+double movedBytes(const OpProblem &problem, double touched) {
   if (!problem.elementwise)
     return touched;
   double chained = std::max(0.0, touched - kUnfusedBytes);
   return touched - kFusedShare * chained;
 }
 
-OpChooser::Demand OpChooser::demandOf(const ChoiceProblem &problem,
+OpChooser::Demand OpChooser::demandOf(const OpProblem &problem,
                                       const FactorAssignment &assignment,
                                       double limit,
                                       TensorDemands &demands) const {
@@ -153,20 +160,20 @@ double OpChooser::Demand::leastFrom(size_t first) const {
   return roundedDown(least);
 }
 
-double OpChooser::leastPrice(const ChoiceProblem &problem,
+double OpChooser::leastPrice(const OpProblem &problem,
                              const FactorAssignment &assignment, double limit,
                              TensorDemands &demands) const {
   return demandOf(problem, assignment, limit, demands).leastFrom(0);
 }
 
-std::optional<double> OpChooser::price(const ChoiceProblem &problem,
+std::optional<double> OpChooser::price(const OpProblem &problem,
                                        const FactorAssignment &assignment,
                                        double limit) {
   TensorDemands demands(problem, costs);
   return price(problem, assignment, limit, demands);
 }
 
-std::optional<double> OpChooser::price(const ChoiceProblem &problem,
+std::optional<double> OpChooser::price(const OpProblem &problem,
                                        const FactorAssignment &assignment,
                                        double limit, TensorDemands &demands) {
   Demand demand = demandOf(problem, assignment, limit, demands);
@@ -189,23 +196,34 @@ std::optional<double> OpChooser::price(const ChoiceProblem &problem,
   return total < limit ? std::optional(total) : std::nullopt;
 }
 
-double OpChooser::ownPrice(const ChoiceProblem &problem,
-                           const FactorAssignment &assignment) const {
-  double touched = 0;
+OpWork OpChooser::workOf(const OpProblem &problem,
+                         const FactorAssignment &assignment) const {
+  OpWork work;
+  work.flops = localFlops(problem, assignment);
+  work.fetchPrice = fetchPrice(problem, assignment);
   for (size_t i = 0; i < problem.tensors.size(); ++i)
-    touched += touchedBytes(problem, i, layoutUnder(problem, i, assignment));
-  return costs.computePrice(localFlops(problem, assignment),
-                            movedBytes(problem, touched)) +
-         fetchPrice(problem, assignment);
+    work.touched.push_back(
+        touchedBytes(problem, i, layoutUnder(problem, i, assignment)));
+  return work;
 }
 
-double OpChooser::fetchPrice(const ChoiceProblem &problem,
+double OpChooser::ownPrice(const OpProblem &problem,
+                           const FactorAssignment &assignment) const {
+  OpWork work = workOf(problem, assignment);
+  double touched = 0;
+  for (double bytes : work.touched)
+    touched += bytes;
+  return costs.computePrice(work.flops, movedBytes(problem, touched)) +
+         work.fetchPrice;
+}
+
+double OpChooser::fetchPrice(const OpProblem &problem,
                              const FactorAssignment &assignment) const {
   if (!problem.rule.communicates())
     return 0;
   SmallVector<ArrayRef<int64_t>> shapes;
   SmallVector<int64_t> elementBytes;
-  for (const ChoiceTensor &tensor : problem.tensors) {
+  for (const OpTensor &tensor : problem.tensors) {
     shapes.push_back(tensor.shape);
     elementBytes.push_back(tensor.elementBytes);
   }
@@ -223,7 +241,7 @@ double OpChooser::fetchPrice(const ChoiceProblem &problem,
 }
 
 std::optional<OpChooser::OtherStrategy>
-OpChooser::alternative(const ChoiceProblem &problem,
+OpChooser::alternative(const OpProblem &problem,
                        const FactorAssignment &taken) {
   SmallVector<Alternative, 1> &known = alternatives[problem];
   for (const Alternative &entry : known)
@@ -234,12 +252,12 @@ OpChooser::alternative(const ChoiceProblem &problem,
   return known.back().next;
 }
 
-FactorAssignment OpChooser::choose(const ChoiceProblem &problem) {
+FactorAssignment OpChooser::choose(const OpProblem &problem) {
   return AssignmentSearch(*this, problem, mesh).run();
 }
 
 const std::vector<FactorAssignment> &
-OpChooser::candidates(const ChoiceProblem &problem) {
+OpChooser::candidates(const OpProblem &problem) {
   auto found = knownCandidates.find(problem);
   if (found == knownCandidates.end()) {
     AssignmentSearch space(*this, problem, mesh);
@@ -249,13 +267,13 @@ OpChooser::candidates(const ChoiceProblem &problem) {
   return found->second;
 }
 
-size_t OpChooser::Hash::operator()(const ChoiceProblem &problem) const {
+size_t OpChooser::Hash::operator()(const OpProblem &problem) const {
   hash_code hash = hash_combine(problem.rule.factors.size(),
                                 problem.tensors.size(), problem.contraction,
                                 problem.transformFlops, problem.elementwise);
   for (const Factor &factor : problem.rule.factors)
     hash = hash_combine(hash, factor.size, static_cast<int>(factor.kind));
-  for (const ChoiceTensor &tensor : problem.tensors) {
+  for (const OpTensor &tensor : problem.tensors) {
     hash = hash_combine(hash, tensor.elementBytes, tensor.free,
                         tensor.sharding.unreduced,
                         hash_combine_range(tensor.shape));

@@ -1,11 +1,12 @@
-//===- GraphChoiceTest.cpp ------------------------------------------------===//
+//===- MessagePassingTest.cpp
+//------------------------------------------------===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardonnay/plan/GraphChoice.h"
+#include "shardonnay/strategy/MessagePassing.h"
 #include <gtest/gtest.h>
 #include <random>
 
@@ -17,13 +18,13 @@ class RandomGraph {
 public:
   explicit RandomGraph(unsigned seed) : random(seed) {}
 
-  ChoiceGraph variables(size_t count) {
-    ChoiceGraph graph;
+  CostGraph variables(size_t count) {
+    CostGraph graph;
     for (size_t v = 0; v < count; ++v)
       graph.own.push_back(costs(1 + random() % 3));
     return graph;
   }
-  void connect(ChoiceGraph &graph, int32_t a, int32_t b) {
+  void connect(CostGraph &graph, int32_t a, int32_t b) {
     graph.edges.push_back(
         {a, b, costs(graph.own[a].size() * graph.own[b].size())});
   }
@@ -40,7 +41,7 @@ private:
   std::mt19937 random;
 };
 
-double cheapest(const ChoiceGraph &graph) {
+double cheapest(const CostGraph &graph) {
   std::vector<int32_t> chosen(graph.own.size());
   double best = graph.costOf(chosen);
   while (true) {
@@ -54,38 +55,38 @@ double cheapest(const ChoiceGraph &graph) {
   }
 }
 
-std::vector<int32_t> zeros(const ChoiceGraph &graph) {
+std::vector<int32_t> zeros(const CostGraph &graph) {
   return std::vector<int32_t>(graph.own.size());
 }
 
-TEST(GraphChoice, workedExample) {
-  ChoiceGraph graph;
-  graph.own = {{0, 5}, {0, 0}, {kForbiddenChoice, 0}};
+TEST(CostGraphChoice, workedExample) {
+  CostGraph graph;
+  graph.own = {{0, 5}, {0, 0}, {kForbiddenCost, 0}};
   graph.edges = {{0, 1, {0, 3, 3, 0}}, {1, 2, {0, 3, 3, 0}}};
-  GraphChoice choice = chooseOnGraph(graph, {1, 1, 1});
+  CostGraphChoice choice = passMessages(graph, {1, 1, 1});
   EXPECT_EQ(choice.cost, 3);
   EXPECT_EQ(choice.bound, 3);
   EXPECT_EQ(choice.chosen[0], 0);
   EXPECT_EQ(choice.chosen[2], 1);
 }
 
-TEST(GraphChoice, nothingToChoose) {
-  GraphChoice choice = chooseOnGraph({}, {});
+TEST(CostGraphChoice, nothingToChoose) {
+  CostGraphChoice choice = passMessages({}, {});
   EXPECT_EQ(choice.cost, 0);
   EXPECT_TRUE(choice.chosen.empty());
 }
 
-TEST(GraphChoice, theStartStaysWhereNothingIsCheaper) {
-  ChoiceGraph graph;
+TEST(CostGraphChoice, theStartStaysWhereNothingIsCheaper) {
+  CostGraph graph;
   graph.own = {{1, 1}, {1, 1}};
   graph.edges = {{0, 1, {0, 0, 0, 0}}};
-  EXPECT_EQ(chooseOnGraph(graph, {1, 0}).chosen, (std::vector<int32_t>{1, 0}));
+  EXPECT_EQ(passMessages(graph, {1, 0}).chosen, (std::vector<int32_t>{1, 0}));
 }
 
-TEST(GraphChoice, treesAndRingsAreExact) {
+TEST(CostGraphChoice, treesAndRingsAreExact) {
   for (unsigned seed = 0; seed < 300; ++seed) {
     RandomGraph random(seed);
-    ChoiceGraph graph = random.variables(2 + seed % 8);
+    CostGraph graph = random.variables(2 + seed % 8);
     int32_t count = graph.own.size();
     for (int32_t v = 1; v < count; ++v)
       random.connect(graph, random() % v, v);
@@ -93,24 +94,24 @@ TEST(GraphChoice, treesAndRingsAreExact) {
     // between two.
     if (seed % 3 == 0 && count > 2)
       random.connect(graph, 0, 1);
-    GraphChoice choice = chooseOnGraph(graph, zeros(graph));
+    CostGraphChoice choice = passMessages(graph, zeros(graph));
     EXPECT_EQ(choice.cost, cheapest(graph)) << seed;
     EXPECT_EQ(choice.cost, graph.costOf(choice.chosen)) << seed;
     EXPECT_EQ(choice.bound, choice.cost) << seed;
   }
 }
 
-TEST(GraphChoice, theGapOfAnyGraphIsTrue) {
+TEST(CostGraphChoice, theGapOfAnyGraphIsTrue) {
   int exact = 0;
   for (unsigned seed = 0; seed < 400; ++seed) {
     RandomGraph random(seed);
-    ChoiceGraph graph = random.variables(4 + seed % 6);
+    CostGraph graph = random.variables(4 + seed % 6);
     int32_t count = graph.own.size();
     for (int32_t a = 0; a < count; ++a)
       for (int32_t b = a + 1; b < count; ++b)
         if (random() % 4)
           random.connect(graph, a, b);
-    GraphChoice choice = chooseOnGraph(graph, zeros(graph));
+    CostGraphChoice choice = passMessages(graph, zeros(graph));
     double best = cheapest(graph);
     EXPECT_LE(choice.bound, best + 1e-6) << seed;
     EXPECT_GE(choice.cost, best - 1e-6) << seed;

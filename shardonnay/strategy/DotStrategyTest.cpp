@@ -1,4 +1,5 @@
-//===- DotChoiceTest.cpp - cuts of a dot against brute force --------------===//
+//===- DotStrategyTest.cpp - cuts of a dot against brute force
+//--------------===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -15,8 +16,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardonnay/plan/OpChoice.h"
 #include "shardonnay/plan/SliceMaps.h"
+#include "shardonnay/strategy/OpChooser.h"
 #include <gtest/gtest.h>
 #include <random>
 
@@ -50,7 +51,7 @@ void deal(const Mesh &mesh, size_t places,
 }
 
 /// ([b..., i, k], [b..., k, j]) -> ([b..., i, j])
-class DotChoice : public testing::TestWithParam<llvm::StringRef> {
+class DotStrategy : public testing::TestWithParam<llvm::StringRef> {
 protected:
   enum Tensor { Lhs, Rhs, Out };
 
@@ -67,16 +68,16 @@ protected:
     });
   }
 
-  ChoiceProblem problemOf(const std::vector<int64_t> &sizes,
-                          const std::array<size_t, 3> &layouts) const;
+  OpProblem problemOf(const std::vector<int64_t> &sizes,
+                      const std::array<size_t, 3> &layouts) const;
   using Pricing = llvm::function_ref<double(const std::vector<AxisList> &)>;
   /// The least price of the assignments that may be chosen.
-  double bruteForce(const ChoiceProblem &problem, Pricing price);
+  double bruteForce(const OpProblem &problem, Pricing price);
   /// Of the op and of its reshards, by SliceMaps.h.
-  double mapsPrice(const ChoiceProblem &problem,
+  double mapsPrice(const OpProblem &problem,
                    const std::vector<AxisList> &assignment);
   /// Of one tensor, which lies otherwise outside the op.
-  double reshardPrice(const ChoiceTensor &tensor, Tensor which,
+  double reshardPrice(const OpTensor &tensor, Tensor which,
                       const std::vector<AxisList> &inside,
                       const AxisList &partial);
   /// Says so if they differ.
@@ -104,8 +105,8 @@ protected:
       maps;
 };
 
-ChoiceProblem DotChoice::problemOf(const std::vector<int64_t> &sizes,
-                                   const std::array<size_t, 3> &layouts) const {
+OpProblem DotStrategy::problemOf(const std::vector<int64_t> &sizes,
+                                 const std::array<size_t, 3> &layouts) const {
   auto count = static_cast<int64_t>(rank);
   FactorRuleBuilder builder({count, count}, {count});
   int64_t contracted = count - 1;
@@ -122,11 +123,11 @@ ChoiceProblem DotChoice::problemOf(const std::vector<int64_t> &sizes,
                     ? FactorKind::Reduction
                     : FactorKind::PassThrough);
   }
-  ChoiceProblem problem;
+  OpProblem problem;
   problem.rule = builder.build();
   problem.contraction = true;
   for (auto [list, layout] : llvm::zip_equal(factors, layouts)) {
-    ChoiceTensor &tensor = problem.tensors.emplace_back();
+    OpTensor &tensor = problem.tensors.emplace_back();
     tensor.elementBytes = 4;
     tensor.sharding = TensorSharding::fullyClosed(count);
     for (auto [dim, factor] : llvm::enumerate(list)) {
@@ -137,9 +138,9 @@ ChoiceProblem DotChoice::problemOf(const std::vector<int64_t> &sizes,
   return problem;
 }
 
-double DotChoice::reshardPrice(const ChoiceTensor &tensor, Tensor which,
-                               const std::vector<AxisList> &inside,
-                               const AxisList &partial) {
+double DotStrategy::reshardPrice(const OpTensor &tensor, Tensor which,
+                                 const std::vector<AxisList> &inside,
+                                 const AxisList &partial) {
   Layout outside = Layout::replicated(tensor.shape), within = outside;
   for (size_t dim = 0; dim < rank; ++dim) {
     outside.dims[dim] = tensor.sharding.dims[dim].axes;
@@ -157,7 +158,7 @@ double DotChoice::reshardPrice(const ChoiceTensor &tensor, Tensor which,
                       : known->cheapest(outside, within, tensor.elementBytes);
 }
 
-static double pointsOf(const ChoiceProblem &problem,
+static double pointsOf(const OpProblem &problem,
                        llvm::ArrayRef<AxisList> assignment) {
   double points = 1;
   for (auto [factor, axes] : llvm::zip_equal(problem.rule.factors, assignment))
@@ -165,7 +166,7 @@ static double pointsOf(const ChoiceProblem &problem,
   return points;
 }
 
-double DotChoice::bruteForce(const ChoiceProblem &problem, Pricing price) {
+double DotStrategy::bruteForce(const OpProblem &problem, Pricing price) {
   FactorAssignment voted = voteAssignment(problem);
   bool operandsStay = true;
   for (Tensor tensor : {Lhs, Rhs})
@@ -186,8 +187,8 @@ double DotChoice::bruteForce(const ChoiceProblem &problem, Pricing price) {
   return best;
 }
 
-double DotChoice::mapsPrice(const ChoiceProblem &problem,
-                            const std::vector<AxisList> &assignment) {
+double DotStrategy::mapsPrice(const OpProblem &problem,
+                              const std::vector<AxisList> &assignment) {
   double price = 0, touched = 0;
   for (Tensor tensor : {Lhs, Rhs, Out}) {
     std::vector<AxisList> inside;
@@ -205,9 +206,9 @@ double DotChoice::mapsPrice(const ChoiceProblem &problem,
   return price + costs.computePrice(2 * pointsOf(problem, assignment), touched);
 }
 
-void DotChoice::check(const std::vector<int64_t> &sizes,
-                      const std::array<size_t, 3> &layouts) {
-  ChoiceProblem problem = problemOf(sizes, layouts);
+void DotStrategy::check(const std::vector<int64_t> &sizes,
+                        const std::array<size_t, 3> &layouts) {
+  OpProblem problem = problemOf(sizes, layouts);
   const FactorAssignment &chosen = chooser->choose(problem);
   std::optional<double> price = chooser->price(problem, chosen);
   ASSERT_TRUE(price);
@@ -218,14 +219,14 @@ void DotChoice::check(const std::vector<int64_t> &sizes,
     return;
   std::string text;
   llvm::raw_string_ostream os(text);
-  for (const ChoiceTensor &tensor : problem.tensors)
+  for (const OpTensor &tensor : problem.tensors)
     os << Layout::get(tensor.sharding, tensor.shape) << " ";
   for (const AxisList &axes : chosen)
     os << axes;
   ADD_FAILURE() << text << " costs " << *price << ", the best " << expected;
 }
 
-TEST_P(DotChoice, twoAxes) {
+TEST_P(DotStrategy, twoAxes) {
   setUp(Mesh({2, 4}), /*batched=*/false);
   for (size_t lhs = 0; lhs < shardings.size(); ++lhs)
     for (size_t rhs = 0; rhs < shardings.size(); ++rhs)
@@ -235,7 +236,7 @@ TEST_P(DotChoice, twoAxes) {
               {lhs, rhs, out});
 }
 
-TEST_P(DotChoice, threeAxes) {
+TEST_P(DotStrategy, threeAxes) {
   std::mt19937 random(7);
   for (bool batched : {false, true}) {
     setUp(Mesh({2, 2, 2}), batched);
@@ -252,13 +253,13 @@ TEST_P(DotChoice, threeAxes) {
   }
 }
 
-TEST_P(DotChoice, fourAxesAreClimbed) {
+TEST_P(DotStrategy, fourAxesAreClimbed) {
   std::mt19937 random(11);
   setUp(Mesh({2, 4, 2, 2}), /*batched=*/true);
   size_t numDearer = 0, numCases = numTestCases() / 4;
   double most = 1;
   for (size_t i = 0; i < numCases; ++i) {
-    ChoiceProblem problem = problemOf(
+    OpProblem problem = problemOf(
         std::array<std::vector<int64_t>, 2>{
             {{32, 64, 256, 128}, {64, 256, 32, 512}}}[i % 2],
         {random() % shardings.size(), random() % shardings.size(),
@@ -277,6 +278,6 @@ TEST_P(DotChoice, fourAxesAreClimbed) {
   EXPECT_LE(most, 1.3);
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, DotChoice, testing::Values("bytes", "cpu"));
+INSTANTIATE_TEST_SUITE_P(Models, DotStrategy, testing::Values("bytes", "cpu"));
 
 } // namespace

@@ -5,39 +5,38 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Searches the assignments of axes to factors for the cheapest one. OpChoice.h
+// Searches the assignments of axes to factors for the cheapest one. OpChooser.h
 // says which there are and what each costs.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef SHARDONNAY_PLAN_ASSIGNMENTSEARCH_H
-#define SHARDONNAY_PLAN_ASSIGNMENTSEARCH_H
+#ifndef SHARDONNAY_STRATEGY_ASSIGNMENTSEARCH_H
+#define SHARDONNAY_STRATEGY_ASSIGNMENTSEARCH_H
 
-#include "shardonnay/plan/OpChoice.h"
-#include "shardonnay/plan/TensorDemands.h"
+#include "shardonnay/strategy/OpChooser.h"
+#include "shardonnay/strategy/TensorDemands.h"
 #include <deque>
 
 namespace shardonnay {
 
 /// The tensors of a problem as the vote sees them.
-llvm::SmallVector<AssignmentTensor, 4> rowsOf(const ChoiceProblem &problem);
+llvm::SmallVector<AssignmentTensor, 4> rowsOf(const OpProblem &problem);
 /// The points of the factor space that one device computes.
 double localPoints(const FactorRule &rule, const FactorAssignment &assignment);
 /// FLOPs of one device. An op that needs dims whole is taken to sort its
 /// tensors along them: a step for each of log2(size). One whose results are
 /// exchanged takes one. (A scatter has many updates and many places, but not
 /// each at each.)
-double localFlops(const ChoiceProblem &problem,
-                  const FactorAssignment &assignment);
+double localFlops(const OpProblem &problem, const FactorAssignment &assignment);
 /// Of the bytes that its tensors have, those that go to memory and back: in a
 /// chain of fused ops only the chain reads and writes.
-double movedBytes(const ChoiceProblem &problem, double touched);
+double movedBytes(const OpProblem &problem, double touched);
 /// Less what sums of prices are rounded by.
 double roundedDown(double price);
 
 class AssignmentSearch {
 public:
-  AssignmentSearch(OpChooser &chooser, const ChoiceProblem &problem,
+  AssignmentSearch(OpChooser &chooser, const OpProblem &problem,
                    const Mesh &mesh)
       : chooser(chooser), problem(problem), mesh(mesh), rows(rowsOf(problem)),
         demands(problem, chooser.prices()) {}
@@ -78,7 +77,7 @@ private:
   void settle(size_t most, size_t numPriced = SIZE_MAX);
 
   OpChooser &chooser;
-  const ChoiceProblem &problem;
+  const OpProblem &problem;
   const Mesh &mesh;
   llvm::SmallVector<AssignmentTensor, 4> rows;
   TensorDemands demands;
@@ -106,4 +105,4 @@ private:
 
 } // namespace shardonnay
 
-#endif // SHARDONNAY_PLAN_ASSIGNMENTSEARCH_H
+#endif // SHARDONNAY_STRATEGY_ASSIGNMENTSEARCH_H

@@ -1,17 +1,18 @@
-//===- GraphChoice.cpp ----------------------------------------------------===//
+//===- MessagePassing.cpp
+//----------------------------------------------------===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardonnay/plan/GraphChoice.h"
+#include "shardonnay/strategy/MessagePassing.h"
 #include <algorithm>
 #include <map>
 
 namespace shardonnay {
 
-double ChoiceGraph::costOf(const std::vector<int32_t> &chosen) const {
+double CostGraph::costOf(const std::vector<int32_t> &chosen) const {
   double sum = 0;
   for (size_t v = 0; v < own.size(); ++v)
     sum += own[v][chosen[v]];
@@ -28,7 +29,7 @@ using Matrix = std::vector<double>;
 /// elimination and messages change.
 class Working {
 public:
-  explicit Working(const ChoiceGraph &graph);
+  explicit Working(const CostGraph &graph);
 
   size_t numVariables() const { return own.size(); }
   size_t candidates(int32_t v) const { return own[v].size(); }
@@ -57,9 +58,9 @@ private:
   std::vector<Matrix> costs;
 };
 
-Working::Working(const ChoiceGraph &graph)
+Working::Working(const CostGraph &graph)
     : own(graph.own), adjacent(graph.own.size()) {
-  for (const ChoiceGraph::Edge &edge : graph.edges) {
+  for (const CostGraph::Edge &edge : graph.edges) {
     int32_t here = edgeBetween(edge.a, edge.b);
     for (size_t i = 0; i < candidates(edge.a); ++i)
       for (size_t j = 0; j < candidates(edge.b); ++j)
@@ -88,10 +89,10 @@ struct Eliminated {
 
 class Solver {
 public:
-  Solver(const ChoiceGraph &graph, const std::vector<int32_t> &start)
+  Solver(const CostGraph &graph, const std::vector<int32_t> &start)
       : work(graph), chosen(start) {}
 
-  GraphChoice run(const ChoiceGraph &graph);
+  CostGraphChoice run(const CostGraph &graph);
 
 private:
   void eliminateAll();
@@ -315,7 +316,7 @@ void Solver::solveCore() {
   }
 }
 
-GraphChoice Solver::run(const ChoiceGraph &graph) {
+CostGraphChoice Solver::run(const CostGraph &graph) {
   std::vector<int32_t> start = chosen;
   eliminateAll();
   solveCore();
@@ -325,7 +326,7 @@ GraphChoice Solver::run(const ChoiceGraph &graph) {
       index = index * graph.own[other].size() + chosen[other];
     chosen[gone->variable] = gone->answers[index];
   }
-  GraphChoice result{chosen, graph.costOf(chosen), 0};
+  CostGraphChoice result{chosen, graph.costOf(chosen), 0};
   double before = graph.costOf(start);
   if (before <= result.cost)
     result = {start, before, 0};
@@ -336,8 +337,8 @@ GraphChoice Solver::run(const ChoiceGraph &graph) {
 
 } // namespace
 
-GraphChoice chooseOnGraph(const ChoiceGraph &graph,
-                          const std::vector<int32_t> &start) {
+CostGraphChoice passMessages(const CostGraph &graph,
+                             const std::vector<int32_t> &start) {
   return Solver(graph, start).run(graph);
 }
 

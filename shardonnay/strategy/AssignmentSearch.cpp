@@ -16,8 +16,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardonnay/plan/AssignmentSearch.h"
+#include "shardonnay/strategy/AssignmentSearch.h"
 #include "shardonnay/plan/Refinement.h"
+#include "shardonnay/strategy/Vote.h"
 #include "llvm/ADT/STLExtras.h"
 #include <cmath>
 
@@ -33,7 +34,7 @@ static bool hasFactor(const FactorRule &rule, FactorKind kind) {
 /// What it does is known, by its kind and not by a rule alone, and is little.
 /// A table that is looked up in is cut to be held in parts, where memory is
 /// scarce.
-static bool mayRepeat(const ChoiceProblem &problem, const MeshCosts &prices) {
+static bool mayRepeat(const OpProblem &problem, const MeshCosts &prices) {
   bool looksUp = hasFactor(problem.rule, FactorKind::Indexed);
   return prices.pricesCompute() && !problem.rule.custom &&
          problem.transformFlops == 0 && !(looksUp && prices.limitsMemory());
@@ -200,7 +201,7 @@ void AssignmentSearch::limitWork() {
 /// The points of the largest result on a device, as it is wanted.
 double AssignmentSearch::pointsHeld() const {
   double most = 0;
-  for (const ChoiceTensor &result :
+  for (const OpTensor &result :
        ArrayRef(problem.tensors).drop_front(problem.rule.operands.size())) {
     double points = 1;
     for (auto [size, dim] : zip_equal(result.shape, result.sharding.dims))
@@ -212,7 +213,7 @@ double AssignmentSearch::pointsHeld() const {
 
 bool AssignmentSearch::operandsAgree() const {
   for (size_t i = 0; i < problem.rule.operands.size(); ++i) {
-    const ChoiceTensor &tensor = problem.tensors[i];
+    const OpTensor &tensor = problem.tensors[i];
     TensorSharding needed = shardingUnder(best, problem.rule, i);
     if (!tensor.free && !all_of_zip(needed.dims, tensor.sharding.dims,
                                     [](const auto &a, const auto &b) {

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardonnay/plan/TensorDemands.h"
+#include "shardonnay/strategy/TensorDemands.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
 #include "llvm/Support/MathExtras.h"
@@ -14,8 +14,7 @@ using namespace llvm;
 
 namespace shardonnay {
 
-TensorDemands::TensorDemands(const ChoiceProblem &problem,
-                             const MeshCosts &costs)
+TensorDemands::TensorDemands(const OpProblem &problem, const MeshCosts &costs)
     : problem(problem), costs(costs), tensors(problem.tensors.size()) {
   for (auto [i, tensor] : enumerate(tensors)) {
     bool isResult = i >= problem.rule.operands.size();
@@ -23,7 +22,7 @@ TensorDemands::TensorDemands(const ChoiceProblem &problem,
       if (problem.rule.tensor(i).has(f) ||
           (isResult && problem.rule.reducesOver(f)))
         tensor.factors.push_back(f);
-    const ChoiceTensor &given = problem.tensors[i];
+    const OpTensor &given = problem.tensors[i];
     if (!given.free)
       tensor.outside = Layout::get(given.sharding, given.shape);
   }
@@ -34,7 +33,7 @@ TensorDemands::TensorDemands(const ChoiceProblem &problem,
   });
 }
 
-Layout layoutUnder(const ChoiceProblem &problem, size_t number,
+Layout layoutUnder(const OpProblem &problem, size_t number,
                    const FactorAssignment &assignment) {
   Layout layout;
   const FactorRule &rule = problem.rule;
@@ -56,7 +55,7 @@ Layout layoutUnder(const ChoiceProblem &problem, size_t number,
   return layout;
 }
 
-double touchedBytes(const ChoiceProblem &problem, size_t tensor,
+double touchedBytes(const OpProblem &problem, size_t tensor,
                     const Layout &inside) {
   return static_cast<double>(inside.localElements()) *
          problem.tensors[tensor].elementBytes;
@@ -64,7 +63,7 @@ double touchedBytes(const ChoiceProblem &problem, size_t tensor,
 
 void TensorDemands::fill(size_t number, const FactorAssignment &assignment,
                          TensorDemand &demand) const {
-  const ChoiceTensor &tensor = problem.tensors[number];
+  const OpTensor &tensor = problem.tensors[number];
   bool isOperand = number < problem.rule.operands.size();
   demand.inside = layoutUnder(problem, number, assignment);
   demand.free = tensor.free;

@@ -1,11 +1,11 @@
-//===- FactorAssignment.cpp -----------------------------------------------===//
+//===- Vote.cpp -----------------------------------------------------------===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardonnay/plan/FactorAssignment.h"
+#include "shardonnay/strategy/Vote.h"
 
 #include "shardonnay/algebra/Counts.h"
 #include "llvm/ADT/Sequence.h"
@@ -15,22 +15,6 @@
 using namespace llvm;
 
 namespace shardonnay {
-
-bool canBeSharded(const Factor &factor) {
-  return factor.kind != FactorKind::NeedReplication;
-}
-
-std::optional<int64_t> findUnshardedDim(const FactorRule &rule, int64_t operand,
-                                        const TensorSharding &sharding) {
-  const TensorMapping &mapping = rule.operands[operand];
-  TensorProjection row = project(sharding, mapping, rule.factors);
-  for (auto [dim, factors] : enumerate(mapping.dims))
-    for (int32_t factor : factors)
-      if (!canBeSharded(rule.factors[factor]) &&
-          !row.factors[factor].axes.empty())
-        return dim;
-  return std::nullopt;
-}
 
 namespace {
 
@@ -53,9 +37,9 @@ int64_t kindRank(FactorKind kind) {
   }
 }
 
-class Assigner {
+class Vote {
 public:
-  explicit Assigner(const AssignmentProblem &problem)
+  explicit Vote(const AssignmentProblem &problem)
       : problem(problem), rule(problem.rule), axes(rule.factors.size()) {}
 
   FactorAssignment run();
@@ -100,7 +84,7 @@ private:
   FactorAssignment axes;
 };
 
-FactorAssignment Assigner::run() {
+FactorAssignment Vote::run() {
   if (takeAgreement())
     return axes;
   if (!keepOneSide())
@@ -109,7 +93,7 @@ FactorAssignment Assigner::run() {
   return axes;
 }
 
-bool Assigner::takeAgreement() {
+bool Vote::takeAgreement() {
   FactorAssignment agreed(axes.size());
   for (int32_t factor = 0; factor < numFactors(); ++factor) {
     auto cells = votingCells(factor);
@@ -128,7 +112,7 @@ bool Assigner::takeAgreement() {
   return false;
 }
 
-bool Assigner::canFollow(const FactorAssignment &agreed) const {
+bool Vote::canFollow(const FactorAssignment &agreed) const {
   return all_of(seq<int64_t>(0, problem.tensors.size()), [&](int64_t i) {
     if (!problem.tensors[i].free)
       return true;
@@ -160,7 +144,7 @@ int64_t shardsOf(const TensorProjection &row) {
   return shards;
 }
 
-bool Assigner::keepOneSide() {
+bool Vote::keepOneSide() {
   auto pair = unaryPair(problem);
   bool simple =
       all_of(rule.factors,
@@ -190,13 +174,13 @@ bool Assigner::keepOneSide() {
   return true;
 }
 
-void Assigner::takeRow(const TensorProjection &row) {
+void Vote::takeRow(const TensorProjection &row) {
   for (int32_t factor = 0; factor < numFactors(); ++factor)
     if (row.factors[factor].present)
       axes[factor] = possible(factor, row.factors[factor].axes);
 }
 
-void Assigner::takeBestCandidates() {
+void Vote::takeBestCandidates() {
   SmallVector<Candidate> candidates = collectCandidates();
   while (true) {
     const Candidate *best = nullptr;
@@ -217,7 +201,7 @@ void Assigner::takeBestCandidates() {
   }
 }
 
-SmallVector<Candidate> Assigner::collectCandidates() const {
+SmallVector<Candidate> Vote::collectCandidates() const {
   SmallVector<Candidate> candidates;
   auto add = [&](int32_t factor, AxisList prefix) {
     if (!prefix.empty() && none_of(candidates, [&](const Candidate &c) {
@@ -237,7 +221,7 @@ SmallVector<Candidate> Assigner::collectCandidates() const {
   return candidates;
 }
 
-Score Assigner::score(const Candidate &candidate) const {
+Score Vote::score(const Candidate &candidate) const {
   int64_t tensors = 0, bytes = 0;
   for (const AssignmentTensor &tensor : problem.tensors) {
     const FactorSharding &cell = tensor.row.factors[candidate.factor];
@@ -251,8 +235,8 @@ Score Assigner::score(const Candidate &candidate) const {
           -candidate.factor};
 }
 
-AxisList Assigner::possible(int32_t factor, const AxisList &wanted,
-                            bool agreed) const {
+AxisList Vote::possible(int32_t factor, const AxisList &wanted,
+                        bool agreed) const {
   const AxisList &present = axes[factor];
   if (!isEligible(factor) || !present.isPrefixOf(wanted))
     return present;
@@ -262,7 +246,7 @@ AxisList Assigner::possible(int32_t factor, const AxisList &wanted,
   return present.isPrefixOf(cut) ? cut : present;
 }
 
-bool Assigner::isEligible(int32_t factor) const {
+bool Vote::isEligible(int32_t factor) const {
   if (!canBeSharded(rule.factors[factor]) || isCopyingLookup(factor))
     return false;
   // A cut behind an incomplete one would be a strided view.
@@ -287,7 +271,7 @@ bool Assigner::isEligible(int32_t factor) const {
 
 /// A lookup at constant positions of about as many rows as the table has:
 /// gathering the table moves half of what combining masked lookups does.
-bool Assigner::isCopyingLookup(int32_t factor) const {
+bool Vote::isCopyingLookup(int32_t factor) const {
   if (rule.factors[factor].kind != FactorKind::Indexed ||
       !rule.reducesOver(factor))
     return false;
@@ -304,7 +288,7 @@ bool Assigner::isCopyingLookup(int32_t factor) const {
   return table <= 2 * found;
 }
 
-AxisList Assigner::axesOfOthers(int32_t factor) const {
+AxisList Vote::axesOfOthers(int32_t factor) const {
   AxisList used;
   for (int32_t other = 0; other < numFactors(); ++other)
     if (other != factor)
@@ -312,7 +296,7 @@ AxisList Assigner::axesOfOthers(int32_t factor) const {
   return used.sorted();
 }
 
-AxisList Assigner::lostAxes() const {
+AxisList Vote::lostAxes() const {
   AxisList lost, used;
   for (const AxisList &list : axes)
     used.append(list);
@@ -332,14 +316,14 @@ AxisList Assigner::lostAxes() const {
   return lost;
 }
 
-bool Assigner::isBatching(int32_t factor) const {
+bool Vote::isBatching(int32_t factor) const {
   return rule.factors[factor].kind == FactorKind::PassThrough &&
          all_of(seq<int64_t>(0, rule.numTensors()), [&](int64_t i) {
            return rule.tensor(i).dims.empty() || rule.tensor(i).has(factor);
          });
 }
 
-void Assigner::redistributeLostAxes() {
+void Vote::redistributeLostAxes() {
   for (AxisRef axis : lostAxes()) {
     int32_t best = -1;
     int64_t bestLeft = 0;
@@ -364,89 +348,7 @@ void Assigner::redistributeLostAxes() {
 } // namespace
 
 FactorAssignment assignFactors(const AssignmentProblem &problem) {
-  return Assigner(problem).run();
-}
-
-/// In every dim only the last cut factor is cut incompletely.
-static bool hasNoStridedCut(const FactorAssignment &assignment,
-                            const FactorRule &rule, int64_t tensor) {
-  return all_of(rule.tensor(tensor).dims, [&](const DimFactors &factors) {
-    if (factors.size() == 1)
-      return true;
-    bool complete = true;
-    for (int32_t factor : factors) {
-      if (!complete && !assignment[factor].empty())
-        return false;
-      complete &= assignment[factor].numShards() == rule.factors[factor].size;
-    }
-    return true;
-  });
-}
-
-bool isLawful(const FactorAssignment &assignment, const FactorRule &rule) {
-  std::optional<ReductionKind> combiner;
-  AxisList used;
-  for (auto [f, axes] : enumerate(assignment)) {
-    const Factor &factor = rule.factors[f];
-    if (axes.empty())
-      continue;
-    if (!canBeSharded(factor) || factor.size % axes.numShards() != 0 ||
-        used.overlaps(axes))
-      return false;
-    used.append(axes);
-    if (!rule.reducesOver(f))
-      continue;
-    if (combiner && *combiner != factor.combiner)
-      return false;
-    combiner = factor.combiner;
-  }
-  return all_of(seq<int64_t>(0, rule.numTensors()), [&](int64_t i) {
-    return hasNoStridedCut(assignment, rule, i);
-  });
-}
-
-std::vector<FactorAssignment>
-nearbyStrategies(const FactorRule &rule, ArrayRef<AssignmentTensor> tensors,
-                 const FactorAssignment &taken) {
-  std::vector<FactorAssignment> cuts;
-  auto add = [&](FactorAssignment cut) {
-    if (cut != taken && isLawful(cut, rule) && !is_contained(cuts, cut))
-      cuts.push_back(std::move(cut));
-  };
-  add(FactorAssignment(taken.size()));
-  for (size_t from = 0; from < taken.size(); ++from) {
-    FactorAssignment without = taken;
-    without[from] = AxisList();
-    add(without);
-    for (size_t to = 0; to < taken.size(); ++to) {
-      FactorAssignment moved = without;
-      moved[to].append(taken[from]);
-      add(std::move(moved));
-    }
-  }
-  for (const AssignmentTensor &tensor : tensors)
-    add(map_to_vector<6>(tensor.row.factors,
-                         [](const FactorSharding &cell) { return cell.axes; }));
-  return cuts;
-}
-
-TensorSharding shardingUnder(const FactorAssignment &assignment,
-                             const FactorRule &rule, int64_t tensor) {
-  const TensorMapping &mapping = rule.tensor(tensor);
-  TensorSharding sharding = TensorSharding::fullyClosed(mapping.dims.size());
-  for (auto [dim, factors] : zip_equal(sharding.dims, mapping.dims))
-    for (int32_t factor : factors)
-      dim.axes.append(assignment[factor]);
-  if (tensor < static_cast<int64_t>(rule.operands.size()))
-    return sharding;
-  for (int32_t f = 0, e = assignment.size(); f < e; ++f) {
-    if (assignment[f].empty() || !rule.reducesOver(f))
-      continue;
-    sharding.unreduced.append(assignment[f]);
-    sharding.kind = rule.factors[f].combiner;
-  }
-  sharding.unreduced = sharding.unreduced.sorted();
-  return sharding;
+  return Vote(problem).run();
 }
 
 } // namespace shardonnay

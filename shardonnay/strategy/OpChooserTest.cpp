@@ -1,11 +1,12 @@
-//===- OpChoiceTest.cpp ---------------------------------------------------===//
+//===- OpChooserTest.cpp
+//---------------------------------------------------===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardonnay/plan/OpChoice.h"
+#include "shardonnay/strategy/OpChooser.h"
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -17,8 +18,8 @@ namespace {
 const Mesh kMesh({2, 4});
 const AxisList none, d{AxisRef{0, 1, 2}}, m{AxisRef{1, 1, 4}};
 
-ChoiceTensor tensor(std::vector<int64_t> shape, std::vector<AxisList> dims) {
-  ChoiceTensor result;
+OpTensor tensor(std::vector<int64_t> shape, std::vector<AxisList> dims) {
+  OpTensor result;
   result.sharding = TensorSharding::fullyClosed(shape.size());
   for (size_t i = 0; i < dims.size(); ++i)
     result.sharding.dims[i].axes = dims[i];
@@ -28,13 +29,13 @@ ChoiceTensor tensor(std::vector<int64_t> shape, std::vector<AxisList> dims) {
 }
 
 /// ([i, k], [k, j]) -> ([i, j])
-ChoiceProblem matmul(int64_t i, int64_t k, int64_t j, std::vector<AxisList> lhs,
-                     std::vector<AxisList> rhs, std::vector<AxisList> result) {
+OpProblem matmul(int64_t i, int64_t k, int64_t j, std::vector<AxisList> lhs,
+                 std::vector<AxisList> rhs, std::vector<AxisList> result) {
   FactorRuleBuilder builder({2, 2}, {2});
   builder.add(i, {0, -1}, {0});
   builder.add(k, {1, 0}, {-1}, FactorKind::Reduction);
   builder.add(j, {-1, 1}, {1});
-  ChoiceProblem problem;
+  OpProblem problem;
   problem.rule = builder.build();
   problem.tensors = {tensor({i, k}, lhs), tensor({k, j}, rhs),
                      tensor({i, j}, result)};
@@ -42,7 +43,7 @@ ChoiceProblem matmul(int64_t i, int64_t k, int64_t j, std::vector<AxisList> lhs,
   return problem;
 }
 
-FactorAssignment choose(const ChoiceProblem &problem,
+FactorAssignment choose(const OpProblem &problem,
                         llvm::StringRef model = "bytes") {
   OpChooser chooser(kMesh, MeshCosts(*DeviceModel::find(model), {"d", "m"}));
   return chooser.choose(problem);
@@ -50,13 +51,13 @@ FactorAssignment choose(const ChoiceProblem &problem,
 
 FactorAssignment axes(std::initializer_list<AxisList> lists) { return lists; }
 
-TEST(OpChoice, agreementStays) {
+TEST(OpChooser, agreementStays) {
   EXPECT_EQ(choose(matmul(8, 16, 32, {d, none}, {none, m}, {d, m})),
             axes({d, none, m}));
 }
 
 /// [i, j] -> [i, j]; a result of i sees `extent` positions, its own the last.
-ChoiceProblem window(int64_t i, int64_t j, int64_t extent) {
+OpProblem window(int64_t i, int64_t j, int64_t extent) {
   FactorRuleBuilder builder({2}, {2});
   FactorWindow sees;
   sees.factor = builder.add(i, {0}, {0}, FactorKind::Windowed);
@@ -65,24 +66,24 @@ ChoiceProblem window(int64_t i, int64_t j, int64_t extent) {
   sees.low = extent - 1;
   builder.addWindow(sees);
   builder.add(j, {1}, {1});
-  ChoiceProblem problem;
+  OpProblem problem;
   problem.rule = builder.build();
   problem.tensors = {tensor({i, j}, {m, none}), tensor({i, j}, {m, none})};
   return problem;
 }
 
-TEST(OpChoice, aSmallHaloIsFetched) {
+TEST(OpChooser, aSmallHaloIsFetched) {
   EXPECT_EQ(choose(window(64, 64, 3)), axes({m, none}));
   EXPECT_EQ(choose(window(64, 64, 3), "cpu"), axes({m, none}));
 }
 
-TEST(OpChoice, whereWindowsSeeAllAnotherDimIsCut) {
+TEST(OpChooser, whereWindowsSeeAllAnotherDimIsCut) {
   // 3 * 16 rows of 256 bytes, against 2 times 3/4 of 16 such rows.
   EXPECT_EQ(choose(window(64, 64, 64)), axes({none, m}));
 }
 
-TEST(OpChoice, aWindowHasThePriceOfItsPermute) {
-  ChoiceProblem problem = window(64, 64, 3);
+TEST(OpChooser, aWindowHasThePriceOfItsPermute) {
+  OpProblem problem = window(64, 64, 3);
   MeshCosts costs(*DeviceModel::find("bytes"), {"d", "m"});
   // Two rows of 64 floats.
   EXPECT_EQ(OpChooser(kMesh, costs).price(problem, axes({m, none})),
@@ -90,11 +91,11 @@ TEST(OpChoice, aWindowHasThePriceOfItsPermute) {
 }
 
 /// [i, j] -> [i], twice: j, cut by m, is reduced, and results are exchanged.
-ChoiceProblem exchange(int64_t i, int64_t j) {
+OpProblem exchange(int64_t i, int64_t j) {
   FactorRuleBuilder builder({2}, {1, 1});
   builder.add(i, {0}, {0, 0});
   int32_t reduced = builder.add(j, {1}, {-1, -1}, FactorKind::Windowed);
-  ChoiceProblem problem;
+  OpProblem problem;
   problem.rule = builder.build();
   problem.rule.factors[reduced].exchanged = true;
   problem.tensors = {tensor({i, j}, {none, m}), tensor({i}, {}),
@@ -102,27 +103,27 @@ ChoiceProblem exchange(int64_t i, int64_t j) {
   return problem;
 }
 
-TEST(OpChoice, anExchangeHasThePriceOfItsGathers) {
+TEST(OpChooser, anExchangeHasThePriceOfItsGathers) {
   MeshCosts costs(*DeviceModel::find("bytes"), {"d", "m"});
   Cost gather = collectiveCost(CollectiveKind::AllGather, 4, 8 * 4);
   EXPECT_EQ(OpChooser(kMesh, costs).price(exchange(8, 512), axes({none, m})),
             costs.price({2 * gather.bytes, 2 * gather.steps}, {1}));
 }
 
-TEST(OpChoice, whatIsSmallIsGatheredNotExchanged) {
+TEST(OpChooser, whatIsSmallIsGatheredNotExchanged) {
   // One gather of little, against two of less.
   EXPECT_EQ(choose(exchange(2, 64), "cpu"), axes({none, none}));
   EXPECT_EQ(choose(exchange(2, 1 << 20), "cpu"), axes({none, m}));
   EXPECT_EQ(choose(exchange(2, 64)), axes({none, m}));
 }
 
-TEST(OpChoice, updatesAreNotOrderedAtEachPlace) {
+TEST(OpChooser, updatesAreNotOrderedAtEachPlace) {
   // [u] into [i], u needed whole: what a sort of the larger one costs.
   auto ownPrice = [](int64_t i, int64_t u) {
     FactorRuleBuilder builder({1, 1}, {1});
     builder.add(i, {0, -1}, {0});
     builder.add(u, {-1, 0}, {-1}, FactorKind::NeedReplication);
-    ChoiceProblem problem;
+    OpProblem problem;
     problem.rule = builder.build();
     problem.tensors = {tensor({i}, {}), tensor({u}, {}), tensor({i}, {})};
     OpChooser chooser(kMesh, MeshCosts(*DeviceModel::find("cpu"), {"d", "m"}));
@@ -131,11 +132,11 @@ TEST(OpChoice, updatesAreNotOrderedAtEachPlace) {
   EXPECT_LT(ownPrice(1 << 20, 1 << 20), 3 * ownPrice(1 << 20, 1 << 10));
 }
 
-TEST(OpChoice, largeElementwiseOpsAreFused) {
+TEST(OpChooser, largeElementwiseOpsAreFused) {
   auto ownPrice = [](int64_t i, bool elementwise) {
     FactorRuleBuilder builder({1, 1}, {1});
     builder.add(i, {0, 0}, {0});
-    ChoiceProblem problem;
+    OpProblem problem;
     problem.rule = builder.build();
     problem.tensors = {tensor({i}, {}), tensor({i}, {}), tensor({i}, {})};
     problem.elementwise = elementwise;
@@ -147,7 +148,7 @@ TEST(OpChoice, largeElementwiseOpsAreFused) {
   EXPECT_LT(ownPrice(1 << 18, true), ownPrice(1 << 19, true));
 }
 
-TEST(OpChoice, theSmallerTensorMoves) {
+TEST(OpChooser, theSmallerTensorMoves) {
   // FSDP: the weight is gathered while it is smaller than what else would move.
   EXPECT_EQ(choose(matmul(4096, 64, 64, {d, none}, {d, none}, {d, none})),
             axes({d, none, none}));
@@ -155,8 +156,8 @@ TEST(OpChoice, theSmallerTensorMoves) {
             axes({none, d, none}));
 }
 
-TEST(OpChoice, idleAxesAreBroughtInWhereComputeHasAPrice) {
-  ChoiceProblem head = matmul(64, 1024, 64, {d, none}, {none, none}, {d, none});
+TEST(OpChooser, idleAxesAreBroughtInWhereComputeHasAPrice) {
+  OpProblem head = matmul(64, 1024, 64, {d, none}, {none, none}, {d, none});
   EXPECT_EQ(choose(head), axes({d, none, none}));
   FactorAssignment cut = choose(head, "cpu");
   EXPECT_TRUE(llvm::any_of(cut, [](const AxisList &list) {
@@ -164,16 +165,15 @@ TEST(OpChoice, idleAxesAreBroughtInWhereComputeHasAPrice) {
   }));
 }
 
-TEST(OpChoice, computeIsNotRepeatedToSaveBytes) {
+TEST(OpChooser, computeIsNotRepeatedToSaveBytes) {
   // The result is wanted whole: gathering the operands may be fewer bytes, but
   // each device would then do all of the work.
-  ChoiceProblem outer =
-      matmul(512, 1, 512, {m, none}, {none, none}, {none, none});
+  OpProblem outer = matmul(512, 1, 512, {m, none}, {none, none}, {none, none});
   EXPECT_EQ(choose(outer), axes({m, none, none}));
 }
 
-TEST(OpChoice, theAlternativeIsTheNextBest) {
-  ChoiceProblem problem = matmul(4096, 64, 64, {d, none}, {d, none}, {d, none});
+TEST(OpChooser, theAlternativeIsTheNextBest) {
+  OpProblem problem = matmul(4096, 64, 64, {d, none}, {d, none}, {d, none});
   OpChooser chooser(kMesh, MeshCosts(*DeviceModel::find("bytes"), {"d", "m"}));
   FactorAssignment taken = chooser.choose(problem);
   std::optional<OpChooser::OtherStrategy> other =
@@ -185,11 +185,11 @@ TEST(OpChoice, theAlternativeIsTheNextBest) {
   EXPECT_GE(other->price, *chooser.price(problem, taken));
 }
 
-TEST(OpChoice, partsOfAnAxisAreDistributedToo) {
+TEST(OpChooser, partsOfAnAxisAreDistributedToo) {
   // The weight has half of m along j: it costs least to cut j by that half and
   // i by the other, which the activations have.
   AxisList major{AxisRef{1, 1, 2}}, minor{AxisRef{1, 2, 2}};
-  ChoiceProblem problem =
+  OpProblem problem =
       matmul(64, 64, 64, {minor, none}, {none, major}, {m, none});
   problem.contraction = false;
   OpChooser chooser(kMesh, MeshCosts(*DeviceModel::find("bytes"), {"d", "m"}));
@@ -201,11 +201,11 @@ TEST(OpChoice, partsOfAnAxisAreDistributedToo) {
   EXPECT_EQ(price, *chooser.price(problem, axes({minor, none, major})));
 }
 
-TEST(OpChoice, whereAxesCrossTheAlternativeIsOneNearby) {
+TEST(OpChooser, whereAxesCrossTheAlternativeIsOneNearby) {
   // Of an axis of 6 the first half and the first third do not coexist.
   Mesh mesh({2, 6});
   AxisList half{AxisRef{1, 1, 2}}, third{AxisRef{1, 1, 3}};
-  ChoiceProblem problem =
+  OpProblem problem =
       matmul(36, 36, 36, {third, none}, {none, half}, {third, none});
   OpChooser chooser(mesh, MeshCosts(*DeviceModel::find("bytes"), {"d", "m"}));
   FactorAssignment taken = axes({third, none, none});
@@ -221,8 +221,8 @@ TEST(OpChoice, whereAxesCrossTheAlternativeIsOneNearby) {
     EXPECT_LE(other->price, *chooser.price(problem, cut));
 }
 
-TEST(OpChoice, whatNeedsAllHasNoAlternative) {
-  ChoiceProblem problem;
+TEST(OpChooser, whatNeedsAllHasNoAlternative) {
+  OpProblem problem;
   FactorRuleBuilder builder({1}, {1});
   builder.add(64, {0}, {0}, FactorKind::NeedReplication);
   problem.rule = builder.build();
@@ -240,9 +240,9 @@ TEST(OpChoice, whatNeedsAllHasNoAlternative) {
 /// The cheapest way to compute the matmul, by all ways to cut i, k and j by
 /// disjoint lists of axes, in any order, priced by plans: of those that do no
 /// more work than the voted one and, if that moves no operand, extend it.
-double cheapest(const ChoiceProblem &problem, const MeshCosts &costs) {
+double cheapest(const OpProblem &problem, const MeshCosts &costs) {
   std::vector<AxisList> lists = {none, d, m, {d[0], m[0]}, {m[0], d[0]}};
-  auto planned = [&](const ChoiceTensor &tensor, const Layout &inside,
+  auto planned = [&](const OpTensor &tensor, const Layout &inside,
                      bool isOperand) {
     Layout outside = Layout::get(tensor.sharding, tensor.shape);
     std::string error;
@@ -270,7 +270,7 @@ double cheapest(const ChoiceProblem &problem, const MeshCosts &costs) {
              !(voted[0].isPrefixOf(i) && voted[1].isPrefixOf(k) &&
                voted[2].isPrefixOf(j))))
           continue;
-        auto layout = [&](const ChoiceTensor &tensor, AxisList a, AxisList b) {
+        auto layout = [&](const OpTensor &tensor, AxisList a, AxisList b) {
           Layout result = Layout::replicated(tensor.shape);
           result.dims[0] = a;
           result.dims[1] = b;
@@ -310,9 +310,8 @@ RC_GTEST_PROP(OpChoice, costsWhatEnumerationFinds, ()) {
     }
     return result;
   };
-  ChoiceProblem problem =
-      matmul(size(), size(), size(), dims(), dims(), dims());
-  for (const ChoiceTensor &tensor : problem.tensors)
+  OpProblem problem = matmul(size(), size(), size(), dims(), dims(), dims());
+  for (const OpTensor &tensor : problem.tensors)
     for (auto [length, dim] : llvm::zip(tensor.shape, tensor.sharding.dims))
       RC_PRE(length % dim.axes.numShards() == 0);
   MeshCosts costs(*DeviceModel::find("cpu"), {"d", "m"});

@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardonnay/plan/FactorAssignment.h"
+#include "shardonnay/strategy/Vote.h"
+#include "shardonnay/strategy/FactorAssignment.h"
 #include "gtest/gtest.h"
 #include <rapidcheck/gtest.h>
 

@@ -1,4 +1,4 @@
-//===- GraphChoice.h - choices that pay for their neighbours' ---*- C++ -*-===//
+//===- MessagePassing.h - choices that pay for neighbours too --*- C++ -*-===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -28,8 +28,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef SHARDONNAY_PLAN_GRAPHCHOICE_H
-#define SHARDONNAY_PLAN_GRAPHCHOICE_H
+#ifndef SHARDONNAY_STRATEGY_MESSAGEPASSING_H
+#define SHARDONNAY_STRATEGY_MESSAGEPASSING_H
 
 #include <cstddef>
 #include <cstdint>
@@ -38,9 +38,9 @@
 namespace shardonnay {
 
 /// The cost of what must not be. Any assignment of at least that cost is void.
-inline constexpr double kForbiddenChoice = 1e18;
+inline constexpr double kForbiddenCost = 1e18;
 
-struct ChoiceGraph {
+struct CostGraph {
   struct Edge {
     int32_t a = 0, b = 0;
     /// Of candidate i of `a` with j of `b`: cost[i * candidates of b + j].
@@ -56,7 +56,7 @@ struct ChoiceGraph {
   double costOf(const std::vector<int32_t> &chosen) const;
 };
 
-struct GraphChoice {
+struct CostGraphChoice {
   /// By variable.
   std::vector<int32_t> chosen;
   double cost = 0;
@@ -70,9 +70,9 @@ inline constexpr int kMessageSweeps = 20;
 /// At most the cost of `start`, a candidate for each variable. Costs must not
 /// be negative. Takes time in the number of variables and edges times the
 /// number of candidates cubed.
-GraphChoice chooseOnGraph(const ChoiceGraph &graph,
-                          const std::vector<int32_t> &start);
+CostGraphChoice passMessages(const CostGraph &graph,
+                             const std::vector<int32_t> &start);
 
 } // namespace shardonnay
 
-#endif // SHARDONNAY_PLAN_GRAPHCHOICE_H
+#endif // SHARDONNAY_STRATEGY_MESSAGEPASSING_H

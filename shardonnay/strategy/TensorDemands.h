@@ -14,21 +14,21 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef SHARDONNAY_PLAN_TENSORDEMANDS_H
-#define SHARDONNAY_PLAN_TENSORDEMANDS_H
+#ifndef SHARDONNAY_STRATEGY_TENSORDEMANDS_H
+#define SHARDONNAY_STRATEGY_TENSORDEMANDS_H
 
 #include "shardonnay/algebra/Hash.h"
 #include "shardonnay/algebra/Interner.h"
-#include "shardonnay/plan/OpChoice.h"
+#include "shardonnay/strategy/OpChooser.h"
 
 namespace shardonnay {
 
 /// How `assignment` has tensor number `tensor` lie: as Layout::get of
 /// shardingUnder.
-Layout layoutUnder(const ChoiceProblem &problem, size_t tensor,
+Layout layoutUnder(const OpProblem &problem, size_t tensor,
                    const FactorAssignment &assignment);
 /// Bytes that a device has of a tensor that lies as `inside`.
-double touchedBytes(const ChoiceProblem &problem, size_t tensor,
+double touchedBytes(const OpProblem &problem, size_t tensor,
                     const Layout &inside);
 
 struct TensorDemand {
@@ -47,7 +47,7 @@ struct TensorDemand {
 /// Of the tensors of one problem, which has to outlive this.
 class TensorDemands {
 public:
-  TensorDemands(const ChoiceProblem &problem, const MeshCosts &costs);
+  TensorDemands(const OpProblem &problem, const MeshCosts &costs);
 
   /// The numbers of the tensors, the one of most bytes first: what it costs to
   /// move it tells most about an assignment.
@@ -80,7 +80,7 @@ private:
   void fill(size_t tensor, const FactorAssignment &assignment,
             TensorDemand &demand) const;
 
-  const ChoiceProblem &problem;
+  const OpProblem &problem;
   const MeshCosts &costs;
   Interner<AxisList> lists;
   std::vector<Tensor> tensors;
@@ -89,4 +89,4 @@ private:
 
 } // namespace shardonnay
 
-#endif // SHARDONNAY_PLAN_TENSORDEMANDS_H
+#endif // SHARDONNAY_STRATEGY_TENSORDEMANDS_H

@@ -1,0 +1,117 @@
+//===- FactorAssignment.cpp -----------------------------------------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardonnay/strategy/FactorAssignment.h"
+
+#include "shardonnay/algebra/Counts.h"
+#include "llvm/ADT/Sequence.h"
+#include "llvm/ADT/SmallVectorExtras.h"
+#include <tuple>
+
+using namespace llvm;
+
+namespace shardonnay {
+
+bool canBeSharded(const Factor &factor) {
+  return factor.kind != FactorKind::NeedReplication;
+}
+
+std::optional<int64_t> findUnshardedDim(const FactorRule &rule, int64_t operand,
+                                        const TensorSharding &sharding) {
+  const TensorMapping &mapping = rule.operands[operand];
+  TensorProjection row = project(sharding, mapping, rule.factors);
+  for (auto [dim, factors] : enumerate(mapping.dims))
+    for (int32_t factor : factors)
+      if (!canBeSharded(rule.factors[factor]) &&
+          !row.factors[factor].axes.empty())
+        return dim;
+  return std::nullopt;
+}
+
+/// In every dim only the last cut factor is cut incompletely.
+static bool hasNoStridedCut(const FactorAssignment &assignment,
+                            const FactorRule &rule, int64_t tensor) {
+  return all_of(rule.tensor(tensor).dims, [&](const DimFactors &factors) {
+    if (factors.size() == 1)
+      return true;
+    bool complete = true;
+    for (int32_t factor : factors) {
+      if (!complete && !assignment[factor].empty())
+        return false;
+      complete &= assignment[factor].numShards() == rule.factors[factor].size;
+    }
+    return true;
+  });
+}
+
+bool isLawful(const FactorAssignment &assignment, const FactorRule &rule) {
+  std::optional<ReductionKind> combiner;
+  AxisList used;
+  for (auto [f, axes] : enumerate(assignment)) {
+    const Factor &factor = rule.factors[f];
+    if (axes.empty())
+      continue;
+    if (!canBeSharded(factor) || factor.size % axes.numShards() != 0 ||
+        used.overlaps(axes))
+      return false;
+    used.append(axes);
+    if (!rule.reducesOver(f))
+      continue;
+    if (combiner && *combiner != factor.combiner)
+      return false;
+    combiner = factor.combiner;
+  }
+  return all_of(seq<int64_t>(0, rule.numTensors()), [&](int64_t i) {
+    return hasNoStridedCut(assignment, rule, i);
+  });
+}
+
+std::vector<FactorAssignment>
+nearbyStrategies(const FactorRule &rule, ArrayRef<AssignmentTensor> tensors,
+                 const FactorAssignment &taken) {
+  std::vector<FactorAssignment> cuts;
+  auto add = [&](FactorAssignment cut) {
+    if (cut != taken && isLawful(cut, rule) && !is_contained(cuts, cut))
+      cuts.push_back(std::move(cut));
+  };
+  add(FactorAssignment(taken.size()));
+  for (size_t from = 0; from < taken.size(); ++from) {
+    FactorAssignment without = taken;
+    without[from] = AxisList();
+    add(without);
+    for (size_t to = 0; to < taken.size(); ++to) {
+      FactorAssignment moved = without;
+      moved[to].append(taken[from]);
+      add(std::move(moved));
+    }
+  }
+  for (const AssignmentTensor &tensor : tensors)
+    add(map_to_vector<6>(tensor.row.factors,
+                         [](const FactorSharding &cell) { return cell.axes; }));
+  return cuts;
+}
+
+TensorSharding shardingUnder(const FactorAssignment &assignment,
+                             const FactorRule &rule, int64_t tensor) {
+  const TensorMapping &mapping = rule.tensor(tensor);
+  TensorSharding sharding = TensorSharding::fullyClosed(mapping.dims.size());
+  for (auto [dim, factors] : zip_equal(sharding.dims, mapping.dims))
+    for (int32_t factor : factors)
+      dim.axes.append(assignment[factor]);
+  if (tensor < static_cast<int64_t>(rule.operands.size()))
+    return sharding;
+  for (int32_t f = 0, e = assignment.size(); f < e; ++f) {
+    if (assignment[f].empty() || !rule.reducesOver(f))
+      continue;
+    sharding.unreduced.append(assignment[f]);
+    sharding.kind = rule.factors[f].combiner;
+  }
+  sharding.unreduced = sharding.unreduced.sorted();
+  return sharding;
+}
+
+} // namespace shardonnay
