@@ -13,6 +13,7 @@
 #include "shardonnay/dialect/sdy/Ops.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/explain/CollectiveUses.h"
+#include "shardonnay/explain/ComputePrice.h"
 #include "shardonnay/explain/PeakMemory.h"
 #include "shardonnay/explain/SourceLocation.h"
 #include "llvm/ADT/MapVector.h"
@@ -165,7 +166,8 @@ json::Value buildReport(ModuleOp module, const ReportBaseline &baseline,
       {"unknown_trips", cost.unknownTrips},
       {"price", json::Object{{"device_model", model.name},
                              {"planned", planned},
-                             {"emitted", cost.price}}},
+                             {"emitted", cost.price},
+                             {"compute", findComputePrice(module, model)}}},
       {"plan", toJson(baseline.plan)},
       {"peak_bytes", compare(global.peakBytes, local.peakBytes)},
       {"peak", toJson(findPeakMemory(module))},

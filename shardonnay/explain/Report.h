@@ -16,12 +16,17 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "shardonnay/explain/CollectiveUses.h"
+#include "shardonnay/interfaces/ShardingRule.h"
 #include "llvm/Support/JSON.h"
 
 namespace shardonnay {
 
 /// What a value of this type takes; 0 if it is no static tensor of numbers.
 int64_t byteSize(mlir::Type type);
+
+/// FLOPs of a contraction, two for each multiply-add, or of a transform; 0 of
+/// other ops.
+int64_t countFlops(ShardingRuleOpInterface op);
 
 /// What one device does that runs the module as it is.
 struct ProgramSummary {
@@ -73,7 +78,7 @@ struct ReportBaseline {
 ///    "name", "cause", "written", "operand", "result", "count", "bytes",
 ///    "trips", "trips_known"}],
 ///    "collective_bytes", "executed_bytes", "unknown_trips",
-///    "price": {"device_model", "planned", "emitted"},
+///    "price": {"device_model", "planned", "emitted", "compute"},
 ///    "plan": {"greedy", "cost", "bound", "gap", "moved"},
 ///    "peak_bytes": G, "peak": {"op", "source", "largest": [{"type", "bytes",
 ///    "source"}]}, "argument_bytes": G, "contraction_flops": G,
@@ -83,7 +88,8 @@ struct ReportBaseline {
 /// loop it runs "trips" times, which "executed_bytes" and prices count (1 where
 /// not "trips_known"). A price is in bytes of the fastest link (MeshCosts):
 /// that of the collectives before partitioning, of those in the program, and of
-/// the windows among these that ops fetch for themselves.
+/// the windows among these that ops fetch for themselves; "compute" is that of
+/// what a device computes between them (ComputePrice.h).
 /// What is "written", by the user in manual computations, counts in all sums.
 /// Collectives that agree in kind, axes, types and source line are one entry,
 /// in program order.

@@ -36,20 +36,25 @@ int64_t byteSize(Type type) {
   return bytes;
 }
 
+int64_t countFlops(ShardingRuleOpInterface op) {
+  int64_t flops = op.getTransformFlops();
+  if (!op.isContraction())
+    return flops;
+  std::optional<FactorRule> rule = op.getFactorRule();
+  if (!rule)
+    return flops;
+  int64_t points = 2;
+  for (const Factor &factor : rule->factors)
+    points = countProduct(points, factor.size);
+  return countSum(flops, points);
+}
+
 namespace {
 
 int64_t contractionFlops(Operation *root) {
   int64_t flops = 0;
   root->walk([&](ShardingRuleOpInterface op) {
-    flops = countSum(flops, op.getTransformFlops());
-    if (!op.isContraction())
-      return;
-    if (std::optional<FactorRule> rule = op.getFactorRule()) {
-      int64_t points = 2;
-      for (const Factor &factor : rule->factors)
-        points = countProduct(points, factor.size);
-      flops = countSum(flops, points);
-    }
+    flops = countSum(flops, countFlops(op));
   });
   return flops;
 }

@@ -1,4 +1,4 @@
-//===- DotStrategyTest.cpp - cuts of a dot against brute force
+//===- DotStrategyTest.cpp - strategies of a dot by brute force -----------===//
 //--------------===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.

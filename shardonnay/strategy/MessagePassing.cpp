@@ -1,4 +1,4 @@
-//===- MessagePassing.cpp
+//===- MessagePassing.cpp -------------------------------------------------===//
 //----------------------------------------------------===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.

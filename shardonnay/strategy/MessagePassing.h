@@ -1,4 +1,4 @@
-//===- MessagePassing.h - choices that pay for neighbours too --*- C++ -*-===//
+//===- MessagePassing.h - choices that pay for neighbours -------*- C++ -*-===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- MessagePassingTest.cpp
+//===- MessagePassingTest.cpp ---------------------------------------------===//
 //------------------------------------------------===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.

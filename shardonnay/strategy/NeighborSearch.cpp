@@ -8,13 +8,14 @@
 //   1. `selectOps`: the ops near one that has something resharded
 //   2. `addVariables`: the variables and their candidates
 //   3. `connect`: the edges; what is fixed adds to own costs
-//   4. passMessages; `apply` where that is cheaper by real reshards, each of
-//      which counts once however many ops need it
+//   4. passMessages; `apply` where the block is cheaper (StateEvaluator.h):
+//      there a reshard counts once however many ops need it
 //
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/strategy/NeighborSearch.h"
 #include "shardonnay/strategy/MessagePassing.h"
+#include "shardonnay/strategy/StateEvaluator.h"
 #include "llvm/ADT/MapVector.h"
 #include <map>
 
@@ -62,18 +63,11 @@ private:
   void connectTensor(int32_t op, size_t tensor, int32_t value);
   void connectFixedUses(const WeighedValue &weighed);
   double price(int32_t value, int32_t from, int32_t to);
-  double realCost(ArrayRef<int32_t> chosen);
-  void apply(ArrayRef<int32_t> chosen);
+  void apply(ArrayRef<int32_t> chosen, StrategyState &changed) const;
 
   WeighedValue *find(int32_t value) {
     auto entry = valueNumbers.find(value);
     return entry == valueNumbers.end() ? nullptr : &values[entry->second];
-  }
-  /// How `value` is sharded under `chosen`.
-  int32_t shardingOf(int32_t value, ArrayRef<int32_t> chosen) {
-    WeighedValue *weighed = find(value);
-    return weighed ? weighed->candidates[chosen[weighed->variable]]
-                   : state.shardingOf(value);
   }
   bool isTensor(int32_t value) const {
     return graph.value(state.sourceOf(value)).tensor >= 0;
@@ -269,42 +263,8 @@ void NeighborSearch::connect() {
     connectFixedUses(weighed);
 }
 
-double NeighborSearch::realCost(ArrayRef<int32_t> chosen) {
-  double sum = 0;
-  // By value: where it is moved to.
-  MapVector<int32_t, SmallVector<int32_t, 2>> needs;
-  auto need = [&](int32_t value, int32_t sharding) {
-    SmallVector<int32_t, 2> &list = needs[value];
-    if (is_contained(list, sharding))
-      return;
-    list.push_back(sharding);
-    sum += price(value, shardingOf(value, chosen), sharding);
-  };
-  for (auto &[op, weighed] : ops) {
-    int32_t candidate = chosen[weighed.variable];
-    const SmallVector<int32_t, 4> &needed = weighed.needed[candidate];
-    sum += table.getChooser().ownPrice(weighed.problem,
-                                       weighed.candidates[candidate]);
-    ArrayRef<int32_t> operands = state.operandsOf(op);
-    for (auto [i, operand] : enumerate(operands))
-      if (!weighed.problem.tensors[i].free && isTensor(operand))
-        need(operand, needed[i]);
-    for (int32_t i = 0; i < graph.numResults(op); ++i) {
-      int32_t result = graph.firstResult(op) + i;
-      if (isTensor(result) && state.isUsed(result))
-        sum += price(result, needed[operands.size() + i],
-                     shardingOf(result, chosen));
-    }
-  }
-  for (const WeighedValue &weighed : values)
-    state.forEachUse(weighed.value, [&](const StrategyUse &use) {
-      if (int32_t fixed = fixedNeed(use, weighed.value); fixed >= 0)
-        need(weighed.value, fixed);
-    });
-  return sum;
-}
-
-void NeighborSearch::apply(ArrayRef<int32_t> chosen) {
+void NeighborSearch::apply(ArrayRef<int32_t> chosen,
+                           StrategyState &changed) const {
   // What reads a value that moves, and was not weighed, stays as it is.
   BitVector stays(graph.numOps());
   for (const WeighedValue &weighed : values)
@@ -319,9 +279,9 @@ void NeighborSearch::apply(ArrayRef<int32_t> chosen) {
   for (const WeighedValue &weighed : values)
     if (int32_t sharding = weighed.candidates[chosen[weighed.variable]];
         sharding != state.shardingOf(weighed.value))
-      state.change(weighed.value, sharding);
+      changed.change(weighed.value, sharding);
   for (auto [op, assignment] : taken)
-    state.setAssignment(op, *assignment);
+    changed.takeStrategy(op, *assignment);
 }
 
 SearchCosts NeighborSearch::run() {
@@ -334,14 +294,18 @@ SearchCosts NeighborSearch::run() {
   CostGraphChoice choice = passMessages(problem, start);
   costs.greedyCost = costs.cost = problem.costOf(start);
   costs.bound = choice.bound;
-  if (choice.cost >= costs.cost * (1 - kLeastGain) ||
-      realCost(choice.chosen) >= realCost(start) * (1 - kLeastGain))
+  if (choice.cost >= costs.cost * (1 - kLeastGain))
+    return costs;
+  StrategyState changed = state;
+  apply(choice.chosen, changed);
+  if (StateEvaluator(changed).get().price >=
+      StateEvaluator(state).get().price * (1 - kLeastGain))
     return costs;
   costs.cost = choice.cost;
   costs.moved = count_if(values, [&](const WeighedValue &weighed) {
     return choice.chosen[weighed.variable] != 0;
   });
-  apply(choice.chosen);
+  state = std::move(changed);
   return costs;
 }
 

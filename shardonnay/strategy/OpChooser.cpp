@@ -1,4 +1,4 @@
-//===- OpChooser.cpp
+//===- OpChooser.cpp ------------------------------------------------------===//
 //-------------------------------------------------------===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.

@@ -144,6 +144,9 @@ StateEvaluator::Part StateEvaluator::partOfValue(int32_t value) const {
   if (!isFused(value))
     part.alive =
         localBytes(table.tensor(known.tensor), table.sharding(present));
+  if (double price = graph.memoryPrice(known.producer))
+    part.price +=
+        price * localBytes(table.tensor(known.tensor), table.sharding(present));
   SmallSet<int32_t, 4> paid;
   auto pay = [&](int32_t need) {
     if (need >= 0 && paid.insert(need).second)

@@ -10,9 +10,9 @@
 // in the time of what is around the value and a logarithm of the block.
 //
 //   price   each op's compute and what its windows fetch, by the device model;
-//           each reshard once, however many ops read it. A value between
-//           element-wise ops that agree on it is in no memory: compilers fuse
-//           them.
+//           each reshard once, however many ops read it; what the graph asks
+//           for a byte of a value (memoryPrice). A value between element-wise
+//           ops that agree on it is in no memory: compilers fuse them.
 //   bytes   what a device sends for these reshards.
 //   peak    values from where they are made to their last use, and what ops
 //           need otherwise while they run. No value is counted that a

@@ -34,7 +34,7 @@ static const OpStrategy *chooseFor(const OpClass &opClass,
 }
 
 StrategyState::StrategyState(const StrategyGraph &graph, OpStrategies &table)
-    : graph(graph), table(table), operands(graph.getOperandValues()) {
+    : graph(&graph), table(&table), operands(graph.getOperandValues()) {
   shardings.reserve(graph.numValues());
   for (size_t value = 0; value < graph.numValues(); ++value)
     shardings.push_back(graph.value(value).sharding);
@@ -48,7 +48,7 @@ StrategyState::StrategyState(const StrategyGraph &graph, OpStrategies &table)
 
 void StrategyState::forEachUse(
     int32_t value, function_ref<void(const StrategyUse &)> visit) const {
-  for (const StrategyUse &use : graph.usesOf(value))
+  for (const StrategyUse &use : graph->usesOf(value))
     if (use.op < 0 || operandsOf(use.op)[use.operand] == value)
       visit(use);
   for (const Copy &copy : copiesOf(value))
@@ -60,7 +60,7 @@ StrategyState::copiesOf(int32_t value) const {
   SmallVector<Copy, 2> found;
   if (auto known = copyNumbers.find(value); known != copyNumbers.end())
     for (int32_t copy : known->second)
-      found.push_back(copies[copy - graph.numValues()]);
+      found.push_back(copies[copy - graph->numValues()]);
   return found;
 }
 
@@ -70,15 +70,15 @@ void StrategyState::shardingsOf(int32_t op, int32_t value, int32_t sharding,
     result.push_back(number == value ? sharding : shardings[number]);
   };
   for_each(operandsOf(op), add);
-  for (int32_t i = 0; i < graph.numResults(op); ++i)
-    add(graph.firstResult(op) + i);
+  for (int32_t i = 0; i < graph->numResults(op); ++i)
+    add(graph->firstResult(op) + i);
 }
 
 const OpStrategy *StrategyState::choose(int32_t op, int32_t value,
                                         int32_t sharding) const {
   SmallVector<int32_t, 8> around;
   shardingsOf(op, value, sharding, around);
-  return chooseFor(graph.classOf(op), around, table);
+  return chooseFor(graph->classOf(op), around, *table);
 }
 
 const OpStrategy &StrategyState::strategyIf(int32_t op, int32_t value,
@@ -93,8 +93,8 @@ void StrategyState::change(int32_t value, int32_t sharding,
     strategies[op] = choose(op, kNone, kNone);
     changed(op);
   };
-  choosesAgain(graph.value(value).producer);
-  for (const StrategyUse &use : graph.usesOf(value))
+  choosesAgain(graph->value(value).producer);
+  for (const StrategyUse &use : graph->usesOf(value))
     if (use.op >= 0 && operandsOf(use.op)[use.operand] == value)
       choosesAgain(use.op);
 }
@@ -102,15 +102,15 @@ void StrategyState::change(int32_t value, int32_t sharding,
 bool StrategyState::isAsAtFirst(int32_t op) const {
   SmallVector<int32_t, 8> around;
   shardingsOf(op, kNone, kNone, around);
-  return around == graph.classOf(op).shardings;
+  return around == graph->classOf(op).shardings;
 }
 
-void StrategyState::setAssignment(int32_t op,
-                                  const FactorAssignment &assignment) {
+void StrategyState::takeStrategy(int32_t op,
+                                 const FactorAssignment &assignment) {
   SmallVector<int32_t, 8> around;
   shardingsOf(op, kNone, kNone, around);
-  strategies[op] = &table.make(strategies[op]->kind, around,
-                               graph.classOf(op).free, assignment);
+  strategies[op] = &table->make(strategies[op]->kind, around,
+                                graph->classOf(op).free, assignment);
 }
 
 int32_t StrategyState::addCopy(int32_t value, int32_t sharding) {
@@ -122,13 +122,13 @@ int32_t StrategyState::addCopy(int32_t value, int32_t sharding) {
 }
 
 void StrategyState::redirect(int32_t op, int32_t from, int32_t to) {
-  auto [begin, end] = graph.operandRange(op);
+  auto [begin, end] = graph->operandRange(op);
   std::replace(operands.begin() + begin, operands.begin() + end, from, to);
   strategies[op] = choose(op, kNone, kNone);
 }
 
 bool StrategyState::verify(std::string &error) const {
-  for (int32_t op = 0, e = graph.numOps(); op < e; ++op) {
+  for (int32_t op = 0, e = graph->numOps(); op < e; ++op) {
     const OpStrategy *strategy = strategies[op];
     if (!strategy)
       continue;
@@ -140,12 +140,12 @@ bool StrategyState::verify(std::string &error) const {
                 "sharding of tensor " + std::to_string(i);
         return false;
       }
-    if (!isLawful(*strategy->assignment, *table.kind(strategy->kind).rule)) {
+    if (!isLawful(*strategy->assignment, *table->kind(strategy->kind).rule)) {
       error = "op " + std::to_string(op) + " has an unlawful assignment";
       return false;
     }
   }
-  for (size_t copy = graph.numValues(); copy < shardings.size(); ++copy)
+  for (size_t copy = graph->numValues(); copy < shardings.size(); ++copy)
     if (!is_contained(operands, static_cast<int32_t>(copy))) {
       error = "copy " + std::to_string(copy) + " is not read";
       return false;

@@ -30,13 +30,13 @@ public:
   /// As the graph has it. Both outlive this.
   StrategyState(const StrategyGraph &graph, OpStrategies &table);
 
-  const StrategyGraph &getGraph() const { return graph; }
-  OpStrategies &getTable() const { return table; }
+  const StrategyGraph &getGraph() const { return *graph; }
+  OpStrategies &getTable() const { return *table; }
 
   /// Of a value or a copy.
   int32_t shardingOf(int32_t value) const { return shardings[value]; }
   const TensorSharding &readSharding(int32_t value) const {
-    return table.sharding(shardings[value]);
+    return table->sharding(shardings[value]);
   }
   /// Null if it has none.
   const OpStrategy *strategyOf(int32_t op) const {
@@ -44,14 +44,14 @@ public:
   }
   /// The values or copies that the op reads.
   llvm::ArrayRef<int32_t> operandsOf(int32_t op) const {
-    auto [begin, end] = graph.operandRange(op);
+    auto [begin, end] = graph->operandRange(op);
     return llvm::ArrayRef(operands).slice(begin, end - begin);
   }
   /// Calls `visit` with the uses of a value, those that read a copy left out,
   /// and with a fixed one for each copy.
   void forEachUse(int32_t value,
                   llvm::function_ref<void(const StrategyUse &)> visit) const;
-  bool isUsed(int32_t value) const { return !graph.usesOf(value).empty(); }
+  bool isUsed(int32_t value) const { return !graph->usesOf(value).empty(); }
 
   struct Copy {
     int32_t source;
@@ -63,7 +63,7 @@ public:
   llvm::SmallVector<Copy, 2> copiesOf(int32_t value) const;
   /// The value that `number` is or is a copy of.
   int32_t sourceOf(int32_t number) const {
-    int32_t copy = number - graph.numValues();
+    int32_t copy = number - graph->numValues();
     return copy < 0 ? number : copies[copy].source;
   }
 
@@ -79,7 +79,7 @@ public:
   void redirect(int32_t op, int32_t from, int32_t to);
   /// The op takes another strategy than its cheapest, for as long as nothing
   /// around it changes.
-  void setAssignment(int32_t op, const FactorAssignment &assignment);
+  void takeStrategy(int32_t op, const FactorAssignment &assignment);
 
   /// The op's tensors are sharded as the graph has it.
   bool isAsAtFirst(int32_t op) const;
@@ -94,8 +94,8 @@ private:
                    llvm::SmallVectorImpl<int32_t> &result) const;
   const OpStrategy *choose(int32_t op, int32_t value, int32_t sharding) const;
 
-  const StrategyGraph &graph;
-  OpStrategies &table;
+  const StrategyGraph *graph;
+  OpStrategies *table;
   /// Of values, then of copies.
   std::vector<int32_t> shardings;
   /// As the graph's.

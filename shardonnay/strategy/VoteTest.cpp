@@ -1,4 +1,4 @@
-//===- FactorAssignmentTest.cpp -------------------------------------------===//
+//===- VoteTest.cpp -------------------------------------------------------===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -70,25 +70,25 @@ FactorRule unary(int64_t i, int64_t j,
   return builder.build();
 }
 
-TEST(FactorAssignment, AgreementIsKept) {
+TEST(Vote, AgreementIsKept) {
   EXPECT_EQ(assign(matmul(8, 16, 32), {{d, m}, {m, none}, {d, none}}),
             axes({d, m, none}));
 }
 
-TEST(FactorAssignment, MegatronColumnThenRow) {
+TEST(Vote, MegatronColumnThenRow) {
   EXPECT_EQ(assign(matmul(8, 16, 32), {{d, none}, {none, m}, {d, m}}, true),
             axes({d, none, m}));
   EXPECT_EQ(assign(matmul(8, 32, 16), {{d, m}, {m, none}, {d, none}}, true),
             axes({d, m, none}));
 }
 
-TEST(FactorAssignment, FullyShardedWeightIsGathered) {
+TEST(Vote, FullyShardedWeightIsGathered) {
   // The weight is the largest tensor, and still the one that moves.
   EXPECT_EQ(assign(matmul(8, 64, 64), {{d, none}, {d, none}, {d, none}}, true),
             axes({d, none, none}));
 }
 
-TEST(FactorAssignment, FullyShardedGradientIsPartial) {
+TEST(Vote, FullyShardedGradientIsPartial) {
   // dw = xT dy: the batch is the contracting factor.
   FactorRule rule = matmul(64, 8, 64);
   FactorAssignment result =
@@ -100,28 +100,28 @@ TEST(FactorAssignment, FullyShardedGradientIsPartial) {
   EXPECT_TRUE(shardingUnder(result, rule, 1).unreduced.empty());
 }
 
-TEST(FactorAssignment, SequenceParallelInputIsGathered) {
+TEST(Vote, SequenceParallelInputIsGathered) {
   EXPECT_EQ(assign(matmul(8, 16, 32), {{m, none}, {none, m}, {none, m}}, true),
             axes({none, none, m}));
 }
 
-TEST(FactorAssignment, LongerPrefixOfOneTensorIsTaken) {
+TEST(Vote, LongerPrefixOfOneTensorIsTaken) {
   EXPECT_EQ(assign(matmul(8, 16, 32), {{dm, none}, {none, none}, {d, none}}),
             axes({dm, none, none}));
 }
 
-TEST(FactorAssignment, CollidingCandidateIsTrimmed) {
+TEST(Vote, CollidingCandidateIsTrimmed) {
   // i:d has two votes; then k takes the part of [m, d] that is left.
   EXPECT_EQ(assign(matmul(8, 16, 32), {{d, none}, {md, none}, {d, none}}),
             axes({d, m, none}));
 }
 
-TEST(FactorAssignment, UnaryKeepsTheMoreSharded) {
+TEST(Vote, UnaryKeepsTheMoreSharded) {
   EXPECT_EQ(assign(unary(8, 8), {{d, none}, {m, d}}), axes({m, d}));
   EXPECT_EQ(assign(unary(8, 8), {{d, none}, {none, m}}), axes({d, m}));
 }
 
-TEST(FactorAssignment, UnaryKeepsTheLarger) {
+TEST(Vote, UnaryKeepsTheLarger) {
   FactorRuleBuilder builder({2}, {1});
   builder.add(8, {0}, {-1}, FactorKind::Reduction, ReductionKind::Max);
   builder.add(8, {1}, {0});
@@ -131,7 +131,7 @@ TEST(FactorAssignment, UnaryKeepsTheLarger) {
   EXPECT_EQ(shardingUnder(result, rule, 1).kind, ReductionKind::Max);
 }
 
-TEST(FactorAssignment, AxesOfUncuttableFactorsMove) {
+TEST(Vote, AxesOfUncuttableFactorsMove) {
   EXPECT_EQ(assign(unary(8, 8, FactorKind::NeedReplication), {{d, m}, {d, m}}),
             axes({dm, none}));
   // 6 rows: m does not divide what d leaves of them.
@@ -139,14 +139,14 @@ TEST(FactorAssignment, AxesOfUncuttableFactorsMove) {
             axes({d, none}));
 }
 
-TEST(FactorAssignment, AFactorThatIsADimMayBeCutUnevenly) {
+TEST(Vote, AFactorThatIsADimMayBeCutUnevenly) {
   EXPECT_EQ(assign(unary(6, 8), {{m, none}, {m, none}}), axes({m, none}));
   EXPECT_EQ(assign(unary(1, 8), {{m, none}, {m, none}}), axes({m, none}));
   EXPECT_EQ(assign(unary(8, 7, FactorKind::Windowed), {{m, d}, {m, d}}),
             axes({m, d}));
 }
 
-TEST(FactorAssignment, AFactorBesideOthersIsCutEvenly) {
+TEST(Vote, AFactorBesideOthersIsCutEvenly) {
   // [i, j] -> [i j].
   FactorRuleBuilder builder({2}, {1});
   builder.add(6, {0}, {0});
@@ -155,7 +155,7 @@ TEST(FactorAssignment, AFactorBesideOthersIsCutEvenly) {
   EXPECT_EQ(assign(rule, {{m, none}, {m2}}), axes({m2, none}));
 }
 
-TEST(FactorAssignment, ARetiledFactorIsCutUnevenlyWhereAllAgree) {
+TEST(Vote, ARetiledFactorIsCutUnevenlyWhereAllAgree) {
   FactorRuleBuilder builder({2}, {1});
   builder.add(6, {0}, {0});
   builder.add(4, {1}, {0});
@@ -168,7 +168,7 @@ TEST(FactorAssignment, ARetiledFactorIsCutUnevenlyWhereAllAgree) {
   EXPECT_EQ(assign(rule, {{m, none}, {m2}}), axes({m2, none}));
 }
 
-TEST(FactorAssignment, AConstantThatCannotFollowIsNoAgreement) {
+TEST(Vote, AConstantThatCannotFollowIsNoAgreement) {
   // Two rows on four devices; of their sixteen elements in one dim each device
   // would have four.
   FactorRuleBuilder builder({2}, {1});
@@ -179,13 +179,13 @@ TEST(FactorAssignment, AConstantThatCannotFollowIsNoAgreement) {
   EXPECT_EQ(assign(rule, {{m, none}, {none}}, false, {1}), axes({m2, none}));
 }
 
-TEST(FactorAssignment, ConstantsHaveNoVote) {
+TEST(Vote, ConstantsHaveNoVote) {
   EXPECT_EQ(assign(matmul(8, 16, 32), {{none, d}, {d, none}, {d, none}}, true,
                    {0, 1}),
             axes({d, none, none}));
 }
 
-TEST(FactorAssignment, LookupsAreCutUnlessTheyCopyTheTable) {
+TEST(Vote, LookupsAreCutUnlessTheyCopyTheTable) {
   // Rows of a table [v, j] at positions [i].
   FactorRuleBuilder builder({2, 1}, {2});
   builder.add(16, {-1, 0}, {0});
@@ -197,7 +197,7 @@ TEST(FactorAssignment, LookupsAreCutUnlessTheyCopyTheTable) {
   EXPECT_EQ(assign(rule, vocabulary, false, {1}), axes({none, none, none}));
 }
 
-TEST(FactorAssignment, NoStridedCuts) {
+TEST(Vote, NoStridedCuts) {
   // The reshape ([i j]) -> ([i, j]): j can be cut only where i is cut up.
   FactorRuleBuilder builder({1}, {2});
   builder.add(8, {0}, {0});
@@ -207,7 +207,7 @@ TEST(FactorAssignment, NoStridedCuts) {
   EXPECT_EQ(assign(rule, {{d}, {d, m}}), axes({d, none}));
 }
 
-TEST(FactorAssignment, CompoundDimIsCutThrough) {
+TEST(Vote, CompoundDimIsCutThrough) {
   FactorRuleBuilder builder({1}, {2});
   builder.add(2, {0}, {0});
   builder.add(4, {0}, {1});
@@ -217,7 +217,7 @@ TEST(FactorAssignment, CompoundDimIsCutThrough) {
   EXPECT_EQ(shardingUnder(result, rule, 0).dims[0].axes, dm);
 }
 
-TEST(FactorAssignment, PartialResultsHaveOneKind) {
+TEST(Vote, PartialResultsHaveOneKind) {
   FactorRuleBuilder builder({3}, {1});
   builder.add(8, {0}, {0});
   builder.add(8, {1}, {-1}, FactorKind::Reduction, ReductionKind::Sum);

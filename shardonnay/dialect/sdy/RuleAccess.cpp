@@ -98,8 +98,7 @@ mlir::sdy::getPropagationRule(Operation *op) {
   return rule;
 }
 
-std::optional<shardonnay::FactorRule>
-mlir::sdy::getPickingRule(Operation *op) {
+std::optional<shardonnay::FactorRule> mlir::sdy::getPickingRule(Operation *op) {
   auto local = dyn_cast<shardonnay::LocalComputeOpInterface>(op);
   return local ? local.getPickingRule() : std::nullopt;
 }
@@ -112,8 +111,7 @@ mlir::sdy::getComputationRule(Operation *op) {
   return getWindowRule(op);
 }
 
-std::optional<shardonnay::FactorRule>
-mlir::sdy::getWindowRule(Operation *op) {
+std::optional<shardonnay::FactorRule> mlir::sdy::getWindowRule(Operation *op) {
   using shardonnay::FactorKind;
   auto local = dyn_cast<shardonnay::LocalComputeOpInterface>(op);
   std::optional<shardonnay::FactorRule> rule = getOwnRule(op);
