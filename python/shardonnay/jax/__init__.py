@@ -13,6 +13,7 @@ from pathlib import Path
 from jax.extend import source_info_util
 
 from .annotations import Prioritized, constrain, prioritized
+from .drawing import Drawing, draw, load_ipython_extension
 from .meshes import MeshError
 from .partition import PartitionedFunction, partition, propagate
 from .rules import RuleError, ShardingRule
@@ -25,6 +26,7 @@ source_info_util.register_exclusion(str(Path(__file__).parent))
 
 __all__ = [
     "Compiled",
+    "Drawing",
     "Explanation",
     "FormatError",
     "Lowered",
@@ -39,6 +41,8 @@ __all__ = [
     "by_path",
     "constrain",
     "deserialize",
+    "draw",
+    "load_ipython_extension",
     "logical_spec",
     "partition",
     "prioritized",
