@@ -18,7 +18,7 @@ from .meshes import MeshError
 from .partition import PartitionedFunction, partition, propagate
 from .rules import RuleError, ShardingRule
 from .serialization import FormatError, deserialize, serialize
-from .shardings import by_logical_axes, by_path, logical_spec
+from .shardings import ShardingError, by_logical_axes, by_path, logical_spec
 from .stages import Compiled, Explanation, Lowered, Report, Traced
 
 # A location is the user's line, not ours.
@@ -35,6 +35,7 @@ __all__ = [
     "Prioritized",
     "Report",
     "RuleError",
+    "ShardingError",
     "ShardingRule",
     "Traced",
     "by_logical_axes",
