@@ -201,6 +201,7 @@ BENCHMARKS = {
     "reshard": ["--pairs", "300"],
     "communication": ["mixer"],
     "call": ["--quick"],
+    "first": ["--quick"],
 }
 
 
