@@ -24,8 +24,8 @@ def _public(tree):
 
 
 def _definition(path, name):
-    """The node that defines a name of a module, perhaps in a module that it imports the name from."""
-    for node in _parsed(path).body:
+    """The node that defines a name of a module, perhaps in a module that it imports the name from, at once or lazily."""
+    for node in ast.walk(_parsed(path)):
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name == name:
             return node
         if isinstance(node, ast.ImportFrom) and node.level == 1 and name in [alias.name for alias in node.names]:
