@@ -26,6 +26,7 @@ SECTIONS = {
     "propagation": ("Passes only: propagation of prepared programs", ["propagation/run.py", "--ops", "1000", "10000", "100000"]),
     "partition": ("Passes only: the whole compile of prepared programs", ["partition/run.py", "--ops", "1000", "10000", "100000"]),
     "call": ("Calls of a partitioned function", ["call/run.py"]),
+    "first": ("Time from a call to its first result", ["first/run.py"]),
     "reshard": ("Reshards between all pairs of layouts", ["reshard/run.py"]),
 }
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Writes docs/tutorial.ipynb, the twin of docs/tutorial.md: [--check]
 
-Prose becomes Markdown, a file a cell that writes it, commands a cell that runs them; outputs are not kept.
+Prose becomes Markdown, a file a cell that writes it, commands a cell that runs them; a comment `<!-- notebook` is a
+cell of the notebook alone, whose result is shown richly. Outputs are not kept.
 
 --check  writes nothing, says whether it is stale
 """
@@ -13,8 +14,8 @@ from pathlib import Path
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 PAGE, NOTEBOOK = DOCS / "tutorial.md", DOCS / "tutorial.ipynb"
-# What a reader runs: a file that begins with its name, or commands with what they print.
-BLOCK = re.compile(r"^```(python|console)\n(.*?)^```\n", re.MULTILINE | re.DOTALL)
+# What a reader runs: a file that begins with its name, or commands with what they print; or what only the notebook has.
+BLOCK = re.compile(r"^(?:```(python|console)|<!-- (notebook))\n(.*?)^(?:```|-->)\n", re.MULTILINE | re.DOTALL)
 
 
 def code(language, text):
@@ -22,16 +23,19 @@ def code(language, text):
     if language == "python":
         name = text.splitlines()[0].removeprefix("# ")
         return f"%%writefile {name}\n{text}"  # with its first line: reports say line numbers
+    if language == "notebook":
+        return text
     return "%%bash\n" + "".join(f"{command}\n" for command in re.findall(r"^\$ (.*)\n", text, re.MULTILINE))
 
 
 def cells(page):
-    """[(kind, source, what it prints as the page has it)]"""
+    """[(kind, source, what it prints as the page has it, None for what the page has not)]"""
     at = 0
     for block in BLOCK.finditer(page):
+        language, text = block[1] or block[2], block[3]
         yield "markdown", page[at : block.start()], ""
-        shown = re.sub(r"^\$ .*\n", "", block[2], flags=re.MULTILINE) if block[1] == "console" else ""
-        yield "code", code(block[1], block[2]), shown
+        shown = re.sub(r"^\$ .*\n", "", text, flags=re.MULTILINE) if language == "console" else ""
+        yield "code", code(language, text), None if language == "notebook" else shown
         at = block.end()
     yield "markdown", page[at:], ""
 

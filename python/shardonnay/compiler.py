@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
+from html import escape
 from typing import Any, Unpack
 
-from . import _core, inputs
+from . import _core, inputs, notebook
 from .errors import CompileError, Diagnostic
 from .options import OptionKeywords, Options, options_of
 
@@ -53,6 +54,10 @@ class Program:
     def __repr__(self) -> str:
         devices = f"{self.manifest['devices']} devices, " if self.manifest else ""
         return f"<shardonnay.Program: {devices}{len(self.text.splitlines())} lines>"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the collectives with their causes."""
+        return notebook.report(repr(self).strip("<>"), self.report) if self.report else escape(repr(self))
 
 
 def diagnostics_of(result: _core.Result) -> tuple[Diagnostic, ...]:

@@ -1,14 +1,17 @@
 """A report to be read: what was decided, what is communicated and why, what it takes."""
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 COLUMNS = (16, 18, 6, 10, 0)
 UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
+Entry = dict[str, Any]
 _BYTES = re.compile(r"([-\d.]+)\s*([A-Za-z]*)")
 
 
-def bytes_of(text):
+def bytes_of(text: str) -> int:
     """Bytes of a text such as 1024, 1.5GiB; ValueError if it says none."""
     read = _BYTES.fullmatch(text.strip())
     if not read or read[2] not in UNITS:
@@ -16,7 +19,7 @@ def bytes_of(text):
     return int(read[1]) * UNITS[read[2]] if read[1].lstrip("-").isdecimal() else round(float(read[1]) * UNITS[read[2]])
 
 
-def size(count):
+def size(count: float) -> str:
     """Bytes as text."""
     for unit in ("B", "KiB", "MiB"):
         if count < 10240:
@@ -25,17 +28,23 @@ def size(count):
     return f"{count:,.0f} GiB"
 
 
-def _row(*cells):
+def _row(*cells: object) -> str:
     return "  " + " ".join(f"{cell!s:<{width}}" for cell, width in zip(cells, COLUMNS, strict=True)).rstrip()
 
 
-def _runs(entry):
+def place(entry: Entry) -> str:
+    """Where a collective comes from: line and scope."""
+    return f"{entry['source'].removeprefix(f'{Path.cwd()}/')}  {entry['name']}"
+
+
+def runs(entry: Entry) -> str:
+    """How often a collective runs, if it is not once."""
     if entry["trips"] == 1 and entry["trips_known"]:
         return ""
     return f"  (in a loop, {entry['trips'] if entry['trips_known'] else 'an unknown number of'} times)"
 
 
-def lines(report, causes=True):
+def lines(report: Entry, causes: bool = True) -> Iterator[str]:
     """The lines of a `Program.report`, with the reason of every collective under it if `causes`."""
     shardings, devices = report["shardings"], report["devices"]
     yield (
@@ -46,9 +55,8 @@ def lines(report, causes=True):
     yield "collectives, bytes as each device sends them in a step:"
     yield _row("kind", "axes", "count", "bytes", "source")
     for entry in report["collectives"]:
-        source = entry["source"].removeprefix(f"{Path.cwd()}/")
-        place = f"{source}  {entry['name']}{_runs(entry)}"
-        yield _row(entry["kind"], ", ".join(entry["axes"]), entry["count"], size(entry["bytes"]), place)
+        cells = entry["kind"], ", ".join(entry["axes"]), entry["count"], size(entry["bytes"])
+        yield _row(*cells, f"{place(entry)}{runs(entry)}")
         if causes and entry["cause"]:
             yield f"      {entry['cause']}"
     count = sum(entry["count"] for entry in report["collectives"])
@@ -57,8 +65,8 @@ def lines(report, causes=True):
     yield _row("total", "", count, size(report["collective_bytes"]), loops)
     written = [entry for entry in report["collectives"] if entry["written"]]
     if written:
-        cells = (sum(entry["count"] for entry in written), size(sum(entry["bytes"] for entry in written)))
-        yield _row("of these by user", "", *cells, "written in manual computations")
+        sums = (sum(entry["count"] for entry in written), size(sum(entry["bytes"] for entry in written)))
+        yield _row("of these by user", "", *sums, "written in manual computations")
     arguments, peak, flops = report["argument_bytes"], report["peak_bytes"], report["contraction_flops"]
     ratio = flops["per_device"] * devices / flops["global"] if flops["global"] else 1
     yield ""

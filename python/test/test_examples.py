@@ -8,9 +8,9 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 GUIDES = ROOT / "docs/guides"
-GUIDE_OF = {"data": "data-parallel", "two_d": "two-d"}
+GUIDE_OF = {"data": "data-parallel", "two_d": "two-d", "three_d": "three-d"}
 # All of them would take a minute of every run.
-LONG = ["context", "expert", "sequence"]
+LONG = ["context", "expert", "pipeline", "sequence", "three_d"]
 NAMES = ["data", "fsdp", "megatron", "two_d", *(pytest.param(name, marks=pytest.mark.long) for name in LONG)]
 
 

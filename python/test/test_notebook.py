@@ -27,6 +27,9 @@ def test_notebook_prints_what_the_page_says(tmp_path, monkeypatch):
     for cell, expected in zip(ran, shown, strict=True):
         if cell.source.startswith("%%writefile"):
             continue
+        if expected is None:
+            assert any("<table" in output.get("data", {}).get("text/html", "") for output in cell.outputs), cell.source
+            continue
         # stdout and stderr come apart.
         printed = "".join(output.text for output in cell.outputs).replace(f"{tmp_path}/", "")
         assert sorted(printed.splitlines()) == sorted(expected.splitlines())

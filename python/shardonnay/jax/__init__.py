@@ -13,11 +13,12 @@ from pathlib import Path
 from jax.extend import source_info_util
 
 from .annotations import Prioritized, constrain, prioritized
+from .drawing import Drawing, draw, load_ipython_extension
 from .meshes import MeshError
 from .partition import PartitionedFunction, partition, propagate
 from .rules import RuleError, ShardingRule
 from .serialization import FormatError, deserialize, serialize
-from .shardings import by_logical_axes, by_path, logical_spec
+from .shardings import ShardingError, by_logical_axes, by_path, logical_spec
 from .stages import Compiled, Explanation, Lowered, Report, Traced
 
 # A location is the user's line, not ours.
@@ -25,6 +26,7 @@ source_info_util.register_exclusion(str(Path(__file__).parent))
 
 __all__ = [
     "Compiled",
+    "Drawing",
     "Explanation",
     "FormatError",
     "Lowered",
@@ -33,12 +35,15 @@ __all__ = [
     "Prioritized",
     "Report",
     "RuleError",
+    "ShardingError",
     "ShardingRule",
     "Traced",
     "by_logical_axes",
     "by_path",
     "constrain",
     "deserialize",
+    "draw",
+    "load_ipython_extension",
     "logical_spec",
     "partition",
     "prioritized",

@@ -12,6 +12,7 @@ from jax.sharding import Sharding
 
 from ..operations import operations
 from . import arguments, artefacts, rules
+from .shardings import ShardingError
 
 _SCOPE = "shardonnay.priority"
 _SCOPED = re.compile(rf"{re.escape(_SCOPE)}\[([-\d,]*)\]")
@@ -27,7 +28,7 @@ class Prioritized:
 
     def __post_init__(self):
         if not all(number is None or isinstance(number, int) and number >= 0 for number in self.priorities):
-            raise ValueError(f"priorities: expected numbers from 0, or None, got {list(self.priorities)}")
+            raise ShardingError(f"priorities: expected numbers from 0, or None, got {list(self.priorities)}")
 
 
 def prioritized(sharding, *priorities):
@@ -70,7 +71,7 @@ def with_priorities(text, numbers):
     if len(numbers) == 1:
         numbers = numbers * len(found)
     if len(numbers) != len(found):
-        raise ValueError(f"{len(numbers)} priorities, expected one or as many as dims: {text}")
+        raise ShardingError(f"{len(numbers)} priorities, expected one or as many as dims: {text}")
     spelled = [
         f"{{{dim}}}p{number}" if number is not None and dim.strip() else f"{{{dim}}}"
         for dim, number in zip(found, numbers)

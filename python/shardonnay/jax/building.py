@@ -12,7 +12,7 @@ from ..operations import operations
 from . import artefacts, handover
 from .annotations import Notes, annotated
 from .execution import Program, PropagatedProgram
-from .meshes import context_mesh, meshes
+from .meshes import MeshError, context_mesh, meshes
 from .signature import Signature
 
 _CALLBACK = re.compile(r"xla_(ffi_)?(partitioned_)?python_(cpu|gpu)_callback")
@@ -38,7 +38,7 @@ class Source:
             )
         shardings = [getattr(item, "sharding", item) for item in placed]
         found = meshes(traced.jaxpr, *named, context_mesh(), *shardings)
-        return cls(traced, traced.lower(), tuple(found), notes, Signature.of(traced))
+        return cls(traced, _lowered(traced, found), tuple(found), notes, Signature.of(traced))
 
     def devices(self):
         """How many devices the program is for."""
@@ -55,6 +55,19 @@ class Source:
             if isinstance(mesh, jax.sharding.Mesh):
                 return mesh.devices.flat[0].platform
         return jax.default_backend()
+
+
+def _lowered(traced, named):
+    try:
+        return traced.lower()
+    except ValueError as error:
+        if not named or any(isinstance(mesh, jax.sharding.Mesh) for mesh in named):
+            raise
+        axes = ", ".join(str(dict(mesh.shape)) for mesh in named)
+        raise MeshError(
+            f"{traced.fun_name}: only abstract meshes are named ({axes}), which have no devices; give mesh= a "
+            "jax.sharding.Mesh, or call it under jax.set_mesh"
+        ) from error
 
 
 @dataclass(frozen=True)

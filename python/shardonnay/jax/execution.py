@@ -1,6 +1,7 @@
 """Compiled programs as functions of global arrays, in JAX's public terms."""
 
 import jax
+import scipy.linalg  # noqa: F401  JAX loads it when it first lowers an exported program, within the user's first call
 from jax.sharding import AxisType
 
 from .. import boundary

@@ -5,9 +5,10 @@ from jax.extend import core
 from jax.sharding import AbstractMesh, Mesh, NamedSharding
 
 from .. import boundary
+from ..errors import ShardonnayError
 
 
-class MeshError(ValueError):
+class MeshError(ShardonnayError, ValueError):
     """No mesh, or meshes that do not go together."""
 
 

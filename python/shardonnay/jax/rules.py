@@ -7,10 +7,12 @@ may be cut, every device then computing with its pieces. `(h d)` is a dim of sev
 import re
 from dataclasses import dataclass, field
 
+from ..errors import ShardonnayError
+
 _TOKEN = re.compile(r"\s*(?:(\w+)|(\()|(\)))")
 
 
-class RuleError(ValueError):
+class RuleError(ShardonnayError, ValueError):
     """A rule that is no rule, or that does not fit its call."""
 
 

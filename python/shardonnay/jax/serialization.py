@@ -15,6 +15,7 @@ from jax.sharding import AxisType, Mesh
 
 import shardonnay
 
+from ..errors import ShardonnayError
 from .building import Built
 from .execution import Program, PropagatedProgram
 from .signature import Signature
@@ -24,7 +25,7 @@ _FORMAT = 1
 _PROGRAMS = {kind.kind: kind for kind in (Program, PropagatedProgram)}
 
 
-class FormatError(ValueError):
+class FormatError(ShardonnayError, ValueError):
     """Bytes that `serialize` did not write, or not for these devices."""
 
 
@@ -91,10 +92,11 @@ def deserialize(payload, in_tree, out_tree, *, devices=None):
             report = json.loads(archive.read("report.json"))
             artefact = archive.read("artefact")
             text, source = (archive.read(name).decode() for name in ("program.mlir", "source.mlir"))
-    except (zipfile.BadZipFile, KeyError):
+            written = header["format"]
+    except (zipfile.BadZipFile, KeyError, TypeError, ValueError):
         raise FormatError("payload: expected what shardonnay.jax.serialize returned") from None
-    if header["format"] != _FORMAT:
-        raise FormatError(f"payload: expected format {_FORMAT}, got {header['format']}")
+    if written != _FORMAT:
+        raise FormatError(f"payload: expected format {_FORMAT}, got {written}")
     found = _devices(header, devices)
     meshes = [_mesh(entry, found) for entry in header["meshes"]]
     signature = Signature.from_json(header["signature"], in_tree, out_tree)

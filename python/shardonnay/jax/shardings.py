@@ -9,22 +9,28 @@ import jax
 import numpy as np
 from jax.sharding import NamedSharding, PartitionSpec
 
+from ..errors import ShardonnayError
+
 _SUB_AXIS = re.compile(r"(.*):\((\d+)\)(\d+)")
 
 
+class ShardingError(ShardonnayError, ValueError):
+    """A sharding, or a table of them, that does not fit its mesh or its value."""
+
+
 def check_axes(spec, mesh, what):
-    """Raises ValueError for an axis that the mesh has not; a part of an axis is to be an axis of its own."""
+    """Raises ShardingError for an axis that the mesh has not; a part of an axis is to be an axis of its own."""
     for entry in spec:
         for name in entry if isinstance(entry, tuple) else (entry,):
             part = _SUB_AXIS.fullmatch(name) if isinstance(name, str) else None
             if part:
                 axis, before, size = part[1], int(part[2]), int(part[3])
-                raise ValueError(
+                raise ShardingError(
                     f'{what}: "{name}" is a part of an axis, expected whole axes; split "{axis}" in the mesh, '
                     f"into axes of sizes {_split(mesh, axis, before, size)}, and name one of them"
                 )
             if isinstance(name, str) and name not in mesh.shape:
-                raise ValueError(f'{what}: axis "{name}" is not in the mesh, expected one of {list(mesh.shape)}')
+                raise ShardingError(f'{what}: axis "{name}" is not in the mesh, expected one of {list(mesh.shape)}')
 
 
 def _split(mesh, axis, before, size):
@@ -55,12 +61,12 @@ def by_path(rules, tree, mesh):
         for pattern, spec in compiled:
             if pattern.search(name):
                 if len(spec) > np.ndim(leaf):
-                    raise ValueError(
+                    raise ShardingError(
                         f"{name}: rule {pattern.pattern!r} has {len(spec)} dims, expected at most the "
                         f"{np.ndim(leaf)} of its shape {np.shape(leaf)}"
                     )
                 return NamedSharding(mesh, spec)
-        raise ValueError(f"{name}: no rule for it (shape {np.shape(leaf)}); end the table with a rule '.*'")
+        raise ShardingError(f"{name}: no rule for it (shape {np.shape(leaf)}); end the table with a rule '.*'")
 
     return jax.tree_util.tree_map_with_path(sharding, tree)
 

@@ -1,8 +1,11 @@
 """The stages of a partitioned function ahead of its call, as in `jax.stages`: Traced, Lowered, Compiled."""
 
+from html import escape
+
 import jax
 
 from .. import explain as explanations
+from .. import notebook
 from .. import report as reports
 from .signature import placed
 
@@ -12,6 +15,9 @@ class Report(dict):
 
     def __str__(self):
         return "\n".join(reports.lines(self))
+
+    def _repr_html_(self):
+        return notebook.report(f"{self['devices']} devices", self)
 
 
 class Explanation(list):
@@ -121,6 +127,15 @@ class Compiled:
 
     def __call__(self, *args, **kwargs):
         return self.jax(*args, **kwargs)
+
+    def __repr__(self):
+        program = self.built.program
+        return f"<shardonnay.jax.Compiled: {program.signature.name}, {program.placements.devices} devices>"
+
+    def _repr_html_(self):
+        """What a notebook shows: the collectives with their causes."""
+        found = self.built.report()
+        return escape(repr(self)) if found is None else notebook.report(repr(self).strip("<>"), found)
 
     def as_text(self):
         """The program of one device, in StableHLO; after `propagate`, the global one with all shardings."""

@@ -10,6 +10,9 @@ import training
 from outcomes import on
 from shardonnay.jax import partition, propagate
 
+SLOW = [training.linen_scanned]  # half a minute of XLA's: with --long only
+NAME = lambda model: model.__name__  # noqa: E731
+
 
 def curve(transform, model, steps):
     """The losses of `steps` steps; the state goes from one to the next, donated."""
@@ -30,7 +33,7 @@ def check(model, steps, transform=partition):
     np.testing.assert_allclose(curve(transform, model, steps), expected, rtol=2e-3)
 
 
-@pytest.mark.parametrize("model", training.MODELS, ids=lambda model: model.__name__)
+@pytest.mark.parametrize("model", [model for model in training.MODELS if model not in SLOW], ids=NAME)
 def test_losses(model):
     check(model(), 6)
 
@@ -41,7 +44,7 @@ def test_losses_after_propagation():
 
 @pytest.mark.long
 @pytest.mark.parametrize("transform", [partition, propagate])
-@pytest.mark.parametrize("model", training.MODELS, ids=lambda model: model.__name__)
+@pytest.mark.parametrize("model", training.MODELS, ids=NAME)
 def test_fifty_steps(model, transform):
     check(model(), 50, transform)
 
@@ -55,7 +58,7 @@ def _corpus():
         arguments = model.arguments()
         if not (isinstance(arguments[0], dict) and set(arguments[0]) == {"params", "state", "rest"}):
             continue
-        shardings = tuple(training._fully_sharded(tree) for tree in arguments)
+        shardings = tuple(training.fully_sharded(tree) for tree in arguments)
         yield (
             name,
             training.Training(model.function, jax.device_put(arguments[0], shardings[0]), arguments[1:], shardings),

@@ -1,0 +1,105 @@
+"""Seconds from a call to its first result: a flax transformer's AdamW step on eight CPU devices, against `jax.jit`.
+
+    python benchmarks/first/run.py [--quick]
+
+Each measurement is a process of its own, that of `partition` follows that of `jax.jit`. Arguments are on their devices
+before the clock starts. Says where the time goes: tracing and lowering is Python's, partitioning is ours, the rest is XLA's.
+Exits with 1 if the call takes twice the time of `jax.jit`'s.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "scripts")]
+
+import measured
+
+BAR = 2.0
+FORMS = ("jax.jit", "partition", "partition, no_bucketing")
+
+
+def prepared():
+    """(step, shardings, arguments) of the demo's model: Megatron's cuts, a cut batch."""
+    import demo
+    import jax
+    import numpy as np
+    import optax
+    from jax.sharding import NamedSharding, PartitionSpec
+
+    jax.config.update("jax_num_cpu_devices", 8)
+    mesh = jax.make_mesh((2, 4), ("data", "model"), axis_types=(jax.sharding.AxisType.Auto,) * 2)
+    model = demo.LanguageModel(demo.VOCABULARY, demo.WIDTH, demo.HEADS, demo.LAYERS, demo.LENGTH)
+    optimizer = optax.adamw(1e-3)
+    tokens, labels = (
+        np.random.default_rng(0).integers(0, demo.VOCABULARY, (2, demo.BATCH, demo.LENGTH)).astype(np.int32)
+    )
+
+    def step(parameters, state, tokens, labels):
+        def loss(parameters):
+            logits = model.apply(parameters, tokens)
+            return optax.softmax_cross_entropy_with_integer_labels(logits, labels).mean()
+
+        value, gradient = jax.value_and_grad(loss)(parameters)
+        updates, state = optimizer.update(gradient, state, parameters)
+        return optax.apply_updates(parameters, updates), state, value
+
+    def sharding(path, _):
+        return NamedSharding(mesh, demo.megatron(jax.tree_util.keystr(path, simple=True, separator="/"), None))
+
+    parameters = jax.jit(model.init)(jax.random.key(0), tokens)
+    arguments = (parameters, optimizer.init(parameters), tokens, labels)
+    shardings = tuple(jax.tree_util.tree_map_with_path(sharding, tree) for tree in arguments[:2])
+    shardings += (NamedSharding(mesh, PartitionSpec("data")),) * 2
+    return step, shardings, jax.block_until_ready(jax.device_put(arguments, shardings))
+
+
+def one(form):
+    """Prints the seconds of one form, in a process of its own."""
+    import jax
+    import shardonnay.jax
+    from jax import monitoring
+
+    step, shardings, arguments = prepared()
+    events = {}
+    monitoring.register_event_duration_secs_listener(
+        lambda name, seconds, **_: events.update({name: events.get(name, 0) + seconds})
+    )
+    transform = jax.jit if form == "jax.jit" else shardonnay.jax.partition
+    options = {"options": {"no_bucketing": True}} if form.endswith("no_bucketing") else {}
+    start, cpu = time.perf_counter(), time.process_time()
+    jax.block_until_ready(transform(step, in_shardings=shardings, **options)(*arguments))
+    found = {"wall": time.perf_counter() - start, "cpu": time.process_time() - cpu}
+    found["XLA"] = events["/jax/core/compile/backend_compile_duration"]
+    print(json.dumps(found))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="one turn")
+    parser.add_argument("--one", choices=FORMS, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.one:
+        return one(options.one)
+    print(measured.machine())
+    measured.first_in_line()
+    runs = {form: [] for form in FORMS}
+    for _ in range(1 if options.quick else 5):
+        for form in FORMS:
+            done = subprocess.run([sys.executable, __file__, "--one", form], capture_output=True, text=True, check=True)
+            runs[form].append(json.loads(done.stdout))
+    ratios = {}
+    for form, found in runs.items():
+        ratio = measured.Spread(tuple(run["wall"] / base["wall"] for run, base in zip(found, runs["jax.jit"])))
+        ratios[form] = ratio.median
+        columns = "  ".join(f"{key} {measured.spread(found, key)} s" for key in ("wall", "cpu", "XLA"))
+        print(f"{form:24} {columns}  ratio {ratio}")
+    return int(ratios["partition"] > BAR)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
