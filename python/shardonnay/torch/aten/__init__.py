@@ -1,0 +1,18 @@
+"""Aten ops in StableHLO: a table with a function for each op, a file for each family."""
+
+from . import contraction, convolution, elementwise, indexing, ordering, pooling, randoms, reductions, views
+from .table import TABLE, Result
+
+__all__ = [
+    "TABLE",
+    "Result",
+    "contraction",
+    "convolution",
+    "elementwise",
+    "indexing",
+    "ordering",
+    "pooling",
+    "randoms",
+    "reductions",
+    "views",
+]
