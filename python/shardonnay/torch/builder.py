@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -137,9 +137,10 @@ def dims_text(values: Sequence[int]) -> str:
 
 
 class Builder:
-    """The body of a function."""
+    """The body of a function. axes: of the mesh that shardings are on, None if there are none."""
 
-    def __init__(self) -> None:
+    def __init__(self, axes: Mapping[str, int] | None = None) -> None:
+        self.axes = axes
         self.lines: list[str] = []
         self.location = "loc(unknown)"
         self.site = Site()

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 
 from .aten import TABLE, Result
-from .builder import Builder, Site, UnsupportedError, Value, quoted, type_of
+from .builder import Builder, UnsupportedError, Value, quoted, type_of
+from .placements import mesh_text
 from .tracing import site_of
 
 
@@ -30,9 +32,9 @@ def _refuse(node: torch.fx.Node) -> UnsupportedError:
 
 
 class _Lowering:
-    def __init__(self, graph: torch.fx.GraphModule) -> None:
+    def __init__(self, graph: torch.fx.GraphModule, axes: Mapping[str, int] | None) -> None:
         self.graph = graph
-        self.builder = Builder()
+        self.builder = Builder(axes)
         self.values: dict[torch.fx.Node, Any] = {}
 
     def value(self, argument: Any) -> Any:
@@ -93,39 +95,70 @@ class _Lowering:
         return results
 
 
-def module_text(
-    graph: torch.fx.GraphModule,
-    argument_names: Sequence[str],
-    result_names: Sequence[str],
-    *,
-    meshes: Sequence[str] = (),
-    shardings: Mapping[str, str] | None = None,
-    result_shardings: Mapping[str, str] | None = None,
-) -> str:
-    """The module with function @main. Meshes and shardings are `sdy` text; shardings by argument and result name."""
-    lowering = _Lowering(graph)
-    results = lowering.run()
-    inputs = [node for node in graph.graph.nodes if node.op == "placeholder"]
+@dataclass(frozen=True)
+class Boundary:
+    """What is said of the arguments and results of a program.
 
-    def attributes(name: str, table: Mapping[str, str] | None, own: str) -> str:
-        parts = [own] if own else []
-        if table and name in table:
-            parts.append(f"sdy.sharding = {table[name]}")
-        return f" {{{', '.join(parts)}}}" if parts else ""
+    axes: of the mesh, None if the program has none. arguments, results: `sdy` shardings by name. alike: groups of names of arguments
+    which lie alike, their new values too. updates: of each result, the name of the argument whose new value it is.
+    """
 
-    arguments = []
-    for node, name in zip(inputs, argument_names, strict=True):
-        value = lowering.values[node]
-        arguments.append(
-            f"{value.name}: {value.type}{attributes(name, shardings, '')} {Site(module=name).location('')}"
-        )
-    kinds = [
-        type_of(value.shape, value.dtype) + attributes(name, result_shardings, f"jax.result_info = {quoted(name)}")
-        for value, name in zip(results, result_names, strict=True)
-    ]
-    lines = ["module @torch {", *(f"  {mesh}" for mesh in meshes)]
-    lines.append(f"  func.func public @main({', '.join(arguments)}) -> ({', '.join(kinds)}) {{")
-    lines += lowering.builder.lines
-    names, types = ", ".join(value.name for value in results), ", ".join(value.type for value in results)
-    lines.append(f"    return {names} : {types}" if results else "    return")
-    return "\n".join([*lines, "  }", "}", ""])
+    axes: Mapping[str, int] | None = None
+    arguments: Mapping[str, str] = field(default_factory=dict)
+    results: Mapping[str, str] = field(default_factory=dict)
+    alike: Sequence[Sequence[str]] = ()
+    updates: Sequence[str | None] = ()
+
+
+class _Module:
+    """The text of a module around a lowered graph."""
+
+    def __init__(self, graph: torch.fx.GraphModule, names: Sequence[str], results: Sequence[str], said: Boundary) -> None:
+        self.lowering = _Lowering(graph, said.axes)
+        self.said, self.names, self.result_names = said, names, results
+        self.results = self.lowering.run()
+        inputs = [node for node in graph.graph.nodes if node.op == "placeholder"]
+        self.values = {name: self.lowering.values[node] for node, name in zip(inputs, names, strict=True)}
+        self.updates = list(said.updates) or [None] * len(results)
+
+    def argument(self, name: str) -> str:
+        value, parts = self.values[name], []
+        if name in self.said.arguments:
+            parts.append(f"sdy.sharding = {self.said.arguments[name]}")
+        if name in self.updates:
+            parts.append(f"tf.aliasing_output = {self.updates.index(name)} : i32")
+        attributes = f" {{{', '.join(parts)}}}" if parts else ""
+        return f"{value.name}: {value.type}{attributes} loc({quoted(name)})"
+
+    def result(self, value: Value, name: str) -> str:
+        parts = [f"jax.result_info = {quoted(name)}"]
+        if name in self.said.results:
+            parts.append(f"sdy.sharding = {self.said.results[name]}")
+        return f"{type_of(value.shape, value.dtype)} {{{', '.join(parts)}}}"
+
+    def groups(self) -> list[str]:
+        """The ops that tie arguments and their new values together."""
+        lines = []
+        new = {updates: value for updates, value in zip(self.updates, self.results) if updates}
+        for group, names in enumerate(self.said.alike):
+            members = [self.values[name] for name in names] + [new[name] for name in names if name in new]
+            for value in {value.name: value for value in members}.values():
+                lines.append(f'    "sdy.sharding_group"({value.name}) <{{group_id = {group} : i64}}> : ({value.type}) -> ()')
+        return lines
+
+    def text(self) -> str:
+        lines = ["module @torch {"]
+        if self.said.axes is not None:
+            lines.append(f"  {mesh_text(self.said.axes)}")
+        arguments = ", ".join(map(self.argument, self.names))
+        results = ", ".join(self.result(value, name) for value, name in zip(self.results, self.result_names, strict=True))
+        lines.append(f"  func.func public @main({arguments}) -> ({results}) {{")
+        lines += self.lowering.builder.lines + self.groups()
+        names, types = ", ".join(value.name for value in self.results), ", ".join(value.type for value in self.results)
+        lines.append(f"    return {names} : {types}" if self.results else "    return")
+        return "\n".join([*lines, "  }", "}", ""])
+
+
+def module_text(graph: torch.fx.GraphModule, names: Sequence[str], results: Sequence[str], said: Boundary) -> str:
+    """The module with function @main, of a graph whose arguments and results have these names."""
+    return _Module(graph, names, results, said).text()

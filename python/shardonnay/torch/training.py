@@ -10,7 +10,7 @@ import torch
 import torch.utils._pytree as pytree
 from torch.nn.utils import stateless
 
-from .capture import Captured, Inputs, captured, named_leaves
+from .capturing import Captured, Inputs, captured, named_leaves
 from .optimizers import Factory, FunctionalOptimizer
 
 Loss = Callable[..., Any]

@@ -1,6 +1,6 @@
 """Aten ops in StableHLO: a table with a function for each op, a file for each family."""
 
-from . import contraction, convolution, elementwise, indexing, ordering, pooling, randoms, reductions, views
+from . import contraction, convolution, elementwise, indexing, ordering, pooling, randoms, reductions, sharding, views
 from .table import TABLE, Result
 
 __all__ = [
@@ -14,5 +14,6 @@ __all__ = [
     "pooling",
     "randoms",
     "reductions",
+    "sharding",
     "views",
 ]

@@ -65,15 +65,19 @@ class Captured:
 
     def module(
         self,
-        meshes: Sequence[str] = (),
-        shardings: Mapping[str, str] | None = None,
-        result_shardings: Mapping[str, str] | None = None,
+        axes: Mapping[str, int] | None = None,
+        arguments: Mapping[str, str] | None = None,
+        results: Mapping[str, str] | None = None,
+        alike: Sequence[Sequence[str]] = (),
     ) -> str:
-        """`text` with meshes and with shardings of arguments and results by name, all as `sdy` writes them."""
-        arguments, results = ([entry.name for entry in entries] for entries in (self.arguments, self.results))
-        return lowering.module_text(
-            self.graph, arguments, results, meshes=meshes, shardings=shardings, result_shardings=result_shardings
-        )
+        """`text` for a mesh of these axes, with `sdy` shardings of arguments and results by name.
+
+        alike: groups of names of arguments that are to lie alike, their new values too.
+        """
+        updates = [entry.updates for entry in self.results]
+        said = lowering.Boundary(axes, arguments or {}, results or {}, alike, updates)
+        names, result_names = ([entry.name for entry in entries] for entries in (self.arguments, self.results))
+        return lowering.module_text(self.graph, names, result_names, said)
 
     def __repr__(self) -> str:
         return f"<Captured: {len(self.arguments)} arguments, {len(self.results)} results>"
