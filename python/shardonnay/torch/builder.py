@@ -144,6 +144,8 @@ class Builder:
         self.lines: list[str] = []
         self.location = "loc(unknown)"
         self.site = Site()
+        # Of the op's first tensor: its dims from the outermost in memory, None if they do not fill a memory of their own.
+        self.memory_order: list[int] | None = None
         self._count = 0
         self._constants: dict[tuple[str, str], Value] = {}
         self._indent = "    "

@@ -23,6 +23,12 @@ def _result_of(meta: Any) -> Any:
     return None
 
 
+def _memory_order(tensor: torch.Tensor) -> list[int] | None:
+    order = sorted(range(tensor.dim()), key=lambda dim: (-tensor.stride(dim), dim))
+    whole = tensor.storage_offset() == 0 and tensor.untyped_storage().nbytes() == tensor.numel() * tensor.element_size()
+    return order if whole and tensor.permute(order).is_contiguous() else None
+
+
 def _refuse(node: torch.fx.Node) -> UnsupportedError:
     return UnsupportedError(
         f"'{node.target}' has no entry in the table of ops (shardonnay/torch/aten); expected core aten ops; write this "
@@ -60,6 +66,8 @@ class _Lowering:
         self.builder.location = site.location(target)
         args = [self.value(argument) for argument in node.args]
         keywords = {name: self.value(argument) for name, argument in node.kwargs.items()}
+        if node.target is torch.ops.aten.as_strided.default:
+            self.builder.memory_order = _memory_order(node.args[0].meta["val"])  # type: ignore[union-attr]
         result = _result_of(node.meta["val"])
         made = function(self.builder, result, *args, **keywords)
         self._check(node, result, made)

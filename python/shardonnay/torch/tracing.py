@@ -31,6 +31,7 @@ _SITE = "shardonnay_site"
 _FURTHER = [
     aten._log_softmax,
     aten._log_softmax_backward_data,
+    aten._native_batch_norm_legit,
     aten._native_batch_norm_legit_functional,
     aten._native_batch_norm_legit_no_training,
     aten._softmax,
@@ -83,6 +84,21 @@ def decompositions() -> dict[Any, Callable[..., Any]]:
         for overload in packet.overloads():
             table.pop(getattr(packet, overload), None)
     return table
+
+
+def _batch_norm(x, weight, bias, mean, variance, training, momentum, eps):  # type: ignore[no-untyped-def]
+    """`native_batch_norm`, whose schema does not say that it changes the running mean and variance, by ops that say it."""
+    if mean is None:
+        return aten._native_batch_norm_legit.no_stats(x, weight, bias, training, momentum, eps)
+    if training:
+        result = aten._native_batch_norm_legit_functional(x, weight, bias, mean, variance, training, momentum, eps)
+        mean.copy_(result[3])
+        variance.copy_(result[4])
+        return result[:3]
+    return aten._native_batch_norm_legit_no_training.default(x, weight, bias, mean, variance, momentum, eps)
+
+
+_HONEST = {aten.native_batch_norm.default: _batch_norm}
 
 
 def caller() -> tuple[str, int]:
@@ -216,7 +232,7 @@ def trace(
                     return function(*flat[:-1])
 
             try:
-                first = make_fx(recorded, tracing_mode="fake", _allow_non_fake_inputs=True)(*arguments)
+                first = make_fx(recorded, _HONEST, tracing_mode="fake", _allow_non_fake_inputs=True)(*arguments)
             except torch._subclasses.fake_tensor.DataDependentOutputException as error:
                 raise _data_dependent(error) from error
             except torch._subclasses.fake_tensor.DynamicOutputShapeException as error:

@@ -43,7 +43,12 @@ FORWARD = "[b, f, *]x[o, i, *]->[b, f, *]"
 def forward(
     b: Builder, x: Value, w: Value, shape: Sequence[int], stride: Sequence[int], padding: Sequence[int], dilation: Sequence[int], groups: int
 ) -> Value:
-    pairs = [(by, by) for by in padding]
+    pairs = []
+    for at, (step, by, spread) in enumerate(zip(stride, padding, dilation)):
+        reach = spread * (w.shape[2 + at] - 1) + 1
+        fits = (x.shape[2 + at] + 2 * by - reach) // step + 1 == shape[2 + at]
+        # The gradient of a transposed convolution leaves out what its output padding added.
+        pairs.append((by, by if fits else (shape[2 + at] - 1) * step + reach - x.shape[2 + at] - by))
     return convolve(b, x, w, FORWARD, shape, stride, pairs, [1] * len(stride), dilation, groups)
 
 

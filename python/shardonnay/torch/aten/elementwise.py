@@ -416,6 +416,27 @@ def signbit(b: Builder, out: Result, x: Value) -> Value:
     return b.compare("LT", pattern, b.like(0, pattern))
 
 
+@lowers(aten.copysign)
+def copysign(b: Builder, out: Result, x: Operand, y: Operand) -> Value:
+    size = b.unary("abs", given(b, x, out.shape, out.dtype))
+    negative = signbit(b, out, given(b, y, out.shape, out.dtype))
+    return b.select(negative, b.unary("negate", size), size)
+
+
+@lowers(aten.hypot)
+def hypot(b: Builder, out: Result, x: Operand, y: Operand) -> Value:
+    def body(x: Value, y: Value) -> Value:
+        x, y = b.unary("abs", x), b.unary("abs", y)
+        large, small = b.binary("maximum", x, y), b.binary("minimum", x, y)
+        ratio = b.div(small, large)
+        length = b.mul(large, b.unary("sqrt", b.add(b.mul(ratio, ratio), b.like(1, x))))
+        plain = b.compare("EQ", large, b.like(0, x))
+        infinite = b.compare("EQ", large, b.like(math.inf, x))
+        return b.select(b.binary("or", plain, infinite), large, length)
+
+    return _computed(b, out, [x, y], body)
+
+
 @lowers(aten.where, prims.where)
 def where(b: Builder, out: Result, condition: Value, x: Operand, y: Operand) -> Value:
     chosen = b.broadcast(b.cast(condition, torch.bool), out.shape)
@@ -430,7 +451,7 @@ def to_copy(b: Builder, out: Result, x: Value, *_: Any, **__: Any) -> Value:
     return b.cast(x, out.dtype)
 
 
-@lowers(aten.alias, aten.clone, aten.detach, aten.lift_fresh_copy, aten.lift_fresh, aten.lift, prims.clone, aten.contiguous)
+@lowers(aten.alias, aten.clone, aten.detach, aten.lift_fresh_copy, aten.lift_fresh, aten.lift, prims.clone, aten.contiguous, prims.copy_strided)
 def same(b: Builder, out: Result, x: Value, *_: Any, **__: Any) -> Value:
     return x
 

@@ -236,38 +236,49 @@ lowers(aten._adaptive_avg_pool2d_backward)(_adaptive_backward(2))
 lowers(aten._adaptive_avg_pool3d_backward)(_adaptive_backward(3))
 
 
-def _resized(mode: str, extent: int, count: int, **options: Any) -> torch.Tensor:
+_RESIZES = {
+    "upsample_nearest1d": (1, aten.upsample_nearest1d),
+    "upsample_nearest2d": (2, aten.upsample_nearest1d),
+    "upsample_nearest3d": (3, aten.upsample_nearest1d),
+    "upsample_linear1d": (1, aten.upsample_linear1d),
+    "upsample_bilinear2d": (2, aten.upsample_linear1d),
+    "upsample_trilinear3d": (3, aten.upsample_linear1d),
+    "upsample_bicubic2d": (2, aten.upsample_bicubic2d),
+}
+
+
+def _resized(op: Any, extent: int, count: int, corners: Sequence[bool], scale: float | None, dtype: torch.dtype) -> torch.Tensor:
     """The matrix of a resize along one dim: what torch makes of the unit vectors."""
-    units = torch.eye(extent, dtype=torch.float64)[:, None]
-    kind = {"bilinear": "linear", "bicubic": "bicubic"}.get(mode, mode)
-    if kind == "bicubic":
-        resized = torch.nn.functional.interpolate(units[..., None], (count, 1), mode=kind, **options)[..., 0]
-    else:
-        resized = torch.nn.functional.interpolate(units, count, mode=kind, **options)
-    return resized[:, 0].T
+    units = torch.eye(extent, dtype=torch.float64 if dtype == torch.float64 else torch.float32)[:, None]
+    if op is aten.upsample_bicubic2d:
+        return op(units[..., None], [count, 1], *corners, scale, None)[:, 0, :, 0].T  # type: ignore[no-any-return]
+    return op(units, [count], *corners, scale)[:, 0].T  # type: ignore[no-any-return]
 
 
-def _resize_backward(space: int, mode: str) -> Callable[..., Value]:
-    """The gradient of `interpolate`, where no scale was given that differs from the sizes' ratio."""
+def _resize_matrices(
+    op: Any, extents: Sequence[int], counts: Sequence[int], rest: Sequence[Any], dtype: torch.dtype
+) -> list[torch.Tensor]:
+    """rest: whether corners are aligned, where the op asks it, and a scale for each dim."""
+    corners = [rest[0]] if op is not aten.upsample_nearest1d else []
+    scales = [*rest[len(corners) :], *[None] * len(extents)]
+    return [_resized(op, extent, count, corners, scale, dtype) for extent, count, scale in zip(extents, counts, scales)]
 
-    def body(b: Builder, out: Result, gradient: Value, size: Any, input_size: Sequence[int], *rest: Any) -> Value:
-        options = {"align_corners": bool(rest[0])} if mode != "nearest" else {}
-        extents, counts = input_size[-space:], gradient.shape[-space:]
-        scales = [scale for scale in rest[0 if mode == "nearest" else 1 :] if scale is not None]
-        if scales and scales != [count / extent for extent, count in zip(extents, counts)]:
-            raise b.refuse(f"the gradient of a resize by {scales}, which does not divide the size; expected size=")
-        matrices = [_resized(mode, extent, count, **options).T for extent, count in zip(extents, counts)]
-        return separable(b, gradient, matrices, out.dtype)
+
+def _resize(space: int, op: Any) -> Callable[..., Value]:
+    def body(b: Builder, out: Result, x: Value, size: Any, *rest: Any) -> Value:
+        return separable(b, x, _resize_matrices(op, x.shape[-space:], out.shape[-space:], rest, x.dtype), out.dtype)
 
     return body
 
 
-for _name, _space, _mode in (
-    ("upsample_nearest1d_backward", 1, "nearest"),
-    ("upsample_nearest2d_backward", 2, "nearest"),
-    ("upsample_nearest3d_backward", 3, "nearest"),
-    ("upsample_linear1d_backward", 1, "linear"),
-    ("upsample_bilinear2d_backward", 2, "bilinear"),
-    ("upsample_bicubic2d_backward", 2, "bicubic"),
-):
-    lowers(getattr(aten, _name))(_resize_backward(_space, _mode))
+def _resize_backward(space: int, op: Any) -> Callable[..., Value]:
+    def body(b: Builder, out: Result, gradient: Value, size: Any, input_size: Sequence[int], *rest: Any) -> Value:
+        matrices = _resize_matrices(op, input_size[-space:], gradient.shape[-space:], rest, gradient.dtype)
+        return separable(b, gradient, [matrix.T for matrix in matrices], out.dtype)
+
+    return body
+
+
+for _name, (_space, _op) in _RESIZES.items():
+    lowers(getattr(aten, _name).default)(_resize(_space, _op))
+    lowers(getattr(aten, _name + "_backward").default)(_resize_backward(_space, _op))

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from ..builder import Builder, Number, Value, is_inexact
+from .indexing import gather
 from .table import Result, dim_of, given, lowers, wide
 
 aten, prims = torch.ops.aten, torch.ops.prims
@@ -238,6 +239,33 @@ def _placed(b: Builder, x: Value, shape: Sequence[int], dims: Sequence[int]) -> 
     """`broadcast_in_dim` whose dims need not be in order."""
     order = sorted(range(len(dims)), key=lambda at: dims[at])
     return b.broadcast_dims(b.transpose(x, order), shape, sorted(dims))
+
+
+@lowers(aten.as_strided)
+def as_strided(
+    b: Builder, out: Result, x: Value, size: Sequence[int], stride: Sequence[int], offset: int | None = None
+) -> Value:
+    """Elements by their places in the memory of x, whose dims it must fill in some order."""
+    order = b.memory_order
+    if order is None:
+        raise b.refuse("as_strided of a view that shows a part of a tensor's memory; expected slices and permutations")
+    memory = b.transpose(x, order)
+    count = math.prod(x.shape)
+    index = strided_index(size, stride, offset or 0)
+    if index.numel() == count and torch.equal(index.reshape(-1), torch.arange(count)):
+        return b.reshape(memory, out.shape)
+    flat = b.reshape(memory, [count])
+    return gather(b, flat, b.reshape(b.tensor(index), [*index.shape, 1]), [0])
+
+
+@lowers(aten.triu_indices)
+def triu_indices(b: Builder, out: Result, rows: int, columns: int, offset: int = 0, **_: Any) -> Value:
+    return b.tensor(torch.triu_indices(rows, columns, offset, dtype=out.dtype))
+
+
+@lowers(aten.tril_indices)
+def tril_indices(b: Builder, out: Result, rows: int, columns: int, offset: int = 0, **_: Any) -> Value:
+    return b.tensor(torch.tril_indices(rows, columns, offset, dtype=out.dtype))
 
 
 def strided_index(size: Sequence[int], stride: Sequence[int], offset: int) -> torch.Tensor:
