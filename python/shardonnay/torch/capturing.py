@@ -153,7 +153,7 @@ def _assembled(graph: torch.fx.GraphModule, inputs: Inputs, made: dict[str, Any]
     output = graph.graph.output_node()
     nodes, results = [], []
     labels = [(name, None) for name in made["names"]] + [(name, name) for name in made["updates"]]
-    for node, (name, updates) in zip(output.args[0], labels, strict=True):  # type: ignore[arg-type]
+    for node, (name, updates) in zip(output.args[0], labels, strict=True):
         if not isinstance(node, torch.fx.Node):
             raise UnsupportedError(f"result {name}: {node!r}, expected a tensor")
         if updates and by_node.get(_behind(node)) == updates:
@@ -180,7 +180,7 @@ _SAME = (torch.ops.aten.alias.default, torch.ops.aten.clone.default, torch.ops.a
 def _behind(node: torch.fx.Node) -> torch.fx.Node:
     """What a chain of copies copies."""
     while node.target in _SAME:
-        node = node.args[0]  # type: ignore[assignment]
+        node = node.args[0]
     return node
 
 

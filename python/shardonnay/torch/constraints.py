@@ -6,14 +6,14 @@ Placements travel through the trace as text, since an op takes no objects: by po
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import torch
 from torch.distributed.tensor.placement_types import Partial, Placement, Replicate, Shard, _StridedShard
 
 from .placements import PlacementError
 
-Placements = Placement | Sequence[Placement] | Mapping[str, Placement]
+Placements: TypeAlias = Placement | Sequence[Placement] | Mapping[str, Placement]
 
 
 def _spelled(placement: Placement) -> str:

@@ -56,7 +56,7 @@ class _Lowering:
 
     def call(self, node: torch.fx.Node) -> Any:
         if node.target is operator.getitem:
-            return self.values[node.args[0]][node.args[1]]  # type: ignore[index]
+            return self.values[node.args[0]][node.args[1]]
         function = TABLE.get(node.target)
         if function is None:
             raise _refuse(node)
@@ -67,7 +67,7 @@ class _Lowering:
         args = [self.value(argument) for argument in node.args]
         keywords = {name: self.value(argument) for name, argument in node.kwargs.items()}
         if node.target is torch.ops.aten.as_strided.default:
-            self.builder.memory_order = _memory_order(node.args[0].meta["val"])  # type: ignore[union-attr]
+            self.builder.memory_order = _memory_order(node.args[0].meta["val"])
         result = _result_of(node.meta["val"])
         made = function(self.builder, result, *args, **keywords)
         self._check(node, result, made)

@@ -111,13 +111,13 @@ class _Given:
     def _of_inputs(self, inputs: Sequence[Argument], given: Placements | Table | None) -> None:
         if given is None:
             return
-        table = given if _is_table(given) else {"*": given}
+        table: Table = given if _is_table(given) else {"*": given}  # type: ignore[assignment]
         names = {argument.name.removeprefix("inputs."): argument for argument in inputs}
-        _check_patterns(table, list(names), "inputs")  # type: ignore[arg-type]
+        _check_patterns(table, list(names), "inputs")
         for name, argument in names.items():
-            pattern = _matching(table, name)  # type: ignore[arg-type]
+            pattern = _matching(table, name)
             if pattern is not None and argument.shape:
-                self._set(argument, table[pattern], f"inputs['{pattern}']")  # type: ignore[index, arg-type]
+                self._set(argument, table[pattern], f"inputs['{pattern}']")
 
     def alike(self) -> list[list[str]]:
         """Groups of arguments that nothing is said of, and that lie alike: a parameter with its states."""

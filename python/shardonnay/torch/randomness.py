@@ -87,7 +87,7 @@ class Randomness:
         def restore(state: Any) -> None:
             self.count = state
 
-        torch.get_rng_state, torch.set_rng_state = lambda: self.count, restore  # type: ignore[assignment]
+        torch.get_rng_state, torch.set_rng_state = lambda: self.count, restore
         try:
             with _Replacing(self):
                 yield
@@ -118,7 +118,7 @@ class _Replacing(TorchDispatchMode):
         super().__init__()
         self.randomness = randomness
 
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
         replacement = _REPLACEMENTS.get(func)
         if replacement is not None and kwargs.get("generator") is None:

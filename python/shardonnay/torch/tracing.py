@@ -86,7 +86,7 @@ def decompositions() -> dict[Any, Callable[..., Any]]:
     return table
 
 
-def _batch_norm(x, weight, bias, mean, variance, training, momentum, eps):  # type: ignore[no-untyped-def]
+def _batch_norm(x, weight, bias, mean, variance, training, momentum, eps):
     """`native_batch_norm`, whose schema does not say that it changes the running mean and variance, by ops that say it."""
     if mean is None:
         return aten._native_batch_norm_legit.no_stats(x, weight, bias, training, momentum, eps)
@@ -127,7 +127,7 @@ class Sources(TorchFunctionMode):
         super().__init__()
         self.modules: list[str] = []
 
-    def __torch_function__(self, func, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
+    def __torch_function__(self, func, types, args=(), kwargs=None):
         before = _current()
         if func is torch.autograd.grad or getattr(func, "__name__", "") == "backward":
             return func(*args, **(kwargs or {}))

@@ -129,7 +129,7 @@ def power(b: Builder, out: Result, x: Operand, y: Operand) -> Value:
     return _computed(b, out, [x, y], lambda x, y: b.binary("power", x, y))
 
 
-def _short_power(b: Builder, exponent: Number) -> Callable[[Value], Value] | None:
+def _short_power(b: Builder, exponent: float) -> Callable[[Value], Value] | None:
     """The powers that torch computes by other means."""
     return {
         0: lambda x: b.like(1, x),
@@ -140,7 +140,7 @@ def _short_power(b: Builder, exponent: Number) -> Callable[[Value], Value] | Non
         -0.5: lambda x: b.unary("rsqrt", x),
         -1: lambda x: b.div(b.like(1, x), x),
         -2: lambda x: b.div(b.like(1, x), b.mul(x, x)),
-    }.get(exponent)  # type: ignore[call-overload, no-any-return]
+    }.get(exponent)
 
 
 @lowers(aten.reciprocal)

@@ -251,8 +251,8 @@ def _resized(op: Any, extent: int, count: int, corners: Sequence[bool], scale: f
     """The matrix of a resize along one dim: what torch makes of the unit vectors."""
     units = torch.eye(extent, dtype=torch.float64 if dtype == torch.float64 else torch.float32)[:, None]
     if op is aten.upsample_bicubic2d:
-        return op(units[..., None], [count, 1], *corners, scale, None)[:, 0, :, 0].T  # type: ignore[no-any-return]
-    return op(units, [count], *corners, scale)[:, 0].T  # type: ignore[no-any-return]
+        return op(units[..., None], [count, 1], *corners, scale, None)[:, 0, :, 0].T
+    return op(units, [count], *corners, scale)[:, 0].T
 
 
 def _resize_matrices(

@@ -48,7 +48,7 @@ def _counted(b: Builder, x: Value, dims: Sequence[int]) -> int:
     return math.prod(x.shape[dim] for dim in dims)
 
 
-def variance(b: Builder, x: Value, dims: Sequence[int], correction: Number) -> tuple[Value, Value]:
+def variance(b: Builder, x: Value, dims: Sequence[int], correction: float) -> tuple[Value, Value]:
     """(variance, mean), reduced; the variance of a complex tensor is real."""
     count = _counted(b, x, dims)
     total = b.reduce("add", x, dims, 0)
@@ -61,19 +61,19 @@ def variance(b: Builder, x: Value, dims: Sequence[int], correction: Number) -> t
     else:
         square = b.mul(apart, apart)
     squares = b.reduce("add", square, dims, 0)
-    divisor = max(0.0, count - float(correction))  # type: ignore[arg-type]
+    divisor = max(0.0, count - correction)
     return b.div(squares, b.like(divisor, squares)), mean
 
 
 @lowers(prims.var)
-def prim_var(b: Builder, out: Result, x: Value, dims: Any, correction: Number = 1, **_: Any) -> Value:
+def prim_var(b: Builder, out: Result, x: Value, dims: Any, correction: float = 1, **_: Any) -> Value:
     x = b.cast(x, wide(x.dtype))
     return kept(b, variance(b, x, dims_of(dims, x.rank), 1 if correction is None else correction)[0], out)
 
 
 @lowers(aten.var.correction)
 def var(
-    b: Builder, out: Result, x: Value, dims: Any = None, *, correction: Number | None = None, keepdim: bool = False
+    b: Builder, out: Result, x: Value, dims: Any = None, *, correction: float | None = None, keepdim: bool = False
 ) -> Value:
     return prim_var(b, out, x, dims, 1 if correction is None else correction)
 
@@ -157,8 +157,29 @@ lowers(aten.argmax)(_only_position(True))
 lowers(aten.argmin)(_only_position(False))
 
 
+@lowers(aten.histc)
+def histc(b: Builder, out: Result, x: Value, bins: int = 100, low: float = 0, high: float = 0) -> Value:
+    """How many elements lie in each of equal parts of [low, high]; of all elements, if the two are equal."""
+    x = b.reshape(x, [math.prod(x.shape)])
+    compute = b.cast(x, torch.float64)
+    if low == high:
+        bounds = [b.broadcast(extreme(b, compute, [0], largest), x.shape) for largest in (False, True)]
+        same = b.compare("EQ", *bounds)
+        one = b.like(1, compute)
+        bounds = [b.select(same, b.sub(bounds[0], one), bounds[0]), b.select(same, b.add(bounds[1], one), bounds[1])]
+    else:
+        bounds = [b.like(low, compute), b.like(high, compute)]
+    place = b.div(b.mul(b.sub(compute, bounds[0]), b.like(bins, compute)), b.sub(bounds[1], bounds[0]))
+    place = b.binary("minimum", b.unary("floor", place), b.like(bins - 1, compute))
+    inside = b.binary("and", b.compare("GE", compute, bounds[0]), b.compare("LE", compute, bounds[1]))
+    at = b.broadcast_dims(b.cast(place, torch.int64), [x.shape[0], bins], [0])
+    here = b.compare("EQ", at, b.iota(at.shape, 1, torch.int64))
+    here = b.binary("and", here, b.broadcast_dims(inside, at.shape, [0]))
+    return b.cast(b.sum(b.cast(here, torch.int32), [0]), out.dtype)
+
+
 @lowers(aten.linalg_vector_norm)
-def vector_norm(b: Builder, out: Result, x: Value, order: Number = 2, dims: Any = None, keepdim: bool = False, **_: Any) -> Value:
+def vector_norm(b: Builder, out: Result, x: Value, order: float = 2, dims: Any = None, keepdim: bool = False, **_: Any) -> Value:
     dims = dims_of(dims, x.rank)
     compute = wide(out.dtype)
     size = b.unary("abs", b.cast(x, compute) if not x.dtype.is_complex else x, compute)
@@ -171,7 +192,7 @@ def vector_norm(b: Builder, out: Result, x: Value, order: Number = 2, dims: Any 
     if order == 2:
         return kept(b, b.unary("sqrt", b.sum(b.mul(size, size), dims)), out)
     total = b.sum(b.binary("power", size, b.like(order, size)), dims)
-    return kept(b, b.binary("power", total, b.like(1 / order, total)), out)  # type: ignore[operator]
+    return kept(b, b.binary("power", total, b.like(1 / order, total)), out)
 
 
 def running(b: Builder, x: Value, dim: int, op: str, initial: Number) -> Value:

@@ -340,7 +340,7 @@ def iota(b: Builder, out: Result, length: int, *, start: int, step: int, **_: An
 
 @lowers(aten.linspace.default)
 def linspace(b: Builder, out: Result, start: Number, end: Number, steps: int, **_: Any) -> Value:
-    return b.tensor(torch.linspace(start, end, steps, dtype=out.dtype))  # type: ignore[arg-type]
+    return b.tensor(torch.linspace(start, end, steps, dtype=out.dtype))
 
 
 @lowers(aten.eye)
