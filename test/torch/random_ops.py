@@ -83,7 +83,7 @@ class Maker:
         return [1 if self.chance(0.3) else extent for extent in kept]
 
 
-def _with_gradient(case):
+def with_gradient(case):
     """The case's results, and the gradients of a weighted sum of them."""
     inner = case.function
     positions = [at for at, x in enumerate(case.arguments) if x.is_floating_point()]
@@ -121,7 +121,7 @@ def unary(m):
     if kind == "float":
         name, dtype = m.pick(*UNARY_FLOAT), m.pick(*FLOATS, torch.int32, torch.bool)
         case = Case(f"torch.{name}", getattr(torch, name), [m.tensor(m.shape(), dtype, special)], 2)
-        return _with_gradient(case) if not special and dtype.is_floating_point and m.chance(0.2) else case
+        return with_gradient(case) if not special and dtype.is_floating_point and m.chance(0.2) else case
     if kind == "any":
         name = m.pick(*UNARY_ANY)
         dtype = m.pick(*FLOATS, *INTEGERS, *([torch.complex64] if name in ("neg", "square", "positive") else []))
@@ -134,7 +134,7 @@ def unary(m):
         return Case(f"torch.{name}", getattr(torch, name), [m.tensor(m.shape(), dtype, special)])
     name, dtype = m.pick(*ACTIVATIONS), m.pick(torch.float32, torch.float64, torch.bfloat16)
     case = Case(f"F.{name}", getattr(F, name), [m.tensor(m.shape(), dtype)], 2)
-    return _with_gradient(case) if m.chance(0.6) else case
+    return with_gradient(case) if m.chance(0.6) else case
 
 
 def binary(m):
@@ -169,7 +169,7 @@ def binary(m):
     case = Case(f"torch.{name}", function, [x, y], 4 if name in ("pow", "addcdiv", "hypot", "div") else 2)
     smooth = name in ("add", "sub", "mul", "where", "lerp", "addcmul", "atan2")
     both = first.is_floating_point and second.is_floating_point and first == second
-    return _with_gradient(case) if smooth and both and not special and first != torch.float16 and m.chance(0.3) else case
+    return with_gradient(case) if smooth and both and not special and first != torch.float16 and m.chance(0.3) else case
 
 
 def scalar(m):
@@ -248,7 +248,7 @@ def reduction(m):
     }  # fmt: skip
     case = Case(f"torch.{name} {dims} {one} {keep}", functions[name], [x], 3)
     smooth = name in ("sum", "mean", "var", "softmax", "log_softmax", "logsumexp", "norm", "cumsum", "amax")
-    return _with_gradient(case) if smooth and dtype in (torch.float32, torch.float64) and x.numel() and m.chance(0.5) else case
+    return with_gradient(case) if smooth and dtype in (torch.float32, torch.float64) and x.numel() and m.chance(0.5) else case
 
 
 def view(m):
@@ -305,7 +305,7 @@ def view(m):
     if name == "crop" and not extent_last:
         name = "flip"
     case = Case(f"{name} {shape} {dim} {start}:{stop}:{step} {padding}", functions[name], [x])
-    return _with_gradient(case) if dtype == torch.float32 and x.numel() and m.chance(0.4) else case
+    return with_gradient(case) if dtype == torch.float32 and x.numel() and m.chance(0.4) else case
 
 
 def product(m):
@@ -327,7 +327,7 @@ def product(m):
     }  # fmt: skip
     function, arguments = cases[name]
     case = Case(f"{name} of {dtype}", function, arguments, 4)
-    return _with_gradient(case) if dtype in (torch.float32, torch.float64) and m.chance(0.4) else case
+    return with_gradient(case) if dtype in (torch.float32, torch.float64) and m.chance(0.4) else case
 
 
 def indexing(m):
@@ -368,7 +368,7 @@ def indexing(m):
         )
     if name == "gather":
         case = Case(f"gather {shape} {dim}", lambda x, index: torch.gather(x, dim, index), [x, index])
-        return _with_gradient(case) if dtype.is_floating_point and m.chance(0.5) else case
+        return with_gradient(case) if dtype.is_floating_point and m.chance(0.5) else case
     unique = torch.argsort(torch.rand(shape[:dim % rank] + [shape[dim]] + shape[dim % rank + 1 :], generator=m.generator), dim)
     if name == "scatter":
         source = m.tensor(shape, dtype)
@@ -388,7 +388,7 @@ def indexing(m):
     flat = m.index([m.draw.randint(1, 5)], shape[dim])
     if name == "index_select":
         case = Case("index_select", lambda x, index: torch.index_select(x, dim, index), [x, flat])
-        return _with_gradient(case) if dtype.is_floating_point and m.chance(0.5) else case
+        return with_gradient(case) if dtype.is_floating_point and m.chance(0.5) else case
     part = list(shape)
     part[dim] = len(flat)
     if name == "index_add":
@@ -402,7 +402,7 @@ def indexing(m):
         rows = m.draw.randint(1, 6)
         padding = m.pick(None, 0)
         case = Case("embedding", lambda w, index: F.embedding(index, w, padding), [m.tensor([rows, 3]), m.index(m.filled(0, 2), rows)])
-        return _with_gradient(case)
+        return with_gradient(case)
     mask = m.tensor(m.broadcast_partner(shape), torch.bool)
     if name == "masked_fill":
         return Case("masked_fill", lambda x, mask: x.masked_fill(mask, 2), [x, mask])
@@ -445,7 +445,7 @@ def convolution(m):
         w, bias = m.tensor([outputs, inputs // groups, *kernel]), m.tensor([outputs])
         call = lambda x, w, bias: function(x, w, bias, stride, padding, dilation, groups)
     case = Case(f"{function.__name__} {list(x.shape)} {list(w.shape)} {stride} {padding} {dilation} {groups}", call, [x, w, bias], 4)
-    return _with_gradient(case) if m.chance(0.7) else case
+    return with_gradient(case) if m.chance(0.7) else case
 
 
 def _transposed_sizes(extents, kernel, stride, padding, more, dilation):
@@ -472,7 +472,7 @@ def pooling(m):
     }  # fmt: skip
     function = functions.get(name) or functions[name.rstrip("123")]
     case = Case(f"{name} {list(x.shape)} {kernel} {stride} {padding} {dilation} {ceil} {count} {sizes} {align}", function, [x], 4)
-    return _with_gradient(case) if m.chance(0.6) else case
+    return with_gradient(case) if m.chance(0.6) else case
 
 
 def normalization(m):
@@ -496,13 +496,13 @@ def normalization(m):
     cases = {
         "layer": (lambda x, w: F.layer_norm(x, last, w, w), [x, m.tensor(last, dtype)]), "group": (lambda x, w, b: F.group_norm(x, groups, w, b), [x, w, bias]),
         "batch": (lambda x, w, b: F.batch_norm(x, None, None, w, b, True), [x, w, bias]),
-        "batch_eval": (lambda x, w, b, mean, var: F.batch_norm(x, mean, var, w, b, False), [x, w, bias, *running]),
+        "batch_eval": (lambda x, w, b: F.batch_norm(x, running[0], running[1], w, b, False), [x, w, bias]),
         "rms": (lambda x: F.rms_norm(x, last), [x]), "instance": (F.instance_norm, [x]), "normalize": (lambda x: F.normalize(x, dim=1), [x]),
         "batch_running": (with_running, [x, *running]),
     }  # fmt: skip
     function, arguments = cases[name]
     case = Case(f"{name} norm {list(x.shape)} {groups}", function, arguments, 40)
-    return _with_gradient(case) if m.chance(0.6) and name != "batch_running" else case
+    return with_gradient(case) if m.chance(0.6) and name != "batch_running" else case
 
 
 def ordering(m):
@@ -519,7 +519,7 @@ def ordering(m):
         "median": lambda x: torch.sort(x, dim).values.select(dim, (shape[dim] - 1) // 2),
     }  # fmt: skip
     case = Case(f"{name} {shape} {dim} {down}", functions[name], [x])
-    return _with_gradient(case) if name in ("topk", "msort") and m.chance(0.5) else case
+    return with_gradient(case) if name in ("topk", "msort") and m.chance(0.5) else case
 
 
 def loss(m):
@@ -527,11 +527,11 @@ def loss(m):
     x, target = m.tensor([rows, classes]), m.index([rows], classes)
     how = m.pick("mean", "sum", "none")
     y, soft = m.tensor([rows, classes]), torch.softmax(m.tensor([rows, classes]), -1)
-    ignored = target.clone()
+    weight, ignored = m.tensor([classes]).abs(), target.clone()
     ignored[0] = -100
     cases = {
         "ce": (lambda x: F.cross_entropy(x, target, reduction=how, label_smoothing=0.1), [x]), "ce_soft": (lambda x, p: F.cross_entropy(x, p, reduction=how), [x, soft]),
-        "ce_weight": (lambda x, w: F.cross_entropy(x, target, w, reduction=how), [x, m.tensor([classes]).abs()]),
+        "ce_weight": (lambda x: F.cross_entropy(x, target, weight, reduction=how), [x]),
         "nll": (lambda x, t: F.nll_loss(F.log_softmax(x, -1), t, reduction=how), [x, target]), "mse": (lambda x, y: F.mse_loss(x, y, reduction=how), [x, y]),
         "l1": (lambda x, y: F.l1_loss(x, y, reduction=how), [x, y]), "smooth": (lambda x, y: F.smooth_l1_loss(x, y, reduction=how), [x, y]),
         "huber": (lambda x, y: F.huber_loss(x, y, reduction=how, delta=0.7), [x, y]), "bce": (lambda x, p: F.binary_cross_entropy_with_logits(x, p, reduction=how), [x, soft]),
@@ -542,7 +542,7 @@ def loss(m):
     }  # fmt: skip
     name = m.pick(*cases)
     function, arguments = cases[name]
-    return _with_gradient(Case(f"{name} {how}", function, arguments, 3))
+    return with_gradient(Case(f"{name} {how}", function, arguments, 3))
 
 
 def creation(m):

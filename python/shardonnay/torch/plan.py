@@ -111,7 +111,7 @@ class _Given:
     def _of_inputs(self, inputs: Sequence[Argument], given: Placements | Table | None) -> None:
         if given is None:
             return
-        table: Table = given if _is_table(given) else {"*": given}  # type: ignore[assignment]
+        table: Table = given if _is_table(given, self.axes) else {"*": given}  # type: ignore[assignment]
         names = {argument.name.removeprefix("inputs."): argument for argument in inputs}
         _check_patterns(table, list(names), "inputs")
         for name, argument in names.items():
@@ -137,9 +137,9 @@ class _Given:
         }
 
 
-def _is_table(given: Any) -> bool:
+def _is_table(given: Any, axes: Mapping[str, int]) -> bool:
     """A mapping from patterns rather than from axes."""
-    return isinstance(given, Mapping) and not all(isinstance(value, Placement) for value in given.values())
+    return isinstance(given, Mapping) and not set(given) <= set(axes)
 
 
 def owner_of(name: str) -> str:

@@ -14,11 +14,12 @@ from typing import Any
 
 import torch
 import torch.fx.traceback as fx_traceback
-from torch._decomp import core_aten_decompositions, get_decompositions
+from torch._decomp import core_aten_decompositions, decomposition_table, get_decompositions
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.overrides import TorchFunctionMode
 
+from .aten import TABLE
 from .builder import Site, UnsupportedError
 from .randomness import Randomness
 
@@ -36,13 +37,9 @@ _FURTHER = [
     aten._native_batch_norm_legit_no_training,
     aten._softmax,
     aten._softmax_backward_data,
-    aten.addmm,
-    aten.addmv,
-    aten.baddbmm,
     aten.celu,
     aten.elu,
     aten.elu_backward,
-    aten.embedding_dense_backward,
     aten.gelu,
     aten.gelu_backward,
     aten.glu,
@@ -69,7 +66,7 @@ _FURTHER = [
 ]
 # What torch would decompose, and the table has: a decomposition says less than the op.
 _KEPT = [
-    aten._scaled_dot_product_flash_attention_for_cpu,
+    aten.embedding_dense_backward,
     aten.max_pool2d_with_indices_backward,
     aten.slice_scatter,
     aten.select_scatter,
@@ -83,6 +80,11 @@ def decompositions() -> dict[Any, Callable[..., Any]]:
     for packet in _KEPT:
         for overload in packet.overloads():
             table.pop(getattr(packet, overload), None)
+    for op, function in decomposition_table.items():
+        if isinstance(op, torch._ops.OpOverload) and op not in TABLE and not op._schema.is_mutable:
+            table.setdefault(op, function)
+    # Its logsumexp is wrong, and with it the gradients.
+    del table[aten._scaled_dot_product_flash_attention_for_cpu.default]
     return table
 
 

@@ -215,6 +215,13 @@ def relu(b: Builder, out: Result, x: Value) -> Value:
     return b.binary("maximum", x, b.like(0, x))
 
 
+@lowers(aten.softshrink_backward, aten.hardshrink_backward)
+def shrink_backward(b: Builder, out: Result, gradient: Value, x: Value, bound: Number) -> Value:
+    outside = b.compare("GT", b.unary("abs", b.cast(x, wide(x.dtype))), b.full(bound, x.shape, wide(x.dtype)))
+    outside = b.binary("or", outside, b.is_nan(x))
+    return b.select(outside, gradient, b.like(0, gradient))
+
+
 # Functions of one number.
 
 _DIRECT = {

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 import torch
 
 from ..builder import Builder, Number, Value, dims_text, ints, is_inexact
+from .reductions import running
 from .table import Operand, Result, dim_of, given, highest, lowers, lowest, wide
 
 aten = torch.ops.aten
@@ -296,6 +297,19 @@ def index_fill(b: Builder, out: Result, x: Value, dim: int, index: Value, value:
     if shape:
         shape[dim_of(dim, x.rank)] = math.prod(index.shape)
     return _slices(b, x, dim, index, given(b, value, shape, x.dtype), None)
+
+
+@lowers(aten.masked_scatter)
+def masked_scatter(b: Builder, out: Result, x: Value, mask: Value, source: Value) -> Value:
+    """Where the mask holds, the elements of source in their order."""
+    if not math.prod(x.shape) or not math.prod(source.shape):
+        return x
+    mask = b.broadcast(mask, x.shape)
+    count = b.cast(b.reshape(mask, [math.prod(x.shape)]), torch.int64)
+    place = b.sub(running(b, count, 0, "add", 0), b.like(1, count))
+    flat = b.reshape(source, [math.prod(source.shape)])
+    taken = gather(b, flat, b.reshape(place, [*place.shape, 1]), [0])
+    return b.select(mask, b.reshape(taken, x.shape), x)
 
 
 @lowers(aten.masked_fill)

@@ -101,6 +101,8 @@ def _max_pool_backward(space: int) -> Callable[..., Value]:
     return body
 
 
+for _op in (aten.adaptive_max_pool2d_backward, aten.adaptive_max_pool3d_backward):
+    lowers(_op.default)(_max_pool_backward(2 if _op is aten.adaptive_max_pool2d_backward else 3))
 lowers(aten.max_pool2d_with_indices_backward)(_max_pool_backward(2))
 lowers(aten.max_pool3d_with_indices_backward)(_max_pool_backward(3))
 
@@ -282,3 +284,23 @@ def _resize_backward(space: int, op: Any) -> Callable[..., Value]:
 for _name, (_space, _op) in _RESIZES.items():
     lowers(getattr(aten, _name).default)(_resize(_space, _op))
     lowers(getattr(aten, _name + "_backward").default)(_resize_backward(_space, _op))
+
+
+# Paddings that repeat the edge; forward they are decomposed.
+
+
+def _repeated_edge(extent: int, low: int, high: int) -> torch.Tensor:
+    places = (torch.arange(extent + low + high) - low).clamp(0, extent - 1)
+    return torch.nn.functional.one_hot(places, extent).to(torch.float64)
+
+
+def _replication_backward(b: Builder, out: Result, gradient: Value, x: Value, padding: Sequence[int]) -> Value:
+    space = len(padding) // 2
+    pairs = [padding[2 * at : 2 * at + 2] for at in reversed(range(space))]
+    extents = x.shape[-space:]
+    matrices = [_repeated_edge(extent, *pair).T for extent, pair in zip(extents, pairs)]
+    return separable(b, gradient, matrices, out.dtype)
+
+
+for _name in ("replication_pad1d_backward", "replication_pad2d_backward", "replication_pad3d_backward"):
+    lowers(getattr(aten, _name).default)(_replication_backward)

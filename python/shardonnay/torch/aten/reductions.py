@@ -225,6 +225,16 @@ def reduce_window(
     return b.op("reduce_window", [x, b.full(initial, (), x.dtype)], shape, x.dtype, attributes, body)
 
 
+@lowers(aten._cdist_forward)
+def cdist(b: Builder, out: Result, x: Value, y: Value, p: float, _: int | None = None) -> Value:
+    """Distances of the rows of x to those of y."""
+    shape = [*out.shape, x.shape[-1]]
+    rank = len(shape)
+    left = b.broadcast_dims(x, shape, [*range(rank - 1 - x.rank + 0, rank - 3), rank - 3, rank - 1][-x.rank :])
+    right = b.broadcast_dims(y, shape, [*range(rank - 1 - y.rank + 0, rank - 3), rank - 2, rank - 1][-y.rank :])
+    return vector_norm(b, out, b.sub(left, right), p, [rank - 1])
+
+
 @lowers(aten.cumsum)
 def cumsum(b: Builder, out: Result, x: Value, dim: int, **_: Any) -> Value:
     x = b.cast(x, wide(out.dtype))
@@ -235,6 +245,28 @@ def cumsum(b: Builder, out: Result, x: Value, dim: int, **_: Any) -> Value:
 def cumprod(b: Builder, out: Result, x: Value, dim: int, **_: Any) -> Value:
     x = b.cast(x, wide(out.dtype))
     return b.cast(running(b, x, dim_of(dim, x.rank), "multiply", 1), out.dtype)
+
+
+def _running_extreme(largest: bool) -> Callable[..., list[Value]]:
+    def body(b: Builder, out: list[Result], x: Value, dim: int) -> list[Value]:
+        if not x.rank or not math.prod(x.shape):
+            return [x, b.full(0, x.shape, torch.int64)]
+        dim = dim_of(dim, x.rank)
+        op, initial = ("maximum", lowest(x.dtype)) if largest else ("minimum", highest(x.dtype))
+        if x.dtype == torch.bool:
+            op = "or" if largest else "and"
+        found = running(b, x, dim, op, initial)
+        here = b.compare("EQ", x, found)
+        if is_inexact(x.dtype):
+            here = b.binary("or", here, b.is_nan(x))
+        at = b.iota(x.shape, dim, torch.int64)
+        return [found, running(b, b.select(here, at, b.like(0, at)), dim, "maximum", 0)]
+
+    return body
+
+
+lowers(aten.cummax)(_running_extreme(True))
+lowers(aten.cummin)(_running_extreme(False))
 
 
 @lowers(aten.logcumsumexp)
