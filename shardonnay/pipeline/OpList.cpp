@@ -62,7 +62,7 @@ json::Object listDictionary(DictionaryAttr attributes) {
   json::Object entries;
   if (attributes)
     for (NamedAttribute entry : attributes)
-      entries[entry.getName().getValue()] = listAttribute(entry.getValue());
+      entries[entry.getName().str()] = listAttribute(entry.getValue());
   return entries;
 }
 

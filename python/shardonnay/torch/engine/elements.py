@@ -63,6 +63,17 @@ def known() -> list[str]:
     return [*_PLAIN, *UNSIGNED, *SMALL_INTEGERS, *SMALL_FLOATS]
 
 
+# Of the types without infinity: from this on a number becomes NaN, where torch takes the largest there is.
+_TOO_LARGE = {"f8E4M3FN": math.nextafter(464.0, 1e9), "f8E4M3FNUZ": 248.0, "f8E5M2FNUZ": 61440.0}
+
+
+def to_small(element: str, x: torch.Tensor) -> torch.Tensor:
+    """A float32 as a float of 8 bits."""
+    if element in _TOO_LARGE:
+        x = torch.where(torch.abs(x).to(torch.float64) >= _TOO_LARGE[element], math.nan, x)
+    return x.to(SMALL_FLOATS[element])
+
+
 def width(element: str) -> int:
     """Bits of an integer or a float."""
     if element in SMALL_FLOATS:

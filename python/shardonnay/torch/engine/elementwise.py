@@ -17,6 +17,7 @@ from .elements import (
     is_float,
     is_integer,
     is_unsigned,
+    to_small,
     width,
 )
 from .integers import flipped, power, signed_divide, to_float, unsigned_divide
@@ -324,17 +325,10 @@ def bitcast_convert(lower: Lower, op: Op, x: Value) -> Value:
     """The same bits; a ratio of widths is a dim, the last."""
     source, target = op.operand(), op.tensor()
     if source.element in SMALL_FLOATS:
-        x = x.to(SMALL_FLOATS[source.element]).view(torch.uint8)
+        x = to_small(source.element, x).view(torch.uint8)
     stored = torch.uint8 if target.element in SMALL_FLOATS else target.dtype
-    wider = len(target.shape) < len(source.shape)
-    found = x.contiguous().view(stored)
-    if len(target.shape) > len(source.shape):
-        found = found.reshape(target.shape) if source.shape else found
-    elif wider:
-        found = found.reshape(target.shape)
-    if target.element in SMALL_FLOATS:
-        found = found.view(SMALL_FLOATS[target.element]).to(torch.float32)
-    return found
+    found = x.reshape(source.shape or (1,)).contiguous().view(stored).reshape(target.shape)
+    return found.view(SMALL_FLOATS[target.element]).to(torch.float32) if target.element in SMALL_FLOATS else found
 
 
 @rule("stablehlo.reduce_precision", elementwise=True)

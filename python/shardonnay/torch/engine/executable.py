@@ -11,6 +11,7 @@ from torch import fx
 
 from . import algebra, communication, contractions, control, convolutions  # noqa: F401 -- they register rules
 from . import elementwise, indexing, integers, random, reductions, shapes, sorting, windows  # noqa: F401
+from .donation import aliases_of, reuse
 from .elements import SMALL_FLOATS, UNSIGNED, EngineError, TensorType, outside
 from .groups import Groups
 from .lowering import Lowering, Value
@@ -30,11 +31,13 @@ class Executable:
         ranks: Sequence[int] | None = None,
         groups: Groups | None = None,
         device: torch.device | str = "cpu",
+        donate: bool = False,
     ) -> None:
         """Every rank of the default process group makes it, for process groups are made by all.
 
         ranks: of each device of the program its rank, by default its number.
         groups: made before, of another program on the same ranks.
+        donate: what the manifest says that a result may reuse is overwritten by it, and that tensor is the result.
         """
         self.program = program
         if groups is None:
@@ -43,7 +46,7 @@ class Executable:
         self.device = device
         self.rank = self._place()
         groups.prepare(program)
-        self.module = graph_of(program, self.rank, groups, device)
+        self.module = graph_of(program, self.rank, groups, device, donate)
 
     def _place(self) -> int:
         if not dist.is_initialized():
@@ -76,7 +79,7 @@ class Executable:
             return list(self.module(*inputs))
 
 
-def graph_of(program: Program, rank: int, groups: Groups, device: torch.device | str = "cpu") -> fx.GraphModule:
+def graph_of(program: Program, rank: int, groups: Groups, device: torch.device | str = "cpu", donate: bool = False) -> fx.GraphModule:
     """The graph of one device of the program."""
     lower = Lowering(program, rank, groups, device)
     main = program.main.body
@@ -89,7 +92,12 @@ def graph_of(program: Program, rank: int, groups: Groups, device: torch.device |
         results = lower.run(main, arguments)
         types: list[Any] = main.ops[-1].operand_types
         leaving = [_leaving(type, lower.symbolic(value)) for type, value in zip(types, results, strict=True)]
-        return lower.module(leaving)
+        lower.finish()
+        module = lower.module(leaving)
+    if donate:
+        reuse(module.graph, aliases_of(program))
+        module.recompile()
+    return module
 
 
 def _entering(type: TensorType, value: Value) -> Value:

@@ -83,7 +83,7 @@ def power(element: str, x: Value, y: Value) -> Value:
     if is_unsigned(element):
         return found
     odd = torch.where(torch.bitwise_and(y, 1) != 0, -1, 1)
-    inverse = torch.where(x == 1, 1, torch.where(x == -1, odd, 0))
+    inverse = torch.where(x == 1, 1, torch.where(x == -1, odd, 0)).to(carrier(element))
     return torch.where(y < 0, inverse, found)
 
 

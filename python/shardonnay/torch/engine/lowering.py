@@ -17,7 +17,7 @@ from torch import fx
 
 from .groups import Groups
 from .program import Block, Op, Program, free_values
-from .elements import SMALL_FLOATS, SMALL_INTEGERS, TensorType, is_unsigned, width
+from .elements import SMALL_FLOATS, SMALL_INTEGERS, TensorType, is_unsigned, to_small, width
 
 # A tensor, a proxy of one, a tuple of values, or None: a token.
 Value = Any
@@ -148,13 +148,21 @@ class Lowering:
             self._step(op)
         return [self.value(number) for number in block.returned]
 
+    def finish(self) -> None:
+        """Waits for what is still under way, whose results nothing reads."""
+        for value in list(self._env.values()):
+            if isinstance(value, Pending) and value.waits:
+                value.get()
+
     def call_function(self, op: Op, name: str, arguments: Sequence[Value]) -> list[Value]:
         """The results of a function of the program, in place."""
         if name not in self.program.functions:
             raise op.refuse(f"calls @{name}, which is not in the program")
         before, self._env = self._env, {}
         try:
-            return self.run(self.program.functions[name].body, arguments)
+            results = self.run(self.program.functions[name].body, arguments)
+            self.finish()
+            return results
         finally:
             self._env = before
 
@@ -209,7 +217,7 @@ class Lowering:
         if not isinstance(type, TensorType):
             return value
         if type.element in SMALL_FLOATS:
-            return value.to(SMALL_FLOATS[type.element]).to(torch.float32)
+            return to_small(type.element, value).to(torch.float32)
         if type.element in SMALL_INTEGERS:
             bits = width(type.element)
             return value & (2**bits - 1) if is_unsigned(type.element) else (value << (8 - bits)) >> (8 - bits)
@@ -231,6 +239,7 @@ class Lowering:
         for op in block.ops[:-1]:
             inner._step(op)
         results = [inner._fresh(inner.value(number)) for number in block.returned]
+        inner.finish()
         name = f"region_{self._regions}"
         self._regions += 1
         self.root.add_module(name, inner.module(results, one=one))

@@ -64,12 +64,18 @@ class Function:
 
 @dataclass
 class Program:
-    """What runs on each device, and its manifest: what each device is fed and returns (`shardonnay.Program.manifest`)."""
+    """What runs on each device.
+
+    manifest: what each device is fed and returns (`shardonnay.Program.manifest`).
+    signature: what the front end says of arguments and results: {"arguments": [[name, kind]...], "results": [[name, name
+        of the argument that it updates, or None]...], "initial": {name: tensor}}; empty without one.
+    """
 
     functions: dict[str, Function]
     replicas: int
     partitions: int
     manifest: dict[str, Any] = field(default_factory=dict)
+    signature: dict[str, Any] = field(default_factory=dict)
 
     @property
     def main(self) -> Function:
@@ -99,6 +105,7 @@ class Program:
             "replicas": self.replicas,
             "partitions": self.partitions,
             "manifest": self.manifest,
+            "signature": self.signature,
         }
 
     @staticmethod
@@ -107,7 +114,7 @@ class Program:
             found = plain.get("format") if isinstance(plain, dict) else type(plain).__name__
             raise EngineError(f"expected a program of format {FORMAT}, got {found}; save it again with this version")
         functions = {name: Function(name, _block(body)) for name, body in plain["functions"]}
-        return Program(functions, plain["replicas"], plain["partitions"], plain["manifest"])
+        return Program(functions, plain["replicas"], plain["partitions"], plain["manifest"], plain["signature"])
 
 
 def load(path: str | os.PathLike[str]) -> Program:
