@@ -99,7 +99,8 @@ def _gathered(lower: Lower, op: Op, x: Value, type: TensorType, group: _Group, d
         rows = unpack(rows)
         if order:
             rows = torch.index_select(rows, 0, lower.constant(order, torch.int64))
-        return rows.movedim(0, dim).reshape([*shape[:dim], shape[dim] * group.size, *shape[dim + 1 :]])
+        rows = rows.movedim(0, dim) if dim else rows
+        return rows.reshape([*shape[:dim], shape[dim] * group.size, *shape[dim + 1 :]])
 
     return _pending(lower, started, finish)
 

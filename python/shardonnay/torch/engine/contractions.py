@@ -9,6 +9,7 @@ from .elementwise import converted
 from .integers import to_index
 from .lowering import Lowering, Value, rule
 from .program import Op
+from .views import permuted, reshaped
 
 Lower = Lowering
 Dims = list[int]
@@ -45,12 +46,20 @@ def contracted(op: Op, x: Value, y: Value, batch: tuple[Dims, Dims], contracting
         return TensorType(tuple(type.shape[dim] for dim in dims), "f32").size
 
     inner = extent(left, contracting[0])
-    a = x.permute(batch[0] + xs + contracting[0]).reshape([*groups, extent(left, xs), inner])
-    b = y.permute(batch[1] + contracting[1] + ys).reshape([*groups, inner, extent(right, ys)])
+    a = permuted(x, batch[0] + xs + contracting[0])
+    b = permuted(y, batch[1] + contracting[1] + ys)
+    # Rows of any rank stay as they are where nothing is batched.
+    rows = [left.shape[dim] for dim in xs] if not groups and len(contracting[0]) == 1 and xs else [extent(left, xs)]
+    a = reshaped(a, _arranged(left, batch[0] + xs + contracting[0]), [*groups, *rows, inner])
+    b = reshaped(b, _arranged(right, batch[1] + contracting[1] + ys), [*groups, inner, extent(right, ys)])
     found = torch.matmul(a, b)
     if target.element == "i1":
         found = found > 0
-    return found.reshape(target.shape).to(target.dtype)
+    return reshaped(found, [*groups, *rows, extent(right, ys)], target.shape)
+
+
+def _arranged(type: TensorType, dims: Dims) -> list[int]:
+    return [type.shape[dim] for dim in dims]
 
 
 def _summand(element: str, target: TensorType, x: Value) -> Value:

@@ -9,7 +9,7 @@ import torch
 import torch.distributed as dist
 from torch import fx
 
-from . import algebra, communication, contractions, control, convolutions  # noqa: F401 -- they register rules
+from . import algebra, calls, communication, contractions, control, convolutions  # noqa: F401 -- they register rules
 from . import elementwise, indexing, integers, random, reductions, shapes, sorting, windows  # noqa: F401
 from .donation import aliases_of, reuse
 from .elements import SMALL_FLOATS, UNSIGNED, EngineError, TensorType, outside

@@ -13,6 +13,7 @@ from .lowering import Lowering, Value, rule
 from .program import Op
 from .reductions import fold, kind_of
 from .shapes import known
+from .views import permuted, reshaped
 
 Lower = Lowering
 # Updates that are combined one after the other, for want of a faster way.
@@ -101,11 +102,11 @@ def gather(lower: Lower, op: Op, operand: Value, index: Value, *sizes: Value) ->
     names = ("start_index_map", "collapsed_slice_dims", "operand_batching_dims", "start_indices_batching_dims")
     places = _places(lower, op, type, op.operand(1), index, numbers, names, window, clamps=True)
     order = [*places.addressed, *places.plain]
-    moved = operand.permute(order)
+    moved = permuted(operand, order)
     found = moved[tuple(places.addressed.values())] if places.addressed else moved.expand([*places.batch, *_extents(type, places.plain)])  # fmt: skip
     if not places.addressed and places.batch:
         found = moved.reshape([1] * len(places.batch) + _extents(type, places.plain)).expand([*places.batch, *_extents(type, places.plain)])  # fmt: skip
-    elif places.addressed:
+    elif not any(_is_whole(place, places) for place in places.addressed.values()):
         found = found.expand([*places.batch, *places.window, *_extents(type, places.plain)])
     # Behind the batch dims stand the window's: addressed ones, then plain ones, each in the operand's order.
     dropped = {*numbers.get("collapsed_slice_dims", []), *numbers.get("operand_batching_dims", [])}
@@ -120,7 +121,12 @@ def gather(lower: Lower, op: Op, operand: Value, index: Value, *sizes: Value) ->
             permutation[dim] = len(places.batch) + behind.index(windows[offsets.index(dim)])
         else:
             permutation[dim] = next(batch_dims)
-    return found.permute(permutation)
+    return permuted(found, permutation)
+
+
+def _is_whole(place: Value, places: _Places) -> bool:
+    """Of every batch and window position there is a place: what depends on the indices, outside of windows."""
+    return not isinstance(place, torch.Tensor) and not places.window
 
 
 def _extents(type: TensorType, dims: list[int]) -> list[int]:
@@ -156,15 +162,15 @@ def scatter(lower: Lower, op: Op, *operands: Value) -> Value:
     linear = linear.expand([*places.batch, *places.window]).reshape(-1)
     batch_dims = [dim for dim in range(len(update_type.shape)) if dim not in window_dims]
     behind = [window_dims[windows.index(dim)] for dim in (*[d for d in places.addressed if d not in dropped], *places.plain)]
-    flat = [update.permute([*batch_dims, *behind]).reshape([-1, *plain]) for update in updates]
+    flat = [permuted(update, [*batch_dims, *behind]).reshape([-1, *plain]) for update in updates]
     targets = [
-        torch.cat([value.permute(order).reshape([rows, *plain]), _row(lower, op, at, plain)])
+        torch.cat([permuted(value, order).reshape([rows, *plain]), _row(lower, op, at, plain)])
         for at, value in enumerate(inputs)
     ]
     amount = TensorType((*places.batch, *places.window), "f32").size
     written = _combined(lower, op, targets, linear, flat, rows, amount, len(plain))
     back = [order.index(dim) for dim in range(len(order))]
-    return tuple(value[:rows].reshape([*addressed, *plain]).permute(back) for value in written)
+    return tuple(permuted(reshaped(value[:rows], [rows, *plain], [*addressed, *plain]), back) for value in written)
 
 
 def _row(lower: Lower, op: Op, at: int, plain: list[int]) -> Value:

@@ -78,7 +78,7 @@ def _attribute(value: Any) -> Any:
 
 def _elements(value: Json) -> torch.Tensor:
     """The tensor; that of a splat is expanded from one element."""
-    shape, element = value["shape"], value["element"]
+    shape, element = value["shape"], value["element"].replace("index", "i64")
     data = bytearray(base64.b64decode(value["data"]))
     if not data:
         return torch.zeros(shape, dtype=carrier(element))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 
-from .elements import TensorType, is_complex
+from .elements import TensorType, is_complex, is_float
 from .elementwise import larger, smaller
 from .integers import flipped
 from .lowering import Lowering, Value, rule
@@ -54,6 +56,14 @@ def _reduce_known(kind: str, type: TensorType, x: Value, dims: list[int]) -> Val
     return None
 
 
+def _is_neutral(kind: str, element: str, init: Value) -> bool:
+    if not isinstance(init, torch.Tensor):
+        return False
+    if kind in ("add", "multiply"):
+        return bool(init == (0 if kind == "add" else 1))
+    return is_float(element) and kind in ("maximum", "minimum") and bool(init == (-math.inf if kind == "maximum" else math.inf))
+
+
 def combined(lower: Lower, kind: str, element: str, x: Value, y: Value) -> Value:
     """Two tensors by a kind of reduction."""
     if kind in ("maximum", "minimum"):
@@ -72,9 +82,11 @@ def reduced(
         return [init.expand(rest) for init in inits]
     kind = kind_of(block) if len(values) == 1 else None
     if not dims:
-        return lower.each(block, *(init.expand(rest) for init in inits), *values)
+        return values  # as XLA has it: nothing is reduced
     if kind is not None:
         found = _reduce_known(kind, type, values[0], dims)
+        if found is not None and _is_neutral(kind, type.element, inits[0]):
+            return [found]
         if found is not None:
             return [combined(lower, kind, type.element, found, inits[0])]
     return _by_halves(lower, block, values, inits, type, dims, rest)

@@ -10,6 +10,7 @@ from .elements import UNSIGNED, TensorType
 from .integers import to_index
 from .lowering import Lowering, Value, rule
 from .program import Op
+from .views import expanded, permuted, reshaped
 
 Lower = Lowering
 
@@ -39,9 +40,9 @@ def broadcast_in_dim(lower: Lower, op: Op, x: Value, *sizes: Value) -> Value:
     for extent, dim in zip(op.operand().shape, op.attributes["broadcast_dimensions"], strict=True):
         unit[dim] = extent
     dims = op.attributes["broadcast_dimensions"]
-    if dims != sorted(dims):
-        x = x.permute(sorted(range(len(dims)), key=dims.__getitem__))
-    return x.reshape(unit).expand(type.shape)
+    order = sorted(range(len(dims)), key=dims.__getitem__)
+    own = [op.operand().shape[at] for at in order]
+    return expanded(reshaped(permuted(x, order), own, unit), unit, type.shape)
 
 
 @rule("stablehlo.broadcast")
@@ -51,12 +52,12 @@ def broadcast(lower: Lower, op: Op, x: Value) -> Value:
 
 @rule("stablehlo.reshape", "stablehlo.dynamic_reshape", elementwise=True)
 def reshape(lower: Lower, op: Op, x: Value, *sizes: Value) -> Value:
-    return x.reshape(op.tensor().shape) if op.tensor().shape or op.operand().shape else x
+    return reshaped(x, op.operand().shape, op.tensor().shape)
 
 
 @rule("stablehlo.transpose")
 def transpose(lower: Lower, op: Op, x: Value) -> Value:
-    return x.permute(op.attributes["permutation"])
+    return permuted(x, op.attributes["permutation"])
 
 
 @rule("stablehlo.reverse")
