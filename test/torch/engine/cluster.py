@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import torch
 from shardonnay import boundary
+from shardonnay.torch.engine import listing
 from shardonnay.torch.engine.elements import SMALL_INTEGERS, outside
 
 HERE = Path(__file__).resolve().parent
@@ -109,3 +110,19 @@ class Cluster:
                 process.wait(20)
             except subprocess.TimeoutExpired:
                 process.kill()
+
+
+class OnRanks:
+    """A compiled program on the ranks: global arrays in, global arrays and the spread of copies out, as run.LoadedProgram."""
+
+    def __init__(self, compiled, cluster, folder, **more):
+        self.manifest = compiled.manifest
+        self._program = listing.read(compiled.text, compiled.manifest)
+        self._cluster, self._folder, self._more = cluster, folder, more
+
+    def __call__(self, inputs):
+        entries, mesh = self.manifest["inputs"], self.manifest["mesh"]
+        shards = [boundary.shard(entry, value, mesh) for entry, value in zip(entries, inputs, strict=True)]
+        pieces, self.answers = self._cluster.run(self._program, shards, self._folder, **self._more)
+        found = [boundary.assemble(entry, part, mesh) for entry, part in zip(self.manifest["outputs"], pieces, strict=True)]
+        return [output for output, _ in found], [spread for _, spread in found]

@@ -49,6 +49,11 @@ def run(job):
     return {**found, "foreign": [name for name in ("jax", "jaxlib", "shardonnay._core") if name in sys.modules]}
 
 
+def count_groups(job):
+    """How many process groups there are on this rank."""
+    return {"groups": len(dist.distributed_c10d._world.pg_map)}
+
+
 def call(job):
     """Calls a function of a file with this job: what a test wants of every rank."""
     space = {}
@@ -66,7 +71,7 @@ def main():
     for line in sys.stdin:
         job = json.loads(line)
         try:
-            answer = {"run": run, "call": call}[job["kind"]](job)
+            answer = {"run": run, "call": call, "groups": count_groups}[job["kind"]](job)
         except BaseException as error:  # noqa: BLE001 -- the cluster says which rank failed, and with what
             answer = {"error": f"{type(error).__name__}: {error}", "trace": traceback.format_exc()}
         print(json.dumps({"answer": answer}), flush=True)

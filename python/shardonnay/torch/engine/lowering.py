@@ -235,7 +235,7 @@ class Lowering:
         """The block as a module in this graph, a function of the values `parameters`. one: of one result, not a tuple."""
         inner = Lowering(self.program, self.rank, self.groups, self.device)
         inner._env = dict(known)
-        inner._env.update((number, inner.placeholder(f"value_{number}")) for number in parameters)
+        inner._env.update((number, inner.placeholder(f"value_{number}".replace("-", "before_"))) for number in parameters)
         for op in block.ops[:-1]:
             inner._step(op)
         results = [inner._fresh(inner.value(number)) for number in block.returned]

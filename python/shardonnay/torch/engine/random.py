@@ -108,10 +108,7 @@ def _philox_bits(lower: Lower, op: Op, words: list[tuple[Value, Value]]) -> tupl
     per_counter = 2 if type.element == "ui64" else 4
     count = -(-type.size // per_counter)
     low, high, carry = _numbers(lower, words[1], count)
-    if len(words) == 2:
-        upper = words[0]
-    else:
-        upper = _halves(_joined(*words[2]) + carry)
+    upper = _halves(_joined(*words[0 if len(words) == 2 else 2]) + carry)
     found = torch.stack(_philox(words[0], [low, high, *(word.expand([count]) for word in upper)]), 1)
     if type.element == "ui64":
         found = _joined(found[:, 0::2], found[:, 1::2])
