@@ -71,8 +71,8 @@ def _packed(type: TensorType, x: Value, is_gloo: bool) -> tuple[Value, Callable[
         return x, lambda y: y
     if type.dtype is torch.bool:
         return x.to(torch.uint8), lambda y: y.to(torch.bool)
-    if not type.shape:
-        return x.reshape([1]).view(torch.uint8), lambda y: y.view(type.dtype)
+    if len(type.shape) == 1:  # rows of one element each
+        x = x.unsqueeze(1)
     return x.contiguous().view(torch.uint8), lambda y: y.view(type.dtype)
 
 

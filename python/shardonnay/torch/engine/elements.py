@@ -17,6 +17,8 @@ from ...errors import ShardonnayError
 class EngineError(ShardonnayError, RuntimeError):
     """The engine cannot run this program, or not with what it was given."""
 
+    located = False  # it names an op and its line
+
 
 _PLAIN = {
     "i1": torch.bool,

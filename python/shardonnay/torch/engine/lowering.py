@@ -17,7 +17,7 @@ from torch import fx
 
 from .groups import Groups
 from .program import Block, Op, Program, free_values
-from .elements import SMALL_FLOATS, SMALL_INTEGERS, TensorType, is_unsigned, to_small, width
+from .elements import EngineError, SMALL_FLOATS, SMALL_INTEGERS, TensorType, is_unsigned, to_small, width
 
 # A tensor, a proxy of one, a tuple of values, or None: a token.
 Value = Any
@@ -202,15 +202,15 @@ class Lowering:
             operands = [self.symbolic(v) if isinstance(v, torch.Tensor) else v for v in operands]
         try:
             results = entry.rule(self, op, *operands)
+            results = list(results) if isinstance(results, (tuple, list)) else [results]
+            return [
+                value if isinstance(value, Pending) else self._rounded(value, type)
+                for value, type in zip(results, op.result_types, strict=True)
+            ]
+        except EngineError as error:
+            raise error if error.located else op.refuse(str(error)) from None
         except (TypeError, RuntimeError, IndexError) as error:
-            if isinstance(error, type(op.refuse(""))):
-                raise
             raise op.refuse(f"torch refuses it: {error}") from error
-        results = list(results) if isinstance(results, (tuple, list)) else [results]
-        return [
-            value if isinstance(value, Pending) else self._rounded(value, type)
-            for value, type in zip(results, op.result_types, strict=True)
-        ]
 
     def _rounded(self, value: Value, type: Any) -> Value:
         """The value among those that a type narrower than its carrier has."""

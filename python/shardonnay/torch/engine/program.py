@@ -42,7 +42,9 @@ class Op:
 
     def refuse(self, message: str) -> EngineError:
         where = f"{self.location}: " if self.location else ""
-        return EngineError(f"{where}'{self.name}': {message}")
+        error = EngineError(f"{where}'{self.name}': {message}")
+        error.located = True
+        return error
 
 
 @dataclass
