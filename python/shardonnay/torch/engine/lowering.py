@@ -72,11 +72,17 @@ class _Tracer(fx.proxy.GraphAppendingTracer):
         return self.buffer(a) if isinstance(a, torch.Tensor) else super().create_arg(a)
 
     def buffer(self, tensor: torch.Tensor) -> fx.Node:
+        """The tensor in the graph; in memory of its own, for torch.compile lets no two arguments of a loop share any."""
         found = self._buffers.get(id(tensor))
         if found is None:
             name = f"constant_{len(self._buffers)}"
-            self.root.register_buffer(name, tensor, persistent=False)
-            found = self._buffers[id(tensor)] = (tensor, self.graph.get_attr(name))
+            repeated = tensor.numel() > 1 and not any(tensor.stride())
+            own = tensor.as_strided([], []) if repeated else tensor
+            self.root.register_buffer(name, own.clone(memory_format=torch.contiguous_format), persistent=False)
+            node = self.graph.get_attr(name)
+            if repeated:
+                node = self.graph.call_method("expand", (node, tuple(tensor.shape)))
+            found = self._buffers[id(tensor)] = (tensor, node)
         return found[1]
 
 
