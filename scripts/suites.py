@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """What scripts/check runs: [--long] [SUITE ...]
 
-Suites, in order: format tidy layout docs types unit lit python programs names verdicts differential partition e2e fuzz benchmarks; all of
-them by default, the last two with --long only. A suite that ran nothing has failed. The last line is the sum:
-`N passed, N failed`.
+Suites, in order: format tidy layout docs types unit lit python programs names verdicts differential partition e2e torch fuzz benchmarks; all of
+them by default, torch where scripts/setup --torch was run, the last two with --long only. A suite that ran nothing has failed. The last
+line is the sum: `N passed, N failed`.
 
 --long  tidy on every file, property tests with 20 times the cases, line coverage, the tests marked `long`, fuzz,
         a quick run of each benchmark.
@@ -173,12 +173,12 @@ def check_lit(options):
     return junit(status, [results] if results.exists() else [])
 
 
-def pytest(folder, options, *more):
+def pytest(folder, options, *more, venv=".venv"):
     results = RESULTS / (folder.replace("/", "-") + ".xml")
     results.unlink(missing_ok=True)
     marks = [] if options.long else ["-m", "not long"]
     status = subprocess.run(
-        [ROOT / ".venv/bin/python", "-m", "pytest", folder, *more, *marks, f"--junitxml={results}"], cwd=ROOT
+        [ROOT / venv / "bin/python", "-m", "pytest", folder, *more, *marks, f"--junitxml={results}"], cwd=ROOT
     ).returncode
     return junit(status, [results] if results.exists() else [])
 
@@ -231,6 +231,7 @@ SUITES = {
     "differential": lambda options: pytest("test/differential", options, "--ignore=test/differential/partition"),
     "partition": lambda options: pytest("test/differential/partition", options),
     "e2e": lambda options: pytest("test/e2e", options),
+    "torch": lambda options: pytest("test/torch", options, venv=".venv-torch"),
     "fuzz": check_fuzz,
     "benchmarks": check_benchmarks,
 }
@@ -243,7 +244,10 @@ def main():
     options = parser.parse_args()
     RESULTS.mkdir(exist_ok=True)
     total_passed = total_failed = 0
-    for name in options.suites or [name for name in SUITES if name not in ("fuzz", "benchmarks") or options.long]:
+    absent = [] if options.long else ["fuzz", "benchmarks"]
+    if not (ROOT / ".venv-torch").exists():
+        absent.append("torch")
+    for name in options.suites or [name for name in SUITES if name not in absent]:
         print(f"-- check: {name}", flush=True)
         start = time.monotonic()
         passed, failed = SUITES[name](options)

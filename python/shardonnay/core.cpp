@@ -168,6 +168,12 @@ static CompileResult explainText(const nb::object &text, const char *name) {
   return explain(llvm::StringRef(input.c_str(), input.size()), name);
 }
 
+static CompileResult listText(const nb::object &text, const char *name) {
+  nb::bytes input = toBytes(text);
+  nb::gil_scoped_release release;
+  return list(llvm::StringRef(input.c_str(), input.size()), name);
+}
+
 NB_MODULE(_core, module) { // NOLINT(readability-identifier-naming): a macro
   nb::class_<CompileResult>(module, "Result")
       .def_ro("ok", &CompileResult::ok)
@@ -190,4 +196,5 @@ NB_MODULE(_core, module) { // NOLINT(readability-identifier-naming): a macro
   module.def("compile", compileText, nb::arg(), nb::arg(), nb::arg(),
              nb::arg().none());
   module.def("explain", explainText);
+  module.def("list", listText);
 }

@@ -17,6 +17,7 @@
 #include "shardonnay/explain/SourceLocation.h"
 #include "shardonnay/pipeline/BoolElements.h"
 #include "shardonnay/pipeline/Explain.h"
+#include "shardonnay/pipeline/OpList.h"
 #include "shardonnay/pipeline/ParseProgram.h"
 #include "shardonnay/pipeline/Registration.h"
 #include "shardonnay/pipeline/ResourceLimits.h"
@@ -207,6 +208,17 @@ CompileResult explain(llvm::StringRef text, llvm::StringRef name) {
       return failure();
     result.report = explainPropagation(module);
     return print(module, {}, result.text);
+  };
+  return withProgram(text, name, {}, run);
+}
+
+CompileResult list(llvm::StringRef text, llvm::StringRef name) {
+  auto run = [](ModuleOp module, CompileResult &result) -> LogicalResult {
+    FailureOr<llvm::json::Value> ops = listOps(module);
+    if (failed(ops))
+      return failure();
+    result.report = std::move(*ops);
+    return success();
   };
   return withProgram(text, name, {}, run);
 }

@@ -67,6 +67,9 @@ CompileResult compile(llvm::StringRef text, const CompileOptions &options = {},
 /// explanation (Explain.h) in `report` and the module after that in `text`.
 CompileResult explain(llvm::StringRef text, llvm::StringRef name = "<input>");
 
+/// What a program says, as plain values (OpList.h), in `report`.
+CompileResult list(llvm::StringRef text, llvm::StringRef name = "<input>");
+
 } // namespace shardonnay
 
 #endif // SHARDONNAY_PIPELINE_COMPILE_H

@@ -1,0 +1,76 @@
+"""Process groups of a program's collectives: made once, by all ranks in one order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+import torch.distributed as dist
+
+from .program import Program
+from .elements import EngineError
+
+Devices = tuple[int, ...]
+
+
+def partition_of(pairs: list[list[int]], devices: int) -> list[list[int]]:
+    """The devices in groups such that no pair joins two: those that a permute has to do with each other."""
+    root = list(range(devices))
+
+    def find(device: int) -> int:
+        while root[device] != device:
+            device = root[device]
+        return device
+
+    for source, target in pairs:
+        low, high = sorted((find(source), find(target)))
+        root[high] = low
+    found: dict[int, list[int]] = {}
+    for device in range(devices):
+        found.setdefault(find(device), []).append(device)
+    return list(found.values())
+
+
+class Groups:
+    """The groups of a program's devices, device i being rank `ranks[i]` of the default process group.
+
+    What two programs on the same ranks have in common is made once if they share this.
+    """
+
+    def __init__(self, ranks: Sequence[int], timeout: timedelta | None = None) -> None:
+        """`timeout`: of each new group, else the default group's."""
+        self.ranks = list(ranks)
+        self._timeout = timeout
+        self._made: dict[Devices, dist.ProcessGroup] = {}
+
+    def prepare(self, program: Program) -> None:
+        """Makes what the program needs. Every rank of the default group calls it, also one without a device."""
+        for op in program.ops():
+            if "groups" in op.attributes:
+                rows = op.attributes["groups"]
+            elif "pairs" in op.attributes:
+                rows = partition_of(op.attributes["pairs"], program.devices)
+            else:
+                continue
+            for row in rows:
+                self._make(tuple(sorted(row)))
+
+    def _make(self, devices: Devices) -> None:
+        if devices in self._made or len(devices) < 2:
+            return
+        ranks = [self.ranks[device] for device in devices]
+        if sorted(ranks) == list(range(dist.get_world_size())):
+            self._made[devices] = dist.group.WORLD
+            return
+        self._made[devices] = dist.new_group(sorted(ranks), timeout=self._timeout)
+
+    def order(self, devices: Sequence[int]) -> list[int]:
+        """The devices as their process group has them: by rank."""
+        return sorted(devices, key=lambda device: self.ranks[device])
+
+    def group(self, devices: Sequence[int]) -> dist.ProcessGroup:
+        found = self._made.get(tuple(sorted(devices)))
+        if found is None:
+            raise EngineError(f"no process group of devices {list(devices)}; call prepare(program) on every rank first")
+        return found
+

@@ -1,0 +1,181 @@
+"""Random numbers of a captured program: a function of a seed, of which op asks, and of the position in the tensor.
+
+Torch's own generator is a state that every call advances, which no partitioned program can have. Here the bits of an
+element are threefry-2x32 of the seed and the op's number at the element's index. So a program gives the same numbers
+however it is cut, and `seeded` gives the same ones to eager PyTorch.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+aten = torch.ops.aten
+MASK = 0xFFFFFFFF
+# The constants of threefry-2x32 with 20 rounds (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011).
+ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
+PARITY = 0x1BD11BDA
+
+
+def threefry(key: tuple[Any, Any], words: tuple[Any, Any], arithmetic: Any) -> tuple[Any, Any]:
+    """Two random words of 32 bits for two words; `arithmetic` has add, xor and rotate for whatever words are."""
+    keys = (key[0], key[1], arithmetic.xor(arithmetic.xor(key[0], key[1]), arithmetic.word(PARITY)))
+    first, second = arithmetic.add(words[0], keys[0]), arithmetic.add(words[1], keys[1])
+    for group in range(5):
+        for rotation in ROTATIONS[group % 2]:
+            first = arithmetic.add(first, second)
+            second = arithmetic.xor(arithmetic.rotate(second, rotation), first)
+        first = arithmetic.add(first, keys[(group + 1) % 3])
+        second = arithmetic.add(arithmetic.add(second, keys[(group + 2) % 3]), arithmetic.word(group + 1))
+    return first, second
+
+
+class _InTorch:
+    """Words as int64 tensors, of which 32 bits are used."""
+
+    @staticmethod
+    def word(value: int) -> int:
+        return value
+
+    @staticmethod
+    def add(x: Any, y: Any) -> Any:
+        return (x + y) & MASK
+
+    @staticmethod
+    def xor(x: Any, y: Any) -> Any:
+        return x ^ y
+
+    @staticmethod
+    def rotate(x: Any, by: int) -> Any:
+        return (x << by | x >> 32 - by) & MASK
+
+
+@torch.library.custom_op("shardonnay::random_bits", mutates_args=())
+def random_bits(seed: torch.Tensor, stream: int, size: list[int]) -> torch.Tensor:
+    """32 random bits for each element, as int64."""
+    key = threefry((seed & MASK, seed >> 32 & MASK), (stream, 0), _InTorch)
+    index = torch.arange(math.prod(size)).reshape(size)
+    return threefry(key, (index >> 32, index & MASK), _InTorch)[0].clone()
+
+
+@random_bits.register_fake
+def _(seed: torch.Tensor, stream: int, size: list[int]) -> torch.Tensor:
+    return torch.empty(size, dtype=torch.int64)
+
+
+class Randomness:
+    """The random ops of one program: each is given the next number."""
+
+    def __init__(self) -> None:
+        self.seed = torch.tensor(0)
+        self.count = 0
+
+    @contextlib.contextmanager
+    def recording(self, seed: torch.Tensor) -> Iterator[None]:
+        """While it lasts, torch's random ops are computed from the seed.
+
+        Activation checkpointing saves and restores the state of torch's generator, which is the next number here.
+        """
+        self.seed = seed
+        get, put = torch.get_rng_state, torch.set_rng_state
+
+        def restore(state: Any) -> None:
+            self.count = state
+
+        torch.get_rng_state, torch.set_rng_state = lambda: self.count, restore
+        try:
+            with _Replacing(self):
+                yield
+        finally:
+            torch.get_rng_state, torch.set_rng_state = get, put
+
+    def bits(self, size: Any) -> torch.Tensor:
+        self.count += 1
+        return random_bits(self.seed, self.count - 1, list(size))
+
+    def uniform(self, size: Any, dtype: torch.dtype) -> torch.Tensor:
+        """Uniform in [0, 1), with as many random bits as the type's mantissa has."""
+        if dtype == torch.float64:
+            high, low = self.bits(size), self.bits(size)
+            return ((high >> 5) * 2**26 + (low >> 6)).to(dtype) * 2.0**-53
+        kept = {torch.float32: 24, torch.float16: 11, torch.bfloat16: 8}[dtype]
+        return (self.bits(size) >> 32 - kept).to(dtype) * 2.0**-kept
+
+    def normal(self, size: Any, dtype: torch.dtype) -> torch.Tensor:
+        """By Box and Muller."""
+        wide = torch.float64 if dtype == torch.float64 else torch.float32
+        radius = torch.sqrt(-2 * torch.log1p(-self.uniform(size, wide)))
+        return (radius * torch.cos(2 * math.pi * self.uniform(size, wide))).to(dtype)
+
+
+class _Replacing(TorchDispatchMode):
+    def __init__(self, randomness: Randomness) -> None:
+        super().__init__()
+        self.randomness = randomness
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        replacement = _REPLACEMENTS.get(func)
+        if replacement is not None and kwargs.get("generator") is None:
+            with self:
+                return replacement(self.randomness, *args, **kwargs)
+        return func(*args, **kwargs)
+
+
+def _dtype_of(x: torch.Tensor | None, kwargs: dict[str, Any]) -> torch.dtype:
+    return kwargs.get("dtype") or (torch.get_default_dtype() if x is None else x.dtype)
+
+
+def _bernoulli(r: Randomness, x: torch.Tensor, probability: Any) -> torch.Tensor:
+    return (r.uniform(x.shape, torch.float32) < probability).to(x.dtype)
+
+
+def _dropout(r: Randomness, x: torch.Tensor, p: float, train: bool | None) -> tuple[torch.Tensor, torch.Tensor]:
+    if train is False or p == 0:
+        return x.clone(), torch.ones_like(x, dtype=torch.bool)
+    mask = r.uniform(x.shape, torch.float32) < 1 - p
+    return x * mask * (1 / (1 - p) if p < 1 else 0.0), mask
+
+
+def _integers(r: Randomness, low: int, high: int, size: Any, dtype: torch.dtype) -> torch.Tensor:
+    if high - low > MASK:
+        raise NotImplementedError(f"random integers from a range of {high - low}, expected at most 2**32")
+    return (low + r.bits(size) % (high - low)).to(dtype)
+
+
+def _exponential(r: Randomness, x: torch.Tensor, rate: float = 1.0) -> torch.Tensor:
+    wide = torch.float64 if x.dtype == torch.float64 else torch.float32
+    return (-torch.log1p(-r.uniform(x.shape, wide)) / rate).to(x.dtype)
+
+
+_REPLACEMENTS: dict[Any, Callable[..., Any]] = {
+    aten.rand.default: lambda r, size, **k: r.uniform(size, _dtype_of(None, k)),
+    aten.rand_like.default: lambda r, x, **k: r.uniform(x.shape, _dtype_of(x, k)),
+    aten.randn.default: lambda r, size, **k: r.normal(size, _dtype_of(None, k)),
+    aten.randn_like.default: lambda r, x, **k: r.normal(x.shape, _dtype_of(x, k)),
+    aten.uniform_.default: lambda r, x, low=0.0, high=1.0, **k: x.copy_(low + r.uniform(x.shape, x.dtype) * (high - low)),
+    aten.normal_.default: lambda r, x, mean=0.0, std=1.0, **k: x.copy_(mean + r.normal(x.shape, x.dtype) * std),
+    aten.bernoulli.default: lambda r, x, **k: _bernoulli(r, x, x),
+    aten.bernoulli.p: lambda r, x, p, **k: _bernoulli(r, x, p),
+    aten.bernoulli_.float: lambda r, x, p=0.5, **k: x.copy_(_bernoulli(r, x, p)),
+    aten.bernoulli_.Tensor: lambda r, x, p, **k: x.copy_(_bernoulli(r, x, p)),
+    aten.native_dropout.default: _dropout,
+    aten.exponential_.default: lambda r, x, rate=1.0, **k: x.copy_(_exponential(r, x, rate)),
+    aten.randint.default: lambda r, high, size, **k: _integers(r, 0, high, size, k.get("dtype") or torch.int64),
+    aten.randint.low: lambda r, low, high, size, **k: _integers(r, low, high, size, k.get("dtype") or torch.int64),
+    aten.randint_like.default: lambda r, x, high, **k: _integers(r, 0, high, x.shape, _dtype_of(x, k)),
+    aten.randint_like.low_dtype: lambda r, x, low, high, **k: _integers(r, low, high, x.shape, _dtype_of(x, k)),
+    aten.randperm.default: lambda r, n, **k: torch.argsort(r.bits([n]), stable=True).to(k.get("dtype") or torch.int64),
+}
+
+
+@contextlib.contextmanager
+def seeded(seed: int) -> Iterator[None]:
+    """While it lasts, eager PyTorch draws the random numbers that a captured program draws from this seed."""
+    with Randomness().recording(torch.tensor(seed)):
+        yield

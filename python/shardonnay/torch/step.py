@@ -1,0 +1,137 @@
+"""A saved step on the ranks: from a module and batches of tensors to the program's local shards and back.
+
+    step = shardonnay.torch.step.load("step.shard", init_device_mesh("cpu", (2, 4), mesh_dim_names=("dp", "tp")))
+    state = step.shard(model)          # {name: DTensor}; the module's parameters are these
+    for x, y in batches:
+        loss = step(state, x, y)["loss"]
+
+Needs torch alone: no compiler, no JAX.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch.distributed.device_mesh import DeviceMesh
+from torch.distributed.tensor import DTensor
+
+from .engine import EngineError, Executable, Groups, Program
+from .engine import load as load_program
+from .state import Layout, State, place_in
+
+_HELD = ("parameter", "buffer", "state")
+
+
+class Step:
+    """A program with a signature, on a mesh.
+
+    placements: of every argument and result by name, as DTensor says them; `unsaid` has what they can't say.
+    """
+
+    def __init__(self, program: Program, mesh: DeviceMesh, *, groups: Groups | None = None, donate: bool = True) -> None:
+        """Every rank of the default process group makes it. groups: of a step on the same mesh, to be shared."""
+        if mesh.size() != program.devices:
+            raise EngineError(f"the program is for {program.devices} devices, got a mesh of {mesh.size()}: {mesh}")
+        self.program, self.mesh = program, mesh
+        groups = groups or Groups(mesh.mesh.flatten().tolist())
+        self.executable = Executable(program, groups=groups, donate=donate)
+        manifest, signature = program.manifest, program.signature
+        names = [entry["name"] for entry in manifest["inputs"]]
+        self.arguments = [tuple(pair) for pair in signature.get("arguments", [(name, "input") for name in names])]
+        results = [(entry["name"], None) for entry in manifest["outputs"]]
+        self.results = [tuple(pair) for pair in signature.get("results", results)]
+        self._inputs = {name: Layout({**e, "name": name}, mesh) for (name, _), e in zip(self.arguments, manifest["inputs"], strict=True)}
+        self._outputs = [Layout({**e, "name": name}, mesh) for (name, _), e in zip(self.results, manifest["outputs"], strict=True)]
+        layouts = {layout.name: layout for layout in (*self._outputs, *self._inputs.values())}
+        self.placements = {name: layout.placements for name, layout in layouts.items()}
+        self.unsaid = {name: layout.unsaid for name, layout in layouts.items() if layout.unsaid}
+
+    def names(self, *kinds: str) -> list[str]:
+        """The arguments of these kinds: "parameter", "buffer", "state", "input", ..., in order."""
+        return [name for name, kind in self.arguments if kind in kinds]
+
+    def shard(
+        self, source: torch.nn.Module | Mapping[str, torch.Tensor], state: Mapping[str, torch.Tensor] | None = None
+    ) -> State:
+        """Parameters, buffers and optimizer state as DTensors.
+
+        source: a module, whose parameters and buffers are DTensors afterwards, these; or tensors by FQN.
+        state: optimizer state by name; what is not there begins as the optimizer makes it.
+        """
+        module = source if isinstance(source, torch.nn.Module) else None
+        values: dict[str, torch.Tensor] = dict(self.program.signature.get("initial", {}))
+        values.update(_tensors_of(module) if module is not None else source)  # type: ignore[arg-type]
+        values.update(state or {})
+        missing = [name for name in self.names(*_HELD) if name not in values]
+        if missing:
+            raise EngineError(f"no value for {', '.join(missing[:5])}; got {', '.join(list(values)[:5])}, ...")
+        with torch.no_grad():
+            found = State({name: self._inputs[name].distribute(values[name]) for name in self.names(*_HELD)})
+        if module is not None:
+            place_in(module, found)
+            for name, parameter in module.named_parameters():
+                if name in found:
+                    found[name] = parameter.detach()
+        return found
+
+    def __call__(self, state: State, *batch: torch.Tensor, **named: torch.Tensor) -> dict[str, torch.Tensor]:
+        """One step: `state` is updated in place; the other results by name, plain tensors where every rank has them whole.
+
+        batch: tensors that every rank has whole, or DTensors; in the order of the arguments that are no state.
+        """
+        wanted = [name for name, kind in self.arguments if kind not in _HELD]
+        values: dict[str, torch.Tensor] = {**self.program.signature.get("initial", {}), **named}
+        values.update(zip([name for name in wanted if name not in named], batch))
+        missing = [name for name in wanted if name not in values]
+        if missing or len(batch) > len(wanted):
+            raise EngineError(f"expected inputs {', '.join(wanted)}; got {len(batch)} of them, and {', '.join(named) or 'no others'}")
+        with torch.no_grad():
+            given = {name: state[name].detach() if name in state else values[name] for name, _ in self.arguments}
+            locals_ = {name: self._inputs[name].local(value) for name, value in given.items()}
+            outputs = self.executable(*locals_.values())
+            results: dict[str, torch.Tensor] = {}
+            for (name, updates), layout, local in zip(self.results, self._outputs, outputs, strict=True):
+                if updates is not None and updates in state:
+                    _store(state[updates], layout, local)
+                elif layout.replicated:
+                    results[name] = local
+                else:
+                    results[name] = layout.wrap(local)
+        return results
+
+    def state_dict(self, state: State) -> dict[str, Any]:
+        """Parameters and buffers, for `Module.load_state_dict` of a module that `shard` has seen."""
+        return {name: state[name] for name in self.names("parameter", "buffer")}
+
+    def load_state_dict(self, state: State, values: Mapping[str, torch.Tensor]) -> None:
+        """Copies values by name, DTensors on this mesh or tensors that every rank has whole, into the state."""
+        unknown = [name for name in values if name not in state]
+        if unknown:
+            raise EngineError(f"no such state: {', '.join(unknown[:5])}; expected names of {', '.join(list(state)[:5])}, ...")
+        with torch.no_grad():
+            for name, value in values.items():
+                layout = self._inputs[name]
+                state[name].to_local().copy_(layout.wrap(layout.local(value)).to_local())
+
+
+def load(path: str | os.PathLike[str], mesh: DeviceMesh, *, groups: Groups | None = None) -> Step:
+    """The step that `Plan.save` wrote, on every rank of the mesh."""
+    return Step(load_program(path), mesh, groups=groups)
+
+
+def _tensors_of(module: torch.nn.Module) -> dict[str, torch.Tensor]:
+    return {**dict(module.named_parameters()), **dict(module.named_buffers())}
+
+
+def _store(target: DTensor, layout: Layout, local: torch.Tensor) -> None:
+    """The new value into the tensor that the user holds; it may be there already."""
+    own = target.to_local()
+    if local.data_ptr() == own.data_ptr() and local.shape == own.shape:
+        return
+    wrapped = layout.wrap(local)
+    if wrapped.placements != target.placements:
+        wrapped = wrapped.redistribute(placements=target.placements)
+    own.copy_(wrapped.to_local())

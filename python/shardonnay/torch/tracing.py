@@ -1,0 +1,283 @@
+"""A Python function of tensors as one functional graph of core aten ops, each with the user's line.
+
+It is traced twice by `make_fx`, on fake tensors. The first trace sees what runs: torch's autograd, optimizers, mutations,
+recomputation. The second makes it functional and decomposes what the table of ops (aten/) has no entry for.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+import torch.fx.traceback as fx_traceback
+from torch._decomp import core_aten_decompositions, decomposition_table, get_decompositions
+from torch.fx.experimental.proxy_tensor import make_fx
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.overrides import TorchFunctionMode
+
+from .aten import TABLE
+from .builder import Site, UnsupportedError
+from .randomness import Randomness
+
+aten = torch.ops.aten
+# Frames of these folders are nobody's model.
+_FOLDERS = (str(Path(torch.__file__).parent), str(Path(__file__).parent), str(Path(contextlib.__file__)))
+_SITE = "shardonnay_site"
+
+# What the decompositions that torch calls core leave, and other decompositions of torch's take apart.
+_FURTHER = [
+    aten._log_softmax,
+    aten._log_softmax_backward_data,
+    aten._native_batch_norm_legit,
+    aten._native_batch_norm_legit_functional,
+    aten._native_batch_norm_legit_no_training,
+    aten._softmax,
+    aten._softmax_backward_data,
+    aten.celu,
+    aten.elu,
+    aten.elu_backward,
+    aten.gelu,
+    aten.gelu_backward,
+    aten.glu,
+    aten.glu_backward,
+    aten.hardsigmoid,
+    aten.hardswish,
+    aten.hardtanh,
+    aten.leaky_relu,
+    aten.log_sigmoid_forward,
+    aten.mish,
+    aten.native_batch_norm_backward,
+    aten.native_group_norm,
+    aten.native_group_norm_backward,
+    aten.native_layer_norm,
+    aten.native_layer_norm_backward,
+    aten.prelu,
+    aten.silu,
+    aten.silu_backward,
+    aten.softplus,
+    aten.std,
+    aten.std_mean,
+    aten.threshold_backward,
+    aten.var_mean,
+]
+# What torch would decompose, and the table has: a decomposition says less than the op.
+_KEPT = [
+    aten.embedding_dense_backward,
+    aten.max_pool2d_with_indices_backward,
+    aten.slice_scatter,
+    aten.select_scatter,
+]
+
+
+def decompositions() -> dict[Any, Callable[..., Any]]:
+    """torch's own decompositions, as far as the table of ops needs them."""
+    table = dict(core_aten_decompositions())
+    table.update(get_decompositions(_FURTHER))
+    for packet in _KEPT:
+        for overload in packet.overloads():
+            table.pop(getattr(packet, overload), None)
+    for op, function in decomposition_table.items():
+        if isinstance(op, torch._ops.OpOverload) and op not in TABLE and not op._schema.is_mutable:
+            table.setdefault(op, function)
+    # Its logsumexp is wrong, and with it the gradients.
+    del table[aten._scaled_dot_product_flash_attention_for_cpu.default]
+    return table
+
+
+def _batch_norm(x, weight, bias, mean, variance, training, momentum, eps):
+    """`native_batch_norm`, whose schema does not say that it changes the running mean and variance, by ops that say it."""
+    if mean is None:
+        return aten._native_batch_norm_legit.no_stats(x, weight, bias, training, momentum, eps)
+    if training:
+        result = aten._native_batch_norm_legit_functional(x, weight, bias, mean, variance, training, momentum, eps)
+        mean.copy_(result[3])
+        variance.copy_(result[4])
+        return result[:3]
+    return aten._native_batch_norm_legit_no_training.default(x, weight, bias, mean, variance, momentum, eps)
+
+
+_HONEST = {aten.native_batch_norm.default: _batch_norm}
+
+
+def caller() -> tuple[str, int]:
+    """The innermost line of the call stack that is neither torch's nor ours."""
+    frame = sys._getframe(1)
+    while frame is not None:
+        file = frame.f_code.co_filename
+        if not file.startswith(_FOLDERS) and not file.startswith("<"):
+            return file, frame.f_lineno
+        frame = frame.f_back  # type: ignore[assignment]
+    return "", 0
+
+
+def _tensors_of(result: Any) -> Iterator[torch.Tensor]:
+    if isinstance(result, torch.Tensor):
+        yield result
+    elif isinstance(result, (list, tuple)):
+        for part in result:
+            yield from _tensors_of(part)
+
+
+class Sources(TorchFunctionMode):
+    """Notes for each op that is traced the line that asked for it, and for autograd's the line of the forward op."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.modules: list[str] = []
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        before = _current()
+        if func is torch.autograd.grad or getattr(func, "__name__", "") == "backward":
+            return func(*args, **(kwargs or {}))
+        file, line = caller()
+        site = Site(file, line, self.modules[-1] if self.modules else "")
+        _set_current(site)
+        try:
+            result = func(*args, **(kwargs or {}))
+            for tensor in _tensors_of(result):
+                _follow(tensor, site)
+            return result
+        finally:
+            _set_current(before)
+
+    @contextlib.contextmanager
+    def naming(self, model: torch.nn.Module) -> Iterator[None]:
+        """While it lasts, ops are named by the submodule of `model` that runs."""
+
+        def enter(name: str) -> Callable[..., None]:
+            return lambda *_: self.modules.append(name)
+
+        def leave(*_: Any) -> None:
+            self.modules.pop()
+
+        hooks = []
+        for name, module in model.named_modules():
+            hooks.append(module.register_forward_pre_hook(enter(name)))
+            hooks.append(module.register_forward_hook(leave, always_call=True))
+        try:
+            yield
+        finally:
+            for hook in hooks:
+                hook.remove()
+
+
+def _current() -> Site | None:
+    return fx_traceback.current_meta.get("custom", {}).get(_SITE)
+
+
+def _set_current(site: Site | None) -> None:
+    if site is None:
+        fx_traceback.current_meta.pop("custom", None)
+    else:
+        fx_traceback.current_meta["custom"] = {_SITE: site}
+
+
+def _follow(tensor: torch.Tensor, site: Site) -> None:
+    """Gives the nodes of autograd behind `tensor` that have no site yet this one."""
+    waiting = [tensor.grad_fn]
+    backward = Site(site.file, site.line, site.module, backward=True)
+    while waiting:
+        node = waiting.pop()
+        if node is None or _SITE in node.metadata:
+            continue
+        node.metadata[_SITE] = backward
+        node.register_prehook(lambda *_: _set_current(backward))
+        waiting += [following for following, _ in node.next_functions]
+
+
+def site_of(node: torch.fx.Node) -> Site:
+    return node.meta.get("custom", {}).get(_SITE) or Site()
+
+
+@contextlib.contextmanager
+def _as_compiled() -> Iterator[None]:
+    """Optimizers ask whether they are being compiled before they take the branches that need no numbers."""
+    before = torch.compiler._is_compiling_flag
+    torch.compiler._is_compiling_flag = True
+    try:
+        yield
+    finally:
+        torch.compiler._is_compiling_flag = before
+
+
+@contextlib.contextmanager
+def _settings() -> Iterator[None]:
+    # Attention is written out: the decomposition of CPU flash attention has wrong gradients.
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(_as_compiled())
+        stack.enter_context(sdpa_kernel(SDPBackend.MATH))
+        stack.enter_context(torch.backends.mkldnn.flags(enabled=False))
+        stack.enter_context(fx_traceback.preserve_node_meta())
+        yield
+
+
+def trace(
+    function: Callable[..., Sequence[torch.Tensor]],
+    arguments: Sequence[torch.Tensor],
+    randomness: Randomness,
+    model: torch.nn.Module | None = None,
+) -> torch.fx.GraphModule:
+    """The functional graph of `function`, from flat tensors to flat tensors."""
+    sources = Sources()
+    with _settings():
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(sources)
+            if model is not None:
+                stack.enter_context(sources.naming(model))
+
+            def recorded(*flat: torch.Tensor) -> Sequence[torch.Tensor]:
+                with randomness.recording(flat[-1]):
+                    return function(*flat[:-1])
+
+            try:
+                first = make_fx(recorded, _HONEST, tracing_mode="fake", _allow_non_fake_inputs=True)(*arguments)
+            except torch._subclasses.fake_tensor.DataDependentOutputException as error:
+                raise _data_dependent(error) from error
+            except torch._subclasses.fake_tensor.DynamicOutputShapeException as error:
+                raise _data_dependent(error) from error
+            finally:
+                _set_current(None)
+        _drop_remarks(first.graph)
+        interpreter = _Keeping(first)
+        functional = torch.func.functionalize(interpreter.run, remove="mutations")
+        with torch.no_grad():
+            graph = make_fx(
+                functional, decompositions(), tracing_mode="fake", _allow_non_fake_inputs=True
+            )(*arguments)
+    graph.graph.eliminate_dead_code()
+    return graph
+
+
+def _drop_remarks(graph: torch.fx.Graph) -> None:
+    """Drops what says something to a profiler, or checks what tracing has checked."""
+    for node in reversed(graph.nodes):
+        name = str(node.target)
+        if node.op == "call_function" and name.startswith(("profiler.", "aten._assert", "aten.sym_constrain")):
+            graph.erase_node(node)
+
+
+class _Keeping(torch.fx.Interpreter):
+    """Runs a graph, so that the nodes of the trace it runs under keep the sites of its own."""
+
+    def run_node(self, n: torch.fx.Node) -> Any:
+        _set_current(site_of(n) if n.op == "call_function" else None)
+        return super().run_node(n)
+
+
+def _data_dependent(error: Exception) -> UnsupportedError:
+    file, line = "", 0
+    traceback = error.__traceback__
+    while traceback is not None:
+        name = traceback.tb_frame.f_code.co_filename
+        if not name.startswith(_FOLDERS) and not name.startswith("<"):
+            file, line = name, traceback.tb_lineno
+        traceback = traceback.tb_next
+    return UnsupportedError(
+        f"'{getattr(error, 'func', error)}': its result depends on the numbers in a tensor, which a program that is "
+        "compiled once does not know; expected shapes and branches that need no numbers (torch.where, masks)",
+        Site(file, line),
+    )

@@ -1,0 +1,178 @@
+"""A training step as one program: forward, torch's autograd, clipping, the optimizer, buffers."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import torch
+import torch.utils._pytree as pytree
+from torch.nn.utils import stateless
+
+from .capturing import Captured, Inputs, captured, named_leaves
+from .optimizers import Factory, FunctionalOptimizer
+
+Loss = Callable[..., Any]
+
+
+@contextlib.contextmanager
+def swapped(model: torch.nn.Module, tensors: dict[str, torch.Tensor]) -> Iterator[None]:
+    """While it lasts, `model` has these parameters and buffers; then `tensors` has what they became."""
+    recurrent = [module for module in model.modules() if isinstance(module, torch.nn.RNNBase)]
+    kept = [module._flat_weights for module in recurrent]
+    with stateless._reparametrize_module(model, tensors, tie_weights=True):
+        for module in recurrent:  # they hold their weights a second time
+            module._flat_weights = [getattr(module, name, None) for name in module._flat_weights_names]
+        try:
+            yield
+        finally:
+            for module, weights in zip(recurrent, kept):
+                module._flat_weights = weights
+
+
+def as_arguments(batch: Any) -> tuple[Any, ...]:
+    """A batch as the arguments that follow the model in a call of the loss."""
+    return tuple(batch) if isinstance(batch, (tuple, list)) else (batch,)
+
+
+def _micro_batches(batch: tuple[Any, ...], count: int) -> list[tuple[Any, ...]]:
+    """The batch in `count` equal parts along the first dim of each tensor."""
+    if count == 1:
+        return [batch]
+    leaves, spec = pytree.tree_flatten(batch)
+    for leaf in leaves:
+        if isinstance(leaf, torch.Tensor) and (not leaf.dim() or leaf.shape[0] % count):
+            raise ValueError(f"accumulate={count} does not divide the first dim of a batch's tensor of {list(leaf.shape)}")
+    parts = [leaf.chunk(count) if isinstance(leaf, torch.Tensor) else [leaf] * count for leaf in leaves]
+    return [pytree.tree_unflatten([part[at] for part in parts], spec) for at in range(count)]
+
+
+def _clip(gradients: Mapping[str, torch.Tensor | None], norm: float) -> None:
+    """torch.nn.utils.clip_grad_norm_, on gradients."""
+    holders = []
+    for gradient in gradients.values():
+        if gradient is not None:
+            holder = torch.empty_like(gradient)
+            holder.grad = gradient
+            holders.append(holder)
+    torch.nn.utils.clip_grad_norm_(holders, norm, foreach=False)
+
+
+class Step:
+    """A training step as a function of parameters, buffers, states and a batch by name."""
+
+    def __init__(
+        self,
+        model: torch.nn.Module,
+        loss_fn: Loss,
+        batch: Any,
+        optimizer: torch.optim.Optimizer | Factory | None,
+        clip_grad_norm: float | None,
+        accumulate: int,
+    ) -> None:
+        self.model, self.loss_fn = model, loss_fn
+        self.clip_grad_norm, self.accumulate = clip_grad_norm, accumulate
+        self.parameters = dict(model.named_parameters())
+        self.buffers = dict(model.named_buffers())
+        self.trained = [name for name, parameter in self.parameters.items() if parameter.requires_grad]
+        self.optimizer = None if optimizer is None else FunctionalOptimizer(optimizer, self.parameters)
+        self.names, self.leaves, self.spec = named_leaves("inputs", as_arguments(batch))
+        self.inputs = self._inputs()
+
+    def _inputs(self) -> Inputs:
+        inputs = Inputs()
+        for name, parameter in self.parameters.items():
+            inputs.add(name, "parameter", parameter)
+        for name, buffer in self.buffers.items():
+            inputs.add(name, "buffer", buffer)
+        if self.optimizer is not None:
+            for name, state in self.optimizer.states.items():
+                for key, value in state.items():
+                    inputs.add(f"state.{name}.{key}", "state", value)
+            for index, rate in self.optimizer.rates.items():
+                inputs.add(f"param_groups.{index}.lr", "state", rate)
+        for name, leaf in zip(self.names, self.leaves):
+            if isinstance(leaf, torch.Tensor):
+                inputs.add(name, "input", leaf)
+        return inputs
+
+    def _loss(self, batch: tuple[Any, ...]) -> tuple[torch.Tensor, Any]:
+        """(the loss, a tree of what else the loss function returned)."""
+        result = self.loss_fn(self.model, *batch)
+        loss, others = result if isinstance(result, tuple) and len(result) == 2 else (result, None)
+        if not isinstance(loss, torch.Tensor) or loss.numel() != 1:
+            found = f"a tensor of {list(loss.shape)}" if isinstance(loss, torch.Tensor) else type(loss).__name__
+            raise TypeError(f"loss_fn: got {found}, expected a tensor of one element, or a pair of one and other results")
+        return loss.reshape(()), others
+
+    def _gradients(
+        self, values: dict[str, torch.Tensor]
+    ) -> tuple[torch.Tensor, Any, dict[str, torch.Tensor | None], dict[str, torch.Tensor]]:
+        """(loss, other results, gradients, new buffers)."""
+        given = [values.get(name, leaf) for name, leaf in zip(self.names, self.leaves)]
+        batches = _micro_batches(pytree.tree_unflatten(given, self.spec), self.accumulate)
+        buffers = {name: values[name].clone() for name in self.buffers}
+        gradients: dict[str, torch.Tensor | None] = dict.fromkeys(self.trained)
+        total, others = None, None
+        for batch in batches:
+            parameters = {
+                name: values[name].detach().requires_grad_(self.parameters[name].requires_grad) for name in self.parameters
+            }
+            tensors = {**parameters, **buffers}
+            with swapped(self.model, tensors), torch.enable_grad():
+                loss, others = self._loss(batch)
+                loss = loss / len(batches) if len(batches) > 1 else loss
+                wanted = [parameters[name] for name in self.trained]
+                found = torch.autograd.grad(loss, wanted, allow_unused=True) if wanted else ()
+            buffers = {name: tensors[name].detach() for name in self.buffers}
+            total = loss.detach() if total is None else total + loss.detach()
+            for name, gradient in zip(self.trained, found):
+                before = gradients[name]
+                gradients[name] = gradient if before is None else before if gradient is None else before + gradient
+        assert total is not None
+        others = pytree.tree_map(lambda leaf: leaf.detach() if isinstance(leaf, torch.Tensor) else leaf, others)
+        return total, others, gradients, buffers
+
+    def __call__(self, values: dict[str, torch.Tensor]) -> tuple[Any, dict[str, torch.Tensor]]:
+        loss, others, gradients, updates = self._gradients(values)
+        if self.clip_grad_norm is not None:
+            _clip(gradients, self.clip_grad_norm)
+        results: dict[str, Any] = {"loss": loss}
+        if others is not None:
+            results["others"] = others
+        if self.optimizer is None:
+            results["grad"] = {name: gradient for name, gradient in gradients.items() if gradient is not None}
+            return results, updates
+        states = {
+            name: {key: values[f"state.{name}.{key}"] for key in state} for name, state in self.optimizer.states.items()
+        }
+        rates = {index: values[f"param_groups.{index}.lr"] for index in self.optimizer.rates}
+        parameters, after = self.optimizer.step(values, gradients, states, rates)
+        updates.update(parameters)
+        for name, state in after.items():
+            updates.update({f"state.{name}.{key}": value for key, value in state.items()})
+        return results, updates
+
+
+def capture_step(
+    model: torch.nn.Module,
+    loss_fn: Loss,
+    batch: Any,
+    *,
+    optimizer: torch.optim.Optimizer | Factory | None = None,
+    clip_grad_norm: float | None = None,
+    accumulate: int = 1,
+) -> Captured:
+    """The program of one training step.
+
+    loss_fn: called as `loss_fn(model, *batch)`; returns the loss, or a pair of the loss and a tree of other results.
+    optimizer: an optimizer of the model's parameters, or a function of parameters that makes one; without it the
+        program returns gradients, called `grad.<FQN>`.
+    clip_grad_norm: the norm to which gradients are clipped together.
+    accumulate: into how many parts the batch is cut; gradients are the mean over them.
+
+    Results are called `loss`, `others.<path>`, and for new values by the argument that they update.
+    """
+    step = Step(model, loss_fn, batch, optimizer, clip_grad_norm, accumulate)
+    return captured(step, step.inputs, model, results="")

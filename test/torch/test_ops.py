@@ -1,0 +1,115 @@
+"""Ops as StableHLO against eager PyTorch, by random cases; `--long` (scripts/check) runs 20,000."""
+
+import models
+import pytest
+import random_ops
+import torch
+import torch.nn.functional as F
+from cases import wrong
+
+from shardonnay.torch import capture
+
+GROUP = 10
+
+
+def check(family, first, count):
+    for numbers in random_ops.batches(first, count, GROUP):
+        group = []
+        for number in numbers:
+            case = random_ops.generate(number, family)
+            case.text = f"{family} {number}: {case.text}"
+            group.append(case)
+        lines = wrong(group)
+        assert not lines, "\n".join(lines)
+
+
+@pytest.mark.parametrize("family", random_ops.FAMILY_BY_NAME)
+def test_random_cases(family):
+    check(family, 0, 2 * GROUP)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("family", random_ops.FAMILY_BY_NAME)
+def test_many_random_cases(family):
+    check(family, 1000, 1340)
+
+
+@pytest.mark.parametrize("dtype", [torch.int64, torch.float32])
+@pytest.mark.parametrize("shape", [(0,), (1,), (3, 0, 2), ()])
+def test_empty_and_single(shape, dtype):
+    x = torch.ones(shape, dtype=dtype)
+    cases = [
+        random_ops.Case("sum", lambda x: x.sum(), [x]),
+        random_ops.Case("prod", lambda x: x.prod(), [x]),
+        random_ops.Case("cat", lambda x: torch.cat([x.reshape(-1), x.reshape(-1)]), [x]),
+        random_ops.Case("cumsum", lambda x: x.reshape(-1).cumsum(0), [x]),
+        random_ops.Case("sort", lambda x: tuple(torch.sort(x.reshape(-1), stable=True)), [x]),
+        random_ops.Case("matmul", lambda x: x.reshape(1, -1).float() @ x.reshape(-1, 1).float(), [x]),
+        random_ops.Case("any", lambda x: x.any(), [x]),
+        random_ops.Case("where", lambda x: torch.where(x > 0, x, 0), [x]),
+        random_ops.Case("index", lambda x: x.reshape(-1)[torch.zeros(0, dtype=torch.int64)], [x]),
+    ]
+    assert not wrong(cases)
+
+
+def test_a_wrong_entry_is_seen(monkeypatch):
+    """The comparison is one: an entry that computes something else fails."""
+    from shardonnay.torch.aten import TABLE
+
+    monkeypatch.setitem(TABLE, torch.ops.aten.tanh.default, TABLE[torch.ops.aten.sin.default])
+    assert wrong([random_ops.Case("tanh", torch.tanh, [torch.ones(3)])])
+
+
+def test_attributes_of_integers_wrap():
+    x = torch.tensor([127, -128, 100], dtype=torch.int8)
+    assert not wrong([random_ops.Case("wrap", lambda x: x + x * 2 - 5, [x])])
+
+
+def test_constants_keep_their_bits():
+    values = torch.tensor([0.1, -0.0, float("inf"), float("-inf"), float("nan"), 1e-45, 3.4e38] * 4)
+    captured = capture(lambda x: x + 0 * x, [values])
+    assert "dense" in captured.text
+    assert not wrong([random_ops.Case("constant", lambda x: values * torch.ones_like(x), [values])])
+
+
+X, C, W = models.numbers(3, 4, 6), torch.complex(models.numbers(3, 4), models.numbers(3, 4, seed=2)), models.numbers(5, 3)
+ROWS, BAGS, EACH = torch.tensor([0, 4, 1, 1, 2, 3, 0]), torch.tensor([0, 2, 2, 5]), models.numbers(7, seed=3)
+BOUNDS = torch.tensor([-1.0, 0.0, 1.0])
+BY_HAND = {
+    "rfft": (lambda x: torch.fft.rfft(x, dim=1), [X]),
+    "irfft": (lambda x: torch.fft.irfft(torch.fft.rfft2(x)[..., :3].sum(1), n=5), [X]),
+    "fft2": (lambda c: torch.fft.fft2(c, norm="ortho"), [C]),
+    "ifft": (lambda c: torch.fft.ifft(c, dim=0), [C]),
+    "fft of reals": (torch.fft.fft, [X]),
+    "rfft2 gradient": (lambda x: torch.fft.rfft2(x).abs(), [X]),
+    "bag sum gradient": (lambda w: F.embedding_bag(ROWS, w, BAGS, mode="sum"), [W]),
+    "bag mean gradient": (lambda w: F.embedding_bag(ROWS, w, BAGS, mode="mean", padding_idx=1), [W]),
+    "bag weights gradient": (lambda w, s: F.embedding_bag(ROWS, w, BAGS, mode="sum", per_sample_weights=s), [W, EACH]),
+    "masked_scatter": (lambda x, y: x.masked_scatter(x > 0, y), [X, X.flatten()]),
+    "cdist": (lambda x: torch.cdist(x[:, :2], x[:, 1:], p=1.0), [X]),
+    "replicate gradient": (lambda x: F.pad(x, [1, 2], mode="replicate"), [X]),
+    "reflect gradient": (lambda x: F.pad(x, [1, 2], mode="reflect"), [X]),
+    "softshrink gradient": (F.softshrink, [X]),
+    "grid_sample": (lambda x, g: F.grid_sample(x[None], g, align_corners=False), [X, models.numbers(1, 3, 3, 2) / 3]),
+    "bucketize": (lambda x: torch.bucketize(x, BOUNDS), [X]),
+    "searchsorted": (lambda x: torch.searchsorted(BOUNDS, x, right=True), [X]),
+    "histc": (lambda x: torch.histc(x, 5, -2, 2), [X]),
+    "histc of all": (lambda x: torch.histc(x, 5), [X]),
+    "polar": (lambda x: torch.polar(x.abs(), x), [X]),
+    "adaptive_max gradient": (lambda x: F.adaptive_max_pool2d(x[None], [2, 3]), [X]),
+    "quantile": (lambda x: torch.quantile(x, 0.3, dim=1), [X]),
+    "cross": (lambda x: torch.linalg.cross(x[..., :3], x[..., 3:]), [X]),
+    "glu gradient": (F.glu, [X]),
+    "cummax": (lambda x: tuple(torch.cummax(x, 1)), [X]),
+    "cummin": (lambda x: tuple(torch.cummin(x.round(), -1)), [X]),
+    "median gradient": (lambda x: torch.median(x, 1).values, [X]),
+    "median of NaNs": (lambda x: tuple(torch.median(torch.where(x > 1, float("nan"), x), 2)), [X]),
+    "trapezoid": (torch.trapezoid, [X]),
+    "renorm": (lambda x: torch.renorm(x, 2, 0, 1.0), [X]),
+}
+
+
+@pytest.mark.parametrize("name", BY_HAND)
+def test_by_hand(name):
+    case = random_ops.Case(name, *BY_HAND[name], 4)
+    assert not wrong([random_ops.with_gradient(case) if name.endswith("gradient") else case])

@@ -1,0 +1,144 @@
+"""`partition`: steps on eight devices against eager PyTorch, and what a plan says."""
+
+import copy
+import functools
+
+import models
+import pytest
+import torch
+import torch.distributed as dist
+from stepping import check_parts
+from torch.distributed.device_mesh import init_device_mesh
+from torch.distributed.fsdp import fully_shard
+from torch.distributed.tensor import Replicate, Shard
+from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel, parallelize_module
+
+from shardonnay import CompileError
+from shardonnay.torch import PlacementError, partition, shard
+
+R = Replicate()
+MEGATRON = {
+    "*.w[qkv].weight": {"tp": Shard(0)},
+    "*.w1.weight": {"tp": Shard(0)},
+    "*.wo.weight": {"tp": Shard(1)},
+    "*.w2.weight": {"tp": Shard(1)},
+    "head.weight": {"tp": Shard(0)},
+}
+STRATEGIES = {
+    "data parallel": ({"dp": 8}, {}, Shard(0), {}),
+    "megatron and data parallel": ({"dp": 2, "tp": 4}, MEGATRON, {"dp": Shard(0)}, {}),
+    "fully sharded": ({"fsdp": 8}, {"*": Shard(0)}, Shard(0), {}),
+    "states sharded": ({"dp": 8}, {"*": R}, Shard(0), {"state.*.exp_avg*": Shard(0)}),
+    "uneven": ({"a": 3, "b": 2}, {"*.w[qkv1].weight": (Shard(0), R), "*.w[o2].weight": (Shard(1), R)}, (R, Shard(0)), {}),
+    "nothing given": ({"x": 4}, {}, None, {}),
+}
+
+
+@pytest.fixture(scope="module")
+def fake_group():
+    """A process group of eight in one process: placements can be made, nothing is sent."""
+    from torch.testing._internal.distributed.fake_pg import FakeStore
+
+    dist.init_process_group("fake", store=FakeStore(), rank=0, world_size=8)
+    yield
+    dist.destroy_process_group()
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_strategy(name):
+    mesh, params, inputs, states = STRATEGIES[name]
+    model, loss, batch = models.build("gpt")
+    plan = partition(model, loss, batch, mesh, params=params, inputs=inputs, states=states, optimizer=models.ADAMW)
+    check_parts(plan, model, loss, batch, models.ADAMW, slack=5)
+    before = {entry["name"]: entry["sharding"] for entry in plan.manifest["inputs"]}
+    for returned, entry in zip(plan.captured.results, plan.manifest["outputs"], strict=True):
+        if returned.updates:
+            assert entry["sharding"] == before[returned.updates], returned.name
+
+
+@pytest.mark.parametrize("name", ["gpt_dropout", "gpt_checkpointed", "experts", "resnet", "dlrm", "lstm", "graph", "unet"])
+def test_data_parallel(name):
+    model, loss, batch = models.build(name)
+    plan = partition(model, loss, batch, {"dp": 8}, inputs=Shard(0) if name != "graph" else {"0": Shard(0)}, optimizer=models.ADAMW)
+    check_parts(plan, model, loss, batch, models.ADAMW, slack=5)
+
+
+class Sequential(torch.nn.Module):
+    """A model whose activations are sharded by its own word."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = torch.nn.Linear(8, 16), torch.nn.Linear(16, 8)
+
+    def forward(self, x):
+        return self.second(shard(torch.relu(self.first(x)), {"dp": Shard(0), "tp": Shard(1)}))
+
+
+def test_shard_within_forward():
+    torch.manual_seed(0)
+    model, batch = Sequential(), (models.numbers(8, 8),)
+    loss = lambda model, x: (model(x) ** 2).mean()
+    plan = partition(model, loss, batch, {"dp": 2, "tp": 4}, inputs={"dp": Shard(0)}, optimizer=models.ADAMW)
+    constraints = [line for line in plan.source.splitlines() if "sdy.sharding_constraint" in line]
+    assert len(constraints) == 2 and any("backward" in line for line in constraints)
+    assert all('[{"dp"}, {"tp"}]' in line for line in constraints)
+    check_parts(plan, model, loss, batch, models.ADAMW, slack=5)
+    assert torch.equal(shard(batch[0], (Shard(0), R)), batch[0])
+
+
+def test_shard_names_an_axis_that_is_not_there():
+    torch.manual_seed(0)
+    with pytest.raises(CompileError, match=r"test_partition.py:\d+: .*axis 'tp' is not in the mesh"):
+        partition(Sequential(), lambda model, x: model(x).sum(), (models.numbers(8, 8),), {"dp": 2})
+
+
+def test_parameters_that_are_placed(fake_group):
+    model, loss, batch = models.build("gpt")
+    plain = copy.deepcopy(model)
+    mesh = init_device_mesh("cpu", (2, 4), mesh_dim_names=("dp", "tp"))
+    for block in model.blocks:
+        plan = {"w1": ColwiseParallel(), "w2": RowwiseParallel(), "attention.wq": ColwiseParallel(), "attention.wo": RowwiseParallel()}
+        parallelize_module(block, mesh["tp"], plan)
+        fully_shard(block, mesh=mesh["dp"])
+    plan = partition(model, loss, batch, mesh, inputs={"dp": Shard(0)}, optimizer=models.ADAMW)
+    given = {entry["name"]: entry["sharding"] for entry in plan.manifest["inputs"]}
+    assert '[{"tp", "dp"}' in given["blocks.0.w1.weight"]
+    assert '[{"dp"}, {"tp"}' in given["blocks.0.w2.weight"]
+    assert plan.placements["blocks.0.w1.weight"] == model.blocks[0].w1.weight.placements
+    object.__setattr__(plan.captured, "values", {**plan.captured.values, **dict(plain.named_parameters())})
+    check_parts(plan, plain, loss, batch, models.ADAMW, slack=5)
+
+
+def test_what_a_plan_says():
+    model, loss, batch = models.build("gpt")
+    plan = partition(model, loss, batch, {"dp": 2, "tp": 4}, params=MEGATRON, inputs={"dp": Shard(0)}, optimizer=models.ADAMW)
+    assert plan.placements["blocks.0.w1.weight"] == (R, Shard(0))
+    assert plan.placements["state.blocks.0.w1.weight.exp_avg"] == (R, Shard(0))
+    report = str(plan.report())
+    assert "models.py" in report and "(backward)" in report
+    explanation = str(plan.explain("blocks.0.w1.bias"))
+    assert 'dim 0 "tp"' in explanation and "models.py" in explanation
+
+
+@pytest.mark.parametrize(
+    "keywords, message",
+    [
+        ({"params": {"*.wx.weight": Shard(0)}}, r"no name matches '\*\.wx\.weight'"),
+        ({"params": {"*": (Shard(0),)}}, "expected one for each axis"),
+        ({"params": {"*": {"ep": Shard(0)}}}, "axis 'ep' is not in the mesh"),
+        ({"params": {"head.weight": {"tp": Shard(3)}}}, "head.weight: .*rank 2"),
+        ({"inputs": {"9": {"dp": Shard(0)}}}, "no name matches '9'"),
+    ],
+)
+def test_mistakes(keywords, message):
+    model, loss, batch = models.build("gpt")
+    with pytest.raises(PlacementError, match=message):
+        partition(model, loss, batch, {"dp": 2, "tp": 4}, **keywords)
+
+
+def test_options_reach_the_compiler():
+    model, loss, batch = models.build("mlp")
+    compiled = functools.partial(partition, model, loss, batch, {"dp": 8}, inputs=Shard(0), optimizer=models.ADAMW)
+    assert compiled(no_bucketing=True).text.count("all_reduce") > compiled().text.count("all_reduce")
+    with pytest.raises(TypeError, match="there is no option"):
+        compiled(no_such=1)
