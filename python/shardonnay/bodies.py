@@ -1,7 +1,7 @@
 """Manual computations in a program that no partitioner sees: every device holds each tensor whole, and runs the bodies.
 
 A body (of a `jax.shard_map`) says what a device does with its local shards along the manual axes, and has collectives of
-its own, so it needs as many devices as the mesh has. Outside of the bodies all devices compute the same. At the border a
+its own, so it needs as many devices as the mesh has. Outside of the bodies all devices compute the same. At the boundary a
 device takes its local shards of the operands, and the results' local shards are gathered to whole tensors on every device.
 Along the axes that are not manual all devices do the same there too.
 """
@@ -51,7 +51,7 @@ class _Mesh:
         return boundary.coordinates(texts, self._text, self.devices)
 
 
-class _Border:
+class _Shards:
     """One operand or result: where the local shard of each device starts, and its coordinates along unreduced axes."""
 
     def __init__(self, sharding, mesh, manual, local_shape):
@@ -151,14 +151,14 @@ def _zero(element):
     return "0" if re.fullmatch(r"u?i\d+", text) else "0.0"
 
 
-def _take(writer, operand, argument, border):
+def _take(writer, operand, argument, shards):
     """What a device sees of an operand."""
     shape = ir.RankedTensorType(argument.type).shape
     if argument.type != operand.type:
-        starts = [writer.of_this_device(numbers) for numbers in border.starts.T]
+        starts = [writer.of_this_device(numbers) for numbers in shards.starts.T]
         operand = writer.dynamic_slice(operand, starts, shape)
-    if any(map(any, border.terms)):  # the first device of unreduced axes has all, the others have nothing
-        operand = writer.only_where(writer.of_this_device([not any(term) for term in border.terms]), operand)
+    if any(map(any, shards.terms)):  # the first device of unreduced axes has all, the others have nothing
+        operand = writer.only_where(writer.of_this_device([not any(term) for term in shards.terms]), operand)
     return operand
 
 
@@ -173,15 +173,15 @@ def _join(writer, rows, dim, rank):
     return writer.concatenate([_join(writer, inside[start], dim + 1, rank) for start in sorted(inside)], dim)
 
 
-def _give(writer, local, border, groups):
+def _give(writer, local, shards, groups):
     """The whole tensor, on each device, of which the devices of a group have local shards."""
-    rank = border.starts.shape[1]
-    if not border.starts.any() and not any(map(any, border.terms)):
+    rank = shards.starts.shape[1]
+    if not shards.starts.any() and not any(map(any, shards.terms)):
         return local
     gathered = writer.all_gather(local, groups)
     shape, rows, seen = list(ir.RankedTensorType(local.type).shape), {}, set()
     for row, device in enumerate(groups[0]):
-        starts, term = tuple(border.starts[device]), border.terms[device]
+        starts, term = tuple(shards.starts[device]), shards.terms[device]
         if (starts, term) in seen:  # a copy
             continue
         seen.add((starts, term))
@@ -215,18 +215,18 @@ def _inline(operation, meshes):
     (block,), writer = operation.regions[0].blocks, _Writer(operation)
     mesh = _mesh_of((sides[0] + sides[1])[0], meshes) if sides[0] + sides[1] else None
 
-    def border(sharding, kind):
-        return _Border(sharding, mesh, manual, ir.RankedTensorType(kind).shape)
+    def shards(sharding, kind):
+        return _Shards(sharding, mesh, manual, ir.RankedTensorType(kind).shape)
 
     def take(argument, operand, sharding):
         if not isinstance(argument.type, ir.RankedTensorType):
             return operand
-        return _take(writer, operand, argument, border(sharding, argument.type))
+        return _take(writer, operand, argument, shards(sharding, argument.type))
 
     def give(value, sharding):
         if not isinstance(value.type, ir.RankedTensorType):
             return value
-        return _give(writer, value, border(sharding, value.type), _groups(mesh, manual))
+        return _give(writer, value, shards(sharding, value.type), _groups(mesh, manual))
 
     operands = list(map(take, block.arguments, operation.operands, sides[0]))
     put_in_place(operation, operands, lambda values: map(give, values, sides[1]))
