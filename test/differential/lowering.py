@@ -64,7 +64,7 @@ def outcome(jaxlib, text):
 
 
 def main(count, first):
-    engine.prepare(12)
+    engine.prepare(24)
     np.seterr(all="ignore")
     tally, jaxlib = {}, Jaxlib()
     for index, (name, text) in enumerate(jax_programs.programs(first + count).items()):

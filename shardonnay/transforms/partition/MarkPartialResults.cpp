@@ -37,6 +37,8 @@ struct Reduced {
   AxisList axes;
   ReductionKind kind = ReductionKind::Sum;
   sdy::MeshAttr mesh;
+  /// How the operands name the mesh.
+  Attribute meshOrRef;
 };
 
 /// Nothing if nothing is cut that the op reduces over, or not by one kind.
@@ -52,6 +54,7 @@ std::optional<Reduced> findReduced(Operation *op, const FactorRule &rule) {
     if (found.mesh && found.mesh != mesh)
       return std::nullopt;
     found.mesh = mesh;
+    found.meshOrRef = attr.getMeshOrRef();
     TensorProjection row =
         project(sdy::toSharding(attr, mesh), mapping, rule.factors);
     for (auto [id, cell] : llvm::enumerate(row.factors)) {
@@ -135,8 +138,14 @@ void markResults(Operation *op) {
   if (!reduced)
     return;
   for (OpResult result : op->getResults()) {
+    auto type = dyn_cast<RankedTensorType>(result.getType());
+    if (!type)
+      continue;
     sdy::TensorShardingAttr sharding = sdy::getSharding(result);
-    if (!sharding || sdy::getMesh(op, sharding) != reduced->mesh)
+    if (!sharding) // replicated
+      sharding = sdy::TensorShardingAttr::getFullyClosed(
+          op->getContext(), type.getRank(), reduced->meshOrRef);
+    if (sdy::getMesh(op, sharding) != reduced->mesh)
       continue;
     Reduced missing = *reduced;
     missing.axes = missing.axes.subtract(

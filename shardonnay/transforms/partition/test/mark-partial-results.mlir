@@ -37,6 +37,16 @@ func.func @nothing_behind(%a: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@me
   return %0, %0 : tensor<8x8xf32>, tensor<8x8xf32>
 }
 
+// No sharding is that of a replicated value.
+// CHECK-LABEL: func @without_sharding
+// CHECK: %[[DOT:.*]] = stablehlo.dot %arg0, %arg1 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}], unreduced={"y"}>]>}
+// CHECK: sdy.all_reduce {"y"} %[[DOT]] out_sharding=<@mesh, [{}, {}]>
+func.func @without_sharding(%a: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"y"}]>}, %b: tensor<16x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {}]>}) -> tensor<8x8xf32> {
+  %0 = stablehlo.dot %a, %b : (tensor<8x16xf32>, tensor<16x8xf32>) -> tensor<8x8xf32>
+  %1 = sdy.all_reduce {"y"} %0 out_sharding=<@mesh, [{}, {}]> : tensor<8x8xf32>
+  return %1 : tensor<8x8xf32>
+}
+
 // What is marked stays.
 // CHECK-LABEL: func @marked
 // CHECK: %[[DOT:.*]] = stablehlo.dot {{.*}}unreduced={"y"}
