@@ -77,7 +77,7 @@ def _positions(mesh, devices):
     return [at[device] for device in range(devices)]
 
 
-def _coordinates(axes, mesh, devices):
+def coordinates(axes, mesh, devices):
     """For each device, its coordinates along the axis references `axes` (`"x"` or `"x":(1)2`)."""
     sizes = dict(mesh_axes(mesh))
     stride, strides = devices, {}
@@ -106,7 +106,7 @@ def _partial_coordinates(entry, mesh):
         return [()] * devices
     if partial["kind"] != "sum":
         raise BoundaryError(f"{entry['name']}: partial values of kind {partial['kind']} are not supported here")
-    return _coordinates(partial["axes"], entry.get("mesh", mesh), devices)
+    return coordinates(partial["axes"], entry.get("mesh", mesh), devices)
 
 
 def _region(bounds):

@@ -1,6 +1,7 @@
 """Whether a partitioned program computes what the whole program computes.
 
-The reference is the unpartitioned program on one device. A difference is an error when it exceeds
+The reference is the unpartitioned program on one device; one with manual computations runs on as many devices as these
+have, each of which holds all tensors whole and runs the bodies (bodies.py). A difference is an error when it exceeds
 
     rtol * max|reference| + 10 * noise,
 
@@ -12,11 +13,12 @@ flips an integer. Copies of one piece on several devices have to agree as well; 
 
 import re
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from jaxlib.mlir import ir
 
-from . import boundary, engine
+from . import bodies, boundary, engine
 from .operations import operations
 
 # Narrowest float type in the program -> relative perturbation of the inputs, rtol.
@@ -33,9 +35,17 @@ _IDENTITIES = {
     "sdy.reshard",
     "sdy.data_flow_edge",
     "sdy.propagation_barrier",
+    "sdy.all_gather",
+    "sdy.all_reduce",
+    "sdy.all_slice",
+    "sdy.all_to_all",
+    "sdy.collective_permute",
+    "sdy.reduce_scatter",
+    "sdy.replicated_to_unreduced",
+    "sdy.sharded_to_unreduced",
 }
 _SLICES = {"stablehlo.dynamic_slice", "stablehlo.gather"}
-_DROPPED = {"sdy.mesh", "sdy.sharding_group"}
+_DROPPED = {"sdy.sharding_group"}
 _ARGUMENT_ATTRIBUTES = {"sdy.sharding", "mhlo.sharding", "tf.aliasing_output", "jax.buffer_donor"}
 
 # Operations that round nothing (a reduction is as exact as the operations of its body).
@@ -55,26 +65,53 @@ _EXACT = {
 }
 
 
+class Whole(NamedTuple):
+    """A program without meshes, shardings, constraints and donation, and the number of devices that run it."""
+
+    text: str
+    devices: int
+
+
 def unpartitioned(text):
-    """The program without meshes, shardings, constraints and donation: what one device runs."""
+    """The text of the program on whole tensors: `whole` without its number of devices."""
+    return whole(text).text
+
+
+def whole(text):
+    """The program on whole tensors; one device runs it, unless it has manual computations."""
     with engine.context(), ir.Location.unknown():
-        module = ir.Module.parse(text)
+        module, manual = ir.Module.parse(text), []
         for operation in operations(module):
-            if _is_identity(operation):
+            if operation.name == bodies.NAME:
+                manual.append(operation)
+            elif operation.name == "sdy.named_computation":
+                bodies.put_in_place(operation.opview, operation.operands)
+            elif operation.name == "sdy.constant":
+                _make_constant(operation)
+            elif _is_identity(operation):
                 operation.results[0].replace_all_uses_with(operation.operands[0])
-            elif operation.name not in _DROPPED:
-                if operation.name.startswith("sdy.") and operation.name != "sdy.return":
-                    raise engine.EngineError(
-                        f"a program with {operation.name} has no unpartitioned form to compare with, as a manual "
-                        "computation (shard_map) sees one device's pieces; run it without a check, or write it without"
-                    )
+                operation.erase()
+            elif operation.name in _DROPPED:
+                operation.erase()
+            else:
                 _strip(operation)
                 if operation.name in _SLICES:
                     _set_apart(operation)
-                continue
-            operation.erase()
-        module.operation.attributes["mhlo.num_partitions"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(32), 1)
-        return module.operation.get_asm(enable_debug_info=False)
+        devices = bodies.inline(module, [operation.opview for operation in manual])
+        for operation in operations(module):
+            if operation.name == "sdy.mesh":
+                operation.erase()
+        number = ir.IntegerAttr.get(ir.IntegerType.get_signless(32), devices)
+        module.operation.attributes["mhlo.num_partitions"] = number
+        return Whole(module.operation.get_asm(enable_debug_info=False), devices)
+
+
+def _make_constant(operation):
+    value = operation.attributes["value"]
+    with ir.InsertionPoint(operation), operation.location:
+        constant = ir.Operation.create("stablehlo.constant", [value.type], attributes={"value": value})
+    operation.results[0].replace_all_uses_with(constant.results[0])
+    operation.erase()
 
 
 def _set_apart(operation):
@@ -159,14 +196,14 @@ class Reference:
 
 
 def reference(text, inputs):
-    """Runs the unpartitioned program on one device, as it is and with its inputs perturbed."""
-    whole = unpartitioned(text)
-    executable = engine.Executable(whole, 1)
+    """Runs the unpartitioned program, as it is and with its inputs perturbed."""
+    program = whole(text)
+    executable = engine.Executable(program.text, program.devices)
 
     def run(values):
-        return [shards[0] for shards in executable([[value] for value in values])]
+        return [shards[0] for shards in executable([[value] * program.devices for value in values])]
 
-    return expected(whole, run, inputs, executable.memory())
+    return expected(program.text, run, inputs, executable.memory())
 
 
 def expected(text, run, inputs, memory):

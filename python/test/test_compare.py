@@ -124,13 +124,15 @@ def test_inputs_that_yield_nan_are_avoided():
     assert run.random_inputs(program)[0].min() >= 0
 
 
-def test_a_manual_computation_has_no_whole_program():
+def test_named_computations_and_constants_of_sdy_are_what_they_hold():
     text = """
-        sdy.mesh @mesh = <["x"=2]>
         func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
-          %0 = sdy.manual_computation(%a) in_shardings=[<@mesh, [{"x"}]>] out_shardings=[<@mesh, [{"x"}]>]
-              manual_axes={"x"} (%b: tensor<2xf32>) { sdy.return %b : tensor<2xf32> } : (tensor<4xf32>) -> tensor<4xf32>
+          %0 = sdy.named_computation<"f">(%a) (%b: tensor<4xf32>) {
+            %1 = sdy.constant dense<2.0> : tensor<4xf32>
+            %2 = stablehlo.add %b, %1 : tensor<4xf32>
+            sdy.return %2 : tensor<4xf32>
+          } : (tensor<4xf32>) -> tensor<4xf32>
           return %0 : tensor<4xf32>
         }"""
-    with pytest.raises(engine.EngineError, match="sdy.manual_computation has no unpartitioned form"):
-        compare.unpartitioned(text)
+    (found,) = compare.reference(text, [np.ones(4, np.float32)]).outputs
+    np.testing.assert_array_equal(found, np.full(4, 3, np.float32))

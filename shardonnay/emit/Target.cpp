@@ -23,6 +23,7 @@ bool Target::knowsCall(llvm::StringRef callTarget) const {
       "annotate_device_placement",
       "ApproxTopK",
       "Cholesky",
+      "CompactWyHelper",
       "CreateBuffer",
       "Eigh",
       "InspectSharding",
@@ -36,11 +37,13 @@ bool Target::knowsCall(llvm::StringRef callTarget) const {
       "Pin",
       "ProductOfElementaryHouseholderReflectors",
       "Qr",
+      "QrDecompositionBlock",
       "TopK",
       "Unpin",
       "X64Combine",
       "X64SplitHigh",
-      "X64SplitLow"};
+      "X64SplitLow",
+      "xla.megascale.provide_metadata"};
   return llvm::is_contained(kAgreed, callTarget) ||
          llvm::any_of(calls, [&](llvm::StringRef prefix) {
            return callTarget.starts_with(prefix);

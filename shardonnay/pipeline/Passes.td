@@ -14,14 +14,20 @@ def PerInstructionPartitioningPass
     : Pass<"sdy-per-instruction-partitioning", "::mlir::ModuleOp"> {
   let summary = "Partitions some operations alone, to find which one is wrong";
   let description = [{
-    Each selected operation with a sharding rule becomes a manual computation
-    over all axes: what a device runs of it, its communication included, as if
-    it were a program of its own with the operands' and results' shardings at
-    the boundary. The rest stays as it is. A debugging aid: whoever partitions
-    the remainder (we or another compiler) has no say in these operations.
+    Each selected operation becomes a manual computation over all axes: what a
+    device runs of it, its communication included, as if it were a program of
+    its own with the operands' and results' shardings at the boundary. The rest
+    stays as it is. A debugging aid: whoever partitions the remainder (we or
+    another compiler) has no say in these operations.
 
-    Operations stay where a dim is not divided by its axes, which a manual
-    computation can't state, or a tensor is partial.
+    Selected may be operations with a sharding rule, constants, reshards and
+    collectives, if some tensor of theirs is sharded and none is partial. The
+    filter names them, with the dialect or without, or gives their numbers:
+    they are counted from 0 in the order of the program, so `filter=0-41` and
+    `filter=42-83` are the halves in which to look for the one that is wrong.
+
+    A manual computation divides its dims. A tensor whose axes don't divide it
+    is padded before it, and sliced behind it.
 
     Before: after export; one mesh. After: likewise.
 
@@ -45,7 +51,8 @@ def PerInstructionPartitioningPass
                            "::mlir::stablehlo::StablehloDialect"];
   let options = [
     Option<"filter", "filter", "std::string", "\"\"",
-           "Names of operations, with commas between them; none: all">,
+           "Operations, with commas between them: names (stablehlo.add, add), "
+           "numbers (3, 2-5); none: all">,
     Option<"enableHaloExchange", "enable-halo-exchange", "bool", "true",
            "Neighbours send what a device's window needs">,
     Option<"replicaCount", "replica-count", "int64_t", "1",

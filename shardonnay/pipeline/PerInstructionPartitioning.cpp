@@ -6,10 +6,12 @@
 //===----------------------------------------------------------------------===//
 //
 // For each selected operation:
-//   1. isEligible: a manual computation can state its boundary.
+//   1. isEligible: some value of it is sharded, and none is partial.
 //   2. makeProgram: a module of a function with that operation alone.
 //   3. All stages from reshard on.
-//   4. embed: the function's body as a manual computation in the op's place.
+//   4. embed: the function's body as a manual computation in the op's place. It
+//      divides all dims, so those that their axes don't divide are padded
+//      before it and sliced behind it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,9 +25,11 @@
 #include "shardonnay/dialect/spmd/Ops.h"
 #include "shardonnay/dialect/stablehlo/Stablehlo.h"
 #include "shardonnay/emit/Passes.h"
+#include "shardonnay/interfaces/ConstantExpression.h"
 #include "shardonnay/pipeline/Passes.h"
 #include "shardonnay/pipeline/Pipelines.h"
 #include "shardonnay/transforms/reshard/Passes.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 
@@ -36,22 +40,40 @@ namespace shardonnay {
 
 namespace {
 
-/// The pieces of `type` are all of one size, and whole values.
-bool isEven(Type type, sdy::TensorShardingAttr sharding, sdy::MeshOp mesh) {
-  auto tensor = dyn_cast<RankedTensorType>(type);
-  if (!tensor || !tensor.hasStaticShape())
-    return false;
-  if (!sharding || sharding.isReplicated())
-    return true;
-  if (sharding.getMeshSymbol() != FlatSymbolRefAttr::get(mesh.getSymNameAttr()))
-    return false;
-  TensorSharding cut = sdy::toSharding(sharding, mesh.getMesh());
-  return cut.unreduced.empty() &&
-         llvm::all_of(llvm::zip_equal(tensor.getShape(), cut.dims),
-                      [](auto pair) {
-                        auto [size, dim] = pair;
-                        return size % dim.axes.numShards() == 0;
-                      });
+/// One entry of the filter: a name, with its dialect or without, or numbers of
+/// operations.
+struct Selection {
+  StringRef name;
+  uint64_t first = 0, last = 0;
+
+  static FailureOr<Selection> parse(StringRef text) {
+    Selection selection;
+    if (!llvm::isDigit(text.front())) {
+      selection.name = text;
+      return selection;
+    }
+    auto [first, last] = text.split('-');
+    if (first.getAsInteger(10, selection.first) ||
+        (last.empty() ? first : last).getAsInteger(10, selection.last) ||
+        selection.last < selection.first)
+      return failure();
+    return selection;
+  }
+  bool selects(OperationName op, uint64_t number) const {
+    return name.empty()
+               ? first <= number && number <= last
+               : name == op.getStringRef() || name == op.stripDialect();
+  }
+};
+
+/// The type of which each device has an equal local shard: `type`, or a larger
+/// one.
+RankedTensorType getDivisible(RankedTensorType type,
+                              const TensorSharding &sharding) {
+  SmallVector<int64_t> shape(type.getShape());
+  for (auto [size, dim] : llvm::zip_equal(shape, sharding.dims))
+    size = llvm::alignTo(size, dim.axes.numShards());
+  return type.clone(shape);
 }
 
 struct PerInstructionPartitioning
@@ -62,13 +84,16 @@ struct PerInstructionPartitioning
     mesh = sdy::getMostUsedMesh(getOperation());
     if (!mesh)
       return;
+    if (failed(parseFilter()))
+      return signalPassFailure();
     SmallVector<Operation *> selected;
+    uint64_t number = 0;
     getOperation().walk<WalkOrder::PreOrder>([&](Operation *op) {
       if (isa<sdy::ManualComputationOp>(op))
         return WalkResult::skip();
-      if (!sdy::getComputationRule(op))
+      if (!isComputation(op))
         return WalkResult::advance();
-      if (isSelected(op) && isEligible(op))
+      if (isEligible(op) && isSelected(op, number++))
         selected.push_back(op);
       return WalkResult::skip();
     });
@@ -78,20 +103,38 @@ struct PerInstructionPartitioning
   }
 
 private:
-  bool isSelected(Operation *op) {
-    SmallVector<StringRef> names;
-    StringRef(filter.getValue())
-        .split(names, ',', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
-    return names.empty() ||
-           llvm::is_contained(names, op->getName().getStringRef());
+  LogicalResult parseFilter();
+  bool isSelected(Operation *op, uint64_t number) {
+    return selections.empty() ||
+           llvm::any_of(selections, [&](const Selection &selection) {
+             return selection.selects(op->getName(), number);
+           });
+  }
+  static bool isComputation(Operation *op) {
+    return sdy::getComputationRule(op) ||
+           op->hasTrait<OpTrait::ConstantLike>() ||
+           isa<sdy::ReshardOp, sdy::CollectiveOpInterface>(op) ||
+           (isa<ConstantExpressionOpInterface>(op) &&
+            op->getNumOperands() == 0);
   }
   bool isEligible(Operation *op) {
     bool isSharded = false;
     for (Value value : valuesOf(op)) {
-      sdy::TensorShardingAttr sharding = sdy::getSharding(value);
-      if (!isEven(value.getType(), sharding, mesh))
+      auto type = dyn_cast<RankedTensorType>(value.getType());
+      if (!type || !type.hasStaticShape())
         return false;
-      isSharded |= sharding && !sharding.isReplicated();
+      sdy::TensorShardingAttr sharding = sdy::getSharding(value);
+      if (!sharding || sharding.isReplicated())
+        continue;
+      if (sharding.getMeshSymbol() !=
+          FlatSymbolRefAttr::get(mesh.getSymNameAttr()))
+        return false;
+      TensorSharding form = sdy::toSharding(sharding, mesh.getMesh());
+      if (!form.unreduced.empty() ||
+          (shardonnay::getDivisible(type, form) != type &&
+           !Builder(op).getZeroAttr(type.getElementType())))
+        return false;
+      isSharded = true;
     }
     return isSharded;
   }
@@ -113,9 +156,33 @@ private:
   LogicalResult partition(Operation *op);
   OwningOpRef<ModuleOp> makeProgram(Operation *op);
   void embed(Operation *op, func::FuncOp local);
+  RankedTensorType getDivisible(Value value) {
+    return shardonnay::getDivisible(
+        cast<RankedTensorType>(value.getType()),
+        sdy::toSharding(shardingOf(value), mesh.getMesh()));
+  }
+  Value pad(OpBuilder &builder, Value value);
+  Value trim(OpBuilder &builder, OpResult result, Value padded);
 
   sdy::MeshOp mesh;
+  SmallVector<Selection> selections;
 };
+
+LogicalResult PerInstructionPartitioning::parseFilter() {
+  SmallVector<StringRef> entries;
+  StringRef(filter.getValue())
+      .split(entries, ',', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
+  for (StringRef entry : entries) {
+    FailureOr<Selection> selection = Selection::parse(entry);
+    if (failed(selection))
+      return getOperation().emitError()
+             << "filter: expected names of operations, or numbers such as 3 or "
+                "2-5, got '"
+             << entry << "'";
+    selections.push_back(*selection);
+  }
+  return success();
+}
 
 LogicalResult PerInstructionPartitioning::partition(Operation *op) {
   OwningOpRef<ModuleOp> program = makeProgram(op);
@@ -170,17 +237,57 @@ void PerInstructionPartitioning::embed(Operation *op, func::FuncOp local) {
         return StringAttr::get(&getContext(), axis.getName());
       });
   OpBuilder builder(op);
+  auto operands = llvm::map_to_vector(
+      op->getOperands(), [&](Value operand) { return pad(builder, operand); });
+  auto types = llvm::map_to_vector(op->getResults(), [&](Value result) {
+    return Type(getDivisible(result));
+  });
   auto manual = sdy::ManualComputationOp::create(
-      builder, op->getLoc(), op->getResultTypes(), op->getOperands(),
-      perValue(op->getOperands()), perValue(op->getResults()),
+      builder, op->getLoc(), types, operands, perValue(op->getOperands()),
+      perValue(op->getResults()),
       sdy::ManualAxesAttr::get(&getContext(), axes));
   manual.getBody().takeBody(local.getBody());
   Operation *end = manual.getBody().front().getTerminator();
   builder.setInsertionPoint(end);
   sdy::ReturnOp::create(builder, end->getLoc(), end->getOperands());
   end->erase();
-  op->replaceAllUsesWith(manual.getResults());
+  builder.setInsertionPointAfter(manual);
+  for (auto [result, padded] :
+       llvm::zip_equal(op->getResults(), manual.getResults()))
+    result.replaceAllUsesWith(trim(builder, result, padded));
   op->erase();
+}
+
+Value PerInstructionPartitioning::pad(OpBuilder &builder, Value value) {
+  auto type = cast<RankedTensorType>(value.getType());
+  RankedTensorType divisible = getDivisible(value);
+  if (divisible == type)
+    return value;
+  Location loc = value.getLoc();
+  Type element = type.getElementType();
+  auto zero = stablehlo::ConstantOp::create(
+      builder, loc,
+      DenseElementsAttr::get(RankedTensorType::get({}, element),
+                             builder.getZeroAttr(element)));
+  SmallVector<int64_t> none(type.getRank(), 0), high;
+  for (auto [to, from] : llvm::zip_equal(divisible.getShape(), type.getShape()))
+    high.push_back(to - from);
+  auto padded = stablehlo::PadOp::create(builder, loc, divisible, value, zero,
+                                         none, high, none);
+  sdy::setSharding(padded, shardingOf(value));
+  return padded;
+}
+
+Value PerInstructionPartitioning::trim(OpBuilder &builder, OpResult result,
+                                       Value padded) {
+  auto type = cast<RankedTensorType>(result.getType());
+  if (padded.getType() == type)
+    return padded;
+  SmallVector<int64_t> starts(type.getRank(), 0), strides(type.getRank(), 1);
+  auto slice = stablehlo::SliceOp::create(
+      builder, result.getLoc(), type, padded, starts, type.getShape(), strides);
+  sdy::setSharding(slice, shardingOf(result));
+  return slice;
 }
 
 } // namespace

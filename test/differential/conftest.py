@@ -2,4 +2,4 @@
 
 from shardonnay import engine
 
-engine.prepare(12)
+engine.prepare(24)

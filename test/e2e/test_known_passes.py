@@ -9,7 +9,7 @@ import pytest
 import shardonnay
 from jaxlib.mlir import ir
 from jaxlib.mlir.passmanager import PassManager
-from shardonnay import boundary, compare, engine
+from shardonnay import boundary, compare, engine, run
 
 SDY_OPT = Path(__file__).resolve().parents[2] / "build/bin/sdy-opt"
 
@@ -305,3 +305,33 @@ func.func public @main(%a: tensor<16x12xf32{typed}>{given}) -> tensor<16x12xf32>
 
     assert "tensor<8x12xf32>" in shardonnay.compile(program("written")).text
     assert shardonnay.compile(program("typed")).text == shardonnay.compile(program("written")).text
+
+
+ALONE = """
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+func.func public @main(%a: tensor<10x12xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>},
+                       %b: tensor<12x6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {}]>}) -> tensor<10x6xf32> {
+  %0 = stablehlo.reverse %a, dims = [0, 1] : tensor<10x12xf32>
+  %1 = stablehlo.dot_general %0, %b, contracting_dims = [1] x [0] : (tensor<10x12xf32>, tensor<12x6xf32>) -> tensor<10x6xf32>
+  %2 = stablehlo.iota dim = 1 : tensor<10x6xf32>
+  %3 = stablehlo.constant dense<[[1.0], [2.0], [3.0], [4.0], [5.0], [6.0], [7.0], [8.0], [9.0], [10.0]]> : tensor<10x1xf32>
+  %4 = stablehlo.broadcast_in_dim %3, dims = [0, 1] : (tensor<10x1xf32>) -> tensor<10x6xf32>
+  %5 = stablehlo.multiply %1, %2 : tensor<10x6xf32>
+  %6 = stablehlo.add %5, %4 : tensor<10x6xf32>
+  return %6 : tensor<10x6xf32>
+}
+"""
+PLANNED = "sdy-propagation-pipeline,func.func(sdy-insert-explicit-reshards{enable-full-version=true})"
+
+
+@pytest.mark.parametrize("chosen", ["", "filter=dot_general,stablehlo.reverse", "filter=0-2", "filter=3-9"])
+def test_operations_partitioned_alone_compute_the_same(chosen):
+    """Uneven dims, constants and reshards among them; the rest is partitioned afterwards."""
+    text = chain(program=ALONE, pipeline=f"builtin.module({PLANNED},sdy-per-instruction-partitioning{{{chosen}}})")
+    assert "sdy.manual_computation" in text
+    random = np.random.default_rng(1)
+    given = [random.uniform(-1, 1, shape).astype(np.float32) for shape in ((10, 12), (12, 6))]
+    (found,), (spread,) = run.LoadedProgram(shardonnay.compile(text))(given)
+    (wanted,) = compare.reference(ALONE, given).outputs
+    assert spread == 0
+    np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-5)

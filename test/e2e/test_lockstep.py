@@ -17,11 +17,11 @@ pytestmark = pytest.mark.skipif(not Path(f"{lockstep.LLVM}/bin/mlir-runner").exi
 
 
 def programs():
-    """The programs of the local tests that have floats in and out, and the two MLPs."""
-    for name in ("linalg-mlp", "tosa-mlp", "local"):
+    """The programs of the local tests that have floats in and out and that MLIR's JIT runs, and the two MLPs."""
+    for name in ("linalg-mlp", "tosa-mlp", "local", "windows-local", "indexed-local"):
         for i, part in enumerate((TESTS / f"{name}.mlir").read_text().split("// -----")):
             signature = re.search(r"^func\.func @main.*?\{\n", part, re.M | re.S)[0]
-            if "index" not in signature and "xi32>" not in signature:
+            if "index" not in signature and "xi32>" not in signature and "pack" not in part:
                 yield pytest.param(part, id=f"{name}-{i}")
 
 

@@ -24,10 +24,12 @@ static CallKind getKind(StringRef target) {
   return llvm::StringSwitch<CallKind>(target)
       .Cases({"annotate_device_placement", "InspectSharding",
               "LayoutConstraint", "MoveToDevice", "MoveToHost", "X64Combine",
-              "X64SplitHigh", "X64SplitLow", "mhlo.erf"},
+              "X64SplitHigh", "X64SplitLow", "mhlo.erf",
+              "xla.megascale.provide_metadata"},
              CallKind::Pointwise)
-      .Cases({"Cholesky", "Eigh", "LuDecomposition",
-              "ProductOfElementaryHouseholderReflectors", "Qr"},
+      .Cases({"Cholesky", "CompactWyHelper", "Eigh", "LuDecomposition",
+              "ProductOfElementaryHouseholderReflectors", "Qr",
+              "QrDecompositionBlock"},
              CallKind::Matrices)
       .Cases({"ApproxTopK", "PartialReduce", "mhlo.topk"}, CallKind::Selection)
       .Default(CallKind::Unknown);
@@ -103,44 +105,68 @@ static std::optional<FactorRule> matricesRule(CustomCallOp op) {
   return builder.build();
 }
 
-/// The best few along the dim that shrinks, the last one if none does; scalars
-/// are what a selection starts from.
+/// The dim along which the best few are found: what JAX writes, else the one
+/// that shrinks, else, of a call that always takes it, the last one.
+static std::optional<int64_t>
+selectionDim(CustomCallOp op, ArrayRef<int64_t> from, ArrayRef<int64_t> to) {
+  int64_t rank = from.size();
+  if (auto config = op->getAttrOfType<DictionaryAttr>("mhlo.backend_config"))
+    if (auto dim = config.getAs<IntegerAttr>("reduction_dim"))
+      if (dim.getInt() >= 0 && dim.getInt() < rank)
+        return dim.getInt();
+  if (op.getCallTargetName() == "mhlo.topk")
+    return rank - 1;
+  for (int64_t dim = 0; dim < rank; ++dim)
+    if (from[dim] != to[dim])
+      return dim;
+  return std::nullopt;
+}
+
+/// The best few along one dim, the others a batch; scalars are what a
+/// selection starts from. That dim of the operands and that of the results are
+/// two factors. Propagation carries the axes of the first among the operands;
+/// as no result has it, it is whole where the call is computed.
 static std::optional<FactorRule> selectionRule(CustomCallOp op) {
   SmallVector<ArrayRef<int64_t>> operands = shapesOf(op.getOperands());
   SmallVector<ArrayRef<int64_t>> results = shapesOf(op.getResults());
-  if (operands.empty() || operands.front().empty())
+  if (operands.empty() || operands.front().empty() ||
+      results.front().size() != operands.front().size())
     return std::nullopt;
   ArrayRef<int64_t> from = operands.front(), to = results.front();
-  int64_t rank = from.size();
-  auto hasRank = [&](ArrayRef<int64_t> shape) {
-    return static_cast<int64_t>(shape.size()) == rank;
+  std::optional<int64_t> along = selectionDim(op, from, to);
+  auto isBatched = [&](ArrayRef<int64_t> shape) {
+    if (shape.size() != from.size())
+      return false;
+    for (auto [dim, sizes] : llvm::enumerate(llvm::zip_equal(from, shape)))
+      if (static_cast<int64_t>(dim) != *along &&
+          std::get<0>(sizes) != std::get<1>(sizes))
+        return false;
+    return true;
   };
-  if (!llvm::all_of(results, hasRank) ||
-      !llvm::all_of(operands, [&](ArrayRef<int64_t> shape) {
-        return shape.empty() || hasRank(shape);
-      }))
+  auto isOperand = [&](ArrayRef<int64_t> shape) {
+    return shape.empty() || shape == from;
+  };
+  if (!along || !llvm::all_of(results, isBatched) ||
+      !llvm::all_of(operands, isOperand))
     return std::nullopt;
+  constexpr auto kWhole = FactorKind::NeedReplication;
   FactorRuleBuilder builder(ranksOf(operands), ranksOf(results));
-  for (int64_t dim = 0; dim < rank; ++dim) {
+  SmallVector<int64_t> nowhere(results.size(), -1);
+  for (int64_t dim = 0, rank = from.size(); dim < rank; ++dim) {
     auto dims = llvm::map_to_vector(operands, [&](ArrayRef<int64_t> operand) {
       return operand.empty() ? -1 : dim;
     });
     SmallVector<int64_t> resultDims(results.size(), dim);
-    if (from == to ? dim != rank - 1 : from[dim] == to[dim]) {
+    if (dim != *along) {
       builder.add(from[dim], dims, resultDims);
-      continue;
+    } else if (op.getCallTargetName() == "mhlo.topk") {
+      builder.add(from[dim], dims, resultDims, kWhole, ReductionKind::Sum,
+                  /*blocked=*/true);
+    } else {
+      builder.add(from[dim], dims, nowhere);
+      builder.add(to[dim], SmallVector<int64_t>(operands.size(), -1),
+                  resultDims, kWhole, ReductionKind::Sum, /*blocked=*/true);
     }
-    auto addWhole = [&](int64_t size, ArrayRef<int64_t> operands,
-                        ArrayRef<int64_t> results) {
-      builder.add(size, operands, results, FactorKind::NeedReplication,
-                  ReductionKind::Sum, /*blocked=*/true);
-    };
-    if (op.getCallTargetName() == "mhlo.topk") {
-      addWhole(from[dim], dims, resultDims);
-      continue;
-    }
-    addWhole(from[dim], dims, SmallVector<int64_t>(results.size(), -1));
-    addWhole(to[dim], SmallVector<int64_t>(operands.size(), -1), resultDims);
   }
   return builder.build();
 }
@@ -163,8 +189,30 @@ static std::optional<FactorRule> customCallRule(CustomCallOp op) {
   llvm_unreachable("all kinds are handled");
 }
 
+namespace {
+/// Moves between a host and its device pass shardings on as early as
+/// element-wise ops do.
+struct CustomCallModel
+    : ShardingRuleOpInterface::ExternalModel<CustomCallModel, CustomCallOp> {
+  std::optional<FactorRule> getFactorRule(Operation *op) const {
+    if (!hasStaticShapes(op))
+      return std::nullopt;
+    return customCallRule(cast<CustomCallOp>(op));
+  }
+  PropagationClass getPropagationClass(Operation *op) const {
+    StringRef target = cast<CustomCallOp>(op).getCallTargetName();
+    return target == "MoveToHost" || target == "MoveToDevice"
+               ? PropagationClass::PassThrough
+               : PropagationClass::Compute;
+  }
+  int64_t getTransformFlops(Operation *op) const {
+    return shardonnay::getTransformFlops(op);
+  }
+};
+} // namespace
+
 void shardonnay::attachCustomModels(MLIRContext &context) {
-  attachRule<CustomCallOp, customCallRule>(context);
+  CustomCallOp::attachInterface<CustomCallModel>(context);
   attachClone<CustomCallOp>(context);
   MapOp::attachInterface<PointwiseModel<MapOp>>(context);
   attachClone<MapOp>(context);

@@ -21,9 +21,12 @@ void attachElementwiseModels(mlir::MLIRContext &context,
                              llvm::StringRef dialect);
 void attachArithModels(mlir::MLIRContext &context);
 void attachLinalgModels(mlir::MLIRContext &context);
+void attachLinalgPackModels(mlir::MLIRContext &context);
+void attachTensorIndexedModels(mlir::MLIRContext &context);
 void attachTensorModels(mlir::MLIRContext &context);
 void attachTosaElementwiseModels(mlir::MLIRContext &context);
 void attachTosaNestModels(mlir::MLIRContext &context);
+void attachTosaWindowModels(mlir::MLIRContext &context);
 void attachTosaShapeModels(mlir::MLIRContext &context);
 void attachTosaControlModels(mlir::MLIRContext &context);
 void attachScfModels(mlir::MLIRContext &context);

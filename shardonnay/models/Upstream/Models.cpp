@@ -33,6 +33,7 @@ void shardonnay::registerUpstreamDialects(DialectRegistry &registry) {
   });
   registry.addExtension(+[](MLIRContext *context, tensor::TensorDialect *) {
     attachTensorModels(*context);
+    attachTensorIndexedModels(*context);
   });
   registry.addExtension(+[](MLIRContext *context, scf::SCFDialect *) {
     attachScfModels(*context);
@@ -40,11 +41,13 @@ void shardonnay::registerUpstreamDialects(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, linalg::LinalgDialect *) {
     loadArithAndTensor(context);
     attachLinalgModels(*context);
+    attachLinalgPackModels(*context);
   });
   registry.addExtension(+[](MLIRContext *context, tosa::TosaDialect *) {
     loadArithAndTensor(context);
     attachTosaElementwiseModels(*context);
     attachTosaNestModels(*context);
+    attachTosaWindowModels(*context);
     attachTosaShapeModels(*context);
     attachTosaControlModels(*context);
   });

@@ -57,7 +57,7 @@ public:
 // All of it on every device
 //===----------------------------------------------------------------------===//
 
-/// Single elements, and sizes of dims.
+/// Single elements.
 struct WholeHooks : OpHooks {
   static std::optional<FactorRule> rule(Operation *op) {
     if (!isStatic(op) || op->getNumResults() != 1)
@@ -365,7 +365,7 @@ struct ConcatHooks : OpHooks {
 } // namespace
 
 void shardonnay::upstream::attachTensorModels(MLIRContext &context) {
-  attach<WholeHooks, tensor::DimOp, tensor::ExtractOp, tensor::FromElementsOp,
+  attach<WholeHooks, tensor::ExtractOp, tensor::FromElementsOp,
          tensor::InsertOp>(context);
   attach<EachHooks, tensor::CastOp, tensor::EmptyOp, tensor::SplatOp>(context);
   attach<ReshapeHooks, tensor::CollapseShapeOp, tensor::ExpandShapeOp>(context);

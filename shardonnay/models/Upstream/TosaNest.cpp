@@ -15,8 +15,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "shardonnay/models/Upstream/TosaNest.h"
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
-#include "shardonnay/models/Upstream/Attach.h"
 #include "shardonnay/models/Upstream/Families.h"
 #include "shardonnay/models/Upstream/LocalArith.h"
 
@@ -25,8 +25,7 @@ using namespace shardonnay;
 using namespace shardonnay::upstream;
 
 namespace {
-/// Reads a nest from letters. A window's stride and dilation don't matter to
-/// the rule.
+/// Reads a nest from letters. What the windows look like, TosaWindow.cpp says.
 class NestReader {
 public:
   NestReader(Operation *op, StringRef text) : context(op->getContext()) {
@@ -110,78 +109,74 @@ static bool isNoZeroPoint(Value value) {
          isKnownZero(value);
 }
 
-namespace {
-struct TosaNestHooks : NestHooks<TosaNestHooks> {
-  static LoopNest nest(Operation *op) {
-    LoopNest nest = NestReader(op, lettersOf(op)).nest;
-    // A neutral element is none where a zero point is taken off.
-    bool zeroPoints = isa<tosa::MatMulOp>(op) || op->getNumOperands() == 5;
-    if (zeroPoints &&
-        !llvm::all_of(op->getOperands().take_back(2), isNoZeroPoint))
-      for (Loop &loop : nest.loops)
-        loop.combiner = std::nullopt;
-    return nest;
-  }
-  static bool isContraction(Operation *op) {
-    return isa<tosa::MatMulOp, tosa::Conv2DOp, tosa::Conv3DOp,
-               tosa::TransposeConv2DOp>(op);
-  }
-  static bool isLinear(Operation *op, ReductionKind kind,
-                       const llvm::SmallBitVector &partial) {
-    return kind == ReductionKind::Sum && isa<tosa::MatMulOp>(op) &&
-           partial[0] != partial[1] &&
-           llvm::all_of(op->getOperands().take_back(2), isNoZeroPoint);
-  }
-  /// The bias is added once.
-  static LocalResults computeLocally(Operation *op, OpBuilder &builder,
-                                     ValueRange operands,
-                                     LocalContext &context) {
-    SmallVector<Value> values(operands);
-    AxisList axes = axesOfPartialSums(context);
-    if (isContraction(op) && values.size() == 5 && !axes.empty() &&
-        !isKnownZero(op->getOperand(2)))
-      values[2] = LocalArith(builder, op->getLoc())
-                      .onlyOnFirst(context, axes, values[2]);
-    return cloneLocally(op, builder, values, context);
-  }
-};
+LoopNest TosaNestHooks::nest(Operation *op) {
+  LoopNest nest = NestReader(op, lettersOf(op)).nest;
+  // A neutral element is none where a zero point is taken off.
+  bool zeroPoints = isa<tosa::MatMulOp>(op) || op->getNumOperands() == 5;
+  if (zeroPoints &&
+      !llvm::all_of(op->getOperands().take_back(2), isNoZeroPoint))
+    for (Loop &loop : nest.loops)
+      loop.combiner = std::nullopt;
+  return nest;
+}
 
-/// Channels times multipliers are the channels of the result.
-struct DepthwiseHooks : OpHooks {
-  static std::optional<FactorRule> rule(Operation *op) {
-    if (!hasStaticShapes(op))
-      return std::nullopt;
-    ArrayRef<int64_t> weight = shapeOf(op->getOperand(1));
-    ArrayRef<int64_t> result = shapeOf(op->getResult(0));
-    FactorRuleBuilder builder({4, 4, 1, 1, 1}, {4});
-    builder.add(result[0], {0, -1, -1, -1, -1}, {0});
-    for (int64_t dim : {1, 2})
-      builder.add(result[dim], {dim, -1, -1, -1, -1}, {dim},
-                  FactorKind::Windowed);
-    bool repeatsBias = shapeOf(op->getOperand(2))[0] != result[3];
-    int64_t bias = repeatsBias ? -1 : 0;
-    if (weight[2] != 1 || weight[3] == 1)
-      builder.add(weight[2], {3, 2, bias, -1, -1}, {3});
-    if (weight[3] != 1)
-      builder.add(weight[3], {-1, 3, bias, -1, -1}, {3});
-    for (int64_t dim : {0, 1})
-      builder.add(weight[dim], {-1, dim, -1, -1, -1}, {-1},
-                  FactorKind::NeedReplication);
-    // What has size 1.
-    if (weight[2] == 1 && weight[3] != 1) {
-      builder.add(1, {3, -1, -1, -1, -1}, {-1});
-      builder.add(1, {-1, 2, -1, -1, -1}, {-1});
-    }
-    if (weight[3] == 1)
-      builder.add(1, {-1, 3, -1, -1, -1}, {-1});
-    if (repeatsBias)
-      builder.add(1, {-1, -1, 0, -1, -1}, {-1});
-    builder.add(1, {-1, -1, -1, 0, -1}, {-1});
-    builder.add(1, {-1, -1, -1, -1, 0}, {-1});
-    return builder.build();
+bool TosaNestHooks::isContraction(Operation *op) {
+  return isa<tosa::MatMulOp, tosa::Conv2DOp, tosa::Conv3DOp,
+             tosa::TransposeConv2DOp>(op);
+}
+
+bool TosaNestHooks::isLinear(Operation *op, ReductionKind kind,
+                             const llvm::SmallBitVector &partial) {
+  return kind == ReductionKind::Sum && isa<tosa::MatMulOp>(op) &&
+         partial[0] != partial[1] &&
+         llvm::all_of(op->getOperands().take_back(2), isNoZeroPoint);
+}
+
+/// The bias is added once.
+LocalResults TosaNestHooks::computeLocally(Operation *op, OpBuilder &builder,
+                                           ValueRange operands,
+                                           LocalContext &context) {
+  SmallVector<Value> values(operands);
+  AxisList axes = axesOfPartialSums(context);
+  if (isContraction(op) && values.size() == 5 && !axes.empty() &&
+      !isKnownZero(op->getOperand(2)))
+    values[2] =
+        LocalArith(builder, op->getLoc()).onlyOnFirst(context, axes, values[2]);
+  return cloneLocally(op, builder, values, context);
+}
+
+std::optional<FactorRule> shardonnay::upstream::depthwiseRule(Operation *op) {
+  if (!hasStaticShapes(op))
+    return std::nullopt;
+  ArrayRef<int64_t> weight = shapeOf(op->getOperand(1));
+  ArrayRef<int64_t> result = shapeOf(op->getResult(0));
+  FactorRuleBuilder builder({4, 4, 1, 1, 1}, {4});
+  builder.add(result[0], {0, -1, -1, -1, -1}, {0});
+  for (int64_t dim : {1, 2})
+    builder.add(result[dim], {dim, -1, -1, -1, -1}, {dim},
+                FactorKind::Windowed);
+  bool repeatsBias = shapeOf(op->getOperand(2))[0] != result[3];
+  int64_t bias = repeatsBias ? -1 : 0;
+  if (weight[2] != 1 || weight[3] == 1)
+    builder.add(weight[2], {3, 2, bias, -1, -1}, {3});
+  if (weight[3] != 1)
+    builder.add(weight[3], {-1, 3, bias, -1, -1}, {3});
+  for (int64_t dim : {0, 1})
+    builder.add(weight[dim], {-1, dim, -1, -1, -1}, {-1},
+                FactorKind::NeedReplication);
+  // What has size 1.
+  if (weight[2] == 1 && weight[3] != 1) {
+    builder.add(1, {3, -1, -1, -1, -1}, {-1});
+    builder.add(1, {-1, 2, -1, -1, -1}, {-1});
   }
-};
-} // namespace
+  if (weight[3] == 1)
+    builder.add(1, {-1, 3, -1, -1, -1}, {-1});
+  if (repeatsBias)
+    builder.add(1, {-1, -1, 0, -1, -1}, {-1});
+  builder.add(1, {-1, -1, -1, 0, -1}, {-1});
+  builder.add(1, {-1, -1, -1, -1, 0}, {-1});
+  return builder.build();
+}
 
 namespace {
 /// Values nkc, indices nw, updates nwc: rows go to places that are data.
@@ -284,10 +279,8 @@ struct TosaReduceHooks : NestHooks<TosaReduceHooks> {
 } // namespace
 
 void shardonnay::upstream::attachTosaNestModels(MLIRContext &context) {
-  attach<TosaNestHooks, tosa::MatMulOp, tosa::Conv2DOp, tosa::Conv3DOp,
-         tosa::TransposeConv2DOp, tosa::AvgPool2dOp, tosa::MaxPool2dOp,
-         tosa::GatherOp, tosa::ResizeOp>(context);
-  attach<DepthwiseHooks, tosa::DepthwiseConv2DOp>(context);
+  attach<TosaNestHooks, tosa::MatMulOp, tosa::TransposeConv2DOp, tosa::GatherOp,
+         tosa::ResizeOp>(context);
   attach<ScatterHooks, tosa::ScatterOp>(context);
   attach<FourierHooks, tosa::FFT2dOp, tosa::RFFT2dOp>(context);
   attach<TosaReduceHooks, tosa::ReduceSumOp, tosa::ReduceMaxOp,

@@ -38,3 +38,17 @@ func.func @token_of_one_device(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@
   %0 = stablehlo.custom_call @dce_sink(%t) {has_side_effect = true, sdy.sharding = #sdy.sharding_per_value<[<@maximal_3, []>]>} : (!stablehlo.token) -> !stablehlo.token
   return %0 : !stablehlo.token
 }
+
+// -----
+
+sdy.mesh @mesh = <["x"=2]>
+
+// Another tool takes an op that it has no rule for to agree with whatever it is given.
+// CHECK-LABEL: func @operands_and_results_that_disagree(%arg0: tensor<4x8xf32>) -> tensor<8x4xf32>
+// CHECK: %[[SQUARE:.*]] = chlo.square %arg0 : tensor<4x8xf32>
+// CHECK: %[[MOVED:.*]] = "stablehlo.all_to_all"(%[[SQUARE]])
+// CHECK: return %[[MOVED]]
+func.func @operands_and_results_that_disagree(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> (tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>}) {
+  %0 = chlo.square %a {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"x"}]>]>} : tensor<8x8xf32> -> tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}

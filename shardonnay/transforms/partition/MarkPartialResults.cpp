@@ -11,6 +11,9 @@
 //   2. Results that do not say so are marked, and `settle` sees to their uses:
 //      a collective that reduces along these axes is what was meant; all others
 //      see the value reduced.
+//   3. `dropNeedless`: a collective that reduces what an op computes whole
+//   would
+//      add copies. It is left out, or slices.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,6 +40,8 @@ struct Reduced {
   AxisList axes;
   ReductionKind kind = ReductionKind::Sum;
   sdy::MeshAttr mesh;
+  /// How the operands name the mesh.
+  Attribute meshOrRef;
 };
 
 /// Nothing if nothing is cut that the op reduces over, or not by one kind.
@@ -52,6 +57,7 @@ std::optional<Reduced> findReduced(Operation *op, const FactorRule &rule) {
     if (found.mesh && found.mesh != mesh)
       return std::nullopt;
     found.mesh = mesh;
+    found.meshOrRef = attr.getMeshOrRef();
     TensorProjection row =
         project(sdy::toSharding(attr, mesh), mapping, rule.factors);
     for (auto [id, cell] : llvm::enumerate(row.factors)) {
@@ -135,8 +141,14 @@ void markResults(Operation *op) {
   if (!reduced)
     return;
   for (OpResult result : op->getResults()) {
+    auto type = dyn_cast<RankedTensorType>(result.getType());
+    if (!type)
+      continue;
     sdy::TensorShardingAttr sharding = sdy::getSharding(result);
-    if (!sharding || sdy::getMesh(op, sharding) != reduced->mesh)
+    if (!sharding) // replicated
+      sharding = sdy::TensorShardingAttr::getFullyClosed(
+          op->getContext(), type.getRank(), reduced->meshOrRef);
+    if (sdy::getMesh(op, sharding) != reduced->mesh)
       continue;
     Reduced missing = *reduced;
     missing.axes = missing.axes.subtract(
@@ -149,6 +161,56 @@ void markResults(Operation *op) {
   }
 }
 
+/// An op that has a rule, and so makes whole values where it does not say
+/// otherwise, made this, or collectives did of what it made.
+bool isMadeByRule(Value value) {
+  Operation *op = value.getDefiningOp();
+  while (isa_and_present<sdy::CollectiveOpInterface, sdy::ReshardOp>(op))
+    op = op->getOperand(0).getDefiningOp();
+  return op && !isa_and_present<sdy::SdyDialect>(op->getDialect()) &&
+         !sdy::getSingleDevice(op) && sdy::getComputationRule(op);
+}
+
+/// The axes over which `value` is in parts.
+AxisList partsOf(Value value, sdy::MeshAttr mesh) {
+  sdy::TensorShardingAttr sharding = sdy::getSharding(value);
+  return sharding ? sdy::toSharding(sharding, mesh).unreduced : AxisList();
+}
+
+void dropNeedless(sdy::AllReduceOp reduce) {
+  sdy::MeshAttr mesh = sdy::getMesh(reduce, reduce.getOutSharding());
+  if (!mesh || !isMadeByRule(reduce.getTensor()))
+    return;
+  AxisList axes = toAxisList(reduce.getReductionAxes().getValue(), mesh);
+  AxisList parts = partsOf(reduce.getTensor(), mesh);
+  AxisList needed;
+  for (AxisRef axis : axes)
+    if (parts.covers(axis))
+      needed.append(axis);
+  if (needed == axes)
+    return;
+  if (!needed.empty()) {
+    reduce.setReductionAxesAttr(sdy::AxisRefListAttr::get(
+        reduce.getContext(), sdy::fromAxisList(needed, mesh)));
+    return;
+  }
+  reduce.replaceAllUsesWith(reduce.getTensor());
+  reduce.erase();
+}
+
+void dropNeedless(sdy::ReduceScatterOp scatter) {
+  sdy::MeshAttr mesh = sdy::getMesh(scatter, scatter.getOutSharding());
+  if (!mesh || !isMadeByRule(scatter.getTensor()) ||
+      !partsOf(scatter.getTensor(), mesh).empty())
+    return;
+  OpBuilder builder(scatter);
+  auto slice = sdy::AllSliceOp::create(
+      builder, scatter.getLoc(), scatter.getType(), scatter.getTensor(),
+      scatter.getReduceScatterAxes(), scatter.getOutSharding());
+  scatter.replaceAllUsesWith(slice.getResult());
+  scatter.erase();
+}
+
 struct MarkPartialResultsPass
     : impl::MarkPartialResultsPassBase<MarkPartialResultsPass> {
   void runOnOperation() override {
@@ -156,6 +218,12 @@ struct MarkPartialResultsPass
       markResults(op);
       return isa<ShardingRuleOpInterface>(op) ? WalkResult::skip()
                                               : WalkResult::advance();
+    });
+    getOperation().walk([](Operation *op) {
+      if (auto reduce = dyn_cast<sdy::AllReduceOp>(op))
+        dropNeedless(reduce);
+      else if (auto scatter = dyn_cast<sdy::ReduceScatterOp>(op))
+        dropNeedless(scatter);
     });
   }
 };

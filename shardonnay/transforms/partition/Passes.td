@@ -18,7 +18,9 @@ def MarkPartialResultsPass
     will be when the collective behind it is done. Here it is marked `unreduced`
     as sdy-partition-to-local reads it. A collective behind it that reduces
     along these axes is left, and combines as the op does; without one the value
-    is reduced for its uses.
+    is reduced for its uses. A collective that reduces what an op makes whole
+    (by a rule that is not the other tool's: an argmax has no sums) would add
+    copies: it goes, or is an `all_slice`.
 
     Before and after: disagreements are collectives.
 

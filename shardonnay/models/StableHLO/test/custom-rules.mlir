@@ -17,6 +17,19 @@ func.func @element_by_element(%a: tensor<4x8xf32>) {
 func.func @matrices(%a: tensor<2x3x5x4xf32>, %t: tensor<2x3x4xf32>) {
   // CHECK: @Qr{{.*}}<([i, j, k, l])->([i, j, k, l], [i, j, m]) {i=2, j=3, k=5, l=4, m=4} need_replication={k, l, m}>
   %0:2 = stablehlo.custom_call @Qr(%a) : (tensor<2x3x5x4xf32>) -> (tensor<2x3x5x4xf32>, tensor<2x3x4xf32>)
+  // CHECK: @QrDecompositionBlock{{.*}}<([i, j, k, l])->([i, j, k, l], [i, j, m]) {i=2, j=3, k=5, l=4, m=4} need_replication={k, l, m}>
+  %1:2 = stablehlo.custom_call @QrDecompositionBlock(%a) : (tensor<2x3x5x4xf32>) -> (tensor<2x3x5x4xf32>, tensor<2x3x4xf32>)
+  // CHECK: @CompactWyHelper{{.*}}<([i, j, k, l], [i, j, m])->([i, j, n, o]) {i=2, j=3, k=5, l=4, m=4, n=4, o=4} need_replication={k, l, m, n, o}>
+  %2 = stablehlo.custom_call @CompactWyHelper(%a, %t) : (tensor<2x3x5x4xf32>, tensor<2x3x4xf32>) -> tensor<2x3x4x4xf32>
+  return
+}
+
+// CHECK-LABEL: func @passed_on
+func.func @passed_on(%a: tensor<4x8xf32>, %f: tensor<f32>) {
+  // CHECK: @xla.megascale.provide_metadata{{.*}}<([i, j], [])->([i, j]) {i=4, j=8}>
+  %0 = stablehlo.custom_call @xla.megascale.provide_metadata(%a, %f) : (tensor<4x8xf32>, tensor<f32>) -> tensor<4x8xf32>
+  // CHECK: @MoveToHost{{.*}}<([i, j])->([i, j]) {i=4, j=8}>
+  %1 = stablehlo.custom_call @MoveToHost(%a) : (tensor<4x8xf32>) -> tensor<4x8xf32>
   return
 }
 
@@ -24,8 +37,13 @@ func.func @matrices(%a: tensor<2x3x5x4xf32>, %t: tensor<2x3x4xf32>) {
 func.func @the_best(%a: tensor<4x8xf32>, %f: tensor<f32>) {
   // CHECK: @mhlo.topk{{.*}}<([i, j])->([i, j], [i, j]) {i=4, j=8} need_replication={j} blocked_propagation={j}>
   %0:2 = stablehlo.custom_call @mhlo.topk(%a) : (tensor<4x8xf32>) -> (tensor<4x3xf32>, tensor<4x3xi32>)
-  // CHECK: @ApproxTopK{{.*}}<([i, j], [])->([i, k]) {i=4, j=8, k=3} need_replication={j, k} blocked_propagation={j, k}>
+  // CHECK: @ApproxTopK{{.*}}<([i, j], [])->([i, k]) {i=4, j=8, k=3} need_replication={k} blocked_propagation={k}>
   %1 = stablehlo.custom_call @ApproxTopK(%a, %f) : (tensor<4x8xf32>, tensor<f32>) -> tensor<4x3xf32>
+  // CHECK: @PartialReduce{{.*}}<([i, k], [])->([j, k]) {i=4, j=4, k=8} need_replication={j} blocked_propagation={j}>
+  %2 = stablehlo.custom_call @PartialReduce(%a, %f) {mhlo.backend_config = {reduction_dim = 0 : i64}} : (tensor<4x8xf32>, tensor<f32>) -> tensor<4x8xf32>
+  // As many as there were, along a dim that nothing names.
+  // CHECK: @PartialReduce(%arg0, %arg1) : (tensor<4x8xf32>, tensor<f32>)
+  %3 = stablehlo.custom_call @PartialReduce(%a, %f) : (tensor<4x8xf32>, tensor<f32>) -> tensor<4x8xf32>
   return
 }
 

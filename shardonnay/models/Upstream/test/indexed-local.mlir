@@ -1,0 +1,84 @@
+// RUN: sdy-opt %s -split-input-file -sdy-partition-pipeline 2>/dev/null | FileCheck %s
+
+// A device's positions are shifted to those of the tensor.
+sdy.mesh @mesh = <["x"=2]>
+// CHECK-LABEL: func.func @main(%arg0: tensor<4x3xf32>) -> tensor<4x3xf32>
+// CHECK: %[[START:.*]] = arith.muli
+// CHECK: tensor.generate
+// CHECK-NEXT: ^bb0(%[[I:.*]]: index, %[[J:.*]]: index):
+// CHECK-NEXT: %[[AT:.*]] = arith.addi %[[I]], %[[START]]
+// CHECK-NEXT: arith.addi %[[AT]], %[[J]]
+func.func @main(%a: tensor<7x3xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> (tensor<7x3xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
+  %0 = tensor.generate {
+  ^bb0(%i: index, %j: index):
+    %s = arith.addi %i, %j : index
+    %t = arith.index_cast %s : index to i32
+    %u = arith.sitofp %t : i32 to f32
+    tensor.yield %u : f32
+  } : tensor<7x3xf32>
+  %1 = arith.addf %a, %0 : tensor<7x3xf32>
+  return %1 : tensor<7x3xf32>
+}
+
+// -----
+
+// Sizes are those of the type; what has them is not gathered.
+sdy.mesh @mesh = <["x"=2]>
+// CHECK-LABEL: func.func @main(%arg0: tensor<4x3xf32>, %arg1: index) -> (tensor<4x3xf32>, index, index)
+// CHECK-NOT: all_gather
+// CHECK: %[[SIZE:.*]] = arith.constant 8 : index
+// CHECK: %[[SIZES:.*]] = tensor.from_elements %[[SIZE]], %{{.*}} : tensor<2xindex>
+// CHECK: %[[ANY:.*]] = tensor.extract %[[SIZES]][%arg1]
+// CHECK-NOT: all_gather
+// CHECK: return %{{.*}}, %[[SIZE]], %[[ANY]]
+func.func @main(%a: tensor<8x3xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %j: index) -> (tensor<8x3xf32>, index, index) {
+  %c = arith.constant 0 : index
+  %d = tensor.dim %a, %c : tensor<8x3xf32>
+  %e = tensor.dim %a, %j : tensor<8x3xf32>
+  %0 = arith.negf %a : tensor<8x3xf32>
+  return %0, %d, %e : tensor<8x3xf32>, index, index
+}
+
+// -----
+
+// The places and the dims that hold none are shared out.
+sdy.mesh @mesh = <["x"=2, "y"=2]>
+// CHECK-LABEL: func.func @main(%arg0: tensor<8x2x2xf32>, %arg1: tensor<3x1xindex>) -> (tensor<3x2x2xf32>, tensor<3x1x2x2xf32>)
+// CHECK-NOT: all_gather
+// CHECK: tensor.gather %arg0[%arg1] gather_dims([0]) : (tensor<8x2x2xf32>, tensor<3x1xindex>) -> tensor<3x2x2xf32>
+// CHECK: tensor.gather %arg0[%arg1] gather_dims([0]) : (tensor<8x2x2xf32>, tensor<3x1xindex>) -> tensor<3x1x2x2xf32>
+func.func @main(%a: tensor<8x4x2xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"y"}, {}]>}, %i: tensor<6x1xindex> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> (tensor<6x4x2xf32>, tensor<6x1x4x2xf32>) {
+  %0 = tensor.gather %a[%i] gather_dims([0]) : (tensor<8x4x2xf32>, tensor<6x1xindex>) -> tensor<6x4x2xf32>
+  %1 = tensor.gather %a[%i] gather_dims([0]) : (tensor<8x4x2xf32>, tensor<6x1xindex>) -> tensor<6x1x4x2xf32>
+  return %0, %1 : tensor<6x4x2xf32>, tensor<6x1x4x2xf32>
+}
+
+// -----
+
+// Whole tiles are shared out.
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+// CHECK-LABEL: func.func @main(%arg0: tensor<8x8xf32>, %arg1: tensor<2x1x2x8xf32>) -> (tensor<2x4x2x4xf32>, tensor<4x8xf32>)
+// CHECK-NOT: all_gather
+// CHECK: linalg.pack %arg0 outer_dims_perm = [1, 0] inner_dims_pos = [0, 1] inner_tiles = [2, 4] into %{{.*}} : tensor<8x8xf32> -> tensor<2x4x2x4xf32>
+// CHECK: linalg.unpack %arg1 {{.*}} inner_tiles = [2, 8] {{.*}} -> tensor<4x8xf32>
+// CHECK-NOT: all_gather
+func.func @main(%a: tensor<16x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>}, %b: tensor<4x4x2x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}, {}, {}]>}) -> (tensor<8x8x2x4xf32>, tensor<8x32xf32>) {
+  %e = tensor.empty() : tensor<8x8x2x4xf32>
+  %0 = linalg.pack %a outer_dims_perm = [1, 0] inner_dims_pos = [0, 1] inner_tiles = [2, 4] into %e : tensor<16x32xf32> -> tensor<8x8x2x4xf32>
+  %f = tensor.empty() : tensor<8x32xf32>
+  %1 = linalg.unpack %b inner_dims_pos = [0, 1] inner_tiles = [2, 8] into %f : tensor<4x4x2x8xf32> -> tensor<8x32xf32>
+  return %0, %1 : tensor<8x8x2x4xf32>, tensor<8x32xf32>
+}
+
+// -----
+
+// A last tile that is partly full, and fewer tiles than devices: whole.
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+// CHECK-LABEL: func.func @main
+// CHECK: linalg.pack {{.*}} : tensor<15x{{[0-9]+}}xf32> ->
+func.func @main(%a: tensor<15x20xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>}) -> tensor<2x5x8x4xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<2x5x8x4xf32>
+  %0 = linalg.pack %a padding_value(%zero : f32) inner_dims_pos = [0, 1] inner_tiles = [8, 4] into %e : tensor<15x20xf32> -> tensor<2x5x8x4xf32>
+  return %0 : tensor<2x5x8x4xf32>
+}
