@@ -35,17 +35,18 @@ static void print_tensors(const char *what, const ShardonnayTensor *tensors,
   }
 }
 
+/* The first rank says it and ends all; the others wait for that. */
 static _Noreturn void refuse(const char *program, const char *why) {
   const ShardonnayProgram *this = &shardonnay_this_program;
-  if (shardonnay_rank() == 0) {
-    fprintf(stderr,
-            "usage: mpirun -n %lld %s [--repeat K] INPUT.npy... [-o "
-            "OUTPUT.npy...]\nWith %%r in its name, the rank, a file is what one "
-            "device holds, else the global array.\n",
-            (long long)this->num_devices, program);
-    print_tensors("input", this->inputs, this->num_inputs);
-    print_tensors("output", this->outputs, this->num_outputs);
-  }
+  if (shardonnay_rank() != 0)
+    MPI_Barrier(MPI_COMM_WORLD);
+  fprintf(stderr,
+          "usage: mpirun -n %lld %s [--repeat K] INPUT.npy... [-o "
+          "OUTPUT.npy...]\nWith %%r in its name, the rank, a file is what one "
+          "device holds, else the global array.\n",
+          (long long)this->num_devices, program);
+  print_tensors("input", this->inputs, this->num_inputs);
+  print_tensors("output", this->outputs, this->num_outputs);
   shardonnay_fail("%s", why);
 }
 
@@ -133,10 +134,8 @@ int main(int argc, char **argv) {
   int size;
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   if (size != shardonnay_this_program.num_devices)
-    shardonnay_fail("the program is for %lld devices, got %d processes; start "
-                    "it by mpirun -n %lld",
-                    (long long)shardonnay_this_program.num_devices, size,
-                    (long long)shardonnay_this_program.num_devices);
+    refuse(argv[0], "started with another number of processes than the program "
+                    "has devices");
   Arguments given = parse(argc, argv);
   shardonnay_open(shardonnay_this_program.table);
   run(given);
