@@ -9,7 +9,7 @@ from pathlib import Path
 
 from .. import boundary
 from . import lowering
-from .toolchain import MpiError, run_tool
+from .toolchain import MpiError, llvm_tool, run_tool
 
 RUNTIME = Path(__file__).parent / "runtime"
 _FLAGS = ("-std=c11", "-O2", "-fPIC")
@@ -42,6 +42,12 @@ def runtime_library(mpi, flags=()):
         run_tool(["ar", "rcs", "library.a", *objects], cwd=folder)
         os.replace(f"{folder}/library.a", library)  # Of several processes that make it, each one's is whole.
     return library
+
+
+def compiler_runtime():
+    """LLVM's library of what processors lack (conversions of bf16), of which an older compiler's own has less."""
+    library = run_tool([llvm_tool("clang"), "--rtlib=compiler-rt", "--print-libgcc-file-name"]).strip()
+    return [library] if os.path.exists(library) else []
 
 
 def _array(values):
@@ -93,7 +99,8 @@ def build(program, output, mpi, *, shared=False, flags=(), runtime_flags=(), lib
     with tempfile.TemporaryDirectory() as folder:
         lowering.to_object(program.text, f"{folder}/program.o", flags)
         Path(f"{folder}/boundary.c").write_text(boundary_source(program.manifest))
-        linked = ["program.o", "boundary.c", *libraries, str(runtime_library(mpi, runtime_flags)), "-lm"]
+        runtime = [str(runtime_library(mpi, runtime_flags)), *compiler_runtime()]
+        linked = ["program.o", "boundary.c", *libraries, *runtime, "-lm"]
         if shared:
-            linked = ["-shared", "-Wl,-u,shardonnay_execute", *linked]
+            linked = ["-shared", "-Wl,-Bsymbolic", "-Wl,-u,shardonnay_execute", *linked]
         run_tool([mpi.compiler, *_FLAGS, f"-I{RUNTIME}", "-o", str(Path(output).absolute()), *linked], cwd=folder)

@@ -13,7 +13,8 @@ PASSES = f"""
               tosa-to-tensor,tosa-to-scf),
     convert-elementwise-to-linalg, canonicalize, cse,
     linalg-fuse-elementwise-ops, canonicalize, cse, eliminate-empty-tensors, empty-tensor-to-alloc-tensor,
-    one-shot-bufferize{{bufferize-function-boundaries function-boundary-type-conversion=identity-layout-map}},
+    one-shot-bufferize{{bufferize-function-boundaries function-boundary-type-conversion=identity-layout-map
+                        allow-return-allocs-from-loops}},
     buffer-deallocation-pipeline, convert-bufferization-to-memref,
     func.func(convert-linalg-to-loops),
     math-extend-to-supported-types{{extra-types=f64 target-type=f32}},
@@ -28,7 +29,7 @@ PASSES = f"""
 
 def to_llvm_ir(text):
     """LLVM IR of a module that was compiled with target="mpi"."""
-    pipeline = "".join(PASSES.split("\n")).replace("    ", "")
+    pipeline = " ".join(PASSES.split())
     lowered = run_tool(
         [llvm_tool("mlir-opt"), "-", "--mlir-print-debuginfo", f"--pass-pipeline=builtin.module({pipeline})"], text
     )

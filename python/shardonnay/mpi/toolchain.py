@@ -57,9 +57,14 @@ class Mpi:
         return [self.launcher, *as_root, "--oversubscribe", "--bind-to", "none", "-n", str(ranks), *command]
 
     def environment(self):
-        """What the launcher and its processes need in their environment beside what is there."""
-        # A container may forbid one process to read another's memory.
-        return {**os.environ, "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
+        """The environment of the launcher and its processes."""
+        defaults = {
+            # A container may forbid one process to read another's memory.
+            "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
+            # With more processes than cores, who waits lets the others run.
+            "MPIR_CVAR_POLLS_BEFORE_YIELD": "10",
+        }
+        return {**defaults, **os.environ}
 
 
 def _kind_of(launcher):
