@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """What scripts/check runs: [--long] [SUITE ...]
 
-Suites, in order: format tidy layout docs types unit lit python programs names verdicts differential partition e2e fuzz benchmarks; all of
-them by default, the last two with --long only. A suite that ran nothing has failed. The last line is the sum:
+Suites, in order: format tidy layout docs types unit lit python programs names verdicts differential partition e2e mesh
+fuzz benchmarks; all of them by default, the last two with --long only. A suite that ran nothing has failed. The last line is the sum:
 `N passed, N failed`.
 
 --long  tidy on every file, property tests with 20 times the cases, line coverage, the tests marked `long`, fuzz,
@@ -226,6 +226,7 @@ SUITES = {
     "differential": lambda options: pytest("test/differential", options, "--ignore=test/differential/partition"),
     "partition": lambda options: pytest("test/differential/partition", options),
     "e2e": lambda options: pytest("test/e2e", options),
+    "mesh": lambda options: pytest("test/mesh", options, "-rs"),
     "fuzz": check_fuzz,
     "benchmarks": check_benchmarks,
 }

@@ -98,9 +98,6 @@ LogicalResult makeEntry(ModuleOp module) {
   if (!func)
     return module.emitError(
         "has no public function with a body; expected one to run");
-  if (!llvm::hasSingleElement(func.getBody()))
-    return func.emitError("has several blocks; expected one, with structured "
-                          "control flow (scf) inside of it");
   unsigned numArguments = func.getNumArguments();
   SmallVector<Type> buffers;
   if (failed(collectBuffers(func, buffers)))

@@ -1,13 +1,15 @@
 """A program partitioned, built for an MPI and run, against itself in one process without shardings."""
 
 import functools
+import re
+from pathlib import Path
 
 import numpy as np
 import shardonnay
 from shardonnay import _core, boundary, mpi as package
-from shardonnay.inputs import Source
 
 TIMEOUT = 240
+COUNTING = Path(__file__).parent / "counting.c"
 
 
 def integers(entries, seed=0):
@@ -66,4 +68,7 @@ def collectives(text, **options):
     return found
 
 
-__all__ = ["Source", "check", "collectives", "compiled", "expected", "integers", "whole"]
+def counted(text, mpi, **options):
+    """{what: (calls, bytes)} that a run asked MPI for, by counting.c; its numbers are right."""
+    program = check(text, mpi, options=options, libraries=[str(COUNTING)])
+    return {kind: (int(a), int(b)) for kind, a, b in re.findall(r"counted (\w+) (\d+) (\d+)", program.said)}
