@@ -168,7 +168,8 @@ FailureOr<Value> Emitter::build(spmd::AllGatherOp op) {
   FailureOr<Value> number = element(op, op.getType());
   if (failed(number))
     return failure();
-  auto [outer, inner] = around(op.getTensor().getType().getShape(), op.getDim());
+  auto [outer, inner] =
+      around(op.getTensor().getType().getShape(), op.getDim());
   return calls.callFor(loc, "shardonnay_all_gather",
                        {group(op), *number, constant(loc, outer),
                         constant(loc, inner), calls.read(loc, op.getTensor())},
@@ -200,12 +201,12 @@ FailureOr<Value> Emitter::build(spmd::AllReduceOp op) {
   FailureOr<Value> number = combined(op);
   if (failed(number))
     return failure();
-  return calls.callFor(
-      loc, "shardonnay_all_reduce",
-      {group(op), constant(loc, static_cast<int64_t>(op.getKind())), *number,
-       constant(loc, op.getType().getNumElements()),
-       calls.read(loc, op.getTensor())},
-      op.getType());
+  return calls.callFor(loc, "shardonnay_all_reduce",
+                       {group(op),
+                        constant(loc, static_cast<int64_t>(op.getKind())),
+                        *number, constant(loc, op.getType().getNumElements()),
+                        calls.read(loc, op.getTensor())},
+                       op.getType());
 }
 
 FailureOr<Value> Emitter::build(spmd::ReduceScatterOp op) {
@@ -214,12 +215,12 @@ FailureOr<Value> Emitter::build(spmd::ReduceScatterOp op) {
   if (failed(number))
     return failure();
   auto [outer, inner] = around(op.getType().getShape(), op.getDim());
-  return calls.callFor(
-      loc, "shardonnay_reduce_scatter",
-      {group(op), constant(loc, static_cast<int64_t>(op.getKind())), *number,
-       constant(loc, outer), constant(loc, inner),
-       calls.read(loc, op.getTensor())},
-      op.getType());
+  return calls.callFor(loc, "shardonnay_reduce_scatter",
+                       {group(op),
+                        constant(loc, static_cast<int64_t>(op.getKind())),
+                        *number, constant(loc, outer), constant(loc, inner),
+                        calls.read(loc, op.getTensor())},
+                       op.getType());
 }
 
 FailureOr<Value> Emitter::build(spmd::CollectivePermuteOp op) {
@@ -296,9 +297,8 @@ template <typename SpmdOp> LogicalResult Emitter::replace(SpmdOp op) {
 LogicalResult Emitter::replace(spmd::OnDeviceOp op) {
   Location loc = op.getLoc();
   Value device = calls.call(loc, "shardonnay_rank", {}, /*hasResult=*/true);
-  Value isHere =
-      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, device,
-                            constant(loc, op.getDevice()));
+  Value isHere = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                       device, constant(loc, op.getDevice()));
   auto choice = scf::IfOp::create(builder, loc, op->getResultTypes(), isHere,
                                   /*addThenBlock=*/true, /*addElseBlock=*/true);
   Block &body = op.getBody().front();

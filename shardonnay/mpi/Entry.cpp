@@ -20,9 +20,9 @@ static constexpr llvm::StringLiteral kEntry("shardonnay_program");
 /// Of the dialects that have a lowering to LLVM by MLIR's own passes.
 static bool isLowered(StringRef dialect) {
   static constexpr llvm::StringLiteral kLowered[] = {
-      "affine", "arith", "bufferization", "builtin", "cf",
-      "complex", "func", "index", "linalg", "math",
-      "memref", "scf", "tensor", "tosa", "ub"};
+      "affine",  "arith", "bufferization", "builtin", "cf",
+      "complex", "func",  "index",         "linalg",  "math",
+      "memref",  "scf",   "tensor",        "tosa",    "ub"};
   return llvm::is_contained(kLowered, dialect);
 }
 
@@ -112,7 +112,8 @@ LogicalResult makeEntry(ModuleOp module) {
   return success();
 }
 
-/// Without the attributes whose names begin with a dialect that has no lowering.
+/// Without the attributes whose names begin with a dialect that has no
+/// lowering.
 static DictionaryAttr filtered(DictionaryAttr attributes) {
   SmallVector<NamedAttribute> kept;
   for (NamedAttribute attribute : attributes) {

@@ -74,8 +74,8 @@ Value RowBuilder::reshape(Value value, ArrayRef<int64_t> shape) {
   RankedTensorType type = typeOf(value);
   if (type.getShape() == shape)
     return value;
-  auto flat = RankedTensorType::get({type.getNumElements()},
-                                    type.getElementType());
+  auto flat =
+      RankedTensorType::get({type.getNumElements()}, type.getElementType());
   auto allDims = [](int64_t rank) {
     SmallVector<ReassociationIndices> groups;
     if (rank > 0)
@@ -83,8 +83,8 @@ Value RowBuilder::reshape(Value value, ArrayRef<int64_t> shape) {
     return groups;
   };
   if (type.getRank() == 0)
-    value = tensor::ExpandShapeOp::create(builder, loc, flat, value,
-                                          allDims(0));
+    value =
+        tensor::ExpandShapeOp::create(builder, loc, flat, value, allDims(0));
   else if (type.getRank() > 1)
     value = tensor::CollapseShapeOp::create(builder, loc, flat, value,
                                             allDims(type.getRank()));

@@ -24,9 +24,9 @@ std::optional<int64_t> getElementNumber(Type type) {
   int64_t number = llvm::StringSwitch<int64_t>(spelling)
 #define SHARDONNAY_ELEMENT(name, spelling, bytes)                              \
   .Case(spelling, SHARDONNAY_##name)
-      SHARDONNAY_ELEMENTS(SHARDONNAY_ELEMENT)
+                       SHARDONNAY_ELEMENTS(SHARDONNAY_ELEMENT)
 #undef SHARDONNAY_ELEMENT
-          .Default(-1);
+                           .Default(-1);
   if (number < 0)
     return std::nullopt;
   return number;
@@ -107,8 +107,7 @@ Value RuntimeCalls::call(Location loc, StringRef function, ValueRange operands,
         builder.getFunctionType(operands.getTypes(), results));
     declared.setPrivate();
   }
-  auto call =
-      func::CallOp::create(builder, loc, function, results, operands);
+  auto call = func::CallOp::create(builder, loc, function, results, operands);
   return hasResult ? call.getResult(0) : Value();
 }
 

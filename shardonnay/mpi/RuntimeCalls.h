@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What crosses the ABI are numbers of 64 bits: addresses, sizes and the words of
-// Abi.h. Here they are made of values, meshes and types.
+// What crosses the ABI are numbers of 64 bits: addresses, sizes and the words
+// of Abi.h. Here they are made of values, meshes and types.
 //
 //===----------------------------------------------------------------------===//
 

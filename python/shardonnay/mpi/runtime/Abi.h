@@ -1,4 +1,4 @@
-/*===- Abi.h - between emitted code and the MPI runtime -----------*- C -*-===//
+//===- Abi.h - between emitted code and the MPI runtime -----------*- C -*-===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -27,7 +27,7 @@
 // group; a device's index in it counts along them, the first one major. Calls
 // name a group by the address of its payload.
 //
-//===----------------------------------------------------------------------===*/
+//===----------------------------------------------------------------------===//
 
 #ifndef SHARDONNAY_MPI_RUNTIME_ABI_H
 #define SHARDONNAY_MPI_RUNTIME_ABI_H

@@ -1,4 +1,4 @@
-/*===- Arrays.c - tensors from and to .npy files --------------------------===//
+//===- Arrays.c - tensors from and to .npy files --------------------------===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,14 +6,14 @@
 //===----------------------------------------------------------------------===//
 //
 // The format of numpy.save: a header that ends in '\n', then the elements in
-// row-major order, little-endian. Elements that NumPy has no type of its own for
-// (bf16, f8) are there as bytes of their width. Integers of less than 8 bits
-// are a byte each, in memory without what is above their bits.
+// row-major order, little-endian. Elements that NumPy has no type of its own
+// for (bf16, f8) are there as bytes of their width. Integers of less than 8
+// bits are a byte each, in memory without what is above their bits.
 //
 // A global array is one file that all processes see: each reads the rows of its
 // slice, and of equal slices the first device writes.
 //
-//===----------------------------------------------------------------------===*/
+//===----------------------------------------------------------------------===//
 
 #include "Runtime.h"
 #include <errno.h>
@@ -145,7 +145,14 @@ static void write_header(FILE *file, int64_t element, const int64_t *shape,
   while ((at + 11) % 64 != 0)
     header[at++] = ' ';
   header[at++] = '\n';
-  unsigned char start[10] = {0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0,
+  unsigned char start[10] = {0x93,
+                             'N',
+                             'U',
+                             'M',
+                             'P',
+                             'Y',
+                             1,
+                             0,
                              (unsigned char)(at % 256),
                              (unsigned char)(at / 256)};
   fwrite(start, 1, 10, file);
@@ -211,18 +218,17 @@ static void each_row(const ShardonnayTensor *tensor, const int64_t *slice,
       return;
   for (int64_t i = 0; i + 1 < rank; ++i)
     rows *= slice[2 * i + 1] - slice[2 * i];
-  int64_t length =
-      rank == 0 ? 1 : slice[2 * rank - 1] - slice[2 * rank - 2];
+  int64_t length = rank == 0 ? 1 : slice[2 * rank - 1] - slice[2 * rank - 2];
   for (int64_t row = 0; row < rows; ++row) {
     int64_t in_file = 0, in_memory = 0;
     for (int64_t i = 0; i < rank; ++i) {
       in_file = in_file * tensor->global_shape[i] + slice[2 * i] + at[i];
       in_memory = in_memory * tensor->local_shape[i] + at[i];
     }
-    check_io(!fseek(file, begin + (long)(in_file * bytes), SEEK_SET) &&
-                 function(file, data + in_memory * bytes,
-                          (size_t)(length * bytes)),
-             file, path);
+    check_io(
+        !fseek(file, begin + (long)(in_file * bytes), SEEK_SET) &&
+            function(file, data + in_memory * bytes, (size_t)(length * bytes)),
+        file, path);
     for (int64_t i = rank - 2; i >= 0; --i) {
       if (++at[i] < slice[2 * i + 1] - slice[2 * i])
         break;

@@ -1,4 +1,4 @@
-/*===- Collectives.c - what emitted code calls ----------------------------===//
+//===- Collectives.c - what emitted code calls ----------------------------===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -7,10 +7,10 @@
 //
 // MPI joins and divides along the outermost dim. Along another dim the shards
 // are put behind each other first, or afterwards. A shard of any size is one
-// element of a datatype of its own, so that no count is large; reductions, which
-// need elements, go in as many calls as there are counts.
+// element of a datatype of its own, so that no count is large; reductions,
+// which need elements, go in as many calls as there are counts.
 //
-//===----------------------------------------------------------------------===*/
+//===----------------------------------------------------------------------===//
 
 #include "Runtime.h"
 #include <stdlib.h>
@@ -66,7 +66,8 @@ void shardonnay_all_gather(const int64_t *group, int64_t element, int64_t outer,
     memcpy(to, from, (size_t)(outer * row));
     return;
   }
-  void *joined = outer == 1 ? to : shardonnay_allocate(found->size * outer * row);
+  void *joined =
+      outer == 1 ? to : shardonnay_allocate(found->size * outer * row);
   MPI_Datatype block = shardonnay_block(outer * row);
   MPI_Allgather(from, 1, block, joined, 1, block, found->comm);
   MPI_Type_free(&block);

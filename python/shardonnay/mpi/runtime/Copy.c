@@ -1,14 +1,14 @@
-/*===- Copy.c - copies between strided buffers ----------------------------===//
+//===- Copy.c - copies between strided buffers ----------------------------===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// MLIR's lowering of memref.copy calls this function, by this name, where one of
-// the buffers is not contiguous.
+// MLIR's lowering of memref.copy calls this function, by this name, where one
+// of the buffers is not contiguous.
 //
-//===----------------------------------------------------------------------===*/
+//===----------------------------------------------------------------------===//
 
 #include "Runtime.h"
 #include <string.h>

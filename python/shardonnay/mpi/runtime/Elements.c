@@ -1,4 +1,4 @@
-/*===- Elements.c - element types and how they are reduced ----------------===//
+//===- Elements.c - element types and how they are reduced ----------------===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -9,7 +9,7 @@
 // operations of our own: maxima and minima of floats, since MPI says nothing
 // of NaN, and whatever elements MPI lacks, which travel as bytes.
 //
-//===----------------------------------------------------------------------===*/
+//===----------------------------------------------------------------------===//
 
 #include "Runtime.h"
 #include <math.h>
@@ -32,7 +32,7 @@ int64_t shardonnay_element_bytes(int64_t element) {
   return elements[element].bytes;
 }
 
-/*===- Narrow floats ------------------------------------------------------===*/
+//===- Narrow floats ------------------------------------------------------===//
 
 /* A format of `width` bits: a sign (or none), an exponent, a mantissa. Where
    `is_ieee`, the largest exponent is that of infinity and NaN; else only the
@@ -169,14 +169,15 @@ static void write_bits(const Format *format, void *at, unsigned bits) {
   memcpy(at, &narrow, 2);
 }
 
-/*===- Operations of our own ----------------------------------------------===*/
+//===- Operations of our own ----------------------------------------------===//
 
 /* As arith.maximumf and minimumf: NaN wins, and 0 is more than -0. */
 #define COMBINE_FLOAT(a, b, reduction)                                         \
   ((reduction) == SHARDONNAY_SUM ? (a) + (b)                                   \
    : isnan(a) || isnan(b)        ? (a) + (b)                                   \
-   : (a) == (b) ? ((reduction) == SHARDONNAY_MAX) == !signbit(a) ? (a) : (b)   \
-                : (((a) > (b)) == ((reduction) == SHARDONNAY_MAX) ? (a) : (b)))
+   : (a) == (b)                                                                \
+       ? ((reduction) == SHARDONNAY_MAX) == !signbit(a) ? (a) : (b)            \
+       : (((a) > (b)) == ((reduction) == SHARDONNAY_MAX) ? (a) : (b)))
 
 static void combine_narrow(const Format *format, int reduction,
                            const char *from, char *to, int64_t count) {
@@ -184,8 +185,7 @@ static void combine_narrow(const Format *format, int reduction,
   for (int64_t i = 0; i < count * bytes; i += bytes) {
     float a = decode(format, read_bits(format, from + i));
     float b = decode(format, read_bits(format, to + i));
-    write_bits(format, to + i,
-               encode(format, COMBINE_FLOAT(a, b, reduction)));
+    write_bits(format, to + i, encode(format, COMBINE_FLOAT(a, b, reduction)));
   }
 }
 
@@ -231,16 +231,17 @@ static void combine(int64_t element, int reduction, const void *from, void *to,
 /* MPI tells an operation the datatype and nothing else, so there is one for
    each element and reduction. */
 #define OWN(X)                                                                 \
-  X(I1) X(I2) X(I4) X(F8E3M4) X(F8E4M3) X(F8E4M3B11FNUZ) X(F8E4M3FN)           \
-      X(F8E4M3FNUZ) X(F8E5M2) X(F8E5M2FNUZ) X(F8E8M0FNU) X(BF16) X(F16) X(F32) \
-          X(F64)
+  X(I1)                                                                        \
+  X(I2) X(I4) X(F8E3M4) X(F8E4M3) X(F8E4M3B11FNUZ) X(F8E4M3FN) X(F8E4M3FNUZ)   \
+      X(F8E5M2) X(F8E5M2FNUZ) X(F8E8M0FNU) X(BF16) X(F16) X(F32) X(F64)
 #define FUNCTION(name, reduction)                                              \
   static void name##_##reduction(void *from, void *to, int *count,             \
                                  MPI_Datatype *type) {                         \
     (void)type;                                                                \
     combine(SHARDONNAY_##name, SHARDONNAY_##reduction, from, to, *count);      \
   }
-#define FUNCTIONS(name) FUNCTION(name, SUM) FUNCTION(name, MAX) FUNCTION(name, MIN)
+#define FUNCTIONS(name)                                                        \
+  FUNCTION(name, SUM) FUNCTION(name, MAX) FUNCTION(name, MIN)
 OWN(FUNCTIONS)
 
 static MPI_User_function *own_function(int64_t element, int64_t reduction) {
@@ -255,7 +256,7 @@ static MPI_User_function *own_function(int64_t element, int64_t reduction) {
   }
 }
 
-/*===- What MPI is told ---------------------------------------------------===*/
+//===- What MPI is told ---------------------------------------------------===//
 
 static MPI_Datatype native_type(int64_t element) {
   switch (element) {
@@ -339,7 +340,8 @@ MPI_Datatype shardonnay_block(int64_t bytes) {
     MPI_Type_contiguous((int)(bytes % SHARDONNAY_MOST_COUNTED), MPI_BYTE,
                         &parts[1]);
     int counts[2] = {1, 1};
-    MPI_Aint starts[2] = {0, (MPI_Aint)(bytes - bytes % SHARDONNAY_MOST_COUNTED)};
+    MPI_Aint starts[2] = {0,
+                          (MPI_Aint)(bytes - bytes % SHARDONNAY_MOST_COUNTED)};
     MPI_Type_create_struct(2, counts, starts, parts, &block);
     MPI_Type_free(&chunk);
     MPI_Type_free(&parts[0]);

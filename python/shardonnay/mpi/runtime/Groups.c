@@ -1,4 +1,4 @@
-/*===- Groups.c - groups of devices and their communicators ---------------===//
+//===- Groups.c - groups of devices and their communicators ---------------===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -10,7 +10,7 @@
 // all communicators are made when a table is opened, in the table's order, and
 // a call only looks one up.
 //
-//===----------------------------------------------------------------------===*/
+//===----------------------------------------------------------------------===//
 
 #include "Runtime.h"
 #include <stdarg.h>
@@ -75,8 +75,7 @@ static int64_t position_of(const Axes *axes, int64_t device) {
   for (int64_t position = 0; position < axes->num_ids; ++position)
     if (axes->ids[position] == device)
       return position;
-  shardonnay_fail("device %lld has no position in the mesh",
-                  (long long)device);
+  shardonnay_fail("device %lld has no position in the mesh", (long long)device);
 }
 
 /* How far apart two positions are that differ by one along a reference. */
@@ -116,7 +115,8 @@ static int64_t num_groups, num_communicators;
 
 int64_t shardonnay_num_communicators(void) { return num_communicators; }
 
-/* The communicator of a record with the same words, from this table or another. */
+/* The communicator of a record with the same words, from this table or another.
+ */
 static MPI_Comm find_communicator(const int64_t *payload, int64_t words) {
   for (int64_t i = 0; i < num_groups; ++i)
     if (groups[i].comm != MPI_COMM_NULL && groups[i].payload[-2] == words + 1 &&

@@ -1,4 +1,4 @@
-/*===- Library.c - a program as a shared library --------------------------===//
+//===- Library.c - a program as a shared library --------------------------===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -10,7 +10,7 @@
 // shardonnay_stop at the end. MPI is started if the caller has not done so, and
 // then ended too.
 //
-//===----------------------------------------------------------------------===*/
+//===----------------------------------------------------------------------===//
 
 #include "Runtime.h"
 #include <stdlib.h>
@@ -35,18 +35,18 @@ void shardonnay_start(void) {
   shardonnay_open(shardonnay_this_program.table);
 }
 
-/* `tensors`: of each input, then of each output, the local shard: contiguous, in
-   row-major order. */
+/* `tensors`: of each input, then of each output, the local shard: contiguous,
+   in row-major order. */
 void shardonnay_execute(void *const *tensors) {
   const ShardonnayProgram *this = &shardonnay_this_program;
   int64_t count = this->num_inputs + this->num_outputs;
   int64_t **descriptors =
       shardonnay_allocate(count * (int64_t)sizeof(int64_t *));
   for (int64_t i = 0; i < count; ++i)
-    descriptors[i] = shardonnay_describe(i < this->num_inputs
-                                             ? &this->inputs[i]
-                                             : &this->outputs[i - this->num_inputs],
-                                         tensors[i]);
+    descriptors[i] = shardonnay_describe(
+        i < this->num_inputs ? &this->inputs[i]
+                             : &this->outputs[i - this->num_inputs],
+        tensors[i]);
   this->run(descriptors);
   for (int64_t i = 0; i < count; ++i)
     free(descriptors[i]);

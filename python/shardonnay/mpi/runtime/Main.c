@@ -1,4 +1,4 @@
-/*===- Main.c - a program as an executable --------------------------------===//
+//===- Main.c - a program as an executable --------------------------------===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -10,7 +10,7 @@
 // A file is the global array; with %r in its name, which stands for the rank,
 // it is what one device holds.
 //
-//===----------------------------------------------------------------------===*/
+//===----------------------------------------------------------------------===//
 
 #include "Runtime.h"
 #include <stdio.h>
@@ -75,10 +75,9 @@ static Arguments parse(int argc, char **argv) {
 /* `path` with the rank in place of %r; whether there was one. */
 static int with_rank(const char *path, char *buffer, size_t size) {
   const char *mark = strstr(path, "%r");
-  int written =
-      mark ? snprintf(buffer, size, "%.*s%lld%s", (int)(mark - path), path,
-                      (long long)shardonnay_rank(), mark + 2)
-           : snprintf(buffer, size, "%s", path);
+  int written = mark ? snprintf(buffer, size, "%.*s%lld%s", (int)(mark - path),
+                                path, (long long)shardonnay_rank(), mark + 2)
+                     : snprintf(buffer, size, "%s", path);
   if (written < 0 || (size_t)written >= size)
     shardonnay_fail("%s: the name is too long", path);
   return mark != NULL;

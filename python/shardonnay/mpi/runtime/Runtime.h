@@ -1,4 +1,4 @@
-/*===- Runtime.h - the parts of the MPI runtime -------------------*- C -*-===//
+//===- Runtime.h - the parts of the MPI runtime -------------------*- C -*-===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -9,7 +9,7 @@
 // number. MPI's own error handler ends all processes where a call of MPI fails;
 // `shardonnay_fail` does where the program or its arrays do.
 //
-//===----------------------------------------------------------------------===*/
+//===----------------------------------------------------------------------===//
 
 #ifndef SHARDONNAY_MPI_RUNTIME_RUNTIME_H
 #define SHARDONNAY_MPI_RUNTIME_RUNTIME_H
@@ -29,7 +29,8 @@ typedef struct {
   const int64_t *payload; /* its record, by which calls name it */
   MPI_Comm comm;          /* null if nothing is sent inside */
   int64_t size, index;
-  int64_t *members; /* ranks in MPI_COMM_WORLD by their index; null without comm */
+  int64_t
+      *members; /* ranks in MPI_COMM_WORLD by their index; null without comm */
 } ShardonnayGroup;
 
 /* Makes the communicators of a table, before anything runs; each distinct one

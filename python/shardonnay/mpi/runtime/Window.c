@@ -1,4 +1,4 @@
-/*===- Window.c - windows of a sharded dim --------------------------------===//
+//===- Window.c - windows of a sharded dim --------------------------------===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -10,7 +10,7 @@
 // send: of the shards it holds, what of each window lies in it. Nothing else is
 // sent, everything at once.
 //
-//===----------------------------------------------------------------------===*/
+//===----------------------------------------------------------------------===//
 
 #include "Runtime.h"
 #include <stdlib.h>
@@ -107,8 +107,8 @@ typedef struct {
 static Message *add_message(Messages *messages) {
   if (messages->count == messages->capacity) {
     messages->capacity = 2 * messages->capacity + 4;
-    messages->all = realloc(messages->all,
-                            (size_t)messages->capacity * sizeof(Message));
+    messages->all =
+        realloc(messages->all, (size_t)messages->capacity * sizeof(Message));
     if (!messages->all)
       shardonnay_fail("out of memory for messages");
   }
@@ -128,8 +128,7 @@ static void send_run(const Problem *problem, const ShardonnayGroup *group,
     copy_rows(problem, from, problem->local_size, run.in_shard, message->packed,
               run.count, 0, run.count);
   }
-  message->block =
-      shardonnay_block(problem->outer * run.count * problem->row);
+  message->block = shardonnay_block(problem->outer * run.count * problem->row);
   MPI_Isend(data, 1, message->block, (int)target, 0, group->comm,
             &message->request);
 }
@@ -144,8 +143,7 @@ static void receive_run(const Problem *problem, const ShardonnayGroup *group,
   if (problem->outer != 1)
     data = message->packed =
         shardonnay_allocate(problem->outer * run.count * problem->row);
-  message->block =
-      shardonnay_block(problem->outer * run.count * problem->row);
+  message->block = shardonnay_block(problem->outer * run.count * problem->row);
   MPI_Irecv(data, 1, message->block, (int)run.shard, 0, group->comm,
             &message->request);
 }
