@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """What scripts/check runs: [--long] [SUITE ...]
 
-Suites, in order: format tidy layout docs types unit lit python programs names verdicts differential partition e2e torch fuzz benchmarks; all of
-them by default, torch where scripts/setup --torch was run, the last two with --long only. A suite that ran nothing has failed. The last
-line is the sum: `N passed, N failed`.
+Suites, in order: format tidy layout docs types unit lit python programs names verdicts differential partition e2e torch
+mesh fuzz benchmarks; all of them by default, torch where scripts/setup --torch was run, the last two with --long only. A
+suite that ran nothing has failed. The last line is the sum: `N passed, N failed`.
 
 --long  tidy on every file, property tests with 20 times the cases, line coverage, the tests marked `long`, fuzz,
         a quick run of each benchmark.
@@ -232,6 +232,7 @@ SUITES = {
     "partition": lambda options: pytest("test/differential/partition", options),
     "e2e": lambda options: pytest("test/e2e", options),
     "torch": lambda options: pytest("test/torch", options, venv=".venv-torch"),
+    "mesh": lambda options: pytest("test/mesh", options, "-rs"),
     "fuzz": check_fuzz,
     "benchmarks": check_benchmarks,
 }

@@ -16,6 +16,7 @@ from .errors import ShardonnayError
 
 _NAMES = {
     "i1": "bool",
+    "index": "int64",
     "bf16": "bfloat16",
     "complex<f32>": "complex64",
     "complex<f64>": "complex128",

@@ -162,6 +162,13 @@ static CompileResult compileText(const nb::object &text, const nb::dict &values,
   return result;
 }
 
+static CompileResult unpartitionedText(const nb::object &text,
+                                       const char *name) {
+  nb::bytes input = toBytes(text);
+  nb::gil_scoped_release release;
+  return unpartitioned(llvm::StringRef(input.c_str(), input.size()), name);
+}
+
 static CompileResult explainText(const nb::object &text, const char *name) {
   nb::bytes input = toBytes(text);
   nb::gil_scoped_release release;
@@ -195,6 +202,7 @@ NB_MODULE(_core, module) { // NOLINT(readability-identifier-naming): a macro
   module.def("check_option", checkOption, nb::arg(), nb::arg().none());
   module.def("compile", compileText, nb::arg(), nb::arg(), nb::arg(),
              nb::arg().none());
+  module.def("unpartitioned", unpartitionedText);
   module.def("explain", explainText);
   module.def("list", listText);
 }

@@ -23,6 +23,7 @@ def check(name: str, value: object) -> None: ...
 
 class OptionKeywords(TypedDict, total=False):
     to: Literal["parse", "import", "propagate", "export", "reshard", "collectives", "partition", "emit"]
+    target: Literal["mpi", "pjrt"]
     device_model: str | os.PathLike[str]
     memory_limit: int
     search_mode: Literal["graph", "greedy"]
@@ -44,6 +45,9 @@ class Options:
 
     to: Literal["parse", "import", "propagate", "export", "reshard", "collectives", "partition", "emit"] = "emit"
     """the last stage to run; parse: only read, check and print the program"""
+    target: Literal["mpi", "pjrt"] = "pjrt"
+    """what the emitted program is for: pjrt: StableHLO with its own collectives; mpi: MLIR's own dialects with calls
+    of the MPI runtime, for programs of linalg, TOSA, tensor, arith, math and scf"""
     device_model: str | os.PathLike[str] = "cpu"
     """what plans are priced by: bytes, cpu, gpu-node, gpu-cluster, tpu-torus, or the path of a JSON file"""
     memory_limit: int = 0

@@ -2,13 +2,15 @@
 
 import numpy as np
 
-from . import boundary, compare, engine
+from . import agreement, boundary
 
 
 class LoadedProgram:
     """A compiled program on PJRT's CPU devices: global arrays in, global arrays out."""
 
     def __init__(self, program):
+        from . import engine  # needs JAX, the rest of this file does not
+
         self.manifest = program.manifest
         self._executable = engine.Executable(program.text, self.manifest["devices"])
 
@@ -50,17 +52,26 @@ def load_inputs(path, entries):
         return inputs
 
 
+def save_outputs(path, entries, outputs):
+    """Writes an .npz file that has each output by its name, or where two have one name, as `result` and its number."""
+    names = [entry["name"] for entry in entries]
+    if len(set(names)) < len(names):
+        names = [f"result{entry['index']}" for entry in entries]
+    with open(path, "wb") as file:
+        np.savez(file, **dict(zip(names, outputs, strict=True)))
+
+
 def random_inputs(program):
-    """compare.random_inputs of signs such that the program does not yield NaN (a square root of a variance, say)."""
+    """agreement.random_inputs of signs such that the program does not yield NaN (a square root of a variance, say)."""
     entries = program.manifest["inputs"]
-    inputs = compare.random_inputs(entries)
+    inputs = agreement.random_inputs(entries)
     outputs, _ = program(inputs)
     if any(np.isnan(output).any() for output in outputs if boundary.is_inexact(output.dtype)):
-        return compare.random_inputs(entries, positive=True)
+        return agreement.random_inputs(entries, positive=True)
     return inputs
 
 
 def check(program, inputs, expected):
-    """One compare.Agreement per output of `program`, `expected` being the compare.Reference for these inputs."""
+    """One agreement.Agreement per output of `program`, `expected` being the agreement.Reference for these inputs."""
     outputs, spreads = program(inputs)
-    return compare.agreements(program.manifest["outputs"], outputs, spreads, expected)
+    return agreement.agreements(program.manifest["outputs"], outputs, spreads, expected)

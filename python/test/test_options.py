@@ -76,7 +76,7 @@ def test_the_command_line_has_every_option(capsys):
     for option in OPTIONS:
         if option.name != "report":
             assert option.flag in compile_help
-        assert (option.flag in report_help) == (option.name not in {"to", "report", "debug_info"})
+        assert (option.flag in report_help) == (option.name not in {"to", "target", "report", "debug_info"})
 
 
 def test_a_pipeline_has_every_option_that_passes_read():

@@ -22,6 +22,7 @@
 #include "shardonnay/pipeline/Registration.h"
 #include "shardonnay/pipeline/ResourceLimits.h"
 #include "shardonnay/pipeline/SealedBytecode.h"
+#include "shardonnay/pipeline/Unpartitioned.h"
 
 using namespace mlir;
 
@@ -60,7 +61,9 @@ LogicalResult print(ModuleOp module, const CompileOptions &options,
   flags.enableDebugInfo(options.debugInfo);
   flags.assumeVerified(); // The last stage was.
   module.print(os, flags);
-  unpackBoolElements(text);
+  // jaxlib's MLIR writes them so; MLIR's own tools, which lower for MPI, don't.
+  if (options.target != "mpi")
+    unpackBoolElements(text);
   return success();
 }
 
@@ -197,6 +200,15 @@ CompileResult compile(llvm::StringRef text, const CompileOptions &options,
   };
   ResourceLimits limits{options.timeLimit, options.hostMemoryLimit};
   return withProgram(text, name, limits, run);
+}
+
+CompileResult unpartitioned(llvm::StringRef text, llvm::StringRef name) {
+  auto run = [](ModuleOp module, CompileResult &result) -> LogicalResult {
+    if (failed(dropShardings(module)))
+      return failure();
+    return print(module, {}, result.text);
+  };
+  return withProgram(text, name, {}, run);
 }
 
 CompileResult explain(llvm::StringRef text, llvm::StringRef name) {

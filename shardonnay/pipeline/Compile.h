@@ -63,6 +63,10 @@ struct CompileResult {
 CompileResult compile(llvm::StringRef text, const CompileOptions &options = {},
                       llvm::StringRef name = "<input>");
 
+/// The program as one device would run it (Unpartitioned.h), in `text`.
+CompileResult unpartitioned(llvm::StringRef text,
+                            llvm::StringRef name = "<input>");
+
 /// Why every value of the program has its sharding: propagates, and leaves the
 /// explanation (Explain.h) in `report` and the module after that in `text`.
 CompileResult explain(llvm::StringRef text, llvm::StringRef name = "<input>");

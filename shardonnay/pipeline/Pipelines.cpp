@@ -15,6 +15,7 @@
 #include "shardonnay/cost/DeviceModel.h"
 #include "shardonnay/emit/Passes.h"
 #include "shardonnay/frontend/Passes.h"
+#include "shardonnay/mpi/Passes.h"
 #include "shardonnay/pipeline/KnownPipelines.h"
 #include "shardonnay/pipeline/Passes.h"
 #include "shardonnay/transforms/collectives/Passes.h"
@@ -152,7 +153,12 @@ void addPartition(OpPassManager &pm, const PipelineOptions &options) {
         {memoryLimit, /*warns=*/options.memoryLimit == 0}));
 }
 
-void addEmit(OpPassManager &pm) {
+void addEmit(OpPassManager &pm, const PipelineOptions &options) {
+  if (options.target == "mpi") {
+    // Its calls have effects, so equal ones stay apart.
+    pm.addPass(createEmitMpiPass());
+    return;
+  }
   pm.addPass(createEmitStablehloPass());
   // Every index computes its own position, every piece has its own constants.
   pm.addNestedPass<func::FuncOp>(createShareEqualOpsPass());
@@ -230,7 +236,7 @@ void addStage(OpPassManager &pm, Stage stage, const PipelineOptions &options) {
   case Stage::Partition:
     return addPartition(pm, options);
   case Stage::Emit:
-    return addEmit(pm);
+    return addEmit(pm, options);
   }
 }
 

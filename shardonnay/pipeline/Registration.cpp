@@ -19,6 +19,7 @@
 #include "shardonnay/frontend/Passes.h"
 #include "shardonnay/models/StableHLO/Models.h"
 #include "shardonnay/models/Upstream/Models.h"
+#include "shardonnay/mpi/Passes.h"
 #include "shardonnay/pipeline/Passes.h"
 #include "shardonnay/transforms/collectives/Passes.h"
 #include "shardonnay/transforms/export/Passes.h"
@@ -48,6 +49,7 @@ void registerAllPasses() {
   registerCollectivesPasses();
   registerPartitionPasses();
   registerEmitPasses();
+  registerMpiPasses();
   registerPipelinePasses();
 }
 

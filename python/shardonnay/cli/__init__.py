@@ -6,7 +6,7 @@ import os
 import sys
 
 from ..errors import CompileError, ShardonnayError
-from . import compile, diff, doctor, explain, report, run
+from . import build, compile, diff, doctor, explain, report, run
 from .console import err
 from .shared import DONE, FAILED, INTERRUPTED, NO, USAGE, Parser, UsageError
 
@@ -39,7 +39,7 @@ def _parser():
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for command in (compile, run, explain, report, diff, doctor):
+    for command in (compile, build, run, explain, report, diff, doctor):
         command.add(commands)
     return parser
 

@@ -1,18 +1,31 @@
-"""`shardonnay run`: the program of each device on CPU devices, and whether its numbers are right."""
+"""`shardonnay run`: the program of each device, on CPU devices or in processes, and whether its numbers are right."""
 
 from .console import out
 from .shared import READS, DONE, NO, UsageError, add_command, add_json, add_options, chosen, compiled, read, write_json
 
 
 def add(commands):
-    parser = add_command(commands, "run", run_file, "Runs the per-device program on CPU devices.")
+    parser = add_command(commands, "run", run_file, "Runs the per-device program on CPU devices, or in processes of MPI.")
     parser.add_argument("input", metavar="IN", help=READS)
-    parser.add_argument("--devices", type=int, metavar="N", help="must be the size of the mesh (the default)")
+    parser.add_argument(
+        "--engine",
+        choices=("pjrt", "mpi"),
+        default="pjrt",
+        help="pjrt: CPU devices of JAX, for StableHLO; mpi: a process each, for linalg, TOSA, tensor, arith, math and "
+        "scf (default: %(default)s)",
+    )
+    parser.add_argument("--mpi", choices=("mpich", "openmpi"), help="default: MPICH if it is installed")
+    parser.add_argument(
+        "--devices", "--ranks", type=int, metavar="N", help="must be the size of the mesh (the default)"
+    )
     parser.add_argument(
         "--inputs",
         metavar="X.npz",
         help="arrays by the manifest's names or arr_0, arr_1, ...; default: deterministic random values, floats "
         "uniform in [-1, 1) or, where that yields NaN, in [0, 1), integers in 0..7",
+    )
+    parser.add_argument(
+        "--outputs", metavar="Y.npz", help="write the global results, by the manifest's names, or result0, result1, ..."
     )
     parser.add_argument(
         "--check", action="store_true", help=f"compare with the unpartitioned program; exit code {NO} if they disagree"
@@ -22,29 +35,52 @@ def add(commands):
 
 
 def run_file(arguments):
+    on_mpi = arguments.engine == "mpi"
+    if arguments.mpi and not on_mpi:
+        raise UsageError(f"--mpi {arguments.mpi}: the engine is pjrt; add --engine mpi")
     source = read(arguments.input)
-    program = compiled(source, **chosen(arguments))
+    program = compiled(source, **chosen(arguments, target="mpi" if on_mpi else "pjrt"))
     devices = program.manifest["devices"]
     if arguments.devices not in (None, devices):
         raise UsageError(f"--devices {arguments.devices}: the program's mesh has {devices} devices")
+    return (_run_on_mpi if on_mpi else _run_on_pjrt)(source, program, arguments)
+
+
+def _run_on_mpi(source, program, arguments):
+    from .. import mpi
+
+    found = mpi.find(arguments.mpi)
+    return _run(mpi.LoadedProgram(program, found), lambda values: mpi.reference(source, found, values), arguments)
+
+
+def _run_on_pjrt(source, program, arguments):
     try:
-        from .. import engine, run
+        from .. import compare, engine, run
     except ImportError as error:
         raise UsageError(f"running needs JAX ({error}); install shardonnay[jax]") from None
     try:
-        engine.prepare(devices)
-        loaded = run.LoadedProgram(program)
-        if arguments.inputs:
-            values = run.load_inputs(arguments.inputs, program.manifest["inputs"])
-        else:
-            values = run.random_inputs(loaded)
-        return _check(source, loaded, values, arguments) if arguments.check else _show(loaded, values, arguments)
+        engine.prepare(program.manifest["devices"])
+        return _run(run.LoadedProgram(program), lambda values: compare.reference(source.text, values), arguments)
     except (RuntimeError, ValueError) as error:  # XLA's and MLIR's own errors are RuntimeErrors
         raise UsageError(str(error)) from None
 
 
-def _show(loaded, values, arguments):
+def _run(loaded, reference, arguments):
+    from .. import run
+
+    if arguments.inputs:
+        values = run.load_inputs(arguments.inputs, loaded.manifest["inputs"])
+    else:
+        values = run.random_inputs(loaded)
     outputs, spreads = loaded(values)
+    if arguments.outputs:
+        run.save_outputs(arguments.outputs, loaded.manifest["outputs"], outputs)
+    if arguments.check:
+        return _check(loaded, outputs, spreads, reference(values), arguments)
+    return _show(loaded, outputs, spreads, arguments)
+
+
+def _show(loaded, outputs, spreads, arguments):
     results = [
         {"name": entry["name"], "dtype": output.dtype.name, "shape": list(output.shape), "spread": float(spread)}
         for entry, output, spread in zip(loaded.manifest["outputs"], outputs, spreads, strict=True)
@@ -58,18 +94,18 @@ def _show(loaded, values, arguments):
     return DONE
 
 
-def _check(source, loaded, values, arguments):
-    from .. import compare, run
+def _check(loaded, outputs, spreads, expected, arguments):
+    from .. import agreement
 
-    agreements = run.check(loaded, values, compare.reference(source.text, values))
-    agrees = all(agreement.ok for agreement in agreements)
+    agreements = agreement.agreements(loaded.manifest["outputs"], outputs, spreads, expected)
+    agrees = all(each.ok for each in agreements)
     if arguments.json:
         told = [
-            {"output": str(agreement).split(":")[0], "ok": agreement.ok, "told": str(agreement)}
-            for agreement in agreements
+            {"output": str(each).split(":")[0], "ok": each.ok, "told": str(each)}
+            for each in agreements
         ]
         write_json({"ok": agrees, "outputs": told})
         return DONE if agrees else NO
-    for agreement in agreements:
-        out.line(str(agreement), None if agreement.ok else "bold red")
+    for each in agreements:
+        out.line(str(each), None if each.ok else "bold red")
     return DONE if agrees else NO

@@ -19,7 +19,7 @@ READS = (
 
 
 # Not of commands that want the whole way and its report.
-OF_COMPILE_ALONE = ("to", "report", "debug_info")
+OF_COMPILE_ALONE = ("to", "target", "report", "debug_info")
 
 NO_SHARDINGS = (
     "the program has no shardings, so every device computes all of it; give some on a Mesh, as in "

@@ -1,0 +1,144 @@
+//===- Main.c - a program as an executable --------------------------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+//   mpirun -n N PROGRAM [--repeat K] INPUT.npy... [-o OUTPUT.npy...]
+//
+// A file is the global array; with %r in its name, which stands for the rank,
+// it is what one device holds.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Runtime.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Of the command line. */
+typedef struct {
+  char **inputs, **outputs;
+  int64_t num_inputs, num_outputs, repeat;
+} Arguments;
+
+static void print_tensors(const char *what, const ShardonnayTensor *tensors,
+                          int64_t count) {
+  for (int64_t i = 0; i < count; ++i) {
+    fprintf(stderr, "  %s %lld: %s, %s [", what, (long long)i, tensors[i].name,
+            shardonnay_element_name(tensors[i].element));
+    for (int64_t dim = 0; dim < tensors[i].rank; ++dim)
+      fprintf(stderr, "%s%lld", dim ? ", " : "",
+              (long long)tensors[i].global_shape[dim]);
+    fprintf(stderr, "]\n");
+  }
+}
+
+/* The first rank says it and ends all; the others wait for that. */
+static _Noreturn void refuse(const char *program, const char *why) {
+  const ShardonnayProgram *this = &shardonnay_this_program;
+  if (shardonnay_rank() != 0)
+    MPI_Barrier(MPI_COMM_WORLD);
+  fprintf(stderr,
+          "usage: mpirun -n %lld %s [--repeat K] INPUT.npy... [-o "
+          "OUTPUT.npy...]\nWith %%r in its name, the rank, a file is what one "
+          "device holds, else the global array.\n",
+          (long long)this->num_devices, program);
+  print_tensors("input", this->inputs, this->num_inputs);
+  print_tensors("output", this->outputs, this->num_outputs);
+  shardonnay_fail("%s", why);
+}
+
+static Arguments parse(int argc, char **argv) {
+  Arguments given = {argv + 1, argv + 1, 0, 0, 1};
+  int at = 1;
+  if (at + 1 < argc && !strcmp(argv[at], "--repeat")) {
+    given.repeat = strtoll(argv[at + 1], NULL, 10);
+    if (given.repeat < 1)
+      refuse(argv[0], "--repeat: expected a number, 1 or more");
+    at += 2;
+  }
+  given.inputs = argv + at;
+  for (; at < argc && strcmp(argv[at], "-o") != 0; ++at)
+    ++given.num_inputs;
+  given.outputs = argv + at + 1;
+  given.num_outputs = at < argc ? argc - at - 1 : 0;
+  const ShardonnayProgram *this = &shardonnay_this_program;
+  if (given.num_inputs != this->num_inputs)
+    refuse(argv[0], "expected a file for each input");
+  if (given.num_outputs != 0 && given.num_outputs != this->num_outputs)
+    refuse(argv[0], "expected a file for each output, or none");
+  return given;
+}
+
+/* `path` with the rank in place of %r; whether there was one. */
+static int with_rank(const char *path, char *buffer, size_t size) {
+  const char *mark = strstr(path, "%r");
+  int written = mark ? snprintf(buffer, size, "%.*s%lld%s", (int)(mark - path),
+                                path, (long long)shardonnay_rank(), mark + 2)
+                     : snprintf(buffer, size, "%s", path);
+  if (written < 0 || (size_t)written >= size)
+    shardonnay_fail("%s: the name is too long", path);
+  return mark != NULL;
+}
+
+/* Zeros of a local shard's size. */
+static void *allocate_shard(const ShardonnayTensor *tensor) {
+  int64_t bytes = shardonnay_local_bytes(tensor);
+  return memset(shardonnay_allocate(bytes), 0, (size_t)bytes);
+}
+
+static void run(Arguments given) {
+  const ShardonnayProgram *this = &shardonnay_this_program;
+  int64_t count = this->num_inputs + this->num_outputs;
+  int64_t **descriptors =
+      shardonnay_allocate(count * (int64_t)sizeof(int64_t *));
+  void **shards = shardonnay_allocate(count * (int64_t)sizeof(void *));
+  char path[4096];
+  for (int64_t i = 0; i < count; ++i) {
+    const ShardonnayTensor *tensor = i < this->num_inputs
+                                         ? &this->inputs[i]
+                                         : &this->outputs[i - this->num_inputs];
+    shards[i] = allocate_shard(tensor);
+    descriptors[i] = shardonnay_describe(tensor, shards[i]);
+    if (i < this->num_inputs) {
+      int is_local = with_rank(given.inputs[i], path, sizeof(path));
+      shardonnay_load(tensor, path, is_local, shards[i]);
+    }
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  double begin = MPI_Wtime();
+  for (int64_t i = 0; i < given.repeat; ++i)
+    this->run(descriptors);
+  double seconds = MPI_Wtime() - begin, most;
+  MPI_Reduce(&seconds, &most, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+  if (given.repeat > 1 && shardonnay_rank() == 0)
+    printf("seconds per run: %.6g\n", most / (double)given.repeat);
+  for (int64_t i = 0; i < given.num_outputs; ++i) {
+    int is_local = with_rank(given.outputs[i], path, sizeof(path));
+    shardonnay_save(&this->outputs[i], path, is_local,
+                    shards[this->num_inputs + i]);
+  }
+  for (int64_t i = 0; i < count; ++i) {
+    free(shards[i]);
+    free(descriptors[i]);
+  }
+  free(shards);
+  free(descriptors);
+}
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  int size;
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  if (size != shardonnay_this_program.num_devices)
+    refuse(argv[0], "started with another number of processes than the program "
+                    "has devices");
+  Arguments given = parse(argc, argv);
+  shardonnay_open(shardonnay_this_program.table);
+  run(given);
+  shardonnay_close();
+  MPI_Finalize();
+  return 0;
+}

@@ -1,0 +1,194 @@
+//===- PackedTensors.cpp --------------------------------------------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A tensor of so many shards along a dim is, in the packed one, rows: one a
+// shard, [shards, elements of a shard]. A tensor without shards is one row.
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardonnay/mpi/PackedTensors.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/Sequence.h"
+
+using namespace mlir;
+
+namespace shardonnay {
+
+namespace {
+
+/// A dim of so many equal shards.
+struct ShardedDim {
+  int64_t shards;
+  int64_t dim;
+};
+
+/// The op's, for its tensor `i`; one shard if it has none.
+template <typename PackOp> ShardedDim getShardedDim(PackOp op, size_t i) {
+  if (!op.getPieces())
+    return {1, 0};
+  return {static_cast<int64_t>(*op.getPieces()), (*op.getDims())[i]};
+}
+
+class RowBuilder {
+public:
+  RowBuilder(OpBuilder &builder, Location loc) : builder(builder), loc(loc) {}
+
+  /// [shards, elements of a shard] and the other way.
+  Value toRows(Value tensor, ShardedDim sharded);
+  Value fromRows(Value rows, ArrayRef<int64_t> shape, ShardedDim sharded);
+
+  Value bitcast(Value value, Type element);
+  Value reshape(Value value, ArrayRef<int64_t> shape);
+  Value insert(Value rows, Value all, int64_t start);
+  Value extract(Value all, int64_t start, int64_t size);
+
+private:
+  Value transpose(Value value, ArrayRef<int64_t> order);
+  RankedTensorType typeOf(Value value) {
+    return cast<RankedTensorType>(value.getType());
+  }
+  SmallVector<OpFoldResult> numbers(ArrayRef<int64_t> values) {
+    return getAsIndexOpFoldResult(builder.getContext(), values);
+  }
+
+  OpBuilder &builder;
+  Location loc;
+};
+
+Value RowBuilder::bitcast(Value value, Type element) {
+  RankedTensorType type = typeOf(value);
+  if (type.getElementType() == element)
+    return value;
+  return arith::BitcastOp::create(builder, loc, type.clone(element), value);
+}
+
+/// Through one dim of all elements.
+Value RowBuilder::reshape(Value value, ArrayRef<int64_t> shape) {
+  RankedTensorType type = typeOf(value);
+  if (type.getShape() == shape)
+    return value;
+  auto flat =
+      RankedTensorType::get({type.getNumElements()}, type.getElementType());
+  auto allDims = [](int64_t rank) {
+    SmallVector<ReassociationIndices> groups;
+    if (rank > 0)
+      groups.push_back(llvm::to_vector<2>(llvm::seq<int64_t>(0, rank)));
+    return groups;
+  };
+  if (type.getRank() == 0)
+    value =
+        tensor::ExpandShapeOp::create(builder, loc, flat, value, allDims(0));
+  else if (type.getRank() > 1)
+    value = tensor::CollapseShapeOp::create(builder, loc, flat, value,
+                                            allDims(type.getRank()));
+  int64_t rank = static_cast<int64_t>(shape.size());
+  if (rank == 0)
+    return tensor::CollapseShapeOp::create(builder, loc, type.clone(shape),
+                                           value, allDims(0));
+  if (rank == 1)
+    return value;
+  return tensor::ExpandShapeOp::create(builder, loc, type.clone(shape), value,
+                                       allDims(rank));
+}
+
+Value RowBuilder::transpose(Value value, ArrayRef<int64_t> order) {
+  RankedTensorType type = typeOf(value);
+  auto shape = llvm::map_to_vector(
+      order, [&](int64_t dim) { return type.getDimSize(dim); });
+  Value init =
+      tensor::EmptyOp::create(builder, loc, shape, type.getElementType());
+  return linalg::TransposeOp::create(builder, loc, value, init, order)
+      ->getResult(0);
+}
+
+/// `shape` with the sharded dim as [shards, size of a shard].
+SmallVector<int64_t> splitShape(ArrayRef<int64_t> shape, ShardedDim sharded) {
+  SmallVector<int64_t> split(shape);
+  split[sharded.dim] /= sharded.shards;
+  split.insert(split.begin() + sharded.dim, sharded.shards);
+  return split;
+}
+
+Value RowBuilder::toRows(Value tensor, ShardedDim sharded) {
+  RankedTensorType type = typeOf(tensor);
+  int64_t elements = type.getNumElements();
+  if (sharded.shards > 1 && sharded.dim > 0) {
+    auto order = llvm::to_vector(llvm::seq<int64_t>(0, type.getRank() + 1));
+    order.erase(order.begin() + sharded.dim);
+    order.insert(order.begin(), sharded.dim);
+    tensor =
+        transpose(reshape(tensor, splitShape(type.getShape(), sharded)), order);
+  }
+  return reshape(tensor, {sharded.shards, elements / sharded.shards});
+}
+
+Value RowBuilder::fromRows(Value rows, ArrayRef<int64_t> shape,
+                           ShardedDim sharded) {
+  if (sharded.shards == 1 || sharded.dim == 0)
+    return reshape(rows, shape);
+  SmallVector<int64_t> split = splitShape(shape, sharded);
+  auto order = llvm::to_vector(llvm::seq<int64_t>(1, split.size()));
+  order.insert(order.begin() + sharded.dim, 0);
+  split.erase(split.begin() + sharded.dim);
+  split.insert(split.begin(), sharded.shards);
+  return reshape(transpose(reshape(rows, split), order), shape);
+}
+
+Value RowBuilder::insert(Value rows, Value all, int64_t start) {
+  return tensor::InsertSliceOp::create(
+      builder, loc, rows, all, numbers({0, start}),
+      numbers(typeOf(rows).getShape()), numbers({1, 1}));
+}
+
+Value RowBuilder::extract(Value all, int64_t start, int64_t size) {
+  return tensor::ExtractSliceOp::create(
+      builder, loc, all, numbers({0, start}),
+      numbers({typeOf(all).getDimSize(0), size}), numbers({1, 1}));
+}
+
+} // namespace
+
+Value buildPack(OpBuilder &builder, spmd::PackOp op) {
+  RowBuilder rows(builder, op.getLoc());
+  Type element = op.getType().getElementType();
+  auto shards = static_cast<int64_t>(op.getPieces().value_or(1));
+  Value all = tensor::EmptyOp::create(
+      builder, op.getLoc(),
+      ArrayRef<int64_t>{shards, op.getType().getNumElements() / shards},
+      element);
+  int64_t start = 0;
+  for (auto [i, tensor] : llvm::enumerate(op.getTensors())) {
+    Value part =
+        rows.toRows(rows.bitcast(tensor, element), getShardedDim(op, i));
+    all = rows.insert(part, all, start);
+    start += cast<RankedTensorType>(part.getType()).getDimSize(1);
+  }
+  return rows.reshape(all, op.getType().getShape());
+}
+
+SmallVector<Value> buildUnpack(OpBuilder &builder, spmd::UnpackOp op) {
+  RowBuilder rows(builder, op.getLoc());
+  auto shards = static_cast<int64_t>(op.getPieces().value_or(1));
+  int64_t elements = op.getTensor().getType().getNumElements();
+  Value all = rows.reshape(op.getTensor(), {shards, elements / shards});
+  SmallVector<Value> results;
+  int64_t start = 0;
+  for (auto [i, each] : llvm::enumerate(op.getResultTypes())) {
+    auto type = cast<RankedTensorType>(each);
+    int64_t size = type.getNumElements() / shards;
+    Value result = rows.fromRows(rows.extract(all, start, size),
+                                 type.getShape(), getShardedDim(op, i));
+    results.push_back(rows.bitcast(result, type.getElementType()));
+    start += size;
+  }
+  return results;
+}
+
+} // namespace shardonnay
