@@ -1,6 +1,5 @@
 """The unpartitioned program on one device of PJRT, to compare a partitioned one with (agreement.py says how)."""
 
-import re
 from typing import NamedTuple
 
 from jaxlib.mlir import ir
