@@ -63,7 +63,7 @@ class Step:
         """
         module = source if isinstance(source, torch.nn.Module) else None
         values: dict[str, torch.Tensor] = dict(self.program.signature.get("initial", {}))
-        values.update(_tensors_of(module) if module is not None else source)  # type: ignore[arg-type]
+        values.update(_tensors_of(module) if module is not None else source)
         values.update(state or {})
         missing = [name for name in self.names(*_HELD) if name not in values]
         if missing:
