@@ -133,6 +133,8 @@ def unary(m):
         name, dtype = m.pick("isnan", "isinf", "isfinite", "signbit", "logical_not", "isposinf"), m.pick(*FLOATS, torch.int32)
         return Case(f"torch.{name}", getattr(torch, name), [m.tensor(m.shape(), dtype, special)])
     name, dtype = m.pick(*ACTIVATIONS), m.pick(torch.float32, torch.float64, torch.bfloat16)
+    if name == "hardsigmoid" and dtype == torch.float64:
+        dtype = torch.float32  # torch's gradient has a sixth in single precision
     case = Case(f"F.{name}", getattr(F, name), [m.tensor(m.shape(), dtype)], 2)
     return with_gradient(case) if m.chance(0.6) else case
 
@@ -247,7 +249,8 @@ def reduction(m):
         "logcumsumexp": lambda x: torch.logcumsumexp(x, one), "maxall": lambda x: torch.max(x),
     }  # fmt: skip
     case = Case(f"torch.{name} {dims} {one} {keep}", functions[name], [x], 3)
-    smooth = name in ("sum", "mean", "var", "softmax", "log_softmax", "logsumexp", "norm", "cumsum", "amax")
+    # XLA takes the product with a mask for a choice, where a NaN times zero is zero.
+    smooth = name in ("sum", "mean", "var", "softmax", "log_softmax", "logsumexp", "norm", "cumsum") or (name == "amax" and not x.isnan().any())
     return with_gradient(case) if smooth and dtype in (torch.float32, torch.float64) and x.numel() and m.chance(0.5) else case
 
 

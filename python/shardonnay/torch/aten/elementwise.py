@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from ..builder import Builder, Number, Value, is_inexact
-from .table import Operand, Result, given, lowers, promoted, real_of, wide
+from .table import Operand, Result, given, is_half, lowers, promoted, real_of, wide
 
 aten, prims = torch.ops.aten, torch.ops.prims
 
@@ -93,8 +93,8 @@ def _signs_differ(b: Builder, x: Value, y: Value) -> Value:
 def div(b: Builder, out: Result, x: Operand, y: Operand, rounding_mode: str | None = None) -> Value:
     if rounding_mode == "floor":
         return _computed(b, out, [x, y], lambda x, y: _floor_quotient(b, x, y))
-    if rounding_mode == "trunc" and is_inexact(out.dtype):
-        return _computed(b, out, [x, y], lambda x, y: _trunc(b, b.div(x, y)))
+    if rounding_mode == "trunc" and is_inexact(out.dtype):  # of the quotient as it is rounded to the type
+        return _trunc(b, _plain(b, out, "divide", x, y))
     return _plain(b, out, "divide", x, y)
 
 
@@ -117,7 +117,12 @@ def remainder(b: Builder, out: Result, x: Operand, y: Operand) -> Value:
         unlike = b.binary("and", b.compare("NE", rest, b.like(0, x)), _signs_differ(b, rest, y))
         return b.select(unlike, b.add(rest, y), rest)
 
-    return _computed(b, out, [x, y], body)
+    return _computed(b, out, [_rounded(b, x, out.dtype), _rounded(b, y, out.dtype)], body)
+
+
+def _rounded(b: Builder, x: Operand, dtype: torch.dtype) -> Operand:
+    """A number as the type has it."""
+    return x if isinstance(x, Value) or not is_half(dtype) else float(torch.tensor(x, dtype=dtype))
 
 
 @lowers(aten.pow)
@@ -193,6 +198,10 @@ lowers(aten.fmin)(_extremum_of_numbers("minimum"))
 @lowers(aten.clamp)
 def clamp(b: Builder, out: Result, x: Value, low: Operand | None = None, high: Operand | None = None) -> Value:
     result = given(b, x, out.shape, wide(out.dtype))
+    if not is_inexact(out.dtype) and out.dtype != torch.bool:  # a bound beyond the type is none
+        limits = torch.iinfo(out.dtype)
+        low = None if isinstance(low, (int, float)) and low <= limits.min else low
+        high = None if isinstance(high, (int, float)) and high >= limits.max else high
     if low is not None:
         result = b.binary("maximum", result, given(b, low, out.shape, result.dtype))
     if high is not None:
