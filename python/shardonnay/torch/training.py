@@ -16,12 +16,35 @@ from .optimizers import Factory, FunctionalOptimizer
 Loss = Callable[..., Any]
 
 
+def _is_of_placement(hook: Any) -> bool:
+    """A hook by which torch moves parameters or activations between devices, which is the compiler's work here."""
+    function = getattr(hook, "func", hook)
+    return str(getattr(function, "__module__", "")).startswith("torch.distributed.")
+
+
+@contextlib.contextmanager
+def _without_placement_hooks(model: torch.nn.Module) -> Iterator[None]:
+    """While it lasts, `model` runs as if `parallelize_module` and `fully_shard` had not seen it."""
+    removed = []
+    for module in model.modules():
+        for hooks in (module._forward_pre_hooks, module._forward_hooks):
+            removed += [(hooks, dict(hooks))]
+            for key in [key for key, hook in hooks.items() if _is_of_placement(hook)]:
+                del hooks[key]
+    try:
+        yield
+    finally:
+        for hooks, before in removed:
+            hooks.clear()
+            hooks.update(before)
+
+
 @contextlib.contextmanager
 def swapped(model: torch.nn.Module, tensors: dict[str, torch.Tensor]) -> Iterator[None]:
     """While it lasts, `model` has these parameters and buffers; then `tensors` has what they became."""
     recurrent = [module for module in model.modules() if isinstance(module, torch.nn.RNNBase)]
     kept = [module._flat_weights for module in recurrent]
-    with stateless._reparametrize_module(model, tensors, tie_weights=True):
+    with _without_placement_hooks(model), stateless._reparametrize_module(model, tensors, tie_weights=True):
         for module in recurrent:  # they hold their weights a second time
             module._flat_weights = [getattr(module, name, None) for name in module._flat_weights_names]
         try:
