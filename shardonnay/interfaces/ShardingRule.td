@@ -24,7 +24,7 @@ def ShardingRuleOpInterface : OpInterface<"ShardingRuleOpInterface"> {
       form that is not modelled): the op is then computed replicated.
       It depends on the op's name, attributes, types and regions, and on
       operands that are constants, and on nothing else but what
-      `looksAtOperands` says: equal ops share rules (dialect/sdy/RuleTable.h).
+      `looksAtOperands` says: equal ops share rules (dialect/sdy/access/RuleTable.h).
     }], "std::optional<::shardonnay::FactorRule>", "getFactorRule">,
     InterfaceMethod<[{
       The rule also depends on which ops make the operands (a concatenation of

@@ -12,9 +12,8 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Pass/PassManager.h"
+#include "shardonnay/analysis/SourceLocation.h"
 #include "shardonnay/dialect/sdy/Dialect.h"
-#include "shardonnay/explain/Report.h"
-#include "shardonnay/explain/SourceLocation.h"
 #include "shardonnay/pipeline/BoolElements.h"
 #include "shardonnay/pipeline/Explain.h"
 #include "shardonnay/pipeline/OpList.h"
@@ -23,6 +22,7 @@
 #include "shardonnay/pipeline/ResourceLimits.h"
 #include "shardonnay/pipeline/SealedBytecode.h"
 #include "shardonnay/pipeline/Unpartitioned.h"
+#include "shardonnay/report/Report.h"
 
 using namespace mlir;
 

@@ -51,7 +51,7 @@ struct CompileResult {
   /// What each device feeds and holds; nothing if the last stage is
   /// before `collectives`.
   std::optional<Manifest> manifest;
-  /// Communication, memory and compute per device (explain/Report.h); null if
+  /// Communication, memory and compute per device (report/Report.h); null if
   /// it was not asked for or the last stage is before `partition`.
   llvm::json::Value report = nullptr;
   /// In the order they were emitted.

@@ -9,9 +9,9 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/AsmState.h"
+#include "shardonnay/analysis/SourceLocation.h"
 #include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
-#include "shardonnay/explain/SourceLocation.h"
 #include "shardonnay/transforms/propagate/PropagationRemarks.h"
 #include "llvm/ADT/Sequence.h"
 

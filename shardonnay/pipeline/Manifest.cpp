@@ -8,11 +8,11 @@
 #include "shardonnay/pipeline/Manifest.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "shardonnay/analysis/SourceLocation.h"
 #include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/dialect/sdy/Ops.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
-#include "shardonnay/dialect/sdy/SingleDevice.h"
-#include "shardonnay/explain/SourceLocation.h"
+#include "shardonnay/dialect/sdy/access/SingleDevice.h"
 #include <map>
 
 using namespace mlir;

@@ -12,7 +12,7 @@
 #include "mlir/Bytecode/BytecodeReader.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
-#include "shardonnay/explain/SourceLocation.h"
+#include "shardonnay/analysis/SourceLocation.h"
 #include "shardonnay/pipeline/BoolElements.h"
 #include "shardonnay/pipeline/SealedBytecode.h"
 #include "llvm/Support/SourceMgr.h"

@@ -20,9 +20,9 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "shardonnay/dialect/sdy/Dialect.h"
 #include "shardonnay/dialect/spmd/Ops.h"
-#include "shardonnay/explain/OpAlternative.h"
 #include "shardonnay/interfaces/ProgramOps.h"
 #include "shardonnay/pipeline/Passes.h"
+#include "shardonnay/report/OpAlternative.h"
 
 using namespace mlir;
 

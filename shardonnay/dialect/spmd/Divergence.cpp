@@ -7,7 +7,7 @@
 
 #include "shardonnay/dialect/spmd/Divergence.h"
 #include "shardonnay/dialect/sdy/Ops.h"
-#include "shardonnay/dialect/sdy/TripCount.h"
+#include "shardonnay/dialect/sdy/access/TripCount.h"
 
 using namespace mlir;
 

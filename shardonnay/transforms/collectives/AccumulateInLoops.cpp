@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/dialect/sdy/Conversion.h"
-#include "shardonnay/dialect/sdy/Pieces.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
+#include "shardonnay/dialect/sdy/access/ShardBytes.h"
 #include "shardonnay/interfaces/DataFlowEdge.h"
 #include "shardonnay/interfaces/ShardingRule.h"
 #include "shardonnay/transforms/collectives/CollectiveChain.h"
@@ -241,7 +241,7 @@ static std::optional<PartialStart> planStart(const Accumulator &found,
       return std::nullopt;
     start.price = start.plan->price;
   }
-  start.price += planner.memoryPrice(2.0 * sdy::getPieceBytes(type, settled),
+  start.price += planner.memoryPrice(2.0 * sdy::getShardBytes(type, settled),
                                      found.mesh.mesh);
   return start;
 }
@@ -286,8 +286,8 @@ static Value makeStart(OpBuilder &builder, const Accumulator &found,
 static bool takeMemory(const Accumulator &found, CollectivePlanner &planner) {
   auto type = cast<RankedTensorType>(found.owner.getType());
   return planner.takeMemory(
-      sdy::getPieceBytes(type, found.sharding) -
-      sdy::getPieceBytes(type, readSharding(found.owner, found.mesh.mesh)));
+      sdy::getShardBytes(type, found.sharding) -
+      sdy::getShardBytes(type, readSharding(found.owner, found.mesh.mesh)));
 }
 
 /// Carries `found` unsettled, and settles it behind the loop.

@@ -7,12 +7,12 @@
 
 #include "shardonnay/transforms/collectives/CollectivePlanner.h"
 
+#include "shardonnay/analysis/CollectiveUses.h"
+#include "shardonnay/analysis/DeviceModelOption.h"
 #include "shardonnay/dialect/sdy/Conversion.h"
-#include "shardonnay/dialect/sdy/Pieces.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
-#include "shardonnay/dialect/sdy/TripCount.h"
-#include "shardonnay/explain/CollectiveUses.h"
-#include "shardonnay/explain/DeviceModelOption.h"
+#include "shardonnay/dialect/sdy/access/ShardBytes.h"
+#include "shardonnay/dialect/sdy/access/TripCount.h"
 #include "shardonnay/interfaces/DataFlowEdge.h"
 
 using namespace mlir;

@@ -13,7 +13,7 @@
 #ifndef SHARDONNAY_TRANSFORMS_COLLECTIVES_OPTIMIZATIONS_H
 #define SHARDONNAY_TRANSFORMS_COLLECTIVES_OPTIMIZATIONS_H
 
-#include "shardonnay/explain/DeviceModelOption.h"
+#include "shardonnay/analysis/DeviceModelOption.h"
 #include "shardonnay/transforms/collectives/CollectivePlanner.h"
 #include "shardonnay/transforms/collectives/CollectiveSites.h"
 

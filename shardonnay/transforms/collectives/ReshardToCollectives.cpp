@@ -24,13 +24,13 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "shardonnay/analysis/DeviceModelOption.h"
 #include "shardonnay/dialect/sdy/Conversion.h"
-#include "shardonnay/dialect/sdy/OpSignatures.h"
-#include "shardonnay/dialect/sdy/Pieces.h"
-#include "shardonnay/dialect/sdy/ReshardList.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
-#include "shardonnay/dialect/sdy/SingleDevice.h"
-#include "shardonnay/explain/DeviceModelOption.h"
+#include "shardonnay/dialect/sdy/access/OpSignatures.h"
+#include "shardonnay/dialect/sdy/access/ReshardList.h"
+#include "shardonnay/dialect/sdy/access/ShardBytes.h"
+#include "shardonnay/dialect/sdy/access/SingleDevice.h"
 #include "shardonnay/interfaces/OpKinds.h"
 #include "shardonnay/transforms/collectives/CollectivePlanner.h"
 #include "shardonnay/transforms/collectives/Passes.h"

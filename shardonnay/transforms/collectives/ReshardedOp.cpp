@@ -9,9 +9,9 @@
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "shardonnay/dialect/sdy/Conversion.h"
-#include "shardonnay/dialect/sdy/Pieces.h"
-#include "shardonnay/dialect/sdy/RuleAccess.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
+#include "shardonnay/dialect/sdy/access/RuleAccess.h"
+#include "shardonnay/dialect/sdy/access/ShardBytes.h"
 #include "shardonnay/interfaces/DataFlowEdge.h"
 #include "shardonnay/interfaces/ShardingRule.h"
 
@@ -272,7 +272,7 @@ static double touched(ArrayRef<Value> values,
   double bytes = 0;
   for (auto [value, sharding] : llvm::zip_equal(values, shardings))
     bytes +=
-        sdy::getPieceBytes(cast<RankedTensorType>(value.getType()), sharding);
+        sdy::getShardBytes(cast<RankedTensorType>(value.getType()), sharding);
   return bytes;
 }
 

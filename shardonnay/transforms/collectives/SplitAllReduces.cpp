@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/dialect/sdy/Conversion.h"
-#include "shardonnay/dialect/sdy/Pieces.h"
+#include "shardonnay/dialect/sdy/access/ShardBytes.h"
 #include "shardonnay/transforms/collectives/CollectiveChain.h"
 #include "shardonnay/transforms/collectives/Optimizations.h"
 #include "shardonnay/transforms/collectives/Passes.h"
@@ -38,7 +38,7 @@ split(RankedTensorType type, const TensorSharding &from, const AxisList &fast,
   TensorSharding whole = settled;
   whole.dims[dim] = from.dims[dim];
   ReshardPlan plan;
-  int64_t bytes = sdy::getPieceBytes(type, from);
+  int64_t bytes = sdy::getShardBytes(type, from);
   auto add = [&](StepKind kind, int64_t at, const AxisList &axes, int64_t input,
                  const TensorSharding &after) {
     Step step{kind, at,        -1,
@@ -48,7 +48,7 @@ split(RankedTensorType type, const TensorSharding &from, const AxisList &fast,
     plan.cost += cost;
     plan.price += costs.price(cost, numbersOf(axes));
   };
-  int64_t piece = sdy::getPieceBytes(type, cut);
+  int64_t piece = sdy::getShardBytes(type, cut);
   add(StepKind::ReduceScatter, dim, fast, bytes, cut);
   add(StepKind::AllReduce, -1, slow, piece, settled);
   add(StepKind::AllGather, dim, fast, piece, whole);

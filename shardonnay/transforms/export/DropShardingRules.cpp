@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/dialect/sdy/Dialect.h"
-#include "shardonnay/dialect/sdy/RuleAccess.h"
+#include "shardonnay/dialect/sdy/access/RuleAccess.h"
 #include "shardonnay/interfaces/OpKinds.h"
 #include "shardonnay/transforms/export/Passes.h"
 

@@ -8,7 +8,7 @@
 #include "shardonnay/transforms/export/OutlineComputation.h"
 
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
-#include "shardonnay/dialect/sdy/SignatureAttributes.h"
+#include "shardonnay/dialect/sdy/access/SignatureAttributes.h"
 
 using namespace mlir;
 

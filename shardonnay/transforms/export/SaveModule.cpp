@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardonnay/explain/ModuleDump.h"
+#include "shardonnay/report/ModuleDump.h"
 #include "shardonnay/transforms/export/Passes.h"
 
 using namespace mlir;

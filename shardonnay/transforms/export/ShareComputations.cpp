@@ -15,7 +15,7 @@
 
 #include "mlir/Transforms/RegionUtils.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
-#include "shardonnay/dialect/sdy/SignatureAttributes.h"
+#include "shardonnay/dialect/sdy/access/SignatureAttributes.h"
 #include "shardonnay/transforms/export/OutlineComputation.h"
 #include "shardonnay/transforms/export/Passes.h"
 #include "llvm/ADT/MapVector.h"

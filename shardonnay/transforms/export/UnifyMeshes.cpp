@@ -22,7 +22,7 @@
 #include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/dialect/sdy/Ops.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
-#include "shardonnay/dialect/sdy/SignatureAttributes.h"
+#include "shardonnay/dialect/sdy/access/SignatureAttributes.h"
 #include "shardonnay/interfaces/ProgramOps.h"
 #include "shardonnay/plan/MeshMapping.h"
 #include "shardonnay/transforms/export/Passes.h"

@@ -13,10 +13,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardonnay/dialect/sdy/Callee.h"
 #include "shardonnay/dialect/sdy/Conversion.h"
-#include "shardonnay/dialect/sdy/RuleAccess.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
+#include "shardonnay/dialect/sdy/access/Callee.h"
+#include "shardonnay/dialect/sdy/access/RuleAccess.h"
 #include "shardonnay/interfaces/DataFlowEdge.h"
 #include "shardonnay/transforms/export/Passes.h"
 

@@ -15,8 +15,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
-#include "shardonnay/explain/PropagationAttributes.h"
 #include "shardonnay/interfaces/OpKinds.h"
+#include "shardonnay/report/PropagationAttributes.h"
 #include "shardonnay/transforms/import/Passes.h"
 
 using namespace mlir;

@@ -12,8 +12,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardonnay/dialect/sdy/Callee.h"
 #include "shardonnay/dialect/sdy/Ops.h"
+#include "shardonnay/dialect/sdy/access/Callee.h"
 #include "shardonnay/interfaces/DataFlowEdge.h"
 #include "shardonnay/interfaces/EveryDevice.h"
 #include "shardonnay/interfaces/LocalCompute.h"

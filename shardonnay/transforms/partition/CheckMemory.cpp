@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardonnay/explain/PeakMemory.h"
-#include "shardonnay/explain/Report.h"
+#include "shardonnay/analysis/PeakMemory.h"
+#include "shardonnay/analysis/Summary.h"
 #include "shardonnay/transforms/partition/Passes.h"
 
 using namespace mlir;

@@ -8,7 +8,7 @@
 #ifndef SHARDONNAY_TRANSFORMS_PARTITION_DONATION_H
 #define SHARDONNAY_TRANSFORMS_PARTITION_DONATION_H
 
-#include "shardonnay/dialect/sdy/SignatureAttributes.h"
+#include "shardonnay/dialect/sdy/access/SignatureAttributes.h"
 
 namespace shardonnay {
 

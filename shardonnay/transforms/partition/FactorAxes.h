@@ -9,7 +9,7 @@
 #define SHARDONNAY_TRANSFORMS_PARTITION_FACTORAXES_H
 
 #include "shardonnay/algebra/Factor.h"
-#include "shardonnay/dialect/sdy/OpSignatures.h"
+#include "shardonnay/dialect/sdy/access/OpSignatures.h"
 #include "shardonnay/transforms/partition/Placement.h"
 #include <optional>
 

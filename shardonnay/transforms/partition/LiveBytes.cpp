@@ -9,7 +9,7 @@
 
 #include "mlir/IR/Operation.h"
 #include "shardonnay/algebra/Counts.h"
-#include "shardonnay/explain/Report.h"
+#include "shardonnay/analysis/Summary.h"
 #include <algorithm>
 
 using namespace mlir;

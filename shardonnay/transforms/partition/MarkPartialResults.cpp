@@ -20,9 +20,9 @@
 #include "shardonnay/algebra/Projection.h"
 #include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/dialect/sdy/Ops.h"
-#include "shardonnay/dialect/sdy/RuleAccess.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
-#include "shardonnay/dialect/sdy/SingleDevice.h"
+#include "shardonnay/dialect/sdy/access/RuleAccess.h"
+#include "shardonnay/dialect/sdy/access/SingleDevice.h"
 #include "shardonnay/interfaces/ShardingRule.h"
 #include "shardonnay/transforms/partition/Passes.h"
 

@@ -9,9 +9,9 @@
 
 #include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/dialect/sdy/Dialect.h"
-#include "shardonnay/dialect/sdy/Pieces.h"
+#include "shardonnay/dialect/sdy/access/ShardBytes.h"
 #include "shardonnay/dialect/spmd/Ops.h"
-#include "shardonnay/explain/OpAlternative.h"
+#include "shardonnay/report/OpAlternative.h"
 
 namespace shardonnay {
 

@@ -7,9 +7,9 @@
 
 #include "shardonnay/transforms/partition/OtherStrategies.h"
 
+#include "shardonnay/analysis/DeviceModelOption.h"
 #include "shardonnay/dialect/sdy/Conversion.h"
-#include "shardonnay/explain/DeviceModelOption.h"
-#include "shardonnay/explain/OpAlternative.h"
+#include "shardonnay/report/OpAlternative.h"
 
 using namespace mlir;
 

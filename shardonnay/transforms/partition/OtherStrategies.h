@@ -15,7 +15,7 @@
 #define SHARDONNAY_TRANSFORMS_PARTITION_OTHERSTRATEGIES_H
 
 #include "shardonnay/cost/DeviceModel.h"
-#include "shardonnay/dialect/sdy/OpSignatures.h"
+#include "shardonnay/dialect/sdy/access/OpSignatures.h"
 #include "shardonnay/strategy/OpChooser.h"
 #include "shardonnay/transforms/partition/Placement.h"
 

@@ -129,7 +129,7 @@ def PartitionToLocalPass : Pass<"sdy-partition-to-local", "::mlir::ModuleOp"> {
 def CheckMemoryPass : Pass<"sdy-check-memory", "::mlir::ModuleOp"> {
   let summary = "Refuses a program that needs more memory than a device has";
   let description = [{
-    Finds the most bytes alive at once on a device (explain/PeakMemory.h), in
+    Finds the most bytes alive at once on a device (analysis/PeakMemory.h), in
     program order, chains of element-wise ops fused, and fails where they are
     more than the limit, with the op and the largest values; with `warns` it
     says so only.

@@ -23,10 +23,10 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "shardonnay/analysis/PeakMemory.h"
+#include "shardonnay/analysis/Summary.h"
 #include "shardonnay/dialect/sdy/Dialect.h"
 #include "shardonnay/dialect/spmd/Ops.h"
-#include "shardonnay/explain/PeakMemory.h"
-#include "shardonnay/explain/Report.h"
 #include "shardonnay/interfaces/ProgramOps.h"
 #include "shardonnay/interfaces/ShardingRule.h"
 #include "shardonnay/transforms/partition/Passes.h"

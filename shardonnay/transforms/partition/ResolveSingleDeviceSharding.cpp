@@ -17,7 +17,7 @@
 #include "mlir/Transforms/RegionUtils.h"
 #include "shardonnay/dialect/sdy/Ops.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
-#include "shardonnay/dialect/sdy/SingleDevice.h"
+#include "shardonnay/dialect/sdy/access/SingleDevice.h"
 #include "shardonnay/dialect/spmd/Ops.h"
 #include "shardonnay/interfaces/ProgramOps.h"
 #include "shardonnay/transforms/partition/NeutralElement.h"

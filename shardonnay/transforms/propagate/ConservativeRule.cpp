@@ -7,7 +7,7 @@
 
 #include "shardonnay/transforms/propagate/ConservativeRule.h"
 #include "mlir/IR/BuiltinTypes.h"
-#include "shardonnay/dialect/sdy/RuleAccess.h"
+#include "shardonnay/dialect/sdy/access/RuleAccess.h"
 #include "shardonnay/interfaces/ShardingRule.h"
 #include "llvm/ADT/SmallSet.h"
 

@@ -36,7 +36,7 @@
 #define SHARDONNAY_TRANSFORMS_PROPAGATE_FACTORPROPAGATION_H
 
 #include "shardonnay/algebra/Projection.h"
-#include "shardonnay/explain/PropagationRecord.h"
+#include "shardonnay/report/PropagationRecord.h"
 
 namespace shardonnay {
 

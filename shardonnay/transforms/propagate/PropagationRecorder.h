@@ -8,7 +8,7 @@
 #ifndef SHARDONNAY_TRANSFORMS_PROPAGATE_PROPAGATIONRECORDER_H
 #define SHARDONNAY_TRANSFORMS_PROPAGATE_PROPAGATIONRECORDER_H
 
-#include "shardonnay/explain/PropagationRecord.h"
+#include "shardonnay/report/PropagationRecord.h"
 #include "shardonnay/transforms/propagate/PropagationEngine.h"
 #include "llvm/ADT/MapVector.h"
 

@@ -7,8 +7,8 @@
 
 #include "shardonnay/transforms/propagate/PropagationRun.h"
 #include "shardonnay/dialect/sdy/Conversion.h"
-#include "shardonnay/explain/JsonRemarks.h"
-#include "shardonnay/explain/ModuleDump.h"
+#include "shardonnay/report/JsonRemarks.h"
+#include "shardonnay/report/ModuleDump.h"
 #include "shardonnay/transforms/propagate/PropagationRemarks.h"
 #include "shardonnay/transforms/propagate/RecordAttributes.h"
 #include "shardonnay/transforms/propagate/RuleAttributes.h"

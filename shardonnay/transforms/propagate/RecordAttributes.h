@@ -8,7 +8,7 @@
 #ifndef SHARDONNAY_TRANSFORMS_PROPAGATE_RECORDATTRIBUTES_H
 #define SHARDONNAY_TRANSFORMS_PROPAGATE_RECORDATTRIBUTES_H
 
-#include "shardonnay/explain/PropagationAttributes.h"
+#include "shardonnay/report/PropagationAttributes.h"
 #include "shardonnay/transforms/propagate/ModuleGraph.h"
 #include "shardonnay/transforms/propagate/PropagationRecorder.h"
 

@@ -25,12 +25,12 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "shardonnay/analysis/DeviceModelOption.h"
 #include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/dialect/sdy/Ops.h"
-#include "shardonnay/dialect/sdy/Pieces.h"
-#include "shardonnay/dialect/sdy/ReshardList.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
-#include "shardonnay/explain/DeviceModelOption.h"
+#include "shardonnay/dialect/sdy/access/ReshardList.h"
+#include "shardonnay/dialect/sdy/access/ShardBytes.h"
 #include "shardonnay/interfaces/ProgramOps.h"
 #include "shardonnay/plan/ReshardPlan.h"
 #include "shardonnay/transforms/reshard/LinearOperands.h"
@@ -429,7 +429,7 @@ LogicalResult OpDeferral::addPrice(Type type, const TensorSharding &from,
 double OpDeferral::ownerPrice() {
   double bytes = 0;
   for (unsigned i : owned.set_bits())
-    bytes += sdy::getPieceBytes(
+    bytes += sdy::getShardBytes(
         cast<RankedTensorType>(op->getOperand(i).getType()), operands[i]);
   // Read and written.
   return chooser.prices().computePrice(/*flops=*/0, 2 * bytes);

@@ -8,9 +8,9 @@
 #include "shardonnay/transforms/reshard/EdgeAlternative.h"
 
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
-#include "shardonnay/dialect/sdy/TripCount.h"
-#include "shardonnay/explain/OpAlternative.h"
+#include "shardonnay/dialect/sdy/access/TripCount.h"
 #include "shardonnay/interfaces/DataFlowEdge.h"
+#include "shardonnay/report/OpAlternative.h"
 
 using namespace mlir;
 

@@ -19,14 +19,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "mlir/Interfaces/CallInterfaces.h"
+#include "shardonnay/analysis/DeviceModelOption.h"
 #include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/dialect/sdy/Ops.h"
-#include "shardonnay/dialect/sdy/ReshardList.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
-#include "shardonnay/explain/DeviceModelOption.h"
-#include "shardonnay/explain/OpAlternative.h"
+#include "shardonnay/dialect/sdy/access/ReshardList.h"
 #include "shardonnay/interfaces/DataFlowEdge.h"
 #include "shardonnay/interfaces/ShardingRule.h"
+#include "shardonnay/report/OpAlternative.h"
 #include "shardonnay/transforms/reshard/EdgeAlternative.h"
 #include "shardonnay/transforms/reshard/OpChoosers.h"
 #include "shardonnay/transforms/reshard/Passes.h"

@@ -22,14 +22,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "mlir/Transforms/RegionUtils.h"
-#include "shardonnay/dialect/sdy/Callee.h"
-#include "shardonnay/dialect/sdy/Pieces.h"
-#include "shardonnay/dialect/sdy/ReshardList.h"
-#include "shardonnay/dialect/sdy/RuleAccess.h"
+#include "shardonnay/analysis/DeviceModelOption.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
-#include "shardonnay/dialect/sdy/SingleDevice.h"
+#include "shardonnay/dialect/sdy/access/Callee.h"
+#include "shardonnay/dialect/sdy/access/ReshardList.h"
+#include "shardonnay/dialect/sdy/access/RuleAccess.h"
+#include "shardonnay/dialect/sdy/access/ShardBytes.h"
+#include "shardonnay/dialect/sdy/access/SingleDevice.h"
 #include "shardonnay/dialect/spmd/Ops.h"
-#include "shardonnay/explain/DeviceModelOption.h"
 #include "shardonnay/interfaces/DataFlowEdge.h"
 #include "shardonnay/interfaces/OpKinds.h"
 #include "shardonnay/interfaces/ProgramOps.h"
@@ -436,8 +436,8 @@ void BlockResharder::reportGather(OpOperand &operand,
                                   const MeshScope &scope, const Twine &why,
                                   StringRef advice) {
   auto type = cast<RankedTensorType>(operand.get().getType());
-  int64_t bytes = sdy::getPieceBytes(type, sharding) -
-                  sdy::getPieceBytes(type, scope.read(operand.get()));
+  int64_t bytes = sdy::getShardBytes(type, sharding) -
+                  sdy::getShardBytes(type, scope.read(operand.get()));
   if (bytes <= 0 || reshards.isConstantExpression(operand.get()))
     return;
   Operation *op = operand.getOwner();

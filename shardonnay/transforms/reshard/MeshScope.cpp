@@ -6,10 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/transforms/reshard/MeshScope.h"
+#include "shardonnay/analysis/DeviceModelOption.h"
 #include "shardonnay/dialect/sdy/Conversion.h"
-#include "shardonnay/dialect/sdy/Pieces.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
-#include "shardonnay/explain/DeviceModelOption.h"
+#include "shardonnay/dialect/sdy/access/ShardBytes.h"
 
 using namespace mlir;
 

@@ -7,8 +7,8 @@
 
 #include "shardonnay/transforms/reshard/OpChoosers.h"
 #include "shardonnay/dialect/sdy/Ops.h"
-#include "shardonnay/dialect/sdy/Pieces.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
+#include "shardonnay/dialect/sdy/access/ShardBytes.h"
 
 using namespace mlir;
 

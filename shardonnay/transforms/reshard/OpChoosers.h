@@ -14,7 +14,7 @@
 #define SHARDONNAY_TRANSFORMS_RESHARD_OPCHOOSERS_H
 
 #include "mlir/Pass/AnalysisManager.h"
-#include "shardonnay/dialect/sdy/RuleTable.h"
+#include "shardonnay/dialect/sdy/access/RuleTable.h"
 #include "shardonnay/strategy/SearchMemo.h"
 #include "shardonnay/strategy/StrategyGraph.h"
 #include "shardonnay/transforms/reshard/OpProblem.h"

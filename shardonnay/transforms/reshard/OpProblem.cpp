@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/transforms/reshard/OpProblem.h"
-#include "shardonnay/dialect/sdy/Pieces.h"
-#include "shardonnay/dialect/sdy/RuleAccess.h"
-#include "shardonnay/explain/OpAlternative.h"
+#include "shardonnay/dialect/sdy/access/RuleAccess.h"
+#include "shardonnay/dialect/sdy/access/ShardBytes.h"
+#include "shardonnay/report/OpAlternative.h"
 #include "shardonnay/strategy/OpStrategies.h"
 
 using namespace mlir;

@@ -7,9 +7,9 @@
 
 #include "shardonnay/transforms/reshard/ReduceParts.h"
 #include "shardonnay/dialect/sdy/Conversion.h"
-#include "shardonnay/dialect/sdy/Pieces.h"
-#include "shardonnay/dialect/sdy/RuleAccess.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
+#include "shardonnay/dialect/sdy/access/RuleAccess.h"
+#include "shardonnay/dialect/sdy/access/ShardBytes.h"
 
 using namespace mlir;
 

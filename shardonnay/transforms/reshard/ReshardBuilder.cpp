@@ -7,8 +7,8 @@
 
 #include "shardonnay/transforms/reshard/ReshardBuilder.h"
 #include "shardonnay/dialect/sdy/Ops.h"
-#include "shardonnay/dialect/sdy/Pieces.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
+#include "shardonnay/dialect/sdy/access/ShardBytes.h"
 #include "shardonnay/interfaces/ConstantExpression.h"
 #include "shardonnay/transforms/reshard/OpProblem.h"
 

@@ -6,10 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/transforms/reshard/StrategyReader.h"
-#include "shardonnay/dialect/sdy/Callee.h"
-#include "shardonnay/dialect/sdy/RuleAccess.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
-#include "shardonnay/dialect/sdy/SingleDevice.h"
+#include "shardonnay/dialect/sdy/access/Callee.h"
+#include "shardonnay/dialect/sdy/access/RuleAccess.h"
+#include "shardonnay/dialect/sdy/access/SingleDevice.h"
 #include "shardonnay/interfaces/ConstantExpression.h"
 #include "shardonnay/interfaces/DataFlowEdge.h"
 #include "shardonnay/interfaces/ProgramOps.h"

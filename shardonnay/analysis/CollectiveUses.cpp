@@ -1,0 +1,378 @@
+//===- CollectiveUses.cpp -------------------------------------------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardonnay/analysis/CollectiveUses.h"
+
+#include "shardonnay/algebra/Counts.h"
+#include "shardonnay/algebra/Projection.h"
+#include "shardonnay/analysis/CallCounts.h"
+
+#include "shardonnay/analysis/DeviceModelOption.h"
+#include "shardonnay/analysis/Summary.h"
+#include "shardonnay/dialect/sdy/Conversion.h"
+#include "shardonnay/dialect/sdy/Ops.h"
+#include "shardonnay/dialect/sdy/ShardingAccess.h"
+#include "shardonnay/dialect/sdy/access/RuleAccess.h"
+#include "shardonnay/dialect/spmd/Ops.h"
+#include "shardonnay/interfaces/LocalCompute.h"
+#include "shardonnay/interfaces/WrittenCollective.h"
+#include "shardonnay/plan/PricedShard.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include <set>
+
+using namespace mlir;
+
+namespace shardonnay {
+
+namespace {
+
+/// The axes that devices differ along which send each other data.
+AxisList axesOf(spmd::CollectivePermuteOp op, sdy::MeshAttr mesh) {
+  // Between orders of the devices anyone may send to anyone.
+  if (op.getSourceMeshAttr())
+    return toMesh(mesh).allAxes();
+  AxisList touched;
+  for (auto [from, to] :
+       llvm::zip_equal(op.getSource().getValue(), op.getTarget().getValue()))
+    if (from != to)
+      for (sdy::AxisRefListAttr list : {from, to})
+        for (AxisRef axis : toAxisList(list.getValue(), mesh))
+          if (!touched.overlaps(axis))
+            touched.append(axis);
+  return touched.sorted();
+}
+template <typename SpmdOp> AxisList axesOf(SpmdOp op, sdy::MeshAttr mesh) {
+  return toAxisList(op.getAxes().getValue(), mesh);
+}
+
+template <typename SpmdOp>
+CollectiveUse readLocal(SpmdOp op, CollectiveKind kind,
+                        llvm::StringRef reduction = "") {
+  CollectiveUse use;
+  use.op = op;
+  use.reduction = reduction;
+  use.mesh = sdy::getMeshOp(op, op.getMeshAttr()).getMesh();
+  use.collective.kind = kind;
+  use.collective.axes = axesOf(op, use.mesh);
+  use.collective.cost = collectiveCost(kind, use.collective.axes.numShards(),
+                                       byteSize(op->getOperand(0).getType()));
+  return use;
+}
+
+/// The permutes, or the gather, that a window is fetched by.
+SmallVector<CollectiveUse, 1> readWindow(spmd::FetchWindowOp op) {
+  if (op.shardingAxes().empty())
+    return {};
+  CollectiveUse use;
+  use.op = op;
+  use.mesh = sdy::getMeshOp(op, op.getMeshAttr()).getMesh();
+  WindowProblem problem = spmd::getWindowProblem(op, use.mesh);
+  int64_t bytes = byteSize(op->getOperand(0).getType());
+  std::optional<LocalCollective> window = windowCollective(
+      problem, problem.localSize == 0 ? 0 : bytes / problem.localSize);
+  if (!window)
+    return {};
+  use.collective = *window;
+  return {use};
+}
+
+SmallVector<CollectiveUse, 1> readSpmd(Operation *op) {
+  using Uses = SmallVector<CollectiveUse, 1>;
+  return llvm::TypeSwitch<Operation *, Uses>(op)
+      .Case([](spmd::AllGatherOp op) {
+        return Uses{readLocal(op, CollectiveKind::AllGather)};
+      })
+      .Case([](spmd::CollectivePermuteOp op) {
+        return Uses{readLocal(op, CollectiveKind::Permute)};
+      })
+      .Case([](spmd::AllToAllOp op) {
+        return Uses{readLocal(op, CollectiveKind::AllToAll)};
+      })
+      .Case([](spmd::AllReduceOp op) {
+        return Uses{
+            readLocal(op, CollectiveKind::AllReduce, toString(op.getKind()))};
+      })
+      .Case([](spmd::ReduceScatterOp op) {
+        return Uses{readLocal(op, CollectiveKind::ReduceScatter,
+                              toString(op.getKind()))};
+      })
+      .Case([](spmd::FetchWindowOp op) { return readWindow(op); })
+      .Default([](Operation *) { return Uses(); });
+}
+
+/// Windows that were fetched: `partition` makes equal ones one.
+using Fetched = std::set<SmallVector<int64_t>>;
+
+/// What tells windows of one op from those of another: the block, the op's
+/// name, and what it fills with.
+SmallVector<int64_t> makeKey(Operation *op) {
+  auto add = [](const void *part) { return reinterpret_cast<int64_t>(part); };
+  SmallVector<int64_t> key = {add(op->getBlock()),
+                              add(op->getName().getAsOpaquePointer())};
+  auto isScalar = [](Type type) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    return !tensor || tensor.getRank() == 0;
+  };
+  for (Value operand : op->getOperands())
+    if (isScalar(operand.getType()))
+      key.push_back(add(operand.getAsOpaquePointer()));
+  return key;
+}
+
+/// The program of one device has none left.
+bool hasShardings(ModuleOp module) {
+  return module
+      .walk([](Operation *op) {
+        auto isSharded = [](Value value) { return sdy::getSharding(value); };
+        auto function = dyn_cast<func::FuncOp>(op);
+        bool found = llvm::any_of(op->getResults(), isSharded) ||
+                     (function && !function.isDeclaration() &&
+                      llvm::any_of(function.getArguments(), isSharded));
+        return found ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+/// The first of a tensor of the op. What has an effect once has it on the
+/// devices of the program's, however it is cut.
+sdy::MeshAttr findMesh(LocalComputeOpInterface op) {
+  for (ValueRange tensors :
+       {ValueRange(op->getOperands()), ValueRange(op->getResults())})
+    for (Value tensor : tensors)
+      if (sdy::TensorShardingAttr sharding = sdy::getSharding(tensor))
+        return sdy::getMesh(op, sharding);
+  auto module = op->getParentOfType<ModuleOp>();
+  sdy::MeshOp program =
+      op.hasEffectOnce() ? sdy::getProgramMesh(module) : nullptr;
+  return program && hasShardings(module) ? program.getMesh() : nullptr;
+}
+
+/// What the op's rule says it fetches and adds up.
+SmallVector<CollectiveUse, 1> readRuled(Operation *op, Fetched &fetched) {
+  auto local = dyn_cast<LocalComputeOpInterface>(op);
+  sdy::MeshAttr mesh = local ? findMesh(local) : nullptr;
+  std::optional<FactorRule> rule = mesh && !mesh.getAxes().empty()
+                                       ? sdy::getComputationRule(op)
+                                       : std::nullopt;
+  if (!rule || !rule->communicates())
+    return {};
+  SmallVector<AxisList> axes(rule->factors.size());
+  SmallVector<ArrayRef<int64_t>> shapes;
+  SmallVector<int64_t> elementBytes;
+  SmallVector<Value> tensors(op->getOperands());
+  llvm::append_range(tensors, op->getResults());
+  for (auto [i, tensor] : llvm::enumerate(tensors)) {
+    auto type = dyn_cast<RankedTensorType>(tensor.getType());
+    shapes.push_back(type ? type.getShape() : ArrayRef<int64_t>());
+    elementBytes.push_back(type ? byteSize(type.clone(ArrayRef<int64_t>{}))
+                                : 0);
+    sdy::TensorShardingAttr sharding = sdy::getSharding(tensor);
+    if (!sharding)
+      continue;
+    TensorProjection row = project(sdy::toSharding(sharding, mesh),
+                                   rule->tensor(i), rule->factors);
+    for (auto [list, cell] : llvm::zip_equal(axes, row.factors))
+      if (cell.present)
+        list = cell.axes;
+  }
+  // By tensor, what is fetched of it.
+  SmallVector<SmallVector<int64_t>> keys(tensors.size(), makeKey(op));
+  auto pricer = [&](const FactorWindow &window, const WindowProblem &problem,
+                    int64_t sliceBytes) {
+    SmallVector<int64_t> &key = keys[window.tensor];
+    key.append(
+        {reinterpret_cast<int64_t>(tensors[window.tensor].getAsOpaquePointer()),
+         rule->tensor(window.tensor).dimOf(window.factor), problem.globalSize,
+         problem.start, problem.step, problem.size});
+    return fetched.insert(key).second ? windowCollective(problem, sliceBytes)
+                                      : std::nullopt;
+  };
+  SmallVector<CollectiveUse, 1> uses;
+  for (const LocalCollective &collective :
+       fetchCollectives(sdy::toMesh(mesh), *rule, axes, shapes, elementBytes,
+                        sdy::getDeviceAxes(op, mesh), pricer)) {
+    bool isSum = collective.kind == CollectiveKind::AllReduce;
+    uses.push_back({collective, isSum ? "sum" : "", "", op, mesh, {}});
+  }
+  return uses;
+}
+
+using AxesPerDim = SmallVector<AxisList, 4>;
+
+AxesPerDim axesPerDim(const TensorSharding &sharding) {
+  return llvm::map_to_vector<4>(
+      sharding.dims, [](const DimSharding &dim) { return dim.axes; });
+}
+
+llvm::StringRef reductionOf(Operation *op) {
+  if (auto reduce = dyn_cast<sdy::AllReduceOp>(op))
+    return toString(reduce.getKind());
+  if (auto scatter = dyn_cast<sdy::ReduceScatterOp>(op))
+    return toString(scatter.getKind());
+  return "";
+}
+
+SmallVector<CollectiveUse, 1> readGlobal(sdy::CollectiveOpInterface op) {
+  sdy::TensorShardingAttr source = sdy::getSharding(op->getOperand(0));
+  sdy::MeshAttr mesh = source ? sdy::getMesh(op, source) : nullptr;
+  if (!mesh || mesh.getAxes().empty())
+    return {};
+  auto type = cast<RankedTensorType>(op->getOperand(0).getType());
+  SmallVector<CollectiveUse, 1> uses;
+  for (const LocalCollective &collective :
+       simulateCollective(op, mesh, sdy::toSharding(source, mesh),
+                          byteSize(type.clone(ArrayRef<int64_t>{}))))
+    uses.push_back({collective, reductionOf(op), "", op, mesh, {}});
+  return uses;
+}
+
+/// What a device holds of it, dims that are cut rounded up.
+int64_t localBytes(Value tensor, sdy::MeshAttr mesh) {
+  auto type = dyn_cast<RankedTensorType>(tensor.getType());
+  sdy::TensorShardingAttr sharding = sdy::getSharding(tensor);
+  if (!type || !type.hasStaticShape() || !sharding)
+    return byteSize(tensor.getType());
+  SmallVector<int64_t> shape(type.getShape());
+  for (auto [size, dim] :
+       llvm::zip_equal(shape, sdy::toSharding(sharding, mesh).dims))
+    size = llvm::divideCeil(size, dim.axes.numShards());
+  return byteSize(type.clone(shape));
+}
+
+/// The axes along which members of one group differ.
+AxisList axesOf(const WrittenCollective &written, sdy::MeshAttr mesh) {
+  Mesh algebra = sdy::toMesh(mesh);
+  AxisList axes;
+  if (written.axes) {
+    for (const NamedAxis &named : *written.axes)
+      for (auto [i, axis] : llvm::enumerate(mesh.getAxes()))
+        if (axis.getName() == named.name)
+          axes.append(named.size == 0 ? algebra.fullAxis(i)
+                                      : AxisRef{static_cast<int32_t>(i),
+                                                named.preSize, named.size});
+    return axes.sorted();
+  }
+  if (written.groups.empty())
+    return algebra.allAxes();
+  for (int64_t i = 0; i < algebra.numAxes(); ++i) {
+    AxisRef axis = algebra.fullAxis(i);
+    auto differs = [&](ArrayRef<int64_t> group) {
+      return llvm::any_of(group, [&](int64_t position) {
+        return algebra.coordinate(axis, position) !=
+               algebra.coordinate(axis, group.front());
+      });
+    };
+    if (llvm::any_of(written.groups, differs))
+      axes.append(axis);
+  }
+  return axes;
+}
+
+/// What the user wrote, on what devices hold of the operands.
+SmallVector<CollectiveUse, 1> readWritten(WrittenCollectiveOpInterface op) {
+  std::optional<WrittenCollective> written = op.getWrittenCollective();
+  sdy::MeshOp program = sdy::getProgramMesh(op->getParentOfType<ModuleOp>());
+  if (!written || !program || program.getMesh().getAxes().empty())
+    return {};
+  CollectiveUse use;
+  use.op = op;
+  use.reduction = written->reduction;
+  use.written = written->name;
+  use.mesh = program.getMesh();
+  use.collective.kind = written->kind;
+  use.collective.axes = axesOf(*written, use.mesh);
+  int64_t size = use.collective.axes.numShards();
+  if (!written->groups.empty()) {
+    size = 0;
+    for (ArrayRef<int64_t> group : written->groups)
+      size = std::max<int64_t>(size, group.size());
+  }
+  int64_t bytes = 0;
+  for (Value sent : written->sent)
+    bytes += localBytes(sent, use.mesh);
+  if (use.collective.axes.empty())
+    return {};
+  use.collective.cost = collectiveCost(written->kind, size, bytes);
+  return {use};
+}
+
+} // namespace
+
+SmallVector<LocalCollective> simulateCollective(sdy::CollectiveOpInterface op,
+                                                sdy::MeshAttr mesh,
+                                                const TensorSharding &source,
+                                                int64_t elementBytes) {
+  Mesh algebra = sdy::toMesh(mesh);
+  auto type = cast<RankedTensorType>(op->getOperand(0).getType());
+  PricedShard shard(algebra, axesPerDim(source), type.getShape(), elementBytes);
+  op.applyTo(shard, mesh);
+  return SmallVector<LocalCollective>(shard.collectives());
+}
+
+std::vector<CollectiveUse> readCollectives(ModuleOp module) {
+  std::vector<CollectiveUse> all;
+  Fetched fetched;
+  CallCounts calls(module);
+  module.walk([&](Operation *op) {
+    auto global = dyn_cast<sdy::CollectiveOpInterface>(op);
+    SmallVector<CollectiveUse, 1> uses =
+        global ? readGlobal(global) : readSpmd(op);
+    if (auto written = dyn_cast<WrittenCollectiveOpInterface>(op);
+        written && uses.empty())
+      uses = readWritten(written);
+    if (uses.empty())
+      uses = readRuled(op, fetched);
+    if (uses.empty())
+      return;
+    sdy::Trips trips = sdy::getTrips(op);
+    for (CollectiveUse &use : uses) {
+      use.trips = trips;
+      use.calls = calls.of(op);
+      use.executedCalls = calls.executed(op);
+      all.push_back(use);
+    }
+  });
+  return all;
+}
+
+static std::vector<CollectiveUse> filter(ArrayRef<CollectiveUse> uses,
+                                         bool written) {
+  std::vector<CollectiveUse> found;
+  llvm::copy_if(uses, std::back_inserter(found), [&](const auto &use) {
+    return use.written.empty() != written;
+  });
+  return found;
+}
+
+std::vector<CollectiveUse> onlyWritten(ArrayRef<CollectiveUse> uses) {
+  return filter(uses, /*written=*/true);
+}
+
+std::vector<CollectiveUse> onlyPlanned(ArrayRef<CollectiveUse> uses) {
+  return filter(uses, /*written=*/false);
+}
+
+CommunicationCost costOf(ArrayRef<CollectiveUse> uses,
+                         const DeviceModel &model) {
+  CommunicationCost sum;
+  llvm::DenseMap<Attribute, MeshCosts> costs;
+  for (const CollectiveUse &use : uses) {
+    auto [entry, isNew] = costs.try_emplace(use.mesh);
+    if (isNew)
+      entry->second = toMeshCosts(model, use.mesh);
+    int64_t bytes = use.collective.cost.bytes;
+    int64_t runs = countProduct(use.trips.count, use.executedCalls);
+    sum.bytes = countSum(sum.bytes, countProduct(bytes, use.calls));
+    sum.executedBytes = countSum(sum.executedBytes, countProduct(bytes, runs));
+    sum.unknownTrips += use.trips.known ? 0 : use.calls;
+    sum.price +=
+        use.collective.price(entry->second) * static_cast<double>(runs);
+  }
+  return sum;
+}
+
+} // namespace shardonnay

@@ -1,0 +1,73 @@
+//===- CollectiveUses.h - the collectives of a program ----------*- C++ -*-===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The collectives of a program, by one reading: of `sdy` ops on global types
+// (after `collectives`) and of `spmd` ops on local ones (after `partition`).
+// What partitioning adds is windows alone, and they are predicted: those around
+// an `sdy` collective whose pieces do not nest, and those of which an op's rule
+// says what a cut fetches (a convolution's halo); there are no others.
+//
+// Those that the user wrote, in manual computations, count like ours.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDONNAY_ANALYSIS_COLLECTIVEUSES_H
+#define SHARDONNAY_ANALYSIS_COLLECTIVEUSES_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "shardonnay/dialect/sdy/Ops.h"
+#include "shardonnay/dialect/sdy/access/TripCount.h"
+#include "shardonnay/plan/LocalCollective.h"
+
+namespace shardonnay {
+
+struct CollectiveUse {
+  LocalCollective collective;
+  /// "" if nothing is reduced.
+  llvm::StringRef reduction;
+  /// By the user, who calls it so; "" for ours.
+  llvm::StringRef written;
+  mlir::Operation *op = nullptr;
+  mlir::sdy::MeshAttr mesh;
+  /// Of the loops around it in its function.
+  mlir::sdy::Trips trips;
+  /// Of its function: calls in the text, and as often as loops make them.
+  int64_t calls = 1, executedCalls = 1;
+};
+
+/// The exchanges that the collective is to `partition`, on what devices hold of
+/// its operand, which lies as `source` on `mesh`.
+llvm::SmallVector<LocalCollective>
+simulateCollective(mlir::sdy::CollectiveOpInterface op,
+                   mlir::sdy::MeshAttr mesh, const TensorSharding &source,
+                   int64_t elementBytes);
+
+/// In program order; nothing for slices.
+std::vector<CollectiveUse> readCollectives(mlir::ModuleOp module);
+
+/// Those of `uses` that the user wrote, or that we planned.
+std::vector<CollectiveUse> onlyWritten(llvm::ArrayRef<CollectiveUse> uses);
+std::vector<CollectiveUse> onlyPlanned(llvm::ArrayRef<CollectiveUse> uses);
+
+/// What communication costs a device.
+struct CommunicationCost {
+  /// Every collective once, for each call of its function.
+  int64_t bytes = 0;
+  /// Those in a loop as often as it runs, if that is known.
+  int64_t executedBytes = 0;
+  /// Of the executed, by a device model, in seconds or bytes (MeshCosts::str).
+  double price = 0;
+  /// Collectives in loops that run an unknown number of times.
+  int64_t unknownTrips = 0;
+};
+
+CommunicationCost costOf(llvm::ArrayRef<CollectiveUse> uses,
+                         const DeviceModel &model);
+
+} // namespace shardonnay
+
+#endif // SHARDONNAY_ANALYSIS_COLLECTIVEUSES_H

@@ -1,0 +1,93 @@
+//===- ComputePrice.cpp ---------------------------------------------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardonnay/analysis/ComputePrice.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "shardonnay/analysis/CallCounts.h"
+#include "shardonnay/analysis/DeviceModelOption.h"
+#include "shardonnay/analysis/FusedChains.h"
+#include "shardonnay/analysis/Summary.h"
+#include "shardonnay/dialect/sdy/ShardingAccess.h"
+#include "shardonnay/dialect/sdy/access/TripCount.h"
+#include "shardonnay/interfaces/DataFlowEdge.h"
+#include "shardonnay/interfaces/ShardingRule.h"
+
+using namespace mlir;
+
+namespace shardonnay {
+
+namespace {
+
+/// Bytes that the op reads from memory and writes there; 0 if it is fused with
+/// what reads it.
+double touchedBytes(Operation &op, const FusedChains &chains) {
+  double bytes = 0;
+  bool writes = false;
+  for (Value result : op.getResults())
+    if (chains.isInMemory(result)) {
+      bytes += byteSize(result.getType());
+      writes = true;
+    }
+  if (!writes)
+    return 0;
+  llvm::SmallPtrSet<Value, 8> read;
+  for (Value operand : op.getOperands()) {
+    if (chains.isInMemory(operand))
+      read.insert(operand);
+    else
+      read.insert_range(chains.sources(operand));
+  }
+  for (Value value : read)
+    bytes += byteSize(value.getType());
+  return bytes;
+}
+
+/// In byte times, each time that the block runs; what is in the regions of its
+/// loops and branches is not counted.
+double priceOfBlock(Block &block, const MeshCosts &costs) {
+  FusedChains chains(block);
+  double price = 0;
+  for (Operation &op : block) {
+    auto rule = dyn_cast<ShardingRuleOpInterface>(op);
+    if (!rule || isa<ShardableDataFlowOpInterface>(op) ||
+        op.hasTrait<OpTrait::ConstantLike>())
+      continue;
+    price += costs.computePrice(static_cast<double>(countFlops(rule)),
+                                touchedBytes(op, chains));
+  }
+  return price;
+}
+
+} // namespace
+
+double findComputePrice(ModuleOp module, const DeviceModel &model) {
+  sdy::MeshOp mesh = sdy::getProgramMesh(module);
+  if (!mesh)
+    return 0;
+  MeshCosts costs = toMeshCosts(model, mesh.getMesh());
+  if (!costs.pricesCompute())
+    return 0;
+  CallCounts calls(module);
+  double price = 0;
+  for (auto func : module.getOps<func::FuncOp>()) {
+    auto runs = static_cast<double>(calls.executed(func));
+    func.walk([&](Operation *op) {
+      if (op != func && !isa<ShardableDataFlowOpInterface>(op))
+        return;
+      for (Region &region : op->getRegions())
+        for (Block &block : region)
+          if (!block.empty())
+            price += runs *
+                     static_cast<double>(sdy::getTrips(&block.front()).count) *
+                     priceOfBlock(block, costs);
+    });
+  }
+  return price;
+}
+
+} // namespace shardonnay
