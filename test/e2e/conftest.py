@@ -1,4 +1,5 @@
-"""For every test of this folder eight CPU devices, before anything uses JAX, and one price; and a table of results at the end."""
+"""For every test of this folder: eight CPU devices, before anything uses JAX; what must hold for each compile (`checked_compile`); and a
+table of results at the end."""
 
 import re
 
@@ -14,7 +15,7 @@ _ROWS = pytest.StashKey[list]()
 
 
 @pytest.fixture(autouse=True)
-def one_price(monkeypatch):
+def checked_compile(monkeypatch):
     """What a test compiles costs what its plan costs; but for buckets, which are made of what is planned, and what is gathered again
     for a limit of memory. Every collective says what else could have been done, and the program is the same without a report."""
     compile = shardonnay.compile

@@ -20,7 +20,7 @@ COMMON = [
     "stablehlo.concatenate", "sdy.sharding_constraint", "stablehlo.pad", "stablehlo.dot_general",
 ]
 
-COLLECTIVE = "the user's own collective: needs the device's view, see test/e2e/test_control.py on manual computations"
+COLLECTIVE = "the user's own collective: needs the device's view, see test/e2e/structure/test_control_flow.py on manual computations"
 TRANSFER = "has no other end on PJRT's CPU client"
 NOT_RUN = {
     **{f"stablehlo.{name}": COLLECTIVE for name in (

@@ -11,7 +11,7 @@ from jaxlib.mlir import ir
 from jaxlib.mlir.passmanager import PassManager
 from shardonnay import boundary, compare, engine, run
 
-SDY_OPT = Path(__file__).resolve().parents[2] / "build/bin/sdy-opt"
+SDY_OPT = Path(__file__).resolve().parents[3] / "build/bin/sdy-opt"
 
 # Semantics 3: full reshards, permutation factors, collectives, padding, single device, local, clean-up.
 CHAIN = (

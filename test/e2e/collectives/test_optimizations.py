@@ -18,7 +18,7 @@ from jax.sharding import Mesh, NamedSharding
 from jax.sharding import PartitionSpec as P
 from shardonnay import compare, run
 
-SDY_OPT = Path(__file__).resolve().parents[2] / "build/bin/sdy-opt"
+SDY_OPT = Path(__file__).resolve().parents[3] / "build/bin/sdy-opt"
 PASSES = (
     "broadcast-owner-slices hoist-collectives share-collectives cancel-gathers-and-slices fold-all-reduces "
     "merge-collectives reassociate-reductions accumulate-in-loops move-gathers move-slices-up split-all-reduces"

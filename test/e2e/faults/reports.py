@@ -1,6 +1,6 @@
 """What users of other partitioners report, and what is known to be wrong in the passes of jaxlib (`sdy-...`), by what they are about.
 
-Each is a test with the name in its own: a case of test_faults.py, a test of test_fault_programs.py, or the one that ELSEWHERE names.
+Each is a test with the name in its own: a case of test_reported_faults.py, a test of test_fault_programs.py, or the one that ELSEWHERE names.
 """
 
 GATHERS = {
@@ -82,11 +82,11 @@ REPORTS = {**GATHERS, **WRONG, **UNEVEN, **NO_RULE, **EXISTING}
 
 # Tests that have another name: file (from the top), and what they are called there.
 ELSEWHERE = {
-    "sdy-replicas": ("test/e2e/test_known_passes.py", "test_replicas_times_partitions"),
-    "sdy-aborts": ("test/e2e/test_outside.py", "test_ends_well"),
+    "sdy-replicas": ("test/e2e/structure/test_known_passes.py", "test_replicas_times_partitions"),
+    "sdy-aborts": ("test/e2e/structure/test_unlisted_programs.py", "test_ends_well"),
     "sdy-bytecode": ("shardonnay/dialect/sdy/test/bytecode/v1.mlir", "unreduced=max"),
-    "sdy-no-rule-rng": ("test/e2e/test_once.py", "test_all_devices_have_one_sample"),
-    "sdy-no-rule-composite": ("test/e2e/test_once.py", "test_composites"),
+    "sdy-no-rule-rng": ("test/e2e/ops/test_rng_and_composite.py", "test_all_devices_have_one_sample"),
+    "sdy-no-rule-composite": ("test/e2e/ops/test_rng_and_composite.py", "test_composites"),
     "sdy-no-rule-quantise": ("shardonnay/models/StableHLO/test/elementwise-local.mlir", "uniform_quantize"),
 }
 

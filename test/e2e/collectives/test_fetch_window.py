@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from shardonnay import engine
 
-SDY_OPT = Path(__file__).resolve().parents[2] / "build/bin/sdy-opt"
+SDY_OPT = Path(__file__).resolve().parents[3] / "build/bin/sdy-opt"
 DEVICE_IDS = [3, 1, 0, 2, 7, 6, 4, 5]
 SIZES = {"x": 2, "y": 4}
 FILL = 77

@@ -9,7 +9,7 @@ import pytest
 
 import lockstep
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 SDY_OPT = os.environ.get("SDY_OPT", str(ROOT / "build/bin/sdy-opt"))
 TESTS = ROOT / "shardonnay/models/Upstream/test"
 

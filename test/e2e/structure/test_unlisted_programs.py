@@ -5,15 +5,15 @@ import subprocess
 import sys
 from pathlib import Path
 
-import outside
+import unlisted_programs
 import pytest
 
-WORKER = Path(__file__).parent / "outside.py"
+WORKER = Path(__file__).parent / "unlisted_programs.py"
 
 
 def _outcomes():
     """{name: (outcome, detail)}. A worker does one after the other; the program that kills it has aborted."""
-    found, left = {}, list(outside.PROGRAMS)
+    found, left = {}, list(unlisted_programs.PROGRAMS)
     while left:
         worker = subprocess.run([sys.executable, WORKER, *left], capture_output=True, text=True)
         results = [json.loads(line) for line in worker.stdout.splitlines() if line.startswith("{")]
@@ -34,10 +34,10 @@ def outcomes(row):
 
 
 def test_there_are_fifty():
-    assert len(outside.PROGRAMS) >= 50
+    assert len(unlisted_programs.PROGRAMS) >= 50
 
 
-@pytest.mark.parametrize("name", outside.PROGRAMS)
+@pytest.mark.parametrize("name", unlisted_programs.PROGRAMS)
 def test_ends_well(name, outcomes):
     outcome, detail = outcomes[name]
     assert outcome in ("agrees", "refused"), f"{outcome}: {detail}"

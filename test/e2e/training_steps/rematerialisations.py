@@ -24,7 +24,7 @@ from pathlib import Path
 from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import sdy  # noqa: F401 -- registers it
 
-SDY_OPT = Path(__file__).resolve().parents[2] / "build/bin/sdy-opt"
+SDY_OPT = Path(__file__).resolve().parents[3] / "build/bin/sdy-opt"
 WHOLE_KINDS = ("need_replication", "permutation", "blocked_propagation")
 
 

@@ -26,8 +26,8 @@ def free_port():
 
 
 def run_together(folder):
-    """Runs two_processes.py in every process; complains with what the first that fails has printed."""
-    script, port = Path(__file__).with_name("two_processes.py"), free_port()
+    """Runs process_of_two.py in every process; complains with what the first that fails has printed."""
+    script, port = Path(__file__).with_name("process_of_two.py"), free_port()
     processes, logs = [], []
     for rank in range(PROCESSES):
         logs.append((folder / f"log.{rank}").open("w+"))

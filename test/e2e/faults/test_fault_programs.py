@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 import reports
 import shardonnay
-import test_faults
+import test_reported_faults
 from jax import lax
 from jax.sharding import Mesh, NamedSharding
 from jax.sharding import PartitionSpec as P
 from shardonnay import compare, run
 from uneven import MESH, sharding
 
-TOP = Path(__file__).resolve().parents[2]
+TOP = Path(__file__).resolve().parents[3]
 
 
 def mesh(**sizes):
@@ -111,13 +111,13 @@ def test_pytorch_124990_sizes_that_are_data_are_refused_where_they_are():
 
 def test_sdy_override_is_followed():
     """Of a dim that the user wants whole, the op sees all."""
-    case = next(case for case in test_faults.CASES if case.name.startswith("sdy-override"))
-    assert test_faults.kinds_of(case) == {"all_to_all"}
-    assert test_faults.kinds_of(dataclasses.replace(case, body=case.body.replace(" need_replication={j}", ""))) == set()
+    case = next(case for case in test_reported_faults.CASES if case.name.startswith("sdy-override"))
+    assert test_reported_faults.kinds_of(case) == {"all_to_all"}
+    assert test_reported_faults.kinds_of(dataclasses.replace(case, body=case.body.replace(" need_replication={j}", ""))) == set()
 
 
 def test_every_report_is_a_test():
-    named = {word for case in test_faults.CASES for word in case.name.split() if word in reports.REPORTS}
+    named = {word for case in test_reported_faults.CASES for word in case.name.split() if word in reports.REPORTS}
     for name in filter(lambda name: name.startswith("test_"), globals()):
         named |= {report for report in reports.REPORTS if name.startswith(f"test_{report.replace('-', '_')}_")}
     for report, (file, text) in reports.ELSEWHERE.items():
@@ -128,5 +128,5 @@ def test_every_report_is_a_test():
 
 def test_names_begin_with_reports():
     known = re.compile(r"(jax|xla|pytorch|torchtitan|sdy)-")
-    words = {word for case in test_faults.CASES for word in case.name.split() if known.match(word)}
+    words = {word for case in test_reported_faults.CASES for word in case.name.split() if known.match(word)}
     assert words <= set(reports.REPORTS)

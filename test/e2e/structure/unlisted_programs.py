@@ -1,6 +1,6 @@
 """Small JAX programs outside the supported list, and the worker that compiles and runs them.
 
-    python outside.py NAME...     prints one line of JSON per program: {"name", "outcome", "detail"}
+    python unlisted_programs.py NAME...     prints one line of JSON per program: {"name", "outcome", "detail"}
 
 Outcomes: "agrees", "refused" (with a located error), "wrong", "unlocated", "broken". A worker that dies has aborted.
 """
