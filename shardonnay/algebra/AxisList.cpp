@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/algebra/AxisList.h"
-#include "shardonnay/algebra/Hash.h"
+#include "shardonnay/support/Hash.h"
 #include "llvm/ADT/STLExtras.h"
 #include <algorithm>
 #include <numeric>

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/algebra/AxisRef.h"
-#include "shardonnay/algebra/Hash.h"
+#include "shardonnay/support/Hash.h"
 #include <algorithm>
 #include <numeric>
 

@@ -8,7 +8,7 @@
 #include "shardonnay/algebra/Layout.h"
 
 #include "shardonnay/algebra/Counts.h"
-#include "shardonnay/algebra/Hash.h"
+#include "shardonnay/support/Hash.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 

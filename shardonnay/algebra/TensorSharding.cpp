@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/algebra/TensorSharding.h"
-#include "shardonnay/algebra/Hash.h"
+#include "shardonnay/support/Hash.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace shardonnay {

@@ -21,8 +21,8 @@
 #include "shardonnay/interfaces/LocalCompute.h"
 #include "shardonnay/interfaces/WrittenCollective.h"
 #include "shardonnay/plan/PricedShard.h"
+#include "shardonnay/support/CompositeKey.h"
 #include "llvm/ADT/TypeSwitch.h"
-#include <set>
 
 using namespace mlir;
 
@@ -105,21 +105,19 @@ SmallVector<CollectiveUse, 1> readSpmd(Operation *op) {
 }
 
 /// Windows that were fetched: `partition` makes equal ones one.
-using Fetched = std::set<SmallVector<int64_t>>;
+using Fetched = CompositeMap<bool>;
 
 /// What tells windows of one op from those of another: the block, the op's
 /// name, and what it fills with.
-SmallVector<int64_t> makeKey(Operation *op) {
-  auto add = [](const void *part) { return reinterpret_cast<int64_t>(part); };
-  SmallVector<int64_t> key = {add(op->getBlock()),
-                              add(op->getName().getAsOpaquePointer())};
+CompositeKey keyOf(Operation *op) {
+  CompositeKey key = makeKey(op->getBlock(), op->getName());
   auto isScalar = [](Type type) {
     auto tensor = dyn_cast<RankedTensorType>(type);
     return !tensor || tensor.getRank() == 0;
   };
   for (Value operand : op->getOperands())
     if (isScalar(operand.getType()))
-      key.push_back(add(operand.getAsOpaquePointer()));
+      key.add(operand);
   return key;
 }
 
@@ -180,16 +178,15 @@ SmallVector<CollectiveUse, 1> readRuled(Operation *op, Fetched &fetched) {
         list = cell.axes;
   }
   // By tensor, what is fetched of it.
-  SmallVector<SmallVector<int64_t>> keys(tensors.size(), makeKey(op));
+  SmallVector<CompositeKey> keys(tensors.size(), keyOf(op));
   auto pricer = [&](const FactorWindow &window, const WindowProblem &problem,
                     int64_t sliceBytes) {
-    SmallVector<int64_t> &key = keys[window.tensor];
-    key.append(
-        {reinterpret_cast<int64_t>(tensors[window.tensor].getAsOpaquePointer()),
-         rule->tensor(window.tensor).dimOf(window.factor), problem.globalSize,
-         problem.start, problem.step, problem.size});
-    return fetched.insert(key).second ? windowCollective(problem, sliceBytes)
-                                      : std::nullopt;
+    CompositeKey &key = keys[window.tensor];
+    key.add(tensors[window.tensor],
+            rule->tensor(window.tensor).dimOf(window.factor),
+            problem.globalSize, problem.start, problem.step, problem.size);
+    return fetched.find(key).second ? windowCollective(problem, sliceBytes)
+                                    : std::nullopt;
   };
   SmallVector<CollectiveUse, 1> uses;
   for (const LocalCollective &collective :

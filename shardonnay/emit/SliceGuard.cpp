@@ -19,7 +19,7 @@
 #include "shardonnay/dialect/spmd/Ops.h"
 #include "shardonnay/dialect/stablehlo/Stablehlo.h"
 #include "shardonnay/interfaces/DataFlowEdge.h"
-#include "shardonnay/interfaces/ProgramOps.h"
+#include "shardonnay/support/Prefetch.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -125,8 +125,7 @@ private:
 };
 
 void SliceGuard::find(func::FuncOp func) {
-  func.walk([&](Operation *op) {
-    fetchAhead(op);
+  walkOps(func, [&](Operation *op) {
     if (takesPiece(op))
       pieces.push_back(op);
     else if (takesSlice(op) && !isInRange(op))

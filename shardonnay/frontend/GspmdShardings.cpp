@@ -10,7 +10,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/dialect/sdy/access/SignatureAttributes.h"
-#include "shardonnay/interfaces/ProgramOps.h"
+#include "shardonnay/support/Prefetch.h"
 
 using namespace mlir;
 using namespace mlir::sdy;
@@ -24,8 +24,7 @@ static Location locationOfArgument(func::FuncOp func, unsigned index) {
 LogicalResult forEachHloSharding(
     ModuleOp module,
     llvm::function_ref<LogicalResult(Attribute, Location)> visit) {
-  auto walked = module.walk<WalkOrder::PreOrder>([&](Operation *op) {
-    fetchAhead(op);
+  auto walked = walkOps<WalkOrder::PreOrder>(module, [&](Operation *op) {
     if (Attribute text = op->getAttr(kHloShardingAttr))
       return WalkResult(visit(text, op->getLoc()));
     auto func = dyn_cast<func::FuncOp>(op);

@@ -61,19 +61,17 @@ public:
         return failure();
     // Borders last: they erase readers of tuples, and older ones ask the call
     // of their body.
-    SmallVector<Operation *> ops, atBorders;
-    module.walk([&](Operation *op) {
-      fetchAhead(op);
+    ProgramOps ops;
+    SmallVector<Operation *> atBorders;
+    walkOps(module, [&](Operation *op) {
       if (customCallTarget(op) == kEnter || customCallTarget(op) == kLeave)
         atBorders.push_back(op);
       else if (!isa<ModuleOp, func::FuncOp>(op))
-        ops.push_back(op);
+        ops.append(op);
     });
-    for (Operation *op : ops) {
-      fetchAhead(op);
+    for (Operation *op : ops)
       if (failed(isa<func::CallOp>(op) ? importCall(op) : importOp(op)))
         return failure();
-    }
     for (Operation *op : atBorders)
       if (failed(importBorder(op)))
         return failure();

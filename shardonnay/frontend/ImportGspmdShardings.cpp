@@ -24,7 +24,7 @@
 #include "shardonnay/frontend/GspmdShardings.h"
 #include "shardonnay/frontend/ManualBorders.h"
 #include "shardonnay/frontend/Passes.h"
-#include "shardonnay/interfaces/ProgramOps.h"
+#include "shardonnay/support/Prefetch.h"
 
 using namespace mlir;
 using namespace mlir::sdy;
@@ -76,8 +76,7 @@ LogicalResult Importer::run() {
   if (failed(shardings.read()))
     return failure();
   SmallVector<Operation *> attributes, calls, atBorders;
-  module.walk([&](Operation *op) {
-    fetchAhead(op);
+  walkOps(module, [&](Operation *op) {
     StringRef target = customCallTarget(op);
     if (target == kSharding)
       calls.push_back(op);

@@ -36,10 +36,10 @@ inline void forgetInside(mlir::AnalysisManager analyses,
 }
 
 /// The kinds of the ops inside an op, and maybe of some that are gone.
-class OpKinds {
+class OpKinds : public VerifiedAnalysis<OpKinds> {
 public:
-  OpKinds(mlir::Operation *, mlir::AnalysisManager &analyses)
-      : names(analyses.getAnalysis<ProgramOps>().kinds()) {}
+  OpKinds(mlir::Operation *root, mlir::AnalysisManager &analyses)
+      : root(root), names(analyses.getAnalysis<ProgramOps>().kinds()) {}
 
   void add(mlir::OperationName name) { names.insert(name); }
 
@@ -50,12 +50,20 @@ public:
     });
   }
 
+  std::optional<std::string> findDifference() const {
+    for (mlir::OperationName name : ProgramOps(root).kinds())
+      if (!names.contains(name))
+        return "it does not know of " + name.getStringRef().str();
+    return std::nullopt;
+  }
+
 private:
   template <typename KindT> static bool isKind(mlir::OperationName name) {
     mlir::TypeID kind = mlir::TypeID::get<KindT>();
     return name.getTypeID() == kind || name.hasInterface(kind);
   }
 
+  mlir::Operation *root;
   llvm::DenseSet<mlir::OperationName> names;
 };
 

@@ -17,6 +17,8 @@
 
 #include "mlir/IR/Operation.h"
 #include "shardonnay/interfaces/ShardingRule.h"
+#include "shardonnay/support/Prefetch.h"
+#include "shardonnay/support/VerifiedAnalysis.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
@@ -27,24 +29,13 @@
 
 namespace shardonnay {
 
-/// Ops that were made one after the other lie so in memory, at 100 to 400
-/// bytes: those behind `op` are probably here (for `bytes` < 0, those before
-/// it).
-inline void fetchAhead(mlir::Operation *op, int64_t bytes = 2048) {
-  auto address = reinterpret_cast<uintptr_t>(op) + bytes;
-  for (uintptr_t line = 0; line < 256; line += 64)
-    LLVM_PREFETCH(reinterpret_cast<const void *>(address + line), 0, 3);
-}
-
 /// An op and all that are inside, in the order of the text.
-class ProgramOps {
+class ProgramOps : public VerifiedAnalysis<ProgramOps> {
 public:
   ProgramOps() = default;
   explicit ProgramOps(mlir::Operation *root) {
-    root->walk<mlir::WalkOrder::PreOrder>([&](mlir::Operation *op) {
-      fetchAhead(op);
-      append(op);
-    });
+    walkOps<mlir::WalkOrder::PreOrder>(
+        root, [&](mlir::Operation *op) { append(op); });
   }
 
   void append(mlir::Operation *op) {
@@ -56,13 +47,7 @@ public:
   size_t size() const { return ops.size(); }
   /// To be asked for in order: fetches those that come.
   mlir::Operation *operator[](size_t at) const {
-    const char *ahead = reinterpret_cast<const char *>(
-        ops[std::min(at + kAhead, ops.size() - 1)]);
-    // Its results, itself, its operands.
-    LLVM_PREFETCH(ahead - 64, 0, 3);
-    LLVM_PREFETCH(ahead, 0, 3);
-    LLVM_PREFETCH(ahead + 64, 0, 3);
-    return ops[at];
+    return fetchElement(ops, at);
   }
   /// Of the op at `at`.
   auto iterator(size_t at) const {
@@ -98,9 +83,18 @@ public:
     close();
   }
 
-private:
-  static constexpr size_t kAhead = 16;
+  std::optional<std::string> findDifference() const {
+    ProgramOps present(ops.front());
+    if (ops != present.ops)
+      return "it lists other ops than there are";
+    if (llvm::any_of(present.kinds(), [&](mlir::OperationName name) {
+          return !names.contains(name);
+        }))
+      return "there are kinds of ops that it does not know";
+    return std::nullopt;
+  }
 
+private:
   /// Looks it up only if it is not among the latest.
   void addKind(mlir::OperationName name) {
     const void *key = name.getAsOpaquePointer();

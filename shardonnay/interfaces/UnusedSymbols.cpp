@@ -13,7 +13,7 @@
 #include "shardonnay/interfaces/UnusedSymbols.h"
 
 #include "mlir/IR/AttrTypeSubElements.h"
-#include "shardonnay/interfaces/ProgramOps.h"
+#include "shardonnay/support/Prefetch.h"
 
 using namespace mlir;
 
@@ -39,8 +39,7 @@ public:
 
   bool erase() {
     while (!worklist.empty() && !unused.empty())
-      worklist.pop_back_val()->walk([&](Operation *op) {
-        fetchAhead(op);
+      walkOps(worklist.pop_back_val(), [&](Operation *op) {
         walker.walk(op->getAttrDictionary());
         return unused.empty() ? WalkResult::interrupt() : WalkResult::advance();
       });

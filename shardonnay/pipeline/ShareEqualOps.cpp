@@ -22,6 +22,7 @@
 #include "shardonnay/dialect/spmd/Ops.h"
 #include "shardonnay/interfaces/ProgramOps.h"
 #include "shardonnay/pipeline/Passes.h"
+#include "shardonnay/support/HashIndex.h"
 #include "shardonnay/report/OpAlternative.h"
 
 using namespace mlir;
@@ -41,14 +42,17 @@ public:
   /// The first op that is equal to `op`, which may be itself: it is entered if
   /// there is none.
   Operation *findOrEnter(Operation *op) {
-    if (entries.size() * 2 >= slots.size())
-      grow();
-    Entry entry{op, hashOf(op)};
-    uint32_t &slot = slots[slotOf(entry)];
-    if (slot != kEmpty)
-      return entries[slot].op;
-    slot = entries.size();
-    entries.push_back(entry);
+    uint32_t hash = hashOf(op);
+    // Ops are looked at only if their hashes agree.
+    int32_t first = index.find(hash, [&](int32_t i) {
+      return entries[i].hash == hash &&
+             OperationEquivalence::isEquivalentTo(
+                 entries[i].op, op, OperationEquivalence::IgnoreLocations);
+    });
+    if (first != HashIndex::kNone)
+      return entries[first].op;
+    index.add(hash, [&](int32_t i) { return entries[i].hash; });
+    entries.push_back({op, hash});
     return op;
   }
 
@@ -60,10 +64,7 @@ public:
       Entry entry = entries.pop_back_val();
       if (entry.op->getBlock() != &block)
         outside.push_back(entry.op);
-      size_t at = entry.hash;
-      while (slots[at & (slots.size() - 1)] != entries.size())
-        ++at;
-      slots[at & (slots.size() - 1)] = kEmpty;
+      index.removeLast(entry.hash);
     }
     for (Operation *op : outside)
       findOrEnter(op);
@@ -74,7 +75,6 @@ private:
     Operation *op;
     uint32_t hash;
   };
-  static constexpr uint32_t kEmpty = -1;
 
   static uint32_t hashOf(Operation *op) {
     size_t hash = OperationEquivalence::computeHash(
@@ -84,31 +84,8 @@ private:
     return hash ^ hash >> 32;
   }
 
-  /// Where it is, or belongs. Ops are looked at only if their hashes agree.
-  size_t slotOf(const Entry &entry) const {
-    for (size_t at = entry.hash;; ++at) {
-      uint32_t slot = slots[at & (slots.size() - 1)];
-      if (slot == kEmpty || (entries[slot].hash == entry.hash &&
-                             OperationEquivalence::isEquivalentTo(
-                                 entries[slot].op, entry.op,
-                                 OperationEquivalence::IgnoreLocations)))
-        return at & (slots.size() - 1);
-    }
-  }
-
-  void grow() {
-    slots.assign(std::max<size_t>(64, slots.size() * 2), kEmpty);
-    for (auto [i, entry] : llvm::enumerate(entries)) {
-      size_t at = entry.hash;
-      while (slots[at & (slots.size() - 1)] != kEmpty)
-        ++at;
-      slots[at & (slots.size() - 1)] = i;
-    }
-  }
-
   llvm::SmallVector<Entry, 0> entries;
-  /// Open addressing; its size is a power of two.
-  std::vector<uint32_t> slots;
+  HashIndex index;
 };
 
 class EqualOpsSharer {

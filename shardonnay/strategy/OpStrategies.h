@@ -15,7 +15,7 @@
 #ifndef SHARDONNAY_STRATEGY_OPSTRATEGIES_H
 #define SHARDONNAY_STRATEGY_OPSTRATEGIES_H
 
-#include "shardonnay/algebra/Interner.h"
+#include "shardonnay/support/Interner.h"
 #include "shardonnay/strategy/OpChooser.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallBitVector.h"

@@ -17,8 +17,8 @@
 #ifndef SHARDONNAY_STRATEGY_TENSORDEMANDS_H
 #define SHARDONNAY_STRATEGY_TENSORDEMANDS_H
 
-#include "shardonnay/algebra/Hash.h"
-#include "shardonnay/algebra/Interner.h"
+#include "shardonnay/support/Hash.h"
+#include "shardonnay/support/Interner.h"
 #include "shardonnay/strategy/OpChooser.h"
 
 namespace shardonnay {

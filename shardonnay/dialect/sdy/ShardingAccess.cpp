@@ -8,7 +8,7 @@
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/interfaces/DataFlowEdge.h"
-#include "shardonnay/interfaces/ProgramOps.h"
+#include "shardonnay/support/Prefetch.h"
 #include "shardonnay/interfaces/ShardingRule.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -320,8 +320,7 @@ static void visitMeshUses(ModuleOp module,
       continue;
     if (visitAll(getShardings(func.getArguments())))
       return;
-    WalkResult walked = func.walk([&](Operation *op) {
-      shardonnay::fetchAhead(op);
+    WalkResult walked = shardonnay::walkOps(func, [&](Operation *op) {
       return visitAll(getShardings(op->getResults())) ? WalkResult::interrupt()
                                                       : WalkResult::advance();
     });

@@ -27,7 +27,7 @@
 #include "shardonnay/analysis/DeviceModelOption.h"
 #include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
-#include "shardonnay/dialect/sdy/access/OpSignatures.h"
+#include "shardonnay/support/CompositeKey.h"
 #include "shardonnay/dialect/sdy/access/ReshardList.h"
 #include "shardonnay/dialect/sdy/access/ShardBytes.h"
 #include "shardonnay/dialect/sdy/access/SingleDevice.h"
@@ -45,7 +45,7 @@ namespace shardonnay {
 namespace {
 
 /// The ops of the chains that were made, by source, target, type and cause.
-using KnownChains = sdy::WordMap<std::optional<SmallVector<Operation *, 2>>>;
+using KnownChains = CompositeMap<std::optional<SmallVector<Operation *, 2>>>;
 
 class ReshardLowering {
 public:
@@ -68,7 +68,7 @@ private:
   /// Copies the chain of an equal reshard; false if there was none.
   bool repeat();
   LogicalResult make();
-  sdy::Words getForm();
+  CompositeKey getKey();
   /// `value` goes from `from` to `to`, both on one mesh or whole.
   LogicalResult chain(sdy::TensorShardingAttr from, sdy::TensorShardingAttr to);
   LogicalResult crossMeshes();
@@ -115,15 +115,12 @@ LogicalResult ReshardLowering::run() {
   return success();
 }
 
-sdy::Words ReshardLowering::getForm() {
-  return {sdy::toWord(source.getAsOpaquePointer()),
-          sdy::toWord(target.getAsOpaquePointer()),
-          sdy::toWord(op.getType().getAsOpaquePointer()),
-          sdy::toWord(op->getAttr(sdy::kCauseAttr).getAsOpaquePointer())};
+CompositeKey ReshardLowering::getKey() {
+  return makeKey(source, target, op.getType(), op->getAttr(sdy::kCauseAttr));
 }
 
 bool ReshardLowering::repeat() {
-  const auto &known = chains.find(getForm()).first;
+  const auto &known = chains.find(getKey()).first;
   if (!known)
     return false;
   for (Operation *made : *known) {
@@ -149,7 +146,7 @@ LogicalResult ReshardLowering::make() {
     last = made.back()->getOperand(0);
   }
   std::reverse(made.begin(), made.end());
-  chains.find(getForm()).first = std::move(made);
+  chains.find(getKey()).first = std::move(made);
   return success();
 }
 

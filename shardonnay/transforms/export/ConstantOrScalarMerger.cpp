@@ -16,7 +16,7 @@
 #include "mlir/IR/OperationSupport.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "shardonnay/dialect/sdy/Ops.h"
-#include "shardonnay/interfaces/NearbyInfo.h"
+#include "shardonnay/support/NearbyInfo.h"
 #include "shardonnay/interfaces/OpKinds.h"
 #include "shardonnay/transforms/export/Passes.h"
 #include "llvm/ADT/DenseSet.h"

@@ -23,7 +23,7 @@
 #include "shardonnay/dialect/sdy/Ops.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/dialect/sdy/access/SignatureAttributes.h"
-#include "shardonnay/interfaces/ProgramOps.h"
+#include "shardonnay/support/Prefetch.h"
 #include "shardonnay/plan/MeshMapping.h"
 #include "shardonnay/transforms/export/Passes.h"
 #include "llvm/ADT/MapVector.h"
@@ -251,8 +251,7 @@ LogicalResult MeshUnifier::moveOp(Operation *op) {
 }
 
 LogicalResult MeshUnifier::run() {
-  WalkResult result = module.walk([&](Operation *op) {
-    fetchAhead(op);
+  WalkResult result = walkOps(module, [&](Operation *op) {
     bool isBoundary = isa<func::FuncOp, ModuleOp, sdy::MeshOp>(op);
     return !isBoundary && failed(moveOp(op)) ? WalkResult::interrupt()
                                              : WalkResult::advance();

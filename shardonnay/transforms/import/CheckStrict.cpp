@@ -14,7 +14,7 @@
 #include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/dialect/sdy/Ops.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
-#include "shardonnay/interfaces/ProgramOps.h"
+#include "shardonnay/support/Prefetch.h"
 #include "shardonnay/transforms/import/Passes.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringExtras.h"
@@ -242,10 +242,8 @@ struct CheckStrictPass : impl::CheckStrictPassBase<CheckStrictPass> {
   void runOnOperation() override {
     Findings findings;
     StrictChecker checker(findings);
-    getOperation()->walk<WalkOrder::PreOrder>([&](Operation *op) {
-      fetchAhead(op);
-      checker.check(op);
-    });
+    walkOps<WalkOrder::PreOrder>(
+        getOperation(), [&](Operation *op) { checker.check(op); });
     if (failed(findings.emit(strict)))
       signalPassFailure();
     markAllAnalysesPreserved();

@@ -23,7 +23,7 @@
 #include "shardonnay/dialect/spmd/Ops.h"
 #include "shardonnay/interfaces/DataFlowEdge.h"
 #include "shardonnay/interfaces/EveryDevice.h"
-#include "shardonnay/interfaces/ProgramOps.h"
+#include "shardonnay/support/Prefetch.h"
 #include "shardonnay/interfaces/ShardingRule.h"
 #include "shardonnay/transforms/import/Passes.h"
 
@@ -77,8 +77,7 @@ public:
 
   LogicalResult run() {
     checkModule();
-    module.walk<WalkOrder::PreOrder>([&](Operation *op) {
-      fetchAhead(op);
+    walkOps<WalkOrder::PreOrder>(module, [&](Operation *op) {
       checkKind(op);
       checkTypes(op);
       checkMeshes(op);

@@ -21,7 +21,7 @@
 #include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/dialect/spmd/Ops.h"
-#include "shardonnay/interfaces/NearbyInfo.h"
+#include "shardonnay/support/NearbyInfo.h"
 #include "shardonnay/interfaces/ProgramOps.h"
 #include "shardonnay/transforms/partition/LiveBytes.h"
 #include "shardonnay/transforms/partition/Passes.h"

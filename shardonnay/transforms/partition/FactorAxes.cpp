@@ -216,10 +216,9 @@ LogicalResult FactorAxesReader::checkResults() {
 FailureOr<ArrayRef<AxisList>>
 FactorAxesTable::find(Operation *op, const FactorRule &rule,
                       ArrayRef<const Placement *> placements) {
-  sdy::Words words{sdy::toWord(&rule)};
-  for (const Placement *placement : placements)
-    words.push_back(sdy::toWord(placement));
-  std::optional<Axes> &axes = known.find(words).first;
+  CompositeKey key = makeKey(&rule);
+  key.addAll(placements);
+  std::optional<Axes> &axes = known.find(key).first;
   bool isNew = !axes;
   if (isNew)
     axes.emplace(rule.factors.size());

@@ -9,7 +9,7 @@
 #define SHARDONNAY_TRANSFORMS_PARTITION_FACTORAXES_H
 
 #include "shardonnay/algebra/Factor.h"
-#include "shardonnay/dialect/sdy/access/OpSignatures.h"
+#include "shardonnay/support/CompositeKey.h"
 #include "shardonnay/transforms/partition/Placement.h"
 #include <optional>
 
@@ -36,7 +36,7 @@ public:
 private:
   const Placer &placer;
   using Axes = llvm::SmallVector<AxisList, 0>;
-  mlir::sdy::WordMap<std::optional<Axes>> known;
+  CompositeMap<std::optional<Axes>> known;
 };
 
 } // namespace shardonnay

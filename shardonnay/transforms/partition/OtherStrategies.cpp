@@ -19,11 +19,9 @@ llvm::StringRef
 OtherStrategies::describe(Operation *op, const FactorRule &rule,
                           ArrayRef<const Placement *> placements,
                           ArrayRef<AxisList> axes) {
-  sdy::Words words = {sdy::toWord(op->getName().getAsOpaquePointer()),
-                      sdy::toWord(&rule)};
-  for (const Placement *placement : placements)
-    words.push_back(sdy::toWord(placement));
-  auto [text, isNew] = known.find(words);
+  CompositeKey key = makeKey(op->getName(), &rule);
+  key.addAll(placements);
+  auto [text, isNew] = known.find(key);
   if (!isNew)
     return text;
   sdy::MeshAttr mesh = placer.mesh();

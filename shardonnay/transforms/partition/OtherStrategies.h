@@ -15,7 +15,7 @@
 #define SHARDONNAY_TRANSFORMS_PARTITION_OTHERSTRATEGIES_H
 
 #include "shardonnay/cost/DeviceModel.h"
-#include "shardonnay/dialect/sdy/access/OpSignatures.h"
+#include "shardonnay/support/CompositeKey.h"
 #include "shardonnay/strategy/OpChooser.h"
 #include "shardonnay/transforms/partition/Placement.h"
 
@@ -39,7 +39,7 @@ private:
   const Placer &placer;
   /// Of the placer's mesh; made when it is first needed.
   std::unique_ptr<OpChooser> chooser;
-  mlir::sdy::WordMap<std::string> known;
+  CompositeMap<std::string> known;
 };
 
 } // namespace shardonnay

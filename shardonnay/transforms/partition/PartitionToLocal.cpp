@@ -36,8 +36,8 @@
 #include "shardonnay/dialect/spmd/Ops.h"
 #include "shardonnay/interfaces/DataFlowEdge.h"
 #include "shardonnay/interfaces/LocalCompute.h"
-#include "shardonnay/interfaces/NearbyInfo.h"
-#include "shardonnay/interfaces/ProgramOps.h"
+#include "shardonnay/support/NearbyInfo.h"
+#include "shardonnay/support/Prefetch.h"
 #include "shardonnay/interfaces/ShardingRule.h"
 #include "shardonnay/interfaces/UnusedSymbols.h"
 #include "shardonnay/transforms/partition/Donation.h"
@@ -171,8 +171,7 @@ LogicalResult FunctionPartitioner::placeSignature() {
 
 LogicalResult
 FunctionPartitioner::localizeOps(llvm::iterator_range<Block::iterator> ops) {
-  for (Operation &op : ops) {
-    fetchAhead(&op);
+  for (Operation &op : opsForward(ops)) {
     Locals values = localize(&op);
     if (failed(values))
       return failure();
@@ -540,11 +539,9 @@ SmallVector<Value> FunctionPartitioner::clone(Operation *op,
 
 void FunctionPartitioner::replaceBody() {
   // What is used goes after its users.
-  while (!oldBlock->empty()) {
-    Operation *op = &oldBlock->back();
-    fetchAhead(op, -2048);
-    op->dropAllUses();
-    op->erase();
+  for (Operation &op : opsBackward(*oldBlock)) {
+    op.dropAllUses();
+    op.erase();
   }
   oldBlock->dropAllDefinedValueUses();
   oldBlock->erase();

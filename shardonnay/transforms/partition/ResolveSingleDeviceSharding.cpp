@@ -19,7 +19,7 @@
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/dialect/sdy/access/SingleDevice.h"
 #include "shardonnay/dialect/spmd/Ops.h"
-#include "shardonnay/interfaces/ProgramOps.h"
+#include "shardonnay/support/Prefetch.h"
 #include "shardonnay/transforms/partition/NeutralElement.h"
 #include "shardonnay/transforms/partition/Passes.h"
 
@@ -43,8 +43,7 @@ public:
     if (failed(resolveArguments()))
       return failure();
     bool ok = true;
-    func.walk<WalkOrder::PreOrder>([&](Operation *op) {
-      fetchAhead(op);
+    walkOps<WalkOrder::PreOrder>(func, [&](Operation *op) {
       std::optional<int64_t> device = sdy::getSingleDevice(op);
       if (!device)
         return WalkResult::advance();

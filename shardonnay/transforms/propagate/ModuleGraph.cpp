@@ -14,7 +14,7 @@
 #include "shardonnay/dialect/sdy/access/RuleTable.h"
 #include "shardonnay/dialect/sdy/access/SignatureAttributes.h"
 #include "shardonnay/interfaces/DataFlowEdge.h"
-#include "shardonnay/interfaces/ProgramOps.h"
+#include "shardonnay/support/Prefetch.h"
 #include "shardonnay/transforms/propagate/ConservativeRule.h"
 #include "shardonnay/transforms/propagate/GroupShardings.h"
 #include "shardonnay/transforms/propagate/ValueNumbers.h"
@@ -33,8 +33,7 @@ namespace shardonnay {
 /// a sharding rule are part of what those compute.
 template <typename VisitT>
 static void walkSharded(func::FuncOp func, VisitT visit) {
-  func->walk<WalkOrder::PreOrder>([&](Operation *op) {
-    fetchAhead(op);
+  walkOps<WalkOrder::PreOrder>(func, [&](Operation *op) {
     visit(op);
     return op->getNumRegions() != 0 && isa<ShardingRuleOpInterface>(op)
                ? WalkResult::skip()
@@ -98,10 +97,8 @@ private:
     values.makeFindable();
     // Room that is not used is no memory.
     graph.reserve(values.size(), numOps, numTensorsOfOps);
-    for (int32_t tensor : llvm::seq<int32_t>(values.size())) {
-      values.fetchAhead(tensor);
+    for (int32_t tensor : llvm::seq<int32_t>(values.size()))
       addTensor(tensor);
-    }
   }
 
   void readOperations() {

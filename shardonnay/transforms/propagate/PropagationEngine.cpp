@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/transforms/propagate/PropagationEngine.h"
+#include "shardonnay/support/HashIndex.h"
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
@@ -61,8 +62,6 @@ namespace {
 /// else, and programs repeat themselves, so most steps are found here.
 class StepMemo {
 public:
-  StepMemo() { slots.resize(kFirstSlots, kNone); }
-
   /// What is done, and on which shardings.
   class Key {
   public:
@@ -74,72 +73,53 @@ public:
 
   private:
     friend class StepMemo;
-    /// Its own length first.
+    /// Its own length first: keys of one length agree, or differ before the end
+    /// of either.
     llvm::SmallVector<int32_t, 16> parts;
   };
 
   /// The shardings after the step, kNone where nothing changes; nothing if it
   /// is not known.
   std::optional<PackedNumbers::Slice> find(const Key &key) const {
-    int32_t step = slots[slotOf(key.parts)];
-    if (step == kNone)
+    int32_t step = index.find(hashOf(key.parts), [&](int32_t step) {
+      return std::equal(key.parts.begin(), key.parts.end(),
+                        steps.slice(firsts[step], steps.size()).begin());
+    });
+    if (step == HashIndex::kNone)
       return std::nullopt;
-    size_t after = step + key.parts.size();
+    size_t after = firsts[step] + key.parts.size();
     return steps.slice(after, after + key.parts.size() - 2);
   }
 
   /// Of a key that is not known.
   void add(const Key &key, llvm::ArrayRef<int32_t> after) {
-    if (numSteps * 2 >= slots.size())
-      grow();
-    slots.set(slotOf(key.parts), steps.size());
+    if (index.size() >= kMaxSteps)
+      *this = StepMemo();
+    index.add(hashOf(key.parts), [&](int32_t step) {
+      size_t first = firsts[step];
+      return hashOf(steps.slice(first, first + steps[first]));
+    });
+    firsts.append(steps.size());
     for (int32_t part : key.parts)
       steps.append(part);
     for (int32_t id : after)
       steps.append(id);
-    ++numSteps;
   }
 
 private:
   /// A program that has more starts anew.
-  static constexpr size_t kMaxSteps = 16384;
-  static constexpr size_t kFirstSlots = 128;
+  static constexpr int32_t kMaxSteps = 16384;
 
-  size_t slotOf(llvm::ArrayRef<int32_t> key) const {
+  template <typename PartsT> static size_t hashOf(const PartsT &key) {
     uint64_t hash = 0;
     for (int32_t part : key)
       hash = (hash ^ static_cast<uint32_t>(part)) * 0x9E3779B97F4A7C15u;
-    for (size_t at = hash >> 32;; ++at) {
-      at &= slots.size() - 1;
-      // Keys of one length agree, or differ before the end of either.
-      if (slots[at] == kNone ||
-          std::equal(key.begin(), key.end(),
-                     steps.slice(slots[at], steps.size()).begin()))
-        return at;
-    }
+    return hash >> 32;
   }
 
-  void grow() {
-    size_t numSlots = slots.size() * 2;
-    if (numSteps >= kMaxSteps) {
-      numSlots = kFirstSlots;
-      numSteps = 0;
-      steps = PackedNumbers();
-    }
-    slots = PackedNumbers();
-    slots.resize(numSlots, kNone);
-    for (size_t step = 0; step < steps.size();) {
-      size_t end = step + steps[step];
-      slots.set(slotOf(llvm::to_vector(steps.slice(step, end))), step);
-      step = end + (end - step) - 2;
-    }
-  }
-
-  /// Keys, each with what is after the step.
-  PackedNumbers steps;
-  /// Where in `steps`; open addressing, its size is a power of two.
-  PackedNumbers slots;
-  size_t numSteps = 0;
+  /// Keys, each with what is after the step, and where each begins.
+  PackedNumbers steps, firsts;
+  HashIndex index;
 };
 } // namespace
 

@@ -23,12 +23,12 @@
 #ifndef SHARDONNAY_TRANSFORMS_PROPAGATE_PROPAGATIONGRAPH_H
 #define SHARDONNAY_TRANSFORMS_PROPAGATE_PROPAGATIONGRAPH_H
 
-#include "shardonnay/algebra/Interner.h"
+#include "shardonnay/support/Interner.h"
 #include "shardonnay/algebra/ManualBoundary.h"
 #include "shardonnay/algebra/Mesh.h"
 #include "shardonnay/interfaces/ShardingRule.h"
 #include "shardonnay/transforms/propagate/FactorPropagation.h"
-#include "shardonnay/transforms/propagate/PackedNumbers.h"
+#include "shardonnay/support/PackedNumbers.h"
 #include "llvm/ADT/DenseMap.h"
 
 namespace shardonnay {

@@ -9,12 +9,10 @@
 #define SHARDONNAY_TRANSFORMS_PROPAGATE_VALUENUMBERS_H
 
 #include "mlir/IR/Value.h"
-#include "shardonnay/transforms/propagate/PackedNumbers.h"
-#include "llvm/ADT/STLExtras.h"
+#include "shardonnay/support/HashIndex.h"
+#include "shardonnay/support/NearbyInfo.h"
+#include "shardonnay/support/Prefetch.h"
 #include "llvm/ADT/SmallVector.h"
-#include "llvm/Support/Compiler.h"
-#include "llvm/Support/MathExtras.h"
-#include <algorithm>
 
 namespace shardonnay {
 
@@ -22,60 +20,46 @@ namespace shardonnay {
 class ValueNumbers {
 public:
   /// What `find` gives for a value that was not added.
-  static constexpr int32_t kUnknown = -1;
+  static constexpr int32_t kUnknown = HashIndex::kNone;
 
   /// Null takes a number that nothing is found by.
   void add(mlir::Value value) { values.push_back(value); }
 
   /// Once all are added.
   void makeFindable() {
-    slots = PackedNumbers(values.size());
-    slots.resize(llvm::alignTo<kNear>(values.size() + values.size() / 4 + 1),
-                 kUnknown);
-    for (auto [number, value] : llvm::enumerate(values))
-      if (value)
-        slots.set(slotOf(value), number);
+    index.reserve(values.size());
+    auto hash = [&](size_t number) { return hashOf(number); };
+    for (size_t number = 0; number < values.size(); ++number)
+      index.add(hash(number), hash);
   }
 
-  int32_t find(mlir::Value value) const { return slots[slotOf(value)]; }
+  int32_t find(mlir::Value value) const {
+    return index.find(NearbyInfo<mlir::Value>::getHashValue(value),
+                      [&](int32_t number) { return values[number] == value; });
+  }
 
   size_t size() const { return values.size(); }
-  mlir::Value operator[](int32_t number) const { return values[number]; }
-
-  /// What is known of values some numbers on is wanted soon.
-  void fetchAhead(int32_t number) const {
-    static constexpr size_t kAhead = 16;
-    const void *value =
-        values[std::min(number + kAhead, size() - 1)].getAsOpaquePointer();
-    LLVM_PREFETCH(value, 0, 3);
-    LLVM_PREFETCH(static_cast<const char *>(value) + 64, 0, 3);
+  /// To be asked for in order: fetches those that come.
+  mlir::Value operator[](int32_t number) const {
+    return fetchElement(values, number);
   }
 
   /// The value of each number. Nothing is found after that.
   llvm::SmallVector<mlir::Value, 0> take() {
-    slots = PackedNumbers();
+    index = HashIndex();
     return std::move(values);
   }
 
 private:
-  /// Values that lie together in memory are asked for together: those of four
-  /// kilobytes get slots side by side.
-  static constexpr uint64_t kNear = 32;
-
-  size_t slotOf(mlir::Value value) const {
-    auto address = reinterpret_cast<uintptr_t>(value.getAsOpaquePointer());
-    uint64_t hash = (address / 4096 * 0x9E3779B97F4A7C15u) >> 32;
-    uint64_t firstNear = (hash * (slots.size() / kNear)) >> 32;
-    size_t at = firstNear * kNear + address / 128 % kNear;
-    while (slots[at] != kUnknown && values[slots[at]] != value)
-      at = at + 1 == slots.size() ? 0 : at + 1;
-    return at;
+  /// Those of nulls are spread over the table.
+  size_t hashOf(size_t number) const {
+    return values[number] ? NearbyInfo<mlir::Value>::getHashValue(values[number])
+                          : number * 31;
   }
 
   /// It grows in place where that is possible.
   llvm::SmallVector<mlir::Value, 0> values;
-  /// Open addressing, four fifths full.
-  PackedNumbers slots;
+  HashIndex index;
 };
 
 } // namespace shardonnay

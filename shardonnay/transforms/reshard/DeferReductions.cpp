@@ -31,7 +31,7 @@
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/dialect/sdy/access/ReshardList.h"
 #include "shardonnay/dialect/sdy/access/ShardBytes.h"
-#include "shardonnay/interfaces/ProgramOps.h"
+#include "shardonnay/support/Prefetch.h"
 #include "shardonnay/plan/ReshardPlan.h"
 #include "shardonnay/transforms/reshard/LinearOperands.h"
 #include "shardonnay/transforms/reshard/OpChoosers.h"
@@ -169,7 +169,7 @@ struct DeferralTable {
   /// The reshards that were made, and those that are gone.
   std::vector<sdy::ReshardOp> made;
   llvm::DenseSet<Operation *> erased;
-  sdy::WordMap<std::unique_ptr<DeferredWays>> known;
+  CompositeMap<std::unique_ptr<DeferredWays>> known;
 };
 
 std::vector<sdy::ReshardOp>
@@ -205,7 +205,7 @@ private:
 
   bool findDeferrable();
   /// Nothing if the op's form does not tell it from others.
-  std::optional<sdy::Words> getForm();
+  std::optional<CompositeKey> getKey();
   DeferredWays findWays();
   bool readSources();
   bool moveSources();
@@ -250,7 +250,7 @@ private:
 void OpDeferral::run() {
   if (!findDeferrable())
     return;
-  std::optional<sdy::Words> form = getForm();
+  std::optional<CompositeKey> form = getKey();
   std::unique_ptr<DeferredWays> own;
   std::unique_ptr<DeferredWays> &ways =
       form ? table.known.find(*form).first : own;
@@ -315,26 +315,21 @@ bool OpDeferral::getsCheaper(double price) {
   return false;
 }
 
-std::optional<sdy::Words> OpDeferral::getForm() {
-  sdy::Words words;
-  if (!table.choosers.appendSignature(op, words))
+std::optional<CompositeKey> OpDeferral::getKey() {
+  CompositeKey key;
+  if (!table.choosers.appendSignature(op, key))
     return std::nullopt;
-  auto append = [&](sdy::TensorShardingAttr sharding) {
-    words.push_back(sdy::toWord(sharding.getAsOpaquePointer()));
-  };
   for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
-    words.push_back(sdy::toWord(operand.getType().getAsOpaquePointer()));
-    append(sdy::getSharding(operand));
-    append(deferred[i] ? sdy::getSharding(reshardOf(i).getInput()) : nullptr);
-    words.push_back(owned[i] +
-                    2 * table.constants.isConstantExpression(operand));
-    table.choosers.getSignatures().appendConstant(operand, words);
+    key.add(operand.getType(), sdy::getSharding(operand),
+            deferred[i] ? sdy::getSharding(reshardOf(i).getInput()) : nullptr,
+            owned[i] + 2 * table.constants.isConstantExpression(operand));
+    table.choosers.getSignatures().appendConstant(operand, key);
   }
   Value made = op->getResult(0);
   auto next = made.hasOneUse() ? dyn_cast<sdy::ReshardOp>(*made.user_begin())
                                : sdy::ReshardOp();
-  append(next ? next.getSharding() : nullptr);
-  return words;
+  key.add(next ? next.getSharding() : nullptr);
+  return key;
 }
 
 DeferredWays OpDeferral::findWays() {
@@ -531,8 +526,7 @@ struct DeferReductionsPass
     // Boundary values may lie on the same devices in another order, so the
     // block's first mesh need not be the op's.
     MeshScope scope;
-    for (Operation &op : llvm::make_early_inc_range(block)) {
-      fetchAhead(&op);
+    for (Operation &op : opsForward(llvm::make_early_inc_range(block))) {
       // Regions of an op with a rule are part of what it computes.
       if (op.getNumRegions() != 0 && !isa<ShardingRuleOpInterface>(op))
         for (Region &region : op.getRegions())

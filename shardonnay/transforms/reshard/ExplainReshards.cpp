@@ -290,10 +290,10 @@ public:
             op, {sdy::getSharding(op.getInput()), op.getSharding()})) ||
         scope.empty())
       return nullptr;
-    sdy::Words words;
-    if (!append(op, words))
+    CompositeKey key;
+    if (!append(op, key))
       return explain(op);
-    auto [sentence, isNew] = known.find(words);
+    auto [sentence, isNew] = known.find(key);
     if (isNew)
       sentence = explain(op);
     return sentence;
@@ -315,11 +315,9 @@ private:
   }
 
   /// Appends all that the sentence depends on; false if that is too much.
-  bool append(sdy::ReshardOp op, sdy::Words &words) {
-    appendWord(sdy::getSharding(op.getInput()), words);
-    appendWord(op.getSharding(), words);
-    words.push_back(op->use_empty() ? 0
-                                    : op->use_begin()->getOperandNumber() + 1);
+  bool append(sdy::ReshardOp op, CompositeKey &key) {
+    key.add(sdy::getSharding(op.getInput()), op.getSharding(),
+            op->use_empty() ? 0 : op->use_begin()->getOperandNumber() + 1);
     Operation *producer = op.getInput().getDefiningOp();
     AxisList settled =
         scope.read(op.getInput()).unreduced.subtract(scope.read(op).unreduced);
@@ -335,45 +333,39 @@ private:
                       [](OpOperand &use) { return getEdgeOwner(use); })))
       return false;
     for (Operation *above : {producer, ofParts}) {
-      words.push_back(above != nullptr);
-      if (above && !append(above, words))
+      key.add(above != nullptr);
+      if (above && !append(above, key))
         return false;
     }
-    return op->use_empty() || append(*op->user_begin(), words);
+    return op->use_empty() || append(*op->user_begin(), key);
   }
-  bool append(Operation *op, sdy::Words &words) {
+  bool append(Operation *op, CompositeKey &key) {
     if (op->hasTrait<OpTrait::ReturnLike>()) {
-      words.push_back(sdy::toWord(op->getName().getAsOpaquePointer()));
+      key.add(op->getName());
       return true;
     }
-    if (!choosers.appendSignature(op, words))
+    if (!choosers.appendSignature(op, key))
       return false;
-    words.push_back(op->getNumOperands());
+    key.add(op->getNumOperands());
     for (Value operand : op->getOperands()) {
-      words.push_back(sdy::toWord(operand.getType().getAsOpaquePointer()));
-      appendWord(sdy::getSharding(operand), words);
       auto reshard = operand.getDefiningOp<sdy::ReshardOp>();
-      appendWord(reshard ? sdy::getSharding(reshard.getInput()) : nullptr,
-                 words);
-      choosers.getSignatures().appendConstant(operand, words);
+      key.add(operand.getType(), sdy::getSharding(operand),
+              reshard ? sdy::getSharding(reshard.getInput()) : nullptr);
+      choosers.getSignatures().appendConstant(operand, key);
     }
     for (Value result : op->getResults()) {
-      words.push_back(sdy::toWord(result.getType().getAsOpaquePointer()));
       auto reshard = result.hasOneUse()
                          ? dyn_cast<sdy::ReshardOp>(*result.user_begin())
                          : nullptr;
-      appendWord(reshard ? reshard.getSharding() : nullptr, words);
+      key.add(result.getType(), reshard ? reshard.getSharding() : nullptr);
     }
     return true;
-  }
-  static void appendWord(Attribute attr, sdy::Words &words) {
-    words.push_back(sdy::toWord(attr.getAsOpaquePointer()));
   }
 
   OpChoosers &choosers;
   /// Of the reshard before; most have the same.
   MeshScope scope;
-  sdy::WordMap<StringAttr> known;
+  CompositeMap<StringAttr> known;
 };
 
 struct ExplainReshardsPass

@@ -32,7 +32,7 @@
 #include "shardonnay/dialect/spmd/Ops.h"
 #include "shardonnay/interfaces/DataFlowEdge.h"
 #include "shardonnay/interfaces/OpKinds.h"
-#include "shardonnay/interfaces/ProgramOps.h"
+#include "shardonnay/support/Prefetch.h"
 #include "shardonnay/strategy/LocalSearch.h"
 #include "shardonnay/strategy/NeighborSearch.h"
 #include "shardonnay/strategy/WantedShardings.h"
@@ -526,8 +526,7 @@ void BlockResharder::forget(Operation &op) {
 }
 
 void BlockResharder::cleanUp(Block &block) {
-  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block))) {
-    fetchAhead(&op, -2048);
+  for (Operation &op : opsBackward(block)) {
     if (isOpTriviallyDead(&op)) {
       forget(op);
       op.erase();

@@ -27,9 +27,7 @@ int32_t MeshStrategies::classOf(Value value, bool constant, const OpCase *known,
   Type type = value.getType();
   sdy::TensorShardingAttr sharding = sdy::getSharding(value);
   auto [number, isNew] =
-      classNumbers.find({sdy::toWord(type.getAsOpaquePointer()),
-                         sdy::toWord(sharding.getAsOpaquePointer()),
-                         static_cast<uintptr_t>(constant), sdy::toWord(known)});
+      classNumbers.find(makeKey(type, sharding, constant, known));
   if (!isNew)
     return number;
   number = classes.size();
@@ -92,14 +90,12 @@ const OpStrategy &OpChoosers::choose(Operation *op, const FactorRule &rule,
   return table.choose(kindOf(op, rule, scope), shardings, free);
 }
 
-bool OpChoosers::appendSignature(Operation *op, sdy::Words &words) {
+bool OpChoosers::appendSignature(Operation *op, CompositeKey &key) {
   if (!sdy::looksAtOperands(op))
-    return signatures.append(op, words);
+    return signatures.append(op, key);
   // Its rule says what it found there.
-  words.push_back(sdy::toWord(op->getName().getAsOpaquePointer()));
-  words.push_back(sdy::toWord(getRule(op)));
-  for (Type type : op->getResultTypes())
-    words.push_back(sdy::toWord(type.getAsOpaquePointer()));
+  key.add(op->getName(), getRule(op));
+  key.addAll(op->getResultTypes());
   return true;
 }
 

@@ -60,11 +60,11 @@ public:
   OpStrategies table;
   SearchMemo memo;
   std::deque<OpCase> cases;
-  mlir::sdy::WordMap<OpCase *> knownCases;
+  CompositeMap<OpCase *> knownCases;
   std::vector<ValueClass> classes;
 
 private:
-  mlir::sdy::WordMap<int32_t> classNumbers;
+  CompositeMap<int32_t> classNumbers;
   llvm::DenseMap<mlir::Type, int32_t> tensors;
 };
 
@@ -95,7 +95,7 @@ public:
   mlir::sdy::OpSignatures &getSignatures() { return signatures; }
   /// Appends what an op is but for its operands' types, shardings and constants
   /// (OpSignatures.h); false if that is too much.
-  bool appendSignature(mlir::Operation *op, mlir::sdy::Words &words);
+  bool appendSignature(mlir::Operation *op, CompositeKey &key);
 
 private:
   const DeviceModel &model;

@@ -12,7 +12,7 @@
 #include "shardonnay/dialect/sdy/access/SingleDevice.h"
 #include "shardonnay/interfaces/ConstantExpression.h"
 #include "shardonnay/interfaces/DataFlowEdge.h"
-#include "shardonnay/interfaces/ProgramOps.h"
+#include "shardonnay/support/Prefetch.h"
 
 using namespace mlir;
 
@@ -43,14 +43,13 @@ StrategyReader::StrategyReader(Block &block, const MeshScope &scope,
     : block(block), scope(scope), choosers(choosers), mesh(choosers.on(scope)) {
   for (auto op = dyn_cast<sdy::ManualComputationOp>(block.getParentOp()); op;
        op = op->getParentOfType<sdy::ManualComputationOp>())
-    manual.push_back(sdy::toWord(op.getManualAxes().getAsOpaquePointer()));
+    manual.add(op.getManualAxes());
   for (BlockArgument argument : block.getArguments())
     arguments.push_back(readValue(argument));
   if (auto func = dyn_cast<func::FuncOp>(block.getParentOp()))
     for (unsigned i = 0; i < func.getNumResults(); ++i)
       otherMeshes |= !scope.allows(sdy::getFuncResultSharding(func, i));
-  for (Operation &op : block) {
-    fetchAhead(&op);
+  for (Operation &op : opsForward(block)) {
     readOp(&op);
     if (double price = memory.lookup(&op))
       builder.setMemoryPrice(ops.size() - 1, price);
@@ -114,16 +113,16 @@ void StrategyReader::readOp(Operation *op) {
 
 const OpCase &StrategyReader::findCase(Operation *op,
                                        ArrayRef<int32_t> operands) {
-  sdy::Words words = manual;
+  CompositeKey key = manual;
   bool isShared = formOf(op) == Form::SharedCase &&
-                  choosers.getSignatures().append(op, words);
+                  choosers.getSignatures().append(op, key);
   if (!isShared) {
     OpCase &opCase = mesh.cases.emplace_back();
     fillCase(op, operands, opCase);
     return opCase;
   }
-  words.append(operands.begin(), operands.end());
-  auto [known, isNew] = mesh.knownCases.find(words);
+  key.addAll(operands);
+  auto [known, isNew] = mesh.knownCases.find(key);
   if (isNew) {
     known = &mesh.cases.emplace_back();
     fillCase(op, operands, *known);

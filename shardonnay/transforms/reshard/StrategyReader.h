@@ -17,7 +17,7 @@
 #ifndef SHARDONNAY_TRANSFORMS_RESHARD_STRATEGYREADER_H
 #define SHARDONNAY_TRANSFORMS_RESHARD_STRATEGYREADER_H
 
-#include "shardonnay/interfaces/NearbyInfo.h"
+#include "shardonnay/support/NearbyInfo.h"
 #include "shardonnay/strategy/StrategyState.h"
 #include "shardonnay/transforms/reshard/OpChoosers.h"
 #include "shardonnay/transforms/reshard/ReshardBuilder.h"
@@ -82,7 +82,7 @@ private:
   ReshardBuilder constants;
   bool otherMeshes = false;
   /// Around the block: ops that are equal but for these differ.
-  mlir::sdy::Words manual;
+  CompositeKey manual;
 
   StrategyGraphBuilder builder;
   StrategyGraph graph;

@@ -13,6 +13,7 @@
 
 using namespace mlir;
 using namespace mlir::sdy;
+using shardonnay::CompositeKey;
 
 /// A reducer has one or two ops, one that sorts by a key a few more.
 static constexpr size_t kMostRegionOps = 8;
@@ -42,52 +43,49 @@ const void *OpSignatures::internProperties(Operation *op) {
       ->second.storage.get();
 }
 
-bool OpSignatures::append(Operation *op, Words &words) {
-  words.push_back(toWord(op->getName().getAsOpaquePointer()));
-  words.push_back(toWord(op->getRawDictionaryAttrs().getAsOpaquePointer()));
-  words.push_back(toWord(internProperties(op)));
-  words.push_back(op->getNumResults());
-  for (Type type : op->getResultTypes())
-    words.push_back(toWord(type.getAsOpaquePointer()));
-  words.push_back(op->getNumRegions());
+bool OpSignatures::append(Operation *op, CompositeKey &key) {
+  key.add(op->getName(), op->getRawDictionaryAttrs(), internProperties(op),
+          op->getNumResults());
+  key.addAll(op->getResultTypes());
+  key.add(op->getNumRegions());
   return llvm::all_of(op->getRegions(), [&](Region &region) {
-    return appendRegion(region, words);
+    return appendRegion(region, key);
   });
 }
 
-bool OpSignatures::appendRegion(Region &region, Words &words) {
-  words.push_back(region.getBlocks().size());
+bool OpSignatures::appendRegion(Region &region, CompositeKey &key) {
+  key.add(region.getBlocks().size());
   if (region.empty())
     return true;
   if (!region.hasOneBlock())
     return false;
   SmallVector<Value, 8> values(region.getArguments());
-  words.push_back(values.size());
+  key.add(values.size());
   for (Value value : values)
-    words.push_back(toWord(value.getType().getAsOpaquePointer()));
+    key.add(value.getType());
   size_t ops = 0;
   for (Operation &op : region.front()) {
     if (++ops > kMostRegionOps || op.getNumRegions() != 0 ||
-        !append(&op, words))
+        !append(&op, key))
       return false;
-    words.push_back(op.getNumOperands());
+    key.add(op.getNumOperands());
     for (Value operand : op.getOperands()) {
       auto *known = llvm::find(values, operand);
       if (known == values.end())
         return false;
-      words.push_back(known - values.begin());
+      key.add(known - values.begin());
     }
     llvm::append_range(values, op.getResults());
   }
-  words.push_back(ops);
+  key.add(ops);
   return true;
 }
 
-void OpSignatures::appendConstant(Value value, Words &words) {
+void OpSignatures::appendConstant(Value value, CompositeKey &key) {
   auto tensor = dyn_cast<RankedTensorType>(value.getType());
   Operation *op = value.getDefiningOp();
   if ((tensor && isa<FloatType>(tensor.getElementType())) || !op ||
       !(isa<ConstantOp>(op) || op->hasTrait<OpTrait::ConstantLike>()))
-    return words.push_back(0);
-  append(op, words);
+    return key.add(0);
+  append(op, key);
 }

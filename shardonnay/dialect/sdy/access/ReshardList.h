@@ -15,10 +15,12 @@
 #define SHARDONNAY_DIALECT_SDY_ACCESS_RESHARDLIST_H
 
 #include "shardonnay/dialect/sdy/Ops.h"
+#include "shardonnay/support/VerifiedAnalysis.h"
+#include "llvm/ADT/DenseSet.h"
 
 namespace mlir::sdy {
 
-class ReshardList {
+class ReshardList : public shardonnay::VerifiedAnalysis<ReshardList> {
 public:
   explicit ReshardList(Operation *root) : root(root) {}
 
@@ -30,6 +32,22 @@ public:
     return *reshards;
   }
   void set(std::vector<ReshardOp> present) { reshards = std::move(present); }
+
+  std::optional<std::string> findDifference() const {
+    if (!reshards)
+      return std::nullopt;
+    llvm::DenseSet<Operation *> known(reshards->begin(), reshards->end());
+    size_t present = 0;
+    bool isNew = root->walk([&](ReshardOp op) {
+                       ++present;
+                       return known.contains(op) ? WalkResult::advance()
+                                                 : WalkResult::interrupt();
+                     })
+                     .wasInterrupted();
+    if (isNew || present != reshards->size())
+      return "it lists other reshards than there are";
+    return std::nullopt;
+  }
 
 private:
   Operation *root;

@@ -7,6 +7,7 @@
 
 #include "shardonnay/dialect/sdy/access/RuleTable.h"
 #include "shardonnay/interfaces/ShardingRule.h"
+#include "shardonnay/support/VerifiedAnalysis.h"
 
 using namespace mlir;
 using namespace mlir::sdy;
@@ -22,17 +23,20 @@ std::optional<int32_t> RuleTable::ask(Operation *op) {
 }
 
 std::optional<int32_t> RuleTable::find(Operation *op) {
-  Words words;
-  if (looksAtOperands(op) || !forms.append(op, words))
+  shardonnay::CompositeKey key;
+  if (looksAtOperands(op) || !forms.append(op, key))
     return ask(op);
-  words.push_back(op->getNumOperands());
+  key.add(op->getNumOperands());
   for (Value operand : op->getOperands()) {
-    words.push_back(toWord(operand.getType().getAsOpaquePointer()));
-    forms.appendConstant(operand, words);
+    key.add(operand.getType());
+    forms.appendConstant(operand, key);
   }
-  auto [entry, isNew] = known.find(words);
+  auto [entry, isNew] = known.find(key);
   if (isNew)
     entry = ask(op);
+  else if (shardonnay::verifiesAnalyses() && entry != ask(op))
+    shardonnay::failVerification("RuleTable",
+                                 "equal ops have different rules");
   return entry;
 }
 

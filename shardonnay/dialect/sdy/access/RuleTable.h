@@ -17,7 +17,7 @@
 
 #include "mlir/IR/Operation.h"
 #include "shardonnay/algebra/Factor.h"
-#include "shardonnay/algebra/Interner.h"
+#include "shardonnay/support/Interner.h"
 #include "shardonnay/dialect/sdy/access/OpSignatures.h"
 #include <optional>
 
@@ -50,7 +50,7 @@ private:
   OpSignatures forms;
   Rules ownRules;
   Rules &rules;
-  WordMap<std::optional<int32_t>> known;
+  shardonnay::CompositeMap<std::optional<int32_t>> known;
 };
 
 /// The op's rule depends on the ops that make its operands.

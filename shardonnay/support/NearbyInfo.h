@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef SHARDONNAY_INTERFACES_NEARBYINFO_H
-#define SHARDONNAY_INTERFACES_NEARBYINFO_H
+#ifndef SHARDONNAY_SUPPORT_NEARBYINFO_H
+#define SHARDONNAY_SUPPORT_NEARBYINFO_H
 
 #include "mlir/IR/Value.h"
 #include "llvm/ADT/DenseMapInfo.h"
@@ -30,4 +30,4 @@ template <typename T> struct NearbyInfo : llvm::DenseMapInfo<T> {
 
 } // namespace shardonnay
 
-#endif // SHARDONNAY_INTERFACES_NEARBYINFO_H
+#endif // SHARDONNAY_SUPPORT_NEARBYINFO_H

@@ -11,12 +11,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef SHARDONNAY_TRANSFORMS_PROPAGATE_PACKEDNUMBERS_H
-#define SHARDONNAY_TRANSFORMS_PROPAGATE_PACKEDNUMBERS_H
+#ifndef SHARDONNAY_SUPPORT_PACKEDNUMBERS_H
+#define SHARDONNAY_SUPPORT_PACKEDNUMBERS_H
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/Endian.h"
+#include <algorithm>
 #include <cstdint>
 
 namespace shardonnay {
@@ -46,6 +47,10 @@ public:
   /// New ones are `number`.
   void resize(size_t size, int32_t number) {
     reserve(size);
+    if (number == -1 && numbers < size) {
+      std::fill(bytes.begin() + numbers * width, bytes.end(), 0);
+      numbers = size;
+    }
     while (numbers < size)
       append(number);
   }
@@ -107,4 +112,4 @@ private:
 
 } // namespace shardonnay
 
-#endif // SHARDONNAY_TRANSFORMS_PROPAGATE_PACKEDNUMBERS_H
+#endif // SHARDONNAY_SUPPORT_PACKEDNUMBERS_H

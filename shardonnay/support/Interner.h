@@ -10,13 +10,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef SHARDONNAY_ALGEBRA_INTERNER_H
-#define SHARDONNAY_ALGEBRA_INTERNER_H
+#ifndef SHARDONNAY_SUPPORT_INTERNER_H
+#define SHARDONNAY_SUPPORT_INTERNER_H
 
+#include "shardonnay/support/HashIndex.h"
 #include "llvm/ADT/Hashing.h"
-#include <cstdint>
 #include <deque>
-#include <vector>
 
 namespace shardonnay {
 
@@ -25,41 +24,23 @@ namespace shardonnay {
 template <typename T> class Interner {
 public:
   int32_t intern(const T &value) {
-    if (values.size() * 2 >= slots.size())
-      grow();
-    int32_t &slot = find(value);
-    if (slot < 0) {
-      slot = values.size();
-      values.push_back(value);
-    }
-    return slot;
+    size_t hash = hash_value(value);
+    int32_t known =
+        index.find(hash, [&](int32_t id) { return values[id] == value; });
+    if (known != HashIndex::kNone)
+      return known;
+    values.push_back(value);
+    return index.add(hash, [&](int32_t id) { return hash_value(values[id]); });
   }
 
   const T &operator[](int32_t id) const { return values[id]; }
-  int32_t size() const { return values.size(); }
+  int32_t size() const { return index.size(); }
 
 private:
-  /// The slot of `value`, or the empty one where it belongs.
-  int32_t &find(const T &value) {
-    size_t at = hash_value(value);
-    while (true) {
-      int32_t &slot = slots[at++ & (slots.size() - 1)];
-      if (slot < 0 || values[slot] == value)
-        return slot;
-    }
-  }
-
-  void grow() {
-    slots.assign(slots.empty() ? 64 : slots.size() * 2, -1);
-    for (size_t id = 0; id < values.size(); ++id)
-      find(values[id]) = id;
-  }
-
   std::deque<T> values;
-  /// Open addressing; its size is a power of two.
-  std::vector<int32_t> slots;
+  HashIndex index;
 };
 
 } // namespace shardonnay
 
-#endif // SHARDONNAY_ALGEBRA_INTERNER_H
+#endif // SHARDONNAY_SUPPORT_INTERNER_H

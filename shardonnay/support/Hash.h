@@ -11,8 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef SHARDONNAY_ALGEBRA_HASH_H
-#define SHARDONNAY_ALGEBRA_HASH_H
+#ifndef SHARDONNAY_SUPPORT_HASH_H
+#define SHARDONNAY_SUPPORT_HASH_H
 
 #include "llvm/ADT/Hashing.h"
 #include <cstdint>
@@ -35,4 +35,4 @@ template <typename RangeT> size_t mixedAll(size_t hash, const RangeT &range) {
 
 } // namespace shardonnay
 
-#endif // SHARDONNAY_ALGEBRA_HASH_H
+#endif // SHARDONNAY_SUPPORT_HASH_H

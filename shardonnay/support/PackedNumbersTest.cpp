@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardonnay/transforms/propagate/PackedNumbers.h"
+#include "shardonnay/support/PackedNumbers.h"
 #include "gtest/gtest.h"
 
 using namespace shardonnay;
