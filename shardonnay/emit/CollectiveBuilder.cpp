@@ -88,27 +88,27 @@ Value CollectiveBuilder::index(Location loc, const Mesh &mesh,
   return buildDeviceIndex(builder, loc, grid, mesh, axes, scale);
 }
 
-Attribute CollectiveBuilder::groups(const EmittedMesh &mesh,
+Attribute CollectiveBuilder::groups(const sdy::NamedMesh &mesh,
                                     const AxisList &axes) {
-  bool isAll = mesh.numDevices() == grid.replicas() * grid.partitions();
+  bool isAll = mesh.mesh.getNumDevices() == grid.replicas() * grid.partitions();
   if (!meshAxesGroups || !isAll) {
-    Attribute &list = lists[{mesh.attr.getAsOpaquePointer(), axes}];
+    Attribute &list = lists[mesh.mesh][axes];
     if (!list)
       list = toRowsAttr(builder,
-                        grid.flattened(getReplicaGroups(mesh.mesh, axes)));
+                        grid.flattened(getReplicaGroups(mesh.toMesh(), axes)));
     return list;
   }
   MLIRContext *context = builder.getContext();
   SmallVector<Attribute> refs;
-  for (sdy::AxisRefAttr axis : sdy::fromAxisList(axes, mesh.attr)) {
+  for (sdy::AxisRefAttr axis : sdy::fromAxisList(axes, mesh.mesh)) {
     stablehlo::SubAxisInfoAttr part;
     if (sdy::SubAxisInfoAttr info = axis.getSubAxisInfo())
       part = stablehlo::SubAxisInfoAttr::get(context, info.getPreSize(),
                                              info.getSize());
     refs.push_back(stablehlo::AxisRefAttr::get(context, axis.getName(), part));
   }
-  return stablehlo::ReplicaGroupMeshAxesAttr::get(context, mesh.name,
-                                                  builder.getArrayAttr(refs));
+  return stablehlo::ReplicaGroupMeshAxesAttr::get(
+      context, cast<FlatSymbolRefAttr>(mesh.name), builder.getArrayAttr(refs));
 }
 
 Value CollectiveBuilder::slice(Location loc, Value tensor, int64_t dim,
@@ -145,7 +145,7 @@ FailureOr<Value> CollectiveBuilder::widened(
 }
 
 Value CollectiveBuilder::allGather(Location loc, Value tensor, int64_t dim,
-                                   const EmittedMesh &mesh,
+                                   const sdy::NamedMesh &mesh,
                                    const AxisList &axes) {
   return *widened(tensor, [&](Value sent) -> FailureOr<Value> {
     Type type = resized(sent, dim, sizeOf(sent, dim) * axes.numShards());
@@ -157,11 +157,12 @@ Value CollectiveBuilder::allGather(Location loc, Value tensor, int64_t dim,
 }
 
 Value CollectiveBuilder::allToAll(Location loc, Value tensor, int64_t splitDim,
-                                  int64_t concatDim, const EmittedMesh &mesh,
+                                  int64_t concatDim, const sdy::NamedMesh &mesh,
                                   const AxisList &axes) {
   int64_t count = axes.numShards();
   int64_t piece = sizeOf(tensor, splitDim) / count;
-  auto found = grid.oneKind(getReplicaGroups(mesh.mesh, axes));
+  Mesh devices = mesh.toMesh();
+  auto found = grid.oneKind(getReplicaGroups(devices, axes));
   if (!found) {
     // Everything to everyone, who takes the piece of their index. Where both
     // dims are one, the senders' pieces stand in a dim of their own first.
@@ -174,7 +175,7 @@ Value CollectiveBuilder::allToAll(Location loc, Value tensor, int64_t splitDim,
     int64_t joined = concatDim < splitDim ? concatDim : concatDim + 1;
     Value all = allGather(loc, split, joined, mesh, axes);
     Value own =
-        slice(loc, all, splitDim, index(loc, mesh.mesh, axes), /*size=*/1);
+        slice(loc, all, splitDim, index(loc, devices, axes), /*size=*/1);
     SmallVector<int64_t> result(type.getShape());
     result[splitDim] = piece;
     result[concatDim] *= count;
@@ -185,7 +186,7 @@ Value CollectiveBuilder::allToAll(Location loc, Value tensor, int64_t splitDim,
   shape[concatDim] *= count;
   Attribute rows = toRowsAttr(builder, found->rows);
   if (meshAxesGroups && found->ids != DeviceGrid::Ids::Replicas &&
-      mesh.numDevices() == grid.replicas() * grid.partitions())
+      mesh.mesh.getNumDevices() == grid.replicas() * grid.partitions())
     rows = groups(mesh, axes);
   return stablehlo::AllToAllOp::create(
              builder, loc, TypeRange(type.clone(shape)), tensor, splitDim,
@@ -209,7 +210,7 @@ CollectiveBuilder::combined(Location loc, Value tensor, ReductionKind kind,
 
 FailureOr<Value> CollectiveBuilder::allReduce(Location loc, Value tensor,
                                               ReductionKind kind,
-                                              const EmittedMesh &mesh,
+                                              const sdy::NamedMesh &mesh,
                                               const AxisList &axes) {
   return combined(loc, tensor, kind, [&](Value sent) {
     return stablehlo::AllReduceOp::create(
@@ -221,7 +222,7 @@ FailureOr<Value> CollectiveBuilder::allReduce(Location loc, Value tensor,
 FailureOr<Value> CollectiveBuilder::reduceScatter(Location loc, Type type,
                                                   Value tensor, int64_t dim,
                                                   ReductionKind kind,
-                                                  const EmittedMesh &mesh,
+                                                  const sdy::NamedMesh &mesh,
                                                   const AxisList &axes) {
   return combined(loc, tensor, kind, [&](Value sent) {
     Type scattered = cast<RankedTensorType>(type).clone(
@@ -242,7 +243,7 @@ static bool isDivergent(OpBuilder &builder) {
 
 Value CollectiveBuilder::permute(Location loc, Value tensor,
                                  const DeviceRows &pairs,
-                                 const EmittedMesh &mesh) {
+                                 const sdy::NamedMesh &mesh) {
   auto found = grid.oneKind(pairs);
   if (!found || (!target.permutesAmongSome && isDivergent(builder)))
     return permuteByGather(loc, tensor, pairs, mesh);
@@ -267,14 +268,15 @@ static AxisList axesBetween(const Mesh &mesh, const DeviceRows &pairs) {
 /// take what their sender has.
 Value CollectiveBuilder::permuteByGather(Location loc, Value tensor,
                                          const DeviceRows &pairs,
-                                         const EmittedMesh &mesh) {
+                                         const sdy::NamedMesh &named) {
+  Mesh mesh = named.toMesh();
   SmallVector<int64_t> positions(mesh.numDevices());
   for (int64_t position = 0; position < mesh.numDevices(); ++position)
-    positions[mesh.mesh.deviceAt(position)] = position;
+    positions[mesh.deviceAt(position)] = position;
   DeviceRows placed;
   for (ArrayRef<int64_t> pair : pairs)
     placed.push_back({positions[pair[0]], positions[pair[1]]});
-  AxisList axes = axesBetween(mesh.mesh, placed);
+  AxisList axes = axesBetween(mesh, placed);
   if (axes.empty())
     return tensor;
 
@@ -283,12 +285,12 @@ Value CollectiveBuilder::permuteByGather(Location loc, Value tensor,
   shape.insert(shape.begin(), 1);
   Value row =
       stablehlo::ReshapeOp::create(builder, loc, type.clone(shape), tensor);
-  Value all = allGather(loc, row, /*dim=*/0, mesh, axes);
+  Value all = allGather(loc, row, /*dim=*/0, named, axes);
   SmallVector<int64_t> senders(mesh.numDevices(), 0);
   for (ArrayRef<int64_t> pair : placed)
-    senders[pair[1]] = mesh.mesh.index(axes, pair[0]);
-  Value sender = buildLookUp(builder, loc, senders,
-                             index(loc, mesh.mesh, mesh.mesh.allAxes()));
+    senders[pair[1]] = mesh.index(axes, pair[0]);
+  Value sender =
+      buildLookUp(builder, loc, senders, index(loc, mesh, mesh.allAxes()));
   Value own = slice(loc, all, /*dim=*/0, sender, /*size=*/1);
   return stablehlo::ReshapeOp::create(builder, loc, type, own);
 }

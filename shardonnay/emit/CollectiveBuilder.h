@@ -13,23 +13,13 @@
 #ifndef SHARDONNAY_EMIT_COLLECTIVEBUILDER_H
 #define SHARDONNAY_EMIT_COLLECTIVEBUILDER_H
 
-#include "shardonnay/algebra/Mesh.h"
-#include "shardonnay/dialect/sdy/Attributes.h"
+#include "shardonnay/dialect/sdy/NamedMesh.h"
 #include "shardonnay/dialect/stablehlo/Stablehlo.h"
 #include "shardonnay/emit/DeviceGrid.h"
 #include "shardonnay/emit/Target.h"
 #include <map>
 
 namespace shardonnay {
-
-/// A mesh by its name, and what it is.
-struct EmittedMesh {
-  mlir::FlatSymbolRefAttr name;
-  mlir::sdy::MeshAttr attr;
-  Mesh mesh;
-
-  int64_t numDevices() const { return mesh.numDevices(); }
-};
 
 /// As groups and pairs are written.
 mlir::DenseIntElementsAttr toRowsAttr(mlir::Builder &builder,
@@ -53,23 +43,24 @@ public:
                     mlir::Value start, int64_t size);
 
   mlir::Value allGather(mlir::Location loc, mlir::Value tensor, int64_t dim,
-                        const EmittedMesh &mesh, const AxisList &axes);
+                        const mlir::sdy::NamedMesh &mesh, const AxisList &axes);
   mlir::Value allToAll(mlir::Location loc, mlir::Value tensor, int64_t splitDim,
-                       int64_t concatDim, const EmittedMesh &mesh,
+                       int64_t concatDim, const mlir::sdy::NamedMesh &mesh,
                        const AxisList &axes);
   /// Fails, with an error at `loc`, if the target can't combine these.
   mlir::FailureOr<mlir::Value> allReduce(mlir::Location loc, mlir::Value tensor,
                                          ReductionKind kind,
-                                         const EmittedMesh &mesh,
+                                         const mlir::sdy::NamedMesh &mesh,
                                          const AxisList &axes);
   mlir::FailureOr<mlir::Value>
   reduceScatter(mlir::Location loc, mlir::Type type, mlir::Value tensor,
-                int64_t dim, ReductionKind kind, const EmittedMesh &mesh,
-                const AxisList &axes);
+                int64_t dim, ReductionKind kind,
+                const mlir::sdy::NamedMesh &mesh, const AxisList &axes);
   /// `pairs`: [sender, receiver] of mesh devices. What a device gets that
   /// receives nothing is not said.
   mlir::Value permute(mlir::Location loc, mlir::Value tensor,
-                      const DeviceRows &pairs, const EmittedMesh &mesh);
+                      const DeviceRows &pairs,
+                      const mlir::sdy::NamedMesh &mesh);
 
 private:
   /// What `communicate` makes of `tensor`, whose integers go in bytes if the
@@ -83,16 +74,19 @@ private:
   mlir::FailureOr<mlir::Value>
   combined(mlir::Location loc, mlir::Value tensor, ReductionKind kind,
            llvm::function_ref<mlir::Operation *(mlir::Value)> create);
-  mlir::Attribute groups(const EmittedMesh &mesh, const AxisList &axes);
+  mlir::Attribute groups(const mlir::sdy::NamedMesh &mesh,
+                         const AxisList &axes);
   mlir::Value permuteByGather(mlir::Location loc, mlir::Value tensor,
-                              const DeviceRows &pairs, const EmittedMesh &mesh);
+                              const DeviceRows &pairs,
+                              const mlir::sdy::NamedMesh &mesh);
 
   mlir::OpBuilder &builder;
   DeviceGrid grid;
   bool meshAxesGroups;
   const Target &target;
   /// By mesh and axes: on many devices a list of groups is made once.
-  std::map<std::pair<const void *, AxisList>, mlir::Attribute> lists;
+  llvm::DenseMap<mlir::sdy::MeshAttr, std::map<AxisList, mlir::Attribute>>
+      lists;
 };
 
 } // namespace shardonnay

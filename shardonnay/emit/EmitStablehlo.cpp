@@ -120,7 +120,7 @@ private:
   }
   FailureOr<Value> build(spmd::DeviceIndexOp op) {
     auto [mesh, axes] = read(op);
-    return collectives.index(op.getLoc(), mesh.mesh, axes);
+    return collectives.index(op.getLoc(), mesh.toMesh(), axes);
   }
   FailureOr<Value> build(spmd::AllSliceOp op);
   FailureOr<Value> build(spmd::AllGatherOp op);
@@ -136,19 +136,18 @@ private:
   /// The first of `values`, behind a barrier with the others.
   Value setApart(Location loc, ValueRange values);
 
-  EmittedMesh meshAt(Operation *op, FlatSymbolRefAttr name) {
-    sdy::MeshAttr mesh =
-        symbols.lookupNearestSymbolFrom<sdy::MeshOp>(op, name).getMesh();
-    return {name, mesh, toMesh(mesh)};
+  sdy::NamedMesh meshAt(Operation *op, FlatSymbolRefAttr name) {
+    return {symbols.lookupNearestSymbolFrom<sdy::MeshOp>(op, name).getMesh(),
+            name};
   }
   struct MeshAxes {
-    EmittedMesh mesh;
+    sdy::NamedMesh mesh;
     AxisList axes;
   };
   /// The axes of an spmd op, on its mesh.
   template <typename SpmdOp> MeshAxes read(SpmdOp op) {
-    EmittedMesh mesh = meshAt(op, op.getMeshAttr());
-    AxisList axes = toAxisList(op.getAxes().getValue(), mesh.attr);
+    sdy::NamedMesh mesh = meshAt(op, op.getMeshAttr());
+    AxisList axes = toAxisList(op.getAxes().getValue(), mesh.mesh);
     return {std::move(mesh), std::move(axes)};
   }
 
@@ -192,12 +191,12 @@ LogicalResult Emitter::checkCall(stablehlo::CustomCallOp op) {
 /// Nothing inside communicates, so devices may go different ways.
 void Emitter::buildConditional(spmd::OnDeviceOp op) {
   Location loc = op.getLoc();
-  EmittedMesh mesh = meshAt(op, op.getMeshAttr());
+  Mesh mesh = meshAt(op, op.getMeshAttr()).toMesh();
   int64_t position = 0;
-  while (mesh.mesh.deviceAt(position) != static_cast<int64_t>(op.getDevice()))
+  while (mesh.deviceAt(position) != static_cast<int64_t>(op.getDevice()))
     ++position;
   auto scalar = RankedTensorType::get({}, builder.getI32Type());
-  Value own = collectives.index(loc, mesh.mesh, mesh.mesh.allAxes());
+  Value own = collectives.index(loc, mesh, mesh.allAxes());
   Value wanted = stablehlo::ConstantOp::create(
       builder, loc,
       DenseElementsAttr::get(scalar, static_cast<int32_t>(position)));
@@ -228,7 +227,7 @@ FailureOr<Value> Emitter::build(spmd::AllSliceOp op) {
   auto [mesh, axes] = read(op);
   RankedTensorType type = op.getType();
   int64_t size = type.getDimSize(op.getDim());
-  Value start = collectives.index(op.getLoc(), mesh.mesh, axes, size);
+  Value start = collectives.index(op.getLoc(), mesh.toMesh(), axes, size);
   return collectives.slice(op.getLoc(), op.getTensor(), op.getDim(), start,
                            size);
 }
@@ -282,8 +281,8 @@ FailureOr<Value> Emitter::build(spmd::ReduceScatterOp op) {
 }
 
 FailureOr<Value> Emitter::build(spmd::CollectivePermuteOp op) {
-  EmittedMesh mesh = meshAt(op, op.getMeshAttr());
-  EmittedMesh from = mesh;
+  sdy::NamedMesh mesh = meshAt(op, op.getMeshAttr());
+  sdy::NamedMesh from = mesh;
   if (FlatSymbolRefAttr name = op.getSourceMeshAttr())
     from = meshAt(op, name);
   auto read = [](sdy::ListOfAxisRefListsAttr axesPerDim, sdy::MeshAttr on) {
@@ -292,18 +291,19 @@ FailureOr<Value> Emitter::build(spmd::CollectivePermuteOp op) {
                                     return toAxisList(list.getValue(), on);
                                   });
   };
-  auto source = read(op.getSource(), from.attr);
-  auto wanted = read(op.getTarget(), mesh.attr);
+  auto source = read(op.getSource(), from.mesh);
+  auto wanted = read(op.getTarget(), mesh.mesh);
   return collectives.permute(
       op.getLoc(), op.getTensor(),
-      getSourceTargetPairs({from.mesh, source}, {mesh.mesh, wanted}), mesh);
+      getSourceTargetPairs({from.toMesh(), source}, {mesh.toMesh(), wanted}),
+      mesh);
 }
 
 FailureOr<Value> Emitter::build(spmd::FetchWindowOp op) {
-  EmittedMesh mesh;
+  sdy::NamedMesh mesh;
   if (op.getMeshAttr())
     mesh = meshAt(op, op.getMeshAttr());
-  WindowProblem problem = spmd::getWindowProblem(op, mesh.attr);
+  WindowProblem problem = spmd::getWindowProblem(op, mesh.mesh);
   return emitWindow(builder, op.getLoc(), op.getTensor(), op.getDim(), problem,
                     op.getFill(), mesh, collectives);
 }

@@ -30,7 +30,7 @@ class WindowEmitter {
 public:
   WindowEmitter(OpBuilder &builder, Location loc, int64_t dim,
                 const WindowProblem &problem, RankedTensorType type, Value fill,
-                const EmittedMesh &mesh, CollectiveBuilder &collectives)
+                const sdy::NamedMesh &mesh, CollectiveBuilder &collectives)
       : builder(builder), loc(loc), dim(dim), problem(problem), type(type),
         fill(fill), mesh(mesh), collectives(collectives) {}
 
@@ -84,7 +84,7 @@ private:
   const WindowProblem &problem;
   RankedTensorType type;
   Value fill;
-  const EmittedMesh &mesh;
+  const sdy::NamedMesh &mesh;
   CollectiveBuilder &collectives;
 };
 
@@ -292,7 +292,7 @@ Value WindowEmitter::run(Value tensor) {
 
 Value emitWindow(OpBuilder &builder, Location loc, Value tensor, int64_t dim,
                  const WindowProblem &problem, Value fill,
-                 const EmittedMesh &mesh, CollectiveBuilder &collectives) {
+                 const sdy::NamedMesh &mesh, CollectiveBuilder &collectives) {
   auto type = cast<RankedTensorType>(tensor.getType());
   Value result;
   for (const WindowProblem &part : withoutUnevenPeriods(problem)) {

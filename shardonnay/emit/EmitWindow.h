@@ -19,7 +19,8 @@ namespace shardonnay {
 mlir::Value emitWindow(mlir::OpBuilder &builder, mlir::Location loc,
                        mlir::Value tensor, int64_t dim,
                        const WindowProblem &problem, mlir::Value fill,
-                       const EmittedMesh &mesh, CollectiveBuilder &collectives);
+                       const mlir::sdy::NamedMesh &mesh,
+                       CollectiveBuilder &collectives);
 
 } // namespace shardonnay
 

@@ -23,7 +23,7 @@ DeviceRows getReplicaGroups(const Mesh &mesh, const AxisList &axes) {
 }
 
 /// Of each device the number of the piece that it has, dims major to minor.
-static std::vector<int64_t> piecesOf(MeshSharding cut) {
+static std::vector<int64_t> piecesOf(AxesOnMesh cut) {
   int64_t numDevices = cut.mesh.numDevices();
   std::vector<int64_t> atPosition(numDevices), pieces(numDevices);
   for (const AxisList &axes : cut.axesPerDim)
@@ -35,7 +35,7 @@ static std::vector<int64_t> piecesOf(MeshSharding cut) {
   return pieces;
 }
 
-DeviceRows getSourceTargetPairs(MeshSharding source, MeshSharding target) {
+DeviceRows getSourceTargetPairs(AxesOnMesh source, AxesOnMesh target) {
   std::vector<int64_t> has = piecesOf(source), wants = piecesOf(target);
   int64_t numPieces = 1;
   for (const AxisList &axes : source.axesPerDim)

@@ -18,7 +18,7 @@ namespace shardonnay {
 DeviceRows getReplicaGroups(const Mesh &mesh, const AxisList &axes);
 
 /// A mesh, and axes of it per dim of a tensor.
-struct MeshSharding {
+struct AxesOnMesh {
   const Mesh &mesh;
   llvm::ArrayRef<AxisList> axesPerDim;
 };
@@ -27,7 +27,7 @@ struct MeshSharding {
 /// the piece of a tensor that `target` names from one that has it as the piece
 /// of `source`: itself if it can, and no device sends twice. The meshes are of
 /// the same devices, and both cuts are into the same pieces.
-DeviceRows getSourceTargetPairs(MeshSharding source, MeshSharding target);
+DeviceRows getSourceTargetPairs(AxesOnMesh source, AxesOnMesh target);
 
 } // namespace shardonnay
 

@@ -168,8 +168,8 @@ GspmdShardings::convert(const HloSharding &sharding, Type type, Location loc,
     found.sharding.dims[dim].closed = false;
   }
   MeshOp mesh = getMesh(found.mesh);
-  return fromSharding(found.sharding, FlatSymbolRefAttr::get(mesh),
-                      mesh.getMesh());
+  return NamedMesh{mesh.getMesh(), FlatSymbolRefAttr::get(mesh)}.write(
+      found.sharding);
 }
 
 FailureOr<TensorShardingPerValueAttr>

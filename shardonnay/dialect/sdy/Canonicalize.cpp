@@ -131,16 +131,14 @@ struct SliceOfReduce : public CollectivePattern<AllSliceOp> {
     auto reduce = op.getTensor().getDefiningOp<AllReduceOp>();
     if (!reduce || !reduce->hasOneUse())
       return failure();
-    MeshAttr mesh = getMesh(op, op.getOutSharding());
-    AxisList reduced = toAxisList(reduce.getReductionAxes().getValue(), mesh);
+    auto named = NamedMesh::of(op, op.getOutSharding());
+    AxisList reduced =
+        toAxisList(reduce.getReductionAxes().getValue(), named.mesh);
     AxisList scattered, beyond;
-    TensorSharding between = toSharding(reduce.getOutSharding(), mesh);
+    TensorSharding between = named.read(reduce.getOutSharding());
     SmallVector<AxisRefListAttr> scatters, slices;
-    auto write = [&](const AxisList &axes) {
-      return AxisRefListAttr::get(op.getContext(), fromAxisList(axes, mesh));
-    };
-    for (auto [dim, list] :
-         llvm::zip_equal(between.dims, toLists(op.getSlicingAxes(), mesh))) {
+    for (auto [dim, list] : llvm::zip_equal(
+             between.dims, toLists(op.getSlicingAxes(), named.mesh))) {
       AxisList first;
       for (shardonnay::AxisRef axis : list) {
         if (!reduced.covers(axis))
@@ -151,8 +149,8 @@ struct SliceOfReduce : public CollectivePattern<AllSliceOp> {
       dim.axes.append(first);
       scattered.append(first);
       beyond.append(rest);
-      scatters.push_back(write(first));
-      slices.push_back(write(rest));
+      scatters.push_back(named.write(first));
+      slices.push_back(named.write(rest));
     }
     if (beyond.overlaps(reduced) || !scattered.sameSet(reduced))
       return failure();
@@ -165,8 +163,7 @@ struct SliceOfReduce : public CollectivePattern<AllSliceOp> {
     auto scatter = ReduceScatterOp::create(
         rewriter, op.getLoc(), op.getType(), reduce.getTensor(),
         ListOfAxisRefListsAttr::get(op.getContext(), scatters),
-        fromSharding(between, op.getOutSharding().getMeshOrRef(), mesh),
-        reduce.getKindAttr());
+        named.write(between), reduce.getKindAttr());
     rewriter.replaceOpWithNewOp<AllSliceOp>(
         op, op.getType(), scatter,
         ListOfAxisRefListsAttr::get(op.getContext(), slices),
@@ -253,14 +250,15 @@ TensorShardingAttr moveThrough(Operation *op, TensorShardingAttr sharding) {
   auto ruleOp = dyn_cast<shardonnay::ShardingRuleOpInterface>(op);
   std::optional<shardonnay::FactorRule> rule =
       ruleOp ? ruleOp.getFactorRule() : std::nullopt;
-  MeshAttr mesh = getMesh(op, sharding);
+  auto mesh = NamedMesh::of(op, sharding);
   auto isPassThrough = [](const shardonnay::Factor &factor) {
     return factor.kind == shardonnay::FactorKind::PassThrough;
   };
-  if (!rule || mesh.getAxes().empty() || !sharding.getUnreducedAxes().empty() ||
+  if (!rule || mesh.mesh.getAxes().empty() ||
+      !sharding.getUnreducedAxes().empty() ||
       !llvm::all_of(rule->factors, isPassThrough))
     return nullptr;
-  TensorSharding from = toSharding(sharding, mesh);
+  TensorSharding from = mesh.read(sharding);
   shardonnay::TensorProjection row =
       project(from, rule->operands[0], rule->factors);
   TensorSharding to = TensorSharding::fullyClosed(rule->results[0].dims.size());
@@ -270,7 +268,7 @@ TensorShardingAttr moveThrough(Operation *op, TensorShardingAttr sharding) {
   for (auto [before, after] : llvm::zip_equal(row.factors, back.factors))
     if (!before.overflow.empty() || before.axes != after.axes)
       return nullptr;
-  return fromSharding(to, sharding.getMeshOrRef(), mesh);
+  return mesh.write(to);
 }
 
 /// reshard B' (transpose %x), where there is a reshard B %x  ->

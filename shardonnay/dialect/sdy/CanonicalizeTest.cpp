@@ -158,8 +158,8 @@ public:
 private:
   TensorSharding current() { return toSharding(getSharding(value), mesh); }
   TensorShardingAttr attr(const TensorSharding &sharding) {
-    return fromSharding(sharding, SymbolRefAttr::get(builder.getContext(), "m"),
-                        mesh);
+    return NamedMesh{mesh, SymbolRefAttr::get(builder.getContext(), "m")}.write(
+        sharding);
   }
   ListOfAxisRefListsAttr attr(ArrayRef<AxisList> lists) {
     return ListOfAxisRefListsAttr::get(
@@ -333,8 +333,8 @@ protected:
     Layout start =
         shardonnay::gen::unpadded(parts, kRank, /*allowPartial=*/true);
     setSharding(func.getArgument(0),
-                fromSharding(start.toSharding(),
-                             SymbolRefAttr::get(&context, "m"), mesh));
+                NamedMesh{mesh, SymbolRefAttr::get(&context, "m")}.write(
+                    start.toSharding()));
     Chain chain(builder, mesh, parts);
     chain.value = func.getArgument(0);
     for (int64_t i = 0, n = 1 + shardonnay::gen::below(6); i < n; ++i)

@@ -14,7 +14,6 @@ using shardonnay::AxisRef;
 using shardonnay::FactorKind;
 using shardonnay::FactorRule;
 using shardonnay::Mesh;
-using shardonnay::TensorSharding;
 
 //===----------------------------------------------------------------------===//
 // Meshes and axes
@@ -55,41 +54,6 @@ SmallVector<AxisRefAttr> mlir::sdy::fromAxisList(const AxisList &axes,
                                                  MeshAttr mesh) {
   return llvm::map_to_vector(
       axes, [&](AxisRef axis) { return fromAxisRef(axis, mesh); });
-}
-
-//===----------------------------------------------------------------------===//
-// Shardings
-//===----------------------------------------------------------------------===//
-
-TensorSharding mlir::sdy::toSharding(TensorShardingAttr sharding,
-                                     MeshAttr mesh) {
-  TensorSharding result;
-  for (DimensionShardingAttr dim : sharding.getDimShardings())
-    result.dims.push_back({toAxisList(dim.getAxes(), mesh), dim.getIsClosed(),
-                           dim.getPriorityOrDefault()});
-  result.replicated = toAxisList(sharding.getReplicatedAxes(), mesh).sorted();
-  result.unreduced = toAxisList(sharding.getUnreducedAxes(), mesh).sorted();
-  if (!result.unreduced.empty())
-    result.kind = sharding.getReductionKind();
-  return result;
-}
-
-TensorShardingAttr mlir::sdy::fromSharding(const TensorSharding &sharding,
-                                           Attribute meshOrRef, MeshAttr mesh) {
-  MLIRContext *context = mesh.getContext();
-  SmallVector<DimensionShardingAttr> dims;
-  for (const shardonnay::DimSharding &dim : sharding.dims) {
-    // A priority says nothing on an empty closed dim, and is not allowed there.
-    bool hasPriority = dim.priority != 0 && !(dim.axes.empty() && dim.closed);
-    dims.push_back(DimensionShardingAttr::get(
-        context, fromAxisList(dim.axes, mesh), dim.closed,
-        hasPriority ? std::optional<int64_t>(dim.priority) : std::nullopt));
-  }
-  return TensorShardingAttr::get(
-      context, meshOrRef, dims, fromAxisList(sharding.replicated, mesh),
-      fromAxisList(sharding.unreduced, mesh),
-      sharding.unreduced.empty() ? shardonnay::ReductionKind::Sum
-                                 : sharding.kind);
 }
 
 //===----------------------------------------------------------------------===//

@@ -16,8 +16,7 @@
 
 #include "shardonnay/algebra/Factor.h"
 #include "shardonnay/algebra/Mesh.h"
-#include "shardonnay/algebra/TensorSharding.h"
-#include "shardonnay/dialect/sdy/Attributes.h"
+#include "shardonnay/dialect/sdy/NamedMesh.h"
 
 namespace mlir::sdy {
 
@@ -30,11 +29,11 @@ AxisRefAttr fromAxisRef(shardonnay::AxisRef axis, MeshAttr mesh);
 SmallVector<AxisRefAttr> fromAxisList(const shardonnay::AxisList &axes,
                                       MeshAttr mesh);
 
-shardonnay::TensorSharding toSharding(TensorShardingAttr sharding,
-                                      MeshAttr mesh);
-/// Names the mesh by `meshOrRef`, which stands for `mesh`.
-TensorShardingAttr fromSharding(const shardonnay::TensorSharding &sharding,
-                                Attribute meshOrRef, MeshAttr mesh);
+/// As NamedMesh::read, where the name is not known.
+inline shardonnay::TensorSharding toSharding(TensorShardingAttr sharding,
+                                             MeshAttr mesh) {
+  return NamedMesh{mesh, sharding.getMeshOrRef()}.read(sharding);
+}
 
 /// Permutation factors are Windowed, reduction factors sums.
 shardonnay::FactorRule toRule(OpShardingRuleAttr rule);

@@ -59,8 +59,8 @@ TEST_F(SdyTest, ShardingsSurviveTheRoundTrip) {
                          R"([{}], replicated={"x", "y":(1)2}, unreduced={"z"})",
                          R"([], unreduced=max{"x", "y":(4)2})"}) {
     TensorShardingAttr attr = sharding(text);
-    EXPECT_EQ(fromSharding(toSharding(attr, mesh), attr.getMeshOrRef(), mesh),
-              attr);
+    NamedMesh named{mesh, attr.getMeshOrRef()};
+    EXPECT_EQ(named.write(named.read(attr)), attr);
   }
 }
 

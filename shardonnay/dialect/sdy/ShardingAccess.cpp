@@ -8,8 +8,8 @@
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/interfaces/DataFlowEdge.h"
-#include "shardonnay/support/Prefetch.h"
 #include "shardonnay/interfaces/ShardingRule.h"
+#include "shardonnay/support/Prefetch.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -54,9 +54,8 @@ static TensorShardingAttr toInner(ManualComputationOp op, Value owner,
       op.getManualBoundary(owner);
   if (!boundary || !outer)
     return outer;
-  MeshAttr mesh = getMesh(op, outer);
-  return fromSharding(boundary->toInner(toSharding(outer, mesh)),
-                      outer.getMeshOrRef(), mesh);
+  auto mesh = NamedMesh::of(op, outer);
+  return mesh.write(boundary->toInner(mesh.read(outer)));
 }
 
 /// The in-shardings of a computation; null if it has none.
@@ -151,10 +150,9 @@ static void setArgumentSharding(BlockArgument argument,
   }
   Operation *op = argument.getOwner()->getParentOp();
   if (auto manual = dyn_cast<ManualComputationOp>(op)) {
-    MeshAttr mesh = getMesh(op, sharding);
+    auto mesh = NamedMesh::of(op, sharding);
     if (auto boundary = manual.getManualBoundary(argument))
-      sharding = fromSharding(boundary->toOuter(toSharding(sharding, mesh)),
-                              sharding.getMeshOrRef(), mesh);
+      sharding = mesh.write(boundary->toOuter(mesh.read(sharding)));
   }
   if (isa<ManualComputationOp, NamedComputationOp>(op))
     return setEntry(op, "in_shardings", op->getOperands(), number, sharding);

@@ -43,7 +43,7 @@ struct Accumulator {
   /// costs.
   SmallVector<ReshardedOp, 0> steps;
   double stepPrice = 0;
-  NamedMesh mesh;
+  sdy::NamedMesh mesh;
   /// How the carried value then lies.
   TensorSharding sharding;
 };
@@ -92,7 +92,7 @@ static bool readSettled(OpOperand &operand, CollectivePlanner &planner,
   found.partial = start.source;
   found.price = start.price;
   found.mesh = getNamedMesh(start.last);
-  found.sharding = readSharding(start.source, found.mesh.mesh);
+  found.sharding = found.mesh.readClosed(start.source);
   return !found.sharding.unreduced.empty();
 }
 
@@ -170,7 +170,7 @@ static bool isGivenInParts(const Accumulator &found) {
   Value parts = found.user->getResult(0);
   return parts.hasOneUse() &&
          getEdgeOwner(*parts.use_begin()) == found.partial &&
-         readSharding(parts, found.mesh.mesh) == found.sharding;
+         found.mesh.readClosed(parts) == found.sharding;
 }
 
 /// An inner loop adds to the carried value in parts, and each run settles that.
@@ -214,7 +214,7 @@ static std::optional<PartialStart> planStart(const Accumulator &found,
   if (found.sharding.kind == ReductionKind::Sum &&
       isKnownZeros(found.init->get()))
     return start;
-  TensorSharding present = readSharding(found.init->get(), found.mesh.mesh);
+  TensorSharding present = found.mesh.readClosed(found.init->get());
   if (!present.unreduced.empty())
     return std::nullopt;
   TensorSharding settled = found.sharding;
@@ -249,23 +249,17 @@ static std::optional<PartialStart> planStart(const Accumulator &found,
 /// Writes what `start` says, before the loop.
 static Value makeStart(OpBuilder &builder, const Accumulator &found,
                        const PartialStart &start, Attribute cause) {
-  const NamedMesh &mesh = found.mesh;
+  const sdy::NamedMesh &mesh = found.mesh;
   Value value = found.init->get();
   Location loc = value.getLoc();
   auto type = cast<RankedTensorType>(value.getType());
-  auto write = [&](const TensorSharding &sharding) {
-    return sdy::fromSharding(sharding, mesh.meshOrRef, mesh.mesh);
-  };
   if (!start.plan && start.whole.empty() && start.pieces.empty())
     return makeZeros(builder, value, found.sharding, mesh);
-  auto list = [&](const AxisList &axes) {
-    return sdy::AxisRefListAttr::get(builder.getContext(),
-                                     sdy::fromAxisList(axes, mesh.mesh));
-  };
+  auto list = [&](const AxisList &axes) { return mesh.write(axes); };
   if (start.plan)
     value = buildPlan(builder, loc, value, *start.plan, mesh, cause);
   if (!sdy::getSharding(value))
-    sdy::setSharding(value, write(readSharding(value, mesh.mesh)));
+    sdy::setSharding(value, mesh.write(mesh.readClosed(value)));
   if (start.whole != found.sharding.unreduced) {
     TensorSharding spread = found.sharding;
     spread.unreduced = spread.unreduced.subtract(start.whole).sorted();
@@ -273,11 +267,12 @@ static Value makeStart(OpBuilder &builder, const Accumulator &found,
         builder, loc, type, value,
         sdy::ListOfAxisRefListsAttr::get(
             builder.getContext(), llvm::map_to_vector(start.pieces, list)),
-        write(spread));
+        mesh.write(spread));
   }
   if (!start.whole.empty())
-    value = sdy::ReplicatedToUnreducedOp::create(
-        builder, loc, type, value, list(start.whole), write(found.sharding));
+    value = sdy::ReplicatedToUnreducedOp::create(builder, loc, type, value,
+                                                 list(start.whole),
+                                                 mesh.write(found.sharding));
   return value;
 }
 
@@ -287,7 +282,7 @@ static bool takeMemory(const Accumulator &found, CollectivePlanner &planner) {
   auto type = cast<RankedTensorType>(found.owner.getType());
   return planner.takeMemory(
       sdy::getShardBytes(type, found.sharding) -
-      sdy::getShardBytes(type, readSharding(found.owner, found.mesh.mesh)));
+      sdy::getShardBytes(type, found.mesh.readClosed(found.owner)));
 }
 
 /// Carries `found` unsettled, and settles it behind the loop.
@@ -296,8 +291,7 @@ static void accumulate(Operation *loop, Accumulator &found,
   Value owner = found.owner;
   Value settled = found.settled->get();
   Attribute cause = getCause(settled.getDefiningOp());
-  sdy::TensorShardingAttr sharding =
-      sdy::fromSharding(found.sharding, found.mesh.meshOrRef, found.mesh.mesh);
+  sdy::TensorShardingAttr sharding = found.mesh.write(found.sharding);
   OpBuilder builder(loop);
   found.init->set(makeStart(builder, found, start, cause));
   found.settled->set(found.partial);
@@ -338,7 +332,7 @@ bool accumulateInLoops(const CollectiveSites &sites,
         continue;
       const ReshardPlan *plan =
           planner.plan(cast<RankedTensorType>(owner.getType()), found->sharding,
-                       readSharding(owner, found->mesh.mesh), found->mesh.mesh);
+                       found->mesh.readClosed(owner), found->mesh.mesh);
       double saved = (found->price - found->stepPrice) * countTrips(loop);
       if (!plan || plan->steps.empty() || start->price + plan->price >= saved ||
           !takeMemory(*found, planner))

@@ -23,13 +23,14 @@ namespace shardonnay {
 /// How the result comes out where every factor is cut as the operands have it;
 /// nothing if they do not agree.
 static std::optional<TensorSharding>
-resultOfPicking(Operation *op, const FactorRule &rule, sdy::MeshAttr mesh) {
+resultOfPicking(Operation *op, const FactorRule &rule,
+                const sdy::NamedMesh &mesh) {
   FactorAssignment assignment(rule.factors.size());
   for (auto [operand, mapping] :
        llvm::zip_equal(op->getOperands(), rule.operands)) {
     if (mapping.dims.empty())
       continue;
-    TensorSharding sharding = readSharding(operand, mesh);
+    TensorSharding sharding = mesh.readClosed(operand);
     if (!sharding.unreduced.empty())
       return std::nullopt;
     TensorProjection row = project(sharding, mapping, rule.factors);
@@ -58,19 +59,18 @@ static bool broadcastOwner(sdy::AllGatherOp gather,
   std::optional<FactorRule> rule = op.getPickingRule();
   if (!rule)
     return false;
-  NamedMesh mesh = getNamedMesh(gather);
-  std::optional<TensorSharding> result = resultOfPicking(op, *rule, mesh.mesh);
+  sdy::NamedMesh mesh = getNamedMesh(gather);
+  std::optional<TensorSharding> result = resultOfPicking(op, *rule, mesh);
   // As it is now, its windows are fetched and then gathered.
   if (!result || result->unreduced.empty())
     return false;
   const ReshardPlan *plan =
       planner.plan(gather.getType(), *result,
-                   readSharding(gather.getResult(), mesh.mesh), mesh.mesh);
+                   mesh.readClosed(gather.getResult()), mesh.mesh);
   if (!plan || plan->price >= planner.price(gather))
     return false;
   OpBuilder builder(gather);
-  sdy::setSharding(op->getResult(0),
-                   sdy::fromSharding(*result, mesh.meshOrRef, mesh.mesh));
+  sdy::setSharding(op->getResult(0), mesh.write(*result));
   gather.replaceAllUsesWith(buildPlan(builder, gather.getLoc(),
                                       op->getResult(0), *plan, mesh,
                                       getCause(gather)));

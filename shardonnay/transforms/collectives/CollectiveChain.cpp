@@ -65,14 +65,13 @@ bool replanPairs(const CollectiveSites &sites, CollectivePlanner &planner,
     if (!inner || inner->getBlock() != outer->getBlock() ||
         !isWanted(inner, outer))
       continue;
-    NamedMesh mesh = getNamedMesh(outer);
+    sdy::NamedMesh mesh = getNamedMesh(outer);
     Value source = inner->getOperand(0), result = outer->getResult(0);
     if (getNamedMesh(inner).mesh != mesh.mesh)
       continue;
-    const ReshardPlan *plan =
-        planner.plan(cast<RankedTensorType>(result.getType()),
-                     readSharding(source, mesh.mesh),
-                     readSharding(result, mesh.mesh), mesh.mesh);
+    const ReshardPlan *plan = planner.plan(
+        cast<RankedTensorType>(result.getType()), mesh.readClosed(source),
+        mesh.readClosed(result), mesh.mesh);
     if (!plan || !isCheaper(*plan, inner, outer, planner))
       continue;
     Attribute cause = getCause(outer) ? getCause(outer) : getCause(inner);

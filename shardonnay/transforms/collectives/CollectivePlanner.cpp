@@ -19,15 +19,9 @@ using namespace mlir;
 
 namespace shardonnay {
 
-TensorSharding readSharding(Value value, sdy::MeshAttr mesh) {
-  return sdy::toClosedSharding(
-      sdy::getSharding(value), mesh,
-      cast<RankedTensorType>(value.getType()).getRank());
-}
-
-NamedMesh getNamedMesh(Operation *collective) {
-  sdy::TensorShardingAttr sharding = sdy::getSharding(collective->getResult(0));
-  return {sdy::getMesh(collective, sharding), sharding.getMeshOrRef()};
+sdy::NamedMesh getNamedMesh(Operation *collective) {
+  return sdy::NamedMesh::of(collective,
+                            sdy::getSharding(collective->getResult(0)));
 }
 
 Operation *getPlannedCollective(Value value) {
@@ -36,7 +30,7 @@ Operation *getPlannedCollective(Value value) {
                        sdy::CollectivePermuteOp, sdy::AllReduceOp,
                        sdy::ReduceScatterOp>(op))
     return nullptr;
-  NamedMesh named = getNamedMesh(op);
+  sdy::NamedMesh named = getNamedMesh(op);
   if (!named.mesh || named.mesh.isMaximal() ||
       !cast<RankedTensorType>(value.getType()).hasStaticShape())
     return nullptr;
@@ -49,7 +43,7 @@ Operation *getPlannedCollective(Value value) {
   if (auto scatter = dyn_cast<sdy::ReduceScatterOp>(op))
     for (sdy::AxisRefListAttr list : scatter.getReduceScatterAxes().getValue())
       settled.append(toAxisList(list.getValue(), named.mesh));
-  TensorSharding source = readSharding(op->getOperand(0), named.mesh);
+  TensorSharding source = named.readClosed(op->getOperand(0));
   bool isStated = llvm::all_of(
       settled, [&](AxisRef axis) { return source.unreduced.covers(axis); });
   return isStated ? op : nullptr;
@@ -91,10 +85,10 @@ static SmallVector<LocalCollective> simulate(Operation *op) {
   auto collective = dyn_cast<sdy::CollectiveOpInterface>(op);
   if (!collective || isa<sdy::AllSliceOp, sdy::ShardedToUnreducedOp>(op))
     return {};
-  sdy::MeshAttr mesh = getNamedMesh(op).mesh;
+  sdy::NamedMesh mesh = getNamedMesh(op);
   Value operand = op->getOperand(0);
   return simulateCollective(
-      collective, mesh, readSharding(operand, mesh),
+      collective, mesh.mesh, mesh.readClosed(operand),
       sdy::getElementBytes(cast<RankedTensorType>(operand.getType())));
 }
 
@@ -129,33 +123,30 @@ namespace {
 /// Writes steps as collectives.
 class StepWriter {
 public:
-  StepWriter(OpBuilder &builder, Location loc, Type type, const NamedMesh &mesh)
+  StepWriter(OpBuilder &builder, Location loc, Type type,
+             const sdy::NamedMesh &mesh)
       : builder(builder), loc(loc), type(cast<RankedTensorType>(type)),
         mesh(mesh) {}
 
   Value write(Value input, const Step &step);
 
 private:
-  sdy::AxisRefListAttr write(const AxisList &axes) {
-    return sdy::AxisRefListAttr::get(builder.getContext(),
-                                     sdy::fromAxisList(axes, mesh.mesh));
-  }
   /// `axes` in the place of `dim`.
   sdy::ListOfAxisRefListsAttr writeAt(int64_t dim, const AxisList &axes) {
-    SmallVector<sdy::AxisRefListAttr> dims(type.getRank(), write(AxisList()));
-    dims[dim] = write(axes);
+    SmallVector<sdy::AxisRefListAttr> dims(type.getRank(),
+                                           mesh.write(AxisList()));
+    dims[dim] = mesh.write(axes);
     return sdy::ListOfAxisRefListsAttr::get(builder.getContext(), dims);
   }
 
   OpBuilder &builder;
   Location loc;
   RankedTensorType type;
-  const NamedMesh &mesh;
+  const sdy::NamedMesh &mesh;
 };
 
 Value StepWriter::write(Value input, const Step &step) {
-  sdy::TensorShardingAttr after =
-      sdy::fromSharding(step.after.toSharding(), mesh.meshOrRef, mesh.mesh);
+  sdy::TensorShardingAttr after = mesh.write(step.after.toSharding());
   switch (step.kind) {
   case StepKind::Slice:
     return sdy::AllSliceOp::create(builder, loc, type, input,
@@ -178,8 +169,9 @@ Value StepWriter::write(Value input, const Step &step) {
                                         writeAt(step.dim, step.axes), after,
                                         step.reduction);
   case StepKind::AllReduce:
-    return sdy::AllReduceOp::create(builder, loc, type, input, write(step.axes),
-                                    after, step.reduction);
+    return sdy::AllReduceOp::create(builder, loc, type, input,
+                                    mesh.write(step.axes), after,
+                                    step.reduction);
   }
   llvm_unreachable("all kinds are handled");
 }
@@ -187,18 +179,16 @@ Value StepWriter::write(Value input, const Step &step) {
 } // namespace
 
 Value buildPlan(OpBuilder &builder, Location loc, Value input,
-                const ReshardPlan &plan, const NamedMesh &mesh,
+                const ReshardPlan &plan, const sdy::NamedMesh &mesh,
                 Attribute cause) {
   sdy::TensorShardingAttr source = sdy::getSharding(input);
   // What has none, or one on the empty mesh, is replicated; a collective's
   // operand says so on the mesh.
   Operation *at = builder.getInsertionBlock()->getParentOp();
   if (!plan.steps.empty() && (!source || sdy::getMesh(at, source) != mesh.mesh))
-    sdy::setSharding(input,
-                     sdy::TensorShardingAttr::getFullyClosed(
-                         builder.getContext(),
-                         cast<RankedTensorType>(input.getType()).getRank(),
-                         mesh.meshOrRef));
+    sdy::setSharding(
+        input,
+        mesh.replicated(cast<RankedTensorType>(input.getType()).getRank()));
   StepWriter writer(builder, loc, input.getType(), mesh);
   Value value = input;
   for (const Step &step : plan.steps) {

@@ -17,20 +17,11 @@
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"
+#include "shardonnay/dialect/sdy/NamedMesh.h"
 #include "shardonnay/dialect/sdy/Ops.h"
 #include "shardonnay/plan/ReshardPlan.h"
 
 namespace shardonnay {
-
-/// A mesh and how shardings name it: by a symbol, or by itself.
-struct NamedMesh {
-  mlir::sdy::MeshAttr mesh;
-  mlir::Attribute meshOrRef;
-};
-
-/// How a value of the collectives stage lies: closed, and replicated where
-/// nothing is written. Requires a ranked tensor.
-TensorSharding readSharding(mlir::Value value, mlir::sdy::MeshAttr mesh);
 
 /// The operand of a collective, if `value` is the result of one that the
 /// planner could have written: on one mesh, and settling only what is stated to
@@ -38,7 +29,7 @@ TensorSharding readSharding(mlir::Value value, mlir::sdy::MeshAttr mesh);
 mlir::Operation *getPlannedCollective(mlir::Value value);
 
 /// The mesh that a collective's result is on.
-NamedMesh getNamedMesh(mlir::Operation *collective);
+mlir::sdy::NamedMesh getNamedMesh(mlir::Operation *collective);
 
 /// How often `op` runs in one run of the function: the product of the trip
 /// counts of the loops around it, kAssumedTrips for each that is not known.
@@ -83,7 +74,7 @@ private:
 /// Writes `plan` at `builder`, from `input` on; `cause` (may be null) says why.
 mlir::Value buildPlan(mlir::OpBuilder &builder, mlir::Location loc,
                       mlir::Value input, const ReshardPlan &plan,
-                      const NamedMesh &mesh, mlir::Attribute cause);
+                      const mlir::sdy::NamedMesh &mesh, mlir::Attribute cause);
 
 } // namespace shardonnay
 

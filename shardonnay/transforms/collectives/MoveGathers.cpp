@@ -60,11 +60,11 @@ static bool moveUp(Operation *gather, CollectivePlanner &planner) {
   Operation *op = value.getDefiningOp();
   if (!op || !value.hasOneUse() || op->getBlock() != gather->getBlock())
     return false;
-  NamedMesh mesh = getNamedMesh(gather);
+  sdy::NamedMesh mesh = getNamedMesh(gather);
   auto rule = dyn_cast<ShardingRuleOpInterface>(op);
   std::optional<ReshardedOp> resharded = ReshardedOp::get(op, mesh);
   if (!rule || rule.isContraction() || !resharded ||
-      !resharded->shardResult(readSharding(gather->getResult(0), mesh.mesh)) ||
+      !resharded->shardResult(mesh.readClosed(gather->getResult(0))) ||
       !resharded->plan(planner))
     return false;
   double more = resharded->touchedAfter() - resharded->touchedBefore();

@@ -36,10 +36,10 @@ static bool moveUp(Operation *slice, CollectivePlanner &planner) {
     return sliceConstant(constant, slice);
   if (!op || !value.hasOneUse() || op->getBlock() != slice->getBlock())
     return false;
-  NamedMesh mesh = getNamedMesh(slice);
+  sdy::NamedMesh mesh = getNamedMesh(slice);
   std::optional<ReshardedOp> resharded = ReshardedOp::get(op, mesh);
   if (!resharded ||
-      !resharded->shardResult(readSharding(slice->getResult(0), mesh.mesh)) ||
+      !resharded->shardResult(mesh.readClosed(slice->getResult(0))) ||
       !resharded->plan(planner) || resharded->operandPrice() > 0)
     return false;
   resharded->apply(getCause(slice), /*keepSharding=*/true);

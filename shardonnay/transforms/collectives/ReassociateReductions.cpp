@@ -21,7 +21,7 @@ namespace shardonnay {
 /// they were before.
 static llvm::MapVector<unsigned, Value> findSettled(Operation *op,
                                                     CollectivePlanner &planner,
-                                                    NamedMesh &mesh,
+                                                    sdy::NamedMesh &mesh,
                                                     double &price) {
   llvm::MapVector<unsigned, Value> sources;
   for (OpOperand &operand : op->getOpOperands()) {
@@ -30,8 +30,8 @@ static llvm::MapVector<unsigned, Value> findSettled(Operation *op,
     ChainStart start = followChain(operand.get(), op, planner);
     if (!start.last)
       continue;
-    NamedMesh here = getNamedMesh(start.last);
-    if (readSharding(start.source, here.mesh).unreduced.empty() ||
+    sdy::NamedMesh here = getNamedMesh(start.last);
+    if (here.readClosed(start.source).unreduced.empty() ||
         (!sources.empty() && here.mesh != mesh.mesh))
       continue;
     mesh = here;
@@ -42,7 +42,7 @@ static llvm::MapVector<unsigned, Value> findSettled(Operation *op,
 }
 
 static bool reassociate(Operation *op, CollectivePlanner &planner) {
-  NamedMesh mesh;
+  sdy::NamedMesh mesh;
   double before = 0;
   llvm::MapVector<unsigned, Value> sources =
       findSettled(op, planner, mesh, before);

@@ -27,11 +27,11 @@
 #include "shardonnay/analysis/DeviceModelOption.h"
 #include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
-#include "shardonnay/support/CompositeKey.h"
 #include "shardonnay/dialect/sdy/access/ReshardList.h"
 #include "shardonnay/dialect/sdy/access/ShardBytes.h"
 #include "shardonnay/dialect/sdy/access/SingleDevice.h"
 #include "shardonnay/interfaces/OpKinds.h"
+#include "shardonnay/support/CompositeKey.h"
 #include "shardonnay/transforms/collectives/CollectivePlanner.h"
 #include "shardonnay/transforms/collectives/Passes.h"
 
@@ -60,11 +60,14 @@ public:
 
 private:
   /// Null if the sharding cuts nothing.
-  sdy::MeshAttr meshOf(sdy::TensorShardingAttr sharding) {
-    return sharding && !sharding.isReplicated() ? sdy::getMesh(op, sharding)
-                                                : nullptr;
+  sdy::NamedMesh meshOf(sdy::TensorShardingAttr sharding) {
+    return sharding && !sharding.isReplicated()
+               ? sdy::NamedMesh::of(op, sharding)
+               : sdy::NamedMesh();
   }
-  TensorSharding read(sdy::TensorShardingAttr sharding);
+  TensorSharding read(sdy::TensorShardingAttr sharding) {
+    return mesh.readClosed(sharding, op.getType().getRank());
+  }
   /// Copies the chain of an equal reshard; false if there was none.
   bool repeat();
   LogicalResult make();
@@ -97,8 +100,7 @@ private:
   sdy::TensorShardingAttr target;
   Value value;
   /// Of the present chain; null if neither side names an axis.
-  sdy::MeshAttr mesh;
-  Attribute meshOrRef;
+  sdy::NamedMesh mesh;
 };
 
 LogicalResult ReshardLowering::run() {
@@ -152,12 +154,10 @@ LogicalResult ReshardLowering::make() {
 
 LogicalResult ReshardLowering::chain(sdy::TensorShardingAttr from,
                                      sdy::TensorShardingAttr to) {
-  mesh = nullptr;
+  mesh = {};
   for (sdy::TensorShardingAttr sharding : {from, to})
-    if (sdy::MeshAttr used = meshOf(sharding)) {
+    if (sdy::NamedMesh used = meshOf(sharding))
       mesh = used;
-      meshOrRef = sharding.getMeshOrRef();
-    }
   if (!mesh)
     return success();
   RankedTensorType type = op.getType();
@@ -177,15 +177,11 @@ LogicalResult ReshardLowering::chain(sdy::TensorShardingAttr from,
     return op->emitOpError() << "has no chain of collectives from " << from
                              << " to " << to << ": " << error;
   if (!plan->steps.empty())
-    value = buildPlan(builder, op.getLoc(), value, *plan, {mesh, meshOrRef},
+    value = buildPlan(builder, op.getLoc(), value, *plan, mesh,
                       causeOf(problem, *plan));
   if (!owned.empty())
     own(target, owned, target.kind);
   return success();
-}
-
-TensorSharding ReshardLowering::read(sdy::TensorShardingAttr sharding) {
-  return sdy::toClosedSharding(sharding, mesh, op.getType().getRank());
 }
 
 Attribute ReshardLowering::causeOf(const ReshardProblem &problem,
@@ -223,8 +219,7 @@ void ReshardLowering::spread(TensorSharding &from, const AxisList &axes,
     any |= !last.empty();
     from.unreduced.append(last);
     dim.axes = kept;
-    lists.push_back(sdy::AxisRefListAttr::get(op.getContext(),
-                                              sdy::fromAxisList(last, mesh)));
+    lists.push_back(mesh.write(last));
   }
   if (!any)
     return;
@@ -233,20 +228,19 @@ void ReshardLowering::spread(TensorSharding &from, const AxisList &axes,
   value = write(sdy::ShardedToUnreducedOp::create(
       builder, op.getLoc(), op.getType(), value,
       sdy::ListOfAxisRefListsAttr::get(op.getContext(), lists),
-      sdy::fromSharding(from, meshOrRef, mesh)));
+      mesh.write(from)));
 }
 
 void ReshardLowering::own(TensorSharding from, const AxisList &axes,
                           ReductionKind kind) {
   if (!sdy::getSharding(value))
-    sdy::setSharding(value, sdy::fromSharding(from, meshOrRef, mesh));
+    sdy::setSharding(value, mesh.write(from));
   from.unreduced.append(axes);
   from.unreduced = from.unreduced.sorted();
   from.kind = kind;
   value = write(sdy::ReplicatedToUnreducedOp::create(
-      builder, op.getLoc(), op.getType(), value,
-      sdy::AxisRefListAttr::get(op.getContext(), sdy::fromAxisList(axes, mesh)),
-      sdy::fromSharding(from, meshOrRef, mesh)));
+      builder, op.getLoc(), op.getType(), value, mesh.write(axes),
+      mesh.write(from)));
 }
 
 bool ReshardLowering::changesMesh() {
@@ -256,13 +250,10 @@ bool ReshardLowering::changesMesh() {
 }
 
 LogicalResult ReshardLowering::crossMeshes() {
-  sdy::MeshAttr from = meshOf(source), to = meshOf(target);
-  int64_t rank = op.getType().getRank();
-  if (from && to && from.hasSameAxes(to)) {
+  sdy::NamedMesh from = meshOf(source), to = meshOf(target);
+  if (from && to && from.mesh.hasSameAxes(to.mesh)) {
     // In the meantime position by position as in the target.
-    TensorSharding wanted = sdy::toSharding(target, to);
-    if (failed(chain(source,
-                     sdy::fromSharding(wanted, source.getMeshOrRef(), from))))
+    if (failed(chain(source, from.write(to.read(target)))))
       return failure();
     auto last = value.getDefiningOp<sdy::CollectivePermuteOp>();
     if (last && value != op.getInput())
@@ -273,12 +264,9 @@ LogicalResult ReshardLowering::crossMeshes() {
           builder, op.getLoc(), op.getType(), value, target));
     return success();
   }
-  if (from &&
-      failed(chain(source, sdy::TensorShardingAttr::getFullyClosed(
-                               op.getContext(), rank, source.getMeshOrRef()))))
+  if (from && failed(chain(source, from.replicated(op.getType().getRank()))))
     return failure();
-  mesh = sdy::getMesh(op, target);
-  meshOrRef = target.getMeshOrRef();
+  mesh = sdy::NamedMesh::of(op, target);
   TensorSharding piece = read(target);
   AxisList owned = std::exchange(piece.unreduced, AxisList());
   if (owned.empty()) {
@@ -286,8 +274,8 @@ LogicalResult ReshardLowering::crossMeshes() {
     value = op.getResult();
     return success();
   }
-  value = write(sdy::ReshardOp::create(
-      builder, op.getLoc(), value, sdy::fromSharding(piece, meshOrRef, mesh)));
+  value = write(
+      sdy::ReshardOp::create(builder, op.getLoc(), value, mesh.write(piece)));
   own(piece, owned, piece.kind);
   return success();
 }
@@ -296,9 +284,9 @@ ReshardProblem ReshardLowering::readProblem(const TensorSharding &before,
                                             const TensorSharding &after) {
   RankedTensorType type = op.getType();
   ArrayRef<int64_t> shape = type.getShape();
-  return realProblem(sdy::toMesh(mesh), Layout::get(before, shape),
+  return realProblem(mesh.toMesh(), Layout::get(before, shape),
                      Layout::get(after, shape), shape,
-                     sdy::getElementBytes(type), toMeshCosts(model, mesh));
+                     sdy::getElementBytes(type), toMeshCosts(model, mesh.mesh));
 }
 
 struct ReshardToCollectivesPass

@@ -34,13 +34,12 @@ static bool isKnownZeros(Value value, unsigned depth) {
 bool isKnownZeros(Value value) { return isKnownZeros(value, 0); }
 
 Value makeZeros(OpBuilder &builder, Value value, const TensorSharding &sharding,
-                const NamedMesh &mesh) {
+                const sdy::NamedMesh &mesh) {
   auto type = cast<RankedTensorType>(value.getType());
   auto zeros = cast<DenseElementsAttr>(
       DenseElementsAttr::get(type, builder.getZeroAttr(type.getElementType())));
   Value made = sdy::ConstantOp::create(builder, value.getLoc(), zeros);
-  sdy::setSharding(made,
-                   sdy::fromSharding(sharding, mesh.meshOrRef, mesh.mesh));
+  sdy::setSharding(made, mesh.write(sharding));
   return made;
 }
 
@@ -56,7 +55,7 @@ static bool isOnMesh(Value value, Operation *op, sdy::MeshAttr mesh) {
 }
 
 std::optional<ReshardedOp> ReshardedOp::get(Operation *op,
-                                            const NamedMesh &mesh) {
+                                            const sdy::NamedMesh &mesh) {
   if (op->getNumResults() != 1 || op->getNumOperands() == 0 || !isPure(op) ||
       isa_and_present<sdy::SdyDialect>(op->getDialect()) ||
       isa<ShardableDataFlowOpInterface>(op) ||
@@ -77,10 +76,11 @@ std::optional<ReshardedOp> ReshardedOp::get(Operation *op,
   return ReshardedOp(op, std::move(*rule), mesh);
 }
 
-ReshardedOp::ReshardedOp(Operation *op, FactorRule rule, const NamedMesh &mesh)
+ReshardedOp::ReshardedOp(Operation *op, FactorRule rule,
+                         const sdy::NamedMesh &mesh)
     : op(op), rule(std::move(rule)), mesh(mesh), values(op->getOperands()) {
   for (Value value : values)
-    present.push_back(readSharding(value, mesh.mesh));
+    present.push_back(mesh.readClosed(value));
   SmallVector<Value> tensors(values);
   tensors.push_back(op->getResult(0));
   before.resize(this->rule.factors.size());
@@ -89,7 +89,7 @@ ReshardedOp::ReshardedOp(Operation *op, FactorRule rule, const NamedMesh &mesh)
     if (mapping.dims.empty())
       continue;
     TensorProjection row =
-        project(readSharding(value, mesh.mesh), mapping, this->rule.factors);
+        project(mesh.readClosed(value), mapping, this->rule.factors);
     for (auto [axes, cell] : llvm::zip_equal(before, row.factors))
       if (!cell.axes.empty())
         axes = cell.axes;
@@ -194,7 +194,7 @@ bool ReshardedOp::replaceOperands(
     if (!isOnMesh(source, op, mesh.mesh))
       return false;
     values[i] = source;
-    present[i] = readSharding(source, mesh.mesh);
+    present[i] = mesh.readClosed(source);
     replaced[i] = true;
   }
   return reshardFrom(replaced);
@@ -263,7 +263,7 @@ bool ReshardedOp::plan(CollectivePlanner &planner) {
   }
   Value value = op->getResult(0);
   resultPlan = planner.plan(cast<RankedTensorType>(value.getType()), result,
-                            readSharding(value, mesh.mesh), mesh.mesh);
+                            mesh.readClosed(value), mesh.mesh);
   return resultPlan != nullptr;
 }
 
@@ -281,7 +281,7 @@ double ReshardedOp::touchedBefore() const {
   tensors.push_back(op->getResult(0));
   SmallVector<TensorSharding, 0> shardings;
   for (Value value : tensors)
-    shardings.push_back(readSharding(value, mesh.mesh));
+    shardings.push_back(mesh.readClosed(value));
   return touched(tensors, shardings);
 }
 
@@ -296,7 +296,7 @@ void ReshardedOp::apply(Attribute cause, bool keepSharding) {
                                            *plans[i], mesh, cause)
                                : makeZeros(builder, value, needed[i], mesh));
   OpResult value = op->getResult(0);
-  sdy::setSharding(value, sdy::fromSharding(result, mesh.meshOrRef, mesh.mesh));
+  sdy::setSharding(value, mesh.write(result));
   if (keepSharding)
     return;
   builder.setInsertionPointAfter(op);

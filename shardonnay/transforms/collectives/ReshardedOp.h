@@ -35,14 +35,15 @@ namespace shardonnay {
 bool isKnownZeros(mlir::Value value);
 /// Zeros that lie as `sharding`, of the shape and at the location of `value`.
 mlir::Value makeZeros(mlir::OpBuilder &builder, mlir::Value value,
-                      const TensorSharding &sharding, const NamedMesh &mesh);
+                      const TensorSharding &sharding,
+                      const mlir::sdy::NamedMesh &mesh);
 
 class ReshardedOp {
 public:
   /// Of a pure op with a rule and one ranked result, in a block of the program
   /// (not in the body of a reduction); nothing of another op.
   static std::optional<ReshardedOp> get(mlir::Operation *op,
-                                        const NamedMesh &mesh);
+                                        const mlir::sdy::NamedMesh &mesh);
 
   /// Takes for each operand in `sources` that value in the place of the
   /// operand, and lets the result lie as it then comes out. False if the op
@@ -72,7 +73,8 @@ public:
   void apply(mlir::Attribute cause, bool keepSharding = false);
 
 private:
-  ReshardedOp(mlir::Operation *op, FactorRule rule, const NamedMesh &mesh);
+  ReshardedOp(mlir::Operation *op, FactorRule rule,
+              const mlir::sdy::NamedMesh &mesh);
 
   /// Zeros beside parts of a sum, which need not be moved.
   bool isMadeAnew(unsigned number) const;
@@ -83,7 +85,7 @@ private:
 
   mlir::Operation *op;
   FactorRule rule;
-  NamedMesh mesh;
+  mlir::sdy::NamedMesh mesh;
   /// What cuts the factors now.
   FactorAssignment before;
   /// What goes into the op, and how that lies now.

@@ -46,15 +46,15 @@ static bool share(Operation *earlier, Operation *later,
                   CollectivePlanner &planner) {
   if (comesFrom(later, earlier) || !isAvailable(earlier, later))
     return false;
-  NamedMesh mesh = getNamedMesh(later);
+  sdy::NamedMesh mesh = getNamedMesh(later);
   Value result = later->getResult(0), source = earlier->getResult(0);
   if (getNamedMesh(earlier).mesh != mesh.mesh)
     return false;
   double before = planner.price(later) +
                   followChain(later->getOperand(0), later, planner).price;
-  const ReshardPlan *plan = planner.plan(
-      cast<RankedTensorType>(result.getType()), readSharding(source, mesh.mesh),
-      readSharding(result, mesh.mesh), mesh.mesh);
+  const ReshardPlan *plan =
+      planner.plan(cast<RankedTensorType>(result.getType()),
+                   mesh.readClosed(source), mesh.readClosed(result), mesh.mesh);
   if (!plan || plan->price > before ||
       (plan->price == before && !plan->steps.empty()))
     return false;

@@ -80,11 +80,11 @@ static Sum readSum(sdy::AllReduceOp last, CollectivePlanner &planner) {
 }
 
 static bool splitOne(sdy::AllReduceOp op, CollectivePlanner &planner) {
-  NamedMesh mesh = getNamedMesh(op);
+  sdy::NamedMesh mesh = getNamedMesh(op);
   Sum sum = readSum(op, planner);
   if (sum.axes.size() < 2)
     return false;
-  TensorSharding from = readSharding(sum.source, mesh.mesh);
+  TensorSharding from = mesh.readClosed(sum.source);
   double best = sum.price;
   std::optional<ReshardPlan> cheapest;
   for (AxisRef axis : sum.axes)

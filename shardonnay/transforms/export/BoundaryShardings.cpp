@@ -26,12 +26,12 @@ static sdy::TensorShardingAttr trim(func::FuncOp func, Type type,
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor || !attr)
     return {};
-  sdy::MeshAttr meshAttr = sdy::getMesh(func, attr);
-  Mesh mesh = sdy::toMesh(meshAttr);
-  TensorSharding sharding = sdy::toSharding(attr, meshAttr);
+  sdy::NamedMesh named = sdy::NamedMesh::of(func, attr);
+  Mesh mesh = named.toMesh();
+  TensorSharding sharding = named.read(attr);
   TensorSharding given = TensorSharding::fullyOpen(tensor.getRank());
-  if (givenAttr && sdy::getMesh(func, givenAttr) == meshAttr)
-    given = sdy::toSharding(givenAttr, meshAttr);
+  if (givenAttr && sdy::getMesh(func, givenAttr) == named.mesh)
+    given = named.read(givenAttr);
   bool changed = false;
   for (auto [d, dim] : llvm::enumerate(sharding.dims)) {
     if ((dim.closed && keepsClosed) || tensor.isDynamicDim(d))
@@ -45,7 +45,7 @@ static sdy::TensorShardingAttr trim(func::FuncOp func, Type type,
   }
   if (!changed)
     return {};
-  return sdy::fromSharding(sharding, attr.getMeshOrRef(), meshAttr);
+  return named.write(sharding);
 }
 
 static void trimCall(func::CallOp call, Trim trimAxes) {

@@ -44,14 +44,12 @@ static AxisList busyPrefix(const AxisList &axes, int64_t size) {
 /// The sharding of a tensor of `type` at `op` without idle axes.
 static sdy::TensorShardingAttr
 trimmed(RankedTensorType type, sdy::TensorShardingAttr attr, Operation *op) {
-  sdy::MeshAttr mesh = sdy::getMesh(op, attr);
-  TensorSharding sharding = sdy::toSharding(attr, mesh);
+  sdy::NamedMesh mesh = sdy::NamedMesh::of(op, attr);
+  TensorSharding sharding = mesh.read(attr);
   for (auto [dim, size] : llvm::zip(sharding.dims, type.getShape()))
     if (!dim.closed)
       dim.axes = busyPrefix(dim.axes, size);
-  return sharding == sdy::toSharding(attr, mesh)
-             ? attr
-             : sdy::fromSharding(sharding, attr.getMeshOrRef(), mesh);
+  return sharding == mesh.read(attr) ? attr : mesh.write(sharding);
 }
 
 namespace {

@@ -23,8 +23,8 @@
 #include "shardonnay/dialect/sdy/Ops.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/dialect/sdy/access/SignatureAttributes.h"
-#include "shardonnay/support/Prefetch.h"
 #include "shardonnay/plan/MeshMapping.h"
+#include "shardonnay/support/Prefetch.h"
 #include "shardonnay/transforms/export/Passes.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -63,7 +63,7 @@ private:
   FlatSymbolRefAttr getReordered(OtherMesh &mesh);
   sdy::TensorShardingAttr write(const TensorSharding &sharding,
                                 FlatSymbolRefAttr mesh) {
-    return sdy::fromSharding(sharding, mesh, program.getMesh());
+    return sdy::NamedMesh{program.getMesh(), mesh}.write(sharding);
   }
   sdy::TensorShardingAttr replicated(sdy::TensorShardingAttr sharding) {
     return sdy::TensorShardingAttr::getFullyClosed(

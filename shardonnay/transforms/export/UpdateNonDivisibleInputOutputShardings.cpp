@@ -31,16 +31,16 @@ trim(sdy::ManualComputationOp op, sdy::TensorShardingPerValueAttr shardings,
   SmallVector<sdy::TensorShardingAttr> result;
   for (auto [attr, type] : llvm::zip_equal(shardings.getShardings(), types)) {
     auto tensor = dyn_cast<RankedTensorType>(type);
-    sdy::MeshAttr mesh = sdy::getMesh(op, attr);
+    sdy::NamedMesh mesh = sdy::NamedMesh::of(op, attr);
     result.push_back(attr);
-    if (!tensor || !mesh || mesh.isEmpty())
+    if (!tensor || !mesh || mesh.mesh.isEmpty())
       continue;
-    TensorSharding sharding = sdy::toSharding(attr, mesh);
+    TensorSharding sharding = mesh.read(attr);
     for (auto [dim, size] : llvm::zip_equal(sharding.dims, tensor.getShape()))
       if (!ShapedType::isDynamic(size))
         dim.axes = dim.axes.prefixDividing(size);
-    if (sharding != sdy::toSharding(attr, mesh))
-      result.back() = sdy::fromSharding(sharding, attr.getMeshOrRef(), mesh);
+    if (sharding != mesh.read(attr))
+      result.back() = mesh.write(sharding);
   }
   return sdy::TensorShardingPerValueAttr::get(op.getContext(), result);
 }

@@ -46,9 +46,9 @@ TensorShardingPerValueAttr complete(TensorShardingPerValueAttr shardings,
     left = left.subtract(sharding.replicated).subtract(sharding.unreduced);
     sharding.replicated.append(left);
     sharding.replicated = sharding.replicated.sorted();
-    result.push_back(left.empty()
-                         ? attr
-                         : fromSharding(sharding, attr.getMeshOrRef(), mesh));
+    result.push_back(
+        left.empty() ? attr
+                     : NamedMesh{mesh, attr.getMeshOrRef()}.write(sharding));
   }
   return TensorShardingPerValueAttr::get(shardings.getContext(), result);
 }

@@ -46,12 +46,13 @@ void dropSizeOne(AxisList &axes) {
 }
 
 TensorShardingAttr rewriteSharding(TensorShardingAttr attr, MeshAttr mesh) {
-  TensorSharding sharding = toSharding(attr, mesh);
+  NamedMesh named{mesh, attr.getMeshOrRef()};
+  TensorSharding sharding = named.read(attr);
   for (DimSharding &dim : sharding.dims)
     dropSizeOne(dim.axes);
   dropSizeOne(sharding.replicated);
   dropSizeOne(sharding.unreduced);
-  return fromSharding(sharding, attr.getMeshOrRef(), mesh);
+  return named.write(sharding);
 }
 
 struct RemoveSizeOneAxesPass

@@ -39,9 +39,8 @@ namespace {
 struct Reduced {
   AxisList axes;
   ReductionKind kind = ReductionKind::Sum;
-  sdy::MeshAttr mesh;
-  /// How the operands name the mesh.
-  Attribute meshOrRef;
+  /// As the last operand names it.
+  sdy::NamedMesh mesh;
 };
 
 /// Nothing if nothing is cut that the op reduces over, or not by one kind.
@@ -50,16 +49,14 @@ std::optional<Reduced> findReduced(Operation *op, const FactorRule &rule) {
   for (auto [value, mapping] :
        llvm::zip_equal(op->getOperands(), rule.operands)) {
     sdy::TensorShardingAttr attr = sdy::getSharding(value);
-    sdy::MeshAttr mesh = attr ? sdy::getMesh(op, attr) : nullptr;
-    if (!mesh || mesh.getAxes().empty() ||
+    auto mesh = sdy::NamedMesh::of(op, attr);
+    if (!mesh || mesh.mesh.getAxes().empty() ||
         mapping.dims.size() != attr.getDimShardings().size())
       continue;
-    if (found.mesh && found.mesh != mesh)
+    if (found.mesh && found.mesh.mesh != mesh.mesh)
       return std::nullopt;
     found.mesh = mesh;
-    found.meshOrRef = attr.getMeshOrRef();
-    TensorProjection row =
-        project(sdy::toSharding(attr, mesh), mapping, rule.factors);
+    TensorProjection row = project(mesh.read(attr), mapping, rule.factors);
     for (auto [id, cell] : llvm::enumerate(row.factors)) {
       if (!cell.present || cell.axes.empty() || !rule.reducesOver(id))
         continue;
@@ -77,7 +74,8 @@ std::optional<Reduced> findReduced(Operation *op, const FactorRule &rule) {
 /// it is partial of another kind.
 sdy::TensorShardingAttr mark(sdy::TensorShardingAttr sharding,
                              const Reduced &reduced) {
-  TensorSharding read = sdy::toSharding(sharding, reduced.mesh);
+  sdy::NamedMesh mesh{reduced.mesh.mesh, sharding.getMeshOrRef()};
+  TensorSharding read = mesh.read(sharding);
   if (!read.unreduced.empty() && read.kind != reduced.kind)
     return nullptr;
   for (const DimSharding &dim : read.dims)
@@ -87,17 +85,17 @@ sdy::TensorShardingAttr mark(sdy::TensorShardingAttr sharding,
   read.unreduced.append(reduced.axes.subtract(read.unreduced));
   read.unreduced = read.unreduced.sorted();
   read.kind = reduced.kind;
-  return sdy::fromSharding(read, sharding.getMeshOrRef(), reduced.mesh);
+  return mesh.write(read);
 }
 
 /// The collective `op` reduces its operand along all of `reduced`.
 bool reducesAll(Operation *op, const Reduced &reduced) {
   AxisList axes;
   if (auto reduce = dyn_cast<sdy::AllReduceOp>(op))
-    axes = toAxisList(reduce.getReductionAxes().getValue(), reduced.mesh);
+    axes = toAxisList(reduce.getReductionAxes().getValue(), reduced.mesh.mesh);
   else if (auto scatter = dyn_cast<sdy::ReduceScatterOp>(op))
     for (sdy::AxisRefListAttr list : scatter.getReduceScatterAxes().getValue())
-      axes.append(toAxisList(list.getValue(), reduced.mesh));
+      axes.append(toAxisList(list.getValue(), reduced.mesh.mesh));
   return llvm::all_of(reduced.axes,
                       [&](AxisRef axis) { return axes.covers(axis); });
 }
@@ -120,10 +118,7 @@ void settle(OpResult result, sdy::TensorShardingAttr whole,
       builder.setInsertionPointAfter(result.getOwner());
       settled = sdy::AllReduceOp::create(
           builder, result.getLoc(), result.getType(), result,
-          sdy::AxisRefListAttr::get(
-              result.getContext(),
-              sdy::fromAxisList(reduced.axes, reduced.mesh)),
-          whole, reduced.kind);
+          reduced.mesh.write(reduced.axes), whole, reduced.kind);
     }
     use.set(settled);
   }
@@ -146,13 +141,12 @@ void markResults(Operation *op) {
       continue;
     sdy::TensorShardingAttr sharding = sdy::getSharding(result);
     if (!sharding) // replicated
-      sharding = sdy::TensorShardingAttr::getFullyClosed(
-          op->getContext(), type.getRank(), reduced->meshOrRef);
-    if (sdy::getMesh(op, sharding) != reduced->mesh)
+      sharding = reduced->mesh.replicated(type.getRank());
+    if (sdy::getMesh(op, sharding) != reduced->mesh.mesh)
       continue;
     Reduced missing = *reduced;
-    missing.axes = missing.axes.subtract(
-        sdy::toSharding(sharding, reduced->mesh).unreduced);
+    missing.axes =
+        missing.axes.subtract(reduced->mesh.read(sharding).unreduced);
     sdy::TensorShardingAttr marked = mark(sharding, missing);
     if (missing.axes.empty() || !marked)
       continue;

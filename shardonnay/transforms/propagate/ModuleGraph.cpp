@@ -186,12 +186,12 @@ private:
     auto [known, isNew] = shardingIds.try_emplace({attr, rank}, 0);
     if (!isNew)
       return known->second;
-    sdy::MeshAttr mesh = sdy::getMesh(out.module, attr);
+    auto named = sdy::NamedMesh::of(out.module, attr);
     // One on a single device has no dims and exchanges nothing.
-    return known->second =
-               graph.intern({mesh.isMaximal() ? TensorSharding::fullyOpen(rank)
-                                              : sdy::toSharding(attr, mesh),
-                             meshId(mesh, attr.getMeshOrRef())});
+    return known->second = graph.intern({named.mesh.isMaximal()
+                                             ? TensorSharding::fullyOpen(rank)
+                                             : named.read(attr),
+                                         meshId(named)});
   }
 
   int32_t openId(int64_t rank) {
@@ -202,13 +202,14 @@ private:
     return openIds[rank];
   }
 
-  int32_t meshId(sdy::MeshAttr mesh, Attribute meshOrRef) {
-    if (mesh.isEmpty())
+  int32_t meshId(const sdy::NamedMesh &named) {
+    if (named.mesh.isEmpty())
       return kNone;
-    auto known = llvm::find_if(
-        out.meshes, [&](const auto &other) { return other.mesh == mesh; });
+    auto known = llvm::find_if(out.meshes, [&](const sdy::NamedMesh &other) {
+      return other.mesh == named.mesh;
+    });
     if (known == out.meshes.end())
-      known = out.meshes.insert(known, {mesh, meshOrRef});
+      known = out.meshes.insert(known, named);
     return known - out.meshes.begin();
   }
 
@@ -416,7 +417,7 @@ ModuleGraph ModuleGraph::read(ModuleOp module, bool keepOperations,
   GraphReader(result).read(module);
   if (conservative)
     result.graph.refuseParts(llvm::to_vector<0>(llvm::map_range(
-        result.meshes, [](auto &known) { return sdy::toMesh(known.mesh); })));
+        result.meshes, [](auto &known) { return known.toMesh(); })));
   return result;
 }
 
@@ -469,7 +470,7 @@ private:
       return;
     Type type = isResult ? func.getResultTypes()[result->second.index]
                          : argument.getType();
-    Mesh mesh = sdy::toMesh(in.meshes[given.mesh].mesh);
+    Mesh mesh = in.meshes[given.mesh].toMesh();
     if (!mayBeTrimmed(given.sharding, mesh,
                       cast<RankedTensorType>(type).getShape()))
       return;
@@ -502,14 +503,13 @@ private:
 
   void writeSharding(int32_t tensor, int32_t givenMesh) {
     int32_t id = graph.shardingId(tensor);
-    Attribute meshOrRef = in.meshes[graph.mesh(tensor)].meshOrRef;
+    sdy::NamedMesh mesh = in.meshes[graph.mesh(tensor)];
     if (givenMesh == graph.mesh(tensor))
       if (sdy::TensorShardingAttr given = sharding(tensor))
-        meshOrRef = given.getMeshOrRef();
-    sdy::TensorShardingAttr &attr = attributes[{meshOrRef, id}];
+        mesh.name = given.getMeshOrRef();
+    sdy::TensorShardingAttr &attr = attributes[{mesh.name, id}];
     if (!attr)
-      attr = sdy::fromSharding(graph.sharding(tensor), meshOrRef,
-                               in.meshes[graph.mesh(tensor)].mesh);
+      attr = mesh.write(graph.sharding(tensor));
     if (Value value = in.values[tensor]) {
       setSharding(value, attr);
     } else {

@@ -10,7 +10,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "shardonnay/algebra/Mesh.h"
+#include "shardonnay/dialect/sdy/NamedMesh.h"
 #include "shardonnay/dialect/sdy/Ops.h"
 #include "shardonnay/transforms/propagate/PropagationGraph.h"
 
@@ -63,20 +63,14 @@ private:
   friend class GraphReader;
   friend class GraphWriter;
 
-  /// Meshes of equal content are one.
-  struct KnownMesh {
-    mlir::sdy::MeshAttr mesh;
-    /// How to name it: a symbol or the mesh itself.
-    mlir::Attribute meshOrRef;
-  };
-
   /// A tensor is a value or the result of a function, which has no value.
   llvm::SmallVector<mlir::Value, 0> values;
   llvm::DenseMap<int32_t, FunctionResult> functionResults;
   llvm::DenseMap<int32_t, int32_t> givers;
   /// The tensors that had a sharding when they were read, and its id; in order.
   llvm::SmallVector<std::pair<int32_t, int32_t>, 0> given;
-  std::vector<KnownMesh> meshes;
+  /// Meshes of equal content are one, named as the first was.
+  std::vector<mlir::sdy::NamedMesh> meshes;
   mlir::Operation *module = nullptr;
   bool keepOperations = false;
   bool conservative = false;

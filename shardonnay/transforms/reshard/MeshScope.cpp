@@ -7,7 +7,6 @@
 
 #include "shardonnay/transforms/reshard/MeshScope.h"
 #include "shardonnay/analysis/DeviceModelOption.h"
-#include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/dialect/sdy/access/ShardBytes.h"
 
@@ -17,19 +16,18 @@ namespace shardonnay {
 
 LogicalResult MeshScope::add(Operation *op, sdy::TensorShardingAttr sharding) {
   // Most shardings name the mesh of those before them.
-  if (!sharding || (mesh && sharding.getMeshOrRef() == meshOrRef))
+  if (!sharding || (named && allows(sharding)))
     return success();
-  sdy::MeshAttr used = sdy::getMesh(op, sharding);
+  sdy::NamedMesh used = sdy::NamedMesh::of(op, sharding);
   // What is on one device is whole, and on all of them.
-  if (!used || used.isEmpty() || used.isMaximal())
+  if (!used || used.mesh.isEmpty() || used.mesh.isMaximal())
     return success();
-  if (mesh && used != mesh)
+  if (named && used.mesh != named.mesh)
     return failure();
-  if (!mesh)
-    meshOrRef = sharding.getMeshOrRef();
+  if (!named)
+    named = used;
   else
-    known->otherNames.insert(sharding.getMeshOrRef());
-  mesh = used;
+    known->otherNames.insert(used.name);
   return success();
 }
 
@@ -40,7 +38,7 @@ MeshScope::get(Operation *op, ArrayRef<sdy::TensorShardingAttr> shardings) {
     if (succeeded(scope.add(op, sharding)))
       continue;
     return op->emitOpError()
-           << "has tensors on two meshes, " << scope.meshOrRef << " and "
+           << "has tensors on two meshes, " << scope.named.name << " and "
            << sharding.getMeshOrRef()
            << ", expected one; give all shardings of the program on one mesh";
   }
@@ -79,7 +77,7 @@ LogicalResult MeshScope::moveTo(Operation *op,
 bool MeshScope::covers(ArrayRef<sdy::TensorShardingAttr> shardings) const {
   bool any = false;
   for (sdy::TensorShardingAttr sharding : shardings) {
-    if (sharding && (!mesh || sharding.getMeshOrRef() != meshOrRef))
+    if (sharding && (!named || !allows(sharding)))
       return false;
     any |= sharding != nullptr;
   }
@@ -121,22 +119,20 @@ const TensorSharding &MeshScope::read(sdy::TensorShardingAttr sharding,
     bool isHere =
         allows(sharding) || known->otherNames.contains(sharding.getMeshOrRef());
     entry = std::make_unique<TensorSharding>(
-        isHere ? sdy::toClosedSharding(sharding, mesh, rank)
+        isHere ? named.readClosed(sharding, rank)
                : TensorSharding::fullyClosed(rank));
   }
   return *entry;
 }
 
-Mesh MeshScope::toMesh() const { return sdy::toMesh(mesh); }
-
 MeshCosts MeshScope::costs(const DeviceModel &model) const {
-  return toMeshCosts(model, mesh);
+  return toMeshCosts(model, named.mesh);
 }
 
 sdy::TensorShardingAttr MeshScope::write(const TensorSharding &sharding) const {
   auto [entry, isNew] = known->written.try_emplace(sharding);
   if (isNew)
-    entry->second = sdy::fromSharding(sharding, meshOrRef, mesh);
+    entry->second = named.write(sharding);
   return entry->second;
 }
 

@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// All tensors of one op are cut by the axes of one mesh. A scope knows it, and
-// turns sharding attributes into algebra values and back. Shardings are read as
-// they are after export: closed, a missing one replicated. A program has few
-// different ones, so a scope and its copies remember what they turned.
+// All tensors of one op are sharded by the axes of one mesh. A scope knows it,
+// and turns sharding attributes into algebra values and back. Shardings are
+// read as they are after export: closed, a missing one replicated. A program
+// has few different ones, so a scope and its copies remember what they turned.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,10 +17,8 @@
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Value.h"
-#include "shardonnay/algebra/Mesh.h"
-#include "shardonnay/algebra/TensorSharding.h"
 #include "shardonnay/cost/DeviceModel.h"
-#include "shardonnay/dialect/sdy/Attributes.h"
+#include "shardonnay/dialect/sdy/NamedMesh.h"
 #include <memory>
 #include <unordered_map>
 
@@ -48,27 +46,24 @@ public:
 
   /// The scope of the first sharding in `block`; nothing if there is none.
   static std::optional<MeshScope> ofBlock(mlir::Block &block);
-  bool operator==(const MeshScope &o) const {
-    return mesh == o.mesh && meshOrRef == o.meshOrRef;
-  }
+  bool operator==(const MeshScope &o) const { return named == o.named; }
   /// `sharding` is on this mesh by its name, or null.
   bool allows(mlir::sdy::TensorShardingAttr sharding) const {
-    return !sharding || sharding.getMeshOrRef() == meshOrRef;
+    return !sharding || sharding.getMeshOrRef() == named.name;
   }
 
   /// `shardings` (null: none) have this scope too: those that are there name
   /// its mesh, and one is.
   bool covers(llvm::ArrayRef<mlir::sdy::TensorShardingAttr> shardings) const;
   /// No sharding names an axis: there is nothing to do at this op.
-  bool empty() const { return !mesh; }
+  bool empty() const { return !named; }
   /// How `value`, a ranked tensor, is cut; whole if it is on another mesh,
   /// beyond the boundary. Stays valid as long as this.
   const TensorSharding &read(mlir::Value value) const;
   const TensorSharding &read(mlir::sdy::TensorShardingAttr sharding,
                              int64_t rank) const;
-  Mesh toMesh() const;
-  mlir::sdy::MeshAttr getMesh() const { return mesh; }
-  mlir::Attribute getMeshOrRef() const { return meshOrRef; }
+  mlir::sdy::MeshAttr getMesh() const { return named.mesh; }
+  const mlir::sdy::NamedMesh &getNamedMesh() const { return named; }
   /// What communication over the mesh costs devices like `model`.
   MeshCosts costs(const DeviceModel &model) const;
   mlir::sdy::TensorShardingAttr write(const TensorSharding &sharding) const;
@@ -96,9 +91,7 @@ private:
     llvm::DenseSet<mlir::Attribute> otherNames;
   };
 
-  mlir::sdy::MeshAttr mesh;
-  /// The mesh's symbol, or the mesh itself.
-  mlir::Attribute meshOrRef;
+  mlir::sdy::NamedMesh named;
   /// Of this mesh.
   std::shared_ptr<Known> known = std::make_shared<Known>();
 };

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/transforms/reshard/OneMesh.h"
+#include "shardonnay/dialect/sdy/NamedMesh.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -16,64 +17,60 @@ namespace shardonnay {
 namespace {
 
 /// Null if `value` is on no mesh with axes.
-sdy::MeshAttr meshOf(Value value, Operation *op) {
-  sdy::TensorShardingAttr sharding = sdy::getSharding(value);
-  sdy::MeshAttr mesh = sharding ? sdy::getMesh(op, sharding) : nullptr;
-  return mesh && !mesh.getAxes().empty() ? mesh : nullptr;
+sdy::NamedMesh meshOf(Value value, Operation *op) {
+  auto mesh = sdy::NamedMesh::of(op, sdy::getSharding(value));
+  return mesh && !mesh.mesh.getAxes().empty() ? mesh : sdy::NamedMesh();
 }
 
-/// A mesh that tensors of the op are on.
-struct Choice {
+/// A mesh that tensors of the op are on, as the first of them names it.
+struct Voted {
   int64_t votes = 0;
-  /// Names the mesh.
-  Attribute meshOrRef;
+  sdy::NamedMesh mesh;
 };
 
 sdy::TensorShardingAttr moved(sdy::TensorShardingAttr sharding,
-                              sdy::MeshAttr from, sdy::MeshAttr to,
-                              Attribute toName) {
-  if (!from.hasSameAxes(to))
-    return sdy::TensorShardingAttr::getFullyClosed(sharding.getContext(),
-                                                   sharding.getRank(), toName);
+                              const sdy::NamedMesh &from,
+                              const sdy::NamedMesh &to) {
+  if (!from.mesh.hasSameAxes(to.mesh))
+    return to.replicated(sharding.getRank());
   return sdy::TensorShardingAttr::get(
-      sharding.getContext(), toName, sharding.getDimShardings(),
+      sharding.getContext(), to.name, sharding.getDimShardings(),
       sharding.getReplicatedAxes(), sharding.getUnreducedAxes(),
       sharding.getReductionKind());
 }
 
 void putOnOneMesh(Operation *op) {
-  llvm::MapVector<sdy::MeshAttr, Choice> choices;
+  llvm::MapVector<sdy::MeshAttr, Voted> meshes;
   auto vote = [&](Value value) {
-    if (sdy::MeshAttr mesh = meshOf(value, op)) {
-      Choice &choice = choices[mesh];
-      ++choice.votes;
-      if (!choice.meshOrRef)
-        choice.meshOrRef = sdy::getSharding(value).getMeshOrRef();
+    if (sdy::NamedMesh mesh = meshOf(value, op)) {
+      Voted &voted = meshes[mesh.mesh];
+      if (voted.votes++ == 0)
+        voted.mesh = mesh;
     }
   };
   llvm::for_each(op->getOperands(), vote);
   llvm::for_each(op->getResults(), vote);
-  if (choices.size() < 2)
+  if (meshes.size() < 2)
     return;
-  auto *best = llvm::max_element(choices, [](const auto &a, const auto &b) {
+  auto *best = llvm::max_element(meshes, [](const auto &a, const auto &b) {
     return a.second.votes < b.second.votes;
   });
-  auto [mesh, choice] = *best;
+  sdy::NamedMesh mesh = best->second.mesh;
   OpBuilder builder(op);
   for (OpOperand &operand : op->getOpOperands()) {
     Value value = operand.get();
-    if (sdy::MeshAttr own = meshOf(value, op); own && own != mesh)
-      operand.set(sdy::ReshardOp::create(
-          builder, value.getLoc(), value,
-          moved(sdy::getSharding(value), own, mesh, choice.meshOrRef)));
+    if (sdy::NamedMesh own = meshOf(value, op); own && own.mesh != mesh.mesh)
+      operand.set(
+          sdy::ReshardOp::create(builder, value.getLoc(), value,
+                                 moved(sdy::getSharding(value), own, mesh)));
   }
   builder.setInsertionPointAfter(op);
   for (OpResult result : op->getResults()) {
-    sdy::MeshAttr own = meshOf(result, op);
-    if (!own || own == mesh)
+    sdy::NamedMesh own = meshOf(result, op);
+    if (!own || own.mesh == mesh.mesh)
       continue;
     sdy::TensorShardingAttr before = sdy::getSharding(result);
-    sdy::setSharding(result, moved(before, own, mesh, choice.meshOrRef));
+    sdy::setSharding(result, moved(before, own, mesh));
     auto reshard =
         sdy::ReshardOp::create(builder, result.getLoc(), result, before);
     result.replaceAllUsesExcept(reshard, reshard);

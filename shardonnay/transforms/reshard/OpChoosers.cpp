@@ -43,10 +43,10 @@ int32_t MeshStrategies::classOf(Value value, bool constant, const OpCase *known,
 
 MeshStrategies &OpChoosers::on(const MeshScope &scope) {
   std::unique_ptr<MeshStrategies> &entry =
-      meshes[{scope.getMesh(), scope.getMeshOrRef()}];
+      meshes[{scope.getMesh(), scope.getNamedMesh().name}];
   if (!entry)
-    entry =
-        std::make_unique<MeshStrategies>(scope.toMesh(), scope.costs(model));
+    entry = std::make_unique<MeshStrategies>(scope.getNamedMesh().toMesh(),
+                                             scope.costs(model));
   return *entry;
 }
 

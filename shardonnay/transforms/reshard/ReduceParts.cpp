@@ -20,10 +20,9 @@ namespace {
 /// `value` with its unreduced axes changed, step by step.
 class Change {
 public:
-  Change(OpBuilder &builder, Value value, Attribute meshOrRef,
-         sdy::MeshAttr mesh, TensorSharding sharding)
-      : builder(builder), value(value), meshOrRef(meshOrRef), mesh(mesh),
-        sharding(std::move(sharding)) {}
+  Change(OpBuilder &builder, Value value, const sdy::NamedMesh &mesh)
+      : builder(builder), value(value), mesh(mesh),
+        sharding(mesh.readClosed(value)) {}
 
   void reduce(const AxisList &axes) {
     if (axes.empty())
@@ -33,7 +32,7 @@ public:
     if (sharding.unreduced.empty())
       sharding.kind = ReductionKind::Sum;
     value = sdy::AllReduceOp::create(builder, value.getLoc(), value.getType(),
-                                     value, write(axes), write(), kind);
+                                     value, mesh.write(axes), write(), kind);
   }
 
   /// Axes that are last in dims go off them; others are unused.
@@ -48,7 +47,7 @@ public:
       AxisList last = dim.axes.dropPrefix(kept);
       cut.append(last);
       dim.axes = kept;
-      lists.push_back(write(last));
+      lists.push_back(mesh.write(last));
     }
     if (!cut.empty()) {
       add(cut);
@@ -64,7 +63,7 @@ public:
     add(unused);
     value = sdy::ReplicatedToUnreducedOp::create(builder, value.getLoc(),
                                                  value.getType(), value,
-                                                 write(unused), write());
+                                                 mesh.write(unused), write());
   }
 
   Value get() const { return value; }
@@ -89,18 +88,11 @@ private:
     sharding.unreduced.append(axes);
     sharding.unreduced = sharding.unreduced.sorted();
   }
-  sdy::TensorShardingAttr write() const {
-    return sdy::fromSharding(sharding, meshOrRef, mesh);
-  }
-  sdy::AxisRefListAttr write(const AxisList &axes) const {
-    return sdy::AxisRefListAttr::get(builder.getContext(),
-                                     sdy::fromAxisList(axes, mesh));
-  }
+  sdy::TensorShardingAttr write() const { return mesh.write(sharding); }
 
   OpBuilder &builder;
   Value value;
-  Attribute meshOrRef;
-  sdy::MeshAttr mesh;
+  const sdy::NamedMesh &mesh;
   TensorSharding sharding;
 };
 
@@ -116,33 +108,31 @@ void PartSettler::settle(OpOperand &operand, sdy::TensorShardingAttr target) {
       (!hasParts(present) && !hasParts(target)))
     return;
   sdy::TensorShardingAttr known = hasParts(target) ? target : present;
-  sdy::MeshAttr mesh = sdy::getMesh(operand.getOwner(), known);
+  auto mesh = sdy::NamedMesh::of(operand.getOwner(), known);
   Parts wanted;
   if (hasParts(target)) {
-    TensorSharding read = sdy::toSharding(target, mesh);
+    TensorSharding read = mesh.read(target);
     wanted = {read.unreduced, read.kind};
   }
-  settle(operand, known.getMeshOrRef(), mesh, wanted);
+  settle(operand, mesh, wanted);
 }
 
-void PartSettler::settle(OpOperand &operand, Attribute meshOrRef,
-                         sdy::MeshAttr mesh, const Parts &wanted) {
+void PartSettler::settle(OpOperand &operand, const sdy::NamedMesh &mesh,
+                         const Parts &wanted) {
   auto type = cast<RankedTensorType>(operand.get().getType());
   sdy::TensorShardingAttr sharding = sdy::getSharding(operand.get());
-  if (sharding && sdy::getMesh(operand.getOwner(), sharding) != mesh) {
+  if (sharding && sdy::getMesh(operand.getOwner(), sharding) != mesh.mesh) {
     // From one mesh to another a value goes whole.
     settle(operand, nullptr);
     if (wanted.axes.empty())
       return;
     OpBuilder builder(operand.getOwner());
-    operand.set(sdy::ReshardOp::create(
-        builder, operand.get().getLoc(), operand.get(),
-        sdy::fromSharding(TensorSharding::fullyClosed(type.getRank()),
-                          meshOrRef, mesh)));
+    operand.set(sdy::ReshardOp::create(builder, operand.get().getLoc(),
+                                       operand.get(),
+                                       mesh.replicated(type.getRank())));
   }
   Value value = operand.get();
-  TensorSharding present =
-      sdy::toClosedSharding(sdy::getSharding(value), mesh, type.getRank());
+  TensorSharding present = mesh.readClosed(value);
   bool sameKind = present.kind == wanted.kind || wanted.axes.empty();
   AxisList reduced =
       sameKind ? present.unreduced.subtract(wanted.axes) : present.unreduced;
@@ -153,10 +143,10 @@ void PartSettler::settle(OpOperand &operand, Attribute meshOrRef,
   TensorSharding after = TensorSharding::fullyClosed(0);
   after.unreduced = wanted.axes;
   after.kind = wanted.axes.empty() ? ReductionKind::Sum : wanted.kind;
-  Value &known = settled[{value, sdy::fromSharding(after, meshOrRef, mesh)}];
+  Value &known = settled[{value, mesh.write(after)}];
   if (!known) {
     OpBuilder builder(operand.getOwner());
-    Change change(builder, value, meshOrRef, mesh, present);
+    Change change(builder, value, mesh);
     change.reduce(reduced);
     change.makeParts(made, wanted.kind);
     known = change.get();
@@ -164,22 +154,19 @@ void PartSettler::settle(OpOperand &operand, Attribute meshOrRef,
   operand.set(known);
 }
 
-void PartSettler::makePartsBehind(OpResult result, sdy::MeshAttr mesh,
-                                  const AxisList &axes) {
+void PartSettler::makePartsBehind(OpResult result, const AxisList &axes) {
   sdy::TensorShardingAttr before = sdy::getSharding(result);
-  TensorSharding present = sdy::toSharding(before, mesh);
+  auto mesh = sdy::NamedMesh::of(result.getOwner(), before);
+  TensorSharding present = mesh.read(before);
   present.unreduced = present.unreduced.subtract(axes);
   if (present.unreduced.empty())
     present.kind = ReductionKind::Sum;
-  sdy::setSharding(result,
-                   sdy::fromSharding(present, before.getMeshOrRef(), mesh));
+  sdy::setSharding(result, mesh.write(present));
   OpBuilder builder(result.getContext());
   builder.setInsertionPointAfter(result.getOwner());
-  auto parts = sdy::ReplicatedToUnreducedOp::create(
-      builder, result.getLoc(), result.getType(), result,
-      sdy::AxisRefListAttr::get(result.getContext(),
-                                sdy::fromAxisList(axes, mesh)),
-      before);
+  auto parts = sdy::ReplicatedToUnreducedOp::create(builder, result.getLoc(),
+                                                    result.getType(), result,
+                                                    mesh.write(axes), before);
   result.replaceAllUsesExcept(parts, parts);
 }
 
@@ -193,21 +180,20 @@ void PartSettler::settleOperands(Operation *op) {
     return;
   }
   sdy::TensorShardingAttr sharding = sdy::getSharding(*first);
-  sdy::MeshAttr mesh = sdy::getMesh(op, sharding);
-  TensorSharding read = sdy::toSharding(sharding, mesh);
+  auto mesh = sdy::NamedMesh::of(op, sharding);
+  TensorSharding read = mesh.read(sharding);
   Parts made = {read.unreduced, read.kind};
   SmallVector<Parts> present(op->getNumOperands()), wanted(present);
   for (auto [parts, operand] : llvm::zip_equal(present, op->getOperands()))
     if (sdy::TensorShardingAttr attr = sdy::getSharding(operand);
-        hasParts(attr) && sdy::getMesh(op, attr) == mesh) {
-      TensorSharding own = sdy::toSharding(attr, mesh);
+        hasParts(attr) && sdy::getMesh(op, attr) == mesh.mesh) {
+      TensorSharding own = mesh.read(attr);
       parts = {own.unreduced, own.kind};
     }
   AxisList passed = passParts(op, made, present, wanted);
   for (OpOperand &operand : op->getOpOperands())
     if (isa<RankedTensorType>(operand.get().getType()))
-      settle(operand, sharding.getMeshOrRef(), mesh,
-             wanted[operand.getOperandNumber()]);
+      settle(operand, mesh, wanted[operand.getOperandNumber()]);
   std::optional<FactorRule> rule = sdy::getComputationRule(op);
   if (!rule || isOpaque(op))
     return;
@@ -220,7 +206,7 @@ void PartSettler::settleOperands(Operation *op) {
     return;
   for (OpResult result : op->getResults())
     if (hasParts(sdy::getSharding(result)))
-      makePartsBehind(result, mesh, missing);
+      makePartsBehind(result, missing);
 }
 
 } // namespace shardonnay

@@ -15,7 +15,7 @@
 #ifndef SHARDONNAY_TRANSFORMS_RESHARD_REDUCEPARTS_H
 #define SHARDONNAY_TRANSFORMS_RESHARD_REDUCEPARTS_H
 
-#include "shardonnay/algebra/TensorSharding.h"
+#include "shardonnay/dialect/sdy/NamedMesh.h"
 #include "shardonnay/dialect/sdy/Ops.h"
 #include "shardonnay/transforms/reshard/LinearOperands.h"
 
@@ -31,10 +31,9 @@ public:
   void settleOperands(mlir::Operation *op);
 
 private:
-  void settle(mlir::OpOperand &operand, mlir::Attribute meshOrRef,
-              mlir::sdy::MeshAttr mesh, const Parts &wanted);
-  void makePartsBehind(mlir::OpResult result, mlir::sdy::MeshAttr mesh,
-                       const AxisList &axes);
+  void settle(mlir::OpOperand &operand, const mlir::sdy::NamedMesh &mesh,
+              const Parts &wanted);
+  void makePartsBehind(mlir::OpResult result, const AxisList &axes);
 
   using Key = std::pair<mlir::Value, mlir::Attribute>;
   /// What was settled before, for later ops of the block.

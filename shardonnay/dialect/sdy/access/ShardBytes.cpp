@@ -1,4 +1,4 @@
-//===- ShardBytes.cpp - layouts and bytes of local shards -----------------===//
+//===- ShardBytes.cpp - bytes of local shards -----------------------------===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,27 +6,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/dialect/sdy/access/ShardBytes.h"
-
 #include "shardonnay/algebra/Counts.h"
-
-#include "shardonnay/dialect/sdy/Conversion.h"
 
 using namespace mlir;
 using namespace mlir::sdy;
 using shardonnay::TensorSharding;
-
-TensorSharding sdy::toClosedSharding(TensorShardingAttr sharding, MeshAttr mesh,
-                                     int64_t rank) {
-  TensorSharding closed = TensorSharding::fullyClosed(rank);
-  if (!sharding || sharding.isReplicated())
-    return closed;
-  TensorSharding given = toSharding(sharding, mesh);
-  for (auto [to, from] : llvm::zip_equal(closed.dims, given.dims))
-    to.axes = from.axes;
-  closed.unreduced = given.unreduced;
-  closed.kind = given.kind;
-  return closed;
-}
 
 int64_t sdy::getShardBytes(RankedTensorType type,
                            const TensorSharding &sharding) {

@@ -1,4 +1,4 @@
-//===- ShardBytes.h - layouts and bytes of local shards ---------*- C++ -*-===//
+//===- ShardBytes.h - bytes of local shards ---------------------*- C++ -*-===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -11,14 +11,8 @@
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "shardonnay/algebra/TensorSharding.h"
-#include "shardonnay/dialect/sdy/Attributes.h"
 
 namespace mlir::sdy {
-
-/// The layout of a tensor of `rank` dims: the axes of `sharding` on `mesh`,
-/// every dim closed; replicated where `sharding` is null or names no axis.
-shardonnay::TensorSharding toClosedSharding(TensorShardingAttr sharding,
-                                            MeshAttr mesh, int64_t rank);
 
 /// Bytes of a shard of `type` by `sharding`, on one device; a byte or more for
 /// each element.
