@@ -12,6 +12,7 @@
 #include "shardonnay/analysis/SourceLocation.h"
 #include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
+#include "shardonnay/transforms/propagate/GroupShardings.h"
 #include "shardonnay/transforms/propagate/PropagationRemarks.h"
 #include "llvm/ADT/Sequence.h"
 
@@ -222,7 +223,7 @@ private:
 
 llvm::json::Value explainPropagation(ModuleOp module) {
   nameOrigins(module);
-  ModuleGraph graph = ModuleGraph::read(module, /*keepOperations=*/true);
+  ModuleGraph graph = shareGroupShardings(module, /*keepOperations=*/true);
   PropagationRecorder recorder(graph.graph);
   readOrigins(graph, recorder);
   propagateByUserPriority(graph.graph, PropagationStrategy::Aggressive,

@@ -13,7 +13,7 @@
 
 #include "shardonnay/algebra/Generators.h"
 #include "shardonnay/plan/ReshardPlan.h"
-#include "shardonnay/plan/SliceMaps.h"
+#include "shardonnay/plan/SliceMapsTesting.h"
 #include <gtest/gtest.h>
 #include <random>
 

@@ -14,7 +14,7 @@
 
 #include "shardonnay/plan/PricedShard.h"
 #include "shardonnay/plan/ReshardPlan.h"
-#include "shardonnay/plan/SliceMaps.h"
+#include "shardonnay/plan/SliceMapsTesting.h"
 #include <gtest/gtest.h>
 #include <random>
 

@@ -8,7 +8,7 @@
 //
 // dot_general with operands and a result that lie in any way, on two and three
 // axes: what is chosen costs what the best of all ways to give axes to factors
-// does, with reshards priced by SliceMaps.h. On four axes, where the choice is
+// does, with reshards priced by SliceMapsTesting.h. On four axes, where the choice is
 // climbed to and no longer enumerated, it costs what the best does by the
 // chooser's own prices, in nearly all cases. Of the planner the tests take what
 // no price says: the voted assignment, which bounds the work, and which may
@@ -16,7 +16,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardonnay/plan/SliceMaps.h"
+#include "shardonnay/plan/SliceMapsTesting.h"
 #include "shardonnay/strategy/OpChooser.h"
 #include <gtest/gtest.h>
 #include <random>
@@ -73,7 +73,7 @@ protected:
   using Pricing = llvm::function_ref<double(const std::vector<AxisList> &)>;
   /// The least price of the assignments that may be chosen.
   double bruteForce(const OpProblem &problem, Pricing price);
-  /// Of the op and of its reshards, by SliceMaps.h.
+  /// Of the op and of its reshards, by SliceMapsTesting.h.
   double mapsPrice(const OpProblem &problem,
                    const std::vector<AxisList> &assignment);
   /// Of one tensor, which lies otherwise outside the op.

@@ -71,14 +71,16 @@ static void separateMembers(ArrayRef<sdy::ShardingGroupOp> members) {
   }
 }
 
-bool shareShardings(const GroupOps &groups,
-                    llvm::DenseMap<Value, Value> &givers) {
-  bool separated = false;
+/// True if it changed the program. `givers` gets the values that were given a
+/// sharding, and whose it was.
+static bool shareShardings(const GroupOps &groups,
+                           llvm::DenseMap<Value, Value> &givers) {
+  bool changed = false;
   for (auto &[id, members] : groups) {
     FailureOr<sdy::ShardingGroupOp> giver = findGiver(members);
     if (failed(giver)) {
       separateMembers(members);
-      separated = true;
+      changed = true;
       continue;
     }
     if (!*giver)
@@ -89,9 +91,22 @@ bool shareShardings(const GroupOps &groups,
         continue;
       sdy::setSharding(member.getInput(), common);
       givers[member.getInput()] = giver->getInput();
+      changed = true;
     }
   }
-  return separated;
+  return changed;
+}
+
+ModuleGraph shareGroupShardings(ModuleOp module, bool keepOperations,
+                                bool conservative) {
+  llvm::DenseMap<Value, Value> givers;
+  {
+    ModuleGraph graph =
+        ModuleGraph::read(module, keepOperations, conservative, givers);
+    if (!shareShardings(graph.groups, givers))
+      return graph;
+  }
+  return ModuleGraph::read(module, keepOperations, conservative, givers);
 }
 
 } // namespace shardonnay

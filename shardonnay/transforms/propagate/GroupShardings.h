@@ -8,21 +8,17 @@
 #ifndef SHARDONNAY_TRANSFORMS_PROPAGATE_GROUPSHARDINGS_H
 #define SHARDONNAY_TRANSFORMS_PROPAGATE_GROUPSHARDINGS_H
 
-#include "shardonnay/dialect/sdy/Ops.h"
-#include "llvm/ADT/MapVector.h"
+#include "shardonnay/transforms/propagate/ModuleGraph.h"
 
 namespace shardonnay {
 
-/// The members of each sharding group, by its number.
-using GroupOps =
-    llvm::MapVector<int64_t, llvm::SmallVector<mlir::sdy::ShardingGroupOp>>;
-
-/// Gives the members of each group that of them which is written. Where they
-/// have different ones, warns, and puts an open constraint on each member, to
-/// be grouped in its place: true if it made such ops. `givers` gets the values
-/// that were given a sharding, and whose it was.
-bool shareShardings(const GroupOps &groups,
-                    llvm::DenseMap<mlir::Value, mlir::Value> &givers);
+/// Writes one sharding for each sharding group: the members without one get
+/// that of the first that has one. Where members have different ones, warns,
+/// and puts an open constraint on each member, to be grouped in its place. Then
+/// reads the module, as ModuleGraph::read does.
+ModuleGraph shareGroupShardings(mlir::ModuleOp module,
+                                bool keepOperations = false,
+                                bool conservative = false);
 
 } // namespace shardonnay
 

@@ -16,7 +16,6 @@
 #include "shardonnay/interfaces/DataFlowEdge.h"
 #include "shardonnay/support/Prefetch.h"
 #include "shardonnay/transforms/propagate/ConservativeRule.h"
-#include "shardonnay/transforms/propagate/GroupShardings.h"
 #include "shardonnay/transforms/propagate/ValueNumbers.h"
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/Sequence.h"
@@ -48,14 +47,11 @@ class GraphReader {
 public:
   explicit GraphReader(ModuleGraph &out) : out(out), graph(out.graph) {}
 
-  void read(ModuleOp module) {
+  void read(ModuleOp module, const llvm::DenseMap<Value, Value> &givers) {
     collect(module);
-    llvm::DenseMap<Value, Value> givers;
-    if (shareShardings(groups, givers))
-      collect(module);
     addTensors();
     readOperations();
-    for (auto &[id, members] : groups)
+    for (auto &[id, members] : out.groups)
       readGroup(members);
     for (auto [value, giver] : givers)
       out.givers[idOf(value)] = idOf(giver);
@@ -66,12 +62,6 @@ public:
 private:
   /// All values first: edges between functions see the tensors of both.
   void collect(ModuleOp module) {
-    functions.clear();
-    groups.clear();
-    calls.clear();
-    edges.clear();
-    values = {};
-    numOps = numTensorsOfOps = 0;
     for (auto func : module.getOps<func::FuncOp>()) {
       if (func.isExternal())
         continue;
@@ -88,7 +78,7 @@ private:
     numTensorsOfOps += op->getNumOperands() + op->getNumResults();
     addResults(op);
     if (auto group = dyn_cast<sdy::ShardingGroupOp>(op))
-      groups[group.getGroupId()].push_back(group);
+      out.groups[group.getGroupId()].push_back(group);
     else if (auto call = dyn_cast<func::CallOp>(op))
       calls[call.getCalleeAttr().getAttr()].push_back(call);
   }
@@ -146,7 +136,6 @@ private:
 
   void addFunctionResults(func::FuncOp func) {
     SmallVector<int32_t> &results = resultTensors[func];
-    results.clear();
     for (auto [index, type] : llvm::enumerate(func.getResultTypes())) {
       bool isTensor = isa<RankedTensorType>(type);
       results.push_back(isTensor ? values.size() : kNone);
@@ -381,7 +370,6 @@ private:
   ModuleGraph &out;
   PropagationGraph &graph;
   SmallVector<func::FuncOp> functions;
-  GroupOps groups;
   ValueNumbers values;
   /// At least as many as the graph will have, and tensors of theirs.
   size_t numOps = 0, numTensorsOfOps = 0;
@@ -408,13 +396,14 @@ ModuleGraph::functionResult(int32_t tensor) const {
   return found->second;
 }
 
-ModuleGraph ModuleGraph::read(ModuleOp module, bool keepOperations,
-                              bool conservative) {
+ModuleGraph
+ModuleGraph::read(ModuleOp module, bool keepOperations, bool conservative,
+                  const llvm::DenseMap<Value, Value> &givers) {
   ModuleGraph result;
   result.module = module;
   result.keepOperations = keepOperations;
   result.conservative = conservative;
-  GraphReader(result).read(module);
+  GraphReader(result).read(module, givers);
   if (conservative)
     result.graph.refuseParts(llvm::to_vector<0>(llvm::map_range(
         result.meshes, [](auto &known) { return known.toMesh(); })));

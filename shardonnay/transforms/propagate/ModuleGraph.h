@@ -13,22 +13,28 @@
 #include "shardonnay/dialect/sdy/NamedMesh.h"
 #include "shardonnay/dialect/sdy/Ops.h"
 #include "shardonnay/transforms/propagate/PropagationGraph.h"
+#include "llvm/ADT/MapVector.h"
 
 namespace shardonnay {
+
+/// The members of each sharding group, by its number.
+using GroupOps =
+    llvm::MapVector<int64_t, llvm::SmallVector<mlir::sdy::ShardingGroupOp>>;
 
 /// A propagation graph, and where its tensors are in the IR. Ops inside the
 /// regions of others are part of it, unless the outer one has a rule.
 class ModuleGraph {
 public:
-  /// The module must be verified. Members of a sharding group get one sharding:
-  /// that of the first that has one. Where they have different ones, warns, and
-  /// puts an open constraint on each member, to be grouped in its place.
-  /// `keepOperations`: `operation` may be called. `conservative`: with the
-  /// rules of ConservativeRule.h.
-  static ModuleGraph read(mlir::ModuleOp module, bool keepOperations = false,
-                          bool conservative = false);
+  /// The module must be verified, and its groups have one sharding each
+  /// (GroupShardings.h). `keepOperations`: `operation` may be called.
+  /// `conservative`: with the rules of ConservativeRule.h. `givers`: see
+  /// `giver`.
+  static ModuleGraph
+  read(mlir::ModuleOp module, bool keepOperations, bool conservative,
+       const llvm::DenseMap<mlir::Value, mlir::Value> &givers);
 
   PropagationGraph graph;
+  GroupOps groups;
 
   /// Writes the shardings that changed since `read`.
   void write() const;

@@ -9,6 +9,7 @@
 #include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/report/JsonRemarks.h"
 #include "shardonnay/report/ModuleDump.h"
+#include "shardonnay/transforms/propagate/GroupShardings.h"
 #include "shardonnay/transforms/propagate/PropagationRemarks.h"
 #include "shardonnay/transforms/propagate/RecordAttributes.h"
 #include "shardonnay/transforms/propagate/RuleAttributes.h"
@@ -128,8 +129,8 @@ LogicalResult runPropagation(
                    !options.remarksFile.empty() ||
                    module.getContext()->getRemarkEngine() ||
                    module.getContext()->hasActionHandler();
-  ModuleGraph graph = ModuleGraph::read(module, /*keepOperations=*/mayRecord,
-                                        options.conservative);
+  ModuleGraph graph = shareGroupShardings(
+      module, /*keepOperations=*/mayRecord, options.conservative);
   remark::detail::RemarkEngine *remarks = askForRemarks(graph);
   bool records = options.origins || options.edges || remarks ||
                  !options.remarksFile.empty() ||

@@ -1,4 +1,4 @@
-//===- SliceMaps.h - reshards by brute force, for tests ---------*- C++ -*-===//
+//===- SliceMapsTesting.h - reshards by brute force, for tests --*- C++ -*-===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -18,8 +18,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef SHARDONNAY_PLAN_SLICEMAPS_H
-#define SHARDONNAY_PLAN_SLICEMAPS_H
+#ifndef SHARDONNAY_PLAN_SLICEMAPSTESTING_H
+#define SHARDONNAY_PLAN_SLICEMAPSTESTING_H
 
 #include "shardonnay/algebra/Layout.h"
 #include "shardonnay/cost/DeviceModel.h"
@@ -359,4 +359,4 @@ private:
 
 } // namespace shardonnay
 
-#endif // SHARDONNAY_PLAN_SLICEMAPS_H
+#endif // SHARDONNAY_PLAN_SLICEMAPSTESTING_H
