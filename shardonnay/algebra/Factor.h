@@ -56,7 +56,7 @@ enum class FactorKind : uint8_t {
 struct Factor {
   int64_t size = 1;
   FactorKind kind = FactorKind::PassThrough;
-  /// Of Reduction and Indexed.
+  /// How factors of the kinds Reduction and Indexed combine.
   ReductionKind combiner = ReductionKind::Sum;
   /// Propagation does not pass along this factor.
   bool blocked = false;

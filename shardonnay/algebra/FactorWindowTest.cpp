@@ -91,8 +91,8 @@ TEST(FactorWindowTest, WindowsSeeWhatTheySeeOfTheWhole) {
   }
 }
 
-/// Of every shard: what was fetched has the windows that reach its positions,
-/// and all that these see.
+/// Checks for every shard that what was fetched has the windows that reach its
+/// positions, and all that these see.
 void checkReaching(FactorWindow window, int64_t shards) {
   window.kind = WindowKind::Reaching;
   ShardWindow sources = shardWindow(window, shards, 1);

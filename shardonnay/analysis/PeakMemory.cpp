@@ -62,8 +62,8 @@ public:
   explicit PeakFinder(ModuleOp module) : module(module) {}
 
   PeakMemory find(Block &block, bool isEntry = false);
-  /// Of the function's own values and what it calls; nothing where it calls
-  /// itself.
+  /// The peak of the function's own values and what it calls; nothing where it
+  /// calls itself.
   PeakMemory find(func::FuncOp func);
 
 private:

@@ -22,7 +22,7 @@ DeviceRows getReplicaGroups(const Mesh &mesh, const AxisList &axes) {
   return rows;
 }
 
-/// Of each device the number of the piece that it has, dims major to minor.
+/// The number of the local shard that each device has, dims major to minor.
 static std::vector<int64_t> piecesOf(AxesOnMesh cut) {
   int64_t numDevices = cut.mesh.numDevices();
   std::vector<int64_t> atPosition(numDevices), pieces(numDevices);

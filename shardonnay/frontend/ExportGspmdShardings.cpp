@@ -71,7 +71,8 @@ private:
   }
 
   ModuleOp module;
-  /// Of functions, by their manual computations around the calls.
+  /// The manual axes around the calls of each function, by their manual
+  /// computations.
   llvm::DenseMap<Operation *, SmallVector<StringAttr>> contexts;
 };
 

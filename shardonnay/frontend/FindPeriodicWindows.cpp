@@ -35,7 +35,7 @@ protected:
 
 } // namespace
 
-/// Of a slice along `dim` only, else of all of `value`.
+/// Reads a slice along `dim` only; anything else is all of `value`.
 static Part readPart(Value value, int64_t dim) {
   auto type = cast<RankedTensorType>(value.getType());
   Part whole{value, 0, type.getDimSize(dim)};

@@ -24,7 +24,7 @@ namespace shardonnay {
 struct ManualBorder {
   mlir::UnrealizedConversionCastOp cast;
   bool enters = true;
-  /// Of the global values, one for each.
+  /// The shardings of the global values, one for each.
   llvm::SmallVector<mlir::sdy::TensorShardingAttr> shardings;
   /// Those that become manual, or cease to be, in the mesh's order.
   llvm::SmallVector<mlir::StringAttr> manualAxes;

@@ -74,7 +74,7 @@ private:
   using Pieces = llvm::SmallVector<Piece, 4>;
   struct Digits {
     size_t order = 0;
-    /// Of each tile dim, those of the last tile dims included.
+    /// The axes of each tile dim, the last tile dims included.
     llvm::SmallVector<Pieces, 4> dims;
   };
 

@@ -42,14 +42,12 @@ public:
     ops.push_back(op);
     addKind(op->getName());
   }
-  /// Of all ops that were ever in the list.
+  /// The kinds of all ops that were ever in the list.
   const llvm::DenseSet<mlir::OperationName> &kinds() const { return names; }
   size_t size() const { return ops.size(); }
   /// To be asked for in order: fetches those that come.
-  mlir::Operation *operator[](size_t at) const {
-    return fetchElement(ops, at);
-  }
-  /// Of the op at `at`.
+  mlir::Operation *operator[](size_t at) const { return fetchElement(ops, at); }
+  /// Begins at the op at `at`.
   auto iterator(size_t at) const {
     return llvm::map_iterator(llvm::seq<size_t>(0, size()).begin() + at,
                               [this](size_t at) { return (*this)[at]; });

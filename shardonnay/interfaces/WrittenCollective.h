@@ -13,7 +13,8 @@
 
 namespace shardonnay {
 
-/// Of a mesh: the axis `name`, or the part of `size` behind `preSize` of it.
+/// An axis of a mesh: the one called `name`, or the part of `size` behind
+/// `preSize` of it.
 struct NamedAxis {
   llvm::StringRef name;
   int64_t preSize = 1, size = 0;
@@ -31,7 +32,8 @@ struct WrittenCollective {
   llvm::SmallVector<llvm::SmallVector<int64_t>> groups;
   /// Instead of groups: those that differ along these axes alone.
   std::optional<llvm::SmallVector<NamedAxis>> axes;
-  /// Of the op's operands; as large as what is sent at most, on average.
+  /// The op's operands that are sent; as large as what is sent at most, on
+  /// average.
   llvm::SmallVector<mlir::Value> sent;
 };
 

@@ -17,7 +17,7 @@ namespace shardonnay {
 
 static constexpr llvm::StringLiteral kEntry("shardonnay_program");
 
-/// Of the dialects that have a lowering to LLVM by MLIR's own passes.
+/// The dialect has a lowering to LLVM by MLIR's own passes.
 static bool isLowered(StringRef dialect) {
   static constexpr llvm::StringLiteral kLowered[] = {
       "affine",  "arith", "bufferization", "builtin", "cf",

@@ -20,7 +20,8 @@ namespace shardonnay {
 
 static constexpr std::string_view kDigitsBegin("dense<\"0x");
 
-/// Of `"> : tensor<8x16xi1>...`; nothing if the elements are not i1.
+/// The number of elements in `"> : tensor<8x16xi1>...`; nothing if they are not
+/// i1.
 static std::optional<uint64_t> countBools(StringRef text) {
   if (!text.consume_front("\"> : tensor<") &&
       !text.consume_front("\"> : vector<"))

@@ -23,8 +23,8 @@ using namespace mlir;
 
 namespace shardonnay {
 
-/// Of one operand and one result of the same type: on global types it passes
-/// its operand on.
+/// The op has one operand and one result of the same type: on global types it
+/// passes its operand on.
 static bool isIdentity(Operation *op) {
   return op->getNumOperands() == 1 && op->getNumResults() == 1 &&
          op->getNumRegions() == 0 &&

@@ -77,7 +77,7 @@ std::optional<LocalCollective> WindowPrices::find(const WindowProblem &problem,
   return collective;
 }
 
-/// Of a dim of `size` that `factors` make up.
+/// The local size of a dim of `size` that `factors` make up.
 static int64_t pieceSize(int64_t size, const DimFactors &factors,
                          ArrayRef<AxisList> assignment) {
   int64_t shards = 1;

@@ -41,14 +41,15 @@ struct ReshardExtent {
   int64_t targetElements = 1;
   /// What the device that has least has of its part of the target.
   int64_t overlap = 1;
-  /// Of how many devices the data make up a part of the target.
+  /// How many devices have data of one local shard of the target.
   int64_t pieces = 1;
-  /// Of collectives that take shards from the dims that have too many. One
+  /// How many collectives take shards from the dims that have too many. One
   /// takes them from one dim.
   int64_t gatherSteps = 0;
-  /// Of the sums that have to be settled; 1 if there are none.
+  /// How many summands each element has that is to be reduced; 1 if there are
+  /// none.
   int64_t parts = 1;
-  /// Of the whole tensor, divided by the number of devices.
+  /// The elements of the whole tensor, divided by the number of devices.
   double elementsPerDevice = 0;
 
   /// Takes in a dim of padded size `size`, cut in so many shards. It is

@@ -104,8 +104,8 @@ static bool haveBordersApart(const Layout &a, const Layout &b) {
 /// matter where links differ, or where shard counts have several primes, and
 /// are as many as the orders of the atoms.
 static constexpr size_t kMaxPermutedAtoms = 4;
-/// Of the budget, what a search of more atoms has: what a permute can do is
-/// known by then.
+/// The part of the budget that a search of more atoms has: what a permute can
+/// do is known by then.
 static constexpr int64_t kManyAtomsShare = 10;
 
 /// `optimal` says whether no search gave up.

@@ -47,9 +47,9 @@ inline size_t numTestCases() {
 
 class SliceMaps {
 public:
-  /// Of tensors of the size `padded`, at most three dims, that are parts of a
-  /// sum over `partial` at the start. By `costs` all axes of the mesh are
-  /// alike.
+  /// The maps of tensors of the size `padded`, at most three dims, that are
+  /// parts of a sum over `partial` at the start. By `costs` all axes of the
+  /// mesh are alike.
   SliceMaps(const Mesh &mesh, std::vector<int64_t> padded,
             const AxisList &partial, MeshCosts costs = {})
       : mesh(mesh), padded(std::move(padded)), partial(partial),

@@ -38,11 +38,11 @@ std::string toText(sdy::AxisRefAttr axis) {
   return text;
 }
 
-/// Of a collective that no reshard became, and no op asked for.
+/// The cause of a collective that no reshard became, and no op asked for.
 constexpr llvm::StringLiteral kWritten =
     "written in the program; no other plan: it is given";
 
-/// Of what a manual computation holds.
+/// The cause of a collective in a manual computation.
 constexpr llvm::StringLiteral kWrittenByUser =
     "written by the user in a manual computation; no other plan: it is given";
 

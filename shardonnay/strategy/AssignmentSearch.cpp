@@ -182,7 +182,7 @@ double AssignmentSearch::leastOwnPrice() const {
                                        movedBytes(problem, bytes / shards));
 }
 
-/// Of `best`, the voted one.
+/// Sets how much a device may compute, by `best`, the voted assignment.
 void AssignmentSearch::limitWork() {
   mostPoints = kRepeatedWork * localPoints(problem.rule, best);
   if (problem.contraction) {

@@ -28,8 +28,8 @@ double localPoints(const FactorRule &rule, const FactorAssignment &assignment);
 /// exchanged takes one. (A scatter has many updates and many places, but not
 /// each at each.)
 double localFlops(const OpProblem &problem, const FactorAssignment &assignment);
-/// Of the bytes that its tensors have, those that go to memory and back: in a
-/// chain of fused ops only the chain reads and writes.
+/// The bytes of an op's tensors that go to memory and back: in a chain of fused
+/// ops only the chain reads and writes.
 double movedBytes(const OpProblem &problem, double touched);
 /// Less what sums of prices are rounded by.
 double roundedDown(double price);
@@ -50,7 +50,7 @@ public:
   std::vector<FactorAssignment> runAll(const FactorAssignment &taken);
 
 private:
-  /// Of every assignment: where the axes cut all that there is.
+  /// The least price of any assignment: where the axes shard all that there is.
   double leastOwnPrice() const;
   void limitWork();
   double pointsHeld() const;

@@ -8,11 +8,11 @@
 //
 // dot_general with operands and a result that lie in any way, on two and three
 // axes: what is chosen costs what the best of all ways to give axes to factors
-// does, with reshards priced by SliceMapsTesting.h. On four axes, where the choice is
-// climbed to and no longer enumerated, it costs what the best does by the
-// chooser's own prices, in nearly all cases. Of the planner the tests take what
-// no price says: the voted assignment, which bounds the work, and which may
-// only be extended where it takes the operands as they lie.
+// does, with reshards priced by SliceMapsTesting.h. On four axes, where the
+// choice is climbed to and no longer enumerated, it costs what the best does by
+// the chooser's own prices, in nearly all cases. Of the planner the tests take
+// what no price says: the voted assignment, which bounds the work, and which
+// may only be extended where it takes the operands as they lie.
 //
 //===----------------------------------------------------------------------===//
 
@@ -73,10 +73,11 @@ protected:
   using Pricing = llvm::function_ref<double(const std::vector<AxisList> &)>;
   /// The least price of the assignments that may be chosen.
   double bruteForce(const OpProblem &problem, Pricing price);
-  /// Of the op and of its reshards, by SliceMapsTesting.h.
+  /// The price of the op and of its reshards, by SliceMapsTesting.h.
   double mapsPrice(const OpProblem &problem,
                    const std::vector<AxisList> &assignment);
-  /// Of one tensor, which lies otherwise outside the op.
+  /// The price of resharding one tensor, which is sharded otherwise outside the
+  /// op.
   double reshardPrice(const OpTensor &tensor, Tensor which,
                       const std::vector<AxisList> &inside,
                       const AxisList &partial);

@@ -33,7 +33,7 @@ public:
 
   size_t numVariables() const { return own.size(); }
   size_t candidates(int32_t v) const { return own[v].size(); }
-  /// Of `v`, in order.
+  /// The neighbours of `v`, in order.
   std::map<int32_t, int32_t> &neighbours(int32_t v) { return adjacent[v]; }
   double &at(int32_t edge, int32_t v, size_t i, size_t j) {
     return ends[edge].first == v ? costs[edge][i * width(edge) + j]

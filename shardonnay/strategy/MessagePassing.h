@@ -43,7 +43,8 @@ inline constexpr double kForbiddenCost = 1e18;
 struct CostGraph {
   struct Edge {
     int32_t a = 0, b = 0;
-    /// Of candidate i of `a` with j of `b`: cost[i * candidates of b + j].
+    /// The cost of candidate i of `a` with j of `b` is cost[i * candidates of b
+    /// + j].
     std::vector<double> cost;
   };
 
@@ -52,7 +53,7 @@ struct CostGraph {
   /// Between different variables; several between two add up.
   std::vector<Edge> edges;
 
-  /// Of a candidate for each variable.
+  /// The cost of one candidate for each variable.
   double costOf(const std::vector<int32_t> &chosen) const;
 };
 

@@ -31,8 +31,8 @@ inline constexpr int kSearchRadius = 4;
 /// deviating from propagation for.
 inline constexpr double kLeastGain = 1e-6;
 
-/// Of what was weighed, in byte times: one op at a time, then together; no
-/// choice of the same candidates costs less than `bound`.
+/// What the strategies cost that were weighed, in byte times: one op at a time,
+/// then together. No strategies of the same problem cost less than `bound`.
 struct SearchCosts {
   double greedyCost = 0;
   double cost = 0;

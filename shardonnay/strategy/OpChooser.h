@@ -59,7 +59,7 @@ struct OpTensor {
   /// As in AssignmentTensor.
   bool free = false;
 
-  /// Of the whole tensor.
+  /// The bytes of the whole tensor.
   int64_t bytes() const;
   bool operator==(const OpTensor &o) const {
     return sharding == o.sharding && shape == o.shape &&
@@ -98,11 +98,11 @@ inline constexpr double kRepeatedWork = 1.02;
 /// A comparison and the moves that follow from it, in FLOPs' time: about 0.6 ns
 /// of the model `cpu`. Sorts of 10^3 to 10^6 numbers take 1 to 5.
 inline constexpr double kOrderingFlops = 32;
-/// Of an element-wise op so much of what is above kUnfusedBytes is not charged,
-/// as it is fused with others: by a fifth to a third MaxText's optimiser
-/// updates stay where their gradients are small, and by a half the chain behind
-/// logits is gathered (the sweep's `loss`, 45 times the bytes). Below, starting
-/// an op takes as long as reading its tensors.
+/// The share of an element-wise op's bytes above kUnfusedBytes that is not
+/// charged, as it is fused with others. By a fifth to a third MaxText's
+/// optimiser updates stay where their gradients are small, and by a half the
+/// chain behind logits is gathered (the sweep's `loss`, 45 times the bytes).
+/// Below, starting an op takes as long as reading its tensors.
 inline constexpr double kFusedShare = 0.25;
 inline constexpr double kUnfusedBytes = 1 << 20;
 /// How many assignments are looked at, one by one. In a larger space that was
@@ -156,8 +156,8 @@ public:
   struct OtherStrategy {
     FactorAssignment assignment;
     double price = 0;
-    /// Of all; else, where these are too many or axes of the tensors cross, of
-    /// nearbyStrategies.
+    /// It is the best of all strategies; else, where these are too many or axes
+    /// of the tensors cross, of nearbyStrategies.
     bool isBest = true;
   };
   /// The cheapest lawful assignment that is not `taken`, whatever work it
@@ -188,7 +188,8 @@ private:
 
   /// What an assignment asks for.
   struct Demand {
-    /// Of the tensors that do not cost nothing in any layout, by their numbers.
+    /// The reshards of tensors that do not cost nothing in any layout, by the
+    /// numbers of these.
     llvm::SmallVector<std::pair<size_t, struct TensorDemand *>, 4> reshards;
     double ownPrice;
 

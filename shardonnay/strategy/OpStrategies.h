@@ -15,8 +15,8 @@
 #ifndef SHARDONNAY_STRATEGY_OPSTRATEGIES_H
 #define SHARDONNAY_STRATEGY_OPSTRATEGIES_H
 
-#include "shardonnay/support/Interner.h"
 #include "shardonnay/strategy/OpChooser.h"
+#include "shardonnay/support/Interner.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallBitVector.h"
 #include <deque>
@@ -155,7 +155,8 @@ private:
   Interner<TensorSharding> shardings;
   Interner<TensorKind> tensors;
   Interner<OpKind> kinds;
-  /// Of which strategies are made: there are few, and they are large.
+  /// The assignments of which strategies are made: there are few, and they are
+  /// large.
   Interner<FactorAssignment> assignments;
   std::unordered_map<Key, OpStrategy, Hash> chosen;
   std::deque<OpStrategy> made;

@@ -33,7 +33,7 @@ public:
   const StrategyGraph &getGraph() const { return *graph; }
   OpStrategies &getTable() const { return *table; }
 
-  /// Of a value or a copy.
+  /// The sharding of a value or a copy.
   int32_t shardingOf(int32_t value) const { return shardings[value]; }
   const TensorSharding &readSharding(int32_t value) const {
     return table->sharding(shardings[value]);
@@ -59,7 +59,7 @@ public:
   };
   /// Their numbers follow those of the graph's values.
   llvm::ArrayRef<Copy> getCopies() const { return copies; }
-  /// Of one value.
+  /// The copies of one value.
   llvm::SmallVector<Copy, 2> copiesOf(int32_t value) const;
   /// The value that `number` is or is a copy of.
   int32_t sourceOf(int32_t number) const {
@@ -96,7 +96,7 @@ private:
 
   const StrategyGraph *graph;
   OpStrategies *table;
-  /// Of values, then of copies.
+  /// The shardings of values, then of copies.
   std::vector<int32_t> shardings;
   /// As the graph's.
   std::vector<int32_t> operands;

@@ -17,9 +17,9 @@
 #ifndef SHARDONNAY_STRATEGY_TENSORDEMANDS_H
 #define SHARDONNAY_STRATEGY_TENSORDEMANDS_H
 
+#include "shardonnay/strategy/OpChooser.h"
 #include "shardonnay/support/Hash.h"
 #include "shardonnay/support/Interner.h"
-#include "shardonnay/strategy/OpChooser.h"
 
 namespace shardonnay {
 
@@ -44,7 +44,8 @@ struct TensorDemand {
   std::optional<double> price;
 };
 
-/// Of the tensors of one problem, which has to outlive this.
+/// What strategies ask of the tensors of one problem, which has to outlive
+/// this.
 class TensorDemands {
 public:
   TensorDemands(const OpProblem &problem, const MeshCosts &costs);
@@ -52,7 +53,8 @@ public:
   /// The numbers of the tensors, the one of most bytes first: what it costs to
   /// move it tells most about an assignment.
   llvm::ArrayRef<size_t> largestFirst() const { return order; }
-  /// Of the lists that cut the factors; -1 of one that is not cut.
+  /// The numbers of the lists of axes that shard the factors; -1 of a factor
+  /// that is not sharded.
   using Numbers = llvm::SmallVector<int32_t, 8>;
   Numbers numbersOf(const FactorAssignment &assignment);
   /// What an assignment, whose lists have `numbers`, asks of a tensor. Stays

@@ -127,7 +127,7 @@ static SmallVector<int64_t> getWindowsShape(const Addressing &a,
   return shape;
 }
 
-/// Of both gathers; `sliceSizes` may be unknown.
+/// Infers the types of both gathers; `sliceSizes` may be unknown.
 static LogicalResult inferGather(std::optional<Location> location,
                                  Value operand, Value startIndices,
                                  GatherDimensionNumbersAttr numbers,

@@ -107,7 +107,7 @@ static bool readGroups(Attribute attr, WrittenCollective &written) {
   return true;
 }
 
-/// Of an all_reduce or a reduce_scatter.
+/// How an all_reduce or a reduce_scatter combines.
 static StringRef reductionOf(Region &computation) {
   std::optional<ReductionKind> kind = combinerOf(computation);
   return kind ? toString(*kind) : "other";

@@ -50,7 +50,7 @@ static bool isPart(int64_t taken, int64_t size) {
   return taken < size && 2 * taken <= size;
 }
 
-/// Of dims of which a part is taken, the operand's may be cut.
+/// The operand may be sharded in dims of which a part is taken.
 static std::optional<FactorRule> pickingRule(DynamicSliceOp op) {
   ArrayRef<int64_t> shape = shapeOf(op.getOperand());
   if (llvm::none_of(llvm::zip_equal(op.getSliceSizes(), shape), [](auto sizes) {

@@ -63,9 +63,9 @@ static bool isMonotoneConvert(ConvertOp op) {
   return !isUnsigned(toInt) && toInt.getWidth() >= fromInt.getWidth();
 }
 
-/// Of ops that only move elements; `count` leading operands hold the elements,
-/// the others are indices. A maximum may be partial in some of them: one that
-/// is whole is the maximum of its copies.
+/// The op only moves elements, and is linear in `partial`: `count` leading
+/// operands hold the elements, the others are indices. A maximum may be partial
+/// in some of them: one that is whole is the maximum of its copies.
 static bool isLinearMove(ReductionKind kind,
                          const llvm::SmallBitVector &partial, size_t first,
                          size_t count) {

@@ -132,7 +132,7 @@ private:
   }
   /// The whole with 0 behind its end.
   Value fillEnd(Value value);
-  /// Of each feature, over the whole batch.
+  /// The sum for each feature, over the whole batch.
   Value sum(Value value);
   Value mean(Value value) {
     Value total = sum(value);

@@ -19,7 +19,7 @@ public:
 
   bool done() const { return dim == static_cast<int64_t>(shape.size()); }
   bool atUnitDim() const { return !done() && shape[dim] == 1; }
-  /// Of the present dim's size, what is not consumed yet; 1 at the end.
+  /// What of the present dim's size is not consumed yet; 1 at the end.
   int64_t rest() const { return restOfDim; }
   /// The number of elements behind: the product of what was consumed.
   int64_t behind() const { return product; }

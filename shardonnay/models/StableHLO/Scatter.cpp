@@ -173,7 +173,7 @@ static std::optional<FactorRule> pickingRule(ScatterOp op) {
 // Local computation
 //===----------------------------------------------------------------------===//
 
-/// Of input dim `dim`, how many elements windows have.
+/// How many elements windows have in input dim `dim`.
 static int64_t windowOf(ScatterOp op, int64_t dim) {
   ScatterDimensionNumbersAttr numbers = op.getScatterDimensionNumbers();
   auto inWindow = [&](int64_t dim) {

@@ -39,7 +39,7 @@ using namespace shardonnay;
 // Rules
 //===----------------------------------------------------------------------===//
 
-/// Of windows of so many elements, each is a place to add.
+/// A window of more elements is not widened: each element is a place to add.
 static constexpr int64_t kMostPlaces = 64;
 
 /// Sources are added, and windows are small.
@@ -108,8 +108,8 @@ struct WidenedDim {
   WindowDim window;
   /// What `count` windows see.
   int64_t seen, count;
-  /// Of a cut dim: the result's local size and its first position p, the first
-  /// window + `before`, and where it begins, after position p - size + 1.
+  /// A sharded dim has a local size in the result, a first position p, a first
+  /// window + `before`, and begins after position p - size + 1.
   bool isSharded = false;
   int64_t local = 0, before = 0;
   Value position = nullptr, first = nullptr, offset = nullptr;
@@ -251,7 +251,7 @@ void SelectAndScatterBuilder::fetchSources(const WidenedDim &dim,
   source = slice(source, dim.dim, math.subtract(dim.first, fetched), dim.count);
 }
 
-/// Of each element that the windows see, a number; -1 outside the operand.
+/// Numbers the elements that the windows see; -1 outside the operand.
 Value SelectAndScatterBuilder::positions() {
   RankedTensorType type = integersLike(operand);
   Value number = math.splat(type, 0);

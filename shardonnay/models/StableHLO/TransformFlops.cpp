@@ -43,8 +43,8 @@ static int64_t factorFlops(Value matrices, double scale) {
   return product(shape.drop_back(2)) * std::llround(flops);
 }
 
-/// Of m n k, for the factorisations that JAX and others call by name; 0 for
-/// everything else.
+/// The multiple of m n k that the factorisations take which JAX and others call
+/// by name; 0 for everything else.
 static double factorScale(StringRef target) {
   if (target.consume_front("lapack_") && !target.empty()) {
     target.consume_back("_ffi");

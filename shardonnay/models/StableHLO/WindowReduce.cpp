@@ -96,7 +96,7 @@ private:
   /// Windows of the piece alone.
   Value scanPiece();
   Value takeTotal(Value scanned);
-  /// Of the totals those of the devices before this one, or of those behind it.
+  /// Combines the totals of the devices before this one, or of those behind it.
   Value combineOthers(Value totals);
 
   ReduceWindowOp op;

@@ -189,8 +189,8 @@ static int64_t dimOf(LocalContext &context, const FactorWindow &window) {
   return context.rule().results[0].dimOf(window.factor);
 }
 
-/// Of a dim that is cut into pieces of `part`, and of which one position is
-/// taken: whether this device has it. Null for other dims.
+/// Whether this device has the one position that is taken of a dim with local
+/// shards of size `part`. Null for other dims.
 static Value isOwnerOf(SliceOp op, LocalMath &math, OpBuilder &builder,
                        LocalContext &context, int64_t dim, int64_t part) {
   const FactorRule &rule = context.rule();

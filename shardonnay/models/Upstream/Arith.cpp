@@ -32,8 +32,9 @@ struct ElementwiseHooks : NestHooks<ElementwiseHooks> {
   }
 
 private:
-  /// Of a maximum (else a minimum): the same of a whole value, the other of
-  /// one, and what makes of larger numbers no smaller ones.
+  /// An op of the same kind may have partial operands beside whole ones, one of
+  /// the other kind a single partial one. Others must make of larger numbers no
+  /// smaller ones.
   static bool keepsOrder(Operation *op, bool isMax,
                          const llvm::SmallBitVector &partial) {
     bool maximum = isa<arith::MaximumFOp, arith::MaxSIOp>(op);

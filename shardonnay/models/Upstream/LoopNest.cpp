@@ -15,8 +15,8 @@ namespace shardonnay::upstream {
 
 using Shapes = SmallVector<SmallVector<int64_t>>;
 
-/// Of operands, then results; no dims for what is no tensor. Nothing if one is
-/// dynamic, or in memory.
+/// The shapes of operands, then results; no dims for what is no tensor. Nothing
+/// if one is dynamic, or in memory.
 static std::optional<Shapes> staticShapes(Operation *op) {
   Shapes shapes;
   SmallVector<Type> types(op->getOperandTypes());

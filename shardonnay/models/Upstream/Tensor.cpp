@@ -42,7 +42,7 @@ public:
       : numOperands(op->getNumOperands()),
         builder(ranksOf(op->getOperandTypes()), ranksOf(op->getResultTypes())) {
   }
-  /// Of operand or result `tensor`, counted through.
+  /// Adds a factor of a dim of the operand or result `tensor`, counted through.
   void add(int64_t tensor, int64_t dim, int64_t size, FactorKind kind) {
     SmallVector<int64_t> operands(numOperands, -1), results(1, -1);
     (tensor < numOperands ? operands[tensor] : results[0]) = dim;
@@ -223,8 +223,8 @@ struct ExtractSliceHooks : OpHooks {
   }
 };
 
-/// Of a dim of the destination that is covered only in part, every device needs
-/// all.
+/// Where a dim of the destination is covered only in part, every device needs
+/// all of it.
 struct InsertSliceHooks : OpHooks {
   static std::optional<FactorRule> rule(Operation *op) {
     if (!isStatic(op))

@@ -35,7 +35,7 @@ mlir::sdy::NamedMesh getNamedMesh(mlir::Operation *collective);
 /// counts of the loops around it, kAssumedTrips for each that is not known.
 double countRuns(mlir::Operation *op);
 inline constexpr int64_t kAssumedTrips = 8;
-/// Of one loop.
+/// How often one loop runs in one run of what is around it.
 int64_t countTrips(mlir::Operation *loop);
 
 class CollectivePlanner {

@@ -99,7 +99,7 @@ private:
   sdy::TensorShardingAttr source;
   sdy::TensorShardingAttr target;
   Value value;
-  /// Of the present chain; null if neither side names an axis.
+  /// The mesh of the present chain; null if neither side names an axis.
   sdy::NamedMesh mesh;
 };
 

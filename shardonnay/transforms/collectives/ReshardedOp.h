@@ -40,8 +40,9 @@ mlir::Value makeZeros(mlir::OpBuilder &builder, mlir::Value value,
 
 class ReshardedOp {
 public:
-  /// Of a pure op with a rule and one ranked result, in a block of the program
-  /// (not in the body of a reduction); nothing of another op.
+  /// Reads a pure op with a rule and one ranked result, in a block of the
+  /// program (not in the body of a reduction). Nothing is returned for another
+  /// op.
   static std::optional<ReshardedOp> get(mlir::Operation *op,
                                         const mlir::sdy::NamedMesh &mesh);
 

@@ -73,7 +73,8 @@ private:
   struct Boundary {
     sdy::TensorShardingAttr outside, inside;
   };
-  /// Of an argument or result; nothing if both are one on the program's mesh.
+  /// Moves the sharding of an argument or result. Nothing is returned if both
+  /// sides are one on the program's mesh.
   std::optional<Boundary> moveBoundary(sdy::TensorShardingAttr sharding,
                                        Location loc);
   void moveArguments(func::FuncOp func);

@@ -109,7 +109,7 @@ static LogicalResult verifyEnds(OpOperand &operand, sdy::TensorShardingAttr end,
   return diag;
 }
 
-/// Of all operands of `op`; `endOf` says what each becomes.
+/// Verifies all operands of `op`; `endOf` says what each becomes.
 static LogicalResult
 verifyAllEnds(Operation *op, StringRef what,
               llvm::function_ref<sdy::TensorShardingAttr(OpOperand &)> endOf) {

@@ -55,7 +55,7 @@ public:
   ConstraintRecorder(ModuleOp module, bool origins, bool edges)
       : module(module), origins(origins), edges(edges) {}
 
-  /// Of what is given: the arguments of functions, and constraints.
+  /// Records where the shardings of arguments and constraints are given.
   void recordGiven(ArrayRef<ShardingConstraintOp> constraints) {
     if (!origins && !edges)
       return;

@@ -86,7 +86,8 @@ LogicalResult importFunction(func::FuncOp func) {
   return success();
 }
 
-/// Of a block argument in a class of values only: others can have no sharding.
+/// Moves the encoding of a value into its sharding. A block argument must be in
+/// a class of values: others can have no sharding.
 LogicalResult importValue(Value value, Operation *op, const Twine &what) {
   TensorShardingAttr encoding = getEncoding(value.getType());
   if (!encoding)

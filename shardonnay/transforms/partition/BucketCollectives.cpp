@@ -21,8 +21,8 @@
 #include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/dialect/spmd/Ops.h"
-#include "shardonnay/support/NearbyInfo.h"
 #include "shardonnay/interfaces/ProgramOps.h"
+#include "shardonnay/support/NearbyInfo.h"
 #include "shardonnay/transforms/partition/LiveBytes.h"
 #include "shardonnay/transforms/partition/Passes.h"
 #include "llvm/ADT/MapVector.h"
@@ -73,7 +73,7 @@ template <typename SpmdOp> Member readGroup(SpmdOp op, CollectiveKind kind) {
   return member;
 }
 
-/// Of tensors that have elements.
+/// Reads a collective on tensors that have elements.
 std::optional<Member> readMember(Operation *op) {
   std::optional<Member> member =
       llvm::TypeSwitch<Operation *, std::optional<Member>>(op)
@@ -232,7 +232,7 @@ private:
   /// Done together with others, and erased in the end.
   llvm::SetVector<Operation *> done;
   llvm::MapVector<Key, Bucket> buckets;
-  /// Of collectives, and of ops that wait with them.
+  /// The bucket of each collective, and of each op that waits with it.
   DenseMap<Operation *, Bucket *> bucketOf;
   /// What is not there yet.
   DenseSet<Operation *> waiting;

@@ -15,8 +15,8 @@
 #define SHARDONNAY_TRANSFORMS_PARTITION_OTHERSTRATEGIES_H
 
 #include "shardonnay/cost/DeviceModel.h"
-#include "shardonnay/support/CompositeKey.h"
 #include "shardonnay/strategy/OpChooser.h"
+#include "shardonnay/support/CompositeKey.h"
 #include "shardonnay/transforms/partition/Placement.h"
 
 namespace shardonnay {
@@ -37,7 +37,7 @@ public:
 private:
   const DeviceModel &model;
   const Placer &placer;
-  /// Of the placer's mesh; made when it is first needed.
+  /// The solver for the placer's mesh; it is made when it is first needed.
   std::unique_ptr<OpChooser> chooser;
   CompositeMap<std::string> known;
 };

@@ -36,10 +36,10 @@
 #include "shardonnay/dialect/spmd/Ops.h"
 #include "shardonnay/interfaces/DataFlowEdge.h"
 #include "shardonnay/interfaces/LocalCompute.h"
-#include "shardonnay/support/NearbyInfo.h"
-#include "shardonnay/support/Prefetch.h"
 #include "shardonnay/interfaces/ShardingRule.h"
 #include "shardonnay/interfaces/UnusedSymbols.h"
+#include "shardonnay/support/NearbyInfo.h"
+#include "shardonnay/support/Prefetch.h"
 #include "shardonnay/transforms/partition/Donation.h"
 #include "shardonnay/transforms/partition/FactorAxes.h"
 #include "shardonnay/transforms/partition/LocalCollectives.h"
@@ -234,8 +234,8 @@ void FunctionPartitioner::exchangeCaptures(ArrayRef<Value> captures) {
     });
 }
 
-/// Of the mesh that the axes of a collective are on, if that is another one
-/// than the program's: at the boundary.
+/// Places what is on the mesh that the axes of a collective are on, if that is
+/// another one than the program's: at the boundary.
 std::optional<Placer> FunctionPartitioner::otherPlacerOf(Operation *op) {
   for (Value value : {Value(op->getResult(0)), op->getOperand(0)}) {
     sdy::TensorShardingAttr sharding = sdy::getSharding(value);

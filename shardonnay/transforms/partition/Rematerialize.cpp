@@ -111,7 +111,7 @@ private:
 
   ModuleOp module;
   int64_t limit;
-  /// Of a value, and of a copy the value.
+  /// The copies of a value, and for a copy the value.
   DenseMap<Value, SmallVector<Value, 1>> copies;
   DenseMap<Value, Value> originals;
 };

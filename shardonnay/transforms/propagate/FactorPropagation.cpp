@@ -189,8 +189,8 @@ namespace {
 struct Candidate {
   int32_t factor;
   AxisList axes;
-  /// Of the source: the largest tensor that has all of `axes`, the first of
-  /// equals.
+  /// The size of the source: the largest tensor that has all of `axes`, the
+  /// first of equals.
   int64_t sourceSize = 0;
   int64_t source = 0;
 };

@@ -380,7 +380,7 @@ private:
   llvm::DenseMap<Operation *, SmallVector<int32_t>> resultTensors;
   /// By the callee's name.
   llvm::DenseMap<StringAttr, SmallVector<func::CallOp>> calls;
-  /// Of the targets of data-flow ops.
+  /// The edges of the targets of data-flow ops.
   llvm::DenseMap<Value, Value> edges;
   /// By the rank, of tensors without a sharding.
   SmallVector<int32_t> openIds;
@@ -396,9 +396,9 @@ ModuleGraph::functionResult(int32_t tensor) const {
   return found->second;
 }
 
-ModuleGraph
-ModuleGraph::read(ModuleOp module, bool keepOperations, bool conservative,
-                  const llvm::DenseMap<Value, Value> &givers) {
+ModuleGraph ModuleGraph::read(ModuleOp module, bool keepOperations,
+                              bool conservative,
+                              const llvm::DenseMap<Value, Value> &givers) {
   ModuleGraph result;
   result.module = module;
   result.keepOperations = keepOperations;

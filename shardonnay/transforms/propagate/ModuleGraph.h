@@ -57,12 +57,12 @@ public:
     auto found = givers.find(tensor);
     return found == givers.end() ? tensor : found->second;
   }
-  /// Of a tensor that has one.
+  /// The mesh of a tensor that has one.
   mlir::sdy::MeshAttr meshOf(int32_t tensor) const {
     return meshes[graph.mesh(tensor)].mesh;
   }
   mlir::sdy::MeshAttr mesh(int32_t mesh) const { return meshes[mesh].mesh; }
-  /// Of graph.ops().
+  /// The op that stands at `op` in graph.ops().
   mlir::Operation *operation(int32_t op) const { return operations[op]; }
 
 private:

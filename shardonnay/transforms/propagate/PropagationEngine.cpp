@@ -91,7 +91,7 @@ public:
     return steps.slice(after, after + key.parts.size() - 2);
   }
 
-  /// Of a key that is not known.
+  /// Enters what is after the step of a key that is not known.
   void add(const Key &key, llvm::ArrayRef<int32_t> after) {
     if (index.size() >= kMaxSteps)
       *this = StepMemo();

@@ -23,12 +23,12 @@
 #ifndef SHARDONNAY_TRANSFORMS_PROPAGATE_PROPAGATIONGRAPH_H
 #define SHARDONNAY_TRANSFORMS_PROPAGATE_PROPAGATIONGRAPH_H
 
-#include "shardonnay/support/Interner.h"
 #include "shardonnay/algebra/ManualBoundary.h"
 #include "shardonnay/algebra/Mesh.h"
 #include "shardonnay/interfaces/ShardingRule.h"
-#include "shardonnay/transforms/propagate/FactorPropagation.h"
+#include "shardonnay/support/Interner.h"
 #include "shardonnay/support/PackedNumbers.h"
+#include "shardonnay/transforms/propagate/FactorPropagation.h"
 #include "llvm/ADT/DenseMap.h"
 
 namespace shardonnay {
@@ -52,14 +52,13 @@ struct OpSignature {
   /// One of the graph's rules.
   const FactorRule *rule = nullptr;
   PropagationClass propagationClass = PropagationClass::Compute;
-  /// Of a propagation barrier.
+  /// What a propagation barrier lets pass.
   Direction allowed = Direction::Both;
   bool elementwise = false;
   /// No operand of rank > 0 has another use.
   bool onlyUser = false;
-  /// Of an edge into or out of a manual computation, else empty (few have one,
-  /// and it is large): how the tensors in `inside` look from the outside, where
-  /// the rule holds.
+  /// How the tensors in `inside` look from the outside, where the rule holds.
+  /// Only an edge into or out of a manual computation has one (it is large).
   std::vector<ManualBoundary> boundary;
   llvm::SmallVector<bool, 0> inside;
 
@@ -88,7 +87,7 @@ public:
   PackedNumbers::Slice tensors(int32_t op) const {
     return allTensors.slice(firsts[op], firsts[op + 1]);
   }
-  /// Of all ops, one after the other.
+  /// The tensors of all ops, one op after the other.
   PackedNumbers::Slice tensors() const {
     return allTensors.slice(0, allTensors.size());
   }

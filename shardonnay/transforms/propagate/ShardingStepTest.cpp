@@ -101,7 +101,7 @@ TEST(CompoundFactors, PartsAreMerged) {
   EXPECT_EQ(after[0], open({AxisList{kX, kY}, AxisList()}));
 }
 
-/// Of a compound dim a factor is cut only if the one before it is full.
+/// A factor of a compound dim is sharded only if the one before it is full.
 TEST(CompoundFactors, NoStridedCut) {
   auto after =
       step(reshape(),

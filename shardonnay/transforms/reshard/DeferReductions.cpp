@@ -31,8 +31,8 @@
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/dialect/sdy/access/ReshardList.h"
 #include "shardonnay/dialect/sdy/access/ShardBytes.h"
-#include "shardonnay/support/Prefetch.h"
 #include "shardonnay/plan/ReshardPlan.h"
+#include "shardonnay/support/Prefetch.h"
 #include "shardonnay/transforms/reshard/LinearOperands.h"
 #include "shardonnay/transforms/reshard/OpChoosers.h"
 #include "shardonnay/transforms/reshard/Passes.h"
@@ -135,7 +135,7 @@ bool meetsAnother(Value value, const Parts &parts, const MeshScope &scope) {
 struct DeferredOp {
   enum class Worth { No, Yes, IfMeetsAnother, IfGetsCheaper };
   Worth worth = Worth::No;
-  /// Of the reshards around the op as it is.
+  /// The price of the reshards around the op as it is.
   double price = 0;
   /// How the operands and the result lie.
   SmallVector<TensorSharding, 0> operands;
@@ -240,7 +240,7 @@ private:
   /// The axes and the kind of the deferred operands.
   AxisList axes;
   ReductionKind kind = ReductionKind::Sum;
-  /// Of the reshards around the op as it is.
+  /// The price of the reshards around the op as it is.
   double priceBefore = 0;
   /// How the operands and the result lie where reductions are deferred.
   SmallVector<TensorSharding, 0> operands;

@@ -28,7 +28,7 @@ public:
         scope(scope), choosers(choosers), chooser(choosers.get(scope)),
         sources(op.getEdgeSources(owner)), targets(op.getEdgeTargets(owner)) {}
 
-  /// Of the ops and reshards around the class where it is carried in
+  /// The price of the ops and reshards around the class where it is carried in
   /// `sharding`; nothing if one has no plan.
   std::optional<double> priceAs(const TensorSharding &sharding);
   Operation *getOp() const { return op; }

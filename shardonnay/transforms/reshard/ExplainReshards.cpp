@@ -363,7 +363,7 @@ private:
   }
 
   OpChoosers &choosers;
-  /// Of the reshard before; most have the same.
+  /// The scope of the reshard before; most have the same.
   MeshScope scope;
   CompositeMap<StringAttr> known;
 };

@@ -32,10 +32,10 @@
 #include "shardonnay/dialect/spmd/Ops.h"
 #include "shardonnay/interfaces/DataFlowEdge.h"
 #include "shardonnay/interfaces/OpKinds.h"
-#include "shardonnay/support/Prefetch.h"
 #include "shardonnay/strategy/LocalSearch.h"
 #include "shardonnay/strategy/NeighborSearch.h"
 #include "shardonnay/strategy/WantedShardings.h"
+#include "shardonnay/support/Prefetch.h"
 #include "shardonnay/transforms/reshard/KeptParts.h"
 #include "shardonnay/transforms/reshard/MinimalCases.h"
 #include "shardonnay/transforms/reshard/OneMesh.h"
@@ -133,7 +133,7 @@ private:
   func::FuncOp func;
   ReshardMode mode;
   bool forbiddenGather = false;
-  /// Of the op before; most have the same.
+  /// The scope of the op before; most have the same.
   MeshScope lastScope;
   OpChoosers &choosers;
   ReshardBuilder reshards;

@@ -92,7 +92,7 @@ private:
   };
 
   mlir::sdy::NamedMesh named;
-  /// Of this mesh.
+  /// What was read and written on this mesh; copies share it.
   std::shared_ptr<Known> known = std::make_shared<Known>();
 };
 

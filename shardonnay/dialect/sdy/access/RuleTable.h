@@ -17,8 +17,8 @@
 
 #include "mlir/IR/Operation.h"
 #include "shardonnay/algebra/Factor.h"
-#include "shardonnay/support/Interner.h"
 #include "shardonnay/dialect/sdy/access/OpSignatures.h"
+#include "shardonnay/support/Interner.h"
 #include <optional>
 
 namespace mlir::sdy {
@@ -29,14 +29,14 @@ public:
 
   using Rules = shardonnay::Interner<shardonnay::FactorRule>;
 
-  /// Of the rules that `ruleOf` gives, such as getPropagationRule. They are
-  /// kept in `rules`, if that is given, and outlive the table.
+  /// A table of the rules that `ruleOf` gives, such as getPropagationRule. They
+  /// are kept in `rules`, if that is given, and outlive the table.
   explicit RuleTable(RuleOf ruleOf, Rules *rules = nullptr)
       : ruleOf(ruleOf), rules(rules ? *rules : ownRules) {}
 
   /// A number that ops with equal rules share; nothing if there is no rule.
   std::optional<int32_t> find(Operation *op);
-  /// Of a number that `find` gave. Stays valid.
+  /// The rule of a number that `find` gave. Stays valid.
   const shardonnay::FactorRule &operator[](int32_t id) const {
     return rules[id];
   }
