@@ -14,11 +14,13 @@
 #include "shardonnay/dialect/sdy/Ops.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/dialect/sdy/ShardingVerifier.h"
+#include "shardonnay/support/Diagnostics.h"
 #include "llvm/ADT/SmallBitVector.h"
 
 using namespace mlir;
 using namespace mlir::sdy;
 using shardonnay::AxisList;
+using shardonnay::pointAtOperand;
 using shardonnay::ReductionKind;
 using shardonnay::TensorSharding;
 
@@ -52,18 +54,19 @@ static LogicalResult verifyMeshes(Operation *op, TensorShardingAttr in,
     if (takes != Takes::OtherOrder || in.getMeshOrRef() == out.getMeshOrRef())
       return success();
     // C61
-    return op->emitOpError("expected the mesh of the operand, ")
-           << in.getMeshOrRef()
-           << ", or one with another order of the devices, "
-           << "got " << out.getMeshOrRef() << " with the same order";
+    return pointAtOperand(op->emitOpError("expected the mesh of the operand, ")
+                              << in.getMeshOrRef()
+                              << ", or one with another order of the devices, "
+                              << "got " << out.getMeshOrRef()
+                              << " with the same order",
+                          op->getOperand(0));
   }
   if (takes == Takes::OtherOrder && inMesh.hasSameAxes(outMesh))
     return success();
-  InFlightDiagnostic diag = // C55
+  return pointAtOperand( // C55
       op->emitOpError("expected the mesh of the operand, ")
-      << in.getMeshOrRef() << ", got " << out.getMeshOrRef();
-  diag.attachNote(op->getOperand(0).getLoc()) << "the operand is made here";
-  return diag;
+          << in.getMeshOrRef() << ", got " << out.getMeshOrRef(),
+      op->getOperand(0));
 }
 
 /// Reads both shardings; checks the result's, and that the meshes agree.
@@ -77,12 +80,9 @@ static FailureOr<InOut> readShardings(Operation *op, TensorShardingAttr out,
   if (!in && takes == Takes::AnyOperand)
     in = TensorShardingAttr::getFullyClosed(op->getContext(), out.getRank(),
                                             out.getMeshOrRef());
-  if (!in) { // C54
-    InFlightDiagnostic diag =
-        op->emitOpError("expected an operand with a sharding");
-    diag.attachNote(operand.getLoc()) << "the operand is made here";
-    return diag;
-  }
+  if (!in) // C54
+    return pointAtOperand(
+        op->emitOpError("expected an operand with a sharding"), operand);
   // What makes it may come later in the program, and so be verified later.
   if (failed(verifySharding(in, operand.getType(), op,
                             [&] { return op->emitOpError("operand: "); })) ||
@@ -100,11 +100,12 @@ static LogicalResult expectDim(Operation *op, MeshAttr mesh, int64_t dim,
                                const AxisList &expected) {
   if (found == expected)
     return success();
-  return op->emitOpError("dim ") // C57
-         << dim << ": expected the axes "
-         << AxisRefListAttr::get(op->getContext(), fromAxisList(expected, mesh))
-         << ", got "
-         << AxisRefListAttr::get(op->getContext(), fromAxisList(found, mesh));
+  NamedMesh named{mesh, nullptr};
+  return pointAtOperand(op->emitOpError("dim ") // C57
+                            << dim << ": expected the axes "
+                            << named.write(expected) << ", got "
+                            << named.write(found),
+                        op->getOperand(0));
 }
 
 static LogicalResult expectSameDims(Operation *op, const InOut &shardings) {
@@ -121,18 +122,19 @@ static LogicalResult expectUnreduced(Operation *op, const InOut &shardings,
                                      const AxisList &expected) {
   const TensorSharding &out = shardings.out;
   if (!out.unreduced.sameSet(expected)) // C58
-    return op->emitOpError("expected the unreduced axes ")
-           << AxisRefListAttr::get(
-                  op->getContext(),
-                  fromAxisList(expected.sorted(), shardings.mesh))
-           << " in the result, got "
-           << AxisRefListAttr::get(op->getContext(),
-                                   fromAxisList(out.unreduced, shardings.mesh));
+    return pointAtOperand(
+        op->emitOpError("expected the unreduced axes ")
+            << NamedMesh{shardings.mesh, nullptr}.write(expected.sorted())
+            << " in the result, got "
+            << NamedMesh{shardings.mesh, nullptr}.write(out.unreduced),
+        op->getOperand(0));
   if (!out.unreduced.empty() && !shardings.in.unreduced.empty() &&
       out.kind != shardings.in.kind) // C59
-    return op->emitOpError("expected the kind ")
-           << shardonnay::toString(shardings.in.kind)
-           << " of unreduced axes, got " << shardonnay::toString(out.kind);
+    return pointAtOperand(op->emitOpError("expected the kind ")
+                              << shardonnay::toString(shardings.in.kind)
+                              << " of unreduced axes, got "
+                              << shardonnay::toString(out.kind),
+                          op->getOperand(0));
   return success();
 }
 
@@ -165,7 +167,8 @@ static FailureOr<AxisList> readAxes(Operation *op, AxisRefListAttr attr,
   if (failed(verifyAxes(AxesAt{attr.getValue(), -1, what}, shardings.mesh,
                         shardings.meshOp, emitError, allowWhole)) ||
       // C67
-      failed(verifyMeshOrder(attr.getValue(), what, shardings.mesh, emitError)))
+      failed(verifyMeshOrder(attr.getValue(), what, shardings.mesh,
+                             shardings.meshOp, emitError)))
     return failure();
   return toAxisList(attr.getValue(), shardings.mesh);
 }
@@ -225,9 +228,11 @@ LogicalResult CollectivePermuteOp::verify() {
   for (auto [dim, in, out] :
        llvm::enumerate(shardings->in.dims, shardings->out.dims))
     if (in.axes.numShards() != out.axes.numShards()) // C60
-      return emitOpError("dim ")
-             << dim << ": expected " << in.axes.numShards()
-             << " shards as in the operand, got " << out.axes.numShards();
+      return pointAtOperand(emitOpError("dim ")
+                                << dim << ": expected " << in.axes.numShards()
+                                << " shards as in the operand, got "
+                                << out.axes.numShards(),
+                            getOperand());
   return expectUnreduced(*this, *shardings, shardings->in.unreduced);
 }
 
@@ -238,10 +243,12 @@ static LogicalResult applyMove(AllToAllOp op, AllToAllParamAttr move,
   AxisList &source = sharding.dims[move.getSrcDim()].axes;
   std::optional<AxisList> suffix = source.suffixOfSize(axes.numShards(), &rest);
   if (!suffix || *suffix != axes) // C65
-    return op.emitOpError("dim ")
-           << move.getSrcDim() << ": expected axes that end in "
-           << AxisRefListAttr::get(op.getContext(), move.getAxes()) << ", got "
-           << AxisRefListAttr::get(op.getContext(), fromAxisList(source, mesh));
+    return pointAtOperand(
+        op.emitOpError("dim ")
+            << move.getSrcDim() << ": expected axes that end in "
+            << AxisRefListAttr::get(op.getContext(), move.getAxes()) << ", got "
+            << NamedMesh{mesh, nullptr}.write(source),
+        op.getOperand());
   source = rest;
   sharding.dims[move.getTgtDim()].axes.append(axes);
   return success();
@@ -299,10 +306,11 @@ static LogicalResult verifyReduction(Operation *op, const InOut &shardings,
                                      const AxisList &axes, ReductionKind kind) {
   const TensorSharding &in = shardings.in;
   if (in.unreduced.overlaps(axes) && in.kind != kind) // C59
-    return op->emitOpError("expected the kind ")
-           << shardonnay::toString(in.kind)
-           << " of the operand's unreduced axes, got "
-           << shardonnay::toString(kind);
+    return pointAtOperand(op->emitOpError("expected the kind ")
+                              << shardonnay::toString(in.kind)
+                              << " of the operand's unreduced axes, got "
+                              << shardonnay::toString(kind),
+                          op->getOperand(0));
   return expectUnreduced(op, shardings, in.unreduced.subtract(axes));
 }
 
@@ -324,8 +332,10 @@ LogicalResult AllReduceOp::verify() {
     return failure();
   if (shardsDim(shardings->in, *axes) ||
       shardings->in.replicated.overlaps(*axes)) // C66
-    return emitOpError("reduces along axes that cut a dim of the operand "
-                       "or are replicated in it");
+    return pointAtOperand(
+        emitOpError("reduces along axes that cut a dim of the operand "
+                    "or are replicated in it"),
+        getOperand());
   return verifyReduction(*this, *shardings, *axes, getKind());
 }
 
@@ -372,8 +382,9 @@ LogicalResult ReplicatedToUnreducedOp::verify() {
   if (axes->empty()) // C68
     return emitOpError("expected at least one axis to make unreduced");
   if (shardsDim(shardings->in, *axes)) // C68
-    return emitOpError("axes cut a dim of the operand, expected replicated "
-                       "ones");
+    return pointAtOperand(
+        emitOpError("axes cut a dim of the operand, expected replicated ones"),
+        getOperand());
   return expectUnreduced(*this, *shardings,
                          append(shardings->in.unreduced, *axes));
 }

@@ -66,6 +66,7 @@ static void printComputationBody(OpAsmPrinter &printer, Operation *,
 
 #define GET_OP_CLASSES
 #include "shardonnay/dialect/sdy/Ops.cpp.inc"
+#include "shardonnay/support/Diagnostics.h"
 
 //===----------------------------------------------------------------------===//
 // Constraints
@@ -77,10 +78,12 @@ static LogicalResult verifyKind(Operation *op, TensorShardingAttr out) {
   if (!in || getMesh(op, in) != getMesh(op, out) || !changesKind(in, out))
     return success();
   // C88
-  return op->emitOpError("expected unreduced axes of the operand's kind, ")
-         << shardonnay::toString(in.getReductionKind()) << ", got "
-         << shardonnay::toString(out.getReductionKind())
-         << "; reduce them first, by a sharding without unreduced axes";
+  return shardonnay::pointAtOperand(
+      op->emitOpError("expected unreduced axes of the operand's kind, ")
+          << shardonnay::toString(in.getReductionKind()) << ", got "
+          << shardonnay::toString(out.getReductionKind())
+          << "; reduce them first, by a sharding without unreduced axes",
+      op->getOperand(0));
 }
 
 LogicalResult ShardingConstraintOp::verify() {
@@ -107,16 +110,16 @@ LogicalResult PropagationBarrierOp::verify() {
 /// `operand` is of static shape and used by the edge `op` alone.
 static LogicalResult verifyEdgeOperand(Operation *op, Value operand) {
   if (!cast<RankedTensorType>(operand.getType()).hasStaticShape()) // C36
-    return op->emitOpError("expected a tensor of static shape, got ")
-           << operand.getType();
+    return shardonnay::pointAtOperand(
+        op->emitOpError("expected a tensor of static shape, got ")
+            << operand.getType(),
+        operand);
   for (OpOperand &use : operand.getUses())
-    if (use.getOwner() != op) { // C37
-      InFlightDiagnostic diag =
+    if (use.getOwner() != op) // C37
+      return shardonnay::pointAt(
           op->emitOpError("expected to be the only use of its operand: let "
-                          "other uses have the result");
-      diag.attachNote(use.getOwner()->getLoc()) << "also used here";
-      return diag;
-    }
+                          "other uses have the result"),
+          use.getOwner()->getLoc(), "also used here");
   return success();
 }
 
@@ -125,14 +128,12 @@ LogicalResult DataFlowEdgeOp::verify() {
     return failure();
   Operation *source = getInput().getDefiningOp();
   if (source && isa_and_present<SdyDialect>(source->getDialect()) &&
-      !isa<ManualComputationOp, NamedComputationOp>(source)) { // C38
-    InFlightDiagnostic diag =
+      !isa<ManualComputationOp, NamedComputationOp>(source)) // C38
+    return shardonnay::pointAt(
         emitOpError("expected an operand that an operation which passes values "
                     "on owns, got a result of '")
-        << source->getName() << "'";
-    diag.attachNote(source->getLoc()) << "defined here";
-    return diag;
-  }
+            << source->getName() << "'",
+        source->getLoc(), "defined here");
   return getSharding() ? verifySharding(*getSharding(), getType(), *this,
                                         [&] { return emitOpError(); })
                        : success();
@@ -144,19 +145,20 @@ LogicalResult FuncDataFlowEdgeOp::verify() {
   if (Operation *source = getOperand().getDefiningOp()) {
     if (isa<func::CallOp>(source)) // C39
       return success();
-    InFlightDiagnostic diag = emitOpError("expected an argument of a function "
-                                          "or a result of a call, got one of '")
-                              << source->getName() << "'";
-    diag.attachNote(source->getLoc()) << "defined here";
-    return diag;
+    return shardonnay::pointAt(
+        emitOpError("expected an argument of a function or a result of a call, "
+                    "got one of '")
+            << source->getName() << "'",
+        source->getLoc(), "defined here");
   }
   Operation *owner = getOperand().getParentBlock()->getParentOp();
   if (isa<func::FuncOp>(owner)) // C39
     return success();
-  return emitOpError(
-             "expected an argument of a function or a result of a call, "
-             "got a block argument of '")
-         << owner->getName() << "'";
+  return shardonnay::pointAt(
+      emitOpError("expected an argument of a function or a result of a call, "
+                  "got a block argument of '")
+          << owner->getName() << "'",
+      owner->getLoc(), "defined here");
 }
 
 //===----------------------------------------------------------------------===//
@@ -164,27 +166,31 @@ LogicalResult FuncDataFlowEdgeOp::verify() {
 //===----------------------------------------------------------------------===//
 
 /// `op` has as many `what` as expected.
-static LogicalResult verifyCount(Operation *op, StringRef what, size_t found,
-                                 size_t expected) {
-  if (found == expected) // C26
+static LogicalResult verifyCount(Operation *op, StringRef what,
+                                 ValueRange found, size_t expected) {
+  if (found.size() == expected) // C26
     return success();
   return op->emitOpError() << "expected " << expected << " " << what << ", got "
-                           << found;
+                           << found.size();
 }
 
-static LogicalResult verifyTypes(Operation *op, StringRef what, TypeRange found,
-                                 TypeRange expected) {
-  if (failed(verifyCount(op, what, found.size(), expected.size())))
+/// `found`, which are in the body, have the types `expected`.
+static LogicalResult verifyTypes(Operation *op, StringRef what,
+                                 ValueRange found, TypeRange expected) {
+  if (failed(verifyCount(op, what, found, expected.size())))
     return failure();
-  for (auto [index, type, want] : llvm::enumerate(found, expected))
-    if (type != want) // C34
-      return op->emitOpError() << what << ": expected type " << want
-                               << " at number " << index << ", got " << type;
+  for (auto [index, value, want] : llvm::enumerate(found, expected))
+    if (value.getType() != want) // C34
+      return shardonnay::pointAt(op->emitOpError()
+                                     << what << ": expected type " << want
+                                     << " at number " << index << ", got "
+                                     << value.getType(),
+                                 value.getLoc(), "the value is made here");
   return success();
 }
 
 LogicalResult NamedComputationOp::verify() {
-  if (failed(verifyTypes(*this, "body arguments", getBody().getArgumentTypes(),
+  if (failed(verifyTypes(*this, "body arguments", getBody().getArguments(),
                          getOperandTypes())))
     return failure();
   if (getInShardings() &&
@@ -200,7 +206,7 @@ LogicalResult NamedComputationOp::verify() {
 
 LogicalResult NamedComputationOp::verifyRegions() {
   return verifyTypes(*this, "returned values",
-                     getBody().front().getTerminator()->getOperandTypes(),
+                     getBody().front().getTerminator()->getOperands(),
                      getResultTypes());
 }
 
@@ -226,7 +232,7 @@ static FailureOr<MeshAttr> findCommonMesh(ManualComputationOp op) {
 
 /// `local` is the type that one device holds of `global` along the manual axes.
 static LogicalResult verifyLocalType(ManualComputationOp op, StringRef what,
-                                     size_t number, Type global, Type local,
+                                     size_t number, Type global, Value local,
                                      TensorShardingAttr sharding,
                                      MeshAttr mesh) {
   auto type = dyn_cast<RankedTensorType>(global);
@@ -259,9 +265,11 @@ static LogicalResult verifyLocalType(ManualComputationOp op, StringRef what,
              << " shards of the manual axes divide, got " << shape[dim];
     shape[dim] /= shards;
   }
-  if (Type expected = type.clone(shape); local != expected) // C33
-    return op.emitOpError() << what << " " << number << ": expected the type "
-                            << expected << " in the body, got " << local;
+  if (Type expected = type.clone(shape); local.getType() != expected) // C33
+    return shardonnay::pointAt(
+        op.emitOpError() << what << " " << number << ": expected the type "
+                         << expected << " in the body, got " << local.getType(),
+        local.getLoc(), "the value is made here");
   return success();
 }
 
@@ -276,13 +284,11 @@ static LogicalResult verifyManualAxes(ManualComputationOp op, MeshAttr mesh) {
       return op.emitOpError() << "manual axis " << name << " occurs twice";
     for (auto outer = op->getParentOfType<ManualComputationOp>(); outer;
          outer = outer->getParentOfType<ManualComputationOp>())
-      if (llvm::is_contained(outer.getManualAxes().getValue(), name)) { // C29
-        InFlightDiagnostic diag = op.emitOpError()
-                                  << "axis " << name
-                                  << " is manual already: leave it out here";
-        diag.attachNote(outer.getLoc()) << "made manual here";
-        return diag;
-      }
+      if (llvm::is_contained(outer.getManualAxes().getValue(), name)) // C29
+        return shardonnay::pointAt(
+            op.emitOpError()
+                << "axis " << name << " is manual already: leave it out here",
+            outer.getLoc(), "made manual here");
   }
   return success();
 }
@@ -290,7 +296,7 @@ static LogicalResult verifyManualAxes(ManualComputationOp op, MeshAttr mesh) {
 /// The types in the body, of arguments or of returned values, are those of the
 /// operands or results on one device.
 static LogicalResult verifyLocalTypes(ManualComputationOp op, StringRef what,
-                                      TypeRange globals, TypeRange locals,
+                                      TypeRange globals, ValueRange locals,
                                       TensorShardingPerValueAttr shardings,
                                       MeshAttr mesh) {
   for (auto [index, global, local, sharding] :
@@ -301,13 +307,12 @@ static LogicalResult verifyLocalTypes(ManualComputationOp op, StringRef what,
 }
 
 LogicalResult ManualComputationOp::verify() {
-  TypeRange arguments = getBody().getArgumentTypes();
+  ValueRange arguments = getBody().getArguments();
   if (failed(verifyShardings(getInShardings(), getOperandTypes(), *this,
                              "operand")) ||
       failed(verifyShardings(getOutShardings(), getResultTypes(), *this,
                              "result")) ||
-      failed(verifyCount(*this, "body arguments", arguments.size(),
-                         getNumOperands())))
+      failed(verifyCount(*this, "body arguments", arguments, getNumOperands())))
     return failure();
   FailureOr<MeshAttr> mesh = findCommonMesh(*this);
   if (failed(mesh))
@@ -321,9 +326,8 @@ LogicalResult ManualComputationOp::verify() {
 }
 
 LogicalResult ManualComputationOp::verifyRegions() {
-  TypeRange returned = getBody().front().getTerminator()->getOperandTypes();
-  if (failed(verifyCount(*this, "returned values", returned.size(),
-                         getNumResults())))
+  ValueRange returned = getBody().front().getTerminator()->getOperands();
+  if (failed(verifyCount(*this, "returned values", returned, getNumResults())))
     return failure();
   return verifyLocalTypes(*this, "result", getResultTypes(), returned,
                           getOutShardings(), *findCommonMesh(*this));

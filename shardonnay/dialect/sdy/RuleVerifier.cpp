@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/dialect/sdy/ShardingVerifier.h"
+#include "shardonnay/support/Diagnostics.h"
 #include "llvm/ADT/SmallBitVector.h"
 
 using namespace mlir;
@@ -28,7 +29,7 @@ public:
 
 private:
   LogicalResult verifyTensors(ArrayRef<TensorMappingAttr> mappings,
-                              TypeRange types, StringRef what);
+                              ValueRange values, StringRef what);
   LogicalResult verifyTensor(TensorMappingAttr mapping, Type type,
                              EmitError emitError);
   LogicalResult verifyFactor(int64_t factor, EmitError emitError);
@@ -84,16 +85,18 @@ LogicalResult RuleVerifier::verifyTensor(TensorMappingAttr mapping, Type type,
 }
 
 LogicalResult RuleVerifier::verifyTensors(ArrayRef<TensorMappingAttr> mappings,
-                                          TypeRange types, StringRef what) {
-  if (mappings.size() != types.size()) // C42
+                                          ValueRange values, StringRef what) {
+  if (mappings.size() != values.size()) // C42
     return op->emitOpError() << "sharding rule has " << mappings.size() << " "
-                             << what << " mappings, expected " << types.size();
-  for (auto [index, mapping, type] : llvm::enumerate(mappings, types)) {
-    auto emitError = [&, index = index] {
-      return op->emitOpError()
-             << "sharding rule, " << what << " " << index << ": ";
+                             << what << " mappings, expected " << values.size();
+  for (auto [index, mapping, value] : llvm::enumerate(mappings, values)) {
+    auto emitError = [&, index = index, value = value] {
+      return shardonnay::pointAtOperand(op->emitOpError()
+                                            << "sharding rule, " << what << " "
+                                            << index << ": ",
+                                        value);
     };
-    if (failed(verifyTensor(mapping, type, emitError)))
+    if (failed(verifyTensor(mapping, value.getType(), emitError)))
       return failure();
   }
   return success();
@@ -129,13 +132,13 @@ LogicalResult RuleVerifier::verify() {
       rule.getResultMappings().empty()) // C41
     return op->emitOpError() << "sharding rule: expected mappings of at least "
                                 "one operand and one result";
-  if (failed(verifyTensors(rule.getOperandMappings(), op->getOperandTypes(),
+  if (failed(verifyTensors(rule.getOperandMappings(), op->getOperands(),
                            "operand")))
     return failure();
   llvm::SmallBitVector inOperands = used;
   used.reset();
-  if (failed(verifyTensors(rule.getResultMappings(), op->getResultTypes(),
-                           "result")))
+  if (failed(
+          verifyTensors(rule.getResultMappings(), op->getResults(), "result")))
     return failure();
   inResults = used;
   used |= inOperands;

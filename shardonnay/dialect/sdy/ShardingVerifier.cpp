@@ -8,6 +8,7 @@
 #include "shardonnay/dialect/sdy/ShardingVerifier.h"
 #include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
+#include "shardonnay/support/Diagnostics.h"
 
 using namespace mlir;
 using namespace mlir::sdy;
@@ -15,6 +16,13 @@ using namespace mlir::sdy;
 //===----------------------------------------------------------------------===//
 // Axes
 //===----------------------------------------------------------------------===//
+
+/// `diag` with a note at `meshOp` (may be null), which declares the mesh.
+static InFlightDiagnostic withMesh(InFlightDiagnostic diag, Operation *meshOp) {
+  return meshOp ? shardonnay::pointAt(std::move(diag), meshOp->getLoc(),
+                                      "the mesh is declared here")
+                : std::move(diag);
+}
 
 /// `axis` names an axis of `mesh`, or a part that one has.
 static LogicalResult verifyAxis(AxisRefAttr axis, MeshAttr mesh,
@@ -70,12 +78,7 @@ static LogicalResult verifyDisjoint(AxisRefAttr axis, const AxesAt &here,
 LogicalResult mlir::sdy::verifyAxes(ArrayRef<AxesAt> lists, MeshAttr mesh,
                                     Operation *meshOp, EmitError emitError,
                                     bool allowWhole) {
-  auto emitWithMesh = [&] {
-    InFlightDiagnostic diag = emitError();
-    if (meshOp)
-      diag.attachNote(meshOp->getLoc()) << "the mesh is declared here";
-    return diag;
-  };
+  auto emitWithMesh = [&] { return withMesh(emitError(), meshOp); };
   for (auto [number, list] : llvm::enumerate(lists)) {
     AxisRefAttr previous;
     for (auto [index, axis] : llvm::enumerate(list.axes)) {
@@ -83,15 +86,15 @@ LogicalResult mlir::sdy::verifyAxes(ArrayRef<AxesAt> lists, MeshAttr mesh,
         return failure();
       for (const AxesAt &before : lists.take_front(number))
         if (failed(verifyDisjoint(axis, list, before, before.axes.size(), mesh,
-                                  emitError)))
+                                  emitWithMesh)))
           return failure();
-      if (failed(verifyDisjoint(axis, list, list, index, mesh, emitError)))
+      if (failed(verifyDisjoint(axis, list, list, index, mesh, emitWithMesh)))
         return failure();
       if (previous &&
           toAxisRef(previous, mesh).canMerge(toAxisRef(axis, mesh))) // C15
-        return emitError() << "neighbouring sub-axes " << previous.toString()
-                           << " and " << axis.toString()
-                           << " can merge: write them as one";
+        return emitWithMesh()
+               << "neighbouring sub-axes " << previous.toString() << " and "
+               << axis.toString() << " can merge: write them as one";
       previous = axis;
     }
   }
@@ -99,21 +102,25 @@ LogicalResult mlir::sdy::verifyAxes(ArrayRef<AxesAt> lists, MeshAttr mesh,
 }
 
 LogicalResult mlir::sdy::verifyAxes(ArrayRef<ArrayRef<AxisRefAttr>> lists,
-                                    MeshAttr mesh, EmitError emitError) {
+                                    MeshAttr mesh, Operation *meshOp,
+                                    EmitError emitError) {
   SmallVector<AxesAt> places;
   for (auto [dim, axes] : llvm::enumerate(lists))
     places.push_back({axes, static_cast<int64_t>(dim)});
-  return verifyAxes(places, mesh, /*meshOp=*/nullptr, emitError);
+  return verifyAxes(places, mesh, meshOp, emitError);
 }
 
 LogicalResult mlir::sdy::verifyMeshOrder(ArrayRef<AxisRefAttr> axes,
                                          StringRef what, MeshAttr mesh,
+                                         Operation *meshOp,
                                          EmitError emitError) {
   for (size_t i = 1; i < axes.size(); ++i)
     if (toAxisRef(axes[i], mesh) < toAxisRef(axes[i - 1], mesh)) // C16
-      return emitError() << what << " axes " << axes[i - 1].toString() << ", "
-                         << axes[i].toString()
-                         << " are not in the order of the mesh " << mesh;
+      return withMesh(emitError()
+                          << what << " axes " << axes[i - 1].toString() << ", "
+                          << axes[i].toString()
+                          << " are not in the order of the mesh " << mesh,
+                      meshOp);
   return success();
 }
 
@@ -176,14 +183,12 @@ static LogicalResult verifyNotManual(ArrayRef<AxesAt> lists, Operation *from,
       for (AxisRefAttr axis : list.axes)
         if (llvm::is_contained(
                 manual.getManualAxes().getValue(),
-                StringAttr::get(axis.getContext(), axis.getName()))) { // C23
-          InFlightDiagnostic diag = emitError()
-                                    << "axis " << axis.toString()
-                                    << " is manual here and cannot be used: "
-                                       "take it out";
-          diag.attachNote(manual.getLoc()) << "made manual here";
-          return diag;
-        }
+                StringAttr::get(axis.getContext(), axis.getName()))) // C23
+          return shardonnay::pointAt(emitError() << "axis " << axis.toString()
+                                                 << " is manual here and "
+                                                    "cannot be used: take it "
+                                                    "out",
+                                     manual.getLoc(), "made manual here");
   return success();
 }
 
@@ -193,30 +198,30 @@ LogicalResult mlir::sdy::verifySharding(TensorShardingAttr sharding, Type type,
   if (!mesh) // C7
     return emitError() << "unknown mesh " << sharding.getMeshOrRef()
                        << ", expected the name of an 'sdy.mesh' of the module";
+  FlatSymbolRefAttr symbol = sharding.getMeshSymbol();
+  Operation *meshOp = symbol ? getMeshOp(from, symbol).getOperation() : nullptr;
   if (mesh.isMaximal()) {
     if (!isTrivial(sharding)) // C20
-      return emitError() << "expected a sharding without dims and axes on a "
-                            "mesh of one device, got "
-                         << sharding;
+      return withMesh(emitError() << "expected a sharding without dims and "
+                                     "axes on a mesh of one device, got "
+                                  << sharding,
+                      meshOp);
     return success();
   }
-  FlatSymbolRefAttr symbol = sharding.getMeshSymbol();
   SmallVector<AxesAt> lists;
   for (auto [index, dim] : llvm::enumerate(sharding.getDimShardings()))
     lists.push_back({dim.getAxes(), static_cast<int64_t>(index)});
   lists.push_back({sharding.getReplicatedAxes(), -1, "replicated"});
   lists.push_back({sharding.getUnreducedAxes(), -1, "unreduced"});
-  return success(succeeded(verifyRank(sharding, type, emitError)) &&
-                 succeeded(verifyPriorities(sharding, emitError)) &&
-                 succeeded(verifyAxes(
-                     lists, mesh,
-                     symbol ? getMeshOp(from, symbol).getOperation() : nullptr,
-                     emitError)) &&
-                 succeeded(verifyMeshOrder(sharding.getReplicatedAxes(),
-                                           "replicated", mesh, emitError)) &&
-                 succeeded(verifyMeshOrder(sharding.getUnreducedAxes(),
-                                           "unreduced", mesh, emitError)) &&
-                 succeeded(verifyNotManual(lists, from, emitError)));
+  return success(
+      succeeded(verifyRank(sharding, type, emitError)) &&
+      succeeded(verifyPriorities(sharding, emitError)) &&
+      succeeded(verifyAxes(lists, mesh, meshOp, emitError)) &&
+      succeeded(verifyMeshOrder(sharding.getReplicatedAxes(), "replicated",
+                                mesh, meshOp, emitError)) &&
+      succeeded(verifyMeshOrder(sharding.getUnreducedAxes(), "unreduced", mesh,
+                                meshOp, emitError)) &&
+      succeeded(verifyNotManual(lists, from, emitError)));
 }
 
 LogicalResult mlir::sdy::verifyShardings(TensorShardingPerValueAttr shardings,

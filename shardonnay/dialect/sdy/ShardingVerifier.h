@@ -33,11 +33,12 @@ LogicalResult verifyAxes(ArrayRef<AxesAt> lists, MeshAttr mesh,
                          bool allowWhole = false);
 /// One list for each dim.
 LogicalResult verifyAxes(ArrayRef<ArrayRef<AxisRefAttr>> lists, MeshAttr mesh,
-                         EmitError emitError);
+                         Operation *meshOp, EmitError emitError);
 
 /// `axes` come in the order of the mesh; `what` names them.
 LogicalResult verifyMeshOrder(ArrayRef<AxisRefAttr> axes, StringRef what,
-                              MeshAttr mesh, EmitError emitError);
+                              MeshAttr mesh, Operation *meshOp,
+                              EmitError emitError);
 
 /// `sharding` fits a value of `type`. Divisibility is not asked for. `from` is
 /// the operation that carries it: from there the mesh is found, and axes that a

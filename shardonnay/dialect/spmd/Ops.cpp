@@ -58,32 +58,42 @@ void SpmdDialect::initialize() {
   addOperations<
 #define GET_OP_LIST
 #include "shardonnay/dialect/spmd/Ops.cpp.inc"
+#include "shardonnay/support/Diagnostics.h"
       >();
 }
 
-static FailureOr<sdy::MeshAttr> findMesh(Operation *op,
-                                         FlatSymbolRefAttr name) {
+static FailureOr<sdy::MeshOp> findMesh(Operation *op, FlatSymbolRefAttr name) {
   sdy::MeshOp mesh = sdy::getMeshOp(op, name);
   if (!mesh)
     return op->emitOpError("unknown mesh ")
            << name << ", expected the name of an 'sdy.mesh' of the module";
-  return mesh.getMesh();
+  return mesh;
 }
 
-template <typename OpT> static FailureOr<sdy::MeshAttr> findMesh(OpT op) {
+template <typename OpT> static FailureOr<sdy::MeshOp> findMesh(OpT op) {
   return findMesh(op, op.getMeshAttr());
+}
+
+static InFlightDiagnostic withMesh(InFlightDiagnostic diag, sdy::MeshOp mesh) {
+  return shardonnay::pointAt(std::move(diag), mesh.getLoc(),
+                             "the mesh is declared here");
+}
+
+static InFlightDiagnostic withOperand(InFlightDiagnostic diag, Operation *op) {
+  return shardonnay::pointAtOperand(std::move(diag), op->getOperand(0));
 }
 
 /// How many pieces the axes, of the mesh of `op`, make: checks both.
 template <typename OpT>
 static FailureOr<int64_t> getNumPieces(OpT op,
                                        ArrayRef<sdy::AxisRefAttr> axes) {
-  FailureOr<sdy::MeshAttr> mesh = findMesh(op);
+  FailureOr<sdy::MeshOp> mesh = findMesh(op);
   if (failed(mesh))
     return failure();
-  if (failed(sdy::verifyAxes(axes, *mesh, [&] { return op.emitOpError(); })))
+  if (failed(sdy::verifyAxes(axes, mesh->getMesh(), *mesh,
+                             [&] { return op.emitOpError(); })))
     return failure();
-  return sdy::toAxisList(axes, *mesh).numShards();
+  return sdy::toAxisList(axes, mesh->getMesh()).numShards();
 }
 
 /// How many devices the group of `op` has: checks its mesh and axes.
@@ -98,9 +108,10 @@ template <typename OpT> static FailureOr<int64_t> getGroupSize(OpT op) {
 static LogicalResult shardDim(Operation *op, SmallVectorImpl<int64_t> &shape,
                               int64_t dim, int64_t groupSize) {
   if (shape[dim] % groupSize != 0)
-    return op->emitOpError("expected dim ")
-           << dim << " to have a size that the " << groupSize
-           << " devices of a group divide, got " << shape[dim];
+    return withOperand(op->emitOpError("expected dim ")
+                           << dim << " to have a size that the " << groupSize
+                           << " devices of a group divide, got " << shape[dim],
+                       op);
   shape[dim] /= groupSize;
   return success();
 }
@@ -108,8 +119,9 @@ static LogicalResult shardDim(Operation *op, SmallVectorImpl<int64_t> &shape,
 static LogicalResult verifyDim(Operation *op, int64_t dim) {
   int64_t rank = cast<RankedTensorType>(op->getOperand(0).getType()).getRank();
   if (dim < 0 || dim >= rank)
-    return op->emitOpError("expected a dim of the ")
-           << rank << " of the operand, got " << dim;
+    return withOperand(op->emitOpError("expected a dim of the ")
+                           << rank << " of the operand, got " << dim,
+                       op);
   return success();
 }
 
@@ -118,8 +130,9 @@ static LogicalResult expectShape(Operation *op, ArrayRef<int64_t> shape) {
   auto type = cast<RankedTensorType>(op->getOperand(0).getType());
   Type expected = type.clone(shape), found = op->getResult(0).getType();
   if (found != expected)
-    return op->emitOpError("expected the result type ")
-           << expected << ", got " << found;
+    return withOperand(op->emitOpError("expected the result type ")
+                           << expected << ", got " << found,
+                       op);
   return success();
 }
 
@@ -140,13 +153,14 @@ LogicalResult DeviceIndexOp::verify() {
 }
 
 LogicalResult OnDeviceOp::verify() {
-  FailureOr<sdy::MeshAttr> mesh = findMesh(*this);
+  FailureOr<sdy::MeshOp> mesh = findMesh(*this);
   if (failed(mesh))
     return failure();
-  int64_t device = getDevice(), devices = mesh->getNumDevices();
+  int64_t device = getDevice(), devices = mesh->getMesh().getNumDevices();
   if (device < 0 || device >= devices)
-    return emitOpError("expected one of the ")
-           << devices << " devices of the mesh, got " << device;
+    return withMesh(emitOpError("expected one of the ")
+                        << devices << " devices of the mesh, got " << device,
+                    *mesh);
   auto check = [&](StringRef what, TypeRange found,
                    TypeRange expected) -> LogicalResult {
     if (found == expected)
@@ -183,34 +197,39 @@ LogicalResult AllGatherOp::verify() {
 }
 
 /// A list of known axes for each dim of the tensor, and maybe one for parts.
-static LogicalResult verifyPiece(CollectivePermuteOp op, sdy::MeshAttr mesh,
+static LogicalResult verifyShard(CollectivePermuteOp op, sdy::MeshOp mesh,
                                  sdy::ListOfAxisRefListsAttr axesPerDim) {
   int64_t rank = op.getType().getRank();
   int64_t numLists = axesPerDim.getValue().size();
   if (numLists != rank && numLists != rank + 1)
-    return op.emitOpError("expected axes for ")
-           << rank << " dims, and maybe those of parts, got " << numLists
-           << " lists";
+    return withOperand(op.emitOpError("expected axes for ")
+                           << rank << " dims, and maybe those of parts, got "
+                           << numLists << " lists",
+                       op);
   auto lists =
       llvm::map_to_vector(axesPerDim.getValue(), [](sdy::AxisRefListAttr list) {
         return list.getValue();
       });
-  return sdy::verifyAxes(lists, mesh, [&] { return op.emitOpError(); });
+  return sdy::verifyAxes(lists, mesh.getMesh(), mesh,
+                         [&] { return op.emitOpError(); });
 }
 
 LogicalResult CollectivePermuteOp::verify() {
-  FailureOr<sdy::MeshAttr> mesh = findMesh(*this, getMeshAttr());
+  FailureOr<sdy::MeshOp> targetOp = findMesh(*this, getMeshAttr());
   FlatSymbolRefAttr sourceName = getSourceMeshAttr();
-  FailureOr<sdy::MeshAttr> sourceMesh =
-      sourceName ? findMesh(*this, sourceName) : mesh;
-  if (failed(mesh) || failed(sourceMesh))
+  FailureOr<sdy::MeshOp> sourceOp =
+      sourceName ? findMesh(*this, sourceName) : targetOp;
+  if (failed(targetOp) || failed(sourceOp))
     return failure();
-  int64_t devices = mesh->getNumDevices();
-  if (sourceMesh->getNumDevices() != devices)
-    return emitOpError("expected a source mesh of ")
-           << devices << " devices, got " << sourceMesh->getNumDevices();
-  if (failed(verifyPiece(*this, *sourceMesh, getSource())) ||
-      failed(verifyPiece(*this, *mesh, getTarget())))
+  sdy::MeshAttr mesh = targetOp->getMesh(), sourceMesh = sourceOp->getMesh();
+  int64_t devices = mesh.getNumDevices();
+  if (sourceMesh.getNumDevices() != devices)
+    return withMesh(emitOpError("expected a source mesh of ")
+                        << devices << " devices, got "
+                        << sourceMesh.getNumDevices(),
+                    *sourceOp);
+  if (failed(verifyShard(*this, *sourceOp, getSource())) ||
+      failed(verifyShard(*this, *targetOp, getTarget())))
     return failure();
   if (getSource().getValue().size() != getTarget().getValue().size())
     return emitOpError("expected as many lists of axes before as after, got ")
@@ -218,11 +237,13 @@ LogicalResult CollectivePermuteOp::verify() {
            << getTarget().getValue().size();
   for (auto [dim, from, to] :
        llvm::enumerate(getSource().getValue(), getTarget().getValue())) {
-    int64_t before = sdy::toAxisList(from.getValue(), *sourceMesh).numShards();
-    int64_t after = sdy::toAxisList(to.getValue(), *mesh).numShards();
+    int64_t before = sdy::toAxisList(from.getValue(), sourceMesh).numShards();
+    int64_t after = sdy::toAxisList(to.getValue(), mesh).numShards();
     if (before != after)
-      return emitOpError("expected dim ")
-             << dim << " cut into " << before << " as before, got " << after;
+      return withMesh(emitOpError("expected dim ")
+                          << dim << " cut into " << before << " as before, got "
+                          << after,
+                      *targetOp);
   }
   return success();
 }
@@ -288,9 +309,11 @@ LogicalResult FetchWindowOp::verify() {
       getTensor().getType().getDimSize(getDim()), pieces);
   int64_t globalSize = getGlobalSize(), size = getSize();
   if (globalSize < 0 || globalSize > whole)
-    return emitOpError("expected a global size that ")
-           << pieces << " pieces of dim " << getDim() << " of "
-           << getTensor().getType() << " can hold, got " << globalSize;
+    return withOperand(emitOpError("expected a global size that ")
+                           << pieces << " pieces of dim " << getDim() << " of "
+                           << getTensor().getType() << " can hold, got "
+                           << globalSize,
+                       *this);
   if (size < 0)
     return emitOpError("expected a size that is not negative, got ") << size;
   int64_t reach = shardonnay::countProduct(
@@ -298,12 +321,15 @@ LogicalResult FetchWindowOp::verify() {
   if (failed(verifyPositions(*this, getStart(), reach, size)))
     return failure();
   if (getPeriodic() && globalSize == 0)
-    return emitOpError("is periodic, expected a dim that is not empty");
+    return withOperand(
+        emitOpError("is periodic, expected a dim that is not empty"), *this);
   RankedTensorType type = getTensor().getType();
   auto scalar = RankedTensorType::get({}, type.getElementType());
   if (getFill() && getFill().getType() != scalar)
-    return emitOpError("expected a fill of type ")
-           << scalar << ", got " << getFill().getType();
+    return shardonnay::pointAtOperand(emitOpError("expected a fill of type ")
+                                          << scalar << ", got "
+                                          << getFill().getType(),
+                                      getFill());
   SmallVector<int64_t> shape(type.getShape());
   shape[getDim()] = size;
   return expectShape(*this, shape);
@@ -334,7 +360,8 @@ LogicalResult PeriodicWindowOp::verify() {
   if (size < 0)
     return emitOpError("expected a size that is not negative, got ") << size;
   if (shape[getDim()] == 0)
-    return emitOpError("is periodic, expected a dim that is not empty");
+    return withOperand(
+        emitOpError("is periodic, expected a dim that is not empty"), *this);
   if (failed(verifyPositions(*this, getStart(), /*reach=*/0, size)))
     return failure();
   shape[getDim()] = size;

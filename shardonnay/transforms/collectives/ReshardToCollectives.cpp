@@ -40,6 +40,7 @@ using namespace mlir;
 namespace shardonnay {
 
 #define GEN_PASS_DEF_RESHARDTOCOLLECTIVESPASS
+#include "shardonnay/support/Diagnostics.h"
 #include "shardonnay/transforms/collectives/Passes.h.inc"
 
 namespace {
@@ -174,8 +175,10 @@ LogicalResult ReshardLowering::chain(sdy::TensorShardingAttr from,
   ReshardProblem problem = readProblem(source, target);
   const ReshardPlan *plan = planner.plan(problem, error);
   if (!plan)
-    return op->emitOpError() << "has no chain of collectives from " << from
-                             << " to " << to << ": " << error;
+    return pointAtOperand(op->emitOpError()
+                              << "has no chain of collectives from " << from
+                              << " to " << to << ": " << error,
+                          op.getInput());
   if (!plan->steps.empty())
     value = buildPlan(builder, op.getLoc(), value, *plan, mesh,
                       causeOf(problem, *plan));

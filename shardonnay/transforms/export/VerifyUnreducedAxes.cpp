@@ -25,6 +25,7 @@ using namespace mlir;
 namespace shardonnay {
 
 #define GEN_PASS_DEF_VERIFYUNREDUCEDAXESPASS
+#include "shardonnay/support/Diagnostics.h"
 #include "shardonnay/transforms/export/Passes.h.inc"
 
 /// The axes along which `value` is partial.
@@ -55,12 +56,18 @@ static AxisList getSources(Operation *op, const FactorRule &rule) {
 static LogicalResult verifyAppearing(Operation *op, const FactorRule &rule) {
   AxisList sources = getSources(op, rule);
   for (OpResult result : op->getResults())
-    if (!getUnreduced(op, result).subtract(sources).empty())
-      return op->emitOpError()
-             << "result " << result.getResultNumber() << " is partial, "
-             << sdy::getSharding(result)
-             << ", expected an operand that is, or that is cut where the op "
-                "reduces";
+    if (!getUnreduced(op, result).subtract(sources).empty()) {
+      InFlightDiagnostic diag =
+          op->emitOpError()
+          << "result " << result.getResultNumber() << " is partial, "
+          << sdy::getSharding(result)
+          << ", expected an operand that is, or that is cut where the op "
+             "reduces";
+      for (Value operand : op->getOperands())
+        diag = pointAtOperand(std::move(diag), operand,
+                              "this operand is made here");
+      return diag;
+    }
   return success();
 }
 
@@ -70,16 +77,14 @@ static LogicalResult verifyVanishing(Operation *op) {
       if (AxisList start = getUnreduced(op, operand.get());
           !start.subtract(getUnreduced(op, result)).empty() ||
           (!start.empty() && sdy::changesKind(sdy::getSharding(operand.get()),
-                                              sdy::getSharding(result)))) {
-        InFlightDiagnostic diag =
+                                              sdy::getSharding(result))))
+        return pointAtOperand(
             op->emitOpError()
-            << "operand " << operand.getOperandNumber() << " is partial, "
-            << sdy::getSharding(operand.get()) << ", but result "
-            << result.getResultNumber()
-            << " is not so, expected a reshard between: only that adds up";
-        diag.attachNote(operand.get().getLoc()) << "made here";
-        return diag;
-      }
+                << "operand " << operand.getOperandNumber() << " is partial, "
+                << sdy::getSharding(operand.get()) << ", but result "
+                << result.getResultNumber()
+                << " is not so, expected a reshard between: only that adds up",
+            operand.get(), "made here");
   return success();
 }
 
@@ -136,10 +141,12 @@ static LogicalResult verifyCall(func::CallOp call) {
                                            sdy::getMesh(callee, made))
                          : AxisList();
     if (getUnreduced(call, result) != axes)
-      return call->emitOpError()
-             << "result " << result.getResultNumber()
-             << " is partial along other axes than the function's result, "
-                "expected the same";
+      return pointAt(
+          call->emitOpError()
+              << "result " << result.getResultNumber()
+              << " is partial along other axes than the function's result, "
+                 "expected the same",
+          callee.getLoc(), "the function is defined here");
   }
   return success();
 }

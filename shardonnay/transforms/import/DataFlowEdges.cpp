@@ -7,6 +7,7 @@
 
 #include "shardonnay/transforms/import/DataFlowEdges.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
+#include "shardonnay/support/Diagnostics.h"
 
 using namespace mlir;
 using namespace mlir::sdy;
@@ -20,8 +21,10 @@ static FailureOr<bool> needsEdge(Operation *op, Value owner) {
       tensor && tensor.hasStaticShape())
     return true;
   if (isa<TensorType, TupleType>(owner.getType()))
-    return op->emitOpError("passes on a value of type ")
-           << owner.getType() << ", expected tensors of static shape";
+    return shardonnay::pointAt(op->emitOpError("passes on a value of type ")
+                                   << owner.getType()
+                                   << ", expected tensors of static shape",
+                               owner.getLoc(), "the value is made here");
   return false;
 }
 

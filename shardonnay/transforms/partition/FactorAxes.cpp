@@ -25,6 +25,7 @@
 #include "mlir/IR/Operation.h"
 #include "shardonnay/algebra/Projection.h"
 #include "shardonnay/interfaces/ShardingRule.h"
+#include "shardonnay/support/Diagnostics.h"
 #include "llvm/ADT/SmallBitVector.h"
 
 using namespace mlir;
@@ -49,9 +50,10 @@ public:
   LogicalResult checkResults();
 
 private:
-  /// Another reason for partial results; not `isNew`: the same as before.
-  LogicalResult addPartial(const AxisList &list, ReductionKind kind,
-                           bool isNew);
+  /// Another reason for partial results, which is in `tensor`; not `isNew`: the
+  /// same as before.
+  LogicalResult addPartial(const AxisList &list, ReductionKind kind, bool isNew,
+                           size_t tensor);
   std::string tensorName(size_t tensor) const {
     size_t numOperands = rule.operands.size();
     return tensor < numOperands
@@ -62,6 +64,24 @@ private:
     size_t numOperands = rule.operands.size();
     return tensor < numOperands ? op->getOperand(tensor)
                                 : op->getResult(tensor - numOperands);
+  }
+
+  /// `diag` with a note where `tensor` is made, if that is an operand.
+  InFlightDiagnostic at(InFlightDiagnostic diag, size_t tensor) const {
+    return tensor < rule.operands.size()
+               ? pointAtOperand(std::move(diag), op->getOperand(tensor),
+                                "operand " + std::to_string(tensor) +
+                                    " is made here")
+               : std::move(diag);
+  }
+  /// The first tensor that `factor` is in and is sharded.
+  size_t tensorWith(int32_t factor) const {
+    size_t tensor = 0;
+    while (tensor + 1 < placements.size() &&
+           (!rule.tensor(tensor).has(factor) ||
+            placements[tensor]->layout.usedAxes().empty()))
+      ++tensor;
+    return tensor;
   }
 
   Operation *op;
@@ -101,10 +121,11 @@ LogicalResult FactorAxesReader::collectAxes() {
     const TensorMapping &mapping = rule.tensor(i);
     if (mapping.dims.size() != placement->sharding.dims.size()) {
       if (!placement->layout.usedAxes().empty())
-        return op->emitError()
-               << tensorName(i)
-               << " is sharded, but the sharding rule has no factors for it; "
-                  "expected it to be replicated";
+        return at(op->emitError() << tensorName(i)
+                                  << " is sharded, but the sharding rule has "
+                                     "no factors for it; expected it to be "
+                                     "replicated",
+                  i);
       continue;
     }
     TensorProjection row = project(placement->sharding, mapping, rule.factors);
@@ -112,20 +133,24 @@ LogicalResult FactorAxesReader::collectAxes() {
       if (!cell.present)
         continue;
       if (!cell.overflow.empty())
-        return op->emitError()
-               << "axes " << placer.str(cell.overflow) << " of "
-               << tensorName(i)
-               << " fit no factor of its dim; expected a reshard before";
+        return at(op->emitError()
+                      << "axes " << placer.str(cell.overflow) << " of "
+                      << tensorName(i)
+                      << " fit no factor of its dim; expected a reshard before",
+                  i);
       if (firstTensor[factor] < 0) {
         firstTensor[factor] = i;
         axes[factor] = cell.axes;
       } else if (axes[factor] != cell.axes) {
-        return op->emitError()
-               << tensorName(firstTensor[factor]) << " and " << tensorName(i)
-               << " disagree on a factor of size " << rule.factors[factor].size
-               << ": cut by " << placer.str(axes[factor]) << " and by "
-               << placer.str(cell.axes)
-               << "; run sdy-insert-explicit-reshards first";
+        return at(at(op->emitError()
+                         << tensorName(firstTensor[factor]) << " and "
+                         << tensorName(i) << " disagree on a factor of size "
+                         << rule.factors[factor].size << ": cut by "
+                         << placer.str(axes[factor]) << " and by "
+                         << placer.str(cell.axes)
+                         << "; run sdy-insert-explicit-reshards first",
+                     firstTensor[factor]),
+                  i);
       }
     }
   }
@@ -138,19 +163,23 @@ LogicalResult FactorAxesReader::checkShardings() {
     if (cut.empty())
       continue;
     if (factor.kind == FactorKind::NeedReplication)
-      return op->emitError()
-             << "a factor of size " << factor.size
-             << " that the op needs whole is cut by " << placer.str(cut)
-             << "; expected a reshard before";
+      return at(op->emitError()
+                    << "a factor of size " << factor.size
+                    << " that the op needs whole is cut by " << placer.str(cut)
+                    << "; expected a reshard before",
+                tensorWith(id));
     if (factor.size % cut.numShards() != 0 && !rule.mayBeUneven(id))
-      return op->emitError()
-             << "axes " << placer.str(cut) << " of size " << cut.numShards()
-             << " do not divide a factor of size " << factor.size
-             << " that is a part of a dim; expected a reshard before";
+      return at(op->emitError()
+                    << "axes " << placer.str(cut) << " of size "
+                    << cut.numShards() << " do not divide a factor of size "
+                    << factor.size
+                    << " that is a part of a dim; expected a reshard before",
+                tensorWith(id));
     if (used.overlaps(cut))
-      return op->emitError()
-             << "axes " << placer.str(cut)
-             << " cut two factors of this op; expected a reshard before";
+      return at(op->emitError()
+                    << "axes " << placer.str(cut)
+                    << " cut two factors of this op; expected a reshard before",
+                tensorWith(id));
     used.append(cut);
   }
   return success();
@@ -162,33 +191,40 @@ LogicalResult FactorAxesReader::collectPartial() {
     if (placements[i]->layout.partial.empty())
       continue;
     if (failed(addPartial(placements[i]->layout.partial,
-                          placements[i]->layout.kind, deferred.none())))
+                          placements[i]->layout.kind, deferred.none(), i)))
       return failure();
     deferred.set(i);
   }
   auto ruleOp = dyn_cast<ShardingRuleOpInterface>(op);
   if (deferred.any() && !(ruleOp && ruleOp.isLinear(partialKind, deferred)))
-    return op->emitError() << "operand " << deferred.find_first()
-                           << " is unreduced over " << placer.str(partial)
-                           << ", which the op does not pass on; expected a "
-                              "reshard before";
+    return at(op->emitError() << "operand " << deferred.find_first()
+                              << " is unreduced over " << placer.str(partial)
+                              << ", which the op does not pass on; expected a "
+                                 "reshard before",
+              deferred.find_first());
   for (auto [i, cut] : llvm::enumerate(axes))
     if (!cut.empty() && rule.reducesOver(i) &&
-        failed(addPartial(cut, rule.factors[i].combiner, /*isNew=*/true)))
+        failed(addPartial(cut, rule.factors[i].combiner, /*isNew=*/true,
+                          tensorWith(i))))
       return failure();
   return success();
 }
 
 LogicalResult FactorAxesReader::addPartial(const AxisList &list,
-                                           ReductionKind kind, bool isNew) {
+                                           ReductionKind kind, bool isNew,
+                                           size_t tensor) {
   if (!partial.empty() && kind != partialKind)
-    return op->emitError() << "is unreduced both by " << toString(partialKind)
-                           << " and by " << toString(kind)
-                           << "; expected a reshard before";
+    return at(op->emitError()
+                  << "is unreduced both by " << toString(partialKind)
+                  << " and by " << toString(kind)
+                  << "; expected a reshard before",
+              tensor);
   if (!isNew && list != partial)
-    return op->emitError() << "operands are unreduced over "
-                           << placer.str(partial) << " and over "
-                           << placer.str(list) << "; expected a reshard before";
+    return at(op->emitError()
+                  << "operands are unreduced over " << placer.str(partial)
+                  << " and over " << placer.str(list)
+                  << "; expected a reshard before",
+              tensor);
   partialKind = kind;
   if (isNew)
     partial.append(list);

@@ -52,6 +52,7 @@
 namespace shardonnay {
 
 #define GEN_PASS_DEF_PARTITIONTOLOCALPASS
+#include "shardonnay/support/Diagnostics.h"
 #include "shardonnay/transforms/partition/Passes.h.inc"
 
 using namespace mlir;
@@ -190,8 +191,12 @@ static FailureOr<SetVector<Value>> getCaptures(Operation *op) {
         return isa<ShapedType>(value.getType());
       }))
     return captured;
-  return op->emitError("has a region that reads tensors from outside, which "
-                       "can't be partitioned yet: make them operands");
+  Value tensor = *llvm::find_if(
+      captured, [](Value value) { return isa<ShapedType>(value.getType()); });
+  return pointAtOperand(
+      op->emitError("has a region that reads tensors from outside, which "
+                    "can't be partitioned yet: make them operands"),
+      tensor, "this is one of them");
 }
 
 FunctionPartitioner::Locals FunctionPartitioner::localize(Operation *op) {
@@ -284,9 +289,10 @@ FunctionPartitioner::localizeCollective(Operation *op) {
          made = made.getDefiningOp()->getOperand(0))
       made.getDefiningOp()->setAttr(sdy::kCauseAttr, cause);
   if (value->getType() != target->localType)
-    return op->emitError() << "yields local type " << value->getType()
-                           << ", but its out_sharding says "
-                           << target->localType;
+    return pointAtOperand(
+        op->emitError() << "yields local type " << value->getType()
+                        << ", but its out_sharding says " << target->localType,
+        op->getOperand(0));
   return SmallVector<Value>{*value};
 }
 
@@ -323,10 +329,11 @@ LogicalResult FunctionPartitioner::verifySources(Operation *op) {
     if (!found || !wanted)
       return failure();
     if (!found->sameAs(*wanted))
-      return op->emitError()
-             << "operand " << operand.getOperandNumber()
-             << " is not sharded as the values that it flows to; expected a "
-                "reshard before";
+      return pointAtOperand(
+          op->emitError() << "operand " << operand.getOperandNumber()
+                          << " is not sharded as the values that it flows to; "
+                             "expected a reshard before",
+          operand.get());
   }
   return success();
 }
@@ -381,11 +388,13 @@ FunctionPartitioner::inlineBody(ShardableDataFlowOpInterface op) {
       return failure();
     Value local = locals.lookup(operand);
     if (placement->localType != local.getType())
-      return op->emitError()
-             << "operand " << argument.getArgNumber() << " is "
-             << local.getType() << " on a device, but the body has "
-             << placement->localType
-             << " there; expected axes that divide the dim";
+      return pointAtOperand(op->emitError()
+                                << "operand " << argument.getArgNumber()
+                                << " is " << local.getType()
+                                << " on a device, but the body has "
+                                << placement->localType
+                                << " there; expected axes that divide the dim",
+                            operand);
     locals[argument] = local;
   }
   Operation *end = body.getTerminator();
@@ -397,10 +406,12 @@ FunctionPartitioner::inlineBody(ShardableDataFlowOpInterface op) {
   SmallVector<Value> values = localOperands(end);
   for (auto [i, value] : llvm::enumerate(values))
     if (value.getType() != (*results)[i]->localType)
-      return op->emitError()
-             << "result " << i << " is " << (*results)[i]->localType
-             << " on a device, but the body returns " << value.getType()
-             << "; expected axes that divide the dim";
+      return pointAt(op->emitError()
+                         << "result " << i << " is " << (*results)[i]->localType
+                         << " on a device, but the body returns "
+                         << value.getType()
+                         << "; expected axes that divide the dim",
+                     end->getLoc(), "it is returned here");
   return values;
 }
 
@@ -454,11 +465,13 @@ FunctionPartitioner::neutralizePadding(Operation *op, const FactorRule &rule,
       DenseElementsAttr neutral =
           getNeutralElement(type.getElementType(), factor.combiner);
       if (!neutral)
-        return op->emitError()
-               << "reduces a dim of size " << factor.size << " that axes "
-               << placer.str(cut) << " do not divide, of elements "
-               << type.getElementType()
-               << " that have no neutral one; cut it by axes that divide it";
+        return pointAtOperand(
+            op->emitError()
+                << "reduces a dim of size " << factor.size << " that axes "
+                << placer.str(cut) << " do not divide, of elements "
+                << type.getElementType()
+                << " that have no neutral one; cut it by axes that divide it",
+            operand);
       Value fill = sdy::ConstantOp::create(builder, op->getLoc(), neutral);
       int64_t size = type.getDimSize(dim);
       operand = buildWindow(
@@ -481,11 +494,14 @@ FunctionPartitioner::localizeReplicated(Operation *op) {
     if (used.empty())
       continue;
     bool isOperand = i < op->getNumOperands();
-    return op->emitError() << "has no sharding rule, but "
-                           << (isOperand ? "operand " : "result ")
-                           << (isOperand ? i : i - op->getNumOperands())
-                           << " is sharded by " << placer.str(used)
-                           << "; expected all its tensors to be replicated";
+    InFlightDiagnostic diag = op->emitError()
+                              << "has no sharding rule, but "
+                              << (isOperand ? "operand " : "result ")
+                              << (isOperand ? i : i - op->getNumOperands())
+                              << " is sharded by " << placer.str(used)
+                              << "; expected all its tensors to be replicated";
+    return isOperand ? pointAtOperand(std::move(diag), op->getOperand(i))
+                     : std::move(diag);
   }
   return clone(op, llvm::to_vector(op->getResultTypes()));
 }
@@ -497,9 +513,10 @@ FunctionPartitioner::localizeReturn(func::ReturnOp op) {
     if (!placement)
       return failure();
     if (!placement->sameAs(*results[i]))
-      return op.emitError()
-             << "operand " << i << " is not sharded as result " << i
-             << " of the function; expected a reshard before";
+      return pointAtOperand(
+          op.emitError() << "operand " << i << " is not sharded as result " << i
+                         << " of the function; expected a reshard before",
+          operand);
   }
   return clone(op, {});
 }
@@ -514,9 +531,11 @@ FunctionPartitioner::Locals FunctionPartitioner::localizeCall(func::CallOp op) {
     return failure();
   for (auto [i, operand, argument] : llvm::enumerate(*operands, callee->second))
     if (operand->layout != argument->layout)
-      return op.emitError()
-             << "operand " << i << " is not sharded as argument " << i
-             << " of @" << op.getCallee() << "; expected a reshard before";
+      return pointAtOperand(op.emitError() << "operand " << i
+                                           << " is not sharded as argument "
+                                           << i << " of @" << op.getCallee()
+                                           << "; expected a reshard before",
+                            op.getOperand(i));
   auto types = llvm::map_to_vector(
       *results, [](const Placement *p) { return p->localType; });
   return clone(op, types);

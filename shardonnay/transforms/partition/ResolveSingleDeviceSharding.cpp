@@ -28,6 +28,7 @@ using namespace mlir;
 namespace shardonnay {
 
 #define GEN_PASS_DEF_RESOLVESINGLEDEVICESHARDINGPASS
+#include "shardonnay/support/Diagnostics.h"
 #include "shardonnay/transforms/partition/Passes.h.inc"
 
 namespace {
@@ -78,9 +79,11 @@ private:
 
 LogicalResult SingleDeviceResolver::checkDevice(Operation *op, int64_t device) {
   if (int64_t devices = mesh.getMesh().getNumDevices(); device >= devices)
-    return op->emitError() << "is on device " << device << ", but mesh "
-                           << mesh.getSymNameAttr() << " has " << devices
-                           << "; expected one of its devices";
+    return pointAt(op->emitError()
+                       << "is on device " << device << ", but mesh "
+                       << mesh.getSymNameAttr() << " has " << devices
+                       << "; expected one of its devices",
+                   mesh.getLoc(), "the mesh is declared here");
   return success();
 }
 

@@ -50,6 +50,7 @@ using namespace mlir;
 namespace shardonnay {
 
 #define GEN_PASS_DEF_INSERTEXPLICITRESHARDSPASS
+#include "shardonnay/support/Diagnostics.h"
 #include "shardonnay/transforms/reshard/Passes.h.inc"
 
 namespace {
@@ -352,9 +353,11 @@ LogicalResult BlockResharder::visitUnknown(Operation *op) {
   getUsedValuesDefinedAbove(op->getRegions(), captured);
   for (Value value : captured)
     if (isa<RankedTensorType>(value.getType()))
-      return op->emitOpError()
-             << "uses a tensor of the function in its region, expected to take "
-                "it as an operand; only operands can be resharded";
+      return pointAtOperand(
+          op->emitOpError()
+              << "uses a tensor of the function in its region, expected to "
+                 "take it as an operand; only operands can be resharded",
+          value, "the tensor is made here");
   if (scope->empty())
     return success();
   // The user asks for one device, so that it is gathered is no surprise.
