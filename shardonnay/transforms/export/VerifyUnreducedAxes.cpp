@@ -64,8 +64,7 @@ static LogicalResult verifyAppearing(Operation *op, const FactorRule &rule) {
           << ", expected an operand that is, or that is cut where the op "
              "reduces";
       for (Value operand : op->getOperands())
-        diag = pointAtOperand(std::move(diag), operand,
-                              "this operand is made here");
+        diag.attachNote(operand.getLoc()) << "this operand is made here";
       return diag;
     }
   return success();
