@@ -145,10 +145,10 @@ std::optional<AxisList> AxisList::suffixOfSize(int64_t shards,
     if (first == 0 || axes[first - 1].size % shards != 0)
       return std::nullopt;
     AxisRef split = axes[first - 1];
-    int64_t border = split.end() / shards;
+    int64_t boundary = split.end() / shards;
     major = AxisList(refs().take_front(first - 1));
-    major.append(AxisRef{split.axis, split.pre, border / split.pre});
-    AxisList minor{AxisRef{split.axis, border, shards}};
+    major.append(AxisRef{split.axis, split.pre, boundary / split.pre});
+    AxisList minor{AxisRef{split.axis, boundary, shards}};
     minor.append(suffix);
     suffix = std::move(minor);
   }

@@ -163,9 +163,9 @@ TEST(AxisList, workedExample) {
 }
 
 TEST(AxisList, coversAcrossPieces) {
-  AxisList pieces = {{0, 2, 2}, {1, 1, 3}, {0, 1, 2}};
-  EXPECT_TRUE(pieces.covers({0, 1, 4}));
-  EXPECT_FALSE(pieces.covers({0, 1, 8}));
+  AxisList parts = {{0, 2, 2}, {1, 1, 3}, {0, 1, 2}};
+  EXPECT_TRUE(parts.covers({0, 1, 4}));
+  EXPECT_FALSE(parts.covers({0, 1, 8}));
   EXPECT_FALSE((AxisList{{0, 1, 3}}).covers({0, 1, 2}));
 }
 

@@ -137,9 +137,9 @@ RC_GTEST_PROP(AxisRef, greatestCommonPrefixIsLongest, ()) {
 RC_GTEST_PROP(AxisRef, mergeConcatenatesDigits, ()) {
   Mesh mesh = gen::mesh();
   AxisRef whole = gen::axisRef(mesh);
-  int64_t border = whole.pre * *rc::gen::elementOf(gen::divisors(whole.size));
-  AxisRef a{whole.axis, whole.pre, border / whole.pre};
-  AxisRef b{whole.axis, border, whole.end() / border};
+  int64_t boundary = whole.pre * *rc::gen::elementOf(gen::divisors(whole.size));
+  AxisRef a{whole.axis, whole.pre, boundary / whole.pre};
+  AxisRef b{whole.axis, boundary, whole.end() / boundary};
   RC_ASSERT(a.canMerge(b));
   AxisRef merged = a.merge(b);
   for (int64_t p = 0; p < mesh.numDevices(); ++p)

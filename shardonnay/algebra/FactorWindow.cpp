@@ -19,45 +19,47 @@ namespace shardonnay {
 static ShardWindow shardReaching(const FactorWindow &window, int64_t shards,
                                  int64_t localSize) {
   int64_t stride = window.stride;
-  int64_t piece = llvm::divideCeil(window.size, shards);
+  int64_t part = llvm::divideCeil(window.size, shards);
   auto first = [&](int64_t shard) {
-    return llvm::divideFloorSigned(shard * piece + window.low - window.extent,
+    return llvm::divideFloorSigned(shard * part + window.low - window.extent,
                                    stride) +
            1;
   };
-  ShardWindow cut;
-  cut.localSize = localSize;
-  bool isAligned = piece % stride == 0;
-  int64_t last = llvm::divideFloorSigned(window.low + piece - 1, stride);
+  ShardWindow sharded;
+  sharded.localSize = localSize;
+  bool isAligned = part % stride == 0;
+  int64_t last = llvm::divideFloorSigned(window.low + part - 1, stride);
   int64_t count = isAligned ? std::max<int64_t>(last - first(0) + 1, 1)
-                            : (piece + window.extent - 2) / stride + 1;
+                            : (part + window.extent - 2) / stride + 1;
   if (window.kind == WindowKind::Around) {
-    cut.globalSize = window.size;
-    cut.start = isAligned ? first(0) * stride - window.low : 1 - window.extent;
-    cut.step = piece;
-    cut.size =
+    sharded.globalSize = window.size;
+    sharded.start =
+        isAligned ? first(0) * stride - window.low : 1 - window.extent;
+    sharded.step = part;
+    sharded.size =
         (count - 1) * stride + window.extent + (isAligned ? 0 : stride - 1);
-    return cut;
+    return sharded;
   }
-  cut.globalSize = window.count;
-  cut.step = piece / stride;
-  cut.start = first(0);
-  int64_t most = cut.start;
+  sharded.globalSize = window.count;
+  sharded.step = part / stride;
+  sharded.start = first(0);
+  int64_t most = sharded.start;
   for (int64_t shard = 1; shard < shards; ++shard) {
-    cut.start = std::min(cut.start, first(shard) - cut.step * shard);
-    most = std::max(most, first(shard) - cut.step * shard);
+    sharded.start =
+        std::min(sharded.start, first(shard) - sharded.step * shard);
+    most = std::max(most, first(shard) - sharded.step * shard);
   }
-  cut.size = count + most - cut.start;
-  return cut;
+  sharded.size = count + most - sharded.start;
+  return sharded;
 }
 
 static ShardWindow shardResult(const FactorWindow &window, int64_t shards,
                                int64_t localSize) {
-  ShardWindow cut;
-  cut.localSize = localSize;
-  cut.globalSize = window.size;
-  cut.step = cut.size = llvm::divideCeil(window.size, shards);
-  return cut;
+  ShardWindow sharded;
+  sharded.localSize = localSize;
+  sharded.globalSize = window.size;
+  sharded.step = sharded.size = llvm::divideCeil(window.size, shards);
+  return sharded;
 }
 
 // A device's windows cover the positions of the base from count * stride * i -
@@ -69,16 +71,16 @@ ShardWindow shardWindow(const FactorWindow &window, int64_t shards,
     return shardResult(window, shards, localSize);
   if (window.kind != WindowKind::Seen)
     return shardReaching(window, shards, localSize);
-  ShardWindow cut;
+  ShardWindow sharded;
   int64_t count = llvm::divideCeil(window.count, shards);
   int64_t step = count * window.stride;
   int64_t dilation = window.baseDilation;
-  cut.localSize = localSize;
-  cut.globalSize = window.size;
+  sharded.localSize = localSize;
+  sharded.globalSize = window.size;
   if (step % dilation != 0) {
-    cut.isDilatedFirst = true;
-    cut.localSize *= dilation;
-    cut.globalSize = cut.localSize * shards;
+    sharded.isDilatedFirst = true;
+    sharded.localSize *= dilation;
+    sharded.globalSize = sharded.localSize * shards;
     dilation = 1;
   }
   int64_t covered =
@@ -86,14 +88,14 @@ ShardWindow shardWindow(const FactorWindow &window, int64_t shards,
   int64_t first = -window.low;
   if (window.stride < 0 && count > 0)
     first += (count - 1) * window.stride;
-  cut.start = llvm::divideCeilSigned(first, dilation);
-  cut.step = step / dilation;
-  int64_t holes = cut.start * dilation - first;
-  cut.size = covered > holes ? (covered - holes - 1) / dilation + 1 : 1;
-  cut.low = holes;
-  cut.high = covered - holes - ((cut.size - 1) * dilation + 1);
-  cut.baseDilation = dilation;
-  return cut;
+  sharded.start = llvm::divideCeilSigned(first, dilation);
+  sharded.step = step / dilation;
+  int64_t holes = sharded.start * dilation - first;
+  sharded.size = covered > holes ? (covered - holes - 1) / dilation + 1 : 1;
+  sharded.low = holes;
+  sharded.high = covered - holes - ((sharded.size - 1) * dilation + 1);
+  sharded.baseDilation = dilation;
+  return sharded;
 }
 
 } // namespace shardonnay

@@ -23,9 +23,10 @@ std::optional<int64_t> elementAt(int64_t base, int64_t dilation) {
 
 /// What windows see of what was fetched is what they see of the whole.
 void check(const FactorWindow &window, int64_t shards, int64_t localSize) {
-  ShardWindow cut = shardWindow(window, shards, localSize);
+  ShardWindow sharded = shardWindow(window, shards, localSize);
   int64_t count = llvm::divideCeil(window.count, shards);
-  int64_t span = (cut.size - 1) * cut.baseDilation + 1 + cut.low + cut.high;
+  int64_t span = (sharded.size - 1) * sharded.baseDilation + 1 + sharded.low +
+                 sharded.high;
   int64_t slides = std::abs(window.stride);
   if (count > 0) {
     EXPECT_EQ(span, (count - 1) * slides + window.extent);
@@ -39,16 +40,16 @@ void check(const FactorWindow &window, int64_t shards, int64_t localSize) {
         // A turned window's first result sees the last that was fetched.
         int64_t turned = window.stride < 0 ? count - 1 - w : w;
         auto fetched =
-            elementAt(turned * slides + e - cut.low, cut.baseDilation);
-        if (cut.isDilatedFirst && fetched)
-          fetched = elementAt(*fetched + cut.start + shard * cut.step,
+            elementAt(turned * slides + e - sharded.low, sharded.baseDilation);
+        if (sharded.isDilatedFirst && fetched)
+          fetched = elementAt(*fetched + sharded.start + shard * sharded.step,
                               window.baseDilation);
         else if (fetched)
-          fetched = *fetched + cut.start + shard * cut.step;
+          fetched = *fetched + sharded.start + shard * sharded.step;
         EXPECT_EQ(whole, fetched);
-        if (!cut.isDilatedFirst && whole && fetched) {
-          int64_t at = *fetched - cut.start - shard * cut.step;
-          EXPECT_TRUE(at >= 0 && at < cut.size);
+        if (!sharded.isDilatedFirst && whole && fetched) {
+          int64_t at = *fetched - sharded.start - shard * sharded.step;
+          EXPECT_TRUE(at >= 0 && at < sharded.size);
         }
       }
 }
@@ -58,12 +59,12 @@ TEST(FactorWindowTest, AKernelOfThreeSeesOneMoreOnBothSides) {
   window.size = window.count = 16;
   window.low = 1;
   window.extent = 3;
-  ShardWindow cut = shardWindow(window, 4, 4);
-  EXPECT_EQ(cut.start, -1);
-  EXPECT_EQ(cut.step, 4);
-  EXPECT_EQ(cut.size, 6);
-  EXPECT_EQ(cut.low, 0);
-  EXPECT_EQ(cut.high, 0);
+  ShardWindow sharded = shardWindow(window, 4, 4);
+  EXPECT_EQ(sharded.start, -1);
+  EXPECT_EQ(sharded.step, 4);
+  EXPECT_EQ(sharded.size, 6);
+  EXPECT_EQ(sharded.low, 0);
+  EXPECT_EQ(sharded.high, 0);
 }
 
 TEST(FactorWindowTest, WindowsSeeWhatTheySeeOfTheWhole) {
@@ -100,17 +101,17 @@ void checkReaching(FactorWindow window, int64_t shards) {
   window.kind = WindowKind::Around;
   ShardWindow around = shardWindow(window, shards, 1);
   EXPECT_EQ(around.globalSize, window.size);
-  int64_t piece = llvm::divideCeil(window.size, shards);
-  auto isFetched = [](const ShardWindow &cut, int64_t shard, int64_t at) {
-    int64_t start = cut.start + cut.step * shard;
-    return start <= at && at < start + cut.size;
+  int64_t part = llvm::divideCeil(window.size, shards);
+  auto isFetched = [](const ShardWindow &sharded, int64_t shard, int64_t at) {
+    int64_t start = sharded.start + sharded.step * shard;
+    return start <= at && at < start + sharded.size;
   };
   for (int64_t shard = 0; shard < shards; ++shard)
     for (int64_t w = 0; w < window.count; ++w) {
       int64_t begin = w * window.stride - window.low;
       int64_t end = begin + window.extent;
-      int64_t last = std::min((shard + 1) * piece, window.size);
-      if (end <= shard * piece || begin >= last)
+      int64_t last = std::min((shard + 1) * part, window.size);
+      if (end <= shard * part || begin >= last)
         continue;
       EXPECT_TRUE(isFetched(sources, shard, w));
       for (int64_t at = std::max<int64_t>(begin, 0);
@@ -129,13 +130,13 @@ TEST(FactorWindowTest, WindowsThatReachAPiece) {
   window.low = 1;
   window.extent = 3;
   window.kind = WindowKind::Reaching;
-  ShardWindow cut = shardWindow(window, 4, 2);
-  EXPECT_EQ(cut.start + cut.step, 2);
-  EXPECT_EQ(cut.size, 3);
+  ShardWindow sharded = shardWindow(window, 4, 2);
+  EXPECT_EQ(sharded.start + sharded.step, 2);
+  EXPECT_EQ(sharded.size, 3);
   window.kind = WindowKind::Around;
-  cut = shardWindow(window, 4, 4);
-  EXPECT_EQ(cut.start + cut.step, 3);
-  EXPECT_EQ(cut.size, 7);
+  sharded = shardWindow(window, 4, 4);
+  EXPECT_EQ(sharded.start + sharded.step, 3);
+  EXPECT_EQ(sharded.size, 7);
 }
 
 TEST(FactorWindowTest, RandomWindowsThatReachAPiece) {
@@ -161,12 +162,12 @@ TEST(FactorWindowTest, RowsAreCutIntoPlainPieces) {
   window.size = 384;
   window.count = 6;
   window.stride = window.extent = 64;
-  ShardWindow cut = shardWindow(window, 4, 128);
-  EXPECT_EQ(cut.localSize, 128);
-  EXPECT_EQ(cut.globalSize, 384);
-  EXPECT_EQ(cut.start, 0);
-  EXPECT_EQ(cut.step, 96);
-  EXPECT_EQ(cut.size, 96);
+  ShardWindow sharded = shardWindow(window, 4, 128);
+  EXPECT_EQ(sharded.localSize, 128);
+  EXPECT_EQ(sharded.globalSize, 384);
+  EXPECT_EQ(sharded.start, 0);
+  EXPECT_EQ(sharded.step, 96);
+  EXPECT_EQ(sharded.size, 96);
 }
 
 } // namespace

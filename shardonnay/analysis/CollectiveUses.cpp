@@ -19,7 +19,7 @@
 #include "shardonnay/dialect/sdy/access/RuleAccess.h"
 #include "shardonnay/dialect/spmd/Ops.h"
 #include "shardonnay/interfaces/LocalCompute.h"
-#include "shardonnay/interfaces/WrittenCollective.h"
+#include "shardonnay/interfaces/UserCollective.h"
 #include "shardonnay/plan/PricedShard.h"
 #include "shardonnay/support/CompositeKey.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -241,7 +241,7 @@ int64_t localBytes(Value tensor, sdy::MeshAttr mesh) {
 }
 
 /// The axes along which members of one group differ.
-AxisList axesOf(const WrittenCollective &written, sdy::MeshAttr mesh) {
+AxisList axesOf(const UserCollective &written, sdy::MeshAttr mesh) {
   Mesh algebra = sdy::toMesh(mesh);
   AxisList axes;
   if (written.axes) {
@@ -270,8 +270,8 @@ AxisList axesOf(const WrittenCollective &written, sdy::MeshAttr mesh) {
 }
 
 /// What the user wrote, on what devices hold of the operands.
-SmallVector<CollectiveUse, 1> readWritten(WrittenCollectiveOpInterface op) {
-  std::optional<WrittenCollective> written = op.getWrittenCollective();
+SmallVector<CollectiveUse, 1> readWritten(UserCollectiveOpInterface op) {
+  std::optional<UserCollective> written = op.getUserCollective();
   sdy::MeshOp program = sdy::getProgramMesh(op->getParentOfType<ModuleOp>());
   if (!written || !program || program.getMesh().getAxes().empty())
     return {};
@@ -318,7 +318,7 @@ std::vector<CollectiveUse> readCollectives(ModuleOp module) {
     auto global = dyn_cast<sdy::CollectiveOpInterface>(op);
     SmallVector<CollectiveUse, 1> uses =
         global ? readGlobal(global) : readSpmd(op);
-    if (auto written = dyn_cast<WrittenCollectiveOpInterface>(op);
+    if (auto written = dyn_cast<UserCollectiveOpInterface>(op);
         written && uses.empty())
       uses = readWritten(written);
     if (uses.empty())

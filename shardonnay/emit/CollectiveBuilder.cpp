@@ -160,7 +160,7 @@ Value CollectiveBuilder::allToAll(Location loc, Value tensor, int64_t splitDim,
                                   int64_t concatDim, const sdy::NamedMesh &mesh,
                                   const AxisList &axes) {
   int64_t count = axes.numShards();
-  int64_t piece = sizeOf(tensor, splitDim) / count;
+  int64_t shard = sizeOf(tensor, splitDim) / count;
   Mesh devices = mesh.toMesh();
   auto found = grid.oneKind(getReplicaGroups(devices, axes));
   if (!found) {
@@ -168,7 +168,7 @@ Value CollectiveBuilder::allToAll(Location loc, Value tensor, int64_t splitDim,
     // dims are one, the senders' pieces stand in a dim of their own first.
     auto type = cast<RankedTensorType>(tensor.getType());
     SmallVector<int64_t> shape(type.getShape());
-    shape[splitDim] = piece;
+    shape[splitDim] = shard;
     shape.insert(shape.begin() + splitDim, count);
     Value split =
         stablehlo::ReshapeOp::create(builder, loc, type.clone(shape), tensor);
@@ -177,11 +177,11 @@ Value CollectiveBuilder::allToAll(Location loc, Value tensor, int64_t splitDim,
     Value own =
         slice(loc, all, splitDim, index(loc, devices, axes), /*size=*/1);
     SmallVector<int64_t> result(type.getShape());
-    result[splitDim] = piece;
+    result[splitDim] = shard;
     result[concatDim] *= count;
     return stablehlo::ReshapeOp::create(builder, loc, type.clone(result), own);
   }
-  RankedTensorType type = resized(tensor, splitDim, piece);
+  RankedTensorType type = resized(tensor, splitDim, shard);
   SmallVector<int64_t> shape(type.getShape());
   shape[concatDim] *= count;
   Attribute rows = toRowsAttr(builder, found->rows);

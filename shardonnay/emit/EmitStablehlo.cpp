@@ -203,23 +203,23 @@ void Emitter::buildConditional(spmd::OnDeviceOp op) {
   Value isHere = stablehlo::CompareOp::create(
       builder, loc, own, wanted, stablehlo::ComparisonDirection::EQ,
       stablehlo::ComparisonTypeAttr());
-  auto choice =
+  auto conditional =
       stablehlo::IfOp::create(builder, loc, op->getResultTypes(), isHere);
   Block &body = op.getBody().front();
   for (auto [argument, input] :
        llvm::zip_equal(body.getArguments(), op.getInputs()))
     argument.replaceAllUsesWith(input);
   Operation *end = body.getTerminator();
-  builder.createBlock(&choice.getTrueBranch());
+  builder.createBlock(&conditional.getTrueBranch());
   for (Operation &inside :
        llvm::make_early_inc_range(body.without_terminator()))
     inside.moveBefore(builder.getInsertionBlock(),
                       builder.getInsertionBlock()->end());
   builder.setInsertionPointToEnd(builder.getInsertionBlock());
   stablehlo::ReturnOp::create(builder, loc, end->getOperands());
-  builder.createBlock(&choice.getFalseBranch());
+  builder.createBlock(&conditional.getFalseBranch());
   stablehlo::ReturnOp::create(builder, loc, op.getOtherwise());
-  op->replaceAllUsesWith(choice->getResults());
+  op->replaceAllUsesWith(conditional->getResults());
   op->erase();
 }
 

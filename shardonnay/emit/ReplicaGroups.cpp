@@ -23,25 +23,25 @@ DeviceRows getReplicaGroups(const Mesh &mesh, const AxisList &axes) {
 }
 
 /// The number of the local shard that each device has, dims major to minor.
-static std::vector<int64_t> piecesOf(AxesOnMesh cut) {
-  int64_t numDevices = cut.mesh.numDevices();
-  std::vector<int64_t> atPosition(numDevices), pieces(numDevices);
-  for (const AxisList &axes : cut.axesPerDim)
-    for (auto [piece, index] :
-         llvm::zip_equal(atPosition, cut.mesh.indices(axes)))
-      piece = piece * axes.numShards() + index;
-  for (auto [position, piece] : llvm::enumerate(atPosition))
-    pieces[cut.mesh.deviceAt(static_cast<int64_t>(position))] = piece;
-  return pieces;
+static std::vector<int64_t> shardsOf(AxesOnMesh sharded) {
+  int64_t numDevices = sharded.mesh.numDevices();
+  std::vector<int64_t> atPosition(numDevices), shards(numDevices);
+  for (const AxisList &axes : sharded.axesPerDim)
+    for (auto [shard, index] :
+         llvm::zip_equal(atPosition, sharded.mesh.indices(axes)))
+      shard = shard * axes.numShards() + index;
+  for (auto [position, shard] : llvm::enumerate(atPosition))
+    shards[sharded.mesh.deviceAt(static_cast<int64_t>(position))] = shard;
+  return shards;
 }
 
 DeviceRows getSourceTargetPairs(AxesOnMesh source, AxesOnMesh target) {
-  std::vector<int64_t> has = piecesOf(source), wants = piecesOf(target);
-  int64_t numPieces = 1;
+  std::vector<int64_t> has = shardsOf(source), wants = shardsOf(target);
+  int64_t numShards = 1;
   for (const AxisList &axes : source.axesPerDim)
-    numPieces *= axes.numShards();
+    numShards *= axes.numShards();
   // Of each piece: who has it, and who wants it, without those who do both.
-  std::vector<SmallVector<int64_t>> senders(numPieces), receivers(numPieces);
+  std::vector<SmallVector<int64_t>> senders(numShards), receivers(numShards);
   int64_t numDevices = static_cast<int64_t>(has.size());
   std::vector<int64_t> targets(numDevices);
   for (int64_t device = 0; device < numDevices; ++device) {

@@ -30,7 +30,7 @@ namespace shardonnay {
 namespace {
 
 /// Becomes a slice at an index of the device, which is in range.
-bool takesPiece(Operation *op) {
+bool takesShard(Operation *op) {
   return isa<spmd::AllSliceOp, spmd::FetchWindowOp>(op);
 }
 
@@ -103,7 +103,7 @@ public:
   void run() {
     follow(slices, /*arePieces=*/false);
     seen.clear();
-    follow(pieces, /*arePieces=*/true);
+    follow(shards, /*arePieces=*/true);
     for (Operation *op : met)
       setApart(op->getResult(0));
   }
@@ -111,13 +111,13 @@ public:
 private:
   void find(func::FuncOp func);
   /// Finds the slices that any of `ops` takes something out of.
-  void follow(ArrayRef<Operation *> ops, bool arePieces);
+  void follow(ArrayRef<Operation *> ops, bool areShards);
   /// Adds what `value` is made of, if XLA may see it behind `value`.
   void addSources(Value value, SmallVectorImpl<Value> &worklist);
   static void setApart(Value value);
 
   SymbolTable symbols;
-  SmallVector<Operation *> slices, pieces;
+  SmallVector<Operation *> slices, shards;
   llvm::DenseMap<Attribute, SmallVector<func::CallOp>> calls;
   llvm::DenseSet<Value> seen;
   /// The slices that others meet.
@@ -126,8 +126,8 @@ private:
 
 void SliceGuard::find(func::FuncOp func) {
   walkOps(func, [&](Operation *op) {
-    if (takesPiece(op))
-      pieces.push_back(op);
+    if (takesShard(op))
+      shards.push_back(op);
     else if (takesSlice(op) && !isInRange(op))
       slices.push_back(op);
     else if (auto call = dyn_cast<func::CallOp>(op))
@@ -163,7 +163,7 @@ void SliceGuard::addSources(Value value, SmallVectorImpl<Value> &worklist) {
         worklist.push_back(source->get());
 }
 
-void SliceGuard::follow(ArrayRef<Operation *> ops, bool arePieces) {
+void SliceGuard::follow(ArrayRef<Operation *> ops, bool areShards) {
   SmallVector<Value> worklist;
   for (Operation *op : ops) {
     // A scatter may have several inputs.
@@ -176,10 +176,10 @@ void SliceGuard::follow(ArrayRef<Operation *> ops, bool arePieces) {
     if (!isa<RankedTensorType>(value.getType()) || !seen.insert(value).second)
       continue;
     Operation *op = value.getDefiningOp();
-    bool isPiece = op && takesPiece(op);
-    if (!isPiece && !(op && takesSlice(op) && !isa<stablehlo::ScatterOp>(op)))
+    bool isShard = op && takesShard(op);
+    if (!isShard && !(op && takesSlice(op) && !isa<stablehlo::ScatterOp>(op)))
       addSources(value, worklist);
-    else if (!arePieces || !(isPiece || isInRange(op)))
+    else if (!areShards || !(isShard || isInRange(op)))
       met.insert(op);
   }
 }

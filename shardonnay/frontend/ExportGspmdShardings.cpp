@@ -289,11 +289,11 @@ LogicalResult Exporter::exportManual(ManualComputationOp op) {
     FailureOr<HloSharding> inside = convert(sharding, op, /*inner=*/true);
     if (failed(outside) || failed(inside))
       return failure();
-    Value cut = call(builder, op.getLoc(), "Sharding", input.getType(), input,
-                     *outside, sharding);
+    Value sharded = call(builder, op.getLoc(), "Sharding", input.getType(),
+                         input, *outside, sharding);
     argument.replaceAllUsesWith(call(builder, op.getLoc(),
                                      "SPMDFullToShardShape", argument.getType(),
-                                     cut, *inside, sharding));
+                                     sharded, *inside, sharding));
   }
   Operation *terminator = body.getTerminator();
   SmallVector<Value> results(terminator->getOperands());

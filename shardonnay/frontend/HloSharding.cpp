@@ -95,9 +95,9 @@ HloSharding::slice(llvm::ArrayRef<int64_t> shape, int64_t wanted) const {
     place /= tiles[dim];
     if (dim >= shape.size())
       continue;
-    int64_t piece = (shape[dim] + tiles[dim] - 1) / tiles[dim];
-    all[dim] = {std::min(index * piece, shape[dim]),
-                std::min((index + 1) * piece, shape[dim])};
+    int64_t shard = (shape[dim] + tiles[dim] - 1) / tiles[dim];
+    all[dim] = {std::min(index * shard, shape[dim]),
+                std::min((index + 1) * shard, shape[dim])};
   }
   return all;
 }

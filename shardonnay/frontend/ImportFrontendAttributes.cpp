@@ -22,7 +22,7 @@
 #include "shardonnay/frontend/CustomCall.h"
 #include "shardonnay/frontend/FrontendAttributes.h"
 #include "shardonnay/frontend/GspmdShardings.h"
-#include "shardonnay/frontend/ManualBorders.h"
+#include "shardonnay/frontend/ManualCalls.h"
 #include "shardonnay/frontend/Passes.h"
 #include "shardonnay/interfaces/ProgramOps.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -62,20 +62,20 @@ public:
     // Borders last: they erase readers of tuples, and older ones ask the call
     // of their body.
     ProgramOps ops;
-    SmallVector<Operation *> atBorders;
+    SmallVector<Operation *> atBoundaries;
     walkOps(module, [&](Operation *op) {
       if (customCallTarget(op) == kEnter || customCallTarget(op) == kLeave)
-        atBorders.push_back(op);
+        atBoundaries.push_back(op);
       else if (!isa<ModuleOp, func::FuncOp>(op))
         ops.append(op);
     });
     for (Operation *op : ops)
       if (failed(isa<func::CallOp>(op) ? importCall(op) : importOp(op)))
         return failure();
-    for (Operation *op : atBorders)
-      if (failed(importBorder(op)))
+    for (Operation *op : atBoundaries)
+      if (failed(importBoundary(op)))
         return failure();
-    if (failed(formManualComputations(borders)))
+    if (failed(formManualComputations(boundaries)))
       return failure();
     signatures.write();
     if (listsMeshes)
@@ -95,10 +95,10 @@ private:
   LogicalResult importFuncResult(Operation *op, SdyTexts &texts);
   LogicalResult importGroup(Operation *op, SdyTexts &texts);
   LogicalResult importBarrier(Operation *op, SdyTexts &texts);
-  LogicalResult importBorder(Operation *op);
+  LogicalResult importBoundary(Operation *op);
   FailureOr<ManualTexts> readManual(SdyTexts &texts);
   /// The texts at the call of the body that `border` belongs to.
-  ManualTexts findAtCall(Operation *border, bool enters);
+  ManualTexts findAtCall(Operation *boundary, bool enters);
 
   ModuleOp module;
   /// What the texts say is in the program now.
@@ -106,7 +106,7 @@ private:
   bool listsMeshes = false;
   Signatures signatures;
   llvm::DenseMap<Operation *, ManualTexts> calls;
-  SmallVector<ManualBorder> borders;
+  SmallVector<ManualCallBoundary> boundaries;
 };
 
 LogicalResult Importer::importMeshes() {
@@ -346,15 +346,15 @@ LogicalResult Importer::importBarrier(Operation *op, SdyTexts &texts) {
   return success();
 }
 
-ManualTexts Importer::findAtCall(Operation *border, bool enters) {
+ManualTexts Importer::findAtCall(Operation *boundary, bool enters) {
   SmallVector<Operation *> near;
   if (enters)
-    for (Operation *user : border->getUsers()) {
+    for (Operation *user : boundary->getUsers()) {
       near.push_back(user);
       llvm::append_range(near, user->getUsers());
     }
   else
-    for (Value operand : border->getOperands())
+    for (Value operand : boundary->getOperands())
       if (Operation *def = operand.getDefiningOp())
         near.push_back(def);
   for (Operation *op : near)
@@ -363,7 +363,7 @@ ManualTexts Importer::findAtCall(Operation *border, bool enters) {
   return {};
 }
 
-LogicalResult Importer::importBorder(Operation *op) {
+LogicalResult Importer::importBoundary(Operation *op) {
   changed = true;
   bool enters = customCallTarget(op) == kEnter;
   NamedAttrList attributes(op->getDiscardableAttrDictionary());
@@ -388,8 +388,9 @@ LogicalResult Importer::importBorder(Operation *op) {
            << expected << " operands, " << found << " results and "
            << shardings.getShardings().size()
            << " shardings, expected as many of each";
-  borders.push_back({*cast, enters, llvm::to_vector(shardings.getShardings()),
-                     llvm::to_vector(manual->axes.getValue())});
+  boundaries.push_back({*cast, enters,
+                        llvm::to_vector(shardings.getShardings()),
+                        llvm::to_vector(manual->axes.getValue())});
   return success();
 }
 

@@ -22,7 +22,7 @@
 #include "shardonnay/dialect/stablehlo/Stablehlo.h"
 #include "shardonnay/frontend/CustomCall.h"
 #include "shardonnay/frontend/GspmdShardings.h"
-#include "shardonnay/frontend/ManualBorders.h"
+#include "shardonnay/frontend/ManualCalls.h"
 #include "shardonnay/frontend/Passes.h"
 #include "shardonnay/support/Prefetch.h"
 
@@ -56,7 +56,7 @@ public:
 private:
   LogicalResult importSignature(func::FuncOp func);
   LogicalResult importAttribute(Operation *op);
-  LogicalResult importBorder(Operation *op);
+  LogicalResult importBoundary(Operation *op);
   LogicalResult importConstraint(Operation *op);
 
   FailureOr<Annotation> readAnnotation(Operation *op);
@@ -67,32 +67,32 @@ private:
   ModuleOp module;
   bool changed = false;
   GspmdShardings shardings;
-  SmallVector<ManualBorder> borders;
+  SmallVector<ManualCallBoundary> boundaries;
   /// Calls of `Sharding` that a border has taken the word of.
-  llvm::DenseSet<Operation *> takenByBorders;
+  llvm::DenseSet<Operation *> takenByBoundaries;
 };
 
 LogicalResult Importer::run() {
   if (failed(shardings.read()))
     return failure();
-  SmallVector<Operation *> attributes, calls, atBorders;
+  SmallVector<Operation *> attributes, calls, atBoundaries;
   walkOps(module, [&](Operation *op) {
     StringRef target = customCallTarget(op);
     if (target == kSharding)
       calls.push_back(op);
     else if (target == kEnter || target == kLeave)
-      atBorders.push_back(op);
+      atBoundaries.push_back(op);
     else if (op->hasAttr(kHloShardingAttr))
       attributes.push_back(op);
   });
-  if (shardings.empty() && calls.empty() && atBorders.empty())
+  if (shardings.empty() && calls.empty() && atBoundaries.empty())
     return success();
   changed = true;
   for (auto func : module.getOps<func::FuncOp>())
     if (failed(importSignature(func)))
       return failure();
-  for (Operation *op : atBorders)
-    if (failed(importBorder(op)))
+  for (Operation *op : atBoundaries)
+    if (failed(importBoundary(op)))
       return failure();
   for (Operation *op : calls)
     if (failed(importConstraint(op)))
@@ -100,7 +100,7 @@ LogicalResult Importer::run() {
   for (Operation *op : attributes)
     if (failed(importAttribute(op)))
       return failure();
-  if (failed(formManualComputations(borders)))
+  if (failed(formManualComputations(boundaries)))
     return failure();
   dropHloShardings(module);
   return success();
@@ -210,7 +210,7 @@ FailureOr<std::optional<Annotation>> Importer::annotationOf(Value value) {
   return std::optional<Annotation>({shardings.get(text), {}});
 }
 
-LogicalResult Importer::importBorder(Operation *op) {
+LogicalResult Importer::importBoundary(Operation *op) {
   bool enters = customCallTarget(op) == kEnter;
   FailureOr<Annotation> own = readAnnotation(op);
   if (failed(own))
@@ -248,10 +248,10 @@ LogicalResult Importer::importBorder(Operation *op) {
   // The border says what the call before it said.
   Operation *call = cast->getOperand(0).getDefiningOp();
   if (call && customCallTarget(call) == kSharding) {
-    takenByBorders.insert(call);
+    takenByBoundaries.insert(call);
     cast->setOperand(0, call->getOperand(0));
   }
-  borders.push_back({*cast, enters, {*sharding}, *axes});
+  boundaries.push_back({*cast, enters, {*sharding}, *axes});
   return success();
 }
 
@@ -275,10 +275,10 @@ LogicalResult Importer::importConstraint(Operation *op) {
   // A scalar can't be cut; a border took what was said for it.
   bool isScalar = cast<RankedTensorType>(input.getType()).getRank() == 0 &&
                   *sharding && sharding->isReplicated();
-  bool wasBorders = op->use_empty() &&
-                    hlo.groupKind == HloSharding::GroupKind::None &&
-                    takenByBorders.contains(op);
-  if (*sharding && !isScalar && !wasBorders)
+  bool wasBoundaries = op->use_empty() &&
+                       hlo.groupKind == HloSharding::GroupKind::None &&
+                       takenByBoundaries.contains(op);
+  if (*sharding && !isScalar && !wasBoundaries)
     input =
         ShardingConstraintOp::create(builder, op->getLoc(), input, *sharding);
   op->replaceAllUsesWith(ValueRange(input));

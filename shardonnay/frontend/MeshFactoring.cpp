@@ -91,44 +91,45 @@ std::optional<MeshFactoring::Digits>
 MeshFactoring::readIota(const HloSharding &sharding) {
   const DeviceOrder &devices = sharding.devices;
   // The digits of the place in the array, major to minor.
-  Pieces digits;
+  Segments digits;
   for (int64_t dim : devices.permutation) {
     int64_t start = 1;
     for (int64_t size :
          llvm::ArrayRef<int64_t>(devices.reshape).drop_front(dim + 1))
       start *= size;
-    Piece piece = {start, start * devices.reshape[dim]};
-    if (!digits.empty() && digits.back().start == piece.end)
-      digits.back().start = piece.start;
-    else if (piece.start != piece.end)
-      digits.push_back(piece);
+    Segment segment = {start, start * devices.reshape[dim]};
+    if (!digits.empty() && digits.back().start == segment.end)
+      digits.back().start = segment.start;
+    else if (segment.start != segment.end)
+      digits.push_back(segment);
   }
   Digits result;
   size_t next = 0;
   for (int64_t tiles : sharding.tiles) {
-    Pieces &pieces = result.dims.emplace_back();
+    Segments &segments = result.dims.emplace_back();
     while (tiles > 1) {
-      Piece &digit = digits[next];
+      Segment &digit = digits[next];
       int64_t size = digit.end / digit.start;
       int64_t taken = std::gcd(tiles, size);
       if (taken != tiles && taken != size)
         return std::nullopt;
-      pieces.push_back({digit.end / taken, digit.end});
+      segments.push_back({digit.end / taken, digit.end});
       digit.end /= taken;
       tiles /= taken;
       next += digit.end == digit.start;
     }
   }
   // The order of a subgroup's members does not matter.
-  for (Pieces &pieces :
+  for (Segments &segments :
        llvm::MutableArrayRef(result.dims).drop_front(sharding.rank()))
-    llvm::sort(pieces, [](Piece a, Piece b) { return a.start > b.start; });
+    llvm::sort(segments,
+               [](Segment a, Segment b) { return a.start > b.start; });
   return result;
 }
 
-std::optional<MeshFactoring::Pieces>
+std::optional<MeshFactoring::Segments>
 MeshFactoring::readLine(llvm::ArrayRef<int64_t> offsets) {
-  Pieces pieces;
+  Segments segments;
   // The first `block` offsets are read already.
   for (size_t block = 1; block < offsets.size();) {
     int64_t start = offsets[block];
@@ -141,10 +142,11 @@ MeshFactoring::readLine(llvm::ArrayRef<int64_t> offsets) {
     for (size_t i = block; i < count * block; ++i)
       if (offsets[i] != offsets[i % block] + offsets[i - i % block])
         return std::nullopt;
-    pieces.insert(pieces.begin(), {start, start * static_cast<int64_t>(count)});
+    segments.insert(segments.begin(),
+                    {start, start * static_cast<int64_t>(count)});
     block *= count;
   }
-  return pieces;
+  return segments;
 }
 
 std::optional<MeshFactoring::Digits>
@@ -153,7 +155,7 @@ MeshFactoring::readArray(llvm::ArrayRef<int64_t> tiles,
   if (places.front() != 0)
     return std::nullopt;
   Digits result;
-  Pieces all;
+  Segments all;
   std::vector<std::vector<int64_t>> lines;
   int64_t stride = places.size();
   for (int64_t size : tiles) {
@@ -161,19 +163,19 @@ MeshFactoring::readArray(llvm::ArrayRef<int64_t> tiles,
     std::vector<int64_t> &line = lines.emplace_back();
     for (int64_t i = 0; i < size; ++i)
       line.push_back(places[i * stride]);
-    std::optional<Pieces> pieces = readLine(line);
-    if (!pieces)
+    std::optional<Segments> segments = readLine(line);
+    if (!segments)
       return std::nullopt;
-    llvm::append_range(all, *pieces);
-    result.dims.push_back(std::move(*pieces));
+    llvm::append_range(all, *segments);
+    result.dims.push_back(std::move(*segments));
   }
   // Do the pieces together give every place once, in the array's order?
-  llvm::sort(all, [](Piece a, Piece b) { return a.start < b.start; });
+  llvm::sort(all, [](Segment a, Segment b) { return a.start < b.start; });
   int64_t end = 1;
-  for (Piece piece : all) {
-    if (piece.start != end)
+  for (Segment segment : all) {
+    if (segment.start != end)
       return std::nullopt;
-    end = piece.end;
+    end = segment.end;
   }
   for (auto [index, place] : llvm::enumerate(places)) {
     int64_t rest = index, sum = 0;
@@ -209,9 +211,9 @@ MeshFactoring::Digits MeshFactoring::read(const HloSharding &sharding) const {
   digits.order = orders.size();
   int64_t end = numDevices;
   for (int64_t size : sharding.tiles) {
-    Pieces &pieces = digits.dims.emplace_back();
+    Segments &segments = digits.dims.emplace_back();
     if (size > 1)
-      pieces.push_back({end / size, end});
+      segments.push_back({end / size, end});
     end /= size;
   }
   return digits;
@@ -228,13 +230,13 @@ bool MeshFactoring::add(const HloSharding &sharding) {
     orders.push_back(sortedTileArray(sharding));
     ends.push_back({1, numDevices});
   }
-  for (auto [dim, pieces] : llvm::enumerate(digits.dims)) {
+  for (auto [dim, segments] : llvm::enumerate(digits.dims)) {
     int64_t subgroup = static_cast<int64_t>(dim) - sharding.rank();
     if (subgroup >= 0 && sharding.subgroups[subgroup] == Subgroup::Replicated)
       continue;
-    for (Piece piece : pieces) {
-      ends[digits.order].push_back(piece.start);
-      ends[digits.order].push_back(piece.end);
+    for (Segment segment : segments) {
+      ends[digits.order].push_back(segment.start);
+      ends[digits.order].push_back(segment.end);
     }
   }
   return true;
@@ -248,15 +250,16 @@ void MeshFactoring::finish() {
   }
 }
 
-AxisList MeshFactoring::toAxes(const Pieces &pieces, const Mesh &mesh) const {
+AxisList MeshFactoring::toAxes(const Segments &segments,
+                               const Mesh &mesh) const {
   AxisList axes;
-  for (Piece piece : pieces) {
+  for (Segment segment : segments) {
     // [start, end) is what stands for the axis at hand, from major to minor.
     int64_t end = numDevices;
     for (int64_t axis = 0; axis < mesh.numAxes(); ++axis) {
       int64_t start = end / mesh.axisSize(axis);
-      int64_t lower = std::max(start, piece.start);
-      int64_t upper = std::min(end, piece.end);
+      int64_t lower = std::max(start, segment.start);
+      int64_t upper = std::min(end, segment.end);
       if (lower < upper)
         axes.append(
             AxisRef{static_cast<int32_t>(axis), end / upper, upper / lower});
@@ -279,8 +282,8 @@ FactoredSharding MeshFactoring::get(const HloSharding &sharding,
   }
   Digits digits = read(sharding);
   found.mesh = digits.order;
-  for (auto [index, pieces] : llvm::enumerate(digits.dims)) {
-    AxisList axes = toAxes(pieces, result[digits.order]);
+  for (auto [index, segments] : llvm::enumerate(digits.dims)) {
+    AxisList axes = toAxes(segments, result[digits.order]);
     int64_t subgroup = static_cast<int64_t>(index) - sharding.rank();
     if (subgroup < 0)
       found.sharding.dims[index].axes = axes;

@@ -67,15 +67,15 @@ public:
   FactoredSharding get(const HloSharding &sharding, int64_t rank) const;
 
 private:
-  struct Piece {
+  struct Segment {
     int64_t start = 1;
     int64_t end = 1;
   };
-  using Pieces = llvm::SmallVector<Piece, 4>;
+  using Segments = llvm::SmallVector<Segment, 4>;
   struct Digits {
     size_t order = 0;
     /// The axes of each tile dim, the last tile dims included.
-    llvm::SmallVector<Pieces, 4> dims;
+    llvm::SmallVector<Segments, 4> dims;
   };
 
   /// The pieces of an iota; nothing where the tiles cut them in the middle.
@@ -84,9 +84,9 @@ private:
   static std::optional<Digits> readArray(llvm::ArrayRef<int64_t> tiles,
                                          llvm::ArrayRef<int64_t> places);
   /// The pieces whose sums are `offsets`, major to minor.
-  static std::optional<Pieces> readLine(llvm::ArrayRef<int64_t> offsets);
+  static std::optional<Segments> readLine(llvm::ArrayRef<int64_t> offsets);
   Digits read(const HloSharding &sharding) const;
-  AxisList toAxes(const Pieces &pieces, const Mesh &mesh) const;
+  AxisList toAxes(const Segments &segments, const Mesh &mesh) const;
 
   int64_t numDevices;
   /// Device at each place; empty for the devices' own order.

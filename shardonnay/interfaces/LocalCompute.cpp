@@ -28,9 +28,9 @@ Value shardonnay::LocalContext::fetchWindow(OpBuilder &builder, Location loc,
                                             Value fill) {
   int64_t dim = rule().tensor(window.tensor).dimOf(window.factor);
   int64_t size = cast<RankedTensorType>(tensor.getType()).getDimSize(dim);
-  ShardWindow cut =
+  ShardWindow sharded =
       shardWindow(window, factorAxes(window.factor).numShards(), size);
-  return fetchWindow(builder, loc, tensor, window, cut, fill);
+  return fetchWindow(builder, loc, tensor, window, sharded, fill);
 }
 
 llvm::SmallVector<shardonnay::FactorWindow, 2>

@@ -299,21 +299,22 @@ LogicalResult Emitter::replace(spmd::OnDeviceOp op) {
   Value device = calls.call(loc, "shardonnay_rank", {}, /*hasResult=*/true);
   Value isHere = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
                                        device, constant(loc, op.getDevice()));
-  auto choice = scf::IfOp::create(builder, loc, op->getResultTypes(), isHere,
-                                  /*addThenBlock=*/true, /*addElseBlock=*/true);
+  auto conditional =
+      scf::IfOp::create(builder, loc, op->getResultTypes(), isHere,
+                        /*addThenBlock=*/true, /*addElseBlock=*/true);
   Block &body = op.getBody().front();
   for (auto [argument, input] :
        llvm::zip_equal(body.getArguments(), op.getInputs()))
     argument.replaceAllUsesWith(input);
   Operation *end = body.getTerminator();
-  Block *here = choice.thenBlock();
+  Block *here = conditional.thenBlock();
   here->getOperations().splice(here->end(), body.getOperations(), body.begin(),
                                end->getIterator());
   builder.setInsertionPointToEnd(here);
   scf::YieldOp::create(builder, loc, end->getOperands());
-  builder.setInsertionPointToEnd(choice.elseBlock());
+  builder.setInsertionPointToEnd(conditional.elseBlock());
   scf::YieldOp::create(builder, loc, op.getOtherwise());
-  op->replaceAllUsesWith(choice->getResults());
+  op->replaceAllUsesWith(conditional->getResults());
   op->erase();
   return success();
 }

@@ -83,9 +83,9 @@ public:
   LogicalResult run(Stage stage, bool isLast) {
     PassManager pm(module.getContext(), ModuleOp::getOperationName());
     addStage(pm, stage, options);
-    bool isBorder =
+    bool isBoundary =
         isLast || stage == Stage::Import || stage == Stage::Collectives;
-    if (failed(runVerified(pm, module, isBorder)))
+    if (failed(runVerified(pm, module, isBoundary)))
       return failure();
     if (stage == Stage::Collectives)
       result.manifest = readManifest(module, options.boundary());

@@ -86,10 +86,10 @@ func.func public @main(
   const json::Object &a = entry(manifest, "inputs", 0);
   EXPECT_EQ(str(a.get("slices")), "missing");
   EXPECT_EQ(str(a.get("pieces")), "[[[0,2],[0,8]],[[2,4],[0,8]]]");
-  const json::Array &piece = *a.getArray("piece");
-  ASSERT_EQ(piece.size(), 128U);
-  EXPECT_EQ(piece[63], json::Value(0));
-  EXPECT_EQ(piece[64], json::Value(1));
+  const json::Array &shard = *a.getArray("piece");
+  ASSERT_EQ(shard.size(), 128U);
+  EXPECT_EQ(shard[63], json::Value(0));
+  EXPECT_EQ(shard[64], json::Value(1));
 }
 
 TEST(Compile, ErrorsUnderLimitsNameThePass) {

@@ -141,9 +141,9 @@ void addGlobalToLocal(OpPassManager &pm, const LocalOptions &options) {
   pm.addNestedPass<func::FuncOp>(createMarkPartialResultsPass());
   // What other tools take to agree may not: ops of which they have no rule, or
   // another one. Those that do agree stay as they are.
-  InsertExplicitReshardsPassOptions settle;
-  settle.enableFullVersion = settle.keepPropagated = true;
-  pm.addNestedPass<func::FuncOp>(createInsertExplicitReshardsPass(settle));
+  InsertExplicitReshardsPassOptions reshard;
+  reshard.enableFullVersion = reshard.keepPropagated = true;
+  pm.addNestedPass<func::FuncOp>(createInsertExplicitReshardsPass(reshard));
   pm.addNestedPass<func::FuncOp>(createReshardToCollectivesPass());
   addStage(pm, Stage::Partition, {});
   EmitStablehloPassOptions emit;

@@ -146,14 +146,14 @@ json::Value orNull(const std::string &text) {
 }
 
 /// What each device holds: distinct pieces, and by device the index of its own.
-struct Pieces {
+struct Shards {
   json::Array distinct;
   std::vector<size_t> indices;
 };
 
-Pieces findPieces(const BoundaryTensor &tensor, int64_t numDevices) {
-  Pieces pieces;
-  pieces.indices.resize(numDevices);
+Shards findShards(const BoundaryTensor &tensor, int64_t numDevices) {
+  Shards shards;
+  shards.indices.resize(numDevices);
   std::map<SmallVector<int64_t, 8>, size_t> known;
   for (int64_t at = 0; at < tensor.devices.numDevices(); ++at) {
     int64_t device = tensor.devices.deviceAt(at);
@@ -162,16 +162,16 @@ Pieces findPieces(const BoundaryTensor &tensor, int64_t numDevices) {
     for (Interval slice :
          tensor.layout.sliceOf(tensor.devices, at, tensor.shape))
       bounds.append({slice.start, holdsIt ? slice.limit : slice.start});
-    auto [entry, isNew] = known.try_emplace(bounds, pieces.distinct.size());
+    auto [entry, isNew] = known.try_emplace(bounds, shards.distinct.size());
     if (isNew) {
       json::Array dims;
       for (size_t dim = 0; dim < bounds.size(); dim += 2)
         dims.push_back(json::Array{bounds[dim], bounds[dim + 1]});
-      pieces.distinct.push_back(std::move(dims));
+      shards.distinct.push_back(std::move(dims));
     }
-    pieces.indices[device] = entry->second;
+    shards.indices[device] = entry->second;
   }
-  return pieces;
+  return shards;
 }
 
 json::Object toJson(const BoundaryTensor &tensor, size_t index,
@@ -191,15 +191,15 @@ json::Object toJson(const BoundaryTensor &tensor, size_t index,
   if (!tensor.partialAxes.empty())
     object["partial"] = json::Object{{"axes", json::Array(tensor.partialAxes)},
                                      {"kind", toString(tensor.layout.kind)}};
-  Pieces pieces = findPieces(tensor, numDevices);
+  Shards shards = findShards(tensor, numDevices);
   if (numDevices > kMostListedDevices) {
-    object["pieces"] = std::move(pieces.distinct);
-    object["piece"] = json::Array(pieces.indices);
+    object["pieces"] = std::move(shards.distinct);
+    object["piece"] = json::Array(shards.indices);
     return object;
   }
   json::Array slices;
-  for (size_t piece : pieces.indices)
-    slices.push_back(pieces.distinct[piece]);
+  for (size_t shard : shards.indices)
+    slices.push_back(shards.distinct[shard]);
   object["slices"] = std::move(slices);
   return object;
 }

@@ -214,11 +214,11 @@ std::optional<Stage> parseStage(llvm::StringRef name) {
   return std::nullopt;
 }
 
-LogicalResult runVerified(PassManager &pm, ModuleOp module, bool isBorder) {
+LogicalResult runVerified(PassManager &pm, ModuleOp module, bool isBoundary) {
   pm.enableVerifier(kVerifiesEachPass);
   if (failed(pm.run(module)))
     return failure();
-  return success(kVerifiesEachPass || !isBorder || succeeded(verify(module)));
+  return success(kVerifiesEachPass || !isBoundary || succeeded(verify(module)));
 }
 
 void addStage(OpPassManager &pm, Stage stage, const PipelineOptions &options) {

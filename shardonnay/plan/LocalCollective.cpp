@@ -78,7 +78,7 @@ std::optional<LocalCollective> WindowPrices::find(const WindowProblem &problem,
 }
 
 /// The local size of a dim of `size` that `factors` make up.
-static int64_t pieceSize(int64_t size, const DimFactors &factors,
+static int64_t shardSize(int64_t size, const DimFactors &factors,
                          ArrayRef<AxisList> assignment) {
   int64_t shards = 1;
   for (int32_t factor : factors)
@@ -102,7 +102,7 @@ exchangeCollective(const FactorRule &rule, ArrayRef<AxisList> assignment,
   for (auto [size, factors] : zip_equal(shape, result.dims)) {
     if (any_of(factors, [&](int32_t f) { return rule.factors[f].exchanged; }))
       continue;
-    bytes = countProduct(bytes, pieceSize(size, factors, assignment));
+    bytes = countProduct(bytes, shardSize(size, factors, assignment));
   }
   gather.cost = collectiveCost(gather.kind, gather.axes.numShards(), bytes);
   return gather;
@@ -125,7 +125,7 @@ sumCollective(const FactorRule &rule, const FactorSum &sum,
       if (!tensor.has(factor))
         reduce.axes.append(assignment[factor]);
     for (auto [size, factors] : zip_equal(shape, tensor.dims))
-      bytes = countProduct(bytes, pieceSize(size, factors, assignment));
+      bytes = countProduct(bytes, shardSize(size, factors, assignment));
   }
   if (reduce.axes.empty())
     return std::nullopt;
@@ -135,21 +135,21 @@ sumCollective(const FactorRule &rule, const FactorSum &sum,
 
 /// The sizes of what a device has of a tensor before its windows are fetched:
 /// of dims that are cut anew, what the op makes of them.
-static SmallVector<int64_t> madePieces(const FactorRule &rule, int32_t tensor,
+static SmallVector<int64_t> madeShards(const FactorRule &rule, int32_t tensor,
                                        ArrayRef<AxisList> assignment,
                                        ArrayRef<ArrayRef<int64_t>> shapes) {
-  SmallVector<int64_t> piece;
+  SmallVector<int64_t> shard;
   for (auto [size, factors] :
        zip_equal(shapes[tensor], rule.tensor(tensor).dims))
-    piece.push_back(pieceSize(size, factors, assignment));
+    shard.push_back(shardSize(size, factors, assignment));
   for (const FactorWindow &window : rule.windows) {
     int64_t shards = assignment[window.factor].numShards();
     if (window.tensor == tensor && window.kind == WindowKind::Retiled &&
         rule.isFetched(window, shards))
-      piece[rule.tensor(tensor).dimOf(window.factor)] =
+      shard[rule.tensor(tensor).dimOf(window.factor)] =
           divideCeil(window.count, shards) * window.stride;
   }
-  return piece;
+  return shard;
 }
 
 SmallVector<LocalCollective, 2> fetchCollectives(
@@ -162,26 +162,32 @@ SmallVector<LocalCollective, 2> fetchCollectives(
                                     deviceAxes))
       collectives.push_back(*reduce);
   // What a device has of each tensor so far; empty if nothing was fetched.
-  SmallVector<SmallVector<int64_t>> pieces(rule.numTensors());
+  SmallVector<SmallVector<int64_t>> parts(rule.numTensors());
   for (const FactorWindow &window : rule.windows) {
     const AxisList &axes = assignment[window.factor];
     if (!rule.isFetched(window, axes.numShards()))
       continue;
-    SmallVector<int64_t> &piece = pieces[window.tensor];
-    if (piece.empty())
-      piece = madePieces(rule, window.tensor, assignment, shapes);
+    SmallVector<int64_t> &shard = parts[window.tensor];
+    if (shard.empty())
+      shard = madeShards(rule, window.tensor, assignment, shapes);
     int64_t dim = rule.tensor(window.tensor).dimOf(window.factor);
-    ShardWindow cut = shardWindow(window, axes.numShards(), piece[dim]);
+    ShardWindow sharded = shardWindow(window, axes.numShards(), shard[dim]);
     int64_t sliceBytes = elementBytes[window.tensor];
-    for (auto [other, size] : enumerate(piece))
+    for (auto [other, size] : enumerate(shard))
       if (static_cast<int64_t>(other) != dim)
         sliceBytes = countProduct(sliceBytes, size);
-    WindowProblem problem{mesh,          axes,           axes,
-                          cut.localSize, cut.globalSize, cut.start,
-                          cut.step,      cut.size,       window.periodic};
+    WindowProblem problem{mesh,
+                          axes,
+                          axes,
+                          sharded.localSize,
+                          sharded.globalSize,
+                          sharded.start,
+                          sharded.step,
+                          sharded.size,
+                          window.periodic};
     if (auto collective = pricer(window, problem, sliceBytes))
       collectives.push_back(*collective);
-    piece[dim] = cut.size;
+    shard[dim] = sharded.size;
   }
   for (int64_t i = rule.operands.size(); i < rule.numTensors(); ++i)
     if (auto gather = exchangeCollective(rule, assignment, rule.tensor(i),

@@ -144,11 +144,11 @@ void PermuteSearch::trySlices(const State &state) {
 }
 
 void PermuteSearch::tryReductions(const State &state) {
-  int64_t settled = state.partial.numShards();
-  if (settled == 1)
+  int64_t reduced = state.partial.numShards();
+  if (reduced == 1)
     return;
   for (int64_t dim = 0, rank = state.dims.size(); dim < rank; ++dim)
-    for (int64_t shards : partsToAdd(state, dim, settled)) {
+    for (int64_t shards : partsToAdd(state, dim, reduced)) {
       State next = state;
       std::optional<AxisList> axes = takeFrom(next.partial, shards);
       if (!axes)

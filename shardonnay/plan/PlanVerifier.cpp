@@ -219,8 +219,8 @@ bool PlanPlayer::reachesTarget() {
   // A position's sum has the summands of those that differ from it only along
   // what the target is no longer partial along.
   const Layout &source = problem.source;
-  AxisList settled = source.partial.subtract(problem.target.partial);
-  for (const auto &group : problem.mesh.groups(settled)) {
+  AxisList reduced = source.partial.subtract(problem.target.partial);
+  for (const auto &group : problem.mesh.groups(reduced)) {
     llvm::BitVector expected(source.partial.numShards());
     for (int64_t member : group)
       expected.set(problem.mesh.index(source.partial, member));

@@ -27,28 +27,28 @@ static bool insertIfChain(llvm::SmallVectorImpl<int64_t> &chain,
 }
 
 /// Calls `run` on the parts of `axis` between neighbouring borders.
-static void forEachPart(AxisRef axis, llvm::ArrayRef<int64_t> borders,
+static void forEachPart(AxisRef axis, llvm::ArrayRef<int64_t> boundaries,
                         llvm::function_ref<void(AxisRef)> run) {
   int64_t start = axis.pre;
-  for (int64_t border : borders) {
-    if (border <= start || border > axis.end())
+  for (int64_t boundary : boundaries) {
+    if (boundary <= start || boundary > axis.end())
       continue;
-    run({axis.axis, start, border / start});
-    start = border;
+    run({axis.axis, start, boundary / start});
+    start = boundary;
   }
 }
 
-bool splitAtBorders(llvm::ArrayRef<AxisRef> axes,
-                    llvm::SmallVectorImpl<AxisRef> &parts) {
+bool splitAtBoundaries(llvm::ArrayRef<AxisRef> axes,
+                       llvm::SmallVectorImpl<AxisRef> &parts) {
   for (AxisRef axis : axes) {
     if (llvm::is_contained(parts, axis))
       continue;
-    llvm::SmallVector<int64_t, 8> borders;
+    llvm::SmallVector<int64_t, 8> boundaries;
     for (AxisRef other : axes)
-      if (other.axis == axis.axis && !(insertIfChain(borders, other.pre) &&
-                                       insertIfChain(borders, other.end())))
+      if (other.axis == axis.axis && !(insertIfChain(boundaries, other.pre) &&
+                                       insertIfChain(boundaries, other.end())))
         return false;
-    forEachPart(axis, borders, [&](AxisRef part) {
+    forEachPart(axis, boundaries, [&](AxisRef part) {
       if (!llvm::is_contained(parts, part))
         parts.push_back(part);
     });
@@ -78,27 +78,27 @@ AxisList spannedBy(llvm::ArrayRef<AxisRef> parts) {
 
 Refinement::Refinement(const Layout &source, const Layout &target,
                        Parts parts) {
-  auto addBorders = [](const Layout &layout, Borders &borders) {
+  auto addBoundaries = [](const Layout &layout, Boundaries &boundaries) {
     auto add = [&](const AxisList &axes) {
       for (AxisRef axis : axes) {
-        if (borders.size() <= static_cast<size_t>(axis.axis))
-          borders.resize(axis.axis + 1);
-        insertIfChain(borders[axis.axis], axis.pre);
-        insertIfChain(borders[axis.axis], axis.end());
+        if (boundaries.size() <= static_cast<size_t>(axis.axis))
+          boundaries.resize(axis.axis + 1);
+        insertIfChain(boundaries[axis.axis], axis.pre);
+        insertIfChain(boundaries[axis.axis], axis.end());
       }
     };
     llvm::for_each(layout.dims, add);
     add(layout.partial);
   };
-  addBorders(source, sourceBorders);
-  addBorders(target, targetBorders);
+  addBoundaries(source, sourceBoundaries);
+  addBoundaries(target, targetBoundaries);
   // Its own borders first, then what fits of the other side's.
-  addBorders(target, sourceBorders);
-  addBorders(source, targetBorders);
+  addBoundaries(target, sourceBoundaries);
+  addBoundaries(source, targetBoundaries);
   do {
     atoms.clear();
-    addAtoms(source.usedAxes(), sourceBorders);
-    addAtoms(target.usedAxes(), targetBorders);
+    addAtoms(source.usedAxes(), sourceBoundaries);
+    addAtoms(target.usedAxes(), targetBoundaries);
   } while (splitFurther(parts));
 }
 
@@ -127,26 +127,28 @@ bool Refinement::splitAt(AxisRef atom, int64_t divisor) {
   if (divisor == 1 || divisor == atom.size)
     return false;
   auto count = [&] {
-    return sourceBorders[atom.axis].size() + targetBorders[atom.axis].size();
+    return sourceBoundaries[atom.axis].size() +
+           targetBoundaries[atom.axis].size();
   };
   size_t before = count();
-  insertIfChain(sourceBorders[atom.axis], atom.pre * divisor);
-  insertIfChain(targetBorders[atom.axis], atom.pre * divisor);
+  insertIfChain(sourceBoundaries[atom.axis], atom.pre * divisor);
+  insertIfChain(targetBoundaries[atom.axis], atom.pre * divisor);
   return count() > before;
 }
 
-void Refinement::addAtoms(const AxisList &axes, const Borders &borders) {
+void Refinement::addAtoms(const AxisList &axes, const Boundaries &boundaries) {
   for (AxisRef axis : axes)
-    forEachPart(axis, borders[axis.axis], [&](AxisRef part) {
+    forEachPart(axis, boundaries[axis.axis], [&](AxisRef part) {
       if (!llvm::is_contained(atoms, part))
         atoms.push_back(part);
     });
 }
 
-AtomList Refinement::split(const AxisList &axes, const Borders &borders) const {
+AtomList Refinement::split(const AxisList &axes,
+                           const Boundaries &boundaries) const {
   AtomList list;
   for (AxisRef axis : axes)
-    forEachPart(axis, borders[axis.axis], [&](AxisRef part) {
+    forEachPart(axis, boundaries[axis.axis], [&](AxisRef part) {
       list.push_back(llvm::find(atoms, part) - atoms.begin());
     });
   return list;

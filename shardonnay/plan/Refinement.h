@@ -34,8 +34,8 @@ using AtomList = llvm::SmallVector<uint8_t, 6>;
 
 /// Adds to `parts` those of each of `axes` between the borders of all. False if
 /// these do not divide each other: then some of `axes` do not coexist.
-bool splitAtBorders(llvm::ArrayRef<AxisRef> axes,
-                    llvm::SmallVectorImpl<AxisRef> &parts);
+bool splitAtBoundaries(llvm::ArrayRef<AxisRef> axes,
+                       llvm::SmallVectorImpl<AxisRef> &parts);
 
 /// The axes that devices differ along where they differ along any of `parts`,
 /// in canonical order. The parts may overlap, or not coexist: the span is then
@@ -52,10 +52,10 @@ public:
   AxisRef operator[](size_t atom) const { return atoms[atom]; }
   /// The atoms of a list of axes of the source, or of the target.
   AtomList sourceAtoms(const AxisList &axes) const {
-    return split(axes, sourceBorders);
+    return split(axes, sourceBoundaries);
   }
   AtomList targetAtoms(const AxisList &axes) const {
-    return split(axes, targetBorders);
+    return split(axes, targetBoundaries);
   }
   AxisList toAxes(llvm::ArrayRef<uint8_t> list) const;
   int64_t numShards(llvm::ArrayRef<uint8_t> list) const;
@@ -67,16 +67,16 @@ public:
 
 private:
   /// By mesh axis, ascending, each dividing the next.
-  using Borders = llvm::SmallVector<llvm::SmallVector<int64_t, 4>, 4>;
+  using Boundaries = llvm::SmallVector<llvm::SmallVector<int64_t, 4>, 4>;
 
-  AtomList split(const AxisList &axes, const Borders &borders) const;
-  void addAtoms(const AxisList &axes, const Borders &borders);
+  AtomList split(const AxisList &axes, const Boundaries &boundaries) const;
+  void addAtoms(const AxisList &axes, const Boundaries &boundaries);
   /// Adds borders of a finer refinement; false if there are no more.
   bool splitFurther(Parts parts);
   bool splitAt(AxisRef atom, int64_t divisor);
 
   llvm::SmallVector<AxisRef, 8> atoms;
-  Borders sourceBorders, targetBorders;
+  Boundaries sourceBoundaries, targetBoundaries;
 };
 
 } // namespace shardonnay

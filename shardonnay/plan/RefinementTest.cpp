@@ -15,14 +15,14 @@ using namespace shardonnay;
 
 namespace {
 
-Layout cut(AxisRef axis) {
+Layout sharded(AxisRef axis) {
   Layout layout = Layout::replicated({24});
   layout.dims[0] = {axis};
   return layout;
 }
 
 TEST(Refinement, workedExample) {
-  Refinement atoms(cut({0, 1, 4}), cut({0, 1, 2}));
+  Refinement atoms(sharded({0, 1, 4}), sharded({0, 1, 2}));
   ASSERT_EQ(atoms.size(), 2u);
   EXPECT_EQ(atoms[0], (AxisRef{0, 1, 2}));
   EXPECT_EQ(atoms[1], (AxisRef{0, 2, 2}));
@@ -32,7 +32,7 @@ TEST(Refinement, workedExample) {
 }
 
 TEST(Refinement, axesThatDoNotCoexistExcludeEachOther) {
-  Refinement atoms(cut({0, 1, 2}), cut({0, 1, 3}));
+  Refinement atoms(sharded({0, 1, 2}), sharded({0, 1, 3}));
   ASSERT_EQ(atoms.size(), 2u);
   EXPECT_TRUE(atoms.exclude(0, 1));
   EXPECT_TRUE(atoms.exclude(1, 0));
@@ -41,7 +41,7 @@ TEST(Refinement, axesThatDoNotCoexistExcludeEachOther) {
 
 TEST(Refinement, partsGetFinerStepByStep) {
   // An axis of 8 beside one of 4.
-  Layout source = cut({0, 1, 8}), target = cut({1, 1, 4});
+  Layout source = sharded({0, 1, 8}), target = sharded({1, 1, 4});
   auto count = [&](Refinement::Parts parts) {
     return Refinement(source, target, parts).size();
   };
@@ -49,8 +49,8 @@ TEST(Refinement, partsGetFinerStepByStep) {
   EXPECT_EQ(count(Refinement::Parts::Fine), 5u);
   EXPECT_EQ(count(Refinement::Parts::Primes), 5u);
   // Nothing is common to 4 and 3.
-  target = cut({1, 1, 3});
-  source = cut({0, 1, 4});
+  target = sharded({1, 1, 3});
+  source = sharded({0, 1, 4});
   EXPECT_EQ(count(Refinement::Parts::Fine), 2u);
   EXPECT_EQ(count(Refinement::Parts::Primes), 3u);
 }
@@ -101,7 +101,7 @@ RC_GTEST_PROP(Refinement, partsAreBetweenTheBordersOfAll, ()) {
   Layout layout = gen::unpadded(splitting, 2, false);
   llvm::SmallVector<AxisRef> axes(layout.dims[0].refs()), parts;
   llvm::append_range(axes, gen::unpadded(splitting, 2, false).dims[0]);
-  RC_ASSERT(splitAtBorders(axes, parts));
+  RC_ASSERT(splitAtBoundaries(axes, parts));
   for (AxisRef axis : axes) {
     int64_t size = 1;
     for (AxisRef part : parts) {
@@ -114,8 +114,8 @@ RC_GTEST_PROP(Refinement, partsAreBetweenTheBordersOfAll, ()) {
 
 TEST(Refinement, halvesAndThirdsHaveNoParts) {
   llvm::SmallVector<AxisRef> parts;
-  EXPECT_FALSE(splitAtBorders({AxisRef{0, 1, 2}, AxisRef{0, 1, 3}}, parts));
-  EXPECT_FALSE(splitAtBorders({AxisRef{0, 1, 2}, AxisRef{0, 3, 2}}, parts));
+  EXPECT_FALSE(splitAtBoundaries({AxisRef{0, 1, 2}, AxisRef{0, 1, 3}}, parts));
+  EXPECT_FALSE(splitAtBoundaries({AxisRef{0, 1, 2}, AxisRef{0, 3, 2}}, parts));
 }
 
 } // namespace

@@ -26,7 +26,7 @@ void ReshardExtent::addDim(int64_t size, int64_t sourceShards,
   overlap = countProduct(
       overlap, nested ? size / std::max(sourceShards, targetShards) : 0);
   int64_t ratio = std::max<int64_t>(sourceShards / targetShards, 1);
-  pieces *= ratio;
+  shards *= ratio;
   if (ratio > 1)
     gatherSteps += 1 + rounds(ratio);
 }
@@ -35,7 +35,7 @@ LeastCost leastCost(const ReshardExtent &extent) {
   if (extent.targetElements == 0)
     return {};
   double here = extent.sourceElements, there = extent.targetElements;
-  double parts = extent.parts, pieces = extent.pieces;
+  double parts = extent.parts, shards = extent.shards;
   if (extent.parts == 1) {
     double lacking = there - extent.overlap;
     return lacking > 0
@@ -47,7 +47,7 @@ LeastCost leastCost(const ReshardExtent &extent) {
   int64_t settling = rounds(parts * parts / scattered * gathered);
   int64_t collectives = gathered > 1 ? 2 : 1;
   return {there + (parts - 2) * extent.elementsPerDevice,
-          collectives + std::max(settling, rounds(parts * pieces))};
+          collectives + std::max(settling, rounds(parts * shards))};
 }
 
 } // namespace shardonnay

@@ -42,7 +42,7 @@ struct ReshardExtent {
   /// What the device that has least has of its part of the target.
   int64_t overlap = 1;
   /// How many devices have data of one local shard of the target.
-  int64_t pieces = 1;
+  int64_t shards = 1;
   /// How many collectives take shards from the dims that have too many. One
   /// takes them from one dim.
   int64_t gatherSteps = 0;

@@ -94,7 +94,7 @@ static bool anyAxis(const Layout &layout,
 }
 
 /// Some axes of the two cannot be cut into common parts.
-static bool haveBordersApart(const Layout &a, const Layout &b) {
+static bool haveBoundariesApart(const Layout &a, const Layout &b) {
   return anyAxis(a, [&](AxisRef axis) {
     return anyAxis(b, [&](AxisRef other) { return !axis.canCoexist(other); });
   });
@@ -121,7 +121,7 @@ static std::optional<Steps> search(const ReshardProblem &problem,
     return steps;
   std::optional<Steps> found;
   double least = leastPrice(problem);
-  if (!haveBordersApart(problem.source, problem.target)) {
+  if (!haveBoundariesApart(problem.source, problem.target)) {
     PermuteSearch permuting(problem);
     found = permuting.run(std::numeric_limits<double>::infinity());
     if (found && permuting.getPrice() <= least * (1 + 1e-9))
@@ -152,10 +152,10 @@ static std::optional<Steps> search(const ReshardProblem &problem,
 static Steps fallBack(const ReshardProblem &problem) {
   const Layout &source = problem.source, &target = problem.target;
   Steps steps;
-  AxisList settled = source.partial.subtract(target.partial);
-  if (!settled.empty())
+  AxisList reduced = source.partial.subtract(target.partial);
+  if (!reduced.empty())
     steps.push_back(
-        {StepKind::AllReduce, -1, -1, settled, source.kind, Layout()});
+        {StepKind::AllReduce, -1, -1, reduced, source.kind, Layout()});
   Steps slices;
   for (int64_t d = 0; d < source.rank(); ++d) {
     AxisList kept = source.dims[d].commonPrefix(target.dims[d]);
@@ -405,7 +405,7 @@ double leastPrice(const ReshardProblem &problem) {
 
 double leastPrice(const Layout &source, const Layout &target,
                   int64_t elementBytes, const MeshCosts &costs) {
-  if (source.padded != target.padded || haveBordersApart(source, target))
+  if (source.padded != target.padded || haveBoundariesApart(source, target))
     return 0;
   ReshardExtent extent;
   for (auto [size, from, to] :

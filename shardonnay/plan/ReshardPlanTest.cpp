@@ -373,7 +373,7 @@ private:
         return std::nullopt;
       }
     }
-    AxisList settled = a.partial.subtract(b.partial);
+    AxisList reduced = a.partial.subtract(b.partial);
     if (!b.partial.subtract(a.partial).empty() || shorter.size() > 1 ||
         longer.size() > 1)
       return std::nullopt;
@@ -383,11 +383,11 @@ private:
                          a.localElements() * problem.elementBytes),
           {});
     };
-    if (!settled.empty()) {
+    if (!reduced.empty()) {
       if (shorter.empty() && longer.empty())
-        return price(CollectiveKind::AllReduce, settled);
-      if (shorter.empty() && settled.sameSet(gained))
-        return price(CollectiveKind::ReduceScatter, settled);
+        return price(CollectiveKind::AllReduce, reduced);
+      if (shorter.empty() && reduced.sameSet(gained))
+        return price(CollectiveKind::ReduceScatter, reduced);
       return std::nullopt;
     }
     if (shorter.empty() && longer.empty())

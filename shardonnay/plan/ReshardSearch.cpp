@@ -123,15 +123,15 @@ double ReshardSearch::priceOf(const Move &move, int64_t elements) const {
 ReshardSearch::Moves
 ReshardSearch::settlingMoves(const State &state,
                              llvm::ArrayRef<int32_t> changed) const {
-  uint64_t settled = state.partial & ~target.partial;
+  uint64_t reduced = state.partial & ~target.partial;
   if (changed.empty())
-    return {{StepKind::AllReduce, -1, -1, members(settled)}};
+    return {{StepKind::AllReduce, -1, -1, members(reduced)}};
   llvm::ArrayRef<uint8_t> here = state.dims[changed[0]],
                           there = target.dims[changed[0]];
   if (changed.size() > 1 || !isPrefix(here, there))
     return {};
   AtomList scattered(there.drop_front(here.size()));
-  if (bits(scattered) != settled)
+  if (bits(scattered) != reduced)
     return {};
   return {{StepKind::ReduceScatter, changed[0], -1, scattered}};
 }
@@ -313,12 +313,12 @@ void ReshardSearch::tryScatter(Node &node, AtomList &order, uint64_t left) {
 }
 
 void ReshardSearch::tryReductions(Node &node) {
-  uint64_t settled = node.state.partial & ~target.partial;
-  for (uint64_t set = settled; set != 0; set = (set - 1) & settled)
+  uint64_t reduced = node.state.partial & ~target.partial;
+  for (uint64_t set = reduced; set != 0; set = (set - 1) & reduced)
     reach(node, {StepKind::AllReduce, -1, -1, members(set)},
           [&](State &state) { state.partial &= ~set; });
   AtomList order;
-  tryScatter(node, order, settled);
+  tryScatter(node, order, reduced);
 }
 
 void ReshardSearch::trySuffixes(Node &node) {

@@ -203,11 +203,11 @@ private:
     }
     return true;
   }
-  static bool takePiece(Hold &hold, size_t dim, size_t index, size_t count) {
-    int64_t pieces = count;
-    if (hold.size[dim] % pieces != 0)
+  static bool takeShard(Hold &hold, size_t dim, size_t index, size_t count) {
+    int64_t shards = count;
+    if (hold.size[dim] % shards != 0)
       return false;
-    hold.size[dim] /= pieces;
+    hold.size[dim] /= shards;
     hold.start[dim] += static_cast<int64_t>(index) * hold.size[dim];
     return true;
   }
@@ -236,7 +236,7 @@ private:
         tryCollective(from, tuple, CollectiveKind::Slice, tuple.atoms,
                       [&](const auto &held, size_t i, Hold &after) {
                         return alike(held) &&
-                               takePiece(after, dim, i, held.size());
+                               takeShard(after, dim, i, held.size());
                       });
         tryCollective(from, tuple, CollectiveKind::AllGather, 0,
                       [&](const auto &held, size_t, Hold &after) {
@@ -247,7 +247,7 @@ private:
                       [&](const auto &held, size_t i, Hold &after) {
                         after = summed(held);
                         return areSummands(held) &&
-                               takePiece(after, dim, i, held.size());
+                               takeShard(after, dim, i, held.size());
                       });
         for (size_t to = 0; to < rank; ++to)
           if (to != dim)
@@ -255,7 +255,7 @@ private:
                           [&](const auto &held, size_t i, Hold &after) {
                             after = joined(held, dim);
                             return tile(held, dim) &&
-                                   takePiece(after, to, i, held.size());
+                                   takeShard(after, to, i, held.size());
                           });
       }
     }
@@ -294,18 +294,18 @@ private:
       return;
     }
     int64_t size = states[from].map[0].size[dim];
-    int64_t pieces = size == 0 ? 1 : padded[dim] / size;
-    auto cut = [&](const AxisList &axes, uint32_t used) {
+    int64_t shards = size == 0 ? 1 : padded[dim] / size;
+    auto sharded = [&](const AxisList &axes, uint32_t used) {
       Map next = after;
       for (int64_t p = 0; p < mesh.numDevices(); ++p)
         next[p].start[dim] = mesh.index(axes, p) * size;
       shardFrom(from, dim + 1, boxes, free & ~used, taken | used, next);
     };
-    if (pieces == 1)
-      return cut(AxisList(), 0);
+    if (shards == 1)
+      return sharded(AxisList(), 0);
     for (const Tuple &tuple : tuples)
-      if ((tuple.atoms & ~free) == 0 && tuple.axes.numShards() == pieces)
-        cut(tuple.axes, tuple.atoms);
+      if ((tuple.atoms & ~free) == 0 && tuple.axes.numShards() == shards)
+        sharded(tuple.axes, tuple.atoms);
   }
 
   double search(const Problem &problem) {

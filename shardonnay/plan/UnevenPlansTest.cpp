@@ -261,8 +261,8 @@ std::optional<double> RealSearch::planned(const State &source,
   problem.shape.clear();
   for (const Step &step : planReshard(problem, error)->steps) {
     int64_t held = 1;
-    for (auto [size, cut] : llvm::zip(shape, step.after.dims))
-      held *= llvm::divideCeil(size, cut.numShards());
+    for (auto [size, sharded] : llvm::zip(shape, step.after.dims))
+      held *= llvm::divideCeil(size, sharded.numShards());
     most = std::max(most, held);
   }
   return plan->price;

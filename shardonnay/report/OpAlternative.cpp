@@ -69,16 +69,16 @@ OpProblem readProblem(Operation *op, const FactorRule &rule, sdy::MeshAttr mesh,
 }
 
 std::string describeAlternative(Operation *op, const OpProblem &problem,
-                                const FactorAssignment &taken,
-                                OpChooser &chooser, sdy::MeshAttr mesh) {
+                                const FactorAssignment &taken, OpSolver &solver,
+                                sdy::MeshAttr mesh) {
   std::string name = "'" + op->getName().getStringRef().str() + "'";
-  std::optional<OpChooser::OtherStrategy> other =
-      chooser.alternative(problem, taken);
+  std::optional<OpSolver::OtherStrategy> other =
+      solver.alternative(problem, taken);
   if (!other)
     return "no other plan: " + name + " can be cut in no other way";
-  const MeshCosts &prices = chooser.prices();
+  const MeshCosts &prices = solver.prices();
   std::string text = name + " with " + toText(taken, mesh);
-  std::optional<double> price = chooser.price(problem, taken);
+  std::optional<double> price = solver.price(problem, taken);
   if (price)
     text += " costs " + prices.str(*price);
   text += other->isBest ? ", the next best, " : ", the best of others nearby, ";

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // What a collective is there for follows from how an op is cut. Next to it
-// belongs what the op would have cost otherwise (OpChooser::alternative).
+// belongs what the op would have cost otherwise (OpSolver::alternative).
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,7 +15,7 @@
 
 #include "mlir/IR/Operation.h"
 #include "shardonnay/dialect/sdy/Attributes.h"
-#include "shardonnay/strategy/OpChooser.h"
+#include "shardonnay/strategy/OpSolver.h"
 
 namespace shardonnay {
 
@@ -36,8 +36,8 @@ readProblem(mlir::Operation *op, const FactorRule &rule,
 /// What `op`, cut as `taken`, costs, and the next best cut of it; or that there
 /// is none.
 std::string describeAlternative(mlir::Operation *op, const OpProblem &problem,
-                                const FactorAssignment &taken,
-                                OpChooser &chooser, mlir::sdy::MeshAttr mesh);
+                                const FactorAssignment &taken, OpSolver &solver,
+                                mlir::sdy::MeshAttr mesh);
 
 } // namespace shardonnay
 

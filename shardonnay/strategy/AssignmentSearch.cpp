@@ -45,7 +45,8 @@ static constexpr size_t kMostPermuted = 3;
 
 FactorAssignment AssignmentSearch::run() {
   best = assignFactors({problem.rule, rows, problem.contraction});
-  std::optional<double> voted = chooser.price(problem, best, HUGE_VAL, demands);
+  std::optional<double> voted =
+      solver.price(problem, best, HUGE_VAL, requiredLayouts);
   if (!voted || *voted == 0)
     return best;
   bool isAll = collectAxes();
@@ -58,7 +59,7 @@ FactorAssignment AssignmentSearch::run() {
   cheapest = {{*voted, -1}};
   if (isAll) {
     enumerateAll();
-    settle(1);
+    priceBest(1);
   } else {
     climb();
   }
@@ -66,7 +67,7 @@ FactorAssignment AssignmentSearch::run() {
   return number < 0 ? best : found[number].second;
 }
 
-std::optional<OpChooser::OtherStrategy>
+std::optional<OpSolver::OtherStrategy>
 AssignmentSearch::runWithout(const FactorAssignment &taken) {
   best = taken;
   bool isAll = collectAxes();
@@ -78,11 +79,11 @@ AssignmentSearch::runWithout(const FactorAssignment &taken) {
     for (const FactorAssignment &other :
          nearbyStrategies(problem.rule, rows, taken))
       consider(other);
-  settle(1);
+  priceBest(1);
   if (cheapest.empty())
     return std::nullopt;
   auto [price, number] = cheapest.front();
-  return OpChooser::OtherStrategy{found[number].second, price, isAll};
+  return OpSolver::OtherStrategy{found[number].second, price, isAll};
 }
 
 std::vector<FactorAssignment>
@@ -94,7 +95,7 @@ AssignmentSearch::runAll(const FactorAssignment &taken) {
   excluded = &taken;
   limitWork();
   enumerateAll();
-  settle(kMostCandidates - 1);
+  priceBest(kMostCandidates - 1);
   for (auto [price, number] : cheapest)
     result.push_back(found[number].second);
   return result;
@@ -120,7 +121,7 @@ void AssignmentSearch::climb() {
       for (AxisRef other : ArrayRef(axes).drop_front(i + 1))
         considerPair(axis, other, taken);
     }
-    settle(1, kMostPriced);
+    priceBest(1, kMostPriced);
     auto [price, number] = cheapest.front();
     if (number == before)
       return;
@@ -178,8 +179,8 @@ double AssignmentSearch::leastOwnPrice() const {
   for (const AssignmentTensor &tensor : rows)
     bytes += static_cast<double>(tensor.bytes);
   FactorAssignment whole(problem.rule.factors.size());
-  return chooser.prices().computePrice(localFlops(problem, whole) / shards,
-                                       movedBytes(problem, bytes / shards));
+  return solver.prices().computePrice(localFlops(problem, whole) / shards,
+                                      movedBytes(problem, bytes / shards));
 }
 
 /// Sets how much a device may compute, by `best`, the voted assignment.
@@ -192,7 +193,7 @@ void AssignmentSearch::limitWork() {
   }
   bool needsWhole = hasFactor(problem.rule, FactorKind::NeedReplication);
   if (problem.rule.exchanges() ||
-      (needsWhole && mayRepeat(problem, chooser.prices())))
+      (needsWhole && mayRepeat(problem, solver.prices())))
     mostPoints = HUGE_VAL;
   else if (!needsWhole)
     mostPoints = std::max(mostPoints, pointsHeld());
@@ -232,7 +233,7 @@ bool AssignmentSearch::collectAxes() {
         append_range(all, cell.axes);
   for (const AxisList &list : best)
     append_range(all, list);
-  if (!splitAtBorders(all, axes)) {
+  if (!splitAtBoundaries(all, axes)) {
     axes.clear();
     return false;
   }
@@ -243,7 +244,7 @@ bool AssignmentSearch::collectAxes() {
         idle.push_back(axis);
   axes.append(idle);
   auto cuttable = count_if(problem.rule.factors, canBeSharded);
-  return std::pow(cuttable + 1, axes.size()) <= kChoiceBudget;
+  return std::pow(cuttable + 1, axes.size()) <= kStrategyBudget;
 }
 
 void AssignmentSearch::distribute(size_t axis, double points,
@@ -328,15 +329,16 @@ void AssignmentSearch::consider(const FactorAssignment &assignment) {
   if (!isLawful(assignment, problem.rule) ||
       localPoints(problem.rule, assignment) > mostPoints)
     return;
-  double least = chooser.leastPrice(problem, assignment, mostPrice, demands);
+  double least =
+      solver.leastPrice(problem, assignment, mostPrice, requiredLayouts);
   if (least <= mostPrice)
     found.emplace_back(least, assignment);
 }
 
-void AssignmentSearch::settle(size_t most, size_t numPriced) {
+void AssignmentSearch::priceBest(size_t most, size_t numPriced) {
   std::vector<std::pair<double, int64_t>> order;
-  for (; numSettled < found.size(); ++numSettled)
-    order.emplace_back(found[numSettled].first, numSettled);
+  for (; numOrdered < found.size(); ++numOrdered)
+    order.emplace_back(found[numOrdered].first, numOrdered);
   llvm::sort(order);
   for (auto [least, number] : order) {
     double limit = cheapest.size() < most ? HUGE_VAL : cheapest.back().first;
@@ -344,8 +346,8 @@ void AssignmentSearch::settle(size_t most, size_t numPriced) {
       return;
     // One of equal price may be earlier.
     std::optional<double> price =
-        chooser.price(problem, found[number].second,
-                      std::nextafter(limit, HUGE_VAL), demands);
+        solver.price(problem, found[number].second,
+                     std::nextafter(limit, HUGE_VAL), requiredLayouts);
     if (!price)
       continue;
     std::pair<double, int64_t> entry(*price, number);

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Searches the assignments of axes to factors for the cheapest one. OpChooser.h
+// Searches the assignments of axes to factors for the cheapest one. OpSolver.h
 // says which there are and what each costs.
 //
 //===----------------------------------------------------------------------===//
@@ -13,8 +13,8 @@
 #ifndef SHARDONNAY_STRATEGY_ASSIGNMENTSEARCH_H
 #define SHARDONNAY_STRATEGY_ASSIGNMENTSEARCH_H
 
-#include "shardonnay/strategy/OpChooser.h"
-#include "shardonnay/strategy/TensorDemands.h"
+#include "shardonnay/strategy/OpSolver.h"
+#include "shardonnay/strategy/RequiredLayouts.h"
 #include <deque>
 
 namespace shardonnay {
@@ -36,15 +36,14 @@ double roundedDown(double price);
 
 class AssignmentSearch {
 public:
-  AssignmentSearch(OpChooser &chooser, const OpProblem &problem,
-                   const Mesh &mesh)
-      : chooser(chooser), problem(problem), mesh(mesh), rows(rowsOf(problem)),
-        demands(problem, chooser.prices()) {}
+  AssignmentSearch(OpSolver &solver, const OpProblem &problem, const Mesh &mesh)
+      : solver(solver), problem(problem), mesh(mesh), rows(rowsOf(problem)),
+        requiredLayouts(problem, solver.prices()) {}
 
   /// The voted assignment, or the first of those that are cheapest.
   FactorAssignment run();
   /// The cheapest one but `taken`.
-  std::optional<OpChooser::OtherStrategy>
+  std::optional<OpSolver::OtherStrategy>
   runWithout(const FactorAssignment &taken);
   /// `taken`, and the cheapest of the others.
   std::vector<FactorAssignment> runAll(const FactorAssignment &taken);
@@ -74,13 +73,13 @@ private:
   void consider(const FactorAssignment &assignment);
   /// Puts the cheapest of what was found among `cheapest`, which becomes no
   /// longer than `most`. Prices no more than `numPriced`, by their bounds.
-  void settle(size_t most, size_t numPriced = SIZE_MAX);
+  void priceBest(size_t most, size_t numPriced = SIZE_MAX);
 
-  OpChooser &chooser;
+  OpSolver &solver;
   const OpProblem &problem;
   const Mesh &mesh;
   llvm::SmallVector<AssignmentTensor, 4> rows;
-  TensorDemands demands;
+  RequiredLayouts requiredLayouts;
   llvm::SmallVector<AxisRef, 6> axes;
   /// Those of `axes` that no tensor is cut by.
   llvm::SmallVector<AxisRef, 2> idle;
@@ -97,7 +96,7 @@ private:
   /// price.
   std::deque<std::pair<double, FactorAssignment>> found;
   /// How many of them `settle` has seen.
-  size_t numSettled = 0;
+  size_t numOrdered = 0;
   /// Prices and numbers in `found`, the cheapest first, the first of equals
   /// first.
   std::vector<std::pair<double, int64_t>> cheapest;

@@ -17,7 +17,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/plan/SliceMapsTesting.h"
-#include "shardonnay/strategy/OpChooser.h"
+#include "shardonnay/strategy/OpSolver.h"
 #include <gtest/gtest.h>
 #include <random>
 
@@ -60,7 +60,7 @@ protected:
     llvm::SmallVector<llvm::StringRef, 4> names = {"x", "y", "z", "w"};
     names.truncate(mesh.numAxes());
     costs = MeshCosts(*DeviceModel::find(GetParam()), names);
-    chooser = std::make_unique<OpChooser>(mesh, costs);
+    solver = std::make_unique<OpSolver>(mesh, costs);
     rank = batched ? 3 : 2;
     shardings.clear();
     deal(mesh, rank, [&](const std::vector<AxisList> &lists) {
@@ -98,7 +98,7 @@ protected:
 
   Mesh mesh{{2}};
   MeshCosts costs;
-  std::unique_ptr<OpChooser> chooser;
+  std::unique_ptr<OpSolver> solver;
   size_t rank = 2;
   std::vector<std::vector<AxisList>> shardings;
   std::map<std::pair<std::vector<int64_t>, std::vector<AxisRef>>,
@@ -210,8 +210,8 @@ double DotStrategy::mapsPrice(const OpProblem &problem,
 void DotStrategy::check(const std::vector<int64_t> &sizes,
                         const std::array<size_t, 3> &layouts) {
   OpProblem problem = problemOf(sizes, layouts);
-  const FactorAssignment &chosen = chooser->choose(problem);
-  std::optional<double> price = chooser->price(problem, chosen);
+  const FactorAssignment &selected = solver->solve(problem);
+  std::optional<double> price = solver->price(problem, selected);
   ASSERT_TRUE(price);
   double expected = bruteForce(problem, [&](const auto &assignment) {
     return mapsPrice(problem, assignment);
@@ -222,7 +222,7 @@ void DotStrategy::check(const std::vector<int64_t> &sizes,
   llvm::raw_string_ostream os(text);
   for (const OpTensor &tensor : problem.tensors)
     os << Layout::get(tensor.sharding, tensor.shape) << " ";
-  for (const AxisList &axes : chosen)
+  for (const AxisList &axes : selected)
     os << axes;
   ADD_FAILURE() << text << " costs " << *price << ", the best " << expected;
 }
@@ -265,10 +265,10 @@ TEST_P(DotStrategy, fourAxesAreClimbed) {
             {{32, 64, 256, 128}, {64, 256, 32, 512}}}[i % 2],
         {random() % shardings.size(), random() % shardings.size(),
          random() % shardings.size()});
-    double price = *chooser->price(problem, chooser->choose(problem));
+    double price = *solver->price(problem, solver->solve(problem));
     double least = bruteForce(problem, [&](const auto &assignment) {
       FactorAssignment found(assignment.begin(), assignment.end());
-      return chooser->price(problem, found, price).value_or(HUGE_VAL);
+      return solver->price(problem, found, price).value_or(HUGE_VAL);
     });
     if (least < price * (1 - 1e-9)) {
       ++numDearer;

@@ -33,8 +33,8 @@ std::optional<int64_t> findUnshardedDim(const FactorRule &rule, int64_t operand,
 }
 
 /// In every dim only the last cut factor is cut incompletely.
-static bool hasNoStridedCut(const FactorAssignment &assignment,
-                            const FactorRule &rule, int64_t tensor) {
+static bool hasNoStridedSharding(const FactorAssignment &assignment,
+                                 const FactorRule &rule, int64_t tensor) {
   return all_of(rule.tensor(tensor).dims, [&](const DimFactors &factors) {
     if (factors.size() == 1)
       return true;
@@ -66,17 +66,18 @@ bool isLawful(const FactorAssignment &assignment, const FactorRule &rule) {
     combiner = factor.combiner;
   }
   return all_of(seq<int64_t>(0, rule.numTensors()), [&](int64_t i) {
-    return hasNoStridedCut(assignment, rule, i);
+    return hasNoStridedSharding(assignment, rule, i);
   });
 }
 
 std::vector<FactorAssignment>
 nearbyStrategies(const FactorRule &rule, ArrayRef<AssignmentTensor> tensors,
                  const FactorAssignment &taken) {
-  std::vector<FactorAssignment> cuts;
-  auto add = [&](FactorAssignment cut) {
-    if (cut != taken && isLawful(cut, rule) && !is_contained(cuts, cut))
-      cuts.push_back(std::move(cut));
+  std::vector<FactorAssignment> shardings;
+  auto add = [&](FactorAssignment sharded) {
+    if (sharded != taken && isLawful(sharded, rule) &&
+        !is_contained(shardings, sharded))
+      shardings.push_back(std::move(sharded));
   };
   add(FactorAssignment(taken.size()));
   for (size_t from = 0; from < taken.size(); ++from) {
@@ -92,7 +93,7 @@ nearbyStrategies(const FactorRule &rule, ArrayRef<AssignmentTensor> tensors,
   for (const AssignmentTensor &tensor : tensors)
     add(map_to_vector<6>(tensor.row.factors,
                          [](const FactorSharding &cell) { return cell.axes; }));
-  return cuts;
+  return shardings;
 }
 
 TensorSharding shardingUnder(const FactorAssignment &assignment,

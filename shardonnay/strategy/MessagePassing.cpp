@@ -12,12 +12,12 @@
 
 namespace shardonnay {
 
-double CostGraph::costOf(const std::vector<int32_t> &chosen) const {
+double CostGraph::costOf(const std::vector<int32_t> &selected) const {
   double sum = 0;
   for (size_t v = 0; v < own.size(); ++v)
-    sum += own[v][chosen[v]];
+    sum += own[v][selected[v]];
   for (const Edge &edge : edges)
-    sum += edge.cost[chosen[edge.a] * own[edge.b].size() + chosen[edge.b]];
+    sum += edge.cost[selected[edge.a] * own[edge.b].size() + selected[edge.b]];
   return sum;
 }
 
@@ -90,9 +90,9 @@ struct Eliminated {
 class Solver {
 public:
   Solver(const CostGraph &graph, const std::vector<int32_t> &start)
-      : work(graph), chosen(start) {}
+      : work(graph), selected(start) {}
 
-  CostGraphChoice run(const CostGraph &graph);
+  CostGraphSolution run(const CostGraph &graph);
 
 private:
   void eliminateAll();
@@ -112,7 +112,7 @@ private:
                     const std::vector<int32_t> &assignment);
 
   Working work;
-  std::vector<int32_t> chosen;
+  std::vector<int32_t> selected;
   std::vector<Eliminated> eliminated;
   std::vector<int32_t> core;
   double constant = 0;
@@ -299,34 +299,34 @@ void Solver::improve(std::vector<int32_t> &assignment) {
 }
 
 void Solver::solveCore() {
-  improve(chosen);
+  improve(selected);
   bound = coreBound();
-  double best = coreCost(chosen);
+  double best = coreCost(selected);
   for (int i = 0; i < kMessageSweeps && bound < best * (1 - 1e-9); ++i) {
     sweep(i % 2 == 0);
-    std::vector<int32_t> rounded = chosen;
+    std::vector<int32_t> rounded = selected;
     round(rounded);
     improve(rounded);
     double cost = coreCost(rounded);
     if (cost < best) {
       best = cost;
-      chosen = rounded;
+      selected = rounded;
     }
     bound = std::max(bound, coreBound());
   }
 }
 
-CostGraphChoice Solver::run(const CostGraph &graph) {
-  std::vector<int32_t> start = chosen;
+CostGraphSolution Solver::run(const CostGraph &graph) {
+  std::vector<int32_t> start = selected;
   eliminateAll();
   solveCore();
   for (auto gone = eliminated.rbegin(); gone != eliminated.rend(); ++gone) {
     size_t index = 0;
     for (int32_t other : gone->neighbours)
-      index = index * graph.own[other].size() + chosen[other];
-    chosen[gone->variable] = gone->answers[index];
+      index = index * graph.own[other].size() + selected[other];
+    selected[gone->variable] = gone->answers[index];
   }
-  CostGraphChoice result{chosen, graph.costOf(chosen), 0};
+  CostGraphSolution result{selected, graph.costOf(selected), 0};
   double before = graph.costOf(start);
   if (before <= result.cost)
     result = {start, before, 0};
@@ -337,8 +337,8 @@ CostGraphChoice Solver::run(const CostGraph &graph) {
 
 } // namespace
 
-CostGraphChoice passMessages(const CostGraph &graph,
-                             const std::vector<int32_t> &start) {
+CostGraphSolution passMessages(const CostGraph &graph,
+                               const std::vector<int32_t> &start) {
   return Solver(graph, start).run(graph);
 }
 

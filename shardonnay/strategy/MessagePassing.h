@@ -54,12 +54,12 @@ struct CostGraph {
   std::vector<Edge> edges;
 
   /// The cost of one candidate for each variable.
-  double costOf(const std::vector<int32_t> &chosen) const;
+  double costOf(const std::vector<int32_t> &selected) const;
 };
 
-struct CostGraphChoice {
+struct CostGraphSolution {
   /// By variable.
-  std::vector<int32_t> chosen;
+  std::vector<int32_t> selected;
   double cost = 0;
   /// No assignment costs less. Equal to `cost` where the core was empty.
   double bound = 0;
@@ -71,8 +71,8 @@ inline constexpr int kMessageSweeps = 20;
 /// At most the cost of `start`, a candidate for each variable. Costs must not
 /// be negative. Takes time in the number of variables and edges times the
 /// number of candidates cubed.
-CostGraphChoice passMessages(const CostGraph &graph,
-                             const std::vector<int32_t> &start);
+CostGraphSolution passMessages(const CostGraph &graph,
+                               const std::vector<int32_t> &start);
 
 } // namespace shardonnay
 

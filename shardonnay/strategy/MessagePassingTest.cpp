@@ -42,16 +42,16 @@ private:
 };
 
 double cheapest(const CostGraph &graph) {
-  std::vector<int32_t> chosen(graph.own.size());
-  double best = graph.costOf(chosen);
+  std::vector<int32_t> selected(graph.own.size());
+  double best = graph.costOf(selected);
   while (true) {
     size_t v = 0;
-    while (v < chosen.size() &&
-           ++chosen[v] == static_cast<int32_t>(graph.own[v].size()))
-      chosen[v++] = 0;
-    if (v == chosen.size())
+    while (v < selected.size() &&
+           ++selected[v] == static_cast<int32_t>(graph.own[v].size()))
+      selected[v++] = 0;
+    if (v == selected.size())
       return best;
-    best = std::min(best, graph.costOf(chosen));
+    best = std::min(best, graph.costOf(selected));
   }
 }
 
@@ -59,31 +59,31 @@ std::vector<int32_t> zeros(const CostGraph &graph) {
   return std::vector<int32_t>(graph.own.size());
 }
 
-TEST(CostGraphChoice, workedExample) {
+TEST(CostGraphSolution, workedExample) {
   CostGraph graph;
   graph.own = {{0, 5}, {0, 0}, {kForbiddenCost, 0}};
   graph.edges = {{0, 1, {0, 3, 3, 0}}, {1, 2, {0, 3, 3, 0}}};
-  CostGraphChoice choice = passMessages(graph, {1, 1, 1});
-  EXPECT_EQ(choice.cost, 3);
-  EXPECT_EQ(choice.bound, 3);
-  EXPECT_EQ(choice.chosen[0], 0);
-  EXPECT_EQ(choice.chosen[2], 1);
+  CostGraphSolution selection = passMessages(graph, {1, 1, 1});
+  EXPECT_EQ(selection.cost, 3);
+  EXPECT_EQ(selection.bound, 3);
+  EXPECT_EQ(selection.selected[0], 0);
+  EXPECT_EQ(selection.selected[2], 1);
 }
 
-TEST(CostGraphChoice, nothingToChoose) {
-  CostGraphChoice choice = passMessages({}, {});
-  EXPECT_EQ(choice.cost, 0);
-  EXPECT_TRUE(choice.chosen.empty());
+TEST(CostGraphSolution, nothingToChoose) {
+  CostGraphSolution selection = passMessages({}, {});
+  EXPECT_EQ(selection.cost, 0);
+  EXPECT_TRUE(selection.selected.empty());
 }
 
-TEST(CostGraphChoice, theStartStaysWhereNothingIsCheaper) {
+TEST(CostGraphSolution, theStartStaysWhereNothingIsCheaper) {
   CostGraph graph;
   graph.own = {{1, 1}, {1, 1}};
   graph.edges = {{0, 1, {0, 0, 0, 0}}};
-  EXPECT_EQ(passMessages(graph, {1, 0}).chosen, (std::vector<int32_t>{1, 0}));
+  EXPECT_EQ(passMessages(graph, {1, 0}).selected, (std::vector<int32_t>{1, 0}));
 }
 
-TEST(CostGraphChoice, treesAndRingsAreExact) {
+TEST(CostGraphSolution, treesAndRingsAreExact) {
   for (unsigned seed = 0; seed < 300; ++seed) {
     RandomGraph random(seed);
     CostGraph graph = random.variables(2 + seed % 8);
@@ -94,14 +94,14 @@ TEST(CostGraphChoice, treesAndRingsAreExact) {
     // between two.
     if (seed % 3 == 0 && count > 2)
       random.connect(graph, 0, 1);
-    CostGraphChoice choice = passMessages(graph, zeros(graph));
-    EXPECT_EQ(choice.cost, cheapest(graph)) << seed;
-    EXPECT_EQ(choice.cost, graph.costOf(choice.chosen)) << seed;
-    EXPECT_EQ(choice.bound, choice.cost) << seed;
+    CostGraphSolution selection = passMessages(graph, zeros(graph));
+    EXPECT_EQ(selection.cost, cheapest(graph)) << seed;
+    EXPECT_EQ(selection.cost, graph.costOf(selection.selected)) << seed;
+    EXPECT_EQ(selection.bound, selection.cost) << seed;
   }
 }
 
-TEST(CostGraphChoice, theGapOfAnyGraphIsTrue) {
+TEST(CostGraphSolution, theGapOfAnyGraphIsTrue) {
   int exact = 0;
   for (unsigned seed = 0; seed < 400; ++seed) {
     RandomGraph random(seed);
@@ -111,13 +111,13 @@ TEST(CostGraphChoice, theGapOfAnyGraphIsTrue) {
       for (int32_t b = a + 1; b < count; ++b)
         if (random() % 4)
           random.connect(graph, a, b);
-    CostGraphChoice choice = passMessages(graph, zeros(graph));
+    CostGraphSolution selection = passMessages(graph, zeros(graph));
     double best = cheapest(graph);
-    EXPECT_LE(choice.bound, best + 1e-6) << seed;
-    EXPECT_GE(choice.cost, best - 1e-6) << seed;
-    EXPECT_LE(choice.cost, graph.costOf(zeros(graph))) << seed;
-    EXPECT_EQ(choice.cost, graph.costOf(choice.chosen)) << seed;
-    exact += choice.cost <= best + 1e-6;
+    EXPECT_LE(selection.bound, best + 1e-6) << seed;
+    EXPECT_GE(selection.cost, best - 1e-6) << seed;
+    EXPECT_LE(selection.cost, graph.costOf(zeros(graph))) << seed;
+    EXPECT_EQ(selection.cost, graph.costOf(selection.selected)) << seed;
+    exact += selection.cost <= best + 1e-6;
   }
   // Of dense graphs most.
   EXPECT_GT(exact, 300);

@@ -63,7 +63,7 @@ private:
   void connectTensor(int32_t op, size_t tensor, int32_t value);
   void connectFixedUses(const WeighedValue &weighed);
   double price(int32_t value, int32_t from, int32_t to);
-  void apply(ArrayRef<int32_t> chosen, StrategyState &changed) const;
+  void apply(ArrayRef<int32_t> selected, StrategyState &changed) const;
 
   WeighedValue *find(int32_t value) {
     auto entry = valueNumbers.find(value);
@@ -148,11 +148,11 @@ void NeighborSearch::addOp(int32_t op) {
   const OpStrategy &alone = *state.strategyOf(op);
   WeighedOp &weighed = ops[op];
   weighed.problem = table.problemOf(alone);
-  weighed.candidates = table.getChooser().candidates(weighed.problem);
+  weighed.candidates = table.getSolver().candidates(weighed.problem);
   weighed.variable = problem.own.size();
   std::vector<double> &own = problem.own.emplace_back();
   for (const FactorAssignment &candidate : weighed.candidates) {
-    own.push_back(table.getChooser().ownPrice(weighed.problem, candidate));
+    own.push_back(table.getSolver().ownPrice(weighed.problem, candidate));
     SmallVector<int32_t, 4> &needed = weighed.needed.emplace_back();
     for (size_t i = 0; i < weighed.problem.tensors.size(); ++i)
       needed.push_back(
@@ -263,7 +263,7 @@ void NeighborSearch::connect() {
     connectFixedUses(weighed);
 }
 
-void NeighborSearch::apply(ArrayRef<int32_t> chosen,
+void NeighborSearch::apply(ArrayRef<int32_t> selected,
                            StrategyState &changed) const {
   // What reads a value that moves, and was not weighed, stays as it is.
   BitVector stays(graph.numOps());
@@ -275,9 +275,9 @@ void NeighborSearch::apply(ArrayRef<int32_t> chosen,
   for (unsigned op : stays.set_bits())
     taken.emplace_back(op, state.strategyOf(op)->assignment);
   for (auto &[op, weighed] : ops)
-    taken.emplace_back(op, &weighed.candidates[chosen[weighed.variable]]);
+    taken.emplace_back(op, &weighed.candidates[selected[weighed.variable]]);
   for (const WeighedValue &weighed : values)
-    if (int32_t sharding = weighed.candidates[chosen[weighed.variable]];
+    if (int32_t sharding = weighed.candidates[selected[weighed.variable]];
         sharding != state.shardingOf(weighed.value))
       changed.change(weighed.value, sharding);
   for (auto [op, assignment] : taken)
@@ -291,19 +291,19 @@ SearchCosts NeighborSearch::run() {
   addVariables();
   connect();
   std::vector<int32_t> start(problem.own.size());
-  CostGraphChoice choice = passMessages(problem, start);
+  CostGraphSolution selection = passMessages(problem, start);
   costs.greedyCost = costs.cost = problem.costOf(start);
-  costs.bound = choice.bound;
-  if (choice.cost >= costs.cost * (1 - kLeastGain))
+  costs.bound = selection.bound;
+  if (selection.cost >= costs.cost * (1 - kLeastGain))
     return costs;
   StrategyState changed = state;
-  apply(choice.chosen, changed);
+  apply(selection.selected, changed);
   if (StateEvaluator(changed).get().price >=
       StateEvaluator(state).get().price * (1 - kLeastGain))
     return costs;
-  costs.cost = choice.cost;
+  costs.cost = selection.cost;
   costs.moved = count_if(values, [&](const WeighedValue &weighed) {
-    return choice.chosen[weighed.variable] != 0;
+    return selection.selected[weighed.variable] != 0;
   });
   state = std::move(changed);
   return costs;

@@ -68,18 +68,16 @@ void OpStrategies::fill(OpStrategy &strategy, int32_t kind,
       strategy.differs.any() && repeatsWork(problem, assignment);
 }
 
-const OpStrategy &OpStrategies::choose(int32_t kind,
-                                       ArrayRef<int32_t> shardings,
-                                       const SmallBitVector &free) {
+const OpStrategy &OpStrategies::solve(int32_t kind, ArrayRef<int32_t> shardings,
+                                      const SmallBitVector &free) {
   Key key = {kind};
   append_range(key, shardings);
   for (unsigned i : free.set_bits())
     key.push_back(i);
-  auto [known, isNew] = chosen.try_emplace(std::move(key));
+  auto [known, isNew] = selected.try_emplace(std::move(key));
   if (isNew) {
     OpProblem problem = problemOf(kind, shardings, free);
-    fill(known->second, kind, shardings, free, problem,
-         chooser.choose(problem));
+    fill(known->second, kind, shardings, free, problem, solver.solve(problem));
   }
   return known->second;
 }
@@ -95,13 +93,13 @@ const OpStrategy &OpStrategies::make(int32_t kind, ArrayRef<int32_t> shardings,
 
 std::optional<double> OpStrategies::price(const OpStrategy &strategy) {
   if (!strategy.price)
-    strategy.price = chooser.price(problemOf(strategy), *strategy.assignment);
+    strategy.price = solver.price(problemOf(strategy), *strategy.assignment);
   return *strategy.price;
 }
 
 const OpWork &OpStrategies::workOf(const OpStrategy &strategy) {
   if (!strategy.work)
-    strategy.work = chooser.workOf(problemOf(strategy), *strategy.assignment);
+    strategy.work = solver.workOf(problemOf(strategy), *strategy.assignment);
   return *strategy.work;
 }
 
@@ -110,7 +108,7 @@ std::optional<ReshardCost> OpStrategies::reshardCost(int32_t tensor,
   auto [entry, isNew] = reshards.try_emplace({tensor, from, to});
   if (isNew) {
     const TensorKind &kind = tensors[tensor];
-    entry->second = costOfReshard(chooser, kind.shape, kind.elementBytes,
+    entry->second = costOfReshard(solver, kind.shape, kind.elementBytes,
                                   shardings[from], shardings[to]);
   }
   return entry->second;
@@ -124,16 +122,16 @@ int64_t localBytes(const TensorKind &tensor, const TensorSharding &sharding) {
 }
 
 std::optional<ReshardCost>
-costOfReshard(OpChooser &chooser, ArrayRef<int64_t> shape, int64_t elementBytes,
+costOfReshard(OpSolver &solver, ArrayRef<int64_t> shape, int64_t elementBytes,
               const TensorSharding &from, const TensorSharding &to) {
   if (AxisList made = to.unreduced.subtract(from.unreduced); !made.empty()) {
     TensorSharding before = to;
     before.unreduced = to.unreduced.subtract(made);
     if (before.unreduced.empty())
       before.kind = ReductionKind::Sum;
-    return costOfReshard(chooser, shape, elementBytes, from, before);
+    return costOfReshard(solver, shape, elementBytes, from, before);
   }
-  const ReshardPlan *plan = chooser.planOfReshard(
+  const ReshardPlan *plan = solver.planOfReshard(
       Layout::get(from, shape), Layout::get(to, shape), elementBytes);
   if (!plan)
     return std::nullopt;

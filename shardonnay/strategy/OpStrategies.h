@@ -15,7 +15,7 @@
 #ifndef SHARDONNAY_STRATEGY_OPSTRATEGIES_H
 #define SHARDONNAY_STRATEGY_OPSTRATEGIES_H
 
-#include "shardonnay/strategy/OpChooser.h"
+#include "shardonnay/strategy/OpSolver.h"
 #include "shardonnay/support/Interner.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallBitVector.h"
@@ -92,7 +92,7 @@ struct ReshardCost {
 class OpStrategies {
 public:
   OpStrategies(Mesh mesh, MeshCosts costs)
-      : mesh(mesh), chooser(std::move(mesh), std::move(costs)) {}
+      : mesh(mesh), solver(std::move(mesh), std::move(costs)) {}
 
   int32_t add(const TensorSharding &sharding) {
     return shardings.intern(sharding);
@@ -108,8 +108,8 @@ public:
   /// The cheapest strategy of an op of `kind` whose tensors have `shardings`
   /// (-1 of what is no ranked tensor). `free` says which operands cost nothing
   /// in any sharding. Stays valid.
-  const OpStrategy &choose(int32_t kind, llvm::ArrayRef<int32_t> shardings,
-                           const llvm::SmallBitVector &free);
+  const OpStrategy &solve(int32_t kind, llvm::ArrayRef<int32_t> shardings,
+                          const llvm::SmallBitVector &free);
   /// The strategy that `assignment` is for the same op. Stays valid.
   const OpStrategy &make(int32_t kind, llvm::ArrayRef<int32_t> shardings,
                          const llvm::SmallBitVector &free,
@@ -135,7 +135,7 @@ public:
     return problemOf(strategy.kind, strategy.shardings, strategy.free);
   }
 
-  OpChooser &getChooser() { return chooser; }
+  OpSolver &getSolver() { return solver; }
   const Mesh &getMesh() const { return mesh; }
 
 private:
@@ -151,14 +151,14 @@ private:
             const OpProblem &problem, const FactorAssignment &assignment);
 
   Mesh mesh;
-  OpChooser chooser;
+  OpSolver solver;
   Interner<TensorSharding> shardings;
   Interner<TensorKind> tensors;
   Interner<OpKind> kinds;
   /// The assignments of which strategies are made: there are few, and they are
   /// large.
   Interner<FactorAssignment> assignments;
-  std::unordered_map<Key, OpStrategy, Hash> chosen;
+  std::unordered_map<Key, OpStrategy, Hash> selected;
   std::deque<OpStrategy> made;
   /// By kind of tensor, and the two shardings.
   llvm::DenseMap<std::tuple<int32_t, int32_t, int32_t>,
@@ -171,7 +171,7 @@ int64_t localBytes(const TensorKind &tensor, const TensorSharding &sharding);
 
 /// Taking a tensor from one sharding to another; nothing if there is no way.
 /// What is whole becomes partial for free.
-std::optional<ReshardCost> costOfReshard(OpChooser &chooser,
+std::optional<ReshardCost> costOfReshard(OpSolver &solver,
                                          llvm::ArrayRef<int64_t> shape,
                                          int64_t elementBytes,
                                          const TensorSharding &from,

@@ -128,7 +128,7 @@ StateEvaluator::Part StateEvaluator::partOfOp(int32_t op) const {
     if (isResult && state.isUsed(value))
       addReshard(value, strategy->needed[i], state.shardingOf(value), part);
   }
-  part.price += table.getChooser().prices().computePrice(work.flops, touched) +
+  part.price += table.getSolver().prices().computePrice(work.flops, touched) +
                 work.fetchPrice;
   return part;
 }

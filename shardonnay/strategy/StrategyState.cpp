@@ -15,9 +15,9 @@ namespace shardonnay {
 /// No value, and none of its shardings.
 static constexpr int32_t kNone = -1;
 
-static const OpStrategy *chooseFor(const OpClass &opClass,
-                                   ArrayRef<int32_t> shardings,
-                                   OpStrategies &table) {
+static const OpStrategy *solveFor(const OpClass &opClass,
+                                  ArrayRef<int32_t> shardings,
+                                  OpStrategies &table) {
   if (opClass.kind < 0)
     return nullptr;
   int32_t kind = opClass.kind;
@@ -30,7 +30,7 @@ static const OpStrategy *chooseFor(const OpClass &opClass,
     if (!shardsPickedDim(rule, isSharded))
       kind = picking;
   }
-  return &table.choose(kind, shardings, opClass.free);
+  return &table.solve(kind, shardings, opClass.free);
 }
 
 StrategyState::StrategyState(const StrategyGraph &graph, OpStrategies &table)
@@ -40,7 +40,7 @@ StrategyState::StrategyState(const StrategyGraph &graph, OpStrategies &table)
     shardings.push_back(graph.value(value).sharding);
   std::vector<const OpStrategy *> ofClasses;
   for (const OpClass &opClass : graph.getClasses())
-    ofClasses.push_back(chooseFor(opClass, opClass.shardings, table));
+    ofClasses.push_back(solveFor(opClass, opClass.shardings, table));
   strategies.reserve(graph.numOps());
   for (size_t op = 0; op < graph.numOps(); ++op)
     strategies.push_back(ofClasses[graph.classNumber(op)]);
@@ -74,29 +74,29 @@ void StrategyState::shardingsOf(int32_t op, int32_t value, int32_t sharding,
     add(graph->firstResult(op) + i);
 }
 
-const OpStrategy *StrategyState::choose(int32_t op, int32_t value,
-                                        int32_t sharding) const {
+const OpStrategy *StrategyState::solve(int32_t op, int32_t value,
+                                       int32_t sharding) const {
   SmallVector<int32_t, 8> around;
   shardingsOf(op, value, sharding, around);
-  return chooseFor(graph->classOf(op), around, *table);
+  return solveFor(graph->classOf(op), around, *table);
 }
 
 const OpStrategy &StrategyState::strategyIf(int32_t op, int32_t value,
                                             int32_t sharding) {
-  return *choose(op, value, sharding);
+  return *solve(op, value, sharding);
 }
 
 void StrategyState::change(int32_t value, int32_t sharding,
                            function_ref<void(int32_t)> changed) {
   shardings[value] = sharding;
-  auto choosesAgain = [&](int32_t op) {
-    strategies[op] = choose(op, kNone, kNone);
+  auto solvesAgain = [&](int32_t op) {
+    strategies[op] = solve(op, kNone, kNone);
     changed(op);
   };
-  choosesAgain(graph->value(value).producer);
+  solvesAgain(graph->value(value).producer);
   for (const StrategyUse &use : graph->usesOf(value))
     if (use.op >= 0 && operandsOf(use.op)[use.operand] == value)
-      choosesAgain(use.op);
+      solvesAgain(use.op);
 }
 
 bool StrategyState::isAsAtFirst(int32_t op) const {
@@ -124,7 +124,7 @@ int32_t StrategyState::addCopy(int32_t value, int32_t sharding) {
 void StrategyState::redirect(int32_t op, int32_t from, int32_t to) {
   auto [begin, end] = graph->operandRange(op);
   std::replace(operands.begin() + begin, operands.begin() + end, from, to);
-  strategies[op] = choose(op, kNone, kNone);
+  strategies[op] = solve(op, kNone, kNone);
 }
 
 bool StrategyState::verify(std::string &error) const {

@@ -92,7 +92,7 @@ private:
   /// The shardings of an op's tensors where `value` had `sharding`.
   void shardingsOf(int32_t op, int32_t value, int32_t sharding,
                    llvm::SmallVectorImpl<int32_t> &result) const;
-  const OpStrategy *choose(int32_t op, int32_t value, int32_t sharding) const;
+  const OpStrategy *solve(int32_t op, int32_t value, int32_t sharding) const;
 
   const StrategyGraph *graph;
   OpStrategies *table;

@@ -119,8 +119,8 @@ bool Vote::canFollow(const FactorAssignment &agreed) const {
     TensorProjection row =
         project(shardingUnder(agreed, rule, i), rule.tensor(i), rule.factors);
     return all_of(zip_equal(row.factors, agreed), [](const auto &pair) {
-      const auto &[cell, cut] = pair;
-      return !cell.present || (cell.axes == cut && cell.overflow.empty());
+      const auto &[cell, sharded] = pair;
+      return !cell.present || (cell.axes == sharded && cell.overflow.empty());
     });
   });
 }
@@ -240,10 +240,10 @@ AxisList Vote::possible(int32_t factor, const AxisList &wanted,
   const AxisList &present = axes[factor];
   if (!isEligible(factor) || !present.isPrefixOf(wanted))
     return present;
-  AxisList cut = wanted.prefixWithoutOverlap(axesOfOthers(factor));
+  AxisList sharded = wanted.prefixWithoutOverlap(axesOfOthers(factor));
   if (!rule.mayBeUneven(factor) || (rule.factors[factor].retiled && !agreed))
-    cut = cut.prefixDividing(rule.factors[factor].size);
-  return present.isPrefixOf(cut) ? cut : present;
+    sharded = sharded.prefixDividing(rule.factors[factor].size);
+  return present.isPrefixOf(sharded) ? sharded : present;
 }
 
 bool Vote::isEligible(int32_t factor) const {

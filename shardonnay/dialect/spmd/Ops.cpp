@@ -85,7 +85,7 @@ static InFlightDiagnostic withOperand(InFlightDiagnostic diag, Operation *op) {
 
 /// How many pieces the axes, of the mesh of `op`, make: checks both.
 template <typename OpT>
-static FailureOr<int64_t> getNumPieces(OpT op,
+static FailureOr<int64_t> getNumShards(OpT op,
                                        ArrayRef<sdy::AxisRefAttr> axes) {
   FailureOr<sdy::MeshOp> mesh = findMesh(op);
   if (failed(mesh))
@@ -101,7 +101,7 @@ template <typename OpT> static FailureOr<int64_t> getGroupSize(OpT op) {
   ArrayRef<sdy::AxisRefAttr> axes = op.getAxes().getValue();
   if (axes.empty())
     return op.emitOpError("expected at least one axis");
-  return getNumPieces(op, axes);
+  return getNumShards(op, axes);
 }
 
 /// Divides dim `dim` of the shape by the size of the group.
@@ -295,7 +295,7 @@ LogicalResult FetchWindowOp::verify() {
       continue;
     if (!getMeshAttr())
       return emitOpError("has axes, expected a mesh before them");
-    FailureOr<int64_t> count = getNumPieces(*this, axes);
+    FailureOr<int64_t> count = getNumShards(*this, axes);
     if (failed(count))
       return failure();
     pieces = *count;
@@ -434,9 +434,9 @@ static LogicalResult verifyElements(Operation *op, Type packed,
 }
 
 /// Each tensor has a dim that the pieces divide.
-static LogicalResult verifyPieces(Operation *op, TypeRange tensors,
-                                  std::optional<uint64_t> pieces,
-                                  std::optional<ArrayRef<int64_t>> dims) {
+static LogicalResult verifyParts(Operation *op, TypeRange tensors,
+                                 std::optional<uint64_t> pieces,
+                                 std::optional<ArrayRef<int64_t>> dims) {
   if (pieces.has_value() != dims.has_value())
     return op->emitOpError("expected both 'pieces' and 'dims', or neither");
   if (!pieces)
@@ -460,11 +460,11 @@ static LogicalResult verifyPieces(Operation *op, TypeRange tensors,
 LogicalResult PackOp::verify() {
   if (failed(verifyElements(*this, getType(), getTensors().getTypes())))
     return failure();
-  return verifyPieces(*this, getTensors().getTypes(), getPieces(), getDims());
+  return verifyParts(*this, getTensors().getTypes(), getPieces(), getDims());
 }
 
 LogicalResult UnpackOp::verify() {
   if (failed(verifyElements(*this, getTensor().getType(), getResultTypes())))
     return failure();
-  return verifyPieces(*this, getResultTypes(), getPieces(), getDims());
+  return verifyParts(*this, getResultTypes(), getPieces(), getDims());
 }

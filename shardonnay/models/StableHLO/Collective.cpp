@@ -12,7 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/dialect/stablehlo/Stablehlo.h"
-#include "shardonnay/interfaces/WrittenCollective.h"
+#include "shardonnay/interfaces/UserCollective.h"
 #include "shardonnay/models/StableHLO/Attach.h"
 #include "shardonnay/models/StableHLO/Combiner.h"
 #include "shardonnay/models/StableHLO/Families.h"
@@ -78,7 +78,7 @@ struct OnDevicesModel
 } // namespace
 
 /// Fills in who sends to whom; false if `attr` does not say it.
-static bool readGroups(Attribute attr, WrittenCollective &written) {
+static bool readGroups(Attribute attr, UserCollective &written) {
   if (auto byAxes = dyn_cast_or_null<ReplicaGroupMeshAxesAttr>(attr)) {
     written.axes.emplace();
     for (Attribute axis : byAxes.getAxes()) {
@@ -114,7 +114,7 @@ static StringRef reductionOf(Region &computation) {
 }
 
 /// Its groups; null, if it is another call.
-static Attribute readRagged(CustomCallOp op, WrittenCollective &written) {
+static Attribute readRagged(CustomCallOp op, UserCollective &written) {
   auto config = dyn_cast_or_null<DictionaryAttr>(op.getBackendConfigAttr());
   if (op.getCallTargetName() != "ragged_all_to_all" || !config ||
       op.getNumOperands() < 2 || !hasStaticShapes(op))
@@ -129,8 +129,8 @@ static Attribute readRagged(CustomCallOp op, WrittenCollective &written) {
   return config.get("replica_groups");
 }
 
-static std::optional<WrittenCollective> readWritten(Operation *op) {
-  WrittenCollective written;
+static std::optional<UserCollective> readWritten(Operation *op) {
+  UserCollective written;
   written.name = op->getName().stripDialect();
   llvm::append_range(written.sent, op->getOperands());
   auto isKind = [&](CollectiveKind kind, StringRef reduction = "") {
@@ -170,8 +170,8 @@ static std::optional<WrittenCollective> readWritten(Operation *op) {
 namespace {
 template <typename OpT>
 struct WrittenModel
-    : WrittenCollectiveOpInterface::ExternalModel<WrittenModel<OpT>, OpT> {
-  std::optional<WrittenCollective> getWrittenCollective(Operation *op) const {
+    : UserCollectiveOpInterface::ExternalModel<WrittenModel<OpT>, OpT> {
+  std::optional<UserCollective> getUserCollective(Operation *op) const {
     return readWritten(op);
   }
 };

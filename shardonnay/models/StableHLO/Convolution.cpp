@@ -206,17 +206,17 @@ static FailureOr<SmallVector<Value>> convolveLocally(ConvolutionOp op,
     size_t i = llvm::find(numbers.getInputSpatialDimensions(), in) -
                numbers.getInputSpatialDimensions().begin();
     int64_t kernel = numbers.getKernelSpatialDimensions()[i];
-    ShardWindow cut;
+    ShardWindow sharded;
     if (context.rule().factors[slides.factor].kind == FactorKind::Indexed) {
       // What is behind the kernel's end sees the input's beginnings.
       rhs = context.fillEnd(builder, op.getLoc(), rhs, kernel, window[i].size,
                             context.factorAxes(slides.factor), zeroOf(rhs));
     }
     lhs = fetchWindow(builder, op.getLoc(), context, lhs, slides, zeroOf(lhs),
-                      cut);
-    window[i].low = cut.low;
-    window[i].high = cut.high;
-    window[i].baseDilation = cut.baseDilation;
+                      sharded);
+    window[i].low = sharded.low;
+    window[i].high = sharded.high;
+    window[i].baseDilation = sharded.baseDilation;
   }
   Value convolved = cloneLocally(op, builder, {lhs, rhs}, context)[0];
   auto local = convolved.getDefiningOp<ConvolutionOp>();

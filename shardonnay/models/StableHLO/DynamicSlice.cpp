@@ -102,7 +102,7 @@ private:
     Value shift;
   };
   void shardDim(int64_t dim, const AxisList &axes);
-  Value place(Value piece, const Placed &placed);
+  Value place(Value shard, const Placed &placed);
 
   DynamicSliceOp op;
   OpBuilder &builder;
@@ -126,26 +126,26 @@ void PartialSlice::shardDim(int64_t dim, const AxisList &axes) {
     mask = mask ? math.both(mask, inside) : inside;
     return;
   }
-  int64_t piece = std::min(taken[dim], part);
-  starts[dim] = math.clamp(start, 0, part - piece);
-  placed.push_back({dim, piece, math.subtract(starts[dim], start)});
-  taken[dim] = piece;
+  int64_t shard = std::min(taken[dim], part);
+  starts[dim] = math.clamp(start, 0, part - shard);
+  placed.push_back({dim, shard, math.subtract(starts[dim], start)});
+  taken[dim] = shard;
 }
 
-Value PartialSlice::place(Value piece, const Placed &placed) {
-  auto pieceType = cast<RankedTensorType>(piece.getType());
+Value PartialSlice::place(Value shard, const Placed &placed) {
+  auto shardType = cast<RankedTensorType>(shard.getType());
   int64_t window = op.getSliceSizes()[placed.dim];
-  SmallVector<int64_t> shape(pieceType.getShape()), from(shape.size(), 0),
+  SmallVector<int64_t> shape(shardType.getShape()), from(shape.size(), 0),
       ones(shape.size(), 1);
   shape[placed.dim] = window + 2 * placed.size;
-  Value zeros = math.sumIdentity(pieceType.clone(shape));
+  Value zeros = math.sumIdentity(shardType.clone(shape));
   auto scalar = RankedTensorType::get({}, type);
   SmallVector<Value> at(shape.size(), math.splat(scalar, 0));
   at[placed.dim] =
       math.clamp(math.add(placed.shift, math.splat(scalar, placed.size)), 0,
                  window + placed.size);
   Value roomy = DynamicUpdateSliceOp::create(builder, op.getLoc(),
-                                             zeros.getType(), zeros, piece, at);
+                                             zeros.getType(), zeros, shard, at);
   from[placed.dim] = placed.size;
   shape[placed.dim] = placed.size + window;
   return SliceOp::create(builder, op.getLoc(), roomy, from, shape, ones);
@@ -241,7 +241,7 @@ public:
 
 private:
   Value relativeStart(int64_t dim, IntegerType type);
-  Value isWritten(int64_t dim, Value relative, RankedTensorType pieceType);
+  Value isWritten(int64_t dim, Value relative, RankedTensorType shardType);
   Value slice(Value value, ValueRange at, RankedTensorType type) {
     return DynamicSliceOp::create(builder, loc, type, value, at,
                                   type.getShape());
@@ -267,13 +267,13 @@ Value PartialUpdate::relativeStart(int64_t dim, IntegerType type) {
 
 /// Which elements along `dim` of the piece are in the window.
 Value PartialUpdate::isWritten(int64_t dim, Value relative,
-                               RankedTensorType pieceType) {
+                               RankedTensorType shardType) {
   auto countType = RankedTensorType::get(
       {part[dim]}, getElementTypeOrSelf(relative.getType()));
   Value count = IotaOp::create(builder, loc, countType, 0);
   Value source = math.subtract(count, math.broadcast(relative, countType));
   return math.broadcast(math.inRange(source, 0, window[dim]),
-                        pieceType.clone(builder.getI1Type()), {dim});
+                        shardType.clone(builder.getI1Type()), {dim});
 }
 
 Value PartialUpdate::build() {
@@ -286,11 +286,11 @@ Value PartialUpdate::build() {
     start = math.positions(start, type);
 
   auto operandType = cast<RankedTensorType>(operand.getType());
-  SmallVector<int64_t> pieceShape(window), padding(rank, 0), none(rank, 0);
+  SmallVector<int64_t> shardShape(window), padding(rank, 0), none(rank, 0);
   for (int64_t dim = 0; dim < rank; ++dim)
     if (shardsDim(dim))
-      pieceShape[dim] = padding[dim] = part[dim];
-  RankedTensorType pieceType = operandType.clone(pieceShape);
+      shardShape[dim] = padding[dim] = part[dim];
+  RankedTensorType shardType = operandType.clone(shardShape);
 
   Value zero = math.splat(RankedTensorType::get({}, type), 0);
   SmallVector<Value> readAt(rank, zero), writeAt(starts);
@@ -303,16 +303,16 @@ Value PartialUpdate::build() {
     readAt[dim] =
         math.clamp(math.subtract(size, relative), 0, part[dim] + window[dim]);
     writeAt[dim] = zero;
-    Value inWindow = isWritten(dim, relative, pieceType);
+    Value inWindow = isWritten(dim, relative, shardType);
     written = written ? math.both(written, inWindow) : inWindow;
   }
 
   Value filler = math.sumIdentity(operandType.clone(ArrayRef<int64_t>()));
   Value padded =
       PadOp::create(builder, loc, update, filler, padding, padding, none);
-  Value piece = math.select(written, slice(padded, readAt, pieceType),
-                            slice(operand, writeAt, pieceType));
-  return DynamicUpdateSliceOp::create(builder, loc, operandType, operand, piece,
+  Value shard = math.select(written, slice(padded, readAt, shardType),
+                            slice(operand, writeAt, shardType));
+  return DynamicUpdateSliceOp::create(builder, loc, operandType, operand, shard,
                                       writeAt);
 }
 

@@ -119,27 +119,27 @@ static std::optional<FactorRule> pickingRule(GatherOp op) {
 static SmallVector<ShardedDim> shardedDims(GatherOp op, Value localOperand,
                                            LocalContext &context) {
   GatherDimensionNumbersAttr numbers = op.getDimensionNumbers();
-  SmallVector<ShardedDim> cut;
+  SmallVector<ShardedDim> sharded;
   for (auto [dim, size] : llvm::enumerate(shapeOf(op.getOperand()))) {
     AxisList axes = axesOfDim(context, context.rule().operands[0], dim);
     if (axes.empty() || op.getSliceSizes()[dim] == size ||
         llvm::is_contained(numbers.getOperandBatchingDims(), dim))
       continue;
-    cut.push_back({size, shapeOf(localOperand)[dim], axes,
-                   positionIn(numbers.getStartIndexMap(), dim),
-                   op.getSliceSizes()[dim], static_cast<int64_t>(dim)});
+    sharded.push_back({size, shapeOf(localOperand)[dim], axes,
+                       positionIn(numbers.getStartIndexMap(), dim),
+                       op.getSliceSizes()[dim], static_cast<int64_t>(dim)});
   }
-  return cut;
+  return sharded;
 }
 
 /// Maps the components of `vector` that index cut dims to this device's part
 /// (as padded); returns which vectors point into it, in the batch dims' shape,
 /// or nothing where all see what they have to.
 static Value localiseIndices(LocalMath &math, LocalContext &context,
-                             ArrayRef<ShardedDim> cut, IndexVector &vector,
+                             ArrayRef<ShardedDim> sharded, IndexVector &vector,
                              RankedTensorType maskType) {
   Value mask;
-  for (const ShardedDim &dim : cut) {
+  for (const ShardedDim &dim : sharded) {
     int64_t padding = dim.window == 1 ? 0 : dim.window;
     Value inside;
     if (dim.component >= 0) {
@@ -167,14 +167,14 @@ static Value localiseIndices(LocalMath &math, LocalContext &context,
 /// The part with zeros around, of dims of which windows have several elements;
 /// only what the windows have, where all begin at 0.
 static Value padAround(GatherOp op, OpBuilder &builder, LocalContext &context,
-                       ArrayRef<ShardedDim> cut, Value operand,
+                       ArrayRef<ShardedDim> sharded, Value operand,
                        IntegerType integer) {
   LocalMath math(builder, op.getLoc());
   auto scalar = RankedTensorType::get({}, integer);
   auto type = cast<RankedTensorType>(operand.getType());
   Value fill =
       math.sumIdentity(RankedTensorType::get({}, type.getElementType()));
-  for (const ShardedDim &dim : cut) {
+  for (const ShardedDim &dim : sharded) {
     if (dim.window == 1)
       continue;
     SmallVector<int64_t> around(type.getRank(), 0), none(around);
@@ -206,18 +206,18 @@ static FailureOr<SmallVector<Value>> gatherLocally(GatherOp op,
     if (sliceSizes[dim] == size)
       sliceSizes[dim] = shapeOf(operands[0])[dim];
 
-  SmallVector<ShardedDim> cut = shardedDims(op, operands[0], context);
+  SmallVector<ShardedDim> sharded = shardedDims(op, operands[0], context);
   LocalMath math(builder, op.getLoc());
   SmallVector<Value> local(operands);
   Value mask;
-  if (!cut.empty()) {
+  if (!sharded.empty()) {
     IndexVector vector(builder, op.getLoc(), local[1],
-                       numbers.getIndexVectorDim(), cut);
+                       numbers.getIndexVectorDim(), sharded);
     auto maskType =
         RankedTensorType::get(vector.batchShape(), builder.getI1Type());
-    mask = localiseIndices(math, context, cut, vector, maskType);
-    local[0] =
-        padAround(op, builder, context, cut, local[0], vector.elementType());
+    mask = localiseIndices(math, context, sharded, vector, maskType);
+    local[0] = padAround(op, builder, context, sharded, local[0],
+                         vector.elementType());
     local[1] = vector.join();
   }
 
@@ -225,7 +225,7 @@ static FailureOr<SmallVector<Value>> gatherLocally(GatherOp op,
   auto gather = result.getDefiningOp<GatherOp>();
   gather.setSliceSizes(sliceSizes);
   // Clamping one component may break the order of the vectors.
-  if (!cut.empty())
+  if (!sharded.empty())
     gather.setIndicesAreSorted(false);
   if (!mask)
     return SmallVector<Value>{result};

@@ -138,16 +138,16 @@ static FailureOr<SmallVector<Value>> indexSelectLocally(TorchIndexSelectOp op,
     return cloneLocally(op, builder, operands, context);
   LocalMath math(builder, op.getLoc());
   int64_t size = shapeOf(op.getOperand())[dim];
-  int64_t piece = shapeOf(operands[0])[dim];
+  int64_t shard = shapeOf(operands[0])[dim];
   IntegerType integer =
       math.positionType(size, op.getIndex().getType().getElementType());
   Value index = math.clamp(math.positions(operands[1], integer), 0, size - 1);
   index = math.subtract(
-      index, math.broadcast(math.shardStart(context, axes, piece, integer),
+      index, math.broadcast(math.shardStart(context, axes, shard, integer),
                             cast<RankedTensorType>(index.getType())));
-  Value inside = math.inRange(index, 0, piece);
+  Value inside = math.inRange(index, 0, shard);
   Value result = cloneLocally(
-      op, builder, {operands[0], math.clamp(index, 0, piece - 1)}, context)[0];
+      op, builder, {operands[0], math.clamp(index, 0, shard - 1)}, context)[0];
   auto type = cast<RankedTensorType>(result.getType());
   SmallVector<int64_t> dims;
   llvm::append_range(dims, llvm::seq<int64_t>(0, batch));

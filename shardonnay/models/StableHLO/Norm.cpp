@@ -164,9 +164,10 @@ private:
 Value ShardedNorm::fillEnd(Value value) {
   Value zero = filled(RankedTensorType::get({}, element), 0);
   for (int64_t dim : batchDims) {
-    AxisList cut = axesOfBatch(dim);
-    if (shape[dim] % cut.numShards() != 0)
-      value = context.fillEnd(builder, loc, value, dim, shape[dim], cut, zero);
+    AxisList sharded = axesOfBatch(dim);
+    if (shape[dim] % sharded.numShards() != 0)
+      value =
+          context.fillEnd(builder, loc, value, dim, shape[dim], sharded, zero);
   }
   return value;
 }

@@ -47,7 +47,7 @@ static std::optional<FactorRule> rngRule(RngOp op) {
 
 /// This device's piece of `whole`, whose dims are cut as `mapping` says into
 /// pieces of the sizes that `local` has.
-static Value takePiece(OpBuilder &builder, Location loc, Value whole,
+static Value takeShard(OpBuilder &builder, Location loc, Value whole,
                        const TensorMapping &mapping, RankedTensorType local,
                        LocalContext &context) {
   LocalMath math(builder, loc);
@@ -88,7 +88,7 @@ rngBitGeneratorLocally(RngBitGeneratorOp op, OpBuilder &builder,
                                          op.getOutput().getType(),
                                          op.getRngAlgorithm(), operands[0]);
   Value bits =
-      takePiece(builder, loc, whole.getOutput(), context.rule().results[1],
+      takeShard(builder, loc, whole.getOutput(), context.rule().results[1],
                 cast<RankedTensorType>(context.resultTypes()[1]), context);
   return SmallVector<Value>{whole.getOutputState(), bits};
 }
@@ -112,7 +112,7 @@ struct RngModel : LocalComputeOpInterface::ExternalModel<RngModel, RngOp> {
                                 math.onlyOnFirst(context, axes, whole), axes);
     }
     auto local = cast<RankedTensorType>(context.resultTypes()[0]);
-    return SmallVector<Value>{takePiece(builder, op->getLoc(), whole,
+    return SmallVector<Value>{takeShard(builder, op->getLoc(), whole,
                                         context.rule().results[0], local,
                                         context)};
   }

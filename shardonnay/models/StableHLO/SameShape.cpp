@@ -24,7 +24,7 @@ static std::optional<NamedAttribute> splatOf(Operation *op) {
   return std::nullopt;
 }
 
-static bool isSameOnPieces(Operation *op) {
+static bool isSameOnShards(Operation *op) {
   auto rule = dyn_cast<ShardingRuleOpInterface>(op);
   return op->getNumRegions() == 0 &&
          (splatOf(op) || (rule && rule.isElementwise()));
@@ -50,7 +50,7 @@ std::optional<SmallVector<int64_t>> shardonnay::commonShape(Block &body) {
       !llvm::all_of(end->getOperands(), hasShape))
     return std::nullopt;
   for (Operation &op : body.without_terminator())
-    if (!isSameOnPieces(&op) || !llvm::all_of(op.getResults(), fits))
+    if (!isSameOnShards(&op) || !llvm::all_of(op.getResults(), fits))
       return std::nullopt;
   return SmallVector<int64_t>(shape);
 }

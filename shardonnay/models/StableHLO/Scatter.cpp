@@ -190,7 +190,7 @@ static int64_t windowOf(ScatterOp op, int64_t dim) {
 static SmallVector<ShardedDim> shardedDims(ScatterOp op, Value localInput,
                                            LocalContext &context) {
   ScatterDimensionNumbersAttr numbers = op.getScatterDimensionNumbers();
-  SmallVector<ShardedDim> cut;
+  SmallVector<ShardedDim> sharded;
   for (auto [dim, size] : llvm::enumerate(shapeOf(op.getInputs().front()))) {
     AxisList axes = axesOfDim(context, context.rule().operands[0], dim);
     bool isInserted = llvm::is_contained(numbers.getInsertedWindowDims(), dim);
@@ -198,11 +198,11 @@ static SmallVector<ShardedDim> shardedDims(ScatterOp op, Value localInput,
     if (axes.empty() || (!isInserted && window == size) ||
         llvm::is_contained(numbers.getInputBatchingDims(), dim))
       continue;
-    cut.push_back({size, shapeOf(localInput)[dim], axes,
-                   positionIn(numbers.getScatterDimsToOperandDims(), dim),
-                   window, static_cast<int64_t>(dim)});
+    sharded.push_back({size, shapeOf(localInput)[dim], axes,
+                       positionIn(numbers.getScatterDimsToOperandDims(), dim),
+                       window, static_cast<int64_t>(dim)});
   }
-  return cut;
+  return sharded;
 }
 
 namespace {
@@ -210,8 +210,8 @@ namespace {
 class PartialScatter {
 public:
   PartialScatter(ScatterOp op, OpBuilder &builder, LocalContext &context,
-                 ArrayRef<ShardedDim> cut)
-      : op(op), builder(builder), context(context), cut(cut),
+                 ArrayRef<ShardedDim> sharded)
+      : op(op), builder(builder), context(context), sharded(sharded),
         math(builder, op.getLoc()) {}
 
   SmallVector<Value> build(ArrayRef<Value> operands);
@@ -232,7 +232,7 @@ private:
   ScatterOp op;
   OpBuilder &builder;
   LocalContext &context;
-  ArrayRef<ShardedDim> cut;
+  ArrayRef<ShardedDim> sharded;
   LocalMath math;
 };
 } // namespace
@@ -254,8 +254,9 @@ Value PartialScatter::relative(const ShardedDim &dim, Value index,
 
 Value PartialScatter::localIndices(Value indices) {
   IndexVector vector(builder, op.getLoc(), indices,
-                     op.getScatterDimensionNumbers().getIndexVectorDim(), cut);
-  for (const ShardedDim &dim : cut)
+                     op.getScatterDimensionNumbers().getIndexVectorDim(),
+                     sharded);
+  for (const ShardedDim &dim : sharded)
     if (dim.component >= 0)
       vector.setComponent(
           dim.component,
@@ -266,7 +267,7 @@ Value PartialScatter::localIndices(Value indices) {
 Value PartialScatter::pad(Value part) {
   auto type = cast<RankedTensorType>(part.getType());
   SmallVector<int64_t> around(type.getRank(), 0), none(around);
-  for (const ShardedDim &dim : cut)
+  for (const ShardedDim &dim : sharded)
     around[dim.dim] = paddingOf(dim);
   if (around == none)
     return part;
@@ -279,7 +280,7 @@ Value PartialScatter::unpad(Value padded) {
   SmallVector<int64_t> limits(shapeOf(padded)), starts(limits.size(), 0),
       strides(limits.size(), 1);
   SmallVector<int64_t> shape(limits);
-  for (const ShardedDim &dim : cut) {
+  for (const ShardedDim &dim : sharded) {
     starts[dim.dim] = paddingOf(dim);
     limits[dim.dim] -= paddingOf(dim);
   }
@@ -292,13 +293,13 @@ Value PartialScatter::corner(Value padded, SmallVector<Value> &starts) {
   auto begins = [](const ShardedDim &dim) {
     return dim.component < 0 && dim.window > 1;
   };
-  if (llvm::none_of(cut, begins))
+  if (llvm::none_of(sharded, begins))
     return Value();
   IntegerType integer = builder.getI64Type();
   auto scalar = RankedTensorType::get({}, integer);
   SmallVector<int64_t> sizes(shapeOf(padded));
   starts.assign(sizes.size(), math.splat(scalar, 0));
-  for (const ShardedDim &dim : llvm::make_filter_range(cut, begins)) {
+  for (const ShardedDim &dim : llvm::make_filter_range(sharded, begins)) {
     // Parts behind the window have none of it; there is padding at 0.
     Value start = math.subtract(
         math.splat(scalar, dim.window),
@@ -326,7 +327,8 @@ SmallVector<Value> PartialScatter::build(ArrayRef<Value> operands) {
   for (size_t i = 0; i < count; ++i)
     scatter.getResult(i).setType(local[i].getType());
   // Windows that are out of bounds all have the index -1.
-  if (llvm::any_of(cut, [](const ShardedDim &dim) { return dim.window > 1; })) {
+  if (llvm::any_of(sharded,
+                   [](const ShardedDim &dim) { return dim.window > 1; })) {
     scatter.setIndicesAreSorted(false);
     scatter.setUniqueIndices(false);
   }
@@ -351,14 +353,14 @@ static FailureOr<SmallVector<Value>> scatterParts(ScatterOp op,
   AxisList partialAxes = axesOfPartialSums(context);
   if (!partialAxes.empty() && !isKnownZero(local[0]))
     local[0] = math.onlyOnFirst(context, partialAxes, local[0]);
-  SmallVector<ShardedDim> cut = shardedDims(op, operands[0], context);
-  if (cut.empty())
+  SmallVector<ShardedDim> sharded = shardedDims(op, operands[0], context);
+  if (sharded.empty())
     return cloneLocally(op, builder, local, context);
   SmallVector<Value> results =
-      PartialScatter(op, builder, context, cut).build(local);
+      PartialScatter(op, builder, context, sharded).build(local);
   // One position of a cut dim that is not indexed is updated, at 0: on the
   // first device only.
-  for (const ShardedDim &dim : cut) {
+  for (const ShardedDim &dim : sharded) {
     if (dim.component >= 0 || dim.window > 1)
       continue;
     Value first = math.isFirst(context, dim.axes);

@@ -127,14 +127,14 @@ public:
 
 private:
   WidenedDim place(int64_t dim, const WindowDim &window);
-  void cut(WidenedDim &dim, const FactorWindow &around,
-           const FactorWindow &reaching);
+  void sharded(WidenedDim &dim, const FactorWindow &around,
+               const FactorWindow &reaching);
   void placeAnywhere(WidenedDim &dim);
   void fetchSources(const WidenedDim &dim, const FactorWindow &reaching);
   Value positions();
   Value selected(Value positions);
   void fillBody(Region &body);
-  Value spread(Value chosen, ArrayRef<int64_t> at);
+  Value spread(Value taken, ArrayRef<int64_t> at);
   Value crop(Value result, const WidenedDim &dim);
 
   Value slice(Value tensor, int64_t dim, Value start, int64_t size);
@@ -185,13 +185,14 @@ WidenedDim SelectAndScatterBuilder::place(int64_t dim,
   int32_t factor = context.rule().results[0].dims[dim].front();
   for (size_t i = 0; i < windows.size(); i += 2)
     if (windows[i].factor == factor)
-      cut(widened, windows[i], windows[i + 1]);
+      sharded(widened, windows[i], windows[i + 1]);
   return widened;
 }
 
 /// Where the stride divides the parts, windows stand in all of them alike.
-void SelectAndScatterBuilder::cut(WidenedDim &dim, const FactorWindow &around,
-                                  const FactorWindow &reaching) {
+void SelectAndScatterBuilder::sharded(WidenedDim &dim,
+                                      const FactorWindow &around,
+                                      const FactorWindow &reaching) {
   const WindowDim &window = dim.window;
   const AxisList &axes = context.factorAxes(around.factor);
   dim.isSharded = true;
@@ -237,17 +238,17 @@ void SelectAndScatterBuilder::fetchSources(const WidenedDim &dim,
                                            const FactorWindow &reaching) {
   const AxisList &axes = context.factorAxes(reaching.factor);
   auto scalar = RankedTensorType::get({}, getElementTypeOrSelf(source));
-  ShardWindow cut =
+  ShardWindow sharded =
       shardWindow(reaching, axes.numShards(), shapeOf(source)[dim.dim]);
-  source = context.fetchWindow(builder, loc, source, reaching, cut,
+  source = context.fetchWindow(builder, loc, source, reaching, sharded,
                                math.sumIdentity(scalar));
-  if (cut.size == dim.count)
+  if (sharded.size == dim.count)
     return;
   Value index = math.convert(context.deviceIndex(builder, loc, axes),
                              getElementTypeOrSelf(dim.first));
   Value fetched = math.add(MulOp::create(builder, loc, index.getType(), index,
-                                         splat(index, cut.step)),
-                           splat(index, dim.before + cut.start));
+                                         splat(index, sharded.step)),
+                           splat(index, dim.before + sharded.start));
   source = slice(source, dim.dim, math.subtract(dim.first, fetched), dim.count);
 }
 
@@ -328,8 +329,8 @@ Value SelectAndScatterBuilder::selected(Value positions) {
 }
 
 /// The sources of windows that select their element at `at`, where that is.
-Value SelectAndScatterBuilder::spread(Value chosen, ArrayRef<int64_t> at) {
-  auto type = cast<RankedTensorType>(chosen.getType());
+Value SelectAndScatterBuilder::spread(Value taken, ArrayRef<int64_t> at) {
+  auto type = cast<RankedTensorType>(taken.getType());
   SmallVector<int64_t> low(type.getRank(), 0), high(low), interior(low);
   Value number = math.splat(type, 0);
   int64_t step = 1;
@@ -345,7 +346,7 @@ Value SelectAndScatterBuilder::spread(Value chosen, ArrayRef<int64_t> at) {
   }
   Value nothing = math.sumIdentity(cast<RankedTensorType>(source.getType()));
   Value added = math.select(
-      math.compare(chosen, number, ComparisonDirection::EQ), source, nothing);
+      math.compare(taken, number, ComparisonDirection::EQ), source, nothing);
   Value fill =
       math.sumIdentity(RankedTensorType::get({}, getElementTypeOrSelf(source)));
   return PadOp::create(builder, loc, added, fill, low, high, interior);
@@ -368,12 +369,12 @@ Value SelectAndScatterBuilder::build() {
       continue;
     dims.push_back(place(dim, window));
   }
-  Value chosen = selected(positions());
+  Value taken = selected(positions());
   Value result =
       math.broadcast(init, cast<RankedTensorType>(operand.getType()));
   SmallVector<int64_t> at(dims.size(), 0);
   for (bool more = true; more;) {
-    result = math.add(result, spread(chosen, at));
+    result = math.add(result, spread(taken, at));
     more = false;
     for (size_t i = 0; i < dims.size() && !more; ++i) {
       more = ++at[i] < dims[i].window.size;

@@ -18,11 +18,11 @@ using namespace shardonnay;
 static Value dilate(OpBuilder &builder, Location loc, LocalContext &context,
                     Value local, int64_t dim, int64_t size,
                     const AxisList &axes, int64_t dilation, Value fill) {
-  int64_t piece = shapeOf(local)[dim];
+  int64_t shard = shapeOf(local)[dim];
   Value filled = context.fillEnd(builder, loc, local, dim, size, axes, fill);
   SmallVector<int64_t> none(shapeOf(local).size(), 0), high(none),
       interior(none);
-  high[dim] = piece == 0 ? 0 : dilation - 1;
+  high[dim] = shard == 0 ? 0 : dilation - 1;
   interior[dim] = dilation - 1;
   return PadOp::create(builder, loc, filled, fill, none, high, interior);
 }
@@ -30,14 +30,14 @@ static Value dilate(OpBuilder &builder, Location loc, LocalContext &context,
 Value shardonnay::fetchWindow(OpBuilder &builder, Location loc,
                               LocalContext &context, Value local,
                               const FactorWindow &window, Value fill,
-                              ShardWindow &cut) {
+                              ShardWindow &sharded) {
   const AxisList &axes = context.factorAxes(window.factor);
   int64_t dim = context.rule().operands[window.tensor].dimOf(window.factor);
-  cut = shardWindow(window, axes.numShards(), shapeOf(local)[dim]);
-  if (cut.isDilatedFirst)
+  sharded = shardWindow(window, axes.numShards(), shapeOf(local)[dim]);
+  if (sharded.isDilatedFirst)
     local = dilate(builder, loc, context, local, dim, window.size, axes,
                    window.baseDilation, fill);
-  return context.fetchWindow(builder, loc, local, window, cut, fill);
+  return context.fetchWindow(builder, loc, local, window, sharded, fill);
 }
 
 FactorWindow shardonnay::toFactorWindow(const WindowDim &dim, int32_t operand,

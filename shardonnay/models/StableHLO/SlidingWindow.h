@@ -23,7 +23,7 @@ namespace shardonnay {
 mlir::Value fetchWindow(mlir::OpBuilder &builder, mlir::Location loc,
                         LocalContext &context, mlir::Value local,
                         const FactorWindow &window, mlir::Value fill,
-                        ShardWindow &cut);
+                        ShardWindow &sharded);
 
 /// What a rule says of `dim`, a window of operand number `operand`, `factor`
 /// being its factor: `size` positions, of which `count` windows see parts.

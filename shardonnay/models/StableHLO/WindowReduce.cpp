@@ -94,7 +94,7 @@ public:
 
 private:
   /// Windows of the piece alone.
-  Value scanPiece();
+  Value scanShard();
   Value takeTotal(Value scanned);
   /// Combines the totals of the devices before this one, or of those behind it.
   Value combineOthers(Value totals);
@@ -111,7 +111,7 @@ private:
 };
 } // namespace
 
-Value LocalScan::scanPiece() {
+Value LocalScan::scanShard() {
   input = math.fillExchanged(context, 0, input, init);
   SmallVector<WindowDim> local = op.getWindow();
   local[dim].size = size;
@@ -148,7 +148,7 @@ Value LocalScan::combineOthers(Value totals) {
 }
 
 Value LocalScan::build() {
-  Value scanned = scanPiece();
+  Value scanned = scanShard();
   auto type = cast<RankedTensorType>(scanned.getType());
   SmallVector<int64_t> dims;
   for (int64_t other = 0; other < type.getRank(); ++other)
@@ -175,13 +175,13 @@ reduceWindowLocally(ReduceWindowOp op, OpBuilder &builder, ValueRange operands,
     int64_t i = slides.tensor;
     Type element = getElementTypeOrSelf(op.getInputs()[i]);
     Value fill = math.convert(operands[count + i], element);
-    ShardWindow cut;
-    local[i] =
-        fetchWindow(builder, op.getLoc(), context, local[i], slides, fill, cut);
+    ShardWindow sharded;
+    local[i] = fetchWindow(builder, op.getLoc(), context, local[i], slides,
+                           fill, sharded);
     WindowDim &dim = window[context.rule().operands[i].dimOf(slides.factor)];
-    dim.low = cut.low;
-    dim.high = cut.high;
-    dim.baseDilation = cut.baseDilation;
+    dim.low = sharded.low;
+    dim.high = sharded.high;
+    dim.baseDilation = sharded.baseDilation;
   }
   SmallVector<Value> results = cloneLocally(op, builder, local, context);
   auto reduce = results.front().getDefiningOp<ReduceWindowOp>();

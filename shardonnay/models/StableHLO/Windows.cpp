@@ -219,9 +219,9 @@ static FailureOr<SmallVector<Value>> sliceLocally(SliceOp op,
   for (const FactorWindow &window : context.shardWindows()) {
     int64_t dim = dimOf(context, window), size = resultSize(context, dim);
     int64_t span = size == 0 ? 0 : (size - 1) * window.stride + 1;
-    ShardWindow cut;
+    ShardWindow sharded;
     operand = fetchWindow(builder, op.getLoc(), context, operand, window,
-                          /*fill=*/Value(), cut);
+                          /*fill=*/Value(), sharded);
     starts[dim] = 0;
     limits[dim] = span;
   }
@@ -256,9 +256,9 @@ static FailureOr<SmallVector<Value>> reverseLocally(ReverseOp op,
   for (const FactorWindow &window : context.shardWindows()) {
     if (window.count == 0)
       continue;
-    ShardWindow cut;
+    ShardWindow sharded;
     operand = fetchWindow(builder, op.getLoc(), context, operand, window,
-                          /*fill=*/Value(), cut);
+                          /*fill=*/Value(), sharded);
   }
   return cloneLocally(op, builder, operand, context);
 }
@@ -271,12 +271,12 @@ static FailureOr<SmallVector<Value>> padLocally(PadOp op, OpBuilder &builder,
   Value operand = operands[0], padding = operands[1];
   for (const FactorWindow &window : context.shardWindows()) {
     int64_t dim = dimOf(context, window);
-    ShardWindow cut;
+    ShardWindow sharded;
     operand = fetchWindow(builder, op.getLoc(), context, operand, window,
-                          padding, cut);
-    low[dim] = cut.low;
-    high[dim] = cut.high;
-    interior[dim] = cut.baseDilation - 1;
+                          padding, sharded);
+    low[dim] = sharded.low;
+    high[dim] = sharded.high;
+    interior[dim] = sharded.baseDilation - 1;
   }
   Value result = cloneLocally(op, builder, {operand, padding}, context)[0];
   auto local = result.getDefiningOp<PadOp>();
@@ -307,11 +307,11 @@ static FailureOr<SmallVector<Value>> concatenateLocally(ConcatenateOp op,
                math.broadcast(start, positionsType));
   Value result;
   for (const FactorWindow &part : context.shardWindows()) {
-    ShardWindow cut;
+    ShardWindow sharded;
     offset = part.low;
     Value window =
         fetchWindow(builder, op.getLoc(), context, operands[part.tensor], part,
-                    /*fill=*/Value(), cut);
+                    /*fill=*/Value(), sharded);
     if (result) {
       Value behind = math.compare(positions, math.splat(positionsType, offset),
                                   ComparisonDirection::GE);

@@ -35,7 +35,7 @@ struct Accumulator {
   Operation *user = nullptr;
   /// What is settled in the loop: a summand, what the first of `steps` makes
   /// one of, or `next`.
-  OpOperand *settled = nullptr;
+  OpOperand *reduced = nullptr;
   /// The same before it is settled, and what that costs.
   Value partial;
   double price = 0;
@@ -83,12 +83,12 @@ static std::optional<ReductionKind> getKindOfSum(Operation *user) {
 }
 
 /// What is settled for `operand`'s owner alone.
-static bool readSettled(OpOperand &operand, CollectivePlanner &planner,
+static bool readReduced(OpOperand &operand, CollectivePlanner &planner,
                         Accumulator &found) {
   ChainStart start = followChain(operand.get(), operand.getOwner(), planner);
   if (!start.last)
     return false;
-  found.settled = &operand;
+  found.reduced = &operand;
   found.partial = start.source;
   found.price = start.price;
   found.mesh = getNamedMesh(start.last);
@@ -103,7 +103,7 @@ static constexpr unsigned kMostSteps = 6;
 /// from there on. What these ops touch is not weighed: they rearrange or change
 /// elements one by one, which is fused into the addition. So contractions, of
 /// which every device would compute more, are no steps.
-static bool findSettled(OpOperand &operand, ReductionKind kind,
+static bool findReduced(OpOperand &operand, ReductionKind kind,
                         CollectivePlanner &planner, Accumulator &found,
                         SmallVectorImpl<OpOperand *> &between,
                         unsigned depth = 0) {
@@ -111,7 +111,7 @@ static bool findSettled(OpOperand &operand, ReductionKind kind,
   if (!isa<RankedTensorType>(operand.get().getType()))
     return false;
   if (getOwnCollective(operand.get(), user))
-    return readSettled(operand, planner, found) && found.sharding.kind == kind;
+    return readReduced(operand, planner, found) && found.sharding.kind == kind;
   Operation *op = operand.get().getDefiningOp();
   auto rule = dyn_cast_if_present<ShardingRuleOpInterface>(op);
   if (!rule || depth == kMostSteps || rule.isContraction() ||
@@ -122,7 +122,7 @@ static bool findSettled(OpOperand &operand, ReductionKind kind,
     llvm::SmallBitVector partial(op->getNumOperands());
     partial.set(next.getOperandNumber());
     if (rule.isLinear(kind, partial) &&
-        findSettled(next, kind, planner, found, between, depth + 1)) {
+        findReduced(next, kind, planner, found, between, depth + 1)) {
       between.push_back(&next);
       return true;
     }
@@ -159,7 +159,7 @@ static bool readSummand(Accumulator &found, CollectivePlanner &planner) {
       user->getOpOperand(user->getOperand(0) == found.carried ? 1 : 0);
   std::optional<ReductionKind> kind = getKindOfSum(user);
   SmallVector<OpOperand *> between;
-  return kind && findSettled(summand, *kind, planner, found, between) &&
+  return kind && findReduced(summand, *kind, planner, found, between) &&
          reshardSteps(found, between, planner);
 }
 
@@ -175,7 +175,7 @@ static bool isGivenInParts(const Accumulator &found) {
 
 /// An inner loop adds to the carried value in parts, and each run settles that.
 static bool readInnerSum(Accumulator &found, CollectivePlanner &planner) {
-  return readSettled(*found.next, planner, found) && isGivenInParts(found);
+  return readReduced(*found.next, planner, found) && isGivenInParts(found);
 }
 
 /// The loop's class of `owner`, if it is one.
@@ -201,7 +201,7 @@ namespace {
 /// one of those that have the same keeps it (`whole`).
 struct PartialStart {
   const ReshardPlan *plan = nullptr;
-  SmallVector<AxisList> pieces;
+  SmallVector<AxisList> shards;
   AxisList whole;
   double price = 0;
 };
@@ -217,9 +217,9 @@ static std::optional<PartialStart> planStart(const Accumulator &found,
   TensorSharding present = found.mesh.readClosed(found.init->get());
   if (!present.unreduced.empty())
     return std::nullopt;
-  TensorSharding settled = found.sharding;
-  settled.unreduced = AxisList();
-  settled.kind = ReductionKind::Sum;
+  TensorSharding reduced = found.sharding;
+  reduced.unreduced = AxisList();
+  reduced.kind = ReductionKind::Sum;
   const AxisList &parts = found.sharding.unreduced;
   start.whole = parts;
   auto fits = [&](auto dims) {
@@ -228,20 +228,20 @@ static std::optional<PartialStart> planStart(const Accumulator &found,
            llvm::all_of(has.axes.dropPrefix(needs.axes),
                         [&](AxisRef axis) { return parts.covers(axis); });
   };
-  auto dims = llvm::zip_equal(present.dims, settled.dims);
+  auto dims = llvm::zip_equal(present.dims, reduced.dims);
   auto type = cast<RankedTensorType>(found.owner.getType());
   if (llvm::all_of(dims, fits)) {
     for (auto [has, needs] : dims) {
-      start.pieces.push_back(has.axes.dropPrefix(needs.axes));
-      start.whole = start.whole.subtract(start.pieces.back());
+      start.shards.push_back(has.axes.dropPrefix(needs.axes));
+      start.whole = start.whole.subtract(start.shards.back());
     }
   } else {
-    start.plan = planner.plan(type, present, settled, found.mesh.mesh);
+    start.plan = planner.plan(type, present, reduced, found.mesh.mesh);
     if (!start.plan)
       return std::nullopt;
     start.price = start.plan->price;
   }
-  start.price += planner.memoryPrice(2.0 * sdy::getShardBytes(type, settled),
+  start.price += planner.memoryPrice(2.0 * sdy::getShardBytes(type, reduced),
                                      found.mesh.mesh);
   return start;
 }
@@ -253,7 +253,7 @@ static Value makeStart(OpBuilder &builder, const Accumulator &found,
   Value value = found.init->get();
   Location loc = value.getLoc();
   auto type = cast<RankedTensorType>(value.getType());
-  if (!start.plan && start.whole.empty() && start.pieces.empty())
+  if (!start.plan && start.whole.empty() && start.shards.empty())
     return makeZeros(builder, value, found.sharding, mesh);
   auto list = [&](const AxisList &axes) { return mesh.write(axes); };
   if (start.plan)
@@ -266,7 +266,7 @@ static Value makeStart(OpBuilder &builder, const Accumulator &found,
     value = sdy::ShardedToUnreducedOp::create(
         builder, loc, type, value,
         sdy::ListOfAxisRefListsAttr::get(
-            builder.getContext(), llvm::map_to_vector(start.pieces, list)),
+            builder.getContext(), llvm::map_to_vector(start.shards, list)),
         mesh.write(spread));
   }
   if (!start.whole.empty())
@@ -289,16 +289,16 @@ static bool takeMemory(const Accumulator &found, CollectivePlanner &planner) {
 static void accumulate(Operation *loop, Accumulator &found,
                        const PartialStart &start, const ReshardPlan &plan) {
   Value owner = found.owner;
-  Value settled = found.settled->get();
-  Attribute cause = getCause(settled.getDefiningOp());
+  Value reduced = found.reduced->get();
+  Attribute cause = getCause(reduced.getDefiningOp());
   sdy::TensorShardingAttr sharding = found.mesh.write(found.sharding);
   OpBuilder builder(loop);
   found.init->set(makeStart(builder, found, start, cause));
-  found.settled->set(found.partial);
+  found.reduced->set(found.partial);
   for (ReshardedOp &step : found.steps)
     step.apply(cause, /*keepSharding=*/true);
-  eraseDeadChain(settled);
-  if (found.settled == found.next) {
+  eraseDeadChain(reduced);
+  if (found.reduced == found.next) {
     found.user->getResult(0).replaceAllUsesWith(found.carried);
     found.user->erase();
   } else {

@@ -37,15 +37,15 @@ Operation *getPlannedCollective(Value value) {
   sdy::TensorShardingAttr in = sdy::getSharding(op->getOperand(0));
   if (in && !in.isReplicated() && sdy::getMesh(op, in) != named.mesh)
     return nullptr;
-  AxisList settled;
+  AxisList reduced;
   if (auto reduce = dyn_cast<sdy::AllReduceOp>(op))
-    settled = toAxisList(reduce.getReductionAxes().getValue(), named.mesh);
+    reduced = toAxisList(reduce.getReductionAxes().getValue(), named.mesh);
   if (auto scatter = dyn_cast<sdy::ReduceScatterOp>(op))
     for (sdy::AxisRefListAttr list : scatter.getReduceScatterAxes().getValue())
-      settled.append(toAxisList(list.getValue(), named.mesh));
+      reduced.append(toAxisList(list.getValue(), named.mesh));
   TensorSharding source = named.readClosed(op->getOperand(0));
   bool isStated = llvm::all_of(
-      settled, [&](AxisRef axis) { return source.unreduced.covers(axis); });
+      reduced, [&](AxisRef axis) { return source.unreduced.covers(axis); });
   return isStated ? op : nullptr;
 }
 

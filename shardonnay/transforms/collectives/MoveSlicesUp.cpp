@@ -21,9 +21,9 @@ namespace shardonnay {
 /// A constant that is sliced is a constant.
 static bool sliceConstant(sdy::ConstantOp constant, Operation *slice) {
   OpBuilder builder(slice);
-  Operation *piece = builder.clone(*constant);
-  sdy::setSharding(piece->getResult(0), sdy::getSharding(slice->getResult(0)));
-  slice->replaceAllUsesWith(piece);
+  Operation *shard = builder.clone(*constant);
+  sdy::setSharding(shard->getResult(0), sdy::getSharding(slice->getResult(0)));
+  slice->replaceAllUsesWith(shard);
   slice->erase();
   return true;
 }

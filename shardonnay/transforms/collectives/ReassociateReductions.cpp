@@ -19,7 +19,7 @@ namespace shardonnay {
 
 /// The operands of `op` that are settled for it alone, on `mesh`, with what
 /// they were before.
-static llvm::MapVector<unsigned, Value> findSettled(Operation *op,
+static llvm::MapVector<unsigned, Value> findReduced(Operation *op,
                                                     CollectivePlanner &planner,
                                                     sdy::NamedMesh &mesh,
                                                     double &price) {
@@ -45,7 +45,7 @@ static bool reassociate(Operation *op, CollectivePlanner &planner) {
   sdy::NamedMesh mesh;
   double before = 0;
   llvm::MapVector<unsigned, Value> sources =
-      findSettled(op, planner, mesh, before);
+      findReduced(op, planner, mesh, before);
   if (sources.size() < 2)
     return false;
   std::optional<ReshardedOp> resharded = ReshardedOp::get(op, mesh);
@@ -53,11 +53,11 @@ static bool reassociate(Operation *op, CollectivePlanner &planner) {
       !resharded->plan(planner) ||
       resharded->operandPrice() + resharded->resultPrice() >= before)
     return false;
-  SmallVector<Value> settled;
+  SmallVector<Value> reduced;
   for (auto [number, source] : sources)
-    settled.push_back(op->getOperand(number));
-  resharded->apply(getCause(settled.front().getDefiningOp()));
-  for (Value value : settled)
+    reduced.push_back(op->getOperand(number));
+  resharded->apply(getCause(reduced.front().getDefiningOp()));
+  for (Value value : reduced)
     eraseDeadChain(value);
   return true;
 }

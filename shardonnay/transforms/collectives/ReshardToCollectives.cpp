@@ -270,16 +270,16 @@ LogicalResult ReshardLowering::crossMeshes() {
   if (from && failed(chain(source, from.replicated(op.getType().getRank()))))
     return failure();
   mesh = sdy::NamedMesh::of(op, target);
-  TensorSharding piece = read(target);
-  AxisList owned = std::exchange(piece.unreduced, AxisList());
+  TensorSharding shard = read(target);
+  AxisList owned = std::exchange(shard.unreduced, AxisList());
   if (owned.empty()) {
     op.getInputMutable().assign(value);
     value = op.getResult();
     return success();
   }
   value = write(
-      sdy::ReshardOp::create(builder, op.getLoc(), value, mesh.write(piece)));
-  own(piece, owned, piece.kind);
+      sdy::ReshardOp::create(builder, op.getLoc(), value, mesh.write(shard)));
+  own(shard, owned, shard.kind);
   return success();
 }
 

@@ -131,7 +131,7 @@ ReshardedOp::assignmentOf(llvm::ArrayRef<bool> replaced) {
 
 /// Takes over how operands and result lie under `assignment`, without what is
 /// partial in the operands.
-bool ReshardedOp::settle(const FactorAssignment &assignment) {
+bool ReshardedOp::setFactors(const FactorAssignment &assignment) {
   if (!isLawful(assignment, rule))
     return false;
   for (auto [factor, now, then] :
@@ -210,7 +210,7 @@ bool ReshardedOp::replaceOperand(unsigned number,
 
 bool ReshardedOp::reshardFrom(ArrayRef<bool> replaced) {
   std::optional<FactorAssignment> assignment = assignmentOf(replaced);
-  if (!assignment || !settle(*assignment) || !addPartial())
+  if (!assignment || !setFactors(*assignment) || !addPartial())
     return false;
   for (auto [i, isReplaced] : llvm::enumerate(replaced))
     if (isReplaced && needed[i].dims != present[i].dims)
@@ -242,7 +242,7 @@ bool ReshardedOp::shardResult(const TensorSharding &wanted) {
           assignment[factor] = cell.axes;
       }
     }
-  return settle(assignment) && addPartial() && result == wanted;
+  return setFactors(assignment) && addPartial() && result == wanted;
 }
 
 bool ReshardedOp::plan(CollectivePlanner &planner) {

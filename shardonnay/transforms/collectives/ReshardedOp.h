@@ -80,7 +80,7 @@ private:
   /// Zeros beside parts of a sum, which need not be moved.
   bool isMadeAnew(unsigned number) const;
   bool reshardFrom(llvm::ArrayRef<bool> replaced);
-  bool settle(const FactorAssignment &assignment);
+  bool setFactors(const FactorAssignment &assignment);
   std::optional<FactorAssignment> assignmentOf(llvm::ArrayRef<bool> replaced);
   bool addPartial();
 

@@ -28,14 +28,14 @@ static SmallVector<int64_t> numbersOf(const AxisList &axes) {
 static std::optional<ReshardPlan>
 split(RankedTensorType type, const TensorSharding &from, const AxisList &fast,
       const AxisList &slow, int64_t dim, const MeshCosts &costs) {
-  TensorSharding cut = from;
-  cut.dims[dim].axes.append(fast);
-  if (type.getDimSize(dim) % cut.dims[dim].axes.numShards() != 0)
+  TensorSharding sharded = from;
+  sharded.dims[dim].axes.append(fast);
+  if (type.getDimSize(dim) % sharded.dims[dim].axes.numShards() != 0)
     return std::nullopt;
-  cut.unreduced = from.unreduced.subtract(fast);
-  TensorSharding settled = cut;
-  settled.unreduced = cut.unreduced.subtract(slow);
-  TensorSharding whole = settled;
+  sharded.unreduced = from.unreduced.subtract(fast);
+  TensorSharding reduced = sharded;
+  reduced.unreduced = sharded.unreduced.subtract(slow);
+  TensorSharding whole = reduced;
   whole.dims[dim] = from.dims[dim];
   ReshardPlan plan;
   int64_t bytes = sdy::getShardBytes(type, from);
@@ -48,10 +48,10 @@ split(RankedTensorType type, const TensorSharding &from, const AxisList &fast,
     plan.cost += cost;
     plan.price += costs.price(cost, numbersOf(axes));
   };
-  int64_t piece = sdy::getShardBytes(type, cut);
-  add(StepKind::ReduceScatter, dim, fast, bytes, cut);
-  add(StepKind::AllReduce, -1, slow, piece, settled);
-  add(StepKind::AllGather, dim, fast, piece, whole);
+  int64_t shard = sdy::getShardBytes(type, sharded);
+  add(StepKind::ReduceScatter, dim, fast, bytes, sharded);
+  add(StepKind::AllReduce, -1, slow, shard, reduced);
+  add(StepKind::AllGather, dim, fast, shard, whole);
   return plan;
 }
 

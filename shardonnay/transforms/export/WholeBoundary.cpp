@@ -35,23 +35,23 @@ sdy::TensorShardingAttr getSharded(sdy::TensorShardingAttr sharding) {
 
 void makeArgumentWhole(BlockArgument argument,
                        sdy::SignatureAttributes &signature) {
-  sdy::TensorShardingAttr cut = getSharded(sdy::getSharding(argument));
-  if (!cut)
+  sdy::TensorShardingAttr sharded = getSharded(sdy::getSharding(argument));
+  if (!sharded)
     return;
   signature.setArgument(argument.getArgNumber(), sdy::kShardingAttr, nullptr);
   if (argument.use_empty())
     return;
   auto builder = OpBuilder::atBlockBegin(argument.getOwner());
   auto reshard =
-      sdy::ReshardOp::create(builder, argument.getLoc(), argument, cut);
+      sdy::ReshardOp::create(builder, argument.getLoc(), argument, sharded);
   argument.replaceAllUsesExcept(reshard.getResult(), reshard);
 }
 
 void makeResultWhole(func::FuncOp func, unsigned result,
                      sdy::SignatureAttributes &signature) {
-  sdy::TensorShardingAttr cut =
+  sdy::TensorShardingAttr sharded =
       getSharded(sdy::getFuncResultSharding(func, result));
-  if (!cut)
+  if (!sharded)
     return;
   signature.setResult(result, sdy::kShardingAttr, nullptr);
   Operation *end = func.getBody().back().getTerminator();
@@ -59,12 +59,12 @@ void makeResultWhole(func::FuncOp func, unsigned result,
   OpOperand &operand = end->getOpOperand(result);
   // First as it was asked for: the program inside does not change.
   Value inside = sdy::ReshardOp::create(builder, operand.get().getLoc(),
-                                        operand.get(), cut);
+                                        operand.get(), sharded);
   auto rank = cast<RankedTensorType>(operand.get().getType()).getRank();
-  operand.set(
-      sdy::ReshardOp::create(builder, operand.get().getLoc(), inside,
-                             sdy::TensorShardingAttr::getFullyClosed(
-                                 func.getContext(), rank, cut.getMeshOrRef())));
+  operand.set(sdy::ReshardOp::create(
+      builder, operand.get().getLoc(), inside,
+      sdy::TensorShardingAttr::getFullyClosed(func.getContext(), rank,
+                                              sharded.getMeshOrRef())));
 }
 
 struct WholeBoundaryPass : impl::WholeBoundaryPassBase<WholeBoundaryPass> {

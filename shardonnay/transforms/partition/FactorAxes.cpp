@@ -159,28 +159,28 @@ LogicalResult FactorAxesReader::collectAxes() {
 
 LogicalResult FactorAxesReader::checkShardings() {
   AxisList used;
-  for (auto [id, factor, cut] : llvm::enumerate(rule.factors, axes)) {
-    if (cut.empty())
+  for (auto [id, factor, sharded] : llvm::enumerate(rule.factors, axes)) {
+    if (sharded.empty())
       continue;
     if (factor.kind == FactorKind::NeedReplication)
       return at(op->emitError()
                     << "a factor of size " << factor.size
-                    << " that the op needs whole is cut by " << placer.str(cut)
-                    << "; expected a reshard before",
+                    << " that the op needs whole is cut by "
+                    << placer.str(sharded) << "; expected a reshard before",
                 tensorWith(id));
-    if (factor.size % cut.numShards() != 0 && !rule.mayBeUneven(id))
+    if (factor.size % sharded.numShards() != 0 && !rule.mayBeUneven(id))
       return at(op->emitError()
-                    << "axes " << placer.str(cut) << " of size "
-                    << cut.numShards() << " do not divide a factor of size "
+                    << "axes " << placer.str(sharded) << " of size "
+                    << sharded.numShards() << " do not divide a factor of size "
                     << factor.size
                     << " that is a part of a dim; expected a reshard before",
                 tensorWith(id));
-    if (used.overlaps(cut))
+    if (used.overlaps(sharded))
       return at(op->emitError()
-                    << "axes " << placer.str(cut)
+                    << "axes " << placer.str(sharded)
                     << " cut two factors of this op; expected a reshard before",
                 tensorWith(id));
-    used.append(cut);
+    used.append(sharded);
   }
   return success();
 }
@@ -202,9 +202,9 @@ LogicalResult FactorAxesReader::collectPartial() {
                               << ", which the op does not pass on; expected a "
                                  "reshard before",
               deferred.find_first());
-  for (auto [i, cut] : llvm::enumerate(axes))
-    if (!cut.empty() && rule.reducesOver(i) &&
-        failed(addPartial(cut, rule.factors[i].combiner, /*isNew=*/true,
+  for (auto [i, sharded] : llvm::enumerate(axes))
+    if (!sharded.empty() && rule.reducesOver(i) &&
+        failed(addPartial(sharded, rule.factors[i].combiner, /*isNew=*/true,
                           tensorWith(i))))
       return failure();
   return success();

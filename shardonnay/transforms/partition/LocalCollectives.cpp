@@ -20,7 +20,7 @@ namespace shardonnay {
 
 /// Each device's window is the piece of `localSize` that it has. Behind the end
 /// of a dim that goes on periodically, a piece has not what the window has.
-static bool isOwnPiece(const Window &window, int64_t localSize) {
+static bool isOwnShard(const Window &window, int64_t localSize) {
   return window.start == 0 && window.size == localSize &&
          (window.windowAxes.empty() || window.step == window.size) &&
          window.axes == window.windowAxes &&
@@ -31,7 +31,7 @@ static bool isOwnPiece(const Window &window, int64_t localSize) {
 Value buildWindow(OpBuilder &builder, Location loc, Value tensor, Value fill,
                   const Placer &placer, const Window &window) {
   auto type = cast<RankedTensorType>(tensor.getType());
-  if (!fill && isOwnPiece(window, type.getDimSize(window.dim)))
+  if (!fill && isOwnShard(window, type.getDimSize(window.dim)))
     return tensor;
   SmallVector<int64_t> shape(type.getShape());
   shape[window.dim] = window.size;
@@ -242,7 +242,7 @@ FailureOr<Value> buildLocalCollective(Operation *op, Value operand,
   return shard.build(collective, sourceMesh);
 }
 
-Value buildPiece(Value whole, const Layout &layout, const Placer &placer,
+Value buildShard(Value whole, const Layout &layout, const Placer &placer,
                  OpBuilder &builder, Location loc) {
   auto type = cast<RankedTensorType>(whole.getType());
   ShardBuilder shard(whole, type, Layout::replicated(type.getShape()), placer,
@@ -256,9 +256,9 @@ FailureOr<Value> buildShare(Value whole, const Layout &layout,
   auto type = cast<RankedTensorType>(whole.getType());
   ShardBuilder shard(whole, type, Layout::replicated(type.getShape()), placer,
                      builder, loc);
-  Value piece = shard.slice(layout.dims);
+  Value part = shard.slice(layout.dims);
   if (layout.partial.empty())
-    return piece;
+    return part;
   return shard.makeParts(layout.partial, layout.kind);
 }
 

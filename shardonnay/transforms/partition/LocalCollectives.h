@@ -41,7 +41,7 @@ buildLocalCollective(mlir::Operation *op, mlir::Value operand,
                      mlir::OpBuilder &builder);
 
 /// This device's piece of `whole`, which every device holds.
-mlir::Value buildPiece(mlir::Value whole, const Layout &layout,
+mlir::Value buildShard(mlir::Value whole, const Layout &layout,
                        const Placer &placer, mlir::OpBuilder &builder,
                        mlir::Location loc);
 

@@ -100,10 +100,10 @@ bool reducesAll(Operation *op, const Reduced &reduced) {
                       [&](AxisRef axis) { return axes.covers(axis); });
 }
 
-void settle(OpResult result, sdy::TensorShardingAttr whole,
-            const Reduced &reduced) {
+void reduceBehind(OpResult result, sdy::TensorShardingAttr whole,
+                  const Reduced &reduced) {
   auto kind = sdy::ReductionKindAttr::get(result.getContext(), reduced.kind);
-  Value settled;
+  Value sum;
   for (OpOperand &use : llvm::make_early_inc_range(result.getUses())) {
     Operation *user = use.getOwner();
     if (reducesAll(user, reduced)) {
@@ -113,14 +113,14 @@ void settle(OpResult result, sdy::TensorShardingAttr whole,
         cast<sdy::ReduceScatterOp>(user).setKindAttr(kind);
       continue;
     }
-    if (!settled) {
+    if (!sum) {
       OpBuilder builder(result.getContext());
       builder.setInsertionPointAfter(result.getOwner());
-      settled = sdy::AllReduceOp::create(
-          builder, result.getLoc(), result.getType(), result,
-          reduced.mesh.write(reduced.axes), whole, reduced.kind);
+      sum = sdy::AllReduceOp::create(builder, result.getLoc(), result.getType(),
+                                     result, reduced.mesh.write(reduced.axes),
+                                     whole, reduced.kind);
     }
-    use.set(settled);
+    use.set(sum);
   }
 }
 
@@ -151,7 +151,7 @@ void markResults(Operation *op) {
     if (missing.axes.empty() || !marked)
       continue;
     sdy::setSharding(result, marked);
-    settle(result, sharding, missing);
+    reduceBehind(result, sharding, missing);
   }
 }
 

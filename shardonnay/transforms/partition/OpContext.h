@@ -54,7 +54,8 @@ public:
   using LocalContext::fetchWindow;
   mlir::Value fetchWindow(mlir::OpBuilder &builder, mlir::Location loc,
                           mlir::Value tensor, const FactorWindow &window,
-                          const ShardWindow &cut, mlir::Value fill) override;
+                          const ShardWindow &sharded,
+                          mlir::Value fill) override;
   mlir::Value allReduce(mlir::OpBuilder &builder, mlir::Location loc,
                         mlir::Value tensor, const AxisList &list) override;
   mlir::Value allGather(mlir::OpBuilder &builder, mlir::Location loc,

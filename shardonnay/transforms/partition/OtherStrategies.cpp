@@ -25,9 +25,9 @@ OtherStrategies::describe(Operation *op, const FactorRule &rule,
   if (!isNew)
     return text;
   sdy::MeshAttr mesh = placer.mesh();
-  if (!chooser)
-    chooser = std::make_unique<OpChooser>(sdy::toMesh(mesh),
-                                          toMeshCosts(model, mesh));
+  if (!solver)
+    solver =
+        std::make_unique<OpSolver>(sdy::toMesh(mesh), toMeshCosts(model, mesh));
   // A value may be several of the op's tensors, which then lie alike.
   llvm::DenseMap<Value, TensorSharding> whole;
   auto add = [&](Value value, const Placement *placement) {
@@ -44,7 +44,7 @@ OtherStrategies::describe(Operation *op, const FactorRule &rule,
         return whole[value];
       });
   text =
-      describeAlternative(op, problem, FactorAssignment(axes), *chooser, mesh);
+      describeAlternative(op, problem, FactorAssignment(axes), *solver, mesh);
   return text;
 }
 

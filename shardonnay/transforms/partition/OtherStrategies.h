@@ -15,7 +15,7 @@
 #define SHARDONNAY_TRANSFORMS_PARTITION_OTHERSTRATEGIES_H
 
 #include "shardonnay/cost/DeviceModel.h"
-#include "shardonnay/strategy/OpChooser.h"
+#include "shardonnay/strategy/OpSolver.h"
 #include "shardonnay/support/CompositeKey.h"
 #include "shardonnay/transforms/partition/Placement.h"
 
@@ -38,7 +38,7 @@ private:
   const DeviceModel &model;
   const Placer &placer;
   /// The solver for the placer's mesh; it is made when it is first needed.
-  std::unique_ptr<OpChooser> chooser;
+  std::unique_ptr<OpSolver> solver;
   CompositeMap<std::string> known;
 };
 

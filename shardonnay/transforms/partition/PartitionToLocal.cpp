@@ -317,7 +317,7 @@ FunctionPartitioner::localizeConstant(sdy::ConstantOp op) {
   Value whole = sdy::ConstantOp::create(builder, op.getLoc(), op.getType(),
                                         op.getValue());
   return SmallVector<Value>{
-      buildPiece(whole, placement->layout, placer, builder, op.getLoc())};
+      buildShard(whole, placement->layout, placer, builder, op.getLoc())};
 }
 
 LogicalResult FunctionPartitioner::verifySources(Operation *op) {
@@ -453,9 +453,9 @@ LogicalResult
 FunctionPartitioner::neutralizePadding(Operation *op, const FactorRule &rule,
                                        ArrayRef<AxisList> axes,
                                        MutableArrayRef<Value> operands) {
-  for (auto [id, factor, cut] : llvm::enumerate(rule.factors, axes)) {
+  for (auto [id, factor, sharded] : llvm::enumerate(rule.factors, axes)) {
     if (factor.kind != FactorKind::Reduction ||
-        factor.size % cut.numShards() == 0)
+        factor.size % sharded.numShards() == 0)
       continue;
     for (auto [operand, mapping] : llvm::zip_equal(operands, rule.operands)) {
       int64_t dim = mapping.dimOf(id);
@@ -468,15 +468,15 @@ FunctionPartitioner::neutralizePadding(Operation *op, const FactorRule &rule,
         return pointAtOperand(
             op->emitError()
                 << "reduces a dim of size " << factor.size << " that axes "
-                << placer.str(cut) << " do not divide, of elements "
+                << placer.str(sharded) << " do not divide, of elements "
                 << type.getElementType()
                 << " that have no neutral one; cut it by axes that divide it",
             operand);
       Value fill = sdy::ConstantOp::create(builder, op->getLoc(), neutral);
       int64_t size = type.getDimSize(dim);
-      operand = buildWindow(
-          builder, op->getLoc(), operand, fill, placer,
-          {dim, factor.size, /*start=*/0, /*step=*/size, size, cut, cut});
+      operand = buildWindow(builder, op->getLoc(), operand, fill, placer,
+                            {dim, factor.size, /*start=*/0, /*step=*/size, size,
+                             sharded, sharded});
     }
   }
   return success();

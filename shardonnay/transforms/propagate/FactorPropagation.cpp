@@ -87,7 +87,8 @@ public:
                   int32_t otherFactor = -1) {
     AxisList rest = axes.commonPrefix(prefix);
     if (log && rest != axes)
-      cuts.push_back({reason, factor, tensor, axes, rest, tensor, otherFactor});
+      shardings.push_back(
+          {reason, factor, tensor, axes, rest, tensor, otherFactor});
     axes = std::move(rest);
   }
 
@@ -96,9 +97,9 @@ public:
     if (!log)
       return;
     const AxisList &own = rows[tensor].factors[factor].axes;
-    for (const Refusal &cut : cuts)
-      if (!cut.wanted.isPrefixOf(own)) {
-        log->push_back(cut);
+    for (const Refusal &sharded : shardings)
+      if (!sharded.wanted.isPrefixOf(own)) {
+        log->push_back(sharded);
         log->back().tensor = tensor;
       }
   }
@@ -115,7 +116,7 @@ private:
   int32_t factor;
   AxisList axes;
   RefusalLog log;
-  llvm::SmallVector<Refusal, 0> cuts;
+  llvm::SmallVector<Refusal, 0> shardings;
 };
 } // namespace
 

@@ -138,8 +138,8 @@ class Sweeper {
 public:
   Sweeper(PropagationGraph &graph, PropagationSink *sink)
       : graph(graph), sink(sink), isEnqueued(graph.ops().size()),
-        settled(graph.ops().size()) {
-    due.reserve(graph.ops().size());
+        upToDate(graph.ops().size()) {
+    worklist.reserve(graph.ops().size());
     for (int32_t form : llvm::seq(graph.numForms()))
       idleLevels.push_back(idleLevelsOf(graph.form(form)));
   }
@@ -151,8 +151,8 @@ public:
     uint16_t bit = 1u << (2 * static_cast<int>(level) + aggressive);
     for (firstEnqueued = 0; firstEnqueued < graph.ops().size();) {
       visitIfUnsettled(firstEnqueued++, bit);
-      while (!due.empty()) {
-        int32_t op = due.pop_back_val();
+      while (!worklist.empty()) {
+        int32_t op = worklist.pop_back_val();
         isEnqueued.reset(op);
         visitIfUnsettled(op, bit);
       }
@@ -167,7 +167,7 @@ public:
   void set(int32_t tensor, int32_t id) {
     graph.setSharding(tensor, id);
     for (int32_t op : graph.neighbours(tensor))
-      settled[op] = 0;
+      upToDate[op] = 0;
   }
 
 private:
@@ -189,9 +189,9 @@ private:
   /// A visit that can change nothing is none. What is settled keeps its place
   /// among what is due all the same: it may change before its turn comes.
   void visitIfUnsettled(int32_t op, uint16_t bit) {
-    if ((settled[op] & bit) != 0)
+    if ((upToDate[op] & bit) != 0)
       return;
-    settled[op] |= bit;
+    upToDate[op] |= bit;
     visit(graph.ops(), op, op);
   }
 
@@ -200,7 +200,7 @@ private:
     if (op >= firstEnqueued || isEnqueued.test(op))
       return;
     isEnqueued.set(op);
-    due.push_back(op);
+    worklist.push_back(op);
   }
 
   void visit(const OpArray &ops, int32_t op, int32_t self) {
@@ -372,11 +372,11 @@ private:
   /// What is due: the next to visit is the last of `due`, of which `isEnqueued`
   /// tells, then come all ops from `firstEnqueued` on.
   int32_t firstEnqueued = 0;
-  llvm::SmallVector<int32_t, 0> due;
+  llvm::SmallVector<int32_t, 0> worklist;
   llvm::BitVector isEnqueued;
   /// For each op, the levels and strategies at which it was visited since the
   /// last change of its tensors.
-  std::vector<uint16_t> settled;
+  std::vector<uint16_t> upToDate;
   /// For each form, the levels that allow it no direction.
   llvm::SmallVector<uint8_t> idleLevels;
 };

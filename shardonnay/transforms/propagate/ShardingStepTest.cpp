@@ -102,7 +102,7 @@ TEST(CompoundFactors, PartsAreMerged) {
 }
 
 /// A factor of a compound dim is sharded only if the one before it is full.
-TEST(CompoundFactors, NoStridedCut) {
+TEST(CompoundFactors, NoStridedSharding) {
   auto after =
       step(reshape(),
            {open({AxisList(), AxisList()}), open({AxisList(), {kYMajor}})},

@@ -34,7 +34,7 @@
 #include "shardonnay/plan/ReshardPlan.h"
 #include "shardonnay/support/Prefetch.h"
 #include "shardonnay/transforms/reshard/LinearOperands.h"
-#include "shardonnay/transforms/reshard/OpChoosers.h"
+#include "shardonnay/transforms/reshard/OpSolvers.h"
 #include "shardonnay/transforms/reshard/Passes.h"
 #include "shardonnay/transforms/reshard/ReshardBuilder.h"
 
@@ -48,7 +48,7 @@ namespace shardonnay {
 namespace {
 
 /// On another mesh, at the boundary, nothing is computed.
-bool settlesParts(sdy::ReshardOp reshard) {
+bool reducesParts(sdy::ReshardOp reshard) {
   sdy::TensorShardingAttr from = sdy::getSharding(reshard.getInput()),
                           to = reshard.getSharding();
   return from && from.getMeshOrRef() == to.getMeshOrRef() &&
@@ -63,7 +63,7 @@ sdy::ReshardOp settlingReshard(OpOperand &operand) {
   if (!reshard || !reshard->hasOneUse() ||
       reshard->getBlock() != operand.getOwner()->getBlock())
     return nullptr;
-  return settlesParts(reshard) ? reshard : nullptr;
+  return reducesParts(reshard) ? reshard : nullptr;
 }
 
 /// `op` moves the elements of one tensor, or changes each alone.
@@ -164,7 +164,7 @@ struct DeferralTable {
   /// Merges the new ones with those next to them; what there is then.
   std::vector<sdy::ReshardOp> mergeAll(ArrayRef<sdy::ReshardOp> before);
 
-  OpChoosers &choosers;
+  OpSolvers &solvers;
   ReshardBuilder constants;
   /// The reshards that were made, and those that are gone.
   std::vector<sdy::ReshardOp> made;
@@ -195,7 +195,7 @@ public:
   OpDeferral(Operation *op, const FactorRule &rule, const MeshScope &scope,
              DeferralTable &table)
       : op(op), rule(rule), scope(scope), table(table),
-        chooser(table.choosers.get(scope)), deferred(op->getNumOperands()),
+        solver(table.solvers.get(scope)), deferred(op->getNumOperands()),
         owned(op->getNumOperands()), operands(op->getNumOperands()) {}
 
   void run();
@@ -233,7 +233,7 @@ private:
   const FactorRule &rule;
   const MeshScope &scope;
   DeferralTable &table;
-  OpChooser &chooser;
+  OpSolver &solver;
   llvm::SmallBitVector deferred;
   /// Operands that are whole, and that one device alone is to add.
   llvm::SmallBitVector owned;
@@ -317,13 +317,13 @@ bool OpDeferral::getsCheaper(double price) {
 
 std::optional<CompositeKey> OpDeferral::getKey() {
   CompositeKey key;
-  if (!table.choosers.appendSignature(op, key))
+  if (!table.solvers.appendSignature(op, key))
     return std::nullopt;
   for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
     key.add(operand.getType(), sdy::getSharding(operand),
             deferred[i] ? sdy::getSharding(reshardOf(i).getInput()) : nullptr,
             owned[i] + 2 * table.constants.isConstantExpression(operand));
-    table.choosers.getSignatures().appendConstant(operand, key);
+    table.solvers.getSignatures().appendConstant(operand, key);
   }
   Value made = op->getResult(0);
   auto next = made.hasOneUse() ? dyn_cast<sdy::ReshardOp>(*made.user_begin())
@@ -416,7 +416,7 @@ bool OpDeferral::computeResult() {
 LogicalResult OpDeferral::addPrice(Type type, const TensorSharding &from,
                                    const TensorSharding &to, double &sum) {
   auto tensor = cast<RankedTensorType>(type);
-  std::optional<double> price = priceOfReshard(chooser, tensor, from, to);
+  std::optional<double> price = priceOfReshard(solver, tensor, from, to);
   sum += price.value_or(0);
   return success(price.has_value());
 }
@@ -427,7 +427,7 @@ double OpDeferral::ownerPrice() {
     bytes += sdy::getShardBytes(
         cast<RankedTensorType>(op->getOperand(i).getType()), operands[i]);
   // Read and written.
-  return chooser.prices().computePrice(/*flops=*/0, 2 * bytes);
+  return solver.prices().computePrice(/*flops=*/0, 2 * bytes);
 }
 
 DeferredOp::Worth OpDeferral::findWorth() {
@@ -436,9 +436,9 @@ DeferredOp::Worth OpDeferral::findWorth() {
   for (unsigned i : deferred.set_bits()) {
     Type type = op->getOperand(i).getType();
     TensorSharding source = sourceOf(i),
-                   settled = scope.read(op->getOperand(i));
-    sameDims &= source.dims == settled.dims;
-    if (failed(addPrice(type, source, settled, before)) ||
+                   reduced = scope.read(op->getOperand(i));
+    sameDims &= source.dims == reduced.dims;
+    if (failed(addPrice(type, source, reduced, before)) ||
         failed(addPrice(type, source, operands[i], after)))
       return Worth::No;
   }
@@ -491,13 +491,13 @@ void OpDeferral::defer() {
   for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
     if (!isa<RankedTensorType>(operand.getType()))
       continue;
-    sdy::ReshardOp settled = deferred[i] ? reshardOf(i) : nullptr;
-    Value source = settled ? settled.getInput() : operand;
+    sdy::ReshardOp reduced = deferred[i] ? reshardOf(i) : nullptr;
+    Value source = reduced ? reduced.getInput() : operand;
     op->setOperand(i, reshards.get(source, operands[i], scope, op));
     if (owned[i])
       op->setOperand(i, keepOnOwner(i));
-    if (settled)
-      table.erase(settled);
+    if (reduced)
+      table.erase(reduced);
   }
   sdy::setSharding(value, scope.write(result));
   reshards.replaceUses(value, before, scope);
@@ -510,12 +510,11 @@ struct DeferReductionsPass
   using PricedPass::PricedPass;
 
   void runOnOperation() override {
-    OpChoosers &choosers =
-        getAnalysis<SharedChoosers>().get(deviceModel, model);
-    DeferralTable table{choosers, {}, {}, {}, {}};
+    OpSolvers &solvers = getAnalysis<SharedSolvers>().get(deviceModel, model);
+    DeferralTable table{solvers, {}, {}, {}, {}};
     auto &reshards = getAnalysis<sdy::ReshardList>();
     std::vector<sdy::ReshardOp> before(reshards.get());
-    if (llvm::any_of(before, settlesParts))
+    if (llvm::any_of(before, reducesParts))
       for (Block &block : getOperation().getBody())
         run(block, table);
     reshards.set(table.mergeAll(before));
@@ -533,7 +532,7 @@ struct DeferReductionsPass
           for (Block &inner : region)
             run(inner, table);
       if (mayDefer(&op) && succeeded(scope.moveTo(&op)) && !scope.empty())
-        if (const FactorRule *rule = table.choosers.getRule(&op))
+        if (const FactorRule *rule = table.solvers.getRule(&op))
           OpDeferral(&op, *rule, scope, table).run();
     }
   }

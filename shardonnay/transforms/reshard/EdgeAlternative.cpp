@@ -21,11 +21,11 @@ namespace {
 /// Values that flow into one another.
 class CarriedClass {
 public:
-  CarriedClass(Value owner, const MeshScope &scope, OpChoosers &choosers)
+  CarriedClass(Value owner, const MeshScope &scope, OpSolvers &solvers)
       : op(cast<ShardableDataFlowOpInterface>(
             isa<OpResult>(owner) ? owner.getDefiningOp()
                                  : owner.getParentBlock()->getParentOp())),
-        scope(scope), choosers(choosers), chooser(choosers.get(scope)),
+        scope(scope), solvers(solvers), solver(solvers.get(scope)),
         sources(op.getEdgeSources(owner)), targets(op.getEdgeTargets(owner)) {}
 
   /// The price of the ops and reshards around the class where it is carried in
@@ -51,8 +51,8 @@ private:
 
   ShardableDataFlowOpInterface op;
   const MeshScope &scope;
-  OpChoosers &choosers;
-  OpChooser &chooser;
+  OpSolvers &solvers;
+  OpSolver &solver;
   SmallVector<OpOperand *> sources;
   SmallVector<Value> targets;
 
@@ -95,8 +95,7 @@ void CarriedClass::add(std::optional<double> price, Operation *at) {
 
 void CarriedClass::addReshard(Value value, const TensorSharding &from,
                               const TensorSharding &to, Operation *at) {
-  add(priceOfReshard(chooser, cast<RankedTensorType>(value.getType()), from,
-                     to),
+  add(priceOfReshard(solver, cast<RankedTensorType>(value.getType()), from, to),
       at);
 }
 
@@ -105,7 +104,7 @@ void CarriedClass::addSource(OpOperand &source) {
   if (llvm::is_contained(targets, value))
     return;
   Operation *producer = value.getDefiningOp();
-  if (producer && value.hasOneUse() && choosers.getRule(producer))
+  if (producer && value.hasOneUse() && solvers.getRule(producer))
     addOp(producer);
   else
     addReshard(value, scope.read(value), *carried, source.getOwner());
@@ -118,7 +117,7 @@ void CarriedClass::addUse(OpOperand &use, const TensorSharding &need) {
   if (auto reshard = dyn_cast<sdy::ReshardOp>(user))
     for (OpOperand &next : reshard->getUses())
       addUse(next, scope.read(reshard.getResult()));
-  else if (choosers.getRule(user))
+  else if (solvers.getRule(user))
     addOp(user);
   else
     addReshard(use.get(), *carried, need, user);
@@ -128,7 +127,7 @@ void CarriedClass::addUse(OpOperand &use, const TensorSharding &need) {
 void CarriedClass::addOp(Operation *around) {
   if (!counted.insert(around).second)
     return;
-  const FactorRule *rule = choosers.getRule(around);
+  const FactorRule *rule = solvers.getRule(around);
   OpProblem problem = readProblem(
       around, *rule, scope.getMesh(),
       [&](Value value) -> const TensorSharding & {
@@ -145,7 +144,7 @@ void CarriedClass::addOp(Operation *around) {
         }
         return isSource(*use) ? *carried : scope.read(value);
       });
-  add(chooser.price(problem, chooser.choose(problem)), around);
+  add(solver.price(problem, solver.solve(problem)), around);
 }
 
 /// Null if `op` is none, or one with shardings of its own.
@@ -161,7 +160,7 @@ Value ownerOf(Value owner) {
 } // namespace
 
 std::string describeOtherCarry(sdy::ReshardOp op, const MeshScope &scope,
-                               OpChoosers &choosers) {
+                               OpSolvers &solvers) {
   auto asWhole = [&](Value value) {
     TensorSharding sharding = scope.read(value);
     sharding.unreduced = AxisList();
@@ -173,10 +172,10 @@ std::string describeOtherCarry(sdy::ReshardOp op, const MeshScope &scope,
   for (OpOperand &use : op->getUses())
     if (Value owner = ownerOf(getEdgeOwner(use)))
       others.emplace_back(owner, asWhole(op.getInput()));
-  const MeshCosts &prices = choosers.get(scope).prices();
+  const MeshCosts &prices = solvers.get(scope).prices();
   std::string text;
   for (auto &[owner, sharding] : others) {
-    CarriedClass carried(owner, scope, choosers);
+    CarriedClass carried(owner, scope, solvers);
     std::optional<double> present = carried.priceAs(carried.present());
     std::optional<double> other = carried.priceAs(sharding);
     if (!text.empty())

@@ -16,14 +16,14 @@
 #define SHARDONNAY_TRANSFORMS_RESHARD_EDGEALTERNATIVE_H
 
 #include "shardonnay/dialect/sdy/Ops.h"
-#include "shardonnay/transforms/reshard/OpChoosers.h"
+#include "shardonnay/transforms/reshard/OpSolvers.h"
 
 namespace shardonnay {
 
 /// What it costs to carry as it is what flows through `op`, and otherwise.
 /// Empty if neither end is carried, or by a body whose shardings are given.
 std::string describeOtherCarry(mlir::sdy::ReshardOp op, const MeshScope &scope,
-                               OpChoosers &choosers);
+                               OpSolvers &solvers);
 
 } // namespace shardonnay
 

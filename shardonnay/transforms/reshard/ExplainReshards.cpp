@@ -28,7 +28,7 @@
 #include "shardonnay/interfaces/ShardingRule.h"
 #include "shardonnay/report/OpAlternative.h"
 #include "shardonnay/transforms/reshard/EdgeAlternative.h"
-#include "shardonnay/transforms/reshard/OpChoosers.h"
+#include "shardonnay/transforms/reshard/OpSolvers.h"
 #include "shardonnay/transforms/reshard/Passes.h"
 
 using namespace mlir;
@@ -43,15 +43,15 @@ namespace {
 class ReshardExplainer {
 public:
   ReshardExplainer(sdy::ReshardOp op, const MeshScope &scope,
-                   OpChoosers &choosers)
-      : op(op), scope(scope), choosers(choosers), chooser(choosers.get(scope)),
+                   OpSolvers &solvers)
+      : op(op), scope(scope), solvers(solvers), solver(solvers.get(scope)),
         before(scope.read(op.getInput())), after(scope.read(op.getResult())) {}
 
   std::string run();
 
 private:
   void explainSums(raw_ostream &os);
-  void explainDeferral(Operation *producer, const AxisList &settled,
+  void explainDeferral(Operation *producer, const AxisList &reduced,
                        raw_ostream &os);
   void explainMoves(raw_ostream &os);
   /// False if there is no rule by which `decider` could be cut otherwise.
@@ -66,8 +66,8 @@ private:
 
   sdy::ReshardOp op;
   const MeshScope &scope;
-  OpChoosers &choosers;
-  OpChooser &chooser;
+  OpSolvers &solvers;
+  OpSolver &solver;
   TensorSharding before, after;
   /// The op whose cut the reshard follows from; null if that is not known.
   Operation *decider = nullptr;
@@ -96,7 +96,7 @@ std::string reducedFactors(Operation *producer, const FactorRule &rule,
                            const AxisList &axes, const MeshScope &scope) {
   std::string names;
   for (int32_t f = 0, e = rule.factors.size(); f < e; ++f) {
-    bool cut =
+    bool sharded =
         rule.reducesOver(f) &&
         llvm::any_of(
             llvm::enumerate(producer->getOperands()), [&](const auto &operand) {
@@ -105,18 +105,18 @@ std::string reducedFactors(Operation *producer, const FactorRule &rule,
               return dim >= 0 &&
                      scope.read(operand.value()).dims[dim].axes.overlaps(axes);
             });
-    if (cut)
+    if (sharded)
       names += (names.empty() ? "" : ", ") + factorName(f);
   }
   return names;
 }
 
 void ReshardExplainer::explainSums(raw_ostream &os) {
-  AxisList settled = before.unreduced.subtract(after.unreduced);
-  if (settled.empty())
+  AxisList reduced = before.unreduced.subtract(after.unreduced);
+  if (reduced.empty())
     return;
-  os << "settles the " << toString(before.kind) << " along " << str(settled);
-  Operation *producer = producerOfParts(op.getInput(), settled, scope);
+  os << "settles the " << toString(before.kind) << " along " << str(reduced);
+  Operation *producer = producerOfParts(op.getInput(), reduced, scope);
   if (!producer || isa<sdy::ReshardOp>(producer)) {
     os << " of a value that is given in parts";
     return;
@@ -125,35 +125,35 @@ void ReshardExplainer::explainSums(raw_ostream &os) {
   // Farther away it is not this reshard that its price has.
   if (producer == op.getInput().getDefiningOp())
     decider = producer;
-  if (const FactorRule *rule = choosers.getRule(producer)) {
-    std::string names = reducedFactors(producer, *rule, settled, scope);
+  if (const FactorRule *rule = solvers.getRule(producer)) {
+    std::string names = reducedFactors(producer, *rule, reduced, scope);
     if (!names.empty())
       os << " (it reduces over factor " << names << ")";
   }
   if (producer != decider)
-    explainDeferral(producer, settled, os);
+    explainDeferral(producer, reduced, os);
 }
 
 /// What the sum would have cost where its parts were made.
 void ReshardExplainer::explainDeferral(Operation *producer,
-                                       const AxisList &settled,
+                                       const AxisList &reduced,
                                        raw_ostream &os) {
   auto price = [&](Value value, const TensorSharding &target) {
-    return priceOfReshard(chooser, cast<RankedTensorType>(value.getType()),
+    return priceOfReshard(solver, cast<RankedTensorType>(value.getType()),
                           scope.read(value), target);
   };
   for (Value made : producer->getResults()) {
     if (!isa<RankedTensorType>(made.getType()) ||
-        !scope.read(made).unreduced.overlaps(settled))
+        !scope.read(made).unreduced.overlaps(reduced))
       continue;
     TensorSharding whole = scope.read(made);
-    whole.unreduced = whole.unreduced.subtract(settled);
+    whole.unreduced = whole.unreduced.subtract(reduced);
     std::optional<double> here = price(op.getInput(), after);
     std::optional<double> there = price(made, whole);
     comparesPlaces = here && there;
     if (comparesPlaces)
-      os << "; here it costs " << chooser.prices().str(*here) << ", behind '"
-         << producer->getName() << "' " << chooser.prices().str(*there);
+      os << "; here it costs " << solver.prices().str(*here) << ", behind '"
+         << producer->getName() << "' " << solver.prices().str(*there);
     return;
   }
 }
@@ -178,7 +178,7 @@ void ReshardExplainer::explainMoves(raw_ostream &os) {
   } else {
     os << ", as operand " << use.getOperandNumber() << " of '"
        << user->getName() << "' is needed";
-    if (!decider && choosers.getRule(user))
+    if (!decider && solvers.getRule(user))
       decider = user;
   }
   if (!decider)
@@ -189,7 +189,7 @@ void ReshardExplainer::explainMoves(raw_ostream &os) {
 /// resharded, and in `taken` the assignment that it has now.
 std::optional<OpProblem>
 ReshardExplainer::problemBefore(Operation *op, FactorAssignment &taken) {
-  const FactorRule *rule = choosers.getRule(op);
+  const FactorRule *rule = solvers.getRule(op);
   if (!rule)
     return std::nullopt;
   OpProblem problem = readProblem(op, *rule, scope);
@@ -219,7 +219,7 @@ bool ReshardExplainer::explainAlternative(Operation *decider, raw_ostream &os) {
   if (!problem)
     return false;
   os << "; "
-     << describeAlternative(decider, *problem, taken, chooser, scope.getMesh());
+     << describeAlternative(decider, *problem, taken, solver, scope.getMesh());
   return true;
 }
 
@@ -232,7 +232,7 @@ bool isComputed(Operation *op) {
 
 /// No op at either end might be cut otherwise.
 void ReshardExplainer::explainEnds(raw_ostream &os) {
-  if (std::string carried = describeOtherCarry(op, scope, choosers);
+  if (std::string carried = describeOtherCarry(op, scope, solvers);
       !carried.empty()) {
     os << "; " << carried;
     return;
@@ -246,15 +246,15 @@ void ReshardExplainer::explainEnds(raw_ostream &os) {
       return;
     }
   auto priceTo = [&](const TensorSharding &target) {
-    return priceOfReshard(chooser, op.getType(), before, target);
+    return priceOfReshard(solver, op.getType(), before, target);
   };
   std::optional<double> price = priceTo(after),
                         whole = priceTo(TensorSharding::fullyClosed(
                             static_cast<int64_t>(before.dims.size())));
   if (price && whole && *price < *whole)
     os << "; both ends are fixed: the way between costs "
-       << chooser.prices().str(*price) << ", through the whole tensor "
-       << chooser.prices().str(*whole);
+       << solver.prices().str(*price) << ", through the whole tensor "
+       << solver.prices().str(*whole);
   else
     os << "; no other plan: the shardings at both ends are fixed";
 }
@@ -278,7 +278,7 @@ std::string ReshardExplainer::run() {
 /// Reshards around equal ops have one sentence.
 class Explanations {
 public:
-  explicit Explanations(OpChoosers &choosers) : choosers(choosers) {}
+  explicit Explanations(OpSolvers &solvers) : solvers(solvers) {}
 
   /// Null if there is nothing to be said.
   StringAttr get(sdy::ReshardOp op) {
@@ -310,7 +310,7 @@ private:
            !target.isEmpty() && !source.isMaximal() && !target.isMaximal();
   }
   StringAttr explain(sdy::ReshardOp op) {
-    std::string cause = ReshardExplainer(op, scope, choosers).run();
+    std::string cause = ReshardExplainer(op, scope, solvers).run();
     return cause.empty() ? nullptr : StringAttr::get(op.getContext(), cause);
   }
 
@@ -319,15 +319,15 @@ private:
     key.add(sdy::getSharding(op.getInput()), op.getSharding(),
             op->use_empty() ? 0 : op->use_begin()->getOperandNumber() + 1);
     Operation *producer = op.getInput().getDefiningOp();
-    AxisList settled =
+    AxisList reduced =
         scope.read(op.getInput()).unreduced.subtract(scope.read(op).unreduced);
-    Operation *ofParts = settled.empty()
+    Operation *ofParts = reduced.empty()
                              ? nullptr
-                             : producerOfParts(op.getInput(), settled, scope);
+                             : producerOfParts(op.getInput(), reduced, scope);
     if (ofParts == producer)
       ofParts = nullptr;
     // What is carried depends on all that is around.
-    if (!(producer && choosers.getRule(producer)) &&
+    if (!(producer && solvers.getRule(producer)) &&
         (getEdgeOwner(op.getInput()) ||
          llvm::any_of(op->getUses(),
                       [](OpOperand &use) { return getEdgeOwner(use); })))
@@ -344,14 +344,14 @@ private:
       key.add(op->getName());
       return true;
     }
-    if (!choosers.appendSignature(op, key))
+    if (!solvers.appendSignature(op, key))
       return false;
     key.add(op->getNumOperands());
     for (Value operand : op->getOperands()) {
       auto reshard = operand.getDefiningOp<sdy::ReshardOp>();
       key.add(operand.getType(), sdy::getSharding(operand),
               reshard ? sdy::getSharding(reshard.getInput()) : nullptr);
-      choosers.getSignatures().appendConstant(operand, key);
+      solvers.getSignatures().appendConstant(operand, key);
     }
     for (Value result : op->getResults()) {
       auto reshard = result.hasOneUse()
@@ -362,7 +362,7 @@ private:
     return true;
   }
 
-  OpChoosers &choosers;
+  OpSolvers &solvers;
   /// The scope of the reshard before; most have the same.
   MeshScope scope;
   CompositeMap<StringAttr> known;
@@ -374,7 +374,7 @@ struct ExplainReshardsPass
 
   void runOnOperation() override {
     Explanations explanations(
-        getAnalysis<SharedChoosers>().get(deviceModel, model));
+        getAnalysis<SharedSolvers>().get(deviceModel, model));
     StringAttr name = StringAttr::get(&getContext(), sdy::kCauseAttr);
     for (sdy::ReshardOp op : getAnalysis<sdy::ReshardList>().get())
       if (StringAttr cause = explanations.get(op))

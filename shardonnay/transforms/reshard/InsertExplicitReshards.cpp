@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// First the strategies of a block are chosen on its graph (`chooseStrategies`):
+// First the strategies of a block are chosen on its graph (`findStrategies`):
 // results are asked for as their uses want them (strategy/WantedShardings.h),
 // values that are resharded are tried otherwise (strategy/LocalSearch.h), and
 // with `search-mode=graph` the ops around a reshard choose together
@@ -39,7 +39,7 @@
 #include "shardonnay/transforms/reshard/KeptParts.h"
 #include "shardonnay/transforms/reshard/MinimalCases.h"
 #include "shardonnay/transforms/reshard/OneMesh.h"
-#include "shardonnay/transforms/reshard/OpChoosers.h"
+#include "shardonnay/transforms/reshard/OpSolvers.h"
 #include "shardonnay/transforms/reshard/Passes.h"
 #include "shardonnay/transforms/reshard/ReduceParts.h"
 #include "shardonnay/transforms/reshard/ReshardBuilder.h"
@@ -76,8 +76,8 @@ struct KnownOp {
 
 class BlockResharder {
 public:
-  BlockResharder(func::FuncOp func, ReshardMode mode, OpChoosers &choosers)
-      : func(func), mode(mode), choosers(choosers) {}
+  BlockResharder(func::FuncOp func, ReshardMode mode, OpSolvers &solvers)
+      : func(func), mode(mode), solvers(solvers) {}
 
   /// Reshards in `block` and in the regions of its data-flow ops. Fails if the
   /// program can't be resharded, with an error.
@@ -93,12 +93,12 @@ private:
   /// For a block in a region of `op`.
   BlockResharder(BlockResharder &outer, Operation *op)
       : func(outer.func), mode(outer.mode), lastScope(outer.lastScope),
-        choosers(outer.choosers), reshards(outer.reshards, op) {}
+        solvers(outer.solvers), reshards(outer.reshards, op) {}
 
   LogicalResult visit(Operation *op, const KnownOp &known);
   LogicalResult visitAll(Block &block);
-  void chooseStrategies(const StrategyReader &reader, StrategyState &state,
-                        SearchMemo &memo);
+  void findStrategies(const StrategyReader &reader, StrategyState &state,
+                      SearchMemo &memo);
   /// The reshards in `op`, which goes, are not left.
   void forget(Operation &op);
   void cleanUp(Block &block);
@@ -136,7 +136,7 @@ private:
   bool forbiddenGather = false;
   /// The scope of the op before; most have the same.
   MeshScope lastScope;
-  OpChoosers &choosers;
+  OpSolvers &solvers;
   ReshardBuilder reshards;
   /// Without the full version.
   PartSettler parts;
@@ -187,7 +187,7 @@ LogicalResult BlockResharder::visit(Operation *op, const KnownOp &known) {
   // On one device an op is computed whole.
   if (sdy::getSingleDevice(op))
     return visitUnknown(op);
-  if (const FactorRule *rule = choosers.getRule(op))
+  if (const FactorRule *rule = solvers.getRule(op))
     return visitByRule(op, *rule, known.strategy);
   if (std::optional<FactorRule> rule = sdy::getComputationRule(op))
     return verifyRule(op, *rule);
@@ -205,8 +205,8 @@ LogicalResult BlockResharder::visitByRule(Operation *op, const FactorRule &rule,
     return reshards.isConstantExpression(value);
   };
   const OpStrategy &strategy =
-      known ? *known : choosers.choose(op, rule, *scope, isFree);
-  const OpStrategies &table = choosers.on(*scope).table;
+      known ? *known : solvers.solve(op, rule, *scope, isFree);
+  const OpStrategies &table = solvers.on(*scope).table;
   if (std::optional<std::vector<TensorSharding>> needed =
           keepParts(op, strategy, table, *scope)) {
     for (OpOperand &operand : op->getOpOperands())
@@ -235,23 +235,23 @@ LogicalResult BlockResharder::visitByRule(Operation *op, const FactorRule &rule,
 void BlockResharder::reduceParts(Operation *op) {
   if (auto returnOp = dyn_cast<func::ReturnOp>(op)) {
     for (OpOperand &operand : op->getOpOperands())
-      parts.settle(operand, sdy::getFuncResultSharding(
+      parts.reduce(operand, sdy::getFuncResultSharding(
                                 func, operand.getOperandNumber()));
   } else if (auto call = dyn_cast<func::CallOp>(op)) {
     func::FuncOp callee = sdy::getCalleeWithBody(call);
     for (OpOperand &operand : op->getOpOperands())
-      parts.settle(operand, callee ? sdy::getSharding(callee.getArgument(
+      parts.reduce(operand, callee ? sdy::getSharding(callee.getArgument(
                                          operand.getOperandNumber()))
                                    : nullptr);
   } else if (isa<ShardableDataFlowOpInterface>(op) ||
              op->hasTrait<OpTrait::IsTerminator>()) {
     for (OpOperand &operand : op->getOpOperands())
-      parts.settle(operand, sdy::getClassSharding(operand));
+      parts.reduce(operand, sdy::getClassSharding(operand));
   } else if (isa<sdy::ReshardOp, sdy::ShardingConstraintOp,
                  sdy::PropagationBarrierOp>(op)) {
-    parts.settle(op->getOpOperand(0), sdy::getSharding(op->getResult(0)));
+    parts.reduce(op->getOpOperand(0), sdy::getSharding(op->getResult(0)));
   } else if (!isa_and_present<sdy::SdyDialect>(op->getDialect())) {
-    parts.settleOperands(op);
+    parts.reduceOperands(op);
   }
 }
 
@@ -278,14 +278,14 @@ LogicalResult BlockResharder::visitMinimally(Operation *op) {
   if (!ruleOp || !ruleOp.isContraction() || failed(verifyRule(op, *rule)))
     return success();
   OpProblem problem = readProblem(op, *rule, *scope);
-  FactorAssignment assignment = choosers.get(*scope).choose(problem);
-  auto chosen = [&](size_t tensor) {
+  FactorAssignment assignment = solvers.get(*scope).solve(problem);
+  auto selected = [&](size_t tensor) {
     return shardingUnder(assignment, *rule, tensor);
   };
   for (OpOperand &operand : op->getOpOperands())
-    if (scope->read(operand.get()) != chosen(operand.getOperandNumber()))
+    if (scope->read(operand.get()) != selected(operand.getOperandNumber()))
       return success();
-  TensorSharding made = chosen(op->getNumOperands());
+  TensorSharding made = selected(op->getNumOperands());
   if (isWantedWhereContracted(op, made, *scope)) {
     made.unreduced = AxisList();
     made.kind = ReductionKind::Sum;
@@ -427,7 +427,7 @@ void BlockResharder::changeResult(OpResult result,
   if (!unsharded.empty())
     for (OpOperand &use : result.getUses())
       if (unsharded.contains(&use))
-        reportUnshardedDims(use, *choosers.getRule(use.getOwner()), wanted,
+        reportUnshardedDims(use, *solvers.getRule(use.getOwner()), wanted,
                             scope);
   if (reshards.isConstantExpression(result))
     withoutConstants.insert_range(result.getUsers());
@@ -484,11 +484,11 @@ LogicalResult BlockResharder::visitAll(Block &block) {
     scope = lastScope;
   else
     lastScope = *scope;
-  MeshStrategies &mesh = choosers.on(*scope);
-  StrategyReader reader(block, *scope, choosers, *mode.memory);
+  MeshStrategies &mesh = solvers.on(*scope);
+  StrategyReader reader(block, *scope, solvers, *mode.memory);
   StrategyState state(reader.getGraph(), mesh.table);
   if (!reader.hasOtherMeshes()) {
-    chooseStrategies(reader, state, mesh.memo);
+    findStrategies(reader, state, mesh.memo);
     reader.write(state);
   }
   for (auto [number, op] : llvm::enumerate(reader.getOps())) {
@@ -501,8 +501,8 @@ LogicalResult BlockResharder::visitAll(Block &block) {
   return success();
 }
 
-void BlockResharder::chooseStrategies(const StrategyReader &reader,
-                                      StrategyState &state, SearchMemo &memo) {
+void BlockResharder::findStrategies(const StrategyReader &reader,
+                                    StrategyState &state, SearchMemo &memo) {
   for (auto [op, operand] : adoptWantedShardings(state))
     unsharded.insert(&reader.getOperand(op, operand));
   if (mode.searches)
@@ -565,8 +565,7 @@ struct InsertExplicitReshardsPass
       });
     if (enableFullVersion)
       putOpsOnOneMesh(getOperation());
-    OpChoosers &choosers =
-        getAnalysis<SharedChoosers>().get(deviceModel, model);
+    OpSolvers &solvers = getAnalysis<SharedSolvers>().get(deviceModel, model);
     std::vector<sdy::ReshardOp> left;
     MemoryPrices memory = takeMemoryPrices();
     for (Block &block : getOperation().getBody()) {
@@ -574,7 +573,7 @@ struct InsertExplicitReshardsPass
           getOperation(),
           {enableFullVersion, !avoidReshardsOnCalls, noImplicitReplication,
            searchMode == "graph" && !keepPropagated, !keepPropagated, &memory},
-          choosers);
+          solvers);
       if (failed(resharder.run(block)))
         return signalPassFailure();
       if (resharder.foundForbiddenGather())

@@ -28,11 +28,11 @@ OpProblem readProblem(Operation *op, const FactorRule &rule,
       [&](Value value) -> const TensorSharding & { return scope.read(value); });
 }
 
-std::optional<double> priceOfReshard(OpChooser &chooser, RankedTensorType type,
+std::optional<double> priceOfReshard(OpSolver &solver, RankedTensorType type,
                                      const TensorSharding &from,
                                      const TensorSharding &to) {
   std::optional<ReshardCost> cost = costOfReshard(
-      chooser, type.getShape(), sdy::getElementBytes(type), from, to);
+      solver, type.getShape(), sdy::getElementBytes(type), from, to);
   return cost ? std::optional(cost->price) : std::nullopt;
 }
 

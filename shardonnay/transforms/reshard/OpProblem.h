@@ -9,7 +9,7 @@
 #define SHARDONNAY_TRANSFORMS_RESHARD_OPPROBLEM_H
 
 #include "shardonnay/interfaces/ShardingRule.h"
-#include "shardonnay/strategy/OpChooser.h"
+#include "shardonnay/strategy/OpSolver.h"
 #include "shardonnay/transforms/reshard/MeshScope.h"
 
 namespace shardonnay {
@@ -24,7 +24,7 @@ std::optional<FactorRule> getFittingRule(mlir::Operation *op);
 
 /// The price of taking a tensor of `type` from one sharding to another; nothing
 /// if there is no way.
-std::optional<double> priceOfReshard(OpChooser &chooser,
+std::optional<double> priceOfReshard(OpSolver &solver,
                                      mlir::RankedTensorType type,
                                      const TensorSharding &from,
                                      const TensorSharding &to);

@@ -39,24 +39,24 @@ public:
   void makeParts(const AxisList &axes, ReductionKind kind) {
     sharding.kind = axes.empty() ? sharding.kind : kind;
     SmallVector<sdy::AxisRefListAttr> lists;
-    AxisList cut;
+    AxisList sharded;
     for (DimSharding &dim : sharding.dims) {
       AxisList kept = dim.axes;
       while (!kept.empty() && axes.covers(kept.back()))
         kept = AxisList(kept.refs().drop_back());
       AxisList last = dim.axes.dropPrefix(kept);
-      cut.append(last);
+      sharded.append(last);
       dim.axes = kept;
       lists.push_back(mesh.write(last));
     }
-    if (!cut.empty()) {
-      add(cut);
+    if (!sharded.empty()) {
+      add(sharded);
       value = sdy::ShardedToUnreducedOp::create(
           builder, value.getLoc(), value.getType(), value,
           sdy::ListOfAxisRefListsAttr::get(builder.getContext(), lists),
           write());
     }
-    AxisList unused = axes.subtract(cut);
+    AxisList unused = axes.subtract(sharded);
     if (unused.empty())
       return;
     takeOff(unused);
@@ -102,7 +102,7 @@ bool hasParts(sdy::TensorShardingAttr sharding) {
 
 } // namespace
 
-void PartSettler::settle(OpOperand &operand, sdy::TensorShardingAttr target) {
+void PartSettler::reduce(OpOperand &operand, sdy::TensorShardingAttr target) {
   sdy::TensorShardingAttr present = sdy::getSharding(operand.get());
   if (!isa<RankedTensorType>(operand.get().getType()) ||
       (!hasParts(present) && !hasParts(target)))
@@ -114,16 +114,16 @@ void PartSettler::settle(OpOperand &operand, sdy::TensorShardingAttr target) {
     TensorSharding read = mesh.read(target);
     wanted = {read.unreduced, read.kind};
   }
-  settle(operand, mesh, wanted);
+  reduce(operand, mesh, wanted);
 }
 
-void PartSettler::settle(OpOperand &operand, const sdy::NamedMesh &mesh,
+void PartSettler::reduce(OpOperand &operand, const sdy::NamedMesh &mesh,
                          const Parts &wanted) {
   auto type = cast<RankedTensorType>(operand.get().getType());
   sdy::TensorShardingAttr sharding = sdy::getSharding(operand.get());
   if (sharding && sdy::getMesh(operand.getOwner(), sharding) != mesh.mesh) {
     // From one mesh to another a value goes whole.
-    settle(operand, nullptr);
+    reduce(operand, nullptr);
     if (wanted.axes.empty())
       return;
     OpBuilder builder(operand.getOwner());
@@ -143,15 +143,15 @@ void PartSettler::settle(OpOperand &operand, const sdy::NamedMesh &mesh,
   TensorSharding after = TensorSharding::fullyClosed(0);
   after.unreduced = wanted.axes;
   after.kind = wanted.axes.empty() ? ReductionKind::Sum : wanted.kind;
-  Value &known = settled[{value, mesh.write(after)}];
-  if (!known) {
+  Value &whole = known[{value, mesh.write(after)}];
+  if (!whole) {
     OpBuilder builder(operand.getOwner());
     Change change(builder, value, mesh);
     change.reduce(reduced);
     change.makeParts(made, wanted.kind);
-    known = change.get();
+    whole = change.get();
   }
-  operand.set(known);
+  operand.set(whole);
 }
 
 void PartSettler::makePartsBehind(OpResult result, const AxisList &axes) {
@@ -170,13 +170,13 @@ void PartSettler::makePartsBehind(OpResult result, const AxisList &axes) {
   result.replaceAllUsesExcept(parts, parts);
 }
 
-void PartSettler::settleOperands(Operation *op) {
+void PartSettler::reduceOperands(Operation *op) {
   auto first = llvm::find_if(op->getResults(), [](OpResult result) {
     return hasParts(sdy::getSharding(result));
   });
   if (first == op->getResults().end()) {
     for (OpOperand &operand : op->getOpOperands())
-      settle(operand, nullptr);
+      reduce(operand, nullptr);
     return;
   }
   sdy::TensorShardingAttr sharding = sdy::getSharding(*first);
@@ -193,7 +193,7 @@ void PartSettler::settleOperands(Operation *op) {
   AxisList passed = passParts(op, made, present, wanted);
   for (OpOperand &operand : op->getOpOperands())
     if (isa<RankedTensorType>(operand.get().getType()))
-      settle(operand, mesh, wanted[operand.getOperandNumber()]);
+      reduce(operand, mesh, wanted[operand.getOperandNumber()]);
   std::optional<FactorRule> rule = sdy::getComputationRule(op);
   if (!rule || isOpaque(op))
     return;

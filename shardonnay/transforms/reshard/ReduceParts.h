@@ -25,19 +25,19 @@ namespace shardonnay {
 class PartSettler {
 public:
   /// `operand` is what `target` (null: no sharding) says of unreduced axes.
-  void settle(mlir::OpOperand &operand, mlir::sdy::TensorShardingAttr target);
+  void reduce(mlir::OpOperand &operand, mlir::sdy::TensorShardingAttr target);
   /// What `op`, which computes, can't take in parts is settled, and what it
   /// can't make in parts becomes that behind it.
-  void settleOperands(mlir::Operation *op);
+  void reduceOperands(mlir::Operation *op);
 
 private:
-  void settle(mlir::OpOperand &operand, const mlir::sdy::NamedMesh &mesh,
+  void reduce(mlir::OpOperand &operand, const mlir::sdy::NamedMesh &mesh,
               const Parts &wanted);
   void makePartsBehind(mlir::OpResult result, const AxisList &axes);
 
   using Key = std::pair<mlir::Value, mlir::Attribute>;
   /// What was settled before, for later ops of the block.
-  llvm::DenseMap<Key, mlir::Value> settled;
+  llvm::DenseMap<Key, mlir::Value> known;
 };
 
 } // namespace shardonnay

@@ -17,7 +17,7 @@ using namespace mlir;
 namespace shardonnay {
 
 /// `sharding` of a whole value.
-static TensorSharding settled(TensorSharding sharding) {
+static TensorSharding reduced(TensorSharding sharding) {
   sharding.unreduced = AxisList();
   sharding.kind = ReductionKind::Sum;
   return sharding;
@@ -37,7 +37,7 @@ Value ReshardBuilder::get(Value value, const TensorSharding &sharding,
     return entry->second;
   Value result = recompute(value, sharding, scope, user);
   if (!result && sdy::changesKind(sdy::getSharding(value), attr))
-    value = get(value, settled(sharding), scope, user);
+    value = get(value, reduced(sharding), scope, user);
   if (!result) {
     OpBuilder builder(user);
     made.push_back(
@@ -58,7 +58,7 @@ void ReshardBuilder::replaceUses(OpResult result,
   Value source = result;
   if (sdy::changesKind(sdy::getSharding(result), attr)) {
     made.push_back(sdy::ReshardOp::create(builder, result.getLoc(), result,
-                                          scope.write(settled(sharding))));
+                                          scope.write(reduced(sharding))));
     first = made.back();
     source = made.back();
   }

@@ -38,9 +38,10 @@ bool crossesBoundary(const FactorRule &rule, int32_t factor, int64_t shards) {
     isKnown = true;
     if (window.size % shards != 0)
       return true;
-    ShardWindow cut = shardWindow(window, shards, window.size / shards);
-    if (cut.isDilatedFirst || cut.start < 0 || cut.step != cut.localSize ||
-        cut.start + cut.size > cut.localSize)
+    ShardWindow sharded = shardWindow(window, shards, window.size / shards);
+    if (sharded.isDilatedFirst || sharded.start < 0 ||
+        sharded.step != sharded.localSize ||
+        sharded.start + sharded.size > sharded.localSize)
       return true;
   }
   return !isKnown;

@@ -23,7 +23,7 @@ static StrategyReader::Form readForm(Operation *op) {
   if (isa<ShardableDataFlowOpInterface, func::CallOp, sdy::ReshardOp>(op) ||
       op->hasTrait<OpTrait::IsTerminator>())
     return Form::PassesOn;
-  return sdy::looksAtOperands(op) ? Form::OwnCase : Form::SharedCase;
+  return sdy::looksAtOperands(op) ? Form::Alone : Form::Shared;
 }
 
 StrategyReader::Form StrategyReader::formOf(Operation *op) {
@@ -39,8 +39,8 @@ static bool isStatic(Type type) {
 }
 
 StrategyReader::StrategyReader(Block &block, const MeshScope &scope,
-                               OpChoosers &choosers, const MemoryPrices &memory)
-    : block(block), scope(scope), choosers(choosers), mesh(choosers.on(scope)) {
+                               OpSolvers &solvers, const MemoryPrices &memory)
+    : block(block), scope(scope), solvers(solvers), mesh(solvers.on(scope)) {
   for (auto op = dyn_cast<sdy::ManualComputationOp>(block.getParentOp()); op;
        op = op->getParentOfType<sdy::ManualComputationOp>())
     manual.add(op.getManualAxes());
@@ -58,7 +58,7 @@ StrategyReader::StrategyReader(Block &block, const MeshScope &scope,
 }
 
 int32_t StrategyReader::makeClass(Value value, bool constant,
-                                  const OpCase *known) {
+                                  const EquivalentOps *known) {
   otherMeshes |= !scope.allows(sdy::getSharding(value));
   return mesh.classOf(value, constant, known, scope);
 }
@@ -91,38 +91,38 @@ void StrategyReader::readOp(Operation *op) {
     operands.push_back(readValue(operand));
     operandClasses.push_back(classes[operands.back()]);
   }
-  const OpCase &opCase = findCase(op, operandClasses);
-  auto [number, isNew] = classNumbers.try_emplace(&opCase);
+  const EquivalentOps &equivalent = findEquivalent(op, operandClasses);
+  auto [number, isNew] = classNumbers.try_emplace(&equivalent);
   if (isNew)
-    number->second = builder.addClass(opCase.opClass);
+    number->second = builder.addClass(equivalent.opClass);
   int32_t firstResult = classes.size();
-  for (int32_t result : opCase.results)
+  for (int32_t result : equivalent.results)
     addValue(result);
   if (op->getNumResults())
     firstResults[op] = firstResult;
   SmallVector<int32_t> needs;
-  if (opCase.opClass.kind < 0)
+  if (equivalent.opClass.kind < 0)
     needs = readNeeds(op);
   builder.addOp(number->second, operands, needs, firstResult,
                 op->getNumResults());
   ops.push_back(op);
-  cases.push_back(&opCase);
+  cases.push_back(&equivalent);
   if (op->getNumRegions())
     readCaptured(op);
 }
 
-const OpCase &StrategyReader::findCase(Operation *op,
-                                       ArrayRef<int32_t> operands) {
+const EquivalentOps &
+StrategyReader::findEquivalent(Operation *op, ArrayRef<int32_t> operands) {
   CompositeKey key = manual;
-  bool isShared = formOf(op) == Form::SharedCase &&
-                  choosers.getSignatures().append(op, key);
+  bool isShared =
+      formOf(op) == Form::Shared && solvers.getSignatures().append(op, key);
   if (!isShared) {
-    OpCase &opCase = mesh.cases.emplace_back();
-    fillCase(op, operands, opCase);
-    return opCase;
+    EquivalentOps &equivalent = mesh.cases.emplace_back();
+    fillCase(op, operands, equivalent);
+    return equivalent;
   }
   key.addAll(operands);
-  auto [known, isNew] = mesh.knownCases.find(key);
+  auto [known, isNew] = mesh.knownEquivalents.find(key);
   if (isNew) {
     known = &mesh.cases.emplace_back();
     fillCase(op, operands, *known);
@@ -146,36 +146,37 @@ bool StrategyReader::isConstant(Operation *op, ArrayRef<int32_t> operands,
 }
 
 void StrategyReader::fillCase(Operation *op, ArrayRef<int32_t> operands,
-                              OpCase &opCase) {
+                              EquivalentOps &equivalent) {
   if (formOf(op) == Form::PassesOn) {
-    opCase.opClass.passesOn = true;
+    equivalent.opClass.passesOn = true;
     for (OpResult result : op->getResults())
-      opCase.results.push_back(makeClass(result, false, nullptr));
+      equivalent.results.push_back(makeClass(result, false, nullptr));
     return;
   }
-  bool constant = isConstant(op, operands, choosers.getRule(op) != nullptr);
+  bool constant = isConstant(op, operands, solvers.getRule(op) != nullptr);
   // It may be a shape or a position, which rules look at.
   bool looksAt =
       isa<sdy::ConstantOp>(op) || op->hasTrait<OpTrait::ConstantLike>();
   for (OpResult result : op->getResults()) {
     auto tensor = dyn_cast<RankedTensorType>(result.getType());
     bool isFloat = tensor && isa<FloatType>(tensor.getElementType());
-    opCase.results.push_back(
-        makeClass(result, constant, looksAt && !isFloat ? &opCase : nullptr));
+    equivalent.results.push_back(makeClass(
+        result, constant, looksAt && !isFloat ? &equivalent : nullptr));
   }
-  fillClass(op, operands, opCase);
+  fillClass(op, operands, equivalent);
 }
 
 void StrategyReader::fillClass(Operation *op, ArrayRef<int32_t> operands,
-                               OpCase &opCase) {
-  const FactorRule *rule = choosers.getRule(op);
+                               EquivalentOps &equivalent) {
+  const FactorRule *rule = solvers.getRule(op);
   bool isAllowed = llvm::all_of(op->getOperandTypes(), isStatic) &&
                    llvm::all_of(op->getResultTypes(), isStatic);
   OpClass opClass;
   opClass.free.resize(op->getNumOperands() + op->getNumResults());
-  for (int32_t number : llvm::concat<const int32_t>(operands, opCase.results)) {
+  for (int32_t number :
+       llvm::concat<const int32_t>(operands, equivalent.results)) {
     const ValueClass &value = mesh.classes[number];
-    opCase.isSharded |= value.sharding != nullptr;
+    equivalent.isSharded |= value.sharding != nullptr;
     isAllowed &= scope.allows(value.sharding);
     if (value.constant && opClass.shardings.size() < operands.size())
       opClass.free.set(opClass.shardings.size());
@@ -183,16 +184,15 @@ void StrategyReader::fillClass(Operation *op, ArrayRef<int32_t> operands,
   }
   if (!rule || !isAllowed || sdy::getSingleDevice(op))
     return;
-  opClass.kind = choosers.kindOf(op, *rule, scope);
+  opClass.kind = solvers.kindOf(op, *rule, scope);
   if (std::optional<FactorRule> picking = sdy::getPickingRule(op)) {
     std::optional<FactorRule> window = sdy::getWindowRule(op);
     if (window && fitsTypes(op, *picking) && fitsTypes(op, *window)) {
-      opClass.kind = choosers.kindOf(op, *choosers.keep(*window), scope);
-      opClass.pickingKind =
-          choosers.kindOf(op, *choosers.keep(*picking), scope);
+      opClass.kind = solvers.kindOf(op, *solvers.keep(*window), scope);
+      opClass.pickingKind = solvers.kindOf(op, *solvers.keep(*picking), scope);
     }
   }
-  opCase.opClass = std::move(opClass);
+  equivalent.opClass = std::move(opClass);
 }
 
 sdy::TensorShardingAttr StrategyReader::needAt(OpOperand &use, bool &isKnown) {

@@ -17,9 +17,9 @@
 #ifndef SHARDONNAY_TRANSFORMS_RESHARD_STRATEGYREADER_H
 #define SHARDONNAY_TRANSFORMS_RESHARD_STRATEGYREADER_H
 
-#include "shardonnay/support/NearbyInfo.h"
 #include "shardonnay/strategy/StrategyState.h"
-#include "shardonnay/transforms/reshard/OpChoosers.h"
+#include "shardonnay/support/NearbyInfo.h"
+#include "shardonnay/transforms/reshard/OpSolvers.h"
 #include "shardonnay/transforms/reshard/ReshardBuilder.h"
 
 namespace shardonnay {
@@ -31,11 +31,11 @@ class StrategyReader {
 public:
   /// What is read of the ops of one name: one that passes values on has no
   /// strategy, and one that looks at what makes its operands has its own case.
-  enum class Form { PassesOn, OwnCase, SharedCase };
+  enum class Form { PassesOn, Alone, Shared };
 
   /// Reads the block.
-  StrategyReader(mlir::Block &block, const MeshScope &scope,
-                 OpChoosers &choosers, const MemoryPrices &memory);
+  StrategyReader(mlir::Block &block, const MeshScope &scope, OpSolvers &solvers,
+                 const MemoryPrices &memory);
 
   /// Some value is on another mesh than the block's: the strategies of its ops
   /// can't be changed.
@@ -59,14 +59,16 @@ private:
   int32_t readValue(mlir::Value value);
   void readOp(mlir::Operation *op);
   Form formOf(mlir::Operation *op);
-  const OpCase &findCase(mlir::Operation *op, llvm::ArrayRef<int32_t> operands);
+  const EquivalentOps &findEquivalent(mlir::Operation *op,
+                                      llvm::ArrayRef<int32_t> operands);
   void fillCase(mlir::Operation *op, llvm::ArrayRef<int32_t> operands,
-                OpCase &opCase);
+                EquivalentOps &equivalent);
   void fillClass(mlir::Operation *op, llvm::ArrayRef<int32_t> operands,
-                 OpCase &opCase);
+                 EquivalentOps &equivalent);
   bool isConstant(mlir::Operation *op, llvm::ArrayRef<int32_t> operands,
                   bool hasRule) const;
-  int32_t makeClass(mlir::Value value, bool constant, const OpCase *known);
+  int32_t makeClass(mlir::Value value, bool constant,
+                    const EquivalentOps *known);
   int32_t addValue(int32_t valueClass);
   /// The shardings that an op without a strategy asks of its operands.
   llvm::SmallVector<int32_t> readNeeds(mlir::Operation *op);
@@ -76,7 +78,7 @@ private:
 
   mlir::Block &block;
   MeshScope scope;
-  OpChoosers &choosers;
+  OpSolvers &solvers;
   MeshStrategies &mesh;
   /// Tells whether values from outside are constant.
   ReshardBuilder constants;
@@ -87,14 +89,14 @@ private:
   StrategyGraphBuilder builder;
   StrategyGraph graph;
   std::vector<mlir::Operation *> ops;
-  std::vector<const OpCase *> cases;
+  std::vector<const EquivalentOps *> cases;
   /// By value of the graph.
   std::vector<int32_t> classes;
   llvm::SmallVector<int32_t> arguments;
   llvm::DenseMap<mlir::Operation *, int32_t, NearbyInfo<mlir::Operation *>>
       firstResults;
   llvm::DenseMap<mlir::Value, int32_t> outside;
-  llvm::DenseMap<const OpCase *, int32_t> classNumbers;
+  llvm::DenseMap<const EquivalentOps *, int32_t> classNumbers;
   llvm::DenseMap<mlir::OperationName, Form> forms;
 };
 

@@ -1,4 +1,4 @@
-//===- OpChooser.cpp ------------------------------------------------------===//
+//===- OpSolver.cpp -------------------------------------------------------===//
 //-------------------------------------------------------===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardonnay/strategy/OpChooser.h"
+#include "shardonnay/strategy/OpSolver.h"
 
 #include "shardonnay/algebra/Counts.h"
 #include "shardonnay/strategy/AssignmentSearch.h"
@@ -95,17 +95,17 @@ static ReshardProblem problemBetween(const Mesh &mesh, const MeshCosts &costs,
   return {mesh, std::move(source), std::move(target), elementBytes, costs};
 }
 
-const ReshardPlan *OpChooser::planOfReshard(const Layout &source,
-                                            const Layout &target,
-                                            int64_t elementBytes) {
+const ReshardPlan *OpSolver::planOfReshard(const Layout &source,
+                                           const Layout &target,
+                                           int64_t elementBytes) {
   std::string error;
   return planner.plan(problemBetween(mesh, costs, source, target, elementBytes),
                       error);
 }
 
-std::optional<double> OpChooser::priceOfReshard(const Layout &source,
-                                                const Layout &target,
-                                                int64_t elementBytes) {
+std::optional<double> OpSolver::priceOfReshard(const Layout &source,
+                                               const Layout &target,
+                                               int64_t elementBytes) {
   const ReshardPlan *plan = planOfReshard(source, target, elementBytes);
   return plan ? std::optional(plan->price) : std::nullopt;
 }
@@ -122,82 +122,83 @@ double movedBytes(const OpProblem &problem, double touched) {
   return touched - kFusedShare * chained;
 }
 
-OpChooser::Demand OpChooser::demandOf(const OpProblem &problem,
-                                      const FactorAssignment &assignment,
-                                      double limit,
-                                      TensorDemands &demands) const {
-  Demand demand;
+OpSolver::Required
+OpSolver::requiredOf(const OpProblem &problem,
+                     const FactorAssignment &assignment, double limit,
+                     RequiredLayouts &requiredLayouts) const {
+  Required required;
   double touched = 0, flops = localFlops(problem, assignment),
          least = costs.computePrice(flops, 0);
   if (roundedDown(least) > limit) {
-    demand.ownPrice = HUGE_VAL;
-    return demand;
+    required.ownPrice = HUGE_VAL;
+    return required;
   }
-  TensorDemands::Numbers numbers = demands.numbersOf(assignment);
-  SmallVector<TensorDemand *, 4> asked(problem.tensors.size());
-  for (size_t i : demands.largestFirst()) {
-    asked[i] = &demands.get(i, assignment, numbers);
+  RequiredLayouts::Numbers numbers = requiredLayouts.numbersOf(assignment);
+  SmallVector<RequiredLayout *, 4> asked(problem.tensors.size());
+  for (size_t i : requiredLayouts.largestFirst()) {
+    asked[i] = &requiredLayouts.get(i, assignment, numbers);
     least += asked[i]->least;
     if (roundedDown(least) > limit) {
-      demand.ownPrice = HUGE_VAL;
-      return demand;
+      required.ownPrice = HUGE_VAL;
+      return required;
     }
   }
   for (auto [i, tensor] : enumerate(asked)) {
     touched += tensor->touched;
     if (!tensor->free)
-      demand.reshards.emplace_back(i, tensor);
+      required.reshards.emplace_back(i, tensor);
   }
-  demand.ownPrice = costs.computePrice(flops, movedBytes(problem, touched)) +
-                    fetchPrice(problem, assignment);
-  return demand;
+  required.ownPrice = costs.computePrice(flops, movedBytes(problem, touched)) +
+                      fetchPrice(problem, assignment);
+  return required;
 }
 
-double OpChooser::Demand::leastFrom(size_t first) const {
+double OpSolver::Required::leastFrom(size_t first) const {
   double least = ownPrice;
   for (auto [number, asked] : drop_begin(reshards, first))
     least += asked->least;
   return roundedDown(least);
 }
 
-double OpChooser::leastPrice(const OpProblem &problem,
-                             const FactorAssignment &assignment, double limit,
-                             TensorDemands &demands) const {
-  return demandOf(problem, assignment, limit, demands).leastFrom(0);
+double OpSolver::leastPrice(const OpProblem &problem,
+                            const FactorAssignment &assignment, double limit,
+                            RequiredLayouts &requiredLayouts) const {
+  return requiredOf(problem, assignment, limit, requiredLayouts).leastFrom(0);
 }
 
-std::optional<double> OpChooser::price(const OpProblem &problem,
-                                       const FactorAssignment &assignment,
-                                       double limit) {
-  TensorDemands demands(problem, costs);
-  return price(problem, assignment, limit, demands);
+std::optional<double> OpSolver::price(const OpProblem &problem,
+                                      const FactorAssignment &assignment,
+                                      double limit) {
+  RequiredLayouts requiredLayouts(problem, costs);
+  return price(problem, assignment, limit, requiredLayouts);
 }
 
-std::optional<double> OpChooser::price(const OpProblem &problem,
-                                       const FactorAssignment &assignment,
-                                       double limit, TensorDemands &demands) {
-  Demand demand = demandOf(problem, assignment, limit, demands);
+std::optional<double> OpSolver::price(const OpProblem &problem,
+                                      const FactorAssignment &assignment,
+                                      double limit,
+                                      RequiredLayouts &requiredLayouts) {
+  Required required = requiredOf(problem, assignment, limit, requiredLayouts);
   double total = 0;
-  for (auto [i, reshard] : enumerate(demand.reshards)) {
-    if (total + demand.leastFrom(i) > limit)
+  for (auto [i, reshard] : enumerate(required.reshards)) {
+    if (total + required.leastFrom(i) > limit)
       return std::nullopt;
     auto [number, asked] = reshard;
     if (!asked->price) {
       std::string error;
       const ReshardPlan *plan =
-          planner.plan(demands.reshardOf(number, *asked, mesh), error);
+          planner.plan(requiredLayouts.reshardOf(number, *asked, mesh), error);
       asked->price = plan ? plan->price : HUGE_VAL;
     }
     if (*asked->price == HUGE_VAL)
       return std::nullopt;
     total += *asked->price;
   }
-  total += demand.ownPrice;
+  total += required.ownPrice;
   return total < limit ? std::optional(total) : std::nullopt;
 }
 
-OpWork OpChooser::workOf(const OpProblem &problem,
-                         const FactorAssignment &assignment) const {
+OpWork OpSolver::workOf(const OpProblem &problem,
+                        const FactorAssignment &assignment) const {
   OpWork work;
   work.flops = localFlops(problem, assignment);
   work.fetchPrice = fetchPrice(problem, assignment);
@@ -207,8 +208,8 @@ OpWork OpChooser::workOf(const OpProblem &problem,
   return work;
 }
 
-double OpChooser::ownPrice(const OpProblem &problem,
-                           const FactorAssignment &assignment) const {
+double OpSolver::ownPrice(const OpProblem &problem,
+                          const FactorAssignment &assignment) const {
   OpWork work = workOf(problem, assignment);
   double touched = 0;
   for (double bytes : work.touched)
@@ -217,8 +218,8 @@ double OpChooser::ownPrice(const OpProblem &problem,
          work.fetchPrice;
 }
 
-double OpChooser::fetchPrice(const OpProblem &problem,
-                             const FactorAssignment &assignment) const {
+double OpSolver::fetchPrice(const OpProblem &problem,
+                            const FactorAssignment &assignment) const {
   if (!problem.rule.communicates())
     return 0;
   SmallVector<ArrayRef<int64_t>> shapes;
@@ -240,9 +241,8 @@ double OpChooser::fetchPrice(const OpProblem &problem,
   return price;
 }
 
-std::optional<OpChooser::OtherStrategy>
-OpChooser::alternative(const OpProblem &problem,
-                       const FactorAssignment &taken) {
+std::optional<OpSolver::OtherStrategy>
+OpSolver::alternative(const OpProblem &problem, const FactorAssignment &taken) {
   SmallVector<Alternative, 1> &known = alternatives[problem];
   for (const Alternative &entry : known)
     if (entry.taken == taken)
@@ -252,22 +252,22 @@ OpChooser::alternative(const OpProblem &problem,
   return known.back().next;
 }
 
-FactorAssignment OpChooser::choose(const OpProblem &problem) {
+FactorAssignment OpSolver::solve(const OpProblem &problem) {
   return AssignmentSearch(*this, problem, mesh).run();
 }
 
 const std::vector<FactorAssignment> &
-OpChooser::candidates(const OpProblem &problem) {
+OpSolver::candidates(const OpProblem &problem) {
   auto found = knownCandidates.find(problem);
   if (found == knownCandidates.end()) {
     AssignmentSearch space(*this, problem, mesh);
     found =
-        knownCandidates.emplace(problem, space.runAll(choose(problem))).first;
+        knownCandidates.emplace(problem, space.runAll(solve(problem))).first;
   }
   return found->second;
 }
 
-size_t OpChooser::Hash::operator()(const OpProblem &problem) const {
+size_t OpSolver::Hash::operator()(const OpProblem &problem) const {
   hash_code hash = hash_combine(problem.rule.factors.size(),
                                 problem.tensors.size(), problem.contraction,
                                 problem.transformFlops, problem.elementwise);

@@ -1,4 +1,4 @@
-//===- OpChooserTest.cpp --------------------------------------------------===//
+//===- OpSolverTest.cpp ---------------------------------------------------===//
 //---------------------------------------------------===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardonnay/strategy/OpChooser.h"
+#include "shardonnay/strategy/OpSolver.h"
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -43,16 +43,16 @@ OpProblem matmul(int64_t i, int64_t k, int64_t j, std::vector<AxisList> lhs,
   return problem;
 }
 
-FactorAssignment choose(const OpProblem &problem,
-                        llvm::StringRef model = "bytes") {
-  OpChooser chooser(kMesh, MeshCosts(*DeviceModel::find(model), {"d", "m"}));
-  return chooser.choose(problem);
+FactorAssignment solve(const OpProblem &problem,
+                       llvm::StringRef model = "bytes") {
+  OpSolver solver(kMesh, MeshCosts(*DeviceModel::find(model), {"d", "m"}));
+  return solver.solve(problem);
 }
 
 FactorAssignment axes(std::initializer_list<AxisList> lists) { return lists; }
 
-TEST(OpChooser, agreementStays) {
-  EXPECT_EQ(choose(matmul(8, 16, 32, {d, none}, {none, m}, {d, m})),
+TEST(OpSolver, agreementStays) {
+  EXPECT_EQ(solve(matmul(8, 16, 32, {d, none}, {none, m}, {d, m})),
             axes({d, none, m}));
 }
 
@@ -72,21 +72,21 @@ OpProblem window(int64_t i, int64_t j, int64_t extent) {
   return problem;
 }
 
-TEST(OpChooser, aSmallHaloIsFetched) {
-  EXPECT_EQ(choose(window(64, 64, 3)), axes({m, none}));
-  EXPECT_EQ(choose(window(64, 64, 3), "cpu"), axes({m, none}));
+TEST(OpSolver, aSmallHaloIsFetched) {
+  EXPECT_EQ(solve(window(64, 64, 3)), axes({m, none}));
+  EXPECT_EQ(solve(window(64, 64, 3), "cpu"), axes({m, none}));
 }
 
-TEST(OpChooser, whereWindowsSeeAllAnotherDimIsCut) {
+TEST(OpSolver, whereWindowsSeeAllAnotherDimIsCut) {
   // 3 * 16 rows of 256 bytes, against 2 times 3/4 of 16 such rows.
-  EXPECT_EQ(choose(window(64, 64, 64)), axes({none, m}));
+  EXPECT_EQ(solve(window(64, 64, 64)), axes({none, m}));
 }
 
-TEST(OpChooser, aWindowHasThePriceOfItsPermute) {
+TEST(OpSolver, aWindowHasThePriceOfItsPermute) {
   OpProblem problem = window(64, 64, 3);
   MeshCosts costs(*DeviceModel::find("bytes"), {"d", "m"});
   // Two rows of 64 floats.
-  EXPECT_EQ(OpChooser(kMesh, costs).price(problem, axes({m, none})),
+  EXPECT_EQ(OpSolver(kMesh, costs).price(problem, axes({m, none})),
             costs.price({2 * 64 * 4, 2}, {1}));
 }
 
@@ -103,21 +103,21 @@ OpProblem exchange(int64_t i, int64_t j) {
   return problem;
 }
 
-TEST(OpChooser, anExchangeHasThePriceOfItsGathers) {
+TEST(OpSolver, anExchangeHasThePriceOfItsGathers) {
   MeshCosts costs(*DeviceModel::find("bytes"), {"d", "m"});
   Cost gather = collectiveCost(CollectiveKind::AllGather, 4, 8 * 4);
-  EXPECT_EQ(OpChooser(kMesh, costs).price(exchange(8, 512), axes({none, m})),
+  EXPECT_EQ(OpSolver(kMesh, costs).price(exchange(8, 512), axes({none, m})),
             costs.price({2 * gather.bytes, 2 * gather.steps}, {1}));
 }
 
-TEST(OpChooser, whatIsSmallIsGatheredNotExchanged) {
+TEST(OpSolver, whatIsSmallIsGatheredNotExchanged) {
   // One gather of little, against two of less.
-  EXPECT_EQ(choose(exchange(2, 64), "cpu"), axes({none, none}));
-  EXPECT_EQ(choose(exchange(2, 1 << 20), "cpu"), axes({none, m}));
-  EXPECT_EQ(choose(exchange(2, 64)), axes({none, m}));
+  EXPECT_EQ(solve(exchange(2, 64), "cpu"), axes({none, none}));
+  EXPECT_EQ(solve(exchange(2, 1 << 20), "cpu"), axes({none, m}));
+  EXPECT_EQ(solve(exchange(2, 64)), axes({none, m}));
 }
 
-TEST(OpChooser, updatesAreNotOrderedAtEachPlace) {
+TEST(OpSolver, updatesAreNotOrderedAtEachPlace) {
   // [u] into [i], u needed whole: what a sort of the larger one costs.
   auto ownPrice = [](int64_t i, int64_t u) {
     FactorRuleBuilder builder({1, 1}, {1});
@@ -126,13 +126,13 @@ TEST(OpChooser, updatesAreNotOrderedAtEachPlace) {
     OpProblem problem;
     problem.rule = builder.build();
     problem.tensors = {tensor({i}, {}), tensor({u}, {}), tensor({i}, {})};
-    OpChooser chooser(kMesh, MeshCosts(*DeviceModel::find("cpu"), {"d", "m"}));
-    return chooser.ownPrice(problem, axes({none, none}));
+    OpSolver solver(kMesh, MeshCosts(*DeviceModel::find("cpu"), {"d", "m"}));
+    return solver.ownPrice(problem, axes({none, none}));
   };
   EXPECT_LT(ownPrice(1 << 20, 1 << 20), 3 * ownPrice(1 << 20, 1 << 10));
 }
 
-TEST(OpChooser, largeElementwiseOpsAreFused) {
+TEST(OpSolver, largeElementwiseOpsAreFused) {
   auto ownPrice = [](int64_t i, bool elementwise) {
     FactorRuleBuilder builder({1, 1}, {1});
     builder.add(i, {0, 0}, {0});
@@ -140,88 +140,88 @@ TEST(OpChooser, largeElementwiseOpsAreFused) {
     problem.rule = builder.build();
     problem.tensors = {tensor({i}, {}), tensor({i}, {}), tensor({i}, {})};
     problem.elementwise = elementwise;
-    OpChooser chooser(kMesh, MeshCosts(*DeviceModel::find("cpu"), {"d", "m"}));
-    return chooser.ownPrice(problem, axes({none}));
+    OpSolver solver(kMesh, MeshCosts(*DeviceModel::find("cpu"), {"d", "m"}));
+    return solver.ownPrice(problem, axes({none}));
   };
   EXPECT_EQ(ownPrice(1 << 10, true), ownPrice(1 << 10, false));
   EXPECT_LT(ownPrice(1 << 26, true), 0.76 * ownPrice(1 << 26, false));
   EXPECT_LT(ownPrice(1 << 18, true), ownPrice(1 << 19, true));
 }
 
-TEST(OpChooser, theSmallerTensorMoves) {
+TEST(OpSolver, theSmallerTensorMoves) {
   // FSDP: the weight is gathered while it is smaller than what else would move.
-  EXPECT_EQ(choose(matmul(4096, 64, 64, {d, none}, {d, none}, {d, none})),
+  EXPECT_EQ(solve(matmul(4096, 64, 64, {d, none}, {d, none}, {d, none})),
             axes({d, none, none}));
-  EXPECT_EQ(choose(matmul(8, 512, 512, {d, none}, {d, none}, {d, none})),
+  EXPECT_EQ(solve(matmul(8, 512, 512, {d, none}, {d, none}, {d, none})),
             axes({none, d, none}));
 }
 
-TEST(OpChooser, idleAxesAreBroughtInWhereComputeHasAPrice) {
+TEST(OpSolver, idleAxesAreBroughtInWhereComputeHasAPrice) {
   OpProblem head = matmul(64, 1024, 64, {d, none}, {none, none}, {d, none});
-  EXPECT_EQ(choose(head), axes({d, none, none}));
-  FactorAssignment cut = choose(head, "cpu");
-  EXPECT_TRUE(llvm::any_of(cut, [](const AxisList &list) {
+  EXPECT_EQ(solve(head), axes({d, none, none}));
+  FactorAssignment sharded = solve(head, "cpu");
+  EXPECT_TRUE(llvm::any_of(sharded, [](const AxisList &list) {
     return list.overlaps(AxisRef{1, 1, 4});
   }));
 }
 
-TEST(OpChooser, computeIsNotRepeatedToSaveBytes) {
+TEST(OpSolver, computeIsNotRepeatedToSaveBytes) {
   // The result is wanted whole: gathering the operands may be fewer bytes, but
   // each device would then do all of the work.
   OpProblem outer = matmul(512, 1, 512, {m, none}, {none, none}, {none, none});
-  EXPECT_EQ(choose(outer), axes({m, none, none}));
+  EXPECT_EQ(solve(outer), axes({m, none, none}));
 }
 
-TEST(OpChooser, theAlternativeIsTheNextBest) {
+TEST(OpSolver, theAlternativeIsTheNextBest) {
   OpProblem problem = matmul(4096, 64, 64, {d, none}, {d, none}, {d, none});
-  OpChooser chooser(kMesh, MeshCosts(*DeviceModel::find("bytes"), {"d", "m"}));
-  FactorAssignment taken = chooser.choose(problem);
-  std::optional<OpChooser::OtherStrategy> other =
-      chooser.alternative(problem, taken);
+  OpSolver solver(kMesh, MeshCosts(*DeviceModel::find("bytes"), {"d", "m"}));
+  FactorAssignment taken = solver.solve(problem);
+  std::optional<OpSolver::OtherStrategy> other =
+      solver.alternative(problem, taken);
   ASSERT_TRUE(other);
   EXPECT_TRUE(other->isBest);
   EXPECT_NE(other->assignment, taken);
-  EXPECT_EQ(other->price, *chooser.price(problem, other->assignment));
-  EXPECT_GE(other->price, *chooser.price(problem, taken));
+  EXPECT_EQ(other->price, *solver.price(problem, other->assignment));
+  EXPECT_GE(other->price, *solver.price(problem, taken));
 }
 
-TEST(OpChooser, partsOfAnAxisAreDistributedToo) {
+TEST(OpSolver, partsOfAnAxisAreDistributedToo) {
   // The weight has half of m along j: it costs least to cut j by that half and
   // i by the other, which the activations have.
   AxisList major{AxisRef{1, 1, 2}}, minor{AxisRef{1, 2, 2}};
   OpProblem problem =
       matmul(64, 64, 64, {minor, none}, {none, major}, {m, none});
   problem.contraction = false;
-  OpChooser chooser(kMesh, MeshCosts(*DeviceModel::find("bytes"), {"d", "m"}));
-  double price = *chooser.price(problem, chooser.choose(problem));
-  for (const FactorAssignment &cut :
+  OpSolver solver(kMesh, MeshCosts(*DeviceModel::find("bytes"), {"d", "m"}));
+  double price = *solver.price(problem, solver.solve(problem));
+  for (const FactorAssignment &sharded :
        {axes({m, none, none}), axes({minor, none, major}),
         axes({minor, none, none}), axes({none, none, m})})
-    EXPECT_LE(price, *chooser.price(problem, cut));
-  EXPECT_EQ(price, *chooser.price(problem, axes({minor, none, major})));
+    EXPECT_LE(price, *solver.price(problem, sharded));
+  EXPECT_EQ(price, *solver.price(problem, axes({minor, none, major})));
 }
 
-TEST(OpChooser, whereAxesCrossTheAlternativeIsOneNearby) {
+TEST(OpSolver, whereAxesCrossTheAlternativeIsOneNearby) {
   // Of an axis of 6 the first half and the first third do not coexist.
   Mesh mesh({2, 6});
   AxisList half{AxisRef{1, 1, 2}}, third{AxisRef{1, 1, 3}};
   OpProblem problem =
       matmul(36, 36, 36, {third, none}, {none, half}, {third, none});
-  OpChooser chooser(mesh, MeshCosts(*DeviceModel::find("bytes"), {"d", "m"}));
+  OpSolver solver(mesh, MeshCosts(*DeviceModel::find("bytes"), {"d", "m"}));
   FactorAssignment taken = axes({third, none, none});
-  std::optional<OpChooser::OtherStrategy> other =
-      chooser.alternative(problem, taken);
+  std::optional<OpSolver::OtherStrategy> other =
+      solver.alternative(problem, taken);
   ASSERT_TRUE(other);
   EXPECT_FALSE(other->isBest);
   // Nothing but what cuts the weight moves from m to k, or is gathered.
-  EXPECT_EQ(other->price, *chooser.price(problem, other->assignment));
-  for (const FactorAssignment &cut :
+  EXPECT_EQ(other->price, *solver.price(problem, other->assignment));
+  for (const FactorAssignment &sharded :
        {axes({none, none, none}), axes({none, third, none}),
         axes({none, none, third}), axes({none, none, half})})
-    EXPECT_LE(other->price, *chooser.price(problem, cut));
+    EXPECT_LE(other->price, *solver.price(problem, sharded));
 }
 
-TEST(OpChooser, whatNeedsAllHasNoAlternative) {
+TEST(OpSolver, whatNeedsAllHasNoAlternative) {
   OpProblem problem;
   FactorRuleBuilder builder({1}, {1});
   builder.add(64, {0}, {0}, FactorKind::NeedReplication);
@@ -229,8 +229,8 @@ TEST(OpChooser, whatNeedsAllHasNoAlternative) {
   for (int i = 0; i < 2; ++i)
     problem.tensors.push_back({TensorSharding::fullyClosed(1), {64}, 4});
   problem.tensors[0].sharding.dims[0].axes = d;
-  OpChooser chooser(kMesh, MeshCosts(*DeviceModel::find("bytes"), {"d", "m"}));
-  EXPECT_FALSE(chooser.alternative(problem, axes({none})));
+  OpSolver solver(kMesh, MeshCosts(*DeviceModel::find("bytes"), {"d", "m"}));
+  EXPECT_FALSE(solver.alternative(problem, axes({none})));
 }
 
 //===----------------------------------------------------------------------===//
@@ -315,8 +315,8 @@ RC_GTEST_PROP(OpChoice, costsWhatEnumerationFinds, ()) {
     for (auto [length, dim] : llvm::zip(tensor.shape, tensor.sharding.dims))
       RC_PRE(length % dim.axes.numShards() == 0);
   MeshCosts costs(*DeviceModel::find("cpu"), {"d", "m"});
-  OpChooser chooser(kMesh, costs);
-  std::optional<double> price = chooser.price(problem, chooser.choose(problem));
+  OpSolver solver(kMesh, costs);
+  std::optional<double> price = solver.price(problem, solver.solve(problem));
   RC_ASSERT(price.has_value());
   double expected = cheapest(problem, costs);
   RC_LOG() << *price << " against " << expected;

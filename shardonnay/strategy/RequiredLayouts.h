@@ -1,4 +1,4 @@
-//===- TensorDemands.h - what cuts ask of an op's tensors -------*- C++ -*-===//
+//===- RequiredLayouts.h - what cuts ask of an op's tensors -----*- C++ -*-===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -14,10 +14,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef SHARDONNAY_STRATEGY_TENSORDEMANDS_H
-#define SHARDONNAY_STRATEGY_TENSORDEMANDS_H
+#ifndef SHARDONNAY_STRATEGY_REQUIREDLAYOUTS_H
+#define SHARDONNAY_STRATEGY_REQUIREDLAYOUTS_H
 
-#include "shardonnay/strategy/OpChooser.h"
+#include "shardonnay/strategy/OpSolver.h"
 #include "shardonnay/support/Hash.h"
 #include "shardonnay/support/Interner.h"
 
@@ -31,7 +31,7 @@ Layout layoutUnder(const OpProblem &problem, size_t tensor,
 double touchedBytes(const OpProblem &problem, size_t tensor,
                     const Layout &inside);
 
-struct TensorDemand {
+struct RequiredLayout {
   /// Bytes that a device has of the tensor.
   double touched = 0;
   /// It costs nothing in any layout; the rest says nothing then.
@@ -46,9 +46,9 @@ struct TensorDemand {
 
 /// What strategies ask of the tensors of one problem, which has to outlive
 /// this.
-class TensorDemands {
+class RequiredLayouts {
 public:
-  TensorDemands(const OpProblem &problem, const MeshCosts &costs);
+  RequiredLayouts(const OpProblem &problem, const MeshCosts &costs);
 
   /// The numbers of the tensors, the one of most bytes first: what it costs to
   /// move it tells most about an assignment.
@@ -59,10 +59,10 @@ public:
   Numbers numbersOf(const FactorAssignment &assignment);
   /// What an assignment, whose lists have `numbers`, asks of a tensor. Stays
   /// valid.
-  TensorDemand &get(size_t tensor, const FactorAssignment &assignment,
-                    const Numbers &numbers);
+  RequiredLayout &get(size_t tensor, const FactorAssignment &assignment,
+                      const Numbers &numbers);
   /// The reshard that `demand` of a tensor asks for.
-  ReshardProblem reshardOf(size_t tensor, const TensorDemand &demand,
+  ReshardProblem reshardOf(size_t tensor, const RequiredLayout &required,
                            const Mesh &mesh) const;
 
 private:
@@ -76,11 +76,11 @@ private:
     /// How it lies, or how it is wanted.
     Layout outside;
     /// By the numbers of the factors that it sees.
-    std::unordered_map<Numbers, TensorDemand, Hash> known;
+    std::unordered_map<Numbers, RequiredLayout, Hash> known;
   };
 
   void fill(size_t tensor, const FactorAssignment &assignment,
-            TensorDemand &demand) const;
+            RequiredLayout &required) const;
 
   const OpProblem &problem;
   const MeshCosts &costs;
@@ -91,4 +91,4 @@ private:
 
 } // namespace shardonnay
 
-#endif // SHARDONNAY_STRATEGY_TENSORDEMANDS_H
+#endif // SHARDONNAY_STRATEGY_REQUIREDLAYOUTS_H

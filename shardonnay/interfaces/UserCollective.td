@@ -1,16 +1,16 @@
-//===- WrittenCollective.td - exchanges that users write ---*- tablegen -*-===//
+//===- UserCollective.td - exchanges that users write ------*- tablegen -*-===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef SHARDONNAY_INTERFACES_WRITTENCOLLECTIVE_TD
-#define SHARDONNAY_INTERFACES_WRITTENCOLLECTIVE_TD
+#ifndef SHARDONNAY_INTERFACES_USERCOLLECTIVE_TD
+#define SHARDONNAY_INTERFACES_USERCOLLECTIVE_TD
 
 include "mlir/IR/OpBase.td"
 
-def WrittenCollectiveOpInterface : OpInterface<"WrittenCollectiveOpInterface"> {
+def UserCollectiveOpInterface : OpInterface<"UserCollectiveOpInterface"> {
   let cppNamespace = "::shardonnay";
   let description = [{
     An op of the user's program, in a manual computation, by which devices send
@@ -20,9 +20,9 @@ def WrittenCollectiveOpInterface : OpInterface<"WrittenCollectiveOpInterface"> {
     InterfaceMethod<[{
       What it sends; nothing if the op, with its present attributes, is no
       collective.
-    }], "std::optional<::shardonnay::WrittenCollective>",
-    "getWrittenCollective", (ins)>,
+    }], "std::optional<::shardonnay::UserCollective>",
+    "getUserCollective", (ins)>,
   ];
 }
 
-#endif // SHARDONNAY_INTERFACES_WRITTENCOLLECTIVE_TD
+#endif // SHARDONNAY_INTERFACES_USERCOLLECTIVE_TD

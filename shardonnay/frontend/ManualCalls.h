@@ -1,4 +1,4 @@
-//===- ManualBorders.h - manual computations between their borders --------===//
+//===- ManualCalls.h - manual computations between their borders ----------===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -11,8 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef SHARDONNAY_FRONTEND_MANUALBORDERS_H
-#define SHARDONNAY_FRONTEND_MANUALBORDERS_H
+#ifndef SHARDONNAY_FRONTEND_MANUALCALLS_H
+#define SHARDONNAY_FRONTEND_MANUALCALLS_H
 
 #include "mlir/IR/BuiltinOps.h"
 #include "shardonnay/dialect/sdy/Ops.h"
@@ -21,7 +21,7 @@ namespace shardonnay {
 
 /// Where values turn from global to local, or from local to global. The custom
 /// call is a cast here, with as many operands as results.
-struct ManualBorder {
+struct ManualCallBoundary {
   mlir::UnrealizedConversionCastOp cast;
   bool enters = true;
   /// The shardings of the global values, one for each.
@@ -37,8 +37,8 @@ struct ManualBorder {
 /// computation); borders of one computation with different axes; a computation
 /// that needs its own results.
 mlir::LogicalResult
-formManualComputations(llvm::ArrayRef<ManualBorder> borders);
+formManualComputations(llvm::ArrayRef<ManualCallBoundary> boundaries);
 
 } // namespace shardonnay
 
-#endif // SHARDONNAY_FRONTEND_MANUALBORDERS_H
+#endif // SHARDONNAY_FRONTEND_MANUALCALLS_H

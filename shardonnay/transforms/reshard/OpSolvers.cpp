@@ -1,11 +1,11 @@
-//===- OpChoosers.cpp -----------------------------------------------------===//
+//===- OpSolvers.cpp ------------------------------------------------------===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardonnay/transforms/reshard/OpChoosers.h"
+#include "shardonnay/transforms/reshard/OpSolvers.h"
 #include "shardonnay/dialect/sdy/Ops.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/dialect/sdy/access/ShardBytes.h"
@@ -22,7 +22,8 @@ int32_t MeshStrategies::addTensor(RankedTensorType type) {
   return entry->second;
 }
 
-int32_t MeshStrategies::classOf(Value value, bool constant, const OpCase *known,
+int32_t MeshStrategies::classOf(Value value, bool constant,
+                                const EquivalentOps *known,
                                 const MeshScope &scope) {
   Type type = value.getType();
   sdy::TensorShardingAttr sharding = sdy::getSharding(value);
@@ -41,7 +42,7 @@ int32_t MeshStrategies::classOf(Value value, bool constant, const OpCase *known,
   return number;
 }
 
-MeshStrategies &OpChoosers::on(const MeshScope &scope) {
+MeshStrategies &OpSolvers::on(const MeshScope &scope) {
   std::unique_ptr<MeshStrategies> &entry =
       meshes[{scope.getMesh(), scope.getNamedMesh().name}];
   if (!entry)
@@ -50,8 +51,8 @@ MeshStrategies &OpChoosers::on(const MeshScope &scope) {
   return *entry;
 }
 
-int32_t OpChoosers::kindOf(Operation *op, const FactorRule &rule,
-                           const MeshScope &scope) {
+int32_t OpSolvers::kindOf(Operation *op, const FactorRule &rule,
+                          const MeshScope &scope) {
   MeshStrategies &mesh = on(scope);
   OpKind kind;
   kind.rule = &rule;
@@ -71,9 +72,9 @@ int32_t OpChoosers::kindOf(Operation *op, const FactorRule &rule,
   return mesh.table.add(kind);
 }
 
-const OpStrategy &OpChoosers::choose(Operation *op, const FactorRule &rule,
-                                     const MeshScope &scope,
-                                     llvm::function_ref<bool(Value)> isFree) {
+const OpStrategy &OpSolvers::solve(Operation *op, const FactorRule &rule,
+                                   const MeshScope &scope,
+                                   llvm::function_ref<bool(Value)> isFree) {
   OpStrategies &table = on(scope).table;
   SmallVector<int32_t, 4> shardings;
   llvm::SmallBitVector free(op->getNumOperands() + op->getNumResults());
@@ -87,10 +88,10 @@ const OpStrategy &OpChoosers::choose(Operation *op, const FactorRule &rule,
   };
   llvm::for_each(op->getOperands(), add);
   llvm::for_each(op->getResults(), add);
-  return table.choose(kindOf(op, rule, scope), shardings, free);
+  return table.solve(kindOf(op, rule, scope), shardings, free);
 }
 
-bool OpChoosers::appendSignature(Operation *op, CompositeKey &key) {
+bool OpSolvers::appendSignature(Operation *op, CompositeKey &key) {
   if (!sdy::looksAtOperands(op))
     return signatures.append(op, key);
   // Its rule says what it found there.
@@ -99,13 +100,12 @@ bool OpChoosers::appendSignature(Operation *op, CompositeKey &key) {
   return true;
 }
 
-OpChoosers &
-SharedChoosers::get(StringRef name,
-                    const std::shared_ptr<const DeviceModel> &model) {
+OpSolvers &SharedSolvers::get(StringRef name,
+                              const std::shared_ptr<const DeviceModel> &model) {
   std::unique_ptr<Entry> &entry = entries[name];
   if (!entry)
-    entry.reset(new Entry{model, OpChoosers(*model)});
-  return entry->choosers;
+    entry.reset(new Entry{model, OpSolvers(*model)});
+  return entry->solvers;
 }
 
 } // namespace shardonnay

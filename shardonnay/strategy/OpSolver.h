@@ -1,4 +1,4 @@
-//===- OpChooser.h - the cheapest strategy of one op ------------*- C++ -*-===//
+//===- OpSolver.h - the cheapest strategy of one op -------------*- C++ -*-===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -29,7 +29,7 @@
 // The space: every axis that some tensor has (a contraction: every axis of the
 // mesh) goes to one factor or to none; up to three axes of one factor stand in
 // any order, more in one that some tensor has them in, or in the mesh's. It is
-// enumerated whole where it has at most kChoiceBudget points. In a larger one
+// enumerated whole where it has at most kStrategyBudget points. In a larger one
 // the voted assignment, or what one of the tensors has, is changed in the place
 // of a factor's axes (nearbyStrategies), of one axis or of two, for as long as
 // that is cheaper (AssignmentSearch.h).
@@ -40,8 +40,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef SHARDONNAY_STRATEGY_OPCHOOSER_H
-#define SHARDONNAY_STRATEGY_OPCHOOSER_H
+#ifndef SHARDONNAY_STRATEGY_OPSOLVER_H
+#define SHARDONNAY_STRATEGY_OPSOLVER_H
 
 #include "shardonnay/plan/LocalCollective.h"
 #include "shardonnay/plan/ReshardPlan.h"
@@ -107,7 +107,7 @@ inline constexpr double kFusedShare = 0.25;
 inline constexpr double kUnfusedBytes = 1 << 20;
 /// How many assignments are looked at, one by one. In a larger space that was
 /// seen to take seconds an op; there assignments are improved step by step.
-inline constexpr int64_t kChoiceBudget = 400;
+inline constexpr int64_t kStrategyBudget = 400;
 /// How many steps that takes at most.
 inline constexpr int kMostSteps = 12;
 /// How many of the assignments around one are priced.
@@ -126,16 +126,16 @@ struct OpWork {
   double fetchPrice = 0;
 };
 
-class TensorDemands;
+class RequiredLayouts;
 
 /// Chooses for the ops on one mesh, and remembers plans and alternatives.
-class OpChooser {
+class OpSolver {
 public:
-  OpChooser(Mesh mesh, MeshCosts costs)
+  OpSolver(Mesh mesh, MeshCosts costs)
       : mesh(std::move(mesh)), costs(std::move(costs)) {}
 
   /// The cheapest assignment.
-  FactorAssignment choose(const OpProblem &problem);
+  FactorAssignment solve(const OpProblem &problem);
   /// What `choose` may take, the choice itself first, then the cheapest, at
   /// most kMostCandidates.
   const std::vector<FactorAssignment> &candidates(const OpProblem &problem);
@@ -151,7 +151,7 @@ public:
   /// The same for one of many assignments of a problem, which share `demands`.
   std::optional<double> price(const OpProblem &problem,
                               const FactorAssignment &assignment, double limit,
-                              TensorDemands &demands);
+                              RequiredLayouts &requiredLayouts);
 
   struct OtherStrategy {
     FactorAssignment assignment;
@@ -168,7 +168,7 @@ public:
   /// is seen to be above `limit`.
   double leastPrice(const OpProblem &problem,
                     const FactorAssignment &assignment, double limit,
-                    TensorDemands &demands) const;
+                    RequiredLayouts &requiredLayouts) const;
   /// The cheapest plan of a reshard; null if it has none. Stays valid.
   const ReshardPlan *planOfReshard(const Layout &source, const Layout &target,
                                    int64_t elementBytes);
@@ -187,10 +187,10 @@ private:
   };
 
   /// What an assignment asks for.
-  struct Demand {
+  struct Required {
     /// The reshards of tensors that do not cost nothing in any layout, by the
     /// numbers of these.
-    llvm::SmallVector<std::pair<size_t, struct TensorDemand *>, 4> reshards;
+    llvm::SmallVector<std::pair<size_t, struct RequiredLayout *>, 4> reshards;
     double ownPrice;
 
     /// At least the price of the reshards from number `first`, and of the rest.
@@ -198,8 +198,9 @@ private:
   };
   /// Not all of it, and `ownPrice` infinite, where the price is seen to be
   /// above `limit`.
-  Demand demandOf(const OpProblem &problem, const FactorAssignment &assignment,
-                  double limit, TensorDemands &demands) const;
+  Required requiredOf(const OpProblem &problem,
+                      const FactorAssignment &assignment, double limit,
+                      RequiredLayouts &requiredLayouts) const;
   double fetchPrice(const OpProblem &problem,
                     const FactorAssignment &assignment) const;
 
@@ -219,4 +220,4 @@ private:
 
 } // namespace shardonnay
 
-#endif // SHARDONNAY_STRATEGY_OPCHOOSER_H
+#endif // SHARDONNAY_STRATEGY_OPSOLVER_H

@@ -1,4 +1,4 @@
-//===- ManualBorders.cpp - manual computations between their borders ------===//
+//===- ManualCalls.cpp - manual computations between their borders --------===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -15,7 +15,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardonnay/frontend/ManualBorders.h"
+#include "shardonnay/frontend/ManualCalls.h"
 
 #include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/IR/IRMapping.h"
@@ -42,10 +42,10 @@ llvm::SetVector<Value> valuesReadBy(Operation *op) {
 /// One block with borders.
 class LocalOps {
 public:
-  LocalOps(Block &block, ArrayRef<const ManualBorder *> borders)
-      : block(block), borders(borders.begin(), borders.end()) {
-    for (const ManualBorder *border : borders)
-      borderOf[border->cast] = border;
+  LocalOps(Block &block, ArrayRef<const ManualCallBoundary *> boundaries)
+      : block(block), boundaries(boundaries.begin(), boundaries.end()) {
+    for (const ManualCallBoundary *boundary : boundaries)
+      boundaryOf[boundary->cast] = boundary;
   }
 
   LogicalResult run() {
@@ -68,12 +68,12 @@ private:
   LogicalResult buildOne(ArrayRef<Operation *> members);
 
   bool enters(Operation *op) const {
-    const ManualBorder *border = borderOf.lookup(op);
-    return border && border->enters;
+    const ManualCallBoundary *boundary = boundaryOf.lookup(op);
+    return boundary && boundary->enters;
   }
   bool leaves(Operation *op) const {
-    const ManualBorder *border = borderOf.lookup(op);
-    return border && !border->enters;
+    const ManualCallBoundary *boundary = boundaryOf.lookup(op);
+    return boundary && !boundary->enters;
   }
   /// Reads local values, as a local op or as a border.
   bool isLocalUser(Operation *op) const {
@@ -84,16 +84,16 @@ private:
   }
 
   Block &block;
-  SmallVector<const ManualBorder *> borders;
-  llvm::DenseMap<Operation *, const ManualBorder *> borderOf;
+  SmallVector<const ManualCallBoundary *> boundaries;
+  llvm::DenseMap<Operation *, const ManualCallBoundary *> boundaryOf;
   llvm::DenseSet<Operation *> local;
 };
 
 LogicalResult LocalOps::findForward() {
   SmallVector<Operation *> work;
-  for (const ManualBorder *border : borders)
-    if (border->enters)
-      work.push_back(border->cast);
+  for (const ManualCallBoundary *boundary : boundaries)
+    if (boundary->enters)
+      work.push_back(boundary->cast);
   while (!work.empty()) {
     Operation *op = work.pop_back_val();
     for (Operation *anyUser : op->getUsers()) {
@@ -140,7 +140,7 @@ void LocalOps::findBackward() {
   for (Operation &op : llvm::reverse(block))
     ops.push_back(&op);
   for (Operation *op : ops) {
-    if (local.contains(op) || borderOf.contains(op) || op->use_empty())
+    if (local.contains(op) || boundaryOf.contains(op) || op->use_empty())
       continue;
     auto isLocal = [&](Operation *user) { return isLocalUser(inBlock(user)); };
     if (llvm::all_of(op->getUsers(), isLocal))
@@ -175,12 +175,12 @@ LogicalResult needsItself(Location loc) {
 }
 
 LogicalResult LocalOps::build() {
-  UnrealizedConversionCastOp firstBorder = borders.front()->cast;
-  Location loc = firstBorder.getLoc();
+  UnrealizedConversionCastOp firstBoundary = boundaries.front()->cast;
+  Location loc = firstBoundary.getLoc();
   llvm::EquivalenceClasses<Operation *> classes;
   SmallVector<Operation *> all;
   for (Operation &op : block) {
-    if (!local.contains(&op) && !borderOf.contains(&op))
+    if (!local.contains(&op) && !boundaryOf.contains(&op))
       continue;
     all.push_back(&op);
     classes.insert(&op);
@@ -203,31 +203,31 @@ LogicalResult LocalOps::buildOne(ArrayRef<Operation *> members) {
   SmallVector<Value> inputs, insides, outputs;
   SmallVector<TensorShardingAttr> inShardings, outShardings;
   SmallVector<Value> outsides;
-  const ManualBorder *first = nullptr;
+  const ManualCallBoundary *first = nullptr;
   Operation *firstOp = nullptr;
   Operation *place = members.back();
   for (Operation *op : llvm::reverse(members))
     if (leaves(op))
       place = op;
   for (Operation *op : members) {
-    const ManualBorder *border = borderOf.lookup(op);
-    if (!border)
+    const ManualCallBoundary *boundary = boundaryOf.lookup(op);
+    if (!boundary)
       continue;
     if (!first) {
-      first = border;
+      first = boundary;
       firstOp = op;
     }
-    if (first->manualAxes != border->manualAxes) {
+    if (first->manualAxes != boundary->manualAxes) {
       InFlightDiagnostic diag = op->emitError(
           "this border of a manual computation has other manual axes than an "
           "earlier one, expected the same");
       diag.attachNote(firstOp->getLoc()) << "the earlier one";
       return diag;
     }
-    llvm::append_range(border->enters ? inShardings : outShardings,
-                       border->shardings);
-    llvm::append_range(border->enters ? inputs : outputs, op->getOperands());
-    llvm::append_range(border->enters ? insides : outsides, op->getResults());
+    llvm::append_range(boundary->enters ? inShardings : outShardings,
+                       boundary->shardings);
+    llvm::append_range(boundary->enters ? inputs : outputs, op->getOperands());
+    llvm::append_range(boundary->enters ? insides : outsides, op->getResults());
   }
   if (llvm::any_of(inputs, [&](Value input) {
         return llvm::is_contained(outsides, input);
@@ -258,17 +258,17 @@ LogicalResult LocalOps::buildOne(ArrayRef<Operation *> members) {
        llvm::zip_equal(outsides, computation.getResults()))
     outside.replaceAllUsesWith(result);
   for (Operation *op : llvm::reverse(members))
-    if (borderOf.contains(op))
+    if (boundaryOf.contains(op))
       op->erase();
   return success();
 }
 
 } // namespace
 
-LogicalResult formManualComputations(ArrayRef<ManualBorder> borders) {
-  llvm::MapVector<Block *, SmallVector<const ManualBorder *>> blocks;
-  for (const ManualBorder &border : borders)
-    blocks[border.cast->getBlock()].push_back(&border);
+LogicalResult formManualComputations(ArrayRef<ManualCallBoundary> boundaries) {
+  llvm::MapVector<Block *, SmallVector<const ManualCallBoundary *>> blocks;
+  for (const ManualCallBoundary &boundary : boundaries)
+    blocks[boundary.cast->getBlock()].push_back(&boundary);
   for (auto &[block, inBlock] : blocks)
     if (failed(LocalOps(*block, inBlock).run()))
       return failure();

@@ -1,12 +1,12 @@
-//===- WrittenCollective.h - exchanges that users write ---------*- C++ -*-===//
+//===- UserCollective.h - exchanges that users write ------------*- C++ -*-===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef SHARDONNAY_INTERFACES_WRITTENCOLLECTIVE_H
-#define SHARDONNAY_INTERFACES_WRITTENCOLLECTIVE_H
+#ifndef SHARDONNAY_INTERFACES_USERCOLLECTIVE_H
+#define SHARDONNAY_INTERFACES_USERCOLLECTIVE_H
 
 #include "mlir/IR/OpDefinition.h"
 #include "shardonnay/cost/Collective.h"
@@ -20,7 +20,7 @@ struct NamedAxis {
   int64_t preSize = 1, size = 0;
 };
 
-struct WrittenCollective {
+struct UserCollective {
   /// That which sends as much.
   CollectiveKind kind = CollectiveKind::Permute;
   /// As the user calls it.
@@ -39,6 +39,6 @@ struct WrittenCollective {
 
 } // namespace shardonnay
 
-#include "shardonnay/interfaces/WrittenCollective.h.inc"
+#include "shardonnay/interfaces/UserCollective.h.inc"
 
-#endif // SHARDONNAY_INTERFACES_WRITTENCOLLECTIVE_H
+#endif // SHARDONNAY_INTERFACES_USERCOLLECTIVE_H

@@ -1,4 +1,4 @@
-//===- OpChoosers.h - what the ops of a program share -----------*- C++ -*-===//
+//===- OpSolvers.h - what the ops of a program share ------------*- C++ -*-===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -10,8 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef SHARDONNAY_TRANSFORMS_RESHARD_OPCHOOSERS_H
-#define SHARDONNAY_TRANSFORMS_RESHARD_OPCHOOSERS_H
+#ifndef SHARDONNAY_TRANSFORMS_RESHARD_OPSOLVERS_H
+#define SHARDONNAY_TRANSFORMS_RESHARD_OPSOLVERS_H
 
 #include "mlir/Pass/AnalysisManager.h"
 #include "shardonnay/dialect/sdy/access/RuleTable.h"
@@ -24,7 +24,7 @@
 namespace shardonnay {
 
 /// What is read of all ops that are equal and whose operands are read alike.
-struct OpCase {
+struct EquivalentOps {
   OpClass opClass;
   /// Some tensor has a sharding.
   bool isSharded = false;
@@ -40,7 +40,7 @@ struct ValueClass {
   /// A constant expression: it costs nothing in any sharding.
   bool constant;
   /// The case of the constant that it is, where rules may look at it.
-  const OpCase *known;
+  const EquivalentOps *known;
   /// As in StrategyValue.
   int32_t tensor = -1;
   int32_t number = -1;
@@ -53,14 +53,14 @@ public:
       : table(std::move(mesh), std::move(costs)) {}
 
   /// Its number.
-  int32_t classOf(mlir::Value value, bool constant, const OpCase *known,
+  int32_t classOf(mlir::Value value, bool constant, const EquivalentOps *known,
                   const MeshScope &scope);
   int32_t addTensor(mlir::RankedTensorType type);
 
   OpStrategies table;
   SearchMemo memo;
-  std::deque<OpCase> cases;
-  CompositeMap<OpCase *> knownCases;
+  std::deque<EquivalentOps> cases;
+  CompositeMap<EquivalentOps *> knownEquivalents;
   std::vector<ValueClass> classes;
 
 private:
@@ -68,13 +68,11 @@ private:
   llvm::DenseMap<mlir::Type, int32_t> tensors;
 };
 
-class OpChoosers {
+class OpSolvers {
 public:
-  explicit OpChoosers(const DeviceModel &model) : model(model) {}
+  explicit OpSolvers(const DeviceModel &model) : model(model) {}
   MeshStrategies &on(const MeshScope &scope);
-  OpChooser &get(const MeshScope &scope) {
-    return on(scope).table.getChooser();
-  }
+  OpSolver &get(const MeshScope &scope) { return on(scope).table.getSolver(); }
 
   /// The op's fitting rule; null if it has none. Stays valid.
   const FactorRule *getRule(mlir::Operation *op) { return rules.get(op); }
@@ -88,9 +86,9 @@ public:
                  const MeshScope &scope);
   /// The cheapest strategy of `op`. `isFree` says which operands cost nothing
   /// in any sharding. Stays valid.
-  const OpStrategy &choose(mlir::Operation *op, const FactorRule &rule,
-                           const MeshScope &scope,
-                           llvm::function_ref<bool(mlir::Value)> isFree);
+  const OpStrategy &solve(mlir::Operation *op, const FactorRule &rule,
+                          const MeshScope &scope,
+                          llvm::function_ref<bool(mlir::Value)> isFree);
 
   mlir::sdy::OpSignatures &getSignatures() { return signatures; }
   /// Appends what an op is but for its operands' types, shardings and constants
@@ -111,12 +109,12 @@ private:
 /// An analysis that lets the passes of the stage share choosers, and with them
 /// the plans that they made. It knows attributes and types, no operation, so it
 /// stays valid whatever a pass does.
-class SharedChoosers {
+class SharedSolvers {
 public:
-  explicit SharedChoosers(mlir::Operation *) {}
+  explicit SharedSolvers(mlir::Operation *) {}
   /// Those for the device model that the option `name` stands for.
-  OpChoosers &get(llvm::StringRef name,
-                  const std::shared_ptr<const DeviceModel> &model);
+  OpSolvers &get(llvm::StringRef name,
+                 const std::shared_ptr<const DeviceModel> &model);
   bool isInvalidated(const mlir::AnalysisManager::PreservedAnalyses &) {
     return false;
   }
@@ -124,11 +122,11 @@ public:
 private:
   struct Entry {
     std::shared_ptr<const DeviceModel> model;
-    OpChoosers choosers;
+    OpSolvers solvers;
   };
   llvm::StringMap<std::unique_ptr<Entry>> entries;
 };
 
 } // namespace shardonnay
 
-#endif // SHARDONNAY_TRANSFORMS_RESHARD_OPCHOOSERS_H
+#endif // SHARDONNAY_TRANSFORMS_RESHARD_OPSOLVERS_H

@@ -1,11 +1,11 @@
-//===- TensorDemands.cpp --------------------------------------------------===//
+//===- RequiredLayouts.cpp ------------------------------------------------===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardonnay/strategy/TensorDemands.h"
+#include "shardonnay/strategy/RequiredLayouts.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
 #include "llvm/Support/MathExtras.h"
@@ -14,7 +14,8 @@ using namespace llvm;
 
 namespace shardonnay {
 
-TensorDemands::TensorDemands(const OpProblem &problem, const MeshCosts &costs)
+RequiredLayouts::RequiredLayouts(const OpProblem &problem,
+                                 const MeshCosts &costs)
     : problem(problem), costs(costs), tensors(problem.tensors.size()) {
   for (auto [i, tensor] : enumerate(tensors)) {
     bool isResult = i >= problem.rule.operands.size();
@@ -61,31 +62,31 @@ double touchedBytes(const OpProblem &problem, size_t tensor,
          problem.tensors[tensor].elementBytes;
 }
 
-void TensorDemands::fill(size_t number, const FactorAssignment &assignment,
-                         TensorDemand &demand) const {
+void RequiredLayouts::fill(size_t number, const FactorAssignment &assignment,
+                           RequiredLayout &required) const {
   const OpTensor &tensor = problem.tensors[number];
   bool isOperand = number < problem.rule.operands.size();
-  demand.inside = layoutUnder(problem, number, assignment);
-  demand.free = tensor.free;
-  demand.touched = touchedBytes(problem, number, demand.inside);
+  required.inside = layoutUnder(problem, number, assignment);
+  required.free = tensor.free;
+  required.touched = touchedBytes(problem, number, required.inside);
   const Layout &outside = tensors[number].outside;
   if (tensor.free)
     return;
-  if (demand.inside == outside) {
-    demand.price = 0;
-  } else if (demand.inside.padded == outside.padded) {
-    demand.least = leastPrice(isOperand ? outside : demand.inside,
-                              isOperand ? demand.inside : outside,
-                              tensor.elementBytes, costs);
+  if (required.inside == outside) {
+    required.price = 0;
+  } else if (required.inside.padded == outside.padded) {
+    required.least = leastPrice(isOperand ? outside : required.inside,
+                                isOperand ? required.inside : outside,
+                                tensor.elementBytes, costs);
   } else {
-    demand.least = leastPrice(reshardOf(number, demand, Mesh()));
+    required.least = leastPrice(reshardOf(number, required, Mesh()));
   }
 }
 
-ReshardProblem TensorDemands::reshardOf(size_t number,
-                                        const TensorDemand &demand,
-                                        const Mesh &mesh) const {
-  Layout source = tensors[number].outside, target = demand.inside;
+ReshardProblem RequiredLayouts::reshardOf(size_t number,
+                                          const RequiredLayout &required,
+                                          const Mesh &mesh) const {
+  Layout source = tensors[number].outside, target = required.inside;
   if (number >= problem.rule.operands.size())
     std::swap(source, target);
   alignPadding(source, target);
@@ -93,17 +94,17 @@ ReshardProblem TensorDemands::reshardOf(size_t number,
           problem.tensors[number].elementBytes, costs};
 }
 
-TensorDemands::Numbers
-TensorDemands::numbersOf(const FactorAssignment &assignment) {
+RequiredLayouts::Numbers
+RequiredLayouts::numbersOf(const FactorAssignment &assignment) {
   Numbers numbers;
   for (const AxisList &axes : assignment)
     numbers.push_back(axes.empty() ? -1 : lists.intern(axes));
   return numbers;
 }
 
-TensorDemand &TensorDemands::get(size_t number,
-                                 const FactorAssignment &assignment,
-                                 const Numbers &numbers) {
+RequiredLayout &RequiredLayouts::get(size_t number,
+                                     const FactorAssignment &assignment,
+                                     const Numbers &numbers) {
   Tensor &tensor = tensors[number];
   Numbers seen;
   for (int32_t factor : tensor.factors)
