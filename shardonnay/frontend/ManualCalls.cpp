@@ -16,6 +16,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/frontend/ManualCalls.h"
+#include "shardonnay/support/Diagnostics.h"
 
 #include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/IR/IRMapping.h"
@@ -66,6 +67,13 @@ private:
   LogicalResult check();
   LogicalResult build();
   LogicalResult buildOne(ArrayRef<Operation *> members);
+  /// What goes into a computation and comes out of it.
+  struct Boundaries {
+    SmallVector<Value> inputs, insides, outsides;
+    SmallVector<TensorShardingAttr> inShardings, outShardings;
+    Operation *first = nullptr;
+  };
+  FailureOr<Boundaries> readBoundaries(ArrayRef<Operation *> members);
 
   bool enters(Operation *op) const {
     const ManualCallBoundary *boundary = boundaryOf.lookup(op);
@@ -199,53 +207,60 @@ LogicalResult LocalOps::build() {
   return needsItself(loc);
 }
 
-LogicalResult LocalOps::buildOne(ArrayRef<Operation *> members) {
-  SmallVector<Value> inputs, insides, outputs;
-  SmallVector<TensorShardingAttr> inShardings, outShardings;
-  SmallVector<Value> outsides;
+FailureOr<LocalOps::Boundaries>
+LocalOps::readBoundaries(ArrayRef<Operation *> members) {
+  Boundaries all;
   const ManualCallBoundary *first = nullptr;
-  Operation *firstOp = nullptr;
-  Operation *place = members.back();
-  for (Operation *op : llvm::reverse(members))
-    if (leaves(op))
-      place = op;
   for (Operation *op : members) {
     const ManualCallBoundary *boundary = boundaryOf.lookup(op);
     if (!boundary)
       continue;
     if (!first) {
       first = boundary;
-      firstOp = op;
+      all.first = op;
     }
-    if (first->manualAxes != boundary->manualAxes) {
-      InFlightDiagnostic diag = op->emitError(
-          "this border of a manual computation has other manual axes than an "
-          "earlier one, expected the same");
-      diag.attachNote(firstOp->getLoc()) << "the earlier one";
-      return diag;
-    }
-    llvm::append_range(boundary->enters ? inShardings : outShardings,
+    if (first->manualAxes != boundary->manualAxes)
+      return pointAt(op->emitError("this border of a manual computation has "
+                                   "other manual axes than an earlier one, "
+                                   "expected the same"),
+                     all.first->getLoc(), "the earlier one");
+    llvm::append_range(boundary->enters ? all.inShardings : all.outShardings,
                        boundary->shardings);
-    llvm::append_range(boundary->enters ? inputs : outputs, op->getOperands());
-    llvm::append_range(boundary->enters ? insides : outsides, op->getResults());
+    if (boundary->enters) {
+      llvm::append_range(all.inputs, op->getOperands());
+      llvm::append_range(all.insides, op->getResults());
+    } else {
+      llvm::append_range(all.outsides, op->getResults());
+    }
   }
-  if (llvm::any_of(inputs, [&](Value input) {
-        return llvm::is_contained(outsides, input);
+  if (llvm::any_of(all.inputs, [&](Value input) {
+        return llvm::is_contained(all.outsides, input);
       }))
-    return needsItself(firstOp->getLoc());
+    return needsItself(all.first->getLoc());
+  return all;
+}
+
+LogicalResult LocalOps::buildOne(ArrayRef<Operation *> members) {
+  FailureOr<Boundaries> all = readBoundaries(members);
+  if (failed(all))
+    return failure();
+  Operation *place = members.back();
+  for (Operation *op : llvm::reverse(members))
+    if (leaves(op))
+      place = op;
   OpBuilder builder(place);
   MLIRContext *context = builder.getContext();
   auto computation = ManualComputationOp::create(
-      builder, place->getLoc(), TypeRange(ValueRange(outsides)), inputs,
-      TensorShardingPerValueAttr::get(context, inShardings),
-      TensorShardingPerValueAttr::get(context, outShardings),
-      ManualAxesAttr::get(context, first->manualAxes));
+      builder, place->getLoc(), TypeRange(ValueRange(all->outsides)),
+      all->inputs, TensorShardingPerValueAttr::get(context, all->inShardings),
+      TensorShardingPerValueAttr::get(context, all->outShardings),
+      ManualAxesAttr::get(context, boundaryOf.lookup(all->first)->manualAxes));
   Block &body = computation.getBody().emplaceBlock();
-  for (Value inside : insides)
+  for (Value inside : all->insides)
     inside.replaceAllUsesWith(
         body.addArgument(inside.getType(), inside.getLoc()));
-  // Read again: borders may have passed an input straight on.
-  outputs.clear();
+  // Read now: boundaries may have passed an input straight on.
+  SmallVector<Value> outputs;
   for (Operation *op : members) {
     if (leaves(op))
       llvm::append_range(outputs, op->getOperands());
@@ -255,7 +270,7 @@ LogicalResult LocalOps::buildOne(ArrayRef<Operation *> members) {
   builder.setInsertionPointToEnd(&body);
   ReturnOp::create(builder, place->getLoc(), outputs);
   for (auto [outside, result] :
-       llvm::zip_equal(outsides, computation.getResults()))
+       llvm::zip_equal(all->outsides, computation.getResults()))
     outside.replaceAllUsesWith(result);
   for (Operation *op : llvm::reverse(members))
     if (boundaryOf.contains(op))

@@ -60,29 +60,11 @@ static LogicalResult checkDivides(Location loc, StringRef what, int64_t size,
                         << count << ", got " << size;
 }
 
-/// What both convolutions hold, and the shape of the result if `padding` is
-/// the op's.
-template <typename OpT>
-static FailureOr<SmallVector<int64_t>>
-checkConvolution(OpT op, std::optional<DenseIntElementsAttr> padding) {
+/// The groups divide batch and features of both operands.
+template <typename OpT> static LogicalResult checkFeatures(OpT op) {
   RankedTensorType lhs = op.getLhs().getType(), rhs = op.getRhs().getType();
-  RankedTensorType result = op.getResult().getType();
-  Location loc = op.getLoc();
-  int64_t rank = lhs.getRank();
-  if (failed(checkCount(loc, "dims of the kernel, as the input has",
-                        rhs.getRank(), rank)) ||
-      failed(checkCount(loc, "dims of the result, as the input has",
-                        result.getRank(), rank)))
-    return failure();
-  if (getElementTypeOrSelf(lhs) != getElementTypeOrSelf(rhs) &&
-      !areCompatible(lhs.clone(ArrayRef<int64_t>()),
-                     rhs.clone(ArrayRef<int64_t>())))
-    return op.emitOpError("expected operands of one element type, got ")
-           << lhs << " and " << rhs;
   ConvDimensionNumbersAttr numbers = op.getDimensionNumbers();
-  if (failed(checkNumbers(loc, numbers, rank)))
-    return failure();
-
+  Location loc = op.getLoc();
   int64_t features = op.getFeatureGroupCount();
   int64_t batches = op.getBatchGroupCount();
   int64_t inputBatch = lhs.getDimSize(numbers.getInputBatchDimension());
@@ -110,11 +92,16 @@ checkConvolution(OpT op, std::optional<DenseIntElementsAttr> padding) {
     return op.emitOpError("has ")
            << inputFeature << " input features in " << features
            << " groups, but the kernel takes " << kernelInput;
-  if (auto precision = op.getPrecisionConfig())
-    if (precision->size() > 2)
-      return op.emitOpError("expected a precision for each of 2 operands, got ")
-             << precision->size();
+  return success();
+}
 
+/// The shape of the result by the window, if `padding` is the op's.
+template <typename OpT>
+static FailureOr<SmallVector<int64_t>>
+shapeOfResult(OpT op, std::optional<DenseIntElementsAttr> padding) {
+  RankedTensorType lhs = op.getLhs().getType(), rhs = op.getRhs().getType();
+  ConvDimensionNumbersAttr numbers = op.getDimensionNumbers();
+  Location loc = op.getLoc();
   SmallVector<int64_t> sizes;
   for (int64_t dim : numbers.getKernelSpatialDimensions())
     sizes.push_back(rhs.getDimSize(dim));
@@ -128,15 +115,51 @@ checkConvolution(OpT op, std::optional<DenseIntElementsAttr> padding) {
     base.push_back(lhs.getDimSize(dim));
   if (failed(checkBase(loc, base, *window)))
     return failure();
-  SmallVector<int64_t> shape(rank);
+  SmallVector<int64_t> shape(lhs.getRank());
+  int64_t inputBatch = lhs.getDimSize(numbers.getInputBatchDimension());
   shape[numbers.getOutputBatchDimension()] =
-      ShapedType::isDynamic(inputBatch) ? inputBatch : inputBatch / batches;
-  shape[numbers.getOutputFeatureDimension()] = kernelOutput;
+      ShapedType::isDynamic(inputBatch)
+          ? inputBatch
+          : inputBatch / static_cast<int64_t>(op.getBatchGroupCount());
+  shape[numbers.getOutputFeatureDimension()] =
+      rhs.getDimSize(numbers.getKernelOutputFeatureDimension());
   for (auto [in, out, dim] :
        llvm::zip(numbers.getInputSpatialDimensions(),
                  numbers.getOutputSpatialDimensions(), *window))
     shape[out] = dim.count(lhs.getDimSize(in));
   return shape;
+}
+
+/// What both convolutions hold, and the shape of the result if `padding` is
+/// the op's.
+template <typename OpT>
+static FailureOr<SmallVector<int64_t>>
+checkConvolution(OpT op, std::optional<DenseIntElementsAttr> padding) {
+  RankedTensorType lhs = op.getLhs().getType(), rhs = op.getRhs().getType();
+  RankedTensorType result = op.getResult().getType();
+  Location loc = op.getLoc();
+  int64_t rank = lhs.getRank();
+  if (failed(checkCount(loc, "dims of the kernel, as the input has",
+                        rhs.getRank(), rank)) ||
+      failed(checkCount(loc, "dims of the result, as the input has",
+                        result.getRank(), rank)))
+    return failure();
+  if (getElementTypeOrSelf(lhs) != getElementTypeOrSelf(rhs) &&
+      !areCompatible(lhs.clone(ArrayRef<int64_t>()),
+                     rhs.clone(ArrayRef<int64_t>())))
+    return op.emitOpError("expected operands of one element type, got ")
+           << lhs << " and " << rhs;
+  ConvDimensionNumbersAttr numbers = op.getDimensionNumbers();
+  if (failed(checkNumbers(loc, numbers, rank)))
+    return failure();
+
+  if (failed(checkFeatures(op)))
+    return failure();
+  if (auto precision = op.getPrecisionConfig())
+    if (precision->size() > 2)
+      return op.emitOpError("expected a precision for each of 2 operands, got ")
+             << precision->size();
+  return shapeOfResult(op, padding);
 }
 
 LogicalResult ConvolutionOp::verify() {
