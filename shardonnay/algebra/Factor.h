@@ -56,7 +56,7 @@ enum class FactorKind : uint8_t {
 struct Factor {
   int64_t size = 1;
   FactorKind kind = FactorKind::PassThrough;
-  /// How factors of the kinds Reduction and Indexed combine.
+  /// Of Reduction and Indexed.
   ReductionKind combiner = ReductionKind::Sum;
   /// Propagation does not pass along this factor.
   bool blocked = false;

@@ -33,9 +33,9 @@ struct CollectiveUse {
   llvm::StringRef written;
   mlir::Operation *op = nullptr;
   mlir::sdy::MeshAttr mesh;
-  /// How often the loops around it in its function run.
+  /// Of the loops around it in its function.
   mlir::sdy::Trips trips;
-  /// How often its function is called: in the text, and as often as loops do.
+  /// Of its function: calls in the text, and as often as loops make them.
   int64_t calls = 1, executedCalls = 1;
 };
 
@@ -59,8 +59,7 @@ struct CommunicationCost {
   int64_t bytes = 0;
   /// Those in a loop as often as it runs, if that is known.
   int64_t executedBytes = 0;
-  /// The price of what is executed, by a device model, in seconds or bytes
-  /// (MeshCosts::str).
+  /// Of the executed, by a device model, in seconds or bytes (MeshCosts::str).
   double price = 0;
   /// Collectives in loops that run an unknown number of times.
   int64_t unknownTrips = 0;

@@ -27,7 +27,7 @@ namespace shardonnay {
 
 class FusedChains {
 public:
-  /// The chains of what the block's own ops compute.
+  /// Of what the block's own ops compute.
   explicit FusedChains(mlir::Block &block);
 
   /// The values in memory that are read for `value`: itself, if it is there.

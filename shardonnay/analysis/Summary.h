@@ -25,9 +25,9 @@ struct ProgramSummary {
   /// The most bytes alive at once (PeakMemory.h), in program order, chains of
   /// element-wise ops fused; arguments and results live throughout.
   int64_t peakBytes = 0;
-  /// The bytes of the arguments alone.
+  /// Of the arguments alone.
   int64_t argumentBytes = 0;
-  /// The FLOPs of contractions (dot, convolution): two for each multiply-add.
+  /// Of contractions (dot, convolution): two for each multiply-add.
   int64_t contractionFlops = 0;
 };
 

@@ -7,7 +7,7 @@
 //
 // 1. Where no window has anything of the dim: `fill` everywhere.
 // 2. gather: if the plan wants it.
-// 3. makeBuffer: each segment sliced, sent in rounds; all of them concatenated
+// 3. makeBuffer: each piece sliced, sent in rounds; all of them concatenated
 //    and padded.
 // 4. sliceWindow: at the device's offset.
 // 5. mask: what is outside the dim becomes `fill`. Where all devices have the
@@ -63,10 +63,10 @@ private:
   Value send(Value part, ArrayRef<Transfer> round);
   /// This device is one of the receivers.
   Value receives(ArrayRef<Transfer> round);
-  Value makeSegment(Value tensor, const WindowSegment &segment);
+  Value makePiece(Value tensor, const WindowPiece &piece);
   /// What this device keeps of its own shard, and what it sends in a round.
-  Value ownPart(Value tensor, const WindowSegment &segment);
-  Value sentPart(Value tensor, const WindowSegment &segment,
+  Value ownPart(Value tensor, const WindowPiece &piece);
+  Value sentPart(Value tensor, const WindowPiece &piece,
                  ArrayRef<Transfer> round);
   Value makeBuffer(Value tensor, const WindowPlan &plan);
   Value sliceWindow(Value buffer, const WindowPlan &plan);
@@ -151,45 +151,44 @@ Value WindowEmitter::receives(ArrayRef<Transfer> round) {
       stablehlo::ComparisonTypeAttr());
 }
 
-Value WindowEmitter::ownPart(Value tensor, const WindowSegment &segment) {
-  if (segment.starts.empty())
-    return slice(tensor, segment.part);
-  SmallVector<int64_t> table(segment.starts.begin(), segment.starts.end());
-  return sliceAt(tensor, segment.width, table,
+Value WindowEmitter::ownPart(Value tensor, const WindowPiece &piece) {
+  if (piece.starts.empty())
+    return slice(tensor, piece.part);
+  SmallVector<int64_t> table(piece.starts.begin(), piece.starts.end());
+  return sliceAt(tensor, piece.width, table,
                  collectives.index(loc, problem.mesh, problem.windowAxes));
 }
 
-Value WindowEmitter::sentPart(Value tensor, const WindowSegment &segment,
+Value WindowEmitter::sentPart(Value tensor, const WindowPiece &piece,
                               ArrayRef<Transfer> round) {
-  if (segment.starts.empty())
-    return slice(tensor, segment.part);
+  if (piece.starts.empty())
+    return slice(tensor, piece.part);
   SmallVector<int64_t> table(problem.mesh.numDevices(), 0);
   for (auto [source, target] : round)
     table[source] =
-        segment.starts[problem.mesh.index(problem.windowAxes, target)];
-  return sliceAt(tensor, segment.width, table,
+        piece.starts[problem.mesh.index(problem.windowAxes, target)];
+  return sliceAt(tensor, piece.width, table,
                  collectives.index(loc, problem.mesh, problem.mesh.allAxes()));
 }
 
-Value WindowEmitter::makeSegment(Value tensor, const WindowSegment &segment) {
-  Value result = segment.own || segment.rounds.empty()
-                     ? ownPart(tensor, segment)
-                     : Value();
-  for (ArrayRef<Transfer> round : segment.rounds) {
-    Value received = send(sentPart(tensor, segment, round), round);
+Value WindowEmitter::makePiece(Value tensor, const WindowPiece &piece) {
+  Value result =
+      piece.own || piece.rounds.empty() ? ownPart(tensor, piece) : Value();
+  for (ArrayRef<Transfer> round : piece.rounds) {
+    Value received = send(sentPart(tensor, piece, round), round);
     result = result ? select(receives(round), received, result) : received;
   }
   return result;
 }
 
 Value WindowEmitter::makeBuffer(Value tensor, const WindowPlan &plan) {
-  SmallVector<Value> segments;
-  for (const WindowSegment &segment : plan.segments)
-    if (segment.width != 0)
-      segments.push_back(makeSegment(tensor, segment));
-  Value buffer = segments.front();
-  if (segments.size() > 1)
-    buffer = stablehlo::ConcatenateOp::create(builder, loc, segments, dim);
+  SmallVector<Value> pieces;
+  for (const WindowPiece &piece : plan.pieces)
+    if (piece.width != 0)
+      pieces.push_back(makePiece(tensor, piece));
+  Value buffer = pieces.front();
+  if (pieces.size() > 1)
+    buffer = stablehlo::ConcatenateOp::create(builder, loc, pieces, dim);
   if (plan.low == 0 && plan.high == 0)
     return buffer;
   SmallVector<int64_t> low(type.getRank(), 0), high(low), interior(low);

@@ -86,15 +86,15 @@ struct HloSharding {
     Tiled,
     Tuple,
   };
-  /// How values of a group are sharded alike: `As`, in every way; `Like`, where
-  /// it does not hinder.
+  /// Of values that are sharded alike: `As`, in every way; `Like`, where it
+  /// does not hinder.
   enum class GroupKind { None, As, Like };
 
   Kind kind = Kind::Replicated;
   int64_t device = 0;
   /// Tiled: the shape of the tile array, all >= 1.
   llvm::SmallVector<int64_t, 4> tiles;
-  /// What the last tile dims are.
+  /// Of the last tile dims.
   llvm::SmallVector<Subgroup, 2> subgroups;
   DeviceOrder devices;
   std::vector<HloSharding> elements;

@@ -51,8 +51,7 @@ public:
   virtual mlir::Value fetchWindow(mlir::OpBuilder &builder, mlir::Location loc,
                                   mlir::Value tensor,
                                   const FactorWindow &window,
-                                  const ShardWindow &sharded,
-                                  mlir::Value fill) = 0;
+                                  const ShardWindow &cut, mlir::Value fill) = 0;
   /// The same of a dim without holes, as its size in `tensor` says.
   mlir::Value fetchWindow(mlir::OpBuilder &builder, mlir::Location loc,
                           mlir::Value tensor, const FactorWindow &window,

@@ -20,7 +20,7 @@ class raw_ostream;
 namespace shardonnay {
 
 struct ChildLimits {
-  /// Seconds of the processor; of the clock ten times as many.
+  /// Of the processor, and of the clock ten times as many.
   uint64_t seconds;
   /// That it may take beyond what this process has.
   uint64_t bytes;

@@ -70,7 +70,7 @@ constexpr bool kVerifiesEachPass = true;
 /// Runs `pm` on the module, verifying each pass if `kVerifiesEachPass`, and
 /// what comes of it if `isBorder`.
 llvm::LogicalResult runVerified(mlir::PassManager &pm, mlir::ModuleOp module,
-                                bool isBoundary = true);
+                                bool isBorder = true);
 
 /// Appends the passes of one stage to a pass manager on the module.
 void addStage(mlir::OpPassManager &pm, Stage stage,

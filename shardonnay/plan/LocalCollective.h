@@ -25,7 +25,7 @@ struct LocalCollective {
   CollectiveKind kind = CollectiveKind::Permute;
   /// The axes that devices differ along which exchange data.
   AxisList axes;
-  /// The cost of all `count` of them.
+  /// Of all `count` of them.
   Cost cost;
   int64_t count = 1;
 

@@ -30,7 +30,7 @@ namespace shardonnay {
 /// What one operand or result asks for.
 struct AssignmentTensor {
   TensorProjection row;
-  /// The bytes of the whole tensor.
+  /// Of the whole tensor.
   int64_t bytes = 0;
   /// Takes any sharding at no cost (a constant): has no vote.
   bool free = false;

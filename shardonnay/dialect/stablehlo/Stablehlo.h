@@ -46,7 +46,7 @@ bool areCompatible(TypeRange a, TypeRange b);
 /// and expressed types along the same dim, if any.
 bool haveCompatibleElements(Type a, Type b);
 
-/// The axis exists along which a tensor type is quantized, and has as many
+/// Of a tensor type quantized per axis: that axis exists, and has as many
 /// slices as there are scales.
 bool hasScalePerSlice(Type type);
 

@@ -88,7 +88,7 @@ struct LocalModel
   }
 };
 
-/// The model of an op that may pick one position of a dim.
+/// Of an op that may pick one position of a dim.
 template <typename OpT, auto kLocal, auto kPickingRule>
 struct PickingModel : LocalComputeOpInterface::ExternalModel<
                           PickingModel<OpT, kLocal, kPickingRule>, OpT> {
@@ -136,7 +136,7 @@ void attachPicking(mlir::MLIRContext &context) {
       context);
 }
 
-/// Ops that are constant expressions where their operands are.
+/// Of constants, the ops are constants.
 template <typename... OpTs>
 void attachConstantExpression(mlir::MLIRContext &context) {
   (OpTs::template attachInterface<ConstantModel<OpTs>>(context), ...);

@@ -28,7 +28,7 @@ struct ShardedDim {
   AxisList axes;
   /// Which component is the index; -1: the index is 0.
   int64_t component;
-  /// How many elements the windows have.
+  /// Of how many elements the windows are.
   int64_t window = 1;
   /// The operand's dim.
   int64_t dim = 0;

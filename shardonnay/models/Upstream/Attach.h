@@ -123,7 +123,7 @@ void attach(mlir::MLIRContext &context) {
   (attachTo<HooksT>(nameOf<OpTs>(context)), ...);
 }
 
-/// Ops that are constant expressions where their operands are.
+/// Of constants, the ops are constants.
 template <typename... OpTs>
 void attachConstantExpression(mlir::MLIRContext &context) {
   (nameOf<OpTs>(context).template attachInterface<AnyConstantExpression>(),

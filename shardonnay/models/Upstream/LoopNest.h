@@ -36,7 +36,7 @@ namespace shardonnay::upstream {
 
 struct Loop {
   mlir::utils::IteratorType type = mlir::utils::IteratorType::parallel;
-  /// How a reduction combines; nothing if it is not known.
+  /// Of a reduction; nothing if it is not known.
   std::optional<ReductionKind> combiner;
 };
 

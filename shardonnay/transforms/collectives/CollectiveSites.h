@@ -23,9 +23,9 @@ struct CollectiveSites {
   Ops loops;
   /// Those that can be planned.
   Ops collectives;
-  /// The ops of one result.
+  /// Of one result.
   Ops ops;
-  /// Those of them whose operands a collective makes.
+  /// Of those, the ones that a collective feeds.
   Ops fed;
 };
 

@@ -18,7 +18,7 @@ namespace shardonnay {
 struct TrimScope {
   bool privateFunctions = false;
   bool closedDims = false;
-  /// Open dims keep the axes in `sdy.given_sharding`, which propagation writes
+  /// Of open dims the axes in `sdy.given_sharding`, which propagation writes
   /// where a trim might take away what it found.
   bool given = false;
 };

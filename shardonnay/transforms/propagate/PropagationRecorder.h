@@ -24,8 +24,7 @@ public:
   bool visit(const PropagationGraph &graph,
              const PropagationVisit &visit) override;
 
-  /// Says that `axis`, which is given on `tensor`, comes from a constraint that
-  /// stands elsewhere.
+  /// Of an axis given on `tensor` whose constraint stands elsewhere.
   void setOrigin(int32_t tensor, AxisRef axis, int32_t origin);
 
   /// All that happened; to be called at the end.

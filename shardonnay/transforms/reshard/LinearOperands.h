@@ -27,10 +27,10 @@ struct Parts {
   ReductionKind kind = ReductionKind::Sum;
 };
 
-/// The results of `op` are to be in parts along `made`. Returns those of these
-/// axes along which it can compute them of operands in parts. `present` says in
-/// what parts the operands are; `wanted` gets what each has to be in. What an
-/// op without a rule of its own passes on, its user knows.
+/// Of the axes along which the results of `op` are to be in parts, `made`,
+/// those along which it can compute them of operands in parts. `present` are
+/// those of the operands; `wanted` gets what each has to be in. What an op
+/// without a rule of its own passes on, its user knows.
 AxisList passParts(mlir::Operation *op, const Parts &made,
                    llvm::ArrayRef<Parts> present,
                    llvm::MutableArrayRef<Parts> wanted);
