@@ -292,8 +292,10 @@ SearchCosts NeighborSearch::run() {
   connect();
   std::vector<int32_t> start(problem.own.size());
   CostGraphSolution selection = passMessages(problem, start);
-  costs.greedyCost = costs.cost = problem.costOf(start);
-  costs.bound = selection.bound;
+  double trips = state.getGraph().getTrips();
+  costs.greedyCost = costs.cost = trips * problem.costOf(start);
+  costs.bound = trips * selection.bound;
+  selection.cost *= trips;
   if (selection.cost >= costs.cost * (1 - kLeastGain))
     return costs;
   StrategyState changed = state;
