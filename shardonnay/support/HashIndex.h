@@ -27,6 +27,7 @@ public:
   static constexpr int32_t kNone = -1;
 
   int32_t size() const { return count; }
+  size_t getMemorySize() const { return slots.getMemorySize(); }
 
   /// Makes room for `size` things. There must be none yet.
   void reserve(size_t size) {

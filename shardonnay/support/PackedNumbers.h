@@ -30,6 +30,7 @@ public:
   explicit PackedNumbers(int32_t largest = 0) { setWidth(largest); }
 
   size_t size() const { return numbers; }
+  size_t getMemorySize() const { return bytes.capacity(); }
   int32_t operator[](size_t at) const {
     return static_cast<int32_t>(load(at) & mask) - 1;
   }
