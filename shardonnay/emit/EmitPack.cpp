@@ -7,6 +7,7 @@
 
 #include "shardonnay/emit/EmitPack.h"
 #include "shardonnay/dialect/stablehlo/Stablehlo.h"
+#include "shardonnay/emit/PackedRows.h"
 #include "llvm/ADT/Sequence.h"
 
 using namespace mlir;
@@ -14,19 +15,6 @@ using namespace mlir;
 namespace shardonnay {
 
 namespace {
-
-/// A dim of so many equal pieces.
-struct Dealt {
-  int64_t pieces;
-  int64_t dim;
-};
-
-/// The op's, for its tensor `i`; one piece if it has none.
-template <typename PackOp> Dealt getDealt(PackOp op, size_t i) {
-  if (!op.getPieces())
-    return {1, 0};
-  return {static_cast<int64_t>(*op.getPieces()), (*op.getDims())[i]};
-}
 
 class Packer {
 public:
@@ -45,24 +33,16 @@ public:
     return stablehlo::BitcastConvertOp::create(
         builder, loc, RankedTensorType::get(type.getShape(), element), value);
   }
-  /// [pieces, elements of a piece]; in one dim if it is one piece.
-  Value toRows(Value tensor, Dealt dealt);
+  /// [shards, elements of a shard]; in one dim if it is one shard.
+  Value toRows(Value tensor, ShardedDim sharded);
   /// The other way.
-  Value fromRows(Value rows, ArrayRef<int64_t> shape, Dealt dealt);
+  Value fromRows(Value rows, ArrayRef<int64_t> shape, ShardedDim sharded);
   Value transpose(Value value, ArrayRef<int64_t> order);
 
 private:
   OpBuilder &builder;
   Location loc;
 };
-
-/// `shape` with dim `dealt.dim` as [pieces, size of a piece].
-SmallVector<int64_t> splitShape(ArrayRef<int64_t> shape, Dealt dealt) {
-  SmallVector<int64_t> split(shape);
-  split[dealt.dim] /= dealt.pieces;
-  split.insert(split.begin() + dealt.dim, dealt.pieces);
-  return split;
-}
 
 bool isLeading(ArrayRef<int64_t> shape, int64_t dim) {
   return llvm::all_of(shape.take_front(dim),
@@ -77,29 +57,30 @@ Value Packer::transpose(Value value, ArrayRef<int64_t> order) {
                                         order);
 }
 
-Value Packer::toRows(Value tensor, Dealt dealt) {
+Value Packer::toRows(Value tensor, ShardedDim sharded) {
   auto type = cast<RankedTensorType>(tensor.getType());
   int64_t elements = type.getNumElements();
-  if (dealt.pieces == 1)
+  if (sharded.shards == 1)
     return reshape(tensor, {elements});
-  if (!isLeading(type.getShape(), dealt.dim)) {
+  if (!isLeading(type.getShape(), sharded.dim)) {
     auto order = llvm::to_vector(llvm::seq<int64_t>(0, type.getRank() + 1));
-    order.erase(order.begin() + dealt.dim);
-    order.insert(order.begin(), dealt.dim);
+    order.erase(order.begin() + sharded.dim);
+    order.insert(order.begin(), sharded.dim);
     tensor =
-        transpose(reshape(tensor, splitShape(type.getShape(), dealt)), order);
+        transpose(reshape(tensor, splitShape(type.getShape(), sharded)), order);
   }
-  return reshape(tensor, {dealt.pieces, elements / dealt.pieces});
+  return reshape(tensor, {sharded.shards, elements / sharded.shards});
 }
 
-Value Packer::fromRows(Value rows, ArrayRef<int64_t> shape, Dealt dealt) {
-  if (dealt.pieces == 1 || isLeading(shape, dealt.dim))
+Value Packer::fromRows(Value rows, ArrayRef<int64_t> shape,
+                       ShardedDim sharded) {
+  if (sharded.shards == 1 || isLeading(shape, sharded.dim))
     return reshape(rows, shape);
-  SmallVector<int64_t> split = splitShape(shape, dealt);
+  SmallVector<int64_t> split = splitShape(shape, sharded);
   auto order = llvm::to_vector(llvm::seq<int64_t>(1, split.size()));
-  order.insert(order.begin() + dealt.dim, 0);
-  split.erase(split.begin() + dealt.dim);
-  split.insert(split.begin(), dealt.pieces);
+  order.insert(order.begin() + sharded.dim, 0);
+  split.erase(split.begin() + sharded.dim);
+  split.insert(split.begin(), sharded.shards);
   return reshape(transpose(reshape(rows, split), order), shape);
 }
 
@@ -111,7 +92,7 @@ Value emitPack(OpBuilder &builder, spmd::PackOp op) {
   SmallVector<Value> rows;
   for (auto [i, tensor] : llvm::enumerate(op.getTensors()))
     rows.push_back(
-        packer.toRows(packer.bitcast(tensor, element), getDealt(op, i)));
+        packer.toRows(packer.bitcast(tensor, element), getShardedDim(op, i)));
   int64_t rowDim = op.getPieces().value_or(1) == 1 ? 0 : 1;
   Value all =
       stablehlo::ConcatenateOp::create(builder, op.getLoc(), rows, rowDim);
@@ -140,7 +121,7 @@ SmallVector<Value> emitUnpack(OpBuilder &builder, spmd::UnpackOp op) {
     Value part =
         stablehlo::SliceOp::create(builder, op.getLoc(), rows, starts, limits,
                                    SmallVector<int64_t>(starts.size(), 1));
-    Value result = packer.fromRows(part, type.getShape(), getDealt(op, i));
+    Value result = packer.fromRows(part, type.getShape(), getShardedDim(op, i));
     results.push_back(packer.bitcast(result, type.getElementType()));
     start = limit;
   }

@@ -9,6 +9,7 @@
 #define SHARDONNAY_FRONTEND_CUSTOMCALL_H
 
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/Verifier.h"
 
 namespace shardonnay {
 
@@ -29,6 +30,20 @@ mlir::Operation *createCustomCall(mlir::OpBuilder &builder, mlir::Location loc,
 /// the tuple is used otherwise.
 mlir::FailureOr<mlir::UnrealizedConversionCastOp>
 replaceByCast(mlir::Operation *op);
+
+/// A pass that runs an importer of texts on the module.
+template <typename BaseT, typename ImporterT> struct ImporterPass : BaseT {
+  void runOnOperation() override {
+    ImporterT importer(this->getOperation());
+    if (failed(importer.run()))
+      return this->signalPassFailure();
+    if (!importer.hasChanged())
+      return this->markAllAnalysesPreserved();
+    // Nobody has looked at what the texts say.
+    if (failed(mlir::verify(this->getOperation())))
+      this->signalPassFailure();
+  }
+};
 
 } // namespace shardonnay
 

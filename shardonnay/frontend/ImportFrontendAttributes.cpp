@@ -395,18 +395,9 @@ LogicalResult Importer::importBoundary(Operation *op) {
 }
 
 struct ImportFrontendAttributesPass
-    : impl::ImportFrontendAttributesPassBase<ImportFrontendAttributesPass> {
-  void runOnOperation() override {
-    Importer importer(getOperation());
-    if (failed(importer.run()))
-      return signalPassFailure();
-    if (!importer.hasChanged())
-      return markAllAnalysesPreserved();
-    // Nobody has looked at what the texts say.
-    if (failed(verify(getOperation())))
-      signalPassFailure();
-  }
-};
+    : ImporterPass<
+          impl::ImportFrontendAttributesPassBase<ImportFrontendAttributesPass>,
+          Importer> {};
 
 } // namespace
 } // namespace shardonnay

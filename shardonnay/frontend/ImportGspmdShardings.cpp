@@ -287,18 +287,8 @@ LogicalResult Importer::importConstraint(Operation *op) {
 }
 
 struct ImportGspmdShardingsPass
-    : impl::ImportGspmdShardingsPassBase<ImportGspmdShardingsPass> {
-  void runOnOperation() override {
-    Importer importer(getOperation());
-    if (failed(importer.run()))
-      return signalPassFailure();
-    if (!importer.hasChanged())
-      return markAllAnalysesPreserved();
-    // Nobody has looked at what the texts say.
-    if (failed(verify(getOperation())))
-      signalPassFailure();
-  }
-};
+    : ImporterPass<impl::ImportGspmdShardingsPassBase<ImportGspmdShardingsPass>,
+                   Importer> {};
 
 } // namespace
 } // namespace shardonnay

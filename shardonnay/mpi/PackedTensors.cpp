@@ -4,17 +4,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-//
-// A tensor of so many shards along a dim is, in the packed one, rows: one a
-// shard, [shards, elements of a shard]. A tensor without shards is one row.
-//
-//===----------------------------------------------------------------------===//
 
 #include "shardonnay/mpi/PackedTensors.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "shardonnay/emit/PackedRows.h"
 #include "llvm/ADT/Sequence.h"
 
 using namespace mlir;
@@ -22,19 +18,6 @@ using namespace mlir;
 namespace shardonnay {
 
 namespace {
-
-/// A dim of so many equal shards.
-struct ShardedDim {
-  int64_t shards;
-  int64_t dim;
-};
-
-/// The op's, for its tensor `i`; one shard if it has none.
-template <typename PackOp> ShardedDim getShardedDim(PackOp op, size_t i) {
-  if (!op.getPieces())
-    return {1, 0};
-  return {static_cast<int64_t>(*op.getPieces()), (*op.getDims())[i]};
-}
 
 class RowBuilder {
 public:
@@ -106,14 +89,6 @@ Value RowBuilder::transpose(Value value, ArrayRef<int64_t> order) {
       tensor::EmptyOp::create(builder, loc, shape, type.getElementType());
   return linalg::TransposeOp::create(builder, loc, value, init, order)
       ->getResult(0);
-}
-
-/// `shape` with the sharded dim as [shards, size of a shard].
-SmallVector<int64_t> splitShape(ArrayRef<int64_t> shape, ShardedDim sharded) {
-  SmallVector<int64_t> split(shape);
-  split[sharded.dim] /= sharded.shards;
-  split.insert(split.begin() + sharded.dim, sharded.shards);
-  return split;
 }
 
 Value RowBuilder::toRows(Value tensor, ShardedDim sharded) {

@@ -8,6 +8,7 @@
 #include "shardonnay/pipeline/Manifest.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Support/DebugStringHelper.h"
 #include "shardonnay/analysis/SourceLocation.h"
 #include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/dialect/sdy/Ops.h"
@@ -21,12 +22,6 @@ namespace json = llvm::json;
 namespace shardonnay {
 
 namespace {
-
-template <typename T> std::string print(T value) {
-  std::string text;
-  llvm::raw_string_ostream(text) << value;
-  return text;
-}
 
 /// The function that the outside calls: the first public one with a body.
 func::FuncOp getEntry(ModuleOp module) {
@@ -49,7 +44,7 @@ public:
   Manifest read(BoundaryMode boundary) {
     Manifest manifest;
     manifest.numDevices = mesh.numDevices();
-    manifest.mesh = meshAttr ? print(meshAttr) : "";
+    manifest.mesh = meshAttr ? debugString(meshAttr) : "";
     manifest.boundary = boundary;
     for (unsigned i = 0; i < entry.getNumArguments(); ++i)
       manifest.inputs.push_back(readInput(i));
@@ -106,15 +101,15 @@ BoundaryTensor ManifestReader::readTensor(std::string name, Type type,
                                           sdy::TensorShardingAttr sharding) {
   BoundaryTensor found;
   found.name = std::move(name);
-  found.sharding = sharding ? print(sharding) : "";
+  found.sharding = sharding ? debugString(sharding) : "";
   auto tensor = dyn_cast<RankedTensorType>(type);
-  found.elementType = print(tensor ? tensor.getElementType() : type);
+  found.elementType = debugString(tensor ? tensor.getElementType() : type);
   if (tensor) {
     found.layout = layoutOf(tensor, sharding);
     found.shape.assign(tensor.getShape().begin(), tensor.getShape().end());
   }
   sdy::MeshAttr on = meshOf(sharding);
-  found.mesh = on != meshAttr ? print(on) : "";
+  found.mesh = on != meshAttr ? debugString(on) : "";
   found.devices = meshAttr ? toMesh(on) : mesh;
   found.onlyDevice = sdy::getSingleDevice(entry, sharding);
   for (sdy::AxisRefAttr axis : fromAxisList(found.layout.partial, on))

@@ -9,6 +9,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
+#include "mlir/Support/DebugStringHelper.h"
 #include "shardonnay/analysis/SourceLocation.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/Base64.h"
@@ -20,19 +21,12 @@ namespace shardonnay {
 
 namespace {
 
-template <typename T> std::string textOf(T value) {
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  value.print(os);
-  return text;
-}
-
 json::Object listType(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor || !tensor.hasStaticShape() || tensor.getEncoding())
-    return json::Object{{"type", textOf(type)}};
+    return json::Object{{"type", debugString(type)}};
   return json::Object{{"shape", json::Array(tensor.getShape())},
-                      {"element", textOf(tensor.getElementType())}};
+                      {"element", debugString(tensor.getElementType())}};
 }
 
 /// The elements, each of i1 in a byte of its own.
@@ -69,7 +63,7 @@ json::Object listDictionary(DictionaryAttr attributes) {
 /// An attribute without plain form is its text.
 json::Value listAttribute(Attribute attribute) {
   auto text = [](Attribute other) -> json::Value {
-    return json::Object{{"text", textOf(other)}};
+    return json::Object{{"text", debugString(other)}};
   };
   return llvm::TypeSwitch<Attribute, json::Value>(attribute)
       .Case([](UnitAttr) { return json::Value(true); })

@@ -24,6 +24,7 @@
 #include "shardonnay/algebra/Layout.h"
 #include "shardonnay/cost/DeviceModel.h"
 #include "llvm/ADT/STLExtras.h"
+#include "gtest/gtest.h"
 #include <cmath>
 #include <deque>
 #include <map>
@@ -43,6 +44,15 @@ inline size_t numTestCases() {
       .second.take_while([](char c) { return c >= '0' && c <= '9'; })
       .getAsInteger(10, cases);
   return cases;
+}
+
+/// The meshes on which plans are compared, each with tensors of every rank.
+inline auto meshesAndRanks() {
+  return testing::Combine(testing::Values(std::vector<int64_t>{2, 2},
+                                          std::vector<int64_t>{2, 4},
+                                          std::vector<int64_t>{2, 2, 2},
+                                          std::vector<int64_t>{4, 3}),
+                          testing::Values(1, 2, 3));
 }
 
 class SliceMaps {

@@ -302,12 +302,6 @@ TEST_P(UnevenPlans, costWhatTheCheapestWayCosts) {
   EXPECT_EQ(failures, 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    All, UnevenPlans,
-    testing::Combine(testing::Values(std::vector<int64_t>{2, 2},
-                                     std::vector<int64_t>{2, 4},
-                                     std::vector<int64_t>{2, 2, 2},
-                                     std::vector<int64_t>{4, 3}),
-                     testing::Values(1, 2, 3)));
+INSTANTIATE_TEST_SUITE_P(All, UnevenPlans, meshesAndRanks());
 
 } // namespace

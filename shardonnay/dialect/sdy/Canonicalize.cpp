@@ -88,39 +88,33 @@ SmallVector<AxisList> toLists(ListOfAxisRefListsAttr lists, MeshAttr mesh) {
   });
 }
 
-/// all_slice [L] (all_gather [L] %x)  ->  %x
-struct SliceOfGather : public CollectivePattern<AllSliceOp> {
-  using CollectivePattern::CollectivePattern;
-  LogicalResult matchAndRewrite(AllSliceOp op,
-                                PatternRewriter &rewriter) const override {
-    auto gather = op.getTensor().getDefiningOp<AllGatherOp>();
-    MeshAttr mesh = getMesh(op, op.getOutSharding());
-    if (!gather ||
-        toLists(gather.getGatheringAxes(), mesh) !=
-            toLists(op.getSlicingAxes(), mesh) ||
-        !canReplace(op, gather.getTensor(), op.getOutSharding()))
-      return failure();
-    rewriter.replaceOp(op, gather.getTensor());
-    return success();
-  }
-};
+/// `op` undoes what `inner` did.
+bool undoes(AllSliceOp op, AllGatherOp inner, MeshAttr mesh) {
+  return toLists(inner.getGatheringAxes(), mesh) ==
+         toLists(op.getSlicingAxes(), mesh);
+}
+bool undoes(AllReduceOp op, ReplicatedToUnreducedOp inner, MeshAttr mesh) {
+  return toAxisList(inner.getAxes().getValue(), mesh)
+      .sameSet(toAxisList(op.getReductionAxes().getValue(), mesh));
+}
 
+/// all_slice [L] (all_gather [L] %x)  ->  %x
 /// all_reduce {A} (replicated_to_unreduced {A} %x)  ->  %x
-struct ReduceOfReplicated : public CollectivePattern<AllReduceOp> {
-  using CollectivePattern::CollectivePattern;
-  LogicalResult matchAndRewrite(AllReduceOp op,
+template <typename OpT, typename InnerT>
+struct Cancel : public CollectivePattern<OpT> {
+  using CollectivePattern<OpT>::CollectivePattern;
+  LogicalResult matchAndRewrite(OpT op,
                                 PatternRewriter &rewriter) const override {
-    auto unreduced = op.getTensor().getDefiningOp<ReplicatedToUnreducedOp>();
-    MeshAttr mesh = getMesh(op, op.getOutSharding());
-    if (!unreduced ||
-        !toAxisList(unreduced.getAxes().getValue(), mesh)
-             .sameSet(toAxisList(op.getReductionAxes().getValue(), mesh)) ||
-        !canReplace(op, unreduced.getTensor(), op.getOutSharding()))
+    auto inner = op.getTensor().template getDefiningOp<InnerT>();
+    if (!inner || !undoes(op, inner, getMesh(op, op.getOutSharding())) ||
+        !canReplace(op, inner.getTensor(), op.getOutSharding()))
       return failure();
-    rewriter.replaceOp(op, unreduced.getTensor());
+    rewriter.replaceOp(op, inner.getTensor());
     return success();
   }
 };
+using SliceOfGather = Cancel<AllSliceOp, AllGatherOp>;
+using ReduceOfReplicated = Cancel<AllReduceOp, ReplicatedToUnreducedOp>;
 
 /// all_slice [L, M] (all_reduce {the axes of L} %x)  ->
 /// all_slice [M] (reduce_scatter [L] %x), or without the slice if there is no M

@@ -21,6 +21,12 @@ namespace shardonnay::upstream {
 AxisList axesOfDim(const LocalContext &context, const TensorMapping &mapping,
                    int64_t dim);
 
+/// A tensor of static shape.
+inline bool isStatic(mlir::Value value) {
+  auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(value.getType());
+  return tensor && tensor.hasStaticShape();
+}
+
 /// The axes over which the results are partial sums.
 AxisList axesOfPartialSums(const LocalContext &context);
 

@@ -15,11 +15,6 @@ using namespace mlir;
 using namespace shardonnay;
 using namespace shardonnay::upstream;
 
-static bool isStatic(Value value) {
-  auto tensor = dyn_cast<RankedTensorType>(value.getType());
-  return tensor && tensor.hasStaticShape();
-}
-
 namespace {
 /// A size is the type's: the tensor is not looked at, however it is sharded.
 struct DimHooks : OpHooks {

@@ -16,11 +16,6 @@ using namespace mlir;
 using namespace shardonnay;
 using namespace shardonnay::upstream;
 
-static bool isStatic(Value value) {
-  auto tensor = dyn_cast<RankedTensorType>(value.getType());
-  return tensor && tensor.hasStaticShape();
-}
-
 static Value makeShape(OpBuilder &builder, Location loc,
                        ArrayRef<int64_t> sizes) {
   return tosa::ConstShapeOp::create(

@@ -197,7 +197,7 @@ struct Candidate {
 };
 } // namespace
 
-static int64_t tensorSize(const FactorRule &rule, int64_t tensor) {
+int64_t tensorSize(const FactorRule &rule, int64_t tensor) {
   int64_t size = 1;
   for (const DimFactors &dim : rule.tensor(tensor).dims)
     for (int32_t factor : dim)

@@ -58,6 +58,9 @@ inline Direction operator|(Direction a, Direction b) {
                                 static_cast<uint8_t>(b));
 }
 
+/// The elements of a tensor by the sizes of its factors.
+int64_t tensorSize(const FactorRule &rule, int64_t tensor);
+
 /// `tensor` (an index into the op's table) takes `granted` along `factor`, not
 /// `wanted`, of which it is a prefix.
 struct Refusal {

@@ -146,14 +146,6 @@ void PropagationRecorder::recordChange(const PropagationGraph &graph,
 // Refusals
 //===----------------------------------------------------------------------===//
 
-static int64_t sizeOf(const FactorRule &rule, int64_t tensor) {
-  int64_t size = 1;
-  for (const DimFactors &dim : rule.tensor(tensor).dims)
-    for (int32_t factor : dim)
-      size *= rule.factors[factor].size;
-  return size;
-}
-
 /// The largest tensor that offers `axes` along `factor`, the first of equals.
 static int32_t offering(const FactorRule &rule, const PropagationVisit &visit,
                         int32_t factor, const AxisList &axes) {
@@ -161,7 +153,7 @@ static int32_t offering(const FactorRule &rule, const PropagationVisit &visit,
   for (auto [slot, row] : llvm::enumerate(visit.before)) {
     const FactorSharding &cell = row.factors[factor];
     if (cell.present && axes.isPrefixOf(cell.axes) &&
-        (best == kNone || sizeOf(rule, slot) > sizeOf(rule, best)))
+        (best == kNone || tensorSize(rule, slot) > tensorSize(rule, best)))
       best = slot;
   }
   return best;
@@ -176,7 +168,7 @@ static DecidingRule orderOfFactors(const OpSignature &form,
   int32_t losing = offering(*form.rule, visit, loser, loserAxes);
   if (winning == kNone || losing == kNone)
     return DecidingRule::CameFirst;
-  if (sizeOf(*form.rule, winning) != sizeOf(*form.rule, losing))
+  if (tensorSize(*form.rule, winning) != tensorSize(*form.rule, losing))
     return DecidingRule::LargerSource;
   if (form.elementwise && winnerAxes.numShards() != loserAxes.numShards())
     return DecidingRule::MoreShards;
