@@ -178,7 +178,7 @@ SmallVector<CollectiveUse, 1> readRuled(Operation *op, Fetched &fetched) {
         list = cell.axes;
   }
   // By tensor, what is fetched of it.
-  SmallVector<CompositeKey> keys(tensors.size(), keyOf(op));
+  SmallVector<CompositeKey, 0> keys(tensors.size(), keyOf(op));
   auto pricer = [&](const FactorWindow &window, const WindowProblem &problem,
                     int64_t sliceBytes) {
     CompositeKey &key = keys[window.tensor];

@@ -78,15 +78,15 @@ def logical_spec(rules, names):
     where the axes of the earlier are used by another dim of the array. What no rule names is not cut.
     """
     rules = list(rules.items()) if isinstance(rules, dict) else rules
-    decided = {at: name for at, name in enumerate(names) if name is None or name is PartitionSpec.UNCONSTRAINED}
+    assigned = {at: name for at, name in enumerate(names) if name is None or name is PartitionSpec.UNCONSTRAINED}
     used = set()
     for logical, axes in rules:
         wanted = set(axes if isinstance(axes, (tuple, list)) else (axes,)) - {None}
         for at, name in enumerate(names):
-            if name == logical and at not in decided and not wanted & used:
-                decided[at] = tuple(axes) if isinstance(axes, list) else axes
+            if name == logical and at not in assigned and not wanted & used:
+                assigned[at] = tuple(axes) if isinstance(axes, list) else axes
                 used |= wanted
-    return PartitionSpec(*(decided.get(at) for at in range(len(names))))
+    return PartitionSpec(*(assigned.get(at) for at in range(len(names))))
 
 
 def _names(leaf):

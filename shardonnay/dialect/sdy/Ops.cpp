@@ -11,6 +11,7 @@
 #include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/dialect/sdy/ShardingVerifier.h"
+#include "shardonnay/support/Diagnostics.h"
 
 using namespace mlir;
 using namespace mlir::sdy;
@@ -66,7 +67,6 @@ static void printComputationBody(OpAsmPrinter &printer, Operation *,
 
 #define GET_OP_CLASSES
 #include "shardonnay/dialect/sdy/Ops.cpp.inc"
-#include "shardonnay/support/Diagnostics.h"
 
 //===----------------------------------------------------------------------===//
 // Constraints

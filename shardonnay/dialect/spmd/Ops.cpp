@@ -11,6 +11,7 @@
 #include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/dialect/sdy/ShardingVerifier.h"
+#include "shardonnay/support/Diagnostics.h"
 
 using namespace mlir;
 using namespace mlir::spmd;
@@ -58,7 +59,6 @@ void SpmdDialect::initialize() {
   addOperations<
 #define GET_OP_LIST
 #include "shardonnay/dialect/spmd/Ops.cpp.inc"
-#include "shardonnay/support/Diagnostics.h"
       >();
 }
 

@@ -34,13 +34,13 @@
 #include "shardonnay/support/CompositeKey.h"
 #include "shardonnay/transforms/collectives/CollectivePlanner.h"
 #include "shardonnay/transforms/collectives/Passes.h"
+#include "shardonnay/support/Diagnostics.h"
 
 using namespace mlir;
 
 namespace shardonnay {
 
 #define GEN_PASS_DEF_RESHARDTOCOLLECTIVESPASS
-#include "shardonnay/support/Diagnostics.h"
 #include "shardonnay/transforms/collectives/Passes.h.inc"
 
 namespace {

@@ -19,13 +19,13 @@
 #include "shardonnay/dialect/sdy/access/RuleAccess.h"
 #include "shardonnay/interfaces/DataFlowEdge.h"
 #include "shardonnay/transforms/export/Passes.h"
+#include "shardonnay/support/Diagnostics.h"
 
 using namespace mlir;
 
 namespace shardonnay {
 
 #define GEN_PASS_DEF_VERIFYUNREDUCEDAXESPASS
-#include "shardonnay/support/Diagnostics.h"
 #include "shardonnay/transforms/export/Passes.h.inc"
 
 /// The axes along which `value` is partial.

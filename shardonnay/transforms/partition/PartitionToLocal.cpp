@@ -48,11 +48,11 @@
 #include "shardonnay/transforms/partition/OwnMemory.h"
 #include "shardonnay/transforms/partition/Passes.h"
 #include "shardonnay/transforms/partition/Placement.h"
+#include "shardonnay/support/Diagnostics.h"
 
 namespace shardonnay {
 
 #define GEN_PASS_DEF_PARTITIONTOLOCALPASS
-#include "shardonnay/support/Diagnostics.h"
 #include "shardonnay/transforms/partition/Passes.h.inc"
 
 using namespace mlir;

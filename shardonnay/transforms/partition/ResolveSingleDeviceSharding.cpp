@@ -22,13 +22,13 @@
 #include "shardonnay/support/Prefetch.h"
 #include "shardonnay/transforms/partition/NeutralElement.h"
 #include "shardonnay/transforms/partition/Passes.h"
+#include "shardonnay/support/Diagnostics.h"
 
 using namespace mlir;
 
 namespace shardonnay {
 
 #define GEN_PASS_DEF_RESOLVESINGLEDEVICESHARDINGPASS
-#include "shardonnay/support/Diagnostics.h"
 #include "shardonnay/transforms/partition/Passes.h.inc"
 
 namespace {

@@ -44,13 +44,13 @@
 #include "shardonnay/transforms/reshard/ReduceParts.h"
 #include "shardonnay/transforms/reshard/ReshardBuilder.h"
 #include "shardonnay/transforms/reshard/StrategyReader.h"
+#include "shardonnay/support/Diagnostics.h"
 
 using namespace mlir;
 
 namespace shardonnay {
 
 #define GEN_PASS_DEF_INSERTEXPLICITRESHARDSPASS
-#include "shardonnay/support/Diagnostics.h"
 #include "shardonnay/transforms/reshard/Passes.h.inc"
 
 namespace {
