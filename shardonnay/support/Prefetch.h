@@ -59,8 +59,9 @@ template <typename RangeT> auto opsForward(RangeT &&ops) {
 /// The ops of a block from the last to the first. The one that is visited may
 /// be erased.
 inline auto opsBackward(mlir::Block &block) {
-  return llvm::map_range(llvm::make_early_inc_range(llvm::reverse(block)),
-                         detail::FetchNear<-2048>());
+  // The other way around the step that follows a read would be lost.
+  return llvm::make_early_inc_range(
+      llvm::map_range(llvm::reverse(block), detail::FetchNear<-2048>()));
 }
 
 /// The element of an array of ops or values at `at`, which is asked for in

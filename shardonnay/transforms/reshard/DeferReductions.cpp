@@ -525,7 +525,7 @@ struct DeferReductionsPass
     // Boundary values may lie on the same devices in another order, so the
     // block's first mesh need not be the op's.
     MeshScope scope;
-    for (Operation &op : opsForward(llvm::make_early_inc_range(block))) {
+    for (Operation &op : llvm::make_early_inc_range(opsForward(block))) {
       // Regions of an op with a rule are part of what it computes.
       if (op.getNumRegions() != 0 && !isa<ShardingRuleOpInterface>(op))
         for (Region &region : op.getRegions())
