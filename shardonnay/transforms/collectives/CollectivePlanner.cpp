@@ -91,8 +91,13 @@ static SmallVector<LocalCollective> simulate(Operation *op) {
   auto collective = dyn_cast<sdy::CollectiveOpInterface>(op);
   if (!collective || isa<sdy::AllSliceOp, sdy::ShardedToUnreducedOp>(op))
     return {};
-  sdy::MeshAttr mesh = getNamedMesh(op).mesh;
+  // A permute may come from a mesh of another order.
   Value operand = op->getOperand(0);
+  sdy::TensorShardingAttr source = sdy::getSharding(operand);
+  sdy::MeshAttr mesh = getNamedMesh(op).mesh;
+  if (sdy::MeshAttr from = source ? sdy::getMesh(op, source) : nullptr;
+      from && from.hasSameAxes(mesh))
+    mesh = from;
   return simulateCollective(
       collective, mesh, readSharding(operand, mesh),
       sdy::getElementBytes(cast<RankedTensorType>(operand.getType())));

@@ -48,7 +48,8 @@ MeshStrategies &OpChoosers::on(const MeshScope &scope) {
       meshes[{scope.getMesh(), scope.getMeshOrRef()}];
   if (!entry)
     entry =
-        std::make_unique<MeshStrategies>(scope.toMesh(), scope.costs(model));
+        std::make_unique<MeshStrategies>(scope.toMesh(), scope.costs(model),
+                                         gathersByPrice);
   return *entry;
 }
 
@@ -105,10 +106,11 @@ bool OpChoosers::appendSignature(Operation *op, sdy::Words &words) {
 
 OpChoosers &
 SharedChoosers::get(StringRef name,
-                    const std::shared_ptr<const DeviceModel> &model) {
-  std::unique_ptr<Entry> &entry = entries[name];
+                    const std::shared_ptr<const DeviceModel> &model,
+                    bool gathersByPrice) {
+  std::unique_ptr<Entry> &entry = entries[gathersByPrice ? 0 : 1][name];
   if (!entry)
-    entry.reset(new Entry{model, OpChoosers(*model)});
+    entry.reset(new Entry{model, OpChoosers(*model, gathersByPrice)});
   return entry->choosers;
 }
 

@@ -49,8 +49,8 @@ struct ValueClass {
 /// The cases and classes that came up on one mesh, and what was found for them.
 class MeshStrategies {
 public:
-  MeshStrategies(Mesh mesh, MeshCosts costs)
-      : table(std::move(mesh), std::move(costs)) {}
+  MeshStrategies(Mesh mesh, MeshCosts costs, bool gathersByPrice)
+      : table(std::move(mesh), std::move(costs), gathersByPrice) {}
 
   /// Its number.
   int32_t classOf(mlir::Value value, bool constant, const OpCase *known,
@@ -70,7 +70,9 @@ private:
 
 class OpChoosers {
 public:
-  explicit OpChoosers(const DeviceModel &model) : model(model) {}
+  /// As OpChooser has it.
+  explicit OpChoosers(const DeviceModel &model, bool gathersByPrice = true)
+      : model(model), gathersByPrice(gathersByPrice) {}
   MeshStrategies &on(const MeshScope &scope);
   OpChooser &get(const MeshScope &scope) {
     return on(scope).table.getChooser();
@@ -99,6 +101,7 @@ public:
 
 private:
   const DeviceModel &model;
+  bool gathersByPrice;
   mlir::sdy::RuleTable rules{getFittingRule};
   Interner<FactorRule> kept;
   mlir::sdy::OpSignatures signatures;
@@ -116,7 +119,8 @@ public:
   explicit SharedChoosers(mlir::Operation *) {}
   /// Those for the device model that the option `name` stands for.
   OpChoosers &get(llvm::StringRef name,
-                  const std::shared_ptr<const DeviceModel> &model);
+                  const std::shared_ptr<const DeviceModel> &model,
+                  bool gathersByPrice = true);
   bool isInvalidated(const mlir::AnalysisManager::PreservedAnalyses &) {
     return false;
   }
@@ -126,7 +130,8 @@ private:
     std::shared_ptr<const DeviceModel> model;
     OpChoosers choosers;
   };
-  llvm::StringMap<std::unique_ptr<Entry>> entries;
+  /// Those that gather by price, and those that don't.
+  llvm::StringMap<std::unique_ptr<Entry>> entries[2];
 };
 
 } // namespace shardonnay
