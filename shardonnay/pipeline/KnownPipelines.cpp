@@ -203,7 +203,7 @@ void addExport(OpPassManager &pm, const ExportOptions &options) {
     if (options.forCmv1)
       pm.addNestedPass<func::FuncOp>(
           createRemoveAllGatherReduceScatterForCmv1Pass());
-  } else {
+  } else if (!options.avoidExportForPartitioning) {
     InsertExplicitReshardsPassOptions partial;
     partial.avoidReshardsOnCalls = options.avoidCallReshards;
     pm.addNestedPass<func::FuncOp>(createInsertExplicitReshardsPass(partial));

@@ -19,8 +19,9 @@
 //         is the one device's, and nothing the others'.
 //   2. `crossMeshes`: on the source's mesh into the target's axes, with one
 //      permute to the target's devices among the steps, where only their order
-//      differs (`changeDevices`); else through the whole value, of which a reshard that stays takes a piece. (Operand and
-//      result of a collective are on one mesh, whole ones too.)
+//      differs (`changeDevices`); else through the whole value, of which a
+//      reshard that stays takes a piece. (Operand and result of a collective
+//      are on one mesh, whole ones too.)
 //
 //===----------------------------------------------------------------------===//
 

@@ -65,7 +65,8 @@ public:
   void recordGiven(ArrayRef<ShardingConstraintOp> constraints) {
     if (!origins && !edges)
       return;
-    nameOrigins(module);
+    if (origins)
+      nameOrigins(module);
     nextStep = getNextStep(module);
     for (ShardingConstraintOp constraint : constraints)
       record(constraint.getResult(), constraint.getSharding(), "self");
@@ -119,7 +120,9 @@ private:
 /// `sharding` is what all constraints of `value` say.
 bool isAgreed(Value value, TensorShardingAttr sharding) {
   return isDefinite(sharding) &&
-         llvm::all_of(getConstraints(value), llvm::equal_to(sharding));
+         llvm::all_of(getConstraints(value), [&](TensorShardingAttr other) {
+           return other == sharding;
+         });
 }
 
 void applyToInput(ShardingConstraintOp constraint,
@@ -183,8 +186,8 @@ void applyBoundary(ManualComputationOp manual) {
     if (auto edge = input.getDefiningOp<DataFlowEdgeOp>()) {
       OpBuilder builder(edge->getContext());
       builder.setInsertionPointAfter(edge);
-      auto constraint = ShardingConstraintOp::create(builder, edge.getLoc(),
-                                                     input, sharding);
+      auto constraint =
+          ShardingConstraintOp::create(builder, edge.getLoc(), input, sharding);
       input.replaceAllUsesExcept(constraint, constraint);
     } else if (canHaveSharding(input)) {
       setSharding(input, sharding);

@@ -510,9 +510,14 @@ private:
       if (sdy::TensorShardingAttr given = sharding(tensor))
         meshOrRef = given.getMeshOrRef();
     sdy::TensorShardingAttr &attr = attributes[{meshOrRef, id}];
-    if (!attr)
-      attr = sdy::fromSharding(graph.sharding(tensor), meshOrRef,
+    if (!attr) {
+      // A priority is that of what was given.
+      TensorSharding found = graph.sharding(tensor);
+      for (DimSharding &dim : found.dims)
+        dim.priority = 0;
+      attr = sdy::fromSharding(found, meshOrRef,
                                in.meshes[graph.mesh(tensor)].mesh);
+    }
     if (Value value = in.values[tensor]) {
       setSharding(value, attr);
     } else {

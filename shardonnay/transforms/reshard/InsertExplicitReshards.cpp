@@ -563,10 +563,9 @@ struct InsertExplicitReshardsPass
       });
     if (enableFullVersion)
       putOpsOnOneMesh(getOperation());
-    OpChoosers &choosers =
-        getAnalysis<SharedChoosers>().get(
-            deviceModel, model,
-            /*gathersByPrice=*/!noGatherByPrice && !noImplicitReplication);
+    OpChoosers &choosers = getAnalysis<SharedChoosers>().get(
+        deviceModel, model,
+        /*gathersByPrice=*/!noGatherByPrice && !noImplicitReplication);
     std::vector<sdy::ReshardOp> left;
     MemoryPrices memory = takeMemoryPrices();
     for (Block &block : getOperation().getBody()) {

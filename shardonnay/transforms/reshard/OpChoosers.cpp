@@ -47,9 +47,8 @@ MeshStrategies &OpChoosers::on(const MeshScope &scope) {
   std::unique_ptr<MeshStrategies> &entry =
       meshes[{scope.getMesh(), scope.getMeshOrRef()}];
   if (!entry)
-    entry =
-        std::make_unique<MeshStrategies>(scope.toMesh(), scope.costs(model),
-                                         gathersByPrice);
+    entry = std::make_unique<MeshStrategies>(scope.toMesh(), scope.costs(model),
+                                             gathersByPrice);
   return *entry;
 }
 
@@ -104,10 +103,9 @@ bool OpChoosers::appendSignature(Operation *op, sdy::Words &words) {
   return true;
 }
 
-OpChoosers &
-SharedChoosers::get(StringRef name,
-                    const std::shared_ptr<const DeviceModel> &model,
-                    bool gathersByPrice) {
+OpChoosers &SharedChoosers::get(StringRef name,
+                                const std::shared_ptr<const DeviceModel> &model,
+                                bool gathersByPrice) {
   std::unique_ptr<Entry> &entry = entries[gathersByPrice ? 0 : 1][name];
   if (!entry)
     entry.reset(new Entry{model, OpChoosers(*model, gathersByPrice)});

@@ -104,8 +104,8 @@ func.func @other_order_of_less(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.shard
 // One of the steps is a permute anyway.
 // CHECK-LABEL: func @other_order_on_the_way
 func.func @other_order_on_the_way(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>}) -> tensor<8x8xf32> {
-  // CHECK-NEXT: sdy.collective_permute %arg0 out_sharding=<@reversed,
-  // CHECK-NEXT: sdy.all_to_all {{.*}} out_sharding=<@reversed, [{"y"}, {"x"}]>
+  // CHECK-NEXT: %[[MOVED:.*]] = sdy.all_to_all [{"y":(2)2}: 1->0] %arg0 out_sharding=<@mesh,
+  // CHECK-NEXT: sdy.collective_permute %[[MOVED]] out_sharding=<@reversed, [{"y"}, {"x"}]>
   // CHECK-NEXT: return
   %0 = sdy.reshard %arg0 <@reversed, [{"y"}, {"x"}]> : tensor<8x8xf32>
   return %0 : tensor<8x8xf32>
