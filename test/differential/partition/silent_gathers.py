@@ -17,7 +17,7 @@ from pathlib import Path
 
 from jaxlib.mlir import ir
 
-sys.path.append(str(Path(__file__).parents[2] / "e2e"))
+sys.path.append(str(Path(__file__).parents[2] / "e2e/training_steps"))
 from rematerialisations import Rule, axes_per_dim, axis_size, sharding_of, with_rules
 
 # They say where their values lie, whatever computes them.
