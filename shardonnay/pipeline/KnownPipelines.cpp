@@ -32,12 +32,8 @@ namespace {
 struct FunctionOptions : PassPipelineOptions<FunctionOptions> {
   Option<bool> dedupFunctionsFully{
       *this, "dedup-functions-fully",
-      llvm::cl::desc("Leave one of all copies of a function, however they are "
-                     "sharded"),
-      llvm::cl::init(false)};
-  Option<bool> native{
-      *this, "enable-native-non-flat-support",
-      llvm::cl::desc("Propagate between functions by edges, without copies"),
+      llvm::cl::desc("One function for all its calls: propagate between "
+                     "functions by edges, without copies"),
       llvm::cl::init(false)};
 };
 
@@ -156,7 +152,12 @@ void addGlobalToLocal(OpPassManager &pm, const LocalOptions &options) {
   pm.addPass(createNumberChannelsPass());
 }
 
-void addImport(OpPassManager &pm) {
+void addConstraints(OpPassManager &pm) {
+  pm.addPass(createApplyShardingConstraintsPass());
+  pm.addPass(createShardingGroupImportPass());
+}
+
+void addImport(OpPassManager &pm, const FunctionOptions &options) {
   pm.addPass(createImportEncodingsPass());
   pm.addPass(createEraseUnusedSymbolsPass());
   pm.addPass(createLiftInlinedMeshesPass());
@@ -166,6 +167,9 @@ void addImport(OpPassManager &pm) {
   pm.addPass(createEraseUnusedSymbolsPass());
   pm.addPass(createManualAxesCleanupPass());
   pm.addPass(createAddDataFlowEdgesPass());
+  // Copies of functions have constraints of their own.
+  if (options.dedupFunctionsFully)
+    addConstraints(pm);
 }
 
 void addExport(OpPassManager &pm, const ExportOptions &options) {
@@ -199,7 +203,7 @@ void addExport(OpPassManager &pm, const ExportOptions &options) {
     if (options.forCmv1)
       pm.addNestedPass<func::FuncOp>(
           createRemoveAllGatherReduceScatterForCmv1Pass());
-  } else {
+  } else if (!options.avoidExportForPartitioning) {
     InsertExplicitReshardsPassOptions partial;
     partial.avoidReshardsOnCalls = options.avoidCallReshards;
     pm.addNestedPass<func::FuncOp>(createInsertExplicitReshardsPass(partial));
@@ -217,26 +221,35 @@ void addExport(OpPassManager &pm, const ExportOptions &options) {
   pm.addPass(createSaveModulePass({options.dumpDirectory, "after_export"}));
 }
 
-void addPropagation(OpPassManager &pm, const FunctionOptions &options) {
-  addImport(pm);
-  if (options.native) {
-    pm.addPass(createAddFuncDataFlowEdgesPass());
-  } else {
-    pm.addPass(createFlattenCallGraphPass());
-    pm.addPass(createImportFuncCallsPass());
-    pm.addPass(createEraseUnusedSymbolsPass());
-  }
-  pm.addPass(createApplyShardingConstraintsPass());
-  pm.addPass(createShardingGroupImportPass());
+/// Functions are one for all their calls: values flow between them by edges.
+void addSharedFunctions(OpPassManager &pm) {
+  pm.addPass(createAddFuncDataFlowEdgesPass());
   pm.addPass(createPreOrderFuncsPass());
   pm.addPass(createUserPriorityPropagatePass());
-  if (options.native)
-    pm.addNestedPass<func::FuncOp>(createSinkFuncDataFlowEdgesPass());
-  else
-    pm.addPass(createExportNamedComputationsPass());
+  pm.addNestedPass<func::FuncOp>(createSinkFuncDataFlowEdgesPass());
   pm.addPass(createPropagateToFuncResultsPass());
-  if (!options.native)
-    pm.addPass(createUnflattenCallGraphPass({options.dedupFunctionsFully}));
+}
+
+/// Functions are copied for each call and merged again where the copies are
+/// sharded alike.
+void addCopiedFunctions(OpPassManager &pm) {
+  pm.addPass(createFlattenCallGraphPass());
+  pm.addPass(createImportFuncCallsPass());
+  pm.addPass(createEraseUnusedSymbolsPass());
+  addConstraints(pm);
+  pm.addPass(createPreOrderFuncsPass());
+  pm.addPass(createUserPriorityPropagatePass());
+  pm.addPass(createExportNamedComputationsPass());
+  pm.addPass(createPropagateToFuncResultsPass());
+  pm.addPass(createUnflattenCallGraphPass());
+}
+
+void addPropagation(OpPassManager &pm, const FunctionOptions &options) {
+  addImport(pm, options);
+  if (options.dedupFunctionsFully)
+    addSharedFunctions(pm);
+  else
+    addCopiedFunctions(pm);
   pm.addPass(createEraseUnusedSymbolsPass());
   pm.addPass(createInsertFuncCallReshardsPass());
   addExport(pm, {});
@@ -247,7 +260,7 @@ void addPropagation(OpPassManager &pm, const FunctionOptions &options) {
 void registerKnownPipelines() {
   PassPipelineRegistration<FunctionOptions>(
       "sdy-import-pipeline", "The program in the form that propagation reads",
-      [](OpPassManager &pm, const FunctionOptions &) { addImport(pm); });
+      addImport);
   PassPipelineRegistration<FunctionOptions>(
       "sdy-propagation-pipeline",
       "Import, propagation of shardings, and export", addPropagation);

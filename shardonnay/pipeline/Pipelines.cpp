@@ -113,6 +113,7 @@ void addReshard(OpPassManager &pm, const PipelineOptions &options) {
   reshards.enableFullVersion = true;
   reshards.avoidReshardsOnCalls = options.avoidReshardsOnCalls;
   reshards.noImplicitReplication = options.noImplicitReplication;
+  reshards.noGatherByPrice = options.noGatherByPrice;
   reshards.deviceModel = options.deviceModel;
   reshards.searchMode = options.searchMode;
   reshards.keepPropagated = options.keepPropagated;

@@ -26,20 +26,6 @@ using namespace llvm;
 
 namespace shardonnay {
 
-static bool hasFactor(const FactorRule &rule, FactorKind kind) {
-  return any_of(rule.factors,
-                [&](const Factor &factor) { return factor.kind == kind; });
-}
-
-/// What it does is known, by its kind and not by a rule alone, and is little.
-/// A table that is looked up in is cut to be held in parts, where memory is
-/// scarce.
-static bool mayRepeat(const OpProblem &problem, const MeshCosts &prices) {
-  bool looksUp = hasFactor(problem.rule, FactorKind::Indexed);
-  return prices.pricesCompute() && !problem.rule.custom &&
-         problem.transformFlops == 0 && !(looksUp && prices.limitsMemory());
-}
-
 /// How many axes of one factor are tried in every order.
 static constexpr size_t kMostPermuted = 3;
 
@@ -191,11 +177,9 @@ void AssignmentSearch::limitWork() {
       kept = best;
     return;
   }
-  bool needsWhole = hasFactor(problem.rule, FactorKind::NeedReplication);
-  if (problem.rule.exchanges() ||
-      (needsWhole && mayRepeat(problem, solver.prices())))
+  if (problem.rule.exchanges() || solver.mayRepeat(problem))
     mostPoints = HUGE_VAL;
-  else if (!needsWhole)
+  else if (!needsWhole(problem.rule))
     mostPoints = std::max(mostPoints, pointsHeld());
 }
 

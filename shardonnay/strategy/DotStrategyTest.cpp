@@ -10,7 +10,7 @@
 // axes: what is chosen costs what the best of all ways to give axes to factors
 // does, with reshards priced by SliceMapsTesting.h. On four axes, where the
 // choice is climbed to and no longer enumerated, it costs what the best does by
-// the chooser's own prices, in nearly all cases. Of the planner the tests take
+// the solver's own prices, in nearly all cases. Of the planner the tests take
 // what no price says: the voted assignment, which bounds the work, and which
 // may only be extended where it takes the operands as they lie.
 //

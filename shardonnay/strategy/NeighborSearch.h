@@ -8,7 +8,7 @@
 // Chooses the strategies of a block's ops together, and with them how the
 // values between them are sharded, by message passing
 // (strategy/MessagePassing.h). A variable is an op, its candidates the
-// strategies that OpChooser allows; or a value between ops, its candidates its
+// strategies that OpSolver allows; or a value between ops, its candidates its
 // present sharding and those that the ops around it would have it in. An edge
 // costs the reshard between the two.
 //

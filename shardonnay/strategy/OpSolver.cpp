@@ -252,6 +252,25 @@ OpSolver::alternative(const OpProblem &problem, const FactorAssignment &taken) {
   return known.back().next;
 }
 
+static bool hasFactor(const FactorRule &rule, FactorKind kind) {
+  return any_of(rule.factors,
+                [&](const Factor &factor) { return factor.kind == kind; });
+}
+
+bool needsWhole(const FactorRule &rule) {
+  return hasFactor(rule, FactorKind::NeedReplication);
+}
+
+/// What it does is known, by its kind and not by a rule alone, and is little.
+/// A table that is looked up in is cut to be held in parts, where memory is
+/// scarce.
+bool OpSolver::mayRepeat(const OpProblem &problem) const {
+  bool looksUp = hasFactor(problem.rule, FactorKind::Indexed);
+  return gathersByPrice && needsWhole(problem.rule) && costs.pricesCompute() &&
+         !problem.rule.custom && problem.transformFlops == 0 &&
+         !(looksUp && costs.limitsMemory());
+}
+
 FactorAssignment OpSolver::solve(const OpProblem &problem) {
   return AssignmentSearch(*this, problem, mesh).run();
 }

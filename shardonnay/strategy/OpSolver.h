@@ -24,7 +24,7 @@
 // repeated for its price, where the model prices compute: to find the largest
 // of a few on each device takes less time than to deal them out and to collect
 // them again. Transforms, factorisations and ops of a user's rule may not, nor
-// lookups where the model limits memory.
+// lookups where the model limits memory. With `no-gather-by-price` none may.
 //
 // The space: every axis that some tensor has (a contraction: every axis of the
 // mesh) goes to one factor or to none; up to three axes of one factor stand in
@@ -89,6 +89,8 @@ struct OpProblem {
 
 /// The voted assignment (FactorAssignment.h).
 FactorAssignment voteAssignment(const OpProblem &problem);
+/// Some dim of the op's tensors has to be whole.
+bool needsWhole(const FactorRule &rule);
 /// A device computes more than under the voted assignment.
 bool repeatsWork(const OpProblem &problem, const FactorAssignment &assignment);
 
@@ -131,8 +133,10 @@ class RequiredLayouts;
 /// Chooses for the ops on one mesh, and remembers plans and alternatives.
 class OpSolver {
 public:
-  OpSolver(Mesh mesh, MeshCosts costs)
-      : mesh(std::move(mesh)), costs(std::move(costs)) {}
+  /// With `gathersByPrice` work may be repeated where that is cheaper.
+  OpSolver(Mesh mesh, MeshCosts costs, bool gathersByPrice = true)
+      : mesh(std::move(mesh)), costs(std::move(costs)),
+        gathersByPrice(gathersByPrice) {}
 
   /// The cheapest assignment.
   FactorAssignment solve(const OpProblem &problem);
@@ -180,6 +184,8 @@ public:
   double ownPrice(const OpProblem &problem,
                   const FactorAssignment &assignment) const;
   const MeshCosts &prices() const { return costs; }
+  /// Each device may compute, whole, an op of `problem` that needs dims whole.
+  bool mayRepeat(const OpProblem &problem) const;
 
 private:
   struct Hash {
@@ -206,6 +212,7 @@ private:
 
   Mesh mesh;
   MeshCosts costs;
+  bool gathersByPrice;
   ReshardPlanner planner{kPricingStateBudget};
   struct Alternative {
     FactorAssignment taken;

@@ -91,8 +91,9 @@ struct ReshardCost {
 /// Finds strategies, and remembers them.
 class OpStrategies {
 public:
-  OpStrategies(Mesh mesh, MeshCosts costs)
-      : mesh(mesh), solver(std::move(mesh), std::move(costs)) {}
+  OpStrategies(Mesh mesh, MeshCosts costs, bool gathersByPrice = true)
+      : mesh(mesh), solver(std::move(mesh), std::move(costs), gathersByPrice) {
+  }
 
   int32_t add(const TensorSharding &sharding) {
     return shardings.intern(sharding);

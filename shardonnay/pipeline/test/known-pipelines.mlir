@@ -1,6 +1,5 @@
 // RUN: sdy-opt %s --sdy-propagation-pipeline | FileCheck %s
 // RUN: sdy-opt %s --sdy-propagation-pipeline=dedup-functions-fully=true | FileCheck %s --check-prefix=FULLY
-// RUN: sdy-opt %s --sdy-propagation-pipeline=enable-native-non-flat-support=true | FileCheck %s --check-prefix=NATIVE
 // RUN: sdy-opt %s --sdy-import-pipeline | FileCheck %s --check-prefix=IMPORT
 
 sdy.mesh @mesh = <["x"=2, "y"=4]>
@@ -20,20 +19,15 @@ sdy.mesh @mesh = <["x"=2, "y"=4]>
 // CHECK: func private @[[OTHER]](%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"y"}]>})
 // CHECK-NOT: func.func
 
-// FULLY-LABEL: func public @main
-// FULLY: call @f(%arg0)
-// FULLY: call @f(%arg0)
-// FULLY: %[[ARG:.*]] = sdy.reshard %arg1 <@mesh, [{"x"}, {}]>
-// FULLY: %[[CALL:.*]] = call @f(%[[ARG]]) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>}
-// FULLY: sdy.reshard %[[CALL]] <@mesh, [{}, {"y"}]>
-
 // One function for all calls: what they agree on.
-// NATIVE-LABEL: func public @main
-// NATIVE: call @f(%
-// NATIVE: call @f(%
-// NATIVE: call @f(%
-// NATIVE: func private @f
-// NATIVE-NOT: sdy.func_data_flow_edge
+// FULLY-LABEL: func public @main
+// FULLY: %[[A:.*]] = sdy.reshard %arg0 <@mesh, [{"x"}, {"y"}]>
+// FULLY: call @f(%{{.*}}) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {"y"}]>]>}
+// FULLY: call @f(%
+// FULLY: call @f(%
+// FULLY: func private @f(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>})
+// FULLY-NOT: sdy.func_data_flow_edge
+// FULLY-NOT: func.func private
 
 // IMPORT-LABEL: func public @main
 // IMPORT: call @f(%arg0)

@@ -85,8 +85,13 @@ static SmallVector<LocalCollective> simulate(Operation *op) {
   auto collective = dyn_cast<sdy::CollectiveOpInterface>(op);
   if (!collective || isa<sdy::AllSliceOp, sdy::ShardedToUnreducedOp>(op))
     return {};
-  sdy::NamedMesh mesh = getNamedMesh(op);
+  // A permute may come from a mesh of another order.
   Value operand = op->getOperand(0);
+  sdy::NamedMesh mesh = getNamedMesh(op);
+  sdy::TensorShardingAttr source = sdy::getSharding(operand);
+  if (sdy::MeshAttr from = source ? sdy::getMesh(op, source) : nullptr;
+      from && from.hasSameAxes(mesh.mesh))
+    mesh = {from, source.getMeshOrRef()};
   return simulateCollective(
       collective, mesh.mesh, mesh.readClosed(operand),
       sdy::getElementBytes(cast<RankedTensorType>(operand.getType())));

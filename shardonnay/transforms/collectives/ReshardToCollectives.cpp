@@ -17,10 +17,11 @@
 //         reshard's sharding.
 //      d. `own`: what is whole along other axes that it becomes partial along
 //         is the one device's, and nothing the others'.
-//   2. `crossMeshes`: on the source's mesh into the target's axes and then a
-//      permute, where only the order of the devices differs; else through the
-//      whole value, of which a reshard that stays takes a piece. (Operand and
-//      result of a collective are on one mesh, whole ones too.)
+//   2. `crossMeshes`: on the source's mesh into the target's axes, with one
+//      permute to the target's devices among the steps, where only their order
+//      differs (`changeDevices`); else through the whole value, of which a
+//      reshard that stays takes a piece. (Operand and result of a collective
+//      are on one mesh, whole ones too.)
 //
 //===----------------------------------------------------------------------===//
 
@@ -76,6 +77,8 @@ private:
   /// `value` goes from `from` to `to`, both on one mesh or whole.
   LogicalResult chain(sdy::TensorShardingAttr from, sdy::TensorShardingAttr to);
   LogicalResult crossMeshes();
+  /// The chain so far ends on the target's mesh, of the source's axes.
+  void changeDevices();
   /// Both sides name a mesh, not the same.
   bool changesMesh();
   /// Why the steps of `plan` are there, and how far from the best they may be;
@@ -258,13 +261,7 @@ LogicalResult ReshardLowering::crossMeshes() {
     // In the meantime position by position as in the target.
     if (failed(chain(source, from.write(to.read(target)))))
       return failure();
-    auto last = value.getDefiningOp<sdy::CollectivePermuteOp>();
-    if (last && value != op.getInput())
-      // Of axes and of devices at once.
-      last.setOutShardingAttr(target);
-    else
-      value = write(sdy::CollectivePermuteOp::create(
-          builder, op.getLoc(), op.getType(), value, target));
+    changeDevices();
     return success();
   }
   if (from && failed(chain(source, from.replicated(op.getType().getRank()))))
@@ -281,6 +278,42 @@ LogicalResult ReshardLowering::crossMeshes() {
       sdy::ReshardOp::create(builder, op.getLoc(), value, mesh.write(shard)));
   own(shard, owned, shard.kind);
   return success();
+}
+
+void ReshardLowering::changeDevices() {
+  SmallVector<Operation *> steps;
+  for (Value last = value; last != op.getInput();) {
+    steps.push_back(last.getDefiningOp());
+    last = steps.back()->getOperand(0);
+  }
+  std::reverse(steps.begin(), steps.end());
+  auto onTarget = [&](sdy::TensorShardingAttr sharding) {
+    return sdy::TensorShardingAttr::get(
+        op.getContext(), target.getMeshOrRef(), sharding.getDimShardings(),
+        sharding.getReplicatedAxes(), sharding.getUnreducedAxes(),
+        sharding.getReductionKind());
+  };
+  // A permute of axes is one of devices too. Without one it goes where least
+  // is held: behind what sends nothing.
+  auto *at = llvm::find_if(steps, llvm::IsaPred<sdy::CollectivePermuteOp>);
+  if (at == steps.end()) {
+    at = llvm::find_if_not(
+        steps, llvm::IsaPred<sdy::AllSliceOp, sdy::ShardedToUnreducedOp>);
+    OpBuilder::InsertionGuard guard(builder);
+    if (at != steps.end())
+      builder.setInsertionPoint(*at);
+    Value before = at == steps.end() ? value : (*at)->getOperand(0);
+    Value permuted = write(sdy::CollectivePermuteOp::create(
+        builder, op.getLoc(), op.getType(), before,
+        onTarget(sdy::getSharding(before))));
+    if (at == steps.end())
+      value = permuted;
+    else
+      (*at)->setOperand(0, permuted);
+  }
+  for (Operation *step : llvm::make_range(at, steps.end()))
+    sdy::setSharding(step->getResult(0),
+                     onTarget(sdy::getSharding(step->getResult(0))));
 }
 
 ReshardProblem ReshardLowering::readProblem(const TensorSharding &before,

@@ -62,19 +62,32 @@ public:
   }
 
 private:
+  struct Calls {
+    int64_t count = 0;
+    /// The earlier a function is called first, the more this is.
+    int64_t before = 0;
+  };
+
   void countCalls() {
-    module.walk([&](func::CallOp call) { ++calls[call.getCalleeAttr()]; });
+    module.walk([&](func::CallOp call) {
+      auto [entry, isNew] = calls.try_emplace(call.getCalleeAttr());
+      if (isNew)
+        entry->second.before =
+            std::numeric_limits<int64_t>::max() - calls.size();
+      ++entry->second.count;
+    });
   }
-  int64_t numCalls(func::FuncOp func) {
-    return calls.lookup(FlatSymbolRefAttr::get(func.getSymNameAttr()));
-  }
-  /// The first one; of copies that are sharded in different ways the one that
-  /// is called most.
+  /// The one that is called first; of copies that are sharded in different ways
+  /// the one that is called most.
   void keepOne(ArrayRef<func::FuncOp> members) {
-    func::FuncOp kept = members.front();
-    for (func::FuncOp func : members)
-      if (fully && numCalls(func) > numCalls(kept))
-        kept = func;
+    auto rank = [&](func::FuncOp func) {
+      Calls found = calls.lookup(FlatSymbolRefAttr::get(func.getSymNameAttr()));
+      return std::pair(fully ? found.count : 0, found.before);
+    };
+    func::FuncOp kept =
+        *llvm::max_element(members, [&](func::FuncOp a, func::FuncOp b) {
+          return rank(a) < rank(b);
+        });
     for (func::FuncOp func : members)
       if (func != kept)
         replacement[FlatSymbolRefAttr::get(func.getSymNameAttr())] = kept;
@@ -99,7 +112,7 @@ private:
   ModuleOp module;
   SymbolTable symbols;
   bool fully;
-  llvm::DenseMap<Attribute, int64_t> calls;
+  llvm::DenseMap<Attribute, Calls> calls;
   llvm::DenseMap<Attribute, func::FuncOp> replacement;
 };
 

@@ -5,10 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// For every constraint, in program order, on a value without a sharding:
+// What a manual computation takes a value in constrains it too. For every
+// constraint, in program order, on a value without a sharding:
 // 1. If it is definite and no other constraint of the value differs, the value
 //    gets its sharding; an edge keeps its own, and its other uses move to the
-//    constraint.
+//    constraint, which is made if it is that of a manual computation.
 // 2. If it is the value's only constraint and starts a chain, later uses of the
 //    value move to the end of the chain.
 //
@@ -35,11 +36,16 @@ bool isDefinite(TensorShardingAttr sharding) {
   return sharding.isFullyClosed() && sharding.getUnreducedAxes().empty();
 }
 
-SmallVector<ShardingConstraintOp> getConstraints(Value value) {
-  SmallVector<ShardingConstraintOp> constraints;
-  for (Operation *user : value.getUsers())
-    if (auto constraint = dyn_cast<ShardingConstraintOp>(user))
-      constraints.push_back(constraint);
+/// What each use constrains the value to that is constrained by it.
+SmallVector<TensorShardingAttr> getConstraints(Value value) {
+  SmallVector<TensorShardingAttr> constraints;
+  for (OpOperand &use : value.getUses()) {
+    if (auto constraint = dyn_cast<ShardingConstraintOp>(use.getOwner()))
+      constraints.push_back(constraint.getSharding());
+    else if (auto manual = dyn_cast<ManualComputationOp>(use.getOwner()))
+      constraints.push_back(
+          manual.getInShardings().getShardings()[use.getOperandNumber()]);
+  }
   return constraints;
 }
 
@@ -59,7 +65,8 @@ public:
   void recordGiven(ArrayRef<ShardingConstraintOp> constraints) {
     if (!origins && !edges)
       return;
-    nameOrigins(module);
+    if (origins)
+      nameOrigins(module);
     nextStep = getNextStep(module);
     for (ShardingConstraintOp constraint : constraints)
       record(constraint.getResult(), constraint.getSharding(), "self");
@@ -110,15 +117,19 @@ private:
   int64_t nextStep = 0;
 };
 
+/// `sharding` is what all constraints of `value` say.
+bool isAgreed(Value value, TensorShardingAttr sharding) {
+  return isDefinite(sharding) &&
+         llvm::all_of(getConstraints(value), [&](TensorShardingAttr other) {
+           return other == sharding;
+         });
+}
+
 void applyToInput(ShardingConstraintOp constraint,
                   ConstraintRecorder &recorder) {
   Value input = constraint.getInput();
   TensorShardingAttr sharding = constraint.getSharding();
-  bool agree =
-      llvm::all_of(getConstraints(input), [&](ShardingConstraintOp other) {
-        return other.getSharding() == sharding;
-      });
-  if (!isDefinite(sharding) || !agree)
+  if (!isAgreed(input, sharding))
     return;
   if (auto edge = input.getDefiningOp<DataFlowEdgeOp>()) {
     constraint->moveAfter(edge);
@@ -164,24 +175,53 @@ void applyConstraint(ShardingConstraintOp constraint,
     moveUsesToTail(constraint);
 }
 
+/// To what the manual computation takes.
+void applyBoundary(ManualComputationOp manual) {
+  for (auto [number, sharding] :
+       llvm::enumerate(manual.getInShardings().getShardings())) {
+    Value input = manual->getOperand(number);
+    if (!isa<RankedTensorType>(input.getType()) || getSharding(input) ||
+        !isAgreed(input, sharding))
+      continue;
+    if (auto edge = input.getDefiningOp<DataFlowEdgeOp>()) {
+      OpBuilder builder(edge->getContext());
+      builder.setInsertionPointAfter(edge);
+      auto constraint =
+          ShardingConstraintOp::create(builder, edge.getLoc(), input, sharding);
+      input.replaceAllUsesExcept(constraint, constraint);
+    } else if (canHaveSharding(input)) {
+      setSharding(input, sharding);
+    }
+  }
+}
+
 struct ApplyShardingConstraintsPass
     : impl::ApplyShardingConstraintsPassBase<ApplyShardingConstraintsPass> {
   using ApplyShardingConstraintsPassBase::ApplyShardingConstraintsPassBase;
 
   void runOnOperation() override {
     bool records = debugShardingOrigins || debugPropagationEdgeSharding;
-    if (!records && !getAnalysis<OpKinds>().mayHave<ShardingConstraintOp>())
+    const OpKinds &kinds = getAnalysis<OpKinds>();
+    if (!records && !kinds.mayHave<ShardingConstraintOp>() &&
+        !kinds.mayHave<ManualComputationOp>())
       return markAllAnalysesPreserved();
     SmallVector<ShardingConstraintOp> constraints;
-    getOperation().walk<WalkOrder::PreOrder>(
-        [&](ShardingConstraintOp constraint) {
-          constraints.push_back(constraint);
-        });
+    SmallVector<Operation *> all;
+    getOperation().walk<WalkOrder::PreOrder>([&](Operation *op) {
+      if (auto constraint = dyn_cast<ShardingConstraintOp>(op))
+        constraints.push_back(constraint);
+      if (isa<ShardingConstraintOp, ManualComputationOp>(op))
+        all.push_back(op);
+    });
     ConstraintRecorder recorder(getOperation(), debugShardingOrigins,
                                 debugPropagationEdgeSharding);
     recorder.recordGiven(constraints);
-    for (ShardingConstraintOp constraint : constraints)
-      applyConstraint(constraint, recorder);
+    for (Operation *op : all) {
+      if (auto manual = dyn_cast<ManualComputationOp>(op))
+        applyBoundary(manual);
+      else
+        applyConstraint(cast<ShardingConstraintOp>(op), recorder);
+    }
   }
 };
 

@@ -149,9 +149,9 @@ def RemoveSizeOneAxesPass : ImportPass<"sdy-remove-size-one-axes"> {
   let description = [{
     They cut nothing, but two of them would conflict. The mesh keeps them.
 
-    Precondition: after sdy-lift-inlined-meshes; shardings on a mesh that
-    stands in them are left. Postcondition: no sharding names an axis of
-    size 1, and parts of an axis that became neighbours are merged.
+    Precondition: meshes have names (after sdy-lift-inlined-meshes), or all
+    stand in shardings. Postcondition: no sharding names an axis of size 1, and
+    parts of an axis that became neighbours are merged.
 
     ```mlir
     sdy.mesh @mesh = <["x"=1, "y"=2]>
@@ -223,7 +223,8 @@ def ApplyShardingConstraintsPass
     To a value without a sharding: a constraint without open dims and without
     unreduced axes, where no other constraint of the value differs, becomes the
     value's sharding; if the value is a data-flow edge, its other uses move to
-    the constraint instead. If the value's only constraint starts a chain of
+    the constraint instead. What a manual computation takes a value in is a
+    constraint of it, too. If the value's only constraint starts a chain of
     constraints, each the only use of the one before, its uses behind the chain
     in the same block (the terminator aside) move to the last one.
 

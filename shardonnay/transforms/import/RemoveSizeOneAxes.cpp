@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// 1. Find the meshes that have axes of size 1.
+// 1. Find the meshes that have axes of size 1. Where no mesh has a name, those
+//    that stand in shardings.
 // 2. Rewrite every sharding on such a mesh without them: parts of another axis
 //    that become neighbours merge.
 //
@@ -59,12 +60,14 @@ struct RemoveSizeOneAxesPass
     : impl::RemoveSizeOneAxesPassBase<RemoveSizeOneAxesPass> {
   void runOnOperation() override {
     MeshesByName meshes = findMeshes(getOperation());
-    if (meshes.empty())
+    // Where meshes have names, as in the pipelines, none stand in shardings.
+    if (meshes.empty() && !getOperation().getOps<MeshOp>().empty())
       return markAllAnalysesPreserved();
     AttrTypeReplacer replacer;
     replacer.addReplacement([&](TensorShardingAttr sharding) -> Attribute {
-      FlatSymbolRefAttr name = sharding.getMeshSymbol();
-      MeshAttr mesh = name ? meshes.lookup(name.getAttr()) : MeshAttr();
+      auto mesh = dyn_cast<MeshAttr>(sharding.getMeshOrRef());
+      if (FlatSymbolRefAttr name = sharding.getMeshSymbol())
+        mesh = meshes.lookup(name.getAttr());
       return mesh ? rewriteSharding(sharding, mesh) : sharding;
     });
     replacer.recursivelyReplaceElementsIn(getOperation(),

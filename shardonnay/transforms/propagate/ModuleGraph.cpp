@@ -497,8 +497,13 @@ private:
       if (sdy::TensorShardingAttr given = sharding(tensor))
         mesh.name = given.getMeshOrRef();
     sdy::TensorShardingAttr &attr = attributes[{mesh.name, id}];
-    if (!attr)
-      attr = mesh.write(graph.sharding(tensor));
+    if (!attr) {
+      // A priority is that of what was given.
+      TensorSharding found = graph.sharding(tensor);
+      for (DimSharding &dim : found.dims)
+        dim.priority = 0;
+      attr = mesh.write(found);
+    }
     if (Value value = in.values[tensor]) {
       setSharding(value, attr);
     } else {

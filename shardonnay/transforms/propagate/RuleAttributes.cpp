@@ -8,9 +8,10 @@
 #include "shardonnay/transforms/propagate/RuleAttributes.h"
 
 #include "shardonnay/dialect/sdy/Conversion.h"
-#include "shardonnay/dialect/sdy/Dialect.h"
+#include "shardonnay/dialect/sdy/Ops.h"
 #include "shardonnay/interfaces/ShardingRule.h"
 #include "shardonnay/transforms/propagate/ConservativeRule.h"
+#include "shardonnay/transforms/propagate/PropagationGraph.h"
 
 using namespace mlir;
 
@@ -24,7 +25,17 @@ static bool mayHaveRuleAttribute(Operation *op) {
          llvm::all_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>);
 }
 
+/// A constraint has no rule of its own to be read: it passes all dims.
+static void writeConstraintRule(sdy::ShardingConstraintOp op) {
+  auto type = dyn_cast<RankedTensorType>(op.getType());
+  if (!type || !type.hasStaticShape() || op->hasAttr(sdy::kShardingRuleAttr))
+    return;
+  op->setAttr(sdy::kShardingRuleAttr,
+              sdy::fromRule(op->getContext(), identityRule(type.getShape())));
+}
+
 void writeRuleAttributes(Operation *module, bool conservative) {
+  module->walk(writeConstraintRule);
   module->walk([&](ShardingRuleOpInterface op) {
     if (op->hasAttr(sdy::kShardingRuleAttr) || !mayHaveRuleAttribute(op))
       return;

@@ -220,6 +220,8 @@ bool ReshardExplainer::explainAlternative(Operation *decider, raw_ostream &os) {
     return false;
   os << "; "
      << describeAlternative(decider, *problem, taken, solver, scope.getMesh());
+  if (repeatsWork(*problem, taken) && solver.mayRepeat(*problem))
+    os << "; gathered by price: 'no-gather-by-price' keeps it sharded";
   return true;
 }
 

@@ -565,7 +565,9 @@ struct InsertExplicitReshardsPass
       });
     if (enableFullVersion)
       putOpsOnOneMesh(getOperation());
-    OpSolvers &solvers = getAnalysis<SharedSolvers>().get(deviceModel, model);
+    OpSolvers &solvers = getAnalysis<SharedSolvers>().get(
+        deviceModel, model,
+        /*gathersByPrice=*/!noGatherByPrice && !noImplicitReplication);
     std::vector<sdy::ReshardOp> left;
     MemoryPrices memory = takeMemoryPrices();
     for (Block &block : getOperation().getBody()) {

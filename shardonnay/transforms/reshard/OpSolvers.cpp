@@ -47,7 +47,8 @@ MeshStrategies &OpSolvers::on(const MeshScope &scope) {
       meshes[{scope.getMesh(), scope.getNamedMesh().name}];
   if (!entry)
     entry = std::make_unique<MeshStrategies>(scope.getNamedMesh().toMesh(),
-                                             scope.costs(model));
+                                             scope.costs(model),
+                                             gathersByPrice);
   return *entry;
 }
 
@@ -101,10 +102,11 @@ bool OpSolvers::appendSignature(Operation *op, CompositeKey &key) {
 }
 
 OpSolvers &SharedSolvers::get(StringRef name,
-                              const std::shared_ptr<const DeviceModel> &model) {
-  std::unique_ptr<Entry> &entry = entries[name];
+                                const std::shared_ptr<const DeviceModel> &model,
+                                bool gathersByPrice) {
+  std::unique_ptr<Entry> &entry = entries[gathersByPrice ? 0 : 1][name];
   if (!entry)
-    entry.reset(new Entry{model, OpSolvers(*model)});
+    entry.reset(new Entry{model, OpSolvers(*model, gathersByPrice)});
   return entry->solvers;
 }
 

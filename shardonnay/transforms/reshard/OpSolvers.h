@@ -49,8 +49,8 @@ struct ValueClass {
 /// The cases and classes that came up on one mesh, and what was found for them.
 class MeshStrategies {
 public:
-  MeshStrategies(Mesh mesh, MeshCosts costs)
-      : table(std::move(mesh), std::move(costs)) {}
+  MeshStrategies(Mesh mesh, MeshCosts costs, bool gathersByPrice)
+      : table(std::move(mesh), std::move(costs), gathersByPrice) {}
 
   /// Its number.
   int32_t classOf(mlir::Value value, bool constant, const EquivalentOps *known,
@@ -70,7 +70,9 @@ private:
 
 class OpSolvers {
 public:
-  explicit OpSolvers(const DeviceModel &model) : model(model) {}
+  /// As OpSolver has it.
+  explicit OpSolvers(const DeviceModel &model, bool gathersByPrice = true)
+      : model(model), gathersByPrice(gathersByPrice) {}
   MeshStrategies &on(const MeshScope &scope);
   OpSolver &get(const MeshScope &scope) { return on(scope).table.getSolver(); }
 
@@ -97,6 +99,7 @@ public:
 
 private:
   const DeviceModel &model;
+  bool gathersByPrice;
   mlir::sdy::RuleTable rules{getFittingRule};
   Interner<FactorRule> kept;
   mlir::sdy::OpSignatures signatures;
@@ -106,7 +109,7 @@ private:
       meshes;
 };
 
-/// An analysis that lets the passes of the stage share choosers, and with them
+/// An analysis that lets the passes of the stage share solvers, and with them
 /// the plans that they made. It knows attributes and types, no operation, so it
 /// stays valid whatever a pass does.
 class SharedSolvers {
@@ -114,7 +117,8 @@ public:
   explicit SharedSolvers(mlir::Operation *) {}
   /// Those for the device model that the option `name` stands for.
   OpSolvers &get(llvm::StringRef name,
-                 const std::shared_ptr<const DeviceModel> &model);
+                  const std::shared_ptr<const DeviceModel> &model,
+                  bool gathersByPrice = true);
   bool isInvalidated(const mlir::AnalysisManager::PreservedAnalyses &) {
     return false;
   }
@@ -124,7 +128,8 @@ private:
     std::shared_ptr<const DeviceModel> model;
     OpSolvers solvers;
   };
-  llvm::StringMap<std::unique_ptr<Entry>> entries;
+  /// Those that gather by price, and those that don't.
+  llvm::StringMap<std::unique_ptr<Entry>> entries[2];
 };
 
 } // namespace shardonnay

@@ -28,7 +28,9 @@ def InsertExplicitReshardsPass
 
     What an op can't compute sharded (it has no rule, or the factor is a window
     or needs replication) is gathered, with a warning that says how much; with
-    `no-implicit-replication` that is an error.
+    `no-implicit-replication` that is an error. An op that needs a dim whole (a
+    sort, a scan) may be gathered along its other dims where that is cheaper than
+    to compute it sharded; `no-gather-by-price` keeps it as it is sharded.
 
     Without `enable-full-version` only what a partitioner of another kind needs
     said: calls take and return what their callee does, what is `unreduced` at
@@ -58,7 +60,11 @@ def InsertExplicitReshardsPass
     Option<"avoidReshardsOnCalls", "avoid-reshards-on-calls", "bool", "false",
            "Leave the operands of calls as they are">,
     Option<"noImplicitReplication", "no-implicit-replication", "bool", "false",
-           "A gather because an op can't be computed sharded is an error">,
+           "A gather because an op can't be computed sharded is an error; "
+           "none is taken by price">,
+    Option<"noGatherByPrice", "no-gather-by-price", "bool", "false",
+           "An op that needs a dim whole stays sharded along the others, even "
+           "where gathering it is cheaper">,
     Option<"deviceModel", "device-model", "std::string", "\"cpu\"",
            "What the devices can do: bytes, cpu, gpu-node, gpu-cluster, "
            "tpu-torus, or the path of a JSON file (cost/DeviceModel.h)">,

@@ -7,7 +7,7 @@
 
 #include "shardonnay/dialect/sdy/access/RuleAccess.h"
 #include "shardonnay/dialect/sdy/Conversion.h"
-#include "shardonnay/dialect/sdy/Dialect.h"
+#include "shardonnay/dialect/sdy/Ops.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/interfaces/LocalCompute.h"
 #include "shardonnay/interfaces/ShardingRule.h"
@@ -21,6 +21,9 @@ static OpShardingRuleAttr getWrittenRule(Operation *op) {
 }
 
 OpShardingRuleAttr mlir::sdy::getUserRule(Operation *op) {
+  // What a constraint does is said by its sharding.
+  if (isa<ShardingConstraintOp>(op))
+    return nullptr;
   OpShardingRuleAttr written = getWrittenRule(op);
   auto ruleOp = dyn_cast<shardonnay::ShardingRuleOpInterface>(op);
   if (!written || written.getIsCustom() || !ruleOp)

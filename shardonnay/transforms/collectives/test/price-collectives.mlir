@@ -33,3 +33,12 @@ func.func @in_a_loop(%x: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{
 func.func @none(%arg0: tensor<8xf32>) -> tensor<8xf32> {
   return %arg0 : tensor<8xf32>
 }
+
+sdy.mesh @reversed = <["x"=2, "y"=4], device_ids=[7, 6, 5, 4, 3, 2, 1, 0]>
+
+// Only the order of the devices differs: each sends all that it has.
+// expected-remark @+1 {{1 collectives, 128 bytes}}
+func.func @other_order(%x: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<8x8xf32> {
+  %0 = sdy.collective_permute %x out_sharding=<@reversed, [{"x"}, {}]> : tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}

@@ -80,10 +80,34 @@ sdy.mesh @other = <["z"=4, "w"=2]>
 // Only the order of the devices differs.
 // CHECK-LABEL: func @other_order
 func.func @other_order(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<8x8xf32> {
-  // CHECK-NEXT: %[[MOVED:.*]] = sdy.all_to_all [{"x"}: 0->1] %arg0 out_sharding=<@mesh, [{}, {"x"}]>
-  // CHECK-NEXT: %[[R:.*]] = sdy.collective_permute %[[MOVED]] out_sharding=<@reversed, [{}, {"x"}]>
+  // CHECK-NEXT: %[[MOVED:.*]] = sdy.collective_permute %arg0 out_sharding=<@reversed, [{"x"}, {}]>
+  // CHECK-NEXT: %[[R:.*]] = sdy.all_to_all [{"x"}: 0->1] %[[MOVED]] out_sharding=<@reversed, [{}, {"x"}]>
   // CHECK-NEXT: return %[[R]]
   %0 = sdy.reshard %arg0 <@reversed, [{}, {"x"}]> : tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}
+
+// It is permuted where a device has least of it.
+// CHECK-LABEL: func @other_order_of_less
+func.func @other_order_of_less(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> (tensor<8x8xf32>, tensor<8x8xf32>) {
+  // CHECK-NEXT: %[[SLICE:.*]] = sdy.all_slice [{}, {"y"}] %arg0 out_sharding=<@mesh, [{"x"}, {"y"}]>
+  // CHECK-NEXT: %[[LESS:.*]] = sdy.collective_permute %[[SLICE]] out_sharding=<@reversed, [{"x"}, {"y"}]>
+  %0 = sdy.reshard %arg0 <@reversed, [{"x"}, {"y"}]> : tensor<8x8xf32>
+  %1 = sdy.reshard %0 <@reversed, [{"x", "y":(1)2}, {}]> : tensor<8x8xf32>
+  // CHECK: %[[PERMUTED:.*]] = sdy.collective_permute %{{.*}} out_sharding=<@mesh, [{"x", "y":(1)2}, {}]>
+  // CHECK-NEXT: %[[MORE:.*]] = sdy.all_gather [{"y":(1)2}, {}] %[[PERMUTED]] out_sharding=<@mesh, [{"x"}, {}]>
+  // CHECK-NEXT: return %[[LESS]], %[[MORE]]
+  %2 = sdy.reshard %1 <@mesh, [{"x"}, {}]> : tensor<8x8xf32>
+  return %0, %2 : tensor<8x8xf32>, tensor<8x8xf32>
+}
+
+// One of the steps is a permute anyway.
+// CHECK-LABEL: func @other_order_on_the_way
+func.func @other_order_on_the_way(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>}) -> tensor<8x8xf32> {
+  // CHECK-NEXT: %[[MOVED:.*]] = sdy.all_to_all [{"y":(2)2}: 1->0] %arg0 out_sharding=<@mesh,
+  // CHECK-NEXT: sdy.collective_permute %[[MOVED]] out_sharding=<@reversed, [{"y"}, {"x"}]>
+  // CHECK-NEXT: return
+  %0 = sdy.reshard %arg0 <@reversed, [{"y"}, {"x"}]> : tensor<8x8xf32>
   return %0 : tensor<8x8xf32>
 }
 

@@ -64,3 +64,38 @@ func.func @chain(%arg0: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>, tensor<
   %3 = stablehlo.abs %arg0 : tensor<8xf32>
   return %0, %3, %arg0 : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
 }
+
+// What a manual computation takes a value in.
+// CHECK-LABEL: func @manual_computation
+func.func @manual_computation(%arg0: tensor<8x8xf32>, %arg1: tensor<8x8xf32>) -> (tensor<8x8xf32>, tensor<8x8xf32>) {
+  // CHECK-NEXT: stablehlo.sine %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>}
+  %0 = stablehlo.sine %arg0 : tensor<8x8xf32>
+  %1 = sdy.manual_computation(%0) in_shardings=[<@mesh, [{"x"}, {}]>] out_shardings=[<@mesh, [{"x"}, {}]>] manual_axes={"x"} (%arg2: tensor<4x8xf32>) {
+    sdy.return %arg2 : tensor<4x8xf32>
+  } : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  // Another use wants it otherwise.
+  // CHECK: stablehlo.sine %arg1 : tensor<8x8xf32>
+  %2 = stablehlo.sine %arg1 : tensor<8x8xf32>
+  %3 = sdy.manual_computation(%2) in_shardings=[<@mesh, [{"x"}, {}]>] out_shardings=[<@mesh, [{"x"}, {}]>] manual_axes={"x"} (%arg2: tensor<4x8xf32>) {
+    sdy.return %arg2 : tensor<4x8xf32>
+  } : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  %4 = sdy.sharding_constraint %2 <@mesh, [{}, {"x"}]> : tensor<8x8xf32>
+  %5 = stablehlo.add %3, %4 : tensor<8x8xf32>
+  return %1, %5 : tensor<8x8xf32>, tensor<8x8xf32>
+}
+
+// An edge's other uses see it too.
+// CHECK-LABEL: func @manual_computation_of_an_edge
+func.func @manual_computation_of_an_edge(%arg0: tensor<8x8xf32>) -> (tensor<8x8xf32>, tensor<8x8xf32>) {
+  %0 = stablehlo.optimization_barrier %arg0 : tensor<8x8xf32>
+  // CHECK: %[[EDGE:.*]] = sdy.data_flow_edge
+  // CHECK-NEXT: %[[IN:.*]] = sdy.sharding_constraint %[[EDGE]] <@mesh, [{"x"}, {}]>
+  // CHECK-NEXT: stablehlo.negate %[[IN]]
+  // CHECK-NEXT: sdy.manual_computation(%[[IN]])
+  %1 = sdy.data_flow_edge %0 : tensor<8x8xf32>
+  %2 = stablehlo.negate %1 : tensor<8x8xf32>
+  %3 = sdy.manual_computation(%1) in_shardings=[<@mesh, [{"x"}, {}]>] out_shardings=[<@mesh, [{"x"}, {}]>] manual_axes={"x"} (%arg2: tensor<4x8xf32>) {
+    sdy.return %arg2 : tensor<4x8xf32>
+  } : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %2, %3 : tensor<8x8xf32>, tensor<8x8xf32>
+}
