@@ -22,8 +22,8 @@
 #include "shardonnay/dialect/spmd/Ops.h"
 #include "shardonnay/interfaces/ProgramOps.h"
 #include "shardonnay/pipeline/Passes.h"
-#include "shardonnay/support/HashIndex.h"
 #include "shardonnay/report/OpAlternative.h"
+#include "shardonnay/support/HashIndex.h"
 
 using namespace mlir;
 

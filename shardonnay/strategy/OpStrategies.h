@@ -92,8 +92,7 @@ struct ReshardCost {
 class OpStrategies {
 public:
   OpStrategies(Mesh mesh, MeshCosts costs, bool gathersByPrice = true)
-      : mesh(mesh), solver(std::move(mesh), std::move(costs), gathersByPrice) {
-  }
+      : mesh(mesh), solver(std::move(mesh), std::move(costs), gathersByPrice) {}
 
   int32_t add(const TensorSharding &sharding) {
     return shardings.intern(sharding);

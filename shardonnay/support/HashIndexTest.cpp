@@ -6,10 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/support/HashIndex.h"
+#include "rapidcheck/gtest.h"
 #include "shardonnay/support/CompositeKey.h"
 #include "shardonnay/support/Interner.h"
 #include "gtest/gtest.h"
-#include "rapidcheck/gtest.h"
 #include <map>
 
 using namespace shardonnay;

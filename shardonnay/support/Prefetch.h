@@ -52,8 +52,7 @@ auto walkOps(mlir::Operation *root, VisitT visit) {
 
 /// The ops of a block, or of a part of it, from the first to the last.
 template <typename RangeT> auto opsForward(RangeT &&ops) {
-  return llvm::map_range(std::forward<RangeT>(ops),
-                         detail::FetchNear<2048>());
+  return llvm::map_range(std::forward<RangeT>(ops), detail::FetchNear<2048>());
 }
 
 /// The ops of a block from the last to the first. The one that is visited may

@@ -33,9 +33,9 @@
 #include "shardonnay/dialect/sdy/access/SingleDevice.h"
 #include "shardonnay/interfaces/OpKinds.h"
 #include "shardonnay/support/CompositeKey.h"
+#include "shardonnay/support/Diagnostics.h"
 #include "shardonnay/transforms/collectives/CollectivePlanner.h"
 #include "shardonnay/transforms/collectives/Passes.h"
-#include "shardonnay/support/Diagnostics.h"
 
 using namespace mlir;
 

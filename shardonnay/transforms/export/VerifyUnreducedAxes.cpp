@@ -18,8 +18,8 @@
 #include "shardonnay/dialect/sdy/access/Callee.h"
 #include "shardonnay/dialect/sdy/access/RuleAccess.h"
 #include "shardonnay/interfaces/DataFlowEdge.h"
-#include "shardonnay/transforms/export/Passes.h"
 #include "shardonnay/support/Diagnostics.h"
+#include "shardonnay/transforms/export/Passes.h"
 
 using namespace mlir;
 

@@ -242,8 +242,8 @@ struct CheckStrictPass : impl::CheckStrictPassBase<CheckStrictPass> {
   void runOnOperation() override {
     Findings findings;
     StrictChecker checker(findings);
-    walkOps<WalkOrder::PreOrder>(
-        getOperation(), [&](Operation *op) { checker.check(op); });
+    walkOps<WalkOrder::PreOrder>(getOperation(),
+                                 [&](Operation *op) { checker.check(op); });
     if (failed(findings.emit(strict)))
       signalPassFailure();
     markAllAnalysesPreserved();

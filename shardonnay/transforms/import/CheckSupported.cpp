@@ -23,8 +23,8 @@
 #include "shardonnay/dialect/spmd/Ops.h"
 #include "shardonnay/interfaces/DataFlowEdge.h"
 #include "shardonnay/interfaces/EveryDevice.h"
-#include "shardonnay/support/Prefetch.h"
 #include "shardonnay/interfaces/ShardingRule.h"
+#include "shardonnay/support/Prefetch.h"
 #include "shardonnay/transforms/import/Passes.h"
 
 using namespace mlir;

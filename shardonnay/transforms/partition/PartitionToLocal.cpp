@@ -38,6 +38,7 @@
 #include "shardonnay/interfaces/LocalCompute.h"
 #include "shardonnay/interfaces/ShardingRule.h"
 #include "shardonnay/interfaces/UnusedSymbols.h"
+#include "shardonnay/support/Diagnostics.h"
 #include "shardonnay/support/NearbyInfo.h"
 #include "shardonnay/support/Prefetch.h"
 #include "shardonnay/transforms/partition/Donation.h"
@@ -48,7 +49,6 @@
 #include "shardonnay/transforms/partition/OwnMemory.h"
 #include "shardonnay/transforms/partition/Passes.h"
 #include "shardonnay/transforms/partition/Placement.h"
-#include "shardonnay/support/Diagnostics.h"
 
 namespace shardonnay {
 

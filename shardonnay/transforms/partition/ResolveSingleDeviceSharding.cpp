@@ -19,10 +19,10 @@
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/dialect/sdy/access/SingleDevice.h"
 #include "shardonnay/dialect/spmd/Ops.h"
+#include "shardonnay/support/Diagnostics.h"
 #include "shardonnay/support/Prefetch.h"
 #include "shardonnay/transforms/partition/NeutralElement.h"
 #include "shardonnay/transforms/partition/Passes.h"
-#include "shardonnay/support/Diagnostics.h"
 
 using namespace mlir;
 

@@ -129,8 +129,8 @@ LogicalResult runPropagation(
                    !options.remarksFile.empty() ||
                    module.getContext()->getRemarkEngine() ||
                    module.getContext()->hasActionHandler();
-  ModuleGraph graph = shareGroupShardings(
-      module, /*keepOperations=*/mayRecord, options.conservative);
+  ModuleGraph graph = shareGroupShardings(module, /*keepOperations=*/mayRecord,
+                                          options.conservative);
   remark::detail::RemarkEngine *remarks = askForRemarks(graph);
   bool records = options.origins || options.edges || remarks ||
                  !options.remarksFile.empty() ||

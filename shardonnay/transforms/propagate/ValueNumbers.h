@@ -53,8 +53,9 @@ public:
 private:
   /// Those of nulls are spread over the table.
   size_t hashOf(size_t number) const {
-    return values[number] ? NearbyInfo<mlir::Value>::getHashValue(values[number])
-                          : number * 31;
+    return values[number]
+               ? NearbyInfo<mlir::Value>::getHashValue(values[number])
+               : number * 31;
   }
 
   /// It grows in place where that is possible.

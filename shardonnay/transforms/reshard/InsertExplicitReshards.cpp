@@ -35,6 +35,7 @@
 #include "shardonnay/strategy/LocalSearch.h"
 #include "shardonnay/strategy/NeighborSearch.h"
 #include "shardonnay/strategy/WantedShardings.h"
+#include "shardonnay/support/Diagnostics.h"
 #include "shardonnay/support/Prefetch.h"
 #include "shardonnay/transforms/reshard/KeptParts.h"
 #include "shardonnay/transforms/reshard/MinimalCases.h"
@@ -44,7 +45,6 @@
 #include "shardonnay/transforms/reshard/ReduceParts.h"
 #include "shardonnay/transforms/reshard/ReshardBuilder.h"
 #include "shardonnay/transforms/reshard/StrategyReader.h"
-#include "shardonnay/support/Diagnostics.h"
 
 using namespace mlir;
 

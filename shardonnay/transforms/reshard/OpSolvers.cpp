@@ -46,9 +46,8 @@ MeshStrategies &OpSolvers::on(const MeshScope &scope) {
   std::unique_ptr<MeshStrategies> &entry =
       meshes[{scope.getMesh(), scope.getNamedMesh().name}];
   if (!entry)
-    entry = std::make_unique<MeshStrategies>(scope.getNamedMesh().toMesh(),
-                                             scope.costs(model),
-                                             gathersByPrice);
+    entry = std::make_unique<MeshStrategies>(
+        scope.getNamedMesh().toMesh(), scope.costs(model), gathersByPrice);
   return *entry;
 }
 
@@ -102,8 +101,8 @@ bool OpSolvers::appendSignature(Operation *op, CompositeKey &key) {
 }
 
 OpSolvers &SharedSolvers::get(StringRef name,
-                                const std::shared_ptr<const DeviceModel> &model,
-                                bool gathersByPrice) {
+                              const std::shared_ptr<const DeviceModel> &model,
+                              bool gathersByPrice) {
   std::unique_ptr<Entry> &entry = entries[gathersByPrice ? 0 : 1][name];
   if (!entry)
     entry.reset(new Entry{model, OpSolvers(*model, gathersByPrice)});

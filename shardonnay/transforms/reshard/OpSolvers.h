@@ -117,8 +117,8 @@ public:
   explicit SharedSolvers(mlir::Operation *) {}
   /// Those for the device model that the option `name` stands for.
   OpSolvers &get(llvm::StringRef name,
-                  const std::shared_ptr<const DeviceModel> &model,
-                  bool gathersByPrice = true);
+                 const std::shared_ptr<const DeviceModel> &model,
+                 bool gathersByPrice = true);
   bool isInvalidated(const mlir::AnalysisManager::PreservedAnalyses &) {
     return false;
   }

@@ -65,8 +65,7 @@ bool OpSignatures::appendRegion(Region &region, CompositeKey &key) {
     key.add(value.getType());
   size_t ops = 0;
   for (Operation &op : region.front()) {
-    if (++ops > kMostRegionOps || op.getNumRegions() != 0 ||
-        !append(&op, key))
+    if (++ops > kMostRegionOps || op.getNumRegions() != 0 || !append(&op, key))
       return false;
     key.add(op.getNumOperands());
     for (Value operand : op.getOperands()) {

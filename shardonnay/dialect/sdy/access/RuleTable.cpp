@@ -35,8 +35,7 @@ std::optional<int32_t> RuleTable::find(Operation *op) {
   if (isNew)
     entry = ask(op);
   else if (shardonnay::verifiesAnalyses() && entry != ask(op))
-    shardonnay::failVerification("RuleTable",
-                                 "equal ops have different rules");
+    shardonnay::failVerification("RuleTable", "equal ops have different rules");
   return entry;
 }
 

@@ -34,7 +34,7 @@ func.func @lists(%arg0: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [
 // -----
 
 sdy.mesh @mesh = <["x"=2, "y"=4, "z"=8]>
-func.func @gather_major(%arg0: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", "y"}, {}]>}) {
+func.func @gather_major(%arg0: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", "y"}, {}]>}) {  // expected-note {{the operand is made here}}
   // C57
   // expected-error @below {{dim 0: expected the axes #sdy<axis_ref_list{"y", "x"}>, got #sdy<axis_ref_list{"x", "y"}>}}
   %0 = sdy.all_gather [{"x"}, {}] %arg0 out_sharding=<@mesh, [{"y"}, {}]> : tensor<64x64xf32>
@@ -44,7 +44,7 @@ func.func @gather_major(%arg0: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@
 // -----
 
 sdy.mesh @mesh = <["x"=2, "y"=4, "z"=8]>
-func.func @gather_loses_unreduced(%arg0: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}], unreduced={"y"}>}) {
+func.func @gather_loses_unreduced(%arg0: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}], unreduced={"y"}>}) {  // expected-note {{the operand is made here}}
   // C58
   // expected-error @below {{expected the unreduced axes #sdy<axis_ref_list{"y"}> in the result, got #sdy<axis_ref_list{}>}}
   %0 = sdy.all_gather [{"x"}, {}] %arg0 out_sharding=<@mesh, [{}, {}]> : tensor<64x64xf32>
@@ -54,7 +54,7 @@ func.func @gather_loses_unreduced(%arg0: tensor<64x64xf32> {sdy.sharding = #sdy.
 // -----
 
 sdy.mesh @mesh = <["x"=2, "y"=4, "z"=8]>
-func.func @slice(%arg0: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
+func.func @slice(%arg0: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {  // expected-note {{the operand is made here}}
   // C57
   // expected-error @below {{dim 1: expected the axes #sdy<axis_ref_list{"y"}>, got #sdy<axis_ref_list{"z"}>}}
   %0 = sdy.all_slice [{}, {"y"}] %arg0 out_sharding=<@mesh, [{"x"}, {"z"}]> : tensor<64x64xf32>
@@ -64,7 +64,7 @@ func.func @slice(%arg0: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [
 // -----
 
 sdy.mesh @mesh = <["x"=2, "y"=4, "z"=8]>
-func.func @slice_kind(%arg0: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}], unreduced=max{"x"}>}) {
+func.func @slice_kind(%arg0: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}], unreduced=max{"x"}>}) {  // expected-note {{the operand is made here}}
   // C59
   // expected-error @below {{expected the kind max of unreduced axes, got sum}}
   %0 = sdy.all_slice [{}, {"y"}] %arg0 out_sharding=<@mesh, [{}, {"y"}], unreduced={"x"}> : tensor<64x64xf32>
@@ -74,7 +74,7 @@ func.func @slice_kind(%arg0: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@me
 // -----
 
 sdy.mesh @mesh = <["x"=2, "y"=4, "z"=8]>
-func.func @permute(%arg0: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
+func.func @permute(%arg0: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {  // expected-note {{the operand is made here}}
   // C60
   // expected-error @below {{dim 0: expected 2 shards as in the operand, got 4}}
   %0 = sdy.collective_permute %arg0 out_sharding=<@mesh, [{"y"}, {}]> : tensor<64x64xf32>
@@ -124,7 +124,7 @@ func.func @move_twice(%arg0: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@me
 // -----
 
 sdy.mesh @mesh = <["x"=2, "y"=4, "z"=8]>
-func.func @move_major(%arg0: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", "y"}, {}]>}) {
+func.func @move_major(%arg0: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", "y"}, {}]>}) {  // expected-note {{the operand is made here}}
   // C65
   // expected-error @below {{dim 0: expected axes that end in #sdy<axis_ref_list{"x"}>, got #sdy<axis_ref_list{"x", "y"}>}}
   %0 = sdy.all_to_all [{"x"}: 0->1] %arg0 out_sharding=<@mesh, [{"y"}, {"x"}]> : tensor<64x64xf32>
@@ -134,7 +134,7 @@ func.func @move_major(%arg0: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@me
 // -----
 
 sdy.mesh @mesh = <["x"=2, "y"=4, "z"=8]>
-func.func @move_result(%arg0: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
+func.func @move_result(%arg0: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {  // expected-note {{the operand is made here}}
   // C57
   // expected-error @below {{dim 1: expected the axes #sdy<axis_ref_list{"x"}>, got #sdy<axis_ref_list{}>}}
   %0 = sdy.all_to_all [{"x"}: 0->1] %arg0 out_sharding=<@mesh, [{}, {}]> : tensor<64x64xf32>
@@ -144,7 +144,7 @@ func.func @move_result(%arg0: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@m
 // -----
 
 sdy.mesh @mesh = <["x"=2, "y"=4, "z"=8]>
-func.func @reduce_cut(%arg0: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
+func.func @reduce_cut(%arg0: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {  // expected-note {{the operand is made here}}
   // C66
   // expected-error @below {{reduces along axes that cut a dim of the operand or are replicated in it}}
   %0 = sdy.all_reduce {"x"} %arg0 out_sharding=<@mesh, [{"x"}, {}]> : tensor<64x64xf32>
@@ -154,7 +154,7 @@ func.func @reduce_cut(%arg0: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@me
 // -----
 
 sdy.mesh @mesh = <["x"=2, "y"=4, "z"=8]>
-func.func @reduce_replicated(%arg0: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}], replicated={"x"}>}) {
+func.func @reduce_replicated(%arg0: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}], replicated={"x"}>}) {  // expected-note {{the operand is made here}}
   // C66
   // expected-error @below {{reduces along axes that cut a dim of the operand or are replicated in it}}
   %0 = sdy.all_reduce {"x"} %arg0 out_sharding=<@mesh, [{}, {}]> : tensor<64x64xf32>
@@ -164,7 +164,7 @@ func.func @reduce_replicated(%arg0: tensor<64x64xf32> {sdy.sharding = #sdy.shard
 // -----
 
 sdy.mesh @mesh = <["x"=2, "y"=4, "z"=8]>
-func.func @reduce_kind(%arg0: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}], unreduced=max{"x"}>}) {
+func.func @reduce_kind(%arg0: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}], unreduced=max{"x"}>}) {  // expected-note {{the operand is made here}}
   // C59
   // expected-error @below {{expected the kind max of the operand's unreduced axes, got sum}}
   %0 = sdy.all_reduce {"x"} %arg0 out_sharding=<@mesh, [{}, {}]> : tensor<64x64xf32>
@@ -174,7 +174,7 @@ func.func @reduce_kind(%arg0: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@m
 // -----
 
 sdy.mesh @mesh = <["x"=2, "y"=4, "z"=8]>
-func.func @reduce_stays(%arg0: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}], unreduced={"x"}>}) {
+func.func @reduce_stays(%arg0: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}], unreduced={"x"}>}) {  // expected-note {{the operand is made here}}
   // C58
   // expected-error @below {{expected the unreduced axes #sdy<axis_ref_list{}> in the result, got #sdy<axis_ref_list{"x"}>}}
   %0 = sdy.all_reduce {"x"} %arg0 out_sharding=<@mesh, [{}, {}], unreduced={"x"}> : tensor<64x64xf32>
@@ -184,7 +184,7 @@ func.func @reduce_stays(%arg0: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@
 // -----
 
 sdy.mesh @mesh = <["x"=2, "y"=4, "z"=8]>
-func.func @scatter(%arg0: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}], unreduced={"x"}>}) {
+func.func @scatter(%arg0: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}], unreduced={"x"}>}) {  // expected-note {{the operand is made here}}
   // C57
   // expected-error @below {{dim 0: expected the axes #sdy<axis_ref_list{"x"}>, got #sdy<axis_ref_list{}>}}
   %0 = sdy.reduce_scatter [{"x"}, {}] %arg0 out_sharding=<@mesh, [{}, {}]> : tensor<64x64xf32>
@@ -194,7 +194,7 @@ func.func @scatter(%arg0: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh,
 // -----
 
 sdy.mesh @mesh = <["x"=2, "y"=4, "z"=8]>
-func.func @sharded_to_unreduced(%arg0: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
+func.func @sharded_to_unreduced(%arg0: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {  // expected-note {{the operand is made here}}
   // C58
   // expected-error @below {{expected the unreduced axes #sdy<axis_ref_list{"x"}> in the result, got #sdy<axis_ref_list{}>}}
   %0 = sdy.sharded_to_unreduced [{"x"}, {}] %arg0 out_sharding=<@mesh, [{}, {}]> : tensor<64x64xf32>
@@ -204,7 +204,7 @@ func.func @sharded_to_unreduced(%arg0: tensor<64x64xf32> {sdy.sharding = #sdy.sh
 // -----
 
 sdy.mesh @mesh = <["x"=2, "y"=4, "z"=8]>
-func.func @replicated_to_unreduced(%arg0: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
+func.func @replicated_to_unreduced(%arg0: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {  // expected-note {{the operand is made here}}
   // C68
   // expected-error @below {{axes cut a dim of the operand, expected replicated ones}}
   %0 = sdy.replicated_to_unreduced {"x"} %arg0 out_sharding=<@mesh, [{"x"}, {}]> : tensor<64x64xf32>
@@ -233,7 +233,7 @@ func.func private @no_kind() attributes {
 
 sdy.mesh @mesh = <["x"=2, "y"=4]>
 sdy.mesh @same = <["x"=2, "y"=4]>
-func.func @permute_to_the_same(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
+func.func @permute_to_the_same(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {  // expected-note {{the operand is made here}}
   // C61
   // expected-error @below {{expected the mesh of the operand, @mesh, or one with another order of the devices, got @same with the same order}}
   %0 = sdy.collective_permute %arg0 out_sharding=<@same, [{"x"}]> : tensor<8xf32>
@@ -252,7 +252,7 @@ func.func @moves_unsorted(%arg0: tensor<8x8x8x8xf32> {sdy.sharding = #sdy.shardi
 
 // -----
 
-sdy.mesh @mesh = <["x"=2, "y"=4]>
+sdy.mesh @mesh = <["x"=2, "y"=4]>  // expected-note {{the mesh is declared here}}
 func.func @reduce_unsorted(%arg0: tensor<8xf32>) {
   // C67
   // expected-error @below {{reduction axes "y", "x" are not in the order of the mesh #sdy.mesh<["x"=2, "y"=4]>}}
@@ -295,7 +295,7 @@ func.func @gather_unknown(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@me
 // -----
 
 sdy.mesh @mesh = <["x"=2, "y"=4]>
-func.func @to_unreduced_of_a_kind(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}], unreduced=max{"x"}>}) {
+func.func @to_unreduced_of_a_kind(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}], unreduced=max{"x"}>}) {  // expected-note {{the operand is made here}}
   // C59
   // expected-error @below {{expected the kind max of unreduced axes, got sum}}
   %0 = sdy.replicated_to_unreduced {"y"} %arg0 out_sharding=<@mesh, [{}], unreduced={"x", "y"}> : tensor<8xf32>
@@ -305,7 +305,7 @@ func.func @to_unreduced_of_a_kind(%arg0: tensor<8xf32> {sdy.sharding = #sdy.shar
 // -----
 
 sdy.mesh @mesh = <["x"=2, "y"=4]>
-func.func @sharded_to_unreduced_of_a_kind(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}], unreduced={"x"}>}) {
+func.func @sharded_to_unreduced_of_a_kind(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}], unreduced={"x"}>}) {  // expected-note {{the operand is made here}}
   // C59
   // expected-error @below {{expected the kind sum of unreduced axes, got max}}
   %0 = sdy.sharded_to_unreduced [{"y"}] %arg0 out_sharding=<@mesh, [{}], unreduced=max{"x", "y"}> : tensor<8xf32>

@@ -89,6 +89,7 @@ sdy.mesh @mesh = <["x"=2, "y"=4]>
 func.func @local_type(%arg0: tensor<8xf32>) {
   // C33
   // expected-error @below {{result 0: expected the type 'tensor<4xf32>' in the body, got 'tensor<8xf32>'}}
+  // expected-note @below {{the value is made here}}
   sdy.manual_computation(%arg0) in_shardings=[<@mesh, [{}]>] out_shardings=[<@mesh, [{"x"}]>] manual_axes={"x"} (%arg1: tensor<8xf32>) {
     sdy.return %arg1 : tensor<8xf32>
   } : (tensor<8xf32>) -> tensor<8xf32>
@@ -130,6 +131,7 @@ func.func @bound_axis(%arg0: tensor<8xf32>) {
 func.func @named(%arg0: tensor<8xf32>) {
   // C34
   // expected-error @below {{body arguments: expected type 'tensor<8xf32>' at number 0, got 'tensor<4xf32>'}}
+  // expected-note @below {{the value is made here}}
   sdy.named_computation<"f">(%arg0) (%arg1: tensor<4xf32>) {
     sdy.return
   } : (tensor<8xf32>) -> ()

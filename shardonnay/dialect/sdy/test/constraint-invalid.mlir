@@ -52,7 +52,7 @@ func.func @edge_source() -> tensor<8xf32> {
 
 // -----
 
-func.func @edge_dynamic(%arg0: tensor<?xf32>) {
+func.func @edge_dynamic(%arg0: tensor<?xf32>) {  // expected-note {{the operand is made here}}
   // C36
   // expected-error @below {{expected a tensor of static shape, got 'tensor<?xf32>'}}
   %0 = sdy.data_flow_edge %arg0 : tensor<?xf32>
@@ -62,7 +62,7 @@ func.func @edge_dynamic(%arg0: tensor<?xf32>) {
 // -----
 
 sdy.mesh @mesh = <["x"=2, "y"=4]>
-func.func @maxima_to_sums(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}], unreduced=max{"x"}>}) {
+func.func @maxima_to_sums(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}], unreduced=max{"x"}>}) {  // expected-note {{the operand is made here}}
   // C88
   // expected-error @below {{expected unreduced axes of the operand's kind, max, got sum; reduce them first, by a sharding without unreduced axes}}
   %0 = sdy.reshard %arg0 <@mesh, [{}], unreduced={"x"}> : tensor<8xf32>
@@ -72,7 +72,7 @@ func.func @maxima_to_sums(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@me
 // -----
 
 sdy.mesh @mesh = <["x"=2, "y"=4]>
-func.func @sums_to_minima(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}], unreduced={"x"}>}) {
+func.func @sums_to_minima(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}], unreduced={"x"}>}) {  // expected-note {{the operand is made here}}
   // C88
   // expected-error @below {{expected unreduced axes of the operand's kind, sum, got min}}
   %0 = sdy.sharding_constraint %arg0 <@mesh, [{}], unreduced=min{"x", "y"}> : tensor<8xf32>

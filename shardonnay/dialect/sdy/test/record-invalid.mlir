@@ -96,7 +96,7 @@ func.func @two_uses(%arg0: tensor<8xf32>) -> tensor<8xf32> {
 
 // -----
 
-func.func @dynamic(%arg0: tensor<?xf32>) {
+func.func @dynamic(%arg0: tensor<?xf32>) {  // expected-note {{the operand is made here}}
   // C36
   // expected-error @below {{expected a tensor of static shape, got 'tensor<?xf32>'}}
   %0 = sdy.func_data_flow_edge %arg0 : tensor<?xf32>
@@ -116,7 +116,7 @@ func.func @no_call() {
 
 // -----
 
-"test.region"() ({
+"test.region"() ({  // expected-note {{defined here}}
 ^bb0(%arg0: tensor<8xf32>):
   // C39
   // expected-error @below {{expected an argument of a function or a result of a call, got a block argument of 'test.region'}}

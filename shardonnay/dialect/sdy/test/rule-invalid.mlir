@@ -27,7 +27,7 @@ func.func @ranks(%arg0: tensor<8xf32>) {
 
 // -----
 
-func.func @no_size(%arg0: tensor<8xf32>) {
+func.func @no_size(%arg0: tensor<8xf32>) {  // expected-note {{the operand is made here}}
   // C45
   // expected-error @below {{sharding rule, operand 0: factor number 1 has no size, expected a factor of the 1 listed}}
   "test.op"(%arg0) {sdy.sharding_rule = #sdy.op_sharding_rule<([j])->([i]) {i=8}>} : (tensor<8xf32>) -> tensor<8xf32>
@@ -36,7 +36,7 @@ func.func @no_size(%arg0: tensor<8xf32>) {
 
 // -----
 
-func.func @reused(%arg0: tensor<8x8xf32>) {
+func.func @reused(%arg0: tensor<8x8xf32>) {  // expected-note {{the operand is made here}}
   // C47
   // expected-error @below {{sharding rule, operand 0: factor number 0 occurs twice}}
   "test.op"(%arg0) {sdy.sharding_rule = #sdy.op_sharding_rule<([i, i])->([i]) {i=8}>} : (tensor<8x8xf32>) -> tensor<8xf32>
@@ -45,7 +45,7 @@ func.func @reused(%arg0: tensor<8x8xf32>) {
 
 // -----
 
-func.func @size_one(%arg0: tensor<8xf32>) {
+func.func @size_one(%arg0: tensor<8xf32>) {  // expected-note {{the operand is made here}}
   // C48
   // expected-error @below {{sharding rule, operand 0: dim 0 has a factor of size 1 among others}}
   "test.op"(%arg0) {sdy.sharding_rule = #sdy.op_sharding_rule<([ij])->([ij]) {i=8, j=1}>} : (tensor<8xf32>) -> tensor<8xf32>
@@ -126,7 +126,7 @@ func.func @negative_size(%arg0: tensor<8xf32>) {
 
 // -----
 
-func.func @dynamic(%arg0: tensor<?xf32>) {
+func.func @dynamic(%arg0: tensor<?xf32>) {  // expected-note {{the operand is made here}}
   // C44
   // expected-error @below {{sharding rule, operand 0: expected a ranked tensor of static shape, got 'tensor<?xf32>': an operation with others has no rule}}
   "test.op"(%arg0) {sdy.sharding_rule = #sdy.op_sharding_rule<([i])->([i]) {i=8}>} : (tensor<?xf32>) -> tensor<8xf32>

@@ -23,28 +23,28 @@ func.func private @unknown_axis(tensor<8xf32> {sdy.sharding = #sdy.sharding<@mes
 
 // -----
 
-sdy.mesh @mesh = <["x"=2]>
+sdy.mesh @mesh = <["x"=2]>  // expected-note {{the mesh is declared here}}
 // C13
 // expected-error @below {{argument 0: axis "x" occurs twice, in dim 0 and in dim 1}}
 func.func private @duplicate(tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"x"}]>})
 
 // -----
 
-sdy.mesh @mesh = <["x"=8]>
+sdy.mesh @mesh = <["x"=8]>  // expected-note {{the mesh is declared here}}
 // C14
 // expected-error @below {{argument 0: axes "x" and "x":(1)2 overlap, in dim 0 and in the replicated axes}}
 func.func private @full_and_part(tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}], replicated={"x":(1)2}>})
 
 // -----
 
-sdy.mesh @mesh = <["x"=8]>
+sdy.mesh @mesh = <["x"=8]>  // expected-note {{the mesh is declared here}}
 // C14
 // expected-error @below {{argument 0: axes "x":(1)4 and "x":(2)2 overlap, in dim 0 and in dim 1}}
 func.func private @parts_overlap(tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x":(1)4}, {"x":(2)2}]>})
 
 // -----
 
-sdy.mesh @mesh = <["x"=8]>
+sdy.mesh @mesh = <["x"=8]>  // expected-note {{the mesh is declared here}}
 // C15
 // expected-error @below {{argument 0: neighbouring sub-axes "x":(1)2 and "x":(2)2 can merge: write them as one}}
 func.func private @can_merge(tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x":(1)2, "x":(2)2}]>})
@@ -81,14 +81,14 @@ func.func private @size_one(tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [
 
 // -----
 
-sdy.mesh @mesh = <["x"=2, "y"=2]>
+sdy.mesh @mesh = <["x"=2, "y"=2]>  // expected-note {{the mesh is declared here}}
 // C16
 // expected-error @below {{argument 0: replicated axes "y", "x" are not in the order of the mesh #sdy.mesh<["x"=2, "y"=2]>}}
 func.func private @replicated_order(tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}], replicated={"y", "x"}>})
 
 // -----
 
-sdy.mesh @mesh = <["x"=2, "y"=2]>
+sdy.mesh @mesh = <["x"=2, "y"=2]>  // expected-note {{the mesh is declared here}}
 // C16
 // expected-error @below {{argument 0: unreduced axes "y", "x" are not in the order of the mesh #sdy.mesh<["x"=2, "y"=2]>}}
 func.func private @unreduced_order(tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}], unreduced={"y", "x"}>})
@@ -109,7 +109,7 @@ func.func private @bad_priority(tensor<8xf32> {sdy.sharding = #sdy.sharding<@mes
 
 // -----
 
-sdy.mesh @mesh = <[], device_ids=[0]>
+sdy.mesh @mesh = <[], device_ids=[0]>  // expected-note {{the mesh is declared here}}
 // C20
 // expected-error @below {{argument 0: expected a sharding without dims and axes on a mesh of one device, got #sdy.sharding<@mesh, [{}]>}}
 func.func private @maximal(tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}]>})

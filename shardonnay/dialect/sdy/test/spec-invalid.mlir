@@ -15,37 +15,37 @@ func.func private @axes_exist(tensor<4x8xf32> {sdy.sharding = #sdy.sharding<@mes
 
 // -----
 
-sdy.mesh @mesh_xy = <["x"=2, "y"=4, "z"=2]>
+sdy.mesh @mesh_xy = <["x"=2, "y"=4, "z"=2]>  // expected-note {{the mesh is declared here}}
 // expected-error @below {{argument 0: axis "x" occurs twice, in dim 0 and in the replicated axes}}
 func.func private @axes_appear_once(tensor<4x8xf32> {sdy.sharding = #sdy.sharding<@mesh_xy, [{"x"}, {"y"}], replicated={"x"}>})
 
 // -----
 
-sdy.mesh @mesh = <["a"=2, "b"=2, "c"=2]>
+sdy.mesh @mesh = <["a"=2, "b"=2, "c"=2]>  // expected-note {{the mesh is declared here}}
 // expected-error @below {{argument 0: replicated axes "c", "a" are not in the order of the mesh}}
 func.func private @replicated_in_mesh_order(tensor<4x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}], replicated={"c", "a"}>})
 
 // -----
 
-sdy.mesh @mesh_xy = <["x"=2, "y"=8, "z"=2]>
+sdy.mesh @mesh_xy = <["x"=2, "y"=8, "z"=2]>  // expected-note {{the mesh is declared here}}
 // expected-error @below {{argument 0: replicated axes "y":(4)2, "x" are not in the order of the mesh}}
 func.func private @replicated_sub_axes_in_order(tensor<4x8xf32> {sdy.sharding = #sdy.sharding<@mesh_xy, [{}, {}], replicated={"y":(4)2, "x", "y":(1)2}>})
 
 // -----
 
-sdy.mesh @mesh = <["x"=16]>
+sdy.mesh @mesh = <["x"=16]>  // expected-note {{the mesh is declared here}}
 // expected-error @below {{argument 0: axes "x":(1)4 and "x":(2)4 overlap, in dim 0 and in dim 1}}
 func.func private @sub_axes_do_not_overlap(tensor<4x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x":(1)4}, {"x":(2)4}]>})
 
 // -----
 
-sdy.mesh @mesh = <["x"=16]>
+sdy.mesh @mesh = <["x"=16]>  // expected-note {{the mesh is declared here}}
 // expected-error @below {{argument 0: neighbouring sub-axes "x":(1)2 and "x":(2)4 can merge: write them as one}}
 func.func private @sub_axes_are_big(tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x":(1)2, "x":(2)4}, {}]>})
 
 // -----
 
-sdy.mesh @mesh = <["x"=16]>
+sdy.mesh @mesh = <["x"=16]>  // expected-note {{the mesh is declared here}}
 // expected-error @below {{argument 0: neighbouring sub-axes "x":(1)2 and "x":(2)4 can merge: write them as one}}
 func.func private @replicated_sub_axes_are_big(tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}], replicated={"x":(1)2, "x":(2)4}>})
 
@@ -118,6 +118,7 @@ func.func @free_axes_are_minor(%arg0: tensor<16xf32>) -> tensor<16xf32> {
 sdy.mesh @mesh = <["data"=2, "model"=2]>
 func.func @local_body(%arg0: tensor<16xf32>) -> tensor<16xf32> {
   // expected-error @below {{operand 0: expected the type 'tensor<8xf32>' in the body, got 'tensor<16xf32>'}}
+  // expected-note @below {{the value is made here}}
   %0 = sdy.manual_computation(%arg0) in_shardings=[<@mesh, [{"data"}]>] out_shardings=[<@mesh, [{}]>] manual_axes={"data"} (%arg1: tensor<16xf32>) {
     sdy.return %arg1 : tensor<16xf32>
   } : (tensor<16xf32>) -> tensor<16xf32>

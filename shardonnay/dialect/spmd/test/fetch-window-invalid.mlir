@@ -2,7 +2,7 @@
 
 sdy.mesh @mesh = <["x"=2]>
 
-func.func @window_without_room(%a: tensor<4xf32>) {
+func.func @window_without_room(%a: tensor<4xf32>) {  // expected-note {{the operand is made here}}
   // expected-error @below {{expected a global size that 2 pieces of dim 0 of 'tensor<4xf32>' can hold, got 9}}
   %0 = spmd.fetch_window %a dim=0 global_size=9 start=0 step=4 size=4 @mesh {"x"} : (tensor<4xf32>) -> tensor<4xf32>
   return
@@ -32,7 +32,7 @@ func.func @window_far_away(%a: tensor<4xf32>) {
 
 sdy.mesh @mesh = <["x"=2]>
 
-func.func @window_of_another_type(%a: tensor<4xf32>) {
+func.func @window_of_another_type(%a: tensor<4xf32>) {  // expected-note {{the operand is made here}}
   // expected-error @below {{expected the result type 'tensor<5xf32>', got 'tensor<4xf32>'}}
   %0 = spmd.fetch_window %a dim=0 global_size=8 start=0 step=4 size=5 @mesh {"x"} : (tensor<4xf32>) -> tensor<4xf32>
   return
@@ -42,7 +42,7 @@ func.func @window_of_another_type(%a: tensor<4xf32>) {
 
 sdy.mesh @mesh = <["x"=2]>
 
-func.func @window_fill(%a: tensor<4xf32>) {
+func.func @window_fill(%a: tensor<4xf32>) {  // expected-note {{the operand is made here}}
   // expected-error @below {{expected a fill of type 'tensor<f32>', got 'tensor<4xf32>'}}
   %0 = spmd.fetch_window %a dim=0 global_size=8 start=0 step=4 size=4 @mesh {"x"} fill %a : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   return
@@ -60,7 +60,7 @@ func.func @window_without_mesh(%a: tensor<4xf32>) {
 
 // -----
 
-sdy.mesh @mesh = <["x"=2]>
+sdy.mesh @mesh = <["x"=2]>  // expected-note {{the mesh is declared here}}
 
 func.func @window_counted_nowhere(%a: tensor<4xf32>) {
   // expected-error @below {{unknown axis}}
@@ -72,7 +72,7 @@ func.func @window_counted_nowhere(%a: tensor<4xf32>) {
 
 sdy.mesh @mesh = <["x"=2]>
 
-func.func @period_of_nothing(%a: tensor<0xf32>) {
+func.func @period_of_nothing(%a: tensor<0xf32>) {  // expected-note {{the operand is made here}}
   // expected-error @below {{is periodic, expected a dim that is not empty}}
   %0 = spmd.fetch_window %a dim=0 global_size=0 start=0 step=4 size=4 @mesh {"x"} periodic : (tensor<0xf32>) -> tensor<4xf32>
   return
@@ -80,7 +80,7 @@ func.func @period_of_nothing(%a: tensor<0xf32>) {
 
 // -----
 
-func.func @periodic_window_of_nothing(%a: tensor<0xf32>) {
+func.func @periodic_window_of_nothing(%a: tensor<0xf32>) {  // expected-note {{the operand is made here}}
   // expected-error @below {{is periodic, expected a dim that is not empty}}
   %0 = spmd.periodic_window %a dim=0 start=0 size=4 : (tensor<0xf32>) -> tensor<4xf32>
   return

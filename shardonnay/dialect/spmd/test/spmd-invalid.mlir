@@ -17,7 +17,7 @@ func.func @no_axis() {
 
 // -----
 
-sdy.mesh @mesh = <["x"=2]>
+sdy.mesh @mesh = <["x"=2]>  // expected-note {{the mesh is declared here}}
 func.func @unknown_axis() {
   // expected-error @below {{unknown axis "y", expected one of the mesh}}
   %0 = spmd.device_index @mesh {"y"} : tensor<i32>
@@ -27,7 +27,7 @@ func.func @unknown_axis() {
 // -----
 
 sdy.mesh @mesh = <["x"=2]>
-func.func @dim_out_of_range(%arg0: tensor<8xf32>) {
+func.func @dim_out_of_range(%arg0: tensor<8xf32>) {  // expected-note {{the operand is made here}}
   // expected-error @below {{expected a dim of the 1 of the operand, got 1}}
   %0 = spmd.all_slice %arg0 dim=1 @mesh {"x"} : (tensor<8xf32>) -> tensor<8xf32>
   return
@@ -36,7 +36,7 @@ func.func @dim_out_of_range(%arg0: tensor<8xf32>) {
 // -----
 
 sdy.mesh @mesh = <["x"=2]>
-func.func @not_divisible(%arg0: tensor<7xf32>) {
+func.func @not_divisible(%arg0: tensor<7xf32>) {  // expected-note {{the operand is made here}}
   // expected-error @below {{expected dim 0 to have a size that the 2 devices of a group divide, got 7}}
   %0 = spmd.reduce_scatter %arg0 dim=0 @mesh {"x"} : (tensor<7xf32>) -> tensor<4xf32>
   return
@@ -45,7 +45,7 @@ func.func @not_divisible(%arg0: tensor<7xf32>) {
 // -----
 
 sdy.mesh @mesh = <["x"=2]>
-func.func @gather_type(%arg0: tensor<8xf32>) {
+func.func @gather_type(%arg0: tensor<8xf32>) {  // expected-note {{the operand is made here}}
   // expected-error @below {{expected the result type 'tensor<16xf32>', got 'tensor<8xf32>'}}
   %0 = spmd.all_gather %arg0 dim=0 @mesh {"x"} : (tensor<8xf32>) -> tensor<8xf32>
   return
@@ -54,7 +54,7 @@ func.func @gather_type(%arg0: tensor<8xf32>) {
 // -----
 
 sdy.mesh @mesh = <["x"=2]>
-func.func @all_to_all_type(%arg0: tensor<8x4xf32>) {
+func.func @all_to_all_type(%arg0: tensor<8x4xf32>) {  // expected-note {{the operand is made here}}
   // expected-error @below {{expected the result type 'tensor<4x8xf32>', got 'tensor<8x4xf32>'}}
   %0 = spmd.all_to_all %arg0 split_dim=0 concat_dim=1 @mesh {"x"} : (tensor<8x4xf32>) -> tensor<8x4xf32>
   return
@@ -63,7 +63,7 @@ func.func @all_to_all_type(%arg0: tensor<8x4xf32>) {
 // -----
 
 sdy.mesh @mesh = <["x"=2]>
-func.func @permute_rank(%arg0: tensor<8x4xf32>) {
+func.func @permute_rank(%arg0: tensor<8x4xf32>) {  // expected-note {{the operand is made here}}
   // expected-error @below {{expected axes for 2 dims, and maybe those of parts, got 1 lists}}
   %0 = spmd.collective_permute %arg0 [{"x"}] -> [{}, {"x"}] @mesh : tensor<8x4xf32>
   return
@@ -80,7 +80,7 @@ func.func @permute_parts(%arg0: tensor<8x4xf32>) {
 
 // -----
 
-sdy.mesh @mesh = <["x"=2]>
+sdy.mesh @mesh = <["x"=2]>  // expected-note {{the mesh is declared here}}
 func.func @permute_counts(%arg0: tensor<8x4xf32>) {
   // expected-error @below {{expected dim 0 cut into 2 as before, got 1}}
   %0 = spmd.collective_permute %arg0 [{"x"}, {}] -> [{}, {"x"}] @mesh : tensor<8x4xf32>
@@ -105,7 +105,7 @@ func.func @pack_of_two_types(%arg0: tensor<4xf32>, %arg1: tensor<4xbf16>) -> ten
 
 // -----
 
-sdy.mesh @mesh = <["x"=2]>
+sdy.mesh @mesh = <["x"=2]>  // expected-note {{the mesh is declared here}}
 func.func @on_no_device(%arg0: tensor<8xf32>) {
   // expected-error @below {{expected one of the 2 devices of the mesh, got 2}}
   spmd.on_device 2 @mesh(%arg0) else() {

@@ -3,7 +3,7 @@
 sdy.mesh @mesh = <["x"=2, "y"=4]>
 
 func.func @uneven_part_of_a_dim(
-    %a: tensor<2x10xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>}) {
+    %a: tensor<2x10xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>}) {  // expected-note {{operand 0 is made here}}
   // expected-error @below {{axes {"y"} of size 4 do not divide a factor of size 10 that is a part of a dim; expected a reshard before}}
   %0 = stablehlo.reshape %a {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x", "y"}]>]>} : (tensor<2x10xf32>) -> tensor<20xf32>
   return
@@ -14,8 +14,8 @@ func.func @uneven_part_of_a_dim(
 sdy.mesh @mesh = <["x"=2, "y"=4]>
 
 func.func @disagree(
-    %a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>},
-    %b: tensor<8xf32>) {
+    %a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>},  // expected-note {{operand 0 is made here}}
+    %b: tensor<8xf32>) {  // expected-note {{operand 1 is made here}}
   // expected-error @below {{operand 0 and operand 1 disagree on a factor of size 8: cut by {"x"} and by {}; run sdy-insert-explicit-reshards first}}
   %0 = stablehlo.add %a, %b {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : tensor<8xf32>
   return
@@ -38,7 +38,7 @@ func.func @lost_sum(
 sdy.mesh @mesh = <["x"=2, "y"=4]>
 
 func.func @no_rule(
-    %a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
+    %a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {  // expected-note {{the operand is made here}}
   // expected-error @below {{has no sharding rule, but operand 0 is sharded by {"x"}; expected all its tensors to be replicated}}
   %0 = "test.op"(%a) : (tensor<8xf32>) -> tensor<8xf32>
   return
@@ -49,7 +49,7 @@ func.func @no_rule(
 sdy.mesh @mesh = <["x"=2, "y"=4]>
 
 func.func @whole(
-    %a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
+    %a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {  // expected-note {{operand 0 is made here}}
   // expected-error @below {{a factor of size 8 that the op needs whole is cut by {"x"}; expected a reshard before}}
   %0 = "test.op"(%a) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>,
       sdy.sharding_rule = #sdy.op_sharding_rule<([i])->([i]) {i=8} need_replication={i}>} : (tensor<8xf32>) -> tensor<8xf32>
@@ -61,7 +61,7 @@ func.func @whole(
 sdy.mesh @mesh = <["x"=2, "y"=4]>
 
 func.func @returned(
-    %a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32> {
+    %a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32> {  // expected-note {{the operand is made here}}
   // expected-error @below {{operand 0 is not sharded as result 0 of the function; expected a reshard before}}
   return %a : tensor<8xf32>
 }
@@ -95,7 +95,7 @@ func.func @two_meshes(
 sdy.mesh @mesh = <["x"=2, "y"=4]>
 
 func.func @not_linear(
-    %a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}], unreduced={"y"}>}) {
+    %a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}], unreduced={"y"}>}) {  // expected-note {{operand 0 is made here}}
   // expected-error @below {{operand 0 is unreduced over {"y"}, which the op does not pass on; expected a reshard before}}
   %0 = stablehlo.exponential %a {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}], unreduced={"y"}>]>} : tensor<8xf32>
   return
@@ -106,7 +106,7 @@ func.func @not_linear(
 sdy.mesh @mesh = <["x"=2, "y"=4]>
 
 func.func @captured(
-    %a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
+    %a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {  // expected-note {{this is one of them}}
   // expected-error @below {{has a region that reads tensors from outside, which can't be partitioned yet: make them operands}}
   "test.op"() ({
     "test.use"(%a) : (tensor<8xf32>) -> ()
@@ -118,7 +118,7 @@ func.func @captured(
 
 sdy.mesh @mesh = <["x"=2, "y"=4]>
 
-func.func @source(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32> {
+func.func @source(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32> {  // expected-note {{the operand is made here}}
   // expected-error @below {{operand 0 is not sharded as the values that it flows to; expected a reshard before}}
   %0 = stablehlo.optimization_barrier %arg0 : tensor<8xf32>
   return %0 : tensor<8xf32>
@@ -129,7 +129,7 @@ func.func @source(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x
 sdy.mesh @mesh = <["x"=2, "y"=4]>
 
 func.func @no_neutral_element(
-    %a: tensor<10x!quant.uniform<i8:f32, 0.5>> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}]>}) {
+    %a: tensor<10x!quant.uniform<i8:f32, 0.5>> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}]>}) {  // expected-note {{the operand is made here}}
   // expected-error @below {{reduces a dim of size 10 that axes {"y"} do not divide, of elements '!quant.uniform<i8:f32, 5.000000e-01>' that have no neutral one; cut it by axes that divide it}}
   %0 = "test.op"(%a) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [], unreduced={"y"}>]>,
       sdy.sharding_rule = #sdy.op_sharding_rule<([i])->([]) {i=10} reduction={i}>} : (tensor<10x!quant.uniform<i8:f32, 0.5>>) -> tensor<!quant.uniform<i8:f32, 0.5>>

@@ -63,7 +63,7 @@ func.func @boundary(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@maximal_
 
 // -----
 
-sdy.mesh @mesh = <["x"=2]>
+sdy.mesh @mesh = <["x"=2]>  // expected-note {{the mesh is declared here}}
 sdy.mesh @maximal_3 = <[], device_ids=[3]>
 func.func @no_such_device(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32> {
   // expected-error @below {{is on device 3, but mesh "mesh" has 2; expected one of its devices}}

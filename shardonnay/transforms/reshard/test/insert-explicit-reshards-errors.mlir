@@ -42,7 +42,7 @@ func.func @dynamic(%arg0: tensor<?xf32>) -> tensor<?xf32> {
 
 sdy.mesh @mesh = <["d"=2, "m"=4]>
 
-func.func @captures(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"m"}]>}) {
+func.func @captures(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"m"}]>}) {  // expected-note {{the tensor is made here}}
   // expected-error @+1 {{uses a tensor of the function in its region, expected to take it as an operand; only operands can be resharded}}
   "test.region"() ({
     "test.use"(%arg0) : (tensor<8xf32>) -> ()
