@@ -8,7 +8,7 @@ import pytest
 import shardonnay
 from jaxlib import lapack
 from shardonnay import compare, run
-from test_ops import MESH, argument, sharding, tensor, values
+from test_single_ops import MESH, argument, sharding, tensor, values
 from uneven import LINKS
 
 RNG = np.random.default_rng(7)
