@@ -173,8 +173,8 @@ def test_compiled_by_torch(backend, ranks, tmp_path):
 
 
 def test_a_checkpoint_outlives_a_rank(tmp_path, ranks):
-    """A rank dies after a checkpoint: the others say so, and other ranks go on from it."""
-    job = saved(tmp_path, "rows")
+    """A rank dies after a checkpoint: the others say so, and other ranks go on from it. In this step each has to do with each."""
+    job = saved(tmp_path, "both axes")
     cluster = Cluster(8, timeout=20)
     try:
         agree(job, cluster(**job, function="train", times=2, checkpoint=str(tmp_path / "checkpoint")), 2)
