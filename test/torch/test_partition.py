@@ -63,6 +63,13 @@ def test_data_parallel(name):
     check_parts(plan, model, loss, batch, models.ADAMW, slack=5)
 
 
+def test_clipping_and_accumulation():
+    model, loss, batch = models.build("gpt")
+    both = {"clip_grad_norm": 0.05, "accumulate": 2}
+    plan = partition(model, loss, batch, {"dp": 2, "tp": 4}, params=MEGATRON, inputs={"dp": Shard(0)}, optimizer=models.ADAMW, **both)
+    check_parts(plan, model, loss, batch, models.ADAMW, slack=5, **both)
+
+
 class Sequential(torch.nn.Module):
     """A model whose activations are sharded by its own word."""
 
@@ -109,6 +116,10 @@ def test_parameters_that_are_placed(fake_group):
     check_parts(plan, plain, loss, batch, models.ADAMW, slack=5)
 
 
+def _sources(report):
+    return [entry for entry in report["collectives"]]
+
+
 def test_what_a_plan_says():
     model, loss, batch = models.build("gpt")
     plan = partition(model, loss, batch, {"dp": 2, "tp": 4}, params=MEGATRON, inputs={"dp": Shard(0)}, optimizer=models.ADAMW)
@@ -116,8 +127,32 @@ def test_what_a_plan_says():
     assert plan.placements["state.blocks.0.w1.weight.exp_avg"] == (R, Shard(0))
     report = str(plan.report())
     assert "models.py" in report and "(backward)" in report
+    nodes = {node.name for node in plan.captured.graph.graph.nodes}
+    named = [entry["name"].removesuffix(" (backward)").rpartition("/")[2] for entry in _sources(plan.report())]
+    assert named and set(named) <= nodes
     explanation = str(plan.explain("blocks.0.w1.bias"))
     assert 'dim 0 "tp"' in explanation and "models.py" in explanation
+
+
+def test_what_users_hold(fake_group):
+    """DTensors of a module and its optimizer, as the plan places them, and a state dict that the module loads."""
+    model, loss, batch = models.build("gpt")
+    mesh = init_device_mesh("cpu", (2, 4), mesh_dim_names=("dp", "tp"))
+    plan = partition(model, loss, batch, mesh, params=MEGATRON, inputs={"dp": Shard(0)}, optimizer=models.ADAMW)
+    state = plan.shard(model)
+    assert plan.shard(model).keys() == state.keys() and plan.step() is plan.step()
+    for name, value in state.items():
+        assert value.placements == plan.placements[name]
+    weight = model.blocks[0].w1.weight
+    assert weight.placements == (R, Shard(0)) and weight.to_local().shape == (16, 16)
+    assert state["state.blocks.0.w1.weight.exp_avg"].to_local().shape == (16, 16)
+    assert not model.load_state_dict(plan.state_dict(state)).missing_keys
+
+
+def test_a_plan_without_devices():
+    model, loss, batch = models.build("mlp")
+    with pytest.raises(PlacementError, match="expected step.mesh. with a DeviceMesh"):
+        partition(model, loss, batch, {"dp": 8}).shard(model)
 
 
 @pytest.mark.parametrize(

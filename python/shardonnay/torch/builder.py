@@ -75,7 +75,7 @@ class Site:
     backward: bool = False
 
     def location(self, op: str) -> str:
-        """The location attribute of an op that stands for the aten op `op`."""
+        """The location attribute of an op that stands for the node `op` of the captured graph."""
         name = "/".join(part for part in (self.module, op) if part) + (" (backward)" if self.backward else "")
         if not self.file:
             return f"loc({quoted(name)})"

@@ -62,8 +62,7 @@ class _Lowering:
             raise _refuse(node)
         site = site_of(node)
         self.builder.site = site
-        target = str(node.target).removeprefix("aten.").removeprefix("prims.").rpartition(".")[0]
-        self.builder.location = site.location(target)
+        self.builder.location = site.location(node.name)
         args = [self.value(argument) for argument in node.args]
         keywords = {name: self.value(argument) for name, argument in node.kwargs.items()}
         if node.target is torch.ops.aten.as_strided.default:

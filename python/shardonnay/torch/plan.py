@@ -7,7 +7,7 @@ import fnmatch
 import functools
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.distributed.tensor.placement_types import Placement
@@ -21,6 +21,10 @@ from .constraints import Placements, resolved
 from .optimizers import Factory
 from .placements import Placed, PlacementError, axes_of, placements_of, sharding_of
 from .training import Loss, capture_step
+
+if TYPE_CHECKING:
+    from .state import State
+    from .step import Step
 
 Table = Mapping[str, Placements]
 
@@ -157,6 +161,7 @@ class Plan:
     def __init__(self, captured: Captured, axes: Mapping[str, int], mesh: Any, source: str, program: Program) -> None:
         self.captured, self.axes, self.mesh = captured, axes, mesh
         self.source, self.program = source, program
+        self._step: Step | None = None
 
     @property
     def text(self) -> str:
@@ -226,11 +231,24 @@ class Plan:
         """Writes what `shardonnay.torch.step.load` reads on the ranks, where torch alone is needed."""
         self.executable.save(path)
 
-    def step(self, mesh: Any = None) -> Any:
-        """The step on this rank's devices (`shardonnay.torch.step.Step`); mesh: a DeviceMesh, if `partition` had none."""
+    def step(self, mesh: Any = None) -> Step:
+        """The step on this rank's device; mesh: a DeviceMesh, if `partition` had none. The last one is kept."""
         from .step import Step
 
-        return Step(self.executable, self.mesh if mesh is None else mesh)
+        mesh = mesh or self.mesh
+        if mesh is None:
+            raise PlacementError("the plan was made for a mapping of axes; expected step(mesh) with a DeviceMesh of them")
+        if self._step is None or self._step.mesh is not mesh:
+            self._step = Step(self.executable, mesh)
+        return self._step
+
+    def shard(self, model: torch.nn.Module | Mapping[str, torch.Tensor], state: Mapping[str, torch.Tensor] | None = None) -> State:
+        """Parameters, buffers and optimizer state as DTensors, those of a module in their places (`Step.shard`)."""
+        return (self._step or self.step()).shard(model, state)
+
+    def state_dict(self, state: State) -> dict[str, Any]:
+        """Parameters and buffers, as `load_state_dict` of the module takes them (`Step.state_dict`)."""
+        return (self._step or self.step()).state_dict(state)
 
     def __repr__(self) -> str:
         return f"<Plan: {self.captured!r} on {dict(self.axes)}>"

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
+import torch.distributed as dist
 from torch.distributed.device_mesh import DeviceMesh
 from torch.distributed.tensor import DTensor, Partial, Replicate
 
@@ -24,13 +25,13 @@ class Layout:
         that lie elsewhere for that are exchanged whenever it enters or leaves the program.
     """
 
-    def __init__(self, entry: Json, mesh: DeviceMesh) -> None:
-        """`entry`: of the manifest; its devices are those of the mesh, in row-major order."""
+    def __init__(self, entry: Json, mesh: DeviceMesh, group: dist.ProcessGroup | None = None) -> None:
+        """`entry`: of the manifest; its devices are those of the mesh, in row-major order. group: of all of them."""
         self.name: str = entry["name"]
         self.shape = torch.Size(entry["global_shape"])
         self.local_shape = torch.Size(entry["local_shape"])
         self.dtype = outside(entry["dtype"])
-        self.mesh = mesh
+        self.mesh, self._group = mesh, group
         self._ranks = mesh.mesh.flatten().tolist()
         self._own = self._ranks.index(torch.distributed.get_rank())
         placed = placements_of(entry["sharding"], len(self.shape), axes_of(mesh), self.shape)
@@ -63,7 +64,7 @@ class Layout:
         own = tuple(self.placements)
         if any(isinstance(placement, Partial) for placement in (*value.placements, *own)) and value.placements != own:
             value = value.redistribute(placements=own)
-        return self._exchange(value.placements, inward=True)(value.to_local(), None)
+        return self._exchange(value.placements, inward=True)(value.to_local(), self._group)
 
     def _exchange(self, placements: Sequence[Any], *, inward: bool) -> Exchange:
         key = (tuple(placements), inward)
@@ -88,7 +89,7 @@ class Layout:
     def wrap(self, local: torch.Tensor) -> DTensor:
         """What the program returned on this device, as a DTensor."""
         own = local[tuple(slice(0, len(dim)) for dim in self._regions[self._own])]
-        placed = self._exchange(self.placements, inward=False)(own, None)
+        placed = self._exchange(self.placements, inward=False)(own, self._group)
         stride = torch.empty(self.shape, device="meta").stride()
         return DTensor.from_local(
             placed.contiguous(), self.mesh, self.placements, run_check=False, shape=self.shape, stride=stride

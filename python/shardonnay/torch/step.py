@@ -20,7 +20,7 @@ from torch.distributed.tensor import DTensor
 
 from .engine import EngineError, Executable, Groups, Program
 from .engine import load as load_program
-from .state import Layout, State, place_in
+from .state import Json, Layout, State, place_in
 
 _HELD = ("parameter", "buffer", "state")
 
@@ -43,11 +43,15 @@ class Step:
         self.arguments = [tuple(pair) for pair in signature.get("arguments", [(name, "input") for name in names])]
         results = [(entry["name"], None) for entry in manifest["outputs"]]
         self.results = [tuple(pair) for pair in signature.get("results", results)]
-        self._inputs = {name: Layout({**e, "name": name}, mesh) for (name, _), e in zip(self.arguments, manifest["inputs"], strict=True)}
-        self._outputs = [Layout({**e, "name": name}, mesh) for (name, _), e in zip(self.results, manifest["outputs"], strict=True)]
+        self.group = groups.group(range(program.devices)) if program.devices > 1 else None
+        self._inputs = {name: self._layout(name, e) for (name, _), e in zip(self.arguments, manifest["inputs"], strict=True)}
+        self._outputs = [self._layout(name, e) for (name, _), e in zip(self.results, manifest["outputs"], strict=True)]
         layouts = {layout.name: layout for layout in (*self._outputs, *self._inputs.values())}
         self.placements = {name: layout.placements for name, layout in layouts.items()}
         self.unsaid = {name: layout.unsaid for name, layout in layouts.items() if layout.unsaid}
+
+    def _layout(self, name: str, entry: Json) -> Layout:
+        return Layout({**entry, "name": name}, self.mesh, self.group)
 
     def names(self, *kinds: str) -> list[str]:
         """The arguments of these kinds: "parameter", "buffer", "state", "input", ..., in order."""
@@ -120,6 +124,11 @@ class Step:
 def load(path: str | os.PathLike[str], mesh: DeviceMesh, *, groups: Groups | None = None) -> Step:
     """The step that `Plan.save` wrote, on every rank of the mesh."""
     return Step(load_program(path), mesh, groups=groups)
+
+
+def prepare(path: str | os.PathLike[str], mesh: DeviceMesh) -> None:
+    """What a rank outside of the mesh calls while those of the mesh call `load`: process groups are made by all ranks."""
+    Groups(mesh.mesh.flatten().tolist()).prepare(load_program(path))
 
 
 def _tensors_of(module: torch.nn.Module) -> dict[str, torch.Tensor]:

@@ -25,17 +25,24 @@ def train(job):
     from shardonnay.torch import step as steps
 
     mesh = mesh_of(job)
+    if mesh.get_coordinate() is None:
+        steps.prepare(job["program"], mesh)
+        return {}
     step = steps.load(job["program"], mesh)
     values = values_of(job)
     state = step.shard(values)
     if "restore" in job:
         dcp.load(dict(state), checkpoint_id=job["restore"])
+    if "compile" in job:
+        torch._dynamo.reset()
+        step.executable.module = torch.compile(step.executable.module, backend=job["compile"])
     held = {name: value.to_local().data_ptr() for name, value in state.items()}
     batch = [values[name] for name in step.names("input")]
-    losses = [float(step(state, *batch)["loss"]) for _ in range(job["times"])]
+    seeds = [{"seed": torch.tensor(at)} if step.names("seed") else {} for at in range(job["times"])]
+    losses = [float(step(state, *batch, **seed)["loss"]) for seed in seeds]
     if "checkpoint" in job:
         dcp.save(dict(state), checkpoint_id=job["checkpoint"])
-    whole = {name: full(value) for name, value in state.items()}
+    whole = {name: full(state[name], step.group) for name in step.names("parameter", "buffer")}
     if dist.get_rank() == 0:
         torch.save(whole, job["outputs"])
     moved = [name for name, value in state.items() if value.to_local().data_ptr() != held[name]]
@@ -44,7 +51,7 @@ def train(job):
             "foreign": [name for name in ("jax", "jaxlib", "shardonnay._core") if name in sys.modules]}  # fmt: skip
 
 
-def full(value):
+def full(value, group=None):
     """The whole tensor by the exchange of what the ranks hold, not by DTensor's own gather."""
     from shardonnay.torch.regions import Exchange, placed_regions
 
@@ -52,7 +59,7 @@ def full(value):
     ranks = mesh.mesh.flatten().tolist()
     whole = tuple(tuple(range(extent)) for extent in value.shape)
     exchange = Exchange(placed_regions(value.shape, mesh, value.placements), [whole] * len(ranks), ranks, ranks.index(dist.get_rank()))
-    return exchange(value.to_local().contiguous())
+    return exchange(value.to_local().contiguous(), group)
 
 
 def shard_module(job):
@@ -113,18 +120,33 @@ def exchange(job):
     return {"wrong": wrong}
 
 
+def train_until_it_fails(job):
+    """Steps of a saved step until another rank is gone."""
+    from shardonnay.torch import step as steps
+
+    step = steps.load(job["program"], mesh_of(job))
+    values = values_of(job)
+    state = step.shard(values)
+    batch = [values[name] for name in step.names("input")]
+    return _until(lambda: step(state, *batch), job["victim"])
+
+
+def _until(step, victim):
+    """How long it took to say that a rank was gone, and what was said."""
+    step()
+    if dist.get_rank() == victim:
+        os._exit(1)
+    start = time.monotonic()
+    try:
+        while True:
+            step()
+    except RuntimeError as error:
+        return {"seconds": time.monotonic() - start, "message": str(error)}
+
+
 def until_it_fails(job):
     """Steps until another rank is gone; how long it took to say so, and what it said."""
     from shardonnay.torch import engine
 
     step = engine.Executable(engine.load(job["program"]))
-    values = [torch.ones(4)]
-    if dist.get_rank() == job["victim"]:
-        step(*values)
-        os._exit(1)
-    start = time.monotonic()
-    try:
-        while True:
-            step(*values)
-    except RuntimeError as error:
-        return {"seconds": time.monotonic() - start, "message": str(error)}
+    return _until(lambda: step(torch.ones(4)), job["victim"])

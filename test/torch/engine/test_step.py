@@ -144,6 +144,50 @@ ALL_REDUCE = """module attributes {mhlo.num_partitions = 4 : i32, mhlo.num_repli
 }"""
 
 
+def test_waited_for_late():
+    """A collective begins where it stands and is waited for at its first use; what does not need it is computed meanwhile."""
+    from shardonnay.torch.engine import Groups
+    from shardonnay.torch.engine.executable import graph_of
+    from torch.testing._internal.distributed.fake_pg import FakeStore
+
+    text = ALL_REDUCE.replace("return %r", "%s = stablehlo.sine %a : tensor<4xf32>\n%t = stablehlo.cosine %s : tensor<4xf32>\n"
+                              "%v = stablehlo.reshape %r : (tensor<4xf32>) -> tensor<2x2xf32>\n%w = stablehlo.reshape %v : (tensor<2x2xf32>) -> tensor<4xf32>\n"
+                              "%u = stablehlo.add %t, %w : tensor<4xf32>\nreturn %u")  # fmt: skip
+    program = listing.read(text)
+    torch.distributed.init_process_group("fake", store=FakeStore(), rank=0, world_size=4)
+    try:
+        groups = Groups(range(4))
+        groups.prepare(program)
+        names = [node.name for node in graph_of(program, 0, groups).graph.nodes]
+    finally:
+        torch.distributed.destroy_process_group()
+    place = {part: next(at for at, name in enumerate(names) if part in name) for part in ("all_reduce", "sin", "cos", "wait_tensor", "add")}
+    assert sorted(place, key=place.get) == ["all_reduce", "sin", "cos", "wait_tensor", "add"], names
+
+
+@pytest.mark.parametrize("backend", ["aot_eager", pytest.param("inductor", marks=pytest.mark.long)])
+def test_compiled_by_torch(backend, ranks, tmp_path):
+    """torch.compile of the module of a device, collectives and all."""
+    job = saved(tmp_path, "two dims")
+    agree(job, ranks(**job, function="train", times=2, compile=backend), 2)
+
+
+def test_a_checkpoint_outlives_a_rank(tmp_path, ranks):
+    """A rank dies after a checkpoint: the others say so, and other ranks go on from it. In this step each has to do with each."""
+    job = saved(tmp_path, "both axes")
+    cluster = Cluster(8, timeout=20)
+    try:
+        agree(job, cluster(**job, function="train", times=2, checkpoint=str(tmp_path / "checkpoint")), 2)
+        cluster.start({**job, "function": "train_until_it_fails", "victim": 3})
+        answers = cluster.answers([0, 1, 2, 4, 5, 6, 7])
+        assert all(answer["seconds"] < 25 and answer["message"] for answer in answers)
+        with pytest.raises(RankError):
+            cluster.answers([3])
+    finally:
+        cluster.close()
+    agree(job, ranks(**job, function="train", times=2, restore=str(tmp_path / "checkpoint")), 4)
+
+
 def test_a_rank_dies(tmp_path):
     """The others say so within the timeout of the process group."""
     listing.read(ALL_REDUCE).save(tmp_path / "program.shard")

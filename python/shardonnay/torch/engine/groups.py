@@ -44,7 +44,8 @@ class Groups:
         self._made: dict[Devices, dist.ProcessGroup] = {}
 
     def prepare(self, program: Program) -> None:
-        """Makes what the program needs. Every rank of the default group calls it, also one without a device."""
+        """Makes what the program needs, and a group of all devices. Every rank of the default group calls it, also one without a device."""
+        self._make(tuple(range(program.devices)))
         for op in program.ops():
             if "groups" in op.attributes:
                 rows = op.attributes["groups"]
