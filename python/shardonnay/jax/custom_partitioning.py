@@ -31,9 +31,9 @@ def expanded(source, propagated):
     propagated: makes of a text that of the program with all shardings. A call that stays is refused by the compiler:
     one within a `jax.shard_map` over some axes, or in a program of several meshes.
     """
-    if len(source.meshes) != 1 or not isinstance(source.meshes[0], Mesh):
+    mesh = source.meshes[0]
+    if not isinstance(mesh, Mesh) or any(other.shape != mesh.shape for other in source.meshes):
         return source.text()
-    (mesh,) = source.meshes
     found = []
     text = _lowered(source, _replaced(source.traced.jaxpr, lambda equation: _named(equation, found)), mesh)
     shardings, numbers = _shardings(propagated(text), _keys(text), mesh), itertools.count()
@@ -106,7 +106,25 @@ def _manual(equation, shardings, mesh):
     def flat(*leaves):
         return tuple(jax.tree.leaves(local(*in_tree.unflatten(leaves))))
 
-    return _call(equation, jax.shard_map(flat, mesh=used, in_specs=specs[0], out_specs=specs[1], check_vma=False))
+    made = _call(equation, jax.shard_map(flat, mesh=used, in_specs=specs[0], out_specs=specs[1], check_vma=False))
+    _check(made, equation)
+    return made
+
+
+def _check(made, equation):
+    """What a device computes has to be its part of the results."""
+    found, wanted = (
+        [f"{aval.dtype}{list(aval.shape)}" for aval in jaxpr.out_avals]
+        for jaxpr in (made.params["jaxpr"], equation.params["call"])
+    )
+    if found != wanted:
+        code = getattr(equation.params["partition"], "__code__", None)
+        artefacts.refuse(
+            "",
+            f"custom_partitioning: the pieces that the devices compute make {', '.join(found)}, expected "
+            f"{', '.join(wanted)}; return a function of pieces, and the shardings by which they are cut",
+            f"at {code.co_filename}:{code.co_firstlineno}" if code else "",
+        )
 
 
 def _keys(text):
@@ -140,7 +158,7 @@ def _shardings(text, keys, mesh):
                 [_sharding_of(value, mesh) for value in values] for values in (operation.operands, operation.results)
             )
             for operation in operations(module)
-            if _is_call(operation)
+            if _is_call(operation) and _key(operation) in keys
         }
 
 
@@ -149,11 +167,11 @@ def _sharding_of(value, mesh):
     shape = tuple(value.type.shape)
     text = _text_of(value)
     spec = placements.spec(placements.parse(text, len(shape)), mesh.shape)
-    whole = [
+    names_of_dims = [
         None if names is None or size % math.prod(mesh.shape[name] for name in _tuple(names)) else names
-        for names, size in zip(spec, shape)
+        for names, size in zip(spec.partitions, shape)
     ]
-    return NamedSharding(mesh, PartitionSpec(*whole))
+    return NamedSharding(mesh, PartitionSpec(*names_of_dims))
 
 
 def _tuple(names):
@@ -162,10 +180,9 @@ def _tuple(names):
 
 def _text_of(value):
     """The text of a value's sharding; None if it has none, so that it is whole."""
-    owner, number = value.owner, None
+    owner = value.owner
     if isinstance(owner, ir.Block):
-        number = ir.BlockArgument(value).arg_number
-        owner = owner.owner
+        number, owner = ir.BlockArgument(value).arg_number, owner.owner.operation
         if owner.name == "func.func":
             attributes = owner.attributes["arg_attrs"][number] if "arg_attrs" in owner.attributes else {}
             return str(attributes["sdy.sharding"]) if "sdy.sharding" in attributes else None
@@ -196,6 +213,19 @@ def _lowered(source, jaxpr, mesh):
     text = annotations.annotated(lowered, source.notes.within())
     with make_ir_context(), ir.Location.unknown():
         module, own = ir.Module.parse(text), ir.Module.parse(source.text())
-        for kind in ("arg_attrs", "res_attrs"):
-            artefacts.main_of(module).attributes[kind] = artefacts.main_of(own).attributes[kind]
+        _take_boundary(module, own)
         return module.operation.get_asm(enable_debug_info=True)
+
+
+def _take_boundary(module, own):
+    """Writes into `module` what `own` says of arguments and results, and the meshes that it says it of."""
+    attributes, wanted = (artefacts.main_of(program).attributes for program in (module, own))
+    for kind in ("arg_attrs", "res_attrs"):
+        if kind in wanted:
+            attributes[kind] = wanted[kind]
+        elif kind in attributes:
+            del attributes[kind]
+    there = {op.sym_name.value for op in module.body.operations}
+    for op in own.body.operations:
+        if op.operation.name == "sdy.mesh" and op.sym_name.value not in there:
+            op.operation.clone(ir.InsertionPoint.at_block_begin(module.body))
