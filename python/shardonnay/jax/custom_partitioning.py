@@ -196,7 +196,7 @@ def _text_of(value):
 
 
 def _lowered(source, jaxpr, mesh):
-    """The text of the source with another jaxpr. JAX is not told of its shardings and donations: they are taken over."""
+    """The text of the source with another jaxpr. Its shardings and donations are taken over, not told JAX again."""
     signature = source.signature
     whole = NamedSharding(mesh, PartitionSpec())  # for JAX to know the devices
 
