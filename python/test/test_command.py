@@ -283,3 +283,20 @@ def test_report_as_json(matmul, tmp_path):
 def test_report_needs_a_program_of_a_device(matmul, tmp_path, capsys):
     assert main(["compile", str(matmul), "--to=export", "--report", str(tmp_path / "r")]) == 1
     assert "--report: there is none after stage export; use a later stage" in capsys.readouterr().err
+
+
+def test_build_says_in_json_what_it_wrote(tmp_path, monkeypatch, capsys):
+    from shardonnay import mpi
+
+    path = tmp_path / "same.mlir"
+    path.write_text(
+        'sdy.mesh @mesh = <["x"=8]>\n'
+        'func.func @main(%x: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32> {\n'
+        "  return %x : tensor<8xf32>\n}\n"
+    )
+
+    monkeypatch.setattr(mpi, "find", lambda name: name)
+    monkeypatch.setattr(mpi, "build", lambda program, output, found, shared, flags: None)
+    assert main(["build", str(path), "-o", "prog", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["ok"], told["output"], told["manifest"]["devices"]) == (True, "prog", 8)

@@ -12,7 +12,8 @@ from .shared import DONE, FAILED, INTERRUPTED, NO, USAGE, Parser, UsageError
 
 EXIT_CODES = f"""exit codes:
   {DONE}    done
-  {FAILED}    the program is refused, or a file cannot be read or written; stderr says why
+  {FAILED}    the program is refused, does not go with the other arguments, or a file cannot be read or written; stderr
+       says why
   {USAGE}    the command line is wrong
   {NO}    done, and the answer is no: run --check disagrees, a --fail-on holds, diff --exit-code found a difference,
        doctor found what does not work

@@ -1,6 +1,6 @@
 """`shardonnay build`: an executable, or a shared library, of the program that each process runs."""
 
-from .shared import READS, DONE, add_command, add_options, chosen, compiled, read
+from .shared import READS, DONE, add_command, add_json, add_options, chosen, compiled, read, told, write_json
 
 
 def add(commands):
@@ -11,6 +11,7 @@ def add(commands):
     parser.add_argument("--mpi", choices=("mpich", "openmpi"), help="default: MPICH if it is installed")
     parser.add_argument("--shared", action="store_true", help="a shared library (runtime/Library.c) instead")
     parser.add_argument("--march", metavar="CPU", help="what the program may use, such as native; default: any x86-64")
+    add_json(parser, "print one JSON object: what was written, the manifest, diagnostics")
     add_options(parser)
 
 
@@ -21,4 +22,7 @@ def build_file(arguments):
     program = compiled(read(arguments.input), **chosen(arguments))
     flags = [f"-march={arguments.march}"] if arguments.march else []
     mpi.build(program, arguments.output, found, shared=arguments.shared, flags=flags)
+    if arguments.json:
+        written = {"ok": True, "output": arguments.output, "manifest": program.manifest}
+        write_json({**written, "diagnostics": told(program)})
     return DONE

@@ -4,7 +4,7 @@ JAX carries shardings only. The rest is written into the lowered module, before 
 """
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import jax
 from jax.extend.mlir import ir
@@ -128,6 +128,10 @@ class Notes:
     results: tuple = ()
     table: dict = field(default_factory=dict)
     complete: bool = True
+
+    def within(self):
+        """What is to be written elsewhere than at arguments and results."""
+        return replace(self, arguments=(), results=())
 
 
 def annotated(lowered, notes):

@@ -9,7 +9,7 @@ import jax
 import shardonnay
 
 from ..operations import operations
-from . import artefacts, handover
+from . import artefacts, custom_partitioning, handover
 from .annotations import Notes, annotated
 from .execution import Program, PropagatedProgram
 from .meshes import MeshError, context_mesh, meshes
@@ -124,6 +124,8 @@ def partitioned(source, options):
     """The program of one device, by our compiler."""
     check_supported(source)
     text = source.text()
+    if custom_partitioning.TARGET in text:
+        text = custom_partitioning.expanded(source, lambda text: _compiled(text, options, to="reshard").text)
     compiled = _compiled(text, options)
     artefact = artefacts.serialize_text(compiled.text)
     return Built.of(

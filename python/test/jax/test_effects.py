@@ -1,12 +1,10 @@
 """What the public route cannot carry is refused where it is written."""
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 import shardonnay
 from jax.experimental import io_callback
-from jax.experimental.custom_partitioning import custom_partitioning
 from jax.sharding import NamedSharding
 from outcomes import MESH, P, put, ramp
 from shardonnay.jax import partition, propagate
@@ -43,23 +41,3 @@ def test_other_memories():
 
 def test_on_one_device_there_is_nothing_to_partition():
     np.testing.assert_allclose(partition(pure)(np.ones(3, np.float32)), np.sin(np.ones(3)), rtol=1e-6)
-
-
-@custom_partitioning
-def doubled(x):
-    return x * 2
-
-
-doubled.def_partition(
-    partition=lambda mesh, args, result: (mesh, lambda x: x * 2, result.sharding, (args[0].sharding,)),
-    infer_sharding_from_operands=lambda mesh, args, result: args[0].sharding,
-    sharding_rule="i j -> i j",
-)
-
-
-def test_custom_partitioning():
-    with pytest.raises(shardonnay.CompileError, match=r"test_effects.py:\d+:\d+: error: .*custom_partitioning"):
-        partition(lambda x: jnp.sin(doubled(x)))(X)
-    found = propagate(lambda x: jnp.sin(doubled(x)))(X)  # XLA partitions it, by our propagation along its rule
-    np.testing.assert_allclose(found, np.sin(2 * np.asarray(X)), rtol=1e-5)
-    assert found.sharding.is_equivalent_to(X.sharding, 2)

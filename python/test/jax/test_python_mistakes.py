@@ -141,7 +141,7 @@ def another_memory():
 
 
 @mistake
-def a_partitioned_kernel():
+def a_partitioned_kernel_within_a_shard_map():
     @custom_partitioning
     def doubled(x):
         return x * 2
@@ -151,7 +151,15 @@ def a_partitioned_kernel():
         infer_sharding_from_operands=lambda mesh, args, result: args[0].sharding,
         sharding_rule="i j -> i j",
     )
-    sharded.partition(lambda x: doubled(x) + 1)(put(X, "data"))  # here
+    some = jax.shard_map(
+        lambda x: doubled(x),  # here
+        mesh=MESH,
+        in_specs=P("data"),
+        out_specs=P("data"),
+        axis_names={"data"},
+        check_vma=False,
+    )
+    sharded.partition(some)(X)
 
 
 @mistake
