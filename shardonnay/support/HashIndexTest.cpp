@@ -6,11 +6,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/support/HashIndex.h"
-#include "rapidcheck/gtest.h"
 #include "shardonnay/support/CompositeKey.h"
 #include "shardonnay/support/Interner.h"
-#include "gtest/gtest.h"
+#include <gtest/gtest.h>
 #include <map>
+#include <rapidcheck/gtest.h>
 
 using namespace shardonnay;
 
