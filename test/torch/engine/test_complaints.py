@@ -46,6 +46,7 @@ def numbers(*shape, seed=1):
     return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
 
 
+@pytest.mark.xfail(strict=True, reason="eager flattens the two sharded dims for the product, and the flattened dim is gathered")
 def test_products_that_need_no_gather():
     """pytorch#167106: a matrix product over a dim that is whole is local, forwards and backwards."""
     v, s, g = numbers(4, 4, 3), numbers(3, 1, seed=2), numbers(4, 4, 1, seed=3)
