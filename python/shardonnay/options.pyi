@@ -33,6 +33,7 @@ class OptionKeywords(TypedDict, total=False):
     arguments: Literal["split", "whole"]
     results: Literal["split", "whole"]
     no_implicit_replication: bool
+    no_gather_by_price: bool
     strict: bool
     time_limit: float
     host_memory_limit: int
@@ -69,7 +70,11 @@ class Options:
     results: Literal["split", "whole"] = "split"
     """split: a device returns its piece of a result; whole: all of it"""
     no_implicit_replication: bool = False
-    """an op that cannot be computed on shards is an error, not a warning with its bytes"""
+    """an op that cannot be computed on shards is an error, not a warning with its bytes; nor is one gathered by
+    price"""
+    no_gather_by_price: bool = False
+    """an op that needs a dim whole (a sort, a scan) stays sharded along its other dims, even where gathering it costs
+    less"""
     strict: bool = False
     """what the documents ask for beyond the verifiers (C80 and on in docs/reference/constraints.md) is an error, not a
     warning"""
