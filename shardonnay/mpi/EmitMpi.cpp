@@ -18,13 +18,13 @@
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/dialect/sdy/Ops.h"
 #include "shardonnay/dialect/spmd/Ops.h"
 #include "shardonnay/emit/ReplicaGroups.h"
 #include "shardonnay/mpi/Entry.h"
+#include "shardonnay/mpi/OnDeviceBranch.h"
 #include "shardonnay/mpi/PackedTensors.h"
 #include "shardonnay/mpi/Passes.h"
 #include "shardonnay/mpi/RuntimeCalls.h"
@@ -293,28 +293,10 @@ template <typename SpmdOp> LogicalResult Emitter::replace(SpmdOp op) {
   return success();
 }
 
-/// Nothing inside communicates, so devices may go different ways.
 LogicalResult Emitter::replace(spmd::OnDeviceOp op) {
-  Location loc = op.getLoc();
-  Value device = calls.call(loc, "shardonnay_rank", {}, /*hasResult=*/true);
-  Value isHere = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
-                                       device, constant(loc, op.getDevice()));
-  auto choice = scf::IfOp::create(builder, loc, op->getResultTypes(), isHere,
-                                  /*addThenBlock=*/true, /*addElseBlock=*/true);
-  Block &body = op.getBody().front();
-  for (auto [argument, input] :
-       llvm::zip_equal(body.getArguments(), op.getInputs()))
-    argument.replaceAllUsesWith(input);
-  Operation *end = body.getTerminator();
-  Block *here = choice.thenBlock();
-  here->getOperations().splice(here->end(), body.getOperations(), body.begin(),
-                               end->getIterator());
-  builder.setInsertionPointToEnd(here);
-  scf::YieldOp::create(builder, loc, end->getOperands());
-  builder.setInsertionPointToEnd(choice.elseBlock());
-  scf::YieldOp::create(builder, loc, op.getOtherwise());
-  op->replaceAllUsesWith(choice->getResults());
-  op->erase();
+  branchOnDevice(builder, op,
+                 calls.call(op.getLoc(), "shardonnay_rank", {},
+                            /*hasResult=*/true));
   return success();
 }
 

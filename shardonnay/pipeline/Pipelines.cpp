@@ -62,14 +62,18 @@ void addImport(OpPassManager &pm, const PipelineOptions &options) {
   pm.addPass(createCheckSupportedPass());
   pm.addPass(createRemoveSizeOneAxesPass());
   pm.addPass(createConstantOrScalarSplitterPass());
+  pm.addPass(createDeriveOpShardingsPass());
+  pm.addPass(createApplyOpShardingsPass());
   pm.addPass(createManualAxesCleanupPass());
   pm.addPass(createAddDataFlowEdgesPass());
   pm.addPass(createApplyShardingConstraintsPass());
   pm.addPass(createShardingGroupImportPass());
 }
 
-void addPropagate(OpPassManager &pm) {
-  pm.addPass(createUserPriorityPropagatePass());
+void addPropagate(OpPassManager &pm, const PipelineOptions &options) {
+  UserPriorityPropagatePassOptions propagation;
+  propagation.backwardForward = options.schedule == "backward-forward";
+  pm.addPass(createUserPriorityPropagatePass(propagation));
 }
 
 void addExport(OpPassManager &pm, const PipelineOptions &options) {
@@ -226,7 +230,7 @@ void addStage(OpPassManager &pm, Stage stage, const PipelineOptions &options) {
   case Stage::Import:
     return addImport(pm, options);
   case Stage::Propagate:
-    return addPropagate(pm);
+    return addPropagate(pm, options);
   case Stage::Export:
     return addExport(pm, options);
   case Stage::Reshard:

@@ -8,6 +8,7 @@
 #include "shardonnay/transforms/reshard/StrategyReader.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/dialect/sdy/access/Callee.h"
+#include "shardonnay/dialect/sdy/OpSharding.h"
 #include "shardonnay/dialect/sdy/access/RuleAccess.h"
 #include "shardonnay/dialect/sdy/access/SingleDevice.h"
 #include "shardonnay/interfaces/ConstantExpression.h"
@@ -185,7 +186,8 @@ void StrategyReader::fillClass(Operation *op, ArrayRef<int32_t> operands,
   if (!rule || !isAllowed || sdy::getSingleDevice(op))
     return;
   opClass.kind = choosers.kindOf(op, *rule, scope);
-  if (std::optional<FactorRule> picking = sdy::getPickingRule(op)) {
+  if (std::optional<FactorRule> picking =
+          sdy::getOpSharding(op) ? std::nullopt : sdy::getPickingRule(op)) {
     std::optional<FactorRule> window = sdy::getWindowRule(op);
     if (window && fitsTypes(op, *picking) && fitsTypes(op, *window)) {
       opClass.kind = choosers.kindOf(op, *choosers.keep(*window), scope);
