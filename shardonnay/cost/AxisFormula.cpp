@@ -97,9 +97,14 @@ AxisFormula AxisFormula::operator*(const AxisFormula &other) const {
     return other;
   if (other.constant() == 1)
     return *this;
-  // The number stands first.
-  return other.constant() ? AxisFormula(Kind::Product, other, *this)
-                          : AxisFormula(Kind::Product, *this, other);
+  // One number, which stands first.
+  if (other.constant())
+    return other * *this;
+  if (constant() && other.node->kind == Kind::Product &&
+      other.node->a.constant())
+    return AxisFormula(countProduct(*constant(), *other.node->a.constant())) *
+           other.node->b;
+  return AxisFormula(Kind::Product, *this, other);
 }
 
 int64_t AxisFormula::evaluate(llvm::ArrayRef<int64_t> axisSizes) const {

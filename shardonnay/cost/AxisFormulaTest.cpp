@@ -29,6 +29,7 @@ TEST(AxisFormulaTest, Prints) {
   AxisFormula x = AxisFormula::sizeOf(mesh.fullAxis(0), mesh),
               y = AxisFormula::sizeOf(mesh.fullAxis(1), mesh);
   EXPECT_EQ((x * 4 * (y - 1)).str(kNames), "4 * x * (y - 1)");
+  EXPECT_EQ((AxisFormula(2) * (x * 4)).str(kNames), "8 * x");
   EXPECT_EQ((x - (y - 1)).str(kNames), "x - (y - 1)");
   EXPECT_EQ(AxisFormula::ceilDiv(8, x * y).str(kNames), "ceil(8 / (x * y))");
   EXPECT_EQ(AxisFormula::max(x + 1, 3).str(kNames), "max(x + 1, 3)");

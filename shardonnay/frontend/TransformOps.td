@@ -27,7 +27,7 @@ def SetOpShardingOp : SdyTransform_Op<"set_op_sharding"> {
     has. The program is to be propagated after it:
 
     ```mlir
-    transform.sdy.set_op_sharding %matmul <@mesh, [{"x"}, {}, {"y"}]> : !transform.any_op
+    transform.sdy.set_op_sharding %matmul <@mesh, [{"x"}, {}, {"y"} ]> : !transform.any_op
     transform.apply_registered_pass "sdy-propagation-pipeline" to %module
     ```
   }];
@@ -44,7 +44,7 @@ def SetShardingOp : SdyTransform_Op<"set_sharding"> {
 
     ```mlir
     %weight = transform.get_operand %matmul[1] : (!transform.any_op) -> !transform.any_value
-    transform.sdy.set_sharding %weight <@mesh, [{}, {"x"}]> : !transform.any_value
+    transform.sdy.set_sharding %weight <@mesh, [{}, {"x"} ]> : !transform.any_value
     ```
   }];
   let arguments = (ins TransformValueHandleTypeInterface:$target,

@@ -164,7 +164,7 @@ def PrintFormulasPass : Pass<"sdy-print-formulas", "::mlir::ModuleOp"> {
 
     ```mlir
     sdy.mesh @mesh = <["x"=2]>
-    %0 = sdy.all_gather [{"x"}] %a out_sharding=<@mesh, [{}]> : tensor<8xf32>
+    %0 = sdy.all_gather [{"x"} ] %a out_sharding=<@mesh, [{} ]> : tensor<8xf32>
     ```
     prints, among others,
     ```

@@ -292,8 +292,10 @@ SearchCosts NeighborSearch::run() {
   connect();
   std::vector<int32_t> start(problem.own.size());
   CostGraphChoice choice = passMessages(problem, start);
-  costs.greedyCost = costs.cost = problem.costOf(start);
-  costs.bound = choice.bound;
+  double trips = state.getGraph().getTrips();
+  costs.greedyCost = costs.cost = trips * problem.costOf(start);
+  costs.bound = trips * choice.bound;
+  choice.cost *= trips;
   if (choice.cost >= costs.cost * (1 - kLeastGain))
     return costs;
   StrategyState changed = state;

@@ -253,21 +253,18 @@ OpChooser::alternative(const OpProblem &problem,
 }
 
 FactorAssignment OpChooser::choose(const OpProblem &problem) {
-  if (problem.given)
-    return *problem.given;
   return AssignmentSearch(*this, problem, mesh).run();
 }
 
 const std::vector<FactorAssignment> &
 OpChooser::candidates(const OpProblem &problem) {
   auto found = knownCandidates.find(problem);
-  if (found != knownCandidates.end())
-    return found->second;
-  std::vector<FactorAssignment> all =
-      problem.given
-          ? std::vector{*problem.given}
-          : AssignmentSearch(*this, problem, mesh).runAll(choose(problem));
-  return knownCandidates.emplace(problem, std::move(all)).first->second;
+  if (found == knownCandidates.end()) {
+    AssignmentSearch space(*this, problem, mesh);
+    found =
+        knownCandidates.emplace(problem, space.runAll(choose(problem))).first;
+  }
+  return found->second;
 }
 
 size_t OpChooser::Hash::operator()(const OpProblem &problem) const {

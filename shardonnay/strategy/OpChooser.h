@@ -79,14 +79,11 @@ struct OpProblem {
   AxisList manual;
   /// Compilers fuse it with its neighbours in a chain.
   bool elementwise = false;
-  /// The user's: there is no other.
-  std::optional<FactorAssignment> given = {};
 
   bool operator==(const OpProblem &o) const {
     return rule == o.rule && tensors == o.tensors &&
            contraction == o.contraction && transformFlops == o.transformFlops &&
-           manual == o.manual && elementwise == o.elementwise &&
-           given == o.given;
+           manual == o.manual && elementwise == o.elementwise;
   }
 };
 

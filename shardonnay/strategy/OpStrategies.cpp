@@ -20,8 +20,7 @@ hash_code hash_value(const TensorKind &kind) {
 hash_code hash_value(const OpKind &kind) {
   return hash_combine(kind.rule, kind.contraction, kind.transformFlops,
                       kind.manual, kind.elementwise,
-                      hash_combine_range(kind.tensors),
-                      kind.given ? hash_value(*kind.given) : hash_code(0));
+                      hash_combine_range(kind.tensors));
 }
 
 OpProblem OpStrategies::problemOf(int32_t kind, ArrayRef<int32_t> shardings,
@@ -33,7 +32,6 @@ OpProblem OpStrategies::problemOf(int32_t kind, ArrayRef<int32_t> shardings,
   problem.transformFlops = op.transformFlops;
   problem.manual = op.manual;
   problem.elementwise = op.elementwise;
-  problem.given = op.given;
   for (auto [i, number] : enumerate(op.tensors)) {
     OpTensor &tensor = problem.tensors.emplace_back();
     tensor.free = free.test(i);

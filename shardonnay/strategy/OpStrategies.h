@@ -46,13 +46,11 @@ struct OpKind {
   int64_t transformFlops = 0;
   AxisList manual = {};
   bool elementwise = false;
-  std::optional<FactorAssignment> given = {};
 
   bool operator==(const OpKind &o) const {
     return rule == o.rule && tensors == o.tensors &&
            contraction == o.contraction && transformFlops == o.transformFlops &&
-           manual == o.manual && elementwise == o.elementwise &&
-           given == o.given;
+           manual == o.manual && elementwise == o.elementwise;
   }
 };
 llvm::hash_code hash_value(const OpKind &kind);

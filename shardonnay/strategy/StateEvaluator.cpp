@@ -57,7 +57,8 @@ StateEvaluator::StateEvaluator(const StrategyState &state)
 }
 
 StateCost StateEvaluator::get() const {
-  return {impossible ? HUGE_VAL : price, bytes, alive.get()};
+  double trips = graph.getTrips();
+  return {impossible ? HUGE_VAL : trips * price, trips * bytes, alive.get()};
 }
 
 void StateEvaluator::replace(Part &part, const Part &with) {

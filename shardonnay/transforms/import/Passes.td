@@ -268,12 +268,12 @@ def DeriveOpShardingsPass : ImportPass<"sdy-derive-op-shardings"> {
 
     ```mlir
     %0 = stablehlo.dot %a, %b {sdy.sharding = #sdy.sharding_per_value<
-        [<@mesh, [{}, {}], unreduced={"x"}>]>}
+        [<@mesh, [{}, {} ], unreduced={"x"}>]>}
         : (tensor<8x32xf32>, tensor<32x8xf32>) -> tensor<8x8xf32>
     ```
     gets
     ```mlir
-    sdy.op_sharding = #sdy.sharding<@mesh, [{}, {}, {"x"}]>
+    sdy.op_sharding = #sdy.sharding<@mesh, [{}, {}, {"x"} ]>
     ```
   }];
   let options = [Option<"all", "all", "bool", "false",
@@ -297,15 +297,15 @@ def ApplyOpShardingsPass : ImportPass<"sdy-apply-op-shardings"> {
     keep their op shardings.
 
     ```mlir
-    %0 = stablehlo.dot %a, %b {sdy.op_sharding = #sdy.sharding<@mesh, [{}, {}, {"x"}]>}
+    %0 = stablehlo.dot %a, %b {sdy.op_sharding = #sdy.sharding<@mesh, [{}, {}, {"x"} ]>}
         : (tensor<8x32xf32>, tensor<32x8xf32>) -> tensor<8x8xf32>
     ```
     becomes
     ```mlir
-    %0 = sdy.sharding_constraint %a <@mesh, [{}, {"x"}]> : tensor<8x32xf32>
-    %1 = sdy.sharding_constraint %b <@mesh, [{"x"}, {}]> : tensor<32x8xf32>
+    %0 = sdy.sharding_constraint %a <@mesh, [{}, {"x"} ]> : tensor<8x32xf32>
+    %1 = sdy.sharding_constraint %b <@mesh, [{"x"}, {} ]> : tensor<32x8xf32>
     %2 = stablehlo.dot %0, %1 {sdy.sharding = #sdy.sharding_per_value<
-        [<@mesh, [{}, {}], unreduced={"x"}>]>, ..}
+        [<@mesh, [{}, {} ], unreduced={"x"}>]>, ..}
     ```
   }];
 }

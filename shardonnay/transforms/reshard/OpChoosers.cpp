@@ -8,7 +8,6 @@
 #include "shardonnay/transforms/reshard/OpChoosers.h"
 #include "shardonnay/dialect/sdy/Ops.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
-#include "shardonnay/dialect/sdy/OpSharding.h"
 #include "shardonnay/dialect/sdy/access/ShardBytes.h"
 
 using namespace mlir;
@@ -66,8 +65,6 @@ int32_t OpChoosers::kindOf(Operation *op, const FactorRule &rule,
   if (kind.contraction && op->getParentOfType<sdy::ManualComputationOp>())
     kind.manual = mesh.table.getMesh().allAxes().subtract(
         sdy::getDeviceAxes(op, scope.getMesh()));
-  kind.given = sdy::getRequiredOpSharding(op, rule.factors.size(),
-                                          scope.getMesh());
   for (Type type :
        llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes())) {
     auto tensor = dyn_cast<RankedTensorType>(type);

@@ -8,9 +8,9 @@
 #include "shardonnay/transforms/reshard/StrategyReader.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/dialect/sdy/access/Callee.h"
-#include "shardonnay/dialect/sdy/OpSharding.h"
 #include "shardonnay/dialect/sdy/access/RuleAccess.h"
 #include "shardonnay/dialect/sdy/access/SingleDevice.h"
+#include "shardonnay/dialect/sdy/access/TripCount.h"
 #include "shardonnay/interfaces/ConstantExpression.h"
 #include "shardonnay/interfaces/DataFlowEdge.h"
 #include "shardonnay/interfaces/ProgramOps.h"
@@ -45,6 +45,8 @@ StrategyReader::StrategyReader(Block &block, const MeshScope &scope,
   for (auto op = dyn_cast<sdy::ManualComputationOp>(block.getParentOp()); op;
        op = op->getParentOfType<sdy::ManualComputationOp>())
     manual.push_back(sdy::toWord(op.getManualAxes().getAsOpaquePointer()));
+  if (!block.empty())
+    builder.setTrips(sdy::getTrips(&block.front()).count);
   for (BlockArgument argument : block.getArguments())
     arguments.push_back(readValue(argument));
   if (auto func = dyn_cast<func::FuncOp>(block.getParentOp()))
@@ -186,8 +188,7 @@ void StrategyReader::fillClass(Operation *op, ArrayRef<int32_t> operands,
   if (!rule || !isAllowed || sdy::getSingleDevice(op))
     return;
   opClass.kind = choosers.kindOf(op, *rule, scope);
-  if (std::optional<FactorRule> picking =
-          sdy::getOpSharding(op) ? std::nullopt : sdy::getPickingRule(op)) {
+  if (std::optional<FactorRule> picking = sdy::getPickingRule(op)) {
     std::optional<FactorRule> window = sdy::getWindowRule(op);
     if (window && fitsTypes(op, *picking) && fitsTypes(op, *window)) {
       opClass.kind = choosers.kindOf(op, *choosers.keep(*window), scope);
