@@ -65,7 +65,6 @@ public:
     opClass.passesOn = true;
     builder.addOp(builder.addClass(opClass), {value}, {sharding}, 0, 0);
   }
-  void setTrips(double trips) { builder.setTrips(trips); }
   void finish() { graph = builder.finish(); }
 
   OpStrategies table;

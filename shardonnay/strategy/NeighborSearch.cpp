@@ -292,10 +292,8 @@ SearchCosts NeighborSearch::run() {
   connect();
   std::vector<int32_t> start(problem.own.size());
   CostGraphChoice choice = passMessages(problem, start);
-  double trips = state.getGraph().getTrips();
-  costs.greedyCost = costs.cost = trips * problem.costOf(start);
-  costs.bound = trips * choice.bound;
-  choice.cost *= trips;
+  costs.greedyCost = costs.cost = problem.costOf(start);
+  costs.bound = choice.bound;
   if (choice.cost >= costs.cost * (1 - kLeastGain))
     return costs;
   StrategyState changed = state;

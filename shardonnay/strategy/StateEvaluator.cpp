@@ -57,8 +57,7 @@ StateEvaluator::StateEvaluator(const StrategyState &state)
 }
 
 StateCost StateEvaluator::get() const {
-  double trips = graph.getTrips();
-  return {impossible ? HUGE_VAL : trips * price, trips * bytes, alive.get()};
+  return {impossible ? HUGE_VAL : price, bytes, alive.get()};
 }
 
 void StateEvaluator::replace(Part &part, const Part &with) {

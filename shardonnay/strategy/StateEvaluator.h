@@ -27,7 +27,7 @@
 
 namespace shardonnay {
 
-/// Prices and bytes are those of all the times that the block runs.
+/// Each time that the block runs.
 struct StateCost {
   /// In byte times; infinite where a reshard has no plan.
   double price = 0;

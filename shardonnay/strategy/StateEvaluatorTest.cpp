@@ -53,25 +53,6 @@ TEST(StateEvaluator, countsAReshardOnce) {
   EXPECT_TRUE(state.verify(error)) << error;
 }
 
-TEST(StateEvaluator, aBlockCountsAsOftenAsItRuns) {
-  Mesh mesh({4});
-  auto costOf = [&](double trips) {
-    TestGraph test(mesh, 64);
-    int32_t rows = test.sharding(AxisList{mesh.fullAxis(0)});
-    int32_t x = test.addArgument(rows);
-    test.addReturn(test.addSum(x, x, rows), test.sharding({}));
-    test.setTrips(trips);
-    test.finish();
-    StrategyState state(test.graph, test.table);
-    return StateEvaluator(state).get();
-  };
-  StateCost once = costOf(1), often = costOf(10);
-  EXPECT_EQ(once.bytes, 3 * 4096);
-  EXPECT_EQ(often.bytes, 10 * once.bytes);
-  EXPECT_DOUBLE_EQ(often.price, 10 * once.price);
-  EXPECT_EQ(often.peak, once.peak);
-}
-
 TEST(StateEvaluator, valuesBetweenElementwiseOpsAreInNoMemory) {
   Mesh mesh({4});
   DeviceModel model;

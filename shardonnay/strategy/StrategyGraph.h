@@ -93,8 +93,6 @@ public:
     return llvm::ArrayRef(uses).slice(firstUses[value],
                                       firstUses[value + 1] - firstUses[value]);
   }
-  /// How often the block runs, as far as that is known (1 where it is not).
-  double getTrips() const { return trips; }
   /// The price of a byte that a device holds of what the op makes, in byte
   /// times.
   double memoryPrice(int32_t op) const {
@@ -119,7 +117,6 @@ private:
   std::vector<StrategyUse> uses;
   /// By op; empty if none has one.
   std::vector<double> memoryPrices;
-  double trips = 1;
 };
 
 /// Puts a graph together, op by op in the order of the block.
@@ -137,7 +134,6 @@ public:
   /// Something in a region of the last op reads `value`.
   void addUnknownUse(int32_t value);
   void setMemoryPrice(int32_t op, double price);
-  void setTrips(double trips) { graph.trips = trips; }
   const OpClass &getClass(int32_t number) const {
     return graph.classes[number];
   }

@@ -10,7 +10,6 @@
 #include "shardonnay/dialect/sdy/access/Callee.h"
 #include "shardonnay/dialect/sdy/access/RuleAccess.h"
 #include "shardonnay/dialect/sdy/access/SingleDevice.h"
-#include "shardonnay/dialect/sdy/access/TripCount.h"
 #include "shardonnay/interfaces/ConstantExpression.h"
 #include "shardonnay/interfaces/DataFlowEdge.h"
 #include "shardonnay/interfaces/ProgramOps.h"
@@ -45,8 +44,6 @@ StrategyReader::StrategyReader(Block &block, const MeshScope &scope,
   for (auto op = dyn_cast<sdy::ManualComputationOp>(block.getParentOp()); op;
        op = op->getParentOfType<sdy::ManualComputationOp>())
     manual.push_back(sdy::toWord(op.getManualAxes().getAsOpaquePointer()));
-  if (!block.empty())
-    builder.setTrips(sdy::getTrips(&block.front()).count);
   for (BlockArgument argument : block.getArguments())
     arguments.push_back(readValue(argument));
   if (auto func = dyn_cast<func::FuncOp>(block.getParentOp()))
