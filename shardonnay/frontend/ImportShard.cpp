@@ -120,8 +120,8 @@ Importer::axesOf(Operation *op, StringRef grid, ArrayRef<int16_t> axes) {
 SmallVector<int64_t> evenOffsets(int64_t size, int64_t shards) {
   SmallVector<int64_t> offsets;
   for (int64_t shard = 0; shard <= shards; ++shard)
-    offsets.push_back(
-        std::min(size, shard * llvm::divideCeil(size, shards)));
+    offsets.push_back(std::min<int64_t>(
+        size, shard * llvm::divideCeil(size, shards)));
   return offsets;
 }
 

@@ -36,7 +36,7 @@ public:
 } // namespace
 
 DiagnosedSilenceableFailure
-SetOpShardingOp::apply(transform::TransformRewriter &,
+transform::SetOpShardingOp::apply(transform::TransformRewriter &,
                        transform::TransformResults &,
                        transform::TransformState &state) {
   for (Operation *op : state.getPayloadOps(getTarget()))
@@ -44,7 +44,7 @@ SetOpShardingOp::apply(transform::TransformRewriter &,
   return DiagnosedSilenceableFailure::success();
 }
 
-void SetOpShardingOp::getEffects(
+void transform::SetOpShardingOp::getEffects(
     SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
   transform::onlyReadsHandle(getTargetMutable(), effects);
   transform::modifiesPayload(effects);
@@ -60,7 +60,7 @@ static bool hasOwnSharding(Value value) {
 }
 
 DiagnosedSilenceableFailure
-SetShardingOp::apply(transform::TransformRewriter &,
+transform::SetShardingOp::apply(transform::TransformRewriter &,
                      transform::TransformResults &,
                      transform::TransformState &state) {
   for (Value value : state.getPayloadValues(getTarget())) {
@@ -82,7 +82,7 @@ SetShardingOp::apply(transform::TransformRewriter &,
   return DiagnosedSilenceableFailure::success();
 }
 
-void SetShardingOp::getEffects(
+void transform::SetShardingOp::getEffects(
     SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
   transform::onlyReadsHandle(getTargetMutable(), effects);
   transform::modifiesPayload(effects);

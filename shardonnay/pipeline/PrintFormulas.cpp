@@ -9,6 +9,7 @@
 #include "shardonnay/analysis/SymbolicCosts.h"
 #include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/pipeline/Passes.h"
+#include "llvm/ADT/SmallSet.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/ToolOutputFile.h"
 
