@@ -144,8 +144,11 @@ Value FunctionExporter::state(sdy::TensorShardingAttr sharding,
     return shard::GridAxesAttr::get(builder.getContext(), axes);
   });
   lastStated = shard::ShardingOp::create(
-      builder, func.getLoc(), grid, axesPerDim, /*static_halo_sizes=*/{},
-      offsets);
+      builder, func.getLoc(), shard::ShardingType::get(builder.getContext()),
+      FlatSymbolRefAttr::get(builder.getContext(), grid),
+      shard::GridAxesArrayAttr::get(builder.getContext(), axesPerDim),
+      builder.getDenseI64ArrayAttr(offsets), ValueRange(),
+      builder.getDenseI64ArrayAttr({}), ValueRange());
   return known = lastStated->getResult(0);
 }
 

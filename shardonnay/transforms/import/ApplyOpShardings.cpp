@@ -76,7 +76,8 @@ LogicalResult OpShardingApplier::check() {
     if (!canBeSharded(factor))
       return op->emitOpError() << "shards factor " << factorName(i)
                                << ", which it needs whole; expected no axes";
-    if (factor.size % assignment[i].numShards() != 0 && !rule.mayBeUneven(i))
+    if (factor.size % assignment[i].numShards() != 0 &&
+        !isLawful(assignment, rule))
       return op->emitOpError()
              << "shards factor " << factorName(i) << " of size " << factor.size
              << " into " << assignment[i].numShards()
