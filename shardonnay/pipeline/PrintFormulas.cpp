@@ -49,8 +49,11 @@ private:
 
 llvm::json::Array FormulaWriter::axes(const AxisList &list) {
   llvm::json::Array array;
-  for (AxisRef axis : list)
-    array.push_back(sdy::fromAxisRef(axis, costs.mesh).toString());
+  for (AxisRef axis : list) {
+    sdy::AxisRefAttr attr = sdy::fromAxisRef(axis, costs.mesh);
+    array.push_back(attr.getSubAxisInfo() ? attr.toString()
+                                          : attr.getName().str());
+  }
   return array;
 }
 
