@@ -110,13 +110,18 @@ Value LocalExporter::indexAlong(Location loc, FlatSymbolRefAttr mesh,
   if (gridAxes == ArrayRef(all) && all.size() > 1)
     return shard::ProcessLinearIndexOp::create(builder, loc,
                                                builder.getIndexType(), mesh);
-  SmallVector<Type> types(gridAxes.size(), builder.getIndexType());
-  auto indices = shard::ProcessMultiIndexOp::create(
-      builder, loc, types, mesh,
-      shard::GridAxesAttr::get(builder.getContext(), gridAxes));
-  Value result = indices->getResult(0);
-  for (auto [axis, along] :
-       llvm::drop_begin(llvm::zip_equal(gridAxes, indices.getResults()))) {
+  // An op for each axis, as sdy-import-shard reads them.
+  Value result;
+  for (int16_t axis : gridAxes) {
+    Value along =
+        shard::ProcessMultiIndexOp::create(
+            builder, loc, builder.getIndexType(), mesh,
+            shard::GridAxesAttr::get(builder.getContext(), axis))
+            ->getResult(0);
+    if (!result) {
+      result = along;
+      continue;
+    }
     Value size = arith::ConstantIndexOp::create(
         builder, loc, grids.numShards(mesh.getValue(), axis));
     Value major = arith::MulIOp::create(builder, loc, result, size);

@@ -35,10 +35,11 @@ func.func @indices(%a: tensor<8xf32>) -> (tensor<i32>, index, index, tensor<8xf3
   // CHECK: %[[X32:.*]] = arith.index_cast %[[X]] : index to i32
   // CHECK: tensor.from_elements %[[X32]] : tensor<i32>
   %1 = spmd.device_index @mesh {"x"} : tensor<i32>
-  // CHECK: %[[YX:.*]]:2 = shard.process_multi_index on @mesh axes = [2, 0] : index, index
+  // CHECK: %[[Y:.*]] = shard.process_multi_index on @mesh axes = [2] : index
+  // CHECK: %[[MINOR:.*]] = shard.process_multi_index on @mesh axes = [0] : index
   // CHECK: %[[TWO:.*]] = arith.constant 2 : index
-  // CHECK: %[[MAJOR:.*]] = arith.muli %[[YX]]#0, %[[TWO]]
-  // CHECK: %[[INDEX:.*]] = arith.addi %[[MAJOR]], %[[YX]]#1
+  // CHECK: %[[MAJOR:.*]] = arith.muli %[[Y]], %[[TWO]]
+  // CHECK: %[[INDEX:.*]] = arith.addi %[[MAJOR]], %[[MINOR]]
   %2 = spmd.device_index @mesh {"y":(2)2, "x"} : tensor<i32>
   %3 = tensor.extract %2[] : tensor<i32>
   %4 = arith.index_cast %3 : i32 to index
