@@ -7,6 +7,7 @@
 
 #include "shardonnay/strategy/StateEvaluator.h"
 #include "shardonnay/strategy/Graphs.h"
+#include "llvm/ADT/STLExtras.h"
 #include <gtest/gtest.h>
 
 using namespace shardonnay;
@@ -25,7 +26,7 @@ TEST(RangeMaximum, isThatOfAnArray) {
       for (size_t i = begin; i < end; ++i)
         numbers[i] += amount;
       // Beyond the array there are zeros.
-      int64_t expected = *std::max_element(numbers.begin(), numbers.end());
+      int64_t expected = *llvm::max_element(numbers);
       if (!llvm::isPowerOf2_64(size))
         expected = std::max<int64_t>(expected, 0);
       ASSERT_EQ(maximum.get(), expected);

@@ -82,6 +82,7 @@ enum ShardonnayRecord {
   SHARDONNAY_PERMUTE
 };
 
+// NOLINTBEGIN(readability-identifier-naming): names of C.
 /* What emitted code calls. `n` is the size of the group. */
 
 /* The running device, and its index in a group. */
@@ -118,6 +119,7 @@ void shardonnay_fetch_window(const int64_t *group, const int64_t *windows,
                              int64_t start, int64_t step, int64_t size,
                              int64_t periodic, const void *fill,
                              const void *from, void *to);
+// NOLINTEND(readability-identifier-naming)
 
 #ifdef __cplusplus
 }
