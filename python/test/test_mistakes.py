@@ -23,7 +23,7 @@ IN_A_PROGRAM = {
     "an axis that is not there": ('[{"model"}, {}]', '[{"modle"}, {}]', '@:4:5: error: \'func.func\' op argument 1: unknown axis "modle", expected one of the mesh #sdy.mesh<["data"=2, "model"=4]>\n@:1:1: note: the mesh is declared here\n'),
     "a mesh that is not there": ('<@mesh, [{"model"}', '<@grid, [{"model"}', "@:4:5: error: 'func.func' op argument 1: unknown mesh @grid, expected the name of an 'sdy.mesh' of the module\n"),
     "no mesh at all": ('sdy.mesh @mesh = <["data"=2, "model"=4]>\n', "\n", "@:3:5: error: 'func.func' op argument 0: unknown mesh @mesh, expected the name of an 'sdy.mesh' of the module\n"),
-    "an axis twice": ('[{"data"}, {"model"}]', '[{"data"}, {"data"}]', '@:3:5: error: \'func.func\' op argument 0: axis "data" occurs twice, in dim 0 and in dim 1\n'),
+    "an axis twice": ('[{"data"}, {"model"}]', '[{"data"}, {"data"}]', '@:3:5: error: \'func.func\' op argument 0: axis "data" occurs twice, in dim 0 and in dim 1\n@:1:1: note: the mesh is declared here\n'),
     "more dims than the tensor": ('[{"data"}, {"model"}]', '[{"data"}, {"model"}, {}]', "@:3:5: error: 'func.func' op argument 0: sharding has 3 dims, expected 2 as in 'tensor<8x16xf32>'\n"),
     "fewer dims than the tensor": ('{sdy.sharding = #sdy.sharding<@mesh, [{"model"}, {}]', '{sdy.sharding = #sdy.sharding<@mesh, [{"model"}]', "@:4:5: error: 'func.func' op argument 1: sharding has 1 dims, expected 2 as in 'tensor<16x32xf32>'\n"),
     "a constraint of another rank": ('%0 <@mesh, [{"data"}, {}]', '%0 <@mesh, [{"data"}]', "@:7:8: error: 'sdy.sharding_constraint' op sharding has 1 dims, expected 2 as in 'tensor<8x32xf32>'\n"),
@@ -91,7 +91,7 @@ ON_THE_COMMAND_LINE = {
     "run other.mlir": (1, 'shardonnay: error: expected a function @main to run, got @step\n'),
     "explain step.mlir --value=%7": (1, "shardonnay: error: --value %7: no value of this name or place has a sharding, or was offered one; expected a name such as %5, arg0 or 'result 0', or a part of a source location\n"),
     "report step.mlir --fail-on=all_gather": (2, "shardonnay report: error: argument --fail-on: 'all_gather': expected a condition such as 'all_gather>1MiB', 'all_to_all>0' or 'peak>=8GiB'; see shardonnay report --help\n"),
-    "diff step.mlir --b=speed=high": (2, "shardonnay diff: error: argument --b: there is no option 'speed'; expected one of device-model, memory-limit, search-mode, keep-propagated, no-bucketing, keep-functions-of, arguments, results, no-implicit-replication, strict, time-limit, host-memory-limit; see shardonnay diff --help\n"),
+    "diff step.mlir --b=speed=high": (2, "shardonnay diff: error: argument --b: there is no option 'speed'; expected one of device-model, memory-limit, search-mode, keep-propagated, no-bucketing, keep-functions-of, arguments, results, no-implicit-replication, no-gather-by-price, strict, time-limit, host-memory-limit; see shardonnay diff --help\n"),
     "partition step.mlir": (2, "shardonnay: error: argument COMMAND: invalid choice: 'partition' (choose from 'compile', 'build', 'run', 'explain', 'report', 'diff', 'doctor'); see shardonnay --help\n"),
 }  # fmt: skip
 
