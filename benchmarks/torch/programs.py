@@ -1,4 +1,4 @@
-"""What is compared: models of test/torch, in sizes at which bytes are those of weights and activations, and where their parameters lie."""
+"""What is compared: models of test/torch, in sizes at which bytes are those of weights and activations, and how their parameters are sharded."""
 
 import functools
 import sys
@@ -16,7 +16,7 @@ OPTIMIZER = functools.partial(torch.optim.AdamW, lr=1e-2, eps=1e-3)
 MESHES = {"megatron": {"dp": 2, "tp": 4}, "fsdp": {"fsdp": 8}}
 BATCH, LENGTH, VOCABULARY, WIDTH = 8, 32, 256, 64
 
-# Patterns of parameters that are cut by columns and by rows; the others are whole.
+# Patterns of parameters that are sharded by columns and by rows; the others are whole.
 COLUMNS = (
     "*.w[qkv1].weight", "*.w1.bias", "*head.weight", "*.[qkv]_proj.weight", "*.[qkv]_proj.bias", "*.gate_proj.weight", "*.up_proj.weight",
     "*.fc1.weight", "*.fc1.bias", "up.*.weight", "gate.*.weight", "layers.0.weight", "layers.0.bias", "*.layers.0.weight", "*.layers.0.bias",
@@ -105,7 +105,7 @@ def build(name):
 
 
 def placements(strategy, name, parameter):
-    """How a parameter lies."""
+    """The placements of a parameter."""
     import fnmatch
 
     if strategy == "fsdp":

@@ -87,19 +87,19 @@ public:
                   int32_t otherFactor = -1) {
     AxisList rest = axes.commonPrefix(prefix);
     if (log && rest != axes)
-      shardings.push_back(
+      refusals.push_back(
           {reason, factor, tensor, axes, rest, tensor, otherFactor});
     axes = std::move(rest);
   }
 
-  /// `tensor` has seen all cuts that count for it.
+  /// `tensor` has seen all refusals that count for it.
   void report(int32_t tensor) {
     if (!log)
       return;
     const AxisList &own = rows[tensor].factors[factor].axes;
-    for (const Refusal &sharded : shardings)
-      if (!sharded.wanted.isPrefixOf(own)) {
-        log->push_back(sharded);
+    for (const Refusal &refusal : refusals)
+      if (!refusal.wanted.isPrefixOf(own)) {
+        log->push_back(refusal);
         log->back().tensor = tensor;
       }
   }
@@ -116,7 +116,7 @@ private:
   int32_t factor;
   AxisList axes;
   RefusalLog log;
-  llvm::SmallVector<Refusal, 0> shardings;
+  llvm::SmallVector<Refusal, 0> refusals;
 };
 } // namespace
 
