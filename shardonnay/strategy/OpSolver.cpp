@@ -272,18 +272,21 @@ bool OpSolver::mayRepeat(const OpProblem &problem) const {
 }
 
 FactorAssignment OpSolver::solve(const OpProblem &problem) {
+  if (problem.required)
+    return *problem.required;
   return AssignmentSearch(*this, problem, mesh).run();
 }
 
 const std::vector<FactorAssignment> &
 OpSolver::candidates(const OpProblem &problem) {
   auto found = knownCandidates.find(problem);
-  if (found == knownCandidates.end()) {
-    AssignmentSearch space(*this, problem, mesh);
-    found =
-        knownCandidates.emplace(problem, space.runAll(solve(problem))).first;
-  }
-  return found->second;
+  if (found != knownCandidates.end())
+    return found->second;
+  std::vector<FactorAssignment> all =
+      problem.required
+          ? std::vector{*problem.required}
+          : AssignmentSearch(*this, problem, mesh).runAll(solve(problem));
+  return knownCandidates.emplace(problem, std::move(all)).first->second;
 }
 
 size_t OpSolver::Hash::operator()(const OpProblem &problem) const {
