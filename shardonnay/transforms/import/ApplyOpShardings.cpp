@@ -15,6 +15,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/dialect/sdy/Conversion.h"
+#include "shardonnay/dialect/sdy/NamedMesh.h"
 #include "shardonnay/dialect/sdy/OpSharding.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/dialect/sdy/access/RuleAccess.h"
@@ -100,7 +101,7 @@ sdy::TensorShardingAttr OpShardingApplier::shardingOf(int64_t tensor) {
     for (int32_t factor : factors)
       if (!option.getDimShardings()[factor].getIsClosed())
         dim.closed = false;
-  return sdy::fromSharding(sharding, option.getMeshOrRef(), mesh);
+  return sdy::NamedMesh{mesh, option.getMeshOrRef()}.write(sharding);
 }
 
 LogicalResult OpShardingApplier::applyToResult(OpResult result) {

@@ -16,6 +16,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/dialect/sdy/Conversion.h"
+#include "shardonnay/dialect/sdy/NamedMesh.h"
 #include "shardonnay/dialect/sdy/OpSharding.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/dialect/sdy/access/RuleAccess.h"
@@ -150,7 +151,7 @@ sdy::TensorShardingAttr OptionReader::read(std::string &why) {
   TensorSharding option = TensorSharding::fullyClosed(assignment.size());
   for (auto [dim, axes] : llvm::zip_equal(option.dims, assignment))
     dim.axes = axes;
-  return sdy::fromSharding(option, meshOrRef, mesh);
+  return sdy::NamedMesh{mesh, meshOrRef}.write(option);
 }
 
 bool hasPartialResult(Operation *op) {
