@@ -220,4 +220,4 @@ def propagate(fn=None, **settings):
     return _decorated(building.propagated, **given.arguments)
 
 
-propagate.__signature__ = inspect.signature(partition)
+setattr(propagate, "__signature__", inspect.signature(partition))
