@@ -141,7 +141,7 @@ def prepared_dtensor(job):
             optimizer.step()
         if isinstance(loss, DTensor):
             return float(loss.detach().full_tensor())
-        return float(funcol.all_reduce(loss.detach(), "avg" if dist.get_backend() != "gloo" else "sum", mesh) / mesh.size())
+        return float(funcol.all_reduce(loss.detach(), "sum", mesh) / mesh.size())
 
     return step
 
