@@ -25,7 +25,7 @@ SECTIONS = {
     "twins": ("Numbers of MaxText's twins on eight CPU devices", ["maxtext/twins.py"]),
     "propagation": ("Passes only: propagation of prepared programs", ["propagation/run.py", "--ops", "1000", "10000", "100000"]),
     "partition": ("Passes only: the whole compile of prepared programs", ["partition/run.py", "--ops", "1000", "10000", "100000"]),
-    "torch": ("PyTorch: bytes of a step, against DTensor and fully_shard", ["torch/run.py", "--threads"]),
+    "torch": ("PyTorch: bytes of a step, against DTensor and fully_shard", ["torch/run.py", "--one-process"]),
     "call": ("Calls of a partitioned function", ["call/run.py"]),
     "first": ("Time from a call to its first result", ["first/run.py"]),
     "reshard": ("Reshards between all pairs of layouts", ["reshard/run.py"]),
