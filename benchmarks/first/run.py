@@ -2,9 +2,9 @@
 
     python benchmarks/first/run.py [--quick]
 
-Each measurement is a process of its own on one core, that of `partition` follows that of `jax.jit`. Arguments are on their
-devices before the clock starts. Ratios are of CPU seconds, which other work moves less than those of the wall. Says how
-much of the wall is XLA's. Exits with 1 if the call takes a quarter longer than `jax.jit`'s.
+Each measurement is a process of its own on one core, that of `partition` follows that of `jax.jit`. Arguments are on
+their devices before the clock starts. Ratios are of CPU seconds, which other work moves less than those of the wall.
+Says how much of the wall is XLA's. Exits with 1 if the call takes a quarter longer than `jax.jit`'s.
 """
 
 import argparse

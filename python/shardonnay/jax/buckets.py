@@ -1,7 +1,7 @@
 """The sum of a bucket as sums of the tensors in it, for XLA.
 
-The compiler packs small tensors by a concatenate, reduces them at once and slices the result: PJRT's CPU client takes no
-all_reduce of several operands. XLA makes one out of neighbouring all_reduces itself, and copies nothing for it. Slices
+The compiler packs small tensors by a concatenate, reduces them at once and slices the result: PJRT's CPU client takes
+no all_reduce of several operands. XLA makes one out of neighbouring all_reduces itself, and copies nothing for it. Slices
 cost it time: a kernel that reads a gradient out of one is another for each offset, while those that differ in nothing
 are compiled once. In a small transformer's step of AdamW a quarter of XLA's time goes there.
 """
@@ -12,7 +12,7 @@ from ..operations import operations
 
 
 def reduce_apart(module):
-    """Replaces each all_reduce of a concatenate, where only its operands are sliced out again, by one of each operand."""
+    """Replaces an all_reduce of a concatenate by one of each operand, where nothing but those is sliced out again."""
     for reduction in [op for op in operations(module) if op.name == "stablehlo.all_reduce"]:
         bucket = reduction.operands[0].owner
         if isinstance(bucket, ir.Block) or bucket.name != "stablehlo.concatenate" or len(reduction.operands) > 1:
@@ -48,7 +48,7 @@ def _range(operation):
 
 
 def _replace(slice_, operand, reduction):
-    """Puts `reduction`'s sum of `operand` in the place of a slice, in the shape that the operand had before it was flat."""
+    """Puts `reduction`'s sum of `operand` in the place of a slice; it is of the shape from before that was flat."""
     flat, reshape = operand, operand.owner
     if not isinstance(reshape, ir.Block) and reshape.name == "stablehlo.reshape":
         operand = reshape.operands[0]
