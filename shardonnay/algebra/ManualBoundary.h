@@ -28,8 +28,9 @@ namespace shardonnay {
 /// stand in its outer sharding.
 class ManualBoundary {
 public:
-  /// Of an outer sharding and all manual axes. In each dim of `outer` the
-  /// manual axes come first; those in no dim and not unreduced are replicated.
+  /// The boundary that an outer sharding and all manual axes make. In each dim
+  /// of `outer` the manual axes come first; those in no dim and not unreduced
+  /// are replicated.
   static ManualBoundary get(const TensorSharding &outer,
                             const AxisList &manual);
 

@@ -101,9 +101,9 @@ public:
   }
 
   void run() {
-    follow(slices, /*arePieces=*/false);
+    follow(slices, /*areShards=*/false);
     seen.clear();
-    follow(shards, /*arePieces=*/true);
+    follow(shards, /*areShards=*/true);
     for (Operation *op : met)
       setApart(op->getResult(0));
   }

@@ -7,7 +7,7 @@
 //
 // A plan is settled by which shard counts as the first of each window:
 // counting by what exists sends nothing that is not needed; counting as if the
-// dim had no ends keeps the pieces of all devices alike. Both are tried, and
+// dim had no ends keeps the parts of all devices alike. Both are tried, and
 // the gather.
 //
 //===----------------------------------------------------------------------===//
@@ -70,16 +70,17 @@ int64_t WindowPlan::received(const WindowProblem &problem) const {
   if (gathers)
     return countProduct(problem.localSize, problem.axes.numShards() - 1);
   int64_t sum = 0;
-  for (const WindowPiece &piece : pieces)
-    sum = countSum(sum, countProduct(static_cast<int64_t>(piece.rounds.size()),
-                                     piece.width));
+  for (const WindowExchange &exchange : exchanges)
+    sum =
+        countSum(sum, countProduct(static_cast<int64_t>(exchange.rounds.size()),
+                                   exchange.width));
   return sum;
 }
 
 int64_t WindowPlan::numCollectives() const {
   int64_t count = gathers;
-  for (const WindowPiece &piece : pieces)
-    count += piece.rounds.size();
+  for (const WindowExchange &exchange : exchanges)
+    count += exchange.rounds.size();
   return count;
 }
 
@@ -92,31 +93,31 @@ public:
     findFirstShards(countsWhatExists);
   }
 
-  /// Nothing if windows that begin far outside of the dim need pieces that are
-  /// far apart: counted from what exists they don't.
+  /// Nothing if windows that begin far outside of the dim need exchanges that
+  /// are far apart: counted from what exists they don't.
   std::optional<WindowPlan> run() {
-    if (!makePieces())
+    if (!makeExchanges())
       return std::nullopt;
     findTransfers();
-    for (auto [k, piece] : llvm::enumerate(plan.pieces))
-      narrow(piece, k);
+    for (auto [k, exchange] : llvm::enumerate(plan.exchanges))
+      narrow(exchange, k);
     findOffsets();
     return std::move(plan);
   }
 
 private:
   void findFirstShards(bool countsWhatExists);
-  /// The parts of the senders' dims, without pieces that nobody needs at the
+  /// The parts of the senders' dims, without exchanges that nobody needs at the
   /// ends; false if there are too many between.
-  bool makePieces();
+  bool makeExchanges();
   void findTransfers();
-  /// Has a piece that is sent hold no more than one window needs of it. A
+  /// Has an exchange send no more than one window needs of it. A
   /// window that needs a shard's beginning or its end gets it from or to there,
-  /// so that pieces still fit.
-  void narrow(WindowPiece &piece, int64_t k);
+  /// so that parts still fit.
+  void narrow(WindowExchange &exchange, int64_t k);
   void findOffsets();
-  /// What window `window` needs of its piece `piece`, in the sender's dim.
-  Interval needed(int64_t window, int64_t piece) const;
+  /// What window `window` gets in exchange `exchange`, in the sender's dim.
+  Interval needed(int64_t window, int64_t exchange) const;
 
   const WindowProblem &problem;
   int64_t numWindows;
@@ -133,15 +134,15 @@ void Planner::findFirstShards(bool countsWhatExists) {
   }
 }
 
-Interval Planner::needed(int64_t window, int64_t piece) const {
+Interval Planner::needed(int64_t window, int64_t exchange) const {
   Interval inside = problem.inside(window);
-  int64_t origin = (firstShard[window] + piece) * problem.localSize;
+  int64_t origin = (firstShard[window] + exchange) * problem.localSize;
   int64_t from = std::max(inside.start - origin, int64_t(0));
   int64_t to = std::min(inside.limit - origin, problem.localSize);
   return from < to ? Interval{from, to} : Interval{};
 }
 
-bool Planner::makePieces() {
+bool Planner::makeExchanges() {
   std::map<int64_t, Interval> hulls;
   for (int64_t w = 0; w < numWindows; ++w) {
     Interval inside = problem.inside(w);
@@ -160,37 +161,37 @@ bool Planner::makePieces() {
     }
   }
   int64_t begin = hulls.begin()->first, end = hulls.rbegin()->first + 1;
-  constexpr int64_t kFewPieces = 64;
-  if (end - begin > kFewPieces + 2 * static_cast<int64_t>(hulls.size()))
+  constexpr int64_t kFewExchanges = 64;
+  if (end - begin > kFewExchanges + 2 * static_cast<int64_t>(hulls.size()))
     return false;
   for (int64_t &first : firstShard)
     first += begin;
   for (int64_t k = begin; k < end; ++k)
-    plan.pieces.emplace_back().part = hulls[k];
+    plan.exchanges.emplace_back().part = hulls[k];
   return true;
 }
 
-void Planner::narrow(WindowPiece &piece, int64_t k) {
-  piece.width = piece.part.limit - piece.part.start;
+void Planner::narrow(WindowExchange &exchange, int64_t k) {
+  exchange.width = exchange.part.limit - exchange.part.start;
   int64_t most = 0;
   for (int64_t w = 0; w < numWindows; ++w) {
     Interval part = needed(w, k);
     most = std::max(most, part.limit - part.start);
   }
-  if (piece.rounds.empty() || most == piece.width)
+  if (exchange.rounds.empty() || most == exchange.width)
     return;
-  piece.width = most;
+  exchange.width = most;
   for (int64_t w = 0; w < numWindows; ++w)
-    piece.starts.push_back(
+    exchange.starts.push_back(
         std::min(needed(w, k).start, problem.localSize - most));
 }
 
 void Planner::findOffsets() {
   int64_t total = 0;
   llvm::SmallVector<int64_t> begins;
-  for (const WindowPiece &piece : plan.pieces) {
+  for (const WindowExchange &exchange : plan.exchanges) {
     begins.push_back(total);
-    total += piece.width;
+    total += exchange.width;
   }
   int64_t least = 0, most = total;
   for (int64_t w = 0; w < numWindows; ++w) {
@@ -200,8 +201,9 @@ void Planner::findOffsets() {
       continue;
     int64_t k = llvm::divideFloorSigned(inside.start, problem.localSize) -
                 firstShard[w];
-    const WindowPiece &piece = plan.pieces[k];
-    int64_t begin = piece.starts.empty() ? piece.part.start : piece.starts[w];
+    const WindowExchange &exchange = plan.exchanges[k];
+    int64_t begin =
+        exchange.starts.empty() ? exchange.part.start : exchange.starts[w];
     offset = begins[k] + needed(w, k).start - begin -
              (inside.start - problem.windowStart(w));
     least = std::min(least, offset);
@@ -215,11 +217,11 @@ void Planner::findOffsets() {
       offset += plan.low;
 }
 
-/// The rounds of one piece as they fill.
+/// The rounds of one exchange as they fill.
 class Rounds {
 public:
-  Rounds(WindowPiece &piece, int64_t numDevices)
-      : piece(piece), numDevices(numDevices) {}
+  Rounds(WindowExchange &exchange, int64_t numDevices)
+      : exchange(exchange), numDevices(numDevices) {}
 
   /// Into the first round in which the sender is free.
   void add(int64_t source, int64_t target) {
@@ -228,14 +230,14 @@ public:
       ++round;
     if (round == busy.size()) {
       busy.emplace_back(numDevices);
-      piece.rounds.emplace_back();
+      exchange.rounds.emplace_back();
     }
     busy[round].set(source);
-    piece.rounds[round].push_back({source, target});
+    exchange.rounds[round].push_back({source, target});
   }
 
 private:
-  WindowPiece &piece;
+  WindowExchange &exchange;
   int64_t numDevices;
   /// By round: who sends.
   llvm::SmallVector<llvm::BitVector, 1> busy;
@@ -244,8 +246,8 @@ private:
 void Planner::findTransfers() {
   const Mesh &mesh = problem.mesh;
   auto groups = mesh.groups(problem.axes);
-  for (auto [k, piece] : llvm::enumerate(plan.pieces)) {
-    Rounds rounds(piece, mesh.numDevices());
+  for (auto [k, exchange] : llvm::enumerate(plan.exchanges)) {
+    Rounds rounds(exchange, mesh.numDevices());
     for (llvm::ArrayRef<int64_t> group : groups)
       for (int64_t target : group) {
         int64_t window = mesh.index(problem.windowAxes, target);
@@ -255,7 +257,7 @@ void Planner::findTransfers() {
             group[llvm::mod(firstShard[window] + static_cast<int64_t>(k),
                             static_cast<int64_t>(group.size()))];
         if (source == target)
-          piece.own = true;
+          exchange.own = true;
         else
           rounds.add(source, target);
       }

@@ -250,9 +250,9 @@ Value buildShard(Value whole, const Layout &layout, const Placer &placer,
   return shard.slice(layout.dims);
 }
 
-FailureOr<Value> buildShare(Value whole, const Layout &layout,
-                            const Placer &placer, OpBuilder &builder,
-                            Location loc) {
+FailureOr<Value> buildLocalShard(Value whole, const Layout &layout,
+                                 const Placer &placer, OpBuilder &builder,
+                                 Location loc) {
   auto type = cast<RankedTensorType>(whole.getType());
   ShardBuilder shard(whole, type, Layout::replicated(type.getShape()), placer,
                      builder, loc);

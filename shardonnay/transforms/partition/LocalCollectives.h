@@ -47,10 +47,9 @@ mlir::Value buildShard(mlir::Value whole, const Layout &layout,
 
 /// The same, and where `layout` is of parts, the whole as the part of one
 /// device. Emits an error if a part has no neutral element.
-mlir::FailureOr<mlir::Value> buildShare(mlir::Value whole, const Layout &layout,
-                                        const Placer &placer,
-                                        mlir::OpBuilder &builder,
-                                        mlir::Location loc);
+mlir::FailureOr<mlir::Value>
+buildLocalShard(mlir::Value whole, const Layout &layout, const Placer &placer,
+                mlir::OpBuilder &builder, mlir::Location loc);
 
 } // namespace shardonnay
 

@@ -278,7 +278,8 @@ FunctionPartitioner::localizeCollective(Operation *op) {
   const Placer &there = other ? *other : placer;
   FailureOr<Value> value;
   if (isa<sdy::ReshardOp>(op) && !source->mesh)
-    value = buildShare(operand, target->layout, there, builder, op->getLoc());
+    value =
+        buildLocalShard(operand, target->layout, there, builder, op->getLoc());
   else
     value = buildLocalCollective(op, operand, source->layout, there,
                                  sourceMeshOf(op), builder);
@@ -451,11 +452,11 @@ FunctionPartitioner::localizeByRule(Operation *op, const FactorRule &rule) {
 
 LogicalResult
 FunctionPartitioner::neutralizePadding(Operation *op, const FactorRule &rule,
-                                       ArrayRef<AxisList> axes,
+                                       ArrayRef<AxisList> factorAxes,
                                        MutableArrayRef<Value> operands) {
-  for (auto [id, factor, sharded] : llvm::enumerate(rule.factors, axes)) {
+  for (auto [id, factor, axes] : llvm::enumerate(rule.factors, factorAxes)) {
     if (factor.kind != FactorKind::Reduction ||
-        factor.size % sharded.numShards() == 0)
+        factor.size % axes.numShards() == 0)
       continue;
     for (auto [operand, mapping] : llvm::zip_equal(operands, rule.operands)) {
       int64_t dim = mapping.dimOf(id);
@@ -468,15 +469,15 @@ FunctionPartitioner::neutralizePadding(Operation *op, const FactorRule &rule,
         return pointAtOperand(
             op->emitError()
                 << "reduces a dim of size " << factor.size << " that axes "
-                << placer.str(sharded) << " do not divide, of elements "
+                << placer.str(axes) << " do not divide, of elements "
                 << type.getElementType()
                 << " that have no neutral one; cut it by axes that divide it",
             operand);
       Value fill = sdy::ConstantOp::create(builder, op->getLoc(), neutral);
       int64_t size = type.getDimSize(dim);
-      operand = buildWindow(builder, op->getLoc(), operand, fill, placer,
-                            {dim, factor.size, /*start=*/0, /*step=*/size, size,
-                             sharded, sharded});
+      operand = buildWindow(
+          builder, op->getLoc(), operand, fill, placer,
+          {dim, factor.size, /*start=*/0, /*step=*/size, size, axes, axes});
     }
   }
   return success();

@@ -37,12 +37,12 @@
 #include "shardonnay/strategy/WantedShardings.h"
 #include "shardonnay/support/Diagnostics.h"
 #include "shardonnay/support/Prefetch.h"
-#include "shardonnay/transforms/reshard/KeptParts.h"
+#include "shardonnay/transforms/reshard/KeptPartialSums.h"
 #include "shardonnay/transforms/reshard/MinimalCases.h"
 #include "shardonnay/transforms/reshard/OneMesh.h"
 #include "shardonnay/transforms/reshard/OpSolvers.h"
+#include "shardonnay/transforms/reshard/PartialSumReducer.h"
 #include "shardonnay/transforms/reshard/Passes.h"
-#include "shardonnay/transforms/reshard/ReduceParts.h"
 #include "shardonnay/transforms/reshard/ReshardBuilder.h"
 #include "shardonnay/transforms/reshard/StrategyReader.h"
 
@@ -139,7 +139,7 @@ private:
   OpSolvers &solvers;
   ReshardBuilder reshards;
   /// Without the full version.
-  PartSettler parts;
+  PartialSumReducer parts;
   std::vector<sdy::ReshardOp> left;
   /// Ops with an operand that was a constant until it had to be resharded.
   llvm::SmallPtrSet<Operation *, 4> withoutConstants;
@@ -278,9 +278,9 @@ LogicalResult BlockResharder::visitMinimally(Operation *op) {
   if (!ruleOp || !ruleOp.isContraction() || failed(verifyRule(op, *rule)))
     return success();
   OpProblem problem = readProblem(op, *rule, *scope);
-  FactorAssignment assignment = solvers.get(*scope).solve(problem);
+  FactorStrategy strategy = solvers.get(*scope).solve(problem);
   auto selected = [&](size_t tensor) {
-    return shardingUnder(assignment, *rule, tensor);
+    return shardingUnder(strategy, *rule, tensor);
   };
   for (OpOperand &operand : op->getOpOperands())
     if (scope->read(operand.get()) != selected(operand.getOperandNumber()))

@@ -1,4 +1,4 @@
-//===- OpProblem.h - an op as a factor assignment problem -------*- C++ -*-===//
+//===- OpProblem.h - an op as a factor strategy problem ---------*- C++ -*-===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -21,7 +21,7 @@ def InsertExplicitReshardsPass
   let summary = "Makes every op's operands and results agree on its factors";
   let description = [{
     Chooses for every op with a sharding rule the axes that cut each of its
-    factors (FactorAssignment.h). Operands that are cut otherwise are resharded;
+    factors (FactorStrategy.h). Operands that are cut otherwise are resharded;
     a result is cut as the choice says, partial (`unreduced`) along the axes of
     the factors that the op reduces over, and resharded to the sharding that it
     had. Constants are computed again in the sharding that a use needs.
