@@ -93,7 +93,7 @@ Value emitPack(OpBuilder &builder, spmd::PackOp op) {
   for (auto [i, tensor] : llvm::enumerate(op.getTensors()))
     rows.push_back(
         packer.toRows(packer.bitcast(tensor, element), getShardedDim(op, i)));
-  int64_t rowDim = op.getShards().value_or(1) == 1 ? 0 : 1;
+  int64_t rowDim = op.getPieces().value_or(1) == 1 ? 0 : 1;
   Value all =
       stablehlo::ConcatenateOp::create(builder, op.getLoc(), rows, rowDim);
   return packer.reshape(all, op.getType().getShape());
@@ -101,20 +101,20 @@ Value emitPack(OpBuilder &builder, spmd::PackOp op) {
 
 SmallVector<Value> emitUnpack(OpBuilder &builder, spmd::UnpackOp op) {
   Packer packer(builder, op.getLoc());
-  auto shards = static_cast<int64_t>(op.getShards().value_or(1));
+  auto pieces = static_cast<int64_t>(op.getPieces().value_or(1));
   auto packed = cast<RankedTensorType>(op.getTensor().getType());
   Value rows = op.getTensor();
-  if (shards > 1)
-    rows = packer.reshape(rows, {shards, packed.getDimSize(0) / shards});
+  if (pieces > 1)
+    rows = packer.reshape(rows, {pieces, packed.getDimSize(0) / pieces});
   SmallVector<Value> results;
   int64_t start = 0;
   for (auto [i, each] : llvm::enumerate(op.getResultTypes())) {
     auto type = cast<RankedTensorType>(each);
-    int64_t limit = start + type.getNumElements() / shards;
+    int64_t limit = start + type.getNumElements() / pieces;
     SmallVector<int64_t> starts, limits;
-    if (shards > 1) {
+    if (pieces > 1) {
       starts.push_back(0);
-      limits.push_back(shards);
+      limits.push_back(pieces);
     }
     starts.push_back(start);
     limits.push_back(limit);

@@ -63,10 +63,10 @@ private:
   Value send(Value part, ArrayRef<Transfer> round);
   /// This device is one of the receivers.
   Value receives(ArrayRef<Transfer> round);
-  Value makeExchange(Value tensor, const WindowExchange &exchange);
+  Value makePiece(Value tensor, const WindowPiece &piece);
   /// What this device keeps of its own shard, and what it sends in a round.
-  Value ownPart(Value tensor, const WindowExchange &exchange);
-  Value sentPart(Value tensor, const WindowExchange &exchange,
+  Value ownPart(Value tensor, const WindowPiece &piece);
+  Value sentPart(Value tensor, const WindowPiece &piece,
                  ArrayRef<Transfer> round);
   Value makeBuffer(Value tensor, const WindowPlan &plan);
   Value sliceWindow(Value buffer, const WindowPlan &plan);
@@ -151,46 +151,44 @@ Value WindowEmitter::receives(ArrayRef<Transfer> round) {
       stablehlo::ComparisonTypeAttr());
 }
 
-Value WindowEmitter::ownPart(Value tensor, const WindowExchange &exchange) {
-  if (exchange.starts.empty())
-    return slice(tensor, exchange.part);
-  SmallVector<int64_t> table(exchange.starts.begin(), exchange.starts.end());
-  return sliceAt(tensor, exchange.width, table,
+Value WindowEmitter::ownPart(Value tensor, const WindowPiece &piece) {
+  if (piece.starts.empty())
+    return slice(tensor, piece.part);
+  SmallVector<int64_t> table(piece.starts.begin(), piece.starts.end());
+  return sliceAt(tensor, piece.width, table,
                  collectives.index(loc, problem.mesh, problem.windowAxes));
 }
 
-Value WindowEmitter::sentPart(Value tensor, const WindowExchange &exchange,
+Value WindowEmitter::sentPart(Value tensor, const WindowPiece &piece,
                               ArrayRef<Transfer> round) {
-  if (exchange.starts.empty())
-    return slice(tensor, exchange.part);
+  if (piece.starts.empty())
+    return slice(tensor, piece.part);
   SmallVector<int64_t> table(problem.mesh.numDevices(), 0);
   for (auto [source, target] : round)
     table[source] =
-        exchange.starts[problem.mesh.index(problem.windowAxes, target)];
-  return sliceAt(tensor, exchange.width, table,
+        piece.starts[problem.mesh.index(problem.windowAxes, target)];
+  return sliceAt(tensor, piece.width, table,
                  collectives.index(loc, problem.mesh, problem.mesh.allAxes()));
 }
 
-Value WindowEmitter::makeExchange(Value tensor,
-                                  const WindowExchange &exchange) {
-  Value result = exchange.own || exchange.rounds.empty()
-                     ? ownPart(tensor, exchange)
-                     : Value();
-  for (ArrayRef<Transfer> round : exchange.rounds) {
-    Value received = send(sentPart(tensor, exchange, round), round);
+Value WindowEmitter::makePiece(Value tensor, const WindowPiece &piece) {
+  Value result =
+      piece.own || piece.rounds.empty() ? ownPart(tensor, piece) : Value();
+  for (ArrayRef<Transfer> round : piece.rounds) {
+    Value received = send(sentPart(tensor, piece, round), round);
     result = result ? select(receives(round), received, result) : received;
   }
   return result;
 }
 
 Value WindowEmitter::makeBuffer(Value tensor, const WindowPlan &plan) {
-  SmallVector<Value> received;
-  for (const WindowExchange &exchange : plan.exchanges)
-    if (exchange.width != 0)
-      received.push_back(makeExchange(tensor, exchange));
-  Value buffer = received.front();
-  if (received.size() > 1)
-    buffer = stablehlo::ConcatenateOp::create(builder, loc, received, dim);
+  SmallVector<Value> pieces;
+  for (const WindowPiece &piece : plan.pieces)
+    if (piece.width != 0)
+      pieces.push_back(makePiece(tensor, piece));
+  Value buffer = pieces.front();
+  if (pieces.size() > 1)
+    buffer = stablehlo::ConcatenateOp::create(builder, loc, pieces, dim);
   if (plan.low == 0 && plan.high == 0)
     return buffer;
   SmallVector<int64_t> low(type.getRank(), 0), high(low), interior(low);

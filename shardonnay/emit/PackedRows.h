@@ -25,9 +25,9 @@ struct ShardedDim {
 
 /// The sharded dim of tensor `i` of a pack or unpack; one shard if it has none.
 template <typename PackOp> ShardedDim getShardedDim(PackOp op, size_t i) {
-  if (!op.getShards())
+  if (!op.getPieces())
     return {1, 0};
-  return {static_cast<int64_t>(*op.getShards()), (*op.getDims())[i]};
+  return {static_cast<int64_t>(*op.getPieces()), (*op.getDims())[i]};
 }
 
 /// `shape` with the sharded dim as [shards, size of a shard].

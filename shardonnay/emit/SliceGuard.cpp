@@ -101,9 +101,9 @@ public:
   }
 
   void run() {
-    follow(slices, /*areShards=*/false);
+    follow(slices, /*arePieces=*/false);
     seen.clear();
-    follow(shards, /*areShards=*/true);
+    follow(shards, /*arePieces=*/true);
     for (Operation *op : met)
       setApart(op->getResult(0));
   }

@@ -133,7 +133,7 @@ Value RowBuilder::extract(Value all, int64_t start, int64_t size) {
 Value buildPack(OpBuilder &builder, spmd::PackOp op) {
   RowBuilder rows(builder, op.getLoc());
   Type element = op.getType().getElementType();
-  auto shards = static_cast<int64_t>(op.getShards().value_or(1));
+  auto shards = static_cast<int64_t>(op.getPieces().value_or(1));
   Value all = tensor::EmptyOp::create(
       builder, op.getLoc(),
       ArrayRef<int64_t>{shards, op.getType().getNumElements() / shards},
@@ -150,7 +150,7 @@ Value buildPack(OpBuilder &builder, spmd::PackOp op) {
 
 SmallVector<Value> buildUnpack(OpBuilder &builder, spmd::UnpackOp op) {
   RowBuilder rows(builder, op.getLoc());
-  auto shards = static_cast<int64_t>(op.getShards().value_or(1));
+  auto shards = static_cast<int64_t>(op.getPieces().value_or(1));
   int64_t elements = op.getTensor().getType().getNumElements();
   Value all = rows.reshape(op.getTensor(), {shards, elements / shards});
   SmallVector<Value> results;

@@ -7,7 +7,7 @@
 //
 // A plan is settled by which shard counts as the first of each window:
 // counting by what exists sends nothing that is not needed; counting as if the
-// dim had no ends keeps the parts of all devices alike. Both are tried, and
+// dim had no ends keeps the pieces of all devices alike. Both are tried, and
 // the gather.
 //
 //===----------------------------------------------------------------------===//
@@ -70,17 +70,16 @@ int64_t WindowPlan::received(const WindowProblem &problem) const {
   if (gathers)
     return countProduct(problem.localSize, problem.axes.numShards() - 1);
   int64_t sum = 0;
-  for (const WindowExchange &exchange : exchanges)
-    sum =
-        countSum(sum, countProduct(static_cast<int64_t>(exchange.rounds.size()),
-                                   exchange.width));
+  for (const WindowPiece &piece : pieces)
+    sum = countSum(sum, countProduct(static_cast<int64_t>(piece.rounds.size()),
+                                     piece.width));
   return sum;
 }
 
 int64_t WindowPlan::numCollectives() const {
   int64_t count = gathers;
-  for (const WindowExchange &exchange : exchanges)
-    count += exchange.rounds.size();
+  for (const WindowPiece &piece : pieces)
+    count += piece.rounds.size();
   return count;
 }
 
@@ -93,31 +92,31 @@ public:
     findFirstShards(countsWhatExists);
   }
 
-  /// Nothing if windows that begin far outside of the dim need exchanges that
-  /// are far apart: counted from what exists they don't.
+  /// Nothing if windows that begin far outside of the dim need pieces that are
+  /// far apart: counted from what exists they don't.
   std::optional<WindowPlan> run() {
-    if (!makeExchanges())
+    if (!makePieces())
       return std::nullopt;
     findTransfers();
-    for (auto [k, exchange] : llvm::enumerate(plan.exchanges))
-      narrow(exchange, k);
+    for (auto [k, piece] : llvm::enumerate(plan.pieces))
+      narrow(piece, k);
     findOffsets();
     return std::move(plan);
   }
 
 private:
   void findFirstShards(bool countsWhatExists);
-  /// The parts of the senders' dims, without exchanges that nobody needs at the
+  /// The parts of the senders' dims, without pieces that nobody needs at the
   /// ends; false if there are too many between.
-  bool makeExchanges();
+  bool makePieces();
   void findTransfers();
-  /// Has an exchange send no more than one window needs of it. A
+  /// Has a piece that is sent hold no more than one window needs of it. A
   /// window that needs a shard's beginning or its end gets it from or to there,
-  /// so that parts still fit.
-  void narrow(WindowExchange &exchange, int64_t k);
+  /// so that pieces still fit.
+  void narrow(WindowPiece &piece, int64_t k);
   void findOffsets();
-  /// What window `window` gets in exchange `exchange`, in the sender's dim.
-  Interval needed(int64_t window, int64_t exchange) const;
+  /// What window `window` needs of its piece `piece`, in the sender's dim.
+  Interval needed(int64_t window, int64_t piece) const;
 
   const WindowProblem &problem;
   int64_t numWindows;
@@ -134,15 +133,15 @@ void Planner::findFirstShards(bool countsWhatExists) {
   }
 }
 
-Interval Planner::needed(int64_t window, int64_t exchange) const {
+Interval Planner::needed(int64_t window, int64_t piece) const {
   Interval inside = problem.inside(window);
-  int64_t origin = (firstShard[window] + exchange) * problem.localSize;
+  int64_t origin = (firstShard[window] + piece) * problem.localSize;
   int64_t from = std::max(inside.start - origin, int64_t(0));
   int64_t to = std::min(inside.limit - origin, problem.localSize);
   return from < to ? Interval{from, to} : Interval{};
 }
 
-bool Planner::makeExchanges() {
+bool Planner::makePieces() {
   std::map<int64_t, Interval> hulls;
   for (int64_t w = 0; w < numWindows; ++w) {
     Interval inside = problem.inside(w);
@@ -161,37 +160,37 @@ bool Planner::makeExchanges() {
     }
   }
   int64_t begin = hulls.begin()->first, end = hulls.rbegin()->first + 1;
-  constexpr int64_t kFewExchanges = 64;
-  if (end - begin > kFewExchanges + 2 * static_cast<int64_t>(hulls.size()))
+  constexpr int64_t kFewPieces = 64;
+  if (end - begin > kFewPieces + 2 * static_cast<int64_t>(hulls.size()))
     return false;
   for (int64_t &first : firstShard)
     first += begin;
   for (int64_t k = begin; k < end; ++k)
-    plan.exchanges.emplace_back().part = hulls[k];
+    plan.pieces.emplace_back().part = hulls[k];
   return true;
 }
 
-void Planner::narrow(WindowExchange &exchange, int64_t k) {
-  exchange.width = exchange.part.limit - exchange.part.start;
+void Planner::narrow(WindowPiece &piece, int64_t k) {
+  piece.width = piece.part.limit - piece.part.start;
   int64_t most = 0;
   for (int64_t w = 0; w < numWindows; ++w) {
     Interval part = needed(w, k);
     most = std::max(most, part.limit - part.start);
   }
-  if (exchange.rounds.empty() || most == exchange.width)
+  if (piece.rounds.empty() || most == piece.width)
     return;
-  exchange.width = most;
+  piece.width = most;
   for (int64_t w = 0; w < numWindows; ++w)
-    exchange.starts.push_back(
+    piece.starts.push_back(
         std::min(needed(w, k).start, problem.localSize - most));
 }
 
 void Planner::findOffsets() {
   int64_t total = 0;
   llvm::SmallVector<int64_t> begins;
-  for (const WindowExchange &exchange : plan.exchanges) {
+  for (const WindowPiece &piece : plan.pieces) {
     begins.push_back(total);
-    total += exchange.width;
+    total += piece.width;
   }
   int64_t least = 0, most = total;
   for (int64_t w = 0; w < numWindows; ++w) {
@@ -201,9 +200,8 @@ void Planner::findOffsets() {
       continue;
     int64_t k = llvm::divideFloorSigned(inside.start, problem.localSize) -
                 firstShard[w];
-    const WindowExchange &exchange = plan.exchanges[k];
-    int64_t begin =
-        exchange.starts.empty() ? exchange.part.start : exchange.starts[w];
+    const WindowPiece &piece = plan.pieces[k];
+    int64_t begin = piece.starts.empty() ? piece.part.start : piece.starts[w];
     offset = begins[k] + needed(w, k).start - begin -
              (inside.start - problem.windowStart(w));
     least = std::min(least, offset);
@@ -217,11 +215,11 @@ void Planner::findOffsets() {
       offset += plan.low;
 }
 
-/// The rounds of one exchange as they fill.
+/// The rounds of one piece as they fill.
 class Rounds {
 public:
-  Rounds(WindowExchange &exchange, int64_t numDevices)
-      : exchange(exchange), numDevices(numDevices) {}
+  Rounds(WindowPiece &piece, int64_t numDevices)
+      : piece(piece), numDevices(numDevices) {}
 
   /// Into the first round in which the sender is free.
   void add(int64_t source, int64_t target) {
@@ -230,14 +228,14 @@ public:
       ++round;
     if (round == busy.size()) {
       busy.emplace_back(numDevices);
-      exchange.rounds.emplace_back();
+      piece.rounds.emplace_back();
     }
     busy[round].set(source);
-    exchange.rounds[round].push_back({source, target});
+    piece.rounds[round].push_back({source, target});
   }
 
 private:
-  WindowExchange &exchange;
+  WindowPiece &piece;
   int64_t numDevices;
   /// By round: who sends.
   llvm::SmallVector<llvm::BitVector, 1> busy;
@@ -246,8 +244,8 @@ private:
 void Planner::findTransfers() {
   const Mesh &mesh = problem.mesh;
   auto groups = mesh.groups(problem.axes);
-  for (auto [k, exchange] : llvm::enumerate(plan.exchanges)) {
-    Rounds rounds(exchange, mesh.numDevices());
+  for (auto [k, piece] : llvm::enumerate(plan.pieces)) {
+    Rounds rounds(piece, mesh.numDevices());
     for (llvm::ArrayRef<int64_t> group : groups)
       for (int64_t target : group) {
         int64_t window = mesh.index(problem.windowAxes, target);
@@ -257,7 +255,7 @@ void Planner::findTransfers() {
             group[llvm::mod(firstShard[window] + static_cast<int64_t>(k),
                             static_cast<int64_t>(group.size()))];
         if (source == target)
-          exchange.own = true;
+          piece.own = true;
         else
           rounds.add(source, target);
       }

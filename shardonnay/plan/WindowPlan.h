@@ -9,23 +9,23 @@
 // dim holds the positions [i * localSize, (i + 1) * localSize), of which those
 // below globalSize count; window w is [start + step * w, + size).
 //
-// A window's positions lie in neighbouring shards, which hold its first, its
-// second, ... *part*. Part k of all devices is sent in one exchange, in as many
-// rounds as a shard has receivers, each round a collective_permute; of a shard
-// only the hull of what the receivers of part k need is sent, or, where that is
-// less, from where the receiver of the round needs it as much as any receiver
-// needs: a shard that is spread over n devices sends each its n-th. The parts
-// one behind the other are the device's *buffer*; its window begins there at an
+// A window's positions lie in neighbouring shards: the first, the second, ...
+// *piece*. Piece k of all devices is sent at once, in as many rounds as a shard
+// has receivers, each round a collective_permute; of a shard only the hull of
+// what the receivers of piece k need is sent, or, where that is less, from
+// where the receiver of the round needs it as much as any receiver needs: a
+// shard that is spread over n devices sends each its n-th. The pieces one
+// behind the other are the device's *buffer*; its window begins there at an
 // offset that depends on w only. Where some window begins before its buffer, or
 // ends behind it, the buffer is padded.
 //
-// That the parts fit without gaps: a window that has parts of the parts k and
-// k + 1 needs part k to its end and part k + 1 from its beginning.
+// That the pieces fit without gaps: a window that has parts of the pieces k and
+// k + 1 needs piece k to its end and piece k + 1 from its beginning.
 //
 // Worked example, n = 8 on 4 devices, two each; a window of 4 that reaches one
 // position beyond the own ones on both sides (start = -1, step = 2): device w
 // needs the end of shard w - 1, its own, the beginning of shard w + 1. Three
-// parts of sizes 1, 2, 1; offset 0; two permutes of one element each.
+// pieces of sizes 1, 2, 1; offset 0; two permutes of one element each.
 //
 // A dim may go on periodically: then the shard after the last is the first. If
 // the last one is not full, a window is that of several dims that don't go on
@@ -49,7 +49,7 @@ struct WindowProblem {
   int64_t localSize = 0;
   int64_t globalSize = 0;
   int64_t start = 0, step = 0, size = 0;
-  /// Position p is position p modulo globalSize; shards are full.
+  /// Position p is position p modulo globalSize; pieces are full.
   bool periodic = false;
 
   int64_t windowStart(int64_t window) const { return start + step * window; }
@@ -63,7 +63,7 @@ struct WindowProblem {
   bool leavesHigh() const;
 };
 
-/// The problem, if it is not periodic or its shards are full. Else for every
+/// The problem, if it is not periodic or its pieces are full. Else for every
 /// period that some window reaches the problem of this period alone, in order:
 /// of each position the last of their windows that begins before it counts.
 llvm::SmallVector<WindowProblem, 1>
@@ -72,7 +72,7 @@ withoutUnevenPeriods(const WindowProblem &problem);
 /// A device sends to another: positions in the mesh.
 using Transfer = std::pair<int64_t, int64_t>;
 
-struct WindowExchange {
+struct WindowPiece {
   /// The part of the sender's dim that some window needs.
   Interval part;
   /// By window: where what it gets begins in the sender's dim. Empty if all get
@@ -83,15 +83,15 @@ struct WindowExchange {
   /// Some device is its own sender.
   bool own = false;
   /// In each round a device sends once and receives once at most. Without own
-  /// and without rounds nobody needs the exchange.
+  /// and without rounds nobody needs the piece.
   llvm::SmallVector<llvm::SmallVector<Transfer, 0>, 1> rounds;
 };
 
 struct WindowPlan {
-  /// The tensor is gathered along all axes first; the parts are of the whole.
+  /// The tensor is gathered along all axes first; the pieces are of the whole.
   bool gathers = false;
-  llvm::SmallVector<WindowExchange, 2> exchanges;
-  /// Padding before and behind the parts.
+  llvm::SmallVector<WindowPiece, 2> pieces;
+  /// Padding before and behind the pieces.
   int64_t low = 0, high = 0;
   /// By window: where it begins in the padded buffer.
   llvm::SmallVector<int64_t, 0> offsets;
@@ -102,7 +102,7 @@ struct WindowPlan {
 };
 
 /// The plan that receives least; of equals the one with fewer collectives. No
-/// parts and offsets if the problem is empty.
+/// pieces and offsets if the problem is empty.
 WindowPlan planWindows(const WindowProblem &problem);
 
 } // namespace shardonnay

@@ -45,22 +45,21 @@ std::vector<Data> gathered(const WindowProblem &problem,
   return whole;
 }
 
-/// What each position has of a exchange.
-std::vector<Data> simulate(const WindowExchange &exchange,
+/// What each position has of a piece.
+std::vector<Data> simulate(const WindowPiece &piece,
                            const WindowProblem &problem,
                            const std::vector<Data> &data) {
   auto part = [&](int64_t source, int64_t target) {
     int64_t window = problem.mesh.index(problem.windowAxes, target);
     int64_t start =
-        exchange.starts.empty() ? exchange.part.start : exchange.starts[window];
+        piece.starts.empty() ? piece.part.start : piece.starts[window];
     return Data(data[source].begin() + start,
-                data[source].begin() + start + exchange.width);
+                data[source].begin() + start + piece.width);
   };
   std::vector<Data> result;
   for (size_t p = 0; p < data.size(); ++p)
-    result.push_back(exchange.own ? part(p, p)
-                                  : Data(exchange.width, kNothing));
-  for (const auto &round : exchange.rounds)
+    result.push_back(piece.own ? part(p, p) : Data(piece.width, kNothing));
+  for (const auto &round : piece.rounds)
     for (auto [source, target] : round)
       result[target] = part(source, target);
   return result;
@@ -74,8 +73,8 @@ void check(const WindowProblem &problem) {
   if (plan.gathers)
     data = gathered(problem, data);
   std::vector<Data> buffers(data.size(), Data(plan.low, kNothing));
-  for (const WindowExchange &exchange : plan.exchanges) {
-    std::vector<Data> parts = simulate(exchange, problem, data);
+  for (const WindowPiece &piece : plan.pieces) {
+    std::vector<Data> parts = simulate(piece, problem, data);
     for (size_t p = 0; p < data.size(); ++p)
       buffers[p].insert(buffers[p].end(), parts[p].begin(), parts[p].end());
   }
@@ -124,11 +123,11 @@ TEST(WindowPlanTest, AHaloTakesTwoPermutesOfOneElement) {
   WindowPlan plan = planWindows(problem);
   check(problem);
   EXPECT_FALSE(plan.gathers);
-  ASSERT_EQ(plan.exchanges.size(), 3u);
-  EXPECT_EQ(plan.exchanges[0].part, (Interval{3, 4}));
-  EXPECT_EQ(plan.exchanges[0].rounds.size(), 1u);
-  EXPECT_TRUE(plan.exchanges[1].rounds.empty());
-  EXPECT_EQ(plan.exchanges[2].part, (Interval{0, 1}));
+  ASSERT_EQ(plan.pieces.size(), 3u);
+  EXPECT_EQ(plan.pieces[0].part, (Interval{3, 4}));
+  EXPECT_EQ(plan.pieces[0].rounds.size(), 1u);
+  EXPECT_TRUE(plan.pieces[1].rounds.empty());
+  EXPECT_EQ(plan.pieces[2].part, (Interval{0, 1}));
   EXPECT_EQ(plan.received(problem), 2);
 }
 
@@ -151,8 +150,8 @@ TEST(WindowPlanTest, AShardThatIsSpreadSendsEachItsPart) {
   WindowPlan plan = planWindows(problem);
   check(problem);
   EXPECT_FALSE(plan.gathers);
-  ASSERT_EQ(plan.exchanges.size(), 1u);
-  EXPECT_EQ(plan.exchanges[0].rounds.size(), 3u);
+  ASSERT_EQ(plan.pieces.size(), 1u);
+  EXPECT_EQ(plan.pieces[0].rounds.size(), 3u);
   EXPECT_EQ(plan.received(problem), 6);
 }
 
@@ -202,21 +201,21 @@ TEST(WindowPlanTest, WindowsHoldWhatTheySay) {
   }
 }
 
-// Of 2^59 zeros before the dim nobody has anything; nor are they exchanged.
+// Of 2^59 zeros before the dim nobody has anything; nor are they pieces.
 TEST(WindowPlan, WindowsThatBeginFarOutside) {
   int64_t far = int64_t(1) << 59;
   int64_t size = far / 4 + 2;
   WindowProblem problem{Mesh({4}), {{0, 1, 4}}, {{0, 1, 4}}, 2,    8,
                         -far,      size,        size,        false};
   WindowPlan plan = planWindows(problem);
-  EXPECT_LE(plan.exchanges.size(), 4u);
+  EXPECT_LE(plan.pieces.size(), 4u);
   EXPECT_LE(plan.received(problem), 6);
   // Windows 0 to 2 are far from the dim, and from each other.
   problem.windowAxes = {{0, 1, 4}};
   problem.start = -3 * far;
   problem.step = far;
   problem.size = far / 2;
-  EXPECT_LE(planWindows(problem).received.size(), 4u);
+  EXPECT_LE(planWindows(problem).pieces.size(), 4u);
 }
 
 } // namespace

@@ -83,7 +83,7 @@ static InFlightDiagnostic withOperand(InFlightDiagnostic diag, Operation *op) {
   return shardonnay::pointAtOperand(std::move(diag), op->getOperand(0));
 }
 
-/// How many shards the axes, of the mesh of `op`, make: checks both.
+/// How many pieces the axes, of the mesh of `op`, make: checks both.
 template <typename OpT>
 static FailureOr<int64_t> getNumShards(OpT op,
                                        ArrayRef<sdy::AxisRefAttr> axes) {
@@ -136,7 +136,7 @@ static LogicalResult expectShape(Operation *op, ArrayRef<int64_t> shape) {
   return success();
 }
 
-/// Checks an operation whose result is a shard of the operand's dim.
+/// Checks an operation whose result is a piece of the operand's dim.
 template <typename OpT> static LogicalResult verifySharded(OpT op) {
   FailureOr<int64_t> groupSize = getGroupSize(op);
   int64_t dim = op.getDim();
@@ -289,7 +289,7 @@ static LogicalResult verifyPositions(Operation *op, int64_t start,
 }
 
 LogicalResult FetchWindowOp::verify() {
-  int64_t shards = 1, windows = 1;
+  int64_t pieces = 1, windows = 1;
   for (ArrayRef<sdy::AxisRefAttr> axes : {countingAxes(), shardingAxes()}) {
     if (axes.empty())
       continue;
@@ -298,19 +298,19 @@ LogicalResult FetchWindowOp::verify() {
     FailureOr<int64_t> count = getNumShards(*this, axes);
     if (failed(count))
       return failure();
-    shards = *count;
-    windows = std::max(windows, shards);
+    pieces = *count;
+    windows = std::max(windows, pieces);
   }
   if (shardingAxes().empty())
-    shards = 1;
+    pieces = 1;
   if (failed(verifyDim(*this, getDim())))
     return failure();
   int64_t whole = shardonnay::countProduct(
-      getTensor().getType().getDimSize(getDim()), shards);
+      getTensor().getType().getDimSize(getDim()), pieces);
   int64_t globalSize = getGlobalSize(), size = getSize();
   if (globalSize < 0 || globalSize > whole)
     return withOperand(emitOpError("expected a global size that ")
-                           << shards << " shards of dim " << getDim() << " of "
+                           << pieces << " pieces of dim " << getDim() << " of "
                            << getTensor().getType() << " can hold, got "
                            << globalSize,
                        *this);
@@ -433,17 +433,17 @@ static LogicalResult verifyElements(Operation *op, Type packed,
          << elements << " elements of the others in one dim, got " << type;
 }
 
-/// Each tensor has a dim that the shards divide.
+/// Each tensor has a dim that the pieces divide.
 static LogicalResult verifyParts(Operation *op, TypeRange tensors,
-                                 std::optional<uint64_t> shards,
+                                 std::optional<uint64_t> pieces,
                                  std::optional<ArrayRef<int64_t>> dims) {
-  if (shards.has_value() != dims.has_value())
-    return op->emitOpError("expected both 'shards' and 'dims', or neither");
-  if (!shards)
+  if (pieces.has_value() != dims.has_value())
+    return op->emitOpError("expected both 'pieces' and 'dims', or neither");
+  if (!pieces)
     return success();
-  auto count = static_cast<int64_t>(*shards);
+  auto count = static_cast<int64_t>(*pieces);
   if (count < 1)
-    return op->emitOpError("expected at least 1 shard, got ") << count;
+    return op->emitOpError("expected at least 1 piece, got ") << count;
   if (dims->size() != tensors.size())
     return op->emitOpError("expected a dim for each of the ")
            << tensors.size() << " tensors, got " << dims->size();
@@ -451,7 +451,7 @@ static LogicalResult verifyParts(Operation *op, TypeRange tensors,
     auto type = cast<RankedTensorType>(each);
     if (dim < 0 || dim >= type.getRank() || type.getDimSize(dim) % count != 0)
       return op->emitOpError("expected ")
-             << count << " equal shards along a dim of " << type << ", got dim "
+             << count << " equal pieces along a dim of " << type << ", got dim "
              << dim;
   }
   return success();
@@ -460,11 +460,11 @@ static LogicalResult verifyParts(Operation *op, TypeRange tensors,
 LogicalResult PackOp::verify() {
   if (failed(verifyElements(*this, getType(), getTensors().getTypes())))
     return failure();
-  return verifyParts(*this, getTensors().getTypes(), getShards(), getDims());
+  return verifyParts(*this, getTensors().getTypes(), getPieces(), getDims());
 }
 
 LogicalResult UnpackOp::verify() {
   if (failed(verifyElements(*this, getTensor().getType(), getResultTypes())))
     return failure();
-  return verifyParts(*this, getResultTypes(), getShards(), getDims());
+  return verifyParts(*this, getResultTypes(), getPieces(), getDims());
 }

@@ -48,10 +48,10 @@ def Spmd_DeviceIndexOp : Spmd_Op<"device_index"> {
 }
 
 def Spmd_AllSliceOp : Spmd_Op<"all_slice"> {
-  let summary = "this device's shard of a tensor that its group has whole";
+  let summary = "this device's piece of a tensor that its group has whole";
   let description = [{
-    Without communication. Dim `dim` is divided into as many shards as the group has
-    devices; a device takes the shard of its index.
+    Without communication. Dim `dim` is cut into as many pieces as the group has
+    devices; a device takes the piece of its index.
 
     ```mlir
     %1 = spmd.all_slice %0 dim=0 @mesh {"x"}
@@ -68,7 +68,7 @@ def Spmd_AllSliceOp : Spmd_Op<"all_slice"> {
 }
 
 def Spmd_AllGatherOp : Spmd_Op<"all_gather"> {
-  let summary = "the group's shards, concatenated along a dim in index order";
+  let summary = "the group's pieces, concatenated along a dim in index order";
   let description = [{
     ```mlir
     %1 = spmd.all_gather %0 dim=0 @mesh {"x"}
@@ -85,10 +85,10 @@ def Spmd_AllGatherOp : Spmd_Op<"all_gather"> {
 }
 
 def Spmd_AllToAllOp : Spmd_Op<"all_to_all"> {
-  let summary = "shard i goes to device i of the group";
+  let summary = "piece i goes to device i of the group";
   let description = [{
-    Dim `split_dim` is divided into shards, shard i goes to the device of index i,
-    and the shards that arrive are concatenated along `concat_dim` in the order
+    Dim `split_dim` is cut into pieces, piece i goes to the device of index i,
+    and the pieces that arrive are concatenated along `concat_dim` in the order
     of their senders.
 
     ```mlir
@@ -107,13 +107,13 @@ def Spmd_AllToAllOp : Spmd_Op<"all_to_all"> {
 
 def Spmd_CollectivePermuteOp
     : Spmd_Op<"collective_permute", [SameOperandsAndResultType]> {
-  let summary = "the shard that other axes name, of a device that has it";
+  let summary = "the piece that other axes name, of a device that has it";
   let description = [{
-    A device holds the shard of a tensor that its indices along `source` name,
+    A device holds the piece of a tensor that its indices along `source` name,
     axes per dim, and gets the one that its indices along `target` name: itself
     where it has it, else from a device that does and sends to no other.
     `source_mesh`: the axes of `source` are on another mesh of the same devices.
-    Where a shard is in parts (partial sums), one more list behind those of the
+    Where a piece is in parts (partial sums), one more list behind those of the
     dims has the axes that name the part.
 
     ```mlir
@@ -155,7 +155,7 @@ def Spmd_AllReduceOp : Spmd_Op<"all_reduce", [SameOperandsAndResultType]> {
 }
 
 def Spmd_ReduceScatterOp : Spmd_Op<"reduce_scatter"> {
-  let summary = "this device's shard of the reduction of the group's tensors";
+  let summary = "this device's piece of the reduction of the group's tensors";
   let description = [{
     ```mlir
     %1 = spmd.reduce_scatter %0 dim=0 @mesh {"x"}
@@ -179,21 +179,21 @@ def Spmd_PackOp : Spmd_Op<"pack"> {
     Each in row-major order, in one dim. So that they can be sent together. Of one
     element type, or of numbers of as many bits, which stay as they are.
 
-    With `shards`, tensor i is `shards` equal ones along its dim `dims[i]`: the
-    first shard of each tensor comes first, then the second of each, and so on. So
-    a reduce_scatter of what is packed gives each device its shard of every tensor.
+    With `pieces`, tensor i is `pieces` equal ones along its dim `dims[i]`: the
+    first piece of each tensor comes first, then the second of each, and so on. So
+    a reduce_scatter of what is packed gives each device its piece of every tensor.
 
     ```mlir
     %2 = spmd.pack %0, %1 : (tensor<4x4xf32>, tensor<f32>) -> tensor<17xf32>
-    %5 = spmd.pack %3, %4 shards=2 dims=[1, 0]
+    %5 = spmd.pack %3, %4 pieces=2 dims=[1, 0]
         : (tensor<3x4xf32>, tensor<2xf32>) -> tensor<14xf32>
     ```
   }];
   let arguments = (ins Variadic<AnyStaticShapeTensor>:$tensors,
-      OptionalAttr<I64Attr>:$shards, OptionalAttr<DenseI64ArrayAttr>:$dims);
+      OptionalAttr<I64Attr>:$pieces, OptionalAttr<DenseI64ArrayAttr>:$dims);
   let results = (outs AnyStaticShapeTensor:$result);
   let assemblyFormat = [{
-    $tensors (`shards` `` `=` `` $shards^ `dims` `` `=` `` $dims)? attr-dict
+    $tensors (`pieces` `` `=` `` $pieces^ `dims` `` `=` `` $dims)? attr-dict
     `:` functional-type($tensors, $result)
   }];
 }
@@ -201,20 +201,20 @@ def Spmd_PackOp : Spmd_Op<"pack"> {
 def Spmd_UnpackOp : Spmd_Op<"unpack"> {
   let summary = "the tensors that a pack was made of";
   let description = [{
-    With `shards` and `dims` as `pack` has them: what is packed is an all_gather
-    of so many packed tensors, and each result all shards along its dim.
+    With `pieces` and `dims` as `pack` has them: what is packed is an all_gather
+    of so many packed tensors, and each result all pieces along its dim.
 
     ```mlir
     %3:2 = spmd.unpack %2 : (tensor<17xf32>) -> (tensor<4x4xf32>, tensor<f32>)
-    %6:2 = spmd.unpack %5 shards=2 dims=[1, 0]
+    %6:2 = spmd.unpack %5 pieces=2 dims=[1, 0]
         : (tensor<14xf32>) -> (tensor<3x4xf32>, tensor<2xf32>)
     ```
   }];
   let arguments = (ins AnyStaticShapeTensor:$tensor,
-      OptionalAttr<I64Attr>:$shards, OptionalAttr<DenseI64ArrayAttr>:$dims);
+      OptionalAttr<I64Attr>:$pieces, OptionalAttr<DenseI64ArrayAttr>:$dims);
   let results = (outs Variadic<AnyStaticShapeTensor>:$results);
   let assemblyFormat = [{
-    $tensor (`shards` `` `=` `` $shards^ `dims` `` `=` `` $dims)? attr-dict
+    $tensor (`pieces` `` `=` `` $pieces^ `dims` `` `=` `` $dims)? attr-dict
     `:` functional-type($tensor, $results)
   }];
 }
@@ -232,10 +232,10 @@ def Spmd_FetchWindowOp : Spmd_Op<"fetch_window"> {
 
     where whole[p] is `fill` (without it: anything) for p < 0 and for
     p >= global_size. Other dims are as they are. `step` is in positions: it is
-    L for windows around the own shard (a halo), another one where the dim is sharded
+    L for windows around the own piece (a halo), another one where the dim is cut
     anew or the op has strides, negative where the dim is turned around. Without
     axes, on both sides, this is a slice with padding. Without communication
-    where every window lies in the own shard. A `periodic` dim goes on with its
+    where every window lies in the own piece. A `periodic` dim goes on with its
     first position after its last: then p is p modulo global_size, and nothing
     lies outside.
 

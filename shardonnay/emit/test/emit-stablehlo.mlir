@@ -147,7 +147,7 @@ func.func @pack_pieces(%a: tensor<3x4xf32>, %b: tensor<1x2xf32>) -> tensor<7xf32
   // CHECK: %[[B:.*]] = stablehlo.reshape %arg1 : (tensor<1x2xf32>) -> tensor<2x1xf32>
   // CHECK: %[[C:.*]] = stablehlo.concatenate %[[A]], %[[B]], dim = 1
   // CHECK: stablehlo.reshape %[[C]] : (tensor<2x7xf32>) -> tensor<14xf32>
-  %0 = spmd.pack %a, %b shards=2 dims=[1, 1] : (tensor<3x4xf32>, tensor<1x2xf32>) -> tensor<14xf32>
+  %0 = spmd.pack %a, %b pieces=2 dims=[1, 1] : (tensor<3x4xf32>, tensor<1x2xf32>) -> tensor<14xf32>
   %1 = spmd.reduce_scatter %0 dim=0 @mesh {"x"} : (tensor<14xf32>) -> tensor<7xf32>
   return %1 : tensor<7xf32>
 }
@@ -176,7 +176,7 @@ func.func @unpack_pieces(%a: tensor<7xf32>) -> (tensor<3x4xf32>, tensor<2xf32>) 
   // CHECK: %[[B0:.*]] = stablehlo.slice %[[R]] [0:2, 6:7]
   // CHECK: %[[B:.*]] = stablehlo.reshape %[[B0]] : (tensor<2x1xf32>) -> tensor<2xf32>
   // CHECK: return %[[A]], %[[B]]
-  %1:2 = spmd.unpack %0 shards=2 dims=[1, 0] : (tensor<14xf32>) -> (tensor<3x4xf32>, tensor<2xf32>)
+  %1:2 = spmd.unpack %0 pieces=2 dims=[1, 0] : (tensor<14xf32>) -> (tensor<3x4xf32>, tensor<2xf32>)
   return %1#0, %1#1 : tensor<3x4xf32>, tensor<2xf32>
 }
 

@@ -87,11 +87,11 @@ func.func @main(%x: tensor<3x4xf32>, %y: tensor<2xi32>, %z: tensor<i32>) -> (ten
   // CHECK: tensor.insert_slice %{{.*}}[0, 0] [2, 6] [1, 1] : tensor<2x6xf32> into tensor<2x7xf32>
   // CHECK: arith.bitcast %{{.*}} : tensor<2xi32> to tensor<2xf32>
   // CHECK: tensor.insert_slice %{{.*}}[0, 6] [2, 1] [1, 1] : tensor<2x1xf32> into tensor<2x7xf32>
-  %0 = spmd.pack %x, %y shards=2 dims=[1, 0] : (tensor<3x4xf32>, tensor<2xi32>) -> tensor<14xf32>
+  %0 = spmd.pack %x, %y pieces=2 dims=[1, 0] : (tensor<3x4xf32>, tensor<2xi32>) -> tensor<14xf32>
   // CHECK: tensor.extract_slice %{{.*}}[0, 0] [2, 6] [1, 1]
   // CHECK: linalg.transpose {{.*}} permutation = [1, 0, 2]
   // CHECK: arith.bitcast %{{.*}} : tensor<2xf32> to tensor<2xi32>
-  %1:2 = spmd.unpack %0 shards=2 dims=[1, 0] : (tensor<14xf32>) -> (tensor<3x4xf32>, tensor<2xi32>)
+  %1:2 = spmd.unpack %0 pieces=2 dims=[1, 0] : (tensor<14xf32>) -> (tensor<3x4xf32>, tensor<2xi32>)
   // CHECK: tensor.insert_slice %{{.*}}[0, 12] [1, 1] [1, 1] : tensor<1x1xf32> into tensor<1x13xf32>
   %2 = spmd.pack %x, %z : (tensor<3x4xf32>, tensor<i32>) -> tensor<13xf32>
   return %0, %1#0, %1#1, %2 : tensor<14xf32>, tensor<3x4xf32>, tensor<2xi32>, tensor<13xf32>

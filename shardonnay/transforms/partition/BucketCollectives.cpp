@@ -402,7 +402,7 @@ std::string explain(ArrayRef<Member> members) {
   CollectiveKind kind = members.front().kind;
   StringRef what = kind == CollectiveKind::AllGather   ? "gathers"
                    : kind == CollectiveKind::AllReduce ? "sums up"
-                   : kind == CollectiveKind::AllToAll  ? "exchanges shards of"
+                   : kind == CollectiveKind::AllToAll  ? "exchanges pieces of"
                                                        : "sums up and scatters";
   std::string text =
       (what + " " + Twine(members.size()) + " tensors at once").str();
@@ -469,15 +469,15 @@ void Bucketer::replace(ArrayRef<Member> members, int64_t groupSize,
   Location loc = builder.getFusedLoc(places);
   RankedTensorType sent = getPackedType(members, operands);
   RankedTensorType received = getPackedType(members, results);
-  IntegerAttr shards = builder.getI64IntegerAttr(groupSize);
+  IntegerAttr pieces = builder.getI64IntegerAttr(groupSize);
   auto pack = spmd::PackOp::create(
-      builder, loc, sent, operands, first.scatterDim ? shards : nullptr,
+      builder, loc, sent, operands, first.scatterDim ? pieces : nullptr,
       first.scatterDim ? builder.getDenseI64ArrayAttr(scatterDims) : nullptr);
   Operation *together = buildTogether(builder, loc, first, pack, received);
   together->setAttr(sdy::kCauseAttr, builder.getStringAttr(explain(members)));
   auto unpack = spmd::UnpackOp::create(
       builder, loc, TypeRange(results), together->getResult(0),
-      first.gatherDim ? shards : nullptr,
+      first.gatherDim ? pieces : nullptr,
       first.gatherDim ? builder.getDenseI64ArrayAttr(gatherDims) : nullptr);
   for (auto [member, result] : llvm::zip_equal(members, unpack.getResults())) {
     member.result().replaceAllUsesWith(result);

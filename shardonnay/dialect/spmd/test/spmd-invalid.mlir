@@ -159,17 +159,17 @@ func.func @on_device_returns(%arg0: tensor<8xf32>) {
 
 // -----
 
-func.func @pack_of_unequal_shards(%arg0: tensor<4xf32>, %arg1: tensor<3xf32>) -> tensor<7xf32> {
-  // expected-error @+1 {{expected 2 equal shards along a dim of 'tensor<3xf32>', got dim 0}}
-  %0 = spmd.pack %arg0, %arg1 shards=2 dims=[0, 0] : (tensor<4xf32>, tensor<3xf32>) -> tensor<7xf32>
+func.func @pack_of_unequal_pieces(%arg0: tensor<4xf32>, %arg1: tensor<3xf32>) -> tensor<7xf32> {
+  // expected-error @+1 {{expected 2 equal pieces along a dim of 'tensor<3xf32>', got dim 0}}
+  %0 = spmd.pack %arg0, %arg1 pieces=2 dims=[0, 0] : (tensor<4xf32>, tensor<3xf32>) -> tensor<7xf32>
   return %0 : tensor<7xf32>
 }
 
 // -----
 
-func.func @pack_of_no_shards(%arg0: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error @+1 {{expected at least 1 shard, got 0}}
-  %0 = spmd.pack %arg0 shards=0 dims=[0] : (tensor<4xf32>) -> tensor<4xf32>
+func.func @pack_of_no_pieces(%arg0: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{expected at least 1 piece, got 0}}
+  %0 = spmd.pack %arg0 pieces=0 dims=[0] : (tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
 
@@ -177,14 +177,14 @@ func.func @pack_of_no_shards(%arg0: tensor<4xf32>) -> tensor<4xf32> {
 
 func.func @unpack_without_dims(%arg0: tensor<4xf32>) -> tensor<4xf32> {
   // expected-error @+1 {{expected a dim for each of the 1 tensors, got 0}}
-  %0 = spmd.unpack %arg0 shards=2 dims=[] : (tensor<4xf32>) -> tensor<4xf32>
+  %0 = spmd.unpack %arg0 pieces=2 dims=[] : (tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
 
 // -----
 
-func.func @shards_without_dims(%arg0: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error @+1 {{expected both 'shards' and 'dims', or neither}}
-  %0 = spmd.pack %arg0 {shards=2 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+func.func @pieces_without_dims(%arg0: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{expected both 'pieces' and 'dims', or neither}}
+  %0 = spmd.pack %arg0 {pieces = 2 : i64} : (tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }

@@ -77,12 +77,12 @@ func.func @pack(%arg0: tensor<4x4xf32>, %arg1: tensor<f32>) -> (tensor<4x4xf32>,
   return %1#0, %1#1 : tensor<4x4xf32>, tensor<f32>
 }
 
-// CHECK-LABEL: func @pack_shards
-func.func @pack_shards(%arg0: tensor<3x4xf32>, %arg1: tensor<2xf32>) -> (tensor<3x4xf32>, tensor<2xf32>) {
-  // CHECK: spmd.pack %arg0, %arg1 shards=2 dims=[1, 0] : (tensor<3x4xf32>, tensor<2xf32>) -> tensor<14xf32>
-  %0 = spmd.pack %arg0, %arg1 shards=2 dims=[1, 0] : (tensor<3x4xf32>, tensor<2xf32>) -> tensor<14xf32>
-  // CHECK: spmd.unpack %{{.*}} shards=2 dims=[1, 0] : (tensor<14xf32>) -> (tensor<3x4xf32>, tensor<2xf32>)
-  %1:2 = spmd.unpack %0 shards=2 dims=[1, 0] : (tensor<14xf32>) -> (tensor<3x4xf32>, tensor<2xf32>)
+// CHECK-LABEL: func @pack_pieces
+func.func @pack_pieces(%arg0: tensor<3x4xf32>, %arg1: tensor<2xf32>) -> (tensor<3x4xf32>, tensor<2xf32>) {
+  // CHECK: spmd.pack %arg0, %arg1 pieces=2 dims=[1, 0] : (tensor<3x4xf32>, tensor<2xf32>) -> tensor<14xf32>
+  %0 = spmd.pack %arg0, %arg1 pieces=2 dims=[1, 0] : (tensor<3x4xf32>, tensor<2xf32>) -> tensor<14xf32>
+  // CHECK: spmd.unpack %{{.*}} pieces=2 dims=[1, 0] : (tensor<14xf32>) -> (tensor<3x4xf32>, tensor<2xf32>)
+  %1:2 = spmd.unpack %0 pieces=2 dims=[1, 0] : (tensor<14xf32>) -> (tensor<3x4xf32>, tensor<2xf32>)
   return %1#0, %1#1 : tensor<3x4xf32>, tensor<2xf32>
 }
 

@@ -61,7 +61,7 @@ func.func @weights(%x: tensor<4x8xf32>, %w: tensor<2x8xf32>, %b: tensor<2xf32>, 
   // CHECK-NEXT: %[[B:.*]] = stablehlo.reshape %arg2
   // CHECK-NEXT: %[[P:.*]] = spmd.pack %arg1, %[[B]], %arg3 : (tensor<2x8xf32>, tensor<1x2xf32>, tensor<8x2xf32>) -> tensor<34xf32>
   // CHECK-NEXT: %[[G:.*]] = spmd.all_gather %[[P]] dim=0 @mesh {"y"} {sdy.cause = "gathers 3 tensors at once; the first one is needed"} : (tensor<34xf32>) -> tensor<136xf32>
-  // CHECK-NEXT: %[[U:.*]]:3 = spmd.unpack %[[G]] shards=4 dims=[0, 1, 1] : (tensor<136xf32>) -> (tensor<8x8xf32>, tensor<1x8xf32>, tensor<8x8xf32>)
+  // CHECK-NEXT: %[[U:.*]]:3 = spmd.unpack %[[G]] pieces=4 dims=[0, 1, 1] : (tensor<136xf32>) -> (tensor<8x8xf32>, tensor<1x8xf32>, tensor<8x8xf32>)
   // CHECK-NEXT: stablehlo.dot_general %arg0, %[[U]]#0
   %0 = spmd.all_gather %w dim=0 @mesh {"y"} {sdy.cause = "is needed"} : (tensor<2x8xf32>) -> tensor<8x8xf32>
   %1 = stablehlo.dot_general %x, %0, contracting_dims = [1] x [0] : (tensor<4x8xf32>, tensor<8x8xf32>) -> tensor<4x8xf32>
@@ -77,7 +77,7 @@ func.func @weights(%x: tensor<4x8xf32>, %w: tensor<2x8xf32>, %b: tensor<2xf32>, 
 // Each device is to have its piece of both.
 // CHECK-LABEL: func @scattered
 func.func @scattered(%arg0: tensor<8x3xf32>, %arg1: tensor<2x4xf32>) -> (tensor<2x3xf32>, tensor<2x1xf32>) {
-  // CHECK-NEXT: %[[P:.*]] = spmd.pack %arg0, %arg1 shards=4 dims=[0, 1] : (tensor<8x3xf32>, tensor<2x4xf32>) -> tensor<32xf32>
+  // CHECK-NEXT: %[[P:.*]] = spmd.pack %arg0, %arg1 pieces=4 dims=[0, 1] : (tensor<8x3xf32>, tensor<2x4xf32>) -> tensor<32xf32>
   // CHECK-NEXT: %[[R:.*]] = spmd.reduce_scatter max %[[P]] dim=0 @mesh {"y"} {sdy.cause = "sums up and scatters 2 tensors at once; the first one sums rows"} : (tensor<32xf32>) -> tensor<8xf32>
   // CHECK-NEXT: spmd.unpack %[[R]] : (tensor<8xf32>) -> (tensor<2x3xf32>, tensor<2x1xf32>)
   %0 = spmd.reduce_scatter max %arg0 dim=0 @mesh {"y"} {sdy.cause = "sums rows"} : (tensor<8x3xf32>) -> tensor<2x3xf32>
@@ -120,7 +120,7 @@ func.func @two_dims(%arg0: tensor<2x2xi8>, %arg1: tensor<3x2xi8>) -> (tensor<4x8
 func.func @rows(%arg0: tensor<1x3xf32>, %arg1: tensor<1x3xi32>, %arg2: tensor<1x3xi8>, %arg3: tensor<1x3xcomplex<f32>>) -> (tensor<4x3xf32>, tensor<4x3xi32>, tensor<4x3xi8>, tensor<4x3xcomplex<f32>>) {
   // CHECK-NEXT: %[[P:.*]] = spmd.pack %arg0, %arg1 : (tensor<1x3xf32>, tensor<1x3xi32>) -> tensor<6xi32>
   // CHECK-NEXT: %[[G:.*]] = spmd.all_gather %[[P]] dim=0 @mesh {"y"} {sdy.cause = "gathers 2 tensors at once"} : (tensor<6xi32>) -> tensor<24xi32>
-  // CHECK-NEXT: %[[U:.*]]:2 = spmd.unpack %[[G]] shards=4 dims=[0, 0] : (tensor<24xi32>) -> (tensor<4x3xf32>, tensor<4x3xi32>)
+  // CHECK-NEXT: %[[U:.*]]:2 = spmd.unpack %[[G]] pieces=4 dims=[0, 0] : (tensor<24xi32>) -> (tensor<4x3xf32>, tensor<4x3xi32>)
   // CHECK-NEXT: spmd.all_gather %arg2
   // CHECK-NEXT: spmd.all_gather %arg3
   %0 = spmd.all_gather %arg0 dim=0 @mesh {"y"} : (tensor<1x3xf32>) -> tensor<4x3xf32>
@@ -133,9 +133,9 @@ func.func @rows(%arg0: tensor<1x3xf32>, %arg1: tensor<1x3xi32>, %arg2: tensor<1x
 // The pieces that go to a device stand together, and those that come from one.
 // CHECK-LABEL: func @exchanged
 func.func @exchanged(%arg0: tensor<8x3xf32>, %arg1: tensor<2x4xi32>) -> (tensor<2x12xf32>, tensor<8x1xi32>) {
-  // CHECK-NEXT: %[[P:.*]] = spmd.pack %arg0, %arg1 shards=4 dims=[0, 1] : (tensor<8x3xf32>, tensor<2x4xi32>) -> tensor<32xi32>
+  // CHECK-NEXT: %[[P:.*]] = spmd.pack %arg0, %arg1 pieces=4 dims=[0, 1] : (tensor<8x3xf32>, tensor<2x4xi32>) -> tensor<32xi32>
   // CHECK-NEXT: %[[R:.*]] = spmd.all_to_all %[[P]] split_dim=0 concat_dim=0 @mesh {"y"} {sdy.cause = "exchanges pieces of 2 tensors at once"} : (tensor<32xi32>) -> tensor<32xi32>
-  // CHECK-NEXT: spmd.unpack %[[R]] shards=4 dims=[1, 0] : (tensor<32xi32>) -> (tensor<2x12xf32>, tensor<8x1xi32>)
+  // CHECK-NEXT: spmd.unpack %[[R]] pieces=4 dims=[1, 0] : (tensor<32xi32>) -> (tensor<2x12xf32>, tensor<8x1xi32>)
   %0 = spmd.all_to_all %arg0 split_dim=0 concat_dim=1 @mesh {"y"} : (tensor<8x3xf32>) -> tensor<2x12xf32>
   %1 = spmd.all_to_all %arg1 split_dim=1 concat_dim=0 @mesh {"y"} : (tensor<2x4xi32>) -> tensor<8x1xi32>
   return %0, %1 : tensor<2x12xf32>, tensor<8x1xi32>
