@@ -57,7 +57,8 @@ void addImport(OpPassManager &pm, const PipelineOptions &options) {
   }
   pm.addNestedPass<func::FuncOp>(createExplicitGatherScatterBatchingPass());
   // Here, so that all other stages see ops on the whole mesh only.
-  pm.addNestedPass<func::FuncOp>(createResolveSingleDeviceShardingPass());
+  pm.addNestedPass<func::FuncOp>(
+      createResolveSingleDeviceShardingPass({/*keepGiven=*/true}));
   pm.addPass(createApplyCanonicalPatternsPass());
   pm.addPass(createCheckSupportedPass());
   pm.addPass(createRemoveSizeOneAxesPass());
