@@ -343,9 +343,13 @@ LogicalResult BlockResharder::visitCall(func::CallOp call) {
 }
 
 LogicalResult BlockResharder::visitUnknown(Operation *op) {
-  if (isa<CallOpInterface>(op))
-    return op->emitOpError() << "calls a function without a body, expected one "
-                                "of the module: give it a body, or inline it";
+  if (auto call = dyn_cast<CallOpInterface>(op)) {
+    Operation *callee = call.resolveCallable();
+    return pointAt(op->emitOpError()
+                       << "calls a function without a body, expected one of "
+                          "the module: give it a body, or inline it",
+                   callee ? callee->getLoc() : op->getLoc(), "declared here");
+  }
   FailureOr<MeshScope> scope = scopeOf(op);
   if (failed(scope))
     return failure();

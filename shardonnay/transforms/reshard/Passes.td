@@ -35,7 +35,7 @@ def InsertExplicitReshardsPass
     Without `enable-full-version` only what a partitioner of another kind needs
     said: calls take and return what their callee does, what is `unreduced` at
     one end of a value and not at the other is settled, or made, by collectives
-    (ReduceParts.h), operands of an op that joins tensors along a dim are cut
+    (PartialSumReducer.h), operands of an op that joins tensors along a dim are cut
     alike, and a contraction's result is made as its operands are cut where that
     moves no operand.
 
