@@ -69,8 +69,10 @@ void addImport(OpPassManager &pm, const PipelineOptions &options) {
   pm.addPass(createShardingGroupImportPass());
 }
 
-void addPropagate(OpPassManager &pm) {
-  pm.addPass(createUserPriorityPropagatePass());
+void addPropagate(OpPassManager &pm, const PipelineOptions &options) {
+  UserPriorityPropagatePassOptions propagation;
+  propagation.backwardForward = options.schedule == "backward-forward";
+  pm.addPass(createUserPriorityPropagatePass(propagation));
 }
 
 void addExport(OpPassManager &pm, const PipelineOptions &options) {
@@ -228,7 +230,7 @@ void addStage(OpPassManager &pm, Stage stage, const PipelineOptions &options) {
   case Stage::Import:
     return addImport(pm, options);
   case Stage::Propagate:
-    return addPropagate(pm);
+    return addPropagate(pm, options);
   case Stage::Export:
     return addExport(pm, options);
   case Stage::Reshard:
