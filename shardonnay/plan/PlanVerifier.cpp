@@ -234,18 +234,18 @@ bool PlanSimulator::reachesTarget() {
 
 bool verifyPlan(const ReshardProblem &problem, const ReshardPlan &plan,
                 std::string &error) {
-  PlanSimulator player(problem, error);
+  PlanSimulator simulator(problem, error);
   for (auto [i, step] : llvm::enumerate(plan.steps)) {
-    if (player.simulate(step) && player.matches(step.after))
+    if (simulator.simulate(step) && simulator.matches(step.after))
       continue;
     error = "step " + std::to_string(i) + ": " + error;
     return false;
   }
-  if (!player.reachesTarget())
+  if (!simulator.reachesTarget())
     return false;
-  if (player.cost() == plan.cost)
+  if (simulator.cost() == plan.cost)
     return true;
-  error = "the plan costs " + std::to_string(player.cost().bytes) +
+  error = "the plan costs " + std::to_string(simulator.cost().bytes) +
           " bytes, but states " + std::to_string(plan.cost.bytes);
   return false;
 }

@@ -9,6 +9,7 @@
 #define SHARDONNAY_TRANSFORMS_PARTITION_LOCALCOLLECTIVES_H
 
 #include "mlir/IR/Builders.h"
+#include "shardonnay/algebra/Factor.h"
 #include "shardonnay/algebra/Layout.h"
 #include "shardonnay/transforms/partition/Placement.h"
 
@@ -28,6 +29,15 @@ struct Window {
 mlir::Value buildWindow(mlir::OpBuilder &builder, mlir::Location loc,
                         mlir::Value tensor, mlir::Value fill,
                         const Placer &placer, const Window &window);
+
+/// Fills what stands behind the end of dims of reduction factors in `operands`
+/// (local values) of `op`, so that it does not count. Fails with an error at
+/// `op` where nothing does not count.
+mlir::LogicalResult
+neutralizePadding(mlir::OpBuilder &builder, mlir::Operation *op,
+                  const FactorRule &rule, llvm::ArrayRef<AxisList> factorAxes,
+                  llvm::MutableArrayRef<mlir::Value> operands,
+                  const Placer &placer);
 
 /// Builds the `spmd` ops that do on `operand` (a local value, of `layout`) what
 /// the `sdy` collective `op` does on global types, one per dim that it touches,

@@ -154,18 +154,6 @@ FailureOr<MeshScope> BlockResharder::scopeOf(Operation *op) {
   return lastScope;
 }
 
-LogicalResult verifyStatic(Operation *op) {
-  for (TypeRange types :
-       {TypeRange(op->getOperandTypes()), TypeRange(op->getResultTypes())})
-    for (Type type : types)
-      if (auto tensor = dyn_cast<RankedTensorType>(type);
-          tensor && !tensor.hasStaticShape())
-        return op->emitOpError()
-               << "has the dynamic shape " << type
-               << ", expected static shapes; refine the shapes first";
-  return success();
-}
-
 LogicalResult BlockResharder::visit(Operation *op, const KnownOp &known) {
   if (known.agrees)
     return success();
@@ -573,7 +561,8 @@ struct InsertExplicitReshardsPass
         deviceModel, model,
         /*gathersByPrice=*/!noGatherByPrice && !noImplicitReplication);
     std::vector<sdy::ReshardOp> left;
-    MemoryPrices memory = takeMemoryPrices();
+    MemoryPrices memory =
+        memoryPrices ? takeMemoryPrices(getOperation()) : MemoryPrices();
     for (Block &block : getOperation().getBody()) {
       BlockResharder resharder(
           getOperation(),
@@ -592,17 +581,6 @@ struct InsertExplicitReshardsPass
       return;
     getAnalysis<sdy::ReshardList>().set(std::move(left));
     markAnalysesPreserved<sdy::ReshardList>();
-  }
-
-  MemoryPrices takeMemoryPrices() {
-    MemoryPrices prices;
-    if (memoryPrices)
-      getOperation().walk([&](Operation *op) {
-        if (auto price = dyn_cast_or_null<FloatAttr>(
-                op->removeAttr(sdy::kMemoryPriceAttr)))
-          prices[op] = price.getValueAsDouble();
-      });
-    return prices;
   }
 
   void record(const SearchCosts &costs) {

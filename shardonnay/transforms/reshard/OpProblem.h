@@ -33,6 +33,8 @@ std::optional<double> priceOfReshard(OpSolver &solver,
 bool fitsTypes(mlir::Operation *op, const FactorRule &rule);
 /// Emits an error at `op` if `rule` does not fit its types.
 mlir::LogicalResult verifyRule(mlir::Operation *op, const FactorRule &rule);
+/// Emits an error at `op` if a tensor of it has a dynamic shape.
+mlir::LogicalResult verifyStatic(mlir::Operation *op);
 
 } // namespace shardonnay
 
