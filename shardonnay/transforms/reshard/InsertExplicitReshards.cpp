@@ -13,7 +13,7 @@
 //   1. With a rule (`visitByRule`): reshard the operands that its strategy
 //      needs otherwise, let the results be as it has them, and their users see
 //      them as before.
-//   2. That passes values on (`visitDataFlow`): reshard each source to its
+//   2. That passes values on (`visitRegionEnd`): reshard each source to its
 //      owner's sharding. `return` likewise (`visitReturn`), and calls
 //      (`visitCall`).
 //   3. Of another kind (`visitUnknown`): compute it replicated.
@@ -107,7 +107,6 @@ private:
   /// Without the full version.
   LogicalResult visitMinimally(Operation *op);
   void reduceParts(Operation *op);
-  LogicalResult visitDataFlow(ShardableDataFlowOpInterface op);
   /// The blocks of an op that passes values on.
   LogicalResult visitRegions(Operation *op);
   LogicalResult visitReturn(func::ReturnOp op);
@@ -165,8 +164,9 @@ LogicalResult BlockResharder::visit(Operation *op, const KnownOp &known) {
     return visitReturn(returnOp);
   if (auto call = dyn_cast<func::CallOp>(op))
     return mode.calls ? visitCall(call) : success();
-  if (auto dataFlow = dyn_cast<ShardableDataFlowOpInterface>(op))
-    return visitDataFlow(dataFlow);
+  if (isa<ShardableDataFlowOpInterface>(op))
+    return success(succeeded(visitRegionEnd(op)) &&
+                   succeeded(visitRegions(op)));
   if (op->hasTrait<OpTrait::IsTerminator>())
     return visitRegionEnd(op);
   // Operations on shardings say themselves where their result lies.
@@ -281,10 +281,6 @@ LogicalResult BlockResharder::visitMinimally(Operation *op) {
   if (made.unreduced.empty() && scope->read(op->getResult(0)).unreduced.empty())
     changeResult(op->getResult(0), made, *scope);
   return success();
-}
-
-LogicalResult BlockResharder::visitDataFlow(ShardableDataFlowOpInterface op) {
-  return success(succeeded(visitRegionEnd(op)) && succeeded(visitRegions(op)));
 }
 
 LogicalResult BlockResharder::visitRegions(Operation *op) {
@@ -569,9 +565,7 @@ struct InsertExplicitReshardsPass
           {enableFullVersion, !avoidReshardsOnCalls, noImplicitReplication,
            searchMode == "graph" && !keepPropagated, !keepPropagated, &memory},
           solvers);
-      if (failed(resharder.run(block)))
-        return signalPassFailure();
-      if (resharder.foundForbiddenGather())
+      if (failed(resharder.run(block)) || resharder.foundForbiddenGather())
         return signalPassFailure();
       if (recordCost)
         record(resharder.total());
