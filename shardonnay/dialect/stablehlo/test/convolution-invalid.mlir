@@ -16,7 +16,7 @@ func.func @result_rank(%a: tensor<4x9x6xf32>, %w: tensor<3x6x8xf32>) {
 
 // -----
 
-// expected-note @below {{rhs is made here}}
+// expected-note @+1 {{rhs is made here}}
 func.func @element(%a: tensor<4x9x6xf32>, %w: tensor<3x6x8xf16>) { // expected-note {{lhs is made here}}
   // expected-error @+1 {{'stablehlo.convolution' op expected operands of one element type, got 'tensor<4x9x6xf32>' and 'tensor<3x6x8xf16>'}}
   %0 = stablehlo.convolution(%a, %w) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<4x9x6xf32>, tensor<3x6x8xf16>) -> tensor<4x7x8xf32>
