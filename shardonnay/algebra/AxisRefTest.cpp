@@ -47,9 +47,9 @@ bool someChainHas(int64_t size, int64_t from, std::set<int64_t> points) {
 }
 
 /// The larger of two optional parts of one axis.
-void keepLonger(std::optional<AxisRef> &best, AxisRef candidate) {
-  if (!best || candidate.size > best->size)
-    best = candidate;
+void keepLonger(std::optional<AxisRef> &best, AxisRef other) {
+  if (!best || other.size > best->size)
+    best = other;
 }
 
 struct Pair {

@@ -22,7 +22,7 @@ namespace shardonnay {
 
 constexpr int64_t kMostCount = std::numeric_limits<int64_t>::max();
 
-/// Of two numbers that are not negative.
+/// The sum of two numbers that are not negative, at most kMostCount.
 inline int64_t countSum(int64_t a, int64_t b) {
   int64_t sum;
   return llvm::AddOverflow(a, b, sum) ? kMostCount : sum;

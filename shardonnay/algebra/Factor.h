@@ -56,7 +56,7 @@ enum class FactorKind : uint8_t {
 struct Factor {
   int64_t size = 1;
   FactorKind kind = FactorKind::PassThrough;
-  /// Of Reduction and Indexed.
+  /// How partial results are combined; used by Reduction and Indexed only.
   ReductionKind combiner = ReductionKind::Sum;
   /// Propagation does not pass along this factor.
   bool blocked = false;

@@ -28,7 +28,7 @@ namespace shardonnay {
 /// stand in its outer sharding.
 class ManualBoundary {
 public:
-  /// Of an outer sharding and all manual axes. In each dim of `outer` the
+  /// Splits an outer sharding by all manual axes. In each dim of `outer` the
   /// manual axes come first; those in no dim and not unreduced are replicated.
   static ManualBoundary get(const TensorSharding &outer,
                             const AxisList &manual);

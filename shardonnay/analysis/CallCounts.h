@@ -18,8 +18,8 @@ namespace shardonnay {
 class CallCounts {
 public:
   explicit CallCounts(mlir::ModuleOp module);
-  /// Of the function around `op`, or `op` itself; 1 outside of functions. A
-  /// call in a loop counts once.
+  /// How often the function around `op`, or `op` itself, is called; 1 outside
+  /// of functions. A call in a loop counts once.
   int64_t of(mlir::Operation *op) const;
   /// The same, with calls in loops as often as these run, where that is known.
   int64_t executed(mlir::Operation *op) const;

@@ -33,9 +33,10 @@ struct CollectiveUse {
   llvm::StringRef written;
   mlir::Operation *op = nullptr;
   mlir::sdy::MeshAttr mesh;
-  /// Of the loops around it in its function.
+  /// How often the loops around it in its function run.
   mlir::sdy::Trips trips;
-  /// Of its function: calls in the text, and as often as loops make them.
+  /// How often its function is called: by the text, and with calls in loops
+  /// counted as often as these run.
   int64_t calls = 1, executedCalls = 1;
 };
 
@@ -63,7 +64,8 @@ struct CommunicationCost {
   int64_t bytes = 0;
   /// Those in a loop as often as it runs, if that is known.
   int64_t executedBytes = 0;
-  /// Of the executed, by a device model, in seconds or bytes (MeshCosts::str).
+  /// What the executed ones cost by a device model, in seconds or bytes
+  /// (MeshCosts::str).
   double price = 0;
   /// Collectives in loops that run an unknown number of times.
   int64_t unknownTrips = 0;

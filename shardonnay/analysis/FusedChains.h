@@ -27,7 +27,7 @@ namespace shardonnay {
 
 class FusedChains {
 public:
-  /// Of what the block's own ops compute.
+  /// Finds the chains among the block's own ops, not those in its regions.
   explicit FusedChains(mlir::Block &block);
 
   /// The values in memory that are read for `value`: itself, if it is there.

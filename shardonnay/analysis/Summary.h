@@ -25,9 +25,9 @@ struct ProgramSummary {
   /// The most bytes alive at once (PeakMemory.h), in program order, chains of
   /// element-wise ops fused; arguments and results live throughout.
   int64_t peakBytes = 0;
-  /// Of the arguments alone.
+  /// The part of them that the arguments take.
   int64_t argumentBytes = 0;
-  /// Of contractions (dot, convolution): two for each multiply-add.
+  /// What contractions (dot, convolution) compute: two for each multiply-add.
   int64_t contractionFlops = 0;
 };
 

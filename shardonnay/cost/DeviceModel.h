@@ -53,7 +53,7 @@ struct Link {
 struct DeviceModel {
   std::string name;
   Link link;
-  /// Of mesh axes, by name, that differ from `link`.
+  /// The links of mesh axes, by name, that differ from `link`.
   llvm::StringMap<Link> axisLinks;
   /// 0: compute has no price.
   double flopsPerSecond = 0;

@@ -40,7 +40,7 @@ DeviceRows getSourceTargetPairs(AxesOnMesh source, AxesOnMesh target) {
   int64_t numShards = 1;
   for (const AxisList &axes : source.axesPerDim)
     numShards *= axes.numShards();
-  // Of each piece: who has it, and who wants it, without those who do both.
+  // For each shard: who has it, and who wants it, without those who do both.
   std::vector<SmallVector<int64_t>> senders(numShards), receivers(numShards);
   int64_t numDevices = static_cast<int64_t>(has.size());
   std::vector<int64_t> targets(numDevices);

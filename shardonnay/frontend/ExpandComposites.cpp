@@ -12,6 +12,7 @@
 #include "shardonnay/frontend/Passes.h"
 #include "shardonnay/interfaces/OpKinds.h"
 #include "shardonnay/interfaces/ShardingRule.h"
+#include "shardonnay/support/Diagnostics.h"
 
 using namespace mlir;
 
@@ -27,10 +28,13 @@ static bool staysComposite(stablehlo::CompositeOp op) {
   auto rule = dyn_cast<ShardingRuleOpInterface>(op.getOperation());
   if (rule && rule.isElementwise())
     return true;
-  emitWarning(op.getLoc())
-      << "the sharding rule is not used: a composite is kept only if "
-         "its decomposition is element-wise on tensors of one shape; "
-         "it is partitioned as its decomposition";
+  Operation *decomposition =
+      SymbolTable::lookupNearestSymbolFrom(op, op.getDecompositionAttr());
+  pointAt(emitWarning(op.getLoc())
+              << "the sharding rule is not used: a composite is kept only if "
+                 "its decomposition is element-wise on tensors of one shape; "
+                 "it is partitioned as its decomposition",
+          decomposition->getLoc(), "the decomposition is defined here");
   return false;
 }
 

@@ -197,7 +197,7 @@ private:
 };
 
 int64_t Batching::findBatchDim(Value part, int64_t size) {
-  // Of size 1 nothing is ever cut.
+  // A dim of size 1 is never sharded.
   if (size <= 1)
     return -1;
   for (int64_t dim = 0, rank = typeOf(part).getRank(); dim < rank; ++dim)

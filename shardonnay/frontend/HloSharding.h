@@ -86,15 +86,15 @@ struct HloSharding {
     Tiled,
     Tuple,
   };
-  /// Of values that are sharded alike: `As`, in every way; `Like`, where it
-  /// does not hinder.
+  /// How the values of a group are sharded alike: `As`, in every way; `Like`,
+  /// where it does not hinder.
   enum class GroupKind { None, As, Like };
 
   Kind kind = Kind::Replicated;
   int64_t device = 0;
   /// Tiled: the shape of the tile array, all >= 1.
   llvm::SmallVector<int64_t, 4> tiles;
-  /// Of the last tile dims.
+  /// What the last tile dims stand for.
   llvm::SmallVector<Subgroup, 2> subgroups;
   DeviceOrder devices;
   std::vector<HloSharding> elements;

@@ -24,6 +24,7 @@
 #include "shardonnay/frontend/GspmdShardings.h"
 #include "shardonnay/frontend/ManualCalls.h"
 #include "shardonnay/frontend/Passes.h"
+#include "shardonnay/support/Diagnostics.h"
 #include "shardonnay/support/Prefetch.h"
 
 using namespace mlir;
@@ -219,10 +220,12 @@ LogicalResult Importer::importBoundary(Operation *op) {
   if (failed(before))
     return failure();
   if (!*before)
-    return op->emitError("custom call @")
-           << customCallTarget(op)
-           << ": nothing says how its operand is cut, expected a custom call "
-              "@Sharding before it";
+    return shardonnay::pointAtOperand(
+        op->emitError("custom call @")
+            << customCallTarget(op)
+            << ": nothing says how its operand is cut, expected a custom call "
+               "@Sharding before it",
+        op->getOperand(0));
   const Annotation &global = enters ? **before : *own;
   const Annotation &inside = enters ? *own : **before;
   FailureOr<SmallVector<StringAttr>> axes =
@@ -262,9 +265,11 @@ LogicalResult Importer::importConstraint(Operation *op) {
   const HloSharding &hlo = read->sharding;
   Value input = op->getOperand(0);
   if (input.getType() != op->getResult(0).getType())
-    return op->emitError("custom call @Sharding turns ")
-           << input.getType() << " into " << op->getResult(0).getType()
-           << ", expected the same type";
+    return shardonnay::pointAtOperand(
+        op->emitError("custom call @Sharding turns ")
+            << input.getType() << " into " << op->getResult(0).getType()
+            << ", expected the same type",
+        input);
   FailureOr<TensorShardingAttr> sharding =
       shardings.convert(hlo, input.getType(), op->getLoc(), read->openDims);
   if (failed(sharding))

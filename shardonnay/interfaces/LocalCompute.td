@@ -23,10 +23,10 @@ def LocalComputeOpInterface : OpInterface<"LocalComputeOpInterface"> {
   }];
   let methods = [
     InterfaceMethod<[{
-      `computeLocally` can do with `factor` of `rule` cut. Not asked of factors
-      that nothing special is needed for. Where windowed factors are cut, the
+      `computeLocally` can do with `factor` of `rule` sharded. Not asked of factors
+      that nothing special is needed for. Where windowed factors are sharded, the
       op fetches what it needs (LocalContext::fetchWindow); a need-replication
-      factor that may be cut is treated as a windowed one.
+      factor that may be sharded is treated as a windowed one.
     }], "bool", "mayShard",
     (ins "const ::shardonnay::FactorRule &":$rule, "int32_t":$factor),
     /*methodBody=*/"", /*defaultImplementation=*/[{
@@ -36,7 +36,7 @@ def LocalComputeOpInterface : OpInterface<"LocalComputeOpInterface"> {
     }]>,
     InterfaceMethod<[{
       The op picks some positions of a dim: a rule in which that dim's factor is
-      Indexed, in the operand only, so that it may be cut. The devices that have
+      Indexed, in the operand only, so that it may be sharded. The devices that have
       the positions compute the result there, on the others it is the combiner's
       neutral element. Or it reduces a dim that propagation takes to be needed
       whole. It stands for the op's own rule from `reshard` on; propagation does
@@ -46,7 +46,7 @@ def LocalComputeOpInterface : OpInterface<"LocalComputeOpInterface"> {
     InterfaceMethod<[{
       Builds this op on `operands` (local values, one per operand) and returns
       the local results, of `context.resultTypes()`. Emits an error at the op and
-      fails where the cut is not supported. The default clones the op with the
+      fails where the sharding is not supported. The default clones the op with the
       local operands and result types: right for every op whose attributes
       mention no size of a dim.
     }], "::mlir::FailureOr<::llvm::SmallVector<::mlir::Value>>", "computeLocally",

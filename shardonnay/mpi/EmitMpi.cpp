@@ -280,7 +280,7 @@ FailureOr<Value> Emitter::build(spmd::FetchWindowOp op) {
 template <typename SpmdOp> LogicalResult Emitter::replace(SpmdOp op) {
   auto type = cast<RankedTensorType>(op->getResultTypes().front());
   FailureOr<Value> value;
-  // Of no elements there is nothing to send.
+  // If there are no elements, there is nothing to send.
   if (llvm::is_contained(type.getShape(), 0))
     value = tensor::EmptyOp::create(builder, op->getLoc(), type.getShape(),
                                     type.getElementType())

@@ -20,9 +20,9 @@ class raw_ostream;
 namespace shardonnay {
 
 struct ChildLimits {
-  /// Of the processor, and of the clock ten times as many.
+  /// Time of the processor; of the clock it may take ten times as much.
   uint64_t seconds;
-  /// That it may take beyond what this process has.
+  /// Memory that it may take beyond what this process has.
   uint64_t bytes;
 };
 

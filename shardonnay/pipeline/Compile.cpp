@@ -102,7 +102,7 @@ private:
       baseline.global = summarize(module);
       break;
     case Stage::Propagate:
-      baseline.decided = countShardings(module);
+      baseline.propagated = countShardings(module);
       break;
     case Stage::Reshard:
       takePlanCost();

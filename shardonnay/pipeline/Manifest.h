@@ -42,7 +42,7 @@ struct BoundaryTensor {
   std::optional<int64_t> onlyDevice;
   /// `layout.partial` as MLIR writes it.
   std::vector<std::string> partialAxes;
-  /// Of an argument, the index of the result that may reuse its memory.
+  /// For an argument, the index of the result that may reuse its memory.
   std::optional<int64_t> alias;
 };
 

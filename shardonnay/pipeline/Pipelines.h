@@ -68,9 +68,9 @@ constexpr bool kVerifiesEachPass = true;
 #endif
 
 /// Runs `pm` on the module, verifying each pass if `kVerifiesEachPass`, and
-/// what comes of it if `isBorder`.
+/// what comes of it if `isStageBoundary`.
 llvm::LogicalResult runVerified(mlir::PassManager &pm, mlir::ModuleOp module,
-                                bool isBorder = true);
+                                bool isStageBoundary = true);
 
 /// Appends the passes of one stage to a pass manager on the module.
 void addStage(mlir::OpPassManager &pm, Stage stage,

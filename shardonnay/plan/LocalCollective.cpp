@@ -79,21 +79,21 @@ std::optional<LocalCollective> WindowPrices::find(const WindowProblem &problem,
 
 /// The local size of a dim of `size` that `factors` make up.
 static int64_t shardSize(int64_t size, const DimFactors &factors,
-                         ArrayRef<AxisList> assignment) {
+                         ArrayRef<AxisList> factorAxes) {
   int64_t shards = 1;
   for (int32_t factor : factors)
-    shards *= assignment[factor].numShards();
+    shards *= factorAxes[factor].numShards();
   return divideCeil(size, shards);
 }
 
 /// A result that has an exchanged factor goes with one position of it.
 static std::optional<LocalCollective>
-exchangeCollective(const FactorRule &rule, ArrayRef<AxisList> assignment,
+exchangeCollective(const FactorRule &rule, ArrayRef<AxisList> factorAxes,
                    const TensorMapping &result, ArrayRef<int64_t> shape,
                    int64_t elementBytes) {
   LocalCollective gather;
   gather.kind = CollectiveKind::AllGather;
-  for (auto [factor, axes] : zip_equal(rule.factors, assignment))
+  for (auto [factor, axes] : zip_equal(rule.factors, factorAxes))
     if (factor.exchanged)
       gather.axes.append(axes);
   if (gather.axes.empty())
@@ -102,7 +102,7 @@ exchangeCollective(const FactorRule &rule, ArrayRef<AxisList> assignment,
   for (auto [size, factors] : zip_equal(shape, result.dims)) {
     if (any_of(factors, [&](int32_t f) { return rule.factors[f].exchanged; }))
       continue;
-    bytes = countProduct(bytes, shardSize(size, factors, assignment));
+    bytes = countProduct(bytes, shardSize(size, factors, factorAxes));
   }
   gather.cost = collectiveCost(gather.kind, gather.axes.numShards(), bytes);
   return gather;
@@ -110,7 +110,7 @@ exchangeCollective(const FactorRule &rule, ArrayRef<AxisList> assignment,
 
 static std::optional<LocalCollective>
 sumCollective(const FactorRule &rule, const FactorSum &sum,
-              ArrayRef<AxisList> assignment, ArrayRef<int64_t> shape,
+              ArrayRef<AxisList> factorAxes, ArrayRef<int64_t> shape,
               const AxisList &deviceAxes) {
   const TensorMapping &tensor = rule.tensor(sum.tensor);
   LocalCollective reduce;
@@ -123,9 +123,9 @@ sumCollective(const FactorRule &rule, const FactorSum &sum,
   } else {
     for (size_t factor = 0; factor < rule.factors.size(); ++factor)
       if (!tensor.has(factor))
-        reduce.axes.append(assignment[factor]);
+        reduce.axes.append(factorAxes[factor]);
     for (auto [size, factors] : zip_equal(shape, tensor.dims))
-      bytes = countProduct(bytes, shardSize(size, factors, assignment));
+      bytes = countProduct(bytes, shardSize(size, factors, factorAxes));
   }
   if (reduce.axes.empty())
     return std::nullopt;
@@ -136,14 +136,14 @@ sumCollective(const FactorRule &rule, const FactorSum &sum,
 /// The sizes of what a device has of a tensor before its windows are fetched:
 /// of dims that are cut anew, what the op makes of them.
 static SmallVector<int64_t> madeShards(const FactorRule &rule, int32_t tensor,
-                                       ArrayRef<AxisList> assignment,
+                                       ArrayRef<AxisList> factorAxes,
                                        ArrayRef<ArrayRef<int64_t>> shapes) {
   SmallVector<int64_t> shard;
   for (auto [size, factors] :
        zip_equal(shapes[tensor], rule.tensor(tensor).dims))
-    shard.push_back(shardSize(size, factors, assignment));
+    shard.push_back(shardSize(size, factors, factorAxes));
   for (const FactorWindow &window : rule.windows) {
-    int64_t shards = assignment[window.factor].numShards();
+    int64_t shards = factorAxes[window.factor].numShards();
     if (window.tensor == tensor && window.kind == WindowKind::Retiled &&
         rule.isFetched(window, shards))
       shard[rule.tensor(tensor).dimOf(window.factor)] =
@@ -153,23 +153,23 @@ static SmallVector<int64_t> madeShards(const FactorRule &rule, int32_t tensor,
 }
 
 SmallVector<LocalCollective, 2> fetchCollectives(
-    const Mesh &mesh, const FactorRule &rule, ArrayRef<AxisList> assignment,
+    const Mesh &mesh, const FactorRule &rule, ArrayRef<AxisList> factorAxes,
     ArrayRef<ArrayRef<int64_t>> shapes, ArrayRef<int64_t> elementBytes,
     const AxisList &deviceAxes, WindowPricer pricer) {
   SmallVector<LocalCollective, 2> collectives;
   for (const FactorSum &sum : rule.sums)
-    if (auto reduce = sumCollective(rule, sum, assignment, shapes[sum.tensor],
+    if (auto reduce = sumCollective(rule, sum, factorAxes, shapes[sum.tensor],
                                     deviceAxes))
       collectives.push_back(*reduce);
   // What a device has of each tensor so far; empty if nothing was fetched.
   SmallVector<SmallVector<int64_t>> parts(rule.numTensors());
   for (const FactorWindow &window : rule.windows) {
-    const AxisList &axes = assignment[window.factor];
+    const AxisList &axes = factorAxes[window.factor];
     if (!rule.isFetched(window, axes.numShards()))
       continue;
     SmallVector<int64_t> &shard = parts[window.tensor];
     if (shard.empty())
-      shard = madeShards(rule, window.tensor, assignment, shapes);
+      shard = madeShards(rule, window.tensor, factorAxes, shapes);
     int64_t dim = rule.tensor(window.tensor).dimOf(window.factor);
     ShardWindow sharded = shardWindow(window, axes.numShards(), shard[dim]);
     int64_t sliceBytes = elementBytes[window.tensor];
@@ -190,7 +190,7 @@ SmallVector<LocalCollective, 2> fetchCollectives(
     shard[dim] = sharded.size;
   }
   for (int64_t i = rule.operands.size(); i < rule.numTensors(); ++i)
-    if (auto gather = exchangeCollective(rule, assignment, rule.tensor(i),
+    if (auto gather = exchangeCollective(rule, factorAxes, rule.tensor(i),
                                          shapes[i], elementBytes[i]))
       collectives.push_back(*gather);
   return collectives;

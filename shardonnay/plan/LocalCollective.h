@@ -25,7 +25,7 @@ struct LocalCollective {
   CollectiveKind kind = CollectiveKind::Permute;
   /// The axes that devices differ along which exchange data.
   AxisList axes;
-  /// Of all `count` of them.
+  /// What all `count` of them cost.
   Cost cost;
   int64_t count = 1;
 
@@ -54,12 +54,12 @@ using WindowPricer = llvm::function_ref<std::optional<LocalCollective>(
     const FactorWindow &, const WindowProblem &, int64_t sliceBytes)>;
 
 /// The collectives of the local computation: of what the rule's windows,
-/// exchanged factors and sums say where `assignment`, the axes of each factor,
+/// exchanged factors and sums say where `factorAxes`, the axes of each factor,
 /// cuts them. Operands and results are of `shapes`, whole; `deviceAxes` tell
 /// apart the devices that together compute the op.
 llvm::SmallVector<LocalCollective, 2>
 fetchCollectives(const Mesh &mesh, const FactorRule &rule,
-                 llvm::ArrayRef<AxisList> assignment,
+                 llvm::ArrayRef<AxisList> factorAxes,
                  llvm::ArrayRef<llvm::ArrayRef<int64_t>> shapes,
                  llvm::ArrayRef<int64_t> elementBytes,
                  const AxisList &deviceAxes, WindowPricer pricer);

@@ -51,7 +51,7 @@ private:
                                  int64_t limit) const;
 
   Mesh from, to;
-  /// Of each position in `from` the one in `to`.
+  /// For each position in `from` the one in `to`.
   llvm::SmallVector<int64_t, 0> image;
   mutable std::map<AxisList, std::optional<AxisList>> known;
 };

@@ -73,7 +73,7 @@ private:
     /// The target's axes that are not in use.
     AxisList free;
     int64_t elements = 1;
-    /// Of the steps before the permute.
+    /// The price of the steps before the permute.
     double cost = 0;
     /// At least the price of `deferred`.
     double deferredCost = 0;

@@ -27,9 +27,9 @@ struct Held {
   llvm::BitVector summands;
 };
 
-class PlanPlayer {
+class PlanSimulator {
 public:
-  PlanPlayer(const ReshardProblem &problem, std::string &error);
+  PlanSimulator(const ReshardProblem &problem, std::string &error);
 
   bool simulate(const Step &step);
   /// The state is that of `layout` on every position.
@@ -64,7 +64,7 @@ private:
 
 } // namespace
 
-PlanPlayer::PlanPlayer(const ReshardProblem &problem, std::string &error)
+PlanSimulator::PlanSimulator(const ReshardProblem &problem, std::string &error)
     : problem(problem), error(error) {
   const Layout &source = problem.source;
   for (int64_t p = 0; p < problem.mesh.numDevices(); ++p) {
@@ -74,7 +74,7 @@ PlanPlayer::PlanPlayer(const ReshardProblem &problem, std::string &error)
   }
 }
 
-bool PlanPlayer::alikeExcept(int64_t dim, Group group) {
+bool PlanSimulator::alikeExcept(int64_t dim, Group group) {
   for (int64_t member : group)
     for (auto [d, interval] : llvm::enumerate(held[member].box))
       if (static_cast<int64_t>(d) != dim &&
@@ -84,14 +84,14 @@ bool PlanPlayer::alikeExcept(int64_t dim, Group group) {
   return true;
 }
 
-bool PlanPlayer::sameSummands(Group group) {
+bool PlanSimulator::sameSummands(Group group) {
   for (int64_t member : group)
     if (held[member].summands != held[group[0]].summands)
       return fail("positions of a group hold different summands");
   return true;
 }
 
-bool PlanPlayer::gather(int64_t dim, Group group) {
+bool PlanSimulator::gather(int64_t dim, Group group) {
   if (!alikeExcept(dim, group) || !sameSummands(group))
     return false;
   Interval whole = held[group[0]].box[dim];
@@ -106,7 +106,7 @@ bool PlanPlayer::gather(int64_t dim, Group group) {
   return true;
 }
 
-bool PlanPlayer::scatter(int64_t dim, Group group) {
+bool PlanSimulator::scatter(int64_t dim, Group group) {
   for (auto [index, member] : llvm::enumerate(group)) {
     Interval &part = held[member].box[dim];
     int64_t size = part.limit - part.start, count = group.size();
@@ -119,7 +119,7 @@ bool PlanPlayer::scatter(int64_t dim, Group group) {
   return true;
 }
 
-bool PlanPlayer::reduce(Group group) {
+bool PlanSimulator::reduce(Group group) {
   if (!alikeExcept(-1, group))
     return false;
   llvm::BitVector sum(held[group[0]].summands.size());
@@ -133,7 +133,7 @@ bool PlanPlayer::reduce(Group group) {
   return true;
 }
 
-bool PlanPlayer::permute(const Layout &after, Group group) {
+bool PlanSimulator::permute(const Layout &after, Group group) {
   std::vector<Held> sent;
   llvm::BitVector taken(group.size());
   for (int64_t member : group) {
@@ -154,7 +154,7 @@ bool PlanPlayer::permute(const Layout &after, Group group) {
   return true;
 }
 
-bool PlanPlayer::simulateGroup(const Step &step, Group group) {
+bool PlanSimulator::simulateGroup(const Step &step, Group group) {
   switch (step.kind) {
   case StepKind::Slice:
     return alikeExcept(-1, group) && sameSummands(group) &&
@@ -173,7 +173,7 @@ bool PlanPlayer::simulateGroup(const Step &step, Group group) {
   return false;
 }
 
-bool PlanPlayer::checkStep(const Step &step) {
+bool PlanSimulator::checkStep(const Step &step) {
   auto isDim = [&](int64_t dim) {
     return dim >= 0 && dim < problem.source.rank();
   };
@@ -191,7 +191,7 @@ bool PlanPlayer::checkStep(const Step &step) {
   return true;
 }
 
-bool PlanPlayer::simulate(const Step &step) {
+bool PlanSimulator::simulate(const Step &step) {
   if (!checkStep(step))
     return false;
   int64_t bytes = problem.elementBytes;
@@ -205,7 +205,7 @@ bool PlanPlayer::simulate(const Step &step) {
   return true;
 }
 
-bool PlanPlayer::matches(const Layout &layout) {
+bool PlanSimulator::matches(const Layout &layout) {
   for (auto [p, here] : llvm::enumerate(held))
     if (here.box != layout.slice(problem.mesh, p))
       return fail("position " + llvm::Twine(p) +
@@ -213,7 +213,7 @@ bool PlanPlayer::matches(const Layout &layout) {
   return true;
 }
 
-bool PlanPlayer::reachesTarget() {
+bool PlanSimulator::reachesTarget() {
   if (!matches(problem.target))
     return false;
   // A position's sum has the summands of those that differ from it only along
@@ -234,18 +234,18 @@ bool PlanPlayer::reachesTarget() {
 
 bool verifyPlan(const ReshardProblem &problem, const ReshardPlan &plan,
                 std::string &error) {
-  PlanPlayer player(problem, error);
+  PlanSimulator simulator(problem, error);
   for (auto [i, step] : llvm::enumerate(plan.steps)) {
-    if (player.simulate(step) && player.matches(step.after))
+    if (simulator.simulate(step) && simulator.matches(step.after))
       continue;
     error = "step " + std::to_string(i) + ": " + error;
     return false;
   }
-  if (!player.reachesTarget())
+  if (!simulator.reachesTarget())
     return false;
-  if (player.cost() == plan.cost)
+  if (simulator.cost() == plan.cost)
     return true;
-  error = "the plan costs " + std::to_string(player.cost().bytes) +
+  error = "the plan costs " + std::to_string(simulator.cost().bytes) +
           " bytes, but states " + std::to_string(plan.cost.bytes);
   return false;
 }

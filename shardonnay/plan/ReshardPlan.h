@@ -87,7 +87,7 @@ struct Step {
   /// all_reduce, and for a permute, where they are all that it moves data
   /// along.
   AxisList axes;
-  /// Of reduce_scatter and all_reduce.
+  /// How reduce_scatter and all_reduce combine values.
   ReductionKind reduction = ReductionKind::Sum;
   /// The layout that the step leads to.
   Layout after;

@@ -66,7 +66,7 @@ public:
                            Permutes permutes, bool &gaveUp);
 
 private:
-  /// Of sums of prices.
+  /// By how much, relatively, equal sums of prices may differ.
   static constexpr double kRounding = 1e-9;
 
   /// The atoms of each dim, one dim after the other: a search makes and
@@ -132,7 +132,7 @@ private:
     /// The number of steps from the source.
     int64_t depth = 0;
     bool done = false;
-    /// Of the state.
+    /// The hash of the state.
     size_t hash = 0;
   };
   struct HashNode {
@@ -151,7 +151,7 @@ private:
   /// From `state` to the target; nothing where atoms exclude each other, or
   /// sizes do not divide.
   LeastCost lowerBound(const State &state) const;
-  /// Of a move from a state with so many elements a device.
+  /// What a move costs from a state with so many elements a device.
   Cost costOf(const Move &move, int64_t elements) const;
   double priceOf(const Move &move, int64_t elements) const;
   /// The one move from `state` to the target, or slices alone; empty if there
@@ -192,8 +192,8 @@ private:
   /// Enters a state at this cost and depth.
   void enter(Node &from, Move move, llvm::function_ref<void(State &)> change,
              std::pair<double, int64_t> cost);
-  /// Of a move that leads from one state to the other, on the sizes that
-  /// devices really hold.
+  /// The price of a move that leads from one state to the other, on the sizes
+  /// that devices really hold.
   double realPrice(const State &from, const Move &move, const State &to);
   /// Slices of several axes are no two slices where sizes do not divide.
   void trySlice(Node &node, int32_t dim, AtomList &order, uint64_t free);
@@ -221,7 +221,7 @@ private:
   Permutes permutes = Permutes::Any;
   /// No plan that costs more is of interest.
   double mostCost = 0;
-  /// Of the plan that was found.
+  /// The price of the plan that was found.
   double planCost = 0;
   int64_t numEntries = 0;
   /// Layouts come by, those that are too dear too.

@@ -73,7 +73,7 @@ withoutUnevenPeriods(const WindowProblem &problem);
 using Transfer = std::pair<int64_t, int64_t>;
 
 struct WindowPiece {
-  /// Of the sender's dim: what all windows need of it.
+  /// The part of the sender's dim that some window needs.
   Interval part;
   /// By window: where what it gets begins in the sender's dim. Empty if all get
   /// the whole part.

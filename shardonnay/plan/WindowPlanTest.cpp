@@ -95,8 +95,8 @@ void check(const WindowProblem &problem) {
   }
 }
 
-/// Of a periodic dim that does not fill its shards, that each position of a
-/// window exists in some period's.
+/// Checks for a periodic dim that does not fill its shards that each position
+/// of a window exists in some period's.
 void checkParts(const WindowProblem &problem) {
   auto parts = withoutUnevenPeriods(problem);
   for (const WindowProblem &part : parts)

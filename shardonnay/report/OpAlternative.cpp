@@ -25,19 +25,18 @@ std::string toText(const AxisList &axes, sdy::MeshAttr mesh) {
   return "{" + text + "}";
 }
 
-static std::string toText(const FactorAssignment &assignment,
-                          sdy::MeshAttr mesh) {
+static std::string toText(const FactorStrategy &strategy, sdy::MeshAttr mesh) {
   std::string text;
-  for (auto [f, axes] : llvm::enumerate(assignment))
+  for (auto [f, axes] : llvm::enumerate(strategy))
     if (!axes.empty())
       text += (text.empty() ? "" : ", ") + factorName(f) + " by " +
               toText(axes, mesh);
   return text.empty() ? "nothing cut" : text;
 }
 
-static int64_t numShards(const FactorAssignment &assignment) {
+static int64_t numShards(const FactorStrategy &strategy) {
   int64_t shards = 1;
-  for (const AxisList &axes : assignment)
+  for (const AxisList &axes : strategy)
     shards *= axes.numShards();
   return shards;
 }
@@ -69,7 +68,7 @@ OpProblem readProblem(Operation *op, const FactorRule &rule, sdy::MeshAttr mesh,
 }
 
 std::string describeAlternative(Operation *op, const OpProblem &problem,
-                                const FactorAssignment &taken, OpSolver &solver,
+                                const FactorStrategy &taken, OpSolver &solver,
                                 sdy::MeshAttr mesh) {
   std::string name = "'" + op->getName().getStringRef().str() + "'";
   std::optional<OpSolver::OtherStrategy> other =
@@ -82,9 +81,9 @@ std::string describeAlternative(Operation *op, const OpProblem &problem,
   if (price)
     text += " costs " + prices.str(*price);
   text += other->isBest ? ", the next best, " : ", the best of others nearby, ";
-  text += toText(other->assignment, mesh) + ", " + prices.str(other->price);
+  text += toText(other->strategy, mesh) + ", " + prices.str(other->price);
   if (price && other->price < *price)
-    text += numShards(other->assignment) < numShards(taken)
+    text += numShards(other->strategy) < numShards(taken)
                 ? ", but a device would compute more"
                 : ", but only as far as this op goes";
   return text;

@@ -36,7 +36,7 @@ readProblem(mlir::Operation *op, const FactorRule &rule,
 /// What `op`, cut as `taken`, costs, and the next best cut of it; or that there
 /// is none.
 std::string describeAlternative(mlir::Operation *op, const OpProblem &problem,
-                                const FactorAssignment &taken, OpSolver &solver,
+                                const FactorStrategy &taken, OpSolver &solver,
                                 mlir::sdy::MeshAttr mesh);
 
 } // namespace shardonnay

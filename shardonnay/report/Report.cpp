@@ -176,9 +176,9 @@ json::Value buildReport(ModuleOp module, const ReportBaseline &baseline,
       {"argument_bytes", compare(global.argumentBytes, local.argumentBytes)},
       {"contraction_flops",
        compare(global.contractionFlops, local.contractionFlops)},
-      {"shardings", json::Object{{"tensors", baseline.decided.tensors},
+      {"shardings", json::Object{{"tensors", baseline.propagated.tensors},
                                  {"given", baseline.given.sharded},
-                                 {"decided", baseline.decided.sharded}}}};
+                                 {"decided", baseline.propagated.sharded}}}};
 }
 
 } // namespace shardonnay

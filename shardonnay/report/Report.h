@@ -23,7 +23,7 @@ namespace shardonnay {
 
 /// What the ops whose cuts were weighed together cost with the moves around
 /// them, in byte times: op by op, as chosen, and what no choice of the same
-/// candidates is below; and how many values lie otherwise than propagation
+/// strategies is below; and how many values lie otherwise than propagation
 /// decided, to save communication.
 struct PlanCost {
   double greedy = 0, cost = 0, bound = 0;
@@ -41,7 +41,7 @@ struct ReportBaseline {
   /// As the user wrote it.
   ShardingCounts given;
   /// After propagation.
-  ShardingCounts decided;
+  ShardingCounts propagated;
   /// The target sends windows from device to device.
   bool directWindows = false;
 };

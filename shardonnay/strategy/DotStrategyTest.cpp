@@ -11,7 +11,7 @@
 // does, with reshards priced by SliceMapsTesting.h. On four axes, where the
 // choice is climbed to and no longer enumerated, it costs what the best does by
 // the solver's own prices, in nearly all cases. Of the planner the tests take
-// what no price says: the voted assignment, which bounds the work, and which
+// what no price says: the voted strategy, which bounds the work, and which
 // may only be extended where it takes the operands as they lie.
 //
 //===----------------------------------------------------------------------===//
@@ -71,11 +71,11 @@ protected:
   OpProblem problemOf(const std::vector<int64_t> &sizes,
                       const std::array<size_t, 3> &layouts) const;
   using Pricing = llvm::function_ref<double(const std::vector<AxisList> &)>;
-  /// The least price of the assignments that may be chosen.
+  /// The least price of the strategies that may be chosen.
   double bruteForce(const OpProblem &problem, Pricing price);
   /// The price of the op and of its reshards, by SliceMapsTesting.h.
   double mapsPrice(const OpProblem &problem,
-                   const std::vector<AxisList> &assignment);
+                   const std::vector<AxisList> &strategy);
   /// The price of resharding one tensor, which is sharded otherwise outside the
   /// op.
   double reshardPrice(const OpTensor &tensor, Tensor which,
@@ -160,15 +160,15 @@ double DotStrategy::reshardPrice(const OpTensor &tensor, Tensor which,
 }
 
 static double pointsOf(const OpProblem &problem,
-                       llvm::ArrayRef<AxisList> assignment) {
+                       llvm::ArrayRef<AxisList> strategy) {
   double points = 1;
-  for (auto [factor, axes] : llvm::zip_equal(problem.rule.factors, assignment))
+  for (auto [factor, axes] : llvm::zip_equal(problem.rule.factors, strategy))
     points *= static_cast<double>(factor.size) / axes.numShards();
   return points;
 }
 
 double DotStrategy::bruteForce(const OpProblem &problem, Pricing price) {
-  FactorAssignment voted = voteAssignment(problem);
+  FactorStrategy voted = voteStrategy(problem);
   bool operandsStay = true;
   for (Tensor tensor : {Lhs, Rhs})
     for (auto [dim, factor] : llvm::enumerate(factorsOf(tensor)))
@@ -176,45 +176,45 @@ double DotStrategy::bruteForce(const OpProblem &problem, Pricing price) {
           problem.tensors[tensor].sharding.dims[dim].axes == voted[factor];
   double best = HUGE_VAL;
   double most = kRepeatedWork * pointsOf(problem, voted);
-  deal(mesh, rank + 1, [&](const std::vector<AxisList> &assignment) {
-    if (pointsOf(problem, assignment) > most)
+  deal(mesh, rank + 1, [&](const std::vector<AxisList> &strategy) {
+    if (pointsOf(problem, strategy) > most)
       return;
-    for (auto [factor, axes] : llvm::enumerate(assignment))
+    for (auto [factor, axes] : llvm::enumerate(strategy))
       if (problem.rule.factors[factor].size % axes.numShards() != 0 ||
           (operandsStay && !voted[factor].isPrefixOf(axes)))
         return;
-    best = std::min(best, price(assignment));
+    best = std::min(best, price(strategy));
   });
   return best;
 }
 
 double DotStrategy::mapsPrice(const OpProblem &problem,
-                              const std::vector<AxisList> &assignment) {
+                              const std::vector<AxisList> &strategy) {
   double price = 0, touched = 0;
   for (Tensor tensor : {Lhs, Rhs, Out}) {
     std::vector<AxisList> inside;
     double bytes = 4;
     for (int64_t factor : factorsOf(tensor)) {
-      inside.push_back(assignment[factor]);
+      inside.push_back(strategy[factor]);
       bytes *= static_cast<double>(problem.rule.factors[factor].size) /
-               assignment[factor].numShards();
+               strategy[factor].numShards();
     }
     touched += bytes;
-    price += reshardPrice(problem.tensors[tensor], tensor, inside,
-                          tensor == Out ? assignment[rank - 1].sorted()
-                                        : AxisList());
+    price +=
+        reshardPrice(problem.tensors[tensor], tensor, inside,
+                     tensor == Out ? strategy[rank - 1].sorted() : AxisList());
   }
-  return price + costs.computePrice(2 * pointsOf(problem, assignment), touched);
+  return price + costs.computePrice(2 * pointsOf(problem, strategy), touched);
 }
 
 void DotStrategy::check(const std::vector<int64_t> &sizes,
                         const std::array<size_t, 3> &layouts) {
   OpProblem problem = problemOf(sizes, layouts);
-  const FactorAssignment &selected = solver->solve(problem);
+  const FactorStrategy &selected = solver->solve(problem);
   std::optional<double> price = solver->price(problem, selected);
   ASSERT_TRUE(price);
-  double expected = bruteForce(problem, [&](const auto &assignment) {
-    return mapsPrice(problem, assignment);
+  double expected = bruteForce(problem, [&](const auto &strategy) {
+    return mapsPrice(problem, strategy);
   });
   if (std::abs(*price - expected) <= 1e-9 * expected)
     return;
@@ -266,8 +266,8 @@ TEST_P(DotStrategy, fourAxesAreClimbed) {
         {random() % shardings.size(), random() % shardings.size(),
          random() % shardings.size()});
     double price = *solver->price(problem, solver->solve(problem));
-    double least = bruteForce(problem, [&](const auto &assignment) {
-      FactorAssignment found(assignment.begin(), assignment.end());
+    double least = bruteForce(problem, [&](const auto &strategy) {
+      FactorStrategy found(strategy.begin(), strategy.end());
       return solver->price(problem, found, price).value_or(HUGE_VAL);
     });
     if (least < price * (1 - 1e-9)) {

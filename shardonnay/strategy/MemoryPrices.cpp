@@ -17,8 +17,9 @@ namespace shardonnay {
 
 namespace {
 
-/// Of a byte, in the time that it takes to send one: far below what anything is
-/// worth that is sent once, and far above what is sent for many uses.
+/// The lowest and the highest price of a byte, in the time that it takes to
+/// send one: far below what anything is worth that is sent once, and far above
+/// what is sent for many uses.
 constexpr double kFirstPrice = 1.0 / 8;
 constexpr double kLastPrice = 32;
 

@@ -40,9 +40,9 @@ namespace shardonnay {
 struct PricedPlan {
   /// The most bytes that a device holds at once.
   int64_t peak = 0;
-  /// Of these, what no plan changes: arguments and results.
+  /// The part of them that no plan changes: arguments and results.
   int64_t held = 0;
-  /// Of its collectives, in byte times, without the prices of memory.
+  /// What its collectives cost in byte times, without the prices of memory.
   double cost = 0;
   /// The numbers of the ops whose results are alive at the peak.
   llvm::SmallVector<int64_t> producers;

@@ -32,7 +32,7 @@ public:
   explicit Working(const CostGraph &graph);
 
   size_t numVariables() const { return own.size(); }
-  size_t candidates(int32_t v) const { return own[v].size(); }
+  size_t alternatives(int32_t v) const { return own[v].size(); }
   /// The neighbours of `v`, in order.
   std::map<int32_t, int32_t> &neighbours(int32_t v) { return adjacent[v]; }
   double &at(int32_t edge, int32_t v, size_t i, size_t j) {
@@ -62,9 +62,9 @@ Working::Working(const CostGraph &graph)
     : own(graph.own), adjacent(graph.own.size()) {
   for (const CostGraph::Edge &edge : graph.edges) {
     int32_t here = edgeBetween(edge.a, edge.b);
-    for (size_t i = 0; i < candidates(edge.a); ++i)
-      for (size_t j = 0; j < candidates(edge.b); ++j)
-        at(here, edge.a, i, j) += edge.cost[i * candidates(edge.b) + j];
+    for (size_t i = 0; i < alternatives(edge.a); ++i)
+      for (size_t j = 0; j < alternatives(edge.b); ++j)
+        at(here, edge.a, i, j) += edge.cost[i * alternatives(edge.b) + j];
   }
 }
 
@@ -73,7 +73,7 @@ int32_t Working::edgeBetween(int32_t a, int32_t b) {
   if (isNew) {
     adjacent[b][a] = ends.size();
     ends.emplace_back(a, b);
-    costs.emplace_back(candidates(a) * candidates(b), 0.0);
+    costs.emplace_back(alternatives(a) * alternatives(b), 0.0);
   }
   return entry->second;
 }
@@ -83,7 +83,7 @@ struct Eliminated {
   int32_t variable;
   /// At most two.
   std::vector<int32_t> neighbours;
-  /// By candidate of the first, then of the second.
+  /// By alternative of the first, then of the second.
   std::vector<int32_t> answers;
 };
 
@@ -105,11 +105,11 @@ private:
   /// among the edges to variables not yet visited.
   void passMessages(int32_t v, bool forwards);
   double coreBound();
-  double coreCost(const std::vector<int32_t> &assignment);
-  void round(std::vector<int32_t> &assignment);
-  void improve(std::vector<int32_t> &assignment);
-  double costAround(int32_t v, size_t candidate,
-                    const std::vector<int32_t> &assignment);
+  double coreCost(const std::vector<int32_t> &selection);
+  void round(std::vector<int32_t> &selection);
+  void improve(std::vector<int32_t> &selection);
+  double costAround(int32_t v, size_t alternative,
+                    const std::vector<int32_t> &selection);
 
   Working work;
   std::vector<int32_t> selected;
@@ -122,7 +122,7 @@ private:
 int32_t Solver::answer(int32_t v, const std::vector<int32_t> &others,
                        const std::vector<size_t> &state, double &cost) {
   int32_t best = 0;
-  for (size_t i = 0; i < work.candidates(v); ++i) {
+  for (size_t i = 0; i < work.alternatives(v); ++i) {
     double sum = work.own[v][i];
     for (size_t n = 0; n < others.size(); ++n)
       sum += work.at(work.neighbours(v)[others[n]], v, i, state[n]);
@@ -146,15 +146,15 @@ void Solver::eliminate(int32_t v) {
     constant += cost;
   } else if (gone.neighbours.size() == 1) {
     int32_t a = gone.neighbours[0];
-    for (size_t i = 0; i < work.candidates(a); ++i) {
+    for (size_t i = 0; i < work.alternatives(a); ++i) {
       gone.answers.push_back(answer(v, gone.neighbours, {i}, cost));
       work.own[a][i] += cost;
     }
   } else {
     int32_t a = gone.neighbours[0], b = gone.neighbours[1];
     int32_t edge = work.edgeBetween(a, b);
-    for (size_t i = 0; i < work.candidates(a); ++i)
-      for (size_t j = 0; j < work.candidates(b); ++j) {
+    for (size_t i = 0; i < work.alternatives(a); ++i)
+      for (size_t j = 0; j < work.alternatives(b); ++j) {
         gone.answers.push_back(answer(v, gone.neighbours, {i, j}, cost));
         work.at(edge, a, i, j) += cost;
       }
@@ -184,21 +184,21 @@ void Solver::eliminateAll() {
       core.push_back(v);
 }
 
-double Solver::costAround(int32_t v, size_t candidate,
-                          const std::vector<int32_t> &assignment) {
-  double sum = work.own[v][candidate];
+double Solver::costAround(int32_t v, size_t alternative,
+                          const std::vector<int32_t> &selection) {
+  double sum = work.own[v][alternative];
   for (auto [other, edge] : work.neighbours(v))
-    sum += work.at(edge, v, candidate, assignment[other]);
+    sum += work.at(edge, v, alternative, selection[other]);
   return sum;
 }
 
-double Solver::coreCost(const std::vector<int32_t> &assignment) {
+double Solver::coreCost(const std::vector<int32_t> &selection) {
   double sum = 0;
   for (int32_t v : core) {
-    sum += work.own[v][assignment[v]];
+    sum += work.own[v][selection[v]];
     for (auto [other, edge] : work.neighbours(v))
       if (v < other)
-        sum += work.at(edge, v, assignment[v], assignment[other]);
+        sum += work.at(edge, v, selection[v], selection[other]);
   }
   return sum;
 }
@@ -211,8 +211,8 @@ double Solver::coreBound() {
       if (other < v)
         continue;
       double least = work.at(edge, v, 0, 0);
-      for (size_t i = 0; i < work.candidates(v); ++i)
-        for (size_t j = 0; j < work.candidates(other); ++j)
+      for (size_t i = 0; i < work.alternatives(v); ++i)
+        for (size_t j = 0; j < work.alternatives(other); ++j)
           least = std::min(least, work.at(edge, v, i, j));
       sum += least;
     }
@@ -224,12 +224,12 @@ void Solver::passMessages(int32_t v, bool forwards) {
   size_t ahead = 0, behind = 0;
   for (auto [other, edge] : work.neighbours(v)) {
     (forwards == (other > v) ? ahead : behind) += 1;
-    for (size_t i = 0; i < work.candidates(v); ++i) {
+    for (size_t i = 0; i < work.alternatives(v); ++i) {
       double least = work.at(edge, v, i, 0);
-      for (size_t j = 1; j < work.candidates(other); ++j)
+      for (size_t j = 1; j < work.alternatives(other); ++j)
         least = std::min(least, work.at(edge, v, i, j));
       work.own[v][i] += least;
-      for (size_t j = 0; j < work.candidates(other); ++j)
+      for (size_t j = 0; j < work.alternatives(other); ++j)
         work.at(edge, v, i, j) -= least;
     }
   }
@@ -238,9 +238,9 @@ void Solver::passMessages(int32_t v, bool forwards) {
   for (auto [other, edge] : work.neighbours(v)) {
     if (forwards != (other > v))
       continue;
-    for (size_t i = 0; i < work.candidates(v); ++i) {
+    for (size_t i = 0; i < work.alternatives(v); ++i) {
       work.own[v][i] -= share * total[i];
-      for (size_t j = 0; j < work.candidates(other); ++j)
+      for (size_t j = 0; j < work.alternatives(other); ++j)
         work.at(edge, v, i, j) += share * total[i];
     }
   }
@@ -256,41 +256,41 @@ void Solver::sweep(bool forwards) {
 }
 
 /// In order, each variable's best answer to those before it.
-void Solver::round(std::vector<int32_t> &assignment) {
+void Solver::round(std::vector<int32_t> &selection) {
   for (int32_t v : core) {
     double best = 0;
-    for (size_t i = 0; i < work.candidates(v); ++i) {
+    for (size_t i = 0; i < work.alternatives(v); ++i) {
       double sum = work.own[v][i];
       for (auto [other, edge] : work.neighbours(v)) {
         if (other < v) {
-          sum += work.at(edge, v, i, assignment[other]);
+          sum += work.at(edge, v, i, selection[other]);
           continue;
         }
         double least = work.at(edge, v, i, 0);
-        for (size_t j = 1; j < work.candidates(other); ++j)
+        for (size_t j = 1; j < work.alternatives(other); ++j)
           least = std::min(least, work.at(edge, v, i, j));
         sum += least;
       }
       if (i == 0 || sum < best) {
         best = sum;
-        assignment[v] = i;
+        selection[v] = i;
       }
     }
   }
 }
 
-void Solver::improve(std::vector<int32_t> &assignment) {
+void Solver::improve(std::vector<int32_t> &selection) {
   bool changed = true;
   for (int rounds = 0; changed && rounds < kMessageSweeps; ++rounds) {
     changed = false;
     for (int32_t v : core) {
-      double best = costAround(v, assignment[v], assignment);
-      for (size_t i = 0; i < work.candidates(v); ++i) {
-        double cost = costAround(v, i, assignment);
+      double best = costAround(v, selection[v], selection);
+      for (size_t i = 0; i < work.alternatives(v); ++i) {
+        double cost = costAround(v, i, selection);
         // Less by more than what messages lose in rounding.
         if (cost < best - 1e-9 * (1 + best)) {
           best = cost;
-          assignment[v] = i;
+          selection[v] = i;
           changed = true;
         }
       }

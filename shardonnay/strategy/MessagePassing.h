@@ -5,12 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Variables have candidates, each with a cost of its own; an edge has a cost
-// for each pair of candidates of its two variables. Sought is a candidate of
-// each variable such that the sum of all costs is least.
+// Variables have alternatives, each with a cost of its own; an edge has a cost
+// for each pair of alternatives of its two variables. Sought is a alternative
+// of each variable such that the sum of all costs is least.
 //
 //   1. A variable of degree 0, 1 or 2 is eliminated: its best answer to every
-//      candidate (pair) of its neighbours becomes a cost of these. Exact; all
+//      alternative (pair) of its neighbours becomes a cost of these. Exact; all
 //      trees, rings and series-parallel graphs end here.
 //   2. What is left is the core. Messages along its edges move costs between
 //      variables and edges without changing any sum, such that the lower bound
@@ -18,13 +18,13 @@
 //        sum over variables min(own) + sum over edges min(edge)
 //
 //      never falls. Each sweep also fixes the variables in order; the best
-//      assignment seen is improved by changing one variable at a time.
+//      selection seen is improved by changing one variable at a time.
 //   3. The eliminated variables take their best answers, last one first.
 //
-// Worked example, a chain a - b - c, two candidates each, all own costs 0 but
-// a's first 0, second 5; edges cost 0 between equal candidates, else 3; c must
-// be the second. b is eliminated: a - c costs 3 unless equal. Best is first,
-// either, second: 3.
+// Worked example, a chain a - b - c, two alternatives each, all own costs 0 but
+// a's first 0, second 5; edges cost 0 between equal alternatives, else 3; c
+// must be the second. b is eliminated: a - c costs 3 unless equal. Best is
+// first, either, second: 3.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,23 +37,24 @@
 
 namespace shardonnay {
 
-/// The cost of what must not be. Any assignment of at least that cost is void.
+/// The cost of what must not be. Any selection of at least that cost is void.
 inline constexpr double kForbiddenCost = 1e18;
 
 struct CostGraph {
   struct Edge {
     int32_t a = 0, b = 0;
-    /// The cost of candidate i of `a` with j of `b` is cost[i * candidates of b
+    /// The cost of alternative i of `a` with j of `b` is cost[i * alternatives
+    /// of b
     /// + j].
     std::vector<double> cost;
   };
 
-  /// Costs of the candidates, at least one, by variable.
+  /// Costs of the alternatives, at least one, by variable.
   std::vector<std::vector<double>> own;
   /// Between different variables; several between two add up.
   std::vector<Edge> edges;
 
-  /// The cost of one candidate for each variable.
+  /// The cost of one alternative for each variable.
   double costOf(const std::vector<int32_t> &selected) const;
 };
 
@@ -61,16 +62,16 @@ struct CostGraphSolution {
   /// By variable.
   std::vector<int32_t> selected;
   double cost = 0;
-  /// No assignment costs less. Equal to `cost` where the core was empty.
+  /// No selection costs less. Equal to `cost` where the core was empty.
   double bound = 0;
 };
 
 /// How often messages go forth and back through the core.
 inline constexpr int kMessageSweeps = 20;
 
-/// At most the cost of `start`, a candidate for each variable. Costs must not
+/// At most the cost of `start`, a alternative for each variable. Costs must not
 /// be negative. Takes time in the number of variables and edges times the
-/// number of candidates cubed.
+/// number of alternatives cubed.
 CostGraphSolution passMessages(const CostGraph &graph,
                                const std::vector<int32_t> &start);
 

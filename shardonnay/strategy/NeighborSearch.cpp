@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 //   1. `selectOps`: the ops near one that has something resharded
-//   2. `addVariables`: the variables and their candidates
+//   2. `addVariables`: the variables and their alternatives
 //   3. `connect`: the edges; what is fixed adds to own costs
 //   4. passMessages; `apply` where the block is cheaper (StateEvaluator.h):
 //      there a reshard counts once however many ops need it
@@ -29,8 +29,8 @@ namespace {
 struct WeighedOp {
   OpProblem problem;
   /// Its present strategy, and then the others.
-  ArrayRef<FactorAssignment> candidates;
-  /// The numbers of the shardings under each candidate, by tensor.
+  ArrayRef<FactorStrategy> strategies;
+  /// The numbers of the shardings under each strategy, by tensor.
   std::vector<SmallVector<int32_t, 4>> needed;
   int32_t variable = -1;
 };
@@ -39,7 +39,7 @@ struct WeighedOp {
 struct WeighedValue {
   int32_t value;
   int32_t variable;
-  SmallVector<int32_t, 4> candidates;
+  SmallVector<int32_t, 4> shardings;
 };
 
 class NeighborSearch {
@@ -80,8 +80,8 @@ private:
   MapVector<int32_t, WeighedOp> ops;
   std::vector<WeighedValue> values;
   DenseMap<int32_t, int32_t> valueNumbers;
-  /// Programs repeat themselves: by op's candidates, kind of tensor, tensor of
-  /// the op, candidates of the value.
+  /// Programs repeat themselves: by op's strategies, kind of tensor, tensor of
+  /// the op, shardings of the value.
   using MoveKey =
       std::tuple<const void *, int32_t, size_t, SmallVector<int32_t, 4>>;
   std::map<MoveKey, std::vector<double>> moves;
@@ -148,15 +148,15 @@ void NeighborSearch::addOp(int32_t op) {
   const OpStrategy &alone = *state.strategyOf(op);
   WeighedOp &weighed = ops[op];
   weighed.problem = table.problemOf(alone);
-  weighed.candidates = table.getSolver().candidates(weighed.problem);
+  weighed.strategies = table.getSolver().strategies(weighed.problem);
   weighed.variable = problem.own.size();
   std::vector<double> &own = problem.own.emplace_back();
-  for (const FactorAssignment &candidate : weighed.candidates) {
-    own.push_back(table.getSolver().ownPrice(weighed.problem, candidate));
+  for (const FactorStrategy &strategy : weighed.strategies) {
+    own.push_back(table.getSolver().ownPrice(weighed.problem, strategy));
     SmallVector<int32_t, 4> &needed = weighed.needed.emplace_back();
     for (size_t i = 0; i < weighed.problem.tensors.size(); ++i)
       needed.push_back(
-          table.add(shardingUnder(candidate, weighed.problem.rule, i)));
+          table.add(shardingUnder(strategy, weighed.problem.rule, i)));
   }
 }
 
@@ -169,9 +169,9 @@ void NeighborSearch::addValue(int32_t value) {
     sharding.unreduced = AxisList();
     sharding.kind = ReductionKind::Sum;
     number = table.add(sharding);
-    if (weighed.candidates.size() < kMostCandidates &&
-        !is_contained(weighed.candidates, number))
-      weighed.candidates.push_back(number);
+    if (weighed.shardings.size() < kMostStrategies &&
+        !is_contained(weighed.shardings, number))
+      weighed.shardings.push_back(number);
   };
   auto addAll = [&](const WeighedOp &op, size_t tensor) {
     for (const SmallVector<int32_t, 4> &needed : op.needed)
@@ -189,7 +189,7 @@ void NeighborSearch::addValue(int32_t value) {
     if (use.op >= 0 && isWeighed.test(use.op))
       addAll(ops[use.op], use.operand);
   });
-  problem.own.emplace_back(weighed.candidates.size(), 0.0);
+  problem.own.emplace_back(weighed.shardings.size(), 0.0);
   valueNumbers[value] = values.size();
   values.push_back(std::move(weighed));
 }
@@ -228,11 +228,11 @@ void NeighborSearch::connectTensor(int32_t op, size_t tensor, int32_t value) {
     return;
   }
   auto [known, isNew] =
-      moves.try_emplace({weighed.candidates.data(), graph.value(value).tensor,
-                         tensor, moved->candidates});
+      moves.try_emplace({weighed.strategies.data(), graph.value(value).tensor,
+                         tensor, moved->shardings});
   if (isNew)
     for (const SmallVector<int32_t, 4> &needed : weighed.needed)
-      for (int32_t outside : moved->candidates)
+      for (int32_t outside : moved->shardings)
         known->second.push_back(move(needed[tensor], outside));
   problem.edges.push_back({weighed.variable, moved->variable, known->second});
 }
@@ -244,8 +244,8 @@ void NeighborSearch::connectFixedUses(const WeighedValue &weighed) {
     if (need < 0 || is_contained(seen, need))
       return;
     seen.push_back(need);
-    for (auto [i, candidate] : enumerate(weighed.candidates))
-      problem.own[weighed.variable][i] += price(weighed.value, candidate, need);
+    for (auto [i, sharding] : enumerate(weighed.shardings))
+      problem.own[weighed.variable][i] += price(weighed.value, sharding, need);
   });
 }
 
@@ -271,17 +271,17 @@ void NeighborSearch::apply(ArrayRef<int32_t> selected,
     for (const StrategyUse &use : graph.usesOf(weighed.value))
       if (use.op >= 0 && !isWeighed.test(use.op) && state.strategyOf(use.op))
         stays.set(use.op);
-  std::vector<std::pair<int32_t, const FactorAssignment *>> taken;
+  std::vector<std::pair<int32_t, const FactorStrategy *>> taken;
   for (unsigned op : stays.set_bits())
-    taken.emplace_back(op, state.strategyOf(op)->assignment);
+    taken.emplace_back(op, state.strategyOf(op)->factors);
   for (auto &[op, weighed] : ops)
-    taken.emplace_back(op, &weighed.candidates[selected[weighed.variable]]);
+    taken.emplace_back(op, &weighed.strategies[selected[weighed.variable]]);
   for (const WeighedValue &weighed : values)
-    if (int32_t sharding = weighed.candidates[selected[weighed.variable]];
+    if (int32_t sharding = weighed.shardings[selected[weighed.variable]];
         sharding != state.shardingOf(weighed.value))
       changed.change(weighed.value, sharding);
-  for (auto [op, assignment] : taken)
-    changed.takeStrategy(op, *assignment);
+  for (auto [op, factors] : taken)
+    changed.takeStrategy(op, *factors);
 }
 
 SearchCosts NeighborSearch::run() {

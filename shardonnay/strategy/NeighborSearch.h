@@ -7,8 +7,8 @@
 //
 // Chooses the strategies of a block's ops together, and with them how the
 // values between them are sharded, by message passing
-// (strategy/MessagePassing.h). A variable is an op, its candidates the
-// strategies that OpSolver allows; or a value between ops, its candidates its
+// (strategy/MessagePassing.h). A variable is an op, its alternatives the
+// strategies that OpSolver allows; or a value between ops, its alternatives its
 // present sharding and those that the ops around it would have it in. An edge
 // costs the reshard between the two.
 //
@@ -31,8 +31,8 @@ inline constexpr int kSearchRadius = 4;
 /// deviating from propagation for.
 inline constexpr double kLeastGain = 1e-6;
 
-/// Of what was weighed, in byte times: one op at a time, then together; no
-/// choice of the same candidates costs less than `bound`.
+/// What the strategies that were found cost, in byte times: chosen for one op
+/// at a time, then together; no others of the same set cost less than `bound`.
 struct SearchCosts {
   double greedyCost = 0;
   double cost = 0;

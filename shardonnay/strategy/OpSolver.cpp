@@ -9,7 +9,7 @@
 #include "shardonnay/strategy/OpSolver.h"
 
 #include "shardonnay/algebra/Counts.h"
-#include "shardonnay/strategy/AssignmentSearch.h"
+#include "shardonnay/strategy/StrategySearch.h"
 #include "shardonnay/strategy/Vote.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
@@ -26,10 +26,10 @@ int64_t OpTensor::bytes() const {
   return bytes;
 }
 
-SmallVector<AssignmentTensor, 4> rowsOf(const OpProblem &problem) {
-  SmallVector<AssignmentTensor, 4> rows;
+SmallVector<VoteTensor, 4> rowsOf(const OpProblem &problem) {
+  SmallVector<VoteTensor, 4> rows;
   for (auto [i, tensor] : enumerate(problem.tensors)) {
-    AssignmentTensor &row = rows.emplace_back();
+    VoteTensor &row = rows.emplace_back();
     row.row =
         project(tensor.sharding, problem.rule.tensor(i), problem.rule.factors);
     row.bytes = tensor.bytes();
@@ -38,44 +38,44 @@ SmallVector<AssignmentTensor, 4> rowsOf(const OpProblem &problem) {
   return rows;
 }
 
-FactorAssignment voteAssignment(const OpProblem &problem) {
-  return assignFactors({problem.rule, rowsOf(problem), problem.contraction});
+FactorStrategy voteStrategy(const OpProblem &problem) {
+  return voteStrategy(
+      VoteProblem{problem.rule, rowsOf(problem), problem.contraction});
 }
 
-double localPoints(const FactorRule &rule, const FactorAssignment &assignment) {
+double localPoints(const FactorRule &rule, const FactorStrategy &strategy) {
   double points = 1;
-  for (auto [factor, axes] : zip_equal(rule.factors, assignment))
+  for (auto [factor, axes] : zip_equal(rule.factors, strategy))
     points *= static_cast<double>(factor.size) / axes.numShards();
   return points;
 }
 
-bool repeatsWork(const OpProblem &problem, const FactorAssignment &assignment) {
-  return localPoints(problem.rule, assignment) >
-         kRepeatedWork * localPoints(problem.rule, voteAssignment(problem));
+bool repeatsWork(const OpProblem &problem, const FactorStrategy &strategy) {
+  return localPoints(problem.rule, strategy) >
+         kRepeatedWork * localPoints(problem.rule, voteStrategy(problem));
 }
 
 /// What one device has of the largest tensor.
 static double localElements(const FactorRule &rule,
-                            const FactorAssignment &assignment) {
+                            const FactorStrategy &strategy) {
   double most = 0;
   for (int64_t i = 0; i < rule.numTensors(); ++i) {
     double elements = 1;
     for (const DimFactors &factors : rule.tensor(i).dims)
       for (int32_t factor : factors)
         elements *= static_cast<double>(rule.factors[factor].size) /
-                    assignment[factor].numShards();
+                    strategy[factor].numShards();
     most = std::max(most, elements);
   }
   return most;
 }
 
-double localFlops(const OpProblem &problem,
-                  const FactorAssignment &assignment) {
-  double points = localPoints(problem.rule, assignment);
+double localFlops(const OpProblem &problem, const FactorStrategy &strategy) {
+  double points = localPoints(problem.rule, strategy);
   if (problem.contraction)
     return 2 * points;
   if (problem.transformFlops > 0) {
-    FactorAssignment whole(assignment.size());
+    FactorStrategy whole(strategy.size());
     return problem.transformFlops * points / localPoints(problem.rule, whole);
   }
   double steps = 0;
@@ -84,7 +84,7 @@ double localFlops(const OpProblem &problem,
       steps += std::log2(factor.size);
     else if (factor.exchanged)
       steps += 1;
-  return kOrderingFlops * steps * localElements(problem.rule, assignment);
+  return kOrderingFlops * steps * localElements(problem.rule, strategy);
 }
 
 /// Between the layouts, padded alike.
@@ -123,20 +123,19 @@ double movedBytes(const OpProblem &problem, double touched) {
 }
 
 OpSolver::Required
-OpSolver::requiredOf(const OpProblem &problem,
-                     const FactorAssignment &assignment, double limit,
-                     RequiredLayouts &requiredLayouts) const {
+OpSolver::requiredOf(const OpProblem &problem, const FactorStrategy &strategy,
+                     double limit, RequiredLayouts &requiredLayouts) const {
   Required required;
-  double touched = 0, flops = localFlops(problem, assignment),
+  double touched = 0, flops = localFlops(problem, strategy),
          least = costs.computePrice(flops, 0);
   if (roundedDown(least) > limit) {
     required.ownPrice = HUGE_VAL;
     return required;
   }
-  RequiredLayouts::Numbers numbers = requiredLayouts.numbersOf(assignment);
+  RequiredLayouts::Numbers numbers = requiredLayouts.numbersOf(strategy);
   SmallVector<RequiredLayout *, 4> asked(problem.tensors.size());
   for (size_t i : requiredLayouts.largestFirst()) {
-    asked[i] = &requiredLayouts.get(i, assignment, numbers);
+    asked[i] = &requiredLayouts.get(i, strategy, numbers);
     least += asked[i]->least;
     if (roundedDown(least) > limit) {
       required.ownPrice = HUGE_VAL;
@@ -149,7 +148,7 @@ OpSolver::requiredOf(const OpProblem &problem,
       required.reshards.emplace_back(i, tensor);
   }
   required.ownPrice = costs.computePrice(flops, movedBytes(problem, touched)) +
-                      fetchPrice(problem, assignment);
+                      fetchPrice(problem, strategy);
   return required;
 }
 
@@ -161,23 +160,23 @@ double OpSolver::Required::leastFrom(size_t first) const {
 }
 
 double OpSolver::leastPrice(const OpProblem &problem,
-                            const FactorAssignment &assignment, double limit,
+                            const FactorStrategy &strategy, double limit,
                             RequiredLayouts &requiredLayouts) const {
-  return requiredOf(problem, assignment, limit, requiredLayouts).leastFrom(0);
+  return requiredOf(problem, strategy, limit, requiredLayouts).leastFrom(0);
 }
 
 std::optional<double> OpSolver::price(const OpProblem &problem,
-                                      const FactorAssignment &assignment,
+                                      const FactorStrategy &strategy,
                                       double limit) {
   RequiredLayouts requiredLayouts(problem, costs);
-  return price(problem, assignment, limit, requiredLayouts);
+  return price(problem, strategy, limit, requiredLayouts);
 }
 
 std::optional<double> OpSolver::price(const OpProblem &problem,
-                                      const FactorAssignment &assignment,
+                                      const FactorStrategy &strategy,
                                       double limit,
                                       RequiredLayouts &requiredLayouts) {
-  Required required = requiredOf(problem, assignment, limit, requiredLayouts);
+  Required required = requiredOf(problem, strategy, limit, requiredLayouts);
   double total = 0;
   for (auto [i, reshard] : enumerate(required.reshards)) {
     if (total + required.leastFrom(i) > limit)
@@ -198,19 +197,19 @@ std::optional<double> OpSolver::price(const OpProblem &problem,
 }
 
 OpWork OpSolver::workOf(const OpProblem &problem,
-                        const FactorAssignment &assignment) const {
+                        const FactorStrategy &strategy) const {
   OpWork work;
-  work.flops = localFlops(problem, assignment);
-  work.fetchPrice = fetchPrice(problem, assignment);
+  work.flops = localFlops(problem, strategy);
+  work.fetchPrice = fetchPrice(problem, strategy);
   for (size_t i = 0; i < problem.tensors.size(); ++i)
     work.touched.push_back(
-        touchedBytes(problem, i, layoutUnder(problem, i, assignment)));
+        touchedBytes(problem, i, layoutUnder(problem, i, strategy)));
   return work;
 }
 
 double OpSolver::ownPrice(const OpProblem &problem,
-                          const FactorAssignment &assignment) const {
-  OpWork work = workOf(problem, assignment);
+                          const FactorStrategy &strategy) const {
+  OpWork work = workOf(problem, strategy);
   double touched = 0;
   for (double bytes : work.touched)
     touched += bytes;
@@ -219,7 +218,7 @@ double OpSolver::ownPrice(const OpProblem &problem,
 }
 
 double OpSolver::fetchPrice(const OpProblem &problem,
-                            const FactorAssignment &assignment) const {
+                            const FactorStrategy &strategy) const {
   if (!problem.rule.communicates())
     return 0;
   SmallVector<ArrayRef<int64_t>> shapes;
@@ -235,20 +234,20 @@ double OpSolver::fetchPrice(const OpProblem &problem,
   // What goes over all devices does so however the op is cut.
   double price = 0;
   for (const LocalCollective &fetch :
-       fetchCollectives(mesh, problem.rule, assignment, shapes, elementBytes,
+       fetchCollectives(mesh, problem.rule, strategy, shapes, elementBytes,
                         /*deviceAxes=*/AxisList(), pricer))
     price += fetch.price(costs);
   return price;
 }
 
 std::optional<OpSolver::OtherStrategy>
-OpSolver::alternative(const OpProblem &problem, const FactorAssignment &taken) {
+OpSolver::alternative(const OpProblem &problem, const FactorStrategy &taken) {
   SmallVector<Alternative, 1> &known = alternatives[problem];
   for (const Alternative &entry : known)
     if (entry.taken == taken)
       return entry.next;
   known.push_back(
-      {taken, AssignmentSearch(*this, problem, mesh).runWithout(taken)});
+      {taken, StrategySearch(*this, problem, mesh).runWithout(taken)});
   return known.back().next;
 }
 
@@ -271,22 +270,22 @@ bool OpSolver::mayRepeat(const OpProblem &problem) const {
          !(looksUp && costs.limitsMemory());
 }
 
-FactorAssignment OpSolver::solve(const OpProblem &problem) {
+FactorStrategy OpSolver::solve(const OpProblem &problem) {
   if (problem.required)
     return *problem.required;
-  return AssignmentSearch(*this, problem, mesh).run();
+  return StrategySearch(*this, problem, mesh).run();
 }
 
-const std::vector<FactorAssignment> &
-OpSolver::candidates(const OpProblem &problem) {
-  auto found = knownCandidates.find(problem);
-  if (found != knownCandidates.end())
+const std::vector<FactorStrategy> &
+OpSolver::strategies(const OpProblem &problem) {
+  auto found = knownStrategies.find(problem);
+  if (found != knownStrategies.end())
     return found->second;
-  std::vector<FactorAssignment> all =
+  std::vector<FactorStrategy> all =
       problem.required
           ? std::vector{*problem.required}
-          : AssignmentSearch(*this, problem, mesh).runAll(solve(problem));
-  return knownCandidates.emplace(problem, std::move(all)).first->second;
+          : StrategySearch(*this, problem, mesh).runAll(solve(problem));
+  return knownStrategies.emplace(problem, std::move(all)).first->second;
 }
 
 size_t OpSolver::Hash::operator()(const OpProblem &problem) const {

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// assignFactors settles what an op's tensors ask for by votes. This prices it:
-// the price of an assignment is
+// voteStrategy settles what an op's tensors ask for by votes. This prices it:
+// the price of a strategy is
 //
 //   * over its operands: the plan from how the operand lies to how the op
 //     needs it,
@@ -14,11 +14,11 @@
 //   * what its windows fetch of other devices
 //   * the op's own time on what a device has of it
 //
-// by one device model, and the cheapest assignment wins. The voted one stays
+// by one device model, and the cheapest strategy wins. The voted one stays
 // unless another is strictly cheaper. What propagation decided is not undone:
 // a contraction that takes its operands as they lie may only be cut further,
 // and no op has a device compute more than kRepeatedWork times what it would
-// under the voted assignment, or than it has to hold of a result (which makes
+// under the voted strategy, or than it has to hold of a result (which makes
 // it cheaper to gather a small operand than what is padded or widened from it).
 // Only an op that needs dims whole (a sort, a scan, a gather of rows) may be
 // repeated for its price, where the model prices compute: to find the largest
@@ -30,9 +30,9 @@
 // mesh) goes to one factor or to none; up to three axes of one factor stand in
 // any order, more in one that some tensor has them in, or in the mesh's. It is
 // enumerated whole where it has at most kStrategyBudget points. In a larger one
-// the voted assignment, or what one of the tensors has, is changed in the place
+// the voted strategy, or what one of the tensors has, is changed in the place
 // of a factor's axes (nearbyStrategies), of one axis or of two, for as long as
-// that is cheaper (AssignmentSearch.h).
+// that is cheaper (StrategySearch.h).
 //
 // Worked example, a head [b, k] x [k, v] with b cut by d and nothing by m: with
 // v cut by m as well a device does a quarter of the work (m of size 4), takes
@@ -45,7 +45,7 @@
 
 #include "shardonnay/plan/LocalCollective.h"
 #include "shardonnay/plan/ReshardPlan.h"
-#include "shardonnay/strategy/FactorAssignment.h"
+#include "shardonnay/strategy/FactorStrategy.h"
 #include <cmath>
 
 namespace shardonnay {
@@ -56,7 +56,7 @@ struct OpTensor {
   TensorSharding sharding;
   llvm::SmallVector<int64_t> shape;
   int64_t elementBytes = 1;
-  /// As in AssignmentTensor.
+  /// As in VoteTensor.
   bool free = false;
 
   /// The bytes of the whole tensor.
@@ -80,7 +80,7 @@ struct OpProblem {
   /// Compilers fuse it with its neighbours in a chain.
   bool elementwise = false;
   /// What the user requires: no other assignment is considered.
-  std::optional<FactorAssignment> required = {};
+  std::optional<FactorStrategy> required = {};
 
   bool operator==(const OpProblem &o) const {
     return rule == o.rule && tensors == o.tensors &&
@@ -90,15 +90,15 @@ struct OpProblem {
   }
 };
 
-/// The voted assignment (FactorAssignment.h).
-FactorAssignment voteAssignment(const OpProblem &problem);
+/// The voted strategy (FactorStrategy.h).
+FactorStrategy voteStrategy(const OpProblem &problem);
 /// Some dim of the op's tensors has to be whole.
 bool needsWhole(const FactorRule &rule);
-/// A device computes more than under the voted assignment.
-bool repeatsWork(const OpProblem &problem, const FactorAssignment &assignment);
+/// A device computes more than under the voted strategy.
+bool repeatsWork(const OpProblem &problem, const FactorStrategy &strategy);
 
 /// How much more of the factor space a device may compute than under the voted
-/// assignment.
+/// strategy.
 inline constexpr double kRepeatedWork = 1.02;
 /// A comparison and the moves that follow from it, in FLOPs' time: about 0.6 ns
 /// of the model `cpu`. Sorts of 10^3 to 10^6 numbers take 1 to 5.
@@ -110,17 +110,17 @@ inline constexpr double kOrderingFlops = 32;
 /// Below, starting an op takes as long as reading its tensors.
 inline constexpr double kFusedShare = 0.25;
 inline constexpr double kUnfusedBytes = 1 << 20;
-/// How many assignments are looked at, one by one. In a larger space that was
-/// seen to take seconds an op; there assignments are improved step by step.
+/// How many strategies are looked at, one by one. In a larger space that was
+/// seen to take seconds an op; there strategies are improved step by step.
 inline constexpr int64_t kStrategyBudget = 400;
 /// How many steps that takes at most.
 inline constexpr int kMostSteps = 12;
-/// How many of the assignments around one are priced.
+/// How many of the strategies around one are priced.
 inline constexpr size_t kMostPriced = 48;
 /// How many layouts the search for a plan comes by that only tells a price.
 inline constexpr int64_t kPricingStateBudget = 5000;
 /// How many of them a choice on the graph weighs.
-inline constexpr size_t kMostCandidates = 10;
+inline constexpr size_t kMostStrategies = 10;
 
 /// What one device does for an op.
 struct OpWork {
@@ -141,51 +141,49 @@ public:
       : mesh(std::move(mesh)), costs(std::move(costs)),
         gathersByPrice(gathersByPrice) {}
 
-  /// The cheapest assignment.
-  FactorAssignment solve(const OpProblem &problem);
+  /// The cheapest strategy.
+  FactorStrategy solve(const OpProblem &problem);
   /// What `choose` may take, the choice itself first, then the cheapest, at
-  /// most kMostCandidates.
-  const std::vector<FactorAssignment> &candidates(const OpProblem &problem);
+  /// most kMostStrategies.
+  const std::vector<FactorStrategy> &strategies(const OpProblem &problem);
   /// The price of a reshard in byte times; nothing if it has no plan.
   std::optional<double> priceOfReshard(const Layout &source,
                                        const Layout &target,
                                        int64_t elementBytes);
-  /// The price of an assignment in byte times; nothing if some tensor has no
+  /// The price of a strategy in byte times; nothing if some tensor has no
   /// plan, or if it is not below `limit`, which may be seen early.
   std::optional<double> price(const OpProblem &problem,
-                              const FactorAssignment &assignment,
+                              const FactorStrategy &strategy,
                               double limit = HUGE_VAL);
-  /// The same for one of many assignments of a problem, which share `demands`.
+  /// The same for one of many strategies of a problem, which share `demands`.
   std::optional<double> price(const OpProblem &problem,
-                              const FactorAssignment &assignment, double limit,
+                              const FactorStrategy &strategy, double limit,
                               RequiredLayouts &requiredLayouts);
 
   struct OtherStrategy {
-    FactorAssignment assignment;
+    FactorStrategy strategy;
     double price = 0;
     /// It is the best of all strategies; else, where these are too many or axes
     /// of the tensors cross, of nearbyStrategies.
     bool isBest = true;
   };
-  /// The cheapest lawful assignment that is not `taken`, whatever work it
+  /// The cheapest lawful strategy that is not `taken`, whatever work it
   /// repeats; nothing if there is none. Remembered too.
   std::optional<OtherStrategy> alternative(const OpProblem &problem,
-                                           const FactorAssignment &taken);
-  /// At least the price of an assignment, without a search; infinite where that
+                                           const FactorStrategy &taken);
+  /// At least the price of a strategy, without a search; infinite where that
   /// is seen to be above `limit`.
-  double leastPrice(const OpProblem &problem,
-                    const FactorAssignment &assignment, double limit,
-                    RequiredLayouts &requiredLayouts) const;
+  double leastPrice(const OpProblem &problem, const FactorStrategy &strategy,
+                    double limit, RequiredLayouts &requiredLayouts) const;
   /// The cheapest plan of a reshard; null if it has none. Stays valid.
   const ReshardPlan *planOfReshard(const Layout &source, const Layout &target,
                                    int64_t elementBytes);
-  /// What a device does for the op under `assignment`.
-  OpWork workOf(const OpProblem &problem,
-                const FactorAssignment &assignment) const;
-  /// The op's own time under `assignment`, and what its windows fetch, in byte
+  /// What a device does for the op under `strategy`.
+  OpWork workOf(const OpProblem &problem, const FactorStrategy &strategy) const;
+  /// The op's own time under `strategy`, and what its windows fetch, in byte
   /// times.
   double ownPrice(const OpProblem &problem,
-                  const FactorAssignment &assignment) const;
+                  const FactorStrategy &strategy) const;
   const MeshCosts &prices() const { return costs; }
   /// Each device may compute, whole, an op of `problem` that needs dims whole.
   bool mayRepeat(const OpProblem &problem) const;
@@ -195,7 +193,7 @@ private:
     size_t operator()(const OpProblem &problem) const;
   };
 
-  /// What an assignment asks for.
+  /// What a strategy asks for.
   struct Required {
     /// The reshards of tensors that do not cost nothing in any layout, by the
     /// numbers of these.
@@ -207,24 +205,23 @@ private:
   };
   /// Not all of it, and `ownPrice` infinite, where the price is seen to be
   /// above `limit`.
-  Required requiredOf(const OpProblem &problem,
-                      const FactorAssignment &assignment, double limit,
-                      RequiredLayouts &requiredLayouts) const;
+  Required requiredOf(const OpProblem &problem, const FactorStrategy &strategy,
+                      double limit, RequiredLayouts &requiredLayouts) const;
   double fetchPrice(const OpProblem &problem,
-                    const FactorAssignment &assignment) const;
+                    const FactorStrategy &strategy) const;
 
   Mesh mesh;
   MeshCosts costs;
   bool gathersByPrice;
   ReshardPlanner planner{kPricingStateBudget};
   struct Alternative {
-    FactorAssignment taken;
+    FactorStrategy taken;
     std::optional<OtherStrategy> next;
   };
   std::unordered_map<OpProblem, llvm::SmallVector<Alternative, 1>, Hash>
       alternatives;
-  std::unordered_map<OpProblem, std::vector<FactorAssignment>, Hash>
-      knownCandidates;
+  std::unordered_map<OpProblem, std::vector<FactorStrategy>, Hash>
+      knownStrategies;
   mutable WindowPrices knownWindows;
 };
 

@@ -43,13 +43,13 @@ OpProblem matmul(int64_t i, int64_t k, int64_t j, std::vector<AxisList> lhs,
   return problem;
 }
 
-FactorAssignment solve(const OpProblem &problem,
-                       llvm::StringRef model = "bytes") {
+FactorStrategy solve(const OpProblem &problem,
+                     llvm::StringRef model = "bytes") {
   OpSolver solver(kMesh, MeshCosts(*DeviceModel::find(model), {"d", "m"}));
   return solver.solve(problem);
 }
 
-FactorAssignment axes(std::initializer_list<AxisList> lists) { return lists; }
+FactorStrategy axes(std::initializer_list<AxisList> lists) { return lists; }
 
 TEST(OpSolver, agreementStays) {
   EXPECT_EQ(solve(matmul(8, 16, 32, {d, none}, {none, m}, {d, m})),
@@ -159,7 +159,7 @@ TEST(OpSolver, theSmallerTensorMoves) {
 TEST(OpSolver, idleAxesAreBroughtInWhereComputeHasAPrice) {
   OpProblem head = matmul(64, 1024, 64, {d, none}, {none, none}, {d, none});
   EXPECT_EQ(solve(head), axes({d, none, none}));
-  FactorAssignment sharded = solve(head, "cpu");
+  FactorStrategy sharded = solve(head, "cpu");
   EXPECT_TRUE(llvm::any_of(sharded, [](const AxisList &list) {
     return list.overlaps(AxisRef{1, 1, 4});
   }));
@@ -175,13 +175,13 @@ TEST(OpSolver, computeIsNotRepeatedToSaveBytes) {
 TEST(OpSolver, theAlternativeIsTheNextBest) {
   OpProblem problem = matmul(4096, 64, 64, {d, none}, {d, none}, {d, none});
   OpSolver solver(kMesh, MeshCosts(*DeviceModel::find("bytes"), {"d", "m"}));
-  FactorAssignment taken = solver.solve(problem);
+  FactorStrategy taken = solver.solve(problem);
   std::optional<OpSolver::OtherStrategy> other =
       solver.alternative(problem, taken);
   ASSERT_TRUE(other);
   EXPECT_TRUE(other->isBest);
-  EXPECT_NE(other->assignment, taken);
-  EXPECT_EQ(other->price, *solver.price(problem, other->assignment));
+  EXPECT_NE(other->strategy, taken);
+  EXPECT_EQ(other->price, *solver.price(problem, other->strategy));
   EXPECT_GE(other->price, *solver.price(problem, taken));
 }
 
@@ -194,7 +194,7 @@ TEST(OpSolver, partsOfAnAxisAreDistributedToo) {
   problem.contraction = false;
   OpSolver solver(kMesh, MeshCosts(*DeviceModel::find("bytes"), {"d", "m"}));
   double price = *solver.price(problem, solver.solve(problem));
-  for (const FactorAssignment &sharded :
+  for (const FactorStrategy &sharded :
        {axes({m, none, none}), axes({minor, none, major}),
         axes({minor, none, none}), axes({none, none, m})})
     EXPECT_LE(price, *solver.price(problem, sharded));
@@ -208,14 +208,14 @@ TEST(OpSolver, whereAxesCrossTheAlternativeIsOneNearby) {
   OpProblem problem =
       matmul(36, 36, 36, {third, none}, {none, half}, {third, none});
   OpSolver solver(mesh, MeshCosts(*DeviceModel::find("bytes"), {"d", "m"}));
-  FactorAssignment taken = axes({third, none, none});
+  FactorStrategy taken = axes({third, none, none});
   std::optional<OpSolver::OtherStrategy> other =
       solver.alternative(problem, taken);
   ASSERT_TRUE(other);
   EXPECT_FALSE(other->isBest);
   // Nothing but what cuts the weight moves from m to k, or is gathered.
-  EXPECT_EQ(other->price, *solver.price(problem, other->assignment));
-  for (const FactorAssignment &sharded :
+  EXPECT_EQ(other->price, *solver.price(problem, other->strategy));
+  for (const FactorStrategy &sharded :
        {axes({none, none, none}), axes({none, third, none}),
         axes({none, none, third}), axes({none, none, half})})
     EXPECT_LE(other->price, *solver.price(problem, sharded));
@@ -234,7 +234,7 @@ TEST(OpSolver, whatNeedsAllHasNoAlternative) {
 }
 
 //===----------------------------------------------------------------------===//
-// Against an enumeration over shardings, not over assignments
+// Against an enumeration over shardings, not over strategies
 //===----------------------------------------------------------------------===//
 
 /// The cheapest way to compute the matmul, by all ways to cut i, k and j by
@@ -251,7 +251,7 @@ double cheapest(const OpProblem &problem, const MeshCosts &costs) {
                        error)
         ->price;
   };
-  FactorAssignment voted = voteAssignment(problem);
+  FactorStrategy voted = voteStrategy(problem);
   auto lies = [&](int64_t t, int64_t dim, int64_t factor) {
     return problem.tensors[t].sharding.dims[dim].axes == voted[factor];
   };

@@ -50,9 +50,9 @@ OpProblem OpStrategies::problemOf(int32_t kind, ArrayRef<int32_t> shardings,
 void OpStrategies::fill(OpStrategy &strategy, int32_t kind,
                         ArrayRef<int32_t> shardings, const SmallBitVector &free,
                         const OpProblem &problem,
-                        const FactorAssignment &assignment) {
+                        const FactorStrategy &factors) {
   size_t numTensors = problem.tensors.size();
-  strategy.assignment = &assignments[assignments.intern(assignment)];
+  strategy.factors = &factorStrategies[factorStrategies.intern(factors)];
   strategy.kind = kind;
   strategy.shardings.assign(shardings.begin(), shardings.end());
   strategy.free = free;
@@ -61,14 +61,14 @@ void OpStrategies::fill(OpStrategy &strategy, int32_t kind,
   for (size_t i = 0; i < numTensors; ++i) {
     if (kinds[kind].tensors[i] < 0)
       continue;
-    strategy.needed[i] = add(shardingUnder(assignment, problem.rule, i));
+    strategy.needed[i] = add(shardingUnder(factors, problem.rule, i));
     if (strategy.needed[i] != shardings[i])
       strategy.differs.set(i);
   }
-  for (const AxisList &axes : assignment)
+  for (const AxisList &axes : factors)
     strategy.shards *= axes.numShards();
   strategy.repeatsWork =
-      strategy.differs.any() && repeatsWork(problem, assignment);
+      strategy.differs.any() && repeatsWork(problem, factors);
 }
 
 const OpStrategy &OpStrategies::solve(int32_t kind, ArrayRef<int32_t> shardings,
@@ -87,22 +87,22 @@ const OpStrategy &OpStrategies::solve(int32_t kind, ArrayRef<int32_t> shardings,
 
 const OpStrategy &OpStrategies::make(int32_t kind, ArrayRef<int32_t> shardings,
                                      const SmallBitVector &free,
-                                     const FactorAssignment &assignment) {
+                                     const FactorStrategy &factors) {
   OpStrategy &strategy = made.emplace_back();
   fill(strategy, kind, shardings, free, problemOf(kind, shardings, free),
-       assignment);
+       factors);
   return strategy;
 }
 
 std::optional<double> OpStrategies::price(const OpStrategy &strategy) {
   if (!strategy.price)
-    strategy.price = solver.price(problemOf(strategy), *strategy.assignment);
+    strategy.price = solver.price(problemOf(strategy), *strategy.factors);
   return *strategy.price;
 }
 
 const OpWork &OpStrategies::workOf(const OpStrategy &strategy) {
   if (!strategy.work)
-    strategy.work = solver.workOf(problemOf(strategy), *strategy.assignment);
+    strategy.work = solver.workOf(problemOf(strategy), *strategy.factors);
   return *strategy.work;
 }
 

@@ -46,7 +46,7 @@ struct OpKind {
   int64_t transformFlops = 0;
   AxisList manual = {};
   bool elementwise = false;
-  std::optional<FactorAssignment> required = {};
+  std::optional<FactorStrategy> required = {};
 
   bool operator==(const OpKind &o) const {
     return rule == o.rule && tensors == o.tensors &&
@@ -59,7 +59,7 @@ llvm::hash_code hash_value(const OpKind &kind);
 
 /// How an op is sharded, and what that means for its tensors, operands first.
 struct OpStrategy {
-  const FactorAssignment *assignment = nullptr;
+  const FactorStrategy *factors = nullptr;
   /// How the op takes its operands and leaves its results: numbers of
   /// shardings; -1 of what is no ranked tensor.
   llvm::SmallVector<int32_t, 4> needed;
@@ -112,10 +112,10 @@ public:
   /// in any sharding. Stays valid.
   const OpStrategy &solve(int32_t kind, llvm::ArrayRef<int32_t> shardings,
                           const llvm::SmallBitVector &free);
-  /// The strategy that `assignment` is for the same op. Stays valid.
+  /// The strategy that `factors` is for the same op. Stays valid.
   const OpStrategy &make(int32_t kind, llvm::ArrayRef<int32_t> shardings,
                          const llvm::SmallBitVector &free,
-                         const FactorAssignment &assignment);
+                         const FactorStrategy &factors);
   /// The price of the op, its reshards included, in byte times; nothing if a
   /// reshard has no plan.
   std::optional<double> price(const OpStrategy &strategy);
@@ -150,16 +150,16 @@ private:
 
   void fill(OpStrategy &strategy, int32_t kind,
             llvm::ArrayRef<int32_t> shardings, const llvm::SmallBitVector &free,
-            const OpProblem &problem, const FactorAssignment &assignment);
+            const OpProblem &problem, const FactorStrategy &factors);
 
   Mesh mesh;
   OpSolver solver;
   Interner<TensorSharding> shardings;
   Interner<TensorKind> tensors;
   Interner<OpKind> kinds;
-  /// The assignments of which strategies are made: there are few, and they are
+  /// The axes of factors that strategies have: there are few, and they are
   /// large.
-  Interner<FactorAssignment> assignments;
+  Interner<FactorStrategy> factorStrategies;
   std::unordered_map<Key, OpStrategy, Hash> selected;
   std::deque<OpStrategy> made;
   /// By kind of tensor, and the two shardings.

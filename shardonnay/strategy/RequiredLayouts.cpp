@@ -35,19 +35,19 @@ RequiredLayouts::RequiredLayouts(const OpProblem &problem,
 }
 
 Layout layoutUnder(const OpProblem &problem, size_t number,
-                   const FactorAssignment &assignment) {
+                   const FactorStrategy &strategy) {
   Layout layout;
   const FactorRule &rule = problem.rule;
   for (auto [size, factors] :
        zip_equal(problem.tensors[number].shape, rule.tensor(number).dims)) {
     AxisList &axes = layout.dims.emplace_back();
     for (int32_t factor : factors)
-      axes.append(assignment[factor]);
+      axes.append(strategy[factor]);
     layout.padded.push_back(alignTo(size, axes.numShards()));
   }
   if (number < rule.operands.size())
     return layout;
-  for (auto [f, axes] : enumerate(assignment))
+  for (auto [f, axes] : enumerate(strategy))
     if (!axes.empty() && rule.reducesOver(f)) {
       layout.partial.append(axes);
       layout.kind = rule.factors[f].combiner;
@@ -62,11 +62,11 @@ double touchedBytes(const OpProblem &problem, size_t tensor,
          problem.tensors[tensor].elementBytes;
 }
 
-void RequiredLayouts::fill(size_t number, const FactorAssignment &assignment,
+void RequiredLayouts::fill(size_t number, const FactorStrategy &strategy,
                            RequiredLayout &required) const {
   const OpTensor &tensor = problem.tensors[number];
   bool isOperand = number < problem.rule.operands.size();
-  required.inside = layoutUnder(problem, number, assignment);
+  required.inside = layoutUnder(problem, number, strategy);
   required.free = tensor.free;
   required.touched = touchedBytes(problem, number, required.inside);
   const Layout &outside = tensors[number].outside;
@@ -95,15 +95,15 @@ ReshardProblem RequiredLayouts::reshardOf(size_t number,
 }
 
 RequiredLayouts::Numbers
-RequiredLayouts::numbersOf(const FactorAssignment &assignment) {
+RequiredLayouts::numbersOf(const FactorStrategy &strategy) {
   Numbers numbers;
-  for (const AxisList &axes : assignment)
+  for (const AxisList &axes : strategy)
     numbers.push_back(axes.empty() ? -1 : lists.intern(axes));
   return numbers;
 }
 
 RequiredLayout &RequiredLayouts::get(size_t number,
-                                     const FactorAssignment &assignment,
+                                     const FactorStrategy &strategy,
                                      const Numbers &numbers) {
   Tensor &tensor = tensors[number];
   Numbers seen;
@@ -111,7 +111,7 @@ RequiredLayout &RequiredLayouts::get(size_t number,
     seen.push_back(numbers[factor]);
   auto [known, isNew] = tensor.known.try_emplace(std::move(seen));
   if (isNew)
-    fill(number, assignment, known->second);
+    fill(number, strategy, known->second);
   return known->second;
 }
 

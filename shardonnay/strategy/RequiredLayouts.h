@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// An assignment of axes to factors asks of each of the op's tensors to lie in a
+// A strategy of axes to factors asks of each of the op's tensors to lie in a
 // certain way. Of the hundreds that are compared for one op most ask the same
 // of a tensor, which sees a few of the factors only: a dot of [b, m, k] x [k,
-// n] on two axes has 25 assignments, of which its right operand tells 9 apart.
+// n] on two axes has 25 strategies, of which its right operand tells 9 apart.
 // So the reshards and the bounds on their prices are made once for each of
 // these.
 //
@@ -23,10 +23,10 @@
 
 namespace shardonnay {
 
-/// How `assignment` has tensor number `tensor` lie: as Layout::get of
+/// How `strategy` has tensor number `tensor` lie: as Layout::get of
 /// shardingUnder.
 Layout layoutUnder(const OpProblem &problem, size_t tensor,
-                   const FactorAssignment &assignment);
+                   const FactorStrategy &strategy);
 /// Bytes that a device has of a tensor that lies as `inside`.
 double touchedBytes(const OpProblem &problem, size_t tensor,
                     const Layout &inside);
@@ -51,15 +51,15 @@ public:
   RequiredLayouts(const OpProblem &problem, const MeshCosts &costs);
 
   /// The numbers of the tensors, the one of most bytes first: what it costs to
-  /// move it tells most about an assignment.
+  /// move it tells most about a strategy.
   llvm::ArrayRef<size_t> largestFirst() const { return order; }
   /// The numbers of the lists of axes that shard the factors; -1 of a factor
   /// that is not sharded.
   using Numbers = llvm::SmallVector<int32_t, 8>;
-  Numbers numbersOf(const FactorAssignment &assignment);
-  /// What an assignment, whose lists have `numbers`, asks of a tensor. Stays
+  Numbers numbersOf(const FactorStrategy &strategy);
+  /// What a strategy, whose lists have `numbers`, asks of a tensor. Stays
   /// valid.
-  RequiredLayout &get(size_t tensor, const FactorAssignment &assignment,
+  RequiredLayout &get(size_t tensor, const FactorStrategy &strategy,
                       const Numbers &numbers);
   /// The reshard that `demand` of a tensor asks for.
   ReshardProblem reshardOf(size_t tensor, const RequiredLayout &required,
@@ -79,7 +79,7 @@ private:
     std::unordered_map<Numbers, RequiredLayout, Hash> known;
   };
 
-  void fill(size_t tensor, const FactorAssignment &assignment,
+  void fill(size_t tensor, const FactorStrategy &strategy,
             RequiredLayout &required) const;
 
   const OpProblem &problem;

@@ -77,7 +77,7 @@ private:
     int32_t begin = 0, end = 0;
   };
   Part partOfOp(int32_t op) const;
-  /// Of a value or a copy: the reshards that its uses need.
+  /// What the reshards cost that the uses of a value or a copy need.
   Part partOfValue(int32_t value) const;
   /// `value` is read and made by element-wise ops that agree on it.
   bool isFused(int32_t value) const;
@@ -89,7 +89,7 @@ private:
   const StrategyGraph &graph;
   OpStrategies &table;
   std::vector<Part> ops;
-  /// Of values, then of copies.
+  /// The parts of values, then of copies.
   std::vector<Part> values;
   RangeMaximum alive;
   double price = 0;

@@ -30,10 +30,11 @@ namespace shardonnay {
 struct OpClass {
   /// Number of an OpKind; -1: the op has no strategy of its own.
   int32_t kind = -1;
-  /// Of an op that is a lookup of single positions as long as the dims of these
-  /// are whole in its results (shardsPickedDim): its kind then; else -1.
+  /// If the op is a lookup of single positions as long as the dims of these are
+  /// whole in its results (shardsPickedDim): its kind then; else -1.
   int32_t pickingKind = -1;
-  /// Of its tensors, operands first; -1 of what is no ranked tensor.
+  /// The shardings of its tensors, operands first; -1 for what is no ranked
+  /// tensor.
   llvm::SmallVector<int32_t, 4> shardings;
   /// The operands that cost nothing in any sharding.
   llvm::SmallBitVector free;

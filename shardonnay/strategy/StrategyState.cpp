@@ -105,12 +105,11 @@ bool StrategyState::isAsAtFirst(int32_t op) const {
   return around == graph->classOf(op).shardings;
 }
 
-void StrategyState::takeStrategy(int32_t op,
-                                 const FactorAssignment &assignment) {
+void StrategyState::takeStrategy(int32_t op, const FactorStrategy &strategy) {
   SmallVector<int32_t, 8> around;
   shardingsOf(op, kNone, kNone, around);
   strategies[op] = &table->make(strategies[op]->kind, around,
-                                graph->classOf(op).free, assignment);
+                                graph->classOf(op).free, strategy);
 }
 
 int32_t StrategyState::addCopy(int32_t value, int32_t sharding) {
@@ -140,8 +139,8 @@ bool StrategyState::verify(std::string &error) const {
                 "sharding of tensor " + std::to_string(i);
         return false;
       }
-    if (!isLawful(*strategy->assignment, *table->kind(strategy->kind).rule)) {
-      error = "op " + std::to_string(op) + " has an unlawful assignment";
+    if (!isLawful(*strategy->factors, *table->kind(strategy->kind).rule)) {
+      error = "op " + std::to_string(op) + " has an unlawful strategy";
       return false;
     }
   }

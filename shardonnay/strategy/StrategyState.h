@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// An assignment of shardings to the values of a graph, with the strategies that
+// A strategy of shardings to the values of a graph, with the strategies that
 // the ops have for them. Besides itself a value may have copies, which are
 // sharded otherwise: what they cost is paid once, and each op says whether it
 // reads the value or a copy.
@@ -79,7 +79,7 @@ public:
   void redirect(int32_t op, int32_t from, int32_t to);
   /// The op takes another strategy than its cheapest, for as long as nothing
   /// around it changes.
-  void takeStrategy(int32_t op, const FactorAssignment &assignment);
+  void takeStrategy(int32_t op, const FactorStrategy &strategy);
 
   /// The op's tensors are sharded as the graph has it.
   bool isAsAtFirst(int32_t op) const;

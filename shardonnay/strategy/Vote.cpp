@@ -18,7 +18,7 @@ namespace shardonnay {
 
 namespace {
 
-struct Candidate {
+struct Proposal {
   int32_t factor;
   AxisList axes;
 };
@@ -39,23 +39,23 @@ int64_t kindRank(FactorKind kind) {
 
 class Vote {
 public:
-  explicit Vote(const AssignmentProblem &problem)
+  explicit Vote(const VoteProblem &problem)
       : problem(problem), rule(problem.rule), axes(rule.factors.size()) {}
 
-  FactorAssignment run();
+  FactorStrategy run();
 
 private:
   bool takeAgreement();
   /// The tensors without a vote, cut so, have the same cuts of their factors.
-  bool canFollow(const FactorAssignment &agreed) const;
+  bool canFollow(const FactorStrategy &agreed) const;
   bool keepOneSide();
-  void takeBestCandidates();
+  void takeBestProposals();
   void redistributeLostAxes();
 
   /// Cuts the factors as `row` does, as far as that is possible.
   void takeRow(const TensorProjection &row);
-  SmallVector<Candidate> collectCandidates() const;
-  Score score(const Candidate &candidate) const;
+  SmallVector<Proposal> collectProposals() const;
+  Score score(const Proposal &proposal) const;
   /// The longest prefix of `wanted` that extends the factor's present axes and
   /// keeps the laws; the present axes if none does.
   /// A retiled factor is cut unevenly only if all tensors are `agreed` on that.
@@ -73,28 +73,28 @@ private:
   }
   auto votingCells(int32_t factor) const {
     SmallVector<const FactorSharding *, 4> cells;
-    for (const AssignmentTensor &tensor : problem.tensors)
+    for (const VoteTensor &tensor : problem.tensors)
       if (!tensor.free && tensor.row.factors[factor].present)
         cells.push_back(&tensor.row.factors[factor]);
     return cells;
   }
 
-  const AssignmentProblem &problem;
+  const VoteProblem &problem;
   const FactorRule &rule;
-  FactorAssignment axes;
+  FactorStrategy axes;
 };
 
-FactorAssignment Vote::run() {
+FactorStrategy Vote::run() {
   if (takeAgreement())
     return axes;
   if (!keepOneSide())
-    takeBestCandidates();
+    takeBestProposals();
   redistributeLostAxes();
   return axes;
 }
 
 bool Vote::takeAgreement() {
-  FactorAssignment agreed(axes.size());
+  FactorStrategy agreed(axes.size());
   for (int32_t factor = 0; factor < numFactors(); ++factor) {
     auto cells = votingCells(factor);
     if (cells.empty())
@@ -112,7 +112,7 @@ bool Vote::takeAgreement() {
   return false;
 }
 
-bool Vote::canFollow(const FactorAssignment &agreed) const {
+bool Vote::canFollow(const FactorStrategy &agreed) const {
   return all_of(seq<int64_t>(0, problem.tensors.size()), [&](int64_t i) {
     if (!problem.tensors[i].free)
       return true;
@@ -127,7 +127,7 @@ bool Vote::canFollow(const FactorAssignment &agreed) const {
 
 /// The two tensors of a unary-like op; nothing if there are more or fewer.
 std::optional<std::pair<int64_t, int64_t>>
-unaryPair(const AssignmentProblem &problem) {
+unaryPair(const VoteProblem &problem) {
   SmallVector<int64_t, 2> ranked;
   for (int64_t i = 0, e = problem.tensors.size(); i < e; ++i)
     if (!problem.tensors[i].free && !problem.rule.tensor(i).dims.empty())
@@ -159,7 +159,7 @@ bool Vote::keepOneSide() {
   if (!pair || !simple)
     return false;
   auto preference = [&](int64_t i) {
-    const AssignmentTensor &tensor = problem.tensors[i];
+    const VoteTensor &tensor = problem.tensors[i];
     bool shardsWindow = any_of(seq<int32_t>(0, numFactors()), [&](int32_t f) {
       return !canBeSharded(rule.factors[f]) &&
              !tensor.row.factors[f].axes.empty();
@@ -180,19 +180,19 @@ void Vote::takeRow(const TensorProjection &row) {
       axes[factor] = possible(factor, row.factors[factor].axes);
 }
 
-void Vote::takeBestCandidates() {
-  SmallVector<Candidate> candidates = collectCandidates();
+void Vote::takeBestProposals() {
+  SmallVector<Proposal> proposals = collectProposals();
   while (true) {
-    const Candidate *best = nullptr;
+    const Proposal *best = nullptr;
     AxisList bestAxes;
-    for (const Candidate &candidate : candidates) {
-      AxisList extended = possible(candidate.factor, candidate.axes);
-      if (extended == axes[candidate.factor])
+    for (const Proposal &proposal : proposals) {
+      AxisList extended = possible(proposal.factor, proposal.axes);
+      if (extended == axes[proposal.factor])
         continue;
-      if (best && score({candidate.factor, extended}) <=
-                      score({best->factor, bestAxes}))
+      if (best &&
+          score({proposal.factor, extended}) <= score({best->factor, bestAxes}))
         continue;
-      best = &candidate;
+      best = &proposal;
       bestAxes = extended;
     }
     if (!best)
@@ -201,13 +201,13 @@ void Vote::takeBestCandidates() {
   }
 }
 
-SmallVector<Candidate> Vote::collectCandidates() const {
-  SmallVector<Candidate> candidates;
+SmallVector<Proposal> Vote::collectProposals() const {
+  SmallVector<Proposal> proposals;
   auto add = [&](int32_t factor, AxisList prefix) {
-    if (!prefix.empty() && none_of(candidates, [&](const Candidate &c) {
+    if (!prefix.empty() && none_of(proposals, [&](const Proposal &c) {
           return c.factor == factor && c.axes == prefix;
         }))
-      candidates.push_back({factor, std::move(prefix)});
+      proposals.push_back({factor, std::move(prefix)});
   };
   for (int32_t factor = 0; factor < numFactors(); ++factor) {
     auto cells = votingCells(factor);
@@ -218,21 +218,21 @@ SmallVector<Candidate> Vote::collectCandidates() const {
         add(factor, cell->axes.commonPrefix(other->axes));
     }
   }
-  return candidates;
+  return proposals;
 }
 
-Score Vote::score(const Candidate &candidate) const {
+Score Vote::score(const Proposal &proposal) const {
   int64_t tensors = 0, bytes = 0;
-  for (const AssignmentTensor &tensor : problem.tensors) {
-    const FactorSharding &cell = tensor.row.factors[candidate.factor];
-    if (tensor.free || !cell.present || !candidate.axes.isPrefixOf(cell.axes))
+  for (const VoteTensor &tensor : problem.tensors) {
+    const FactorSharding &cell = tensor.row.factors[proposal.factor];
+    if (tensor.free || !cell.present || !proposal.axes.isPrefixOf(cell.axes))
       continue;
     ++tensors;
     bytes = countSum(bytes, tensor.bytes);
   }
-  return {tensors, bytes, kindRank(rule.factors[candidate.factor].kind),
-          candidate.axes.numShards() / axes[candidate.factor].numShards(),
-          -candidate.factor};
+  return {tensors, bytes, kindRank(rule.factors[proposal.factor].kind),
+          proposal.axes.numShards() / axes[proposal.factor].numShards(),
+          -proposal.factor};
 }
 
 AxisList Vote::possible(int32_t factor, const AxisList &wanted,
@@ -347,7 +347,7 @@ void Vote::redistributeLostAxes() {
 
 } // namespace
 
-FactorAssignment assignFactors(const AssignmentProblem &problem) {
+FactorStrategy voteStrategy(const VoteProblem &problem) {
   return Vote(problem).run();
 }
 

@@ -1,4 +1,4 @@
-//===- Vote.h - the assignment that most tensors ask for --------*- C++ -*-===//
+//===- Vote.h - the strategy that most tensors ask for ----------*- C++ -*-===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -9,7 +9,7 @@
 //  1. Where all tensors agree and the laws hold: what they have.
 //  2. Of two tensors (unary ops) one side is kept, the larger, then the more
 //     sharded; the axes that only the other has stay where they don't collide.
-//  3. Otherwise the best candidate is taken again and again. A candidate is a
+//  3. Otherwise the best proposal is taken again and again. A proposal is a
 //     factor with a prefix of the axes that some tensor has on it; better is
 //     what more tensors already have, then more bytes of tensors, then the
 //     factor's kind (pass-through, reduction, indexed), then more new shards,
@@ -32,20 +32,20 @@
 #ifndef SHARDONNAY_STRATEGY_VOTE_H
 #define SHARDONNAY_STRATEGY_VOTE_H
 
-#include "shardonnay/strategy/FactorAssignment.h"
+#include "shardonnay/strategy/FactorStrategy.h"
 
 namespace shardonnay {
 
-struct AssignmentProblem {
+struct VoteProblem {
   const FactorRule &rule;
   /// Operands first, then results, as in the rule.
-  llvm::ArrayRef<AssignmentTensor> tensors;
+  llvm::ArrayRef<VoteTensor> tensors;
   /// A multiply-add per point of the factor space: not worth doing twice.
   bool contraction = false;
 };
 
-/// The voted assignment. It is lawful.
-FactorAssignment assignFactors(const AssignmentProblem &problem);
+/// The voted strategy. It is lawful.
+FactorStrategy voteStrategy(const VoteProblem &problem);
 
 } // namespace shardonnay
 

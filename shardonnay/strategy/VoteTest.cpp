@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/strategy/Vote.h"
-#include "shardonnay/strategy/FactorAssignment.h"
+#include "shardonnay/strategy/FactorStrategy.h"
 #include "gtest/gtest.h"
 #include <rapidcheck/gtest.h>
 
@@ -38,19 +38,18 @@ int64_t bytesOf(const FactorRule &rule, int64_t tensor) {
   return bytes;
 }
 
-FactorAssignment assign(const FactorRule &rule,
-                        const std::vector<Dims> &tensors,
-                        bool contraction = false,
-                        std::vector<int64_t> free = {}) {
-  std::vector<AssignmentTensor> problem;
+FactorStrategy assign(const FactorRule &rule, const std::vector<Dims> &tensors,
+                      bool contraction = false,
+                      std::vector<int64_t> free = {}) {
+  std::vector<VoteTensor> problem;
   for (size_t i = 0; i < tensors.size(); ++i)
     problem.push_back({rowOf(rule, i, tensors[i]), bytesOf(rule, i), false});
   for (int64_t i : free)
     problem[i].free = true;
-  return assignFactors({rule, problem, contraction});
+  return voteStrategy({rule, problem, contraction});
 }
 
-FactorAssignment axes(std::initializer_list<AxisList> lists) { return lists; }
+FactorStrategy axes(std::initializer_list<AxisList> lists) { return lists; }
 
 /// ([i, k], [k, j]) -> ([i, j])
 FactorRule matmul(int64_t i, int64_t k, int64_t j) {
@@ -91,8 +90,7 @@ TEST(Vote, FullyShardedWeightIsGathered) {
 TEST(Vote, FullyShardedGradientIsPartial) {
   // dw = xT dy: the batch is the contracting factor.
   FactorRule rule = matmul(64, 8, 64);
-  FactorAssignment result =
-      assign(rule, {{none, d}, {d, none}, {d, none}}, true);
+  FactorStrategy result = assign(rule, {{none, d}, {d, none}, {d, none}}, true);
   EXPECT_EQ(result, axes({none, d, none}));
   TensorSharding gradient = shardingUnder(result, rule, 2);
   EXPECT_EQ(gradient.unreduced, d);
@@ -110,7 +108,7 @@ TEST(Vote, LongerPrefixOfOneTensorIsTaken) {
             axes({dm, none, none}));
 }
 
-TEST(Vote, CollidingCandidateIsTrimmed) {
+TEST(Vote, CollidingProposalIsTrimmed) {
   // i:d has two votes; then k takes the part of [m, d] that is left.
   EXPECT_EQ(assign(matmul(8, 16, 32), {{d, none}, {md, none}, {d, none}}),
             axes({d, m, none}));
@@ -126,7 +124,7 @@ TEST(Vote, UnaryKeepsTheLarger) {
   builder.add(8, {0}, {-1}, FactorKind::Reduction, ReductionKind::Max);
   builder.add(8, {1}, {0});
   FactorRule rule = builder.build();
-  FactorAssignment result = assign(rule, {{m, none}, {m}});
+  FactorStrategy result = assign(rule, {{m, none}, {m}});
   EXPECT_EQ(result, axes({m, none}));
   EXPECT_EQ(shardingUnder(result, rule, 1).kind, ReductionKind::Max);
 }
@@ -212,7 +210,7 @@ TEST(Vote, CompoundDimIsCutThrough) {
   builder.add(2, {0}, {0});
   builder.add(4, {0}, {1});
   FactorRule rule = builder.build();
-  FactorAssignment result = assign(rule, {{none}, {d, m}});
+  FactorStrategy result = assign(rule, {{none}, {d, m}});
   EXPECT_EQ(result, axes({d, m}));
   EXPECT_EQ(shardingUnder(result, rule, 0).dims[0].axes, dm);
 }
@@ -226,24 +224,24 @@ TEST(Vote, PartialResultsHaveOneKind) {
             axes({none, d, none}));
 }
 
-/// The laws of FactorAssignment.h.
-void checkLaws(const FactorRule &rule, const FactorAssignment &assignment) {
-  for (size_t f = 0; f < assignment.size(); ++f) {
-    RC_ASSERT(rule.factors[f].size % assignment[f].numShards() == 0);
-    RC_ASSERT(assignment[f].empty() || canBeSharded(rule.factors[f]));
+/// The laws of FactorStrategy.h.
+void checkLaws(const FactorRule &rule, const FactorStrategy &strategy) {
+  for (size_t f = 0; f < strategy.size(); ++f) {
+    RC_ASSERT(rule.factors[f].size % strategy[f].numShards() == 0);
+    RC_ASSERT(strategy[f].empty() || canBeSharded(rule.factors[f]));
     for (size_t g = 0; g < f; ++g)
-      RC_ASSERT(!assignment[f].overlaps(assignment[g]));
+      RC_ASSERT(!strategy[f].overlaps(strategy[g]));
   }
   for (int64_t i = 0; i < rule.numTensors(); ++i) {
-    TensorProjection row = project(shardingUnder(assignment, rule, i),
-                                   rule.tensor(i), rule.factors);
-    for (size_t f = 0; f < assignment.size(); ++f)
+    TensorProjection row =
+        project(shardingUnder(strategy, rule, i), rule.tensor(i), rule.factors);
+    for (size_t f = 0; f < strategy.size(); ++f)
       if (row.factors[f].present)
-        RC_ASSERT(row.factors[f].axes == assignment[f]);
+        RC_ASSERT(row.factors[f].axes == strategy[f]);
   }
 }
 
-RC_GTEST_PROP(FactorAssignmentLaws, HoldOnRandomRows, ()) {
+RC_GTEST_PROP(FactorStrategyLaws, HoldOnRandomRows, ()) {
   auto kinds = rc::gen::element(
       FactorKind::PassThrough, FactorKind::PassThrough, FactorKind::Windowed,
       FactorKind::NeedReplication, FactorKind::Indexed);
@@ -254,14 +252,14 @@ RC_GTEST_PROP(FactorAssignmentLaws, HoldOnRandomRows, ()) {
   builder.add(size(), {1, -1}, {-1}, FactorKind::Reduction);
   FactorRule rule = builder.build();
 
-  std::vector<AssignmentTensor> tensors;
+  std::vector<VoteTensor> tensors;
   const std::vector<Dims> shardings = {{none, none}, {d, none},  {d, m},
                                        {m, d},       {none, dm}, {md, none},
                                        {m2, d},      {none, m}};
   for (int64_t i = 0; i < rule.numTensors(); ++i)
     tensors.push_back({rowOf(rule, i, *rc::gen::elementOf(shardings)),
                        bytesOf(rule, i), *rc::gen::arbitrary<bool>()});
-  checkLaws(rule, assignFactors({rule, tensors, *rc::gen::arbitrary<bool>()}));
+  checkLaws(rule, voteStrategy({rule, tensors, *rc::gen::arbitrary<bool>()}));
 }
 
 } // namespace

@@ -15,6 +15,8 @@ from jax.interpreters.mlir import make_ir_context
 
 import shardonnay
 
+from .buckets import reduce_apart
+
 _PLACE = re.compile(r'"([^"]+)":(\d+):(\d+)')
 _SOURCE = re.compile(r"at (.+):(\d+)")
 # What an argument of a program may say that has no meaning once the program is called by another.
@@ -50,9 +52,11 @@ def serialize(module, with_sdy=False):
 
 
 def serialize_text(text):
-    """`serialize` of a program's text."""
+    """`serialize` of the text of a device's program."""
     with make_ir_context(), ir.Location.unknown():
-        return serialize(ir.Module.parse(text))
+        module = ir.Module.parse(text)
+        reduce_apart(module)
+        return serialize(module)
 
 
 def _zeros(result):

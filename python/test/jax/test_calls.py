@@ -3,6 +3,7 @@
 import call_cases
 import error_cases
 import jax
+import mesh_cases  # noqa: F401 (registers its cases)
 import pytest
 from outcomes import compare, outcome
 from shardonnay.jax import partition, propagate

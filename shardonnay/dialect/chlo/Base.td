@@ -98,7 +98,7 @@ def AnyElementTensor : RankedTensorOf<[AnyInteger, AnyFloat, AnyComplex]>;
 class ChloOp<string mnemonic, list<Trait> traits>
   : Op<ChloDialect, mnemonic, traits> {
   code moreDeclarations = "";
-  // Of inferred and written result types: unknown sizes match every size.
+  // Compares inferred and written result types: unknown sizes match every size.
   let extraClassDeclaration = [{
     static bool isCompatibleReturnTypes(::mlir::TypeRange inferred,
                                         ::mlir::TypeRange written) {

@@ -20,7 +20,7 @@ def CollectiveOpInterface : OpInterface<"CollectiveOpInterface"> {
   }];
   let methods = [
     InterfaceMethod<[{
-      Does to `shard`, which lies as the operand on `mesh`, what the op does: an
+      Does to `shard`, a local shard of the operand on `mesh`, what the op does: an
       exchange for each dim that it touches, the first dim first.
     }], "void", "applyTo",
     (ins "::shardonnay::LocalShard &":$shard, "::mlir::sdy::MeshAttr":$mesh)>,

@@ -17,13 +17,13 @@ namespace mlir::sdy {
 /// A TensorShardingAttr on function arguments and results, a
 /// TensorShardingPerValueAttr (one for each result) on operations.
 inline constexpr llvm::StringLiteral kShardingAttr("sdy.sharding");
-/// Of a function: what its plan costs, by InsertExplicitReshards.
+/// On a function: what its plan costs, written by InsertExplicitReshards.
 inline constexpr llvm::StringLiteral kPlanCostAttr("sdy.plan_cost");
 /// A FloatAttr, of an op: what a byte of its results that a device holds costs,
 /// in byte times, from where the memory is found to be too small to where the
 /// op is cut.
 inline constexpr llvm::StringLiteral kMemoryPriceAttr("sdy.memory_price");
-/// Of a reshard or a collective: a sentence that says why it is there.
+/// On a reshard or a collective: a sentence that says why it is there.
 inline constexpr llvm::StringLiteral kCauseAttr("sdy.cause");
 /// A TensorShardingPerValueAttr on an operation that passes values on: one for
 /// each class of values that a block argument owns, in their order.

@@ -259,10 +259,12 @@ static LogicalResult verifyLocalType(ManualComputationOp op, StringRef what,
     if (ShapedType::isDynamic(shape[dim]))
       continue;
     if (shape[dim] % shards != 0) // C32
-      return op.emitOpError()
-             << what << " " << number << ", dim " << dim
-             << ": expected a size that the " << shards
-             << " shards of the manual axes divide, got " << shape[dim];
+      return shardonnay::pointAt(
+          op.emitOpError() << what << " " << number << ", dim " << dim
+                           << ": expected a size that the " << shards
+                           << " shards of the manual axes divide, got "
+                           << shape[dim],
+          local.getLoc(), "the value is made here");
     shape[dim] /= shards;
   }
   if (Type expected = type.clone(shape); local.getType() != expected) // C33

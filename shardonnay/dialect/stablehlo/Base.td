@@ -384,7 +384,7 @@ def DimAttr : ConfinedAttr<I64Attr, [IntNonNegative]>;
 class HLOOp<string mnemonic, list<Trait> traits = []>
   : Op<StablehloDialect, mnemonic, traits> {
   code moreDeclarations = "";
-  // Of inferred and written result types: unknown sizes match every size.
+  // Compares inferred and written result types: unknown sizes match every size.
   let extraClassDeclaration = [{
     static bool isCompatibleReturnTypes(::mlir::TypeRange inferred,
                                         ::mlir::TypeRange written) {

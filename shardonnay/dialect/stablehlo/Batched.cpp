@@ -8,6 +8,7 @@
 #include "mlir/IR/TypeUtilities.h"
 #include "shardonnay/dialect/stablehlo/Assembly.h"
 #include "shardonnay/dialect/stablehlo/Constraints.h"
+#include "shardonnay/support/Diagnostics.h"
 
 using namespace mlir;
 using namespace mlir::stablehlo;
@@ -58,8 +59,10 @@ LogicalResult SortOp::verifyRegions() {
   Operation *end = block.getTerminator();
   auto pred = RankedTensorType::get({}, IntegerType::get(getContext(), 1));
   if (end->getOperandTypes() != TypeRange(Type(pred)))
-    return end->emitOpError("expected a comparator that returns ")
-           << pred << ", got " << end->getOperandTypes();
+    return shardonnay::pointAt(
+        end->emitOpError("expected a comparator that returns ")
+            << pred << ", got " << end->getOperandTypes(),
+        getLoc(), "the sort is here");
   return success();
 }
 

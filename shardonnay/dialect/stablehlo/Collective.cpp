@@ -7,6 +7,7 @@
 
 #include "mlir/IR/TypeUtilities.h"
 #include "shardonnay/dialect/stablehlo/Constraints.h"
+#include "shardonnay/support/Diagnostics.h"
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/DenseSet.h"
 
@@ -116,8 +117,10 @@ static std::optional<int64_t> getGroupSize(Attribute attr) {
 static LogicalResult checkMoved(Operation *op, Value operand, Value result,
                                 ArrayRef<int64_t> expected) {
   if (getElementTypeOrSelf(operand) != getElementTypeOrSelf(result))
-    return op->emitOpError("expected the element type of ")
-           << operand.getType() << ", got " << result.getType();
+    return shardonnay::pointAtOperand(
+        op->emitOpError("expected the element type of ")
+            << operand.getType() << ", got " << result.getType(),
+        operand);
   return checkShape(op->getLoc(), "a result of the collective",
                     cast<ShapedType>(result.getType()).getShape(), expected);
 }
@@ -216,9 +219,11 @@ LogicalResult AllGatherOp::verify() {
     int64_t to = cast<RankedTensorType>(result.getType()).getDimSize(dim);
     if (!groupSize && !ShapedType::isDynamic(from) &&
         !ShapedType::isDynamic(to) && (from == 0 ? to != 0 : to % from != 0))
-      return emitOpError("gathers dim ")
-             << dim << " of size " << from << " to size " << to
-             << ", expected a multiple";
+      return shardonnay::pointAtOperand(emitOpError("gathers dim ")
+                                            << dim << " of size " << from
+                                            << " to size " << to
+                                            << ", expected a multiple",
+                                        operand);
   }
   return success();
 }

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/dialect/stablehlo/Constraints.h"
+#include "shardonnay/support/Diagnostics.h"
 
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/SmallBitVector.h"
@@ -89,18 +90,22 @@ LogicalResult stablehlo::checkCombiner(Operation *op, Region &body,
            << 2 * count << " arguments, got " << block.getNumArguments();
   ValueRange returned = block.getTerminator()->getOperands();
   if (returned.size() != count)
-    return op->emitOpError("expected a body that returns ")
-           << count << " values, got " << returned.size();
+    return shardonnay::pointAt(
+        op->emitOpError("expected a body that returns ")
+            << count << " values, got " << returned.size(),
+        block.getTerminator()->getLoc(), "returned here");
   for (size_t i = 0; i < count; ++i) {
     Type element = getElementTypeOrSelf(results[i]);
     auto scalar = RankedTensorType::get({}, element);
     for (Value value : {Value(block.getArgument(i)),
                         Value(block.getArgument(i + count)), returned[i]})
       if (!areCompatible(value.getType(), scalar))
-        return emitError(value.getLoc(), "the body of '")
-               << op->getName() << "' combines values of type "
-               << value.getType() << ", expected " << scalar
-               << " for a result of type " << results[i];
+        return shardonnay::pointAt(
+            emitError(value.getLoc(), "the body of '")
+                << op->getName() << "' combines values of type "
+                << value.getType() << ", expected " << scalar
+                << " for a result of type " << results[i],
+            op->getLoc(), "the op is here");
     for (Type type : {tensors[i], inits[i]})
       if (!isPromotable(getElementTypeOrSelf(type), element))
         return op->emitOpError("can't accumulate elements of type ")

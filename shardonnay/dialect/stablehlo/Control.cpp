@@ -8,6 +8,7 @@
 #include "mlir/IR/TypeUtilities.h"
 #include "shardonnay/dialect/stablehlo/Assembly.h"
 #include "shardonnay/dialect/stablehlo/Constraints.h"
+#include "shardonnay/support/Diagnostics.h"
 
 using namespace mlir;
 using namespace mlir::stablehlo;
@@ -44,9 +45,12 @@ static LogicalResult checkTypes(Operation *op, Location location,
     diag << "has no values";
   else
     diag << "has values of types " << found;
+  diag << ", expected ";
   if (expected.empty())
-    return diag << ", expected none";
-  return diag << ", expected " << expected;
+    diag << "none";
+  else
+    diag << expected;
+  return shardonnay::pointAt(std::move(diag), op->getLoc(), "the op is here");
 }
 
 /// That `region` takes values of types `arguments` and ends with `results`.

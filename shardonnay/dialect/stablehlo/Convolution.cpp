@@ -8,6 +8,7 @@
 #include "mlir/IR/TypeUtilities.h"
 #include "shardonnay/dialect/stablehlo/Assembly.h"
 #include "shardonnay/dialect/stablehlo/Constraints.h"
+#include "shardonnay/support/Diagnostics.h"
 
 using namespace mlir;
 using namespace mlir::stablehlo;
@@ -89,9 +90,11 @@ template <typename OpT> static LogicalResult checkFeatures(OpT op) {
   if (!ShapedType::isDynamic(inputFeature) &&
       !ShapedType::isDynamic(kernelInput) &&
       inputFeature / features != kernelInput)
-    return op.emitOpError("has ")
-           << inputFeature << " input features in " << features
-           << " groups, but the kernel takes " << kernelInput;
+    return shardonnay::pointAt(
+        op.emitOpError("has ")
+            << inputFeature << " input features in " << features
+            << " groups, but the kernel takes " << kernelInput,
+        op.getRhs().getLoc(), "the kernel is made here");
   return success();
 }
 
@@ -147,8 +150,12 @@ checkConvolution(OpT op, std::optional<DenseIntElementsAttr> padding) {
   if (getElementTypeOrSelf(lhs) != getElementTypeOrSelf(rhs) &&
       !areCompatible(lhs.clone(ArrayRef<int64_t>()),
                      rhs.clone(ArrayRef<int64_t>())))
-    return op.emitOpError("expected operands of one element type, got ")
-           << lhs << " and " << rhs;
+    return shardonnay::pointAtOperand(
+        shardonnay::pointAtOperand(
+            op.emitOpError("expected operands of one element type, got ")
+                << lhs << " and " << rhs,
+            op.getLhs(), "lhs is made here"),
+        op.getRhs(), "rhs is made here");
   ConvDimensionNumbersAttr numbers = op.getDimensionNumbers();
   if (failed(checkNumbers(loc, numbers, rank)))
     return failure();

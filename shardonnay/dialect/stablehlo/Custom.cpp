@@ -9,6 +9,7 @@
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "shardonnay/dialect/stablehlo/Assembly.h"
 #include "shardonnay/dialect/stablehlo/Constraints.h"
+#include "shardonnay/support/Diagnostics.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -89,13 +90,17 @@ static LogicalResult checkAlias(CustomCallOp op, OutputOperandAliasAttr alias) {
       getPart(op.getOperand(index).getType(), alias.getOperandTupleIndices());
   Type result = getPart(results, alias.getOutputTupleIndices());
   if (!operand || !result)
-    return op.emitOpError("has ")
-           << alias << ", which names no part of "
-           << (operand ? results : op.getOperand(index).getType());
+    return shardonnay::pointAtOperand(
+        op.emitOpError("has ")
+            << alias << ", which names no part of "
+            << (operand ? results : op.getOperand(index).getType()),
+        op.getOperand(index));
   if (operand == result)
     return success();
-  return op.emitOpError("aliases ")
-         << operand << " and " << result << ", expected one type";
+  return shardonnay::pointAtOperand(op.emitOpError("aliases ")
+                                        << operand << " and " << result
+                                        << ", expected one type",
+                                    op.getOperand(index));
 }
 
 /// That each buffer among the results is that of one operand, but where one

@@ -7,6 +7,7 @@
 
 #include "shardonnay/dialect/stablehlo/Assembly.h"
 #include "shardonnay/dialect/stablehlo/Constraints.h"
+#include "shardonnay/support/Diagnostics.h"
 
 using namespace mlir;
 using namespace mlir::stablehlo;
@@ -42,9 +43,13 @@ static LogicalResult checkPairs(DotGeneralOp op, StringRef role,
     int64_t leftSize = op.getLhs().getType().getDimSize(left);
     int64_t rightSize = op.getRhs().getType().getDimSize(right);
     if (!sizesMatch(leftSize, rightSize))
-      return op.emitOpError("pairs ")
-             << role << " dim " << left << " of lhs, of size " << leftSize
-             << ", with dim " << right << " of rhs, of size " << rightSize;
+      return shardonnay::pointAtOperand(
+          shardonnay::pointAtOperand(
+              op.emitOpError("pairs ")
+                  << role << " dim " << left << " of lhs, of size " << leftSize
+                  << ", with dim " << right << " of rhs, of size " << rightSize,
+              op.getLhs(), "lhs is made here"),
+          op.getRhs(), "rhs is made here");
   }
   return success();
 }
@@ -90,12 +95,20 @@ LogicalResult DotOp::verify() {
     return type.getRank() == 1 || type.getRank() == 2;
   };
   if (!isMatrixOrVector(lhs) || !isMatrixOrVector(rhs))
-    return emitOpError("expected vectors or matrices, got ")
-           << lhs << " and " << rhs;
+    return shardonnay::pointAtOperand(
+        shardonnay::pointAtOperand(
+            emitOpError("expected vectors or matrices, got ")
+                << lhs << " and " << rhs,
+            getLhs(), "lhs is made here"),
+        getRhs(), "rhs is made here");
   if (!sizesMatch(lhs.getShape().back(), rhs.getShape().front()))
-    return emitOpError("pairs a dim of size ")
-           << lhs.getShape().back() << " with one of size "
-           << rhs.getShape().front() << ", expected equal sizes";
+    return shardonnay::pointAtOperand(
+        shardonnay::pointAtOperand(
+            emitOpError("pairs a dim of size ")
+                << lhs.getShape().back() << " with one of size "
+                << rhs.getShape().front() << ", expected equal sizes",
+            getLhs(), "lhs is made here"),
+        getRhs(), "rhs is made here");
   SmallVector<int64_t> shape(lhs.getShape().drop_back());
   llvm::append_range(shape, rhs.getShape().drop_front());
   return checkShape(getLoc(), "the result of the contraction",

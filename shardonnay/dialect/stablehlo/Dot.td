@@ -29,7 +29,7 @@ def DotGeneralOp : HLOOp<"dot_general", [Pure]> {
   let hasVerifier = 1;
 }
 
-// Of vectors and matrices; JAX no longer prints it.
+// A product of vectors and matrices; JAX no longer prints it.
 def DotOp : HLOOp<"dot", [Pure]> {
   let summary = "the last dim of one operand with the first one of the other";
   let arguments = (ins HLOTensor:$lhs, HLOTensor:$rhs,

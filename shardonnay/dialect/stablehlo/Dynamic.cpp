@@ -8,6 +8,7 @@
 #include "mlir/IR/TypeUtilities.h"
 #include "shardonnay/dialect/stablehlo/Assembly.h"
 #include "shardonnay/dialect/stablehlo/Constraints.h"
+#include "shardonnay/support/Diagnostics.h"
 
 using namespace mlir;
 using namespace mlir::stablehlo;
@@ -31,8 +32,10 @@ static LogicalResult checkRank(Location loc, Value sizes, Value result) {
   int64_t count = tensorType(sizes).getDimSize(0);
   if (count == tensorType(result).getRank())
     return success();
-  return emitError(loc) << "has " << count << " sizes for a result of type "
-                        << result.getType() << ", expected one per dim";
+  return shardonnay::pointAtOperand(
+      emitError(loc) << "has " << count << " sizes for a result of type "
+                     << result.getType() << ", expected one per dim",
+      sizes);
 }
 
 LogicalResult DynamicBroadcastInDimOp::verify() {
@@ -40,8 +43,10 @@ LogicalResult DynamicBroadcastInDimOp::verify() {
   RankedTensorType result = tensorType(getResult());
   ArrayRef<int64_t> dims = getBroadcastDimensions();
   if (!haveCompatibleElements(operand, result))
-    return emitOpError("expected elements of one type, got ")
-           << operand << " and " << result;
+    return shardonnay::pointAtOperand(
+        emitOpError("expected elements of one type, got ")
+            << operand << " and " << result,
+        getOperand());
   if (failed(checkCount(getLoc(), "broadcast dimensions", dims.size(),
                         operand.getRank())) ||
       failed(checkDims(getLoc(), "the broadcast dimensions", dims,
@@ -50,9 +55,11 @@ LogicalResult DynamicBroadcastInDimOp::verify() {
   for (auto [i, dim] : llvm::enumerate(dims))
     if (operand.getDimSize(i) != 1 &&
         !sizesMatch(operand.getDimSize(i), result.getDimSize(dim)))
-      return emitOpError("can't broadcast dim ")
-             << i << " of " << operand << " to dim " << dim << " of " << result
-             << ", expected size 1 or the same size";
+      return shardonnay::pointAtOperand(
+          emitOpError("can't broadcast dim ")
+              << i << " of " << operand << " to dim " << dim << " of " << result
+              << ", expected size 1 or the same size",
+          getOperand());
   SmallVector<int64_t> known(
       getKnownExpandingDimensions().value_or(ArrayRef<int64_t>()));
   llvm::append_range(
@@ -64,12 +71,16 @@ LogicalResult DynamicReshapeOp::verify() {
   RankedTensorType operand = tensorType(getOperand());
   RankedTensorType result = tensorType(getResult());
   if (!haveCompatibleElements(operand, result))
-    return emitOpError("expected elements of one type, got ")
-           << operand << " and " << result;
+    return shardonnay::pointAtOperand(
+        emitOpError("expected elements of one type, got ")
+            << operand << " and " << result,
+        getOperand());
   if (operand.hasStaticShape() && result.hasStaticShape() &&
       operand.getNumElements() != result.getNumElements())
-    return emitOpError("expected as many elements as ")
-           << operand << " has, got " << result;
+    return shardonnay::pointAtOperand(
+        emitOpError("expected as many elements as ")
+            << operand << " has, got " << result,
+        getOperand());
   return checkRank(getLoc(), getOutputShape(), getResult());
 }
 

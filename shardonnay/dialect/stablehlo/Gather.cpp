@@ -8,6 +8,7 @@
 #include "mlir/IR/TypeUtilities.h"
 #include "shardonnay/dialect/stablehlo/Assembly.h"
 #include "shardonnay/dialect/stablehlo/Constraints.h"
+#include "shardonnay/support/Diagnostics.h"
 
 using namespace mlir;
 using namespace mlir::stablehlo;
@@ -223,8 +224,10 @@ LogicalResult ScatterOp::verify() {
     if (a.hasWindowDim(dim)) {
       int64_t windowSize = updates.getDimSize(a.windowDims[window.size()]);
       if (!ShapedType::isDynamic(size) && windowSize > size)
-        return emitOpError("updates ") << windowSize << " elements in dim "
-                                       << dim << " of size " << size;
+        return shardonnay::pointAtOperand(
+            emitOpError("updates ") << windowSize << " elements in dim " << dim
+                                    << " of size " << size,
+            getUpdates().front());
       window.push_back(windowSize);
     }
   SmallVector<int64_t> expected = getWindowsShape(a, window);

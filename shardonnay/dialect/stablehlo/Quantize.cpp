@@ -8,6 +8,7 @@
 #include "mlir/IR/TypeUtilities.h"
 #include "shardonnay/dialect/stablehlo/Assembly.h"
 #include "shardonnay/dialect/stablehlo/Constraints.h"
+#include "shardonnay/support/Diagnostics.h"
 
 using namespace mlir;
 using namespace mlir::stablehlo;
@@ -33,8 +34,10 @@ LogicalResult UniformQuantizeOp::verify() {
   Type to = expressedType(getElementTypeOrSelf(getResult()));
   if (from == to)
     return success();
-  return emitOpError("quantizes reals of type ")
-         << from << ", expected a result that stands for them, got " << to;
+  return shardonnay::pointAtOperand(
+      emitOpError("quantizes reals of type ")
+          << from << ", expected a result that stands for them, got " << to,
+      getOperand());
 }
 
 LogicalResult

@@ -9,6 +9,7 @@
 #include "mlir/IR/TypeUtilities.h"
 #include "shardonnay/dialect/stablehlo/Assembly.h"
 #include "shardonnay/dialect/stablehlo/Constraints.h"
+#include "shardonnay/support/Diagnostics.h"
 
 using namespace mlir;
 using namespace mlir::stablehlo;
@@ -54,7 +55,9 @@ LogicalResult RngOp::inferReturnTypes(MLIRContext *,
 LogicalResult RngBitGeneratorOp::verify() {
   if (areCompatible(getInitialState().getType(), getOutputState().getType()))
     return success();
-  return emitOpError("expected the next state to have type ")
-         << getInitialState().getType() << " like the first one, got "
-         << getOutputState().getType();
+  return shardonnay::pointAt(
+      emitOpError("expected the next state to have type ")
+          << getInitialState().getType() << " like the first one, got "
+          << getOutputState().getType(),
+      getInitialState().getLoc(), "the first state is made here");
 }

@@ -8,6 +8,7 @@
 #include "mlir/IR/TypeUtilities.h"
 #include "shardonnay/dialect/stablehlo/Assembly.h"
 #include "shardonnay/dialect/stablehlo/Constraints.h"
+#include "shardonnay/support/Diagnostics.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -112,14 +113,18 @@ LogicalResult BroadcastInDimOp::verify() {
   if (auto perAxis = dyn_cast<quant::UniformQuantizedPerAxisType>(element))
     element = withQuantizedDim(perAxis, dims[perAxis.getQuantizedDimension()]);
   if (element != result.getElementType())
-    return emitOpError("expected a result with elements of type ")
-           << element << ", got " << result;
+    return shardonnay::pointAtOperand(
+        emitOpError("expected a result with elements of type ")
+            << element << ", got " << result,
+        getOperand());
   for (auto [i, dim] : llvm::enumerate(dims))
     if (operand.getDimSize(i) != 1 &&
         !sizesMatch(operand.getDimSize(i), result.getDimSize(dim)))
-      return emitOpError("can't broadcast dim ")
-             << i << " of " << operand << " to dim " << dim << " of " << result
-             << ", expected size 1 or the same size";
+      return shardonnay::pointAtOperand(
+          emitOpError("can't broadcast dim ")
+              << i << " of " << operand << " to dim " << dim << " of " << result
+              << ", expected size 1 or the same size",
+          getOperand());
   return success();
 }
 
@@ -148,8 +153,10 @@ LogicalResult ReshapeOp::verify() {
   RankedTensorType result = getResult().getType();
   if (operand.hasStaticShape() && result.hasStaticShape() &&
       operand.getNumElements() != result.getNumElements())
-    return emitOpError("expected as many elements as ")
-           << operand << " has, got " << result;
+    return shardonnay::pointAtOperand(
+        emitOpError("expected as many elements as ")
+            << operand << " has, got " << result,
+        getOperand());
   return success();
 }
 
@@ -167,15 +174,19 @@ LogicalResult BitcastConvertOp::verify() {
   RankedTensorType wide = getResult().getType();
   if (isa<ComplexType>(narrow.getElementType()) !=
       isa<ComplexType>(wide.getElementType()))
-    return emitOpError("can't convert between complex and other elements");
+    return shardonnay::pointAtOperand(
+        emitOpError("can't convert between complex and other elements"),
+        getOperand());
   if (bitWidth(narrow.getElementType()) > bitWidth(wide.getElementType()))
     std::swap(narrow, wide);
   SmallVector<int64_t> expected(wide.getShape());
   int64_t narrowBits = bitWidth(narrow.getElementType());
   int64_t wideBits = bitWidth(wide.getElementType());
   if (wideBits % narrowBits != 0)
-    return emitOpError("can't split elements of ")
-           << wideBits << " bits into elements of " << narrowBits;
+    return shardonnay::pointAtOperand(
+        emitOpError("can't split elements of ")
+            << wideBits << " bits into elements of " << narrowBits,
+        getOperand());
   if (wideBits != narrowBits)
     expected.push_back(wideBits / narrowBits);
   return checkShape(getLoc(), "the tensor of narrower elements",

@@ -46,8 +46,8 @@ bool areCompatible(TypeRange a, TypeRange b);
 /// and expressed types along the same dim, if any.
 bool haveCompatibleElements(Type a, Type b);
 
-/// Of a tensor type quantized per axis: that axis exists, and has as many
-/// slices as there are scales.
+/// A tensor type quantized per axis has that axis, with as many slices as there
+/// are scales.
 bool hasScalePerSlice(Type type);
 
 template <typename OpT>

@@ -8,6 +8,7 @@
 #include "mlir/IR/TypeUtilities.h"
 #include "shardonnay/dialect/stablehlo/Assembly.h"
 #include "shardonnay/dialect/stablehlo/Constraints.h"
+#include "shardonnay/support/Diagnostics.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -101,15 +102,19 @@ LogicalResult AsyncStartOp::verifyRegions() {
   if (!isa<AllGatherOp, AllReduceOp, AllToAllOp, CollectiveBroadcastOp,
            CollectivePermuteOp, ReduceScatterOp, DynamicSliceOp,
            DynamicUpdateSliceOp, SliceOp>(started))
-    return emitOpError("expected a collective or a slice in its region, got '")
-           << started.getName() << "'";
+    return shardonnay::pointAt(
+        emitOpError("expected a collective or a slice in its region, got '")
+            << started.getName() << "'",
+        started.getLoc(), "the op in the region");
   if (block.getArgumentTypes() != getOperandTypes())
     return emitOpError("expected a region that takes ")
            << getOperandTypes() << ", got " << block.getArgumentTypes();
   TypeRange types = block.getTerminator()->getOperandTypes();
   if (TypeRange(getResult().getType().getTypes()) != types)
-    return emitOpError("expected a future of ")
-           << types << ", got " << getResult().getType();
+    return shardonnay::pointAt(
+        emitOpError("expected a future of ")
+            << types << ", got " << getResult().getType(),
+        block.getTerminator()->getLoc(), "returned here");
   return success();
 }
 
@@ -117,7 +122,9 @@ LogicalResult AsyncDoneOp::verify() {
   ArrayRef<Type> types = getOperand().getType().getTypes();
   if (types.size() == 1 && areCompatible(types, getResult().getType()))
     return success();
-  return emitOpError("waits for ")
-         << getOperand().getType() << ", expected a future of "
-         << getResult().getType();
+  return shardonnay::pointAt(emitOpError("waits for ")
+                                 << getOperand().getType()
+                                 << ", expected a future of "
+                                 << getResult().getType(),
+                             getOperand().getLoc(), "started here");
 }

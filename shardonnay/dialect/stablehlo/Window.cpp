@@ -8,6 +8,7 @@
 #include "mlir/IR/TypeUtilities.h"
 #include "shardonnay/dialect/stablehlo/Assembly.h"
 #include "shardonnay/dialect/stablehlo/Constraints.h"
+#include "shardonnay/support/Diagnostics.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -277,7 +278,9 @@ LogicalResult SelectAndScatterOp::verifyRegions() {
     return emitOpError("expected to select by a function of two ") << scalar;
   ValueRange selected = select.getTerminator()->getOperands();
   if (selected.size() != 1 || !isPredicate(selected.front()))
-    return emitOpError("expected to select by a function to tensor<i1>");
+    return shardonnay::pointAt(
+        emitOpError("expected to select by a function to tensor<i1>"),
+        select.getTerminator()->getLoc(), "returned here");
   return checkCombiner(*this, getScatter(), getSource().getType(),
                        getInitValue().getType(), getResult().getType());
 }

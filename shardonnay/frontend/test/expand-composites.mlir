@@ -7,7 +7,7 @@ func.func private @twice(%a: tensor<8xf32>) -> tensor<8xf32> {
   return %0 : tensor<8xf32>
 }
 
-func.func private @total(%a: tensor<8xf32>) -> tensor<8xf32> {
+func.func private @total(%a: tensor<8xf32>) -> tensor<8xf32> { // expected-note {{the decomposition is defined here}}
   %c = stablehlo.constant dense<0.0> : tensor<f32>
   %0 = stablehlo.reduce(%a init: %c) applies stablehlo.add across dimensions = [0] : (tensor<8xf32>, tensor<f32>) -> tensor<f32>
   %1 = stablehlo.broadcast_in_dim %0, dims = [] : (tensor<f32>) -> tensor<8xf32>

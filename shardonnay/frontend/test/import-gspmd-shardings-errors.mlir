@@ -72,7 +72,7 @@ func.func @operands(%arg0: tensor<8xf32>) {
 
 // -----
 
-func.func @other_type(%arg0: tensor<8xf32>) {
+func.func @other_type(%arg0: tensor<8xf32>) { // expected-note {{the operand is made here}}
   // expected-error@+1 {{custom call @Sharding turns 'tensor<8xf32>' into 'tensor<4xf32>', expected the same type}}
   %0 = stablehlo.custom_call @Sharding(%arg0) {mhlo.sharding = "{replicated}"} : (tensor<8xf32>) -> tensor<4xf32>
   return
@@ -96,7 +96,7 @@ func.func @unspecified_dim(%arg0: tensor<8xf32>) {
 
 // -----
 
-func.func @not_cut(%arg0: tensor<8xf32>) {
+func.func @not_cut(%arg0: tensor<8xf32>) { // expected-note {{the operand is made here}}
   // expected-error@+1 {{custom call @SPMDFullToShardShape: nothing says how its operand is cut, expected a custom call @Sharding before it}}
   %0 = stablehlo.custom_call @SPMDFullToShardShape(%arg0) {mhlo.sharding = "{manual}"} : (tensor<8xf32>) -> tensor<4xf32>
   return

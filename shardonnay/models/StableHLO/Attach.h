@@ -88,7 +88,7 @@ struct LocalModel
   }
 };
 
-/// Of an op that may pick one position of a dim.
+/// The model of an op that may pick one position of a dim.
 template <typename OpT, auto kLocal, auto kPickingRule>
 struct PickingModel : LocalComputeOpInterface::ExternalModel<
                           PickingModel<OpT, kLocal, kPickingRule>, OpT> {
@@ -136,7 +136,7 @@ void attachPicking(mlir::MLIRContext &context) {
       context);
 }
 
-/// Of constants, the ops are constants.
+/// The ops are constants where all their operands are.
 template <typename... OpTs>
 void attachConstantExpression(mlir::MLIRContext &context) {
   (OpTs::template attachInterface<ConstantModel<OpTs>>(context), ...);

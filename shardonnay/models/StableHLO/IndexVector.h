@@ -28,7 +28,7 @@ struct ShardedDim {
   AxisList axes;
   /// Which component is the index; -1: the index is 0.
   int64_t component;
-  /// Of how many elements the windows are.
+  /// How many elements the windows have in this dim.
   int64_t window = 1;
   /// The operand's dim.
   int64_t dim = 0;

@@ -123,7 +123,7 @@ void attach(mlir::MLIRContext &context) {
   (attachTo<HooksT>(nameOf<OpTs>(context)), ...);
 }
 
-/// Of constants, the ops are constants.
+/// The ops are constants where all their operands are.
 template <typename... OpTs>
 void attachConstantExpression(mlir::MLIRContext &context) {
   (nameOf<OpTs>(context).template attachInterface<AnyConstantExpression>(),

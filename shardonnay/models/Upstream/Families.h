@@ -16,7 +16,7 @@
 
 namespace shardonnay::upstream {
 
-/// Of `arith` and `math`: the ops with MLIR's Elementwise trait.
+/// Models of the ops of `arith` and `math` with MLIR's Elementwise trait.
 void attachElementwiseModels(mlir::MLIRContext &context,
                              llvm::StringRef dialect);
 void attachArithModels(mlir::MLIRContext &context);

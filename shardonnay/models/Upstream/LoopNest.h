@@ -36,7 +36,7 @@ namespace shardonnay::upstream {
 
 struct Loop {
   mlir::utils::IteratorType type = mlir::utils::IteratorType::parallel;
-  /// Of a reduction; nothing if it is not known.
+  /// How a reduction combines values; nothing if it is not known.
   std::optional<ReductionKind> combiner;
 };
 

@@ -8,7 +8,7 @@
 #include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/interfaces/LocalCompute.h"
-#include "shardonnay/strategy/FactorAssignment.h"
+#include "shardonnay/strategy/FactorStrategy.h"
 #include "shardonnay/transforms/collectives/CollectiveChain.h"
 #include "shardonnay/transforms/collectives/Optimizations.h"
 #include "shardonnay/transforms/collectives/Passes.h"
@@ -25,7 +25,7 @@ namespace shardonnay {
 static std::optional<TensorSharding>
 resultOfPicking(Operation *op, const FactorRule &rule,
                 const sdy::NamedMesh &mesh) {
-  FactorAssignment assignment(rule.factors.size());
+  FactorStrategy strategy(rule.factors.size());
   for (auto [operand, mapping] :
        llvm::zip_equal(op->getOperands(), rule.operands)) {
     if (mapping.dims.empty())
@@ -34,19 +34,19 @@ resultOfPicking(Operation *op, const FactorRule &rule,
     if (!sharding.unreduced.empty())
       return std::nullopt;
     TensorProjection row = project(sharding, mapping, rule.factors);
-    for (auto [axes, cell] : llvm::zip_equal(assignment, row.factors)) {
+    for (auto [axes, cell] : llvm::zip_equal(strategy, row.factors)) {
       if (!cell.overflow.empty())
         return std::nullopt;
       if (!cell.axes.empty())
         axes = cell.axes;
     }
   }
-  if (!isLawful(assignment, rule))
+  if (!isLawful(strategy, rule))
     return std::nullopt;
-  for (auto [factor, axes] : llvm::zip_equal(rule.factors, assignment))
+  for (auto [factor, axes] : llvm::zip_equal(rule.factors, strategy))
     if (factor.kind == FactorKind::Windowed && !axes.empty())
       return std::nullopt;
-  return shardingUnder(assignment, rule, rule.operands.size());
+  return shardingUnder(strategy, rule, rule.operands.size());
 }
 
 /// Where `gather` needs all that an op's result is cut by in a dim of which the

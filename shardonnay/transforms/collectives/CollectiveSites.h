@@ -23,9 +23,9 @@ struct CollectiveSites {
   Ops loops;
   /// Those that can be planned.
   Ops collectives;
-  /// Of one result.
+  /// The ops with one result.
   Ops ops;
-  /// Of those, the ones that a collective feeds.
+  /// Those of them that a collective feeds.
   Ops fed;
 };
 

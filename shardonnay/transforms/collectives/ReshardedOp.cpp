@@ -107,16 +107,16 @@ bool ReshardedOp::isMadeAnew(unsigned number) const {
 /// What cuts each factor: as the replaced operands have it, and as the others
 /// where these have nothing. Nothing where two disagree on more than that one
 /// goes further.
-std::optional<FactorAssignment>
-ReshardedOp::assignmentOf(llvm::ArrayRef<bool> replaced) {
-  FactorAssignment assignment(rule.factors.size());
+std::optional<FactorStrategy>
+ReshardedOp::strategyOf(llvm::ArrayRef<bool> replaced) {
+  FactorStrategy strategy(rule.factors.size());
   for (bool ofReplaced : {true, false})
     for (auto [i, mapping] : llvm::enumerate(rule.operands)) {
       if (replaced[i] != ofReplaced || mapping.dims.empty() || isMadeAnew(i))
         continue;
       TensorProjection row = project(present[i], mapping, rule.factors);
       for (auto [factor, cell] : llvm::enumerate(row.factors)) {
-        AxisList &axes = assignment[factor];
+        AxisList &axes = strategy[factor];
         if (!cell.overflow.empty())
           return std::nullopt;
         if (!cell.present || cell.axes.isPrefixOf(axes))
@@ -126,16 +126,16 @@ ReshardedOp::assignmentOf(llvm::ArrayRef<bool> replaced) {
         axes = cell.axes;
       }
     }
-  return assignment;
+  return strategy;
 }
 
-/// Takes over how operands and result lie under `assignment`, without what is
+/// Takes over how operands and result lie under `strategy`, without what is
 /// partial in the operands.
-bool ReshardedOp::setFactors(const FactorAssignment &assignment) {
-  if (!isLawful(assignment, rule))
+bool ReshardedOp::setFactors(const FactorStrategy &strategy) {
+  if (!isLawful(strategy, rule))
     return false;
   for (auto [factor, now, then] :
-       llvm::zip_equal(rule.factors, assignment, before))
+       llvm::zip_equal(rule.factors, strategy, before))
     if ((factor.kind == FactorKind::Windowed ||
          factor.kind == FactorKind::Indexed) &&
         now != then)
@@ -146,11 +146,11 @@ bool ReshardedOp::setFactors(const FactorAssignment &assignment) {
         mapping.dims.empty()
             ? TensorSharding::fullyClosed(
                   cast<RankedTensorType>(values[i].getType()).getRank())
-            : shardingUnder(assignment, rule, i));
+            : shardingUnder(strategy, rule, i));
     if (!needed.back().unreduced.empty())
       return false;
   }
-  result = shardingUnder(assignment, rule, rule.operands.size());
+  result = shardingUnder(strategy, rule, rule.operands.size());
   return true;
 }
 
@@ -209,8 +209,8 @@ bool ReshardedOp::replaceOperand(unsigned number,
 }
 
 bool ReshardedOp::reshardFrom(ArrayRef<bool> replaced) {
-  std::optional<FactorAssignment> assignment = assignmentOf(replaced);
-  if (!assignment || !setFactors(*assignment) || !addPartial())
+  std::optional<FactorStrategy> strategy = strategyOf(replaced);
+  if (!strategy || !setFactors(*strategy) || !addPartial())
     return false;
   for (auto [i, isReplaced] : llvm::enumerate(replaced))
     if (isReplaced && needed[i].dims != present[i].dims)
@@ -221,7 +221,7 @@ bool ReshardedOp::reshardFrom(ArrayRef<bool> replaced) {
 bool ReshardedOp::shardResult(const TensorSharding &wanted) {
   if (!wanted.unreduced.empty())
     return false;
-  FactorAssignment assignment(rule.factors.size());
+  FactorStrategy strategy(rule.factors.size());
   for (bool ofResult : {true, false})
     for (unsigned i = 0; i < rule.numTensors(); ++i) {
       const TensorMapping &mapping = rule.tensor(i);
@@ -235,14 +235,14 @@ bool ReshardedOp::shardResult(const TensorSharding &wanted) {
         if (!cell.present || (!isResult && rule.inResults(factor)))
           continue;
         if (!cell.overflow.empty() ||
-            (!isResult && !cell.axes.empty() && !assignment[factor].empty() &&
-             assignment[factor] != cell.axes))
+            (!isResult && !cell.axes.empty() && !strategy[factor].empty() &&
+             strategy[factor] != cell.axes))
           return false;
         if (!cell.axes.empty())
-          assignment[factor] = cell.axes;
+          strategy[factor] = cell.axes;
       }
     }
-  return setFactors(assignment) && addPartial() && result == wanted;
+  return setFactors(strategy) && addPartial() && result == wanted;
 }
 
 bool ReshardedOp::plan(CollectivePlanner &planner) {

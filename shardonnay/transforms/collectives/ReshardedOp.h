@@ -25,7 +25,7 @@
 #ifndef SHARDONNAY_TRANSFORMS_COLLECTIVES_RESHARDEDOP_H
 #define SHARDONNAY_TRANSFORMS_COLLECTIVES_RESHARDEDOP_H
 
-#include "shardonnay/strategy/FactorAssignment.h"
+#include "shardonnay/strategy/FactorStrategy.h"
 #include "shardonnay/transforms/collectives/CollectivePlanner.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -80,15 +80,15 @@ private:
   /// Zeros beside parts of a sum, which need not be moved.
   bool isMadeAnew(unsigned number) const;
   bool reshardFrom(llvm::ArrayRef<bool> replaced);
-  bool setFactors(const FactorAssignment &assignment);
-  std::optional<FactorAssignment> assignmentOf(llvm::ArrayRef<bool> replaced);
+  bool setFactors(const FactorStrategy &strategy);
+  std::optional<FactorStrategy> strategyOf(llvm::ArrayRef<bool> replaced);
   bool addPartial();
 
   mlir::Operation *op;
   FactorRule rule;
   mlir::sdy::NamedMesh mesh;
   /// What cuts the factors now.
-  FactorAssignment before;
+  FactorStrategy before;
   /// What goes into the op, and how that lies now.
   llvm::SmallVector<mlir::Value> values;
   llvm::SmallVector<TensorSharding, 0> present;

@@ -18,8 +18,8 @@ namespace shardonnay {
 struct TrimScope {
   bool privateFunctions = false;
   bool closedDims = false;
-  /// Of open dims the axes in `sdy.given_sharding`, which propagation writes
-  /// where a trim might take away what it found.
+  /// Whether open dims take the axes in `sdy.given_sharding`, which propagation
+  /// writes where a trim might take away what it found.
   bool given = false;
 };
 

@@ -131,15 +131,15 @@ private:
         classes.push_back({op});
         continue;
       }
-      SmallVector<size_t> &candidates = classesOf[getKey(op)];
-      auto *found = llvm::find_if(candidates, [&](size_t i) {
+      SmallVector<size_t> &sameKey = classesOf[getKey(op)];
+      auto *found = llvm::find_if(sameKey, [&](size_t i) {
         return haveAlikeBodies(classes[i].front(), op);
       });
-      if (found != candidates.end()) {
+      if (found != sameKey.end()) {
         classes[*found].push_back(op);
         continue;
       }
-      candidates.push_back(classes.size());
+      sameKey.push_back(classes.size());
       classes.push_back({op});
     }
     return classes;

@@ -21,7 +21,7 @@
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/dialect/sdy/access/RuleAccess.h"
 #include "shardonnay/interfaces/ProgramOps.h"
-#include "shardonnay/strategy/FactorAssignment.h"
+#include "shardonnay/strategy/FactorStrategy.h"
 #include "shardonnay/transforms/import/Passes.h"
 
 using namespace mlir;
@@ -51,7 +51,7 @@ private:
 
   Operation *op;
   FactorRule rule;
-  FactorAssignment assignment;
+  FactorStrategy assignment;
   AxisList used;
   Attribute meshOrRef;
   sdy::MeshAttr mesh;

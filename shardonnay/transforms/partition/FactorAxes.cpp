@@ -39,9 +39,9 @@ class FactorAxesReader {
 public:
   FactorAxesReader(Operation *op, const FactorRule &rule,
                    llvm::ArrayRef<const Placement *> placements,
-                   const Placer &placer, MutableArrayRef<AxisList> axes)
-      : op(op), rule(rule), placements(placements), placer(placer), axes(axes) {
-  }
+                   const Placer &placer, MutableArrayRef<AxisList> factorAxes)
+      : op(op), rule(rule), placements(placements), placer(placer),
+        factorAxes(factorAxes) {}
 
   LogicalResult checkRule();
   LogicalResult collectAxes();
@@ -74,7 +74,7 @@ private:
                                     " is made here")
                : std::move(diag);
   }
-  /// The first tensor that `factor` is in and is sharded.
+  /// The first tensor that `factor` is in and that is sharded.
   size_t tensorWith(int32_t factor) const {
     size_t tensor = 0;
     while (tensor + 1 < placements.size() &&
@@ -88,7 +88,7 @@ private:
   const FactorRule &rule;
   llvm::ArrayRef<const Placement *> placements;
   const Placer &placer;
-  MutableArrayRef<AxisList> axes;
+  MutableArrayRef<AxisList> factorAxes;
   /// What the results are unreduced over, sorted.
   AxisList partial;
   ReductionKind partialKind = ReductionKind::Sum;
@@ -140,13 +140,13 @@ LogicalResult FactorAxesReader::collectAxes() {
                   i);
       if (firstTensor[factor] < 0) {
         firstTensor[factor] = i;
-        axes[factor] = cell.axes;
-      } else if (axes[factor] != cell.axes) {
+        factorAxes[factor] = cell.axes;
+      } else if (factorAxes[factor] != cell.axes) {
         return at(at(op->emitError()
                          << tensorName(firstTensor[factor]) << " and "
                          << tensorName(i) << " disagree on a factor of size "
                          << rule.factors[factor].size << ": cut by "
-                         << placer.str(axes[factor]) << " and by "
+                         << placer.str(factorAxes[factor]) << " and by "
                          << placer.str(cell.axes)
                          << "; run sdy-insert-explicit-reshards first",
                      firstTensor[factor]),
@@ -159,28 +159,28 @@ LogicalResult FactorAxesReader::collectAxes() {
 
 LogicalResult FactorAxesReader::checkShardings() {
   AxisList used;
-  for (auto [id, factor, sharded] : llvm::enumerate(rule.factors, axes)) {
-    if (sharded.empty())
+  for (auto [id, factor, axes] : llvm::enumerate(rule.factors, factorAxes)) {
+    if (axes.empty())
       continue;
     if (factor.kind == FactorKind::NeedReplication)
       return at(op->emitError()
                     << "a factor of size " << factor.size
-                    << " that the op needs whole is cut by "
-                    << placer.str(sharded) << "; expected a reshard before",
+                    << " that the op needs whole is cut by " << placer.str(axes)
+                    << "; expected a reshard before",
                 tensorWith(id));
-    if (factor.size % sharded.numShards() != 0 && !rule.mayBeUneven(id))
+    if (factor.size % axes.numShards() != 0 && !rule.mayBeUneven(id))
       return at(op->emitError()
-                    << "axes " << placer.str(sharded) << " of size "
-                    << sharded.numShards() << " do not divide a factor of size "
+                    << "axes " << placer.str(axes) << " of size "
+                    << axes.numShards() << " do not divide a factor of size "
                     << factor.size
                     << " that is a part of a dim; expected a reshard before",
                 tensorWith(id));
-    if (used.overlaps(sharded))
+    if (used.overlaps(axes))
       return at(op->emitError()
-                    << "axes " << placer.str(sharded)
+                    << "axes " << placer.str(axes)
                     << " cut two factors of this op; expected a reshard before",
                 tensorWith(id));
-    used.append(sharded);
+    used.append(axes);
   }
   return success();
 }
@@ -202,9 +202,9 @@ LogicalResult FactorAxesReader::collectPartial() {
                               << ", which the op does not pass on; expected a "
                                  "reshard before",
               deferred.find_first());
-  for (auto [i, sharded] : llvm::enumerate(axes))
-    if (!sharded.empty() && rule.reducesOver(i) &&
-        failed(addPartial(sharded, rule.factors[i].combiner, /*isNew=*/true,
+  for (auto [i, axes] : llvm::enumerate(factorAxes))
+    if (!axes.empty() && rule.reducesOver(i) &&
+        failed(addPartial(axes, rule.factors[i].combiner, /*isNew=*/true,
                           tensorWith(i))))
       return failure();
   return success();

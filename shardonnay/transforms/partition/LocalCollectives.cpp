@@ -12,6 +12,7 @@
 #include "shardonnay/dialect/sdy/Ops.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/dialect/spmd/Ops.h"
+#include "shardonnay/support/Diagnostics.h"
 #include "shardonnay/transforms/partition/NeutralElement.h"
 
 using namespace mlir;
@@ -250,9 +251,9 @@ Value buildShard(Value whole, const Layout &layout, const Placer &placer,
   return shard.slice(layout.dims);
 }
 
-FailureOr<Value> buildShare(Value whole, const Layout &layout,
-                            const Placer &placer, OpBuilder &builder,
-                            Location loc) {
+FailureOr<Value> buildLocalShard(Value whole, const Layout &layout,
+                                 const Placer &placer, OpBuilder &builder,
+                                 Location loc) {
   auto type = cast<RankedTensorType>(whole.getType());
   ShardBuilder shard(whole, type, Layout::replicated(type.getShape()), placer,
                      builder, loc);
@@ -260,6 +261,40 @@ FailureOr<Value> buildShare(Value whole, const Layout &layout,
   if (layout.partial.empty())
     return part;
   return shard.makeParts(layout.partial, layout.kind);
+}
+
+LogicalResult neutralizePadding(OpBuilder &builder, Operation *op,
+                                const FactorRule &rule,
+                                ArrayRef<AxisList> factorAxes,
+                                MutableArrayRef<Value> operands,
+                                const Placer &placer) {
+  for (auto [id, factor, axes] : llvm::enumerate(rule.factors, factorAxes)) {
+    if (factor.kind != FactorKind::Reduction ||
+        factor.size % axes.numShards() == 0)
+      continue;
+    for (auto [operand, mapping] : llvm::zip_equal(operands, rule.operands)) {
+      int64_t dim = mapping.dimOf(id);
+      if (dim < 0)
+        continue;
+      auto type = cast<RankedTensorType>(operand.getType());
+      DenseElementsAttr neutral =
+          getNeutralElement(type.getElementType(), factor.combiner);
+      if (!neutral)
+        return pointAtOperand(
+            op->emitError()
+                << "reduces a dim of size " << factor.size << " that axes "
+                << placer.str(axes) << " do not divide, of elements "
+                << type.getElementType()
+                << " that have no neutral one; cut it by axes that divide it",
+            operand);
+      Value fill = sdy::ConstantOp::create(builder, op->getLoc(), neutral);
+      int64_t size = type.getDimSize(dim);
+      operand = buildWindow(
+          builder, op->getLoc(), operand, fill, placer,
+          {dim, factor.size, /*start=*/0, /*step=*/size, size, axes, axes});
+    }
+  }
+  return success();
 }
 
 } // namespace shardonnay

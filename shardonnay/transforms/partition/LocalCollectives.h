@@ -9,6 +9,7 @@
 #define SHARDONNAY_TRANSFORMS_PARTITION_LOCALCOLLECTIVES_H
 
 #include "mlir/IR/Builders.h"
+#include "shardonnay/algebra/Factor.h"
 #include "shardonnay/algebra/Layout.h"
 #include "shardonnay/transforms/partition/Placement.h"
 
@@ -29,6 +30,15 @@ mlir::Value buildWindow(mlir::OpBuilder &builder, mlir::Location loc,
                         mlir::Value tensor, mlir::Value fill,
                         const Placer &placer, const Window &window);
 
+/// Fills what stands behind the end of dims of reduction factors in `operands`
+/// (local values) of `op`, so that it does not count. Fails with an error at
+/// `op` where nothing does not count.
+mlir::LogicalResult
+neutralizePadding(mlir::OpBuilder &builder, mlir::Operation *op,
+                  const FactorRule &rule, llvm::ArrayRef<AxisList> factorAxes,
+                  llvm::MutableArrayRef<mlir::Value> operands,
+                  const Placer &placer);
+
 /// Builds the `spmd` ops that do on `operand` (a local value, of `layout`) what
 /// the `sdy` collective `op` does on global types, one per dim that it touches,
 /// and windows around it where pieces do not divide. `placer` is of the mesh of
@@ -47,10 +57,9 @@ mlir::Value buildShard(mlir::Value whole, const Layout &layout,
 
 /// The same, and where `layout` is of parts, the whole as the part of one
 /// device. Emits an error if a part has no neutral element.
-mlir::FailureOr<mlir::Value> buildShare(mlir::Value whole, const Layout &layout,
-                                        const Placer &placer,
-                                        mlir::OpBuilder &builder,
-                                        mlir::Location loc);
+mlir::FailureOr<mlir::Value>
+buildLocalShard(mlir::Value whole, const Layout &layout, const Placer &placer,
+                mlir::OpBuilder &builder, mlir::Location loc);
 
 } // namespace shardonnay
 

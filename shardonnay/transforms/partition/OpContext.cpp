@@ -60,19 +60,18 @@ void OpContext::setCause(Operation *made, const Twine &what,
 
 Value OpContext::fetchWindow(OpBuilder &builder, Location loc, Value tensor,
                              const FactorWindow &window,
-                             const ShardWindow &sharded, Value fill) {
+                             const ShardWindow &shard, Value fill) {
   int64_t dim = opRule.tensor(window.tensor).dimOf(window.factor);
   const AxisList &list = axes[window.factor];
   auto local = cast<RankedTensorType>(tensor.getType());
   if (list.numShards() > 1)
     reportGather(local, dim,
                  {sdy::toMesh(placer.mesh()), list, list, local.getDimSize(dim),
-                  sharded.globalSize, sharded.start, sharded.step, sharded.size,
+                  shard.globalSize, shard.start, shard.step, shard.size,
                   window.periodic});
-  Value fetched =
-      buildWindow(builder, loc, tensor, fill, placer,
-                  {dim, sharded.globalSize, sharded.start, sharded.step,
-                   sharded.size, list, list, window.periodic});
+  Value fetched = buildWindow(builder, loc, tensor, fill, placer,
+                              {dim, shard.globalSize, shard.start, shard.step,
+                               shard.size, list, list, window.periodic});
   if (fetched != tensor && list.numShards() > 1)
     setCause(fetched.getDefiningOp(), causeOf(op, opRule, window, dim));
   return fetched;

@@ -54,8 +54,7 @@ public:
   using LocalContext::fetchWindow;
   mlir::Value fetchWindow(mlir::OpBuilder &builder, mlir::Location loc,
                           mlir::Value tensor, const FactorWindow &window,
-                          const ShardWindow &sharded,
-                          mlir::Value fill) override;
+                          const ShardWindow &shard, mlir::Value fill) override;
   mlir::Value allReduce(mlir::OpBuilder &builder, mlir::Location loc,
                         mlir::Value tensor, const AxisList &list) override;
   mlir::Value allGather(mlir::OpBuilder &builder, mlir::Location loc,

@@ -43,8 +43,7 @@ OtherStrategies::describe(Operation *op, const FactorRule &rule,
       readProblem(op, rule, mesh, [&](Value value) -> const TensorSharding & {
         return whole[value];
       });
-  text =
-      describeAlternative(op, problem, FactorAssignment(axes), *solver, mesh);
+  text = describeAlternative(op, problem, FactorStrategy(axes), *solver, mesh);
   return text;
 }
 

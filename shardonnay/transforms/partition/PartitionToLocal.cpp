@@ -44,7 +44,6 @@
 #include "shardonnay/transforms/partition/Donation.h"
 #include "shardonnay/transforms/partition/FactorAxes.h"
 #include "shardonnay/transforms/partition/LocalCollectives.h"
-#include "shardonnay/transforms/partition/NeutralElement.h"
 #include "shardonnay/transforms/partition/OpContext.h"
 #include "shardonnay/transforms/partition/OwnMemory.h"
 #include "shardonnay/transforms/partition/Passes.h"
@@ -92,11 +91,6 @@ private:
   LogicalResult localizeRegion(Region &from, Region &to);
   Locals inlineBody(ShardableDataFlowOpInterface op);
   Locals localizeByRule(Operation *op, const FactorRule &rule);
-  /// Fills what stands behind the end of dims of reduction factors, so that it
-  /// does not count.
-  LogicalResult neutralizePadding(Operation *op, const FactorRule &rule,
-                                  ArrayRef<AxisList> axes,
-                                  MutableArrayRef<Value> operands);
   Locals localizeReplicated(Operation *op);
   Locals localizeReturn(func::ReturnOp op);
   Locals localizeCall(func::CallOp op);
@@ -278,7 +272,8 @@ FunctionPartitioner::localizeCollective(Operation *op) {
   const Placer &there = other ? *other : placer;
   FailureOr<Value> value;
   if (isa<sdy::ReshardOp>(op) && !source->mesh)
-    value = buildShare(operand, target->layout, there, builder, op->getLoc());
+    value =
+        buildLocalShard(operand, target->layout, there, builder, op->getLoc());
   else
     value = buildLocalCollective(op, operand, source->layout, there,
                                  sourceMeshOf(op), builder);
@@ -440,46 +435,13 @@ FunctionPartitioner::localizeByRule(Operation *op, const FactorRule &rule) {
   OpContext context(op, rule, *axes, *placements, resultTypes, placer,
                     otherStrategies, forbidsGathers);
   SmallVector<Value> operands = localOperands(op);
-  if (failed(neutralizePadding(op, rule, *axes, operands)))
+  if (failed(neutralizePadding(builder, op, rule, *axes, operands, placer)))
     return failure();
   auto compute = dyn_cast<LocalComputeOpInterface>(op);
   if (!compute)
     return cloneLocally(op, builder, operands, context);
   Locals results = compute.computeLocally(builder, operands, context);
   return context.foundForbiddenGather() ? Locals(failure()) : results;
-}
-
-LogicalResult
-FunctionPartitioner::neutralizePadding(Operation *op, const FactorRule &rule,
-                                       ArrayRef<AxisList> axes,
-                                       MutableArrayRef<Value> operands) {
-  for (auto [id, factor, sharded] : llvm::enumerate(rule.factors, axes)) {
-    if (factor.kind != FactorKind::Reduction ||
-        factor.size % sharded.numShards() == 0)
-      continue;
-    for (auto [operand, mapping] : llvm::zip_equal(operands, rule.operands)) {
-      int64_t dim = mapping.dimOf(id);
-      if (dim < 0)
-        continue;
-      auto type = cast<RankedTensorType>(operand.getType());
-      DenseElementsAttr neutral =
-          getNeutralElement(type.getElementType(), factor.combiner);
-      if (!neutral)
-        return pointAtOperand(
-            op->emitError()
-                << "reduces a dim of size " << factor.size << " that axes "
-                << placer.str(sharded) << " do not divide, of elements "
-                << type.getElementType()
-                << " that have no neutral one; cut it by axes that divide it",
-            operand);
-      Value fill = sdy::ConstantOp::create(builder, op->getLoc(), neutral);
-      int64_t size = type.getDimSize(dim);
-      operand = buildWindow(builder, op->getLoc(), operand, fill, placer,
-                            {dim, factor.size, /*start=*/0, /*step=*/size, size,
-                             sharded, sharded});
-    }
-  }
-  return success();
 }
 
 FunctionPartitioner::Locals

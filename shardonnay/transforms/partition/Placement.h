@@ -73,8 +73,8 @@ private:
 };
 
 using Placements = llvm::SmallVector<const Placement *>;
-/// Of the arguments of each function that has a body: signatures are rewritten
-/// one by one, and calls look at those of others.
+/// The placements of the arguments of each function that has a body: signatures
+/// are rewritten one by one, and calls look at those of others.
 using ArgumentPlacements = llvm::StringMap<Placements>;
 
 /// Fails with an error at an argument.

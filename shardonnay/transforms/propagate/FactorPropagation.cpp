@@ -19,35 +19,35 @@ static bool contributes(const FactorRule &rule, int64_t tensor,
   return (direction & own) != Direction::None;
 }
 
-AxisList candidateAxes(const FactorRule &rule,
-                       llvm::ArrayRef<TensorProjection> rows, int32_t factor,
-                       Direction direction) {
+AxisList compatibleMajorAxes(const FactorRule &rule,
+                             llvm::ArrayRef<TensorProjection> rows,
+                             int32_t factor, Direction direction) {
   if (direction == Direction::None)
     return {};
-  AxisList candidate;
-  // Once two tensors disagree, later ones can't make the candidate longer.
+  AxisList agreed;
+  // Once two tensors disagree, later ones can't make the agreed longer.
   bool disagreed = false;
   auto restrict = [&](const AxisList &axes) {
-    if (axes.isPrefixOf(candidate))
+    if (axes.isPrefixOf(agreed))
       return;
-    candidate = candidate.commonPrefix(axes);
+    agreed = agreed.commonPrefix(axes);
     disagreed = true;
   };
   for (auto [tensor, row] : llvm::enumerate(rows)) {
     const FactorSharding &cell = row.factors[factor];
     if (!cell.present || !contributes(rule, tensor, direction))
       continue;
-    if (!candidate.isPrefixOf(cell.axes))
+    if (!agreed.isPrefixOf(cell.axes))
       restrict(cell.axes);
     else if (!disagreed)
-      candidate = cell.axes;
+      agreed = cell.axes;
   }
   for (auto [tensor, row] : llvm::enumerate(rows)) {
     const FactorSharding &cell = row.factors[factor];
     if (cell.present && !contributes(rule, tensor, direction))
       restrict(cell.axes);
   }
-  return candidate;
+  return agreed;
 }
 
 namespace {
@@ -120,10 +120,10 @@ private:
 };
 } // namespace
 
-/// Tells of axes of a tensor that are no part of the candidate because another
-/// tensor has others.
+/// Tells of axes of a tensor that are no part of the compatible ones because
+/// another tensor has others.
 static void reportDisagreement(llvm::ArrayRef<TensorProjection> rows,
-                               int32_t factor, const AxisList &candidate,
+                               int32_t factor, const AxisList &compatible,
                                RefusalLog log) {
   int32_t numRows = rows.size();
   auto cell = [&](int32_t row) -> const FactorSharding & {
@@ -131,7 +131,7 @@ static void reportDisagreement(llvm::ArrayRef<TensorProjection> rows,
   };
   for (int32_t other : llvm::seq(numRows)) {
     const AxisList &lost = cell(other).axes;
-    if (!cell(other).present || lost.isPrefixOf(candidate))
+    if (!cell(other).present || lost.isPrefixOf(compatible))
       continue;
     for (int32_t tensor : llvm::seq(numRows)) {
       const AxisList &own = cell(tensor).axes;
@@ -162,12 +162,12 @@ void propagateBasic(const FactorRule &rule,
                     llvm::MutableArrayRef<TensorProjection> rows,
                     RefusalLog log) {
   for (auto [factor, direction] : llvm::enumerate(directions)) {
-    AxisList candidate = candidateAxes(rule, rows, factor, direction);
+    AxisList compatible = compatibleMajorAxes(rule, rows, factor, direction);
     if (log)
-      reportDisagreement(rows, factor, candidate, log);
-    if (candidate.empty())
+      reportDisagreement(rows, factor, compatible, log);
+    if (compatible.empty())
       continue;
-    Truncation truncation(rule, rows, factor, std::move(candidate), log);
+    Truncation truncation(rule, rows, factor, std::move(compatible), log);
     for (auto [tensor, row] : llvm::enumerate(rows)) {
       const FactorSharding &cell = row.factors[factor];
       truncation.truncateConflicts(tensor);
@@ -187,7 +187,7 @@ void propagateBasic(const FactorRule &rule,
 
 namespace {
 /// A factor that has something to propagate, and its place in the order.
-struct Candidate {
+struct Expansion {
   int32_t factor;
   AxisList axes;
   /// The size of the source: the largest tensor that has all of `axes`, the
@@ -205,42 +205,43 @@ int64_t tensorSize(const FactorRule &rule, int64_t tensor) {
   return size;
 }
 
-static Candidate makeCandidate(const FactorRule &rule,
+static Expansion makeExpansion(const FactorRule &rule,
                                llvm::ArrayRef<TensorProjection> rows,
                                int32_t factor, Direction direction) {
-  Candidate candidate{factor, candidateAxes(rule, rows, factor, direction)};
-  candidate.source = rows.size();
+  Expansion expansion{factor,
+                      compatibleMajorAxes(rule, rows, factor, direction)};
+  expansion.source = rows.size();
   for (auto [tensor, row] : llvm::enumerate(rows)) {
     const FactorSharding &cell = row.factors[factor];
-    if (!cell.present || !candidate.axes.isPrefixOf(cell.axes))
+    if (!cell.present || !expansion.axes.isPrefixOf(cell.axes))
       continue;
     int64_t size = tensorSize(rule, tensor);
-    if (size > candidate.sourceSize) {
-      candidate.sourceSize = size;
-      candidate.source = tensor;
+    if (size > expansion.sourceSize) {
+      expansion.sourceSize = size;
+      expansion.source = tensor;
     }
   }
-  return candidate;
+  return expansion;
 }
 
-/// The candidates in the order in which they are served.
-static llvm::SmallVector<Candidate>
-orderedCandidates(const FactorRule &rule, llvm::ArrayRef<Direction> directions,
+/// The expansions in the order in which they are served.
+static llvm::SmallVector<Expansion>
+orderedExpansions(const FactorRule &rule, llvm::ArrayRef<Direction> directions,
                   bool elementwise, llvm::ArrayRef<TensorProjection> rows) {
-  llvm::SmallVector<Candidate> candidates;
+  llvm::SmallVector<Expansion> expansions;
   for (auto [factor, direction] : llvm::enumerate(directions)) {
-    Candidate candidate = makeCandidate(rule, rows, factor, direction);
-    if (!candidate.axes.empty())
-      candidates.push_back(std::move(candidate));
+    Expansion expansion = makeExpansion(rule, rows, factor, direction);
+    if (!expansion.axes.empty())
+      expansions.push_back(std::move(expansion));
   }
-  auto key = [&](const Candidate &c) {
+  auto key = [&](const Expansion &c) {
     int64_t shards = elementwise ? c.axes.numShards() : 0;
     return std::make_tuple(-c.sourceSize, -shards, c.source, c.factor);
   };
-  llvm::sort(candidates, [&](const Candidate &a, const Candidate &b) {
+  llvm::sort(expansions, [&](const Expansion &a, const Expansion &b) {
     return key(a) < key(b);
   });
-  return candidates;
+  return expansions;
 }
 
 void propagateAggressive(const FactorRule &rule,
@@ -252,29 +253,30 @@ void propagateAggressive(const FactorRule &rule,
   if (log)
     for (auto [factor, direction] : llvm::enumerate(directions))
       reportDisagreement(rows, factor,
-                         candidateAxes(rule, rows, factor, direction), log);
-  auto serve = [&](const Candidate &candidate, int64_t tensor) {
-    FactorSharding &cell = rows[tensor].factors[candidate.factor];
+                         compatibleMajorAxes(rule, rows, factor, direction),
+                         log);
+  auto serve = [&](const Expansion &expansion, int64_t tensor) {
+    FactorSharding &cell = rows[tensor].factors[expansion.factor];
     if (!cell.present)
       return;
-    Truncation truncation(rule, rows, candidate.factor, candidate.axes, log);
+    Truncation truncation(rule, rows, expansion.factor, expansion.axes, log);
     truncation.truncateConflicts(tensor);
     truncation.truncateToDivisor(tensor);
     // Otherwise operands would exchange axes past a result that refuses.
     if (elementwise && tensor < numOperands && numOperands < numTensors)
-      truncation.truncateTo(rows.back().factors[candidate.factor].axes,
+      truncation.truncateTo(rows.back().factors[expansion.factor].axes,
                             RefusalReason::NotInResult, tensor);
     if (log && !mayGrow(cell))
       truncation.truncateTo(cell.axes, whyNoGrowth(cell), tensor);
     truncation.report(tensor);
     grow(cell, truncation.left());
   };
-  for (const Candidate &candidate :
-       orderedCandidates(rule, directions, elementwise, rows)) {
+  for (const Expansion &expansion :
+       orderedExpansions(rule, directions, elementwise, rows)) {
     for (int64_t result : llvm::seq(numOperands, numTensors))
-      serve(candidate, result);
+      serve(expansion, result);
     for (int64_t operand : llvm::seq(numOperands))
-      serve(candidate, operand);
+      serve(expansion, operand);
   }
 }
 

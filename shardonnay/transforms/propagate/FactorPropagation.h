@@ -10,9 +10,9 @@
 // step gives tensors more axes along the factors that they share. It never
 // takes an axis away.
 //
-// The *candidate* of a factor is the longest axis list that its tensors agree
-// on: with {x}, {x, y} and {} it is [x, y]; with {x, y} and {x, z} it is [x].
-// What may keep a tensor from taking its candidate:
+// The *compatible axes* of a factor are the longest axis list that its tensors
+// agree on: with {x}, {x, y} and {} it is [x, y]; with {x, y} and {x, z} it is
+// [x]. What may keep a tensor from taking its compatible axes:
 //
 //   * its dim is closed, or its axes overflow there;
 //   * an axis is already used in the tensor: by another factor, overflowing,
@@ -21,9 +21,9 @@
 //     part of them that does may be taken).
 //
 // The two strategies differ in what such a conflict means. Basic cuts the
-// candidate for *every* tensor, and tensors that do not have the factor count
-// too: nothing is taken that might turn out wrong. Aggressive cuts it for that
-// tensor only, and where two factors want the same axis in one tensor, the
+// compatible axes for *every* tensor, and tensors that do not have the factor
+// count too: nothing is taken that might turn out wrong. Aggressive cuts it for
+// that tensor only, and where two factors want the same axis in one tensor, the
 // better one has it.
 //
 // Worked example, C[i,j] = A[i,k] B[k,j] with A = [{x}, {}] and B = [{}, {x}]:
@@ -81,9 +81,9 @@ using RefusalLog = llvm::SmallVectorImpl<Refusal> *;
 
 /// The axes that the tensors with `factor` agree on, conflicts aside. `rows`
 /// has a row for each tensor of `rule`.
-AxisList candidateAxes(const FactorRule &rule,
-                       llvm::ArrayRef<TensorProjection> rows, int32_t factor,
-                       Direction direction);
+AxisList compatibleMajorAxes(const FactorRule &rule,
+                             llvm::ArrayRef<TensorProjection> rows,
+                             int32_t factor, Direction direction);
 
 /// One step without resolving conflicts. `directions` has one entry a factor.
 void propagateBasic(const FactorRule &rule,
@@ -92,8 +92,8 @@ void propagateBasic(const FactorRule &rule,
                     RefusalLog log = nullptr);
 
 /// One step that resolves conflicts tensor by tensor. Factors are served in
-/// this order: the largest tensor that already has the whole candidate; for
-/// element-wise ops the candidate with more shards; the first such tensor; the
+/// this order: the largest tensor that already has all compatible axes; for
+/// element-wise ops the factor with more shards; the first such tensor; the
 /// first factor. Results are served before operands; an operand of an
 /// element-wise op gets only what the result has.
 void propagateAggressive(const FactorRule &rule,

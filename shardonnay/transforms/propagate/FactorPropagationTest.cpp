@@ -91,14 +91,14 @@ Table talkTable() {
 
 TEST(TalkTable, Step1AxesToPropagate) {
   Table table = talkTable();
-  auto candidate = [&](int32_t factor) {
+  auto compatible = [&](int32_t factor) {
     return letters(
-        candidateAxes(table.rule, table.rows, factor, Direction::Both));
+        compatibleMajorAxes(table.rule, table.rows, factor, Direction::Both));
   };
-  EXPECT_EQ(candidate(0), "ab");
-  EXPECT_EQ(candidate(1), "ba");
-  EXPECT_EQ(candidate(2), "ca");
-  EXPECT_EQ(candidate(3), "d");
+  EXPECT_EQ(compatible(0), "ab");
+  EXPECT_EQ(compatible(1), "ba");
+  EXPECT_EQ(compatible(2), "ca");
+  EXPECT_EQ(compatible(3), "d");
 }
 
 /// Conflicts between factors can't arise if every factor is alone.
@@ -213,14 +213,14 @@ TEST(Aggressive, MajorFactorTakesOnlyWhatDividesIt) {
 
 TEST(Direction, OthersRestrictAndReceive) {
   Table table({"ab"}, "ac");
-  auto candidate = [&](Direction direction) {
-    return letters(candidateAxes(table.rule, table.rows, 0, direction));
+  auto compatible = [&](Direction direction) {
+    return letters(compatibleMajorAxes(table.rule, table.rows, 0, direction));
   };
-  EXPECT_EQ(candidate(Direction::Forward), "a");
+  EXPECT_EQ(compatible(Direction::Forward), "a");
   table.rows[1].factors[0].axes = axes("a");
-  EXPECT_EQ(candidate(Direction::Forward), "ab");
-  EXPECT_EQ(candidate(Direction::Backward), "a");
-  EXPECT_EQ(candidate(Direction::None), "");
+  EXPECT_EQ(compatible(Direction::Forward), "ab");
+  EXPECT_EQ(compatible(Direction::Backward), "a");
+  EXPECT_EQ(compatible(Direction::None), "");
 }
 
 /// A table with random axes, each used at most once in a tensor.

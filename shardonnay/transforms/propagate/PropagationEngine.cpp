@@ -322,10 +322,12 @@ private:
     for (auto [factor, direction] : llvm::enumerate(allowed)) {
       if (direction == Direction::Both)
         continue;
-      AxisList offered = candidateAxes(*op.rule, rows, factor, Direction::Both);
+      AxisList offered =
+          compatibleMajorAxes(*op.rule, rows, factor, Direction::Both);
       for (auto [tensor, row] : llvm::enumerate(rows)) {
         const FactorSharding &cell = row.factors[factor];
-        AxisList granted = candidateAxes(*op.rule, rows, factor, direction);
+        AxisList granted =
+            compatibleMajorAxes(*op.rule, rows, factor, direction);
         if (cell.present && !offered.isPrefixOf(cell.axes) &&
             !offered.isPrefixOf(granted))
           refusals.push_back({RefusalReason::Blocked,

@@ -57,7 +57,7 @@ enum class OpPriorityLevel : uint8_t {
 /// What one visit did to an op. By tensor of the op, operands first; rows are
 /// as the op's rule sees them.
 struct PropagationVisit {
-  /// Of graph.ops(), or of graph.returns().
+  /// An index into graph.ops(), or into graph.returns().
   int32_t op;
   bool isReturn;
   /// The user priority whose turn it is.

@@ -24,7 +24,7 @@ public:
   bool visit(const PropagationGraph &graph,
              const PropagationVisit &visit) override;
 
-  /// Of an axis given on `tensor` whose constraint stands elsewhere.
+  /// Says where the constraint stands that gave an axis to `tensor`.
   void setOrigin(int32_t tensor, AxisRef axis, int32_t origin);
 
   /// All that happened; to be called at the end.

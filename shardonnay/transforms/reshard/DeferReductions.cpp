@@ -387,11 +387,11 @@ bool OpDeferral::computeResult() {
     if (deferred[i])
       problem.tensors[i].sharding = operands[i];
   }
-  FactorAssignment assignment = voteAssignment(problem);
+  FactorStrategy strategy = voteStrategy(problem);
   for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
     if (!isa<RankedTensorType>(operand.getType()))
       continue;
-    TensorSharding needed = shardingUnder(assignment, rule, i);
+    TensorSharding needed = shardingUnder(strategy, rule, i);
     if (!deferred[i] && !problem.tensors[i].free)
       operands[i] = scope.read(operand);
     else if (!deferred[i])
@@ -401,10 +401,10 @@ bool OpDeferral::computeResult() {
     if (owned[i] && !operands[i].unreduced.empty())
       return false;
   }
-  for (const AxisList &list : assignment)
+  for (const AxisList &list : strategy)
     if (list.overlaps(axes))
       return false;
-  result = shardingUnder(assignment, rule, op->getNumOperands());
+  result = shardingUnder(strategy, rule, op->getNumOperands());
   if (!result.unreduced.empty() && result.kind != kind)
     return false;
   result.unreduced.append(axes);

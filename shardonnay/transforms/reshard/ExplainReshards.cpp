@@ -61,8 +61,7 @@ private:
   std::string str(const AxisList &axes) const {
     return toText(axes, scope.getMesh());
   }
-  std::optional<OpProblem> problemBefore(Operation *op,
-                                         FactorAssignment &taken);
+  std::optional<OpProblem> problemBefore(Operation *op, FactorStrategy &taken);
 
   sdy::ReshardOp op;
   const MeshScope &scope;
@@ -186,14 +185,14 @@ void ReshardExplainer::explainMoves(raw_ostream &os) {
 }
 
 /// The problem of an op as it was before its operands and results were
-/// resharded, and in `taken` the assignment that it has now.
+/// resharded, and in `taken` the strategy that it has now.
 std::optional<OpProblem>
-ReshardExplainer::problemBefore(Operation *op, FactorAssignment &taken) {
+ReshardExplainer::problemBefore(Operation *op, FactorStrategy &taken) {
   const FactorRule *rule = solvers.getRule(op);
   if (!rule)
     return std::nullopt;
   OpProblem problem = readProblem(op, *rule, scope);
-  taken = voteAssignment(problem);
+  taken = voteStrategy(problem);
   // At the boundary values lie on other meshes, whose axes are none here.
   auto isHere = [&](Value value) {
     return scope.allows(sdy::getSharding(value));
@@ -212,7 +211,7 @@ ReshardExplainer::problemBefore(Operation *op, FactorAssignment &taken) {
 }
 
 bool ReshardExplainer::explainAlternative(Operation *decider, raw_ostream &os) {
-  FactorAssignment taken;
+  FactorStrategy taken;
   std::optional<OpProblem> problem;
   if (decider)
     problem = problemBefore(decider, taken);

@@ -13,7 +13,7 @@
 //   1. With a rule (`visitByRule`): reshard the operands that its strategy
 //      needs otherwise, let the results be as it has them, and their users see
 //      them as before.
-//   2. That passes values on (`visitDataFlow`): reshard each source to its
+//   2. That passes values on (`visitRegionEnd`): reshard each source to its
 //      owner's sharding. `return` likewise (`visitReturn`), and calls
 //      (`visitCall`).
 //   3. Of another kind (`visitUnknown`): compute it replicated.
@@ -37,12 +37,12 @@
 #include "shardonnay/strategy/WantedShardings.h"
 #include "shardonnay/support/Diagnostics.h"
 #include "shardonnay/support/Prefetch.h"
-#include "shardonnay/transforms/reshard/KeptParts.h"
+#include "shardonnay/transforms/reshard/KeptPartialSums.h"
 #include "shardonnay/transforms/reshard/MinimalCases.h"
 #include "shardonnay/transforms/reshard/OneMesh.h"
 #include "shardonnay/transforms/reshard/OpSolvers.h"
+#include "shardonnay/transforms/reshard/PartialSumReducer.h"
 #include "shardonnay/transforms/reshard/Passes.h"
-#include "shardonnay/transforms/reshard/ReduceParts.h"
 #include "shardonnay/transforms/reshard/ReshardBuilder.h"
 #include "shardonnay/transforms/reshard/StrategyReader.h"
 
@@ -107,7 +107,6 @@ private:
   /// Without the full version.
   LogicalResult visitMinimally(Operation *op);
   void reduceParts(Operation *op);
-  LogicalResult visitDataFlow(ShardableDataFlowOpInterface op);
   /// The blocks of an op that passes values on.
   LogicalResult visitRegions(Operation *op);
   LogicalResult visitReturn(func::ReturnOp op);
@@ -139,7 +138,7 @@ private:
   OpSolvers &solvers;
   ReshardBuilder reshards;
   /// Without the full version.
-  PartSettler parts;
+  PartialSumReducer parts;
   std::vector<sdy::ReshardOp> left;
   /// Ops with an operand that was a constant until it had to be resharded.
   llvm::SmallPtrSet<Operation *, 4> withoutConstants;
@@ -154,18 +153,6 @@ FailureOr<MeshScope> BlockResharder::scopeOf(Operation *op) {
   return lastScope;
 }
 
-LogicalResult verifyStatic(Operation *op) {
-  for (TypeRange types :
-       {TypeRange(op->getOperandTypes()), TypeRange(op->getResultTypes())})
-    for (Type type : types)
-      if (auto tensor = dyn_cast<RankedTensorType>(type);
-          tensor && !tensor.hasStaticShape())
-        return op->emitOpError()
-               << "has the dynamic shape " << type
-               << ", expected static shapes; refine the shapes first";
-  return success();
-}
-
 LogicalResult BlockResharder::visit(Operation *op, const KnownOp &known) {
   if (known.agrees)
     return success();
@@ -177,8 +164,9 @@ LogicalResult BlockResharder::visit(Operation *op, const KnownOp &known) {
     return visitReturn(returnOp);
   if (auto call = dyn_cast<func::CallOp>(op))
     return mode.calls ? visitCall(call) : success();
-  if (auto dataFlow = dyn_cast<ShardableDataFlowOpInterface>(op))
-    return visitDataFlow(dataFlow);
+  if (isa<ShardableDataFlowOpInterface>(op))
+    return success(succeeded(visitRegionEnd(op)) &&
+                   succeeded(visitRegions(op)));
   if (op->hasTrait<OpTrait::IsTerminator>())
     return visitRegionEnd(op);
   // Operations on shardings say themselves where their result lies.
@@ -278,9 +266,9 @@ LogicalResult BlockResharder::visitMinimally(Operation *op) {
   if (!ruleOp || !ruleOp.isContraction() || failed(verifyRule(op, *rule)))
     return success();
   OpProblem problem = readProblem(op, *rule, *scope);
-  FactorAssignment assignment = solvers.get(*scope).solve(problem);
+  FactorStrategy strategy = solvers.get(*scope).solve(problem);
   auto selected = [&](size_t tensor) {
-    return shardingUnder(assignment, *rule, tensor);
+    return shardingUnder(strategy, *rule, tensor);
   };
   for (OpOperand &operand : op->getOpOperands())
     if (scope->read(operand.get()) != selected(operand.getOperandNumber()))
@@ -293,10 +281,6 @@ LogicalResult BlockResharder::visitMinimally(Operation *op) {
   if (made.unreduced.empty() && scope->read(op->getResult(0)).unreduced.empty())
     changeResult(op->getResult(0), made, *scope);
   return success();
-}
-
-LogicalResult BlockResharder::visitDataFlow(ShardableDataFlowOpInterface op) {
-  return success(succeeded(visitRegionEnd(op)) && succeeded(visitRegions(op)));
 }
 
 LogicalResult BlockResharder::visitRegions(Operation *op) {
@@ -343,9 +327,13 @@ LogicalResult BlockResharder::visitCall(func::CallOp call) {
 }
 
 LogicalResult BlockResharder::visitUnknown(Operation *op) {
-  if (isa<CallOpInterface>(op))
-    return op->emitOpError() << "calls a function without a body, expected one "
-                                "of the module: give it a body, or inline it";
+  if (auto call = dyn_cast<CallOpInterface>(op)) {
+    Operation *callee = call.resolveCallable();
+    return pointAt(op->emitOpError()
+                       << "calls a function without a body, expected one of "
+                          "the module: give it a body, or inline it",
+                   callee ? callee->getLoc() : op->getLoc(), "declared here");
+  }
   FailureOr<MeshScope> scope = scopeOf(op);
   if (failed(scope))
     return failure();
@@ -569,16 +557,15 @@ struct InsertExplicitReshardsPass
         deviceModel, model,
         /*gathersByPrice=*/!noGatherByPrice && !noImplicitReplication);
     std::vector<sdy::ReshardOp> left;
-    MemoryPrices memory = takeMemoryPrices();
+    MemoryPrices memory =
+        memoryPrices ? takeMemoryPrices(getOperation()) : MemoryPrices();
     for (Block &block : getOperation().getBody()) {
       BlockResharder resharder(
           getOperation(),
           {enableFullVersion, !avoidReshardsOnCalls, noImplicitReplication,
            searchMode == "graph" && !keepPropagated, !keepPropagated, &memory},
           solvers);
-      if (failed(resharder.run(block)))
-        return signalPassFailure();
-      if (resharder.foundForbiddenGather())
+      if (failed(resharder.run(block)) || resharder.foundForbiddenGather())
         return signalPassFailure();
       if (recordCost)
         record(resharder.total());
@@ -588,17 +575,6 @@ struct InsertExplicitReshardsPass
       return;
     getAnalysis<sdy::ReshardList>().set(std::move(left));
     markAnalysesPreserved<sdy::ReshardList>();
-  }
-
-  MemoryPrices takeMemoryPrices() {
-    MemoryPrices prices;
-    if (memoryPrices)
-      getOperation().walk([&](Operation *op) {
-        if (auto price = dyn_cast_or_null<FloatAttr>(
-                op->removeAttr(sdy::kMemoryPriceAttr)))
-          prices[op] = price.getValueAsDouble();
-      });
-    return prices;
   }
 
   void record(const SearchCosts &costs) {

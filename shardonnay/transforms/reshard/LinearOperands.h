@@ -27,10 +27,11 @@ struct Parts {
   ReductionKind kind = ReductionKind::Sum;
 };
 
-/// Of the axes along which the results of `op` are to be in parts, `made`,
-/// those along which it can compute them of operands in parts. `present` are
-/// those of the operands; `wanted` gets what each has to be in. What an op
-/// without a rule of its own passes on, its user knows.
+/// Returns which of the axes along which the results of `op` are to be partial
+/// sums, `made`, are such that it can compute them from operands that are
+/// partial sums. `present` are the axes of the operands; `wanted` gets those
+/// that each must have. What an op without a rule of its own passes on, its
+/// user knows.
 AxisList passParts(mlir::Operation *op, const Parts &made,
                    llvm::ArrayRef<Parts> present,
                    llvm::MutableArrayRef<Parts> wanted);

@@ -66,4 +66,16 @@ LogicalResult verifyRule(Operation *op, const FactorRule &rule) {
          << "has a sharding rule that does not fit its types: " << error;
 }
 
+LogicalResult verifyStatic(Operation *op) {
+  for (TypeRange types :
+       {TypeRange(op->getOperandTypes()), TypeRange(op->getResultTypes())})
+    for (Type type : types)
+      if (auto tensor = dyn_cast<RankedTensorType>(type);
+          tensor && !tensor.hasStaticShape())
+        return op->emitOpError()
+               << "has the dynamic shape " << type
+               << ", expected static shapes; refine the shapes first";
+  return success();
+}
+
 } // namespace shardonnay

@@ -1,4 +1,4 @@
-//===- OpProblem.h - an op as a factor assignment problem -------*- C++ -*-===//
+//===- OpProblem.h - an op as a factor strategy problem ---------*- C++ -*-===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -33,6 +33,8 @@ std::optional<double> priceOfReshard(OpSolver &solver,
 bool fitsTypes(mlir::Operation *op, const FactorRule &rule);
 /// Emits an error at `op` if `rule` does not fit its types.
 mlir::LogicalResult verifyRule(mlir::Operation *op, const FactorRule &rule);
+/// Emits an error at `op` if a tensor of it has a dynamic shape.
+mlir::LogicalResult verifyStatic(mlir::Operation *op);
 
 } // namespace shardonnay
 

@@ -21,7 +21,7 @@ def InsertExplicitReshardsPass
   let summary = "Makes every op's operands and results agree on its factors";
   let description = [{
     Chooses for every op with a sharding rule the axes that cut each of its
-    factors (FactorAssignment.h). Operands that are cut otherwise are resharded;
+    factors (FactorStrategy.h). Operands that are cut otherwise are resharded;
     a result is cut as the choice says, partial (`unreduced`) along the axes of
     the factors that the op reduces over, and resharded to the sharding that it
     had. Constants are computed again in the sharding that a use needs.
@@ -35,7 +35,7 @@ def InsertExplicitReshardsPass
     Without `enable-full-version` only what a partitioner of another kind needs
     said: calls take and return what their callee does, what is `unreduced` at
     one end of a value and not at the other is settled, or made, by collectives
-    (ReduceParts.h), operands of an op that joins tensors along a dim are cut
+    (PartialSumReducer.h), operands of an op that joins tensors along a dim are cut
     alike, and a contraction's result is made as its operands are cut where that
     moves no operand.
 

@@ -131,13 +131,13 @@ Value ReshardBuilder::recompute(Value value, const TensorSharding &sharding,
       tensor.free = true;
     problem.tensors.back().free = false;
     problem.tensors.back().sharding = sharding;
-    FactorAssignment assignment = voteAssignment(problem);
-    if (shardingUnder(assignment, rule, op->getNumOperands()) != sharding)
+    FactorStrategy strategy = voteStrategy(problem);
+    if (shardingUnder(strategy, rule, op->getNumOperands()) != sharding)
       return nullptr;
     for (auto [i, operand] : llvm::enumerate(op->getOperands()))
       operands.push_back(
           isa<RankedTensorType>(operand.getType())
-              ? get(operand, shardingUnder(assignment, rule, i), scope, user)
+              ? get(operand, shardingUnder(strategy, rule, i), scope, user)
               : operand);
   }
   OpBuilder builder(user);

@@ -49,7 +49,7 @@ private:
   mlir::Value recompute(mlir::Value value, const TensorSharding &sharding,
                         const MeshScope &scope, mlir::Operation *user);
 
-  /// Of the block around the loop; null in no loop.
+  /// The builder of the block around the loop; null in no loop.
   ReshardBuilder *outer = nullptr;
   mlir::Operation *op = nullptr;
   using Key = std::pair<mlir::Value, mlir::Attribute>;

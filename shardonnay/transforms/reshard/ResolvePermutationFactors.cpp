@@ -49,9 +49,9 @@ bool crossesBoundary(const FactorRule &rule, int32_t factor, int64_t shards) {
 
 /// The axes of each factor where windowed ones that would fetch are whole;
 /// nothing if they are already.
-std::optional<FactorAssignment> withoutWindows(const OpProblem &problem) {
+std::optional<FactorStrategy> withoutWindows(const OpProblem &problem) {
   const FactorRule &rule = problem.rule;
-  FactorAssignment axes(rule.factors.size());
+  FactorStrategy axes(rule.factors.size());
   bool shardsWindow = false;
   for (auto [i, tensor] : llvm::enumerate(problem.tensors)) {
     if (tensor.shape.empty())

@@ -287,4 +287,14 @@ void StrategyReader::write(const StrategyState &state) const {
   forEachReader([](OpOperand &operand, Value &copy) { operand.set(copy); });
 }
 
+MemoryPrices takeMemoryPrices(func::FuncOp func) {
+  MemoryPrices prices;
+  func.walk([&](Operation *op) {
+    if (auto price =
+            dyn_cast_or_null<FloatAttr>(op->removeAttr(sdy::kMemoryPriceAttr)))
+      prices[op] = price.getValueAsDouble();
+  });
+  return prices;
+}
+
 } // namespace shardonnay

@@ -26,6 +26,8 @@ namespace shardonnay {
 
 /// By the ops that make the values, in byte times a byte (kMemoryPriceAttr).
 using MemoryPrices = llvm::DenseMap<mlir::Operation *, double>;
+/// What `sdy.memory_price` of the ops in `func` says; takes these away.
+MemoryPrices takeMemoryPrices(mlir::func::FuncOp func);
 
 class StrategyReader {
 public:

@@ -76,8 +76,8 @@ func.func @free_before_manual(%arg0: tensor<8xf32>) {
 sdy.mesh @mesh = <["x"=2, "y"=4]>
 func.func @uneven(%arg0: tensor<7xf32>) {
   // C32
-  // expected-error @below {{operand 0, dim 0: expected a size that the 2 shards of the manual axes divide, got 7}}
-  sdy.manual_computation(%arg0) in_shardings=[<@mesh, [{"x"}]>] out_shardings=[] manual_axes={"x"} (%arg1: tensor<4xf32>) {
+  // expected-error @+1 {{operand 0, dim 0: expected a size that the 2 shards of the manual axes divide, got 7}}
+  sdy.manual_computation(%arg0) in_shardings=[<@mesh, [{"x"}]>] out_shardings=[] manual_axes={"x"} (%arg1: tensor<4xf32>) { // expected-note {{the value is made here}}
     sdy.return
   } : (tensor<7xf32>) -> ()
   return

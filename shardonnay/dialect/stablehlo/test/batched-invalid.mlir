@@ -25,7 +25,7 @@ func.func @f(%a: tensor<4xf32>) {
 // -----
 
 func.func @f(%a: tensor<4xf32>) {
-  %0 = "stablehlo.sort"(%a) <{dimension = 0 : i64}> ({
+  %0 = "stablehlo.sort"(%a) <{dimension = 0 : i64}> ({ // expected-note {{the sort is here}}
   ^bb0(%x: tensor<f32>, %y: tensor<f32>):
     // expected-error @+1 {{'stablehlo.return' op expected a comparator that returns 'tensor<i1>', got 'tensor<f32>'}}
     stablehlo.return %x : tensor<f32>

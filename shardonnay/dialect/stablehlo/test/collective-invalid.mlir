@@ -64,7 +64,7 @@ func.func @gather_result(%x: tensor<4x8xf32>) {
 
 // -----
 
-func.func @gather_element(%x: tensor<4x8xf32>) {
+func.func @gather_element(%x: tensor<4x8xf32>) { // expected-note {{the operand is made here}}
   // expected-error @+1 {{'stablehlo.all_gather' op expected the element type of 'tensor<4x8xf32>', got 'tensor<4x16xi32>'}}
   %0 = "stablehlo.all_gather"(%x) <{all_gather_dim = 1 : i64, replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}> : (tensor<4x8xf32>) -> tensor<4x16xi32>
   return
@@ -141,7 +141,7 @@ func.func @reduce_nothing() {
 // -----
 
 func.func @reduce_element(%x: tensor<4x8xf32>) {
-  %0 = "stablehlo.all_reduce"(%x) <{replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}> ({
+  %0 = "stablehlo.all_reduce"(%x) <{replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}> ({ // expected-note {{the op is here}}
   // expected-error @+1 {{the body of 'stablehlo.all_reduce' combines values of type 'tensor<f32>', expected 'tensor<bf16>' for a result of type 'tensor<4x8xbf16>'}}
   ^bb0(%a: tensor<f32>, %b: tensor<f32>):
     %1 = stablehlo.add %a, %b : tensor<f32>

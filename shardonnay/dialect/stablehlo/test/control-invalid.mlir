@@ -17,7 +17,7 @@ func.func @barrier_count(%x: tensor<4xf32>) {
 // -----
 
 func.func @condition_type(%x: tensor<4xf32>) {
-  %0 = "stablehlo.while"(%x) ({
+  %0 = "stablehlo.while"(%x) ({ // expected-note {{the op is here}}
   ^bb0(%i: tensor<4xf32>):
     // expected-error @+1 {{the end of the condition of 'stablehlo.while' has values of types 'tensor<4xf32>', expected 'tensor<i1>'}}
     stablehlo.return %i : tensor<4xf32>
@@ -68,7 +68,7 @@ func.func @no_branches(%i: tensor<i32>) {
 // -----
 
 func.func @branches_differ(%p: tensor<i1>, %x: tensor<4xf32>, %y: tensor<3xf32>) {
-  %0 = "stablehlo.if"(%p) ({
+  %0 = "stablehlo.if"(%p) ({ // expected-note {{the op is here}}
     stablehlo.return %x : tensor<4xf32>
   }, {
     // expected-error @+1 {{the end of a branch of 'stablehlo.if' has values of types 'tensor<3xf32>', expected 'tensor<4xf32>'}}

@@ -16,7 +16,8 @@ func.func @result_rank(%a: tensor<4x9x6xf32>, %w: tensor<3x6x8xf32>) {
 
 // -----
 
-func.func @element(%a: tensor<4x9x6xf32>, %w: tensor<3x6x8xf16>) {
+// expected-note @+1 {{rhs is made here}}
+func.func @element(%a: tensor<4x9x6xf32>, %w: tensor<3x6x8xf16>) { // expected-note {{lhs is made here}}
   // expected-error @+1 {{'stablehlo.convolution' op expected operands of one element type, got 'tensor<4x9x6xf32>' and 'tensor<3x6x8xf16>'}}
   %0 = stablehlo.convolution(%a, %w) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<4x9x6xf32>, tensor<3x6x8xf16>) -> tensor<4x7x8xf32>
   return
@@ -124,7 +125,7 @@ func.func @output_batch_groups(%a: tensor<4x9x6xf32>, %w: tensor<3x6x7xf32>) {
 
 // -----
 
-func.func @kernel_features(%a: tensor<4x9x6xf32>, %w: tensor<3x6x8xf32>) {
+func.func @kernel_features(%a: tensor<4x9x6xf32>, %w: tensor<3x6x8xf32>) { // expected-note {{the kernel is made here}}
   // expected-error @+1 {{'stablehlo.convolution' op has 6 input features in 2 groups, but the kernel takes 6}}
   %0 = stablehlo.convolution(%a, %w) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 2 : i64} : (tensor<4x9x6xf32>, tensor<3x6x8xf32>) -> tensor<4x7x8xf32>
   return

@@ -1,6 +1,6 @@
 // RUN: sdy-opt %s --canonicalize | FileCheck %s
 
-// Of a tuple that is made here, its elements; nested ones too.
+// The elements of a tuple that is made here are taken from it; nested ones too.
 // CHECK-LABEL: func @tuples(
 // CHECK-NEXT: %[[OTHER:.*]] = stablehlo.get_tuple_element %arg2[0]
 // CHECK-NEXT: return %arg1, %arg0, %[[OTHER]]

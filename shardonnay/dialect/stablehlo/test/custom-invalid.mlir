@@ -64,7 +64,7 @@ func.func @f(%a: tensor<4xf32>) {
 
 // -----
 
-func.func @f(%a: tensor<4xf32>) {
+func.func @f(%a: tensor<4xf32>) { // expected-note {{the operand is made here}}
   // expected-error @+1 {{'stablehlo.custom_call' op has #stablehlo.output_operand_alias<output_tuple_indices = [0], operand_index = 0, operand_tuple_indices = []>, which names no part of 'tensor<4xf32>'}}
   %1 = "stablehlo.custom_call"(%a) {call_target_name = "x", output_operand_aliases = [#stablehlo.output_operand_alias<output_tuple_indices = [0], operand_index = 0, operand_tuple_indices = []>]} : (tensor<4xf32>) -> tensor<4xf32>
   return
@@ -72,7 +72,7 @@ func.func @f(%a: tensor<4xf32>) {
 
 // -----
 
-func.func @f(%a: tensor<4xf32>) {
+func.func @f(%a: tensor<4xf32>) { // expected-note {{the operand is made here}}
   // expected-error @+1 {{'stablehlo.custom_call' op aliases 'tensor<4xf32>' and 'tensor<3xf32>', expected one type}}
   %1:2 = "stablehlo.custom_call"(%a) {call_target_name = "x", output_operand_aliases = [#stablehlo.output_operand_alias<output_tuple_indices = [0], operand_index = 0, operand_tuple_indices = []>]} : (tensor<4xf32>) -> (tensor<3xf32>, tensor<4xf32>)
   return

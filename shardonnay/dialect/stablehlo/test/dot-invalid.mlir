@@ -24,7 +24,8 @@ func.func @unpaired(%x: tensor<4x8xf32>) {
 
 // -----
 
-func.func @sizes(%x: tensor<4x8xf32>) {
+// expected-note @+1 {{rhs is made here}}
+func.func @sizes(%x: tensor<4x8xf32>) { // expected-note {{lhs is made here}}
   // expected-error @+1 {{'stablehlo.dot_general' op pairs contracting dim 1 of lhs, of size 8, with dim 0 of rhs, of size 4}}
   %0 = stablehlo.dot_general %x, %x, contracting_dims = [1] x [0] : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
   return
@@ -32,7 +33,8 @@ func.func @sizes(%x: tensor<4x8xf32>) {
 
 // -----
 
-func.func @batch_sizes(%x: tensor<4x8xf32>) {
+// expected-note @+1 {{rhs is made here}}
+func.func @batch_sizes(%x: tensor<4x8xf32>) { // expected-note {{lhs is made here}}
   // expected-error @+1 {{'stablehlo.dot_general' op pairs batching dim 0 of lhs, of size 4, with dim 1 of rhs, of size 8}}
   %0 = stablehlo.dot_general %x, %x, batching_dims = [0] x [1], contracting_dims = [] x [] : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8x4xf32>
   return
@@ -64,7 +66,8 @@ func.func @unknown_precision(%x: tensor<4x8xf32>) {
 
 // -----
 
-func.func @dot_of_scalar(%x: tensor<2x4xf32>, %y: tensor<f32>) {
+// expected-note @+1 {{rhs is made here}}
+func.func @dot_of_scalar(%x: tensor<2x4xf32>, %y: tensor<f32>) { // expected-note {{lhs is made here}}
   // expected-error @+1 {{'stablehlo.dot' op expected vectors or matrices, got 'tensor<2x4xf32>' and 'tensor<f32>'}}
   %0 = stablehlo.dot %x, %y : (tensor<2x4xf32>, tensor<f32>) -> tensor<2x4xf32>
   return
@@ -72,7 +75,8 @@ func.func @dot_of_scalar(%x: tensor<2x4xf32>, %y: tensor<f32>) {
 
 // -----
 
-func.func @dot_of_other_sizes(%x: tensor<2x4xf32>, %y: tensor<5xf32>) {
+// expected-note @+1 {{rhs is made here}}
+func.func @dot_of_other_sizes(%x: tensor<2x4xf32>, %y: tensor<5xf32>) { // expected-note {{lhs is made here}}
   // expected-error @+1 {{'stablehlo.dot' op pairs a dim of size 4 with one of size 5, expected equal sizes}}
   %0 = stablehlo.dot %x, %y : (tensor<2x4xf32>, tensor<5xf32>) -> tensor<2xf32>
   return

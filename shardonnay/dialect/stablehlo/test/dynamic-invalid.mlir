@@ -1,6 +1,6 @@
 // RUN: sdy-opt %s -split-input-file -verify-diagnostics
 
-func.func @element(%a: tensor<4x6xf32>, %s: tensor<3xi32>) {
+func.func @element(%a: tensor<4x6xf32>, %s: tensor<3xi32>) { // expected-note {{the operand is made here}}
   // expected-error @+1 {{'stablehlo.dynamic_broadcast_in_dim' op expected elements of one type, got 'tensor<4x6xf32>' and 'tensor<?x?x?xf64>'}}
   %0 = stablehlo.dynamic_broadcast_in_dim %a, %s, dims = [1, 2] : (tensor<4x6xf32>, tensor<3xi32>) -> tensor<?x?x?xf64>
   return
@@ -24,7 +24,7 @@ func.func @dim(%a: tensor<4x6xf32>, %s: tensor<3xi32>) {
 
 // -----
 
-func.func @size(%a: tensor<4x6xf32>, %s: tensor<3xi32>) {
+func.func @size(%a: tensor<4x6xf32>, %s: tensor<3xi32>) { // expected-note {{the operand is made here}}
   // expected-error @+1 {{'stablehlo.dynamic_broadcast_in_dim' op can't broadcast dim 0 of 'tensor<4x6xf32>' to dim 1 of 'tensor<?x5x?xf32>', expected size 1 or the same size}}
   %0 = stablehlo.dynamic_broadcast_in_dim %a, %s, dims = [1, 2] : (tensor<4x6xf32>, tensor<3xi32>) -> tensor<?x5x?xf32>
   return
@@ -40,7 +40,7 @@ func.func @known(%a: tensor<4x6xf32>, %s: tensor<3xi32>) {
 
 // -----
 
-func.func @reshape_element(%a: tensor<4x6xf32>, %s: tensor<2xi32>) {
+func.func @reshape_element(%a: tensor<4x6xf32>, %s: tensor<2xi32>) { // expected-note {{the operand is made here}}
   // expected-error @+1 {{'stablehlo.dynamic_reshape' op expected elements of one type, got 'tensor<4x6xf32>' and 'tensor<?x?xi32>'}}
   %0 = stablehlo.dynamic_reshape %a, %s : (tensor<4x6xf32>, tensor<2xi32>) -> tensor<?x?xi32>
   return
@@ -48,7 +48,7 @@ func.func @reshape_element(%a: tensor<4x6xf32>, %s: tensor<2xi32>) {
 
 // -----
 
-func.func @reshape_size(%a: tensor<4x6xf32>, %s: tensor<2xi32>) {
+func.func @reshape_size(%a: tensor<4x6xf32>, %s: tensor<2xi32>) { // expected-note {{the operand is made here}}
   // expected-error @+1 {{'stablehlo.dynamic_reshape' op expected as many elements as 'tensor<4x6xf32>' has, got 'tensor<3x9xf32>'}}
   %0 = stablehlo.dynamic_reshape %a, %s : (tensor<4x6xf32>, tensor<2xi32>) -> tensor<3x9xf32>
   return
@@ -56,7 +56,7 @@ func.func @reshape_size(%a: tensor<4x6xf32>, %s: tensor<2xi32>) {
 
 // -----
 
-func.func @reshape_rank(%a: tensor<4x6xf32>, %s: tensor<3xi32>) {
+func.func @reshape_rank(%a: tensor<4x6xf32>, %s: tensor<3xi32>) { // expected-note {{the operand is made here}}
   // expected-error @+1 {{has 3 sizes for a result of type 'tensor<?x?xf32>', expected one per dim}}
   %0 = stablehlo.dynamic_reshape %a, %s : (tensor<4x6xf32>, tensor<3xi32>) -> tensor<?x?xf32>
   return

@@ -138,7 +138,7 @@ func.func @scatter_update_shape(%x: tensor<64x32xf32>, %i: tensor<8x1xi32>, %u: 
 
 // -----
 
-func.func @scatter_update_window(%x: tensor<64x32xf32>, %i: tensor<8x1xi32>, %u: tensor<8x33xf32>) {
+func.func @scatter_update_window(%x: tensor<64x32xf32>, %i: tensor<8x1xi32>, %u: tensor<8x33xf32>) { // expected-note {{the operand is made here}}
   // expected-error @+1 {{'stablehlo.scatter' op updates 33 elements in dim 1 of size 32}}
   %0 = "stablehlo.scatter"(%x, %i, %u) <{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({
   ^bb0(%a: tensor<f32>, %b: tensor<f32>):

@@ -1,6 +1,6 @@
 // RUN: sdy-opt %s -split-input-file -verify-diagnostics
 
-func.func @expressed(%a: tensor<4xf16>) {
+func.func @expressed(%a: tensor<4xf16>) { // expected-note {{the operand is made here}}
   // expected-error @+1 {{'stablehlo.uniform_quantize' op quantizes reals of type 'f16', expected a result that stands for them, got 'f32'}}
   %0 = stablehlo.uniform_quantize %a : (tensor<4xf16>) -> tensor<4x!quant.uniform<i8:f32, 1.0>>
   return
@@ -41,7 +41,7 @@ func.func @axis(%a: tensor<2x3x!quant.uniform<i8:f32:1, {0.1, 0.2, 0.3}>>) {
 
 // -----
 
-func.func @scale(%a: tensor<3x!quant.uniform<i8:f32, 1.0>>) {
+func.func @scale(%a: tensor<3x!quant.uniform<i8:f32, 1.0>>) { // expected-note {{the operand is made here}}
   // expected-error @+1 {{'stablehlo.broadcast_in_dim' op expected a result with elements of type '!quant.uniform<i8:f32, 1.000000e+00>', got 'tensor<4x3x!quant.uniform<i8:f32, 2.000000e+00>>'}}
   %0 = stablehlo.broadcast_in_dim %a, dims = [1] : (tensor<3x!quant.uniform<i8:f32, 1.0>>) -> tensor<4x3x!quant.uniform<i8:f32, 2.0>>
   return

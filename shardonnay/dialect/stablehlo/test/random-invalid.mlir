@@ -39,7 +39,7 @@ func.func @f(%a: tensor<i32>)  {
 
 // -----
 
-func.func @f(%st: tensor<2xui64>)  {
+func.func @f(%st: tensor<2xui64>)  { // expected-note {{the first state is made here}}
   // expected-error @+1 {{'stablehlo.rng_bit_generator' op expected the next state to have type 'tensor<2xui64>' like the first one, got 'tensor<3xui64>'}}
   %1:2 = "stablehlo.rng_bit_generator"(%st) <{rng_algorithm = #stablehlo<rng_algorithm PHILOX>}> : (tensor<2xui64>) -> (tensor<3xui64>, tensor<4x4xui32>)
   return

@@ -92,7 +92,7 @@ func.func @body_returns(%x: tensor<4xf32>, %c: tensor<f32>) {
   // expected-error @+1 {{'stablehlo.reduce' op expected a body that returns 1 values, got 2}}
   %0 = stablehlo.reduce(%x init: %c) across dimensions = [0] : (tensor<4xf32>, tensor<f32>) -> tensor<f32>
    reducer(%a: tensor<f32>, %b: tensor<f32>) {
-    stablehlo.return %a, %b : tensor<f32>, tensor<f32>
+    stablehlo.return %a, %b : tensor<f32>, tensor<f32> // expected-note {{returned here}}
   }
   return
 }
@@ -100,7 +100,7 @@ func.func @body_returns(%x: tensor<4xf32>, %c: tensor<f32>) {
 // -----
 
 func.func @body_types(%x: tensor<4xf32>, %c: tensor<f32>) {
-  %0 = stablehlo.reduce(%x init: %c) across dimensions = [0] : (tensor<4xf32>, tensor<f32>) -> tensor<f32>
+  %0 = stablehlo.reduce(%x init: %c) across dimensions = [0] : (tensor<4xf32>, tensor<f32>) -> tensor<f32> // expected-note {{the op is here}}
   // expected-error @+1 {{the body of 'stablehlo.reduce' combines values of type 'tensor<bf16>', expected 'tensor<f32>' for a result of type 'tensor<f32>'}}
    reducer(%a: tensor<bf16>, %b: tensor<bf16>) {
     stablehlo.return %a : tensor<bf16>

@@ -1,7 +1,7 @@
 // RUN: sdy-opt %s -split-input-file -verify-diagnostics
 
 sdy.mesh @mesh = <["a"=2, "b"=4]>
-func.func @f(%a: tensor<4xf32>)  {
+func.func @f(%a: tensor<4xf32>)  { // expected-note {{the operand is made here}}
   // expected-error @+1 {{'stablehlo.all_gather' op gathers dim 0 of size 4 to size 9, expected a multiple}}
   %0 = "stablehlo.all_gather"(%a) <{all_gather_dim = 0 : i64, replica_groups = #stablehlo.replica_group_mesh_axes<mesh = @mesh, axes = [#stablehlo.axis_ref<name = "a">]>}> : (tensor<4xf32>) -> tensor<9xf32>
   return

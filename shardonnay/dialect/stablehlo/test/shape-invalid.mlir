@@ -40,7 +40,7 @@ func.func @broadcast_twice(%x: tensor<4x4xf32>) {
 
 // -----
 
-func.func @broadcast_size(%x: tensor<4xf32>) {
+func.func @broadcast_size(%x: tensor<4xf32>) { // expected-note {{the operand is made here}}
   // expected-error @+1 {{'stablehlo.broadcast_in_dim' op can't broadcast dim 0 of 'tensor<4xf32>' to dim 0 of 'tensor<8x4xf32>', expected size 1 or the same size}}
   %0 = stablehlo.broadcast_in_dim %x, dims = [0] : (tensor<4xf32>) -> tensor<8x4xf32>
   return
@@ -48,7 +48,7 @@ func.func @broadcast_size(%x: tensor<4xf32>) {
 
 // -----
 
-func.func @broadcast_element(%x: tensor<4xf32>) {
+func.func @broadcast_element(%x: tensor<4xf32>) { // expected-note {{the operand is made here}}
   // expected-error @+1 {{'stablehlo.broadcast_in_dim' op expected a result with elements of type 'f32', got 'tensor<4xi32>'}}
   %0 = stablehlo.broadcast_in_dim %x, dims = [0] : (tensor<4xf32>) -> tensor<4xi32>
   return
@@ -56,7 +56,7 @@ func.func @broadcast_element(%x: tensor<4xf32>) {
 
 // -----
 
-func.func @reshape_count(%x: tensor<4xf32>) {
+func.func @reshape_count(%x: tensor<4xf32>) { // expected-note {{the operand is made here}}
   // expected-error @+1 {{'stablehlo.reshape' op expected as many elements as 'tensor<4xf32>' has, got 'tensor<5xf32>'}}
   %0 = stablehlo.reshape %x : (tensor<4xf32>) -> tensor<5xf32>
   return
@@ -72,7 +72,7 @@ func.func @bitcast_shape(%x: tensor<4xf32>) {
 
 // -----
 
-func.func @bitcast_complex(%x: tensor<4xcomplex<f32>>) {
+func.func @bitcast_complex(%x: tensor<4xcomplex<f32>>) { // expected-note {{the operand is made here}}
   // expected-error @+1 {{'stablehlo.bitcast_convert' op can't convert between complex and other elements}}
   %0 = stablehlo.bitcast_convert %x : (tensor<4xcomplex<f32>>) -> tensor<4xf64>
   return
@@ -80,7 +80,7 @@ func.func @bitcast_complex(%x: tensor<4xcomplex<f32>>) {
 
 // -----
 
-func.func @bitcast_rest(%x: tensor<4xf32>) {
+func.func @bitcast_rest(%x: tensor<4xf32>) { // expected-note {{the operand is made here}}
   // expected-error @+1 {{'stablehlo.bitcast_convert' op can't split elements of 32 bits into elements of 6}}
   %0 = stablehlo.bitcast_convert %x : (tensor<4xf32>) -> tensor<4xf6E2M3FN>
   return

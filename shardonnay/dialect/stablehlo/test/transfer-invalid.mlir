@@ -52,7 +52,7 @@ func.func @f(%a: tensor<4xf32>)  {
   // expected-error @+1 {{'stablehlo.async_start' op expected a collective or a slice in its region, got 'stablehlo.add'}}
   %0 = "stablehlo.async_start"(%a) ({
   ^bb0(%x: tensor<4xf32>):
-    %y = stablehlo.add %x, %x : tensor<4xf32>
+    %y = stablehlo.add %x, %x : tensor<4xf32> // expected-note {{the op in the region}}
     stablehlo.return %y : tensor<4xf32>
   }) : (tensor<4xf32>) -> !stablehlo.future<tensor<4xf32>>
   return
@@ -78,7 +78,7 @@ func.func @f(%a: tensor<4xf32>)  {
   %0 = "stablehlo.async_start"(%a) ({
   ^bb0(%x: tensor<4xf32>):
     %y = "stablehlo.all_gather"(%x) <{all_gather_dim = 0 : i64, replica_groups = dense<[[0,1]]> : tensor<1x2xi64>}> : (tensor<4xf32>) -> tensor<8xf32>
-    stablehlo.return %y : tensor<8xf32>
+    stablehlo.return %y : tensor<8xf32> // expected-note {{returned here}}
   }) : (tensor<4xf32>) -> !stablehlo.future<tensor<4xf32>>
   return
 }
@@ -98,7 +98,7 @@ func.func @f(%a: tensor<4xf32>)  {
 // -----
 
 func.func @f(%a: tensor<4xf32>)  {
-  %0 = "stablehlo.async_start"(%a) ({
+  %0 = "stablehlo.async_start"(%a) ({ // expected-note {{started here}}
   ^bb0(%x: tensor<4xf32>):
     %y = "stablehlo.all_gather"(%x) <{all_gather_dim = 0 : i64, replica_groups = dense<[[0,1]]> : tensor<1x2xi64>}> : (tensor<4xf32>) -> tensor<8xf32>
     stablehlo.return %y : tensor<8xf32>

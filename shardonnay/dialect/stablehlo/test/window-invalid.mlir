@@ -121,7 +121,7 @@ func.func @result(%a: tensor<4x6xf32>, %c: tensor<f32>) {
 // -----
 
 func.func @result_element(%a: tensor<4x6xf32>, %c: tensor<f32>) {
-  %0 = "stablehlo.reduce_window"(%a, %c) <{window_dimensions = array<i64: 2, 2>}> ({
+  %0 = "stablehlo.reduce_window"(%a, %c) <{window_dimensions = array<i64: 2, 2>}> ({ // expected-note {{the op is here}}
   // expected-error @+1 {{the body of 'stablehlo.reduce_window' combines values of type 'tensor<f32>', expected 'tensor<f64>' for a result of type 'tensor<3x5xf64>'}}
   ^bb0(%x: tensor<f32>, %y: tensor<f32>):
     %1 = stablehlo.add %x, %y : tensor<f32>
@@ -133,7 +133,7 @@ func.func @result_element(%a: tensor<4x6xf32>, %c: tensor<f32>) {
 // -----
 
 func.func @body(%a: tensor<4x6xf32>, %c: tensor<f32>) {
-  %0 = "stablehlo.reduce_window"(%a, %c) <{window_dimensions = array<i64: 2, 2>}> ({
+  %0 = "stablehlo.reduce_window"(%a, %c) <{window_dimensions = array<i64: 2, 2>}> ({ // expected-note {{the op is here}}
   // expected-error @+1 {{the body of 'stablehlo.reduce_window' combines values of type 'tensor<1xf32>', expected 'tensor<f32>' for a result of type 'tensor<3x5xf32>'}}
   ^bb0(%x: tensor<1xf32>, %y: tensor<1xf32>):
     %1 = stablehlo.add %x, %y : tensor<1xf32>
@@ -262,7 +262,7 @@ func.func @s_predicate(%a: tensor<4x6xf32>, %s: tensor<2x3xf32>, %c: tensor<f32>
   %0 = "stablehlo.select_and_scatter"(%a, %s, %c) <{window_dimensions = array<i64: 2, 2>, window_strides = array<i64: 2, 2>}> ({
   ^bb0(%x: tensor<f32>, %y: tensor<f32>):
     %1 = stablehlo.compare GE, %x, %y : (tensor<f32>, tensor<f32>) -> tensor<i1>
-    stablehlo.return %x : tensor<f32>
+    stablehlo.return %x : tensor<f32> // expected-note {{returned here}}
   }, {
   ^bb0(%x: tensor<f32>, %y: tensor<f32>):
     %1 = stablehlo.add %x, %y : tensor<f32>
@@ -274,7 +274,7 @@ func.func @s_predicate(%a: tensor<4x6xf32>, %s: tensor<2x3xf32>, %c: tensor<f32>
 // -----
 
 func.func @s_scatter(%a: tensor<4x6xf32>, %s: tensor<2x3xf32>, %c: tensor<f32>) {
-  %0 = "stablehlo.select_and_scatter"(%a, %s, %c) <{window_dimensions = array<i64: 2, 2>, window_strides = array<i64: 2, 2>}> ({
+  %0 = "stablehlo.select_and_scatter"(%a, %s, %c) <{window_dimensions = array<i64: 2, 2>, window_strides = array<i64: 2, 2>}> ({ // expected-note {{the op is here}}
   ^bb0(%x: tensor<f32>, %y: tensor<f32>):
     %1 = stablehlo.compare GE, %x, %y : (tensor<f32>, tensor<f32>) -> tensor<i1>
     stablehlo.return %1 : tensor<i1>

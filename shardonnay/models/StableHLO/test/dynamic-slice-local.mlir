@@ -36,7 +36,7 @@ func.func @update_a_cut_dim(%a: tensor<16x8xf32> {sdy.sharding = #sdy.sharding<@
   return %0 : tensor<16x8xf32>
 }
 
-// Of 2 rows, each device writes the piece of 2 nearest to the window into 6 rows
+// Each device has 2 rows and writes the part of 2 nearest to the window into 6 rows
 // of zeros, of which the middle ones are the window.
 // CHECK-LABEL: func.func @some_rows
 func.func @some_rows(%a: tensor<16x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {}]>}, %i: tensor<i32>) -> (tensor<2x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}], unreduced={"y"}>}) {

@@ -58,7 +58,7 @@ func.func @main(%x: tensor<1x10x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{},
 
 // -----
 
-// Of a padded dim, each device fetches what it holds of the result.
+// Where a dim is padded, each device fetches what it holds of the result.
 sdy.mesh @mesh = <["x"=2]>
 // CHECK-LABEL: func.func @main(%arg0: tensor<4x4xf32>) -> tensor<6x6xf32>
 // CHECK: tensor.pad %{{.*}} low[0, 1] high[0, 1]

@@ -161,12 +161,12 @@ func.func @single_device(%a: tensor<f32>) -> tensor<f32> {
 
 sdy.mesh @mesh = <["x"=4]>
 
-// The last device needs all that comes before: from 1.0 on, it is no scan.
-func.func @cumulative_sum(%a: tensor<16x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>})
+// Each device needs what comes before and behind: it is no scan.
+func.func @sum_around(%a: tensor<16x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>})
     -> (tensor<16x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
-  %z = sdy.constant dense<1.0> : tensor<f32>
+  %z = sdy.constant dense<0.0> : tensor<f32>
   // expected-warning @below {{op 'stablehlo.reduce_window' cannot be computed sharded along dim 0: a window is all of its 16 positions, and gathers 192 bytes per device; shard another dim}}
-  %0 = "stablehlo.reduce_window"(%a, %z) <{window_dimensions = array<i64: 16, 1>, padding = dense<[[15, 0], [0, 0]]> : tensor<2x2xi64>}> ({
+  %0 = "stablehlo.reduce_window"(%a, %z) <{window_dimensions = array<i64: 16, 1>, padding = dense<[[8, 7], [0, 0]]> : tensor<2x2xi64>}> ({
   ^bb0(%b: tensor<f32>, %c: tensor<f32>):
     %1 = stablehlo.add %b, %c : tensor<f32>
     stablehlo.return %1 : tensor<f32>

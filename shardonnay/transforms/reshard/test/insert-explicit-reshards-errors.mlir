@@ -22,7 +22,7 @@ func.func @windowed(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{
 
 // -----
 
-func.func private @callee(tensor<8xf32>) -> tensor<8xf32>
+func.func private @callee(tensor<8xf32>) -> tensor<8xf32> // expected-note {{declared here}}
 
 func.func @calls(%arg0: tensor<8xf32>) -> tensor<8xf32> {
   // expected-error @+1 {{calls a function without a body, expected one of the module: give it a body, or inline it}}

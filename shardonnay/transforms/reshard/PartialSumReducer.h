@@ -1,4 +1,4 @@
-//===- ReduceParts.h - parts of sums where only they are said ---*- C++ -*-===//
+//===- PartialSumReducer.h - reduces where only sums are said ---*- C++ -*-===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -12,8 +12,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef SHARDONNAY_TRANSFORMS_RESHARD_REDUCEPARTS_H
-#define SHARDONNAY_TRANSFORMS_RESHARD_REDUCEPARTS_H
+#ifndef SHARDONNAY_TRANSFORMS_RESHARD_PARTIALSUMREDUCER_H
+#define SHARDONNAY_TRANSFORMS_RESHARD_PARTIALSUMREDUCER_H
 
 #include "shardonnay/dialect/sdy/NamedMesh.h"
 #include "shardonnay/dialect/sdy/Ops.h"
@@ -22,7 +22,7 @@
 namespace shardonnay {
 
 /// For the ops of one block, in order.
-class PartSettler {
+class PartialSumReducer {
 public:
   /// `operand` is what `target` (null: no sharding) says of unreduced axes.
   void reduce(mlir::OpOperand &operand, mlir::sdy::TensorShardingAttr target);
@@ -42,4 +42,4 @@ private:
 
 } // namespace shardonnay
 
-#endif // SHARDONNAY_TRANSFORMS_RESHARD_REDUCEPARTS_H
+#endif // SHARDONNAY_TRANSFORMS_RESHARD_PARTIALSUMREDUCER_H

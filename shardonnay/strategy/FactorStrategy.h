@@ -1,4 +1,4 @@
-//===- FactorAssignment.h - which axes cut each loop of an op ---*- C++ -*-===//
+//===- FactorStrategy.h - which axes cut each loop of an op -----*- C++ -*-===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -8,19 +8,19 @@
 // An op has one iteration space, the product of its factors, and the devices
 // divide it: every factor is sharded by a list of axes, and no axis shards two
 // factors. The operands and results of an op may ask for different shardings
-// (each has one, seen by factor as a row of the projection); an assignment
+// (each has one, seen by factor as a row of the projection); a strategy
 // settles them, and what disagrees with it is resharded.
 //
-// Laws of every assignment: the shards of a factor divide its size, unless it
+// Laws of every strategy: the shards of a factor divide its size, unless it
 // stands alone in its dims; no axis shards two factors; need-replication
 // factors are whole; in a tensor's dim only the last sharded factor is sharded
-// incompletely, so every tensor can state the assignment as a sharding;
+// incompletely, so every tensor can state the strategy as a sharding;
 // reducing factors that are sharded have one combiner.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef SHARDONNAY_STRATEGY_FACTORASSIGNMENT_H
-#define SHARDONNAY_STRATEGY_FACTORASSIGNMENT_H
+#ifndef SHARDONNAY_STRATEGY_FACTORSTRATEGY_H
+#define SHARDONNAY_STRATEGY_FACTORSTRATEGY_H
 
 #include "shardonnay/algebra/Projection.h"
 #include "llvm/ADT/Hashing.h"
@@ -28,31 +28,30 @@
 namespace shardonnay {
 
 /// What one operand or result asks for.
-struct AssignmentTensor {
+struct VoteTensor {
   TensorProjection row;
-  /// Of the whole tensor.
+  /// The size of the whole tensor.
   int64_t bytes = 0;
   /// Takes any sharding at no cost (a constant): has no vote.
   bool free = false;
 };
 
 /// The axes that cut each factor, indexed by factor.
-using FactorAssignment = llvm::SmallVector<AxisList, 6>;
+using FactorStrategy = llvm::SmallVector<AxisList, 6>;
 
-inline llvm::hash_code hash_value(const FactorAssignment &assignment) {
-  return llvm::hash_combine_range(assignment);
+inline llvm::hash_code hash_value(const FactorStrategy &strategy) {
+  return llvm::hash_combine_range(strategy);
 }
 
 /// Lawful cuts that differ from `taken` in one thing: nothing is cut, or one
 /// factor is whole, or its axes cut another one; and how each of `tensors`
 /// lies.
-std::vector<FactorAssignment>
-nearbyStrategies(const FactorRule &rule,
-                 llvm::ArrayRef<AssignmentTensor> tensors,
-                 const FactorAssignment &taken);
+std::vector<FactorStrategy> nearbyStrategies(const FactorRule &rule,
+                                             llvm::ArrayRef<VoteTensor> tensors,
+                                             const FactorStrategy &taken);
 
 /// The laws above hold.
-bool isLawful(const FactorAssignment &assignment, const FactorRule &rule);
+bool isLawful(const FactorStrategy &strategy, const FactorRule &rule);
 
 /// The op can be computed with `factor` cut.
 bool canBeSharded(const Factor &factor);
@@ -61,12 +60,12 @@ bool canBeSharded(const Factor &factor);
 std::optional<int64_t> findUnshardedDim(const FactorRule &rule, int64_t operand,
                                         const TensorSharding &sharding);
 
-/// The closed sharding of tensor number `tensor` under `assignment`; results
+/// The closed sharding of tensor number `tensor` under `strategy`; results
 /// are partial (`unreduced`) along the axes of the factors that the op reduces
 /// over.
-TensorSharding shardingUnder(const FactorAssignment &assignment,
+TensorSharding shardingUnder(const FactorStrategy &strategy,
                              const FactorRule &rule, int64_t tensor);
 
 } // namespace shardonnay
 
-#endif // SHARDONNAY_STRATEGY_FACTORASSIGNMENT_H
+#endif // SHARDONNAY_STRATEGY_FACTORSTRATEGY_H

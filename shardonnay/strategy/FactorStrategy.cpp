@@ -1,11 +1,11 @@
-//===- FactorAssignment.cpp -----------------------------------------------===//
+//===- FactorStrategy.cpp -------------------------------------------------===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardonnay/strategy/FactorAssignment.h"
+#include "shardonnay/strategy/FactorStrategy.h"
 
 #include "shardonnay/algebra/Counts.h"
 #include "llvm/ADT/Sequence.h"
@@ -33,25 +33,25 @@ std::optional<int64_t> findUnshardedDim(const FactorRule &rule, int64_t operand,
 }
 
 /// In every dim only the last cut factor is cut incompletely.
-static bool hasNoStridedSharding(const FactorAssignment &assignment,
+static bool hasNoStridedSharding(const FactorStrategy &strategy,
                                  const FactorRule &rule, int64_t tensor) {
   return all_of(rule.tensor(tensor).dims, [&](const DimFactors &factors) {
     if (factors.size() == 1)
       return true;
     bool complete = true;
     for (int32_t factor : factors) {
-      if (!complete && !assignment[factor].empty())
+      if (!complete && !strategy[factor].empty())
         return false;
-      complete &= assignment[factor].numShards() == rule.factors[factor].size;
+      complete &= strategy[factor].numShards() == rule.factors[factor].size;
     }
     return true;
   });
 }
 
-bool isLawful(const FactorAssignment &assignment, const FactorRule &rule) {
+bool isLawful(const FactorStrategy &strategy, const FactorRule &rule) {
   std::optional<ReductionKind> combiner;
   AxisList used;
-  for (auto [f, axes] : enumerate(assignment)) {
+  for (auto [f, axes] : enumerate(strategy)) {
     const Factor &factor = rule.factors[f];
     if (axes.empty())
       continue;
@@ -66,49 +66,49 @@ bool isLawful(const FactorAssignment &assignment, const FactorRule &rule) {
     combiner = factor.combiner;
   }
   return all_of(seq<int64_t>(0, rule.numTensors()), [&](int64_t i) {
-    return hasNoStridedSharding(assignment, rule, i);
+    return hasNoStridedSharding(strategy, rule, i);
   });
 }
 
-std::vector<FactorAssignment>
-nearbyStrategies(const FactorRule &rule, ArrayRef<AssignmentTensor> tensors,
-                 const FactorAssignment &taken) {
-  std::vector<FactorAssignment> shardings;
-  auto add = [&](FactorAssignment sharded) {
+std::vector<FactorStrategy> nearbyStrategies(const FactorRule &rule,
+                                             ArrayRef<VoteTensor> tensors,
+                                             const FactorStrategy &taken) {
+  std::vector<FactorStrategy> shardings;
+  auto add = [&](FactorStrategy sharded) {
     if (sharded != taken && isLawful(sharded, rule) &&
         !is_contained(shardings, sharded))
       shardings.push_back(std::move(sharded));
   };
-  add(FactorAssignment(taken.size()));
+  add(FactorStrategy(taken.size()));
   for (size_t from = 0; from < taken.size(); ++from) {
-    FactorAssignment without = taken;
+    FactorStrategy without = taken;
     without[from] = AxisList();
     add(without);
     for (size_t to = 0; to < taken.size(); ++to) {
-      FactorAssignment moved = without;
+      FactorStrategy moved = without;
       moved[to].append(taken[from]);
       add(std::move(moved));
     }
   }
-  for (const AssignmentTensor &tensor : tensors)
+  for (const VoteTensor &tensor : tensors)
     add(map_to_vector<6>(tensor.row.factors,
                          [](const FactorSharding &cell) { return cell.axes; }));
   return shardings;
 }
 
-TensorSharding shardingUnder(const FactorAssignment &assignment,
+TensorSharding shardingUnder(const FactorStrategy &strategy,
                              const FactorRule &rule, int64_t tensor) {
   const TensorMapping &mapping = rule.tensor(tensor);
   TensorSharding sharding = TensorSharding::fullyClosed(mapping.dims.size());
   for (auto [dim, factors] : zip_equal(sharding.dims, mapping.dims))
     for (int32_t factor : factors)
-      dim.axes.append(assignment[factor]);
+      dim.axes.append(strategy[factor]);
   if (tensor < static_cast<int64_t>(rule.operands.size()))
     return sharding;
-  for (int32_t f = 0, e = assignment.size(); f < e; ++f) {
-    if (assignment[f].empty() || !rule.reducesOver(f))
+  for (int32_t f = 0, e = strategy.size(); f < e; ++f) {
+    if (strategy[f].empty() || !rule.reducesOver(f))
       continue;
-    sharding.unreduced.append(assignment[f]);
+    sharding.unreduced.append(strategy[f]);
     sharding.kind = rule.factors[f].combiner;
   }
   sharding.unreduced = sharding.unreduced.sorted();

@@ -1,12 +1,12 @@
-//===- AssignmentSearch.cpp -----------------------------------------------===//
+//===- StrategySearch.cpp -------------------------------------------------===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// AssignmentSearch::run, in order:
-//   1. the voted assignment and its price; where nothing can be below, it stays
+// StrategySearch::run, in order:
+//   1. the voted strategy and its price; where nothing can be below, it stays
 //   2. `collectAxes`: the axes to distribute
 //   3. where the space is small, `distribute`: each axis to each factor or to
 //      none, and `tryOrders`: the orders of the axes of one factor; else
@@ -16,7 +16,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardonnay/strategy/AssignmentSearch.h"
+#include "shardonnay/strategy/StrategySearch.h"
 #include "shardonnay/plan/Refinement.h"
 #include "shardonnay/strategy/Vote.h"
 #include "llvm/ADT/STLExtras.h"
@@ -29,8 +29,8 @@ namespace shardonnay {
 /// How many axes of one factor are tried in every order.
 static constexpr size_t kMostPermuted = 3;
 
-FactorAssignment AssignmentSearch::run() {
-  best = assignFactors({problem.rule, rows, problem.contraction});
+FactorStrategy StrategySearch::run() {
+  best = voteStrategy(VoteProblem{problem.rule, rows, problem.contraction});
   std::optional<double> voted =
       solver.price(problem, best, HUGE_VAL, requiredLayouts);
   if (!voted || *voted == 0)
@@ -54,7 +54,7 @@ FactorAssignment AssignmentSearch::run() {
 }
 
 std::optional<OpSolver::OtherStrategy>
-AssignmentSearch::runWithout(const FactorAssignment &taken) {
+StrategySearch::runWithout(const FactorStrategy &taken) {
   best = taken;
   bool isAll = collectAxes();
   excluded = &taken;
@@ -62,7 +62,7 @@ AssignmentSearch::runWithout(const FactorAssignment &taken) {
   if (isAll)
     enumerateAll();
   else
-    for (const FactorAssignment &other :
+    for (const FactorStrategy &other :
          nearbyStrategies(problem.rule, rows, taken))
       consider(other);
   priceBest(1);
@@ -72,34 +72,34 @@ AssignmentSearch::runWithout(const FactorAssignment &taken) {
   return OpSolver::OtherStrategy{found[number].second, price, isAll};
 }
 
-std::vector<FactorAssignment>
-AssignmentSearch::runAll(const FactorAssignment &taken) {
-  std::vector<FactorAssignment> result = {taken};
-  best = assignFactors({problem.rule, rows, problem.contraction});
+std::vector<FactorStrategy>
+StrategySearch::runAll(const FactorStrategy &taken) {
+  std::vector<FactorStrategy> result = {taken};
+  best = voteStrategy(VoteProblem{problem.rule, rows, problem.contraction});
   if (!collectAxes())
     return result;
   excluded = &taken;
   limitWork();
   enumerateAll();
-  priceBest(kMostCandidates - 1);
+  priceBest(kMostStrategies - 1);
   for (auto [price, number] : cheapest)
     result.push_back(found[number].second);
   return result;
 }
 
-void AssignmentSearch::enumerateAll() {
-  FactorAssignment assignment(problem.rule.factors.size());
+void StrategySearch::enumerateAll() {
+  FactorStrategy strategy(problem.rule.factors.size());
   shardsLeft.assign(axes.size() + 1, 1);
   for (size_t i = axes.size(); i-- > 0;)
     shardsLeft[i] = shardsLeft[i + 1] * static_cast<double>(axes[i].size);
-  distribute(0, localPoints(problem.rule, assignment), assignment);
+  distribute(0, localPoints(problem.rule, strategy), strategy);
 }
 
-void AssignmentSearch::climb() {
-  FactorAssignment taken = best;
+void StrategySearch::climb() {
+  FactorStrategy taken = best;
   for (int step = 0; step < kMostSteps; ++step) {
     int64_t before = cheapest.front().second;
-    for (const FactorAssignment &other :
+    for (const FactorStrategy &other :
          nearbyStrategies(problem.rule, rows, taken))
       consider(other);
     for (auto [i, axis] : enumerate(axes)) {
@@ -116,9 +116,8 @@ void AssignmentSearch::climb() {
   }
 }
 
-void AssignmentSearch::considerMoves(AxisRef axis,
-                                     const FactorAssignment &taken) {
-  FactorAssignment without = taken;
+void StrategySearch::considerMoves(AxisRef axis, const FactorStrategy &taken) {
+  FactorStrategy without = taken;
   for (AxisList &list : without)
     list = list.subtract(AxisList({axis}));
   consider(without);
@@ -138,39 +137,39 @@ void AssignmentSearch::considerMoves(AxisRef axis,
   }
 }
 
-void AssignmentSearch::considerPair(AxisRef a, AxisRef b,
-                                    const FactorAssignment &taken) {
-  FactorAssignment without = taken;
+void StrategySearch::considerPair(AxisRef a, AxisRef b,
+                                  const FactorStrategy &taken) {
+  FactorStrategy without = taken;
   for (AxisList &list : without)
     list = list.subtract(AxisList({a})).subtract(AxisList({b}));
   for (int32_t f = 0, e = without.size(); f < e; ++f) {
     if (!canBeSharded(problem.rule.factors[f]))
       continue;
-    FactorAssignment one = without;
+    FactorStrategy one = without;
     one[f].append(a);
     for (int32_t g = 0; g < e; ++g) {
       if (!canBeSharded(problem.rule.factors[g]))
         continue;
-      FactorAssignment both = one;
+      FactorStrategy both = one;
       both[g].append(b);
       consider(both);
     }
   }
 }
 
-double AssignmentSearch::leastOwnPrice() const {
+double StrategySearch::leastOwnPrice() const {
   double shards = 1, bytes = 0;
   for (AxisRef axis : axes)
     shards *= static_cast<double>(axis.size);
-  for (const AssignmentTensor &tensor : rows)
+  for (const VoteTensor &tensor : rows)
     bytes += static_cast<double>(tensor.bytes);
-  FactorAssignment whole(problem.rule.factors.size());
+  FactorStrategy whole(problem.rule.factors.size());
   return solver.prices().computePrice(localFlops(problem, whole) / shards,
                                       movedBytes(problem, bytes / shards));
 }
 
-/// Sets how much a device may compute, by `best`, the voted assignment.
-void AssignmentSearch::limitWork() {
+/// Sets how much a device may compute, by `best`, the voted strategy.
+void StrategySearch::limitWork() {
   mostPoints = kRepeatedWork * localPoints(problem.rule, best);
   if (problem.contraction) {
     if (operandsAgree())
@@ -184,7 +183,7 @@ void AssignmentSearch::limitWork() {
 }
 
 /// The points of the largest result on a device, as it is wanted.
-double AssignmentSearch::pointsHeld() const {
+double StrategySearch::pointsHeld() const {
   double most = 0;
   for (const OpTensor &result :
        ArrayRef(problem.tensors).drop_front(problem.rule.operands.size())) {
@@ -196,7 +195,7 @@ double AssignmentSearch::pointsHeld() const {
   return most;
 }
 
-bool AssignmentSearch::operandsAgree() const {
+bool StrategySearch::operandsAgree() const {
   for (size_t i = 0; i < problem.rule.operands.size(); ++i) {
     const OpTensor &tensor = problem.tensors[i];
     TensorSharding needed = shardingUnder(best, problem.rule, i);
@@ -209,9 +208,9 @@ bool AssignmentSearch::operandsAgree() const {
   return true;
 }
 
-bool AssignmentSearch::collectAxes() {
+bool StrategySearch::collectAxes() {
   SmallVector<AxisRef, 6> all;
-  for (const AssignmentTensor &tensor : rows)
+  for (const VoteTensor &tensor : rows)
     for (const FactorSharding &cell : tensor.row.factors)
       if (!tensor.free)
         append_range(all, cell.axes);
@@ -231,43 +230,42 @@ bool AssignmentSearch::collectAxes() {
   return std::pow(cuttable + 1, axes.size()) <= kStrategyBudget;
 }
 
-void AssignmentSearch::distribute(size_t axis, double points,
-                                  FactorAssignment &assignment) {
+void StrategySearch::distribute(size_t axis, double points,
+                                FactorStrategy &strategy) {
   if (roundedDown(points / shardsLeft[axis]) > mostPoints)
     return;
   if (axis == axes.size())
-    return tryOrders(0, assignment);
-  distribute(axis + 1, points, assignment);
+    return tryOrders(0, strategy);
+  distribute(axis + 1, points, strategy);
   for (auto [f, factor] : enumerate(problem.rule.factors)) {
     if (!canBeSharded(factor) ||
-        factor.size % (assignment[f].numShards() * axes[axis].size) != 0)
+        factor.size % (strategy[f].numShards() * axes[axis].size) != 0)
       continue;
-    AxisList before = assignment[f];
-    assignment[f].append(axes[axis]);
+    AxisList before = strategy[f];
+    strategy[f].append(axes[axis]);
     distribute(axis + 1, points / static_cast<double>(axes[axis].size),
-               assignment);
-    assignment[f] = before;
+               strategy);
+    strategy[f] = before;
   }
 }
 
 /// No axis, or one of which no tensor has only a part.
-bool AssignmentSearch::hasOneOrder(int32_t factor, const AxisList &here) const {
+bool StrategySearch::hasOneOrder(int32_t factor, const AxisList &here) const {
   return here.empty() ||
-         (here.size() == 1 &&
-          none_of(rows, [&](const AssignmentTensor &tensor) {
+         (here.size() == 1 && none_of(rows, [&](const VoteTensor &tensor) {
             return any_of(tensor.row.factors[factor].axes, [&](AxisRef axis) {
               return axis != here[0] && axis.overlaps(here[0]);
             });
           }));
 }
 
-void AssignmentSearch::tryOrders(int32_t factor, FactorAssignment &assignment) {
-  while (factor < static_cast<int32_t>(assignment.size()) &&
-         hasOneOrder(factor, assignment[factor]))
+void StrategySearch::tryOrders(int32_t factor, FactorStrategy &strategy) {
+  while (factor < static_cast<int32_t>(strategy.size()) &&
+         hasOneOrder(factor, strategy[factor]))
     ++factor;
-  if (factor == static_cast<int32_t>(assignment.size()))
-    return consider(assignment);
-  AxisList here = assignment[factor].sorted();
+  if (factor == static_cast<int32_t>(strategy.size()))
+    return consider(strategy);
+  AxisList here = strategy[factor].sorted();
   SmallVector<AxisList, 4> orders = {here};
   // What nothing uses is best sliced before the others move.
   AxisList idleFirst;
@@ -279,7 +277,7 @@ void AssignmentSearch::tryOrders(int32_t factor, FactorAssignment &assignment) {
     if (idleFirst != here)
       orders.push_back(idleFirst);
   }
-  for (const AssignmentTensor &tensor : rows) {
+  for (const VoteTensor &tensor : rows) {
     const FactorSharding &cell = tensor.row.factors[factor];
     AxisList order;
     for (AxisRef axis : cell.axes)
@@ -296,30 +294,30 @@ void AssignmentSearch::tryOrders(int32_t factor, FactorAssignment &assignment) {
       if (!is_contained(orders, AxisList(order)))
         orders.push_back(AxisList(order));
   }
-  AxisList before = assignment[factor];
+  AxisList before = strategy[factor];
   for (const AxisList &order : orders) {
-    assignment[factor] = order;
-    tryOrders(factor + 1, assignment);
+    strategy[factor] = order;
+    tryOrders(factor + 1, strategy);
   }
-  assignment[factor] = before;
+  strategy[factor] = before;
 }
 
-void AssignmentSearch::consider(const FactorAssignment &assignment) {
-  if (excluded && assignment == *excluded)
+void StrategySearch::consider(const FactorStrategy &strategy) {
+  if (excluded && strategy == *excluded)
     return;
-  for (auto [before, after] : zip(kept, assignment))
+  for (auto [before, after] : zip(kept, strategy))
     if (!before.isPrefixOf(after))
       return;
-  if (!isLawful(assignment, problem.rule) ||
-      localPoints(problem.rule, assignment) > mostPoints)
+  if (!isLawful(strategy, problem.rule) ||
+      localPoints(problem.rule, strategy) > mostPoints)
     return;
   double least =
-      solver.leastPrice(problem, assignment, mostPrice, requiredLayouts);
+      solver.leastPrice(problem, strategy, mostPrice, requiredLayouts);
   if (least <= mostPrice)
-    found.emplace_back(least, assignment);
+    found.emplace_back(least, strategy);
 }
 
-void AssignmentSearch::priceBest(size_t most, size_t numPriced) {
+void StrategySearch::priceBest(size_t most, size_t numPriced) {
   std::vector<std::pair<double, int64_t>> order;
   for (; numOrdered < found.size(); ++numOrdered)
     order.emplace_back(found[numOrdered].first, numOrdered);

@@ -1,11 +1,11 @@
-//===- ReduceParts.cpp ----------------------------------------------------===//
+//===- PartialSumReducer.cpp ----------------------------------------------===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardonnay/transforms/reshard/ReduceParts.h"
+#include "shardonnay/transforms/reshard/PartialSumReducer.h"
 #include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/dialect/sdy/access/RuleAccess.h"
@@ -102,7 +102,8 @@ bool hasParts(sdy::TensorShardingAttr sharding) {
 
 } // namespace
 
-void PartSettler::reduce(OpOperand &operand, sdy::TensorShardingAttr target) {
+void PartialSumReducer::reduce(OpOperand &operand,
+                               sdy::TensorShardingAttr target) {
   sdy::TensorShardingAttr present = sdy::getSharding(operand.get());
   if (!isa<RankedTensorType>(operand.get().getType()) ||
       (!hasParts(present) && !hasParts(target)))
@@ -117,8 +118,8 @@ void PartSettler::reduce(OpOperand &operand, sdy::TensorShardingAttr target) {
   reduce(operand, mesh, wanted);
 }
 
-void PartSettler::reduce(OpOperand &operand, const sdy::NamedMesh &mesh,
-                         const Parts &wanted) {
+void PartialSumReducer::reduce(OpOperand &operand, const sdy::NamedMesh &mesh,
+                               const Parts &wanted) {
   auto type = cast<RankedTensorType>(operand.get().getType());
   sdy::TensorShardingAttr sharding = sdy::getSharding(operand.get());
   if (sharding && sdy::getMesh(operand.getOwner(), sharding) != mesh.mesh) {
@@ -154,7 +155,7 @@ void PartSettler::reduce(OpOperand &operand, const sdy::NamedMesh &mesh,
   operand.set(whole);
 }
 
-void PartSettler::makePartsBehind(OpResult result, const AxisList &axes) {
+void PartialSumReducer::makePartsBehind(OpResult result, const AxisList &axes) {
   sdy::TensorShardingAttr before = sdy::getSharding(result);
   auto mesh = sdy::NamedMesh::of(result.getOwner(), before);
   TensorSharding present = mesh.read(before);
@@ -170,7 +171,7 @@ void PartSettler::makePartsBehind(OpResult result, const AxisList &axes) {
   result.replaceAllUsesExcept(parts, parts);
 }
 
-void PartSettler::reduceOperands(Operation *op) {
+void PartialSumReducer::reduceOperands(Operation *op) {
   auto first = llvm::find_if(op->getResults(), [](OpResult result) {
     return hasParts(sdy::getSharding(result));
   });

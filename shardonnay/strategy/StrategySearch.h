@@ -1,17 +1,17 @@
-//===- AssignmentSearch.h - the assignments of one op -----------*- C++ -*-===//
+//===- StrategySearch.h - the strategies of one op --------------*- C++ -*-===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Searches the assignments of axes to factors for the cheapest one. OpSolver.h
+// Searches the strategies of axes to factors for the cheapest one. OpSolver.h
 // says which there are and what each costs.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef SHARDONNAY_STRATEGY_ASSIGNMENTSEARCH_H
-#define SHARDONNAY_STRATEGY_ASSIGNMENTSEARCH_H
+#ifndef SHARDONNAY_STRATEGY_STRATEGYSEARCH_H
+#define SHARDONNAY_STRATEGY_STRATEGYSEARCH_H
 
 #include "shardonnay/strategy/OpSolver.h"
 #include "shardonnay/strategy/RequiredLayouts.h"
@@ -20,40 +20,40 @@
 namespace shardonnay {
 
 /// The tensors of a problem as the vote sees them.
-llvm::SmallVector<AssignmentTensor, 4> rowsOf(const OpProblem &problem);
+llvm::SmallVector<VoteTensor, 4> rowsOf(const OpProblem &problem);
 /// The points of the factor space that one device computes.
-double localPoints(const FactorRule &rule, const FactorAssignment &assignment);
+double localPoints(const FactorRule &rule, const FactorStrategy &strategy);
 /// FLOPs of one device. An op that needs dims whole is taken to sort its
 /// tensors along them: a step for each of log2(size). One whose results are
 /// exchanged takes one. (A scatter has many updates and many places, but not
 /// each at each.)
-double localFlops(const OpProblem &problem, const FactorAssignment &assignment);
+double localFlops(const OpProblem &problem, const FactorStrategy &strategy);
 /// The bytes of an op's tensors that go to memory and back: in a chain of fused
 /// ops only the chain reads and writes.
 double movedBytes(const OpProblem &problem, double touched);
 /// Less what sums of prices are rounded by.
 double roundedDown(double price);
 
-class AssignmentSearch {
+class StrategySearch {
 public:
-  AssignmentSearch(OpSolver &solver, const OpProblem &problem, const Mesh &mesh)
+  StrategySearch(OpSolver &solver, const OpProblem &problem, const Mesh &mesh)
       : solver(solver), problem(problem), mesh(mesh), rows(rowsOf(problem)),
         requiredLayouts(problem, solver.prices()) {}
 
-  /// The voted assignment, or the first of those that are cheapest.
-  FactorAssignment run();
+  /// The voted strategy, or the first of those that are cheapest.
+  FactorStrategy run();
   /// The cheapest one but `taken`.
   std::optional<OpSolver::OtherStrategy>
-  runWithout(const FactorAssignment &taken);
+  runWithout(const FactorStrategy &taken);
   /// `taken`, and the cheapest of the others.
-  std::vector<FactorAssignment> runAll(const FactorAssignment &taken);
+  std::vector<FactorStrategy> runAll(const FactorStrategy &taken);
 
 private:
-  /// The least price of any assignment: where the axes shard all that there is.
+  /// The least price of any strategy: where the axes shard all that there is.
   double leastOwnPrice() const;
   void limitWork();
   double pointsHeld() const;
-  /// The voted assignment takes the operands as they lie.
+  /// The voted strategy takes the operands as they lie.
   bool operandsAgree() const;
   /// False if parts of an axis do not nest, which leaves `axes` empty, or all
   /// is too much to enumerate.
@@ -63,14 +63,14 @@ private:
   /// of two, for as long as that is cheaper.
   void climb();
   /// `taken`, but that `axis` is elsewhere or nowhere.
-  void considerMoves(AxisRef axis, const FactorAssignment &taken);
+  void considerMoves(AxisRef axis, const FactorStrategy &taken);
   /// `taken`, but that two axes are each at some factor.
-  void considerPair(AxisRef a, AxisRef b, const FactorAssignment &taken);
-  /// The axes from `axis` on; `points` are those of `assignment` on a device.
-  void distribute(size_t axis, double points, FactorAssignment &assignment);
+  void considerPair(AxisRef a, AxisRef b, const FactorStrategy &taken);
+  /// The axes from `axis` on; `points` are those of `strategy` on a device.
+  void distribute(size_t axis, double points, FactorStrategy &strategy);
   bool hasOneOrder(int32_t factor, const AxisList &here) const;
-  void tryOrders(int32_t factor, FactorAssignment &assignment);
-  void consider(const FactorAssignment &assignment);
+  void tryOrders(int32_t factor, FactorStrategy &strategy);
+  void consider(const FactorStrategy &strategy);
   /// Puts the cheapest of what was found among `cheapest`, which becomes no
   /// longer than `most`. Prices no more than `numPriced`, by their bounds.
   void priceBest(size_t most, size_t numPriced = SIZE_MAX);
@@ -78,23 +78,23 @@ private:
   OpSolver &solver;
   const OpProblem &problem;
   const Mesh &mesh;
-  llvm::SmallVector<AssignmentTensor, 4> rows;
+  llvm::SmallVector<VoteTensor, 4> rows;
   RequiredLayouts requiredLayouts;
   llvm::SmallVector<AxisRef, 6> axes;
   /// Those of `axes` that no tensor is cut by.
   llvm::SmallVector<AxisRef, 2> idle;
-  FactorAssignment best;
+  FactorStrategy best;
   /// What may only be extended; empty if anything goes.
-  FactorAssignment kept;
+  FactorStrategy kept;
   double mostPoints = 0;
   /// By how much the axes from each on can divide the work.
   llvm::SmallVector<double, 8> shardsLeft;
   /// What costs more is of no interest.
   double mostPrice = HUGE_VAL;
-  const FactorAssignment *excluded = nullptr;
+  const FactorStrategy *excluded = nullptr;
   /// The lawful ones in the order of the enumeration, each with a bound on its
   /// price.
-  std::deque<std::pair<double, FactorAssignment>> found;
+  std::deque<std::pair<double, FactorStrategy>> found;
   /// How many of them `settle` has seen.
   size_t numOrdered = 0;
   /// Prices and numbers in `found`, the cheapest first, the first of equals
@@ -104,4 +104,4 @@ private:
 
 } // namespace shardonnay
 
-#endif // SHARDONNAY_STRATEGY_ASSIGNMENTSEARCH_H
+#endif // SHARDONNAY_STRATEGY_STRATEGYSEARCH_H

@@ -1,12 +1,12 @@
-//===- KeptParts.h - sums that the user wants passed on ---------*- C++ -*-===//
+//===- KeptPartialSums.h - sums that the user wants passed on ---*- C++ -*-===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef SHARDONNAY_TRANSFORMS_RESHARD_KEPTPARTS_H
-#define SHARDONNAY_TRANSFORMS_RESHARD_KEPTPARTS_H
+#ifndef SHARDONNAY_TRANSFORMS_RESHARD_KEPTPARTIALSUMS_H
+#define SHARDONNAY_TRANSFORMS_RESHARD_KEPTPARTIALSUMS_H
 
 #include "shardonnay/strategy/OpStrategies.h"
 #include "shardonnay/transforms/reshard/MeshScope.h"
@@ -23,4 +23,4 @@ std::optional<std::vector<TensorSharding>> keepParts(mlir::Operation *op,
 
 } // namespace shardonnay
 
-#endif // SHARDONNAY_TRANSFORMS_RESHARD_KEPTPARTS_H
+#endif // SHARDONNAY_TRANSFORMS_RESHARD_KEPTPARTIALSUMS_H

@@ -1,11 +1,11 @@
-//===- KeptParts.cpp ------------------------------------------------------===//
+//===- KeptPartialSums.cpp ------------------------------------------------===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardonnay/transforms/reshard/KeptParts.h"
+#include "shardonnay/transforms/reshard/KeptPartialSums.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/transforms/reshard/LinearOperands.h"
 
