@@ -54,9 +54,12 @@ protected:
   void onAllReduce(const AxisList &axes, ReductionKind) override {
     add(CollectiveKind::AllReduce, axes);
   }
-  void onReduceScatter(int64_t, const AxisList &axes, ReductionKind,
+  void onReduceScatter(int64_t dim, const AxisList &along, ReductionKind,
                        int64_t) override {
-    add(CollectiveKind::ReduceScatter, axes);
+    // The dim has its axes already; what is put in is as it was before.
+    SmallVector<AxisList> before(axes());
+    before[dim] = before[dim].subtract(along);
+    add(CollectiveKind::ReduceScatter, along, before);
   }
   void onPermute(ArrayRef<AxisList> target, bool otherDevices) override {
     AxisList touched;
@@ -75,8 +78,12 @@ protected:
 
 private:
   void add(CollectiveKind kind, const AxisList &along) {
+    add(kind, along, axes());
+  }
+  void add(CollectiveKind kind, const AxisList &along,
+           ArrayRef<AxisList> dims) {
     AxisFormula held =
-        AxisFormula(elementBytes) * localElements(axes(), globalShape(), mesh);
+        AxisFormula(elementBytes) * localElements(dims, globalShape(), mesh);
     done.push_back(
         {kind, along, 1,
          collectiveBytes(kind, AxisFormula::numShards(along, mesh), held)});
@@ -156,7 +163,7 @@ void CostReader::readContraction(ShardingRuleOpInterface op) {
   std::optional<FactorRule> rule = sdy::getComputationRule(op);
   if (!rule || !op.isContraction())
     return;
-  SmallVector<AxisList> assignment(rule->factors.size());
+  SmallVector<AxisList> strategy(rule->factors.size());
   SmallVector<Value> tensors(op->getOperands());
   llvm::append_range(tensors, op->getResults());
   for (auto [i, tensor] : llvm::enumerate(tensors)) {
@@ -165,13 +172,13 @@ void CostReader::readContraction(ShardingRuleOpInterface op) {
       continue;
     TensorProjection row = project(sdy::toSharding(sharding, costs.mesh),
                                    rule->tensor(i), rule->factors);
-    for (auto [axes, cell] : llvm::zip_equal(assignment, row.factors))
+    for (auto [axes, cell] : llvm::zip_equal(strategy, row.factors))
       if (cell.present && axes.empty())
         axes = cell.axes;
   }
   int64_t trips = sdy::getTrips(op).count, whole = 2 * trips;
   AxisFormula local = whole;
-  for (auto [factor, axes] : llvm::zip_equal(rule->factors, assignment)) {
+  for (auto [factor, axes] : llvm::zip_equal(rule->factors, strategy)) {
     whole = countProduct(whole, factor.size);
     local = local * AxisFormula::ceilDiv(factor.size,
                                          AxisFormula::numShards(axes, mesh));

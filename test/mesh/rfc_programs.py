@@ -53,9 +53,9 @@ def einsum(result, equation, a, b, attributes=""):
     shape = "x".join(extent[letter] for letter in output)
     typed = [f"tensor<{each}xf32>" for each in (a[1], b[1], shape)]
     text = f"""
-  %{result}_start = arith.constant dense<0.0> : {typed[2]}
+  %start_{result} = arith.constant dense<0.0> : {typed[2]}
   %{result} = linalg.generic {{indexing_maps = [{maps}], iterator_types = [{kinds}]}}
-      ins(%{a[0]}, %{b[0]} : {typed[0]}, {typed[1]}) outs(%{result}_start : {typed[2]}) attrs = {{{attributes}}} {{
+      ins(%{a[0]}, %{b[0]} : {typed[0]}, {typed[1]}) outs(%start_{result} : {typed[2]}) attrs = {{{attributes}}} {{
   ^bb0(%p: f32, %q: f32, %r: f32):
     %s = arith.mulf %p, %q : f32
     %t = arith.addf %r, %s : f32
@@ -67,8 +67,8 @@ def einsum(result, equation, a, b, attributes=""):
 def relu(result, a, attributes=""):
     kind = f"tensor<{a[1]}xf32>"
     text = f"""
-  %{result}_zero = arith.constant dense<0.0> : {kind}
-  %{result} = arith.maximumf %{a[0]}, %{result}_zero {{{attributes}}} : {kind}"""
+  %zero_{result} = arith.constant dense<0.0> : {kind}
+  %{result} = arith.maximumf %{a[0]}, %zero_{result} {{{attributes}}} : {kind}"""
     return text, (result, a[1])
 
 

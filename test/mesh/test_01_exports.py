@@ -22,7 +22,11 @@ TEXTS = {
 }
 
 
-@pytest.mark.parametrize("name", TEXTS)
+# Annotations have no partial values, which these two have between their ops.
+PARTIAL = {"mlp", "mlp in two dims"}
+
+
+@pytest.mark.parametrize("name", [name for name in TEXTS if name not in PARTIAL])
 def test_annotations(name):
     """1 and 15: MLIR reads them, and what was written, read and written again, is the same."""
     text, options = TEXTS[name]

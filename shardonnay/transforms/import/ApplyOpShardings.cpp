@@ -51,7 +51,7 @@ private:
   sdy::TensorShardingAttr option;
   sdy::MeshAttr mesh;
   FactorRule rule;
-  FactorStrategy assignment;
+  FactorStrategy strategy;
 };
 
 LogicalResult OpShardingApplier::check() {
@@ -70,21 +70,20 @@ LogicalResult OpShardingApplier::check() {
            << ", one for each of its rule " << text;
   }
   for (sdy::DimensionShardingAttr factor : option.getDimShardings())
-    assignment.push_back(sdy::toAxisList(factor.getAxes(), mesh));
+    strategy.push_back(sdy::toAxisList(factor.getAxes(), mesh));
   for (auto [i, factor] : llvm::enumerate(rule.factors)) {
-    if (assignment[i].empty())
+    if (strategy[i].empty())
       continue;
     if (!canBeSharded(factor))
       return op->emitOpError() << "shards factor " << factorName(i)
                                << ", which it needs whole; expected no axes";
-    if (factor.size % assignment[i].numShards() != 0 &&
-        !isLawful(assignment, rule))
+    if (factor.size % strategy[i].numShards() != 0 && !isLawful(strategy, rule))
       return op->emitOpError()
              << "shards factor " << factorName(i) << " of size " << factor.size
-             << " into " << assignment[i].numShards()
+             << " into " << strategy[i].numShards()
              << ", expected a number that divides it";
   }
-  if (!isLawful(assignment, rule))
+  if (!isLawful(strategy, rule))
     return op->emitOpError()
            << "has an op sharding by which it can't be computed: an axis "
               "shards "
@@ -95,7 +94,7 @@ LogicalResult OpShardingApplier::check() {
 }
 
 sdy::TensorShardingAttr OpShardingApplier::shardingOf(int64_t tensor) {
-  TensorSharding sharding = shardingUnder(assignment, rule, tensor);
+  TensorSharding sharding = shardingUnder(strategy, rule, tensor);
   for (auto [dim, factors] :
        llvm::zip_equal(sharding.dims, rule.tensor(tensor).dims))
     for (int32_t factor : factors)

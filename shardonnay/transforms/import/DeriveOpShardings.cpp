@@ -36,7 +36,7 @@ namespace {
 class OptionReader {
 public:
   OptionReader(Operation *op, FactorRule rule)
-      : op(op), rule(std::move(rule)), assignment(this->rule.factors.size()) {}
+      : op(op), rule(std::move(rule)), strategy(this->rule.factors.size()) {}
 
   /// The op sharding; null, and `why` says so, if annotations contradict each
   /// other, or nothing if no tensor has one.
@@ -51,7 +51,7 @@ private:
 
   Operation *op;
   FactorRule rule;
-  FactorStrategy assignment;
+  FactorStrategy strategy;
   AxisList used;
   Attribute meshOrRef;
   sdy::MeshAttr mesh;
@@ -75,16 +75,16 @@ TensorProjection OptionReader::rowOf(Value value, int64_t tensor,
 }
 
 bool OptionReader::set(size_t factor, const AxisList &axes, std::string &why) {
-  if (axes.empty() || assignment[factor] == axes)
+  if (axes.empty() || strategy[factor] == axes)
     return true;
-  if (!assignment[factor].empty() || used.overlaps(axes)) {
+  if (!strategy[factor].empty() || used.overlaps(axes)) {
     why =
         "factor " + factorName(factor) +
         " is sharded in two ways by the op's results, or by axes that another "
         "factor has";
     return false;
   }
-  assignment[factor] = axes;
+  strategy[factor] = axes;
   used.append(axes);
   return true;
 }
@@ -127,11 +127,11 @@ void OptionReader::readOperand(OpOperand &operand) {
   TensorProjection row =
       rowOf(operand.get(), operand.getOperandNumber(), sharding);
   for (auto [factor, cell] : llvm::enumerate(row.factors)) {
-    if (!cell.present || !assignment[factor].empty() ||
+    if (!cell.present || !strategy[factor].empty() ||
         !canBeSharded(rule.factors[factor]))
       continue;
-    assignment[factor] = cell.axes.prefixWithoutOverlap(used);
-    used.append(assignment[factor]);
+    strategy[factor] = cell.axes.prefixWithoutOverlap(used);
+    used.append(strategy[factor]);
   }
 }
 
@@ -144,12 +144,12 @@ sdy::TensorShardingAttr OptionReader::read(std::string &why) {
       readOperand(operand);
   if (!mesh || used.empty())
     return nullptr;
-  if (!isLawful(assignment, rule)) {
+  if (!isLawful(strategy, rule)) {
     why = "it can't be computed as its tensors are sharded";
     return nullptr;
   }
-  TensorSharding option = TensorSharding::fullyClosed(assignment.size());
-  for (auto [dim, axes] : llvm::zip_equal(option.dims, assignment))
+  TensorSharding option = TensorSharding::fullyClosed(strategy.size());
+  for (auto [dim, axes] : llvm::zip_equal(option.dims, strategy))
     dim.axes = axes;
   return sdy::NamedMesh{mesh, meshOrRef}.write(option);
 }
