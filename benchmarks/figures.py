@@ -25,6 +25,7 @@ SECTIONS = {
     "twins": ("Numbers of MaxText's twins on eight CPU devices", ["maxtext/twins.py"]),
     "propagation": ("Passes only: propagation of prepared programs", ["propagation/run.py", "--ops", "1000", "10000", "100000"]),
     "partition": ("Passes only: the whole compile of prepared programs", ["partition/run.py", "--ops", "1000", "10000", "100000"]),
+    "torch": ("PyTorch: bytes of a step, against DTensor and fully_shard", ["torch/run.py", "--one-process"]),
     "call": ("Calls of a partitioned function", ["call/run.py"]),
     "first": ("Time from a call to its first result", ["first/run.py"]),
     "reshard": ("Reshards between all pairs of layouts", ["reshard/run.py"]),
@@ -36,7 +37,8 @@ def section(name):
     heading, command = SECTIONS[name]
     began = measured.machine()
     print(f"-- {' '.join(command)}", flush=True)
-    done = subprocess.run([sys.executable, HERE / command[0], *command[1:]], cwd=HERE.parent, stdout=subprocess.PIPE, text=True)
+    python = HERE.parent / ".venv-torch/bin/python" if name == "torch" else sys.executable
+    done = subprocess.run([python, HERE / command[0], *command[1:]], cwd=HERE.parent, stdout=subprocess.PIPE, text=True)
     print(done.stdout, flush=True)
     ends = "" if done.returncode in (0, 1) else f"\nended with {done.returncode}\n"
     return f"## {heading}\n\n`benchmarks/{' '.join(command)}`: {began}, {measured.load()} at the end.\n\n```\n{done.stdout}{ends}```\n"

@@ -94,10 +94,10 @@ def placed(model, mesh, strategy):
                 continue
             name = next(name for name, value in model.named_parameters(remove_duplicate=False) if value is parameter)
             each = programs.placements(strategy, name, parameter)
-            owner._parameters[leaf] = torch.nn.Parameter(distribute_tensor(parameter.data, mesh, each))
+            owner._parameters[leaf] = torch.nn.Parameter(distribute_tensor(parameter.data, mesh, each, src_data_rank=None))
         for leaf, buffer in list(owner._buffers.items()):
             if buffer is not None:
-                owner._buffers[leaf] = distribute_tensor(buffer, mesh, [Replicate()] * mesh.ndim)
+                owner._buffers[leaf] = distribute_tensor(buffer, mesh, [Replicate()] * mesh.ndim, src_data_rank=None)
     return model
 
 
@@ -127,7 +127,7 @@ def prepared_dtensor(job):
         own = [x.chunk(mesh.size())[dist.get_rank()] for x in batch]
     else:
         placed(model, mesh, strategy)
-        own = [distribute_tensor(x, mesh, programs.batch_placements(strategy)) for x in batch]
+        own = [distribute_tensor(x, mesh, programs.batch_placements(strategy), src_data_rank=None) for x in batch]
     optimizer = programs.OPTIMIZER(model.parameters())
 
     def step():
@@ -141,7 +141,7 @@ def prepared_dtensor(job):
             optimizer.step()
         if isinstance(loss, DTensor):
             return float(loss.detach().full_tensor())
-        return float(funcol.all_reduce(loss.detach(), "avg" if dist.get_backend() != "gloo" else "sum", mesh) / mesh.size())
+        return float(funcol.all_reduce(loss.detach(), "sum", mesh) / mesh.size())
 
     return step
 
@@ -155,7 +155,7 @@ def prepared_program(job):
     model, _, batch = programs.build(job["program"])
     loaded = steps.load(job["saved"], mesh)
     state = loaded.shard(model)
-    own = [distribute_tensor(x, mesh, programs.batch_placements(job["strategy"])) for x in batch]
+    own = [distribute_tensor(x, mesh, programs.batch_placements(job["strategy"]), src_data_rank=None) for x in batch]
     return lambda: float(loaded(state, *own)["loss"])
 
 
@@ -166,25 +166,30 @@ def mesh_of(strategy):
     return init_device_mesh("cpu", tuple(axes.values()), mesh_dim_names=tuple(axes))
 
 
+def found(traffic, losses=()):
+    """What is said of a step."""
+    counts = {str(op).rpartition(".")[2]: count for op, count in traffic.comm_counts.items()}
+    return {"losses": list(losses), "bytes": traffic.bytes, "counts": counts, "collectives": sum(counts.values()), "ms": []}
+
+
 def contest(job):
     """Both steps: losses, bytes and collectives of the second one, milliseconds of the others, which take turns."""
     steps = {"theirs": prepared_dtensor(job)}
     if "saved" in job:
         steps["ours"] = prepared_program(job)
-    found = {}
+    counted = {}
     for name, step in steps.items():
         losses = [step()]
         with Traffic() as traffic:
             losses.append(step())
-        counts = {str(op).rpartition(".")[2]: count for op, count in traffic.comm_counts.items()}
-        found[name] = {"losses": losses, "bytes": traffic.bytes, "counts": counts, "collectives": sum(counts.values()), "ms": []}
+        counted[name] = found(traffic, losses)
     for _ in range(job["times"]):
         for name, step in steps.items():
             dist.barrier()
             start = time.perf_counter()
-            found[name]["losses"].append(step())
+            counted[name]["losses"].append(step())
             dist.barrier()
-            found[name]["ms"].append(1e3 * (time.perf_counter() - start))
-    for each in found.values():
-        each["ms"] = statistics.median(each["ms"]) if each["ms"] else 0.0
-    return found
+            counted[name]["ms"].append(1e3 * (time.perf_counter() - start))
+    for each in counted.values():
+        each["ms"] = statistics.median(each["ms"])
+    return counted

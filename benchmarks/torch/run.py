@@ -1,9 +1,9 @@
 """Training steps of ten models on eight gloo ranks, against DTensor (Megatron and data parallel) and `fully_shard`, on the same placements.
 
-    .venv-torch/bin/python benchmarks/torch/run.py [--steps N] [NAME...]
+    .venv-torch/bin/python benchmarks/torch/run.py [--steps N] [--one-process] [NAME...]
 
 Bytes are what a device sends in rings, counted by the same mode (CommDebugMode) on both sides; steps take turns. Exits with 1 if a step of ours
-sends more than theirs, or a geometric mean is above 0.8.
+sends more than theirs, or a geometric mean is above 0.8. With --one-process nothing is sent: bytes alone.
 """
 
 import argparse
@@ -21,6 +21,7 @@ os.environ["PYTHONPATH"] = os.pathsep.join([*FOLDERS, *filter(None, [os.environ.
 
 import programs  # noqa: E402
 from cluster import Cluster  # noqa: E402
+from one_process import OneProcess  # noqa: E402
 from shardonnay.torch import partition  # noqa: E402
 
 BAR = 0.8
@@ -50,11 +51,12 @@ def mean(ratios):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--steps", type=int, default=10, help="that are timed, of each side")
+    parser.add_argument("--one-process", action="store_true", help="that sends nothing: no losses, no times")
     parser.add_argument("names", nargs="*", help="MODEL or MODEL-STRATEGY")
     options = parser.parse_args()
     bytes_, times, more, differ = [], [], [], []
     print(f"{'program':22} {'bytes':>10} {'theirs':>10} ratio  {'ms':>7} {'theirs':>7} ratio  collectives; theirs", flush=True)
-    cluster = Cluster()
+    cluster = OneProcess() if options.one_process else Cluster()
     with tempfile.TemporaryDirectory() as folder:
         for name in programs.PROGRAMS:
             for strategy in programs.MESHES:
@@ -66,17 +68,18 @@ def main():
                 # What a rank sends may differ between ranks: that of the busiest counts.
                 ours, theirs = (dict(answers[0][side], bytes=max(answer[side]["bytes"] for answer in answers)) for side in ("ours", "theirs"))
                 bytes_.append(ours["bytes"] / theirs["bytes"])
-                times.append(ours["ms"] / theirs["ms"])
+                times += [] if options.one_process else [ours["ms"] / theirs["ms"]]
                 if ours["bytes"] > theirs["bytes"]:
                     more.append(pair)
                 if any(abs(a - b) > 2e-3 * abs(b) for a, b in zip(ours["losses"][:3], theirs["losses"][:3])):
                     differ.append(pair)
-                print(f"{pair:22} {ours['bytes']:10,} {theirs['bytes']:10,}  {bytes_[-1]:4.2f}  {ours['ms']:7.1f} {theirs['ms']:7.1f}  {times[-1]:4.2f}  "
+                timed = f"{ours['ms']:7.1f} {theirs['ms']:7.1f}  {times[-1]:4.2f}" if times else f"{'-':>7} {'-':>7}  {'-':>4}"
+                print(f"{pair:22} {ours['bytes']:10,} {theirs['bytes']:10,}  {bytes_[-1]:4.2f}  {timed}  "
                       f"{ours['collectives']} ({counted(ours)}); {theirs['collectives']} ({counted(theirs)})", flush=True)  # fmt: skip
     cluster.close()
-    print(f"{len(bytes_)} programs; geometric means: bytes {mean(bytes_):.3f}, time {mean(times):.3f}; more bytes: {', '.join(more) or 'none'}; "
+    print(f"{len(bytes_)} programs; geometric means: bytes {mean(bytes_):.3f}, time {f'{mean(times):.3f}' if times else '-'}; more bytes: {', '.join(more) or 'none'}; "
           f"other losses: {', '.join(differ) or 'none'}")  # fmt: skip
-    return bool(more or differ) or mean(bytes_) > BAR or mean(times) > BAR
+    return bool(more or differ) or mean(bytes_) > BAR or bool(times and mean(times) > BAR)
 
 
 if __name__ == "__main__":

@@ -364,9 +364,11 @@ class Builder:
 
     def unmerge(self, x: Value, dims: Sequence[int]) -> tuple[Value, list[list[int]]]:
         """What `x` was before these of its dims were merged, and which of its dims each dim of `x` is."""
+        groups: list[list[int]] = [[dim] for dim in range(x.rank)]
+        if not dims:
+            return x, groups
         inner, order = self._transposed.get(x.name, (x, list(range(x.rank))))
         merged = self.merged_dims(x)
-        groups: list[list[int]] = [[] for _ in order]
         sizes: list[int] = []
         for dim in range(x.rank):
             at = order.index(dim)

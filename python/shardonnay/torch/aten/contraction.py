@@ -18,19 +18,20 @@ def _dot(b: Builder, x: Value, y: Value, contract: Pairs, batch: Pairs) -> Value
     merged alike.
     """
     of_x, of_y = b.merged_dims(x), b.merged_dims(y)
-    common = list(zip((*contract[0], *batch[0]), (*contract[1], *batch[1])))
-    alike = [pair for pair in common if of_x[pair[0]] == of_y[pair[1]]]
-    in_common = [set(each) for each in zip(*common)]
-    x_dims = [dim for dim, sizes in enumerate(of_x) if _parts(sizes) and (dim not in in_common[0] or dim in [i for i, _ in alike])]
-    y_dims = [dim for dim, sizes in enumerate(of_y) if _parts(sizes) and (dim not in in_common[1] or dim in [j for _, j in alike])]
-    x, groups = b.unmerge(x, x_dims) if x_dims else (x, [[dim] for dim in range(x.rank)])
-    y, others = b.unmerge(y, y_dims) if y_dims else (y, [[dim] for dim in range(y.rank)])
-    lists = [([at for i in of[0] for at in groups[i]], [at for j in of[1] for at in others[j]]) for of in (contract, batch)]
-    return b.dot(x, y, *lists)
+    common = list(zip((*contract[0], *batch[0]), (*contract[1], *batch[1]), strict=True))
+    unlike = [pair for pair in common if of_x[pair[0]] != of_y[pair[1]]]
+    x, groups = b.unmerge(x, _apart(of_x, [dim for dim, _ in unlike]))
+    y, others = b.unmerge(y, _apart(of_y, [dim for _, dim in unlike]))
+
+    def spread(dims: Pairs) -> Pairs:
+        return [at for dim in dims[0] for at in groups[dim]], [at for dim in dims[1] for at in others[dim]]
+
+    return b.dot(x, y, spread(contract), spread(batch))
 
 
-def _parts(sizes: list[int]) -> bool:
-    return sum(extent != 1 for extent in sizes) > 1
+def _apart(merged: list[list[int]], whole: list[int]) -> list[int]:
+    """The dims that are taken apart: of several sizes, those of 1 not counted, and not to stay whole."""
+    return [dim for dim, sizes in enumerate(merged) if sum(extent != 1 for extent in sizes) > 1 and dim not in whole]
 
 
 def product(b: Builder, x: Value, y: Value, contract: Pairs, batch: Pairs = ([], [])) -> Value:
