@@ -8,7 +8,6 @@
 #include "shardonnay/emit/EmitPack.h"
 #include "shardonnay/dialect/stablehlo/Stablehlo.h"
 #include "shardonnay/emit/PackedRows.h"
-#include "llvm/ADT/Sequence.h"
 
 using namespace mlir;
 
@@ -33,21 +32,12 @@ public:
     return stablehlo::BitcastConvertOp::create(
         builder, loc, RankedTensorType::get(type.getShape(), element), value);
   }
-  /// [shards, elements of a shard]; in one dim if it is one shard.
-  Value toRows(Value tensor, ShardedDim sharded);
-  /// The other way.
-  Value fromRows(Value rows, ArrayRef<int64_t> shape, ShardedDim sharded);
   Value transpose(Value value, ArrayRef<int64_t> order);
 
 private:
   OpBuilder &builder;
   Location loc;
 };
-
-bool isLeading(ArrayRef<int64_t> shape, int64_t dim) {
-  return llvm::all_of(shape.take_front(dim),
-                      [](int64_t size) { return size == 1; });
-}
 
 Value Packer::transpose(Value value, ArrayRef<int64_t> order) {
   auto type = cast<RankedTensorType>(value.getType());
@@ -57,42 +47,19 @@ Value Packer::transpose(Value value, ArrayRef<int64_t> order) {
                                         order);
 }
 
-Value Packer::toRows(Value tensor, ShardedDim sharded) {
-  auto type = cast<RankedTensorType>(tensor.getType());
-  int64_t elements = type.getNumElements();
-  if (sharded.shards == 1)
-    return reshape(tensor, {elements});
-  if (!isLeading(type.getShape(), sharded.dim)) {
-    auto order = llvm::to_vector(llvm::seq<int64_t>(0, type.getRank() + 1));
-    order.erase(order.begin() + sharded.dim);
-    order.insert(order.begin(), sharded.dim);
-    tensor =
-        transpose(reshape(tensor, splitShape(type.getShape(), sharded)), order);
-  }
-  return reshape(tensor, {sharded.shards, elements / sharded.shards});
-}
-
-Value Packer::fromRows(Value rows, ArrayRef<int64_t> shape,
-                       ShardedDim sharded) {
-  if (sharded.shards == 1 || isLeading(shape, sharded.dim))
-    return reshape(rows, shape);
-  SmallVector<int64_t> split = splitShape(shape, sharded);
-  auto order = llvm::to_vector(llvm::seq<int64_t>(1, split.size()));
-  order.insert(order.begin() + sharded.dim, 0);
-  split.erase(split.begin() + sharded.dim);
-  split.insert(split.begin(), sharded.shards);
-  return reshape(transpose(reshape(rows, split), order), shape);
-}
-
 } // namespace
 
 Value emitPack(OpBuilder &builder, spmd::PackOp op) {
   Packer packer(builder, op.getLoc());
   Type element = getElementTypeOrSelf(op.getType());
   SmallVector<Value> rows;
-  for (auto [i, tensor] : llvm::enumerate(op.getTensors()))
-    rows.push_back(
-        packer.toRows(packer.bitcast(tensor, element), getShardedDim(op, i)));
+  for (auto [i, tensor] : llvm::enumerate(op.getTensors())) {
+    Value bits = packer.bitcast(tensor, element);
+    ShardedDim sharded = getShardedDim(op, i);
+    int64_t elements = cast<RankedTensorType>(bits.getType()).getNumElements();
+    rows.push_back(sharded.shards == 1 ? packer.reshape(bits, {elements})
+                                       : toRows(packer, bits, sharded));
+  }
   int64_t rowDim = op.getPieces().value_or(1) == 1 ? 0 : 1;
   Value all =
       stablehlo::ConcatenateOp::create(builder, op.getLoc(), rows, rowDim);
@@ -121,7 +88,8 @@ SmallVector<Value> emitUnpack(OpBuilder &builder, spmd::UnpackOp op) {
     Value part =
         stablehlo::SliceOp::create(builder, op.getLoc(), rows, starts, limits,
                                    SmallVector<int64_t>(starts.size(), 1));
-    Value result = packer.fromRows(part, type.getShape(), getShardedDim(op, i));
+    Value result =
+        fromRows(packer, part, type.getShape(), getShardedDim(op, i));
     results.push_back(packer.bitcast(result, type.getElementType()));
     start = limit;
   }

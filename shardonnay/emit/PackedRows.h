@@ -14,6 +14,7 @@
 #define SHARDONNAY_EMIT_PACKEDROWS_H
 
 #include "shardonnay/dialect/spmd/Ops.h"
+#include "llvm/ADT/Sequence.h"
 
 namespace shardonnay {
 
@@ -37,6 +38,43 @@ inline llvm::SmallVector<int64_t> splitShape(llvm::ArrayRef<int64_t> shape,
   split[sharded.dim] /= sharded.shards;
   split.insert(split.begin() + sharded.dim, sharded.shards);
   return split;
+}
+
+/// The dims before `dim` have one position.
+inline bool isLeading(llvm::ArrayRef<int64_t> shape, int64_t dim) {
+  return llvm::all_of(shape.take_front(dim),
+                      [](int64_t size) { return size == 1; });
+}
+
+/// `tensor` as rows. `build` has `reshape(value, shape)` and
+/// `transpose(value, order)`, which build ops.
+template <typename BuilderT>
+mlir::Value toRows(BuilderT &build, mlir::Value tensor, ShardedDim sharded) {
+  auto type = llvm::cast<mlir::RankedTensorType>(tensor.getType());
+  if (sharded.shards > 1 && !isLeading(type.getShape(), sharded.dim)) {
+    auto order = llvm::to_vector(llvm::seq<int64_t>(0, type.getRank() + 1));
+    order.erase(order.begin() + sharded.dim);
+    order.insert(order.begin(), sharded.dim);
+    llvm::SmallVector<int64_t> split = splitShape(type.getShape(), sharded);
+    tensor = build.transpose(build.reshape(tensor, split), order);
+  }
+  return build.reshape(
+      tensor, {sharded.shards, type.getNumElements() / sharded.shards});
+}
+
+/// The tensor of `shape` of which `rows` are the rows.
+template <typename BuilderT>
+mlir::Value fromRows(BuilderT &build, mlir::Value rows,
+                     llvm::ArrayRef<int64_t> shape, ShardedDim sharded) {
+  if (sharded.shards == 1 || isLeading(shape, sharded.dim))
+    return build.reshape(rows, shape);
+  llvm::SmallVector<int64_t> split = splitShape(shape, sharded);
+  auto order = llvm::to_vector(llvm::seq<int64_t>(1, split.size()));
+  order.insert(order.begin() + sharded.dim, 0);
+  split.erase(split.begin() + sharded.dim);
+  split.insert(split.begin(), sharded.shards);
+  return build.reshape(build.transpose(build.reshape(rows, split), order),
+                       shape);
 }
 
 } // namespace shardonnay

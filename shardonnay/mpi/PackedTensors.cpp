@@ -23,17 +23,14 @@ class RowBuilder {
 public:
   RowBuilder(OpBuilder &builder, Location loc) : builder(builder), loc(loc) {}
 
-  /// [shards, elements of a shard] and the other way.
-  Value toRows(Value tensor, ShardedDim sharded);
-  Value fromRows(Value rows, ArrayRef<int64_t> shape, ShardedDim sharded);
-
   Value bitcast(Value value, Type element);
   Value reshape(Value value, ArrayRef<int64_t> shape);
   Value insert(Value rows, Value all, int64_t start);
   Value extract(Value all, int64_t start, int64_t size);
 
-private:
   Value transpose(Value value, ArrayRef<int64_t> order);
+
+private:
   RankedTensorType typeOf(Value value) {
     return cast<RankedTensorType>(value.getType());
   }
@@ -91,31 +88,6 @@ Value RowBuilder::transpose(Value value, ArrayRef<int64_t> order) {
       ->getResult(0);
 }
 
-Value RowBuilder::toRows(Value tensor, ShardedDim sharded) {
-  RankedTensorType type = typeOf(tensor);
-  int64_t elements = type.getNumElements();
-  if (sharded.shards > 1 && sharded.dim > 0) {
-    auto order = llvm::to_vector(llvm::seq<int64_t>(0, type.getRank() + 1));
-    order.erase(order.begin() + sharded.dim);
-    order.insert(order.begin(), sharded.dim);
-    tensor =
-        transpose(reshape(tensor, splitShape(type.getShape(), sharded)), order);
-  }
-  return reshape(tensor, {sharded.shards, elements / sharded.shards});
-}
-
-Value RowBuilder::fromRows(Value rows, ArrayRef<int64_t> shape,
-                           ShardedDim sharded) {
-  if (sharded.shards == 1 || sharded.dim == 0)
-    return reshape(rows, shape);
-  SmallVector<int64_t> split = splitShape(shape, sharded);
-  auto order = llvm::to_vector(llvm::seq<int64_t>(1, split.size()));
-  order.insert(order.begin() + sharded.dim, 0);
-  split.erase(split.begin() + sharded.dim);
-  split.insert(split.begin(), sharded.shards);
-  return reshape(transpose(reshape(rows, split), order), shape);
-}
-
 Value RowBuilder::insert(Value rows, Value all, int64_t start) {
   return tensor::InsertSliceOp::create(
       builder, loc, rows, all, numbers({0, start}),
@@ -141,7 +113,7 @@ Value buildPack(OpBuilder &builder, spmd::PackOp op) {
   int64_t start = 0;
   for (auto [i, tensor] : llvm::enumerate(op.getTensors())) {
     Value part =
-        rows.toRows(rows.bitcast(tensor, element), getShardedDim(op, i));
+        toRows(rows, rows.bitcast(tensor, element), getShardedDim(op, i));
     all = rows.insert(part, all, start);
     start += cast<RankedTensorType>(part.getType()).getDimSize(1);
   }
@@ -158,8 +130,8 @@ SmallVector<Value> buildUnpack(OpBuilder &builder, spmd::UnpackOp op) {
   for (auto [i, each] : llvm::enumerate(op.getResultTypes())) {
     auto type = cast<RankedTensorType>(each);
     int64_t size = type.getNumElements() / shards;
-    Value result = rows.fromRows(rows.extract(all, start, size),
-                                 type.getShape(), getShardedDim(op, i));
+    Value result = fromRows(rows, rows.extract(all, start, size),
+                            type.getShape(), getShardedDim(op, i));
     results.push_back(rows.bitcast(result, type.getElementType()));
     start += size;
   }

@@ -352,6 +352,9 @@ class Builder:
     def transpose(self, x: Value, order: Sequence[int]) -> Value:
         if list(order) == list(range(x.rank)):
             return x
+        if x.name in self._transposed:
+            source, before = self._transposed[x.name]
+            return self.transpose(source, [before[dim] for dim in order])
         result = self.op("transpose", [x], [x.shape[dim] for dim in order], x.dtype, f"permutation = {ints(order)}")
         self._transposed[result.name] = x, list(order)
         return result
@@ -363,19 +366,21 @@ class Builder:
         return [sizes[dim] for dim in order] if sizes else [[extent] for extent in x.shape]
 
     def unmerge(self, x: Value, dims: Sequence[int]) -> tuple[Value, list[list[int]]]:
-        """What `x` was before these of its dims were merged, and which of its dims each dim of `x` is."""
-        groups: list[list[int]] = [[dim] for dim in range(x.rank)]
-        if not dims:
-            return x, groups
+        """What `x` was before these of its dims were merged, and before it was transposed: a value, and which of its dims each dim is."""
         inner, order = self._transposed.get(x.name, (x, list(range(x.rank))))
-        merged = self.merged_dims(x)
+        merged = self.merged_dims(x) if dims else []
+        groups: list[list[int]] = [[] for _ in order]
         sizes: list[int] = []
         for dim in range(x.rank):
             at = order.index(dim)
             own = merged[at] if at in dims else [inner.shape[dim]]
             groups[at] = list(range(len(sizes), len(sizes) + len(own)))
             sizes += own
-        return self.reshape(inner, sizes), groups
+        value = self.reshape(inner, sizes)
+        if value.name not in self._transposed:
+            return value, groups
+        source, order = self._transposed[value.name]
+        return source, [[order[dim] for dim in group] for group in groups]
 
     def slice(self, x: Value, starts: Sequence[int], limits: Sequence[int], strides: Sequence[int] | None = None) -> Value:
         steps = list(strides or [1] * x.rank)

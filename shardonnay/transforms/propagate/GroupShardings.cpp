@@ -71,16 +71,15 @@ static void separateMembers(ArrayRef<sdy::ShardingGroupOp> members) {
   }
 }
 
-/// True if it changed the program. `givers` gets the values that were given a
-/// sharding, and whose it was.
+/// A ModuleGraph::ShareGroups.
 static bool shareShardings(const GroupOps &groups,
-                           llvm::DenseMap<Value, Value> &givers) {
-  bool changed = false;
+                           ModuleGraph::Givers &givers) {
+  bool separated = false;
   for (auto &[id, members] : groups) {
     FailureOr<sdy::ShardingGroupOp> giver = findGiver(members);
     if (failed(giver)) {
       separateMembers(members);
-      changed = true;
+      separated = true;
       continue;
     }
     if (!*giver)
@@ -91,22 +90,15 @@ static bool shareShardings(const GroupOps &groups,
         continue;
       sdy::setSharding(member.getInput(), common);
       givers[member.getInput()] = giver->getInput();
-      changed = true;
     }
   }
-  return changed;
+  return separated;
 }
 
 ModuleGraph shareGroupShardings(ModuleOp module, bool keepOperations,
                                 bool conservative) {
-  llvm::DenseMap<Value, Value> givers;
-  {
-    ModuleGraph graph =
-        ModuleGraph::read(module, keepOperations, conservative, givers);
-    if (!shareShardings(graph.groups, givers))
-      return graph;
-  }
-  return ModuleGraph::read(module, keepOperations, conservative, givers);
+  return ModuleGraph::read(module, keepOperations, conservative,
+                           shareShardings);
 }
 
 } // namespace shardonnay

@@ -47,8 +47,12 @@ class GraphReader {
 public:
   explicit GraphReader(ModuleGraph &out) : out(out), graph(out.graph) {}
 
-  void read(ModuleOp module, const llvm::DenseMap<Value, Value> &givers) {
+  /// False if `shareGroups` inserted ops: to be read anew.
+  bool read(ModuleOp module, ModuleGraph::ShareGroups shareGroups,
+            ModuleGraph::Givers &givers) {
     collect(module);
+    if (shareGroups(out.groups, givers))
+      return false;
     addTensors();
     readOperations();
     for (auto &[id, members] : out.groups)
@@ -57,6 +61,7 @@ public:
       out.givers[idOf(value)] = idOf(giver);
     out.values = values.take();
     graph.connect();
+    return true;
   }
 
 private:
@@ -397,17 +402,20 @@ ModuleGraph::functionResult(int32_t tensor) const {
 }
 
 ModuleGraph ModuleGraph::read(ModuleOp module, bool keepOperations,
-                              bool conservative,
-                              const llvm::DenseMap<Value, Value> &givers) {
-  ModuleGraph result;
-  result.module = module;
-  result.keepOperations = keepOperations;
-  result.conservative = conservative;
-  GraphReader(result).read(module, givers);
-  if (conservative)
-    result.graph.refuseParts(llvm::to_vector<0>(llvm::map_range(
-        result.meshes, [](auto &known) { return known.toMesh(); })));
-  return result;
+                              bool conservative, ShareGroups shareGroups) {
+  Givers givers;
+  while (true) {
+    ModuleGraph result;
+    result.module = module;
+    result.keepOperations = keepOperations;
+    result.conservative = conservative;
+    if (!GraphReader(result).read(module, shareGroups, givers))
+      continue;
+    if (conservative)
+      result.graph.refuseParts(llvm::to_vector<0>(llvm::map_range(
+          result.meshes, [](auto &known) { return known.toMesh(); })));
+    return result;
+  }
 }
 
 //===----------------------------------------------------------------------===//

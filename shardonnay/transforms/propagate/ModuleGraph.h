@@ -25,13 +25,15 @@ using GroupOps =
 /// regions of others are part of it, unless the outer one has a rule.
 class ModuleGraph {
 public:
-  /// The module must be verified, and its groups have one sharding each
-  /// (GroupShardings.h). `keepOperations`: `operation` may be called.
-  /// `conservative`: with the rules of ConservativeRule.h. `givers`: see
-  /// `giver`.
-  static ModuleGraph
-  read(mlir::ModuleOp module, bool keepOperations, bool conservative,
-       const llvm::DenseMap<mlir::Value, mlir::Value> &givers);
+  using Givers = llvm::DenseMap<mlir::Value, mlir::Value>;
+  /// Has each group have one sharding, before shardings are read. `givers` gets
+  /// the values that were given one, and whose it was. True if it inserted ops.
+  using ShareGroups = llvm::function_ref<bool(const GroupOps &, Givers &)>;
+
+  /// The module must be verified. `keepOperations`: `operation` may be called.
+  /// `conservative`: with the rules of ConservativeRule.h.
+  static ModuleGraph read(mlir::ModuleOp module, bool keepOperations,
+                          bool conservative, ShareGroups shareGroups);
 
   PropagationGraph graph;
   GroupOps groups;

@@ -15,7 +15,7 @@ def _dot(b: Builder, x: Value, y: Value, contract: Pairs, batch: Pairs) -> Value
     """The product, with dims of the operands apart that a view has made one of, which eager does for products of more than two dims.
 
     A merged dim can be sharded by the axes of its first part only. Dims that both operands have are taken apart where both were
-    merged alike.
+    merged alike. Operands are what they were before a transpose, too: a weight that is gathered is gathered for both directions.
     """
     of_x, of_y = b.merged_dims(x), b.merged_dims(y)
     common = list(zip((*contract[0], *batch[0]), (*contract[1], *batch[1]), strict=True))
