@@ -12,12 +12,12 @@ import subprocess
 import numpy as np
 
 LLVM = "/usr/lib/llvm-22"
-PASSES = """sdy-lift-inlined-meshes sdy-check-supported sdy-constant-or-scalar-splitter sdy-add-data-flow-edges
+PASSES = """sdy-lift-inlined-meshes sdy-captures-to-operands sdy-check-supported sdy-constant-or-scalar-splitter sdy-add-data-flow-edges
     sdy-user-priority-propagate sdy-constant-or-scalar-merger sdy-sink-data-flow-edges sdy-close-shardings
     sdy-insert-explicit-reshards=enable-full-version=true sdy-defer-reductions sdy-reshard-to-collectives""".split()
 LOWER = """builtin.module(func.func(tosa-to-linalg-named,tosa-to-linalg,tosa-to-arith,tosa-to-tensor,
     convert-elementwise-to-linalg),canonicalize,
-    one-shot-bufferize{bufferize-function-boundaries},func.func(convert-linalg-to-loops),expand-strided-metadata,lower-affine,
+    one-shot-bufferize{bufferize-function-boundaries},func.func(convert-linalg-to-loops,scf-forall-to-for),expand-strided-metadata,lower-affine,
     convert-scf-to-cf,convert-math-to-llvm,convert-arith-to-llvm,convert-index-to-llvm,finalize-memref-to-llvm,
     convert-cf-to-llvm,convert-func-to-llvm,reconcile-unrealized-casts)"""
 
