@@ -70,3 +70,21 @@ func.func @kept(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}
   %1 = sdy.all_gather [{"x"}] %0 out_sharding=<@mesh, [{}]> : tensor<8xf32>
   return %1 : tensor<8xf32>
 }
+
+// -----
+
+// Functions that are on meshes of their own.
+sdy.mesh @mesh = <["x"=8]>
+sdy.mesh @other = <["z"=2, "w"=4]>
+// CHECK-LABEL: func @on_one_mesh(%arg0: tensor<1x8xf32>) -> tensor<8x8xf32>
+// CHECK: "stablehlo.all_gather"{{.*}} replica_groups = dense<{{\[\[}}0, 1, 2, 3, 4, 5, 6, 7]]>
+func.func @on_one_mesh(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<8x8xf32> {
+  %0 = sdy.all_gather [{"x"}, {}] %a out_sharding=<@mesh, [{}, {}]> : tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}
+// CHECK-LABEL: func @on_another_mesh(%arg0: tensor<4x2xf32>) -> tensor<4x8xf32>
+// CHECK: "stablehlo.all_gather"{{.*}} replica_groups = dense<{{\[\[}}0, 1, 2, 3], [4, 5, 6, 7]]>
+func.func @on_another_mesh(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@other, [{"z"}, {"w"}]>}) -> (tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@other, [{"z"}, {}]>}) {
+  %0 = sdy.all_gather [{}, {"w"}] %a out_sharding=<@other, [{"z"}, {}]> : tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}

@@ -552,17 +552,21 @@ struct PartitionToLocal
     FailureOr<ArgumentPlacements> callees = placeArguments(module, placer);
     if (failed(callees))
       return signalPassFailure();
+    auto meshes = module.getOps<sdy::MeshOp>();
+    bool hasOneMesh = llvm::hasNItemsOrLess(meshes, 1);
     auto partition = [&](func::FuncOp func) {
-      OtherStrategies otherStrategies(*model, placer);
+      sdy::MeshOp own = hasOneMesh ? nullptr : findOwnMesh(func, programMesh);
+      Placer ownPlacer(own);
+      Placer &here = own ? ownPlacer : placer;
+      OtherStrategies otherStrategies(*model, here);
       FunctionPartitioner partitioner(
-          func, placer, *callees, noImplicitReplication,
+          func, here, *callees, noImplicitReplication,
           recordsCauses ? &otherStrategies : nullptr, keepShardings);
       return partitioner.run();
     };
     if (failed(remakeInOwnMemory(module, partition)))
       return signalPassFailure();
     eraseUncalled();
-    auto meshes = module.getOps<sdy::MeshOp>();
     for (sdy::MeshOp mesh : llvm::make_early_inc_range(meshes))
       if (mesh != programMesh && SymbolTable::symbolKnownUseEmpty(mesh, module))
         mesh.erase();

@@ -131,6 +131,14 @@ class Lockstep:
         whole, sizes = self.gather(re.search(r"%\w+", text)[0], group, dim, shape)
         return f"tensor.cast {whole} : {type_of(sizes)} to {type_of(sizes)}"
 
+    def all_slice(self, text, number):
+        dim, shape = int(re.search(r"dim=(\d+)", text)[1]), shape_of(text.rsplit(" : ", 1)[1].split("->")[0])
+        device, axes = self.mesh.devices[number], re.findall(r'"(\w+)"', text)
+        size = shape[dim] // self.mesh.size(axes)
+        value, result = re.search(r"(%\w+)(#\d+)?", text).groups("")
+        value, shape = self.slice(self.name(value, number) + result, shape, dim, size * self.mesh.index(device, axes), size)
+        return f"tensor.cast {value} : {type_of(shape)} to {type_of(shape)}"
+
     def fetch_window(self, text, number):
         device, axes = self.mesh.devices[number], re.findall(r'"(\w+)"', text)
         dim, limit, start, step, size = (
