@@ -355,7 +355,7 @@ struct EmitStablehlo : impl::EmitStablehloPassBase<EmitStablehlo> {
       for (Operation *op : findToEmit(getChildAnalysis<ProgramOps>(func)))
         if (failed(emitter.emit(op)))
           return signalPassFailure();
-    if (!enableRGV3)
+    if (!enableRGV3 && !keepMeshes)
       for (auto mesh : llvm::make_early_inc_range(module.getOps<sdy::MeshOp>()))
         mesh.erase();
     setModuleAttributes(module, *grid);

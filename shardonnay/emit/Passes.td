@@ -31,7 +31,7 @@ def EmitStablehloPass : Pass<"sdy-emit-stablehlo", "::mlir::ModuleOp"> {
     (Target.h): several operands one by one, bitwise ones as a gather that each
     device reduces. So is an `fft`, but with `any-engine`: its result is held row-major.
 
-    After: no `sdy` (with `enable-rgv3`: but meshes), no `spmd`;
+    After: no `sdy` (but meshes, with `enable-rgv3` or `keep-meshes`), no `spmd`;
     `mhlo.num_partitions` is the number of devices and `mhlo.num_replicas` 1, or
     as the options say. PJRT runs it as it is, without a partitioner.
 
@@ -55,6 +55,8 @@ def EmitStablehloPass : Pass<"sdy-emit-stablehlo", "::mlir::ModuleOp"> {
     Option<"enableRGV3", "enable-rgv3", "bool", "false",
            "Replica groups name mesh axes, not devices "
            "(#stablehlo.replica_group_mesh_axes); the mesh stays">,
+    Option<"keepMeshes", "keep-meshes", "bool", "false",
+           "The meshes stay, for shardings that name them">,
     Option<"anyEngine", "any-engine", "bool", "false",
            "No calls that only some engines know hold an fft's layout">,
     Option<"replicaCount", "replica-count", "int64_t", "1",

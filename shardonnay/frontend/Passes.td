@@ -105,6 +105,32 @@ def ExpandCompositesPass : Pass<"sdy-expand-composites", "mlir::ModuleOp"> {
   let dependentDialects = ["mlir::func::FuncDialect"];
 }
 
+def CapturesToOperandsPass
+    : Pass<"sdy-captures-to-operands", "mlir::ModuleOp"> {
+  let summary = "Parallel loops take the tensors that they read";
+  let description = [{
+    Only operands can be resharded, and the body of an `scf.forall` may read
+    tensors from outside. Each becomes one more output, into which nothing is
+    inserted; its result has no use.
+
+    Precondition: none. Postcondition: no `scf.forall` reads a tensor from
+    outside.
+
+    ```mlir
+    %0 = scf.forall (%i) in (8) shared_outs(%out = %init) -> (tensor<8xf32>) {
+      %1 = tensor.extract_slice %arg0[%i] [1] [1] : tensor<8xf32> to tensor<1xf32>
+      ...
+    ```
+    becomes
+    ```mlir
+    %0:2 = scf.forall (%i) in (8) shared_outs(%out = %init, %in = %arg0) -> (tensor<8xf32>, tensor<8xf32>) {
+      %1 = tensor.extract_slice %in[%i] [1] [1] : tensor<8xf32> to tensor<1xf32>
+      ...
+    ```
+  }];
+  let dependentDialects = ["::mlir::sdy::SdyDialect"];
+}
+
 def FindPeriodicWindowsPass
     : Pass<"sdy-find-periodic-windows", "mlir::func::FuncOp"> {
   let summary = "Slices of one tensor that are concatenated where it goes on";

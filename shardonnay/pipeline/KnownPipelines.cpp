@@ -14,6 +14,7 @@
 #include "mlir/Transforms/Passes.h"
 #include "shardonnay/dialect/sdy/Ops.h"
 #include "shardonnay/emit/Passes.h"
+#include "shardonnay/frontend/Passes.h"
 #include "shardonnay/pipeline/Passes.h"
 #include "shardonnay/pipeline/Pipelines.h"
 #include "shardonnay/transforms/collectives/Passes.h"
@@ -131,6 +132,7 @@ struct LocalOptions : PassPipelineOptions<LocalOptions> {
 };
 
 void addGlobalToLocal(OpPassManager &pm, const LocalOptions &options) {
+  pm.addPass(createCapturesToOperandsPass());
   pm.addNestedPass<func::FuncOp>(createRemovePropagationBarriersPass());
   pm.addNestedPass<func::FuncOp>(
       createResolveSingleDeviceShardingPass({/*keepGiven=*/true}));
@@ -142,8 +144,11 @@ void addGlobalToLocal(OpPassManager &pm, const LocalOptions &options) {
   reshard.enableFullVersion = reshard.keepPropagated = true;
   pm.addNestedPass<func::FuncOp>(createInsertExplicitReshardsPass(reshard));
   pm.addNestedPass<func::FuncOp>(createReshardToCollectivesPass());
-  addStage(pm, Stage::Partition, {});
+  PipelineOptions partition;
+  partition.keepsShardings = true;
+  addStage(pm, Stage::Partition, partition);
   EmitStablehloPassOptions emit;
+  emit.keepMeshes = true;
   emit.anyEngine = true;
   emit.enableRGV3 = options.meshAxesGroups;
   emit.replicaCount = options.replicaCount;

@@ -62,6 +62,47 @@ def PerInstructionPartitioningPass
   ];
 }
 
+def PadForDivisibilityPass
+    : Pass<"sdy-pad-for-divisibility", "::mlir::func::FuncOp"> {
+  let summary = "With `pad`: tensors grow until their axes divide them";
+  let description = [{
+    Types stay global up to `sdy-partition-to-local`, which gives a dim of size n
+    that is sharded p ways local shards of ceil(n / p), and masks them where an
+    op would read what stands behind the end. Before it, so also before
+    `sdy-convert-global-to-local`, there is nothing to pad, and nothing is done.
+
+    With `pad`, for a chain that ends in another tool's partitioner, every
+    operation that has a tensor whose axes do not divide it is put on tensors of
+    ceil(n / p) * p: an element-wise one as it is; any other as a manual
+    computation over all axes, as by `sdy-per-instruction-partitioning`, which
+    masks what stands behind the end. The padding of a tensor is not defined; a
+    tensor is padded where it is still whole. An argument or result of the
+    function that its axes do not divide is an error, and so is such a tensor
+    that goes through a loop, a branch or a call.
+
+    Before: `sdy-reshard-to-collectives`; one mesh. After: with `pad`, axes divide
+    all tensors.
+
+    ```mlir
+    %0 = sdy.all_slice [{"x"} ] %arg0 out_sharding=<@mesh, [{"x"} ]> : tensor<10xf32>
+    %1 = stablehlo.negate %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"} ]>]>} : tensor<10xf32>
+    ```
+    becomes, on `<["x"=4]>`,
+    ```mlir
+    %0 = sdy.manual_computation(%arg0) ... : (tensor<10xf32>) -> tensor<12xf32>
+    %1 = stablehlo.negate %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"} ]>]>} : tensor<12xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::func::FuncDialect",
+                           "::mlir::sdy::SdyDialect",
+                           "::mlir::spmd::SpmdDialect",
+                           "::mlir::stablehlo::StablehloDialect"];
+  let options = [
+    Option<"pad", "pad", "bool", "false",
+           "Pad, for a partitioner that wants axes to divide all tensors">,
+  ];
+}
+
 def FitMemoryPass : Pass<"sdy-fit-memory", "::mlir::ModuleOp"> {
   let summary = "Prices memory until the plan is within the limit";
   let description = [{

@@ -60,6 +60,8 @@ void addImport(OpPassManager &pm, const PipelineOptions &options) {
   pm.addNestedPass<func::FuncOp>(
       createResolveSingleDeviceShardingPass({/*keepGiven=*/true}));
   pm.addPass(createApplyCanonicalPatternsPass());
+  // Behind canonical patterns, which undo it.
+  pm.addPass(createCapturesToOperandsPass());
   pm.addPass(createCheckSupportedPass());
   pm.addPass(createRemoveSizeOneAxesPass());
   pm.addPass(createConstantOrScalarSplitterPass());
@@ -143,9 +145,9 @@ void addCollectives(OpPassManager &pm, const PipelineOptions &options) {
 }
 
 void addPartition(OpPassManager &pm, const PipelineOptions &options) {
-  pm.addPass(
-      createPartitionToLocalPass({options.noImplicitReplication,
-                                  options.deviceModel, options.recordsCauses}));
+  pm.addPass(createPartitionToLocalPass(
+      {options.noImplicitReplication, options.deviceModel,
+       options.recordsCauses, options.keepsShardings}));
   // Equal windows are fetched once: the report counts what is there now.
   pm.addNestedPass<func::FuncOp>(createShareEqualOpsPass());
   int64_t memoryLimit = memoryLimitOf(options);

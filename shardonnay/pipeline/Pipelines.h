@@ -55,6 +55,8 @@ struct PipelineOptions : Options {
   /// Leave on each collective why it is there, and on the functions the plan's
   /// cost: for a report. The program is the same without.
   bool recordsCauses = false;
+  /// The shardings of which the local tensors are shards stay.
+  bool keepsShardings = false;
 };
 
 /// The IR is verified after each pass where assertions are on. Else it is where

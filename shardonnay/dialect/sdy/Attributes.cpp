@@ -8,8 +8,10 @@
 #include "shardonnay/dialect/sdy/Attributes.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "mlir/IR/TensorEncoding.h"
 #include "shardonnay/dialect/sdy/Bytecode.h"
 #include "shardonnay/dialect/sdy/Ops.h"
+#include "shardonnay/dialect/sdy/ShardingVerifier.h"
 #include "llvm/ADT/SmallBitVector.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -40,6 +42,19 @@ static void printEdgeValueRefs(AsmPrinter &printer,
 #define GET_ATTRDEF_CLASSES
 #include "shardonnay/dialect/sdy/Attributes.cpp.inc"
 
+namespace {
+struct ShardingEncoding
+    : VerifiableTensorEncoding::ExternalModel<ShardingEncoding,
+                                              TensorShardingAttr> {
+  LogicalResult verifyEncoding(Attribute attr, ArrayRef<int64_t> shape,
+                               Type elementType, EmitError emitError) const {
+    return sdy::verifyEncoding(cast<TensorShardingAttr>(attr),
+                               RankedTensorType::get(shape, elementType),
+                               emitError);
+  }
+};
+} // namespace
+
 void SdyDialect::initialize() {
   addAttributes<
 #define GET_ATTRDEF_LIST
@@ -50,6 +65,7 @@ void SdyDialect::initialize() {
 #include "shardonnay/dialect/sdy/Ops.cpp.inc"
       >();
   addBytecodeInterface(*this);
+  TensorShardingAttr::attachInterface<ShardingEncoding>(*getContext());
 }
 
 LogicalResult MeshAxisAttr::verify(EmitError emitError, StringRef name,

@@ -56,6 +56,15 @@ static InFlightDiagnostic &operator<<(InFlightDiagnostic &diag,
   return diag << "the " << place.list << " axes";
 }
 
+/// The error that `axis` stands in `here` and in `before`.
+static InFlightDiagnostic emitTwice(AxisRefAttr axis, const AxesAt &before,
+                                    const AxesAt &here, EmitError emitError) {
+  InFlightDiagnostic diag = emitError();
+  diag << "axis " << axis.toString() << " occurs twice, in "; // C13
+  diag << before << " and in " << here;
+  return diag;
+}
+
 /// No axis of `place` that stands before place number `end` overlaps `axis`.
 static LogicalResult verifyDisjoint(AxisRefAttr axis, const AxesAt &here,
                                     const AxesAt &place, size_t end,
@@ -63,12 +72,11 @@ static LogicalResult verifyDisjoint(AxisRefAttr axis, const AxesAt &here,
   for (AxisRefAttr other : place.axes.take_front(end)) {
     if (!toAxisRef(axis, mesh).overlaps(toAxisRef(other, mesh)))
       continue;
+    if (axis == other)
+      return emitTwice(axis, place, here, emitError);
     InFlightDiagnostic diag = emitError();
-    if (axis == other) // C13
-      diag << "axis " << axis.toString() << " occurs twice, in ";
-    else // C14
-      diag << "axes " << other.toString() << " and " << axis.toString()
-           << " overlap, in ";
+    diag << "axes " << other.toString() << " and " << axis.toString()
+         << " overlap, in "; // C14
     diag << place << " and in " << here;
     return diag;
   }
@@ -192,14 +200,21 @@ static LogicalResult verifyNotManual(ArrayRef<AxesAt> lists, Operation *from,
   return success();
 }
 
-LogicalResult mlir::sdy::verifySharding(TensorShardingAttr sharding, Type type,
-                                        Operation *from, EmitError emitError) {
-  MeshAttr mesh = getMesh(from, sharding);
-  if (!mesh) // C7
-    return emitError() << "unknown mesh " << sharding.getMeshOrRef()
-                       << ", expected the name of an 'sdy.mesh' of the module";
-  FlatSymbolRefAttr symbol = sharding.getMeshSymbol();
-  Operation *meshOp = symbol ? getMeshOp(from, symbol).getOperation() : nullptr;
+/// All axes of `sharding`, each list with its place.
+static SmallVector<AxesAt> getAxesAt(TensorShardingAttr sharding) {
+  SmallVector<AxesAt> lists;
+  for (auto [index, dim] : llvm::enumerate(sharding.getDimShardings()))
+    lists.push_back({dim.getAxes(), static_cast<int64_t>(index)});
+  lists.push_back({sharding.getReplicatedAxes(), -1, "replicated"});
+  lists.push_back({sharding.getUnreducedAxes(), -1, "unreduced"});
+  return lists;
+}
+
+/// `sharding` fits a value of `type` on `mesh`, which `meshOp` (may be null)
+/// declares.
+static LogicalResult verifyOnMesh(TensorShardingAttr sharding, Type type,
+                                  MeshAttr mesh, Operation *meshOp,
+                                  EmitError emitError) {
   if (mesh.isMaximal()) {
     if (!isTrivial(sharding)) // C20
       return withMesh(emitError() << "expected a sharding without dims and "
@@ -208,20 +223,51 @@ LogicalResult mlir::sdy::verifySharding(TensorShardingAttr sharding, Type type,
                       meshOp);
     return success();
   }
-  SmallVector<AxesAt> lists;
-  for (auto [index, dim] : llvm::enumerate(sharding.getDimShardings()))
-    lists.push_back({dim.getAxes(), static_cast<int64_t>(index)});
-  lists.push_back({sharding.getReplicatedAxes(), -1, "replicated"});
-  lists.push_back({sharding.getUnreducedAxes(), -1, "unreduced"});
   return success(
       succeeded(verifyRank(sharding, type, emitError)) &&
       succeeded(verifyPriorities(sharding, emitError)) &&
-      succeeded(verifyAxes(lists, mesh, meshOp, emitError)) &&
+      succeeded(verifyAxes(getAxesAt(sharding), mesh, meshOp, emitError)) &&
       succeeded(verifyMeshOrder(sharding.getReplicatedAxes(), "replicated",
                                 mesh, meshOp, emitError)) &&
       succeeded(verifyMeshOrder(sharding.getUnreducedAxes(), "unreduced", mesh,
-                                meshOp, emitError)) &&
-      succeeded(verifyNotManual(lists, from, emitError)));
+                                meshOp, emitError)));
+}
+
+LogicalResult mlir::sdy::verifySharding(TensorShardingAttr sharding, Type type,
+                                        Operation *from, EmitError emitError) {
+  MeshAttr mesh = getMesh(from, sharding);
+  if (!mesh) // C7
+    return emitError() << "unknown mesh " << sharding.getMeshOrRef()
+                       << ", expected the name of an 'sdy.mesh' of the module";
+  FlatSymbolRefAttr symbol = sharding.getMeshSymbol();
+  Operation *meshOp = symbol ? getMeshOp(from, symbol).getOperation() : nullptr;
+  return success(
+      succeeded(verifyOnMesh(sharding, type, mesh, meshOp, emitError)) &&
+      succeeded(verifyNotManual(getAxesAt(sharding), from, emitError)));
+}
+
+/// What can be said of axes whose mesh is not known: none occurs twice.
+static LogicalResult verifyDistinct(ArrayRef<AxesAt> lists,
+                                    EmitError emitError) {
+  llvm::DenseMap<AxisRefAttr, const AxesAt *> places;
+  for (const AxesAt &list : lists)
+    for (AxisRefAttr axis : list.axes)
+      if (auto [place, isNew] = places.try_emplace(axis, &list); !isNew)
+        return emitTwice(axis, *place->second, list, emitError);
+  return success();
+}
+
+LogicalResult mlir::sdy::verifyEncoding(TensorShardingAttr sharding,
+                                        RankedTensorType type,
+                                        EmitError emitError) {
+  if (auto mesh = dyn_cast<MeshAttr>(sharding.getMeshOrRef()))
+    return verifyOnMesh(sharding, type, mesh, nullptr, emitError);
+  // A name may stand for one device, where tensors of any rank have no dims.
+  if (isTrivial(sharding))
+    return success();
+  return success(succeeded(verifyRank(sharding, type, emitError)) &&
+                 succeeded(verifyPriorities(sharding, emitError)) &&
+                 succeeded(verifyDistinct(getAxesAt(sharding), emitError)));
 }
 
 LogicalResult mlir::sdy::verifyShardings(TensorShardingPerValueAttr shardings,

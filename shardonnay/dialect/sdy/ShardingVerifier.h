@@ -46,6 +46,11 @@ LogicalResult verifyMeshOrder(ArrayRef<AxisRefAttr> axes, StringRef what,
 LogicalResult verifySharding(TensorShardingAttr sharding, Type type,
                              Operation *from, EmitError emitError);
 
+/// What can be said of `sharding` as the encoding of a tensor that is else of
+/// `type`: types know no symbols, so a mesh that is named is not looked up.
+LogicalResult verifyEncoding(TensorShardingAttr sharding, RankedTensorType type,
+                             EmitError emitError);
+
 /// As many shardings as `types`, each fitting; `what` names the values.
 LogicalResult verifyShardings(TensorShardingPerValueAttr shardings,
                               TypeRange types, Operation *from, StringRef what);

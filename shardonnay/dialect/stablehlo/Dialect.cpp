@@ -121,6 +121,9 @@ void StablehloDialect::initialize() {
 Operation *StablehloDialect::materializeConstant(OpBuilder &builder,
                                                  Attribute value, Type type,
                                                  Location loc) {
+  // A token says of nothing that it came before: all that is known without one.
+  if (isa<TokenType>(type) && isa<UnitAttr>(value))
+    return CreateTokenOp::create(builder, loc, type);
   auto elements = dyn_cast<ElementsAttr>(value);
   if (!elements || elements.getType() != type)
     return nullptr;

@@ -5,15 +5,18 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The ops have RegionBranchOpInterface, which the defaults read. Not scf.forall
-// and scf.parallel: what their bodies do with slices at computed offsets is a
-// partition of its own.
+// The ops have RegionBranchOpInterface, which the defaults read; scf.forall has
+// not, and what its body does with slices at computed offsets is a partition of
+// its own, so it is computed whole (frontend/CapturesToOperands.cpp makes
+// operands of the tensors that it reads). scf.parallel has no tensors.
 //
 //===----------------------------------------------------------------------===//
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "shardonnay/interfaces/DataFlowEdge.h"
+#include "shardonnay/models/Upstream/Attach.h"
 #include "shardonnay/models/Upstream/Families.h"
+#include "shardonnay/models/Upstream/LocalArith.h"
 
 using namespace mlir;
 using namespace shardonnay;
@@ -23,6 +26,31 @@ namespace {
 template <typename OpT>
 struct FlowModel
     : ShardableDataFlowOpInterface::ExternalModel<FlowModel<OpT>, OpT> {};
+
+/// The outputs, and with them the results, are needed whole.
+struct ForallHooks : OpHooks {
+  static std::optional<FactorRule> rule(Operation *op) {
+    auto forall = cast<scf::ForallOp>(op);
+    if (!llvm::all_of(forall.getOutputs(), isStatic))
+      return std::nullopt;
+    auto getRank = [](Type type) -> int64_t {
+      auto tensor = dyn_cast<RankedTensorType>(type);
+      return tensor ? tensor.getRank() : 0;
+    };
+    FactorRuleBuilder builder(
+        llvm::map_to_vector(op->getOperandTypes(), getRank),
+        llvm::map_to_vector(op->getResultTypes(), getRank));
+    size_t numBounds = op->getNumOperands() - op->getNumResults();
+    for (auto [index, output] : llvm::enumerate(forall.getOutputs()))
+      for (auto [dim, size] : llvm::enumerate(shapeOf(output))) {
+        SmallVector<int64_t> operandDims(op->getNumOperands(), -1);
+        SmallVector<int64_t> resultDims(op->getNumResults(), -1);
+        operandDims[numBounds + index] = resultDims[index] = dim;
+        builder.add(size, operandDims, resultDims, FactorKind::NeedReplication);
+      }
+    return builder.build();
+  }
+};
 } // namespace
 
 template <typename... OpTs> static void attachFlow(MLIRContext &context) {
@@ -32,4 +60,5 @@ template <typename... OpTs> static void attachFlow(MLIRContext &context) {
 void shardonnay::upstream::attachScfModels(MLIRContext &context) {
   attachFlow<scf::ForOp, scf::WhileOp, scf::IfOp, scf::IndexSwitchOp,
              scf::ExecuteRegionOp>(context);
+  attach<ForallHooks, scf::ForallOp>(context);
 }

@@ -1,4 +1,5 @@
-// RUN: sdy-opt %s --split-input-file --sdy-convert-global-to-local | FileCheck %s
+// RUN: sdy-opt %s --split-input-file --sdy-convert-global-to-local --sdy-drop-sharding-and-mesh | FileCheck %s
+// RUN: sdy-opt %s --split-input-file --sdy-convert-global-to-local | FileCheck %s --check-prefix=KEPT
 
 sdy.mesh @mesh = <["x"=2, "y"=4]>
 
@@ -50,5 +51,40 @@ sdy.mesh @mesh = <["x"=2]>
 // CHECK: return %[[MOVED]]
 func.func @operands_and_results_that_disagree(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> (tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>}) {
   %0 = chlo.square %a {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"x"}]>]>} : tensor<8x8xf32> -> tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}
+
+// -----
+
+// Meshes and shardings stay until sdy-drop-sharding-and-mesh: those of the boundary, and of ops that are as they were but
+// for their types.
+sdy.mesh @mesh = <["x"=2]>
+// CHECK-LABEL: func @kept(%arg0: tensor<4xf32>) -> tensor<8xf32>
+// KEPT: sdy.mesh @mesh = <["x"=2]>
+// KEPT: func @kept(%arg0: tensor<4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}]>})
+func.func @kept(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}]>}) {
+  // CHECK-NEXT: stablehlo.negate %arg0 : tensor<4xf32>
+  // KEPT-NEXT: stablehlo.negate %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : tensor<4xf32>
+  %0 = stablehlo.negate %a {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : tensor<8xf32>
+  // KEPT-NEXT: "stablehlo.all_gather"
+  %1 = sdy.all_gather [{"x"}] %0 out_sharding=<@mesh, [{}]> : tensor<8xf32>
+  return %1 : tensor<8xf32>
+}
+
+// -----
+
+// Functions that are on meshes of their own.
+sdy.mesh @mesh = <["x"=8]>
+sdy.mesh @other = <["z"=2, "w"=4]>
+// CHECK-LABEL: func @on_one_mesh(%arg0: tensor<1x8xf32>) -> tensor<8x8xf32>
+// CHECK: "stablehlo.all_gather"{{.*}} replica_groups = dense<{{\[\[}}0, 1, 2, 3, 4, 5, 6, 7]]>
+func.func @on_one_mesh(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<8x8xf32> {
+  %0 = sdy.all_gather [{"x"}, {}] %a out_sharding=<@mesh, [{}, {}]> : tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}
+// CHECK-LABEL: func @on_another_mesh(%arg0: tensor<4x2xf32>) -> tensor<4x8xf32>
+// CHECK: "stablehlo.all_gather"{{.*}} replica_groups = dense<{{\[\[}}0, 1, 2, 3], [4, 5, 6, 7]]>
+func.func @on_another_mesh(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@other, [{"z"}, {"w"}]>}) -> (tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@other, [{"z"}, {}]>}) {
+  %0 = sdy.all_gather [{}, {"w"}] %a out_sharding=<@other, [{"z"}, {}]> : tensor<8x8xf32>
   return %0 : tensor<8x8xf32>
 }

@@ -43,6 +43,7 @@
 #include "shardonnay/support/Prefetch.h"
 #include "shardonnay/transforms/partition/Donation.h"
 #include "shardonnay/transforms/partition/FactorAxes.h"
+#include "shardonnay/transforms/partition/KeptShardings.h"
 #include "shardonnay/transforms/partition/LocalCollectives.h"
 #include "shardonnay/transforms/partition/OpContext.h"
 #include "shardonnay/transforms/partition/OwnMemory.h"
@@ -62,10 +63,10 @@ class FunctionPartitioner {
 public:
   FunctionPartitioner(func::FuncOp func, Placer &placer,
                       const ArgumentPlacements &callees, bool forbidsGathers,
-                      OtherStrategies *otherStrategies)
+                      OtherStrategies *otherStrategies, bool keepsShardings)
       : func(func), placer(placer), otherStrategies(otherStrategies),
         callees(callees), forbidsGathers(forbidsGathers),
-        builder(func.getContext()) {}
+        keepsShardings(keepsShardings), builder(func.getContext()) {}
 
   LogicalResult run();
 
@@ -117,6 +118,7 @@ private:
   OtherStrategies *otherStrategies;
   const ArgumentPlacements &callees;
   bool forbidsGathers;
+  bool keepsShardings;
   OpBuilder builder;
   Block *oldBlock = nullptr;
   Block *newBlock = nullptr;
@@ -170,6 +172,8 @@ FunctionPartitioner::localizeOps(llvm::iterator_range<Block::iterator> ops) {
     Locals values = localize(&op);
     if (failed(values))
       return failure();
+    if (keepsShardings)
+      keepShardings(&op, localOperands(&op), *values);
     for (auto [result, value] : llvm::zip_equal(op.getResults(), *values))
       locals[result] = value;
   }
@@ -531,7 +535,8 @@ void FunctionPartitioner::replaceBody() {
                                  llvm::map_to_vector(arguments, localType),
                                  llvm::map_to_vector(results, localType)));
   sdy::SignatureAttributes signature(func);
-  signature.eraseAll(sdy::kShardingAttr);
+  if (!keepsShardings)
+    signature.eraseAll(sdy::kShardingAttr);
   for (unsigned i = 0; i < func.getNumArguments(); ++i)
     dropBrokenDonation(func, i, signature);
 }
@@ -547,17 +552,21 @@ struct PartitionToLocal
     FailureOr<ArgumentPlacements> callees = placeArguments(module, placer);
     if (failed(callees))
       return signalPassFailure();
+    auto meshes = module.getOps<sdy::MeshOp>();
+    bool hasOneMesh = llvm::hasNItemsOrLess(meshes, 1);
     auto partition = [&](func::FuncOp func) {
-      OtherStrategies otherStrategies(*model, placer);
+      sdy::MeshOp own = hasOneMesh ? nullptr : findOwnMesh(func, programMesh);
+      Placer ownPlacer(own);
+      Placer &here = own ? ownPlacer : placer;
+      OtherStrategies otherStrategies(*model, here);
       FunctionPartitioner partitioner(
-          func, placer, *callees, noImplicitReplication,
-          recordsCauses ? &otherStrategies : nullptr);
+          func, here, *callees, noImplicitReplication,
+          recordsCauses ? &otherStrategies : nullptr, keepShardings);
       return partitioner.run();
     };
     if (failed(remakeInOwnMemory(module, partition)))
       return signalPassFailure();
     eraseUncalled();
-    auto meshes = module.getOps<sdy::MeshOp>();
     for (sdy::MeshOp mesh : llvm::make_early_inc_range(meshes))
       if (mesh != programMesh && SymbolTable::symbolKnownUseEmpty(mesh, module))
         mesh.erase();

@@ -75,10 +75,11 @@ def PartitionToLocalPass : Pass<"sdy-partition-to-local", "::mlir::ModuleOp"> {
     are on another mesh than the program's.
 
     After: all types are local. No sharding is left, and of the meshes only the
-    one in use. Function
-    arguments and results have the local types of the shardings they had; a
-    donation (`tf.aliasing_output`) between values whose local types differ is
-    dropped with a remark.
+    one in use. Function arguments and results have the local types of the
+    shardings they had; a donation (`tf.aliasing_output`) between values whose
+    local types differ is dropped with a remark. With `keep-shardings` they keep
+    those, and so do ops that are as they were but for their types: they say of
+    which tensor this is a shard.
 
     What an op fetches for itself has as its `sdy.cause` what it is for, and what
     the next best way to cut the op would cost.
@@ -123,6 +124,8 @@ def PartitionToLocalPass : Pass<"sdy-partition-to-local", "::mlir::ModuleOp"> {
            "tpu-torus, or the path of a JSON file (cost/DeviceModel.h)">,
     Option<"recordsCauses", "records-causes", "bool", "true",
            "Leave on each collective why it is there">,
+    Option<"keepShardings", "keep-shardings", "bool", "false",
+           "Leave the shardings of the tensors that local ones are shards of">,
   ];
 }
 
@@ -218,24 +221,6 @@ def BucketCollectivesPass
     Option<"memoryLimit", "memory-limit", "int64_t", "0",
            "Bytes of a device; 0: what the model says">,
   ];
-}
-
-def PadForDivisibilityPass
-    : Pass<"sdy-pad-for-divisibility", "::mlir::func::FuncOp"> {
-  let summary = "Does nothing: partition settles padding";
-  let description = [{
-    A name for those who chain passes by hand. Types stay global up to
-    `sdy-partition-to-local`, which gives a dim of size n that is cut p ways
-    pieces of ceil(n / p), and masks them where an op would read what stands
-    behind the end. So there is nothing to pad before.
-
-    Before and after: any program, unchanged.
-
-    ```mlir
-    %0 = stablehlo.negate %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"} ]>]>} : tensor<10xf32>
-    ```
-    stays as it is.
-  }];
 }
 
 def ResolveSingleDeviceShardingPass

@@ -126,6 +126,27 @@ const Placement *Placer::placeInside(Value value) {
   return placement;
 }
 
+sdy::MeshOp findOwnMesh(func::FuncOp func, sdy::MeshOp program) {
+  FlatSymbolRefAttr own;
+  bool isOnProgram = false;
+  auto read = [&](sdy::TensorShardingAttr sharding) {
+    if (!sharding || sharding.isReplicated() || !sharding.getMeshSymbol())
+      return;
+    isOnProgram |=
+        sharding.getMeshSymbol().getAttr() == program.getSymNameAttr();
+    if (!own)
+      own = sharding.getMeshSymbol();
+  };
+  for (unsigned i = 0; i < func.getNumResults(); ++i)
+    read(sdy::getFuncResultSharding(func, i));
+  llvm::for_each(sdy::getShardings(func.getArguments()), read);
+  func.walk([&](Operation *op) {
+    llvm::for_each(sdy::getShardings(op->getResults()), read);
+    return isOnProgram ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return own && !isOnProgram ? sdy::getMeshOp(func, own) : sdy::MeshOp();
+}
+
 FailureOr<ArgumentPlacements> placeArguments(ModuleOp module, Placer &placer) {
   ArgumentPlacements all;
   for (auto func : module.getOps<func::FuncOp>()) {

@@ -72,6 +72,12 @@ private:
       known;
 };
 
+/// The mesh that `func` is on where that is another one than `program`: the
+/// first of which a sharding in it names an axis, if none names one of
+/// `program`; null if it is on `program`, or on none.
+mlir::sdy::MeshOp findOwnMesh(mlir::func::FuncOp func,
+                              mlir::sdy::MeshOp program);
+
 using Placements = llvm::SmallVector<const Placement *>;
 /// The placements of the arguments of each function that has a body: signatures
 /// are rewritten one by one, and calls look at those of others.

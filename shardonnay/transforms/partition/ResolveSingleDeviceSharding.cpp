@@ -159,13 +159,16 @@ FailureOr<Value> SingleDeviceResolver::otherwise(Operation *op, Type type) {
     return Value(sdy::ConstantOp::create(builder, op->getLoc(), tensor,
                                          neutral.resizeSplat(tensor)));
   }
-  // A token: one that is there already.
+  // A token: one that is there already, or a new one.
   for (Value operand : op->getOperands())
     if (operand.getType() == type)
       return operand;
+  if (Operation *made = type.getDialect().materializeConstant(
+          builder, builder.getUnitAttr(), type, op->getLoc()))
+    return made->getResult(0);
   return op->emitError() << "yields " << type
-                         << " on one device; expected a tensor, or an operand "
-                            "of that type for the other devices";
+                         << " on one device; expected a tensor or a token, or "
+                            "an operand of that type for the other devices";
 }
 
 Value SingleDeviceResolver::sendToAll(Value value) {

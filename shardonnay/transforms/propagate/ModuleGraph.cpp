@@ -425,7 +425,8 @@ ModuleGraph ModuleGraph::read(ModuleOp module, bool keepOperations,
 /// Writes a ModuleGraph back.
 class GraphWriter {
 public:
-  explicit GraphWriter(const ModuleGraph &in) : in(in), graph(in.graph) {
+  GraphWriter(const ModuleGraph &in, bool dropsPriorities)
+      : in(in), graph(in.graph), dropsPriorities(dropsPriorities) {
     for (int32_t id : llvm::seq(graph.numShardings())) {
       const TensorSharding &sharding = graph.shardingOf(id).sharding;
       isOpen.push_back(sharding ==
@@ -447,8 +448,17 @@ private:
   void write(int32_t tensor, const MeshSharding &given) {
     if (given.mesh != kNone)
       recordGiven(tensor, given);
-    if (graph.sharding(tensor) != given.sharding)
+    if (graph.sharding(tensor) != given.sharding ||
+        (dropsPriorities && given.mesh != kNone &&
+         hasPriority(sharding(tensor))))
       writeSharding(tensor, given.mesh);
+  }
+
+  static bool hasPriority(sdy::TensorShardingAttr sharding) {
+    return llvm::any_of(sharding.getDimShardings(),
+                        [](sdy::DimensionShardingAttr dim) {
+                          return dim.getPriority().has_value();
+                        });
   }
 
   /// Export may trim an open dim of the boundary to full axes that divide it.
@@ -540,6 +550,7 @@ private:
 
   const ModuleGraph &in;
   const PropagationGraph &graph;
+  bool dropsPriorities;
   /// By the sharding's id: it says nothing.
   llvm::BitVector isOpen;
   llvm::DenseMap<std::pair<Attribute, int32_t>, sdy::TensorShardingAttr>
@@ -550,6 +561,8 @@ private:
   sdy::Signatures signatures;
 };
 
-void ModuleGraph::write() const { GraphWriter(*this).write(); }
+void ModuleGraph::write(bool dropsPriorities) const {
+  GraphWriter(*this, dropsPriorities).write();
+}
 
 } // namespace shardonnay

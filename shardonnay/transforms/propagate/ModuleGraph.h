@@ -38,8 +38,9 @@ public:
   PropagationGraph graph;
   GroupOps groups;
 
-  /// Writes the shardings that changed since `read`.
-  void write() const;
+  /// Writes the shardings that changed since `read`; on request also those that
+  /// have priorities, without them.
+  void write(bool dropsPriorities = false) const;
 
   struct FunctionResult {
     mlir::func::FuncOp func;

@@ -141,12 +141,12 @@ LogicalResult runPropagation(
     readOrigins(graph, recorder);
     ActionSink sink(graph, recorder, firstStep);
     propagate(graph.graph, &sink);
-    graph.write();
+    graph.write(options.dropsPriorities);
     if (failed(writeRecord(graph, recorder.take(), options, remarks)))
       return failure();
   } else {
     propagate(graph.graph, nullptr);
-    graph.write();
+    graph.write(options.dropsPriorities);
   }
   if (options.keepShardingRules)
     writeRuleAttributes(module, options.conservative);

@@ -43,6 +43,8 @@ struct PropagationRunOptions {
   std::string remarksFile;
   /// See ConservativeRule.h.
   bool conservative = false;
+  /// Priorities have done their work.
+  bool dropsPriorities = false;
   /// Where the module goes after the pass, as after_<pass>.mlir; empty:
   /// nowhere.
   std::string dumpDirectory;
@@ -62,6 +64,7 @@ template <typename BaseT> struct PropagationPass : BaseT {
 
 protected:
   virtual void propagate(PropagationGraph &graph, PropagationSink *sink) = 0;
+  virtual bool readsPriorities() const { return false; }
 
   void runOnOperation() override {
     PropagationRunOptions options;
@@ -70,6 +73,7 @@ protected:
     options.edges = this->debugPropagationEdgeSharding;
     options.remarksFile = this->remarksFile;
     options.conservative = this->conservativePropagation;
+    options.dropsPriorities = readsPriorities();
     options.dumpDirectory = this->moduleDumpDirectory;
     options.passName = this->getArgument();
     if (llvm::failed(

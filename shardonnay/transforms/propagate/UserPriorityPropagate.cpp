@@ -36,6 +36,7 @@ protected:
       markAnalysesPreserved<OpKinds>();
     PropagationPass::runOnOperation();
   }
+  bool readsPriorities() const override { return true; }
   void propagate(PropagationGraph &graph, PropagationSink *sink) override {
     if (backwardForward)
       propagateBackwardForward(graph, sink);

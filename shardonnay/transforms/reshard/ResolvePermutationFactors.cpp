@@ -30,15 +30,25 @@ namespace {
 
 /// Cut into `shards`, some window of `factor` sees what another device has, or
 /// may.
-bool crossesBoundary(const FactorRule &rule, int32_t factor, int64_t shards) {
+bool crossesBoundary(const OpProblem &problem, int32_t factor, int64_t shards) {
+  const FactorRule &rule = problem.rule;
   bool isKnown = false;
   for (const FactorWindow &window : rule.windows) {
     if (window.factor != factor)
       continue;
     isKnown = true;
-    if (window.size % shards != 0)
+    // The dim may go on behind what windows see of it.
+    int32_t numOperands = rule.operands.size();
+    const TensorMapping &mapping =
+        window.tensor < numOperands ? rule.operands[window.tensor]
+                                    : rule.results[window.tensor - numOperands];
+    int64_t dim = mapping.dimOf(factor);
+    if (dim < 0)
       return true;
-    ShardWindow sharded = shardWindow(window, shards, window.size / shards);
+    int64_t size = problem.tensors[window.tensor].shape[dim];
+    if (size % shards != 0)
+      return true;
+    ShardWindow sharded = shardWindow(window, shards, size / shards);
     if (sharded.isDilatedFirst || sharded.start < 0 ||
         sharded.step != sharded.localSize ||
         sharded.start + sharded.size > sharded.localSize)
@@ -64,7 +74,7 @@ std::optional<FactorStrategy> withoutWindows(const OpProblem &problem) {
       if (!cell.present || cell.axes.empty())
         continue;
       if (rule.factors[factor].kind == FactorKind::Windowed &&
-          crossesBoundary(rule, factor, cell.axes.numShards()))
+          crossesBoundary(problem, factor, cell.axes.numShards()))
         shardsWindow = true;
       else
         axes[factor] = cell.axes;

@@ -12,12 +12,12 @@ import subprocess
 import numpy as np
 
 LLVM = "/usr/lib/llvm-22"
-PASSES = """sdy-lift-inlined-meshes sdy-check-supported sdy-constant-or-scalar-splitter sdy-add-data-flow-edges
+PASSES = """sdy-lift-inlined-meshes sdy-captures-to-operands sdy-check-supported sdy-constant-or-scalar-splitter sdy-add-data-flow-edges
     sdy-user-priority-propagate sdy-constant-or-scalar-merger sdy-sink-data-flow-edges sdy-close-shardings
     sdy-insert-explicit-reshards=enable-full-version=true sdy-defer-reductions sdy-reshard-to-collectives""".split()
 LOWER = """builtin.module(func.func(tosa-to-linalg-named,tosa-to-linalg,tosa-to-arith,tosa-to-tensor,
     convert-elementwise-to-linalg),canonicalize,
-    one-shot-bufferize{bufferize-function-boundaries},func.func(convert-linalg-to-loops),expand-strided-metadata,lower-affine,
+    one-shot-bufferize{bufferize-function-boundaries},func.func(convert-linalg-to-loops,scf-forall-to-for),expand-strided-metadata,lower-affine,
     convert-scf-to-cf,convert-math-to-llvm,convert-arith-to-llvm,convert-index-to-llvm,finalize-memref-to-llvm,
     convert-cf-to-llvm,convert-func-to-llvm,reconcile-unrealized-casts)"""
 
@@ -130,6 +130,14 @@ class Lockstep:
         group = self.mesh.group(self.mesh.devices[number], re.findall(r'"(\w+)"', text))
         whole, sizes = self.gather(re.search(r"%\w+", text)[0], group, dim, shape)
         return f"tensor.cast {whole} : {type_of(sizes)} to {type_of(sizes)}"
+
+    def all_slice(self, text, number):
+        dim, shape = int(re.search(r"dim=(\d+)", text)[1]), shape_of(text.rsplit(" : ", 1)[1].split("->")[0])
+        device, axes = self.mesh.devices[number], re.findall(r'"(\w+)"', text)
+        size = shape[dim] // self.mesh.size(axes)
+        value, result = re.search(r"(%\w+)(#\d+)?", text).groups("")
+        value, shape = self.slice(self.name(value, number) + result, shape, dim, size * self.mesh.index(device, axes), size)
+        return f"tensor.cast {value} : {type_of(shape)} to {type_of(shape)}"
 
     def fetch_window(self, text, number):
         device, axes = self.mesh.devices[number], re.findall(r'"(\w+)"', text)

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.skipif(not Path(f"{lockstep.LLVM}/bin/mlir-runner").exi
 
 def programs():
     """The programs of the local tests that have floats in and out and that MLIR's JIT runs, and the two MLPs."""
-    for name in ("linalg-mlp", "tosa-mlp", "local", "windows-local", "indexed-local"):
+    for name in ("linalg-mlp", "tosa-mlp", "local", "windows-local", "indexed-local", "forall"):
         for i, part in enumerate((TESTS / f"{name}.mlir").read_text().split("// -----")):
             signature = re.search(r"^func\.func @main.*?\{\n", part, re.M | re.S)[0]
             if "index" not in signature and "xi32>" not in signature and "pack" not in part:

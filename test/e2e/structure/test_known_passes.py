@@ -92,7 +92,7 @@ func.func public @main(
 def test_a_boundary_on_one_device_is_refused_unless_kept():
     chained = (
         "builtin.module(func.func(sdy-resolve-single-device-sharding%s),sdy-propagation-pipeline,"
-        "func.func(sdy-insert-explicit-reshards{enable-full-version=true},sdy-reshard-to-collectives),sdy-convert-global-to-local)"
+        "func.func(sdy-insert-explicit-reshards{enable-full-version=true},sdy-reshard-to-collectives),sdy-convert-global-to-local,sdy-drop-sharding-and-mesh)"
     )
     command = [SDY_OPT, "-", f"--pass-pipeline={chained % ''}"]
     ran = subprocess.run(command, input=ON_DEVICE, capture_output=True, text=True, check=False)
@@ -158,7 +158,7 @@ func.func public @main(%a: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, 
 """
     passes = (
         "builtin.module(func.func(sdy-insert-explicit-reshards{enable-full-version=true},sdy-reshard-to-collectives),"
-        "sdy-convert-global-to-local{replica-count=2 partition-count=4})"
+        "sdy-convert-global-to-local{replica-count=2 partition-count=4},sdy-drop-sharding-and-mesh)"
     )
     ran = subprocess.run([SDY_OPT, "-", f"--pass-pipeline={passes}"], input=program, capture_output=True, text=True, check=True)
     manifest = shardonnay.compile(program, to="collectives").manifest
@@ -201,7 +201,7 @@ func.func public @main(
 
 
 def test_partial_mode_settles_parts():
-    pipeline = "builtin.module(sdy-propagation-pipeline,func.func(sdy-reshard-to-collectives),sdy-convert-global-to-local)"
+    pipeline = "builtin.module(sdy-propagation-pipeline,func.func(sdy-reshard-to-collectives),sdy-convert-global-to-local,sdy-drop-sharding-and-mesh)"
     text = chain(program=PARTS, pipeline=pipeline)
     assert "stablehlo.all_reduce" in text
     run_and_compare(text, program=PARTS)
@@ -255,7 +255,7 @@ func.func public @main(
 def test_parts_that_the_user_wants_stay_parts():
     pipeline = (
         "builtin.module(func.func(sdy-insert-explicit-reshards{enable-full-version=true},sdy-reshard-to-collectives),"
-        "sdy-convert-global-to-local)"
+        "sdy-convert-global-to-local,sdy-drop-sharding-and-mesh)"
     )
     text = chain(program=KEPT, pipeline=pipeline)
     assert text.count('"stablehlo.all_reduce"') == 1
@@ -291,7 +291,7 @@ def test_collectives_of_another_tool():
         PassManager.parse(pipeline).run(module.operation)
         collectives = str(module)
     assert "sdy.all_reduce" in collectives and "unreduced" not in collectives
-    text = chain(program=collectives, pipeline="builtin.module(sdy-convert-global-to-local)")
+    text = chain(program=collectives, pipeline="builtin.module(sdy-convert-global-to-local,sdy-drop-sharding-and-mesh)")
     run_and_compare(text, program=OTHER_TOOL)
 
 
@@ -361,3 +361,49 @@ def test_operations_partitioned_alone_compute_the_same(chosen):
     (wanted,) = compare.reference(ALONE, given).outputs
     assert spread == 0
     np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-5)
+
+
+UNEVEN = """
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+func.func public @main(
+    %a: tensor<16x12xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>},
+    %b: tensor<12x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {}]>})
+    -> (tensor<12x12xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>},
+        tensor<12xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}]>},
+        tensor<12x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {}]>}) {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = stablehlo.slice %a [0:10, 0:12] : (tensor<16x12xf32>) -> tensor<10x12xf32>
+  %1 = sdy.sharding_constraint %0 <@mesh, [{"y"}, {}]> : tensor<10x12xf32>
+  %2 = stablehlo.cosine %1 : tensor<10x12xf32>
+  %3 = stablehlo.dot_general %2, %2, contracting_dims = [0] x [0] : (tensor<10x12xf32>, tensor<10x12xf32>) -> tensor<12x12xf32>
+  %4 = stablehlo.reverse %2, dims = [0] : tensor<10x12xf32>
+  %5 = stablehlo.multiply %4, %2 : tensor<10x12xf32>
+  %6 = stablehlo.reduce(%5 init: %zero) applies stablehlo.add across dimensions = [0] : (tensor<10x12xf32>, tensor<f32>) -> tensor<12xf32>
+  return %3, %6, %b : tensor<12x12xf32>, tensor<12xf32>, tensor<12x16xf32>
+}
+"""
+
+
+def test_padded_programs_are_lowered_by_a_tool_that_does_not_pad():
+    """jaxlib's sdy-convert-global-to-local wants axes to divide all tensors. (Its partial sums have no kinds, so no maximum.)"""
+    padded = chain(
+        program=UNEVEN,
+        pipeline=(
+            "builtin.module(sdy-propagation-pipeline,func.func(sdy-insert-explicit-reshards{enable-full-version=true}),"
+            "sdy-resolve-permutation-factors{enable-halo-exchange=false},"
+            "func.func(sdy-reshard-to-collectives,sdy-pad-for-divisibility{pad=true}))"
+        ),
+    )
+    assert "tensor<12x12xf32>" in padded and "sdy.manual_computation" in padded
+    with engine.context():
+        module = ir.Module.parse(padded)
+        PassManager.parse("builtin.module(sdy-convert-global-to-local,sdy-drop-sharding-and-mesh)").run(module.operation)
+        text = str(module)
+    run_and_compare(text, program=UNEVEN)
+
+
+def test_shardings_say_of_which_tensor_a_local_one_is_a_shard():
+    text = chain(program=ON_DEVICE, pipeline="builtin.module(sdy-propagation-pipeline,sdy-convert-global-to-local)")
+    assert '%arg0: tensor<8x3xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>}' in text
+    assert "sdy.mesh @mesh" in text and "sdy.mesh @maximal_5" in text
+    run_and_compare(chain(program=text, pipeline="builtin.module(sdy-drop-sharding-and-mesh)"), program=ON_DEVICE)

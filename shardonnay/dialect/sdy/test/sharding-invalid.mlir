@@ -218,3 +218,35 @@ func.func @op_sharding_partial(%a: tensor<8xf32>) {
   %0 = stablehlo.negate %a {sdy.op_sharding = #sdy.sharding<@mesh, [{}], unreduced={"x"}>} : tensor<8xf32>
   return
 }
+
+// -----
+
+// In a type, which knows no symbols: what can be said without the mesh.
+// C17
+// expected-error @below {{sharding has 2 dims, expected 1 as in 'tensor<8xf32>'}}
+func.func private @rank_in_a_type(tensor<8xf32, #sdy.sharding<@mesh, [{"x"}, {}]>>)
+
+// -----
+
+// C13
+// expected-error @below {{axis "x" occurs twice, in dim 0 and in dim 1}}
+func.func private @twice_in_a_type(tensor<8x8xf32, #sdy.sharding<@mesh, [{"x"}, {"x"}]>>)
+
+// -----
+
+// C22
+// expected-error @below {{dim 0 has a priority, but is closed and without axes: take the priority away}}
+func.func private @priority_in_a_type(tensor<8xf32, #sdy.sharding<@mesh, [{}p1]>>)
+
+// -----
+
+// The mesh stands in it.
+// C8
+// expected-error @below {{unknown axis "z", expected one of the mesh #sdy.mesh<["x"=2]>}}
+func.func private @axis_in_a_type(tensor<8xf32, #sdy.sharding<mesh<["x"=2]>, [{"z"}]>>)
+
+// -----
+
+// C20
+// expected-error @below {{expected a sharding without dims and axes on a mesh of one device}}
+func.func private @device_in_a_type(tensor<8xf32, #sdy.sharding<mesh<[], device_ids=[0]>, [{}]>>)

@@ -12,10 +12,10 @@ func.func @no_such_device(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@me
 
 sdy.mesh @mesh = <["x"=2]>
 sdy.mesh @maximal_1 = <[], device_ids=[1]>
-func.func @no_other_token() -> !stablehlo.token {
-  // expected-error @below {{yields '!stablehlo.token' on one device; expected a tensor, or an operand of that type for the other devices}}
-  %0 = stablehlo.create_token {sdy.sharding = #sdy.sharding_per_value<[<@maximal_1, []>]>} : !stablehlo.token
-  return %0 : !stablehlo.token
+func.func @no_other_value() -> index {
+  // expected-error @below {{yields 'index' on one device; expected a tensor or a token, or an operand of that type for the other devices}}
+  %0 = "test.op"() {sdy.sharding = #sdy.sharding_per_value<[<@maximal_1, []>]>} : () -> index
+  return %0 : index
 }
 
 // -----

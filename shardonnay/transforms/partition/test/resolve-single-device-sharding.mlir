@@ -31,6 +31,18 @@ func.func @effects(%arg0: tensor<8xf32>, %arg1: !stablehlo.token) -> !stablehlo.
   return %0 : !stablehlo.token
 }
 
+// The other devices have a token of their own.
+// CHECK-LABEL: func @new_token
+func.func @new_token(%arg0: tensor<8xf32>) -> !stablehlo.token {
+  // CHECK-NEXT: %[[OTHER:.*]] = stablehlo.create_token : !stablehlo.token
+  // CHECK-NEXT: %[[TOKEN:.*]] = spmd.on_device 3 @mesh(%arg0) else(%[[OTHER]]) {
+  // CHECK:        stablehlo.custom_call @log
+  // CHECK-NOT:  all_reduce
+  // CHECK:      return %[[TOKEN]]
+  %0 = stablehlo.custom_call @log(%arg0) {has_side_effect = true, sdy.sharding = #sdy.sharding_per_value<[<@maximal_3, []>]>} : (tensor<8xf32>) -> !stablehlo.token
+  return %0 : !stablehlo.token
+}
+
 // Values that a region uses become operands.
 // CHECK-LABEL: func @region
 func.func @region(%arg0: tensor<i1>, %arg1: tensor<8xi32>) -> tensor<8xi32> {

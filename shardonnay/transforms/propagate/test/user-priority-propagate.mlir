@@ -104,3 +104,18 @@ func.func @what_is_settled_keeps_its_place(
   %4 = sdy.sharding_constraint %0 <@mesh, [{"a", ?}, {?}]> : tensor<8x4xf32>
   return %3, %4 : tensor<8x8xf32>, tensor<8x4xf32>
 }
+
+// -----
+
+// Priorities go, where nothing changed too.
+sdy.mesh @mesh = <["x"=2, "y"=2]>
+// CHECK-LABEL: func @unchanged
+// CHECK-SAME: (%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>})
+// CHECK-SAME: -> (tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>})
+func.func @unchanged(
+    %arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}p0, {"y"}p0]>})
+    -> (tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}p0, {"y"}]>}) {
+  // CHECK: stablehlo.negate %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {"y"}]>]>}
+  %0 = stablehlo.negate %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}p0, {"y"}p0]>]>} : tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}

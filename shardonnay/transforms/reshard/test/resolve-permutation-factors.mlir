@@ -49,3 +49,11 @@ func.func @across_pieces(%arg0: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@m
   }) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>} : (tensor<8x4xf32>, tensor<f32>) -> tensor<8x4xf32>
   return %0 : tensor<8x4xf32>
 }
+
+// The first half, sharded as the whole: each device has the half of another.
+// CHECK-LABEL: func @first_half
+// CHECK: sdy.reshard %arg0 <@mesh, [{}, {}]>
+func.func @first_half(%arg0: tensor<16x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> (tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
+  %0 = stablehlo.slice %arg0 [0:8, 0:4] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>} : (tensor<16x4xf32>) -> tensor<8x4xf32>
+  return %0 : tensor<8x4xf32>
+}
