@@ -42,10 +42,11 @@ std::optional<LocalCollective> directWindow(const WindowProblem &problem,
   int64_t most = 0, messages = 0;
   for (const auto &group : problem.mesh.groups(problem.axes)) {
     SmallVector<int64_t> sent(group.size()), numSent(group.size());
-    for (auto [receiver, position] : enumerate(group))
-      forEachRun(problem, problem.mesh.index(problem.windowAxes, position),
+    for (int64_t receiver = 0, size = group.size(); receiver < size; ++receiver)
+      forEachRun(problem,
+                 problem.mesh.index(problem.windowAxes, group[receiver]),
                  [&](int64_t shard, int64_t count) {
-                   if (shard == static_cast<int64_t>(receiver))
+                   if (shard == receiver)
                      return;
                    sent[shard] += count;
                    ++numSent[shard];

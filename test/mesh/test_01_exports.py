@@ -83,8 +83,8 @@ def test_02_the_judge_is_awake(name):
 
 
 MPICH = next((mpi for mpi in package.installed() if mpi.kind == "mpich"), None)
-# MLIR itself lowers no all_reduce of a bool, nor of what is narrower than a byte.
-RUN = ["reduce_sum_f32", "reduce_max_bf16", "matmul_f64", "matmul_i32", "stencil", "rotation", "linalg-mlp-0",
+# MLIR itself lowers no all_reduce of a bool, of what is narrower than a byte, or of a type that MPI does not know (bf16).
+RUN = ["reduce_sum_f32", "matmul_f64", "matmul_i32", "stencil", "rotation", "linalg-mlp-0",
        "mlp", "mlp in two dims", "experts on a part of an axis"]
 
 
@@ -96,7 +96,7 @@ def test_03_mlir_runs_it(name):
     program = Lowered(text, MPICH, **options)
     try:
         inputs = integers(program.manifest["inputs"])
-        for (output, spread), (wanted, _) in zip(program(inputs), whole(text, package.find())(inputs), strict=True):
+        for (output, spread), wanted in zip(program(inputs), whole(text, package.find())(inputs)[0], strict=True):
             np.testing.assert_array_equal(output.astype(np.float64), wanted.astype(np.float64))
             assert spread == 0
     finally:

@@ -1,9 +1,9 @@
-"""Acceptance tests 4 to 6: the design's MLP in both forms, weights in one and in two dims, experts, a stencil, attention."""
+"""Acceptance tests 4 to 6: the design's MLP in both forms, weights in one and in two dims, experts, attention."""
 
 import pytest
 import shardonnay
 from programs import PROGRAMS
-from rfc_programs import experts, mesh, mlp, mlp_2d, rows_of_stencil
+from rfc_programs import experts, mesh, mlp, mlp_2d
 from running import collectives, compiled, counted
 from shardonnay import mpi as package
 
@@ -58,7 +58,6 @@ PROGRAMS_OF_THE_DESIGN = {
     "mlp in two dims": (mlp_2d({"x": 2, "y": 2}), {}),
     "mlp in two dims on 8": (mlp_2d({"x": 2, "y": 4}), {}),
     "experts": (experts({"x": 4}), {}),
-    "stencil": (rows_of_stencil({"x": 2, "y": 2}), {}),
 }
 
 

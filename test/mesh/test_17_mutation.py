@@ -107,9 +107,10 @@ def mutated(text):
     """The program after the script."""
     done = opt(SCRIPT + text + "}\n", "-transform-interpreter")
     lines = done.splitlines(keepends=True)
-    # The program's own ops, without the script.
+    # The aliases of attributes, and the program's own ops, without the script.
     start = next(at for at, line in enumerate(lines) if "sdy.mesh" in line)
-    return "".join(lines[start:]).rsplit("}", 1)[0]
+    aliases = [line for line in lines if line.startswith("#")]
+    return "".join([*aliases, *lines[start:]]).rsplit("}", 1)[0]
 
 
 def bytes_of(text):

@@ -21,6 +21,9 @@ from shardonnay.mpi.toolchain import llvm_tool, run_tool
 ROOT = Path(__file__).resolve().parents[2]
 SDY_OPT = str(ROOT / "build/bin/sdy-opt")
 WORKER = Path(__file__).parent / "upstream_worker.py"
+# What MLIR's lowering calls to copy a part of an array.
+LIBRARIES = Path(llvm_tool("mlir-opt")).resolve().parent.parent / "lib"
+RUNNER = [f"-L{LIBRARIES}", f"-Wl,-rpath,{LIBRARIES}", "-lmlir_c_runner_utils"]
 # MLIR's collectives first; at the end its one conversion that knows the mpi dialect.
 PIPELINE = (
     "convert-shard-to-mpi, "
@@ -67,7 +70,7 @@ class Lowered:
         ir.write_text(run_tool([llvm_tool("mlir-translate"), "-", "--mlir-to-llvmir"], lowered))
         objects = self.folder / "program.o"
         run_tool([llvm_tool("clang"), "-c", "-O1", "-fPIC", "-Wno-override-module", str(ir), "-o", str(objects)])
-        run_tool([mpi.compiler, "-shared", "-o", str(self.folder / "program.so"), str(objects), "-lm"])
+        run_tool([mpi.compiler, "-shared", "-o", str(self.folder / "program.so"), str(objects), "-lm", *RUNNER])
 
     def __call__(self, inputs):
         """[(output, spread)] of global arrays."""
