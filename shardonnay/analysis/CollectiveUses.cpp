@@ -20,6 +20,7 @@
 #include "shardonnay/dialect/spmd/Ops.h"
 #include "shardonnay/interfaces/LocalCompute.h"
 #include "shardonnay/interfaces/UserCollective.h"
+#include "shardonnay/plan/DirectWindow.h"
 #include "shardonnay/plan/PricedShard.h"
 #include "shardonnay/support/CompositeKey.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -63,8 +64,13 @@ CollectiveUse readLocal(SpmdOp op, CollectiveKind kind,
   return use;
 }
 
-/// The permutes, or the gather, that a window is fetched by.
-SmallVector<CollectiveUse, 1> readWindow(spmd::FetchWindowOp op) {
+using WindowCounter = std::optional<LocalCollective>(const WindowProblem &,
+                                                     int64_t sliceBytes);
+
+/// What a window is fetched by, as `counter` counts it.
+SmallVector<CollectiveUse, 1>
+readWindow(spmd::FetchWindowOp op,
+           llvm::function_ref<WindowCounter> counter = windowCollective) {
   if (op.shardingAxes().empty())
     return {};
   CollectiveUse use;
@@ -72,8 +78,8 @@ SmallVector<CollectiveUse, 1> readWindow(spmd::FetchWindowOp op) {
   use.mesh = sdy::getMeshOp(op, op.getMeshAttr()).getMesh();
   WindowProblem problem = spmd::getWindowProblem(op, use.mesh);
   int64_t bytes = byteSize(op->getOperand(0).getType());
-  std::optional<LocalCollective> window = windowCollective(
-      problem, problem.localSize == 0 ? 0 : bytes / problem.localSize);
+  std::optional<LocalCollective> window =
+      counter(problem, problem.localSize == 0 ? 0 : bytes / problem.localSize);
   if (!window)
     return {};
   use.collective = *window;
@@ -334,6 +340,18 @@ std::vector<CollectiveUse> readCollectives(ModuleOp module) {
     }
   });
   return all;
+}
+
+void countDirectWindows(std::vector<CollectiveUse> &uses) {
+  llvm::erase_if(uses, [](CollectiveUse &use) {
+    auto window = dyn_cast<spmd::FetchWindowOp>(use.op);
+    if (!window)
+      return false;
+    SmallVector<CollectiveUse, 1> direct = readWindow(window, directWindow);
+    if (!direct.empty())
+      use.collective = direct.front().collective;
+    return direct.empty();
+  });
 }
 
 static std::vector<CollectiveUse> filter(ArrayRef<CollectiveUse> uses,

@@ -50,6 +50,10 @@ simulateCollective(mlir::sdy::CollectiveOpInterface op,
 /// In program order; nothing for slices.
 std::vector<CollectiveUse> readCollectives(mlir::ModuleOp module);
 
+/// Counts fetched windows as messages from device to device (DirectWindow.h),
+/// as a target sends them that has such.
+void countDirectWindows(std::vector<CollectiveUse> &uses);
+
 /// Those of `uses` that the user wrote, or that we planned.
 std::vector<CollectiveUse> onlyWritten(llvm::ArrayRef<CollectiveUse> uses);
 std::vector<CollectiveUse> onlyPlanned(llvm::ArrayRef<CollectiveUse> uses);

@@ -221,4 +221,83 @@ def ExplicitGatherScatterBatchingPass
   let dependentDialects = ["mlir::stablehlo::StablehloDialect"];
 }
 
+def ImportShardPass : Pass<"sdy-import-shard", "mlir::ModuleOp"> {
+  let summary = "`sdy` and `spmd` from MLIR's `shard` dialect";
+  let description = [{
+    | `shard` | becomes |
+    |---|---|
+    | `grid` | a mesh with axes "axis_0", "axis_1", .. |
+    | `shard`, of a value | the value's sharding, closed |
+    | `shard` with `annotate_for_users` | `sdy.sharding_constraint` |
+    | `all_gather`, `all_reduce`, `all_slice`, `all_to_all`, `reduce_scatter` | the op of `spmd` of that name |
+    | `process_multi_index`, `process_linear_index` | `spmd.device_index` |
+    | `grid_shape` | constants |
+
+    Offsets of shards are read where they are those of shards of one size. An
+    error: other offsets, halos, a grid whose size is not known, reductions but
+    sum, max and min, a value that is annotated twice, axes or dims that there
+    are not (MLIR itself takes these), and all other ops of the dialect.
+
+    Precondition: none. Postcondition: no op of `shard` is left.
+
+    ```mlir
+    shard.grid @grid(shape = 2x4)
+    func.func @main(%a: tensor<8x8xf32>) -> tensor<8x8xf32> {
+      %s = shard.sharding @grid split_axes = [[0]] : !shard.sharding
+      %0 = shard.shard %a to %s : tensor<8x8xf32>
+      return %0 : tensor<8x8xf32>
+    }
+    ```
+    becomes
+    ```mlir
+    sdy.mesh @grid = <["axis_0"=2, "axis_1"=4]>
+    func.func @main(%a: tensor<8x8xf32> {sdy.sharding =
+        #sdy.sharding<@grid, [{"axis_0"}, {} ]>}) -> tensor<8x8xf32> {
+      return %a : tensor<8x8xf32>
+    }
+    ```
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect",
+                           "mlir::sdy::SdyDialect", "mlir::spmd::SpmdDialect",
+                           "mlir::tensor::TensorDialect"];
+}
+
+def ExportShardPass : Pass<"sdy-export-shard", "mlir::ModuleOp"> {
+  let summary = "Annotations of MLIR's `shard` dialect from `sdy`";
+  let description = [{
+    The way back of `sdy-import-shard`: what it reads and this pass writes again
+    is the same, but that an op states each sharding once, at the beginning of
+    the function. Each part of an axis that is used becomes an axis of the grid.
+    Where shards do not divide a dim, their offsets are written. Ops of `sdy`
+    that state a sharding (constraints, reshards, collectives) and shardings of
+    the function's results become annotations for users. Open dims, priorities
+    and replicated axes have no form there and are lost.
+
+    An error: partial values, an order of the devices, parts of an axis that do
+    not nest, rules of ops, and ops of `sdy` that state no sharding.
+
+    Precondition: every sharding names its mesh; best behind propagation and
+    export. Postcondition: no `sdy` name is left.
+
+    ```mlir
+    sdy.mesh @mesh = <["x"=4]>
+    func.func @main(%a: tensor<8x8xf32>) -> tensor<8x8xf32> {
+      %0 = sdy.sharding_constraint %a <@mesh, [{"x":(1)2}, {} ]> : tensor<8x8xf32>
+      return %0 : tensor<8x8xf32>
+    }
+    ```
+    becomes
+    ```mlir
+    shard.grid @mesh(shape = 2x2)
+    func.func @main(%a: tensor<8x8xf32>) -> tensor<8x8xf32> {
+      %s = shard.sharding @mesh split_axes = [[0]] : !shard.sharding
+      %0 = shard.shard %a to %s annotate_for_users : tensor<8x8xf32>
+      return %0 : tensor<8x8xf32>
+    }
+    ```
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect",
+                           "mlir::shard::ShardDialect"];
+}
+
 #endif // SHARDONNAY_FRONTEND_PASSES_TD

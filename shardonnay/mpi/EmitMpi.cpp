@@ -25,6 +25,7 @@
 #include "shardonnay/dialect/spmd/Ops.h"
 #include "shardonnay/emit/ReplicaGroups.h"
 #include "shardonnay/mpi/Entry.h"
+#include "shardonnay/mpi/OnDeviceBranch.h"
 #include "shardonnay/mpi/PackedTensors.h"
 #include "shardonnay/mpi/Passes.h"
 #include "shardonnay/mpi/RuntimeCalls.h"
@@ -293,29 +294,10 @@ template <typename SpmdOp> LogicalResult Emitter::replace(SpmdOp op) {
   return success();
 }
 
-/// Nothing inside communicates, so devices may go different ways.
 LogicalResult Emitter::replace(spmd::OnDeviceOp op) {
-  Location loc = op.getLoc();
-  Value device = calls.call(loc, "shardonnay_rank", {}, /*hasResult=*/true);
-  Value isHere = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
-                                       device, constant(loc, op.getDevice()));
-  auto conditional =
-      scf::IfOp::create(builder, loc, op->getResultTypes(), isHere,
-                        /*addThenBlock=*/true, /*addElseBlock=*/true);
-  Block &body = op.getBody().front();
-  for (auto [argument, input] :
-       llvm::zip_equal(body.getArguments(), op.getInputs()))
-    argument.replaceAllUsesWith(input);
-  Operation *end = body.getTerminator();
-  Block *here = conditional.thenBlock();
-  here->getOperations().splice(here->end(), body.getOperations(), body.begin(),
-                               end->getIterator());
-  builder.setInsertionPointToEnd(here);
-  scf::YieldOp::create(builder, loc, end->getOperands());
-  builder.setInsertionPointToEnd(conditional.elseBlock());
-  scf::YieldOp::create(builder, loc, op.getOtherwise());
-  op->replaceAllUsesWith(conditional->getResults());
-  op->erase();
+  branchOnDevice(builder, op,
+                 calls.call(op.getLoc(), "shardonnay_rank", {},
+                            /*hasResult=*/true));
   return success();
 }
 

@@ -87,4 +87,34 @@ def ExpandCollectivesPass
                            "::mlir::tensor::TensorDialect"];
 }
 
+def ExportLocalShardPass
+    : Pass<"sdy-export-local-shard", "::mlir::ModuleOp"> {
+  let summary = "A device's program with the collectives of MLIR's `shard` dialect.";
+  let description = [{
+    Each op of `spmd` becomes the op of that name, an index of the device an
+    index of the process; packing, branches on a device and constants become ops
+    of tensor, scf and arith. Each part of an axis that is used becomes an axis
+    of the grid. `sdy-import-shard` reads it back.
+
+    Before: local types, `spmd` ops (after `sdy-partition-to-local`). What the
+    dialect lacks is an error: `collective_permute` and `fetch_window`, of which
+    `sdy-expand-collectives` makes others, and an order of the devices. After:
+    neither `sdy` nor `spmd`; `mlir-opt` reads it.
+
+    ```mlir
+    sdy.mesh @mesh = <["x"=2, "y"=4]>
+    %1 = spmd.all_gather %0 dim=1 @mesh {"y":(1)2} : (tensor<2x2xf32>) -> tensor<2x4xf32>
+    ```
+    becomes
+    ```mlir
+    shard.grid @mesh(shape = 2x2x2)
+    %1 = shard.all_gather %0 on @mesh grid_axes = [1] gather_axis = 1 : tensor<2x2xf32> -> tensor<2x4xf32>
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::scf::SCFDialect", "::mlir::shard::ShardDialect",
+    "::mlir::tensor::TensorDialect"];
+}
+
 #endif // SHARDONNAY_MPI_PASSES_TD

@@ -111,6 +111,7 @@ private:
       baseline.planned = costOf(onlyPlanned(readCollectives(module)), model());
       break;
     case Stage::Partition:
+      baseline.directWindows = options.target == "mpi";
       result.report = buildReport(module, baseline, model());
       break;
     default:

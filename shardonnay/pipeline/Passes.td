@@ -187,4 +187,33 @@ def ShareEqualOpsPass
   }];
 }
 
+def PrintFormulasPass : Pass<"sdy-print-formulas", "::mlir::ModuleOp"> {
+  let summary = "What a plan costs, as formulas in the sizes of the mesh's axes";
+  let description = [{
+    As JSON: the bytes that a device sends, by kind of collective and axes, and
+    by each axis; the FLOPs of contractions that all devices compute beyond those
+    of the program; the most bytes that a device holds at once (in program order,
+    each value for itself: no fusion of element-wise ops). Each as a formula, and
+    as its number for the mesh that there is. With other sizes the plan might be
+    another one: the formulas are of this one.
+
+    What windows fetch is a number; so is a collective between two orders of the
+    devices.
+
+    Before: collectives on global types (after `collectives`), one mesh. After:
+    likewise; changes nothing.
+
+    ```mlir
+    sdy.mesh @mesh = <["x"=2]>
+    %0 = sdy.all_gather [{"x"} ] %a out_sharding=<@mesh, [{} ]> : tensor<8xf32>
+    ```
+    prints, among others,
+    ```
+    {"axes": ["x"], "bytes": 16, "formula": "4 * ceil(8 / x) * (x - 1)", "kind": "all_gather"}
+    ```
+  }];
+  let options = [Option<"output", "output", "std::string", "\"-\"",
+                        "The file that it is written to; -: standard output">];
+}
+
 #endif // SHARDONNAY_PIPELINE_PASSES_TD

@@ -65,6 +65,8 @@ void addImport(OpPassManager &pm, const PipelineOptions &options) {
   pm.addPass(createCheckSupportedPass());
   pm.addPass(createRemoveSizeOneAxesPass());
   pm.addPass(createConstantOrScalarSplitterPass());
+  pm.addPass(createDeriveOpShardingsPass());
+  pm.addPass(createApplyOpShardingsPass());
   pm.addPass(createManualAxesCleanupPass());
   pm.addPass(createAddDataFlowEdgesPass());
   pm.addPass(createApplyShardingConstraintsPass());

@@ -153,6 +153,8 @@ json::Object toJson(const PeakMemory &peak) {
 json::Value buildReport(ModuleOp module, const ReportBaseline &baseline,
                         const DeviceModel &model) {
   std::vector<CollectiveUse> uses = readCollectives(module);
+  if (baseline.directWindows)
+    countDirectWindows(uses);
   CommunicationCost cost = costOf(uses, model);
   double planned =
       baseline.planned.price + costOf(onlyWritten(uses), model).price;

@@ -42,6 +42,8 @@ struct ReportBaseline {
   ShardingCounts given;
   /// After propagation.
   ShardingCounts propagated;
+  /// The target sends windows from device to device.
+  bool directWindows = false;
 };
 
 /// The report on a module after `partition`:

@@ -271,18 +271,21 @@ bool OpSolver::mayRepeat(const OpProblem &problem) const {
 }
 
 FactorStrategy OpSolver::solve(const OpProblem &problem) {
+  if (problem.required)
+    return *problem.required;
   return StrategySearch(*this, problem, mesh).run();
 }
 
 const std::vector<FactorStrategy> &
 OpSolver::strategies(const OpProblem &problem) {
   auto found = knownStrategies.find(problem);
-  if (found == knownStrategies.end()) {
-    StrategySearch space(*this, problem, mesh);
-    found =
-        knownStrategies.emplace(problem, space.runAll(solve(problem))).first;
-  }
-  return found->second;
+  if (found != knownStrategies.end())
+    return found->second;
+  std::vector<FactorStrategy> all =
+      problem.required
+          ? std::vector{*problem.required}
+          : StrategySearch(*this, problem, mesh).runAll(solve(problem));
+  return knownStrategies.emplace(problem, std::move(all)).first->second;
 }
 
 size_t OpSolver::Hash::operator()(const OpProblem &problem) const {

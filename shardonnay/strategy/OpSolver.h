@@ -79,11 +79,14 @@ struct OpProblem {
   AxisList manual;
   /// Compilers fuse it with its neighbours in a chain.
   bool elementwise = false;
+  /// What the user requires: no other assignment is considered.
+  std::optional<FactorStrategy> required = {};
 
   bool operator==(const OpProblem &o) const {
     return rule == o.rule && tensors == o.tensors &&
            contraction == o.contraction && transformFlops == o.transformFlops &&
-           manual == o.manual && elementwise == o.elementwise;
+           manual == o.manual && elementwise == o.elementwise &&
+           required == o.required;
   }
 };
 

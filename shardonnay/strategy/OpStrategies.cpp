@@ -18,9 +18,11 @@ hash_code hash_value(const TensorKind &kind) {
 }
 
 hash_code hash_value(const OpKind &kind) {
-  return hash_combine(kind.rule, kind.contraction, kind.transformFlops,
-                      kind.manual, kind.elementwise,
-                      hash_combine_range(kind.tensors));
+  hash_code hash = hash_combine(
+      kind.rule, kind.contraction, kind.transformFlops, kind.manual,
+      kind.elementwise, hash_combine_range(kind.tensors));
+  return kind.required ? hash_combine(hash, hash_combine_range(*kind.required))
+                       : hash;
 }
 
 OpProblem OpStrategies::problemOf(int32_t kind, ArrayRef<int32_t> shardings,
@@ -32,6 +34,7 @@ OpProblem OpStrategies::problemOf(int32_t kind, ArrayRef<int32_t> shardings,
   problem.transformFlops = op.transformFlops;
   problem.manual = op.manual;
   problem.elementwise = op.elementwise;
+  problem.required = op.required;
   for (auto [i, number] : enumerate(op.tensors)) {
     OpTensor &tensor = problem.tensors.emplace_back();
     tensor.free = free.test(i);

@@ -46,11 +46,13 @@ struct OpKind {
   int64_t transformFlops = 0;
   AxisList manual = {};
   bool elementwise = false;
+  std::optional<FactorStrategy> required = {};
 
   bool operator==(const OpKind &o) const {
     return rule == o.rule && tensors == o.tensors &&
            contraction == o.contraction && transformFlops == o.transformFlops &&
-           manual == o.manual && elementwise == o.elementwise;
+           manual == o.manual && elementwise == o.elementwise &&
+           required == o.required;
   }
 };
 llvm::hash_code hash_value(const OpKind &kind);

@@ -70,5 +70,9 @@ def collectives(text, **options):
 
 def counted(text, mpi, **options):
     """{what: (calls, bytes)} that a run asked MPI for, by counting.c; its numbers are right."""
-    program = check(text, mpi, options=options, libraries=[str(COUNTING)])
+    return counts(check(text, mpi, options=options, libraries=[str(COUNTING)]))
+
+
+def counts(program):
+    """What counting.c said at the end of a program's last run."""
     return {kind: (int(a), int(b)) for kind, a, b in re.findall(r"counted (\w+) (\d+) (\d+)", program.said)}

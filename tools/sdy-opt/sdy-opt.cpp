@@ -9,6 +9,7 @@
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "shardonnay/frontend/TransformOps.h"
 #include "shardonnay/pipeline/BoolElements.h"
 #include "shardonnay/pipeline/Pipelines.h"
 #include "shardonnay/pipeline/Registration.h"
@@ -50,7 +51,9 @@ static LogicalResult run(StringRef input, StringRef output,
 int main(int argc, char **argv) {
   DialectRegistry registry;
   shardonnay::registerAllDialects(registry);
+  shardonnay::registerTransformOps(registry);
   shardonnay::registerAllPasses();
+  shardonnay::registerTransformPasses();
   shardonnay::registerAllPipelines();
   auto [input, output] = registerAndParseCLIOptions(
       argc, argv, "Shardonnay optimizer driver\n", registry);

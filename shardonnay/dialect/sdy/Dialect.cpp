@@ -7,6 +7,7 @@
 
 #include "shardonnay/dialect/sdy/Dialect.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "shardonnay/dialect/sdy/OpSharding.h"
 #include "shardonnay/dialect/sdy/Ops.h"
 #include "shardonnay/dialect/sdy/ShardingVerifier.h"
 
@@ -48,12 +49,33 @@ static LogicalResult verifyBlockArgumentShardings(Operation *op,
   return verifyShardings(shardings, types, op, "block argument");
 }
 
+/// `sdy.op_sharding`: how many factors there are, and what they allow, is asked
+/// where it is applied.
+static LogicalResult verifyOpSharding(Operation *op, Attribute attr) {
+  auto sharding = dyn_cast<TensorShardingAttr>(attr);
+  if (!sharding) // C24
+    return op->emitOpError() << "expected '" << kOpShardingAttr
+                             << "' to be an '#sdy.sharding', got " << attr;
+  SmallVector<int64_t> sizes(sharding.getRank(), ShapedType::kDynamic);
+  auto factors =
+      RankedTensorType::get(sizes, IntegerType::get(op->getContext(), 1));
+  auto emitError = [&] { return op->emitOpError("op sharding: "); };
+  if (failed(verifySharding(sharding, factors, op, emitError)))
+    return failure();
+  if (!sharding.getUnreducedAxes().empty()) // C90
+    return emitError() << "factors have no partial values, expected no "
+                          "unreduced axes";
+  return success();
+}
+
 LogicalResult SdyDialect::verifyOperationAttribute(Operation *op,
                                                    NamedAttribute attr) {
   if (attr.getName() == kShardingAttr)
     return verifyOperationSharding(op, attr.getValue());
   if (attr.getName() == kBlockArgumentShardingsAttr)
     return verifyBlockArgumentShardings(op, attr.getValue());
+  if (attr.getName() == kOpShardingAttr)
+    return verifyOpSharding(op, attr.getValue());
   if (attr.getName() != kShardingRuleAttr)
     return verifyPropagationRecord(op, attr);
   auto rule = dyn_cast<OpShardingRuleAttr>(attr.getValue());

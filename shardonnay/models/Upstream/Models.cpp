@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Shard/IR/ShardDialect.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
 #include "shardonnay/models/Upstream/Families.h"
@@ -24,7 +25,8 @@ static void loadArithAndTensor(MLIRContext *context) {
 
 void shardonnay::registerUpstreamDialects(DialectRegistry &registry) {
   registry.insert<arith::ArithDialect, linalg::LinalgDialect, math::MathDialect,
-                  scf::SCFDialect, tensor::TensorDialect, tosa::TosaDialect>();
+                  scf::SCFDialect, shard::ShardDialect, tensor::TensorDialect,
+                  tosa::TosaDialect>();
   registry.addExtension(+[](MLIRContext *context, arith::ArithDialect *) {
     attachArithModels(*context);
   });

@@ -1,5 +1,6 @@
 // RUN: sdy-opt %s -split-input-file -sdy-expand-collectives -canonicalize | FileCheck %s
 // RUN: sdy-opt %s -split-input-file -sdy-expand-collectives=keep-named -canonicalize | FileCheck %s --check-prefix=NAMED
+// RUN: sdy-opt %s -split-input-file -sdy-expand-collectives -sdy-export-local-shard | mlir-opt -split-input-file -o /dev/null
 
 // Bits among zeros, summed.
 // CHECK-LABEL: func @gather

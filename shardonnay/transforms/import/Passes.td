@@ -8,6 +8,7 @@
 // In the order of the pipeline:
 //   sdy-import-encodings, sdy-check-strict, sdy-lift-inlined-meshes,
 //   sdy-inline-private-functions, sdy-check-supported, sdy-remove-size-one-axes, sdy-constant-or-scalar-splitter,
+//   sdy-derive-op-shardings, sdy-apply-op-shardings,
 //   sdy-manual-axes-cleanup, sdy-add-data-flow-edges,
 //   sdy-apply-sharding-constraints, sdy-sharding-group-import
 //
@@ -248,6 +249,66 @@ def ApplyShardingConstraintsPass
     Option<"debugPropagationEdgeSharding", "debug-propagation-edge-sharding",
            "bool", "false",
            "Write `sdy.propagation_edges`: what each constraint gave its input">];
+}
+
+def DeriveOpShardingsPass : ImportPass<"sdy-derive-op-shardings"> {
+  let summary = "Writes the sharding of an op's factors that its annotations give";
+  let description = [{
+    The default of `getShardingOption` of the Mesh dialect's design: what results
+    are annotated with comes first, partial values along an axis saying that the
+    dim which the op reduces over is sharded by it; then operands, where a factor
+    has no axes yet and no other factor has these. An op that has an op sharding
+    keeps it.
+
+    Of ops with a partial result, or with `all` of all ops. With `all`
+    annotations of results that contradict each other are an error; without,
+    the op is left to propagation.
+
+    Precondition: each op with a partial result is annotated as it is computed.
+    Postcondition: such an op has `sdy.op_sharding`.
+
+    ```mlir
+    %0 = stablehlo.dot %a, %b {sdy.sharding = #sdy.sharding_per_value<
+        [<@mesh, [{}, {} ], unreduced={"x"}>]>}
+        : (tensor<8x32xf32>, tensor<32x8xf32>) -> tensor<8x8xf32>
+    ```
+    gets
+    ```mlir
+    sdy.op_sharding = #sdy.sharding<@mesh, [{}, {}, {"x"} ]>
+    ```
+  }];
+  let options = [Option<"all", "all", "bool", "false",
+                        "Of all ops that are annotated">];
+}
+
+def ApplyOpShardingsPass : ImportPass<"sdy-apply-op-shardings"> {
+  let summary = "Gives the tensors of an op the shardings that the op's has";
+  let description = [{
+    `setShardingAnnotations` of the Mesh dialect's design. An op sharding
+    (`sdy.op_sharding`) shards the factors of the op's rule, in their order, as
+    `sdy-populate-op-sharding-rules` prints it. Results get what the op leaves
+    them with; operands are constrained for this use. If no factor is open, the
+    op is computed so, whatever else costs less (`sdy-insert-explicit-reshards`);
+    if one is, its dims are open and the sharding is a hint.
+
+    An error: another number of factors, one that is needed whole, a number of
+    shards that does not divide it, and a result that is sharded otherwise.
+
+    Precondition: after sdy-constant-or-scalar-splitter. Postcondition: ops
+    keep their op shardings.
+
+    ```mlir
+    %0 = stablehlo.dot %a, %b {sdy.op_sharding = #sdy.sharding<@mesh, [{}, {}, {"x"} ]>}
+        : (tensor<8x32xf32>, tensor<32x8xf32>) -> tensor<8x8xf32>
+    ```
+    becomes
+    ```mlir
+    %0 = sdy.sharding_constraint %a <@mesh, [{}, {"x"} ]> : tensor<8x32xf32>
+    %1 = sdy.sharding_constraint %b <@mesh, [{"x"}, {} ]> : tensor<32x8xf32>
+    %2 = stablehlo.dot %0, %1 {sdy.sharding = #sdy.sharding_per_value<
+        [<@mesh, [{}, {} ], unreduced={"x"}>]>, ..}
+    ```
+  }];
 }
 
 def PropagateShardingFromFuncToCallPass

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/transforms/reshard/OpSolvers.h"
+#include "shardonnay/dialect/sdy/OpSharding.h"
 #include "shardonnay/dialect/sdy/Ops.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/dialect/sdy/access/ShardBytes.h"
@@ -64,6 +65,8 @@ int32_t OpSolvers::kindOf(Operation *op, const FactorRule &rule,
   if (kind.contraction && op->getParentOfType<sdy::ManualComputationOp>())
     kind.manual = mesh.table.getMesh().allAxes().subtract(
         sdy::getDeviceAxes(op, scope.getMesh()));
+  kind.required =
+      sdy::getRequiredOpSharding(op, rule.factors.size(), scope.getMesh());
   for (Type type :
        llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes())) {
     auto tensor = dyn_cast<RankedTensorType>(type);

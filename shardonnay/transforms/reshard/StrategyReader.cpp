@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/transforms/reshard/StrategyReader.h"
+#include "shardonnay/dialect/sdy/OpSharding.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/dialect/sdy/access/Callee.h"
 #include "shardonnay/dialect/sdy/access/RuleAccess.h"
@@ -188,6 +189,11 @@ void StrategyReader::fillClass(Operation *op, ArrayRef<int32_t> operands,
   if (!rule || !isAllowed || sdy::getSingleDevice(op))
     return;
   opClass.kind = solvers.kindOf(op, *rule, scope);
+  // An op sharding is one of the factors of the computation's rule.
+  if (sdy::getOpSharding(op)) {
+    equivalent.opClass = std::move(opClass);
+    return;
+  }
   if (std::optional<FactorRule> picking = sdy::getPickingRule(op)) {
     std::optional<FactorRule> window = sdy::getWindowRule(op);
     if (window && fitsTypes(op, *picking) && fitsTypes(op, *window)) {

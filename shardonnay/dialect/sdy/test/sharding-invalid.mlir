@@ -192,6 +192,35 @@ func.func private @twice_negative(tensor<8xf32> {sdy.sharding = #sdy.sharding<@m
 
 // -----
 
+// C24
+func.func @op_sharding_kind(%a: tensor<8xf32>) {
+  // expected-error@+1 {{expected 'sdy.op_sharding' to be an '#sdy.sharding', got 3 : i64}}
+  %0 = stablehlo.negate %a {sdy.op_sharding = 3} : tensor<8xf32>
+  return
+}
+
+// -----
+
+// expected-note@+1 {{the mesh is declared here}}
+sdy.mesh @mesh = <["x"=2]>
+func.func @op_sharding_axis(%a: tensor<8xf32>) {
+  // expected-error@+1 {{op sharding: unknown axis "z", expected one of the mesh #sdy.mesh<["x"=2]>}}
+  %0 = stablehlo.negate %a {sdy.op_sharding = #sdy.sharding<@mesh, [{"z"}]>} : tensor<8xf32>
+  return
+}
+
+// -----
+
+// C90
+sdy.mesh @mesh = <["x"=2]>
+func.func @op_sharding_partial(%a: tensor<8xf32>) {
+  // expected-error@+1 {{op sharding: factors have no partial values, expected no unreduced axes}}
+  %0 = stablehlo.negate %a {sdy.op_sharding = #sdy.sharding<@mesh, [{}], unreduced={"x"}>} : tensor<8xf32>
+  return
+}
+
+// -----
+
 // In a type, which knows no symbols: what can be said without the mesh.
 // C17
 // expected-error @below {{sharding has 2 dims, expected 1 as in 'tensor<8xf32>'}}

@@ -1,0 +1,73 @@
+//===- DirectWindow.cpp ---------------------------------------------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardonnay/plan/DirectWindow.h"
+#include "shardonnay/algebra/Counts.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace llvm;
+
+namespace shardonnay {
+
+/// Calls `take(shard, count)` for the positions of window `window` in each
+/// shard, period by period.
+static void forEachRun(const WindowProblem &problem, int64_t window,
+                       function_ref<void(int64_t, int64_t)> take) {
+  int64_t from = problem.windowStart(window), to = from + problem.size;
+  if (!problem.periodic) {
+    from = std::max<int64_t>(0, from);
+    to = std::min(to, problem.globalSize);
+  }
+  while (from < to) {
+    int64_t period = divideFloorSigned(from, problem.globalSize),
+            position = from - period * problem.globalSize,
+            shard = position / problem.localSize,
+            limit =
+                std::min((shard + 1) * problem.localSize, problem.globalSize) +
+                period * problem.globalSize;
+    limit = std::min(limit, to);
+    take(shard, limit - from);
+    from = limit;
+  }
+}
+
+std::optional<LocalCollective> directWindow(const WindowProblem &problem,
+                                            int64_t sliceBytes) {
+  if (problem.axes.empty() || problem.globalSize == 0)
+    return std::nullopt;
+  int64_t most = 0, messages = 0;
+  for (const auto &group : problem.mesh.groups(problem.axes)) {
+    SmallVector<int64_t> sent(group.size()), numSent(group.size());
+    for (int64_t receiver = 0, size = group.size(); receiver < size; ++receiver)
+      forEachRun(problem,
+                 problem.mesh.index(problem.windowAxes, group[receiver]),
+                 [&](int64_t shard, int64_t count) {
+                   if (shard == receiver)
+                     return;
+                   sent[shard] += count;
+                   ++numSent[shard];
+                 });
+    for (auto [positions, number] : zip_equal(sent, numSent)) {
+      most = std::max(most, positions);
+      messages = std::max(messages, number);
+    }
+  }
+  if (most == 0)
+    return std::nullopt;
+  LocalCollective collective;
+  collective.kind = CollectiveKind::Permute;
+  collective.axes = problem.axes;
+  collective.count = messages;
+  // All at once.
+  collective.cost = {
+      countProduct(most, sliceBytes),
+      collectiveCost(CollectiveKind::Permute, problem.axes.numShards(), 1)
+          .steps};
+  return collective;
+}
+
+} // namespace shardonnay
