@@ -10,11 +10,15 @@ import re
 import subprocess
 import sys
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import executed
+import shardonnay
 from comparison import SDY_OPT, Refused
-from differences import REASONS
+from differences import REASONS, bare
+from names import ordered
+from shardonnay import compare, engine
 from single_passes import ALONE, KINDS, cases, program
 from workers import Ended, Jaxlib
 
@@ -43,6 +47,10 @@ class Compared:
     mine: Outcome
     theirs: Outcome
 
+    def but(self, mine, theirs):
+        """With other texts."""
+        return replace(self, mine=Outcome(mine), theirs=Outcome(theirs))
+
 
 @dataclass
 class Row:
@@ -62,9 +70,19 @@ def plain(text):
     return re.sub(r"sdy\.given_sharding = #sdy\.sharding<.*?>(, |(?=\}))", "", text)
 
 
+def same(mine, theirs):
+    return mine == theirs or (bool(mine) and bool(theirs) and ordered(mine) == ordered(theirs))
+
+
+# The passes that leave some reshards to those behind them, by what their names end in.
+PARTIAL = re.compile(r"sdy-propagation-pipeline|sdy-insert-explicit-reshards$|sdy-export-pipeline(?!.*explicit-collectives)")
+
+
 class Comparison:
     def __init__(self):
+        engine.prepare(24)
         self.jaxlib = Jaxlib()
+        self._executed = {}
 
     def printed(self, text):
         return plain(self.jaxlib.run(text, "builtin.module()"))
@@ -85,8 +103,38 @@ class Comparison:
             return [self.mine([text], pipeline)[0] for text in texts]
         return [Outcome(self.printed(text)) if text.strip() else Outcome(refused="refused") for text in outputs]
 
+    def executed(self, compared):
+        """Both plans as executed; None of one that is not, or has another boundary than the other."""
+        found = []
+        for outcome in (compared.mine, compared.theirs):
+            key = compared.start, bare(outcome.text), compared.name.split("{")[0], bool(PARTIAL.match(compared.name))
+            if key not in self._executed:
+                self._executed[key] = self._execute(compared, outcome.text)
+            found.append(self._executed[key])
+        if not compared.name.startswith("sdy-convert") and None not in found:
+            mine, theirs = (executed.signature(outcome.text)[1] for outcome in (compared.mine, compared.theirs))
+            return found if mine == theirs else (None, None)
+        return found
+
+    def _execute(self, compared, text):
+        try:
+            if not text:
+                return None
+            if compared.name.startswith("sdy-convert"):
+                local = self.mine([text], "builtin.module(sdy-drop-sharding-and-mesh,sdy-inline-private-functions)")[0].text
+                return executed.run(compared.start, local, executed.Boundary(compared.start))
+            return executed.executed(compared.start, text, bool(PARTIAL.match(compared.name)))
+        except (Refused, shardonnay.ShardonnayError):
+            return None
+
+    def same_whole(self, start, text):
+        """Without meshes and shardings both are one program."""
+        passes = "builtin.module(canonicalize{region-simplify=disabled},cse)"
+        whole, other = (self.theirs(compare.unpartitioned(one), passes).text for one in (start, text))
+        return bool(whole) and ordered(whole) == ordered(other)
+
     def compare(self, row, compared):
-        if compared.mine.text == compared.theirs.text:
+        if same(compared.mine.text, compared.theirs.text):
             row.same += 1
             return
         for name, reason in REASONS.items():
@@ -107,7 +155,9 @@ class Comparison:
                 # What jaxlib does not bring to this stage says nothing of us.
                 starts[before] = [text for text in made if text]
             pipeline = f"builtin.module({pipeline})"
-            for start, mine in zip(starts[before], self.mine(starts[before], pipeline), strict=True):
+            # jaxlib 0.10.2 has no such option, and leaves meshes as they are.
+            own = pipeline.replace("sdy-export-pipeline{", "sdy-export-pipeline{inline-meshes=false ")
+            for start, mine in zip(starts[before], self.mine(starts[before], own), strict=True):
                 self.compare(row, Compared(name, pipeline, start, mine, self.theirs(start, pipeline)))
             yield row
 
