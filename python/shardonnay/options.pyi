@@ -27,6 +27,7 @@ class OptionKeywords(TypedDict, total=False):
     device_model: str | os.PathLike[str]
     memory_limit: int
     search_mode: Literal["graph", "greedy"]
+    schedule: Literal["backward-forward", "priorities"]
     keep_propagated: bool
     no_bucketing: bool
     keep_functions_of: int
@@ -57,6 +58,9 @@ class Options:
     limit is the model's, with a warning)"""
     search_mode: Literal["graph", "greedy"] = "greedy"
     """graph: the cuts of neighbouring ops are chosen together; greedy: each op's alone"""
+    schedule: Literal["backward-forward", "priorities"] = "priorities"
+    """of propagation; priorities: pass-through ops first, until nothing changes; backward-forward: one sweep from
+    results to operands, one from all to all"""
     keep_propagated: bool = False
     """no value lies otherwise than propagation decided to save communication"""
     no_bucketing: bool = False

@@ -91,7 +91,7 @@ ON_THE_COMMAND_LINE = {
     "run other.mlir": (1, 'shardonnay: error: expected a function @main to run, got @step\n'),
     "explain step.mlir --value=%7": (1, "shardonnay: error: --value %7: no value of this name or place has a sharding, or was offered one; expected a name such as %5, arg0 or 'result 0', or a part of a source location\n"),
     "report step.mlir --fail-on=all_gather": (2, "shardonnay report: error: argument --fail-on: 'all_gather': expected a condition such as 'all_gather>1MiB', 'all_to_all>0' or 'peak>=8GiB'; see shardonnay report --help\n"),
-    "diff step.mlir --b=speed=high": (2, "shardonnay diff: error: argument --b: there is no option 'speed'; expected one of device-model, memory-limit, search-mode, keep-propagated, no-bucketing, keep-functions-of, arguments, results, no-implicit-replication, no-gather-by-price, strict, time-limit, host-memory-limit; see shardonnay diff --help\n"),
+    "diff step.mlir --b=speed=high": (2, "shardonnay diff: error: argument --b: there is no option 'speed'; expected one of device-model, memory-limit, search-mode, schedule, keep-propagated, no-bucketing, keep-functions-of, arguments, results, no-implicit-replication, no-gather-by-price, strict, time-limit, host-memory-limit; see shardonnay diff --help\n"),
     "partition step.mlir": (2, "shardonnay: error: argument COMMAND: invalid choice: 'partition' (choose from 'compile', 'build', 'run', 'explain', 'report', 'diff', 'doctor'); see shardonnay --help\n"),
 }  # fmt: skip
 

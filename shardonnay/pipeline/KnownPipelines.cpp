@@ -132,7 +132,8 @@ struct LocalOptions : PassPipelineOptions<LocalOptions> {
 
 void addGlobalToLocal(OpPassManager &pm, const LocalOptions &options) {
   pm.addNestedPass<func::FuncOp>(createRemovePropagationBarriersPass());
-  pm.addNestedPass<func::FuncOp>(createResolveSingleDeviceShardingPass());
+  pm.addNestedPass<func::FuncOp>(
+      createResolveSingleDeviceShardingPass({/*keepGiven=*/true}));
   pm.addPass(createCheckEveryDevicePass());
   pm.addNestedPass<func::FuncOp>(createMarkPartialResultsPass());
   // What other tools take to agree may not: ops of which they have no rule, or

@@ -57,7 +57,8 @@ void addImport(OpPassManager &pm, const PipelineOptions &options) {
   }
   pm.addNestedPass<func::FuncOp>(createExplicitGatherScatterBatchingPass());
   // Here, so that all other stages see ops on the whole mesh only.
-  pm.addNestedPass<func::FuncOp>(createResolveSingleDeviceShardingPass());
+  pm.addNestedPass<func::FuncOp>(
+      createResolveSingleDeviceShardingPass({/*keepGiven=*/true}));
   pm.addPass(createApplyCanonicalPatternsPass());
   pm.addPass(createCheckSupportedPass());
   pm.addPass(createRemoveSizeOneAxesPass());
@@ -68,8 +69,10 @@ void addImport(OpPassManager &pm, const PipelineOptions &options) {
   pm.addPass(createShardingGroupImportPass());
 }
 
-void addPropagate(OpPassManager &pm) {
-  pm.addPass(createUserPriorityPropagatePass());
+void addPropagate(OpPassManager &pm, const PipelineOptions &options) {
+  UserPriorityPropagatePassOptions propagation;
+  propagation.backwardForward = options.schedule == "backward-forward";
+  pm.addPass(createUserPriorityPropagatePass(propagation));
 }
 
 void addExport(OpPassManager &pm, const PipelineOptions &options) {
@@ -227,7 +230,7 @@ void addStage(OpPassManager &pm, Stage stage, const PipelineOptions &options) {
   case Stage::Import:
     return addImport(pm, options);
   case Stage::Propagate:
-    return addPropagate(pm);
+    return addPropagate(pm, options);
   case Stage::Export:
     return addExport(pm, options);
   case Stage::Reshard:

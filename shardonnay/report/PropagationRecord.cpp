@@ -28,8 +28,13 @@ llvm::StringRef toString(DecidingRule rule) {
 
 llvm::StringRef levelName(int32_t level) {
   static constexpr llvm::StringLiteral kNames[] = {
-      "pass-through ops that are the only users", "pass-through ops",
-      "pass-through factors", "all factors", "everything"};
+      "pass-through ops that are the only users",
+      "pass-through ops",
+      "pass-through factors",
+      "all factors",
+      "everything",
+      "from results",
+      "from all"};
   return kNames[level];
 }
 

@@ -51,6 +51,16 @@ static std::optional<int64_t> scannedDim(ReduceWindowOp op) {
   return scanned;
 }
 
+/// Whether windows count initial values outside the inputs that change what
+/// they find: StableHLO's specification pads with them, XLA passes over what is
+/// outside, and devices that fill in what is outside their shards would do as
+/// the one where the whole program does as the other. Of a body that is no
+/// single op it is not known, and taken to be as StableHLO asks: neutral.
+static bool countsInit(ReduceWindowOp op, const WindowDim &window) {
+  return (window.low > 0 || window.high > 0) && combiningOp(op.getBody()) &&
+         !isMonoid(op);
+}
+
 static std::optional<FactorRule> reduceWindowRule(ReduceWindowOp op) {
   size_t count = op.getInputs().size();
   ArrayRef<int64_t> shape = shapeOf(op.getResult(0));
@@ -62,10 +72,12 @@ static std::optional<FactorRule> reduceWindowRule(ReduceWindowOp op) {
   for (auto [dim, window] : llvm::enumerate(op.getWindow())) {
     SmallVector<int64_t> operandDims(2 * count, -1);
     std::fill_n(operandDims.begin(), count, dim);
-    int32_t factor = builder.add(
-        shape[dim], operandDims, SmallVector<int64_t>(count, dim),
-        window.isTrivial() ? FactorKind::PassThrough : FactorKind::Windowed);
-    if (window.isTrivial() || scanned)
+    FactorKind kind = window.isTrivial()       ? FactorKind::PassThrough
+                      : countsInit(op, window) ? FactorKind::NeedReplication
+                                               : FactorKind::Windowed;
+    int32_t factor = builder.add(shape[dim], operandDims,
+                                 SmallVector<int64_t>(count, dim), kind);
+    if (kind != FactorKind::Windowed || scanned)
       continue;
     for (size_t i = 0; i < count; ++i)
       builder.addWindow(toFactorWindow(

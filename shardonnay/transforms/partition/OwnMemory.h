@@ -1,4 +1,4 @@
-//===- OwnMemory.h - what is made together lies together --------*- C++ -*-===//
+//===- OwnMemory.h - an arena for the ops of local programs -----*- C++ -*-===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -246,9 +246,11 @@ def ResolveSingleDeviceShardingPass
     `spmd.on_device`: with its effects it runs there and nowhere else; the other
     devices have the neutral element, and an all_reduce gives its results to all.
     A constraint to one device goes: who has the value everywhere has it there.
-    An argument on one device is sent to all; a result of the function keeps its
-    sharding, which says where the caller finds it. In `compile` this runs in the
-    import stage.
+    An op with results on two devices is an error, and so is an argument or a
+    result of the function on one device: the boundary is the whole mesh's. With
+    `keep-given`, as in `compile`, such an argument is sent to all, and such a
+    result keeps its sharding, which says where the caller finds it. In `compile`
+    this runs in the import stage.
 
     Before: any stage up to partition. After: no op is on one device.
 
@@ -269,6 +271,8 @@ def ResolveSingleDeviceShardingPass
   let dependentDialects = ["::mlir::sdy::SdyDialect",
                            "::mlir::spmd::SpmdDialect"];
   let options = [
+    Option<"keepGiven", "keep-given", "bool", "false",
+           "Take arguments and results on one device">,
     Option<"replicaCount", "replica-count", "int64_t", "1",
            "Has no influence here: emission numbers the devices">,
     Option<"partitionCount", "partition-count", "int64_t", "1",

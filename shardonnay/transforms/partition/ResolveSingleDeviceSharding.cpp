@@ -5,8 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// 1. resolveArguments: what one device is given is sent to all.
-// 2. For each op on one device, not looking into such: a constraint goes;
+// 1. checkBoundary: unless `keep-given`, no argument or result is on one
+// device.
+// 2. resolveArguments: what one device is given is sent to all.
+// 3. For each op on one device, not looking into such: a constraint goes;
 //    others move into a region, their results summed with those of the other
 //    devices, which are neutral. If there is but one device, only what they say
 //    of it goes.
@@ -35,13 +37,14 @@ namespace {
 
 class SingleDeviceResolver {
 public:
-  SingleDeviceResolver(func::FuncOp func, sdy::MeshOp mesh)
-      : func(func), mesh(mesh), builder(func.getContext()) {}
+  SingleDeviceResolver(func::FuncOp func, sdy::MeshOp mesh, bool keepGiven)
+      : func(func), mesh(mesh), keepGiven(keepGiven),
+        builder(func.getContext()) {}
 
   LogicalResult run() {
     if (func.isExternal())
       return success();
-    if (failed(resolveArguments()))
+    if (failed(checkBoundary()) || failed(resolveArguments()))
       return failure();
     bool ok = true;
     walkOps<WalkOrder::PreOrder>(func, [&](Operation *op) {
@@ -50,7 +53,7 @@ public:
         return WalkResult::advance();
       bool isConstraint = isa<sdy::ShardingConstraintOp, sdy::ReshardOp>(op);
       if (hasOneDevice() && !isConstraint) {
-        ok &= succeeded(checkDevice(op, *device));
+        ok &= succeeded(checkDevices(op, *device));
         op->removeAttr(sdy::kShardingAttr);
         return WalkResult::advance();
       }
@@ -63,10 +66,18 @@ public:
 private:
   /// Everything is on it then.
   bool hasOneDevice() { return mesh.getMesh().getNumDevices() == 1; }
+  LogicalResult checkBoundary();
+  LogicalResult checkBoundary(sdy::TensorShardingAttr sharding,
+                              const Twine &what, Location location);
   LogicalResult resolveArguments();
   LogicalResult resolve(Operation *op, int64_t device);
   LogicalResult moveIntoRegion(Operation *op, int64_t device);
-  LogicalResult checkDevice(Operation *op, int64_t device);
+  /// It is one of the mesh.
+  LogicalResult checkDevice(Location location, const Twine &what,
+                            int64_t device);
+  /// All results of `op` that are on one device are on `device`, one of the
+  /// mesh.
+  LogicalResult checkDevices(Operation *op, int64_t device);
   /// What the other devices have of a result of `op`.
   FailureOr<Value> otherwise(Operation *op, Type type);
   /// `value`, which device `device` has and others have neutral, on all.
@@ -74,16 +85,63 @@ private:
 
   func::FuncOp func;
   sdy::MeshOp mesh;
+  bool keepGiven;
   OpBuilder builder;
 };
 
-LogicalResult SingleDeviceResolver::checkDevice(Operation *op, int64_t device) {
+LogicalResult SingleDeviceResolver::checkDevice(Location location,
+                                                const Twine &what,
+                                                int64_t device) {
   if (int64_t devices = mesh.getMesh().getNumDevices(); device >= devices)
-    return pointAt(op->emitError()
-                       << "is on device " << device << ", but mesh "
+    return pointAt(emitError(location)
+                       << what << "is on device " << device << ", but mesh "
                        << mesh.getSymNameAttr() << " has " << devices
                        << "; expected one of its devices",
                    mesh.getLoc(), "the mesh is declared here");
+  return success();
+}
+
+LogicalResult SingleDeviceResolver::checkDevices(Operation *op,
+                                                 int64_t device) {
+  if (failed(checkDevice(op->getLoc(), "", device)))
+    return failure();
+  auto all =
+      op->getAttrOfType<sdy::TensorShardingPerValueAttr>(sdy::kShardingAttr);
+  if (!all)
+    return success();
+  for (sdy::TensorShardingAttr sharding : all.getShardings())
+    if (auto other = sdy::getSingleDevice(op, sharding);
+        other && *other != device)
+      return op->emitError("has a result on device ")
+             << device << " and one on device " << *other
+             << ", expected all on one device";
+  return success();
+}
+
+LogicalResult
+SingleDeviceResolver::checkBoundary(sdy::TensorShardingAttr sharding,
+                                    const Twine &what, Location location) {
+  auto device = sdy::getSingleDevice(func, sharding);
+  if (!device)
+    return success();
+  if (keepGiven)
+    return checkDevice(location, what, *device);
+  return emitError(location)
+         << what << "is on device " << *device
+         << " alone, expected a sharding on the whole mesh: constrain it to "
+            "the device inside the function, or set 'keep-given'";
+}
+
+LogicalResult SingleDeviceResolver::checkBoundary() {
+  for (BlockArgument argument : func.getArguments())
+    if (failed(checkBoundary(sdy::getSharding(argument),
+                             "argument " + Twine(argument.getArgNumber()) + " ",
+                             argument.getLoc())))
+      return failure();
+  for (unsigned result = 0; result < func.getNumResults(); ++result)
+    if (failed(checkBoundary(sdy::getFuncResultSharding(func, result),
+                             "result " + Twine(result) + " ", func.getLoc())))
+      return failure();
   return success();
 }
 
@@ -128,11 +186,7 @@ Value SingleDeviceResolver::sendToAll(Value value) {
 LogicalResult SingleDeviceResolver::resolveArguments() {
   for (BlockArgument argument : func.getArguments()) {
     auto device = sdy::getSingleDevice(func, sdy::getSharding(argument));
-    if (!device)
-      continue;
-    if (failed(checkDevice(func, *device)))
-      return failure();
-    if (argument.use_empty() || hasOneDevice())
+    if (!device || argument.use_empty() || hasOneDevice())
       continue;
     builder.setInsertionPointToStart(&func.getBody().front());
     FailureOr<Value> neutral = otherwise(func, argument.getType());
@@ -151,16 +205,8 @@ LogicalResult SingleDeviceResolver::resolveArguments() {
 }
 
 LogicalResult SingleDeviceResolver::resolve(Operation *op, int64_t device) {
-  if (failed(checkDevice(op, device)))
+  if (failed(checkDevices(op, device)))
     return failure();
-  if (auto all = op->getAttrOfType<sdy::TensorShardingPerValueAttr>(
-          sdy::kShardingAttr))
-    for (sdy::TensorShardingAttr sharding : all.getShardings())
-      if (auto other = sdy::getSingleDevice(op, sharding);
-          other && *other != device)
-        return op->emitError("has a result on device ")
-               << device << " and one on device " << *other
-               << ", expected all on one device";
   // Who asks for a value on one device has it there if all have it.
   if (isa<sdy::ShardingConstraintOp, sdy::ReshardOp>(op)) {
     op->replaceAllUsesWith(op->getOperands());
@@ -218,7 +264,7 @@ struct ResolveSingleDeviceShardingPass
     sdy::MeshOp mesh = module ? sdy::getMostUsedMesh(module) : nullptr;
     if (!mesh)
       return;
-    if (failed(SingleDeviceResolver(getOperation(), mesh).run()))
+    if (failed(SingleDeviceResolver(getOperation(), mesh, keepGiven).run()))
       signalPassFailure();
   }
 };

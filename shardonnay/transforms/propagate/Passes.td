@@ -78,6 +78,9 @@ class PropagatePass<string name> : Pass<name, "::mlir::ModuleOp"> {
   Option opPriorityOption = Option<
       "runOpPriority", "run-op-priority-propagation", "bool", "true",
       "Visit pass-through ops before those that change shapes">;
+  Option scheduleOption = Option<
+      "backwardForward", "backward-forward", "bool", "false",
+      "One sweep from results to operands, one from all to all, and no more">;
 }
 
 def BasicPropagatePass : PropagatePass<"sdy-basic-propagate"> {
@@ -154,6 +157,11 @@ def UserPriorityPropagatePass : PropagatePass<"sdy-user-priority-propagate"> {
     As `sdy-op-priority-propagate`, in one round for each priority: round p
     sees only the dims of priority p or before. This is the whole of propagation.
 
+    With `backward-forward`, the schedule of the Mesh dialect's design instead
+    of levels: each op is visited twice, the last op of the program first, where
+    operands take what its results have, then the first op first. What the
+    program computes it for decides, not what it is given.
+
     Before and after: as of `sdy-aggressive-propagate`.
 
     ```mlir
@@ -165,7 +173,7 @@ def UserPriorityPropagatePass : PropagatePass<"sdy-user-priority-propagate"> {
     %0 = stablehlo.add %arg0, %arg1  // [{?}, {"x", ?} ]
     ```
   }];
-  let options = shared # [strategyOption, opPriorityOption];
+  let options = shared # [strategyOption, opPriorityOption, scheduleOption];
 }
 
 #endif // SHARDONNAY_TRANSFORMS_PROPAGATE_PASSES_TD

@@ -22,8 +22,10 @@ using Level = OpPriorityLevel;
 
 static Direction levelDirection(const OpSignature &op, int32_t factor,
                                 Level level) {
-  if (level == Level::Everything)
+  if (level == Level::Everything || level == Level::FromAll)
     return Direction::Both;
+  if (level == Level::FromResults)
+    return Direction::Backward;
   bool early = level > Level::OnlyUsers || op.onlyUser;
   Direction allowed = Direction::None;
   if (early && op.propagationClass == PropagationClass::PassThrough)
@@ -128,9 +130,11 @@ private:
 //===----------------------------------------------------------------------===//
 
 namespace {
+/// The levels of the ladder.
 constexpr Level kLevels[] = {Level::OnlyUsers, Level::PassThroughOps,
                              Level::PassThroughFactors, Level::AllFactors,
                              Level::Everything};
+constexpr int kNumLevels = static_cast<int>(Level::FromAll) + 1;
 
 /// Runs sweeps over one graph, and remembers between them what need not be
 /// visited again.
@@ -160,6 +164,20 @@ public:
     visitReturns();
   }
 
+  /// Visits each op once, aggressively.
+  void sweepOnce(Level level, bool fromLast) {
+    aggressive = true;
+    this->level = level;
+    firstEnqueued = 0;
+    visitReturns();
+    int32_t numOps = graph.ops().size();
+    for (int32_t i : llvm::seq(numOps)) {
+      int32_t op = fromLast ? numOps - 1 - i : i;
+      visit(graph.ops(), op, op);
+    }
+    visitReturns();
+  }
+
   /// The user priority of the sweeps to come.
   void startRound(int64_t priority) { round = priority; }
 
@@ -173,10 +191,10 @@ public:
 private:
   static uint8_t idleLevelsOf(const OpSignature &form) {
     uint8_t idle = 0;
-    for (Level level : kLevels)
-      if (llvm::all_of(directions(form, level),
+    for (int level = 0; level < kNumLevels; ++level)
+      if (llvm::all_of(directions(form, static_cast<Level>(level)),
                        [](Direction d) { return d == Direction::None; }))
-        idle |= 1u << static_cast<int>(level);
+        idle |= 1u << level;
     return idle;
   }
 
@@ -216,7 +234,8 @@ private:
         apply(tensors, after, self);
       return;
     }
-    StepMemo::Key key((form * 5 + static_cast<int>(level)) * 2 + aggressive);
+    StepMemo::Key key((form * kNumLevels + static_cast<int>(level)) * 2 +
+                      aggressive);
     for (int32_t tensor : tensors)
       key.add(tensor == kNone ? kNone : graph.shardingId(tensor));
     if (std::optional<PackedNumbers::Slice> known = memo.find(key))
@@ -466,25 +485,37 @@ static void putBack(PropagationGraph &graph, Sweeper &sweeper,
   sweeper.set(waiting.tensor, graph.intern(with));
 }
 
-void propagateByUserPriority(PropagationGraph &graph,
-                             PropagationStrategy strategy, bool byOpPriority,
-                             PropagationSink *sink) {
+/// `run` in the round of each priority.
+static void runRounds(PropagationGraph &graph, PropagationSink *sink,
+                      llvm::function_ref<void(Sweeper &)> run) {
   std::vector<WaitingDim> waiting = takeOutLaterDims(graph);
   Sweeper sweeper(graph, sink);
-  auto run = [&] {
-    if (byOpPriority)
-      climbLevels(sweeper, strategy);
-    else
-      sweepAt(sweeper, strategy, Level::Everything);
-  };
-  run();
+  run(sweeper);
   for (size_t i = 0; i < waiting.size();) {
     int64_t round = waiting[i].priority;
     for (; i < waiting.size() && waiting[i].priority == round; ++i)
       putBack(graph, sweeper, waiting[i]);
     sweeper.startRound(round);
-    run();
+    run(sweeper);
   }
+}
+
+void propagateByUserPriority(PropagationGraph &graph,
+                             PropagationStrategy strategy, bool byOpPriority,
+                             PropagationSink *sink) {
+  runRounds(graph, sink, [&](Sweeper &sweeper) {
+    if (byOpPriority)
+      climbLevels(sweeper, strategy);
+    else
+      sweepAt(sweeper, strategy, Level::Everything);
+  });
+}
+
+void propagateBackwardForward(PropagationGraph &graph, PropagationSink *sink) {
+  runRounds(graph, sink, [](Sweeper &sweeper) {
+    sweeper.sweepOnce(Level::FromResults, /*fromLast=*/true);
+    sweeper.sweepOnce(Level::FromAll, /*fromLast=*/false);
+  });
 }
 
 } // namespace shardonnay

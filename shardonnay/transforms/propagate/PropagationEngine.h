@@ -42,13 +42,16 @@ enum class PropagationStrategy : uint8_t {
   BasicThenAggressive
 };
 
-/// The levels of op priority; Everything where there is no ladder.
+/// The levels of op priority; Everything where there is no ladder. The last two
+/// are the sweeps of propagateBackwardForward.
 enum class OpPriorityLevel : uint8_t {
   OnlyUsers,
   PassThroughOps,
   PassThroughFactors,
   AllFactors,
   Everything,
+  FromResults,
+  FromAll,
 };
 
 /// What one visit did to an op. By tensor of the op, operands first; rows are
@@ -91,6 +94,13 @@ void propagateByOpPriority(PropagationGraph &graph,
 void propagateByUserPriority(PropagationGraph &graph,
                              PropagationStrategy strategy, bool byOpPriority,
                              PropagationSink *sink = nullptr);
+
+/// The schedule of the Mesh dialect's design: in each round of user priorities
+/// one sweep from the last op to the first, in which operands take what results
+/// have, and one from the first to the last, in which all take of all. Each op
+/// is visited once a sweep, whatever changes behind it.
+void propagateBackwardForward(PropagationGraph &graph,
+                              PropagationSink *sink = nullptr);
 
 } // namespace shardonnay
 

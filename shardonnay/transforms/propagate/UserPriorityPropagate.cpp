@@ -6,7 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // 1. Read the module into a graph.
-// 2. In the round of each priority, climb the ladder of op priorities.
+// 2. In the round of each priority, climb the ladder of op priorities, or sweep
+//    once backward and once forward.
 // 3. Write the shardings that changed.
 //
 //===----------------------------------------------------------------------===//
@@ -36,7 +37,10 @@ protected:
     PropagationPass::runOnOperation();
   }
   void propagate(PropagationGraph &graph, PropagationSink *sink) override {
-    propagateByUserPriority(graph, strategy, runOpPriority, sink);
+    if (backwardForward)
+      propagateBackwardForward(graph, sink);
+    else
+      propagateByUserPriority(graph, strategy, runOpPriority, sink);
   }
 };
 } // namespace

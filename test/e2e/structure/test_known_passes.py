@@ -74,6 +74,32 @@ def test_the_chain_of_passes_runs(halo):
     run_and_compare(chain(halo))
 
 
+ON_DEVICE = """
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+sdy.mesh @maximal_5 = <[], device_ids=[5]>
+func.func public @main(
+    %a: tensor<16x12xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>},
+    %b: tensor<12x16xf32> {sdy.sharding = #sdy.sharding<@maximal_5, []>})
+    -> (tensor<16x12xf32> {sdy.sharding = #sdy.sharding<@maximal_5, []>},
+        tensor<12x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {}]>}) {
+  %0 = stablehlo.sine %a : tensor<16x12xf32>
+  %1 = stablehlo.cosine %b {sdy.sharding = #sdy.sharding_per_value<[<@maximal_5, []>]>} : tensor<12x16xf32>
+  return %0, %1 : tensor<16x12xf32>, tensor<12x16xf32>
+}
+"""
+
+
+def test_a_boundary_on_one_device_is_refused_unless_kept():
+    chained = (
+        "builtin.module(func.func(sdy-resolve-single-device-sharding%s),sdy-propagation-pipeline,"
+        "func.func(sdy-insert-explicit-reshards{enable-full-version=true},sdy-reshard-to-collectives),sdy-convert-global-to-local)"
+    )
+    command = [SDY_OPT, "-", f"--pass-pipeline={chained % ''}"]
+    ran = subprocess.run(command, input=ON_DEVICE, capture_output=True, text=True, check=False)
+    assert ran.returncode == 1 and "argument 1 is on device 5 alone" in ran.stderr
+    run_and_compare(chain(program=ON_DEVICE, pipeline=chained % "{keep-given=true}"), program=ON_DEVICE)
+
+
 @pytest.mark.parametrize("replicas", [2, 4, 8])
 def test_replicas_times_partitions(replicas):
     text = chain(options=f"replica-count={replicas} partition-count={8 // replicas}")

@@ -168,7 +168,8 @@ func.func @from_zero_and_from_three(%a: tensor<8xf32> {sdy.sharding = #sdy.shard
   }) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
   %1 = "stablehlo.reduce_window"(%a, %t) <{window_dimensions = array<i64: 8>, padding = dense<[[7, 0]]> : tensor<1x2xi64>}> ({
   ^bb0(%b: tensor<f32>, %c: tensor<f32>):
-    %s = stablehlo.add %b, %c : tensor<f32>
+    %d = stablehlo.abs %c : tensor<f32>
+    %s = stablehlo.add %b, %d : tensor<f32>
     stablehlo.return %s : tensor<f32>
   }) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
   return

@@ -41,7 +41,8 @@ func.func @both_dims(%a0: tensor<4x6xf32>, %c0: tensor<f32>) {
 
 // CHECK-LABEL: func.func @pad
 // CHECK: #sdy.op_sharding_rule<([i, j], [])->([i, j]) {i=4, j=6} permutation={j}>
-func.func @pad(%a0: tensor<4x6xf32>, %c0: tensor<f32>) {
+func.func @pad(%a0: tensor<4x6xf32>) {
+  %c0 = stablehlo.constant dense<0.0> : tensor<f32>
   %0 = "stablehlo.reduce_window"(%a0, %c0) <{window_dimensions = array<i64: 1, 3>, padding = dense<[[0,0],[1,1]]> : tensor<2x2xi64>}> ({
   ^bb0(%x0: tensor<f32>,%y0: tensor<f32>):
    %z0 = stablehlo.add %x0, %y0 : tensor<f32>
@@ -52,9 +53,53 @@ func.func @pad(%a0: tensor<4x6xf32>, %c0: tensor<f32>) {
 
 // -----
 
+// Whether an init that may not be neutral counts outside is not the same everywhere.
+// CHECK-LABEL: func.func @pad_with_any
+// CHECK: #sdy.op_sharding_rule<([i, j], [])->([i, j]) {i=4, j=6} need_replication={j}>
+func.func @pad_with_any(%a0: tensor<4x6xf32>, %c0: tensor<f32>) {
+  %0 = "stablehlo.reduce_window"(%a0, %c0) <{window_dimensions = array<i64: 1, 3>, padding = dense<[[0,0],[1,1]]> : tensor<2x2xi64>}> ({
+  ^bb0(%x0: tensor<f32>,%y0: tensor<f32>):
+   %z0 = stablehlo.add %x0, %y0 : tensor<f32>
+    "stablehlo.return"(%z0) : (tensor<f32>) -> ()
+  }) : (tensor<4x6xf32>, tensor<f32>) -> (tensor<4x6xf32>)
+  return
+}
+
+// -----
+
+// CHECK-LABEL: func.func @pad_with_three
+// CHECK: #sdy.op_sharding_rule<([i, j], [])->([i, j]) {i=4, j=6} need_replication={j}>
+func.func @pad_with_three(%a0: tensor<4x6xf32>) {
+  %c0 = stablehlo.constant dense<3.0> : tensor<f32>
+  %0 = "stablehlo.reduce_window"(%a0, %c0) <{window_dimensions = array<i64: 1, 3>, padding = dense<[[0,0],[0,2]]> : tensor<2x2xi64>}> ({
+  ^bb0(%x0: tensor<f32>,%y0: tensor<f32>):
+   %z0 = stablehlo.add %x0, %y0 : tensor<f32>
+    "stablehlo.return"(%z0) : (tensor<f32>) -> ()
+  }) : (tensor<4x6xf32>, tensor<f32>) -> (tensor<4x6xf32>)
+  return
+}
+
+// -----
+
+// A body of two ops: its init is taken to be neutral.
+// CHECK-LABEL: func.func @pad_of_any_body
+// CHECK: #sdy.op_sharding_rule<([i, j], [])->([i, j]) {i=4, j=6} permutation={j}>
+func.func @pad_of_any_body(%a0: tensor<4x6xf32>, %c0: tensor<f32>) {
+  %0 = "stablehlo.reduce_window"(%a0, %c0) <{window_dimensions = array<i64: 1, 3>, padding = dense<[[0,0],[1,1]]> : tensor<2x2xi64>}> ({
+  ^bb0(%x0: tensor<f32>,%y0: tensor<f32>):
+   %s0 = stablehlo.abs %y0 : tensor<f32>
+   %z0 = stablehlo.maximum %x0, %s0 : tensor<f32>
+    "stablehlo.return"(%z0) : (tensor<f32>) -> ()
+  }) : (tensor<4x6xf32>, tensor<f32>) -> (tensor<4x6xf32>)
+  return
+}
+
+// -----
+
 // CHECK-LABEL: func.func @cumulative
 // CHECK: #sdy.op_sharding_rule<([i, j], [])->([i, j]) {i=4, j=6} permutation={j}>
-func.func @cumulative(%a0: tensor<4x6xf32>, %c0: tensor<f32>) {
+func.func @cumulative(%a0: tensor<4x6xf32>) {
+  %c0 = stablehlo.constant dense<0.0> : tensor<f32>
   %0 = "stablehlo.reduce_window"(%a0, %c0) <{window_dimensions = array<i64: 1, 6>, padding = dense<[[0,0],[5,0]]> : tensor<2x2xi64>}> ({
   ^bb0(%x0: tensor<f32>,%y0: tensor<f32>):
    %z0 = stablehlo.add %x0, %y0 : tensor<f32>
@@ -120,7 +165,8 @@ func.func @all(%a0: tensor<4x6xf32>, %c0: tensor<f32>) {
 
 // CHECK-LABEL: func.func @padded_trivial
 // CHECK: #sdy.op_sharding_rule<([i, j], [])->([i, j]) {i=4, j=7} permutation={j}>
-func.func @padded_trivial(%a0: tensor<4x6xf32>, %c0: tensor<f32>) {
+func.func @padded_trivial(%a0: tensor<4x6xf32>) {
+  %c0 = stablehlo.constant dense<0.0> : tensor<f32>
   %0 = "stablehlo.reduce_window"(%a0, %c0) <{window_dimensions = array<i64: 1, 1>, padding = dense<[[0,0],[1,0]]> : tensor<2x2xi64>}> ({
   ^bb0(%x0: tensor<f32>,%y0: tensor<f32>):
    %z0 = stablehlo.add %x0, %y0 : tensor<f32>
