@@ -70,10 +70,6 @@ def plain(text):
     return re.sub(r"sdy\.given_sharding = #sdy\.sharding<.*?>(, |(?=\}))", "", text)
 
 
-def same(mine, theirs):
-    return mine == theirs or (bool(mine) and bool(theirs) and ordered(mine) == ordered(theirs))
-
-
 # The passes that leave some reshards to those behind them, by what their names end in.
 PARTIAL = re.compile(r"sdy-propagation-pipeline|sdy-insert-explicit-reshards$|sdy-export-pipeline(?!.*explicit-collectives)")
 
@@ -133,8 +129,12 @@ class Comparison:
         whole, other = (self.theirs(compare.unpartitioned(one), passes).text for one in (start, text))
         return bool(whole) and ordered(whole) == ordered(other)
 
+    def is_same(self, compared):
+        mine, theirs = compared.mine.text, compared.theirs.text
+        return mine == theirs or (bool(mine) and bool(theirs) and ordered(mine) == ordered(theirs))
+
     def compare(self, row, compared):
-        if same(compared.mine.text, compared.theirs.text):
+        if self.is_same(compared):
             row.same += 1
             return
         for name, reason in REASONS.items():
@@ -143,11 +143,11 @@ class Comparison:
                 return
         row.unexplained.append(compared)
 
-    def rows(self, numbers, wanted=""):
+    def rows(self, numbers, wanted=lambda name: True):
         texts = [program(number) for number in numbers]
         starts = {}
         for name, pipeline, before in cases():
-            if not name.startswith(wanted):
+            if not wanted(name):
                 continue
             row = Row(name)
             if before not in starts:
@@ -202,7 +202,7 @@ def main(arguments):
     arguments = [argument for argument in arguments if argument != "--write"]
     count = int(arguments[0]) if arguments else PROGRAMS
     rows = []
-    for row in Comparison().rows(range(count), *arguments[1:2]):
+    for row in Comparison().rows(range(count), lambda name: name.startswith(tuple(arguments[1:2]) or "")):
         rows.append(row)
         print(f"{row.name}: {row.same} of {row.count} {dict(row.reasons)} unexplained {len(row.unexplained)}", flush=True)
         for compared in row.unexplained[:2]:

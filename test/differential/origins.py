@@ -34,10 +34,14 @@ def entries(attribute):
 
 
 def found(text):
-    """(a Noted for each argument and result of a function, and for each result of an op, in order; {origin: its axes})."""
+    """What origins are about.
+
+    (a Noted for each argument and result of a function, and for each result of an op, in order; {origin: its axes};
+    {origin: the place in the first} of ops that are one)
+    """
     with engine.context():
         module = ir.Module.parse(text)
-        values, sources, constraints, bodies = [], {}, 0, 0
+        values, sources, named, constraints, bodies = [], {}, {}, 0, 0
         for operation in operations(module):
             attributes = operation.attributes
             if operation.name == "func.func":
@@ -61,17 +65,20 @@ def found(text):
             shardings = SHARDING.findall(str(given)) if given is not None else []
             noted = entries(attributes["sdy.sharding_origins"]) if "sdy.sharding_origins" in attributes else []
             for place in range(len(operation.results)):
+                if "sdy.sharding_origin_name" in attributes:
+                    named[f"{ir.StringAttr(attributes['sdy.sharding_origin_name']).value}: {place}"] = len(values)
                 axes = axes_of(shardings[place]) if place < len(shardings) else set()
                 values.append(Noted(axes, noted[place] if place < len(noted) else {}))
-        return values, sources
+        return values, sources, named
 
 
 def faults(start, text):
     """Axes that have no origin, or one that the program before propagation does not give them."""
-    before, sources = found(start)
-    after, _ = found(text)
+    before, sources, _ = found(start)
+    after, _, named = found(text)
     if len(before) != len(after):
         return ["other values"]
+    sources |= {origin: before[place].axes for origin, place in named.items() if origin.startswith("op_")}
     wrong = []
     for given, now in zip(before, after):
         for axis, origin in now.origins.items():
