@@ -124,10 +124,10 @@ class _Writer:
         boolean = ir.RankedTensorType.get([], ir.IntegerType.get_signless(1))
         zero = self.constant(np.asarray(0, np.int32))
         direction = stablehlo.ComparisonDirectionAttr.get("NE")
-        chosen = self._op("compare", [condition, zero], boolean, comparison_direction=direction)
+        condition = self._op("compare", [condition, zero], boolean, comparison_direction=direction)
         element = ir.RankedTensorType(value.type).element_type
         number = ir.Attribute.parse(f"dense<{'false' if str(element) == 'i1' else _zero(element)}> : {value.type}")
-        return self._op("select", [chosen, value, self._op("constant", [], value.type, value=number)], value.type)
+        return self._op("select", [condition, value, self._op("constant", [], value.type, value=number)], value.type)
 
     def all_gather(self, value, groups):
         """The values of each group's devices, one behind the other on a new first dim."""

@@ -120,10 +120,10 @@ def shard(entry, array, mesh, padding=0):
     shards = []
     for bounds, coordinates in zip(slices(entry), _partial_coordinates(entry, mesh)):
         region = array[_region(bounds)]
-        piece = np.full(local, padding).astype(array.dtype)
+        shard = np.full(local, padding).astype(array.dtype)
         # A partial sum is fed by the first device of its axes.
-        piece[_region([(0, extent) for extent in region.shape])] = 0 if any(coordinates) else region
-        shards.append(piece)
+        shard[_region([(0, extent) for extent in region.shape])] = 0 if any(coordinates) else region
+        shards.append(shard)
     return shards
 
 
@@ -134,15 +134,15 @@ def assemble(entry, shards, mesh):
     """
     result = np.zeros(tuple(entry["global_shape"]), dtype_of(entry["dtype"]))
     regions = {}
-    for bounds, coordinates, piece in zip(slices(entry), _partial_coordinates(entry, mesh), shards):
-        if list(piece.shape) != list(entry["local_shape"]):
+    for bounds, coordinates, shard in zip(slices(entry), _partial_coordinates(entry, mesh), shards):
+        if list(shard.shape) != list(entry["local_shape"]):
             raise BoundaryError(
                 f"output {entry['index']} ({entry['name']}): expected a piece of shape {entry['local_shape']}, "
-                f"got {list(piece.shape)}"
+                f"got {list(shard.shape)}"
             )
-        piece = piece[_region([(0, limit - start) for start, limit in bounds])]
+        shard = shard[_region([(0, limit - start) for start, limit in bounds])]
         terms = regions.setdefault(tuple(map(tuple, bounds)), {})
-        terms.setdefault(coordinates, []).append(piece)
+        terms.setdefault(coordinates, []).append(shard)
     spread = 0.0
     for bounds, terms in regions.items():
         for copies in terms.values():

@@ -83,17 +83,17 @@ def compile(
     Raises CompileError, whose diagnostics say where and why the program is refused (InputError if it is none),
     OptionError for an option's value, TypeError, or OSError for a file that cannot be read.
     """
-    chosen = options_of(options, keywords)
+    selected = options_of(options, keywords)
     source = inputs.load(module, name)
-    values = {option: value for option, value in vars(chosen).items() if option != "report"}
+    values = {option: value for option, value in vars(selected).items() if option != "report"}
 
     def run(report: bool, progress: Callable[[str], None] | None = None) -> _core.Result:
         return _core.compile(source.text, {**values, "report": report}, source.name, progress)
 
-    result = run(chosen.report, progress)
+    result = run(selected.report, progress)
     diagnostics = diagnostics_of(result)
     if not result.ok:
         raise CompileError(diagnostics)
     return Program(
-        result.text, result.manifest, result.report if chosen.report else lambda: run(True).report(), diagnostics
+        result.text, result.manifest, result.report if selected.report else lambda: run(True).report(), diagnostics
     )

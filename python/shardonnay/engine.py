@@ -138,18 +138,18 @@ class Executable:
         Inputs are for all devices, outputs of those at `positions` only.
         """
         with jax.enable_x64(True):
-            return [[np.asarray(piece) for piece in shards] for shards in self.run(self.place(inputs))]
+            return [[np.asarray(shard) for shard in shards] for shards in self.run(self.place(inputs))]
 
     def place(self, inputs):
         """Puts the inputs of a call on the devices, for `run`."""
         if len(inputs) != len(self._types):
             raise BoundaryError(f"the program takes {len(self._types)} inputs, got {len(inputs)}")
         for index, (shards, expected) in enumerate(zip(inputs, self._types)):
-            for piece in shards:
-                if (piece.shape, piece.dtype) != expected:
+            for shard in shards:
+                if (shard.shape, shard.dtype) != expected:
                     raise BoundaryError(
                         f"input {index}: the program takes {expected[1].name}{list(expected[0])}, "
-                        f"got {piece.dtype.name}{list(piece.shape)}"
+                        f"got {shard.dtype.name}{list(shard.shape)}"
                     )
         with jax.enable_x64(True):
             return [self._array(shards, layout) for shards, layout in zip(inputs, self._layouts, strict=True)]

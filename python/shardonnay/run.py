@@ -18,10 +18,10 @@ class LoadedProgram:
         """(outputs, spreads): the global outputs, and for each the largest difference between copies of a piece."""
         entries, mesh = self.manifest["inputs"], self.manifest["mesh"]
         shards = [boundary.shard(entry, value, mesh) for entry, value in zip(entries, inputs, strict=True)]
-        pieces = self._executable(shards)
+        outputs = self._executable(shards)
         results = [
             boundary.assemble(entry, shards, mesh)
-            for entry, shards in zip(self.manifest["outputs"], pieces, strict=True)
+            for entry, shards in zip(self.manifest["outputs"], outputs, strict=True)
         ]
         return [output for output, _ in results], [spread for _, spread in results]
 

@@ -105,8 +105,9 @@ static bool haveBoundariesApart(const Layout &a, const Layout &b) {
 /// are as many as the orders of the atoms.
 static constexpr size_t kMaxPermutedAtoms = 4;
 /// The part of the budget that a search of more atoms has: what a permute can
-/// do is known by then.
-static constexpr int64_t kManyAtomsShare = 10;
+/// do is known by then. Of 1,600 plans of 5 to 8 atoms that were cheaper, all
+/// of up to 6 atoms came by 506 states at most, 95 % of the others by 522.
+static constexpr int64_t kManyAtomsShare = 32;
 
 /// `optimal` says whether no search gave up.
 static std::optional<Steps> search(const ReshardProblem &problem,

@@ -457,6 +457,30 @@ RC_GTEST_PROP(ReshardPlan, costsWhatEnumerationFinds, ()) {
   checkAgainstEnumeration(problem);
 }
 
+/// Which of twelve idle dims of a size an axis goes by does not matter, so they
+/// are no more states than three: no more axes are ever on the way at once.
+RC_GTEST_PROP(ReshardPlan, idleDimsOfASizeCostNoStates, ()) {
+  Mesh mesh({2, 2, 2});
+  ReshardProblem few = drawProblem(mesh, gen::splitting(mesh), 2);
+  auto addIdleDims = [&](ReshardProblem &problem, size_t count) {
+    for (Layout *layout : {&problem.source, &problem.target}) {
+      layout->padded.append(count, 8);
+      layout->dims.resize(layout->dims.size() + count);
+    }
+  };
+  ReshardProblem many = few;
+  addIdleDims(few, 3);
+  addIdleDims(many, 12);
+  few.elementBytes *= int64_t{1} << 27;
+  std::string error;
+  std::optional<ReshardPlan> plan = planReshard(few, error),
+                             same = planReshard(many, error,
+                                                kReshardStateBudget / 8);
+  RC_ASSERT(plan && same && plan->optimal && same->optimal);
+  RC_ASSERT(verifyPlan(many, *same, error));
+  RC_ASSERT(plan->cost == same->cost);
+}
+
 RC_GTEST_PROP(ReshardPlan, plansOfAnyTwoLayoutsAreValid, ()) {
   Mesh mesh = gen::mesh();
   int64_t rank = 1 + gen::below(3);

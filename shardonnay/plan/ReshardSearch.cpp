@@ -51,11 +51,25 @@ ReshardSearch::ReshardSearch(const ReshardProblem &problem,
         set |= bit(b);
     anyExcluded |= set != 0;
   }
+  for (size_t dim = 0; dim < target.dims.size(); ++dim)
+    equalBefore.push_back(findEqualBefore(dim));
   elementsPerDevice = 1;
   for (int64_t size : problem.source.padded)
     elementsPerDevice = countProduct(elementsPerDevice, size);
   for (size_t atom = 0; atom < atoms.size(); ++atom)
     elementsPerDevice /= atoms[atom].size;
+}
+
+llvm::SmallVector<uint8_t, 4> ReshardSearch::findEqualBefore(size_t dim) const {
+  llvm::SmallVector<uint8_t, 4> equal;
+  if (!target.dims[dim].empty())
+    return equal;
+  for (size_t other = 0; other < dim; ++other)
+    if (target.dims[other].empty() &&
+        problem.source.padded[other] == problem.source.padded[dim] &&
+        (problem.shape.empty() || problem.shape[other] == problem.shape[dim]))
+      equal.push_back(other);
+  return equal;
 }
 
 int64_t ReshardSearch::localElements(const State &state) const {
@@ -92,6 +106,10 @@ LeastCost ReshardSearch::lowerBound(const State &state) const {
 
 bool ReshardSearch::canAppend(const State &state, int64_t dim,
                               int64_t shards) const {
+  if (state.dims[dim].empty() &&
+      llvm::any_of(equalBefore[dim],
+                   [&](uint8_t other) { return state.dims[other].empty(); }))
+    return false;
   return !problem.shape.empty() ||
          problem.source.padded[dim] %
                  (atoms.numShards(state.dims[dim]) * shards) ==
@@ -360,7 +378,8 @@ void ReshardSearch::trySlices(Node &node) {
       free &= ~excluded[atom];
     AtomList order;
     for (size_t dim = 0; dim < node.state.dims.size(); ++dim)
-      trySlice(node, static_cast<int32_t>(dim), order, free);
+      if (canAppend(node.state, dim, 1))
+        trySlice(node, static_cast<int32_t>(dim), order, free);
     return;
   }
   // What takes its place in the target is sliced before anything else is: no

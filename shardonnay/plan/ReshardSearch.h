@@ -161,6 +161,11 @@ private:
                       llvm::ArrayRef<int32_t> changed) const;
   Moves exchange(const State &state, int32_t from, int32_t to) const;
   Moves permute(const State &state, llvm::ArrayRef<int32_t> changed) const;
+  /// The dims before `dim` that may change places with it where neither is
+  /// sharded: as long as it, and not sharded in the target, as it is.
+  llvm::SmallVector<uint8_t, 4> findEqualBefore(size_t dim) const;
+  /// Whether dim `dim` may have so many shards more; false too where a dim
+  /// before it is as good a place in every respect.
   bool canAppend(const State &state, int64_t dim, int64_t shards) const;
   uint64_t used(const State &state) const;
   /// The step of a move to `state`.
@@ -198,6 +203,8 @@ private:
   const ReshardProblem &problem;
   const Refinement &atoms;
   State source, target;
+  /// What findEqualBefore says of each dim.
+  llvm::SmallVector<llvm::SmallVector<uint8_t, 4>, 8> equalBefore;
   /// Bits of atoms: those that cut a dim of the target; by atom, those that
   /// it excludes.
   uint64_t slicable = 0;

@@ -1,6 +1,6 @@
 """`shardonnay build`: an executable, or a shared library, of the program that each process runs."""
 
-from .shared import READS, DONE, add_command, add_json, add_options, chosen, compiled, read, told, write_json
+from .shared import READS, DONE, add_command, add_json, add_options, options_from, compiled, read, told, write_json
 
 
 def add(commands):
@@ -19,7 +19,7 @@ def build_file(arguments):
     from .. import mpi
 
     found = mpi.find(arguments.mpi)
-    program = compiled(read(arguments.input), **chosen(arguments))
+    program = compiled(read(arguments.input), **options_from(arguments))
     flags = [f"-march={arguments.march}"] if arguments.march else []
     mpi.build(program, arguments.output, found, shared=arguments.shared, flags=flags)
     if arguments.json:

@@ -8,7 +8,7 @@ from .shared import (
     add_command,
     add_json,
     add_options,
-    chosen,
+    options_from,
     compiled,
     read,
     told,
@@ -36,7 +36,7 @@ def add(commands):
 
 def compile_file(arguments):
     wants_report = bool(arguments.report_file)
-    program = compiled(read(arguments.input), **chosen(arguments, report=wants_report))
+    program = compiled(read(arguments.input), **options_from(arguments, report=wants_report))
     for flag, path, made in (
         ("--manifest", arguments.manifest, program.manifest),
         ("--report", wants_report, program.report if wants_report else None),

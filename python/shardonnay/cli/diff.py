@@ -12,7 +12,7 @@ from .shared import (
     add_command,
     add_json,
     add_options,
-    chosen,
+    options_from,
     compiled,
     read,
     value_of,
@@ -64,7 +64,7 @@ def add(commands):
 def diff_files(arguments):
     before = read(arguments.before)
     after = before if arguments.after in (None, arguments.before) else read(arguments.after)
-    shared = chosen(arguments, report=True)
+    shared = options_from(arguments, report=True)
     programs = [compiled(source, **shared | dict(own)) for source, own in ((before, arguments.a), (after, arguments.b))]
     values = [] if after is before else [explain.explain(source.text, name=source.name) for source in (before, after)]
     found = difference.differences(*programs, *values)

@@ -5,7 +5,7 @@ import argparse
 from .. import gate
 from .. import report as reports
 from .console import err, out
-from .shared import READS, DONE, NO, add_command, add_json, add_options, chosen, compiled, read, told, write_json
+from .shared import READS, DONE, NO, add_command, add_json, add_options, options_from, compiled, read, told, write_json
 
 
 def add(commands):
@@ -42,7 +42,7 @@ def held(gates, report):
 
 
 def report_file(arguments):
-    program = compiled(read(arguments.input), **chosen(arguments, report=True))
+    program = compiled(read(arguments.input), **options_from(arguments, report=True))
     if arguments.json:
         failing = held(arguments.fail_on, program.report)
         write_json({"ok": not failing, "report": program.report, "failing": failing, "diagnostics": told(program)})

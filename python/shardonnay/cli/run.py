@@ -1,7 +1,9 @@
 """`shardonnay run`: the program of each device, on CPU devices or in processes, and whether its numbers are right."""
 
 from .console import out
-from .shared import READS, DONE, NO, UsageError, add_command, add_json, add_options, chosen, compiled, read, write_json
+from .shared import (
+    READS, DONE, NO, UsageError, add_command, add_json, add_options, compiled, options_from, read, write_json,
+)
 
 
 def add(commands):
@@ -39,7 +41,7 @@ def run_file(arguments):
     if arguments.mpi and not on_mpi:
         raise UsageError(f"--mpi {arguments.mpi}: the engine is pjrt; add --engine mpi")
     source = read(arguments.input)
-    program = compiled(source, **chosen(arguments, target="mpi" if on_mpi else "pjrt"))
+    program = compiled(source, **options_from(arguments, target="mpi" if on_mpi else "pjrt"))
     devices = program.manifest["devices"]
     if arguments.devices not in (None, devices):
         raise UsageError(f"--devices {arguments.devices}: the program's mesh has {devices} devices")

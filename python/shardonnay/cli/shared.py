@@ -85,7 +85,7 @@ def add_json(parser, text):
     parser.add_argument("--json", action="store_true", help=text)
 
 
-def chosen(arguments, **more):
+def options_from(arguments, **more):
     """The options that the command line has, as keywords of compile()."""
     given = vars(arguments)
     return {option.name: given[option.name] for option in options.OPTIONS if option.name in given} | more

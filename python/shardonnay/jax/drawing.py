@@ -86,13 +86,13 @@ def _shortened(items, mark):
     return (*items[: _MOST - 2], mark, items[-1])
 
 
-def _grid(shape, parts, held, chosen, places):
+def _grid(shape, parts, held, selected, places):
     """The grid of one choice of parts along the dims that are no rows and no columns.
 
-    parts: of each dim its [start, limit) in order. held: {a part of each dim: devices}. chosen: (row dim, column dim),
+    parts: of each dim its [start, limit) in order. held: {a part of each dim: devices}. selected: (row, column dim),
     None for what is not there. places: {dim: part} of the others.
     """
-    row, column = chosen
+    row, column = selected
     rows = parts[row] if row is not None else (None,)
     columns = parts[column] if column is not None else (None,)
 
@@ -113,13 +113,13 @@ def _grid(shape, parts, held, chosen, places):
 def grids(shape, held):
     """The grids of {a part of each dim: devices}, a part being [start, limit)."""
     parts = [tuple(sorted({at[dim] for at in held})) for dim in range(len(shape))]
-    cut = [dim for dim in range(len(shape)) if len(parts[dim]) > 1]
-    whole = [dim for dim in reversed(range(len(shape))) if dim not in cut]
-    shown = sorted((cut[-2:] + whole)[:2])
-    chosen = ([None] * 2 + shown)[-2:]
+    sharded = [dim for dim in range(len(shape)) if len(parts[dim]) > 1]
+    whole = [dim for dim in reversed(range(len(shape))) if dim not in sharded]
+    shown = sorted((sharded[-2:] + whole)[:2])
+    selected = ([None] * 2 + shown)[-2:]
     others = [dim for dim in range(len(shape)) if dim not in shown]
     places = list(itertools.product(*(parts[dim] for dim in others)))
-    found = [_grid(shape, parts, held, chosen, dict(zip(others, place))) for place in places[:_MOST]]
+    found = [_grid(shape, parts, held, selected, dict(zip(others, place))) for place in places[:_MOST]]
     if len(places) > _MOST:
         found.append(_Grid(f"and {len(places) - _MOST} more", (), (), ()))
     return tuple(found)

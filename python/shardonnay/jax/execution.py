@@ -43,7 +43,7 @@ class Program:
         if self.placements.mesh is None:
             return self._exported.call(*arguments)
         manual = jax.shard_map(
-            lambda *pieces: tuple(self._exported.call(*pieces)),
+            lambda *shards: tuple(self._exported.call(*shards)),
             mesh=self.placements.mesh,
             in_specs=self.placements.in_specs,
             out_specs=self.placements.out_specs,

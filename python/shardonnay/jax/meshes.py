@@ -49,13 +49,13 @@ def meshes(jaxpr, *shardings):
     return sorted(found, key=lambda mesh: isinstance(mesh, AbstractMesh))
 
 
-def match(text, candidates):
-    """The first of the candidates with the axes of `sdy` text such as `#sdy.mesh<["data"=2]>`."""
+def match(text, meshes):
+    """The first of the meshes with the axes of `sdy` text such as `#sdy.mesh<["data"=2]>`."""
     axes = tuple(boundary.mesh_axes(text))
-    for mesh in candidates:
+    for mesh in meshes:
         if tuple(mesh.shape.items()) == axes:
             return mesh
-    found = ", ".join(str(dict(mesh.shape)) for mesh in candidates) or "none"
+    found = ", ".join(str(dict(mesh.shape)) for mesh in meshes) or "none"
     raise MeshError(
         f"the program lies on the mesh {dict(axes)}, whose devices nothing names (meshes found: {found}); "
         "give mesh=, or call it under jax.set_mesh"

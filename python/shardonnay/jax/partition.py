@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+import inspect
 import types
 import warnings
 
@@ -209,45 +210,14 @@ def partition(
     options: a dict of `shardonnay.compile`'s options, or an options object of its.
     sharding_rules: of custom calls by target: {"my_kernel": "b s d, d f -> b s f"}, texts or `ShardingRule`s.
     """
-    return _decorated(
-        building.partitioned,
-        fn,
-        mesh,
-        options,
-        sharding_rules,
-        in_shardings=in_shardings,
-        out_shardings=out_shardings,
-        donate_argnums=donate_argnums,
-        donate_argnames=donate_argnames,
-        static_argnums=static_argnums,
-        static_argnames=static_argnames,
-    )
+    return _decorated(building.partitioned, **locals())
 
 
-def propagate(
-    fn=None,
-    *,
-    in_shardings=None,
-    out_shardings=None,
-    donate_argnums=None,
-    donate_argnames=None,
-    static_argnums=None,
-    static_argnames=None,
-    mesh=None,
-    options=None,
-    sharding_rules=None,
-):
+def propagate(fn=None, **settings):
     """As `partition`, but XLA partitions: by the shardings that Shardonnay's propagation gives every value."""
-    return _decorated(
-        building.propagated,
-        fn,
-        mesh,
-        options,
-        sharding_rules,
-        in_shardings=in_shardings,
-        out_shardings=out_shardings,
-        donate_argnums=donate_argnums,
-        donate_argnames=donate_argnames,
-        static_argnums=static_argnums,
-        static_argnames=static_argnames,
-    )
+    given = inspect.signature(partition).bind(fn, **settings)
+    given.apply_defaults()
+    return _decorated(building.propagated, **given.arguments)
+
+
+setattr(propagate, "__signature__", inspect.signature(partition))

@@ -60,14 +60,14 @@ class Placements:
     meshes: those of the program, none on one device. mesh: the shard_map's.
     """
 
-    def __init__(self, manifest, candidates):
-        """`candidates`: meshes that the user named, one of which has the devices of each of the program's."""
+    def __init__(self, manifest, meshes):
+        """`meshes`: meshes that the user named, one of which has the devices of each of the program's."""
         self.devices = manifest["devices"]
         self.mesh = None
         self.meshes, self.inputs, self.outputs = [], [], []
         if self.devices == 1:
             return
-        self._main = manifest["mesh"] or _mesh_of_size(self.devices, candidates)
+        self._main = manifest["mesh"] or _mesh_of_size(self.devices, meshes)
         entries = [*manifest["inputs"], *manifest["outputs"]]
         for entry in entries:
             if (entry.get("partial") or {}).get("kind", "sum") != "sum":
@@ -75,7 +75,7 @@ class Placements:
                     f"{entry['name']}: a partial {entry['partial']['kind']} has no words in JAX at the boundary"
                 )
         parsed = [parse(entry["sharding"], len(entry["global_shape"])) for entry in entries]
-        found = {text: match(text, candidates) for text in {self._mesh_of(entry) for entry in entries} | {self._main}}
+        found = {text: match(text, meshes) for text in {self._mesh_of(entry) for entry in entries} | {self._main}}
         shardings = [
             NamedSharding(mesh, spec(axes, mesh.shape))
             for entry, axes in zip(entries, parsed)
@@ -113,8 +113,8 @@ class Placements:
         for mesh, axis in parts:  # as if the user had split the axis
             split = []
             for name, size in mesh.shape.items():
-                cut = (axis.before, axis.size, size // axis.before // axis.size)
-                split.extend(cut if name == axis.name else (size,))
+                parts = (axis.before, axis.size, size // axis.before // axis.size)
+                split.extend(parts if name == axis.name else (size,))
             sizes.append(tuple(split))
         devices = self.meshes[0].devices.flatten()
         if any(list(mesh.devices.flat) != list(devices) for mesh in self.meshes):
@@ -130,9 +130,9 @@ class Placements:
         return fine, specs
 
 
-def _mesh_of_size(devices, candidates):
+def _mesh_of_size(devices, meshes):
     """The text of the mesh of a program that has none: everything lies whole on all devices."""
-    mesh = next((mesh for mesh in candidates if mesh.size == devices), None)
+    mesh = next((mesh for mesh in meshes if mesh.size == devices), None)
     if mesh is None:
         raise MeshError(f"the program is for {devices} devices, which nothing names; give mesh=")
     axes = ", ".join(f'"{name}"={size}' for name, size in mesh.shape.items())

@@ -111,9 +111,10 @@ def attribute(rule, operands, results):
     def spell(dims):
         return "[" + ", ".join("".join(numbers[factor] for factor in dim) for dim in dims) + "]"
 
-    def listed(name, chosen):
+    def listed(name, selected):
         # Factors are listed in the order of their numbers.
-        return f" {name}={{{', '.join(numbers[factor] for factor in factors if factor in chosen)}}}" if chosen else ""
+        text = ", ".join(numbers[factor] for factor in factors if factor in selected)
+        return f" {name}={{{text}}}" if selected else ""
 
     left, right = (", ".join(map(spell, side)) for side in sides)
     extents = ", ".join(f"{numbers[factor]}={sizes[factor]}" for factor in factors)

@@ -68,7 +68,7 @@ class Call:
 
     def _split(self, leaves):
         inexact = [_is_inexact(kind) for kind in self._types]
-        return [leaf for leaf, chosen in zip(leaves, inexact) if chosen], inexact
+        return [leaf for leaf, selected in zip(leaves, inexact) if selected], inexact
 
     def _forward(self, *arguments):
         trees = []
@@ -78,9 +78,9 @@ class Call:
 
             def of_varied(*varied):
                 left = iter(varied)
-                results = self._function(*(next(left) if chosen else leaf for leaf, chosen in zip(leaves, inexact)))
+                results = self._function(*(next(left) if selected else leaf for leaf, selected in zip(leaves, inexact)))
                 kept = [_is_inexact(jax.typeof(result)) for result in results]
-                return [result for result, chosen in zip(results, kept) if chosen], (results, kept)
+                return [result for result, selected in zip(results, kept) if selected], (results, kept)
 
             _, pull, (results, kept) = jax.vjp(of_varied, *varied, has_aux=True)
             residuals, tree = jax.tree.flatten(pull)
@@ -93,8 +93,8 @@ class Call:
         return found[:count], _Residuals(found[count:], tree, kept, types[count:], types[:count])
 
     def _backward(self, residuals, cotangents):
-        cotangents = [value for value, chosen in zip(cotangents, residuals.kept) if chosen]
-        types = [kind for kind, chosen in zip(residuals.result_types, residuals.kept) if chosen]
+        cotangents = [value for value, selected in zip(cotangents, residuals.kept) if selected]
+        types = [kind for kind, selected in zip(residuals.result_types, residuals.kept) if selected]
         count = len(residuals.leaves)
 
         def function(*leaves):

@@ -108,7 +108,7 @@ class FunctionalOptimizer:
             blank[name] = torch.zeros(tuple(parameter.shape), dtype=parameter.dtype, device=device)
             blank[name].grad = torch.zeros_like(blank[name])
         dummy = self._copy(blank, {})
-        with _without_update(self._optimizer), _compiling(), torch.no_grad():
+        with _without_update(self._optimizer), as_compiled(), torch.no_grad():
             dummy.step()
         states: dict[str, dict[str, torch.Tensor]] = {}
         for name, group in ((name, group) for group, names in zip(dummy.param_groups, self._groups) for name in names):
@@ -144,7 +144,8 @@ class FunctionalOptimizer:
 
 
 @contextlib.contextmanager
-def _compiling() -> Iterator[None]:
+def as_compiled() -> Iterator[None]:
+    """Optimizers ask whether they are being compiled before they take the branches that need no numbers."""
     before = torch.compiler._is_compiling_flag
     torch.compiler._is_compiling_flag = True
     try:

@@ -58,10 +58,10 @@ def _insert(order: list[str], axis: str, placement: Any, axes: Mapping[str, int]
         shards *= axes[order[at]]
         at += 1
     if shards != factor:
-        cut = {name: axes[name] for name in order}
+        sharding = {name: axes[name] for name in order}
         raise PlacementError(
             f"{what}: {placement} on axis '{axis}', whose split factor is no product of the sizes of the later axes "
-            f"that cut this dim, which are {cut}"
+            f"that cut this dim, which are {sharding}"
         )
     order.insert(at, axis)
 

@@ -58,13 +58,13 @@ def listed_regions(slices: Sequence[Sequence[Sequence[int]]]) -> list[Region]:
 
 def select(tensor: torch.Tensor, positions: Sequence[Sequence[int]]) -> torch.Tensor:
     """The elements at these positions, dim by dim; a view where they are neighbours."""
-    for dim, chosen in enumerate(positions):
-        if len(chosen) == tensor.shape[dim] and all(a == b for a, b in enumerate(chosen)):
+    for dim, selected in enumerate(positions):
+        if len(selected) == tensor.shape[dim] and all(a == b for a, b in enumerate(selected)):
             continue
-        if list(chosen) == list(range(chosen[0], chosen[0] + len(chosen))) if chosen else True:
-            tensor = tensor.narrow(dim, chosen[0] if chosen else 0, len(chosen))
+        if list(selected) == list(range(selected[0], selected[0] + len(selected))) if selected else True:
+            tensor = tensor.narrow(dim, selected[0] if selected else 0, len(selected))
         else:
-            tensor = tensor.index_select(dim, torch.tensor(chosen, device=tensor.device))
+            tensor = tensor.index_select(dim, torch.tensor(selected, device=tensor.device))
     return tensor
 
 
@@ -116,11 +116,11 @@ class Exchange:
         dist.all_to_all_single(
             got, sent, [counts[at] * width for at in order], [parts[at].numel() * width for at in order], group
         )
-        pieces = dict(zip(order, got.split([counts[at] * width for at in order]), strict=True))
+        received = dict(zip(order, got.split([counts[at] * width for at in order]), strict=True))
         result = local.new_zeros([len(dim) for dim in self._target[self._own]])
         for at, (get, shape) in enumerate(zip(self._gets, shapes, strict=True)):
             if get:
-                _write(result, get[1], pieces[at].clone().view(local.dtype).reshape(shape))
+                _write(result, get[1], received[at].clone().view(local.dtype).reshape(shape))
         return result
 
 
@@ -128,11 +128,11 @@ def _as_bytes(flat: torch.Tensor) -> torch.Tensor:
     return flat.contiguous().view(torch.uint8)
 
 
-def _write(result: torch.Tensor, places: list[list[int]], piece: torch.Tensor) -> None:
+def _write(result: torch.Tensor, places: list[list[int]], shard: torch.Tensor) -> None:
     grids: list[Any] = [
         torch.tensor(place).reshape([-1 if at == dim else 1 for at in range(len(places))]) for dim, place in enumerate(places)
     ]
     if grids:
-        result[tuple(grids)] = piece
+        result[tuple(grids)] = shard
     else:
-        result.copy_(piece.reshape(result.shape))
+        result.copy_(shard.reshape(result.shape))

@@ -21,6 +21,7 @@ from torch.overrides import TorchFunctionMode
 
 from .aten import TABLE
 from .builder import Site, UnsupportedError
+from .optimizers import as_compiled
 from .randomness import Randomness
 
 aten = torch.ops.aten
@@ -194,21 +195,10 @@ def site_of(node: torch.fx.Node) -> Site:
 
 
 @contextlib.contextmanager
-def _as_compiled() -> Iterator[None]:
-    """Optimizers ask whether they are being compiled before they take the branches that need no numbers."""
-    before = torch.compiler._is_compiling_flag
-    torch.compiler._is_compiling_flag = True
-    try:
-        yield
-    finally:
-        torch.compiler._is_compiling_flag = before
-
-
-@contextlib.contextmanager
 def _settings() -> Iterator[None]:
     # Attention is written out: the decomposition of CPU flash attention has wrong gradients.
     with contextlib.ExitStack() as stack:
-        stack.enter_context(_as_compiled())
+        stack.enter_context(as_compiled())
         stack.enter_context(sdpa_kernel(SDPBackend.MATH))
         stack.enter_context(torch.backends.mkldnn.flags(enabled=False))
         stack.enter_context(fx_traceback.preserve_node_meta())

@@ -420,7 +420,7 @@ def unconstrained_dims(jit):
 
 
 @case(places=False)
-def decided_places(jit):
+def propagated_places(jit):
     f = jit(lambda x, w: (x @ w, (x @ w).sum(0), x.T))
     return f(put(X, "data"), put(W, None, "model"))
 

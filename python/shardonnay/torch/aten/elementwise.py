@@ -455,8 +455,8 @@ def hypot(b: Builder, out: Result, x: Operand, y: Operand) -> Value:
 
 @lowers(aten.where, prims.where)
 def where(b: Builder, out: Result, condition: Value, x: Operand, y: Operand) -> Value:
-    chosen = b.broadcast(b.cast(condition, torch.bool), out.shape)
-    return b.select(chosen, given(b, x, out.shape, out.dtype), given(b, y, out.shape, out.dtype))
+    selected = b.broadcast(b.cast(condition, torch.bool), out.shape)
+    return b.select(selected, given(b, x, out.shape, out.dtype), given(b, y, out.shape, out.dtype))
 
 
 # Conversions.

@@ -83,10 +83,10 @@ def _convolved(
     if empty:
         outputs = [max(0, window.outputs(extent, at)) for at, extent in enumerate(extents[2:])]
         return torch.zeros([extents[0], sizes[0], *outputs], dtype=op.tensor().dtype, device=x.device if isinstance(x, torch.Tensor) else None)  # fmt: skip
-    cut = windows_of(x, extents, [1, 1, *sizes[2:]], [1, 1, *strides], [1, 1, *dilation])
+    patches = windows_of(x, extents, [1, 1, *sizes[2:]], [1, 1, *strides], [1, 1, *dilation])
     outputs = [window.outputs(extent, at) for at, extent in enumerate(extents[2:])]
     inner = TensorType(tuple(sizes[1:]), "f32").size
-    rows = cut.reshape([extents[0], groups, sizes[1], *outputs, *sizes[2:]])
+    rows = patches.reshape([extents[0], groups, sizes[1], *outputs, *sizes[2:]])
     order = [1, 0, *range(3, 3 + count), 2, *range(3 + count, 3 + 2 * count)]
     rows = rows.permute(order).reshape([groups, -1, inner])
     columns = kernel.reshape([groups, sizes[0] // groups, inner]).transpose(1, 2)

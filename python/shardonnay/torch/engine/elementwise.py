@@ -342,9 +342,9 @@ def reduce_precision(lower: Lower, op: Op, x: Value) -> Value:
     found = wide
     if mantissa < own:
         raw = wide.contiguous().view(bits)
-        cut = own - mantissa
-        half = (torch.bitwise_and(raw >> cut, 1)) + ((1 << (cut - 1)) - 1)
-        found = torch.bitwise_and(raw + half, -(1 << cut)).view(dtype)
+        shift = own - mantissa
+        half = (torch.bitwise_and(raw >> shift, 1)) + ((1 << (shift - 1)) - 1)
+        found = torch.bitwise_and(raw + half, -(1 << shift)).view(dtype)
         found = torch.where(torch.isfinite(wide), found, wide)
     bias = 2 ** (exponent - 1) - 1
     if bias < (1023 if element == "f64" else 127):

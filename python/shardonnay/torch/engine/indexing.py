@@ -53,10 +53,10 @@ def _places(
     plain = [
         dim for dim in windows if sizes[dim] == operand.shape[dim] and (dim not in mapped or (clamps and sizes[dim] > 0))
     ]
-    cut = [dim for dim in windows if dim not in plain]
+    windowed = [dim for dim in windows if dim not in plain]
     addressed: dict[int, Value] = {}
     inside: Value | None = None
-    total = len(batch) + len(cut)
+    total = len(batch) + len(windowed)
     for dim in range(len(operand.shape)):
         if dim in plain:
             continue
@@ -74,13 +74,14 @@ def _places(
                 inside = fits if inside is None else inside & fits
         else:
             place = lower.constant(0, torch.int64).reshape([1] * len(batch))
-        place = place.reshape([*_shape_of(place, batch, dim in batched, dim in mapped), *[1] * len(cut)])
-        if dim in cut:
-            place = place + lower.arange(sizes[dim]).reshape([-1 if k == len(batch) + cut.index(dim) else 1 for k in range(total)])
+        place = place.reshape([*_shape_of(place, batch, dim in batched, dim in mapped), *[1] * len(windowed)])
+        if dim in windowed:
+            own = len(batch) + windowed.index(dim)
+            place = place + lower.arange(sizes[dim]).reshape([-1 if k == own else 1 for k in range(total)])
         addressed[dim] = place
     if inside is not None:
-        inside = inside.reshape([*batch, *[1] * len(cut)])
-    return _Places(addressed, plain, batch, [sizes[dim] for dim in cut], inside)
+        inside = inside.reshape([*batch, *[1] * len(windowed)])
+    return _Places(addressed, plain, batch, [sizes[dim] for dim in windowed], inside)
 
 
 def _shape_of(place: Value, batch: list[int], batched: bool, mapped: bool) -> list[int]:
@@ -110,8 +111,8 @@ def gather(lower: Lower, op: Op, operand: Value, index: Value, *sizes: Value) ->
         found = found.expand([*places.batch, *places.window, *_extents(type, places.plain)])
     # Behind the batch dims stand the window's: addressed ones, then plain ones, each in the operand's order.
     dropped = {*numbers.get("collapsed_slice_dims", []), *numbers.get("operand_batching_dims", [])}
-    cut = [dim for dim in places.addressed if dim not in dropped]
-    behind = [*cut, *places.plain]
+    windowed = [dim for dim in places.addressed if dim not in dropped]
+    behind = [*windowed, *places.plain]
     offsets = numbers.get("offset_dims", [])
     permutation = [0] * len(target.shape)
     batch_dims = iter(range(len(places.batch)))

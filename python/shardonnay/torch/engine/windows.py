@@ -85,12 +85,12 @@ def reduce_window(lower: Lower, op: Op, *operands: Value) -> Value:
     if 0 in found.outputs:
         return tuple(init.expand(type.shape) for init, type in zip(inits, op.result_types, strict=True))  # type: ignore[union-attr]
     window = found.window
-    cut = [
+    patches = [
         windows_of(value, found.shape, window.sizes, window.strides, window.dilations) for value in found.values
     ]
     dims = [rank + dim for dim in range(rank) if window.sizes[dim] != 1]
     shape = TensorType((*found.outputs, *window.sizes), op.operand().element)
-    results = reduced(lower, op, cut, inits, shape, dims)
+    results = reduced(lower, op, patches, inits, shape, dims)
     # Dims of the window of extent 1 are still there.
     return tuple(value.reshape(found.outputs) for value in results)
 
@@ -105,8 +105,11 @@ def select_and_scatter(lower: Lower, op: Op, operand: Value, source: Value, init
     place = lower.arange(type.size).reshape(type.shape)
     places = _windowed(lower, op, (place,), (lower.constant(-1, torch.int64),)).values[0]
     window = found.window
-    cuts = [windows_of(value, found.shape, window.sizes, window.strides, window.dilations) for value in (found.values[0], places)]
-    values, where = (cut.reshape([*found.outputs, -1]) for cut in cuts)
+    patches = [
+        windows_of(value, found.shape, window.sizes, window.strides, window.dilations)
+        for value in (found.values[0], places)
+    ]
+    values, where = (patch.reshape([*found.outputs, -1]) for patch in patches)
     best, at = values[..., 0], where[..., 0]
     for index in range(1, TensorType(tuple(window.sizes), "f32").size):
         other, there = values[..., index], where[..., index]
