@@ -45,7 +45,7 @@ struct ExportOptions : PassPipelineOptions<ExportOptions> {
       llvm::cl::init(false)};
   Option<bool> avoidExportForPartitioning{
       *this, "avoid-export-for-partitioning",
-      llvm::cl::desc("Leave groups, constraints and boundaries as they are"),
+      llvm::cl::desc("Leave groups and constraints as they are"),
       llvm::cl::init(false)};
   Option<bool> keepShardingRules{
       *this, "keep-sharding-rules",
@@ -179,14 +179,13 @@ void addExport(OpPassManager &pm, const ExportOptions &options) {
   pm.addNestedPass<func::FuncOp>(createConstantOrScalarMergerPass());
   pm.addNestedPass<func::FuncOp>(createSinkDataFlowEdgesPass(
       {options.dumpShardingOrigins, options.dumpPropagationEdges}));
-  if (!options.avoidExportForPartitioning) {
+  if (!options.avoidExportForPartitioning)
     pm.addNestedPass<func::FuncOp>(createShardingConstraintToReshardPass());
-    if (options.divisibleBoundary)
-      pm.addPass(createUpdateNonDivisibleInputOutputShardingsPass(
-          {options.keepGiven}));
-    pm.addPass(
-        createRemoveSubAxesInInputOutputShardingsPass({options.keepGiven}));
-  }
+  if (options.divisibleBoundary)
+    pm.addPass(createUpdateNonDivisibleInputOutputShardingsPass(
+        {options.keepGiven}));
+  pm.addPass(
+      createRemoveSubAxesInInputOutputShardingsPass({options.keepGiven}));
   pm.addPass(createCloseShardingsPass());
   pm.addPass(createSaveModulePass({options.dumpDirectory, "after_close"}));
   if (!options.dumpShardingOrigins && !options.dumpPropagationEdges)

@@ -7,6 +7,7 @@ as a wrong number or, where the lowering puts it in again, as bytes.
 
 import math
 import re
+from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +18,8 @@ from shardonnay import boundary, compare, engine
 from shardonnay.operations import operations
 
 COMPLETE = "func.func(sdy-insert-explicit-reshards{enable-full-version=true}),"
-LOWER = "func.func(sdy-reshard-to-collectives),sdy-convert-global-to-local,sdy-drop-sharding-and-mesh,sdy-inline-private-functions"
+PLAN = "func.func(sdy-reshard-to-collectives)"
+LOWER = "sdy-convert-global-to-local,sdy-drop-sharding-and-mesh,sdy-inline-private-functions"
 # What all devices of a group send, and in how many steps: of a ring of n devices that each put `size` bytes in.
 SENT = {
     "stablehlo.all_gather": (lambda size, n: size * n * (n - 1), 1),
@@ -103,7 +105,9 @@ def signature(plan):
         sides = []
         for kind, tensors in (("arg_attrs", types.inputs), ("res_attrs", types.results)):
             entries = list(main.attributes[kind]) if kind in main.attributes else [{}] * len(tensors)
+            # None, and one without axes, say the same here.
             shardings = [str(entry["sdy.sharding"]) if "sdy.sharding" in entry else "" for entry in entries]
+            shardings = ["" if re.search(r"<@\w+, \[[{}, ]+\]>", sharding) else sharding for sharding in shardings]
             sides.append(list(zip(map(str, tensors), shardings, strict=True)))
         return meshes, sides
 
@@ -144,9 +148,36 @@ class Boundary:
             self.outputs[place] = manifest["outputs"][len(here[0]) + at] | {"mesh": manifest["mesh"], "index": place}
 
 
+# How one kind of collective is counted on both levels: dims, or pairs of them, that change. A permute may be a halo's.
+EXCHANGES = {
+    "all_gather": ("sdy.all_gather", "stablehlo.all_gather"),
+    "all_to_all": ("sdy.all_to_all", "stablehlo.all_to_all"),
+    "reduction": ("sdy.all_reduce", "sdy.reduce_scatter", "stablehlo.all_reduce", "stablehlo.reduce_scatter"),
+}
+AXES = {"sdy.all_gather": "gathering_axes", "sdy.all_to_all": "params"}
+
+
+def exchanges(text):
+    """{kind: how many} in a program, its calls inlined."""
+    with engine.context():
+        module, found = ir.Module.parse(ours(text, "builtin.module(sdy-inline-private-functions)")), Counter()
+        for operation in operations(module):
+            for kind, names in EXCHANGES.items():
+                if operation.name in names:
+                    axes = str(operation.attributes[AXES[operation.name]]) if operation.name in AXES else '{"'
+                    found[kind] += axes.count('{"')
+        return found
+
+
+def completed(plan, complete):
+    """{kind: how many} of what the lowering puts in since a plan has no collective where a value changes."""
+    plan = ours(plan, f"builtin.module({COMPLETE if complete else ''}{PLAN})")
+    return exchanges(ours(plan, f"builtin.module({LOWER})")) - exchanges(plan)
+
+
 def executed(start, plan, complete):
     """A plan of `start`; `complete`: it leaves some reshards to the passes behind it. Refused: it is not lowered."""
-    local = ours(plan, f"builtin.module({COMPLETE if complete else ''}{LOWER})")
+    local = ours(plan, f"builtin.module({COMPLETE if complete else ''}{PLAN},{LOWER})")
     try:
         edge = Boundary(plan)
     except shardonnay.ShardonnayError as error:

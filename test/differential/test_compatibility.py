@@ -1,10 +1,11 @@
 """Each known pass alone, by jaxlib and by us, on generated modules: where they differ, a reason has a name (differences.py)."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from compatibility import PAGE, PROGRAMS, Compared, Comparison, Outcome, page
+from compatibility import PAGE, PROGRAMS, Comparison, Outcome, page
 from differences import PLANS, REASONS
 from single_passes import ALONE, cases, program
 
@@ -71,10 +72,10 @@ def test_the_page_has_no_other_reasons():
 def pair(comparison, name, number):
     """What both leave of a program."""
     (row,) = [(pipeline, before) for other, pipeline, before in cases() if other == name]
-    pipeline, before = (f"builtin.module({one})" for one in row)
-    start = comparison.theirs(program(number), before).text
-    (mine,) = comparison.mine([start], pipeline)
-    return Compared(name, pipeline, start, mine, comparison.theirs(start, pipeline))
+    pipeline, before = row
+    start = comparison.theirs(program(number), f"builtin.module({before})").text
+    (found,) = comparison.pairs(name, pipeline, [(number, start)])
+    return found
 
 
 def explanation(compared, comparison):
@@ -140,7 +141,7 @@ def test_a_fault_is_reported(name, number, fault, comparison):
 def test_a_refusal_is_not_enough(comparison):
     """Where jaxlib's pass has no result, ours still has to be the program."""
     case = pair(comparison, "sdy-propagate-to-func-results", 2)
-    refused = Compared(case.name, case.pipeline, case.start, case.mine, Outcome(refused="an error"))
-    assert explanation(refused, comparison) == "theirs refuses"
+    case = replace(case, theirs=Outcome(refused="an error"))
+    assert explanation(case, comparison) == "theirs refuses"
     other = pair(comparison, "sdy-propagate-to-func-results", 3).mine
-    assert explanation(Compared(case.name, case.pipeline, case.start, other, refused.theirs), comparison) is None
+    assert explanation(replace(case, mine=other), comparison) is None
