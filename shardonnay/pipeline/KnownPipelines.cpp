@@ -181,11 +181,12 @@ void addExport(OpPassManager &pm, const ExportOptions &options) {
       {options.dumpShardingOrigins, options.dumpPropagationEdges}));
   if (!options.avoidExportForPartitioning)
     pm.addNestedPass<func::FuncOp>(createShardingConstraintToReshardPass());
-  if (options.divisibleBoundary)
+  if (options.divisibleBoundary) {
     pm.addPass(createUpdateNonDivisibleInputOutputShardingsPass(
         {options.keepGiven}));
-  pm.addPass(
-      createRemoveSubAxesInInputOutputShardingsPass({options.keepGiven}));
+    pm.addPass(
+        createRemoveSubAxesInInputOutputShardingsPass({options.keepGiven}));
+  }
   pm.addPass(createCloseShardingsPass());
   pm.addPass(createSaveModulePass({options.dumpDirectory, "after_close"}));
   if (!options.dumpShardingOrigins && !options.dumpPropagationEdges)
@@ -219,6 +220,9 @@ void addExport(OpPassManager &pm, const ExportOptions &options) {
   if (options.explicitCollectives && options.inlineMeshes)
     pm.addPass(createInlineMeshesPass());
   pm.addPass(createSaveModulePass({options.dumpDirectory, "after_export"}));
+  // What is dumped is for the saved modules.
+  if (options.dumpShardingOrigins || options.dumpPropagationEdges)
+    pm.addPass(createRemovePropagationDebugInfoPass());
 }
 
 /// Functions are one for all their calls: values flow between them by edges.

@@ -64,8 +64,6 @@ private:
     });
     Builder builder(&getContext());
     for (auto &[op, ofOp] : records) {
-      if (ofOp.ofResults.empty() && ofOp.ofArguments.empty())
-        continue;
       op->setAttr(resultsName, builder.getArrayAttr(ofOp.ofResults));
       op->setAttr(argumentsName, builder.getArrayAttr(ofOp.ofArguments));
     }

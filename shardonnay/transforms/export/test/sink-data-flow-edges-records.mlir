@@ -16,12 +16,3 @@ func.func @main(%a: tensor<8xf32>, %b: tensor<8xf32>) -> tensor<8xf32> {
   %3 = stablehlo.add %1, %2 : tensor<8xf32>
   return %3 : tensor<8xf32>
 }
-
-// Without a record there is no list.
-// CHECK-LABEL: func @no_records
-func.func @no_records(%arg0: tensor<8xf32>) -> tensor<8xf32> {
-  // CHECK: stablehlo.optimization_barrier %arg0 : tensor<8xf32>
-  %0 = stablehlo.optimization_barrier %arg0 : tensor<8xf32>
-  %1 = sdy.data_flow_edge %0 : tensor<8xf32>
-  return %1 : tensor<8xf32>
-}
