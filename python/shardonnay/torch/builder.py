@@ -132,6 +132,20 @@ def ints(values: Sequence[int]) -> str:
     return f"array<i64: {', '.join(map(str, values))}>" if len(values) else "array<i64>"
 
 
+def merged_sizes(shape: Sequence[int], result: Sequence[int]) -> list[list[int]] | None:
+    """For each dim of `result` the sizes of the dims of `shape` whose product it is; None where a reshape does more than merge."""
+    found: list[list[int]] = []
+    rest = list(shape)
+    for extent in result:
+        group: list[int] = []
+        while rest and (not group or math.prod(group) < extent):
+            group.append(rest.pop(0))
+        if not group or math.prod(group) != extent or not extent:
+            return None
+        found.append(group)
+    return None if rest else found
+
+
 def dims_text(values: Sequence[int]) -> str:
     return f"[{', '.join(map(str, values))}]"
 
@@ -148,6 +162,9 @@ class Builder:
         self.memory_order: list[int] | None = None
         self._count = 0
         self._constants: dict[tuple[str, str], Value] = {}
+        # Of a result's name: what it is a reshape of, a transpose of.
+        self._reshaped: dict[str, Value] = {}
+        self._transposed: dict[str, tuple[Value, list[int]]] = {}
         self._indent = "    "
 
     def argument(self, index: int, shape: Sequence[int], dtype: torch.dtype) -> Value:
@@ -322,12 +339,41 @@ class Builder:
         return self.broadcast_dims(x, shape, range(len(shape) - x.rank, len(shape)))
 
     def reshape(self, x: Value, shape: Sequence[int]) -> Value:
-        return x if x.shape == tuple(shape) else self.op("reshape", [x], shape, x.dtype)
+        """`x`, or what it is a reshape of itself, in another shape."""
+        if x.shape == tuple(shape):
+            return x
+        x = self._reshaped.get(x.name, x)
+        if x.shape == tuple(shape):
+            return x
+        result = self.op("reshape", [x], shape, x.dtype)
+        self._reshaped[result.name] = x
+        return result
 
     def transpose(self, x: Value, order: Sequence[int]) -> Value:
         if list(order) == list(range(x.rank)):
             return x
-        return self.op("transpose", [x], [x.shape[dim] for dim in order], x.dtype, f"permutation = {ints(order)}")
+        result = self.op("transpose", [x], [x.shape[dim] for dim in order], x.dtype, f"permutation = {ints(order)}")
+        self._transposed[result.name] = x, list(order)
+        return result
+
+    def merged_dims(self, x: Value) -> list[list[int]]:
+        """For each dim of `x` the sizes of the dims that a reshape made one of, in front of a transpose if there is one."""
+        inner, order = self._transposed.get(x.name, (x, list(range(x.rank))))
+        sizes = merged_sizes(self._reshaped[inner.name].shape, inner.shape) if inner.name in self._reshaped else None
+        return [sizes[dim] for dim in order] if sizes else [[extent] for extent in x.shape]
+
+    def unmerge(self, x: Value, dims: Sequence[int]) -> tuple[Value, list[list[int]]]:
+        """What `x` was before these of its dims were merged, and which of its dims each dim of `x` is."""
+        inner, order = self._transposed.get(x.name, (x, list(range(x.rank))))
+        merged = self.merged_dims(x)
+        groups: list[list[int]] = [[] for _ in order]
+        sizes: list[int] = []
+        for dim in range(x.rank):
+            at = order.index(dim)
+            own = merged[at] if at in dims else [inner.shape[dim]]
+            groups[at] = list(range(len(sizes), len(sizes) + len(own)))
+            sizes += own
+        return self.reshape(inner, sizes), groups
 
     def slice(self, x: Value, starts: Sequence[int], limits: Sequence[int], strides: Sequence[int] | None = None) -> Value:
         steps = list(strides or [1] * x.rank)

@@ -101,7 +101,7 @@ class Layout:
             return value.detach()
         local = self.local(value.detach().to(self.dtype))
         found = self.wrap(local)
-        shares = not isinstance(value, DTensor) and found.to_local().data_ptr() == value.data_ptr()
+        shares = not isinstance(value, DTensor) and found.to_local().untyped_storage().data_ptr() == value.untyped_storage().data_ptr()
         return self.wrap(local.clone()) if shares else found
 
     @property

@@ -46,7 +46,6 @@ def numbers(*shape, seed=1):
     return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
 
 
-@pytest.mark.xfail(strict=True, reason="eager flattens the two sharded dims for the product, and the flattened dim is gathered")
 def test_products_that_need_no_gather():
     """pytorch#167106: a matrix product over a dim that is whole is local, forwards and backwards."""
     v, s, g = numbers(4, 4, 3), numbers(3, 1, seed=2), numbers(4, 4, 1, seed=3)
@@ -61,6 +60,21 @@ def test_products_that_need_no_gather():
 
     gradient = compiled(backward, [v, s, g], axes, [cut, (R, R), cut])
     assert not collectives(gradient) and gradient.manifest["outputs"][0]["local_shape"] == [2, 2, 3]
+
+    def of_weights(v, s, g):
+        s = s.detach().requires_grad_()
+        with torch.enable_grad():
+            return torch.autograd.grad(torch.matmul(v, s), s, g)[0]
+
+    assert collectives(compiled(of_weights, [v, s, g], axes, [cut, (R, R), cut])) == {"all_reduce": 1}
+
+
+def test_attention_that_needs_no_gather():
+    """Products of batch and heads, which eager makes one dim of: sharded by both, queries, keys and values stay where they are."""
+    q, k = numbers(4, 8, 6, 2), numbers(4, 8, 6, 2, seed=2)
+    cut = (Shard(0), Shard(1))
+    weights = compiled(lambda q, k: torch.softmax(q @ k.transpose(-2, -1), -1) @ k, [q, k], {"dp": 2, "tp": 4}, [cut, cut])
+    assert not collectives(weights) and weights.manifest["outputs"][0]["local_shape"] == [2, 2, 6, 2]
 
 
 def test_uneven_gathers(ranks, tmp_path):

@@ -8,29 +8,52 @@ from ..builder import Builder, Number, Value
 from .table import Result, lowers, wide
 
 aten = torch.ops.aten
+Pairs = tuple[list[int], list[int]]
 
 
-def product(b: Builder, x: Value, y: Value, contract: tuple[list[int], list[int]], batch: tuple[list[int], list[int]] = ([], [])) -> Value:
-    """A contraction; integers and booleans too, which torch multiplies as it does other numbers."""
+def _dot(b: Builder, x: Value, y: Value, contract: Pairs, batch: Pairs) -> Value:
+    """The product, with dims of the operands apart that a view has made one of, which eager does for products of more than two dims.
+
+    A merged dim can be sharded by the axes of its first part only. Dims that both operands have are taken apart where both were
+    merged alike.
+    """
+    of_x, of_y = b.merged_dims(x), b.merged_dims(y)
+    common = list(zip((*contract[0], *batch[0]), (*contract[1], *batch[1])))
+    alike = [pair for pair in common if of_x[pair[0]] == of_y[pair[1]]]
+    in_common = [set(each) for each in zip(*common)]
+    x_dims = [dim for dim, sizes in enumerate(of_x) if _parts(sizes) and (dim not in in_common[0] or dim in [i for i, _ in alike])]
+    y_dims = [dim for dim, sizes in enumerate(of_y) if _parts(sizes) and (dim not in in_common[1] or dim in [j for _, j in alike])]
+    x, groups = b.unmerge(x, x_dims) if x_dims else (x, [[dim] for dim in range(x.rank)])
+    y, others = b.unmerge(y, y_dims) if y_dims else (y, [[dim] for dim in range(y.rank)])
+    lists = [([at for i in of[0] for at in groups[i]], [at for j in of[1] for at in others[j]]) for of in (contract, batch)]
+    return b.dot(x, y, *lists)
+
+
+def _parts(sizes: list[int]) -> bool:
+    return sum(extent != 1 for extent in sizes) > 1
+
+
+def product(b: Builder, x: Value, y: Value, contract: Pairs, batch: Pairs = ([], [])) -> Value:
+    """A contraction, in the shape of `_dot`; integers and booleans too, which torch multiplies as it does other numbers."""
     if x.dtype == torch.bool:
         wide_ = b.dot(b.cast(x, torch.int32), b.cast(y, torch.int32), contract, batch)
         return b.cast(wide_, torch.bool)
-    return b.dot(x, y, contract, batch)
+    return _dot(b, x, y, contract, batch)
 
 
 @lowers(aten.mm)
 def mm(b: Builder, out: Result, x: Value, y: Value, **_: object) -> Value:
-    return b.cast(product(b, x, y, ([1], [0])), out.dtype)
+    return b.reshape(b.cast(product(b, x, y, ([1], [0])), out.dtype), out.shape)
 
 
 @lowers(aten.bmm)
 def bmm(b: Builder, out: Result, x: Value, y: Value, **_: object) -> Value:
-    return b.cast(product(b, x, y, ([2], [1]), ([0], [0])), out.dtype)
+    return b.reshape(b.cast(product(b, x, y, ([2], [1]), ([0], [0])), out.dtype), out.shape)
 
 
 @lowers(aten.mv)
 def mv(b: Builder, out: Result, x: Value, y: Value) -> Value:
-    return product(b, x, y, ([1], [0]))
+    return b.reshape(product(b, x, y, ([1], [0])), out.shape)
 
 
 @lowers(aten.dot)
@@ -44,11 +67,13 @@ def _added(b: Builder, out: Result, bias: Value, result: Value, beta: Number, al
     if alpha != 1:
         result = b.mul(result, b.like(alpha, result))
     if beta == 0:
-        return b.cast(result, out.dtype)
-    bias = b.broadcast(b.cast(bias, compute), out.shape)
+        return b.reshape(b.cast(result, out.dtype), out.shape)
+    bias = b.cast(bias, compute)
+    bias = b.broadcast(bias, result.shape if bias.rank < 2 else out.shape)
+    bias = b.reshape(bias, result.shape)
     if beta != 1:
         bias = b.mul(bias, b.like(beta, bias))
-    return b.cast(b.add(bias, result), out.dtype)
+    return b.reshape(b.cast(b.add(bias, result), out.dtype), out.shape)
 
 
 @lowers(aten.addmm)
