@@ -17,6 +17,7 @@ import executed
 import shardonnay
 from comparison import SDY_OPT, Refused
 from differences import REASONS, bare
+from groups import spelled_out
 from names import ordered
 from shardonnay import compare, engine
 from single_passes import ALONE, KINDS, cases, program
@@ -126,7 +127,7 @@ class Comparison:
             if not text:
                 return None
             if compared.name.startswith("sdy-convert"):
-                local = self.mine([text], "builtin.module(sdy-drop-sharding-and-mesh,sdy-inline-private-functions)")[0].text
+                local = self.mine([spelled_out(text)], "builtin.module(sdy-drop-sharding-and-mesh,sdy-inline-private-functions)")[0].text
                 return executed.run(compared.start, local, executed.Boundary(compared.start))
             return executed.executed(compared.start, text, bool(PARTIAL.match(compared.name)))
         except (Refused, shardonnay.ShardonnayError):
@@ -139,7 +140,7 @@ class Comparison:
         return bool(whole) and ordered(whole) == ordered(other)
 
     def is_same(self, compared):
-        mine, theirs = compared.mine.text, compared.theirs.text
+        mine, theirs = spelled_out(compared.mine.text), spelled_out(compared.theirs.text)
         return mine == theirs or (bool(mine) and bool(theirs) and ordered(mine) == ordered(theirs))
 
     def compare(self, row, compared):

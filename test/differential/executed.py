@@ -61,16 +61,21 @@ def tensor_bytes(value):
     return math.prod(kind.shape) * -(-width // 8)
 
 
+def numbers(attribute):
+    """The elements of a dense attribute; what is the same everywhere comes as one."""
+    return np.broadcast_to(np.array(attribute), ir.ShapedType(attribute.type).shape)
+
+
 def collective(operation):
     """(bytes that all devices send, by one device, steps); None of another op."""
     size = sum(map(tensor_bytes, operation.operands))
     if operation.name == PERMUTE:
-        pairs = sum(int(a != b) for a, b in np.array(operation.attributes["source_target_pairs"]))
+        pairs = sum(int(a != b) for a, b in numbers(operation.attributes["source_target_pairs"]))
         return size * pairs, size, 2
     if operation.name not in SENT:
         return None
     sends, rounds = SENT[operation.name]
-    groups = [sum(1 for device in group if device >= 0) for group in np.array(operation.attributes["replica_groups"])]
+    groups = [sum(1 for device in group if device >= 0) for group in numbers(operation.attributes["replica_groups"])]
     largest = max(groups)
     return sum(sends(size, n) for n in groups), sends(size, largest) / largest, 1 + rounds * math.ceil(math.log2(largest))
 

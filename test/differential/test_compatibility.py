@@ -105,24 +105,19 @@ def rename_origin(text):
     return re.sub(r'(\w) = "(input|output|constraint_|mc_)[^"]*"', r'\1 = "input: 77"', text, count=1)
 
 
-def drop_step(text):
-    return re.sub(r'\{step-\d+ = \[\{"\w+" = \S+ -> \[[^]]*\]\}\]\}, ', "", text, count=1)
-
-
 def widen_factor(text):
     return re.sub(r"need_replication=\{\w\}", "permutation={i}", text, count=1)
 
 
 FAULTS = [
     ("sdy-reshard-to-collectives", 0, drop_collective),
-    ("sdy-reshard-to-collectives", 3, drop_collective),
+    ("sdy-reshard-to-collectives", 6, drop_collective),
     ("sdy-insert-explicit-reshards{enable-full-version=true}", 0, swap_axes),
     ("sdy-basic-propagate", 0, drop_sharding),
     ("sdy-basic-propagate", 2, drop_sharding),
-    ("sdy-basic-propagate", 9, drop_sharding),
+    ("sdy-basic-propagate", 4, drop_sharding),
     ("sdy-user-priority-propagate", 10, drop_sharding),
     ("sdy-user-priority-propagate{debug-sharding-origins=true}", 2, rename_origin),
-    ("sdy-basic-propagate{debug-propagation-edge-sharding=true}", 1, drop_step),
     ("sdy-populate-op-sharding-rules{conservative-propagation=true}", 0, widen_factor),
 ]
 
