@@ -9,6 +9,7 @@
 
 #include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/dialect/spmd/Divergence.h"
+#include "shardonnay/dialect/spmd/ResizedType.h"
 #include "shardonnay/emit/DeviceIndex.h"
 #include "shardonnay/emit/ReplicaGroups.h"
 
@@ -40,10 +41,8 @@ stablehlo::ChannelHandleAttr getChannel(MLIRContext *context,
 }
 
 RankedTensorType resized(Value tensor, int64_t dim, int64_t size) {
-  auto type = cast<RankedTensorType>(tensor.getType());
-  SmallVector<int64_t> shape(type.getShape());
-  shape[dim] = size;
-  return type.clone(shape);
+  return shardonnay::resized(cast<RankedTensorType>(tensor.getType()), dim,
+                             size);
 }
 
 int64_t sizeOf(Value tensor, int64_t dim) {

@@ -17,6 +17,7 @@
 
 #include "shardonnay/emit/EmitWindow.h"
 
+#include "shardonnay/dialect/spmd/ResizedType.h"
 #include "shardonnay/emit/DeviceIndex.h"
 #include <complex>
 
@@ -41,9 +42,7 @@ public:
 private:
   bool isOneWindow() const { return problem.windowAxes.numShards() == 1; }
   RankedTensorType resized(int64_t size) const {
-    SmallVector<int64_t> shape(type.getShape());
-    shape[dim] = size;
-    return type.clone(shape);
+    return shardonnay::resized(type, dim, size);
   }
   Value scalar(int64_t value, Type element);
   Value fillOrZero();

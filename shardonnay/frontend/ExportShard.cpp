@@ -122,9 +122,7 @@ Value FunctionExporter::state(sdy::TensorShardingAttr sharding,
     int64_t shards = grids.numShards(grid, gridAxes),
             size = type.getDimSize(dim);
     isEven &= size % shards == 0;
-    for (int64_t shard = 0; shard <= shards; ++shard)
-      offsets.push_back(std::min(
-          size, shard * static_cast<int64_t>(llvm::divideCeil(size, shards))));
+    llvm::append_range(offsets, evenOffsets(size, shards));
   }
   while (split.size() > 1 && split.back().empty())
     split.pop_back();
@@ -236,34 +234,6 @@ void FunctionExporter::run() {
   }
 }
 
-/// Shardings, and what else ours says of ops.
-void dropAttributes(ModuleOp module) {
-  auto drop = [](DictionaryAttr list) {
-    SmallVector<NamedAttribute> kept;
-    for (NamedAttribute attribute : list)
-      if (!attribute.getName().getValue().starts_with("sdy."))
-        kept.push_back(attribute);
-    return DictionaryAttr::get(list.getContext(), kept);
-  };
-  module->walk([&](Operation *op) {
-    SmallVector<StringAttr> names;
-    for (NamedAttribute attribute : op->getDiscardableAttrs())
-      if (attribute.getName().getValue().starts_with("sdy."))
-        names.push_back(attribute.getName());
-    for (StringAttr name : names)
-      op->removeDiscardableAttr(name);
-    auto func = dyn_cast<func::FuncOp>(op);
-    if (!func)
-      return;
-    for (unsigned i = 0; i < func.getNumArguments(); ++i)
-      if (DictionaryAttr attributes = func.getArgAttrDict(i))
-        func.setArgAttrs(i, drop(attributes));
-    for (unsigned i = 0; i < func.getNumResults(); ++i)
-      if (DictionaryAttr attributes = func.getResultAttrDict(i))
-        func.setResultAttrs(i, drop(attributes));
-  });
-}
-
 struct ExportShardPass : impl::ExportShardPassBase<ExportShardPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
@@ -276,7 +246,10 @@ struct ExportShardPass : impl::ExportShardPassBase<ExportShardPass> {
       return signalPassFailure();
     for (auto func : module.getOps<func::FuncOp>())
       FunctionExporter(func, grids).run();
-    dropAttributes(module);
+    // Shardings, and what else ours says of ops.
+    sdy::eraseAttributesIf(module, [](NamedAttribute attribute) {
+      return attribute.getName().getValue().starts_with("sdy.");
+    });
     grids.replaceMeshes(module);
   }
 };

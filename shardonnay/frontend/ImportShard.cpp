@@ -19,6 +19,7 @@
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/dialect/spmd/Ops.h"
 #include "shardonnay/frontend/Passes.h"
+#include "shardonnay/frontend/ShardGrids.h"
 #include "shardonnay/interfaces/DataFlowEdge.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -47,11 +48,12 @@ private:
                                              RankedTensorType type);
   LogicalResult checkOffsets(shard::ShardingOp op, RankedTensorType type);
 
-  LogicalResult importCollective(shard::AllGatherOp op);
-  LogicalResult importCollective(shard::AllReduceOp op);
-  LogicalResult importCollective(shard::AllSliceOp op);
-  LogicalResult importCollective(shard::AllToAllOp op);
-  LogicalResult importCollective(shard::ReduceScatterOp op);
+  template <typename OpT> LogicalResult importCollective(OpT op);
+  Value build(shard::AllGatherOp op, sdy::AxisRefListAttr axes);
+  Value build(shard::AllReduceOp op, sdy::AxisRefListAttr axes);
+  Value build(shard::AllSliceOp op, sdy::AxisRefListAttr axes);
+  Value build(shard::AllToAllOp op, sdy::AxisRefListAttr axes);
+  Value build(shard::ReduceScatterOp op, sdy::AxisRefListAttr axes);
   LogicalResult importIndex(shard::ProcessMultiIndexOp op);
   LogicalResult importIndex(shard::ProcessLinearIndexOp op);
   LogicalResult importShape(shard::GridShapeOp op);
@@ -63,8 +65,7 @@ private:
                                                   ArrayRef<int16_t> axes);
   /// The same of a collective whose types are static and which exchanges
   /// something; null if it does nothing.
-  template <typename OpT>
-  FailureOr<sdy::AxisRefListAttr> groupOf(OpT op, Type type, Type result);
+  template <typename OpT> FailureOr<sdy::AxisRefListAttr> groupOf(OpT op);
   /// This device's index along `axes`, an `index`.
   Value indexAlong(Location loc, FlatSymbolRefAttr mesh,
                    ArrayRef<sdy::AxisRefAttr> axes);
@@ -113,16 +114,6 @@ Importer::axesOf(Operation *op, StringRef grid, ArrayRef<int16_t> axes) {
         op->getContext(), mesh.getAxes()[axis].getName(), nullptr));
   }
   return result;
-}
-
-/// The first positions of the shards of a dim, and its end, where all shards
-/// but the last are of one size.
-SmallVector<int64_t> evenOffsets(int64_t size, int64_t shards) {
-  SmallVector<int64_t> offsets;
-  for (int64_t shard = 0; shard <= shards; ++shard)
-    offsets.push_back(
-        std::min<int64_t>(size, shard * llvm::divideCeil(size, shards)));
-  return offsets;
 }
 
 LogicalResult Importer::checkOffsets(shard::ShardingOp op,
@@ -219,9 +210,8 @@ LogicalResult Importer::importAnnotation(shard::ShardOp op) {
 }
 
 template <typename OpT>
-FailureOr<sdy::AxisRefListAttr> Importer::groupOf(OpT op, Type type,
-                                                  Type result) {
-  for (Type each : {type, result}) {
+FailureOr<sdy::AxisRefListAttr> Importer::groupOf(OpT op) {
+  for (Type each : {Type(op.getInput().getType()), Type(op.getType())}) {
     auto tensor = dyn_cast<RankedTensorType>(each);
     if (!tensor || !tensor.hasStaticShape())
       return op.emitError()
@@ -231,58 +221,13 @@ FailureOr<sdy::AxisRefListAttr> Importer::groupOf(OpT op, Type type,
       axesOf(op, op.getGrid(), op.getGridAxes());
   if (failed(axes))
     return failure();
-  builder.setInsertionPoint(op);
   return axes->empty() ? nullptr
                        : sdy::AxisRefListAttr::get(op.getContext(), *axes);
 }
 
-LogicalResult Importer::importCollective(shard::AllGatherOp op) {
-  auto axes = groupOf(op, op.getInput().getType(), op.getType());
-  if (failed(axes))
-    return failure();
-  if (!*axes)
-    return replace(op, op.getInput());
-  return replace(op, spmd::AllGatherOp::create(
-                         builder, op.getLoc(), op.getType(), op.getInput(),
-                         op.getGatherAxis().getSExtValue(), op.getGrid(), *axes)
-                         ->getResults());
-}
-
-LogicalResult Importer::importCollective(shard::AllSliceOp op) {
-  auto axes = groupOf(op, op.getInput().getType(), op.getType());
-  if (failed(axes))
-    return failure();
-  if (!*axes)
-    return replace(op, op.getInput());
-  return replace(op, spmd::AllSliceOp::create(
-                         builder, op.getLoc(), op.getType(), op.getInput(),
-                         op.getSliceAxis().getSExtValue(), op.getGrid(), *axes)
-                         ->getResults());
-}
-
-LogicalResult Importer::importCollective(shard::AllToAllOp op) {
-  auto axes = groupOf(op, op.getInput().getType(), op.getType());
-  if (failed(axes))
-    return failure();
-  if (!*axes)
-    return replace(op, op.getInput());
-  return replace(op, spmd::AllToAllOp::create(
-                         builder, op.getLoc(), op.getType(), op.getInput(),
-                         op.getSplitAxis().getSExtValue(),
-                         op.getConcatAxis().getSExtValue(), op.getGrid(), *axes)
-                         ->getResults());
-}
-
-/// Ours; nothing, and an error, of what partial values do not have.
-template <typename OpT>
-std::optional<ReductionKind> kindOf(OpT op, Type type, Type result) {
-  if (getElementTypeOrSelf(type) != getElementTypeOrSelf(result)) {
-    op.emitError() << "adds up " << getElementTypeOrSelf(type) << " as "
-                   << getElementTypeOrSelf(result)
-                   << ", expected one element type; convert before";
-    return std::nullopt;
-  }
-  switch (op.getReduction()) {
+/// Ours; nothing of what partial values do not have.
+std::optional<ReductionKind> toKind(shard::ReductionKind kind) {
+  switch (kind) {
   case shard::ReductionKind::Sum:
     return ReductionKind::Sum;
   case shard::ReductionKind::Max:
@@ -290,42 +235,65 @@ std::optional<ReductionKind> kindOf(OpT op, Type type, Type result) {
   case shard::ReductionKind::Min:
     return ReductionKind::Min;
   default:
-    op.emitError() << "reduces by '"
-                   << shard::stringifyReductionKind(op.getReduction())
-                   << "', expected sum, max or min";
     return std::nullopt;
   }
 }
 
-LogicalResult Importer::importCollective(shard::AllReduceOp op) {
-  auto axes = groupOf(op, op.getInput().getType(), op.getType());
-  if (failed(axes))
-    return failure();
-  auto kind = kindOf(op, op.getInput().getType(), op.getType());
-  if (!kind)
-    return failure();
-  if (!*axes)
-    return replace(op, op.getInput());
-  return replace(op, spmd::AllReduceOp::create(builder, op.getLoc(),
-                                               op.getType(), op.getInput(),
-                                               op.getGrid(), *axes, *kind)
-                         ->getResults());
+template <typename OpT> LogicalResult checkReduction(OpT op) {
+  Type from = getElementTypeOrSelf(op.getInput().getType()),
+       to = getElementTypeOrSelf(op.getType());
+  if (from != to)
+    return op.emitError() << "adds up " << from << " as " << to
+                          << ", expected one element type; convert before";
+  if (!toKind(op.getReduction()))
+    return op.emitError() << "reduces by '"
+                          << shard::stringifyReductionKind(op.getReduction())
+                          << "', expected sum, max or min";
+  return success();
 }
 
-LogicalResult Importer::importCollective(shard::ReduceScatterOp op) {
-  auto axes = groupOf(op, op.getInput().getType(), op.getType());
+template <typename OpT> LogicalResult Importer::importCollective(OpT op) {
+  FailureOr<sdy::AxisRefListAttr> axes = groupOf(op);
   if (failed(axes))
     return failure();
-  auto kind = kindOf(op, op.getInput().getType(), op.getType());
-  if (!kind)
-    return failure();
-  if (!*axes)
-    return replace(op, op.getInput());
-  return replace(op, spmd::ReduceScatterOp::create(
-                         builder, op.getLoc(), op.getType(), op.getInput(),
-                         op.getScatterAxis().getSExtValue(), op.getGrid(),
-                         *axes, *kind)
-                         ->getResults());
+  if constexpr (llvm::is_one_of<OpT, shard::AllReduceOp,
+                                shard::ReduceScatterOp>::value)
+    if (failed(checkReduction(op)))
+      return failure();
+  builder.setInsertionPoint(op);
+  return replace(op, *axes ? build(op, *axes) : op.getInput());
+}
+
+Value Importer::build(shard::AllGatherOp op, sdy::AxisRefListAttr axes) {
+  return spmd::AllGatherOp::create(
+      builder, op.getLoc(), op.getType(), op.getInput(),
+      op.getGatherAxis().getSExtValue(), op.getGrid(), axes);
+}
+
+Value Importer::build(shard::AllSliceOp op, sdy::AxisRefListAttr axes) {
+  return spmd::AllSliceOp::create(
+      builder, op.getLoc(), op.getType(), op.getInput(),
+      op.getSliceAxis().getSExtValue(), op.getGrid(), axes);
+}
+
+Value Importer::build(shard::AllToAllOp op, sdy::AxisRefListAttr axes) {
+  return spmd::AllToAllOp::create(
+      builder, op.getLoc(), op.getType(), op.getInput(),
+      op.getSplitAxis().getSExtValue(), op.getConcatAxis().getSExtValue(),
+      op.getGrid(), axes);
+}
+
+Value Importer::build(shard::AllReduceOp op, sdy::AxisRefListAttr axes) {
+  return spmd::AllReduceOp::create(builder, op.getLoc(), op.getType(),
+                                   op.getInput(), op.getGrid(), axes,
+                                   *toKind(op.getReduction()));
+}
+
+Value Importer::build(shard::ReduceScatterOp op, sdy::AxisRefListAttr axes) {
+  return spmd::ReduceScatterOp::create(
+      builder, op.getLoc(), op.getType(), op.getInput(),
+      op.getScatterAxis().getSExtValue(), op.getGrid(), axes,
+      *toKind(op.getReduction()));
 }
 
 Value Importer::indexAlong(Location loc, FlatSymbolRefAttr mesh,

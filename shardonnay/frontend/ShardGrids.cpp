@@ -15,6 +15,14 @@ using namespace mlir;
 
 namespace shardonnay {
 
+SmallVector<int64_t> evenOffsets(int64_t size, int64_t shards) {
+  SmallVector<int64_t> offsets;
+  for (int64_t shard = 0; shard <= shards; ++shard)
+    offsets.push_back(
+        std::min<int64_t>(size, shard * llvm::divideCeil(size, shards)));
+  return offsets;
+}
+
 LogicalResult ShardGrids::readMesh(sdy::MeshOp op) {
   sdy::MeshAttr mesh = op.getMesh();
   if (!mesh.getDeviceIds().empty())

@@ -22,6 +22,10 @@
 
 namespace shardonnay {
 
+/// The first positions of the shards of a dim, and its end, where all shards
+/// but the last are of one size.
+llvm::SmallVector<int64_t> evenOffsets(int64_t size, int64_t shards);
+
 class ShardGrids {
 public:
   /// Reads the meshes of `module` and which parts of their axes it uses. Fails

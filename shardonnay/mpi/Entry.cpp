@@ -9,6 +9,7 @@
 
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "shardonnay/dialect/sdy/access/SignatureAttributes.h"
 #include "shardonnay/mpi/RuntimeCalls.h"
 
 using namespace mlir;
@@ -112,30 +113,10 @@ LogicalResult makeEntry(ModuleOp module) {
   return success();
 }
 
-/// Without the attributes whose names begin with a dialect that has no
-/// lowering.
-static DictionaryAttr filtered(DictionaryAttr attributes) {
-  SmallVector<NamedAttribute> kept;
-  for (NamedAttribute attribute : attributes) {
-    auto [dialect, name] = attribute.getName().getValue().split('.');
-    if (name.empty() || dialect == "llvm" || isLowered(dialect))
-      kept.push_back(attribute);
-  }
-  return DictionaryAttr::get(attributes.getContext(), kept);
-}
-
 void dropForeignAttributes(ModuleOp module) {
-  module->walk([](Operation *op) {
-    op->setDiscardableAttrs(filtered(op->getDiscardableAttrDictionary()));
-    auto func = dyn_cast<func::FuncOp>(op);
-    if (!func)
-      return;
-    for (unsigned i = 0; i < func.getNumArguments(); ++i)
-      if (DictionaryAttr attributes = func.getArgAttrDict(i))
-        func.setArgAttrs(i, filtered(attributes));
-    for (unsigned i = 0; i < func.getNumResults(); ++i)
-      if (DictionaryAttr attributes = func.getResultAttrDict(i))
-        func.setResultAttrs(i, filtered(attributes));
+  sdy::eraseAttributesIf(module, [](NamedAttribute attribute) {
+    auto [dialect, name] = attribute.getName().getValue().split('.');
+    return !name.empty() && dialect != "llvm" && !isLowered(dialect);
   });
 }
 

@@ -26,6 +26,7 @@
 #include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/dialect/sdy/Ops.h"
 #include "shardonnay/dialect/spmd/Ops.h"
+#include "shardonnay/dialect/spmd/ResizedType.h"
 #include "shardonnay/mpi/Passes.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -40,13 +41,6 @@ namespace {
 
 RankedTensorType typeOf(Value value) {
   return cast<RankedTensorType>(value.getType());
-}
-
-/// `type` with another size of `dim`.
-RankedTensorType resized(RankedTensorType type, int64_t dim, int64_t size) {
-  SmallVector<int64_t> shape(type.getShape());
-  shape[dim] = size;
-  return type.clone(shape);
 }
 
 /// Devices that exchange, and their axes.

@@ -17,11 +17,7 @@ namespace shardonnay {
 /// shard, period by period.
 static void forEachRun(const WindowProblem &problem, int64_t window,
                        function_ref<void(int64_t, int64_t)> take) {
-  int64_t from = problem.windowStart(window), to = from + problem.size;
-  if (!problem.periodic) {
-    from = std::max<int64_t>(0, from);
-    to = std::min(to, problem.globalSize);
-  }
+  auto [from, to] = problem.inside(window);
   while (from < to) {
     int64_t period = divideFloorSigned(from, problem.globalSize),
             position = from - period * problem.globalSize,

@@ -94,11 +94,12 @@ def mlp(axes, form):
     return mesh(axes) + function(arguments, a + b + c + d, result)
 
 
-def mlp_2d(axes):
-    """2-D weight stationary: weights stay, sharded by x and y; activations are gathered and scattered by one axis each."""
-    a, hidden = einsum("0", "bsk,kj->bsj", ("x", "2x4x16"), ("w1", "16x32"), option("", "", "y", "x"))
-    b, positive = relu("1", hidden, option("", "", "y x"))
-    c, parts = einsum("2", "bsk,kj->bsj", positive, ("w2", "32x16"), option("", "", "x", "y"))
+def mlp_2d(axes, first=("", "", "y", "x"), positive=("", "", "y x"), second=("", "", "x", "y")):
+    """2-D weight stationary: weights stay, sharded by x and y; activations are gathered and scattered by one axis each. The
+    options are those of the loops of its three ops."""
+    a, hidden = einsum("0", "bsk,kj->bsj", ("x", "2x4x16"), ("w1", "16x32"), option(*first))
+    b, rectified = relu("1", hidden, option(*positive))
+    c, parts = einsum("2", "bsk,kj->bsj", rectified, ("w2", "32x16"), option(*second))
     arguments = [argument("x", "2x4x16", "", "", "x y"), argument("w1", "16x32"), argument("w2", "32x16")]
     return mesh(axes) + function(arguments, a + b + c, parts, ("", "", "x y"))
 

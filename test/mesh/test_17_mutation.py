@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import shardonnay
-from rfc_programs import argument, einsum, experts, function, mesh, mlp, mlp_2d, option, relu
+from rfc_programs import argument, einsum, experts, function, mesh, mlp, mlp_2d, option
 from running import compiled, integers, whole
 from shardonnay import mpi as package
 from upstream import opt
@@ -74,11 +74,7 @@ def test_redundant_flops():
 
 def unsharded_mlp(axes):
     """As the one in two dims, with 1-D weight stationary ops: x alone."""
-    a, hidden = einsum("0", "bsk,kj->bsj", ("x", "2x4x16"), ("w1", "16x32"), option("", "", "x", ""))
-    b, positive = relu("1", hidden, option("", "", "x"))
-    c, parts = einsum("2", "bsk,kj->bsj", positive, ("w2", "32x16"), option("", "", "", "x"))
-    arguments = [argument("x", "2x4x16", "", "", "x y"), argument("w1", "16x32"), argument("w2", "32x16")]
-    return mesh(axes) + function(arguments, a + b + c, parts, ("", "", "x y"))
+    return mlp_2d(axes, ("", "", "x", ""), ("", "", "x"), ("", "", "", "x"))
 
 
 SCRIPT = """

@@ -12,6 +12,7 @@
 #include "shardonnay/dialect/sdy/Ops.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/dialect/spmd/Ops.h"
+#include "shardonnay/dialect/spmd/ResizedType.h"
 #include "shardonnay/support/Diagnostics.h"
 #include "shardonnay/transforms/partition/NeutralElement.h"
 
@@ -120,10 +121,8 @@ private:
                                      fromAxisList(axes, placer.mesh()));
   }
   RankedTensorType resized(int64_t dim, int64_t size) const {
-    auto type = cast<RankedTensorType>(current.getType());
-    SmallVector<int64_t> shape(type.getShape());
-    shape[dim] = size;
-    return type.clone(shape);
+    return shardonnay::resized(cast<RankedTensorType>(current.getType()), dim,
+                               size);
   }
   /// What does not count in the reduction that the result is a part of; null,
   /// with an error, if there is nothing like that.

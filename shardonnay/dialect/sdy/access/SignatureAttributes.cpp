@@ -35,11 +35,29 @@ void SignatureAttributes::Side::set(unsigned at, StringRef name,
   isChanged = true;
 }
 
+void SignatureAttributes::Side::eraseIf(
+    llvm::function_ref<bool(NamedAttribute)> erases, func::FuncOp func,
+    bool ofResults) {
+  read(func, ofResults);
+  for (DictionaryAttr &dict : dicts) {
+    if (!dict || llvm::none_of(dict, erases))
+      continue;
+    SmallVector<NamedAttribute> kept;
+    llvm::copy_if(dict, std::back_inserter(kept), std::not_fn(erases));
+    dict = DictionaryAttr::get(func.getContext(), kept);
+    isChanged = true;
+  }
+}
+
+void SignatureAttributes::eraseIf(
+    llvm::function_ref<bool(NamedAttribute)> erases) {
+  arguments.eraseIf(erases, func, /*ofResults=*/false);
+  results.eraseIf(erases, func, /*ofResults=*/true);
+}
+
 void SignatureAttributes::eraseAll(StringRef name) {
-  for (unsigned i = 0; i < func.getNumArguments(); ++i)
-    setArgument(i, name, nullptr);
-  for (unsigned i = 0; i < func.getNumResults(); ++i)
-    setResult(i, name, nullptr);
+  eraseIf(
+      [&](NamedAttribute attribute) { return attribute.getName() == name; });
 }
 
 SignatureAttributes::~SignatureAttributes() {
@@ -47,4 +65,16 @@ SignatureAttributes::~SignatureAttributes() {
     func.setAllArgAttrs(arguments.dicts);
   if (results.isChanged)
     func.setAllResultAttrs(results.dicts);
+}
+
+void mlir::sdy::eraseAttributesIf(
+    ModuleOp module, llvm::function_ref<bool(NamedAttribute)> erases) {
+  module->walk([&](Operation *op) {
+    for (NamedAttribute attribute :
+         llvm::to_vector(op->getDiscardableAttrDictionary()))
+      if (erases(attribute))
+        op->removeDiscardableAttr(attribute.getName());
+    if (auto func = dyn_cast<func::FuncOp>(op))
+      SignatureAttributes(func).eraseIf(erases);
+  });
 }

@@ -37,6 +37,8 @@ public:
   }
   /// Takes it away from all arguments and results.
   void eraseAll(StringRef name);
+  /// Takes away all of theirs that `erases` says.
+  void eraseIf(llvm::function_ref<bool(NamedAttribute)> erases);
 
 private:
   struct Side {
@@ -46,6 +48,8 @@ private:
     void read(func::FuncOp func, bool ofResults);
     void set(unsigned at, StringRef name, Attribute value, func::FuncOp func,
              bool ofResults);
+    void eraseIf(llvm::function_ref<bool(NamedAttribute)> erases,
+                 func::FuncOp func, bool ofResults);
   };
 
   func::FuncOp func;
@@ -67,6 +71,11 @@ public:
 private:
   llvm::DenseMap<Operation *, std::unique_ptr<SignatureAttributes>> signatures;
 };
+
+/// Takes away the discardable attributes of all ops in `module`, and of the
+/// arguments and results of its functions, that `erases` says.
+void eraseAttributesIf(ModuleOp module,
+                       llvm::function_ref<bool(NamedAttribute)> erases);
 
 } // namespace mlir::sdy
 
