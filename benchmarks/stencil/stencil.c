@@ -1,5 +1,5 @@
-/* The program that a person would write: a five-point sum of SIZE x SIZE floats,
-   STEPS times, rows shared out in equal parts.
+/* The program that a person would write: a five-point sum of SIZE x SIZE
+   floats, STEPS times, rows shared out in equal parts.
 
      stencil SIZE STEPS IN OUT
 

@@ -48,9 +48,8 @@ static void forEachMessage(const WindowProblem &problem,
 
 std::vector<int64_t> positionsSent(const WindowProblem &problem) {
   std::vector<int64_t> sent(problem.mesh.numDevices());
-  forEachMessage(problem, [&](int64_t sender, int64_t count) {
-    sent[sender] += count;
-  });
+  forEachMessage(problem,
+                 [&](int64_t sender, int64_t count) { sent[sender] += count; });
   return sent;
 }
 

@@ -65,9 +65,9 @@ struct ReportBaseline {
 /// what a device computes between them (ComputePrice.h).
 /// "window_bytes" is there with direct windows: what the device that sends most
 /// sends in all windows together, where "bytes" are those of the device that
-/// sends most in one of them. What is "written", by the user in manual computations, counts in all sums.
-/// Collectives that agree in kind, axes, types and source line are one entry,
-/// in program order.
+/// sends most in one of them. What is "written", by the user in manual
+/// computations, counts in all sums. Collectives that agree in kind, axes,
+/// types and source line are one entry, in program order.
 llvm::json::Value buildReport(mlir::ModuleOp module,
                               const ReportBaseline &baseline,
                               const DeviceModel &model);
