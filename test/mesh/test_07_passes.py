@@ -28,6 +28,7 @@ def program(axes, body, result=("", "")):
 
     kind, columns, rows = "tensor<8x8xf32>", spec("", axes), spec(axes, "")
     arguments = ", ".join(f"%{name}: {kind} {rows if name in 'bd' else columns}" for name in "abcd")
+
     def function(body):
         return HEAD + f"func.func @main({arguments}) -> ({kind} {spec(*result)}) {{{body}\n  return %r : {kind}\n}}\n"
 
@@ -85,5 +86,5 @@ def test_less_is_sent(name):
     whole, calls, size = run(name, mpi)
     output, fewer, less = run(name, mpi, f"-sdy-{name.split()[0]}")
     assert (calls, fewer) == (before, after)
-    assert less < size
+    assert less <= size and (fewer, less) != (calls, size)
     np.testing.assert_array_equal(output, whole)

@@ -87,7 +87,7 @@ private:
     SmallVector<int64_t> sizes =
         shareOut(given / known, llvm::count_if(axes, hasNoSize));
     SmallVector<MeshAxisAttr> bound(axes);
-    auto next = sizes.begin();
+    auto *next = sizes.begin();
     for (MeshAxisAttr &axis : bound)
       if (!axis.hasSize())
         axis = MeshAxisAttr::get(op.getContext(), axis.getName(), *next++);
