@@ -80,7 +80,7 @@ class Comparison:
     def __init__(self):
         engine.prepare(24)
         self.jaxlib = Jaxlib()
-        self._executed = {}
+        self._executed, self._refusals = {}, {}
 
     def printed(self, text):
         return plain(self.jaxlib.run(text, "builtin.module()"))
@@ -101,11 +101,19 @@ class Comparison:
             return [self.mine([text], pipeline)[0] for text in texts]
         return [Outcome(self.printed(text)) if text.strip() else Outcome(refused="refused") for text in outputs]
 
+    @staticmethod
+    def _key(compared, outcome):
+        return compared.start, bare(outcome.text), compared.name.split("{")[0], bool(PARTIAL.match(compared.name))
+
+    def refusal(self, compared, outcome):
+        """Why our lowering has not executed it, or nothing."""
+        return self._refusals.get(self._key(compared, outcome), "")
+
     def executed(self, compared):
         """Both plans as executed; None of one that is not, or has another boundary than the other."""
         found = []
         for outcome in (compared.mine, compared.theirs):
-            key = compared.start, bare(outcome.text), compared.name.split("{")[0], bool(PARTIAL.match(compared.name))
+            key = self._key(compared, outcome)
             if key not in self._executed:
                 self._executed[key] = self._execute(compared, outcome.text)
             found.append(self._executed[key])
@@ -130,7 +138,8 @@ class Comparison:
                 local = self.mine([spelled_out(text)], "builtin.module(sdy-drop-sharding-and-mesh,sdy-inline-private-functions)")[0].text
                 return executed.run(compared.start, local, executed.Boundary(compared.start))
             return executed.executed(compared.start, text, bool(PARTIAL.match(compared.name)))
-        except (Refused, shardonnay.ShardonnayError):
+        except (Refused, shardonnay.ShardonnayError) as error:
+            self._refusals[self._key(compared, Outcome(text))] = str(error)
             return None
 
     def same_whole(self, start, text):

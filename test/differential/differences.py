@@ -6,7 +6,7 @@ no reason explains is reported.
 
 import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Callable
 
 import origins
@@ -229,47 +229,64 @@ def measured(explains):
     return of(PLANS, check)
 
 
-def is_known(cases):
-    """Only for these programs, by pass."""
-
-    def check(compared, comparison):
-        names = [name for name, numbers in cases.items() if compared.program in numbers and compared.name.startswith(name)]
-        return bool(names) and comparison.same_whole(compared.start, compared.mine.text)
-
-    return check
+# Their plan sums a value that is summed already, so that it grows with the size of the axes.
+SUMMED_AGAIN = re.compile(r"^ *(%\d+) = sdy\.all_reduce (\{.*?\}) (%\d+) out_sharding=.*\n", re.M)
 
 
-PLANNED = ("sdy-propagation-pipeline", "sdy-insert-explicit-reshards", "sdy-export-pipeline")
-WHOLE = ("sdy-insert-explicit-reshards{enable-full-version=true}", "sdy-export-pipeline{enable-insert-explicit-collectives=true")
-# Programs (single_passes.py) by pass. Concatenations along a dim that stays sharded.
-OWN_EXCHANGES = {name: (14, 26, 32) for name in PLANNED} | {WHOLE[1]: (14, 18, 26, 32)}
-# Two reshards of one value that do not share what they begin with (27, 30); a sum that ends as one along another axis (15); a pad
-# whose halo is more than computing it whole (22).
-DEARER = {name: (15, 22, 27, 30) for name in WHOLE}
-TWO_MESHES = {name: (20,) for name in WHOLE} | {"sdy-resolve-permutation-factors": (25,)}
+def summed_once(plan):
+    """A plan without sums of what a sum along the same axes is."""
+    lines, sums, same = [], {}, {}
+    for line in plan.splitlines(keepends=True):
+        found = SUMMED_AGAIN.match(line)
+        if "func.func" in line:  # names are a function's own
+            sums, same = {}, {}
+        if found and sums.get(same.get(found[3], found[3])) == found[2]:
+            same[found[1]] = same.get(found[3], found[3])
+            continue
+        if found:
+            sums[found[1]] = found[2]
+        lines.append(re.sub(r"%\d+(?!\d)", lambda name: same.get(name[0], name[0]), line))
+    return "".join(lines)
 
 
-def leaves_rules_of_updates(compared, comparison):
-    """Theirs is ours with rules on dynamic_update_slice."""
-    mine, theirs = compared.mine.text.splitlines(), compared.theirs.text.splitlines()
-    return len(mine) == len(theirs) and all(
-        one == other or ("dynamic_update_slice" in one and one == stripped(rf"(?:, )?{RULE.pattern}", other))
-        for one, other in zip(mine, theirs)
-    )
-
-
-def is_dearer(compared, comparison):
-    if not is_known(DEARER)(compared, comparison):
+def lowers_sums_as_written(compared, comparison):
+    """jaxlib's plan sums twice, and so does what we make of it; of the plan that sums once ours is right."""
+    plan = summed_once(compared.start)
+    if plan == compared.start or not compared.mine.text:
         return False
-    mine, _ = comparison.executed(compared)
-    return mine is not None and mine.right
+    (mine,) = comparison.mine([plan], compared.pipeline)
+    found, _ = comparison.executed(replace(compared, start=plan, mine=mine, theirs=compared.theirs))
+    return found is not None and found.right
+
+
+ALONG = re.compile(r"stablehlo\.concatenate .*?dim = (\d+) \{sdy\.sharding = #sdy\.sharding_per_value<\[<@\w+, \[(.*?)\]")
+
+
+def joins_shards(text):
+    """A concatenation along a dim that stays sharded."""
+    return any('"' in re.findall(r"\{.*?\}", found[2])[int(found[1])] for found in ALONG.finditer(text))
 
 
 def exchanges_in_ops(compared, comparison):
-    if not is_known(OWN_EXCHANGES)(compared, comparison):
+    if not compared.name.startswith(PLANS) or not joins_shards(compared.mine.text):
         return False
     mine, theirs = comparison.executed(compared)
     return None not in (mine, theirs) and mine.right and mine.cost.seconds <= theirs.cost.seconds
+
+
+def is_on_two_meshes(compared, comparison):
+    """No lowering of one of the plans, which is on two meshes; the other is right, and ours is the program."""
+    if not compared.name.startswith(PLANS) or compared.name.startswith("sdy-convert"):
+        return False
+    found = comparison.executed(compared)
+    refusals = [comparison.refusal(compared, outcome) for outcome in (compared.mine, compared.theirs)]
+    if not any("two meshes" in refusal for refusal in refusals) or any(plan and not plan.right for plan in found):
+        return False
+    return comparison.same_whole(compared.start, compared.mine.text)
+
+
+# A plan that is dearer still has no reason.
+DEAREST = 2
 
 
 def is_quicker(mine, theirs):
@@ -292,11 +309,6 @@ REASONS = {
         "The rule of dynamic_update_slice says that a dim of the update that is shorter than the operand's is needed whole; theirs is "
         "silent on it.",
         writes_whole_updates,
-    ),
-    "rules of updates": Reason(
-        "better",
-        "Rules are dropped; theirs leaves some of dynamic_update_slice.",
-        of("sdy-drop-sharding-rules", leaves_rules_of_updates),
     ),
     "concatenations, conservatively": Reason(
         "differs",
@@ -364,16 +376,26 @@ REASONS = {
     ),
     "exchange in an op": Reason(
         "differs",
-        "Known cases of a concatenation along a sharded dim: the exchange is in its lowering, and not in the plan. Executed, ours has the "
-        "same numbers in no more time.",
+        "A concatenation along a sharded dim: the exchange is in its lowering, and not in the plan. Executed, ours has the same numbers "
+        "in no more time.",
         exchanges_in_ops,
     ),
-    "dearer": Reason("differs", "Known cases in which our plan is the dearer one. Executed, it has the same numbers.", is_dearer),
+    "sums as written": Reason(
+        "better",
+        "The plan that jaxlib's passes wrote sums a value twice, which its own pass then refuses; ours lowers it as it is written, and "
+        "of the plan with one sum ours is right.",
+        of("sdy-convert-global-to-local", lowers_sums_as_written),
+    ),
     "two meshes": Reason(
         "differs",
-        "Known cases of a second mesh in a plan, of ours where an op stays on the mesh of an operand, of theirs for a reverse: there is no "
-        "lowering to compare by. Ours is the same program.",
-        is_known(TWO_MESHES),
+        "One of the plans stays on two meshes, for which there is no lowering: ours where an op stays on the mesh of an operand, theirs "
+        "for a reverse. The other plan has right numbers, and ours is the same program.",
+        is_on_two_meshes,
+    ),
+    "dearer": Reason(
+        "differs",
+        f"Executed, ours has the same numbers; by these figures it takes more time than theirs, up to {DEAREST} times.",
+        measured(lambda mine, theirs: mine.cost.seconds <= DEAREST * theirs.cost.seconds),
     ),
 }
 # What differs only in what is noted of a propagation.

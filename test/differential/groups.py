@@ -8,7 +8,8 @@ import numpy as np
 BY_AXES = re.compile(r"#stablehlo\.replica_group_mesh_axes<mesh = @(\w+), axes = \[(.*?)\]>(?=[,}])")
 # StableHLO's own reference to an axis, or sdy's.
 AXIS = re.compile(
-    r'axis_ref(?:<name = )?"(\w+)"(?::\((\d+)\)(\d+)|, sub_axis_info = #stablehlo\.sub_axis_info<pre_size = (\d+), size = (\d+)>)?'
+    r'axis_ref(?:<name = )?"(\w+)"(?::\((\d+)\)(\d+)|, sub_axis_info = \((\d+)\)(\d+)|'
+    r", sub_axis_info = #stablehlo\.sub_axis_info<pre_size = (\d+), size = (\d+)>)?"
 )
 
 
@@ -23,7 +24,10 @@ def _dense(text, mesh, axes):
     devices = np.array(said[2].split(","), int) if said[2] else np.arange(math.prod(sizes.values()))
     # An axis is split in the parts before, of and behind a sub-axis.
     shape = []
-    parts = {found[1]: (int(found[2] or found[4] or 1), int(found[3] or found[5] or sizes[found[1]])) for found in AXIS.finditer(axes)}
+    parts = {}
+    for found in AXIS.finditer(axes):
+        given = [number for number in found.groups()[1:] if number] or [1, sizes[found[1]]]
+        parts[found[1]] = int(given[0]), int(given[1])
     assert len(parts) == len(AXIS.findall(axes)), f"two parts of an axis: {axes}"
     places = {}
     for name, size in sizes.items():
