@@ -283,6 +283,8 @@ public:
 
   /// Null if there is nothing to be said.
   StringAttr get(sdy::ReshardOp op) {
+    if (!isa<RankedTensorType>(op.getType()))
+      return nullptr;
     if (changesMesh(op))
       return StringAttr::get(op.getContext(),
                              "brings pieces from one mesh to another; no other "
