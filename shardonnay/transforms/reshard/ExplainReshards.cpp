@@ -247,7 +247,8 @@ void ReshardExplainer::explainEnds(raw_ostream &os) {
       return;
     }
   auto priceTo = [&](const TensorSharding &target) {
-    return priceOfReshard(solver, op.getType(), before, target);
+    return priceOfReshard(solver, cast<RankedTensorType>(op.getType()), before,
+                          target);
   };
   std::optional<double> price = priceTo(after),
                         whole = priceTo(TensorSharding::fullyClosed(
