@@ -230,7 +230,7 @@ def measured(explains):
 
 
 # Their plan sums a value that is summed already, so that it grows with the size of the axes.
-SUMMED_AGAIN = re.compile(r"^ *(%\d+) = sdy\.all_reduce (\{.*?\}) (%\d+) out_sharding=.*\n", re.M)
+SUMMED_AGAIN = re.compile(r"^ *(%\d+) = sdy\.all_reduce (\{.*?\}) (%\w+) out_sharding=.*\n", re.M)
 
 
 def summed_once(plan):

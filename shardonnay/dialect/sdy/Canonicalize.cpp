@@ -345,12 +345,12 @@ struct InlineOneDevice : public OpRewritePattern<ManualComputationOp> {
                        sharding.getReplicatedAxes().empty() &&
                        sharding.getUnreducedAxes().empty();
     // A closed sharding that the value has already stays as it is.
-    bool isSettled =
+    bool isKnown =
         getSharding(value) == sharding &&
         llvm::all_of(sharding.getDimShardings(), [](DimensionShardingAttr dim) {
           return dim.getIsClosed();
         });
-    if (!isa<RankedTensorType>(value.getType()) || saysNothing || isSettled)
+    if (!isa<RankedTensorType>(value.getType()) || saysNothing || isKnown)
       return value;
     return ShardingConstraintOp::create(rewriter, value.getLoc(), value,
                                         sharding);
