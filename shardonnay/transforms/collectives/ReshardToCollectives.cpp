@@ -271,7 +271,9 @@ LogicalResult ReshardLowering::crossMeshes() {
     changeDevices();
     return success();
   }
-  if (from && failed(chain(source, from.replicated(op.getType().getRank()))))
+  if (from && failed(chain(
+                  source, from.replicated(
+                              cast<RankedTensorType>(op.getType()).getRank()))))
     return failure();
   mesh = sdy::NamedMesh::of(op, target);
   TensorSharding shard = read(target);
