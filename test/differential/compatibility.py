@@ -209,7 +209,7 @@ holds it, `scripts/check differential` a tenth of it.
 
 
 def cell(row, verdict):
-    found = [(name, count) for name, count in row.reasons.items() if REASONS[name].verdict == verdict]
+    found = [(name, row.reasons[name]) for name in REASONS if row.reasons[name] and REASONS[name].verdict == verdict]
     return ", ".join(f"{count} {name}" for name, count in found)
 
 

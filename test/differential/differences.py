@@ -268,7 +268,7 @@ def joins_shards(text):
 
 
 def exchanges_in_ops(compared, comparison):
-    if not compared.name.startswith(PLANS) or not joins_shards(compared.mine.text):
+    if not compared.name.startswith(PLANS) or not ("cmv1" in compared.name or joins_shards(compared.mine.text)):
         return False
     mine, theirs = comparison.executed(compared)
     return None not in (mine, theirs) and mine.right and mine.cost.seconds <= theirs.cost.seconds
@@ -376,8 +376,8 @@ REASONS = {
     ),
     "exchange in an op": Reason(
         "differs",
-        "A concatenation along a sharded dim: the exchange is in its lowering, and not in the plan. Executed, ours has the same numbers "
-        "in no more time.",
+        "The exchange is in an op's lowering, and not in the plan: of a concatenation along a sharded dim, or of a product whose gather "
+        "remove-all-gather-reduce-scatter-for-cmv1 takes out. Executed, ours has the same numbers in no more time.",
         exchanges_in_ops,
     ),
     "sums as written": Reason(
