@@ -246,6 +246,8 @@ func.func @barrier(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"
   return %1, %2 : tensor<8xf32>, tensor<8xf32>
 }
 
+sdy.mesh @maximal = <[], device_ids=[1]>
+
 // Nothing is sent where there is no shape.
 // CHECK-LABEL: func @tokens
 // CHECK-NEXT: stablehlo.after_all %arg0, %arg0
