@@ -28,6 +28,7 @@ SECTIONS = {
     "torch": ("PyTorch: bytes of a step, against DTensor and fully_shard", ["torch/run.py", "--one-process"]),
     "call": ("Calls of a partitioned function", ["call/run.py"]),
     "first": ("Time from a call to its first result", ["first/run.py"]),
+    "stencil": ("A stencil in processes of MPI, against C", ["stencil/run.py"]),
     "reshard": ("Reshards between all pairs of layouts", ["reshard/run.py"]),
 }
 

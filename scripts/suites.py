@@ -202,6 +202,7 @@ BENCHMARKS = {
     "communication": ["mixer"],
     "call": ["--quick"],
     "first": ["--quick"],
+    "stencil": ["--quick"],
 }
 
 

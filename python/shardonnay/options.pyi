@@ -24,6 +24,7 @@ def check(name: str, value: object) -> None: ...
 class OptionKeywords(TypedDict, total=False):
     to: Literal["parse", "import", "propagate", "export", "reshard", "collectives", "partition", "emit"]
     target: Literal["mpi", "pjrt"]
+    devices: int
     device_model: str | os.PathLike[str]
     memory_limit: int
     search_mode: Literal["graph", "greedy"]
@@ -50,6 +51,8 @@ class Options:
     target: Literal["mpi", "pjrt"] = "pjrt"
     """what the emitted program is for: pjrt: StableHLO with its own collectives; mpi: MLIR's own dialects with calls
     of the MPI runtime, for programs of linalg, TOSA, tensor, arith, math and scf"""
+    devices: int = 0
+    """how many devices there are, which says the sizes of mesh axes of size '?'; 0 for as many as the mesh has"""
     device_model: str | os.PathLike[str] = "cpu"
     """what plans are priced by: bytes, cpu, gpu-node, gpu-cluster, tpu-torus, or the path of a JSON file"""
     memory_limit: int = 0

@@ -248,7 +248,7 @@ def test_run_names_a_file_that_holds_no_arrays(matmul, capsys):
 
 def test_run_wants_the_devices_of_the_mesh(matmul, capsys):
     assert main(["run", str(matmul), "--devices", "4"]) == 1
-    assert "has 8 devices" in capsys.readouterr().err
+    assert "expected a program for 4 devices (option 'devices'), got one for 8" in capsys.readouterr().err
 
 
 def test_compile_from_python():

@@ -83,7 +83,7 @@ ON_THE_COMMAND_LINE = {
     "compile step.mlir --to=import --manifest=m.json": (1, 'shardonnay: error: --manifest: there is none after stage import; use a later stage\n'),
     "compile step.mlir -o nowhere/out.mlir": (1, 'shardonnay: error: nowhere/out.mlir: No such file or directory\n'),
     "compile unsharded.mlir -o out.mlir": (0, "unsharded.mlir: note: the program has no shardings, so every device computes all of it; give some on a Mesh, as in jax.jit(f, in_shardings=NamedSharding(mesh, PartitionSpec('data')))\n"),
-    "run step.mlir --devices=4": (1, "shardonnay: error: --devices 4: the program's mesh has 8 devices\n"),
+    "run step.mlir --devices=4": (1, "step.mlir:1:1: error: expected a program for 4 devices (option 'devices'), got one for 8\n"),
     "run step.mlir --inputs=nowhere.npz": (1, 'shardonnay: error: nowhere.npz: No such file or directory\n'),
     "run step.mlir --inputs=weights.pkl": (1, 'shardonnay: error: weights.pkl: expected an .npz file, as numpy.savez writes it\n'),
     "run step.mlir --inputs=short.npz": (1, "shardonnay: error: short.npz: expected an array arg1 or arr_1, got ['arr_0']\n"),
@@ -91,7 +91,7 @@ ON_THE_COMMAND_LINE = {
     "run other.mlir": (1, 'shardonnay: error: expected a function @main to run, got @step\n'),
     "explain step.mlir --value=%7": (1, "shardonnay: error: --value %7: no value of this name or place has a sharding, or was offered one; expected a name such as %5, arg0 or 'result 0', or a part of a source location\n"),
     "report step.mlir --fail-on=all_gather": (2, "shardonnay report: error: argument --fail-on: 'all_gather': expected a condition such as 'all_gather>1MiB', 'all_to_all>0' or 'peak>=8GiB'; see shardonnay report --help\n"),
-    "diff step.mlir --b=speed=high": (2, "shardonnay diff: error: argument --b: there is no option 'speed'; expected one of device-model, memory-limit, search-mode, schedule, keep-propagated, no-bucketing, keep-functions-of, arguments, results, no-implicit-replication, no-gather-by-price, strict, time-limit, host-memory-limit; see shardonnay diff --help\n"),
+    "diff step.mlir --b=speed=high": (2, "shardonnay diff: error: argument --b: there is no option 'speed'; expected one of devices, device-model, memory-limit, search-mode, schedule, keep-propagated, no-bucketing, keep-functions-of, arguments, results, no-implicit-replication, no-gather-by-price, strict, time-limit, host-memory-limit; see shardonnay diff --help\n"),
     "partition step.mlir": (2, "shardonnay: error: argument COMMAND: invalid choice: 'partition' (choose from 'compile', 'build', 'run', 'explain', 'report', 'diff', 'doctor'); see shardonnay --help\n"),
 }  # fmt: skip
 

@@ -354,6 +354,25 @@ void countDirectWindows(std::vector<CollectiveUse> &uses) {
   });
 }
 
+int64_t directWindowBytes(ArrayRef<CollectiveUse> uses) {
+  std::vector<int64_t> sent = {0};
+  for (const CollectiveUse &use : uses) {
+    auto window = dyn_cast<spmd::FetchWindowOp>(use.op);
+    if (!window)
+      continue;
+    int64_t runs = countProduct(use.trips.count, use.executedCalls);
+    auto add = [&](const WindowProblem &problem, int64_t sliceBytes) {
+      std::vector<int64_t> positions = positionsSent(problem);
+      sent.resize(std::max(sent.size(), positions.size()));
+      for (auto [total, mine] : llvm::zip(sent, positions))
+        total = countSum(total, countProduct(mine * runs, sliceBytes));
+      return std::optional<LocalCollective>();
+    };
+    readWindow(window, add);
+  }
+  return *llvm::max_element(sent);
+}
+
 static std::vector<CollectiveUse> filter(ArrayRef<CollectiveUse> uses,
                                          bool written) {
   std::vector<CollectiveUse> found;

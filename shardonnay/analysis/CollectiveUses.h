@@ -54,6 +54,10 @@ std::vector<CollectiveUse> readCollectives(mlir::ModuleOp module);
 /// as a target sends them that has such.
 void countDirectWindows(std::vector<CollectiveUse> &uses);
 
+/// What the device that sends most of direct windows sends of all of them,
+/// loops and calls as often as they run.
+int64_t directWindowBytes(llvm::ArrayRef<CollectiveUse> uses);
+
 /// Those of `uses` that the user wrote, or that we planned.
 std::vector<CollectiveUse> onlyWritten(llvm::ArrayRef<CollectiveUse> uses);
 std::vector<CollectiveUse> onlyPlanned(llvm::ArrayRef<CollectiveUse> uses);

@@ -342,6 +342,8 @@ struct EmitStablehlo : impl::EmitStablehloPassBase<EmitStablehlo> {
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
+    if (failed(sdy::verifyMeshSizes(module)))
+      return signalPassFailure();
     std::optional<DeviceGrid> grid = getGrid();
     // Without a mesh it is placed already.
     bool hasMesh = sdy::getProgramMesh(module) != nullptr;

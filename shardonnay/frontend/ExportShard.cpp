@@ -113,7 +113,7 @@ Value FunctionExporter::state(sdy::TensorShardingAttr sharding,
   StringRef grid = sharding.getMeshSymbol().getValue();
   std::vector<std::vector<int16_t>> split;
   std::vector<int64_t> offsets;
-  bool isEven = true;
+  bool isEven = true, isSized = true;
   for (auto [dim, axes] : llvm::enumerate(sharding.getDimShardings())) {
     SmallVector<int16_t> gridAxes = grids.axesOf(grid, axes.getAxes());
     split.emplace_back(gridAxes.begin(), gridAxes.end());
@@ -121,14 +121,16 @@ Value FunctionExporter::state(sdy::TensorShardingAttr sharding,
       continue;
     int64_t shards = grids.numShards(grid, gridAxes),
             size = type.getDimSize(dim);
-    isEven &= size % shards == 0;
-    llvm::append_range(offsets, evenOffsets(size, shards));
+    isSized &= !ShapedType::isDynamic(shards);
+    isEven &= isSized && size % shards == 0;
+    if (isSized)
+      llvm::append_range(offsets, evenOffsets(size, shards));
   }
   while (split.size() > 1 && split.back().empty())
     split.pop_back();
   if (split.empty())
     split.emplace_back();
-  if (isEven)
+  if (isEven || !isSized)
     offsets.clear();
   Value &known = stated[{grid, split, offsets}];
   if (known)

@@ -33,6 +33,12 @@ namespace shardonnay {
 
 namespace {
 
+/// `op` asks for a size that a grid of `?` does not say.
+LogicalResult refuseUnsized(Operation *op, int16_t axis) {
+  return op->emitError() << "needs the size of axis " << axis
+                         << " of the grid, which is '?'; expected a number";
+}
+
 class Importer {
 public:
   explicit Importer(ModuleOp module)
@@ -83,10 +89,6 @@ private:
 LogicalResult Importer::importGrid(shard::GridOp op) {
   SmallVector<sdy::MeshAxisAttr> axes;
   for (auto [number, size] : llvm::enumerate(op.getShape())) {
-    if (ShapedType::isDynamic(size))
-      return op.emitError()
-             << "axis " << number
-             << " has no size; expected one: a mesh knows its devices";
     axes.push_back(sdy::MeshAxisAttr::get(
         op.getContext(), ("axis_" + Twine(number)).str(), size));
   }
@@ -221,6 +223,9 @@ FailureOr<sdy::AxisRefListAttr> Importer::groupOf(OpT op) {
       axesOf(op, op.getGrid(), op.getGridAxes());
   if (failed(axes))
     return failure();
+  for (int16_t axis : op.getGridAxes())
+    if (!meshOf(op.getGrid()).getAxes()[axis].hasSize())
+      return refuseUnsized(op, axis);
   return axes->empty() ? nullptr
                        : sdy::AxisRefListAttr::get(op.getContext(), *axes);
 }
@@ -339,9 +344,12 @@ LogicalResult Importer::importShape(shard::GridShapeOp op) {
     return failure();
   builder.setInsertionPoint(op);
   SmallVector<Value> sizes;
-  for (int16_t axis : orAll(op.getAxes(), mesh))
+  for (int16_t axis : orAll(op.getAxes(), mesh)) {
+    if (!mesh.getAxes()[axis].hasSize())
+      return refuseUnsized(op, axis);
     sizes.push_back(arith::ConstantIndexOp::create(
         builder, op.getLoc(), mesh.getAxes()[axis].getSize()));
+  }
   return replace(op, sizes);
 }
 

@@ -58,7 +58,7 @@ LogicalResult ShardGrids::divide(sdy::MeshOp op) {
     }
     // An axis of size 1 has its place in the grid.
     if (boundaries.size() == 1)
-      grid.shape.push_back(1);
+      grid.shape.push_back(axis.hasSize() ? 1 : ShapedType::kDynamic);
   }
   if (grid.shape.empty())
     grid.shape.push_back(1);
@@ -114,6 +114,8 @@ SmallVector<int16_t> ShardGrids::axesOf(StringRef mesh,
     for (const std::set<int64_t> &before :
          ArrayRef(grid.boundaries).take_front(ref.axis))
       number += std::max<size_t>(1, before.size() - 1);
+    if (!grid.mesh.getAxes()[ref.axis].hasSize())
+      result.push_back(number);
     for (int64_t boundary : grid.boundaries[ref.axis]) {
       if (boundary >= ref.pre && boundary < ref.end())
         result.push_back(number);
@@ -126,8 +128,12 @@ SmallVector<int16_t> ShardGrids::axesOf(StringRef mesh,
 int64_t ShardGrids::numShards(StringRef mesh,
                               ArrayRef<int16_t> gridAxes) const {
   int64_t shards = 1;
-  for (int16_t axis : gridAxes)
-    shards *= grids.at(mesh).shape[axis];
+  for (int16_t axis : gridAxes) {
+    int64_t size = grids.at(mesh).shape[axis];
+    if (ShapedType::isDynamic(size))
+      return size;
+    shards *= size;
+  }
   return shards;
 }
 

@@ -36,7 +36,7 @@ public:
   llvm::SmallVector<int16_t>
   axesOf(llvm::StringRef mesh,
          llvm::ArrayRef<mlir::sdy::AxisRefAttr> axes) const;
-  /// Into how many shards they divide a dim.
+  /// Into how many shards they divide a dim; dynamic if an axis has no size.
   int64_t numShards(llvm::StringRef mesh,
                     llvm::ArrayRef<int16_t> gridAxes) const;
   size_t numAxes(llvm::StringRef mesh) const {

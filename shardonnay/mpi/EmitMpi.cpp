@@ -22,6 +22,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/dialect/sdy/Ops.h"
+#include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/dialect/spmd/Ops.h"
 #include "shardonnay/emit/ReplicaGroups.h"
 #include "shardonnay/mpi/Entry.h"
@@ -334,6 +335,8 @@ SmallVector<Operation *> findToEmit(ModuleOp module) {
 struct EmitMpi : impl::EmitMpiPassBase<EmitMpi> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
+    if (failed(sdy::verifyMeshSizes(module)))
+      return signalPassFailure();
     Emitter emitter(module);
     for (Operation *op : findToEmit(module))
       if (failed(emitter.emit(op)))

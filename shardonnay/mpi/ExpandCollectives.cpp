@@ -25,6 +25,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/dialect/sdy/Ops.h"
+#include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/dialect/spmd/Ops.h"
 #include "shardonnay/dialect/spmd/ResizedType.h"
 #include "shardonnay/mpi/Passes.h"
@@ -406,6 +407,8 @@ struct ExpandCollectivesPass
   using ExpandCollectivesPassBase::ExpandCollectivesPassBase;
 
   void runOnOperation() override {
+    if (failed(sdy::verifyMeshSizes(getOperation())))
+      return signalPassFailure();
     SmallVector<Operation *> ops;
     getOperation()->walk([&](Operation *op) {
       if (isa_and_present<spmd::SpmdDialect>(op->getDialect()))

@@ -16,6 +16,7 @@
 #include "mlir/Dialect/Shard/IR/ShardDialect.h"
 #include "mlir/Dialect/Shard/IR/ShardOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/frontend/ShardGrids.h"
 #include "shardonnay/mpi/Entry.h"
 #include "shardonnay/mpi/OnDeviceBranch.h"
@@ -197,6 +198,8 @@ struct ExportLocalShardPass
     : impl::ExportLocalShardPassBase<ExportLocalShardPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
+    if (failed(sdy::verifyMeshSizes(module)))
+      return signalPassFailure();
     SmallVector<Operation *> ops;
     module->walk([&](Operation *op) {
       if (isa_and_present<sdy::SdyDialect, spmd::SpmdDialect>(

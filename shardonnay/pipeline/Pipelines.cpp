@@ -47,6 +47,7 @@ void addImport(OpPassManager &pm, const PipelineOptions &options) {
   pm.addPass(createImportGspmdShardingsPass());
   pm.addPass(createCheckStrictPass({options.strict}));
   pm.addPass(createLiftInlinedMeshesPass());
+  pm.addPass(createBindAxisSizesPass({options.devices}));
   pm.addPass(createExpandCompositesPass());
   pm.addPass(createInlinePrivateFunctionsPass({options.keepFunctionsOf}));
   if (options.keepFunctionsOf > 0) {

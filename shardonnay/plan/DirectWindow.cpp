@@ -31,27 +31,36 @@ static void forEachRun(const WindowProblem &problem, int64_t window,
   }
 }
 
-std::optional<LocalCollective> directWindow(const WindowProblem &problem,
-                                            int64_t sliceBytes) {
+/// Calls `take(sender, count)`, a device of the mesh, for each message.
+static void forEachMessage(const WindowProblem &problem,
+                           function_ref<void(int64_t, int64_t)> take) {
   if (problem.axes.empty() || problem.globalSize == 0)
-    return std::nullopt;
-  int64_t most = 0, messages = 0;
-  for (const auto &group : problem.mesh.groups(problem.axes)) {
-    SmallVector<int64_t> sent(group.size()), numSent(group.size());
+    return;
+  for (const auto &group : problem.mesh.groups(problem.axes))
     for (int64_t receiver = 0, size = group.size(); receiver < size; ++receiver)
       forEachRun(problem,
                  problem.mesh.index(problem.windowAxes, group[receiver]),
                  [&](int64_t shard, int64_t count) {
-                   if (shard == receiver)
-                     return;
-                   sent[shard] += count;
-                   ++numSent[shard];
+                   if (shard != receiver)
+                     take(group[shard], count);
                  });
-    for (auto [positions, number] : zip_equal(sent, numSent)) {
-      most = std::max(most, positions);
-      messages = std::max(messages, number);
-    }
-  }
+}
+
+std::vector<int64_t> positionsSent(const WindowProblem &problem) {
+  std::vector<int64_t> sent(problem.mesh.numDevices());
+  forEachMessage(problem,
+                 [&](int64_t sender, int64_t count) { sent[sender] += count; });
+  return sent;
+}
+
+std::optional<LocalCollective> directWindow(const WindowProblem &problem,
+                                            int64_t sliceBytes) {
+  std::vector<int64_t> sent(problem.mesh.numDevices()), numSent(sent.size());
+  forEachMessage(problem, [&](int64_t sender, int64_t count) {
+    sent[sender] += count;
+    ++numSent[sender];
+  });
+  int64_t most = *max_element(sent), messages = *max_element(numSent);
   if (most == 0)
     return std::nullopt;
   LocalCollective collective;

@@ -15,6 +15,7 @@
 #define SHARDONNAY_PLAN_DIRECTWINDOW_H
 
 #include "shardonnay/plan/LocalCollective.h"
+#include <vector>
 
 namespace shardonnay {
 
@@ -23,6 +24,9 @@ namespace shardonnay {
 /// device has of one position.
 std::optional<LocalCollective> directWindow(const WindowProblem &problem,
                                             int64_t sliceBytes);
+
+/// How many positions each device of the mesh sends for that, to all devices.
+std::vector<int64_t> positionsSent(const WindowProblem &problem);
 
 } // namespace shardonnay
 

@@ -36,6 +36,12 @@ TEST(DirectWindowTest, NothingToSend) {
   EXPECT_FALSE(directWindow(halo(8, 0, 2), 10));
 }
 
+// Those at the ends send to one side.
+TEST(DirectWindowTest, PositionsOfEachDevice) {
+  EXPECT_EQ(positionsSent(halo(8, 1, 4)), (std::vector<int64_t>{1, 2, 2, 1}));
+  EXPECT_EQ(positionsSent(halo(8, 0, 2)), (std::vector<int64_t>{0, 0, 0, 0}));
+}
+
 // A rotation: each sends one position to one device, the last to the first too.
 TEST(DirectWindowTest, Periodic) {
   WindowProblem problem = halo(8, 1, 2);

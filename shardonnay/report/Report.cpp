@@ -160,7 +160,7 @@ json::Value buildReport(ModuleOp module, const ReportBaseline &baseline,
       baseline.planned.price + costOf(onlyWritten(uses), model).price;
   ProgramSummary local = summarize(module);
   const ProgramSummary &global = baseline.global;
-  return json::Object{
+  json::Object report{
       {"devices", countDevices(module)},
       {"collectives", groupCollectives(uses)},
       {"collective_bytes", cost.bytes},
@@ -179,6 +179,9 @@ json::Value buildReport(ModuleOp module, const ReportBaseline &baseline,
       {"shardings", json::Object{{"tensors", baseline.propagated.tensors},
                                  {"given", baseline.given.sharded},
                                  {"decided", baseline.propagated.sharded}}}};
+  if (baseline.directWindows)
+    report["window_bytes"] = directWindowBytes(uses);
+  return report;
 }
 
 } // namespace shardonnay

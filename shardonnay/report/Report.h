@@ -55,7 +55,7 @@ struct ReportBaseline {
 ///    "plan": {"greedy", "cost", "bound", "gap", "moved"},
 ///    "peak_bytes": G, "peak": {"op", "source", "largest": [{"type", "bytes",
 ///    "source"}]}, "argument_bytes": G, "contraction_flops": G,
-///    "shardings": {"tensors", "given", "decided"}}
+///    "shardings": {"tensors", "given", "decided"}, "window_bytes"}
 /// with G = {"global", "per_device"}. "bytes" are what a device sends (ring
 /// algorithms), over all `count` of them, each as often as it is written; in a
 /// loop it runs "trips" times, which "executed_bytes" and prices count (1 where
@@ -63,9 +63,11 @@ struct ReportBaseline {
 /// that of the collectives before partitioning, of those in the program, and of
 /// the windows among these that ops fetch for themselves; "compute" is that of
 /// what a device computes between them (ComputePrice.h).
-/// What is "written", by the user in manual computations, counts in all sums.
-/// Collectives that agree in kind, axes, types and source line are one entry,
-/// in program order.
+/// "window_bytes" is there with direct windows: what the device that sends most
+/// sends in all windows together, where "bytes" are those of the device that
+/// sends most in one of them. What is "written", by the user in manual
+/// computations, counts in all sums. Collectives that agree in kind, axes,
+/// types and source line are one entry, in program order.
 llvm::json::Value buildReport(mlir::ModuleOp module,
                               const ReportBaseline &baseline,
                               const DeviceModel &model);

@@ -8,13 +8,13 @@ import re
 from pathlib import Path
 
 UPSTREAM = Path(__file__).resolve().parents[2] / "shardonnay/models/Upstream/test"
-MESHES = {2: '"x"=2, "y"=1', 4: '"x"=2, "y"=2', 8: '"x"=2, "y"=4'}
+MESHES = {2: '"x"=2, "y"=1', 4: '"x"=2, "y"=2', 8: '"x"=2, "y"=4', "?": '"x"=2, "y"=?', "??": '"x"=?, "y"=?'}
 PROGRAMS = {}
 EXACT = set()
 
 
 def on_mesh(text, ranks):
-    """On a mesh of so many devices, whose x and y there are."""
+    """On a mesh of so many devices, whose x and y there are; "?": of any number."""
     return re.sub(r"sdy\.mesh @mesh = <.*?>\n", f"sdy.mesh @mesh = <[{MESHES[ranks]}]>\n", text)
 
 

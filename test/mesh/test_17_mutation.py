@@ -62,7 +62,6 @@ def test_formulas(name):
         assert value_of(found["peak_bytes"]["formula"], other) <= elsewhere["peak_bytes"]["bytes"]
 
 
-@pytest.mark.xfail(strict=True, reason="FLOPs of a linalg.generic are not counted in formulas")
 def test_redundant_flops():
     """A product that each device computes whole is computed once too often on each but one."""
     a, result = einsum("0", "ik,kj->ij", ("x", "8x16"), ("w", "16x4"), option("", "", ""))

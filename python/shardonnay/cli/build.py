@@ -1,6 +1,18 @@
 """`shardonnay build`: an executable, or a shared library, of the program that each process runs."""
 
-from .shared import READS, DONE, add_command, add_json, add_options, options_from, compiled, read, told, write_json
+import argparse
+
+from .shared import (
+    OF_COMPILE_ALONE, READS, DONE, add_command, add_json, add_options, compiled, options_from, read, told, write_json,
+)
+
+
+def _device_counts(text):
+    """`2,4,8`: numbers, each once."""
+    counts = [int(word) if word.isdecimal() else 0 for word in text.split(",")]
+    if min(counts) < 1 or len(set(counts)) < len(counts):
+        raise argparse.ArgumentTypeError(f"expected different numbers of devices, such as 2,4,8, got {text}")
+    return counts
 
 
 def add(commands):
@@ -11,18 +23,31 @@ def add(commands):
     parser.add_argument("--mpi", choices=("mpich", "openmpi"), help="default: MPICH if it is installed")
     parser.add_argument("--shared", action="store_true", help="a shared library (runtime/Library.c) instead")
     parser.add_argument("--march", metavar="CPU", help="what the program may use, such as native; default: any x86-64")
-    add_json(parser, "print one JSON object: what was written, the manifest, diagnostics")
-    add_options(parser)
+    parser.add_argument(
+        "--devices",
+        "--ranks",
+        type=_device_counts,
+        default=[0],
+        metavar="N[,N...]",
+        help="the numbers of processes that the program can be started with, if its mesh has an axis of size '?'; each "
+        "has a plan of its own (default: as many as the mesh has devices)",
+    )
+    add_json(parser, "print one JSON object: what was written, the manifest (of several numbers of processes, by "
+        "number), diagnostics")
+    add_options(parser, without=(*OF_COMPILE_ALONE, "devices"))
 
 
 def build_file(arguments):
     from .. import mpi
 
     found = mpi.find(arguments.mpi)
-    program = compiled(read(arguments.input), **options_from(arguments))
+    source = read(arguments.input)
+    programs = [compiled(source, **options_from(arguments, devices=devices)) for devices in arguments.devices]
     flags = [f"-march={arguments.march}"] if arguments.march else []
-    mpi.build(program, arguments.output, found, shared=arguments.shared, flags=flags)
+    mpi.build(programs, arguments.output, found, shared=arguments.shared, flags=flags)
     if arguments.json:
-        written = {"ok": True, "output": arguments.output, "manifest": program.manifest}
-        write_json({**written, "diagnostics": told(program)})
+        manifests = {program.manifest["devices"]: program.manifest for program in programs}
+        manifest = manifests if len(programs) > 1 else programs[0].manifest
+        diagnostics = [diagnostic for program in programs for diagnostic in told(program)]
+        write_json({"ok": True, "output": arguments.output, "manifest": manifest, "diagnostics": diagnostics})
     return DONE

@@ -1,8 +1,10 @@
 """`shardonnay run`: the program of each device, on CPU devices or in processes, and whether its numbers are right."""
 
+from .. import options
 from .console import out
 from .shared import (
-    READS, DONE, NO, UsageError, add_command, add_json, add_options, compiled, options_from, read, write_json,
+    OF_COMPILE_ALONE, READS, DONE, NO, UsageError, add_command, add_json, add_options, compiled, options_from, read,
+    value_of, write_json,
 )
 
 
@@ -17,8 +19,9 @@ def add(commands):
         "scf (default: %(default)s)",
     )
     parser.add_argument("--mpi", choices=("mpich", "openmpi"), help="default: MPICH if it is installed")
+    devices = next(option for option in options.OPTIONS if option.name == "devices")
     parser.add_argument(
-        "--devices", "--ranks", type=int, metavar="N", help="must be the size of the mesh (the default)"
+        "--devices", "--ranks", type=value_of(devices), default=0, metavar="N", help=f"{devices.help} (the default)"
     )
     parser.add_argument(
         "--inputs",
@@ -33,7 +36,7 @@ def add(commands):
         "--check", action="store_true", help=f"compare with the unpartitioned program; exit code {NO} if they disagree"
     )
     add_json(parser, "print a JSON object per output")
-    add_options(parser)
+    add_options(parser, without=(*OF_COMPILE_ALONE, "devices"))
 
 
 def run_file(arguments):
@@ -42,9 +45,6 @@ def run_file(arguments):
         raise UsageError(f"--mpi {arguments.mpi}: the engine is pjrt; add --engine mpi")
     source = read(arguments.input)
     program = compiled(source, **options_from(arguments, target="mpi" if on_mpi else "pjrt"))
-    devices = program.manifest["devices"]
-    if arguments.devices not in (None, devices):
-        raise UsageError(f"--devices {arguments.devices}: the program's mesh has {devices} devices")
     return (_run_on_mpi if on_mpi else _run_on_pjrt)(source, program, arguments)
 
 

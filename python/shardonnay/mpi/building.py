@@ -1,4 +1,4 @@
-"""A compiled program, its boundary and the runtime, linked by the compiler of an MPI."""
+"""Compiled programs, their boundaries and the runtime, linked by the compiler of an MPI."""
 
 import hashlib
 import json
@@ -73,7 +73,8 @@ def _tensor(kind, number, entry):
 
 def boundary_source(manifest):
     """C that says what crosses the program's boundary, and calls it."""
-    lines = ['#include "Runtime.h"', "extern const int64_t shardonnay_table[];"]
+    devices = manifest["devices"]
+    lines = ['#include "Runtime.h"', f"extern const int64_t shardonnay_table_{devices}[];"]
     for kind, entries in (("input", manifest["inputs"]), ("output", manifest["outputs"])):
         made = [_tensor(kind, number, entry) for number, entry in enumerate(entries)]
         lines += [line for tables, _ in made for line in tables]
@@ -82,25 +83,53 @@ def boundary_source(manifest):
     types = ", ".join(["int64_t *"] * (inputs + outputs)) or "void"
     arguments = ", ".join(f"descriptors[{number}]" for number in range(inputs + outputs))
     lines += [
-        f"void _mlir_ciface_shardonnay_program({types});",
-        f"static void run(int64_t **descriptors) {{ (void)descriptors; _mlir_ciface_shardonnay_program({arguments}); }}",
-        f"const ShardonnayProgram shardonnay_this_program = {{{manifest['devices']}, {inputs}, {outputs}, inputs, outputs, "
-        "shardonnay_table, run};",
+        f"void shardonnay_run_{devices}({types});",
+        f"static void run(int64_t **descriptors) {{ (void)descriptors; shardonnay_run_{devices}({arguments}); }}",
+        f"const ShardonnayProgram shardonnay_program_{devices} = {{{devices}, {inputs}, {outputs}, inputs, outputs, "
+        f"shardonnay_table_{devices}, run}};",
     ]
     return "\n".join(lines) + "\n"
 
 
-def build(program, output, mpi, *, shared=False, flags=(), runtime_flags=(), libraries=()):
+def programs_source(counts):
+    """C that lists the programs, which are for these numbers of devices."""
+    names = [f"shardonnay_program_{devices}" for devices in counts]
+    listed = ", ".join(f"&{name}" for name in names)
+    return f"""#include "Runtime.h"
+extern const ShardonnayProgram {", ".join(names)};
+const ShardonnayProgram *const shardonnay_programs[] = {{{listed}, NULL}};
+"""
+
+
+def _compiled_parts(program, folder, flags):
+    """The names of an object and a C file in `folder`, whose symbols say for how many devices the program is."""
+    devices = program.manifest["devices"]
+    name = f"program{devices}.o"
+    lowering.to_object(program.text, f"{folder}/{name}", flags)
+    renamed = {"_mlir_ciface_shardonnay_program": f"shardonnay_run_{devices}", "shardonnay_table": f"shardonnay_table_{devices}"}
+    options = [f"--keep-global-symbol={symbol}" for symbol in renamed.values()]
+    options += [f"--redefine-sym={before}={after}" for before, after in renamed.items()]
+    run_tool(["objcopy", *options, name], cwd=folder)
+    Path(f"{folder}/boundary{devices}.c").write_text(boundary_source(program.manifest))
+    return [name, f"boundary{devices}.c"]
+
+
+def build(programs, output, mpi, *, shared=False, flags=(), runtime_flags=(), libraries=()):
     """Writes the executable, or the shared library, of a Program that was compiled with target="mpi".
 
-    flags: of clang for the program's own code. runtime_flags: of the MPI's compiler for the runtime. libraries: linked
-    before the MPI, such as one that counts its calls.
+    programs: one, or several of one source, each for another number of devices: the number of processes says which one
+    runs. flags: of clang for the program's own code. runtime_flags: of the MPI's compiler for the runtime. libraries:
+    linked before the MPI, such as one that counts its calls.
     """
+    programs = programs if isinstance(programs, (list, tuple)) else [programs]
+    counts = [program.manifest["devices"] for program in programs]
+    if not counts or len(set(counts)) < len(counts):
+        raise MpiError(f"expected programs for different numbers of devices, got {counts}")
     with tempfile.TemporaryDirectory() as folder:
-        lowering.to_object(program.text, f"{folder}/program.o", flags)
-        Path(f"{folder}/boundary.c").write_text(boundary_source(program.manifest))
+        parts = [part for program in programs for part in _compiled_parts(program, folder, flags)]
+        Path(f"{folder}/programs.c").write_text(programs_source(counts))
         runtime = [str(runtime_library(mpi, runtime_flags)), *compiler_runtime()]
-        linked = ["program.o", "boundary.c", *libraries, *runtime, "-lm"]
+        linked = [*parts, "programs.c", *libraries, *runtime, "-lm"]
         if shared:
             linked = ["-shared", "-Wl,-Bsymbolic", "-Wl,-u,shardonnay_execute", *linked]
         run_tool([mpi.compiler, *_FLAGS, f"-I{RUNTIME}", "-o", str(Path(output).absolute()), *linked], cwd=folder)

@@ -1,5 +1,6 @@
 """Runs a program in processes of an MPI: global arrays in, global arrays out."""
 
+import copy
 import subprocess
 import tempfile
 from pathlib import Path
@@ -16,18 +17,27 @@ from .toolchain import MpiError
 class LoadedProgram:
     """A Program that was compiled with target="mpi", as an executable in a folder of its own.
 
+    programs: one, or several for different numbers of devices, as of `build`. The first one runs, or what `on` says.
     wrapper: what stands before the executable on the command line of every process. timeout: seconds that a run may
     take. More keywords are those of `build`.
     """
 
-    def __init__(self, program, mpi, *, wrapper=(), timeout=None, **options):
-        self.manifest = program.manifest
+    def __init__(self, programs, mpi, *, wrapper=(), timeout=None, **options):
+        programs = programs if isinstance(programs, (list, tuple)) else [programs]
+        self._manifests = {program.manifest["devices"]: program.manifest for program in programs}
+        self.manifest = programs[0].manifest
         self.mpi = mpi
         self._wrapper, self._timeout = list(wrapper), timeout
         self._folder = tempfile.TemporaryDirectory(prefix="shardonnay-mpi-")
         self.executable = Path(self._folder.name) / "program"
         self.said = ""
-        build(program, self.executable, mpi, **options)
+        build(programs, self.executable, mpi, **options)
+
+    def on(self, devices):
+        """This program for so many devices, which it was compiled for; the executable is the same."""
+        other = copy.copy(self)
+        other.manifest = self._manifests[devices]
+        return other
 
     def __call__(self, inputs):
         """(outputs, spreads): the global outputs, and for each the largest difference between copies of a piece."""

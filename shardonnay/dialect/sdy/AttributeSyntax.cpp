@@ -93,8 +93,11 @@ Attribute MeshAxisAttr::parse(AsmParser &parser, Type) {
   std::string name;
   int64_t size;
   SMLoc loc = parser.getCurrentLocation();
-  if (parser.parseString(&name) || parser.parseEqual() ||
-      parser.parseInteger(size))
+  if (parser.parseString(&name) || parser.parseEqual())
+    return {};
+  if (succeeded(parser.parseOptionalQuestion()))
+    size = ShapedType::kDynamic;
+  else if (parser.parseInteger(size))
     return {};
   return parser.getChecked<MeshAxisAttr>(loc, parser.getContext(),
                                          StringRef(name), size);
@@ -102,7 +105,11 @@ Attribute MeshAxisAttr::parse(AsmParser &parser, Type) {
 
 void MeshAxisAttr::print(AsmPrinter &printer) const {
   printer.printString(getName());
-  printer << '=' << getSize();
+  printer << '=';
+  if (hasSize())
+    printer << getSize();
+  else
+    printer << '?';
 }
 
 /// The product of the sizes; 0 if it does not fit.

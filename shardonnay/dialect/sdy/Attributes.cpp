@@ -70,7 +70,7 @@ void SdyDialect::initialize() {
 
 LogicalResult MeshAxisAttr::verify(EmitError emitError, StringRef name,
                                    int64_t size) {
-  if (size < 1) // C1
+  if (size < 1 && !ShapedType::isDynamic(size)) // C1
     return emitError() << "expected a size of at least 1 for axis \"" << name
                        << "\", got " << size;
   return success();
@@ -116,8 +116,17 @@ LogicalResult MeshAttr::verify(EmitError emitError, ArrayRef<MeshAxisAttr> axes,
       return emitError() << "axis \"" << axis.getName() << "\" occurs twice";
     if (llvm::MulOverflow(numDevices, axis.getSize(), numDevices)) // C6
       return emitError() << "the number of devices does not fit 64 bits";
+    if (!axis.hasSize() && !ids.empty()) // C3
+      return emitError() << "device ids of a mesh whose axis \""
+                         << axis.getName()
+                         << "\" has no size: expected sizes, or no ids";
   }
   return ids.empty() ? success() : verifyDeviceIds(emitError, numDevices, ids);
+}
+
+bool MeshAttr::hasSizes() const {
+  return llvm::all_of(getAxes(),
+                      [](MeshAxisAttr axis) { return axis.hasSize(); });
 }
 
 int64_t MeshAttr::getNumDevices() const {

@@ -24,16 +24,29 @@ class Sdy_Attr<string name, string attrMnemonic>
 
 def Sdy_MeshAxis : Sdy_Attr<"MeshAxis", "mesh_axis"> {
   let summary = "a named mesh axis and its size: `\"x\"=2`";
+  let description = [{
+    `"x"=?` has no size yet: how many devices there are says it, when they are
+    known (sdy-bind-axis-sizes). Such an axis is used whole, not in parts.
+  }];
   let parameters = (ins StringRefParameter<"axis name">:$name,
-                        "int64_t":$size);
+                        "int64_t":$declared_size);
   let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// False of `"x"=?`.
+    bool hasSize() const {
+      return !::mlir::ShapedType::isDynamic(getDeclaredSize());
+    }
+    /// 1 as long as there is none: the program has one device at least.
+    int64_t getSize() const { return hasSize() ? getDeclaredSize() : 1; }
+  }];
 }
 
 def Sdy_Mesh : Sdy_Attr<"Mesh", "mesh"> {
   let summary = "devices as an array with one dim for each axis, row-major";
   let description = [{
     `<["x"=2, "y"=4]>`, or `<["x"=2, "y"=2], device_ids=[0, 2, 1, 3]>` if the
-    devices do not stand in their own order. `<[]>` is the *empty* mesh, for
+    devices do not stand in their own order. `<["x"=?, "y"=4]>` is for any
+    number of devices that 4 divides. `<[]>` is the *empty* mesh, for
     shardings that use no axis; `<[], device_ids=[3]>` a *maximal* mesh: one
     device holds the whole tensor.
   }];
@@ -49,6 +62,8 @@ def Sdy_Mesh : Sdy_Attr<"Mesh", "mesh"> {
     bool isMaximal() const {
       return getAxes().empty() && !getDeviceIds().empty();
     }
+    /// No axis is `?`.
+    bool hasSizes() const;
     /// The product of the axis sizes.
     int64_t getNumDevices() const;
     /// The place of the axis named `name`, or -1.

@@ -31,7 +31,8 @@ class SdyDialect;
 
 /// What is written.
 ///   1: meshes, axes, shardings, rules, parameters of collectives, records of
-///      propagation.
+///      propagation. An axis of size 0 is one without a size, which readers
+///      before refuse.
 inline constexpr uint64_t kBytecodeVersion = 1;
 
 /// Adds the dialect's BytecodeDialectInterface.

@@ -152,7 +152,8 @@ private:
     uint64_t size = 0;
     if (failed(in.readString(name)) || failed(in.readVarInt(size)))
       return failure();
-    return checked<MeshAxisAttr>(name, static_cast<int64_t>(size));
+    return checked<MeshAxisAttr>(name, size == 0 ? ShapedType::kDynamic
+                                                 : static_cast<int64_t>(size));
   }
 
   FailureOr<MeshAttr> mesh() {

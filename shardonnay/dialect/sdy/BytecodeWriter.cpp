@@ -173,7 +173,7 @@ private:
 
   void body(MeshAxisAttr axis) {
     out.writeOwnedString(axis.getName());
-    out.writeVarInt(axis.getSize());
+    out.writeVarInt(axis.hasSize() ? axis.getSize() : 0);
   }
 
   void body(MeshAttr mesh) {

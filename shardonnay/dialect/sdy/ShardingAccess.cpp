@@ -291,6 +291,16 @@ MeshAttr mlir::sdy::getMesh(Operation *from, TensorShardingAttr sharding) {
   return mesh ? mesh.getMesh() : nullptr;
 }
 
+LogicalResult mlir::sdy::verifyMeshSizes(ModuleOp module) {
+  for (auto mesh : module.getOps<MeshOp>())
+    if (!mesh.getMesh().hasSizes())
+      return mesh.emitError()
+             << "has an axis without a size, expected sizes: say how many "
+                "devices there are (option 'devices', or the pass "
+                "sdy-bind-axis-sizes)";
+  return success();
+}
+
 static SmallVector<MeshOp> getMeshesWithAxes(ModuleOp module) {
   return llvm::filter_to_vector(module.getOps<MeshOp>(), [](MeshOp mesh) {
     return !mesh.getMesh().getAxes().empty();

@@ -79,6 +79,9 @@ shardonnay::AxisList getDeviceAxes(Operation *op, MeshAttr mesh);
 /// one that a sharding names an axis of, else the first one, else null. Export
 /// puts the mesh that it writes a program on before the others.
 MeshOp getProgramMesh(ModuleOp module);
+/// Fails, with an error at it, if a mesh of the module has an axis without a
+/// size: what a device holds is not known.
+LogicalResult verifyMeshSizes(ModuleOp module);
 /// That of most shardings of a program that name an axis (of equals, the first
 /// one), else as `getProgramMesh`.
 MeshOp getMostUsedMesh(ModuleOp module);

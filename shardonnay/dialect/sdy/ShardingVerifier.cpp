@@ -34,6 +34,9 @@ static LogicalResult verifyAxis(AxisRefAttr axis, MeshAttr mesh,
   SubAxisInfoAttr subAxis = axis.getSubAxisInfo();
   if (!subAxis)
     return success();
+  if (!mesh.getAxes()[index].hasSize()) // C11
+    return emitError() << "sub-axis " << axis.toString()
+                       << ": the axis has no size, expected it whole";
   int64_t fullSize = mesh.getAxes()[index].getSize();
   if (subAxis.getSize() == fullSize && !allowWhole) // C12
     return emitError() << "sub-axis " << axis.toString()

@@ -38,3 +38,11 @@ func.func @calls(%a: tensor<4xf32>) -> tensor<4xf32> {
   %3 = stablehlo.custom_call @mine(%2) : (tensor<4xf32>) -> tensor<4xf32>
   return %3 : tensor<4xf32>
 }
+
+// -----
+
+// expected-error@+1 {{has an axis without a size, expected sizes: say how many devices there are (option 'devices', or the pass sdy-bind-axis-sizes)}}
+sdy.mesh @mesh = <["x"=2, "y"=?]>
+func.func @main() {
+  return
+}

@@ -53,3 +53,14 @@ func.func @stages(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]
   %3 = arith.addf %1, %2 : tensor<8xf32>
   return %3 : tensor<8xf32>
 }
+
+// -----
+
+// Without a size there are no offsets.
+// CHECK: shard.grid @mesh(shape = ?x2)
+// CHECK-LABEL: func.func @unknown
+sdy.mesh @mesh = <["x"=?, "y"=2]>
+func.func @unknown(%a: tensor<7xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
+  // CHECK-NEXT: shard.sharding @mesh split_axes = {{\[\[}}0]] : !shard.sharding
+  return
+}

@@ -1,7 +1,21 @@
 // RUN: sdy-opt %s -split-input-file -verify-diagnostics -sdy-import-shard
 
-// expected-error@+1 {{axis 1 has no size; expected one: a mesh knows its devices}}
 shard.grid @grid(shape = 2x?)
+func.func @unknown_group(%a: tensor<8xf32>) {
+  // expected-error@+1 {{needs the size of axis 1 of the grid, which is '?'; expected a number}}
+  %0 = shard.all_reduce %a on @grid grid_axes = [1] : tensor<8xf32> -> tensor<8xf32>
+  return
+}
+
+// -----
+
+shard.grid @grid(shape = 2x?)
+func.func @unknown_shape() {
+  // expected-error@+1 {{needs the size of axis 1 of the grid, which is '?'; expected a number}}
+  %0:2 = shard.grid_shape @grid : index, index
+  return
+}
+
 
 // -----
 

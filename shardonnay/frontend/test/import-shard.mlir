@@ -65,3 +65,16 @@ func.func @local(%a: tensor<8x8xf32>) -> (tensor<8x8xf32>, index, index, index) 
   %8 = shard.grid_shape @grid axes = [1] : index
   return %5, %6, %7, %8 : tensor<8x8xf32>, index, index, index
 }
+
+// -----
+
+// How many devices there are is said later.
+// CHECK: sdy.mesh @grid = <["axis_0"=?, "axis_1"=2]>
+// CHECK-LABEL: func @unknown
+// CHECK-SAME: %arg0: tensor<7xf32> {sdy.sharding = #sdy.sharding<@grid, [{"axis_0"}]>}
+shard.grid @grid(shape = ?x2)
+func.func @unknown(%a: tensor<7xf32>) {
+  %s = shard.sharding @grid split_axes = [[0]] : !shard.sharding
+  %0 = shard.shard %a to %s : tensor<7xf32>
+  return
+}

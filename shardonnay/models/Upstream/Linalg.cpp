@@ -78,8 +78,10 @@ struct LinalgHooks : NestHooks<LinalgHooks> {
     return nest;
   }
   static bool isContraction(Operation *op) {
+    // A generic op is one by its maps and its body.
     return isa<linalg::ContractionOpInterface, linalg::ConvolutionOpInterface>(
-        op);
+               op) ||
+           linalg::isaContractionOpInterface(cast<linalg::LinalgOp>(op));
   }
   /// A linear function of elements; a contraction of one partial factor, whose
   /// start is zero or partial too.

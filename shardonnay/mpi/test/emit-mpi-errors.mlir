@@ -62,3 +62,11 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
 // expected-error@+1 {{has no public function with a body; expected one to run}}
 module {
 }
+
+// -----
+
+// expected-error@+1 {{has an axis without a size, expected sizes: say how many devices there are (option 'devices', or the pass sdy-bind-axis-sizes)}}
+sdy.mesh @mesh = <["x"=2, "y"=?]>
+func.func @main() {
+  return
+}

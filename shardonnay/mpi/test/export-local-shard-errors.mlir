@@ -15,3 +15,11 @@ func.func @global(%a: tensor<4xf32>) -> tensor<4xf32> {
   %0 = sdy.sharding_constraint %a <@mesh, [{"x"}]> : tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+
+// -----
+
+// expected-error@+1 {{has an axis without a size, expected sizes: say how many devices there are (option 'devices', or the pass sdy-bind-axis-sizes)}}
+sdy.mesh @mesh = <["x"=2, "y"=?]>
+func.func @main() {
+  return
+}

@@ -7,7 +7,7 @@
 //
 // In the order of the pipeline:
 //   sdy-import-encodings, sdy-check-strict, sdy-lift-inlined-meshes,
-//   sdy-inline-private-functions, sdy-check-supported, sdy-remove-size-one-axes, sdy-constant-or-scalar-splitter,
+//   sdy-bind-axis-sizes, sdy-inline-private-functions, sdy-check-supported, sdy-remove-size-one-axes, sdy-constant-or-scalar-splitter,
 //   sdy-derive-op-shardings, sdy-apply-op-shardings,
 //   sdy-manual-axes-cleanup, sdy-add-data-flow-edges,
 //   sdy-apply-sharding-constraints, sdy-sharding-group-import
@@ -89,6 +89,29 @@ def LiftInlinedMeshesPass : ImportPass<"sdy-lift-inlined-meshes"> {
     sdy.sharding_constraint %0 <@mesh, [{"x"} ]>
     ```
   }];
+}
+
+def BindAxisSizesPass : ImportPass<"sdy-bind-axis-sizes"> {
+  let summary = "Axes of size `?` have the sizes that the devices say";
+  let description = [{
+    What the known sizes of a mesh leave of `devices` is the size of its axis
+    `?`; several such axes share it, as equally as they can, larger sizes first.
+    It is an error if there is a `?` and no `devices`, if the known sizes don't
+    divide it, and if the program's mesh is of another number of devices.
+
+    Precondition: every sharding names its mesh. Postcondition: every axis has a
+    size.
+
+    ```mlir
+    sdy.mesh @mesh = <["x"=?, "y"=2]>
+    ```
+    with `devices=8` becomes
+    ```mlir
+    sdy.mesh @mesh = <["x"=4, "y"=2]>
+    ```
+  }];
+  let options = [Option<"devices", "devices", "int64_t", /*default=*/"0",
+                        "How many devices there are; 0: as the meshes say">];
 }
 
 def InlinePrivateFunctionsPass : ImportPass<"sdy-inline-private-functions"> {

@@ -27,21 +27,25 @@ namespace shardonnay {
 
 namespace {
 
+/// `?` is not: it may become more.
+bool isOfSizeOne(MeshAxisAttr axis) {
+  return axis.hasSize() && axis.getSize() == 1;
+}
+
 using MeshesByName = llvm::DenseMap<StringAttr, MeshAttr>;
 
 MeshesByName findMeshes(ModuleOp module) {
   MeshesByName meshes;
   for (auto op : module.getOps<MeshOp>())
-    if (llvm::any_of(op.getMesh().getAxes(),
-                     [](MeshAxisAttr axis) { return axis.getSize() == 1; }))
+    if (llvm::any_of(op.getMesh().getAxes(), isOfSizeOne))
       meshes[op.getSymNameAttr()] = op.getMesh();
   return meshes;
 }
 
-void dropSizeOne(AxisList &axes) {
+void dropSizeOne(AxisList &axes, MeshAttr mesh) {
   AxisList kept;
   for (AxisRef axis : axes)
-    if (axis.size != 1)
+    if (!isOfSizeOne(mesh.getAxes()[axis.axis]))
       kept.append(axis);
   axes = kept;
 }
@@ -50,9 +54,9 @@ TensorShardingAttr rewriteSharding(TensorShardingAttr attr, MeshAttr mesh) {
   NamedMesh named{mesh, attr.getMeshOrRef()};
   TensorSharding sharding = named.read(attr);
   for (DimSharding &dim : sharding.dims)
-    dropSizeOne(dim.axes);
-  dropSizeOne(sharding.replicated);
-  dropSizeOne(sharding.unreduced);
+    dropSizeOne(dim.axes, mesh);
+  dropSizeOne(sharding.replicated, mesh);
+  dropSizeOne(sharding.unreduced, mesh);
   return named.write(sharding);
 }
 

@@ -547,6 +547,8 @@ struct PartitionToLocal
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
+    if (failed(sdy::verifyMeshSizes(module)))
+      return signalPassFailure();
     sdy::MeshOp programMesh = sdy::getProgramMesh(module);
     Placer placer(programMesh);
     FailureOr<ArgumentPlacements> callees = placeArguments(module, placer);

@@ -16,11 +16,8 @@
 #include <stdlib.h>
 
 static int is_ours;
-
-/* How many devices the program is for. */
-int64_t shardonnay_num_devices(void) {
-  return shardonnay_this_program.num_devices;
-}
+/* What runs, once it is started. */
+static const ShardonnayProgram *this;
 
 void shardonnay_start(void) {
   int started, size;
@@ -29,16 +26,16 @@ void shardonnay_start(void) {
   if (is_ours)
     MPI_Init(NULL, NULL);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
-  if (size != shardonnay_this_program.num_devices)
-    shardonnay_fail("the program is for %lld devices, got %d processes",
-                    (long long)shardonnay_this_program.num_devices, size);
-  shardonnay_open(shardonnay_this_program.table);
+  this = shardonnay_find();
+  if (!this)
+    shardonnay_fail("the program is for %s devices, got %d processes",
+                    shardonnay_device_counts(), size);
+  shardonnay_open(this->table);
 }
 
 /* `tensors`: of each input, then of each output, the local shard: contiguous,
    in row-major order. */
 void shardonnay_execute(void *const *tensors) {
-  const ShardonnayProgram *this = &shardonnay_this_program;
   int64_t count = this->num_inputs + this->num_outputs;
   int64_t **descriptors =
       shardonnay_allocate(count * (int64_t)sizeof(int64_t *));

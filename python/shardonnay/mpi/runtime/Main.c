@@ -13,15 +13,22 @@
 //===----------------------------------------------------------------------===//
 
 #include "Runtime.h"
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 /* Of the command line. */
 typedef struct {
   char **inputs, **outputs;
   int64_t num_inputs, num_outputs, repeat;
 } Arguments;
+
+/* What runs. */
+static const ShardonnayProgram *this;
 
 static void print_tensors(const char *what, const ShardonnayTensor *tensors,
                           int64_t count) {
@@ -37,14 +44,13 @@ static void print_tensors(const char *what, const ShardonnayTensor *tensors,
 
 /* The first rank says it and ends all; the others wait for that. */
 static _Noreturn void refuse(const char *program, const char *why) {
-  const ShardonnayProgram *this = &shardonnay_this_program;
   if (shardonnay_rank() != 0)
     MPI_Barrier(MPI_COMM_WORLD);
   fprintf(stderr,
-          "usage: mpirun -n %lld %s [--repeat K] INPUT.npy... [-o "
-          "OUTPUT.npy...]\nWith %%r in its name, the rank, a file is what one "
-          "device holds, else the global array.\n",
-          (long long)this->num_devices, program);
+          "usage: mpirun -n N %s [--repeat K] INPUT.npy... [-o "
+          "OUTPUT.npy...]\nwith N of %s. With %%r in its name, the rank, a "
+          "file is what one device holds, else the global array.\n",
+          program, shardonnay_device_counts());
   print_tensors("input", this->inputs, this->num_inputs);
   print_tensors("output", this->outputs, this->num_outputs);
   shardonnay_fail("%s", why);
@@ -64,7 +70,6 @@ static Arguments parse(int argc, char **argv) {
     ++given.num_inputs;
   given.outputs = argv + at + 1;
   given.num_outputs = at < argc ? argc - at - 1 : 0;
-  const ShardonnayProgram *this = &shardonnay_this_program;
   if (given.num_inputs != this->num_inputs)
     refuse(argv[0], "expected a file for each input");
   if (given.num_outputs != 0 && given.num_outputs != this->num_outputs)
@@ -90,7 +95,6 @@ static void *allocate_shard(const ShardonnayTensor *tensor) {
 }
 
 static void run(Arguments given) {
-  const ShardonnayProgram *this = &shardonnay_this_program;
   int64_t count = this->num_inputs + this->num_outputs;
   int64_t **descriptors =
       shardonnay_allocate(count * (int64_t)sizeof(int64_t *));
@@ -128,15 +132,27 @@ static void run(Arguments given) {
   free(descriptors);
 }
 
+/* Buffers are freed at the end of the block that made them, so a loop asks for
+   the same ones in each step: the memory stays the process's, since pages that
+   come anew from the system cost more than what is computed on them. */
+static void keep_memory(void) {
+#ifdef __GLIBC__
+  mallopt(M_MMAP_MAX, 0);
+  mallopt(M_TRIM_THRESHOLD, INT_MAX);
+#endif
+}
+
 int main(int argc, char **argv) {
+  keep_memory();
   MPI_Init(&argc, &argv);
-  int size;
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
-  if (size != shardonnay_this_program.num_devices)
+  this = shardonnay_find();
+  if (!this) {
+    this = shardonnay_programs[0];
     refuse(argv[0], "started with another number of processes than the program "
                     "has devices");
+  }
   Arguments given = parse(argc, argv);
-  shardonnay_open(shardonnay_this_program.table);
+  shardonnay_open(this->table);
   run(given);
   shardonnay_close();
   MPI_Finalize();

@@ -95,7 +95,7 @@ int64_t *shardonnay_describe(const ShardonnayTensor *tensor, void *data);
 /* How many bytes a local shard has. */
 int64_t shardonnay_local_bytes(const ShardonnayTensor *tensor);
 
-/* Program.c: what the driver writes for each program. */
+/* Program.c */
 
 typedef struct {
   int64_t num_devices, num_inputs, num_outputs;
@@ -105,6 +105,13 @@ typedef struct {
   void (*run)(int64_t **descriptors);
 } ShardonnayProgram;
 
-extern const ShardonnayProgram shardonnay_this_program;
+/* What the driver writes: the program for each number of devices that it was
+   compiled for, and a null. */
+extern const ShardonnayProgram *const shardonnay_programs[];
+
+/* The one for as many devices as there are processes; null if there is none. */
+const ShardonnayProgram *shardonnay_find(void);
+/* "2, 4, 8": what the program was compiled for. */
+const char *shardonnay_device_counts(void);
 
 #endif /* SHARDONNAY_MPI_RUNTIME_RUNTIME_H */

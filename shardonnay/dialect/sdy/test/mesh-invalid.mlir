@@ -66,3 +66,9 @@ sdy.mesh @mesh = <["x"=2], device_ids=[]>
 // C3
 // expected-error @below {{expected 4 device ids, one for each position of the mesh, got 2}}
 sdy.mesh @mesh = <["x"=4], device_ids=[0, 1]>
+
+// -----
+
+// C3
+// expected-error @below {{device ids of a mesh whose axis "x" has no size: expected sizes, or no ids}}
+sdy.mesh @mesh = <["x"=?], device_ids=[1, 0]>

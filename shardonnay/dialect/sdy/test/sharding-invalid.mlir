@@ -67,6 +67,14 @@ func.func private @does_not_divide(tensor<8xf32> {sdy.sharding = #sdy.sharding<@
 
 // -----
 
+// expected-note @below {{the mesh is declared here}}
+sdy.mesh @mesh = <["x"=?]>
+// C11
+// expected-error @below {{argument 0: sub-axis "x":(1)2: the axis has no size, expected it whole}}
+func.func private @no_size(tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x":(1)2}]>})
+
+// -----
+
 sdy.mesh @mesh = <["x"=8]>
 // C9
 // expected-error @below {{expected a sub-axis pre-size of at least 1, got 0}}

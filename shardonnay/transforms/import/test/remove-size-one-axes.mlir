@@ -22,3 +22,13 @@ func.func @shardings(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh,
 func.func @inlined(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<mesh<["one"=1, "x"=8]>, [{"one", "x"}]>}) -> tensor<8xf32> {
   return %arg0 : tensor<8xf32>
 }
+
+// -----
+
+// What has no size may become more than 1.
+// CHECK-LABEL: func @unknown
+// CHECK-SAME: #sdy.sharding<@mesh, [{"x"}]>
+sdy.mesh @mesh = <["x"=?, "y"=1]>
+func.func @unknown(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", "y"}]>}) {
+  return
+}
