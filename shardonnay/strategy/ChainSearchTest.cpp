@@ -56,8 +56,7 @@ TEST(ChainSearch, keepsPartialSums) {
       std::vector<int32_t> before = opsThatLeaveParts(state);
       searchChains(state, keeps);
       std::vector<int32_t> after = opsThatLeaveParts(state);
-      bool lost = !std::includes(after.begin(), after.end(), before.begin(),
-                                 before.end());
+      bool lost = !llvm::includes(after, before);
       numLost += lost;
       ASSERT_FALSE(keeps && lost);
     }
