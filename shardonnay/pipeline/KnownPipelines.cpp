@@ -187,8 +187,8 @@ void addExport(OpPassManager &pm, const ExportOptions &options) {
   if (!options.avoidExportForPartitioning)
     pm.addNestedPass<func::FuncOp>(createShardingConstraintToReshardPass());
   if (options.divisibleBoundary) {
-    pm.addPass(createUpdateNonDivisibleInputOutputShardingsPass(
-        {options.keepGiven}));
+    pm.addPass(
+        createUpdateNonDivisibleInputOutputShardingsPass({options.keepGiven}));
     pm.addPass(
         createRemoveSubAxesInInputOutputShardingsPass({options.keepGiven}));
   }
