@@ -46,7 +46,7 @@ struct ExportOptions : PassPipelineOptions<ExportOptions> {
       llvm::cl::init(false)};
   Option<bool> avoidExportForPartitioning{
       *this, "avoid-export-for-partitioning",
-      llvm::cl::desc("Leave groups, constraints and boundaries as they are"),
+      llvm::cl::desc("Leave groups and constraints as they are"),
       llvm::cl::init(false)};
   Option<bool> keepShardingRules{
       *this, "keep-sharding-rules",
@@ -184,11 +184,11 @@ void addExport(OpPassManager &pm, const ExportOptions &options) {
   pm.addNestedPass<func::FuncOp>(createConstantOrScalarMergerPass());
   pm.addNestedPass<func::FuncOp>(createSinkDataFlowEdgesPass(
       {options.dumpShardingOrigins, options.dumpPropagationEdges}));
-  if (!options.avoidExportForPartitioning) {
+  if (!options.avoidExportForPartitioning)
     pm.addNestedPass<func::FuncOp>(createShardingConstraintToReshardPass());
-    if (options.divisibleBoundary)
-      pm.addPass(createUpdateNonDivisibleInputOutputShardingsPass(
-          {options.keepGiven}));
+  if (options.divisibleBoundary) {
+    pm.addPass(
+        createUpdateNonDivisibleInputOutputShardingsPass({options.keepGiven}));
     pm.addPass(
         createRemoveSubAxesInInputOutputShardingsPass({options.keepGiven}));
   }
@@ -225,6 +225,9 @@ void addExport(OpPassManager &pm, const ExportOptions &options) {
   if (options.explicitCollectives && options.inlineMeshes)
     pm.addPass(createInlineMeshesPass());
   pm.addPass(createSaveModulePass({options.dumpDirectory, "after_export"}));
+  // What is dumped is for the saved modules.
+  if (options.dumpShardingOrigins || options.dumpPropagationEdges)
+    pm.addPass(createRemovePropagationDebugInfoPass());
 }
 
 /// Functions are one for all their calls: values flow between them by edges.

@@ -106,6 +106,12 @@ const OpWork &OpStrategies::workOf(const OpStrategy &strategy) {
   return *strategy.work;
 }
 
+double OpStrategies::ownPrice(const OpStrategy &strategy) {
+  if (!strategy.ownPrice)
+    strategy.ownPrice = solver.ownPrice(problemOf(strategy), *strategy.factors);
+  return *strategy.ownPrice;
+}
+
 std::optional<ReshardCost> OpStrategies::reshardCost(int32_t tensor,
                                                      int32_t from, int32_t to) {
   auto [entry, isNew] = reshards.try_emplace({tensor, from, to});

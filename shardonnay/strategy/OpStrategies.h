@@ -80,6 +80,7 @@ private:
   /// Once asked for.
   mutable std::optional<std::optional<double>> price;
   mutable std::optional<OpWork> work;
+  mutable std::optional<double> ownPrice;
 };
 
 /// What a reshard takes.
@@ -121,6 +122,8 @@ public:
   std::optional<double> price(const OpStrategy &strategy);
   /// What a device does for the op alone. Stays valid.
   const OpWork &workOf(const OpStrategy &strategy);
+  /// The price of that, in byte times.
+  double ownPrice(const OpStrategy &strategy);
   /// Taking a tensor of kind number `tensor` from one sharding to another;
   /// nothing if there is no way.
   std::optional<ReshardCost> reshardCost(int32_t tensor, int32_t from,

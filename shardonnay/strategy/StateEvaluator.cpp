@@ -58,11 +58,13 @@ StateEvaluator::StateEvaluator(const StrategyState &state)
 
 StateCost StateEvaluator::get() const {
   double trips = graph.getTrips();
-  return {impossible ? HUGE_VAL : trips * price, trips * bytes, alive.get()};
+  return {impossible ? HUGE_VAL : trips * price, trips * reshards,
+          trips * bytes, alive.get()};
 }
 
 void StateEvaluator::replace(Part &part, const Part &with) {
   price += with.price - part.price;
+  reshards += with.reshards - part.reshards;
   bytes += with.bytes - part.bytes;
   impossible += with.impossible - part.impossible;
   alive.add(part.begin, part.end, -part.alive);
@@ -81,6 +83,7 @@ void StateEvaluator::addReshard(int32_t value, int32_t from, int32_t to,
     return;
   }
   part.price += cost->price;
+  part.reshards += cost->price;
   part.bytes += cost->bytes;
 }
 
@@ -137,7 +140,7 @@ StateEvaluator::Part StateEvaluator::partOfOp(int32_t op) const {
 StateEvaluator::Part StateEvaluator::partOfValue(int32_t value) const {
   Part part;
   const StrategyValue &known = graph.value(state.sourceOf(value));
-  if (known.tensor < 0 || known.constant)
+  if (known.tensor < 0 || known.constant || !state.isRead(value))
     return part;
   int32_t present = state.shardingOf(value);
   part.begin = std::max(known.producer, 0);

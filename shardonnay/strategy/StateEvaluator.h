@@ -31,6 +31,8 @@ namespace shardonnay {
 struct StateCost {
   /// In byte times; infinite where a reshard has no plan.
   double price = 0;
+  /// Of that, what its reshards take.
+  double reshards = 0;
   /// What a device sends.
   double bytes = 0;
   /// What a device holds at once.
@@ -69,6 +71,7 @@ public:
 private:
   struct Part {
     double price = 0;
+    double reshards = 0;
     double bytes = 0;
     /// Reshards without a plan.
     int64_t impossible = 0;
@@ -93,6 +96,7 @@ private:
   std::vector<Part> values;
   RangeMaximum alive;
   double price = 0;
+  double reshards = 0;
   double bytes = 0;
   int64_t impossible = 0;
 };

@@ -59,8 +59,10 @@ SmallVector<StrategyState::Copy, 2>
 StrategyState::copiesOf(int32_t value) const {
   SmallVector<Copy, 2> found;
   if (auto known = copyNumbers.find(value); known != copyNumbers.end())
-    for (int32_t copy : known->second)
-      found.push_back(copies[copy - graph->numValues()]);
+    for (int32_t number : known->second)
+      if (const Copy &copy = copies[number - graph->numValues()];
+          copy.numReaders > 0)
+        found.push_back(copy);
   return found;
 }
 
@@ -108,8 +110,23 @@ bool StrategyState::isAsAtFirst(int32_t op) const {
 void StrategyState::takeStrategy(int32_t op, const FactorStrategy &strategy) {
   SmallVector<int32_t, 8> around;
   shardingsOf(op, kNone, kNone, around);
-  strategies[op] = &table->make(strategies[op]->kind, around,
-                                graph->classOf(op).free, strategy);
+  const OpStrategy &cheapest =
+      table->solve(strategies[op]->kind, around, graph->classOf(op).free);
+  strategies[op] = *cheapest.factors == strategy
+                       ? &cheapest
+                       : &table->make(strategies[op]->kind, around,
+                                      graph->classOf(op).free, strategy);
+}
+
+void StrategyState::assign(int32_t op, const StrategyState &other) {
+  auto [begin, end] = graph->operandRange(op);
+  for (int32_t i = begin; i < end; ++i)
+    setOperand(i, other.operands[i]);
+  strategies[op] = other.strategies[op];
+  for (int32_t i = 0; i < graph->numResults(op); ++i) {
+    int32_t result = graph->firstResult(op) + i;
+    shardings[result] = other.shardings[result];
+  }
 }
 
 int32_t StrategyState::addCopy(int32_t value, int32_t sharding) {
@@ -120,9 +137,21 @@ int32_t StrategyState::addCopy(int32_t value, int32_t sharding) {
   return copy;
 }
 
+void StrategyState::setOperand(int32_t place, int32_t value) {
+  auto addReaders = [&](int32_t number, int32_t count) {
+    if (int32_t copy = number - graph->numValues(); copy >= 0)
+      copies[copy].numReaders += count;
+  };
+  addReaders(operands[place], -1);
+  operands[place] = value;
+  addReaders(value, 1);
+}
+
 void StrategyState::redirect(int32_t op, int32_t from, int32_t to) {
   auto [begin, end] = graph->operandRange(op);
-  std::replace(operands.begin() + begin, operands.begin() + end, from, to);
+  for (int32_t i = begin; i < end; ++i)
+    if (operands[i] == from)
+      setOperand(i, to);
   strategies[op] = solve(op, kNone, kNone);
 }
 
@@ -144,9 +173,10 @@ bool StrategyState::verify(std::string &error) const {
       return false;
     }
   }
-  for (size_t copy = graph->numValues(); copy < shardings.size(); ++copy)
-    if (!is_contained(operands, static_cast<int32_t>(copy))) {
-      error = "copy " + std::to_string(copy) + " is not read";
+  for (auto [i, copy] : enumerate(copies))
+    if (int32_t number = graph->numValues() + i;
+        copy.numReaders != count(operands, number)) {
+      error = "copy " + std::to_string(number) + " has other readers";
       return false;
     }
   return true;

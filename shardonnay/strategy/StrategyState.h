@@ -56,15 +56,23 @@ public:
   struct Copy {
     int32_t source;
     int32_t sharding;
+    /// The operands that read it; without any it is gone.
+    int32_t numReaders = 0;
   };
   /// Their numbers follow those of the graph's values.
   llvm::ArrayRef<Copy> getCopies() const { return copies; }
-  /// The copies of one value.
+  /// The copies of one value that are read.
   llvm::SmallVector<Copy, 2> copiesOf(int32_t value) const;
   /// The value that `number` is or is a copy of.
   int32_t sourceOf(int32_t number) const {
     int32_t copy = number - graph->numValues();
     return copy < 0 ? number : copies[copy].source;
+  }
+
+  /// False of copies that are gone.
+  bool isRead(int32_t number) const {
+    int32_t copy = number - graph->numValues();
+    return copy < 0 || copies[copy].numReaders > 0;
   }
 
   /// What the op, which has a strategy, would do if `value` had `sharding`.
@@ -81,6 +89,10 @@ public:
   /// around it changes.
   void takeStrategy(int32_t op, const FactorStrategy &strategy);
 
+  /// The op's operands, strategy and results become those of `other`, a state
+  /// of the same graph with the same copies.
+  void assign(int32_t op, const StrategyState &other);
+
   /// The op's tensors are sharded as the graph has it.
   bool isAsAtFirst(int32_t op) const;
 
@@ -92,6 +104,7 @@ private:
   /// The shardings of an op's tensors where `value` had `sharding`.
   void shardingsOf(int32_t op, int32_t value, int32_t sharding,
                    llvm::SmallVectorImpl<int32_t> &result) const;
+  void setOperand(int32_t place, int32_t value);
   const OpStrategy *solve(int32_t op, int32_t value, int32_t sharding) const;
 
   const StrategyGraph *graph;

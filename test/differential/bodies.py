@@ -7,6 +7,7 @@ barrier it does. A difference that goes with the bodies is that one.
 import re
 
 from jaxlib.mlir import ir
+from origins import SHARDING
 from shardonnay import engine
 from shardonnay.operations import operations
 
@@ -32,7 +33,7 @@ def barrier(value, before):
 
 def dissolve(operation):
     block, is_manual = operation.regions[0].blocks[0], operation.name == "sdy.manual_computation"
-    given = re.findall(r"<@.*?\]>", str(operation.attributes["in_shardings"])) if is_manual else []
+    given = SHARDING.findall(str(operation.attributes["in_shardings"])) if is_manual else []
     for argument, operand in zip(block.arguments, operation.operands, strict=True):
         (use,) = argument.uses  # its edge
         if is_manual:

@@ -19,8 +19,8 @@ CLOSED = (
     f"{RESULTS},func.func(sdy-sink-data-flow-edges),sdy-remove-sharding-groups,"
     "func.func(sdy-sharding-constraint-to-reshard),sdy-close-shardings"
 )
-SETTLED = "sdy-propagation-pipeline"
-RESHARDED = f"{SETTLED},func.func(sdy-insert-explicit-reshards{{enable-full-version=true}})"
+PLANNED = "sdy-propagation-pipeline"
+RESHARDED = f"{PLANNED},func.func(sdy-insert-explicit-reshards{{enable-full-version=true}})"
 COLLECTIVES = f"{RESHARDED},func.func(sdy-reshard-to-collectives)"
 ORIGINS, RECORDS = "debug-sharding-origins", "debug-propagation-edge-sharding"
 RECORDED = f"{FLAT},sdy-user-priority-propagate{{{ORIGINS}=true {RECORDS}=true}}"
@@ -28,10 +28,10 @@ RULES = f"{FLAT},sdy-basic-propagate{{keep-sharding-rules=true}}"
 
 COMMON = ["keep-sharding-rules=true", "conservative-propagation=true", f"{ORIGINS}=true", f"{RECORDS}=true"]
 STRATEGIES = ["propagation-strategy=basic", "propagation-strategy=basic-then-aggressive"]
-LADDER = ["run-op-priority-propagation=false"]
+ONE_LEVEL = ["run-op-priority-propagation=false"]
 # (anchor, pass, what jaxlib runs before it, options): a case without options, and one for each.
 PASSES = [
-    ("module", "sdy-inline-meshes", SETTLED, []),
+    ("module", "sdy-inline-meshes", PLANNED, []),
     ("module", "sdy-flatten-call-graph", IMPORTED, []),
     ("module", "sdy-import-func-calls", f"{IMPORTED},sdy-flatten-call-graph", ["add-data-flow-edges-on-named-computations=false"]),
     ("module", "sdy-propagate-sharding-from-func-to-call", "", []),
@@ -48,10 +48,10 @@ PASSES = [
     ("module", IMPORTED, "", ["dedup-functions-fully=true"]),
     ("module", "sdy-basic-propagate", FLAT, COMMON),
     ("module", "sdy-aggressive-propagate", FLAT, [*STRATEGIES, *COMMON]),
-    ("module", "sdy-op-priority-propagate", FLAT, [*LADDER, *STRATEGIES, *COMMON]),
-    ("module", "sdy-user-priority-propagate", FLAT, [*LADDER, *STRATEGIES, *COMMON]),
+    ("module", "sdy-op-priority-propagate", FLAT, [*ONE_LEVEL, *STRATEGIES, *COMMON]),
+    ("module", "sdy-user-priority-propagate", FLAT, [*ONE_LEVEL, *STRATEGIES, *COMMON]),
     ("func", "sdy-populate-op-sharding-rules", FLAT, ["conservative-propagation=true"]),
-    ("module", SETTLED, "", ["dedup-functions-fully=true"]),
+    ("module", PLANNED, "", ["dedup-functions-fully=true"]),
     ("func", "sdy-sharding-constraint-to-reshard", PROPAGATED, []),
     ("func", "sdy-sink-data-flow-edges", RECORDED, ["sink-debug-sharding-origins=true", "sink-debug-propagation-edge-sharding=true"]),
     ("func", "sdy-sink-func-data-flow-edges", f"{EDGES},sdy-user-priority-propagate", []),
@@ -63,7 +63,7 @@ PASSES = [
     ("module", "sdy-remove-sharding-groups", PROPAGATED, []),
     ("module", "sdy-close-shardings", PROPAGATED, []),
     ("func", "sdy-drop-sharding-rules", RULES, []),
-    ("module", "sdy-drop-sharding-and-mesh", SETTLED, []),
+    ("module", "sdy-drop-sharding-and-mesh", PLANNED, []),
     ("func", "sdy-constant-or-scalar-merger", PROPAGATED, []),
     ("module", "sdy-remove-propagation-debug-info", RECORDED, []),
     ("module", "sdy-export-named-computations", PROPAGATED, []),

@@ -102,39 +102,10 @@ def sums(handles):
     return f"module {{\nfunc.func @main(%v0: tensor<2xf32>) -> tensor<2xf32> {{\n{body}\nreturn %v{len(handles)} : tensor<2xf32>\n}}\n}}"
 
 
-LOOP = """module {
-func.func @main(%v: tensor<2xf32>) -> tensor<2xf32> {
-  %zero = stablehlo.constant dense<0> : tensor<i32>
-  %w:2 = stablehlo.while(%n = %zero, %c = %v) : tensor<i32>, tensor<2xf32>
-  cond {
-    %limit = stablehlo.constant dense<4> : tensor<i32>
-    %more = stablehlo.compare LT, %n, %limit, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
-    stablehlo.return %more : tensor<i1>
-  } do {
-    %one = stablehlo.constant dense<1> : tensor<i32>
-    %next = stablehlo.add %n, %one : tensor<i32>
-    %s = "stablehlo.all_reduce"(%c) <{channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>,
-        replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>, use_global_device_ids}> ({
-    ^bb0(%a: tensor<f32>, %b: tensor<f32>):
-      %sum = stablehlo.add %a, %b : tensor<f32>
-      stablehlo.return %sum : tensor<f32>
-    }) : (tensor<2xf32>) -> tensor<2xf32>
-    stablehlo.return %next, %s : tensor<i32>, tensor<2xf32>
-  }
-  return %w#1 : tensor<2xf32>
-}
-}"""
 GIVEN = [np.array([1, 2], np.float32), np.array([10, 20], np.float32)]
 
 
-def is_right(text):
-    """On two devices, four sums one behind the other."""
-    (found,) = side_by_side(text, [GIVEN])
-    return all(np.array_equal(one, 8 * sum(GIVEN)) for one in found)
-
-
-@pytest.mark.parametrize("text", [sums([1, 1, 1, 1]), LOOP], ids=["line", "loop"])
-def test_a_channel_serves_once(text):
-    """The interpreter's own fault: numbers of before come out, as the devices happen to stand."""
-    assert is_right(sums([1, 2, 3, 4]))
-    assert not all(is_right(text) for _ in range(3))
+def test_a_program_by_hand():
+    """Four sums one behind the other. With one handle for all the interpreter has numbers of before, or not, as its threads run."""
+    (found,) = side_by_side(sums([1, 2, 3, 4]), [GIVEN])
+    assert all(np.array_equal(one, 8 * sum(GIVEN)) for one in found)

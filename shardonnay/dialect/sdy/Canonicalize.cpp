@@ -344,7 +344,13 @@ struct InlineOneDevice : public OpRewritePattern<ManualComputationOp> {
     bool saysNothing = llvm::all_of(sharding.getDimShardings(), isOpen) &&
                        sharding.getReplicatedAxes().empty() &&
                        sharding.getUnreducedAxes().empty();
-    if (!isa<RankedTensorType>(value.getType()) || saysNothing)
+    // A closed sharding that the value has already stays as it is.
+    bool isKnown =
+        getSharding(value) == sharding &&
+        llvm::all_of(sharding.getDimShardings(), [](DimensionShardingAttr dim) {
+          return dim.getIsClosed();
+        });
+    if (!isa<RankedTensorType>(value.getType()) || saysNothing || isKnown)
       return value;
     return ShardingConstraintOp::create(rewriter, value.getLoc(), value,
                                         sharding);

@@ -25,6 +25,12 @@ class Sdy_Op<string mnemonic, list<Trait> traits = []>
 // Meshes
 //===----------------------------------------------------------------------===//
 
+// Memory, vectors and tuples are not laid out by shardings.
+def Sdy_Constrainable
+    : Type<CPred<"::llvm::isa<::mlir::RankedTensorType>($_self) || "
+                 "!::llvm::isa<::mlir::ShapedType, ::mlir::TupleType>($_self)">,
+           "ranked tensor, or value without a shape such as a token">;
+
 def Sdy_MeshOp : Sdy_Op<"mesh", [Symbol, HasParent<"::mlir::ModuleOp">]> {
   let summary = "a named mesh";
   let description = [{
@@ -47,14 +53,16 @@ def Sdy_ShardingConstraintOp
   let summary = "the uses of the result have this sharding";
   let description = [{
     Without uses it constrains the operand itself; so it does where the operand
-    has no other use. Open dims may be cut further.
+    has no other use. Open dims may be cut further. A value without a shape, such
+    as a token, is the same on every device: its sharding has no dims and axes
+    (C18), and asks for nothing.
 
     ```mlir
     %1 = sdy.sharding_constraint %0 <@mesh, [{"x"}, {?} ]> : tensor<8x8xf32>
     ```
   }];
-  let arguments = (ins AnyRankedTensor:$input, Sdy_TensorSharding:$sharding);
-  let results = (outs AnyRankedTensor:$result);
+  let arguments = (ins Sdy_Constrainable:$input, Sdy_TensorSharding:$sharding);
+  let results = (outs Sdy_Constrainable:$result);
   let assemblyFormat = "$input $sharding attr-dict `:` type($result)";
   let hasVerifier = 1;
 }
@@ -68,14 +76,15 @@ def Sdy_ReshardOp : Sdy_Op<"reshard", [Pure, SameOperandsAndResultType]> {
     result disagrees with how its op is sharded, and
     `sdy-reshard-to-collectives` writes each as the cheapest chain of
     collectives. A reshard may say why it is there (`sdy.cause`), which its
-    collectives inherit. Unlike a constraint it takes no part in propagation.
+    collectives inherit. Unlike a constraint it takes no part in propagation. A
+    reshard of a value without a shape, such as a token, sends nothing.
 
     ```mlir
     %1 = sdy.reshard %0 <@mesh, [{"x"}, {} ]> : tensor<8x8xf32>
     ```
   }];
-  let arguments = (ins AnyRankedTensor:$input, Sdy_TensorSharding:$sharding);
-  let results = (outs AnyRankedTensor:$result);
+  let arguments = (ins Sdy_Constrainable:$input, Sdy_TensorSharding:$sharding);
+  let results = (outs Sdy_Constrainable:$result);
   let assemblyFormat = "$input $sharding attr-dict `:` type($result)";
   let hasVerifier = 1;
   let hasCanonicalizer = 1;

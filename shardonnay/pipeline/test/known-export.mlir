@@ -44,3 +44,12 @@ func.func @main(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}], unr
   %2 = stablehlo.cosine %1 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : tensor<8xf32>
   return %a, %2 : tensor<8xf32>, tensor<8xf32>
 }
+
+// A boundary that an axis does not divide is trimmed with and without export.
+// AVOID-LABEL: func @uneven
+// AVOID-SAME: %arg0: tensor<3xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}]>}
+// PLAIN-LABEL: func @uneven
+// PLAIN-SAME: %arg0: tensor<3xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}]>}
+func.func @uneven(%a: tensor<3xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<3xf32> {
+  return %a : tensor<3xf32>
+}

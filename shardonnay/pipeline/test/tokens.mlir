@@ -1,4 +1,4 @@
-// Tokens are the same on every device; what goes into a tuple comes out of it.
+// Tokens are the same on every device, so a constraint asks for nothing; what goes into a tuple comes out of it.
 // RUN: sdy-opt %s --sdy-partition-pipeline | FileCheck %s
 
 sdy.mesh @mesh = <["x"=4]>
@@ -11,7 +11,8 @@ func.func public @main(%a: tensor<16xf32> {sdy.sharding = #sdy.sharding<@mesh, [
   %0 = stablehlo.add %a, %a : tensor<16xf32>
   %1 = stablehlo.create_token : !stablehlo.token
   %2 = stablehlo.after_all %t, %1 : !stablehlo.token
-  %3 = stablehlo.tuple %0, %2 : tuple<tensor<16xf32>, !stablehlo.token>
+  %6 = sdy.sharding_constraint %2 <@mesh, []> : !stablehlo.token
+  %3 = stablehlo.tuple %0, %6 : tuple<tensor<16xf32>, !stablehlo.token>
   %4 = stablehlo.get_tuple_element %3[0] : (tuple<tensor<16xf32>, !stablehlo.token>) -> tensor<16xf32>
   %5 = stablehlo.get_tuple_element %3[1] : (tuple<tensor<16xf32>, !stablehlo.token>) -> !stablehlo.token
   return %4, %5 : tensor<16xf32>, !stablehlo.token

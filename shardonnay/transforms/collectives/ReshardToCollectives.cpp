@@ -68,7 +68,8 @@ private:
                : sdy::NamedMesh();
   }
   TensorSharding read(sdy::TensorShardingAttr sharding) {
-    return mesh.readClosed(sharding, op.getType().getRank());
+    return mesh.readClosed(sharding,
+                           cast<RankedTensorType>(op.getType()).getRank());
   }
   /// Copies the chain of an equal reshard; false if there was none.
   bool repeat();
@@ -109,6 +110,12 @@ private:
 
 LogicalResult ReshardLowering::run() {
   value = op.getInput();
+  // What has no shape is the same on every device.
+  if (!isa<RankedTensorType>(op.getType())) {
+    op.replaceAllUsesWith(value);
+    op.erase();
+    return success();
+  }
   // What is computed on one device is whole on all, but keeps its sharding.
   if (sdy::getSingleDevice(op, source))
     return success();
@@ -164,7 +171,7 @@ LogicalResult ReshardLowering::chain(sdy::TensorShardingAttr from,
       mesh = used;
   if (!mesh)
     return success();
-  RankedTensorType type = op.getType();
+  auto type = cast<RankedTensorType>(op.getType());
   if (!type.hasStaticShape())
     return op->emitOpError()
            << "has the dynamic shape " << type << ", expected static shapes";
@@ -264,7 +271,9 @@ LogicalResult ReshardLowering::crossMeshes() {
     changeDevices();
     return success();
   }
-  if (from && failed(chain(source, from.replicated(op.getType().getRank()))))
+  if (from && failed(chain(
+                  source, from.replicated(
+                              cast<RankedTensorType>(op.getType()).getRank()))))
     return failure();
   mesh = sdy::NamedMesh::of(op, target);
   TensorSharding shard = read(target);
@@ -318,7 +327,7 @@ void ReshardLowering::changeDevices() {
 
 ReshardProblem ReshardLowering::readProblem(const TensorSharding &before,
                                             const TensorSharding &after) {
-  RankedTensorType type = op.getType();
+  auto type = cast<RankedTensorType>(op.getType());
   ArrayRef<int64_t> shape = type.getShape();
   return realProblem(mesh.toMesh(), Layout::get(before, shape),
                      Layout::get(after, shape), shape,

@@ -45,49 +45,58 @@ public:
 
   void run() {
     llvm::MapVector<Attribute, SmallVector<func::FuncOp>> classes;
-    // A function that was nobody's copy is one of itself.
-    for (auto func : module.getOps<func::FuncOp>()) {
-      auto original =
-          func->getAttrOfType<StringAttr>(sdy::kOriginalFuncNameAttr);
-      classes[getKey(func, original ? original : func.getSymNameAttr(), fully)]
-          .push_back(func);
-    }
-    countCalls();
-    for (auto &[key, members] : classes)
-      keepOne(members);
+    for (auto func : module.getOps<func::FuncOp>())
+      classes[getFamily(func)].push_back(func);
+    module.walk([&](func::CallOp call) { count(call); });
+    for (auto &[family, members] : classes)
+      keepOne(family, members);
     redirectCalls();
-    for (auto &[key, members] : classes)
+    for (auto &[family, members] : classes)
       for (func::FuncOp func : members)
         finish(func);
   }
 
 private:
-  struct Calls {
-    int64_t count = 0;
-    /// The earlier a function is called first, the more this is.
-    int64_t before = 0;
+  /// Of the functions of a family, the one that is kept.
+  struct Leader {
+    func::FuncOp func;
+    Attribute key;
+    int64_t calls = 0;
   };
 
-  void countCalls() {
-    module.walk([&](func::CallOp call) {
-      auto [entry, isNew] = calls.try_emplace(call.getCalleeAttr());
-      if (isNew)
-        entry->second.before =
-            std::numeric_limits<int64_t>::max() - calls.size();
-      ++entry->second.count;
-    });
+  Attribute getKeyOf(func::FuncOp func, bool withShardings) {
+    // A function that was nobody's copy is one of itself.
+    auto original = func->getAttrOfType<StringAttr>(sdy::kOriginalFuncNameAttr);
+    return getKey(func, original ? original : func.getSymNameAttr(),
+                  !withShardings);
   }
-  /// The one that is called first; of copies that are sharded in different ways
-  /// the one that is called most.
-  void keepOne(ArrayRef<func::FuncOp> members) {
-    auto rank = [&](func::FuncOp func) {
-      Calls found = calls.lookup(FlatSymbolRefAttr::get(func.getSymNameAttr()));
-      return std::pair(fully ? found.count : 0, found.before);
-    };
-    func::FuncOp kept =
-        *llvm::max_element(members, [&](func::FuncOp a, func::FuncOp b) {
-          return rank(a) < rank(b);
-        });
+  /// What functions have in common of which one is kept.
+  Attribute getFamily(func::FuncOp func) { return getKeyOf(func, !fully); }
+
+  /// The function that is called first leads, until there are more calls of
+  /// those that are sharded in another way: then the one that is called here.
+  void count(func::CallOp call) {
+    auto func = symbols.lookup<func::FuncOp>(call.getCallee());
+    if (!func)
+      return;
+    auto [keys, isNew] = keysOf.try_emplace(func);
+    if (isNew)
+      keys->second = {getKeyOf(func, /*withShardings=*/true), getFamily(func)};
+    auto [key, family] = keys->second;
+    int64_t calls = ++callsOf[key];
+    Leader &leader = leaders[family];
+    if (calls <= leader.calls)
+      return;
+    leader.calls = calls;
+    if (leader.key == key)
+      return;
+    leader.key = key;
+    leader.func = func;
+  }
+  void keepOne(Attribute family, ArrayRef<func::FuncOp> members) {
+    func::FuncOp kept = leaders[family].func;
+    if (!kept)
+      kept = members.front();
     for (func::FuncOp func : members)
       if (func != kept)
         replacement[FlatSymbolRefAttr::get(func.getSymNameAttr())] = kept;
@@ -112,7 +121,10 @@ private:
   ModuleOp module;
   SymbolTable symbols;
   bool fully;
-  llvm::DenseMap<Attribute, Calls> calls;
+  /// With its shardings, and its family.
+  llvm::DenseMap<Operation *, std::pair<Attribute, Attribute>> keysOf;
+  llvm::DenseMap<Attribute, int64_t> callsOf;
+  llvm::DenseMap<Attribute, Leader> leaders;
   llvm::DenseMap<Attribute, func::FuncOp> replacement;
 };
 

@@ -98,10 +98,14 @@ StringAttr LiftInlinedMeshes::getName(MeshAttr mesh) {
     text = "empty_mesh";
   else if (mesh.isMaximal())
     text = "maximal_mesh_" + std::to_string(mesh.getDeviceIds().front());
-  auto builder = OpBuilder::atBlockBegin(module.getBody());
+  // Behind those that stand first: meshes are in the order of their first use.
+  Block::iterator place = module.getBody()->begin();
+  while (place != module.getBody()->end() && isa<MeshOp>(*place))
+    ++place;
+  OpBuilder builder(module.getBody(), place);
   auto op = MeshOp::create(builder, module.getLoc(), text, mesh);
   // Renames it if the name is taken.
-  symbols.insert(op, module.getBody()->begin());
+  symbols.insert(op, place);
   return name = op.getSymNameAttr();
 }
 

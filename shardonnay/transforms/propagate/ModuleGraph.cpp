@@ -224,6 +224,9 @@ private:
     } else if (auto edge = dyn_cast<sdy::FuncDataFlowEdgeOp>(op)) {
       readFuncEdge(edge);
     } else if (isa<sdy::ShardingConstraintOp, sdy::PropagationBarrierOp>(op)) {
+      // Nothing goes through what has no shape.
+      if (!isa<RankedTensorType>(op->getResult(0).getType()))
+        return;
       OpSignature form = identityForm(op->getResult(0));
       form.elementwise = true;
       form.onlyUser = isOnlyUser(op);

@@ -247,7 +247,8 @@ void ReshardExplainer::explainEnds(raw_ostream &os) {
       return;
     }
   auto priceTo = [&](const TensorSharding &target) {
-    return priceOfReshard(solver, op.getType(), before, target);
+    return priceOfReshard(solver, cast<RankedTensorType>(op.getType()), before,
+                          target);
   };
   std::optional<double> price = priceTo(after),
                         whole = priceTo(TensorSharding::fullyClosed(
@@ -283,6 +284,8 @@ public:
 
   /// Null if there is nothing to be said.
   StringAttr get(sdy::ReshardOp op) {
+    if (!isa<RankedTensorType>(op.getType()))
+      return nullptr;
     if (changesMesh(op))
       return StringAttr::get(op.getContext(),
                              "brings pieces from one mesh to another; no other "

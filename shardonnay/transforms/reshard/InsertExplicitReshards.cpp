@@ -7,9 +7,9 @@
 //
 // First the strategies of a block are chosen on its graph (`findStrategies`):
 // results are asked for as their uses want them (strategy/WantedShardings.h),
-// values that are resharded are tried otherwise (strategy/LocalSearch.h), and
-// with `search-mode=graph` the ops around a reshard choose together
-// (strategy/NeighborSearch.h). Then, for every op of the function in order:
+// values that are resharded are tried otherwise (strategy/LocalSearch.h,
+// ChainSearch.h), and with `search-mode=graph` the ops around a reshard choose
+// together (NeighborSearch.h). Then, for every op of the function in order:
 //   1. With a rule (`visitByRule`): reshard the operands that its strategy
 //      needs otherwise, let the results be as it has them, and their users see
 //      them as before.
@@ -32,6 +32,7 @@
 #include "shardonnay/dialect/spmd/Ops.h"
 #include "shardonnay/interfaces/DataFlowEdge.h"
 #include "shardonnay/interfaces/OpKinds.h"
+#include "shardonnay/strategy/ChainSearch.h"
 #include "shardonnay/strategy/LocalSearch.h"
 #include "shardonnay/strategy/NeighborSearch.h"
 #include "shardonnay/strategy/WantedShardings.h"
@@ -493,8 +494,10 @@ void BlockResharder::findStrategies(const StrategyReader &reader,
                                     StrategyState &state, SearchMemo &memo) {
   for (auto [op, operand] : adoptWantedShardings(state))
     unsharded.insert(&reader.getOperand(op, operand));
-  if (mode.searches)
+  if (mode.searches) {
     searchLocally(state, reader.getArguments(), memo);
+    searchChains(state, /*keepsPartialSums=*/reader.isInRegion());
+  }
   if (mode.searchesNeighbors)
     sum.add(searchNeighbors(state));
 }

@@ -255,6 +255,10 @@ bool StrategyReader::agrees(int32_t op, const StrategyState &state) const {
   return !cases[op]->isSharded && state.isAsAtFirst(op);
 }
 
+bool StrategyReader::isInRegion() const {
+  return !isa<func::FuncOp>(block.getParentOp());
+}
+
 void StrategyReader::write(const StrategyState &state) const {
   auto numValues = static_cast<int32_t>(graph.numValues());
   auto toAttr = [&](int32_t value) {
@@ -279,6 +283,8 @@ void StrategyReader::write(const StrategyState &state) const {
   };
   forEachReader([](OpOperand &operand, Value &copy) { copy = operand.get(); });
   for (auto [number, copy] : llvm::enumerate(made)) {
+    if (!copy)
+      continue;
     OpBuilder opBuilder(block.getParentOp()->getContext());
     opBuilder.setInsertionPointAfterValue(copy);
     copy = sdy::ReshardOp::create(opBuilder, copy.getLoc(), copy,

@@ -100,6 +100,29 @@ def test_a_boundary_on_one_device_is_refused_unless_kept():
     run_and_compare(chain(program=ON_DEVICE, pipeline=chained % "{keep-given=true}"), program=ON_DEVICE)
 
 
+def with_token_constraints(program):
+    """Constraints on tokens, on the mesh and on one device, and what waits for them."""
+    return program.replace(
+        "  return %2",
+        """  %t = stablehlo.create_token : !stablehlo.token
+  %t0 = sdy.sharding_constraint %t <@mesh, []> : !stablehlo.token
+  %t1 = sdy.sharding_constraint %t <@maximal_5, []> : !stablehlo.token
+  %t2 = sdy.reshard %t1 <@mesh, []> : !stablehlo.token
+  %t3 = stablehlo.after_all %t0, %t2 : !stablehlo.token
+  %6:2 = stablehlo.optimization_barrier %5, %t3 : tensor<16x16xf32>, !stablehlo.token
+  return %2""",
+    ).replace("%3, %5 :", "%3, %6#0 :")
+
+
+def test_constraints_on_tokens_send_nothing():
+    program = with_token_constraints(PROGRAM)
+    text = chain(program=program)
+    assert "sdy." not in text and text.count("stablehlo.create_token") == 1
+    assert text.count('"stablehlo.') == chain().count('"stablehlo.')
+    run_and_compare(text, program=program)
+    run_and_compare(shardonnay.compile(program).text, program=program)
+
+
 @pytest.mark.parametrize("replicas", [2, 4, 8])
 def test_replicas_times_partitions(replicas):
     text = chain(options=f"replica-count={replicas} partition-count={8 // replicas}")

@@ -20,6 +20,15 @@ static OpShardingRuleAttr getWrittenRule(Operation *op) {
   return op->getAttrOfType<OpShardingRuleAttr>(kShardingRuleAttr);
 }
 
+/// As passes write it that are silent on what an op needs whole.
+static OpShardingRuleAttr withoutWholeDims(OpShardingRuleAttr rule) {
+  return OpShardingRuleAttr::get(
+      rule.getContext(), rule.getFactorSizes(), rule.getOperandMappings(),
+      rule.getResultMappings(), rule.getReductionFactors(),
+      /*needReplicationFactors=*/{}, rule.getPermutationFactors(),
+      rule.getBlockedPropagationFactors(), rule.getIsCustom());
+}
+
 OpShardingRuleAttr mlir::sdy::getUserRule(Operation *op) {
   // What a constraint does is said by its sharding.
   if (isa<ShardingConstraintOp>(op))
@@ -28,8 +37,11 @@ OpShardingRuleAttr mlir::sdy::getUserRule(Operation *op) {
   auto ruleOp = dyn_cast<shardonnay::ShardingRuleOpInterface>(op);
   if (!written || written.getIsCustom() || !ruleOp)
     return written;
-  std::optional<shardonnay::FactorRule> own = ruleOp.getFactorRule();
-  return own && fromRule(op->getContext(), *own) == written ? nullptr : written;
+  std::optional<shardonnay::FactorRule> rule = ruleOp.getFactorRule();
+  if (!rule)
+    return written;
+  OpShardingRuleAttr own = fromRule(op->getContext(), *rule);
+  return written == own || written == withoutWholeDims(own) ? nullptr : written;
 }
 
 /// The op's own rule, else what is written.

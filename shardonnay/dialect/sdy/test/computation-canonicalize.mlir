@@ -29,6 +29,18 @@ func.func @one_device(%arg0: tensor<8xf32>, %arg1: tensor<8xf32>, %arg2: !test.t
   return %0 : tensor<8xf32>
 }
 
+// A closed sharding that is there already is not asked for again.
+// CHECK-LABEL: func @known
+// CHECK-NEXT: %[[OP:.*]] = stablehlo.negate %arg0
+// CHECK-NEXT: return %[[OP]]
+func.func @known(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32> {
+  %0 = sdy.manual_computation(%arg0) in_shardings=[<@mesh, [{"x"}]>] out_shardings=[<@mesh, [{"x"}]>] manual_axes={"one"} (%arg1: tensor<8xf32>) {
+    %1 = stablehlo.negate %arg1 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : tensor<8xf32>
+    sdy.return %1 : tensor<8xf32>
+  } : (tensor<8xf32>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
 // CHECK-LABEL: func @empty
 // CHECK-NEXT: return
 func.func @empty(%arg0: tensor<8xf32>) {

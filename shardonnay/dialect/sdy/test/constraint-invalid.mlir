@@ -78,3 +78,32 @@ func.func @sums_to_minima(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@me
   %0 = sdy.sharding_constraint %arg0 <@mesh, [{}], unreduced=min{"x", "y"}> : tensor<8xf32>
   return
 }
+
+// -----
+
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+func.func @dims_of_a_token(%arg0: !stablehlo.token) {
+  // C18
+  // expected-error @below {{expected a sharding without dims and axes for a value of type '!stablehlo.token', got #sdy.sharding<@mesh, [{}]>}}
+  %0 = sdy.sharding_constraint %arg0 <@mesh, [{}]> : !stablehlo.token
+  return
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+func.func @axes_of_a_token(%arg0: !stablehlo.token) {
+  // C18
+  // expected-error @below {{expected a sharding without dims and axes for a value of type '!stablehlo.token', got #sdy.sharding<@mesh, [], unreduced={"x"}>}}
+  %0 = sdy.reshard %arg0 <@mesh, [], unreduced={"x"}> : !stablehlo.token
+  return
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+func.func @memory(%arg0: memref<f32>) {
+  // expected-error @below {{'sdy.reshard' op operand #0 must be ranked tensor, or value without a shape such as a token, but got 'memref<f32>'}}
+  %0 = sdy.reshard %arg0 <@mesh, []> : memref<f32>
+  return
+}

@@ -34,3 +34,19 @@ func.func @import_ops() -> (tensor<8xf32>, tensor<8xf32>) {
   %4 = sdy.data_flow_edge %2#1 : tensor<8xf32>
   return %3, %4 : tensor<8xf32>, tensor<8xf32>
 }
+
+sdy.mesh @one = <[], device_ids=[1]>
+
+// What has no shape is the same on every device.
+// CHECK-LABEL: func @tokens
+func.func @tokens(%arg0: !stablehlo.token) -> !stablehlo.token {
+  // CHECK: sdy.sharding_constraint %arg0 <@mesh, []> : !stablehlo.token
+  %0 = sdy.sharding_constraint %arg0 <@mesh, []> : !stablehlo.token
+  // CHECK: sdy.sharding_constraint %0 <@one, []> : !stablehlo.token
+  %1 = sdy.sharding_constraint %0 <@one, []> : !stablehlo.token
+  // CHECK: sdy.reshard %1 <@one, []> : !stablehlo.token
+  %2 = sdy.reshard %1 <@one, []> : !stablehlo.token
+  // CHECK: sdy.reshard %2 <@mesh, []> : !stablehlo.token
+  %3 = sdy.reshard %2 <@mesh, []> : !stablehlo.token
+  return %3 : !stablehlo.token
+}

@@ -245,3 +245,15 @@ func.func @barrier(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"
   %2 = sdy.propagation_barrier %arg0 allowed_direction=NONE {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x", "y"}]>]>} : tensor<8xf32>
   return %1, %2 : tensor<8xf32>, tensor<8xf32>
 }
+
+sdy.mesh @maximal = <[], device_ids=[1]>
+
+// Nothing is sent where there is no shape.
+// CHECK-LABEL: func @tokens
+// CHECK-NEXT: stablehlo.after_all %arg0, %arg0
+func.func @tokens(%arg0: !stablehlo.token) -> !stablehlo.token {
+  %0 = sdy.reshard %arg0 <@maximal, []> : !stablehlo.token
+  %1 = sdy.reshard %arg0 <@mesh, []> : !stablehlo.token
+  %2 = stablehlo.after_all %0, %1 : !stablehlo.token
+  return %2 : !stablehlo.token
+}

@@ -11,3 +11,11 @@ func.func @rules(%arg0: tensor<8xf32>) -> tensor<8xf32> {
   %2 = stablehlo.negate %1 {sdy.sharding_rule = #sdy.op_sharding_rule<([i])->([i]) {i=8} need_replication={i}>} : tensor<8xf32>
   return %2 : tensor<8xf32>
 }
+
+// The op's own, silent on what is needed whole, as other tools write it.
+// CHECK-LABEL: func @update
+// CHECK-NOT: sharding_rule
+func.func @update(%a: tensor<12x12xf32>, %b: tensor<12x6xf32>, %i: tensor<i32>) -> tensor<12x12xf32> {
+  %0 = stablehlo.dynamic_update_slice %a, %b, %i, %i {sdy.sharding_rule = #sdy.op_sharding_rule<([i, j], [i, k], [], [])->([i, j]) {i=12, j=12, k=6}>} : (tensor<12x12xf32>, tensor<12x6xf32>, tensor<i32>, tensor<i32>) -> tensor<12x12xf32>
+  return %0 : tensor<12x12xf32>
+}

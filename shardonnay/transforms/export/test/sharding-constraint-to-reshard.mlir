@@ -9,3 +9,11 @@ func.func @constraint(%arg0: tensor<8xf32>) -> tensor<8xf32> {
   // CHECK: return %[[R]]
   return %0 : tensor<8xf32>
 }
+
+// CHECK-LABEL: func @token
+func.func @token(%arg0: !stablehlo.token) -> !stablehlo.token {
+  // CHECK: %[[R:.*]] = sdy.reshard %arg0 <@mesh, []> : !stablehlo.token
+  %0 = sdy.sharding_constraint %arg0 <@mesh, []> : !stablehlo.token
+  // CHECK: return %[[R]]
+  return %0 : !stablehlo.token
+}

@@ -33,3 +33,34 @@ func.func private @f_0(%arg0: tensor<8xf32>) -> tensor<8xf32> attributes {sdy.or
 func.func private @f_1(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32> attributes {sdy.original_func_name = "f"} {
   return %arg0 : tensor<8xf32>
 }
+
+// Of as many calls, those that reach the number first; @g_0 and @g_1 are called
+// as one, from the second call of theirs on.
+// FULLY-LABEL: func @counted
+// FULLY-COUNT-3: call @g_1(
+// FULLY-COUNT-4: call @h(
+func.func @counted(%arg0: tensor<8xf32>) {
+  %0 = call @g(%arg0) : (tensor<8xf32>) -> tensor<8xf32>
+  %1 = call @g_0(%arg0) : (tensor<8xf32>) -> tensor<8xf32>
+  %2 = call @g_1(%arg0) : (tensor<8xf32>) -> tensor<8xf32>
+  %3 = call @h(%arg0) : (tensor<8xf32>) -> tensor<8xf32>
+  %4 = call @h_0(%arg0) : (tensor<8xf32>) -> tensor<8xf32>
+  %5 = call @h(%arg0) : (tensor<8xf32>) -> tensor<8xf32>
+  %6 = call @h_0(%arg0) : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+func.func private @g(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32> {
+  return %arg0 : tensor<8xf32>
+}
+func.func private @g_0(%arg0: tensor<8xf32>) -> tensor<8xf32> attributes {sdy.original_func_name = "g"} {
+  return %arg0 : tensor<8xf32>
+}
+func.func private @g_1(%arg0: tensor<8xf32>) -> tensor<8xf32> attributes {sdy.original_func_name = "g"} {
+  return %arg0 : tensor<8xf32>
+}
+func.func private @h(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32> {
+  return %arg0 : tensor<8xf32>
+}
+func.func private @h_0(%arg0: tensor<8xf32>) -> tensor<8xf32> attributes {sdy.original_func_name = "h"} {
+  return %arg0 : tensor<8xf32>
+}

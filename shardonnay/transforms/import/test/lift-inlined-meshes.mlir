@@ -1,9 +1,10 @@
 // RUN: sdy-opt %s -split-input-file -sdy-lift-inlined-meshes | FileCheck %s
 
+// In the order of their first use, behind the meshes that are there.
 // CHECK:      module {
-// CHECK-NEXT: sdy.mesh @mesh_0 = <["x"=4]>
-// CHECK-NEXT: sdy.mesh @maximal_mesh_1 = <[], device_ids=[1]>
 // CHECK-NEXT: sdy.mesh @mesh = <["x"=2]>
+// CHECK-NEXT: sdy.mesh @maximal_mesh_1 = <[], device_ids=[1]>
+// CHECK-NEXT: sdy.mesh @mesh_0 = <["x"=4]>
 sdy.mesh @mesh = <["x"=2]>
 
 // CHECK-LABEL: func @inlined

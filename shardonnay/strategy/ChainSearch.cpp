@@ -1,0 +1,362 @@
+//===- ChainSearch.cpp ----------------------------------------------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// For each operand of a contraction that has something resharded (`visit`), and
+// each sharding that it could be resharded to (`collectSeeds`):
+//   1. `tryChain`: the value has that sharding besides its own.
+//   2. `follow`: each user takes the cheapest strategy (`choose`), its results
+//      are sharded as it leaves them (`moveResults`), their users follow.
+//   3. The block is priced; what is not cheaper is taken back.
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardonnay/strategy/ChainSearch.h"
+#include "shardonnay/strategy/StateEvaluator.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/bit.h"
+#include <set>
+#include <unordered_set>
+
+using namespace llvm;
+
+namespace shardonnay {
+
+namespace {
+
+class ChainSearch {
+public:
+  ChainSearch(StrategyState &state, bool keepsPartialSums)
+      : state(state), before(state), graph(state.getGraph()),
+        table(state.getTable()), evaluator(state),
+        keepsPartialSums(keepsPartialSums) {}
+
+  void visit(int32_t value);
+
+private:
+  using Shardings = SmallVector<int32_t, 4>;
+  using Key = SmallVector<uint64_t, 16>;
+  struct Hash {
+    size_t operator()(const Key &key) const { return hash_combine_range(key); }
+  };
+
+  bool mayMove(int32_t value) const;
+  /// Some contraction that reads the value has something resharded.
+  bool isAtReshard(int32_t value);
+  Shardings collectSeeds(int32_t value) const;
+  Key makeKey(int32_t value, int32_t sharding) const;
+
+  bool tryChain(int32_t value, int32_t sharding);
+  void enqueueUsers(int32_t value);
+  void follow();
+  /// The strategy of `op` in the chain; null if it is the one that it has.
+  const OpStrategy *choose(int32_t op);
+  /// Other strategies, for operands as they are or as others have them
+  /// resharded, the results in any sharding.
+  SmallVector<const OpStrategy *, 4> collectStrategies(int32_t op);
+  /// What the op would pay, besides what others pay.
+  double priceOf(int32_t op, const OpStrategy &strategy);
+  bool readsSeed(int32_t op) const;
+  void moveResults(int32_t op);
+  /// How others than `reader` have the value resharded.
+  Shardings othersHave(int32_t value, int32_t reader) const;
+  void updatePrice();
+  /// An op of the chain left its result in parts, and does no longer.
+  bool losesPartialSums() const;
+
+  StrategyState &state;
+  /// As `state` is without the chain that is tried.
+  StrategyState before;
+  const StrategyGraph &graph;
+  OpStrategies &table;
+  StateEvaluator evaluator;
+  bool keepsPartialSums;
+  /// Seeds that were of no use; programs repeat themselves.
+  std::unordered_set<Key, Hash> fruitless;
+
+  /// Of the chain that is tried: where it starts, the ops to look at, in the
+  /// order of the block, and those with another strategy.
+  int32_t seed = -1, seedSharding = -1;
+  std::set<int32_t> worklist;
+  SmallSetVector<int32_t, 32> changed;
+};
+
+bool ChainSearch::mayMove(int32_t value) const {
+  const StrategyValue &known = graph.value(value);
+  return known.tensor >= 0 && !known.constant && state.isUsed(value) &&
+         state.readSharding(value).unreduced.empty() &&
+         none_of(graph.usesOf(value),
+                 [](const StrategyUse &use) { return use.isUnknown(); });
+}
+
+bool ChainSearch::isAtReshard(int32_t value) {
+  return any_of(graph.usesOf(value), [&](const StrategyUse &use) {
+    const OpStrategy *strategy = state.strategyOf(use.op);
+    if (!strategy || !table.kind(strategy->kind).contraction)
+      return false;
+    ArrayRef<int32_t> operands = graph.operandsOf(use.op);
+    double resharding = 0;
+    for (auto [i, needed] : enumerate(strategy->needed)) {
+      if (needed < 0 || graph.classOf(use.op).free.test(i))
+        continue;
+      bool isResult = i >= operands.size();
+      int32_t other = isResult ? graph.firstResult(use.op) + i - operands.size()
+                               : operands[i];
+      int32_t from = state.shardingOf(other), to = needed;
+      if (isResult)
+        std::swap(from, to);
+      if (from != to)
+        resharding +=
+            table.reshardPrice(graph.value(other).tensor, from, to).value_or(0);
+    }
+    return resharding > kLeastReshardShare * table.ownPrice(*strategy);
+  });
+}
+
+/// The ways that users have it, and each without one of its axes.
+ChainSearch::Shardings ChainSearch::collectSeeds(int32_t value) const {
+  Shardings seeds;
+  auto add = [&](int32_t sharding) {
+    if (sharding != state.shardingOf(value) &&
+        table.sharding(sharding).unreduced.empty() &&
+        !is_contained(seeds, sharding))
+      seeds.push_back(sharding);
+  };
+  for (const StrategyUse &use : graph.usesOf(value))
+    if (const OpStrategy *strategy = state.strategyOf(use.op))
+      add(strategy->needed[use.operand]);
+  const TensorSharding present = state.readSharding(value);
+  for (auto [i, dim] : enumerate(present.dims))
+    for (AxisRef axis : dim.axes) {
+      TensorSharding without = present;
+      without.dims[i].axes = dim.axes.subtract(AxisList({axis}));
+      add(table.add(without));
+    }
+  return seeds;
+}
+
+void ChainSearch::enqueueUsers(int32_t value) {
+  for (const StrategyUse &use : graph.usesOf(value))
+    if (state.strategyOf(use.op))
+      worklist.insert(use.op);
+}
+
+ChainSearch::Shardings ChainSearch::othersHave(int32_t value,
+                                               int32_t reader) const {
+  Shardings found;
+  auto add = [&](int32_t sharding) {
+    if (sharding >= 0 && sharding != state.shardingOf(value) &&
+        !is_contained(found, sharding))
+      found.push_back(sharding);
+  };
+  if (value == seed)
+    add(seedSharding);
+  for (const StrategyState::Copy &copy : state.copiesOf(value))
+    add(copy.sharding);
+  state.forEachUse(value, [&](const StrategyUse &use) {
+    // What the chain has still to come to may not need it so any more.
+    if (const OpStrategy *strategy = state.strategyOf(use.op)) {
+      if (use.op != reader && !worklist.count(use.op))
+        add(strategy->needed[use.operand]);
+    } else {
+      add(use.need);
+    }
+  });
+  return found;
+}
+
+bool ChainSearch::readsSeed(int32_t op) const {
+  return is_contained(graph.operandsOf(op), seed);
+}
+
+SmallVector<const OpStrategy *, 4> ChainSearch::collectStrategies(int32_t op) {
+  const OpStrategy &present = *state.strategyOf(op);
+  ArrayRef<int32_t> sources = graph.operandsOf(op);
+  Shardings around;
+  for (int32_t source : sources)
+    around.push_back(state.shardingOf(source));
+  for (int32_t i = 0; i < graph.numResults(op); ++i)
+    around.push_back(state.shardingOf(graph.firstResult(op) + i));
+  SmallBitVector freeResults = graph.classOf(op).free;
+  freeResults.set(sources.size(), freeResults.size());
+  SmallVector<const OpStrategy *, 4> found = {
+      &table.solve(present.kind, around, freeResults)};
+  if (!table.kind(present.kind).contraction)
+    return found;
+  found.push_back(&table.solve(present.kind, around, graph.classOf(op).free));
+  for (auto [i, source] : enumerate(sources)) {
+    if (graph.value(source).tensor < 0)
+      continue;
+    int32_t own = around[i];
+    for (int32_t other : othersHave(source, op)) {
+      around[i] = other;
+      found.push_back(&table.solve(present.kind, around, freeResults));
+    }
+    around[i] = own;
+  }
+  return found;
+}
+
+double ChainSearch::priceOf(int32_t op, const OpStrategy &strategy) {
+  const OpKind &kind = table.kind(strategy.kind);
+  ArrayRef<int32_t> sources = graph.operandsOf(op);
+  double sum = table.ownPrice(strategy);
+  for (auto [i, tensor] : enumerate(kind.tensors)) {
+    if (tensor < 0 || graph.classOf(op).free.test(i))
+      continue;
+    int32_t needed = strategy.needed[i], from = needed, to = needed;
+    if (i < sources.size()) {
+      from = state.shardingOf(sources[i]);
+      if (is_contained(othersHave(sources[i], op), needed))
+        continue;
+    } else if (!table.sharding(needed).unreduced.empty()) {
+      to = state.shardingOf(graph.firstResult(op) + i - sources.size());
+    }
+    if (from != to)
+      sum += table.reshardPrice(tensor, from, to).value_or(HUGE_VAL);
+  }
+  return sum;
+}
+
+const OpStrategy *ChainSearch::choose(int32_t op) {
+  const OpStrategy &present = *state.strategyOf(op);
+  const OpStrategy *best = nullptr;
+  bool mustTakeSeed = readsSeed(op);
+  double least = HUGE_VAL;
+  SmallVector<const OpStrategy *, 4> strategies = {&present};
+  append_range(strategies, collectStrategies(op));
+  for (const OpStrategy *strategy : strategies) {
+    if (mustTakeSeed &&
+        !any_of(enumerate(graph.operandsOf(op)), [&](auto operand) {
+          return operand.value() == seed &&
+                 strategy->needed[operand.index()] == seedSharding;
+        }))
+      continue;
+    if (double price = priceOf(op, *strategy); price < least) {
+      least = price;
+      best = strategy;
+    }
+  }
+  return best;
+}
+
+void ChainSearch::moveResults(int32_t op) {
+  const FactorStrategy &factors = *state.strategyOf(op)->factors;
+  size_t numOperands = graph.operandsOf(op).size();
+  Shardings needed(state.strategyOf(op)->needed);
+  for (int32_t i = 0; i < graph.numResults(op); ++i) {
+    int32_t result = graph.firstResult(op) + i;
+    int32_t sharding = needed[numOperands + i];
+    if (sharding < 0 || sharding == state.shardingOf(result) ||
+        !table.sharding(sharding).unreduced.empty() || !mayMove(result))
+      continue;
+    state.change(result, sharding,
+                 [&](int32_t around) { changed.insert(around); });
+    state.takeStrategy(op, factors);
+    enqueueUsers(result);
+  }
+}
+
+void ChainSearch::follow() {
+  for (int ops = 0; ops < kMostChainOps && !worklist.empty(); ++ops) {
+    int32_t op = *worklist.begin();
+    worklist.erase(worklist.begin());
+    const OpStrategy *strategy = choose(op);
+    if (!strategy)
+      continue;
+    SmallVector<int32_t, 4> operands(state.operandsOf(op));
+    for (int32_t operand : operands)
+      if (int32_t source = state.sourceOf(operand); source != operand)
+        state.redirect(op, operand, source);
+    if (operands != graph.operandsOf(op) || strategy != state.strategyOf(op)) {
+      state.takeStrategy(op, *strategy->factors);
+      changed.insert(op);
+    }
+    moveResults(op);
+  }
+}
+
+void ChainSearch::updatePrice() {
+  for (int32_t op : changed) {
+    for (int32_t operand : graph.operandsOf(op))
+      evaluator.update(operand);
+    for (int32_t i = 0; i < graph.numResults(op); ++i)
+      evaluator.update(graph.firstResult(op) + i);
+  }
+}
+
+bool ChainSearch::losesPartialSums() const {
+  auto leavesParts = [&](const OpStrategy &strategy, int32_t op) {
+    return any_of(
+        ArrayRef(strategy.needed).drop_front(graph.operandsOf(op).size()),
+        [&](int32_t needed) {
+          return needed >= 0 && !table.sharding(needed).unreduced.empty();
+        });
+  };
+  return any_of(changed, [&](int32_t op) {
+    return leavesParts(*before.strategyOf(op), op) &&
+           !leavesParts(*state.strategyOf(op), op);
+  });
+}
+
+bool ChainSearch::tryChain(int32_t value, int32_t sharding) {
+  StateCost costBefore = evaluator.get();
+  seed = value;
+  seedSharding = sharding;
+  worklist.clear();
+  changed.clear();
+  enqueueUsers(value);
+  follow();
+  if (changed.empty())
+    return false;
+  updatePrice();
+  StateCost cost = evaluator.get();
+  bool isCheaper = !(keepsPartialSums && losesPartialSums()) &&
+                   cost.price < costBefore.price * (1 - kLeastChainSaving) &&
+                   cost.reshards <= costBefore.reshards;
+  for (int32_t op : changed)
+    isCheaper ? before.assign(op, state) : state.assign(op, before);
+  if (!isCheaper)
+    updatePrice();
+  return isCheaper;
+}
+
+/// What is around the value tells whether a chain is of use, but for what it
+/// meets further on.
+ChainSearch::Key ChainSearch::makeKey(int32_t value, int32_t sharding) const {
+  Key key = {static_cast<uint64_t>(graph.value(value).tensor),
+             static_cast<uint64_t>(state.shardingOf(value)),
+             static_cast<uint64_t>(sharding)};
+  for (const StrategyUse &use : graph.usesOf(value)) {
+    key.push_back(llvm::bit_cast<uintptr_t>(state.strategyOf(use.op)));
+    key.push_back(use.operand);
+  }
+  return key;
+}
+
+void ChainSearch::visit(int32_t value) {
+  if (!mayMove(value) || !isAtReshard(value))
+    return;
+  for (int32_t sharding : collectSeeds(value)) {
+    Key key = makeKey(value, sharding);
+    if (fruitless.count(key))
+      continue;
+    if (tryChain(value, sharding))
+      return;
+    fruitless.insert(std::move(key));
+  }
+}
+
+} // namespace
+
+void searchChains(StrategyState &state, bool keepsPartialSums) {
+  ChainSearch search(state, keepsPartialSums);
+  for (int32_t value = 0, e = state.getGraph().numValues(); value < e; ++value)
+    search.visit(value);
+}
+
+} // namespace shardonnay

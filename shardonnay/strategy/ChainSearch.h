@@ -1,0 +1,49 @@
+//===- ChainSearch.h - one move and what follows from it --------*- C++ -*-===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// LocalSearch.h moves a value at a time, each to what is cheaper for the ops
+// around it. Between two plans of a whole chain of ops every state may be more
+// expensive than both. So here a move is followed by what comes from it, as in
+// the ejection chains of combinatorial search: some value is sharded otherwise,
+// or its users share a copy; each user takes the strategy that it would have if
+// its results were free; these are sharded as it leaves them, and so on, in the
+// order of the block, until nothing changes or kMostChainOps have moved. The
+// block as a whole is priced (StateEvaluator.h), and what is not cheaper is
+// taken back.
+//
+// Worked example, attention whose input x is sharded along the sequence and
+// whose weights along the heads, by the same axis. Ops alone gather the weights
+// for Q, K and V, as each is smaller than x, and then all of K and V. No value
+// can leave that plan alone: Q by heads meets K along the sequence. A copy of x
+// that is gathered once makes Q, K and V by heads, and the chain goes on to the
+// projection behind them.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDONNAY_STRATEGY_CHAINSEARCH_H
+#define SHARDONNAY_STRATEGY_CHAINSEARCH_H
+
+#include "shardonnay/strategy/StrategyState.h"
+
+namespace shardonnay {
+
+/// How many ops a chain goes through at most.
+inline constexpr int kMostChainOps = 256;
+/// A chain starts at a contraction whose reshards take more than this share of
+/// its own time.
+inline constexpr double kLeastReshardShare = 0.1;
+/// What a chain must save, of the price of the block.
+inline constexpr double kLeastChainSaving = 1e-6;
+
+/// Changes the state where a chain makes the block cheaper. With
+/// `keepsPartialSums`, as in a loop, which may carry partial sums and settle
+/// them once behind it, no chain has values summed up where they were not.
+void searchChains(StrategyState &state, bool keepsPartialSums);
+
+} // namespace shardonnay
+
+#endif // SHARDONNAY_STRATEGY_CHAINSEARCH_H

@@ -1,0 +1,90 @@
+//===- ChainSearchTest.cpp ------------------------------------------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardonnay/strategy/ChainSearch.h"
+#include "shardonnay/strategy/Graphs.h"
+#include "shardonnay/strategy/LocalSearch.h"
+#include "shardonnay/strategy/StateEvaluator.h"
+#include <gtest/gtest.h>
+
+using namespace shardonnay;
+
+namespace {
+
+/// The ops that leave their results in parts.
+std::vector<int32_t> opsThatLeaveParts(const StrategyState &state) {
+  std::vector<int32_t> found;
+  for (int32_t op = 0, e = state.getGraph().numOps(); op < e; ++op)
+    if (const OpStrategy *strategy = state.strategyOf(op);
+        strategy &&
+        !state.getTable().sharding(strategy->needed.back()).unreduced.empty())
+      found.push_back(op);
+  return found;
+}
+
+TEST(ChainSearch, costsLessThanLocalSearchAlone) {
+  std::mt19937 random(6);
+  int numBetter = 0;
+  for (int round = 0; round < 200; ++round) {
+    auto test = makeRandomGraph(random, 16, nullptr);
+    StrategyState state(test->graph, test->table);
+    SearchMemo memo;
+    searchLocally(state, test->arguments, memo);
+    StateCost before = StateEvaluator(state).get();
+    searchChains(state, /*keepsPartialSums=*/false);
+    std::string error;
+    ASSERT_TRUE(state.verify(error)) << error;
+    StateCost after = StateEvaluator(state).get();
+    ASSERT_LE(after.price, before.price * (1 + 1e-9));
+    ASSERT_LE(after.reshards, before.reshards * (1 + 1e-9));
+    numBetter += after.price < before.price * (1 - kLeastChainSaving);
+  }
+  EXPECT_GT(numBetter, 20);
+}
+
+TEST(ChainSearch, keepsPartialSums) {
+  std::mt19937 random(7);
+  int numLost = 0;
+  for (int round = 0; round < 200; ++round) {
+    auto test = makeRandomGraph(random, 16, nullptr);
+    for (bool keeps : {true, false}) {
+      StrategyState state(test->graph, test->table);
+      std::vector<int32_t> before = opsThatLeaveParts(state);
+      searchChains(state, keeps);
+      std::vector<int32_t> after = opsThatLeaveParts(state);
+      bool lost = !llvm::includes(after, before);
+      numLost += lost;
+      ASSERT_FALSE(keeps && lost);
+    }
+  }
+  EXPECT_GT(numLost, 0);
+}
+
+/// Two gathers of weights, where their results are added up, for one of what
+/// both are multiplied with.
+TEST(ChainSearch, anActivationIsGatheredOnce) {
+  Mesh mesh({4});
+  AxisList a{mesh.fullAxis(0)};
+  TestGraph test(mesh, 64);
+  int32_t rows = test.sharding(a), columns = test.sharding({}, a);
+  int32_t x = test.addArgument(rows);
+  int32_t sum = test.addDot(x, test.addArgument(columns), rows);
+  for (int i = 0; i < 3; ++i)
+    sum =
+        test.addSum(sum, test.addDot(x, test.addArgument(columns), rows), rows);
+  int32_t out = test.addDot(sum, test.addArgument(rows), rows);
+  test.addReturn(out, rows);
+  test.finish();
+  StrategyState state(test.graph, test.table);
+  EXPECT_EQ(StateEvaluator(state).get().bytes, 5 * 3 * 4096);
+  searchChains(state, /*keepsPartialSums=*/false);
+  EXPECT_EQ(state.shardingOf(sum), columns);
+  // x is gathered, the last dot's result is summed up and scattered.
+  EXPECT_EQ(StateEvaluator(state).get().bytes, 2 * 3 * 4096);
+}
+
+} // namespace
