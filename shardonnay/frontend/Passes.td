@@ -160,6 +160,32 @@ def FindPeriodicWindowsPass
   let dependentDialects = ["mlir::spmd::SpmdDialect"];
 }
 
+def SliceBeforePadPass : Pass<"sdy-slice-before-pad", "mlir::func::FuncOp"> {
+  let summary = "Slices of a padded tensor take what they need, and pad that";
+  let description = [{
+    Sums over neighbours are often written as slices of a padded tensor. In
+    shards of the padded tensor all positions lie elsewhere than in those of the
+    tensor: where the padded dim is sharded most of it would be sent, twice. A
+    slice of the tensor, padded, needs what lies at the borders. Dims that are
+    whole are padded first, once.
+
+    Precondition: after propagation. Postcondition: no `tensor.pad` of a sharded
+    dim all of whose uses are slices of known neighbouring positions, but where
+    one of them is all padding.
+
+    ```mlir
+    %0 = tensor.pad %a low[1] high[1] { ... } : tensor<8xf32> to tensor<10xf32>
+    %1 = tensor.extract_slice %0[0] [8] [1] : tensor<10xf32> to tensor<8xf32>
+    ```
+    becomes
+    ```mlir
+    %0 = tensor.extract_slice %a[0] [7] [1] : tensor<8xf32> to tensor<7xf32>
+    %1 = tensor.pad %0 low[1] high[0] { ... } : tensor<7xf32> to tensor<8xf32>
+    ```
+  }];
+  let dependentDialects = ["mlir::tensor::TensorDialect"];
+}
+
 def ExportGspmdShardingsPass : FrontendPass<"sdy-export-gspmd-shardings"> {
   let summary = "HLO shardings and GSPMD's custom calls from `sdy`";
   let description = [{

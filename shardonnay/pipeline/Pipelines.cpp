@@ -100,6 +100,7 @@ void addExport(OpPassManager &pm, const PipelineOptions &options) {
   if (options.keepFunctionsOf > 0)
     pm.addPass(createShareComputationsPass());
   pm.addNestedPass<func::FuncOp>(createFindPeriodicWindowsPass());
+  pm.addNestedPass<func::FuncOp>(createSliceBeforePadPass());
 }
 
 /// What a device may hold; 0: any amount. A pass refuses a wrong model later.
