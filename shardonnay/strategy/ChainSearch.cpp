@@ -8,7 +8,8 @@
 // For each operand of a contraction that has something resharded (`visit`), and
 // each sharding that it could be resharded to (`collectSeeds`):
 //   1. `tryChain`: the value has that sharding besides its own.
-//   2. `follow`: each user takes the cheapest strategy (`choose`), its results
+//   2. `follow`: each user takes the cheapest strategy (`findStrategy`), its
+//   results
 //      are sharded as it leaves them (`moveResults`), their users follow.
 //   3. The block is priced; what is not cheaper is taken back.
 //
@@ -54,7 +55,7 @@ private:
   void enqueueUsers(int32_t value);
   void follow();
   /// The strategy of `op` in the chain; null if it is the one that it has.
-  const OpStrategy *choose(int32_t op);
+  const OpStrategy *findStrategy(int32_t op);
   /// Other strategies, for operands as they are or as others have them
   /// resharded, the results in any sharding.
   SmallVector<const OpStrategy *, 4> collectStrategies(int32_t op);
@@ -222,7 +223,7 @@ double ChainSearch::priceOf(int32_t op, const OpStrategy &strategy) {
   return sum;
 }
 
-const OpStrategy *ChainSearch::choose(int32_t op) {
+const OpStrategy *ChainSearch::findStrategy(int32_t op) {
   const OpStrategy &present = *state.strategyOf(op);
   const OpStrategy *best = nullptr;
   bool mustTakeSeed = readsSeed(op);
@@ -265,7 +266,7 @@ void ChainSearch::follow() {
   for (int ops = 0; ops < kMostChainOps && !worklist.empty(); ++ops) {
     int32_t op = *worklist.begin();
     worklist.erase(worklist.begin());
-    const OpStrategy *strategy = choose(op);
+    const OpStrategy *strategy = findStrategy(op);
     if (!strategy)
       continue;
     SmallVector<int32_t, 4> operands(state.operandsOf(op));
@@ -281,12 +282,8 @@ void ChainSearch::follow() {
 }
 
 void ChainSearch::updatePrice() {
-  for (int32_t op : changed) {
-    for (int32_t operand : graph.operandsOf(op))
-      evaluator.update(operand);
-    for (int32_t i = 0; i < graph.numResults(op); ++i)
-      evaluator.update(graph.firstResult(op) + i);
-  }
+  for (int32_t op : changed)
+    evaluator.updateAround(op);
 }
 
 bool ChainSearch::losesPartialSums() const {
@@ -339,7 +336,8 @@ ChainSearch::Key ChainSearch::makeKey(int32_t value, int32_t sharding) const {
 }
 
 void ChainSearch::visit(int32_t value) {
-  if (!mayMove(value) || !isAtReshard(value))
+  if (graph.usesOf(value).size() > kMostSeedUses || !mayMove(value) ||
+      !isAtReshard(value))
     return;
   for (int32_t sharding : collectSeeds(value)) {
     Key key = makeKey(value, sharding);

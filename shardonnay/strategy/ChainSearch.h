@@ -33,6 +33,8 @@ namespace shardonnay {
 
 /// How many ops a chain goes through at most.
 inline constexpr int kMostChainOps = 256;
+/// How many users a value may have where a chain starts.
+inline constexpr size_t kMostSeedUses = 16;
 /// A chain starts at a contraction whose reshards take more than this share of
 /// its own time.
 inline constexpr double kLeastReshardShare = 0.1;

@@ -88,7 +88,8 @@ void StateEvaluator::addReshard(int32_t value, int32_t from, int32_t to,
 }
 
 bool StateEvaluator::isFused(int32_t value) const {
-  if (value >= static_cast<int32_t>(graph.numValues()))
+  if (value >= static_cast<int32_t>(graph.numValues()) ||
+      graph.usesOf(value).size() > kMostFusedUses)
     return false;
   auto agrees = [&](int32_t op, unsigned tensor) {
     const OpStrategy *strategy = state.strategyOf(op);
@@ -177,33 +178,43 @@ void StateEvaluator::updateOp(int32_t op) {
     replace(ops[op], partOfOp(op));
 }
 
+void StateEvaluator::updateAround(int32_t op) {
+  values.resize(graph.numValues() + state.getCopies().size());
+  // What is around it is fused otherwise.
+  SmallVector<int32_t, 16> around = {op};
+  auto addUsers = [&](int32_t value) {
+    if (ArrayRef<StrategyUse> uses = graph.usesOf(value);
+        uses.size() <= kMostFusedUses)
+      for (const StrategyUse &use : uses)
+        around.push_back(use.op);
+  };
+  for (int32_t operand : state.operandsOf(op)) {
+    int32_t source = state.sourceOf(operand);
+    replace(values[operand], partOfValue(operand));
+    if (source != operand)
+      replace(values[source], partOfValue(source));
+    around.push_back(graph.value(source).producer);
+    addUsers(source);
+  }
+  for (int32_t i = 0; i < graph.numResults(op); ++i) {
+    int32_t result = graph.firstResult(op) + i;
+    replace(values[result], partOfValue(result));
+    addUsers(result);
+  }
+  for_each(around, [&](int32_t other) { updateOp(other); });
+}
+
 void StateEvaluator::update(int32_t value) {
   values.resize(graph.numValues() + state.getCopies().size());
-  // What is around the ops around it is resharded, and fused, otherwise.
-  SmallVector<int32_t, 16> around;
-  auto addAround = [&](int32_t op) {
-    if (op < 0)
-      return;
-    around.push_back(op);
-    for (int32_t operand : state.operandsOf(op))
-      replace(values[operand], partOfValue(operand));
-    for (int32_t operand : state.operandsOf(op))
-      around.push_back(graph.value(state.sourceOf(operand)).producer);
-    for (int32_t i = 0; i < graph.numResults(op); ++i) {
-      int32_t result = graph.firstResult(op) + i;
-      replace(values[result], partOfValue(result));
-      for (const StrategyUse &use : graph.usesOf(result))
-        around.push_back(use.op);
-    }
-  };
-  addAround(graph.value(value).producer);
+  if (int32_t producer = graph.value(value).producer; producer >= 0)
+    updateAround(producer);
   for (const StrategyUse &use : graph.usesOf(value))
-    addAround(use.op);
+    if (use.op >= 0)
+      updateAround(use.op);
   replace(values[value], partOfValue(value));
   for (size_t copy = graph.numValues(); copy < values.size(); ++copy)
     if (state.sourceOf(copy) == value)
       replace(values[copy], partOfValue(copy));
-  for_each(around, [&](int32_t op) { updateOp(op); });
 }
 
 } // namespace shardonnay

@@ -59,6 +59,9 @@ private:
   std::vector<Node> nodes;
 };
 
+/// A value that more ops read than this is in memory, whatever they are.
+inline constexpr size_t kMostFusedUses = 16;
+
 class StateEvaluator {
 public:
   /// The state outlives this.
@@ -67,6 +70,9 @@ public:
   StateCost get() const;
   /// `value` has another sharding, or another copy, or is read otherwise.
   void update(int32_t value);
+  /// `op` has another strategy, reads copies or others, or its results have
+  /// other shardings.
+  void updateAround(int32_t op);
 
 private:
   struct Part {
