@@ -1,8 +1,13 @@
 """The unpartitioned program on one device of PJRT, to compare a partitioned one with (agreement.py says how)."""
 
+import itertools
+import math
+import re
 from typing import NamedTuple
 
+import numpy as np
 from jaxlib.mlir import ir
+from jaxlib.mlir.dialects import sdy
 
 from . import agreement, bodies, engine
 from .agreement import Agreement, Reference, agreements, expected, random_inputs
@@ -26,6 +31,7 @@ _IDENTITIES = {
 }
 _SLICES = {"stablehlo.dynamic_slice", "stablehlo.gather"}
 _DROPPED = {"sdy.sharding_group"}
+_AXES = re.compile(r'axis_ref<name = "([^"]+)"(?:, sub_axis_info = \((\d+)\)(\d+))?>')
 _ARGUMENT_ATTRIBUTES = {"sdy.sharding", "mhlo.sharding", "tf.aliasing_output", "jax.buffer_donor"}
 
 # Operations that round nothing (a reduction is as exact as the operations of its body).
@@ -61,6 +67,7 @@ def whole(text):
     """The program on whole tensors; one device runs it, unless it has manual computations."""
     with engine.context(), ir.Location.unknown():
         module, manual = ir.Module.parse(text), []
+        meshes = {op.sym_name.value: op.mesh for op in module.body.operations if op.operation.name == "sdy.mesh"}
         for operation in operations(module):
             if operation.name == bodies.NAME:
                 manual.append(operation)
@@ -75,6 +82,8 @@ def whole(text):
                 operation.erase()
             else:
                 _strip(operation)
+                if "replica_groups" in operation.attributes:
+                    _write_groups(operation, meshes)
                 if operation.name in _SLICES:
                     _set_apart(operation)
         devices = bodies.inline(module, [operation.opview for operation in manual])
@@ -84,6 +93,33 @@ def whole(text):
         number = ir.IntegerAttr.get(ir.IntegerType.get_signless(32), devices)
         module.operation.attributes["mhlo.num_partitions"] = number
         return Whole(module.operation.get_asm(enable_debug_info=False), devices)
+
+
+def _write_groups(operation, meshes):
+    """Groups of devices for groups along mesh axes: XLA reads no order of devices there."""
+    text = str(operation.attributes["replica_groups"])
+    if "replica_group_mesh_axes" not in text:
+        return
+    if named := re.search(r"mesh = @([\w.$-]+)", text):
+        mesh = sdy.MeshAttr(meshes[named[1]])
+        sizes = {axis.name: axis.size for axis in map(sdy.MeshAxisAttr, mesh.axes)}
+        ids = list(mesh.device_ids)
+    else:
+        sizes = {name: int(size) for name, size in re.findall(r'name = "([^"]+)", size = (\d+)', text)}
+        found = re.search(r"device_ids=dense<\[([\d, ]+)\]>", text)
+        ids = [int(number) for number in found[1].split(",")] if found else []
+    shape, places = [], {}  # each axis as its parts; (axis, position of the part) -> dim
+    parts = [(name, int(pre or 1), int(size or sizes[name])) for name, pre, size in _AXES.findall(text)]
+    for name, size in sizes.items():
+        bounds = sorted({1, size, *(bound for axis, pre, part in parts if axis == name for bound in (pre, pre * part))})
+        for low, high in itertools.pairwise(bounds):
+            places[name, low] = len(shape)
+            shape.append(high // low)
+    dims = [dim for axis, pre, part in parts for (name, low), dim in places.items() if name == axis and pre <= low < pre * part]
+    rest = [dim for dim in range(len(shape)) if dim not in dims]
+    grid = np.asarray(ids or range(math.prod(shape))).reshape(shape).transpose(*rest, *dims)
+    rows = grid.reshape(math.prod(shape[dim] for dim in rest), -1)
+    operation.attributes["replica_groups"] = ir.DenseElementsAttr.get(np.ascontiguousarray(rows, np.int64))
 
 
 def _make_constant(operation):

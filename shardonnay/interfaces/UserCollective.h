@@ -20,6 +20,15 @@ struct NamedAxis {
   int64_t preSize = 1, size = 0;
 };
 
+/// A mesh by the name of its symbol, or what it consists of.
+struct CollectiveMesh {
+  mlir::FlatSymbolRefAttr symbol;
+  /// Names and sizes, the major one first.
+  llvm::SmallVector<std::pair<llvm::StringRef, int64_t>> axes;
+  /// The devices in the mesh's order; none: 0, 1, ..
+  llvm::SmallVector<int64_t> deviceIds;
+};
+
 struct UserCollective {
   /// That which sends as much.
   CollectiveKind kind = CollectiveKind::Permute;

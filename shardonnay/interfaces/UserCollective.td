@@ -22,6 +22,16 @@ def UserCollectiveOpInterface : OpInterface<"UserCollectiveOpInterface"> {
       collective.
     }], "std::optional<::shardonnay::UserCollective>",
     "getUserCollective", (ins)>,
+    InterfaceMethod<[{
+      The mesh on whose axes it sends; nothing if it says the devices otherwise.
+    }], "std::optional<::shardonnay::CollectiveMesh>",
+    "getCollectiveMesh", (ins)>,
+    InterfaceMethod<[{
+      Has it, which has such a mesh, send on the same axes of `mesh`. Where that
+      has an order of devices, the groups are written out: engines do not read
+      the order (jaxlib 0.10.2's sends between other devices).
+    }], "void", "setCollectiveMesh",
+    (ins "const ::shardonnay::CollectiveMesh &":$mesh)>,
   ];
 }
 

@@ -46,8 +46,9 @@ void addImport(OpPassManager &pm, const PipelineOptions &options) {
   pm.addPass(createImportFrontendAttributesPass());
   pm.addPass(createImportGspmdShardingsPass());
   pm.addPass(createCheckStrictPass({options.strict}));
-  pm.addPass(createLiftInlinedMeshesPass());
+  pm.addPass(createLiftInlinedMeshesPass({/*collectives=*/false}));
   pm.addPass(createBindAxisSizesPass({options.devices}));
+  pm.addPass(createInlineCollectiveMeshesPass());
   pm.addPass(createExpandCompositesPass());
   pm.addPass(createInlinePrivateFunctionsPass({options.keepFunctionsOf}));
   if (options.keepFunctionsOf > 0) {

@@ -230,7 +230,11 @@ const OpStrategy *ChainSearch::findStrategy(int32_t op) {
   double least = HUGE_VAL;
   SmallVector<const OpStrategy *, 4> strategies = {&present};
   append_range(strategies, collectStrategies(op));
+  // No op may repeat work for a chain.
+  int64_t leastShards = before.strategyOf(op)->shards;
   for (const OpStrategy *strategy : strategies) {
+    if (strategy->shards < leastShards)
+      continue;
     if (mustTakeSeed &&
         !any_of(enumerate(graph.operandsOf(op)), [&](auto operand) {
           return operand.value() == seed &&

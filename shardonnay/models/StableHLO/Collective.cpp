@@ -167,12 +167,105 @@ static std::optional<UserCollective> readWritten(Operation *op) {
   return written;
 }
 
+static ReplicaGroupMeshAxesAttr groupsByAxes(Operation *op) {
+  return op->getAttrOfType<ReplicaGroupMeshAxesAttr>("replica_groups");
+}
+
+static std::optional<CollectiveMesh> readMesh(Operation *op) {
+  ReplicaGroupMeshAxesAttr groups = groupsByAxes(op);
+  if (!groups)
+    return std::nullopt;
+  CollectiveMesh found;
+  found.symbol = dyn_cast<FlatSymbolRefAttr>(groups.getMesh());
+  auto mesh = dyn_cast<MeshAttr>(groups.getMesh());
+  if (!mesh)
+    return found;
+  for (MeshAxisAttr axis : mesh.getAxes())
+    found.axes.emplace_back(axis.getName(), axis.getSize());
+  if (DenseIntElementsAttr ids = mesh.getDeviceIds())
+    for (const APInt &id : ids.getValues<APInt>())
+      found.deviceIds.push_back(id.getSExtValue());
+  return found;
+}
+
+/// The devices of `mesh` that differ along `axes` alone, each group a row; null
+/// if the mesh has not these axes.
+static DenseIntElementsAttr groupsAlong(MLIRContext *context,
+                                        const CollectiveMesh &mesh,
+                                        ArrayRef<NamedAxis> axes) {
+  int64_t numDevices = 1;
+  for (auto [name, size] : mesh.axes)
+    numDevices *= size;
+  // By axis: how many there are, and how far apart.
+  SmallVector<std::pair<int64_t, int64_t>> parts;
+  int64_t width = 1;
+  for (const NamedAxis &axis : axes) {
+    int64_t stride = numDevices, size = 0;
+    for (auto [name, axisSize] : mesh.axes) {
+      stride /= axisSize;
+      if (name == axis.name) {
+        size = axis.size == 0 ? axisSize : axis.size;
+        stride *= axisSize / (axis.preSize * size);
+        break;
+      }
+    }
+    if (size == 0)
+      return nullptr;
+    parts.emplace_back(size, stride);
+    width *= size;
+  }
+  SmallVector<int64_t> rows(numDevices), rowOf(numDevices);
+  int64_t numRows = 0;
+  for (int64_t position = 0; position < numDevices; ++position) {
+    int64_t first = position, member = 0;
+    for (auto [size, stride] : parts) {
+      int64_t coordinate = position / stride % size;
+      member = member * size + coordinate;
+      first -= coordinate * stride;
+    }
+    if (first == position)
+      rowOf[first] = numRows++;
+    rows[rowOf[first] * width + member] = mesh.deviceIds[position];
+  }
+  return DenseIntElementsAttr::get(
+      RankedTensorType::get({numRows, width}, IntegerType::get(context, 64)),
+      rows);
+}
+
+static void writeMesh(Operation *op, const CollectiveMesh &mesh) {
+  MLIRContext *context = op->getContext();
+  Attribute written = mesh.symbol;
+  if (!mesh.deviceIds.empty()) {
+    UserCollective collective;
+    readGroups(groupsByAxes(op), collective);
+    if (DenseIntElementsAttr rows =
+            groupsAlong(context, mesh, *collective.axes))
+      op->setAttr("replica_groups", rows);
+    return;
+  }
+  if (!written) {
+    SmallVector<MeshAxisAttr> axes;
+    for (auto [name, size] : mesh.axes)
+      axes.push_back(MeshAxisAttr::get(context, name, size));
+    written = MeshAttr::get(context, axes, /*deviceIds=*/nullptr);
+  }
+  op->setAttr("replica_groups",
+              ReplicaGroupMeshAxesAttr::get(context, written,
+                                            groupsByAxes(op).getAxes()));
+}
+
 namespace {
 template <typename OpT>
 struct WrittenModel
     : UserCollectiveOpInterface::ExternalModel<WrittenModel<OpT>, OpT> {
   std::optional<UserCollective> getUserCollective(Operation *op) const {
     return readWritten(op);
+  }
+  std::optional<CollectiveMesh> getCollectiveMesh(Operation *op) const {
+    return readMesh(op);
+  }
+  void setCollectiveMesh(Operation *op, const CollectiveMesh &mesh) const {
+    writeMesh(op, mesh);
   }
 };
 } // namespace

@@ -7,6 +7,7 @@
 
 #include "mlir/IR/AttrTypeSubElements.h"
 #include "shardonnay/dialect/sdy/Ops.h"
+#include "shardonnay/dialect/sdy/access/CollectiveMesh.h"
 #include "shardonnay/transforms/export/Passes.h"
 
 using namespace mlir;
@@ -37,6 +38,7 @@ protected:
           sharding.getReductionKind());
     });
     replacer.recursivelyReplaceElementsIn(module, /*replaceAttrs=*/true);
+    sdy::inlineCollectiveMeshes(module);
     // Others than shardings may name a mesh too.
     for (auto op : llvm::make_early_inc_range(module.getOps<sdy::MeshOp>()))
       if (SymbolTable::symbolKnownUseEmpty(op, module))

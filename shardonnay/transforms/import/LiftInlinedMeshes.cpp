@@ -8,12 +8,13 @@
 // 1. Find the meshes: those that have a name already, the first name of each,
 //    and the mesh that the shardings of the program use.
 // 2. Rebind every sharding: a mesh that stands in it gets a name, the empty
-//    mesh gives way to the one in use.
+//    mesh gives way to the one in use. So do the user's collectives.
 // 3. Erase meshes that are left without use: equal ones and empty ones.
 //
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
+#include "shardonnay/dialect/sdy/access/CollectiveMesh.h"
 #include "shardonnay/interfaces/OpKinds.h"
 #include "shardonnay/transforms/import/Passes.h"
 
@@ -29,19 +30,28 @@ namespace {
 
 class LiftInlinedMeshes {
 public:
-  LiftInlinedMeshes(ModuleOp module, const ProgramOps &ops)
-      : module(module), ops(ops), symbols(module) {}
+  LiftInlinedMeshes(ModuleOp module, const ProgramOps &ops,
+                    bool liftsCollectives)
+      : module(module), ops(ops), symbols(module),
+        liftsCollectives(liftsCollectives) {}
 
-  /// Whether that changes anything.
-  bool run() {
+  /// Whether that changes anything; fails, with an error, for a collective
+  /// whose mesh is none.
+  FailureOr<bool> run() {
     findMeshes();
+    if (liftsCollectives && failed(findCollectives()))
+      return failure();
     if (mustRebind)
       rebindShardings();
-    return eraseUnused() || mustRebind;
+    for (auto [collective, mesh] : collectives)
+      collective.setCollectiveMesh(
+          {FlatSymbolRefAttr::get(getName(mesh)), {}, {}});
+    return eraseUnused() || mustRebind || !collectives.empty();
   }
 
 private:
   void findMeshes();
+  LogicalResult findCollectives();
   void rebindShardings();
   bool eraseUnused();
 
@@ -57,12 +67,15 @@ private:
   ModuleOp module;
   const ProgramOps &ops;
   SymbolTable symbols;
+  bool liftsCollectives;
   llvm::DenseMap<StringAttr, MeshAttr> meshes;
   llvm::DenseMap<MeshAttr, StringAttr> names;
   /// What the empty mesh gives way to; null if no mesh has axes.
   MeshAttr inUse;
   /// Some sharding does not name the one symbol of its mesh.
   bool mustRebind = false;
+  /// Those that do not, and their meshes.
+  SmallVector<std::pair<UserCollectiveOpInterface, MeshAttr>> collectives;
 };
 
 void LiftInlinedMeshes::findMeshes() {
@@ -87,6 +100,24 @@ void LiftInlinedMeshes::findMeshes() {
     walkShardings(op, walker);
   if (!inUse)
     inUse = declared;
+}
+
+LogicalResult LiftInlinedMeshes::findCollectives() {
+  for (Operation *op : ops) {
+    auto collective = dyn_cast<UserCollectiveOpInterface>(op);
+    std::optional<CollectiveMesh> found =
+        collective ? collective.getCollectiveMesh() : std::nullopt;
+    if (!found)
+      continue;
+    MeshAttr mesh =
+        found->symbol ? resolve(found->symbol) : readMesh(collective, *found);
+    if (!found->symbol && !mesh)
+      return failure();
+    if (mesh &&
+        !(found->symbol && names.lookup(mesh) == found->symbol.getAttr()))
+      collectives.emplace_back(collective, mesh);
+  }
+  return success();
 }
 
 StringAttr LiftInlinedMeshes::getName(MeshAttr mesh) {
@@ -141,8 +172,16 @@ bool LiftInlinedMeshes::eraseUnused() {
 
 struct LiftInlinedMeshesPass
     : impl::LiftInlinedMeshesPassBase<LiftInlinedMeshesPass> {
+  using LiftInlinedMeshesPassBase::LiftInlinedMeshesPassBase;
+
   void runOnOperation() override {
-    if (!LiftInlinedMeshes(getOperation(), getAnalysis<ProgramOps>()).run())
+    FailureOr<bool> changed =
+        LiftInlinedMeshes(getOperation(), getAnalysis<ProgramOps>(),
+                          collectives)
+            .run();
+    if (failed(changed))
+      return signalPassFailure();
+    if (!*changed)
       markAllAnalysesPreserved();
   }
 };

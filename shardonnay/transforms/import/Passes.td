@@ -75,7 +75,8 @@ def LiftInlinedMeshesPass : ImportPass<"sdy-lift-inlined-meshes"> {
   let description = [{
     Meshes that stand in shardings become symbols; of equal meshes the first one
     stays. Shardings on the empty mesh name no axis, so they mean the same on
-    any mesh: they move to the one that the program's shardings use.
+    any mesh: they move to the one that the program's shardings use. With
+    `collectives` those that the user's collectives spell out are symbols too.
 
     Precondition: none. Postcondition: every sharding names its mesh; no two
     meshes are equal.
@@ -89,6 +90,9 @@ def LiftInlinedMeshesPass : ImportPass<"sdy-lift-inlined-meshes"> {
     sdy.sharding_constraint %0 <@mesh, [{"x"} ]>
     ```
   }];
+  let options = [Option<"collectives", "collectives", "bool",
+                        /*default=*/"true",
+                        "The user's collectives name their meshes too">];
 }
 
 def BindAxisSizesPass : ImportPass<"sdy-bind-axis-sizes"> {
@@ -112,6 +116,26 @@ def BindAxisSizesPass : ImportPass<"sdy-bind-axis-sizes"> {
   }];
   let options = [Option<"devices", "devices", "int64_t", /*default=*/"0",
                         "How many devices there are; 0: as the meshes say">];
+}
+
+def InlineCollectiveMeshesPass : ImportPass<"sdy-inline-collective-meshes"> {
+  let summary = "The user's collectives spell out the meshes that they name";
+  let description = [{
+    Later stages give a mesh another order of devices, or erase it; what the
+    user's collectives send along stays as it was written. On a mesh with an
+    order of devices they have groups of devices: engines do not read the order.
+
+    Precondition: every axis has a size. Postcondition: no collective of the
+    user's names a mesh of the module, none a mesh with an order of devices.
+
+    ```mlir
+    #stablehlo.replica_group_mesh_axes<mesh = @mesh, axes = [#stablehlo.axis_ref<name = "x">]>
+    ```
+    becomes
+    ```mlir
+    #stablehlo.replica_group_mesh_axes<mesh = #stablehlo.mesh<axes=[<name = "x", size = 2>]>, axes = [..]>
+    ```
+  }];
 }
 
 def InlinePrivateFunctionsPass : ImportPass<"sdy-inline-private-functions"> {

@@ -143,3 +143,40 @@ def test_ops_arguments_and_results_on_one_device():
     entry = compiled.manifest["inputs"][1]
     assert [slices != [[0, 0]] for slices in entry["slices"]] == [device == 5 for device in range(8)]
     assert not [d for d in compiled.diagnostics if d.severity == "warning"]
+
+
+ORDER = [0, 2, 4, 6, 1, 3, 5, 7]
+SUMS = """
+sdy.mesh @mesh = <["x"=2, "y"=4]{order}>
+func.func public @main(%arg0: tensor<8xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{"y"}}]>}})
+    -> (tensor<8xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{"y"}}]>}}) {{
+  %0 = sdy.manual_computation(%arg0) in_shardings=[<@mesh, [{{"y"}}]>] out_shardings=[<@mesh, [{{"y"}}]>] manual_axes={{"y"}} (%arg1: tensor<2xf32>) {{
+    %1 = "stablehlo.all_reduce"(%arg1) <{{channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, use_global_device_ids,
+        replica_groups = #stablehlo.replica_group_mesh_axes<mesh = {mesh}, axes = [#stablehlo.axis_ref<name = "y"{part}>]>}}> ({{
+    ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+      %2 = stablehlo.add %a, %b : tensor<f32>
+      stablehlo.return %2 : tensor<f32>
+    }}) : (tensor<2xf32>) -> tensor<2xf32>
+    sdy.return %1 : tensor<2xf32>
+  }} : (tensor<8xf32>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}}
+"""
+SPELLED_OUT = '#stablehlo.mesh<axes = [<name = "x", size = 2>, <name = "y", size = 4>]{}>'
+
+
+@pytest.mark.parametrize("part", ["", ", sub_axis_info = (2)2"])
+@pytest.mark.parametrize("ordered", [False, True])
+@pytest.mark.parametrize("named", [True, False])
+def test_collectives_of_the_user_along_axes(named, ordered, part):
+    """XLA does not read the order of devices of a mesh that is spelled out."""
+    order = f", device_ids={ORDER}" if ordered else ""
+    mesh = "@mesh" if named else SPELLED_OUT.format(f", device_ids = dense<{ORDER}> : tensor<8xi64>" if ordered else "")
+    text = SUMS.format(order=order, mesh=mesh, part=part)
+    value = np.arange(8, dtype=np.float32)
+    rows = value.reshape(4, 2)
+    sums = rows.sum(0, keepdims=True) if not part else np.repeat(rows.reshape(2, 2, 2).sum(1), 2, axis=0)
+    expected = np.broadcast_to(sums, rows.shape).reshape(8)
+    (found,), _ = run.LoadedProgram(shardonnay.compile(text))([value])
+    np.testing.assert_array_equal(found, expected)
+    check(text, [value])

@@ -63,3 +63,31 @@ func.func @only_empty(%arg0: tensor<8xf32>) -> tensor<8xf32> {
   %0 = sdy.sharding_constraint %arg0 <@empty_mesh, [{}]> : tensor<8xf32>
   return %0 : tensor<8xf32>
 }
+
+// -----
+
+// The mesh of a user's collective, in its own order of devices.
+// CHECK:      sdy.mesh @mesh = <["x"=2, "y"=4]>
+// CHECK-NEXT: sdy.mesh @mesh_0 = <["x"=8], device_ids=[7, 6, 5, 4, 3, 2, 1, 0]>
+// CHECK-LABEL: func @collective
+// CHECK: mesh = @mesh, axes = [#stablehlo.axis_ref<name = "y">]
+// CHECK: mesh = @mesh_0, axes = [#stablehlo.axis_ref<name = "x">]
+func.func @collective(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<mesh<["x"=2, "y"=4]>, [{"x"}]>}) -> tensor<8xf32> {
+  %0 = "stablehlo.all_gather"(%arg0) <{all_gather_dim = 0 : i64, replica_groups = #stablehlo.replica_group_mesh_axes<mesh = #stablehlo.mesh<axes = [<name = "x", size = 2>, <name = "y", size = 4>], device_ids = dense<[0, 1, 2, 3, 4, 5, 6, 7]> : tensor<8xi64>>, axes = [#stablehlo.axis_ref<name = "y">]>}> : (tensor<8xf32>) -> tensor<32xf32>
+  %1 = "stablehlo.all_gather"(%arg0) <{all_gather_dim = 0 : i64, replica_groups = #stablehlo.replica_group_mesh_axes<mesh = #stablehlo.mesh<axes = [<name = "x", size = 8>], device_ids = dense<[7, 6, 5, 4, 3, 2, 1, 0]> : tensor<8xi64>>, axes = [#stablehlo.axis_ref<name = "x">]>}> : (tensor<8xf32>) -> tensor<64xf32>
+  return %arg0 : tensor<8xf32>
+}
+
+// -----
+
+// One that names another of two equal meshes names the one that stays.
+// CHECK: sdy.mesh @a
+// CHECK-NOT: sdy.mesh @b
+// CHECK-LABEL: func @collective_on_an_equal_mesh
+// CHECK: mesh = @a, axes
+sdy.mesh @a = <["x"=2]>
+sdy.mesh @b = <["x"=2]>
+func.func @collective_on_an_equal_mesh(%arg0: tensor<8xf32>) -> tensor<16xf32> {
+  %0 = "stablehlo.all_gather"(%arg0) <{all_gather_dim = 0 : i64, replica_groups = #stablehlo.replica_group_mesh_axes<mesh = @b, axes = [#stablehlo.axis_ref<name = "x">]>}> : (tensor<8xf32>) -> tensor<16xf32>
+  return %0 : tensor<16xf32>
+}
