@@ -96,7 +96,7 @@ def test_as_json(paths, capsys):
         ("search-mode=fast", "expected one of graph, greedy, got 'fast'"),
         ("memory-limit=much", "expected bytes, such as 1GiB, 0 (none) or more, got much"),
         ("strict=perhaps", "strict: expected true or false, got 'perhaps'"),
-        ("to=emit", "there is no option 'to'; expected one of device-model, "),
+        ("to=emit", "there is no option 'to'; expected one of devices, device-model, "),
     ],
 )
 def test_a_wrong_setting_is_a_usage_error(paths, capsys, setting, message):

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// For each operand of a contraction that has something resharded (`visit`), and
+// For each operand of a contraction that has operands resharded (`visit`), and
 // each sharding that it could be resharded to (`collectSeeds`):
 //   1. `tryChain`: the value has that sharding besides its own.
 //   2. `follow`: each user takes the cheapest strategy (`findStrategy`), its
@@ -46,8 +46,10 @@ private:
   };
 
   bool mayMove(int32_t value) const;
-  /// Some contraction that reads the value has something resharded.
+  /// Some contraction that reads the value has operands resharded.
   bool isAtReshard(int32_t value);
+  /// What the op, as it is without a chain, pays for its operands.
+  double priceOfOperands(int32_t op);
   Shardings collectSeeds(int32_t value) const;
   Key makeKey(int32_t value, int32_t sharding) const;
 
@@ -94,27 +96,24 @@ bool ChainSearch::mayMove(int32_t value) const {
                  [](const StrategyUse &use) { return use.isUnknown(); });
 }
 
+double ChainSearch::priceOfOperands(int32_t op) {
+  const OpStrategy &strategy = *before.strategyOf(op);
+  double sum = 0;
+  for (auto [i, operand] : enumerate(graph.operandsOf(op))) {
+    int32_t needed = strategy.needed[i], present = before.shardingOf(operand);
+    if (needed >= 0 && needed != present && !graph.classOf(op).free.test(i))
+      sum += table.reshardPrice(graph.value(operand).tensor, present, needed)
+                 .value_or(0);
+  }
+  return sum;
+}
+
 bool ChainSearch::isAtReshard(int32_t value) {
   return any_of(graph.usesOf(value), [&](const StrategyUse &use) {
     const OpStrategy *strategy = state.strategyOf(use.op);
-    if (!strategy || !table.kind(strategy->kind).contraction)
-      return false;
-    ArrayRef<int32_t> operands = graph.operandsOf(use.op);
-    double resharding = 0;
-    for (auto [i, needed] : enumerate(strategy->needed)) {
-      if (needed < 0 || graph.classOf(use.op).free.test(i))
-        continue;
-      bool isResult = i >= operands.size();
-      int32_t other = isResult ? graph.firstResult(use.op) + i - operands.size()
-                               : operands[i];
-      int32_t from = state.shardingOf(other), to = needed;
-      if (isResult)
-        std::swap(from, to);
-      if (from != to)
-        resharding +=
-            table.reshardPrice(graph.value(other).tensor, from, to).value_or(0);
-    }
-    return resharding > kLeastReshardShare * table.ownPrice(*strategy);
+    return strategy && table.kind(strategy->kind).contraction &&
+           priceOfOperands(use.op) >
+               kLeastReshardShare * table.ownPrice(*strategy);
   });
 }
 
@@ -227,6 +226,10 @@ const OpStrategy *ChainSearch::findStrategy(int32_t op) {
   const OpStrategy &present = *state.strategyOf(op);
   const OpStrategy *best = nullptr;
   bool mustTakeSeed = readsSeed(op);
+  // What takes its operands as the user has them stays.
+  if (mustTakeSeed && table.kind(present.kind).contraction &&
+      priceOfOperands(op) == 0)
+    return nullptr;
   double least = HUGE_VAL;
   SmallVector<const OpStrategy *, 4> strategies = {&present};
   append_range(strategies, collectStrategies(op));

@@ -430,3 +430,26 @@ def test_shardings_say_of_which_tensor_a_local_one_is_a_shard():
     assert '%arg0: tensor<8x3xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>}' in text
     assert "sdy.mesh @mesh" in text and "sdy.mesh @maximal_5" in text
     run_and_compare(chain(program=text, pipeline="builtin.module(sdy-drop-sharding-and-mesh)"), program=ON_DEVICE)
+
+
+DOT = """
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+func.func public @main(
+    %a: tensor<16x12xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{}}, {{"y"}}]>}},
+    %b: tensor<12x16xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{"y"}}, {{}}]>}})
+    -> (tensor<16x16xf32> {{sdy.sharding = #sdy.sharding<@mesh, {result}>}}) {{
+  %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] {{sdy.sharding = #sdy.sharding_per_value<[<@mesh, {result}>]>}}
+      : (tensor<16x12xf32>, tensor<12x16xf32>) -> tensor<16x16xf32>
+  return %0 : tensor<16x16xf32>
+}}
+"""
+
+
+@pytest.mark.parametrize("result", ['[{"y"}, {}]', '[{}, {"y"}]', '[{"x", "y"}, {}]'])
+def test_partial_mode_lowers_a_dot_wanted_along_what_it_contracts(result):
+    """The partial mode leaves such a dot to what lowers it, as jaxlib's does."""
+    program = DOT.format(result=result)
+    passes = "builtin.module(func.func(sdy-insert-explicit-reshards,sdy-reshard-to-collectives),sdy-convert-global-to-local,sdy-drop-sharding-and-mesh)"
+    text = chain(program=program, pipeline=passes)
+    assert "stablehlo.dot_general" in text
+    run_and_compare(text, program=program)
