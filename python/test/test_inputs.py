@@ -124,9 +124,9 @@ def test_an_artefact_without_jaxlib_says_what_to_install(exported, monkeypatch):
 def test_import_needs_no_jax_and_little_time():
     code = """
 import sys, time
-start = time.perf_counter()
+start = time.process_time()
 import shardonnay
-assert time.perf_counter() - start < 0.1
+assert time.process_time() - start < 0.1
 shardonnay.compile('sdy.mesh @mesh = <["x"=2]>\\nfunc.func @main() { return }')
 assert not {"jax", "jaxlib", "numpy", "rich"} & set(sys.modules), sys.modules.keys()
 """
