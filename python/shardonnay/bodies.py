@@ -201,10 +201,15 @@ def _mesh_of(sharding, meshes):
 def _groups(mesh, manual):
     """The devices that differ in manual axes only, in the order of their coordinates."""
     inside, outside = [[f'"{name}"' for name in mesh.names if (name in manual) == kind] for kind in (True, False)]
-    order, groups = mesh.coordinates_of(inside), {}
-    for device, key in enumerate(mesh.coordinates_of(outside)):
+    return grouped(mesh.coordinates_of(inside), mesh.coordinates_of(outside))
+
+
+def grouped(inside, outside):
+    """The devices of the same coordinates `outside`, in the order of those `inside`: both are lists, by device."""
+    groups = {}
+    for device, key in enumerate(outside):
         groups.setdefault(key, []).append(device)
-    return [sorted(group, key=order.__getitem__) for group in groups.values()]
+    return [sorted(group, key=inside.__getitem__) for group in groups.values()]
 
 
 def _inline(operation, meshes):

@@ -7,9 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 from jaxlib.mlir import ir
-from jaxlib.mlir.dialects import sdy
 
-from . import agreement, bodies, engine
+from . import agreement, bodies, boundary, engine
 from .agreement import Agreement, Reference, agreements, expected, random_inputs
 from .operations import operations
 
@@ -101,25 +100,22 @@ def _write_groups(operation, meshes):
     if "replica_group_mesh_axes" not in text:
         return
     if named := re.search(r"mesh = @([\w.$-]+)", text):
-        mesh = sdy.MeshAttr(meshes[named[1]])
-        sizes = {axis.name: axis.size for axis in map(sdy.MeshAxisAttr, mesh.axes)}
-        ids = list(mesh.device_ids)
+        mesh = str(meshes[named[1]])
     else:
-        sizes = {name: int(size) for name, size in re.findall(r'name = "([^"]+)", size = (\d+)', text)}
-        found = re.search(r"device_ids=dense<\[([\d, ]+)\]>", text)
-        ids = [int(number) for number in found[1].split(",")] if found else []
-    shape, places = [], {}  # each axis as its parts; (axis, position of the part) -> dim
+        sizes = ", ".join(f'"{name}"={size}' for name, size in re.findall(r'name = "([^"]+)", size = (\d+)', text))
+        ids = re.search(r"device_ids=dense<(\[[\d, ]+\])>", text)
+        mesh = f"<[{sizes}]{f', device_ids={ids[1]}' if ids else ''}>"
+    sizes = dict(boundary.mesh_axes(mesh))
     parts = [(name, int(pre or 1), int(size or sizes[name])) for name, pre, size in _AXES.findall(text)]
+    inside, outside = [f'"{name}":({pre}){size}' for name, pre, size in parts], []
     for name, size in sizes.items():
         bounds = sorted({1, size, *(bound for axis, pre, part in parts if axis == name for bound in (pre, pre * part))})
         for low, high in itertools.pairwise(bounds):
-            places[name, low] = len(shape)
-            shape.append(high // low)
-    dims = [dim for axis, pre, part in parts for (name, low), dim in places.items() if name == axis and pre <= low < pre * part]
-    rest = [dim for dim in range(len(shape)) if dim not in dims]
-    grid = np.asarray(ids or range(math.prod(shape))).reshape(shape).transpose(*rest, *dims)
-    rows = grid.reshape(math.prod(shape[dim] for dim in rest), -1)
-    operation.attributes["replica_groups"] = ir.DenseElementsAttr.get(np.ascontiguousarray(rows, np.int64))
+            if not any(axis == name and pre <= low < pre * part for axis, pre, part in parts):
+                outside.append(f'"{name}":({low}){high // low}')
+    coordinates = [boundary.coordinates(axes, mesh, math.prod(sizes.values())) for axes in (inside, outside)]
+    groups = np.asarray(bodies.grouped(*coordinates), np.int64)
+    operation.attributes["replica_groups"] = ir.DenseElementsAttr.get(groups)
 
 
 def _make_constant(operation):

@@ -27,11 +27,14 @@ def UserCollectiveOpInterface : OpInterface<"UserCollectiveOpInterface"> {
     }], "std::optional<::shardonnay::CollectiveMesh>",
     "getCollectiveMesh", (ins)>,
     InterfaceMethod<[{
-      Has it, which has such a mesh, send on the same axes of `mesh`. Where that
-      has an order of devices, the groups are written out: engines do not read
-      the order (jaxlib 0.10.2's sends between other devices).
+      Has it, which has such a mesh, send on the same axes of `mesh`.
     }], "void", "setCollectiveMesh",
     (ins "const ::shardonnay::CollectiveMesh &":$mesh)>,
+    InterfaceMethod<[{
+      Has it send among the devices of each of `groups`, which are all devices
+      in groups of one size.
+    }], "void", "setCollectiveGroups",
+    (ins "::llvm::ArrayRef<::llvm::SmallVector<int64_t>>":$groups)>,
   ];
 }
 

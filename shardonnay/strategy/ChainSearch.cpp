@@ -33,8 +33,7 @@ class ChainSearch {
 public:
   ChainSearch(StrategyState &state, bool keepsPartialSums)
       : state(state), before(state), graph(state.getGraph()),
-        table(state.getTable()), evaluator(state),
-        keepsPartialSums(keepsPartialSums) {}
+        table(state.getTable()), keepsPartialSums(keepsPartialSums) {}
 
   void visit(int32_t value);
 
@@ -45,7 +44,6 @@ private:
     size_t operator()(const Key &key) const { return hash_combine_range(key); }
   };
 
-  bool mayMove(int32_t value) const;
   /// Some contraction that reads the value has operands resharded.
   bool isAtReshard(int32_t value);
   /// What the op, as it is without a chain, pays for its operands.
@@ -76,7 +74,8 @@ private:
   StrategyState before;
   const StrategyGraph &graph;
   OpStrategies &table;
-  StateEvaluator evaluator;
+  /// There once a chain is tried: most blocks have none.
+  std::optional<StateEvaluator> evaluator;
   bool keepsPartialSums;
   /// Seeds that were of no use; programs repeat themselves.
   std::unordered_set<Key, Hash> fruitless;
@@ -87,14 +86,6 @@ private:
   std::set<int32_t> worklist;
   SmallSetVector<int32_t, 32> changed;
 };
-
-bool ChainSearch::mayMove(int32_t value) const {
-  const StrategyValue &known = graph.value(value);
-  return known.tensor >= 0 && !known.constant && state.isUsed(value) &&
-         state.readSharding(value).unreduced.empty() &&
-         none_of(graph.usesOf(value),
-                 [](const StrategyUse &use) { return use.isUnknown(); });
-}
 
 double ChainSearch::priceOfOperands(int32_t op) {
   const OpStrategy &strategy = *before.strategyOf(op);
@@ -260,7 +251,7 @@ void ChainSearch::moveResults(int32_t op) {
     int32_t result = graph.firstResult(op) + i;
     int32_t sharding = needed[numOperands + i];
     if (sharding < 0 || sharding == state.shardingOf(result) ||
-        !table.sharding(sharding).unreduced.empty() || !mayMove(result))
+        !table.sharding(sharding).unreduced.empty() || !state.mayMove(result))
       continue;
     state.change(result, sharding,
                  [&](int32_t around) { changed.insert(around); });
@@ -290,7 +281,7 @@ void ChainSearch::follow() {
 
 void ChainSearch::updatePrice() {
   for (int32_t op : changed)
-    evaluator.updateAround(op);
+    evaluator->updateAround(op);
 }
 
 bool ChainSearch::losesPartialSums() const {
@@ -308,7 +299,9 @@ bool ChainSearch::losesPartialSums() const {
 }
 
 bool ChainSearch::tryChain(int32_t value, int32_t sharding) {
-  StateCost costBefore = evaluator.get();
+  if (!evaluator)
+    evaluator.emplace(state);
+  StateCost costBefore = evaluator->get();
   seed = value;
   seedSharding = sharding;
   worklist.clear();
@@ -318,7 +311,7 @@ bool ChainSearch::tryChain(int32_t value, int32_t sharding) {
   if (changed.empty())
     return false;
   updatePrice();
-  StateCost cost = evaluator.get();
+  StateCost cost = evaluator->get();
   bool isCheaper = !(keepsPartialSums && losesPartialSums()) &&
                    cost.price < costBefore.price * (1 - kLeastChainSaving) &&
                    cost.reshards <= costBefore.reshards;
@@ -343,7 +336,7 @@ ChainSearch::Key ChainSearch::makeKey(int32_t value, int32_t sharding) const {
 }
 
 void ChainSearch::visit(int32_t value) {
-  if (graph.usesOf(value).size() > kMostSeedUses || !mayMove(value) ||
+  if (graph.usesOf(value).size() > kMostSeedUses || !state.mayMove(value) ||
       !isAtReshard(value))
     return;
   for (int32_t sharding : collectSeeds(value)) {

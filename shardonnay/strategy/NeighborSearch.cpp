@@ -56,7 +56,6 @@ private:
   void addVariables();
   void addOp(int32_t op);
   void addValue(int32_t value);
-  bool mayMove(int32_t value) const;
   /// The sharding that a use outside the weighed ops needs; -1 if it takes any.
   int32_t fixedNeed(const StrategyUse &use, int32_t value);
   void connect();
@@ -125,14 +124,6 @@ bool NeighborSearch::selectOps() {
   return any;
 }
 
-bool NeighborSearch::mayMove(int32_t value) const {
-  const StrategyValue &known = graph.value(value);
-  return known.tensor >= 0 && state.isUsed(value) && !known.constant &&
-         state.readSharding(value).unreduced.empty() &&
-         none_of(graph.usesOf(value),
-                 [](const StrategyUse &use) { return use.isUnknown(); });
-}
-
 int32_t NeighborSearch::fixedNeed(const StrategyUse &use, int32_t value) {
   if (use.isFixed())
     return use.need;
@@ -161,7 +152,7 @@ void NeighborSearch::addOp(int32_t op) {
 }
 
 void NeighborSearch::addValue(int32_t value) {
-  if (!mayMove(value))
+  if (!state.mayMove(value))
     return;
   WeighedValue weighed{value, static_cast<int32_t>(problem.own.size()), {}};
   auto add = [&](int32_t number) {

@@ -66,6 +66,14 @@ StrategyState::copiesOf(int32_t value) const {
   return found;
 }
 
+bool StrategyState::mayMove(int32_t value) const {
+  const StrategyValue &known = graph->value(value);
+  return known.tensor >= 0 && isUsed(value) && !known.constant &&
+         readSharding(value).unreduced.empty() &&
+         none_of(graph->usesOf(value),
+                 [](const StrategyUse &use) { return use.isUnknown(); });
+}
+
 void StrategyState::shardingsOf(int32_t op, int32_t value, int32_t sharding,
                                 SmallVectorImpl<int32_t> &result) const {
   auto add = [&](int32_t number) {

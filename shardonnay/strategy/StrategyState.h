@@ -52,6 +52,9 @@ public:
   void forEachUse(int32_t value,
                   llvm::function_ref<void(const StrategyUse &)> visit) const;
   bool isUsed(int32_t value) const { return !graph->usesOf(value).empty(); }
+  /// The value may be sharded otherwise: all its uses are known, and it is
+  /// whole, not a partial sum.
+  bool mayMove(int32_t value) const;
 
   struct Copy {
     int32_t source;

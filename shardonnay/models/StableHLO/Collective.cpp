@@ -188,70 +188,32 @@ static std::optional<CollectiveMesh> readMesh(Operation *op) {
   return found;
 }
 
-/// The devices of `mesh` that differ along `axes` alone, each group a row; null
-/// if the mesh has not these axes.
-static DenseIntElementsAttr groupsAlong(MLIRContext *context,
-                                        const CollectiveMesh &mesh,
-                                        ArrayRef<NamedAxis> axes) {
-  int64_t numDevices = 1;
-  for (auto [name, size] : mesh.axes)
-    numDevices *= size;
-  // By axis: how many there are, and how far apart.
-  SmallVector<std::pair<int64_t, int64_t>> parts;
-  int64_t width = 1;
-  for (const NamedAxis &axis : axes) {
-    int64_t stride = numDevices, size = 0;
-    for (auto [name, axisSize] : mesh.axes) {
-      stride /= axisSize;
-      if (name == axis.name) {
-        size = axis.size == 0 ? axisSize : axis.size;
-        stride *= axisSize / (axis.preSize * size);
-        break;
-      }
-    }
-    if (size == 0)
-      return nullptr;
-    parts.emplace_back(size, stride);
-    width *= size;
-  }
-  SmallVector<int64_t> rows(numDevices), rowOf(numDevices);
-  int64_t numRows = 0;
-  for (int64_t position = 0; position < numDevices; ++position) {
-    int64_t first = position, member = 0;
-    for (auto [size, stride] : parts) {
-      int64_t coordinate = position / stride % size;
-      member = member * size + coordinate;
-      first -= coordinate * stride;
-    }
-    if (first == position)
-      rowOf[first] = numRows++;
-    rows[rowOf[first] * width + member] = mesh.deviceIds[position];
-  }
-  return DenseIntElementsAttr::get(
-      RankedTensorType::get({numRows, width}, IntegerType::get(context, 64)),
-      rows);
-}
-
 static void writeMesh(Operation *op, const CollectiveMesh &mesh) {
-  MLIRContext *context = op->getContext();
+  Builder builder(op->getContext());
   Attribute written = mesh.symbol;
-  if (!mesh.deviceIds.empty()) {
-    UserCollective collective;
-    readGroups(groupsByAxes(op), collective);
-    if (DenseIntElementsAttr rows =
-            groupsAlong(context, mesh, *collective.axes))
-      op->setAttr("replica_groups", rows);
-    return;
-  }
   if (!written) {
     SmallVector<MeshAxisAttr> axes;
     for (auto [name, size] : mesh.axes)
-      axes.push_back(MeshAxisAttr::get(context, name, size));
-    written = MeshAttr::get(context, axes, /*deviceIds=*/nullptr);
+      axes.push_back(MeshAxisAttr::get(op->getContext(), name, size));
+    DenseIntElementsAttr ids;
+    if (!mesh.deviceIds.empty())
+      ids =
+          cast<DenseIntElementsAttr>(builder.getI64TensorAttr(mesh.deviceIds));
+    written = MeshAttr::get(op->getContext(), axes, ids);
   }
   op->setAttr("replica_groups",
-              ReplicaGroupMeshAxesAttr::get(context, written,
+              ReplicaGroupMeshAxesAttr::get(op->getContext(), written,
                                             groupsByAxes(op).getAxes()));
+}
+
+static void writeGroups(Operation *op, ArrayRef<SmallVector<int64_t>> groups) {
+  SmallVector<int64_t> devices;
+  for (ArrayRef<int64_t> group : groups)
+    llvm::append_range(devices, group);
+  int64_t numGroups = groups.size(), width = devices.size() / numGroups;
+  auto type = RankedTensorType::get({numGroups, width},
+                                    IntegerType::get(op->getContext(), 64));
+  op->setAttr("replica_groups", DenseIntElementsAttr::get(type, devices));
 }
 
 namespace {
@@ -266,6 +228,10 @@ struct WrittenModel
   }
   void setCollectiveMesh(Operation *op, const CollectiveMesh &mesh) const {
     writeMesh(op, mesh);
+  }
+  void setCollectiveGroups(Operation *op,
+                           ArrayRef<SmallVector<int64_t>> groups) const {
+    writeGroups(op, groups);
   }
 };
 } // namespace

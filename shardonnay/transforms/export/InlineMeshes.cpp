@@ -38,7 +38,8 @@ protected:
           sharding.getReductionKind());
     });
     replacer.recursivelyReplaceElementsIn(module, /*replaceAttrs=*/true);
-    sdy::inlineCollectiveMeshes(module);
+    if (failed(sdy::inlineCollectiveMeshes(module)))
+      return signalPassFailure();
     // Others than shardings may name a mesh too.
     for (auto op : llvm::make_early_inc_range(module.getOps<sdy::MeshOp>()))
       if (SymbolTable::symbolKnownUseEmpty(op, module))

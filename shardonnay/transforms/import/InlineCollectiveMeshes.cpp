@@ -20,8 +20,9 @@ namespace {
 struct InlineCollectiveMeshesPass
     : impl::InlineCollectiveMeshesPassBase<InlineCollectiveMeshesPass> {
   void runOnOperation() override {
-    if (getAnalysis<OpKinds>().mayHave<UserCollectiveOpInterface>())
-      sdy::inlineCollectiveMeshes(getOperation());
+    if (getAnalysis<OpKinds>().mayHave<UserCollectiveOpInterface>() &&
+        failed(sdy::inlineCollectiveMeshes(getOperation())))
+      return signalPassFailure();
     // No op is another one.
     markAllAnalysesPreserved();
   }

@@ -6,7 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/dialect/sdy/access/CollectiveMesh.h"
+#include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/dialect/sdy/Ops.h"
+#include "shardonnay/dialect/sdy/ShardingVerifier.h"
 #include "llvm/ADT/Sequence.h"
 
 using namespace mlir;
@@ -14,7 +16,7 @@ using namespace mlir::sdy;
 using namespace shardonnay;
 
 MeshAttr sdy::readMesh(UserCollectiveOpInterface collective,
-                       CollectiveMesh written) {
+                       const CollectiveMesh &written) {
   MLIRContext *context = collective->getContext();
   auto emitError = [&] {
     return collective->emitOpError(
@@ -26,29 +28,76 @@ MeshAttr sdy::readMesh(UserCollectiveOpInterface collective,
       return nullptr;
     axes.push_back(MeshAxisAttr::get(context, name, size));
   }
+  if (failed(MeshAttr::verify(emitError, axes, {})))
+    return nullptr;
   // The order that is meant without them.
+  auto inOrder = MeshAttr::get(context, axes, {});
   if (llvm::equal(written.deviceIds,
-                  llvm::seq<int64_t>(0, written.deviceIds.size())))
-    written.deviceIds.clear();
+                  llvm::seq<int64_t>(0, inOrder.getNumDevices())))
+    return inOrder;
   if (failed(MeshAttr::verify(emitError, axes, written.deviceIds)))
     return nullptr;
   return MeshAttr::get(context, axes, written.deviceIds);
 }
 
-void sdy::inlineCollectiveMeshes(ModuleOp module) {
-  module.walk([&](UserCollectiveOpInterface collective) {
-    std::optional<CollectiveMesh> written = collective.getCollectiveMesh();
-    if (!written)
-      return;
-    if (written->symbol) {
-      auto op = module.lookupSymbol<MeshOp>(written->symbol);
-      if (!op)
-        return;
-      written->symbol = nullptr;
-      for (MeshAxisAttr axis : op.getMesh().getAxes())
-        written->axes.emplace_back(axis.getName(), axis.getSize());
-      llvm::append_range(written->deviceIds, op.getMesh().getDeviceIds());
-    }
-    collective.setCollectiveMesh(*written);
+/// The groups of devices that differ along its axes alone.
+static LogicalResult writeGroups(UserCollectiveOpInterface collective,
+                                 MeshAttr mesh) {
+  MLIRContext *context = collective->getContext();
+  std::optional<UserCollective> written = collective.getUserCollective();
+  if (!written || !written->axes)
+    return success();
+  SmallVector<AxisRefAttr> axes;
+  for (const NamedAxis &axis : *written->axes)
+    axes.push_back(AxisRefAttr::get(
+        context, axis.name,
+        axis.size == 0
+            ? SubAxisInfoAttr()
+            : SubAxisInfoAttr::get(context, axis.preSize, axis.size)));
+  auto emitError = [&] {
+    return collective->emitOpError("has replica_groups along other axes: ");
+  };
+  if (failed(verifyAxes({AxesAt{axes}}, mesh, /*meshOp=*/nullptr, emitError,
+                        /*allowWhole=*/true)))
+    return failure();
+  Mesh devices = toMesh(mesh);
+  SmallVector<SmallVector<int64_t>> groups =
+      devices.groups(toAxisList(axes, mesh));
+  for (SmallVector<int64_t> &group : groups)
+    for (int64_t &position : group)
+      position = devices.deviceAt(position);
+  collective.setCollectiveGroups(groups);
+  return success();
+}
+
+/// What names its mesh spells it out.
+static LogicalResult inlineMesh(UserCollectiveOpInterface collective,
+                                ModuleOp module) {
+  std::optional<CollectiveMesh> written = collective.getCollectiveMesh();
+  if (!written)
+    return success();
+  MeshAttr mesh;
+  if (!written->symbol)
+    mesh = readMesh(collective, *written);
+  else if (auto op = module.lookupSymbol<MeshOp>(written->symbol))
+    mesh = op.getMesh();
+  if (!mesh)
+    return success(written->symbol != nullptr);
+  if (!mesh.getDeviceIds().empty())
+    return writeGroups(collective, mesh);
+  written->symbol = nullptr;
+  written->axes.clear();
+  written->deviceIds.clear();
+  for (MeshAxisAttr axis : mesh.getAxes())
+    written->axes.emplace_back(axis.getName(), axis.getSize());
+  collective.setCollectiveMesh(*written);
+  return success();
+}
+
+LogicalResult sdy::inlineCollectiveMeshes(ModuleOp module) {
+  WalkResult result = module.walk([&](UserCollectiveOpInterface collective) {
+    return failed(inlineMesh(collective, module)) ? WalkResult::interrupt()
+                                                  : WalkResult::advance();
   });
+  return failure(result.wasInterrupted());
 }

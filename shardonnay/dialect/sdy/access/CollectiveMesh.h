@@ -22,11 +22,13 @@ namespace mlir::sdy {
 /// The mesh that `collective` spells out as `written`; null, with an error at
 /// the op, if that is none.
 MeshAttr readMesh(shardonnay::UserCollectiveOpInterface collective,
-                  shardonnay::CollectiveMesh written);
+                  const shardonnay::CollectiveMesh &written);
 
 /// What names a mesh of `module` spells it out, or its groups, where the mesh
-/// has an order of devices.
-void inlineCollectiveMeshes(ModuleOp module);
+/// has an order of devices: engines do not read the order of one that is
+/// spelled out (jaxlib 0.10.2's sends between other devices). Fails, with an
+/// error at it, for a collective along axes of no mesh.
+LogicalResult inlineCollectiveMeshes(ModuleOp module);
 
 } // namespace mlir::sdy
 
