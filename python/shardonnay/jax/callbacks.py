@@ -73,7 +73,8 @@ def functions_of(traced, lowered):
         if any(str(value.type) == "!stablehlo.token" for value in (*call.operands, *call.results)):
             _refuse(call, function, "that is ordered", "call it with ordered=False, or outside the function")
         if "partitioned" in _target(call):
-            _refuse(call, function, "with the shards of a value", "call it with partitioned=False, or in a jax.shard_map")
+            instead = "call it with partitioned=False, or in a jax.shard_map"
+            _refuse(call, function, "with the shards of a value", instead)
     if not traced.jaxpr.out_avals:
         _refuse(found[0], function, "of a function without results, of which nothing would be run", "return a value")
     again, functions = _lowered_again(traced)
@@ -95,7 +96,7 @@ def _lowered_again(traced):
 
 
 def taken(traced, lowered):
-    """(functions, change): those that a function calls, by numbers of their own, which `change` gives a program of it."""
+    """(functions, change): those that a function calls, by numbers of their own; `change` gives these to a program."""
     functions = functions_of(traced, lowered)
     numbers = {place: next(_numbers) for place in functions}
 

@@ -49,7 +49,8 @@ def in_a_branch(x):
 
 
 def several(x):
-    whole = jax.pure_callback(lambda a: (np.asarray(a) + 1, np.int32(len(a))), (like(x), jax.ShapeDtypeStruct((), np.int32)), x)
+    kinds = like(x), jax.ShapeDtypeStruct((), np.int32)
+    whole = jax.pure_callback(lambda a: (np.asarray(a) + 1, np.int32(len(a))), kinds, x)
     return whole, pure(x), jax.pure_callback(lambda a: np.cos(a), like(x), x)
 
 
@@ -172,7 +173,8 @@ doubled.def_partition(
     ],
 )
 def test_callbacks_that_are_refused(function, transform, message):
-    with pytest.raises(shardonnay.CompileError, match=rf"test_effects.py:\d+:\d+: error: a call back into Python {message}"):
+    where = r"test_effects.py:\d+:\d+"
+    with pytest.raises(shardonnay.CompileError, match=f"{where}: error: a call back into Python {message}"):
         transform(function)(X)
 
 
