@@ -12,7 +12,7 @@ from . import artefacts
 
 
 def handed_over(text):
-    """(artefact, boundary) of a program after our propagation; the boundary is a manifest without pieces."""
+    """(artefact, boundary) of a program after our propagation; the boundary is a manifest without local shards."""
     # XLA takes in a user's constraint, not what its own partitioner writes for one.
     text = text.replace("= sdy.reshard ", "= sdy.sharding_constraint ")
     with make_ir_context(), ir.Location.unknown():
