@@ -65,7 +65,7 @@ std::vector<int64_t> Mesh::indices(const AxisList &axes) const {
 
 llvm::SmallVector<llvm::SmallVector<int64_t>>
 Mesh::groups(const AxisList &axes) const {
-  // Members of a group lie at the same offsets from its first one.
+  // Members of a group are at the same offsets from its first one.
   llvm::SmallVector<int64_t> offsets = {0};
   for (AxisRef axis : axes) {
     llvm::SmallVector<int64_t> longer;

@@ -163,8 +163,8 @@ Value CollectiveBuilder::allToAll(Location loc, Value tensor, int64_t splitDim,
   Mesh devices = mesh.toMesh();
   auto found = grid.oneKind(getReplicaGroups(devices, axes));
   if (!found) {
-    // Everything to everyone, who takes the piece of their index. Where both
-    // dims are one, the senders' pieces stand in a dim of their own first.
+    // Everything to everyone, who takes the shard of their index. Where both
+    // dims are one, the senders' shards stand in a dim of their own first.
     auto type = cast<RankedTensorType>(tensor.getType());
     SmallVector<int64_t> shape(type.getShape());
     shape[splitDim] = shard;
