@@ -269,9 +269,7 @@ Value CollectiveBuilder::permuteByGather(Location loc, Value tensor,
                                          const DeviceRows &pairs,
                                          const sdy::NamedMesh &named) {
   Mesh mesh = named.toMesh();
-  SmallVector<int64_t> positions(mesh.numDevices());
-  for (int64_t position = 0; position < mesh.numDevices(); ++position)
-    positions[mesh.deviceAt(position)] = position;
+  std::vector<int64_t> positions = getPositions(mesh);
   DeviceRows placed;
   for (ArrayRef<int64_t> pair : pairs)
     placed.push_back({positions[pair[0]], positions[pair[1]]});
