@@ -21,12 +21,7 @@ Mesh::Mesh(llvm::ArrayRef<int64_t> axisSizes, llvm::ArrayRef<int64_t> deviceIds)
     ids.clear();
 }
 
-int64_t Mesh::numDevices() const {
-  int64_t devices = 1;
-  for (int64_t size : sizes)
-    devices *= size;
-  return devices;
-}
+int64_t Mesh::numDevices() const { return llvm::product_of(sizes); }
 
 AxisList Mesh::allAxes() const {
   AxisList axes;
