@@ -47,6 +47,68 @@ def EmitMpiPass : Pass<"sdy-emit-mpi", "::mlir::ModuleOp"> {
     "::mlir::tensor::TensorDialect"];
 }
 
+def ComposeWindowsPass
+    : Pass<"sdy-compose-windows", "::mlir::func::FuncOp"> {
+  let summary = "A window of a window is one of what that is a window of";
+  let description = [{
+    A slice of a sharded dim, and then a pad of it, are two windows; of the
+    first most is copied to be copied again.
+
+    Before: local types, `spmd` ops (after `sdy-partition-to-local`). After: no
+    `spmd.fetch_window` of one along the same axes that is filled nowhere, but
+    where the outer one reads positions before the first. It sends no more.
+
+    ```mlir
+    // Of 8 positions on x of size 2: all but the first; they begin at 0.
+    %1 = spmd.fetch_window %0 dim=0 global_size=8 start=1 step=4 size=4 @mesh {"x"}
+        : (tensor<4xf32>) -> tensor<4xf32>
+    %2 = spmd.fetch_window %1 dim=0 global_size=7 start=0 step=4 size=4 @mesh {"x"}
+        fill %zero : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+    ```
+    becomes
+    ```mlir
+    %2 = spmd.fetch_window %0 dim=0 global_size=8 start=1 step=4 size=4 @mesh {"x"}
+        fill %zero : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+    ```
+  }];
+}
+
+def SplitElementwisePass
+    : Pass<"sdy-split-elementwise", "::mlir::func::FuncOp"> {
+  let summary = "Elementwise ops on windows and pads, inside of the shard and at its edges";
+  let description = [{
+    A window of a shard, or a pad of a tensor, is a copy of all of it with some
+    positions more, which an elementwise op reads once. Such ops are computed in
+    parts: inside, where all that is read is in the shard, on slices of it; and
+    at the edges, on what is filled or comes from other devices. Only that is
+    fetched. So a sum over neighbours is one pass over memory.
+
+    It is done where the windows and pads have no other use, and for 32 parts at
+    most.
+
+    Before: local types, `spmd` ops (after `sdy-partition-to-local`). After: the
+    same; as many bytes are sent, and as many messages.
+
+    ```mlir
+    %1 = spmd.fetch_window %0 dim=0 global_size=8 start=1 step=4 size=4 @mesh {"x"}
+        fill %zero : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+    %2 = arith.addf %0, %1 : tensor<4xf32>
+    ```
+    becomes
+    ```mlir
+    %next = spmd.fetch_window %0 dim=0 global_size=8 start=4 step=4 size=1 @mesh {"x"}
+        fill %zero : (tensor<4xf32>, tensor<f32>) -> tensor<1xf32>
+    %a = tensor.extract_slice %0[0] [3] [1] : tensor<4xf32> to tensor<3xf32>
+    %b = tensor.extract_slice %0[1] [3] [1] : tensor<4xf32> to tensor<3xf32>
+    %inside = arith.addf %a, %b : tensor<3xf32>
+    %c = tensor.extract_slice %0[3] [1] [1] : tensor<4xf32> to tensor<1xf32>
+    %edge = arith.addf %c, %next : tensor<1xf32>
+    ... // both inserted into one tensor
+    ```
+  }];
+  let dependentDialects = ["::mlir::tensor::TensorDialect"];
+}
+
 def ExpandCollectivesPass
     : Pass<"sdy-expand-collectives", "::mlir::ModuleOp"> {
   let summary = "Every collective from all_reduce and slices";

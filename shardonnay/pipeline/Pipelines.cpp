@@ -166,6 +166,8 @@ void addPartition(OpPassManager &pm, const PipelineOptions &options) {
 
 void addEmit(OpPassManager &pm, const PipelineOptions &options) {
   if (options.target == "mpi") {
+    pm.addNestedPass<func::FuncOp>(createComposeWindowsPass());
+    pm.addNestedPass<func::FuncOp>(createSplitElementwisePass());
     // Its calls have effects, so equal ones stay apart.
     pm.addPass(createEmitMpiPass());
     return;

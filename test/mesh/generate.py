@@ -276,6 +276,28 @@ class Generator:
         self.emit(f"tensor.extract_slice %{name}{starts} {made} {[1] * len(shape)} : {self.kind(shape)} to "
                   f"{self.kind(made)}", made)
 
+    def neighbours(self):
+        """Slices of a padded tensor, each of the tensor's own shape, combined."""
+        name, shape = self.pick(rank=self.random.choice([1, 2, 2, 3]))
+        low, high = [[self.random.choice([0, 1, 1, 2]) for _ in shape] for _ in range(2)]
+        padded = [a + size + b for a, size, b in zip(low, shape, high)]
+        fill, whole = self.scalar(self.random.choice([0, 3])), f"p{len(self.body)}"
+        arguments = ", ".join(f"%i{dim}: index" for dim in range(len(shape)))
+        self.body.append(f"""  %{whole} = tensor.pad %{name} low{low} high{high} {{
+  ^bb0({arguments}):
+    tensor.yield %{fill} : {self.element}
+  }} : {self.kind(shape)} to {self.kind(padded)}""")
+        total = name
+        for _ in range(self.random.randint(1, 4)):
+            starts = [self.random.randint(0, a + b) for a, b in zip(low, high)]
+            part = f"n{len(self.body)}"
+            self.body.append(f"  %{part} = tensor.extract_slice %{whole}{starts} {shape} {[1] * len(shape)} : "
+                             f"{self.kind(padded)} to {self.kind(shape)}")
+            if self.random.random() < 0.2:
+                self.values.append((part, shape))
+            self.emit(f"{self.arith()} %{total}, %{part} : {self.kind(shape)}", shape)
+            total = self.values[-1][0]
+
     def concat(self):
         name, shape = self.pick(rank=self.random.choice([1, 2]))
         dim = self.random.randrange(len(shape))
@@ -425,7 +447,7 @@ class Generator:
     def text(self):
         linalg = [self.elementwise, self.named, self.transpose, self.broadcast, self.reduce, self.reduce, self.product, self.product,
                   self.generic, self.generic, self.index, self.convolution, self.pooling, self.pad, self.slice, self.concat,
-                  self.collapse]
+                  self.collapse, self.neighbours, self.neighbours]
         tosa = [self.tosa_elementwise, self.tosa_elementwise, self.tosa_reduce, self.tosa_matmul, self.tosa_transpose,
                 self.tosa_concat, self.tosa_reshape, self.tosa_pad, self.tosa_slice, self.tosa_tile, self.tosa_reverse,
                 self.tosa_max_pool, self.tosa_convolution]

@@ -316,7 +316,8 @@ def product(m):
     if m.chance(0.1):
         b = 0
     dtype = m.pick(torch.float32, torch.float32, torch.float64, torch.bfloat16, torch.int32, torch.complex64)
-    name = m.pick("mm", "bmm", "matmul", "linear", "addmm", "baddbmm", "einsum", "mv", "dot", "outer", "batched", "tensordot", "bilinear", "addmv")
+    name = m.pick("mm", "bmm", "matmul", "linear", "addmm", "baddbmm", "einsum", "mv", "dot", "outer", "batched", "tensordot", "bilinear", "addmv", "permuted")
+    order = m.pick((0, 1, 2), (1, 0, 2), (2, 0, 1), (1, 2, 0))
     beta, alpha = m.pick((1, 1), (2, 1), (1, 3), (0, 1))
     t = lambda *shape: m.tensor(shape, dtype)
     cases = {
@@ -327,6 +328,7 @@ def product(m):
         "outer": (torch.outer, [t(a), t(c)]), "batched": (lambda x, y: x @ y, [t(a, b), t(d, b, c)]),
         "tensordot": (lambda x, y: torch.tensordot(x, y, dims=([1], [0])), [t(a, b, d), t(b, c)]),
         "bilinear": (lambda x, y: torch.einsum("ab,cb->ac", x, y) * 2, [t(a, b), t(c, b)]), "addmv": (torch.addmv, [t(a), t(a, b), t(b)]),
+        "permuted": (lambda x, y: x.permute(order) @ y, [t(*((d, a, b)[order.index(dim)] for dim in range(3))), t(b, c)]),
     }  # fmt: skip
     function, arguments = cases[name]
     case = Case(f"{name} of {dtype}", function, arguments, 4)

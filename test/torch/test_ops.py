@@ -75,7 +75,10 @@ def test_constants_keep_their_bits():
 X, C, W = models.numbers(3, 4, 6), torch.complex(models.numbers(3, 4), models.numbers(3, 4, seed=2)), models.numbers(5, 3)
 ROWS, BAGS, EACH = torch.tensor([0, 4, 1, 1, 2, 3, 0]), torch.tensor([0, 2, 2, 5]), models.numbers(7, seed=3)
 BOUNDS = torch.tensor([-1.0, 0.0, 1.0])
+V = models.numbers(6, 5)
 BY_HAND = {
+    "rows of a transposed gradient": (lambda x, v: x.transpose(0, 1) @ v, [X, V]),
+    "columns of a transposed gradient": (lambda x, v: v.T @ x.transpose(0, 1).reshape(12, 6).T, [X, V]),
     "rfft": (lambda x: torch.fft.rfft(x, dim=1), [X]),
     "irfft": (lambda x: torch.fft.irfft(torch.fft.rfft2(x)[..., :3].sum(1), n=5), [X]),
     "fft2": (lambda c: torch.fft.fft2(c, norm="ortho"), [C]),

@@ -4,6 +4,7 @@ A stub with the program's signature is exported, and its module replaced by the 
 """
 
 import dataclasses
+import io
 import re
 
 import jax
@@ -41,22 +42,42 @@ def _without(attributes):
     return ir.ArrayAttr.get([ir.DictAttr.get(entry) for entry in kept])
 
 
-def serialize(module, with_sdy=False):
-    """The portable artefact of a program. `with_sdy`: it has shardings, for XLA to partition by."""
+def _as_called(module):
+    """Leaves out of a program what has a meaning in the outermost one only."""
     main = main_of(module)
     for kind in ("arg_attrs", "res_attrs"):
         if kind in main.attributes:
             main.attributes[kind] = _without(main.attributes[kind])
+
+
+def serialize(module, with_sdy=False):
+    """The portable artefact of a program. `with_sdy`: it has shardings, for XLA to partition by."""
+    _as_called(module)
     version = stablehlo.get_version_from_compatibility_requirement(stablehlo.StablehloCompatibilityRequirement.NONE)
     return mlir.serialize_portable_artifact(module, version, with_sdy)
 
 
-def serialize_text(text):
-    """`serialize` of the text of a device's program."""
+def runnable(text, change=None):
+    """The text of a device's program as what this process runs: MLIR's bytecode of StableHLO.
+
+    JAX reads it as it reads a portable artefact, whose own dialect takes as long to write as the program to partition.
+    change: edits the module before.
+    """
     with make_ir_context(), ir.Location.unknown():
         module = ir.Module.parse(text)
         reduce_apart(module)
-        return serialize(module)
+        _as_called(module)
+        if change:
+            change(module)
+        bytecode = io.BytesIO()
+        module.operation.write_bytecode(bytecode)
+        return bytecode.getvalue()
+
+
+def portable(artefact):
+    """The portable artefact of what is `runnable`, for another version of JAX to read."""
+    with make_ir_context(), ir.Location.unknown():
+        return serialize(mlir.deserialize_portable_artifact(artefact))
 
 
 def _zeros(result):

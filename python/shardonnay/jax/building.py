@@ -1,6 +1,5 @@
 """From a lowered function to a program that runs: partitioned by us, or propagated by us and partitioned by XLA."""
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -9,14 +8,11 @@ import jax
 import shardonnay
 
 from ..operations import operations
-from . import artefacts, custom_partitioning, handover
+from . import artefacts, callbacks, custom_partitioning, handover
 from .annotations import Notes, annotated
 from .execution import Program, PropagatedProgram
 from .meshes import MeshError, context_mesh, meshes
 from .signature import Signature
-
-_CALLBACK = re.compile(r"xla_(ffi_)?(partitioned_)?python_(cpu|gpu)_callback")
-
 
 @dataclass(frozen=True)
 class Source:
@@ -91,8 +87,7 @@ class Built:
 
 
 def check_supported(source):
-    """Refuses, where it is written, what does not come through: calls back into Python, other memories."""
-
+    """Refuses, where it is written, what does not come through: other memories."""
     function = source.traced.jaxpr.jaxpr.debug_info.func_src_info
     module = source.lowered.compiler_ir("stablehlo")  # held as long as its operations are
     for operation in operations(module):
@@ -103,13 +98,6 @@ def check_supported(source):
                     operation.location,
                     "a value in a memory kind that is not the devices' default, which this compiler does not plan for; "
                     "expected shardings without memory_kind; move values outside the function, by jax.device_put",
-                    function,
-                )
-            if _CALLBACK.match(target):
-                artefacts.refuse(
-                    operation.location,
-                    "a call back into Python (jax.pure_callback, io_callback, debug.callback or debug.print), which a "
-                    "program that is compiled apart cannot reach; expected none: call it outside the function",
                     function,
                 )
 
@@ -125,17 +113,22 @@ def partitioned(source, options):
     check_supported(source)
     text = source.text()
     if custom_partitioning.TARGET in text:
+        # It is traced once more, and what that trace calls is not on the list of this one.
+        callbacks.check_none(
+            source.traced, source.lowered, "beside a custom_partitioning", "call it outside the function"
+        )
         text = custom_partitioning.expanded(source, lambda text: _compiled(text, options, to="reshard").text)
     compiled = _compiled(text, options)
-    artefact = artefacts.serialize_text(compiled.text)
-    return Built.of(
-        Program(source.signature, artefact, compiled.manifest, source.meshes, source.platform()), compiled, text
-    )
+    functions, numbered = callbacks.taken(source.traced, source.lowered)
+    artefact = artefacts.runnable(compiled.text, numbered)
+    program = Program(source.signature, artefact, compiled.manifest, source.meshes, source.platform(), functions)
+    return Built.of(program, compiled, text)
 
 
 def propagated(source, options):
     """The global program with our propagation's shardings, to be partitioned by XLA."""
     check_supported(source)
+    callbacks.check_none(source.traced, source.lowered, "where XLA partitions", "use shardonnay.jax.partition")
     text = source.text()
     compiled = _compiled(text, options, to="export")
     artefact, boundary = handover.handed_over(compiled.text)

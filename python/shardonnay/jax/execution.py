@@ -5,7 +5,7 @@ import scipy.linalg  # noqa: F401  JAX loads it when it first lowers an exported
 from jax.sharding import AxisType
 
 from .. import boundary
-from . import artefacts
+from . import artefacts, callbacks
 from .placements import Placements
 from .signature import Signature, is_key, key_implementation, physical, physical_type
 
@@ -18,9 +18,13 @@ class Program:
 
     kind = "partition"
 
-    def __init__(self, signature: Signature, artefact, manifest, meshes, platform):
-        """`artefact`: what runs; `manifest`: its boundary; `meshes`: that the user named, its own among them."""
+    def __init__(self, signature: Signature, artefact, manifest, meshes, platform, functions=None):
+        """`artefact`: what runs; `manifest`: its boundary; `meshes`: that the user named, its own among them.
+
+        functions: of Python, which it calls, by number.
+        """
         self.signature, self.artefact, self.manifest, self.platform = signature, artefact, manifest, platform
+        self.functions = functions or {}
         self.placements = Placements(manifest, meshes)
         with jax.enable_x64(signature.wide):
             self._exported = self._export()
@@ -34,6 +38,10 @@ class Program:
         ]
         return artefacts.exported(self.signature.name, self.artefact, inputs, outputs, self.platform)
 
+    def portable(self):
+        """What runs, for another process and another version of JAX."""
+        return artefacts.portable(self.artefact)
+
     def call(self, arguments):
         """The flat results of, or traced with, the flat arguments."""
         results = self._run([physical(argument) for argument in arguments])
@@ -41,9 +49,9 @@ class Program:
 
     def _run(self, arguments):
         if self.placements.mesh is None:
-            return self._exported.call(*arguments)
+            return callbacks.linked(self._exported.call(*arguments), self.functions)
         manual = jax.shard_map(
-            lambda *shards: tuple(self._exported.call(*shards)),
+            lambda *shards: tuple(callbacks.linked(self._exported.call(*shards), self.functions)),
             mesh=self.placements.mesh,
             in_specs=self.placements.in_specs,
             out_specs=self.placements.out_specs,
@@ -59,6 +67,10 @@ class PropagatedProgram(Program):
     """The global program with the shardings of all its values, which XLA partitions by them."""
 
     kind = "propagate"
+
+    def portable(self):
+        """What runs, which is written so from the start: shardings are the artefact's to encode."""
+        return self.artefact
 
     def _export(self):
         types = [list(map(physical_type, kinds)) for kinds in (self.signature.in_types, self.signature.out_types)]

@@ -12,7 +12,7 @@ from . import artefacts
 
 
 def handed_over(text):
-    """(artefact, boundary) of a program after our propagation; the boundary is a manifest without slices."""
+    """(artefact, boundary) of a program after our propagation; the boundary is a manifest without local shards."""
     # XLA takes in a user's constraint, not what its own partitioner writes for one.
     text = text.replace("= sdy.reshard ", "= sdy.sharding_constraint ")
     with make_ir_context(), ir.Location.unknown():
@@ -23,7 +23,7 @@ def handed_over(text):
 
 
 def _boundary(module):
-    """The shardings of arguments and results."""
+    """How arguments and results lie."""
     meshes = {op.sym_name.value: str(op.mesh) for op in module.body.operations if op.operation.name == "sdy.mesh"}
     main = artefacts.main_of(module)
     function = ir.FunctionType(main.function_type.value)

@@ -33,6 +33,11 @@ def serialize(compiled):
     """(payload, in_tree, out_tree) of a `Compiled`: bytes, and the trees of its arguments and results."""
     built = compiled.built
     program = built.program
+    if program.functions:
+        raise FormatError(
+            f"{program.signature.name}: a program that calls back into Python, which another process does not have; "
+            "expected none"
+        )
     meshes = program.placements.meshes
     header = {
         "format": _FORMAT,
@@ -47,7 +52,7 @@ def serialize(compiled):
     members = {
         "header.json": json.dumps(header),
         "report.json": json.dumps(built.report()),
-        "artefact": program.artefact,
+        "artefact": program.portable(),
         "program.mlir": built.text,
         "source.mlir": built.source,
     }

@@ -122,13 +122,13 @@ def forward_mode():
 
 @mistake
 def a_call_back_into_python():
-    sharded.partition(lambda x: jax.pure_callback(np.sin, x, x))(put(X, "data"))  # here
+    sharded.propagate(lambda x: jax.pure_callback(np.sin, x, x))(put(X, "data"))  # here
 
 
 @mistake
-def printing():
+def printing_in_order():
     def step(x):
-        jax.debug.print("{}", x.sum())  # here
+        jax.debug.print("{}", x.sum(), ordered=True)  # here
         return x
 
     sharded.partition(step)(put(X, "data"))

@@ -26,7 +26,17 @@ def _dot(b: Builder, x: Value, y: Value, contract: Pairs, batch: Pairs) -> Value
     def spread(dims: Pairs) -> Pairs:
         return [at for dim in dims[0] for at in groups[dim]], [at for dim in dims[1] for at in others[dim]]
 
-    return b.dot(x, y, spread(contract), spread(batch))
+    result = b.dot(x, y, spread(contract), spread(batch))
+    kept = [_free(groups, contract[0], batch[0]), _free(others, contract[1], batch[1])]
+    order = list(range(len(spread(batch)[0])))
+    for dims in kept:  # the product has them in the order of its operand, which may be another before a transpose
+        order += [len(order) + sorted(dims).index(dim) for dim in dims]
+    return b.transpose(result, order)
+
+
+def _free(groups: list[list[int]], contract: list[int], batch: list[int]) -> list[int]:
+    """The dims of an operand that its product has, in the order in which the product is to have them."""
+    return [at for dim, group in enumerate(groups) if dim not in contract and dim not in batch for at in group]
 
 
 def _apart(merged: list[list[int]], whole: list[int]) -> list[int]:
