@@ -19,7 +19,7 @@ from torch.distributed.tensor import Replicate, Shard
 HERE = Path(__file__).resolve().parent
 R = Replicate()
 STEPS = 3
-# What Megatron cuts by rows; all other weights are cut by columns.
+# What Megatron shards by rows; all other weights are sharded by columns.
 ROWS = ("wo.weight", "w2.weight", "o_proj.weight", "out_proj.weight", "down_proj.weight", "fc2.weight", "output.dense.weight", "wo")
 
 
@@ -37,7 +37,7 @@ STRATEGIES = {
     "uneven": ({"a": 3, "b": 2}, lambda name, shape: (Shard(0), Shard(len(shape) - 1)) if shape else (R, R), {"a": Shard(0)}),
 }
 BUILDS = {**{name: models.build for name in models.MODELS}, **{f"hf-{name}": transformer_models.build for name in transformer_models.MODELS}}
-# The batch of a graph is its nodes, beside the edges; bfloat16 rounds otherwise when the program is cut.
+# The batch of a graph is its nodes, beside the edges; bfloat16 rounds otherwise when the program is sharded.
 INPUTS = {"graph": ("0",)}
 SLACK = {"gpt_autocast": 200}
 QUICK = {("gpt_dropout", "fsdp"), ("rnn", "data"), ("resnet", "data"), ("unet", "uneven"), ("hf-llama", "fsdp"), ("hf-mixtral", "megatron"), ("mlp", "uneven")}
@@ -105,7 +105,7 @@ def test_three_steps_by_gloo(name, strategy, ranks, tmp_path, monkeypatch):
 
 
 def test_experts_that_sort_tokens_are_refused():
-    """transformers' default for experts cuts tokens into parts whose sizes are numbers in a tensor."""
+    """transformers' default for experts divides tokens into parts whose sizes are numbers in a tensor."""
     model, loss_fn, batch = build("hf-mixtral")
     model.set_experts_implementation("eager")
     with pytest.raises(UnsupportedError, match="depends on the numbers in a tensor"):
