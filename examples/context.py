@@ -1,4 +1,5 @@
-"""Context parallel: one long sequence, cut; keys and values are gathered, each device has its queries' attention."""
+"""Context parallel: one long sequence, sharded; keys and values are gathered, each device has its queries'
+attention."""
 
 import jax
 import jax.numpy as jnp
@@ -32,6 +33,6 @@ x, y = jax.random.normal(jax.random.key(0), (2, 512, 32))
 names = ("query", "key", "value")
 params = {name: jax.random.normal(jax.random.key(at), (32, 32)) / 32**0.5 for at, name in enumerate(names)}
 
-cut, whole = NamedSharding(mesh, P("context")), NamedSharding(mesh, P())
-step = partition(train_step, in_shardings=(whole, cut, cut), out_shardings=(whole, whole))
+sharded, whole = NamedSharding(mesh, P("context")), NamedSharding(mesh, P())
+step = partition(train_step, in_shardings=(whole, sharded, sharded), out_shardings=(whole, whole))
 show(step, train_step, params, x, y)

@@ -1,4 +1,4 @@
-"""Data parallel: every device has all parameters and its piece of the batch."""
+"""Data parallel: every device has all parameters and its shard of the batch."""
 
 import flax.linen as nn
 import jax
@@ -36,6 +36,6 @@ labels = jnp.arange(64) % 10
 model = Classifier()
 state = TrainState.create(apply_fn=model.apply, params=model.init(jax.random.key(1), images), tx=optax.sgd(0.1))
 
-everywhere, cut = NamedSharding(mesh, P()), NamedSharding(mesh, P("data"))
-step = partition(train_step, in_shardings=(everywhere, cut, cut), out_shardings=(everywhere, everywhere))
+everywhere, sharded = NamedSharding(mesh, P()), NamedSharding(mesh, P("data"))
+step = partition(train_step, in_shardings=(everywhere, sharded, sharded), out_shardings=(everywhere, everywhere))
 show(step, train_step, state, images, labels)

@@ -41,7 +41,7 @@ params = {
     "down": jax.random.normal(jax.random.key(3), (EXPERTS, HIDDEN, FEATURES)) / HIDDEN**0.5,
 }
 
-cut, whole = NamedSharding(mesh, P("expert")), NamedSharding(mesh, P())
-shardings = {"router": whole, "up": cut, "down": cut}
-step = partition(train_step, in_shardings=(shardings, cut, cut), out_shardings=(shardings, whole))
+sharded, whole = NamedSharding(mesh, P("expert")), NamedSharding(mesh, P())
+shardings = {"router": whole, "up": sharded, "down": sharded}
+step = partition(train_step, in_shardings=(shardings, sharded, sharded), out_shardings=(shardings, whole))
 show(step, train_step, params, x, y)

@@ -1,6 +1,6 @@
-"""Fully sharded data parallel (ZeRO 3): parameters and Adam's moments are cut over the axis that cuts the batch.
+"""Fully sharded data parallel (ZeRO 3): parameters and Adam's moments are sharded over the axis that shards the batch.
 
-Parameters are gathered where they are used, gradients arrive as the piece that the device updates.
+Parameters are gathered where they are used, gradients arrive as the shard that the device updates.
 """
 
 import flax.linen as nn
@@ -40,6 +40,6 @@ state = TrainState.create(apply_fn=model.apply, params=model.init(jax.random.key
 
 # The paths of Adam's moments end like those of the parameters.
 shardings = by_path([(r"kernel", P("fsdp")), (r".*", P())], state, mesh)
-cut, whole = NamedSharding(mesh, P("fsdp")), NamedSharding(mesh, P())
-step = partition(train_step, in_shardings=(shardings, cut, cut), out_shardings=(shardings, whole))
+sharded, whole = NamedSharding(mesh, P("fsdp")), NamedSharding(mesh, P())
+step = partition(train_step, in_shardings=(shardings, sharded, sharded), out_shardings=(shardings, whole))
 show(step, train_step, state, x, y, tolerance=1e-4)

@@ -1,7 +1,7 @@
-"""Tensor parallel as in Megatron: attention is cut by heads, the MLP by its hidden units.
+"""Tensor parallel as in Megatron: attention is sharded by heads, the MLP by its hidden units.
 
-The first matmul of each pair is cut in columns, the second in rows: one sum at the end of each, forwards and backwards.
-"""
+The first matmul of each pair is sharded by columns, the second by rows: one sum at the end of each, forwards and
+backwards. """
 
 import flax.linen as nn
 import jax

@@ -1,7 +1,7 @@
 """Pipeline parallel: each device has a stage's layers, and activations go from stage to stage, a microbatch at a time.
 
-Stages are a dim, cut over `stage`: all of them work at the same time, each on another microbatch, and after each tick
-what they made is shifted along that dim.
+Stages are a dim, sharded over `stage`: all of them work at the same time, each on another microbatch, and after each
+tick what they made is shifted along that dim.
 """
 
 import jax
@@ -50,6 +50,6 @@ params = {
     "down": jax.random.normal(jax.random.key(2), (STAGES, 64, FEATURES)) / 64**0.5 / STAGES,
 }
 
-cut, whole = NamedSharding(mesh, P("stage")), NamedSharding(mesh, P())
-step = partition(train_step, in_shardings=(cut, whole, whole), out_shardings=(cut, whole))
+sharded, whole = NamedSharding(mesh, P("stage")), NamedSharding(mesh, P())
+step = partition(train_step, in_shardings=(sharded, whole, whole), out_shardings=(sharded, whole))
 show(step, train_step, params, x, y)

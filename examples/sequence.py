@@ -1,4 +1,4 @@
-"""Sequence parallel as in Megatron: between its matmuls, where nothing mixes tokens, the sequence is cut too.
+"""Sequence parallel as in Megatron: between its matmuls, where nothing mixes tokens, the sequence is sharded too.
 
 The sums of megatron.py become a reduce_scatter and an all_gather: as many bytes, but norms, residuals and what
 the backward pass keeps of them take an eighth.

@@ -49,6 +49,6 @@ params = model.init(jax.random.key(1), x)
 state = params, optimizer.init(params)
 
 shardings = by_path(RULES, state, mesh)
-cut, whole = NamedSharding(mesh, P(("data", "fsdp"))), NamedSharding(mesh, P())
-step = partition(train_step, in_shardings=(shardings, cut, cut), out_shardings=(shardings, whole))
+sharded, whole = NamedSharding(mesh, P(("data", "fsdp"))), NamedSharding(mesh, P())
+step = partition(train_step, in_shardings=(shardings, sharded, sharded), out_shardings=(shardings, whole))
 show(step, train_step, state, x, y, tolerance=1e-4)

@@ -49,6 +49,6 @@ state = params, optimizer.init(params)
 
 # Another table is another strategy: ("embed", "data") as well is FSDP within the 2-D mesh.
 shardings = by_logical_axes([("mlp", "model"), ("embed", None)], state, mesh)
-cut, whole = NamedSharding(mesh, P("data")), NamedSharding(mesh, P())
-step = partition(train_step, in_shardings=(shardings, cut, cut), out_shardings=(shardings, whole))
+sharded, whole = NamedSharding(mesh, P("data")), NamedSharding(mesh, P())
+step = partition(train_step, in_shardings=(shardings, sharded, sharded), out_shardings=(shardings, whole))
 show(step, train_step, nn.unbox(state), x, y)

@@ -1,7 +1,7 @@
 """One AdamW step of a flax transformer on eight CPU devices, partitioned by us: `scripts/demo`.
 
-The mesh is data=2, model=4. The user's part is Megatron's shardings on the parameters and a cut batch; the compiler decides
-the rest. Exit code 1 if the devices' numbers do not agree with the unpartitioned program's.
+The mesh is data=2, model=4. The user's part is Megatron's shardings on the parameters and a sharded batch; the compiler
+decides the rest. Exit code 1 if the devices' numbers do not agree with the unpartitioned program's.
 """
 
 import sys

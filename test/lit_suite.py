@@ -6,7 +6,7 @@ import lit.formats
 config.name = "shardonnay"
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".mlir", ".test"]
-# Tests lie beside what they test, so the suite is the whole tree.
+# Tests are beside what they test, so the suite is the whole tree.
 config.test_source_root = config.shardonnay_source_dir
 config.test_exec_root = os.path.join(config.shardonnay_binary_dir, "test")
 config.excludes = ["build", "build-dev", "build-cov", "build-fuzz", ".venv", ".git", "e2e", "python", "Inputs"]

@@ -1,9 +1,9 @@
 """The bytes that a device sends in an HLO module's text, cleaned up in its favour.
 
 Equal operations are one, also where they call different copies of a computation; what nothing uses is gone, loop
-variables too; an all-reduce of which only pieces are used is a reduce-scatter over so many devices, and an all-reduce of
-the piece over the others. A loop's body counts as often as it runs. A ragged-all-to-all, whose data says what it sends, does
-not count; nor in emitted.py.
+variables too; an all-reduce of which only shards are used is a reduce-scatter over so many devices, and an all-reduce
+of the shard over the others. A loop's body counts as often as it runs. A ragged-all-to-all, whose data says what it
+sends, does not count; nor in emitted.py.
 """
 
 import math

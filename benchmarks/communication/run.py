@@ -5,8 +5,8 @@
 Bytes are what a device sends in rings, counted statically: a loop's body once. XLA's are counted as they leave its SPMD
 pass; with --piped, both programs also after XLA's CPU pipeline has run over them. With --sdy, jaxlib's passes run on
 the same module with its functions inlined (by build/bin/sdy-opt), from propagation to the program of one device, and
-count where they get there; they compare with our bytes for a program whose results lie as theirs. Times are what a
-device model of links says of the collectives (cost/Collective.h), a loop's as often as it runs.
+count where they get there; they compare with our bytes for a program whose results are sharded as theirs. Times are
+what a device model of links says of the collectives (cost/Collective.h), a loop's as often as it runs.
 
 Under `bytes` exits with 1 if any peer has fewer bytes, or the geometric mean of all steps against XLA is 0.8 or more;
 under other models, if a peer has fewer bytes and less time, a loop's counted as often as it runs.
@@ -89,7 +89,7 @@ class Table:
             self.worse.append(f"{pair} ({peer})")
 
     def against_sdy(self, pair, sdy):
-        """Their bytes, and ours with results that lie as theirs."""
+        """Their bytes, and ours with results that are sharded as theirs."""
         ours = shardonnay.compile(sdy["program"], device_model=self.options.device_model, report=True).report["collective_bytes"]
         self.lost(pair, "sdy", (ours, 0), (sdy["bytes"], sum(sdy["count"].values()), -1))
         return f"{sdy['bytes']:10,.0f} {ours:10,}"

@@ -2,8 +2,8 @@
 
     python sdy_passes.py < PATHS     one line of JSON a path
 
-Their propagation cuts results as it goes, and what lies in pieces has not been gathered. So beside the bytes stands the
-program as it was read, its results cut like theirs: another's bytes for that are what theirs compare with.
+Their propagation shards results as it goes, and what is left sharded has not been gathered. So beside the bytes stands
+the program as it was read, its results sharded like theirs: another's bytes for that are what theirs compare with.
 
 The passes abort on some programs, and take their process with them: `run` starts another for the paths that remain.
 """
@@ -55,7 +55,7 @@ def _main(module):
 
 
 def _with_results_of(done, module, ir):
-    """The text of `module` with the results of @main cut like `done`'s, whole where that says nothing."""
+    """The text of `module` with the results of @main sharded like `done`'s, whole where that says nothing."""
     mesh = next(op.attributes["sym_name"].value for op in module.body if op.operation.name == "sdy.mesh")
     attributes = []
     for kind, given, found in zip(_main(module).type.results, *(_main(m).attributes["res_attrs"] for m in (module, done))):

@@ -25,7 +25,7 @@ FORMS = ("jax.jit", "partition")
 
 
 def prepared():
-    """(step, shardings, arguments) of the demo's model: Megatron's cuts, a cut batch."""
+    """(step, shardings, arguments) of the demo's model: Megatron's shardings, a sharded batch."""
     import demo
     import jax
     import numpy as np

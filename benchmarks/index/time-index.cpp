@@ -51,7 +51,7 @@ void print(llvm::StringRef what, Row dense, Row index) {
 volatile int64_t sink;
 
 /// Numbers of all values of a program, looked up in the order of the text: ops
-/// lie 128 to 384 bytes from each other.
+/// are 128 to 384 bytes from each other.
 void numberValues(size_t count) {
   llvm::SmallVector<void *, 0> values;
   uintptr_t address = 1 << 20;

@@ -8,7 +8,7 @@ GiB that a device sends in a step, in rings, of one plan for each way to shard:
            leaves the MLP) and backward: 6 times for attention, 5 for the MLP, there for each slot of an expert. Twice
            each at the embedding and at the logits.
   fsdp     a layer's weights are gathered in bf16 forward and again backward, their gradients reduce-scattered once
-  data     gradients are all-reduced, after fsdp has cut them
+  data     gradients are all-reduced, after fsdp has scattered them
   experts  tokens go to their experts and back by all_to_all, a tensor's shard each: forward, when computed again, backward
   stage    what a stage hands on goes by a permute, forward and backward
 """
@@ -56,7 +56,7 @@ class Step:
 
     def parts(self):
         """{part: GiB}"""
-        across = self.fsdp * self.expert  # what is no expert's is cut by both
+        across = self.fsdp * self.expert  # what is no expert's is sharded by both
         dense = self.layers * (self.attention + self.mlp) // self.stage
         kept = dense + self.tables * self.words
         found = {

@@ -1,4 +1,4 @@
-"""The programs of the sweep: dims of tensors are named by what people cut them for, and a mesh says which axes these are.
+"""The programs of the sweep: dims of tensors are named by why people shard them, and a mesh says which axes these are.
 
 JAX lowers each on a mesh whose axes are the names; run.py puts the axes of another in their place.
 
@@ -14,7 +14,7 @@ from jax.sharding import PartitionSpec as P
 
 _MESH = jax.sharding.AbstractMesh((1, 1, 1), ("data", "tensor", "fsdp"), axis_types=(AxisType.Auto,) * 3)
 
-# Dims that one name cuts, two axes then: of 16 and 4, of 6 and 3. Those that two names cut, and all of up to 65,536 devices.
+# Dims that one name shards, two axes then: of 16 and 4, of 6 and 3. Those that two names shard, up to 65,536 devices.
 _N, _WIDE, _LONG = 2880, 184320, 2949120
 _SEQUENCE, _HEAD, _LAYERS = 64, 16, 4
 

@@ -42,7 +42,7 @@ static int64_t statusBytes(llvm::StringRef key) {
 
 /// Leaves the heap as if parsing had not been. glibc gives back what is free,
 /// but sorts what it can't give back only at the next large allocations, some
-/// thousand pieces at each: that would be counted as time of the passes.
+/// thousand blocks at each: that would be counted as time of the passes.
 static void settleHeap() {
   malloc_trim(0);
   for (int i = 0; i < 1000; ++i) {

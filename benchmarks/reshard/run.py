@@ -3,7 +3,7 @@
     python benchmarks/reshard/run.py [--pairs N]
 
 All pairs of layouts of rank 1 to 3 on the meshes 2x2, 2x4, 2x2x2 and 4x3, sampled where there are more than N. Bytes are
-what a device sends in rings; the bound is what the device that has least of its piece must receive. jaxlib's chains are
+what a device sends in rings; the bound is what the device that has least of its shard must receive. jaxlib's chains are
 priced by the same formulas from the collectives that it writes. Exits with 1 if a plan of ours sends more than jaxlib's.
 """
 
@@ -117,7 +117,7 @@ def chain_bytes(body, sizes, shape, source):
 
 
 def bound(sizes, shape, source, target):
-    """The most that a device must receive: its piece of the target without what it holds of it."""
+    """The most that a device must receive: its shard of the target without what it holds of it."""
 
     def index(axes, place):
         result = 0

@@ -3,7 +3,7 @@
     python benchmarks/step/run.py [--repeats N] [--all] [PART OF A NAME...]
 
 The small steps of loops.py, and one strategy of every model of test/e2e/corpus.py (--all: all of them). Both programs are PJRT executables that are fed
-arrays which lie on the devices as the program wants them; calls take turns, and the medians are compared. Steps of a few
+arrays sharded as the program wants them; calls take turns, and the medians are compared. Steps of a few
 milliseconds, whose medians of a few runs scatter by a fifth, are run for a second at least, or a hundred times. Exits with 1
 if the geometric mean of ours over theirs is above 1.0, or one program's ratio above 1.1.
 """

@@ -29,7 +29,7 @@ ROWS = (
 )  # fmt: skip
 MEGATRON = {
     **{pattern: (R, Shard(0)) for pattern in COLUMNS},
-    **{pattern: (R, Shard(1)) for pattern in ROWS},  # not tables of embeddings: DTensor fails where what it looks up in a table that is cut by rows is read twice
+    **{pattern: (R, Shard(1)) for pattern in ROWS},  # not tables of embeddings: DTensor fails where what it looks up in a table that is sharded by rows is read twice
     "*": (R, R),
 }
 

@@ -7,7 +7,7 @@ The reference is the unpartitioned program on one device. A difference is an err
 where the noise of an output is how far it moves when the inputs are perturbed by a relative rounding error: a result
 that is all cancellation (Adam's update of a gradient that is mathematically zero) is no ground to blame a partitioner.
 Integers, and every output of a program that rounds nothing, have to agree bit by bit, except where the noise alone
-flips an integer. Copies of one piece on several devices have to agree as well; that catches wrong replica groups.
+flips an integer. Copies of one shard on several devices have to agree as well; that catches wrong replica groups.
 """
 
 import re

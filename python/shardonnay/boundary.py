@@ -115,7 +115,7 @@ def _region(bounds):
 
 
 def shard(entry, array, mesh, padding=0):
-    """The pieces of a global array that each device is fed, in partition order; `padding` stands behind its end."""
+    """The shard of a global array that each device is fed, in partition order; `padding` stands behind its end."""
     array, local = check_array(entry, array), tuple(entry["local_shape"])
     shards = []
     for bounds, coordinates in zip(slices(entry), _partial_coordinates(entry, mesh)):
@@ -128,9 +128,9 @@ def shard(entry, array, mesh, padding=0):
 
 
 def assemble(entry, shards, mesh):
-    """The global array that the devices' pieces form, and the largest difference between pieces that should be equal.
+    """The global array that the devices' shards form, and the largest difference between shards that should be equal.
 
-    Pieces of the same region are copies of each other, except along the axes of a partial sum, where they are added.
+    Shards of the same region are copies of each other, except along the axes of a partial sum, where they are added.
     """
     result = np.zeros(tuple(entry["global_shape"]), dtype_of(entry["dtype"]))
     regions = {}

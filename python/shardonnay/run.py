@@ -15,7 +15,7 @@ class LoadedProgram:
         self._executable = engine.Executable(program.text, self.manifest["devices"])
 
     def __call__(self, inputs):
-        """(outputs, spreads): the global outputs, and for each the largest difference between copies of a piece."""
+        """(outputs, spreads): the global outputs, and for each the largest difference between copies of a shard."""
         entries, mesh = self.manifest["inputs"], self.manifest["mesh"]
         shards = [boundary.shard(entry, value, mesh) for entry, value in zip(entries, inputs, strict=True)]
         outputs = self._executable(shards)

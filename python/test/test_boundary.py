@@ -1,4 +1,4 @@
-"""Global arrays to the pieces of devices, and back."""
+"""Global arrays to the shards of devices, and back."""
 
 import ml_dtypes
 import numpy as np

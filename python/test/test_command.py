@@ -53,9 +53,9 @@ def test_strict_makes_warnings_errors(tmp_path, capsys):
         "  return %arg0 : tensor<1xf32>\n}\n"
     )
     assert main(["compile", "--to=import", str(path)]) == 0
-    assert 'warning: dim 0 of size 1 is cut by "x"' in capsys.readouterr().err
+    assert 'warning: dim 0 of size 1 is sharded by "x"' in capsys.readouterr().err
     assert main(["compile", "--to=import", "--strict", str(path)]) == 1
-    assert 'error: dim 0 of size 1 is cut by "x"' in capsys.readouterr().err
+    assert 'error: dim 0 of size 1 is sharded by "x"' in capsys.readouterr().err
 
 
 def test_whole_arguments_and_results(matmul, tmp_path, capsys):
@@ -195,7 +195,7 @@ def test_an_unknown_stage_is_a_usage_error(matmul):
 
 
 def text_of(function, **options):
-    """A function of an 8x16 array, cut over both axes, as JAX prints it."""
+    """A function of an 8x16 array, sharded over both axes, as JAX prints it."""
     mesh = Mesh(np.array(jax.devices("cpu")[:8]).reshape(2, 4), ("data", "model"))
     sharding = NamedSharding(mesh, P("data", "model"))
     jitted = jax.jit(function, in_shardings=sharding, out_shardings=sharding, **options)

@@ -113,7 +113,7 @@ def test_what_a_model_says_that_a_device_has_is_a_limit_that_warns(tmp_path):
 
 CHANNEL = "channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>"
 ALONG_A = "dense<[[0, 2], [1, 3]]> : tensor<2x2xi64>"
-# In manual axis "a"; the free axis "b" cuts the columns. Each device has 4x4 float32.
+# In manual axis "a"; the free axis "b" shards the columns. Each device has 4x4 float32.
 WRITTEN = f"""
 sdy.mesh @m = <["a"=2, "b"=2]>
 func.func @main(%x: tensor<8x8xf32> {{sdy.sharding = #sdy.sharding<@m, [{{"a"}}, {{"b"}}]>}}) -> (tensor<8x8xf32> {{sdy.sharding = #sdy.sharding<@m, [{{"a"}}, {{"b"}}]>}}) {{

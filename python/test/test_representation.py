@@ -180,7 +180,7 @@ class Sample:
         return head + (f"func.func private @f({value})" if self.rng.random() < 0.7 else f"func.func private @f() -> ({value})")
 
     def is_strict(self):
-        """What the documents ask for beyond the verifiers: whole axes, and no axis where nothing is left to cut."""
+        """What the documents ask for beyond the verifiers: whole axes, and no axis where nothing is left to shard."""
         parts = [part for dim in self.dims for part in dim[0]] + self.replicated + self.unreduced
         if any(size != full for _, _, size, full in parts):
             return False

@@ -227,7 +227,7 @@ def test_sort():
 
 
 def test_sort_of_a_dim_counted_from_the_end():
-    """jaxlib would cut it: where it counts from the front, it does as we do."""
+    """jaxlib would shard it: where it counts from the front, it does as we do."""
     text, same = program([sort([4, 6], 2, -1)]), program([sort([4, 6], 2, 1)])
     assert jaxlib_rules(text) == ["([i, j], [i, j])->([i, j], [i, j]) {i=4, j=6}"]
     assert our_rules(text) == jaxlib_rules(same)

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The axes that cut one dimension, major to minor. The order is part of the
+// The axes that shard one dimension, major to minor. The order is part of the
 // meaning: the shard of a device is the number whose digits, major to minor,
 // are its coordinates along the axes.
 //
@@ -63,7 +63,7 @@ public:
   /// Some axis of this overlaps `axis`, or some axis of `other`.
   bool overlaps(AxisRef axis) const;
   bool overlaps(const AxisList &other) const;
-  /// Every part of `axis` is in this list (in whatever pieces).
+  /// Every part of `axis` is in this list (in however many parts).
   bool covers(AxisRef axis) const;
   /// The longest prefix whose axes overlap none of `other`'s (and coexist with
   /// them); may end in a sub-axis.

@@ -35,7 +35,7 @@
 
 namespace shardonnay {
 
-/// What cutting a factor by an axis asks of the local computation.
+/// What sharding a factor by an axis asks of the local computation.
 enum class FactorKind : uint8_t {
   /// Nothing: each device computes its slice of the results from its slices of
   /// the operands.
@@ -60,11 +60,11 @@ struct Factor {
   ReductionKind combiner = ReductionKind::Sum;
   /// Propagation does not pass along this factor.
   bool blocked = false;
-  /// May be cut unevenly where it is the first of several in a dim: the local
-  /// computation makes the dim's pieces those of the factor.
+  /// May be sharded unevenly where it is the first of several in a dim: the
+  /// local computation makes the dim's shards those of the factor.
   bool retiled = false;
-  /// Where it is cut, each device gathers what the others along its axes found
-  /// of the results: at one position of the factor where these have it.
+  /// Where it is sharded, each device gathers what the others along its axes
+  /// found of the results: at one position of the factor where these have it.
   bool exchanged = false;
 
   bool operator==(const Factor &o) const {
@@ -93,8 +93,8 @@ struct TensorMapping {
 
 /// What a local computation adds up over devices on its way to the results.
 struct FactorSum {
-  /// Operands first, then results: the sum is as large as a device's piece of
-  /// this tensor, and goes along what cuts the factors that it does not have.
+  /// Operands first, then results: the sum is as large as the local shard of
+  /// this tensor, and goes along what shards the factors that it does not have.
   int32_t tensor = 0;
   int64_t elementBytes = 0;
   /// It is as large as the whole tensor, and goes over all devices.
@@ -110,7 +110,7 @@ struct FactorRule {
   llvm::SmallVector<Factor, 6> factors;
   /// Not inline: a rule changes hands a few times before it is used.
   std::vector<TensorMapping> operands, results;
-  /// What cuts of windowed factors fetch, in order. Not of what a text says.
+  /// What sharded windowed factors fetch, in order. Not of what a text says.
   std::vector<FactorWindow> windows;
   std::vector<FactorSum> sums;
   /// Given by the user: replaces the op's own mapping and kinds.
@@ -134,12 +134,12 @@ struct FactorRule {
   }
   /// Factor `f` is in some result.
   bool inResults(int32_t factor) const;
-  /// A cut of `factor` need not divide it: it stands alone in its dims. Beside
-  /// others, the pieces of the factor would not be those of the dim, unless it
+  /// `factor` may be sharded unevenly: it stands alone in its dims. Beside
+  /// others, the shards of the factor would not be those of the dim, unless it
   /// is the first, and retiled.
   bool mayBeUneven(int32_t factor) const;
-  /// Where `shards` cut the window's factor, there is something to fetch. Of a
-  /// retiled factor the pieces are the dim's where the cut divides it.
+  /// Where `shards` divide the window's factor, there is something to fetch. Of
+  /// a retiled factor the shards are the dim's where their number divides it.
   bool isFetched(const FactorWindow &window, int64_t shards) const;
 
   /// Checks the invariants above against the shapes (operands first, then
@@ -187,7 +187,7 @@ public:
               FactorKind kind = FactorKind::PassThrough,
               ReductionKind combiner = ReductionKind::Sum,
               bool blocked = false);
-  /// Adds what a cut of a factor fetches.
+  /// Adds what a factor fetches where it is sharded.
   void addWindow(const FactorWindow &window) { rule.windows.push_back(window); }
   void addSum(const FactorSum &sum) { rule.sums.push_back(sum); }
   FactorRule build() { return std::move(rule); }

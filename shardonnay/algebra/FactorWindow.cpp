@@ -13,8 +13,8 @@
 namespace shardonnay {
 
 /// The windows from floor((p + low - extent) / stride) + 1 on reach positions
-/// from p on. Their first ones do not lie as far apart from device to device
-/// where the stride does not divide the pieces: what is fetched does, and has
+/// from p on. Their first ones do not stand as far apart from device to device
+/// where the stride does not divide the shards: what is fetched does, and has
 /// them in it.
 static ShardWindow shardReaching(const FactorWindow &window, int64_t shards,
                                  int64_t localSize) {

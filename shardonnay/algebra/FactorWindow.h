@@ -1,23 +1,23 @@
-//===- FactorWindow.h - what a cut of a windowed factor needs ---*- C++ -*-===//
+//===- FactorWindow.h - windows of a sharded factor -------------*- C++ -*-===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// A windowed factor is cut in an operand and in a result. The device of index i
-// has the windows [i * m, (i + 1) * m) of the result, m = ceil(count / shards),
-// and sees of the operand's dim what these see, which is more than its piece.
+// A windowed factor is sharded in an operand and in a result. Device i has the
+// windows [i * m, (i + 1) * m) of the result, m = ceil(count / shards), and
+// sees of the operand's dim what these see, which is more than its local shard.
 // An op's rule says so in numbers; what is fetched follows from them alone, so
 // the plan prices what the local computation then asks for.
 //
-// Where positions are cut, as a select_and_scatter's are, the device needs the
-// windows that reach its own. Where a cut does not divide how many windows lie
-// behind each other (a reshape's rows), whole ones are computed, and the result
-// is cut into plain pieces after.
+// Where positions are sharded, as a select_and_scatter's are, the device needs
+// the windows that reach its own. Where shards do not divide the number of
+// windows behind each other (a reshape's rows), whole ones are computed, and
+// the result is resharded into even shards after.
 //
 // Worked example, a convolution by a kernel of 3 over 16 positions, padded by 1
-// on both sides: count = 16, stride = 1, low = 1, extent = 3. Cut by 4, a
+// on both sides: count = 16, stride = 1, low = 1, extent = 3. Sharded by 4, a
 // device fetches 6 positions from -1 + 4 * i on.
 //
 //===----------------------------------------------------------------------===//
@@ -29,7 +29,7 @@
 
 namespace shardonnay {
 
-/// What a device fetches of a tensor, by what its piece of the factor counts.
+/// What a device fetches of a tensor, by what its shard of the factor counts.
 enum class WindowKind : uint8_t {
   /// Windows: all that they see of the operand.
   Seen,
@@ -38,7 +38,7 @@ enum class WindowKind : uint8_t {
   Reaching,
   /// Positions that windows see: all that the windows that reach them see.
   Around,
-  /// Windows: its piece of the result, in which they stand behind each other.
+  /// Windows: its shard of the result, in which they stand behind each other.
   Retiled,
 };
 
@@ -67,7 +67,7 @@ struct FactorWindow {
 
 /// What a device fetches of its windows.
 struct ShardWindow {
-  /// The holes are filled before anything is sent: the elements would not lie
+  /// The holes are filled before anything is sent: the elements would not stand
   /// alike from device to device. The sizes are those of the dim with holes.
   bool isDilatedFirst = false;
   int64_t localSize = 0, globalSize = 0;
@@ -78,7 +78,7 @@ struct ShardWindow {
   int64_t low = 0, high = 0, baseDilation = 1;
 };
 
-/// `window` where the factor is cut into `shards`, the dim into pieces of
+/// `window` where the factor is sharded `shards` ways, the dim into shards of
 /// `localSize` (of a Retiled those that the op makes).
 ShardWindow shardWindow(const FactorWindow &window, int64_t shards,
                         int64_t localSize);

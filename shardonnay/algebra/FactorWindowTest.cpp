@@ -155,7 +155,7 @@ TEST(FactorWindowTest, RandomWindowsThatReachAPiece) {
   }
 }
 
-// Six rows of 64 cut by four: two, two, two and none; of 384 each has 96.
+// Six rows of 64 sharded by four: two, two, two and none; of 384 each has 96.
 TEST(FactorWindowTest, RowsAreCutIntoPlainPieces) {
   FactorWindow window;
   window.kind = WindowKind::Retiled;

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Property tests draw from here. A *splitting* cuts every axis of a mesh into
-// parts that coexist; lists and layouts that are made of one splitting's parts
-// fit together.
+// Property tests draw from here. A *splitting* divides every axis of a mesh
+// into parts that coexist; lists and layouts that are made of one splitting's
+// parts fit together.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,4 +1,4 @@
-//===- Layout.h - where the data of a tensor lies ---------------*- C++ -*-===//
+//===- Layout.h - which device has which slice of a tensor ------*- C++ -*-===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -16,8 +16,8 @@
 // the tensor is the reduction over the positions that differ along `partial`
 // only. Every law below is a statement about this map.
 //
-// Nesting is stated on the padded size. A dim of size 5 cut by x of size 4 pads
-// to 8, shards of 2; cut by x:(1)2 alone and padded to 8 its shards of 4 are
+// Nesting is stated on the padded size. A dim of size 5 over x of size 4 pads
+// to 8, shards of 2; over x:(1)2 alone and padded to 8 its shards of 4 are
 // unions of those; padded to 6 they would not be, and a slice would move data.
 //
 //===----------------------------------------------------------------------===//
@@ -61,11 +61,11 @@ struct Layout {
   /// What `position` holds of the padded tensor, an interval per dim.
   llvm::SmallVector<Interval, 4> slice(const Mesh &mesh,
                                        int64_t position) const;
-  /// `slice` cut to `shape`: an empty interval has start = limit.
+  /// `slice` trimmed to `shape`: an empty interval has start = limit.
   llvm::SmallVector<Interval, 4> sliceOf(const Mesh &mesh, int64_t position,
                                          llvm::ArrayRef<int64_t> shape) const;
-  /// Every position's slice under `finer` lies in its slice under this one, and
-  /// both hold the same partial values: `finer` is reached without
+  /// Every position's slice under `finer` is within its slice under this one,
+  /// and both hold the same partial values: `finer` is reached without
   /// communication. (Equal padded sizes, every dim's axes a prefix, equal
   /// partial axes.)
   bool refinesTo(const Layout &finer) const;

@@ -11,9 +11,9 @@
 //
 //   outside: [{m, f}, {}] replicated={n}     inside: [{f}, {}]
 //
-// for the manual axes m (which cuts dim 0) and n (which cuts nothing), and the
-// free axis f. Laws: toInner(toOuter(s)) = s for each s without manual axes;
-// toOuter(toInner(s)) = s for each s of which `isOutside(s)` is true.
+// for the manual axes m (which shards dim 0) and n (which shards nothing), and
+// the free axis f. Laws: toInner(toOuter(s)) = s for each s without manual
+// axes; toOuter(toInner(s)) = s for each s of which `isOutside(s)` is true.
 //
 //===----------------------------------------------------------------------===//
 

@@ -21,12 +21,7 @@ Mesh::Mesh(llvm::ArrayRef<int64_t> axisSizes, llvm::ArrayRef<int64_t> deviceIds)
     ids.clear();
 }
 
-int64_t Mesh::numDevices() const {
-  int64_t devices = 1;
-  for (int64_t size : sizes)
-    devices *= size;
-  return devices;
-}
+int64_t Mesh::numDevices() const { return llvm::product_of(sizes); }
 
 AxisList Mesh::allAxes() const {
   AxisList axes;
@@ -65,7 +60,7 @@ std::vector<int64_t> Mesh::indices(const AxisList &axes) const {
 
 llvm::SmallVector<llvm::SmallVector<int64_t>>
 Mesh::groups(const AxisList &axes) const {
-  // Members of a group lie at the same offsets from its first one.
+  // Members of a group are at the same offsets from its first one.
   llvm::SmallVector<int64_t> offsets = {0};
   for (AxisRef axis : axes) {
     llvm::SmallVector<int64_t> longer;

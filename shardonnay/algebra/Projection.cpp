@@ -10,7 +10,7 @@
 
 namespace shardonnay {
 
-/// Takes from the front of `axes`, into `cell`, what cuts a factor of `size`
+/// Takes from the front of `axes`, into `cell`, what shards a factor of `size`
 /// evenly. Returns false if the rest overflows: the factor is not full, and
 /// has no common part with the next axis.
 static bool takeDividing(llvm::SmallVectorImpl<AxisRef> &axes, int64_t size,

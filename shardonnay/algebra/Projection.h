@@ -11,7 +11,7 @@
 //  * a factor takes axes while their product divides what is left of its size;
 //  an axis that is too big is split by gcd;
 //  * the minor-most factor of the dim takes all that remain, so only it can be
-//  cut unevenly;
+//  sharded unevenly;
 //  * the first factor of a dim takes all axes if it would be left with some of
 //  them and is retiled (Factor.h);
 //  * where what is left of a factor and the next axis have no common part, the
@@ -22,12 +22,12 @@
 //    the existing passes do not do.)
 //
 // Back: the dim's axes are the factors' axes in order, stopping after the first
-// factor that is not cut completely (a cut of a later factor would be a strided
-// view) or its overflow; neighbours that can merge do. A dim is closed if any
-// factor is, not counting those that an overflow closed.
+// factor that is not sharded completely (the sharding of a later factor would
+// be a strided view) or its overflow; neighbours that can merge do. A dim is
+// closed if any factor is, not counting those that an overflow closed.
 //
-// Worked example: 8 -> [i=2, j=4] cut by x of size 4: x:(1)2 to i, x:(2)2 to j.
-// Cut by y of size 3: gcd(2, 3) = 1, so y is overflow at i and j is closed.
+// Worked example: 8 -> [i=2, j=4] over x of size 4: x:(1)2 to i, x:(2)2 to j.
+// Over y of size 3: gcd(2, 3) = 1, so y is overflow at i and j is closed.
 //
 // Law: unproject(project(s)) = s.
 //
@@ -46,7 +46,7 @@ struct FactorSharding {
   /// The tensor has this factor.
   bool present = false;
   bool closed = false;
-  /// Last factor of its dim in this tensor: the only one that may be cut
+  /// Last factor of its dim in this tensor: the only one that may be sharded
   /// unevenly.
   bool minorMost = false;
   AxisList axes;

@@ -66,7 +66,7 @@ TEST(Projection, aRetiledFactorTakesAll) {
   EXPECT_TRUE(row.factors[1].present);
   EXPECT_TRUE(row.factors[1].axes.empty());
   EXPECT_EQ(dim.unproject(row).axes, by4);
-  // Where it can be cut evenly it is.
+  // Where it can be sharded evenly it is.
   row = dim.project({{0, 1, 12}});
   EXPECT_EQ(row.factors[0].axes, (AxisList{{0, 1, 6}}));
   EXPECT_EQ(row.factors[1].axes, (AxisList{{0, 6, 2}}));
@@ -158,8 +158,8 @@ RC_GTEST_PROP(Projection, roundTrip, ()) {
   }
 }
 
-/// What the factors say is what the dim says: on a dim that is cut evenly, the
-/// block of a device is the product of its blocks of the factors.
+/// What the factors say is what the dim says: on a dim that is sharded evenly,
+/// the block of a device is the product of its blocks of the factors.
 RC_GTEST_PROP(Projection, factorsDescribeTheSameSlices, ()) {
   Mesh mesh = gen::mesh();
   std::vector<Factor> factors;

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A sharding states which axes cut each dimension, and what may still change:
-// an open dimension may be cut further, a closed one may not, a `replicated`
+// A sharding states which axes shard each dimension, and what may still change:
+// an open dimension may get more axes, a closed one may not, a `replicated`
 // axis must not be used, a dimension's `priority` (0 first) says in which round
 // its axes take part in propagation. Axes that are named nowhere are replicated
 // for now. `unreduced` axes hold partial values: the tensor is the

@@ -142,7 +142,7 @@ bool hasShardings(ModuleOp module) {
 }
 
 /// The first of a tensor of the op. What has an effect once has it on the
-/// devices of the program's, however it is cut.
+/// devices of the program's, however it is sharded.
 sdy::MeshAttr findMesh(LocalComputeOpInterface op) {
   for (ValueRange tensors :
        {ValueRange(op->getOperands()), ValueRange(op->getResults())})
@@ -233,7 +233,7 @@ SmallVector<CollectiveUse, 1> readGlobal(sdy::CollectiveOpInterface op) {
   return uses;
 }
 
-/// What a device holds of it, dims that are cut rounded up.
+/// What a device holds of it, dims that are sharded rounded up.
 int64_t localBytes(Value tensor, sdy::MeshAttr mesh) {
   auto type = dyn_cast<RankedTensorType>(tensor.getType());
   sdy::TensorShardingAttr sharding = sdy::getSharding(tensor);

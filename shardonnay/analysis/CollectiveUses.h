@@ -8,8 +8,8 @@
 // The collectives of a program, by one reading: of `sdy` ops on global types
 // (after `collectives`) and of `spmd` ops on local ones (after `partition`).
 // What partitioning adds is windows alone, and they are predicted: those around
-// an `sdy` collective whose pieces do not nest, and those of which an op's rule
-// says what a cut fetches (a convolution's halo); there are no others.
+// an `sdy` collective whose shards do not nest, and those that an op's rule
+// says a device fetches (a convolution's halo); there are no others.
 //
 // Those that the user wrote, in manual computations, count like ours.
 //
@@ -41,7 +41,7 @@ struct CollectiveUse {
 };
 
 /// The exchanges that the collective is to `partition`, on what devices hold of
-/// its operand, which lies as `source` on `mesh`.
+/// its operand, which is sharded as `source` on `mesh`.
 llvm::SmallVector<LocalCollective>
 simulateCollective(mlir::sdy::CollectiveOpInterface op,
                    mlir::sdy::MeshAttr mesh, const TensorSharding &source,

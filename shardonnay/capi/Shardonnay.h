@@ -161,7 +161,7 @@ SHARDONNAY_EXPORTED ShardonnayString
 shardonnayShardingPrint(ShardonnaySharding *sharding);
 SHARDONNAY_EXPORTED size_t
 shardonnayShardingGetRank(const ShardonnaySharding *sharding);
-/** Whether propagation may cut the dim further. */
+/** Whether propagation may shard the dim further. */
 SHARDONNAY_EXPORTED bool
 shardonnayShardingIsOpen(const ShardonnaySharding *sharding, size_t dim);
 SHARDONNAY_EXPORTED bool

@@ -37,7 +37,7 @@
 
 namespace shardonnay {
 
-/// The ways to change a layout. Slice takes this device's piece of what it has:
+/// The ways to change a layout. Slice takes this device's part of what it has:
 /// no communication. Permute sends a device's data, whole, to one other device.
 enum class CollectiveKind : uint8_t {
   Slice,

@@ -163,8 +163,8 @@ Value CollectiveBuilder::allToAll(Location loc, Value tensor, int64_t splitDim,
   Mesh devices = mesh.toMesh();
   auto found = grid.oneKind(getReplicaGroups(devices, axes));
   if (!found) {
-    // Everything to everyone, who takes the piece of their index. Where both
-    // dims are one, the senders' pieces stand in a dim of their own first.
+    // Everything to everyone, who takes the shard of their index. Where both
+    // dims are one, the senders' shards stand in a dim of their own first.
     auto type = cast<RankedTensorType>(tensor.getType());
     SmallVector<int64_t> shape(type.getShape());
     shape[splitDim] = shard;
@@ -269,9 +269,7 @@ Value CollectiveBuilder::permuteByGather(Location loc, Value tensor,
                                          const DeviceRows &pairs,
                                          const sdy::NamedMesh &named) {
   Mesh mesh = named.toMesh();
-  SmallVector<int64_t> positions(mesh.numDevices());
-  for (int64_t position = 0; position < mesh.numDevices(); ++position)
-    positions[mesh.deviceAt(position)] = position;
+  std::vector<int64_t> positions = getPositions(mesh);
   DeviceRows placed;
   for (ArrayRef<int64_t> pair : pairs)
     placed.push_back({positions[pair[0]], positions[pair[1]]});

@@ -43,7 +43,7 @@ DeviceRows DeviceGrid::flattened(const DeviceRows &groups) const {
   return rows;
 }
 
-/// `rows` with `name` instead of each id, if each lies in one class of ids and
+/// `rows` with `name` instead of each id, if each is in one class of ids and
 /// all of the `numClasses` classes have the same ones.
 static std::optional<DeviceRows>
 sameInAll(const DeviceRows &rows, int64_t numClasses,

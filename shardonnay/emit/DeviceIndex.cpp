@@ -8,6 +8,7 @@
 #include "shardonnay/emit/DeviceIndex.h"
 
 #include "shardonnay/dialect/stablehlo/Stablehlo.h"
+#include "shardonnay/emit/ReplicaGroups.h"
 
 using namespace mlir;
 
@@ -120,10 +121,7 @@ Value buildPosition(IndexArithmetic &index, const DeviceGrid &grid,
   Value id = buildDeviceId(index, grid);
   if (mesh.deviceIds().empty())
     return id;
-  SmallVector<int64_t> positions(mesh.numDevices());
-  for (int64_t position = 0; position < mesh.numDevices(); ++position)
-    positions[mesh.deviceAt(position)] = position;
-  return index.lookUp(positions, id);
+  return index.lookUp(getPositions(mesh), id);
 }
 
 } // namespace

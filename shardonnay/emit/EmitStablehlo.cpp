@@ -14,12 +14,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/IR/SymbolTable.h"
-#include "shardonnay/dialect/sdy/Conversion.h"
-#include "shardonnay/dialect/sdy/Ops.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/dialect/spmd/Divergence.h"
-#include "shardonnay/dialect/spmd/Ops.h"
 #include "shardonnay/dialect/stablehlo/Stablehlo.h"
 #include "shardonnay/emit/AdaptToTarget.h"
 #include "shardonnay/emit/EmitPack.h"
@@ -27,11 +23,10 @@
 #include "shardonnay/emit/OrderedBits.h"
 #include "shardonnay/emit/Passes.h"
 #include "shardonnay/emit/PlaceOnGrid.h"
-#include "shardonnay/emit/ReplicaGroups.h"
+#include "shardonnay/emit/ProgramEmitter.h"
 #include "shardonnay/emit/SliceGuard.h"
 #include "shardonnay/interfaces/ProgramOps.h"
 #include "llvm/ADT/StringSet.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 namespace shardonnay {
 
@@ -42,19 +37,18 @@ using namespace mlir;
 
 namespace {
 
-/// Emits one op after the other, each in its place.
 /// Not all devices run what is inside equally often.
 bool isDivergent(Operation *op) {
   return op->getNumRegions() != 0 &&
          op->getDiscardableAttr(spmd::kDivergentAttr);
 }
 
-class Emitter {
+class Emitter : ProgramEmitter<Emitter> {
 public:
   Emitter(MLIRContext *context, const DeviceGrid &grid, bool meshAxesGroups,
           const Target &target)
-      : builder(context), collectives(builder, grid, meshAxesGroups, target),
-        target(target) {}
+      : ProgramEmitter(context),
+        collectives(builder, grid, meshAxesGroups, target), target(target) {}
 
   /// Replaces `op`, or adapts it. Fails with an error at `op` if it has no
   /// StableHLO form, or the target lacks that form.
@@ -65,11 +59,6 @@ public:
       op->removeDiscardableAttr(spmd::kDivergentAttr);
       return success();
     }
-    if (auto unpack = dyn_cast<spmd::UnpackOp>(op)) {
-      unpack->replaceAllUsesWith(emitUnpack(builder, unpack));
-      unpack->erase();
-      return success();
-    }
     return llvm::TypeSwitch<Operation *, LogicalResult>(op)
         .Case<stablehlo::AllReduceOp, stablehlo::FftOp, stablehlo::SortOp>(
             [&](auto op) {
@@ -77,41 +66,18 @@ public:
               return success();
             })
         .Case([&](stablehlo::CustomCallOp op) { return checkCall(op); })
-        .Case([&](spmd::OnDeviceOp op) {
-          buildConditional(op);
-          return success();
-        })
-        .Case<sdy::ConstantOp, spmd::DeviceIndexOp, spmd::AllSliceOp,
-              spmd::AllGatherOp, spmd::AllToAllOp, spmd::AllReduceOp,
-              spmd::ReduceScatterOp, spmd::CollectivePermuteOp,
-              spmd::FetchWindowOp, spmd::PackOp, spmd::BarrierOp>([&](auto op) {
-          FailureOr<Value> value = buildIfEmpty(op);
-          if (failed(value))
-            value = build(op);
-          if (failed(value))
-            return failure();
-          op->replaceAllUsesWith(ValueRange(*value));
-          op->erase();
-          return success();
-        })
-        .Default([](Operation *op) {
-          return op->emitError(
-              "has no StableHLO form; run sdy-partition-to-local first");
-        });
+        .Default([&](Operation *op) { return replace(op, "StableHLO"); });
   }
 
 private:
-  /// A tensor without elements is a constant: StableHLO has no collectives of
-  /// dims of size 0.
-  FailureOr<Value> buildIfEmpty(Operation *op) {
-    auto type = cast<RankedTensorType>(op->getResultTypes().front());
-    if (!llvm::is_contained(type.getShape(), 0))
-      return failure();
+  friend ProgramEmitter;
+
+  /// StableHLO has no collectives of dims of size 0.
+  FailureOr<Value> buildEmpty(Location loc, RankedTensorType type) {
     auto empty = DenseElementsAttr::get(type, ArrayRef<Attribute>());
-    return stablehlo::ConstantOp::create(builder, op->getLoc(), empty)
-        .getResult();
+    return stablehlo::ConstantOp::create(builder, loc, empty).getResult();
   }
-  void buildConditional(spmd::OnDeviceOp op);
+  void branch(spmd::OnDeviceOp op);
   /// Says once for each target of calls that the engine lacks it.
   LogicalResult checkCall(stablehlo::CustomCallOp op);
   FailureOr<Value> build(sdy::ConstantOp op) {
@@ -130,16 +96,15 @@ private:
   FailureOr<Value> build(spmd::CollectivePermuteOp op);
   FailureOr<Value> build(spmd::FetchWindowOp op);
   FailureOr<Value> build(spmd::PackOp op) { return emitPack(builder, op); }
+  SmallVector<Value> buildAll(spmd::UnpackOp op) {
+    return emitUnpack(builder, op);
+  }
   FailureOr<Value> build(spmd::BarrierOp op) {
     return setApart(op.getLoc(), op.getOperands());
   }
   /// The first of `values`, behind a barrier with the others.
   Value setApart(Location loc, ValueRange values);
 
-  sdy::NamedMesh meshAt(Operation *op, FlatSymbolRefAttr name) {
-    return {symbols.lookupNearestSymbolFrom<sdy::MeshOp>(op, name).getMesh(),
-            name};
-  }
   struct MeshAxes {
     sdy::NamedMesh mesh;
     AxisList axes;
@@ -167,8 +132,6 @@ private:
     return fromOrderedBits(builder, *bits, element);
   }
 
-  OpBuilder builder;
-  SymbolTableCollection symbols;
   CollectiveBuilder collectives;
   const Target &target;
   llvm::StringSet<> unknownCalls;
@@ -189,12 +152,10 @@ LogicalResult Emitter::checkCall(stablehlo::CustomCallOp op) {
 }
 
 /// Nothing inside communicates, so devices may go different ways.
-void Emitter::buildConditional(spmd::OnDeviceOp op) {
+void Emitter::branch(spmd::OnDeviceOp op) {
   Location loc = op.getLoc();
   Mesh mesh = meshAt(op, op.getMeshAttr()).toMesh();
-  int64_t position = 0;
-  while (mesh.deviceAt(position) != static_cast<int64_t>(op.getDevice()))
-    ++position;
+  int64_t position = getPositions(mesh)[op.getDevice()];
   auto scalar = RankedTensorType::get({}, builder.getI32Type());
   Value own = collectives.index(loc, mesh, mesh.allAxes());
   Value wanted = stablehlo::ConstantOp::create(
@@ -281,22 +242,8 @@ FailureOr<Value> Emitter::build(spmd::ReduceScatterOp op) {
 }
 
 FailureOr<Value> Emitter::build(spmd::CollectivePermuteOp op) {
-  sdy::NamedMesh mesh = meshAt(op, op.getMeshAttr());
-  sdy::NamedMesh from = mesh;
-  if (FlatSymbolRefAttr name = op.getSourceMeshAttr())
-    from = meshAt(op, name);
-  auto read = [](sdy::ListOfAxisRefListsAttr axesPerDim, sdy::MeshAttr on) {
-    return llvm::map_to_vector<4>(axesPerDim.getValue(),
-                                  [&](sdy::AxisRefListAttr list) {
-                                    return toAxisList(list.getValue(), on);
-                                  });
-  };
-  auto source = read(op.getSource(), from.mesh);
-  auto wanted = read(op.getTarget(), mesh.mesh);
-  return collectives.permute(
-      op.getLoc(), op.getTensor(),
-      getSourceTargetPairs({from.toMesh(), source}, {mesh.toMesh(), wanted}),
-      mesh);
+  return collectives.permute(op.getLoc(), op.getTensor(), pairsOf(op),
+                             meshAt(op, op.getMeshAttr()));
 }
 
 FailureOr<Value> Emitter::build(spmd::FetchWindowOp op) {

@@ -1,4 +1,4 @@
-//===- EmitWindow.cpp - windows of a cut dim in StableHLO -----------------===//
+//===- EmitWindow.cpp - windows of a sharded dim in StableHLO -------------===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -7,7 +7,7 @@
 //
 // 1. Where no window has anything of the dim: `fill` everywhere.
 // 2. gather: if the plan wants it.
-// 3. makeBuffer: each piece sliced, sent in rounds; all of them concatenated
+// 3. makeBuffer: each piece is sliced, sent in rounds; all of them concatenated
 //    and padded.
 // 4. sliceWindow: at the device's offset.
 // 5. mask: what is outside the dim becomes `fill`. Where all devices have the
@@ -70,7 +70,7 @@ private:
   Value makeBuffer(Value tensor, const WindowPlan &plan);
   Value sliceWindow(Value buffer, const WindowPlan &plan);
   Value mask(Value window);
-  /// Where this device's window lies in the dim.
+  /// Where this device's window begins in the dim.
   Value positions();
   Value selectAt(Value positions, Value onTrue, Value onFalse);
   /// `positions` compared with a bound.
@@ -198,7 +198,7 @@ Value WindowEmitter::makeBuffer(Value tensor, const WindowPlan &plan) {
 }
 
 Value WindowEmitter::sliceWindow(Value buffer, const WindowPlan &plan) {
-  // Windows without anything of the dim may lie anywhere.
+  // Windows without anything of the dim may be anywhere.
   std::optional<int64_t> same;
   bool allSame = true;
   for (auto [w, offset] : llvm::enumerate(plan.offsets)) {

@@ -1,4 +1,4 @@
-//===- EmitWindow.h - windows of a cut dim in StableHLO ---------*- C++ -*-===//
+//===- EmitWindow.h - windows of a sharded dim in StableHLO -----*- C++ -*-===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -17,6 +17,9 @@ namespace shardonnay {
 /// group, its members in the order of their index along `axes`.
 DeviceRows getReplicaGroups(const Mesh &mesh, const AxisList &axes);
 
+/// The position in the mesh of each of its devices.
+std::vector<int64_t> getPositions(const Mesh &mesh);
+
 /// A mesh, and axes of it per dim of a tensor.
 struct AxesOnMesh {
   const Mesh &mesh;
@@ -24,9 +27,9 @@ struct AxesOnMesh {
 };
 
 /// Who sends to whom, rows of [source, target] devices, so that a device gets
-/// the piece of a tensor that `target` names from one that has it as the piece
+/// the shard of a tensor that `target` names from one that has it as the shard
 /// of `source`: itself if it can, and no device sends twice. The meshes are of
-/// the same devices, and both cuts are into the same pieces.
+/// the same devices, and both make the same shards.
 DeviceRows getSourceTargetPairs(AxesOnMesh source, AxesOnMesh target);
 
 } // namespace shardonnay

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // 1. find: the ops that slice a tensor, and the calls.
-// 2. follow: what each takes its piece from, backwards through all that XLA may
+// 2. follow: what each takes its shard from, backwards through all that XLA may
 //    move aside, to other slices.
 // 3. A barrier behind each of those.
 //

@@ -14,10 +14,10 @@
 // To XLA a gather or scatter of one place is such a slice, and so are the two
 // that it sees once transposes, reshapes and broadcasts between them are moved
 // aside, what changes nothing is gone, and loops of one iteration and calls are
-// inlined. A program's starts may be out of range, and those of its pieces are
-// so wherever another device has the place. So where one slice meets another
-// one that way, a barrier stands behind the first. Pieces alone are in range,
-// and may merge.
+// inlined. A program's starts may be out of range, and those of its local
+// shards are so wherever another device has the place. So where one slice meets
+// another one that way, a barrier stands behind the first. Shards alone are in
+// range, and may merge.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,7 +29,7 @@
 namespace shardonnay {
 
 /// Puts the barriers into the functions of `module`, in which the slices that
-/// cut tensors into pieces are still `spmd` ops.
+/// take shards of tensors are still `spmd` ops.
 void guardSlices(mlir::ModuleOp module);
 
 } // namespace shardonnay

@@ -178,7 +178,7 @@ FailureOr<HloSharding> Exporter::convert(TensorShardingAttr sharding,
               "can't say; reduce it first";
   AxisList manual =
       manualAxes(inner || isa<func::FuncOp>(op) ? op : op->getParentOp(), mesh);
-  // The manual axes of an in- or out-sharding cut nothing inside.
+  // The manual axes of an in- or out-sharding shard nothing inside.
   if (inner)
     for (DimSharding &dim : value.dims)
       dim.axes = dim.axes.subtract(manual);

@@ -21,7 +21,8 @@ static Location locationOfArgument(func::FuncOp func, unsigned index) {
   return func.isExternal() ? func.getLoc() : func.getArgument(index).getLoc();
 }
 
-LogicalResult forEachHloSharding(
+/// Calls `visit` with every HLO sharding of `module` and what carries it.
+static LogicalResult forEachHloSharding(
     ModuleOp module,
     llvm::function_ref<LogicalResult(Attribute, Location)> visit) {
   auto walked = walkOps<WalkOrder::PreOrder>(module, [&](Operation *op) {

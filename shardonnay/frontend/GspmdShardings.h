@@ -75,12 +75,6 @@ private:
   mlir::Operation *lastMesh = nullptr;
 };
 
-/// Calls `visit` with every HLO sharding of `module` and what carries it.
-mlir::LogicalResult forEachHloSharding(
-    mlir::ModuleOp module,
-    llvm::function_ref<mlir::LogicalResult(mlir::Attribute, mlir::Location)>
-        visit);
-
 } // namespace shardonnay
 
 #endif // SHARDONNAY_FRONTEND_GSPMDSHARDINGS_H

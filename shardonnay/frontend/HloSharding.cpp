@@ -13,13 +13,6 @@
 
 namespace shardonnay {
 
-static int64_t product(llvm::ArrayRef<int64_t> sizes) {
-  int64_t result = 1;
-  for (int64_t size : sizes)
-    result *= size;
-  return result;
-}
-
 DeviceOrder DeviceOrder::iota(llvm::ArrayRef<int64_t> reshape,
                               llvm::ArrayRef<int64_t> permutation) {
   DeviceOrder result;
@@ -29,7 +22,8 @@ DeviceOrder DeviceOrder::iota(llvm::ArrayRef<int64_t> reshape,
 }
 
 int64_t DeviceOrder::size() const {
-  return isIota() ? product(reshape) : static_cast<int64_t>(list.size());
+  return isIota() ? llvm::product_of(reshape)
+                  : static_cast<int64_t>(list.size());
 }
 
 int64_t DeviceOrder::deviceAt(int64_t place) const {
@@ -38,8 +32,9 @@ int64_t DeviceOrder::deviceAt(int64_t place) const {
   int64_t device = 0;
   for (int64_t dim : llvm::reverse(permutation)) {
     int64_t size = reshape[dim];
-    device += place % size *
-              product(llvm::ArrayRef<int64_t>(reshape).drop_front(dim + 1));
+    device +=
+        place % size *
+        llvm::product_of(llvm::ArrayRef<int64_t>(reshape).drop_front(dim + 1));
     place /= size;
   }
   return device;

@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 //
 // HLO has no mesh. A tiled sharding is an array of devices, the *tile array*:
-// its leading dims cut the dims of the tensor, one for one, into tiles[d]
-// pieces of ceil(size / tiles[d]); its last dims, as many as there are
-// `subgroups`, say what the devices of one piece have in common. The devices
+// its leading dims divide the dims of the tensor, one for one, into tiles[d]
+// shards of ceil(size / tiles[d]); its last dims, as many as there are
+// `subgroups`, say what the devices of one shard have in common. The devices
 // stand in the tile array row-major; at place k stands
 //
 //   list[k],                                        if they are listed (V1), or
@@ -16,9 +16,9 @@
 //   `permutation` and flattened                                        (V2).
 //
 // Worked example: {devices=[1,2,4]<=[4,2]T(1,0) last_tile_dim_replicate} for a
-// matrix: rows are whole, columns are cut in 2, and each half is on 4 devices.
-// iota(8) as 4x2, transposed, flattened: 0 2 4 6 1 3 5 7. So the even devices
-// hold the left half.
+// matrix: rows are whole, columns are sharded 2 ways, and each half is on 4
+// devices. iota(8) as 4x2, transposed, flattened: 0 2 4 6 1 3 5 7. So the even
+// devices hold the left half.
 //
 // Grammar (blanks are allowed between any two tokens):
 //

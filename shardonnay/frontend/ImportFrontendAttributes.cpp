@@ -9,7 +9,7 @@
 // 2. Shardings of arguments, results and ops; rules.
 // 3. Custom calls, each by what its target stands for. Those at the borders of
 //    manual computations are only collected.
-// 4. What lies between borders becomes manual computations.
+// 4. What is between boundaries becomes manual computations.
 // 5. If the module listed its meshes, HLO shardings go.
 //
 //===----------------------------------------------------------------------===//

@@ -10,9 +10,9 @@
 // calls
 //    of GSPMD's.
 // 3. Borders of manual computations, with the calls of `Sharding` before them,
-//    which say how a value is cut at the border.
+//    which say how a value is sharded at the boundary.
 // 4. The other calls of `Sharding`: constraints and groups.
-// 5. What lies between borders becomes manual computations.
+// 5. What is between boundaries becomes manual computations.
 //
 //===----------------------------------------------------------------------===//
 
@@ -221,10 +221,10 @@ LogicalResult Importer::importBoundary(Operation *op) {
     return failure();
   if (!*before)
     return shardonnay::pointAtOperand(
-        op->emitError("custom call @")
-            << customCallTarget(op)
-            << ": nothing says how its operand is cut, expected a custom call "
-               "@Sharding before it",
+        op->emitError("custom call @") << customCallTarget(op)
+                                       << ": nothing says how its operand is "
+                                          "sharded, expected a custom call "
+                                          "@Sharding before it",
         op->getOperand(0));
   const Annotation &global = enters ? **before : *own;
   const Annotation &inside = enters ? *own : **before;
@@ -240,8 +240,8 @@ LogicalResult Importer::importBoundary(Operation *op) {
   if (!*sharding)
     return op->emitError("sharding ")
            << global.sharding.str()
-           << " does not say how the tensor is cut at the border of a manual "
-              "computation; expected devices or replicated";
+           << " does not say how the tensor is sharded at the boundary of a "
+              "manual computation; expected devices or replicated";
   Attribute text = op->getAttr(kHloShardingAttr);
   FailureOr<UnrealizedConversionCastOp> cast = replaceByCast(op);
   if (failed(cast))
@@ -277,7 +277,7 @@ LogicalResult Importer::importConstraint(Operation *op) {
   OpBuilder builder(op);
   if (hlo.groupKind != HloSharding::GroupKind::None)
     ShardingGroupOp::create(builder, op->getLoc(), input, hlo.group);
-  // A scalar can't be cut; a border took what was said for it.
+  // A scalar can't be sharded; a boundary took what was said for it.
   bool isScalar = cast<RankedTensorType>(input.getType()).getRank() == 0 &&
                   *sharding && sharding->isReplicated();
   bool wasBoundaries = op->use_empty() &&

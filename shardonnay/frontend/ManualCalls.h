@@ -7,7 +7,7 @@
 //
 // HLO has no op for a computation on local tensors: a custom call turns global
 // tensors into local ones, ops follow, and another custom call turns the
-// results into global tensors. What lies between is gathered here into one op.
+// results into global tensors. What is between is gathered here into one op.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,7 +30,7 @@ struct ManualCallBoundary {
   llvm::SmallVector<mlir::StringAttr> manualAxes;
 };
 
-/// Puts what lies between the borders into manual computations, one for each
+/// Puts what is between the boundaries into manual computations, one for each
 /// set of connected ops, and erases the borders. All borders of a block must be
 /// given. Errors: a local value that leaves without a border; a global one that
 /// is used inside without one (what depends on no argument is copied into the

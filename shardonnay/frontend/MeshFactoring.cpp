@@ -169,7 +169,7 @@ MeshFactoring::readArray(llvm::ArrayRef<int64_t> tiles,
     llvm::append_range(all, *segments);
     result.dims.push_back(std::move(*segments));
   }
-  // Do the pieces together give every place once, in the array's order?
+  // Do the segments together give every place once, in the array's order?
   llvm::sort(all, [](Segment a, Segment b) { return a.start < b.start; });
   int64_t end = 1;
   for (Segment segment : all) {

@@ -6,24 +6,25 @@
 //===----------------------------------------------------------------------===//
 //
 // Finds, for all the tiled HLO shardings of a program, the meshes that they are
-// cut from, one if that is possible.
+// made from, one if that is possible.
 //
 // Let p(device) be the place of a device in some *order*, at first the devices'
-// own. A *piece* [s, t), s dividing t, is the digit (p / s) mod (t / s). A
+// own. A *segment* [s, t), s dividing t, is the digit (p / s) mod (t / s). A
 // sharding *fits* an order if along each of its tile dims p runs through a
-// sequence of pieces, major to minor, and all these pieces are disjoint and
+// sequence of segments, major to minor, and all these segments are disjoint and
 // together give p. An iota is such a sequence from the start; where the tiles
-// cut it at a place that does not divide, and for listed devices, the tile
+// split it at a place that does not divide, and for listed devices, the tile
 // array itself is read. (The order of copies does not matter, nor that of the
 // members of any other subgroup: they are sorted first.) A sharding that fits
 // no order so far makes a new one, its own tile array.
 //
-// Each order has one mesh. Let C be the ends of all pieces that cut something,
-// with 1 and N; those that divide, or are divided by, every other member of C
-// form a chain, and the mesh has an axis between each two neighbours of it. All
-// pieces then are unions of axes and of sub-axes. So two shardings
+// Each order has one mesh. Let C be the ends of all segments that shard
+// something, with 1 and N; those that divide, or are divided by, every other
+// member of C form a chain, and the mesh has an axis between each two
+// neighbours of it. All segments then are unions of axes and of sub-axes. So
+// two shardings
 //
-//   {devices=[4,2]<=[8]}                       pieces [2,8) and [1,2)
+//   {devices=[4,2]<=[8]}                       segments [2,8) and [1,2)
 //   {devices=[2,1,4]<=[8] last_tile_dim_replicate}         [4,8)
 //
 // have C = 1 2 4 8, the mesh 2x2x2, and are [{0, 1}, {2}] and [{0}, {}]; but
@@ -78,12 +79,12 @@ private:
     llvm::SmallVector<Segments, 4> dims;
   };
 
-  /// The pieces of an iota; nothing where the tiles cut them in the middle.
+  /// The segments of an iota; nothing where the tiles split one.
   static std::optional<Digits> readIota(const HloSharding &sharding);
-  /// The pieces of a tile array of places; nothing if there are none.
+  /// The segments of a tile array of places; nothing if there are none.
   static std::optional<Digits> readArray(llvm::ArrayRef<int64_t> tiles,
                                          llvm::ArrayRef<int64_t> places);
-  /// The pieces whose sums are `offsets`, major to minor.
+  /// The segments whose sums are `offsets`, major to minor.
   static std::optional<Segments> readLine(llvm::ArrayRef<int64_t> offsets);
   Digits read(const HloSharding &sharding) const;
   AxisList toAxes(const Segments &segments, const Mesh &mesh) const;

@@ -82,7 +82,7 @@ TEST(MeshFactoring, otherOrdersHaveDeviceIds) {
                    "{devices=[2,2]<=[4]}"}),
       "<2x2>\n<2x2> device_ids=[0, 1, 3, 2]\n"
       "1: [0:(1)2] [1:(1)2]\n1: [0:(1)2, 1:(1)2]\n0: [0:(1)2] [1:(1)2]\n");
-  // An iota that its tiles cut in the middle.
+  // An iota that its tiles split in the middle.
   EXPECT_EQ(factored(6, {"{devices=[2,3]<=[2,3]T(1,0)}"}),
             "<6>\n<2x3> device_ids=[0, 3, 1, 4, 2, 5]\n"
             "1: [0:(1)2] [1:(1)3]\n");

@@ -62,7 +62,7 @@ def ImportGspmdShardingsPass : FrontendPass<"sdy-import-gspmd-shardings"> {
     results and ops they become closed shardings. Custom calls `Sharding` become
     constraints, whose dims listed in `unspecified_dims` are open, and sharding
     groups where the sharding says `shard_as` or `shard_like` (a group asks for
-    more than the latter does). What lies between `SPMDFullToShardShape` and
+    more than the latter does). What is between `SPMDFullToShardShape` and
     `SPMDShardToFullShape` becomes a manual computation, the calls of `Sharding`
     before them its in- and out-shardings. Inside, manual axes and shardings that
     say nothing but `manual` go.
@@ -136,9 +136,9 @@ def FindPeriodicWindowsPass
   let summary = "Slices of one tensor that are concatenated where it goes on";
   let description = [{
     The end of a tensor before its beginning (a rotation, a border that wraps
-    around) is one window of a dim that goes on periodically: its pieces come from
-    one neighbour, where each slice and the concatenation would fetch their own.
-    For programs behind propagation, which knows StableHLO's ops only.
+    around) is one window of a dim that goes on periodically: its parts come
+    from one neighbour, where each slice and the concatenation would fetch their
+    own. For programs behind propagation, which knows StableHLO's ops only.
 
     Precondition: after propagation; the concatenation's sharding goes to
     the window. Postcondition: no concatenation whose parts are one window
@@ -164,9 +164,9 @@ def SliceBeforePadPass : Pass<"sdy-slice-before-pad", "mlir::func::FuncOp"> {
   let summary = "Slices of a padded tensor take what they need, and pad that";
   let description = [{
     Sums over neighbours are often written as slices of a padded tensor. In
-    shards of the padded tensor all positions lie elsewhere than in those of the
+    shards of the padded tensor all positions are elsewhere than in those of the
     tensor: where the padded dim is sharded most of it would be sent, twice. A
-    slice of the tensor, padded, needs what lies at the borders. Dims that are
+    slice of the tensor, padded, needs what is at the borders. Dims that are
     whole are padded first, once.
 
     Precondition: after propagation. Postcondition: no `tensor.pad` of a sharded

@@ -100,7 +100,7 @@ bool Swapper::applies() {
   for (int64_t dim = 0, rank = sharding.getRank(); dim < rank; ++dim) {
     bool pads = pad.getStaticLow()[dim] != 0 || pad.getStaticHigh()[dim] != 0;
     padsSharded |= pads && isSharded(dim);
-    // What is cut off has no place in the source.
+    // What is sliced off has no place in the source.
     if (pad.getStaticLow()[dim] < 0 || pad.getStaticHigh()[dim] < 0)
       return false;
   }

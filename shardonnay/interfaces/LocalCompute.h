@@ -24,7 +24,7 @@ public:
   virtual ~LocalContext() = default;
   /// The op's rule on its global types.
   virtual const FactorRule &rule() const = 0;
-  /// The axes that cut factor `factor`: the same in every tensor that has it.
+  /// The axes that shard factor `factor`: the same in every tensor that has it.
   virtual const AxisList &factorAxes(int32_t factor) const = 0;
   /// The local types of the results.
   virtual llvm::ArrayRef<mlir::Type> resultTypes() const = 0;
@@ -35,9 +35,9 @@ public:
   /// The op's own types.
   virtual mlir::TypeRange globalOperandTypes() const = 0;
   virtual mlir::TypeRange globalResultTypes() const = 0;
-  /// This device's piece of `tensor`, whose dim `dim` (global size
-  /// `globalSize`) is cut by `axes` into equal pieces: `fill`, a scalar tensor
-  /// of the element type, where it reaches behind the dim's end.
+  /// This device's shard of `tensor`, whose dim `dim` (global size
+  /// `globalSize`) is sharded by `axes` into equal shards: `fill`, a scalar
+  /// tensor of the element type, where it reaches behind the dim's end.
   virtual mlir::Value fillEnd(mlir::OpBuilder &builder, mlir::Location loc,
                               mlir::Value tensor, int64_t dim,
                               int64_t globalSize, const AxisList &axes,
@@ -46,8 +46,8 @@ public:
   /// which is tensor number window.tensor, or it with its holes filled; `cut`
   /// is shardWindow's. Positions that do not exist hold `fill` (null:
   /// anything). Communicates with the neighbours that hold the others; not at
-  /// all where all windows lie in the own piece. Also where the factor is not
-  /// cut.
+  /// all where all windows are in the own shard. Also where the factor is not
+  /// sharded.
   virtual mlir::Value fetchWindow(mlir::OpBuilder &builder, mlir::Location loc,
                                   mlir::Value tensor,
                                   const FactorWindow &window,

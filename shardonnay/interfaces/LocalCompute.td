@@ -15,9 +15,9 @@ def LocalComputeOpInterface : OpInterface<"LocalComputeOpInterface"> {
   let description = [{
     An op that can write its own computation on one device's slices. The stage
     guarantees that operands and results agree on every factor's axes, that
-    need-replication factors are not cut, and that results over reduction
-    factors are combined afterwards. A dim of size n that is cut p ways has the
-    local size ceil(n / p) on every device; what stands behind position n is
+    need-replication factors are not sharded, and that results over reduction
+    factors are combined afterwards. A dim of size n that is sharded p ways has
+    the local size ceil(n / p) on every device; what stands behind position n is
     unspecified, except that operands have the combiner's neutral element there
     in the dims of reduction factors.
   }];

@@ -15,7 +15,7 @@
 
 namespace shardonnay {
 
-/// When propagation visits an op: the level of the op-priority ladder, and the
+/// When propagation visits an op: its level of op priority, and the
 /// direction allowed there.
 enum class PropagationClass : uint8_t {
   /// Element-wise, reshape, transpose, data-flow edges: from level 0 (one use)

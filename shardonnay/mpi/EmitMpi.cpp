@@ -20,17 +20,13 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "shardonnay/dialect/sdy/Conversion.h"
-#include "shardonnay/dialect/sdy/Ops.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
-#include "shardonnay/dialect/spmd/Ops.h"
-#include "shardonnay/emit/ReplicaGroups.h"
+#include "shardonnay/emit/ProgramEmitter.h"
 #include "shardonnay/mpi/Entry.h"
 #include "shardonnay/mpi/OnDeviceBranch.h"
 #include "shardonnay/mpi/PackedTensors.h"
 #include "shardonnay/mpi/Passes.h"
 #include "shardonnay/mpi/RuntimeCalls.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 namespace shardonnay {
 
@@ -45,31 +41,35 @@ static_assert(static_cast<int>(ReductionKind::Sum) == SHARDONNAY_SUM &&
               static_cast<int>(ReductionKind::Max) == SHARDONNAY_MAX &&
               static_cast<int>(ReductionKind::Min) == SHARDONNAY_MIN);
 
-int64_t product(ArrayRef<int64_t> sizes) {
-  int64_t result = 1;
-  for (int64_t size : sizes)
-    result *= size;
-  return result;
-}
-
 /// A tensor around one of its dims: [outer][dim and what is behind it].
 struct AroundDim {
   int64_t outer, inner;
 };
 AroundDim around(ArrayRef<int64_t> shape, int64_t dim) {
-  return {product(shape.take_front(dim)), product(shape.drop_front(dim))};
+  return {llvm::product_of(shape.take_front(dim)),
+          llvm::product_of(shape.drop_front(dim))};
 }
 
-class Emitter {
+class Emitter : ProgramEmitter<Emitter> {
 public:
   explicit Emitter(ModuleOp module)
-      : builder(module.getContext()), calls(module, builder) {}
+      : ProgramEmitter(module.getContext()), calls(module, builder) {}
 
   /// Replaces `op`; fails with an error at it if it has no such form.
-  LogicalResult emit(Operation *op);
+  LogicalResult emit(Operation *op) {
+    builder.setInsertionPoint(op);
+    return replace(op, "MPI");
+  }
   void finish() { calls.finish(table); }
 
 private:
+  friend ProgramEmitter;
+
+  FailureOr<Value> buildEmpty(Location loc, RankedTensorType type) {
+    return tensor::EmptyOp::create(builder, loc, type.getShape(),
+                                   type.getElementType())
+        .getResult();
+  }
   FailureOr<Value> build(sdy::ConstantOp op) {
     return arith::ConstantOp::create(builder, op.getLoc(),
                                      cast<TypedAttr>(op.getValue()))
@@ -85,17 +85,20 @@ private:
   FailureOr<Value> build(spmd::FetchWindowOp op);
   FailureOr<Value> build(spmd::PackOp op) { return buildPack(builder, op); }
   FailureOr<Value> build(spmd::BarrierOp op) { return Value(op.getTensor()); }
-  template <typename SpmdOp> LogicalResult replace(SpmdOp op);
-  LogicalResult replace(spmd::OnDeviceOp op);
-
-  sdy::MeshAttr meshAt(Operation *op, FlatSymbolRefAttr name) {
-    return symbols.lookupNearestSymbolFrom<sdy::MeshOp>(op, name).getMesh();
+  SmallVector<Value> buildAll(spmd::UnpackOp op) {
+    return buildUnpack(builder, op);
   }
+  void branch(spmd::OnDeviceOp op) {
+    branchOnDevice(builder, op,
+                   calls.call(op.getLoc(), "shardonnay_rank", {},
+                              /*hasResult=*/true));
+  }
+
   /// The address of the group's record.
   Value group(Location loc, sdy::MeshAttr mesh, ArrayRef<sdy::AxisRefAttr> axes,
               bool communicates = true);
   template <typename SpmdOp> Value group(SpmdOp op, bool communicates = true) {
-    return group(op.getLoc(), meshAt(op, op.getMeshAttr()),
+    return group(op.getLoc(), meshAt(op, op.getMeshAttr()).mesh,
                  op.getAxes().getValue(), communicates);
   }
   /// This device's index in the group, an `index`.
@@ -111,8 +114,6 @@ private:
     return calls.constant(loc, value);
   }
 
-  OpBuilder builder;
-  SymbolTableCollection symbols;
   RuntimeTable table;
   RuntimeCalls calls;
 };
@@ -185,7 +186,7 @@ FailureOr<Value> Emitter::build(spmd::AllToAllOp op) {
     return failure();
   // What is sent to one device, and what comes from one.
   SmallVector<int64_t> sent(op.getTensor().getType().getShape());
-  sdy::MeshAttr mesh = meshAt(op, op.getMeshAttr());
+  sdy::MeshAttr mesh = meshAt(op, op.getMeshAttr()).mesh;
   sent[op.getSplitDim()] /=
       toAxisList(op.getAxes().getValue(), mesh).numShards();
   AroundDim split = around(sent, op.getSplitDim());
@@ -230,21 +231,9 @@ FailureOr<Value> Emitter::build(spmd::CollectivePermuteOp op) {
   FailureOr<Value> number = element(op, op.getType());
   if (failed(number))
     return failure();
-  sdy::MeshAttr mesh = meshAt(op, op.getMeshAttr()), from = mesh;
-  if (FlatSymbolRefAttr name = op.getSourceMeshAttr())
-    from = meshAt(op, name);
-  auto read = [](sdy::ListOfAxisRefListsAttr axesPerDim, sdy::MeshAttr on) {
-    return llvm::map_to_vector<4>(axesPerDim.getValue(),
-                                  [&](sdy::AxisRefListAttr list) {
-                                    return toAxisList(list.getValue(), on);
-                                  });
-  };
-  auto source = read(op.getSource(), from), target = read(op.getTarget(), mesh);
-  DeviceRows pairs =
-      getSourceTargetPairs({toMesh(from), source}, {toMesh(mesh), target});
   return calls.callFor(loc, "shardonnay_permute",
-                       {calls.record(loc, table.addPermute(pairs)), *number,
-                        constant(loc, op.getType().getNumElements()),
+                       {calls.record(loc, table.addPermute(pairsOf(op))),
+                        *number, constant(loc, op.getType().getNumElements()),
                         calls.read(loc, op.getTensor())},
                        op.getType());
 }
@@ -256,7 +245,7 @@ FailureOr<Value> Emitter::build(spmd::FetchWindowOp op) {
     return failure();
   sdy::MeshAttr mesh;
   if (op.getMeshAttr())
-    mesh = meshAt(op, op.getMeshAttr());
+    mesh = meshAt(op, op.getMeshAttr()).mesh;
   else
     mesh = sdy::MeshAttr::get(op.getContext(), {}, {});
   ArrayRef<int64_t> shape = op.getType().getShape();
@@ -265,7 +254,8 @@ FailureOr<Value> Emitter::build(spmd::FetchWindowOp op) {
       group(loc, mesh, op.shardingAxes()),
       group(loc, mesh, op.countingAxes(), /*communicates=*/false), *number};
   for (int64_t size :
-       {product(shape.take_front(dim)), product(shape.drop_front(dim + 1)),
+       {llvm::product_of(shape.take_front(dim)),
+        llvm::product_of(shape.drop_front(dim + 1)),
         op.getTensor().getType().getDimSize(dim),
         static_cast<int64_t>(op.getGlobalSize()),
         static_cast<int64_t>(op.getStart()), static_cast<int64_t>(op.getStep()),
@@ -276,49 +266,6 @@ FailureOr<Value> Emitter::build(spmd::FetchWindowOp op) {
   operands.push_back(calls.read(loc, op.getTensor()));
   return calls.callFor(loc, "shardonnay_fetch_window", std::move(operands),
                        op.getType());
-}
-
-template <typename SpmdOp> LogicalResult Emitter::replace(SpmdOp op) {
-  auto type = cast<RankedTensorType>(op->getResultTypes().front());
-  FailureOr<Value> value;
-  // If there are no elements, there is nothing to send.
-  if (llvm::is_contained(type.getShape(), 0))
-    value = tensor::EmptyOp::create(builder, op->getLoc(), type.getShape(),
-                                    type.getElementType())
-                .getResult();
-  else
-    value = build(op);
-  if (failed(value))
-    return failure();
-  op->replaceAllUsesWith(ValueRange(*value));
-  op->erase();
-  return success();
-}
-
-LogicalResult Emitter::replace(spmd::OnDeviceOp op) {
-  branchOnDevice(builder, op,
-                 calls.call(op.getLoc(), "shardonnay_rank", {},
-                            /*hasResult=*/true));
-  return success();
-}
-
-LogicalResult Emitter::emit(Operation *op) {
-  builder.setInsertionPoint(op);
-  if (auto unpack = dyn_cast<spmd::UnpackOp>(op)) {
-    unpack->replaceAllUsesWith(buildUnpack(builder, unpack));
-    unpack->erase();
-    return success();
-  }
-  return llvm::TypeSwitch<Operation *, LogicalResult>(op)
-      .Case<sdy::ConstantOp, spmd::DeviceIndexOp, spmd::AllSliceOp,
-            spmd::AllGatherOp, spmd::AllToAllOp, spmd::AllReduceOp,
-            spmd::ReduceScatterOp, spmd::CollectivePermuteOp,
-            spmd::FetchWindowOp, spmd::PackOp, spmd::BarrierOp,
-            spmd::OnDeviceOp>([&](auto op) { return replace(op); })
-      .Default([](Operation *op) {
-        return op->emitError(
-            "has no MPI form; run sdy-partition-to-local first");
-      });
 }
 
 /// Those inside an op before it.

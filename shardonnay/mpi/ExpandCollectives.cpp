@@ -17,7 +17,7 @@
 //   collective_permute  collect by the index along `source`, of one device of
 //                       those that have the same; a slice by that along
 //                       `target`
-//   fetch_window        collect, between what lies outside; a slice
+//   fetch_window        collect, between what is outside; a slice
 //
 //===----------------------------------------------------------------------===//
 
@@ -360,7 +360,7 @@ FailureOr<Value> OpExpander::build(spmd::FetchWindowOp op) {
     window = expander.times(expander.indexIn(counting), op.getStep());
   }
   int64_t start = op.getStart(), step = op.getStep(), size = op.getSize();
-  // All windows lie in [low, high).
+  // All windows are within [low, high).
   int64_t low = start + std::min<int64_t>(0, step * (windows - 1)),
           high = start + std::max<int64_t>(0, step * (windows - 1)) + size;
   Value around =

@@ -10,7 +10,8 @@
 // Windows begin or end with positions of other devices, pads with a constant;
 // what is in between is in the shard, and can be read where it is.
 //
-// 1. `choose`: the roots whose trees read moved tensors that nothing else reads
+// 1. `findRoots`: the roots whose trees read moved tensors that nothing else
+// reads
 //    (else a tensor would be sent, or copied, twice).
 // 2. `findSplits`: where a moved tensor changes from one source to another;
 //    they split the root's positions into boxes.
@@ -137,7 +138,7 @@ public:
 private:
   void findTrees(Block &block);
   /// The roots of trees that are to be split.
-  void choose();
+  void findRoots();
   /// Of an op of a tree; else the op.
   Operation *rootOf(Operation *op) const {
     auto found = rootOfOp.find(op);
@@ -284,7 +285,7 @@ SmallVector<Box> Splitter::boxesOf(Operation *root) {
   return boxes;
 }
 
-void Splitter::choose() {
+void Splitter::findRoots() {
   // What is not split reads what it reads, so others don't look through that.
   while (true) {
     SmallVector<Operation *> left;
@@ -399,7 +400,7 @@ void Splitter::split(Operation *root) {
 
 void Splitter::run(Block &block) {
   findTrees(block);
-  choose();
+  findRoots();
   for (Operation *root : roots)
     split(root);
   if (roots.empty())

@@ -16,7 +16,7 @@ namespace json = llvm::json;
 
 namespace {
 
-/// A matmul cut in the dim that it contracts, on two of four devices' axes.
+/// A matmul sharded in the dim that it contracts, on two of four devices' axes.
 constexpr llvm::StringLiteral kMatmul = R"mlir(
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 func.func public @main(
@@ -49,7 +49,7 @@ TEST(Compile, ManifestSaysWhatEachDeviceHolds) {
   EXPECT_EQ(str(a.get("slices")), "[[[0,2],[0,4]],[[0,2],[4,8]],"
                                   "[[2,4],[0,4]],[[2,4],[4,8]]]");
   EXPECT_EQ(str(a.get("partial")), "null");
-  // The result has other pieces: 2x8.
+  // The result has other shards: 2x8.
   EXPECT_EQ(str(a.get("alias")), "null");
   const json::Object &out = entry(manifest, "outputs", 0);
   EXPECT_EQ(str(out.get("name")), R"("out")");

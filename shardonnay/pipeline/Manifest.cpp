@@ -140,7 +140,7 @@ json::Value orNull(const std::string &text) {
   return text.empty() ? json::Value(nullptr) : json::Value(text);
 }
 
-/// What each device holds: distinct pieces, and by device the index of its own.
+/// What each device holds: distinct shards, and by device the index of its own.
 struct Shards {
   json::Array distinct;
   std::vector<size_t> indices;

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // The per-device program says nothing of the global tensors that it came from.
-// The manifest does: whoever runs the program cuts the inputs and joins the
+// The manifest does: whoever runs the program divides the inputs and joins the
 // outputs by it.
 //
 //===----------------------------------------------------------------------===//
@@ -23,7 +23,7 @@
 
 namespace shardonnay {
 
-/// With more devices than this, an entry lists each distinct piece once and an
+/// With more devices than this, an entry lists each distinct shard once and an
 /// index per device: values x devices are hundreds of megabytes there.
 inline constexpr int64_t kMostListedDevices = 64;
 
@@ -70,7 +70,7 @@ struct Manifest {
   ///    "alias": the index of the output that may reuse the input's memory, or
   ///             null}
   /// With more than kMostListedDevices devices there are, instead of "slices",
-  /// "pieces", each distinct one once, and "piece", for each partition id its
+  /// `pieces`, each distinct one once, and `piece`, for each partition id its
   /// index among them.
   llvm::json::Value toJson() const;
 };

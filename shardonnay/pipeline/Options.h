@@ -22,7 +22,7 @@
 
 namespace shardonnay {
 
-/// How the program is called: each argument (result) as the pieces that its
+/// How the program is called: each argument (result) as the shards that its
 /// sharding says, or whole on every device.
 struct BoundaryMode {
   bool wholeArguments = false;

@@ -112,8 +112,8 @@ def FitMemoryPass : Pass<"sdy-fit-memory", "::mlir::ModuleOp"> {
     `sdy-insert-explicit-reshards` counts among all others. The prices are
     doubled, plan by plan, until one is within the limit or nothing changes
     any more; those that it does not need are taken off again. Then less is held, and more may be sent: a sum is scattered and
-    gathered later, an activation cut along an axis that was free. Arguments and
-    results stay as they are.
+    gathered later, an activation sharded along an axis that was free. Arguments
+    and results stay as they are.
 
     A program that would be within the limit whole is not looked at further.
 

@@ -173,7 +173,7 @@ void addEmit(OpPassManager &pm, const PipelineOptions &options) {
     return;
   }
   pm.addPass(createEmitStablehloPass());
-  // Every index computes its own position, every piece has its own constants.
+  // Every index computes its own position, every shard has its own constants.
   pm.addNestedPass<func::FuncOp>(createShareEqualOpsPass());
 }
 

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// MLIR's CSE keeps all ops in a table, and looks at ops that lie in it by
+// MLIR's CSE keeps all ops in a table, and looks at ops that are in it by
 // chance: in a program of 10^6 ops it waits for each.
 //
 // An op can be equal to another one only if each of its operands has another

@@ -134,7 +134,7 @@ sumCollective(const FactorRule &rule, const FactorSum &sum,
 }
 
 /// The sizes of what a device has of a tensor before its windows are fetched:
-/// of dims that are cut anew, what the op makes of them.
+/// of dims that are sharded anew, what the op makes of them.
 static SmallVector<int64_t> madeShards(const FactorRule &rule, int32_t tensor,
                                        ArrayRef<AxisList> factorAxes,
                                        ArrayRef<ArrayRef<int64_t>> shapes) {

@@ -55,7 +55,7 @@ using WindowPricer = llvm::function_ref<std::optional<LocalCollective>(
 
 /// The collectives of the local computation: of what the rule's windows,
 /// exchanged factors and sums say where `factorAxes`, the axes of each factor,
-/// cuts them. Operands and results are of `shapes`, whole; `deviceAxes` tell
+/// shards them. Operands and results are of `shapes`, whole; `deviceAxes` tell
 /// apart the devices that together compute the op.
 llvm::SmallVector<LocalCollective, 2>
 fetchCollectives(const Mesh &mesh, const FactorRule &rule,

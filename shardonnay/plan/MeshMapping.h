@@ -36,7 +36,7 @@ public:
 
   /// `axes` of the one mesh in those of the other; nothing if they are none.
   std::optional<AxisList> map(const AxisList &axes) const;
-  /// The same pieces on the same devices.
+  /// The same shards on the same devices.
   std::optional<TensorSharding> map(const TensorSharding &sharding) const;
 
 private:

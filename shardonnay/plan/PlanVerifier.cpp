@@ -111,7 +111,7 @@ bool PlanSimulator::scatter(int64_t dim, Group group) {
     Interval &part = held[member].box[dim];
     int64_t size = part.limit - part.start, count = group.size();
     if (size % count != 0)
-      return fail("cannot cut " + llvm::Twine(size) + " into " +
+      return fail("cannot shard " + llvm::Twine(size) + " into " +
                   llvm::Twine(count));
     int64_t start = part.start + static_cast<int64_t>(index) * (size / count);
     part = {start, start + size / count};

@@ -15,10 +15,10 @@
 // them can change places with x. One into *primes* splits every atom as far as
 // it goes.
 //
-// Where the two sides cut one mesh axis in ways that do not coexist (x:(1)2 and
-// x:(1)3 of 6), each side keeps atoms of its own there, refined by the other's
-// borders as far as they fit, and atoms of different sides *exclude* each
-// other: no layout has both.
+// Where the two sides split one mesh axis in ways that do not coexist (x:(1)2
+// and x:(1)3 of 6), each side keeps atoms of its own there, refined by the
+// other's borders as far as they fit, and atoms of different sides *exclude*
+// each other: no layout has both.
 //
 //===----------------------------------------------------------------------===//
 

@@ -11,7 +11,7 @@
 //  * nothing left to settle: the device that has least of its part must receive
 //    the rest of it. If in some dim the two layouts first differ in which atom
 //    comes next, some device has nothing of its part. Where the part consists
-//    of n pieces of different devices, their data come together in collectives
+//    of n shards of different devices, their data come together in collectives
 //    over groups of n devices in all, of log2(n) steps and one a collective.
 //  * sums over n parts left to settle: an element needs n - 1 messages until
 //    some device knows it, and one more for each other device that wants it.
@@ -52,8 +52,8 @@ struct ReshardExtent {
   /// The elements of the whole tensor, divided by the number of devices.
   double elementsPerDevice = 0;
 
-  /// Takes in a dim of padded size `size`, cut in so many shards. It is
-  /// `nested` if one side only cuts further what the other has.
+  /// Takes in a dim of padded size `size`, sharded into so many shards. It is
+  /// `nested` if one side only shards further what the other has.
   void addDim(int64_t size, int64_t sourceShards, int64_t targetShards,
               bool nested);
 };

@@ -93,7 +93,7 @@ static bool anyAxis(const Layout &layout,
          });
 }
 
-/// Some axes of the two cannot be cut into common parts.
+/// Some axes of the two cannot be split into common parts.
 static bool haveBoundariesApart(const Layout &a, const Layout &b) {
   return anyAxis(a, [&](AxisRef axis) {
     return anyAxis(b, [&](AxisRef other) { return !axis.canCoexist(other); });

@@ -9,8 +9,8 @@
 // padded shape, by steps that each are one collective:
 //
 //   slice           appends axes that are not in use as the minor-most of a dim
-//   permute         cuts any dims by other axes, of as many shards: a device
-//                   gets its piece from one that has it
+//   permute         shards any dims by other axes, of as many shards: a device
+//                   gets its shard from one that has it
 //   all_gather      drops a minor suffix of a dim's axes
 //   all_to_all      moves a minor suffix of a dim's axes to be the minor-most
 //                   of another dim
@@ -25,7 +25,7 @@
 //  * axes are moved whole, in the parts that a Refinement of the two layouts
 //    names, or as a permute needs them (PermuteSearch.h);
 //  * in every layout on the way, the dims divide by their axes;
-//  * only axes that cut some dim of the target are brought in by a slice or a
+//  * only axes that shard some dim of the target are brought in by a slice or a
 //    permute;
 //  * no layout on the way is larger, on a device, than both source and target,
 //    unless there is no other way.
@@ -37,7 +37,7 @@
 // Where axes do not divide the sizes (`shape`), the plan on the padded sizes is
 // the first one, and is kept unless another is cheaper by what devices really
 // hold. There every layout may be come by, and a step's price is that of its
-// collective and of the windows (halo shifts) that bring the pieces before to
+// collective and of the windows (halo shifts) that bring the shards before to
 // where the step needs them, and those behind it to where the layout has them.
 // If, as sizes are rounded up, every plan is larger on the way than source and
 // target, one may be as large as the plan on padded sizes is.
@@ -109,7 +109,7 @@ struct ReshardPlan {
 
 /// Pads dims that the two layouts, of one shape, pad to different sizes so that
 /// both divide them. A plan between the two tells the collectives; where the
-/// pieces of the real size do not nest, partitioning moves the few elements
+/// shards of the real size do not nest, partitioning moves the few elements
 /// between.
 void alignPadding(Layout &source, Layout &target);
 

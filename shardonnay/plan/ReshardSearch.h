@@ -177,8 +177,8 @@ private:
   void trySuffixes(Node &node);
   void trySlices(Node &node);
   void tryPermutes(Node &node);
-  /// Cuts dim `dim` and those after it of `next` in all ways that have as many
-  /// shards as `node`, with the atoms of the set `free`.
+  /// Shards dim `dim` and those after it of `next` in all ways that have as
+  /// many shards as `node`, with the atoms of the set `free`.
   void permuteFrom(Node &node, State &next, size_t dim, uint64_t free);
   /// Extends dim `dim` of `next` by atoms of `free` until it has `shards` more.
   void permuteDim(Node &node, State &next, size_t dim, uint64_t free,
@@ -205,7 +205,7 @@ private:
   State source, target;
   /// What findEqualBefore says of each dim.
   llvm::SmallVector<llvm::SmallVector<uint8_t, 4>, 8> equalBefore;
-  /// Bits of atoms: those that cut a dim of the target; by atom, those that
+  /// Bits of atoms: those that shard a dim of the target; by atom, those that
   /// it excludes.
   uint64_t slicable = 0;
   llvm::SmallVector<uint64_t, 8> excluded;

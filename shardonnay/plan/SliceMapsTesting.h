@@ -96,7 +96,7 @@ public:
     return known->second;
   }
 
-  /// The parts that no axis is cut into smaller ones of, as this search does.
+  /// The parts that no axis is split into smaller ones of, as this search does.
   llvm::ArrayRef<AxisRef> getAtoms() const { return atoms; }
 
 private:
@@ -290,8 +290,8 @@ private:
     shardFrom(from, 0, boxes, ((1u << atoms.size()) - 1) & ~parts, 0, after);
   }
 
-  /// Cuts dim `dim` and those behind it into as many pieces as they are in, by
-  /// any of the atoms `free`.
+  /// Shards dim `dim` and those behind it into as many shards as they are in,
+  /// by any of the atoms `free`.
   void shardFrom(size_t from, size_t dim, uint32_t boxes, uint32_t free,
                  uint32_t taken, const Map &after) {
     if (dim == padded.size()) {

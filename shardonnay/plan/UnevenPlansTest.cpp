@@ -8,7 +8,7 @@
 // Pairs of layouts of tensors whose sizes do not divide. The plan costs what
 // the cheapest way costs that Dijkstra's algorithm finds over all placements of
 // the mesh's smallest parts; the two share what playing one step on a device's
-// piece costs (PricedShard.h), and nothing else.
+// shard costs (PricedShard.h), and nothing else.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,7 +23,7 @@ using namespace shardonnay;
 namespace {
 
 using Atoms = std::vector<int>;
-/// The atoms that cut each dim, and last those that the tensor is partial
+/// The atoms that shard each dim, and last those that the tensor is partial
 /// along.
 using State = std::vector<Atoms>;
 
@@ -119,7 +119,7 @@ private:
     return product;
   }
 
-  /// The way to `to` by what `act` does to a piece of `open`.
+  /// The way to `to` by what `act` does to a shard of `open`.
   void step(State to, llvm::function_ref<void(PricedShard &)> act);
   void expand();
   void expandTuple(size_t dim, const Atoms &list);
@@ -140,7 +140,7 @@ private:
   State open;
   double price = 0;
   int64_t mostElements = 0;
-  /// What cuts the target, and what it is partial along.
+  /// What shards the target, and what it is partial along.
   uint32_t targetCuts = 0, targetParts = 0;
 };
 

@@ -7,7 +7,7 @@
 //
 // A plan is settled by which shard counts as the first of each window:
 // counting by what exists sends nothing that is not needed; counting as if the
-// dim had no ends keeps the pieces of all devices alike. Both are tried, and
+// dim had no ends keeps the shards of all devices alike. Both are tried, and
 // the gather.
 //
 //===----------------------------------------------------------------------===//
@@ -92,7 +92,7 @@ public:
     findFirstShards(countsWhatExists);
   }
 
-  /// Nothing if windows that begin far outside of the dim need pieces that are
+  /// Nothing if windows that begin far outside of the dim need shards that are
   /// far apart: counted from what exists they don't.
   std::optional<WindowPlan> run() {
     if (!makePieces())
@@ -208,7 +208,7 @@ void Planner::findOffsets() {
     most = std::max(most, offset + problem.size);
   }
   plan.low = -least;
-  // A window that has nothing lies anywhere, but lies in the buffer.
+  // A window that has nothing begins anywhere, but is in the buffer.
   plan.high = std::max(most, problem.size - plan.low) - total;
   for (auto [w, offset] : llvm::enumerate(plan.offsets))
     if (!problem.inside(w).empty())

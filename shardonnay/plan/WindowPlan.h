@@ -1,4 +1,4 @@
-//===- WindowPlan.h - who sends what for windows of a cut dim ---*- C++ -*-===//
+//===- WindowPlan.h - who sends what for sharded windows --------*- C++ -*-===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -9,7 +9,7 @@
 // dim holds the positions [i * localSize, (i + 1) * localSize), of which those
 // below globalSize count; window w is [start + step * w, + size).
 //
-// A window's positions lie in neighbouring shards: the first, the second, ...
+// A window's positions are in neighbouring shards: the first, the second, ...
 // *piece*. Piece k of all devices is sent at once, in as many rounds as a shard
 // has receivers, each round a collective_permute; of a shard only the hull of
 // what the receivers of piece k need is sent, or, where that is less, from
@@ -42,14 +42,14 @@ namespace shardonnay {
 
 struct WindowProblem {
   Mesh mesh;
-  /// What cuts the tensor, and what counts the windows.
+  /// What shards the tensor, and what counts the windows.
   AxisList axes, windowAxes;
   /// The dim's size in what a device holds; times the number of shards it is at
   /// least globalSize.
   int64_t localSize = 0;
   int64_t globalSize = 0;
   int64_t start = 0, step = 0, size = 0;
-  /// Position p is position p modulo globalSize; pieces are full.
+  /// Position p is position p modulo globalSize; shards are full.
   bool periodic = false;
 
   int64_t windowStart(int64_t window) const { return start + step * window; }
@@ -63,7 +63,7 @@ struct WindowProblem {
   bool leavesHigh() const;
 };
 
-/// The problem, if it is not periodic or its pieces are full. Else for every
+/// The problem, if it is not periodic or its shards are full. Else for every
 /// period that some window reaches the problem of this period alone, in order:
 /// of each position the last of their windows that begins before it counts.
 llvm::SmallVector<WindowProblem, 1>
@@ -102,7 +102,7 @@ struct WindowPlan {
 };
 
 /// The plan that receives least; of equals the one with fewer collectives. No
-/// pieces and offsets if the problem is empty.
+/// parts and offsets if the problem is empty.
 WindowPlan planWindows(const WindowProblem &problem);
 
 } // namespace shardonnay

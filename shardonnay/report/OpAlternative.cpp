@@ -31,7 +31,7 @@ static std::string toText(const FactorStrategy &strategy, sdy::MeshAttr mesh) {
     if (!axes.empty())
       text += (text.empty() ? "" : ", ") + factorName(f) + " by " +
               toText(axes, mesh);
-  return text.empty() ? "nothing cut" : text;
+  return text.empty() ? "nothing sharded" : text;
 }
 
 static int64_t numShards(const FactorStrategy &strategy) {
@@ -74,7 +74,7 @@ std::string describeAlternative(Operation *op, const OpProblem &problem,
   std::optional<OpSolver::OtherStrategy> other =
       solver.alternative(problem, taken);
   if (!other)
-    return "no other plan: " + name + " can be cut in no other way";
+    return "no other plan: " + name + " can be sharded in no other way";
   const MeshCosts &prices = solver.prices();
   std::string text = name + " with " + toText(taken, mesh);
   std::optional<double> price = solver.price(problem, taken);

@@ -21,10 +21,10 @@
 
 namespace shardonnay {
 
-/// What the ops whose cuts were weighed together cost with the moves around
-/// them, in byte times: op by op, as chosen, and what no choice of the same
-/// strategies is below; and how many values lie otherwise than propagation
-/// decided, to save communication.
+/// What the ops whose strategies were weighed together cost with the moves
+/// around them, in byte times: op by op, as chosen, and what no choice of the
+/// same strategies is below; and how many values are sharded otherwise than
+/// propagation decided, to save communication.
 struct PlanCost {
   double greedy = 0, cost = 0, bound = 0;
   int64_t moved = 0;

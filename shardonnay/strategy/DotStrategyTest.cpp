@@ -6,13 +6,13 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// dot_general with operands and a result that lie in any way, on two and three
+// dot_general with operands and a result sharded in any way, on two and three
 // axes: what is chosen costs what the best of all ways to give axes to factors
 // does, with reshards priced by SliceMapsTesting.h. On four axes, where the
 // choice is climbed to and no longer enumerated, it costs what the best does by
 // the solver's own prices, in nearly all cases. Of the planner the tests take
 // what no price says: the voted strategy, which bounds the work, and which
-// may only be extended where it takes the operands as they lie.
+// may only be extended where it takes the operands as they are.
 //
 //===----------------------------------------------------------------------===//
 

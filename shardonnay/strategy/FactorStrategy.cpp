@@ -32,7 +32,7 @@ std::optional<int64_t> findUnshardedDim(const FactorRule &rule, int64_t operand,
   return std::nullopt;
 }
 
-/// In every dim only the last cut factor is cut incompletely.
+/// In every dim only the last sharded factor is sharded incompletely.
 static bool hasNoStridedSharding(const FactorStrategy &strategy,
                                  const FactorRule &rule, int64_t tensor) {
   return all_of(rule.tensor(tensor).dims, [&](const DimFactors &factors) {

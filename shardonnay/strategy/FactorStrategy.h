@@ -1,4 +1,4 @@
-//===- FactorStrategy.h - which axes cut each loop of an op -----*- C++ -*-===//
+//===- FactorStrategy.h - which axes shard each loop of an op ---*- C++ -*-===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -36,16 +36,16 @@ struct VoteTensor {
   bool free = false;
 };
 
-/// The axes that cut each factor, indexed by factor.
+/// The axes that shard each factor, indexed by factor.
 using FactorStrategy = llvm::SmallVector<AxisList, 6>;
 
 inline llvm::hash_code hash_value(const FactorStrategy &strategy) {
   return llvm::hash_combine_range(strategy);
 }
 
-/// Lawful cuts that differ from `taken` in one thing: nothing is cut, or one
-/// factor is whole, or its axes cut another one; and how each of `tensors`
-/// lies.
+/// Lawful strategies that differ from `taken` in one thing: nothing is sharded,
+/// or one factor is whole, or its axes shard another one; and how each of
+/// `tensors` is sharded.
 std::vector<FactorStrategy> nearbyStrategies(const FactorRule &rule,
                                              llvm::ArrayRef<VoteTensor> tensors,
                                              const FactorStrategy &taken);
@@ -53,10 +53,10 @@ std::vector<FactorStrategy> nearbyStrategies(const FactorRule &rule,
 /// The laws above hold.
 bool isLawful(const FactorStrategy &strategy, const FactorRule &rule);
 
-/// The op can be computed with `factor` cut.
+/// The op can be computed with `factor` sharded.
 bool canBeSharded(const Factor &factor);
-/// The first dim of operand number `operand` that `sharding` cuts along a
-/// factor that can't be cut; nothing if there is none.
+/// The first dim of operand number `operand` that `sharding` shards along a
+/// factor that can't be sharded; nothing if there is none.
 std::optional<int64_t> findUnshardedDim(const FactorRule &rule, int64_t operand,
                                         const TensorSharding &sharding);
 

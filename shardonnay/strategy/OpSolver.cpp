@@ -231,7 +231,7 @@ double OpSolver::fetchPrice(const OpProblem &problem,
                     int64_t sliceBytes) {
     return knownWindows.find(window, sliceBytes);
   };
-  // What goes over all devices does so however the op is cut.
+  // What goes over all devices does so however the op is sharded.
   double price = 0;
   for (const LocalCollective &fetch :
        fetchCollectives(mesh, problem.rule, strategy, shapes, elementBytes,
@@ -261,7 +261,7 @@ bool needsWhole(const FactorRule &rule) {
 }
 
 /// What it does is known, by its kind and not by a rule alone, and is little.
-/// A table that is looked up in is cut to be held in parts, where memory is
+/// A table that is looked up in is sharded to be held in parts, where memory is
 /// scarce.
 bool OpSolver::mayRepeat(const OpProblem &problem) const {
   bool looksUp = hasFactor(problem.rule, FactorKind::Indexed);

@@ -8,7 +8,7 @@
 // voteStrategy settles what an op's tensors ask for by votes. This prices it:
 // the price of a strategy is
 //
-//   * over its operands: the plan from how the operand lies to how the op
+//   * over its operands: the plan from the operand's layout to how the op
 //     needs it,
 //   * over its results: the plan from how the op leaves it to how it is wanted,
 //   * what its windows fetch of other devices
@@ -16,7 +16,7 @@
 //
 // by one device model, and the cheapest strategy wins. The voted one stays
 // unless another is strictly cheaper. What propagation decided is not undone:
-// a contraction that takes its operands as they lie may only be cut further,
+// a contraction that takes its operands as they are may only get more axes,
 // and no op has a device compute more than kRepeatedWork times what it would
 // under the voted strategy, or than it has to hold of a result (which makes
 // it cheaper to gather a small operand than what is padded or widened from it).
@@ -34,9 +34,9 @@
 // of a factor's axes (nearbyStrategies), of one axis or of two, for as long as
 // that is cheaper (StrategySearch.h).
 //
-// Worked example, a head [b, k] x [k, v] with b cut by d and nothing by m: with
-// v cut by m as well a device does a quarter of the work (m of size 4), takes
-// its piece of the weight without communication, and gathers the logits.
+// Worked example, a head [b, k] x [k, v] with b over d and nothing over m: with
+// v over m as well a device does a quarter of the work (m of size 4), takes its
+// shard of the weight without communication, and gathers the logits.
 //
 //===----------------------------------------------------------------------===//
 
@@ -52,7 +52,7 @@ namespace shardonnay {
 
 /// A tensor of the op.
 struct OpTensor {
-  /// How an operand lies, how a result is wanted.
+  /// An operand's layout, or the one that is wanted of a result.
   TensorSharding sharding;
   llvm::SmallVector<int64_t> shape;
   int64_t elementBytes = 1;

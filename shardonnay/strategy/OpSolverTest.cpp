@@ -90,7 +90,8 @@ TEST(OpSolver, aWindowHasThePriceOfItsPermute) {
             costs.price({2 * 64 * 4, 2}, {1}));
 }
 
-/// [i, j] -> [i], twice: j, cut by m, is reduced, and results are exchanged.
+/// [i, j] -> [i], twice: j, sharded by m, is reduced, and results are
+/// exchanged.
 OpProblem exchange(int64_t i, int64_t j) {
   FactorRuleBuilder builder({2}, {1, 1});
   builder.add(i, {0}, {0, 0});
@@ -186,8 +187,8 @@ TEST(OpSolver, theAlternativeIsTheNextBest) {
 }
 
 TEST(OpSolver, partsOfAnAxisAreDistributedToo) {
-  // The weight has half of m along j: it costs least to cut j by that half and
-  // i by the other, which the activations have.
+  // The weight has half of m along j: it costs least to shard j by that half
+  // and i by the other, which the activations have.
   AxisList major{AxisRef{1, 1, 2}}, minor{AxisRef{1, 2, 2}};
   OpProblem problem =
       matmul(64, 64, 64, {minor, none}, {none, major}, {m, none});
@@ -213,7 +214,7 @@ TEST(OpSolver, whereAxesCrossTheAlternativeIsOneNearby) {
       solver.alternative(problem, taken);
   ASSERT_TRUE(other);
   EXPECT_FALSE(other->isBest);
-  // Nothing but what cuts the weight moves from m to k, or is gathered.
+  // Nothing but what shards the weight moves from m to k, or is gathered.
   EXPECT_EQ(other->price, *solver.price(problem, other->strategy));
   for (const FactorStrategy &sharded :
        {axes({none, none, none}), axes({none, third, none}),
@@ -237,7 +238,7 @@ TEST(OpSolver, whatNeedsAllHasNoAlternative) {
 // Against an enumeration over shardings, not over strategies
 //===----------------------------------------------------------------------===//
 
-/// The cheapest way to compute the matmul, by all ways to cut i, k and j by
+/// The cheapest way to compute the matmul, by all ways to shard i, k and j by
 /// disjoint lists of axes, in any order, priced by plans: of those that do no
 /// more work than the voted one and, if that moves no operand, extend it.
 double cheapest(const OpProblem &problem, const MeshCosts &costs) {

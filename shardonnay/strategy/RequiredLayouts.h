@@ -1,11 +1,11 @@
-//===- RequiredLayouts.h - what cuts ask of an op's tensors -----*- C++ -*-===//
+//===- RequiredLayouts.h - the layouts that a strategy asks for -*- C++ -*-===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// A strategy of axes to factors asks of each of the op's tensors to lie in a
+// A strategy of axes to factors asks of each of the op's tensors to be in a
 // certain way. Of the hundreds that are compared for one op most ask the same
 // of a tensor, which sees a few of the factors only: a dot of [b, m, k] x [k,
 // n] on two axes has 25 strategies, of which its right operand tells 9 apart.
@@ -23,11 +23,11 @@
 
 namespace shardonnay {
 
-/// How `strategy` has tensor number `tensor` lie: as Layout::get of
+/// How `strategy` has tensor number `tensor` sharded: as Layout::get of
 /// shardingUnder.
 Layout layoutUnder(const OpProblem &problem, size_t tensor,
                    const FactorStrategy &strategy);
-/// Bytes that a device has of a tensor that lies as `inside`.
+/// Bytes that a device has of a tensor that is sharded as `inside`.
 double touchedBytes(const OpProblem &problem, size_t tensor,
                     const Layout &inside);
 
@@ -73,7 +73,7 @@ private:
   };
   struct Tensor {
     llvm::SmallVector<int32_t, 8> factors;
-    /// How it lies, or how it is wanted.
+    /// Its layout, or the one that is wanted.
     Layout outside;
     /// By the numbers of the factors that it sees.
     std::unordered_map<Numbers, RequiredLayout, Hash> known;

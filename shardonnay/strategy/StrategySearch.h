@@ -53,7 +53,7 @@ private:
   double leastOwnPrice() const;
   void limitWork();
   double pointsHeld() const;
-  /// The voted strategy takes the operands as they lie.
+  /// The voted strategy takes the operands as they are.
   bool operandsAgree() const;
   /// False if parts of an axis do not nest, which leaves `axes` empty, or all
   /// is too much to enumerate.
@@ -81,7 +81,7 @@ private:
   llvm::SmallVector<VoteTensor, 4> rows;
   RequiredLayouts requiredLayouts;
   llvm::SmallVector<AxisRef, 6> axes;
-  /// Those of `axes` that no tensor is cut by.
+  /// Those of `axes` that no tensor is sharded by.
   llvm::SmallVector<AxisRef, 2> idle;
   FactorStrategy best;
   /// What may only be extended; empty if anything goes.

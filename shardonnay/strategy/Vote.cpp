@@ -46,19 +46,20 @@ public:
 
 private:
   bool takeAgreement();
-  /// The tensors without a vote, cut so, have the same cuts of their factors.
+  /// The tensors without a vote, sharded so, have their factors sharded alike.
   bool canFollow(const FactorStrategy &agreed) const;
   bool keepOneSide();
   void takeBestProposals();
   void redistributeLostAxes();
 
-  /// Cuts the factors as `row` does, as far as that is possible.
+  /// Shards the factors as `row` does, as far as that is possible.
   void takeRow(const TensorProjection &row);
   SmallVector<Proposal> collectProposals() const;
   Score score(const Proposal &proposal) const;
   /// The longest prefix of `wanted` that extends the factor's present axes and
   /// keeps the laws; the present axes if none does.
-  /// A retiled factor is cut unevenly only if all tensors are `agreed` on that.
+  /// A retiled factor is sharded unevenly only if all tensors are `agreed` on
+  /// that.
   AxisList possible(int32_t factor, const AxisList &wanted,
                     bool agreed = false) const;
   bool isEligible(int32_t factor) const;
@@ -249,7 +250,7 @@ AxisList Vote::possible(int32_t factor, const AxisList &wanted,
 bool Vote::isEligible(int32_t factor) const {
   if (!canBeSharded(rule.factors[factor]) || isCopyingLookup(factor))
     return false;
-  // A cut behind an incomplete one would be a strided view.
+  // A sharded factor behind an incomplete one would be a strided view.
   for (int64_t i = 0; i < rule.numTensors(); ++i) {
     int64_t dim = rule.tensor(i).dimOf(factor);
     if (dim < 0)

@@ -196,7 +196,8 @@ TEST(Vote, LookupsAreCutUnlessTheyCopyTheTable) {
 }
 
 TEST(Vote, NoStridedCuts) {
-  // The reshape ([i j]) -> ([i, j]): j can be cut only where i is cut up.
+  // The reshape ([i j]) -> ([i, j]): j can be sharded only where i is sharded
+  // up.
   FactorRuleBuilder builder({1}, {2});
   builder.add(8, {0}, {0});
   builder.add(4, {0}, {1});

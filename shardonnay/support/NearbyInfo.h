@@ -14,7 +14,7 @@
 
 namespace shardonnay {
 
-/// For a llvm::DenseMap of all ops or values of a program. Those that lie
+/// For a llvm::DenseMap of all ops or values of a program. Those that are
 /// together in memory are asked for together: those of a page get slots side by
 /// side, so that a table that is larger than the cache is not waited for.
 template <typename T> struct NearbyInfo : llvm::DenseMapInfo<T> {

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // In a program that is larger than the cache a walk waits 50 ns for each op
-// before it knows the next. Ops that were made one after the other lie so in
+// before it knows the next. Ops that were made one after the other stand so in
 // memory, at 100 to 400 bytes, so what comes next is probably two kilobytes on:
 // these walks ask for that while an op is looked at.
 //

@@ -122,7 +122,7 @@ def mesh_name(text):
 
 
 class Boundary:
-    """How the arguments and results of a plan lie on its devices: what a program that hands all of them on has to say of it."""
+    """The shardings of the arguments and results of a plan, which a program that hands all of them on has to state."""
 
     def __init__(self, plan):
         meshes, sides = signature(plan)

@@ -44,7 +44,7 @@ def verdict(jaxlib, text):
     """"agrees", or how far off it is."""
     plan = planned(jaxlib, text)
     local = lowered(plan)
-    # The plan says how each argument and result lies on the devices.
+    # The plan says how each argument and result is sharded.
     manifest = shardonnay.compile(plan, to="collectives").manifest
     inputs = compare.random_inputs(manifest["inputs"])
     expected = compare.reference(text, inputs)

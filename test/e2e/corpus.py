@@ -2,7 +2,7 @@
 
     python corpus.py [NAME-STRATEGY...]     compiles, runs and compares; one line each
 
-The steps are in steps/, by kind; this file cuts them.
+The steps are in steps/, by kind; this file shards them.
 """
 
 import os
@@ -69,7 +69,7 @@ def _two_dims(first, second):
     return spec
 
 
-# Name -> (how parameters and state are cut, how the batch is).
+# Name -> (how parameters and state are sharded, how the batch is).
 STRATEGIES = {
     "data": (_whole, _fully_or_data),
     "2-D": (_columns, _by_data),

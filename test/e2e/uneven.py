@@ -11,10 +11,10 @@ import numpy as np
 import shardonnay
 from shardonnay import boundary, compare, engine, run
 
-# Compute has no price: no op is repeated because its pieces are small.
+# Compute has no price: no op is repeated because its shards are small.
 LINKS = str(Path(__file__).parent / "links.json")
 MESH = 'sdy.mesh @mesh = <["x"=2, "y"=4]>'
-# What may stand behind the end of a piece: everything that comes through is seen.
+# What may stand behind the end of a shard: everything that comes through is seen.
 PADDING = {"f": np.nan, "c": np.nan, "V": np.nan, "i": 55, "u": 55, "b": True}
 
 
@@ -74,7 +74,7 @@ def program(cases):
 
 
 class PoisonedProgram(run.LoadedProgram):
-    """Fed with what is worst for each type behind the end of its pieces."""
+    """Fed with what is worst for each type behind the end of its shards."""
 
     def __call__(self, inputs):
         shards = [

@@ -1,4 +1,4 @@
-"""What of a call decides its program: the types of its arguments, and how those lie that the user left open."""
+"""What of a call decides its program: the types of its arguments, and their shardings where the user left them open."""
 
 import inspect
 from dataclasses import dataclass
@@ -67,7 +67,7 @@ def static_positions(fn, argnums, argnames, count):
 
 
 def type_of(leaf, sharding):
-    """The type of a traced value that lies like this; on an explicit mesh its type says how."""
+    """The type of a traced value that is sharded like this; on an explicit mesh its type says how."""
     kind = jax.typeof(leaf)
     if kind.sharding.mesh.empty and sharding is not None and AxisType.Explicit in sharding.mesh.axis_types:
         sharding = None  # `in_shardings` say it to JAX; the function sees the type that it would see under `jax.jit`

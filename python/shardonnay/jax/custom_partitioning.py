@@ -121,8 +121,8 @@ def _check(made, equation):
         code = getattr(equation.params["partition"], "__code__", None)
         artefacts.refuse(
             "",
-            f"custom_partitioning: the pieces that the devices compute make {', '.join(found)}, expected "
-            f"{', '.join(wanted)}; return a function of pieces, and the shardings by which they are cut",
+            f"custom_partitioning: the shards that the devices compute make {', '.join(found)}, expected "
+            f"{', '.join(wanted)}; return a function of shards, and their shardings",
             f"at {code.co_filename}:{code.co_firstlineno}" if code else "",
         )
 
@@ -163,7 +163,7 @@ def _shardings(text, keys, mesh):
 
 
 def _sharding_of(value, mesh):
-    """How a value lies, as a spec can say it."""
+    """How a value is sharded, as a spec can say it."""
     shape = tuple(value.type.shape)
     text = _text_of(value)
     spec = placements.spec(placements.parse(text, len(shape)), mesh.shape)

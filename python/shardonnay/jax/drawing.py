@@ -1,6 +1,6 @@
-"""How a value lies on its devices, drawn: a grid of the pieces, each with the devices that hold it.
+"""How a value is sharded, drawn: a grid of the shards, each with the devices that hold it.
 
-Rows and columns of a grid are the last two dims that are cut; each part of the others has a grid of its own.
+Rows and columns of a grid are the last two dims that are sharded; each part of the others has a grid of its own.
 """
 
 import itertools
@@ -13,8 +13,8 @@ from jax.sharding import AbstractMesh, Sharding
 from .. import notebook
 from .meshes import MeshError
 
-_MOST = 16  # rows, columns, grids, devices of a piece: what can be looked at
-_LEFT_OUT = ("...",)  # stands for pieces that are not shown
+_MOST = 16  # rows, columns, grids, devices of a shard: what can be looked at
+_LEFT_OUT = ("...",)  # stands for shards that are not shown
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ def grids(shape, held):
 
 
 def draw(value, shape=None):
-    """How a value lies on its devices: which piece of it each of them holds, by the devices' numbers.
+    """How a value is sharded over its devices: which shard of it each of them holds, by the devices' numbers.
 
     value: an array, a type with a sharding (jax.ShapeDtypeStruct), or a sharding, for values of `shape`.
     """
@@ -155,7 +155,7 @@ def _caption(value, sharding, shape):
 
 
 def load_ipython_extension(ipython):
-    """`%load_ext shardonnay.jax`: notebooks draw the arrays that lie on several devices."""
+    """`%load_ext shardonnay.jax`: notebooks draw the arrays that are sharded over several devices."""
 
     def shown(array):
         return (

@@ -58,7 +58,7 @@ class Program:
             check_vma=False,
         )
         if AxisType.Explicit in self.placements.mesh.axis_types:
-            # Types on an explicit mesh are to say how the arguments lie; those that `in_shardings` move do not yet.
+            # Types on an explicit mesh are to have the arguments' shardings; those that `in_shardings` move do not yet.
             arguments = map(jax.reshard, arguments, self.placements.inputs)
         return manual(*arguments)
 

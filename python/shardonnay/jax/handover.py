@@ -23,7 +23,7 @@ def handed_over(text):
 
 
 def _boundary(module):
-    """How arguments and results lie."""
+    """The shardings of arguments and results."""
     meshes = {op.sym_name.value: str(op.mesh) for op in module.body.operations if op.operation.name == "sdy.mesh"}
     main = artefacts.main_of(module)
     function = ir.FunctionType(main.function_type.value)

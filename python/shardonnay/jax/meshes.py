@@ -57,7 +57,7 @@ def match(text, meshes):
             return mesh
     found = ", ".join(str(dict(mesh.shape)) for mesh in meshes) or "none"
     raise MeshError(
-        f"the program lies on the mesh {dict(axes)}, whose devices nothing names (meshes found: {found}); "
+        f"the program is on the mesh {dict(axes)}, whose devices nothing names (meshes found: {found}); "
         "give mesh=, or call it under jax.set_mesh"
     )
 

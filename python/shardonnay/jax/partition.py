@@ -35,7 +35,7 @@ def _callers_of(*parts):
 class PartitionedFunction:
     """A function that is traced by JAX, partitioned by Shardonnay and run on the devices of its mesh.
 
-    Each way that arguments without a given sharding lie has a `jax.jit` of its own: within it JAX looks up types,
+    Each set of shardings of the arguments without a given one has a `jax.jit` of its own: within it JAX looks up types,
     static arguments and context, and moves arrays, as it does for any function.
     """
 

@@ -1,4 +1,4 @@
-"""How an input or output of a compiled program lies on the devices: the manifest's words as JAX's.
+"""The sharding of an input or output of a compiled program: the manifest's words as JAX's.
 
 A `NamedSharding` says whole axes only. What the compiler may say beyond that (a sub-axis `"x":(1)2`, several meshes
 in one program) is said on a refined mesh of the same devices, whose axes are the common factors; it never leaves the
@@ -131,7 +131,7 @@ class Placements:
 
 
 def _mesh_of_size(devices, meshes):
-    """The text of the mesh of a program that has none: everything lies whole on all devices."""
+    """The text of the mesh of a program that has none: everything is whole on all devices."""
     mesh = next((mesh for mesh in meshes if mesh.size == devices), None)
     if mesh is None:
         raise MeshError(f"the program is for {devices} devices, which nothing names; give mesh=")

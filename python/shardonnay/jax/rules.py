@@ -1,7 +1,7 @@
-"""Sharding rules of custom calls from Python: how a call that only its author knows may be cut.
+"""Sharding rules of custom calls from Python: how a call that only its author knows may be sharded.
 
 A rule reads like an einsum: `"b s d, d f -> b s f"`. Dims with one name are one factor; along each factor the call
-may be cut, every device then computing with its pieces. `(h d)` is a dim of several factors, major first.
+may be sharded, every device then computing with its shards. `(h d)` is a dim of several factors, major first.
 """
 
 import re
@@ -21,7 +21,7 @@ class ShardingRule:
     """A rule, and what its text cannot say.
 
     reduction: factors along which the devices' results are summed.
-    replicated: factors along which nothing may be cut. One that not all results have is taken as such, if it is no
+    replicated: factors along which nothing may be sharded. One that not all results have is taken as such, if it is no
     reduction.
     sizes: of factors that no dim has to itself.
     """

@@ -46,8 +46,8 @@ def path_of(path):
 def by_path(rules, tree, mesh):
     """Of each leaf the sharding of the first rule whose regular expression is found in its path.
 
-    rules: [(pattern, PartitionSpec), ...]. A leaf of one element is not cut, whatever they say; one that no rule has
-    is an error.
+    rules: [(pattern, PartitionSpec), ...]. A leaf of one element is not sharded, whatever they say; one that no rule
+    has is an error.
     tree: of arrays or their types.
     """
     compiled = [(re.compile(pattern), spec) for pattern, spec in rules]
@@ -75,7 +75,7 @@ def logical_spec(rules, names):
     """The PartitionSpec of an array whose dims have these logical names.
 
     rules: [(name, mesh axis, axes or None), ...]; an earlier rule comes first, a later one for the same name is for
-    where the axes of the earlier are used by another dim of the array. What no rule names is not cut.
+    where the axes of the earlier are used by another dim of the array. What no rule names is not sharded.
     """
     rules = list(rules.items()) if isinstance(rules, dict) else rules
     assigned = {at: name for at, name in enumerate(names) if name is None or name is PartitionSpec.UNCONSTRAINED}
@@ -104,7 +104,7 @@ def by_logical_axes(rules, tree, mesh):
     """The shardings of a tree by the logical names of dims and a table of rules (`logical_spec`).
 
     tree: of flax's boxed variables (`nn.with_partitioning`, `nn.with_logical_partitioning`), of `nnx` variables, or
-    of tuples of names. What carries no names is not cut.
+    of tuples of names. What carries no names is not sharded.
     """
     items = rules.items() if isinstance(rules, dict) else rules
     for logical, axes in items:

@@ -77,7 +77,7 @@ class Lowered:
 
 
 def ahead_of_time(program, given=(), compiler_options=None):
-    """The `jax.stages.Compiled` of a program, for arguments that lie as is `given`, else as it wants them."""
+    """The `jax.stages.Compiled` of a program, for arguments sharded as is `given`, else as it wants them."""
     with jax.enable_x64(program.signature.wide):
         return _lowered(program, given).compile(compiler_options)
 

@@ -40,7 +40,7 @@ class LoadedProgram:
         return other
 
     def __call__(self, inputs):
-        """(outputs, spreads): the global outputs, and for each the largest difference between copies of a piece."""
+        """(outputs, spreads): the global outputs, and for each the largest difference between copies of a shard."""
         with tempfile.TemporaryDirectory(prefix="shardonnay-mpi-") as folder:
             names = [
                 self._write(Path(folder), entry, value)

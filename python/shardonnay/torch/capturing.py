@@ -72,7 +72,7 @@ class Captured:
     ) -> str:
         """`text` for a mesh of these axes, with `sdy` shardings of arguments and results by name.
 
-        alike: groups of names of arguments that are to lie alike, their new values too.
+        alike: groups of names of arguments that are to be sharded alike, their new values too.
         """
         updates = [entry.updates for entry in self.results]
         said = lowering.Boundary(axes, arguments or {}, results or {}, alike, updates)
@@ -95,7 +95,7 @@ def named_leaves(prefix: str, tree: Any) -> tuple[list[str], list[Any], pytree.T
 
 
 def fake_of(mode: FakeTensorMode, value: torch.Tensor) -> torch.Tensor:
-    """A tensor of the same type and global shape, wherever the real one lies and however it is placed."""
+    """A tensor of the same type and global shape, wherever the real one is and however it is placed."""
     with mode:
         return torch.empty(tuple(value.shape), dtype=value.dtype)
 

@@ -79,7 +79,7 @@ shard_op.register_autograd(lambda ctx, gradient: (shard_op(gradient, ctx.placeme
 
 
 def shard(x: torch.Tensor, placements: Placements) -> torch.Tensor:
-    """`x`, which lies as `placements` say when the program is partitioned, and its gradient too.
+    """`x`, which is sharded as `placements` say when the program is partitioned, and its gradient too.
 
     placements: one for each axis of the mesh, or those of some axes by name: {"dp": Shard(0)}; others replicate.
     In eager mode it is a copy of x.

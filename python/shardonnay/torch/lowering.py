@@ -107,7 +107,8 @@ class Boundary:
     """What is said of the arguments and results of a program.
 
     axes: of the mesh, None if the program has none. arguments, results: `sdy` shardings by name. alike: groups of names of arguments
-    which lie alike, their new values too. updates: of each result, the name of the argument whose new value it is.
+    which are sharded alike, their new values too. updates: of each result, the name of the argument whose new value it
+    is.
     """
 
     axes: Mapping[str, int] | None = None

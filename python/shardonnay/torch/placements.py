@@ -1,6 +1,6 @@
 """DTensor placements as `sdy` shardings, and back.
 
-Placements say for each mesh axis what it does to a tensor; an `sdy` sharding says for each dim which axes cut it, in
+Placements say for each mesh axis what it does to a tensor; an `sdy` sharding says for each dim which axes shard it, in
 which order. `Shard(0)` on two axes is the earlier axis first; a `_StridedShard` on the earlier one puts it behind axes
 that come later in the mesh, as many as its split factor is the product of. `Partial` is `unreduced`.
 """
@@ -61,7 +61,7 @@ def _insert(order: list[str], axis: str, placement: Any, axes: Mapping[str, int]
         sharding = {name: axes[name] for name in order}
         raise PlacementError(
             f"{what}: {placement} on axis '{axis}', whose split factor is no product of the sizes of the later axes "
-            f"that cut this dim, which are {sharding}"
+            f"that shard this dim, which are {sharding}"
         )
     order.insert(at, axis)
 
@@ -109,7 +109,8 @@ def placements_of(
 ) -> Placed:
     """The placements that an `sdy` sharding's text means. None is replicated.
 
-    shape: of the global tensor, if what is uneven is to be said: DTensor cuts a dim axis by axis, each part by itself.
+    shape: of the global tensor, if what is uneven is to be said: DTensor shards a dim axis by axis, each part by
+        itself.
     """
     found: dict[str, Placement] = {axis: Replicate() for axis in axes}
     unsaid = []
@@ -126,7 +127,7 @@ def placements_of(
         count = math.prod(axes[name] for name in order)
         if shape is not None and len(order) > 1 and shape[dim] % count:
             unsaid.append(
-                f"dim {dim}: {shape[dim]} elements in {count} parts of {-(-shape[dim] // count)}, where DTensor cuts "
+                f"dim {dim}: {shape[dim]} elements in {count} parts of {-(-shape[dim] // count)}, where DTensor shards "
                 f"axis by axis into other parts"
             )
     partial = re.search(r"unreduced=\{([^}]*)\}", tail)

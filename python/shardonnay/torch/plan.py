@@ -64,7 +64,7 @@ def _own_placements(value: Any, axes: Mapping[str, int]) -> Sequence[Placement] 
     if list(own.items()) == list(axes.items()):
         return tuple(value.placements)
     if not set(own.items()) <= set(axes.items()):
-        raise PlacementError(f"a parameter lies on the mesh {own}, expected axes of {dict(axes)}")
+        raise PlacementError(f"a parameter is on the mesh {own}, expected axes of {dict(axes)}")
     return resolved(dict(zip(own, value.placements)), axes, "a parameter")  # on a part of the mesh
 
 
@@ -99,7 +99,7 @@ class _Given:
             self._set(argument, own, argument.name)
 
     def _of_states(self, states: Sequence[Argument], table: Table) -> None:
-        """A state of a parameter's shape lies as the parameter, others whole, unless the table says it."""
+        """A state of a parameter's shape is sharded as the parameter, others whole, unless the table says it."""
         _check_patterns(table, [argument.name for argument in states], "states")
         parameters = {argument.name: argument for argument in self.captured.arguments if argument.kind == "parameter"}
         for argument in states:
@@ -124,7 +124,7 @@ class _Given:
                 self._set(argument, table[pattern], f"inputs['{pattern}']")
 
     def alike(self) -> list[list[str]]:
-        """Groups of arguments that nothing is said of, and that lie alike: a parameter with its states."""
+        """Groups of arguments that nothing is said of, and that are sharded alike: a parameter with its states."""
         groups: dict[str, list[str]] = {}
         for argument in self.captured.arguments:
             if argument.kind in ("parameter", "buffer", "state") and argument.name not in self.arguments and argument.shape:
@@ -133,7 +133,7 @@ class _Given:
         return list(groups.values())
 
     def results(self) -> dict[str, str]:
-        """New values lie as the old ones."""
+        """New values are sharded as the old ones."""
         return {
             entry.name: self.arguments[entry.updates]
             for entry in self.captured.results
@@ -202,7 +202,7 @@ class Plan:
 
     @property
     def placements(self) -> dict[str, tuple[Placement, ...]]:
-        """How arguments and results lie, by name, as DTensor says it."""
+        """How arguments and results are sharded, by name, as DTensor says it."""
         return {name: placed.placements for name, placed in self._placed.items()}
 
     @property
@@ -272,13 +272,13 @@ def partition(
 ) -> Plan:
     """Splits a training step over the devices of a mesh.
 
-    model: on any device, meta too; parameters that are DTensors (`parallelize_module`, `fully_shard`) lie as they do.
+    model: on any device, meta too; parameters that are DTensors (`parallelize_module`, `fully_shard`) keep theirs.
     loss_fn: called as `loss_fn(model, *batch)`; returns the loss, or a pair of the loss and a tree of other results.
     example_batch: the tensors of a batch of the real size, or one tensor.
     mesh: a DeviceMesh, or a mapping from axis names to sizes.
     params: {pattern of FQNs: placements}; the first that matches counts. What no pattern has, the compiler decides.
     inputs: placements of the batch's tensors, or {pattern of their paths: placements}.
-    states: {pattern of states' names, `state.<FQN>.<key>`: placements}; others lie as their parameter.
+    states: {pattern of states' names, `state.<FQN>.<key>`: placements}; others are sharded as their parameter.
     optimizer, clip_grad_norm, accumulate: as those of `capture_step`.
     options, progress, keywords: as those of `shardonnay.compile`.
 
@@ -293,7 +293,7 @@ def partition(
     source = captured.module(axes, arguments, results, given.alike())
     program = compile(source, options=options, name="<torch>", progress=progress, **keywords)
     moved = _moved(captured, program)
-    if moved:  # the program would not fit to its own results: they are to lie as the arguments do
+    if moved:  # the program would not fit to its own results: they are to be sharded as the arguments
         pinned = {**arguments, **moved}
         results = {entry.name: pinned[entry.updates] for entry in captured.results if entry.updates in pinned}
         source = captured.module(axes, pinned, results)
@@ -302,7 +302,7 @@ def partition(
 
 
 def _moved(captured: Captured, program: Program) -> dict[str, str]:
-    """The decided shardings of all that is updated, if some new value lies elsewhere than the old one; else {}."""
+    """The decided shardings of all that is updated, if some new value's is not that of the old one; else {}."""
     manifest = program.manifest
     if manifest is None:  # an earlier stage was asked for
         return {}

@@ -2,7 +2,7 @@
 
 Torch's own generator is a state that every call advances, which no partitioned program can have. Here the bits of an
 element are threefry-2x32 of the seed and the op's number at the element's index. So a program gives the same numbers
-however it is cut, and `seeded` gives the same ones to eager PyTorch.
+however it is sharded, and `seeded` gives the same ones to eager PyTorch.
 """
 
 from __future__ import annotations

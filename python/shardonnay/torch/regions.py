@@ -1,8 +1,8 @@
 """Which elements of a global tensor each device holds, and the exchange from one such arrangement into another.
 
-DTensor cuts a dim axis by axis, each part by itself; a program cuts it once, into parts of one size with the last ones
-short or empty. On sizes that do not divide these differ, so what crosses the boundary says of both which elements they
-hold, dim by dim, and only what is not there yet is sent.
+DTensor shards a dim axis by axis, each part by itself; a program shards it once, into parts of one size with the last
+ones short or empty. On sizes that do not divide these differ, so what crosses the boundary says of both which elements
+they hold, dim by dim, and only what is not there yet is sent.
 """
 
 from __future__ import annotations

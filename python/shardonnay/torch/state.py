@@ -18,11 +18,11 @@ Json = dict[str, Any]
 
 
 class Layout:
-    """How one argument or result of a program lies on the devices of a mesh, in the words of DTensor.
+    """How one argument or result of a program is sharded over a mesh, in the words of DTensor.
 
     placements: of the DTensor that stands for it.
-    unsaid: what placements can't say of its sharding (a part of a mesh axis, some uneven cuts), in words; elements
-        that lie elsewhere for that are exchanged whenever it enters or leaves the program.
+    unsaid: what placements can't say of its sharding (a part of a mesh axis, some uneven shardings), in words; elements
+        that belong elsewhere for that are exchanged whenever it enters or leaves the program.
     """
 
     def __init__(self, entry: Json, mesh: DeviceMesh, group: dist.ProcessGroup | None = None) -> None:
@@ -60,7 +60,7 @@ class Layout:
 
     def _from_placed(self, value: DTensor) -> torch.Tensor:
         if value.device_mesh != self.mesh:
-            raise EngineError(f"{self.name}: lies on {value.device_mesh}, expected {self.mesh}")
+            raise EngineError(f"{self.name}: is on {value.device_mesh}, expected {self.mesh}")
         own = tuple(self.placements)
         if any(isinstance(placement, Partial) for placement in (*value.placements, *own)) and value.placements != own:
             value = value.redistribute(placements=own)

@@ -193,7 +193,7 @@ def capture_step(
     optimizer: an optimizer of the model's parameters, or a function of parameters that makes one; without it the
         program returns gradients, called `grad.<FQN>`.
     clip_grad_norm: the norm to which gradients are clipped together.
-    accumulate: into how many parts the batch is cut; gradients are the mean over them.
+    accumulate: into how many parts the batch is divided; gradients are the mean over them.
 
     Results are called `loss`, `others.<path>`, and for new values by the argument that they update.
     """

@@ -11,12 +11,12 @@ import numpy as np
 from outcomes import on, put, ramp
 
 CASES = []
-# Where unspecified outputs lie is the compiler's own choice.
+# Shardings of unspecified outputs are the compiler's own choice.
 OWN_PLACES = set()
 
 
 def case(function=None, *, places=True):
-    """Registers a case. places: whether results must lie as under `jax.jit`."""
+    """Registers a case. places: whether results must be sharded as under `jax.jit`."""
     if function is None:
         return functools.partial(case, places=places)
     CASES.append(function)

@@ -1,4 +1,4 @@
-"""More cases for call_cases.py: where arrays lie before and after the call, and meshes in the context."""
+"""More cases for call_cases.py: where arrays are before and after the call, and meshes in the context."""
 
 import jax
 import jax.numpy as jnp
@@ -9,7 +9,7 @@ from jax.sharding import AxisType, Mesh, SingleDeviceSharding
 from outcomes import MESH, P, on, put
 
 
-# Where arrays lie
+# Where arrays are
 
 
 @case

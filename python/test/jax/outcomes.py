@@ -34,7 +34,7 @@ def _same_place(found, expected):
 
 
 def compare(found, expected, places=True):
-    """Asserts that two results are alike: tree, types, values, and where they lie."""
+    """Asserts that two results are alike: tree, types, values, and where they are."""
     assert jax.tree.structure(found) == jax.tree.structure(expected)
     for one, other in zip(jax.tree.leaves(found), jax.tree.leaves(expected), strict=True):
         if not isinstance(other, jax.Array):

@@ -1,4 +1,4 @@
-"""Every call comes out as under `jax.jit`: values, types, weak types, where results lie, and errors' types."""
+"""Every call comes out as under `jax.jit`: values, types, weak types, where results are, and errors' types."""
 
 import call_cases
 import error_cases

@@ -1,4 +1,4 @@
-"""Training that is saved by orbax and goes on from what was saved: the same losses, also cut in another way."""
+"""Training that is saved by orbax and goes on from what was saved: the same losses, also sharded in another way."""
 
 import jax
 import numpy as np
@@ -11,7 +11,7 @@ from shardonnay.jax import partition
 
 
 def trained(transform, model, state, shardings, steps):
-    """(state, losses) after some steps from `state`, which lies by `shardings`."""
+    """(state, losses) after some steps from `state`, which is sharded by `shardings`."""
     step = transform(model.step, in_shardings=(shardings, *model.shardings[1:]), out_shardings=(shardings, on()))
     losses = []
     for _ in range(steps):

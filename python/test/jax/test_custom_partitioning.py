@@ -158,7 +158,7 @@ def test_pieces_that_make_no_result_are_refused():
         partition=lambda mesh, args, result: (mesh, lambda x: x[:1] * 2, result.sharding, (args[0].sharding,)),
         sharding_rule="i j -> i j",
     )
-    message = r"test_custom_partitioning.py:\d+: error: .* the pieces that the devices compute make float32\[4, 16\], "
+    message = r"test_custom_partitioning.py:\d+: error: .* the shards that the devices compute make float32\[4, 16\], "
     with pytest.raises(shardonnay.CompileError, match=message + r"expected float32\[8, 16\]"):
         partition(first)(X)
 

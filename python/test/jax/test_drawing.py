@@ -1,4 +1,4 @@
-"""How values lie, drawn; what notebooks show of programs."""
+"""How values are sharded, drawn; what notebooks show of programs."""
 
 import html.parser
 

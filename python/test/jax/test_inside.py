@@ -236,5 +236,5 @@ def auto_axes_inside(jit):
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.__name__)
 @pytest.mark.parametrize("transform", [partition, propagate], ids=["partition", "propagate"])
 def test_inside(case, transform):
-    # Where results lie that nothing says is the compiler's own choice.
+    # Shardings of results that nothing says are the compiler's own choice.
     compare(case(transform), case(jax.jit), places=False)

@@ -76,7 +76,7 @@ MEGATRON = [
 
 
 def linen_transformer():
-    """Megatron's cuts, by the paths of parameters; moments like parameters."""
+    """Megatron's shardings, by the paths of parameters; moments like parameters."""
     tokens, labels = integers(8, 16, high=64), integers(8, 16, high=64, seed=1)
     model = LanguageModel(64, 32, 4, 1, 16)
 
@@ -223,7 +223,7 @@ def linen_scanned():
     shardings = by_logical_axes(rules, boxed, MESH)
 
     def shard(tree):
-        """The optimizer's leaves lie like the parameters of their shape."""
+        """The optimizer's leaves are sharded like the parameters of their shape."""
         placed = {
             np.shape(leaf): sharding for leaf, sharding in zip(*map(jax.tree.leaves, (nn.unbox(boxed), shardings)))
         }
@@ -315,7 +315,7 @@ class Patches(eqx.Module):
 
 
 def equinox_patches():
-    """Megatron's cuts of an equinox model; gradients clipped by their norm over all devices, a schedule."""
+    """Megatron's shardings of an equinox model; gradients clipped by their norm over all devices, a schedule."""
     params, static = eqx.partition(Patches(jax.random.key(0)), eqx.is_inexact_array)
     patches, labels = normal(8, 8, 12), integers(8, high=10)
 

@@ -37,10 +37,10 @@ def TopKOp : ChloOp<"top_k", [Pure, InferTypeOpAdaptor]> {
 def RaggedDotOp : ChloOp<"ragged_dot", [Pure]> {
   let summary = "a contraction of groups of slices";
   let description = [{
-    One dim of lhs is ragged: cut into groups of the given sizes, one after the
-    other. If it is free, [b, m, k] x [g, b, k, n] -> [b, m, n], each group has
-    its own rhs. If it is contracted, [b, m, k] x [b, k, n] -> [g, b, m, n], each
-    group gives a result of its own. If it is a batch dim the groups mean
+    One dim of lhs is ragged: divided into groups of the given sizes, one after
+    the other. If it is free, [b, m, k] x [g, b, k, n] -> [b, m, n], each group
+    has its own rhs. If it is contracted, [b, m, k] x [b, k, n] -> [g, b, m, n],
+    each group gives a result of its own. If it is a batch dim the groups mean
     nothing.
   }];
   let arguments = (ins

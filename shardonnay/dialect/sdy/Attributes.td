@@ -122,7 +122,7 @@ def Sdy_ReductionKind : Sdy_Attr<"ReductionKind", "reduction_kind"> {
 
 def Sdy_DimensionSharding
     : Sdy_Attr<"DimensionSharding", "dimension_sharding"> {
-  let summary = "the axes that cut a dim: `{\"x\", \"y\", ?}p1`";
+  let summary = "the axes that shard a dim: `{\"x\", \"y\", ?}p1`";
   let description = [{
     Axes from major to minor, `?` if propagation may add more (the dim is
     *open*), and a priority: the round of propagation, 0 if absent.
@@ -137,7 +137,7 @@ def Sdy_DimensionSharding
 }
 
 def Sdy_TensorSharding : Sdy_Attr<"TensorSharding", "sharding"> {
-  let summary = "what is known of how a tensor is cut";
+  let summary = "what is known of how a tensor is sharded";
   let description = [{
     `<@mesh, [{"x"}, {"y", ?} ], replicated={"z"}, unreduced={"w"}>`: a mesh (a
     symbol, or in place: `mesh<["x"=2]>`), a dim sharding for each dim, axes

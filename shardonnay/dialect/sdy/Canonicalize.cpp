@@ -238,8 +238,8 @@ struct ShareReshards : public OpRewritePattern<ReshardOp> {
   }
 };
 
-/// How what `op`, of one operand, makes of a value of `sharding` lies; null if
-/// not all of that goes through.
+/// The sharding of what `op`, of one operand, makes of a value of `sharding`;
+/// null if not all of that goes through.
 TensorShardingAttr moveThrough(Operation *op, TensorShardingAttr sharding) {
   auto ruleOp = dyn_cast<shardonnay::ShardingRuleOpInterface>(op);
   std::optional<shardonnay::FactorRule> rule =

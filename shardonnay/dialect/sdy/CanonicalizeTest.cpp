@@ -42,7 +42,7 @@ using Element = std::array<int64_t, kRank>;
 /// What each position holds: the elements of its slice.
 using Held = std::vector<std::map<Element, int64_t>>;
 
-/// The mesh, a shape that every cut divides, and what follows from them.
+/// The mesh, a shape that every sharding divides, and what follows from them.
 class Machine {
 public:
   explicit Machine(MeshAttr attr) : attr(attr), mesh(toMesh(attr)) {}

@@ -314,7 +314,7 @@ static LogicalResult verifyReduction(Operation *op, const InOut &shardings,
   return expectUnreduced(op, shardings, in.unreduced.subtract(axes));
 }
 
-/// `axes` cut no dim of the operand.
+/// `axes` shard no dim of the operand.
 static bool shardsDim(const TensorSharding &in, const AxisList &axes) {
   return llvm::any_of(in.dims, [&](const shardonnay::DimSharding &dim) {
     return dim.axes.overlaps(axes);
@@ -333,7 +333,7 @@ LogicalResult AllReduceOp::verify() {
   if (shardsDim(shardings->in, *axes) ||
       shardings->in.replicated.overlaps(*axes)) // C66
     return pointAtOperand(
-        emitOpError("reduces along axes that cut a dim of the operand "
+        emitOpError("reduces along axes that shard a dim of the operand "
                     "or are replicated in it"),
         getOperand());
   return verifyReduction(*this, *shardings, *axes, getKind());
@@ -345,7 +345,7 @@ LogicalResult ReduceScatterOp::verify() {
   if (failed(shardings))
     return failure();
   auto lists = readDimAxes(*this, getReduceScatterAxes(), *shardings);
-  // The axes are new in the result's dims, so they cut none of the operand.
+  // The axes are new in the result's dims, so they shard none of the operand.
   if (failed(lists) ||
       failed(expectSuffixes(*this, shardings->mesh, shardings->in, *lists,
                             shardings->out)))
@@ -383,7 +383,8 @@ LogicalResult ReplicatedToUnreducedOp::verify() {
     return emitOpError("expected at least one axis to make unreduced");
   if (shardsDim(shardings->in, *axes)) // C68
     return pointAtOperand(
-        emitOpError("axes cut a dim of the operand, expected replicated ones"),
+        emitOpError(
+            "axes shard a dim of the operand, expected replicated ones"),
         getOperand());
   return expectUnreduced(*this, *shardings,
                          append(shardings->in.unreduced, *axes));

@@ -21,7 +21,7 @@ inline constexpr llvm::StringLiteral kShardingAttr("sdy.sharding");
 inline constexpr llvm::StringLiteral kPlanCostAttr("sdy.plan_cost");
 /// A FloatAttr, of an op: what a byte of its results that a device holds costs,
 /// in byte times, from where the memory is found to be too small to where the
-/// op is cut.
+/// op is sharded.
 inline constexpr llvm::StringLiteral kMemoryPriceAttr("sdy.memory_price");
 /// On a reshard or a collective: a sentence that says why it is there.
 inline constexpr llvm::StringLiteral kCauseAttr("sdy.cause");

@@ -13,9 +13,9 @@ include "mlir/IR/DialectBase.td"
 def Sdy_Dialect : Dialect {
   let name = "sdy";
   let cppNamespace = "::mlir::sdy";
-  let summary = "How tensors lie on a mesh of devices.";
+  let summary = "Shardings of tensors on a mesh of devices.";
   let description = [{
-    Attributes that say which mesh axes cut each dim of a tensor, and
+    Attributes that say which mesh axes shard each dim of a tensor, and
     operations that constrain, group, convert and settle such shardings. All
     types are global: an operation of this dialect never changes a shape (the
     body of a `manual_computation` aside).

@@ -319,7 +319,7 @@ LogicalResult ManualComputationOp::verify() {
   FailureOr<MeshAttr> mesh = findCommonMesh(*this);
   if (failed(mesh))
     return failure();
-  // Without any sharding the axes' mesh is not known, and they cut nothing.
+  // Without any sharding the axes' mesh is not known, and they shard nothing.
   if (getNumOperands() + getNumResults() > 0 &&
       failed(verifyManualAxes(*this, *mesh)))
     return failure();

@@ -53,9 +53,9 @@ def Sdy_ShardingConstraintOp
   let summary = "the uses of the result have this sharding";
   let description = [{
     Without uses it constrains the operand itself; so it does where the operand
-    has no other use. Open dims may be cut further. A value without a shape, such
-    as a token, is the same on every device: its sharding has no dims and axes
-    (C18), and asks for nothing.
+    has no other use. Open dims may be sharded further. A value without a shape,
+    such as a token, is the same on every device: its sharding has no dims and
+    axes (C18), and asks for nothing.
 
     ```mlir
     %1 = sdy.sharding_constraint %0 <@mesh, [{"x"}, {?} ]> : tensor<8x8xf32>
@@ -71,7 +71,7 @@ def Sdy_ReshardOp : Sdy_Op<"reshard", [Pure, SameOperandsAndResultType]> {
   let summary = "the same tensor in another sharding";
   let description = [{
     It asks for the other sharding and does not say how to get there. Its life
-    lies between two stages: `sdy-sharding-constraint-to-reshard` makes one of
+    is between two stages: `sdy-sharding-constraint-to-reshard` makes one of
     each constraint, `sdy-insert-explicit-reshards` one wherever an operand or a
     result disagrees with how its op is sharded, and
     `sdy-reshard-to-collectives` writes each as the cheapest chain of

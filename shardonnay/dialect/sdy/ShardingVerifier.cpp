@@ -149,7 +149,7 @@ static bool isTrivial(TensorShardingAttr sharding) {
 
 static LogicalResult verifyRank(TensorShardingAttr sharding, Type type,
                                 EmitError emitError) {
-  // A tuple of one value lies as that value.
+  // A tuple of one value is sharded as that value.
   if (auto tuple = dyn_cast<TupleType>(type); tuple && tuple.size() == 1)
     type = tuple.getType(0);
   auto shaped = dyn_cast<ShapedType>(type);

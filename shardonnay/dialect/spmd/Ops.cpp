@@ -83,7 +83,7 @@ static InFlightDiagnostic withOperand(InFlightDiagnostic diag, Operation *op) {
   return shardonnay::pointAtOperand(std::move(diag), op->getOperand(0));
 }
 
-/// How many pieces the axes, of the mesh of `op`, make: checks both.
+/// How many shards the axes, of the mesh of `op`, make: checks both.
 template <typename OpT>
 static FailureOr<int64_t> getNumShards(OpT op,
                                        ArrayRef<sdy::AxisRefAttr> axes) {
@@ -136,7 +136,7 @@ static LogicalResult expectShape(Operation *op, ArrayRef<int64_t> shape) {
   return success();
 }
 
-/// Checks an operation whose result is a piece of the operand's dim.
+/// Checks an operation whose result is a shard of the operand's dim.
 template <typename OpT> static LogicalResult verifySharded(OpT op) {
   FailureOr<int64_t> groupSize = getGroupSize(op);
   int64_t dim = op.getDim();
@@ -241,8 +241,8 @@ LogicalResult CollectivePermuteOp::verify() {
     int64_t after = sdy::toAxisList(to.getValue(), mesh).numShards();
     if (before != after)
       return withMesh(emitOpError("expected dim ")
-                          << dim << " cut into " << before << " as before, got "
-                          << after,
+                          << dim << " in " << before
+                          << " shards as before, got " << after,
                       *targetOp);
   }
   return success();
@@ -310,7 +310,7 @@ LogicalResult FetchWindowOp::verify() {
   int64_t globalSize = getGlobalSize(), size = getSize();
   if (globalSize < 0 || globalSize > whole)
     return withOperand(emitOpError("expected a global size that ")
-                           << pieces << " pieces of dim " << getDim() << " of "
+                           << pieces << " shards of dim " << getDim() << " of "
                            << getTensor().getType() << " can hold, got "
                            << globalSize,
                        *this);

@@ -48,10 +48,10 @@ def Spmd_DeviceIndexOp : Spmd_Op<"device_index"> {
 }
 
 def Spmd_AllSliceOp : Spmd_Op<"all_slice"> {
-  let summary = "this device's piece of a tensor that its group has whole";
+  let summary = "this device's shard of a tensor that its group has whole";
   let description = [{
-    Without communication. Dim `dim` is cut into as many pieces as the group has
-    devices; a device takes the piece of its index.
+    Without communication. Dim `dim` is divided into as many shards as the group
+    has devices; a device takes the shard of its index.
 
     ```mlir
     %1 = spmd.all_slice %0 dim=0 @mesh {"x"}
@@ -68,7 +68,7 @@ def Spmd_AllSliceOp : Spmd_Op<"all_slice"> {
 }
 
 def Spmd_AllGatherOp : Spmd_Op<"all_gather"> {
-  let summary = "the group's pieces, concatenated along a dim in index order";
+  let summary = "the group's shards, concatenated along a dim in index order";
   let description = [{
     ```mlir
     %1 = spmd.all_gather %0 dim=0 @mesh {"x"}
@@ -85,11 +85,11 @@ def Spmd_AllGatherOp : Spmd_Op<"all_gather"> {
 }
 
 def Spmd_AllToAllOp : Spmd_Op<"all_to_all"> {
-  let summary = "piece i goes to device i of the group";
+  let summary = "shard i goes to device i of the group";
   let description = [{
-    Dim `split_dim` is cut into pieces, piece i goes to the device of index i,
-    and the pieces that arrive are concatenated along `concat_dim` in the order
-    of their senders.
+    Dim `split_dim` is divided into shards, shard i goes to the device of index
+    i, and the shards that arrive are concatenated along `concat_dim` in the
+    order of their senders.
 
     ```mlir
     %1 = spmd.all_to_all %0 split_dim=0 concat_dim=1 @mesh {"x"}
@@ -107,13 +107,13 @@ def Spmd_AllToAllOp : Spmd_Op<"all_to_all"> {
 
 def Spmd_CollectivePermuteOp
     : Spmd_Op<"collective_permute", [SameOperandsAndResultType]> {
-  let summary = "the piece that other axes name, of a device that has it";
+  let summary = "the shard that other axes name, of a device that has it";
   let description = [{
-    A device holds the piece of a tensor that its indices along `source` name,
+    A device holds the shard of a tensor that its indices along `source` name,
     axes per dim, and gets the one that its indices along `target` name: itself
     where it has it, else from a device that does and sends to no other.
     `source_mesh`: the axes of `source` are on another mesh of the same devices.
-    Where a piece is in parts (partial sums), one more list behind those of the
+    Where a shard is in parts (partial sums), one more list behind those of the
     dims has the axes that name the part.
 
     ```mlir
@@ -155,7 +155,7 @@ def Spmd_AllReduceOp : Spmd_Op<"all_reduce", [SameOperandsAndResultType]> {
 }
 
 def Spmd_ReduceScatterOp : Spmd_Op<"reduce_scatter"> {
-  let summary = "this device's piece of the reduction of the group's tensors";
+  let summary = "this device's shard of the reduction of the group's tensors";
   let description = [{
     ```mlir
     %1 = spmd.reduce_scatter %0 dim=0 @mesh {"x"}
@@ -220,9 +220,9 @@ def Spmd_UnpackOp : Spmd_Op<"unpack"> {
 }
 
 def Spmd_FetchWindowOp : Spmd_Op<"fetch_window"> {
-  let summary = "this device's window of a dim that is cut";
+  let summary = "this device's window of a dim that is sharded";
   let description = [{
-    Dim `dim` of a tensor is cut by `axes`: the device of index i along them
+    Dim `dim` of a tensor is sharded by `axes`: the device of index i along them
     holds, L being the dim's size in `tensor`, the positions
     [i * L, (i + 1) * L), of which those below `global_size` exist and the others
     have any content. A device of index w along `window_axes` (without them:
@@ -232,18 +232,18 @@ def Spmd_FetchWindowOp : Spmd_Op<"fetch_window"> {
 
     where whole[p] is `fill` (without it: anything) for p < 0 and for
     p >= global_size. Other dims are as they are. `step` is in positions: it is
-    L for windows around the own piece (a halo), another one where the dim is cut
-    anew or the op has strides, negative where the dim is turned around. Without
-    axes, on both sides, this is a slice with padding. Without communication
-    where every window lies in the own piece. A `periodic` dim goes on with its
-    first position after its last: then p is p modulo global_size, and nothing
-    lies outside.
+    L for windows around the own shard (a halo), another one where the dim is
+    sharded anew or the op has strides, negative where the dim is turned around.
+    Without axes, on both sides, this is a slice with padding. Without
+    communication where every window is in the own shard. A `periodic` dim goes
+    on with its first position after its last: then p is p modulo global_size,
+    and nothing is outside.
 
     ```mlir
     // A dim of 10 on x of size 4: 3, 3, 3 and 1. One neighbour on each side.
     %1 = spmd.fetch_window %0 dim=0 global_size=10 start=-1 step=3 size=5
         @mesh {"x"} fill %zero : (tensor<3x4xf32>, tensor<f32>) -> tensor<5x4xf32>
-    // The same dim, cut by half of x into 5 and 5, cut by all of it.
+    // The same dim, sharded by half of x into 5 and 5, by all of it.
     %3 = spmd.fetch_window %2 dim=0 global_size=10 start=0 step=3 size=3
         @mesh {"x":(1)2} to {"x"} : (tensor<5xf32>) -> tensor<3xf32>
     // A rotation by one: from one neighbour, and the first from the last.
@@ -266,7 +266,7 @@ def Spmd_FetchWindowOp : Spmd_Op<"fetch_window"> {
     `:` functional-type(operands, results)
   }];
   let extraClassDeclaration = [{
-    /// The axes that cut the dim.
+    /// The axes that shard the dim.
     ::llvm::ArrayRef<::mlir::sdy::AxisRefAttr> shardingAxes();
     /// The axes that count the windows.
     ::llvm::ArrayRef<::mlir::sdy::AxisRefAttr> countingAxes();
@@ -284,7 +284,7 @@ def Spmd_PeriodicWindowOp : Spmd_Op<"periodic_window", [
         result[j] = tensor[(start + j) mod n],   0 <= j < size,
 
     n being the size of dim `dim`, in the others as it is. A rotation, or padding
-    with what lies at the other end.
+    with what is at the other end.
 
     ```mlir
     %1 = spmd.periodic_window %0 dim=0 start=-1 size=8
@@ -305,7 +305,7 @@ def Spmd_BarrierOp : Op<Spmd_Dialect, "barrier", [
   let summary = "its operand, of which nothing is known";
   let description = [{
     What is computed from it is not merged with what is computed from the
-    operand, and not before `after` is: it is made again on purpose.
+    operand, and not before `after` is: it is rematerialized on purpose.
 
     ```mlir
     %2 = spmd.barrier %0 after %1 : (tensor<8x4xf32>, tensor<4xf32>) -> tensor<8x4xf32>

@@ -1,4 +1,4 @@
-//===- Assembly.cpp - pieces of the ops' text -----------------------------===//
+//===- Assembly.cpp - parts of the ops' text ------------------------------===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Assembly.h - pieces of the ops' text ---------------------*- C++ -*-===//
+//===- Assembly.h - parts of the ops' text ----------------------*- C++ -*-===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

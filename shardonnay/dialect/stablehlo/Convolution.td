@@ -16,8 +16,8 @@ def ConvolutionOp : HLOOp<"convolution", [Pure]> {
   let summary = "sums of products of the kernel and windows of the input";
   let description = [{
     `window` holds stride, pad, lhs_dilate, rhs_dilate and reverse; each may be
-    absent. Feature groups cut the features of both operands, batch groups the
-    input's batch and the kernel's output features.
+    absent. Feature groups divide the features of both operands, batch groups
+    the input's batch and the kernel's output features.
   }];
   let arguments = (ins
     HLOTensor:$lhs, HLOTensor:$rhs,

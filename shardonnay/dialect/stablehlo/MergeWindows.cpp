@@ -75,7 +75,7 @@ static bool canTrim(PadOp pad, const Trim &trim) {
 }
 
 /// What is padded and trim again (a shift by a row, or the neighbours of every
-/// element) is one window a trim: in pieces each needs some rows of a
+/// element) is one window a trim: sharded, each needs some rows of a
 /// neighbour, while the padded tensor, of another size, would have to be laid
 /// out anew, twice. All the uses of a padded tensor have to be such, or it is
 /// needed.

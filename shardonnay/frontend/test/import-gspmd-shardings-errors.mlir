@@ -97,7 +97,7 @@ func.func @unspecified_dim(%arg0: tensor<8xf32>) {
 // -----
 
 func.func @not_cut(%arg0: tensor<8xf32>) { // expected-note {{the operand is made here}}
-  // expected-error@+1 {{custom call @SPMDFullToShardShape: nothing says how its operand is cut, expected a custom call @Sharding before it}}
+  // expected-error@+1 {{custom call @SPMDFullToShardShape: nothing says how its operand is sharded, expected a custom call @Sharding before it}}
   %0 = stablehlo.custom_call @SPMDFullToShardShape(%arg0) {mhlo.sharding = "{manual}"} : (tensor<8xf32>) -> tensor<4xf32>
   return
 }
@@ -106,7 +106,7 @@ func.func @not_cut(%arg0: tensor<8xf32>) { // expected-note {{the operand is mad
 
 func.func @cut_how(%arg0: tensor<8xf32> {mhlo.sharding = "{devices=[2]<=[2]}"}) {
   %0 = stablehlo.custom_call @Sharding(%arg0) {mhlo.sharding = "{unknown}"} : (tensor<8xf32>) -> tensor<8xf32>
-  // expected-error@+1 {{sharding {unknown} does not say how the tensor is cut at the border of a manual computation; expected devices or replicated}}
+  // expected-error@+1 {{sharding {unknown} does not say how the tensor is sharded at the boundary of a manual computation; expected devices or replicated}}
   %1 = stablehlo.custom_call @SPMDFullToShardShape(%0) {mhlo.sharding = "{manual}"} : (tensor<8xf32>) -> tensor<4xf32>
   return
 }

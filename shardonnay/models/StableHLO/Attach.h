@@ -11,7 +11,7 @@
 // cloning with local types is not enough, a function
 //   FailureOr<SmallVector<Value>> local(OpT, OpBuilder &, ValueRange,
 //                                       LocalContext &)
-// which does with windowed factors that are cut.
+// which does with windowed factors that are sharded.
 //
 //===----------------------------------------------------------------------===//
 

@@ -13,7 +13,7 @@ using namespace mlir;
 using namespace mlir::stablehlo;
 using namespace shardonnay;
 
-/// All rows apart; a row is sorted whole. Nothing else to cut: no use in
+/// All rows apart; a row is sorted whole. Nothing else to shard: no use in
 /// bringing the axes of one tensor to the others.
 static std::optional<FactorRule> sortRule(SortOp op) {
   ArrayRef<int64_t> shape = shapeOf(op.getInputs()[0]);

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The devices of a group differ in manual axes and have the same piece along
+// The devices of a group differ in manual axes and have the same shard along
 // all others. So a dim that is not exchanged passes through, and the local op
 // is the op itself, on the same groups.
 //

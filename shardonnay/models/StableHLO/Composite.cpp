@@ -7,7 +7,7 @@
 //
 // A composite has the rule that the user gives it. Import puts the
 // decomposition of all others in their place (sdy-expand-composites), so the
-// ones that come to be computed on pieces are element-wise.
+// ones that come to be computed on local shards are element-wise.
 //
 //===----------------------------------------------------------------------===//
 
@@ -51,9 +51,10 @@ static FailureOr<SmallVector<Value>> compositeLocally(CompositeOp op,
   auto whole = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
       op, op.getDecompositionAttr());
   if (!cast<ShardingRuleOpInterface>(op.getOperation()).isElementwise()) {
-    op.emitError("is cut, but its decomposition is not element-wise on tensors "
-                 "of one shape; leave out the sharding rule, so that it is "
-                 "computed as its decomposition");
+    op.emitError(
+        "is sharded, but its decomposition is not element-wise on tensors "
+        "of one shape; leave out the sharding rule, so that it is "
+        "computed as its decomposition");
     return failure();
   }
   func::FuncOp local = decompositionOn(whole, shapeOf(results.front()));

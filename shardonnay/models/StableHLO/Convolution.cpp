@@ -32,7 +32,7 @@ struct Entry {
   int64_t size;
   std::array<int64_t, 3> dims;
   FactorKind kind = FactorKind::PassThrough;
-  /// What a cut fetches of the input; without its factor.
+  /// What is fetched of the input where it is sharded; without its factor.
   std::optional<FactorWindow> window = std::nullopt;
 };
 

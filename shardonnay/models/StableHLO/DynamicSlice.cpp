@@ -5,11 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A dim that the window has whole may be cut: the start is clamped to 0, in the
-// whole as in the part. So may another one: each device takes what it has of
-// the window, zeros for the rest, and the result is the sum. Of the operand of
-// dynamic_update_slice, other dims may be cut too, while the update's are not:
-// each device writes the part of the window that lies in its part.
+// A dim that the window has whole may be sharded: the start is clamped to 0, in
+// the whole as in the part. So may another one: each device takes what it has
+// of the window, zeros for the rest, and the result is the sum. Of the operand
+// of dynamic_update_slice, other dims may be sharded too, while the update's
+// are not: each device writes the part of the window that is in its part.
 //
 //===----------------------------------------------------------------------===//
 
@@ -78,12 +78,12 @@ static std::optional<FactorRule> pickingRule(DynamicSliceOp op) {
 }
 
 namespace {
-/// Takes what lies in this device's part of the operand. In a cut dim, with
+/// Takes what is in this device's part of the operand. In a sharded dim, with
 /// `start` the (clamped) start relative to the part, that is one position, or
 /// none; or, of a window of several, those that it has, at their places among
-/// zeros: a piece that is as long as the window, or as the part, is taken where
+/// zeros: a slice that is as long as the window, or as the part, is taken where
 /// the window begins, or as near as the part goes, and written that much
-/// further on into zeros of the window's size with room for a piece on either
+/// further on into zeros of the window's size with room for a slice on either
 /// side.
 class PartialSlice {
 public:
@@ -96,7 +96,7 @@ public:
   Value build();
 
 private:
-  /// A dim of which a piece of `size` lies `shift` behind the window's start.
+  /// A dim of which a slice of `size` begins `shift` behind the window's start.
   struct Placed {
     int64_t dim, size;
     Value shift;
@@ -215,8 +215,8 @@ dynamicUpdateSliceRule(DynamicUpdateSliceOp op) {
 }
 
 namespace {
-/// Writes the window into a part of the operand. In a cut dim, with `start` the
-/// window's (clamped) start relative to the part, element i of the part is
+/// Writes the window into a part of the operand. In a sharded dim, with `start`
+/// the window's (clamped) start relative to the part, element i of the part is
 /// element i - start of the update, if there is such a one. So the update,
 /// padded by the part's size on both sides, is sliced at size - start; where
 /// that is the padding, the operand's own elements stay.
@@ -265,7 +265,7 @@ Value PartialUpdate::relativeStart(int64_t dim, IntegerType type) {
   return math.subtract(start, math.shardStart(context, axes, part[dim], type));
 }
 
-/// Which elements along `dim` of the piece are in the window.
+/// Which elements along `dim` of the local shard are in the window.
 Value PartialUpdate::isWritten(int64_t dim, Value relative,
                                RankedTensorType shardType) {
   auto countType = RankedTensorType::get(

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Where the window has a part of an operand dim, the dim may be cut: each
-// device gathers what lies in its part and fills in zeros for the rest; the sum
+// Where the window has a part of an operand dim, the dim may be sharded: each
+// device gathers what is in its part and fills in zeros for the rest; the sum
 // over the devices is the result. Indices are clamped in the whole dim, as the
 // op says, before they are mapped to the part. Windows of several elements,
 // which may begin before the part or end behind it, see zeros there: the part
@@ -115,7 +115,7 @@ static std::optional<FactorRule> pickingRule(GatherOp op) {
 // Local computation
 //===----------------------------------------------------------------------===//
 
-/// The operand dims that are cut and of which the window has a part.
+/// The operand dims that are sharded and of which the window has a part.
 static SmallVector<ShardedDim> shardedDims(GatherOp op, Value localOperand,
                                            LocalContext &context) {
   GatherDimensionNumbersAttr numbers = op.getDimensionNumbers();
@@ -132,9 +132,9 @@ static SmallVector<ShardedDim> shardedDims(GatherOp op, Value localOperand,
   return sharded;
 }
 
-/// Maps the components of `vector` that index cut dims to this device's part
-/// (as padded); returns which vectors point into it, in the batch dims' shape,
-/// or nothing where all see what they have to.
+/// Maps the components of `vector` that index sharded dims to this device's
+/// part (as padded); returns which vectors point into it, in the batch dims'
+/// shape, or nothing where all see what they have to.
 static Value localiseIndices(LocalMath &math, LocalContext &context,
                              ArrayRef<ShardedDim> sharded, IndexVector &vector,
                              RankedTensorType maskType) {

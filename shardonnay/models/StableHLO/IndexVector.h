@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Internal to the StableHLO model. Gather and scatter index by vectors that lie
+// Internal to the StableHLO model. Gather and scatter index by vectors that run
 // along one dim of a tensor (or are that tensor's elements, if the dim is past
 // the last one). Component k of all vectors is a tensor that has size 1 there.
 //
@@ -21,7 +21,7 @@ namespace shardonnay {
 /// Where `value` stands in `list`, or -1.
 int64_t positionIn(llvm::ArrayRef<int64_t> list, int64_t value);
 
-/// A cut operand dim of which the op's windows have a part, from an index on.
+/// A sharded operand dim of which the windows have a part, from an index on.
 struct ShardedDim {
   int64_t globalSize;
   int64_t localSize;

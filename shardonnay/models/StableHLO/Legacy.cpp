@@ -123,7 +123,7 @@ static std::optional<FactorRule> pickingRule(TorchIndexSelectOp op) {
   return buildIndexSelectRule(op, FactorKind::Indexed);
 }
 
-/// Each device selects what lies in its part, zeros for the rest. As in a
+/// Each device selects what is in its part, zeros for the rest. As in a
 /// gather, indices are clamped in the whole dim.
 static FailureOr<SmallVector<Value>> indexSelectLocally(TorchIndexSelectOp op,
                                                         OpBuilder &builder,

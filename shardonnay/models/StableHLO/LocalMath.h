@@ -19,7 +19,7 @@
 
 namespace shardonnay {
 
-/// The axes that cut dim `dim` of a tensor with `mapping`.
+/// The axes that shard dim `dim` of a tensor with `mapping`.
 AxisList axesOfDim(LocalContext &context, const TensorMapping &mapping,
                    int64_t dim);
 
@@ -97,7 +97,7 @@ public:
   /// does not fit becomes 2^63 - 1: out of bounds like before.
   mlir::Value positions(mlir::Value indices, mlir::IntegerType type);
 
-  /// Where this device's part of a dim that `axes` cut begins: a scalar.
+  /// Where this device's part of a dim that `axes` shard begins: a scalar.
   mlir::Value shardStart(LocalContext &context, const AxisList &axes,
                          int64_t localSize, mlir::IntegerType type);
   /// This device is the first one along `axes`: a scalar.

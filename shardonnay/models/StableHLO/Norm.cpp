@@ -7,8 +7,8 @@
 
 //
 // Training and gradient need sums of a feature over the whole batch. Where the
-// batch is cut, each device sums its part, the devices sum those, and the rest
-// is element-wise:
+// batch is sharded, each device sums its part, the devices sum those, and the
+// rest is element-wise:
 //
 //   training: mean = sum(x) / n, variance = sum((x - mean)^2) / n,
 //     y = scale (x - mean) / sqrt(variance + epsilon) + offset
@@ -59,7 +59,7 @@ static std::optional<FactorRule> inferenceRule(BatchNormInferenceOp op) {
   return normRule(op, FactorKind::PassThrough);
 }
 
-/// The floats that a cut batch is computed in.
+/// The floats that a sharded batch is computed in.
 static Type wideElement(Operation *op) {
   Type type = getElementTypeOrSelf(op->getOperand(0).getType());
   auto number = dyn_cast<FloatType>(type);
@@ -68,7 +68,7 @@ static Type wideElement(Operation *op) {
 }
 
 /// The statistics of a feature need all of its elements: where the batch is
-/// cut, two sums as large as `vectors` go over it.
+/// sharded, two sums as large as `vectors` go over it.
 template <typename OpT>
 static FactorRule statisticsRule(OpT op, std::array<int32_t, 2> vectors) {
   FactorRule rule = normRule(op, FactorKind::NeedReplication);
@@ -89,7 +89,7 @@ static std::optional<FactorRule> gradRule(BatchNormGradOp op) {
 
 namespace {
 
-/// The arithmetic of an op whose batch is cut, on floats of one type.
+/// The arithmetic of an op whose batch is sharded, on floats of one type.
 class ShardedNorm {
 public:
   ShardedNorm(Operation *op, int64_t feature, FloatAttr epsilon,
@@ -244,7 +244,7 @@ FailureOr<SmallVector<Value>> differentiateLocally(Operation *op,
   return norm.differentiate(operands);
 }
 
-/// What propagation may not cut can still be summed over the devices.
+/// What propagation may not shard can still be summed over the devices.
 template <typename OpT, auto kLocal>
 struct NormModel
     : LocalComputeOpInterface::ExternalModel<NormModel<OpT, kLocal>, OpT> {

@@ -32,7 +32,7 @@ static int64_t bytesOf(Type number) {
   return llvm::divideCeil(number.getIntOrFloatBitWidth(), 8);
 }
 
-/// The result alone is cut; its sizes are data that is known.
+/// The result alone is sharded; its sizes are data that is known.
 static std::optional<FactorRule> rngRule(RngOp op) {
   ArrayRef<int64_t> shape = shapeOf(op.getResult());
   int64_t rank = shape.size();
@@ -45,8 +45,8 @@ static std::optional<FactorRule> rngRule(RngOp op) {
   return builder.build();
 }
 
-/// This device's piece of `whole`, whose dims are cut as `mapping` says into
-/// pieces of the sizes that `local` has.
+/// This device's shard of `whole`, whose dims are sharded as `mapping` says
+/// into shards of the sizes that `local` has.
 static Value takeShard(OpBuilder &builder, Location loc, Value whole,
                        const TensorMapping &mapping, RankedTensorType local,
                        LocalContext &context) {
@@ -56,7 +56,7 @@ static Value takeShard(OpBuilder &builder, Location loc, Value whole,
     if (axes.empty())
       continue;
     int64_t size = local.getDimSize(dim);
-    // Pieces of an uneven dim reach past its end.
+    // Shards of an uneven dim reach past its end.
     int64_t padded = size * axes.numShards();
     auto type = cast<RankedTensorType>(whole.getType());
     if (padded != type.getDimSize(dim)) {

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // A body of element-wise ops and of constants whose elements are all alike, on
-// tensors of one shape and scalars: on a piece of that shape it is the same
+// tensors of one shape and scalars: on a shard of that shape it is the same
 // body.
 //
 //===----------------------------------------------------------------------===//

@@ -5,14 +5,14 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// An input dim that the window does not have may be cut: each device subtracts
-// the start of its part from the indices, and updates of other parts fall out
-// of bounds, where the op ignores them. So may one of which the window has a
-// part: the device's part is padded by a window's size, and windows that are
-// out of the whole dim's bounds get an index that is out of the part's. In a
-// dim that is not indexed all windows begin at 0. The updates themselves may be
-// cut if they combine in any order: the results are then partial, and the input
-// must count once.
+// An input dim that the window does not have may be sharded: each device
+// subtracts the start of its part from the indices, and updates of other parts
+// fall out of bounds, where the op ignores them. So may one of which the window
+// has a part: the device's part is padded by a window's size, and windows that
+// are out of the whole dim's bounds get an index that is out of the part's. In
+// a dim that is not indexed all windows begin at 0. The updates themselves may
+// be sharded if they combine in any order: the results are then partial, and
+// the input must count once.
 //
 //===----------------------------------------------------------------------===//
 
@@ -95,8 +95,8 @@ private:
   void addBatchDim(int64_t indicesDim, int64_t updateDim);
 
   ScatterOp op;
-  /// Input dims of which windows have a part may be cut, and updates that are
-  /// a reduction by what they are.
+  /// Input dims of which windows have a part may be sharded, and updates that
+  /// are a reduction by what they are.
   bool isPicking;
   ScatterDimensionNumbersAttr numbers;
   ArrayRef<int64_t> input, indices, updates;
@@ -186,7 +186,7 @@ static int64_t windowOf(ScatterOp op, int64_t dim) {
   return shapeOf(op.getUpdates().front())[numbers.getUpdateWindowDims()[place]];
 }
 
-/// The input dims that are cut and of which windows have a part.
+/// The input dims that are sharded and of which windows have a part.
 static SmallVector<ShardedDim> shardedDims(ScatterOp op, Value localInput,
                                            LocalContext &context) {
   ScatterDimensionNumbersAttr numbers = op.getScatterDimensionNumbers();
@@ -206,7 +206,7 @@ static SmallVector<ShardedDim> shardedDims(ScatterOp op, Value localInput,
 }
 
 namespace {
-/// Writes what lies in this device's parts of the inputs.
+/// Writes what is in this device's parts of the inputs.
 class PartialScatter {
 public:
   PartialScatter(ScatterOp op, OpBuilder &builder, LocalContext &context,
@@ -358,7 +358,7 @@ static FailureOr<SmallVector<Value>> scatterParts(ScatterOp op,
     return cloneLocally(op, builder, local, context);
   SmallVector<Value> results =
       PartialScatter(op, builder, context, sharded).build(local);
-  // One position of a cut dim that is not indexed is updated, at 0: on the
+  // One position of a sharded dim that is not indexed is updated, at 0: on the
   // first device only.
   for (const ShardedDim &dim : sharded) {
     if (dim.component >= 0 || dim.window > 1)

@@ -7,10 +7,10 @@
 //
 // A device computes all windows that reach its part of the result:
 //
-// 1. place: which windows these are. Of a result cut into pieces of n, windows
-//    from first = ceil((p + low - size + 1) / stride) on reach positions from
-//    p = i * n on, `count` of them at most (FactorWindow.h).
-// 2. cut: what they see of the operand, and their sources, are fetched.
+// 1. place: which windows these are. Of a result sharded into shards of n,
+//    windows from first = ceil((p + low - size + 1) / stride) on reach
+//    positions from p = i * n on, `count` of them at most (FactorWindow.h).
+// 2. fetch: what they see of the operand, and their sources, are fetched.
 // 3. select: the position that each selects among those that exist, as a
 //    reduce_window of elements and their positions, which are -1 outside.
 // 4. add: for each place in a window the sources that go there, spread out as
@@ -232,7 +232,7 @@ void SelectAndScatterBuilder::placeAnywhere(WidenedDim &dim) {
       math.subtract(begin, math.add(position, splat(position, shift + 1)));
 }
 
-/// What is fetched lies equally far apart from device to device; where first
+/// What is fetched is equally far apart from device to device; where first
 /// windows do not, it has them in it.
 void SelectAndScatterBuilder::fetchSources(const WidenedDim &dim,
                                            const FactorWindow &reaching) {

@@ -12,7 +12,7 @@ using namespace mlir;
 using namespace mlir::stablehlo;
 using namespace shardonnay;
 
-/// The piece with `fill` between its elements and after the last one: a piece
+/// The shard with `fill` between its elements and after the last one: a shard
 /// of the dim that is so dilated, if what is behind the dim's end is `fill`
 /// too.
 static Value dilate(OpBuilder &builder, Location loc, LocalContext &context,

@@ -15,21 +15,14 @@ using namespace mlir;
 using namespace mlir::stablehlo;
 using namespace shardonnay;
 
-static int64_t product(ArrayRef<int64_t> sizes) {
-  int64_t result = 1;
-  for (int64_t size : sizes)
-    result *= size;
-  return result;
-}
-
 static int64_t fftFlops(FftOp op) {
   ArrayRef<int64_t> lengths = op.getFftLength();
-  double points = product(lengths);
+  double points = llvm::product_of(lengths);
   if (points < 2)
     return 0;
   bool isReal = shapeOf(op.getOperand()) != shapeOf(op.getResult());
   auto batch = shapeOf(op.getOperand()).drop_back(lengths.size());
-  return product(batch) *
+  return llvm::product_of(batch) *
          std::llround((isReal ? 2.5 : 5) * points * std::log2(points));
 }
 
@@ -39,8 +32,8 @@ static int64_t factorFlops(Value matrices, double scale) {
   if (shape.size() < 2)
     return 0;
   ArrayRef<int64_t> last = shape.take_back(2);
-  double flops = scale * product(last) * std::min(last[0], last[1]);
-  return product(shape.drop_back(2)) * std::llround(flops);
+  double flops = scale * llvm::product_of(last) * std::min(last[0], last[1]);
+  return llvm::product_of(shape.drop_back(2)) * std::llround(flops);
 }
 
 /// The multiple of m n k that the factorisations take which JAX and others call
@@ -65,7 +58,7 @@ static double factorScale(StringRef target) {
 
 static int64_t solveFlops(Value a, Value b) {
   ArrayRef<int64_t> shape = shapeOf(a);
-  return shape.empty() ? 0 : shape.back() * product(shapeOf(b));
+  return shape.empty() ? 0 : shape.back() * llvm::product_of(shapeOf(b));
 }
 
 static int64_t callFlops(CustomCallOp op) {

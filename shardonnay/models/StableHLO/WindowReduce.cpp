@@ -33,7 +33,7 @@ static bool isMonoid(ReduceWindowOp op) {
 }
 
 /// The dim of a cumulative sum or its like, which devices can combine of what
-/// they found in their pieces.
+/// they found in their shards.
 static std::optional<int64_t> scannedDim(ReduceWindowOp op) {
   if (op.getInputs().size() != 1 || !isMonoid(op) ||
       getElementTypeOrSelf(op.getResult(0)) !=
@@ -90,7 +90,7 @@ static std::optional<FactorRule> reduceWindowRule(ReduceWindowOp op) {
 }
 
 namespace {
-/// Each device scans its piece; what its last window found is its total. All
+/// Each device scans its shard; what its last window found is its total. All
 /// exchange their totals, and each combines those of the devices before it with
 /// what it found. The other way around where windows reach to the end.
 class LocalScan {
@@ -105,7 +105,7 @@ public:
   Value build();
 
 private:
-  /// Windows of the piece alone.
+  /// Windows of the shard alone.
   Value scanShard();
   Value takeTotal(Value scanned);
   /// Combines the totals of the devices before this one, or of those behind it.

@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Slice, pad, reverse and concatenate. In a windowed dim that is cut, the
+// Slice, pad, reverse and concatenate. In a windowed dim that is sharded, the
 // device of index i has the result's positions [i * m, (i + 1) * m), m being
 // the result's local size; it fetches the operand's positions that these come
-// from, which lie in one window that moves by a fixed step from device to
+// from, which are within one window that moves by a fixed step from device to
 // device, and has only an arrangement left to do.
 //
 //===----------------------------------------------------------------------===//
@@ -63,7 +63,7 @@ static std::optional<FactorRule> reverseRule(ReverseOp op) {
 }
 
 /// Behind the limit nothing is needed, though the operand goes on: the first
-/// row, cut by eight, is not the first eight rows.
+/// row, sharded by eight, is not the first eight rows.
 static void addSlicedDim(FactorRuleBuilder &builder, SliceOp op, int64_t dim) {
   int64_t from = shapeOf(op.getOperand())[dim];
   int64_t to = shapeOf(op.getResult())[dim];
@@ -122,7 +122,7 @@ static std::optional<FactorRule> padRule(PadOp op) {
   return builder.build();
 }
 
-/// The operands are slices, or pieces of one value: a rotation or a padding
+/// The operands are slices, or parts of one value: a rotation or a padding
 /// written as a concatenation.
 static bool concatenatesSlices(ConcatenateOp op) {
   auto base = [](Value operand) {
@@ -207,8 +207,8 @@ static Value isOwnerOf(SliceOp op, LocalMath &math, OpBuilder &builder,
       ComparisonDirection::EQ);
 }
 
-/// A dim that is kept whole may be cut: its limit is the local size. Of one of
-/// which one position is taken, the device that has it takes it.
+/// A dim that is kept whole may be sharded: its limit is the local size. Of one
+/// of which one position is taken, the device that has it takes it.
 static FailureOr<SmallVector<Value>> sliceLocally(SliceOp op,
                                                   OpBuilder &builder,
                                                   ValueRange operands,

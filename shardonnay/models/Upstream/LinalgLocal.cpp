@@ -140,9 +140,9 @@ LogicalResult LocalLinalg::maskPadding(linalg::LinalgOp local) {
       return op->emitError()
              << "no local computation for '" << op->getName()
              << "' whose reduction over loop " << loop << " of size "
-             << sizes[loop] << " is cut into " << axes.numShards()
-             << " unequal parts: cut it by axes that divide it, or write it as "
-                "a linalg.generic";
+             << sizes[loop] << " is sharded into " << axes.numShards()
+             << " unequal parts: shard it by axes that divide it, or write it "
+                "as a linalg.generic";
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPoint(local);
     Value start = offset(loop);

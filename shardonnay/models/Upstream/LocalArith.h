@@ -17,7 +17,7 @@
 
 namespace shardonnay::upstream {
 
-/// The axes that cut dim `dim` of a tensor with `mapping`.
+/// The axes that shard dim `dim` of a tensor with `mapping`.
 AxisList axesOfDim(const LocalContext &context, const TensorMapping &mapping,
                    int64_t dim);
 

@@ -186,7 +186,8 @@ void RuleBuilder::addTensor(size_t index) {
 }
 
 /// What iterations see of a dim of `size`, if it is a window of one of them and
-/// of loops that are never cut. Of what is no sum nobody asks: it is not cut.
+/// of loops that are never sharded. Of what is no sum nobody asks: it is not
+/// sharded.
 void RuleBuilder::addWindow(int32_t operand, AffineExpr expression,
                             int64_t size) {
   int64_t loop = windowLoop(expression);

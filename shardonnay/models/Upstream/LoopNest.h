@@ -17,11 +17,11 @@
 //   a loop            the loop's factor. Where the dim has size 1 and the loop
 //                     is longer, it is repeated: it has a factor of its own.
 //   2 * h + kh        one parallel loop and others: a window. h is a windowed
-//                     factor, the others can't be cut.
-//   anything else     a factor of its own that can't be cut, as the loops in it
+//                     factor, the others can't be sharded.
+//   anything else     a factor of its own, not sharded, nor the loops in it
 //
-// A reduction whose combiner is not known can't be cut either: a sum is never
-// guessed. A loop that can't be cut still passes axes on in propagation.
+// A reduction whose combiner is not known can't be sharded either: a sum is not
+// guessed. A loop that can't be sharded still passes axes on in propagation.
 //
 //===----------------------------------------------------------------------===//
 

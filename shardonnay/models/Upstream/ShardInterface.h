@@ -14,8 +14,8 @@ namespace shardonnay {
 
 /// Gives a rule to the ops of the loaded dialect `dialect` that implement
 /// `getLoopIteratorTypes` and `getIndexingMaps` of MLIR's ShardingInterface and
-/// have none. With `getReductionLoopIteratorKinds`, reductions may be cut too;
-/// without, what they combine with is not known.
+/// have none. With `getReductionLoopIteratorKinds`, reductions may be sharded
+/// too; without, what they combine with is not known.
 void attachShardingInterfaceModels(mlir::MLIRContext &context,
                                    llvm::StringRef dialect);
 

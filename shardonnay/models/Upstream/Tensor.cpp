@@ -152,7 +152,7 @@ struct LocalSlice {
   SmallVector<OpFoldResult> offsets, sizes, strides;
 };
 
-/// Where the slice begins in `dim` and how far its elements lie apart are
+/// Where the slice begins in `dim` and how far its elements stand apart are
 /// known: each device fetches what it holds of it.
 static bool isWindow(OffsetSizeAndStrideOpInterface op, int64_t dim) {
   return !op.isDynamicOffset(dim) && !op.isDynamicSize(dim) &&

@@ -49,7 +49,7 @@ struct DimHooks : OpHooks {
   }
 };
 
-/// Slices of the source at places that are data: a dim in which they lie is
+/// Slices of the source at places that are data: a dim in which they are is
 /// needed whole; the others, and the places, are each for itself.
 struct GatherHooks : OpHooks {
   static std::optional<FactorRule> rule(Operation *op) {

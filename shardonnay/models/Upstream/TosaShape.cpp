@@ -207,7 +207,7 @@ std::optional<FactorRule> TosaWindowHooks::rule(Operation *op) {
   return rule;
 }
 
-/// The windows of dims that are cut, then the op on the others.
+/// The windows of dims that are sharded, then the op on the others.
 LocalResults TosaWindowHooks::computeLocally(Operation *op, OpBuilder &builder,
                                              ValueRange operands,
                                              LocalContext &context) {

@@ -44,7 +44,7 @@ struct Accumulator {
   SmallVector<ReshardedOp, 0> steps;
   double stepPrice = 0;
   sdy::NamedMesh mesh;
-  /// How the carried value then lies.
+  /// The sharding that the carried value then has.
   TensorSharding sharding;
 };
 } // namespace

@@ -20,7 +20,7 @@ namespace shardonnay {
 #define GEN_PASS_DEF_BROADCASTOWNERSLICESPASS
 #include "shardonnay/transforms/collectives/Passes.h.inc"
 
-/// How the result comes out where every factor is cut as the operands have it;
+/// The result's sharding where every factor is sharded as the operands have it;
 /// nothing if they do not agree.
 static std::optional<TensorSharding>
 resultOfPicking(Operation *op, const FactorRule &rule,
@@ -49,8 +49,8 @@ resultOfPicking(Operation *op, const FactorRule &rule,
   return shardingUnder(strategy, rule, rule.operands.size());
 }
 
-/// Where `gather` needs all that an op's result is cut by in a dim of which the
-/// op picks one position.
+/// Where `gather` needs all that an op's result is sharded by in a dim of which
+/// the op picks one position.
 static bool broadcastOwner(sdy::AllGatherOp gather,
                            CollectivePlanner &planner) {
   auto op = gather.getTensor().getDefiningOp<LocalComputeOpInterface>();

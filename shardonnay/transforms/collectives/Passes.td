@@ -28,14 +28,14 @@ def ReshardToCollectivesPass
 
     Where the search was given up for the number of layouts, and the plan costs
     more than what devices have to receive anyway, its `sdy.cause` says so, with
-    both prices. What becomes partial, of pieces or of the whole, moves nothing.
+    both prices. What becomes partial, of shards or of the whole, moves nothing.
 
     Between meshes that differ in the order of the devices the last of the chain
     is a collective_permute; between others the value becomes whole.
 
     Precondition: after the reshard stage. Postcondition: no `sdy.reshard`, its
     result is the last collective's, with the sharding it had; but one that takes
-    its piece of what is whole on another mesh, or computed on one device.
+    its shard of what is whole on another mesh, or computed on one device.
 
     ```mlir
     %1 = sdy.reshard %0 <@mesh, [{}, {"x"} ]>
@@ -178,7 +178,7 @@ def ReassociateReductionsPass : Pass<"sdy-reassociate-reductions", "mlir::func::
 def MoveGathersPass : Pass<"sdy-move-gathers", "mlir::func::FuncOp"> {
   let summary = "Gathers on that side of an op where there is less to gather";
   let description = [{
-    Down, behind an op that can be computed on the pieces: where the gather of
+    Down, behind an op that can be computed on the shards: where the gather of
     its result is cheaper than those of its operands, or as cheap, as the op
     then does less. Up, before an op that repeats or widens what it is given,
     where that is cheaper, counting the memory that the op then touches.
@@ -254,13 +254,13 @@ def AccumulateInLoopsPass : Pass<"sdy-accumulate-in-loops", "mlir::func::FuncOp"
     settled for that, is carried in parts: the summand's reduction goes, one of
     the result comes. Where it does not start from zeros, one device of those
     that have the same keeps the start, the others start from what does not
-    count (of a maximum or minimum all keep it); one that lies otherwise is moved
-    before. Between the reduction and the addition may stand ops that are linear
-    in what is settled (a transpose, a conversion to a wider type, an update of
-    zeros); they are computed on parts. What an inner loop carries so, the outer
-    one may too. The price of it all is compared with that of all runs. Where
-    memory has a limit, sums that are carried whole instead of cut may take an
-    eighth of it.
+    count (of a maximum or minimum all keep it); one that is sharded otherwise
+    is moved before. Between the reduction and the addition may stand ops that
+    are linear in what is settled (a transpose, a conversion to a wider type, an
+    update of zeros); they are computed on parts. What an inner loop carries so,
+    the outer one may too. The price of it all is compared with that of all
+    runs. Where memory has a limit, sums that are carried whole instead of
+    sharded may take an eighth of it.
 
     Before and after: no `sdy.reshard` but those that
     sdy-reshard-to-collectives leaves.
@@ -283,9 +283,9 @@ def AccumulateInLoopsPass : Pass<"sdy-accumulate-in-loops", "mlir::func::FuncOp"
 }
 
 def BroadcastOwnerSlicesPass : Pass<"sdy-broadcast-owner-slices", "mlir::func::FuncOp"> {
-  let summary = "Sends one position of a cut dim from the device that has it";
+  let summary = "Sends one position of a sharded dim from its device to all";
   let description = [{
-    The result of an op that picks one position of a cut dim
+    The result of an op that picks one position of a sharded dim
     (`LocalComputeOpInterface::getPickingRule`), and that is gathered, is instead
     the sum of what the owner has and of zeros, where that is cheaper.
 
@@ -310,7 +310,7 @@ def SplitAllReducesPass : Pass<"sdy-split-all-reduces", "mlir::func::FuncOp"> {
   let summary = "Reduces along fast axes first";
   let description = [{
     An all_reduce along axes of different speed becomes a reduce_scatter along
-    a fast one, an all_reduce of the pieces along the slow ones and a gather,
+    a fast one, an all_reduce of the shards along the slow ones and a gather,
     where the device model says that this is cheaper.
 
     Before and after: no `sdy.reshard` but those that
@@ -389,7 +389,7 @@ def RemoveAllGatherReduceScatterForCmv1Pass
   let description = [{
     For an engine that overlaps the contraction with the communication itself
     (collective matmul): a gather whose one use is a contraction goes, which then
-    has an operand that is cut otherwise; so does a reduce-scatter of a
+    has an operand that is sharded otherwise; so does a reduce-scatter of a
     contraction that has no other use and states no partial sum, which then has
     the scattered sharding. What is left can't be partitioned here.
 

@@ -8,8 +8,8 @@
 // For every reshard that no equal one stood before (`repeat`: its chain is
 // copied):
 //   1. `chain`, between layouts on one mesh:
-//      a. `spread`: what becomes partial along axes that end its dims' cuts is
-//         in parts as it lies: each device has its own.
+//      a. `spread`: what becomes partial along the minor axes of its dims is
+//         in parts as it is: each device has its own.
 //         `readProblem`: the layouts before and after, on sizes that both
 //         divide.
 //      b. ReshardPlanner: the steps between them.
@@ -20,7 +20,7 @@
 //   2. `crossMeshes`: on the source's mesh into the target's axes, with one
 //      permute to the target's devices among the steps, where only their order
 //      differs (`changeDevices`); else through the whole value, of which a
-//      reshard that stays takes a piece. (Operand and result of a collective
+//      reshard that stays takes a shard. (Operand and result of a collective
 //      are on one mesh, whole ones too.)
 //
 //===----------------------------------------------------------------------===//
@@ -61,7 +61,7 @@ public:
   LogicalResult run();
 
 private:
-  /// Null if the sharding cuts nothing.
+  /// Null if the sharding shards nothing.
   sdy::NamedMesh meshOf(sdy::TensorShardingAttr sharding) {
     return sharding && !sharding.isReplicated()
                ? sdy::NamedMesh::of(op, sharding)
@@ -87,8 +87,8 @@ private:
   Attribute causeOf(const ReshardProblem &problem, const ReshardPlan &plan);
   /// Writes `op` with the reshard's cause.
   Value write(Operation *op);
-  /// `value`, of `from`, in parts along those of `axes` that its dims are cut
-  /// by last.
+  /// `value`, of `from`, in parts along those of `axes` that its dims are
+  /// sharded by last.
   void spread(TensorSharding &from, const AxisList &axes, ReductionKind kind);
   void own(TensorSharding from, const AxisList &axes, ReductionKind kind);
   ReshardProblem readProblem(const TensorSharding &from,

@@ -104,7 +104,7 @@ bool ReshardedOp::isMadeAnew(unsigned number) const {
          isKnownZeros(values[number]);
 }
 
-/// What cuts each factor: as the replaced operands have it, and as the others
+/// What shards each factor: as the replaced operands have it, and as the others
 /// where these have nothing. Nothing where two disagree on more than that one
 /// goes further.
 std::optional<FactorStrategy>
@@ -129,7 +129,7 @@ ReshardedOp::strategyOf(llvm::ArrayRef<bool> replaced) {
   return strategy;
 }
 
-/// Takes over how operands and result lie under `strategy`, without what is
+/// Takes over how `strategy` has operands and result sharded, without what is
 /// partial in the operands.
 bool ReshardedOp::setFactors(const FactorStrategy &strategy) {
   if (!isLawful(strategy, rule))
@@ -231,7 +231,7 @@ bool ReshardedOp::shardResult(const TensorSharding &wanted) {
       TensorProjection row =
           project(isResult ? wanted : present[i], mapping, rule.factors);
       for (auto [factor, cell] : llvm::enumerate(row.factors)) {
-        // A factor that the result has is cut as there.
+        // A factor that the result has is sharded as there.
         if (!cell.present || (!isResult && rule.inResults(factor)))
           continue;
         if (!cell.overflow.empty() ||

@@ -6,19 +6,19 @@
 //===----------------------------------------------------------------------===//
 //
 // Collectives move past an op where the op can be computed on the other side of
-// them: on the pieces that an operand was gathered from, on the parts of a sum.
-// Its factor rule says how the other operands must then lie, and how the
+// them: on the shards that an operand was gathered from, on the parts of a sum.
+// Its factor rule says how the other operands must then be sharded, and how the
 // result does; what they are resharded by is planned and priced.
 //
-// Factors that positions name (windows, lookups) keep their cut: what they
+// Factors that positions name (windows, lookups) keep their sharding: what they
 // fetch is not priced here.
 //
 // Known zeros that an op adds to parts of a sum are not moved: they are there
-// in any cut.
+// in any sharding.
 //
-// Worked example: add(gather(x), gather(y)) on pieces is add(x, y), whose
-// result is cut as x is, and is gathered. tanh(gather(x)) * c with a whole c
-// takes a slice of c.
+// Worked example: add(gather(x), gather(y)) on shards is add(x, y), whose
+// result is sharded as x is, and is gathered. tanh(gather(x)) * c with a whole
+// c takes a slice of c.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,7 +33,7 @@ namespace shardonnay {
 
 /// `value` is a constant of zeros, or ops make it of such that keep zeros.
 bool isKnownZeros(mlir::Value value);
-/// Zeros that lie as `sharding`, of the shape and at the location of `value`.
+/// Zeros sharded as `sharding`, of the shape and at the location of `value`.
 mlir::Value makeZeros(mlir::OpBuilder &builder, mlir::Value value,
                       const TensorSharding &sharding,
                       const mlir::sdy::NamedMesh &mesh);
@@ -47,13 +47,13 @@ public:
                                         const mlir::sdy::NamedMesh &mesh);
 
   /// Takes for each operand in `sources` that value in the place of the
-  /// operand, and lets the result lie as it then comes out. False if the op
-  /// can't be computed so.
+  /// operand, and leaves the result sharded as it then comes out. False if the
+  /// op can't be computed so.
   bool replaceOperands(const llvm::MapVector<unsigned, mlir::Value> &sources);
-  /// The same of one operand, which comes to lie as `sharding` before `apply`:
-  /// the result of another op that is computed on another cut.
+  /// The same of one operand, which comes to be sharded as `sharding` before
+  /// `apply`: the result of another op that is computed on another sharding.
   bool replaceOperand(unsigned number, const TensorSharding &sharding);
-  /// Lets the result be cut as `result`, and the operands as it then needs.
+  /// Has the result sharded as `result`, and the operands as it then needs.
   bool shardResult(const TensorSharding &result);
 
   /// Plans the reshards of the operands that stay, and the one of the result to
@@ -70,7 +70,7 @@ public:
   double touchedAfter() const;
 
   /// Changes the op. Its former result is a chain behind it, or, with
-  /// `keepSharding`, nothing: the result is left in its new cut.
+  /// `keepSharding`, nothing: the result is left in its new sharding.
   void apply(mlir::Attribute cause, bool keepSharding = false);
 
 private:
@@ -87,9 +87,9 @@ private:
   mlir::Operation *op;
   FactorRule rule;
   mlir::sdy::NamedMesh mesh;
-  /// What cuts the factors now.
+  /// What shards the factors now.
   FactorStrategy before;
-  /// What goes into the op, and how that lies now.
+  /// What goes into the op, and how that is sharded now.
   llvm::SmallVector<mlir::Value> values;
   llvm::SmallVector<TensorSharding, 0> present;
   /// How the op needs it, and how it leaves its result.

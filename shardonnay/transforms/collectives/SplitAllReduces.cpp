@@ -23,8 +23,8 @@ static SmallVector<int64_t> numbersOf(const AxisList &axes) {
       axes, [](AxisRef axis) { return static_cast<int64_t>(axis.axis); });
 }
 
-/// The three steps for an all_reduce of `type` as it lies in `from`, whose dim
-/// `dim` the `fast` axes can cut; nothing if they do not divide it.
+/// The three steps for an all_reduce of `type` sharded as `from`, whose dim
+/// `dim` the `fast` axes can shard; nothing if they do not divide it.
 static std::optional<ReshardPlan>
 split(RankedTensorType type, const TensorSharding &from, const AxisList &fast,
       const AxisList &slow, int64_t dim, const MeshCosts &costs) {

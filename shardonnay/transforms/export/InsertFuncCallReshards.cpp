@@ -16,7 +16,7 @@ namespace shardonnay {
 #define GEN_PASS_DEF_INSERTFUNCCALLRESHARDSPASS
 #include "shardonnay/transforms/export/Passes.h.inc"
 
-/// Both cut a tensor in the same way; what they leave open does not matter.
+/// Both shard a tensor in the same way; what they leave open does not matter.
 /// Null is whole.
 static bool shardedAlike(sdy::TensorShardingAttr a, sdy::TensorShardingAttr b) {
   if (!a || !b)

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // In the order of the pipeline. Between them, these turn what only propagation
-// needs into what stays: shardings that say exactly how each value is cut.
+// needs into what stays: shardings that say exactly how each value is sharded.
 //
 //===----------------------------------------------------------------------===//
 
@@ -121,9 +121,9 @@ def TrimIdleAxesPass : FuncPass<"sdy-trim-idle-axes"> {
     Before: after propagation; dims are not closed yet.
 
     After: without its last axis (or a part of it) an open dim of a result of an
-    op would be cut into larger pieces. 10 rows over an axis of size 4 stay 3, 3,
-    3 and 1; 2 rows are cut in two, by half of the axis. Closed dims are the
-    user's and stay; a dim that he left open is ours.
+    op would be divided into larger shards. 10 rows over an axis of size 4 stay
+    3, 3, 3 and 1; 2 rows are divided in two, by half of the axis. Closed dims
+    are the user's and stay; a dim that he left open is ours.
 
     ```mlir
     %0 = stablehlo.tanh %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x", ?} ]>]>} : tensor<2xf32>
@@ -144,7 +144,7 @@ def UpdateNonDivisibleInputOutputShardingsPass
     With `keep-given`, as in `compile`, what was given stays, whether it divides
     or not: closed dims, and the axes given in open ones. What goes into a
     manual computation and comes out of it is trimmed whoever gave it: there the
-    pieces inside and outside would differ.
+    shards inside and outside would differ.
 
     Before: after propagation, which keeps what was given at the boundary; dims
     are not closed yet.
@@ -232,12 +232,12 @@ def WholeBoundaryPass : FuncPass<"sdy-whole-boundary"> {
   let summary = "Arguments come whole and are sliced; results are gathered";
   let description = [{
     The second way to call a partitioned program: every device is given the
-    whole argument and takes its piece by its index, without communication; with
+    whole argument and takes its shard by its index, without communication; with
     `results` every device returns the whole result. What is partial stays as it
     is. Public functions only.
 
     Before: closed shardings. After: with `arguments` (`results`) no argument
-    (result) is cut.
+    (result) is sharded.
 
     ```mlir
     func.func @main(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"} ]>}) -> tensor<8xf32> {
@@ -279,10 +279,10 @@ def VerifyUnreducedAxesPass : FuncPass<"sdy-verify-unreduced-axes"> {
   let summary = "Partial values neither appear nor vanish without a reason";
   let description = [{
     An error where a result is partial along an axis along which no operand is,
-    nor is cut where the op reduces; where an operand is partial and a result is
-    not, or of another kind; where what a function takes or returns, or a value
-    flows into, is partial along other axes; and where an `sdy.all_reduce` adds
-    up what is whole. Changes nothing.
+    nor is sharded where the op reduces; where an operand is partial and a
+    result is not, or of another kind; where what a function takes or returns,
+    or a value flows into, is partial along other axes; and where an
+    `sdy.all_reduce` adds up what is whole. Changes nothing.
 
     Before: after propagation. After: of each op with a rule, partial results
     have a reason, and no partial operand is taken as a whole one.

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // 1. For each result of an op, keep of each open dim as few of its major axes
-//    as cut it into pieces of the same size.
+//    as give shards of the same size.
 //
 //===----------------------------------------------------------------------===//
 

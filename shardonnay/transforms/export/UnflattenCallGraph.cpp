@@ -20,7 +20,7 @@ namespace shardonnay {
 namespace {
 
 /// What a function was, and how its arguments and results are sharded: two
-/// functions with one key compute the same on the same pieces.
+/// functions with one key compute the same on the same local shards.
 Attribute getKey(func::FuncOp func, StringAttr original, bool fully) {
   SmallVector<Attribute> key = {original,
                                 TypeAttr::get(func.getFunctionType())};

@@ -45,8 +45,8 @@ trim(sdy::ManualComputationOp op, sdy::TensorShardingPerValueAttr shardings,
   return sdy::TensorShardingPerValueAttr::get(op.getContext(), result);
 }
 
-/// Inside, an axis cuts the part of a dim that the manual axes leave: where it
-/// does not divide that, its pieces are not those that it makes outside.
+/// Inside, an axis shards the part of a dim that the manual axes leave: where
+/// it does not divide that, its shards are not those that it makes outside.
 static void trimManualBoundary(sdy::ManualComputationOp op) {
   op.setInShardingsAttr(trim(op, op.getInShardings(), op.getOperandTypes()));
   op.setOutShardingsAttr(trim(op, op.getOutShardings(), op.getResultTypes()));

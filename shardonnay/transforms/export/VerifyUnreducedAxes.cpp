@@ -8,7 +8,7 @@
 // For each op with a rule (others say themselves what they do with partial
 // values), along each axis:
 //   1. `verifyAppearing`: a partial result has a partial operand, or the axis
-//      cuts a reduced factor of an operand.
+//      shards a reduced factor of an operand.
 //   2. `verifyVanishing`: of a partial operand each result is partial.
 //
 //===----------------------------------------------------------------------===//
@@ -61,7 +61,7 @@ static LogicalResult verifyAppearing(Operation *op, const FactorRule &rule) {
           op->emitOpError()
           << "result " << result.getResultNumber() << " is partial, "
           << sdy::getSharding(result)
-          << ", expected an operand that is, or that is cut where the op "
+          << ", expected an operand that is, or that is sharded where the op "
              "reduces";
       for (Value operand : op->getOperands())
         diag.attachNote(operand.getLoc()) << "this operand is made here";

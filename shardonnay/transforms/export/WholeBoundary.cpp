@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// 1. Each argument that is cut is given whole; its uses see a reshard of it.
-// 2. Each result that is cut is returned whole, from a reshard.
+// 1. Each argument that is sharded is given whole; its uses see a reshard of
+//    it.
+// 2. Each result that is sharded is returned whole, from a reshard.
 //
 //===----------------------------------------------------------------------===//
 

@@ -100,8 +100,8 @@ void StrictChecker::checkDim(int64_t dim, int64_t size,
   if (shards > size && shards / minor >= size)
     findings.add("C80", loc, // C80
                  "dim " + Twine(dim) + " of size " + Twine(size) +
-                     " is cut by " + toText(axes) +
-                     ": nothing is left for the last axis to cut, take it "
+                     " is sharded by " + toText(axes) +
+                     ": nothing is left for the last axis to shard, take it "
                      "out");
 }
 
@@ -133,7 +133,7 @@ void StrictChecker::checkSharding(TensorShardingAttr sharding, Type type,
     checkDim(dim, shaped.getDimSize(dim), dimSharding.getAxes(), mesh, loc);
 }
 
-/// It cuts nothing, so that nobody needs to say where.
+/// It shards nothing, so that nobody needs to say where.
 bool isOfSizeOne(StringRef axis, MeshAttr mesh) {
   int64_t index = mesh.getAxisIndex(axis);
   return index >= 0 && mesh.getAxes()[index].getSize() == 1;
@@ -157,7 +157,8 @@ void StrictChecker::checkUsed(ManualComputationOp op,
         findings.add("C82", op.getLoc(), // C82
                      "manual axis \"" + axis.getValue() +
                          "\" is not used in the sharding of " + what + " " +
-                         Twine(index) + ": cut a dim, or write it replicated");
+                         Twine(index) +
+                         ": shard a dim, or write it replicated");
   }
 }
 

@@ -63,7 +63,7 @@ def CheckStrictPass : ImportPass<"sdy-check-strict"> {
     sdy.sharding_constraint %0 <@mesh, [{"x"} ]> : tensor<1xf32>
     ```
     ```
-    warning: dim 0 of size 1 is cut by "x": nothing is left ... [C80]
+    warning: dim 0 of size 1 is sharded by "x": nothing is left ... [C80]
     ```
   }];
   let options = [Option<"strict", "strict", "bool", /*default=*/"false",
@@ -195,7 +195,7 @@ def CheckSupportedPass : ImportPass<"sdy-check-supported"> {
 def RemoveSizeOneAxesPass : ImportPass<"sdy-remove-size-one-axes"> {
   let summary = "Takes axes of size 1 out of all shardings";
   let description = [{
-    They cut nothing, but two of them would conflict. The mesh keeps them.
+    They shard nothing, but two of them would conflict. The mesh keeps them.
 
     Precondition: meshes have names (after sdy-lift-inlined-meshes), or all
     stand in shardings. Postcondition: no sharding names an axis of size 1, and
@@ -381,8 +381,8 @@ def PropagateShardingFromFuncToCallPass
 def ManualAxesCleanupPass : ImportPass<"sdy-manual-axes-cleanup"> {
   let summary = "Every sharding of a manual computation lists all manual axes";
   let description = [{
-    Those that cut nothing stand in `replicated`. The manual axes are listed in
-    the order of the mesh.
+    Those that shard nothing stand in `replicated`. The manual axes are listed
+    in the order of the mesh.
 
     Precondition: after sdy-lift-inlined-meshes and
     sdy-remove-size-one-axes. Postcondition: every in- and out-sharding of a

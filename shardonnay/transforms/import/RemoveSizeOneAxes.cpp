@@ -1,4 +1,4 @@
-//===- RemoveSizeOneAxes.cpp - axes that cut nothing ----------------------===//
+//===- RemoveSizeOneAxes.cpp - axes that shard nothing --------------------===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

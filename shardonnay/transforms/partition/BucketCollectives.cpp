@@ -50,7 +50,7 @@ struct Member {
   FlatSymbolRefAttr mesh;
   sdy::AxisRefListAttr axes;
   ReductionKind reduction = ReductionKind::Sum;
-  /// The dim of the operand, and that of the result, that has a piece for each
+  /// The dim of the operand, and that of the result, that has a shard for each
   /// device, or of each.
   std::optional<int64_t> scatterDim, gatherDim;
   /// Where it stands.
@@ -402,7 +402,7 @@ std::string explain(ArrayRef<Member> members) {
   CollectiveKind kind = members.front().kind;
   StringRef what = kind == CollectiveKind::AllGather   ? "gathers"
                    : kind == CollectiveKind::AllReduce ? "sums up"
-                   : kind == CollectiveKind::AllToAll  ? "exchanges pieces of"
+                   : kind == CollectiveKind::AllToAll  ? "exchanges shards of"
                                                        : "sums up and scatters";
   std::string text =
       (what + " " + Twine(members.size()) + " tensors at once").str();
@@ -456,7 +456,7 @@ void Bucketer::replace(ArrayRef<Member> members, int64_t groupSize,
   OpBuilder builder(place);
   SmallVector<Value> operands, results;
   SmallVector<Location> places;
-  // Pieces stand one after the other where there is one for each device, or of
+  // Shards stand one after the other where there is one for each device, or of
   // each.
   SmallVector<int64_t> scatterDims, gatherDims;
   for (const Member &member : members) {

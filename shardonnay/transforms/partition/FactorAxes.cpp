@@ -1,4 +1,4 @@
-//===- FactorAxes.cpp - the axes that cut an op's factors -----------------===//
+//===- FactorAxes.cpp - the axes that shard an op's factors ---------------===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -10,12 +10,13 @@
 //    rank and size.
 // 2. collectAxes: project every tensor on the factors; all that have a factor
 //    must agree on its axes.
-// 3. checkShardings: every cut is one that the local computation can be asked
+// 3. checkShardings: every sharded factor is one that the op can be computed
+//    with
 // for.
 //
 // For each op, as it alone knows what it is linear in:
-// 4. collectPartial: partial operands, where the op is linear in them, and cut
-//    factors that it reduces over make its results partial.
+// 4. collectPartial: partial operands, where the op is linear in them, and
+//    sharded factors that it reduces over make its results partial.
 // 5. checkResults: the results say so.
 //
 //===----------------------------------------------------------------------===//
@@ -145,7 +146,7 @@ LogicalResult FactorAxesReader::collectAxes() {
         return at(at(op->emitError()
                          << tensorName(firstTensor[factor]) << " and "
                          << tensorName(i) << " disagree on a factor of size "
-                         << rule.factors[factor].size << ": cut by "
+                         << rule.factors[factor].size << ": sharded by "
                          << placer.str(factorAxes[factor]) << " and by "
                          << placer.str(cell.axes)
                          << "; run sdy-insert-explicit-reshards first",
@@ -165,8 +166,8 @@ LogicalResult FactorAxesReader::checkShardings() {
     if (factor.kind == FactorKind::NeedReplication)
       return at(op->emitError()
                     << "a factor of size " << factor.size
-                    << " that the op needs whole is cut by " << placer.str(axes)
-                    << "; expected a reshard before",
+                    << " that the op needs whole is sharded by "
+                    << placer.str(axes) << "; expected a reshard before",
                 tensorWith(id));
     if (factor.size % axes.numShards() != 0 && !rule.mayBeUneven(id))
       return at(op->emitError()
@@ -176,10 +177,11 @@ LogicalResult FactorAxesReader::checkShardings() {
                     << " that is a part of a dim; expected a reshard before",
                 tensorWith(id));
     if (used.overlaps(axes))
-      return at(op->emitError()
-                    << "axes " << placer.str(axes)
-                    << " cut two factors of this op; expected a reshard before",
-                tensorWith(id));
+      return at(
+          op->emitError()
+              << "axes " << placer.str(axes)
+              << " shard two factors of this op; expected a reshard before",
+          tensorWith(id));
     used.append(axes);
   }
   return success();

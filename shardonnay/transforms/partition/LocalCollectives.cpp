@@ -20,8 +20,8 @@ using namespace mlir;
 
 namespace shardonnay {
 
-/// Each device's window is the piece of `localSize` that it has. Behind the end
-/// of a dim that goes on periodically, a piece has not what the window has.
+/// Each device's window is the shard of `localSize` that it has. Behind the end
+/// of a dim that goes on periodically, a shard has not what the window has.
 static bool isOwnShard(const Window &window, int64_t localSize) {
   return window.start == 0 && window.size == localSize &&
          (window.windowAxes.empty() || window.step == window.size) &&
@@ -204,7 +204,7 @@ void ShardBuilder::onReplicatedToUnreduced(const AxisList &axes) {
   auto type = cast<RankedTensorType>(current.getType());
   if (type.getRank() == 0)
     current = spmd::PackOp::create(builder, loc, type.clone({1}), current);
-  // The first window is the tensor, the others lie behind its end.
+  // The first window is the tensor, the others are behind its end.
   int64_t size = cast<RankedTensorType>(current.getType()).getDimSize(0);
   current = buildWindow(
       builder, loc, current, fill, placer,
@@ -284,7 +284,7 @@ LogicalResult neutralizePadding(OpBuilder &builder, Operation *op,
                 << "reduces a dim of size " << factor.size << " that axes "
                 << placer.str(axes) << " do not divide, of elements "
                 << type.getElementType()
-                << " that have no neutral one; cut it by axes that divide it",
+                << " that have no neutral one; shard it by axes that divide it",
             operand);
       Value fill = sdy::ConstantOp::create(builder, op->getLoc(), neutral);
       int64_t size = type.getDimSize(dim);

@@ -20,7 +20,7 @@ struct Window {
   int64_t dim;
   int64_t globalSize;
   int64_t start, step, size;
-  /// What cuts the tensor, and what counts the windows.
+  /// What shards the tensor, and what counts the windows.
   AxisList axes, windowAxes;
   bool periodic = false;
 };
@@ -41,7 +41,7 @@ neutralizePadding(mlir::OpBuilder &builder, mlir::Operation *op,
 
 /// Builds the `spmd` ops that do on `operand` (a local value, of `layout`) what
 /// the `sdy` collective `op` does on global types, one per dim that it touches,
-/// and windows around it where pieces do not divide. `placer` is of the mesh of
+/// and windows around it where shards do not divide. `placer` is of the mesh of
 /// its result; a permute's operand may be on `sourceMesh` (else null). Emits an
 /// error at `op` if it has no such form.
 mlir::FailureOr<mlir::Value>
@@ -50,7 +50,7 @@ buildLocalCollective(mlir::Operation *op, mlir::Value operand,
                      mlir::FlatSymbolRefAttr sourceMesh,
                      mlir::OpBuilder &builder);
 
-/// This device's piece of `whole`, which every device holds.
+/// This device's shard of `whole`, which every device holds.
 mlir::Value buildShard(mlir::Value whole, const Layout &layout,
                        const Placer &placer, mlir::OpBuilder &builder,
                        mlir::Location loc);

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // For every op with a rule and one mesh:
-//   1. `findReduced`: the axes that cut factors which it reduces over, and how
-//      what it makes of them combines.
+//   1. `findReduced`: the axes that shard factors which it reduces over, and
+//      how what it makes of them combines.
 //   2. Results that do not say so are marked, and `settle` sees to their uses:
 //      a collective that reduces along these axes is what was meant; all others
 //      see the value reduced.
@@ -43,7 +43,7 @@ struct Reduced {
   sdy::NamedMesh mesh;
 };
 
-/// Nothing if nothing is cut that the op reduces over, or not by one kind.
+/// Nothing if nothing is sharded that the op reduces over, or not by one kind.
 std::optional<Reduced> findReduced(Operation *op, const FactorRule &rule) {
   Reduced found;
   for (auto [value, mapping] :
@@ -70,7 +70,7 @@ std::optional<Reduced> findReduced(Operation *op, const FactorRule &rule) {
   return found.axes.empty() ? std::nullopt : std::optional(found);
 }
 
-/// `sharding` with `axes` unreduced besides; nothing if they cut its dims, or
+/// `sharding` with `axes` unreduced besides; nothing if they shard its dims, or
 /// it is partial of another kind.
 sdy::TensorShardingAttr mark(sdy::TensorShardingAttr sharding,
                              const Reduced &reduced) {

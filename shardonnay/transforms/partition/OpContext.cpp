@@ -45,9 +45,9 @@ static std::string causeOf(Operation *op, const FactorRule &rule,
   if (window.kind == WindowKind::Retiled)
     return name + " makes of dim " + std::to_string(dim) + " of result " +
            std::to_string(window.tensor - rule.operands.size()) +
-           " in whole rows, cut into plain pieces";
+           " in whole rows, then in even shards";
   return name + " sees of dim " + std::to_string(dim) + " of operand " +
-         std::to_string(window.tensor) + " beyond its piece";
+         std::to_string(window.tensor) + " beyond its shard";
 }
 
 void OpContext::setCause(Operation *made, const Twine &what,

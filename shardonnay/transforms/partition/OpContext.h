@@ -16,12 +16,12 @@
 
 namespace shardonnay {
 
-/// What LocalComputeOpInterface gets: the cut of one op, and communication as
-/// spmd ops on its mesh.
+/// What LocalComputeOpInterface gets: the strategy of one op, and communication
+/// as spmd ops on its mesh.
 class OpContext : public LocalContext {
 public:
-  /// All have to outlive this. `factorAxes` cut the factors of `rule`;
-  /// the op's tensors lie at `placements`, and `resultTypes` are local.
+  /// All have to outlive this. `factorAxes` shard the factors of `rule`;
+  /// the op's tensors are at `placements`, and `resultTypes` are local.
   OpContext(mlir::Operation *op, const FactorRule &rule,
             llvm::ArrayRef<AxisList> factorAxes,
             llvm::ArrayRef<const Placement *> placements,
@@ -31,7 +31,7 @@ public:
         types(resultTypes), placer(placer), others(others),
         forbidsGathers(forbidsGathers) {}
 
-  /// A window was all of a cut dim, which is forbidden.
+  /// A window was all of a sharded dim, which is forbidden.
   bool foundForbiddenGather() const { return forbiddenGather; }
 
   const FactorRule &rule() const override { return opRule; }

@@ -28,7 +28,7 @@ OtherStrategies::describe(Operation *op, const FactorRule &rule,
   if (!solver)
     solver =
         std::make_unique<OpSolver>(sdy::toMesh(mesh), toMeshCosts(model, mesh));
-  // A value may be several of the op's tensors, which then lie alike.
+  // A value may be several of the op's tensors, which then are sharded alike.
   llvm::DenseMap<Value, TensorSharding> whole;
   auto add = [&](Value value, const Placement *placement) {
     TensorSharding &sharding = whole[value] = placement->sharding;

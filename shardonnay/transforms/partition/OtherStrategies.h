@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What an op fetches for itself is there because of how it is cut: next to it
-// stands what the best other cut of it would cost, from where its tensors lie.
-// Sums are taken to be settled behind the op.
+// What an op fetches for itself is there because of how it is sharded: next to
+// it stands what its best other strategy would cost, from the placements of its
+// tensors. Sums are taken to be settled behind the op.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,9 +27,9 @@ public:
   OtherStrategies(const DeviceModel &model, const Placer &placer)
       : model(model), placer(placer) {}
 
-  /// A sentence on `op`, whose tensors lie at `placements` (operands first,
-  /// then results), and whose factors `axes` cut. Found once for ops of a name,
-  /// a rule and placements, which are told by their addresses.
+  /// A sentence on `op`, whose tensors are at `placements` (operands first,
+  /// then results), and whose factors `axes` shard. Found once for ops of a
+  /// name, a rule and placements, which are told by their addresses.
   llvm::StringRef describe(mlir::Operation *op, const FactorRule &rule,
                            llvm::ArrayRef<const Placement *> placements,
                            llvm::ArrayRef<AxisList> axes);

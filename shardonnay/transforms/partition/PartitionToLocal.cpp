@@ -10,13 +10,13 @@
 //
 // 1. placeSignature: the placements of arguments and results.
 // 2. localizeBlock: op by op into a new block:
-//      an sdy collective      -> spmd ops (a reshard of what is whole: a piece)
-//      sdy.constant           -> a smaller constant, or a piece of the whole
+//      an sdy collective      -> spmd ops (a reshard of what is whole: a shard)
+//      sdy.constant           -> a smaller constant, or a shard of the whole
 //      a data-flow op         -> a clone on local types, its regions likewise
 //      a computation's body   -> its ops, in its place
 //      an op with a rule      -> what its LocalComputeOpInterface builds
 //      return, call           -> itself, its operands placed as what they are
-//      any other op           -> a clone, if nothing cuts its tensors
+//      any other op           -> a clone, if nothing shards its tensors
 // 3. replaceBody: the new block, types and attributes take the old ones' place.
 //
 //===----------------------------------------------------------------------===//
@@ -96,7 +96,7 @@ private:
   Locals localizeReturn(func::ReturnOp op);
   Locals localizeCall(func::CallOp op);
   Locals localizeRegionEnd(Operation *op);
-  /// Each operand is cut as the class of values that it flows into.
+  /// Each operand is sharded as the class of values that it flows into.
   LogicalResult verifySources(Operation *op);
 
   /// The placements of `values`.
@@ -373,8 +373,8 @@ LogicalResult FunctionPartitioner::localizeRegion(Region &from, Region &to) {
   return success();
 }
 
-/// What a device holds of an operand is what the body sees of it: its axes cut
-/// the operand first by hand, then as the body has it.
+/// What a device holds of an operand is what the body sees of it: its axes
+/// shard the operand first by hand, then as the body has it.
 FunctionPartitioner::Locals
 FunctionPartitioner::inlineBody(ShardableDataFlowOpInterface op) {
   if (failed(verifySources(op)))
@@ -575,7 +575,7 @@ struct PartitionToLocal
   }
 
 private:
-  /// Functions of which pieces have taken the place.
+  /// Functions of which local functions have taken the place.
   void eraseUncalled() {
     eraseUnusedSymbols(getOperation(), [](SymbolOpInterface symbol) {
       auto func = dyn_cast<func::FuncOp>(*symbol);

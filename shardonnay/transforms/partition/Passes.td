@@ -14,13 +14,13 @@ def MarkPartialResultsPass
     : Pass<"sdy-mark-partial-results", "::mlir::func::FuncOp"> {
   let summary = "Results in parts say so";
   let description = [{
-    Other tools leave the result of an op that reduces over a cut factor as it
-    will be when the collective behind it is done. Here it is marked `unreduced`
-    as sdy-partition-to-local reads it. A collective behind it that reduces
-    along these axes is left, and combines as the op does; without one the value
-    is reduced for its uses. A collective that reduces what an op makes whole
-    (by a rule that is not the other tool's: an argmax has no sums) would add
-    copies: it goes, or is an `all_slice`.
+    Other tools leave the result of an op that reduces over a sharded factor as
+    it will be when the collective behind it is done. Here it is marked
+    `unreduced` as sdy-partition-to-local reads it. A collective behind it that
+    reduces along these axes is left, and combines as the op does; without one
+    the value is reduced for its uses. A collective that reduces what an op
+    makes whole (by a rule that is not the other tool's: an argmax has no sums)
+    would add copies: it goes, or is an `all_slice`.
 
     Before and after: disagreements are collectives.
 
@@ -28,7 +28,7 @@ def MarkPartialResultsPass
     %0 = stablehlo.dot %a, %b {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {} ]>]>}
     %1 = sdy.all_reduce {"y"} %0 out_sharding=<@mesh, [{}, {} ]>
     ```
-    becomes, where "y" cuts what is contracted,
+    becomes, where "y" shards what is contracted,
     ```mlir
     %0 = stablehlo.dot %a, %b {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {} ], unreduced={"y"}>]>}
     %1 = sdy.all_reduce {"y"} %0 out_sharding=<@mesh, [{}, {} ]>
@@ -64,7 +64,7 @@ def CheckEveryDevicePass
 def PartitionToLocalPass : Pass<"sdy-partition-to-local", "::mlir::ModuleOp"> {
   let summary = "Rewrites the program to what each device runs.";
   let description = [{
-    Gives every value the type of the piece that one device holds, and replaces
+    Gives every value the type of the shard that one device holds, and replaces
     the `sdy` collectives on global types by `spmd` ops on local ones, one per
     dim. Each op writes its own local computation (LocalComputeOpInterface).
 
@@ -82,17 +82,17 @@ def PartitionToLocalPass : Pass<"sdy-partition-to-local", "::mlir::ModuleOp"> {
     which tensor this is a shard.
 
     What an op fetches for itself has as its `sdy.cause` what it is for, and what
-    the next best way to cut the op would cost.
+    the op's next best strategy would cost.
 
-    Where a device's window of an operand is all of a dim that is cut, the op
-    gathers it: a warning says so with the bytes, an error with
+    Where a device's window of an operand is all of a dim that is sharded, the
+    op gathers it: a warning says so with the bytes, an error with
     `no-implicit-replication`.
 
-    A dim of size n that is cut p ways has the local size ceil(n / p); behind
-    position n stands anything. Reductions over such a dim fill it with the
-    combiner's neutral element first; where pieces do not nest (10 rows are 5
-    and 5 on two devices, but 3, 3, 3 and 1 on four) a collective is accompanied
-    by an `spmd.fetch_window` that moves the few rows between.
+    A dim of size n that is sharded p ways has the local size ceil(n / p);
+    behind position n stands anything. Reductions over such a dim fill it with
+    the combiner's neutral element first; where shards do not nest (10 rows are
+    5 and 5 on two devices, but 3, 3, 3 and 1 on four) a collective is
+    accompanied by an `spmd.fetch_window` that moves the few rows between.
 
     ```mlir
     func.func @main(
@@ -154,14 +154,14 @@ def RematerializePass : Pass<"sdy-rematerialize", "::mlir::ModuleOp"> {
   let summary = "Makes twice what would be alive too long for the memory";
   let description = [{
     Where more is alive on a device than the limit, values that wait for a later
-    use are made again before it: first those that are computed element by
+    use are rematerialized before it: first those that are computed element by
     element from what is there anyway or is smaller (a broadcast), which sends
     nothing, then those that were gathered; of each the one first that frees
     most, as long as there are any. So the weights of a forward pass are gathered
     again in the backward pass. What nothing needs before only moves.
 
     Precondition: after sdy-partition-to-local. Postcondition: the same; within
-    the limit, or nothing at the peak waits that can be made again.
+    the limit, or nothing at the peak waits that can be rematerialized.
 
     ```mlir
     %1 = spmd.all_gather %0 dim=0 @mesh {"x"} : (tensor<4x8xf32>) -> tensor<8x8xf32>

@@ -1,4 +1,4 @@
-//===- Placement.cpp - where each value of a program lies -----------------===//
+//===- Placement.cpp - the placement of each value ------------------------===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

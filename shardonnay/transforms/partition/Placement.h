@@ -1,4 +1,4 @@
-//===- Placement.h - where each value of a program lies ---------*- C++ -*-===//
+//===- Placement.h - the placement of each value ----------------*- C++ -*-===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -16,13 +16,13 @@
 
 namespace shardonnay {
 
-/// Where a value's data lies.
+/// Which device has which slice of a value.
 struct Placement {
   Layout layout;
   /// The same, closed: for projecting on factors.
   TensorSharding sharding;
-  /// What each device holds; the global type if nothing cuts it. A dim of size
-  /// n cut p ways is of size ceil(n / p) there.
+  /// What each device holds; the global type if nothing shards it. A dim of
+  /// size n sharded p ways is of size ceil(n / p) there.
   mlir::Type localType;
   /// What the axes are of; null if there are none.
   mlir::sdy::MeshAttr mesh;

@@ -78,8 +78,8 @@ bool isUsedFrom(Value value, Operation *op) {
 }
 
 /// The result of the op before `user`, apart from those that stand here to be
-/// made again; null if there is none. As it was alive there, it costs nothing
-/// to wait for it.
+/// rematerialized; null if there is none. As it was alive there, it costs
+/// nothing to wait for it.
 Value lastMadeBefore(Operation *user) {
   while ((user = user->getPrevNode()))
     if (user->getNumResults() > 0 && user->getNumOperands() > 0 &&

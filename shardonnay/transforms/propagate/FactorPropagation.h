@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // An op's table has a row for each tensor (operands, then results) and a column
-// for each factor; a cell holds the axes that cut the factor in that tensor. A
-// step gives tensors more axes along the factors that they share. It never
+// for each factor; a cell holds the axes that shard the factor in that tensor.
+// A step gives tensors more axes along the factors that they share. It never
 // takes an axis away.
 //
 // The *compatible axes* of a factor are the longest axis list that its tensors
@@ -20,11 +20,11 @@
 //   * the factor is not the last of its dim and the axes do not divide it (the
 //     part of them that does may be taken).
 //
-// The two strategies differ in what such a conflict means. Basic cuts the
+// The two strategies differ in what such a conflict means. Basic trims the
 // compatible axes for *every* tensor, and tensors that do not have the factor
-// count too: nothing is taken that might turn out wrong. Aggressive cuts it for
-// that tensor only, and where two factors want the same axis in one tensor, the
-// better one has it.
+// count too: nothing is taken that might turn out wrong. Aggressive trims it
+// for that tensor only, and where two factors want the same axis in one tensor,
+// the better one has it.
 //
 // Worked example, C[i,j] = A[i,k] B[k,j] with A = [{x}, {}] and B = [{}, {x}]:
 // basic gives C nothing; aggressive gives C [{x}, {}] (A and B are equally

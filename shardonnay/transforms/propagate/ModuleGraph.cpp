@@ -307,7 +307,7 @@ private:
     addOp(edge, form, sources, edge.getResult());
   }
 
-  /// The body's side of a class that is cut by hand is local: its sources
+  /// The body's side of a class that is manual is local: its sources
   /// where a result owns it, else the class itself.
   static void readBoundary(OpSignature &form,
                            std::optional<ManualBoundary> boundary,

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // 1. Read the module into a graph.
-// 2. Climb the ladder of op priorities, sweeping at each level.
+// 2. Sweep at each level of op priority, the first one first.
 // 3. Write the shardings that changed.
 //
 //===----------------------------------------------------------------------===//

@@ -130,7 +130,7 @@ private:
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The levels of the ladder.
+/// The levels of op priority.
 constexpr Level kLevels[] = {Level::OnlyUsers, Level::PassThroughOps,
                              Level::PassThroughFactors, Level::AllFactors,
                              Level::Everything};
@@ -198,14 +198,14 @@ private:
     return idle;
   }
 
-  /// Function results take part only before and after, and make nothing due.
+  /// Function results take part only before and after, and enqueue nothing.
   void visitReturns() {
     for (int32_t op : llvm::seq(graph.returns().size()))
       visit(graph.returns(), op, kNone);
   }
 
   /// A visit that can change nothing is none. What is settled keeps its place
-  /// among what is due all the same: it may change before its turn comes.
+  /// enqueued all the same: it may change before its turn comes.
   void visitIfUnsettled(int32_t op, uint16_t bit) {
     if ((upToDate[op] & bit) != 0)
       return;
@@ -213,7 +213,7 @@ private:
     visit(graph.ops(), op, op);
   }
 
-  /// To be visited next, unless it is due already.
+  /// To be visited next, unless it is enqueued already.
   void enqueue(int32_t op) {
     if (op >= firstEnqueued || isEnqueued.test(op))
       return;
@@ -390,8 +390,8 @@ private:
   int64_t round = 0;
   bool aggressive = false;
   Level level = Level::Everything;
-  /// What is due: the next to visit is the last of `due`, of which `isEnqueued`
-  /// tells, then come all ops from `firstEnqueued` on.
+  /// What is enqueued: the next to visit is the last of `due`, of which
+  /// `isEnqueued` tells, then come all ops from `firstEnqueued` on.
   int32_t firstEnqueued = 0;
   llvm::SmallVector<int32_t, 0> worklist;
   llvm::BitVector isEnqueued;

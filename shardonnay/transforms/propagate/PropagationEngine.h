@@ -6,16 +6,16 @@
 //===----------------------------------------------------------------------===//
 //
 // User priority runs op priority for each round, op priority runs a strategy
-// for each level of its ladder, a strategy is one or two sweeps, and a sweep
-// visits ops until no visit is due, doing one step (FactorPropagation) on each.
+// for each level of op priority, a strategy is one or two sweeps, and a sweep
+// visits ops until none is enqueued, doing one step (FactorPropagation) a time.
 //
 // The order of visits decides conflicts, so it is part of the semantics. All
-// ops are due at first, the first of the program first. When a visit changes
-// tensors, operands before results, their neighbours become due: the last one
-// made due is visited next. An op that is due already keeps its place, and an
-// op is not made due by its own visit.
+// ops are enqueued at first, the first of the program first. When a visit
+// changes tensors, operands before results, their neighbours are enqueued: the
+// last one enqueued is visited next. An op that is enqueued already keeps its
+// place, and an op is not enqueued by its own visit.
 //
-// The ladder, for each op the union of what its level and those before allow:
+// The levels, for each op the union of what its level and those before allow:
 //   0. pass-through ops whose operands have no other use; dynamic slices too,
 //      forward;
 //   1. the same without that condition;
@@ -25,7 +25,7 @@
 //
 // User priority: round p sees only dims of priority <= p. The others are
 // emptied and closed, and their axes parked in `replicated`, so that nothing
-// else on that tensor takes them. The ladder starts anew in each round.
+// else on that tensor takes them. Each round begins anew at the first level.
 //
 //===----------------------------------------------------------------------===//
 
@@ -42,8 +42,8 @@ enum class PropagationStrategy : uint8_t {
   BasicThenAggressive
 };
 
-/// The levels of op priority; Everything where there is no ladder. The last two
-/// are the sweeps of propagateBackwardForward.
+/// The levels of op priority; Everything where there are no levels. The last
+/// two are the sweeps of propagateBackwardForward.
 enum class OpPriorityLevel : uint8_t {
   OnlyUsers,
   PassThroughOps,
@@ -84,12 +84,12 @@ public:
 void propagate(PropagationGraph &graph, PropagationStrategy strategy,
                PropagationSink *sink = nullptr);
 
-/// The ladder of op priorities around `strategy`.
+/// The levels of op priority around `strategy`.
 void propagateByOpPriority(PropagationGraph &graph,
                            PropagationStrategy strategy,
                            PropagationSink *sink = nullptr);
 
-/// The rounds of user priorities around the ladder, or around `strategy` alone
+/// The rounds of user priorities around the levels, or around `strategy` alone
 /// if not `byOpPriority`.
 void propagateByUserPriority(PropagationGraph &graph,
                              PropagationStrategy strategy, bool byOpPriority,

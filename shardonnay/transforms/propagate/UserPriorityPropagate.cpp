@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // 1. Read the module into a graph.
-// 2. In the round of each priority, climb the ladder of op priorities, or sweep
-//    once backward and once forward.
+// 2. In the round of each priority, go through the levels of op priority, or
+//    sweep once backward and once forward.
 // 3. Write the shardings that changed.
 //
 //===----------------------------------------------------------------------===//

@@ -11,10 +11,10 @@
 //      op is linear in these operands, or in these and others that are whole
 //      (`findOwned`): of those one device keeps what it has, the others have
 //      what does not count.
-//   2. How the op can be computed on partial values: lying as they do
+//   2. How the op can be computed on partial values: sharded as they are
 //      (`readSources`), or first moved to where they would be settled
 //      (`moveSources`).
-//   3. `computeResult`: how the result lies then; nothing if the operands do
+//   3. `computeResult`: the result's sharding then; nothing if the operands do
 //      not fit together so.
 //   4. `findWorth`: by the price of the plans of all reshards around the op; of
 //      one alone that gets dearer, by what it costs a few ops later
@@ -137,11 +137,11 @@ struct DeferredOp {
   Worth worth = Worth::No;
   /// The price of the reshards around the op as it is.
   double price = 0;
-  /// How the operands and the result lie.
+  /// The shardings of the operands and the result.
   SmallVector<TensorSharding, 0> operands;
   TensorSharding result;
 };
-/// With the sources as they lie, and moved.
+/// With the sources as they are, and moved.
 using DeferredWays = std::array<DeferredOp, 2>;
 
 /// What the ops of a function share; equal ops have the same ways.
@@ -242,7 +242,8 @@ private:
   ReductionKind kind = ReductionKind::Sum;
   /// The price of the reshards around the op as it is.
   double priceBefore = 0;
-  /// How the operands and the result lie where reductions are deferred.
+  /// The shardings of the operands and the result where reductions are
+  /// deferred.
   SmallVector<TensorSharding, 0> operands;
   TensorSharding result;
 };
@@ -279,7 +280,7 @@ bool OpDeferral::isWorth(const DeferredOp &way) {
   llvm_unreachable("unknown worth");
 }
 
-/// Behind ops that pass the result's parts on, cut as they are, these are
+/// Behind ops that pass the result's parts on, sharded as they are, these are
 /// settled for less than `price`. So what makes a tensor a little larger (a
 /// pad) does not keep a sum from what makes it much smaller.
 bool OpDeferral::getsCheaper(double price) {
@@ -522,7 +523,7 @@ struct DeferReductionsPass
   }
 
   void run(Block &block, DeferralTable &table) {
-    // Boundary values may lie on the same devices in another order, so the
+    // Boundary values may be on the same devices in another order, so the
     // block's first mesh need not be the op's.
     MeshScope scope;
     for (Operation &op : llvm::make_early_inc_range(opsForward(block))) {

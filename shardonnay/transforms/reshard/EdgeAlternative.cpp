@@ -44,7 +44,7 @@ private:
   bool isSource(OpOperand &use) const {
     return llvm::is_contained(sources, &use);
   }
-  /// How `value` lies, or would.
+  /// The sharding that `value` has, or would have.
   const TensorSharding &read(Value value) const {
     return llvm::is_contained(targets, value) ? *carried : scope.read(value);
   }
@@ -123,7 +123,7 @@ void CarriedClass::addUse(OpOperand &use, const TensorSharding &need) {
     addReshard(use.get(), *carried, need, user);
 }
 
-/// Cut as is best then.
+/// Sharded as is best then.
 void CarriedClass::addOp(Operation *around) {
   if (!counted.insert(around).second)
     return;

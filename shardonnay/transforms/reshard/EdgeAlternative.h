@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 //
 // What flows into or out of a loop in another sharding than the loop carries it
-// in has no op whose cut could be another: the loop might carry it as it lies
+// in has no op with another strategy: the loop might carry it as it is
 // outside. Then the ops around what is carried, in the loop as often as it
-// runs, are cut anew.
+// runs, are sharded anew.
 //
 //===----------------------------------------------------------------------===//
 

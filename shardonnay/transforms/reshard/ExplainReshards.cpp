@@ -9,10 +9,11 @@
 //   1. `explainSums`: the ops that made the partial values which it settles,
 //   and
 //      the factors that they reduce over.
-//   2. `explainMoves`: the use that needs the other cut, or the op that leaves
-//      the value in another cut than it is used in.
-//   3. `explainAlternative`: the next best cut of that op, and the prices of
-//      both; `explainEnds` where neither end is an op that could be cut.
+//   2. `explainMoves`: the use that needs the other sharding, or the op that
+//      leaves the value in another sharding than it is used in.
+//   3. `explainAlternative`: the next best strategy of that op, and the prices
+//      of both; `explainEnds` where neither end is an op that could be sharded
+//      otherwise.
 //   4. The sentence becomes its `sdy.cause`, and that of all that stand between
 //      equal ops.
 //
@@ -54,7 +55,7 @@ private:
   void explainDeferral(Operation *producer, const AxisList &reduced,
                        raw_ostream &os);
   void explainMoves(raw_ostream &os);
-  /// False if there is no rule by which `decider` could be cut otherwise.
+  /// False if there is no rule by which `decider` could be sharded otherwise.
   bool explainAlternative(Operation *decider, raw_ostream &os);
   void explainEnds(raw_ostream &os);
 
@@ -68,7 +69,7 @@ private:
   OpSolvers &solvers;
   OpSolver &solver;
   TensorSharding before, after;
-  /// The op whose cut the reshard follows from; null if that is not known.
+  /// The op whose strategy the reshard follows from; null if that is not known.
   Operation *decider = nullptr;
   /// The price of the sum elsewhere was told.
   bool comparesPlaces = false;
@@ -90,7 +91,7 @@ Operation *producerOfParts(Value made, const AxisList &axes,
   return nullptr;
 }
 
-/// The factors that the op reduces over and that `axes` cut in some operand.
+/// The factors that the op reduces over and that `axes` shard in some operand.
 std::string reducedFactors(Operation *producer, const FactorRule &rule,
                            const AxisList &axes, const MeshScope &scope) {
   std::string names;
@@ -193,7 +194,7 @@ ReshardExplainer::problemBefore(Operation *op, FactorStrategy &taken) {
     return std::nullopt;
   OpProblem problem = readProblem(op, *rule, scope);
   taken = voteStrategy(problem);
-  // At the boundary values lie on other meshes, whose axes are none here.
+  // At the boundary values are on other meshes, whose axes are none here.
   auto isHere = [&](Value value) {
     return scope.allows(sdy::getSharding(value));
   };
@@ -231,7 +232,7 @@ bool isComputed(Operation *op) {
          !isa_and_present<sdy::SdyDialect>(op->getDialect());
 }
 
-/// No op at either end might be cut otherwise.
+/// No op at either end might be sharded otherwise.
 void ReshardExplainer::explainEnds(raw_ostream &os) {
   if (std::string carried = describeOtherCarry(op, scope, solvers);
       !carried.empty()) {
@@ -288,7 +289,7 @@ public:
       return nullptr;
     if (changesMesh(op))
       return StringAttr::get(op.getContext(),
-                             "brings pieces from one mesh to another; no other "
+                             "brings shards from one mesh to another; no other "
                              "plan: both meshes are given");
     if (failed(scope.moveTo(
             op, {sdy::getSharding(op.getInput()), op.getSharding()})) ||

@@ -170,7 +170,7 @@ LogicalResult BlockResharder::visit(Operation *op, const KnownOp &known) {
                    succeeded(visitRegions(op)));
   if (op->hasTrait<OpTrait::IsTerminator>())
     return visitRegionEnd(op);
-  // Operations on shardings say themselves where their result lies.
+  // Operations on shardings say themselves how their result is sharded.
   if (isa_and_present<sdy::SdyDialect>(op->getDialect()))
     return success();
   // On one device an op is computed whole.

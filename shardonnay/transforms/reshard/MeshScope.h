@@ -57,7 +57,7 @@ public:
   bool covers(llvm::ArrayRef<mlir::sdy::TensorShardingAttr> shardings) const;
   /// No sharding names an axis: there is nothing to do at this op.
   bool empty() const { return !named; }
-  /// How `value`, a ranked tensor, is cut; whole if it is on another mesh,
+  /// How `value`, a ranked tensor, is sharded; whole if it is on another mesh,
   /// beyond the boundary. Stays valid as long as this.
   const TensorSharding &read(mlir::Value value) const;
   const TensorSharding &read(mlir::sdy::TensorShardingAttr sharding,

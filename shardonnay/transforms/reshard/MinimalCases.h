@@ -13,12 +13,12 @@
 
 namespace shardonnay {
 
-/// Tensors of different sizes along a factor: pieces of what becomes one.
+/// Tensors of different sizes along a factor: parts of what becomes one.
 bool joinsAlongDim(mlir::Operation *op, const FactorRule &rule);
 
-/// In one dim that `made` cuts, the result of `op` is wanted along the axes
-/// that it is contracted over, and it is no larger than an operand that is cut
-/// there.
+/// In one dim that `made` shards, the result of `op` is wanted along the axes
+/// that it is contracted over, and it is no larger than an operand that is
+/// sharded there.
 bool isWantedWhereContracted(mlir::Operation *op, const TensorSharding &made,
                              const MeshScope &scope);
 

@@ -1,4 +1,4 @@
-//===- OneMesh.h - the tensors of an op lie on one mesh ---------*- C++ -*-===//
+//===- OneMesh.h - the tensors of an op are on one mesh ---------*- C++ -*-===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -20,11 +20,12 @@ def InsertExplicitReshardsPass
     : Pass<"sdy-insert-explicit-reshards", "mlir::func::FuncOp"> {
   let summary = "Makes every op's operands and results agree on its factors";
   let description = [{
-    Chooses for every op with a sharding rule the axes that cut each of its
-    factors (FactorStrategy.h). Operands that are cut otherwise are resharded;
-    a result is cut as the choice says, partial (`unreduced`) along the axes of
-    the factors that the op reduces over, and resharded to the sharding that it
-    had. Constants are computed again in the sharding that a use needs.
+    Chooses for every op with a sharding rule the axes that shard each of its
+    factors (FactorStrategy.h). Operands that are sharded otherwise are
+    resharded; a result is sharded as the choice says, partial (`unreduced`)
+    along the axes of the factors that the op reduces over, and resharded to the
+    sharding that it had. Constants are computed again in the sharding that a
+    use needs.
 
     What an op can't compute sharded (it has no rule, or the factor is a window
     or needs replication) is gathered, with a warning that says how much; with
@@ -35,9 +36,9 @@ def InsertExplicitReshardsPass
     Without `enable-full-version` only what a partitioner of another kind needs
     said: calls take and return what their callee does, what is `unreduced` at
     one end of a value and not at the other is settled, or made, by collectives
-    (PartialSumReducer.h), operands of an op that joins tensors along a dim are cut
-    alike, and a contraction's result is made as its operands are cut where that
-    moves no operand.
+    (PartialSumReducer.h), operands of an op that joins tensors along a dim are
+    sharded alike, and a contraction's result is made as its operands are
+    sharded where that moves no operand.
 
     Precondition: after export; shapes are static.
     Postcondition: operands and results of every op agree on its factors; the
@@ -47,7 +48,7 @@ def InsertExplicitReshardsPass
     ```mlir
     %0 = stablehlo.dot %x, %w {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {} ]>]>}
     ```
-    with `%x` cut on dim 1 and `%w` on dim 0 by "a" becomes
+    with `%x` sharded on dim 1 and `%w` on dim 0 by "a" becomes
     ```mlir
     %0 = stablehlo.dot %x, %w {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {} ], unreduced={"a"}>]>}
     %1 = sdy.reshard %0 <@mesh, [{}, {} ]>
@@ -69,14 +70,14 @@ def InsertExplicitReshardsPass
            "What the devices can do: bytes, cpu, gpu-node, gpu-cluster, "
            "tpu-torus, or the path of a JSON file (cost/DeviceModel.h)">,
     Option<"searchMode", "search-mode", "std::string", "\"greedy\"",
-           "graph: the cuts of ops near a disagreement are chosen together; "
-           "greedy: each op alone">,
+           "graph: the strategies of ops near a disagreement are chosen "
+           "together; greedy: each op alone">,
     Option<"recordCost", "record-cost", "bool", "false",
            "Leave on the function, as sdy.plan_cost, the cost of what was chosen "
            "together, what it would be op by op, and a lower bound">,
     Option<"keepPropagated", "keep-propagated", "bool", "false",
-           "No value between ops lies otherwise than propagation decided to "
-           "save communication or memory">,
+           "No value between ops is sharded otherwise than propagation decided "
+           "to save communication or memory">,
     Option<"memoryPrices", "memory-prices", "bool", "false",
            "What a device holds of an op's results has the price that the op "
            "says (sdy.memory_price, in the time to send a byte)">,
@@ -87,14 +88,14 @@ def ResolvePermutationFactorsPass
     : Pass<"sdy-resolve-permutation-factors", "mlir::ModuleOp"> {
   let summary = "Windows by halos, or whole";
   let description = [{
-    With halos, the default, it changes nothing: an op keeps cut windows
+    With halos, the default, it changes nothing: an op keeps sharded windows
     (convolution, pad, slice, reverse, ...), and `sdy-partition-to-local` has
     each device fetch what its window needs of its neighbours, over any number
     of hops, in all dims and for every size. There is nothing that it can't
     resolve, so nothing is replicated here.
 
-    With `enable-halo-exchange=false` every op with a cut windowed factor whose
-    windows cross the borders of the pieces is computed with it whole: its
+    With `enable-halo-exchange=false` every op with a sharded windowed factor
+    whose windows cross the borders of the shards is computed with it whole: its
     operands are gathered along it, and its results sliced.
 
     Before and after: the postcondition of `sdy-insert-explicit-reshards`.
@@ -159,9 +160,9 @@ def ExplainReshardsPass : Pass<"sdy-explain-reshards", "mlir::func::FuncOp"> {
   let summary = "Says why each reshard is there";
   let description = [{
     Every reshard gets a sentence, its `sdy.cause`: the op whose parts it sums
-    and the factor that is cut there, or the use that needs the value in another
-    cut; then what that op costs as it is cut, and what the next best way to cut
-    it would. Collectives inherit it, and the report prints it.
+    and the factor that is sharded there, or the use that needs the value in
+    another sharding; then what that op costs as it is sharded, and what its
+    next best strategy would. Collectives inherit it, and the report prints it.
 
     Before and after: the postcondition of sdy-insert-explicit-reshards.
 

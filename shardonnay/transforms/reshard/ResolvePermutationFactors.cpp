@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 //
 // With halos there is nothing to do: sdy-partition-to-local computes windows.
-// Without them, for every op with a cut windowed factor:
+// Without them, for every op with a sharded windowed factor:
 //   1. The axes of its factors, without those of the windowed ones.
-//   2. Operands are resharded to that, results are cut like that, and their
+//   2. Operands are resharded to that, results are sharded like that, and their
 //      users see them as before.
 //
 //===----------------------------------------------------------------------===//
@@ -28,8 +28,8 @@ namespace shardonnay {
 
 namespace {
 
-/// Cut into `shards`, some window of `factor` sees what another device has, or
-/// may.
+/// In `shards` shards, some window of `factor` sees what another device has,
+/// or may.
 bool crossesBoundary(const OpProblem &problem, int32_t factor, int64_t shards) {
   const FactorRule &rule = problem.rule;
   bool isKnown = false;

@@ -124,7 +124,7 @@ def nested(graph):
 
 
 def captured(graph):
-    """A loop whose body uses a value from outside, cut in its own way."""
+    """A loop whose body uses a value from outside, sharded in its own way."""
     a = graph.pick(("i32", "i8"), low=1, high=2, least=1)
     b = graph.operand(a.shape, a.element)
     zero, one, trips = graph.constant(0, "i32"), graph.constant(1, "i32"), graph.constant(graph.int(0, 3), "i32")
@@ -142,7 +142,7 @@ def captured(graph):
 
 
 def calls(graph):
-    """A private function that is called three times, with arguments that are cut differently."""
+    """A private function that is called three times, with arguments that are sharded differently."""
     a = graph.pick(("i32", "f32"), low=1, high=2, least=1, bounded=True)
     values = [a, *(graph.operand(a.shape, a.element, bounded=True) for _ in range(2))]
     kind, name = a.type, graph.fresh()
@@ -157,7 +157,7 @@ def calls(graph):
 
 
 def held_together(graph):
-    """What only says where values lie: groups, barriers to propagation, reshards."""
+    """What only says how values are sharded: groups, barriers to propagation, reshards."""
     a = graph.pick(("i32", "f32", "i1"), low=1)
     others = [graph.operand(a.shape, a.element) for _ in range(graph.int(1, 2))]
     group = graph.fresh()[1:]  # its own among all cases of a program

@@ -1,4 +1,4 @@
-"""How often a factor of each kind is cut: what the shardings that propagation finds do to the ops of a program."""
+"""How often a factor of each kind is sharded: what the shardings that propagation finds do to the ops of a program."""
 
 import collections
 import re
@@ -58,8 +58,8 @@ def _count(operation, counts):
 
 
 def cut_factors(text):
-    """{kind: how many factors of the ops are cut} of a program; a rule has pass-through, reduction, need_replication and
-    permutation (windowed) factors."""
+    """{kind: how many factors of the ops are sharded} of a program; a rule has pass-through, reduction,
+    need_replication and permutation (windowed) factors."""
     counts = collections.Counter()
     propagated = shardonnay.compile(text, to="propagate").text
     ruled = subprocess.run([SDY_OPT, "-", "--sdy-populate-op-sharding-rules"], input=propagated, capture_output=True, text=True, check=True)

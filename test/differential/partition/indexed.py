@@ -125,7 +125,7 @@ def scatter(op):
 
 
 def segments(graph):
-    """Many updates of few rows, by products and bitwise combinations: the updates are worth cutting."""
+    """Many updates of few rows, by products and bitwise combinations: the updates are worth sharding."""
     op, elements = graph.choose((("multiply", ("i32", "f64", "complex<f32>", "i8")), ("and", ("i32", "ui8")), ("or", ("i32", "ui8")),
                                  ("xor", ("i64", "i1"))))
     element, count = graph.choose(elements), graph.choose((64, 100, 37, 90))
@@ -182,7 +182,7 @@ def torch_index_select(graph):
     batch = graph.int(0, a.rank - 1) if graph.chance(40) else 0
     dim = graph.int(batch, a.rank - 1)
     rest = [graph.choose((1, 2, 4, 3, 8)) for _ in range(graph.int(0, 1))]
-    # XLA cuts an index of 64 bits to 32: out of bounds it may be anything.
+    # XLA truncates an index of 64 bits to 32: out of bounds it may be anything.
     element = graph.choose(("i32", "i64", "ui8"))
     index = graph.argument((*a.shape[:batch], *rest), element, ("apart", 1) if element == "i64" else ("place", a.shape[dim]))
     shape = (*a.shape[:dim], *rest, *a.shape[dim + 1 :])

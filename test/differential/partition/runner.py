@@ -81,7 +81,7 @@ def read(text):
 
 
 def poison(dtype):
-    """What may stand behind the end of a piece: everything that comes through is seen."""
+    """What may stand behind the end of a shard: everything that comes through is seen."""
     if boundary.is_inexact(dtype):
         return np.nan
     return True if dtype.kind == "b" else 5

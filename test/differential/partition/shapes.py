@@ -25,7 +25,7 @@ def iota(graph):
 
 
 def constant(graph):
-    """Not a splat, so that every device takes its part; added to something that is cut."""
+    """Not a splat, so that every device takes its part; added to something that is sharded."""
     shape, element = graph.shape(0, 2), graph.choose(("f32", "i32", "i1", "bf16", "ui8", "complex<f32>", "i4", "f64", "i64"))
     array = (np.arange(math.prod(shape)).reshape(shape) * 3 + 1) % 4
     if graph.chance(20):
@@ -86,7 +86,7 @@ def reshape(graph):
 
 
 def rows(graph):
-    """Reshapes of n rows, alone in a dim or with some of what is in them, each time cut alike: most often unevenly."""
+    """Reshapes of n rows, alone in a dim or with some of what is in them, each sharded alike: most often unevenly."""
     before, behind = ([graph.choose((2, 3))] if graph.chance(30) else [] for _ in range(2))
     count = graph.choose((6, 5, 3, 10, 1, 7, 8, 2, 12))
     parts = [graph.choose((4, 8, 3, 1, 5)) for _ in range(graph.int(1, 2))]

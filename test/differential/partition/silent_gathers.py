@@ -1,12 +1,13 @@
 """Finds gathers because an op can't be computed sharded, of which no warning says so; shares no code with the stage.
 
 Reads the program as it is behind `reshard` (text), with jaxlib's MLIR, and each op's sharding rule as sdy-opt prints it.
-A reshard gathers if a dim of its result is cut less than that of its operand. The op that uses it can't be computed
-sharded if it has no rule, or if a dim that is cut less consists of factors that it needs whole. Then a warning that
+A reshard gathers if a dim of its result is sharded less than that of its operand. The op that uses it can't be computed
+sharded if it has no rule, or if a dim that is sharded less consists of factors that it needs whole. Then a warning that
 names the op has to be at it.
 
-A window that is all of a cut dim is such a gather too. It is read from the program of a device; one behind a collective
-has its cause, and one of parts that devices made themselves, one each, is how reductions of many tensors are exchanged.
+A window that is all of a sharded dim is such a gather too. It is read from the program of a device; one behind a
+collective has its cause, and one of parts that devices made themselves, one each, is how reductions of many tensors are
+exchanged.
 """
 
 import re
@@ -20,7 +21,7 @@ from jaxlib.mlir import ir
 sys.path.append(str(Path(__file__).parents[2] / "e2e/training_steps"))
 from rematerialisations import Rule, axes_per_dim, axis_size, sharding_of, with_rules
 
-# They say where their values lie, whatever computes them.
+# They say how their values are sharded, whatever computes them.
 PASSED_ON = ("return", "stablehlo.while", "stablehlo.case", "stablehlo.if", "stablehlo.optimization_barrier")
 
 
@@ -56,7 +57,7 @@ def given_up(reshard, sizes):
 
 
 def gathered_for(text):
-    """Counter of the names of the ops that a tensor is gathered for because they can't be computed on its pieces."""
+    """Counter of the names of the ops that a tensor is gathered for because they can't be computed on its shards."""
     found = Counter()
     sizes = {name: int(size) for name, size in re.findall(r'"(\w+)"=(\d+)', text.partition("func.func")[0])}
     with ir.Context() as context:
@@ -74,7 +75,7 @@ def gathered_for(text):
 
 
 def demanded(use, dims):
-    """[the name of the op that uses it], if that is why `dims` are cut less."""
+    """[the name of the op that uses it], if that is why `dims` are sharded less."""
     user = use.owner
     if len(user.results) == 1 and re.search(r"[<x]0x", str(user.results[0].type)):
         return []  # it computes nothing
@@ -82,7 +83,7 @@ def demanded(use, dims):
     if not dims or name.startswith("sdy.") or any(name.endswith(end) for end in PASSED_ON):
         return []
     if name == "stablehlo.select_and_scatter" and use.operand_number == 1:
-        return []  # propagation sees its windows on their own; they are computed on pieces where the operand's are
+        return []  # propagation sees its windows on their own; they are computed on shards where the operand's are
     if "sdy.sharding_rule" not in user.attributes:
         return [name]
     text = str(user.attributes["sdy.sharding_rule"])
@@ -104,7 +105,7 @@ AXIS = re.compile(r'"(\w+)"(?::\(\d+\)(\d+))?')
 
 
 def whole_windows(text):
-    """How many windows, in the program of a device, are all of a dim that is cut into more than one piece."""
+    """How many windows, in the program of a device, are all of a dim that has more than one shard."""
     sizes = {name: int(size) for name, size in re.findall(r'"(\w+)"=(\d+)', text.partition("func.func")[0])}
     found = 0
     for line in text.splitlines():
@@ -122,8 +123,9 @@ def whole_windows(text):
     return found
 
 
-# Rules say that these need a dim whole, which propagation reads; they are computed on pieces of it all the same. Lookups are
-# where that costs no more than to gather what is looked up in: test/e2e and models/StableHLO/test hold where.
+# Rules say that these need a dim whole, which propagation reads; they are computed on shards of it all the same.
+# Lookups are where that costs no more than to gather what is looked up in: test/e2e and models/StableHLO/test hold
+# where.
 LOOKUPS = {"stablehlo.gather", "stablehlo.scatter", "stablehlo.dynamic_slice", "stablehlo.dynamic_update_slice"}
 CUT_ALL_THE_SAME = {
     "stablehlo.concatenate", "stablehlo.batch_norm_training", "stablehlo.batch_norm_grad", "stablehlo.reduce", *LOOKUPS,

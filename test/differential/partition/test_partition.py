@@ -82,7 +82,7 @@ def test_a_refusal_is_no_agreement(monkeypatch):
 
 
 def test_shrinks_and_replays(tmp_path):
-    """A fault of every reverse of something cut shrinks to one op on few elements; what is written runs again."""
+    """A fault of every reverse of something sharded shrinks to one op on few elements; what is written runs again."""
     case, choices = first_that("stablehlo.reverse", lambda case: len(case.ops) > 1)
 
     def judge(cases):

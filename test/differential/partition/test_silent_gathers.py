@@ -32,7 +32,7 @@ SUMS = MESH + f"""func.func @main(%a: tensor<16x8xf32> {ROWS}) -> (tensor<16x8xf
 }}"""
 
 
-# Compute has no price: nothing is gathered because that is cheaper than another cut. Causes stand in the text with a report.
+# Compute has no price: nothing is gathered because that is cheaper than another strategy. Causes need a report.
 LINKS = str(Path(__file__).parents[2] / "e2e" / "links.json")
 compile = functools.partial(shardonnay.compile, device_model=LINKS, report=True)
 

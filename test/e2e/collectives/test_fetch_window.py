@@ -32,7 +32,7 @@ def axis_list(axes):
 
 
 class Window:
-    """One op: of a dim of `size` cut by `axes` into pieces of `local`, `count` positions from start + step * index."""
+    """One op: of a dim of `size` that `axes` shard (`local` each), `count` positions from start + step * index."""
 
     def __init__(self, size, axes, start, step, count, windows=None, fill=True, slack=0):
         self.size, self.axes, self.start, self.step, self.count, self.fill = size, axes, start, step, count, fill
@@ -49,7 +49,7 @@ class Window:
         )
 
     def held(self, position, dtype):
-        """The pieces of rows 1, 2, ... and -1, -2, ...; behind the dim stands what must not be seen."""
+        """The shards of rows 1, 2, ... and -1, -2, ...; behind the dim stands what must not be seen."""
         at = index(self.axes, position) * self.local + np.arange(self.local)
         rows = np.stack([at + 1, -at - 1]).astype(dtype)
         return np.where(at < self.size, rows, np.array(np.nan if dtype.kind == "f" else 55, dtype))

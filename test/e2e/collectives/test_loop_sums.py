@@ -14,7 +14,7 @@ NEUTRAL = {
     ("minimum", "f32"): "0x7F800000",
 }
 
-# Nothing; cut as what is added; cut also along what the parts are of.
+# Nothing; sharded as what is added; sharded also along what the parts are of.
 STARTS = {"whole": "", "cut": '[{"x"}]', "in pieces": '[{"x", "y"}]'}
 
 

@@ -155,7 +155,7 @@ def lowered(function, arguments, specs):
 
 
 def carried_weight(w, x):
-    """The weight is cut, and the same in every run of the loop."""
+    """The weight is sharded, and the same in every run of the loop."""
     return lax.fori_loop(0, 5, lambda _, y: jnp.tanh(y @ w), x)
 
 
@@ -253,7 +253,7 @@ def test_gathers_in_a_bucket(element):
       return {", ".join(f"%a{i}" for i in range(len(types)))} : {", ".join(types)}
     }}"""
     counts = bucketed(text, [mixed(element, *shape, seed=seed) for seed, shape in enumerate(shapes)])
-    # What is empty stays apart; 10x7 is whole along y first, as 7 columns are fewer than the 8 of equal pieces.
+    # What is empty stays apart; 10x7 is whole along y first, as 7 columns are fewer than the 8 of equal shards.
     assert counts == {"all_gather": (9, 4)}
 
 

@@ -86,7 +86,7 @@ def test_a_scalar_has_an_owner():
     assert counts(check(text, inputs)) == {"all_reduce": 1}
 
 
-# Of a maximum over columns that are cut; the numbers of which are NaN, infinite, and alike.
+# Of a maximum over columns that are sharded; the numbers of which are NaN, infinite, and alike.
 MONOTONE = {
     "tanh": ("%1 = stablehlo.tanh %0 : tensor<8xf32>", lambda m, b: np.tanh(m)),
     "with a whole one": ("%1 = stablehlo.maximum %0, %b : tensor<8xf32>", np.maximum),

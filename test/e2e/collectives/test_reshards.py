@@ -1,7 +1,7 @@
 """Reshards between random layouts, over a hundred in one program: every device ends with the right slices, bit for bit.
 
-Parts of axes, in any order, that cut dims or that a value is unreduced along; sizes that they divide, and that they don't.
-Of a mesh of twelve devices in a process of its own: python test_reshards.py MESH RANK SIZES
+Parts of axes, in any order, that shard dims or that a value is unreduced along; sizes that they divide, and that they
+don't. Of a mesh of twelve devices in a process of its own: python test_reshards.py MESH RANK SIZES
 """
 
 import random
@@ -31,7 +31,7 @@ def parts(rng, axes):
 
 
 def layout(rng, axes, rank):
-    """Each part cuts a random dim, is one that the value is unreduced along, or none; neighbours are written as one axis."""
+    """Each part shards a random dim, is one that the value is unreduced along, or none; neighbours are one axis."""
     dims, unreduced = [[] for _ in range(rank)], []
     for part in parts(rng, axes):
         place = rng.randrange(rank + 1)

@@ -63,7 +63,7 @@ class Mesh:
         return [self.devices.index(d) for d in sorted(members, key=lambda d: self.index(d, axes))]
 
     def piece(self, array, dims, device):
-        """What the device holds of an array whose dims are cut by lists of axes; behind the end, 99."""
+        """What the device holds of an array whose dims are sharded by lists of axes; behind the end, 99."""
         for dim, axes in enumerate(dims):
             local = -(-array.shape[dim] // self.size(axes))
             start = local * self.index(device, axes)
@@ -212,7 +212,7 @@ def dims_of(sharding, rank):
 
 
 def compare(sdy_opt, program, seed=0):
-    """The local programs' results equal the pieces of the whole program's. Returns the local program."""
+    """The local programs' results equal the shards of the whole program's. Returns the local program."""
     mesh = Mesh(program)
     flags = [f"-{name}" for name in PASSES]
     sharded = run([sdy_opt, "-", *flags], program)

@@ -1,4 +1,4 @@
-"""Both ways to call a partitioned program: a device has its piece of arguments and results, or the whole of them."""
+"""Both ways to call a partitioned program: a device has its shard of arguments and results, or the whole of them."""
 
 import itertools
 

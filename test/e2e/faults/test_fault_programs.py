@@ -26,8 +26,8 @@ def mesh(**sizes):
 
 
 def agree(function, devices, *arguments, whole=None):
-    """The report of `function` on pieces of its arguments, given as (array, spec), once its results have been compared: with those
-    of the program on one device, or of the function `whole`."""
+    """The report of `function` on shards of its arguments, given as (array, spec), once its results have been compared:
+    with those of the program on one device, or of the function `whole`."""
     shardings = tuple(NamedSharding(devices, spec) for _, spec in arguments)
     inputs = [np.asarray(value) for value, _ in arguments]
     text = jax.jit(function, in_shardings=shardings).lower(*inputs).as_text(debug_info=True)
@@ -47,7 +47,7 @@ def normal(*shape):
 
 
 def test_xla_4340_a_manual_region_among_others():
-    """Manual along one axis, cut along the other inside; what goes in and out is cut in other ways."""
+    """Manual along one axis, sharded along the other inside; what goes in and out is sharded in other ways."""
     devices = mesh(x=2, y=4)
 
     @partial(jax.shard_map, mesh=devices, in_specs=(P("x"), P()), out_specs=P("x"), axis_names={"x"}, check_vma=False)

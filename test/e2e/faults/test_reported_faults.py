@@ -62,7 +62,7 @@ fault("sdy-overlap gather out of range", [argument([16, 4], ["y", ""]), (np.arra
       ([4, 4], "f32", ["", ""]),
       f'$r = "stablehlo.gather"($0, $1) <{{dimension_numbers = #stablehlo.gather<{ROWS}>, slice_sizes = array<i64: 1, 4>}}> : '
       "(tensor<16x4xf32>, tensor<4xi32>) -> tensor<4x4xf32>", {"all_reduce", "all_gather"})
-# The sum of a gather goes over an axis that still cuts the result.
+# The sum of a gather goes over an axis that still shards the result.
 fault("sdy-overlap gather from rows and for rows", [argument([16, 4], ["y", ""]), (np.arange(8) * 3 % 16, "i32", ["y"])],
       ([8, 4], "f32", ["y", ""]),
       f'$r = "stablehlo.gather"($0, $1) <{{dimension_numbers = #stablehlo.gather<{ROWS}>, slice_sizes = array<i64: 1, 4>}}> : '
@@ -161,7 +161,7 @@ fault("pytorch-131210 one all to all", [argument([16, 16], ["y", ""])], ([16, 16
 fault("sdy-capacity all to all into a small dim", [argument([16, 2], ["y", ""])], ([16, 2], "f32", ["", "y"]),
       "$r = stablehlo.negate $0 : tensor<16x2xf32>", {"all_to_all", "all_gather"})
 
-# A dim of size 1 that is cut is on one device; what drops it needs it everywhere.
+# A dim of size 1 that is sharded is on one device; what drops it needs it everywhere.
 for shape, dims, to in (([2, 2, 1], ["x", "", "y"], [4]), ([1, 6], ["y", ""], [6]), ([3, 1, 2], ["", "xy", ""], [6])):
     fault(f"sdy-reshape dropped unit dim of {shape}", [argument(shape, dims)], (to, "f32", [""]),
           f"$r = stablehlo.reshape $0 : ({tensor(shape, 'f32')}) -> {tensor(to, 'f32')}", {"all_gather"})
@@ -277,7 +277,7 @@ $r = stablehlo.add $s#1, $i : {places}""", collectives)
 argsort("jax-35650 argsort of another dim", [8, 6], ["y", ""], 1, set())
 argsort("jax-35650 argsort of the cut dim", [8, 16], ["", "y"], 1, {"all_to_all"})
 argsort("jax-35650 argsort of uneven rows", [10, 3], ["y", ""], 1, set())
-# Top-k of as much as a piece holds, and of more.
+# Top-k of as much as a shard holds, and of more.
 for k in (2, 4, 7):
     fault(f"jax-19271 torchtitan-3645 sdy-no-rule-top-k top {k} of pieces of 4", [argument([3, 16], ["", "y"])], ([3, k], "i32", ["", ""]),
           f"$v, $r = chlo.top_k($0, k = {k}) : tensor<3x16xf32> -> ({tensor([3, k], 'f32')}, {tensor([3, k], 'i32')})",
@@ -297,11 +297,11 @@ fault("xla-48530 transforms of batches", [argument([8, 5, 4], ["x", "y", ""], "c
       tolerance=1e-4)
 
 
-# What one device holds a piece of, the caller may hold whole.
+# What one device holds a shard of, the caller may hold whole.
 fault("xla-5963 sum of what is whole", [argument([16, 8], ["", ""]), (np.float32(0), "f32", [])], ([], "f32", []),
       "$a = stablehlo.abs $0 : tensor<16x8xf32>\n$r = stablehlo.reduce($a init: $1) applies stablehlo.add across dimensions = "
       "[0, 1] : (tensor<16x8xf32>, tensor<f32>) -> tensor<f32>", {"all_reduce"})
-# One layer of a stack that is cut by layers: what its owner has goes to all, not the stack.
+# One layer of a stack that is sharded by layers: what its owner has goes to all, not the stack.
 fault("xla-44795 one layer of a stack", [argument([8, 4, 6], ["xy", "", ""]), index(5), index(0)], ([1, 4, 6], "f32", ["", "", ""]),
       "$r = stablehlo.dynamic_slice $0, $1, $2, $2, sizes = [1, 4, 6] : (tensor<8x4x6xf32>, tensor<i32>, tensor<i32>, "
       "tensor<i32>) -> tensor<1x4x6xf32>", {"all_reduce"})
@@ -312,7 +312,7 @@ fault("jax-23052 scatter at known places", [argument([16, 4], ["y", ""]), argume
       f'$r = "stablehlo.scatter"($0, $i, $1) <{{indices_are_sorted = true, unique_indices = true, scatter_dimension_numbers = '
       f"#stablehlo.scatter<{INTO}>}}> ({{\n^bb0($p: tensor<f32>, $q: tensor<f32>):\nstablehlo.return $q : tensor<f32>\n}}) : "
       "(tensor<16x4xf32>, tensor<2xi32>, tensor<2x4xf32>) -> tensor<16x4xf32>", set())
-# All three dims of a volume that is cut in planes.
+# All three dims of a volume that is sharded by planes.
 fault("jax-16909 transform of a volume", [argument([8, 8, 8], ["xy", "", ""], "complex<f32>")],
       ([8, 8, 8], "complex<f32>", ["xy", "", ""]),
       """$a = stablehlo.fft $0, type = FFT, length = [8, 8] : (tensor<8x8x8xcomplex<f32>>) -> tensor<8x8x8xcomplex<f32>>
@@ -346,7 +346,7 @@ def reshape(name, shape, dims, to, dims_to, collectives):
           f"$r = stablehlo.reshape $0 : ({tensor(shape, 'f32')}) -> {tensor(to, 'f32')}", collectives)
 
 
-# Reshapes of a cut dim that is not the first of those it is merged with, and of uneven ones: refused, or wrong.
+# Reshapes of a sharded dim that is not the first of those it is merged with, and of uneven ones: refused, or wrong.
 MOVES = {"all_to_all", "collective_permute"}
 reshape("pytorch-179502", [12, 8], ["", "y"], [16, 6], ["y", ""], MOVES)
 reshape("pytorch-179502", [4, 4, 4], ["", "x", ""], [8, 8], ["x", ""], MOVES)
@@ -374,7 +374,7 @@ $l = stablehlo.compare LT, $a, $b : (tensor<f32>, tensor<f32>) -> tensor<i1>
 stablehlo.return $l : tensor<i1>
 }) : (tensor<10x3xf32>) -> tensor<10x3xf32>""", {"all_to_all", "all_gather"})
 
-# Windows that reach over the border of a piece: the whole dim is gathered.
+# Windows that reach over the border of a shard: the whole dim is gathered.
 fault("sdy-halo convolution", [argument([2, 16, 3], ["", "y", ""]), argument([3, 3, 5], ["", "", ""], seed=1)],
       ([2, 16, 5], "f32", ["", "y", ""]),
       "$r = stablehlo.convolution($0, $1) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {stride = [1], pad = [[1, 1]]} "
@@ -417,7 +417,7 @@ pool_gradient("padded", 15, 3, 2, (1, 1), ["y"], 8, ["y"], PERMUTES)
 pool_gradient("of every position", 16, 3, 1, (1, 1), ["xy"], 16, ["xy"], PERMUTES)
 pool_gradient("with gaps", 24, 2, 3, (0, 0), ["y"], 8, ["y"], set())
 
-# Windows of several rows of a cut dim, at places that are data.
+# Windows of several rows of a sharded dim, at places that are data.
 fault("xla-44795 two layers of a stack", [argument([8, 4], ["y", ""]), index(3), index(0)], ([2, 4], "f32", ["", ""]),
       "$r = stablehlo.dynamic_slice $0, $1, $2, sizes = [2, 4] : (tensor<8x4xf32>, tensor<i32>, tensor<i32>) -> tensor<2x4xf32>",
       {"all_reduce"})

@@ -1,4 +1,4 @@
-"""Ops that look at whole rows or matrices, on pieces of their batches; bits that do not depend on the cut; custom calls.
+"""Ops that look at whole rows or matrices, on shards of their batches; random bits of any sharding; custom calls.
 
 Each case says which collectives its program has: one that is computed whole would pass every check of numbers.
 """

@@ -1,4 +1,4 @@
-"""Cumulative sums and their like along a cut dim: each device scans its piece, and one row of totals goes around."""
+"""Cumulative sums and their like along a sharded dim: each device scans its shard, and a row of totals goes around."""
 
 import functools
 

@@ -1,4 +1,4 @@
-"""Updates that replace what is there, cut: where all are one known value they are a maximum or a minimum, else they are gathered."""
+"""Updates that replace what is there, sharded: a maximum or a minimum where all are one known value, else gathered."""
 
 import numpy as np
 import pytest
@@ -40,7 +40,7 @@ def write(element, before, written, rows, count, width=3, axes="xy", result_axes
 
 @pytest.mark.parametrize("case", KNOWN + UNKNOWN, ids=str)
 def test_written(case):
-    """Even, uneven and few updates into few and many rows, some of them out of bounds; the result whole and cut."""
+    """Even, uneven and few updates into few and many rows, some of them out of bounds; the result whole and sharded."""
     cases = [write(*case, *sizes) for sizes in ((6, 400), (5, 203), (40, 9, 1), (3, 7, 2), (8, 1001, 1, "y", ("x", "")), (10, 65, 4, "x", ("y", "x")))]
     wrong = [f"{name}: {verdict}" for name, verdict in run_cases(cases).items() if verdict]
     assert not wrong, "\n".join(wrong)

@@ -13,7 +13,7 @@ def sharding(text):
 
 
 def pieces(text, inputs):
-    """(compiled, its outputs, how much copies of a piece differ)"""
+    """(compiled, its outputs, how much copies of a shard differ)"""
     compiled = shardonnay.compile(text)
     program = run.LoadedProgram(compiled)
     outputs, spreads = program(inputs)
@@ -38,7 +38,7 @@ func.func @main(%a: tensor<f32>, %b: tensor<f32>) -> (tensor<64x48xf32> {shardin
 def test_all_devices_have_one_sample(distribution):
     inputs = [np.float32(2), np.float32(5)]
     compiled, (cut, whole, other, integers), spreads = pieces(RNG.replace("DISTRIBUTION", distribution), inputs)
-    # Copies of a piece are the same, and the pieces of one value are pieces of one sample.
+    # Copies of a shard are the same, and the shards of one value are shards of one sample.
     assert spreads == [0, 0, 0, 0]
     assert np.array_equal(cut, whole)
     # Another call is another sample; so are the rows of one.

@@ -1,4 +1,4 @@
-"""Single ops, computed on pieces: cut where the local computation needs offsets, masks or other attributes.
+"""Single ops, computed on shards: where the local computation needs offsets, masks or other attributes.
 
 Each case says which collectives its program has: one that is computed whole would pass every check of numbers.
 """
@@ -55,7 +55,7 @@ INTEGERS = {"i8": np.int8, "ui8": np.uint8, "i32": np.int32, "ui32": np.uint32, 
 
 
 def indices(count, element, size):
-    """Indices of a dim of `size`: its bounds and those of the cut, what is past them, and the type's extremes."""
+    """Indices of a dim of `size`: its bounds and those of the shards, what is past them, and the type's extremes."""
     limits = np.iinfo(INTEGERS[element])
     extreme = [0, size - 1, size, size // 2, size // 2 - 1, -1, -size, limits.min, limits.max, limits.max - 1]
     within = [index for index in extreme if limits.min <= index <= limits.max]

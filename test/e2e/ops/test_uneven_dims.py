@@ -1,4 +1,4 @@
-"""Dims that their axes do not divide, are smaller than the axes, of size 1 and 0: op by op, NaN behind every piece.
+"""Dims that their axes do not divide, are smaller than the axes, of size 1 and 0: op by op, NaN behind every shard.
 
 Many cases share a program: what they cost is its compilation.
 """
@@ -37,7 +37,7 @@ def unary(name, op, source, target, element="f32", collectives=frozenset()):
 
 
 #
-# Boundary to boundary: every cut of a dim of every size becomes every other one.
+# Boundary to boundary: every sharding of a dim of every size becomes every other one.
 #
 
 for size in (*SIZES, 0):
@@ -119,7 +119,7 @@ for size, axes in itertools.product((16, 10, 5, 1), ("y", "xy", "Y")):
         if padded < 0:
             continue
         shape, result = tensor([size, 2], "f32"), tensor([padded, 2], "f32")
-        kinds = {"collective_permute", "all_gather"} | ({"all_to_all"} if low == 20 else set())  # far windows: the other dim is cut
+        kinds = {"collective_permute", "all_gather"} | ({"all_to_all"} if low == 20 else set())  # far windows: the other dim is sharded
         case(f"pad {size} on {axes} by {low} {high} {interior}", [argument([size, 2], dims), scalar(9)],
              ([padded, 2], "f32", dims),
              f"$r = stablehlo.pad $0, $1, low = [{low}, 0], high = [{high}, 0], interior = [{interior}, 0] : "
@@ -172,7 +172,7 @@ for size, axes in itertools.product((*SIZES, 0), ("y", "yx")):
              f"$r = stablehlo.add $0, $k : {tensor([size], 'i32')}", set())
 
 #
-# Indices: clamped in the whole, wherever the pieces end.
+# Indices: clamped in the whole, wherever the shards end.
 #
 
 PLACES = np.array([0, 1, 4, 9, 10, 11, 12, -1, -100, 2**31 - 1, 3, 3])

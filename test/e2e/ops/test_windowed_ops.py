@@ -1,4 +1,4 @@
-"""Convolutions, pooling and other ops with windows, cut in every way, NaN behind every piece.
+"""Convolutions, pooling and other ops with windows, sharded in every way, NaN behind every shard.
 
 Many cases share a program: what they cost is its compilation.
 """
@@ -170,7 +170,7 @@ select_and_scatter("from 3", 16, 3, 2, (0, 0), "y", init=3)
 select_and_scatter("padded", 16, 3, 2, (1, 1), "y")
 
 #
-# Other structured ops, cut in other dims
+# Other structured ops, sharded in other dims
 #
 
 for axes in ("x", "y", "xy"):

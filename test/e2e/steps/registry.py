@@ -14,7 +14,7 @@ MODELS = {}
 class Model:
     """A step `function(parameters, *batch)`; `arguments()` makes them.
 
-    split: which dim of a parameter Megatron's way of cutting cuts, by a part of the parameter's path.
+    split: which dim of a parameter Megatron shards, by a part of the parameter's path.
     also: strategies beyond those that every step is tried with.
     """
 

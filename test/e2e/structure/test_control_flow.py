@@ -263,7 +263,7 @@ def nested_shard_maps(x, w):
 
 
 def along_data(f, out_specs=P("data")):
-    """By hand along "data"; what "model" cuts is the compiler's."""
+    """By hand along "data"; what "model" shards is the compiler's."""
     return by_hand(f, P("data"), out_specs, axis_names={"data"})
 
 

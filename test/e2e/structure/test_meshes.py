@@ -87,7 +87,7 @@ func.func @main(%a: tensor<6x4xf32> {{sdy.sharding = #sdy.sharding<@n, [{{}}, {{
 def test_axes_that_nest_cost_no_more_than_on_one_mesh():
     meshes, *_ = CASES["axes that nest"]
     text = program(meshes, '@m, [{"x"}, {}]', "@m, [{}, {}]", '@n, [{"z"}, {}]', '@n, [{}, {"z"}]')
-    # z is x and the major half of y: the constraint and the result cut finer what is cut by x.
+    # z is x and the major half of y: the constraint and the result shard finer what is sharded by x.
     assert kinds(check(text)) == []
 
 

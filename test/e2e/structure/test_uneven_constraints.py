@@ -150,7 +150,7 @@ def training_step_on_a_vocabulary_of_fifty(x, inner, outer, labels):
 def test_agrees(function, arguments, specs, kinds):
     shardings = tuple(NamedSharding(mesh(), spec) for spec in specs)
     text = jax.jit(function, in_shardings=shardings).lower(*arguments).as_text()
-    compiled = shardonnay.compile(text, device_model=LINKS)  # so that what is small is cut too
+    compiled = shardonnay.compile(text, device_model=LINKS)  # so that what is small is sharded too
     inputs = [np.asarray(argument) for argument in arguments]
     agreements = run.check(run.LoadedProgram(compiled), inputs, compare.reference(text, inputs))
     wrong = [str(agreement) for agreement in agreements if not agreement.ok]

@@ -22,7 +22,7 @@ PROGRAMS = {}
 def program(*arguments, specs=None, x64=False):
     """Registers a function with its arguments: arrays, or shapes that stand for arrays of normal numbers.
 
-    The first argument is cut by "data" and "model" on its first two dims unless `specs` says otherwise.
+    The first argument is sharded by "data" and "model" on its first two dims unless `specs` says otherwise.
     """
 
     def register(function):

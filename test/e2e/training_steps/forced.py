@@ -1,8 +1,8 @@
 """The steps of the corpus whose devices together compute more than the whole program, and what forces that.
 
 The FLOPs are those of dot, convolution, FFT and linear algebra. A device's, times the devices, over the program's is 1
-where every product is cut by all 8 devices. Where what the user gave cuts a product by fewer, `copies` devices compute
-the same; nothing else in the program says how to cut it. So the ratio is
+where every product is sharded by all 8 devices. Where what the user gave shards a product by fewer, `copies` devices
+compute the same; nothing else in the program says how to shard it. So the ratio is
 
     1 + sum over those products of flops * (copies - 1) / all flops.
 

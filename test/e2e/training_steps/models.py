@@ -88,7 +88,7 @@ def _fully_sharded(path, value):
 
 
 def _tensor(path, value):
-    """Megatron's, with the MLP's and the embedding's matrices cut the same way as the transformer's."""
+    """Megatron's, with the MLP's and the embedding's matrices sharded the same way as the transformer's."""
     if path.endswith("Dense_1/kernel"):
         return PartitionSpec("model", None)
     if path in ("params/Dense_0/kernel",):

@@ -1,16 +1,16 @@
 """Counts the gathers of a whole operand that nothing in the program demands; shares no code with the planner.
 
 Reads the program as it is behind `collectives` (text), with jaxlib's MLIR, and each op's sharding rule as sdy-opt
-prints it. A gather is *of a whole operand* if nothing cuts its result. It is demanded if one of its users
+prints it. A gather is *of a whole operand* if nothing shards its result. It is demanded if one of its users
 
   * needs that dim whole: it has no rule, or the dim's factor needs replication;
   * sums over that dim, or looks it up, and a sum over the devices of what it makes would send more than the gather does;
-  * has the gather's axes on another factor, in another operand or in its result: no op is cut by an axis twice, and
-    the other cut is the user's;
+  * has the gather's axes on another factor, in another operand or in its result: no op is sharded by an axis twice, and
+    the other sharding is the user's;
   * gives it to the outside, where the user says that it is whole: `return`, or the end of a region;
 
 or if a user passes the dim on to its result (one factor has both), and a use of that demands it. Else the op could
-have been computed on the pieces.
+have been computed on the shards.
 
     python rematerialisations.py FILE...    (JAX's text; needs build/bin/sdy-opt)
 """
@@ -80,7 +80,7 @@ def sharding_of(value):
 
 
 def bytes_of(value, mesh):
-    """Of a device's piece, in a mesh of {axis: size}."""
+    """Of a device's shard, in a mesh of {axis: size}."""
     cut = [axis_size(axis, mesh) for axes in sharding_of(value) for axis in axes]
     width = re.search(r"(\d+)>?$", str(value.type.element_type))
     return math.prod(value.type.shape) * max(int(width[1]) // 8, 1) // math.prod(cut)

@@ -22,7 +22,7 @@ def mesh_of(tactics):
 # Dims that no two axes' products confuse: 16 sequences of 24 tokens, 128 words, width 64, 8 heads of 8, hidden 256.
 BATCH, LENGTH, WORDS, WIDTH, HEADS, SIZE, HIDDEN = 16, 24, 128, 64, 8, 8, 256
 
-# The matrices of a layer: shape, and how Megatron cuts it.
+# The matrices of a layer: shape, and how Megatron shards it.
 MATRICES = {
     "query": ((WIDTH, HEADS, SIZE), P(None, "model")),
     "key": ((WIDTH, HEADS, SIZE), P(None, "model")),
@@ -87,7 +87,7 @@ def adam(p, first, second, tokens, labels):
 
 
 def cut_by_batch(spec, shape, size):
-    """`spec` with "batch" on its first free dim, as ZeRO does; of a vocabulary that is cut, on that dim, too."""
+    """`spec` with "batch" on its first free dim, as ZeRO does; of a vocabulary that is sharded, on that dim, too."""
     dims = list(spec) + [None] * (len(shape) - len(spec))
     if WORDS in shape and "model" in dims:
         return P(*(("model", "batch") if used else None for used in dims))
@@ -100,7 +100,7 @@ def specs(layers, tactics):
 
     def matrix(shape, megatron, is_embedding):
         spec = megatron if "EMB" in tactics and is_embedding or "MP" in tactics and not is_embedding else P()
-        # What ZeRO cuts: the matrices.
+        # What ZeRO shards: the matrices.
         zero = cut_by_batch(spec, shape, mesh_of(tactics)["batch"]) if len(shape) > 1 and ("Z2" in tactics or "Z3" in tactics) else spec
         return (zero if "Z3" in tactics else spec), zero
 

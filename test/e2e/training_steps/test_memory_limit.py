@@ -1,5 +1,5 @@
-"""Within a limit of memory what waits is made again, and where that is not enough, plans are chosen of which a device holds less: the
-numbers agree."""
+"""Within a limit of memory what waits is rematerialized, and where that is not enough, plans are chosen of which a
+device holds less: the numbers agree."""
 
 import corpus
 import pytest
@@ -25,8 +25,8 @@ def test_step_agrees(name, share, row):
     assert not wrong, "\n".join(wrong)
 
 
-# What is alive at most, of what is without a limit. Between ops that propagation left less cut than there are axes for, what waits for the
-# optimiser, and sums.
+# What is alive at most, of what is without a limit. Between ops that propagation left less sharded than there are axes
+# for, what waits for the optimiser, and sums.
 CHOSEN = {
     ("attention", "2-D"): 0.65,
     ("attention", "data"): 0.95,

@@ -42,7 +42,7 @@ TOSA = """%s = tosa.const_shape {values = dense<3> : tensor<1xindex>} : () -> !t
   %r = tosa.slice %a, %s, %n : (tensor<20xf32>, !tosa.shape<1>, !tosa.shape<1>) -> tensor<15xf32>"""
 TOSA_RESHAPE = """%s = tosa.const_shape {values = dense<[6, 8]> : tensor<2xindex>} : () -> !tosa.shape<2>
   %r = tosa.reshape %a, %s : (tensor<48xf32>, !tosa.shape<2>) -> tensor<6x8xf32>"""
-# What devices fetch for their windows: the cut arguments, the others, the result, and the op.
+# What devices fetch for their windows: the sharded arguments, the others, the result, and the op.
 WINDOWS = {
     "select_and_scatter": (["48"], ["24", ""], "48", POOL.replace("STRIDE", "2").replace("COUNT", "24")),
     "select_and_scatter, unaligned": (["48"], ["16", ""], "48", POOL.replace("STRIDE", "3").replace("COUNT", "16")),

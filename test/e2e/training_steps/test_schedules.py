@@ -3,16 +3,16 @@
 The designer's counts, for L layers of the model in schedules.py, each with p = 8 parameters (six matrices, two norms),
 beside e = 3 of the whole model (table, last norm, head):
 
-  BP    the batch is cut. Every gradient is a sum over sequences, and so is the loss: pL + e + 1 all_reduce.
-  MP    heads and hidden units are cut. `out` and `down` sum over them, forward: 2L all_reduce; backward the gradients of
-        what goes into query, key and value (three, added up first) and into `up` are such sums: 2L.
-  Z2    of the z = 6L + 2 matrices (table and head, too) Adam's state is cut along the batch's axis: their gradients are
-        wanted in pieces, so an all_reduce of each becomes a reduce_scatter; the new parameter is whole again: an
+  BP    the batch is sharded. Every gradient is a sum over sequences, and so is the loss: pL + e + 1 all_reduce.
+  MP    heads and hidden units are sharded. `out` and `down` sum over them, forward: 2L all_reduce; backward the
+        gradients of what goes into query, key and value (three, added up first) and into `up` are such sums: 2L.
+  Z2    of the z = 6L + 2 matrices (table and head, too) Adam's state is sharded along the batch's axis: their gradients
+        are wanted in shards, so an all_reduce of each becomes a reduce_scatter; the new parameter is whole again: an
         all_gather. AR - z, RS + z, AG + z.
   Z3    the parameters as well: the gather stands before the step instead of behind it. One gather serves forward and
         backward: AG z (PartIR, which gathers again in the backward pass, counts 2z), RS z.
-  EMB   words are cut, in the table and in the head. A looked-up row is a sum over the devices of which one has it, and
-        the gradient of what goes into the head is one over words: 2 all_reduce. The loss needs of the logits, over
+  EMB   words are sharded, in the table and in the head. A looked-up row is a sum over the devices of which one has it,
+        and the gradient of what goes into the head is one over words: 2 all_reduce. The loss needs of the logits, over
         words, the maximum, the sum of exponentials and the label's own: 3. The gradients' sums over sequences stay.
 
 The axes of a mesh are those of the schedule: an axis that idles would be used wherever that pays. So it is in the head

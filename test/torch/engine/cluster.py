@@ -5,6 +5,7 @@ import os
 import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -104,10 +105,13 @@ class Cluster:
         ], answers
 
     def close(self):
+        """All are told to end before any is waited for: a rank may wait for others that have not been told."""
         for process in self.processes:
             process.stdin.close()
+        end = time.monotonic() + 20
+        for process in self.processes:
             try:
-                process.wait(20)
+                process.wait(max(0, end - time.monotonic()))
             except subprocess.TimeoutExpired:
                 process.kill()
 

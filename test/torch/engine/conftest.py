@@ -10,6 +10,7 @@ sys.path.append(str(Path(__file__).resolve().parents[2] / "e2e"))
 pjrt.prepare(8)
 
 from cluster import Cluster  # noqa: E402 -- torch behind JAX's settings
+from threads import Threads  # noqa: E402
 
 
 @pytest.fixture(scope="session")
@@ -17,3 +18,8 @@ def ranks():
     cluster = Cluster()
     yield cluster
     cluster.close()
+
+
+@pytest.fixture(scope="session")
+def threads():
+    return Threads()

@@ -111,7 +111,7 @@ def exchange(job):
                     found = Exchange(a, b, ranks, own)(select(data, a[own]).contiguous())
                     if not torch.equal(found, select(data, b[own])):
                         wrong.append(f"{shape} {dtype} {source} {target}")
-    # DTensor's own pieces are where we say they are.
+    # DTensor's own shards are where we say they are.
     for placements in choices[:5]:
         data = torch.arange(70.0).reshape(7, 10)
         local = distribute_tensor(data, mesh, placements).to_local()

@@ -20,7 +20,7 @@ COLLECTIVES = ("all_reduce", "all_gather", "all_to_all", "reduce_scatter", "coll
 
 
 def compiled(function, arguments, axes, placements, results=()):
-    """A function of tensors, cut: placements of its arguments, and of the results that are said."""
+    """A function of tensors, sharded: placements of its arguments, and of the results that are said."""
     captured = capture(function, arguments)
     names = [argument.name for argument in captured.arguments]
     given = {name: sharding_of(each, axes, value.dim()) for name, each, value in zip(names, placements, arguments)}
@@ -149,13 +149,13 @@ OPS = {
 
 @pytest.mark.parametrize("name", OPS)
 def test_ops_without_a_strategy(name, ranks, tmp_path):
-    """pytorch#167917, #147724, #147578, #152249: an op that the table has is cut by what it says of its dims."""
+    """pytorch#167917, #147724, #147578, #152249: an op that the table has is sharded by what it says of its dims."""
     x = numbers(8, 8)
     agrees(compiled(OPS[name], [x], {"a": 2, "b": 4}, [(Shard(0), Shard(1))]), OPS[name], [x], ranks, tmp_path)
 
 
 def test_an_op_of_ones_own(ranks, tmp_path, monkeypatch):
-    """torchtitan#3645, pytorch#167677: an op of a library is entered by what it computes; how it is cut follows from that."""
+    """torchtitan#3645, pytorch#167677: a library's op is entered by what it computes; its sharding follows from that."""
     library = torch.library.Library("complaints", "FRAGMENT")
     library.define("scaled_softmax(Tensor x, float scale) -> Tensor")
     library.impl("scaled_softmax", lambda x, scale: torch.softmax(x * scale, -1), "CompositeExplicitAutograd")
@@ -185,7 +185,7 @@ def _row(result):
 
 
 class Sequence(nn.Module):
-    """Tokens are flattened for a layer and apart again behind it, heads and all; their dim is cut by two axes."""
+    """Tokens are flattened for a layer and apart again behind it, heads and all; their dim is sharded by two axes."""
 
     def __init__(self):
         super().__init__()
@@ -200,7 +200,7 @@ class Sequence(nn.Module):
 
 
 def test_views_under_two_axes():
-    """pytorch#186282: gradients through views of a dim that context and tensor parallelism cut together."""
+    """pytorch#186282: gradients through views of a dim that context and tensor parallelism shard together."""
     from running import difference, run_parts
 
     torch.manual_seed(0)

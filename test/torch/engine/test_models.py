@@ -1,4 +1,7 @@
-"""Models under four strategies: three steps on eight ranks equal those of eager PyTorch; a few in every run, all with --long."""
+"""Models under four strategies: three steps on eight ranks equal those of eager PyTorch. A few in every run, all with --long.
+
+The ranks are threads of this process (threads.py); for two pairs processes that send by gloo.
+"""
 
 import functools
 from pathlib import Path
@@ -16,7 +19,7 @@ from torch.distributed.tensor import Replicate, Shard
 HERE = Path(__file__).resolve().parent
 R = Replicate()
 STEPS = 3
-# What Megatron cuts by rows; all other weights are cut by columns.
+# What Megatron shards by rows; all other weights are sharded by columns.
 ROWS = ("wo.weight", "w2.weight", "o_proj.weight", "out_proj.weight", "down_proj.weight", "fc2.weight", "output.dense.weight", "wo")
 
 
@@ -34,10 +37,10 @@ STRATEGIES = {
     "uneven": ({"a": 3, "b": 2}, lambda name, shape: (Shard(0), Shard(len(shape) - 1)) if shape else (R, R), {"a": Shard(0)}),
 }
 BUILDS = {**{name: models.build for name in models.MODELS}, **{f"hf-{name}": transformer_models.build for name in transformer_models.MODELS}}
-# The batch of a graph is its nodes, beside the edges; bfloat16 rounds otherwise when the program is cut.
+# The batch of a graph is its nodes, beside the edges; bfloat16 rounds otherwise when the program is sharded.
 INPUTS = {"graph": ("0",)}
 SLACK = {"gpt_autocast": 200}
-QUICK = {("gpt_dropout", "megatron"), ("resnet", "data"), ("unet", "uneven"), ("hf-llama", "fsdp"), ("hf-mixtral", "megatron"), ("hf-t5", "uneven")}
+QUICK = {("gpt_dropout", "fsdp"), ("rnn", "data"), ("resnet", "data"), ("unet", "uneven"), ("hf-llama", "fsdp"), ("hf-mixtral", "megatron"), ("mlp", "uneven")}
 
 
 def build(name):
@@ -77,9 +80,9 @@ def pairs():
             yield pytest.param(name, strategy, id=f"{name}-{strategy}", marks=() if (name, strategy) in QUICK else pytest.mark.long)
 
 
-@pytest.mark.parametrize("name, strategy", list(pairs()))
-def test_three_steps(name, strategy, ranks, tmp_path, monkeypatch):
-    job = saved(name, strategy, tmp_path, monkeypatch)
+def check(name, strategy, ranks, folder, monkeypatch):
+    """Three steps on ranks; their answers."""
+    job = saved(name, strategy, folder, monkeypatch)
     answers = ranks(**job)
     losses, values = captured(name)[1]
     whole, slack = torch.load(job["outputs"]), SLACK.get(name, 10)
@@ -87,11 +90,22 @@ def test_three_steps(name, strategy, ranks, tmp_path, monkeypatch):
     wrong += [f"{key}: {text}" for key, value in values.items() if key in whole and (text := difference(whole[key], value, slack))]
     assert not any(wrong), "\n".join(filter(None, wrong))
     assert set(whole) <= set(values) and len(whole) >= len(dict(build(name)[0].named_parameters()))
-    assert all(answer["foreign"] == [] for answer in answers if answer)
+    return answers
+
+
+@pytest.mark.parametrize("name, strategy", list(pairs()))
+def test_three_steps(name, strategy, threads, tmp_path, monkeypatch):
+    check(name, strategy, threads, tmp_path, monkeypatch)
+
+
+@pytest.mark.parametrize("name, strategy", [("gpt_dropout", "megatron"), ("hf-t5", "uneven")])
+def test_three_steps_by_gloo(name, strategy, ranks, tmp_path, monkeypatch):
+    """Processes without JAX and without the compiler."""
+    assert all(answer["foreign"] == [] for answer in check(name, strategy, ranks, tmp_path, monkeypatch) if answer)
 
 
 def test_experts_that_sort_tokens_are_refused():
-    """transformers' default for experts cuts tokens into parts whose sizes are numbers in a tensor."""
+    """transformers' default for experts divides tokens into parts whose sizes are numbers in a tensor."""
     model, loss_fn, batch = build("hf-mixtral")
     model.set_experts_implementation("eager")
     with pytest.raises(UnsupportedError, match="depends on the numbers in a tensor"):

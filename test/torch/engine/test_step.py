@@ -125,7 +125,7 @@ def test_exchanges(sizes, ranks):
 
 
 def test_what_placements_cannot_say(ranks, tmp_path):
-    """13 in 8 parts: DTensor cuts 7 + 6 and each by itself; the step is right, and says that it exchanges."""
+    """13 in 8 parts: DTensor shards 7 + 6 and each by itself; the step is right, and says that it exchanges."""
     job = saved(tmp_path, "both axes")
     answers = ranks(**job, function="train", times=1)
     assert "13 elements in 8 parts of 2" in answers[0]["unsaid"]["embed.weight"][0]

@@ -22,7 +22,7 @@
 //   INDEX  = as GROUP, and nothing is sent inside of it
 //   PERMUTE = number of devices; for each the one that it sends to
 //
-// An axis reference is the part of `axis` of `size` that lies behind a major
+// An axis reference is the part of `axis` of `size` that is behind a major
 // part of size `pre`. The devices that differ along the references only form a
 // group; a device's index in it counts along them, the first one major. Calls
 // name a group by the address of its payload.
@@ -112,7 +112,7 @@ void shardonnay_permute(const int64_t *targets, int64_t element, int64_t count,
 /* spmd.fetch_window: of [outer][local_size][inner], whose device of index i in
    `group` has the positions from i * local_size on, the window of this device,
    [outer][size][inner], from start + step * (index in `windows`) on. `fill`, an
-   element or null, is what lies outside of 0 .. global_size - 1. */
+   element or null, is what is outside of 0 .. global_size - 1. */
 void shardonnay_fetch_window(const int64_t *group, const int64_t *windows,
                              int64_t element, int64_t outer, int64_t inner,
                              int64_t local_size, int64_t global_size,

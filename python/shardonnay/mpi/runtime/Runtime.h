@@ -89,7 +89,7 @@ void shardonnay_load(const ShardonnayTensor *tensor, const char *path,
 /* Writes the local shard, or with all other processes the global array. */
 void shardonnay_save(const ShardonnayTensor *tensor, const char *path,
                      int is_local, const void *data);
-/* How MLIR describes a local shard that lies at `data`: base, aligned base,
+/* How MLIR describes a local shard at `data`: base, aligned base,
    offset, sizes, strides; to be freed. */
 int64_t *shardonnay_describe(const ShardonnayTensor *tensor, void *data);
 /* How many bytes a local shard has. */

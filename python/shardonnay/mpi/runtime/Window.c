@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A window is a run of positions; those that exist lie in shards, one after the
+// A window is a run of positions; those that exist are in shards, one after the
 // other. Each device knows all windows of its group, so it knows what it is to
-// send: of the shards it holds, what of each window lies in it. Nothing else is
+// send: of the shards it holds, what of each window is in it. Nothing else is
 // sent, everything at once.
 //
 //===----------------------------------------------------------------------===//
@@ -22,7 +22,7 @@ typedef struct {
   int periodic;
 } Problem;
 
-/* Some positions of a window that lie in one shard. */
+/* Some positions of a window that are in one shard. */
 typedef struct {
   int64_t shard;
   int64_t in_shard, in_window, count;

@@ -94,7 +94,7 @@ def searchsorted(
     b: Builder, out: Result, bounds: Value, x: Value, *, out_int32: bool = False, right: bool = False, side: str | None = None,
     sorter: Value | None = None,
 ) -> Value:  # fmt: skip
-    """How many bounds lie before each element."""
+    """How many bounds are before each element."""
     if sorter is not None:
         raise b.refuse("searchsorted with a sorter; expected bounds in order: gather them first")
     shape = [*x.shape, bounds.shape[-1]]

@@ -145,7 +145,7 @@ def _avg_pool(space: int) -> Callable[..., Value]:
 
 
 def _windows(b: Builder, x: Value, kernel: Sequence[int], stride: Sequence[int], pairs: Sequence[Sequence[int]]) -> Value:
-    """Sums over windows; what a negative padding takes away is cut off first."""
+    """Sums over windows; what a negative padding takes away is sliced off first."""
     front = x.rank - len(kernel)
     x = b.slice(x, [0] * x.rank, [extent + min(0, high) for extent, (_, high) in zip(x.shape, pairs)])
     pairs = [[low, max(0, high)] for low, high in pairs]

@@ -1,4 +1,4 @@
-"""Random bits: threefry-2x32 at each element's index, element by element, so that it is cut like any other op."""
+"""Random bits: threefry-2x32 at each element's index, element by element, so that it is sharded like any other op."""
 
 from __future__ import annotations
 

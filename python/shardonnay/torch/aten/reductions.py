@@ -159,7 +159,7 @@ lowers(aten.argmin)(_only_position(False))
 
 @lowers(aten.histc)
 def histc(b: Builder, out: Result, x: Value, bins: int = 100, low: float = 0, high: float = 0) -> Value:
-    """How many elements lie in each of equal parts of [low, high]; of all elements, if the two are equal."""
+    """How many elements are in each of equal parts of [low, high]; of all elements, if the two are equal."""
     x = b.reshape(x, [math.prod(x.shape)])
     compute = b.cast(x, torch.float64)
     if low == high:

@@ -180,7 +180,7 @@ def dynamic_update_slice(lower: Lower, op: Op, x: Value, update: Value, *starts:
 
 
 def _update_known(x: Value, update: Value, target: TensorType, source: TensorType, starts: list[int]) -> Value:
-    """From the inside out: the update as a slice along one dim of what it lies in along the dims before."""
+    """From the inside out: the update as a slice along one dim of what it is in along the dims before."""
     starts = [min(max(s, 0), n - m) for s, n, m in zip(starts, target.shape, source.shape, strict=True)]
     dims = [dim for dim in range(len(starts)) if target.shape[dim] != source.shape[dim]]
     outer = [x]

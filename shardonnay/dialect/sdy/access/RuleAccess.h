@@ -9,7 +9,7 @@
 // as its `sdy.sharding_rule`: a user's, or a print of its own, which loses
 // combiners. A user's rule says how shardings spread, and which dims the op is
 // to see whole; it can't change how else an op that states a rule is computed
-// on pieces.
+// on local shards.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,9 +33,9 @@ std::optional<shardonnay::FactorRule> getPropagationRule(Operation *op);
 
 /// The rule that the op can be computed by: its own, else what is written.
 /// Windowed and need-replication factors are windowed where the op can be
-/// computed with them cut (LocalComputeOpInterface::mayShard), need-replication
-/// where not; so are factors that a custom rule has on one side only, and those
-/// that a custom rule says are.
+/// computed with them sharded (LocalComputeOpInterface::mayShard),
+/// need-replication where not; so are factors that a custom rule has on one
+/// side only, and those that a custom rule says are.
 std::optional<shardonnay::FactorRule> getComputationRule(Operation *op);
 
 /// The two of which it is one, by how the results are sharded

@@ -13,7 +13,7 @@
 
 namespace mlir::sdy {
 
-/// Reads through ops that only change where a tensor lies.
+/// Reads through ops that only change the sharding of a tensor.
 static std::optional<int64_t> readConstant(Value value) {
   while (Operation *op = value.getDefiningOp()) {
     if (!isa_and_present<SdyDialect>(op->getDialect()) ||

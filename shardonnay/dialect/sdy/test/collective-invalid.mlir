@@ -146,7 +146,7 @@ func.func @move_result(%arg0: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@m
 sdy.mesh @mesh = <["x"=2, "y"=4, "z"=8]>
 func.func @reduce_cut(%arg0: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {  // expected-note {{the operand is made here}}
   // C66
-  // expected-error @below {{reduces along axes that cut a dim of the operand or are replicated in it}}
+  // expected-error @below {{reduces along axes that shard a dim of the operand or are replicated in it}}
   %0 = sdy.all_reduce {"x"} %arg0 out_sharding=<@mesh, [{"x"}, {}]> : tensor<64x64xf32>
   return
 }
@@ -156,7 +156,7 @@ func.func @reduce_cut(%arg0: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@me
 sdy.mesh @mesh = <["x"=2, "y"=4, "z"=8]>
 func.func @reduce_replicated(%arg0: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}], replicated={"x"}>}) {  // expected-note {{the operand is made here}}
   // C66
-  // expected-error @below {{reduces along axes that cut a dim of the operand or are replicated in it}}
+  // expected-error @below {{reduces along axes that shard a dim of the operand or are replicated in it}}
   %0 = sdy.all_reduce {"x"} %arg0 out_sharding=<@mesh, [{}, {}]> : tensor<64x64xf32>
   return
 }
@@ -206,7 +206,7 @@ func.func @sharded_to_unreduced(%arg0: tensor<64x64xf32> {sdy.sharding = #sdy.sh
 sdy.mesh @mesh = <["x"=2, "y"=4, "z"=8]>
 func.func @replicated_to_unreduced(%arg0: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {  // expected-note {{the operand is made here}}
   // C68
-  // expected-error @below {{axes cut a dim of the operand, expected replicated ones}}
+  // expected-error @below {{axes shard a dim of the operand, expected replicated ones}}
   %0 = sdy.replicated_to_unreduced {"x"} %arg0 out_sharding=<@mesh, [{"x"}, {}]> : tensor<64x64xf32>
   return
 }

@@ -72,8 +72,8 @@ func.func private @priority_of_nothing(tensor<8xf32> {sdy.sharding = #sdy.shardi
 
 // Both dims are fully cut without their last axis.
 sdy.mesh @mesh_xy = <["x"=2, "y"=4, "z"=2]>
-// expected-error @+2 {{dim 0 of size 1 is cut by "x": nothing is left for the last axis to cut, take it out [C80]}}
-// expected-error @+1 {{dim 1 of size 4 is cut by "y", "z": nothing is left for the last axis to cut, take it out [C80]}}
+// expected-error @+2 {{dim 0 of size 1 is sharded by "x": nothing is left for the last axis to shard, take it out [C80]}}
+// expected-error @+1 {{dim 1 of size 4 is sharded by "y", "z": nothing is left for the last axis to shard, take it out [C80]}}
 func.func private @fully_cut(tensor<1x4xf32> {sdy.sharding = #sdy.sharding<@mesh_xy, [{"x"}, {"y", "z"}]>})
 
 // -----
@@ -93,8 +93,8 @@ func.func @one_mesh(%arg0: tensor<16xf32>) -> tensor<16xf32> {
 sdy.mesh @mesh = <["data"=2, "model"=2]>
 func.func @sorted_and_used(%arg0: tensor<16xf32>) -> tensor<16xf32> {
   // expected-error @+3 {{manual axes are in the order of the mesh, got "model", "data" [C81]}}
-  // expected-error @+2 {{manual axis "model" is not used in the sharding of operand 0: cut a dim, or write it replicated [C82]}}
-  // expected-error @+1 {{manual axis "model" is not used in the sharding of result 0: cut a dim, or write it replicated [C82]}}
+  // expected-error @+2 {{manual axis "model" is not used in the sharding of operand 0: shard a dim, or write it replicated [C82]}}
+  // expected-error @+1 {{manual axis "model" is not used in the sharding of result 0: shard a dim, or write it replicated [C82]}}
   %0 = sdy.manual_computation(%arg0) in_shardings=[<@mesh, [{"data"}]>] out_shardings=[<@mesh, [{"data"}]>] manual_axes={"model", "data"} (%arg1: tensor<8xf32>) {
     sdy.return %arg1 : tensor<8xf32>
   } : (tensor<16xf32>) -> tensor<16xf32>

@@ -3,7 +3,7 @@
 sdy.mesh @mesh = <["x"=2]>
 
 func.func @window_without_room(%a: tensor<4xf32>) {  // expected-note {{the operand is made here}}
-  // expected-error @below {{expected a global size that 2 pieces of dim 0 of 'tensor<4xf32>' can hold, got 9}}
+  // expected-error @below {{expected a global size that 2 shards of dim 0 of 'tensor<4xf32>' can hold, got 9}}
   %0 = spmd.fetch_window %a dim=0 global_size=9 start=0 step=4 size=4 @mesh {"x"} : (tensor<4xf32>) -> tensor<4xf32>
   return
 }

@@ -82,7 +82,7 @@ func.func @permute_parts(%arg0: tensor<8x4xf32>) {
 
 sdy.mesh @mesh = <["x"=2]>  // expected-note {{the mesh is declared here}}
 func.func @permute_counts(%arg0: tensor<8x4xf32>) {
-  // expected-error @below {{expected dim 0 cut into 2 as before, got 1}}
+  // expected-error @below {{expected dim 0 in 2 shards as before, got 1}}
   %0 = spmd.collective_permute %arg0 [{"x"}, {}] -> [{}, {"x"}] @mesh : tensor<8x4xf32>
   return
 }

@@ -41,7 +41,7 @@ func.func @reshape_of_a_compound_dim(%a: tensor<32x4xf32> {sdy.sharding = #sdy.s
 // Six rows are two, two, two and none: the pieces of the merged dim are others.
 // CHECK-LABEL: func.func @uneven_rows_are_split_off
 func.func @uneven_rows_are_split_off(%a: tensor<384xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}]>}) -> (tensor<6x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {}]>}) {
-  // CHECK: %[[ROWS:.*]] = spmd.fetch_window %arg0 dim=0 global_size=384 start=0 step=128 size=128 @mesh {"y"} {sdy.cause = "what 'stablehlo.reshape' sees of dim 0 of operand 0 beyond its piece; {{.*}}"} : (tensor<96xf32>) -> tensor<128xf32>
+  // CHECK: %[[ROWS:.*]] = spmd.fetch_window %arg0 dim=0 global_size=384 start=0 step=128 size=128 @mesh {"y"} {sdy.cause = "what 'stablehlo.reshape' sees of dim 0 of operand 0 beyond its shard; {{.*}}"} : (tensor<96xf32>) -> tensor<128xf32>
   // CHECK: stablehlo.reshape %[[ROWS]] : (tensor<128xf32>) -> tensor<2x64xf32>
   %0 = stablehlo.reshape %a {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}, {}]>]>} : (tensor<384xf32>) -> tensor<6x64xf32>
   return %0 : tensor<6x64xf32>
@@ -50,7 +50,7 @@ func.func @uneven_rows_are_split_off(%a: tensor<384xf32> {sdy.sharding = #sdy.sh
 // CHECK-LABEL: func.func @uneven_rows_are_merged
 func.func @uneven_rows_are_merged(%a: tensor<6x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {}]>}) -> (tensor<384xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}]>}) {
   // CHECK: %[[ROWS:.*]] = stablehlo.reshape %arg0 : (tensor<2x64xf32>) -> tensor<128xf32>
-  // CHECK: spmd.fetch_window %[[ROWS]] dim=0 global_size=384 start=0 step=96 size=96 @mesh {"y"} {sdy.cause = "what 'stablehlo.reshape' makes of dim 0 of result 0 in whole rows, cut into plain pieces; {{.*}}"} : (tensor<128xf32>) -> tensor<96xf32>
+  // CHECK: spmd.fetch_window %[[ROWS]] dim=0 global_size=384 start=0 step=96 size=96 @mesh {"y"} {sdy.cause = "what 'stablehlo.reshape' makes of dim 0 of result 0 in whole rows, then in even shards; {{.*}}"} : (tensor<128xf32>) -> tensor<96xf32>
   %0 = stablehlo.reshape %a {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}]>]>} : (tensor<6x64xf32>) -> tensor<384xf32>
   return %0 : tensor<384xf32>
 }

@@ -4,7 +4,7 @@ sdy.mesh @mesh = <["x"=4]>
 
 // CHECK-LABEL: func.func @strided_slice(
 func.func @strided_slice(%a: tensor<17xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
-  // CHECK-NEXT: %[[WINDOW:.*]] = spmd.fetch_window %arg0 dim=0 global_size=17 start=2 step=6 size=4 @mesh {"x"} {sdy.cause = "what 'stablehlo.slice' sees of dim 0 of operand 0 beyond its piece; {{.*}}"} : (tensor<5xf32>) -> tensor<4xf32>
+  // CHECK-NEXT: %[[WINDOW:.*]] = spmd.fetch_window %arg0 dim=0 global_size=17 start=2 step=6 size=4 @mesh {"x"} {sdy.cause = "what 'stablehlo.slice' sees of dim 0 of operand 0 beyond its shard; {{.*}}"} : (tensor<5xf32>) -> tensor<4xf32>
   // CHECK-NEXT: stablehlo.slice %[[WINDOW]] [0:4:3] : (tensor<4xf32>) -> tensor<2xf32>
   %0 = stablehlo.slice %a [2:17:3] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : (tensor<17xf32>) -> tensor<5xf32>
   return

@@ -4,7 +4,7 @@
 sdy.mesh @mesh = <["x"=2]>
 func.func @main(%x: tensor<7xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<f32> {
   %zero = arith.constant dense<0.0> : tensor<f32>
-  // expected-error @below {{no local computation for 'linalg.reduce' whose reduction over loop 0 of size 7 is cut into 2 unequal parts: cut it by axes that divide it, or write it as a linalg.generic}}
+  // expected-error @below {{no local computation for 'linalg.reduce' whose reduction over loop 0 of size 7 is sharded into 2 unequal parts: shard it by axes that divide it, or write it as a linalg.generic}}
   %0 = linalg.reduce ins(%x : tensor<7xf32>) outs(%zero : tensor<f32>) dimensions = [0]
     (%a: f32, %b: f32) {
       %1 = math.exp %a : f32

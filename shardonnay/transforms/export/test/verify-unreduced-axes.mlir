@@ -14,7 +14,7 @@ func.func @accounted_for(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@m
 sdy.mesh @mesh = <["x"=2]>
 
 func.func @appears(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32> {  // expected-note {{this operand is made here}}
-  // expected-error @below {{result 0 is partial, #sdy.sharding<@mesh, [{}], unreduced={"x"}>, expected an operand that is, or that is cut where the op reduces}}
+  // expected-error @below {{result 0 is partial, #sdy.sharding<@mesh, [{}], unreduced={"x"}>, expected an operand that is, or that is sharded where the op reduces}}
   %0 = stablehlo.negate %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}], unreduced={"x"}>]>} : tensor<8xf32>
   return %0 : tensor<8xf32>
 }

@@ -2,7 +2,7 @@
 
 sdy.mesh @mesh = <["x"=2, "y"=4]>
 // C80
-// expected-warning @below {{dim 0 of size 1 is cut by "x": nothing is left for the last axis to cut, take it out [C80], and 2 more of the kind}}
+// expected-warning @below {{dim 0 of size 1 is sharded by "x": nothing is left for the last axis to shard, take it out [C80], and 2 more of the kind}}
 func.func @cut_to_pieces(%arg0: tensor<1xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<1xf32> {
   %0 = sdy.sharding_constraint %arg0 <@mesh, [{"y"}]> : tensor<1xf32>
   %1 = sdy.sharding_constraint %0 <@mesh, [{"x", "y"}]> : tensor<1xf32>
@@ -37,7 +37,7 @@ sdy.mesh @mesh = <["x"=2, "y"=4]>
 func.func @manual(%arg0: tensor<8x8xf32>) -> tensor<8x8xf32> {
   // C81, C82
   // expected-warning @+2 {{manual axes are in the order of the mesh, got "y", "x" [C81]}}
-  // expected-warning @+1 {{manual axis "y" is not used in the sharding of operand 0: cut a dim, or write it replicated [C82]}}
+  // expected-warning @+1 {{manual axis "y" is not used in the sharding of operand 0: shard a dim, or write it replicated [C82]}}
   %0 = sdy.manual_computation(%arg0) in_shardings=[<@mesh, [{"x"}, {}]>] out_shardings=[<@mesh, [{"x"}, {}], replicated={"y"}>] manual_axes={"y", "x"} (%arg1: tensor<4x8xf32>) {
     sdy.return %arg1 : tensor<4x8xf32>
   } : (tensor<8x8xf32>) -> tensor<8x8xf32>

@@ -134,7 +134,7 @@ func.func @rows(%arg0: tensor<1x3xf32>, %arg1: tensor<1x3xi32>, %arg2: tensor<1x
 // CHECK-LABEL: func @exchanged
 func.func @exchanged(%arg0: tensor<8x3xf32>, %arg1: tensor<2x4xi32>) -> (tensor<2x12xf32>, tensor<8x1xi32>) {
   // CHECK-NEXT: %[[P:.*]] = spmd.pack %arg0, %arg1 pieces=4 dims=[0, 1] : (tensor<8x3xf32>, tensor<2x4xi32>) -> tensor<32xi32>
-  // CHECK-NEXT: %[[R:.*]] = spmd.all_to_all %[[P]] split_dim=0 concat_dim=0 @mesh {"y"} {sdy.cause = "exchanges pieces of 2 tensors at once"} : (tensor<32xi32>) -> tensor<32xi32>
+  // CHECK-NEXT: %[[R:.*]] = spmd.all_to_all %[[P]] split_dim=0 concat_dim=0 @mesh {"y"} {sdy.cause = "exchanges shards of 2 tensors at once"} : (tensor<32xi32>) -> tensor<32xi32>
   // CHECK-NEXT: spmd.unpack %[[R]] pieces=4 dims=[1, 0] : (tensor<32xi32>) -> (tensor<2x12xf32>, tensor<8x1xi32>)
   %0 = spmd.all_to_all %arg0 split_dim=0 concat_dim=1 @mesh {"y"} : (tensor<8x3xf32>) -> tensor<2x12xf32>
   %1 = spmd.all_to_all %arg1 split_dim=1 concat_dim=0 @mesh {"y"} : (tensor<2x4xi32>) -> tensor<8x1xi32>

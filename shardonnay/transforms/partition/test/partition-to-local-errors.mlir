@@ -16,7 +16,7 @@ sdy.mesh @mesh = <["x"=2, "y"=4]>
 func.func @disagree(
     %a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>},  // expected-note {{operand 0 is made here}}
     %b: tensor<8xf32>) {  // expected-note {{operand 1 is made here}}
-  // expected-error @below {{operand 0 and operand 1 disagree on a factor of size 8: cut by {"x"} and by {}; run sdy-insert-explicit-reshards first}}
+  // expected-error @below {{operand 0 and operand 1 disagree on a factor of size 8: sharded by {"x"} and by {}; run sdy-insert-explicit-reshards first}}
   %0 = stablehlo.add %a, %b {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : tensor<8xf32>
   return
 }
@@ -50,7 +50,7 @@ sdy.mesh @mesh = <["x"=2, "y"=4]>
 
 func.func @whole(
     %a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {  // expected-note {{operand 0 is made here}}
-  // expected-error @below {{a factor of size 8 that the op needs whole is cut by {"x"}; expected a reshard before}}
+  // expected-error @below {{a factor of size 8 that the op needs whole is sharded by {"x"}; expected a reshard before}}
   %0 = "test.op"(%a) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>,
       sdy.sharding_rule = #sdy.op_sharding_rule<([i])->([i]) {i=8} need_replication={i}>} : (tensor<8xf32>) -> tensor<8xf32>
   return
@@ -130,7 +130,7 @@ sdy.mesh @mesh = <["x"=2, "y"=4]>
 
 func.func @no_neutral_element(
     %a: tensor<10x!quant.uniform<i8:f32, 0.5>> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}]>}) {  // expected-note {{the operand is made here}}
-  // expected-error @below {{reduces a dim of size 10 that axes {"y"} do not divide, of elements '!quant.uniform<i8:f32, 5.000000e-01>' that have no neutral one; cut it by axes that divide it}}
+  // expected-error @below {{reduces a dim of size 10 that axes {"y"} do not divide, of elements '!quant.uniform<i8:f32, 5.000000e-01>' that have no neutral one; shard it by axes that divide it}}
   %0 = "test.op"(%a) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [], unreduced={"y"}>]>,
       sdy.sharding_rule = #sdy.op_sharding_rule<([i])->([]) {i=10} reduction={i}>} : (tensor<10x!quant.uniform<i8:f32, 0.5>>) -> tensor<!quant.uniform<i8:f32, 0.5>>
   return

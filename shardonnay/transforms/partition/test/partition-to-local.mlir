@@ -200,7 +200,7 @@ sdy.mesh @mesh = <["x"=4]>
 
 // CHECK-LABEL: func.func @halo(
 func.func @halo(%a: tensor<16x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> (tensor<12x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
-  // CHECK: spmd.fetch_window {{.*}} {sdy.cause = "what 'stablehlo.slice' sees of dim 0 of operand 0 beyond its piece; 'stablehlo.slice' with i by {x} costs
+  // CHECK: spmd.fetch_window {{.*}} {sdy.cause = "what 'stablehlo.slice' sees of dim 0 of operand 0 beyond its shard; 'stablehlo.slice' with i by {x} costs
   // CHECK-SAME: the next best,
   %0 = stablehlo.slice %a [4:16, 0:4] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>} : (tensor<16x4xf32>) -> tensor<12x4xf32>
   return %0 : tensor<12x4xf32>

@@ -48,7 +48,7 @@ func.func @from_end_to_end(%x: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@
 
 // CHECK-LABEL: func @another_order
 func.func @another_order(%x: tensor<64xf32> {sdy.sharding = #sdy.sharding<@turned, [{"d"}]>}) -> (tensor<64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"d"}]>}) {
-  // CHECK: sdy.reshard %arg0 {{.*}}sdy.cause = "brings pieces from one mesh to another; no other plan: both meshes are given"
+  // CHECK: sdy.reshard %arg0 {{.*}}sdy.cause = "brings shards from one mesh to another; no other plan: both meshes are given"
   %0 = sdy.reshard %x <@mesh, [{"d"}]> : tensor<64xf32>
   return %0 : tensor<64xf32>
 }
@@ -59,7 +59,7 @@ func.func @result_on_another_mesh(%x: tensor<64xf32> {sdy.sharding = #sdy.shardi
   // CHECK: sdy.reshard %arg0 {{.*}}sdy.cause = "moves dim 0 from {d} to {m}, as operand 0 of 'stablehlo.tanh' is needed; 'stablehlo.tanh' with
   %0 = sdy.reshard %x <@mesh, [{"m"}]> : tensor<64xf32>
   %1 = stablehlo.tanh %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"m"}]>]>} : tensor<64xf32>
-  // CHECK: sdy.reshard {{.*}}sdy.cause = "brings pieces from one mesh to another; no other plan: both meshes are given"
+  // CHECK: sdy.reshard {{.*}}sdy.cause = "brings shards from one mesh to another; no other plan: both meshes are given"
   %2 = sdy.reshard %1 <@line, [{"l"}]> : tensor<64xf32>
   return %2 : tensor<64xf32>
 }
@@ -67,7 +67,7 @@ func.func @result_on_another_mesh(%x: tensor<64xf32> {sdy.sharding = #sdy.shardi
 // Of all ways to sort there is one.
 // CHECK-LABEL: func @no_other_cut
 func.func @no_other_cut(%x: tensor<64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"d"}]>}) -> tensor<64xf32> {
-  // CHECK: sdy.reshard %arg0 {{.*}}as operand 0 of 'stablehlo.sort' is needed; no other plan: 'stablehlo.sort' can be cut in no other way"}
+  // CHECK: sdy.reshard %arg0 {{.*}}as operand 0 of 'stablehlo.sort' is needed; no other plan: 'stablehlo.sort' can be sharded in no other way"}
   %0 = sdy.reshard %x <@mesh, [{}]> : tensor<64xf32>
   %1 = "stablehlo.sort"(%0) <{dimension = 0 : i64}> ({
   ^bb0(%a: tensor<f32>, %b: tensor<f32>):
