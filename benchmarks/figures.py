@@ -26,6 +26,7 @@ SECTIONS = {
     "propagation": ("Passes only: propagation of prepared programs", ["propagation/run.py", "--ops", "1000", "10000", "100000"]),
     "partition": ("Passes only: the whole compile of prepared programs", ["partition/run.py", "--ops", "1000", "10000", "100000"]),
     "torch": ("PyTorch: bytes of a step, against DTensor and fully_shard", ["torch/run.py", "--one-process"]),
+    "torch-steps": ("PyTorch: step time on eight gloo ranks", ["torch/run.py", "--steps", "3", "mlp", "clip", "gpt"]),
     "call": ("Calls of a partitioned function", ["call/run.py"]),
     "first": ("Time from a call to its first result", ["first/run.py"]),
     "stencil": ("A stencil in processes of MPI, against C", ["stencil/run.py"]),
@@ -38,7 +39,7 @@ def section(name):
     heading, command = SECTIONS[name]
     began = measured.machine()
     print(f"-- {' '.join(command)}", flush=True)
-    python = HERE.parent / ".venv-torch/bin/python" if name == "torch" else sys.executable
+    python = HERE.parent / ".venv-torch/bin/python" if command[0].startswith("torch/") else sys.executable
     done = subprocess.run([python, HERE / command[0], *command[1:]], cwd=HERE.parent, stdout=subprocess.PIPE, text=True)
     print(done.stdout, flush=True)
     ends = "" if done.returncode in (0, 1) else f"\nended with {done.returncode}\n"
