@@ -79,6 +79,8 @@ V = models.numbers(6, 5)
 BY_HAND = {
     "rows of a transposed gradient": (lambda x, v: x.transpose(0, 1) @ v, [X, V]),
     "columns of a transposed gradient": (lambda x, v: v.T @ x.transpose(0, 1).reshape(12, 6).T, [X, V]),
+    "as_strided_scatter": (lambda x, y: torch.as_strided_scatter(x.transpose(0, 1), y[0, :2, :3], [2, 3], [24, 2], 1), [X, X]),
+    "as_strided_scatter of all": (lambda x, y: torch.as_strided_scatter(x.transpose(0, 1), y.flatten(), [72], [1], 0), [X, X]),
     "rfft": (lambda x: torch.fft.rfft(x, dim=1), [X]),
     "irfft": (lambda x: torch.fft.irfft(torch.fft.rfft2(x)[..., :3].sum(1), n=5), [X]),
     "fft2": (lambda c: torch.fft.fft2(c, norm="ortho"), [C]),

@@ -29,6 +29,14 @@ def _memory_order(tensor: torch.Tensor) -> list[int] | None:
     return order if whole and tensor.permute(order).is_contiguous() else None
 
 
+# Ops whose meaning depends on how their first tensor lies in memory.
+_BY_MEMORY = (
+    torch.ops.aten.as_strided.default,
+    torch.ops.aten.as_strided_scatter.default,
+    torch.ops.prims.as_strided_scatter.default,
+)
+
+
 def _refuse(node: torch.fx.Node) -> UnsupportedError:
     return UnsupportedError(
         f"'{node.target}' has no entry in the table of ops (shardonnay/torch/aten); expected core aten ops; write this "
@@ -65,7 +73,7 @@ class _Lowering:
         self.builder.location = site.location(node.name)
         args = [self.value(argument) for argument in node.args]
         keywords = {name: self.value(argument) for name, argument in node.kwargs.items()}
-        if node.target is torch.ops.aten.as_strided.default:
+        if node.target in _BY_MEMORY:
             self.builder.memory_order = _memory_order(node.args[0].meta["val"])
         result = _result_of(node.meta["val"])
         made = function(self.builder, result, *args, **keywords)

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from ..builder import Builder, Number, Value, is_inexact
-from .indexing import gather
+from .indexing import gather, scatter
 from .table import Result, dim_of, given, lowers, wide
 
 aten, prims = torch.ops.aten, torch.ops.prims
@@ -246,16 +246,39 @@ def as_strided(
     b: Builder, out: Result, x: Value, size: Sequence[int], stride: Sequence[int], offset: int | None = None
 ) -> Value:
     """Elements by their places in the memory of x, whose dims it must fill in some order."""
-    order = b.memory_order
-    if order is None:
-        raise b.refuse("as_strided of a view that shows a part of a tensor's memory; expected slices and permutations")
-    memory = b.transpose(x, order)
-    count = math.prod(x.shape)
+    flat = b.reshape(b.transpose(x, _memory_order(b)), [math.prod(x.shape)])
     index = strided_index(size, stride, offset or 0)
-    if index.numel() == count and torch.equal(index.reshape(-1), torch.arange(count)):
-        return b.reshape(memory, out.shape)
-    flat = b.reshape(memory, [count])
+    if _is_all(index, x):
+        return b.reshape(flat, out.shape)
     return gather(b, flat, b.reshape(b.tensor(index), [*index.shape, 1]), [0])
+
+
+@lowers(aten.as_strided_scatter, prims.as_strided_scatter)
+def as_strided_scatter(
+    b: Builder, out: Result, x: Value, source: Value, size: Sequence[int], stride: Sequence[int], offset: int | None = None
+) -> Value:
+    """x with other elements at places in its memory, which its dims must fill in some order."""
+    order = _memory_order(b)
+    index = strided_index(size, stride, offset or 0)
+    if _is_all(index, x):
+        flat = source
+    else:
+        flat = b.reshape(b.transpose(x, order), [math.prod(x.shape)])
+        flat = scatter(b, flat, b.reshape(b.tensor(index), [*index.shape, 1]), source, [0], None)
+    memory = b.reshape(flat, [x.shape[dim] for dim in order])
+    return b.transpose(memory, [order.index(dim) for dim in range(x.rank)])
+
+
+def _memory_order(b: Builder) -> list[int]:
+    if b.memory_order is None:
+        raise b.refuse("as_strided of a view that shows a part of a tensor's memory; expected slices and permutations")
+    return b.memory_order
+
+
+def _is_all(index: torch.Tensor, x: Value) -> bool:
+    """Whether these places are all of x's memory, in order."""
+    count = math.prod(x.shape)
+    return index.numel() == count and torch.equal(index.reshape(-1), torch.arange(count))
 
 
 @lowers(aten.triu_indices)
