@@ -29,7 +29,7 @@ def _memory_order(tensor: torch.Tensor) -> list[int] | None:
     return order if whole and tensor.permute(order).is_contiguous() else None
 
 
-# Ops whose meaning depends on how their first tensor lies in memory.
+# Ops whose meaning depends on the order in memory of their first tensor.
 _BY_MEMORY = (
     torch.ops.aten.as_strided.default,
     torch.ops.aten.as_strided_scatter.default,
