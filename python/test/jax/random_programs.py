@@ -234,7 +234,7 @@ def scattering(draw, pool):
         a = a.T
     updates = fitted(draw.float(pool), (i.shape[0], *a.shape[1:]))
     functions = [lambda: a.at[i].add(updates), lambda: a.at[i % a.shape[0]].max(updates), lambda: a.at[1:].set(0.2)]
-    functions += [lambda: a.at[i].multiply(updates), lambda: a.at[i[0]].set(updates[0])]
+    functions += [lambda: a.at[i[:1]].set(updates[:1]), lambda: a.at[i[0]].set(updates[0])]
     functions += [lambda: jax.ops.segment_sum(updates, i % 8, 8)]
     return draw.choice(functions)()
 
