@@ -145,9 +145,9 @@ static void receive_run(const Problem *problem, const ShardonnayGroup *group,
 }
 
 void shardonnay_await_windows(void) {
-  MPI_Waitall(num_messages, requests, MPI_STATUSES_IGNORE);
   for (int i = 0; i < num_messages; ++i) {
     Message *message = &messages[i];
+    MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
     MPI_Type_free(&message->block);
     if (message->to)
       copy_rows(&message->problem, message->packed, message->run.count, 0,
