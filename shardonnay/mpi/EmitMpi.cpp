@@ -83,6 +83,9 @@ private:
   FailureOr<Value> build(spmd::ReduceScatterOp op);
   FailureOr<Value> build(spmd::CollectivePermuteOp op);
   FailureOr<Value> build(spmd::FetchWindowOp op);
+  /// The window behind `op` is started before those that are on their way have
+  /// come: nothing in between computes, or reads them.
+  bool isStartedWithNext(spmd::FetchWindowOp op);
   FailureOr<Value> build(spmd::PackOp op) { return buildPack(builder, op); }
   FailureOr<Value> build(spmd::BarrierOp op) { return Value(op.getTensor()); }
   SmallVector<Value> buildAll(spmd::UnpackOp op) {
@@ -116,6 +119,8 @@ private:
 
   RuntimeTable table;
   RuntimeCalls calls;
+  /// What will have the windows that are started.
+  SmallVector<Operation *> onTheirWay;
 };
 
 Value Emitter::group(Location loc, sdy::MeshAttr mesh,
@@ -264,8 +269,37 @@ FailureOr<Value> Emitter::build(spmd::FetchWindowOp op) {
   operands.push_back(op.getFill() ? calls.read(loc, op.getFill())
                                   : constant(loc, 0));
   operands.push_back(calls.read(loc, op.getTensor()));
-  return calls.callFor(loc, "shardonnay_fetch_window", std::move(operands),
-                       op.getType());
+  Value buffer = calls.callInto(loc, "shardonnay_fetch_window",
+                                std::move(operands), op.getType());
+  bool isLast = !isStartedWithNext(op);
+  if (isLast) {
+    calls.call(loc, "shardonnay_await_windows", {});
+    for (Operation *tensor : onTheirWay)
+      tensor->moveBefore(op);
+    onTheirWay.clear();
+  }
+  Value tensor = calls.toTensor(loc, buffer, op.getType());
+  if (!isLast)
+    onTheirWay.push_back(tensor.getDefiningOp());
+  return tensor;
+}
+
+bool Emitter::isStartedWithNext(spmd::FetchWindowOp op) {
+  auto isOnItsWay = [&](Value value) {
+    Operation *made = value.getDefiningOp();
+    return made == op || llvm::is_contained(onTheirWay, made);
+  };
+  for (Operation *next = op->getNextNode(); next; next = next->getNextNode()) {
+    if (llvm::any_of(next->getOperands(), isOnItsWay))
+      return false;
+    // Of a window without elements nothing is sent.
+    if (auto window = dyn_cast<spmd::FetchWindowOp>(next))
+      return window.getType().getNumElements() > 0;
+    if (!isa<tensor::EmptyOp, tensor::ExtractSliceOp>(next) &&
+        !next->hasTrait<OpTrait::ConstantLike>())
+      return false;
+  }
+  return false;
 }
 
 /// Those inside an op before it.

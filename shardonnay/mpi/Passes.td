@@ -109,6 +109,33 @@ def SplitElementwisePass
   let dependentDialects = ["::mlir::tensor::TensorDialect"];
 }
 
+def ReadInitsAsInputsPass
+    : Pass<"sdy-read-inits-as-inputs", "::mlir::func::FuncOp"> {
+  let summary = "Generics without reductions read nothing of what they write to";
+  let description = [{
+    `linalg-fuse-elementwise-ops` of MLIR 22, which lowers what is emitted, keeps
+    such a generic as a result of the op that it is fused into. If that has more
+    loops, each step of them would read what the last one wrote.
+
+    Before: tensors of known shapes. After: no `linalg.generic` whose loops are
+    all parallel reads its `outs`.
+
+    ```mlir
+    %1 = linalg.generic {...} outs(%0 : tensor<4xf32>) {
+    ^bb0(%out: f32):
+      %2 = math.exp %out : f32
+    ```
+    becomes
+    ```mlir
+    %empty = tensor.empty() : tensor<4xf32>
+    %1 = linalg.generic {...} ins(%0 : tensor<4xf32>) outs(%empty : tensor<4xf32>) {
+    ^bb0(%in: f32, %out: f32):
+      %2 = math.exp %in : f32
+    ```
+  }];
+  let dependentDialects = ["::mlir::tensor::TensorDialect"];
+}
+
 def ExpandCollectivesPass
     : Pass<"sdy-expand-collectives", "::mlir::ModuleOp"> {
   let summary = "Every collective from all_reduce and slices";

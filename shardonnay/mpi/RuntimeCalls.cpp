@@ -111,14 +111,19 @@ Value RuntimeCalls::call(Location loc, StringRef function, ValueRange operands,
   return hasResult ? call.getResult(0) : Value();
 }
 
-Value RuntimeCalls::callFor(Location loc, StringRef function,
-                            SmallVector<Value> operands,
-                            RankedTensorType type) {
+Value RuntimeCalls::callInto(Location loc, StringRef function,
+                             SmallVector<Value> operands,
+                             RankedTensorType type) {
   Value to = memref::AllocOp::create(
       builder, loc, MemRefType::get(type.getShape(), type.getElementType()));
   operands.push_back(address(loc, to));
   call(loc, function, operands);
-  return bufferization::ToTensorOp::create(builder, loc, type, to,
+  return to;
+}
+
+Value RuntimeCalls::toTensor(Location loc, Value buffer,
+                             RankedTensorType type) {
+  return bufferization::ToTensorOp::create(builder, loc, type, buffer,
                                            /*restrict=*/true,
                                            /*writable=*/true);
 }

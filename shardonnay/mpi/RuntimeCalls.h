@@ -59,11 +59,21 @@ public:
   /// Calls `function`; the result if it has one.
   mlir::Value call(mlir::Location loc, llvm::StringRef function,
                    mlir::ValueRange operands, bool hasResult = false);
-  /// The tensor of `type` that `function` writes, whose address is its last
-  /// operand, behind `operands`.
+  /// The new buffer for a tensor of `type` that `function` writes, whose
+  /// address is its last operand, behind `operands`.
+  mlir::Value callInto(mlir::Location loc, llvm::StringRef function,
+                       llvm::SmallVector<mlir::Value> operands,
+                       mlir::RankedTensorType type);
+  /// What such a buffer has.
+  mlir::Value toTensor(mlir::Location loc, mlir::Value buffer,
+                       mlir::RankedTensorType type);
+  /// The tensor that `function` writes.
   mlir::Value callFor(mlir::Location loc, llvm::StringRef function,
                       llvm::SmallVector<mlir::Value> operands,
-                      mlir::RankedTensorType type);
+                      mlir::RankedTensorType type) {
+    return toTensor(loc, callInto(loc, function, std::move(operands), type),
+                    type);
+  }
   /// Puts `table` into the module, if a call has named a record of it.
   void finish(const RuntimeTable &table);
 

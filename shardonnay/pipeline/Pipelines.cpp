@@ -168,6 +168,7 @@ void addEmit(OpPassManager &pm, const PipelineOptions &options) {
   if (options.target == "mpi") {
     pm.addNestedPass<func::FuncOp>(createComposeWindowsPass());
     pm.addNestedPass<func::FuncOp>(createSplitElementwisePass());
+    pm.addNestedPass<func::FuncOp>(createReadInitsAsInputsPass());
     // Its calls have effects, so equal ones stay apart.
     pm.addPass(createEmitMpiPass());
     return;

@@ -125,6 +125,16 @@ def experts(axes):
     return mesh(axes) + function(arguments, a + b + c + d + e + f + g + h, result, ("x", "", ""))
 
 
+def matmul(axes, m, k, n):
+    """All three matrices in blocks on x and y, as SUMMA has them."""
+    kinds = [f"tensor<{shape}xf32>" for shape in (f"{m}x{k}", f"{k}x{n}", f"{m}x{n}")]
+    body = f"""
+  %zero = arith.constant dense<0.0> : {kinds[2]}
+  %0 = linalg.matmul ins(%a, %b : {kinds[0]}, {kinds[1]}) outs(%zero : {kinds[2]}) -> {kinds[2]}"""
+    arguments = [argument("a", f"{m}x{k}", "x", "y"), argument("b", f"{k}x{n}", "x", "y")]
+    return mesh(axes) + function(arguments, body, ("0", f"{m}x{n}"), ("x", "y"))
+
+
 def rows_of_stencil(axes):
     """A five-point sum, rows by x and columns by y: halos on both sides."""
     return mesh(axes) + stencil(16, 2, ('"x"', '"y"'))

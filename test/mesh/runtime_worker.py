@@ -212,9 +212,10 @@ def check_nan_and_zero():
 
 
 def check_windows():
-    """Every window problem of a dim of 8 devices, of shards that are full or not, against NumPy."""
-    random = np.random.default_rng(1)
-    for _ in range(150):
+    """Every window problem of a dim of 8 devices, of shards that are full or not, against NumPy; three on their way at a
+    time."""
+    random, checks = np.random.default_rng(1), []
+    for number in range(150):
         name, windows = random.choice(["x", "y", "yx", "y major"]), random.choice(["x", "y", "yx", "none"])
         group, mine = members(name, rank, False), index_of(name, rank, False)
         local, outer, inner = int(random.integers(1, 5)), int(random.integers(1, 3)), int(random.integers(1, 4))
@@ -229,12 +230,20 @@ def check_windows():
         call("shardonnay_fetch_window", record((GROUP, name, False)), counted, NUMBERS["f32"], outer, inner, local, size, start,
              step, width, periodic, address(fill) if has_fill else ctypes.c_void_p(), address(shards[rank]), address(target))
         first = start + step * (0 if windows == "none" else index_of(windows, rank, False))
-        for j in range(width):
-            position = (first + j) % size if periodic else first + j
-            if 0 <= position < size:
-                equal(target[:, j], whole[:, position], ("window", name, windows, local, size, start, step, width, periodic, j))
-            else:
-                equal(target[:, j], np.full((outer, inner), 9.0 if has_fill else 0.0, np.float32), ("fill", j))
+
+        def check(whole=whole, fill=fill, shards=shards, target=target, first=first, size=size, periodic=periodic,
+                  wanted=9.0 if has_fill else 0.0, problem=(name, windows, local, size, start, step, width, periodic)):
+            for j in range(target.shape[1]):
+                position = (first + j) % size if periodic else first + j
+                expected = whole[:, position] if 0 <= position < size else np.full_like(target[:, j], wanted)
+                equal(target[:, j], expected, ("window", *problem, j))
+
+        checks.append(check)
+        if number % 3 == 2:
+            call("shardonnay_await_windows")
+            for each in checks:
+                each()
+            checks.clear()
 
 
 def main():

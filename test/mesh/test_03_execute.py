@@ -3,8 +3,10 @@
 import functools
 
 import batch
+import numpy as np
 import pytest
 from programs import EXACT, PROGRAMS, REFUSED
+from running import TIMEOUT, compiled, integers
 from shardonnay import mpi as package
 
 NAMES = [name for name in PROGRAMS if name not in REFUSED]
@@ -43,6 +45,38 @@ def test_wrong_groups_are_seen(monkeypatch):
     monkeypatch.setattr(batch.shardonnay, "compile", broken)
     found = batch.run(texts, package.find())
     assert all(batch.disagreement(each, wholes()[NAMES.index(name)], True) for name, each in zip(names, found))
+
+
+READS_WHAT_IT_WRITES = """sdy.mesh @mesh = <["x"=2]>
+func.func @main(%v: tensor<4xf64>, %x: tensor<6x4xf64> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>})
+    -> tensor<6x4xf64> {
+  %numbered = linalg.generic {indexing_maps = [affine_map<(a) -> (a)>], iterator_types = ["parallel"]}
+      outs(%v : tensor<4xf64>) {
+  ^bb0(%p: f64):
+    %at = linalg.index 0 : index
+    %word = arith.index_cast %at : index to i32
+    %number = arith.sitofp %word : i32 to f64
+    %sum = arith.addf %p, %number : f64
+    linalg.yield %sum : f64
+  } -> tensor<4xf64>
+  %empty = tensor.empty() : tensor<6x4xf64>
+  %scaled = linalg.generic {indexing_maps = [affine_map<(b, a) -> (a)>, affine_map<(b, a) -> (b, a)>,
+                                             affine_map<(b, a) -> (b, a)>], iterator_types = ["parallel", "parallel"]}
+      ins(%numbered, %x : tensor<4xf64>, tensor<6x4xf64>) outs(%empty : tensor<6x4xf64>) {
+  ^bb0(%p: f64, %q: f64, %r: f64):
+    %product = arith.mulf %p, %q : f64
+    linalg.yield %product : f64
+  } -> tensor<6x4xf64>
+  return %scaled : tensor<6x4xf64>
+}"""
+
+
+def test_a_generic_that_reads_what_it_writes(mpi):
+    """Against numpy: one process goes through the same passes of MLIR, whose fusion computed it once for each row."""
+    program = package.LoadedProgram(compiled(READS_WHAT_IT_WRITES), mpi, timeout=TIMEOUT)
+    v, x = integers(program.manifest["inputs"])
+    outputs, _ = program([v, x])
+    np.testing.assert_array_equal(outputs[0], (v + np.arange(4)) * x)
 
 
 @pytest.mark.skipif(not package.installed(), reason="NO MPI IS INSTALLED: run scripts/setup --mpi")

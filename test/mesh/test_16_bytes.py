@@ -3,7 +3,7 @@
 import pytest
 import shardonnay
 from programs import PROGRAMS
-from rfc_programs import rows_of_stencil
+from rfc_programs import matmul, rows_of_stencil
 from running import counted
 from shardonnay import mpi as package
 
@@ -49,3 +49,20 @@ def test_bytes_of_windows(name):
     found, _ = both(STENCILS[name])
     report = shardonnay.compile(STENCILS[name], target="mpi", report=True).report
     assert found == {"messages": report["window_bytes"]}
+
+
+@needs_mpi
+@pytest.mark.parametrize("axes", [{"x": 2, "y": 2}, {"x": 2, "y": 4}], ids=["2x2", "2x4"])
+@pytest.mark.parametrize(
+    ("shape", "is_less"), [((64, 64, 64), False), ((128, 32, 16), False), ((8, 512, 512), True)],
+    ids=["square", "tall", "small result"],
+)
+def test_matmul_against_summa(axes, shape, is_less):
+    """SUMMA: each process gets the other blocks of its rows of A and of its columns of B. Where the second matrix is
+    large, the result moves instead."""
+    m, k, n = shape
+    x, y = axes["x"], axes["y"]
+    summa = 4 * (m // x * k * (y - 1) // y + k * n // y * (x - 1) // x)
+    found, predicted = both(matmul(axes, m, k, n))
+    assert found == predicted
+    assert sum(found.values()) < summa if is_less else sum(found.values()) == summa

@@ -64,17 +64,26 @@ func.func @main(%x: tensor<4x4xi4>) -> tensor<4x4xi4> {
 
 // -----
 
-// A window with what fills it, and one without devices.
+// A window with what fills it, and one without devices, on their way together;
+// one of the first waits for it.
 sdy.mesh @mesh = <["x"=4]>
 // CHECK: func.func @shardonnay_program
-func.func @main(%x: tensor<3x4xf32>, %zero: tensor<f32>) -> (tensor<5x4xf32>, tensor<2x4xf32>) {
+func.func @main(%x: tensor<3x4xf32>, %zero: tensor<f32>) -> (tensor<5x4xf32>, tensor<2x4xf32>, tensor<1x4xf32>) {
   // CHECK: %[[FILL:.*]] = bufferization.to_buffer %{{.*}} read_only : tensor<f32> to memref<f32>
   // CHECK: %[[ADDRESS:.*]] = memref.extract_aligned_pointer_as_index %[[FILL]]
   // CHECK: call @shardonnay_fetch_window({{.*}}, %[[ADDRESS]], %{{.*}}, %{{.*}})
   %0 = spmd.fetch_window %x dim=0 global_size=10 start=-1 step=3 size=5 @mesh {"x"} fill %zero : (tensor<3x4xf32>, tensor<f32>) -> tensor<5x4xf32>
+  // CHECK-NOT: bufferization.to_tensor
   // CHECK: call @shardonnay_fetch_window
+  // CHECK-NEXT: call @shardonnay_await_windows()
+  // CHECK-NEXT: bufferization.to_tensor
+  // CHECK-NEXT: bufferization.to_tensor
   %1 = spmd.fetch_window %x dim=0 global_size=3 start=1 step=0 size=2 : (tensor<3x4xf32>) -> tensor<2x4xf32>
-  return %0, %1 : tensor<5x4xf32>, tensor<2x4xf32>
+  // CHECK: call @shardonnay_fetch_window
+  // CHECK-NEXT: call @shardonnay_await_windows()
+  // CHECK-NEXT: bufferization.to_tensor
+  %2 = spmd.fetch_window %0 dim=0 global_size=5 start=1 step=0 size=1 : (tensor<5x4xf32>) -> tensor<1x4xf32>
+  return %0, %1, %2 : tensor<5x4xf32>, tensor<2x4xf32>, tensor<1x4xf32>
 }
 
 // -----

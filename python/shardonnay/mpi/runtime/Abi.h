@@ -112,13 +112,16 @@ void shardonnay_permute(const int64_t *targets, int64_t element, int64_t count,
 /* spmd.fetch_window: of [outer][local_size][inner], whose device of index i in
    `group` has the positions from i * local_size on, the window of this device,
    [outer][size][inner], from start + step * (index in `windows`) on. `fill`, an
-   element or null, is what is outside of 0 .. global_size - 1. */
+   element or null, is what is outside of 0 .. global_size - 1. Neither tensor
+   is touched before shardonnay_await_windows, when the windows of all calls
+   since the last are there. */
 void shardonnay_fetch_window(const int64_t *group, const int64_t *windows,
                              int64_t element, int64_t outer, int64_t inner,
                              int64_t local_size, int64_t global_size,
                              int64_t start, int64_t step, int64_t size,
                              int64_t periodic, const void *fill,
                              const void *from, void *to);
+void shardonnay_await_windows(void);
 // NOLINTEND(readability-identifier-naming)
 
 #ifdef __cplusplus

@@ -8,7 +8,7 @@
 // A window is a run of positions; those that exist are in shards, one after the
 // other. Each device knows all windows of its group, so it knows what it is to
 // send: of the shards it holds, what of each window is in it. Nothing else is
-// sent, everything at once.
+// sent, everything at once. What several calls ask for is on its way together.
 //
 //===----------------------------------------------------------------------===//
 
@@ -92,73 +92,70 @@ static void fill_outside(const Problem *problem, int64_t window,
 
 /* What is on its way. */
 typedef struct {
-  MPI_Request request;
   MPI_Datatype block;
   char *packed; /* null if it goes from or into the tensor itself */
+  char *to;     /* the tensor that a packed one is received for, or null */
+  Problem problem;
   Run run;
-  int receives;
 } Message;
 
-typedef struct {
-  Message *all;
-  int64_t count, capacity;
-} Messages;
+/* Of all calls since the last wait. */
+static Message *messages;
+static MPI_Request *requests;
+static int num_messages, capacity;
 
-static Message *add_message(Messages *messages) {
-  if (messages->count == messages->capacity) {
-    messages->capacity = 2 * messages->capacity + 4;
-    messages->all =
-        realloc(messages->all, (size_t)messages->capacity * sizeof(Message));
-    if (!messages->all)
+static void add_message(Message message) {
+  if (num_messages == capacity) {
+    capacity = 2 * capacity + 8;
+    messages = realloc(messages, (size_t)capacity * sizeof(Message));
+    requests = realloc(requests, (size_t)capacity * sizeof(MPI_Request));
+    if (!messages || !requests)
       shardonnay_fail("out of memory for messages");
   }
-  return &messages->all[messages->count++];
+  messages[num_messages++] = message;
 }
 
 static void send_run(const Problem *problem, const ShardonnayGroup *group,
-                     Run run, int64_t target, const char *from,
-                     Messages *messages) {
-  Message *message = add_message(messages);
-  message->receives = 0;
-  message->packed = NULL;
+                     Run run, int64_t target, const char *from) {
+  int64_t bytes = problem->outer * run.count * problem->row;
+  Message message = {shardonnay_block(bytes), NULL, NULL, *problem, run};
   const char *data = from + run.in_shard * problem->row;
   if (problem->outer != 1) {
-    data = message->packed =
-        shardonnay_allocate(problem->outer * run.count * problem->row);
-    copy_rows(problem, from, problem->local_size, run.in_shard, message->packed,
+    data = message.packed = shardonnay_allocate(bytes);
+    copy_rows(problem, from, problem->local_size, run.in_shard, message.packed,
               run.count, 0, run.count);
   }
-  message->block = shardonnay_block(problem->outer * run.count * problem->row);
-  MPI_Isend(data, 1, message->block, (int)target, 0, group->comm,
-            &message->request);
+  add_message(message);
+  MPI_Isend(data, 1, message.block, (int)target, 0, group->comm,
+            &requests[num_messages - 1]);
 }
 
 static void receive_run(const Problem *problem, const ShardonnayGroup *group,
-                        Run run, char *to, Messages *messages) {
-  Message *message = add_message(messages);
-  message->receives = 1;
-  message->packed = NULL;
-  message->run = run;
+                        Run run, char *to) {
+  int64_t bytes = problem->outer * run.count * problem->row;
+  Message message = {shardonnay_block(bytes), NULL, NULL, *problem, run};
   char *data = to + run.in_window * problem->row;
-  if (problem->outer != 1)
-    data = message->packed =
-        shardonnay_allocate(problem->outer * run.count * problem->row);
-  message->block = shardonnay_block(problem->outer * run.count * problem->row);
-  MPI_Irecv(data, 1, message->block, (int)run.shard, 0, group->comm,
-            &message->request);
+  if (problem->outer != 1) {
+    data = message.packed = shardonnay_allocate(bytes);
+    message.to = to;
+  }
+  add_message(message);
+  MPI_Irecv(data, 1, message.block, (int)run.shard, 0, group->comm,
+            &requests[num_messages - 1]);
 }
 
-static void finish(const Problem *problem, Messages *messages, char *to) {
-  for (int64_t i = 0; i < messages->count; ++i) {
-    Message *message = &messages->all[i];
-    MPI_Wait(&message->request, MPI_STATUS_IGNORE);
+void shardonnay_await_windows(void) {
+  for (int i = 0; i < num_messages; ++i) {
+    Message *message = &messages[i];
+    MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
     MPI_Type_free(&message->block);
-    if (message->receives && message->packed)
-      copy_rows(problem, message->packed, message->run.count, 0, to,
-                problem->size, message->run.in_window, message->run.count);
+    if (message->to)
+      copy_rows(&message->problem, message->packed, message->run.count, 0,
+                message->to, message->problem.size, message->run.in_window,
+                message->run.count);
     free(message->packed);
   }
-  free(messages->all);
+  num_messages = 0;
 }
 
 void shardonnay_fetch_window(const int64_t *group, const int64_t *windows,
@@ -171,7 +168,6 @@ void shardonnay_fetch_window(const int64_t *group, const int64_t *windows,
   int64_t bytes = shardonnay_element_bytes(element);
   Problem problem = {outer, inner * bytes, local_size, global_size,
                      start, step,          size,       periodic != 0};
-  Messages messages = {NULL, 0, 0};
   int64_t own = shardonnay_index(windows);
   for (int64_t at = 0; at < size;) {
     Run run = next_run(&problem, own, at);
@@ -182,7 +178,7 @@ void shardonnay_fetch_window(const int64_t *group, const int64_t *windows,
       copy_rows(&problem, from, local_size, run.in_shard, to, size,
                 run.in_window, run.count);
     else
-      receive_run(&problem, found, run, to, &messages);
+      receive_run(&problem, found, run, to);
   }
   for (int64_t target = 0; target < found->size; ++target) {
     if (target == found->index)
@@ -194,9 +190,8 @@ void shardonnay_fetch_window(const int64_t *group, const int64_t *windows,
         break;
       at = run.in_window + run.count;
       if (run.shard == found->index)
-        send_run(&problem, found, run, target, from, &messages);
+        send_run(&problem, found, run, target, from);
     }
   }
   fill_outside(&problem, own, fill, bytes, to);
-  finish(&problem, &messages, to);
 }
