@@ -12,6 +12,7 @@
 #include "shardonnay/dialect/spmd/ResizedType.h"
 #include "shardonnay/emit/DeviceIndex.h"
 #include "shardonnay/emit/ReplicaGroups.h"
+#include "shardonnay/plan/MeshMapping.h"
 
 using namespace mlir;
 

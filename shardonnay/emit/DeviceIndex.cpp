@@ -8,7 +8,7 @@
 #include "shardonnay/emit/DeviceIndex.h"
 
 #include "shardonnay/dialect/stablehlo/Stablehlo.h"
-#include "shardonnay/emit/ReplicaGroups.h"
+#include "shardonnay/plan/MeshMapping.h"
 
 using namespace mlir;
 

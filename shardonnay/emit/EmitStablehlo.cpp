@@ -26,6 +26,7 @@
 #include "shardonnay/emit/ProgramEmitter.h"
 #include "shardonnay/emit/SliceGuard.h"
 #include "shardonnay/interfaces/ProgramOps.h"
+#include "shardonnay/plan/MeshMapping.h"
 #include "llvm/ADT/StringSet.h"
 
 namespace shardonnay {

@@ -22,13 +22,6 @@ DeviceRows getReplicaGroups(const Mesh &mesh, const AxisList &axes) {
   return rows;
 }
 
-std::vector<int64_t> getPositions(const Mesh &mesh) {
-  std::vector<int64_t> positions(mesh.numDevices());
-  for (int64_t position = 0; position < mesh.numDevices(); ++position)
-    positions[mesh.deviceAt(position)] = position;
-  return positions;
-}
-
 /// The number of the local shard that each device has, dims major to minor.
 static std::vector<int64_t> shardsOf(AxesOnMesh sharded) {
   int64_t numDevices = sharded.mesh.numDevices();

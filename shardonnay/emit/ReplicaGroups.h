@@ -17,9 +17,6 @@ namespace shardonnay {
 /// group, its members in the order of their index along `axes`.
 DeviceRows getReplicaGroups(const Mesh &mesh, const AxisList &axes);
 
-/// The position in the mesh of each of its devices.
-std::vector<int64_t> getPositions(const Mesh &mesh);
-
 /// A mesh, and axes of it per dim of a tensor.
 struct AxesOnMesh {
   const Mesh &mesh;

@@ -11,8 +11,7 @@
 // what is in between is in the shard, and can be read where it is.
 //
 // 1. `findRoots`: the roots whose trees read moved tensors that nothing else
-// reads
-//    (else a tensor would be sent, or copied, twice).
+//    reads (else a tensor would be sent, or copied, twice).
 // 2. `findSplits`: where a moved tensor changes from one source to another;
 //    they split the root's positions into boxes.
 // 3. `computeIn`: the tree in a box, on slices of the sources. Of a window only
@@ -24,7 +23,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "shardonnay/dialect/sdy/Ops.h"
+#include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/dialect/spmd/Ops.h"
 #include "shardonnay/interfaces/OpKinds.h"
 #include "shardonnay/interfaces/ShardingRule.h"
@@ -60,9 +59,7 @@ struct Box {
 Interval ownPositions(spmd::FetchWindowOp op) {
   sdy::MeshAttr mesh;
   if (op.getMeshAttr())
-    mesh =
-        SymbolTable::lookupNearestSymbolFrom<sdy::MeshOp>(op, op.getMeshAttr())
-            .getMesh();
+    mesh = sdy::getMeshOp(op, op.getMeshAttr()).getMesh();
   WindowProblem problem = spmd::getWindowProblem(op, mesh);
   int64_t size = problem.localSize, shards = problem.axes.numShards();
   if (problem.windowAxes != problem.axes ||
@@ -155,8 +152,6 @@ private:
   bool findSplits(Value value, ArrayRef<int64_t> offsets,
                   SmallVectorImpl<std::set<int64_t>> &splits,
                   bool isRoot = false);
-  void addSplits(SmallVectorImpl<std::set<int64_t>> &splits, int64_t dim,
-                 int64_t first, int64_t second);
   /// The boxes; none if there are too many, or if there is no reason.
   SmallVector<Box> boxesOf(Operation *root);
 
@@ -219,12 +214,6 @@ Operation *Splitter::lookThrough(Value value, bool isRoot) {
   return rootOf(op) != op ? op : nullptr;
 }
 
-void Splitter::addSplits(SmallVectorImpl<std::set<int64_t>> &splits,
-                         int64_t dim, int64_t first, int64_t second) {
-  splits[dim].insert(first);
-  splits[dim].insert(second);
-}
-
 bool Splitter::findSplits(Value value, ArrayRef<int64_t> offsets,
                           SmallVectorImpl<std::set<int64_t>> &splits,
                           bool isRoot) {
@@ -237,8 +226,7 @@ bool Splitter::findSplits(Value value, ArrayRef<int64_t> offsets,
     for (auto [dim, low] : llvm::enumerate(pad.getStaticLow())) {
       int64_t start = low - offsets[dim];
       inner[dim] -= low;
-      addSplits(splits, dim, start,
-                start + pad.getSourceType().getDimSize(dim));
+      splits[dim].insert({start, start + pad.getSourceType().getDimSize(dim)});
     }
     return findSplits(pad.getSource(), inner, splits) || pads;
   }
@@ -250,7 +238,7 @@ bool Splitter::findSplits(Value value, ArrayRef<int64_t> offsets,
   if (auto window = dyn_cast<spmd::FetchWindowOp>(op)) {
     int64_t dim = window.getDim();
     auto [start, limit] = ownPositions(window);
-    addSplits(splits, dim, start - offsets[dim], limit - offsets[dim]);
+    splits[dim].insert({start - offsets[dim], limit - offsets[dim]});
     inner[dim] += static_cast<int64_t>(window.getStart());
     findSplits(window.getTensor(), inner, splits);
     return true;

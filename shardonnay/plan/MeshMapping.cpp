@@ -21,14 +21,19 @@ static int64_t strideOf(const Mesh &mesh, AxisRef axis) {
   return stride;
 }
 
+std::vector<int64_t> getPositions(const Mesh &mesh) {
+  std::vector<int64_t> positions(mesh.numDevices());
+  for (int64_t position = 0; position < mesh.numDevices(); ++position)
+    positions[mesh.deviceAt(position)] = position;
+  return positions;
+}
+
 std::optional<MeshMapping> MeshMapping::get(const Mesh &from, const Mesh &to) {
   int64_t numDevices = from.numDevices();
   if (to.numDevices() != numDevices)
     return std::nullopt;
   MeshMapping mapping(from, to);
-  SmallVector<int64_t, 0> positions(numDevices);
-  for (int64_t position = 0; position < numDevices; ++position)
-    positions[to.deviceAt(position)] = position;
+  std::vector<int64_t> positions = getPositions(to);
   for (int64_t position = 0; position < numDevices; ++position)
     mapping.image.push_back(positions[from.deviceAt(position)]);
   return mapping;

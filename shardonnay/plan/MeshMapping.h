@@ -29,6 +29,9 @@
 
 namespace shardonnay {
 
+/// The position in the mesh of each of its devices.
+std::vector<int64_t> getPositions(const Mesh &mesh);
+
 class MeshMapping {
 public:
   /// Nothing if the meshes differ in the number of devices.

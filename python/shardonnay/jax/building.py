@@ -36,6 +36,11 @@ class Source:
         found = meshes(traced.jaxpr, *named, context_mesh(), *shardings)
         return cls(traced, _lowered(traced, found), tuple(found), notes, Signature.of(traced))
 
+    @property
+    def function(self):
+        """The name and the place of the function, as JAX says them."""
+        return self.traced.jaxpr.jaxpr.debug_info.func_src_info
+
     def devices(self):
         """How many devices the program is for."""
         module = self.lowered.compiler_ir("stablehlo")
@@ -88,7 +93,6 @@ class Built:
 
 def check_supported(source):
     """Refuses, where it is written, what does not come through: other memories."""
-    function = source.traced.jaxpr.jaxpr.debug_info.func_src_info
     module = source.lowered.compiler_ir("stablehlo")  # held as long as its operations are
     for operation in operations(module):
         if operation.name == "stablehlo.custom_call":
@@ -98,7 +102,7 @@ def check_supported(source):
                     operation.location,
                     "a value in a memory kind that is not the devices' default, which this compiler does not plan for; "
                     "expected shardings without memory_kind; move values outside the function, by jax.device_put",
-                    function,
+                    source.function,
                 )
 
 
@@ -114,12 +118,10 @@ def partitioned(source, options):
     text = source.text()
     if custom_partitioning.TARGET in text:
         # It is traced once more, and what that trace calls is not on the list of this one.
-        callbacks.check_none(
-            source.traced, source.lowered, "beside a custom_partitioning", "call it outside the function"
-        )
+        callbacks.check_none(source, text, "beside a custom_partitioning", "call it outside the function")
         text = custom_partitioning.expanded(source, lambda text: _compiled(text, options, to="reshard").text)
+    functions, numbered = callbacks.taken(source, text)
     compiled = _compiled(text, options)
-    functions, numbered = callbacks.taken(source.traced, source.lowered)
     artefact = artefacts.runnable(compiled.text, numbered)
     program = Program(source.signature, artefact, compiled.manifest, source.meshes, source.platform(), functions)
     return Built.of(program, compiled, text)
@@ -128,8 +130,8 @@ def partitioned(source, options):
 def propagated(source, options):
     """The global program with our propagation's shardings, to be partitioned by XLA."""
     check_supported(source)
-    callbacks.check_none(source.traced, source.lowered, "where XLA partitions", "use shardonnay.jax.partition")
     text = source.text()
+    callbacks.check_none(source, text, "where XLA partitions", "use shardonnay.jax.partition")
     compiled = _compiled(text, options, to="export")
     artefact, boundary = handover.handed_over(compiled.text)
     return Built.of(

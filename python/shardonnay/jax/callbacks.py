@@ -54,21 +54,20 @@ def _refuse(call, function, what, instead):
     artefacts.refuse(call.location, f"a call back into Python {what}; expected none: {instead}", function)
 
 
-def check_none(traced, lowered, where, instead):
+def check_none(source, text, where, instead):
     """Refuses, where it is written, a call back into Python: `where` it is, what to do `instead`."""
-    function = traced.jaxpr.jaxpr.debug_info.func_src_info
-    module = lowered.compiler_ir("stablehlo")  # held as long as its operations are
-    for call in calls(module):
-        _refuse(call, function, where, instead)
+    if _TARGET.search(text):
+        module = source.lowered.compiler_ir("stablehlo")  # held as long as its operations are
+        for call in calls(module):
+            _refuse(call, source.function, where, instead)
 
 
-def functions_of(traced, lowered):
+def functions_of(source):
     """The functions that a lowered function calls, by the places in its text; a CompileError where they can't be."""
-    module = lowered.compiler_ir("stablehlo")
-    found = calls(module)
+    module = source.lowered.compiler_ir("stablehlo")
+    found, traced, function = calls(module), source.traced, source.function
     if not found:
         return {}
-    function = traced.jaxpr.jaxpr.debug_info.func_src_info
     for call in found:
         if any(str(value.type) == "!stablehlo.token" for value in (*call.operands, *call.results)):
             _refuse(call, function, "that is ordered", "call it with ordered=False, or outside the function")
@@ -95,16 +94,21 @@ def _lowered_again(traced):
     return jitted.trace(*kinds).lower().compiler_ir("stablehlo"), found.functions
 
 
-def taken(traced, lowered):
-    """(functions, change): those that a function calls, by numbers of their own; `change` gives these to a program."""
-    functions = functions_of(traced, lowered)
+def taken(source, text):
+    """(functions, change): those that a function calls, by numbers of their own; `change` gives these to a program.
+
+    text: of the function; most have none.
+    """
+    if not _TARGET.search(text):
+        return {}, None
+    functions = functions_of(source)
     numbers = {place: next(_numbers) for place in functions}
 
     def change(module):
         for call in calls(module):
             _set_place(call, numbers[_place(call)])
 
-    return {numbers[place]: function for place, function in functions.items()}, change if functions else None
+    return {numbers[place]: function for place, function in functions.items()}, change
 
 
 def linked(results, functions):

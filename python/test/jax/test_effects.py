@@ -7,9 +7,8 @@ import pytest
 import shardonnay
 import shardonnay.jax
 from jax.experimental import io_callback
-from jax.experimental.custom_partitioning import custom_partitioning
 from jax.sharding import NamedSharding
-from outcomes import MESH, P, put, ramp
+from outcomes import MESH, P, doubled, put, ramp
 from shardonnay.jax import partition, propagate
 
 X = put(ramp(8, 16), "data")
@@ -148,18 +147,6 @@ def nothing(x):
 def on_its_shards(x):
     jax.debug.callback(saw, x, partitioned=True)
     return x
-
-
-@custom_partitioning
-def doubled(x):
-    return x * 2
-
-
-doubled.def_partition(
-    partition=lambda mesh, args, result: (mesh, lambda x: x * 2, result.sharding, (args[0].sharding,)),
-    infer_sharding_from_operands=lambda mesh, args, result: args[0].sharding,
-    sharding_rule="i j -> i j",
-)
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 import shardonnay
-from jax.experimental.custom_partitioning import custom_partitioning
 from jax.sharding import AbstractMesh, AxisType, Mesh, NamedSharding
-from outcomes import MESH, P, on, put, ramp
+from outcomes import MESH, P, doubled, on, put, ramp
 from shardonnay import jax as sharded
 
 GOLDEN = Path(__file__).with_name("python_mistakes.json")
@@ -142,15 +141,6 @@ def another_memory():
 
 @mistake
 def a_partitioned_kernel_within_a_shard_map():
-    @custom_partitioning
-    def doubled(x):
-        return x * 2
-
-    doubled.def_partition(
-        partition=lambda mesh, args, result: (mesh, lambda x: x * 2, result.sharding, (args[0].sharding,)),
-        infer_sharding_from_operands=lambda mesh, args, result: args[0].sharding,
-        sharding_rule="i j -> i j",
-    )
     some = jax.shard_map(
         lambda x: doubled(x),  # here
         mesh=MESH,
