@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "fingerprint.h"
 #include "shardonnay/pipeline/Compile.h"
 #include <map>
 #include <nanobind/nanobind.h>
@@ -75,7 +76,7 @@ static nb::bytes toBytes(const nb::object &text) {
 /// A name as Python has it: "memory_limit".
 static std::string toIdentifier(const OptionInfo &option) {
   std::string name = option.name.str();
-  std::replace(name.begin(), name.end(), '-', '_');
+  llvm::replace(name, '-', '_');
   return name;
 }
 
@@ -205,4 +206,6 @@ NB_MODULE(_core, module) { // NOLINT(readability-identifier-naming): a macro
   module.def("unpartitioned", unpartitionedText);
   module.def("explain", explainText);
   module.def("list", listText);
+  module.def("fingerprint", fingerprint, nb::arg(), nb::arg().none(), nb::arg(),
+             nb::arg().none());
 }

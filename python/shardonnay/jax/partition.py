@@ -10,7 +10,7 @@ import jax
 from jax.sharding import NamedSharding
 
 from . import annotations, arguments, building
-from .meshes import context_mesh
+from .callers import Callers
 from .stages import Traced
 from .transforms import Call
 
@@ -19,8 +19,8 @@ _STATIC = ("static_argnums", "static_argnames")
 
 @functools.lru_cache(maxsize=64)  # what is in it holds its function, and what that closes over
 def _shared(key):
-    """What functions of one key have in common: a dictionary of callers."""
-    return {}
+    """What functions of one key have in common: their callers."""
+    return Callers()
 
 
 def _callers_of(*parts):
@@ -29,7 +29,7 @@ def _callers_of(*parts):
     try:
         return _shared((tree, tuple(leaves)))
     except TypeError:  # something in it has no hash
-        return {}
+        return Callers()
 
 
 class PartitionedFunction:
@@ -65,10 +65,10 @@ class PartitionedFunction:
             return self._call(args, kwargs)
 
     def _call(self, args, kwargs):
-        key = None if self._all_given else (context_mesh(), arguments.shardings_of(args, kwargs))
-        caller = self._callers.get(key)
-        if caller is None:
-            caller = self._callers[key] = self._caller(*key or (None, None))
+        if self._all_given:
+            caller = self._callers.get(None, lambda: self._caller(None, None))
+        else:
+            caller = self._callers.find(args, kwargs, self._caller)
         try:
             return caller(*args, **kwargs)
         except TypeError as error:
