@@ -24,14 +24,7 @@ bool AxisRef::isSuffixOf(AxisRef other) const {
   return end() == other.end() && other.contains(*this);
 }
 
-bool AxisRef::overlaps(AxisRef other) const {
-  return axis == other.axis &&
-         std::max(pre, other.pre) < std::min(end(), other.end());
-}
-
-bool AxisRef::canCoexist(AxisRef other) const {
-  if (axis != other.axis)
-    return true;
+bool AxisRef::isChain(AxisRef other) const {
   int64_t points[] = {pre, end(), other.pre, other.end()};
   std::sort(std::begin(points), std::end(points));
   return points[1] % points[0] == 0 && points[2] % points[1] == 0 &&

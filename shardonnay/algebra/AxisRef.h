@@ -29,6 +29,7 @@
 #include "llvm/ADT/Hashing.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/raw_ostream.h"
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <tuple>
@@ -56,10 +57,15 @@ struct AxisRef {
   /// Same axis, and the intervals have more than a border in common. Decided
   /// by magnitude, so that two that cannot coexist may overlap too ((1)2 and
   /// (1)3) or not ((1)2 and (3)2, of an axis of size 6).
-  bool overlaps(AxisRef other) const;
+  bool overlaps(AxisRef other) const {
+    return axis == other.axis &&
+           std::max(pre, other.pre) < std::min(end(), other.end());
+  }
   /// Some splitting of the axis has both as unions of its parts. Always true on
   /// different axes.
-  bool canCoexist(AxisRef other) const;
+  bool canCoexist(AxisRef other) const {
+    return axis != other.axis || *this == other || isChain(other);
+  }
   /// The common part, if the two overlap and coexist.
   std::optional<AxisRef> overlap(AxisRef other) const;
   /// The longest major part of this that does not overlap `other` and coexists
@@ -89,6 +95,10 @@ struct AxisRef {
   bool operator<(const AxisRef &o) const {
     return std::tie(axis, pre, size) < std::tie(o.axis, o.pre, o.size);
   }
+
+private:
+  /// The four end points are a chain under divisibility.
+  bool isChain(AxisRef other) const;
 };
 
 llvm::hash_code hash_value(AxisRef ref);

@@ -24,7 +24,7 @@
 // what a device has. So a collective settles and one gathers, with 2 log2(2) +
 // log2(2) + 2 = 5 steps.
 //
-// Private to this folder.
+// For this folder, and for bounds of strategy/.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,5 +1,4 @@
 //===- DotStrategyTest.cpp - strategies of a dot by brute force -----------===//
-//--------------===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -11,7 +11,8 @@
 //   3. where the space is small, `distribute`: each axis to each factor or to
 //      none, and `tryOrders`: the orders of the axes of one factor; else
 //      `climb`: from the voted one to what differs in little and is cheaper
-//   4. `consider`: lawful, not too much repeated; with a bound on its price
+//   4. `isAllowed`: lawful, not too much repeated, in whatever order, and by
+//      StrategyBound.h not too expensive; then `consider`, with a closer bound
 //   5. `settle`: by their bounds, the first of the cheapest
 //
 //===----------------------------------------------------------------------===//
@@ -28,6 +29,8 @@ namespace shardonnay {
 
 /// How many axes of one factor are tried in every order.
 static constexpr size_t kMostPermuted = 3;
+/// The axes of a space that is enumerated are bits of a word.
+static constexpr size_t kMostDistributed = 64;
 
 FactorStrategy StrategySearch::run() {
   best = voteStrategy(VoteProblem{problem.rule, rows, problem.contraction});
@@ -64,7 +67,7 @@ StrategySearch::runWithout(const FactorStrategy &taken) {
   else
     for (const FactorStrategy &other :
          nearbyStrategies(problem.rule, rows, taken))
-      consider(other);
+      considerIfAllowed(other);
   priceBest(1);
   if (cheapest.empty())
     return std::nullopt;
@@ -92,6 +95,8 @@ void StrategySearch::enumerateAll() {
   shardsLeft.assign(axes.size() + 1, 1);
   for (size_t i = axes.size(); i-- > 0;)
     shardsLeft[i] = shardsLeft[i + 1] * static_cast<double>(axes[i].size);
+  places.assign(strategy.size(), 0);
+  bound.emplace(problem, axes, solver.prices());
   distribute(0, localPoints(problem.rule, strategy), strategy);
 }
 
@@ -101,7 +106,7 @@ void StrategySearch::climb() {
     int64_t before = cheapest.front().second;
     for (const FactorStrategy &other :
          nearbyStrategies(problem.rule, rows, taken))
-      consider(other);
+      considerIfAllowed(other);
     for (auto [i, axis] : enumerate(axes)) {
       considerMoves(axis, taken);
       for (AxisRef other : ArrayRef(axes).drop_front(i + 1))
@@ -120,18 +125,18 @@ void StrategySearch::considerMoves(AxisRef axis, const FactorStrategy &taken) {
   FactorStrategy without = taken;
   for (AxisList &list : without)
     list = list.subtract(AxisList({axis}));
-  consider(without);
+  considerIfAllowed(without);
   for (auto [list, factor] : zip_equal(without, problem.rule.factors)) {
     if (!canBeSharded(factor) ||
         factor.size % (list.numShards() * axis.size) != 0)
       continue;
     AxisList before = list, first({axis});
     list.append(axis);
-    consider(without);
+    considerIfAllowed(without);
     if (!before.empty()) {
       first.append(before);
       list = first;
-      consider(without);
+      considerIfAllowed(without);
     }
     list = before;
   }
@@ -152,7 +157,7 @@ void StrategySearch::considerPair(AxisRef a, AxisRef b,
         continue;
       FactorStrategy both = one;
       both[g].append(b);
-      consider(both);
+      considerIfAllowed(both);
     }
   }
 }
@@ -227,15 +232,19 @@ bool StrategySearch::collectAxes() {
         idle.push_back(axis);
   axes.append(idle);
   auto cuttable = count_if(problem.rule.factors, canBeSharded);
-  return std::pow(cuttable + 1, axes.size()) <= kStrategyBudget;
+  return axes.size() <= kMostDistributed &&
+         std::pow(cuttable + 1, axes.size()) <= kStrategyBudget;
 }
 
 void StrategySearch::distribute(size_t axis, double points,
                                 FactorStrategy &strategy) {
   if (roundedDown(points / shardsLeft[axis]) > mostPoints)
     return;
-  if (axis == axes.size())
-    return tryOrders(0, strategy);
+  if (axis == axes.size()) {
+    if (isAllowed(strategy) && mayPay(strategy))
+      tryOrders(0, strategy);
+    return;
+  }
   distribute(axis + 1, points, strategy);
   for (auto [f, factor] : enumerate(problem.rule.factors)) {
     if (!canBeSharded(factor) ||
@@ -243,8 +252,10 @@ void StrategySearch::distribute(size_t axis, double points,
       continue;
     AxisList before = strategy[f];
     strategy[f].append(axes[axis]);
+    places[f] |= uint64_t(1) << axis;
     distribute(axis + 1, points / static_cast<double>(axes[axis].size),
                strategy);
+    places[f] &= ~(uint64_t(1) << axis);
     strategy[f] = before;
   }
 }
@@ -302,15 +313,28 @@ void StrategySearch::tryOrders(int32_t factor, FactorStrategy &strategy) {
   strategy[factor] = before;
 }
 
+bool StrategySearch::isAllowed(const FactorStrategy &strategy) const {
+  return isLawful(strategy, problem.rule) &&
+         localPoints(problem.rule, strategy) <= mostPoints;
+}
+
+bool StrategySearch::mayPay(const FactorStrategy &strategy) const {
+  return mostPrice == HUGE_VAL ||
+         roundedDown(bound->least(places, localFlops(problem, strategy))) <=
+             mostPrice;
+}
+
+void StrategySearch::considerIfAllowed(const FactorStrategy &strategy) {
+  if (isAllowed(strategy))
+    consider(strategy);
+}
+
 void StrategySearch::consider(const FactorStrategy &strategy) {
   if (excluded && strategy == *excluded)
     return;
   for (auto [before, after] : zip(kept, strategy))
     if (!before.isPrefixOf(after))
       return;
-  if (!isLawful(strategy, problem.rule) ||
-      localPoints(problem.rule, strategy) > mostPoints)
-    return;
   double least =
       solver.leastPrice(problem, strategy, mostPrice, requiredLayouts);
   if (least <= mostPrice)

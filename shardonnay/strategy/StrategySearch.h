@@ -15,6 +15,7 @@
 
 #include "shardonnay/strategy/OpSolver.h"
 #include "shardonnay/strategy/RequiredLayouts.h"
+#include "shardonnay/strategy/StrategyBound.h"
 #include <deque>
 
 namespace shardonnay {
@@ -70,6 +71,12 @@ private:
   void distribute(size_t axis, double points, FactorStrategy &strategy);
   bool hasOneOrder(int32_t factor, const AxisList &here) const;
   void tryOrders(int32_t factor, FactorStrategy &strategy);
+  /// Whether it may be taken, in this order of axes or in any other.
+  bool isAllowed(const FactorStrategy &strategy) const;
+  /// By the bound on what is distributed now, in `places` too.
+  bool mayPay(const FactorStrategy &strategy) const;
+  void considerIfAllowed(const FactorStrategy &strategy);
+  /// Adds an allowed one to `found`, unless its bound is too high.
   void consider(const FactorStrategy &strategy);
   /// Puts the cheapest of what was found among `cheapest`, which becomes no
   /// longer than `most`. Prices no more than `numPriced`, by their bounds.
@@ -83,6 +90,10 @@ private:
   llvm::SmallVector<AxisRef, 6> axes;
   /// Those of `axes` that no tensor is sharded by.
   llvm::SmallVector<AxisRef, 2> idle;
+  /// Of the strategy that is distributed: for each factor the numbers of its
+  /// axes, as bits.
+  llvm::SmallVector<uint64_t, 8> places;
+  std::optional<StrategyBound> bound;
   FactorStrategy best;
   /// What may only be extended; empty if anything goes.
   FactorStrategy kept;
