@@ -24,7 +24,7 @@ StrategyBound::StrategyBound(const OpProblem &problem, ArrayRef<AxisRef> axes,
     : problem(problem), axes(axes), costs(costs) {
   const FactorRule &rule = problem.rule;
   for (auto [i, given] : enumerate(problem.tensors)) {
-    Tensor &tensor = tensors.emplace_back();
+    Tensor tensor;
     tensor.isOperand = i < rule.operands.size();
     tensor.free = given.free;
     tensor.elementBytes = given.elementBytes;
@@ -36,6 +36,11 @@ StrategyBound::StrategyBound(const OpProblem &problem, ArrayRef<AxisRef> axes,
           tensor.reduced.push_back(f);
     if (!tensor.free)
       readOutside(Layout::get(given.sharding, given.shape), tensor);
+    tensor.bytes = given.bytes();
+    auto isLarger = [](const Tensor &a, const Tensor &b) {
+      return a.bytes > b.bytes;
+    };
+    tensors.insert(llvm::upper_bound(tensors, tensor, isLarger), tensor);
   }
 }
 
@@ -57,11 +62,9 @@ void StrategyBound::readOutside(const Layout &layout, Tensor &tensor) const {
   for (AxisRef axis : used) {
     Outside &outside = tensor.outside.emplace_back();
     outside.size = axis.size;
-    for (auto [number, part] : enumerate(axes)) {
+    outside.places = placesOf(AxisList({axis}));
+    for (AxisRef part : axes)
       tensor.apart |= !part.canCoexist(axis);
-      if (axis.contains(part))
-        outside.places |= bit(number);
-    }
     if (sizeOf(outside.places) != axis.size)
       outside.places = 0;
   }
@@ -123,14 +126,30 @@ double StrategyBound::leastReshard(const Tensor &tensor, const Placed &placed,
   return costs.leastPrice(least.elements * tensor.elementBytes, least.steps);
 }
 
-double StrategyBound::least(ArrayRef<uint64_t> places, double flops) const {
-  Placed placed{places, {}};
-  for (uint64_t each : places)
-    placed.shards.push_back(sizeOf(each));
-  double reshards = 0, touched = 0;
+uint64_t StrategyBound::placesOf(const AxisList &list) const {
+  uint64_t places = 0;
+  for (AxisRef used : list)
+    for (auto [number, axis] : enumerate(axes))
+      if (used.contains(axis))
+        places |= bit(number);
+  return places;
+}
+
+double StrategyBound::least(const FactorStrategy &strategy, double flops,
+                            double limit) const {
+  Placed placed;
+  for (const AxisList &list : strategy) {
+    placed.places.push_back(placesOf(list));
+    placed.shards.push_back(list.numShards());
+    if (sizeOf(placed.places.back()) != placed.shards.back())
+      return 0;
+  }
+  double least = costs.computePrice(flops, 0), reshards = 0, touched = 0;
   for (const Tensor &tensor : tensors) {
     double elements = 0;
     reshards += leastReshard(tensor, placed, elements);
+    if (least + reshards > limit)
+      return least + reshards;
     touched += elements * tensor.elementBytes;
   }
   return reshards + costs.computePrice(flops, movedBytes(problem, touched));

@@ -30,13 +30,19 @@ namespace shardonnay {
 /// Of one problem and a list of axes, which have to outlive this.
 class StrategyBound {
 public:
-  /// axes: do not overlap, at most 64.
+  /// They are bits of a word.
+  static constexpr size_t kMostAxes = 64;
+
+  /// axes: do not overlap; no more than kMostAxes.
   StrategyBound(const OpProblem &problem, llvm::ArrayRef<AxisRef> axes,
                 const MeshCosts &costs);
 
-  /// At least the price, in byte times, of every strategy that shards factor f
-  /// by the axes that are bits of `places[f]`. `flops`: of one device.
-  double least(llvm::ArrayRef<uint64_t> places, double flops) const;
+  /// At least the price, in byte times, of every strategy that has the same
+  /// axes as `strategy` at each factor. `flops`: of one device. 0 if there is
+  /// an axis that is not made of those of the constructor. Looks no further
+  /// once the bound is above `limit`.
+  double least(const FactorStrategy &strategy, double flops,
+               double limit = HUGE_VAL) const;
 
 private:
   struct Dim {
@@ -58,6 +64,8 @@ private:
     bool isOperand = false;
     bool free = false;
     int64_t elementBytes = 1;
+    /// The whole tensor's.
+    int64_t bytes = 0;
     llvm::SmallVector<Dim, 4> dims;
     /// The factors over which a result is reduced.
     llvm::SmallVector<int32_t, 2> reduced;
@@ -71,11 +79,14 @@ private:
   };
   /// What the axes at the factors make of them.
   struct Placed {
-    llvm::ArrayRef<uint64_t> places;
+    /// Of each factor, as bits.
+    llvm::SmallVector<uint64_t, 8> places;
     llvm::SmallVector<int64_t, 8> shards;
   };
 
   void readOutside(const Layout &layout, Tensor &tensor) const;
+  /// The axes that those of the list contain.
+  uint64_t placesOf(const AxisList &list) const;
   int64_t sizeOf(uint64_t places) const;
   /// The bound on the reshard of a tensor; adds to `elements` what a device has
   /// of it.
@@ -85,6 +96,7 @@ private:
   const OpProblem &problem;
   llvm::ArrayRef<AxisRef> axes;
   const MeshCosts &costs;
+  /// The largest first, which tells most.
   llvm::SmallVector<Tensor, 4> tensors;
 };
 

@@ -55,8 +55,7 @@ public:
   }
 
   /// Some axes at the factors, in any order.
-  FactorStrategy place(const FactorRule &rule,
-                       llvm::MutableArrayRef<uint64_t> places) {
+  FactorStrategy place(const FactorRule &rule) {
     FactorStrategy strategy(rule.factors.size());
     std::vector<size_t> order(axes.size());
     std::iota(order.begin(), order.end(), 0);
@@ -66,7 +65,6 @@ public:
       if (factor < 0)
         continue;
       strategy[factor].append(axes[axis]);
-      places[factor] |= uint64_t(1) << axis;
     }
     return strategy;
   }
@@ -109,10 +107,9 @@ TEST(StrategyBound, isNeverAboveThatOfAnyOrder) {
       RequiredLayouts layouts(problem, costs);
       StrategyBound bound(problem, problems.getAxes(), costs);
       for (int strategies = 0; strategies < 20; ++strategies) {
-        std::vector<uint64_t> places(problem.rule.factors.size());
-        FactorStrategy strategy = problems.place(problem.rule, places);
+        FactorStrategy strategy = problems.place(problem.rule);
         double least =
-            roundedDown(bound.least(places, localFlops(problem, strategy)));
+            roundedDown(bound.least(strategy, localFlops(problem, strategy)));
         double close = solver.leastPrice(problem, strategy, HUGE_VAL, layouts);
         ASSERT_LE(least, close * (1 + 1e-9)) << "round " << round;
         informative += least > 0.5 * close && close > 0;
@@ -139,14 +136,17 @@ TEST(StrategyBound, countsWhatADeviceLacks) {
     tensor.sharding = TensorSharding::fullyClosed(2);
     tensor.sharding.dims[dim].axes.append(x);
   }
-  StrategyBound bound(problem, {x}, costs);
+  const AxisRef axes[] = {x};
+  StrategyBound bound(problem, axes, costs);
   // Sharded by rows or columns, a device needs a quarter of each, of which it
   // has a quarter.
-  double rows = bound.least({1, 0}, 0), columns = bound.least({0, 1}, 0);
+  AxisList sharded({x}), whole;
+  double rows = bound.least({sharded, whole}, 0),
+         columns = bound.least({whole, sharded}, 0);
   EXPECT_EQ(rows, columns);
   EXPECT_GE(rows, 4.0 * (24 * 12 - 6 * 12));
   // Whole in the op, a device needs all, of which it has a quarter.
-  EXPECT_GE(bound.least({0, 0}, 0), 4.0 * (24 * 48 - 6 * 48));
+  EXPECT_GE(bound.least({whole, whole}, 0), 4.0 * (24 * 48 - 6 * 48));
 }
 
 } // namespace

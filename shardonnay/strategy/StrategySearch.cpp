@@ -29,8 +29,6 @@ namespace shardonnay {
 
 /// How many axes of one factor are tried in every order.
 static constexpr size_t kMostPermuted = 3;
-/// The axes of a space that is enumerated are bits of a word.
-static constexpr size_t kMostDistributed = 64;
 
 FactorStrategy StrategySearch::run() {
   best = voteStrategy(VoteProblem{problem.rule, rows, problem.contraction});
@@ -95,8 +93,6 @@ void StrategySearch::enumerateAll() {
   shardsLeft.assign(axes.size() + 1, 1);
   for (size_t i = axes.size(); i-- > 0;)
     shardsLeft[i] = shardsLeft[i + 1] * static_cast<double>(axes[i].size);
-  places.assign(strategy.size(), 0);
-  bound.emplace(problem, axes, solver.prices());
   distribute(0, localPoints(problem.rule, strategy), strategy);
 }
 
@@ -232,8 +228,7 @@ bool StrategySearch::collectAxes() {
         idle.push_back(axis);
   axes.append(idle);
   auto cuttable = count_if(problem.rule.factors, canBeSharded);
-  return axes.size() <= kMostDistributed &&
-         std::pow(cuttable + 1, axes.size()) <= kStrategyBudget;
+  return std::pow(cuttable + 1, axes.size()) <= kStrategyBudget;
 }
 
 void StrategySearch::distribute(size_t axis, double points,
@@ -241,7 +236,7 @@ void StrategySearch::distribute(size_t axis, double points,
   if (roundedDown(points / shardsLeft[axis]) > mostPoints)
     return;
   if (axis == axes.size()) {
-    if (isAllowed(strategy) && mayPay(strategy))
+    if (isAllowed(strategy))
       tryOrders(0, strategy);
     return;
   }
@@ -252,10 +247,8 @@ void StrategySearch::distribute(size_t axis, double points,
       continue;
     AxisList before = strategy[f];
     strategy[f].append(axes[axis]);
-    places[f] |= uint64_t(1) << axis;
     distribute(axis + 1, points / static_cast<double>(axes[axis].size),
                strategy);
-    places[f] &= ~(uint64_t(1) << axis);
     strategy[f] = before;
   }
 }
@@ -313,15 +306,16 @@ void StrategySearch::tryOrders(int32_t factor, FactorStrategy &strategy) {
   strategy[factor] = before;
 }
 
-bool StrategySearch::isAllowed(const FactorStrategy &strategy) const {
-  return isLawful(strategy, problem.rule) &&
-         localPoints(problem.rule, strategy) <= mostPoints;
-}
-
-bool StrategySearch::mayPay(const FactorStrategy &strategy) const {
-  return mostPrice == HUGE_VAL ||
-         roundedDown(bound->least(places, localFlops(problem, strategy))) <=
-             mostPrice;
+bool StrategySearch::isAllowed(const FactorStrategy &strategy) {
+  if (!isLawful(strategy, problem.rule) ||
+      localPoints(problem.rule, strategy) > mostPoints)
+    return false;
+  if (mostPrice == HUGE_VAL || axes.size() > StrategyBound::kMostAxes)
+    return true;
+  if (!bound)
+    bound.emplace(problem, axes, solver.prices());
+  return roundedDown(bound->least(strategy, localFlops(problem, strategy),
+                                  mostPrice)) <= mostPrice;
 }
 
 void StrategySearch::considerIfAllowed(const FactorStrategy &strategy) {

@@ -71,10 +71,9 @@ private:
   void distribute(size_t axis, double points, FactorStrategy &strategy);
   bool hasOneOrder(int32_t factor, const AxisList &here) const;
   void tryOrders(int32_t factor, FactorStrategy &strategy);
-  /// Whether it may be taken, in this order of axes or in any other.
-  bool isAllowed(const FactorStrategy &strategy) const;
-  /// By the bound on what is distributed now, in `places` too.
-  bool mayPay(const FactorStrategy &strategy) const;
+  /// Whether it may be taken, and be cheap enough, in this order of a factor's
+  /// axes or in any other.
+  bool isAllowed(const FactorStrategy &strategy);
   void considerIfAllowed(const FactorStrategy &strategy);
   /// Adds an allowed one to `found`, unless its bound is too high.
   void consider(const FactorStrategy &strategy);
@@ -90,9 +89,7 @@ private:
   llvm::SmallVector<AxisRef, 6> axes;
   /// Those of `axes` that no tensor is sharded by.
   llvm::SmallVector<AxisRef, 2> idle;
-  /// Of the strategy that is distributed: for each factor the numbers of its
-  /// axes, as bits.
-  llvm::SmallVector<uint64_t, 8> places;
+  /// On these axes; made when it is first asked.
   std::optional<StrategyBound> bound;
   FactorStrategy best;
   /// What may only be extended; empty if anything goes.
