@@ -144,7 +144,10 @@ def wrap(graph):
         return
     later = {name for line in graph.lines[last:] for name in NAME.findall(line)}
     results = [value for value in run.makes if value.name in later or value.name not in graph._used]
-    before, how = list(graph.values), graph.choose((_called, _branched, _looped, manual.wrapped))
+    grouped = any(line.startswith("sdy.sharding_group") for line in run.lines)
+    # The members of a group are in one manual computation, or all outside.
+    how = graph.choose((_called, _branched, _looped) if grouped else (_called, _branched, _looped, manual.wrapped))
+    before = list(graph.values)
     if graph.chance(25):
         lines, names = run.copy(graph)
         results = [replace(value, name=names[value.name]) for value in results or run.makes[-1:]]
