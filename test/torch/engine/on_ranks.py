@@ -144,13 +144,14 @@ def train_until_it_fails(job):
     values = values_of(job)
     state = step.shard(values)
     batch = [values[name] for name in step.names("input")]
-    return _until(lambda: step(state, *batch), job["victim"])
+    return _until(lambda: step(state, *batch), job)
 
 
-def _until(step, victim):
-    """How long it took to say that a rank was gone, and what was said."""
+def _until(step, job):
+    """How long it took to say that a rank was gone, and what was said. The victim ends, or hangs for `job["hangs"]` seconds first."""
     step()
-    if dist.get_rank() == victim:
+    if dist.get_rank() == job["victim"]:
+        time.sleep(job.get("hangs", 0))
         os._exit(1)
     start = time.monotonic()
     try:
@@ -164,5 +165,10 @@ def until_it_fails(job):
     """Steps until another rank is gone; how long it took to say so, and what it said."""
     from shardonnay.torch import engine
 
-    step = engine.Executable(engine.load(job["program"]))
-    return _until(lambda: step(torch.ones(4)), job["victim"])
+    program = engine.load(job["program"])
+    groups = engine.Groups(range(program.devices))
+    if dist.get_rank() >= program.devices:
+        groups.prepare(program)
+        return {}
+    step = engine.Executable(program, groups=groups)
+    return _until(lambda: step(torch.ones(4)), job)
