@@ -26,7 +26,7 @@ SECTIONS = {
     "propagation": ("Passes only: propagation of prepared programs", ["propagation/run.py", "--ops", "1000", "10000", "100000"]),
     "partition": ("Passes only: the whole compile of prepared programs", ["partition/run.py", "--ops", "1000", "10000", "100000"]),
     "torch": ("PyTorch: bytes of a step, against DTensor and fully_shard", ["torch/run.py", "--one-process"]),
-    "torch-steps": ("PyTorch: step time on eight gloo ranks", ["torch/run.py", "--steps", "3", "mlp", "clip", "gpt"]),
+    "torch-steps": ("PyTorch: step time on eight gloo ranks", ["torch/run.py", "--steps", "3"]),
     "call": ("Calls of a partitioned function", ["call/run.py"]),
     "first": ("Time from a call to its first result", ["first/run.py"]),
     "stencil": ("A stencil in processes of MPI, against C", ["stencil/run.py"]),

@@ -120,7 +120,7 @@ def prepared_dtensor(job):
 
     _with_all_to_all()
     strategy = job["strategy"]
-    mesh = mesh_of(strategy)
+    mesh = mesh_of(job)
     model, loss_fn, batch = programs.build(job["program"])
     if strategy == "fsdp":
         fully_sharded(model, mesh)
@@ -150,20 +150,28 @@ def prepared_program(job):
     """A step of a saved program."""
     import programs
     from shardonnay.torch import step as steps
+    from shardonnay.torch.engine import Groups
 
-    mesh = mesh_of(job["strategy"])
+    mesh = mesh_of(job)
     model, _, batch = programs.build(job["program"])
-    loaded = steps.load(job["saved"], mesh)
+    loaded = steps.load(job["saved"], mesh, groups=kept(job, f"groups of {job['strategy']}", lambda: Groups(mesh.mesh.flatten().tolist())))
     state = loaded.shard(model)
     own = [distribute_tensor(x, mesh, programs.batch_placements(job["strategy"]), src_data_rank=None) for x in batch]
     return lambda: float(loaded(state, *own)["loss"])
 
 
-def mesh_of(strategy):
+def kept(job, key, make):
+    """What a rank makes once for all programs: the threads of process groups that are left behind would take time from those that are measured."""
+    if key not in job["kept"]:
+        job["kept"][key] = make()
+    return job["kept"][key]
+
+
+def mesh_of(job):
     import programs
 
-    axes = programs.MESHES[strategy]
-    return init_device_mesh("cpu", tuple(axes.values()), mesh_dim_names=tuple(axes))
+    axes = programs.MESHES[job["strategy"]]
+    return kept(job, job["strategy"], lambda: init_device_mesh("cpu", tuple(axes.values()), mesh_dim_names=tuple(axes)))
 
 
 def found(traffic, losses=()):

@@ -74,6 +74,15 @@ def _local_types(module):
     return types
 
 
+def _unusual(layout):
+    """The layout that a program asks for (jax.experimental.layout), None for the one that arrays have by themselves.
+
+    Where a layout is named, JAX compiles a program for each type of array and keeps it.
+    """
+    rows = tuple(range(len(layout.major_to_minor)))
+    return None if layout.major_to_minor == rows and not layout.tiling else layout
+
+
 class Executable:
     """A StableHLO program compiled by XLA, its collectives as they stand in the text.
 
@@ -115,8 +124,7 @@ class Executable:
             self._types = _local_types(module)
             device_list = _jax.DeviceList(tuple(self.devices))
             self._executable = self.devices[self.positions[0]].client.compile_and_load(module, device_list, options)
-        # A program may ask for other layouts than arrays have by themselves (jax.experimental.layout).
-        self._layouts = [Layout.from_pjrt_layout(layout) for layout in self._executable.get_parameter_layouts()]
+        self._layouts = [_unusual(Layout.from_pjrt_layout(layout)) for layout in self._executable.get_parameter_layouts()]
 
     def memory(self):
         """XLA's figures for one device in bytes: arguments, outputs, temporaries, and outputs that alias arguments."""
@@ -162,6 +170,8 @@ class Executable:
         # The engine looks at the buffers only; a replicated sharding lets every device bring its own.
         mesh = jax.sharding.Mesh(np.array(self.devices), ("device",))
         sharding = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec())
-        places = [Format(layout, jax.sharding.SingleDeviceSharding(self.devices[at])) for at in self.positions]
+        places = [jax.sharding.SingleDeviceSharding(self.devices[at]) for at in self.positions]
+        if layout:
+            places = [Format(layout, place) for place in places]
         buffers = [jax.device_put(shards[at], place) for at, place in zip(self.positions, places)]
         return jax.make_array_from_single_device_arrays(shards[0].shape, sharding, buffers)

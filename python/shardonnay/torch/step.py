@@ -126,9 +126,9 @@ def load(path: str | os.PathLike[str], mesh: DeviceMesh, *, groups: Groups | Non
     return Step(load_program(path), mesh, groups=groups)
 
 
-def prepare(path: str | os.PathLike[str], mesh: DeviceMesh) -> None:
+def prepare(path: str | os.PathLike[str], mesh: DeviceMesh, *, groups: Groups | None = None) -> None:
     """What a rank outside of the mesh calls while those of the mesh call `load`: process groups are made by all ranks."""
-    Groups(mesh.mesh.flatten().tolist()).prepare(load_program(path))
+    (groups or Groups(mesh.mesh.flatten().tolist())).prepare(load_program(path))
 
 
 def _tensors_of(module: torch.nn.Module) -> dict[str, torch.Tensor]:

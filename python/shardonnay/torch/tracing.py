@@ -195,12 +195,23 @@ def site_of(node: torch.fx.Node) -> Site:
 
 
 @contextlib.contextmanager
+def _without_mkldnn() -> Iterator[None]:
+    """Ops of their own for mkldnn are not traced. `torch.backends.mkldnn.flags` would warn of flags that it sets too."""
+    before = torch._C._get_mkldnn_enabled()
+    torch._C._set_mkldnn_enabled(False)
+    try:
+        yield
+    finally:
+        torch._C._set_mkldnn_enabled(before)
+
+
+@contextlib.contextmanager
 def _settings() -> Iterator[None]:
     # Attention is written out: the decomposition of CPU flash attention has wrong gradients.
     with contextlib.ExitStack() as stack:
         stack.enter_context(as_compiled())
         stack.enter_context(sdpa_kernel(SDPBackend.MATH))
-        stack.enter_context(torch.backends.mkldnn.flags(enabled=False))
+        stack.enter_context(_without_mkldnn())
         stack.enter_context(fx_traceback.preserve_node_meta())
         yield
 

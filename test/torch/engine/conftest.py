@@ -21,5 +21,6 @@ def ranks():
 
 
 @pytest.fixture(scope="session")
-def threads():
-    return Threads()
+def any_ranks(request):
+    """Threads; with --gloo the processes of `ranks`."""
+    return request.getfixturevalue("ranks") if request.config.getoption("--gloo") else Threads()

@@ -11,9 +11,25 @@ from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.tensor import distribute_tensor
 
 
+def kept(job, key, make):
+    """What a rank makes once for all jobs: a process group costs it a thread that never sleeps long."""
+    if key not in job["kept"]:
+        job["kept"][key] = make()
+    return job["kept"][key]
+
+
 def mesh_of(job):
     """The mesh of the job's axes, of the first ranks; the others wait elsewhere."""
-    return init_device_mesh("cpu", tuple(job["sizes"]), mesh_dim_names=tuple(job["names"]))
+    sizes, names = tuple(job["sizes"]), tuple(job["names"])
+    return kept(job, (sizes, names), lambda: init_device_mesh("cpu", sizes, mesh_dim_names=names))
+
+
+def groups_of(job, mesh):
+    """The process groups of steps on the mesh."""
+    from shardonnay.torch import engine
+
+    ranks = mesh.mesh.flatten().tolist()
+    return kept(job, tuple(ranks), lambda: engine.Groups(ranks))
 
 
 def values_of(job):
@@ -26,9 +42,9 @@ def train(job):
 
     mesh = mesh_of(job)
     if mesh.get_coordinate() is None:
-        steps.prepare(job["program"], mesh)
+        steps.prepare(job["program"], mesh, groups=groups_of(job, mesh))
         return {}
-    step = steps.load(job["program"], mesh)
+    step = steps.load(job["program"], mesh, groups=groups_of(job, mesh))
     values = values_of(job)
     state = step.shard(values)
     if "restore" in job:
@@ -128,13 +144,14 @@ def train_until_it_fails(job):
     values = values_of(job)
     state = step.shard(values)
     batch = [values[name] for name in step.names("input")]
-    return _until(lambda: step(state, *batch), job["victim"])
+    return _until(lambda: step(state, *batch), job)
 
 
-def _until(step, victim):
-    """How long it took to say that a rank was gone, and what was said."""
+def _until(step, job):
+    """How long it took to say that a rank was gone, and what was said. The victim ends, or hangs for `job["hangs"]` seconds first."""
     step()
-    if dist.get_rank() == victim:
+    if dist.get_rank() == job["victim"]:
+        time.sleep(job.get("hangs", 0))
         os._exit(1)
     start = time.monotonic()
     try:
@@ -148,5 +165,10 @@ def until_it_fails(job):
     """Steps until another rank is gone; how long it took to say so, and what it said."""
     from shardonnay.torch import engine
 
-    step = engine.Executable(engine.load(job["program"]))
-    return _until(lambda: step(torch.ones(4)), job["victim"])
+    program = engine.load(job["program"])
+    groups = engine.Groups(range(program.devices))
+    if dist.get_rank() >= program.devices:
+        groups.prepare(program)
+        return {}
+    step = engine.Executable(program, groups=groups)
+    return _until(lambda: step(torch.ones(4)), job)

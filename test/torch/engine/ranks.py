@@ -15,6 +15,7 @@ from shardonnay.torch import engine
 
 RANK, WORLD = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
 _groups = {}
+_kept = {}  # what functions of `call` keep from job to job
 
 
 def groups_for(devices):
@@ -59,7 +60,7 @@ def call(job):
     space = {}
     with open(job["file"]) as file:
         exec(compile(file.read(), job["file"], "exec"), space)
-    return space[job["function"]](job)
+    return space[job["function"]]({**job, "kept": _kept})
 
 
 def main():

@@ -35,7 +35,7 @@ class Threads:
         def rank_of(rank):
             try:
                 dist.init_process_group("threaded", rank=rank, world_size=self.world, store=store)
-                answers[rank] = getattr(on_ranks, function)(job)
+                answers[rank] = getattr(on_ranks, function)({**job, "kept": {}})
             except BaseException as error:  # noqa: BLE001 -- said below; the others no longer wait for it
                 errors.append(f"rank {rank}: {traceback.format_exc()}")
                 threaded.ProcessLocalGroup.exception_handle(error)

@@ -31,6 +31,15 @@ def partition_of(pairs: list[list[int]], devices: int) -> list[list[int]]:
     return list(found.values())
 
 
+def default_timeout() -> timedelta | None:
+    """The default process group's, which `new_group` does not take over: by itself it has torch's, half an hour. None where there is no group."""
+    if not dist.is_initialized():
+        return None
+    world = dist.group.WORLD
+    options = (getattr(world._get_backend(device), "options", None) for device in world._device_types)
+    return next((found for each in options if (found := getattr(each, "_timeout", None))), None)
+
+
 class Groups:
     """The groups of a program's devices, device i being rank `ranks[i]` of the default process group.
 
@@ -40,7 +49,7 @@ class Groups:
     def __init__(self, ranks: Sequence[int], timeout: timedelta | None = None) -> None:
         """`timeout`: of each new group, else the default group's."""
         self.ranks = list(ranks)
-        self._timeout = timeout
+        self._timeout = timeout or default_timeout()
         self._made: dict[Devices, dist.ProcessGroup] = {}
 
     def prepare(self, program: Program) -> None:
