@@ -306,6 +306,42 @@ def BroadcastOwnerSlicesPass : Pass<"sdy-broadcast-owner-slices", "mlir::func::F
   let options = [CollectivesDeviceModel.option];
 }
 
+def MergeReturnedReductionsPass
+    : Pass<"sdy-merge-returned-reductions", "mlir::func::FuncOp"> {
+  let summary = "Makes one of a user's reduction and the collective behind it";
+  let description = [{
+    A manual computation may return what the user reduced along its manual axes
+    (JAX's `psum` at the end of a `shard_map`). If the only use of that result is
+    a collective, the result is partial instead, and the cheapest chain from
+    there takes the place of both, where it is cheaper.
+
+    The devices of a group must be those that differ along the axes alone, of a
+    mesh without an order of its devices.
+
+    Before and after: no `sdy.reshard` but those that
+    sdy-reshard-to-collectives leaves.
+
+    ```mlir
+    %0 = sdy.manual_computation(%arg0) in_shardings=[<@mesh, [{"x"} ]>]
+        out_shardings=[<@mesh, [{} ]>] manual_axes={"x"} (%arg1: tensor<8xf32>) {
+      %2 = ... // the user's sum of %arg1 along "x"
+      sdy.return %2 : tensor<8xf32>
+    } : (tensor<32xf32>) -> tensor<8xf32>
+    %1 = sdy.all_slice [{"x"} ] %0 out_sharding=<@mesh, [{"x"} ]>
+    ```
+    becomes
+    ```mlir
+    %0 = sdy.manual_computation(%arg0) in_shardings=[<@mesh, [{"x"} ]>]
+        out_shardings=[<@mesh, [{} ], unreduced={"x"}>] manual_axes={"x"} (%arg1: tensor<8xf32>) {
+      sdy.return %arg1 : tensor<8xf32>
+    } : (tensor<32xf32>) -> tensor<8xf32>
+    %1 = sdy.reduce_scatter [{"x"} ] %0 out_sharding=<@mesh, [{"x"} ]>
+    ```
+  }];
+  let dependentDialects = ["mlir::sdy::SdyDialect"];
+  let options = [CollectivesDeviceModel.option];
+}
+
 def SplitAllReducesPass : Pass<"sdy-split-all-reduces", "mlir::func::FuncOp"> {
   let summary = "Reduces along fast axes first";
   let description = [{

@@ -21,7 +21,7 @@ from shardonnay import compare, run
 SDY_OPT = Path(__file__).resolve().parents[3] / "build/bin/sdy-opt"
 PASSES = (
     "broadcast-owner-slices hoist-collectives share-collectives cancel-gathers-and-slices fold-all-reduces "
-    "merge-collectives reassociate-reductions accumulate-in-loops move-gathers move-slices-up split-all-reduces"
+    "merge-collectives reassociate-reductions accumulate-in-loops move-gathers move-slices-up merge-returned-reductions split-all-reduces"
 ).split()
 
 
