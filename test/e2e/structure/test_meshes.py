@@ -1,8 +1,14 @@
 """Several meshes over the same devices, other orders of the devices, and values on one device alone."""
 
+import re
+
+import jax
 import numpy as np
 import pytest
 import shardonnay
+from jax import lax
+from jax.sharding import Mesh, NamedSharding
+from jax.sharding import PartitionSpec as P
 from shardonnay import compare, run
 
 REVERSED = "device_ids=[7, 6, 5, 4, 3, 2, 1, 0]"
@@ -180,3 +186,24 @@ def test_collectives_of_the_user_along_axes(named, ordered, part):
     (found,), _ = run.LoadedProgram(shardonnay.compile(text))([value])
     np.testing.assert_array_equal(found, expected)
     check(text, [value])
+
+
+@pytest.mark.parametrize("axes", [{"model"}, {"data", "model"}], ids=sorted)
+def test_collectives_of_the_user_along_an_axis_of_one_device(axes):
+    """Where all manual axes have one device, JAX writes the collectives without a manual computation (and XLA refuses it)."""
+    mesh = Mesh(np.array(jax.devices("cpu")[:8]).reshape(8, 1), ("data", "model"))
+
+    def body(x):
+        shifted = lax.ppermute(x, "model", []) + lax.ppermute(x, "model", [(0, 0)])
+        moved = lax.all_to_all(x, "model", 0, 1, tiled=True) + lax.axis_index("model")
+        return lax.psum(x, "model"), lax.all_gather(x, "model"), lax.psum_scatter(x, "model", tiled=True), shifted, moved
+
+    rows = P("data", "model")
+    spec = P(*(axis if axis in axes else None for axis in rows))
+    function = jax.shard_map(body, mesh=mesh, in_specs=spec, out_specs=(spec, P(None, *spec), spec, spec, spec), axis_names=axes, check_vma=False)
+    value = np.arange(64, dtype=np.float32).reshape(16, 4)
+    compiled = shardonnay.compile(jax.jit(function, in_shardings=NamedSharding(mesh, rows)).lower(value).as_text())
+    assert not set(re.findall(r"stablehlo\.(all_\w+|collective_\w+|reduce_scatter)", compiled.text))
+    outputs, _ = run.LoadedProgram(compiled)([value])
+    for output, wanted in zip(outputs, (value, value[None], value, value, value), strict=True):
+        np.testing.assert_array_equal(output, wanted)
