@@ -155,7 +155,7 @@ def FoldSingleDeviceCollectivesPass
     but those whose results differ from their operands in type.
 
     ```mlir
-    %1 = "stablehlo.all_gather"(%0) <{replica_groups = dense<[[0], [1]]>, ..}>
+    %1 = ... // the user's gather of %0 in groups [[0], [1]]
     return %1
     ```
     becomes
