@@ -89,6 +89,12 @@ def test_partial_sums(axis, feeders):
     assert joined.tolist() == [1, 1, 1] and spread == 0
 
 
+def test_sign_of_zero():
+    whole = entry([2], [2], [[[0, 2]]] * 8)
+    joined, _ = boundary.assemble(whole, boundary.shard(whole, np.array([-0.0, 0.0], np.float32), MESH), MESH)
+    assert np.signbit(joined).tolist() == [True, False]
+
+
 def test_partial_sums_of_devices_in_another_order():
     mesh = '#sdy.mesh<["a:b"=2, "c"=2], device_ids=[0, 2, 1, 3]>'
     partial = entry([2], [1], [[[0, 1]], [[0, 1]], [[1, 2]], [[1, 2]]], partial={"axes": ['"a:b"'], "kind": "sum"})

@@ -151,6 +151,24 @@ def test_ops_arguments_and_results_on_one_device():
     assert not [d for d in compiled.diagnostics if d.severity == "warning"]
 
 
+BITS_ON_DEVICE = """
+sdy.mesh @m = <["x"=8]>
+sdy.mesh @maximal_5 = <[], device_ids=[5]>
+func.func public @main(%a: tensor<8xi32>) -> tensor<8xf32> {
+  %0 = stablehlo.bitcast_convert %a {sdy.sharding = #sdy.sharding_per_value<[<@maximal_5, []>]>} : (tensor<8xi32>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+"""
+
+
+def test_bits_of_one_device():
+    """A sum with zeros would make subnormal numbers zero, as processors add."""
+    bits = np.array([0, 1, -1 << 31, (-1 << 31) + 1, 2**23 - 1, 127 << 23, 255 << 23, (-1 << 31) + (255 << 23)], np.int32)
+    (found,), spreads = run.LoadedProgram(shardonnay.compile(BITS_ON_DEVICE))([bits])
+    np.testing.assert_array_equal(found.view(np.int32), bits)
+    assert max(spreads) == 0
+
+
 ORDER = [0, 2, 4, 6, 1, 3, 5, 7]
 SUMS = """
 sdy.mesh @mesh = <["x"=2, "y"=4]{order}>
