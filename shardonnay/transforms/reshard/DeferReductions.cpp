@@ -399,7 +399,8 @@ bool OpDeferral::computeResult() {
       operands[i] = needed;
     if (operands[i].dims != needed.dims)
       return false;
-    if (owned[i] && !operands[i].unreduced.empty())
+    // One that is passed on in parts has the result in these parts already.
+    if (!deferred[i] && !operands[i].unreduced.empty())
       return false;
   }
   for (const AxisList &list : strategy)

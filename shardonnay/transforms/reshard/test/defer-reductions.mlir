@@ -213,3 +213,13 @@ func.func @pad_before_others(%arg0: tensor<8x16xf32> {sdy.sharding = #sdy.shardi
   %6 = stablehlo.reduce(%5 init: %z) applies stablehlo.add across dimensions = [1] : (tensor<8x17xf32>, tensor<f32>) -> tensor<8xf32>
   return %2, %6 : tensor<8x17xf32>, tensor<8xf32>
 }
+
+// The other factor is passed on in parts, along another axis.
+// CHECK-LABEL: func @product_of_parts
+func.func @product_of_parts(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}], unreduced={"d"}>}, %arg1: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}], unreduced={"m"}>}) -> tensor<8xf32> {
+  // CHECK-NEXT: %[[R:.*]] = sdy.reshard %arg1 <@mesh, [{}]>
+  // CHECK-NEXT: stablehlo.multiply %arg0, %[[R]] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}], unreduced={"d"}>]>}
+  %0 = sdy.reshard %arg1 <@mesh, [{}]> : tensor<8xf32>
+  %1 = stablehlo.multiply %arg0, %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}], unreduced={"d"}>]>} : tensor<8xf32>
+  return %1 : tensor<8xf32>
+}
