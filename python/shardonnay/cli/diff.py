@@ -46,7 +46,9 @@ def add(commands):
         "Says what changed in shardings, collectives, bytes and memory between two programs, or two sets of options.",
     )
     parser.add_argument("before", metavar="A", help=READS)
-    parser.add_argument("after", metavar="B", nargs="?", help="default: A, with the options of --b")
+    parser.add_argument(
+        "after", metavar="B", nargs="?", help="what to compare with (default: A, with the options of --b)"
+    )
     for side, which in (("--a", "A"), ("--b", "B")):
         parser.add_argument(
             side,
