@@ -41,7 +41,7 @@ std::optional<AxisRef> AxisRef::overlap(AxisRef other) const {
 std::optional<AxisRef> AxisRef::prefixWithoutOverlap(AxisRef other) const {
   if (!overlaps(other) && canCoexist(other))
     return *this;
-  // What is left ends at or before `other`, at a border of this.
+  // What is left ends at or before `other`, at a boundary of this.
   int64_t limit = std::gcd(end(), other.pre);
   if (limit % pre != 0 || limit <= pre)
     return std::nullopt;
@@ -51,7 +51,7 @@ std::optional<AxisRef> AxisRef::prefixWithoutOverlap(AxisRef other) const {
 std::optional<AxisRef> AxisRef::suffixWithoutOverlap(AxisRef other) const {
   if (!overlaps(other) && canCoexist(other))
     return *this;
-  // What is left starts at or after the end of `other`, at a border of this.
+  // What is left starts at or after the end of `other`, at a boundary of this.
   int64_t start = std::lcm(pre, other.end());
   if (end() % start != 0 || start >= end())
     return std::nullopt;

@@ -54,7 +54,7 @@ struct AxisRef {
   bool isPrefixOf(AxisRef other) const;
   /// This is the minor part of `other` (or all of it).
   bool isSuffixOf(AxisRef other) const;
-  /// Same axis, and the intervals have more than a border in common. Decided
+  /// Same axis, and the intervals have more than a boundary in common. Decided
   /// by magnitude, so that two that cannot coexist may overlap too ((1)2 and
   /// (1)3) or not ((1)2 and (3)2, of an axis of size 6).
   bool overlaps(AxisRef other) const {

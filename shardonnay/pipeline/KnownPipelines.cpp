@@ -278,7 +278,7 @@ void registerKnownPipelines() {
       "From collectives on global types to the StableHLO of one device",
       addGlobalToLocal);
   PassPipelineRegistration<ExportOptions>(
-      "sdy-export-pipeline", "Settles shardings after propagation", addExport);
+      "sdy-export-pipeline", "Finishes shardings after propagation", addExport);
 }
 
 } // namespace shardonnay

@@ -151,9 +151,9 @@ def ShareCollectivesPass : Pass<"sdy-share-collectives", "mlir::func::FuncOp"> {
 }
 
 def ReassociateReductionsPass : Pass<"sdy-reassociate-reductions", "mlir::func::FuncOp"> {
-  let summary = "Settles the result of an op in the place of several operands";
+  let summary = "Reduces the result of an op in the place of several operands";
   let description = [{
-    An op that says it is linear (`isLinear`) in operands that are all settled
+    An op that says it is linear (`isLinear`) in operands that are all reduced
     for it alone, by all_reduces or reduce_scatters, is computed on their parts,
     where settling the result is cheaper.
 
@@ -248,15 +248,15 @@ def HoistCollectivesPass : Pass<"sdy-hoist-collectives", "mlir::func::FuncOp"> {
 }
 
 def AccumulateInLoopsPass : Pass<"sdy-accumulate-in-loops", "mlir::func::FuncOp"> {
-  let summary = "Settles a sum over the runs of a loop behind it, once";
+  let summary = "Reduces a sum over the runs of a loop behind it, once";
   let description = [{
     A value that a loop carries, and to which every run adds one that it has
-    settled for that, is carried in parts: the summand's reduction goes, one of
+    reduced for that, is carried in parts: the summand's reduction goes, one of
     the result comes. Where it does not start from zeros, one device of those
     that have the same keeps the start, the others start from what does not
     count (of a maximum or minimum all keep it); one that is sharded otherwise
     is moved before. Between the reduction and the addition may stand ops that
-    are linear in what is settled (a transpose, a conversion to a wider type, an
+    are linear in what is reduced (a transpose, a conversion to a wider type, an
     update of zeros); they are computed on parts. What an inner loop carries so,
     the outer one may too. The price of it all is compared with that of all
     runs. Where memory has a limit, sums that are carried whole instead of

@@ -247,7 +247,7 @@ def test_gathers_in_a_bucket(element):
     shapes = {(8, 3): '{"x"}, {}', (3, 10): '{}, {"x"}', (1, 5): '{"x"}, {}', (4, 0): '{"x"}, {}', (2, 6): '{}, {"x"}', (6, 4): '{"x"}, {"y"}',
               (10, 7): '{"x"}, {"y"}'}  # fmt: skip
     types = ["tensor<" + "".join(f"{size}x" for size in shape) + f"{element}>" for shape in shapes]
-    parts = [f"%a{i}: {t} {{sdy.sharding = #sdy.sharding<@mesh, [{cut}]>}}" for i, (t, cut) in enumerate(zip(types, shapes.values(), strict=True))]
+    parts = [f"%a{i}: {t} {{sdy.sharding = #sdy.sharding<@mesh, [{dims}]>}}" for i, (t, dims) in enumerate(zip(types, shapes.values(), strict=True))]
     results = [f"{t} {{sdy.sharding = #sdy.sharding<@mesh, [{{}}, {{}}]>}}" for t in types]
     text = f"""{HEAD}func.func @main({", ".join(parts)}) -> ({", ".join(results)}) {{
       return {", ".join(f"%a{i}" for i in range(len(types)))} : {", ".join(types)}
@@ -261,9 +261,9 @@ def test_exchanges_in_a_bucket():
     """Even dims and uneven ones, there and back."""
     shapes = {(8, 12): ("f32", '{"y"}, {}', '{}, {"y"}'), (4, 8): ("i32", '{}, {"y"}', '{"y"}, {}'), (10, 6): ("f32", '{"y"}, {}', '{}, {"y"}')}
     types = [f"tensor<{shape[0]}x{shape[1]}x{element}>" for shape, (element, *_) in shapes.items()]
-    cuts = [[f"{{sdy.sharding = #sdy.sharding<@mesh, [{cut}]>}}" for cut in cuts] for _, *cuts in shapes.values()]
-    text = f"""{HEAD}func.func @main({", ".join(f"%a{i}: {t} {cuts[i][0]}" for i, t in enumerate(types))})
-        -> ({", ".join(f"{t} {cuts[i][1]}" for i, t in enumerate(types))}) {{
+    shardings = [[f"{{sdy.sharding = #sdy.sharding<@mesh, [{dims}]>}}" for dims in both] for _, *both in shapes.values()]
+    text = f"""{HEAD}func.func @main({", ".join(f"%a{i}: {t} {shardings[i][0]}" for i, t in enumerate(types))})
+        -> ({", ".join(f"{t} {shardings[i][1]}" for i, t in enumerate(types))}) {{
       return %a0, %a1, %a2 : {", ".join(types)}
     }}"""
     counts = bucketed(text, [mixed(element, *shape, seed=i) for i, (shape, (element, *_)) in enumerate(shapes.items())])
@@ -303,7 +303,7 @@ def test_scatters_in_a_bucket(element):
         arguments.append(f'%a{i}: {whole} {{sdy.sharding = #sdy.sharding<@mesh, [{{"y"}}, {{}}, {{}}]>}}')
         ops.append(f"%r{i} = stablehlo.reduce(%a{i} init: %z) applies stablehlo.add across dimensions = [0] : "
                    f"({whole}, tensor<{element}>) -> {types[-1]}")  # fmt: skip
-    results = [f"{t} {{sdy.sharding = #sdy.sharding<@mesh, [{cut}]>}}" for t, cut in zip(types, shapes.values(), strict=True)]
+    results = [f"{t} {{sdy.sharding = #sdy.sharding<@mesh, [{dims}]>}}" for t, dims in zip(types, shapes.values(), strict=True)]
     lines = "\n      ".join(ops)
     text = f"""{HEAD}func.func @main({", ".join(arguments)}) -> ({", ".join(results)}) {{
       %z = stablehlo.constant dense<0> : tensor<{element}>

@@ -105,7 +105,7 @@ MONOTONE = {
         lambda m, b: m.astype(ml_dtypes.bfloat16).astype(np.float32),
     ),
     "exponential": ("%1 = stablehlo.exponential %0 : tensor<8xf32>", lambda m, b: np.exp(m)),
-    # Not settled later: the sum of two infinities is NaN.
+    # Not reduced later: the sum of two infinities is NaN.
     "moved by what is not known": ("%1 = stablehlo.add %0, %b : tensor<8xf32>", np.add),
 }
 
@@ -140,7 +140,7 @@ def test_maxima(name, kind):
     assert ("tensor<8xbf16>" in re.search("= sdy.all_reduce.*", stage)[0]) == (name == "rounded")
 
 
-# What becomes partial because the program says so, and is settled by a collective of its own.
+# What becomes partial because the program says so, and is reduced by a collective of its own.
 @pytest.mark.parametrize("size", [16, 10])
 @pytest.mark.parametrize(
     ("source", "dims", "kind", "axes"),

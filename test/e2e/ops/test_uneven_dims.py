@@ -138,12 +138,12 @@ for size, shift in ((16, 1), (10, 3), (5, 4)):
          f"$r = stablehlo.concatenate $a, $b, dim = 0 : ({end}, {begin}) -> {whole}")
 # A dim goes on with its beginning, up to several times, on devices that have nothing of it themselves.
 for size, first, count in ((4, 0, 12), (6, 0, 8), (6, 0, 7), (3, 2, 11), (1, 0, 9), (5, 3, 5)):
-    for cut in ("", "y", "yx"):
+    for axes in ("", "y", "yx"):
         spans = [(first, size)] + [(0, size)] * ((count - size + first) // size) + [(0, (count - size + first) % size)]
         parts = [(start, limit) for start, limit in spans if start < limit]
         body = "".join(f"${chr(97 + i)} = stablehlo.slice $0 [{start}:{limit}] : ({tensor([size], 'f32')}) -> {tensor([limit - start], 'f32')}\n"
                        for i, (start, limit) in enumerate(parts))
-        case(f"{count} of {size} from {first}, cut {cut}", [argument([size], [cut])], ([count], "f32", ["yx"]),
+        case(f"{count} of {size} from {first}, sharded by {axes}", [argument([size], [axes])], ([count], "f32", ["yx"]),
              f"{body}$r = stablehlo.concatenate {', '.join(f'${chr(97 + i)}' for i in range(len(parts)))}, dim = 0 : "
              f"({', '.join(tensor([limit - start], 'f32') for start, limit in parts)}) -> {tensor([count], 'f32')}")
 

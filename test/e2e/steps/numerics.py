@@ -49,7 +49,7 @@ def quantiles(parameters, x):
 
 @step(lambda: ({"k": normal(3, 3)}, normal(24, 20)), also=("spatial",))
 def stencil(parameters, field):
-    """Five steps of diffusion with a periodic border and one of a five-point maximum."""
+    """Five steps of diffusion with a periodic boundary and one of a five-point maximum."""
     for _ in range(2):
         field = field + 0.1 * sum(jnp.roll(field, s, d) - field for s in (1, -1) for d in (0, 1))
     return field, lax.reduce_window(field, -jnp.inf, lax.max, (3, 3), (1, 1), "SAME"), jnp.pad(field, ((2, 1), (0, 3)))
@@ -84,7 +84,7 @@ def kalman(parameters, observed):
 
 @step(lambda: ({"speed": normal(24, 20) ** 2 * 0.01}, normal(24, 20)), also=("spatial",))
 def wave(parameters, field):
-    """Ten steps of a wave in a loop, fixed borders."""
+    """Ten steps of a wave in a loop, fixed boundaries."""
 
     def body(_, state):
         now, before = state

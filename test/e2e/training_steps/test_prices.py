@@ -63,7 +63,7 @@ WINDOWS = {
 
 
 def window_program(name, axis):
-    cut, whole, result, body = WINDOWS[name]
+    shards, whole, result, body = WINDOWS[name]
 
     def typed(shape):
         return f"tensor<{shape}xf32>" if shape else "tensor<f32>"
@@ -73,7 +73,7 @@ def window_program(name, axis):
         return f'{typed(shape)} {{sdy.sharding = #sdy.sharding<@mesh, [{{"{axis}"}}{", " if dims else ""}{dims}]>}}'
 
     names = iter("abz")
-    arguments = [f"%{next(names)}: {sharded(shape)}" for shape in cut] + [
+    arguments = [f"%{next(names)}: {sharded(shape)}" for shape in shards] + [
         f"%{'z' if not shape else next(names)}: {typed(shape)}" for shape in whole
     ]
     return f"{MESH}\nfunc.func @main({', '.join(arguments)}) -> ({sharded(result)}) {{\n  {body}\n  return %r : {typed(result)}\n}}"

@@ -1,4 +1,4 @@
-"""No operand is gathered whole that nothing demands, in any program of the corpus (a few in every run, all with --long).
+"""No operand is gathered whole that nothing needs, in any program of the corpus (a few in every run, all with --long).
 
 Under `bytes`: where steps are priced too, a small table is gathered to save some.
 """
