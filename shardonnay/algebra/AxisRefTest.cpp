@@ -79,14 +79,6 @@ RC_GTEST_PROP(AxisRef, prefixIsMajorDigits, ()) {
   RC_ASSERT(a.isPrefixOf(b) == expected);
 }
 
-RC_GTEST_PROP(AxisRef, suffixIsMinorDigits, ()) {
-  auto [mesh, a, b] = drawPair();
-  bool expected = b.size % a.size == 0;
-  for (int64_t p = 0; expected && p < mesh.numDevices(); ++p)
-    expected = mesh.coordinate(b, p) % a.size == mesh.coordinate(a, p);
-  RC_ASSERT(a.isSuffixOf(b) == expected);
-}
-
 RC_GTEST_PROP(AxisRef, coexistIffSomeSplittingHasBoth, ()) {
   auto [mesh, a, b] = drawPair();
   bool expected =
@@ -109,18 +101,15 @@ RC_GTEST_PROP(AxisRef, overlapCountsTheSharedDigits, ()) {
     RC_ASSERT(a.contains(*common) && b.contains(*common));
 }
 
-RC_GTEST_PROP(AxisRef, prefixAndSuffixWithoutOverlapAreLongest, ()) {
+RC_GTEST_PROP(AxisRef, prefixWithoutOverlapIsLongest, ()) {
   auto [mesh, a, b] = drawPair();
-  std::optional<AxisRef> prefix, suffix;
+  std::optional<AxisRef> prefix;
   for (int64_t size : gen::divisors(a.size)) {
-    AxisRef front{a.axis, a.pre, size}, back{a.axis, a.end() / size, size};
+    AxisRef front{a.axis, a.pre, size};
     if (size > 1 && !front.overlaps(b) && front.canCoexist(b))
       keepLonger(prefix, front);
-    if (size > 1 && !back.overlaps(b) && back.canCoexist(b))
-      keepLonger(suffix, back);
   }
   RC_ASSERT(a.prefixWithoutOverlap(b) == prefix);
-  RC_ASSERT(a.suffixWithoutOverlap(b) == suffix);
 }
 
 RC_GTEST_PROP(AxisRef, greatestCommonPrefixIsLongest, ()) {

@@ -52,14 +52,6 @@ llvm::StringRef toString(Subgroup subgroup) {
   llvm_unreachable("no such subgroup");
 }
 
-int64_t HloSharding::subgroupSize(Subgroup subgroup) const {
-  int64_t size = 1;
-  for (auto [index, kind] : llvm::enumerate(subgroups))
-    if (kind == subgroup)
-      size *= tiles[rank() + index];
-  return size;
-}
-
 std::optional<llvm::SmallVector<Interval, 4>>
 HloSharding::slice(llvm::ArrayRef<int64_t> shape, int64_t wanted) const {
   llvm::SmallVector<Interval, 4> all;

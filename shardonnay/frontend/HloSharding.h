@@ -109,8 +109,6 @@ struct HloSharding {
 
   /// Tiled: the rank of the tensor.
   int64_t rank() const { return tiles.size() - subgroups.size(); }
-  /// Tiled: the sizes of the last tile dims of this kind, multiplied.
-  int64_t subgroupSize(Subgroup subgroup) const;
   /// What `device` holds of a tensor of `shape`, empty intervals as start =
   /// limit; nothing if it holds nothing (Maximal, or not in the tile array) or
   /// if the sharding does not say (Manual, Unknown, Tuple).

@@ -34,7 +34,6 @@ public:
                                   const AxisList &axes) = 0;
   /// The op's own types.
   virtual mlir::TypeRange globalOperandTypes() const = 0;
-  virtual mlir::TypeRange globalResultTypes() const = 0;
   /// This device's shard of `tensor`, whose dim `dim` (global size
   /// `globalSize`) is sharded by `axes` into equal shards: `fill`, a scalar
   /// tensor of the element type, where it reaches behind the dim's end.
@@ -71,6 +70,9 @@ public:
   virtual mlir::Value allGather(mlir::OpBuilder &builder, mlir::Location loc,
                                 mlir::Value tensor, const AxisList &axes) = 0;
 };
+
+/// What stands for an op's results on this device; fails with an error at it.
+using LocalResults = llvm::FailureOr<llvm::SmallVector<mlir::Value>>;
 
 /// `op` with `operands` and the context's result types; attributes and regions
 /// as they are, shardings dropped.
