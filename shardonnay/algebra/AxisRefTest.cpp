@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/algebra/Generators.h"
-#include "llvm/ADT/STLExtras.h"
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 #include <set>

@@ -40,7 +40,7 @@ int64_t DeviceOrder::deviceAt(int64_t place) const {
   return device;
 }
 
-llvm::StringRef toString(Subgroup subgroup) {
+static llvm::StringRef toString(Subgroup subgroup) {
   switch (subgroup) {
   case Subgroup::Manual:
     return "manual";

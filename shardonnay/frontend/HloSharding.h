@@ -73,7 +73,6 @@ struct DeviceOrder {
 /// What the devices that differ along one of the last tile dims hold: their own
 /// share of a program that is manual there, summands, or copies.
 enum class Subgroup { Manual, Unreduced, Replicated };
-llvm::StringRef toString(Subgroup subgroup);
 
 /// A value. Only what `kind` speaks of is set.
 struct HloSharding {

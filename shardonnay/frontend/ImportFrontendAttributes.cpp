@@ -26,7 +26,6 @@
 #include "shardonnay/frontend/ManualCalls.h"
 #include "shardonnay/frontend/Passes.h"
 #include "shardonnay/interfaces/ProgramOps.h"
-#include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
 using namespace mlir::sdy;

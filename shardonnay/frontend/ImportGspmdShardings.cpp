@@ -18,7 +18,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "mlir/IR/Verifier.h"
-#include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/dialect/sdy/access/SignatureAttributes.h"
 #include "shardonnay/dialect/stablehlo/Stablehlo.h"
 #include "shardonnay/frontend/CustomCall.h"

@@ -34,6 +34,7 @@ public:
                                   const AxisList &axes) = 0;
   /// The op's own types.
   virtual mlir::TypeRange globalOperandTypes() const = 0;
+  virtual mlir::TypeRange globalResultTypes() const = 0;
   /// This device's shard of `tensor`, whose dim `dim` (global size
   /// `globalSize`) is sharded by `axes` into equal shards: `fill`, a scalar
   /// tensor of the element type, where it reaches behind the dim's end.

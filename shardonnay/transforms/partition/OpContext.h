@@ -42,6 +42,9 @@ public:
   mlir::TypeRange globalOperandTypes() const override {
     return op->getOperandTypes();
   }
+  mlir::TypeRange globalResultTypes() const override {
+    return op->getResultTypes();
+  }
   AxisList deviceAxes() override { return placer.deviceAxes(op); }
   mlir::Value deviceIndex(mlir::OpBuilder &builder, mlir::Location loc,
                           const AxisList &list) override;

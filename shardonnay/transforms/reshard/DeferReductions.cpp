@@ -31,7 +31,6 @@
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/dialect/sdy/access/ReshardList.h"
 #include "shardonnay/dialect/sdy/access/ShardBytes.h"
-#include "shardonnay/plan/ReshardPlan.h"
 #include "shardonnay/support/Prefetch.h"
 #include "shardonnay/transforms/reshard/LinearOperands.h"
 #include "shardonnay/transforms/reshard/OpSolvers.h"

@@ -15,6 +15,7 @@
 #define SHARDONNAY_TRANSFORMS_RESHARD_PASSES_TD
 
 include "mlir/Pass/PassBase.td"
+include "shardonnay/analysis/DeviceModelOption.td"
 
 def InsertExplicitReshardsPass
     : Pass<"sdy-insert-explicit-reshards", "mlir::func::FuncOp"> {
@@ -66,9 +67,7 @@ def InsertExplicitReshardsPass
     Option<"noGatherByPrice", "no-gather-by-price", "bool", "false",
            "An op that needs a dim whole stays sharded along the others, even "
            "where gathering it is cheaper">,
-    Option<"deviceModel", "device-model", "std::string", "\"cpu\"",
-           "What the devices can do: bytes, cpu, gpu-node, gpu-cluster, "
-           "tpu-torus, or the path of a JSON file (cost/DeviceModel.h)">,
+    DeviceModelOption,
     Option<"searchMode", "search-mode", "std::string", "\"greedy\"",
            "graph: the strategies of ops near a disagreement are chosen "
            "together; greedy: each op alone">,
@@ -149,11 +148,7 @@ def DeferReductionsPass : Pass<"sdy-defer-reductions", "mlir::func::FuncOp"> {
     ```
   }];
   let dependentDialects = ["mlir::sdy::SdyDialect"];
-  let options = [
-    Option<"deviceModel", "device-model", "std::string", "\"cpu\"",
-           "What the devices can do: bytes, cpu, gpu-node, gpu-cluster, "
-           "tpu-torus, or the path of a JSON file (cost/DeviceModel.h)">,
-  ];
+  let options = [DeviceModelOption];
 }
 
 def ExplainReshardsPass : Pass<"sdy-explain-reshards", "mlir::func::FuncOp"> {
@@ -176,11 +171,7 @@ def ExplainReshardsPass : Pass<"sdy-explain-reshards", "mlir::func::FuncOp"> {
         'stablehlo.dot' with j by {"m"} costs 6.2 us, the next best, ..."}
     ```
   }];
-  let options = [
-    Option<"deviceModel", "device-model", "std::string", "\"cpu\"",
-           "What the devices can do: bytes, cpu, gpu-node, gpu-cluster, "
-           "tpu-torus, or the path of a JSON file (cost/DeviceModel.h)">,
-  ];
+  let options = [DeviceModelOption];
 }
 
 #endif // SHARDONNAY_TRANSFORMS_RESHARD_PASSES_TD

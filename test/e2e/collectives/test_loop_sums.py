@@ -4,7 +4,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 import shardonnay
-from shardonnay import compare, run
+from agrees import assert_agrees
+from shardonnay import run
 
 NEUTRAL = {
     ("add", "f32"): "0.0",
@@ -74,9 +75,7 @@ def test_reduced_behind_the_loops(op, element, size, start, nested):
         begin[:4] = [np.nan, np.inf, -np.inf, -0.0]
     for trips in (0, 1, 3):
         inputs = [table, begin, np.int32(trips)]
-        results = run.check(run.LoadedProgram(compiled), inputs, compare.reference(text, inputs))
-        wrong = [str(agreement) for agreement in results if not agreement.ok]
-        assert not wrong, f"{trips} trips: " + "\n".join(wrong)
+        assert_agrees(compiled, text, inputs)
 
 
 def test_a_loop_that_never_runs_returns_its_start():
@@ -133,5 +132,4 @@ func.func public @main(%a: tensor<32x8x{element}> {lies_by_rows}, %b: tensor<32x
     generator = np.random.default_rng(0)
     dtype = {"f32": np.float32, "bf16": ml_dtypes.bfloat16}[element]
     inputs = [generator.integers(-3, 3, size).astype(dtype) for size in ((32, 8), (32, 16))] + [np.int32(5)]
-    results = run.check(run.LoadedProgram(compiled), inputs, compare.reference(text, inputs))
-    assert all(agreement.ok for agreement in results), "\n".join(map(str, results))
+    assert_agrees(compiled, text, inputs)

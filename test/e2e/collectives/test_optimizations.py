@@ -8,11 +8,13 @@ import re
 import subprocess
 from pathlib import Path
 
+import corpus
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 import shardonnay
+from agrees import assert_agrees
 from jax import lax
 from jax.sharding import Mesh, NamedSharding
 from jax.sharding import PartitionSpec as P
@@ -184,8 +186,7 @@ def test_loops(name, row):
     trips = {"hoist-collectives": 5, "accumulate-in-loops": 6}[name]
     assert after[1] * trips == before[1]
     compiled = shardonnay.compile(text)
-    wrong = [str(a) for a in run.check(run.LoadedProgram(compiled), arguments, compare.reference(text, arguments)) if not a.ok]
-    assert not wrong, "\n".join(wrong)
+    assert_agrees(compiled, text, arguments)
 
 
 def test_buckets(row):
@@ -205,8 +206,7 @@ def test_buckets(row):
         compiled = shardonnay.compile(text, device_model=model, no_bucketing=no_bucketing)
         counts[model, no_bucketing] = sum(entry["count"] for entry in compiled.report["collectives"])
         inputs = jax.tree.leaves(arguments)
-        wrong = [str(a) for a in run.check(run.LoadedProgram(compiled), inputs, compare.reference(text, inputs)) if not a.ok]
-        assert not wrong, "\n".join(wrong)
+        assert_agrees(compiled, text, inputs)
     assert counts == {("cpu", True): 11, ("cpu", False): 1, ("bytes", False): 11}
 
 
@@ -319,33 +319,21 @@ FSDP = ("mixer-fsdp", "attention-fsdp", "resnet-fsdp")
 
 @pytest.mark.parametrize("pair", FSDP)
 def test_fsdp_steps_gather_at_once(pair, row):
-    import corpus
-
     text, inputs = corpus.lower(*pair.rsplit("-", 1))
     apart, together = (shardonnay.compile(text, no_bucketing=no_bucketing) for no_bucketing in (True, False))
     counts = [sum(entry["count"] for entry in compiled.report["collectives"]) for compiled in (apart, together)]
     row(f"{pair}: {counts[0]} collectives become {counts[1]}")
     assert counts[1] < 0.75 * counts[0]
     assert together.report["executed_bytes"] <= apart.report["executed_bytes"]
-    wrong = [str(a) for a in run.check(run.LoadedProgram(together), inputs, compare.reference(text, inputs)) if not a.ok]
-    assert not wrong, "\n".join(wrong)
+    assert_agrees(together, text, inputs)
 
 
 QUICK = ("attention-uneven-2-D", "scanned-blocks-fsdp", "experts-2-D", "lstm-2-D", "graph-fsdp", "mixer-2-D")
 
 
-def pairs():
-    import corpus
-
-    marks = {pair: () if f"{pair[0]}-{pair[1]}" in QUICK else pytest.mark.long for pair in corpus.PAIRS}
-    return [pytest.param(*pair, id="-".join(pair), marks=mark) for pair, mark in marks.items()]
-
-
-@pytest.mark.parametrize("name, strategy", pairs())
+@pytest.mark.parametrize("name, strategy", corpus.parameters(QUICK))
 def test_no_pass_makes_a_program_dearer(name, strategy):
     """Under the default model, neither its price nor its bytes together; a few in every run, all with --long."""
-    import corpus
-
     text, _ = corpus.lower(name, strategy)
     program = shardonnay.compile(text, to="reshard").text
     steps = ["sdy-reshard-to-collectives", "sdy-price-collectives"]

@@ -7,7 +7,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 import shardonnay
-from shardonnay import compare, run
+from agrees import assert_agrees
+from shardonnay import run
 
 MESH = 'sdy.mesh @mesh = <["x"=2, "y"=4]>\n'
 CUT = '{sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>}'
@@ -24,8 +25,7 @@ def counts(compiled):
 
 def check(text, inputs):
     compiled = shardonnay.compile(text, no_bucketing=True)
-    wrong = [str(a) for a in run.check(run.LoadedProgram(compiled), inputs, compare.reference(text, inputs)) if not a.ok]
-    assert not wrong, "\n".join(wrong)
+    assert_agrees(compiled, text, inputs)
     return compiled
 
 

@@ -7,7 +7,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from uneven import Case, kinds_of, run_cases, tensor, values
+from uneven import Case, argument, kinds_of, run_cases, tensor
 
 CASES = []
 PERMUTES = {"collective_permute"}
@@ -16,10 +16,6 @@ PERMUTES = {"collective_permute"}
 def fault(name, arguments, result, body, collectives, tolerance=0.0):
     """`collectives`: all kinds that the program may communicate by."""
     CASES.append(Case(name, arguments, result, body, collectives, tolerance))
-
-
-def argument(shape, dims, element="f32", seed=0):
-    return values(shape, element, seed), element, dims
 
 
 def index(value, element="i32"):

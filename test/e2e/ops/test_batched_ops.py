@@ -6,10 +6,10 @@ Each case says which collectives its program has: one that is computed whole wou
 import numpy as np
 import pytest
 import shardonnay
+from agrees import assert_agrees
 from jaxlib import lapack
-from shardonnay import compare, run
-from test_single_ops import MESH, argument, sharding, tensor, values
-from uneven import LINKS
+from test_single_ops import argument, values
+from uneven import LINKS, MESH, sharding, tensor
 
 RNG = np.random.default_rng(7)
 CASES = []
@@ -112,6 +112,4 @@ def test_op_agrees(text, inputs, collectives):
     lapack._lapack.initialize()
     compiled = shardonnay.compile(text, device_model=LINKS)
     assert {entry["kind"] for entry in compiled.report["collectives"]} == collectives
-    agreements = run.check(run.LoadedProgram(compiled), inputs, compare.reference(text, inputs))
-    wrong = [str(agreement) for agreement in agreements if not agreement.ok]
-    assert not wrong, "\n".join(wrong)
+    assert_agrees(compiled, text, inputs)

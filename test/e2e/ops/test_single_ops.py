@@ -6,22 +6,12 @@ Each case says which collectives its program has: one that is computed whole wou
 import numpy as np
 import pytest
 import shardonnay
-from shardonnay import boundary, compare, run
-from uneven import LINKS
+from agrees import assert_agrees
+from shardonnay import boundary
+from uneven import LINKS, MESH, sharding, tensor
 
 RNG = np.random.default_rng(0)
-MESH = 'sdy.mesh @mesh = <["x"=2, "y"=4]>'
 CASES = []
-
-
-def tensor(shape, element):
-    return f"tensor<{''.join(f'{size}x' for size in shape)}{element}>"
-
-
-def sharding(dims):
-    """Of axes per dim, one string a dim: "" or "x" or "xy"."""
-    inner = ", ".join("{" + ", ".join(f'"{axis}"' for axis in axes) + "}" for axes in dims)
-    return f"<@mesh, [{inner}]>"
 
 
 def argument(name, value, element, dims):
@@ -181,6 +171,4 @@ update("of i1", "i1", "ui8", (2, 255), [5, 3], ["xy", ""], ["", ""])
 def test_op_agrees(text, inputs, collectives):
     compiled = shardonnay.compile(text, device_model=LINKS)
     assert {entry["kind"] for entry in compiled.report["collectives"]} == collectives
-    agreements = run.check(run.LoadedProgram(compiled), inputs, compare.reference(text, inputs))
-    wrong = [str(agreement) for agreement in agreements if not agreement.ok]
-    assert not wrong, "\n".join(wrong)
+    assert_agrees(compiled, text, inputs)

@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import optax
 from jax import lax
 
-from .registry import cross_entropy, integers, normal, square_error, step, train
+from .registry import cross_entropy, integers, normal, square_error, train
 
 
 class Attention(nn.Module):

@@ -1,12 +1,10 @@
 """Numerical programs."""
 
-import flax.linen as nn
 import jax
 import jax.numpy as jnp
-import optax
 from jax import lax
 
-from .registry import cross_entropy, integers, normal, square_error, step, train
+from .registry import normal, step
 
 
 @step(lambda: ({"scale": normal(8)}, normal(8, 12, 8), normal(8, 12, seed=1)))

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 import shardonnay
-from shardonnay import compare, run
+from agrees import assert_agrees
+from shardonnay import run
 
 REVERSED = "device_ids=[7, 6, 5, 4, 3, 2, 1, 0]"
 SHUFFLED = "device_ids=[3, 0, 6, 5, 1, 7, 2, 4]"
@@ -35,8 +36,7 @@ def inputs():
 def check(text, arguments=None):
     compiled = shardonnay.compile(text)
     given = inputs() if arguments is None else arguments
-    agreements = run.check(run.LoadedProgram(compiled), given, compare.reference(text, given))
-    assert all(agreement.ok for agreement in agreements), "\n".join(map(str, agreements))
+    assert_agrees(compiled, text, given)
     return compiled
 
 

@@ -5,8 +5,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 import shardonnay
+from agrees import assert_agrees
 from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec as P
-from shardonnay import compare, run
 from uneven import LINKS
 
 CASES = []
@@ -152,7 +152,5 @@ def test_agrees(function, arguments, specs, kinds):
     text = jax.jit(function, in_shardings=shardings).lower(*arguments).as_text()
     compiled = shardonnay.compile(text, device_model=LINKS)  # so that what is small is sharded too
     inputs = [np.asarray(argument) for argument in arguments]
-    agreements = run.check(run.LoadedProgram(compiled), inputs, compare.reference(text, inputs))
-    wrong = [str(agreement) for agreement in agreements if not agreement.ok]
-    assert not wrong, "\n".join(wrong)
+    assert_agrees(compiled, text, inputs)
     assert kinds is None or {entry["kind"] for entry in compiled.report["collectives"]} == kinds

@@ -79,15 +79,9 @@ def window_program(name, axis):
     return f"{MESH}\nfunc.func @main({', '.join(arguments)}) -> ({sharded(result)}) {{\n  {body}\n  return %r : {typed(result)}\n}}"
 
 
-def pairs():
-    for name, strategy in corpus.PAIRS:
-        pair = f"{name}-{strategy}"
-        yield pytest.param(name, strategy, id=pair, marks=() if pair in QUICK else pytest.mark.long)
-
-
 @pytest.mark.parametrize("mode", ["greedy", "graph"])
 @pytest.mark.parametrize("model", ["bytes", "gpu-cluster"])
-@pytest.mark.parametrize("name, strategy", pairs())
+@pytest.mark.parametrize("name, strategy", corpus.parameters(QUICK))
 def test_plan_and_program_have_one_price(name, strategy, model, mode):
     text, _ = corpus.lower(name, strategy)
     report = shardonnay.compile(text, device_model=model, search_mode=mode, no_bucketing=True, report=True).report
@@ -97,7 +91,7 @@ def test_plan_and_program_have_one_price(name, strategy, model, mode):
     assert plan["bound"] <= plan["cost"] * (1 + 1e-9) and plan["cost"] <= plan["greedy"] * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("name, strategy", pairs())
+@pytest.mark.parametrize("name, strategy", corpus.parameters(QUICK))
 def test_buckets_send_no_more(name, strategy):
     """The bytes of the collectives that were packed together, for a lower price."""
     text, _ = corpus.lower(name, strategy)
