@@ -27,13 +27,6 @@ bool AxisRef::isChain(AxisRef other) const {
          points[3] % points[2] == 0;
 }
 
-std::optional<AxisRef> AxisRef::overlap(AxisRef other) const {
-  if (!overlaps(other) || !canCoexist(other))
-    return std::nullopt;
-  int64_t start = std::max(pre, other.pre);
-  return AxisRef{axis, start, std::min(end(), other.end()) / start};
-}
-
 std::optional<AxisRef> AxisRef::prefixWithoutOverlap(AxisRef other) const {
   if (!overlaps(other) && canCoexist(other))
     return *this;

@@ -64,8 +64,6 @@ struct AxisRef {
   bool canCoexist(AxisRef other) const {
     return axis != other.axis || *this == other || isChain(other);
   }
-  /// The common part, if the two overlap and coexist.
-  std::optional<AxisRef> overlap(AxisRef other) const;
   /// The longest major part of this that does not overlap `other` and coexists
   /// with it; nothing if that is empty.
   std::optional<AxisRef> prefixWithoutOverlap(AxisRef other) const;
