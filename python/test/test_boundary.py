@@ -72,11 +72,11 @@ def test_copies_that_differ_are_seen():
 
 
 def test_padding_and_empty_slices():
-    cut = entry([3], [2], [[[0, 2]], [[2, 3]], [[3, 3]]])
-    pieces = boundary.shard(cut, np.array([1, 2, 3], np.float32), '#sdy.mesh<["a"=3]>')
+    uneven = entry([3], [2], [[[0, 2]], [[2, 3]], [[3, 3]]])
+    pieces = boundary.shard(uneven, np.array([1, 2, 3], np.float32), '#sdy.mesh<["a"=3]>')
     assert [piece.tolist() for piece in pieces] == [[1, 2], [3, 0], [0, 0]]
     pieces[1][1] = pieces[2][0] = np.nan  # padding is of unspecified content
-    joined, spread = boundary.assemble(cut, pieces, '#sdy.mesh<["a"=3]>')
+    joined, spread = boundary.assemble(uneven, pieces, '#sdy.mesh<["a"=3]>')
     assert joined.tolist() == [1, 2, 3] and spread == 0
 
 

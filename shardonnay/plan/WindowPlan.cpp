@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A plan is settled by which shard counts as the first of each window:
+// A plan is determined by which shard counts as the first of each window:
 // counting by what exists sends nothing that is not needed; counting as if the
 // dim had no ends keeps the shards of all devices alike. Both are tried, and
 // the gather.

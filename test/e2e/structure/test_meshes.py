@@ -6,10 +6,11 @@ import jax
 import numpy as np
 import pytest
 import shardonnay
+from agrees import assert_agrees
 from jax import lax
 from jax.sharding import Mesh, NamedSharding
 from jax.sharding import PartitionSpec as P
-from shardonnay import compare, run
+from shardonnay import run
 
 REVERSED = "device_ids=[7, 6, 5, 4, 3, 2, 1, 0]"
 SHUFFLED = "device_ids=[3, 0, 6, 5, 1, 7, 2, 4]"
@@ -41,8 +42,7 @@ def inputs():
 def check(text, arguments=None):
     compiled = shardonnay.compile(text)
     given = inputs() if arguments is None else arguments
-    agreements = run.check(run.LoadedProgram(compiled), given, compare.reference(text, given))
-    assert all(agreement.ok for agreement in agreements), "\n".join(map(str, agreements))
+    assert_agrees(compiled, text, given)
     return compiled
 
 
