@@ -107,6 +107,13 @@ def test_numbers_are_rounded_to_half_types(number, dtype):
     assert not (lines := wrong(cases)), "\n".join(lines)
 
 
+def test_quotients_of_half_tensors():
+    """XLA divides by what is broadcast by way of its reciprocal: of these, rounded to float16, 5 and not 4.996."""
+    x, y = torch.tensor([[-1.638671875], [3.0]], dtype=torch.float16), torch.tensor([-0.327880859375, 0.1], dtype=torch.float16)
+    ways = {mode: lambda x, y, mode=mode: torch.div(x, y, rounding_mode=mode) for mode in ("trunc", "floor")}
+    assert not wrong([random_ops.Case(mode, function, [x, y]) for mode, function in ways.items()])
+
+
 def test_numbers_beyond_float16():
     x = torch.tensor([1.0, 0.0, -2.0, 65504.0, math.inf], dtype=torch.float16)
     functions = [torch.xlogy, torch.eq, torch.ge, torch.fmod, torch.remainder, torch.mul, torch.div, torch.add]

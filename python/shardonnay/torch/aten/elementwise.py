@@ -29,7 +29,8 @@ def _computed(b: Builder, out: Result, operands: Sequence[Operand], body: Callab
 def _plain(b: Builder, out: Result, name: str, x: Operand, y: Operand) -> Value:
     """A sum, difference, product or quotient; torch does not round a number that it multiplies or divides by."""
     numbers = not (isinstance(x, Value) and isinstance(y, Value) and x.dtype == y.dtype)
-    compute = wide(out.dtype) if numbers else out.dtype
+    # XLA may divide by a product with a reciprocal, which in a half type is another number.
+    compute = wide(out.dtype) if numbers or name == "divide" else out.dtype
     x = rounded(b, x, out.dtype)
     y = y if name in ("multiply", "divide") else rounded(b, y, out.dtype)
     pair = [given(b, operand, out.shape, compute) for operand in (x, y)]
@@ -71,6 +72,12 @@ def mul(b: Builder, out: Result, x: Operand, y: Operand) -> Value:
     return _plain(b, out, "multiply", x, y)
 
 
+def _rounding_step(b: Builder, name: str, x: Value, y: Value) -> Value:
+    """The sum, difference or quotient, rounded to their type, which XLA does not leave out if it is written."""
+    compute = wide(x.dtype)
+    return b.cast(b.binary(name, b.cast(x, compute), b.cast(y, compute)), x.dtype)
+
+
 def _floor_quotient(b: Builder, x: Value, y: Value) -> Value:
     """The quotient rounded down, as torch computes it: from the remainder, so that it fits to it."""
     remainder = b.binary("remainder", x, y)
@@ -82,11 +89,11 @@ def _floor_quotient(b: Builder, x: Value, y: Value) -> Value:
         unlike = b.binary("and", b.compare("NE", remainder, zero), _signs_differ(b, remainder, y))
         return b.select(unlike, b.sub(quotient, one), quotient)
     unlike = b.binary("and", b.compare("NE", remainder, zero), _signs_differ(b, remainder, y))
-    quotient = b.div(b.sub(x, remainder), y)
-    quotient = b.select(unlike, b.sub(quotient, one), quotient)
+    quotient = _rounding_step(b, "divide", _rounding_step(b, "subtract", x, remainder), y)
+    quotient = b.select(unlike, _rounding_step(b, "subtract", quotient, one), quotient)
     floor = b.unary("floor", quotient)
     floor = b.select(b.compare("GT", b.sub(quotient, floor), b.like(0.5, x)), b.add(floor, one), floor)
-    exact = b.div(x, y)
+    exact = _rounding_step(b, "divide", x, y)
     signed_zero = b.mul(zero, b.unary("sign", exact))
     return b.select(
         b.compare("EQ", y, zero), exact, b.select(b.compare("EQ", quotient, zero), signed_zero, floor)
@@ -110,7 +117,7 @@ def div(b: Builder, out: Result, x: Operand, y: Operand, rounding_mode: str | No
     # By a number in float32, as it is; by a tensor every step is rounded to a half type.
     compute = wide(out.dtype) if _is_single(y) else out.dtype
     x, y = given(b, rounded(b, x, out.dtype), out.shape, compute), given(b, y, out.shape, compute)
-    return b.cast(_floor_quotient(b, x, y) if rounding_mode == "floor" else _trunc(b, b.div(x, y)), out.dtype)
+    return b.cast(_floor_quotient(b, x, y) if rounding_mode == "floor" else _trunc(b, _rounding_step(b, "divide", x, y)), out.dtype)
 
 
 @lowers(aten.floor_divide)
