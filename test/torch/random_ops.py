@@ -186,9 +186,10 @@ def scalar(m):
         "**": lambda x: x.abs() ** 2, "%": lambda x: x % abs(number), "//": lambda x: x // number, "<": lambda x: x < number,
         "==": lambda x: x == number, "r-": lambda x: 1 - x, "r/": lambda x: number / (x.abs() + 1), ">=": lambda x: x >= number,
     }  # fmt: skip
-    if name == "//" and not isinstance(number, int) and dtype in (torch.float16, torch.bfloat16):
-        name = "+"
-    return Case(f"x {name} {number} of {dtype}", functions[name], [m.tensor(m.shape(), dtype)], 2)
+    x = m.tensor(m.shape(), dtype)
+    if x.numel() and m.chance(0.5):
+        x.view(-1)[0] = number
+    return Case(f"x {name} {number} of {dtype}", functions[name], [x], 2)
 
 
 def logic(m):
