@@ -332,7 +332,7 @@ def MergeReturnedReductionsPass
     ```
   }];
   let dependentDialects = ["mlir::sdy::SdyDialect"];
-  let options = [CollectivesDeviceModel.option];
+  let options = [DeviceModelOption];
 }
 
 def SplitAllReducesPass : Pass<"sdy-split-all-reduces", "mlir::func::FuncOp"> {
