@@ -6,7 +6,6 @@ decides the rest. Exit code 1 if the devices' numbers do not agree with the unpa
 
 import sys
 import time
-from pathlib import Path
 
 import flax.linen as nn
 import jax

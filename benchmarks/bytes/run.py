@@ -27,7 +27,6 @@ sys.path[:0] = [str(HERE.parent), str(HERE.parent / "maxtext"), str(HERE.parent 
 import emitted
 import files
 import hlo
-import measured
 import shardonnay
 import unrolled
 import xla_passes

@@ -89,15 +89,15 @@ def step(count):
         value, gradient = jax.value_and_grad(loss)(params)
         return jax.tree.map(lambda p, g: p - 0.1 * g, params, gradient), value
 
-    cut = [NamedSharding(mesh, PartitionSpec(*spec)) for spec in ((None, "model"), ("model", None))]
+    shardings = [NamedSharding(mesh, PartitionSpec(*spec)) for spec in ((None, "model"), ("model", None))]
     generator = np.random.default_rng(0)
     weights = [
         tuple(generator.normal(size=size).astype(np.float32) / 32 for size in (sizes, sizes[::-1])) for _ in range(2)
     ]
-    params = [tuple(map(jax.device_put, layer, cut)) for layer in weights]
+    params = [tuple(map(jax.device_put, layer, shardings)) for layer in weights]
     x = jax.device_put(generator.normal(size=(64, 512)).astype(np.float32), NamedSharding(mesh, PLACED))
-    theirs = jax.jit(train, out_shardings=([tuple(cut)] * 2, None))
-    ours = partition(train, out_shardings=([tuple(cut)] * 2, None))
+    theirs = jax.jit(train, out_shardings=([tuple(shardings)] * 2, None))
+    ours = partition(train, out_shardings=([tuple(shardings)] * 2, None))
     same_program = ours.lower(params, x).compile()
     jit, own = turns(lambda: theirs(params, x), lambda: ours(params, x), count, wait=True)
     yield "a step, against XLA's own program of it", jit, own, own < 1.1 * jit

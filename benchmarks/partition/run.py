@@ -13,8 +13,6 @@ excluded, one thread, the default search mode, each measurement a process of its
 Memory is the peak over what was resident after parsing. Exits with 1 if --quick finds ours slower than XLA or jaxlib's chain.
 """
 
-import argparse
-import json
 import subprocess
 import sys
 import tempfile
@@ -39,20 +37,12 @@ MEASURED = {
 }
 
 
-def least(runs):
-    runs = list(runs)
-    return {key: min(run[key] for run in runs) for key in runs[0]}
-
-
 def passes(command, path, pipeline, repeat):
     """None if jaxlib refuses the module."""
-    runs = []
-    for _ in range(repeat):
-        done = subprocess.run([*command, str(path), pipeline], capture_output=True, text=True)
-        if done.returncode:
-            return None
-        runs.append(json.loads(done.stdout))
-    return least(runs)
+    try:
+        return propagation.measure(repeat, command, path, pipeline)
+    except subprocess.CalledProcessError:
+        return None
 
 
 def cells(found, ours):
@@ -89,7 +79,7 @@ def measure(model, ops, options, folder):
         xla = None
         if peers and row == "compile":
             devices = options.mesh[0] * options.mesh[1]
-            xla = least(xla_passes.measure(path, devices) for _ in range(options.repeat))
+            xla = propagation.least(xla_passes.measure(path, devices) for _ in range(options.repeat))
         print(
             f"{model:<12} {row:<8} {ours['ops']:>8} {ours['seconds'] * 1e3:>9.1f} {ours['seconds'] / ours['ops'] * 1e6:>6.1f}"
             f" {ours['bytes'] / 2**20:>7.1f} {cells(xla, ours)} {cells(theirs, ours)}",
@@ -100,18 +90,9 @@ def measure(model, ops, options, folder):
 
 
 def main():
-    models = [*programs.MODELS, "priorities"]
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--ops", type=int, nargs="+", default=[1000, 10000, 100000])
-    parser.add_argument("--models", nargs="+", choices=models, default=list(programs.MODELS))
-    parser.add_argument("--mesh", type=int, nargs=2, metavar=("DATA", "MODEL"), default=(4, 2))
-    parser.add_argument("--repeat", type=int, default=3)
-    parser.add_argument("--peer-ops", type=int, default=100000, help="XLA and jaxlib run up to that many ops")
-    parser.add_argument("--ours-only", action="store_true")
-    parser.add_argument("--quick", action="store_true", help="under a minute: one size, one run, fails if ours is slower")
-    options = parser.parse_args()
+    options = propagation.parse_options(__doc__, list(programs.MODELS))
     if options.quick:
-        options.ops, options.models, options.repeat = [10000], ["transformer", "moe"], 1
+        options.models = ["transformer", "moe"]
     measured.first_in_line()
     print("model        measured      ops   ours ms  us/op     MiB    XLA ms     MiB faster memory jaxlib ms     MiB faster memory")
     slower = False

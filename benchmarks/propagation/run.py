@@ -42,14 +42,16 @@ def write_programs(model, ops, devices, folder):
     return {"pipeline": flat, "propagate": imported}
 
 
-def measure(command, path, pipeline, warm_up, repeat):
-    """{"ops", "seconds", "bytes"}, the least of each."""
-    runs = []
-    for _ in range(repeat):
-        arguments = [str(path), PIPELINES[pipeline], str(warm_up)]
-        output = subprocess.run([*command, *arguments], check=True, capture_output=True, text=True)
-        runs.append(json.loads(output.stdout))
+def least(runs):
+    runs = list(runs)
     return {key: min(run[key] for run in runs) for key in runs[0]}
+
+
+def measure(repeat, command, *arguments):
+    """{"ops", "seconds", "bytes"}, the least of each."""
+    command = [*command, *map(str, arguments)]
+    runs = (subprocess.run(command, check=True, capture_output=True, text=True) for _ in range(repeat))
+    return least(json.loads(run.stdout) for run in runs)
 
 
 def slope(points):
@@ -70,19 +72,23 @@ def row(model, pipeline, devices, ours, theirs):
     print(" ".join(cells), flush=True)
 
 
-def main():
-    models = [*programs.MODELS, "priorities"]
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def parse_options(document, models):
+    parser = argparse.ArgumentParser(description=document, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--ops", type=int, nargs="+", default=[1000, 10000, 100000])
-    parser.add_argument("--models", nargs="+", choices=models, default=models)
+    parser.add_argument("--models", nargs="+", choices=[*programs.MODELS, "priorities"], default=models)
     parser.add_argument("--mesh", type=int, nargs=2, metavar=("DATA", "MODEL"), default=(4, 2))
     parser.add_argument("--repeat", type=int, default=3)
-    parser.add_argument("--peer-ops", type=int, default=100000, help="jaxlib's run up to that many ops")
+    parser.add_argument("--peer-ops", type=int, default=100000, help="the others run up to that many ops")
     parser.add_argument("--ours-only", action="store_true")
     parser.add_argument("--quick", action="store_true", help="under a minute: one size, one run, fails if ours is slower")
     options = parser.parse_args()
     if options.quick:
         options.ops, options.repeat = [10000], 1
+    return options
+
+
+def main():
+    options = parse_options(__doc__, [*programs.MODELS, "priorities"])
     slower = False
     print("model        measured        ops devices  ours ms   us/op      MiB  jaxlib ms      MiB  faster  memory")
     with tempfile.TemporaryDirectory() as folder:
@@ -96,9 +102,10 @@ def main():
                     print(f"{model}: not read or not imported, see above; left out")
                     break
                 for pipeline, path in paths.items():
-                    ours = measure(OURS, path, pipeline, warm_up[pipeline], options.repeat)
+                    arguments = [path, PIPELINES[pipeline], warm_up[pipeline]]
+                    ours = measure(options.repeat, OURS, *arguments)
                     peers = not options.ours_only and ops <= options.peer_ops
-                    theirs = measure(THEIRS, path, pipeline, warm_up[pipeline], options.repeat) if peers else None
+                    theirs = measure(options.repeat, THEIRS, *arguments) if peers else None
                     slower |= bool(theirs and theirs["seconds"] < ours["seconds"])
                     row(model, pipeline, tuple(options.mesh), ours, theirs)
                     points[pipeline].append(ours)

@@ -96,11 +96,11 @@ def read_dims(text, sizes):
 
 def chain_bytes(body, sizes, shape, source):
     """(bytes, kinds) of the collectives in the text of a function."""
-    cut = [shards(dim) for dim in source[0]]
+    counts = [shards(dim) for dim in source[0]]
     total, kinds = 0, Counter()
     for match in COLLECTIVE.finditer(body):
         after = read_dims(match["dims"], sizes)
-        local = ELEMENT * math.prod(-(-n // c) for n, c in zip(shape, cut))
+        local = ELEMENT * math.prod(-(-n // c) for n, c in zip(shape, counts))
         listed = math.prod(read_dims("{" + ", ".join(m[0] for m in re.finditer(r'"\w+"(?::\(\d+\)\d+)?', match["rest"])) + "}", sizes) or [1])
         kind = match["kind"]
         if kind == "all_gather":
@@ -112,7 +112,7 @@ def chain_bytes(body, sizes, shape, source):
         elif kind == "collective_permute":
             total += local
         kinds[kind] += 1
-        cut = after
+        counts = after
     return total, kinds
 
 
@@ -157,7 +157,7 @@ def ours(text):
 def compare(name, rank, limit, rng):
     sizes = MESHES[name]
     shape = [24] * rank
-    # jaxlib's pass drops sums that are to be settled: whole values only.
+    # jaxlib's pass drops sums that are to be reduced: whole values only.
     sources = targets = layouts(sizes, rank, False)
     pairs = [(rng.choice(sources), rng.choice(targets)) for _ in range(limit)]
     if len(sources) * len(targets) <= limit:

@@ -150,18 +150,17 @@ def prepared_program(job):
     """A step of a saved program."""
     import programs
     from shardonnay.torch import step as steps
-    from shardonnay.torch.engine import Groups
 
     mesh = mesh_of(job)
     model, _, batch = programs.build(job["program"])
-    loaded = steps.load(job["saved"], mesh, groups=kept(job, f"groups of {job['strategy']}", lambda: Groups(mesh.mesh.flatten().tolist())))
+    loaded = steps.load(job["saved"], mesh)
     state = loaded.shard(model)
     own = [distribute_tensor(x, mesh, programs.batch_placements(job["strategy"]), src_data_rank=None) for x in batch]
     return lambda: float(loaded(state, *own)["loss"])
 
 
 def kept(job, key, make):
-    """What a rank makes once for all programs: the threads of process groups that are left behind would take time from those that are measured."""
+    """What a rank makes once for all programs: the threads of a mesh's process groups that are left behind would take time from those that are measured."""
     if key not in job["kept"]:
         job["kept"][key] = make()
     return job["kept"][key]

@@ -147,7 +147,8 @@ def assemble(entry, shards, mesh):
     for bounds, terms in regions.items():
         for copies in terms.values():
             spread = max([spread] + [difference(copies[0], copy) for copy in copies[1:]])
-        result[_region(bounds)] = sum((copies[0] for copies in terms.values()), start=result.dtype.type(0))
+        first, *others = (copies[0] for copies in terms.values())
+        result[_region(bounds)] = sum(others, start=first)  # and not zero, which added to -0.0 is 0.0
     return result, spread
 
 

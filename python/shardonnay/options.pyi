@@ -47,51 +47,62 @@ class Options:
     """What may be chosen about a compilation."""
 
     to: Literal["parse", "import", "propagate", "export", "reshard", "collectives", "partition", "emit"] = "emit"
-    """the last stage to run; parse: only read, check and print the program"""
+    """the last stage to run; the result is the program after it. parse: the program is only read, verified and
+    printed; emit: the program of one device"""
     target: Literal["mpi", "pjrt"] = "pjrt"
-    """what the emitted program is for: pjrt: StableHLO with its own collectives; mpi: MLIR's own dialects with calls
-    of the MPI runtime, for programs of linalg, TOSA, tensor, arith, math and scf"""
+    """what runs the emitted program. pjrt: an engine of XLA, so it is StableHLO with StableHLO's collectives; mpi:
+    processes that call MPI, so it is in MLIR's own dialects, as the program has to be (linalg, TOSA, tensor, arith,
+    math, scf)"""
     devices: int = 0
-    """how many devices there are, which says the sizes of mesh axes of size '?'; 0 for as many as the mesh has"""
+    """number of devices, from which mesh axes of size '?' get their sizes; an error if a mesh is of another number. 0:
+    as many as the mesh has"""
     device_model: str | os.PathLike[str] = "cpu"
-    """what plans are priced by: bytes, cpu, gpu-node, gpu-cluster, tpu-torus, or the path of a JSON file"""
+    """the devices that plans are made for: their links, compute and memory give each plan its price. One of bytes
+    (only what is sent has a price), cpu, gpu-node, gpu-cluster, tpu-torus, or the path of a JSON file"""
     memory_limit: int = 0
-    """that a device may hold at once, 0 for as many as the device model says; what waits for a later use is computed
-    or gathered again, plans are chosen that hold less, and a program that needs more all the same is refused (if the
-    limit is the model's, with a warning)"""
+    """bytes that a device may hold at once. To stay below it values are rematerialized, and plans are taken that hold
+    less but may send more; a program that needs more even so is an error. 0: the memory of the device model, and
+    needing more is only a warning; bytes and cpu have no limit"""
     search_mode: Literal["graph", "greedy"] = "greedy"
-    """graph: the cuts of neighbouring ops are chosen together; greedy: each op's alone"""
+    """how the shardings of ops are searched. greedy: op by op, then value by value; graph: near a disagreement also
+    several ops at once, taken where that has a lower price; compiling takes up to twice the time"""
     schedule: Literal["backward-forward", "priorities"] = "priorities"
-    """of propagation; priorities: pass-through ops first, until nothing changes; backward-forward: one sweep from
-    results to operands, one from all to all"""
+    """order in which propagation visits ops. priorities: pass-through (such as element-wise) ops first, the others
+    level by level, until nothing changes; backward-forward: each op twice, from the last to the first, where operands
+    take the shardings of results, then from the first to the last in all directions"""
     keep_propagated: bool = False
-    """no value lies otherwise than propagation decided to save communication"""
+    """keep the sharding that propagation gave to each value, even where another one sends less or fits into the
+    memory; search-mode has no effect then"""
     no_bucketing: bool = False
-    """small tensors are not reduced or gathered together, even where the device model says that this is faster"""
+    """do not pack small tensors into one collective, even where the device model says that this is faster"""
     keep_functions_of: int = 0
-    """a private function of so many operations that several calls have in common stays a function, one for each way
-    that its calls are sharded, 0 for none: smaller text and a faster engine, but a boundary forces its shardings on
-    what crosses it"""
+    """number of operations from which on a private function with several calls stays a function, one for each way that
+    its calls are sharded. It makes the program shorter and the engine compile it faster, but values may have to be
+    resharded at its boundary. 0: all functions are inlined"""
     arguments: Literal["split", "whole"] = "split"
-    """split: a device is given its piece of an argument; whole: all of it, and takes its piece by its index"""
+    """what a device is given of a sharded argument. split: its shard; whole: all of it, of which the device takes its
+    shard itself"""
     results: Literal["split", "whole"] = "split"
-    """split: a device returns its piece of a result; whole: all of it"""
+    """what a device returns of a sharded result. split: its shard; whole: all of it, gathered on every device"""
     no_implicit_replication: bool = False
-    """an op that cannot be computed on shards is an error, not a warning with its bytes; nor is one gathered by
-    price"""
+    """an op that can't be computed on shards, so that its operands are gathered on every device, is an error instead
+    of a warning that says how many bytes that takes; includes no-gather-by-price"""
     no_gather_by_price: bool = False
-    """an op that needs a dim whole (a sort, a scan) stays sharded along its other dims, even where gathering it costs
-    less"""
+    """an op that needs a dim whole (a sort, a scan) stays sharded along its other dims, even where it takes less time
+    to gather its operands on every device"""
     strict: bool = False
-    """what the documents ask for beyond the verifiers (C80 and on in docs/reference/constraints.md) is an error, not a
-    warning"""
+    """what the documents of the dialects ask for beyond the verifiers (C80 and on in docs/reference/constraints.md) is
+    an error instead of a warning"""
     time_limit: float = 0.0
-    """that the compilation may take, 0 for any, looked at after each pass; the error names the pass"""
+    """seconds that the compilation may take, looked at after each pass; if it takes longer, an error names the pass.
+    0: any"""
     host_memory_limit: int = 0
-    """that the compiler's process may hold, 0 for any, looked at after each pass; the error names the pass"""
+    """MiB that the compiler's own process may hold, looked at after each pass; if it holds more, an error names the
+    pass. 0: any"""
     debug_info: bool = False
-    """print the result with locations"""
+    """print the result with the source locations of its ops"""
     report: bool = False
-    """make the report and the causes of collectives in the same run, not when they are asked for"""
+    """make the report and the causes of collectives in this compilation; otherwise the program is compiled once more
+    when they are first asked for"""
 
 def options_of(base: Options | None, keywords: Mapping[str, Any]) -> Options: ...

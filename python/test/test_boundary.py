@@ -72,11 +72,11 @@ def test_copies_that_differ_are_seen():
 
 
 def test_padding_and_empty_slices():
-    cut = entry([3], [2], [[[0, 2]], [[2, 3]], [[3, 3]]])
-    pieces = boundary.shard(cut, np.array([1, 2, 3], np.float32), '#sdy.mesh<["a"=3]>')
+    uneven = entry([3], [2], [[[0, 2]], [[2, 3]], [[3, 3]]])
+    pieces = boundary.shard(uneven, np.array([1, 2, 3], np.float32), '#sdy.mesh<["a"=3]>')
     assert [piece.tolist() for piece in pieces] == [[1, 2], [3, 0], [0, 0]]
     pieces[1][1] = pieces[2][0] = np.nan  # padding is of unspecified content
-    joined, spread = boundary.assemble(cut, pieces, '#sdy.mesh<["a"=3]>')
+    joined, spread = boundary.assemble(uneven, pieces, '#sdy.mesh<["a"=3]>')
     assert joined.tolist() == [1, 2, 3] and spread == 0
 
 
@@ -87,6 +87,12 @@ def test_partial_sums(axis, feeders):
     assert [d for d in range(8) if pieces[d].any()] == feeders
     joined, spread = boundary.assemble(partial, pieces, MESH)
     assert joined.tolist() == [1, 1, 1] and spread == 0
+
+
+def test_sign_of_zero():
+    whole = entry([2], [2], [[[0, 2]]] * 8)
+    joined, _ = boundary.assemble(whole, boundary.shard(whole, np.array([-0.0, 0.0], np.float32), MESH), MESH)
+    assert np.signbit(joined).tolist() == [True, False]
 
 
 def test_partial_sums_of_devices_in_another_order():

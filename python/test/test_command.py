@@ -270,7 +270,7 @@ def test_report_says_why_a_collective_is_there(matmul, tmp_path, capsys):
     text = capsys.readouterr().out.splitlines()
     (place,) = [number for number, line in enumerate(text) if line.startswith("  all_reduce")]
     assert text[place].split()[:5] == ["all_reduce", "model", "1", "384", "B"]
-    assert "settles the sum along {model} that 'stablehlo.dot_general' computes in parts" in text[place + 1]
+    assert "reduces the sum along {model} that 'stablehlo.dot_general' computes in parts" in text[place + 1]
     assert "matmul FLOPs: 512 on a device x 8 / 4,096 = 1.000" in text
 
 

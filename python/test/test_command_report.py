@@ -19,7 +19,7 @@ GOLDEN = """shardings: 3 tensors given, 4 decided, of 4 in the program
 collectives, bytes as each device sends them in a step:
   kind             axes               count  bytes      source
   all_reduce       model              1      384 B      PATH:5:8
-      settles the sum along {model} that 'stablehlo.dot_general' computes in parts (it reduces over factor k); \
+      reduces the sum along {model} that 'stablehlo.dot_general' computes in parts (it reduces over factor k); \
 'stablehlo.dot_general' with i by {data}, k by {model} costs 10.2 us, the next best, i by {data}, 12.4 us
   total                               1      384 B
 

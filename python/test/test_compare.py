@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from shardonnay import boundary, compare, engine, run
+from shardonnay import boundary, compare, run
 from shardonnay import Program
 
 WHOLE = """

@@ -39,7 +39,7 @@ IN_A_PROGRAM = {
     "an op of another dialect": ("stablehlo.dot_general", "mhlo.dot_general", "@:5:8: error: Dialect `mhlo' not found for custom op 'mhlo.dot_general' \n@:5:8: note: Available dialects: arith, builtin, chlo, func, linalg, math, quant, scf, sdy, shard, spmd, stablehlo, tensor, tosa, vhlo ; for more info on dialect registration see https://mlir.llvm.org/getting_started/Faq/#registered-loaded-dependent-whats-up-with-dialects-management\n"),
     "an op that does not exist": ("stablehlo.dot_general", "stablehlo.dot_genral", "@:5:8: error: custom op 'stablehlo.dot_genral' is unknown\n"),
     "a value that does not exist": ("dot_general %x", "dot_general %y", '@:5:30: error: use of undeclared SSA value name\n'),
-    "a file that is cut": ("  return %1 : tensor<8x32xf32>\n}\n", "", '@:7:77: error: expected operation name in quotes\n'),
+    "a truncated file": ("  return %1 : tensor<8x32xf32>\n}\n", "", '@:7:77: error: expected operation name in quotes\n'),
 }  # fmt: skip
 
 

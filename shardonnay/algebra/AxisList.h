@@ -72,7 +72,7 @@ public:
   /// sub-axis of size gcd.
   AxisList prefixDividing(int64_t limit) const;
   /// The minor-most `shards` worth of this, and in `rest` what is major to it;
-  /// nothing where no sub-axis border fits. `rest` may be null.
+  /// nothing where no sub-axis boundary fits. `rest` may be null.
   std::optional<AxisList> suffixOfSize(int64_t shards, AxisList *rest) const;
   /// All parts that no axis of `other` covers, in this order. Requires that all
   /// coexist.

@@ -20,10 +20,6 @@ bool AxisRef::isPrefixOf(AxisRef other) const {
   return pre == other.pre && other.contains(*this);
 }
 
-bool AxisRef::isSuffixOf(AxisRef other) const {
-  return end() == other.end() && other.contains(*this);
-}
-
 bool AxisRef::isChain(AxisRef other) const {
   int64_t points[] = {pre, end(), other.pre, other.end()};
   std::sort(std::begin(points), std::end(points));
@@ -31,31 +27,14 @@ bool AxisRef::isChain(AxisRef other) const {
          points[3] % points[2] == 0;
 }
 
-std::optional<AxisRef> AxisRef::overlap(AxisRef other) const {
-  if (!overlaps(other) || !canCoexist(other))
-    return std::nullopt;
-  int64_t start = std::max(pre, other.pre);
-  return AxisRef{axis, start, std::min(end(), other.end()) / start};
-}
-
 std::optional<AxisRef> AxisRef::prefixWithoutOverlap(AxisRef other) const {
   if (!overlaps(other) && canCoexist(other))
     return *this;
-  // What is left ends at or before `other`, at a border of this.
+  // What is left ends at or before `other`, at a boundary of this.
   int64_t limit = std::gcd(end(), other.pre);
   if (limit % pre != 0 || limit <= pre)
     return std::nullopt;
   return AxisRef{axis, pre, limit / pre};
-}
-
-std::optional<AxisRef> AxisRef::suffixWithoutOverlap(AxisRef other) const {
-  if (!overlaps(other) && canCoexist(other))
-    return *this;
-  // What is left starts at or after the end of `other`, at a border of this.
-  int64_t start = std::lcm(pre, other.end());
-  if (end() % start != 0 || start >= end())
-    return std::nullopt;
-  return AxisRef{axis, start, end() / start};
 }
 
 std::optional<AxisRef> AxisRef::greatestCommonPrefix(AxisRef other) const {

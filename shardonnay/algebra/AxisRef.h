@@ -52,9 +52,7 @@ struct AxisRef {
   /// `contains` and starts at the same place: this is the major part of `other`
   /// (or all of it).
   bool isPrefixOf(AxisRef other) const;
-  /// This is the minor part of `other` (or all of it).
-  bool isSuffixOf(AxisRef other) const;
-  /// Same axis, and the intervals have more than a border in common. Decided
+  /// Same axis, and the intervals have more than a boundary in common. Decided
   /// by magnitude, so that two that cannot coexist may overlap too ((1)2 and
   /// (1)3) or not ((1)2 and (3)2, of an axis of size 6).
   bool overlaps(AxisRef other) const {
@@ -66,14 +64,9 @@ struct AxisRef {
   bool canCoexist(AxisRef other) const {
     return axis != other.axis || *this == other || isChain(other);
   }
-  /// The common part, if the two overlap and coexist.
-  std::optional<AxisRef> overlap(AxisRef other) const;
   /// The longest major part of this that does not overlap `other` and coexists
   /// with it; nothing if that is empty.
   std::optional<AxisRef> prefixWithoutOverlap(AxisRef other) const;
-  /// The longest minor part of this that does not overlap `other` and coexists
-  /// with it; nothing if that is empty.
-  std::optional<AxisRef> suffixWithoutOverlap(AxisRef other) const;
   /// The largest major part that both have: same axis and pre, size = gcd of
   /// the sizes if > 1.
   std::optional<AxisRef> greatestCommonPrefix(AxisRef other) const;

@@ -20,11 +20,6 @@ int64_t TensorMapping::dimOf(int32_t factor) const {
   return -1;
 }
 
-bool TensorMapping::isMinorMost(int32_t factor) const {
-  int64_t dim = dimOf(factor);
-  return dim >= 0 && dims[dim].back() == factor;
-}
-
 bool FactorRule::inResults(int32_t factor) const {
   return llvm::any_of(
       results, [&](const TensorMapping &result) { return result.has(factor); });

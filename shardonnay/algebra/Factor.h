@@ -85,8 +85,6 @@ struct TensorMapping {
   /// The dim that has `factor`; -1 if none.
   int64_t dimOf(int32_t factor) const;
   bool has(int32_t factor) const { return dimOf(factor) >= 0; }
-  /// `factor` is the last (minor-most) of its dim.
-  bool isMinorMost(int32_t factor) const;
 
   bool operator==(const TensorMapping &o) const { return dims == o.dims; }
 };

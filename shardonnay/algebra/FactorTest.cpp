@@ -64,8 +64,6 @@ TEST(Factor, builderGivesDimsMajorToMinor) {
   EXPECT_EQ(errorOf(rule, {{8, 4}, {2, 16}}), "");
   EXPECT_EQ(rule.results[0].dimOf(1), 1);
   EXPECT_EQ(rule.results[0].dimOf(7), -1);
-  EXPECT_FALSE(rule.operands[0].isMinorMost(0));
-  EXPECT_TRUE(rule.operands[0].isMinorMost(1));
 }
 
 TEST(Factor, reductions) {

@@ -108,8 +108,8 @@ inline void pad(Layout &a, Layout &b) {
   }
 }
 
-/// All prefixes of `list` that end at a border of some sub-axis, the empty one
-/// first and `list` last.
+/// All prefixes of `list` that end at a boundary of some sub-axis, the empty
+/// one first and `list` last.
 inline std::vector<AxisList> prefixes(const AxisList &list) {
   std::vector<AxisList> result = {AxisList()};
   AxisList whole;

@@ -67,16 +67,6 @@ Layout::sliceOf(const Mesh &mesh, int64_t position,
   return slice;
 }
 
-bool Layout::refinesTo(const Layout &finer) const {
-  if (padded != finer.padded || partial != finer.partial)
-    return false;
-  if (!partial.empty() && kind != finer.kind)
-    return false;
-  return llvm::all_of(llvm::zip_equal(dims, finer.dims), [](auto pair) {
-    return std::get<0>(pair).isPrefixOf(std::get<1>(pair));
-  });
-}
-
 AxisList Layout::usedAxes() const {
   llvm::SmallVector<AxisRef> used(partial.begin(), partial.end());
   for (const AxisList &axes : dims)

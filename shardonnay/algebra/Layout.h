@@ -64,11 +64,6 @@ struct Layout {
   /// `slice` trimmed to `shape`: an empty interval has start = limit.
   llvm::SmallVector<Interval, 4> sliceOf(const Mesh &mesh, int64_t position,
                                          llvm::ArrayRef<int64_t> shape) const;
-  /// Every position's slice under `finer` is within its slice under this one,
-  /// and both hold the same partial values: `finer` is reached without
-  /// communication. (Equal padded sizes, every dim's axes a prefix, equal
-  /// partial axes.)
-  bool refinesTo(const Layout &finer) const;
   /// All axes in use, dims and partial.
   AxisList usedAxes() const;
   /// The closed sharding that says the same (without the padding).

@@ -16,6 +16,7 @@
 #include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/dialect/sdy/Ops.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
+#include "shardonnay/dialect/sdy/access/CollectiveMesh.h"
 #include "shardonnay/dialect/sdy/access/RuleAccess.h"
 #include "shardonnay/dialect/spmd/Ops.h"
 #include "shardonnay/interfaces/LocalCompute.h"
@@ -246,35 +247,6 @@ int64_t localBytes(Value tensor, sdy::MeshAttr mesh) {
   return byteSize(type.clone(shape));
 }
 
-/// The axes along which members of one group differ.
-AxisList axesOf(const UserCollective &written, sdy::MeshAttr mesh) {
-  Mesh algebra = sdy::toMesh(mesh);
-  AxisList axes;
-  if (written.axes) {
-    for (const NamedAxis &named : *written.axes)
-      for (auto [i, axis] : llvm::enumerate(mesh.getAxes()))
-        if (axis.getName() == named.name)
-          axes.append(named.size == 0 ? algebra.fullAxis(i)
-                                      : AxisRef{static_cast<int32_t>(i),
-                                                named.preSize, named.size});
-    return axes.sorted();
-  }
-  if (written.groups.empty())
-    return algebra.allAxes();
-  for (int64_t i = 0; i < algebra.numAxes(); ++i) {
-    AxisRef axis = algebra.fullAxis(i);
-    auto differs = [&](ArrayRef<int64_t> group) {
-      return llvm::any_of(group, [&](int64_t position) {
-        return algebra.coordinate(axis, position) !=
-               algebra.coordinate(axis, group.front());
-      });
-    };
-    if (llvm::any_of(written.groups, differs))
-      axes.append(axis);
-  }
-  return axes;
-}
-
 /// What the user wrote, on what devices hold of the operands.
 SmallVector<CollectiveUse, 1> readWritten(UserCollectiveOpInterface op) {
   std::optional<UserCollective> written = op.getUserCollective();
@@ -287,7 +259,7 @@ SmallVector<CollectiveUse, 1> readWritten(UserCollectiveOpInterface op) {
   use.written = written->name;
   use.mesh = program.getMesh();
   use.collective.kind = written->kind;
-  use.collective.axes = axesOf(*written, use.mesh);
+  use.collective.axes = sdy::getAxes(*written, use.mesh);
   int64_t size = use.collective.axes.numShards();
   if (!written->groups.empty()) {
     size = 0;

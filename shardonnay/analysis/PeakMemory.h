@@ -17,7 +17,6 @@
 #define SHARDONNAY_ANALYSIS_PEAKMEMORY_H
 
 #include "mlir/IR/BuiltinOps.h"
-#include "llvm/ADT/DenseMap.h"
 
 namespace shardonnay {
 

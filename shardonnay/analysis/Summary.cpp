@@ -10,7 +10,6 @@
 #include "shardonnay/algebra/Counts.h"
 #include "shardonnay/analysis/CallCounts.h"
 #include "shardonnay/analysis/PeakMemory.h"
-#include "shardonnay/dialect/sdy/Ops.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/interfaces/ShardingRule.h"
 

@@ -11,12 +11,12 @@
 #include "shardonnay/algebra/LocalShard.h"
 #include "shardonnay/algebra/Projection.h"
 #include "shardonnay/analysis/CollectiveUses.h"
-#include "shardonnay/analysis/Summary.h"
 #include "shardonnay/cost/Liveness.h"
 #include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/dialect/sdy/access/RuleAccess.h"
 #include "shardonnay/dialect/sdy/access/ShardBytes.h"
+#include "shardonnay/interfaces/ShardingRule.h"
 
 using namespace mlir;
 

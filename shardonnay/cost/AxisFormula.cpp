@@ -49,12 +49,6 @@ AxisFormula AxisFormula::numShards(const AxisList &axes, const Mesh &mesh) {
   return result;
 }
 
-AxisFormula AxisFormula::max(const AxisFormula &a, const AxisFormula &b) {
-  if (a.constant() && b.constant())
-    return std::max(*a.constant(), *b.constant());
-  return AxisFormula(Kind::Max, a, b);
-}
-
 AxisFormula AxisFormula::ceilDiv(const AxisFormula &a, const AxisFormula &b) {
   if (b.constant() == 1)
     return a;
@@ -126,8 +120,6 @@ int64_t AxisFormula::evaluate(llvm::ArrayRef<int64_t> axisSizes) const {
     return llvm::divideCeil(a, b);
   case Kind::OthersShare:
     return a - a / b;
-  case Kind::Max:
-    return std::max(a, b);
   case Kind::Constant:
   case Kind::Axis:
     break;
@@ -151,13 +143,6 @@ void AxisFormula::print(llvm::raw_ostream &os,
     if (own < parent)
       os << ")";
   };
-  auto call = [&](llvm::StringRef name, llvm::StringRef between, int inner) {
-    os << name << "(";
-    node->a.print(os, names, inner);
-    os << between;
-    node->b.print(os, names, inner == 0 ? 0 : kFactor);
-    os << ")";
-  };
   switch (node->kind) {
   case Kind::Constant:
     os << node->value;
@@ -172,7 +157,12 @@ void AxisFormula::print(llvm::raw_ostream &os,
   case Kind::Product:
     return infix(kProduct, " * ", kProduct);
   case Kind::CeilDiv:
-    return call("ceil", " / ", kProduct);
+    os << "ceil(";
+    node->a.print(os, names, kProduct);
+    os << " / ";
+    node->b.print(os, names, kFactor);
+    os << ")";
+    return;
   case Kind::OthersShare:
     os << "ceil(";
     node->a.print(os, names, kProduct);
@@ -182,8 +172,6 @@ void AxisFormula::print(llvm::raw_ostream &os,
     node->b.print(os, names, kFactor);
     os << ")";
     return;
-  case Kind::Max:
-    return call("max", ", ", 0);
   }
 }
 

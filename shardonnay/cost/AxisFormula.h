@@ -32,7 +32,6 @@ public:
   static AxisFormula sizeOf(AxisRef axis, const Mesh &mesh);
   /// Into how many shards `axes` divide.
   static AxisFormula numShards(const AxisList &axes, const Mesh &mesh);
-  static AxisFormula max(const AxisFormula &a, const AxisFormula &b);
   /// a / b, rounded up.
   static AxisFormula ceilDiv(const AxisFormula &a, const AxisFormula &b);
   /// What others have of `a` that b devices share: a * (b - 1) / b, rounded up.
@@ -55,8 +54,7 @@ private:
     Difference,
     Product,
     CeilDiv,
-    OthersShare,
-    Max
+    OthersShare
   };
   struct Node;
   AxisFormula(Kind kind, const AxisFormula &a, const AxisFormula &b);

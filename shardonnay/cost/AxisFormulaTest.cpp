@@ -20,7 +20,6 @@ TEST(AxisFormulaTest, FoldsConstants) {
   EXPECT_EQ((two + 3).str(kNames), "5");
   EXPECT_EQ((two * 3 - 6).str(kNames), "0");
   EXPECT_EQ(AxisFormula::ceilDiv(7, 2).str(kNames), "4");
-  EXPECT_EQ(AxisFormula::max(7, 2).str(kNames), "7");
   EXPECT_EQ(AxisFormula::othersShare(7, 2).str(kNames), "4");
 }
 
@@ -32,7 +31,6 @@ TEST(AxisFormulaTest, Prints) {
   EXPECT_EQ((AxisFormula(2) * (x * 4)).str(kNames), "8 * x");
   EXPECT_EQ((x - (y - 1)).str(kNames), "x - (y - 1)");
   EXPECT_EQ(AxisFormula::ceilDiv(8, x * y).str(kNames), "ceil(8 / (x * y))");
-  EXPECT_EQ(AxisFormula::max(x + 1, 3).str(kNames), "max(x + 1, 3)");
   EXPECT_EQ(AxisFormula::othersShare(x + y, y).str(kNames),
             "ceil((x + y) * (y - 1) / y)");
 }

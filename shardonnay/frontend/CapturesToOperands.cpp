@@ -71,7 +71,6 @@ static void takeCaptures(scf::ForallOp op) {
 namespace {
 struct CapturesToOperandsPass
     : impl::CapturesToOperandsPassBase<CapturesToOperandsPass> {
-protected:
   void runOnOperation() override {
     if (!getAnalysis<OpKinds>().mayHave<scf::ForallOp>())
       return markAllAnalysesPreserved();

@@ -24,7 +24,7 @@ mlir::Operation *createCustomCall(mlir::OpBuilder &builder, mlir::Location loc,
                                   mlir::ValueRange operands,
                                   const mlir::NamedAttrList &attributes);
 
-/// Takes `op`, a border of a manual computation or a call that only marks its
+/// Takes `op`, a boundary of a manual computation or a call that only marks its
 /// operands, out of the program and puts a cast of its operands there. A tuple
 /// that `op` returns is taken apart: its readers read the cast. An error where
 /// the tuple is used otherwise.

@@ -41,7 +41,6 @@ static bool staysComposite(stablehlo::CompositeOp op) {
 namespace {
 struct ExpandCompositesPass
     : impl::ExpandCompositesPassBase<ExpandCompositesPass> {
-protected:
   void runOnOperation() override {
     if (!getAnalysis<OpKinds>().mayHave<stablehlo::CompositeOp>())
       return markAllAnalysesPreserved();

@@ -29,7 +29,6 @@ struct Part {
 
 struct FindPeriodicWindowsPass
     : impl::FindPeriodicWindowsPassBase<FindPeriodicWindowsPass> {
-protected:
   void runOnOperation() override;
 };
 

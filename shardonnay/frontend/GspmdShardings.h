@@ -48,7 +48,7 @@ public:
   convert(const HloSharding &sharding, mlir::Operation *op);
 
   /// The axes that are manual under `inner` and not under `outer`, both of
-  /// values at the same border; those of the mesh of `outer`. An error, at
+  /// values at the same boundary; those of the mesh of `outer`. An error, at
   /// `loc`, if these are not whole axes.
   mlir::FailureOr<llvm::SmallVector<mlir::StringAttr>>
   manualAxes(const HloSharding &inner, const HloSharding &outer,

@@ -40,7 +40,7 @@ int64_t DeviceOrder::deviceAt(int64_t place) const {
   return device;
 }
 
-llvm::StringRef toString(Subgroup subgroup) {
+static llvm::StringRef toString(Subgroup subgroup) {
   switch (subgroup) {
   case Subgroup::Manual:
     return "manual";
@@ -50,14 +50,6 @@ llvm::StringRef toString(Subgroup subgroup) {
     return "replicated";
   }
   llvm_unreachable("no such subgroup");
-}
-
-int64_t HloSharding::subgroupSize(Subgroup subgroup) const {
-  int64_t size = 1;
-  for (auto [index, kind] : llvm::enumerate(subgroups))
-    if (kind == subgroup)
-      size *= tiles[rank() + index];
-  return size;
 }
 
 std::optional<llvm::SmallVector<Interval, 4>>

@@ -73,7 +73,6 @@ struct DeviceOrder {
 /// What the devices that differ along one of the last tile dims hold: their own
 /// share of a program that is manual there, summands, or copies.
 enum class Subgroup { Manual, Unreduced, Replicated };
-llvm::StringRef toString(Subgroup subgroup);
 
 /// A value. Only what `kind` speaks of is set.
 struct HloSharding {
@@ -109,8 +108,6 @@ struct HloSharding {
 
   /// Tiled: the rank of the tensor.
   int64_t rank() const { return tiles.size() - subgroups.size(); }
-  /// Tiled: the sizes of the last tile dims of this kind, multiplied.
-  int64_t subgroupSize(Subgroup subgroup) const;
   /// What `device` holds of a tensor of `shape`, empty intervals as start =
   /// limit; nothing if it holds nothing (Maximal, or not in the tile array) or
   /// if the sharding does not say (Manual, Unknown, Tuple).

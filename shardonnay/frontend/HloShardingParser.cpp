@@ -7,7 +7,6 @@
 
 #include "shardonnay/frontend/HloSharding.h"
 
-#include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 

@@ -7,7 +7,8 @@
 //
 // 1. Meshes, from the module's attributes.
 // 2. Shardings of arguments, results and ops; rules.
-// 3. Custom calls, each by what its target stands for. Those at the borders of
+// 3. Custom calls, each by what its target stands for. Those at the
+//    boundaries of
 //    manual computations are only collected.
 // 4. What is between boundaries becomes manual computations.
 // 5. If the module listed its meshes, HLO shardings go.
@@ -25,7 +26,6 @@
 #include "shardonnay/frontend/ManualCalls.h"
 #include "shardonnay/frontend/Passes.h"
 #include "shardonnay/interfaces/ProgramOps.h"
-#include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
 using namespace mlir::sdy;
@@ -59,8 +59,8 @@ public:
     for (auto func : module.getOps<func::FuncOp>())
       if (failed(importSignature(func)))
         return failure();
-    // Borders last: they erase readers of tuples, and older ones ask the call
-    // of their body.
+    // Boundaries last: they erase readers of tuples, and older ones ask the
+    // call of their body.
     ProgramOps ops;
     SmallVector<Operation *> atBoundaries;
     walkOps(module, [&](Operation *op) {
@@ -97,7 +97,7 @@ private:
   LogicalResult importBarrier(Operation *op, SdyTexts &texts);
   LogicalResult importBoundary(Operation *op);
   FailureOr<ManualTexts> readManual(SdyTexts &texts);
-  /// The texts at the call of the body that `border` belongs to.
+  /// The texts at the call of the body that `boundary` belongs to.
   ManualTexts findAtCall(Operation *boundary, bool enters);
 
   ModuleOp module;
@@ -384,7 +384,7 @@ LogicalResult Importer::importBoundary(Operation *op) {
     return failure();
   size_t expected = cast->getNumOperands(), found = cast->getNumResults();
   if (expected != found || shardings.getShardings().size() != expected)
-    return cast->emitError("a border of a manual computation has ")
+    return cast->emitError("a boundary of a manual computation has ")
            << expected << " operands, " << found << " results and "
            << shardings.getShardings().size()
            << " shardings, expected as many of each";

@@ -9,7 +9,8 @@
 // 2. Convert those of arguments and results, and of ops that are no custom
 // calls
 //    of GSPMD's.
-// 3. Borders of manual computations, with the calls of `Sharding` before them,
+// 3. Boundaries of manual computations, with the calls of `Sharding`
+//    before them,
 //    which say how a value is sharded at the boundary.
 // 4. The other calls of `Sharding`: constraints and groups.
 // 5. What is between boundaries becomes manual computations.
@@ -17,7 +18,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "mlir/IR/Verifier.h"
-#include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/dialect/sdy/access/SignatureAttributes.h"
 #include "shardonnay/dialect/stablehlo/Stablehlo.h"
 #include "shardonnay/frontend/CustomCall.h"
@@ -69,7 +69,7 @@ private:
   bool changed = false;
   GspmdShardings shardings;
   SmallVector<ManualCallBoundary> boundaries;
-  /// Calls of `Sharding` that a border has taken the word of.
+  /// Calls of `Sharding` that a boundary has taken the word of.
   llvm::DenseSet<Operation *> takenByBoundaries;
 };
 
@@ -246,9 +246,9 @@ LogicalResult Importer::importBoundary(Operation *op) {
   FailureOr<UnrealizedConversionCastOp> cast = replaceByCast(op);
   if (failed(cast))
     return failure();
-  // Another border may ask.
+  // Another boundary may ask.
   (*cast)->setAttr(kHloShardingAttr, text);
-  // The border says what the call before it said.
+  // The boundary says what the call before it said.
   Operation *call = cast->getOperand(0).getDefiningOp();
   if (call && customCallTarget(call) == kSharding) {
     takenByBoundaries.insert(call);

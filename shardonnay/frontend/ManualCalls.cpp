@@ -1,4 +1,4 @@
-//===- ManualCalls.cpp - manual computations between their borders --------===//
+//===- ManualCalls.cpp - manual computations between boundaries -----------===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,11 +6,12 @@
 //===----------------------------------------------------------------------===//
 //
 // In each block:
-// 1. Find the local ops: forward from the borders where values become local;
+// 1. Find the local ops: forward from the boundaries where values become local;
 //    then backward, an op all of whose users are local is local, and one with
 //    other users too is copied for the local ones.
-// 2. Connect local ops and borders that share a local value.
-// 3. Build a computation for each connected set, before the first border where
+// 2. Connect local ops and boundaries that share a local value.
+// 3. Build a computation for each connected set, before the first
+//    boundary where
 //    values leave it. Where something in between needs to move, sort the block.
 //
 //===----------------------------------------------------------------------===//
@@ -40,7 +41,7 @@ llvm::SetVector<Value> valuesReadBy(Operation *op) {
   return values;
 }
 
-/// One block with borders.
+/// One block with boundaries.
 class LocalOps {
 public:
   LocalOps(Block &block, ArrayRef<const ManualCallBoundary *> boundaries)
@@ -83,7 +84,7 @@ private:
     const ManualCallBoundary *boundary = boundaryOf.lookup(op);
     return boundary && !boundary->enters;
   }
-  /// Reads local values, as a local op or as a border.
+  /// Reads local values, as a local op or as a boundary.
   bool isLocalUser(Operation *op) const {
     return local.contains(op) || leaves(op);
   }
@@ -220,7 +221,7 @@ LocalOps::readBoundaries(ArrayRef<Operation *> members) {
       all.first = op;
     }
     if (first->manualAxes != boundary->manualAxes)
-      return pointAt(op->emitError("this border of a manual computation has "
+      return pointAt(op->emitError("this boundary of a manual computation has "
                                    "other manual axes than an earlier one, "
                                    "expected the same"),
                      all.first->getLoc(), "the earlier one");

@@ -1,4 +1,4 @@
-//===- ManualCalls.h - manual computations between their borders ----------===//
+//===- ManualCalls.h - manual computations between boundaries ---*- C++ -*-===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -31,11 +31,11 @@ struct ManualCallBoundary {
 };
 
 /// Puts what is between the boundaries into manual computations, one for each
-/// set of connected ops, and erases the borders. All borders of a block must be
-/// given. Errors: a local value that leaves without a border; a global one that
-/// is used inside without one (what depends on no argument is copied into the
-/// computation); borders of one computation with different axes; a computation
-/// that needs its own results.
+/// set of connected ops, and erases the boundaries. All boundaries of a block
+/// must be given. Errors: a local value that leaves without a boundary; a
+/// global one that is used inside without one (what depends on no argument is
+/// copied into the computation); boundaries of one computation with different
+/// axes; a computation that needs its own results.
 mlir::LogicalResult
 formManualComputations(llvm::ArrayRef<ManualCallBoundary> boundaries);
 

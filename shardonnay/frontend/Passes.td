@@ -37,7 +37,7 @@ def ImportFrontendAttributesPass
     | `xla.sdy.PropagationBarrier` | `sdy.propagation_barrier` |
     | from `xla.sdy.GlobalToLocalShape` to `xla.sdy.LocalToGlobalShape` | `sdy.manual_computation` |
 
-    The shardings and axes of a manual computation stand at its borders, or, in
+    The shardings and axes of a manual computation stand at its boundaries, or, in
     older programs, at the call of its body between them.
 
     Precondition: none. Postcondition: no `xla.sdy` name is left.
@@ -135,7 +135,7 @@ def FindPeriodicWindowsPass
     : Pass<"sdy-find-periodic-windows", "mlir::func::FuncOp"> {
   let summary = "Slices of one tensor that are concatenated where it goes on";
   let description = [{
-    The end of a tensor before its beginning (a rotation, a border that wraps
+    The end of a tensor before its beginning (a rotation, a boundary that wraps
     around) is one window of a dim that goes on periodically: its parts come
     from one neighbour, where each slice and the concatenation would fetch their
     own. For programs behind propagation, which knows StableHLO's ops only.
@@ -166,7 +166,7 @@ def SliceBeforePadPass : Pass<"sdy-slice-before-pad", "mlir::func::FuncOp"> {
     Sums over neighbours are often written as slices of a padded tensor. In
     shards of the padded tensor all positions are elsewhere than in those of the
     tensor: where the padded dim is sharded most of it would be sent, twice. A
-    slice of the tensor, padded, needs what is at the borders. Dims that are
+    slice of the tensor, padded, needs what is at the boundaries. Dims that are
     whole are padded first, once.
 
     Precondition: after propagation. Postcondition: no `tensor.pad` of a sharded

@@ -43,15 +43,16 @@ public:
                               int64_t globalSize, const AxisList &axes,
                               mlir::Value fill) = 0;
   /// This device's part of what `window`, one of the rule's, says of `tensor`,
-  /// which is tensor number window.tensor, or it with its holes filled; `cut`
-  /// is shardWindow's. Positions that do not exist hold `fill` (null:
+  /// which is tensor number window.tensor, or it with its holes filled;
+  /// `sharded` is shardWindow's. Positions that do not exist hold `fill` (null:
   /// anything). Communicates with the neighbours that hold the others; not at
   /// all where all windows are in the own shard. Also where the factor is not
   /// sharded.
   virtual mlir::Value fetchWindow(mlir::OpBuilder &builder, mlir::Location loc,
                                   mlir::Value tensor,
                                   const FactorWindow &window,
-                                  const ShardWindow &cut, mlir::Value fill) = 0;
+                                  const ShardWindow &sharded,
+                                  mlir::Value fill) = 0;
   /// The same of a dim without holes, as its size in `tensor` says.
   mlir::Value fetchWindow(mlir::OpBuilder &builder, mlir::Location loc,
                           mlir::Value tensor, const FactorWindow &window,
@@ -70,6 +71,9 @@ public:
   virtual mlir::Value allGather(mlir::OpBuilder &builder, mlir::Location loc,
                                 mlir::Value tensor, const AxisList &axes) = 0;
 };
+
+/// What stands for an op's results on this device; fails with an error at it.
+using LocalResults = llvm::FailureOr<llvm::SmallVector<mlir::Value>>;
 
 /// `op` with `operands` and the context's result types; attributes and regions
 /// as they are, shardings dropped.

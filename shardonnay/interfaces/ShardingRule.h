@@ -8,12 +8,23 @@
 #ifndef SHARDONNAY_INTERFACES_SHARDINGRULE_H
 #define SHARDONNAY_INTERFACES_SHARDINGRULE_H
 
+#include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/OpDefinition.h"
 #include "shardonnay/algebra/Factor.h"
 #include "llvm/ADT/SmallBitVector.h"
 #include <optional>
 
 namespace shardonnay {
+
+/// All operands and results are tensors of static shape.
+inline bool hasStaticShapes(mlir::Operation *op) {
+  auto isStatic = [](mlir::Type type) {
+    auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(type);
+    return tensor && tensor.hasStaticShape();
+  };
+  return llvm::all_of(op->getOperandTypes(), isStatic) &&
+         llvm::all_of(op->getResultTypes(), isStatic);
+}
 
 /// When propagation visits an op: its level of op priority, and the
 /// direction allowed there.

@@ -39,6 +39,8 @@ struct UserCollective {
   /// Positions in the mesh's order of those that send each other data: groups,
   /// or pairs of source and target. None, and no `axes`: all devices together.
   llvm::SmallVector<llvm::SmallVector<int64_t>> groups;
+  /// The groups are pairs: who is no target receives nothing.
+  bool inPairs = false;
   /// Instead of groups: those that differ along these axes alone.
   std::optional<llvm::SmallVector<NamedAxis>> axes;
   /// The op's operands that are sent; as large as what is sent at most, on

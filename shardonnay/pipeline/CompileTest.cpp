@@ -218,8 +218,8 @@ TEST(Compile, TruncatedBytecodeIsADiagnostic) {
   for (size_t length = 1; length < whole.text.size(); ++length) {
     CompileResult result =
         compile(llvm::StringRef(whole.text).take_front(length));
-    EXPECT_FALSE(result.ok) << "cut to " << length;
-    EXPECT_FALSE(result.diagnostics.empty()) << "cut to " << length;
+    EXPECT_FALSE(result.ok) << "truncated to " << length;
+    EXPECT_FALSE(result.diagnostics.empty()) << "truncated to " << length;
   }
 }
 

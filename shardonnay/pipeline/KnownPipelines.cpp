@@ -30,105 +30,81 @@ namespace shardonnay {
 
 namespace {
 
+/// An option, what it is for, and its value unless one is given.
+template <typename T> struct Described : mlir::detail::PassOptions::Option<T> {
+  Described(mlir::detail::PassOptions &parent, StringRef name, StringRef text,
+            T initial = T())
+      : mlir::detail::PassOptions::Option<T>(parent, name, llvm::cl::desc(text),
+                                             llvm::cl::init(initial)) {}
+};
+
 struct FunctionOptions : PassPipelineOptions<FunctionOptions> {
-  Option<bool> dedupFunctionsFully{
+  Described<bool> dedupFunctionsFully{
       *this, "dedup-functions-fully",
-      llvm::cl::desc("One function for all its calls: propagate between "
-                     "functions by edges, without copies"),
-      llvm::cl::init(false)};
+      "One function for all its calls: propagate between functions by edges, "
+      "without copies"};
 };
 
 struct ExportOptions : PassPipelineOptions<ExportOptions> {
-  Option<bool> explicitCollectives{
+  Described<bool> explicitCollectives{
       *this, "enable-insert-explicit-collectives",
-      llvm::cl::desc("Turn disagreement into reshards, and these into "
-                     "collectives"),
-      llvm::cl::init(false)};
-  Option<bool> avoidExportForPartitioning{
+      "Turn disagreement into reshards, and these into collectives"};
+  Described<bool> avoidExportForPartitioning{
       *this, "avoid-export-for-partitioning",
-      llvm::cl::desc("Leave groups and constraints as they are"),
-      llvm::cl::init(false)};
-  Option<bool> keepShardingRules{
-      *this, "keep-sharding-rules",
-      llvm::cl::desc("Leave `sdy.sharding_rule` attributes"),
-      llvm::cl::init(false)};
-  Option<bool> dumpShardingOrigins{
-      *this, "dump-sharding-origins",
-      llvm::cl::desc("Leave the records of propagation"),
-      llvm::cl::init(false)};
-  Option<bool> dumpPropagationEdges{
-      *this, "dump-propagation-edges",
-      llvm::cl::desc("Leave the records of propagation"),
-      llvm::cl::init(false)};
-  Option<bool> divisibleBoundary{
+      "Leave groups and constraints as they are"};
+  Described<bool> keepShardingRules{*this, "keep-sharding-rules",
+                                    "Leave `sdy.sharding_rule` attributes"};
+  Described<bool> dumpShardingOrigins{*this, "dump-sharding-origins",
+                                      "Leave the records of propagation"};
+  Described<bool> dumpPropagationEdges{*this, "dump-propagation-edges",
+                                       "Leave the records of propagation"};
+  Described<bool> divisibleBoundary{
       *this, "update-non-divisible-input-output-shardings",
-      llvm::cl::desc("Trim the boundary so that it divides"),
-      llvm::cl::init(true)};
-  Option<bool> keepGiven{
+      "Trim the boundary so that it divides", true};
+  Described<bool> keepGiven{
       *this, "keep-given",
-      llvm::cl::desc("Leave what was given at the boundary, whether it divides "
-                     "or not"),
-      llvm::cl::init(false)};
-  Option<bool> forCmv1{
+      "Leave what was given at the boundary, whether it divides or not"};
+  Described<bool> forCmv1{
       *this, "remove-all-gather-reduce-scatter-for-cmv1",
-      llvm::cl::desc("Leave gathers and scatters around contractions to the "
-                     "engine"),
-      llvm::cl::init(false)};
-  Option<std::string> dumpDirectory{
+      "Leave gathers and scatters around contractions to the engine"};
+  Described<std::string> dumpDirectory{
       *this, "dump-directory",
-      llvm::cl::desc("Where the module goes as it closes and at the end"),
-      llvm::cl::init("")};
-  Option<bool> perInstruction{
+      "Where the module goes as it closes and at the end"};
+  Described<bool> perInstruction{
       *this, "enable-per-instruction-partitioning",
-      llvm::cl::desc("Partition operations alone, in the place of explicit "
-                     "collectives"),
-      llvm::cl::init(false)};
-  Option<std::string> perInstructionFilter{
+      "Partition operations alone, in the place of explicit collectives"};
+  Described<std::string> perInstructionFilter{
       *this, "per-instruction-partitioning-filter",
-      llvm::cl::desc("Which operations; none: all"), llvm::cl::init("")};
-  Option<int64_t> replicaCount{
+      "Which operations; none: all"};
+  Described<int64_t> replicaCount{
       *this, "replica-count",
-      llvm::cl::desc("Replicas that the engine runs operations on that are "
-                     "partitioned alone"),
-      llvm::cl::init(1)};
-  Option<int64_t> partitionCount{
+      "Replicas that the engine runs operations on that are partitioned alone",
+      1};
+  Described<int64_t> partitionCount{
       *this, "partition-count",
-      llvm::cl::desc("Partitions of a replica; 1, of 1 replica: one for each "
-                     "device"),
-      llvm::cl::init(1)};
-  Option<bool> avoidCallReshards{
-      *this, "avoid-reshards-on-calls",
-      llvm::cl::desc("Calls take and return what they are given: no reshards "
-                     "of their operands"),
-      llvm::cl::init(false)};
-  Option<bool> inlineMeshes{
+      "Partitions of a replica; 1, of 1 replica: one for each device", 1};
+  Described<bool> avoidCallReshards{*this, "avoid-reshards-on-calls",
+                                    "Calls take and return what they are "
+                                    "given: no reshards of their operands"};
+  Described<bool> inlineMeshes{
       *this, "inline-meshes",
-      llvm::cl::desc("After explicit collectives, put meshes into shardings"),
-      llvm::cl::init(true)};
+      "After explicit collectives, put meshes into shardings", true};
 };
 
 struct LocalOptions : PassPipelineOptions<LocalOptions> {
-  Option<bool> perDimAllGather{
+  Described<bool> perDimAllGather{
       *this, "per-dim-all-gather",
-      llvm::cl::desc("Accepted for those who write it: gathers are per dim"),
-      llvm::cl::init(false)};
-  Option<bool> combineReduceScatter{
+      "Accepted for those who write it: gathers are per dim"};
+  Described<bool> combineReduceScatter{
       *this, "combine-multi-dimension-reduce-scatter",
-      llvm::cl::desc("Accepted for those who write it: reduce_scatters are per "
-                     "dim"),
-      llvm::cl::init(false)};
-  Option<bool> meshAxesGroups{
-      *this, "enable-rgv3",
-      llvm::cl::desc("Replica groups name mesh axes, not devices"),
-      llvm::cl::init(false)};
-  Option<int64_t> replicaCount{*this, "replica-count",
-                               llvm::cl::desc("Replicas that the engine runs"),
-                               llvm::cl::init(1)};
-  Option<int64_t> partitionCount{
+      "Accepted for those who write it: reduce_scatters are per dim"};
+  Described<bool> meshAxesGroups{*this, "enable-rgv3",
+                                 "Replica groups name mesh axes, not devices"};
+  Described<int64_t> replicaCount{*this, "replica-count",
+                                  "Replicas that the engine runs", 1};
+  Described<int64_t> partitionCount{
       *this, "partition-count",
-      llvm::cl::desc("Partitions of a replica; 1, of 1 replica: one for each "
-                     "device"),
-      llvm::cl::init(1)};
+      "Partitions of a replica; 1, of 1 replica: one for each device", 1};
 };
 
 void addGlobalToLocal(OpPassManager &pm, const LocalOptions &options) {
@@ -278,7 +254,7 @@ void registerKnownPipelines() {
       "From collectives on global types to the StableHLO of one device",
       addGlobalToLocal);
   PassPipelineRegistration<ExportOptions>(
-      "sdy-export-pipeline", "Settles shardings after propagation", addExport);
+      "sdy-export-pipeline", "Finishes shardings after propagation", addExport);
 }
 
 } // namespace shardonnay

@@ -13,7 +13,7 @@ namespace shardonnay {
 /// Registers, for textual use, what users of the existing `sdy` tools know:
 ///   sdy-import-pipeline       into the form that propagation reads
 ///   sdy-propagation-pipeline  import, propagation, export
-///   sdy-export-pipeline       what propagation decided is settled
+///   sdy-export-pipeline       what propagation decided is made final
 ///   sdy-convert-global-to-local  partition and emit (a pass in those tools)
 /// Unlike compile(), they keep functions, refuse nothing that propagation can
 /// pass by, and leave the rest to explicit reshards unless asked otherwise.

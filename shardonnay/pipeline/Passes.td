@@ -9,6 +9,7 @@
 #define SHARDONNAY_PIPELINE_PASSES_TD
 
 include "mlir/Pass/PassBase.td"
+include "shardonnay/analysis/DeviceModelOption.td"
 
 def PerInstructionPartitioningPass
     : Pass<"sdy-per-instruction-partitioning", "::mlir::ModuleOp"> {
@@ -132,9 +133,7 @@ def FitMemoryPass : Pass<"sdy-fit-memory", "::mlir::ModuleOp"> {
   let options = [
     Option<"memoryLimit", "memory-limit", "int64_t", "0",
            "Bytes of a device; 0: no limit">,
-    Option<"deviceModel", "device-model", "std::string", "\"cpu\"",
-           "What the devices can do: bytes, cpu, gpu-node, gpu-cluster, "
-           "tpu-torus, or the path of a JSON file (cost/DeviceModel.h)">,
+    DeviceModelOption,
     Option<"searchMode", "search-mode", "std::string", "\"greedy\"",
            "graph or greedy, as of sdy-insert-explicit-reshards">,
     Option<"noBucketing", "no-bucketing", "bool", "false",

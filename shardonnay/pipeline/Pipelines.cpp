@@ -49,6 +49,7 @@ void addImport(OpPassManager &pm, const PipelineOptions &options) {
   pm.addPass(createLiftInlinedMeshesPass({/*collectives=*/false}));
   pm.addPass(createBindAxisSizesPass({options.devices}));
   pm.addPass(createInlineCollectiveMeshesPass());
+  pm.addPass(createFoldSingleDeviceCollectivesPass());
   pm.addPass(createExpandCompositesPass());
   pm.addPass(createInlinePrivateFunctionsPass({options.keepFunctionsOf}));
   if (options.keepFunctionsOf > 0) {

@@ -60,7 +60,7 @@ struct PipelineOptions : Options {
 };
 
 /// The IR is verified after each pass where assertions are on. Else it is where
-/// it crosses a border: what the user wrote, in all its spellings, after
+/// it crosses a boundary: what the user wrote, in all its spellings, after
 /// import; the plan after collectives; what leaves after the last stage. To
 /// verify after each of the stages took a third of a compilation.
 #ifdef NDEBUG

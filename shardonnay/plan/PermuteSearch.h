@@ -68,7 +68,7 @@ private:
     /// The counts of the dims when all of `deferred` is done.
     llvm::SmallVector<int64_t, 4> counts;
     llvm::SmallVector<Exchange, 2> deferred;
-    /// What is left to be settled.
+    /// What is left to be reduced.
     AxisList partial;
     /// The target's axes that are not in use.
     AxisList free;
@@ -117,7 +117,7 @@ private:
   State source;
   Steps steps, best;
   double bestCost = 0;
-  /// The least cost by counts, and what is left to be settled.
+  /// The least cost by counts, and what is left to be reduced.
   std::map<std::vector<int64_t>, double> known;
 };
 

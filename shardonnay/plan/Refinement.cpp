@@ -26,7 +26,7 @@ static bool insertIfChain(llvm::SmallVectorImpl<int64_t> &chain,
   return true;
 }
 
-/// Calls `run` on the parts of `axis` between neighbouring borders.
+/// Calls `run` on the parts of `axis` between neighbouring boundaries.
 static void forEachPart(AxisRef axis, llvm::ArrayRef<int64_t> boundaries,
                         llvm::function_ref<void(AxisRef)> run) {
   int64_t start = axis.pre;
@@ -92,7 +92,7 @@ Refinement::Refinement(const Layout &source, const Layout &target,
   };
   addBoundaries(source, sourceBoundaries);
   addBoundaries(target, targetBoundaries);
-  // Its own borders first, then what fits of the other side's.
+  // Its own boundaries first, then what fits of the other side's.
   addBoundaries(target, sourceBoundaries);
   addBoundaries(source, targetBoundaries);
   do {

@@ -17,7 +17,7 @@
 //
 // Where the two sides split one mesh axis in ways that do not coexist (x:(1)2
 // and x:(1)3 of 6), each side keeps atoms of its own there, refined by the
-// other's borders as far as they fit, and atoms of different sides *exclude*
+// other's boundaries as far as they fit, and atoms of different sides *exclude*
 // each other: no layout has both.
 //
 //===----------------------------------------------------------------------===//
@@ -32,14 +32,14 @@ namespace shardonnay {
 /// Atoms named by their place in the list, major to minor.
 using AtomList = llvm::SmallVector<uint8_t, 6>;
 
-/// Adds to `parts` those of each of `axes` between the borders of all. False if
-/// these do not divide each other: then some of `axes` do not coexist.
+/// Adds to `parts` those of each of `axes` between the boundaries of all. False
+/// if these do not divide each other: then some of `axes` do not coexist.
 bool splitAtBoundaries(llvm::ArrayRef<AxisRef> axes,
                        llvm::SmallVectorImpl<AxisRef> &parts);
 
 /// The axes that devices differ along where they differ along any of `parts`,
 /// in canonical order. The parts may overlap, or not coexist: the span is then
-/// all that is between their borders.
+/// all that is between their boundaries.
 AxisList spannedBy(llvm::ArrayRef<AxisRef> parts);
 
 class Refinement {
@@ -71,7 +71,7 @@ private:
 
   AtomList split(const AxisList &axes, const Boundaries &boundaries) const;
   void addAtoms(const AxisList &axes, const Boundaries &boundaries);
-  /// Adds borders of a finer refinement; false if there are no more.
+  /// Adds boundaries of a finer refinement; false if there are no more.
   bool splitFurther(Parts parts);
   bool splitAt(AxisRef atom, int64_t divisor);
 

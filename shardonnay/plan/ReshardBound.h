@@ -8,12 +8,12 @@
 // A lower bound on the bytes still to be received, and on the steps of latency
 // (cost/Collective.h). With T elements in a device's part of the target:
 //
-//  * nothing left to settle: the device that has least of its part must receive
+//  * nothing left to reduce: the device that has least of its part must receive
 //    the rest of it. If in some dim the two layouts first differ in which atom
 //    comes next, some device has nothing of its part. Where the part consists
 //    of n shards of different devices, their data come together in collectives
 //    over groups of n devices in all, of log2(n) steps and one a collective.
-//  * sums over n parts left to settle: an element needs n - 1 messages until
+//  * sums over n parts left to reduce: an element needs n - 1 messages until
 //    some device knows it, and one more for each other device that wants it.
 //    Over all D devices (products of axes) that is, for each,
 //    T + (n - 2) size / D elements. Steps are log2(n) for what is scattered,
@@ -21,7 +21,7 @@
 //    gathered again as far as a device then has less than T.
 //
 // Worked example, [x] partial along y, both of size 2, to whole: T is twice
-// what a device has. So a collective settles and one gathers, with 2 log2(2) +
+// what a device has. So a collective reduces and one gathers, with 2 log2(2) +
 // log2(2) + 2 = 5 steps.
 //
 // For this folder, and for bounds of strategy/.

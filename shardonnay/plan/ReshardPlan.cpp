@@ -149,7 +149,7 @@ static std::optional<Steps> search(const ReshardProblem &problem,
   return found;
 }
 
-/// Settles, gathers and slices all that differs.
+/// Reduces, gathers and slices all that differs.
 static Steps fallBack(const ReshardProblem &problem) {
   const Layout &source = problem.source, &target = problem.target;
   Steps steps;

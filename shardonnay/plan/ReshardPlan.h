@@ -14,9 +14,9 @@
 //   all_gather      drops a minor suffix of a dim's axes
 //   all_to_all      moves a minor suffix of a dim's axes to be the minor-most
 //                   of another dim
-//   reduce_scatter  settles partial axes, and appends them as the minor-most of
+//   reduce_scatter  reduces partial axes, and appends them as the minor-most of
 //                   a dim
-//   all_reduce      settles partial axes
+//   all_reduce      reduces partial axes
 //
 // Axes of a step are a tuple: several are one collective over all of them.
 // A plan is the cheapest sequence (by MeshCosts; the shortest of equal ones)
@@ -102,7 +102,7 @@ struct ReshardPlan {
   Cost cost;
   double price = 0;
   /// The searches came to their end: no sequence that they know is cheaper. If
-  /// not, the plan is the best that was found, or settles, gathers and slices
+  /// not, the plan is the best that was found, or reduces, gathers and slices
   /// whatever differs.
   bool optimal = true;
 };
@@ -132,7 +132,7 @@ std::optional<ReshardPlan>
 planReshard(const ReshardProblem &problem, std::string &error,
             int64_t stateBudget = kReshardStateBudget);
 
-/// Plays the steps on every position of the mesh, with the slices that the
+/// Simulates the steps on every position of the mesh, with the slices that the
 /// positions hold and the parts that went into their sums, and checks that each
 /// step finds what it needs, the end is the target, and the cost is as stated.
 /// Independent of the planner; takes time in the number of positions.

@@ -84,7 +84,7 @@ TEST(ReshardPlan, severalStepsWhereOneGoesOverSlowLinks) {
             "all_gather 1 [0:(1)2]");
 }
 
-/// A sum of two is settled, then twice as much gathered.
+/// A sum of two is reduced, then twice as much gathered.
 TEST(ReshardPlan, boundCountsLatency) {
   DeviceModel model;
   model.link = {1e9, 1};

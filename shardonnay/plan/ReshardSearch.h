@@ -11,7 +11,7 @@
 //
 // The search is guided by a lower bound on the bytes still to be received
 // (A*; ReshardBound.h). No step costs less than what it takes off the bound, so
-// a state is settled when it is first taken from the queue. Where atoms exclude
+// a state is final when it is first taken from the queue. Where atoms exclude
 // each other the bound is not used.
 //
 // From every state that is one step from the target, or slices alone, a plan is

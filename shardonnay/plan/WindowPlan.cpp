@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A plan is settled by which shard counts as the first of each window:
+// A plan is determined by which shard counts as the first of each window:
 // counting by what exists sends nothing that is not needed; counting as if the
 // dim had no ends keeps the shards of all devices alike. Both are tried, and
 // the gather.
@@ -244,11 +244,12 @@ private:
 void Planner::findTransfers() {
   const Mesh &mesh = problem.mesh;
   auto groups = mesh.groups(problem.axes);
+  std::vector<int64_t> windows = mesh.indices(problem.windowAxes);
   for (auto [k, piece] : llvm::enumerate(plan.pieces)) {
     Rounds rounds(piece, mesh.numDevices());
     for (llvm::ArrayRef<int64_t> group : groups)
       for (int64_t target : group) {
-        int64_t window = mesh.index(problem.windowAxes, target);
+        int64_t window = windows[target];
         if (needed(window, k).empty())
           continue;
         int64_t source =

@@ -42,7 +42,7 @@ inline constexpr double kLeastReshardShare = 0.1;
 inline constexpr double kLeastChainSaving = 1e-6;
 
 /// Changes the state where a chain makes the block cheaper. With
-/// `keepsPartialSums`, as in a loop, which may carry partial sums and settle
+/// `keepsPartialSums`, as in a loop, which may carry partial sums and reduce
 /// them once behind it, no chain has values summed up where they were not.
 void searchChains(StrategyState &state, bool keepsPartialSums);
 

@@ -9,7 +9,7 @@
 // divide it: every factor is sharded by a list of axes, and no axis shards two
 // factors. The operands and results of an op may ask for different shardings
 // (each has one, seen by factor as a row of the projection); a strategy
-// settles them, and what disagrees with it is resharded.
+// decides them, and what disagrees with it is resharded.
 //
 // Laws of every strategy: the shards of a factor divide its size, unless it
 // stands alone in its dims; no axis shards two factors; need-replication

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// voteStrategy settles what an op's tensors ask for by votes. This prices it:
+// voteStrategy decides what an op's tensors ask for by votes. This prices it:
 // the price of a strategy is
 //
 //   * over its operands: the plan from the operand's layout to how the op
@@ -79,7 +79,7 @@ struct OpProblem {
   AxisList manual;
   /// Compilers fuse it with its neighbours in a chain.
   bool elementwise = false;
-  /// What the user requires: no other assignment is considered.
+  /// What the user requires: no other strategy is considered.
   std::optional<FactorStrategy> required = {};
 
   bool operator==(const OpProblem &o) const {
@@ -143,7 +143,7 @@ public:
 
   /// The cheapest strategy.
   FactorStrategy solve(const OpProblem &problem);
-  /// What `choose` may take, the choice itself first, then the cheapest, at
+  /// What `solve` may take, its answer first, then the cheapest, at
   /// most kMostStrategies.
   const std::vector<FactorStrategy> &strategies(const OpProblem &problem);
   /// The price of a reshard in byte times; nothing if it has no plan.
@@ -155,7 +155,8 @@ public:
   std::optional<double> price(const OpProblem &problem,
                               const FactorStrategy &strategy,
                               double limit = HUGE_VAL);
-  /// The same for one of many strategies of a problem, which share `demands`.
+  /// The same for one of many strategies of a problem, which share
+  /// `requiredLayouts`.
   std::optional<double> price(const OpProblem &problem,
                               const FactorStrategy &strategy, double limit,
                               RequiredLayouts &requiredLayouts);

@@ -61,7 +61,7 @@ public:
   /// valid.
   RequiredLayout &get(size_t tensor, const FactorStrategy &strategy,
                       const Numbers &numbers);
-  /// The reshard that `demand` of a tensor asks for.
+  /// The reshard that `required` of a tensor asks for.
   ReshardProblem reshardOf(size_t tensor, const RequiredLayout &required,
                            const Mesh &mesh) const;
 

@@ -139,9 +139,6 @@ public:
   void addUnknownUse(int32_t value);
   void setMemoryPrice(int32_t op, double price);
   void setTrips(double trips) { graph.trips = trips; }
-  const OpClass &getClass(int32_t number) const {
-    return graph.classes[number];
-  }
   const StrategyValue &getValue(int32_t number) const {
     return graph.values[number];
   }

@@ -13,7 +13,7 @@
 //      `climb`: from the voted one to what differs in little and is cheaper
 //   4. `isAllowed`: lawful, not too much repeated, in whatever order, and by
 //      StrategyBound.h not too expensive; then `consider`, with a closer bound
-//   5. `settle`: by their bounds, the first of the cheapest
+//   5. `priceBest`: by their bounds, the first of the cheapest
 //
 //===----------------------------------------------------------------------===//
 

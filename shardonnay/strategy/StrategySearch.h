@@ -103,7 +103,7 @@ private:
   /// The lawful ones in the order of the enumeration, each with a bound on its
   /// price.
   std::deque<std::pair<double, FactorStrategy>> found;
-  /// How many of them `settle` has seen.
+  /// How many of them `priceBest` has seen.
   size_t numOrdered = 0;
   /// Prices and numbers in `found`, the cheapest first, the first of equals
   /// first.

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Settles without prices what the tensors of an op ask for. In this order:
+// Decides without prices what the tensors of an op ask for. In this order:
 //  1. Where all tensors agree and the laws hold: what they have.
 //  2. Of two tensors (unary ops) one side is kept, the larger, then the more
 //     sharded; the axes that only the other has stay where they don't collide.

@@ -4,7 +4,6 @@ jaxlib's propagation does not look at an edge of a body again, in one sweep, whe
 barrier it does. A difference that goes with the bodies is that one.
 """
 
-import re
 
 from jaxlib.mlir import ir
 from origins import SHARDING

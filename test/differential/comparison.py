@@ -11,7 +11,7 @@ from shardonnay.operations import operations
 
 SDY_OPT = Path(__file__).resolve().parents[2] / "build/bin/sdy-opt"
 TAG = "mhlo.tag"
-# The real pipeline as it prints itself, to the point where every sharding is settled: what follows inserts reshards.
+# The real pipeline as it prints itself, to the point where every sharding is final: what follows inserts reshards.
 # Ours has passes of the same names.
 THEIRS = "sdy-propagation-pipeline"
 LAST = "sdy-close-shardings"
@@ -74,7 +74,7 @@ def tagged(text, keep_calls=False):
         return str(module)
 
 
-def settled(sharding):
+def final(sharding):
     """Its text; None for one without axes: that is what no sharding means too."""
     text = str(sharding)
     return text if '{"' in text else None
@@ -90,12 +90,12 @@ def shardings(text):
                 types = ir.FunctionType(ir.TypeAttr(operation.attributes["function_type"]).value)
                 for kind, count in (("arg_attrs", len(types.inputs)), ("res_attrs", len(types.results))):
                     entries = list(operation.attributes[kind]) if kind in operation.attributes else [{}] * count
-                    found[kind] = [[settled(entry["sdy.sharding"]) if "sdy.sharding" in entry else None for entry in entries]]
+                    found[kind] = [[final(entry["sdy.sharding"]) if "sdy.sharding" in entry else None for entry in entries]]
             elif TAG in operation.attributes:
                 copies = found.setdefault(ir.IntegerAttr(operation.attributes[TAG]).value, [])
                 if "sdy.sharding" in operation.attributes:
                     per_value = str(operation.attributes["sdy.sharding"])
-                    of_results = [settled(one) for one in re.findall(r"<@[^>]*>", per_value)]
+                    of_results = [final(one) for one in re.findall(r"<@[^>]*>", per_value)]
                 else:
                     of_results = [None] * len(operation.results)
                 if of_results not in copies:

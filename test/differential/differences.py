@@ -348,7 +348,7 @@ REASONS = {
     ),
     "padding": Reason(
         "better",
-        "Types stay global; sdy-convert-global-to-local settles padding. Theirs leaves casts that nothing lowers.",
+        "Types stay global; sdy-convert-global-to-local does the padding. Theirs leaves casts that nothing lowers.",
         of("sdy-pad-for-divisibility", casts_are_left),
     ),
     "right numbers": Reason(

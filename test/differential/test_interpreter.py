@@ -19,7 +19,6 @@ import pytest
 import shardonnay
 from shardonnay import boundary, compare
 from unrolled import unrolled
-from workers import Jaxlib
 
 PROGRAMS = ["adam 0", "slices 2", "reshapes 0", "branches 2", "cumulative 3", "statistics 0"]
 LOOPS = {"loop 2": 4, "scan 0": 3}  # and how often each runs
@@ -45,13 +44,6 @@ def agreements(plan, local, text):
     found = [boundary.assemble(entry, one, manifest["mesh"]) for entry, one in zip(manifest["outputs"], pieces, strict=True)]
     expected = compare.reference(text, inputs)
     return compare.agreements(manifest["outputs"], [output for output, _ in found], [spread for _, spread in found], expected)
-
-
-@pytest.fixture(scope="module")
-def jaxlib():
-    worker = Jaxlib()
-    yield worker
-    worker.close()
 
 
 @pytest.fixture

@@ -4,17 +4,9 @@ import jax_programs
 import lowering
 import pytest
 from shardonnay import engine
-from workers import Jaxlib
 
 COUNT = 200
 FEW = ["mlp 0", "attention_step 1", "layer_norm 1", "embedding_step 0", "loop 0", "indexing 0", "statistics 0"]
-
-
-@pytest.fixture(scope="module")
-def jaxlib():
-    worker = Jaxlib()
-    yield worker
-    worker.close()
 
 
 def wrong(names, jaxlib):

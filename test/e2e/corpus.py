@@ -109,6 +109,14 @@ def lower(name, strategy):
 PAIRS = [(name, strategy) for name, model in MODELS.items() for strategy in (*EVERY, *model.also)]
 
 
+def parameters(quick):
+    """Of a test: (name, strategy) of all pairs; those that are not in `quick` are long."""
+    import pytest
+
+    pairs = {f"{name}-{strategy}": (name, strategy) for name, strategy in PAIRS}
+    return [pytest.param(*pair, id=name, marks=() if name in quick else pytest.mark.long) for name, pair in pairs.items()]
+
+
 def main(wanted):
     import shardonnay
     from shardonnay import compare, run

@@ -3,6 +3,7 @@
 A case's `body` is StableHLO in which `$0`, `$1`, ... are its arguments, `$r` its result, other `$names` its own values.
 """
 
+import functools
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,6 +39,15 @@ def values(shape, element, seed=0):
     if dtype.kind == "c":
         found = found + 1j * random.integers(-3, 4, shape)
     return np.asarray(found).astype(dtype)
+
+
+def argument(shape, dims, element="f32", seed=0):
+    """Of a case."""
+    return values(shape, element, seed), element, dims
+
+
+def scalar(value, element="f32"):
+    return np.asarray(value), element, []
 
 
 @dataclass
@@ -101,6 +111,12 @@ def run_cases(cases):
         ok = output.shape == wanted.shape and max(error, spread) <= case.tolerance
         verdicts[case.name] = "" if ok else f"error {error}, copies differ by {spread}: {output} for {wanted}"[:2000]
     return verdicts
+
+
+def batched(cases, size):
+    """A function of a case's number: what is wrong with it. As many cases as `size` are one program."""
+    verdicts = functools.cache(lambda batch: run_cases(cases[batch * size : (batch + 1) * size]))
+    return lambda number: verdicts(number // size)[cases[number].name]
 
 
 def kinds_of(case):

@@ -16,7 +16,7 @@ def shardings(axes):
     found = []
     for count in range(len(axes) + 1):
         for chosen in itertools.permutations(axes, count):
-            found += [(chosen[:cut], chosen[cut:]) for cut in range(count + 1)]
+            found += [(chosen[:split], chosen[split:]) for split in range(count + 1)]
     return found
 
 

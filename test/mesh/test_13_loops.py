@@ -1,7 +1,7 @@
 """Acceptance test 13: scf and calls across edges of data flow, 5,000 steps, and no communicator is lost."""
 
 import pytest
-from programs import X, Y, on_mesh, sharded
+from programs import X, on_mesh, sharded
 from running import check, counted
 from shardonnay import mpi as package
 

@@ -186,9 +186,10 @@ def scalar(m):
         "**": lambda x: x.abs() ** 2, "%": lambda x: x % abs(number), "//": lambda x: x // number, "<": lambda x: x < number,
         "==": lambda x: x == number, "r-": lambda x: 1 - x, "r/": lambda x: number / (x.abs() + 1), ">=": lambda x: x >= number,
     }  # fmt: skip
-    if name == "//" and not isinstance(number, int) and dtype in (torch.float16, torch.bfloat16):
-        name = "+"
-    return Case(f"x {name} {number} of {dtype}", functions[name], [m.tensor(m.shape(), dtype)], 2)
+    x = m.tensor(m.shape(), dtype)
+    if x.numel() and m.chance(0.5):
+        x.view(-1)[0] = number
+    return Case(f"x {name} {number} of {dtype}", functions[name], [x], 2)
 
 
 def logic(m):
@@ -335,61 +336,39 @@ def product(m):
     return with_gradient(case) if dtype in (torch.float32, torch.float64) and m.chance(0.4) else case
 
 
-def indexing(m):
-    shape = m.filled(1, 4)
-    rank, dim = len(shape), m.dim(len(shape))
-    dtype = m.pick(torch.float32, torch.float64, torch.int64, torch.int32)
-    x = m.tensor(shape, dtype)
-    name = m.pick("index", "index_put", "index_add_put", "gather", "scatter", "scatter_add", "scatter_value", "scatter_reduce", "index_select", "index_add",
-                  "index_copy", "index_fill", "take_along", "embedding", "masked_fill", "masked_put", "put_number")  # fmt: skip
-    smaller = [max(1, m.draw.randint(1, extent)) for extent in shape]
-    smaller[dim] = m.draw.randint(1, 4)
-    index = m.index(smaller, shape[dim])
-    if name in ("index", "index_put", "index_add_put"):
-        kept = [m.chance(0.6) for _ in shape]
-        if not any(kept):
-            kept[0] = True
-        common = m.filled(1, 2)
-        indices = [m.index(common if m.chance(0.8) else common[-1:], extent, True) for extent, keep in zip(shape, kept) if keep]
+def _by_tensors(m, name, x):
+    """A tensor, or a slice, for each dim."""
+    shape, dtype = list(x.shape), x.dtype
+    kept = [m.chance(0.6) for _ in shape]
+    if not any(kept):
+        kept[0] = True
+    common = m.filled(1, 2)
+    indices = [m.index(common if m.chance(0.8) else common[-1:], extent, True) for extent, keep in zip(shape, kept) if keep]
 
-        def full(given):
-            given = iter(given)
-            return tuple(next(given) if keep else slice(None) for keep in kept)
+    def full(given):
+        given = iter(given)
+        return tuple(next(given) if keep else slice(None) for keep in kept)
 
-        if name == "index":
-            return Case(f"x[{kept}] {shape}", lambda x, *indices: x[full(indices)], [x, *indices])
-        accumulate = name == "index_add_put"
-        if not accumulate:  # which of several writes to a place is kept, torch does not say
-            indices = [torch.arange(1) for _ in indices]
-        listed = lambda indices: [part if isinstance(part, torch.Tensor) else None for part in full(indices)]
-        values = m.tensor(x[full(indices)].shape, dtype)
-        return Case(
-            f"index_put {kept} {shape} {accumulate}",
-            lambda x, values, *indices: torch.index_put(x, [i if i is not None else torch.arange(n).reshape([-1] + [1] * 0) for i, n in zip(listed(indices), shape)], values, accumulate)
-            if all(kept)
-            else torch.ops.aten.index_put(x, listed(indices), values, accumulate),
-            [x, values, *indices],
-            2,
-        )
-    if name == "gather":
-        case = Case(f"gather {shape} {dim}", lambda x, index: torch.gather(x, dim, index), [x, index])
-        return with_gradient(case) if dtype.is_floating_point and m.chance(0.5) else case
-    unique = torch.argsort(torch.rand(shape[:dim % rank] + [shape[dim]] + shape[dim % rank + 1 :], generator=m.generator), dim)
-    if name == "scatter":
-        source = m.tensor(shape, dtype)
-        return Case(f"scatter {shape} {dim}", lambda x, index, s: torch.scatter(x, dim, index, s), [x, unique, source])
-    source = m.tensor(smaller, dtype)
-    if name == "scatter_value":
-        return Case(f"scatter value {shape} {dim}", lambda x, index: torch.scatter(x, dim, index, 3), [x, index])
-    if name == "scatter_add":
-        return Case(f"scatter_add {shape} {dim}", lambda x, index, s: torch.scatter_add(x, dim, index, s), [x, index, source], 2)
-    if name == "scatter_reduce":
-        how, own = m.pick("sum", "prod", "amax", "amin", "mean"), m.chance(0.5)
-        if how == "mean" and not dtype.is_floating_point:
-            how = "sum"
-        return Case(f"scatter_reduce {how} {own}", lambda x, index, s: torch.scatter_reduce(x, dim, index, s, how, include_self=own), [x, index, source], 3)
-    if name == "take_along":
-        return Case("take_along_dim", lambda x, index: torch.take_along_dim(x, index, dim), [x, unique])
+    if name == "index":
+        return Case(f"x[{kept}] {shape}", lambda x, *indices: x[full(indices)], [x, *indices])
+    accumulate = name == "index_add_put"
+    if not accumulate:  # which of several writes to a place is kept, torch does not say
+        indices = [torch.arange(1) for _ in indices]
+    listed = lambda indices: [part if isinstance(part, torch.Tensor) else None for part in full(indices)]
+    values = m.tensor(x[full(indices)].shape, dtype)
+    return Case(
+        f"index_put {kept} {shape} {accumulate}",
+        lambda x, values, *indices: torch.index_put(x, [i if i is not None else torch.arange(n).reshape([-1] + [1] * 0) for i, n in zip(listed(indices), shape)], values, accumulate)
+        if all(kept)
+        else torch.ops.aten.index_put(x, listed(indices), values, accumulate),
+        [x, values, *indices],
+        2,
+    )
+
+
+def _along_dim(m, name, x, dim):
+    """By one list of places, or by a mask."""
+    shape, dtype = list(x.shape), x.dtype
     flat = m.index([m.draw.randint(1, 5)], shape[dim])
     if name == "index_select":
         case = Case("index_select", lambda x, index: torch.index_select(x, dim, index), [x, flat])
@@ -426,6 +405,40 @@ def indexing(m):
     if name == "masked_put":
         return Case("x[mask] = 5", put, [x, whole_mask])
     return Case("x[i] = 2", put_number, [x, m.index([2], shape[0])])
+
+
+def indexing(m):
+    shape = m.filled(1, 4)
+    rank, dim = len(shape), m.dim(len(shape))
+    dtype = m.pick(torch.float32, torch.float64, torch.int64, torch.int32)
+    x = m.tensor(shape, dtype)
+    name = m.pick("index", "index_put", "index_add_put", "gather", "scatter", "scatter_add", "scatter_value", "scatter_reduce", "index_select", "index_add",
+                  "index_copy", "index_fill", "take_along", "embedding", "masked_fill", "masked_put", "put_number")  # fmt: skip
+    smaller = [max(1, m.draw.randint(1, extent)) for extent in shape]
+    smaller[dim] = m.draw.randint(1, 4)
+    index = m.index(smaller, shape[dim])
+    if name in ("index", "index_put", "index_add_put"):
+        return _by_tensors(m, name, x)
+    if name == "gather":
+        case = Case(f"gather {shape} {dim}", lambda x, index: torch.gather(x, dim, index), [x, index])
+        return with_gradient(case) if dtype.is_floating_point and m.chance(0.5) else case
+    unique = torch.argsort(torch.rand(shape[:dim % rank] + [shape[dim]] + shape[dim % rank + 1 :], generator=m.generator), dim)
+    if name == "scatter":
+        source = m.tensor(shape, dtype)
+        return Case(f"scatter {shape} {dim}", lambda x, index, s: torch.scatter(x, dim, index, s), [x, unique, source])
+    source = m.tensor(smaller, dtype)
+    if name == "scatter_value":
+        return Case(f"scatter value {shape} {dim}", lambda x, index: torch.scatter(x, dim, index, 3), [x, index])
+    if name == "scatter_add":
+        return Case(f"scatter_add {shape} {dim}", lambda x, index, s: torch.scatter_add(x, dim, index, s), [x, index, source], 2)
+    if name == "scatter_reduce":
+        how, own = m.pick("sum", "prod", "amax", "amin", "mean"), m.chance(0.5)
+        if how == "mean" and not dtype.is_floating_point:
+            how = "sum"
+        return Case(f"scatter_reduce {how} {own}", lambda x, index, s: torch.scatter_reduce(x, dim, index, s, how, include_self=own), [x, index, source], 3)
+    if name == "take_along":
+        return Case("take_along_dim", lambda x, index: torch.take_along_dim(x, index, dim), [x, unique])
+    return _along_dim(m, name, x, dim)
 
 
 def convolution(m):

@@ -1,5 +1,7 @@
 """Ops as StableHLO against eager PyTorch, by random cases; `--long` (scripts/check) runs 20,000."""
 
+import math
+
 import models
 import pytest
 import random_ops
@@ -70,6 +72,52 @@ def test_constants_keep_their_bits():
     captured = capture(lambda x: x + 0 * x, [values])
     assert "dense" in captured.text
     assert not wrong([random_ops.Case("constant", lambda x: values * torch.ones_like(x), [values])])
+
+
+# Of a half tensor and a number that the type does not hold.
+OF_A_NUMBER = {
+    "eq": torch.eq, "ne": torch.ne, "lt": torch.lt, "le": torch.le, "gt": torch.gt, "ge": torch.ge,
+    "eq of a tensor": lambda x, n: x == torch.tensor(n), "fmod": torch.fmod, "remainder": torch.remainder,
+    "remainder of a number": lambda x, n: torch.remainder(n, x), "floor_divide": torch.floor_divide,
+    "floor_divide of a number": lambda x, n: n // x, "floor_divide by a tensor": lambda x, n: torch.floor_divide(x, x.flip(0)),
+    "trunc_div": lambda x, n: torch.div(x, n, rounding_mode="trunc"), "trunc_div of a number": lambda x, n: torch.div(torch.tensor(n), x, rounding_mode="trunc"),
+    "mul": torch.mul, "div": torch.div, "add": torch.add, "sub": torch.sub, "rsub": torch.rsub, "pow": lambda x, n: torch.pow(x.abs(), n),
+    "add alpha": lambda x, n: torch.add(x, x.flip(0), alpha=n), "xlogy": torch.xlogy, "xlogy of a number": lambda x, n: torch.xlogy(n, x.abs()),
+    "where": lambda x, n: torch.where(x > n, x, n), "masked_fill": lambda x, n: x.masked_fill(x >= n, n), "clamp": lambda x, n: x.clamp(min=n),
+    "addcmul": lambda x, n: torch.addcmul(x, x, x, value=n), "isclose": lambda x, n: torch.isclose(x, torch.full_like(x, n), 0, 0),
+    "clamp gradient": lambda x, n: x.clamp(min=n), "clamp_max gradient": lambda x, n: x.clamp_max(n),
+    "threshold gradient": lambda x, n: F.threshold(x, n, 0.3), "leaky_relu gradient": F.leaky_relu, "elu gradient": F.elu,
+    "hardtanh gradient": lambda x, n: F.hardtanh(x, -n, n), "hardshrink gradient": F.hardshrink, "softshrink gradient": F.softshrink,
+    "logit gradient": torch.logit, "logit without bounds gradient": lambda x, n: torch.logit(x),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("number", [0.1, 1 / 3, 0.7])
+def test_numbers_are_rounded_to_half_types(number, dtype):
+    """As eager PyTorch rounds them, which some ops do and others do not, at the numbers beside them."""
+    near = torch.tensor([number, -number, 1 - number], dtype=dtype)
+    steps = torch.tensor([-1, 0, 1], dtype=torch.int16)
+    x = (near.view(torch.int16)[:, None] + steps).view(dtype).flatten()
+    x = torch.cat([x, torch.tensor([-8.5, 3.0, 7.4, 100.0, 0.25], dtype=dtype)])
+    cases = []
+    for name, function in OF_A_NUMBER.items():
+        case = random_ops.Case(name, lambda x, function=function: function(x, number), [x])
+        cases.append(random_ops.with_gradient(case) if name.endswith("gradient") else case)
+    assert not (lines := wrong(cases)), "\n".join(lines)
+
+
+def test_quotients_of_half_tensors():
+    """XLA divides by what is broadcast by way of its reciprocal: of these, rounded to float16, 5 and not 4.996."""
+    x, y = torch.tensor([[-1.638671875], [3.0]], dtype=torch.float16), torch.tensor([-0.327880859375, 0.1], dtype=torch.float16)
+    ways = {mode: lambda x, y, mode=mode: torch.div(x, y, rounding_mode=mode) for mode in ("trunc", "floor")}
+    assert not wrong([random_ops.Case(mode, function, [x, y]) for mode, function in ways.items()])
+
+
+def test_numbers_beyond_float16():
+    x = torch.tensor([1.0, 0.0, -2.0, 65504.0, math.inf], dtype=torch.float16)
+    functions = [torch.xlogy, torch.eq, torch.ge, torch.fmod, torch.remainder, torch.mul, torch.div, torch.add]
+    assert not wrong([random_ops.Case(f.__name__, lambda x, f=f: f(x, 1e5), [x]) for f in functions])
 
 
 X, C, W = models.numbers(3, 4, 6), torch.complex(models.numbers(3, 4), models.numbers(3, 4, seed=2)), models.numbers(5, 3)

@@ -171,6 +171,17 @@ def test_mistakes(keywords, message):
         partition(model, loss, batch, {"dp": 2, "tp": 4}, **keywords)
 
 
+def test_plans_are_priced_by_gloo():
+    """Whose collectives take long whatever they send: parameters are gathered at once, and gradients summed at once."""
+    model, batch = models.GPT(256, 64, heads=8, length=32), models.tokens(8, 32, 256)
+
+    def collectives(**keywords):
+        plan = partition(model, models.cross_entropy, batch, {"fsdp": 8}, params={"*": Shard(0)}, inputs=Shard(0), optimizer=models.ADAMW, **keywords)
+        return sum(plan.text.count(f'"stablehlo.{kind}"') for kind in ("all_gather", "all_reduce", "reduce_scatter", "all_to_all"))
+
+    assert collectives() <= 5 < 15 < collectives(device_model="cpu")
+
+
 def test_options_reach_the_compiler():
     model, loss, batch = models.build("mlp")
     compiled = functools.partial(partition, model, loss, batch, {"dp": 8}, inputs=Shard(0), optimizer=models.ADAMW)

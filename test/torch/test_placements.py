@@ -16,8 +16,8 @@ def every_sharding():
     """All shardings of two dims by three axes, in all orders of the axes."""
     for dims in itertools.product((None, 0, 1), repeat=3):
         for order in itertools.permutations(AXES):
-            cut = [[axis for axis in order if dims[list(AXES).index(axis)] == dim] for dim in (0, 1)]
-            dims_text = ", ".join("{" + ", ".join(f'"{axis}"' for axis in axes) + "}" for axes in cut)
+            sharding = [[axis for axis in order if dims[list(AXES).index(axis)] == dim] for dim in (0, 1)]
+            dims_text = ", ".join("{" + ", ".join(f'"{axis}"' for axis in axes) + "}" for axes in sharding)
             yield f"#sdy.sharding<@mesh, [{dims_text}]>"
 
 

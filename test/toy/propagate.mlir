@@ -7,7 +7,7 @@ sdy.mesh @mesh = <["x"=2, "y"=2, "z"=2]>
 // right one; k is a reduction, along which an axis goes from one operand to the
 // other and not to the result.
 //
-// What the reduction combines with, the op does not say: none may cut it.
+// What the reduction combines with, the op does not say: none may shard it.
 // RULE: toy.matmul {{.*}}<([i, k], [k, j])->([i, j]) {i=8, j=16, k=4} need_replication={k}>
 // CHECK-LABEL: func @matmul
 // CHECK-SAME: %arg1: tensor<4x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"z", ?}, {"y"}]>}

@@ -18,11 +18,19 @@ def _device_counts(text):
 def add(commands):
     parser = add_command(commands, "build", build_file, "Builds the program that each process of MPI runs.")
     parser.add_argument("input", metavar="IN", help=f"a program of linalg, TOSA, tensor, arith, math and scf: {READS}")
-    parser.add_argument("-o", dest="output", metavar="OUT", required=True, help="what to write")
-    parser.add_argument("--target", choices=("mpi",), default="mpi", help="default: %(default)s")
-    parser.add_argument("--mpi", choices=("mpich", "openmpi"), help="default: MPICH if it is installed")
-    parser.add_argument("--shared", action="store_true", help="a shared library (runtime/Library.c) instead")
-    parser.add_argument("--march", metavar="CPU", help="what the program may use, such as native; default: any x86-64")
+    parser.add_argument("-o", dest="output", metavar="OUT", required=True, help="the file to write")
+    parser.add_argument(
+        "--target", choices=("mpi",), default="mpi", help="what runs the program (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--mpi", choices=("mpich", "openmpi"), help="the MPI to build with (default: MPICH if it is installed)"
+    )
+    parser.add_argument(
+        "--shared", action="store_true", help="write a shared library (runtime/Library.c) instead of an executable"
+    )
+    parser.add_argument(
+        "--march", metavar="CPU", help="the CPU whose instructions may be used, such as native (default: any x86-64)"
+    )
     parser.add_argument(
         "--devices",
         "--ranks",

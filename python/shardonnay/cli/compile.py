@@ -20,7 +20,9 @@ from .shared import (
 def add(commands):
     parser = add_command(commands, "compile", compile_file, "Writes the program that each device runs.")
     parser.add_argument("input", metavar="IN", help=READS)
-    parser.add_argument("-o", dest="output", metavar="OUT", default="-", help="default: stdout")
+    parser.add_argument(
+        "-o", dest="output", metavar="OUT", default="-", help="the file to write the program to (default: -, stdout)"
+    )
     parser.add_argument("--manifest", metavar="M.json", help="write what to feed each device and what comes back")
     parser.add_argument(
         "--report",

@@ -5,18 +5,7 @@ import argparse
 from .. import difference, explain, options
 from .console import out
 from .shared import (
-    OF_COMPILE_ALONE,
-    READS,
-    DONE,
-    NO,
-    add_command,
-    add_json,
-    add_options,
-    options_from,
-    compiled,
-    read,
-    value_of,
-    write_json,
+    OF_COMPILE_ALONE, READS, DONE, NO, add_command, add_json, add_options, compiled, options_from, read, value_of, write_json,
 )
 
 _STYLES = {"-": "red", "+": "green"}
@@ -46,7 +35,9 @@ def add(commands):
         "Says what changed in shardings, collectives, bytes and memory between two programs, or two sets of options.",
     )
     parser.add_argument("before", metavar="A", help=READS)
-    parser.add_argument("after", metavar="B", nargs="?", help="default: A, with the options of --b")
+    parser.add_argument(
+        "after", metavar="B", nargs="?", help="what to compare with (default: A, with the options of --b)"
+    )
     for side, which in (("--a", "A"), ("--b", "B")):
         parser.add_argument(
             side,

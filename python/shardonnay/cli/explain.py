@@ -9,7 +9,9 @@ def add(commands):
     parser = add_command(commands, "explain", explain_file, "Says why values have their shardings.")
     parser.add_argument("input", metavar="IN", help=READS)
     parser.add_argument(
-        "--value", metavar="V", help="%%5, arg0, 'result 0', or a part of a source location; default: all values"
+        "--value",
+        metavar="V",
+        help="what to explain: %%5, arg0, 'result 0', or a part of a source location (default: all values)",
     )
     add_json(parser, "print what is known as a JSON list")
 

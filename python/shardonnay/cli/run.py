@@ -15,10 +15,12 @@ def add(commands):
         "--engine",
         choices=("pjrt", "mpi"),
         default="pjrt",
-        help="pjrt: CPU devices of JAX, for StableHLO; mpi: a process each, for linalg, TOSA, tensor, arith, math and "
-        "scf (default: %(default)s)",
+        help="what runs the program. pjrt: CPU devices of JAX, for StableHLO; mpi: one process for each device, for "
+        "linalg, TOSA, tensor, arith, math and scf (default: %(default)s)",
     )
-    parser.add_argument("--mpi", choices=("mpich", "openmpi"), help="default: MPICH if it is installed")
+    parser.add_argument(
+        "--mpi", choices=("mpich", "openmpi"), help="the MPI of --engine mpi (default: MPICH if it is installed)"
+    )
     devices = next(option for option in options.OPTIONS if option.name == "devices")
     parser.add_argument(
         "--devices", "--ranks", type=value_of(devices), default=0, metavar="N", help=f"{devices.help} (the default)"
@@ -26,8 +28,8 @@ def add(commands):
     parser.add_argument(
         "--inputs",
         metavar="X.npz",
-        help="arrays by the manifest's names or arr_0, arr_1, ...; default: deterministic random values, floats "
-        "uniform in [-1, 1) or, where that yields NaN, in [0, 1), integers in 0..7",
+        help="the arguments: global arrays by the manifest's names or arr_0, arr_1, ... (default: the same random "
+        "values in each run, floats uniform in [-1, 1) or, where that yields NaN, in [0, 1), integers in 0..7)",
     )
     parser.add_argument(
         "--outputs", metavar="Y.npz", help="write the global results, by the manifest's names, or result0, result1, ..."

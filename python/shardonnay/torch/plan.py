@@ -7,6 +7,7 @@ import fnmatch
 import functools
 import os
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from .step import Step
 
 Table = Mapping[str, Placements]
+# Processes that send by gloo: each collective takes long, whatever it sends.
+_GLOO = Path(__file__).with_name("gloo.json")
 
 
 class Report(dict[str, Any]):
@@ -280,11 +283,14 @@ def partition(
     inputs: placements of the batch's tensors, or {pattern of their paths: placements}.
     states: {pattern of states' names, `state.<FQN>.<key>`: placements}; others are sharded as their parameter.
     optimizer, clip_grad_norm, accumulate: as those of `capture_step`.
-    options, progress, keywords: as those of `shardonnay.compile`.
+    options, progress, keywords: as those of `shardonnay.compile`. Without options and a `device_model`, plans for CPUs
+        are priced by what collectives of gloo take (gloo.json).
 
     Placements are one for each axis of the mesh, or {axis: placement}, where others replicate.
     """
     axes = axes_of(mesh)
+    if options is None and getattr(mesh, "device_type", "cpu") == "cpu":
+        keywords.setdefault("device_model", str(_GLOO))
     captured = capture_step(
         model, loss_fn, example_batch, optimizer=optimizer, clip_grad_norm=clip_grad_norm, accumulate=accumulate
     )

@@ -32,7 +32,7 @@ class Step:
     """
 
     def __init__(self, program: Program, mesh: DeviceMesh, *, groups: Groups | None = None, donate: bool = True) -> None:
-        """Every rank of the default process group makes it. groups: of a step on the same mesh, to be shared."""
+        """Every rank of the default process group makes it. groups: if not those that all programs share."""
         if mesh.size() != program.devices:
             raise EngineError(f"the program is for {program.devices} devices, got a mesh of {mesh.size()}: {mesh}")
         self.program, self.mesh = program, mesh

@@ -62,15 +62,18 @@ _FURTHER = [
     aten.softplus,
     aten.std,
     aten.std_mean,
-    aten.threshold_backward,
     aten.var_mean,
 ]
 # What torch would decompose, and the table has: a decomposition says less than the op.
 _KEPT = [
     aten.embedding_dense_backward,
+    aten.logit,
+    aten.logit_backward,
     aten.max_pool2d_with_indices_backward,
     aten.slice_scatter,
     aten.select_scatter,
+    aten.threshold_backward,
+    aten.xlogy,
 ]
 
 

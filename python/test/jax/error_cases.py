@@ -6,15 +6,9 @@ import numpy as np
 from jax.sharding import Mesh
 
 from call_cases import W, X
-from outcomes import P, on, put, ramp
+from outcomes import P, on, put, ramp, registry
 
-CASES = []
-
-
-def case(function):
-    """Registers a case."""
-    CASES.append(function)
-    return function
+CASES, case = registry()
 
 
 @case

@@ -10,6 +10,17 @@ P = PartitionSpec
 MESH = Mesh(np.array(jax.devices()[:8]).reshape(4, 2), ("data", "model"))
 
 
+def registry():
+    """A list of functions, and the decorator that adds one."""
+    cases = []
+
+    def case(function):
+        cases.append(function)
+        return function
+
+    return cases, case
+
+
 def on(*spec, mesh=MESH):
     """The NamedSharding of a spec."""
     return NamedSharding(mesh, P(*spec))

@@ -20,13 +20,13 @@ def trained(transform, model, state, shardings, steps):
     return state, losses
 
 
-@pytest.mark.parametrize("cut", ["as before", "in another way"])
-def test_a_checkpoint_between(tmp_path, cut):
+@pytest.mark.parametrize("sharded", ["as before", "in another way"])
+def test_a_checkpoint_between(tmp_path, sharded):
     model = training.nnx_blocks()
     before = jax.tree.broadcast(model.shardings[0], model.state)
     _, expected = trained(jax.jit, model, model.state, before, 6)
     state, first = trained(partition, model, model.state, before, 3)
-    after = before if cut == "as before" else training.fully_sharded(state)
+    after = before if sharded == "as before" else training.fully_sharded(state)
     types = jax.tree.map(lambda x, s: jax.ShapeDtypeStruct(x.shape, x.dtype, sharding=s), state, after)
     with checkpoint.StandardCheckpointer() as checkpointer:
         checkpointer.save(tmp_path / "step", state)

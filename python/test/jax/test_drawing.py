@@ -121,7 +121,7 @@ def test_a_compiled_function_in_notebooks():
     )
     shown = compiled._repr_html_()
     assert Tags(shown).count["tr"] == 3  # head, a collective, sum
-    assert "all_reduce" in shown and "128 B" in shown and "settles the sum along {model}" in shown
+    assert "all_reduce" in shown and "128 B" in shown and "reduces the sum along {model}" in shown
     assert "test_drawing.py" in shown and "&lt;" not in repr(compiled)
     assert compiled.report()._repr_html_().count("<tr>") == 3
     assert repr(compiled) == "<shardonnay.jax.Compiled: <lambda>, 8 devices>" and "&lt;lambda&gt;" in shown

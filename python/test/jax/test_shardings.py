@@ -173,11 +173,11 @@ def test_priorities_say_what_is_wrong():
         partition(lambda x: x, in_shardings=prioritized(on("data"), 0, 1, 2))(X)
 
 
-@pytest.mark.parametrize("dim, cut", [(None, False), (P.UNCONSTRAINED, True)])
-def test_open_and_closed_dims(dim, cut):
+@pytest.mark.parametrize("dim, is_sharded", [(None, False), (P.UNCONSTRAINED, True)])
+def test_open_and_closed_dims(dim, is_sharded):
     """A closed dim stays whole; an open one takes the axis that its operand has."""
     f = partition(lambda x: jax.lax.with_sharding_constraint(jnp.sin(x), on("data", dim)) * 2)
-    assert f(put(X, None, "model")).sharding.is_equivalent_to(on("data", "model") if cut else on("data"), 2)
+    assert f(put(X, None, "model")).sharding.is_equivalent_to(on("data", "model") if is_sharded else on("data"), 2)
 
 
 def test_partial_sums():
@@ -187,12 +187,12 @@ def test_partial_sums():
     def kept(x, w):
         return jnp.einsum("ij,jk->ik", x, w, out_sharding=P(unreduced={"model"}))
 
-    def settled(x, w):
+    def reduced(x, w):
         return jax.sharding.reshard(kept(x, w), P("data", None))
 
     with jax.set_mesh(mesh):
-        compare(partition(settled)(x, w), jax.jit(settled)(x, w))
+        compare(partition(reduced)(x, w), jax.jit(reduced)(x, w))
         partial = partition(kept)(x, w)
         assert partial.sharding.spec.unreduced == {"model"}
         assert not partition(kept).lower(x, w).compile().report()["collectives"]
-        compare(partition(lambda a: jax.sharding.reshard(a, P("data", None)))(partial), jax.jit(settled)(x, w))
+        compare(partition(lambda a: jax.sharding.reshard(a, P("data", None)))(partial), jax.jit(reduced)(x, w))

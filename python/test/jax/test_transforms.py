@@ -5,18 +5,12 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax.sharding import AxisType
-from outcomes import MESH, P, compare, on, put, ramp
+from outcomes import MESH, P, compare, on, put, ramp, registry
 from shardonnay.jax import partition, propagate
 
 X, W = put(ramp(8, 16) / 23, "data"), put(ramp(16, 32) / 23, None, "model")
 GIVEN = {"in_shardings": ({"w": on(None, "model")}, on("data"), None)}
-CASES = []
-
-
-def case(function):
-    """Registers a function of a partitioned function of parameters, inputs and a count."""
-    CASES.append(function)
-    return function
+CASES, case = registry()  # functions of a partitioned function of parameters, inputs and a count
 
 
 def function(params, x, n):

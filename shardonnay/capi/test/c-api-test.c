@@ -64,21 +64,21 @@ static void testMeshes(ShardonnayContext *context) {
 }
 
 static void testShardings(ShardonnayContext *context, ShardonnayMesh *mesh) {
-  ShardonnaySharding *cut = sharding(context, "<@mesh, [{\"x\"}, {\"y\", ?}]>");
-  show("sharding", shardonnayShardingPrint(cut));
-  printf("rank %zu, open %d %d, equal %d\n", shardonnayShardingGetRank(cut),
-         shardonnayShardingIsOpen(cut, 0), shardonnayShardingIsOpen(cut, 1),
-         shardonnayShardingEqual(cut, cut));
+  ShardonnaySharding *byAxes = sharding(context, "<@mesh, [{\"x\"}, {\"y\", ?}]>");
+  show("sharding", shardonnayShardingPrint(byAxes));
+  printf("rank %zu, open %d %d, equal %d\n", shardonnayShardingGetRank(byAxes),
+         shardonnayShardingIsOpen(byAxes, 0), shardonnayShardingIsOpen(byAxes, 1),
+         shardonnayShardingEqual(byAxes, byAxes));
   int64_t shape[] = {8, 6}, starts[2], limits[2];
-  if (shardonnayShardingGetSlice(cut, mesh, 2, shape, 3, starts, limits))
+  if (shardonnayShardingGetSlice(byAxes, mesh, 2, shape, 3, starts, limits))
     printf("slice [%d, %d) x [%d, %d)\n", (int)starts[0], (int)limits[0],
            (int)starts[1], (int)limits[1]);
   printf("device: %d\n",
-         shardonnayShardingGetSlice(cut, mesh, 2, shape, 9, starts, limits));
+         shardonnayShardingGetSlice(byAxes, mesh, 2, shape, 9, starts, limits));
   printf("rank: %d\n",
-         shardonnayShardingGetSlice(cut, mesh, 1, shape, 0, starts, limits));
+         shardonnayShardingGetSlice(byAxes, mesh, 1, shape, 0, starts, limits));
   printf("text: %d\n", sharding(context, "<@mesh, [{}> junk") != NULL);
-  shardonnayShardingDestroy(cut);
+  shardonnayShardingDestroy(byAxes);
 }
 
 static void testModules(ShardonnayContext *context) {

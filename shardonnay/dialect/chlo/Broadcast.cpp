@@ -61,9 +61,8 @@ static Type boolElement(Type element) {
 static Type complexElement(Type element) { return ComplexType::get(element); }
 
 template <typename AdaptorT>
-static LogicalResult inferBinary(std::optional<Location> location,
-                                 AdaptorT adaptor, SmallVectorImpl<Type> &types,
-                                 ElementT elementOf) {
+static LogicalResult inferBinary(MaybeLoc location, AdaptorT adaptor,
+                                 Types &types, ElementT elementOf) {
   auto lhs = cast<RankedTensorType>(adaptor.getLhs().getType());
   auto rhs = cast<RankedTensorType>(adaptor.getRhs().getType());
   if (lhs.getElementType() != rhs.getElementType())
@@ -92,9 +91,10 @@ void ChloDialect::addBroadcastOps() {
       >();
 }
 
-LogicalResult BroadcastSelectOp::inferReturnTypes(
-    MLIRContext *, std::optional<Location> location, Adaptor adaptor,
-    SmallVectorImpl<Type> &types) {
+LogicalResult BroadcastSelectOp::inferReturnTypes(MLIRContext *,
+                                                  MaybeLoc location,
+                                                  Adaptor adaptor,
+                                                  Types &types) {
   auto pred = cast<RankedTensorType>(adaptor.getPred().getType());
   auto onTrue = cast<RankedTensorType>(adaptor.getOnTrue().getType());
   auto onFalse = cast<RankedTensorType>(adaptor.getOnFalse().getType());

@@ -18,6 +18,10 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "shardonnay/dialect/stablehlo/Stablehlo.h"
 
+namespace mlir::chlo {
+using stablehlo::MaybeLoc, stablehlo::Types;
+} // namespace mlir::chlo
+
 #include "shardonnay/dialect/chlo/Dialect.h.inc"
 
 #include "shardonnay/dialect/chlo/Enums.h.inc"

@@ -28,33 +28,26 @@ static Type predicateOf(Value operand) {
       .clone(IntegerType::get(operand.getContext(), 1));
 }
 
-LogicalResult IsInfOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
-                                        Adaptor adaptor,
-                                        SmallVectorImpl<Type> &types) {
+LogicalResult IsInfOp::inferReturnTypes(MLIRContext *, MaybeLoc,
+                                        Adaptor adaptor, Types &types) {
   types.push_back(predicateOf(adaptor.getOperand()));
   return success();
 }
 
-LogicalResult IsNegInfOp::inferReturnTypes(MLIRContext *,
-                                           std::optional<Location>,
-                                           Adaptor adaptor,
-                                           SmallVectorImpl<Type> &types) {
+LogicalResult IsNegInfOp::inferReturnTypes(MLIRContext *, MaybeLoc,
+                                           Adaptor adaptor, Types &types) {
   types.push_back(predicateOf(adaptor.getOperand()));
   return success();
 }
 
-LogicalResult IsPosInfOp::inferReturnTypes(MLIRContext *,
-                                           std::optional<Location>,
-                                           Adaptor adaptor,
-                                           SmallVectorImpl<Type> &types) {
+LogicalResult IsPosInfOp::inferReturnTypes(MLIRContext *, MaybeLoc,
+                                           Adaptor adaptor, Types &types) {
   types.push_back(predicateOf(adaptor.getOperand()));
   return success();
 }
 
-LogicalResult ConstantLikeOp::inferReturnTypes(MLIRContext *,
-                                               std::optional<Location> location,
-                                               Adaptor adaptor,
-                                               SmallVectorImpl<Type> &types) {
+LogicalResult ConstantLikeOp::inferReturnTypes(MLIRContext *, MaybeLoc location,
+                                               Adaptor adaptor, Types &types) {
   auto operand = cast<RankedTensorType>(adaptor.getOperand().getType());
   Type element = adaptor.getValue().getType();
   if (!RankedTensorType::isValidElementType(element))

@@ -30,20 +30,16 @@ void ChloDialect::addStructuredOps() {
 // constant, top_k
 //===----------------------------------------------------------------------===//
 
-LogicalResult ConstantOp::inferReturnTypes(MLIRContext *,
-                                           std::optional<Location>,
-                                           Adaptor adaptor,
-                                           SmallVectorImpl<Type> &types) {
+LogicalResult ConstantOp::inferReturnTypes(MLIRContext *, MaybeLoc,
+                                           Adaptor adaptor, Types &types) {
   types.push_back(adaptor.getValue().getType());
   return success();
 }
 
 OpFoldResult ConstantOp::fold(FoldAdaptor) { return getValue(); }
 
-LogicalResult TopKOp::inferReturnTypes(MLIRContext *context,
-                                       std::optional<Location> location,
-                                       Adaptor adaptor,
-                                       SmallVectorImpl<Type> &types) {
+LogicalResult TopKOp::inferReturnTypes(MLIRContext *context, MaybeLoc location,
+                                       Adaptor adaptor, Types &types) {
   auto operand = cast<RankedTensorType>(adaptor.getOperand().getType());
   if (operand.getRank() == 0)
     return emitOptionalError(location,

@@ -136,11 +136,18 @@ private:
     });
   }
 
+  LogicalResult number(int64_t &value) {
+    uint64_t read = 0;
+    LogicalResult result = in.readVarInt(read);
+    value = static_cast<int64_t>(read);
+    return result;
+  }
+
   FailureOr<int64_t> number() {
-    uint64_t value = 0;
-    if (failed(in.readVarInt(value)))
+    int64_t value = 0;
+    if (failed(number(value)))
       return failure();
-    return static_cast<int64_t>(value);
+    return value;
   }
 
   LogicalResult numbers(SmallVectorImpl<int64_t> &values) {
@@ -166,30 +173,25 @@ private:
   }
 
   FailureOr<SubAxisInfoAttr> subAxisInfo() {
-    FailureOr<int64_t> preSize = number();
-    if (failed(preSize))
+    int64_t preSize = 0;
+    if (failed(number(preSize)))
       return failure();
-    return subAxisInfo(*preSize);
+    return subAxisInfo(preSize);
   }
 
   FailureOr<SubAxisInfoAttr> subAxisInfo(int64_t preSize) {
-    FailureOr<int64_t> size = number();
-    if (failed(size))
+    int64_t size = 0;
+    if (failed(number(size)))
       return failure();
-    return checked<SubAxisInfoAttr>(preSize, *size);
+    return checked<SubAxisInfoAttr>(preSize, size);
   }
 
   FailureOr<AxisRefAttr> axis(bool mayBeSubAxis) {
     StringRef name;
     int64_t preSize = 0;
-    if (failed(in.readString(name)))
+    if (failed(in.readString(name)) ||
+        (mayBeSubAxis && failed(number(preSize))))
       return failure();
-    if (mayBeSubAxis) {
-      FailureOr<int64_t> read = number();
-      if (failed(read))
-        return failure();
-      preSize = *read;
-    }
     if (preSize == 0)
       return checked<AxisRefAttr>(name, SubAxisInfoAttr());
     FailureOr<SubAxisInfoAttr> info = subAxisInfo(preSize);
@@ -245,12 +247,8 @@ private:
     if (failed(in.readVarInt(header)))
       return failure();
     bool hasPriority = header & 1, isClosed = header & 2, subAxes = header & 4;
-    if (hasPriority) {
-      FailureOr<int64_t> read = number();
-      if (failed(read))
-        return failure();
-      priority = *read;
-    }
+    if (hasPriority && failed(number(priority.emplace())))
+      return failure();
     SmallVector<AxisRefAttr> list;
     if (failed(elements<AxisRefAttr>(header >> 3, list,
                                      [&] { return axis(subAxes); })))
@@ -319,15 +317,10 @@ private:
 
   FailureOr<AllToAllParamAttr> allToAllParam() {
     SmallVector<AxisRefAttr> list;
-    if (failed(axes(list)))
+    int64_t source = 0, target = 0;
+    if (failed(axes(list)) || failed(number(source)) || failed(number(target)))
       return failure();
-    FailureOr<int64_t> source = number();
-    if (failed(source))
-      return failure();
-    FailureOr<int64_t> target = number();
-    if (failed(target))
-      return failure();
-    return checked<AllToAllParamAttr>(ArrayRef(list), *source, *target);
+    return checked<AllToAllParamAttr>(ArrayRef(list), source, target);
   }
 
   FailureOr<EdgeValueRefAttr> edgeValueRef() {
@@ -354,12 +347,13 @@ private:
   }
 
   FailureOr<PropagationOneStepAttr> propagationStep() {
-    FailureOr<int64_t> index = number();
+    int64_t index = 0;
     SmallVector<AxisToPropagationDetailsAttr> details;
-    if (failed(index) || failed(elements<AxisToPropagationDetailsAttr>(
-                             details, [&] { return propagationDetails(); })))
+    if (failed(number(index)) ||
+        failed(elements<AxisToPropagationDetailsAttr>(
+            details, [&] { return propagationDetails(); })))
       return failure();
-    return checked<PropagationOneStepAttr>(*index, ArrayRef(details));
+    return checked<PropagationOneStepAttr>(index, ArrayRef(details));
   }
 
   Attribute propagationEdges() {

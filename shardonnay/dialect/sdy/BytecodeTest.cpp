@@ -202,8 +202,8 @@ TEST_F(BytecodeTest, TruncatedBytecodeIsAnError) {
     std::string bytes = write(attr);
     for (size_t length = 4; length < bytes.size(); ++length) {
       OwningOpRef<ModuleOp> module = read(StringRef(bytes).take_front(length));
-      EXPECT_FALSE(module) << text(attr) << " cut to " << length;
-      EXPECT_FALSE(errors.empty()) << text(attr) << " cut to " << length;
+      EXPECT_FALSE(module) << text(attr) << " truncated to " << length;
+      EXPECT_FALSE(errors.empty()) << text(attr) << " truncated to " << length;
     }
   }
 }

@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/dialect/sdy/BytecodeForm.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace mlir::sdy;
@@ -44,102 +43,43 @@ public:
 
   /// Failure if there is no form for `attr`; then MLIR writes it as text.
   LogicalResult write(Attribute attr) {
-    return llvm::TypeSwitch<Attribute, LogicalResult>(attr)
-        .Case([&](MeshAxisAttr axis) {
-          return put(Code::MeshAxis, [&] { body(axis); });
-        })
-        .Case(
-            [&](MeshAttr mesh) { return put(Code::Mesh, [&] { body(mesh); }); })
-        .Case([&](SubAxisInfoAttr info) {
-          return put(Code::SubAxisInfo, [&] { body(info); });
-        })
-        .Case([&](AxisRefAttr axis) {
-          return put(Code::AxisRef, [&] { axes(axis); });
-        })
-        .Case([&](AxisRefListAttr list) {
-          return put(Code::AxisRefList, [&] { axes(list.getValue()); });
-        })
-        .Case([&](ListOfAxisRefListsAttr lists) {
-          return put(Code::ListOfAxisRefLists, [&] {
-            out.writeList(lists.getValue(),
-                          [&](AxisRefListAttr list) { axes(list.getValue()); });
-          });
-        })
-        .Case([&](ManualAxesAttr list) {
-          return put(Code::ManualAxes,
-                     [&] { out.writeAttributes(list.getValue()); });
-        })
-        .Default([&](Attribute) { return writeSharding(attr); });
+    return success(
+        put<MeshAxisAttr>(attr, Code::MeshAxis) ||
+        put<MeshAttr>(attr, Code::Mesh) ||
+        put<SubAxisInfoAttr>(attr, Code::SubAxisInfo) ||
+        put<AxisRefAttr>(attr, Code::AxisRef) ||
+        put<AxisRefListAttr>(attr, Code::AxisRefList) ||
+        put<ListOfAxisRefListsAttr>(attr, Code::ListOfAxisRefLists) ||
+        put<ManualAxesAttr>(attr, Code::ManualAxes) ||
+        put<ReductionKindAttr>(attr, Code::ReductionKind) ||
+        put<DimensionShardingAttr>(attr, Code::DimensionSharding) ||
+        put<TensorShardingAttr>(attr, Code::TensorSharding) ||
+        put<TensorShardingPerValueAttr>(attr, Code::TensorShardingPerValue) ||
+        put<DimMappingAttr>(attr, Code::DimMapping) ||
+        put<TensorMappingAttr>(attr, Code::TensorMapping) ||
+        put<OpShardingRuleAttr>(attr, Code::OpShardingRule) ||
+        put<AllToAllParamAttr>(attr, Code::AllToAllParam) ||
+        put<AllToAllParamListAttr>(attr, Code::AllToAllParamList) ||
+        put<EdgeValueRefAttr>(attr, Code::EdgeValueRef) ||
+        put<AxisToPropagationDetailsAttr>(attr,
+                                          Code::AxisToPropagationDetails) ||
+        put<PropagationOneStepAttr>(attr, Code::PropagationOneStep) ||
+        put<PropagationEdgesAttr>(attr, Code::PropagationEdges));
   }
 
 private:
-  LogicalResult writeSharding(Attribute attr) {
-    return llvm::TypeSwitch<Attribute, LogicalResult>(attr)
-        .Case([&](ReductionKindAttr kind) {
-          return put(Code::ReductionKind,
-                     [&] { out.writeVarInt(toCode(kind.getValue())); });
-        })
-        .Case([&](DimensionShardingAttr dim) {
-          return put(Code::DimensionSharding, [&] { body(dim); });
-        })
-        .Case([&](TensorShardingAttr sharding) {
-          return put(Code::TensorSharding, [&] { body(sharding); });
-        })
-        .Case([&](TensorShardingPerValueAttr list) {
-          return put(Code::TensorShardingPerValue,
-                     [&] { out.writeAttributes(list.getShardings()); });
-        })
-        .Default([&](Attribute) { return writeRule(attr); });
-  }
-
-  LogicalResult writeRule(Attribute attr) {
-    return llvm::TypeSwitch<Attribute, LogicalResult>(attr)
-        .Case([&](DimMappingAttr dim) {
-          return put(Code::DimMapping,
-                     [&] { numbers(dim.getFactorIndices()); });
-        })
-        .Case([&](TensorMappingAttr tensor) {
-          return put(Code::TensorMapping, [&] { body(tensor); });
-        })
-        .Case([&](OpShardingRuleAttr rule) {
-          return put(Code::OpShardingRule, [&] { body(rule); });
-        })
-        .Case([&](AllToAllParamAttr param) {
-          return put(Code::AllToAllParam, [&] { body(param); });
-        })
-        .Case([&](AllToAllParamListAttr list) {
-          return put(Code::AllToAllParamList, [&] {
-            out.writeList(list.getValue(),
-                          [&](AllToAllParamAttr param) { body(param); });
-          });
-        })
-        .Default([&](Attribute) { return writeRecord(attr); });
-  }
-
-  LogicalResult writeRecord(Attribute attr) {
-    return llvm::TypeSwitch<Attribute, LogicalResult>(attr)
-        .Case([&](EdgeValueRefAttr ref) {
-          return put(Code::EdgeValueRef, [&] { body(ref); });
-        })
-        .Case([&](AxisToPropagationDetailsAttr details) {
-          return put(Code::AxisToPropagationDetails, [&] { body(details); });
-        })
-        .Case([&](PropagationOneStepAttr step) {
-          return put(Code::PropagationOneStep, [&] { body(step); });
-        })
-        .Case([&](PropagationEdgesAttr edges) {
-          return put(Code::PropagationEdges, [&] {
-            out.writeList(edges.getValue(),
-                          [&](PropagationOneStepAttr step) { body(step); });
-          });
-        })
-        .Default([](Attribute) { return failure(); });
-  }
-
-  LogicalResult put(Code code, llvm::function_ref<void()> parts) {
+  /// False if `attr` is of another type.
+  template <typename AttrT> bool put(Attribute attr, Code code) {
+    auto typed = dyn_cast<AttrT>(attr);
+    if (!typed)
+      return false;
     out.writeVarInt(static_cast<uint64_t>(code));
-    parts();
-    return success();
+    body(typed);
+    return true;
+  }
+
+  template <typename AttrT> void bodies(ArrayRef<AttrT> attrs) {
+    out.writeList(attrs, [&](AttrT attr) { body(attr); });
   }
 
   void numbers(ArrayRef<int64_t> values) {
@@ -177,13 +117,21 @@ private:
   }
 
   void body(MeshAttr mesh) {
-    out.writeList(mesh.getAxes(), [&](MeshAxisAttr axis) { body(axis); });
+    bodies(mesh.getAxes());
     numbers(mesh.getDeviceIds());
   }
 
   void body(SubAxisInfoAttr info) {
     out.writeVarInt(info.getPreSize());
     out.writeVarInt(info.getSize());
+  }
+
+  void body(AxisRefAttr axis) { axes(axis); }
+  void body(AxisRefListAttr list) { axes(list.getValue()); }
+  void body(ListOfAxisRefListsAttr lists) { bodies(lists.getValue()); }
+  void body(ManualAxesAttr names) { out.writeAttributes(names.getValue()); }
+  void body(ReductionKindAttr kind) {
+    out.writeVarInt(toCode(kind.getValue()));
   }
 
   void body(DimensionShardingAttr dim) {
@@ -213,18 +161,19 @@ private:
     axes(sharding.getUnreducedAxes());
   }
 
-  void body(TensorMappingAttr tensor) {
-    out.writeList(tensor.getDimMappings(),
-                  [&](DimMappingAttr dim) { numbers(dim.getFactorIndices()); });
+  void body(TensorShardingPerValueAttr list) {
+    out.writeAttributes(list.getShardings());
   }
+
+  void body(DimMappingAttr dim) { numbers(dim.getFactorIndices()); }
+  void body(TensorMappingAttr tensor) { bodies(tensor.getDimMappings()); }
 
   void body(OpShardingRuleAttr rule) {
     out.writeVarIntWithFlag(rule.getFactorSizes().size(), rule.getIsCustom());
     for (int64_t size : rule.getFactorSizes())
       out.writeVarInt(size);
-    auto tensor = [&](TensorMappingAttr mapping) { body(mapping); };
-    out.writeList(rule.getOperandMappings(), tensor);
-    out.writeList(rule.getResultMappings(), tensor);
+    bodies(rule.getOperandMappings());
+    bodies(rule.getResultMappings());
     numbers(rule.getReductionFactors());
     numbers(rule.getNeedReplicationFactors());
     numbers(rule.getPermutationFactors());
@@ -237,6 +186,8 @@ private:
     out.writeVarInt(param.getTgtDim());
   }
 
+  void body(AllToAllParamListAttr list) { bodies(list.getValue()); }
+
   void body(EdgeValueRefAttr ref) {
     out.writeVarInt(toCode(ref.getType()));
     out.writeVarInt(ref.getIndex());
@@ -245,15 +196,15 @@ private:
   void body(AxisToPropagationDetailsAttr details) {
     axes(details.getAxisName());
     body(details.getSource());
-    out.writeList(details.getTargets(),
-                  [&](EdgeValueRefAttr target) { body(target); });
+    bodies(details.getTargets());
   }
 
   void body(PropagationOneStepAttr step) {
     out.writeVarInt(step.getStepIndex());
-    out.writeList(step.getAxisEntries(),
-                  [&](AxisToPropagationDetailsAttr details) { body(details); });
+    bodies(step.getAxisEntries());
   }
+
+  void body(PropagationEdgesAttr edges) { bodies(edges.getValue()); }
 
   DialectBytecodeWriter &out;
 };

@@ -178,17 +178,23 @@ static AxisList append(AxisList list, const AxisList &minor) {
   return list;
 }
 
-/// In every dim, the axes of `major` followed by the collective's `lists` are
-/// those of `all`; `all` is what the diagnostic speaks of.
-static LogicalResult expectSuffixes(Operation *op, MeshAttr mesh,
-                                    const TensorSharding &major,
-                                    ArrayRef<AxisList> lists,
-                                    const TensorSharding &all) {
-  for (auto [dim, list] : llvm::enumerate(lists))
-    if (failed(expectDim(op, mesh, dim, all.dims[dim].axes,
+/// The axes of a collective's lists, one for each dim of the result. In every
+/// dim, the axes of `major` followed by the list are those of `all`; `all` is
+/// what the diagnostic speaks of.
+static FailureOr<AxisList>
+readSuffixes(Operation *op, ListOfAxisRefListsAttr attr, const InOut &shardings,
+             const TensorSharding &major, const TensorSharding &all) {
+  auto lists = readDimAxes(op, attr, shardings);
+  if (failed(lists))
+    return failure();
+  AxisList axes;
+  for (auto [dim, list] : llvm::enumerate(*lists)) {
+    if (failed(expectDim(op, shardings.mesh, dim, all.dims[dim].axes,
                          append(major.dims[dim].axes, list))))
       return failure();
-  return success();
+    axes.append(list);
+  }
+  return axes;
 }
 
 //===----------------------------------------------------------------------===//
@@ -199,10 +205,8 @@ LogicalResult AllGatherOp::verify() {
   FailureOr<InOut> shardings = readShardings(*this, getOutSharding());
   if (failed(shardings))
     return failure();
-  auto lists = readDimAxes(*this, getGatheringAxes(), *shardings);
-  if (failed(lists) ||
-      failed(expectSuffixes(*this, shardings->mesh, shardings->out, *lists,
-                            shardings->in)))
+  if (failed(readSuffixes(*this, getGatheringAxes(), *shardings, shardings->out,
+                          shardings->in)))
     return failure();
   return expectUnreduced(*this, *shardings, shardings->in.unreduced);
 }
@@ -212,10 +216,8 @@ LogicalResult AllSliceOp::verify() {
       readShardings(*this, getOutSharding(), Takes::AnyOperand);
   if (failed(shardings))
     return failure();
-  auto lists = readDimAxes(*this, getSlicingAxes(), *shardings);
-  if (failed(lists) ||
-      failed(expectSuffixes(*this, shardings->mesh, shardings->in, *lists,
-                            shardings->out)))
+  if (failed(readSuffixes(*this, getSlicingAxes(), *shardings, shardings->in,
+                          shardings->out)))
     return failure();
   return expectUnreduced(*this, *shardings, shardings->in.unreduced);
 }
@@ -344,31 +346,24 @@ LogicalResult ReduceScatterOp::verify() {
       readShardings(*this, getOutSharding(), Takes::AnyOperand);
   if (failed(shardings))
     return failure();
-  auto lists = readDimAxes(*this, getReduceScatterAxes(), *shardings);
   // The axes are new in the result's dims, so they shard none of the operand.
-  if (failed(lists) ||
-      failed(expectSuffixes(*this, shardings->mesh, shardings->in, *lists,
-                            shardings->out)))
+  auto axes = readSuffixes(*this, getReduceScatterAxes(), *shardings,
+                           shardings->in, shardings->out);
+  if (failed(axes))
     return failure();
-  AxisList axes;
-  for (const AxisList &list : *lists)
-    axes.append(list);
-  return verifyReduction(*this, *shardings, axes, getKind());
+  return verifyReduction(*this, *shardings, *axes, getKind());
 }
 
 LogicalResult ShardedToUnreducedOp::verify() {
   FailureOr<InOut> shardings = readShardings(*this, getOutSharding());
   if (failed(shardings))
     return failure();
-  auto lists = readDimAxes(*this, getAxes(), *shardings);
-  if (failed(lists) ||
-      failed(expectSuffixes(*this, shardings->mesh, shardings->out, *lists,
-                            shardings->in)))
+  auto axes =
+      readSuffixes(*this, getAxes(), *shardings, shardings->out, shardings->in);
+  if (failed(axes))
     return failure();
-  AxisList unreduced = shardings->in.unreduced;
-  for (const AxisList &list : *lists)
-    unreduced.append(list);
-  return expectUnreduced(*this, *shardings, unreduced);
+  return expectUnreduced(*this, *shardings,
+                         append(shardings->in.unreduced, *axes));
 }
 
 LogicalResult ReplicatedToUnreducedOp::verify() {

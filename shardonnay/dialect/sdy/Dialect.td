@@ -16,7 +16,7 @@ def Sdy_Dialect : Dialect {
   let summary = "Shardings of tensors on a mesh of devices.";
   let description = [{
     Attributes that say which mesh axes shard each dim of a tensor, and
-    operations that constrain, group, convert and settle such shardings. All
+    operations that constrain, group, convert and resolve such shardings. All
     types are global: an operation of this dialect never changes a shape (the
     body of a `manual_computation` aside).
 

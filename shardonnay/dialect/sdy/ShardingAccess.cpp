@@ -11,7 +11,6 @@
 #include "shardonnay/interfaces/ShardingRule.h"
 #include "shardonnay/support/Prefetch.h"
 #include "llvm/ADT/MapVector.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace mlir::sdy;

@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "mlir/AsmParser/AsmParser.h"
-#include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Diagnostics.h"
 #include "shardonnay/dialect/sdy/Attributes.h"
 #include "gtest/gtest.h"

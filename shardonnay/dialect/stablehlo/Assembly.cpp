@@ -7,8 +7,6 @@
 
 #include "shardonnay/dialect/stablehlo/Assembly.h"
 
-#include "mlir/IR/DialectImplementation.h"
-
 using namespace mlir;
 using namespace mlir::stablehlo;
 
@@ -440,7 +438,7 @@ void stablehlo::printTupleType(OpAsmPrinter &printer, Operation *, TypeRange,
 ParseResult
 stablehlo::parseRepeatedType(OpAsmParser &parser,
                              ArrayRef<OpAsmParser::UnresolvedOperand> operands,
-                             SmallVectorImpl<Type> &types, Type &result) {
+                             Types &types, Type &result) {
   if (parser.parseType(result))
     return failure();
   types.assign(operands.size(), result);

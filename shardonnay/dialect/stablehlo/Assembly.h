@@ -147,7 +147,7 @@ void printTupleType(OpAsmPrinter &printer, Operation *op, TypeRange operands,
 // One type for all operands and the result.
 ParseResult parseRepeatedType(OpAsmParser &parser,
                               ArrayRef<OpAsmParser::UnresolvedOperand> operands,
-                              SmallVectorImpl<Type> &types, Type &result);
+                              Types &types, Type &result);
 void printRepeatedType(OpAsmPrinter &printer, Operation *op,
                        OperandRange operands, TypeRange types, Type result);
 

@@ -71,8 +71,7 @@ LogicalResult SortOp::verifyRegions() {
 //===----------------------------------------------------------------------===//
 
 /// That the last dims of `shape` have the sizes `lengths`, where known.
-static LogicalResult checkLengths(std::optional<Location> location,
-                                  ArrayRef<int64_t> shape,
+static LogicalResult checkLengths(MaybeLoc location, ArrayRef<int64_t> shape,
                                   ArrayRef<int64_t> lengths) {
   ArrayRef<int64_t> last = shape.take_back(lengths.size());
   if (llvm::all_of_zip(last, lengths, sizesMatch))
@@ -87,10 +86,8 @@ static Type realOf(Type element) {
   return pair ? pair.getElementType() : element;
 }
 
-LogicalResult FftOp::inferReturnTypes(MLIRContext *,
-                                      std::optional<Location> location,
-                                      Adaptor adaptor,
-                                      SmallVectorImpl<Type> &types) {
+LogicalResult FftOp::inferReturnTypes(MLIRContext *, MaybeLoc location,
+                                      Adaptor adaptor, Types &types) {
   auto operand = cast<RankedTensorType>(adaptor.getOperand().getType());
   ArrayRef<int64_t> lengths = adaptor.getFftLength();
   int64_t count = lengths.size();
@@ -130,8 +127,7 @@ LogicalResult FftOp::inferReturnTypes(MLIRContext *,
 //===----------------------------------------------------------------------===//
 
 /// That the last two dims of `type` have one size.
-static LogicalResult checkSquare(std::optional<Location> location,
-                                 RankedTensorType type) {
+static LogicalResult checkSquare(MaybeLoc location, RankedTensorType type) {
   int64_t rank = type.getRank();
   if (rank >= 2 &&
       sizesMatch(type.getDimSize(rank - 2), type.getDimSize(rank - 1)))
@@ -139,18 +135,17 @@ static LogicalResult checkSquare(std::optional<Location> location,
   return emitOptionalError(location, "expected square matrices, got ", type);
 }
 
-LogicalResult CholeskyOp::inferReturnTypes(MLIRContext *,
-                                           std::optional<Location> location,
-                                           Adaptor adaptor,
-                                           SmallVectorImpl<Type> &types) {
+LogicalResult CholeskyOp::inferReturnTypes(MLIRContext *, MaybeLoc location,
+                                           Adaptor adaptor, Types &types) {
   auto type = cast<RankedTensorType>(adaptor.getA().getType());
   types.push_back(type);
   return checkSquare(location, type);
 }
 
-LogicalResult TriangularSolveOp::inferReturnTypes(
-    MLIRContext *, std::optional<Location> location, Adaptor adaptor,
-    SmallVectorImpl<Type> &types) {
+LogicalResult TriangularSolveOp::inferReturnTypes(MLIRContext *,
+                                                  MaybeLoc location,
+                                                  Adaptor adaptor,
+                                                  Types &types) {
   auto a = cast<RankedTensorType>(adaptor.getA().getType());
   auto b = cast<RankedTensorType>(adaptor.getB().getType());
   if (failed(checkSquare(location, a)))

@@ -29,22 +29,19 @@ void StablehloDialect::addCollectiveOps() {
 //===----------------------------------------------------------------------===//
 
 /// One unsigned 32-bit scalar.
-static LogicalResult inferDeviceIndex(MLIRContext *context,
-                                      SmallVectorImpl<Type> &types) {
+static LogicalResult inferDeviceIndex(MLIRContext *context, Types &types) {
   types.push_back(RankedTensorType::get(
       {}, IntegerType::get(context, 32, IntegerType::Unsigned)));
   return success();
 }
 
-LogicalResult PartitionIdOp::inferReturnTypes(MLIRContext *context,
-                                              std::optional<Location>, Adaptor,
-                                              SmallVectorImpl<Type> &types) {
+LogicalResult PartitionIdOp::inferReturnTypes(MLIRContext *context, MaybeLoc,
+                                              Adaptor, Types &types) {
   return inferDeviceIndex(context, types);
 }
 
-LogicalResult ReplicaIdOp::inferReturnTypes(MLIRContext *context,
-                                            std::optional<Location>, Adaptor,
-                                            SmallVectorImpl<Type> &types) {
+LogicalResult ReplicaIdOp::inferReturnTypes(MLIRContext *context, MaybeLoc,
+                                            Adaptor, Types &types) {
   return inferDeviceIndex(context, types);
 }
 

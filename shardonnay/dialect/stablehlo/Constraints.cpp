@@ -14,18 +14,16 @@
 using namespace mlir;
 using namespace mlir::stablehlo;
 
-LogicalResult stablehlo::checkCount(std::optional<Location> location,
-                                    StringRef what, int64_t count,
-                                    int64_t expected) {
+LogicalResult stablehlo::checkCount(MaybeLoc location, StringRef what,
+                                    int64_t count, int64_t expected) {
   if (count == expected)
     return success();
   return emitOptionalError(location, "expected ", expected, " ", what, ", got ",
                            count);
 }
 
-LogicalResult stablehlo::checkDims(std::optional<Location> location,
-                                   StringRef what, ArrayRef<int64_t> dims,
-                                   int64_t rank) {
+LogicalResult stablehlo::checkDims(MaybeLoc location, StringRef what,
+                                   ArrayRef<int64_t> dims, int64_t rank) {
   llvm::SmallBitVector seen(rank);
   for (int64_t dim : dims) {
     if (dim < 0 || dim >= rank)
@@ -39,8 +37,8 @@ LogicalResult stablehlo::checkDims(std::optional<Location> location,
   return success();
 }
 
-LogicalResult stablehlo::checkSorted(std::optional<Location> location,
-                                     StringRef what, ArrayRef<int64_t> dims) {
+LogicalResult stablehlo::checkSorted(MaybeLoc location, StringRef what,
+                                     ArrayRef<int64_t> dims) {
   if (llvm::is_sorted(dims))
     return success();
   return emitOptionalError(location, "expected ", what,
@@ -56,8 +54,8 @@ static std::string spell(ArrayRef<int64_t> shape) {
   return text;
 }
 
-LogicalResult stablehlo::checkShape(std::optional<Location> location,
-                                    StringRef what, ArrayRef<int64_t> shape,
+LogicalResult stablehlo::checkShape(MaybeLoc location, StringRef what,
+                                    ArrayRef<int64_t> shape,
                                     ArrayRef<int64_t> expected) {
   if (succeeded(verifyCompatibleShape(shape, expected)))
     return success();

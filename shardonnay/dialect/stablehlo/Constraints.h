@@ -14,25 +14,29 @@
 
 namespace mlir::stablehlo {
 
+inline RankedTensorType tensorType(Value value) {
+  return cast<RankedTensorType>(value.getType());
+}
+
 /// Whether two sizes may be equal, unknown ones matching every size.
 inline bool sizesMatch(int64_t a, int64_t b) {
   return a == b || ShapedType::isDynamic(a) || ShapedType::isDynamic(b);
 }
 
 /// That `count`, of what `what` names, is `expected`.
-LogicalResult checkCount(std::optional<Location> location, StringRef what,
-                         int64_t count, int64_t expected);
+LogicalResult checkCount(MaybeLoc location, StringRef what, int64_t count,
+                         int64_t expected);
 
 /// That all `dims` are in [0, rank) and none comes twice.
-LogicalResult checkDims(std::optional<Location> location, StringRef what,
+LogicalResult checkDims(MaybeLoc location, StringRef what,
                         ArrayRef<int64_t> dims, int64_t rank);
 
 /// That `dims` are in increasing order.
-LogicalResult checkSorted(std::optional<Location> location, StringRef what,
+LogicalResult checkSorted(MaybeLoc location, StringRef what,
                           ArrayRef<int64_t> dims);
 
 /// That the shapes agree wherever both sizes are known.
-LogicalResult checkShape(std::optional<Location> location, StringRef what,
+LogicalResult checkShape(MaybeLoc location, StringRef what,
                          ArrayRef<int64_t> shape, ArrayRef<int64_t> expected);
 
 /// That `body`, of `op`, combines elements: its arguments are scalars of one
@@ -55,11 +59,10 @@ struct WindowAttributes {
 
 /// Their meaning, checked.
 FailureOr<SmallVector<WindowDim>>
-readWindow(std::optional<Location> location,
-           const WindowAttributes &attributes);
+readWindow(MaybeLoc location, const WindowAttributes &attributes);
 /// That no base of dims of `shape` is too large.
-LogicalResult checkBase(std::optional<Location> location,
-                        ArrayRef<int64_t> shape, ArrayRef<WindowDim> window);
+LogicalResult checkBase(MaybeLoc location, ArrayRef<int64_t> shape,
+                        ArrayRef<WindowDim> window);
 
 } // namespace mlir::stablehlo
 

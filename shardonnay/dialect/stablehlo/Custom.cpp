@@ -210,17 +210,16 @@ CompositeOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
 // Tuples
 //===----------------------------------------------------------------------===//
 
-LogicalResult TupleOp::inferReturnTypes(MLIRContext *context,
-                                        std::optional<Location>,
-                                        Adaptor adaptor,
-                                        SmallVectorImpl<Type> &types) {
+LogicalResult TupleOp::inferReturnTypes(MLIRContext *context, MaybeLoc,
+                                        Adaptor adaptor, Types &types) {
   types.push_back(TupleType::get(context, adaptor.getVal().getTypes()));
   return success();
 }
 
-LogicalResult GetTupleElementOp::inferReturnTypes(
-    MLIRContext *, std::optional<Location> location, Adaptor adaptor,
-    SmallVectorImpl<Type> &types) {
+LogicalResult GetTupleElementOp::inferReturnTypes(MLIRContext *,
+                                                  MaybeLoc location,
+                                                  Adaptor adaptor,
+                                                  Types &types) {
   auto tuple = dyn_cast<TupleType>(adaptor.getOperand().getType());
   int64_t index = adaptor.getIndex();
   if (!tuple || index < 0 || index >= static_cast<int64_t>(tuple.size()))

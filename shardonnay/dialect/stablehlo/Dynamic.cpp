@@ -23,10 +23,6 @@ void StablehloDialect::addDynamicOps() {
 #define GET_OP_CLASSES
 #include "shardonnay/dialect/stablehlo/Dynamic.cpp.inc"
 
-static RankedTensorType tensorType(Value value) {
-  return cast<RankedTensorType>(value.getType());
-}
-
 /// That the known sizes of a result agree with what says them.
 static LogicalResult checkRank(Location loc, Value sizes, Value result) {
   int64_t count = tensorType(sizes).getDimSize(0);
@@ -103,18 +99,20 @@ LogicalResult DynamicIotaOp::verify() {
                    tensorType(getResult()).getRank());
 }
 
-LogicalResult GetDimensionSizeOp::inferReturnTypes(
-    MLIRContext *context, std::optional<Location> location, Adaptor adaptor,
-    SmallVectorImpl<Type> &types) {
+LogicalResult GetDimensionSizeOp::inferReturnTypes(MLIRContext *context,
+                                                   MaybeLoc location,
+                                                   Adaptor adaptor,
+                                                   Types &types) {
   types.push_back(RankedTensorType::get({}, IntegerType::get(context, 32)));
   return checkDims(location, "the size", adaptor.getDimension(),
                    tensorType(adaptor.getOperand()).getRank());
 }
 
 /// The size is unknown from here on; it was known to be at most the old one.
-LogicalResult SetDimensionSizeOp::inferReturnTypes(
-    MLIRContext *context, std::optional<Location> location, Adaptor adaptor,
-    SmallVectorImpl<Type> &types) {
+LogicalResult SetDimensionSizeOp::inferReturnTypes(MLIRContext *context,
+                                                   MaybeLoc location,
+                                                   Adaptor adaptor,
+                                                   Types &types) {
   RankedTensorType operand = tensorType(adaptor.getOperand());
   int64_t dim = adaptor.getDimension();
   if (failed(checkDims(location, "the size", dim, operand.getRank())))

@@ -13,18 +13,11 @@
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
 #include "shardonnay/dialect/stablehlo/Stablehlo.h"
+#include "shardonnay/interfaces/ShardingRule.h"
 
 using namespace mlir;
 using namespace mlir::stablehlo;
-
-static bool hasStaticShapes(Operation *op) {
-  auto isStatic = [](Value value) {
-    auto type = dyn_cast<RankedTensorType>(value.getType());
-    return type && type.hasStaticShape();
-  };
-  return llvm::all_of(op->getOperands(), isStatic) &&
-         llvm::all_of(op->getResults(), isStatic);
-}
+using shardonnay::hasStaticShapes;
 
 /// The elements of a constant of integers; nothing of another value.
 static std::optional<SmallVector<int64_t>> constantSizes(Value value) {

@@ -35,57 +35,48 @@ static Type realPart(Value value) {
   return withElement(value, element);
 }
 
-LogicalResult AbsOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
-                                      Adaptor adaptor,
-                                      SmallVectorImpl<Type> &types) {
+LogicalResult AbsOp::inferReturnTypes(MLIRContext *, MaybeLoc, Adaptor adaptor,
+                                      Types &types) {
   types.push_back(realPart(adaptor.getOperand()));
   return success();
 }
 
-LogicalResult RealOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
-                                       Adaptor adaptor,
-                                       SmallVectorImpl<Type> &types) {
+LogicalResult RealOp::inferReturnTypes(MLIRContext *, MaybeLoc, Adaptor adaptor,
+                                       Types &types) {
   types.push_back(realPart(adaptor.getOperand()));
   return success();
 }
 
-LogicalResult ImagOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
-                                       Adaptor adaptor,
-                                       SmallVectorImpl<Type> &types) {
+LogicalResult ImagOp::inferReturnTypes(MLIRContext *, MaybeLoc, Adaptor adaptor,
+                                       Types &types) {
   types.push_back(realPart(adaptor.getOperand()));
   return success();
 }
 
-LogicalResult IsFiniteOp::inferReturnTypes(MLIRContext *context,
-                                           std::optional<Location>,
-                                           Adaptor adaptor,
-                                           SmallVectorImpl<Type> &types) {
+LogicalResult IsFiniteOp::inferReturnTypes(MLIRContext *context, MaybeLoc,
+                                           Adaptor adaptor, Types &types) {
   types.push_back(
       withElement(adaptor.getOperand(), IntegerType::get(context, 1)));
   return success();
 }
 
-LogicalResult ComplexOp::inferReturnTypes(MLIRContext *,
-                                          std::optional<Location>,
-                                          Adaptor adaptor,
-                                          SmallVectorImpl<Type> &types) {
+LogicalResult ComplexOp::inferReturnTypes(MLIRContext *, MaybeLoc,
+                                          Adaptor adaptor, Types &types) {
   Value part = adaptor.getLhs();
   types.push_back(
       withElement(part, ComplexType::get(getElementTypeOrSelf(part))));
   return success();
 }
 
-LogicalResult CompareOp::inferReturnTypes(MLIRContext *context,
-                                          std::optional<Location>,
-                                          Adaptor adaptor,
-                                          SmallVectorImpl<Type> &types) {
+LogicalResult CompareOp::inferReturnTypes(MLIRContext *context, MaybeLoc,
+                                          Adaptor adaptor, Types &types) {
   types.push_back(withElement(adaptor.getLhs(), IntegerType::get(context, 1)));
   return success();
 }
 
 /// That `value` is a scalar or has the shape of `tensor`.
-static LogicalResult checkScalarOr(std::optional<Location> location,
-                                   StringRef what, Value value, Value tensor) {
+static LogicalResult checkScalarOr(MaybeLoc location, StringRef what,
+                                   Value value, Value tensor) {
   auto shape = cast<RankedTensorType>(value.getType()).getShape();
   if (shape.empty())
     return success();
@@ -93,10 +84,8 @@ static LogicalResult checkScalarOr(std::optional<Location> location,
                     cast<RankedTensorType>(tensor.getType()).getShape());
 }
 
-LogicalResult SelectOp::inferReturnTypes(MLIRContext *,
-                                         std::optional<Location> location,
-                                         Adaptor adaptor,
-                                         SmallVectorImpl<Type> &types) {
+LogicalResult SelectOp::inferReturnTypes(MLIRContext *, MaybeLoc location,
+                                         Adaptor adaptor, Types &types) {
   Type onTrue = adaptor.getOnTrue().getType();
   Type onFalse = adaptor.getOnFalse().getType();
   if (!areCompatible(onTrue, onFalse))
@@ -107,10 +96,8 @@ LogicalResult SelectOp::inferReturnTypes(MLIRContext *,
                        adaptor.getOnTrue());
 }
 
-LogicalResult ClampOp::inferReturnTypes(MLIRContext *,
-                                        std::optional<Location> location,
-                                        Adaptor adaptor,
-                                        SmallVectorImpl<Type> &types) {
+LogicalResult ClampOp::inferReturnTypes(MLIRContext *, MaybeLoc location,
+                                        Adaptor adaptor, Types &types) {
   Value operand = adaptor.getOperand();
   types.push_back(operand.getType());
   for (auto [what, bound] : {std::pair("the minimum", adaptor.getMin()),

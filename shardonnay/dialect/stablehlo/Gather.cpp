@@ -50,8 +50,7 @@ static SmallVector<int64_t> concat(ArrayRef<int64_t> a, ArrayRef<int64_t> b) {
   return llvm::to_vector(llvm::concat<const int64_t>(a, b));
 }
 
-static LogicalResult checkIndices(std::optional<Location> location,
-                                  const Addressing &a) {
+static LogicalResult checkIndices(MaybeLoc location, const Addressing &a) {
   int64_t rank = a.indices.getRank();
   if (a.indexVectorDim < 0 || a.indexVectorDim > rank)
     return emitOptionalError(location, "index_vector_dim is ", a.indexVectorDim,
@@ -70,8 +69,7 @@ static LogicalResult checkIndices(std::optional<Location> location,
                    concat(a.indexMap, a.batchingDims), a.tensor.getRank());
 }
 
-static LogicalResult checkBatching(std::optional<Location> location,
-                                   const Addressing &a) {
+static LogicalResult checkBatching(MaybeLoc location, const Addressing &a) {
   if (failed(checkDims(location, "the batching dims of the indices",
                        a.indicesBatchingDims, a.indices.getRank())) ||
       failed(checkCount(location, "batching dims of the indices",
@@ -87,8 +85,7 @@ static LogicalResult checkBatching(std::optional<Location> location,
   return success();
 }
 
-static LogicalResult checkAddressing(std::optional<Location> location,
-                                     const Addressing &a) {
+static LogicalResult checkAddressing(MaybeLoc location, const Addressing &a) {
   int64_t rank = a.tensor.getRank();
   if (failed(checkDims(location, "the collapsed, inserted or batching dims",
                        concat(a.droppedDims, a.batchingDims), rank)) ||
@@ -129,11 +126,10 @@ static SmallVector<int64_t> getWindowsShape(const Addressing &a,
 }
 
 /// Infers the types of both gathers; `sliceSizes` may be unknown.
-static LogicalResult inferGather(std::optional<Location> location,
-                                 Value operand, Value startIndices,
+static LogicalResult inferGather(MaybeLoc location, Value operand,
+                                 Value startIndices,
                                  GatherDimensionNumbersAttr numbers,
-                                 ArrayRef<int64_t> sliceSizes,
-                                 SmallVectorImpl<Type> &types) {
+                                 ArrayRef<int64_t> sliceSizes, Types &types) {
   Addressing a{cast<RankedTensorType>(operand.getType()),
                cast<RankedTensorType>(startIndices.getType()),
                /*windowsRank=*/0,
@@ -166,10 +162,8 @@ static LogicalResult inferGather(std::optional<Location> location,
   return success();
 }
 
-LogicalResult GatherOp::inferReturnTypes(MLIRContext *,
-                                         std::optional<Location> location,
-                                         Adaptor adaptor,
-                                         SmallVectorImpl<Type> &types) {
+LogicalResult GatherOp::inferReturnTypes(MLIRContext *, MaybeLoc location,
+                                         Adaptor adaptor, Types &types) {
   for (auto [dim, size] : llvm::enumerate(adaptor.getSliceSizes()))
     if (size < 0)
       return emitOptionalError(location, "slice size ", size, " in dim ", dim,
@@ -179,9 +173,9 @@ LogicalResult GatherOp::inferReturnTypes(MLIRContext *,
                      types);
 }
 
-LogicalResult DynamicGatherOp::inferReturnTypes(
-    MLIRContext *, std::optional<Location> location, Adaptor adaptor,
-    SmallVectorImpl<Type> &types) {
+LogicalResult DynamicGatherOp::inferReturnTypes(MLIRContext *,
+                                                MaybeLoc location,
+                                                Adaptor adaptor, Types &types) {
   auto sizes = cast<RankedTensorType>(adaptor.getSliceSizes().getType());
   int64_t count = sizes.getDimSize(0);
   if (sizes.getElementType().isIndex())
@@ -257,8 +251,8 @@ LogicalResult ScatterOp::verifyRegions() {
 //===----------------------------------------------------------------------===//
 
 /// That there is one start index per dim, all of one type.
-static LogicalResult checkStarts(std::optional<Location> location,
-                                 ValueRange starts, int64_t rank) {
+static LogicalResult checkStarts(MaybeLoc location, ValueRange starts,
+                                 int64_t rank) {
   if (!llvm::all_equal(starts.getTypes()))
     return emitOptionalError(location,
                              "expected start indices of one type, got ",
@@ -267,8 +261,7 @@ static LogicalResult checkStarts(std::optional<Location> location,
                     rank);
 }
 
-static LogicalResult checkWindow(std::optional<Location> location,
-                                 ArrayRef<int64_t> window,
+static LogicalResult checkWindow(MaybeLoc location, ArrayRef<int64_t> window,
                                  RankedTensorType operand) {
   if (failed(checkCount(location, "sizes, one per dim", window.size(),
                         operand.getRank())))
@@ -284,10 +277,8 @@ static LogicalResult checkWindow(std::optional<Location> location,
   return success();
 }
 
-LogicalResult DynamicSliceOp::inferReturnTypes(MLIRContext *,
-                                               std::optional<Location> location,
-                                               Adaptor adaptor,
-                                               SmallVectorImpl<Type> &types) {
+LogicalResult DynamicSliceOp::inferReturnTypes(MLIRContext *, MaybeLoc location,
+                                               Adaptor adaptor, Types &types) {
   auto operand = cast<RankedTensorType>(adaptor.getOperand().getType());
   for (auto [dim, size] : llvm::enumerate(adaptor.getSliceSizes()))
     if (size < 0)
@@ -301,9 +292,10 @@ LogicalResult DynamicSliceOp::inferReturnTypes(MLIRContext *,
   return checkWindow(location, adaptor.getSliceSizes(), operand);
 }
 
-LogicalResult DynamicUpdateSliceOp::inferReturnTypes(
-    MLIRContext *, std::optional<Location> location, Adaptor adaptor,
-    SmallVectorImpl<Type> &types) {
+LogicalResult DynamicUpdateSliceOp::inferReturnTypes(MLIRContext *,
+                                                     MaybeLoc location,
+                                                     Adaptor adaptor,
+                                                     Types &types) {
   auto operand = cast<RankedTensorType>(adaptor.getOperand().getType());
   auto update = cast<RankedTensorType>(adaptor.getUpdate().getType());
   types.push_back(operand);

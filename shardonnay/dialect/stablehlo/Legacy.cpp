@@ -22,10 +22,8 @@ void StablehloDialect::addLegacyOps() {
 #define GET_OP_CLASSES
 #include "shardonnay/dialect/stablehlo/Legacy.cpp.inc"
 
-LogicalResult BroadcastOp::inferReturnTypes(MLIRContext *,
-                                            std::optional<Location> location,
-                                            Adaptor adaptor,
-                                            SmallVectorImpl<Type> &types) {
+LogicalResult BroadcastOp::inferReturnTypes(MLIRContext *, MaybeLoc location,
+                                            Adaptor adaptor, Types &types) {
   auto operand = cast<RankedTensorType>(adaptor.getOperand().getType());
   SmallVector<int64_t> shape(adaptor.getBroadcastSizes());
   for (int64_t size : shape)

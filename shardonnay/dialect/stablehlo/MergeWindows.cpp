@@ -7,7 +7,6 @@
 
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
-#include "shardonnay/dialect/stablehlo/Constraints.h"
 #include "shardonnay/dialect/stablehlo/Stablehlo.h"
 
 using namespace mlir;

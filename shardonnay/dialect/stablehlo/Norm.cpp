@@ -23,9 +23,8 @@ void StablehloDialect::addNormOps() {
 #include "shardonnay/dialect/stablehlo/Norm.cpp.inc"
 
 /// That the vectors have an element per feature of `operand`.
-static LogicalResult checkFeatures(std::optional<Location> location,
-                                   Value operand, int64_t feature,
-                                   ValueRange vectors) {
+static LogicalResult checkFeatures(MaybeLoc location, Value operand,
+                                   int64_t feature, ValueRange vectors) {
   auto type = cast<RankedTensorType>(operand.getType());
   if (failed(checkDims(location, "the features", feature, type.getRank())))
     return failure();
@@ -47,9 +46,10 @@ static Type vectorOf(Value operand, int64_t feature) {
   return RankedTensorType::get(type.getDimSize(feature), type.getElementType());
 }
 
-LogicalResult BatchNormInferenceOp::inferReturnTypes(
-    MLIRContext *, std::optional<Location> location, Adaptor adaptor,
-    SmallVectorImpl<Type> &types) {
+LogicalResult BatchNormInferenceOp::inferReturnTypes(MLIRContext *,
+                                                     MaybeLoc location,
+                                                     Adaptor adaptor,
+                                                     Types &types) {
   types.push_back(adaptor.getOperand().getType());
   return checkFeatures(location, adaptor.getOperand(),
                        adaptor.getFeatureIndex(),
@@ -57,9 +57,10 @@ LogicalResult BatchNormInferenceOp::inferReturnTypes(
                         adaptor.getMean(), adaptor.getVariance()});
 }
 
-LogicalResult BatchNormTrainingOp::inferReturnTypes(
-    MLIRContext *, std::optional<Location> location, Adaptor adaptor,
-    SmallVectorImpl<Type> &types) {
+LogicalResult BatchNormTrainingOp::inferReturnTypes(MLIRContext *,
+                                                    MaybeLoc location,
+                                                    Adaptor adaptor,
+                                                    Types &types) {
   Value operand = adaptor.getOperand();
   int64_t feature = adaptor.getFeatureIndex();
   if (failed(checkFeatures(location, operand, feature,
@@ -70,9 +71,9 @@ LogicalResult BatchNormTrainingOp::inferReturnTypes(
   return success();
 }
 
-LogicalResult BatchNormGradOp::inferReturnTypes(
-    MLIRContext *, std::optional<Location> location, Adaptor adaptor,
-    SmallVectorImpl<Type> &types) {
+LogicalResult BatchNormGradOp::inferReturnTypes(MLIRContext *,
+                                                MaybeLoc location,
+                                                Adaptor adaptor, Types &types) {
   Value operand = adaptor.getOperand();
   int64_t feature = adaptor.getFeatureIndex();
   if (failed(checkShape(

@@ -40,10 +40,9 @@ LogicalResult UniformQuantizeOp::verify() {
       getOperand());
 }
 
-LogicalResult
-UniformDequantizeOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
-                                      Adaptor adaptor,
-                                      SmallVectorImpl<Type> &types) {
+LogicalResult UniformDequantizeOp::inferReturnTypes(MLIRContext *, MaybeLoc,
+                                                    Adaptor adaptor,
+                                                    Types &types) {
   auto type = cast<RankedTensorType>(adaptor.getOperand().getType());
   types.push_back(type.clone(expressedType(type.getElementType())));
   return success();

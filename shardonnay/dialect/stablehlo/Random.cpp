@@ -24,10 +24,8 @@ void StablehloDialect::addRandomOps() {
 #define GET_OP_CLASSES
 #include "shardonnay/dialect/stablehlo/Random.cpp.inc"
 
-LogicalResult RngOp::inferReturnTypes(MLIRContext *,
-                                      std::optional<Location> location,
-                                      Adaptor adaptor,
-                                      SmallVectorImpl<Type> &types) {
+LogicalResult RngOp::inferReturnTypes(MLIRContext *, MaybeLoc location,
+                                      Adaptor adaptor, Types &types) {
   Type element = getElementTypeOrSelf(adaptor.getA());
   auto shapeType = dyn_cast<RankedTensorType>(adaptor.getShape().getType());
   if (!shapeType || shapeType.getRank() != 1)

@@ -209,7 +209,7 @@ ParseResult ReduceOp::parse(OpAsmParser &parser, OperationState &result) {
     return parser.emitError(bodyLoc, "expected the types of one input and its "
                                      "initial value with 'applies', got ")
            << type;
-  std::optional<Location> loc;
+  MaybeLoc loc;
   if (parser.parseOptionalLocationSpecifier(loc))
     return failure();
   if (loc)

@@ -24,10 +24,6 @@ void StablehloDialect::addShapeOps() {
 #define GET_OP_CLASSES
 #include "shardonnay/dialect/stablehlo/Shape.cpp.inc"
 
-static RankedTensorType tensorType(Value value) {
-  return cast<RankedTensorType>(value.getType());
-}
-
 static quant::UniformQuantizedPerAxisType
 withQuantizedDim(quant::UniformQuantizedPerAxisType type, int64_t dim) {
   return quant::UniformQuantizedPerAxisType::get(
@@ -45,10 +41,8 @@ static Type withShape(RankedTensorType type, ArrayRef<int64_t> shape) {
 // constant, iota
 //===----------------------------------------------------------------------===//
 
-LogicalResult ConstantOp::inferReturnTypes(MLIRContext *,
-                                           std::optional<Location>,
-                                           Adaptor adaptor,
-                                           SmallVectorImpl<Type> &types) {
+LogicalResult ConstantOp::inferReturnTypes(MLIRContext *, MaybeLoc,
+                                           Adaptor adaptor, Types &types) {
   types.push_back(adaptor.getValue().getType());
   return success();
 }
@@ -197,10 +191,8 @@ LogicalResult BitcastConvertOp::verify() {
 // transpose, reverse
 //===----------------------------------------------------------------------===//
 
-LogicalResult TransposeOp::inferReturnTypes(MLIRContext *,
-                                            std::optional<Location> location,
-                                            Adaptor adaptor,
-                                            SmallVectorImpl<Type> &types) {
+LogicalResult TransposeOp::inferReturnTypes(MLIRContext *, MaybeLoc location,
+                                            Adaptor adaptor, Types &types) {
   RankedTensorType operand = tensorType(adaptor.getOperand());
   ArrayRef<int64_t> permutation = adaptor.getPermutation();
   if (failed(checkCount(location, "dims in the permutation", permutation.size(),
@@ -229,10 +221,8 @@ LogicalResult ReverseOp::verify() {
 // slice, concatenate, pad
 //===----------------------------------------------------------------------===//
 
-LogicalResult SliceOp::inferReturnTypes(MLIRContext *,
-                                        std::optional<Location> location,
-                                        Adaptor adaptor,
-                                        SmallVectorImpl<Type> &types) {
+LogicalResult SliceOp::inferReturnTypes(MLIRContext *, MaybeLoc location,
+                                        Adaptor adaptor, Types &types) {
   RankedTensorType operand = tensorType(adaptor.getOperand());
   ArrayRef<int64_t> starts = adaptor.getStartIndices();
   ArrayRef<int64_t> limits = adaptor.getLimitIndices();
@@ -255,10 +245,8 @@ LogicalResult SliceOp::inferReturnTypes(MLIRContext *,
   return success();
 }
 
-LogicalResult ConcatenateOp::inferReturnTypes(MLIRContext *,
-                                              std::optional<Location> location,
-                                              Adaptor adaptor,
-                                              SmallVectorImpl<Type> &types) {
+LogicalResult ConcatenateOp::inferReturnTypes(MLIRContext *, MaybeLoc location,
+                                              Adaptor adaptor, Types &types) {
   if (adaptor.getInputs().empty())
     return emitOptionalError(location, "concatenates nothing");
   RankedTensorType first = tensorType(adaptor.getInputs().front());
@@ -286,10 +274,8 @@ LogicalResult ConcatenateOp::inferReturnTypes(MLIRContext *,
   return success();
 }
 
-LogicalResult PadOp::inferReturnTypes(MLIRContext *,
-                                      std::optional<Location> location,
-                                      Adaptor adaptor,
-                                      SmallVectorImpl<Type> &types) {
+LogicalResult PadOp::inferReturnTypes(MLIRContext *, MaybeLoc location,
+                                      Adaptor adaptor, Types &types) {
   RankedTensorType operand = tensorType(adaptor.getOperand());
   ArrayRef<int64_t> low = adaptor.getEdgePaddingLow();
   ArrayRef<int64_t> high = adaptor.getEdgePaddingHigh();

@@ -24,6 +24,11 @@
 #include "shardonnay/dialect/stablehlo/Enums.h.inc"
 
 namespace mlir::stablehlo {
+/// Where an error goes; a builder that infers types has no such place.
+using MaybeLoc = std::optional<Location>;
+/// The types that are inferred.
+using Types = SmallVectorImpl<Type>;
+
 LogicalResult verifyCompatibleTypes(Operation *op);
 LogicalResult verifyCompatibleElementTypes(Operation *op);
 } // namespace mlir::stablehlo

@@ -51,9 +51,8 @@ bool WindowDim::operator==(const WindowDim &o) const {
 static constexpr int64_t kLargest = int64_t(1) << 61;
 
 /// That `size` elements, `dilation` apart, are not too far apart.
-static LogicalResult checkReach(std::optional<Location> location,
-                                StringRef what, int64_t dim, int64_t size,
-                                int64_t dilation) {
+static LogicalResult checkReach(MaybeLoc location, StringRef what, int64_t dim,
+                                int64_t size, int64_t dilation) {
   int64_t reach;
   if (ShapedType::isDynamic(size) || size < 2 ||
       (!llvm::MulOverflow(size - 1, dilation, reach) && reach < kLargest))
@@ -62,8 +61,7 @@ static LogicalResult checkReach(std::optional<Location> location,
                            " to more than 2^61 positions");
 }
 
-LogicalResult stablehlo::checkBase(std::optional<Location> location,
-                                   ArrayRef<int64_t> shape,
+LogicalResult stablehlo::checkBase(MaybeLoc location, ArrayRef<int64_t> shape,
                                    ArrayRef<WindowDim> window) {
   for (auto [dim, size, entry] : llvm::enumerate(shape, window))
     if (failed(checkReach(location, "the base", dim, size, entry.baseDilation)))
@@ -73,9 +71,9 @@ LogicalResult stablehlo::checkBase(std::optional<Location> location,
 
 /// Calls `set` with each value, if there are any: as many as window dims.
 template <typename T, typename SetT>
-static LogicalResult
-forEachDim(std::optional<Location> location, StringRef what,
-           std::optional<ArrayRef<T>> values, size_t rank, SetT set) {
+static LogicalResult forEachDim(MaybeLoc location, StringRef what,
+                                std::optional<ArrayRef<T>> values, size_t rank,
+                                SetT set) {
   if (!values || values->empty())
     return success();
   if (failed(checkCount(location, what, values->size(), rank)))
@@ -85,15 +83,15 @@ forEachDim(std::optional<Location> location, StringRef what,
   return success();
 }
 
-static LogicalResult checkPositive(std::optional<Location> location,
-                                   StringRef what, int64_t dim, int64_t value) {
+static LogicalResult checkPositive(MaybeLoc location, StringRef what,
+                                   int64_t dim, int64_t value) {
   if (value > 0 && value <= kLargest)
     return success();
   return emitOptionalError(location, "expected ", what, " of dim ", dim,
                            " of the window between 1 and 2^61, got ", value);
 }
 
-static LogicalResult readPadding(std::optional<Location> location,
+static LogicalResult readPadding(MaybeLoc location,
                                  std::optional<DenseIntElementsAttr> padding,
                                  MutableArrayRef<WindowDim> window) {
   if (!padding)
@@ -122,8 +120,7 @@ static LogicalResult readPadding(std::optional<Location> location,
 }
 
 FailureOr<SmallVector<WindowDim>>
-stablehlo::readWindow(std::optional<Location> location,
-                      const WindowAttributes &attributes) {
+stablehlo::readWindow(MaybeLoc location, const WindowAttributes &attributes) {
   SmallVector<WindowDim> window(attributes.sizes.size());
   for (auto [dim, size] : llvm::zip(window, attributes.sizes))
     dim.size = size;

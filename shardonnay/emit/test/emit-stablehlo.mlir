@@ -138,7 +138,7 @@ func.func @empty(%a: tensor<0x4xf32>) -> (tensor<0x8xf32>, tensor<0x4xf32>) {
 
 sdy.mesh @mesh = <["x"=2]>
 
-// Two pieces: those of the second dim first come to stand one after the other.
+// Two local shards: those of the second dim first come to stand one after the other.
 // CHECK-LABEL: func.func @pack_pieces(
 func.func @pack_pieces(%a: tensor<3x4xf32>, %b: tensor<1x2xf32>) -> tensor<7xf32> {
   // CHECK: %[[A0:.*]] = stablehlo.reshape %arg0 : (tensor<3x4xf32>) -> tensor<3x2x2xf32>

@@ -2,7 +2,7 @@
 
 sdy.mesh @mesh = <["x"=4]>
 
-// Only what the neighbour needs is sent; the own piece is there.
+// Only what the neighbour needs is sent; the device's own shard is there.
 // CHECK-LABEL: func.func @halo(
 func.func @halo(%a: tensor<4xf32>) -> tensor<7xf32> {
   // CHECK-NEXT: %[[END:.*]] = stablehlo.slice %arg0 [2:4]

@@ -13,8 +13,8 @@ func.func @rotation(%a: tensor<8x2xf32>) -> tensor<8x2xf32> {
 }
 
 // The end in front, the beginning behind; what something else uses stays.
-// CHECK-LABEL: func @border
-func.func @border(%a: tensor<8xf32>) -> (tensor<11xf32>, tensor<1xf32>) {
+// CHECK-LABEL: func @boundary
+func.func @boundary(%a: tensor<8xf32>) -> (tensor<11xf32>, tensor<1xf32>) {
   // CHECK-NEXT: %[[B:.*]] = stablehlo.slice %arg0 [0:1]
   // CHECK-NEXT: %[[R:.*]] = spmd.periodic_window %arg0 dim=0 start=6 size=11
   // CHECK-NEXT: return %[[R]], %[[B]]

@@ -80,7 +80,7 @@ func.func @group(%arg0: tensor<8xf32>) {
 
 // -----
 
-func.func @border(%arg0: tensor<8xf32>) {
+func.func @boundary(%arg0: tensor<8xf32>) {
   // expected-error@+1 {{custom call @xla.sdy.GlobalToLocalShape: expected xla.sdy.in_shardings and xla.sdy.manual_axes, here or at the call of the body}}
   %0 = stablehlo.custom_call @xla.sdy.GlobalToLocalShape(%arg0) : (tensor<8xf32>) -> tensor<4xf32>
   return
@@ -90,7 +90,7 @@ func.func @border(%arg0: tensor<8xf32>) {
 
 sdy.mesh @mesh = <["x"=2]>
 func.func @counts(%arg0: tensor<8xf32>) {
-  // expected-error@+1 {{a border of a manual computation has 1 operands, 1 results and 2 shardings, expected as many of each}}
+  // expected-error@+1 {{a boundary of a manual computation has 1 operands, 1 results and 2 shardings, expected as many of each}}
   %0 = stablehlo.custom_call @xla.sdy.GlobalToLocalShape(%arg0) {mhlo.frontend_attributes = {xla.sdy.in_shardings = "#sdy.sharding_per_value<[<@mesh, [{}]>, <@mesh, [{}]>]>", xla.sdy.manual_axes = "#sdy<manual_axes{\22x\22}>"}} : (tensor<8xf32>) -> tensor<8xf32>
   return
 }

@@ -30,7 +30,7 @@ module @m attributes {mhlo.frontend_attributes = {other = "1", xla.sdy.meshes = 
 
 // -----
 
-// Newer: shardings at the borders, values in tuples.
+// Newer: shardings at the boundaries, values in tuples.
 module attributes {mhlo.frontend_attributes = {xla.sdy.meshes = "{mesh = #sdy.mesh<[\22x\22=4]>}"}} {
   // CHECK: func.func @tuples
   func.func @tuples(%arg0: tensor<16xf32>, %arg1: tensor<8xf32>) -> (tensor<16xf32>, tensor<8xf32>) {

@@ -150,7 +150,7 @@ func.func @other_axes(%arg0: tensor<8xf32>) -> tensor<8xf32> {
   // expected-note@+1 {{the earlier one}}
   %1 = stablehlo.custom_call @SPMDFullToShardShape(%0) {mhlo.sharding = "{devices=[1,2,2]<=[4] last_tile_dims={manual, replicated}}"} : (tensor<8xf32>) -> tensor<4xf32>
   %2 = stablehlo.custom_call @Sharding(%1) {mhlo.sharding = "{manual}"} : (tensor<4xf32>) -> tensor<4xf32>
-  // expected-error@+1 {{this border of a manual computation has other manual axes than an earlier one, expected the same}}
+  // expected-error@+1 {{this boundary of a manual computation has other manual axes than an earlier one, expected the same}}
   %3 = stablehlo.custom_call @SPMDShardToFullShape(%2) {mhlo.sharding = "{devices=[2,2]<=[4] last_tile_dim_replicate}"} : (tensor<4xf32>) -> tensor<8xf32>
   return %3 : tensor<8xf32>
 }

@@ -40,7 +40,7 @@ func.func @others(
     %arg3: tensor<4xf32> {mhlo.sharding = "{unreduced}"},
     %arg4: tensor<4xf32> {mhlo.sharding = "{devices=[2,2]<=[4] last_tile_dims={unreduced}}"},
     %arg5: tensor<4xf32> {mhlo.sharding = "{unknown}"}) {
-  // Scalars can't be cut.
+  // Scalars can't be sharded.
   // CHECK-NEXT: %[[C:.*]] = stablehlo.constant
   // CHECK-NEXT: stablehlo.optimization_barrier {sdy.sharding = #sdy.sharding_per_value<[<@mesh, []>, <@mesh, [{?}]>]>} %[[C]], %arg5
   // CHECK-NEXT: stablehlo.custom_call @callback({{.*}}sdy.sharding = #sdy.sharding_per_value<[<@maximal_mesh_3, []>]>
@@ -109,7 +109,7 @@ func.func private @body(tensor<1x8xf32>) -> tensor<1x8xf32>
 
 // -----
 
-// In a manual computation, more axes become manual; what a value is cut by may stand where it is computed.
+// In a manual computation, more axes become manual; the axes that shard a value may stand where it is computed.
 // CHECK: func.func @nested(
 // CHECK: sdy.manual_computation(%arg0) in_shardings=[<@mesh, [{}, {"axis_1"}]>] out_shardings=[<@mesh, [{}, {"axis_1"}]>] manual_axes={"axis_1"} (%arg1: tensor<4x4xf32>)
 func.func @nested(%arg0: tensor<4x8xf32> {mhlo.sharding = "{devices=[1,2,4]<=[4,2]T(1,0) last_tile_dims={manual}}"}) -> tensor<4x8xf32> {

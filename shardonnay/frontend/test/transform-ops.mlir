@@ -1,6 +1,6 @@
 // RUN: sdy-opt %s -split-input-file -verify-diagnostics -transform-interpreter -allow-unregistered-dialect | FileCheck %s
 
-// A script edits the program beside it: how an op is computed, how values lie.
+// A script edits the program beside it: how an op is computed, how values are sharded.
 module attributes {transform.with_named_sequence} {
   transform.named_sequence @is_dot(%op: !transform.any_op {transform.readonly}) -> !transform.any_op {
     transform.match.operation_name %op ["stablehlo.dot"] : !transform.any_op

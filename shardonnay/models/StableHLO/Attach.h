@@ -9,8 +9,7 @@
 //   std::optional<FactorRule> rule(OpT)
 // that is only asked about static shapes, and its local computation, where
 // cloning with local types is not enough, a function
-//   FailureOr<SmallVector<Value>> local(OpT, OpBuilder &, ValueRange,
-//                                       LocalContext &)
+//   LocalResults local(OpT, OpBuilder &, ValueRange, LocalContext &)
 // which does with windowed factors that are sharded.
 //
 //===----------------------------------------------------------------------===//
@@ -39,25 +38,19 @@ inline bool picksAny(llvm::ArrayRef<int64_t> from, llvm::ArrayRef<int64_t> to) {
   });
 }
 
-inline bool hasStaticShapes(mlir::Operation *op) {
-  auto isStatic = [](mlir::Type type) {
-    auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(type);
-    return tensor && tensor.hasStaticShape();
-  };
-  return llvm::all_of(op->getOperandTypes(), isStatic) &&
-         llvm::all_of(op->getResultTypes(), isStatic);
-}
-
 template <typename OpT, auto kRule, PropagationClass kClass,
-          bool kLooksAtOperands>
-struct RuleModel : ShardingRuleOpInterface::ExternalModel<
-                       RuleModel<OpT, kRule, kClass, kLooksAtOperands>, OpT> {
+          bool kLooksAtOperands, bool kIsContraction>
+struct RuleModel
+    : ShardingRuleOpInterface::ExternalModel<
+          RuleModel<OpT, kRule, kClass, kLooksAtOperands, kIsContraction>,
+          OpT> {
   std::optional<FactorRule> getFactorRule(mlir::Operation *op) const {
     if (!hasStaticShapes(op))
       return std::nullopt;
     return kRule(llvm::cast<OpT>(op));
   }
   bool looksAtOperands(mlir::Operation *) const { return kLooksAtOperands; }
+  bool isContraction(mlir::Operation *) const { return kIsContraction; }
   PropagationClass getPropagationClass(mlir::Operation *) const {
     return kClass;
   }
@@ -81,9 +74,9 @@ struct LocalModel
                 int32_t factor) const {
     return rule.factors[factor].kind != FactorKind::NeedReplication;
   }
-  llvm::FailureOr<llvm::SmallVector<mlir::Value>>
-  computeLocally(mlir::Operation *op, mlir::OpBuilder &builder,
-                 mlir::ValueRange operands, LocalContext &context) const {
+  LocalResults computeLocally(mlir::Operation *op, mlir::OpBuilder &builder,
+                              mlir::ValueRange operands,
+                              LocalContext &context) const {
     return kLocal(llvm::cast<OpT>(op), builder, operands, context);
   }
 };
@@ -101,9 +94,9 @@ struct PickingModel : LocalComputeOpInterface::ExternalModel<
       return std::nullopt;
     return kPickingRule(llvm::cast<OpT>(op));
   }
-  llvm::FailureOr<llvm::SmallVector<mlir::Value>>
-  computeLocally(mlir::Operation *op, mlir::OpBuilder &builder,
-                 mlir::ValueRange operands, LocalContext &context) const {
+  LocalResults computeLocally(mlir::Operation *op, mlir::OpBuilder &builder,
+                              mlir::ValueRange operands,
+                              LocalContext &context) const {
     return kLocal(llvm::cast<OpT>(op), builder, operands, context);
   }
 };
@@ -114,10 +107,16 @@ struct ConstantModel
 
 template <typename OpT, auto kRule,
           PropagationClass kClass = PropagationClass::Compute,
-          bool kLooksAtOperands = false>
+          bool kLooksAtOperands = false, bool kIsContraction = false>
 void attachRule(mlir::MLIRContext &context) {
   OpT::template attachInterface<
-      RuleModel<OpT, kRule, kClass, kLooksAtOperands>>(context);
+      RuleModel<OpT, kRule, kClass, kLooksAtOperands, kIsContraction>>(context);
+}
+
+template <typename OpT, auto kRule>
+void attachContraction(mlir::MLIRContext &context) {
+  attachRule<OpT, kRule, PropagationClass::Compute, /*kLooksAtOperands=*/false,
+             /*kIsContraction=*/true>(context);
 }
 
 /// The local computation is the op itself on local types.

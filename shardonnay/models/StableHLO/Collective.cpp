@@ -158,6 +158,7 @@ static std::optional<UserCollective> readWritten(Operation *op) {
             return isKind(CollectiveKind::Permute);
           })
           .Case([&](CollectivePermuteOp op) {
+            written.inPairs = true;
             return op.getSourceTargetPairsAttr();
           })
           .Case([&](CustomCallOp op) { return readRagged(op, written); })

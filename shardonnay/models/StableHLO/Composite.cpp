@@ -41,10 +41,9 @@ static func::FuncOp decompositionOn(func::FuncOp whole,
   return made;
 }
 
-static FailureOr<SmallVector<Value>> compositeLocally(CompositeOp op,
-                                                      OpBuilder &builder,
-                                                      ValueRange operands,
-                                                      LocalContext &context) {
+static LocalResults compositeLocally(CompositeOp op, OpBuilder &builder,
+                                     ValueRange operands,
+                                     LocalContext &context) {
   SmallVector<Value> results = cloneLocally(op, builder, operands, context);
   if (op->getResultTypes() == context.resultTypes())
     return results;

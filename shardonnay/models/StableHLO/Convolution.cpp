@@ -188,10 +188,9 @@ static int64_t localGroups(LocalContext &context, int64_t count, int64_t dim) {
   return llvm::divideCeil(count, context.factorAxes(factor).numShards());
 }
 
-static FailureOr<SmallVector<Value>> convolveLocally(ConvolutionOp op,
-                                                     OpBuilder &builder,
-                                                     ValueRange operands,
-                                                     LocalContext &context) {
+static LocalResults convolveLocally(ConvolutionOp op, OpBuilder &builder,
+                                    ValueRange operands,
+                                    LocalContext &context) {
   ConvDimensionNumbersAttr numbers = op.getDimensionNumbers();
   SmallVector<WindowDim> window = op.getWindow();
   LocalMath math(builder, op.getLoc());
@@ -232,23 +231,11 @@ static FailureOr<SmallVector<Value>> convolveLocally(ConvolutionOp op,
   return SmallVector<Value>{convolved};
 }
 
-namespace {
-struct ConvolutionModel
-    : ShardingRuleOpInterface::ExternalModel<ConvolutionModel, ConvolutionOp> {
-  std::optional<FactorRule> getFactorRule(Operation *op) const {
-    if (!hasStaticShapes(op))
-      return std::nullopt;
-    return ConvolutionRule(cast<ConvolutionOp>(op)).build();
-  }
-  bool isContraction(Operation *) const { return true; }
-  bool isLinear(Operation *op, ReductionKind kind,
-                const llvm::SmallBitVector &partial) const {
-    return shardonnay::isLinear(op, kind, partial);
-  }
-};
-} // namespace
+static std::optional<FactorRule> convolutionRule(ConvolutionOp op) {
+  return ConvolutionRule(op).build();
+}
 
 void shardonnay::attachConvolutionModels(MLIRContext &context) {
-  ConvolutionOp::attachInterface<ConvolutionModel>(context);
+  attachContraction<ConvolutionOp, convolutionRule>(context);
   attachLocal<ConvolutionOp, convolveLocally>(context);
 }

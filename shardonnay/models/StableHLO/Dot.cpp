@@ -53,28 +53,9 @@ static std::optional<FactorRule> dotRule(DotOp op) {
   return builder.build();
 }
 
-namespace {
-template <typename OpT, auto kRule>
-struct ContractionModel
-    : ShardingRuleOpInterface::ExternalModel<ContractionModel<OpT, kRule>,
-                                             OpT> {
-  std::optional<FactorRule> getFactorRule(Operation *op) const {
-    if (!hasStaticShapes(op))
-      return std::nullopt;
-    return kRule(cast<OpT>(op));
-  }
-  bool isContraction(Operation *) const { return true; }
-  bool isLinear(Operation *op, ReductionKind kind,
-                const llvm::SmallBitVector &partial) const {
-    return shardonnay::isLinear(op, kind, partial);
-  }
-};
-} // namespace
-
 void shardonnay::attachDotModels(MLIRContext &context) {
-  DotGeneralOp::attachInterface<ContractionModel<DotGeneralOp, dotGeneralRule>>(
-      context);
-  DotOp::attachInterface<ContractionModel<DotOp, dotRule>>(context);
+  attachContraction<DotGeneralOp, dotGeneralRule>(context);
+  attachContraction<DotOp, dotRule>(context);
   attachClone<DotOp>(context);
   attachClone<DotGeneralOp>(context);
 }

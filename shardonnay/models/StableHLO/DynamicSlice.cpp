@@ -180,9 +180,9 @@ Value PartialSlice::build() {
   return math.select(mask, result, math.sumIdentity(resultType));
 }
 
-static FailureOr<SmallVector<Value>>
-dynamicSliceLocally(DynamicSliceOp op, OpBuilder &builder, ValueRange operands,
-                    LocalContext &context) {
+static LocalResults dynamicSliceLocally(DynamicSliceOp op, OpBuilder &builder,
+                                        ValueRange operands,
+                                        LocalContext &context) {
   return SmallVector<Value>{
       PartialSlice(op, builder, operands, context).build()};
 }
@@ -316,9 +316,10 @@ Value PartialUpdate::build() {
                                       writeAt);
 }
 
-static FailureOr<SmallVector<Value>>
-dynamicUpdateSliceLocally(DynamicUpdateSliceOp op, OpBuilder &builder,
-                          ValueRange operands, LocalContext &context) {
+static LocalResults dynamicUpdateSliceLocally(DynamicUpdateSliceOp op,
+                                              OpBuilder &builder,
+                                              ValueRange operands,
+                                              LocalContext &context) {
   PartialUpdate partial(op, builder, operands, context);
   if (!partial.shardsAny())
     return cloneLocally(op, builder, operands, context);

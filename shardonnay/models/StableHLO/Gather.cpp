@@ -196,10 +196,8 @@ static Value padAround(GatherOp op, OpBuilder &builder, LocalContext &context,
   return operand;
 }
 
-static FailureOr<SmallVector<Value>> gatherLocally(GatherOp op,
-                                                   OpBuilder &builder,
-                                                   ValueRange operands,
-                                                   LocalContext &context) {
+static LocalResults gatherLocally(GatherOp op, OpBuilder &builder,
+                                  ValueRange operands, LocalContext &context) {
   GatherDimensionNumbersAttr numbers = op.getDimensionNumbers();
   SmallVector<int64_t> sliceSizes(op.getSliceSizes());
   for (auto [dim, size] : llvm::enumerate(shapeOf(op.getOperand())))

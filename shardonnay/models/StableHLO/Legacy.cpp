@@ -125,10 +125,9 @@ static std::optional<FactorRule> pickingRule(TorchIndexSelectOp op) {
 
 /// Each device selects what is in its part, zeros for the rest. As in a
 /// gather, indices are clamped in the whole dim.
-static FailureOr<SmallVector<Value>> indexSelectLocally(TorchIndexSelectOp op,
-                                                        OpBuilder &builder,
-                                                        ValueRange operands,
-                                                        LocalContext &context) {
+static LocalResults indexSelectLocally(TorchIndexSelectOp op,
+                                       OpBuilder &builder, ValueRange operands,
+                                       LocalContext &context) {
   int64_t rank = rankOf(op.getOperand()), indexRank = rankOf(op.getIndex());
   int64_t dim = op.getDim(), batch = op.getBatchDims();
   dim += dim < 0 ? rank : 0;
@@ -157,10 +156,9 @@ static FailureOr<SmallVector<Value>> indexSelectLocally(TorchIndexSelectOp op,
       math.select(inside, result, math.sumIdentity(type))};
 }
 
-static FailureOr<SmallVector<Value>> broadcastLocally(BroadcastOp op,
-                                                      OpBuilder &builder,
-                                                      ValueRange operands,
-                                                      LocalContext &context) {
+static LocalResults broadcastLocally(BroadcastOp op, OpBuilder &builder,
+                                     ValueRange operands,
+                                     LocalContext &context) {
   Value result = cloneLocally(op, builder, operands, context)[0];
   auto local = result.getDefiningOp<BroadcastOp>();
   local.setBroadcastSizes(
@@ -178,9 +176,9 @@ static std::optional<FactorRule> dimensionSizeRule(GetDimensionSizeOp op) {
   return builder.build();
 }
 
-static FailureOr<SmallVector<Value>>
-dimensionSizeLocally(GetDimensionSizeOp op, OpBuilder &builder, ValueRange,
-                     LocalContext &context) {
+static LocalResults dimensionSizeLocally(GetDimensionSizeOp op,
+                                         OpBuilder &builder, ValueRange,
+                                         LocalContext &context) {
   int64_t size = shapeOf(op.getOperand())[op.getDimension()];
   auto type = cast<RankedTensorType>(context.resultTypes()[0]);
   return SmallVector<Value>{LocalMath(builder, op.getLoc()).splat(type, size)};

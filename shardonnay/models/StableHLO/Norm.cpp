@@ -107,8 +107,8 @@ public:
   }
 
   bool shardsBatch() const { return !axes.empty(); }
-  FailureOr<SmallVector<Value>> train(ValueRange operands);
-  FailureOr<SmallVector<Value>> differentiate(ValueRange operands);
+  LocalResults train(ValueRange operands);
+  LocalResults differentiate(ValueRange operands);
 
 private:
   AxisList axesOfBatch(int64_t dim) {
@@ -194,7 +194,7 @@ SmallVector<Value> ShardedNorm::narrow(ArrayRef<Value> values) {
   return results;
 }
 
-FailureOr<SmallVector<Value>> ShardedNorm::train(ValueRange operands) {
+LocalResults ShardedNorm::train(ValueRange operands) {
   Value x = fillEnd(wide(operands[0]));
   Value scale = wide(operands[1]), offset = wide(operands[2]);
   Value average = mean(x);
@@ -206,7 +206,7 @@ FailureOr<SmallVector<Value>> ShardedNorm::train(ValueRange operands) {
   return narrow({y, average, variance});
 }
 
-FailureOr<SmallVector<Value>> ShardedNorm::differentiate(ValueRange operands) {
+LocalResults ShardedNorm::differentiate(ValueRange operands) {
   Value x = fillEnd(wide(operands[0])), gradient = fillEnd(wide(operands[4]));
   Value scale = wide(operands[1]), variance = stable(wide(operands[3]));
   Value centered = math.subtract(x, forEach(wide(operands[2]), x));
@@ -221,9 +221,8 @@ FailureOr<SmallVector<Value>> ShardedNorm::differentiate(ValueRange operands) {
   return narrow({ofX, divide(sumOfProducts, deviation), sumOfGradients});
 }
 
-FailureOr<SmallVector<Value>> trainLocally(Operation *op, OpBuilder &builder,
-                                           ValueRange operands,
-                                           LocalContext &context) {
+LocalResults trainLocally(Operation *op, OpBuilder &builder,
+                          ValueRange operands, LocalContext &context) {
   auto train = cast<BatchNormTrainingOp>(op);
   ShardedNorm norm(op, train.getFeatureIndex(), train.getEpsilonAttr(), builder,
                    context);
@@ -232,10 +231,8 @@ FailureOr<SmallVector<Value>> trainLocally(Operation *op, OpBuilder &builder,
   return norm.train(operands);
 }
 
-FailureOr<SmallVector<Value>> differentiateLocally(Operation *op,
-                                                   OpBuilder &builder,
-                                                   ValueRange operands,
-                                                   LocalContext &context) {
+LocalResults differentiateLocally(Operation *op, OpBuilder &builder,
+                                  ValueRange operands, LocalContext &context) {
   auto grad = cast<BatchNormGradOp>(op);
   ShardedNorm norm(op, grad.getFeatureIndex(), grad.getEpsilonAttr(), builder,
                    context);
@@ -251,10 +248,9 @@ struct NormModel
   bool mayShard(Operation *op, const FactorRule &, int32_t) const {
     return isa<FloatType>(getElementTypeOrSelf(op->getOperand(0).getType()));
   }
-  FailureOr<SmallVector<Value>> computeLocally(Operation *op,
-                                               OpBuilder &builder,
-                                               ValueRange operands,
-                                               LocalContext &context) const {
+  LocalResults computeLocally(Operation *op, OpBuilder &builder,
+                              ValueRange operands,
+                              LocalContext &context) const {
     return kLocal(op, builder, operands, context);
   }
 };

@@ -80,9 +80,10 @@ static Value takeShard(OpBuilder &builder, Location loc, Value whole,
 
 /// Which bit is where depends on the whole shape: every device makes all bits
 /// and takes its own.
-static FailureOr<SmallVector<Value>>
-rngBitGeneratorLocally(RngBitGeneratorOp op, OpBuilder &builder,
-                       ValueRange operands, LocalContext &context) {
+static LocalResults rngBitGeneratorLocally(RngBitGeneratorOp op,
+                                           OpBuilder &builder,
+                                           ValueRange operands,
+                                           LocalContext &context) {
   Location loc = op.getLoc();
   auto whole = RngBitGeneratorOp::create(builder, loc, context.resultTypes()[0],
                                          op.getOutput().getType(),
@@ -98,10 +99,9 @@ namespace {
 /// Inside a manual computation each part is a program of its own.
 struct RngModel : LocalComputeOpInterface::ExternalModel<RngModel, RngOp> {
   bool hasEffectOnce(Operation *) const { return true; }
-  FailureOr<SmallVector<Value>> computeLocally(Operation *op,
-                                               OpBuilder &builder,
-                                               ValueRange operands,
-                                               LocalContext &context) const {
+  LocalResults computeLocally(Operation *op, OpBuilder &builder,
+                              ValueRange operands,
+                              LocalContext &context) const {
     auto rng = cast<RngOp>(op);
     Value whole = RngOp::create(
         builder, op->getLoc(), rng.getResult().getType(), operands[0],

@@ -63,10 +63,8 @@ static Value getLocalStart(LocalMath &math, Operation &combining, Value init) {
 /// The initial value is not given to the local reduction: engines may drop it
 /// where that reduces dims of size 1, or a concatenation of such, which an
 /// all_to_all is to XLA. In a sum, it counts on one device only.
-static FailureOr<SmallVector<Value>> reduceLocally(ReduceOp op,
-                                                   OpBuilder &builder,
-                                                   ValueRange operands,
-                                                   LocalContext &context) {
+static LocalResults reduceLocally(ReduceOp op, OpBuilder &builder,
+                                  ValueRange operands, LocalContext &context) {
   Operation *combining =
       op.getInputs().size() == 1 ? combiningOp(op.getBody()) : nullptr;
   LocalMath math(builder, op.getLoc());
@@ -158,10 +156,9 @@ namespace {
 struct ReduceModel
     : LocalComputeOpInterface::ExternalModel<ReduceModel, ReduceOp> {
   bool mayShard(Operation *, const FactorRule &, int32_t) const { return true; }
-  FailureOr<SmallVector<Value>> computeLocally(Operation *op,
-                                               OpBuilder &builder,
-                                               ValueRange operands,
-                                               LocalContext &context) const {
+  LocalResults computeLocally(Operation *op, OpBuilder &builder,
+                              ValueRange operands,
+                              LocalContext &context) const {
     auto reduce = cast<ReduceOp>(op);
     if (axesOfExchanges(context).empty())
       return reduceLocally(reduce, builder, operands, context);

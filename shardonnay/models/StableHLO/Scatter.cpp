@@ -343,10 +343,8 @@ SmallVector<Value> PartialScatter::build(ArrayRef<Value> operands) {
   return results;
 }
 
-static FailureOr<SmallVector<Value>> scatterParts(ScatterOp op,
-                                                  OpBuilder &builder,
-                                                  ValueRange operands,
-                                                  LocalContext &context) {
+static LocalResults scatterParts(ScatterOp op, OpBuilder &builder,
+                                 ValueRange operands, LocalContext &context) {
   size_t count = op.getInputs().size();
   SmallVector<Value> local(operands);
   LocalMath math(builder, op.getLoc());
@@ -375,9 +373,9 @@ static FailureOr<SmallVector<Value>> scatterParts(ScatterOp op,
 //===----------------------------------------------------------------------===//
 
 /// Starts from the neutral element on each device; the input counts at the end.
-static FailureOr<SmallVector<Value>>
-exchangeUpdates(ScatterOp op, OpBuilder &builder, ValueRange operands,
-                LocalContext &context, const AxisList &axes) {
+static LocalResults exchangeUpdates(ScatterOp op, OpBuilder &builder,
+                                    ValueRange operands, LocalContext &context,
+                                    const AxisList &axes) {
   Location loc = op.getLoc();
   LocalMath math(builder, loc);
   Operation *combiner = exchangedCombiner(op);
@@ -408,10 +406,8 @@ static OwningOpRef<ScatterOp> withCombiner(ScatterOp op, ReductionKind kind) {
   return combining;
 }
 
-static FailureOr<SmallVector<Value>> scatterLocally(ScatterOp op,
-                                                    OpBuilder &builder,
-                                                    ValueRange operands,
-                                                    LocalContext &context) {
+static LocalResults scatterLocally(ScatterOp op, OpBuilder &builder,
+                                   ValueRange operands, LocalContext &context) {
   bool isReduced =
       llvm::any_of(llvm::enumerate(context.rule().factors), [&](auto factor) {
         return factor.value().kind == FactorKind::Reduction &&
@@ -440,10 +436,9 @@ struct ScatterModel
       return std::nullopt;
     return pickingRule(cast<ScatterOp>(op));
   }
-  FailureOr<SmallVector<Value>> computeLocally(Operation *op,
-                                               OpBuilder &builder,
-                                               ValueRange operands,
-                                               LocalContext &context) const {
+  LocalResults computeLocally(Operation *op, OpBuilder &builder,
+                              ValueRange operands,
+                              LocalContext &context) const {
     return scatterLocally(cast<ScatterOp>(op), builder, operands, context);
   }
 };

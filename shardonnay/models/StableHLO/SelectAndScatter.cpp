@@ -388,9 +388,10 @@ Value SelectAndScatterBuilder::build() {
   return result;
 }
 
-static FailureOr<SmallVector<Value>>
-selectAndScatterLocally(SelectAndScatterOp op, OpBuilder &builder,
-                        ValueRange operands, LocalContext &context) {
+static LocalResults selectAndScatterLocally(SelectAndScatterOp op,
+                                            OpBuilder &builder,
+                                            ValueRange operands,
+                                            LocalContext &context) {
   auto isShardWindow = [&](auto indexed) {
     return !indexed.value().isTrivial() &&
            !axesOfDim(context, context.rule().results[0], indexed.index())

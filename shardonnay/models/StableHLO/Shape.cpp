@@ -86,9 +86,8 @@ static std::optional<FactorRule> transposeRule(TransposeOp op) {
 
 /// The device's part of the count. It is counted in integers, so that a narrow
 /// float rounds once, as it does in the whole.
-static FailureOr<SmallVector<Value>> iotaLocally(IotaOp op, OpBuilder &builder,
-                                                 ValueRange operands,
-                                                 LocalContext &context) {
+static LocalResults iotaLocally(IotaOp op, OpBuilder &builder,
+                                ValueRange operands, LocalContext &context) {
   int64_t dim = op.getIotaDimension();
   AxisList axes = axesOfDim(context, context.rule().results[0], dim);
   if (axes.empty())
@@ -103,10 +102,8 @@ static FailureOr<SmallVector<Value>> iotaLocally(IotaOp op, OpBuilder &builder,
   return SmallVector<Value>{math.convert(count, type.getElementType())};
 }
 
-static FailureOr<SmallVector<Value>> reshapeLocally(ReshapeOp op,
-                                                    OpBuilder &builder,
-                                                    ValueRange operands,
-                                                    LocalContext &context) {
+static LocalResults reshapeLocally(ReshapeOp op, OpBuilder &builder,
+                                   ValueRange operands, LocalContext &context) {
   auto reshape = [&](RankedTensorType type, Value operand) -> Value {
     return ReshapeOp::create(builder, op.getLoc(), type, operand);
   };

@@ -19,7 +19,7 @@ namespace shardonnay {
 
 /// Fetches what the rule's `window` says of `local`, an operand, where its
 /// factor is sharded. What is outside the dim, and the holes, are `fill`; null:
-/// anything, and there are no holes. `cut` says how windows slide over it.
+/// anything, and there are no holes. `sharded` says how windows slide over it.
 mlir::Value fetchWindow(mlir::OpBuilder &builder, mlir::Location loc,
                         LocalContext &context, mlir::Value local,
                         const FactorWindow &window, mlir::Value fill,

@@ -115,16 +115,9 @@ FactorRule RaggedDotRule::build() {
   return builder.build();
 }
 
-namespace {
-struct RaggedDotModel
-    : ShardingRuleOpInterface::ExternalModel<RaggedDotModel, RaggedDotOp> {
-  std::optional<FactorRule> getFactorRule(Operation *op) const {
-    if (!hasStaticShapes(op))
-      return std::nullopt;
-    return RaggedDotRule(cast<RaggedDotOp>(op)).build();
-  }
-};
-} // namespace
+static std::optional<FactorRule> raggedDotRule(RaggedDotOp op) {
+  return RaggedDotRule(op).build();
+}
 
 //===----------------------------------------------------------------------===//
 // Scans
@@ -157,9 +150,8 @@ static std::optional<FactorRule> scanRule(ScanOp op) {
   return builder.build();
 }
 
-static FailureOr<SmallVector<Value>> scanLocally(ScanOp op, OpBuilder &builder,
-                                                 ValueRange operands,
-                                                 LocalContext &context) {
+static LocalResults scanLocally(ScanOp op, OpBuilder &builder,
+                                ValueRange operands, LocalContext &context) {
   SmallVector<Value> results = cloneLocally(op, builder, operands, context);
   SmallVector<int64_t> local(shapeOf(operands.front()));
   local.erase(local.begin() + op.getDimension());
@@ -174,6 +166,6 @@ void shardonnay::attachChloStructuredModels(MLIRContext &context) {
   attachLocal<ScanOp, scanLocally>(context);
   attachRule<TopKOp, topKRule>(context);
   attachClone<TopKOp>(context);
-  RaggedDotOp::attachInterface<RaggedDotModel>(context);
+  attachRule<RaggedDotOp, raggedDotRule>(context);
   attachClone<RaggedDotOp>(context);
 }

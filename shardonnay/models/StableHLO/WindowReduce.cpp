@@ -173,9 +173,9 @@ Value LocalScan::build() {
 
 /// What is outside the inputs is the initial value: the windows of all devices
 /// are whole.
-static FailureOr<SmallVector<Value>>
-reduceWindowLocally(ReduceWindowOp op, OpBuilder &builder, ValueRange operands,
-                    LocalContext &context) {
+static LocalResults reduceWindowLocally(ReduceWindowOp op, OpBuilder &builder,
+                                        ValueRange operands,
+                                        LocalContext &context) {
   if (!axesOfExchanges(context).empty())
     return SmallVector<Value>{
         LocalScan(op, builder, operands, context).build()};

@@ -162,21 +162,6 @@ static std::optional<FactorRule> concatenateRule(ConcatenateOp op) {
   return builder.build();
 }
 
-namespace {
-struct ConcatenateRule
-    : ShardingRuleOpInterface::ExternalModel<ConcatenateRule, ConcatenateOp> {
-  std::optional<FactorRule> getFactorRule(Operation *op) const {
-    return hasStaticShapes(op) ? concatenateRule(cast<ConcatenateOp>(op))
-                               : std::nullopt;
-  }
-  bool looksAtOperands(Operation *) const { return true; }
-  bool isLinear(Operation *op, ReductionKind kind,
-                const llvm::SmallBitVector &partial) const {
-    return shardonnay::isLinear(op, kind, partial);
-  }
-};
-} // namespace
-
 //===----------------------------------------------------------------------===//
 // Local computations
 //===----------------------------------------------------------------------===//
@@ -209,10 +194,8 @@ static Value isOwnerOf(SliceOp op, LocalMath &math, OpBuilder &builder,
 
 /// A dim that is kept whole may be sharded: its limit is the local size. Of one
 /// of which one position is taken, the device that has it takes it.
-static FailureOr<SmallVector<Value>> sliceLocally(SliceOp op,
-                                                  OpBuilder &builder,
-                                                  ValueRange operands,
-                                                  LocalContext &context) {
+static LocalResults sliceLocally(SliceOp op, OpBuilder &builder,
+                                 ValueRange operands, LocalContext &context) {
   SmallVector<int64_t> starts(op.getStartIndices()),
       limits(op.getLimitIndices()), strides(op.getStrides());
   Value operand = operands[0];
@@ -248,10 +231,8 @@ static FailureOr<SmallVector<Value>> sliceLocally(SliceOp op,
   return SmallVector<Value>{math.select(mask, result, math.sumIdentity(type))};
 }
 
-static FailureOr<SmallVector<Value>> reverseLocally(ReverseOp op,
-                                                    OpBuilder &builder,
-                                                    ValueRange operands,
-                                                    LocalContext &context) {
+static LocalResults reverseLocally(ReverseOp op, OpBuilder &builder,
+                                   ValueRange operands, LocalContext &context) {
   Value operand = operands[0];
   for (const FactorWindow &window : context.shardWindows()) {
     if (window.count == 0)
@@ -263,9 +244,8 @@ static FailureOr<SmallVector<Value>> reverseLocally(ReverseOp op,
   return cloneLocally(op, builder, operand, context);
 }
 
-static FailureOr<SmallVector<Value>> padLocally(PadOp op, OpBuilder &builder,
-                                                ValueRange operands,
-                                                LocalContext &context) {
+static LocalResults padLocally(PadOp op, OpBuilder &builder,
+                               ValueRange operands, LocalContext &context) {
   SmallVector<int64_t> low(op.getEdgePaddingLow()),
       high(op.getEdgePaddingHigh()), interior(op.getInteriorPadding());
   Value operand = operands[0], padding = operands[1];
@@ -288,10 +268,9 @@ static FailureOr<SmallVector<Value>> padLocally(PadOp op, OpBuilder &builder,
 
 /// Each operand's window where the device's part of the result would be; of
 /// these, by position, the one that is there.
-static FailureOr<SmallVector<Value>> concatenateLocally(ConcatenateOp op,
-                                                        OpBuilder &builder,
-                                                        ValueRange operands,
-                                                        LocalContext &context) {
+static LocalResults concatenateLocally(ConcatenateOp op, OpBuilder &builder,
+                                       ValueRange operands,
+                                       LocalContext &context) {
   int64_t dim = op.getDimension();
   AxisList axes = axesOfDim(context, context.rule().results[0], dim);
   if (axes.empty())
@@ -329,10 +308,9 @@ namespace {
 struct ConcatenateModel
     : LocalComputeOpInterface::ExternalModel<ConcatenateModel, ConcatenateOp> {
   bool mayShard(Operation *, const FactorRule &, int32_t) const { return true; }
-  FailureOr<SmallVector<Value>> computeLocally(Operation *op,
-                                               OpBuilder &builder,
-                                               ValueRange operands,
-                                               LocalContext &context) const {
+  LocalResults computeLocally(Operation *op, OpBuilder &builder,
+                              ValueRange operands,
+                              LocalContext &context) const {
     return concatenateLocally(cast<ConcatenateOp>(op), builder, operands,
                               context);
   }
@@ -343,7 +321,8 @@ void shardonnay::attachWindowModels(MLIRContext &context) {
   attachRule<ReverseOp, reverseRule>(context);
   attachRule<SliceOp, sliceRule>(context);
   attachRule<PadOp, padRule>(context);
-  ConcatenateOp::attachInterface<ConcatenateRule>(context);
+  attachRule<ConcatenateOp, concatenateRule, PropagationClass::Compute,
+             /*kLooksAtOperands=*/true>(context);
 
   attachLocal<ReverseOp, reverseLocally>(context);
   attachPicking<SliceOp, sliceLocally, pickingRule>(context);

@@ -22,8 +22,6 @@
 
 namespace shardonnay::upstream {
 
-using LocalResults = mlir::FailureOr<llvm::SmallVector<mlir::Value>>;
-
 /// Hooks for an op whose rule is written out.
 struct OpHooks {
   static PropagationClass propagationClass(mlir::Operation *) {

@@ -94,15 +94,6 @@ static StringRef lettersOf(Operation *op) {
       .Default([](Operation *) { return ""; });
 }
 
-static bool hasStaticShapes(Operation *op) {
-  auto isStatic = [](Type type) {
-    auto tensor = dyn_cast<RankedTensorType>(type);
-    return tensor && tensor.hasStaticShape();
-  };
-  return llvm::all_of(op->getOperandTypes(), isStatic) &&
-         llvm::all_of(op->getResultTypes(), isStatic);
-}
-
 /// A zero point that takes nothing off. Those of floats are zero by definition.
 static bool isNoZeroPoint(Value value) {
   return isa<FloatType>(getElementTypeOrSelf(value.getType())) ||

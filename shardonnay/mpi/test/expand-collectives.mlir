@@ -73,7 +73,7 @@ func.func @permute(%a: tensor<4x2xf32>) -> tensor<4x2xf32> {
 
 // -----
 
-// A halo with what lies outside; a rotation.
+// A halo with what is outside; a rotation.
 // CHECK-LABEL: func @windows
 // NAMED-LABEL: func @windows
 sdy.mesh @mesh = <["x"=4]>

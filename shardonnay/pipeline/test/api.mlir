@@ -1,4 +1,4 @@
-// What the API says, from input to settled shardings: docs/reference/api.md has the list.
+// What the API says, from input to final shardings: docs/reference/api.md has the list.
 
 // RUN: sdy-opt %s -split-input-file -sdy-propagation-pipeline | FileCheck %s
 
@@ -47,7 +47,7 @@ func.func @only_use(%arg0: tensor<8x8xf32>) -> tensor<8x8xf32> {
 // -----
 
 sdy.mesh @mesh = <["x"=2, "y"=4]>
-// Open dims may be cut further.
+// Open dims may be sharded further.
 // CHECK-LABEL: func @open
 // CHECK: sdy.reshard %arg0 <@mesh, [{"x"}, {"y"}]>
 func.func @open(%arg0: tensor<8x8xf32>, %arg1: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"y"}]>}) -> tensor<8x8xf32> {
@@ -73,7 +73,7 @@ func.func @groups_merge(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh
 // -----
 
 sdy.mesh @mesh = <["x"=2, "y"=4]>
-// Backward only: the argument is cut because of the result, no result because of an argument.
+// Backward only: the argument is sharded because of the result, no result because of an argument.
 // CHECK-LABEL: func @barrier
 // CHECK-SAME: %arg1: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> (tensor<8xf32>, tensor<8xf32>
 func.func @barrier(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}, %arg1: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {

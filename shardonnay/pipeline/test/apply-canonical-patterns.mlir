@@ -1,6 +1,6 @@
 // RUN: sdy-opt %s --sdy-apply-canonical-patterns | FileCheck %s
 
-// Constants stay apart: each has its own location, and is cut on its own.
+// Constants stay apart: each has its own location, and is sharded on its own.
 // CHECK-LABEL: @patterns
 // CHECK: stablehlo.constant
 // CHECK: stablehlo.constant

@@ -9,7 +9,7 @@
 
 sdy.mesh @mesh = <["x"=2, "y"=4]>
 
-// Nothing asks for y, so what is alive beside the weight is cut by it only where
+// Nothing asks for y, so what is alive beside the weight is sharded by it only where
 // memory is short.
 // CHECK-LABEL: @main
 // CHECK: stablehlo.dot {{.*}}sdy.memory_price

@@ -1,6 +1,6 @@
 // RUN: sdy-opt %s --sdy-partition-pipeline | FileCheck %s
 
-// The Megatron MLP block, first matrix cut by columns and second by rows: one
+// The Megatron MLP block, first matrix sharded by columns and second by rows: one
 // all_reduce over "model", after the second dot, and nothing else.
 
 // CHECK-NOT: "stablehlo.{{all_gather|all_to_all|reduce_scatter|collective_permute|all_reduce}}"

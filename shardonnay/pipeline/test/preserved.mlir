@@ -1,7 +1,7 @@
 // What the caller and the engine are told besides shardings comes through: donation, layouts, memory, names, locations.
 // RUN: sdy-opt %s --sdy-partition-pipeline -mlir-print-debuginfo -mlir-print-local-scope 2>&1 | FileCheck %s
 
-// The pieces of %a are not those of the result that it would be.
+// The shards of %a are not those of the result that it would be.
 // CHECK: preserved.mlir:[[#@LINE+14]]:5: remark: argument 0 is not donated to result 0: a device holds 'tensor<4x8xf32>' of it and 'tensor<8x2xf32>' of the result
 // CHECK: module @jit_step attributes {mhlo.num_partitions = 8 : i32, mhlo.num_replicas = 1 : i32}
 module @jit_step attributes {mhlo.num_partitions = 8 : i32, mhlo.num_replicas = 1 : i32} {

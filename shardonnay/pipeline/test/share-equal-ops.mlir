@@ -115,7 +115,7 @@ func.func @dead(%arg0: tensor<8xf32>) -> tensor<8xf32> {
   return %4 : tensor<8xf32>
 }
 
-// How else convolutions could be cut does not tell their windows apart; for
+// How else convolutions could be sharded does not tell their windows apart; for
 // what a window is there does, as a plan counts it for each.
 // CHECK-LABEL: @causes
 // CHECK-COUNT-1: spmd.fetch_window {{.*}}"what 'a' sees; no other plan"

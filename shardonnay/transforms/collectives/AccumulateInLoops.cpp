@@ -24,8 +24,8 @@ namespace shardonnay {
 
 namespace {
 /// A value that a loop carries and to which every run adds one that it has
-/// settled before, or what ops make of that which are linear in it; or which it
-/// settles after an inner loop has added to it.
+/// reduced before, or what ops make of that which are linear in it; or which it
+/// reduces after an inner loop has added to it.
 struct Accumulator {
   Value owner;
   OpOperand *init = nullptr;
@@ -33,10 +33,10 @@ struct Accumulator {
   /// In the body, and the one op that uses it there.
   Value carried;
   Operation *user = nullptr;
-  /// What is settled in the loop: a summand, what the first of `steps` makes
+  /// What is reduced in the loop: a summand, what the first of `steps` makes
   /// one of, or `next`.
   OpOperand *reduced = nullptr;
-  /// The same before it is settled, and what that costs.
+  /// The same before it is reduced, and what that costs.
   Value partial;
   double price = 0;
   /// The ops between, computed on parts, and what moving their other operands
@@ -82,7 +82,7 @@ static std::optional<ReductionKind> getKindOfSum(Operation *user) {
   return std::nullopt;
 }
 
-/// What is settled for `operand`'s owner alone.
+/// What is reduced for `operand`'s owner alone.
 static bool readReduced(OpOperand &operand, CollectivePlanner &planner,
                         Accumulator &found) {
   ChainStart start = followChain(operand.get(), operand.getOwner(), planner);
@@ -96,10 +96,10 @@ static bool readReduced(OpOperand &operand, CollectivePlanner &planner,
   return !found.sharding.unreduced.empty();
 }
 
-/// How many ops may stand between what is settled and the addition.
+/// How many ops may stand between what is reduced and the addition.
 static constexpr unsigned kMostSteps = 6;
 
-/// Finds what is settled for `operand`, and the operands of the ops between,
+/// Finds what is reduced for `operand`, and the operands of the ops between,
 /// from there on. What these ops touch is not weighed: they rearrange or change
 /// elements one by one, which is fused into the addition. So contractions, of
 /// which every device would compute more, are no steps.
@@ -152,7 +152,7 @@ static bool reshardSteps(Accumulator &found, ArrayRef<OpOperand *> between,
   return true;
 }
 
-/// Each run adds to the carried value what it has settled before.
+/// Each run adds to the carried value what it has reduced before.
 static bool readSummand(Accumulator &found, CollectivePlanner &planner) {
   Operation *user = found.user;
   OpOperand &summand =
@@ -173,7 +173,7 @@ static bool isGivenInParts(const Accumulator &found) {
          found.mesh.readClosed(parts) == found.sharding;
 }
 
-/// An inner loop adds to the carried value in parts, and each run settles that.
+/// An inner loop adds to the carried value in parts, and each run reduces that.
 static bool readInnerSum(Accumulator &found, CollectivePlanner &planner) {
   return readReduced(*found.next, planner, found) && isGivenInParts(found);
 }
@@ -285,7 +285,7 @@ static bool takeMemory(const Accumulator &found, CollectivePlanner &planner) {
       sdy::getShardBytes(type, found.mesh.readClosed(found.owner)));
 }
 
-/// Carries `found` unsettled, and settles it behind the loop.
+/// Carries `found` unreduced, and reduces it behind the loop.
 static void accumulate(Operation *loop, Accumulator &found,
                        const PartialStart &start, const ReshardPlan &plan) {
   Value owner = found.owner;

@@ -7,8 +7,6 @@
 
 #include "shardonnay/transforms/collectives/CollectiveChain.h"
 
-#include "shardonnay/dialect/sdy/ShardingAccess.h"
-
 using namespace mlir;
 
 namespace shardonnay {

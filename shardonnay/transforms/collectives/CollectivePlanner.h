@@ -61,7 +61,6 @@ public:
   /// memory that is an eighth of it in all, and false where that is spent.
   bool takeMemory(int64_t bytes);
   const MeshCosts &costs(mlir::sdy::MeshAttr mesh);
-  const DeviceModel &getModel() const { return model; }
 
 private:
   const DeviceModel &model;

@@ -23,6 +23,8 @@ bool foldAllReduces(const CollectiveSites &sites, CollectivePlanner &planner);
 bool cancelGathersAndSlices(const CollectiveSites &sites,
                             CollectivePlanner &planner);
 bool mergeCollectives(const CollectiveSites &sites, CollectivePlanner &planner);
+bool mergeReturnedReductions(const CollectiveSites &sites,
+                             CollectivePlanner &planner);
 bool splitAllReduces(const CollectiveSites &sites, CollectivePlanner &planner);
 bool shareCollectives(const CollectiveSites &sites, CollectivePlanner &planner);
 bool reassociateReductions(const CollectiveSites &sites,

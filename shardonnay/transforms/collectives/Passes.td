@@ -9,14 +9,7 @@
 #define SHARDONNAY_TRANSFORMS_COLLECTIVES_PASSES_TD
 
 include "mlir/Pass/PassBase.td"
-
-class DeviceModelOption {
-  Option option =
-      Option<"deviceModel", "device-model", "std::string", "\"cpu\"",
-             "What the devices can do: bytes, cpu, gpu-node, gpu-cluster, "
-             "tpu-torus, or the path of a JSON file (cost/DeviceModel.h)">;
-}
-def CollectivesDeviceModel : DeviceModelOption;
+include "shardonnay/analysis/DeviceModelOption.td"
 
 def ReshardToCollectivesPass
     : Pass<"sdy-reshard-to-collectives", "mlir::func::FuncOp"> {
@@ -48,7 +41,7 @@ def ReshardToCollectivesPass
   }];
   let dependentDialects = ["mlir::sdy::SdyDialect"];
   let options = [
-    CollectivesDeviceModel.option,
+    DeviceModelOption,
     Option<"keepRedundantReshards", "keep-redundant-reshards", "bool", "false",
            "A reshard to the sharding that the value has stays">,
   ];
@@ -76,7 +69,7 @@ def FoldAllReducesPass : Pass<"sdy-fold-all-reduces", "mlir::func::FuncOp"> {
     ```
   }];
   let dependentDialects = ["mlir::sdy::SdyDialect"];
-  let options = [CollectivesDeviceModel.option];
+  let options = [DeviceModelOption];
 }
 
 def CancelGathersAndSlicesPass : Pass<"sdy-cancel-gathers-and-slices", "mlir::func::FuncOp"> {
@@ -99,7 +92,7 @@ def CancelGathersAndSlicesPass : Pass<"sdy-cancel-gathers-and-slices", "mlir::fu
     ```
   }];
   let dependentDialects = ["mlir::sdy::SdyDialect"];
-  let options = [CollectivesDeviceModel.option];
+  let options = [DeviceModelOption];
 }
 
 def MergeCollectivesPass : Pass<"sdy-merge-collectives", "mlir::func::FuncOp"> {
@@ -123,7 +116,7 @@ def MergeCollectivesPass : Pass<"sdy-merge-collectives", "mlir::func::FuncOp"> {
     ```
   }];
   let dependentDialects = ["mlir::sdy::SdyDialect"];
-  let options = [CollectivesDeviceModel.option];
+  let options = [DeviceModelOption];
 }
 
 def ShareCollectivesPass : Pass<"sdy-share-collectives", "mlir::func::FuncOp"> {
@@ -147,13 +140,13 @@ def ShareCollectivesPass : Pass<"sdy-share-collectives", "mlir::func::FuncOp"> {
     ```
   }];
   let dependentDialects = ["mlir::sdy::SdyDialect"];
-  let options = [CollectivesDeviceModel.option];
+  let options = [DeviceModelOption];
 }
 
 def ReassociateReductionsPass : Pass<"sdy-reassociate-reductions", "mlir::func::FuncOp"> {
-  let summary = "Settles the result of an op in the place of several operands";
+  let summary = "Reduces the result of an op in the place of several operands";
   let description = [{
-    An op that says it is linear (`isLinear`) in operands that are all settled
+    An op that says it is linear (`isLinear`) in operands that are all reduced
     for it alone, by all_reduces or reduce_scatters, is computed on their parts,
     where settling the result is cheaper.
 
@@ -172,7 +165,7 @@ def ReassociateReductionsPass : Pass<"sdy-reassociate-reductions", "mlir::func::
     ```
   }];
   let dependentDialects = ["mlir::sdy::SdyDialect"];
-  let options = [CollectivesDeviceModel.option];
+  let options = [DeviceModelOption];
 }
 
 def MoveGathersPass : Pass<"sdy-move-gathers", "mlir::func::FuncOp"> {
@@ -197,7 +190,7 @@ def MoveGathersPass : Pass<"sdy-move-gathers", "mlir::func::FuncOp"> {
     ```
   }];
   let dependentDialects = ["mlir::sdy::SdyDialect"];
-  let options = [CollectivesDeviceModel.option];
+  let options = [DeviceModelOption];
 }
 
 def MoveSlicesUpPass : Pass<"sdy-move-slices-up", "mlir::func::FuncOp"> {
@@ -220,7 +213,7 @@ def MoveSlicesUpPass : Pass<"sdy-move-slices-up", "mlir::func::FuncOp"> {
     ```
   }];
   let dependentDialects = ["mlir::sdy::SdyDialect"];
-  let options = [CollectivesDeviceModel.option];
+  let options = [DeviceModelOption];
 }
 
 def HoistCollectivesPass : Pass<"sdy-hoist-collectives", "mlir::func::FuncOp"> {
@@ -244,19 +237,19 @@ def HoistCollectivesPass : Pass<"sdy-hoist-collectives", "mlir::func::FuncOp"> {
     ```
   }];
   let dependentDialects = ["mlir::sdy::SdyDialect"];
-  let options = [CollectivesDeviceModel.option];
+  let options = [DeviceModelOption];
 }
 
 def AccumulateInLoopsPass : Pass<"sdy-accumulate-in-loops", "mlir::func::FuncOp"> {
-  let summary = "Settles a sum over the runs of a loop behind it, once";
+  let summary = "Reduces a sum over the runs of a loop behind it, once";
   let description = [{
     A value that a loop carries, and to which every run adds one that it has
-    settled for that, is carried in parts: the summand's reduction goes, one of
+    reduced for that, is carried in parts: the summand's reduction goes, one of
     the result comes. Where it does not start from zeros, one device of those
     that have the same keeps the start, the others start from what does not
     count (of a maximum or minimum all keep it); one that is sharded otherwise
     is moved before. Between the reduction and the addition may stand ops that
-    are linear in what is settled (a transpose, a conversion to a wider type, an
+    are linear in what is reduced (a transpose, a conversion to a wider type, an
     update of zeros); they are computed on parts. What an inner loop carries so,
     the outer one may too. The price of it all is compared with that of all
     runs. Where memory has a limit, sums that are carried whole instead of
@@ -279,7 +272,7 @@ def AccumulateInLoopsPass : Pass<"sdy-accumulate-in-loops", "mlir::func::FuncOp"
     ```
   }];
   let dependentDialects = ["mlir::sdy::SdyDialect"];
-  let options = [CollectivesDeviceModel.option];
+  let options = [DeviceModelOption];
 }
 
 def BroadcastOwnerSlicesPass : Pass<"sdy-broadcast-owner-slices", "mlir::func::FuncOp"> {
@@ -303,7 +296,43 @@ def BroadcastOwnerSlicesPass : Pass<"sdy-broadcast-owner-slices", "mlir::func::F
     ```
   }];
   let dependentDialects = ["mlir::sdy::SdyDialect"];
-  let options = [CollectivesDeviceModel.option];
+  let options = [DeviceModelOption];
+}
+
+def MergeReturnedReductionsPass
+    : Pass<"sdy-merge-returned-reductions", "mlir::func::FuncOp"> {
+  let summary = "Makes one of a user's reduction and the collective behind it";
+  let description = [{
+    A manual computation may return what the user reduced along its manual axes
+    (JAX's `psum` at the end of a `shard_map`). If the only use of that result is
+    a collective, the result is partial instead, and the cheapest chain from
+    there takes the place of both, where it is cheaper.
+
+    The devices of a group must be those that differ along the axes alone, of a
+    mesh without an order of its devices.
+
+    Before and after: no `sdy.reshard` but those that
+    sdy-reshard-to-collectives leaves.
+
+    ```mlir
+    %0 = sdy.manual_computation(%arg0) in_shardings=[<@mesh, [{"x"} ]>]
+        out_shardings=[<@mesh, [{} ]>] manual_axes={"x"} (%arg1: tensor<8xf32>) {
+      %2 = ... // the user's sum of %arg1 along "x"
+      sdy.return %2 : tensor<8xf32>
+    } : (tensor<32xf32>) -> tensor<8xf32>
+    %1 = sdy.all_slice [{"x"} ] %0 out_sharding=<@mesh, [{"x"} ]>
+    ```
+    becomes
+    ```mlir
+    %0 = sdy.manual_computation(%arg0) in_shardings=[<@mesh, [{"x"} ]>]
+        out_shardings=[<@mesh, [{} ], unreduced={"x"}>] manual_axes={"x"} (%arg1: tensor<8xf32>) {
+      sdy.return %arg1 : tensor<8xf32>
+    } : (tensor<32xf32>) -> tensor<8xf32>
+    %1 = sdy.reduce_scatter [{"x"} ] %0 out_sharding=<@mesh, [{"x"} ]>
+    ```
+  }];
+  let dependentDialects = ["mlir::sdy::SdyDialect"];
+  let options = [DeviceModelOption];
 }
 
 def SplitAllReducesPass : Pass<"sdy-split-all-reduces", "mlir::func::FuncOp"> {
@@ -327,7 +356,7 @@ def SplitAllReducesPass : Pass<"sdy-split-all-reduces", "mlir::func::FuncOp"> {
     ```
   }];
   let dependentDialects = ["mlir::sdy::SdyDialect"];
-  let options = [CollectivesDeviceModel.option];
+  let options = [DeviceModelOption];
 }
 
 def OptimizeCollectivesPass
@@ -356,7 +385,7 @@ def OptimizeCollectivesPass
   }];
   let dependentDialects = ["mlir::sdy::SdyDialect"];
   let options = [
-    CollectivesDeviceModel.option,
+    DeviceModelOption,
     Option<"maxRounds", "max-rounds", "unsigned", "4",
            "How often all passes run">,
     Option<"memoryLimit", "memory-limit", "int64_t", "0",
@@ -379,7 +408,7 @@ def PriceCollectivesPass
     remark: 3 collectives, 1344 bytes, 12.3 us
     ```
   }];
-  let options = [CollectivesDeviceModel.option];
+  let options = [DeviceModelOption];
 }
 
 def RemoveAllGatherReduceScatterForCmv1Pass

@@ -17,7 +17,7 @@ namespace shardonnay {
 #define GEN_PASS_DEF_REASSOCIATEREDUCTIONSPASS
 #include "shardonnay/transforms/collectives/Passes.h.inc"
 
-/// The operands of `op` that are settled for it alone, on `mesh`, with what
+/// The operands of `op` that are reduced for it alone, on `mesh`, with what
 /// they were before.
 static llvm::MapVector<unsigned, Value> findReduced(Operation *op,
                                                     CollectivePlanner &planner,

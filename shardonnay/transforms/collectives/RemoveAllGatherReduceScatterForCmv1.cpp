@@ -46,7 +46,6 @@ namespace {
 struct RemoveAllGatherReduceScatterForCmv1Pass
     : impl::RemoveAllGatherReduceScatterForCmv1PassBase<
           RemoveAllGatherReduceScatterForCmv1Pass> {
-protected:
   void runOnOperation() override {
     getOperation().walk(leaveGatherToUser);
     getOperation().walk(leaveScatterToInput);

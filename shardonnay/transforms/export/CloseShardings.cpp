@@ -36,7 +36,6 @@ static sdy::TensorShardingAttr close(sdy::TensorShardingAttr sharding) {
 
 namespace {
 struct CloseShardingsPass : impl::CloseShardingsPassBase<CloseShardingsPass> {
-protected:
   void runOnOperation() override {
     // What was given has been looked at for the last time.
     for (auto func : getOperation().getOps<func::FuncOp>())

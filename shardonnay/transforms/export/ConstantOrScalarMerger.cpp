@@ -79,7 +79,6 @@ private:
 
 struct ConstantOrScalarMergerPass
     : impl::ConstantOrScalarMergerPassBase<ConstantOrScalarMergerPass> {
-protected:
   void runOnOperation() override {
     // The passes behind it ask for both.
     getAnalysis<OpKinds>();

@@ -21,7 +21,6 @@ namespace shardonnay {
 namespace {
 struct DropShardingAndMeshPass
     : impl::DropShardingAndMeshPassBase<DropShardingAndMeshPass> {
-protected:
   void runOnOperation() override {
     ModuleOp module = getOperation();
     module.walk([](Operation *op) {

@@ -20,7 +20,6 @@ namespace shardonnay {
 namespace {
 struct DropShardingRulesPass
     : impl::DropShardingRulesPassBase<DropShardingRulesPass> {
-protected:
   void runOnOperation() override {
     auto name = StringAttr::get(&getContext(), sdy::kShardingRuleAttr);
     for (Operation *op : getAnalysis<ProgramOps>())

@@ -57,7 +57,6 @@ static void exportComputation(sdy::NamedComputationOp op,
 namespace {
 struct ExportNamedComputationsPass
     : impl::ExportNamedComputationsPassBase<ExportNamedComputationsPass> {
-protected:
   void runOnOperation() override {
     if (!getAnalysis<OpKinds>().mayHave<sdy::NamedComputationOp>())
       return markAllAnalysesPreserved();

@@ -19,7 +19,6 @@ namespace shardonnay {
 
 namespace {
 struct InlineMeshesPass : impl::InlineMeshesPassBase<InlineMeshesPass> {
-protected:
   void runOnOperation() override {
     ModuleOp module = getOperation();
     llvm::DenseMap<StringAttr, sdy::MeshAttr> meshes;

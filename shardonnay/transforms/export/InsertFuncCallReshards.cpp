@@ -62,7 +62,6 @@ static void reshardResults(func::CallOp call, func::FuncOp callee) {
 namespace {
 struct InsertFuncCallReshardsPass
     : impl::InsertFuncCallReshardsPassBase<InsertFuncCallReshardsPass> {
-protected:
   void runOnOperation() override {
     if (!getAnalysis<OpKinds>().mayHave<func::CallOp>())
       return markAllAnalysesPreserved();

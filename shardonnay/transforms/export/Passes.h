@@ -1,4 +1,4 @@
-//===- Passes.h - settling what propagation decided -------------*- C++ -*-===//
+//===- Passes.h - finishing what propagation decided ------------*- C++ -*-===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Passes.td - settling what propagation decided -------*- tablegen -*-===//
+//===- Passes.td - finishing what propagation decided ------*- tablegen -*-===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -20,7 +20,6 @@ namespace shardonnay {
 namespace {
 struct PropagateToFuncResultsPass
     : impl::PropagateToFuncResultsPassBase<PropagateToFuncResultsPass> {
-protected:
   void runOnOperation() override {
     markAnalysesPreserved<OpKinds>();
     for (auto func : getOperation().getOps<func::FuncOp>()) {

@@ -19,7 +19,6 @@ namespace shardonnay {
 namespace {
 struct RemovePropagationBarriersPass
     : impl::RemovePropagationBarriersPassBase<RemovePropagationBarriersPass> {
-protected:
   void runOnOperation() override {
     if (!getAnalysis<OpKinds>().mayHave<sdy::PropagationBarrierOp>())
       return markAllAnalysesPreserved();

@@ -26,7 +26,6 @@ static constexpr StringRef kRecords[] = {
 namespace {
 struct RemovePropagationDebugInfoPass
     : impl::RemovePropagationDebugInfoPassBase<RemovePropagationDebugInfoPass> {
-protected:
   void runOnOperation() override {
     // Looked up once: the walk compares pointers.
     SmallVector<StringAttr> names;

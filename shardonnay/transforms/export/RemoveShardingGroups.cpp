@@ -19,7 +19,6 @@ namespace shardonnay {
 namespace {
 struct RemoveShardingGroupsPass
     : impl::RemoveShardingGroupsPassBase<RemoveShardingGroupsPass> {
-protected:
   void runOnOperation() override {
     if (!getAnalysis<OpKinds>().mayHave<sdy::ShardingGroupOp>())
       return markAllAnalysesPreserved();

@@ -28,7 +28,6 @@ struct RemoveSubAxesInInputOutputShardingsPass
   using RemoveSubAxesInInputOutputShardingsPassBase::
       RemoveSubAxesInInputOutputShardingsPassBase;
 
-protected:
   void runOnOperation() override {
     trimBoundaryShardings(getOperation(),
                           {/*privateFunctions=*/true, /*closedDims=*/true,

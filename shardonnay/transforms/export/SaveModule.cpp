@@ -19,7 +19,6 @@ namespace {
 struct SaveModulePass : impl::SaveModulePassBase<SaveModulePass> {
   using SaveModulePassBase::SaveModulePassBase;
 
-protected:
   void runOnOperation() override {
     if (failed(dumpModule(getOperation(), dumpDirectory, fileName)))
       return signalPassFailure();

@@ -32,7 +32,6 @@ namespace {
 struct ShardingConstraintToReshardPass
     : impl::ShardingConstraintToReshardPassBase<
           ShardingConstraintToReshardPass> {
-protected:
   void runOnOperation() override {
     if (!getAnalysis<OpKinds>().mayHave<sdy::ShardingConstraintOp>())
       return markAllAnalysesPreserved();

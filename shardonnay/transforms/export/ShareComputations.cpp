@@ -18,7 +18,6 @@
 #include "shardonnay/dialect/sdy/access/SignatureAttributes.h"
 #include "shardonnay/transforms/export/OutlineComputation.h"
 #include "shardonnay/transforms/export/Passes.h"
-#include "llvm/ADT/MapVector.h"
 #include <map>
 
 using namespace mlir;
@@ -106,7 +105,6 @@ using Computations = SmallVector<sdy::NamedComputationOp>;
 
 struct ShareComputationsPass
     : impl::ShareComputationsPassBase<ShareComputationsPass> {
-protected:
   void runOnOperation() override {
     SymbolTable symbols(getOperation());
     std::map<int64_t, Computations, std::greater<>> byDepth;

@@ -31,7 +31,6 @@ struct SinkDataFlowEdgesPass
     : impl::SinkDataFlowEdgesPassBase<SinkDataFlowEdgesPass> {
   using SinkDataFlowEdgesPassBase::SinkDataFlowEdgesPassBase;
 
-protected:
   void runOnOperation() override {
     if (!getAnalysis<OpKinds>().mayHave<sdy::DataFlowEdgeOp>())
       return markAllAnalysesPreserved();

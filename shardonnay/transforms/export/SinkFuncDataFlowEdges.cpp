@@ -19,7 +19,6 @@ namespace shardonnay {
 namespace {
 struct SinkFuncDataFlowEdgesPass
     : impl::SinkFuncDataFlowEdgesPassBase<SinkFuncDataFlowEdgesPass> {
-protected:
   void runOnOperation() override {
     if (!getAnalysis<OpKinds>().mayHave<sdy::FuncDataFlowEdgeOp>())
       return markAllAnalysesPreserved();

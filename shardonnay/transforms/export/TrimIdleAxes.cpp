@@ -54,7 +54,6 @@ trimmed(RankedTensorType type, sdy::TensorShardingAttr attr, Operation *op) {
 
 namespace {
 struct TrimIdleAxesPass : impl::TrimIdleAxesPassBase<TrimIdleAxesPass> {
-protected:
   void runOnOperation() override {
     // A program has few different ones.
     llvm::DenseMap<std::pair<Type, Attribute>, sdy::TensorShardingAttr> known;

@@ -132,7 +132,6 @@ struct UnflattenCallGraphPass
     : impl::UnflattenCallGraphPassBase<UnflattenCallGraphPass> {
   using UnflattenCallGraphPassBase::UnflattenCallGraphPassBase;
 
-protected:
   void runOnOperation() override {
     forgetInside(getAnalysisManager(), getOperation());
     CallGraphUnflattener(getOperation(), dedupFunctionsFully).run();

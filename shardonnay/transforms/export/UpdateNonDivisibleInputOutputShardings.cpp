@@ -59,7 +59,6 @@ struct UpdateNonDivisibleInputOutputShardingsPass
   using UpdateNonDivisibleInputOutputShardingsPassBase::
       UpdateNonDivisibleInputOutputShardingsPassBase;
 
-protected:
   void runOnOperation() override {
     auto trimAxes = [](AxisList axes, int64_t size, const Mesh &) {
       return axes.prefixDividing(size);

@@ -195,7 +195,6 @@ static LogicalResult verifyOp(Operation *op) {
 namespace {
 struct VerifyUnreducedAxesPass
     : impl::VerifyUnreducedAxesPassBase<VerifyUnreducedAxesPass> {
-protected:
   void runOnOperation() override {
     WalkResult walked = getOperation().walk(
         [](Operation *op) { return WalkResult(verifyOp(op)); });

@@ -34,7 +34,6 @@ void addEdge(Value value) {
 
 struct AddFuncDataFlowEdgesPass
     : impl::AddFuncDataFlowEdgesPassBase<AddFuncDataFlowEdgesPass> {
-protected:
   void runOnOperation() override {
     SymbolTable symbols(getOperation());
     llvm::SetVector<Operation *> callees;

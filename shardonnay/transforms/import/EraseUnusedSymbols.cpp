@@ -20,7 +20,6 @@ namespace {
 
 struct EraseUnusedSymbolsPass
     : impl::EraseUnusedSymbolsPassBase<EraseUnusedSymbolsPass> {
-protected:
   void runOnOperation() override {
     forgetInside(getAnalysisManager(), getOperation());
     if (!eraseUnusedSymbols(getOperation(), [](auto) { return true; }))

@@ -52,7 +52,6 @@ private:
 
 struct FlattenCallGraphPass
     : impl::FlattenCallGraphPassBase<FlattenCallGraphPass> {
-protected:
   void runOnOperation() override {
     if (!getAnalysis<OpKinds>().mayHave<CallOpInterface>())
       return markAllAnalysesPreserved();

@@ -60,7 +60,6 @@ struct ImportFuncCallsPass
     : impl::ImportFuncCallsPassBase<ImportFuncCallsPass> {
   using ImportFuncCallsPassBase::ImportFuncCallsPassBase;
 
-protected:
   void runOnOperation() override {
     forgetInside(getAnalysisManager(), getOperation());
     SymbolTable symbols(getOperation());

@@ -77,7 +77,6 @@ void cleanUp(ManualComputationOp op) {
 
 struct ManualAxesCleanupPass
     : impl::ManualAxesCleanupPassBase<ManualAxesCleanupPass> {
-protected:
   void runOnOperation() override {
     if (!getAnalysis<OpKinds>().mayHave<ManualComputationOp>())
       return markAllAnalysesPreserved();

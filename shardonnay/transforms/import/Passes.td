@@ -7,7 +7,10 @@
 //
 // In the order of the pipeline:
 //   sdy-import-encodings, sdy-check-strict, sdy-lift-inlined-meshes,
-//   sdy-bind-axis-sizes, sdy-inline-private-functions, sdy-check-supported, sdy-remove-size-one-axes, sdy-constant-or-scalar-splitter,
+//   sdy-bind-axis-sizes, sdy-inline-collective-meshes,
+//   sdy-fold-single-device-collectives, sdy-inline-private-functions,
+//   sdy-check-supported, sdy-remove-size-one-axes,
+//   sdy-constant-or-scalar-splitter,
 //   sdy-derive-op-shardings, sdy-apply-op-shardings,
 //   sdy-manual-axes-cleanup, sdy-add-data-flow-edges,
 //   sdy-apply-sharding-constraints, sdy-sharding-group-import
@@ -134,6 +137,30 @@ def InlineCollectiveMeshesPass : ImportPass<"sdy-inline-collective-meshes"> {
     becomes
     ```mlir
     #stablehlo.replica_group_mesh_axes<mesh = #stablehlo.mesh<axes=[<name = "x", size = 2>]>, axes = [..]>
+    ```
+  }];
+}
+
+def FoldSingleDeviceCollectivesPass
+    : ImportPass<"sdy-fold-single-device-collectives"> {
+  let summary = "The user's collectives among single devices are their operands";
+  let description = [{
+    Where a mesh axis has one device, JAX writes what is reduced, gathered or
+    exchanged along it with groups of one device, and no manual computation
+    around it. There each device gets what it has. A permute that nobody sends
+    in gives zeros.
+
+    Precondition: every axis has a size, and no collective names its mesh.
+    Postcondition: no collective of the user's in which all devices are alone,
+    but those whose results differ from their operands in type.
+
+    ```mlir
+    %1 = ... // the user's gather of %0 in groups [[0], [1]]
+    return %1
+    ```
+    becomes
+    ```mlir
+    return %0
     ```
   }];
 }

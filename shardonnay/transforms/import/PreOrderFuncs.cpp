@@ -19,7 +19,6 @@ namespace shardonnay {
 
 namespace {
 struct PreOrderFuncsPass : impl::PreOrderFuncsPassBase<PreOrderFuncsPass> {
-protected:
   void runOnOperation() override {
     SymbolTable symbols(getOperation());
     auto order =

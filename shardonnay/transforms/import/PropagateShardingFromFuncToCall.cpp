@@ -22,7 +22,6 @@ namespace {
 struct PropagateShardingFromFuncToCallPass
     : impl::PropagateShardingFromFuncToCallPassBase<
           PropagateShardingFromFuncToCallPass> {
-protected:
   void runOnOperation() override {
     if (!getAnalysis<OpKinds>().mayHave<func::CallOp>())
       return markAllAnalysesPreserved();

@@ -8,12 +8,12 @@
 // For every op with a rule and one mesh:
 //   1. `findReduced`: the axes that shard factors which it reduces over, and
 //      how what it makes of them combines.
-//   2. Results that do not say so are marked, and `settle` sees to their uses:
+//   2. Results that do not say so are marked, and `reduceBehind` sees to their
+//      uses:
 //      a collective that reduces along these axes is what was meant; all others
 //      see the value reduced.
 //   3. `dropNeedless`: a collective that reduces what an op computes whole
-//   would
-//      add copies. It is left out, or slices.
+//      would add copies. It is left out, or slices.
 //
 //===----------------------------------------------------------------------===//
 

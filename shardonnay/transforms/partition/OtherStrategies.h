@@ -7,7 +7,7 @@
 //
 // What an op fetches for itself is there because of how it is sharded: next to
 // it stands what its best other strategy would cost, from the placements of its
-// tensors. Sums are taken to be settled behind the op.
+// tensors. Sums are taken to be reduced behind the op.
 //
 //===----------------------------------------------------------------------===//
 

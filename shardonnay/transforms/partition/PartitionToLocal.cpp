@@ -24,7 +24,6 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "shardonnay/analysis/DeviceModelOption.h"
-#include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/dialect/sdy/Ops.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/dialect/sdy/access/RuleAccess.h"
@@ -79,7 +78,7 @@ private:
 
   /// Each returns the local values of the op's results, or fails with an error
   /// at the op.
-  using Locals = FailureOr<SmallVector<Value>>;
+  using Locals = LocalResults;
   Locals localize(Operation *op);
   Locals localizeComputation(Operation *op);
   /// The copies of regions that use `captures` use the local values.

@@ -9,6 +9,7 @@
 #define SHARDONNAY_TRANSFORMS_PARTITION_PASSES_TD
 
 include "mlir/Pass/PassBase.td"
+include "shardonnay/analysis/DeviceModelOption.td"
 
 def MarkPartialResultsPass
     : Pass<"sdy-mark-partial-results", "::mlir::func::FuncOp"> {
@@ -119,9 +120,7 @@ def PartitionToLocalPass : Pass<"sdy-partition-to-local", "::mlir::ModuleOp"> {
   let options = [
     Option<"noImplicitReplication", "no-implicit-replication", "bool", "false",
            "A gather because an op's windows are all of a dim is an error">,
-    Option<"deviceModel", "device-model", "std::string", "\"cpu\"",
-           "What the devices can do: bytes, cpu, gpu-node, gpu-cluster, "
-           "tpu-torus, or the path of a JSON file (cost/DeviceModel.h)">,
+    DeviceModelOption,
     Option<"recordsCauses", "records-causes", "bool", "true",
            "Leave on each collective why it is there">,
     Option<"keepShardings", "keep-shardings", "bool", "false",
@@ -215,9 +214,7 @@ def BucketCollectivesPass
   }];
   let dependentDialects = ["::mlir::spmd::SpmdDialect"];
   let options = [
-    Option<"deviceModel", "device-model", "std::string", "\"cpu\"",
-           "What the devices can do: bytes, cpu, gpu-node, gpu-cluster, "
-           "tpu-torus, or the path of a JSON file (cost/DeviceModel.h)">,
+    DeviceModelOption,
     Option<"memoryLimit", "memory-limit", "int64_t", "0",
            "Bytes of a device; 0: what the model says">,
   ];

@@ -8,6 +8,7 @@
 #ifndef SHARDONNAY_TRANSFORMS_PARTITION_PLACEMENT_H
 #define SHARDONNAY_TRANSFORMS_PARTITION_PLACEMENT_H
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "shardonnay/algebra/Layout.h"
 #include "shardonnay/dialect/sdy/Ops.h"

@@ -9,7 +9,7 @@
 // device.
 // 2. resolveArguments: what one device is given is sent to all.
 // 3. For each op on one device, not looking into such: a constraint goes;
-//    others move into a region, their results summed with those of the other
+//    others move into a region, their results reduced with those of the other
 //    devices, which are neutral. If there is but one device, only what they say
 //    of it goes.
 //
@@ -32,6 +32,15 @@ namespace shardonnay {
 
 #define GEN_PASS_DEF_RESOLVESINGLEDEVICESHARDINGPASS
 #include "shardonnay/transforms/partition/Passes.h.inc"
+
+/// By which reduction one device's tensor gets to the others, which have the
+/// neutral element. The sum of a subnormal number and zero may be zero; their
+/// maximum is taken of their bits (emit/OrderedBits.h).
+static ReductionKind sendingKind(Type tensor) {
+  auto real = dyn_cast<FloatType>(getElementTypeOrSelf(tensor));
+  return real && real.getWidth() >= 16 ? ReductionKind::Max
+                                       : ReductionKind::Sum;
+}
 
 namespace {
 
@@ -149,7 +158,7 @@ FailureOr<Value> SingleDeviceResolver::otherwise(Operation *op, Type type) {
   if (auto tensor = dyn_cast<RankedTensorType>(type)) {
     DenseElementsAttr neutral =
         tensor.hasStaticShape()
-            ? getNeutralElement(tensor.getElementType(), ReductionKind::Sum)
+            ? getNeutralElement(tensor.getElementType(), sendingKind(tensor))
             : nullptr;
     if (!neutral)
       return op->emitError() << "yields " << type
@@ -179,7 +188,7 @@ Value SingleDeviceResolver::sendToAll(Value value) {
   auto sum = spmd::AllReduceOp::create(
       builder, value.getLoc(), value.getType(), value, mesh.getSymName(),
       sdy::AxisRefListAttr::get(builder.getContext(), axes),
-      ReductionKind::Sum);
+      sendingKind(value.getType()));
   sum->setAttr(sdy::kCauseAttr,
                builder.getStringAttr("what one device has, sent to all; no "
                                      "other plan: the device is given"));

@@ -23,7 +23,6 @@ struct PopulateOpShardingRulesPass
     : impl::PopulateOpShardingRulesPassBase<PopulateOpShardingRulesPass> {
   using PopulateOpShardingRulesPassBase::PopulateOpShardingRulesPassBase;
 
-protected:
   void runOnOperation() override {
     writeRuleAttributes(getOperation(), conservativePropagation);
   }

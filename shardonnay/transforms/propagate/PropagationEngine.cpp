@@ -204,7 +204,7 @@ private:
       visit(graph.returns(), op, kNone);
   }
 
-  /// A visit that can change nothing is none. What is settled keeps its place
+  /// A visit that can change nothing is none. What is final keeps its place
   /// enqueued all the same: it may change before its turn comes.
   void visitIfUnsettled(int32_t op, uint16_t bit) {
     if ((upToDate[op] & bit) != 0)
@@ -390,7 +390,7 @@ private:
   int64_t round = 0;
   bool aggressive = false;
   Level level = Level::Everything;
-  /// What is enqueued: the next to visit is the last of `due`, of which
+  /// What is enqueued: the next to visit is the last of `worklist`, of which
   /// `isEnqueued` tells, then come all ops from `firstEnqueued` on.
   int32_t firstEnqueued = 0;
   llvm::SmallVector<int32_t, 0> worklist;

@@ -28,7 +28,6 @@ struct UserPriorityPropagatePass
           impl::UserPriorityPropagatePassBase<UserPriorityPropagatePass>> {
   using PropagationPass::PropagationPass;
 
-protected:
   void runOnOperation() override {
     // Groups that disagree get constraints.
     if (auto kinds = getCachedAnalysis<OpKinds>();

@@ -7,12 +7,12 @@
 //
 // For every op in order:
 //   1. `findDeferrable`: the operands that are reshards, of this use only, of
-//      partial values (of the same axes and kind) into settled ones, where the
+//      partial values (of the same axes and kind) into reduced ones, where the
 //      op is linear in these operands, or in these and others that are whole
 //      (`findOwned`): of those one device keeps what it has, the others have
 //      what does not count.
 //   2. How the op can be computed on partial values: sharded as they are
-//      (`readSources`), or first moved to where they would be settled
+//      (`readSources`), or first moved to where they would be reduced
 //      (`moveSources`).
 //   3. `computeResult`: the result's sharding then; nothing if the operands do
 //      not fit together so.
@@ -31,7 +31,6 @@
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/dialect/sdy/access/ReshardList.h"
 #include "shardonnay/dialect/sdy/access/ShardBytes.h"
-#include "shardonnay/plan/ReshardPlan.h"
 #include "shardonnay/support/Prefetch.h"
 #include "shardonnay/transforms/reshard/LinearOperands.h"
 #include "shardonnay/transforms/reshard/OpSolvers.h"
@@ -55,7 +54,7 @@ bool reducesParts(sdy::ReshardOp reshard) {
          !from.getUnreducedAxes().empty() && to.getUnreducedAxes().empty();
 }
 
-/// The reshard that settles a partial value for this use alone; null if the
+/// The reshard that reduces a partial value for this use alone; null if the
 /// operand is none.
 sdy::ReshardOp settlingReshard(OpOperand &operand) {
   auto reshard = operand.get().getDefiningOp<sdy::ReshardOp>();
@@ -96,7 +95,7 @@ bool passesOn(OpOperand &operand, ReductionKind kind) {
          findOwned(op, kind, partial);
 }
 
-/// `operand` is settled of such parts, or could be computed in such.
+/// `operand` is reduced of such parts, or could be computed in such.
 bool mayBePartial(OpOperand &operand, const Parts &parts,
                   const MeshScope &scope, int reach = kReach) {
   if (sdy::ReshardOp reshard = settlingReshard(operand)) {
@@ -281,7 +280,7 @@ bool OpDeferral::isWorth(const DeferredOp &way) {
 }
 
 /// Behind ops that pass the result's parts on, sharded as they are, these are
-/// settled for less than `price`. So what makes a tensor a little larger (a
+/// reduced for less than `price`. So what makes a tensor a little larger (a
 /// pad) does not keep a sum from what makes it much smaller.
 bool OpDeferral::getsCheaper(double price) {
   auto isFree = [&](Value value) {
@@ -399,7 +398,8 @@ bool OpDeferral::computeResult() {
       operands[i] = needed;
     if (operands[i].dims != needed.dims)
       return false;
-    if (owned[i] && !operands[i].unreduced.empty())
+    // One that is passed on in parts has the result in these parts already.
+    if (!deferred[i] && !operands[i].unreduced.empty())
       return false;
   }
   for (const AxisList &list : strategy)

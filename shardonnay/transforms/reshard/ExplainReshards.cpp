@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // For every reshard of the function:
-//   1. `explainSums`: the ops that made the partial values which it settles,
+//   1. `explainSums`: the ops that made the partial values which it reduces,
 //   and
 //      the factors that they reduce over.
 //   2. `explainMoves`: the use that needs the other sharding, or the op that
@@ -115,7 +115,7 @@ void ReshardExplainer::explainSums(raw_ostream &os) {
   AxisList reduced = before.unreduced.subtract(after.unreduced);
   if (reduced.empty())
     return;
-  os << "settles the " << toString(before.kind) << " along " << str(reduced);
+  os << "reduces the " << toString(before.kind) << " along " << str(reduced);
   Operation *producer = producerOfParts(op.getInput(), reduced, scope);
   if (!producer || isa<sdy::ReshardOp>(producer)) {
     os << " of a value that is given in parts";

@@ -8,7 +8,6 @@
 #include "shardonnay/transforms/reshard/MeshScope.h"
 #include "shardonnay/analysis/DeviceModelOption.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
-#include "shardonnay/dialect/sdy/access/ShardBytes.h"
 
 using namespace mlir;
 

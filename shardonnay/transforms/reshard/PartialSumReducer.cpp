@@ -9,7 +9,6 @@
 #include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/dialect/sdy/access/RuleAccess.h"
-#include "shardonnay/dialect/sdy/access/ShardBytes.h"
 
 using namespace mlir;
 

@@ -26,7 +26,7 @@ class PartialSumReducer {
 public:
   /// `operand` is what `target` (null: no sharding) says of unreduced axes.
   void reduce(mlir::OpOperand &operand, mlir::sdy::TensorShardingAttr target);
-  /// What `op`, which computes, can't take in parts is settled, and what it
+  /// What `op`, which computes, can't take in parts is reduced, and what it
   /// can't make in parts becomes that behind it.
   void reduceOperands(mlir::Operation *op);
 
@@ -36,7 +36,7 @@ private:
   void makePartsBehind(mlir::OpResult result, const AxisList &axes);
 
   using Key = std::pair<mlir::Value, mlir::Attribute>;
-  /// What was settled before, for later ops of the block.
+  /// What was reduced before, for later ops of the block.
   llvm::DenseMap<Key, mlir::Value> known;
 };
 

@@ -15,6 +15,7 @@
 #define SHARDONNAY_TRANSFORMS_RESHARD_PASSES_TD
 
 include "mlir/Pass/PassBase.td"
+include "shardonnay/analysis/DeviceModelOption.td"
 
 def InsertExplicitReshardsPass
     : Pass<"sdy-insert-explicit-reshards", "mlir::func::FuncOp"> {
@@ -35,7 +36,7 @@ def InsertExplicitReshardsPass
 
     Without `enable-full-version` only what a partitioner of another kind needs
     said: calls take and return what their callee does, what is `unreduced` at
-    one end of a value and not at the other is settled, or made, by collectives
+    one end of a value and not at the other is reduced, or made, by collectives
     (PartialSumReducer.h), operands of an op that joins tensors along a dim are
     sharded alike, and a contraction's result is made as its operands are
     sharded where that moves no operand.
@@ -66,9 +67,7 @@ def InsertExplicitReshardsPass
     Option<"noGatherByPrice", "no-gather-by-price", "bool", "false",
            "An op that needs a dim whole stays sharded along the others, even "
            "where gathering it is cheaper">,
-    Option<"deviceModel", "device-model", "std::string", "\"cpu\"",
-           "What the devices can do: bytes, cpu, gpu-node, gpu-cluster, "
-           "tpu-torus, or the path of a JSON file (cost/DeviceModel.h)">,
+    DeviceModelOption,
     Option<"searchMode", "search-mode", "std::string", "\"greedy\"",
            "graph: the strategies of ops near a disagreement are chosen "
            "together; greedy: each op alone">,
@@ -95,7 +94,7 @@ def ResolvePermutationFactorsPass
     resolve, so nothing is replicated here.
 
     With `enable-halo-exchange=false` every op with a sharded windowed factor
-    whose windows cross the borders of the shards is computed with it whole: its
+    whose windows cross the boundaries of the shards is computed with it whole: its
     operands are gathered along it, and its results sliced.
 
     Before and after: the postcondition of `sdy-insert-explicit-reshards`.
@@ -122,10 +121,10 @@ def ResolvePermutationFactorsPass
 }
 
 def DeferReductionsPass : Pass<"sdy-defer-reductions", "mlir::func::FuncOp"> {
-  let summary = "Settles partial values as late as is not dearer";
+  let summary = "Reduces partial values as late as is not dearer";
   let description = [{
-    An op that is linear in operands that are settled for it alone is computed
-    on the partial values, and its result settled: always where several
+    An op that is linear in operands that are reduced for it alone is computed
+    on the partial values, and its result reduced: always where several
     reductions become one (the sum of two gradients), and where one gets no
     larger and may meet others later (a transpose of a gradient). Where one gets
     larger (a pad), it is deferred if one of the next four ops that pass parts on
@@ -149,11 +148,7 @@ def DeferReductionsPass : Pass<"sdy-defer-reductions", "mlir::func::FuncOp"> {
     ```
   }];
   let dependentDialects = ["mlir::sdy::SdyDialect"];
-  let options = [
-    Option<"deviceModel", "device-model", "std::string", "\"cpu\"",
-           "What the devices can do: bytes, cpu, gpu-node, gpu-cluster, "
-           "tpu-torus, or the path of a JSON file (cost/DeviceModel.h)">,
-  ];
+  let options = [DeviceModelOption];
 }
 
 def ExplainReshardsPass : Pass<"sdy-explain-reshards", "mlir::func::FuncOp"> {
@@ -171,16 +166,12 @@ def ExplainReshardsPass : Pass<"sdy-explain-reshards", "mlir::func::FuncOp"> {
     ```
     becomes
     ```mlir
-    %1 = sdy.reshard %0 <@mesh, [{} ]> {sdy.cause = "settles the sum along
+    %1 = sdy.reshard %0 <@mesh, [{} ]> {sdy.cause = "reduces the sum along
         {"m"} that 'stablehlo.dot' computes in parts (it reduces over factor j);
         'stablehlo.dot' with j by {"m"} costs 6.2 us, the next best, ..."}
     ```
   }];
-  let options = [
-    Option<"deviceModel", "device-model", "std::string", "\"cpu\"",
-           "What the devices can do: bytes, cpu, gpu-node, gpu-cluster, "
-           "tpu-torus, or the path of a JSON file (cost/DeviceModel.h)">,
-  ];
+  let options = [DeviceModelOption];
 }
 
 #endif // SHARDONNAY_TRANSFORMS_RESHARD_PASSES_TD

@@ -33,7 +33,7 @@ import setting as settings_
 import shardonnay
 import wrapping
 from graph import Graph
-from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from hypothesis.database import InMemoryExampleDatabase, choices_to_bytes
 from hypothesis.internal.conjecture import engine as conjecture

@@ -147,8 +147,8 @@ def calls(graph):
     values = [a, *(graph.operand(a.shape, a.element, bounded=True) for _ in range(2))]
     kind, name = a.type, graph.fresh()
     first = graph.choose((f"%0 = stablehlo.reverse %x, dims = [0] : {kind}", f"%0 = stablehlo.add %x, %y : {kind}"))
-    cut = graph.sharding(a.shape, True).removeprefix("#sdy.sharding")
-    last = f"%r = sdy.sharding_constraint %1 {cut} : {kind}" if graph.chance(50) else f"%r = stablehlo.negate %1 : {kind}"
+    sharding = graph.sharding(a.shape, True).removeprefix("#sdy.sharding")
+    last = f"%r = sdy.sharding_constraint %1 {sharding} : {kind}" if graph.chance(50) else f"%r = stablehlo.negate %1 : {kind}"
     graph.functions.append(f"func.func private @{name}(%x: {kind}, %y: {kind}) -> {kind} {{\n{first}\n%1 = stablehlo.subtract %0, %y : {kind}\n"
                            f"{last}\nreturn %r : {kind}\n}}")
     for left, right in zip(values, values[1:] + values[:1], strict=True):

@@ -49,12 +49,12 @@ def _count(operation, counts):
     mapping = text[text.index("(") : text.rindex(")") + 1] if " {" not in text else text[text.index("(") : text.index(" {")]
     kinds = {symbol: name for name in LISTS[:3] if (found := re.search(rf"\b{name}=\{{([^}}]*)\}}", text))
              for symbol in found[1].split(", ")}
-    values, cut = [*operation.operands, *operation.results], set()
+    values, sharded = [*operation.operands, *operation.results], set()
     for value, dims in zip(values, _dims(mapping), strict=False):
         for is_cut, factors in zip(_cuts(_of_value(value)), dims, strict=False):
             if is_cut and factors:
-                cut.add(factors[0])
-    counts.update(kinds.get(symbol, "pass-through") for symbol in cut)
+                sharded.add(factors[0])
+    counts.update(kinds.get(symbol, "pass-through") for symbol in sharded)
 
 
 def cut_factors(text):

@@ -140,14 +140,14 @@ class Graph:
 
     # Values
 
-    def argument(self, shape, element, kind=("small",), cut=True):
+    def argument(self, shape, element, kind=("small",), sharded=True):
         """An argument of this type, or what data movement makes of others."""
-        if cut and self.chance(10):
+        if sharded and self.chance(10):
             return moves.behind(self, tuple(shape), element, kind)
         value = Value(self.fresh(), tuple(shape), element, bound_of(kind, element))
         # Sums are of what has one zero and no NaN.
         partial = kind == ("small",) and element != "i1"
-        sharding = self.sharding(shape, open_dims=True, partial=partial) if cut and self.chance(85) else ""
+        sharding = self.sharding(shape, open_dims=True, partial=partial) if sharded and self.chance(85) else ""
         self.arguments.append(Argument(value, sharding, tuple(kind), len(self.arguments) + sum(shape)))
         self.values.append(value)
         return value
@@ -187,14 +187,14 @@ class Graph:
         found = []
         for shape, element in results:
             found.append(self._result(tuple(shape), element, operands, exact, bound, terms))
-        cuts = ""
+        shardings = ""
         if attributes and results and self.chance(25):
             texts = ", ".join(self.sharding(value.shape, True).removeprefix("#sdy.sharding") for value in found)
-            cuts = f" {{sdy.sharding = #sdy.sharding_per_value<[{texts}]>}}"
+            shardings = f" {{sdy.sharding = #sdy.sharding_per_value<[{texts}]>}}"
         held = self.int(0, len(found) - 1) if attributes and found and self.chance(6) else None
         if held is not None:  # what all users see is behind a constraint
             found[held], final = replace(found[held], name=self.fresh()), found[held]
-        self.raw(found, name, operands, properties, regions, cuts)
+        self.raw(found, name, operands, properties, regions, shardings)
         if held is not None:
             self.values.remove(found[held])
             self.held.append(found[held])
@@ -226,10 +226,10 @@ class Graph:
 
     def attach(self, attributes):
         """Adds discardable attributes to the op that came last."""
-        cut = "}> {sdy.sharding = "
+        given = "}> {sdy.sharding = "
         at = max(at for at, line in enumerate(self.lines) if " = sdy.sharding_constraint " not in line)
         line = self.lines[at]
-        self.lines[at] = (line.replace(cut, f"}}> {{{attributes}, sdy.sharding = ") if cut in line
+        self.lines[at] = (line.replace(given, f"}}> {{{attributes}, sdy.sharding = ") if given in line
                           else line.replace("}> :", f"}}> {{{attributes}}} :"))
 
     def fresh(self):

@@ -1,12 +1,15 @@
 """A run of a case's ops in a manual computation, and the same program without it, to compare with.
 
 Of a run of any ops the manual axes shard nothing: every device along them computes the same, and the other axes are the
-compiler's. A run of element-wise ops on one shape is sharded along the manual axes, and computes on what a device has.
-Either has a form without the manual computation: its body, on the whole tensors.
+compiler's. There a result may be reduced by the user along these axes before it is returned. A run of element-wise ops on
+one shape is sharded along the manual axes, and computes on what a device has. Either has a form without the manual
+computation: its body, on the whole tensors.
 """
 
+import math
 import re
 
+import numpy as np
 from elements import tensor
 from jaxlib.mlir import ir
 from shardonnay import engine
@@ -48,6 +51,31 @@ def _elementwise_dim(graph, run, results, sizes, manual):
     return graph.choose(fits) if fits else None
 
 
+def _groups(mesh, manual):
+    """The devices that differ along the manual axes alone, by number."""
+    sizes = [size for _, size in mesh.axes]
+    devices = np.array(mesh.order or range(math.prod(sizes))).reshape(sizes)
+    along = [at for at, (name, _) in enumerate(mesh.axes) if name in manual]
+    return np.moveaxis(devices, along, range(-len(along), 0)).reshape(-1, math.prod(sizes[at] for at in along)).tolist()
+
+
+def _reduced(graph, value, name, groups):
+    """(lines, the name of the result): what all devices of a group have alike, as their maximum, or two integers' sum."""
+    kinds = [] if value.element.startswith("complex") else ["maximum", "minimum"]
+    kinds += ["add"] * (len(groups[0]) == 2 and re.fullmatch(r"u?i\d\d?", value.element) is not None)
+    if not kinds or not graph.chance(40):
+        return [], name
+    result, left, right, sum_ = (graph.fresh() for _ in range(4))
+    scalar, rows = tensor([], value.element), f"dense<{groups}> : tensor<{len(groups)}x{len(groups[0])}xi64>"
+    graph.ops.append("stablehlo.all_reduce")
+    return [
+        f'{result} = "stablehlo.all_reduce"({name}) <{{channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, '
+        f"replica_groups = {rows}, use_global_device_ids}}> ({{\n^bb0({left}: {scalar}, {right}: {scalar}):\n"
+        f"{sum_} = stablehlo.{graph.choose(kinds)} {left}, {right} : {scalar}\nstablehlo.return {sum_} : {scalar}\n"
+        f"}}) : ({value.type}) -> {value.type}"
+    ], result
+
+
 def wrapped(graph, run, results):
     """The lines of the run in a manual computation; as they are where no axis is left for it."""
     mesh = graph.setting.meshes[0]
@@ -73,6 +101,9 @@ def wrapped(graph, run, results):
         lines = [line.replace(whole, piece) for line in lines]
     inside = {value.name: graph.fresh() for value in run.takes}
     lines = [re.sub(r"(?<!@)\$\d+", lambda found: inside.get(found[0], found[0]), line) for line in lines]
+    for value in results if at is None else []:
+        more, names[value.name] = _reduced(graph, value, names[value.name], _groups(mesh, manual))
+        lines += more
     in_cuts, out_cuts = ([_sharding(graph, value.shape, sizes, manual, at) for value in values] for values in (run.takes, results))
     block = ", ".join(f"{inside[value.name]}: {local(value)}" for value in run.takes)
     returned = ", ".join(names[value.name] for value in results)
@@ -87,6 +118,17 @@ def wrapped(graph, run, results):
     ]
 
 
+def _alone(operation):
+    """Puts in the place of a user's reduction what one device has without the others."""
+    (computation,) = operation.regions[0].blocks
+    value, name = operation.operands[0], next(iter(computation.operations)).operation.name
+    if name == "stablehlo.add":
+        with ir.InsertionPoint(operation):
+            value = ir.Operation.create(name, operands=[value, value], results=[value.type]).result
+    operation.results[0].replace_all_uses_with(value)
+    operation.operation.erase()
+
+
 def _inline(operation):
     """Puts the body before the op, on whole tensors."""
     (block,) = operation.regions[0].blocks
@@ -95,6 +137,9 @@ def _inline(operation):
         if argument.type != operand.type:
             shapes[tuple(ir.RankedTensorType(argument.type).shape)] = list(ir.RankedTensorType(operand.type).shape)
         argument.replace_all_uses_with(operand)
+    for inner in list(block.operations):
+        if inner.operation.name == "stablehlo.all_reduce":
+            _alone(inner)
     *body, end = block.operations
     for inner in body:
         inner.move_before(operation)

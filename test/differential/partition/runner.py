@@ -31,8 +31,8 @@ def module(cases):
     for number, case in enumerate(cases):
         rename = functools.partial(_rename, number)
         for argument in case.arguments:
-            cut = f" {{sdy.sharding = {argument.sharding}}}" if argument.sharding else ""
-            arguments.append(rename(f"{argument.value.name}: {argument.value.type}{cut}"))
+            sharding = f" {{sdy.sharding = {argument.sharding}}}" if argument.sharding else ""
+            arguments.append(rename(f"{argument.value.name}: {argument.value.type}{sharding}"))
         lines += [rename(line) for line in case.lines]
         functions += [rename(function) + "\n" for function in case.functions]
         for value, sharding in case.results:

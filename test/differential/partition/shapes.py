@@ -94,7 +94,7 @@ def rows(graph):
     axes = graph.permutation([f'"{name}"' for name, size in graph.mesh if size > 1])
     axes = ", ".join(axes[: graph.int(1, len(axes))])
 
-    def cut(shape):
+    def sharding(shape):
         dims = [f"{{{axes if dim == len(before) else ''}}}" for dim in range(len(shape))]
         return f"<@mesh, [{', '.join(dims)}]>"
 
@@ -104,10 +104,10 @@ def rows(graph):
     if graph.chance(20):  # a constant follows what becomes of it, if it can
         value = graph.constant(np.arange(math.prod(shape)).reshape(shape) % 2, element)
     else:
-        value = graph.constraint(graph.argument(shape, element, graph.choose(WILD)), cut(shape))
+        value = graph.constraint(graph.argument(shape, element, graph.choose(WILD)), sharding(shape))
     for shape in later:
         (made,) = graph.op("stablehlo.reshape", [value], [(shape, element)], exact=True, bound=value.bound, attributes=False)
-        value = graph.constraint(made, cut(shape))
+        value = graph.constraint(made, sharding(shape))
 
 
 def transpose(graph):

@@ -25,7 +25,7 @@ from rematerialisations import Rule, axes_per_dim, axis_size, sharding_of, with_
 PASSED_ON = ("return", "stablehlo.while", "stablehlo.case", "stablehlo.if", "stablehlo.optimization_barrier")
 
 
-def lies(value):
+def axes_of(value):
     """Axes per dim of a value: an argument of a function, or of a result."""
     owner = value.owner
     if not isinstance(owner, ir.Block):
@@ -37,23 +37,23 @@ def lies(value):
     return axes_per_dim(str(attributes["sdy.sharding"])) if "sdy.sharding" in attributes else []
 
 
-def piece(value, sizes):
+def shard_size(value, sizes):
     """How many elements a device has of it."""
-    cuts = [prod(axis_size(axis, sizes) for axis in cut) for cut in lies(value)] or [1] * ir.RankedTensorType(value.type).rank
-    return prod(-(-size // cut) for size, cut in zip(ir.RankedTensorType(value.type).shape, cuts))
+    counts = [prod(axis_size(axis, sizes) for axis in axes) for axes in axes_of(value)] or [1] * ir.RankedTensorType(value.type).rank
+    return prod(-(-size // count) for size, count in zip(ir.RankedTensorType(value.type).shape, counts))
 
 
 def shards(value, sizes):
-    return prod(axis_size(axis, sizes) for cut in lies(value) for axis in cut)
+    return prod(axis_size(axis, sizes) for axes in axes_of(value) for axis in axes)
 
 
 def given_up(reshard, sizes):
     """{dim: its axes} of the dims that a reshard makes whole, if devices then have more, and not by padding alone."""
     before, after = reshard.operands[0], reshard.results[0]
-    if piece(before, sizes) >= piece(after, sizes) or shards(before, sizes) <= shards(after, sizes):
+    if shard_size(before, sizes) >= shard_size(after, sizes) or shards(before, sizes) <= shards(after, sizes):
         return {}
-    pairs = enumerate(zip(lies(before), lies(after) or [[]] * len(lies(before))))
-    return {dim: cut for dim, (cut, kept) in pairs if cut and not kept}
+    pairs = enumerate(zip(axes_of(before), axes_of(after) or [[]] * len(axes_of(before))))
+    return {dim: axes for dim, (axes, kept) in pairs if axes and not kept}
 
 
 def gathered_for(text):

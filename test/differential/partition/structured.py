@@ -78,7 +78,7 @@ def batch_norm(name):
 
 def rng_bit_generator(graph):
     algorithm = graph.choose(("DEFAULT", "THREE_FRY", "PHILOX"))
-    state = graph.argument((graph.choose((2, 3)) if algorithm == "PHILOX" else 2,), "ui64", cut=False)
+    state = graph.argument((graph.choose((2, 3)) if algorithm == "PHILOX" else 2,), "ui64", sharded=False)
     shape, element = graph.shape(0, 3), graph.choose(("ui32", "ui64", "ui8", "ui16"))
     graph.op("stablehlo.rng_bit_generator", [state], [(state.shape, "ui64"), (shape, element)],
              f"rng_algorithm = #stablehlo<rng_algorithm {algorithm}>", exact=True)

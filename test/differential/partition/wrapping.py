@@ -65,9 +65,9 @@ def _block(lines, names, values):
 def _called(graph, run, results):
     """A private function and its calls: one, or two, of which the second's results are perhaps unused."""
     name = graph.fresh()
-    cuts = [f" {{sdy.sharding = {graph.sharding(value.shape, True)}}}" if graph.chance(10) else "" for value in (*run.takes, *results)]
-    head = ", ".join(f"{value.name}: {value.type}{cut}" for value, cut in zip(run.takes, cuts))
-    types = ", ".join(f"{value.type}{cut}" for value, cut in zip(results, cuts[len(run.takes) :]))
+    shardings = [f" {{sdy.sharding = {graph.sharding(value.shape, True)}}}" if graph.chance(10) else "" for value in (*run.takes, *results)]
+    head = ", ".join(f"{value.name}: {value.type}{sharding}" for value, sharding in zip(run.takes, shardings))
+    types = ", ".join(f"{value.type}{sharding}" for value, sharding in zip(results, shardings[len(run.takes) :]))
     body = "\n".join(run.lines)
     names = ", ".join(value.name for value in results)
     graph.functions.append(f"func.func private @{name}({head}) -> ({types}) {{\n{body}\nreturn {names} : "
@@ -89,7 +89,7 @@ def _called(graph, run, results):
 
 def _branched(graph, run, results):
     """Both ways compute the same, with constraints of their own."""
-    predicate = graph.argument((), "i1", cut=False)
+    predicate = graph.argument((), "i1", sharded=False)
     graph._used.add(predicate.name)
     graph.ops.append("stablehlo.if")
     lines, names = run.copy(graph)

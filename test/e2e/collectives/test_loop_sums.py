@@ -1,10 +1,11 @@
-"""Sums, maxima and minima that loops carry are settled behind the loops, whatever they start from."""
+"""Sums, maxima and minima that loops carry are reduced behind the loops, whatever they start from."""
 
 import ml_dtypes
 import numpy as np
 import pytest
 import shardonnay
-from shardonnay import compare, run
+from agrees import assert_agrees
+from shardonnay import run
 
 NEUTRAL = {
     ("add", "f32"): "0.0",
@@ -15,7 +16,7 @@ NEUTRAL = {
 }
 
 # Nothing; sharded as what is added; sharded also along what the parts are of.
-STARTS = {"whole": "", "cut": '[{"x"}]', "in pieces": '[{"x", "y"}]'}
+STARTS = {"whole": "", "sharded": '[{"x"}]', "in shards": '[{"x", "y"}]'}
 
 
 def loop(name, body, carry, start, more=""):
@@ -36,7 +37,7 @@ def loop(name, body, carry, start, more=""):
 
 def program(op, element, size, start, nested):
     t, carry = f"tensor<{size}x32x{element}>", f"tensor<{size}x{element}>"
-    lies = f"{{sdy.sharding = #sdy.sharding<@mesh, {STARTS[start]}>}}" if STARTS[start] else ""
+    attribute = f"{{sdy.sharding = #sdy.sharding<@mesh, {STARTS[start]}>}}" if STARTS[start] else ""
 
     def summed(name):
         return f"""%f = stablehlo.convert %{name}_c : (tensor<i32>) -> tensor<{element}>
@@ -51,7 +52,7 @@ def program(op, element, size, start, nested):
     else:
         body = loop("outer", summed("outer"), carry, "start", "%3")
     return f"""sdy.mesh @mesh = <["x"=2, "y"=4]>
-func.func public @main(%a: {t} {{sdy.sharding = #sdy.sharding<@mesh, [{{"x"}}, {{"y"}}]>}}, %start: {carry} {lies}, %n: tensor<i32>) -> ({carry} {lies}) {{
+func.func public @main(%a: {t} {{sdy.sharding = #sdy.sharding<@mesh, [{{"x"}}, {{"y"}}]>}}, %start: {carry} {attribute}, %n: tensor<i32>) -> ({carry} {attribute}) {{
   %z = stablehlo.constant dense<{NEUTRAL[op, element]}> : tensor<{element}>{body}
   return %outer#0 : {carry}
 }}"""
@@ -59,13 +60,13 @@ func.func public @main(%a: {t} {{sdy.sharding = #sdy.sharding<@mesh, [{{"x"}}, {
 
 @pytest.mark.parametrize("op, element", NEUTRAL)
 @pytest.mark.parametrize("size", [8, 7])
-@pytest.mark.parametrize("start, nested", [("whole", False), ("cut", True), ("in pieces", False), ("in pieces", True)])
-def test_settled_behind_the_loops(op, element, size, start, nested):
+@pytest.mark.parametrize("start, nested", [("whole", False), ("sharded", True), ("in shards", False), ("in shards", True)])
+def test_reduced_behind_the_loops(op, element, size, start, nested):
     text = program(op, element, size, start, nested)
     compiled = shardonnay.compile(text, no_bucketing=True)
     # Once, and not in a loop: there it would run more often.
     found = {(e["kind"], e["count"], e["trips"]) for e in compiled.report["collectives"] if e["kind"] != "all_gather"}
-    assert found == {("reduce_scatter" if start == "in pieces" else "all_reduce", 1, 1)}
+    assert found == {("reduce_scatter" if start == "in shards" else "all_reduce", 1, 1)}
     assert all(e["trips"] == 1 for e in compiled.report["collectives"])
     generator = np.random.default_rng(0)
     dtype = {"f32": np.float32, "i32": np.int32}[element]
@@ -74,9 +75,7 @@ def test_settled_behind_the_loops(op, element, size, start, nested):
         begin[:4] = [np.nan, np.inf, -np.inf, -0.0]
     for trips in (0, 1, 3):
         inputs = [table, begin, np.int32(trips)]
-        results = run.check(run.LoadedProgram(compiled), inputs, compare.reference(text, inputs))
-        wrong = [str(agreement) for agreement in results if not agreement.ok]
-        assert not wrong, f"{trips} trips: " + "\n".join(wrong)
+        assert_agrees(compiled, text, inputs)
 
 
 def test_a_loop_that_never_runs_returns_its_start():
@@ -110,11 +109,11 @@ STEPS = {
 
 
 @pytest.mark.parametrize("step", STEPS)
-@pytest.mark.parametrize("cut", ["", '[{"x"}, {}]', '[{}, {"x"}]'])
-def test_settled_behind_linear_ops(step, cut):
+@pytest.mark.parametrize("sharding", ["", '[{"x"}, {}]', '[{}, {"x"}]'])
+def test_reduced_behind_linear_ops(step, sharding):
     element, between, shape = STEPS[step]
     carry = f"tensor<{shape}xf32>"
-    lies = f"{{sdy.sharding = #sdy.sharding<@mesh, {cut}>}}" if cut else ""
+    attribute = f"{{sdy.sharding = #sdy.sharding<@mesh, {sharding}>}}" if sharding else ""
     body = f"""%f = stablehlo.convert %outer_c : (tensor<i32>) -> tensor<{element}>
     %m = stablehlo.broadcast_in_dim %f, dims = [] : (tensor<{element}>) -> tensor<32x8x{element}>
     %am = stablehlo.multiply %a, %m : tensor<32x8x{element}>
@@ -123,7 +122,7 @@ def test_settled_behind_linear_ops(step, cut):
     %3 = stablehlo.add %outer_s, %h : {carry}"""
     lies_by_rows = '{sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}'
     text = f"""sdy.mesh @mesh = <["x"=4]>
-func.func public @main(%a: tensor<32x8x{element}> {lies_by_rows}, %b: tensor<32x16x{element}> {lies_by_rows}, %n: tensor<i32>) -> ({carry} {lies}) {{
+func.func public @main(%a: tensor<32x8x{element}> {lies_by_rows}, %b: tensor<32x16x{element}> {lies_by_rows}, %n: tensor<i32>) -> ({carry} {attribute}) {{
   %z = stablehlo.constant dense<0.0> : tensor<f32>
   %zeros = stablehlo.broadcast_in_dim %z, dims = [] : (tensor<f32>) -> {carry}{loop("outer", body, carry, "zeros", "%3")}
   return %outer#0 : {carry}
@@ -133,5 +132,4 @@ func.func public @main(%a: tensor<32x8x{element}> {lies_by_rows}, %b: tensor<32x
     generator = np.random.default_rng(0)
     dtype = {"f32": np.float32, "bf16": ml_dtypes.bfloat16}[element]
     inputs = [generator.integers(-3, 3, size).astype(dtype) for size in ((32, 8), (32, 16))] + [np.int32(5)]
-    results = run.check(run.LoadedProgram(compiled), inputs, compare.reference(text, inputs))
-    assert all(agreement.ok for agreement in results), "\n".join(map(str, results))
+    assert_agrees(compiled, text, inputs)

@@ -8,11 +8,13 @@ import re
 import subprocess
 from pathlib import Path
 
+import corpus
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 import shardonnay
+from agrees import assert_agrees
 from jax import lax
 from jax.sharding import Mesh, NamedSharding
 from jax.sharding import PartitionSpec as P
@@ -21,7 +23,7 @@ from shardonnay import compare, run
 SDY_OPT = Path(__file__).resolve().parents[3] / "build/bin/sdy-opt"
 PASSES = (
     "broadcast-owner-slices hoist-collectives share-collectives cancel-gathers-and-slices fold-all-reduces "
-    "merge-collectives reassociate-reductions accumulate-in-loops move-gathers move-slices-up split-all-reduces"
+    "merge-collectives reassociate-reductions accumulate-in-loops move-gathers move-slices-up merge-returned-reductions split-all-reduces"
 ).split()
 
 
@@ -184,8 +186,7 @@ def test_loops(name, row):
     trips = {"hoist-collectives": 5, "accumulate-in-loops": 6}[name]
     assert after[1] * trips == before[1]
     compiled = shardonnay.compile(text)
-    wrong = [str(a) for a in run.check(run.LoadedProgram(compiled), arguments, compare.reference(text, arguments)) if not a.ok]
-    assert not wrong, "\n".join(wrong)
+    assert_agrees(compiled, text, arguments)
 
 
 def test_buckets(row):
@@ -205,8 +206,7 @@ def test_buckets(row):
         compiled = shardonnay.compile(text, device_model=model, no_bucketing=no_bucketing)
         counts[model, no_bucketing] = sum(entry["count"] for entry in compiled.report["collectives"])
         inputs = jax.tree.leaves(arguments)
-        wrong = [str(a) for a in run.check(run.LoadedProgram(compiled), inputs, compare.reference(text, inputs)) if not a.ok]
-        assert not wrong, "\n".join(wrong)
+        assert_agrees(compiled, text, inputs)
     assert counts == {("cpu", True): 11, ("cpu", False): 1, ("bytes", False): 11}
 
 
@@ -247,7 +247,7 @@ def test_gathers_in_a_bucket(element):
     shapes = {(8, 3): '{"x"}, {}', (3, 10): '{}, {"x"}', (1, 5): '{"x"}, {}', (4, 0): '{"x"}, {}', (2, 6): '{}, {"x"}', (6, 4): '{"x"}, {"y"}',
               (10, 7): '{"x"}, {"y"}'}  # fmt: skip
     types = ["tensor<" + "".join(f"{size}x" for size in shape) + f"{element}>" for shape in shapes]
-    parts = [f"%a{i}: {t} {{sdy.sharding = #sdy.sharding<@mesh, [{cut}]>}}" for i, (t, cut) in enumerate(zip(types, shapes.values(), strict=True))]
+    parts = [f"%a{i}: {t} {{sdy.sharding = #sdy.sharding<@mesh, [{dims}]>}}" for i, (t, dims) in enumerate(zip(types, shapes.values(), strict=True))]
     results = [f"{t} {{sdy.sharding = #sdy.sharding<@mesh, [{{}}, {{}}]>}}" for t in types]
     text = f"""{HEAD}func.func @main({", ".join(parts)}) -> ({", ".join(results)}) {{
       return {", ".join(f"%a{i}" for i in range(len(types)))} : {", ".join(types)}
@@ -261,9 +261,9 @@ def test_exchanges_in_a_bucket():
     """Even dims and uneven ones, there and back."""
     shapes = {(8, 12): ("f32", '{"y"}, {}', '{}, {"y"}'), (4, 8): ("i32", '{}, {"y"}', '{"y"}, {}'), (10, 6): ("f32", '{"y"}, {}', '{}, {"y"}')}
     types = [f"tensor<{shape[0]}x{shape[1]}x{element}>" for shape, (element, *_) in shapes.items()]
-    cuts = [[f"{{sdy.sharding = #sdy.sharding<@mesh, [{cut}]>}}" for cut in cuts] for _, *cuts in shapes.values()]
-    text = f"""{HEAD}func.func @main({", ".join(f"%a{i}: {t} {cuts[i][0]}" for i, t in enumerate(types))})
-        -> ({", ".join(f"{t} {cuts[i][1]}" for i, t in enumerate(types))}) {{
+    shardings = [[f"{{sdy.sharding = #sdy.sharding<@mesh, [{dims}]>}}" for dims in both] for _, *both in shapes.values()]
+    text = f"""{HEAD}func.func @main({", ".join(f"%a{i}: {t} {shardings[i][0]}" for i, t in enumerate(types))})
+        -> ({", ".join(f"{t} {shardings[i][1]}" for i, t in enumerate(types))}) {{
       return %a0, %a1, %a2 : {", ".join(types)}
     }}"""
     counts = bucketed(text, [mixed(element, *shape, seed=i) for i, (shape, (element, *_)) in enumerate(shapes.items())])
@@ -303,7 +303,7 @@ def test_scatters_in_a_bucket(element):
         arguments.append(f'%a{i}: {whole} {{sdy.sharding = #sdy.sharding<@mesh, [{{"y"}}, {{}}, {{}}]>}}')
         ops.append(f"%r{i} = stablehlo.reduce(%a{i} init: %z) applies stablehlo.add across dimensions = [0] : "
                    f"({whole}, tensor<{element}>) -> {types[-1]}")  # fmt: skip
-    results = [f"{t} {{sdy.sharding = #sdy.sharding<@mesh, [{cut}]>}}" for t, cut in zip(types, shapes.values(), strict=True)]
+    results = [f"{t} {{sdy.sharding = #sdy.sharding<@mesh, [{dims}]>}}" for t, dims in zip(types, shapes.values(), strict=True)]
     lines = "\n      ".join(ops)
     text = f"""{HEAD}func.func @main({", ".join(arguments)}) -> ({", ".join(results)}) {{
       %z = stablehlo.constant dense<0> : tensor<{element}>
@@ -319,33 +319,21 @@ FSDP = ("mixer-fsdp", "attention-fsdp", "resnet-fsdp")
 
 @pytest.mark.parametrize("pair", FSDP)
 def test_fsdp_steps_gather_at_once(pair, row):
-    import corpus
-
     text, inputs = corpus.lower(*pair.rsplit("-", 1))
     apart, together = (shardonnay.compile(text, no_bucketing=no_bucketing) for no_bucketing in (True, False))
     counts = [sum(entry["count"] for entry in compiled.report["collectives"]) for compiled in (apart, together)]
     row(f"{pair}: {counts[0]} collectives become {counts[1]}")
     assert counts[1] < 0.75 * counts[0]
     assert together.report["executed_bytes"] <= apart.report["executed_bytes"]
-    wrong = [str(a) for a in run.check(run.LoadedProgram(together), inputs, compare.reference(text, inputs)) if not a.ok]
-    assert not wrong, "\n".join(wrong)
+    assert_agrees(together, text, inputs)
 
 
 QUICK = ("attention-uneven-2-D", "scanned-blocks-fsdp", "experts-2-D", "lstm-2-D", "graph-fsdp", "mixer-2-D")
 
 
-def pairs():
-    import corpus
-
-    marks = {pair: () if f"{pair[0]}-{pair[1]}" in QUICK else pytest.mark.long for pair in corpus.PAIRS}
-    return [pytest.param(*pair, id="-".join(pair), marks=mark) for pair, mark in marks.items()]
-
-
-@pytest.mark.parametrize("name, strategy", pairs())
+@pytest.mark.parametrize("name, strategy", corpus.parameters(QUICK))
 def test_no_pass_makes_a_program_dearer(name, strategy):
     """Under the default model, neither its price nor its bytes together; a few in every run, all with --long."""
-    import corpus
-
     text, _ = corpus.lower(name, strategy)
     program = shardonnay.compile(text, to="reshard").text
     steps = ["sdy-reshard-to-collectives", "sdy-price-collectives"]

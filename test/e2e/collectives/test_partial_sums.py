@@ -7,7 +7,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 import shardonnay
-from shardonnay import compare, run
+from agrees import assert_agrees
+from shardonnay import run
 
 MESH = 'sdy.mesh @mesh = <["x"=2, "y"=4]>\n'
 CUT = '{sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>}'
@@ -24,8 +25,7 @@ def counts(compiled):
 
 def check(text, inputs):
     compiled = shardonnay.compile(text, no_bucketing=True)
-    wrong = [str(a) for a in run.check(run.LoadedProgram(compiled), inputs, compare.reference(text, inputs)) if not a.ok]
-    assert not wrong, "\n".join(wrong)
+    assert_agrees(compiled, text, inputs)
     return compiled
 
 
@@ -105,7 +105,7 @@ MONOTONE = {
         lambda m, b: m.astype(ml_dtypes.bfloat16).astype(np.float32),
     ),
     "exponential": ("%1 = stablehlo.exponential %0 : tensor<8xf32>", lambda m, b: np.exp(m)),
-    # Not settled later: the sum of two infinities is NaN.
+    # Not reduced later: the sum of two infinities is NaN.
     "moved by what is not known": ("%1 = stablehlo.add %0, %b : tensor<8xf32>", np.add),
 }
 
@@ -140,7 +140,7 @@ def test_maxima(name, kind):
     assert ("tensor<8xbf16>" in re.search("= sdy.all_reduce.*", stage)[0]) == (name == "rounded")
 
 
-# What becomes partial because the program says so, and is settled by a collective of its own.
+# What becomes partial because the program says so, and is reduced by a collective of its own.
 @pytest.mark.parametrize("size", [16, 10])
 @pytest.mark.parametrize(
     ("source", "dims", "kind", "axes"),

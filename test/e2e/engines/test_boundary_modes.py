@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 import shardonnay
-from shardonnay import compare, run
+from agrees import assert_agrees
 
 PROGRAM = """
 sdy.mesh @mesh = <["x"=2, "y"=4]>
@@ -39,8 +39,7 @@ def test_agrees_with_the_unpartitioned_program(arguments, results):
         np.random.default_rng(1).uniform(-1, 1, [16, 7]).astype(np.float32),
         np.asarray(3, np.int32),
     ]
-    agreements = run.check(run.LoadedProgram(compiled), inputs, compare.reference(PROGRAM, inputs))
-    assert all(agreement.ok for agreement in agreements), "\n".join(map(str, agreements))
+    assert_agrees(compiled, PROGRAM, inputs)
 
 
 def test_whole_arguments_are_sliced_without_communication():

@@ -15,7 +15,7 @@ GATHERS = {
     "xla-47945": "a convolution in groups gathers its batch",
     "xla-48086": "a convolution in groups of more than one",
     "xla-48530": "a transform of a batch gathers it",
-    "xla-44795": "one layer of a stack that is cut by layers gathers the stack",
+    "xla-44795": "one layer of a stack that is sharded by layers gathers the stack",
     "pytorch-131210": "two gathers where one all_to_all does",
 }
 WRONG = {
@@ -27,7 +27,7 @@ WRONG = {
     "jax-19271": "top-k of more than a piece has",
     "jax-16909": "a transform of a volume is wrong",
     "jax-39301": "transposed rolls at one element a device do not compile",
-    "pytorch-179502": "a reshape of a cut dim that is not the first",
+    "pytorch-179502": "a reshape of a sharded dim that is not the first",
 }
 UNEVEN = {
     "jax-26946": "a constraint that does not divide replicates without a word",
@@ -51,9 +51,9 @@ NO_RULE = {
 EXISTING = {
     "sdy-halo": "convolution, windows, concatenation gather the dim",
     "sdy-select-and-scatter": "select_and_scatter gathers the dim",
-    "sdy-reshape": "a reshape that merges or drops cut dims gathers",
+    "sdy-reshape": "a reshape that merges or drops sharded dims gathers",
     "sdy-replicas": "replicas and partitions cannot both be more than one",
-    "sdy-inserted": "a scatter with a cut dim that is not indexed is an error",
+    "sdy-inserted": "a scatter with a sharded dim that is not indexed is an error",
     "sdy-search": "the search for a reshard does not see padding",
     "sdy-capacity": "an all_to_all into a dim that is smaller than its axes",
     "sdy-user-rules": "operands of an op with a rule of the user's are not resharded",
@@ -62,7 +62,7 @@ EXISTING = {
     "sdy-padding": "what pads a dim is read by reduce, sort and dot",
     "sdy-suffix": "a gather of a minor axis gathers more",
     "sdy-combined": "a reduce_scatter of two dims, one of them not scattered",
-    "sdy-overlap": "a sum over an axis that still cuts the operand",
+    "sdy-overlap": "a sum over an axis that still shards the operand",
     "sdy-bytecode": "a reduction kind is lost in bytecode",
     "sdy-no-rule-if": "no rule",
     "sdy-no-rule-rng": "no rule",

@@ -12,10 +12,11 @@ import pytest
 import reports
 import shardonnay
 import test_reported_faults
+from agrees import assert_agrees
 from jax import lax
 from jax.sharding import Mesh, NamedSharding
 from jax.sharding import PartitionSpec as P
-from shardonnay import compare, run
+from shardonnay import compare
 from uneven import MESH, sharding
 
 TOP = Path(__file__).resolve().parents[3]
@@ -31,14 +32,11 @@ def agree(function, devices, *arguments, whole=None):
     shardings = tuple(NamedSharding(devices, spec) for _, spec in arguments)
     inputs = [np.asarray(value) for value, _ in arguments]
     text = jax.jit(function, in_shardings=shardings).lower(*inputs).as_text(debug_info=True)
-    compiled = shardonnay.compile(text)
+    compiled, expected = shardonnay.compile(text), None
     if whole:
         outputs = [np.asarray(value) for value in jax.tree.leaves(jax.jit(whole)(*inputs))]
         expected = compare.Reference(outputs, [1e-5 * np.max(np.abs(value)) for value in outputs], [None] * len(outputs), None)
-    else:
-        expected = compare.reference(text, inputs)
-    wrong = [str(a) for a in run.check(run.LoadedProgram(compiled), inputs, expected) if not a.ok]
-    assert not wrong, "\n".join(wrong)
+    assert_agrees(compiled, text, inputs, expected)
     return compiled.report
 
 

@@ -7,7 +7,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from uneven import Case, kinds_of, run_cases, tensor, values
+from uneven import Case, argument, kinds_of, run_cases, tensor
 
 CASES = []
 PERMUTES = {"collective_permute"}
@@ -16,10 +16,6 @@ PERMUTES = {"collective_permute"}
 def fault(name, arguments, result, body, collectives, tolerance=0.0):
     """`collectives`: all kinds that the program may communicate by."""
     CASES.append(Case(name, arguments, result, body, collectives, tolerance))
-
-
-def argument(shape, dims, element="f32", seed=0):
-    return values(shape, element, seed), element, dims
 
 
 def index(value, element="i32"):
@@ -123,14 +119,15 @@ fault("jax-15773 roll", [argument([16], ["y"])], ([16], "f32", ["y"]),
       "$a = stablehlo.slice $0 [15:16] : (tensor<16xf32>) -> tensor<1xf32>\n"
       "$b = stablehlo.slice $0 [0:15] : (tensor<16xf32>) -> tensor<15xf32>\n"
       "$r = stablehlo.concatenate $a, $b, dim = 0 : (tensor<1xf32>, tensor<15xf32>) -> tensor<16xf32>", PERMUTES)
-for size, cut in ((16, "y"), (10, "y"), (15, "xy"), (3, "y")):
+for size, axes in ((16, "y"), (10, "y"), (15, "xy"), (3, "y")):
     for start in (1, size - 2):
-        fault(f"jax-15773 rotation of {size} by {start}", [argument([size, 2], [cut, ""])], ([size, 2], "f32", [cut, ""]),
+        fault(f"jax-15773 rotation of {size} by {start}",
+              [argument([size, 2], [axes, ""])], ([size, 2], "f32", [axes, ""]),
               f"$a = stablehlo.slice $0 [{start}:{size}, 0:2] : (tensor<{size}x2xf32>) -> tensor<{size - start}x2xf32>\n"
               f"$b = stablehlo.slice $0 [0:{start}, 0:2] : (tensor<{size}x2xf32>) -> tensor<{start}x2xf32>\n"
               f"$r = stablehlo.concatenate $a, $b, dim = 0 : (tensor<{size - start}x2xf32>, tensor<{start}x2xf32>) "
               f"-> tensor<{size}x2xf32>", PERMUTES | {"all_gather"})
-    fault(f"jax-15773 {size} wrapped around", [argument([size], [cut])], ([size + 3], "f32", [cut]),
+    fault(f"jax-15773 {size} wrapped around", [argument([size], [axes])], ([size + 3], "f32", [axes]),
           f"$a = stablehlo.slice $0 [{size - 2}:{size}] : (tensor<{size}xf32>) -> tensor<2xf32>\n"
           f"$b = stablehlo.slice $0 [0:1] : (tensor<{size}xf32>) -> tensor<1xf32>\n"
           f"$r = stablehlo.concatenate $a, $0, $b, dim = 0 : (tensor<2xf32>, tensor<{size}xf32>, tensor<1xf32>) "
@@ -275,7 +272,7 @@ $r = stablehlo.add $s#1, $i : {places}""", collectives)
 
 
 argsort("jax-35650 argsort of another dim", [8, 6], ["y", ""], 1, set())
-argsort("jax-35650 argsort of the cut dim", [8, 16], ["", "y"], 1, {"all_to_all"})
+argsort("jax-35650 argsort of the sharded dim", [8, 16], ["", "y"], 1, {"all_to_all"})
 argsort("jax-35650 argsort of uneven rows", [10, 3], ["y", ""], 1, set())
 # Top-k of as much as a shard holds, and of more.
 for k in (2, 4, 7):
@@ -374,7 +371,7 @@ $l = stablehlo.compare LT, $a, $b : (tensor<f32>, tensor<f32>) -> tensor<i1>
 stablehlo.return $l : tensor<i1>
 }) : (tensor<10x3xf32>) -> tensor<10x3xf32>""", {"all_to_all", "all_gather"})
 
-# Windows that reach over the border of a shard: the whole dim is gathered.
+# Windows that reach over the boundary of a shard: the whole dim is gathered.
 fault("sdy-halo convolution", [argument([2, 16, 3], ["", "y", ""]), argument([3, 3, 5], ["", "", ""], seed=1)],
       ([2, 16, 5], "f32", ["", "y", ""]),
       "$r = stablehlo.convolution($0, $1) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {stride = [1], pad = [[1, 1]]} "

@@ -6,10 +6,10 @@ Each case says which collectives its program has: one that is computed whole wou
 import numpy as np
 import pytest
 import shardonnay
+from agrees import assert_agrees
 from jaxlib import lapack
-from shardonnay import compare, run
-from test_single_ops import MESH, argument, sharding, tensor, values
-from uneven import LINKS
+from test_single_ops import argument, values
+from uneven import LINKS, MESH, sharding, tensor
 
 RNG = np.random.default_rng(7)
 CASES = []
@@ -18,11 +18,11 @@ CASES = []
 def case(name, arguments, op, results, collectives=()):
     """`op` is the text of an op up to its result types, with {sharding} where its attributes go; it has all `results`."""
     kinds = [tensor(shape, element) for shape, element, _ in results]
-    cuts = [sharding(dims) for _, _, dims in results]
-    declared = ", ".join(f"{kind} {{sdy.sharding = #sdy.sharding{cut}}}" for kind, cut in zip(kinds, cuts, strict=True))
+    shardings = [sharding(dims) for _, _, dims in results]
+    declared = ", ".join(f"{kind} {{sdy.sharding = #sdy.sharding{one}}}" for kind, one in zip(kinds, shardings, strict=True))
     text = f"""{MESH}
 func.func @main({", ".join(text for text, _ in arguments)}) -> ({declared}) {{
-  %0:{len(results)} = {op.replace("{sharding}", f"{{sdy.sharding = #sdy.sharding_per_value<[{', '.join(cuts)}]>}}")}
+  %0:{len(results)} = {op.replace("{sharding}", f"{{sdy.sharding = #sdy.sharding_per_value<[{', '.join(shardings)}]>}}")}
   return {", ".join(f"%0#{i}" for i in range(len(results)))} : {", ".join(kinds)}
 }}"""
     CASES.append(pytest.param(text, [array for _, array in arguments], set(collectives), id=name.replace(" ", "-")))
@@ -45,7 +45,7 @@ sort("rows", [16, 8], ["xy", ""], 1)
 sort("columns", [8, 16], ["", "y"], 0)
 sort("two tensors by the first", [8, 16], ["x", ""], 1, ("i32", "f32"))
 sort("uneven rows", [13, 8], ["y", ""], -1)
-sort("a cut dim", [8, 16], ["x", "y"], 1, collectives=["all_to_all"])
+sort("a sharded dim", [8, 16], ["x", "y"], 1, collectives=["all_to_all"])
 sort("one row", [16], ["y"], 0, collectives=["all_gather"])
 
 
@@ -99,7 +99,7 @@ case("map", PAIR, """"stablehlo.map"(%a, %b) <{dimensions = array<i64: 0, 1>}> (
 RULE = "([i, j, k])->([i, l, m], [i]) {i=8, j=4, k=4, l=4, m=4}"
 for dims, collectives in ((["y", "", ""], []), (["y", "x", ""], ["all_gather", "all_to_all"])):
     results = [([8, 4, 4], "f32", ["y", "", ""]), ([8], "i32", ["y"])]
-    case(f"lapack cut {dims[1]}", [argument("a", positive_definite(8), "f32", dims)],
+    case(f"lapack sharded {dims[1]}", [argument("a", positive_definite(8), "f32", dims)],
          f"""stablehlo.custom_call @lapack_spotrf_ffi(%a) {{api_version = 4 : i32, backend_config = {{uplo = 76 : ui8}},
   operand_layouts = [dense<[1, 2, 0]> : tensor<3xindex>], result_layouts = [dense<[1, 2, 0]> : tensor<3xindex>,
   dense<0> : tensor<1xindex>], sdy.sharding_rule = #sdy.op_sharding_rule<{RULE}, custom>,
@@ -112,6 +112,4 @@ def test_op_agrees(text, inputs, collectives):
     lapack._lapack.initialize()
     compiled = shardonnay.compile(text, device_model=LINKS)
     assert {entry["kind"] for entry in compiled.report["collectives"]} == collectives
-    agreements = run.check(run.LoadedProgram(compiled), inputs, compare.reference(text, inputs))
-    wrong = [str(agreement) for agreement in agreements if not agreement.ok]
-    assert not wrong, "\n".join(wrong)
+    assert_agrees(compiled, text, inputs)

@@ -5,9 +5,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 import shardonnay
+from agrees import assert_agrees
 from jax.sharding import Mesh, NamedSharding
 from jax.sharding import PartitionSpec as P
-from shardonnay import compare, run
 
 LOCAL, OTHER = [], []
 RNG = np.random.default_rng(17)
@@ -120,8 +120,7 @@ def agree(function, arguments, shardings, **options):
     """The report, once the numbers have been compared."""
     text = jax.jit(function, in_shardings=shardings).lower(*arguments).as_text(debug_info=True)
     program, inputs = shardonnay.compile(text, **options), list(arguments)
-    wrong = [str(a) for a in run.check(run.LoadedProgram(program), inputs, compare.reference(text, inputs)) if not a.ok]
-    assert not wrong, "\n".join(wrong)
+    assert_agrees(program, text, inputs)
     return program.report
 
 

@@ -7,10 +7,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 import shardonnay
+from agrees import assert_agrees
 from jax import lax
 from jax.sharding import Mesh, NamedSharding
 from jax.sharding import PartitionSpec as P
-from shardonnay import compare, run
 from uneven import Case, run_cases, tensor, values
 
 # Body, the neutral element, element types.
@@ -71,8 +71,7 @@ def test_what_jax_writes(op, reverse, model):
     assert [(e["kind"], e["count"]) for e in compiled.report["collectives"]] == [("all_gather", 1)]
     assert compiled.report["executed_bytes"] == 7 * 6 * 4
     assert compiled.report["price"]["emitted"] == pytest.approx(compiled.report["price"]["planned"])
-    wrong = [str(a) for a in run.check(run.LoadedProgram(compiled), [x], compare.reference(text, [x])) if not a.ok]
-    assert not wrong, "\n".join(wrong)
+    assert_agrees(compiled, text, [x])
 
 
 def test_both_ways_are_two():
@@ -84,5 +83,4 @@ def test_both_ways_are_two():
     report = shardonnay.compile(text, no_bucketing=True, report=True).report
     assert sum(e["count"] for e in report["collectives"]) == 2
     assert report["price"]["emitted"] == pytest.approx(report["price"]["planned"])
-    wrong = [str(a) for a in run.check(run.LoadedProgram(shardonnay.compile(text)), [x], compare.reference(text, [x])) if not a.ok]
-    assert not wrong, "\n".join(wrong)
+    assert_agrees(shardonnay.compile(text), text, [x])

@@ -37,10 +37,10 @@ func.func @main(%a: tensor<f32>, %b: tensor<f32>) -> (tensor<64x48xf32> {shardin
 @pytest.mark.parametrize("distribution", ["UNIFORM", "NORMAL"])
 def test_all_devices_have_one_sample(distribution):
     inputs = [np.float32(2), np.float32(5)]
-    compiled, (cut, whole, other, integers), spreads = pieces(RNG.replace("DISTRIBUTION", distribution), inputs)
+    compiled, (sharded, whole, other, integers), spreads = pieces(RNG.replace("DISTRIBUTION", distribution), inputs)
     # Copies of a shard are the same, and the shards of one value are shards of one sample.
     assert spreads == [0, 0, 0, 0]
-    assert np.array_equal(cut, whole)
+    assert np.array_equal(sharded, whole)
     # Another call is another sample; so are the rows of one.
     assert not np.array_equal(other, whole)
     for sample in (whole, other):

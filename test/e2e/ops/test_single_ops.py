@@ -6,22 +6,12 @@ Each case says which collectives its program has: one that is computed whole wou
 import numpy as np
 import pytest
 import shardonnay
-from shardonnay import boundary, compare, run
-from uneven import LINKS
+from agrees import assert_agrees
+from shardonnay import boundary
+from uneven import LINKS, MESH, sharding, tensor
 
 RNG = np.random.default_rng(0)
-MESH = 'sdy.mesh @mesh = <["x"=2, "y"=4]>'
 CASES = []
-
-
-def tensor(shape, element):
-    return f"tensor<{''.join(f'{size}x' for size in shape)}{element}>"
-
-
-def sharding(dims):
-    """Of axes per dim, one string a dim: "" or "x" or "xy"."""
-    inner = ", ".join("{" + ", ".join(f'"{axis}"' for axis in axes) + "}" for axes in dims)
-    return f"<@mesh, [{inner}]>"
 
 
 def argument(name, value, element, dims):
@@ -87,9 +77,9 @@ for kind in ("i1", "i8", "bf16", "complex<f32>"):
 PAIR = np.stack([indices(12, "i32", 8), indices(12, "i32", 16)[::-1]])
 gather("elements", ([8, 16], "f32", ["x", "y"]), (PAIR, "i32", ["", ""]),
        "collapsed_slice_dims = [0, 1], start_index_map = [0, 1]", [1, 1], ([12], "f32", [""]))
-gather("elements, one dim cut", ([16, 8], "f32", ["y", ""]), (PAIR, "i32", ["", "x"]),
+gather("elements, one dim sharded", ([16, 8], "f32", ["y", ""]), (PAIR, "i32", ["", "x"]),
        "collapsed_slice_dims = [0, 1], start_index_map = [1, 0]", [1, 1], ([12], "f32", ["x"]))
-gather("a cut dim without index", ([8, 16], "f32", ["x", "y"]), (indices(12, "i32", 16)[:, None], "i32", ["", ""]),
+gather("a sharded dim without index", ([8, 16], "f32", ["x", "y"]), (indices(12, "i32", 16)[:, None], "i32", ["", ""]),
        "offset_dims = [0], collapsed_slice_dims = [0], start_index_map = [1], index_vector_dim = 1", [1, 1],
        ([1, 12], "f32", ["", ""]))
 gather("columns", ([8, 16], "f32", ["", "y"]), (indices(12, "i32", 8), "i32", ["x"]), ROWS, [1, 16],
@@ -127,13 +117,13 @@ for kind in INTEGERS:
     scatter(f"rows by {kind}", "add", ([264, 6], "f32", ["y", ""]), (indices(16, kind, 264), kind, [""]),
             ([16, 6], ["", ""]), INTO_ROWS)
 for body, kind in (("add", "f32"), ("add", "i1"), ("add", "complex<f32>"), ("maximum", "bf16"), ("minimum", "ui8")):
-    scatter(f"{body} of {kind}, rows and updates cut", body, ([64, 6], kind, ["x", ""]),
+    scatter(f"{body} of {kind}, rows and updates sharded", body, ([64, 6], kind, ["x", ""]),
             (indices(16, "i32", 64), "i32", ["y"]), ([16, 6], ["y", ""]), INTO_ROWS, ["all_reduce"])
 scatter("set", "set", ([64, 6], "f32", ["xy", ""]), (RNG.permutation(80)[:16], "i32", [""]), ([16, 6], ["", ""]),
         INTO_ROWS)
 scatter("elements", "add", ([8, 16], "f32", ["x", "y"]), (PAIR, "i32", ["", ""]), ([12], [""]),
         "inserted_window_dims = [0, 1], scatter_dims_to_operand_dims = [0, 1]")
-scatter("a cut dim without index", "add", ([8, 16], "f32", ["x", "y"]), (indices(12, "i32", 16), "i32", [""]),
+scatter("a sharded dim without index", "add", ([8, 16], "f32", ["x", "y"]), (indices(12, "i32", 16), "i32", [""]),
         ([12], [""]), "inserted_window_dims = [0, 1], scatter_dims_to_operand_dims = [1], index_vector_dim = 1"
         )
 
@@ -181,6 +171,4 @@ update("of i1", "i1", "ui8", (2, 255), [5, 3], ["xy", ""], ["", ""])
 def test_op_agrees(text, inputs, collectives):
     compiled = shardonnay.compile(text, device_model=LINKS)
     assert {entry["kind"] for entry in compiled.report["collectives"]} == collectives
-    agreements = run.check(run.LoadedProgram(compiled), inputs, compare.reference(text, inputs))
-    wrong = [str(agreement) for agreement in agreements if not agreement.ok]
-    assert not wrong, "\n".join(wrong)
+    assert_agrees(compiled, text, inputs)

@@ -3,13 +3,12 @@
 Many cases share a program: what they cost is its compilation.
 """
 
-import functools
 import itertools
 
 import numpy as np
 import pytest
 import shardonnay
-from uneven import Case, PoisonedProgram, kinds_of, program, run_cases, tensor, values
+from uneven import Case, PoisonedProgram, argument, batched, kinds_of, program, scalar, tensor
 
 CASES = []
 SIZES = (10, 5, 3, 1)
@@ -19,14 +18,6 @@ def case(name, arguments, result, body, collectives=None, tolerance=0.0):
     if any(name == other.name for other in CASES):
         return  # two ways to write one slice
     CASES.append(Case(name, arguments, result, body, collectives, tolerance))
-
-
-def argument(shape, dims, element="f32", seed=0):
-    return values(shape, element, seed), element, dims
-
-
-def scalar(value, element="f32"):
-    return np.asarray(value), element, []
 
 
 def unary(name, op, source, target, element="f32", collectives=frozenset()):
@@ -138,12 +129,12 @@ for size, shift in ((16, 1), (10, 3), (5, 4)):
          f"$r = stablehlo.concatenate $a, $b, dim = 0 : ({end}, {begin}) -> {whole}")
 # A dim goes on with its beginning, up to several times, on devices that have nothing of it themselves.
 for size, first, count in ((4, 0, 12), (6, 0, 8), (6, 0, 7), (3, 2, 11), (1, 0, 9), (5, 3, 5)):
-    for cut in ("", "y", "yx"):
+    for axes in ("", "y", "yx"):
         spans = [(first, size)] + [(0, size)] * ((count - size + first) // size) + [(0, (count - size + first) % size)]
         parts = [(start, limit) for start, limit in spans if start < limit]
         body = "".join(f"${chr(97 + i)} = stablehlo.slice $0 [{start}:{limit}] : ({tensor([size], 'f32')}) -> {tensor([limit - start], 'f32')}\n"
                        for i, (start, limit) in enumerate(parts))
-        case(f"{count} of {size} from {first}, cut {cut}", [argument([size], [cut])], ([count], "f32", ["yx"]),
+        case(f"{count} of {size} from {first}, sharded by {axes}", [argument([size], [axes])], ([count], "f32", ["yx"]),
              f"{body}$r = stablehlo.concatenate {', '.join(f'${chr(97 + i)}' for i in range(len(parts)))}, dim = 0 : "
              f"({', '.join(tensor([limit - start], 'f32') for start, limit in parts)}) -> {tensor([count], 'f32')}")
 
@@ -206,12 +197,7 @@ for size, axes in itertools.product(SIZES, ("y", "xy")):
              f"$r = stablehlo.dynamic_update_slice $0, $1, $2, $3 : ({table}, {tensor([window, 3], 'f32')}, tensor<i32>, "
              f"tensor<i32>) -> {table}", set())
 
-BATCH = 24
-
-
-@functools.cache
-def verdicts(batch):
-    return run_cases(CASES[batch * BATCH : (batch + 1) * BATCH])
+problem_of = batched(CASES, 24)
 
 
 def test_there_are_many():
@@ -231,8 +217,7 @@ def test_what_stands_behind_the_end_is_poison():
 
 @pytest.mark.parametrize("number", range(len(CASES)), ids=[case.name.replace(" ", "-") for case in CASES])
 def test_uneven(number):
-    problem = verdicts(number // BATCH)[CASES[number].name]
-    assert not problem, problem
+    assert not (problem := problem_of(number)), problem
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if case.collectives is not None], ids=lambda case: case.name.replace(" ", "-"))

@@ -3,12 +3,11 @@
 Many cases share a program: what they cost is its compilation.
 """
 
-import functools
 import itertools
 
 import numpy as np
 import pytest
-from uneven import Case, kinds_of, run_cases, tensor, values
+from uneven import Case, argument, batched, kinds_of, scalar, tensor, values
 
 CASES = []
 HALO = {"collective_permute", "all_gather"}
@@ -16,14 +15,6 @@ HALO = {"collective_permute", "all_gather"}
 
 def case(name, arguments, result, body, collectives=None, tolerance=0.0):
     CASES.append(Case(name, arguments, result, body, collectives, tolerance))
-
-
-def argument(shape, dims, element="f32", seed=0):
-    return values(shape, element, seed), element, dims
-
-
-def scalar(value, element="f32"):
-    return np.asarray(value), element, []
 
 
 #
@@ -205,18 +196,12 @@ for axes in ("x", "y", "xy"):
     case(f"reduce_precision on {axes}", [argument([10, 3], [axes, ""])], ([10, 3], "f32", [axes, ""]),
          f"$r = stablehlo.reduce_precision $0, format = e5m2 : {tensor([10, 3], 'f32')}", set())
 
-BATCH = 24
-
-
-@functools.cache
-def verdicts(batch):
-    return run_cases(CASES[batch * BATCH : (batch + 1) * BATCH])
+problem_of = batched(CASES, 24)
 
 
 @pytest.mark.parametrize("number", range(len(CASES)), ids=[case.name.replace(" ", "-") for case in CASES])
 def test_windowed(number):
-    problem = verdicts(number // BATCH)[CASES[number].name]
-    assert not problem, problem
+    assert not (problem := problem_of(number)), problem
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if case.collectives is not None], ids=lambda case: case.name.replace(" ", "-"))

@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import optax
 from jax import lax
 
-from .registry import cross_entropy, integers, normal, square_error, step, train
+from .registry import cross_entropy, integers, normal, square_error, train
 
 
 class Attention(nn.Module):
@@ -102,10 +102,10 @@ class SlidingWindow(nn.Module):
     @nn.compact
     def __call__(self, x):
         query, key, value = (nn.DenseGeneral((4, 8))(x) for _ in range(3))
-        cut = [part.reshape(x.shape[0], -1, self.block, 4, 8) for part in (query, key, value)]
-        before = [jnp.pad(part, ((0, 0), (1, 0), (0, 0), (0, 0), (0, 0)))[:, :-1] for part in cut[1:]]
-        key, value = (jnp.concatenate(pair, 2) for pair in zip(before, cut[1:]))
-        scores = jnp.einsum("bnqhd,bnkhd->bnhqk", cut[0], key) / 8**0.5
+        blocks = [part.reshape(x.shape[0], -1, self.block, 4, 8) for part in (query, key, value)]
+        before = [jnp.pad(part, ((0, 0), (1, 0), (0, 0), (0, 0), (0, 0)))[:, :-1] for part in blocks[1:]]
+        key, value = (jnp.concatenate(pair, 2) for pair in zip(before, blocks[1:]))
+        scores = jnp.einsum("bnqhd,bnkhd->bnhqk", blocks[0], key) / 8**0.5
         there = jnp.arange(2 * self.block)[None] - self.block <= jnp.arange(self.block)[:, None]
         scores = jnp.where(there, scores, -1e9)
         mixed = jnp.einsum("bnhqk,bnkhd->bnqhd", nn.softmax(scores), value)

@@ -5,9 +5,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
-from jax import lax
 
-from .registry import cross_entropy, integers, normal, square_error, step, train
+from .registry import cross_entropy, integers, normal, square_error, train
 
 
 class ResNet(nn.Module):

@@ -4,10 +4,9 @@ import flax.linen as nn
 import jax
 import jax.numpy as jnp
 import numpy as np
-import optax
 from jax import lax
 
-from .registry import cross_entropy, integers, normal, square_error, step, train
+from .registry import integers, normal, step
 
 
 @step(lambda: ({"k": normal(8, 32, 4, 8), "v": normal(8, 32, 4, 8), "q": normal(32, 4, 8), "o": normal(4, 8, 32)}, normal(8, 32), integers(1, high=31)))

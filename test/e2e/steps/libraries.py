@@ -4,7 +4,6 @@ import equinox as eqx
 import haiku as hk
 import jax
 import jax.numpy as jnp
-import numpy as np
 import optax
 
 from .registry import cross_entropy, fit, integers, normal, square_error

@@ -1,12 +1,10 @@
 """Numerical programs."""
 
-import flax.linen as nn
 import jax
 import jax.numpy as jnp
-import optax
 from jax import lax
 
-from .registry import cross_entropy, integers, normal, square_error, step, train
+from .registry import normal, step
 
 
 @step(lambda: ({"scale": normal(8)}, normal(8, 12, 8), normal(8, 12, seed=1)))
@@ -49,7 +47,7 @@ def quantiles(parameters, x):
 
 @step(lambda: ({"k": normal(3, 3)}, normal(24, 20)), also=("spatial",))
 def stencil(parameters, field):
-    """Five steps of diffusion with a periodic border and one of a five-point maximum."""
+    """Five steps of diffusion with a periodic boundary and one of a five-point maximum."""
     for _ in range(2):
         field = field + 0.1 * sum(jnp.roll(field, s, d) - field for s in (1, -1) for d in (0, 1))
     return field, lax.reduce_window(field, -jnp.inf, lax.max, (3, 3), (1, 1), "SAME"), jnp.pad(field, ((2, 1), (0, 3)))
@@ -84,7 +82,7 @@ def kalman(parameters, observed):
 
 @step(lambda: ({"speed": normal(24, 20) ** 2 * 0.01}, normal(24, 20)), also=("spatial",))
 def wave(parameters, field):
-    """Ten steps of a wave in a loop, fixed borders."""
+    """Ten steps of a wave in a loop, fixed boundaries."""
 
     def body(_, state):
         now, before = state

@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import optax
 from jax import lax
 
-from .registry import cross_entropy, integers, normal, square_error, step, train
+from .registry import cross_entropy, integers, normal, step
 
 
 @step(lambda: ({"gate": normal(16, 4), "up": normal(4, 16, 32, scale=0.2), "down": normal(4, 32, 16, scale=0.2)}, normal(8, 6, 16)),

@@ -3,13 +3,13 @@
 Every program is compiled from JAX's text, runs on eight devices, and has to agree with what JAX computes itself.
 """
 
-from functools import partial
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 import shardonnay
+from agrees import assert_agrees
 from jax import lax
 from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec as P
 from shardonnay import compare, run
@@ -374,8 +374,7 @@ def test_agrees_with_jax(function, arguments, collectives, only):
     text = lower(function, arguments)
     compiled = shardonnay.compile(text)
     assert compiled.manifest["devices"] == 8
-    wrong = [str(a) for a in run.check(run.LoadedProgram(compiled), inputs, expected(function, inputs, text)) if not a.ok]
-    assert not wrong, "\n".join(wrong)
+    assert_agrees(compiled, text, inputs, expected(function, inputs, text))
     for kind in collectives or ():
         assert f"stablehlo.{kind}" in compiled.text
     found = {group["kind"] for group in compiled.report["collectives"] if not group["written"]}

@@ -7,9 +7,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 import shardonnay
+from agrees import assert_agrees
 from jax import lax
 from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec as P
-from shardonnay import compare, run
 
 SIZES = {"data": 4, "model": 2}
 CASES = []
@@ -118,9 +118,7 @@ def test_shared_functions(function, arguments, functions, calls):
     if functions is not None:
         assert len(re.findall(r"func\.func private", kept.text)) == functions, kept.text
         assert len(re.findall(r"\bcall @", kept.text)) == calls
-    expected = compare.reference(text, arrays)
-    wrong = [str(a) for a in run.check(run.LoadedProgram(kept), arrays, expected) if not a.ok]
-    assert not wrong, "\n".join(wrong)
+    assert_agrees(kept, text, arrays)
     # The report counts each call, and so do the FLOPs.
     flops = [compiled.report["contraction_flops"] for compiled in (inlined, kept)]
     assert flops[0] == flops[1]

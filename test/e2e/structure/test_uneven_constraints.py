@@ -5,8 +5,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 import shardonnay
+from agrees import assert_agrees
 from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec as P
-from shardonnay import compare, run
 from uneven import LINKS
 
 CASES = []
@@ -16,7 +16,7 @@ def mesh():
     return Mesh(np.array(jax.devices()[:8]).reshape(4, 2), ("data", "model"), axis_types=(AxisType.Auto,) * 2)
 
 
-def cut(value, *axes):
+def constrain(value, *axes):
     return jax.lax.with_sharding_constraint(value, NamedSharding(mesh(), P(*axes)))
 
 
@@ -42,7 +42,7 @@ X = values(17, 12)
 
 
 def embedding_loss(table, ids):
-    return jnp.sum(jnp.tanh(cut(table[ids], None, "data", None)) ** 2)
+    return jnp.sum(jnp.tanh(constrain(table[ids], None, "data", None)) ** 2)
 
 
 @case(values(50, 16), tokens(3, 17, below=50), specs=[P(None, "model"), P()])
@@ -57,90 +57,90 @@ def embedding_gradient_of_a_cut_table(table, ids):
 
 @case(X, values(12, 10))
 def softmax_over_uneven_rows(x, weights):
-    return jax.nn.softmax(cut(x, "data") @ weights, axis=0)
+    return jax.nn.softmax(constrain(x, "data") @ weights, axis=0)
 
 
 @case(X)
 def layer_norm_over_uneven_features(x):
-    y = cut(x, None, ("data", "model"))
+    y = constrain(x, None, ("data", "model"))
     return (y - y.mean(1, keepdims=True)) / y.std(1, keepdims=True)
 
 
 @case(X, kinds={"all_gather"})
 def argmax_over_uneven_rows(x):
-    rows = cut(jnp.sin(cut(x, "data")), "data")
+    rows = constrain(jnp.sin(constrain(x, "data")), "data")
     return jnp.argmax(rows, 0), jnp.argmin(rows, 0)
 
 
 @case(X, kinds={"all_gather"})
 def product_over_uneven_rows(x):
-    return jnp.prod(cut(x, "data"), 0)
+    return jnp.prod(constrain(x, "data"), 0)
 
 
 @case(X)
 def any_and_all_over_uneven_rows(x):
-    positive = cut(x, "data") > 1
+    positive = constrain(x, "data") > 1
     return jnp.any(positive, 0), jnp.all(positive, 0)
 
 
 @case(X)
 def roll_and_flip(x):
-    return cut(jnp.roll(cut(x, "data"), 3, 0), "data"), cut(jnp.flip(cut(x, "data"), 0), "data")
+    return constrain(jnp.roll(constrain(x, "data"), 3, 0), "data"), constrain(jnp.flip(constrain(x, "data"), 0), "data")
 
 
 @case(X)
 def differences(x):
-    return jnp.diff(cut(x, "data"), axis=0)
+    return jnp.diff(constrain(x, "data"), axis=0)
 
 
 @case(values(2, 17, 6, 8), values(2, 17, 6, 8), values(2, 17, 6, 8))
 def attention_over_uneven_sequences(q, k, v):
-    return jax.nn.dot_product_attention(cut(q, None, "data"), cut(k, None, "data"), v)
+    return jax.nn.dot_product_attention(constrain(q, None, "data"), constrain(k, None, "data"), v)
 
 
 @case(values(2, 16, 6, 8), values(2, 16, 6, 8), values(2, 16, 6, 8))
 def attention_of_six_heads(q, k, v):
-    return jax.nn.dot_product_attention(cut(q, None, None, "data"), cut(k, None, None, "data"), v)
+    return jax.nn.dot_product_attention(constrain(q, None, None, "data"), constrain(k, None, None, "data"), v)
 
 
 @case(values(2, 16, 6, 8), values(2, 16, 6, 8), values(2, 16, 6, 8))
 def attention_gradient_of_six_heads(q, k, v):
     def loss(q):
-        heads = cut(q, None, None, "data")
-        return jnp.sum(jax.nn.dot_product_attention(heads, cut(k, None, None, "data"), v) ** 2)
+        heads = constrain(q, None, None, "data")
+        return jnp.sum(jax.nn.dot_product_attention(heads, constrain(k, None, None, "data"), v) ** 2)
 
     return jax.grad(loss)(q)
 
 
 @case(X, tokens(17, below=6))
 def segment_sum_of_uneven_rows(x, segments):
-    return jax.ops.segment_sum(cut(x, "data"), segments, 5)
+    return jax.ops.segment_sum(constrain(x, "data"), segments, 5)
 
 
 @case(X)
 def scan_with_uneven_columns(x):
-    return jax.lax.scan(lambda state, row: (state + row, state * row), jnp.zeros(12), cut(x, None, ("data", "model")))
+    return jax.lax.scan(lambda state, row: (state + row, state * row), jnp.zeros(12), constrain(x, None, ("data", "model")))
 
 
 @case(X)
 def concatenation_of_cut_and_whole(x):
-    return jnp.concatenate([cut(x, "data"), x * 2], 0)
+    return jnp.concatenate([constrain(x, "data"), x * 2], 0)
 
 
 @case(values(5, 3, 4), values(5, 4, 6))
 def batches_of_five(x, weights):
-    return jnp.einsum("bij,bjk->bik", cut(x, "data"), weights)
+    return jnp.einsum("bij,bjk->bik", constrain(x, "data"), weights)
 
 
 @case(X.astype(np.complex64), X.astype(jnp.bfloat16))
 def complex_and_bfloat16_sums(x, y):
-    return jnp.sum(cut(x, "data") * 2j, 0), jnp.sum(cut(y, "data"), 0)
+    return jnp.sum(constrain(x, "data") * 2j, 0), jnp.sum(constrain(y, "data"), 0)
 
 
 @case(values(4, 17, 32), values(32, 64), values(64, 50), tokens(4, 17, below=50))
 def training_step_on_a_vocabulary_of_fifty(x, inner, outer, labels):
     def loss(inner, outer):
-        logits = cut(jax.nn.relu(cut(x, "model", "data") @ inner) @ outer, "model", "data")
+        logits = constrain(jax.nn.relu(constrain(x, "model", "data") @ inner) @ outer, "model", "data")
         return -jnp.mean(jnp.take_along_axis(jax.nn.log_softmax(logits), labels[..., None], -1))
 
     return jax.value_and_grad(loss, (0, 1))(inner, outer)
@@ -152,7 +152,5 @@ def test_agrees(function, arguments, specs, kinds):
     text = jax.jit(function, in_shardings=shardings).lower(*arguments).as_text()
     compiled = shardonnay.compile(text, device_model=LINKS)  # so that what is small is sharded too
     inputs = [np.asarray(argument) for argument in arguments]
-    agreements = run.check(run.LoadedProgram(compiled), inputs, compare.reference(text, inputs))
-    wrong = [str(agreement) for agreement in agreements if not agreement.ok]
-    assert not wrong, "\n".join(wrong)
+    assert_agrees(compiled, text, inputs)
     assert kinds is None or {entry["kind"] for entry in compiled.report["collectives"]} == kinds

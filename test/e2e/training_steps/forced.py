@@ -36,19 +36,19 @@ _UNEVEN_HEADS = 6 * _product(6, 6, 13, 13, 6)
 _RAGGED = _product(4, 48, 16, 32)
 # Experts, capacity, width, hidden.
 _SWITCH = _product(8, 12, 16, 32)
-_ROUTED = "tokens are sorted by expert over the whole batch, and nothing given cuts the sorted ones"
-_BUFFERED = "experts are cut by model, and what is sent to them by nothing"
+_ROUTED = "tokens are sorted by expert over the whole batch, and nothing given shards the sorted ones"
+_BUFFERED = "experts are sharded by model, and what is sent to them by nothing"
 
 FORCED = {
-    "attention-uneven-data": [Repeated(ALL, 4, "a batch of 6 is cut by data only")],
+    "attention-uneven-data": [Repeated(ALL, 4, "a batch of 6 is sharded by data only")],
     "attention-uneven-2-D": [Repeated(_UNEVEN_HEADS, 4, "6 heads of size 6 and length 13 do not divide by model")],
     "attention-uneven-fsdp": [Repeated(_UNEVEN_HEADS, 8, "no dim of 6 sentences, 13 tokens, 6 heads, size 6 divides by 8")],
-    "convnext-data": [Repeated(ALL, 4, "a batch of 6 is cut by data only")],
-    "gaussian-process-2-D": [Repeated(ALL, 4, "the batch is cut by data, matrices are factorised whole")],
-    "ridge-2-D": [Repeated(ALL, 4, "the batch is cut by data, the one parameter is a scalar")],
-    "kalman-2-D": [Repeated(24 + 2 * 64, 4, "8 matrices of 2 x 2, cut by data, are factorised and solved with whole")],
+    "convnext-data": [Repeated(ALL, 4, "a batch of 6 is sharded by data only")],
+    "gaussian-process-2-D": [Repeated(ALL, 4, "the batch is sharded by data, matrices are factorised whole")],
+    "ridge-2-D": [Repeated(ALL, 4, "the batch is sharded by data, the one parameter is a scalar")],
+    "kalman-2-D": [Repeated(24 + 2 * 64, 4, "8 matrices of 2 x 2, sharded by data, are factorised and solved with whole")],
     "conjugate-gradients-2-D": [
-        Repeated(2 * _product(24, 24) + 4 * _product(24), 4, "the vector is cut by data only, in and before the loop")
+        Repeated(2 * _product(24, 24) + 4 * _product(24), 4, "the vector is sharded by data only, in and before the loop")
     ],
     "recommender-megatron": [
         Repeated(2 * _product(16, 8, 8) + 3 * _product(16, 5, 5, 8), 4, "Megatron leaves the first layer and the interactions whole")

@@ -83,8 +83,10 @@ def _replicated(path, value):
 
 
 def _fully_sharded(path, value):
-    cut = next((dim for dim, size in enumerate(value.shape) if size % 8 == 0), None)
-    return PartitionSpec(*(("data",) if dim == cut else (None,) for dim in range(value.ndim)) if cut is not None else ())
+    sharded = next((dim for dim, size in enumerate(value.shape) if size % 8 == 0), None)
+    if sharded is None:
+        return PartitionSpec()
+    return PartitionSpec(*(("data",) if dim == sharded else (None,) for dim in range(value.ndim)))
 
 
 def _tensor(path, value):

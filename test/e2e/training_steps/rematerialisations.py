@@ -1,4 +1,4 @@
-"""Counts the gathers of a whole operand that nothing in the program demands; shares no code with the planner.
+"""Counts the gathers of a whole operand that nothing in the program needs; shares no code with the planner.
 
 Reads the program as it is behind `collectives` (text), with jaxlib's MLIR, and each op's sharding rule as sdy-opt
 prints it. A gather is *of a whole operand* if nothing shards its result. It is demanded if one of its users
@@ -9,7 +9,7 @@ prints it. A gather is *of a whole operand* if nothing shards its result. It is 
     the other sharding is the user's;
   * gives it to the outside, where the user says that it is whole: `return`, or the end of a region;
 
-or if a user passes the dim on to its result (one factor has both), and a use of that demands it. Else the op could
+or if a user passes the dim on to its result (one factor has both), and a use of that needs it. Else the op could
 have been computed on the shards.
 
     python rematerialisations.py FILE...    (JAX's text; needs build/bin/sdy-opt)
@@ -81,12 +81,12 @@ def sharding_of(value):
 
 def bytes_of(value, mesh):
     """Of a device's shard, in a mesh of {axis: size}."""
-    cut = [axis_size(axis, mesh) for axes in sharding_of(value) for axis in axes]
+    counts = [axis_size(axis, mesh) for axes in sharding_of(value) for axis in axes]
     width = re.search(r"(\d+)>?$", str(value.type.element_type))
-    return math.prod(value.type.shape) * max(int(width[1]) // 8, 1) // math.prod(cut)
+    return math.prod(value.type.shape) * max(int(width[1]) // 8, 1) // math.prod(counts)
 
 
-def demands(value, dim, axes, gathered, mesh, depth=0):
+def needs(value, dim, axes, gathered, mesh, depth=0):
     """Some use of `value` needs `dim` whole, of which `axes` were gathered, `gathered` bytes in all."""
     for use in value.uses:
         user = use.owner
@@ -94,7 +94,7 @@ def demands(value, dim, axes, gathered, mesh, depth=0):
             return True
         if user.name.startswith("sdy."):
             # Another collective goes on from it; what it leads to is looked at from there.
-            if depth < 8 and any(demands(result, dim, axes, gathered, mesh, depth + 1) for result in user.results):
+            if depth < 8 and any(needs(result, dim, axes, gathered, mesh, depth + 1) for result in user.results):
                 return True
             continue
         if "sdy.sharding_rule" not in user.attributes:
@@ -109,19 +109,19 @@ def demands(value, dim, axes, gathered, mesh, depth=0):
             return True
         values = [*user.operands, *user.results]
         for number, (other, tensor) in enumerate(zip(values, rule.tensors)):
-            for place, (cut, names) in enumerate(zip(sharding_of(other), tensor)):
-                if {axis.partition(":")[0] for axis in cut} & set(axes) and not set(names) & set(factors):
+            for place, (own, names) in enumerate(zip(sharding_of(other), tensor)):
+                if {axis.partition(":")[0] for axis in own} & set(axes) and not set(names) & set(factors):
                     return True
         for result, tensor in zip(user.results, rule.tensors[len(user.operands) :]):
             for place, names in enumerate(tensor):
                 passed = set(names) & set(factors)
-                if passed and depth < 8 and demands(result, place, axes, gathered, mesh, depth + 1):
+                if passed and depth < 8 and needs(result, place, axes, gathered, mesh, depth + 1):
                     return True
     return False
 
 
 def undemanded(text):
-    """(gathers of whole operands, those that nothing demands as text) of a program behind `collectives`."""
+    """(gathers of whole operands, those that nothing needs as text) of a program behind `collectives`."""
     whole, found = 0, []
     with ir.Context() as context:
         context.allow_unregistered_dialects = True
@@ -136,7 +136,7 @@ def undemanded(text):
                 whole += 1
                 value = operation.results[0]
                 size = bytes_of(value, mesh)
-                if not any(axes and demands(value, dim, axes, size, mesh) for dim, axes in enumerate(lists)):
+                if not any(axes and needs(value, dim, axes, size, mesh) for dim, axes in enumerate(lists)):
                     found.append(str(operation))
             return ir.WalkResult.ADVANCE
 

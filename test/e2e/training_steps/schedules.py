@@ -104,9 +104,9 @@ def specs(layers, tactics):
         zero = cut_by_batch(spec, shape, mesh_of(tactics)["batch"]) if len(shape) > 1 and ("Z2" in tactics or "Z3" in tactics) else spec
         return (zero if "Z3" in tactics else spec), zero
 
-    pairs = {name: matrix(shape, cut, True) for name, (shape, cut) in GLOBALS.items()}
+    pairs = {name: matrix(shape, dims, True) for name, (shape, dims) in GLOBALS.items()}
     for layer in range(layers):
-        pairs[f"layer{layer:02}"] = {name: matrix(shape, cut, False) for name, (shape, cut) in MATRICES.items()} | {
+        pairs[f"layer{layer:02}"] = {name: matrix(shape, dims, False) for name, (shape, dims) in MATRICES.items()} | {
             name: (P(), P()) for name in NORMS
         }
     is_pair = lambda x: isinstance(x, tuple) and len(x) == 2 and isinstance(x[0], P)

@@ -14,13 +14,7 @@ QUICK = {"resnet-fsdp", "wavenet-sequence", "attention-uneven-2-D", "lstm-2-D", 
          "equinox-block-megatron", "haiku-recurrent-fsdp", "sliding-window-context", "generation-megatron", "decoder-zero-2"}  # fmt: skip
 
 
-def pairs():
-    for name, strategy in corpus.PAIRS:
-        pair = f"{name}-{strategy}"
-        yield pytest.param(name, strategy, id=pair, marks=() if pair in QUICK else pytest.mark.long)
-
-
-@pytest.mark.parametrize("name, strategy", list(pairs()))
+@pytest.mark.parametrize("name, strategy", corpus.parameters(QUICK))
 def test_step_agrees(name, strategy, row):
     text, inputs = corpus.lower(name, strategy)
     compiled = shardonnay.compile(text)

@@ -4,7 +4,7 @@ device holds less: the numbers agree."""
 import corpus
 import pytest
 import shardonnay
-from shardonnay import compare, run
+from agrees import assert_agrees
 
 
 @pytest.mark.parametrize("name, share", [("attention", 0.65), ("mixer", 0.75), ("multi-query", 0.6)])
@@ -21,8 +21,7 @@ def test_step_agrees(name, share, row):
         f"{name}-fsdp: {free['peak_bytes']['per_device']:,} to {report['peak_bytes']['per_device']:,} bytes alive,"
         f" {free['collective_bytes']:,} to {report['collective_bytes']:,} sent, {len(again)} gathered again"
     )
-    wrong = [str(agreement) for agreement in run.check(run.LoadedProgram(compiled), inputs, compare.reference(text, inputs)) if not agreement.ok]
-    assert not wrong, "\n".join(wrong)
+    assert_agrees(compiled, text, inputs)
 
 
 # What is alive at most, of what is without a limit. Between ops that propagation left less sharded than there are axes
@@ -51,8 +50,7 @@ def test_another_plan_is_chosen(name, strategy, row):
         f"{name}-{strategy}: {free['peak_bytes']['per_device']:,} to {report['peak_bytes']['per_device']:,} bytes alive,"
         f" {free['collective_bytes']:,} to {report['collective_bytes']:,} sent"
     )
-    wrong = [str(agreement) for agreement in run.check(run.LoadedProgram(compiled), inputs, compare.reference(text, inputs)) if not agreement.ok]
-    assert not wrong, "\n".join(wrong)
+    assert_agrees(compiled, text, inputs)
 
 
 def test_a_limit_that_is_kept_anyway_changes_nothing():

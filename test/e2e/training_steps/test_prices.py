@@ -63,7 +63,7 @@ WINDOWS = {
 
 
 def window_program(name, axis):
-    cut, whole, result, body = WINDOWS[name]
+    shards, whole, result, body = WINDOWS[name]
 
     def typed(shape):
         return f"tensor<{shape}xf32>" if shape else "tensor<f32>"
@@ -73,21 +73,15 @@ def window_program(name, axis):
         return f'{typed(shape)} {{sdy.sharding = #sdy.sharding<@mesh, [{{"{axis}"}}{", " if dims else ""}{dims}]>}}'
 
     names = iter("abz")
-    arguments = [f"%{next(names)}: {sharded(shape)}" for shape in cut] + [
+    arguments = [f"%{next(names)}: {sharded(shape)}" for shape in shards] + [
         f"%{'z' if not shape else next(names)}: {typed(shape)}" for shape in whole
     ]
     return f"{MESH}\nfunc.func @main({', '.join(arguments)}) -> ({sharded(result)}) {{\n  {body}\n  return %r : {typed(result)}\n}}"
 
 
-def pairs():
-    for name, strategy in corpus.PAIRS:
-        pair = f"{name}-{strategy}"
-        yield pytest.param(name, strategy, id=pair, marks=() if pair in QUICK else pytest.mark.long)
-
-
 @pytest.mark.parametrize("mode", ["greedy", "graph"])
 @pytest.mark.parametrize("model", ["bytes", "gpu-cluster"])
-@pytest.mark.parametrize("name, strategy", pairs())
+@pytest.mark.parametrize("name, strategy", corpus.parameters(QUICK))
 def test_plan_and_program_have_one_price(name, strategy, model, mode):
     text, _ = corpus.lower(name, strategy)
     report = shardonnay.compile(text, device_model=model, search_mode=mode, no_bucketing=True, report=True).report
@@ -97,7 +91,7 @@ def test_plan_and_program_have_one_price(name, strategy, model, mode):
     assert plan["bound"] <= plan["cost"] * (1 + 1e-9) and plan["cost"] <= plan["greedy"] * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("name, strategy", pairs())
+@pytest.mark.parametrize("name, strategy", corpus.parameters(QUICK))
 def test_buckets_send_no_more(name, strategy):
     """The bytes of the collectives that were packed together, for a lower price."""
     text, _ = corpus.lower(name, strategy)

@@ -1,4 +1,4 @@
-"""No operand is gathered whole that nothing demands, in any program of the corpus (a few in every run, all with --long).
+"""No operand is gathered whole that nothing needs, in any program of the corpus (a few in every run, all with --long).
 
 Under `bytes`: where steps are priced too, a small table is gathered to save some.
 """
@@ -22,18 +22,13 @@ func.func public @main(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, 
 """
 
 
-def pairs():
-    marks = {pair: () if "-".join(pair) in QUICK else pytest.mark.long for pair in corpus.PAIRS}
-    return [pytest.param(*pair, id="-".join(pair), marks=mark) for pair, mark in marks.items()]
-
-
 def check(text, name, row):
     whole, found = rematerialisations.undemanded(shardonnay.compile(text, to="collectives", device_model="bytes").text)
     row(f"{name}: {whole} gathers of a whole operand, {len(found)} not demanded")
     assert not found, "\n".join(found)
 
 
-@pytest.mark.parametrize("name, strategy", pairs())
+@pytest.mark.parametrize("name, strategy", corpus.parameters(QUICK))
 def test_corpus(name, strategy, row):
     check(corpus.lower(name, strategy)[0], f"{name}-{strategy}", row)
 

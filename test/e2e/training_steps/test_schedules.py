@@ -26,7 +26,7 @@ from collections import Counter
 import pytest
 import schedules
 import shardonnay
-from shardonnay import compare, run
+from agrees import assert_agrees
 
 P, E = schedules.PER_LAYER, len(schedules.GLOBALS)
 
@@ -77,5 +77,4 @@ def test_counts_are_the_designers(tactics, layers, row):
 def test_numbers_agree(tactics):
     text, inputs = schedules.lower(1, tactics)
     compiled = shardonnay.compile(text, device_model="gpu-node")
-    wrong = [str(a) for a in run.check(run.LoadedProgram(compiled), inputs, compare.reference(text, inputs)) if not a.ok]
-    assert not wrong, "\n".join(wrong)
+    assert_agrees(compiled, text, inputs)

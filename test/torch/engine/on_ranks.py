@@ -12,7 +12,7 @@ from torch.distributed.tensor import distribute_tensor
 
 
 def kept(job, key, make):
-    """What a rank makes once for all jobs: a process group costs it a thread that never sleeps long."""
+    """What a rank makes once for all jobs: a mesh has process groups of its own."""
     if key not in job["kept"]:
         job["kept"][key] = make()
     return job["kept"][key]
@@ -22,14 +22,6 @@ def mesh_of(job):
     """The mesh of the job's axes, of the first ranks; the others wait elsewhere."""
     sizes, names = tuple(job["sizes"]), tuple(job["names"])
     return kept(job, (sizes, names), lambda: init_device_mesh("cpu", sizes, mesh_dim_names=names))
-
-
-def groups_of(job, mesh):
-    """The process groups of steps on the mesh."""
-    from shardonnay.torch import engine
-
-    ranks = mesh.mesh.flatten().tolist()
-    return kept(job, tuple(ranks), lambda: engine.Groups(ranks))
 
 
 def values_of(job):
@@ -42,9 +34,9 @@ def train(job):
 
     mesh = mesh_of(job)
     if mesh.get_coordinate() is None:
-        steps.prepare(job["program"], mesh, groups=groups_of(job, mesh))
+        steps.prepare(job["program"], mesh)
         return {}
-    step = steps.load(job["program"], mesh, groups=groups_of(job, mesh))
+    step = steps.load(job["program"], mesh)
     values = values_of(job)
     state = step.shard(values)
     if "restore" in job:

@@ -14,21 +14,13 @@ import torch.distributed as dist
 from shardonnay.torch import engine
 
 RANK, WORLD = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
-_groups = {}
 _kept = {}  # what functions of `call` keep from job to job
-
-
-def groups_for(devices):
-    """Groups that programs on the first `devices` ranks share."""
-    if devices not in _groups:
-        _groups[devices] = engine.Groups(range(devices))
-    return _groups[devices]
 
 
 def executable(path):
     """The program, made by all ranks; None on those that it has no device for."""
     program = engine.load(path)
-    groups = groups_for(program.devices)
+    groups = engine.Groups(range(program.devices))
     if RANK >= program.devices:
         groups.prepare(program)
         return None
@@ -51,8 +43,9 @@ def run(job):
 
 
 def count_groups(job):
-    """How many process groups there are on this rank."""
-    return {"groups": len(dist.distributed_c10d._world.pg_map)}
+    """How many process groups there are on this rank, and what they cost it."""
+    threads, descriptors = (len(os.listdir(f"/proc/self/{what}")) for what in ("task", "fd"))
+    return {"groups": len(dist.distributed_c10d._world.pg_map), "threads": threads, "descriptors": descriptors}
 
 
 def call(job):

@@ -33,8 +33,7 @@ def test_dot(name):
         tolerance = {"bf16": 2e-2, "f16": 4e-3, "f32": 2e-5}.get(target)
         cases.append(Case(f"{source} to {target}", [(numbers(left, source), source), (numbers(right, source, 1), source)],
                           [(result, target)], body, tolerance, atol=2e-2 if target == "bf16" else 4e-3 if target == "f16" else 2e-6))
-    complaints = check(cases)
-    assert not complaints, "\n".join(complaints)
+    check(cases)
 
 
 def convolution(element, spatial, kernel, strides, pads, lhs, rhs, features=4, outputs=6, groups=1, batch_groups=1, reverse=False, batch=2, dims=None):
@@ -60,8 +59,7 @@ def convolution(element, spatial, kernel, strides, pads, lhs, rhs, features=4, o
 
 @pytest.mark.parametrize("element", ["f32", "f64", "bf16", "f16", "i32", "complex<f32>"])
 def test_convolution_types(element):
-    complaints = check([convolution(element, (5, 6), (3, 2), (2, 1), ((1, 1), (0, 2)), (1, 1), (1, 2))])
-    assert not complaints, "\n".join(complaints)
+    check([convolution(element, (5, 6), (3, 2), (2, 1), ((1, 1), (0, 2)), (1, 1), (1, 2))])
 
 
 @pytest.mark.parametrize("groups, batch_groups", [(1, 1), (2, 1), (4, 1), (1, 2)])
@@ -71,8 +69,7 @@ def test_convolution_windows(groups, batch_groups):
         for pad in ((0, 0), (2, 1), (-1, 1), (1, -2)):
             cases.append(convolution("f32", (5, 4), (2, 3), (stride, 1), (pad, (1, 1)), (lhs, 1), (1, rhs), groups=groups, batch_groups=batch_groups,
                                      outputs=8, reverse=reverse))
-    complaints = check(cases)
-    assert not complaints, "\n".join(complaints)
+    check(cases)
 
 
 def test_convolution_of_ranks():
@@ -80,16 +77,14 @@ def test_convolution_of_ranks():
              for spatial, kernel in (((7,), (3,)), ((4, 5), (2, 2)), ((3, 4, 5), (2, 2, 3)), ((3, 3, 2, 2), (2, 1, 2, 2)))]
     cases.append(convolution("f32", (), (), (), (), (), ()))
     cases.append(convolution("f32", (3,), (5,), (1,), ((0, 0),), (1,), (1,)))
-    complaints = check(cases)
-    assert not complaints, "\n".join(complaints)
+    check(cases)
 
 
 def test_dims_in_any_order():
     x, k = numbers((3, 2, 6, 4), "f32"), numbers((5, 3, 2, 2), "f32", 1)
     body = """$r = stablehlo.convolution($0, $1) dim_numbers = [f, b, 1, 0]x[o, i, 1, 0]->[0, f, b, 1], window = {stride = [1, 2], pad = [[0, 1], [1, 0]]}
         {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<3x2x6x4xf32>, tensor<5x3x2x2xf32>) -> tensor<4x5x2x3xf32>"""
-    complaints = check([Case("order", [(x, "f32"), (k, "f32")], [((4, 5, 2, 3), "f32")], body, 2e-5, atol=1e-5)])
-    assert not complaints, "\n".join(complaints)
+    check([Case("order", [(x, "f32"), (k, "f32")], [((4, 5, 2, 3), "f32")], body, 2e-5, atol=1e-5)])
 
 
 def test_ragged_dot():
@@ -99,5 +94,4 @@ def test_ragged_dot():
         (tensor<7x3xf32>, tensor<3x3x4xf32>, tensor<3xi32>) -> tensor<7x4xf32>"""
     cases = [Case(str(sizes), [(x, "f32"), (y, "f32"), (np.array(sizes, np.int32), "i32")], [((7, 4), "f32")], body, 2e-5, atol=1e-5)
              for sizes in ([2, 0, 5], [7, 0, 0], [0, 0, 7], [1, 2, 4])]
-    complaints = check(cases)
-    assert not complaints, "\n".join(complaints)
+    check(cases)

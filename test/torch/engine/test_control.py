@@ -39,8 +39,7 @@ def test_loops():
     x = numbers((4,), "f32")
     cases = [Case(f"{name} {count}", [(np.int32(count), "i32"), (x, "f32")], [((4,), "f32")], body, 1e-5)
              for name, body in (("counted", counted), ("swapped", swapped)) for count in (0, 1, 5)]
-    complaints = check(cases)
-    assert not complaints, "\n".join(complaints)
+    check(cases)
 
 
 def branches(count, known=None):
@@ -57,8 +56,7 @@ def test_branches():
     if_ = f"""$r:2 = "stablehlo.if"($0) ({{ $y = stablehlo.sine $1 : {F32}
         stablehlo.return $y, $1 : {F32}, {F32} }}, {{ stablehlo.return $1, $1 : {F32}, {F32} }}) : (tensor<i1>) -> ({F32}, {F32})"""
     cases += [Case(f"if {flag}", [(np.bool_(flag), "i1"), (x, "f32")], [((4,), "f32"), ((4,), "f32")], if_, 1e-6) for flag in (False, True)]
-    complaints = check(cases)
-    assert not complaints, "\n".join(complaints)
+    check(cases)
 
 
 def test_a_known_branch_leaves_no_trace():
@@ -101,8 +99,7 @@ def test_gathers_and_scatters(index):
                 ({tensor(operand, element)}, {tensor(indices, index)}, {tensor(result, element)}) -> {tensor(operand, element)}"""
             arguments = [(numbers(operand, element), element), (places, index), (numbers(result, element, 3), element)]
             cases.append(Case(f"scatter {kind} {element} {dims}", arguments, [(operand, element)], body, 1e-5, atol=1e-5))
-    complaints = check(cases)
-    assert not complaints, "\n".join(complaints)
+    check(cases)
 
 
 @pytest.mark.parametrize("element", ["f32", "f64", "complex<f32>", "complex<f64>"])
@@ -125,8 +122,7 @@ def test_linear_algebra(element):
                     body = f"""$r = "stablehlo.triangular_solve"($0, $1) <{{left_side = {left}, lower = {flag}, unit_diagonal = {unit},
                         transpose_a = #stablehlo<transpose {form}>}}> : ({kind}, {kind}) -> {kind}"""
                     cases.append(Case(f"solve {flag} {left} {unit} {form}", [(a, element), (b, element)], [((2, 3, 3), element)], body, tolerance * 10, atol=tolerance * 10))
-    complaints = check(cases)
-    assert not complaints, "\n".join(complaints)
+    check(cases)
 
 
 def test_fourier():
@@ -138,8 +134,7 @@ def test_fourier():
                                                    ("FFT", wide, wide, (3, 4, 5), (3, 4, 5), [4, 5]), ("RFFT", part, wide, (3, 4, 6), (3, 4, 4), [3, 4, 6])):
             body = f"$r = stablehlo.fft $0, type = {form}, length = {length} : ({tensor(a, source)}) -> {tensor(b, target)}"
             cases.append(Case(f"{form} {a} {part}", [(numbers(a, source), source)], [(b, target)], body, tolerance, atol=tolerance))
-    complaints = check(cases)
-    assert not complaints, "\n".join(complaints)
+    check(cases)
 
 
 @pytest.mark.parametrize("algorithm, words", [("THREE_FRY", 2), ("PHILOX", 2), ("PHILOX", 3), ("DEFAULT", 2)])
@@ -155,8 +150,7 @@ def test_random_bits(algorithm, words):
                     (tensor<{words}xui64>) -> (tensor<{words}xui64>, {tensor(shape, element)})"""
                 state = np.array(seed[:words], np.uint64)
                 cases.append(Case(f"{element}{shape} {seed[1]}", [(state, "ui64")], [((words,), "ui64"), (shape, element)], body))
-    complaints = check(cases)
-    assert not complaints, "\n".join(complaints)
+    check(cases)
 
 
 def test_normalisation():
@@ -168,8 +162,7 @@ def test_normalisation():
         Case("training", [(x, "f32"), (s, "f32")], [((2, 5, 3), "f32"), ((3,), "f32"), ((3,), "f32")], f'$r:3 = "stablehlo.batch_norm_training"($0, $1, $1) {attributes} : ({kind}, {row}, {row}) -> ({kind}, {row}, {row})', 1e-4, atol=1e-5),
         Case("gradient", [(x, "f32"), (s, "f32")], [((2, 5, 3), "f32"), ((3,), "f32"), ((3,), "f32")], f'$r:3 = "stablehlo.batch_norm_grad"($0, $1, $1, $1, $0) {attributes} : ({kind}, {row}, {row}, {row}, {kind}) -> ({kind}, {row}, {row})', 1e-4, atol=1e-4),
     ]  # fmt: skip
-    complaints = check(cases)
-    assert not complaints, "\n".join(complaints)
+    check(cases)
 
 
 REFUSED = {

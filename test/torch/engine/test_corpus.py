@@ -10,13 +10,7 @@ QUICK = {"resnet-fsdp", "lstm-2-D", "scanned-blocks-fsdp", "experts-expert", "gr
          "quantiles-2-D", "stencil-spatial", "fourier-2-D", "equinox-block-megatron", "attention-uneven-2-D"}  # fmt: skip
 
 
-def pairs():
-    for name, strategy in corpus.PAIRS:
-        pair = f"{name}-{strategy}"
-        yield pytest.param(name, strategy, id=pair, marks=() if pair in QUICK else pytest.mark.long)
-
-
-@pytest.mark.parametrize("name, strategy", list(pairs()))
+@pytest.mark.parametrize("name, strategy", corpus.parameters(QUICK))
 def test_step_agrees(name, strategy, ranks, tmp_path):
     text, inputs = corpus.lower(name, strategy)
     loaded = OnRanks(shardonnay.compile(text), ranks, tmp_path)

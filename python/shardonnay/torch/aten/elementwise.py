@@ -9,57 +9,73 @@ from typing import Any
 import torch
 
 from ..builder import Builder, Number, Value, is_inexact
-from .table import Operand, Result, given, is_half, lowers, promoted, real_of, wide
+from .table import Operand, Result, given, is_half, lowers, promoted, real_of, rounded, wide
 
 aten, prims = torch.ops.aten, torch.ops.prims
 
 
-def _computed(
-    b: Builder, out: Result, operands: Sequence[Operand], body: Callable[..., Value], dtype: torch.dtype | None = None
-) -> Value:
-    """`body` of the operands in one shape and type, half types as float32, rounded to the result's type."""
-    compute = wide(dtype or out.dtype)
-    return b.cast(body(*(given(b, operand, out.shape, compute) for operand in operands)), out.dtype)
+def _computed(b: Builder, out: Result, operands: Sequence[Operand], body: Callable[..., Value]) -> Value:
+    """`body` of the operands in one shape and type, half types as float32, rounded to the result's type.
+
+    A number has been rounded to a half type before: so do most of torch's kernels.
+    """
+    compute = wide(out.dtype)
+    return b.cast(body(*(given(b, rounded(b, operand, out.dtype), out.shape, compute) for operand in operands)), out.dtype)
 
 
 # Arithmetic.
 
 
 def _plain(b: Builder, out: Result, name: str, x: Operand, y: Operand) -> Value:
-    """A sum, difference, product or quotient; of two half tensors it is the same in their own type."""
+    """A sum, difference, product or quotient; torch does not round a number that it multiplies or divides by."""
     numbers = not (isinstance(x, Value) and isinstance(y, Value) and x.dtype == y.dtype)
-    compute = wide(out.dtype) if numbers else out.dtype
+    # XLA may divide by a product with a reciprocal, which in a half type is another number.
+    compute = wide(out.dtype) if numbers or name == "divide" else out.dtype
+    x = rounded(b, x, out.dtype)
+    y = y if name in ("multiply", "divide") else rounded(b, y, out.dtype)
     pair = [given(b, operand, out.shape, compute) for operand in (x, y)]
     if compute == torch.bool:
         name = {"add": "or", "multiply": "and"}[name]
     return b.cast(b.binary(name, *pair), out.dtype)
 
 
-def _scaled(b: Builder, out: Result, x: Operand, alpha: Number) -> Operand:
+def _scaled_sum(b: Builder, out: Result, name: str, x: Operand, y: Operand, alpha: Number) -> Value:
+    """`x` and `alpha` times `y`, added or subtracted."""
     if alpha == 1:
-        return x
-    compute = wide(out.dtype)
-    return b.binary("and" if compute == torch.bool else "multiply", given(b, x, out.shape, compute), b.full(alpha, out.shape, compute))
+        return _plain(b, out, name, x, y)
+
+    def body(x: Value, y: Value, alpha: Value) -> Value:
+        if x.dtype == torch.bool:
+            return b.binary("or", x, b.binary("and", y, alpha))
+        return b.binary(name, x, b.mul(y, alpha))
+
+    return _computed(b, out, [x, y, alpha], body)
 
 
 @lowers(aten.add, prims.add)
 def add(b: Builder, out: Result, x: Operand, y: Operand, alpha: Number = 1) -> Value:
-    return _plain(b, out, "add", x, _scaled(b, out, y, alpha))
+    return _scaled_sum(b, out, "add", x, y, alpha)
 
 
 @lowers(aten.sub, prims.sub)
 def sub(b: Builder, out: Result, x: Operand, y: Operand, alpha: Number = 1) -> Value:
-    return _plain(b, out, "subtract", x, _scaled(b, out, y, alpha))
+    return _scaled_sum(b, out, "subtract", x, y, alpha)
 
 
 @lowers(aten.rsub)
 def rsub(b: Builder, out: Result, x: Operand, y: Operand, alpha: Number = 1) -> Value:
-    return _plain(b, out, "subtract", y, _scaled(b, out, x, alpha))
+    return _scaled_sum(b, out, "subtract", y, x, alpha)
 
 
 @lowers(aten.mul, prims.mul)
 def mul(b: Builder, out: Result, x: Operand, y: Operand) -> Value:
     return _plain(b, out, "multiply", x, y)
+
+
+def _rounding_step(b: Builder, name: str, x: Value, y: Value) -> Value:
+    """The sum, difference or quotient, rounded to their type, which XLA does not leave out if it is written."""
+    compute = wide(x.dtype)
+    return b.cast(b.binary(name, b.cast(x, compute), b.cast(y, compute)), x.dtype)
 
 
 def _floor_quotient(b: Builder, x: Value, y: Value) -> Value:
@@ -73,11 +89,11 @@ def _floor_quotient(b: Builder, x: Value, y: Value) -> Value:
         unlike = b.binary("and", b.compare("NE", remainder, zero), _signs_differ(b, remainder, y))
         return b.select(unlike, b.sub(quotient, one), quotient)
     unlike = b.binary("and", b.compare("NE", remainder, zero), _signs_differ(b, remainder, y))
-    quotient = b.div(b.sub(x, remainder), y)
-    quotient = b.select(unlike, b.sub(quotient, one), quotient)
+    quotient = _rounding_step(b, "divide", _rounding_step(b, "subtract", x, remainder), y)
+    quotient = b.select(unlike, _rounding_step(b, "subtract", quotient, one), quotient)
     floor = b.unary("floor", quotient)
     floor = b.select(b.compare("GT", b.sub(quotient, floor), b.like(0.5, x)), b.add(floor, one), floor)
-    exact = b.div(x, y)
+    exact = _rounding_step(b, "divide", x, y)
     signed_zero = b.mul(zero, b.unary("sign", exact))
     return b.select(
         b.compare("EQ", y, zero), exact, b.select(b.compare("EQ", quotient, zero), signed_zero, floor)
@@ -89,13 +105,19 @@ def _signs_differ(b: Builder, x: Value, y: Value) -> Value:
     return b.compare("NE", b.compare("LT", x, zero), b.compare("LT", y, zero))
 
 
+def _is_single(x: Operand) -> bool:
+    """Whether torch divides by it as by a number."""
+    return not isinstance(x, Value) or math.prod(x.shape) == 1
+
+
 @lowers(aten.div, prims.div)
 def div(b: Builder, out: Result, x: Operand, y: Operand, rounding_mode: str | None = None) -> Value:
-    if rounding_mode == "floor":
-        return _computed(b, out, [x, y], lambda x, y: _floor_quotient(b, x, y))
-    if rounding_mode == "trunc" and is_inexact(out.dtype):  # of the quotient as it is rounded to the type
-        return _trunc(b, _plain(b, out, "divide", x, y))
-    return _plain(b, out, "divide", x, y)
+    if rounding_mode is None or not is_inexact(out.dtype) and rounding_mode == "trunc":
+        return _plain(b, out, "divide", x, y)
+    # By a number in float32, as it is; by a tensor every step is rounded to a half type.
+    compute = wide(out.dtype) if _is_single(y) else out.dtype
+    x, y = given(b, rounded(b, x, out.dtype), out.shape, compute), given(b, y, out.shape, compute)
+    return b.cast(_floor_quotient(b, x, y) if rounding_mode == "floor" else _trunc(b, _rounding_step(b, "divide", x, y)), out.dtype)
 
 
 @lowers(aten.floor_divide)
@@ -117,12 +139,7 @@ def remainder(b: Builder, out: Result, x: Operand, y: Operand) -> Value:
         unlike = b.binary("and", b.compare("NE", rest, b.like(0, x)), _signs_differ(b, rest, y))
         return b.select(unlike, b.add(rest, y), rest)
 
-    return _computed(b, out, [_rounded(b, x, out.dtype), _rounded(b, y, out.dtype)], body)
-
-
-def _rounded(b: Builder, x: Operand, dtype: torch.dtype) -> Operand:
-    """A number as the type has it."""
-    return x if isinstance(x, Value) or not is_half(dtype) else float(torch.tensor(x, dtype=dtype))
+    return _computed(b, out, [x, y], body)
 
 
 @lowers(aten.pow)
@@ -226,9 +243,39 @@ def relu(b: Builder, out: Result, x: Value) -> Value:
 
 @lowers(aten.softshrink_backward, aten.hardshrink_backward)
 def shrink_backward(b: Builder, out: Result, gradient: Value, x: Value, bound: Number) -> Value:
-    outside = b.compare("GT", b.unary("abs", b.cast(x, wide(x.dtype))), b.full(bound, x.shape, wide(x.dtype)))
+    outside = b.compare("GT", b.unary("abs", x), b.like(bound, x))
     outside = b.binary("or", outside, b.is_nan(x))
     return b.select(outside, gradient, b.like(0, gradient))
+
+
+@lowers(aten.threshold_backward)
+def threshold_backward(b: Builder, out: Result, gradient: Value, x: Value, bound: Number) -> Value:
+    x = b.cast(x, wide(x.dtype))  # torch does not round the bound
+    return b.select(b.compare("LE", x, b.like(bound, x)), b.like(0, gradient), gradient)
+
+
+def _bounds_of_logit(b: Builder, x: Value, eps: float) -> tuple[Value, Value]:
+    """Where torch holds `x` between: each rounded to a half type."""
+    low = b.like(eps, x)
+    return low, b.sub(b.like(1, x), low)
+
+
+@lowers(aten.logit)
+def logit(b: Builder, out: Result, x: Value, eps: float | None = None) -> Value:
+    x = b.cast(x, out.dtype)
+    if eps is not None:
+        low, high = _bounds_of_logit(b, x, eps)
+        x = b.select(b.compare("LT", x, low), low, b.select(b.compare("GT", x, high), high, x))
+    odds = b.div(x, b.sub(b.like(1, x), x))
+    return _computed(b, out, [odds], lambda odds: b.unary("log", odds))
+
+
+@lowers(aten.logit_backward)
+def logit_backward(b: Builder, out: Result, gradient: Value, x: Value, eps: float | None = None) -> Value:
+    low, high = _bounds_of_logit(b, x, eps or 0)
+    within = b.binary("and", b.compare("GE", x, low), b.compare("LE", x, high))
+    slope = b.div(gradient, b.mul(x, b.sub(b.like(1, x), x)))
+    return b.select(within, slope, b.like(math.nan if eps is None else 0, slope))
 
 
 # Functions of one number.
@@ -287,6 +334,16 @@ def exp2(b: Builder, out: Result, x: Value) -> Value:
 @lowers(aten.atan2)
 def atan2(b: Builder, out: Result, x: Operand, y: Operand) -> Value:
     return _computed(b, out, [x, y], lambda x, y: b.binary("atan2", x, y))
+
+
+@lowers(aten.xlogy)
+def xlogy(b: Builder, out: Result, x: Operand, y: Operand) -> Value:
+    def body(x: Value, y: Value) -> Value:
+        logarithm = b.cast(b.cast(b.unary("log", y), out.dtype), y.dtype)
+        product = b.select(b.compare("EQ", x, b.like(0, x)), b.like(0, x), b.mul(x, logarithm))
+        return b.select(b.is_nan(y), y, product)
+
+    return _computed(b, out, [x, y], body)
 
 
 def _rounding(name: str) -> Callable[..., Value]:

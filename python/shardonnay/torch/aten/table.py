@@ -61,7 +61,14 @@ def promoted(operands: Sequence[Operand]) -> torch.dtype:
         torch.empty((1,) * operand.rank, dtype=operand.dtype, device="meta") if isinstance(operand, Value) else operand
         for operand in operands
     ]
-    return elementwise_dtypes(*stand_ins, type_promotion_kind=ELEMENTWISE_TYPE_PROMOTION_KIND.DEFAULT)[0]
+    return elementwise_dtypes(*stand_ins, type_promotion_kind=ELEMENTWISE_TYPE_PROMOTION_KIND.DEFAULT)[1]
+
+
+def rounded(b: Builder, x: Operand, dtype: torch.dtype) -> Operand:
+    """A number, or a tensor of another type, as a half type has it; any other type leaves it as it is."""
+    if not is_half(dtype):
+        return x
+    return b.cast(x, dtype) if isinstance(x, Value) else float(torch.tensor(x, dtype=torch.float64).to(dtype))
 
 
 def given(b: Builder, x: Operand, shape: Sequence[int], dtype: torch.dtype) -> Value:

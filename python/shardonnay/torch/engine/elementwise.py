@@ -38,6 +38,9 @@ _simple(
         "stablehlo.subtract": torch.sub,
         "stablehlo.multiply": torch.mul,
         "stablehlo.atan2": torch.atan2,
+        "stablehlo.negate": torch.neg,
+        "stablehlo.abs": torch.abs,
+        "stablehlo.log_plus_one": torch.log1p,
         "stablehlo.xor": torch.bitwise_xor,
         "stablehlo.and": torch.bitwise_and,
         "stablehlo.or": torch.bitwise_or,
@@ -123,16 +126,6 @@ def _at_least_f32(op: Op) -> torch.dtype:
     return torch.float64 if op.tensor().element == "f64" else torch.float32
 
 
-@rule("stablehlo.negate", elementwise=True)
-def negate(lower: Lower, op: Op, x: Value) -> Value:
-    return torch.neg(x)
-
-
-@rule("stablehlo.abs", elementwise=True)
-def absolute(lower: Lower, op: Op, x: Value) -> Value:
-    return torch.abs(x)
-
-
 @rule("stablehlo.exponential_minus_one", elementwise=True)
 def exponential_minus_one(lower: Lower, op: Op, x: Value) -> Value:
     if not is_complex(op.tensor().element):
@@ -140,11 +133,6 @@ def exponential_minus_one(lower: Lower, op: Op, x: Value) -> Value:
     a, b = torch.real(x), torch.imag(x)
     half = torch.sin(b / 2)
     return torch.complex(torch.expm1(a) * torch.cos(b) - 2 * half * half, torch.exp(a) * torch.sin(b))
-
-
-@rule("stablehlo.log_plus_one", elementwise=True)
-def log_plus_one(lower: Lower, op: Op, x: Value) -> Value:
-    return torch.log1p(x)
 
 
 @rule("stablehlo.cbrt", elementwise=True)

@@ -36,7 +36,7 @@ class Executable:
         """Every rank of the default process group makes it, for process groups are made by all.
 
         ranks: of each device of the program its rank, by default its number.
-        groups: made before, of another program on the same ranks.
+        groups: if not those that all programs share.
         donate: what the manifest says that a result may reuse is overwritten by it, and that tensor is the result.
         """
         self.program = program

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import timedelta
+from weakref import WeakKeyDictionary
 
 import torch.distributed as dist
 
@@ -11,6 +12,9 @@ from .program import Program
 from .elements import EngineError
 
 Devices = tuple[int, ...]
+# Of a default process group: what has been made of its ranks. A group costs each rank threads and descriptors, and
+# torch keeps it until it is destroyed, so programs share them.
+_MADE: WeakKeyDictionary[dist.ProcessGroup, dict[tuple[Devices, timedelta | None], dist.ProcessGroup]] = WeakKeyDictionary()
 
 
 def partition_of(pairs: list[list[int]], devices: int) -> list[list[int]]:
@@ -40,10 +44,18 @@ def default_timeout() -> timedelta | None:
     return next((found for each in options if (found := getattr(each, "_timeout", None))), None)
 
 
+def _group_of(ranks: Devices, timeout: timedelta | None) -> dist.ProcessGroup:
+    """The group of these ranks, made by the first program that needs it."""
+    made = _MADE.setdefault(dist.group.WORLD, {})
+    if (ranks, timeout) not in made:
+        made[ranks, timeout] = dist.new_group(list(ranks), timeout=timeout)
+    return made[ranks, timeout]
+
+
 class Groups:
     """The groups of a program's devices, device i being rank `ranks[i]` of the default process group.
 
-    What two programs on the same ranks have in common is made once if they share this.
+    What programs have in common is made once, as long as the default process group lives.
     """
 
     def __init__(self, ranks: Sequence[int], timeout: timedelta | None = None) -> None:
@@ -68,11 +80,9 @@ class Groups:
     def _make(self, devices: Devices) -> None:
         if devices in self._made or len(devices) < 2:
             return
-        ranks = [self.ranks[device] for device in devices]
-        if sorted(ranks) == list(range(dist.get_world_size())):
-            self._made[devices] = dist.group.WORLD
-            return
-        self._made[devices] = dist.new_group(sorted(ranks), timeout=self._timeout)
+        ranks = tuple(sorted(self.ranks[device] for device in devices))
+        is_world = ranks == tuple(range(dist.get_world_size()))
+        self._made[devices] = dist.group.WORLD if is_world else _group_of(ranks, self._timeout)
 
     def order(self, devices: Sequence[int]) -> list[int]:
         """The devices as their process group has them: by rank."""

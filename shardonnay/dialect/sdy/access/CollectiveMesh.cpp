@@ -101,3 +101,55 @@ LogicalResult sdy::inlineCollectiveMeshes(ModuleOp module) {
   });
   return failure(result.wasInterrupted());
 }
+
+AxisList sdy::getAxes(const UserCollective &written, MeshAttr mesh) {
+  Mesh algebra = toMesh(mesh);
+  AxisList axes;
+  if (written.axes) {
+    for (const NamedAxis &named : *written.axes)
+      for (auto [i, axis] : llvm::enumerate(mesh.getAxes()))
+        if (axis.getName() == named.name)
+          axes.append(named.size == 0 ? algebra.fullAxis(i)
+                                      : AxisRef{static_cast<int32_t>(i),
+                                                named.preSize, named.size});
+    return axes.sorted();
+  }
+  if (written.groups.empty())
+    return algebra.allAxes();
+  for (int64_t i = 0; i < algebra.numAxes(); ++i) {
+    AxisRef axis = algebra.fullAxis(i);
+    auto differs = [&](ArrayRef<int64_t> group) {
+      return llvm::any_of(group, [&](int64_t position) {
+        return algebra.coordinate(axis, position) !=
+               algebra.coordinate(axis, group.front());
+      });
+    };
+    if (llvm::any_of(written.groups, differs))
+      axes.append(axis);
+  }
+  return axes;
+}
+
+using Groups = SmallVector<SmallVector<int64_t>>;
+
+static Groups inOrder(Groups groups) {
+  for (SmallVector<int64_t> &group : groups)
+    llvm::sort(group);
+  llvm::sort(groups);
+  return groups;
+}
+
+std::optional<AxisList> sdy::getExactAxes(UserCollectiveOpInterface collective,
+                                          MeshAttr mesh) {
+  std::optional<UserCollective> written = collective.getUserCollective();
+  if (!written || !mesh.getDeviceIds().empty())
+    return std::nullopt;
+  if (auto named = collective.getCollectiveMesh())
+    if (named->symbol || readMesh(collective, *named) != mesh)
+      return std::nullopt;
+  AxisList axes = getAxes(*written, mesh);
+  if (!written->groups.empty() &&
+      inOrder(written->groups) != inOrder(toMesh(mesh).groups(axes)))
+    return std::nullopt;
+  return axes;
+}

@@ -14,6 +14,7 @@
 #define SHARDONNAY_DIALECT_SDY_ACCESS_COLLECTIVEMESH_H
 
 #include "mlir/IR/BuiltinOps.h"
+#include "shardonnay/algebra/AxisList.h"
 #include "shardonnay/dialect/sdy/Attributes.h"
 #include "shardonnay/interfaces/UserCollective.h"
 
@@ -29,6 +30,15 @@ MeshAttr readMesh(shardonnay::UserCollectiveOpInterface collective,
 /// spelled out (jaxlib 0.10.2's sends between other devices). Fails, with an
 /// error at it, for a collective along axes of no mesh.
 LogicalResult inlineCollectiveMeshes(ModuleOp module);
+
+/// The axes along which members of one group differ.
+shardonnay::AxisList getAxes(const shardonnay::UserCollective &written,
+                             MeshAttr mesh);
+
+/// The same, if it sends among all devices that differ along these axes alone;
+/// nothing otherwise, or where `mesh` has an order of devices.
+std::optional<shardonnay::AxisList>
+getExactAxes(shardonnay::UserCollectiveOpInterface collective, MeshAttr mesh);
 
 } // namespace mlir::sdy
 

@@ -67,7 +67,7 @@ func.func @equal_behind_reshape(%arg0: tensor<8x4xf32> {sdy.sharding = #sdy.shar
   return %0, %2 : tensor<8x4xf32>, tensor<32xf32>
 }
 
-// Not what lies otherwise behind it.
+// Not what is sharded in another way behind it.
 // CHECK-LABEL: func @other_behind_transpose
 // CHECK-COUNT-2: sdy.reshard
 func.func @other_behind_transpose(%arg0: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> (tensor<8x4xf32>, tensor<4x8xf32>) {

@@ -28,7 +28,7 @@ func.func @inlined_mesh(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<mesh<
   return %arg1 : tensor<f32>
 }
 
-// Uneven cuts and dynamic dims are legal.
+// Uneven shards and dynamic dims are legal.
 // CHECK-LABEL: func @per_value
 func.func @per_value(%arg0: tensor<7x?xf32>) {
   // CHECK: sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}, {"x"}]>, <@mesh, []>]>

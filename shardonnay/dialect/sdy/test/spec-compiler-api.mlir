@@ -47,7 +47,7 @@ module @jit_zeros_like {
 
 // -----
 
-// A manual computation along "data"; "model" is free, and may cut more.
+// A manual computation along "data"; "model" is free, and may shard it further.
 sdy.mesh @mesh_name = <["data"=2, "model"=2]>
 // CHECK-LABEL: func @manual
 func.func @manual(%arg0: tensor<16x32xf32>) -> tensor<16x32xf32> {

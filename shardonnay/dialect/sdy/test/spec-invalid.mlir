@@ -70,7 +70,7 @@ func.func private @priority_of_nothing(tensor<8xf32> {sdy.sharding = #sdy.shardi
 
 // -----
 
-// Both dims are fully cut without their last axis.
+// Both dims are fully sharded without their last axis.
 sdy.mesh @mesh_xy = <["x"=2, "y"=4, "z"=2]>
 // expected-error @+2 {{dim 0 of size 1 is sharded by "x": nothing is left for the last axis to shard, take it out [C80]}}
 // expected-error @+1 {{dim 1 of size 4 is sharded by "y", "z": nothing is left for the last axis to shard, take it out [C80]}}

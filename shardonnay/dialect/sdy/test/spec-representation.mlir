@@ -57,7 +57,7 @@ func.func private @sub_axes(
 
 // -----
 
-// The same cut, on a mesh and on a splitting of it.
+// The same layout, on a mesh and on a splitting of it.
 sdy.mesh @mesh_full = <["devices"=8]>
 sdy.mesh @mesh_xy = <["x"=4, "y"=2]>
 // CHECK-LABEL: func private @equivalent
@@ -89,7 +89,7 @@ func.func private @priorities(tensor<4x8x8xf32> {sdy.sharding = #sdy.sharding<@m
 
 // -----
 
-// Uneven cuts.
+// Uneven shards.
 sdy.mesh @mesh_xy = <["x"=8, "y"=2, "z"=3]>
 // CHECK-LABEL: func private @uneven
 // CHECK-SAME: <@mesh_xy, [{"x"}, {"y"}, {"z"}]>

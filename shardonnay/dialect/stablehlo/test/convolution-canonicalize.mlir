@@ -12,7 +12,7 @@ func.func @pads_before(%arg0: tensor<8x20x4xf32>, %arg1: tensor<2x4x6xf32>) -> t
   return %2 : tensor<8x20x6xf32>
 }
 
-// Its gradient: what is cut off is not computed.
+// Its gradient: what is sliced off is not computed.
 // CHECK-LABEL: func @cuts_behind
 func.func @cuts_behind(%arg0: tensor<8x20x6xf32>, %arg1: tensor<2x6x4xf32>) -> tensor<8x20x4xf32> {
   // CHECK: stablehlo.convolution(%arg0, %arg1) {{.*}}window = {pad = {{\[\[}}0, 4]], rhs_dilate = [4]}

@@ -21,7 +21,7 @@ func.func @transposes(%arg0: tensor<8x16xf32>) -> tensor<16x8xf32> {
   return %0 : tensor<16x8xf32>
 }
 
-// A shift by one row: what is cut off is never there.
+// A shift by one row: what is sliced off is never there.
 // CHECK-LABEL: func @pads_and_cuts
 func.func @pads_and_cuts(%arg0: tensor<4x8xf32>, %arg1: tensor<f32>) -> tensor<4x6xf32> {
   // CHECK: stablehlo.pad %arg0, %arg1, low = [1, -1], high = [-1, -1], interior = [0, 0] {test.attr} : (tensor<4x8xf32>, tensor<f32>) -> tensor<4x6xf32>
@@ -31,7 +31,7 @@ func.func @pads_and_cuts(%arg0: tensor<4x8xf32>, %arg1: tensor<f32>) -> tensor<4
   return %1 : tensor<4x6xf32>
 }
 
-// The gaps of one dim stay, another dim is cut.
+// The gaps of one dim stay, another dim is sliced.
 // CHECK-LABEL: func @spreads_and_cuts
 func.func @spreads_and_cuts(%arg0: tensor<4x8xf32>, %arg1: tensor<f32>) -> tensor<7x4xf32> {
   // CHECK: stablehlo.pad %arg0, %arg1, low = [0, -2], high = [0, -2], interior = [1, 0]

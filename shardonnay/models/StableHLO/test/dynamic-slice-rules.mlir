@@ -7,7 +7,7 @@ func.func @dynamic_slice(%a: tensor<4x8xf32>, %i: tensor<i32>) {
   return
 }
 
-// The operand's updated dim may be cut, the update's not.
+// The operand's updated dim may be sharded, the update's not.
 // CHECK-LABEL: func @dynamic_update_slice
 func.func @dynamic_update_slice(%a: tensor<4x8xf32>, %u: tensor<2x8xf32>, %i: tensor<i32>) {
   // CHECK: stablehlo.dynamic_update_slice {{.*}}<([i, k], [j, k], [], [])->([i, k]) {i=4, j=2, k=8} need_replication={j}>

@@ -13,7 +13,7 @@ func.func @bits_of_an_uneven_dim(%s: tensor<2xui64>) -> (tensor<7x6xui32> {sdy.s
 }
 
 // The numbers are those of the device that is first along all axes, whatever
-// cuts the result.
+// shards the result.
 // CHECK-LABEL: func.func @numbers
 func.func @numbers(%a: tensor<f32>, %b: tensor<f32>, %n: tensor<2xi64>) -> (tensor<8x6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
   // CHECK: %[[ALL:.*]] = stablehlo.rng %arg0, %arg1, %arg2, distribution = NORMAL : {{.*}} -> tensor<8x6xf32>

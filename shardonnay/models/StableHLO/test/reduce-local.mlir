@@ -51,7 +51,7 @@ func.func @maximum_from_its_neutral_element(%a: tensor<8x16xf32> {sdy.sharding =
   return %1 : tensor<8xf32>
 }
 
-// No dim is cut that is reduced; engines drop the initial value of some of these too.
+// No dim that is reduced is sharded; engines drop the initial value of some of these too.
 // CHECK-LABEL: func.func @apart
 func.func @apart(%a: tensor<8x2xi32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %s: tensor<i32>) -> (tensor<8xi32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
   // CHECK: %[[ONE:.*]] = stablehlo.constant dense<1> : tensor<i32>

@@ -38,7 +38,7 @@ func.func @reshape_of_a_compound_dim(%a: tensor<32x4xf32> {sdy.sharding = #sdy.s
   return %0 : tensor<2x16x4xf32>
 }
 
-// Six rows are two, two, two and none: the pieces of the merged dim are others.
+// Six rows are two, two, two and none: the shards of the merged dim are others.
 // CHECK-LABEL: func.func @uneven_rows_are_split_off
 func.func @uneven_rows_are_split_off(%a: tensor<384xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}]>}) -> (tensor<6x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {}]>}) {
   // CHECK: %[[ROWS:.*]] = spmd.fetch_window %arg0 dim=0 global_size=384 start=0 step=128 size=128 @mesh {"y"} {sdy.cause = "what 'stablehlo.reshape' sees of dim 0 of operand 0 beyond its shard; {{.*}}"} : (tensor<96xf32>) -> tensor<128xf32>

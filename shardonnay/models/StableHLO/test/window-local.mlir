@@ -54,7 +54,7 @@ func.func @concatenate(
   return
 }
 
-// A running maximum: each device scans its piece, and takes the totals of those before it.
+// A running maximum: each device scans its shard, and takes the totals of those before it.
 // CHECK-LABEL: func.func @running_maximum(
 func.func @running_maximum(%a: tensor<6x10xi32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>}) {
   // CHECK-NEXT: %[[LEAST:.*]] = sdy.constant dense<-2147483648> : tensor<i32>
@@ -79,7 +79,7 @@ func.func @running_maximum(%a: tensor<6x10xi32> {sdy.sharding = #sdy.sharding<@m
   return
 }
 
-// A body of several ops that is known; each is applied to a whole piece.
+// A body of several ops that is known; each is applied to a whole shard.
 // CHECK-LABEL: func.func @running_log_sum_exp(
 func.func @running_log_sum_exp(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
   %z = sdy.constant dense<0xFF800000> : tensor<f32>

@@ -1,8 +1,8 @@
 // RUN: sdy-opt %s -sdy-lift-inlined-meshes -sdy-check-supported -sdy-constant-or-scalar-splitter -sdy-user-priority-propagate -sdy-close-shardings -sdy-insert-explicit-reshards='enable-full-version=true' -sdy-reshard-to-collectives | FileCheck %s --check-prefix=GLOBAL
 // RUN: sdy-opt %s -sdy-partition-pipeline | FileCheck %s
 
-// An MLP, its batch cut by "x" and its hidden features by "y": columns of the
-// first weight, rows of the second. So the hidden values are cut both ways
+// An MLP, its batch sharded by "x" and its hidden features by "y": columns of the
+// first weight, rows of the second. So the hidden values are sharded both ways
 // without communication, and the second product is a sum over "y".
 
 // GLOBAL-LABEL: func @main

@@ -23,7 +23,7 @@ func.func @generic(%arg0: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, 
   return %0 : tensor<8x16xf32>
 }
 
-// The positions move a window, and may be cut; so may the batch.
+// The positions move a window, and may be sharded; so may the batch.
 // CHECK-LABEL: func @convolution
 // CHECK-SAME: -> (tensor<8x14x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", ?}, {"y", ?}, {?}]>})
 func.func @convolution(%arg0: tensor<8x16x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}, {}]>}, %arg1: tensor<3x4x4xf32>, %arg2: tensor<8x14x4xf32>) -> tensor<8x14x4xf32> {

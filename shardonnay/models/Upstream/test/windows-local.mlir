@@ -1,6 +1,6 @@
 // RUN: sdy-opt %s -split-input-file -sdy-partition-pipeline | FileCheck %s
 
-// Windows that lie in a device's own positions: nothing is sent.
+// Windows that are in a device's own positions: nothing is sent.
 sdy.mesh @mesh = <["x"=2, "y"=4]>
 // CHECK-LABEL: func.func @main(%arg0: tensor<2x4x8x4xf32>) -> tensor<2x2x4x4xf32>
 // CHECK-NEXT: tosa.max_pool2d %arg0 {{.*}} -> tensor<2x2x4x4xf32>

@@ -35,7 +35,7 @@ func.func @gradients(%x: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{
   return %0#0 : tensor<4x4xf32>
 }
 
-// Pieces are summed up: parts of the whole are carried, and scattered behind.
+// Shards are summed up: parts of the whole are carried, and scattered behind.
 // CHECK-LABEL: func @scattered
 func.func @scattered(%x: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> (tensor<4x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
   // CHECK: %[[W:.*]]:2 = stablehlo.while
@@ -111,7 +111,7 @@ func.func @starts_from_something(%x: tensor<8x4xf32> {sdy.sharding = #sdy.shardi
   return %0#0 : tensor<4x4xf32>
 }
 
-// Each device puts its piece of it in its place.
+// Each device puts its shard of it in its place.
 // CHECK-LABEL: func @starts_from_pieces
 func.func @starts_from_pieces(%x: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %start: tensor<4x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> (tensor<4x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
   // CHECK: %[[PLACED:.*]] = sdy.sharded_to_unreduced [{"x"}, {}] %arg1 out_sharding=<@mesh, [{}, {}], unreduced={"x"}>
@@ -136,7 +136,7 @@ func.func @starts_from_pieces(%x: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<
   return %0#0 : tensor<4x4xf32>
 }
 
-// It lies otherwise, and is gathered once, before the loop.
+// It has another sharding, and is gathered once, before the loop.
 // CHECK-LABEL: func @starts_elsewhere
 func.func @starts_elsewhere(%x: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@two, [{"x"}, {}]>}, %start: tensor<4x4xf32> {sdy.sharding = #sdy.sharding<@two, [{"y"}, {}]>}) -> (tensor<4x4xf32> {sdy.sharding = #sdy.sharding<@two, [{"y"}, {}]>}) {
   // CHECK: %[[G:.*]] = sdy.all_gather [{"y"}, {}] %arg1
@@ -220,8 +220,8 @@ func.func @nested(%x: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"
   return %o : tensor<4x4xf32>
 }
 
-// Ops that are linear in what is settled are computed on parts. Zeros are there
-// in any cut. A device carries 64 bytes more, an eighth of 512.
+// Ops that are linear in what is reduced are computed on parts. Zeros are there
+// in any sharding. A device carries 64 bytes more, an eighth of 512.
 // CHECK-LABEL: func @linear_steps
 // FITS-LABEL: func @linear_steps
 // LIMIT-LABEL: func @linear_steps

@@ -22,7 +22,7 @@ func.func @constant() -> (tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [
   return %1 : tensor<8x8xf32>
 }
 
-// The dim that is sliced comes out of a sum over a cut one: each stays.
+// The dim that is sliced comes out of a sum over a sharded one: each stays.
 // CHECK-LABEL: func @beside_a_cut
 func.func @beside_a_cut(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"y"}]>}) -> (tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>}) {
   // CHECK-NEXT: %[[A:.*]] = sdy.all_slice [{"x"}, {}] %arg0 out_sharding=<@mesh, [{"x"}, {"y"}]>

@@ -120,7 +120,7 @@ func.func @other_axes_and_order(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.shar
   return %0 : tensor<8x8xf32>
 }
 
-// Through the whole value, of which a piece is taken.
+// Through the whole value, of which a shard is taken.
 // CHECK-LABEL: func @other_axes
 func.func @other_axes(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<8x8xf32> {
   // CHECK-NEXT: %[[WHOLE:.*]] = sdy.all_gather [{"x"}, {}] %arg0 out_sharding=<@mesh, [{}, {}]>
@@ -171,7 +171,7 @@ func.func @owner(%arg0: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{
   return %0 : tensor<8x16xf32>
 }
 
-// Pieces are summands as they lie.
+// Local shards are summands in the layout that they have.
 // CHECK-LABEL: func @pieces_are_parts
 func.func @pieces_are_parts(%arg0: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", "y"}, {}]>}) -> tensor<8x16xf32> {
   // CHECK-NEXT: %[[A:.*]] = sdy.sharded_to_unreduced [{"y"}, {}] %arg0 out_sharding=<@mesh, [{"x"}, {}], unreduced={"y"}>
@@ -214,7 +214,7 @@ func.func @budget_spent(%arg0: tensor<4096x30720x7680x7680xbf16> {sdy.sharding =
   return %0 : tensor<4096x30720x7680x7680xbf16>
 }
 
-// Between two exchanges, of y and of x, rows would move to neighbours: pieces of
+// Between two exchanges, of y and of x, rows would move to neighbours: shards of
 // 3 rows do not make up halves of 10.
 sdy.mesh @small = <["x"=2, "y"=2]>
 

@@ -14,7 +14,7 @@ func.func @alike(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}
     %1 = stablehlo.tanh %b : tensor<8x8xf32>
     sdy.return %1 : tensor<8x8xf32>
   } : (tensor<8x8xf32>) -> tensor<8x8xf32>
-  // Sharded in another way, so it has no like: its body, between its borders.
+  // Sharded in another way, so it has no like: its body, between its boundaries.
   // CHECK: %[[IN:.*]] = sdy.reshard %[[SECOND]] <@mesh, [{"y"}, {}]>
   // CHECK: %[[BODY:.*]] = stablehlo.tanh %[[IN]]
   // CHECK: return %[[BODY]]

@@ -9,7 +9,7 @@ func.func @trim(
     %arg0: tensor<2x10xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", ?}, {?}]>}) -> tensor<2x10xf32> {
   // CHECK: tanh {{.*}}<@mesh, [{"x":(1)2, ?}, {"y", ?}]>
   %0 = stablehlo.tanh %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x", ?}, {"y", ?}]>]>} : tensor<2x10xf32>
-  // Pieces of 3 and of 2.
+  // Shards of 3 and of 2.
   // CHECK: negate {{.*}}<@mesh, [{?}, {"x", ?}]>
   %1 = stablehlo.negate %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{?}, {"x", ?}]>]>} : tensor<2x10xf32>
   // CHECK: negate {{.*}}<@mesh, [{?}, {"y", "x", ?}]>

@@ -42,7 +42,7 @@ func.func @given(
 
 sdy.mesh @mesh_6_4 = <["m"=2, "f"=4]>
 
-// Six rows inside: f would cut them into pieces of two, outside into others.
+// Six rows inside: f would divide them into shards of two, outside into others.
 // CHECK-LABEL: func @manual_boundary
 // CHECK: in_shardings=[<@mesh_6_4, [{"m", "f":(1)2}]>] out_shardings=[<@mesh_6_4, [{"m", ?}]>]
 func.func @manual_boundary(%arg0: tensor<12xf32>) -> tensor<12xf32> {

@@ -11,7 +11,7 @@ func.func @cut_to_pieces(%arg0: tensor<1xf32> {sdy.sharding = #sdy.sharding<@mes
 
 // -----
 
-// What is uneven, and what is cut to single elements by the last axis, is fine; so is what has no size.
+// What is uneven, and what is sharded to single elements by the last axis, is fine; so is what has no size.
 sdy.mesh @mesh = <["x"=2, "y"=4, "one"=1]>
 func.func @fine(%arg0: tensor<3x5x1xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}, {"one"}]>},
                 %arg1: tensor<7xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", "y"}]>},
@@ -22,7 +22,7 @@ func.func @fine(%arg0: tensor<3x5x1xf32> {sdy.sharding = #sdy.sharding<@mesh, [{
 
 // -----
 
-// An axis of size 1 cuts nothing: it need not be used.
+// An axis of size 1 shards nothing: it need not be used.
 sdy.mesh @mesh = <["x"=2, "one"=1]>
 func.func @manual_along_one(%arg0: tensor<8x8xf32>) -> tensor<8x8xf32> {
   %0 = sdy.manual_computation(%arg0) in_shardings=[<@mesh, [{"x"}, {}]>] out_shardings=[<@mesh, [{"x"}, {}]>] manual_axes={"x", "one"} (%arg1: tensor<4x8xf32>) {

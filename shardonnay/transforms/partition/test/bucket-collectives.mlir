@@ -74,7 +74,7 @@ func.func @weights(%x: tensor<4x8xf32>, %w: tensor<2x8xf32>, %b: tensor<2xf32>, 
   return %7 : tensor<4x8xf32>
 }
 
-// Each device is to have its piece of both.
+// Each device is to have its shard of both.
 // CHECK-LABEL: func @scattered
 func.func @scattered(%arg0: tensor<8x3xf32>, %arg1: tensor<2x4xf32>) -> (tensor<2x3xf32>, tensor<2x1xf32>) {
   // CHECK-NEXT: %[[P:.*]] = spmd.pack %arg0, %arg1 pieces=4 dims=[0, 1] : (tensor<8x3xf32>, tensor<2x4xf32>) -> tensor<32xf32>
@@ -130,7 +130,7 @@ func.func @rows(%arg0: tensor<1x3xf32>, %arg1: tensor<1x3xi32>, %arg2: tensor<1x
   return %0, %1, %2, %3 : tensor<4x3xf32>, tensor<4x3xi32>, tensor<4x3xi8>, tensor<4x3xcomplex<f32>>
 }
 
-// The pieces that go to a device stand together, and those that come from one.
+// The shards that go to a device stand together, and those that come from one.
 // CHECK-LABEL: func @exchanged
 func.func @exchanged(%arg0: tensor<8x3xf32>, %arg1: tensor<2x4xi32>) -> (tensor<2x12xf32>, tensor<8x1xi32>) {
   // CHECK-NEXT: %[[P:.*]] = spmd.pack %arg0, %arg1 pieces=4 dims=[0, 1] : (tensor<8x3xf32>, tensor<2x4xi32>) -> tensor<32xi32>

@@ -44,7 +44,7 @@ func.func @branches(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{
 
 sdy.mesh @mesh = <["x"=2, "y"=4]>
 
-// The bodies are inlined, cut further by the axes that are not manual.
+// The bodies are inlined, sharded further by the axes that are not manual.
 // CHECK-LABEL: func @computations(%arg0: tensor<2xf32>) -> tensor<2xf32>
 // CHECK-NEXT: %[[SIN:.*]] = stablehlo.sine %arg0 : tensor<2xf32>
 // CHECK-NEXT: %[[COS:.*]] = stablehlo.cosine %[[SIN]] : tensor<2xf32>

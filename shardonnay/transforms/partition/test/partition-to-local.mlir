@@ -127,7 +127,7 @@ func.func @meshes(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]
 
 sdy.mesh @mesh = <["x"=2, "y"=4]>
 
-// Sums that are still to be settled pass through what is linear in them.
+// Sums that are still to be reduced pass through what is linear in them.
 // CHECK-LABEL: func.func @partial(
 func.func @partial(
     %a: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}], unreduced={"y"}>})
@@ -164,7 +164,7 @@ func.func @permute_parts(%a: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mes
 
 sdy.mesh @mesh = <["x"=2, "y"=4]>
 
-// The first window is the tensor, the others lie behind its end.
+// The first window is the tensor, the others are behind its end.
 // CHECK-LABEL: func.func @owner(
 func.func @owner(
     %a: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>},
@@ -181,7 +181,7 @@ func.func @owner(
   return %3 : tensor<8x16xf32>
 }
 
-// Each piece between what does not count; of the 10 rows a device then has 5.
+// Each shard between what does not count; of the 10 rows a device then has 5.
 // CHECK-LABEL: func.func @pieces(
 func.func @pieces(%a: tensor<10x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", "y"}, {}]>})
     -> (tensor<10x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {

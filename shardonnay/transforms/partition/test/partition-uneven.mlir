@@ -27,7 +27,7 @@ func.func @slice(%a: tensor<10xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}]
   return
 }
 
-// Dim 1 is made divisible first; of dim 0 the end is cut off.
+// Dim 1 is made divisible first; of dim 0 the end is sliced off.
 // CHECK-LABEL: func.func @all_to_all(
 func.func @all_to_all(%a: tensor<10x7xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
   // CHECK-NEXT: %[[WIDE:.*]] = spmd.fetch_window %arg0 dim=1 global_size=7 start=0 step=8 size=8 : (tensor<3x7xf32>) -> tensor<3x8xf32>
@@ -49,7 +49,7 @@ func.func @dot(
   return
 }
 
-// An even cut needs no mask, nor does a dim that is passed through.
+// An even sharding needs no mask, nor does a dim that is passed through.
 // CHECK-LABEL: func.func @no_mask(
 func.func @no_mask(%a: tensor<8x10xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {"x"}]>}, %z: tensor<f32>) {
   // CHECK-NOT: fetch_window
@@ -58,7 +58,7 @@ func.func @no_mask(%a: tensor<8x10xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"
   return
 }
 
-// Pieces behind the end hold nothing; their windows hold the beginning again.
+// Shards behind the end hold nothing; their windows hold the beginning again.
 // CHECK-LABEL: func.func @beginning_again(
 func.func @beginning_again(%a: tensor<6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", "y"}]>}) -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", "y"}]>}) {
   // CHECK-NEXT: spmd.fetch_window %arg0 dim=0 global_size=6 start=0 step=1 size=1 @mesh {"x", "y"} periodic

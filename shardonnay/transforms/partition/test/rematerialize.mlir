@@ -52,7 +52,7 @@ func.func private @too_early(%p: tensor<4x8xf32>, %a: tensor<8x8xf32>) -> tensor
 
 sdy.mesh @mesh = <["x"=2]>
 
-// The piece is of around the branch, and used there later.
+// The shard is of around the branch, and used there later.
 // CHECK-LABEL: @in_a_branch
 func.func private @in_a_branch(%p: tensor<4x8xf32>, %i: tensor<i32>, %m: tensor<8x16xf32>) -> (tensor<16x8xf32>, tensor<4x8xf32>) {
   %q = stablehlo.negate %p : tensor<4x8xf32>
@@ -77,7 +77,7 @@ func.func private @in_a_branch(%p: tensor<4x8xf32>, %i: tensor<i32>, %m: tensor<
 sdy.mesh @mesh = <["x"=2]>
 
 // COMPUTED-LABEL: @computed
-// Of what is itself made again, the copy that is there is read.
+// Of what is itself rematerialized, the copy that is there is read.
 // CHECK-LABEL: @computed
 // CHECK: %[[BEFORE:.*]] = spmd.barrier %arg1 after
 // CHECK-NEXT: %[[COPY:.*]] = stablehlo.negate %[[BEFORE]]

@@ -5,13 +5,13 @@ sdy.mesh @maximal_3 = <[], device_ids=[3]>
 
 // CHECK-LABEL: func @op
 func.func @op(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32> {
-  // CHECK-NEXT: %[[ZERO:.*]] = sdy.constant dense<-0.000000e+00> : tensor<8xf32>
+  // CHECK-NEXT: %[[ZERO:.*]] = sdy.constant dense<0xFF800000> : tensor<8xf32>
   // CHECK-NEXT: %[[THERE:.*]] = spmd.on_device 3 @mesh(%arg0) else(%[[ZERO]]) {
   // CHECK-NEXT: ^bb0(%[[IN:.*]]: tensor<8xf32>):
   // CHECK-NEXT:   %[[SINE:.*]] = stablehlo.sine %[[IN]] : tensor<8xf32>
   // CHECK-NEXT:   spmd.return %[[SINE]] : tensor<8xf32>
   // CHECK-NEXT: } : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
-  // CHECK-NEXT: %[[ALL:.*]] = spmd.all_reduce %[[THERE]] @mesh {"x", "y"} {sdy.cause = "what one device has, sent to all; no other plan: the device is given"} : tensor<8xf32>
+  // CHECK-NEXT: %[[ALL:.*]] = spmd.all_reduce max %[[THERE]] @mesh {"x", "y"} {sdy.cause = "what one device has, sent to all; no other plan: the device is given"} : tensor<8xf32>
   // CHECK-NEXT: return %[[ALL]]
   %0 = stablehlo.sine %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@maximal_3, []>]>} : tensor<8xf32>
   return %0 : tensor<8xf32>
@@ -65,7 +65,7 @@ func.func @region(%arg0: tensor<i1>, %arg1: tensor<8xi32>) -> tensor<8xi32> {
 func.func @boundary(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@maximal_3, []>})
     -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@maximal_3, []>}) {
   // CHECK:      %[[GIVEN:.*]] = spmd.on_device 3 @mesh(%arg0)
-  // CHECK:      %[[ALL:.*]] = spmd.all_reduce %[[GIVEN]] @mesh {"x", "y"}
+  // CHECK:      %[[ALL:.*]] = spmd.all_reduce max %[[GIVEN]] @mesh {"x", "y"}
   // CHECK-NEXT: %[[NEG:.*]] = stablehlo.negate %[[ALL]]
   // CHECK-NEXT: return %[[NEG]]
   %0 = stablehlo.negate %arg0 : tensor<8xf32>

@@ -15,7 +15,7 @@ func.func @into_and_out_of_a_manual_computation(%arg0: tensor<8x8xf32> {sdy.shar
   return %0 : tensor<8x8xf32>
 }
 
-// A manual axis that cuts nothing is not free for others.
+// A manual axis that shards nothing is not free for others.
 // CHECK-LABEL: func @manual_axes_stay_outside
 // CHECK-SAME: %arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", ?}, {?}]>})
 // CHECK: sdy.data_flow_edge %{{.*}} sharding=<@mesh, [{?}, {?}]> : tensor<8x8xf32>

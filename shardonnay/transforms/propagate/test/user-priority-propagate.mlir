@@ -89,7 +89,7 @@ func.func @layer(
 
 // In the last round the dot is due from the start, though nothing new is known
 // of its tensors: the sine, which makes the other operand's rows known, is
-// visited before it. Else the columns of the result would be cut.
+// visited before it. Else the columns of the result would be sharded.
 sdy.mesh @mesh = <["a"=2]>
 // CHECK-LABEL: func @what_is_settled_keeps_its_place
 func.func @what_is_settled_keeps_its_place(

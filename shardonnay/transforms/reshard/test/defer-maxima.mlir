@@ -45,7 +45,7 @@ func.func @may_be_infinite(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@m
   return %1 : tensor<8xf32>
 }
 
-// A float of as many bits costs as much to settle; a sum of integers wraps
+// A float of as many bits costs as much to reduce; a sum of integers wraps
 // around.
 // CHECK-LABEL: func @wraps_around
 func.func @wraps_around(%arg0: tensor<8xi32> {sdy.sharding = #sdy.sharding<@mesh, [{}], unreduced=max{"d"}>}, %arg1: tensor<8xi32> {sdy.sharding = #sdy.sharding<@mesh, [{}], unreduced=max{"d"}>}) -> (tensor<8xf32>, tensor<8xi32>) {

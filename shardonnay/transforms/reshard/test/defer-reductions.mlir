@@ -57,7 +57,7 @@ func.func @scatters_meet_behind_a_transpose(%arg0: tensor<8x16xf32> {sdy.shardin
   return %3 : tensor<16x8xf32>
 }
 
-// One lies by rows, one by columns: the second moves while partial, in pieces.
+// One is sharded by rows, one by columns: the second moves while partial, in shards.
 // CHECK-LABEL: func @moved_to_meet
 func.func @moved_to_meet(%arg0: tensor<64x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"m"}, {}], unreduced={"d"}>}, %arg1: tensor<64x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"m"}], unreduced={"d"}>}) -> (tensor<64x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"m"}, {}]>}) {
   // CHECK: %[[MOVED:.*]] = sdy.reshard %arg1 <@mesh, [{"m"}, {}], unreduced={"d"}>
@@ -125,7 +125,7 @@ func.func @both_have_an_owner(%arg0: tensor<8x64xf32> {sdy.sharding = #sdy.shard
 }
 
 // A product of two sums is no sum of products: nothing to meet, but one sum
-// may be settled behind it.
+// may be reduced behind it.
 // CHECK-LABEL: func @meets_a_product
 func.func @meets_a_product(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}], unreduced={"d"}>}, %arg1: tensor<8xf32>, %arg2: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}], unreduced={"d"}>}) -> tensor<8xf32> {
   // CHECK-NOT: replicated_to_unreduced
@@ -212,4 +212,14 @@ func.func @pad_before_others(%arg0: tensor<8x16xf32> {sdy.sharding = #sdy.shardi
   %5 = stablehlo.exponential %4 : tensor<8x17xf32>
   %6 = stablehlo.reduce(%5 init: %z) applies stablehlo.add across dimensions = [1] : (tensor<8x17xf32>, tensor<f32>) -> tensor<8xf32>
   return %2, %6 : tensor<8x17xf32>, tensor<8xf32>
+}
+
+// The other factor is passed on in parts, along another axis.
+// CHECK-LABEL: func @product_of_parts
+func.func @product_of_parts(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}], unreduced={"d"}>}, %arg1: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}], unreduced={"m"}>}) -> tensor<8xf32> {
+  // CHECK-NEXT: %[[R:.*]] = sdy.reshard %arg1 <@mesh, [{}]>
+  // CHECK-NEXT: stablehlo.multiply %arg0, %[[R]] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}], unreduced={"d"}>]>}
+  %0 = sdy.reshard %arg1 <@mesh, [{}]> : tensor<8xf32>
+  %1 = stablehlo.multiply %arg0, %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}], unreduced={"d"}>]>} : tensor<8xf32>
+  return %1 : tensor<8xf32>
 }

@@ -7,7 +7,7 @@ sdy.mesh @line = <["l"=8]>
 // CHECK-LABEL: func @sum_of_parts
 func.func @sum_of_parts(%x: tensor<64x128xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"d"}, {"m"}]>}, %w: tensor<128x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"m"}, {}]>}) -> (tensor<64x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"d"}, {}]>}) {
   %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"d"}, {}], unreduced={"m"}>]>} : (tensor<64x128xf32>, tensor<128x32xf32>) -> tensor<64x32xf32>
-  // CHECK: sdy.reshard %0 <@mesh, [{"d"}, {}]> {sdy.cause = "settles the sum along {m} that 'stablehlo.dot_general' computes in parts (it reduces over factor k); 'stablehlo.dot_general' with i by {d}, k by {m} costs 6144 bytes, the next best, k by {m}, 10240 bytes"}
+  // CHECK: sdy.reshard %0 <@mesh, [{"d"}, {}]> {sdy.cause = "reduces the sum along {m} that 'stablehlo.dot_general' computes in parts (it reduces over factor k); 'stablehlo.dot_general' with i by {d}, k by {m} costs 6144 bytes, the next best, k by {m}, 10240 bytes"}
   %1 = sdy.reshard %0 <@mesh, [{"d"}, {}]> : tensor<64x32xf32>
   return %1 : tensor<64x32xf32>
 }
@@ -17,7 +17,7 @@ func.func @sum_of_parts(%x: tensor<64x128xf32> {sdy.sharding = #sdy.sharding<@me
 func.func @behind_a_linear_op(%x: tensor<64x128xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"m"}]>}, %w: tensor<128x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"m"}, {}]>}) -> tensor<32x64xf32> {
   %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}], unreduced={"m"}>]>} : (tensor<64x128xf32>, tensor<128x32xf32>) -> tensor<64x32xf32>
   %1 = stablehlo.transpose %0, dims = [1, 0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}], unreduced={"m"}>]>} : (tensor<64x32xf32>) -> tensor<32x64xf32>
-  // CHECK: sdy.reshard %1 {{.*}}sdy.cause = "settles the sum along {m} that 'stablehlo.dot_general' computes in parts (it reduces over factor k); here it costs 12288 bytes, behind 'stablehlo.dot_general' 12288 bytes"}
+  // CHECK: sdy.reshard %1 {{.*}}sdy.cause = "reduces the sum along {m} that 'stablehlo.dot_general' computes in parts (it reduces over factor k); here it costs 12288 bytes, behind 'stablehlo.dot_general' 12288 bytes"}
   %2 = sdy.reshard %1 <@mesh, [{}, {}]> : tensor<32x64xf32>
   return %2 : tensor<32x64xf32>
 }
@@ -34,7 +34,7 @@ func.func @needed_otherwise(%x: tensor<64x128xf32> {sdy.sharding = #sdy.sharding
 func.func @results(%x: tensor<64xf32>, %y: tensor<64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}], unreduced={"d"}>}) -> (tensor<64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"m"}]>}, tensor<64xf32>) {
   // CHECK: sdy.reshard %arg0 {{.*}}sdy.cause = "moves dim 0 from {} to {m}, as result 0 is wanted; no other plan: the shardings at both ends are fixed"}
   %0 = sdy.reshard %x <@mesh, [{"m"}]> : tensor<64xf32>
-  // CHECK: sdy.reshard %arg1 {{.*}}sdy.cause = "settles the sum along {d} of a value that is given in parts; no other plan: the shardings at both ends are fixed"}
+  // CHECK: sdy.reshard %arg1 {{.*}}sdy.cause = "reduces the sum along {d} of a value that is given in parts; no other plan: the shardings at both ends are fixed"}
   %1 = sdy.reshard %y <@mesh, [{}]> : tensor<64xf32>
   return %0, %1 : tensor<64xf32>, tensor<64xf32>
 }
@@ -53,7 +53,7 @@ func.func @another_order(%x: tensor<64xf32> {sdy.sharding = #sdy.sharding<@turne
   return %0 : tensor<64xf32>
 }
 
-// Cuts of an op on one mesh are not weighed by axes of another.
+// Strategies of an op on one mesh are not weighed by axes of another.
 // CHECK-LABEL: func @result_on_another_mesh
 func.func @result_on_another_mesh(%x: tensor<64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"d"}]>}) -> (tensor<64xf32> {sdy.sharding = #sdy.sharding<@line, [{"l"}]>}) {
   // CHECK: sdy.reshard %arg0 {{.*}}sdy.cause = "moves dim 0 from {d} to {m}, as operand 0 of 'stablehlo.tanh' is needed; 'stablehlo.tanh' with
@@ -85,7 +85,7 @@ func.func @no_rule(%x: tensor<64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"d"
   return %1 : tensor<64xf32>
 }
 
-// "m" is cut in half at one operand: the halves are distributed apart.
+// "m" is split in half at one operand: the halves are distributed apart.
 // CHECK-LABEL: func @halves
 func.func @halves(%x: tensor<64x128xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"m"}, {}]>}, %w: tensor<128x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"m":(1)2}]>}) -> (tensor<64x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"m"}, {}]>}) {
   // CHECK: sdy.reshard %arg1 {{.*}}'stablehlo.dot_general' with i by {m} costs 8192 bytes, the next best,

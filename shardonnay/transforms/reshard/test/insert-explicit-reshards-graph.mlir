@@ -7,7 +7,7 @@
 
 sdy.mesh @mesh = <["d"=2, "m"=4]>
 
-// Two ops stand between what is cut by columns and a use that needs rows. Alone,
+// Two ops stand between what is sharded by columns and a use that needs rows. Alone,
 // each keeps what it has; together they move before the value gets four times
 // as large.
 // CHECK-LABEL: func @moves_where_it_is_small

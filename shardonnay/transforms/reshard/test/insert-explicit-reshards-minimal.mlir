@@ -16,8 +16,8 @@ func.func @left_alone(%a: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, 
 func.func @partial(%a: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"a"}]>}, %w: tensor<16x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"a"}, {}]>}) -> tensor<8x8xf32> {
   // CHECK: %[[SUM:.*]] = stablehlo.dot
   %0 = stablehlo.dot %a, %w {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}], unreduced={"a"}>]>} : (tensor<8x16xf32>, tensor<16x8xf32>) -> tensor<8x8xf32>
-  // CHECK: %[[SETTLED:.*]] = sdy.all_reduce {"a"} %[[SUM]] out_sharding=<@mesh, [{}, {}]>
-  // CHECK: stablehlo.tanh %[[SETTLED]]
+  // CHECK: %[[REDUCED:.*]] = sdy.all_reduce {"a"} %[[SUM]] out_sharding=<@mesh, [{}, {}]>
+  // CHECK: stablehlo.tanh %[[REDUCED]]
   %1 = stablehlo.tanh %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>]>} : tensor<8x8xf32>
   return %1 : tensor<8x8xf32>
 }
@@ -43,7 +43,7 @@ func.func private @callee(%a: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@me
   return %a : tensor<8x16xf32>
 }
 
-// A result that is wanted where it is contracted is made as its operand is cut, unless it is larger.
+// A result that is wanted where it is contracted is made as its operand is sharded, unless it is larger.
 // CHECK-LABEL: func @wanted_where_contracted
 // CHECK: %[[DOT:.*]] = stablehlo.dot %arg0, %arg1 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"b"}, {}]>]>}
 // CHECK: sdy.reshard %[[DOT]] <@mesh, [{"a"}, {}]>

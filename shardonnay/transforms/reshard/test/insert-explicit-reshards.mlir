@@ -19,7 +19,7 @@ func.func @partial_result(%arg0: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<
   return %0 : tensor<8x32xf32>
 }
 
-// Of three tensors two are cut by rows: the weight, though the largest, moves.
+// Of three tensors two are sharded by rows: the weight, though the largest, moves.
 // CHECK-LABEL: func @gathers_weight
 func.func @gathers_weight(%arg0: tensor<8x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"d"}, {}]>}, %arg1: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"d"}, {}]>}) -> (tensor<8x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"d"}, {}]>}) {
   // CHECK: %[[W:.*]] = sdy.reshard %arg1 <@mesh, [{}, {}]>
@@ -47,7 +47,7 @@ func.func @one_reshard_for_all_uses(%arg0: tensor<8x16xf32> {sdy.sharding = #sdy
   return %arg0, %arg0 : tensor<8x16xf32>, tensor<8x16xf32>
 }
 
-// Partial along "m" and wanted cut by it.
+// Partial along "m" and wanted sharded by it.
 // CHECK-LABEL: func @max_is_a_kind
 func.func @max_is_a_kind(%arg0: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"m"}]>}) -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"m"}]>}) {
   %cst = sdy.constant dense<0xFF800000> : tensor<f32>
@@ -59,7 +59,7 @@ func.func @max_is_a_kind(%arg0: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@
   return %0 : tensor<8xf32>
 }
 
-// Two rows on four devices. Their elements in one dim would be cut otherwise: the constant is not computed as the result lies.
+// Two rows on four devices. Their elements in one dim would be sharded otherwise: the constant is not computed in the result's layout.
 // CHECK-LABEL: func @constant_that_cannot_follow
 func.func @constant_that_cannot_follow() -> (tensor<2x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"m"}, {}]>}) {
   // CHECK: %[[R:.*]] = stablehlo.reshape %{{.*}} {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"m":(1)2}, {}]>]>}
@@ -93,7 +93,7 @@ func.func @sources_of_data_flow(%arg0: tensor<8xf32> {sdy.sharding = #sdy.shardi
   return %0 : tensor<8xf32>
 }
 
-// The dim that is sorted can't be cut; its axis goes to the other one.
+// The dim that is sorted can't be sharded; its axis goes to the other one.
 // CHECK-LABEL: func @axes_of_a_whole_dim_move
 func.func @axes_of_a_whole_dim_move(%arg0: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"m"}]>}) -> (tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"m"}]>}) {
   // CHECK: %[[R:.*]] = sdy.reshard %arg0 <@mesh, [{"m"}, {}]>
@@ -104,7 +104,7 @@ func.func @axes_of_a_whole_dim_move(%arg0: tensor<8x16xf32> {sdy.sharding = #sdy
   return %0 : tensor<8x16xf32>
 }
 
-// A negation could be computed on pieces; the user wants one dim whole.
+// A negation could be computed on shards; the user wants one dim whole.
 // CHECK-LABEL: func @dim_that_the_user_wants_whole
 func.func @dim_that_the_user_wants_whole(%arg0: tensor<8192x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"m"}]>}) -> (tensor<8192x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"m"}]>}) {
   // CHECK: %[[R:.*]] = sdy.reshard %arg0 <@mesh, [{"m"}, {}]>
@@ -152,7 +152,7 @@ func.func @chains_merge(%arg0: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@m
   return %0 : tensor<8x32xf32>
 }
 
-// No use keeps the dot's columns cut: its rows are, and the weight is gathered.
+// No use keeps the dot's columns sharded: its rows are, and the weight is gathered.
 // CHECK-LABEL: func @wanted_by_uses
 func.func @wanted_by_uses(%arg0: tensor<8x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"d"}, {}]>}, %arg1: tensor<128x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"d"}, {}]>}, %arg2: tensor<8x128xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"d"}, {}]>}) -> (tensor<8x128xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"d"}, {}]>}) {
   // CHECK: %[[W:.*]] = sdy.reshard %arg1 <@mesh, [{}, {}]>

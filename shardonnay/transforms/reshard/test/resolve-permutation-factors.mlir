@@ -6,7 +6,7 @@ sdy.mesh @mesh = <["x"=2, "y"=4]>
 // CHECK-LABEL: func @reverse
 // HALO-LABEL: func @reverse
 func.func @reverse(%arg0: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>}) -> (tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>}) {
-  // The other dim stays cut.
+  // The other dim stays sharded.
   // CHECK-NEXT: %[[WHOLE:.*]] = sdy.reshard %arg0 <@mesh, [{}, {"y"}]>
   // CHECK-NEXT: %[[REVERSE:.*]] = stablehlo.reverse %[[WHOLE]], dims = [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"y"}]>]>}
   // CHECK-NEXT: %[[CUT:.*]] = sdy.reshard %[[REVERSE]] <@mesh, [{"x"}, {"y"}]>
@@ -23,7 +23,7 @@ func.func @pointwise(%arg0: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh,
   return %0 : tensor<8x4xf32>
 }
 
-// Windows of two, side by side: none crosses a border.
+// Windows of two, side by side: none crosses a boundary.
 // CHECK-LABEL: func @inside_pieces
 func.func @inside_pieces(%arg0: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> (tensor<4x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
   %z = sdy.constant dense<0.0> : tensor<f32>

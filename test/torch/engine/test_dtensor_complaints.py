@@ -49,8 +49,8 @@ def numbers(*shape, seed=1):
 def test_products_that_need_no_gather():
     """pytorch#167106: a matrix product over a dim that is whole is local, forwards and backwards."""
     v, s, g = numbers(4, 4, 3), numbers(3, 1, seed=2), numbers(4, 4, 1, seed=3)
-    axes, cut = {"cp0": 2, "cp1": 2}, (Shard(0), Shard(1))
-    forward = compiled(torch.matmul, [v, s], axes, [cut, (R, R)])
+    axes, by_both = {"cp0": 2, "cp1": 2}, (Shard(0), Shard(1))
+    forward = compiled(torch.matmul, [v, s], axes, [by_both, (R, R)])
     assert not collectives(forward) and forward.manifest["outputs"][0]["local_shape"] == [2, 2, 1]
 
     def backward(v, s, g):
@@ -58,7 +58,7 @@ def test_products_that_need_no_gather():
         with torch.enable_grad():
             return torch.autograd.grad(torch.matmul(v, s), v, g)[0]
 
-    gradient = compiled(backward, [v, s, g], axes, [cut, (R, R), cut])
+    gradient = compiled(backward, [v, s, g], axes, [by_both, (R, R), by_both])
     assert not collectives(gradient) and gradient.manifest["outputs"][0]["local_shape"] == [2, 2, 3]
 
     def of_weights(v, s, g):
@@ -66,14 +66,14 @@ def test_products_that_need_no_gather():
         with torch.enable_grad():
             return torch.autograd.grad(torch.matmul(v, s), s, g)[0]
 
-    assert collectives(compiled(of_weights, [v, s, g], axes, [cut, (R, R), cut])) == {"all_reduce": 1}
+    assert collectives(compiled(of_weights, [v, s, g], axes, [by_both, (R, R), by_both])) == {"all_reduce": 1}
 
 
 def test_attention_that_needs_no_gather():
     """Products of batch and heads, which eager makes one dim of: sharded by both, queries, keys and values stay where they are."""
     q, k = numbers(4, 8, 6, 2), numbers(4, 8, 6, 2, seed=2)
-    cut = (Shard(0), Shard(1))
-    weights = compiled(lambda q, k: torch.softmax(q @ k.transpose(-2, -1), -1) @ k, [q, k], {"dp": 2, "tp": 4}, [cut, cut])
+    by_both = (Shard(0), Shard(1))
+    weights = compiled(lambda q, k: torch.softmax(q @ k.transpose(-2, -1), -1) @ k, [q, k], {"dp": 2, "tp": 4}, [by_both, by_both])
     assert not collectives(weights) and weights.manifest["outputs"][0]["local_shape"] == [2, 2, 6, 2]
 
 
@@ -214,7 +214,7 @@ def test_views_under_two_axes():
 
 
 def test_gradients_travel_together():
-    """pytorch#170367: twenty-four gradients are settled by a collective or two, not one by one."""
+    """pytorch#170367: twenty-four gradients are reduced by a collective or two, not one by one."""
     model = nn.Sequential(*(nn.Linear(8, 8) for _ in range(12)))
     plan = partition(model, lambda model, x: model(x).mean(), (numbers(8, 8),), {"dp": 8}, params={"*": (R,)}, inputs=Shard(0),
                      optimizer=functools.partial(torch.optim.AdamW, foreach=True))  # fmt: skip

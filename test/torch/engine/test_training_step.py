@@ -112,6 +112,15 @@ def test_three_by_two_and_a_checkpoint(ranks, tmp_path):
     agree(job, ranks(**job, function="train", times=2, restore=str(tmp_path / "checkpoint")), 4)
 
 
+def test_steps_share_process_groups(ranks, tmp_path):
+    """However many are loaded, a rank has no more groups, threads and descriptors than with one."""
+    job, counts = saved(tmp_path, "both axes"), []
+    for _ in range(4):
+        ranks(**job, function="train", times=1)
+        counts.append(ranks(kind="groups"))
+    assert counts[1] == counts[3]
+
+
 def test_modules(ranks, tmp_path):
     job = saved(tmp_path, "two dims")
     for answer in ranks(**job, function="shard_module"):

@@ -6,17 +6,11 @@ import numpy as np
 import pytest
 from jax.experimental.shard_alike import shard_alike
 from jax.sharding import AxisType
-from outcomes import MESH, P, compare, on, put, ramp
+from outcomes import MESH, P, compare, on, put, ramp, registry
 from shardonnay.jax import partition, propagate
 
 X, W = put(ramp(8, 16) / 23, "data"), put(ramp(16, 32) / 23, None, "model")
-CASES = []
-
-
-def case(function):
-    """Registers a function of the transform."""
-    CASES.append(function)
-    return function
+CASES, case = registry()  # functions of the transform
 
 
 def loss(w, x):
