@@ -37,7 +37,7 @@ OPEN = "import os, sys; sys.setdlopenflags(os.RTLD_GLOBAL | os.RTLD_NOW)\n"  # a
 
 @pytest.mark.long
 @pytest.mark.parametrize("symbols", ["", OPEN], ids=["", "global symbols"])
-@pytest.mark.parametrize("order", itertools.permutations(THERE), ids="-".join)
+@pytest.mark.parametrize("order", list(itertools.permutations(THERE)), ids="-".join)
 def test_order(order, symbols):
     code = symbols + 2 * "".join(map(PARTS.get, order))
     done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True)
