@@ -244,9 +244,9 @@ const OpStrategy *ChainSearch::findStrategy(int32_t op) {
 }
 
 void ChainSearch::moveResults(int32_t op) {
-  const FactorStrategy &factors = *state.strategyOf(op)->factors;
+  const OpStrategy &strategy = *state.strategyOf(op);
   size_t numOperands = graph.operandsOf(op).size();
-  Shardings needed(state.strategyOf(op)->needed);
+  Shardings needed(strategy.needed);
   for (int32_t i = 0; i < graph.numResults(op); ++i) {
     int32_t result = graph.firstResult(op) + i;
     int32_t sharding = needed[numOperands + i];
@@ -255,7 +255,7 @@ void ChainSearch::moveResults(int32_t op) {
       continue;
     state.change(result, sharding,
                  [&](int32_t around) { changed.insert(around); });
-    state.takeStrategy(op, factors);
+    state.takeStrategy(op, strategy.kind, *strategy.factors);
     enqueueUsers(result);
   }
 }
@@ -272,7 +272,7 @@ void ChainSearch::follow() {
       if (int32_t source = state.sourceOf(operand); source != operand)
         state.redirect(op, operand, source);
     if (operands != graph.operandsOf(op) || strategy != state.strategyOf(op)) {
-      state.takeStrategy(op, *strategy->factors);
+      state.takeStrategy(op, strategy->kind, *strategy->factors);
       changed.insert(op);
     }
     moveResults(op);

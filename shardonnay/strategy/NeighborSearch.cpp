@@ -272,7 +272,7 @@ void NeighborSearch::apply(ArrayRef<int32_t> selected,
         sharding != state.shardingOf(weighed.value))
       changed.change(weighed.value, sharding);
   for (auto [op, factors] : taken)
-    changed.takeStrategy(op, *factors);
+    changed.takeStrategy(op, state.strategyOf(op)->kind, *factors);
 }
 
 SearchCosts NeighborSearch::run() {

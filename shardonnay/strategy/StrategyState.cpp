@@ -115,15 +115,17 @@ bool StrategyState::isAsAtFirst(int32_t op) const {
   return around == graph->classOf(op).shardings;
 }
 
-void StrategyState::takeStrategy(int32_t op, const FactorStrategy &strategy) {
+void StrategyState::takeStrategy(int32_t op, int32_t kind,
+                                 const FactorStrategy &strategy) {
+  if (strategies[op]->kind != kind)
+    return;
   SmallVector<int32_t, 8> around;
   shardingsOf(op, kNone, kNone, around);
-  const OpStrategy &cheapest =
-      table->solve(strategies[op]->kind, around, graph->classOf(op).free);
+  const SmallBitVector &free = graph->classOf(op).free;
+  const OpStrategy &cheapest = table->solve(kind, around, free);
   strategies[op] = *cheapest.factors == strategy
                        ? &cheapest
-                       : &table->make(strategies[op]->kind, around,
-                                      graph->classOf(op).free, strategy);
+                       : &table->make(kind, around, free, strategy);
 }
 
 void StrategyState::assign(int32_t op, const StrategyState &other) {

@@ -89,8 +89,9 @@ public:
   /// The op reads `to` where it read `from`.
   void redirect(int32_t op, int32_t from, int32_t to);
   /// The op takes another strategy than its cheapest, for as long as nothing
-  /// around it changes.
-  void takeStrategy(int32_t op, const FactorStrategy &strategy);
+  /// around it changes. Of another kind than the op is of, as its results are
+  /// sharded now (pickingKind), it is none of the op's: the cheapest stays.
+  void takeStrategy(int32_t op, int32_t kind, const FactorStrategy &strategy);
 
   /// The op's operands, strategy and results become those of `other`, a state
   /// of the same graph with the same copies.

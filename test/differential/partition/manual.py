@@ -60,9 +60,12 @@ def _groups(mesh, manual):
 
 
 def _reduced(graph, value, name, groups):
-    """(lines, the name of the result): what all devices of a group have alike, as their maximum, or two integers' sum."""
-    kinds = [] if value.element.startswith("complex") else ["maximum", "minimum"]
-    kinds += ["add"] * (len(groups[0]) == 2 and re.fullmatch(r"u?i\d\d?", value.element) is not None)
+    """(lines, the name of the result): what all devices of a group have alike, as their maximum, or as the sum of two.
+
+    Of integers alone: an engine's own maximum of floats may lose NaN and subnormal numbers.
+    """
+    kinds = ["maximum", "minimum"] if re.fullmatch(r"u?i\d\d?", value.element) else []
+    kinds += ["add"] * (bool(kinds) and len(groups[0]) == 2 and value.element != "i1")
     if not kinds or not graph.chance(40):
         return [], name
     result, left, right, sum_ = (graph.fresh() for _ in range(4))
