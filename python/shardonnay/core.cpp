@@ -10,7 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "fingerprint.h"
+#include "call_cache.h"
 #include "shardonnay/pipeline/Compile.h"
 #include <map>
 #include <nanobind/nanobind.h>
@@ -206,6 +206,5 @@ NB_MODULE(_core, module) { // NOLINT(readability-identifier-naming): a macro
   module.def("unpartitioned", unpartitionedText);
   module.def("explain", explainText);
   module.def("list", listText);
-  module.def("fingerprint", fingerprint, nb::arg(), nb::arg().none(), nb::arg(),
-             nb::arg().none());
+  defineCallCache(module);
 }

@@ -1,5 +1,7 @@
 """Which of a function's callers a call is for: one for each mesh and set of shardings of the arguments."""
 
+import operator
+
 import jax
 
 from .. import _core
@@ -10,48 +12,38 @@ _MOST_SEEN = 64
 
 
 class Callers:
-    """Callers by mesh and shardings; a call with the very objects of an earlier one is recognised by their addresses.
+    """Callers by mesh and shardings, or one for all where the shardings are given.
 
-    To compare the shardings themselves costs 100 arguments as much as half of the call.
+    cache: of calls seen, recognised by the addresses of their shardings. To compare those themselves costs 100 arguments
+    as much as half of the call.
     """
 
-    def __init__(self):
-        self._by_shardings, self._seen, self._array_type = {}, {}, None
+    def __init__(self, shardings_given=False):
+        self._by_shardings, self._shardings_given = {}, shardings_given
+        self.cache = _core.CallCache(jax.sharding.get_mesh, jax.tree.leaves, not shardings_given, _MOST_SEEN)
 
     def find(self, args, kwargs, make):
-        """The caller for these arguments; `make(mesh, shardings)` makes it where there is none yet."""
-        mesh = context_mesh()
-        found = self._seen.get((mesh, self._fingerprint(args, kwargs)))
-        if found is not None:
-            return found[0]
-        self._learn_array_type(args, kwargs)
-        kept = []
-        fingerprint = self._fingerprint(args, kwargs, kept)
-        shardings = arguments.shardings_of(args, kwargs)
-        caller = self.get((mesh, shardings), lambda: make(mesh, shardings))
-        if len(self._seen) == _MOST_SEEN:
-            self._seen.clear()
-        self._seen[mesh, fingerprint] = caller, kept
-        return caller
-
-    def get(self, key, make):
-        """The caller of this key, which `make()` makes where there is none yet."""
-        caller = self._by_shardings.get(key)
+        """The caller for arguments that the cache does not know: an equal one's, or else `make(mesh, shardings)`."""
+        mesh, shardings = None, None
+        if not self._shardings_given:
+            mesh, shardings = context_mesh(), arguments.shardings_of(args, kwargs)
+        caller = self._by_shardings.get((mesh, shardings))
         if caller is None:
-            caller = self._by_shardings[key] = make()
+            caller = self._by_shardings[mesh, shardings] = make(mesh, shardings)
+        self._learn_arrays(args, kwargs)
+        self.cache.add(args, kwargs, caller)
         return caller
 
     def clear(self):
         """Forgets them all."""
         self._by_shardings.clear()
-        self._seen.clear()
+        self.cache.clear()
 
-    def _fingerprint(self, args, kwargs, kept=None):
-        return _core.fingerprint((args, kwargs), self._array_type, jax.tree.leaves, kept)
-
-    def _learn_array_type(self, args, kwargs):
+    def _learn_arrays(self, args, kwargs):
         """JAX does not name the type of its arrays (`jax.Array` is that of tracers too)."""
-        for leaf in jax.tree.leaves((args, kwargs)) if self._array_type is None else ():
+        for leaf in jax.tree.leaves((args, kwargs)):
             if isinstance(leaf, jax.Array) and not isinstance(leaf, jax.core.Tracer):
-                self._array_type = type(leaf)
+                # A property's function, called without the property, takes half the time.
+                getter = getattr(type(leaf).sharding, "fget", None) or operator.attrgetter("sharding")
+                self.cache.learn_arrays(type(leaf), getter)
                 return

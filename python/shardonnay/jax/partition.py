@@ -9,6 +9,7 @@ import warnings
 import jax
 from jax.sharding import NamedSharding
 
+from .. import _core
 from . import annotations, arguments, building
 from .callers import Callers
 from .stages import Traced
@@ -18,21 +19,21 @@ _STATIC = ("static_argnums", "static_argnames")
 
 
 @functools.lru_cache(maxsize=64)  # what is in it holds its function, and what that closes over
-def _shared(key):
+def _shared(shardings_given, key):
     """What functions of one key have in common: their callers."""
-    return Callers()
+    return Callers(shardings_given)
 
 
-def _callers_of(*parts):
+def _callers_of(shardings_given, *parts):
     """The callers of a function with its options, so that it is compiled once, however often it is partitioned."""
     leaves, tree = jax.tree.flatten(parts)
     try:
-        return _shared((tree, tuple(leaves)))
+        return _shared(shardings_given, (tree, tuple(leaves)))
     except TypeError:  # something in it has no hash
-        return Callers()
+        return Callers(shardings_given)
 
 
-class PartitionedFunction:
+class PartitionedFunction(_core.CachedFunction):
     """A function that is traced by JAX, partitioned by Shardonnay and run on the devices of its mesh.
 
     Each set of shardings of the arguments without a given one has a `jax.jit` of its own: within it JAX looks up types,
@@ -51,29 +52,20 @@ class PartitionedFunction:
         }
         self._inner = jax.jit(fn, keep_unused=True, **self._jit_options)
         in_shardings = self._jit_options.get("in_shardings")
-        self._all_given = in_shardings is not None and all(
+        all_given = in_shardings is not None and all(
             isinstance(leaf, NamedSharding) for leaf in arguments.leaves_with_none(in_shardings)
         )
-        self._callers = _callers_of(fn, build, mesh, self._options, self._rules, jit_options)
+        self._callers = _callers_of(all_given, fn, build, mesh, self._options, self._rules, jit_options)
+        super().__init__(self._callers.cache)
         functools.update_wrapper(self, fn)
 
-    def __call__(self, *args, **kwargs):
-        """Like calling `jax.jit(fn, ...)`."""
-        if self._mesh is None:
-            return self._call(args, kwargs)
-        with self._context():
-            return self._call(args, kwargs)
+    def _make_caller(self, args, kwargs):
+        """What a call is for that the cache does not know."""
+        return self._callers.find(args, kwargs, self._caller)
 
-    def _call(self, args, kwargs):
-        if self._all_given:
-            caller = self._callers.get(None, lambda: self._caller(None, None))
-        else:
-            caller = self._callers.find(args, kwargs, self._caller)
-        try:
-            return caller(*args, **kwargs)
-        except TypeError as error:
-            if "jvp" not in str(error) or "custom_vjp" not in str(error):
-                raise
+    def _on_type_error(self, error):
+        """Says what a caller's error means."""
+        if "jvp" in str(error) and "custom_vjp" in str(error):
             raise TypeError(
                 f"{getattr(self._fn, '__name__', self._fn)}: forward mode (jax.jvp) cannot go through a partitioned "
                 "function; partition the function that jax.jvp makes of it: partition(lambda *args: jax.jvp(fn, ...))"
@@ -182,10 +174,19 @@ class PartitionedFunction:
         return Call(flat, kinds, build, program)(*traced)
 
 
+class _FunctionOnMesh(PartitionedFunction):
+    """One that was given its mesh."""
+
+    def __call__(self, *args, **kwargs):
+        with self._context():
+            return super().__call__(*args, **kwargs)
+
+
 def _decorated(build, fn, mesh, options, sharding_rules, **jit_options):
     if fn is None:
         return lambda fn: _decorated(build, fn, mesh, options, sharding_rules, **jit_options)
-    return PartitionedFunction(fn, build, jit_options, mesh, options, sharding_rules)
+    made = PartitionedFunction if mesh is None else _FunctionOnMesh
+    return made(fn, build, jit_options, mesh, options, sharding_rules)
 
 
 def partition(

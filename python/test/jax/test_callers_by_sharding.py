@@ -1,11 +1,16 @@
 """Which caller a call is given: by the shardings of its arguments, whatever holds them."""
 
 import collections
+import gc
+import subprocess
+import sys
+import weakref
 
 import jax
 import numpy as np
 import pytest
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
+from shardonnay import _core
 from shardonnay.jax import callers
 
 Pair = collections.namedtuple("Pair", "first second")
@@ -20,18 +25,20 @@ def array(*spec):
     return jax.device_put(np.ones((8, 8), np.float32), sharding(*spec))
 
 
-class Counted:
-    """Callers that count how often one is made; a caller is what it was made for."""
+class Counted(_core.CachedFunction):
+    """A function that counts how often a caller is made, and returns what its caller was made for."""
 
     def __init__(self):
         self.callers, self.made = callers.Callers(), 0
+        super().__init__(self.callers.cache)
 
-    def find(self, *args, **kwargs):
+    def _make_caller(self, args, kwargs):
         return self.callers.find(args, kwargs, self._make)
 
     def _make(self, mesh, shardings):
         self.made += 1
-        return mesh, shardings
+        made_for = mesh, shardings
+        return lambda *args, **kwargs: made_for
 
 
 @pytest.mark.parametrize(
@@ -48,34 +55,34 @@ class Counted:
 def test_one_for_equal_shardings(hold):
     counted = Counted()
     x, y = array("data"), array(None, "data")
-    found = counted.find(*hold(x, y))
+    found = counted(*hold(x, y))
     assert [each for each in found[1] if each is not None] == [x.sharding, y.sharding]
-    assert counted.find(*hold(x, y)) is found
-    assert counted.find(*hold(x + 1, y + 1)) is found
-    assert counted.find(*hold(array("data"), array(None, "data"))) is found
+    assert counted(*hold(x, y)) is found
+    assert counted(*hold(x + 1, y + 1)) is found
+    assert counted(*hold(array("data"), array(None, "data"))) is found
     assert counted.made == 1
-    other = counted.find(*hold(y, x))
+    other = counted(*hold(y, x))
     assert other is not found
     assert [each for each in other[1] if each is not None] == [y.sharding, x.sharding]
-    assert counted.find(*hold(y, x)) is other
+    assert counted(*hold(y, x)) is other
 
 
 def test_keys_of_a_dict_in_another_order():
     counted = Counted()
     x, y = array("data"), array(None, "data")
-    found = counted.find({"a": x, "b": y})
-    assert counted.find({"b": y, "a": x}) is found
-    assert counted.find({"b": x, "a": y})[1] == (y.sharding, x.sharding)
-    assert counted.find(a=x, b=y) is counted.find(b=y, a=x)
+    found = counted({"a": x, "b": y})
+    assert counted({"b": y, "a": x}) is found
+    assert counted({"b": x, "a": y})[1] == (y.sharding, x.sharding)
+    assert counted(a=x, b=y) is counted(b=y, a=x)
 
 
 def test_another_mesh_around_the_call():
     counted = Counted()
     x = array("data")
-    found = counted.find(x)
+    found = counted(x)
     with jax.set_mesh(jax.make_mesh((4, 2), ("a", "b"))):
-        assert counted.find(x) is not found
-    assert counted.find(x) is found
+        assert counted(x) is not found
+    assert counted(x) is found
 
 
 def test_shardings_that_are_gone_are_not_mistaken():
@@ -83,7 +90,7 @@ def test_shardings_that_are_gone_are_not_mistaken():
     counted = Counted()
     for turn in range(3 * callers._MOST_SEEN):
         spec = [("data",), (None, "data"), ()][turn % 3]
-        assert counted.find([array(*spec)])[1] == (sharding(*spec),)
+        assert counted([array(*spec)])[1] == (sharding(*spec),)
     assert counted.made == 3
 
 
@@ -92,7 +99,7 @@ def test_a_list_that_contains_itself():
     endless = []
     endless.append(endless)
     with pytest.raises(RecursionError):
-        counted.find(endless)
+        counted(endless)
 
 
 def test_a_node_whose_flattening_fails():
@@ -106,7 +113,7 @@ def test_a_node_whose_flattening_fails():
             return cls()
 
     with pytest.raises(ValueError, match="no leaves today"):
-        Counted().find(Broken())
+        Counted()(Broken())
 
 
 def test_under_a_trace():
@@ -114,9 +121,26 @@ def test_under_a_trace():
     seen = []
 
     def traced(x):
-        seen.append(counted.find(x))
+        seen.append(counted(x))
         return x
 
     jax.jit(traced)(array("data"))
     jax.jit(lambda x: traced(x))(array("data"))
     assert len(seen) == 2 and counted.made == 1
+
+
+def test_a_function_with_its_callers_is_collected():
+    """Its cache holds its callers, and they may hold the function."""
+    counted = Counted()
+    counted.callers.cache.add((), {}, counted)
+    found = weakref.ref(counted)
+    del counted
+    gc.collect()
+    assert found() is None
+
+
+def test_no_leak_is_reported_at_exit():
+    """What a module holds at its end, decorated functions among it, is no leak to warn of."""
+    program = "import jax, shardonnay.jax; f = shardonnay.jax.partition(lambda x: x + 1); print(f(1))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "2\n", "")
