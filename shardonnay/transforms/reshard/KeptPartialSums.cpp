@@ -21,7 +21,9 @@ std::optional<std::vector<TensorSharding>> keepParts(Operation *op,
     sdy::TensorShardingAttr sharding = sdy::getSharding(value);
     return sharding && !sharding.getUnreducedAxes().empty();
   });
-  if (result == op->getResults().end())
+  // Whether the sharding of an opaque op's result is its user's or comes from a
+  // neighbour can't be told here, so its operands are reduced.
+  if (result == op->getResults().end() || isOpaque(op))
     return std::nullopt;
   auto read = [&](Value value) {
     return isa<RankedTensorType>(value.getType()) ? scope.read(value)

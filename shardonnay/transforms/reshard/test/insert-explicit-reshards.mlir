@@ -227,3 +227,14 @@ func.func @settled_parts(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, 
   %0 = stablehlo.tanh %a {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}], unreduced={"m"}>]>} : tensor<8xf32>
   return %0 : tensor<8xf32>
 }
+
+// Whether the op passes parts on, nobody has said: the result's sharding is the function's.
+// CHECK-LABEL: func @opaque_op_between_parts
+func.func @opaque_op_between_parts(%a: tensor<4x8xi32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}], unreduced={"m"}>}) -> (tensor<4x8xi32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}], unreduced={"m"}>}) {
+  // CHECK: %[[WHOLE:.*]] = sdy.reshard %arg0 <@mesh, [{}, {}]>
+  // CHECK: stablehlo.custom_call @f(%[[WHOLE]])
+  // CHECK-NOT: unreduced
+  // CHECK: sdy.reshard {{.*}}unreduced={"m"}
+  %0 = stablehlo.custom_call @f(%a) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}], unreduced={"m"}>]>, sdy.sharding_rule = #sdy.op_sharding_rule<([i, j])->([i, j]) {i=4, j=8}, custom>} : (tensor<4x8xi32>) -> tensor<4x8xi32>
+  return %0 : tensor<4x8xi32>
+}
