@@ -183,6 +183,8 @@ static CompileResult listText(const nb::object &text, const char *name) {
 }
 
 NB_MODULE(_core, module) { // NOLINT(readability-identifier-naming): a macro
+  // JAX's caches hold functions until the process ends.
+  nb::set_leak_warnings(false);
   nb::class_<CompileResult>(module, "Result")
       .def_ro("ok", &CompileResult::ok)
       .def_prop_ro(
