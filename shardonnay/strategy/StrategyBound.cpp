@@ -144,7 +144,14 @@ double StrategyBound::least(const FactorStrategy &strategy, double flops,
     if (sizeOf(placed.places.back()) != placed.shards.back())
       return 0;
   }
+  return this->least(placed, flops, limit);
+}
+
+double StrategyBound::least(const Placed &placed, double flops,
+                            double limit) const {
   double least = costs.computePrice(flops, 0), reshards = 0, touched = 0;
+  if (roundedDown(least) > limit)
+    return least;
   for (const Tensor &tensor : tensors) {
     double elements = 0;
     reshards += leastReshard(tensor, placed, elements);
