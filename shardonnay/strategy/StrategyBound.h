@@ -44,6 +44,12 @@ public:
     llvm::SmallVector<int64_t, 8> shards;
   };
 
+  /// How a strategy places the axes; nothing if it has one that is not made of
+  /// those of the constructor.
+  std::optional<Placed> placedBy(const FactorStrategy &strategy) const;
+  /// Puts axis number `axis` at `factor`, or takes it from wherever it is.
+  void put(size_t axis, int32_t factor, Placed &placed) const;
+  void take(size_t axis, Placed &placed) const;
   /// At least the price, in byte times, of every strategy that has these axes
   /// at each factor. `flops`: of one device. Looks no further once the bound is
   /// above `limit`.

@@ -107,10 +107,13 @@ void StrategySearch::climb() {
     for (const FactorStrategy &other :
          nearbyStrategies(problem.rule, rows, taken))
       considerIfAllowed(other);
-    for (auto [i, axis] : enumerate(axes)) {
-      considerMoves(axis, taken);
-      for (AxisRef other : ArrayRef(axes).drop_front(i + 1))
-        considerPair(axis, other, taken);
+    std::optional<StrategyBound::Placed> placed;
+    if (hasBound())
+      placed = bound->placedBy(taken);
+    for (size_t a = 0; a < axes.size(); ++a) {
+      considerMoves(axes[a], taken);
+      for (size_t b = a + 1; b < axes.size(); ++b)
+        considerPair(a, b, taken, placed ? &*placed : nullptr);
     }
     priceBest(1, kMostPriced);
     auto [price, number] = cheapest.front();
@@ -142,24 +145,39 @@ void StrategySearch::considerMoves(AxisRef axis, const FactorStrategy &taken) {
   }
 }
 
-void StrategySearch::considerPair(AxisRef a, AxisRef b,
-                                  const FactorStrategy &taken) {
-  FactorStrategy without = taken;
-  for (AxisList &list : without)
-    list = list.subtract(AxisList({a})).subtract(AxisList({b}));
-  for (int32_t f = 0, e = without.size(); f < e; ++f) {
-    if (!canBeSharded(problem.rule.factors[f]))
-      continue;
-    FactorStrategy one = without;
-    one[f].append(a);
-    for (int32_t g = 0; g < e; ++g) {
-      if (!canBeSharded(problem.rule.factors[g]))
-        continue;
-      FactorStrategy both = one;
-      both[g].append(b);
-      considerIfAllowed(both);
-    }
+void StrategySearch::considerPair(size_t a, size_t b,
+                                  const FactorStrategy &taken,
+                                  const StrategyBound::Placed *placed) {
+  StrategyBound::Placed without;
+  if (placed) {
+    without = *placed;
+    bound->take(a, without);
+    bound->take(b, without);
   }
+  const AxisList both[] = {AxisList({axes[a]}), AxisList({axes[b]})};
+  for (int32_t f = 0, e = taken.size(); f < e; ++f)
+    for (int32_t g = 0; g < e; ++g) {
+      if (!canBeSharded(problem.rule.factors[f]) ||
+          !canBeSharded(problem.rule.factors[g]))
+        continue;
+      // Most are too expensive, and are not made then.
+      if (placed) {
+        StrategyBound::Placed moved = without;
+        bound->put(a, f, moved);
+        bound->put(b, g, moved);
+        if (!isAllowed(moved))
+          continue;
+      }
+      FactorStrategy strategy = taken;
+      for (AxisList &list : strategy)
+        list = list.subtract(both[0]).subtract(both[1]);
+      strategy[f].append(axes[a]);
+      strategy[g].append(axes[b]);
+      if (placed)
+        consider(strategy);
+      else
+        considerIfAllowed(strategy);
+    }
 }
 
 double StrategySearch::leastOwnPrice() const {

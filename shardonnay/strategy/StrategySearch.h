@@ -68,8 +68,10 @@ private:
   void climb();
   /// `taken`, but that `axis` is elsewhere or nowhere.
   void considerMoves(AxisRef axis, const FactorStrategy &taken);
-  /// `taken`, but that two axes are each at some factor.
-  void considerPair(AxisRef a, AxisRef b, const FactorStrategy &taken);
+  /// `taken`, but that two axes, by their numbers, are each at some factor;
+  /// `placed`, if given, is how it places its axes.
+  void considerPair(size_t a, size_t b, const FactorStrategy &taken,
+                    const StrategyBound::Placed *placed);
   /// The axes from `axis` on; `points` are those of `placed` on a device.
   void distribute(size_t axis, double points, StrategyBound::Placed &placed);
   /// No strategy that places the axes from `axis` on as well is of interest.
