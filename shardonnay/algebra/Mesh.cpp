@@ -65,18 +65,16 @@ Mesh::groups(const AxisList &axes) const {
   for (AxisRef axis : axes) {
     llvm::SmallVector<int64_t> longer;
     for (int64_t offset : offsets)
-      for (int64_t i = 0; i < axis.size; ++i)
-        longer.push_back(offset + i * stride(axis));
+      for (int64_t i = 0, step = stride(axis); i < axis.size; ++i)
+        longer.push_back(offset + i * step);
     offsets = std::move(longer);
   }
   llvm::SmallVector<llvm::SmallVector<int64_t>> groups;
-  for (auto [first, index] : llvm::enumerate(indices(axes))) {
-    if (index != 0)
-      continue;
-    llvm::SmallVector<int64_t> &group = groups.emplace_back();
-    for (int64_t offset : offsets)
-      group.push_back(static_cast<int64_t>(first) + offset);
-  }
+  groups.reserve(numDevices() / static_cast<int64_t>(offsets.size()));
+  for (auto [first, index] : llvm::enumerate(indices(axes)))
+    if (index == 0)
+      for (int64_t &member : groups.emplace_back(offsets))
+        member += static_cast<int64_t>(first);
   return groups;
 }
 

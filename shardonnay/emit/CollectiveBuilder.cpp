@@ -111,6 +111,16 @@ Attribute CollectiveBuilder::groups(const sdy::NamedMesh &mesh,
       context, cast<FlatSymbolRefAttr>(mesh.name), builder.getArrayAttr(refs));
 }
 
+CollectiveBuilder::OneKind
+CollectiveBuilder::groupsOfOneKind(const sdy::NamedMesh &mesh,
+                                   const AxisList &axes) {
+  auto [entry, isNew] = listsOfOneKind[mesh.mesh].try_emplace(axes);
+  if (isNew)
+    if (auto found = grid.oneKind(getReplicaGroups(mesh.toMesh(), axes)))
+      entry->second = {found->ids, toRowsAttr(builder, found->rows)};
+  return entry->second;
+}
+
 Value CollectiveBuilder::slice(Location loc, Value tensor, int64_t dim,
                                Value start, int64_t size) {
   RankedTensorType type = resized(tensor, dim, size);
@@ -161,9 +171,8 @@ Value CollectiveBuilder::allToAll(Location loc, Value tensor, int64_t splitDim,
                                   const AxisList &axes) {
   int64_t count = axes.numShards();
   int64_t shard = sizeOf(tensor, splitDim) / count;
-  Mesh devices = mesh.toMesh();
-  auto found = grid.oneKind(getReplicaGroups(devices, axes));
-  if (!found) {
+  auto [ids, rows] = groupsOfOneKind(mesh, axes);
+  if (!ids) {
     // Everything to everyone, who takes the shard of their index. Where both
     // dims are one, the senders' shards stand in a dim of their own first.
     auto type = cast<RankedTensorType>(tensor.getType());
@@ -175,7 +184,7 @@ Value CollectiveBuilder::allToAll(Location loc, Value tensor, int64_t splitDim,
     int64_t joined = concatDim < splitDim ? concatDim : concatDim + 1;
     Value all = allGather(loc, split, joined, mesh, axes);
     Value own =
-        slice(loc, all, splitDim, index(loc, devices, axes), /*size=*/1);
+        slice(loc, all, splitDim, index(loc, mesh.toMesh(), axes), /*size=*/1);
     SmallVector<int64_t> result(type.getShape());
     result[splitDim] = shard;
     result[concatDim] *= count;
@@ -184,14 +193,12 @@ Value CollectiveBuilder::allToAll(Location loc, Value tensor, int64_t splitDim,
   RankedTensorType type = resized(tensor, splitDim, shard);
   SmallVector<int64_t> shape(type.getShape());
   shape[concatDim] *= count;
-  Attribute rows = toRowsAttr(builder, found->rows);
-  if (meshAxesGroups && found->ids != DeviceGrid::Ids::Replicas &&
+  if (meshAxesGroups && ids != DeviceGrid::Ids::Replicas &&
       mesh.mesh.getNumDevices() == grid.replicas() * grid.partitions())
     rows = groups(mesh, axes);
   return stablehlo::AllToAllOp::create(
              builder, loc, TypeRange(type.clone(shape)), tensor, splitDim,
-             concatDim, count, rows,
-             getChannel(builder.getContext(), found->ids))
+             concatDim, count, rows, getChannel(builder.getContext(), *ids))
       ->getResult(0);
 }
 

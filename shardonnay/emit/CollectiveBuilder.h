@@ -76,6 +76,14 @@ private:
            llvm::function_ref<mlir::Operation *(mlir::Value)> create);
   mlir::Attribute groups(const mlir::sdy::NamedMesh &mesh,
                          const AxisList &axes);
+  /// Groups for an op that names partitions or replicas.
+  struct OneKind {
+    /// Nothing if neither can say it.
+    std::optional<DeviceGrid::Ids> ids;
+    mlir::Attribute rows;
+  };
+  OneKind groupsOfOneKind(const mlir::sdy::NamedMesh &mesh,
+                          const AxisList &axes);
   mlir::Value permuteByGather(mlir::Location loc, mlir::Value tensor,
                               const DeviceRows &pairs,
                               const mlir::sdy::NamedMesh &mesh);
@@ -85,8 +93,11 @@ private:
   bool meshAxesGroups;
   const Target &target;
   /// By mesh and axes: on many devices a list of groups is made once.
-  llvm::DenseMap<mlir::sdy::MeshAttr, std::map<AxisList, mlir::Attribute>>
-      lists;
+  template <typename ListT>
+  using PerAxes =
+      llvm::DenseMap<mlir::sdy::MeshAttr, std::map<AxisList, ListT>>;
+  PerAxes<mlir::Attribute> lists;
+  PerAxes<OneKind> listsOfOneKind;
 };
 
 } // namespace shardonnay

@@ -67,9 +67,9 @@ sameInAll(const DeviceRows &rows, int64_t numClasses,
 }
 
 std::optional<DeviceGrid::Communication>
-DeviceGrid::oneKind(const DeviceRows &rows) const {
+DeviceGrid::oneKind(DeviceRows rows) const {
   if (rows.empty() || place() != Ids::Flattened)
-    return Communication{place(), rows};
+    return Communication{place(), std::move(rows)};
   auto replica = [&](int64_t id) { return id / numPartitions; };
   auto partition = [&](int64_t id) { return id % numPartitions; };
   if (auto found = sameInAll(rows, numReplicas, replica, partition))

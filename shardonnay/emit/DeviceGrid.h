@@ -62,7 +62,7 @@ public:
   DeviceRows flattened(const DeviceRows &groups) const;
   /// Groups or pairs of mesh devices for an op that names partitions or
   /// replicas; nothing if neither can say it.
-  std::optional<Communication> oneKind(const DeviceRows &rows) const;
+  std::optional<Communication> oneKind(DeviceRows rows) const;
 
 private:
   int64_t meshDevices;

@@ -8,6 +8,7 @@
 #include "shardonnay/emit/ReplicaGroups.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include <numeric>
 
 using llvm::ArrayRef;
 using llvm::SmallVector;
@@ -15,10 +16,11 @@ using llvm::SmallVector;
 namespace shardonnay {
 
 DeviceRows getReplicaGroups(const Mesh &mesh, const AxisList &axes) {
-  DeviceRows rows;
-  for (ArrayRef<int64_t> group : mesh.groups(axes))
-    rows.push_back(llvm::map_to_vector(
-        group, [&](int64_t position) { return mesh.deviceAt(position); }));
+  DeviceRows rows = mesh.groups(axes);
+  if (!mesh.deviceIds().empty())
+    for (SmallVector<int64_t> &row : rows)
+      for (int64_t &device : row)
+        device = mesh.deviceAt(device);
   return rows;
 }
 
@@ -26,13 +28,28 @@ DeviceRows getReplicaGroups(const Mesh &mesh, const AxisList &axes) {
 static std::vector<int64_t> shardsOf(AxesOnMesh sharded) {
   int64_t numDevices = sharded.mesh.numDevices();
   std::vector<int64_t> atPosition(numDevices), shards(numDevices);
-  for (const AxisList &axes : sharded.axesPerDim)
+  for (const AxisList &axes : sharded.axesPerDim) {
+    int64_t numShards = axes.numShards();
     for (auto [shard, index] :
          llvm::zip_equal(atPosition, sharded.mesh.indices(axes)))
-      shard = shard * axes.numShards() + index;
+      shard = shard * numShards + index;
+  }
   for (auto [position, shard] : llvm::enumerate(atPosition))
     shards[sharded.mesh.deviceAt(static_cast<int64_t>(position))] = shard;
   return shards;
+}
+
+/// `devices` by the shard that `shards` says of each, then as they are.
+static std::vector<int64_t> byShard(ArrayRef<int64_t> devices,
+                                    ArrayRef<int64_t> shards,
+                                    int64_t numShards) {
+  std::vector<int64_t> next(numShards + 1), ordered(devices.size());
+  for (int64_t device : devices)
+    ++next[shards[device] + 1];
+  std::partial_sum(next.begin(), next.end(), next.begin());
+  for (int64_t device : devices)
+    ordered[next[shards[device]]++] = device;
+  return ordered;
 }
 
 DeviceRows getSourceTargetPairs(AxesOnMesh source, AxesOnMesh target) {
@@ -40,23 +57,20 @@ DeviceRows getSourceTargetPairs(AxesOnMesh source, AxesOnMesh target) {
   int64_t numShards = 1;
   for (const AxisList &axes : source.axesPerDim)
     numShards *= axes.numShards();
-  // For each shard: who has it, and who wants it, without those who do both.
-  std::vector<SmallVector<int64_t>> senders(numShards), receivers(numShards);
   int64_t numDevices = static_cast<int64_t>(has.size());
-  std::vector<int64_t> targets(numDevices);
+  std::vector<int64_t> targets(numDevices), moving;
   for (int64_t device = 0; device < numDevices; ++device) {
     targets[device] = device;
-    if (has[device] == wants[device])
-      continue;
-    senders[has[device]].push_back(device);
-    receivers[wants[device]].push_back(device);
+    if (has[device] != wants[device])
+      moving.push_back(device);
   }
-  for (auto [from, to] : llvm::zip_equal(senders, receivers))
-    for (auto [sender, receiver] : llvm::zip_equal(from, to))
-      targets[sender] = receiver;
-  DeviceRows pairs;
-  for (int64_t device = 0; device < numDevices; ++device)
-    pairs.push_back({device, targets[device]});
+  // As many of them want a shard as have it.
+  for (auto [sender, receiver] : llvm::zip_equal(
+           byShard(moving, has, numShards), byShard(moving, wants, numShards)))
+    targets[sender] = receiver;
+  DeviceRows pairs(numDevices);
+  for (auto [device, pair] : llvm::enumerate(pairs))
+    pair = {static_cast<int64_t>(device), targets[device]};
   return pairs;
 }
 

@@ -44,16 +44,16 @@ std::optional<LocalCollective> windowCollective(const WindowProblem &problem,
   sum.count = 0;
   for (WindowProblem &part : withoutUnevenPeriods(problem)) {
     part.mesh = mesh;
-    WindowPlan plan = planWindows(part);
-    if (plan.gathers)
+    WindowCost cost = costOfWindows(part);
+    if (cost.gathers)
       sum.kind = CollectiveKind::AllGather;
     CollectiveKind kind =
-        plan.gathers ? CollectiveKind::AllGather : CollectiveKind::Permute;
-    sum.count += plan.numCollectives();
+        cost.gathers ? CollectiveKind::AllGather : CollectiveKind::Permute;
+    sum.count += cost.collectives;
     sum.cost.bytes =
-        countSum(sum.cost.bytes, countProduct(sliceBytes, plan.received(part)));
-    sum.cost.steps += plan.numCollectives() *
-                      collectiveCost(kind, part.axes.numShards(), 1).steps;
+        countSum(sum.cost.bytes, countProduct(sliceBytes, cost.received));
+    sum.cost.steps +=
+        cost.collectives * collectiveCost(kind, part.axes.numShards(), 1).steps;
   }
   return sum.count == 0 ? std::nullopt : std::optional(sum);
 }

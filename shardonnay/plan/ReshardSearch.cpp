@@ -243,6 +243,9 @@ void ReshardSearch::reach(Node &from, Move move,
 
 void ReshardSearch::reachUneven(Node &from, Move move,
                                 llvm::function_ref<void(State &)> change) {
+  // The collective sends at least what a device has; windows come on top.
+  if (from.cost + priceOf(move, elements) > mostCost)
+    return;
   State state = from.state;
   change(state);
   if (localElements(state) > maxElements)

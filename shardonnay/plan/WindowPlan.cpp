@@ -15,12 +15,12 @@
 #include "shardonnay/plan/WindowPlan.h"
 
 #include "shardonnay/algebra/Counts.h"
-#include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
 #include "llvm/Support/MathExtras.h"
-#include <map>
+#include <limits>
 #include <optional>
+#include <set>
 
 namespace shardonnay {
 
@@ -66,126 +66,214 @@ withoutUnevenPeriods(const WindowProblem &problem) {
   return parts;
 }
 
-int64_t WindowPlan::received(const WindowProblem &problem) const {
-  if (gathers)
-    return countProduct(problem.localSize, problem.axes.numShards() - 1);
-  int64_t sum = 0;
-  for (const WindowPiece &piece : pieces)
-    sum = countSum(sum, countProduct(static_cast<int64_t>(piece.rounds.size()),
-                                     piece.width));
-  return sum;
-}
-
-int64_t WindowPlan::numCollectives() const {
-  int64_t count = gathers;
-  for (const WindowPiece &piece : pieces)
-    count += piece.rounds.size();
-  return count;
-}
-
 namespace {
 
 class Planner {
 public:
   Planner(const WindowProblem &problem, bool countsWhatExists)
-      : problem(problem), numWindows(problem.windowAxes.numShards()) {
-    findFirstShards(countsWhatExists);
+      : problem(problem), offsets(problem.axes.numShards()),
+        windowAt(problem.mesh.indices(problem.windowAxes)) {
+    findShards();
+    findWindows(countsWhatExists);
+    makePieces();
   }
 
-  /// Nothing if windows that begin far outside of the dim need shards that are
-  /// far apart: counted from what exists they don't.
-  std::optional<WindowPlan> run() {
-    if (!makePieces())
-      return std::nullopt;
-    findTransfers();
-    for (auto [k, piece] : llvm::enumerate(plan.pieces))
-      narrow(piece, k);
-    findOffsets();
-    return std::move(plan);
-  }
+  /// What the plan costs, without who sends to whom. Nothing if it is not less
+  /// than `limit`, or if windows that begin far outside of the dim need shards
+  /// that are far apart: counted from what exists they don't.
+  std::optional<WindowCost> cost(WindowCost limit) const;
+  /// Requires that it has a cost.
+  WindowPlan run() const;
 
 private:
-  void findFirstShards(bool countsWhatExists);
-  /// The parts of the senders' dims, without pieces that nobody needs at the
-  /// ends; false if there are too many between.
-  bool makePieces();
-  void findTransfers();
+  struct Window {
+    Interval inside;
+    int64_t firstShard = 0;
+    /// The pieces that the window has parts of.
+    Interval pieces;
+  };
+
+  void findShards();
+  void findWindows(bool countsWhatExists);
+  /// Numbers pieces from the first that a window has a part of; none if there
+  /// are too many that no window needs.
+  void makePieces();
+  /// What `window` needs of its piece `piece`, in the sender's dim.
+  Interval needed(const Window &window, int64_t piece) const;
+  int64_t mostNeeded(int64_t k) const;
+  /// Calls `act` with each device that has something for piece `k` of another,
+  /// or of itself, and with that one.
+  void forEachTransfer(int64_t k,
+                       llvm::function_ref<void(int64_t, int64_t)> act) const;
+  int64_t numRounds(int64_t k) const;
+  /// The parts of the senders' dims.
+  void findParts(WindowPlan &plan) const;
+  void findTransfers(WindowPiece &piece, int64_t k) const;
   /// Has a piece that is sent hold no more than one window needs of it. A
   /// window that needs a shard's beginning or its end gets it from or to there,
   /// so that pieces still fit.
-  void narrow(WindowPiece &piece, int64_t k);
-  void findOffsets();
-  /// What window `window` needs of its piece `piece`, in the sender's dim.
-  Interval needed(int64_t window, int64_t piece) const;
+  void narrow(WindowPiece &piece, int64_t k) const;
+  void findOffsets(WindowPlan &plan) const;
 
   const WindowProblem &problem;
-  int64_t numWindows;
-  llvm::SmallVector<int64_t, 0> firstShard;
-  WindowPlan plan;
+  /// How far the device of each shard is behind that of the first shard.
+  std::vector<int64_t> offsets;
+  /// Who has the first shard.
+  std::vector<int64_t> firsts;
+  /// Which window each device has.
+  std::vector<int64_t> windowAt;
+  std::vector<Window> windows;
+  /// How many pieces there are.
+  int64_t end = 0;
 };
 
-void Planner::findFirstShards(bool countsWhatExists) {
-  for (int64_t w = 0; w < numWindows; ++w) {
-    int64_t from = problem.windowStart(w);
-    if (countsWhatExists)
-      from = problem.inside(w).start;
-    firstShard.push_back(llvm::divideFloorSigned(from, problem.localSize));
+void Planner::findShards() {
+  const Mesh &mesh = problem.mesh;
+  std::vector<int64_t> shards = mesh.indices(problem.axes);
+  AxisList others = mesh.allAxes().subtract(problem.axes);
+  for (auto [position, group] : llvm::enumerate(mesh.indices(others))) {
+    if (group == 0)
+      offsets[shards[position]] = static_cast<int64_t>(position);
+    if (shards[position] == 0)
+      firsts.push_back(static_cast<int64_t>(position));
   }
 }
 
-Interval Planner::needed(int64_t window, int64_t piece) const {
-  Interval inside = problem.inside(window);
-  int64_t origin = (firstShard[window] + piece) * problem.localSize;
-  int64_t from = std::max(inside.start - origin, int64_t(0));
-  int64_t to = std::min(inside.limit - origin, problem.localSize);
+void Planner::findWindows(bool countsWhatExists) {
+  auto shardOf = [&](int64_t position) {
+    return llvm::divideFloorSigned(position, problem.localSize);
+  };
+  windows.resize(problem.windowAxes.numShards());
+  for (auto [w, window] : llvm::enumerate(windows)) {
+    Interval inside = problem.inside(static_cast<int64_t>(w));
+    window.inside = inside;
+    window.firstShard =
+        shardOf(countsWhatExists ? inside.start : problem.windowStart(w));
+    if (!inside.empty())
+      window.pieces = {shardOf(inside.start) - window.firstShard,
+                       shardOf(inside.limit - 1) - window.firstShard + 1};
+  }
+}
+
+void Planner::makePieces() {
+  constexpr int64_t kFewPieces = 64;
+  int64_t begin = std::numeric_limits<int64_t>::max();
+  int64_t limit = std::numeric_limits<int64_t>::min();
+  for (const Window &window : windows)
+    if (!window.pieces.empty()) {
+      begin = std::min(begin, window.pieces.start);
+      limit = std::max(limit, window.pieces.limit);
+    }
+  if (limit - begin > kFewPieces) {
+    std::set<int64_t> used;
+    for (const Window &window : windows)
+      for (int64_t k = window.pieces.start; k < window.pieces.limit; ++k)
+        used.insert(k);
+    if (limit - begin > kFewPieces + 2 * static_cast<int64_t>(used.size()))
+      return;
+  }
+  for (Window &window : windows) {
+    window.firstShard += begin;
+    if (!window.pieces.empty())
+      window.pieces = {window.pieces.start - begin,
+                       window.pieces.limit - begin};
+  }
+  end = limit - begin;
+}
+
+Interval Planner::needed(const Window &window, int64_t piece) const {
+  int64_t origin = (window.firstShard + piece) * problem.localSize;
+  int64_t from = std::max(window.inside.start - origin, int64_t(0));
+  int64_t to = std::min(window.inside.limit - origin, problem.localSize);
   return from < to ? Interval{from, to} : Interval{};
 }
 
-bool Planner::makePieces() {
-  std::map<int64_t, Interval> hulls;
-  for (int64_t w = 0; w < numWindows; ++w) {
-    Interval inside = problem.inside(w);
-    if (inside.empty())
-      continue;
-    int64_t from = llvm::divideFloorSigned(inside.start, problem.localSize) -
-                   firstShard[w];
-    int64_t to = llvm::divideFloorSigned(inside.limit - 1, problem.localSize) -
-                 firstShard[w];
-    for (int64_t k = from; k <= to; ++k) {
-      Interval part = needed(w, k);
-      Interval &hull = hulls[k];
+int64_t Planner::mostNeeded(int64_t k) const {
+  int64_t most = 0;
+  for (const Window &window : windows) {
+    Interval part = needed(window, k);
+    most = std::max(most, part.limit - part.start);
+  }
+  return most;
+}
+
+void Planner::forEachTransfer(
+    int64_t k, llvm::function_ref<void(int64_t, int64_t)> act) const {
+  auto numShards = static_cast<int64_t>(offsets.size());
+  for (int64_t first : firsts)
+    for (int64_t offset : offsets) {
+      const Window &window = windows[windowAt[first + offset]];
+      if (k >= window.pieces.start && k < window.pieces.limit)
+        act(first + offsets[llvm::mod(window.firstShard + k, numShards)],
+            first + offset);
+    }
+}
+
+/// In each round a device sends once: there are as many as the busiest has to
+/// send.
+int64_t Planner::numRounds(int64_t k) const {
+  std::vector<int32_t> sent(windowAt.size());
+  int32_t most = 0;
+  forEachTransfer(k, [&](int64_t source, int64_t target) {
+    if (source != target)
+      most = std::max(most, ++sent[source]);
+  });
+  return most;
+}
+
+std::optional<WindowCost> Planner::cost(WindowCost limit) const {
+  if (end == 0)
+    return std::nullopt;
+  WindowCost cost;
+  for (int64_t k = 0; k < end; ++k) {
+    int64_t rounds = numRounds(k);
+    cost.received =
+        countSum(cost.received, countProduct(rounds, mostNeeded(k)));
+    cost.collectives += rounds;
+    if (!(cost < limit))
+      return std::nullopt;
+  }
+  return cost;
+}
+
+void Planner::findParts(WindowPlan &plan) const {
+  plan.pieces.resize(end);
+  for (const Window &window : windows)
+    for (int64_t k = window.pieces.start; k < window.pieces.limit; ++k) {
+      Interval part = needed(window, k), &hull = plan.pieces[k].part;
       hull = hull.empty() ? part
                           : Interval{std::min(hull.start, part.start),
                                      std::max(hull.limit, part.limit)};
     }
-  }
-  int64_t begin = hulls.begin()->first, end = hulls.rbegin()->first + 1;
-  constexpr int64_t kFewPieces = 64;
-  if (end - begin > kFewPieces + 2 * static_cast<int64_t>(hulls.size()))
-    return false;
-  for (int64_t &first : firstShard)
-    first += begin;
-  for (int64_t k = begin; k < end; ++k)
-    plan.pieces.emplace_back().part = hulls[k];
-  return true;
 }
 
-void Planner::narrow(WindowPiece &piece, int64_t k) {
+void Planner::findTransfers(WindowPiece &piece, int64_t k) const {
+  std::vector<int32_t> sent(windowAt.size());
+  forEachTransfer(k, [&](int64_t source, int64_t target) {
+    if (source == target) {
+      piece.own = true;
+      return;
+    }
+    // The first round in which the sender is free.
+    size_t round = sent[source]++;
+    if (round == piece.rounds.size())
+      piece.rounds.emplace_back();
+    piece.rounds[round].push_back({source, target});
+  });
+}
+
+void Planner::narrow(WindowPiece &piece, int64_t k) const {
   piece.width = piece.part.limit - piece.part.start;
-  int64_t most = 0;
-  for (int64_t w = 0; w < numWindows; ++w) {
-    Interval part = needed(w, k);
-    most = std::max(most, part.limit - part.start);
-  }
+  int64_t most = mostNeeded(k);
   if (piece.rounds.empty() || most == piece.width)
     return;
   piece.width = most;
-  for (int64_t w = 0; w < numWindows; ++w)
+  for (const Window &window : windows)
     piece.starts.push_back(
-        std::min(needed(w, k).start, problem.localSize - most));
+        std::min(needed(window, k).start, problem.localSize - most));
 }
 
-void Planner::findOffsets() {
+void Planner::findOffsets(WindowPlan &plan) const {
   int64_t total = 0;
   llvm::SmallVector<int64_t> begins;
   for (const WindowPiece &piece : plan.pieces) {
@@ -193,74 +281,35 @@ void Planner::findOffsets() {
     total += piece.width;
   }
   int64_t least = 0, most = total;
-  for (int64_t w = 0; w < numWindows; ++w) {
-    Interval inside = problem.inside(w);
+  for (auto [w, window] : llvm::enumerate(windows)) {
     int64_t &offset = plan.offsets.emplace_back(0);
-    if (inside.empty())
+    if (window.inside.empty())
       continue;
-    int64_t k = llvm::divideFloorSigned(inside.start, problem.localSize) -
-                firstShard[w];
+    int64_t k = window.pieces.start;
     const WindowPiece &piece = plan.pieces[k];
     int64_t begin = piece.starts.empty() ? piece.part.start : piece.starts[w];
-    offset = begins[k] + needed(w, k).start - begin -
-             (inside.start - problem.windowStart(w));
+    offset = begins[k] + needed(window, k).start - begin -
+             (window.inside.start - problem.windowStart(w));
     least = std::min(least, offset);
     most = std::max(most, offset + problem.size);
   }
   plan.low = -least;
   // A window that has nothing begins anywhere, but is in the buffer.
   plan.high = std::max(most, problem.size - plan.low) - total;
-  for (auto [w, offset] : llvm::enumerate(plan.offsets))
-    if (!problem.inside(w).empty())
+  for (auto [window, offset] : llvm::zip_equal(windows, plan.offsets))
+    if (!window.inside.empty())
       offset += plan.low;
 }
 
-/// The rounds of one piece as they fill.
-class Rounds {
-public:
-  Rounds(WindowPiece &piece, int64_t numDevices)
-      : piece(piece), numDevices(numDevices) {}
-
-  /// Into the first round in which the sender is free.
-  void add(int64_t source, int64_t target) {
-    size_t round = 0;
-    while (round < busy.size() && busy[round][source])
-      ++round;
-    if (round == busy.size()) {
-      busy.emplace_back(numDevices);
-      piece.rounds.emplace_back();
-    }
-    busy[round].set(source);
-    piece.rounds[round].push_back({source, target});
-  }
-
-private:
-  WindowPiece &piece;
-  int64_t numDevices;
-  /// By round: who sends.
-  llvm::SmallVector<llvm::BitVector, 1> busy;
-};
-
-void Planner::findTransfers() {
-  const Mesh &mesh = problem.mesh;
-  auto groups = mesh.groups(problem.axes);
-  std::vector<int64_t> windows = mesh.indices(problem.windowAxes);
+WindowPlan Planner::run() const {
+  WindowPlan plan;
+  findParts(plan);
   for (auto [k, piece] : llvm::enumerate(plan.pieces)) {
-    Rounds rounds(piece, mesh.numDevices());
-    for (llvm::ArrayRef<int64_t> group : groups)
-      for (int64_t target : group) {
-        int64_t window = windows[target];
-        if (needed(window, k).empty())
-          continue;
-        int64_t source =
-            group[llvm::mod(firstShard[window] + static_cast<int64_t>(k),
-                            static_cast<int64_t>(group.size()))];
-        if (source == target)
-          piece.own = true;
-        else
-          rounds.add(source, target);
-      }
+    findTransfers(piece, static_cast<int64_t>(k));
+    narrow(piece, static_cast<int64_t>(k));
   }
+  findOffsets(plan);
+  return plan;
 }
 
 /// On the gathered tensor, which is one shard.
@@ -268,28 +317,44 @@ WindowPlan planGathered(const WindowProblem &problem) {
   WindowProblem whole = problem;
   whole.localSize = countProduct(problem.localSize, problem.axes.numShards());
   whole.axes = AxisList();
-  WindowPlan plan = *Planner(whole, /*countsWhatExists=*/true).run();
+  WindowPlan plan = Planner(whole, /*countsWhatExists=*/true).run();
   plan.gathers = !problem.axes.empty();
   return plan;
 }
 
+/// The best plan's cost; its planner in `best` unless it gathers.
+WindowCost findBest(const WindowProblem &problem,
+                    std::optional<Planner> &best) {
+  if (problem.axes.empty())
+    return {};
+  WindowCost least = {
+      countProduct(problem.localSize, problem.axes.numShards() - 1), 1, true};
+  for (bool countsWhatExists : {false, true}) {
+    // Else windows begin where what exists of them does.
+    if (countsWhatExists && !problem.leavesLow())
+      continue;
+    Planner planner(problem, countsWhatExists);
+    if (std::optional<WindowCost> cost = planner.cost(least)) {
+      least = *cost;
+      best.emplace(std::move(planner));
+    }
+  }
+  return least;
+}
+
 } // namespace
+
+WindowCost costOfWindows(const WindowProblem &problem) {
+  std::optional<Planner> best;
+  return problem.isEmpty() ? WindowCost() : findBest(problem, best);
+}
 
 WindowPlan planWindows(const WindowProblem &problem) {
   if (problem.isEmpty())
     return {};
-  auto price = [&](const WindowPlan &plan) {
-    return std::make_pair(plan.received(problem), plan.numCollectives());
-  };
-  WindowPlan best = planGathered(problem);
-  if (!best.gathers)
-    return best;
-  for (bool countsWhatExists : {false, true}) {
-    std::optional<WindowPlan> plan = Planner(problem, countsWhatExists).run();
-    if (plan && price(*plan) < price(best))
-      best = std::move(*plan);
-  }
-  return best;
+  std::optional<Planner> best;
+  findBest(problem, best);
+  return best ? best->run() : planGathered(problem);
 }
 
 } // namespace shardonnay

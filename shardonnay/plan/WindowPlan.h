@@ -37,6 +37,7 @@
 #define SHARDONNAY_PLAN_WINDOWPLAN_H
 
 #include "shardonnay/algebra/Layout.h"
+#include <tuple>
 
 namespace shardonnay {
 
@@ -95,11 +96,24 @@ struct WindowPlan {
   int64_t low = 0, high = 0;
   /// By window: where it begins in the padded buffer.
   llvm::SmallVector<int64_t, 0> offsets;
-
-  /// Elements of the dim that a device receives at most.
-  int64_t received(const WindowProblem &problem) const;
-  int64_t numCollectives() const;
 };
+
+/// What a plan takes; the order is that of what is better.
+struct WindowCost {
+  /// Elements of the dim that a device receives at most.
+  int64_t received = 0;
+  int64_t collectives = 0;
+  bool gathers = false;
+
+  bool operator<(const WindowCost &o) const {
+    return std::tie(received, collectives) <
+           std::tie(o.received, o.collectives);
+  }
+};
+
+/// What planWindows' plan takes. Searches that weigh many windows need to know
+/// no more, and who sends what to whom is most of the work.
+WindowCost costOfWindows(const WindowProblem &problem);
 
 /// The plan that receives least; of equals the one with fewer collectives. No
 /// parts and offsets if the problem is empty.

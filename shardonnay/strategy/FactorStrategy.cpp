@@ -33,32 +33,34 @@ std::optional<int64_t> findUnshardedDim(const FactorRule &rule, int64_t operand,
 }
 
 /// In every dim only the last sharded factor is sharded incompletely.
-static bool hasNoStridedSharding(const FactorStrategy &strategy,
+static bool hasNoStridedSharding(ArrayRef<int64_t> shards,
                                  const FactorRule &rule, int64_t tensor) {
   return all_of(rule.tensor(tensor).dims, [&](const DimFactors &factors) {
     if (factors.size() == 1)
       return true;
     bool complete = true;
     for (int32_t factor : factors) {
-      if (!complete && !strategy[factor].empty())
+      if (!complete && shards[factor] != 1)
         return false;
-      complete &= strategy[factor].numShards() == rule.factors[factor].size;
+      complete &= shards[factor] == rule.factors[factor].size;
     }
     return true;
   });
 }
 
-bool isLawful(const FactorStrategy &strategy, const FactorRule &rule) {
+SmallVector<int64_t, 8> shardsOf(const FactorStrategy &strategy) {
+  return map_to_vector<8>(
+      strategy, [](const AxisList &axes) { return axes.numShards(); });
+}
+
+bool mayHaveShards(ArrayRef<int64_t> shards, const FactorRule &rule) {
   std::optional<ReductionKind> combiner;
-  AxisList used;
-  for (auto [f, axes] : enumerate(strategy)) {
+  for (auto [f, count] : enumerate(shards)) {
     const Factor &factor = rule.factors[f];
-    if (axes.empty())
+    if (count == 1)
       continue;
-    if (!canBeSharded(factor) || factor.size % axes.numShards() != 0 ||
-        used.overlaps(axes))
+    if (!canBeSharded(factor) || factor.size % count != 0)
       return false;
-    used.append(axes);
     if (!rule.reducesOver(f))
       continue;
     if (combiner && *combiner != factor.combiner)
@@ -66,8 +68,18 @@ bool isLawful(const FactorStrategy &strategy, const FactorRule &rule) {
     combiner = factor.combiner;
   }
   return all_of(seq<int64_t>(0, rule.numTensors()), [&](int64_t i) {
-    return hasNoStridedSharding(strategy, rule, i);
+    return hasNoStridedSharding(shards, rule, i);
   });
+}
+
+bool isLawful(const FactorStrategy &strategy, const FactorRule &rule) {
+  AxisList used;
+  for (const AxisList &axes : strategy) {
+    if (used.overlaps(axes))
+      return false;
+    used.append(axes);
+  }
+  return mayHaveShards(shardsOf(strategy), rule);
 }
 
 std::vector<FactorStrategy> nearbyStrategies(const FactorRule &rule,

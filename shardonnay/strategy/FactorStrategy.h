@@ -50,6 +50,11 @@ std::vector<FactorStrategy> nearbyStrategies(const FactorRule &rule,
                                              llvm::ArrayRef<VoteTensor> tensors,
                                              const FactorStrategy &taken);
 
+/// Of each factor.
+llvm::SmallVector<int64_t, 8> shardsOf(const FactorStrategy &strategy);
+/// The laws above hold of a strategy that has so many shards of each factor, by
+/// axes that do not overlap.
+bool mayHaveShards(llvm::ArrayRef<int64_t> shards, const FactorRule &rule);
 /// The laws above hold.
 bool isLawful(const FactorStrategy &strategy, const FactorRule &rule);
 

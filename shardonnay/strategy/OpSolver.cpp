@@ -42,11 +42,15 @@ FactorStrategy voteStrategy(const OpProblem &problem) {
       VoteProblem{problem.rule, rowsOf(problem), problem.contraction});
 }
 
-double localPoints(const FactorRule &rule, const FactorStrategy &strategy) {
+double localPoints(const FactorRule &rule, ArrayRef<int64_t> shards) {
   double points = 1;
-  for (auto [factor, axes] : zip_equal(rule.factors, strategy))
-    points *= static_cast<double>(factor.size) / axes.numShards();
+  for (auto [factor, count] : zip_equal(rule.factors, shards))
+    points *= static_cast<double>(factor.size) / count;
   return points;
+}
+
+double localPoints(const FactorRule &rule, const FactorStrategy &strategy) {
+  return localPoints(rule, shardsOf(strategy));
 }
 
 bool repeatsWork(const OpProblem &problem, const FactorStrategy &strategy) {
@@ -55,26 +59,29 @@ bool repeatsWork(const OpProblem &problem, const FactorStrategy &strategy) {
 }
 
 /// What one device has of the largest tensor.
-static double localElements(const FactorRule &rule,
-                            const FactorStrategy &strategy) {
+static double localElements(const FactorRule &rule, ArrayRef<int64_t> shards) {
   double most = 0;
   for (int64_t i = 0; i < rule.numTensors(); ++i) {
     double elements = 1;
     for (const DimFactors &factors : rule.tensor(i).dims)
       for (int32_t factor : factors)
-        elements *= static_cast<double>(rule.factors[factor].size) /
-                    strategy[factor].numShards();
+        elements *=
+            static_cast<double>(rule.factors[factor].size) / shards[factor];
     most = std::max(most, elements);
   }
   return most;
 }
 
 double localFlops(const OpProblem &problem, const FactorStrategy &strategy) {
-  double points = localPoints(problem.rule, strategy);
+  return localFlops(problem, shardsOf(strategy));
+}
+
+double localFlops(const OpProblem &problem, ArrayRef<int64_t> shards) {
+  double points = localPoints(problem.rule, shards);
   if (problem.contraction)
     return 2 * points;
   if (problem.transformFlops > 0) {
-    FactorStrategy whole(strategy.size());
+    SmallVector<int64_t, 8> whole(shards.size(), 1);
     return problem.transformFlops * points / localPoints(problem.rule, whole);
   }
   double steps = 0;
@@ -83,7 +90,9 @@ double localFlops(const OpProblem &problem, const FactorStrategy &strategy) {
       steps += std::log2(factor.size);
     else if (factor.exchanged)
       steps += 1;
-  return kOrderingFlops * steps * localElements(problem.rule, strategy);
+  return steps == 0
+             ? 0
+             : kOrderingFlops * steps * localElements(problem.rule, shards);
 }
 
 /// Between the layouts, padded alike.

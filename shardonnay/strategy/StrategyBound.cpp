@@ -135,16 +135,42 @@ uint64_t StrategyBound::placesOf(const AxisList &list) const {
   return places;
 }
 
-double StrategyBound::least(const FactorStrategy &strategy, double flops,
-                            double limit) const {
+std::optional<StrategyBound::Placed>
+StrategyBound::placedBy(const FactorStrategy &strategy) const {
   Placed placed;
   for (const AxisList &list : strategy) {
     placed.places.push_back(placesOf(list));
     placed.shards.push_back(list.numShards());
     if (sizeOf(placed.places.back()) != placed.shards.back())
-      return 0;
+      return std::nullopt;
   }
+  return placed;
+}
+
+void StrategyBound::put(size_t axis, int32_t factor, Placed &placed) const {
+  placed.places[factor] |= bit(axis);
+  placed.shards[factor] *= axes[axis].size;
+}
+
+void StrategyBound::take(size_t axis, Placed &placed) const {
+  for (auto [places, shards] : zip_equal(placed.places, placed.shards))
+    if (places & bit(axis)) {
+      places ^= bit(axis);
+      shards /= axes[axis].size;
+    }
+}
+
+double StrategyBound::least(const FactorStrategy &strategy, double flops,
+                            double limit) const {
+  std::optional<Placed> placed = placedBy(strategy);
+  return placed ? least(*placed, flops, limit) : 0;
+}
+
+double StrategyBound::least(const Placed &placed, double flops,
+                            double limit) const {
   double least = costs.computePrice(flops, 0), reshards = 0, touched = 0;
+  if (roundedDown(least) > limit)
+    return least;
   for (const Tensor &tensor : tensors) {
     double elements = 0;
     reshards += leastReshard(tensor, placed, elements);

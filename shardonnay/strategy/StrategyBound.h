@@ -37,10 +37,27 @@ public:
   StrategyBound(const OpProblem &problem, llvm::ArrayRef<AxisRef> axes,
                 const MeshCosts &costs);
 
+  /// What the axes at the factors make of them.
+  struct Placed {
+    /// The axes of each factor, as bits.
+    llvm::SmallVector<uint64_t, 8> places;
+    llvm::SmallVector<int64_t, 8> shards;
+  };
+
+  /// How a strategy places the axes; nothing if it has one that is not made of
+  /// those of the constructor.
+  std::optional<Placed> placedBy(const FactorStrategy &strategy) const;
+  /// Puts axis number `axis` at `factor`, or takes it from wherever it is.
+  void put(size_t axis, int32_t factor, Placed &placed) const;
+  void take(size_t axis, Placed &placed) const;
+  /// At least the price, in byte times, of every strategy that has these axes
+  /// at each factor. `flops`: of one device. Looks no further once the bound is
+  /// above `limit`.
+  double least(const Placed &placed, double flops,
+               double limit = HUGE_VAL) const;
   /// At least the price, in byte times, of every strategy that has the same
   /// axes as `strategy` at each factor. `flops`: of one device. 0 if there is
-  /// an axis that is not made of those of the constructor. Looks no further
-  /// once the bound is above `limit`.
+  /// an axis that is not made of those of the constructor.
   double least(const FactorStrategy &strategy, double flops,
                double limit = HUGE_VAL) const;
 
@@ -77,13 +94,6 @@ private:
     /// Has an axis that has no parts in common with one of `axes`.
     bool apart = false;
   };
-  /// What the axes at the factors make of them.
-  struct Placed {
-    /// Of each factor, as bits.
-    llvm::SmallVector<uint64_t, 8> places;
-    llvm::SmallVector<int64_t, 8> shards;
-  };
-
   void readOutside(const Layout &layout, Tensor &tensor) const;
   /// The axes that those of the list contain.
   uint64_t placesOf(const AxisList &list) const;

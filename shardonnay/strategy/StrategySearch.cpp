@@ -21,6 +21,7 @@
 #include "shardonnay/plan/Refinement.h"
 #include "shardonnay/strategy/Vote.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/bit.h"
 #include <cmath>
 
 using namespace llvm;
@@ -89,11 +90,14 @@ StrategySearch::runAll(const FactorStrategy &taken) {
 }
 
 void StrategySearch::enumerateAll() {
-  FactorStrategy strategy(problem.rule.factors.size());
+  size_t numFactors = problem.rule.factors.size();
+  StrategyBound::Placed nowhere;
+  nowhere.places.assign(numFactors, 0);
+  nowhere.shards.assign(numFactors, 1);
   shardsLeft.assign(axes.size() + 1, 1);
   for (size_t i = axes.size(); i-- > 0;)
     shardsLeft[i] = shardsLeft[i + 1] * static_cast<double>(axes[i].size);
-  distribute(0, localPoints(problem.rule, strategy), strategy);
+  distribute(0, localPoints(problem.rule, nowhere.shards), nowhere);
 }
 
 void StrategySearch::climb() {
@@ -103,10 +107,13 @@ void StrategySearch::climb() {
     for (const FactorStrategy &other :
          nearbyStrategies(problem.rule, rows, taken))
       considerIfAllowed(other);
-    for (auto [i, axis] : enumerate(axes)) {
-      considerMoves(axis, taken);
-      for (AxisRef other : ArrayRef(axes).drop_front(i + 1))
-        considerPair(axis, other, taken);
+    std::optional<StrategyBound::Placed> placed;
+    if (hasBound())
+      placed = bound->placedBy(taken);
+    for (size_t a = 0; a < axes.size(); ++a) {
+      considerMoves(axes[a], taken);
+      for (size_t b = a + 1; b < axes.size(); ++b)
+        considerPair(a, b, taken, placed ? &*placed : nullptr);
     }
     priceBest(1, kMostPriced);
     auto [price, number] = cheapest.front();
@@ -138,24 +145,39 @@ void StrategySearch::considerMoves(AxisRef axis, const FactorStrategy &taken) {
   }
 }
 
-void StrategySearch::considerPair(AxisRef a, AxisRef b,
-                                  const FactorStrategy &taken) {
-  FactorStrategy without = taken;
-  for (AxisList &list : without)
-    list = list.subtract(AxisList({a})).subtract(AxisList({b}));
-  for (int32_t f = 0, e = without.size(); f < e; ++f) {
-    if (!canBeSharded(problem.rule.factors[f]))
-      continue;
-    FactorStrategy one = without;
-    one[f].append(a);
-    for (int32_t g = 0; g < e; ++g) {
-      if (!canBeSharded(problem.rule.factors[g]))
-        continue;
-      FactorStrategy both = one;
-      both[g].append(b);
-      considerIfAllowed(both);
-    }
+void StrategySearch::considerPair(size_t a, size_t b,
+                                  const FactorStrategy &taken,
+                                  const StrategyBound::Placed *placed) {
+  StrategyBound::Placed without;
+  if (placed) {
+    without = *placed;
+    bound->take(a, without);
+    bound->take(b, without);
   }
+  const AxisList both[] = {AxisList({axes[a]}), AxisList({axes[b]})};
+  for (int32_t f = 0, e = taken.size(); f < e; ++f)
+    for (int32_t g = 0; g < e; ++g) {
+      if (!canBeSharded(problem.rule.factors[f]) ||
+          !canBeSharded(problem.rule.factors[g]))
+        continue;
+      // Most are too expensive, and are not made then.
+      if (placed) {
+        StrategyBound::Placed moved = without;
+        bound->put(a, f, moved);
+        bound->put(b, g, moved);
+        if (!isAllowed(moved))
+          continue;
+      }
+      FactorStrategy strategy = taken;
+      for (AxisList &list : strategy)
+        list = list.subtract(both[0]).subtract(both[1]);
+      strategy[f].append(axes[a]);
+      strategy[g].append(axes[b]);
+      if (placed)
+        consider(strategy);
+      else
+        considerIfAllowed(strategy);
+    }
 }
 
 double StrategySearch::leastOwnPrice() const {
@@ -231,25 +253,45 @@ bool StrategySearch::collectAxes() {
   return std::pow(cuttable + 1, axes.size()) <= kStrategyBudget;
 }
 
+bool StrategySearch::computesTooMuch(size_t axis, double points) const {
+  double least = points / shardsLeft[axis];
+  if (roundedDown(least) > mostPoints)
+    return true;
+  return problem.contraction &&
+         roundedDown(solver.prices().computePrice(2 * least, 0)) > mostPrice;
+}
+
+/// Nine in ten are not allowed, so only the others are made.
+FactorStrategy
+StrategySearch::strategyOf(const StrategyBound::Placed &placed) const {
+  FactorStrategy strategy(placed.places.size());
+  for (auto [list, places] : zip_equal(strategy, placed.places))
+    for (uint64_t left = places; left != 0; left &= left - 1)
+      list.append(axes[countr_zero(left)]);
+  return strategy;
+}
+
 void StrategySearch::distribute(size_t axis, double points,
-                                FactorStrategy &strategy) {
-  if (roundedDown(points / shardsLeft[axis]) > mostPoints)
+                                StrategyBound::Placed &placed) {
+  if (computesTooMuch(axis, points))
     return;
   if (axis == axes.size()) {
-    if (isAllowed(strategy))
+    if (isAllowed(placed)) {
+      FactorStrategy strategy = strategyOf(placed);
       tryOrders(0, strategy);
+    }
     return;
   }
-  distribute(axis + 1, points, strategy);
+  distribute(axis + 1, points, placed);
+  int64_t size = axes[axis].size;
   for (auto [f, factor] : enumerate(problem.rule.factors)) {
-    if (!canBeSharded(factor) ||
-        factor.size % (strategy[f].numShards() * axes[axis].size) != 0)
+    if (!canBeSharded(factor) || factor.size % (placed.shards[f] * size) != 0)
       continue;
-    AxisList before = strategy[f];
-    strategy[f].append(axes[axis]);
-    distribute(axis + 1, points / static_cast<double>(axes[axis].size),
-               strategy);
-    strategy[f] = before;
+    placed.shards[f] *= size;
+    placed.places[f] ^= uint64_t(1) << axis;
+    distribute(axis + 1, points / static_cast<double>(size), placed);
+    placed.places[f] ^= uint64_t(1) << axis;
+    placed.shards[f] /= size;
   }
 }
 
@@ -306,15 +348,31 @@ void StrategySearch::tryOrders(int32_t factor, FactorStrategy &strategy) {
   strategy[factor] = before;
 }
 
-bool StrategySearch::isAllowed(const FactorStrategy &strategy) {
-  if (!isLawful(strategy, problem.rule) ||
-      localPoints(problem.rule, strategy) > mostPoints)
-    return false;
+bool StrategySearch::hasBound() {
   if (mostPrice == HUGE_VAL || axes.size() > StrategyBound::kMostAxes)
-    return true;
+    return false;
   if (!bound)
     bound.emplace(problem, axes, solver.prices());
-  return roundedDown(bound->least(strategy, localFlops(problem, strategy),
+  return true;
+}
+
+bool StrategySearch::isAllowed(const FactorStrategy &strategy) {
+  SmallVector<int64_t, 8> shards = shardsOf(strategy);
+  if (!mayHaveShards(shards, problem.rule) ||
+      localPoints(problem.rule, shards) > mostPoints ||
+      !isLawful(strategy, problem.rule))
+    return false;
+  return !hasBound() ||
+         roundedDown(bound->least(strategy, localFlops(problem, shards),
+                                  mostPrice)) <= mostPrice;
+}
+
+bool StrategySearch::isAllowed(const StrategyBound::Placed &placed) {
+  if (!mayHaveShards(placed.shards, problem.rule) ||
+      localPoints(problem.rule, placed.shards) > mostPoints)
+    return false;
+  return !hasBound() ||
+         roundedDown(bound->least(placed, localFlops(problem, placed.shards),
                                   mostPrice)) <= mostPrice;
 }
 

@@ -22,12 +22,15 @@ namespace shardonnay {
 
 /// The tensors of a problem as the vote sees them.
 llvm::SmallVector<VoteTensor, 4> rowsOf(const OpProblem &problem);
-/// The points of the factor space that one device computes.
+/// The points of the factor space that one device computes if there are so many
+/// shards of each factor.
+double localPoints(const FactorRule &rule, llvm::ArrayRef<int64_t> shards);
 double localPoints(const FactorRule &rule, const FactorStrategy &strategy);
 /// FLOPs of one device. An op that needs dims whole is taken to sort its
 /// tensors along them: a step for each of log2(size). One whose results are
 /// exchanged takes one. (A scatter has many updates and many places, but not
 /// each at each.)
+double localFlops(const OpProblem &problem, llvm::ArrayRef<int64_t> shards);
 double localFlops(const OpProblem &problem, const FactorStrategy &strategy);
 /// The bytes of an op's tensors that go to memory and back: in a chain of fused
 /// ops only the chain reads and writes.
@@ -65,15 +68,23 @@ private:
   void climb();
   /// `taken`, but that `axis` is elsewhere or nowhere.
   void considerMoves(AxisRef axis, const FactorStrategy &taken);
-  /// `taken`, but that two axes are each at some factor.
-  void considerPair(AxisRef a, AxisRef b, const FactorStrategy &taken);
-  /// The axes from `axis` on; `points` are those of `strategy` on a device.
-  void distribute(size_t axis, double points, FactorStrategy &strategy);
+  /// `taken`, but that two axes, by their numbers, are each at some factor;
+  /// `placed`, if given, is how it places its axes.
+  void considerPair(size_t a, size_t b, const FactorStrategy &taken,
+                    const StrategyBound::Placed *placed);
+  /// The axes from `axis` on; `points` are those of `placed` on a device.
+  void distribute(size_t axis, double points, StrategyBound::Placed &placed);
+  /// No strategy that places the axes from `axis` on as well is of interest.
+  bool computesTooMuch(size_t axis, double points) const;
+  FactorStrategy strategyOf(const StrategyBound::Placed &placed) const;
   bool hasOneOrder(int32_t factor, const AxisList &here) const;
   void tryOrders(int32_t factor, FactorStrategy &strategy);
   /// Whether it may be taken, and be cheap enough, in this order of a factor's
   /// axes or in any other.
   bool isAllowed(const FactorStrategy &strategy);
+  bool isAllowed(const StrategyBound::Placed &placed);
+  /// Whether the bound on its price is to be asked at all.
+  bool hasBound();
   void considerIfAllowed(const FactorStrategy &strategy);
   /// Adds an allowed one to `found`, unless its bound is too high.
   void consider(const FactorStrategy &strategy);

@@ -49,6 +49,30 @@ LogicalResult ReplicaIdOp::inferReturnTypes(MLIRContext *context, MaybeLoc,
 // Groups
 //===----------------------------------------------------------------------===//
 
+namespace {
+
+/// Devices that an attribute lists. Lists have tens of thousands of devices, of
+/// which most are below the list's length.
+class DeviceSet {
+public:
+  explicit DeviceSet(int64_t length) : below(length) {}
+
+  /// False if it is there.
+  bool insert(int64_t device) {
+    if (device >= static_cast<int64_t>(below.size()))
+      return others.insert(device).second;
+    bool isNew = !below.test(device);
+    below.set(device);
+    return isNew;
+  }
+
+private:
+  llvm::BitVector below;
+  llvm::SmallDenseSet<int64_t> others;
+};
+
+} // namespace
+
 /// That each row of `attr` is a group, and each of the devices 0, 1, .. in one
 /// of them; -1 fills up shorter groups. Of groups by mesh axes, that the mesh
 /// is there.
@@ -261,12 +285,12 @@ LogicalResult CollectivePermuteOp::verify() {
   if (pairs.isSplat() && pairs.getNumElements() > 2)
     return emitOpError("has device ") << pairs.getSplatValue<int64_t>()
                                       << " everywhere in source_target_pairs";
-  llvm::SmallDenseSet<int64_t> sources, targets;
+  DeviceSet sources(pairs.getNumElements()), targets(pairs.getNumElements());
   for (auto [i, device] : llvm::enumerate(pairs.getValues<int64_t>())) {
     bool isSource = i % 2 == 0;
     if (device < 0)
       return emitOpError("has device ") << device << " in source_target_pairs";
-    if (!(isSource ? sources : targets).insert(device).second)
+    if (!(isSource ? sources : targets).insert(device))
       return emitOpError("has device ")
              << device << " twice as a " << (isSource ? "source" : "target");
   }
@@ -284,9 +308,9 @@ LogicalResult CollectiveBroadcastOp::verify() {
   if (groups.isSplat() && groups.getNumElements() > 1)
     return emitOpError("has device ") << groups.getSplatValue<int64_t>()
                                       << " everywhere in replica_groups";
-  llvm::SmallDenseSet<int64_t> seen;
+  DeviceSet seen(groups.getNumElements());
   for (int64_t device : groups.getValues<int64_t>())
-    if (device < 0 || !seen.insert(device).second)
+    if (device < 0 || !seen.insert(device))
       return emitOpError("has device ")
              << device << (device < 0 ? "" : " twice") << " in replica_groups";
   return success();

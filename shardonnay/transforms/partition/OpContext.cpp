@@ -95,7 +95,7 @@ void OpContext::reportGather(RankedTensorType local, int64_t dim,
     return;
   int64_t received = 0;
   for (const WindowProblem &part : withoutUnevenPeriods(problem))
-    received += planWindows(part).received(part);
+    received += costOfWindows(part).received;
   int64_t bytes = sdy::getElementBytes(local) * local.getNumElements() /
                   problem.localSize * received;
   // At the location: what an op emits, MLIR prints the op with, and numbers all
