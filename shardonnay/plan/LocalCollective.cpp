@@ -66,7 +66,8 @@ std::optional<LocalCollective> WindowPrices::find(const WindowProblem &problem,
   for (const AxisList *axes : {&problem.axes, &problem.windowAxes}) {
     key.push_back(axes->size());
     for (AxisRef axis : *axes)
-      key.append({axis.axis, axis.pre, axis.size});
+      key.append(
+          {axis.axis, problem.mesh.axisSize(axis.axis), axis.pre, axis.size});
   }
   auto [entry, isNew] = known.try_emplace(std::move(key));
   if (isNew)
