@@ -45,7 +45,8 @@ public:
 
 private:
   /// What windows of one byte a position take, by all numbers of the problem
-  /// and the sizes of the mesh's axes that it names.
+  /// but those of its axes: these are told apart by their sizes, and by which
+  /// of them the shards and the windows share.
   std::map<llvm::SmallVector<int64_t, 16>, std::optional<LocalCollective>>
       known;
 };
