@@ -22,44 +22,6 @@ double LocalCollective::price(const MeshCosts &costs) const {
   return costs.price(cost, numbers);
 }
 
-/// The mesh with one device along every axis that neither list has a part of:
-/// devices that differ along these alone have the same windows.
-static Mesh meshAlong(const WindowProblem &problem) {
-  SmallVector<int64_t> sizes(problem.mesh.axisSizes());
-  for (auto [axis, size] : enumerate(sizes)) {
-    AxisRef full = problem.mesh.fullAxis(axis);
-    if (!problem.axes.overlaps(full) && !problem.windowAxes.overlaps(full))
-      size = 1;
-  }
-  return Mesh(sizes);
-}
-
-/// The problem as it looks from the windows: what they cost does not depend on
-/// which axes these are. Of three axes, of those that both lists begin with,
-/// and of what is left of each, unless these overlap.
-static WindowProblem withoutNames(const WindowProblem &problem) {
-  WindowProblem unnamed = problem;
-  AxisList both = problem.axes.commonPrefix(problem.windowAxes);
-  AxisList shards = problem.axes.dropPrefix(both);
-  AxisList windows = problem.windowAxes.dropPrefix(both);
-  if (shards.overlaps(windows)) {
-    unnamed.mesh = meshAlong(problem);
-    return unnamed;
-  }
-  unnamed.mesh =
-      Mesh({both.numShards(), shards.numShards(), windows.numShards()});
-  auto take = [&](std::initializer_list<int64_t> axes) {
-    AxisList list;
-    for (int64_t axis : axes)
-      if (unnamed.mesh.axisSize(axis) > 1)
-        list.append(unnamed.mesh.fullAxis(axis));
-    return list;
-  };
-  unnamed.axes = take({0, 1});
-  unnamed.windowAxes = take({0, 2});
-  return unnamed;
-}
-
 /// Of an unnamed problem, of one byte a position; the axes are those of it.
 static std::optional<LocalCollective>
 sumOfWindows(const WindowProblem &problem) {
