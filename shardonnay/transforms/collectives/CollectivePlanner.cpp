@@ -35,7 +35,8 @@ Operation *getPlannedCollective(Value value) {
       !cast<RankedTensorType>(value.getType()).hasStaticShape())
     return nullptr;
   sdy::TensorShardingAttr in = sdy::getSharding(op->getOperand(0));
-  if (in && !in.isReplicated() && sdy::getMesh(op, in) != named.mesh)
+  if (in && in.getMeshOrRef() != named.name && !in.isReplicated() &&
+      sdy::getMesh(op, in) != named.mesh)
     return nullptr;
   AxisList reduced;
   if (auto reduce = dyn_cast<sdy::AllReduceOp>(op))
