@@ -311,11 +311,11 @@ static ReshardPlan planPadded(const ReshardProblem &problem,
                               int64_t stateBudget) {
   Refinement coarse(problem.source, problem.target);
   ReshardPlan plan = planWith(problem, coarse, stateBudget);
-  Refinement fine(problem.source, problem.target, Refinement::Parts::Fine);
   // One step, or none that sends anything, is not improved on.
-  bool improvable = fine.size() > coarse.size() && plan.steps.size() > 1 &&
-                    plan.cost.bytes > 0;
-  if (improvable && fine.size() <= kMaxFineAtoms) {
+  if (plan.steps.size() < 2 || plan.cost.bytes <= 0)
+    return plan;
+  Refinement fine(problem.source, problem.target, Refinement::Parts::Fine);
+  if (fine.size() > coarse.size() && fine.size() <= kMaxFineAtoms) {
     ReshardPlan other = planWith(problem, fine, stateBudget);
     other.optimal &= plan.optimal;
     plan.optimal = other.optimal;
