@@ -31,17 +31,15 @@ namespace shardonnay {
 /// How many axes of one factor are tried in every order.
 static constexpr size_t kMostPermuted = 3;
 
-FactorStrategy StrategySearch::run() {
+OpSolver::Solution StrategySearch::run() {
   best = voteStrategy(VoteProblem{problem.rule, rows, problem.contraction});
   std::optional<double> voted =
       solver.price(problem, best, HUGE_VAL, requiredLayouts);
   if (!voted || *voted == 0)
-    return best;
+    return {best, voted};
   bool isAll = collectAxes();
-  if (axes.empty())
-    return best;
-  if (*voted <= leastOwnPrice())
-    return best;
+  if (axes.empty() || *voted <= leastOwnPrice())
+    return {best, voted};
   limitWork();
   mostPrice = *voted;
   cheapest = {{*voted, -1}};
@@ -52,7 +50,12 @@ FactorStrategy StrategySearch::run() {
     climb();
   }
   auto [price, number] = cheapest.front();
-  return number < 0 ? best : found[number].second;
+  if (number < 0)
+    return {best, price};
+  const FactorStrategy &strategy = found[number].second;
+  return {strategy, price,
+          localPoints(problem.rule, strategy) >
+              kRepeatedWork * localPoints(problem.rule, best)};
 }
 
 std::optional<OpSolver::OtherStrategy>

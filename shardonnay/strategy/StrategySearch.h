@@ -46,7 +46,7 @@ public:
         requiredLayouts(problem, solver.prices()) {}
 
   /// The voted strategy, or the first of those that are cheapest.
-  FactorStrategy run();
+  OpSolver::Solution run();
   /// The cheapest one but `taken`.
   std::optional<OpSolver::OtherStrategy>
   runWithout(const FactorStrategy &taken);
