@@ -19,11 +19,12 @@ using namespace mlir;
 namespace shardonnay {
 
 DenseIntElementsAttr toRowsAttr(Builder &builder, const DeviceRows &rows) {
-  SmallVector<int64_t> all;
-  for (ArrayRef<int64_t> row : rows)
-    llvm::append_range(all, row);
   auto numRows = static_cast<int64_t>(rows.size());
   int64_t width = rows.empty() ? 0 : rows.front().size();
+  std::vector<int64_t> all(numRows * width);
+  auto *next = all.data();
+  for (ArrayRef<int64_t> row : rows)
+    next = llvm::copy(row, next);
   auto type = RankedTensorType::get({numRows, width}, builder.getI64Type());
   return DenseIntElementsAttr::get(type, all);
 }
@@ -111,13 +112,18 @@ Attribute CollectiveBuilder::groups(const sdy::NamedMesh &mesh,
       context, cast<FlatSymbolRefAttr>(mesh.name), builder.getArrayAttr(refs));
 }
 
+CollectiveBuilder::OneKind CollectiveBuilder::ofOneKind(DeviceRows rows) {
+  auto found = grid.oneKind(std::move(rows));
+  return found ? OneKind{found->ids, toRowsAttr(builder, found->rows)}
+               : OneKind();
+}
+
 CollectiveBuilder::OneKind
 CollectiveBuilder::groupsOfOneKind(const sdy::NamedMesh &mesh,
                                    const AxisList &axes) {
   auto [entry, isNew] = listsOfOneKind[mesh.mesh].try_emplace(axes);
   if (isNew)
-    if (auto found = grid.oneKind(getReplicaGroups(mesh.toMesh(), axes)))
-      entry->second = {found->ids, toRowsAttr(builder, found->rows)};
+    entry->second = ofOneKind(getReplicaGroups(mesh.toMesh(), axes));
   return entry->second;
 }
 
@@ -249,14 +255,24 @@ static bool isDivergent(OpBuilder &builder) {
 }
 
 Value CollectiveBuilder::permute(Location loc, Value tensor,
-                                 const DeviceRows &pairs,
-                                 const sdy::NamedMesh &mesh) {
-  auto found = grid.oneKind(pairs);
-  if (!found || (!target.permutesAmongSome && isDivergent(builder)))
-    return permuteByGather(loc, tensor, pairs, mesh);
+                                 llvm::function_ref<DeviceRows()> pairs,
+                                 const sdy::NamedMesh &mesh, Attribute key) {
+  OneKind made;
+  bool isNew = true;
+  OneKind *list = &made;
+  if (key) {
+    auto [entry, isFirst] = pairLists.try_emplace(key);
+    isNew = isFirst;
+    list = &entry->second;
+  }
+  if (isNew)
+    *list = ofOneKind(pairs());
+  if (!list->ids || (!target.permutesAmongSome && isDivergent(builder)))
+    return permuteByGather(loc, tensor, pairs(), mesh);
   return stablehlo::CollectivePermuteOp::create(
-      builder, loc, tensor.getType(), tensor, toRowsAttr(builder, found->rows),
-      getChannel(builder.getContext(), found->ids));
+      builder, loc, tensor.getType(), tensor,
+      cast<DenseIntElementsAttr>(list->rows),
+      getChannel(builder.getContext(), *list->ids));
 }
 
 /// The axes along which the positions of a pair are apart.

@@ -57,10 +57,11 @@ public:
                 int64_t dim, ReductionKind kind,
                 const mlir::sdy::NamedMesh &mesh, const AxisList &axes);
   /// `pairs`: [sender, receiver] of mesh devices. What a device gets that
-  /// receives nothing is not said.
+  /// receives nothing is not said. Those of one `key` are made once, unless it
+  /// is null.
   mlir::Value permute(mlir::Location loc, mlir::Value tensor,
-                      const DeviceRows &pairs,
-                      const mlir::sdy::NamedMesh &mesh);
+                      llvm::function_ref<DeviceRows()> pairs,
+                      const mlir::sdy::NamedMesh &mesh, mlir::Attribute key);
 
 private:
   /// What `communicate` makes of `tensor`, whose integers go in bytes if the
@@ -76,12 +77,13 @@ private:
            llvm::function_ref<mlir::Operation *(mlir::Value)> create);
   mlir::Attribute groups(const mlir::sdy::NamedMesh &mesh,
                          const AxisList &axes);
-  /// Groups for an op that names partitions or replicas.
+  /// Groups or pairs for an op that names partitions or replicas.
   struct OneKind {
     /// Nothing if neither can say it.
     std::optional<DeviceGrid::Ids> ids;
     mlir::Attribute rows;
   };
+  OneKind ofOneKind(DeviceRows rows);
   OneKind groupsOfOneKind(const mlir::sdy::NamedMesh &mesh,
                           const AxisList &axes);
   mlir::Value permuteByGather(mlir::Location loc, mlir::Value tensor,
@@ -98,6 +100,7 @@ private:
       llvm::DenseMap<mlir::sdy::MeshAttr, std::map<AxisList, ListT>>;
   PerAxes<mlir::Attribute> lists;
   PerAxes<OneKind> listsOfOneKind;
+  llvm::DenseMap<mlir::Attribute, OneKind> pairLists;
 };
 
 } // namespace shardonnay

@@ -31,8 +31,8 @@ DeviceGrid::Ids DeviceGrid::place() const {
   return numPartitions == 1 ? Ids::Replicas : Ids::Flattened;
 }
 
-DeviceRows DeviceGrid::flattened(const DeviceRows &groups) const {
-  if (place() != Ids::Partitions)
+DeviceRows DeviceGrid::flattened(DeviceRows groups) const {
+  if (place() != Ids::Partitions || numReplicas == 1)
     return groups;
   DeviceRows rows;
   for (int64_t replica = 0; replica < numReplicas; ++replica)

@@ -59,7 +59,7 @@ public:
   Ids place() const;
 
   /// Groups of mesh devices for an op that names flattened ids.
-  DeviceRows flattened(const DeviceRows &groups) const;
+  DeviceRows flattened(DeviceRows groups) const;
   /// Groups or pairs of mesh devices for an op that names partitions or
   /// replicas; nothing if neither can say it.
   std::optional<Communication> oneKind(DeviceRows rows) const;

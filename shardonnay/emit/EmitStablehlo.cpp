@@ -243,8 +243,13 @@ FailureOr<Value> Emitter::build(spmd::ReduceScatterOp op) {
 }
 
 FailureOr<Value> Emitter::build(spmd::CollectivePermuteOp op) {
-  return collectives.permute(op.getLoc(), op.getTensor(), pairsOf(op),
-                             meshAt(op, op.getMeshAttr()));
+  // What the pairs follow from.
+  auto key = builder.getArrayAttr(
+      {op.getSource(), op.getTarget(), op.getMeshAttr(),
+       op.getSourceMeshAttr() ? op.getSourceMeshAttr() : op.getMeshAttr()});
+  return collectives.permute(
+      op.getLoc(), op.getTensor(), [&] { return pairsOf(op); },
+      meshAt(op, op.getMeshAttr()), key);
 }
 
 FailureOr<Value> Emitter::build(spmd::FetchWindowOp op) {

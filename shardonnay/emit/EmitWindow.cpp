@@ -132,11 +132,15 @@ Value WindowEmitter::sliceAt(Value tensor, int64_t size,
 }
 
 Value WindowEmitter::send(Value part, ArrayRef<Transfer> round) {
-  DeviceRows pairs;
-  for (auto [source, target] : round)
-    pairs.push_back(
-        {problem.mesh.deviceAt(source), problem.mesh.deviceAt(target)});
-  return collectives.permute(loc, part, pairs, mesh);
+  auto pairs = [&] {
+    DeviceRows rows;
+    rows.reserve(round.size());
+    for (auto [source, target] : round)
+      rows.push_back(
+          {problem.mesh.deviceAt(source), problem.mesh.deviceAt(target)});
+    return rows;
+  };
+  return collectives.permute(loc, part, pairs, mesh, /*key=*/nullptr);
 }
 
 Value WindowEmitter::receives(ArrayRef<Transfer> round) {

@@ -26,14 +26,13 @@ DeviceRows getReplicaGroups(const Mesh &mesh, const AxisList &axes) {
 
 /// The number of the local shard that each device has, dims major to minor.
 static std::vector<int64_t> shardsOf(AxesOnMesh sharded) {
-  int64_t numDevices = sharded.mesh.numDevices();
-  std::vector<int64_t> atPosition(numDevices), shards(numDevices);
-  for (const AxisList &axes : sharded.axesPerDim) {
-    int64_t numShards = axes.numShards();
-    for (auto [shard, index] :
-         llvm::zip_equal(atPosition, sharded.mesh.indices(axes)))
-      shard = shard * numShards + index;
-  }
+  AxisList all;
+  for (const AxisList &axes : sharded.axesPerDim)
+    all.append(axes);
+  std::vector<int64_t> atPosition = sharded.mesh.indices(all);
+  if (sharded.mesh.deviceIds().empty())
+    return atPosition;
+  std::vector<int64_t> shards(atPosition.size());
   for (auto [position, shard] : llvm::enumerate(atPosition))
     shards[sharded.mesh.deviceAt(static_cast<int64_t>(position))] = shard;
   return shards;

@@ -22,59 +22,58 @@ double LocalCollective::price(const MeshCosts &costs) const {
   return costs.price(cost, numbers);
 }
 
-/// The mesh with one device along every axis that neither list has a part of:
-/// devices that differ along these alone have the same windows.
-static Mesh meshAlong(const WindowProblem &problem) {
-  SmallVector<int64_t> sizes(problem.mesh.axisSizes());
-  for (auto [axis, size] : enumerate(sizes)) {
-    AxisRef full = problem.mesh.fullAxis(axis);
-    if (!problem.axes.overlaps(full) && !problem.windowAxes.overlaps(full))
-      size = 1;
-  }
-  return Mesh(sizes);
-}
-
-std::optional<LocalCollective> windowCollective(const WindowProblem &problem,
-                                                int64_t sliceBytes) {
+/// Of an unnamed problem, of one byte a position; the axes are those of it.
+static std::optional<LocalCollective>
+sumOfWindows(const WindowProblem &problem) {
   if (problem.axes.empty())
     return std::nullopt;
-  Mesh mesh = meshAlong(problem);
   LocalCollective sum;
-  sum.axes = problem.axes;
   sum.count = 0;
-  for (WindowProblem &part : withoutUnevenPeriods(problem)) {
-    part.mesh = mesh;
+  for (const WindowProblem &part : withoutUnevenPeriods(problem)) {
     WindowCost cost = costOfWindows(part);
-    if (cost.gathers)
-      sum.kind = CollectiveKind::AllGather;
     CollectiveKind kind =
         cost.gathers ? CollectiveKind::AllGather : CollectiveKind::Permute;
+    if (cost.gathers)
+      sum.kind = kind;
     sum.count += cost.collectives;
-    sum.cost.bytes =
-        countSum(sum.cost.bytes, countProduct(sliceBytes, cost.received));
+    sum.cost.bytes = countSum(sum.cost.bytes, cost.received);
     sum.cost.steps +=
         cost.collectives * collectiveCost(kind, part.axes.numShards(), 1).steps;
   }
   return sum.count == 0 ? std::nullopt : std::optional(sum);
 }
 
+static std::optional<LocalCollective> scaled(std::optional<LocalCollective> sum,
+                                             const AxisList &axes,
+                                             int64_t sliceBytes) {
+  if (sum) {
+    sum->axes = axes;
+    sum->cost.bytes = countProduct(sum->cost.bytes, sliceBytes);
+  }
+  return sum;
+}
+
+std::optional<LocalCollective> windowCollective(const WindowProblem &problem,
+                                                int64_t sliceBytes) {
+  return scaled(sumOfWindows(withoutNames(problem)), problem.axes, sliceBytes);
+}
+
 std::optional<LocalCollective> WindowPrices::find(const WindowProblem &problem,
                                                   int64_t sliceBytes) {
-  SmallVector<int64_t, 16> key = {problem.localSize, problem.globalSize,
-                                  problem.start,     problem.step,
-                                  problem.size,      problem.periodic};
-  for (const AxisList *axes : {&problem.axes, &problem.windowAxes}) {
+  WindowProblem unnamed = withoutNames(problem);
+  SmallVector<int64_t, 16> key = {unnamed.localSize, unnamed.globalSize,
+                                  unnamed.start,     unnamed.step,
+                                  unnamed.size,      unnamed.periodic};
+  append_range(key, unnamed.mesh.axisSizes());
+  for (const AxisList *axes : {&unnamed.axes, &unnamed.windowAxes}) {
     key.push_back(axes->size());
     for (AxisRef axis : *axes)
       key.append({axis.axis, axis.pre, axis.size});
   }
   auto [entry, isNew] = known.try_emplace(std::move(key));
   if (isNew)
-    entry->second = windowCollective(problem, /*sliceBytes=*/1);
-  std::optional<LocalCollective> collective = entry->second;
-  if (collective)
-    collective->cost.bytes = countProduct(collective->cost.bytes, sliceBytes);
-  return collective;
+    entry->second = sumOfWindows(unnamed);
+  return scaled(entry->second, problem.axes, sliceBytes);
 }
 
 /// The local size of a dim of `size` that `factors` make up.

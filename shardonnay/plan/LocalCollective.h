@@ -37,14 +37,16 @@ struct LocalCollective {
 std::optional<LocalCollective> windowCollective(const WindowProblem &problem,
                                                 int64_t sliceBytes);
 
-/// The same, remembered; all on one mesh.
+/// The same, remembered.
 class WindowPrices {
 public:
   std::optional<LocalCollective> find(const WindowProblem &problem,
                                       int64_t sliceBytes);
 
 private:
-  /// What windows of one byte a position take, by all numbers of the problem.
+  /// What windows of one byte a position take, by all numbers of the problem
+  /// but those of its axes: these are told apart by their sizes, and by which
+  /// of them the shards and the windows share.
   std::map<llvm::SmallVector<int64_t, 16>, std::optional<LocalCollective>>
       known;
 };

@@ -28,7 +28,7 @@ void ReshardExtent::addDim(int64_t size, int64_t sourceShards,
   int64_t ratio = std::max<int64_t>(sourceShards / targetShards, 1);
   shards *= ratio;
   if (ratio > 1)
-    gatherSteps += 1 + rounds(ratio);
+    gatherSteps += 1 + llvm::Log2_64_Ceil(ratio);
 }
 
 LeastCost leastCost(const ReshardExtent &extent) {

@@ -244,9 +244,10 @@ void simulateStep(const Step &step, LocalShard &shard) {
 }
 
 /// Cost and price on the sizes that devices really hold.
-static void priceReally(const ReshardProblem &problem, ReshardPlan &plan) {
+static void priceReally(const ReshardProblem &problem, ReshardPlan &plan,
+                        WindowPrices &windows) {
   PricedShard shard(problem.mesh, problem.source.dims, problem.shape,
-                    problem.elementBytes);
+                    problem.elementBytes, &windows);
   for (const Step &step : plan.steps)
     simulateStep(step, shard);
   plan.cost = Cost();
@@ -269,8 +270,6 @@ void finishPlan(const ReshardProblem &problem, ReshardPlan &plan) {
     layout = apply(step, std::move(layout));
     step.after = layout;
   }
-  if (!problem.shape.empty())
-    priceReally(problem, plan);
 }
 
 void alignPadding(Layout &source, Layout &target) {
@@ -312,11 +311,11 @@ static ReshardPlan planPadded(const ReshardProblem &problem,
                               int64_t stateBudget) {
   Refinement coarse(problem.source, problem.target);
   ReshardPlan plan = planWith(problem, coarse, stateBudget);
-  Refinement fine(problem.source, problem.target, Refinement::Parts::Fine);
   // One step, or none that sends anything, is not improved on.
-  bool improvable = fine.size() > coarse.size() && plan.steps.size() > 1 &&
-                    plan.cost.bytes > 0;
-  if (improvable && fine.size() <= kMaxFineAtoms) {
+  if (plan.steps.size() < 2 || plan.cost.bytes <= 0)
+    return plan;
+  Refinement fine(problem.source, problem.target, Refinement::Parts::Fine);
+  if (fine.size() > coarse.size() && fine.size() <= kMaxFineAtoms) {
     ReshardPlan other = planWith(problem, fine, stateBudget);
     other.optimal &= plan.optimal;
     plan.optimal = other.optimal;
@@ -338,7 +337,8 @@ static int64_t realElements(const ReshardProblem &problem,
 /// in the place of `plan`, if it is cheaper, or if `plan` does not keep to the
 /// limit; false if there is none.
 static bool improveWithin(const ReshardProblem &problem, ReshardPlan &plan,
-                          bool fits, int64_t limit, int64_t budget) {
+                          bool fits, int64_t limit, int64_t budget,
+                          WindowPrices &windows) {
   using Parts = Refinement::Parts;
   size_t numAtoms = 0;
   for (Parts parts : {Parts::Coarse, Parts::Fine, Parts::Primes}) {
@@ -348,7 +348,7 @@ static bool improveWithin(const ReshardProblem &problem, ReshardPlan &plan,
     if (atoms.size() == numAtoms)
       continue;
     numAtoms = atoms.size();
-    ReshardSearch search(problem, atoms);
+    ReshardSearch search(problem, atoms, &windows);
     if (fits)
       search.setMostCost(plan.price);
     bool gaveUp = false;
@@ -360,6 +360,7 @@ static bool improveWithin(const ReshardProblem &problem, ReshardPlan &plan,
       continue;
     plan.steps = std::move(*steps);
     finishPlan(problem, plan);
+    priceReally(problem, plan, windows);
     fits = true;
   }
   return fits;
@@ -368,19 +369,26 @@ static bool improveWithin(const ReshardProblem &problem, ReshardPlan &plan,
 /// `plan` is that on padded sizes. What fits there may be a little too large
 /// as it is rounded up in reality; if there is nothing else, so may others.
 static void improveUneven(const ReshardProblem &problem, ReshardPlan &plan,
-                          int64_t budget) {
+                          int64_t budget, WindowPrices &windows) {
   int64_t limit = std::max(realElements(problem, problem.source.dims),
                            realElements(problem, problem.target.dims)),
           most = limit;
   for (const Step &step : plan.steps)
     most = std::max(most, realElements(problem, step.after.dims));
-  if (!improveWithin(problem, plan, most == limit, limit, budget))
-    improveWithin(problem, plan, /*fits=*/true, most, budget);
+  if (!improveWithin(problem, plan, most == limit, limit, budget, windows))
+    improveWithin(problem, plan, /*fits=*/true, most, budget, windows);
 }
 
 std::optional<ReshardPlan> planReshard(const ReshardProblem &problem,
                                        std::string &error,
                                        int64_t stateBudget) {
+  WindowPrices windows;
+  return planReshard(problem, error, stateBudget, windows);
+}
+
+std::optional<ReshardPlan> planReshard(const ReshardProblem &problem,
+                                       std::string &error, int64_t stateBudget,
+                                       WindowPrices &windows) {
   if (!check(problem, error))
     return std::nullopt;
   ReshardPlan plan;
@@ -391,8 +399,9 @@ std::optional<ReshardPlan> planReshard(const ReshardProblem &problem,
   ReshardProblem padded = problem;
   padded.shape.clear();
   plan = planPadded(padded, stateBudget);
-  priceReally(problem, plan);
-  improveUneven(problem, plan, std::min(stateBudget, kUnevenStateBudget));
+  priceReally(problem, plan, windows);
+  improveUneven(problem, plan, std::min(stateBudget, kUnevenStateBudget),
+                windows);
   return plan;
 }
 
@@ -438,7 +447,8 @@ const ReshardPlan *ReshardPlanner::plan(const ReshardProblem &problem,
                                         std::string &error) {
   auto known = plans.find(problem);
   if (known == plans.end()) {
-    std::optional<ReshardPlan> plan = planReshard(problem, error, stateBudget);
+    std::optional<ReshardPlan> plan =
+        planReshard(problem, error, stateBudget, windows);
     if (!plan)
       return nullptr;
     known = plans.emplace(problem, std::move(*plan)).first;

@@ -52,6 +52,7 @@
 
 #include "shardonnay/algebra/Layout.h"
 #include "shardonnay/cost/DeviceModel.h"
+#include "shardonnay/plan/LocalCollective.h"
 #include <unordered_map>
 
 namespace shardonnay {
@@ -131,6 +132,10 @@ inline constexpr int64_t kUnevenStateBudget = 5000;
 std::optional<ReshardPlan>
 planReshard(const ReshardProblem &problem, std::string &error,
             int64_t stateBudget = kReshardStateBudget);
+/// The same, with what windows cost, as found for problems before.
+std::optional<ReshardPlan> planReshard(const ReshardProblem &problem,
+                                       std::string &error, int64_t stateBudget,
+                                       WindowPrices &windows);
 
 /// Simulates the steps on every position of the mesh, with the slices that the
 /// positions hold and the parts that went into their sums, and checks that each
@@ -159,6 +164,7 @@ private:
     size_t operator()(const ReshardProblem &problem) const;
   };
   int64_t stateBudget;
+  WindowPrices windows;
   std::unordered_map<ReshardProblem, ReshardPlan, Hash> plans;
 };
 

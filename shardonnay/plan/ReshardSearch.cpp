@@ -33,8 +33,8 @@ static AtomList members(uint64_t set) {
 }
 
 ReshardSearch::ReshardSearch(const ReshardProblem &problem,
-                             const Refinement &atoms)
-    : problem(problem), atoms(atoms) {
+                             const Refinement &atoms, WindowPrices *windows)
+    : problem(problem), atoms(atoms), windows(windows) {
   for (const AxisList &axes : problem.source.dims)
     source.dims.addDim(atoms.sourceAtoms(axes));
   source.partial = bits(atoms.sourceAtoms(problem.source.partial));
@@ -265,7 +265,7 @@ llvm::SmallVector<AxisList, 4> ReshardSearch::axesOf(const State &state) const {
 double ReshardSearch::realPrice(const State &from, const Move &move,
                                 const State &to) {
   PricedShard shard(problem.mesh, axesOf(from), problem.shape,
-                    problem.elementBytes, &windows);
+                    problem.elementBytes, windows);
   simulateStep(toStep(move, to), shard);
   double price = 0;
   for (const LocalCollective &collective : shard.collectives())

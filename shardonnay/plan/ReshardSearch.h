@@ -43,8 +43,10 @@ void simulateStep(const Step &step, LocalShard &shard);
 
 class ReshardSearch {
 public:
-  /// Requires that the problem is sound, and has fewer than 64 atoms.
-  ReshardSearch(const ReshardProblem &problem, const Refinement &atoms);
+  /// Requires that the problem is sound, and has fewer than 64 atoms, and
+  /// `windows`, which has to outlive this, where sizes do not divide.
+  ReshardSearch(const ReshardProblem &problem, const Refinement &atoms,
+                WindowPrices *windows = nullptr);
 
   /// Which layouts a permute may lead to: any, or those whose dims are as
   /// before or as the target has them.
@@ -214,7 +216,7 @@ private:
   /// apart.
   double elementsPerDevice = 0;
   double ceiling = std::numeric_limits<double>::infinity();
-  WindowPrices windows;
+  WindowPrices *windows;
 
   // Of one run.
   int64_t maxElements = 0;

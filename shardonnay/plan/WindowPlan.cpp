@@ -66,6 +66,41 @@ withoutUnevenPeriods(const WindowProblem &problem) {
   return parts;
 }
 
+/// The mesh with one device along every axis that neither list has a part of:
+/// devices that differ along these alone have the same windows.
+static Mesh meshAlong(const WindowProblem &problem) {
+  llvm::SmallVector<int64_t> sizes(problem.mesh.axisSizes());
+  for (auto [axis, size] : llvm::enumerate(sizes)) {
+    AxisRef full = problem.mesh.fullAxis(axis);
+    if (!problem.axes.overlaps(full) && !problem.windowAxes.overlaps(full))
+      size = 1;
+  }
+  return Mesh(sizes);
+}
+
+WindowProblem withoutNames(const WindowProblem &problem) {
+  WindowProblem unnamed = problem;
+  AxisList both = problem.axes.commonPrefix(problem.windowAxes);
+  AxisList shards = problem.axes.dropPrefix(both);
+  AxisList windows = problem.windowAxes.dropPrefix(both);
+  if (shards.overlaps(windows)) {
+    unnamed.mesh = meshAlong(problem);
+    return unnamed;
+  }
+  unnamed.mesh =
+      Mesh({both.numShards(), shards.numShards(), windows.numShards()});
+  auto take = [&](std::initializer_list<int64_t> axes) {
+    AxisList list;
+    for (int64_t axis : axes)
+      if (unnamed.mesh.axisSize(axis) > 1)
+        list.append(unnamed.mesh.fullAxis(axis));
+    return list;
+  };
+  unnamed.axes = take({0, 1});
+  unnamed.windowAxes = take({0, 2});
+  return unnamed;
+}
+
 namespace {
 
 class Planner {
@@ -322,9 +357,9 @@ WindowPlan planGathered(const WindowProblem &problem) {
   return plan;
 }
 
-/// The best plan's cost; its planner in `best` unless it gathers.
-WindowCost findBest(const WindowProblem &problem,
-                    std::optional<Planner> &best) {
+/// The best plan's cost, and in `counts` what its planner counts by, unless it
+/// gathers.
+WindowCost findBest(const WindowProblem &problem, std::optional<bool> &counts) {
   if (problem.axes.empty())
     return {};
   WindowCost least = {
@@ -336,7 +371,7 @@ WindowCost findBest(const WindowProblem &problem,
     Planner planner(problem, countsWhatExists);
     if (std::optional<WindowCost> cost = planner.cost(least)) {
       least = *cost;
-      best.emplace(std::move(planner));
+      counts = countsWhatExists;
     }
   }
   return least;
@@ -345,16 +380,17 @@ WindowCost findBest(const WindowProblem &problem,
 } // namespace
 
 WindowCost costOfWindows(const WindowProblem &problem) {
-  std::optional<Planner> best;
-  return problem.isEmpty() ? WindowCost() : findBest(problem, best);
+  std::optional<bool> counts;
+  return problem.isEmpty() ? WindowCost() : findBest(problem, counts);
 }
 
 WindowPlan planWindows(const WindowProblem &problem) {
   if (problem.isEmpty())
     return {};
-  std::optional<Planner> best;
-  findBest(problem, best);
-  return best ? best->run() : planGathered(problem);
+  // On few devices it is soon seen which plan is the best.
+  std::optional<bool> counts;
+  findBest(withoutNames(problem), counts);
+  return counts ? Planner(problem, *counts).run() : planGathered(problem);
 }
 
 } // namespace shardonnay

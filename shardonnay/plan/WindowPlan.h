@@ -70,6 +70,11 @@ struct WindowProblem {
 llvm::SmallVector<WindowProblem, 1>
 withoutUnevenPeriods(const WindowProblem &problem);
 
+/// The problem as it looks from the windows: what they cost does not depend on
+/// which axes these are. Of three axes, of those that both lists begin with,
+/// and of what is left of each, unless these overlap.
+WindowProblem withoutNames(const WindowProblem &problem);
+
 /// A device sends to another: positions in the mesh.
 using Transfer = std::pair<int64_t, int64_t>;
 

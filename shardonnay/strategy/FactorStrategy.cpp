@@ -8,7 +8,6 @@
 #include "shardonnay/strategy/FactorStrategy.h"
 
 #include "shardonnay/algebra/Counts.h"
-#include "llvm/ADT/Sequence.h"
 #include "llvm/ADT/SmallVectorExtras.h"
 #include <tuple>
 
@@ -34,18 +33,19 @@ std::optional<int64_t> findUnshardedDim(const FactorRule &rule, int64_t operand,
 
 /// In every dim only the last sharded factor is sharded incompletely.
 static bool hasNoStridedSharding(ArrayRef<int64_t> shards,
-                                 const FactorRule &rule, int64_t tensor) {
-  return all_of(rule.tensor(tensor).dims, [&](const DimFactors &factors) {
-    if (factors.size() == 1)
-      return true;
+                                 const FactorRule &rule,
+                                 const TensorMapping &tensor) {
+  for (const DimFactors &factors : tensor.dims) {
+    if (factors.size() < 2)
+      continue;
     bool complete = true;
     for (int32_t factor : factors) {
       if (!complete && shards[factor] != 1)
         return false;
       complete &= shards[factor] == rule.factors[factor].size;
     }
-    return true;
-  });
+  }
+  return true;
 }
 
 SmallVector<int64_t, 8> shardsOf(const FactorStrategy &strategy) {
@@ -67,9 +67,10 @@ bool mayHaveShards(ArrayRef<int64_t> shards, const FactorRule &rule) {
       return false;
     combiner = factor.combiner;
   }
-  return all_of(seq<int64_t>(0, rule.numTensors()), [&](int64_t i) {
-    return hasNoStridedSharding(shards, rule, i);
-  });
+  auto isLawful = [&](const TensorMapping &tensor) {
+    return hasNoStridedSharding(shards, rule, tensor);
+  };
+  return all_of(rule.operands, isLawful) && all_of(rule.results, isLawful);
 }
 
 bool isLawful(const FactorStrategy &strategy, const FactorRule &rule) {

@@ -278,10 +278,16 @@ bool OpSolver::mayRepeat(const OpProblem &problem) const {
          !(looksUp && costs.limitsMemory());
 }
 
-FactorStrategy OpSolver::solve(const OpProblem &problem) {
+OpSolver::Solution OpSolver::solveWithPrice(const OpProblem &problem) {
   if (problem.required)
-    return *problem.required;
+    return {*problem.required, price(problem, *problem.required),
+            shardonnay::repeatsWork(problem, *problem.required)};
   return StrategySearch(*this, problem, mesh).run();
+}
+
+FactorStrategy OpSolver::solve(const OpProblem &problem) {
+  return problem.required ? *problem.required
+                          : solveWithPrice(problem).strategy;
 }
 
 const std::vector<FactorStrategy> &

@@ -143,6 +143,15 @@ public:
 
   /// The cheapest strategy.
   FactorStrategy solve(const OpProblem &problem);
+  /// The same, and what is known of it by then.
+  struct Solution {
+    FactorStrategy strategy;
+    /// As `price` has it.
+    std::optional<double> price;
+    /// A device computes more than under the voted strategy.
+    bool repeatsWork = false;
+  };
+  Solution solveWithPrice(const OpProblem &problem);
   /// What `solve` may take, its answer first, then the cheapest, at
   /// most kMostStrategies.
   const std::vector<FactorStrategy> &strategies(const OpProblem &problem);

@@ -67,8 +67,6 @@ void OpStrategies::fill(OpStrategy &strategy, int32_t kind,
   }
   for (const AxisList &axes : factors)
     strategy.shards *= axes.numShards();
-  strategy.repeatsWork =
-      strategy.differs.any() && repeatsWork(problem, factors);
 }
 
 const OpStrategy &OpStrategies::solve(int32_t kind, ArrayRef<int32_t> shardings,
@@ -80,7 +78,11 @@ const OpStrategy &OpStrategies::solve(int32_t kind, ArrayRef<int32_t> shardings,
   auto [known, isNew] = selected.try_emplace(std::move(key));
   if (isNew) {
     OpProblem problem = problemOf(kind, shardings, free);
-    fill(known->second, kind, shardings, free, problem, solver.solve(problem));
+    OpSolver::Solution found = solver.solveWithPrice(problem);
+    OpStrategy &strategy = known->second;
+    fill(strategy, kind, shardings, free, problem, found.strategy);
+    strategy.price = found.price;
+    strategy.repeatsWork = strategy.differs.any() && found.repeatsWork;
   }
   return known->second;
 }
@@ -89,8 +91,10 @@ const OpStrategy &OpStrategies::make(int32_t kind, ArrayRef<int32_t> shardings,
                                      const SmallBitVector &free,
                                      const FactorStrategy &factors) {
   OpStrategy &strategy = made.emplace_back();
-  fill(strategy, kind, shardings, free, problemOf(kind, shardings, free),
-       factors);
+  OpProblem problem = problemOf(kind, shardings, free);
+  fill(strategy, kind, shardings, free, problem, factors);
+  strategy.repeatsWork =
+      strategy.differs.any() && repeatsWork(problem, factors);
   return strategy;
 }
 

@@ -31,28 +31,31 @@ namespace shardonnay {
 /// How many axes of one factor are tried in every order.
 static constexpr size_t kMostPermuted = 3;
 
-FactorStrategy StrategySearch::run() {
+OpSolver::Solution StrategySearch::run() {
   best = voteStrategy(VoteProblem{problem.rule, rows, problem.contraction});
   std::optional<double> voted =
       solver.price(problem, best, HUGE_VAL, requiredLayouts);
   if (!voted || *voted == 0)
-    return best;
+    return {best, voted};
   bool isAll = collectAxes();
-  if (axes.empty())
-    return best;
-  if (*voted <= leastOwnPrice())
-    return best;
+  if (axes.empty() || *voted <= leastOwnPrice())
+    return {best, voted};
   limitWork();
   mostPrice = *voted;
   cheapest = {{*voted, -1}};
   if (isAll) {
     enumerateAll();
-    priceBest(1);
+    pricePlacements(1);
   } else {
     climb();
   }
   auto [price, number] = cheapest.front();
-  return number < 0 ? best : found[number].second;
+  if (number < 0)
+    return {best, price};
+  const FactorStrategy &strategy = found[number].second;
+  return {strategy, price,
+          localPoints(problem.rule, strategy) >
+              kRepeatedWork * localPoints(problem.rule, best)};
 }
 
 std::optional<OpSolver::OtherStrategy>
@@ -61,13 +64,15 @@ StrategySearch::runWithout(const FactorStrategy &taken) {
   bool isAll = collectAxes();
   excluded = &taken;
   mostPoints = HUGE_VAL;
-  if (isAll)
+  if (isAll) {
     enumerateAll();
-  else
+    pricePlacements(1);
+  } else {
     for (const FactorStrategy &other :
          nearbyStrategies(problem.rule, rows, taken))
       considerIfAllowed(other);
-  priceBest(1);
+    priceBest(1);
+  }
   if (cheapest.empty())
     return std::nullopt;
   auto [price, number] = cheapest.front();
@@ -83,7 +88,7 @@ StrategySearch::runAll(const FactorStrategy &taken) {
   excluded = &taken;
   limitWork();
   enumerateAll();
-  priceBest(kMostStrategies - 1);
+  pricePlacements(kMostStrategies - 1);
   for (auto [price, number] : cheapest)
     result.push_back(found[number].second);
   return result;
@@ -111,9 +116,10 @@ void StrategySearch::climb() {
     if (hasBound())
       placed = bound->placedBy(taken);
     for (size_t a = 0; a < axes.size(); ++a) {
-      considerMoves(axes[a], taken);
+      const StrategyBound::Placed *known = placed ? &*placed : nullptr;
+      considerMoves(a, taken, known);
       for (size_t b = a + 1; b < axes.size(); ++b)
-        considerPair(a, b, taken, placed ? &*placed : nullptr);
+        considerPair(a, b, taken, known);
     }
     priceBest(1, kMostPriced);
     auto [price, number] = cheapest.front();
@@ -124,15 +130,25 @@ void StrategySearch::climb() {
   }
 }
 
-void StrategySearch::considerMoves(AxisRef axis, const FactorStrategy &taken) {
+void StrategySearch::considerMoves(size_t number, const FactorStrategy &taken,
+                                   const StrategyBound::Placed *placed) {
+  AxisRef axis = axes[number];
   FactorStrategy without = taken;
   for (AxisList &list : without)
     list = list.subtract(AxisList({axis}));
   considerIfAllowed(without);
-  for (auto [list, factor] : zip_equal(without, problem.rule.factors)) {
+  for (auto [f, factor] : enumerate(problem.rule.factors)) {
+    AxisList &list = without[f];
     if (!canBeSharded(factor) ||
         factor.size % (list.numShards() * axis.size) != 0)
       continue;
+    if (placed) {
+      StrategyBound::Placed moved = *placed;
+      bound->take(number, moved);
+      bound->put(number, static_cast<int32_t>(f), moved);
+      if (!leastOf(moved))
+        continue;
+    }
     AxisList before = list, first({axis});
     list.append(axis);
     considerIfAllowed(without);
@@ -165,7 +181,7 @@ void StrategySearch::considerPair(size_t a, size_t b,
         StrategyBound::Placed moved = without;
         bound->put(a, f, moved);
         bound->put(b, g, moved);
-        if (!isAllowed(moved))
+        if (!leastOf(moved))
           continue;
       }
       FactorStrategy strategy = taken;
@@ -276,10 +292,8 @@ void StrategySearch::distribute(size_t axis, double points,
   if (computesTooMuch(axis, points))
     return;
   if (axis == axes.size()) {
-    if (isAllowed(placed)) {
-      FactorStrategy strategy = strategyOf(placed);
-      tryOrders(0, strategy);
-    }
+    if (std::optional<double> least = leastOf(placed))
+      placements.emplace_back(*least, placed);
     return;
   }
   distribute(axis + 1, points, placed);
@@ -367,13 +381,16 @@ bool StrategySearch::isAllowed(const FactorStrategy &strategy) {
                                   mostPrice)) <= mostPrice;
 }
 
-bool StrategySearch::isAllowed(const StrategyBound::Placed &placed) {
+std::optional<double>
+StrategySearch::leastOf(const StrategyBound::Placed &placed) {
   if (!mayHaveShards(placed.shards, problem.rule) ||
       localPoints(problem.rule, placed.shards) > mostPoints)
-    return false;
-  return !hasBound() ||
-         roundedDown(bound->least(placed, localFlops(problem, placed.shards),
-                                  mostPrice)) <= mostPrice;
+    return std::nullopt;
+  if (!hasBound())
+    return 0;
+  double least = roundedDown(
+      bound->least(placed, localFlops(problem, placed.shards), mostPrice));
+  return least <= mostPrice ? std::optional(least) : std::nullopt;
 }
 
 void StrategySearch::considerIfAllowed(const FactorStrategy &strategy) {
@@ -390,28 +407,68 @@ void StrategySearch::consider(const FactorStrategy &strategy) {
   double least =
       solver.leastPrice(problem, strategy, mostPrice, requiredLayouts);
   if (least <= mostPrice)
-    found.emplace_back(least, strategy);
+    found.try_emplace(nextNumber++, least, strategy);
 }
 
 void StrategySearch::priceBest(size_t most, size_t numPriced) {
   std::vector<std::pair<double, int64_t>> order;
-  for (; numOrdered < found.size(); ++numOrdered)
+  for (; numOrdered < nextNumber; ++numOrdered)
     order.emplace_back(found[numOrdered].first, numOrdered);
   llvm::sort(order);
   for (auto [least, number] : order) {
-    double limit = cheapest.size() < most ? HUGE_VAL : cheapest.back().first;
-    if (least > limit || numPriced-- == 0)
+    if (least > limitOf(most) || numPriced-- == 0)
       return;
-    // One of equal price may be earlier.
-    std::optional<double> price =
-        solver.price(problem, found[number].second,
-                     std::nextafter(limit, HUGE_VAL), requiredLayouts);
-    if (!price)
-      continue;
-    std::pair<double, int64_t> entry(*price, number);
-    cheapest.insert(llvm::upper_bound(cheapest, entry), entry);
-    if (cheapest.size() > most)
-      cheapest.pop_back();
+    price(number, most);
+  }
+}
+
+double StrategySearch::limitOf(size_t most) const {
+  return cheapest.size() < most ? HUGE_VAL : cheapest.back().first;
+}
+
+void StrategySearch::price(int64_t number, size_t most) {
+  // One of equal price may be earlier.
+  std::optional<double> price =
+      solver.price(problem, found[number].second,
+                   std::nextafter(limitOf(most), HUGE_VAL), requiredLayouts);
+  if (!price)
+    return;
+  std::pair<double, int64_t> entry(*price, number);
+  cheapest.insert(llvm::upper_bound(cheapest, entry), entry);
+  if (cheapest.size() > most)
+    cheapest.pop_back();
+}
+
+void StrategySearch::pricePlacements(size_t most) {
+  // Bounds and numbers.
+  using Entry = std::pair<double, int64_t>;
+  std::vector<Entry> order;
+  for (auto [number, placement] : enumerate(placements))
+    order.emplace_back(placement.first, number);
+  llvm::sort(order);
+  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> open;
+  ArrayRef<Entry> closed = order;
+  while (true) {
+    double limit = limitOf(most);
+    mostPrice = std::min(mostPrice, limit);
+    double next = open.empty() ? limit : std::min(limit, open.top().first);
+    if (!closed.empty() && closed.front().first <= next) {
+      // Numbers are those of the enumeration: of equals its first is taken.
+      int64_t first = closed.front().second << 32;
+      nextNumber = first;
+      FactorStrategy strategy =
+          strategyOf(placements[closed.front().second].second);
+      tryOrders(0, strategy);
+      for (int64_t number = first; number < nextNumber; ++number)
+        open.emplace(found[number].first, number);
+      closed = closed.drop_front();
+    } else if (!open.empty() && open.top().first <= limit) {
+      int64_t number = open.top().second;
+      open.pop();
+      price(number, most);
+    } else {
+      return;
+    }
   }
 }
 

@@ -16,7 +16,8 @@
 #include "shardonnay/strategy/OpSolver.h"
 #include "shardonnay/strategy/RequiredLayouts.h"
 #include "shardonnay/strategy/StrategyBound.h"
-#include <deque>
+#include <map>
+#include <queue>
 
 namespace shardonnay {
 
@@ -45,7 +46,7 @@ public:
         requiredLayouts(problem, solver.prices()) {}
 
   /// The voted strategy, or the first of those that are cheapest.
-  FactorStrategy run();
+  OpSolver::Solution run();
   /// The cheapest one but `taken`.
   std::optional<OpSolver::OtherStrategy>
   runWithout(const FactorStrategy &taken);
@@ -66,10 +67,11 @@ private:
   /// From `best`, what differs in the place of a factor's axes, of one axis or
   /// of two, for as long as that is cheaper.
   void climb();
-  /// `taken`, but that `axis` is elsewhere or nowhere.
-  void considerMoves(AxisRef axis, const FactorStrategy &taken);
-  /// `taken`, but that two axes, by their numbers, are each at some factor;
+  /// `taken`, but that an axis, by its number, is elsewhere or nowhere;
   /// `placed`, if given, is how it places its axes.
+  void considerMoves(size_t number, const FactorStrategy &taken,
+                     const StrategyBound::Placed *placed);
+  /// The same, but that two axes are each at some factor.
   void considerPair(size_t a, size_t b, const FactorStrategy &taken,
                     const StrategyBound::Placed *placed);
   /// The axes from `axis` on; `points` are those of `placed` on a device.
@@ -82,7 +84,9 @@ private:
   /// Whether it may be taken, and be cheap enough, in this order of a factor's
   /// axes or in any other.
   bool isAllowed(const FactorStrategy &strategy);
-  bool isAllowed(const StrategyBound::Placed &placed);
+  /// A bound on the price in any order of the axes; nothing if it may not be
+  /// taken, or is not cheap enough.
+  std::optional<double> leastOf(const StrategyBound::Placed &placed);
   /// Whether the bound on its price is to be asked at all.
   bool hasBound();
   void considerIfAllowed(const FactorStrategy &strategy);
@@ -91,6 +95,14 @@ private:
   /// Puts the cheapest of what was found among `cheapest`, which becomes no
   /// longer than `most`. Prices no more than `numPriced`, by their bounds.
   void priceBest(size_t most, size_t numPriced = SIZE_MAX);
+  /// The same of the enumeration's placements: one by one, by the bounds, they
+  /// become strategies, and these are priced. The cheaper the best is, the
+  /// fewer are made at all.
+  void pricePlacements(size_t most);
+  /// Puts a strategy of `found` among `cheapest`, if it is cheap enough.
+  void price(int64_t number, size_t most);
+  /// What costs more is not among the `most` cheapest.
+  double limitOf(size_t most) const;
 
   OpSolver &solver;
   const OpProblem &problem;
@@ -111,11 +123,13 @@ private:
   /// What costs more is of no interest.
   double mostPrice = HUGE_VAL;
   const FactorStrategy *excluded = nullptr;
-  /// The lawful ones in the order of the enumeration, each with a bound on its
-  /// price.
-  std::deque<std::pair<double, FactorStrategy>> found;
+  /// Where the enumeration put the axes, each with a bound on the price.
+  std::vector<std::pair<double, StrategyBound::Placed>> placements;
+  /// Lawful ones by their numbers, each with a bound on its price.
+  std::map<int64_t, std::pair<double, FactorStrategy>> found;
+  int64_t nextNumber = 0;
   /// How many of them `priceBest` has seen.
-  size_t numOrdered = 0;
+  int64_t numOrdered = 0;
   /// Prices and numbers in `found`, the cheapest first, the first of equals
   /// first.
   std::vector<std::pair<double, int64_t>> cheapest;

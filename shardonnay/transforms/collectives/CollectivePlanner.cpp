@@ -35,7 +35,8 @@ Operation *getPlannedCollective(Value value) {
       !cast<RankedTensorType>(value.getType()).hasStaticShape())
     return nullptr;
   sdy::TensorShardingAttr in = sdy::getSharding(op->getOperand(0));
-  if (in && !in.isReplicated() && sdy::getMesh(op, in) != named.mesh)
+  if (in && in.getMeshOrRef() != named.name && !in.isReplicated() &&
+      sdy::getMesh(op, in) != named.mesh)
     return nullptr;
   AxisList reduced;
   if (auto reduce = dyn_cast<sdy::AllReduceOp>(op))
@@ -43,6 +44,8 @@ Operation *getPlannedCollective(Value value) {
   if (auto scatter = dyn_cast<sdy::ReduceScatterOp>(op))
     for (sdy::AxisRefListAttr list : scatter.getReduceScatterAxes().getValue())
       reduced.append(toAxisList(list.getValue(), named.mesh));
+  if (reduced.empty())
+    return op;
   TensorSharding source = named.readClosed(op->getOperand(0));
   bool isStated = llvm::all_of(
       reduced, [&](AxisRef axis) { return source.unreduced.covers(axis); });
@@ -71,6 +74,14 @@ double countRuns(Operation *op) {
     if (isLoop(parent))
       runs *= countTrips(parent);
   return runs;
+}
+
+ModelPlans &SharedPlans::get(StringRef name,
+                             const std::shared_ptr<const DeviceModel> &model) {
+  std::unique_ptr<ModelPlans> &entry = entries[name];
+  if (!entry)
+    entry.reset(new ModelPlans{model});
+  return *entry;
 }
 
 const MeshCosts &CollectivePlanner::costs(sdy::MeshAttr mesh) {

@@ -17,9 +17,11 @@
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"
+#include "mlir/Pass/AnalysisManager.h"
 #include "shardonnay/dialect/sdy/NamedMesh.h"
 #include "shardonnay/dialect/sdy/Ops.h"
 #include "shardonnay/plan/ReshardPlan.h"
+#include "llvm/ADT/StringMap.h"
 
 namespace shardonnay {
 
@@ -38,11 +40,35 @@ inline constexpr int64_t kAssumedTrips = 8;
 /// How often one loop runs in one run of what is around it.
 int64_t countTrips(mlir::Operation *loop);
 
+/// Plans for devices like `model`.
+struct ModelPlans {
+  std::shared_ptr<const DeviceModel> model;
+  ReshardPlanner planner = ReshardPlanner();
+};
+
+/// An analysis that lets the passes of the stage share their plans: what was a
+/// reshard is asked for again as a chain that may be shorter. A plan knows no
+/// operation, so it stays valid whatever a pass does.
+class SharedPlans {
+public:
+  explicit SharedPlans(mlir::Operation *) {}
+  /// Those for the device model that the option `name` stands for.
+  ModelPlans &get(llvm::StringRef name,
+                  const std::shared_ptr<const DeviceModel> &model);
+  bool isInvalidated(const mlir::AnalysisManager::PreservedAnalyses &) {
+    return false;
+  }
+
+private:
+  llvm::StringMap<std::unique_ptr<ModelPlans>> entries;
+};
+
 class CollectivePlanner {
 public:
   /// `memoryLimit`: bytes that a device may hold; 0: as the model says.
-  explicit CollectivePlanner(const DeviceModel &model, int64_t memoryLimit = 0)
-      : model(model),
+  /// `plans` have to outlive this.
+  explicit CollectivePlanner(ModelPlans &plans, int64_t memoryLimit = 0)
+      : model(*plans.model), planner(plans.planner),
         memoryLimit(memoryLimit > 0 ? memoryLimit : model.memoryBytes) {}
 
   /// What one run of `op` costs a device; nothing but the collectives costs.
@@ -64,9 +90,9 @@ public:
 
 private:
   const DeviceModel &model;
+  ReshardPlanner &planner;
   int64_t memoryLimit;
   int64_t memoryTaken = 0;
-  ReshardPlanner planner;
   llvm::DenseMap<mlir::Attribute, std::unique_ptr<MeshCosts>> meshCosts;
 };
 

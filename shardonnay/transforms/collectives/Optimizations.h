@@ -45,7 +45,8 @@ public:
   using PricedPass<BaseT>::PricedPass;
 
   void runOnOperation() override {
-    CollectivePlanner planner(*this->model);
+    auto &plans = this->template getAnalysis<SharedPlans>();
+    CollectivePlanner planner(plans.get(this->deviceModel, this->model));
     optimize({this->getOperation(), this->template getAnalysis<ProgramOps>()},
              planner);
   }

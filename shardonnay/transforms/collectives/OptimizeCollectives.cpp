@@ -32,7 +32,8 @@ struct OptimizeCollectivesPass
   using PricedPass::PricedPass;
 
   void runOnOperation() override {
-    CollectivePlanner planner(*model, memoryLimit);
+    CollectivePlanner planner(
+        getAnalysis<SharedPlans>().get(deviceModel, model), memoryLimit);
     auto &ops = getAnalysis<ProgramOps>();
     CollectiveSites sites(getOperation(), ops);
     bool changed = true;

@@ -22,7 +22,8 @@ struct PriceCollectivesPass
   using PricedPass::PricedPass;
 
   void runOnOperation() override {
-    CollectivePlanner planner(*model);
+    CollectivePlanner planner(
+        getAnalysis<SharedPlans>().get(deviceModel, model));
     double bytes = 0, price = 0;
     int64_t count = 0;
     const MeshCosts *costs = nullptr;

@@ -339,16 +339,16 @@ struct ReshardToCollectivesPass
   using PricedPass::PricedPass;
 
   void runOnOperation() override {
-    ReshardPlanner planner;
+    ModelPlans &plans = getAnalysis<SharedPlans>().get(deviceModel, model);
     KnownChains chains;
     bool ok = true;
     auto &list = getAnalysis<sdy::ReshardList>();
     if (getAnalysis<OpKinds>().mayHave<sdy::PropagationBarrierOp>())
       removeBarriers(list);
     for (sdy::ReshardOp op : list.get())
-      ok &= succeeded(
-          ReshardLowering(op, keepRedundantReshards, *model, planner, chains)
-              .run());
+      ok &= succeeded(ReshardLowering(op, keepRedundantReshards, *plans.model,
+                                      plans.planner, chains)
+                          .run());
     if (!ok)
       signalPassFailure();
   }
