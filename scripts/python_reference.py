@@ -82,7 +82,7 @@ def _members(node):
 def _entry(name, node):
     if isinstance(node, ast.FunctionDef):
         return [f"### `{name}`\n", _block(_signature(node, name)), _text(node), ""]
-    bases = ", ".join(map(ast.unparse, node.bases))
+    bases = ", ".join(base for base in map(ast.unparse, node.bases) if not base.startswith("_"))
     made = [item for item in node.body if isinstance(item, ast.FunctionDef) and item.name == "__init__"]
     head = _block(_signature(made[0], name, method=True)) if made and _is(node, "dataclass") else ""
     lines = [f"### `{name}`{f' ({bases})' if bases else ''}\n", head, _text(node), "", *_members(node), ""]
