@@ -120,7 +120,7 @@ void CallCache::add(nb::handle args, nb::handle kwargs, nb::object caller) {
   reader.readCall(args, kwargs);
   entry.caller = std::move(caller);
   if (entries.size() == most)
-    entries.clear();
+    clear();
   entries[reader.key()] = std::move(entry);
 }
 

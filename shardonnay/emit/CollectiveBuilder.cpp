@@ -127,6 +127,17 @@ CollectiveBuilder::groupsOfOneKind(const sdy::NamedMesh &mesh,
   return entry->second;
 }
 
+CollectiveBuilder::OneKind
+CollectiveBuilder::pairsOfOneKind(llvm::function_ref<DeviceRows()> pairs,
+                                  Attribute key) {
+  if (!key)
+    return ofOneKind(pairs());
+  auto [entry, isNew] = pairLists.try_emplace(key);
+  if (isNew)
+    entry->second = ofOneKind(pairs());
+  return entry->second;
+}
+
 Value CollectiveBuilder::slice(Location loc, Value tensor, int64_t dim,
                                Value start, int64_t size) {
   RankedTensorType type = resized(tensor, dim, size);
@@ -257,22 +268,12 @@ static bool isDivergent(OpBuilder &builder) {
 Value CollectiveBuilder::permute(Location loc, Value tensor,
                                  llvm::function_ref<DeviceRows()> pairs,
                                  const sdy::NamedMesh &mesh, Attribute key) {
-  OneKind made;
-  bool isNew = true;
-  OneKind *list = &made;
-  if (key) {
-    auto [entry, isFirst] = pairLists.try_emplace(key);
-    isNew = isFirst;
-    list = &entry->second;
-  }
-  if (isNew)
-    *list = ofOneKind(pairs());
-  if (!list->ids || (!target.permutesAmongSome && isDivergent(builder)))
+  auto [ids, rows] = pairsOfOneKind(pairs, key);
+  if (!ids || (!target.permutesAmongSome && isDivergent(builder)))
     return permuteByGather(loc, tensor, pairs(), mesh);
   return stablehlo::CollectivePermuteOp::create(
-      builder, loc, tensor.getType(), tensor,
-      cast<DenseIntElementsAttr>(list->rows),
-      getChannel(builder.getContext(), *list->ids));
+      builder, loc, tensor.getType(), tensor, cast<DenseIntElementsAttr>(rows),
+      getChannel(builder.getContext(), *ids));
 }
 
 /// The axes along which the positions of a pair are apart.

@@ -86,6 +86,8 @@ private:
   OneKind ofOneKind(DeviceRows rows);
   OneKind groupsOfOneKind(const mlir::sdy::NamedMesh &mesh,
                           const AxisList &axes);
+  OneKind pairsOfOneKind(llvm::function_ref<DeviceRows()> pairs,
+                         mlir::Attribute key);
   mlir::Value permuteByGather(mlir::Location loc, mlir::Value tensor,
                               const DeviceRows &pairs,
                               const mlir::sdy::NamedMesh &mesh);

@@ -54,8 +54,12 @@ double localPoints(const FactorRule &rule, const FactorStrategy &strategy) {
 }
 
 bool repeatsWork(const OpProblem &problem, const FactorStrategy &strategy) {
-  return localPoints(problem.rule, strategy) >
-         kRepeatedWork * localPoints(problem.rule, voteStrategy(problem));
+  return repeatsWork(problem.rule, strategy, voteStrategy(problem));
+}
+
+bool repeatsWork(const FactorRule &rule, const FactorStrategy &strategy,
+                 const FactorStrategy &voted) {
+  return localPoints(rule, strategy) > kRepeatedWork * localPoints(rule, voted);
 }
 
 /// What one device has of the largest tensor.

@@ -96,6 +96,8 @@ FactorStrategy voteStrategy(const OpProblem &problem);
 bool needsWhole(const FactorRule &rule);
 /// A device computes more than under the voted strategy.
 bool repeatsWork(const OpProblem &problem, const FactorStrategy &strategy);
+bool repeatsWork(const FactorRule &rule, const FactorStrategy &strategy,
+                 const FactorStrategy &voted);
 
 /// How much more of the factor space a device may compute than under the voted
 /// strategy.

@@ -53,9 +53,7 @@ OpSolver::Solution StrategySearch::run() {
   if (number < 0)
     return {best, price};
   const FactorStrategy &strategy = found[number].second;
-  return {strategy, price,
-          localPoints(problem.rule, strategy) >
-              kRepeatedWork * localPoints(problem.rule, best)};
+  return {strategy, price, repeatsWork(problem.rule, strategy, best)};
 }
 
 std::optional<OpSolver::OtherStrategy>

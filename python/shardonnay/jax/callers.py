@@ -27,10 +27,10 @@ class Callers:
         mesh, shardings = None, None
         if not self._shardings_given:
             mesh, shardings = context_mesh(), arguments.shardings_of(args, kwargs)
+            self._learn_arrays(args, kwargs)
         caller = self._by_shardings.get((mesh, shardings))
         if caller is None:
             caller = self._by_shardings[mesh, shardings] = make(mesh, shardings)
-        self._learn_arrays(args, kwargs)
         self.cache.add(args, kwargs, caller)
         return caller
 
