@@ -83,7 +83,7 @@ public:
   }
 
 private:
-  static constexpr int64_t kFewestElements = 1024;
+  static constexpr int64_t kFewestElements = 128;
 };
 
 } // namespace

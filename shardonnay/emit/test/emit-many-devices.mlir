@@ -4,10 +4,10 @@
 // The long groups of many devices are printed once; what is short stands where
 // it is used.
 
-// CHECK:     #groups = dense<"0x{{[0-9A-F]*}}"> : tensor<32x32xi64>
-// CHECK:     #groups1 = dense<"0x{{[0-9A-F]*}}"> : tensor<32x32xi64>
+// CHECK:     #groups = dense<"0x{{[0-9A-F]*}}"> : tensor<8x16xi64>
+// CHECK:     #groups1 = dense<"0x{{[0-9A-F]*}}"> : tensor<16x8xi64>
 // CHECK-NOT: #groups2
-sdy.mesh @mesh = <["x"=32, "y"=32]>
+sdy.mesh @mesh = <["x"=16, "y"=8]>
 
 // CHECK-LABEL: func.func @all_reduce(
 func.func @all_reduce(%a: tensor<4xi32>) -> tensor<4xi32> {
