@@ -70,7 +70,7 @@ private:
     if (PyDict_CheckExact(value.ptr())) {
       for (auto [key, item] : nb::borrow<nb::dict>(value)) {
         push(nb::borrow(key));
-        read(item);
+        read(nb::borrow(item)); // the dict may change while a leaf is asked
       }
     } else if (PyTuple_CheckExact(value.ptr())) {
       for (nb::handle item : nb::borrow<nb::tuple>(value))
