@@ -52,9 +52,11 @@ private:
   }
 
   void read(nb::handle value) {
-    if (value.type().is(cache.arrayType))
-      return pushSharding(
-          PyObject_CallOneArg(cache.shardingOf.ptr(), value.ptr()));
+    if (value.type().is(cache.arrayType)) {
+      PyObject *argument = value.ptr();
+      return pushSharding(PyObject_Vectorcall(cache.shardingOf.ptr(), &argument,
+                                              1, /*kwnames=*/nullptr));
+    }
     if (Py_EnterRecursiveCall(" while reading the arguments of a call"))
       throw nb::python_error();
     try {
