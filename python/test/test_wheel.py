@@ -19,6 +19,19 @@ func.func public @main(%x: tensor<4x4xf32> {sdy.sharding = #sdy.sharding<@mesh, 
 }
 """
 USE = f"import shardonnay; assert 'stablehlo.all_' in shardonnay.compile('''{PROGRAM}''').text"
+CALLS = """
+import jax, jax.numpy as jnp
+from jax.sharding import PartitionSpec as P
+from shardonnay.jax import partition
+jax.config.update("jax_num_cpu_devices", 2)
+mesh = jax.make_mesh((2,), ("x",), axis_types=(jax.sharding.AxisType.Auto,))
+double = partition(lambda tree: jax.tree.map(lambda leaf: leaf * 2, tree))
+with jax.set_mesh(mesh):
+    tree = {"a": [jax.device_put(jnp.ones(4), P("x"))], "b": 3.0}
+    for _ in range(3):
+        tree = double(tree)
+assert tree["a"][0].tolist() == [8.0] * 4 and tree["b"] == 24.0
+"""
 # Of others that bring an MLIR or an LLVM of their own, all that are installed.
 OTHERS = ("jaxlib.mlir.ir", "jaxlib", "flax", "torch", "triton")
 
@@ -77,8 +90,9 @@ def test_one_wheel_for_3_12_and_later(dist, tmp_path):
         pytest.skip("there is no Python 3.12")
     for number, python in enumerate(pythons):
         own = venv(tmp_path / str(number), python)
-        run(own, "-m", "pip", "install", "-q", "--no-deps", wheels[0])
+        run(own, "-m", "pip", "install", "-q", f"{wheels[0]}[jax]")
         run(own, "-c", USE)
+        run(own, "-c", CALLS)
 
 
 def test_beside_jax_flax_and_torch_in_any_order(own_wheel, tmp_path):
