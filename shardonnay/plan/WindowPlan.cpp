@@ -5,10 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A plan is determined by which shard counts as the first of each window:
-// counting by what exists sends nothing that is not needed; counting as if the
-// dim had no ends keeps the shards of all devices alike. Both are tried, and
-// the gather.
+// A plan is determined by which shard counts as the first of each window (see
+// `FirstShard`). All ways to count are tried, and the gather.
 //
 //===----------------------------------------------------------------------===//
 
@@ -103,13 +101,27 @@ WindowProblem withoutNames(const WindowProblem &problem) {
 
 namespace {
 
+/// Which shard counts as a window's first.
+enum class FirstShard {
+  /// That of the window's beginning, as if the dim had no ends: the shards of
+  /// all devices are alike.
+  OfWindow,
+  /// That of the first position that exists: nothing is sent that is not
+  /// needed.
+  OfInside,
+  /// The one that is as far through the shards as the window is through the
+  /// windows. Where shards and windows are of different sizes, what a device
+  /// has itself is then one piece, and what comes from a neighbour another.
+  AsFar
+};
+
 class Planner {
 public:
-  Planner(const WindowProblem &problem, bool countsWhatExists)
+  Planner(const WindowProblem &problem, FirstShard counted)
       : problem(problem), offsets(problem.axes.numShards()),
         windowAt(problem.mesh.indices(problem.windowAxes)) {
     findShards();
-    findWindows(countsWhatExists);
+    findWindows(counted);
     makePieces();
   }
 
@@ -129,7 +141,7 @@ private:
   };
 
   void findShards();
-  void findWindows(bool countsWhatExists);
+  void findWindows(FirstShard counted);
   /// Numbers pieces from the first that a window has a part of; none if there
   /// are too many that no window needs.
   void makePieces();
@@ -174,16 +186,27 @@ void Planner::findShards() {
   }
 }
 
-void Planner::findWindows(bool countsWhatExists) {
+void Planner::findWindows(FirstShard counted) {
   auto shardOf = [&](int64_t position) {
     return llvm::divideFloorSigned(position, problem.localSize);
   };
+  auto firstOf = [&](int64_t w, Interval inside) {
+    switch (counted) {
+    case FirstShard::OfWindow:
+      return shardOf(problem.windowStart(w));
+    case FirstShard::OfInside:
+      return shardOf(inside.start);
+    case FirstShard::AsFar:
+      return w * problem.axes.numShards() / problem.windowAxes.numShards();
+    }
+    llvm_unreachable("all ways to count are handled");
+  };
   windows.resize(problem.windowAxes.numShards());
   for (auto [w, window] : llvm::enumerate(windows)) {
-    Interval inside = problem.inside(static_cast<int64_t>(w));
+    auto number = static_cast<int64_t>(w);
+    Interval inside = problem.inside(number);
     window.inside = inside;
-    window.firstShard =
-        shardOf(countsWhatExists ? inside.start : problem.windowStart(w));
+    window.firstShard = firstOf(number, inside);
     if (!inside.empty())
       window.pieces = {shardOf(inside.start) - window.firstShard,
                        shardOf(inside.limit - 1) - window.firstShard + 1};
@@ -352,26 +375,43 @@ WindowPlan planGathered(const WindowProblem &problem) {
   WindowProblem whole = problem;
   whole.localSize = countProduct(problem.localSize, problem.axes.numShards());
   whole.axes = AxisList();
-  WindowPlan plan = Planner(whole, /*countsWhatExists=*/true).run();
+  WindowPlan plan = Planner(whole, FirstShard::OfInside).run();
   plan.gathers = !problem.axes.empty();
   return plan;
 }
 
-/// The best plan's cost, and in `counts` what its planner counts by, unless it
+/// Some plan may be another than those that are tried before it.
+bool mayHelp(FirstShard counted, const WindowProblem &problem) {
+  switch (counted) {
+  case FirstShard::OfWindow:
+    return true;
+  case FirstShard::OfInside:
+    // Else windows begin where what exists of them does.
+    return problem.leavesLow();
+  case FirstShard::AsFar:
+    // Else shards and windows are as far apart everywhere.
+    return problem.step != problem.localSize ||
+           problem.axes.numShards() != problem.windowAxes.numShards();
+  }
+  llvm_unreachable("all ways to count are handled");
+}
+
+/// The best plan's cost, and in `best` what its planner counts by, unless it
 /// gathers.
-WindowCost findBest(const WindowProblem &problem, std::optional<bool> &counts) {
+WindowCost findBest(const WindowProblem &problem,
+                    std::optional<FirstShard> &best) {
   if (problem.axes.empty())
     return {};
   WindowCost least = {
       countProduct(problem.localSize, problem.axes.numShards() - 1), 1, true};
-  for (bool countsWhatExists : {false, true}) {
-    // Else windows begin where what exists of them does.
-    if (countsWhatExists && !problem.leavesLow())
+  for (FirstShard counted :
+       {FirstShard::OfWindow, FirstShard::OfInside, FirstShard::AsFar}) {
+    if (least.received == 0 || !mayHelp(counted, problem))
       continue;
-    Planner planner(problem, countsWhatExists);
+    Planner planner(problem, counted);
     if (std::optional<WindowCost> cost = planner.cost(least)) {
       least = *cost;
-      counts = countsWhatExists;
+      best = counted;
     }
   }
   return least;
@@ -380,17 +420,17 @@ WindowCost findBest(const WindowProblem &problem, std::optional<bool> &counts) {
 } // namespace
 
 WindowCost costOfWindows(const WindowProblem &problem) {
-  std::optional<bool> counts;
-  return problem.isEmpty() ? WindowCost() : findBest(problem, counts);
+  std::optional<FirstShard> best;
+  return problem.isEmpty() ? WindowCost() : findBest(problem, best);
 }
 
 WindowPlan planWindows(const WindowProblem &problem) {
   if (problem.isEmpty())
     return {};
   // On few devices it is soon seen which plan is the best.
-  std::optional<bool> counts;
-  findBest(withoutNames(problem), counts);
-  return counts ? Planner(problem, *counts).run() : planGathered(problem);
+  std::optional<FirstShard> best;
+  findBest(withoutNames(problem), best);
+  return best ? Planner(problem, *best).run() : planGathered(problem);
 }
 
 } // namespace shardonnay

@@ -27,6 +27,11 @@
 // needs the end of shard w - 1, its own, the beginning of shard w + 1. Three
 // pieces of sizes 1, 2, 1; offset 0; two permutes of one element each.
 //
+// Shards and windows may be of different sizes: the first 20 of 24 positions on
+// 4 devices, six each, as windows of five. Device w needs w of shard w - 1 and
+// the rest of its own: two pieces of sizes 3 and 5, of which the first is sent
+// and device 0 needs nothing.
+//
 // A dim may go on periodically: then the shard after the last is the first. If
 // the last one is not full, a window is that of several dims that don't go on
 // (`withoutUnevenPeriods`).

@@ -184,6 +184,20 @@ TEST(WindowPlanTest, ARotationTakesOnePermute) {
   EXPECT_EQ(costOf(problem, plan).collectives, 1);
 }
 
+TEST(WindowPlanTest, SmallerWindowsTakeWhatIsNotTheirOwn) {
+  WindowProblem problem{kMesh, {kY}, {kY}, 6, 24, 0, 5, 5};
+  check(problem);
+  EXPECT_EQ(costOfWindows(problem).received, 3);
+  EXPECT_EQ(costOfWindows(problem).collectives, 1);
+}
+
+TEST(WindowPlanTest, WindowsThatDriftBothWaysTakeFromBothNeighbours) {
+  WindowProblem problem{kMesh, {kY}, {kY}, 18, 72, 4, 16, 16};
+  check(problem);
+  EXPECT_EQ(costOfWindows(problem).received, 4);
+  EXPECT_EQ(costOfWindows(problem).collectives, 2);
+}
+
 TEST(WindowPlanTest, TheWholeDimIsGathered) {
   WindowProblem problem{kMesh, {kY}, {}, 3, 10, 0, 0, 10};
   check(problem);

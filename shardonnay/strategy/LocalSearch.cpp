@@ -78,13 +78,19 @@ private:
   double memoryPrice(int32_t value) const {
     return graph.memoryPrice(graph.value(value).producer);
   }
+  /// How others than the producer have its operand resharded.
+  Shardings neededByOthers(int32_t operand) const;
+  /// What the producer would have resharded with `strategy` and others have
+  /// anyway.
+  double priceOthersPay(const OpStrategy &strategy) const;
   /// The price of the users where they see the value in `sharding`, what they
   /// reshard alike counted once; nothing if one has no plan or repeats work.
   std::optional<double> priceOfUsers(int32_t value, int32_t sharding);
   std::optional<double> priceOfUser(const User &user,
                                     const OpStrategy &strategy);
-  /// The price of the producer, the memory and the fixed needs where the value
-  /// has `sharding`; nothing if one has no plan or the producer repeats work.
+  /// The price of the producer, without what others pay, the memory and the
+  /// fixed needs where the value has `sharding`; nothing if one has no plan or
+  /// the producer repeats work.
   std::optional<double> priceOfMaking(int32_t value, int32_t sharding);
   /// What the users pay together more than once, by their strategies where
   /// they see the value in `sharding`; those not in `readers` do not count.
@@ -112,6 +118,8 @@ private:
   int32_t producer = -1;
   SmallVector<User, 8> users;
   Shardings fixedNeeds;
+  /// By the producer's operands: see neededByOthers.
+  SmallVector<Shardings, 2> othersNeeds;
 
   /// The ops around whose results something may be resharded: most agree with
   /// all around them.
@@ -165,7 +173,8 @@ bool LocalSearch::isResharded(int32_t value) const {
     return true;
   bool resharded = false;
   state.forEachUse(value, [&](const StrategyUse &use) {
-    resharded |= differsAt(use.op, use.operand);
+    resharded |= use.isFixed() ? use.need != state.shardingOf(value)
+                               : differsAt(use.op, use.operand);
   });
   return resharded;
 }
@@ -174,6 +183,7 @@ bool LocalSearch::readAround(int32_t value) {
   producer = -1;
   users.clear();
   fixedNeeds.clear();
+  othersNeeds.clear();
   if (memoryPrice(value) == 0 && !isResharded(value))
     return false;
   size_t uses = 0;
@@ -194,7 +204,43 @@ bool LocalSearch::readAround(int32_t value) {
     return false;
   if (int32_t op = graph.value(value).producer; state.strategyOf(op))
     producer = op;
+  if (producer >= 0)
+    for (int32_t operand : state.operandsOf(producer))
+      othersNeeds.push_back(neededByOthers(operand));
   return true;
+}
+
+LocalSearch::Shardings LocalSearch::neededByOthers(int32_t operand) const {
+  Shardings needs;
+  if (state.sourceOf(operand) != operand ||
+      graph.usesOf(operand).size() > kMostUses ||
+      graph.value(operand).tensor < 0)
+    return needs;
+  auto add = [&](int32_t need) {
+    if (need >= 0 && need != state.shardingOf(operand) &&
+        !is_contained(needs, need))
+      needs.push_back(need);
+  };
+  state.forEachUse(operand, [&](const StrategyUse &use) {
+    const OpStrategy *strategy = state.strategyOf(use.op);
+    if (!strategy)
+      add(use.need);
+    else if (use.op != producer && strategy->differs.test(use.operand))
+      add(strategy->needed[use.operand]);
+  });
+  return needs;
+}
+
+double LocalSearch::priceOthersPay(const OpStrategy &strategy) const {
+  double sum = 0;
+  for (auto [i, operand] : enumerate(state.operandsOf(producer)))
+    if (strategy.differs.test(i) &&
+        is_contained(othersNeeds[i], strategy.needed[i]))
+      sum += table
+                 .reshardPrice(graph.value(operand).tensor,
+                               state.shardingOf(operand), strategy.needed[i])
+                 .value_or(0);
+  return sum;
 }
 
 int32_t LocalSearch::leftByProducer(int32_t value) const {
@@ -289,6 +335,7 @@ std::optional<double> LocalSearch::priceOfMaking(int32_t value,
   std::optional<double> sum = table.price(strategy);
   if (!sum)
     return std::nullopt;
+  *sum -= priceOthersPay(strategy);
   int32_t tensor = graph.value(value).tensor;
   if (double price = memoryPrice(value))
     *sum += price * localBytes(table.tensor(tensor), table.sharding(sharding));
@@ -377,17 +424,20 @@ struct LocalSearch::CopyTrial {
   /// The users that are cheaper for reading the copy.
   SmallBitVector readers;
   double price;
-  /// The price of the reshard.
+  /// The price of the reshard; none if a fixed use has it anyway.
   double copying;
 };
 
 /// A copy in `sharding`, read by those users that are then cheaper than
-/// `alone`, which each pays by itself; nothing if these are fewer than two.
+/// `alone`, which each pays by itself; nothing if it has fewer than two
+/// readers, the fixed use too.
 std::optional<LocalSearch::CopyTrial>
 LocalSearch::tryCopy(int32_t value, int32_t sharding, ArrayRef<double> alone) {
   int32_t present = state.shardingOf(value);
-  std::optional<double> copying =
-      table.reshardPrice(graph.value(value).tensor, present, sharding);
+  bool isFixed = is_contained(fixedNeeds, sharding);
+  std::optional<double> copying = 0;
+  if (!isFixed)
+    copying = table.reshardPrice(graph.value(value).tensor, present, sharding);
   if (!copying)
     return std::nullopt;
   CopyTrial trial = {sharding, SmallBitVector(users.size()), 0, *copying};
@@ -403,7 +453,7 @@ LocalSearch::tryCopy(int32_t value, int32_t sharding, ArrayRef<double> alone) {
       return std::nullopt;
     sum += *price;
   }
-  if (trial.readers.count() < 2)
+  if (trial.readers.count() + isFixed < 2)
     return std::nullopt;
   SmallBitVector others = trial.readers;
   others.flip();
@@ -418,7 +468,7 @@ LocalSearch::tryCopy(int32_t value, int32_t sharding, ArrayRef<double> alone) {
 void LocalSearch::addSharedCopy(int32_t value) {
   int32_t present = state.shardingOf(value);
   std::optional<double> least = priceOfUsers(value, present);
-  if (!least || users.size() < 2)
+  if (!least || users.size() + fixedNeeds.size() < 2)
     return;
   double before = *least;
   SmallVector<double, 8> alone;
@@ -435,7 +485,11 @@ void LocalSearch::addSharedCopy(int32_t value) {
         movers.set(i);
   });
   std::optional<CopyTrial> best;
-  for (int32_t sharding : collectTrials(value)) {
+  Shardings trials = collectTrials(value);
+  for (int32_t need : fixedNeeds)
+    if (need != present && !is_contained(trials, need))
+      trials.push_back(need);
+  for (int32_t sharding : trials) {
     std::optional<CopyTrial> trial = tryCopy(value, sharding, alone);
     if (!trial)
       continue;
@@ -505,6 +559,10 @@ SearchMemo::Key LocalSearch::makeKey(int32_t value, Tie tie) const {
   appendStrategy(key, producer);
   if (producer >= 0)
     key.push_back(known.result);
+  for (const Shardings &needs : othersNeeds) {
+    key.push_back(needs.size());
+    append_range(key, needs);
+  }
   state.forEachUse(value, [&](const StrategyUse &use) {
     if (!state.strategyOf(use.op))
       return;

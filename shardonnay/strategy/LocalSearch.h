@@ -15,7 +15,8 @@
 //   * for the value itself, or
 //   * for a copy, which those that have it resharded share.
 // The ops choose anew for each; what they reshard is counted once where it is
-// the same. No op may repeat work for it.
+// the same, with what fixed uses need, and not at all where it is an operand of
+// the producer that others have so anyway. No op may repeat work for it.
 //
 // What moves from one chain of ops to another may have to move as a whole. So
 // the values are looked at twice more, the first one first and then the last

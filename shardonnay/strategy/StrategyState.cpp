@@ -140,6 +140,9 @@ void StrategyState::assign(int32_t op, const StrategyState &other) {
 }
 
 int32_t StrategyState::addCopy(int32_t value, int32_t sharding) {
+  for (int32_t number : copyNumbers[value])
+    if (shardings[number] == sharding)
+      return number;
   int32_t copy = shardings.size();
   shardings.push_back(sharding);
   copies.push_back({value, sharding});

@@ -57,12 +57,23 @@ func.func @whole(%a: tensor<5xi8>, %b: tensor<i8>) -> (tensor<9xi8>, tensor<2xi8
 
 // A shard that two devices need is sent in two rounds.
 // CHECK-LABEL: func.func @two_rounds(
-func.func @two_rounds(%a: tensor<8xf32>) -> tensor<2xf32> {
+func.func @two_rounds(%a: tensor<8xf32>) -> tensor<4xf32> {
   // CHECK: "stablehlo.collective_permute"({{.*}}source_target_pairs = dense<{{\[\[}}0, 1], [1, 2]]>
   // CHECK: "stablehlo.collective_permute"({{.*}}source_target_pairs = dense<{{\[\[}}1, 3]]>
   // CHECK: stablehlo.select
-  %0 = spmd.fetch_window %a dim=0 global_size=32 start=0 step=5 size=2 @mesh {"x"} : (tensor<8xf32>) -> tensor<2xf32>
-  return %0 : tensor<2xf32>
+  %0 = spmd.fetch_window %a dim=0 global_size=32 start=0 step=4 size=4 @mesh {"x"} : (tensor<8xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// Windows are smaller than shards: only what a device has not itself is sent.
+// CHECK-LABEL: func.func @smaller_windows(
+func.func @smaller_windows(%a: tensor<6xf32>) -> tensor<5xf32> {
+  // CHECK-NEXT: %[[PART:.*]] = stablehlo.slice %arg0 [3:6]
+  // CHECK-NEXT: %[[SENT:.*]] = "stablehlo.collective_permute"(%[[PART]]) {{.*}}source_target_pairs = dense<{{\[\[}}0, 1], [1, 2], [2, 3]]>
+  // CHECK-NEXT: %[[OWN:.*]] = stablehlo.slice %arg0 [0:5]
+  // CHECK-NEXT: stablehlo.concatenate %[[SENT]], %[[OWN]], dim = 0
+  %0 = spmd.fetch_window %a dim=0 global_size=24 start=0 step=5 size=5 @mesh {"x"} : (tensor<6xf32>) -> tensor<5xf32>
+  return %0 : tensor<5xf32>
 }
 
 // -----

@@ -28,15 +28,15 @@ func.func @main(%a: tensor<1x17x9x2xf32> {sdy.sharding = #sdy.sharding<@mesh, [{
 
 // A mean counts what is there: a padded dim is needed whole, the other is not.
 sdy.mesh @mesh = <["x"=2]>
-// CHECK-LABEL: func.func @main(%arg0: tensor<1x5x8x2xf32>, %arg1: tensor<1x8x4x2xf32>) -> (tensor<1x4x8x2xf32>, tensor<1x7x8x2xf32>)
-// CHECK: tosa.avg_pool2d {{.*}} : (tensor<1x6x8x2xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x4x8x2xf32>
+// CHECK-LABEL: func.func @main(%arg0: tensor<1x5x8x1024xf32>, %arg1: tensor<1x8x4x2xf32>) -> (tensor<1x4x8x1024xf32>, tensor<1x7x8x2xf32>)
+// CHECK: tosa.avg_pool2d {{.*}} : (tensor<1x6x8x1024xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x4x8x1024xf32>
 // CHECK: tosa.avg_pool2d {{.*}} : (tensor<1x8x8x2xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x7x8x2xf32>
-func.func @main(%a: tensor<1x9x8x2xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}, {}, {}]>}, %b: tensor<1x8x8x2xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}, {"x"}, {}]>})
-    -> (tensor<1x7x8x2xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}, {}, {}]>}, tensor<1x7x8x2xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}, {}, {}]>}) {
+func.func @main(%a: tensor<1x9x8x1024xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}, {}, {}]>}, %b: tensor<1x8x8x2xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}, {"x"}, {}]>})
+    -> (tensor<1x7x8x1024xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}, {}, {}]>}, tensor<1x7x8x2xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}, {}, {}]>}) {
   %zp = "tosa.const"() {values = dense<0.0> : tensor<1xf32>} : () -> tensor<1xf32>
-  %0 = tosa.avg_pool2d %a, %zp, %zp {acc_type = f32, kernel = array<i64: 3, 3>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0, 1, 1>} : (tensor<1x9x8x2xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x7x8x2xf32>
+  %0 = tosa.avg_pool2d %a, %zp, %zp {acc_type = f32, kernel = array<i64: 3, 3>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0, 1, 1>} : (tensor<1x9x8x1024xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x7x8x1024xf32>
   %1 = tosa.avg_pool2d %b, %zp, %zp {acc_type = f32, kernel = array<i64: 2, 3>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0, 1, 1>} : (tensor<1x8x8x2xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x7x8x2xf32>
-  return %0, %1 : tensor<1x7x8x2xf32>, tensor<1x7x8x2xf32>
+  return %0, %1 : tensor<1x7x8x1024xf32>, tensor<1x7x8x2xf32>
 }
 
 // -----

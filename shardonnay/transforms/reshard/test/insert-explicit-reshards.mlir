@@ -238,3 +238,25 @@ func.func @opaque_op_between_parts(%a: tensor<4x8xi32> {sdy.sharding = #sdy.shar
   %0 = stablehlo.custom_call @f(%a) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}], unreduced={"m"}>]>, sdy.sharding_rule = #sdy.op_sharding_rule<([i, j])->([i, j]) {i=4, j=8}, custom>} : (tensor<4x8xi32>) -> tensor<4x8xi32>
   return %0 : tensor<4x8xi32>
 }
+
+// What is returned so anyway, the op before the return reads too.
+// CHECK-LABEL: func @returned_and_transposed
+func.func @returned_and_transposed(%a: tensor<64x64x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"m"}, {}]>}) -> (tensor<64x64x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"m"}, {}, {}]>}, tensor<64x32x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"m"}, {}, {}]>}) {
+  // CHECK-NEXT: %[[A:.*]] = sdy.reshard %arg0 <@mesh, [{"m"}, {}, {}]>
+  // CHECK-NEXT: %[[T:.*]] = stablehlo.transpose %[[A]]
+  // CHECK-NEXT: %[[RETURNED:.*]] = sdy.reshard %arg0 <@mesh, [{"m"}, {}, {}]>
+  // CHECK-NEXT: return %[[RETURNED]], %[[T]]
+  %0 = stablehlo.transpose %a, dims = [0, 2, 1] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}, {"m"}]>]>} : (tensor<64x64x32xf32>) -> tensor<64x32x64xf32>
+  return %a, %0 : tensor<64x64x32xf32>, tensor<64x32x64xf32>
+}
+
+// Nor is it resharded behind such an op.
+// CHECK-LABEL: func @returned_and_transposed_for_a_sum
+func.func @returned_and_transposed_for_a_sum(%a: tensor<64x64x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"m"}, {}]>}, %b: tensor<64x32x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"m"}, {}, {}]>}) -> (tensor<64x64x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"m"}, {}, {}]>}, tensor<64x32x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"m"}, {}, {}]>}) {
+  // CHECK-NEXT: %[[A:.*]] = sdy.reshard %arg0 <@mesh, [{"m"}, {}, {}]>
+  // CHECK-NEXT: %[[T:.*]] = stablehlo.transpose %[[A]]
+  // CHECK-NEXT: stablehlo.add %[[T]], %arg1
+  %0 = stablehlo.transpose %a, dims = [0, 2, 1] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}, {"m"}]>]>} : (tensor<64x64x32xf32>) -> tensor<64x32x64xf32>
+  %1 = stablehlo.add %0, %b {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"m"}, {}, {}]>]>} : tensor<64x32x64xf32>
+  return %a, %1 : tensor<64x64x32xf32>, tensor<64x32x64xf32>
+}
