@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "mlir/IR/Iterators.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "shardonnay/interfaces/DataFlowEdge.h"
 #include "shardonnay/transforms/collectives/Optimizations.h"
@@ -88,14 +89,31 @@ private:
 };
 } // namespace
 
+/// True for an op whose regions take nothing in, and so are branches.
+static bool isConditional(Operation *op) {
+  return isa<ShardableDataFlowOpInterface>(op) &&
+         llvm::all_of(op->getRegions(), [](Region &region) {
+           return region.getNumArguments() == 0;
+         });
+}
+
+/// The collectives that cost something in `op`, and in its branches; an inner
+/// loop has been looked at by itself.
+static void findCollectives(Operation *op, CollectivePlanner &planner,
+                            SmallVectorImpl<Operation *> &found) {
+  for (Region &region : op->getRegions())
+    for (Operation &inner : region.getOps()) {
+      if (inner.getNumResults() == 1 &&
+          getPlannedCollective(inner.getResult(0)) && planner.price(&inner) > 0)
+        found.push_back(&inner);
+      if (isConditional(&inner))
+        findCollectives(&inner, planner, found);
+    }
+}
+
 static bool hoistFrom(Operation *loop, CollectivePlanner &planner) {
   SmallVector<Operation *> found;
-  for (Region &region : loop->getRegions())
-    for (Block &block : region)
-      for (Operation &op : block)
-        if (op.getNumResults() == 1 && getPlannedCollective(op.getResult(0)) &&
-            planner.price(&op) > 0)
-          found.push_back(&op);
+  findCollectives(loop, planner, found);
   Hoister hoister(loop);
   bool changed = false;
   for (Operation *op : found) {
@@ -107,11 +125,10 @@ static bool hoistFrom(Operation *loop, CollectivePlanner &planner) {
   }
   // The copies' originals, and what only these used.
   if (changed)
-    for (Region &region : loop->getRegions())
-      for (Block &block : region)
-        for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
-          if (isOpTriviallyDead(&op))
-            op.erase();
+    loop->walk<WalkOrder::PostOrder, ReverseIterator>([&](Operation *op) {
+      if (op != loop && isOpTriviallyDead(op))
+        op->erase();
+    });
   return changed;
 }
 

@@ -220,8 +220,9 @@ def HoistCollectivesPass : Pass<"sdy-hoist-collectives", "mlir::func::FuncOp"> {
   let summary = "Communicates before a loop what no run of it changes";
   let description = [{
     A collective of a value from outside the loop, of one that the loop carries
-    unchanged, or of what is computed from such alone; not out of a loop that is
-    known to run once at most. What it makes lives as long as the loop.
+    unchanged, or of what is computed from such alone, also out of a branch in
+    the loop; not out of a loop that is known to run once at most. What it makes
+    lives as long as the loop.
 
     Before and after: no `sdy.reshard` but those that
     sdy-reshard-to-collectives leaves.

@@ -69,3 +69,38 @@ func.func @runs_once(%w: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{
   }
   return %0#0 : tensor<8x8xf32>
 }
+
+// A branch of the loop gathers the same in every run.
+// CHECK-LABEL: func @in_branch
+func.func @in_branch(%w: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %x: tensor<8x8xf32>, %p: tensor<i1>) -> tensor<8x8xf32> {
+  // CHECK: %[[T:.*]] = stablehlo.transpose %arg0
+  // CHECK-NEXT: %[[G:.*]] = sdy.all_gather [{}, {"x"}] %[[T]]
+  // CHECK-NEXT: stablehlo.while
+  // CHECK: "stablehlo.if"
+  // CHECK-NEXT: stablehlo.dot %{{.*}}, %[[G]]
+  // CHECK: }, {
+  // CHECK-NEXT: sdy.all_gather
+  // CHECK-NOT: sdy.all_gather
+  %i = sdy.constant dense<0> : tensor<i32>
+  %0:3 = stablehlo.while(%a = %w, %b = %x, %c = %i) : tensor<8x8xf32>, tensor<8x8xf32>, tensor<i32> attributes {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>, <@mesh, [{}, {}]>, <@mesh, []>]>}
+  cond {
+    %n = sdy.constant dense<5> : tensor<i32>
+    %1 = stablehlo.compare LT, %c, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %1 : tensor<i1>
+  } do {
+    %1 = stablehlo.transpose %b, dims = [1, 0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"x"}]>]>} : (tensor<8x8xf32>) -> tensor<8x8xf32>
+    %2 = "stablehlo.if"(%p) ({
+      %5 = stablehlo.transpose %a, dims = [1, 0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"x"}]>]>} : (tensor<8x8xf32>) -> tensor<8x8xf32>
+      %6 = sdy.all_gather [{}, {"x"}] %5 out_sharding=<@mesh, [{}, {}]> : tensor<8x8xf32>
+      %7 = stablehlo.dot %b, %6 : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+      stablehlo.return %7 : tensor<8x8xf32>
+    }, {
+      %5 = sdy.all_gather [{}, {"x"}] %1 out_sharding=<@mesh, [{}, {}]> : tensor<8x8xf32>
+      stablehlo.return %5 : tensor<8x8xf32>
+    }) : (tensor<i1>) -> tensor<8x8xf32>
+    %one = sdy.constant dense<1> : tensor<i32>
+    %4 = stablehlo.add %c, %one : tensor<i32>
+    stablehlo.return %a, %2, %4 : tensor<8x8xf32>, tensor<8x8xf32>, tensor<i32>
+  }
+  return %0#1 : tensor<8x8xf32>
+}
