@@ -298,7 +298,8 @@ double LocalSearch::sharedPrice(int32_t value, int32_t sharding,
     if (use.op < 0 || !state.strategyOf(use.op))
       return;
     if (readers) {
-      auto user = find_if(users, [&](const User &u) { return u.op == use.op; });
+      const auto *user =
+          find_if(users, [&](const User &u) { return u.op == use.op; });
       if (!readers->test(user - users.begin()))
         return;
     }
