@@ -74,12 +74,15 @@ bool mayHaveShards(ArrayRef<int64_t> shards, const FactorRule &rule) {
 }
 
 bool isLawful(const FactorStrategy &strategy, const FactorRule &rule) {
-  AxisList used;
-  for (const AxisList &axes : strategy) {
-    if (used.overlaps(axes))
-      return false;
-    used.append(axes);
-  }
+  SmallVector<AxisRef, 8> used;
+  for (const AxisList &axes : strategy)
+    for (AxisRef axis : axes) {
+      if (any_of(used, [&](AxisRef other) {
+            return axis.overlaps(other) || !axis.canCoexist(other);
+          }))
+        return false;
+      used.push_back(axis);
+    }
   return mayHaveShards(shardsOf(strategy), rule);
 }
 

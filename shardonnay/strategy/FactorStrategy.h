@@ -12,10 +12,10 @@
 // decides them, and what disagrees with it is resharded.
 //
 // Laws of every strategy: the shards of a factor divide its size, unless it
-// stands alone in its dims; no axis shards two factors; need-replication
-// factors are whole; in a tensor's dim only the last sharded factor is sharded
-// incompletely, so every tensor can state the strategy as a sharding;
-// reducing factors that are sharded have one combiner.
+// stands alone in its dims; no axis shards two factors, and the parts of an
+// axis coexist; need-replication factors are whole; in a tensor's dim only the
+// last sharded factor is sharded incompletely, so every tensor can state the
+// strategy as a sharding; reducing factors that are sharded have one combiner.
 //
 //===----------------------------------------------------------------------===//
 

@@ -72,3 +72,19 @@ func.func @repeated(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{
   %1 = stablehlo.broadcast_in_dim %0, dims = [0] : (tensor<8xf32>) -> tensor<8x64xf32>
   return %1 : tensor<8x64xf32>
 }
+
+// An axis of 6 has no splitting with both (1)2 and (3)2: the scatter cannot sum
+// over the one and keep the other, though neither reaches into the other.
+sdy.mesh @six = <["y"=6]>
+// CHECK-LABEL: func @parts_that_do_not_coexist
+func.func @parts_that_do_not_coexist(%arg0: tensor<16x7xi8> {sdy.sharding = #sdy.sharding<@six, [{"y":(3)2}, {}]>}, %arg1: tensor<4x0x8xi8> {sdy.sharding = #sdy.sharding<@six, [{"y":(1)2}, {}, {}]>}, %arg2: tensor<4x4x4x8xi8>) -> (tensor<16x7xi8> {sdy.sharding = #sdy.sharding<@six, [{"y":(3)2}, {}]>}) {
+  // CHECK-NEXT: %[[I:.*]] = sdy.all_gather [{"y":(1)2}, {}, {}] %arg1
+  // CHECK-NEXT: "stablehlo.scatter"(%arg0, %[[I]], %arg2)
+  %0 = sdy.all_gather [{"y":(1)2}, {}, {}] %arg1 out_sharding=<@six, [{}, {}, {}]> : tensor<4x0x8xi8>
+  %1 = "stablehlo.scatter"(%arg0, %0, %arg2) <{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [0, 1], index_vector_dim = 1>}> ({
+  ^bb0(%a: tensor<i8>, %b: tensor<i8>):
+    %2 = stablehlo.add %a, %b : tensor<i8>
+    stablehlo.return %2 : tensor<i8>
+  }) {sdy.sharding = #sdy.sharding_per_value<[<@six, [{"y":(3)2}, {}]>]>} : (tensor<16x7xi8>, tensor<4x0x8xi8>, tensor<4x4x4x8xi8>) -> tensor<16x7xi8>
+  return %1 : tensor<16x7xi8>
+}
