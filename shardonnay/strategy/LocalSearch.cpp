@@ -65,12 +65,19 @@ private:
   /// Fills in `users`, `fixedNeeds` and `producer`; false if nothing is
   /// resharded around the value, or not all that uses it is known.
   bool readAround(int32_t value);
+  /// The op has a strategy, under which it has the tensor resharded.
+  bool differsAt(int32_t op, int64_t tensor) const;
   bool isResharded(int32_t value) const;
   /// A dim of the operand has to be whole: that it is gathered is said at the
   /// op, so there it has to stand.
   bool needsWhole(const StrategyUse &use) const;
   /// How `producer`, which has a strategy, leaves the value.
   int32_t leftByProducer(int32_t value) const;
+  /// The place of the op among `users`; behind all if it is none.
+  size_t userNumber(int32_t op) const {
+    return find_if(users, [&](const User &user) { return user.op == op; }) -
+           users.begin();
+  }
   Shardings collectTrials(int32_t value) const;
   /// `value` sharded by one more axis.
   void appendFinerShardings(int32_t value, Shardings &trials) const;
@@ -161,11 +168,12 @@ bool LocalSearch::needsWhole(const StrategyUse &use) const {
                 });
 }
 
+bool LocalSearch::differsAt(int32_t op, int64_t tensor) const {
+  const OpStrategy *strategy = state.strategyOf(op);
+  return strategy && strategy->differs.test(tensor);
+}
+
 bool LocalSearch::isResharded(int32_t value) const {
-  auto differsAt = [&](int32_t op, unsigned tensor) {
-    const OpStrategy *strategy = state.strategyOf(op);
-    return strategy && strategy->differs.test(tensor);
-  };
   const StrategyValue &known = graph.value(value);
   if (known.producer >= 0 &&
       differsAt(known.producer,
@@ -183,7 +191,6 @@ bool LocalSearch::readAround(int32_t value) {
   producer = -1;
   users.clear();
   fixedNeeds.clear();
-  othersNeeds.clear();
   if (memoryPrice(value) == 0 && !isResharded(value))
     return false;
   size_t uses = 0;
@@ -192,7 +199,7 @@ bool LocalSearch::readAround(int32_t value) {
     ++uses;
     if (const OpStrategy *strategy = state.strategyOf(use.op)) {
       isKnown &= !needsWhole(use);
-      if (none_of(users, [&](const User &user) { return user.op == use.op; }))
+      if (userNumber(use.op) == users.size())
         users.push_back({use.op, strategy->shards});
     } else if (use.isFixed()) {
       fixedNeeds.push_back(use.need);
@@ -204,9 +211,6 @@ bool LocalSearch::readAround(int32_t value) {
     return false;
   if (int32_t op = graph.value(value).producer; state.strategyOf(op))
     producer = op;
-  if (producer >= 0)
-    for (int32_t operand : state.operandsOf(producer))
-      othersNeeds.push_back(neededByOthers(operand));
   return true;
 }
 
@@ -222,11 +226,10 @@ LocalSearch::Shardings LocalSearch::neededByOthers(int32_t operand) const {
       needs.push_back(need);
   };
   state.forEachUse(operand, [&](const StrategyUse &use) {
-    const OpStrategy *strategy = state.strategyOf(use.op);
-    if (!strategy)
+    if (use.isFixed())
       add(use.need);
-    else if (use.op != producer && strategy->differs.test(use.operand))
-      add(strategy->needed[use.operand]);
+    else if (use.op != producer && differsAt(use.op, use.operand))
+      add(state.strategyOf(use.op)->needed[use.operand]);
   });
   return needs;
 }
@@ -297,12 +300,8 @@ double LocalSearch::sharedPrice(int32_t value, int32_t sharding,
   state.forEachUse(value, [&](const StrategyUse &use) {
     if (use.op < 0 || !state.strategyOf(use.op))
       return;
-    if (readers) {
-      const auto *user =
-          find_if(users, [&](const User &u) { return u.op == use.op; });
-      if (!readers->test(user - users.begin()))
-        return;
-    }
+    if (readers && !readers->test(userNumber(use.op)))
+      return;
     const OpStrategy &strategy = state.strategyIf(use.op, value, sharding);
     if (!strategy.differs.test(use.operand))
       return;
@@ -478,12 +477,8 @@ void LocalSearch::addSharedCopy(int32_t value) {
     alone.push_back(
         priceOfUser(user, *state.strategyOf(user.op)).value_or(HUGE_VAL));
   state.forEachUse(value, [&](const StrategyUse &use) {
-    const OpStrategy *strategy = state.strategyOf(use.op);
-    if (!strategy || !strategy->differs.test(use.operand))
-      return;
-    for (auto [i, user] : enumerate(users))
-      if (user.op == use.op)
-        movers.set(i);
+    if (differsAt(use.op, use.operand))
+      movers.set(userNumber(use.op));
   });
   std::optional<CopyTrial> best;
   Shardings trials = collectTrials(value);
@@ -525,6 +520,10 @@ void LocalSearch::visit(int32_t value, Tie tie) {
       !readAround(value) || !state.readSharding(value).unreduced.empty())
     return;
   hasReshards = true;
+  othersNeeds.clear();
+  if (producer >= 0)
+    for (int32_t operand : state.operandsOf(producer))
+      othersNeeds.push_back(neededByOthers(operand));
   auto [improvement, isNew] = memo.find(makeKey(value, tie));
   if (improvement.isFruitless)
     return;
