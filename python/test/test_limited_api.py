@@ -1,10 +1,8 @@
 """The extension is one for Python 3.12 and later: what it calls is in their limited API (test_wheel.py builds it)."""
 
-import glob
 import json
-import os
+import runpy
 import shlex
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -15,13 +13,12 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def headers_of_312():
     """The folder of Python 3.12's headers, None if there is none."""
-    pythons = [shutil.which("python3.12"), *glob.glob(os.path.expanduser("~/.pyenv/versions/3.12.*/bin/python3"))]
+    python = runpy.run_path(str(ROOT / "scripts/wheels"))["find_312"]()
+    if not python:
+        return None
     code = "import sysconfig; print(sysconfig.get_path('include'))"
-    for python in filter(None, pythons):
-        done = subprocess.run([python, "-c", code], capture_output=True, text=True, check=False)
-        if done.returncode == 0 and Path(done.stdout.strip(), "Python.h").exists():
-            return done.stdout.strip()
-    return None
+    found = subprocess.run([python, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
+    return found if Path(found, "Python.h").exists() else None
 
 
 @pytest.mark.parametrize("source", ["call_cache.cpp", "core.cpp"])
