@@ -8,7 +8,7 @@
 Options says what may be chosen; what goes wrong is a ShardonnayError.
 """
 
-from importlib import import_module, metadata
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -38,6 +38,8 @@ _HOMES = {
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":
+        from importlib import metadata  # takes longer than the rest of the command
+
         return metadata.version("shardonnay")
     for home, names in _HOMES.items():
         if name in names:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from html import escape
 from typing import Any, Unpack
 
-from . import _core, inputs, notebook
+from . import _core, inputs
 from .errors import CompileError, Diagnostic
 from .options import OptionKeywords, Options, options_of
 
@@ -57,6 +56,10 @@ class Program:
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the collectives with their causes."""
+        from html import escape
+
+        from . import notebook
+
         return notebook.report(repr(self).strip("<>"), self.report) if self.report else escape(repr(self))
 
 

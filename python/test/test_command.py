@@ -45,6 +45,16 @@ def test_compile_writes_the_device_program(matmul, capsys):
     assert err == ""
 
 
+def test_what_nobody_asked_for_is_neither_made_nor_loaded(matmul, monkeypatch, capsys):
+    unasked = property(lambda program: pytest.fail("it is made"))
+    monkeypatch.setattr(shardonnay.Program, "manifest", unasked)
+    monkeypatch.setattr(shardonnay.Program, "report", unasked)
+    assert main(["compile", str(matmul)]) == 0
+    slow = {"importlib.metadata", "subprocess", "shardonnay.notebook", "jax", "numpy"}
+    loaded = f"import shardonnay.cli, sys; print(sorted({slow} & set(sys.modules)))"
+    assert subprocess.check_output([sys.executable, "-c", loaded], text=True) == "[]\n"
+
+
 def test_strict_makes_warnings_errors(tmp_path, capsys):
     path = tmp_path / "size_one.mlir"
     path.write_text(

@@ -39,11 +39,8 @@ def add(commands):
 def compile_file(arguments):
     wants_report = bool(arguments.report_file)
     program = compiled(read(arguments.input), **options_from(arguments, report=wants_report))
-    for flag, path, made in (
-        ("--manifest", arguments.manifest, program.manifest),
-        ("--report", wants_report, program.report if wants_report else None),
-    ):
-        if path and made is None:
+    for flag, path, kind in (("--manifest", arguments.manifest, "manifest"), ("--report", wants_report, "report")):
+        if path and getattr(program, kind) is None:
             raise UsageError(f"{flag}: there is none after stage {arguments.to}; use a later stage")
     if arguments.manifest:
         write_json(program.manifest, arguments.manifest)

@@ -2,9 +2,7 @@
 
 import importlib.util
 import platform
-import subprocess
 import sys
-from importlib import metadata
 
 from ..compiler import compile
 from ..errors import ShardonnayError
@@ -22,7 +20,10 @@ func.func public @main(%x: tensor<4x4xf32> {sdy.sharding = #sdy.sharding<@mesh, 
 """
 
 
+# Every command loads this file: what takes long to load is imported where it is used.
 def _version(package):
+    from importlib import metadata
+
     try:
         return metadata.version(package)
     except metadata.PackageNotFoundError:
@@ -57,6 +58,8 @@ def _jax():
 
 def _runs():
     """In a process of its own: JAX counts its devices once."""
+    import subprocess
+
     if _version("jax") is None:
         return "absent", "there is no jax"
     command = [sys.executable, "-m", "shardonnay", "run", "-", "--check"]
