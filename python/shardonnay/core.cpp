@@ -12,6 +12,7 @@
 
 #include "call_cache.h"
 #include "shardonnay/pipeline/Compile.h"
+#include "llvm/ADT/ScopeExit.h"
 #include <map>
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
@@ -56,6 +57,17 @@ static nb::object toPython(const llvm::json::Value &value) {
   }
   }
   llvm_unreachable("no such kind of JSON");
+}
+
+/// The same of a large value: no collection looks for garbage among what is
+/// made, again and again; that took as long as making it.
+static nb::object toPythonAtOnce(const llvm::json::Value &value) {
+  bool wasEnabled = PyGC_Disable();
+  auto enable = llvm::make_scope_exit([&] {
+    if (wasEnabled)
+      PyGC_Enable();
+  });
+  return toPython(value);
 }
 
 static nb::list toPython(const std::vector<CompileDiagnostic> &diagnostics) {
@@ -196,11 +208,12 @@ NB_MODULE(_core, module) { // NOLINT(readability-identifier-naming): a macro
                    })
       .def("manifest",
            [](const CompileResult &result) {
-             return result.manifest ? toPython(result.manifest->toJson())
+             return result.manifest ? toPythonAtOnce(result.manifest->toJson())
                                     : nb::none();
            })
-      .def("report",
-           [](const CompileResult &result) { return toPython(result.report); });
+      .def("report", [](const CompileResult &result) {
+        return toPythonAtOnce(result.report);
+      });
   module.def("options", listOptions);
   module.def("check_option", checkOption, nb::arg(), nb::arg().none());
   module.def("compile", compileText, nb::arg(), nb::arg(), nb::arg(),

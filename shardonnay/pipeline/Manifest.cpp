@@ -160,6 +160,7 @@ Shards findShards(const BoundaryTensor &tensor, int64_t numDevices) {
     auto [entry, isNew] = known.try_emplace(bounds, shards.distinct.size());
     if (isNew) {
       json::Array dims;
+      dims.reserve(bounds.size() / 2);
       for (size_t dim = 0; dim < bounds.size(); dim += 2)
         dims.push_back(json::Array{bounds[dim], bounds[dim + 1]});
       shards.distinct.push_back(std::move(dims));
@@ -193,6 +194,7 @@ json::Object toJson(const BoundaryTensor &tensor, size_t index,
     return object;
   }
   json::Array slices;
+  slices.reserve(shards.indices.size());
   for (size_t shard : shards.indices)
     slices.push_back(shards.distinct[shard]);
   object["slices"] = std::move(slices);
