@@ -161,6 +161,7 @@ def test_manifest(matmul, tmp_path):
     }  # fmt: skip
     assert left["global_shape"] == [8, 16] and left["local_shape"] == [4, 4] and left["dtype"] == "f32"
     assert left["slices"][5] == [[4, 8], [4, 8]]
+    assert "\n    [[4, 8], [4, 8]],\n" in path.read_text()  # a line a device
     assert right["slices"] == [[[4 * (d % 4), 4 * (d % 4) + 4], [0, 16]] for d in range(8)]
     assert left["partial"] is None and right["alias"] is None
     assert '[{"data"}, {"model"}]' in left["sharding"]

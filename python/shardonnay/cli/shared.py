@@ -113,8 +113,22 @@ def write(path, text):
         Path(path).write_text(text)
 
 
+def _json(value, margin="\n"):
+    """JSON, a line an entry; numbers and lists of them, such as a device's slice, share one."""
+    inner, deepest, depth = margin + " ", value, 0
+    while deepest and isinstance(deepest, list):
+        deepest, depth = deepest[0], depth + 1
+    if isinstance(value, dict) and value:
+        entries, ends = [f"{json.dumps(key)}: {_json(entry, inner)}" for key, entry in value.items()], "{}"
+    elif depth > 2 or depth and isinstance(deepest, dict):
+        entries, ends = [_json(entry, inner) for entry in value], "[]"
+    else:
+        return json.dumps(value)
+    return f"{ends[0]}{inner}{f',{inner}'.join(entries)}{margin}{ends[1]}"
+
+
 def write_json(value, path="-"):
-    write(path, json.dumps(value, indent=1) + "\n")
+    write(path, _json(value) + "\n")
 
 
 def told(program):
