@@ -63,7 +63,7 @@ static nb::object toPython(const llvm::json::Value &value) {
 /// made, again and again; that took as long as making it.
 static nb::object toPythonAtOnce(const llvm::json::Value &value) {
   bool wasEnabled = PyGC_Disable();
-  auto enable = llvm::make_scope_exit([&] {
+  llvm::scope_exit enable([&] {
     if (wasEnabled)
       PyGC_Enable();
   });
