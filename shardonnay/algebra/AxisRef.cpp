@@ -28,7 +28,7 @@ bool AxisRef::isChain(AxisRef other) const {
 }
 
 std::optional<AxisRef> AxisRef::prefixWithoutOverlap(AxisRef other) const {
-  if (!overlaps(other) && canCoexist(other))
+  if (!excludes(other))
     return *this;
   // What is left ends at or before `other`, at a boundary of this.
   int64_t limit = std::gcd(end(), other.pre);

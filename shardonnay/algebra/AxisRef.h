@@ -64,8 +64,12 @@ struct AxisRef {
   bool canCoexist(AxisRef other) const {
     return axis != other.axis || *this == other || isChain(other);
   }
-  /// The longest major part of this that does not overlap `other` and coexists
-  /// with it; nothing if that is empty.
+  /// No layout has both.
+  bool excludes(AxisRef other) const {
+    return overlaps(other) || !canCoexist(other);
+  }
+  /// The longest major part of this that `other` does not exclude; nothing if
+  /// that is empty.
   std::optional<AxisRef> prefixWithoutOverlap(AxisRef other) const;
   /// The largest major part that both have: same axis and pre, size = gcd of
   /// the sizes if > 1.

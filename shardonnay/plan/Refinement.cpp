@@ -57,14 +57,11 @@ bool splitAtBoundaries(llvm::ArrayRef<AxisRef> axes,
 }
 
 AxisList spannedBy(llvm::ArrayRef<AxisRef> parts) {
-  auto joins = [](AxisRef a, AxisRef b) {
-    return a.overlaps(b) || !a.canCoexist(b);
-  };
   llvm::SmallVector<AxisRef, 8> spans;
   for (AxisRef span : parts) {
     while (true) {
       auto *other = llvm::find_if(
-          spans, [&](AxisRef known) { return joins(span, known); });
+          spans, [&](AxisRef known) { return span.excludes(known); });
       if (other == spans.end())
         break;
       int64_t pre = std::gcd(span.pre, other->pre);

@@ -61,8 +61,7 @@ public:
   int64_t numShards(llvm::ArrayRef<uint8_t> list) const;
   /// No layout has both.
   bool exclude(size_t a, size_t b) const {
-    return a != b &&
-           (atoms[a].overlaps(atoms[b]) || !atoms[a].canCoexist(atoms[b]));
+    return a != b && atoms[a].excludes(atoms[b]);
   }
 
 private:

@@ -77,9 +77,7 @@ bool isLawful(const FactorStrategy &strategy, const FactorRule &rule) {
   SmallVector<AxisRef, 8> used;
   for (const AxisList &axes : strategy)
     for (AxisRef axis : axes) {
-      if (any_of(used, [&](AxisRef other) {
-            return axis.overlaps(other) || !axis.canCoexist(other);
-          }))
+      if (any_of(used, [&](AxisRef other) { return axis.excludes(other); }))
         return false;
       used.push_back(axis);
     }
