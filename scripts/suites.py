@@ -2,11 +2,11 @@
 """What scripts/check runs: [--long] [SUITE ...]
 
 Suites, in order: format tidy layout docs types unit lit python programs names verdicts differential partition e2e torch
-mesh fuzz benchmarks; all of them by default, torch where scripts/setup --torch was run, the last two with --long only. A
-suite that ran nothing has failed. The last line is the sum: `N passed, N failed`.
+mesh dev fuzz benchmarks; all of them by default, torch where scripts/setup --torch was run, the last three with --long
+only. A suite that ran nothing has failed. The last line is the sum: `N passed, N failed`.
 
---long  tidy on every file, property tests with 20 times the cases, line coverage, the tests marked `long`, fuzz,
-        a quick run of each benchmark.
+--long  tidy on every file, property tests with 20 times the cases, line coverage, the tests marked `long`, unit and lit
+        in build-dev/ (dev), fuzz, a quick run of each benchmark.
 """
 
 import argparse
@@ -146,17 +146,21 @@ def check_types(options):
     return 2 - len(complaints), len(complaints)
 
 
-def check_unit(options):
+def run_unit(build, cases):
     """Every test program that CMake registered, each with its own JUnit file."""
-    results = RESULTS / "unit"
+    results = RESULTS / f"unit-{build.name}"
     shutil.rmtree(results, ignore_errors=True)
-    environment = dict(os.environ, GTEST_OUTPUT=f"xml:{results}/", RC_PARAMS=f"max_success={CASES[options.long]}")
+    environment = dict(os.environ, GTEST_OUTPUT=f"xml:{results}/", RC_PARAMS=f"max_success={cases}")
     status, text = output_of(
-        "ctest", "--test-dir", str(BUILD), "-E", "^lit$", "-j", str(os.cpu_count()), "--output-on-failure", env=environment
+        "ctest", "--test-dir", str(build), "-E", "^lit$", "-j", str(os.cpu_count()), "--output-on-failure", env=environment
     )
     if status:
         print(text)
-    passed, failed = junit(status, sorted(results.glob("*.xml")))
+    return junit(status, sorted(results.glob("*.xml")))
+
+
+def check_unit(options):
+    passed, failed = run_unit(BUILD, CASES[options.long])
     if not options.long:
         return passed, failed
     status, text = output_of("scripts/coverage")
@@ -164,13 +168,29 @@ def check_unit(options):
     return passed + (status == 0), failed + (status != 0)
 
 
-def check_lit(options):
-    results = RESULTS / "lit.xml"
+def run_lit(build):
+    results = RESULTS / f"lit-{build.name}.xml"
     results.unlink(missing_ok=True)
-    status, text = output_of(LLVM + "lit", "-sv", f"--xunit-xml-output={results}", str(BUILD / "test"))
+    status, text = output_of(LLVM + "lit", "-sv", f"--xunit-xml-output={results}", str(build / "test"))
     if status:
         print(text)
     return junit(status, [results] if results.exists() else [])
+
+
+def check_lit(options):
+    return run_lit(BUILD)
+
+
+def check_dev(options):
+    """unit and lit once more in build-dev/: with assertions, each pass verified, and what passes share computed again."""
+    build = ROOT / "build-dev"
+    for command in (["cmake", "--preset", "dev"], ["cmake", "--build", build]):
+        status, text = output_of(*command)
+        if status:
+            print("\n".join(line[:500] for line in text.splitlines()[-40:]))
+            return 0, 1
+    counts = run_unit(build, CASES[False]), run_lit(build)
+    return tuple(map(sum, zip(*counts)))
 
 
 def pytest(folder, options, *more, venv=".venv"):
@@ -234,6 +254,7 @@ SUITES = {
     "e2e": lambda options: pytest("test/e2e", options),
     "torch": lambda options: pytest("test/torch", options, venv=".venv-torch"),
     "mesh": lambda options: pytest("test/mesh", options, "-rs"),
+    "dev": check_dev,
     "fuzz": check_fuzz,
     "benchmarks": check_benchmarks,
 }
@@ -246,7 +267,7 @@ def main():
     options = parser.parse_args()
     RESULTS.mkdir(exist_ok=True)
     total_passed = total_failed = 0
-    absent = [] if options.long else ["fuzz", "benchmarks"]
+    absent = [] if options.long else ["dev", "fuzz", "benchmarks"]
     if not (ROOT / ".venv-torch").exists():
         absent.append("torch")
     for name in options.suites or [name for name in SUITES if name not in absent]:

@@ -51,7 +51,8 @@ public:
   }
 
   std::optional<std::string> findDifference() const {
-    for (mlir::OperationName name : ProgramOps(root).kinds())
+    ProgramOps ops(root);
+    for (mlir::OperationName name : ops.kinds())
       if (!names.contains(name))
         return "it does not know of " + name.getStringRef().str();
     return std::nullopt;
