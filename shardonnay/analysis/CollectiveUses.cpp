@@ -188,7 +188,7 @@ SmallVector<CollectiveUse, 1> readRuled(Operation *op, Fetched &fetched) {
   SmallVector<CompositeKey, 0> keys(tensors.size(), keyOf(op));
   auto pricer = [&](const FactorWindow &window, const WindowProblem &problem,
                     int64_t sliceBytes) -> std::optional<LocalCollective> {
-    if (isCutFromWhole(op, *rule, window.tensor))
+    if (isTakenFromWhole(op, *rule, window.tensor))
       return std::nullopt;
     CompositeKey &key = keys[window.tensor];
     key.add(tensors[window.tensor],
@@ -335,7 +335,7 @@ static bool isSliceOfWhole(Value value, int64_t dim) {
   return before.empty();
 }
 
-bool isCutFromWhole(Operation *op, const FactorRule &rule, int32_t tensor) {
+bool isTakenFromWhole(Operation *op, const FactorRule &rule, int32_t tensor) {
   if (static_cast<size_t>(tensor) >= op->getNumOperands())
     return false;
   Value operand = op->getOperand(tensor);

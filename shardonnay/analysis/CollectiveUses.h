@@ -51,10 +51,10 @@ simulateCollective(mlir::sdy::CollectiveOpInterface op,
 std::vector<CollectiveUse> readCollectives(mlir::ModuleOp module);
 
 /// Operand `tensor` of `op` is a slice of what each device has whole along the
-/// dims that the rule's windows are of: they are cut from that, and nothing is
-/// fetched.
-bool isCutFromWhole(mlir::Operation *op, const FactorRule &rule,
-                    int32_t tensor);
+/// dims that the rule's windows are of: they are taken from that, and nothing
+/// is fetched.
+bool isTakenFromWhole(mlir::Operation *op, const FactorRule &rule,
+                      int32_t tensor);
 
 /// Counts fetched windows as messages from device to device (DirectWindow.h),
 /// as a target sends them that has such.

@@ -230,9 +230,9 @@ double OpSolver::ownPrice(const OpProblem &problem,
 }
 
 /// Each device has operand `number` whole along the dims of its windows, which
-/// are cut from that.
-static bool isCutFromWhole(const OpProblem &problem,
-                           const FactorStrategy &strategy, int32_t number) {
+/// are taken from that.
+static bool isTakenFromWhole(const OpProblem &problem,
+                             const FactorStrategy &strategy, int32_t number) {
   const FactorRule &rule = problem.rule;
   const OpTensor &tensor = problem.tensors[number];
   bool isOperand = static_cast<size_t>(number) < rule.operands.size();
@@ -265,7 +265,7 @@ double OpSolver::fetchPrice(const OpProblem &problem,
   }
   auto pricer = [&](const FactorWindow &seen, const WindowProblem &window,
                     int64_t sliceBytes) {
-    return isCutFromWhole(problem, strategy, seen.tensor)
+    return isTakenFromWhole(problem, strategy, seen.tensor)
                ? std::nullopt
                : knownWindows.find(window, sliceBytes);
   };

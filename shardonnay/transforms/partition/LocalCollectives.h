@@ -30,7 +30,7 @@ mlir::Value buildWindow(mlir::OpBuilder &builder, mlir::Location loc,
                         mlir::Value tensor, mlir::Value fill,
                         const Placer &placer, const Window &window);
 
-/// The same, cut from a tensor that every device has whole along the window's
+/// The same, taken from a tensor that every device has whole along the window's
 /// dim, which `tensor` is this device's shard of; null if it is of no such one.
 mlir::Value buildWindowOfWhole(mlir::OpBuilder &builder, mlir::Location loc,
                                mlir::Value tensor, mlir::Value fill,

@@ -68,10 +68,10 @@ Value OpContext::fetchWindow(OpBuilder &builder, Location loc, Value tensor,
   Window fetch = {dim,        shard.globalSize, shard.start,
                   shard.step, shard.size,       list,
                   list,       window.periodic};
-  if (list.numShards() > 1 && isCutFromWhole(op, opRule, window.tensor))
-    if (Value cut =
+  if (list.numShards() > 1 && isTakenFromWhole(op, opRule, window.tensor))
+    if (Value taken =
             buildWindowOfWhole(builder, loc, tensor, fill, placer, fetch))
-      return cut;
+      return taken;
   if (list.numShards() > 1)
     reportGather(local, dim,
                  {sdy::toMesh(placer.mesh()), list, list, local.getDimSize(dim),

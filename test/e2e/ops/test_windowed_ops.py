@@ -196,7 +196,7 @@ for axes in ("x", "y", "xy"):
     case(f"reduce_precision on {axes}", [argument([10, 3], [axes, ""])], ([10, 3], "f32", [axes, ""]),
          f"$r = stablehlo.reduce_precision $0, format = e5m2 : {tensor([10, 3], 'f32')}", set())
 
-# What each device has whole: its windows are cut from that.
+# What each device has whole: its windows are taken from that.
 for axes, other, (rows, columns) in itertools.product(("x", "y", "xy"), ("", "x"), ((16, 8), (13, 7))):
     if other in axes and other:
         continue
