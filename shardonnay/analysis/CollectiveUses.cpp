@@ -187,7 +187,9 @@ SmallVector<CollectiveUse, 1> readRuled(Operation *op, Fetched &fetched) {
   // By tensor, what is fetched of it.
   SmallVector<CompositeKey, 0> keys(tensors.size(), keyOf(op));
   auto pricer = [&](const FactorWindow &window, const WindowProblem &problem,
-                    int64_t sliceBytes) {
+                    int64_t sliceBytes) -> std::optional<LocalCollective> {
+    if (isTakenFromWhole(op, *rule, window.tensor))
+      return std::nullopt;
     CompositeKey &key = keys[window.tensor];
     key.add(tensors[window.tensor],
             rule->tensor(window.tensor).dimOf(window.factor),
@@ -312,6 +314,37 @@ std::vector<CollectiveUse> readCollectives(ModuleOp module) {
     }
   });
   return all;
+}
+
+/// Slices alone make `dim` of the value, in one step, of what each device has
+/// whole; or it is not sharded.
+static bool isSliceOfWhole(Value value, int64_t dim) {
+  auto axesOf = [&](Value tensor) {
+    sdy::TensorShardingAttr sharding = sdy::getSharding(tensor);
+    return sharding ? sharding.getDimShardings()[dim].getAxes()
+                    : ArrayRef<sdy::AxisRefAttr>();
+  };
+  ArrayRef<sdy::AxisRefAttr> axes = axesOf(value), before = axes;
+  while (before == axes) {
+    auto slice = value.getDefiningOp<sdy::AllSliceOp>();
+    if (!slice)
+      break;
+    value = slice.getOperand();
+    before = axesOf(value);
+  }
+  return before.empty();
+}
+
+bool isTakenFromWhole(Operation *op, const FactorRule &rule, int32_t tensor) {
+  if (static_cast<size_t>(tensor) >= op->getNumOperands())
+    return false;
+  Value operand = op->getOperand(tensor);
+  return llvm::all_of(rule.windows, [&](const FactorWindow &window) {
+    return window.tensor != tensor ||
+           (window.kind != WindowKind::Retiled && !window.periodic &&
+            window.baseDilation == 1 &&
+            isSliceOfWhole(operand, rule.tensor(tensor).dimOf(window.factor)));
+  });
 }
 
 void countDirectWindows(std::vector<CollectiveUse> &uses) {

@@ -50,6 +50,12 @@ simulateCollective(mlir::sdy::CollectiveOpInterface op,
 /// In program order; nothing for slices.
 std::vector<CollectiveUse> readCollectives(mlir::ModuleOp module);
 
+/// Operand `tensor` of `op` is a slice of what each device has whole along the
+/// dims that the rule's windows are of: they are taken from that, and nothing
+/// is fetched.
+bool isTakenFromWhole(mlir::Operation *op, const FactorRule &rule,
+                      int32_t tensor);
+
 /// Counts fetched windows as messages from device to device (DirectWindow.h),
 /// as a target sends them that has such.
 void countDirectWindows(std::vector<CollectiveUse> &uses);

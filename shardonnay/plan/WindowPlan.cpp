@@ -380,6 +380,28 @@ WindowPlan planGathered(const WindowProblem &problem) {
   return plan;
 }
 
+/// Of a tensor that each device has whole, and that some windows leave: of its
+/// size a window takes what exists near it, and pads that alone.
+WindowPlan planOfWhole(const WindowProblem &problem) {
+  WindowPlan plan;
+  WindowPiece &piece = plan.pieces.emplace_back();
+  piece.part = {0, problem.localSize};
+  piece.width = std::min(problem.size, problem.localSize);
+  piece.own = true;
+  for (int64_t w = 0; w < problem.windowAxes.numShards(); ++w) {
+    int64_t start = problem.inside(w).empty() ? 0 : problem.windowStart(w);
+    int64_t taken =
+        std::clamp<int64_t>(start, 0, problem.localSize - piece.width);
+    piece.starts.push_back(taken);
+    plan.offsets.push_back(start - taken);
+    plan.low = std::max(plan.low, taken - start);
+    plan.high = std::max(plan.high, start + problem.size - taken - piece.width);
+  }
+  for (int64_t &offset : plan.offsets)
+    offset += plan.low;
+  return plan;
+}
+
 /// Some plan may be another than those that are tried before it.
 bool mayHelp(FirstShard counted, const WindowProblem &problem) {
   switch (counted) {
@@ -427,6 +449,9 @@ WindowCost costOfWindows(const WindowProblem &problem) {
 WindowPlan planWindows(const WindowProblem &problem) {
   if (problem.isEmpty())
     return {};
+  if (problem.axes.empty() && problem.windowAxes.numShards() > 1 &&
+      !problem.periodic && (problem.leavesLow() || problem.leavesHigh()))
+    return planOfWhole(problem);
   // On few devices it is soon seen which plan is the best.
   std::optional<FirstShard> best;
   findBest(withoutNames(problem), best);

@@ -204,6 +204,16 @@ TEST(WindowPlanTest, TheWholeDimIsGathered) {
   EXPECT_TRUE(planWindows(problem).gathers);
 }
 
+TEST(WindowPlanTest, AWindowOfAWholeDimIsPaddedAlone) {
+  WindowProblem problem{kMesh, {}, {kY}, 100, 100, -1, 25, 27};
+  check(problem);
+  WindowPlan plan = planWindows(problem);
+  ASSERT_EQ(plan.pieces.size(), 1u);
+  EXPECT_EQ(plan.pieces[0].width, 27);
+  EXPECT_EQ(plan.low, 1);
+  EXPECT_EQ(plan.high, 1);
+}
+
 TEST(WindowPlanTest, WindowsHoldWhatTheySay) {
   const AxisList lists[] = {{},
                             {kX},

@@ -57,10 +57,12 @@ class Program:
             out_specs=self.placements.out_specs,
             check_vma=False,
         )
-        if AxisType.Explicit in self.placements.mesh.axis_types:
-            # Types on an explicit mesh are to have the arguments' shardings; those that `in_shardings` move do not yet.
-            arguments = map(jax.reshard, arguments, self.placements.inputs)
-        return manual(*arguments)
+        # The caller's jax.set_mesh may name another mesh of the devices, which a shard_map refuses.
+        with jax.sharding.use_abstract_mesh(self.placements.mesh.abstract_mesh):
+            if AxisType.Explicit in self.placements.mesh.axis_types:
+                # Types on an explicit mesh are to have the arguments' shardings; those that `in_shardings` move do not.
+                arguments = map(jax.reshard, arguments, self.placements.inputs)
+            return manual(*arguments)
 
 
 class PropagatedProgram(Program):

@@ -117,6 +117,25 @@ def set_mesh_and_constraints(jit):
 
 
 @case
+def set_mesh_and_shardings_on_another(jit):
+    other = Mesh(MESH.devices.reshape(2, 4), ("a", "b"))
+    with jax.set_mesh(MESH):
+        return jit(lambda x: jnp.cumsum(x, 0), in_shardings=on("a", mesh=other), out_shardings=on("a", "b", mesh=other))(X)
+
+
+@case
+def set_mesh_and_constraints_on_several(jit):
+    flat, other = Mesh(MESH.devices.reshape(8), ("all",)), Mesh(MESH.devices.reshape(2, 4), ("a", "b"))
+
+    def f(x):
+        x = jax.lax.with_sharding_constraint(jnp.sin(x), on("all", mesh=flat))
+        return jax.lax.with_sharding_constraint(x.T @ x, on("a", "b", mesh=other))
+
+    with jax.set_mesh(MESH):
+        return jit(f, out_shardings=on("data"))(X)
+
+
+@case
 def constraint_names_the_mesh(jit):
     return jit(lambda x: jax.lax.with_sharding_constraint(x + 1, on("data")) * 2, out_shardings=on("data"))(X)
 

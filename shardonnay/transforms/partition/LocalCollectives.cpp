@@ -55,6 +55,53 @@ Value buildWindow(OpBuilder &builder, Location loc, Value tensor, Value fill,
                                      mesh, axes, windowAxes, window.periodic);
 }
 
+/// `producer` makes the shard by `axes` of a dim that its tensor has whole.
+static bool isShardOfWhole(Operation *producer, const Window &window,
+                           sdy::AxisRefListAttr axes) {
+  if (auto slice = dyn_cast<spmd::AllSliceOp>(producer))
+    return slice.getAxes() == axes;
+  auto shard = cast<spmd::FetchWindowOp>(producer);
+  return shard.shardingAxes().empty() && !shard.getFill() &&
+         !shard.getPeriodic() && shard.getWindowAxes() == axes &&
+         shard.getStart() == 0 && shard.getStep() == shard.getSize() &&
+         shard.getGlobalSize() >= static_cast<uint64_t>(window.globalSize);
+}
+
+Value buildWindowOfWhole(OpBuilder &builder, Location loc, Value tensor,
+                         Value fill, const Placer &placer,
+                         const Window &window) {
+  Operation *producer = tensor.getDefiningOp();
+  if (!isa_and_present<spmd::AllSliceOp, spmd::FetchWindowOp>(producer) ||
+      window.periodic)
+    return nullptr;
+  auto other = dyn_cast<spmd::FetchWindowOp>(producer);
+  int64_t dim =
+      other ? other.getDim() : cast<spmd::AllSliceOp>(producer).getDim();
+  if (dim == window.dim) {
+    auto axes = sdy::AxisRefListAttr::get(
+        builder.getContext(), fromAxisList(window.axes, placer.mesh()));
+    if (window.windowAxes != window.axes ||
+        !isShardOfWhole(producer, window, axes))
+      return nullptr;
+    Window ofWhole = window;
+    ofWhole.axes = AxisList();
+    return buildWindow(builder, loc, producer->getOperand(0), fill, placer,
+                       ofWhole);
+  }
+  // Behind it, the other dim; with two fills the corners would differ.
+  if (other && other.getFill() && fill && other.getFill() != fill)
+    return nullptr;
+  Value inner = buildWindowOfWhole(builder, loc, producer->getOperand(0), fill,
+                                   placer, window);
+  if (!inner)
+    return nullptr;
+  Operation *behind = builder.clone(*producer);
+  behind->setOperand(0, inner);
+  behind->getResult(0).setType(resized(cast<RankedTensorType>(tensor.getType()),
+                                       window.dim, window.size));
+  return behind->getResult(0);
+}
+
 namespace {
 
 /// Builds the local ops that stand for what is done to a shard.

@@ -30,6 +30,12 @@ mlir::Value buildWindow(mlir::OpBuilder &builder, mlir::Location loc,
                         mlir::Value tensor, mlir::Value fill,
                         const Placer &placer, const Window &window);
 
+/// The same, taken from a tensor that every device has whole along the window's
+/// dim, which `tensor` is this device's shard of; null if it is of no such one.
+mlir::Value buildWindowOfWhole(mlir::OpBuilder &builder, mlir::Location loc,
+                               mlir::Value tensor, mlir::Value fill,
+                               const Placer &placer, const Window &window);
+
 /// Fills what stands behind the end of dims of reduction factors in `operands`
 /// (local values) of `op`, so that it does not count. Fails with an error at
 /// `op` where nothing does not count.

@@ -7,6 +7,7 @@
 
 #include "shardonnay/transforms/partition/OpContext.h"
 
+#include "shardonnay/analysis/CollectiveUses.h"
 #include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/dialect/sdy/Dialect.h"
 #include "shardonnay/dialect/sdy/access/ShardBytes.h"
@@ -64,14 +65,19 @@ Value OpContext::fetchWindow(OpBuilder &builder, Location loc, Value tensor,
   int64_t dim = opRule.tensor(window.tensor).dimOf(window.factor);
   const AxisList &list = axes[window.factor];
   auto local = cast<RankedTensorType>(tensor.getType());
+  Window fetch = {dim,        shard.globalSize, shard.start,
+                  shard.step, shard.size,       list,
+                  list,       window.periodic};
+  if (list.numShards() > 1 && isTakenFromWhole(op, opRule, window.tensor))
+    if (Value taken =
+            buildWindowOfWhole(builder, loc, tensor, fill, placer, fetch))
+      return taken;
   if (list.numShards() > 1)
     reportGather(local, dim,
                  {sdy::toMesh(placer.mesh()), list, list, local.getDimSize(dim),
                   shard.globalSize, shard.start, shard.step, shard.size,
                   window.periodic});
-  Value fetched = buildWindow(builder, loc, tensor, fill, placer,
-                              {dim, shard.globalSize, shard.start, shard.step,
-                               shard.size, list, list, window.periodic});
+  Value fetched = buildWindow(builder, loc, tensor, fill, placer, fetch);
   if (fetched != tensor && list.numShards() > 1)
     setCause(fetched.getDefiningOp(), causeOf(op, opRule, window, dim));
   return fetched;

@@ -547,15 +547,16 @@ struct InsertExplicitReshardsPass
   }
 
   void runOnOperation() override {
-    // They have no meaning behind propagation, and no sharding of their own.
-    if (enableFullVersion &&
-        getAnalysis<OpKinds>().mayHave<sdy::PropagationBarrierOp>())
-      getOperation().walk([](sdy::PropagationBarrierOp op) {
-        op.replaceAllUsesWith(op.getInput());
-        op.erase();
-      });
-    if (enableFullVersion)
+    if (enableFullVersion) {
+      // They have no meaning behind propagation, and no sharding of their own.
+      if (getAnalysis<OpKinds>().mayHave<sdy::PropagationBarrierOp>())
+        getOperation().walk([](sdy::PropagationBarrierOp op) {
+          op.replaceAllUsesWith(op.getInput());
+          op.erase();
+        });
       putOpsOnOneMesh(getOperation());
+      carryParts(getOperation());
+    }
     OpSolvers &solvers = getAnalysis<SharedSolvers>().get(
         deviceModel, model,
         /*gathersByPrice=*/!noGatherByPrice && !noImplicitReplication);
@@ -596,5 +597,4 @@ struct InsertExplicitReshardsPass
 };
 
 } // namespace
-
 } // namespace shardonnay

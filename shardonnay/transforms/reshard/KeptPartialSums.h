@@ -8,6 +8,7 @@
 #ifndef SHARDONNAY_TRANSFORMS_RESHARD_KEPTPARTIALSUMS_H
 #define SHARDONNAY_TRANSFORMS_RESHARD_KEPTPARTIALSUMS_H
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "shardonnay/strategy/OpStrategies.h"
 #include "shardonnay/transforms/reshard/MeshScope.h"
 
@@ -20,6 +21,10 @@ std::optional<std::vector<TensorSharding>> keepParts(mlir::Operation *op,
                                                      const OpStrategy &strategy,
                                                      const OpStrategies &table,
                                                      const MeshScope &scope);
+
+/// What loops and branches pass on is in parts where all that flows into it is
+/// said to be in the same ones.
+void carryParts(mlir::func::FuncOp func);
 
 } // namespace shardonnay
 

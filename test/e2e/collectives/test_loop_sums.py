@@ -1,10 +1,14 @@
 """Sums, maxima and minima that loops carry are reduced behind the loops, whatever they start from."""
 
+import jax
+import jax.numpy as jnp
 import ml_dtypes
 import numpy as np
 import pytest
 import shardonnay
 from agrees import assert_agrees
+from jax.sharding import AxisType
+from jax.sharding import PartitionSpec as P
 from shardonnay import run
 
 NEUTRAL = {
@@ -133,3 +137,31 @@ func.func public @main(%a: tensor<32x8x{element}> {lies_by_rows}, %b: tensor<32x
     dtype = {"f32": np.float32, "bf16": ml_dtypes.bfloat16}[element]
     inputs = [generator.integers(-3, 3, size).astype(dtype) for size in ((32, 8), (32, 16))] + [np.int32(5)]
     assert_agrees(compiled, text, inputs)
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_gradients_that_jax_accumulates_in_parts(nested):
+    """An explicit mesh, parameters `reduced` along the batch's axis: JAX's gradients are `unreduced`, and so is their sum."""
+    mesh = jax.make_mesh((2, 4), ("x", "y"), axis_types=(AxisType.Explicit,) * 2)
+
+    def f(w, batches):
+        parameters = jax.reshard(w, P(None, "y", reduced={"x"}))
+
+        def add(carried, batch):
+            return carried + jax.grad(lambda w: jnp.sum(jnp.tanh(batch @ w)))(parameters), None
+
+        def steps(carried, batches):
+            return jax.lax.scan(add, carried, batches)
+
+        start = jax.reshard(jnp.zeros(w.shape, w.dtype), P(None, "y", unreduced={"x"}))
+        return jax.reshard(jax.lax.scan(steps if nested else add, start, batches)[0], P(None, "y"))
+
+    random = np.random.default_rng(0)
+    w, batches = random.standard_normal((6, 8)), random.standard_normal((3, 2, 4, 6) if nested else (3, 4, 6))
+    w, batches = w.astype(np.float32), batches.astype(np.float32)
+    with jax.set_mesh(mesh):
+        placed = jax.device_put(w, P(None, "y")), jax.device_put(batches, P(*[None] * (batches.ndim - 2), "x"))
+        text = jax.jit(f).lower(*placed).as_text()
+    compiled = shardonnay.compile(text)
+    assert_agrees(compiled, text, [w, batches])
+    assert [(entry["kind"], entry["trips"]) for entry in compiled.report["collectives"]] == [("all_reduce", 1)]

@@ -196,6 +196,22 @@ for axes in ("x", "y", "xy"):
     case(f"reduce_precision on {axes}", [argument([10, 3], [axes, ""])], ([10, 3], "f32", [axes, ""]),
          f"$r = stablehlo.reduce_precision $0, format = e5m2 : {tensor([10, 3], 'f32')}", set())
 
+# What each device has whole: its windows are taken from that.
+for axes, other, (rows, columns) in itertools.product(("x", "y", "xy"), ("", "x"), ((16, 8), (13, 7))):
+    if other in axes and other:
+        continue
+    whole, dims = argument([rows, columns], ["", ""]), [axes, other]
+    kind = tensor([rows, columns], "f32")
+    case(f"slice of {rows} whole on {axes} {other or '-'}", [whole], ([rows - 3, columns - 1], "f32", dims),
+         f"$r = stablehlo.slice $0 [2:{rows - 1}, 1:{columns}] : ({kind}) -> {tensor([rows - 3, columns - 1], 'f32')}", set())
+    case(f"pad of {rows} whole on {axes} {other or '-'}", [whole, scalar(np.float32(3))], ([rows + 3, columns + 1], "f32", dims),
+         f"$r = stablehlo.pad $0, $1, low = [1, -1], high = [2, 2], interior = [0, 0] : ({kind}, tensor<f32>) -> "
+         f"{tensor([rows + 3, columns + 1], 'f32')}", set())
+    case(f"reduce_window of {rows} whole on {axes} {other or '-'}", [whole, scalar(np.float32(0))], ([rows, columns], "f32", dims),
+         f'$r = "stablehlo.reduce_window"($0, $1) <{{padding = dense<1> : tensor<2x2xi64>, window_dimensions = array<i64: 3, 3>}}> ({{\n'
+         "  ^bb0(%p: tensor<f32>, %q: tensor<f32>):\n    %s = stablehlo.add %p, %q : tensor<f32>\n    stablehlo.return %s : tensor<f32>\n"
+         f"  }}) : ({kind}, tensor<f32>) -> {kind}", set(), 1e-5)
+
 problem_of = batched(CASES, 24)
 
 

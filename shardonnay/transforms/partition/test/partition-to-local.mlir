@@ -216,3 +216,29 @@ func.func @whole_to_parts(%a: tensor<4xf32>)
   %0 = sdy.reshard %a <@mesh, [{}], unreduced={"x"}> : tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+
+// -----
+
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+
+// Windows of a slice are taken from what each device has whole, of every dim, and
+// of one that does not divide.
+// CHECK-LABEL: func.func @taken_from_whole(
+func.func @taken_from_whole(%a: tensor<16x10xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>}, %z: tensor<f32>) {
+  %0 = sdy.all_slice [{"x"}, {"y"}] %a out_sharding=<@mesh, [{"x"}, {"y"}]> : tensor<16x10xf32>
+  // CHECK:      %[[X:.*]] = spmd.fetch_window %arg0 dim=0 global_size=16 start=-1 step=9 size=9 @mesh {} to {"x"} fill %arg1
+  // CHECK:      %[[Y:.*]] = spmd.fetch_window %[[X]] dim=1 global_size=10 start=-2 step=3 size=3 @mesh {} to {"y"} fill %arg1
+  // CHECK-NEXT: stablehlo.pad %[[Y]]
+  %1 = stablehlo.pad %0, %z, low = [1, 2], high = [1, 0], interior = [0, 0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {"y"}]>]>} : (tensor<16x10xf32>, tensor<f32>) -> tensor<18x12xf32>
+  return
+}
+
+// Neighbours send where a dim of a window was in shards before.
+// CHECK-LABEL: func.func @taken_from_shards(
+func.func @taken_from_shards(%a: tensor<16x10xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %z: tensor<f32>) {
+  %0 = sdy.all_slice [{}, {"y"}] %a out_sharding=<@mesh, [{"x"}, {"y"}]> : tensor<16x10xf32>
+  // CHECK: %[[X:.*]] = spmd.fetch_window {{.*}} start=-1 step=9 size=9 @mesh {"x"} fill
+  // CHECK: spmd.fetch_window %[[X]] {{.*}} start=-2 step=3 size=3 @mesh {"y"} fill
+  %1 = stablehlo.pad %0, %z, low = [1, 2], high = [1, 0], interior = [0, 0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {"y"}]>]>} : (tensor<16x10xf32>, tensor<f32>) -> tensor<18x12xf32>
+  return
+}

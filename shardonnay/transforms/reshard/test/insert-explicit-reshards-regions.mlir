@@ -85,3 +85,52 @@ func.func @idle_axes_in_manual(%arg0: tensor<4096x4096xf32> {sdy.sharding = #sdy
   } : (tensor<4096x4096xf32>, tensor<4096x4096xf32>) -> tensor<4096x4096xf32>
   return %0 : tensor<4096x4096xf32>
 }
+
+// What a loop carries is in parts where all that flows into it is said to be,
+// through a loop in it too: one reduction, behind both.
+// CHECK-LABEL: func @carried_in_parts
+// CHECK-COUNT-2: stablehlo.while{{.*}} attributes {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}], unreduced={"x"}>]>}
+// CHECK: %[[ADDED:.*]] = stablehlo.add %{{.*}}, %{{.*}} {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}], unreduced={"x"}>]>}
+// CHECK-NOT: <@mesh, [{}]>
+// CHECK: return
+// CHECK: %[[WHOLE:.*]] = sdy.reshard %{{.*}} <@mesh, [{}]>
+// CHECK: return %[[WHOLE]]
+func.func @carried_in_parts(%arg0: tensor<8xf32>, %arg1: tensor<i1>, %arg2: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}]>}) {
+  %c = sdy.constant dense<0.0> : tensor<f32>
+  %parts = sdy.reshard %arg0 <@mesh, [{}], unreduced={"x"}> : tensor<8xf32>
+  %0 = stablehlo.while(%outer = %parts) : tensor<8xf32>
+  cond {
+    stablehlo.return %arg1 : tensor<i1>
+  } do {
+    %1 = stablehlo.while(%inner = %outer) : tensor<8xf32>
+    cond {
+      stablehlo.return %arg1 : tensor<i1>
+    } do {
+      %2 = stablehlo.reduce(%arg2 init: %c) applies stablehlo.add across dimensions = [0] : (tensor<8x8xf32>, tensor<f32>) -> tensor<8xf32>
+      %3 = sdy.reshard %2 <@mesh, [{}], unreduced={"x"}> : tensor<8xf32>
+      %4 = stablehlo.add %inner, %3 : tensor<8xf32>
+      %5 = sdy.reshard %4 <@mesh, [{}], unreduced={"x"}> : tensor<8xf32>
+      stablehlo.return %5 : tensor<8xf32>
+    }
+    stablehlo.return %1 : tensor<8xf32>
+  }
+  return %0 : tensor<8xf32>
+}
+
+// A branch that returns a whole value: all do.
+// CHECK-LABEL: func @one_in_parts
+// CHECK: %[[WHOLE:.*]] = sdy.reshard %{{.*}} <@mesh, [{}]>
+// CHECK: stablehlo.return %[[WHOLE]]
+// CHECK-NOT: unreduced
+// CHECK: return
+func.func @one_in_parts(%arg0: tensor<8xf32>, %arg1: tensor<i1>, %arg2: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<8xf32> {
+  %c = sdy.constant dense<0.0> : tensor<f32>
+  %0 = "stablehlo.if"(%arg1) ({
+    %2 = stablehlo.reduce(%arg2 init: %c) applies stablehlo.add across dimensions = [0] : (tensor<8x8xf32>, tensor<f32>) -> tensor<8xf32>
+    %3 = sdy.reshard %2 <@mesh, [{}], unreduced={"x"}> : tensor<8xf32>
+    stablehlo.return %3 : tensor<8xf32>
+  }, {
+    stablehlo.return %arg0 : tensor<8xf32>
+  }) : (tensor<i1>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
