@@ -138,18 +138,38 @@ static bool isWhole(OffsetSizeAndStrideOpInterface op, int64_t dim,
          op.getStaticStrides()[dim] == 1;
 }
 
-/// The offsets, sizes and strides of a slice: of dims that are taken whole, the
-/// local sizes.
+/// The offsets, sizes and strides of a slice whose local operands are
+/// `operands`: of dims that are taken whole, the local sizes.
 struct LocalSlice {
-  LocalSlice(OffsetSizeAndStrideOpInterface op, ArrayRef<int64_t> global,
-             ArrayRef<int64_t> local)
-      : offsets(op.getMixedOffsets()), sizes(op.getMixedSizes()),
-        strides(op.getMixedStrides()) {
+  LocalSlice(OffsetSizeAndStrideOpInterface op, ValueRange operands,
+             ArrayRef<int64_t> global, ArrayRef<int64_t> local)
+      : builder(op.getContext()),
+        dynamic(
+            operands.drop_front(op.getOffsetSizeAndStrideStartOperandIndex())) {
+    offsets = take(op.getStaticOffsets());
+    sizes = take(op.getStaticSizes());
+    strides = take(op.getStaticStrides());
     for (auto [dim, size] : llvm::enumerate(global))
       if (isWhole(op, dim, size))
-        sizes[dim] = Builder(op.getContext()).getIndexAttr(local[dim]);
+        sizes[dim] = builder.getIndexAttr(local[dim]);
   }
   SmallVector<OpFoldResult> offsets, sizes, strides;
+
+private:
+  /// The numbers, those that are not known being the next operands.
+  SmallVector<OpFoldResult> take(ArrayRef<int64_t> numbers) {
+    SmallVector<OpFoldResult> taken;
+    for (int64_t number : numbers) {
+      bool isKnown = !ShapedType::isDynamic(number);
+      taken.push_back(isKnown ? OpFoldResult(builder.getIndexAttr(number))
+                              : OpFoldResult(dynamic.front()));
+      dynamic = dynamic.drop_front(isKnown ? 0 : 1);
+    }
+    return taken;
+  }
+
+  Builder builder;
+  ValueRange dynamic;
 };
 
 /// Where the slice begins in `dim` and how far its elements stand apart are
@@ -206,7 +226,8 @@ struct ExtractSliceHooks : OpHooks {
                                      ValueRange operands,
                                      LocalContext &context) {
     auto slice = cast<tensor::ExtractSliceOp>(op);
-    LocalSlice at(slice, shapeOf(slice.getSource()), shapeOf(operands[0]));
+    LocalSlice at(slice, operands, shapeOf(slice.getSource()),
+                  shapeOf(operands[0]));
     auto type = cast<RankedTensorType>(context.resultTypes()[0]);
     Value source = operands[0];
     for (const FactorWindow &window : context.shardWindows()) {
@@ -262,7 +283,8 @@ struct InsertSliceHooks : OpHooks {
                                      ValueRange operands,
                                      LocalContext &context) {
     auto slice = cast<tensor::InsertSliceOp>(op);
-    LocalSlice at(slice, shapeOf(slice.getDest()), shapeOf(operands[1]));
+    LocalSlice at(slice, operands, shapeOf(slice.getDest()),
+                  shapeOf(operands[1]));
     Value local = tensor::InsertSliceOp::create(
         builder, op->getLoc(), operands[0], operands[1], at.offsets, at.sizes,
         at.strides);
@@ -336,6 +358,7 @@ struct PadHooks : OpHooks {
     auto local = results[0].getDefiningOp<tensor::PadOp>();
     local.setStaticLow(low);
     local.setStaticHigh(high);
+    LocalArith(builder, op->getLoc()).shiftPositions(context, local);
     return results;
   }
 };
