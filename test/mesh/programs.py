@@ -154,4 +154,4 @@ for _stem in ("linalg-mlp", "tosa-mlp", "local"):
     _existing(_stem)
 
 # MLIR 22 itself has no lowering of these: what its tools say.
-REFUSED = {"local-7": "failed to legalize operation 'tosa.scatter'"}
+REFUSED = {"local-7": "failed to legalize operation 'tosa.rescale'"}
