@@ -12,6 +12,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
 #include "mlir/IR/Matchers.h"
 #include "shardonnay/mpi/Passes.h"
@@ -38,20 +39,33 @@ static Value makeConstant(OpBuilder &builder, Location loc, Type type,
   return arith::ConstantOp::create(builder, loc, value);
 }
 
+/// What divides, and is to be exchanged: of a named op of linalg, whose body is
+/// never written, the operand.
+static OpOperand &divisorOf(Operation *op) {
+  OpOperand &divisor = op->getOpOperand(1);
+  auto element = dyn_cast<BlockArgument>(divisor.get());
+  auto named = dyn_cast<linalg::LinalgOp>(op->getParentOp());
+  if (!element || !named || element.getOwner() != named.getBlock() ||
+      isa<linalg::GenericOp, linalg::MapOp, linalg::ReduceOp>(
+          op->getParentOp()))
+    return divisor;
+  return *named.getMatchingOpOperand(element);
+}
+
 static void guard(Operation *op) {
-  Value divisor = op->getOperand(1);
+  OpOperand &use = divisorOf(op);
+  Value divisor = use.get();
   Attribute constant;
   if (matchPattern(divisor, m_Constant(&constant)))
     return;
-  OpBuilder builder(op);
+  OpBuilder builder(use.getOwner());
   Location loc = op->getLoc();
   Value isZero =
       arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, divisor,
                             makeConstant(builder, loc, divisor.getType(), 0));
-  op->setOperand(1, arith::SelectOp::create(
-                        builder, loc, isZero,
-                        makeConstant(builder, loc, divisor.getType(), 1),
-                        divisor));
+  use.set(arith::SelectOp::create(
+      builder, loc, isZero, makeConstant(builder, loc, divisor.getType(), 1),
+      divisor));
 }
 
 namespace {

@@ -89,7 +89,8 @@ func.func @main(%x: tensor<3x5x6xf32> {sharded("", X, Y)}, %h: tensor<5x6xf32> {
   %c3 = arith.constant 3 : index
   %e = tensor.empty() : tensor<3x5x6xf32>
   %0:2 = scf.for %t = %c0 to %c3 step %c1 iter_args(%ys = %e, %s = %h) -> (tensor<3x5x6xf32>, tensor<5x6xf32>) {{
-    %1 = tensor.extract_slice %x[%t, 0, 0] [1, 5, 6] [1, 1, 1] : tensor<3x5x6xf32> to tensor<5x6xf32>
+    %back = affine.apply affine_map<(t) -> (2 - t)>(%t)
+    %1 = tensor.extract_slice %x[%back, 0, 0] [1, 5, 6] [1, 1, 1] : tensor<3x5x6xf32> to tensor<5x6xf32>
     %2 = arith.addf %s, %1 : tensor<5x6xf32>
     %3 = tensor.insert_slice %2 into %ys[%t, 0, 0] [1, 5, 6] [1, 1, 1] : tensor<5x6xf32> into tensor<3x5x6xf32>
     scf.yield %3, %2 : tensor<3x5x6xf32>, tensor<5x6xf32>
@@ -159,6 +160,16 @@ func.func @main(%x: tensor<7xindex> {sharded(X)}) -> (tensor<index>, tensor<inde
   %0 = linalg.reduce {{ arith.addi }} ins(%x : tensor<7xindex>) outs(%start : tensor<index>) dimensions = [0]
   %1 = linalg.reduce {{ arith.maxsi }} ins(%x : tensor<7xindex>) outs(%start : tensor<index>) dimensions = [0]
   return %0, %1 : tensor<index>, tensor<index>
+}}""",
+    "random numbers by position": f"""
+func.func @main(%x: tensor<7x5xf32> {sharded(X, Y)}) -> tensor<7x5xf32> {{
+  %low = arith.constant -1.0 : f64
+  %high = arith.constant 1.0 : f64
+  %seed = arith.constant 42 : i32
+  %e = tensor.empty() : tensor<7x5xf32>
+  %0 = linalg.fill_rng_2d ins(%low, %high, %seed : f64, f64, i32) outs(%e : tensor<7x5xf32>) -> tensor<7x5xf32>
+  %1 = arith.addf %0, %x : tensor<7x5xf32>
+  return %1 : tensor<7x5xf32>
 }}""",
     "every second element but the first": f"""
 func.func @main(%x: tensor<9xf32> {sharded(X)}) -> (tensor<4xf32> {sharded(X)}) {{

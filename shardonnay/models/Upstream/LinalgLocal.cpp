@@ -78,6 +78,7 @@ private:
   void fetchWindows();
   void shiftIndices(linalg::LinalgOp local);
   bool needsMask(unsigned loop);
+  bool changesBody(linalg::LinalgOp local);
   void maskPadding(linalg::LinalgOp local);
   /// The device's offset in `loop`, built before the op at the builder.
   Value offset(unsigned loop);
@@ -137,6 +138,16 @@ bool LocalLinalg::needsMask(unsigned loop) {
          !ignoresNeutralElements(op, loop);
 }
 
+/// The body is to count positions from the device's, or to mask some.
+bool LocalLinalg::changesBody(linalg::LinalgOp local) {
+  auto isShifted = [&](linalg::IndexOp index) {
+    return !axesOf(index.getDim()).empty();
+  };
+  return llvm::any_of(local.getBlock()->getOps<linalg::IndexOp>(), isShifted) ||
+         llvm::any_of(llvm::seq<unsigned>(0, sizes.size()),
+                      [&](unsigned loop) { return needsMask(loop); });
+}
+
 /// Positions behind the end of a reduction take no part in it.
 void LocalLinalg::maskPadding(linalg::LinalgOp local) {
   for (unsigned loop = 0; loop < sizes.size(); ++loop) {
@@ -178,9 +189,7 @@ LocalResults LocalLinalg::build() {
   fetchWindows();
   SmallVector<Value> results = cloneLocally(op, builder, operands, context);
   auto local = results.front().getDefiningOp<linalg::LinalgOp>();
-  bool isMasked = llvm::any_of(llvm::seq<unsigned>(0, sizes.size()),
-                               [&](unsigned loop) { return needsMask(loop); });
-  if (isMasked && !isa<linalg::GenericOp>(local.getOperation())) {
+  if (changesBody(local) && !isa<linalg::GenericOp>(local.getOperation())) {
     local = makeGeneric(builder, local);
     results.assign(local->result_begin(), local->result_end());
   }

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/models/Upstream/Models.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -25,10 +26,13 @@ static void loadArithAndTensor(MLIRContext *context) {
 }
 
 void shardonnay::registerUpstreamDialects(DialectRegistry &registry) {
-  registry
-      .insert<arith::ArithDialect, complex::ComplexDialect,
-              linalg::LinalgDialect, math::MathDialect, scf::SCFDialect,
-              shard::ShardDialect, tensor::TensorDialect, tosa::TosaDialect>();
+  registry.insert<affine::AffineDialect, arith::ArithDialect,
+                  complex::ComplexDialect, linalg::LinalgDialect,
+                  math::MathDialect, scf::SCFDialect, shard::ShardDialect,
+                  tensor::TensorDialect, tosa::TosaDialect>();
+  registry.addExtension(+[](MLIRContext *context, affine::AffineDialect *) {
+    attachAffineModels(*context);
+  });
   registry.addExtension(+[](MLIRContext *context, arith::ArithDialect *) {
     attachArithModels(*context);
   });

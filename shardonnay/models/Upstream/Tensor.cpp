@@ -127,6 +127,40 @@ struct ReshapeHooks : OpHooks {
   }
 };
 
+/// tensor.reshape, whose second operand says what the result's type does.
+struct NamedShapeHooks : ReshapeHooks {
+  static std::optional<FactorRule> rule(Operation *op) {
+    std::optional<FactorRule> rule = ReshapeHooks::rule(op);
+    if (!rule)
+      return rule;
+    Factor whole;
+    whole.kind = FactorKind::NeedReplication;
+    whole.size = shapeOf(op->getOperand(1))[0];
+    rule->operands.emplace_back().dims.push_back(
+        DimFactors{static_cast<int32_t>(rule->factors.size())});
+    rule->factors.push_back(whole);
+    for (FactorWindow &window : rule->windows)
+      window.tensor += window.tensor == 1;
+    return rule;
+  }
+  static bool isLinear(Operation *, ReductionKind,
+                       const llvm::SmallBitVector &partial) {
+    return partial[0] && !partial[1];
+  }
+  static LocalResults computeLocally(Operation *op, OpBuilder &builder,
+                                     ValueRange operands,
+                                     LocalContext &context) {
+    Location loc = op->getLoc();
+    auto reshape = [&](RankedTensorType type, Value operand) -> Value {
+      Value shape = arith::ConstantOp::create(
+          builder, loc, builder.getIndexTensorAttr(type.getShape()));
+      return tensor::ReshapeOp::create(builder, loc, type, operand, shape);
+    };
+    return SmallVector<Value>{
+        reshapeInRows(builder, loc, operands[0], context, reshape)};
+  }
+};
+
 //===----------------------------------------------------------------------===//
 // Slices
 //===----------------------------------------------------------------------===//
@@ -392,6 +426,7 @@ void shardonnay::upstream::attachTensorModels(MLIRContext &context) {
          tensor::InsertOp>(context);
   attach<EachHooks, tensor::CastOp, tensor::EmptyOp, tensor::SplatOp>(context);
   attach<ReshapeHooks, tensor::CollapseShapeOp, tensor::ExpandShapeOp>(context);
+  attach<NamedShapeHooks, tensor::ReshapeOp>(context);
   attach<ExtractSliceHooks, tensor::ExtractSliceOp>(context);
   attach<InsertSliceHooks, tensor::InsertSliceOp>(context);
   attach<PadHooks, tensor::PadOp>(context);

@@ -22,6 +22,16 @@ func.func @guarded(%a: tensor<4xi32>, %b: tensor<4xi32>) -> (tensor<4xi32>, tens
   return %0, %1, %2 : tensor<4xi32>, tensor<4xi32>, tensor<4xi32>
 }
 
+// The body of a named op is not written down.
+// CHECK-LABEL: func @named
+func.func @named(%a: tensor<4xi32>, %b: tensor<4xi32>) -> tensor<4xi32> {
+  // CHECK: %[[DIVISOR:.*]] = arith.select {{.*}} : tensor<4xi1>, tensor<4xi32>
+  // CHECK: linalg.div ins(%arg0, %[[DIVISOR]] :
+  %e = tensor.empty() : tensor<4xi32>
+  %0 = linalg.div ins(%a, %b : tensor<4xi32>, tensor<4xi32>) outs(%e : tensor<4xi32>) -> tensor<4xi32>
+  return %0 : tensor<4xi32>
+}
+
 // A constant is what it is.
 // CHECK-LABEL: func @constant
 func.func @constant(%a: tensor<4xi32>) -> tensor<4xi32> {

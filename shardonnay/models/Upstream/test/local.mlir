@@ -166,3 +166,24 @@ func.func @main(%x: tensor<7xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}
   %1 = linalg.quantized_matmul ins(%a, %b, %zp, %zp : tensor<2x7xi8>, tensor<7x2xi8>, i32, i32) outs(%none : tensor<2x2xi32>) -> tensor<2x2xi32>
   return %0, %1 : tensor<f32>, tensor<2x2xi32>
 }
+
+// -----
+
+// A named op that asks for positions, whose body is not written down, becomes a
+// generic one; a reshape says its own shape.
+sdy.mesh @mesh = <["x"=2]>
+// CHECK-LABEL: func.func @main(%arg0: tensor<4x3xf32>) -> tensor<12xf32>
+// CHECK: linalg.generic
+// CHECK: %[[I:.*]] = linalg.index 0
+// CHECK-NEXT: arith.addi %[[I]]
+// CHECK: tensor.reshape %{{.*}}(%{{.*}}) : (tensor<4x3xf32>, tensor<1xindex>) -> tensor<12xf32>
+func.func @main(%a: tensor<8x3xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> (tensor<24xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
+  %one = arith.constant 1.0 : f64
+  %seed = arith.constant 7 : i32
+  %e = tensor.empty() : tensor<8x3xf32>
+  %0 = linalg.fill_rng_2d ins(%one, %one, %seed : f64, f64, i32) outs(%e : tensor<8x3xf32>) -> tensor<8x3xf32>
+  %1 = arith.addf %0, %a : tensor<8x3xf32>
+  %shape = arith.constant dense<24> : tensor<1xindex>
+  %2 = tensor.reshape %1(%shape) : (tensor<8x3xf32>, tensor<1xindex>) -> tensor<24xf32>
+  return %2 : tensor<24xf32>
+}
