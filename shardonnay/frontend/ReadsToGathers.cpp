@@ -15,6 +15,8 @@
 // 3. A tensor.gather reads there, and what it reads is one more input. Where
 //    all dims pass the tensor itself is.
 //
+// What asserts something of an element goes: of padding it may not hold.
+//
 // A read that some condition guards (in a region of the body) stays, and so do
 // positions that depend on what the generic writes to.
 //
@@ -22,6 +24,7 @@
 
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -302,10 +305,16 @@ namespace {
 struct ReadsToGathersPass : impl::ReadsToGathersPassBase<ReadsToGathersPass> {
   void runOnOperation() override {
     auto &kinds = getAnalysis<OpKinds>();
-    if (!kinds.mayHave<tensor::ExtractOp>() ||
-        !(kinds.mayHave<linalg::GenericOp>() ||
-          kinds.mayHave<tensor::GenerateOp>()))
+    bool asserts = kinds.mayHave<cf::AssertOp>();
+    bool reads = kinds.mayHave<tensor::ExtractOp>() &&
+                 (kinds.mayHave<linalg::GenericOp>() ||
+                  kinds.mayHave<tensor::GenerateOp>());
+    if (!asserts && !reads)
       return markAllAnalysesPreserved();
+    getOperation().walk([](cf::AssertOp op) {
+      if (isa<linalg::LinalgOp, tensor::GenerateOp>(op->getParentOp()))
+        op.erase();
+    });
     getOperation().walk(makeGeneric);
     getOperation().walk(takeReads);
   }

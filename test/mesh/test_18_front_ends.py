@@ -15,6 +15,9 @@ func.func @main(%table: tensor<9x5xf32> {sharded("", Y)}, %ids: tensor<7xi32> {s
   %0 = linalg.generic {{indexing_maps = [{ROWS}, {BOTH}], iterator_types = [{EACH}]}} ins(%ids : tensor<7xi32>) outs(%e : tensor<7x5xf32>) {{
   ^bb0(%id: i32, %out: f32):
     %row = arith.addi %id, %three : i32
+    %zero = arith.constant 0 : i32
+    %isPlace = arith.cmpi sge, %row, %zero : i32
+    cf.assert %isPlace, "index must be larger or equal to 0"
     %i = arith.index_cast %row : i32 to index
     %j = linalg.index 1 : index
     %x = tensor.extract %table[%i, %j] : tensor<9x5xf32>

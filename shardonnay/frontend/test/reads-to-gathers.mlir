@@ -16,6 +16,9 @@ func.func @embedding(%table: tensor<8x2xf32>, %rows: tensor<4xi64>) -> tensor<4x
   %0 = linalg.generic {indexing_maps = [#row, #both], iterator_types = ["parallel", "parallel"]} ins(%rows : tensor<4xi64>) outs(%e : tensor<4x2xf32>) {
   ^bb0(%row: i64, %out: f32):
     %i = arith.index_cast %row : i64 to index
+    %zero = arith.constant 0 : i64
+    %isPlace = arith.cmpi sge, %row, %zero : i64
+    cf.assert %isPlace, "index must be larger or equal to 0"
     %j = linalg.index 1 : index
     %x = tensor.extract %table[%i, %j] : tensor<8x2xf32>
     %y = math.exp %x : f32
