@@ -105,6 +105,47 @@ def ExpandCompositesPass : Pass<"sdy-expand-composites", "mlir::ModuleOp"> {
   let dependentDialects = ["mlir::func::FuncDialect"];
 }
 
+def ReadsToGathersPass : Pass<"sdy-reads-to-gathers", "mlir::ModuleOp"> {
+  let summary = "Generics take the elements that they read by index";
+  let description = [{
+    Only operands can be resharded, and the body of a `linalg.generic` or a
+    `tensor.generate` may read tensors from outside (an embedding does). The
+    positions become a generic of their own, a `tensor.gather` reads there, and
+    what it reads is one more input. A dim that is read at the index of a loop
+    as long as itself is none of those that are gathered. What such a body
+    asserts is dropped: padding may not fulfil it.
+
+    Precondition: none. Postcondition: no such body reads a tensor from outside,
+    unless in a region of an op in it, at positions that depend on what is
+    written to, or of unknown size.
+
+    ```mlir
+    %0 = linalg.generic {...} ins(%rows : tensor<4xi64>) outs(%empty : tensor<4x2xf32>) {
+    ^bb0(%row: i64, %out: f32):
+      %i = arith.index_cast %row : i64 to index
+      %j = linalg.index 1 : index
+      %x = tensor.extract %table[%i, %j] : tensor<8x2xf32>
+      ...
+    ```
+    becomes
+    ```mlir
+    %1 = linalg.generic {...} ins(%rows : tensor<4xi64>) outs(%2 : tensor<4xindex>) {
+    ^bb0(%row: i64, %out: index):
+      %i = arith.index_cast %row : i64 to index
+      linalg.yield %i : index
+    } -> tensor<4xindex>
+    %3 = tensor.expand_shape %1 [[0, 1]] output_shape [4, 1] : tensor<4xindex> into tensor<4x1xindex>
+    %4 = tensor.gather %table[%3] gather_dims([0]) : (tensor<8x2xf32>, tensor<4x1xindex>) -> tensor<4x2xf32>
+    %0 = linalg.generic {...} ins(%rows, %4 : tensor<4xi64>, tensor<4x2xf32>) outs(%empty : tensor<4x2xf32>) {
+    ^bb0(%row: i64, %x: f32, %out: f32):
+      ...
+    ```
+  }];
+  let dependentDialects = [
+    "mlir::arith::ArithDialect", "mlir::linalg::LinalgDialect",
+    "mlir::tensor::TensorDialect"];
+}
+
 def CapturesToOperandsPass
     : Pass<"sdy-captures-to-operands", "mlir::ModuleOp"> {
   let summary = "Parallel loops take the tensors that they read";

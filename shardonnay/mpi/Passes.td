@@ -109,6 +109,61 @@ def SplitElementwisePass
   let dependentDialects = ["::mlir::tensor::TensorDialect"];
 }
 
+def ExpandUnloweredPass
+    : Pass<"sdy-expand-unlowered", "::mlir::func::FuncOp"> {
+  let summary = "Ops that MLIR's tools do not lower, of ops that they do";
+  let description = [{
+    `mlir-opt` of MLIR 22 has no buffers for `tensor.gather`, `linalg.pack` and
+    `linalg.unpack`, no loops for `linalg.softmax`, and nothing for
+    `tosa.scatter`. Indices are clamped, those of `tosa.gather` too: what padding
+    holds may be any number.
+
+    Before: tensors of known shapes. After: none of these ops.
+
+    ```mlir
+    %1 = tensor.gather %0[%i] gather_dims([0]) : (tensor<8x2xf32>, tensor<4x1xindex>) -> tensor<4x2xf32>
+    ```
+    becomes
+    ```mlir
+    %1 = linalg.generic {...} outs(%empty : tensor<4x2xf32>) {
+    ^bb0(%out: f32):
+      %2 = linalg.index 0 : index
+      %3 = tensor.extract %i[%2, %c0] : tensor<4x1xindex>
+      ... // clamped to 0 to 7
+      %6 = tensor.extract %0[%5, %7] : tensor<8x2xf32>
+      linalg.yield %6 : f32
+    } -> tensor<4x2xf32>
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",
+    "::mlir::tensor::TensorDialect"];
+}
+
+def GuardDivisionsPass
+    : Pass<"sdy-guard-divisions", "::mlir::func::FuncOp"> {
+  let summary = "Integers are divided by one where they would be by zero";
+  let description = [{
+    That ends a process, and padding may hold zeros where the tensor has none.
+    Divisors that are constants stay.
+
+    Before: any program. After: no integer is divided by a zero that is no
+    constant.
+
+    ```mlir
+    %0 = arith.divsi %a, %b : tensor<4xi32>
+    ```
+    becomes
+    ```mlir
+    %1 = arith.cmpi eq, %b, %zero : tensor<4xi32>
+    %2 = arith.select %1, %one, %b : tensor<4xi1>, tensor<4xi32>
+    %0 = arith.divsi %a, %2 : tensor<4xi32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def ReadInitsAsInputsPass
     : Pass<"sdy-read-inits-as-inputs", "::mlir::func::FuncOp"> {
   let summary = "Generics without reductions read nothing of what they write to";

@@ -48,6 +48,17 @@ void readAsInput(linalg::GenericOp op, int64_t index) {
       builder, op.getLoc(), type.getShape(), type.getElementType()));
 }
 
+/// Each element of `init` is written to; not so of a diagonal.
+bool isWrittenWhole(linalg::GenericOp op, OpOperand &init) {
+  auto type = cast<RankedTensorType>(init.get().getType());
+  int64_t steps = 1;
+  for (int64_t size : op.getStaticLoopRanges())
+    steps *= size;
+  return op.getMatchingIndexingMap(&init).isProjectedPermutation(
+             /*allowZeroInResults=*/true) &&
+         steps == type.getNumElements();
+}
+
 struct ReadInitsAsInputsPass
     : impl::ReadInitsAsInputsPassBase<ReadInitsAsInputsPass> {
   void runOnOperation() override {
@@ -58,7 +69,8 @@ struct ReadInitsAsInputsPass
           op.getNumParallelLoops() != op.getNumLoops())
         return;
       for (int64_t i = 0, e = op.getNumDpsInits(); i < e; ++i)
-        if (op.payloadUsesValueFromOperand(&op.getDpsInitsMutable()[i]))
+        if (OpOperand &init = op.getDpsInitsMutable()[i];
+            op.payloadUsesValueFromOperand(&init) && isWrittenWhole(op, init))
           readAsInput(op, i);
     });
   }

@@ -108,6 +108,7 @@ struct LocalOptions : PassPipelineOptions<LocalOptions> {
 };
 
 void addGlobalToLocal(OpPassManager &pm, const LocalOptions &options) {
+  pm.addPass(createReadsToGathersPass());
   pm.addPass(createCapturesToOperandsPass());
   pm.addNestedPass<func::FuncOp>(createRemovePropagationBarriersPass());
   pm.addNestedPass<func::FuncOp>(

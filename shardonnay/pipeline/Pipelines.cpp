@@ -64,6 +64,7 @@ void addImport(OpPassManager &pm, const PipelineOptions &options) {
       createResolveSingleDeviceShardingPass({/*keepGiven=*/true}));
   pm.addPass(createApplyCanonicalPatternsPass());
   // Behind canonical patterns, which undo it.
+  pm.addPass(createReadsToGathersPass());
   pm.addPass(createCapturesToOperandsPass());
   pm.addPass(createCheckSupportedPass());
   pm.addPass(createRemoveSizeOneAxesPass());
@@ -169,6 +170,8 @@ void addEmit(OpPassManager &pm, const PipelineOptions &options) {
   if (options.target == "mpi") {
     pm.addNestedPass<func::FuncOp>(createComposeWindowsPass());
     pm.addNestedPass<func::FuncOp>(createSplitElementwisePass());
+    pm.addNestedPass<func::FuncOp>(createExpandUnloweredPass());
+    pm.addNestedPass<func::FuncOp>(createGuardDivisionsPass());
     pm.addNestedPass<func::FuncOp>(createReadInitsAsInputsPass());
     // Its calls have effects, so equal ones stay apart.
     pm.addPass(createEmitMpiPass());

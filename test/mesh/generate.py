@@ -209,13 +209,11 @@ class Generator:
         loops = list(LETTERS[: len(shape)])
         identity = f"affine_map<({', '.join(loops)}) -> ({', '.join(loops)})>"
         kinds = ", ".join(['"parallel"'] * len(shape))
-        convert = ("%n = arith.index_cast %i : index to i32" if self.element == "i32" else
-                   f"%m = arith.index_cast %i : index to i32\n    %n = arith.sitofp %m : i32 to {self.element}")
         add = "arith.addi" if self.element == "i32" else "arith.addf"
         self.emit(f"""linalg.generic {{indexing_maps = [{identity}], iterator_types = [{kinds}]}} outs(%{name} : {self.kind(shape)}) {{
   ^bb0(%p: {self.element}):
     %i = linalg.index {self.random.randrange(len(shape))} : index
-    {convert}
+    {self.converted("i")}
     %t = {add} %p, %n : {self.element}
     linalg.yield %t : {self.element}
   }} -> {self.kind(shape)}""", shape)
@@ -268,6 +266,86 @@ class Generator:
   ^bb0(%i: index, %j: index):
     tensor.yield %{fill} : {self.element}
   }} : {self.kind(shape)} to {self.kind(made)}""", made)
+
+    def pad_by_position(self):
+        """Filled with the position along a dim."""
+        name, shape = self.pick(rank=2)
+        low, high = [[self.random.choice([0, 0, 1, 2]) for _ in shape] for _ in range(2)]
+        made = [a + size + b for a, size, b in zip(low, shape, high)]
+        self.emit(f"""tensor.pad %{name} low{low} high{high} {{
+  ^bb0(%i: index, %j: index):
+    {self.converted(self.random.choice("ij"))}
+    tensor.yield %n : {self.element}
+  }} : {self.kind(shape)} to {self.kind(made)}""", made)
+
+    def converted(self, index):
+        """%n: an index as an element."""
+        if self.element == "i32":
+            return f"%n = arith.index_cast %{index} : index to i32"
+        return f"%m = arith.index_cast %{index} : index to i32\n    %n = arith.sitofp %m : i32 to {self.element}"
+
+    def read(self):
+        """Rows of a table, or single elements of it, read at computed places."""
+        name, shape = self.pick(rank=2)
+        made = [self.random.choice([1, 3, 5, 8]), shape[1]]
+        e, columns = f"e{len(self.body)}", self.random.choice(["%j", "%back"])
+        self.body.append(f"  %{e} = tensor.empty() : {self.kind(made)}")
+        self.emit(f"""linalg.generic {{indexing_maps = [affine_map<(a, b) -> (a, b)>], iterator_types = ["parallel", "parallel"]}}
+      outs(%{e} : {self.kind(made)}) {{
+  ^bb0(%out: {self.element}):
+    %i = linalg.index 0 : index
+    %j = linalg.index 1 : index
+    %three = arith.constant 3 : index
+    %rows = arith.constant {shape[0]} : index
+    %last = arith.constant {shape[1] - 1} : index
+    %far = arith.muli %i, %three : index
+    %row = arith.remui %far, %rows : index
+    %back = arith.subi %last, %j : index
+    %x = tensor.extract %{name}[%row, {columns}] : {self.kind(shape)}
+    linalg.yield %x : {self.element}
+  }} -> {self.kind(made)}""", made)
+
+    def scan(self):
+        """The sums of the rows so far, by a loop."""
+        name, shape = self.pick(rank=2)
+        row, at = [shape[1]], len(self.body)
+        start = self.constant(row)
+        for text in (f"%e{at} = tensor.empty() : {self.kind(shape)}", f"%from{at} = arith.constant 0 : index",
+                     f"%by{at} = arith.constant 1 : index", f"%to{at} = arith.constant {shape[0]} : index"):
+            self.body.append(f"  {text}")
+        one = f"[%i, 0] [1, {shape[1]}] [1, 1]"
+        self.body.append(f"""  %s{at}:2 = scf.for %i = %from{at} to %to{at} step %by{at} iter_args(%all = %e{at}, %sum = %{start}) -> ({self.kind(shape)}, {self.kind(row)}) {{
+    %x = tensor.extract_slice %{name}{one} : {self.kind(shape)} to {self.kind(row)}
+    %more = {self.arith(("add",))} %sum, %x : {self.kind(row)}
+    %next = tensor.insert_slice %more into %all{one} : {self.kind(row)} into {self.kind(shape)}
+    scf.yield %next, %more : {self.kind(shape)}, {self.kind(row)}
+  }}""")
+        self.emit(f"tensor.cast %s{at}#0 : {self.kind(shape)} to {self.kind(shape)}", shape)
+
+    def tiles(self):
+        """Packed into tiles, of which the last may be partly full; and maybe unpacked."""
+        name, shape = self.pick(rank=2)
+        tile = [self.random.choice([1, 2, 3, 4]) for _ in shape]
+        made = [-(-size // each) for size, each in zip(shape, tile)][::-1] + tile
+        fill, e = self.scalar(self.random.choice([0, 3])), f"e{len(self.body)}"
+        said = f"outer_dims_perm = [1, 0] inner_dims_pos = [0, 1] inner_tiles = {tile} into"
+        self.body.append(f"  %{e} = tensor.empty() : {self.kind(made)}")
+        self.emit(f"linalg.pack %{name} padding_value(%{fill} : {self.element}) {said} %{e} : {self.kind(shape)} -> "
+                  f"{self.kind(made)}", made)
+        if self.random.random() < 0.5:
+            packed, start = self.values[-1][0], self.constant(shape)
+            self.emit(f"linalg.unpack %{packed} {said} %{start} : {self.kind(made)} -> {self.kind(shape)}", shape)
+
+    def divide(self):
+        """By elements of a constant, which are zero nowhere."""
+        if self.element != "i32":
+            return self.elementwise()
+        name, shape = self.pick(rank=1)
+        by = f"c{len(self.body)}"
+        self.body.append(f"  %{by} = arith.constant dense<{[at % 3 + 1 for at in range(shape[0])]}> : {self.kind(shape)}")
+        op = self.random.choice(["arith.divsi", "arith.remui", "arith.floordivsi"])
+        self.emit(f"{op} %{name}, %{by} : {self.kind(shape)}", shape)
+        return None
 
     def slice(self):
         name, shape = self.pick(rank=self.random.choice([1, 2, 3]))
@@ -447,7 +525,8 @@ class Generator:
     def text(self):
         linalg = [self.elementwise, self.named, self.transpose, self.broadcast, self.reduce, self.reduce, self.product, self.product,
                   self.generic, self.generic, self.index, self.convolution, self.pooling, self.pad, self.slice, self.concat,
-                  self.collapse, self.neighbours, self.neighbours]
+                  self.collapse, self.neighbours, self.neighbours, self.pad_by_position, self.read, self.scan, self.tiles,
+                  self.divide]
         tosa = [self.tosa_elementwise, self.tosa_elementwise, self.tosa_reduce, self.tosa_matmul, self.tosa_transpose,
                 self.tosa_concat, self.tosa_reshape, self.tosa_pad, self.tosa_slice, self.tosa_tile, self.tosa_reverse,
                 self.tosa_max_pool, self.tosa_convolution]

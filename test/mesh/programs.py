@@ -154,4 +154,9 @@ for _stem in ("linalg-mlp", "tosa-mlp", "local"):
     _existing(_stem)
 
 # MLIR 22 itself has no lowering of these: what its tools say.
-REFUSED = {"local-7": "failed to legalize operation 'tosa.scatter'"}
+program("sum_f8", f"""
+func.func @main(%x: tensor<8xf8E4M3FN> {sharded(X)}) -> tensor<8xf8E4M3FN> {{
+  %0 = arith.addf %x, %x : tensor<8xf8E4M3FN>
+  return %0 : tensor<8xf8E4M3FN>
+}}""")
+REFUSED = {"sum_f8": "arith.extf"}

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "shardonnay/models/Upstream/Attach.h"
 #include "shardonnay/models/Upstream/Families.h"
@@ -53,6 +54,12 @@ void shardonnay::upstream::attachElementwiseModels(MLIRContext &context,
   attachIf<ElementwiseHooks>(context, dialect, [](RegisteredOperationName op) {
     return op.hasTrait<OpTrait::Elementwise>();
   });
+}
+
+/// Sums of indices: numbers, which every device computes.
+void shardonnay::upstream::attachAffineModels(MLIRContext &context) {
+  attach<ElementwiseHooks, affine::AffineApplyOp, affine::AffineMaxOp,
+         affine::AffineMinOp>(context);
 }
 
 void shardonnay::upstream::attachArithModels(MLIRContext &context) {

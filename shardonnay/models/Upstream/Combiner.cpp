@@ -8,6 +8,7 @@
 #include "shardonnay/models/Upstream/Combiner.h"
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
 
 using namespace mlir;
 
@@ -22,7 +23,7 @@ static std::optional<ReductionKind> kindOf(Operation *op) {
       return ReductionKind::Min;
     return std::nullopt;
   }
-  if (isa<arith::AddFOp, arith::AddIOp>(op))
+  if (isa<arith::AddFOp, arith::AddIOp, complex::AddOp>(op))
     return ReductionKind::Sum;
   if (isa<arith::MaximumFOp, arith::MaxSIOp>(op))
     return ReductionKind::Max;
@@ -80,7 +81,7 @@ bool ignoresNeutralElements(linalg::LinalgOp op, unsigned loop) {
       continue;
     Operation *product = combined.getDefiningOp();
     if (*kind != ReductionKind::Sum || !product ||
-        !isa<arith::MulFOp, arith::MulIOp>(product) ||
+        !isa<arith::MulFOp, arith::MulIOp, complex::MulOp>(product) ||
         !isElementOf(op, loop, product->getOperand(0)) ||
         !isElementOf(op, loop, product->getOperand(1)))
       return false;

@@ -19,6 +19,7 @@ namespace shardonnay::upstream {
 /// Models of the ops of `arith` and `math` with MLIR's Elementwise trait.
 void attachElementwiseModels(mlir::MLIRContext &context,
                              llvm::StringRef dialect);
+void attachAffineModels(mlir::MLIRContext &context);
 void attachArithModels(mlir::MLIRContext &context);
 void attachLinalgModels(mlir::MLIRContext &context);
 void attachLinalgPackModels(mlir::MLIRContext &context);

@@ -35,6 +35,8 @@ static bool isZero(Attribute attr) {
     return number.getValue().isZero();
   if (auto number = dyn_cast_if_present<IntegerAttr>(attr))
     return number.getValue().isZero();
+  if (auto parts = dyn_cast_if_present<ArrayAttr>(attr)) // of a complex number
+    return llvm::all_of(parts, isZero);
   return false;
 }
 

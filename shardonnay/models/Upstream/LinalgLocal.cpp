@@ -77,7 +77,9 @@ private:
   void startSumsOnce();
   void fetchWindows();
   void shiftIndices(linalg::LinalgOp local);
-  LogicalResult maskPadding(linalg::LinalgOp local);
+  bool needsMask(unsigned loop);
+  bool changesBody(linalg::LinalgOp local);
+  void maskPadding(linalg::LinalgOp local);
   /// The device's offset in `loop`, built before the op at the builder.
   Value offset(unsigned loop);
 
@@ -129,20 +131,28 @@ void LocalLinalg::shiftIndices(linalg::LinalgOp local) {
   }
 }
 
+/// Positions behind the end of the reduction `loop` would count.
+bool LocalLinalg::needsMask(unsigned loop) {
+  return op.getIteratorTypesArray()[loop] == utils::IteratorType::reduction &&
+         sizes[loop] % axesOf(loop).numShards() != 0 &&
+         !ignoresNeutralElements(op, loop);
+}
+
+/// The body is to count positions from the device's, or to mask some.
+bool LocalLinalg::changesBody(linalg::LinalgOp local) {
+  auto isShifted = [&](linalg::IndexOp index) {
+    return !axesOf(index.getDim()).empty();
+  };
+  return llvm::any_of(local.getBlock()->getOps<linalg::IndexOp>(), isShifted) ||
+         llvm::any_of(llvm::seq<unsigned>(0, sizes.size()),
+                      [&](unsigned loop) { return needsMask(loop); });
+}
+
 /// Positions behind the end of a reduction take no part in it.
-LogicalResult LocalLinalg::maskPadding(linalg::LinalgOp local) {
+void LocalLinalg::maskPadding(linalg::LinalgOp local) {
   for (unsigned loop = 0; loop < sizes.size(); ++loop) {
-    const AxisList &axes = axesOf(loop);
-    if (op.getIteratorTypesArray()[loop] != utils::IteratorType::reduction ||
-        sizes[loop] % axes.numShards() == 0 || ignoresNeutralElements(op, loop))
+    if (!needsMask(loop))
       continue;
-    if (!isa<linalg::GenericOp>(local.getOperation()))
-      return op->emitError()
-             << "no local computation for '" << op->getName()
-             << "' whose reduction over loop " << loop << " of size "
-             << sizes[loop] << " is sharded into " << axes.numShards()
-             << " unequal parts: shard it by axes that divide it, or write it "
-                "as a linalg.generic";
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPoint(local);
     Value start = offset(loop);
@@ -160,7 +170,18 @@ LogicalResult LocalLinalg::maskPadding(linalg::LinalgOp local) {
       operand.set(arith::SelectOp::create(builder, op.getLoc(), counts,
                                           operand.get(), soFar));
   }
-  return success();
+}
+
+/// A named op as a generic one, whose body may be changed.
+static linalg::LinalgOp makeGeneric(OpBuilder &builder,
+                                    linalg::LinalgOp named) {
+  auto generic = linalg::GenericOp::create(
+      builder, named.getLoc(), named->getResultTypes(), named.getDpsInputs(),
+      named.getDpsInits(), named.getIndexingMapsArray(),
+      named.getIteratorTypesArray());
+  generic.getRegion().takeBody(named->getRegion(0));
+  named->erase();
+  return cast<linalg::LinalgOp>(generic.getOperation());
 }
 
 LocalResults LocalLinalg::build() {
@@ -168,9 +189,12 @@ LocalResults LocalLinalg::build() {
   fetchWindows();
   SmallVector<Value> results = cloneLocally(op, builder, operands, context);
   auto local = results.front().getDefiningOp<linalg::LinalgOp>();
+  if (changesBody(local) && !isa<linalg::GenericOp>(local.getOperation())) {
+    local = makeGeneric(builder, local);
+    results.assign(local->result_begin(), local->result_end());
+  }
   shiftIndices(local);
-  if (failed(maskPadding(local)))
-    return failure();
+  maskPadding(local);
   return results;
 }
 

@@ -89,8 +89,11 @@ private:
       return rule.add(plain[dim], dim, outer);
     int64_t inner = plain.size() + tile;
     if (packed[outer] * packed[inner] == plain[dim]) {
-      rule.add(packed[outer], dim, outer);
-      rule.add(packed[inner], dim, inner, kWhole);
+      // What has size 1 beside others is left out of the plain dim.
+      bool isOneTile = packed[outer] == 1, isTileOfOne = packed[inner] == 1;
+      rule.add(packed[outer], isOneTile ? -1 : dim, outer);
+      rule.add(packed[inner], isTileOfOne && !isOneTile ? -1 : dim, inner,
+               kWhole);
       return;
     }
     rule.add(plain[dim], dim, -1, kWhole);

@@ -8,6 +8,7 @@
 #include "shardonnay/models/Upstream/LocalArith.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include <complex>
 
 using namespace mlir;
 
@@ -46,17 +47,47 @@ Value LocalArith::shardStart(LocalContext &context, const AxisList &axes,
       arith::ConstantIndexOp::create(builder, loc, localSize));
 }
 
+void LocalArith::shiftPositions(LocalContext &context, Operation *local) {
+  ArrayRef<int64_t> shape =
+      cast<RankedTensorType>(local->getResult(0).getType()).getShape();
+  Block &body = local->getRegion(0).front();
+  for (auto [dim, position] : llvm::enumerate(body.getArguments())) {
+    AxisList axes = axesOfDim(context, context.rule().results[0], dim);
+    if (axes.empty() || position.use_empty())
+      continue;
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPoint(local);
+    Value start = shardStart(context, axes, shape[dim]);
+    builder.setInsertionPointToStart(&body);
+    auto shifted = arith::AddIOp::create(builder, loc, position, start);
+    position.replaceAllUsesExcept(shifted, shifted);
+  }
+}
+
+/// What changes no sum: of floats it is -0.0, which leaves 0.0 as it is.
+static DenseElementsAttr nothingToAdd(OpBuilder &builder,
+                                      RankedTensorType type) {
+  auto negativeZero = [](FloatType type) {
+    return APFloat::getZero(type.getFloatSemantics(), /*Negative=*/true);
+  };
+  Type element = type.getElementType();
+  if (auto complex = dyn_cast<ComplexType>(element)) {
+    APFloat part = negativeZero(cast<FloatType>(complex.getElementType()));
+    return DenseElementsAttr::get(type, std::complex<APFloat>(part, part));
+  }
+  if (auto number = dyn_cast<FloatType>(element))
+    return DenseElementsAttr::get(type, negativeZero(number));
+  return DenseElementsAttr::get(type, Attribute(builder.getZeroAttr(element)));
+}
+
 Value LocalArith::onlyOnFirst(LocalContext &context, const AxisList &axes,
                               Value tensor) {
   auto type = cast<RankedTensorType>(tensor.getType());
   Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
   Value isFirst = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
                                         deviceIndex(context, axes), zero);
-  TypedAttr element = builder.getZeroAttr(type.getElementType());
-  if (auto number = dyn_cast<FloatAttr>(element))
-    element = FloatAttr::get(type.getElementType(), -number.getValue());
-  Value nothing = arith::ConstantOp::create(
-      builder, loc, DenseElementsAttr::get(type, Attribute(element)));
+  Value nothing =
+      arith::ConstantOp::create(builder, loc, nothingToAdd(builder, type));
   return arith::SelectOp::create(builder, loc, isFirst, tensor, nothing);
 }
 

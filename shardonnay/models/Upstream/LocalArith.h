@@ -44,6 +44,9 @@ public:
   /// `tensor` on the first device along `axes`, zeros (-0.0) on the others.
   mlir::Value onlyOnFirst(LocalContext &context, const AxisList &axes,
                           mlir::Value tensor);
+  /// The arguments of `local`'s region, which are positions in its result,
+  /// count from the beginning of the whole result.
+  void shiftPositions(LocalContext &context, mlir::Operation *local);
 
 private:
   mlir::OpBuilder &builder;

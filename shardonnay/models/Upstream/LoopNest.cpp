@@ -210,9 +210,10 @@ void RuleBuilder::addWindow(int32_t operand, AffineExpr expression,
   window.size = size;
   window.count = sizes[loop];
   window.stride = at([&](int64_t i) { return i == loop ? 1 : 0; }) - first;
-  window.low = -first;
+  // It begins where the map's own constant is zero: on a device the map adds
+  // the constant to what is fetched.
   window.extent =
-      at([&](int64_t i) { return i == loop ? 0 : sizes[i] - 1; }) - first + 1;
+      at([&](int64_t i) { return i == loop ? 0 : sizes[i] - 1; }) + 1;
   rule.windows.push_back(window);
 }
 

@@ -6,7 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/models/Upstream/Models.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -24,12 +27,21 @@ static void loadArithAndTensor(MLIRContext *context) {
 }
 
 void shardonnay::registerUpstreamDialects(DialectRegistry &registry) {
-  registry.insert<arith::ArithDialect, linalg::LinalgDialect, math::MathDialect,
-                  scf::SCFDialect, shard::ShardDialect, tensor::TensorDialect,
-                  tosa::TosaDialect>();
+  registry
+      .insert<affine::AffineDialect, arith::ArithDialect,
+              cf::ControlFlowDialect, complex::ComplexDialect,
+              linalg::LinalgDialect, math::MathDialect, scf::SCFDialect,
+              shard::ShardDialect, tensor::TensorDialect, tosa::TosaDialect>();
+  registry.addExtension(+[](MLIRContext *context, affine::AffineDialect *) {
+    attachAffineModels(*context);
+  });
   registry.addExtension(+[](MLIRContext *context, arith::ArithDialect *) {
     attachArithModels(*context);
   });
+  registry.addExtension(
+      +[](MLIRContext *context, complex::ComplexDialect *dialect) {
+        attachElementwiseModels(*context, dialect->getNamespace());
+      });
   registry.addExtension(+[](MLIRContext *context, math::MathDialect *dialect) {
     attachElementwiseModels(*context, dialect->getNamespace());
   });

@@ -127,6 +127,40 @@ struct ReshapeHooks : OpHooks {
   }
 };
 
+/// tensor.reshape, whose second operand says what the result's type does.
+struct NamedShapeHooks : ReshapeHooks {
+  static std::optional<FactorRule> rule(Operation *op) {
+    std::optional<FactorRule> rule = ReshapeHooks::rule(op);
+    if (!rule)
+      return rule;
+    Factor whole;
+    whole.kind = FactorKind::NeedReplication;
+    whole.size = shapeOf(op->getOperand(1))[0];
+    rule->operands.emplace_back().dims.push_back(
+        DimFactors{static_cast<int32_t>(rule->factors.size())});
+    rule->factors.push_back(whole);
+    for (FactorWindow &window : rule->windows)
+      window.tensor += window.tensor == 1;
+    return rule;
+  }
+  static bool isLinear(Operation *, ReductionKind,
+                       const llvm::SmallBitVector &partial) {
+    return partial[0] && !partial[1];
+  }
+  static LocalResults computeLocally(Operation *op, OpBuilder &builder,
+                                     ValueRange operands,
+                                     LocalContext &context) {
+    Location loc = op->getLoc();
+    auto reshape = [&](RankedTensorType type, Value operand) -> Value {
+      Value shape = arith::ConstantOp::create(
+          builder, loc, builder.getIndexTensorAttr(type.getShape()));
+      return tensor::ReshapeOp::create(builder, loc, type, operand, shape);
+    };
+    return SmallVector<Value>{
+        reshapeInRows(builder, loc, operands[0], context, reshape)};
+  }
+};
+
 //===----------------------------------------------------------------------===//
 // Slices
 //===----------------------------------------------------------------------===//
@@ -138,18 +172,38 @@ static bool isWhole(OffsetSizeAndStrideOpInterface op, int64_t dim,
          op.getStaticStrides()[dim] == 1;
 }
 
-/// The offsets, sizes and strides of a slice: of dims that are taken whole, the
-/// local sizes.
+/// The offsets, sizes and strides of a slice whose local operands are
+/// `operands`: of dims that are taken whole, the local sizes.
 struct LocalSlice {
-  LocalSlice(OffsetSizeAndStrideOpInterface op, ArrayRef<int64_t> global,
-             ArrayRef<int64_t> local)
-      : offsets(op.getMixedOffsets()), sizes(op.getMixedSizes()),
-        strides(op.getMixedStrides()) {
+  LocalSlice(OffsetSizeAndStrideOpInterface op, ValueRange operands,
+             ArrayRef<int64_t> global, ArrayRef<int64_t> local)
+      : builder(op.getContext()),
+        dynamic(
+            operands.drop_front(op.getOffsetSizeAndStrideStartOperandIndex())) {
+    offsets = take(op.getStaticOffsets());
+    sizes = take(op.getStaticSizes());
+    strides = take(op.getStaticStrides());
     for (auto [dim, size] : llvm::enumerate(global))
       if (isWhole(op, dim, size))
-        sizes[dim] = Builder(op.getContext()).getIndexAttr(local[dim]);
+        sizes[dim] = builder.getIndexAttr(local[dim]);
   }
   SmallVector<OpFoldResult> offsets, sizes, strides;
+
+private:
+  /// The numbers, those that are not known being the next operands.
+  SmallVector<OpFoldResult> take(ArrayRef<int64_t> numbers) {
+    SmallVector<OpFoldResult> taken;
+    for (int64_t number : numbers) {
+      bool isKnown = !ShapedType::isDynamic(number);
+      taken.push_back(isKnown ? OpFoldResult(builder.getIndexAttr(number))
+                              : OpFoldResult(dynamic.front()));
+      dynamic = dynamic.drop_front(isKnown ? 0 : 1);
+    }
+    return taken;
+  }
+
+  Builder builder;
+  ValueRange dynamic;
 };
 
 /// Where the slice begins in `dim` and how far its elements stand apart are
@@ -206,7 +260,8 @@ struct ExtractSliceHooks : OpHooks {
                                      ValueRange operands,
                                      LocalContext &context) {
     auto slice = cast<tensor::ExtractSliceOp>(op);
-    LocalSlice at(slice, shapeOf(slice.getSource()), shapeOf(operands[0]));
+    LocalSlice at(slice, operands, shapeOf(slice.getSource()),
+                  shapeOf(operands[0]));
     auto type = cast<RankedTensorType>(context.resultTypes()[0]);
     Value source = operands[0];
     for (const FactorWindow &window : context.shardWindows()) {
@@ -262,7 +317,8 @@ struct InsertSliceHooks : OpHooks {
                                      ValueRange operands,
                                      LocalContext &context) {
     auto slice = cast<tensor::InsertSliceOp>(op);
-    LocalSlice at(slice, shapeOf(slice.getDest()), shapeOf(operands[1]));
+    LocalSlice at(slice, operands, shapeOf(slice.getDest()),
+                  shapeOf(operands[1]));
     Value local = tensor::InsertSliceOp::create(
         builder, op->getLoc(), operands[0], operands[1], at.offsets, at.sizes,
         at.strides);
@@ -336,6 +392,7 @@ struct PadHooks : OpHooks {
     auto local = results[0].getDefiningOp<tensor::PadOp>();
     local.setStaticLow(low);
     local.setStaticHigh(high);
+    LocalArith(builder, op->getLoc()).shiftPositions(context, local);
     return results;
   }
 };
@@ -369,6 +426,7 @@ void shardonnay::upstream::attachTensorModels(MLIRContext &context) {
          tensor::InsertOp>(context);
   attach<EachHooks, tensor::CastOp, tensor::EmptyOp, tensor::SplatOp>(context);
   attach<ReshapeHooks, tensor::CollapseShapeOp, tensor::ExpandShapeOp>(context);
+  attach<NamedShapeHooks, tensor::ReshapeOp>(context);
   attach<ExtractSliceHooks, tensor::ExtractSliceOp>(context);
   attach<InsertSliceHooks, tensor::InsertSliceOp>(context);
   attach<PadHooks, tensor::PadOp>(context);

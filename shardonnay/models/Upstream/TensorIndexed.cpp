@@ -101,26 +101,9 @@ struct GenerateHooks : OpHooks {
   static LocalResults computeLocally(Operation *op, OpBuilder &builder,
                                      ValueRange operands,
                                      LocalContext &context) {
-    LocalArith math(builder, op->getLoc());
-    SmallVector<Value> starts;
-    const TensorMapping &mapping = context.rule().results[0];
-    ArrayRef<int64_t> shape =
-        cast<RankedTensorType>(context.resultTypes()[0]).getShape();
-    for (auto [dim, size] : llvm::enumerate(shape)) {
-      AxisList axes = axesOfDim(context, mapping, dim);
-      starts.push_back(axes.empty() ? Value()
-                                    : math.shardStart(context, axes, size));
-    }
     SmallVector<Value> results = cloneLocally(op, builder, operands, context);
-    Block &body =
-        *cast<tensor::GenerateOp>(results[0].getDefiningOp()).getBody().begin();
-    OpBuilder inside = OpBuilder::atBlockBegin(&body);
-    for (auto [position, start] : llvm::zip_equal(body.getArguments(), starts))
-      if (start) {
-        auto shifted =
-            arith::AddIOp::create(inside, op->getLoc(), position, start);
-        position.replaceAllUsesExcept(shifted, shifted);
-      }
+    LocalArith(builder, op->getLoc())
+        .shiftPositions(context, results[0].getDefiningOp());
     return results;
   }
 };

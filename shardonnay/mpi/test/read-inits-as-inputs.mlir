@@ -57,3 +57,19 @@ func.func @sum(%a: tensor<2xf32>, %start: tensor<f32>) -> tensor<f32> {
   } -> tensor<f32>
   return %0 : tensor<f32>
 }
+
+// -----
+
+// A diagonal leaves the rest of what it writes to as it is.
+// CHECK-LABEL: func @diagonal
+func.func @diagonal(%a: tensor<2xf32>, %start: tensor<2x2xf32>) -> tensor<2x2xf32> {
+  // CHECK-NEXT: linalg.generic
+  // CHECK-SAME: ins(%arg0 : tensor<2xf32>) outs(%arg1 : tensor<2x2xf32>)
+  %0 = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i, i)>], iterator_types = ["parallel"]}
+      ins(%a : tensor<2xf32>) outs(%start : tensor<2x2xf32>) {
+  ^bb0(%p: f32, %q: f32):
+    %x = arith.addf %p, %q : f32
+    linalg.yield %x : f32
+  } -> tensor<2x2xf32>
+  return %0 : tensor<2x2xf32>
+}

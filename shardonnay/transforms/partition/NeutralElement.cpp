@@ -24,9 +24,11 @@ static APFloat neutralFloat(FloatType type, ReductionKind kind) {
              : APFloat::getLargest(semantics, negative);
 }
 
-static APInt neutralInteger(IntegerType type, ReductionKind kind) {
-  unsigned width = type.getWidth();
-  bool isUnsigned = type.isUnsigned() || width == 1;
+static APInt neutralInteger(Type type, ReductionKind kind) {
+  bool isIndex = isa<IndexType>(type);
+  unsigned width = isIndex ? IndexType::kInternalStorageBitWidth
+                           : type.getIntOrFloatBitWidth();
+  bool isUnsigned = type.isUnsignedInteger() || width == 1;
   switch (kind) {
   case ReductionKind::Sum:
     return APInt::getZero(width);
@@ -50,8 +52,8 @@ DenseElementsAttr getNeutralElement(Type element, ReductionKind kind) {
   }
   if (auto real = dyn_cast<FloatType>(element))
     return DenseElementsAttr::get(scalar, neutralFloat(real, kind));
-  if (auto integer = dyn_cast<IntegerType>(element))
-    return DenseElementsAttr::get(scalar, neutralInteger(integer, kind));
+  if (isa<IntegerType, IndexType>(element))
+    return DenseElementsAttr::get(scalar, neutralInteger(element, kind));
   return nullptr;
 }
 

@@ -82,3 +82,79 @@ func.func @main(%a: tensor<15x20xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"
   %0 = linalg.pack %a padding_value(%zero : f32) inner_dims_pos = [0, 1] inner_tiles = [8, 4] into %e : tensor<15x20xf32> -> tensor<2x5x8x4xf32>
   return %0 : tensor<2x5x8x4xf32>
 }
+
+// -----
+
+// One tile, and tiles of one element: what has size 1 is left out of the dim.
+sdy.mesh @mesh = <["x"=2]>
+// CHECK-LABEL: func.func @main(%arg0: tensor<4x8xf32>) -> tensor<2x1x2x8xf32>
+// CHECK: linalg.pack {{.*}} : tensor<4x8xf32> -> tensor<2x1x2x8xf32>
+func.func @main(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<4x1x2x8xf32> {
+  %e = tensor.empty() : tensor<4x1x2x8xf32>
+  %0 = linalg.pack %a inner_dims_pos = [0, 1] inner_tiles = [2, 8] into %e : tensor<8x8xf32> -> tensor<4x1x2x8xf32>
+  %f = tensor.empty() : tensor<4x1x2x8x1xf32>
+  %1 = linalg.pack %0 inner_dims_pos = [0] inner_tiles = [1] into %f : tensor<4x1x2x8xf32> -> tensor<4x1x2x8x1xf32>
+  %g = tensor.empty() : tensor<4x1x2x8xf32>
+  %2 = linalg.unpack %1 inner_dims_pos = [0] inner_tiles = [1] into %g : tensor<4x1x2x8x1xf32> -> tensor<4x1x2x8xf32>
+  return %2 : tensor<4x1x2x8xf32>
+}
+
+// -----
+
+// What a pad fills in by position is the tensor's position.
+sdy.mesh @mesh = <["x"=2]>
+// CHECK-LABEL: func.func @main(%arg0: tensor<2x3xi32>) -> tensor<3x3xi32>
+// CHECK: %[[START:.*]] = arith.muli
+// CHECK: tensor.pad %arg0
+// CHECK-NEXT: ^bb0(%{{.*}}: index, %[[J:.*]]: index):
+// CHECK-NEXT: %[[AT:.*]] = arith.addi %[[J]], %[[START]]
+// CHECK-NEXT: arith.index_cast %[[AT]]
+func.func @main(%a: tensor<2x6xi32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>}) -> (tensor<3x6xi32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>}) {
+  %0 = tensor.pad %a low[0, 0] high[1, 0] {
+  ^bb0(%i: index, %j: index):
+    %t = arith.index_cast %j : index to i32
+    tensor.yield %t : i32
+  } : tensor<2x6xi32> to tensor<3x6xi32>
+  return %0 : tensor<3x6xi32>
+}
+
+// -----
+
+// A slice at the index of a loop that is itself made anew.
+sdy.mesh @mesh = <["x"=2]>
+// CHECK-LABEL: func.func @main(%arg0: tensor<3x2xf32>, %arg1: tensor<2xf32>) -> tensor<3x2xf32>
+// CHECK: scf.for %[[I:.*]] = {{.*}} iter_args(%[[ALL:.*]] = %arg0
+// CHECK: tensor.extract_slice %[[ALL]][%[[I]], 0] [1, 2] [1, 1] : tensor<3x2xf32> to tensor<2xf32>
+// CHECK: tensor.insert_slice %{{.*}} into %[[ALL]][%[[I]], 0] [1, 2] [1, 1] : tensor<2xf32> into tensor<3x2xf32>
+func.func @main(%a: tensor<3x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>}, %b: tensor<4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> (tensor<3x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>}) {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %three = arith.constant 3 : index
+  %0 = scf.for %i = %zero to %three step %one iter_args(%all = %a) -> tensor<3x4xf32> {
+    %1 = tensor.extract_slice %all[%i, 0] [1, 4] [1, 1] : tensor<3x4xf32> to tensor<4xf32>
+    %2 = arith.addf %1, %b : tensor<4xf32>
+    %3 = tensor.insert_slice %2 into %all[%i, 0] [1, 4] [1, 1] : tensor<4xf32> into tensor<3x4xf32>
+    scf.yield %3 : tensor<3x4xf32>
+  }
+  return %0 : tensor<3x4xf32>
+}
+
+// -----
+
+// An embedding: its rows are gathered, its columns pass.
+sdy.mesh @mesh = <["x"=2, "y"=2]>
+// CHECK-LABEL: func.func @main(%arg0: tensor<8x2xf32>, %arg1: tensor<3xi32>) -> tensor<3x2xf32>
+// CHECK-NOT: all_gather
+// CHECK: tensor.gather %arg0[%{{.*}}] gather_dims([0]) : (tensor<8x2xf32>, tensor<3x1xindex>) -> tensor<3x2xf32>
+// CHECK-NOT: all_gather
+func.func @main(%table: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"y"}]>}, %rows: tensor<6xi32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<6x4xf32> {
+  %e = tensor.empty() : tensor<6x4xf32>
+  %0 = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]} ins(%rows : tensor<6xi32>) outs(%e : tensor<6x4xf32>) {
+  ^bb0(%row: i32, %out: f32):
+    %i = arith.index_cast %row : i32 to index
+    %j = linalg.index 1 : index
+    %x = tensor.extract %table[%i, %j] : tensor<8x4xf32>
+    linalg.yield %x : f32
+  } -> tensor<6x4xf32>
+  return %0 : tensor<6x4xf32>
+}

@@ -141,3 +141,49 @@ func.func @main(%r: tensor<4x8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x
   %2 = tosa.rescale %q, %m, %s, %in, %out {rounding_mode = SINGLE_ROUND, scale32 = true, per_channel = true, input_unsigned = false, output_unsigned = false} : (tensor<5x4xi8>, tensor<4xi32>, tensor<4xi8>, tensor<1xi8>, tensor<1xi16>) -> tensor<5x4xi16>
   return %0#0, %1, %2 : tensor<4x8x9xf32>, tensor<4x8x4xf32>, tensor<5x4xi16>
 }
+
+// -----
+
+// Positions behind the end take no part in a sum: a named op becomes a generic
+// one, whose body says so.
+sdy.mesh @mesh = <["x"=2]>
+// CHECK-LABEL: func.func @main(%arg0: tensor<4xf32>, %arg1: tensor<2x4xi8>, %arg2: tensor<4x2xi8>)
+// CHECK: linalg.generic {{.*}} iterator_types = ["reduction"]} ins({{.*}} : tensor<4xf32>)
+// CHECK: %[[EXP:.*]] = math.exp
+// CHECK: %[[SUM:.*]] = arith.addf %[[EXP]], %[[SO_FAR:.*]] : f32
+// CHECK: arith.select %{{.*}}, %[[SUM]], %[[SO_FAR]] : f32
+// CHECK: linalg.generic {{.*}} iterator_types = ["parallel", "parallel", "reduction"]} ins({{.*}} : tensor<2x4xi8>, tensor<4x2xi8>, i32, i32)
+func.func @main(%x: tensor<7xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}, %a: tensor<2x7xi8> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>}, %b: tensor<7x2xi8> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> (tensor<f32>, tensor<2x2xi32>) {
+  %zero = arith.constant dense<0.0> : tensor<f32>
+  %0 = linalg.reduce ins(%x : tensor<7xf32>) outs(%zero : tensor<f32>) dimensions = [0]
+    (%p: f32, %q: f32) {
+      %2 = math.exp %p : f32
+      %3 = arith.addf %2, %q : f32
+      linalg.yield %3 : f32
+    }
+  %zp = arith.constant 3 : i32
+  %none = arith.constant dense<0> : tensor<2x2xi32>
+  %1 = linalg.quantized_matmul ins(%a, %b, %zp, %zp : tensor<2x7xi8>, tensor<7x2xi8>, i32, i32) outs(%none : tensor<2x2xi32>) -> tensor<2x2xi32>
+  return %0, %1 : tensor<f32>, tensor<2x2xi32>
+}
+
+// -----
+
+// A named op that asks for positions, whose body is not written down, becomes a
+// generic one; a reshape says its own shape.
+sdy.mesh @mesh = <["x"=2]>
+// CHECK-LABEL: func.func @main(%arg0: tensor<4x3xf32>) -> tensor<12xf32>
+// CHECK: linalg.generic
+// CHECK: %[[I:.*]] = linalg.index 0
+// CHECK-NEXT: arith.addi %[[I]]
+// CHECK: tensor.reshape %{{.*}}(%{{.*}}) : (tensor<4x3xf32>, tensor<1xindex>) -> tensor<12xf32>
+func.func @main(%a: tensor<8x3xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> (tensor<24xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
+  %one = arith.constant 1.0 : f64
+  %seed = arith.constant 7 : i32
+  %e = tensor.empty() : tensor<8x3xf32>
+  %0 = linalg.fill_rng_2d ins(%one, %one, %seed : f64, f64, i32) outs(%e : tensor<8x3xf32>) -> tensor<8x3xf32>
+  %1 = arith.addf %0, %a : tensor<8x3xf32>
+  %shape = arith.constant dense<24> : tensor<1xindex>
+  %2 = tensor.reshape %1(%shape) : (tensor<8x3xf32>, tensor<1xindex>) -> tensor<24xf32>
+  return %2 : tensor<24xf32>
+}
