@@ -6,16 +6,14 @@
 //===----------------------------------------------------------------------===//
 //
 // For each linalg.generic, and each tensor.generate as one:
-// 1. tensor.extract of a tensor from outside, in the order of the body: a dim
-// of
-//    it that is as long as a loop and read at that loop's index passes; in the
-//    others the position is computed.
-// 2. What computes a position becomes a generic of its own over the loops that
-//    it depends on, whose results are the positions.
-// 3. A tensor.gather reads there, and what it reads is one more input. Where
-//    all dims pass the tensor itself is.
 //
-// What asserts something of an element goes: of padding it may not hold.
+//  1. a tensor.extract of a tensor from outside, in the order of the body: a
+//     dim of it that is as long as a loop and read at that loop's index passes;
+//     in the others the position is computed;
+//  2. what computes a position becomes a generic of its own over the loops that
+//     it depends on, whose results are the positions;
+//  3. a tensor.gather reads there, and what it reads is one more input. Where
+//     all dims pass the tensor itself is.
 //
 // A read that some condition guards (in a region of the body) stays, and so do
 // positions that depend on what the generic writes to.

@@ -229,30 +229,6 @@ double OpSolver::ownPrice(const OpProblem &problem,
          work.fetchPrice;
 }
 
-/// Each device has operand `number` whole along the dims of its windows, which
-/// are taken from that.
-static bool isTakenFromWhole(const OpProblem &problem,
-                             const FactorStrategy &strategy, int32_t number) {
-  const FactorRule &rule = problem.rule;
-  const OpTensor &tensor = problem.tensors[number];
-  bool isOperand = static_cast<size_t>(number) < rule.operands.size();
-  if (!isOperand || tensor.free || !tensor.sharding.unreduced.empty())
-    return false;
-  auto isWhole = [&](const FactorWindow &window) {
-    return window.tensor != number ||
-           (!window.periodic && window.baseDilation == 1 &&
-            tensor.sharding.dims[rule.tensor(number).dimOf(window.factor)]
-                .axes.empty());
-  };
-  if (!all_of(rule.windows, isWhole))
-    return false;
-  Layout needed = layoutUnder(problem, number, strategy);
-  return all_of(zip_equal(tensor.sharding.dims, needed.dims), [](auto pair) {
-    auto &[has, needs] = pair;
-    return has.axes.isPrefixOf(needs);
-  });
-}
-
 double OpSolver::fetchPrice(const OpProblem &problem,
                             const FactorStrategy &strategy) const {
   if (!problem.rule.communicates())
@@ -263,11 +239,9 @@ double OpSolver::fetchPrice(const OpProblem &problem,
     shapes.push_back(tensor.shape);
     elementBytes.push_back(tensor.elementBytes);
   }
-  auto pricer = [&](const FactorWindow &seen, const WindowProblem &window,
+  auto pricer = [&](const FactorWindow &, const WindowProblem &window,
                     int64_t sliceBytes) {
-    return isTakenFromWhole(problem, strategy, seen.tensor)
-               ? std::nullopt
-               : knownWindows.find(window, sliceBytes);
+    return knownWindows.find(window, sliceBytes);
   };
   // What goes over all devices does so however the op is sharded.
   double price = 0;
