@@ -75,6 +75,37 @@ def while_(graph):
     graph.op("stablehlo.while", [zero, *values], [((), "i32")] + [t[:2] for t in types], regions=[condition, body], exact=True)
 
 
+def accumulated(graph):
+    """A loop that adds up sums; each, and what is carried, is said to be in the same parts, at every end or at some."""
+    source = graph.pick(("i32", "f64"), low=1, high=3, bounded=True, exact=True)
+    shape, element = source.shape[1:], source.element
+    kind = tensor(shape, element)
+    shardings = [graph.sharding(shape, partial=True) for _ in range(4)]
+    sharding = next((text for text in shardings if "unreduced" in text), shardings[0]).removeprefix("#sdy.sharding")
+    zero, one, none = graph.constant(0, "i32"), graph.constant(1, "i32"), graph.constant(0, element)
+    trips = graph.constant(graph.int(0, 3), "i32")
+    start = graph.operand(shape, element, exact=True, bounded=True)
+    if graph.chance(80):
+        start = graph.constraint(start, sharding)
+    counters, carried, more, next_ = [graph.fresh(), graph.fresh()], [graph.fresh(), graph.fresh()], graph.fresh(), graph.fresh()
+    summed, parts, added, returned = (graph.fresh() for _ in range(4))
+    block = [f"^bb0({counter}: {SCALAR}, {carry}: {kind}):" for counter, carry in zip(counters, carried, strict=True)]
+    condition = (f"{{\n{block[0]}\n{more} = stablehlo.compare LT, {counters[0]}, {trips.name} : ({SCALAR}, {SCALAR}) -> tensor<i1>"
+                 f"\nstablehlo.return {more} : tensor<i1>\n}}")
+    lines = [f"{next_} = stablehlo.add {counters[1]}, {one.name} : {SCALAR}",
+             f"{summed} = stablehlo.reduce({source.name} init: {none.name}) applies stablehlo.add across dimensions = [0] : "
+             f"({source.type}, {none.type}) -> {kind}",
+             f"{parts} = sdy.sharding_constraint {summed} {sharding} : {kind}",
+             f"{added} = stablehlo.add {carried[1]}, {parts} : {kind}"]
+    if graph.chance(80):
+        lines.append(f"{returned} = sdy.sharding_constraint {added} {sharding} : {kind}")
+    else:
+        returned = added
+    body = "\n".join([block[1], *lines, f"stablehlo.return {next_}, {returned} : {SCALAR}, {kind}"])
+    graph._used.update(value.name for value in (source, none, one, trips))
+    graph.op("stablehlo.while", [zero, start], [((), "i32"), (shape, element)], regions=[condition, f"{{\n{body}\n}}"], exact=True)
+
+
 def _branches(graph, values, count):
     types = _types(values)
     regions = []
@@ -185,5 +216,5 @@ def tuple_(graph):
     graph.ops += ["stablehlo.tuple", "stablehlo.get_tuple_element"]
 
 
-FAMILIES = {"stablehlo.while": while_, "stablehlo.if": if_, "stablehlo.case": case, "nested": nested,
+FAMILIES = {"stablehlo.while": while_, "accumulated": accumulated, "stablehlo.if": if_, "stablehlo.case": case, "nested": nested,
             "captured": captured, "func.call": calls, "held together": held_together, "stablehlo.tuple": tuple_}
