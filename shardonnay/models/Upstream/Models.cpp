@@ -11,6 +11,7 @@
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MLProgram/IR/MLProgram.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Shard/IR/ShardDialect.h"
@@ -27,11 +28,11 @@ static void loadArithAndTensor(MLIRContext *context) {
 }
 
 void shardonnay::registerUpstreamDialects(DialectRegistry &registry) {
-  registry
-      .insert<affine::AffineDialect, arith::ArithDialect,
-              cf::ControlFlowDialect, complex::ComplexDialect,
-              linalg::LinalgDialect, math::MathDialect, scf::SCFDialect,
-              shard::ShardDialect, tensor::TensorDialect, tosa::TosaDialect>();
+  registry.insert<
+      affine::AffineDialect, arith::ArithDialect, cf::ControlFlowDialect,
+      complex::ComplexDialect, linalg::LinalgDialect, math::MathDialect,
+      ml_program::MLProgramDialect, scf::SCFDialect, shard::ShardDialect,
+      tensor::TensorDialect, tosa::TosaDialect>();
   registry.addExtension(+[](MLIRContext *context, affine::AffineDialect *) {
     attachAffineModels(*context);
   });

@@ -15,6 +15,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "mlir/IR/IRMapping.h"
+#include "shardonnay/dialect/sdy/Dialect.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/interfaces/OpKinds.h"
 #include "shardonnay/interfaces/UnusedSymbols.h"
@@ -39,8 +40,9 @@ public:
     hideNamed();
     if (mayHaveCalls && failed(inlineAll()))
       return failure();
+    // Globals that front ends put into every module (torch-mlir's seed) too.
     eraseUnusedSymbols(module, [](SymbolOpInterface symbol) {
-      return isa<func::FuncOp>(*symbol);
+      return !isa_and_present<sdy::SdyDialect>(symbol->getDialect());
     });
     return success();
   }
