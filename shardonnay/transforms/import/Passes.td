@@ -171,7 +171,8 @@ def InlinePrivateFunctionsPass : ImportPass<"sdy-inline-private-functions"> {
     Everywhere, also in regions, callees first. Shardings of the callee's
     arguments and results, and of the call's results, become constraints. The
     locations of inlined ops say where they were called. Private functions that
-    nothing refers to any more go. Recursion is an error. Of several public
+    nothing refers to any more go, and other dialects' private symbols (the
+    seed that torch-mlir writes). Recursion is an error. Of several public
     functions those that another op than a call names (the comparator of JAX's
     `approx_max_k`) are private first.
 
@@ -179,7 +180,8 @@ def InlinePrivateFunctionsPass : ImportPass<"sdy-inline-private-functions"> {
     in common is left, and its calls.
 
     Precondition: no recursion. Postcondition: no other call of a private
-    function that has a body, and no private function that nothing reaches.
+    function that has a body, and no private symbol that nothing reaches but
+    meshes.
 
     ```mlir
     %0 = call @f(%a) : (tensor<8xf32>) -> tensor<8xf32>
