@@ -1,14 +1,13 @@
 """The `shardonnay` command: one file per command, each with `add(commands)`, which declares it, and what it does."""
 
 import argparse
-import json
 import os
 import sys
 
 from ..errors import CompileError, ShardonnayError
 from . import build, compile, diff, doctor, explain, report, run
 from .console import err
-from .shared import DONE, FAILED, INTERRUPTED, NO, USAGE, Parser, UsageError
+from .shared import DONE, FAILED, INTERRUPTED, NO, USAGE, Parser, UsageError, write_json
 
 EXIT_CODES = f"""exit codes:
   {DONE}    done
@@ -58,7 +57,7 @@ def _failed(error, arguments):
         err.line(f"shardonnay: error: {error}", "bold red")
     if getattr(arguments, "json", False):
         told = [vars(diagnostic) for diagnostic in diagnostics]
-        print(json.dumps({"ok": False, "error": str(error), "diagnostics": told}, indent=1))
+        write_json({"ok": False, "error": str(error), "diagnostics": told})
     return FAILED
 
 

@@ -22,8 +22,8 @@ PASSES = f"""
     canonicalize, cse, loop-invariant-code-motion,
     expand-strided-metadata, lower-affine, convert-scf-to-cf,
     convert-complex-to-standard, convert-math-to-llvm, convert-math-to-libm, arith-expand{{include-bf16=true}},
-    convert-complex-to-llvm, convert-arith-to-llvm, convert-index-to-llvm, finalize-memref-to-llvm, convert-cf-to-llvm, convert-func-to-llvm,
-    convert-ub-to-llvm, reconcile-unrealized-casts
+    convert-complex-to-llvm, convert-arith-to-llvm, convert-index-to-llvm, finalize-memref-to-llvm, convert-cf-to-llvm,
+    convert-func-to-llvm, convert-ub-to-llvm, reconcile-unrealized-casts
 """
 
 
