@@ -119,6 +119,7 @@ void StrategySearch::climb() {
       for (size_t b = a + 1; b < axes.size(); ++b)
         considerPair(a, b, taken, known);
     }
+    considerUnions(taken);
     priceBest(1, kMostPriced);
     auto [price, number] = cheapest.front();
     if (number == before)
@@ -169,6 +170,10 @@ void StrategySearch::considerPair(size_t a, size_t b,
     bound->take(b, without);
   }
   const AxisList both[] = {AxisList({axes[a]}), AxisList({axes[b]})};
+  // With a bound it has been asked already.
+  auto propose = [&](const FactorStrategy &strategy) {
+    placed ? consider(strategy) : considerIfAllowed(strategy);
+  };
   for (int32_t f = 0, e = taken.size(); f < e; ++f)
     for (int32_t g = 0; g < e; ++g) {
       if (!canBeSharded(problem.rule.factors[f]) ||
@@ -187,11 +192,35 @@ void StrategySearch::considerPair(size_t a, size_t b,
         list = list.subtract(both[0]).subtract(both[1]);
       strategy[f].append(axes[a]);
       strategy[g].append(axes[b]);
-      if (placed)
-        consider(strategy);
-      else
-        considerIfAllowed(strategy);
+      propose(strategy);
+      if (f != g)
+        continue;
+      strategy[f] = strategy[f].subtract(both[0]);
+      strategy[f].append(axes[a]);
+      propose(strategy);
     }
+}
+
+void StrategySearch::considerUnions(const FactorStrategy &taken) {
+  SmallVector<int32_t, 4> sharded;
+  for (int32_t f = 0, e = taken.size(); f < e; ++f)
+    if (!taken[f].empty())
+      sharded.push_back(f);
+  if (sharded.size() > kMostPermuted)
+    return;
+  FactorStrategy strategy(taken.size());
+  do {
+    AxisList all;
+    for (int32_t f : sharded)
+      all.append(taken[f]);
+    for (auto [f, factor] : enumerate(problem.rule.factors)) {
+      if (!canBeSharded(factor) || factor.size % all.numShards() != 0)
+        continue;
+      strategy[f] = all;
+      considerIfAllowed(strategy);
+      strategy[f] = AxisList();
+    }
+  } while (std::next_permutation(sharded.begin(), sharded.end()));
 }
 
 double StrategySearch::leastOwnPrice() const {

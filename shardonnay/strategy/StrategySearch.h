@@ -64,16 +64,19 @@ private:
   /// is too much to enumerate.
   bool collectAxes();
   void enumerateAll();
-  /// From `best`, what differs in the place of a factor's axes, of one axis or
-  /// of two, for as long as that is cheaper.
+  /// From `best`, what differs in the place of a factor's axes, of one axis, of
+  /// two or of all, for as long as that is cheaper.
   void climb();
   /// `taken`, but that an axis, by its number, is elsewhere or nowhere;
   /// `placed`, if given, is how it places its axes.
   void considerMoves(size_t number, const FactorStrategy &taken,
                      const StrategyBound::Placed *placed);
-  /// The same, but that two axes are each at some factor.
+  /// The same, but that two axes are each at some factor, in both orders where
+  /// it is one.
   void considerPair(size_t a, size_t b, const FactorStrategy &taken,
                     const StrategyBound::Placed *placed);
+  /// All axes of `taken` at one factor, list by list in every order.
+  void considerUnions(const FactorStrategy &taken);
   /// The axes from `axis` on; `points` are those of `placed` on a device.
   void distribute(size_t axis, double points, StrategyBound::Placed &placed);
   /// No strategy that places the axes from `axis` on as well is of interest.
