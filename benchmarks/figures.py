@@ -30,6 +30,7 @@ SECTIONS = {
     "call": ("Calls of a partitioned function", ["call/run.py"]),
     "first": ("Time from a call to its first result", ["first/run.py"]),
     "stencil": ("A stencil in processes of MPI, against C", ["stencil/run.py"]),
+    "rates": ("Rates of the device model `cpu`, beside this machine's", ["rates/run.py"]),
     "reshard": ("Reshards between all pairs of layouts", ["reshard/run.py"]),
 }
 

@@ -222,6 +222,7 @@ BENCHMARKS = {
     "communication": ["mixer"],
     "call": ["--quick"],
     "first": ["--quick"],
+    "rates": ["--quick"],
     "stencil": ["--quick"],
 }
 

@@ -34,7 +34,7 @@ static const std::vector<DeviceModel> &builtIns() {
     std::vector<DeviceModel> list;
     list.push_back(
         makeModel("bytes", {1, MeshCosts::kTieBreakingLatency}, 0, 0, 0));
-    list.push_back(makeModel("cpu", {4e9, 2e-6}, 5e10, 1e10, 0));
+    list.push_back(makeModel("cpu", {4e9, 2e-6}, 5e10, 2e10, 0));
     list.push_back(
         makeModel("gpu-node", {4.5e11, 2e-6}, 9.9e14, 3.35e12, 80 * kGiB));
     DeviceModel cluster =

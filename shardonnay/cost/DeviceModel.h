@@ -16,7 +16,8 @@
 // with the lowest bandwidth and the highest latency of the mesh axes that the
 // collective is over. An axis that the model does not name has the default.
 //
-// Built in, each with round figures of one part's public data sheet:
+// Built in, each with round figures of one part's public data sheet, but `cpu`
+// with what XLA's CPU devices were measured to do (benchmarks/rates):
 //   cpu          eight cores of one socket, linked by its memory
 //   gpu-node     eight H100 behind one NVSwitch
 //   gpu-cluster  such nodes, an axis named "node" (or "data") between them

@@ -1,5 +1,6 @@
 // RUN: sdy-opt %s --sdy-move-gathers | FileCheck %s
-// RUN: sdy-opt %s --sdy-move-gathers=device-model=gpu-node | FileCheck %s --check-prefix=GPU
+// RUN: echo '{"name": "slow memory", "bandwidth": 4e9, "latency": 2e-6, "flops": 5e10, "memory_bandwidth": 5e9}' > %t.json
+// RUN: sdy-opt %s --sdy-move-gathers=device-model=%t.json | FileCheck %s --check-prefix=SLOW
 
 sdy.mesh @mesh = <["x"=2, "y"=4]>
 
@@ -25,13 +26,13 @@ func.func @widened(%arg0: tensor<8x8xbf16> {sdy.sharding = #sdy.sharding<@mesh, 
 
 // Sending half is worth touching more memory where that is fast.
 // CHECK-LABEL: func @widened_before
-// GPU-LABEL: func @widened_before
+// SLOW-LABEL: func @widened_before
 func.func @widened_before(%arg0: tensor<4096x64xbf16> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {}]>}) -> tensor<4096x64xf32> {
-  // CHECK-NEXT: stablehlo.convert
-  // CHECK-NEXT: sdy.all_gather
-  // GPU-NEXT: %[[G:.*]] = sdy.all_gather [{"y"}, {}] %arg0
-  // GPU-NEXT: %[[C:.*]] = stablehlo.convert %[[G]] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>]>}
-  // GPU-NEXT: return %[[C]]
+  // CHECK-NEXT: %[[G:.*]] = sdy.all_gather [{"y"}, {}] %arg0
+  // CHECK-NEXT: %[[C:.*]] = stablehlo.convert %[[G]] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>]>}
+  // CHECK-NEXT: return %[[C]]
+  // SLOW-NEXT: stablehlo.convert
+  // SLOW-NEXT: sdy.all_gather
   %0 = stablehlo.convert %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}, {}]>]>} : (tensor<4096x64xbf16>) -> tensor<4096x64xf32>
   %1 = sdy.all_gather [{"y"}, {}] %0 out_sharding=<@mesh, [{}, {}]> : tensor<4096x64xf32>
   return %1 : tensor<4096x64xf32>
