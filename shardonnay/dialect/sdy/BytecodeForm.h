@@ -17,39 +17,29 @@
 
 #include "mlir/Bytecode/BytecodeImplementation.h"
 #include "shardonnay/dialect/sdy/Attributes.h"
+#include <array>
+#include <tuple>
 
 namespace mlir::sdy::bytecode {
 
-/// What stands before an attribute. Only appended to.
-enum class Code : uint64_t {
-  MeshAxis = 0,
-  Mesh = 1,
-  SubAxisInfo = 2,
-  AxisRef = 3,
-  AxisRefList = 4,
-  ListOfAxisRefLists = 5,
-  ManualAxes = 6,
-  ReductionKind = 7,
-  DimensionSharding = 8,
-  TensorSharding = 9,
-  TensorShardingPerValue = 10,
-  DimMapping = 11,
-  TensorMapping = 12,
-  OpShardingRule = 13,
-  AllToAllParam = 14,
-  AllToAllParamList = 15,
-  EdgeValueRef = 16,
-  AxisToPropagationDetails = 17,
-  PropagationOneStep = 18,
-  PropagationEdges = 19,
-};
+/// What stands before an attribute is its place here. Only appended to.
+using Coded =
+    std::tuple<MeshAxisAttr, MeshAttr, SubAxisInfoAttr, AxisRefAttr,
+               AxisRefListAttr, ListOfAxisRefListsAttr, ManualAxesAttr,
+               ReductionKindAttr, DimensionShardingAttr, TensorShardingAttr,
+               TensorShardingPerValueAttr, DimMappingAttr, TensorMappingAttr,
+               OpShardingRuleAttr, AllToAllParamAttr, AllToAllParamListAttr,
+               EdgeValueRefAttr, AxisToPropagationDetailsAttr,
+               PropagationOneStepAttr, PropagationEdgesAttr>;
+using Codes = std::make_index_sequence<std::tuple_size_v<Coded>>;
 
-/// The number by which a reduction kind is written; it does not follow the
-/// enumeration when that changes.
-uint64_t toCode(shardonnay::ReductionKind kind);
-
-/// Likewise for the side of an operation.
-uint64_t toCode(EdgeNodeType type);
+/// Likewise a reduction kind and the side of an operation are written as their
+/// places; these do not follow the enumerations when those change.
+inline constexpr std::array kReductionKinds = {shardonnay::ReductionKind::Sum,
+                                               shardonnay::ReductionKind::Max,
+                                               shardonnay::ReductionKind::Min};
+inline constexpr std::array kSides = {EdgeNodeType::OPERAND,
+                                      EdgeNodeType::RESULT};
 
 /// Writes `attr` in the current version's form. Failure if it has none; then
 /// MLIR writes it as text.

@@ -14,362 +14,264 @@ using shardonnay::ReductionKind;
 
 namespace {
 
-using EmitError = llvm::function_ref<InFlightDiagnostic()>;
-
 /// An attribute with invariants has this function.
 template <typename AttrT, typename... Parts>
-using Verify = decltype(AttrT::verify(std::declval<EmitError>(),
-                                      std::declval<Parts>()...));
+using Verify = decltype(AttrT::verify(
+    std::declval<llvm::function_ref<InFlightDiagnostic()>>(),
+    std::declval<const Parts &>()...));
 
 /// Reads what Writer wrote. Nothing is trusted: sizes are not reserved, and no
 /// attribute is made before its invariants hold.
 class Reader {
 public:
-  explicit Reader(DialectBytecodeReader &in)
-      : in(in), context(in.getContext()) {}
+  explicit Reader(DialectBytecodeReader &in) : in(in) {}
 
   /// Null, and an error, if there is no valid attribute.
-  Attribute read() {
+  template <size_t... Code> Attribute read(std::index_sequence<Code...>) {
+    static constexpr Attribute (Reader::*forms[])() = {
+        &Reader::whole<std::tuple_element_t<Code, Coded>>...};
     uint64_t code = 0;
     if (failed(in.readVarInt(code)))
       return nullptr;
-    switch (static_cast<Code>(code)) {
-    case Code::MeshAxis:
-      return orNull(meshAxis());
-    case Code::Mesh:
-      return orNull(mesh());
-    case Code::SubAxisInfo:
-      return orNull(subAxisInfo());
-    case Code::AxisRef:
-      return orNull(axisRef());
-    case Code::AxisRefList:
-      return orNull(axisRefList());
-    case Code::ListOfAxisRefLists:
-      return list<ListOfAxisRefListsAttr, AxisRefListAttr>(
-          [&] { return axisRefList(); });
-    case Code::ManualAxes:
-      return references<ManualAxesAttr, StringAttr>();
-    case Code::ReductionKind:
-      return reductionKindAttr();
-    case Code::DimensionSharding:
-      return orNull(dimensionSharding());
-    case Code::TensorSharding:
-      return tensorSharding();
-    case Code::TensorShardingPerValue:
-      return references<TensorShardingPerValueAttr, TensorShardingAttr>();
-    case Code::DimMapping:
-      return orNull(dimMapping());
-    case Code::TensorMapping:
-      return orNull(tensorMapping());
-    case Code::OpShardingRule:
-      return rule();
-    case Code::AllToAllParam:
-      return orNull(allToAllParam());
-    case Code::AllToAllParamList:
-      return list<AllToAllParamListAttr, AllToAllParamAttr>(
-          [&] { return allToAllParam(); });
-    case Code::EdgeValueRef:
-      return orNull(edgeValueRef());
-    case Code::AxisToPropagationDetails:
-      return orNull(propagationDetails());
-    case Code::PropagationOneStep:
-      return orNull(propagationStep());
-    case Code::PropagationEdges:
-      return propagationEdges();
-    }
+    if (code < std::size(forms))
+      return (this->*forms[code])();
     in.emitError() << "unknown code " << code
                    << " of an 'sdy' attribute: the bytecode is damaged";
     return nullptr;
   }
 
 private:
-  template <typename AttrT> static Attribute orNull(FailureOr<AttrT> attr) {
-    return succeeded(attr) ? Attribute(*attr) : Attribute();
+  template <typename AttrT> Attribute whole() {
+    AttrT attr;
+    return succeeded(read(attr)) ? attr : AttrT();
   }
 
-  /// An attribute whose invariants hold, or failure and its own diagnostic.
+  /// Failure, and the attribute's own diagnostic, unless its invariants hold.
   template <typename AttrT, typename... Parts>
-  FailureOr<AttrT> checked(Parts... parts) {
+  LogicalResult make(AttrT &attr, const Parts &...parts) {
     auto emitError = [&] { return in.emitError(); };
     if constexpr (llvm::is_detected<Verify, AttrT, Parts...>::value)
       if (failed(AttrT::verify(emitError, parts...)))
         return failure();
-    return AttrT::get(context, parts...);
+    attr = AttrT::get(in.getContext(), parts...);
+    return success();
+  }
+
+  template <typename... Parts> LogicalResult readAll(Parts &...parts) {
+    return success((succeeded(read(parts)) && ...));
+  }
+
+  /// An attribute that is written as its parts, which are of these types.
+  template <typename... Parts, typename AttrT>
+  LogicalResult readParts(AttrT &attr) {
+    std::tuple<Parts...> all;
+    return std::apply(
+        [&](Parts &...parts) {
+          return failure(failed(readAll(parts...)) ||
+                         failed(make(attr, parts...)));
+        },
+        all);
   }
 
   /// `count` elements; each takes a byte at least, so that a damaged count
   /// ends with the file.
-  template <typename T>
+  template <typename T, typename ReadT>
   LogicalResult elements(uint64_t count, SmallVectorImpl<T> &values,
-                         llvm::function_ref<FailureOr<T>()> element) {
-    for (; count != 0; --count) {
-      FailureOr<T> value = element();
-      if (failed(value))
+                         ReadT readOne) {
+    for (; count != 0; --count)
+      if (failed(readOne(values.emplace_back())))
         return failure();
-      values.push_back(*value);
-    }
     return success();
   }
 
-  template <typename T>
-  LogicalResult elements(SmallVectorImpl<T> &values,
-                         llvm::function_ref<FailureOr<T>()> element) {
+  template <typename T> LogicalResult read(SmallVectorImpl<T> &values) {
     uint64_t count = 0;
-    return failure(failed(in.readVarInt(count)) ||
-                   failed(elements(count, values, element)));
+    return failure(
+        failed(in.readVarInt(count)) ||
+        failed(elements(count, values, [&](T &value) { return read(value); })));
   }
 
-  template <typename ListT, typename T>
-  Attribute list(llvm::function_ref<FailureOr<T>()> element) {
-    SmallVector<T> values;
-    if (failed(elements(values, element)))
-      return nullptr;
-    return orNull(checked<ListT>(ArrayRef(values)));
+  template <typename T, size_t size>
+  LogicalResult readPlace(const std::array<T, size> &values, T &value,
+                          StringRef what) {
+    uint64_t place = 0;
+    if (failed(in.readVarInt(place)))
+      return failure();
+    if (place >= size)
+      return in.emitError() << "unknown " << what << ' ' << place;
+    value = values[place];
+    return success();
   }
 
-  template <typename ListT, typename T> Attribute references() {
-    return list<ListT, T>([&]() -> FailureOr<T> {
-      T attr;
-      if (failed(in.readAttribute(attr)))
-        return failure();
-      return attr;
-    });
-  }
-
-  LogicalResult number(int64_t &value) {
-    uint64_t read = 0;
-    LogicalResult result = in.readVarInt(read);
-    value = static_cast<int64_t>(read);
+  LogicalResult read(int64_t &value) {
+    uint64_t number = 0;
+    LogicalResult result = in.readVarInt(number);
+    value = static_cast<int64_t>(number);
     return result;
   }
-
-  FailureOr<int64_t> number() {
-    int64_t value = 0;
-    if (failed(number(value)))
-      return failure();
-    return value;
+  LogicalResult read(ReductionKind &kind) {
+    return readPlace(kReductionKinds, kind, "reduction kind");
   }
-
-  LogicalResult numbers(SmallVectorImpl<int64_t> &values) {
-    return elements<int64_t>(values, [&] { return number(); });
+  LogicalResult read(EdgeNodeType &side) {
+    return readPlace(kSides, side, "side of an operation");
   }
+  LogicalResult read(StringAttr &name) { return in.readAttribute(name); }
 
-  FailureOr<MeshAxisAttr> meshAxis() {
+  LogicalResult read(MeshAxisAttr &attr) {
     StringRef name;
-    uint64_t size = 0;
-    if (failed(in.readString(name)) || failed(in.readVarInt(size)))
-      return failure();
-    return checked<MeshAxisAttr>(name, size == 0 ? ShapedType::kDynamic
-                                                 : static_cast<int64_t>(size));
-  }
-
-  FailureOr<MeshAttr> mesh() {
-    SmallVector<MeshAxisAttr> axes;
-    SmallVector<int64_t> deviceIds;
-    if (failed(elements<MeshAxisAttr>(axes, [&] { return meshAxis(); })) ||
-        failed(numbers(deviceIds)))
-      return failure();
-    return checked<MeshAttr>(ArrayRef(axes), ArrayRef(deviceIds));
-  }
-
-  FailureOr<SubAxisInfoAttr> subAxisInfo() {
-    int64_t preSize = 0;
-    if (failed(number(preSize)))
-      return failure();
-    return subAxisInfo(preSize);
-  }
-
-  FailureOr<SubAxisInfoAttr> subAxisInfo(int64_t preSize) {
     int64_t size = 0;
-    if (failed(number(size)))
+    if (failed(in.readString(name)) || failed(read(size)))
       return failure();
-    return checked<SubAxisInfoAttr>(preSize, size);
+    return make(attr, name, size == 0 ? ShapedType::kDynamic : size);
   }
 
-  FailureOr<AxisRefAttr> axis(bool mayBeSubAxis) {
+  LogicalResult read(MeshAttr &attr) {
+    return readParts<SmallVector<MeshAxisAttr>, SmallVector<int64_t>>(attr);
+  }
+
+  LogicalResult read(SubAxisInfoAttr &attr) {
+    return readParts<int64_t, int64_t>(attr);
+  }
+
+  LogicalResult readAxis(AxisRefAttr &attr, bool mayBeSubAxis) {
     StringRef name;
-    int64_t preSize = 0;
-    if (failed(in.readString(name)) ||
-        (mayBeSubAxis && failed(number(preSize))))
+    int64_t preSize = 0, size = 0;
+    SubAxisInfoAttr info;
+    if (failed(in.readString(name)) || (mayBeSubAxis && failed(read(preSize))))
       return failure();
-    if (preSize == 0)
-      return checked<AxisRefAttr>(name, SubAxisInfoAttr());
-    FailureOr<SubAxisInfoAttr> info = subAxisInfo(preSize);
-    if (failed(info))
+    if (preSize != 0 &&
+        (failed(read(size)) || failed(make(info, preSize, size))))
       return failure();
-    return checked<AxisRefAttr>(name, *info);
+    return make(attr, name, info);
   }
 
-  LogicalResult axes(SmallVectorImpl<AxisRefAttr> &list) {
+  LogicalResult readAxes(uint64_t count, bool subAxes,
+                         SmallVectorImpl<AxisRefAttr> &axes) {
+    return elements(count, axes,
+                    [&](AxisRefAttr &axis) { return readAxis(axis, subAxes); });
+  }
+
+  LogicalResult read(SmallVectorImpl<AxisRefAttr> &axes) {
     uint64_t count = 0;
     bool subAxes = false;
-    if (failed(in.readVarIntWithFlag(count, subAxes)))
-      return failure();
-    return elements<AxisRefAttr>(count, list, [&] { return axis(subAxes); });
+    return failure(failed(in.readVarIntWithFlag(count, subAxes)) ||
+                   failed(readAxes(count, subAxes, axes)));
   }
 
-  FailureOr<AxisRefAttr> axisRef() {
+  LogicalResult read(AxisRefAttr &attr) {
     SmallVector<AxisRefAttr> list;
-    if (failed(axes(list)))
+    if (failed(read(list)))
       return failure();
     if (list.size() != 1)
       return in.emitError() << "expected one axis, got " << list.size();
-    return list.front();
+    attr = list.front();
+    return success();
   }
 
-  FailureOr<AxisRefListAttr> axisRefList() {
-    SmallVector<AxisRefAttr> list;
-    if (failed(axes(list)))
-      return failure();
-    return checked<AxisRefListAttr>(ArrayRef(list));
+  LogicalResult read(AxisRefListAttr &attr) {
+    return readParts<SmallVector<AxisRefAttr>>(attr);
+  }
+  LogicalResult read(ListOfAxisRefListsAttr &attr) {
+    return readParts<SmallVector<AxisRefListAttr>>(attr);
+  }
+  LogicalResult read(ManualAxesAttr &attr) {
+    return readParts<SmallVector<StringAttr>>(attr);
+  }
+  LogicalResult read(ReductionKindAttr &attr) {
+    return readParts<ReductionKind>(attr);
   }
 
-  FailureOr<ReductionKind> reductionKind() {
-    uint64_t code = 0;
-    if (failed(in.readVarInt(code)))
-      return failure();
-    for (ReductionKind kind :
-         {ReductionKind::Sum, ReductionKind::Max, ReductionKind::Min})
-      if (toCode(kind) == code)
-        return kind;
-    return in.emitError() << "unknown reduction kind " << code;
-  }
-
-  Attribute reductionKindAttr() {
-    FailureOr<ReductionKind> kind = reductionKind();
-    return succeeded(kind) ? orNull(checked<ReductionKindAttr>(*kind))
-                           : nullptr;
-  }
-
-  FailureOr<DimensionShardingAttr> dimensionSharding() {
+  LogicalResult read(DimensionShardingAttr &attr) {
     uint64_t header = 0;
     std::optional<int64_t> priority;
+    SmallVector<AxisRefAttr> axes;
     if (failed(in.readVarInt(header)))
       return failure();
     bool hasPriority = header & 1, isClosed = header & 2, subAxes = header & 4;
-    if (hasPriority && failed(number(priority.emplace())))
+    if ((hasPriority && failed(read(priority.emplace()))) ||
+        failed(readAxes(header >> 3, subAxes, axes)))
       return failure();
-    SmallVector<AxisRefAttr> list;
-    if (failed(elements<AxisRefAttr>(header >> 3, list,
-                                     [&] { return axis(subAxes); })))
-      return failure();
-    return checked<DimensionShardingAttr>(ArrayRef(list), isClosed, priority);
+    return make(attr, axes, isClosed, priority);
   }
 
-  Attribute tensorSharding() {
+  LogicalResult read(TensorShardingAttr &attr) {
     Attribute meshOrRef;
     uint64_t header = 0;
     SmallVector<DimensionShardingAttr> dims;
     SmallVector<AxisRefAttr> replicated, unreduced;
     ReductionKind kind = ReductionKind::Sum;
     if (failed(in.readAttribute(meshOrRef)) || failed(in.readVarInt(header)) ||
-        failed(elements<DimensionShardingAttr>(
-            header >> 2, dims, [&] { return dimensionSharding(); })))
-      return nullptr;
+        failed(elements(header >> 2, dims,
+                        [&](DimensionShardingAttr &dim) { return read(dim); })))
+      return failure();
     bool hasUnreduced = header & 1, hasReplicated = header & 2;
-    if (hasReplicated && failed(axes(replicated)))
-      return nullptr;
-    if (hasUnreduced) {
-      FailureOr<ReductionKind> read = reductionKind();
-      if (failed(read) || failed(axes(unreduced)))
-        return nullptr;
-      kind = *read;
-    }
-    return orNull(checked<TensorShardingAttr>(meshOrRef, ArrayRef(dims),
-                                              ArrayRef(replicated),
-                                              ArrayRef(unreduced), kind));
-  }
-
-  FailureOr<DimMappingAttr> dimMapping() {
-    SmallVector<int64_t> factors;
-    if (failed(numbers(factors)))
+    if ((hasReplicated && failed(read(replicated))) ||
+        (hasUnreduced && failed(readAll(kind, unreduced))))
       return failure();
-    return checked<DimMappingAttr>(ArrayRef(factors));
+    return make(attr, meshOrRef, dims, replicated, unreduced, kind);
   }
 
-  FailureOr<TensorMappingAttr> tensorMapping() {
-    SmallVector<DimMappingAttr> dims;
-    if (failed(elements<DimMappingAttr>(dims, [&] { return dimMapping(); })))
-      return failure();
-    return checked<TensorMappingAttr>(ArrayRef(dims));
+  LogicalResult read(SmallVectorImpl<TensorShardingAttr> &shardings) {
+    uint64_t count = 0;
+    return failure(
+        failed(in.readVarInt(count)) ||
+        failed(elements(count, shardings, [&](TensorShardingAttr &sharding) {
+          return in.readAttribute(sharding);
+        })));
+  }
+  LogicalResult read(TensorShardingPerValueAttr &attr) {
+    return readParts<SmallVector<TensorShardingAttr>>(attr);
   }
 
-  Attribute rule() {
+  LogicalResult read(DimMappingAttr &attr) {
+    return readParts<SmallVector<int64_t>>(attr);
+  }
+  LogicalResult read(TensorMappingAttr &attr) {
+    return readParts<SmallVector<DimMappingAttr>>(attr);
+  }
+
+  LogicalResult read(OpShardingRuleAttr &attr) {
     uint64_t numFactors = 0;
     bool isCustom = false;
     SmallVector<int64_t> sizes, reduction, needReplication, permutation,
         blocked;
     SmallVector<TensorMappingAttr> operands, results;
-    auto tensor = [&] { return tensorMapping(); };
     if (failed(in.readVarIntWithFlag(numFactors, isCustom)) ||
-        failed(
-            elements<int64_t>(numFactors, sizes, [&] { return number(); })) ||
-        failed(elements<TensorMappingAttr>(operands, tensor)) ||
-        failed(elements<TensorMappingAttr>(results, tensor)) ||
-        failed(numbers(reduction)) || failed(numbers(needReplication)) ||
-        failed(numbers(permutation)) || failed(numbers(blocked)))
-      return nullptr;
-    return orNull(checked<OpShardingRuleAttr>(
-        ArrayRef(sizes), ArrayRef(operands), ArrayRef(results),
-        ArrayRef(reduction), ArrayRef(needReplication), ArrayRef(permutation),
-        ArrayRef(blocked), isCustom));
+        failed(elements(numFactors, sizes,
+                        [&](int64_t &size) { return read(size); })) ||
+        failed(readAll(operands, results, reduction, needReplication,
+                       permutation, blocked)))
+      return failure();
+    return make(attr, sizes, operands, results, reduction, needReplication,
+                permutation, blocked, isCustom);
   }
 
-  FailureOr<AllToAllParamAttr> allToAllParam() {
-    SmallVector<AxisRefAttr> list;
-    int64_t source = 0, target = 0;
-    if (failed(axes(list)) || failed(number(source)) || failed(number(target)))
-      return failure();
-    return checked<AllToAllParamAttr>(ArrayRef(list), source, target);
+  LogicalResult read(AllToAllParamAttr &attr) {
+    return readParts<SmallVector<AxisRefAttr>, int64_t, int64_t>(attr);
+  }
+  LogicalResult read(AllToAllParamListAttr &attr) {
+    return readParts<SmallVector<AllToAllParamAttr>>(attr);
   }
 
-  FailureOr<EdgeValueRefAttr> edgeValueRef() {
-    uint64_t code = 0, index = 0;
-    if (failed(in.readVarInt(code)) || failed(in.readVarInt(index)))
-      return failure();
-    for (EdgeNodeType type : {EdgeNodeType::OPERAND, EdgeNodeType::RESULT})
-      if (toCode(type) == code)
-        return checked<EdgeValueRefAttr>(type, static_cast<int64_t>(index));
-    return in.emitError() << "unknown side " << code << " of an operation";
+  LogicalResult read(EdgeValueRefAttr &attr) {
+    return readParts<EdgeNodeType, int64_t>(attr);
   }
-
-  FailureOr<AxisToPropagationDetailsAttr> propagationDetails() {
-    FailureOr<AxisRefAttr> axis = axisRef();
-    if (failed(axis))
-      return failure();
-    FailureOr<EdgeValueRefAttr> source = edgeValueRef();
-    SmallVector<EdgeValueRefAttr> targets;
-    if (failed(source) || failed(elements<EdgeValueRefAttr>(
-                              targets, [&] { return edgeValueRef(); })))
-      return failure();
-    return checked<AxisToPropagationDetailsAttr>(*axis, *source,
-                                                 ArrayRef(targets));
+  LogicalResult read(AxisToPropagationDetailsAttr &attr) {
+    return readParts<AxisRefAttr, EdgeValueRefAttr,
+                     SmallVector<EdgeValueRefAttr>>(attr);
   }
-
-  FailureOr<PropagationOneStepAttr> propagationStep() {
-    int64_t index = 0;
-    SmallVector<AxisToPropagationDetailsAttr> details;
-    if (failed(number(index)) ||
-        failed(elements<AxisToPropagationDetailsAttr>(
-            details, [&] { return propagationDetails(); })))
-      return failure();
-    return checked<PropagationOneStepAttr>(index, ArrayRef(details));
+  LogicalResult read(PropagationOneStepAttr &attr) {
+    return readParts<int64_t, SmallVector<AxisToPropagationDetailsAttr>>(attr);
   }
-
-  Attribute propagationEdges() {
-    SmallVector<PropagationOneStepAttr> steps;
-    if (failed(elements<PropagationOneStepAttr>(
-            steps, [&] { return propagationStep(); })))
-      return nullptr;
-    return orNull(checked<PropagationEdgesAttr>(ArrayRef(steps)));
+  LogicalResult read(PropagationEdgesAttr &attr) {
+    return readParts<SmallVector<PropagationOneStepAttr>>(attr);
   }
 
   DialectBytecodeReader &in;
-  MLIRContext *context;
 };
 
 } // namespace
 
 Attribute mlir::sdy::bytecode::read(DialectBytecodeReader &in) {
-  return Reader(in).read();
+  return Reader(in).read(Codes());
 }

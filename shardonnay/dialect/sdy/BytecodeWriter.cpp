@@ -12,28 +12,6 @@ using namespace mlir::sdy;
 using namespace mlir::sdy::bytecode;
 using shardonnay::ReductionKind;
 
-uint64_t mlir::sdy::bytecode::toCode(ReductionKind kind) {
-  switch (kind) {
-  case ReductionKind::Sum:
-    return 0;
-  case ReductionKind::Max:
-    return 1;
-  case ReductionKind::Min:
-    return 2;
-  }
-  llvm_unreachable("no such reduction kind");
-}
-
-uint64_t mlir::sdy::bytecode::toCode(EdgeNodeType type) {
-  switch (type) {
-  case EdgeNodeType::OPERAND:
-    return 0;
-  case EdgeNodeType::RESULT:
-    return 1;
-  }
-  llvm_unreachable("no such side of an operation");
-}
-
 namespace {
 
 /// Writes attributes in the current version's form.
@@ -42,40 +20,25 @@ public:
   explicit Writer(DialectBytecodeWriter &out) : out(out) {}
 
   /// Failure if there is no form for `attr`; then MLIR writes it as text.
-  LogicalResult write(Attribute attr) {
-    return success(
-        put<MeshAxisAttr>(attr, Code::MeshAxis) ||
-        put<MeshAttr>(attr, Code::Mesh) ||
-        put<SubAxisInfoAttr>(attr, Code::SubAxisInfo) ||
-        put<AxisRefAttr>(attr, Code::AxisRef) ||
-        put<AxisRefListAttr>(attr, Code::AxisRefList) ||
-        put<ListOfAxisRefListsAttr>(attr, Code::ListOfAxisRefLists) ||
-        put<ManualAxesAttr>(attr, Code::ManualAxes) ||
-        put<ReductionKindAttr>(attr, Code::ReductionKind) ||
-        put<DimensionShardingAttr>(attr, Code::DimensionSharding) ||
-        put<TensorShardingAttr>(attr, Code::TensorSharding) ||
-        put<TensorShardingPerValueAttr>(attr, Code::TensorShardingPerValue) ||
-        put<DimMappingAttr>(attr, Code::DimMapping) ||
-        put<TensorMappingAttr>(attr, Code::TensorMapping) ||
-        put<OpShardingRuleAttr>(attr, Code::OpShardingRule) ||
-        put<AllToAllParamAttr>(attr, Code::AllToAllParam) ||
-        put<AllToAllParamListAttr>(attr, Code::AllToAllParamList) ||
-        put<EdgeValueRefAttr>(attr, Code::EdgeValueRef) ||
-        put<AxisToPropagationDetailsAttr>(attr,
-                                          Code::AxisToPropagationDetails) ||
-        put<PropagationOneStepAttr>(attr, Code::PropagationOneStep) ||
-        put<PropagationEdgesAttr>(attr, Code::PropagationEdges));
+  template <size_t... Code>
+  LogicalResult write(Attribute attr, std::index_sequence<Code...>) {
+    return success((put<std::tuple_element_t<Code, Coded>>(attr, Code) || ...));
   }
 
 private:
   /// False if `attr` is of another type.
-  template <typename AttrT> bool put(Attribute attr, Code code) {
+  template <typename AttrT> bool put(Attribute attr, uint64_t code) {
     auto typed = dyn_cast<AttrT>(attr);
     if (!typed)
       return false;
-    out.writeVarInt(static_cast<uint64_t>(code));
+    out.writeVarInt(code);
     body(typed);
     return true;
+  }
+
+  template <typename T, size_t size>
+  void place(const std::array<T, size> &values, T value) {
+    out.writeVarInt(llvm::find(values, value) - values.begin());
   }
 
   template <typename AttrT> void bodies(ArrayRef<AttrT> attrs) {
@@ -130,9 +93,7 @@ private:
   void body(AxisRefListAttr list) { axes(list.getValue()); }
   void body(ListOfAxisRefListsAttr lists) { bodies(lists.getValue()); }
   void body(ManualAxesAttr names) { out.writeAttributes(names.getValue()); }
-  void body(ReductionKindAttr kind) {
-    out.writeVarInt(toCode(kind.getValue()));
-  }
+  void body(ReductionKindAttr kind) { place(kReductionKinds, kind.getValue()); }
 
   void body(DimensionShardingAttr dim) {
     bool subAxes = hasSubAxes(dim.getAxes());
@@ -157,7 +118,7 @@ private:
       axes(sharding.getReplicatedAxes());
     if (!hasUnreduced)
       return;
-    out.writeVarInt(toCode(sharding.getReductionKind()));
+    place(kReductionKinds, sharding.getReductionKind());
     axes(sharding.getUnreducedAxes());
   }
 
@@ -189,7 +150,7 @@ private:
   void body(AllToAllParamListAttr list) { bodies(list.getValue()); }
 
   void body(EdgeValueRefAttr ref) {
-    out.writeVarInt(toCode(ref.getType()));
+    place(kSides, ref.getType());
     out.writeVarInt(ref.getIndex());
   }
 
@@ -213,5 +174,5 @@ private:
 
 LogicalResult mlir::sdy::bytecode::write(Attribute attr,
                                          DialectBytecodeWriter &out) {
-  return Writer(out).write(attr);
+  return Writer(out).write(attr, Codes());
 }
