@@ -8,9 +8,9 @@
 #include "shardonnay/plan/ReshardPlan.h"
 #include "shardonnay/algebra/Generators.h"
 #include "shardonnay/plan/Refinement.h"
+#include "shardonnay/plan/SliceMapsTesting.h"
 #include "llvm/ADT/STLExtras.h"
 #include <gtest/gtest.h>
-#include <map>
 #include <rapidcheck/gtest.h>
 
 using namespace shardonnay;
@@ -249,167 +249,8 @@ TEST(ReshardPlan, verifierRefusesWrongPlans) {
 }
 
 //===----------------------------------------------------------------------===//
-// Against enumeration
+// Against brute force
 //===----------------------------------------------------------------------===//
-
-/// The cheapest way by relaxation over all layouts of a splitting. Its edges
-/// are predicates on pairs of layouts, not moves.
-class Enumeration {
-public:
-  Enumeration(const ReshardProblem &problem, std::vector<AxisRef> parts)
-      : problem(problem), parts(std::move(parts)) {
-    for (const AxisList &axes : problem.target.dims)
-      for (AxisRef axis : axes)
-        targetAxes.append(axis);
-    Layout empty = problem.source;
-    for (AxisList &axes : empty.dims)
-      axes = {};
-    empty.partial = {};
-    place(empty, 0);
-  }
-
-  /// The cost, among layouts of at most `maxElements` a device; infinite if
-  /// there is no way.
-  double cheapest(int64_t maxElements) {
-    constexpr double kNoWay = std::numeric_limits<double>::infinity();
-    std::vector<double> costs(layouts.size(), kNoWay);
-    size_t goal = 0;
-    for (size_t i = 0; i < layouts.size(); ++i) {
-      if (layouts[i] == problem.source)
-        costs[i] = 0;
-      if (layouts[i] == problem.target)
-        goal = i;
-    }
-    for (bool changed = true; changed;) {
-      changed = false;
-      for (auto [from, to, cost] : edges())
-        if (layouts[to].localElements() <= maxElements &&
-            costs[from] + cost < costs[to]) {
-          costs[to] = costs[from] + cost;
-          changed = true;
-        }
-    }
-    return costs[goal];
-  }
-
-private:
-  using Edge = std::tuple<size_t, size_t, double>;
-
-  /// All ways to place the parts from `index` on, in any order in a dim.
-  void place(const Layout &layout, size_t index) {
-    if (index == parts.size()) {
-      if (!llvm::is_contained(layouts, layout) && fits(layout))
-        layouts.push_back(layout);
-      return;
-    }
-    place(layout, index + 1);
-    if (problem.source.partial.covers(parts[index])) {
-      Layout next = layout;
-      next.partial.append(parts[index]);
-      next.partial = next.partial.sorted();
-      place(next, index + 1);
-    }
-    for (size_t d = 0; d < layout.dims.size(); ++d)
-      for (const AxisList &prefix : gen::prefixes(layout.dims[d])) {
-        Layout next = layout;
-        AxisList rest = next.dims[d].dropPrefix(prefix);
-        next.dims[d] = prefix;
-        next.dims[d].append(parts[index]);
-        next.dims[d].append(rest);
-        place(next, index + 1);
-      }
-  }
-
-  bool fits(const Layout &layout) const {
-    for (auto [size, axes] : llvm::zip(layout.padded, layout.dims))
-      if (size % axes.numShards() != 0)
-        return false;
-    return true;
-  }
-
-  const std::vector<Edge> &edges() {
-    if (!known.empty())
-      return known;
-    for (size_t a = 0; a < layouts.size(); ++a)
-      for (size_t b = 0; b < layouts.size(); ++b)
-        if (std::optional<double> cost = step(layouts[a], layouts[b]))
-          known.push_back({a, b, *cost});
-    return known;
-  }
-
-  /// The devices may send each other their whole parts, and b is so reached.
-  bool isPermute(const Layout &a, const Layout &b) const {
-    if (a == b || a.partial != b.partial)
-      return false;
-    AxisList before = a.usedAxes();
-    for (size_t d = 0; d < a.dims.size(); ++d) {
-      if (a.dims[d].numShards() != b.dims[d].numShards())
-        return false;
-      for (AxisRef axis : b.dims[d])
-        if (!before.covers(axis) && !targetAxes.covers(axis))
-          return false;
-    }
-    return true;
-  }
-
-  std::optional<double> step(const Layout &a, const Layout &b) const {
-    if (isPermute(a, b))
-      return problem.costs.price(
-          collectiveCost(CollectiveKind::Permute, 2,
-                         a.localElements() * problem.elementBytes),
-          {});
-    std::vector<size_t> shorter, longer;
-    AxisList lost, gained;
-    for (size_t d = 0; d < a.dims.size(); ++d) {
-      if (a.dims[d] == b.dims[d])
-        continue;
-      if (a.dims[d].isPrefixOf(b.dims[d])) {
-        longer.push_back(d);
-        gained = b.dims[d].dropPrefix(a.dims[d]);
-      } else if (b.dims[d].isPrefixOf(a.dims[d])) {
-        shorter.push_back(d);
-        lost = a.dims[d].dropPrefix(b.dims[d]);
-      } else {
-        return std::nullopt;
-      }
-    }
-    AxisList reduced = a.partial.subtract(b.partial);
-    if (!b.partial.subtract(a.partial).empty() || shorter.size() > 1 ||
-        longer.size() > 1)
-      return std::nullopt;
-    auto price = [&](CollectiveKind kind, const AxisList &axes) {
-      return problem.costs.price(
-          collectiveCost(kind, axes.numShards(),
-                         a.localElements() * problem.elementBytes),
-          {});
-    };
-    if (!reduced.empty()) {
-      if (shorter.empty() && longer.empty())
-        return price(CollectiveKind::AllReduce, reduced);
-      if (shorter.empty() && reduced.sameSet(gained))
-        return price(CollectiveKind::ReduceScatter, reduced);
-      return std::nullopt;
-    }
-    if (shorter.empty() && longer.empty())
-      return std::nullopt;
-    if (shorter.empty())
-      return llvm::all_of(gained,
-                          [&](AxisRef axis) { return targetAxes.covers(axis); })
-                 ? std::optional<double>(0)
-                 : std::nullopt;
-    if (longer.empty())
-      return price(CollectiveKind::AllGather, lost);
-    return lost == gained
-               ? std::optional<double>(price(CollectiveKind::AllToAll, lost))
-               : std::nullopt;
-  }
-
-  const ReshardProblem &problem;
-  std::vector<AxisRef> parts;
-  AxisList targetAxes;
-  std::vector<Layout> layouts;
-  std::vector<Edge> known;
-};
 
 /// A problem over one splitting of the mesh; small sizes, so that divisibility
 /// gets in the way at times.
@@ -428,7 +269,7 @@ ReshardProblem drawProblem(const Mesh &mesh, const std::vector<AxisRef> &parts,
   return problem;
 }
 
-void checkAgainstEnumeration(const ReshardProblem &problem) {
+void checkAgainstBruteForce(const ReshardProblem &problem) {
   std::string error;
   std::optional<ReshardPlan> plan = planReshard(problem, error);
   RC_ASSERT(plan.has_value() && plan->optimal);
@@ -441,20 +282,19 @@ void checkAgainstEnumeration(const ReshardProblem &problem) {
   std::vector<AxisRef> parts;
   for (size_t i = 0; i < atoms.size(); ++i)
     parts.push_back(atoms[i]);
-  Enumeration all(problem, std::move(parts));
-  double expected = all.cheapest(
-      std::max(problem.source.localElements(), problem.target.localElements()));
-  if (std::isinf(expected))
-    expected = all.cheapest(std::numeric_limits<int64_t>::max());
-  RC_ASSERT(plan->price == expected);
+  SliceMaps maps(problem.mesh,
+                 {problem.source.padded.begin(), problem.source.padded.end()},
+                 problem.source.partial, {}, std::move(parts));
+  RC_ASSERT(plan->price == maps.cheapest(problem.source, problem.target,
+                                         problem.elementBytes));
 }
 
-RC_GTEST_PROP(ReshardPlan, costsWhatEnumerationFinds, ()) {
+RC_GTEST_PROP(ReshardPlan, costsWhatBruteForceFinds, ()) {
   Mesh mesh = *rc::gen::element(Mesh({2, 2}), Mesh({2, 4}), Mesh({2, 2, 2}),
                                 Mesh({4, 3}), Mesh({6}), Mesh({8}));
   ReshardProblem problem =
       drawProblem(mesh, gen::splitting(mesh), 1 + gen::below(3));
-  checkAgainstEnumeration(problem);
+  checkAgainstBruteForce(problem);
 }
 
 /// Which of twelve idle dims of a size an axis goes by does not matter, so they

@@ -59,20 +59,14 @@ class SliceMaps {
 public:
   /// The maps of tensors of the size `padded`, at most three dims, that are
   /// parts of a sum over `partial` at the start. By `costs` all axes of the
-  /// mesh are alike.
+  /// mesh are alike. Axes are split into `parts`, or else their prime factors.
   SliceMaps(const Mesh &mesh, std::vector<int64_t> padded,
-            const AxisList &partial, MeshCosts costs = {})
+            const AxisList &partial, MeshCosts costs = {},
+            std::vector<AxisRef> parts = {})
       : mesh(mesh), padded(std::move(padded)), partial(partial),
-        costs(std::move(costs)) {
-    for (int32_t axis = 0; axis < mesh.numAxes(); ++axis)
-      for (int64_t pre = 1, rest = mesh.axisSize(axis); rest > 1;) {
-        int64_t prime = 2;
-        while (rest % prime != 0)
-          ++prime;
-        atoms.push_back({axis, pre, prime});
-        pre *= prime;
-        rest /= prime;
-      }
+        costs(std::move(costs)), atoms(std::move(parts)) {
+    if (atoms.empty())
+      splitIntoPrimes();
     addTuples({}, 0);
   }
 
@@ -131,6 +125,18 @@ private:
     uint32_t atoms;
     llvm::SmallVector<llvm::SmallVector<int64_t>> groups;
   };
+
+  void splitIntoPrimes() {
+    for (int32_t axis = 0; axis < mesh.numAxes(); ++axis)
+      for (int64_t pre = 1, rest = mesh.axisSize(axis); rest > 1;) {
+        int64_t prime = 2;
+        while (rest % prime != 0)
+          ++prime;
+        atoms.push_back({axis, pre, prime});
+        pre *= prime;
+        rest /= prime;
+      }
+  }
 
   void addTuples(const AxisList &axes, uint32_t used) {
     if (used != 0)
