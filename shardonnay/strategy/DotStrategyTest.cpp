@@ -236,6 +236,27 @@ TEST_P(DotStrategy, twoAxes) {
               {lhs, rhs, out});
 }
 
+TEST_P(DotStrategy, twoAxesAndSizesThatTheyMayNotDivide) {
+  std::mt19937 random(5);
+  setUp(Mesh({2, 4}), /*batched=*/false);
+  for (size_t i = 0; i < numTestCases(); ++i) {
+    std::vector<int64_t> sizes(3);
+    for (int64_t &size : sizes)
+      size = std::array<int64_t, 5>{2, 8, 12, 64, 256}[random() % 5];
+    std::array<size_t, 3> layouts;
+    for (size_t &layout : layouts)
+      layout = random() % shardings.size();
+    OpProblem problem = problemOf(sizes, layouts);
+    if (llvm::all_of(problem.tensors, [](const OpTensor &tensor) {
+          return llvm::all_of_zip(tensor.shape, tensor.sharding.dims,
+                                  [](int64_t size, const DimSharding &dim) {
+                                    return size % dim.axes.numShards() == 0;
+                                  });
+        }))
+      check(sizes, layouts);
+  }
+}
+
 TEST_P(DotStrategy, threeAxes) {
   std::mt19937 random(7);
   for (bool batched : {false, true}) {

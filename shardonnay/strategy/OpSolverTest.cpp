@@ -7,7 +7,6 @@
 
 #include "shardonnay/strategy/OpSolver.h"
 #include <gtest/gtest.h>
-#include <rapidcheck/gtest.h>
 
 using namespace shardonnay;
 
@@ -231,96 +230,6 @@ TEST(OpSolver, whatNeedsAllHasNoAlternative) {
   problem.tensors[0].sharding.dims[0].axes = d;
   OpSolver solver(kMesh, MeshCosts(*DeviceModel::find("bytes"), {"d", "m"}));
   EXPECT_FALSE(solver.alternative(problem, axes({none})));
-}
-
-//===----------------------------------------------------------------------===//
-// Against an enumeration over shardings, not over strategies
-//===----------------------------------------------------------------------===//
-
-/// The cheapest way to compute the matmul, by all ways to shard i, k and j by
-/// disjoint lists of axes, in any order, priced by plans: of those that do no
-/// more work than the voted one and, if that moves no operand, extend it.
-double cheapest(const OpProblem &problem, const MeshCosts &costs) {
-  std::vector<AxisList> lists = {none, d, m, {d[0], m[0]}, {m[0], d[0]}};
-  auto planned = [&](const OpTensor &tensor, const Layout &inside,
-                     bool isOperand) {
-    Layout outside = Layout::get(tensor.sharding, tensor.shape);
-    std::string error;
-    return planReshard({kMesh, isOperand ? outside : inside,
-                        isOperand ? inside : outside, 4, costs},
-                       error)
-        ->price;
-  };
-  FactorStrategy voted = voteStrategy(problem);
-  auto lies = [&](int64_t t, int64_t dim, int64_t factor) {
-    return problem.tensors[t].sharding.dims[dim].axes == voted[factor];
-  };
-  bool operandsStay =
-      lies(0, 0, 0) && lies(0, 1, 1) && lies(1, 0, 1) && lies(1, 1, 2);
-  int64_t work =
-      voted[0].numShards() * voted[1].numShards() * voted[2].numShards();
-  double best = HUGE_VAL;
-  for (const AxisList &i : lists)
-    for (const AxisList &k : lists)
-      for (const AxisList &j : lists) {
-        if (i.overlaps(k) || k.overlaps(j) || i.overlaps(j))
-          continue;
-        if (i.numShards() * k.numShards() * j.numShards() < work ||
-            (operandsStay &&
-             !(voted[0].isPrefixOf(i) && voted[1].isPrefixOf(k) &&
-               voted[2].isPrefixOf(j))))
-          continue;
-        auto layout = [&](const OpTensor &tensor, AxisList a, AxisList b) {
-          Layout result = Layout::replicated(tensor.shape);
-          result.dims[0] = a;
-          result.dims[1] = b;
-          return result;
-        };
-        bool divides = true;
-        for (auto [size, list] : {std::pair(problem.tensors[2].shape[0], i),
-                                  std::pair(problem.tensors[0].shape[1], k),
-                                  std::pair(problem.tensors[2].shape[1], j)})
-          divides &= size % list.numShards() == 0;
-        if (!divides)
-          continue;
-        Layout lhs = layout(problem.tensors[0], i, k);
-        Layout rhs = layout(problem.tensors[1], k, j);
-        Layout out = layout(problem.tensors[2], i, j);
-        out.partial = k.sorted();
-        double flops = 2.0 * lhs.localElements() * rhs.localElements() /
-                       (lhs.localShape()[1]);
-        double touched = 4.0 * (lhs.localElements() + rhs.localElements() +
-                                out.localElements());
-        best = std::min(best, planned(problem.tensors[0], lhs, true) +
-                                  planned(problem.tensors[1], rhs, true) +
-                                  planned(problem.tensors[2], out, false) +
-                                  costs.computePrice(flops, touched));
-      }
-  return best;
-}
-
-RC_GTEST_PROP(OpChoice, costsWhatEnumerationFinds, ()) {
-  auto size = [] { return *rc::gen::element<int64_t>(2, 8, 12, 64, 256); };
-  auto dims = [] {
-    std::vector<AxisList> result(2);
-    for (const AxisList &axis : {d, m}) {
-      int64_t place = *rc::gen::inRange(0, 3);
-      if (place < 2)
-        result[place].append(axis);
-    }
-    return result;
-  };
-  OpProblem problem = matmul(size(), size(), size(), dims(), dims(), dims());
-  for (const OpTensor &tensor : problem.tensors)
-    for (auto [length, dim] : llvm::zip(tensor.shape, tensor.sharding.dims))
-      RC_PRE(length % dim.axes.numShards() == 0);
-  MeshCosts costs(*DeviceModel::find("cpu"), {"d", "m"});
-  OpSolver solver(kMesh, costs);
-  std::optional<double> price = solver.price(problem, solver.solve(problem));
-  RC_ASSERT(price.has_value());
-  double expected = cheapest(problem, costs);
-  RC_LOG() << *price << " against " << expected;
-  RC_ASSERT(std::abs(*price - expected) <= 1e-9 * expected);
 }
 
 } // namespace
