@@ -67,27 +67,27 @@ template <typename OpT>
 struct CloneModel
     : LocalComputeOpInterface::ExternalModel<CloneModel<OpT>, OpT> {};
 
-template <typename OpT, auto kLocal>
-struct LocalModel
-    : LocalComputeOpInterface::ExternalModel<LocalModel<OpT, kLocal>, OpT> {
-  bool mayShard(mlir::Operation *, const FactorRule &rule,
-                int32_t factor) const {
-    return rule.factors[factor].kind != FactorKind::NeedReplication;
-  }
-  LocalResults computeLocally(mlir::Operation *op, mlir::OpBuilder &builder,
-                              mlir::ValueRange operands,
-                              LocalContext &context) const {
-    return kLocal(llvm::cast<OpT>(op), builder, operands, context);
-  }
-};
+/// What factors a local computation does with, in its model: those that
+/// propagation shards, or all.
+inline bool mayShardKnown(mlir::Operation *, const FactorRule &rule,
+                          int32_t factor) {
+  return rule.factors[factor].kind != FactorKind::NeedReplication;
+}
+inline bool mayShardAny(mlir::Operation *, const FactorRule &, int32_t) {
+  return true;
+}
 
-/// The model of an op that may pick one position of a dim.
-template <typename OpT, auto kLocal, auto kPickingRule>
-struct PickingModel : LocalComputeOpInterface::ExternalModel<
-                          PickingModel<OpT, kLocal, kPickingRule>, OpT> {
-  bool mayShard(mlir::Operation *, const FactorRule &rule,
+/// Of an op without a rule, or without a picking one.
+template <typename OpT> std::optional<FactorRule> noRule(OpT) {
+  return std::nullopt;
+}
+
+template <typename OpT, auto kLocal, auto kMayShard, auto kPickingRule>
+struct LocalModel : LocalComputeOpInterface::ExternalModel<
+                        LocalModel<OpT, kLocal, kMayShard, kPickingRule>, OpT> {
+  bool mayShard(mlir::Operation *op, const FactorRule &rule,
                 int32_t factor) const {
-    return rule.factors[factor].kind != FactorKind::NeedReplication;
+    return kMayShard(op, rule, factor);
   }
   std::optional<FactorRule> getPickingRule(mlir::Operation *op) const {
     if (!hasStaticShapes(op))
@@ -124,15 +124,18 @@ template <typename OpT> void attachClone(mlir::MLIRContext &context) {
   OpT::template attachInterface<CloneModel<OpT>>(context);
 }
 
-template <typename OpT, auto kLocal>
+template <typename OpT, auto kLocal, auto kMayShard = mayShardKnown>
 void attachLocal(mlir::MLIRContext &context) {
-  OpT::template attachInterface<LocalModel<OpT, kLocal>>(context);
+  OpT::template attachInterface<
+      LocalModel<OpT, kLocal, kMayShard, noRule<OpT>>>(context);
 }
 
-template <typename OpT, auto kLocal, auto kPickingRule>
+/// Of an op that may pick one position of a dim.
+template <typename OpT, auto kLocal, auto kPickingRule,
+          auto kMayShard = mayShardKnown>
 void attachPicking(mlir::MLIRContext &context) {
-  OpT::template attachInterface<PickingModel<OpT, kLocal, kPickingRule>>(
-      context);
+  OpT::template attachInterface<
+      LocalModel<OpT, kLocal, kMayShard, kPickingRule>>(context);
 }
 
 /// The ops are constants where all their operands are.

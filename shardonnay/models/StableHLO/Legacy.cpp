@@ -186,9 +186,6 @@ static LocalResults dimensionSizeLocally(GetDimensionSizeOp op,
 
 /// Where elements come from is data (where it is known, the op has another form
 /// after import): the op is computed whole.
-template <typename OpT> static std::optional<FactorRule> noRule(OpT) {
-  return std::nullopt;
-}
 template <typename... OpTs> static void attachWhole(MLIRContext &context) {
   (attachRule<OpTs, noRule<OpTs>>(context), ...);
   (attachClone<OpTs>(context), ...);

@@ -221,39 +221,20 @@ LocalResults ShardedNorm::differentiate(ValueRange operands) {
   return narrow({ofX, divide(sumOfProducts, deviation), sumOfGradients});
 }
 
-LocalResults trainLocally(Operation *op, OpBuilder &builder,
-                          ValueRange operands, LocalContext &context) {
-  auto train = cast<BatchNormTrainingOp>(op);
-  ShardedNorm norm(op, train.getFeatureIndex(), train.getEpsilonAttr(), builder,
+template <typename OpT, LocalResults (ShardedNorm::*kCompute)(ValueRange)>
+LocalResults normLocally(OpT op, OpBuilder &builder, ValueRange operands,
+                         LocalContext &context) {
+  ShardedNorm norm(op, op.getFeatureIndex(), op.getEpsilonAttr(), builder,
                    context);
   if (!norm.shardsBatch())
     return cloneLocally(op, builder, operands, context);
-  return norm.train(operands);
-}
-
-LocalResults differentiateLocally(Operation *op, OpBuilder &builder,
-                                  ValueRange operands, LocalContext &context) {
-  auto grad = cast<BatchNormGradOp>(op);
-  ShardedNorm norm(op, grad.getFeatureIndex(), grad.getEpsilonAttr(), builder,
-                   context);
-  if (!norm.shardsBatch())
-    return cloneLocally(op, builder, operands, context);
-  return norm.differentiate(operands);
+  return (norm.*kCompute)(operands);
 }
 
 /// What propagation may not shard can still be summed over the devices.
-template <typename OpT, auto kLocal>
-struct NormModel
-    : LocalComputeOpInterface::ExternalModel<NormModel<OpT, kLocal>, OpT> {
-  bool mayShard(Operation *op, const FactorRule &, int32_t) const {
-    return isa<FloatType>(getElementTypeOrSelf(op->getOperand(0).getType()));
-  }
-  LocalResults computeLocally(Operation *op, OpBuilder &builder,
-                              ValueRange operands,
-                              LocalContext &context) const {
-    return kLocal(op, builder, operands, context);
-  }
-};
+static bool mayShard(Operation *op, const FactorRule &, int32_t) {
+  return isa<FloatType>(getElementTypeOrSelf(op->getOperand(0).getType()));
+}
 
 } // namespace
 
@@ -262,8 +243,10 @@ void shardonnay::attachNormModels(MLIRContext &context) {
   attachRule<BatchNormTrainingOp, trainingRule>(context);
   attachRule<BatchNormGradOp, gradRule>(context);
   attachClone<BatchNormInferenceOp>(context);
-  BatchNormTrainingOp::attachInterface<
-      NormModel<BatchNormTrainingOp, trainLocally>>(context);
-  BatchNormGradOp::attachInterface<
-      NormModel<BatchNormGradOp, differentiateLocally>>(context);
+  attachLocal<BatchNormTrainingOp,
+              normLocally<BatchNormTrainingOp, &ShardedNorm::train>, mayShard>(
+      context);
+  attachLocal<BatchNormGradOp,
+              normLocally<BatchNormGradOp, &ShardedNorm::differentiate>,
+              mayShard>(context);
 }

@@ -151,23 +151,16 @@ SmallVector<Value> ExchangedReduction::build() {
   return llvm::to_vector_of<Value>(whole.getResults());
 }
 
-namespace {
-/// What is no factor of sums to propagation can still be exchanged.
-struct ReduceModel
-    : LocalComputeOpInterface::ExternalModel<ReduceModel, ReduceOp> {
-  bool mayShard(Operation *, const FactorRule &, int32_t) const { return true; }
-  LocalResults computeLocally(Operation *op, OpBuilder &builder,
-                              ValueRange operands,
-                              LocalContext &context) const {
-    auto reduce = cast<ReduceOp>(op);
-    if (axesOfExchanges(context).empty())
-      return reduceLocally(reduce, builder, operands, context);
-    return ExchangedReduction(reduce, builder, operands, context).build();
-  }
-};
-} // namespace
+static LocalResults reduceOrExchange(ReduceOp op, OpBuilder &builder,
+                                     ValueRange operands,
+                                     LocalContext &context) {
+  if (axesOfExchanges(context).empty())
+    return reduceLocally(op, builder, operands, context);
+  return ExchangedReduction(op, builder, operands, context).build();
+}
 
 void shardonnay::attachReduceModels(MLIRContext &context) {
   attachRule<ReduceOp, reduceRule>(context);
-  ReduceOp::attachInterface<ReduceModel>(context);
+  // What is no factor of sums to propagation can still be exchanged.
+  attachLocal<ReduceOp, reduceOrExchange, mayShardAny>(context);
 }

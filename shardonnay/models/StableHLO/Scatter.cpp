@@ -424,28 +424,12 @@ static LocalResults scatterLocally(ScatterOp op, OpBuilder &builder,
              : exchangeUpdates(op, builder, operands, context, exchanged);
 }
 
-namespace {
-struct ScatterModel
-    : LocalComputeOpInterface::ExternalModel<ScatterModel, ScatterOp> {
-  bool mayShard(Operation *, const FactorRule &rule, int32_t factor) const {
-    return rule.factors[factor].kind != FactorKind::NeedReplication ||
-           rule.factors[factor].exchanged;
-  }
-  std::optional<FactorRule> getPickingRule(Operation *op) const {
-    if (!hasStaticShapes(op))
-      return std::nullopt;
-    return pickingRule(cast<ScatterOp>(op));
-  }
-  LocalResults computeLocally(Operation *op, OpBuilder &builder,
-                              ValueRange operands,
-                              LocalContext &context) const {
-    return scatterLocally(cast<ScatterOp>(op), builder, operands, context);
-  }
-};
-} // namespace
+static bool mayShard(Operation *op, const FactorRule &rule, int32_t factor) {
+  return mayShardKnown(op, rule, factor) || rule.factors[factor].exchanged;
+}
 
 void shardonnay::attachScatterModels(MLIRContext &context) {
   attachRule<ScatterOp, scatterRule, PropagationClass::Compute,
              /*kLooksAtOperands=*/true>(context);
-  ScatterOp::attachInterface<ScatterModel>(context);
+  attachPicking<ScatterOp, scatterLocally, pickingRule, mayShard>(context);
 }

@@ -303,20 +303,6 @@ static LocalResults concatenateLocally(ConcatenateOp op, OpBuilder &builder,
   return SmallVector<Value>{result ? result : operands[0]};
 }
 
-namespace {
-/// What propagation does not count as a window can still be computed by one.
-struct ConcatenateModel
-    : LocalComputeOpInterface::ExternalModel<ConcatenateModel, ConcatenateOp> {
-  bool mayShard(Operation *, const FactorRule &, int32_t) const { return true; }
-  LocalResults computeLocally(Operation *op, OpBuilder &builder,
-                              ValueRange operands,
-                              LocalContext &context) const {
-    return concatenateLocally(cast<ConcatenateOp>(op), builder, operands,
-                              context);
-  }
-};
-} // namespace
-
 void shardonnay::attachWindowModels(MLIRContext &context) {
   attachRule<ReverseOp, reverseRule>(context);
   attachRule<SliceOp, sliceRule>(context);
@@ -327,7 +313,8 @@ void shardonnay::attachWindowModels(MLIRContext &context) {
   attachLocal<ReverseOp, reverseLocally>(context);
   attachPicking<SliceOp, sliceLocally, pickingRule>(context);
   attachLocal<PadOp, padLocally>(context);
-  ConcatenateOp::attachInterface<ConcatenateModel>(context);
+  // What propagation does not count as a window can still be computed by one.
+  attachLocal<ConcatenateOp, concatenateLocally, mayShardAny>(context);
 
   attachConstantExpression<SliceOp>(context);
 }
