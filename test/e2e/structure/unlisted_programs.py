@@ -19,17 +19,17 @@ from jax.sharding import PartitionSpec as P
 PROGRAMS = {}
 
 
-def program(*arguments, specs=None, x64=False):
-    """Registers a function with its arguments: arrays, or shapes that stand for arrays of normal numbers.
+def add(name, function, *arguments, specs=None, x64=False):
+    """Adds a function with its arguments: arrays, or shapes that stand for arrays of normal numbers.
 
     The first argument is sharded by "data" and "model" on its first two dims unless `specs` says otherwise.
     """
+    PROGRAMS[name] = (function, arguments, specs, x64)
 
-    def register(function):
-        PROGRAMS[function.__name__] = (function, arguments, specs, x64)
-        return function
 
-    return register
+def program(*arguments, **more):
+    """Adds the function that follows."""
+    return lambda function: add(function.__name__, function, *arguments, **more)
 
 
 def normal(*shape, dtype=np.float32, seed=0):
@@ -49,29 +49,11 @@ def mesh():
     return Mesh(np.array(jax.devices("cpu")[:8]).reshape(2, 4), ("data", "model"))
 
 
-@program((8, 16))
-def sort(x):
-    return jnp.sort(x, axis=1)
-
-
-@program((8, 16))
-def argsort(x):
-    return jnp.argsort(x, axis=0)
-
-
-@program((8, 16))
-def cumsum(x):
-    return jnp.cumsum(x, axis=0)
-
-
-@program((8, 16))
-def cumulative_max(x):
-    return lax.cummax(x, axis=1)
-
-
-@program((8, 16))
-def associative_scan(x):
-    return lax.associative_scan(jnp.multiply, x, axis=1)
+add("sort", lambda x: jnp.sort(x, axis=1), (8, 16))
+add("argsort", lambda x: jnp.argsort(x, axis=0), (8, 16))
+add("cumsum", lambda x: jnp.cumsum(x, axis=0), (8, 16))
+add("cumulative_max", lambda x: lax.cummax(x, axis=1), (8, 16))
+add("associative_scan", lambda x: lax.associative_scan(jnp.multiply, x, axis=1), (8, 16))
 
 
 @program((2, 8, 8, 4), (3, 3, 4, 8))
@@ -88,9 +70,7 @@ def convolution_gradient(x, kernel):
     return jax.grad(loss)(kernel)
 
 
-@program((2, 8, 8, 4))
-def max_pool(x):
-    return lax.reduce_window(x, -jnp.inf, lax.max, (1, 2, 2, 1), (1, 2, 2, 1), "VALID")
+add("max_pool", lambda x: lax.reduce_window(x, -jnp.inf, lax.max, (1, 2, 2, 1), (1, 2, 2, 1), "VALID"), (2, 8, 8, 4))
 
 
 @program((2, 8, 8, 4))
@@ -98,29 +78,11 @@ def max_pool_gradient(x):
     return jax.grad(lambda v: lax.reduce_window(v, -jnp.inf, lax.max, (1, 2, 2, 1), (1, 2, 2, 1), "VALID").sum())(x)
 
 
-@program((8, 16))
-def while_loop(x):
-    return lax.while_loop(lambda c: c[0] < 3, lambda c: (c[0] + 1, c[1] * 1.5), (0, x))[1]
-
-
-@program((8, 16))
-def fori_loop(x):
-    return lax.fori_loop(0, 4, lambda i, v: v + i, x)
-
-
-@program((8, 16), (16, 16))
-def scan(x, w):
-    return lax.scan(lambda c, _: (jnp.tanh(c @ w), c.sum()), x, None, length=3)
-
-
-@program((8, 16))
-def cond(x):
-    return lax.cond(x.sum() > 0, lambda v: v + 1, lambda v: v * 2, x)
-
-
-@program((8, 16), np.int32(2))
-def switch(x, i):
-    return lax.switch(i, [lambda v: v, lambda v: -v, lambda v: v * v], x)
+add("while_loop", lambda x: lax.while_loop(lambda c: c[0] < 3, lambda c: (c[0] + 1, c[1] * 1.5), (0, x))[1], (8, 16))
+add("fori_loop", lambda x: lax.fori_loop(0, 4, lambda i, v: v + i, x), (8, 16))
+add("scan", lambda x, w: lax.scan(lambda c, _: (jnp.tanh(c @ w), c.sum()), x, None, length=3), (8, 16), (16, 16))
+add("cond", lambda x: lax.cond(x.sum() > 0, lambda v: v + 1, lambda v: v * 2, x), (8, 16))
+add("switch", lambda x, i: lax.switch(i, [lambda v: v, lambda v: -v, lambda v: v * v], x), (8, 16), np.int32(2))
 
 
 @program(np.array([0, 7], np.uint32), (8, 16), specs=[P(), P("data", "model")])
@@ -133,14 +95,8 @@ def rng_bit_generator(key, x):
     return lax.rng_bit_generator(key, (8, 16))[1], x
 
 
-@program((8, 16))
-def fft(x):
-    return jnp.fft.fft(x, axis=1)
-
-
-@program((4, 8, 8), specs=[P("data")])
-def cholesky(x):
-    return jnp.linalg.cholesky(x @ jnp.swapaxes(x, 1, 2) + 8 * jnp.eye(8))
+add("fft", lambda x: jnp.fft.fft(x, axis=1), (8, 16))
+add("cholesky", lambda x: jnp.linalg.cholesky(x @ jnp.swapaxes(x, 1, 2) + 8 * jnp.eye(8)), (4, 8, 8), specs=[P("data")])
 
 
 @program((8, 8), (8, 16), specs=[P(), P("data", "model")])
@@ -148,44 +104,14 @@ def triangular_solve(a, b):
     return lax.linalg.triangular_solve(jnp.tril(a) + 8 * jnp.eye(8), b, left_side=True, lower=True)
 
 
-@program((8, 16))
-def top_k(x):
-    return lax.top_k(x, 3)
-
-
-@program((8, 16), np.int32(3))
-def dynamic_slice(x, i):
-    return lax.dynamic_slice(x, (i, 0), (4, 16))
-
-
-@program((8, 16), (2, 16), np.int32(3))
-def dynamic_update_slice(x, update, i):
-    return lax.dynamic_update_slice(x, update, (i, 0))
-
-
-@program((8, 16))
-def uneven_constraint(x):
-    return constrained(jnp.concatenate([x, x[:3]]), "model", None) * 2
-
-
-@program((8, 16))
-def uneven_slice(x):
-    return x[1:8] + 1
-
-
-@program((10, 6), specs=[P()])
-def uneven_unsharded(x):
-    return constrained(x, "model", "data") @ x.T
-
-
-@program(normal(8, 16, dtype=np.float64), specs=[P("data", "model")], x64=True)
-def float64(x):
-    return jnp.sin(x) @ x.T
-
-
-@program(integers(8, 16, dtype=np.int64), specs=[P("data", "model")], x64=True)
-def int64(x):
-    return x.sum(axis=1) * 3
+add("top_k", lambda x: lax.top_k(x, 3), (8, 16))
+add("dynamic_slice", lambda x, i: lax.dynamic_slice(x, (i, 0), (4, 16)), (8, 16), np.int32(3))
+add("dynamic_update_slice", lambda x, update, i: lax.dynamic_update_slice(x, update, (i, 0)), (8, 16), (2, 16), np.int32(3))
+add("uneven_constraint", lambda x: constrained(jnp.concatenate([x, x[:3]]), "model", None) * 2, (8, 16))
+add("uneven_slice", lambda x: x[1:8] + 1, (8, 16))
+add("uneven_unsharded", lambda x: constrained(x, "model", "data") @ x.T, (10, 6), specs=[P()])
+add("float64", lambda x: jnp.sin(x) @ x.T, normal(8, 16, dtype=np.float64), specs=[P("data", "model")], x64=True)
+add("int64", lambda x: x.sum(axis=1) * 3, integers(8, 16, dtype=np.int64), specs=[P("data", "model")], x64=True)
 
 
 @program((8, 16), (8, 16))
@@ -194,9 +120,7 @@ def complex_numbers(x, y):
     return (z * z.conj()).sum(axis=0), jnp.abs(z)
 
 
-@program((8, 16), (16, 32))
-def bfloat16(x, w):
-    return jax.nn.relu(x.astype(jnp.bfloat16) @ w.astype(jnp.bfloat16))
+add("bfloat16", lambda x, w: jax.nn.relu(x.astype(jnp.bfloat16) @ w.astype(jnp.bfloat16)), (8, 16), (16, 32))
 
 
 @program(integers(8, 16, low=-8, dtype=np.int8), integers(16, 8, low=-8, dtype=np.int8))
@@ -204,169 +128,39 @@ def int8_dot(x, w):
     return lax.dot_general(x, w, (((1,), (0,)), ((), ())), preferred_element_type=jnp.int32)
 
 
-@program(integers(8, 16, high=2).astype(bool))
-def boolean_reductions(x):
-    return x.any(axis=0), x.all(axis=1), ~x
-
-
-@program((8, 16))
-def argmax(x):
-    return jnp.argmax(x, axis=1)
-
-
-@program((8, 16))
-def argmin_of_cut_dim(x):
-    return jnp.argmin(x, axis=0)
-
-
-@program((8, 16))
-def roll(x):
-    return jnp.roll(x, 3, axis=1)
-
-
-@program((8, 16))
-def concatenate_cut(x):
-    return jnp.concatenate([x, 2 * x], axis=0)
-
-
-@program((8, 16))
-def pad(x):
-    return jnp.pad(x, ((1, 1), (0, 2)), constant_values=5.0)
-
-
-@program((8, 16))
-def interior_pad(x):
-    return lax.pad(x, 1.0, ((0, 0, 1), (-1, 2, 0)))
-
-
-@program((8, 16))
-def reverse(x):
-    return x[::-1, ::-1]
-
-
-@program((8, 16))
-def strided_slice(x):
-    return x[::2, 1::3]
-
-
-@program((8, 4, 16), (8, 16, 4))
-def einsum_batched(x, y):
-    return jnp.einsum("bij,bjk->bik", x, y)
-
-
-@program((8, 4, 16), (16, 4))
-def einsum_double_contraction(x, y):
-    return jnp.einsum("bij,ji->b", x, y)
-
-
-@program((8, 16))
-def variance(x):
-    return jnp.var(x, axis=0), jnp.std(x, axis=1)
-
-
-@program((8, 16))
-def product(x):
-    return jnp.prod(x, axis=1)
-
-
-@program((8, 16))
-def minimum_and_maximum(x):
-    return x.min(axis=0), x.max()
-
-
-@program((8, 16))
-def log_sum_exp(x):
-    return jax.nn.logsumexp(x, axis=0)
-
-
-@program((8, 16), integers(4, high=8), specs=[P("data", "model"), P()])
-def take_rows(x, i):
-    return x[i]
-
-
-@program((8, 16), integers(8, high=16), specs=[P("data", "model"), P("data")])
-def take_along_axis(x, i):
-    return jnp.take_along_axis(x, i[:, None], axis=1)
-
-
-@program((8, 16), integers(4, high=8), (4, 16), specs=[P("data", "model"), P(), P()])
-def scatter_add(x, i, update):
-    return x.at[i].add(update)
-
-
-@program((8, 16), integers(4, high=8), (4, 16), specs=[P("data", "model"), P(), P()])
-def scatter_max(x, i, update):
-    return x.at[i].max(update)
-
-
-@program((8, 16))
-def scatter_set(x):
-    return x.at[2, 3].set(7.0)
-
-
-@program((8, 16))
-def reshape_splits_and_merges(x):
-    return x.reshape(4, 2, 16).transpose(0, 2, 1).reshape(8, 16)
-
-
-@program((8, 6), specs=[P("data")])
-def reshape_uneven(x):
-    return x.reshape(6, 8)
-
-
-@program(integers(8, 16), specs=[P("data", "model")])
-def one_hot(x):
-    return jax.nn.one_hot(x, 8)
-
-
-@program((8, 16))
-def iota_of_global_positions(x):
-    return x + jnp.arange(16) * jnp.arange(8)[:, None]
-
-
-@program((8, 8))
-def triangle(x):
-    return jnp.tril(x) + jnp.eye(8)
-
-
-@program((8, 16))
-def checkpoint(x):
-    return jax.grad(lambda v: jax.checkpoint(lambda u: jnp.sin(jnp.sin(u)))(v).sum())(x)
-
-
-@program((8, 16))
-def callback(x):
-    return jax.pure_callback(np.sin, jax.ShapeDtypeStruct(x.shape, x.dtype), x)
-
-
-@program((8, 16))
-def shardings_exchanged(x):
-    return constrained(constrained(x * 2, "model", "data") + 1, None, ("data", "model"))
-
-
-@program((0, 16), specs=[P()])
-def empty_tensor(x):
-    return x.sum(axis=0), x * 2
-
-
-@program(integers(8, 16, dtype=np.uint32), specs=[P("data", "model")])
-def bitwise(x):
-    return (x << 3) ^ (x >> 1) | lax.population_count(x)
-
-
-@program((8, 16))
-def bit_cast(x):
-    return lax.bitcast_convert_type(x, jnp.uint32), lax.bitcast_convert_type(x, jnp.uint16)
-
-
-@program((8, 16))
-def special_functions(x):
-    return jax.scipy.special.erf(x), jax.scipy.special.digamma(x), lax.lgamma(x), lax.nextafter(x, x + 1)
-
-
-@program((8, 16))
-def segment_sum(x):
-    return jax.ops.segment_sum(x, jnp.array([0, 1, 0, 2, 2, 1, 3, 3]), num_segments=4)
+add("boolean_reductions", lambda x: (x.any(axis=0), x.all(axis=1), ~x), integers(8, 16, high=2).astype(bool))
+add("argmax", lambda x: jnp.argmax(x, axis=1), (8, 16))
+add("argmin_of_cut_dim", lambda x: jnp.argmin(x, axis=0), (8, 16))
+add("roll", lambda x: jnp.roll(x, 3, axis=1), (8, 16))
+add("concatenate_cut", lambda x: jnp.concatenate([x, 2 * x], axis=0), (8, 16))
+add("pad", lambda x: jnp.pad(x, ((1, 1), (0, 2)), constant_values=5.0), (8, 16))
+add("interior_pad", lambda x: lax.pad(x, 1.0, ((0, 0, 1), (-1, 2, 0))), (8, 16))
+add("reverse", lambda x: x[::-1, ::-1], (8, 16))
+add("strided_slice", lambda x: x[::2, 1::3], (8, 16))
+add("einsum_batched", lambda x, y: jnp.einsum("bij,bjk->bik", x, y), (8, 4, 16), (8, 16, 4))
+add("einsum_double_contraction", lambda x, y: jnp.einsum("bij,ji->b", x, y), (8, 4, 16), (16, 4))
+add("variance", lambda x: (jnp.var(x, axis=0), jnp.std(x, axis=1)), (8, 16))
+add("product", lambda x: jnp.prod(x, axis=1), (8, 16))
+add("minimum_and_maximum", lambda x: (x.min(axis=0), x.max()), (8, 16))
+add("log_sum_exp", lambda x: jax.nn.logsumexp(x, axis=0), (8, 16))
+add("take_rows", lambda x, i: x[i], (8, 16), integers(4, high=8), specs=[P("data", "model"), P()])
+add("take_along_axis", lambda x, i: jnp.take_along_axis(x, i[:, None], axis=1), (8, 16), integers(8, high=16), specs=[P("data", "model"), P("data")])
+add("scatter_add", lambda x, i, update: x.at[i].add(update), (8, 16), integers(4, high=8), (4, 16), specs=[P("data", "model"), P(), P()])
+add("scatter_max", lambda x, i, update: x.at[i].max(update), (8, 16), integers(4, high=8), (4, 16), specs=[P("data", "model"), P(), P()])
+add("scatter_set", lambda x: x.at[2, 3].set(7.0), (8, 16))
+add("reshape_splits_and_merges", lambda x: x.reshape(4, 2, 16).transpose(0, 2, 1).reshape(8, 16), (8, 16))
+add("reshape_uneven", lambda x: x.reshape(6, 8), (8, 6), specs=[P("data")])
+add("one_hot", lambda x: jax.nn.one_hot(x, 8), integers(8, 16), specs=[P("data", "model")])
+add("iota_of_global_positions", lambda x: x + jnp.arange(16) * jnp.arange(8)[:, None], (8, 16))
+add("triangle", lambda x: jnp.tril(x) + jnp.eye(8), (8, 8))
+add("checkpoint", lambda x: jax.grad(lambda v: jax.checkpoint(lambda u: jnp.sin(jnp.sin(u)))(v).sum())(x), (8, 16))
+add("callback", lambda x: jax.pure_callback(np.sin, jax.ShapeDtypeStruct(x.shape, x.dtype), x), (8, 16))
+add("shardings_exchanged", lambda x: constrained(constrained(x * 2, "model", "data") + 1, None, ("data", "model")), (8, 16))
+add("empty_tensor", lambda x: (x.sum(axis=0), x * 2), (0, 16), specs=[P()])
+add("bitwise", lambda x: (x << 3) ^ (x >> 1) | lax.population_count(x), integers(8, 16, dtype=np.uint32), specs=[P("data", "model")])
+add("bit_cast", lambda x: (lax.bitcast_convert_type(x, jnp.uint32), lax.bitcast_convert_type(x, jnp.uint16)), (8, 16))
+add("special_functions", lambda x: (jax.scipy.special.erf(x), jax.scipy.special.digamma(x), lax.lgamma(x), lax.nextafter(x, x + 1)), (8, 16))
+add("segment_sum", lambda x: jax.ops.segment_sum(x, jnp.array([0, 1, 0, 2, 2, 1, 3, 3]), num_segments=4), (8, 16))
 
 
 @program((8, 16))
@@ -375,34 +169,12 @@ def nested_jit(x):
     return inner(inner(x)).mean()
 
 
-@program((8, 16))
-def clamp_and_round(x):
-    return jnp.clip(jnp.round(x * 10), -5, 5), jnp.floor(x), jnp.sign(x), jnp.isfinite(x)
-
-
-@program((8, 16))
-def approximate_maxima(x):
-    return lax.approx_max_k(x, 2)
-
-
-@program((16, 16))
-def causal_mask(x):
-    return jnp.where(np.tril(np.ones((16, 16), bool)), x, -1e9)
-
-
-@program((4, 8, 8), specs=[P("data")])
-def eigenvalues(x):
-    return jnp.linalg.eigh(x + x.transpose(0, 2, 1))[0]
-
-
-@program((2, 8, 8, 4), (3, 3, 4, 8))
-def transposed_convolution(x, kernel):
-    return lax.conv_transpose(x, kernel, (2, 2), "SAME")
-
-
-@program((8, 16), np.int32(5))
-def roll_by_data(x, by):
-    return jnp.roll(x, by, axis=1)
+add("clamp_and_round", lambda x: (jnp.clip(jnp.round(x * 10), -5, 5), jnp.floor(x), jnp.sign(x), jnp.isfinite(x)), (8, 16))
+add("approximate_maxima", lambda x: lax.approx_max_k(x, 2), (8, 16))
+add("causal_mask", lambda x: jnp.where(np.tril(np.ones((16, 16), bool)), x, -1e9), (16, 16))
+add("eigenvalues", lambda x: jnp.linalg.eigh(x + x.transpose(0, 2, 1))[0], (4, 8, 8), specs=[P("data")])
+add("transposed_convolution", lambda x, kernel: lax.conv_transpose(x, kernel, (2, 2), "SAME"), (2, 8, 8, 4), (3, 3, 4, 8))
+add("roll_by_data", lambda x, by: jnp.roll(x, by, axis=1), (8, 16), np.int32(5))
 
 
 @program((2, 16, 4, 8), (2, 16, 2, 8), (2, 16, 2, 8), specs=[P("data", "model")] * 3)
