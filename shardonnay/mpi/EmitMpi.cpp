@@ -302,17 +302,6 @@ bool Emitter::isStartedWithNext(spmd::FetchWindowOp op) {
   return false;
 }
 
-/// Those inside an op before it.
-SmallVector<Operation *> findToEmit(ModuleOp module) {
-  SmallVector<Operation *> found;
-  module->walk([&](Operation *op) {
-    if (isa_and_present<sdy::SdyDialect, spmd::SpmdDialect>(op->getDialect()) &&
-        !isa<sdy::MeshOp>(op) && !op->hasTrait<OpTrait::IsTerminator>())
-      found.push_back(op);
-  });
-  return found;
-}
-
 struct EmitMpi : impl::EmitMpiPassBase<EmitMpi> {
   void runOnOperation() override {
     ModuleOp module = getOperation();

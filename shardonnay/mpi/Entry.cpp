@@ -9,7 +9,9 @@
 
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "shardonnay/dialect/sdy/Ops.h"
 #include "shardonnay/dialect/sdy/access/SignatureAttributes.h"
+#include "shardonnay/dialect/spmd/Ops.h"
 #include "shardonnay/mpi/RuntimeCalls.h"
 
 using namespace mlir;
@@ -111,6 +113,16 @@ LogicalResult makeEntry(ModuleOp module) {
   func.setName(kEntry);
   func->setAttr("llvm.emit_c_interface", UnitAttr::get(module.getContext()));
   return success();
+}
+
+SmallVector<Operation *> findToEmit(ModuleOp module) {
+  SmallVector<Operation *> found;
+  module->walk([&](Operation *op) {
+    if (isa_and_present<sdy::SdyDialect, spmd::SpmdDialect>(op->getDialect()) &&
+        !isa<sdy::MeshOp>(op) && !op->hasTrait<OpTrait::IsTerminator>())
+      found.push_back(op);
+  });
+  return found;
 }
 
 void dropForeignAttributes(ModuleOp module) {

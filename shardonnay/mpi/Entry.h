@@ -17,6 +17,10 @@ namespace shardonnay {
 /// error, if something else than tensors of a known shape crosses its boundary.
 llvm::LogicalResult makeEntry(mlir::ModuleOp module);
 
+/// The ops of `sdy` and `spmd` but meshes and terminators, those inside an op
+/// before it.
+llvm::SmallVector<mlir::Operation *> findToEmit(mlir::ModuleOp module);
+
 /// Takes away the attributes of dialects that `mlir-opt` does not know.
 void dropForeignAttributes(mlir::ModuleOp module);
 

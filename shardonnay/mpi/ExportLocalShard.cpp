@@ -200,13 +200,7 @@ struct ExportLocalShardPass
     ModuleOp module = getOperation();
     if (failed(sdy::verifyMeshSizes(module)))
       return signalPassFailure();
-    SmallVector<Operation *> ops;
-    module->walk([&](Operation *op) {
-      if (isa_and_present<sdy::SdyDialect, spmd::SpmdDialect>(
-              op->getDialect()) &&
-          !isa<sdy::MeshOp>(op) && !op->hasTrait<OpTrait::IsTerminator>())
-        ops.push_back(op);
-    });
+    SmallVector<Operation *> ops = findToEmit(module);
     dropForeignAttributes(module);
     ShardGrids grids;
     if (failed(grids.read(module)))

@@ -10,7 +10,6 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/AsmState.h"
 #include "shardonnay/analysis/SourceLocation.h"
-#include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/transforms/propagate/GroupShardings.h"
 #include "shardonnay/transforms/propagate/PropagationRemarks.h"
@@ -112,16 +111,6 @@ private:
     return name.empty() ? describe(module, tensor) : name;
   }
 
-  std::string axisText(int32_t tensor, int32_t other,
-                       const AxisList &axes) const {
-    int32_t named = module.graph.mesh(tensor) == kNone ? other : tensor;
-    std::string text;
-    for (AxisRef axis : axes)
-      text += (text.empty() ? "" : ", ") +
-              axisKey(sdy::fromAxisRef(axis, module.meshOf(named)));
-    return text;
-  }
-
   std::string lineOf(Location loc) const { return getSourceLocation(loc).line; }
 
   /// Name and place of an op, or of what stands for a function's result.
@@ -187,11 +176,12 @@ private:
                                          {"from_dim", arrival->sourceDim}});
       arrival = find(arrival->source, arrival->sourceDim, axis, arrival->step);
     }
-    return llvm::json::Object{{"dim", dim},
-                              {"axis", axisText(tensor, tensor, {axis})},
-                              {"origin", originName(module, origin)},
-                              {"given_on", display(origin)},
-                              {"steps", std::move(steps)}};
+    return llvm::json::Object{
+        {"dim", dim},
+        {"axis", axisText(module, tensor, tensor, {axis})},
+        {"origin", originName(module, origin)},
+        {"given_on", display(origin)},
+        {"steps", std::move(steps)}};
   }
 
   llvm::json::Object explainRefusal(const AxisRefused &entry) const {
@@ -199,7 +189,7 @@ private:
     auto [op, line] = opAt(entry.place);
     llvm::json::Object result{
         {"dim", entry.dim},
-        {"axes", axisText(entry.tensor, other, entry.axes)},
+        {"axes", axisText(module, entry.tensor, other, entry.axes)},
         {"conflict", toString(entry.reason)},
         {"rule", toString(entry.rule)},
         {"op", op},

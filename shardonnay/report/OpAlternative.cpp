@@ -41,18 +41,22 @@ static int64_t numShards(const FactorStrategy &strategy) {
   return shards;
 }
 
+OpFeatures readFeatures(Operation *op, sdy::MeshAttr mesh) {
+  OpFeatures features;
+  if (auto computed = dyn_cast<ShardingRuleOpInterface>(op)) {
+    features.contraction = computed.isContraction();
+    features.transformFlops = computed.getTransformFlops();
+    features.elementwise = computed.isElementwise();
+  }
+  if (features.contraction && op->getParentOfType<sdy::ManualComputationOp>())
+    features.manual =
+        sdy::toMesh(mesh).allAxes().subtract(sdy::getDeviceAxes(op, mesh));
+  return features;
+}
+
 OpProblem readProblem(Operation *op, const FactorRule &rule, sdy::MeshAttr mesh,
                       llvm::function_ref<const TensorSharding &(Value)> read) {
-  OpProblem problem;
-  problem.rule = rule;
-  if (auto computed = dyn_cast<ShardingRuleOpInterface>(op)) {
-    problem.contraction = computed.isContraction();
-    problem.transformFlops = computed.getTransformFlops();
-    problem.elementwise = computed.isElementwise();
-  }
-  if (problem.contraction && op->getParentOfType<sdy::ManualComputationOp>())
-    problem.manual =
-        sdy::toMesh(mesh).allAxes().subtract(sdy::getDeviceAxes(op, mesh));
+  OpProblem problem{readFeatures(op, mesh), rule, {}};
   auto add = [&](Value value) {
     OpTensor &tensor = problem.tensors.emplace_back();
     auto type = dyn_cast<RankedTensorType>(value.getType());

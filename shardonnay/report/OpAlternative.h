@@ -26,6 +26,9 @@ inline constexpr llvm::StringLiteral kFetchCause("what ");
 /// {x, y:(1)2}: without quotes, which would be escaped in an attribute.
 std::string toText(const AxisList &axes, mlir::sdy::MeshAttr mesh);
 
+/// What is said of `op`, on `mesh`, but what the user requires.
+OpFeatures readFeatures(mlir::Operation *op, mlir::sdy::MeshAttr mesh);
+
 /// What `op`'s tensors ask for, where `read` says how they are sharded on
 /// `mesh`. Requires that `rule` fits the op.
 OpProblem

@@ -67,26 +67,33 @@ struct OpTensor {
   }
 };
 
-struct OpProblem {
-  FactorRule rule;
-  /// Operands first, then results.
-  llvm::SmallVector<OpTensor, 4> tensors;
+/// What is said of an op beside its rule and its tensors.
+struct OpFeatures {
   bool contraction = false;
   /// FLOPs of an op that is none but does more than a few an element.
   int64_t transformFlops = 0;
   /// The axes of a contraction's mesh that it may not be sharded by: those of
   /// the manual computations around it.
-  AxisList manual;
+  AxisList manual = {};
   /// Compilers fuse it with its neighbours in a chain.
   bool elementwise = false;
   /// What the user requires: no other strategy is considered.
   std::optional<FactorStrategy> required = {};
 
-  bool operator==(const OpProblem &o) const {
-    return rule == o.rule && tensors == o.tensors &&
-           contraction == o.contraction && transformFlops == o.transformFlops &&
+  bool operator==(const OpFeatures &o) const {
+    return contraction == o.contraction && transformFlops == o.transformFlops &&
            manual == o.manual && elementwise == o.elementwise &&
            required == o.required;
+  }
+};
+
+struct OpProblem : OpFeatures {
+  FactorRule rule;
+  /// Operands first, then results.
+  llvm::SmallVector<OpTensor, 4> tensors;
+
+  bool operator==(const OpProblem &o) const {
+    return OpFeatures::operator==(o) && rule == o.rule && tensors == o.tensors;
   }
 };
 

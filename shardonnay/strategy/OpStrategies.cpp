@@ -29,12 +29,8 @@ OpProblem OpStrategies::problemOf(int32_t kind, ArrayRef<int32_t> shardings,
                                   const SmallBitVector &free) const {
   const OpKind &op = kinds[kind];
   OpProblem problem;
+  static_cast<OpFeatures &>(problem) = op;
   problem.rule = *op.rule;
-  problem.contraction = op.contraction;
-  problem.transformFlops = op.transformFlops;
-  problem.manual = op.manual;
-  problem.elementwise = op.elementwise;
-  problem.required = op.required;
   for (auto [i, number] : enumerate(op.tensors)) {
     OpTensor &tensor = problem.tensors.emplace_back();
     tensor.free = free.test(i);

@@ -35,24 +35,15 @@ struct TensorKind {
 llvm::hash_code hash_value(const TensorKind &kind);
 
 /// An op but for the shardings of its tensors.
-struct OpKind {
+struct OpKind : OpFeatures {
   /// Outlives all that is said of the op.
   const FactorRule *rule = nullptr;
   /// Numbers of the kinds of its operands and results; -1 of what is no ranked
   /// tensor.
   llvm::SmallVector<int32_t, 4> tensors;
-  /// As in OpProblem.
-  bool contraction = false;
-  int64_t transformFlops = 0;
-  AxisList manual = {};
-  bool elementwise = false;
-  std::optional<FactorStrategy> required = {};
 
   bool operator==(const OpKind &o) const {
-    return rule == o.rule && tensors == o.tensors &&
-           contraction == o.contraction && transformFlops == o.transformFlops &&
-           manual == o.manual && elementwise == o.elementwise &&
-           required == o.required;
+    return OpFeatures::operator==(o) && rule == o.rule && tensors == o.tensors;
   }
 };
 llvm::hash_code hash_value(const OpKind &kind);

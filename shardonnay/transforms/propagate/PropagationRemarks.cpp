@@ -28,9 +28,8 @@ Location locationOf(const ModuleGraph &module, int32_t tensor) {
   return place.func ? place.func.getLoc() : place.value.getLoc();
 }
 
-/// "a", "b:(1)2", in the mesh of `tensor` or, if it has none yet, of `other`.
-static std::string axisText(const ModuleGraph &module, int32_t tensor,
-                            int32_t other, const AxisList &axes) {
+std::string axisText(const ModuleGraph &module, int32_t tensor, int32_t other,
+                     const AxisList &axes) {
   if (module.graph.mesh(tensor) == kNone)
     tensor = other;
   std::string text;

@@ -20,6 +20,10 @@ std::string describe(const ModuleGraph &module, int32_t tensor);
 
 mlir::Location locationOf(const ModuleGraph &module, int32_t tensor);
 
+/// "a", "b:(1)2", in the mesh of `tensor` or, if it has none yet, of `other`.
+std::string axisText(const ModuleGraph &module, int32_t tensor, int32_t other,
+                     const AxisList &axes);
+
 /// The context's engine if its filters let ours pass, else null. Where they do,
 /// emits a remark "Propagation" about the size of the graph: the engine can't
 /// be asked without emitting one.

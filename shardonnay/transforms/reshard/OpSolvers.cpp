@@ -10,6 +10,7 @@
 #include "shardonnay/dialect/sdy/Ops.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/dialect/sdy/access/ShardBytes.h"
+#include "shardonnay/report/OpAlternative.h"
 
 using namespace mlir;
 
@@ -55,16 +56,7 @@ MeshStrategies &OpSolvers::on(const MeshScope &scope) {
 int32_t OpSolvers::kindOf(Operation *op, const FactorRule &rule,
                           const MeshScope &scope) {
   MeshStrategies &mesh = on(scope);
-  OpKind kind;
-  kind.rule = &rule;
-  if (auto computed = dyn_cast<ShardingRuleOpInterface>(op)) {
-    kind.contraction = computed.isContraction();
-    kind.transformFlops = computed.getTransformFlops();
-    kind.elementwise = computed.isElementwise();
-  }
-  if (kind.contraction && op->getParentOfType<sdy::ManualComputationOp>())
-    kind.manual = mesh.table.getMesh().allAxes().subtract(
-        sdy::getDeviceAxes(op, scope.getMesh()));
+  OpKind kind{readFeatures(op, scope.getMesh()), &rule, {}};
   kind.required =
       sdy::getRequiredOpSharding(op, rule.factors.size(), scope.getMesh());
   for (Type type :
