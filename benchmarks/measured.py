@@ -1,6 +1,7 @@
 """What every timing says and does alike: the machine, the load, medians with their spread, a process of its own."""
 
 import datetime
+import math
 import os
 import platform
 import statistics
@@ -56,6 +57,12 @@ class Spread:
 
 def spread(runs, key):
     return Spread(tuple(run[key] for run in runs))
+
+
+def slope(points, size):
+    """Of log seconds over the log of points' `size`, least squares."""
+    xs, ys = ([math.log(point[key]) for point in points] for key in (size, "seconds"))
+    return statistics.linear_regression(xs, ys).slope
 
 
 def process(command, **more):

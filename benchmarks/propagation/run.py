@@ -19,6 +19,10 @@ from pathlib import Path
 import programs
 
 HERE = Path(__file__).resolve().parent
+sys.path.append(str(HERE.parent))
+
+import measured
+
 BIN = HERE.parent.parent / "build" / "bin"
 PIPELINES = {"propagate": "sdy-user-priority-propagate", "pipeline": "sdy-propagation-pipeline"}
 OURS = [str(BIN / "time-passes")]
@@ -52,15 +56,6 @@ def measure(repeat, command, *arguments):
     command = [*command, *map(str, arguments)]
     runs = (subprocess.run(command, check=True, capture_output=True, text=True) for _ in range(repeat))
     return least(json.loads(run.stdout) for run in runs)
-
-
-def slope(points):
-    """Of log seconds over log ops, least squares; None for one point."""
-    if len(points) < 2:
-        return None
-    xs, ys = ([math.log(point[key]) for point in points] for key in ("ops", "seconds"))
-    x, y = sum(xs) / len(xs), sum(ys) / len(ys)
-    return sum((a - x) * (b - y) for a, b in zip(xs, ys)) / sum((a - x) ** 2 for a in xs)
 
 
 def row(model, pipeline, devices, ours, theirs):
@@ -109,9 +104,9 @@ def main():
                     slower |= bool(theirs and theirs["seconds"] < ours["seconds"])
                     row(model, pipeline, tuple(options.mesh), ours, theirs)
                     points[pipeline].append(ours)
-            for pipeline, measured in points.items():
-                if len(measured) > 1:
-                    print(f"{model:<12} {pipeline:<10} slope {slope(measured):.3f}")
+            for pipeline, sizes in points.items():
+                if len(sizes) > 1:
+                    print(f"{model:<12} {pipeline:<10} slope {measured.slope(sizes, 'ops'):.3f}")
     return options.quick and slower
 
 

@@ -77,14 +77,9 @@ def row(name, lines, found):
 
 
 def slope(points):
-    """Of log seconds over log lines, least squares; of the two largest programs too."""
-
-    def fit(points):
-        xs, ys = ([math.log(point[key]) for point in points] for key in ("lines", "seconds"))
-        x, y = sum(xs) / len(xs), sum(ys) / len(ys)
-        return sum((a - x) * (b - y) for a, b in zip(xs, ys)) / sum((a - x) ** 2 for a in xs)
-
-    return f"grows with lines to the power of {fit(points):.3f}, between the two largest {fit(points[-2:]):.3f}"
+    """Of all programs, and of the two largest."""
+    whole, last = (measured.slope(some, "lines") for some in (points, points[-2:]))
+    return f"grows with lines to the power of {whole:.3f}, between the two largest {last:.3f}"
 
 
 def own(options, measured_rows):

@@ -40,19 +40,24 @@ def lowered(plan):
     return done.stdout
 
 
+def agreements(plan, text, run):
+    """Of the whole program's outputs and what `run` (of the shards of inputs, and of how many devices) makes for each device."""
+    # The plan says how each argument and result is sharded.
+    manifest = shardonnay.compile(plan, to="collectives").manifest
+    inputs = compare.random_inputs(manifest["inputs"])
+    shards = [boundary.shard(entry, value, manifest["mesh"]) for entry, value in zip(manifest["inputs"], inputs, strict=True)]
+    pieces = run(shards, manifest["devices"])
+    found = [boundary.assemble(entry, one, manifest["mesh"]) for entry, one in zip(manifest["outputs"], pieces, strict=True)]
+    expected = compare.reference(text, inputs)
+    return compare.agreements(manifest["outputs"], [output for output, _ in found], [spread for _, spread in found], expected)
+
+
 def verdict(jaxlib, text):
     """"agrees", or how far off it is."""
     plan = planned(jaxlib, text)
     local = lowered(plan)
-    # The plan says how each argument and result is sharded.
-    manifest = shardonnay.compile(plan, to="collectives").manifest
-    inputs = compare.random_inputs(manifest["inputs"])
-    expected = compare.reference(text, inputs)
-    shards = [boundary.shard(entry, value, manifest["mesh"]) for entry, value in zip(manifest["inputs"], inputs, strict=True)]
-    pieces = engine.Executable(local, manifest["devices"], optimize=False)(shards)
-    found = [boundary.assemble(entry, one, manifest["mesh"]) for entry, one in zip(manifest["outputs"], pieces, strict=True)]
-    agreements = compare.agreements(manifest["outputs"], [output for output, _ in found], [spread for _, spread in found], expected)
-    wrong = [str(agreement) for agreement in agreements if not agreement.ok]
+    found = agreements(plan, text, lambda shards, devices: engine.Executable(local, devices, optimize=False)(shards))
+    wrong = [str(agreement) for agreement in found if not agreement.ok]
     return "; ".join(wrong) if wrong else "agrees"
 
 

@@ -16,8 +16,6 @@ import jax_programs
 import lowering
 import numpy as np
 import pytest
-import shardonnay
-from shardonnay import boundary, compare
 from unrolled import unrolled
 
 PROGRAMS = ["adam 0", "slices 2", "reshapes 0", "branches 2", "cumulative 3", "statistics 0"]
@@ -36,16 +34,6 @@ def side_by_side(text, shards):
     raise AssertionError(done.stderr.decode(errors="replace")[:1000])
 
 
-def agreements(plan, local, text):
-    manifest = shardonnay.compile(plan, to="collectives").manifest
-    inputs = compare.random_inputs(manifest["inputs"])
-    shards = [boundary.shard(entry, value, manifest["mesh"]) for entry, value in zip(manifest["inputs"], inputs, strict=True)]
-    pieces = side_by_side(local, shards)
-    found = [boundary.assemble(entry, one, manifest["mesh"]) for entry, one in zip(manifest["outputs"], pieces, strict=True)]
-    expected = compare.reference(text, inputs)
-    return compare.agreements(manifest["outputs"], [output for output, _ in found], [spread for _, spread in found], expected)
-
-
 @pytest.fixture
 def program(request, monkeypatch):
     """On two devices."""
@@ -56,7 +44,7 @@ def program(request, monkeypatch):
 def check_numbers(plan, local, text):
     handles = re.findall(r"handle = (\d+)", local)
     assert handles and len(handles) == len(set(handles))
-    assert all(agreement.ok for agreement in agreements(plan, local, text))
+    assert all(agreement.ok for agreement in lowering.agreements(plan, text, lambda shards, _: side_by_side(local, shards)))
 
 
 @pytest.mark.parametrize("program", PROGRAMS, indirect=True)

@@ -44,6 +44,14 @@ struct OpHooks {
   }
 };
 
+/// Of an op whose windowed factors its local computation fetches.
+struct WindowedHooks : OpHooks {
+  static bool mayShard(mlir::Operation *, const FactorRule &rule,
+                       int32_t factor) {
+    return rule.factors[factor].kind == FactorKind::Windowed;
+  }
+};
+
 /// Hooks for an op that says its loops: `static LoopNest nest(Operation *)` of
 /// HooksT, which derives from this.
 template <typename HooksT> struct NestHooks : OpHooks {
@@ -137,6 +145,14 @@ void attachIf(mlir::MLIRContext &context, llvm::StringRef dialect,
   for (mlir::RegisteredOperationName op : context.getRegisteredOperations())
     if (op.getDialectNamespace() == dialect && isWanted(op))
       attachTo<HooksT>(op);
+}
+
+/// The ranks of tensors; 0 of what is none.
+inline llvm::SmallVector<int64_t> ranksOf(mlir::TypeRange types) {
+  return llvm::map_to_vector(types, [](mlir::Type type) -> int64_t {
+    auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(type);
+    return tensor ? tensor.getRank() : 0;
+  });
 }
 
 inline llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) {

@@ -40,13 +40,6 @@ public:
   std::optional<FactorRule> build() { return builder.build(); }
 
 private:
-  static SmallVector<int64_t> ranksOf(TypeRange types) {
-    return llvm::map_to_vector(types, [](Type type) -> int64_t {
-      auto tensor = dyn_cast<RankedTensorType>(type);
-      return tensor ? tensor.getRank() : 0;
-    });
-  }
-
   Operation *op;
   bool packs;
   FactorRuleBuilder builder;

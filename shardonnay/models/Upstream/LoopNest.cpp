@@ -238,6 +238,19 @@ std::optional<FactorRule> ruleOf(Operation *op, const LoopNest &nest) {
   return builder.fits() ? builder.build() : std::nullopt;
 }
 
+std::optional<FactorRule> ruleOfJoined(Operation *op, int64_t joined) {
+  if (!hasStaticShapes(op))
+    return std::nullopt;
+  auto type = cast<RankedTensorType>(op->getResult(0).getType());
+  SmallVector<int64_t> ranks(op->getNumOperands(), type.getRank());
+  FactorRuleBuilder builder(ranks, {type.getRank()});
+  for (int64_t dim = 0; dim < type.getRank(); ++dim)
+    builder.add(
+        type.getDimSize(dim), SmallVector<int64_t>(ranks.size(), dim), {dim},
+        dim == joined ? FactorKind::NeedReplication : FactorKind::PassThrough);
+  return builder.build();
+}
+
 PropagationClass propagationClassOf(const LoopNest &nest) {
   if (!llvm::all_of(nest.loops, isParallel))
     return PropagationClass::Compute;

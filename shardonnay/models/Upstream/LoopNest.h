@@ -52,6 +52,10 @@ struct LoopNest {
 /// Nothing for dynamic shapes, and for nests that do not fit the op's types.
 std::optional<FactorRule> ruleOf(mlir::Operation *op, const LoopNest &nest);
 
+/// Of an op that puts its operands behind each other in dim `joined`, which has
+/// to be whole.
+std::optional<FactorRule> ruleOfJoined(mlir::Operation *op, int64_t joined);
+
 /// PassThrough if all loops are parallel and some operand (no init) is as large
 /// as the results, or there is none; BroadcastBackward if all are smaller;
 /// Compute if there is a window or a reduction.

@@ -33,13 +33,8 @@ struct ForallHooks : OpHooks {
     auto forall = cast<scf::ForallOp>(op);
     if (!llvm::all_of(forall.getOutputs(), isStatic))
       return std::nullopt;
-    auto getRank = [](Type type) -> int64_t {
-      auto tensor = dyn_cast<RankedTensorType>(type);
-      return tensor ? tensor.getRank() : 0;
-    };
-    FactorRuleBuilder builder(
-        llvm::map_to_vector(op->getOperandTypes(), getRank),
-        llvm::map_to_vector(op->getResultTypes(), getRank));
+    FactorRuleBuilder builder(ranksOf(op->getOperandTypes()),
+                              ranksOf(op->getResultTypes()));
     size_t numBounds = op->getNumOperands() - op->getNumResults();
     for (auto [index, output] : llvm::enumerate(forall.getOutputs()))
       for (auto [dim, size] : llvm::enumerate(shapeOf(output))) {

@@ -27,13 +27,6 @@ static bool isStatic(Operation *op) {
          llvm::all_of(op->getResultTypes(), isStaticTensor);
 }
 
-static SmallVector<int64_t> ranksOf(TypeRange types) {
-  return llvm::map_to_vector(types, [](Type type) -> int64_t {
-    auto tensor = dyn_cast<RankedTensorType>(type);
-    return tensor ? tensor.getRank() : 0;
-  });
-}
-
 namespace {
 /// Each of the dims has a factor that only it has.
 class OwnFactors {
@@ -215,16 +208,13 @@ static bool isWindow(OffsetSizeAndStrideOpInterface op, int64_t dim) {
 
 /// Dims that are taken whole pass, others move windows; of a dim that is
 /// dropped, or that begins anywhere, every device needs all.
-struct ExtractSliceHooks : OpHooks {
+struct ExtractSliceHooks : WindowedHooks {
   static FactorKind kindOf(tensor::ExtractSliceOp op, int64_t dim,
                            bool isDropped) {
     if (isWhole(op, dim, shapeOf(op.getSource())[dim]))
       return FactorKind::PassThrough;
     return !isDropped && isWindow(op, dim) ? FactorKind::Windowed
                                            : FactorKind::NeedReplication;
-  }
-  static bool mayShard(Operation *, const FactorRule &rule, int32_t factor) {
-    return rule.factors[factor].kind == FactorKind::Windowed;
   }
   static std::optional<FactorRule> rule(Operation *op) {
     if (!isStatic(op))
@@ -327,7 +317,7 @@ struct InsertSliceHooks : OpHooks {
 };
 
 /// A dim that is padded by a constant moves a window; else it is needed whole.
-struct PadHooks : OpHooks {
+struct PadHooks : WindowedHooks {
   static bool pads(tensor::PadOp op, int64_t dim) {
     return op.getStaticLow()[dim] != 0 || op.getStaticHigh()[dim] != 0;
   }
@@ -368,9 +358,6 @@ struct PadHooks : OpHooks {
     }
     return builder.build();
   }
-  static bool mayShard(Operation *, const FactorRule &rule, int32_t factor) {
-    return rule.factors[factor].kind == FactorKind::Windowed;
-  }
   static LocalResults computeLocally(Operation *op, OpBuilder &builder,
                                      ValueRange operands,
                                      LocalContext &context) {
@@ -397,22 +384,9 @@ struct PadHooks : OpHooks {
   }
 };
 
-/// The parts stand behind each other in one dim.
 struct ConcatHooks : OpHooks {
   static std::optional<FactorRule> rule(Operation *op) {
-    if (!isStatic(op))
-      return std::nullopt;
-    auto concat = cast<tensor::ConcatOp>(op);
-    FactorRuleBuilder builder(ranksOf(op->getOperandTypes()),
-                              ranksOf(op->getResultTypes()));
-    for (auto [index, size] : llvm::enumerate(shapeOf(op->getResult(0)))) {
-      int64_t dim = index;
-      builder.add(size, SmallVector<int64_t>(op->getNumOperands(), dim), {dim},
-                  dim == static_cast<int64_t>(concat.getDim())
-                      ? FactorKind::NeedReplication
-                      : FactorKind::PassThrough);
-    }
-    return builder.build();
+    return ruleOfJoined(op, cast<tensor::ConcatOp>(op).getDim());
   }
   static bool isLinear(Operation *, ReductionKind,
                        const llvm::SmallBitVector &partial) {

@@ -117,20 +117,7 @@ struct TosaTransposeHooks : TosaMoveHooks {
 
 struct TosaConcatHooks : TosaMoveHooks {
   static std::optional<FactorRule> rule(Operation *op) {
-    if (!llvm::all_of(op->getOperands(), isStatic) ||
-        !isStatic(op->getResult(0)))
-      return std::nullopt;
-    ArrayRef<int64_t> shape = shapeOf(op->getResult(0));
-    SmallVector<int64_t> ranks(op->getNumOperands(), shape.size());
-    FactorRuleBuilder builder(ranks, {static_cast<int64_t>(shape.size())});
-    for (auto [index, size] : llvm::enumerate(shape)) {
-      int64_t dim = index;
-      bool joins = dim == cast<tosa::ConcatOp>(op).getAxis();
-      builder.add(size, SmallVector<int64_t>(ranks.size(), dim), {dim},
-                  joins ? FactorKind::NeedReplication
-                        : FactorKind::PassThrough);
-    }
-    return builder.build();
+    return ruleOfJoined(op, cast<tosa::ConcatOp>(op).getAxis());
   }
   static bool isLinear(Operation *, ReductionKind,
                        const llvm::SmallBitVector &partial) {

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from ..builder import Builder, Number, Value, is_inexact
-from .table import Operand, Result, given, is_half, lowers, promoted, real_of, rounded, wide
+from .table import Operand, Result, given, lowers, promoted, real_of, rounded, wide
 
 aten, prims = torch.ops.aten, torch.ops.prims
 
