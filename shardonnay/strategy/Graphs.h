@@ -86,6 +86,8 @@ private:
     opClass.kind = kind;
     opClass.free.resize(3);
     opClass.shardings = {shardings[lhs], shardings[rhs], sharding};
+    opClass.linear.resize(2, kind == dotKind);
+    opClass.summands.resize(2, kind == sumKind);
     shardings.push_back(sharding);
     int32_t result = builder.addValue({-1, 0, tensor, sharding, false});
     builder.addOp(builder.addClass(opClass), {lhs, rhs}, {}, result, 1);

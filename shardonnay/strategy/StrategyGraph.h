@@ -38,6 +38,10 @@ struct OpClass {
   llvm::SmallVector<int32_t, 4> shardings;
   /// The operands that cost nothing in any sharding.
   llvm::SmallBitVector free;
+  /// The operands in each of which alone it is linear, as sums have it.
+  llvm::SmallBitVector linear;
+  /// Several operands in which it is linear together, as it adds them up.
+  llvm::SmallBitVector summands;
   /// It passes its operands on as they are asked for: a return, a call, a loop,
   /// a reshard.
   bool passesOn = false;

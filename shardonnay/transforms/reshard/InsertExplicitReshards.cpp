@@ -34,6 +34,7 @@
 #include "shardonnay/interfaces/OpKinds.h"
 #include "shardonnay/strategy/ChainSearch.h"
 #include "shardonnay/strategy/LocalSearch.h"
+#include "shardonnay/strategy/MeetingSums.h"
 #include "shardonnay/strategy/NeighborSearch.h"
 #include "shardonnay/strategy/WantedShardings.h"
 #include "shardonnay/support/Diagnostics.h"
@@ -500,6 +501,7 @@ void BlockResharder::findStrategies(const StrategyReader &reader,
   }
   if (mode.searchesNeighbors)
     sum.add(searchNeighbors(state));
+  joinSums(state);
 }
 
 LogicalResult BlockResharder::run(Block &block) {

@@ -15,6 +15,7 @@
 #include "shardonnay/interfaces/ConstantExpression.h"
 #include "shardonnay/interfaces/DataFlowEdge.h"
 #include "shardonnay/support/Prefetch.h"
+#include "shardonnay/transforms/reshard/LinearOperands.h"
 
 using namespace mlir;
 
@@ -170,6 +171,24 @@ void StrategyReader::fillCase(Operation *op, ArrayRef<int32_t> operands,
   fillClass(op, operands, equivalent);
 }
 
+/// In which operands the op is linear, of sums.
+static void fillLinear(Operation *op, OpClass &opClass) {
+  auto rule = dyn_cast<ShardingRuleOpInterface>(op);
+  if (!rule || op->getNumResults() != 1 || !isPure(op))
+    return;
+  opClass.linear.resize(op->getNumOperands());
+  for (unsigned i = 0; i < op->getNumOperands(); ++i) {
+    llvm::SmallBitVector one(op->getNumOperands());
+    one.set(i);
+    std::optional<llvm::SmallBitVector> others =
+        findOwned(op, ReductionKind::Sum, one);
+    if (others && others->none())
+      opClass.linear.set(i);
+    if (others && others->any() && opClass.summands.empty())
+      opClass.summands = one | *others;
+  }
+}
+
 void StrategyReader::fillClass(Operation *op, ArrayRef<int32_t> operands,
                                EquivalentOps &equivalent) {
   const FactorRule *rule = solvers.getRule(op);
@@ -189,6 +208,7 @@ void StrategyReader::fillClass(Operation *op, ArrayRef<int32_t> operands,
   if (!rule || !isAllowed || sdy::getSingleDevice(op))
     return;
   opClass.kind = solvers.kindOf(op, *rule, scope);
+  fillLinear(op, opClass);
   // An op sharding is one of the factors of the computation's rule.
   if (sdy::getOpSharding(op)) {
     equivalent.opClass = std::move(opClass);
