@@ -6,12 +6,14 @@
 //===----------------------------------------------------------------------===//
 //
 // For each operand of a contraction that has operands resharded (`visit`), and
-// each sharding that it could be resharded to (`collectSeeds`):
-//   1. `tryChain`: the value has that sharding besides its own.
+// each sharding that it could be resharded to (`collectSeeds`), and for each
+// result that its producer has resharded (`visitResult`):
+//   1. `tryChain`: the value has that sharding besides its own; `tryResults`:
+//      it is sharded as its producer leaves it.
 //   2. `follow`: each user takes the cheapest strategy (`findStrategy`), its
-//   results
-//      are sharded as it leaves them (`moveResults`), their users follow.
-//   3. The block is priced; what is not cheaper is taken back.
+//      results are sharded as it leaves them (`moveResults`), their users
+//      follow.
+//   3. `end`: the block is priced; what is not cheaper is taken back.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,7 +37,10 @@ public:
       : state(state), before(state), graph(state.getGraph()),
         table(state.getTable()), keepsPartialSums(keepsPartialSums) {}
 
+  /// From an operand of a contraction.
   void visit(int32_t value);
+  /// From a result that its producer has resharded.
+  void visitResult(int32_t value);
 
 private:
   using Shardings = SmallVector<int32_t, 4>;
@@ -52,8 +57,16 @@ private:
   Key makeKey(int32_t value, int32_t sharding) const;
 
   bool tryChain(int32_t value, int32_t sharding);
+  /// The values that the op makes are sharded as it leaves them.
+  bool tryResults(int32_t op);
+  /// Of the state as it is without a chain; made when it is first asked.
+  StateEvaluator &prices();
+  /// Begins a chain; `end` prices what came of it, and keeps it if it is
+  /// cheaper.
+  void begin(int32_t value, int32_t sharding);
+  bool end();
   void enqueueUsers(int32_t value);
-  void follow();
+  void follow(int mostOps);
   /// The strategy of `op` in the chain; null if it is the one that it has.
   const OpStrategy *findStrategy(int32_t op);
   /// Other strategies, for operands as they are or as others have them
@@ -74,7 +87,7 @@ private:
   StrategyState before;
   const StrategyGraph &graph;
   OpStrategies &table;
-  /// There once a chain is tried: most blocks have none.
+  /// There once it is needed: most blocks try no chain.
   std::optional<StateEvaluator> evaluator;
   bool keepsPartialSums;
   /// Seeds that were of no use; programs repeat themselves.
@@ -260,8 +273,8 @@ void ChainSearch::moveResults(int32_t op) {
   }
 }
 
-void ChainSearch::follow() {
-  for (int ops = 0; ops < kMostChainOps && !worklist.empty(); ++ops) {
+void ChainSearch::follow(int mostOps) {
+  for (int ops = 0; ops < mostOps && !worklist.empty(); ++ops) {
     int32_t op = *worklist.begin();
     worklist.erase(worklist.begin());
     const OpStrategy *strategy = findStrategy(op);
@@ -298,18 +311,24 @@ bool ChainSearch::losesPartialSums() const {
   });
 }
 
-bool ChainSearch::tryChain(int32_t value, int32_t sharding) {
+StateEvaluator &ChainSearch::prices() {
   if (!evaluator)
     evaluator.emplace(state);
-  StateCost costBefore = evaluator->get();
+  return *evaluator;
+}
+
+void ChainSearch::begin(int32_t value, int32_t sharding) {
+  prices();
   seed = value;
   seedSharding = sharding;
   worklist.clear();
   changed.clear();
-  enqueueUsers(value);
-  follow();
+}
+
+bool ChainSearch::end() {
   if (changed.empty())
     return false;
+  StateCost costBefore = evaluator->get();
   updatePrice();
   StateCost cost = evaluator->get();
   bool isCheaper = !(keepsPartialSums && losesPartialSums()) &&
@@ -320,6 +339,20 @@ bool ChainSearch::tryChain(int32_t value, int32_t sharding) {
   if (!isCheaper)
     updatePrice();
   return isCheaper;
+}
+
+bool ChainSearch::tryChain(int32_t value, int32_t sharding) {
+  begin(value, sharding);
+  enqueueUsers(value);
+  follow(kMostChainOps);
+  return end();
+}
+
+bool ChainSearch::tryResults(int32_t op) {
+  begin(-1, -1);
+  moveResults(op);
+  follow(kMostResultChainOps);
+  return end();
 }
 
 /// What is around the value tells whether a chain is of use, but for what it
@@ -349,12 +382,35 @@ void ChainSearch::visit(int32_t value) {
   }
 }
 
+void ChainSearch::visitResult(int32_t value) {
+  int32_t op = graph.value(value).producer;
+  const OpStrategy *strategy = op < 0 ? nullptr : state.strategyOf(op);
+  if (!strategy || graph.numResults(op) != 1 || !state.mayMove(value))
+    return;
+  int32_t left = strategy->needed.back();
+  if (left < 0 || left == state.shardingOf(value) ||
+      !table.sharding(left).unreduced.empty())
+    return;
+  Key key = makeKey(value, left);
+  if (fruitless.count(key))
+    return;
+  double price = table
+                     .reshardPrice(graph.value(value).tensor, left,
+                                   state.shardingOf(value))
+                     .value_or(0);
+  if (price < kLeastResultShare * prices().get().price || !tryResults(op))
+    fruitless.insert(std::move(key));
+}
+
 } // namespace
 
 void searchChains(StrategyState &state, bool keepsPartialSums) {
   ChainSearch search(state, keepsPartialSums);
-  for (int32_t value = 0, e = state.getGraph().numValues(); value < e; ++value)
+  for (int32_t value = 0, e = state.getGraph().numValues(); value < e;
+       ++value) {
     search.visit(value);
+    search.visitResult(value);
+  }
 }
 
 } // namespace shardonnay

@@ -87,4 +87,26 @@ TEST(ChainSearch, anActivationIsGatheredOnce) {
   EXPECT_EQ(StateEvaluator(state).get().bytes, 2 * 3 * 4096);
 }
 
+/// What is computed in shards and wanted whole by all, who slice it again in
+/// the end.
+TEST(ChainSearch, aResultStaysAsItIsMade) {
+  Mesh mesh({4});
+  AxisList a{mesh.fullAxis(0)};
+  TestGraph test(mesh, 64);
+  int32_t rows = test.sharding(a), whole = test.sharding({});
+  int32_t made =
+      test.addDot(test.addArgument(rows), test.addArgument(whole), whole);
+  int32_t sum = made;
+  for (int i = 0; i < 3; ++i)
+    sum = test.addSum(sum, made, whole);
+  test.addReturn(sum, rows);
+  test.finish();
+  StrategyState state(test.graph, test.table);
+  EXPECT_EQ(StateEvaluator(state).get().bytes, 3 * 4096);
+  searchChains(state, /*keepsPartialSums=*/false);
+  EXPECT_EQ(state.shardingOf(made), rows);
+  EXPECT_EQ(state.shardingOf(sum), rows);
+  EXPECT_EQ(StateEvaluator(state).get().bytes, 0);
+}
+
 } // namespace
