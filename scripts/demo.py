@@ -65,13 +65,13 @@ def megatron(path, value):
     return PartitionSpec()
 
 
-def training_step():
-    """(lowered, inputs): the step as JAX lowers it, and its inputs in order."""
+def step_and_arguments():
+    """The step, which takes and gives parameters and the optimizer's state, and its arguments: these, tokens and labels."""
     model = LanguageModel(VOCABULARY, WIDTH, HEADS, LAYERS, LENGTH)
     optimizer = optax.adamw(1e-3)
     generator = np.random.default_rng(0)
     tokens, labels = generator.integers(0, VOCABULARY, (2, BATCH, LENGTH)).astype(np.int32)
-    parameters = model.init(jax.random.key(0), tokens)
+    parameters = jax.jit(model.init)(jax.random.key(0), tokens)
 
     def step(parameters, state, tokens, labels):
         def loss(values):
@@ -82,6 +82,12 @@ def training_step():
         updates, state = optimizer.update(gradient, state, parameters)
         return optax.apply_updates(parameters, updates), state, value
 
+    return step, (parameters, optimizer.init(parameters), tokens, labels)
+
+
+def training_step():
+    """(lowered, inputs): the step as JAX lowers it, and its inputs in order."""
+    step, arguments = step_and_arguments()
     mesh = Mesh(np.array(jax.devices("cpu")[:8]).reshape(tuple(MESH.values())), tuple(MESH))
 
     def sharding(path, value):
@@ -89,8 +95,7 @@ def training_step():
         return NamedSharding(mesh, spec) if spec else None
 
     batch = NamedSharding(mesh, PartitionSpec("data"))
-    shardings = (jax.tree_util.tree_map_with_path(sharding, parameters), None, batch, batch)
-    arguments = (parameters, optimizer.init(parameters), tokens, labels)
+    shardings = (jax.tree_util.tree_map_with_path(sharding, arguments[0]), None, batch, batch)
     lowered = jax.jit(step, in_shardings=shardings, keep_unused=True).lower(*arguments)
     return lowered, [np.asarray(leaf) for leaf in jax.tree.leaves(arguments)]
 

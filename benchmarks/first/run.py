@@ -28,32 +28,15 @@ def prepared():
     """(step, shardings, arguments) of the demo's model: Megatron's shardings, a sharded batch."""
     import demo
     import jax
-    import numpy as np
-    import optax
     from jax.sharding import NamedSharding, PartitionSpec
 
     jax.config.update("jax_num_cpu_devices", 8)
     mesh = jax.make_mesh((2, 4), ("data", "model"), axis_types=(jax.sharding.AxisType.Auto,) * 2)
-    model = demo.LanguageModel(demo.VOCABULARY, demo.WIDTH, demo.HEADS, demo.LAYERS, demo.LENGTH)
-    optimizer = optax.adamw(1e-3)
-    tokens, labels = (
-        np.random.default_rng(0).integers(0, demo.VOCABULARY, (2, demo.BATCH, demo.LENGTH)).astype(np.int32)
-    )
-
-    def step(parameters, state, tokens, labels):
-        def loss(parameters):
-            logits = model.apply(parameters, tokens)
-            return optax.softmax_cross_entropy_with_integer_labels(logits, labels).mean()
-
-        value, gradient = jax.value_and_grad(loss)(parameters)
-        updates, state = optimizer.update(gradient, state, parameters)
-        return optax.apply_updates(parameters, updates), state, value
+    step, arguments = demo.step_and_arguments()
 
     def sharding(path, _):
         return NamedSharding(mesh, demo.megatron(jax.tree_util.keystr(path, simple=True, separator="/"), None))
 
-    parameters = jax.jit(model.init)(jax.random.key(0), tokens)
-    arguments = (parameters, optimizer.init(parameters), tokens, labels)
     shardings = tuple(jax.tree_util.tree_map_with_path(sharding, tree) for tree in arguments[:2])
     shardings += (NamedSharding(mesh, PartitionSpec("data")),) * 2
     return step, shardings, jax.block_until_ready(jax.device_put(arguments, shardings))

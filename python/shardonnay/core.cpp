@@ -175,23 +175,12 @@ static CompileResult compileText(const nb::object &text, const nb::dict &values,
   return result;
 }
 
-static CompileResult unpartitionedText(const nb::object &text,
-                                       const char *name) {
+/// What `function` makes of a text, which Python names `name`.
+template <auto function>
+static CompileResult applyToText(const nb::object &text, const char *name) {
   nb::bytes input = toBytes(text);
   nb::gil_scoped_release release;
-  return unpartitioned(llvm::StringRef(input.c_str(), input.size()), name);
-}
-
-static CompileResult explainText(const nb::object &text, const char *name) {
-  nb::bytes input = toBytes(text);
-  nb::gil_scoped_release release;
-  return explain(llvm::StringRef(input.c_str(), input.size()), name);
-}
-
-static CompileResult listText(const nb::object &text, const char *name) {
-  nb::bytes input = toBytes(text);
-  nb::gil_scoped_release release;
-  return list(llvm::StringRef(input.c_str(), input.size()), name);
+  return function(llvm::StringRef(input.c_str(), input.size()), name);
 }
 
 NB_MODULE(_core, module) { // NOLINT(readability-identifier-naming): a macro
@@ -218,8 +207,8 @@ NB_MODULE(_core, module) { // NOLINT(readability-identifier-naming): a macro
   module.def("check_option", checkOption, nb::arg(), nb::arg().none());
   module.def("compile", compileText, nb::arg(), nb::arg(), nb::arg(),
              nb::arg().none());
-  module.def("unpartitioned", unpartitionedText);
-  module.def("explain", explainText);
-  module.def("list", listText);
+  module.def("unpartitioned", applyToText<unpartitioned>);
+  module.def("explain", applyToText<explain>);
+  module.def("list", applyToText<list>);
   defineCallCache(module);
 }

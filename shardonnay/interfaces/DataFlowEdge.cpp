@@ -178,4 +178,12 @@ bool isLoop(Operation *op) {
   });
 }
 
+SmallVector<OpOperand *> returnedFor(Operation *op, Value owner) {
+  unsigned number = cast<OpResult>(owner).getResultNumber();
+  SmallVector<OpOperand *> returned;
+  for (Region &region : op->getRegions())
+    returned.push_back(&region.front().getTerminator()->getOpOperand(number));
+  return returned;
+}
+
 } // namespace shardonnay

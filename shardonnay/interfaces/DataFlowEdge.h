@@ -46,4 +46,34 @@ bool isLoop(mlir::Operation *op);
 
 #include "shardonnay/interfaces/DataFlowEdge.h.inc"
 
+namespace shardonnay {
+
+/// What each region of `op` returns for its result `owner`.
+llvm::SmallVector<mlir::OpOperand *> returnedFor(mlir::Operation *op,
+                                                 mlir::Value owner);
+
+/// Of a loop with a region that says whether it goes on and one that is its
+/// body: result i, argument i of both, operand i and what the body returns for
+/// it.
+template <typename ModelT, typename OpT>
+struct WhileEdges : ShardableDataFlowOpInterface::ExternalModel<ModelT, OpT> {
+  llvm::SmallVector<mlir::Value> getEdgeOwners(mlir::Operation *op) const {
+    return llvm::to_vector_of<mlir::Value>(op->getResults());
+  }
+  llvm::SmallVector<mlir::OpOperand *> getEdgeSources(mlir::Operation *op,
+                                                      mlir::Value owner) const {
+    unsigned number = llvm::cast<mlir::OpResult>(owner).getResultNumber();
+    mlir::Operation *next = op->getRegion(1).front().getTerminator();
+    return {&op->getOpOperand(number), &next->getOpOperand(number)};
+  }
+  llvm::SmallVector<mlir::Value> getEdgeTargets(mlir::Operation *op,
+                                                mlir::Value owner) const {
+    unsigned number = llvm::cast<mlir::OpResult>(owner).getResultNumber();
+    return {owner, op->getRegion(0).getArgument(number),
+            op->getRegion(1).getArgument(number)};
+  }
+};
+
+} // namespace shardonnay
+
 #endif // SHARDONNAY_INTERFACES_DATAFLOWEDGE_H

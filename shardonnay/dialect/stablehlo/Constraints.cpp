@@ -78,6 +78,39 @@ static bool isPromotable(Type from, Type to) {
   return isa<FloatType>(from) && isa<FloatType>(to);
 }
 
+LogicalResult stablehlo::checkBroadcast(Operation *op, ArrayRef<int64_t> dims) {
+  RankedTensorType operand = tensorType(op->getOperand(0));
+  RankedTensorType result = tensorType(op->getResult(0));
+  for (auto [i, dim] : llvm::enumerate(dims))
+    if (operand.getDimSize(i) != 1 &&
+        !sizesMatch(operand.getDimSize(i), result.getDimSize(dim)))
+      return shardonnay::pointAtOperand(
+          op->emitOpError("can't broadcast dim ")
+              << i << " of " << operand << " to dim " << dim << " of " << result
+              << ", expected size 1 or the same size",
+          op->getOperand(0));
+  return success();
+}
+
+LogicalResult stablehlo::checkNumElements(Operation *op) {
+  RankedTensorType operand = tensorType(op->getOperand(0));
+  RankedTensorType result = tensorType(op->getResult(0));
+  if (operand.hasStaticShape() && result.hasStaticShape() &&
+      operand.getNumElements() != result.getNumElements())
+    return shardonnay::pointAtOperand(
+        op->emitOpError("expected as many elements as ")
+            << operand << " has, got " << result,
+        op->getOperand(0));
+  return success();
+}
+
+LogicalResult stablehlo::checkInits(Operation *op) {
+  if (op->getNumOperands() == 0 || op->getNumOperands() % 2 != 0)
+    return op->emitOpError("expected inputs and as many initial values, got ")
+           << op->getNumOperands() << " operands";
+  return success();
+}
+
 LogicalResult stablehlo::checkCombiner(Operation *op, Region &body,
                                        TypeRange tensors, TypeRange inits,
                                        TypeRange results) {

@@ -39,6 +39,16 @@ LogicalResult checkSorted(MaybeLoc location, StringRef what,
 LogicalResult checkShape(MaybeLoc location, StringRef what,
                          ArrayRef<int64_t> shape, ArrayRef<int64_t> expected);
 
+/// That each dim of the operand of `op` has size 1 or that of dim `dims[i]` of
+/// its result.
+LogicalResult checkBroadcast(Operation *op, ArrayRef<int64_t> dims);
+
+/// That operand and result of `op`, both of known sizes, have as many elements.
+LogicalResult checkNumElements(Operation *op);
+
+/// That `op` has inputs and as many initial values.
+LogicalResult checkInits(Operation *op);
+
 /// That `body`, of `op`, combines elements: its arguments are scalars of one
 /// type per result, the left ones, then the right ones, and it returns such
 /// scalars. The elements of `tensors` and `inits` must be promotable to them:

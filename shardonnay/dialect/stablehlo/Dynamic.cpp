@@ -48,14 +48,8 @@ LogicalResult DynamicBroadcastInDimOp::verify() {
       failed(checkDims(getLoc(), "the broadcast dimensions", dims,
                        result.getRank())))
     return failure();
-  for (auto [i, dim] : llvm::enumerate(dims))
-    if (operand.getDimSize(i) != 1 &&
-        !sizesMatch(operand.getDimSize(i), result.getDimSize(dim)))
-      return shardonnay::pointAtOperand(
-          emitOpError("can't broadcast dim ")
-              << i << " of " << operand << " to dim " << dim << " of " << result
-              << ", expected size 1 or the same size",
-          getOperand());
+  if (failed(checkBroadcast(*this, dims)))
+    return failure();
   SmallVector<int64_t> known(
       getKnownExpandingDimensions().value_or(ArrayRef<int64_t>()));
   llvm::append_range(
@@ -71,12 +65,8 @@ LogicalResult DynamicReshapeOp::verify() {
         emitOpError("expected elements of one type, got ")
             << operand << " and " << result,
         getOperand());
-  if (operand.hasStaticShape() && result.hasStaticShape() &&
-      operand.getNumElements() != result.getNumElements())
-    return shardonnay::pointAtOperand(
-        emitOpError("expected as many elements as ")
-            << operand << " has, got " << result,
-        getOperand());
+  if (failed(checkNumElements(*this)))
+    return failure();
   return checkRank(getLoc(), getOutputShape(), getResult());
 }
 

@@ -27,10 +27,8 @@ void StablehloDialect::addReduceOps() {
 //===----------------------------------------------------------------------===//
 
 LogicalResult ReduceOp::verify() {
-  if (getNumOperands() == 0 || getNumOperands() % 2 != 0)
-    return emitOpError("expected inputs and as many initial values, got ")
-           << getNumOperands() << " operands";
-  if (failed(checkCount(getLoc(), "results of the reduction", getNumResults(),
+  if (failed(checkInits(*this)) ||
+      failed(checkCount(getLoc(), "results of the reduction", getNumResults(),
                         getInputs().size())))
     return failure();
   auto first = cast<RankedTensorType>(getInputs().front().getType());

@@ -111,15 +111,7 @@ LogicalResult BroadcastInDimOp::verify() {
         emitOpError("expected a result with elements of type ")
             << element << ", got " << result,
         getOperand());
-  for (auto [i, dim] : llvm::enumerate(dims))
-    if (operand.getDimSize(i) != 1 &&
-        !sizesMatch(operand.getDimSize(i), result.getDimSize(dim)))
-      return shardonnay::pointAtOperand(
-          emitOpError("can't broadcast dim ")
-              << i << " of " << operand << " to dim " << dim << " of " << result
-              << ", expected size 1 or the same size",
-          getOperand());
-  return success();
+  return checkBroadcast(*this, dims);
 }
 
 /// One that only adds dims of size 1 is a reshape: propagation passes that in
@@ -143,15 +135,7 @@ LogicalResult BroadcastInDimOp::canonicalize(BroadcastInDimOp op,
 LogicalResult ReshapeOp::verify() {
   if (failed(checkBounded(*this)))
     return failure();
-  RankedTensorType operand = getOperand().getType();
-  RankedTensorType result = getResult().getType();
-  if (operand.hasStaticShape() && result.hasStaticShape() &&
-      operand.getNumElements() != result.getNumElements())
-    return shardonnay::pointAtOperand(
-        emitOpError("expected as many elements as ")
-            << operand << " has, got " << result,
-        getOperand());
-  return success();
+  return checkNumElements(*this);
 }
 
 /// The bits of one element.

@@ -187,10 +187,8 @@ SmallVector<WindowDim> ReduceWindowOp::getWindow() {
 }
 
 LogicalResult ReduceWindowOp::verify() {
-  if (getNumOperands() == 0 || getNumOperands() % 2 != 0)
-    return emitOpError("expected inputs and as many initial values, got ")
-           << getNumOperands() << " operands";
-  if (failed(checkCount(getLoc(), "results, one per input", getNumResults(),
+  if (failed(checkInits(*this)) ||
+      failed(checkCount(getLoc(), "results, one per input", getNumResults(),
                         getInputs().size())))
     return failure();
   auto first = cast<RankedTensorType>(getInputs().front().getType());

@@ -29,25 +29,8 @@ struct BarrierModel
   }
 };
 
-/// Result i, argument i of both regions, operand i and the value that the body
-/// returns for it.
-struct WhileModel
-    : ShardableDataFlowOpInterface::ExternalModel<WhileModel, WhileOp> {
-  SmallVector<Value> getEdgeOwners(Operation *op) const {
-    return llvm::to_vector_of<Value>(op->getResults());
-  }
+struct WhileModel : WhileEdges<WhileModel, WhileOp> {
   bool resultsOwnClasses(Operation *) const { return true; }
-  SmallVector<OpOperand *> getEdgeSources(Operation *op, Value owner) const {
-    unsigned number = cast<OpResult>(owner).getResultNumber();
-    Operation *next = cast<WhileOp>(op).getBody().front().getTerminator();
-    return {&op->getOpOperand(number), &next->getOpOperand(number)};
-  }
-  SmallVector<Value> getEdgeTargets(Operation *op, Value owner) const {
-    unsigned number = cast<OpResult>(owner).getResultNumber();
-    auto loop = cast<WhileOp>(op);
-    return {owner, loop.getCond().getArgument(number),
-            loop.getBody().getArgument(number)};
-  }
   std::optional<int64_t> getTripCount(Operation *op,
                                       ConstantReader constantOf) const {
     return countTrips(cast<WhileOp>(op), constantOf);
@@ -63,11 +46,7 @@ struct BranchModel
   }
   bool resultsOwnClasses(Operation *) const { return true; }
   SmallVector<OpOperand *> getEdgeSources(Operation *op, Value owner) const {
-    unsigned number = cast<OpResult>(owner).getResultNumber();
-    SmallVector<OpOperand *> sources;
-    for (Region &region : op->getRegions())
-      sources.push_back(&region.front().getTerminator()->getOpOperand(number));
-    return sources;
+    return returnedFor(op, owner);
   }
   SmallVector<Value> getEdgeTargets(Operation *, Value owner) const {
     return {owner};

@@ -14,26 +14,7 @@ using namespace shardonnay;
 using namespace shardonnay::upstream;
 
 namespace {
-/// Result i, argument i of both regions, operand i, and what the body yields
-/// for it.
-struct WhileModel
-    : ShardableDataFlowOpInterface::ExternalModel<WhileModel, tosa::WhileOp> {
-  SmallVector<Value> getEdgeOwners(Operation *op) const {
-    return llvm::to_vector_of<Value>(op->getResults());
-  }
-  SmallVector<OpOperand *> getEdgeSources(Operation *op, Value owner) const {
-    unsigned number = cast<OpResult>(owner).getResultNumber();
-    Operation *next =
-        cast<tosa::WhileOp>(op).getBodyGraph().front().getTerminator();
-    return {&op->getOpOperand(number), &next->getOpOperand(number)};
-  }
-  SmallVector<Value> getEdgeTargets(Operation *op, Value owner) const {
-    unsigned number = cast<OpResult>(owner).getResultNumber();
-    auto loop = cast<tosa::WhileOp>(op);
-    return {owner, loop.getCondGraph().getArgument(number),
-            loop.getBodyGraph().getArgument(number)};
-  }
-};
+struct WhileModel : WhileEdges<WhileModel, tosa::WhileOp> {};
 
 /// The results, each with what both branches yield for it; and the arguments,
 /// each with the operand behind the condition that both branches get.
@@ -47,11 +28,7 @@ struct IfModel
   SmallVector<OpOperand *> getEdgeSources(Operation *op, Value owner) const {
     if (auto argument = dyn_cast<BlockArgument>(owner))
       return {&op->getOpOperand(argument.getArgNumber() + 1)};
-    unsigned number = cast<OpResult>(owner).getResultNumber();
-    SmallVector<OpOperand *> sources;
-    for (Region &region : op->getRegions())
-      sources.push_back(&region.front().getTerminator()->getOpOperand(number));
-    return sources;
+    return returnedFor(op, owner);
   }
   SmallVector<Value> getEdgeTargets(Operation *op, Value owner) const {
     auto argument = dyn_cast<BlockArgument>(owner);
