@@ -30,15 +30,6 @@ static bool isDivision(Operation *op) {
              tosa::IntDivOp>(op);
 }
 
-/// A constant of `type`: `number` in every element.
-static Value makeConstant(OpBuilder &builder, Location loc, Type type,
-                          int64_t number) {
-  TypedAttr value = builder.getIntegerAttr(getElementTypeOrSelf(type), number);
-  if (auto shaped = dyn_cast<ShapedType>(type))
-    value = DenseElementsAttr::get(shaped, Attribute(value));
-  return arith::ConstantOp::create(builder, loc, value);
-}
-
 /// What divides, and is to be exchanged: of a named op of linalg, whose body is
 /// never written, the operand.
 static OpOperand &divisorOf(Operation *op) {
@@ -60,12 +51,13 @@ static void guard(Operation *op) {
     return;
   OpBuilder builder(use.getOwner());
   Location loc = op->getLoc();
-  Value isZero =
-      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, divisor,
-                            makeConstant(builder, loc, divisor.getType(), 0));
-  use.set(arith::SelectOp::create(
-      builder, loc, isZero, makeConstant(builder, loc, divisor.getType(), 1),
-      divisor));
+  Type type = divisor.getType();
+  Value zero =
+      arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
+  Value isZero = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                       divisor, zero);
+  Value one = arith::ConstantOp::create(builder, loc, builder.getOneAttr(type));
+  use.set(arith::SelectOp::create(builder, loc, isZero, one, divisor));
 }
 
 namespace {

@@ -8,6 +8,7 @@
 #include "shardonnay/models/StableHLO/LocalMath.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/IRMapping.h"
+#include "shardonnay/interfaces/NeutralElement.h"
 #include "shardonnay/models/StableHLO/Attach.h"
 #include "shardonnay/models/StableHLO/Combiner.h"
 #include "llvm/ADT/APSInt.h"
@@ -228,21 +229,9 @@ Value LocalMath::zero(RankedTensorType type) {
 }
 
 Value LocalMath::sumIdentity(RankedTensorType type) {
-  auto negativeZero = [](Type element) {
-    return APFloat::getZero(cast<FloatType>(element).getFloatSemantics(),
-                            /*Negative=*/true);
-  };
-  Type element = type.getElementType();
-  if (auto complex = dyn_cast<ComplexType>(element)) {
-    APFloat zero = negativeZero(complex.getElementType());
-    return constant(
-        builder, loc,
-        DenseElementsAttr::get(type, std::complex<APFloat>(zero, zero)));
-  }
-  if (isa<FloatType>(element))
-    return constant(builder, loc,
-                    DenseElementsAttr::get(type, negativeZero(element)));
-  return splat(type, 0);
+  DenseElementsAttr zero =
+      getNeutralElement(type.getElementType(), ReductionKind::Sum);
+  return constant(builder, loc, zero.resizeSplat(type));
 }
 
 Value LocalMath::one(RankedTensorType type) {
@@ -253,11 +242,8 @@ Value LocalMath::one(RankedTensorType type) {
                                 APFloat::getZero(real.getFloatSemantics()));
     return constant(builder, loc, DenseElementsAttr::get(type, value));
   }
-  if (isa<FloatType>(element))
-    return constant(builder, loc,
-                    DenseElementsAttr::get(
-                        type, builder.getFloatAttr(element, 1).getValue()));
-  return splat(type, 1);
+  return constant(builder, loc,
+                  cast<DenseElementsAttr>(builder.getOneAttr(type)));
 }
 
 Value LocalMath::neutral(Operation &op, RankedTensorType type) {

@@ -8,7 +8,7 @@
 #include "shardonnay/models/Upstream/LocalArith.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include <complex>
+#include "shardonnay/interfaces/NeutralElement.h"
 
 using namespace mlir;
 
@@ -64,31 +64,17 @@ void LocalArith::shiftPositions(LocalContext &context, Operation *local) {
   }
 }
 
-/// What changes no sum: of floats it is -0.0, which leaves 0.0 as it is.
-static DenseElementsAttr nothingToAdd(OpBuilder &builder,
-                                      RankedTensorType type) {
-  auto negativeZero = [](FloatType type) {
-    return APFloat::getZero(type.getFloatSemantics(), /*Negative=*/true);
-  };
-  Type element = type.getElementType();
-  if (auto complex = dyn_cast<ComplexType>(element)) {
-    APFloat part = negativeZero(cast<FloatType>(complex.getElementType()));
-    return DenseElementsAttr::get(type, std::complex<APFloat>(part, part));
-  }
-  if (auto number = dyn_cast<FloatType>(element))
-    return DenseElementsAttr::get(type, negativeZero(number));
-  return DenseElementsAttr::get(type, Attribute(builder.getZeroAttr(element)));
-}
-
 Value LocalArith::onlyOnFirst(LocalContext &context, const AxisList &axes,
                               Value tensor) {
   auto type = cast<RankedTensorType>(tensor.getType());
   Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
   Value isFirst = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
                                         deviceIndex(context, axes), zero);
-  Value nothing =
-      arith::ConstantOp::create(builder, loc, nothingToAdd(builder, type));
-  return arith::SelectOp::create(builder, loc, isFirst, tensor, nothing);
+  DenseElementsAttr nothing =
+      getNeutralElement(type.getElementType(), ReductionKind::Sum);
+  return arith::SelectOp::create(
+      builder, loc, isFirst, tensor,
+      arith::ConstantOp::create(builder, loc, nothing.resizeSplat(type)));
 }
 
 } // namespace shardonnay::upstream

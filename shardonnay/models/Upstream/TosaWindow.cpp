@@ -20,6 +20,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
+#include "shardonnay/interfaces/NeutralElement.h"
 #include "shardonnay/models/Upstream/Families.h"
 #include "shardonnay/models/Upstream/TosaNest.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -68,19 +69,9 @@ static DimWindows windowsOf(Operation *op) {
 
 /// The smallest number, as a scalar tensor; null for types without one.
 static DenseElementsAttr smallestOf(Type element) {
-  auto scalar = RankedTensorType::get({}, element);
-  if (auto type = dyn_cast<FloatType>(element)) {
-    const llvm::fltSemantics &semantics = type.getFloatSemantics();
-    return DenseElementsAttr::get(
-        scalar, APFloat::semanticsHasInf(semantics)
-                    ? APFloat::getInf(semantics, /*Negative=*/true)
-                    : APFloat::getLargest(semantics, /*Negative=*/true));
-  }
-  if (auto type = dyn_cast<IntegerType>(element))
-    return DenseElementsAttr::get(
-        scalar, type.isUnsigned() ? APInt::getMinValue(type.getWidth())
-                                  : APInt::getSignedMinValue(type.getWidth()));
-  return nullptr;
+  return isa<FloatType, IntegerType>(element)
+             ? getNeutralElement(element, ReductionKind::Max)
+             : nullptr;
 }
 
 /// Windows of `dim` may be sharded.

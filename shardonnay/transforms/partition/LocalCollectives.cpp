@@ -13,8 +13,8 @@
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/dialect/spmd/Ops.h"
 #include "shardonnay/dialect/spmd/ResizedType.h"
+#include "shardonnay/interfaces/NeutralElement.h"
 #include "shardonnay/support/Diagnostics.h"
-#include "shardonnay/transforms/partition/NeutralElement.h"
 
 using namespace mlir;
 

@@ -21,9 +21,9 @@
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/dialect/sdy/access/SingleDevice.h"
 #include "shardonnay/dialect/spmd/Ops.h"
+#include "shardonnay/interfaces/NeutralElement.h"
 #include "shardonnay/support/Diagnostics.h"
 #include "shardonnay/support/Prefetch.h"
-#include "shardonnay/transforms/partition/NeutralElement.h"
 #include "shardonnay/transforms/partition/Passes.h"
 
 using namespace mlir;

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardonnay/transforms/partition/NeutralElement.h"
+#include "shardonnay/interfaces/NeutralElement.h"
 
 #include "mlir/IR/BuiltinTypes.h"
 #include <complex>

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef SHARDONNAY_TRANSFORMS_PARTITION_NEUTRALELEMENT_H
-#define SHARDONNAY_TRANSFORMS_PARTITION_NEUTRALELEMENT_H
+#ifndef SHARDONNAY_INTERFACES_NEUTRALELEMENT_H
+#define SHARDONNAY_INTERFACES_NEUTRALELEMENT_H
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "shardonnay/algebra/Reduction.h"
@@ -22,4 +22,4 @@ mlir::DenseElementsAttr getNeutralElement(mlir::Type element,
 
 } // namespace shardonnay
 
-#endif // SHARDONNAY_TRANSFORMS_PARTITION_NEUTRALELEMENT_H
+#endif // SHARDONNAY_INTERFACES_NEUTRALELEMENT_H
