@@ -42,6 +42,25 @@ shardonnay::LocalContext::shardWindows() const {
   return windows;
 }
 
+shardonnay::AxisList shardonnay::axesOfDim(const LocalContext &context,
+                                           const TensorMapping &mapping,
+                                           int64_t dim) {
+  AxisList axes;
+  for (int32_t factor : mapping.dims[dim])
+    axes.append(context.factorAxes(factor));
+  return axes;
+}
+
+shardonnay::AxisList
+shardonnay::axesOfPartialSums(const LocalContext &context) {
+  const FactorRule &rule = context.rule();
+  AxisList axes;
+  for (auto [id, factor] : llvm::enumerate(rule.factors))
+    if (rule.reducesOver(id) && factor.combiner == ReductionKind::Sum)
+      axes.append(context.factorAxes(id));
+  return axes;
+}
+
 llvm::SmallVector<Value> shardonnay::cloneLocally(Operation *op,
                                                   OpBuilder &builder,
                                                   ValueRange operands,

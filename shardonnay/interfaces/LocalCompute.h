@@ -72,6 +72,13 @@ public:
                                 mlir::Value tensor, const AxisList &axes) = 0;
 };
 
+/// The axes that shard dim `dim` of a tensor with `mapping`.
+AxisList axesOfDim(const LocalContext &context, const TensorMapping &mapping,
+                   int64_t dim);
+
+/// The axes over which the results are partial sums.
+AxisList axesOfPartialSums(const LocalContext &context);
+
 /// What stands for an op's results on this device; fails with an error at it.
 using LocalResults = llvm::FailureOr<llvm::SmallVector<mlir::Value>>;
 

@@ -18,23 +18,6 @@ using namespace mlir;
 using namespace mlir::stablehlo;
 using namespace shardonnay;
 
-AxisList shardonnay::axesOfDim(LocalContext &context,
-                               const TensorMapping &mapping, int64_t dim) {
-  AxisList axes;
-  for (int32_t factor : mapping.dims[dim])
-    axes.append(context.factorAxes(factor));
-  return axes;
-}
-
-AxisList shardonnay::axesOfPartialSums(LocalContext &context) {
-  AxisList axes;
-  for (auto [id, factor] : llvm::enumerate(context.rule().factors))
-    if (factor.kind == FactorKind::Reduction &&
-        factor.combiner == ReductionKind::Sum)
-      axes.append(context.factorAxes(id));
-  return axes;
-}
-
 AxisList shardonnay::axesOfExchanges(LocalContext &context) {
   AxisList axes;
   for (auto [id, factor] : llvm::enumerate(context.rule().factors))

@@ -19,13 +19,6 @@
 
 namespace shardonnay {
 
-/// The axes that shard dim `dim` of a tensor with `mapping`.
-AxisList axesOfDim(LocalContext &context, const TensorMapping &mapping,
-                   int64_t dim);
-
-/// The axes over which the results are partial sums.
-AxisList axesOfPartialSums(LocalContext &context);
-
 /// The axes of the factors that are exchanged.
 AxisList axesOfExchanges(LocalContext &context);
 

@@ -14,23 +14,6 @@ using namespace mlir;
 
 namespace shardonnay::upstream {
 
-AxisList axesOfDim(const LocalContext &context, const TensorMapping &mapping,
-                   int64_t dim) {
-  AxisList axes;
-  for (int32_t factor : mapping.dims[dim])
-    axes.append(context.factorAxes(factor));
-  return axes;
-}
-
-AxisList axesOfPartialSums(const LocalContext &context) {
-  const FactorRule &rule = context.rule();
-  AxisList axes;
-  for (auto [id, factor] : llvm::enumerate(rule.factors))
-    if (rule.reducesOver(id) && factor.combiner == ReductionKind::Sum)
-      axes.append(context.factorAxes(id));
-  return axes;
-}
-
 Value LocalArith::deviceIndex(LocalContext &context, const AxisList &axes) {
   Value number = context.deviceIndex(builder, loc, axes);
   Value scalar = tensor::ExtractOp::create(builder, loc, number);

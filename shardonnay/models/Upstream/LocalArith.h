@@ -17,18 +17,11 @@
 
 namespace shardonnay::upstream {
 
-/// The axes that shard dim `dim` of a tensor with `mapping`.
-AxisList axesOfDim(const LocalContext &context, const TensorMapping &mapping,
-                   int64_t dim);
-
 /// A tensor of static shape.
 inline bool isStatic(mlir::Value value) {
   auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(value.getType());
   return tensor && tensor.hasStaticShape();
 }
-
-/// The axes over which the results are partial sums.
-AxisList axesOfPartialSums(const LocalContext &context);
 
 /// Builds small computations at one place.
 class LocalArith {
