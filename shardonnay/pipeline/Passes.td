@@ -171,6 +171,9 @@ def ShareEqualOpsPass
     nothing uses go. It finds what MLIR's `cse` finds, but for operations that
     only read memory, and in less time where a program is long.
 
+    What is in a loop may stay: sums that a loop carries are reduced behind it
+    only where each has a reduction of its own.
+
     Before: any program. After: likewise.
 
     ```mlir
@@ -184,6 +187,10 @@ def ShareEqualOpsPass
     %2 = stablehlo.add %0, %0 : tensor<8xf32>
     ```
   }];
+  let options = [
+    Option<"keepLoops", "keep-loops", "bool", "false",
+           "Operations in loops stay as they are">,
+  ];
 }
 
 def PrintFormulasPass : Pass<"sdy-print-formulas", "::mlir::ModuleOp"> {

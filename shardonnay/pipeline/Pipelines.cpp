@@ -116,6 +116,8 @@ int64_t memoryLimitOf(const PipelineOptions &options) {
 }
 
 void addReshard(OpPassManager &pm, const PipelineOptions &options) {
+  // What is made twice is reduced and moved once.
+  pm.addNestedPass<func::FuncOp>(createShareEqualOpsPass({/*keepLoops=*/true}));
   int64_t memoryLimit = memoryLimitOf(options);
   if (memoryLimit > 0 && options.fitsMemory && !options.keepPropagated)
     pm.addPass(createFitMemoryPass({memoryLimit, options.deviceModel,

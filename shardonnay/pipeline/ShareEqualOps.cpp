@@ -20,6 +20,7 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "shardonnay/dialect/sdy/Dialect.h"
 #include "shardonnay/dialect/spmd/Ops.h"
+#include "shardonnay/interfaces/DataFlowEdge.h"
 #include "shardonnay/interfaces/ProgramOps.h"
 #include "shardonnay/pipeline/Passes.h"
 #include "shardonnay/report/OpAlternative.h"
@@ -90,7 +91,8 @@ private:
 
 class EqualOpsSharer {
 public:
-  explicit EqualOpsSharer(ProgramOps &ops) : ops(ops) {}
+  EqualOpsSharer(ProgramOps &ops, bool keepLoops)
+      : ops(ops), keepLoops(keepLoops) {}
 
   void run(func::FuncOp func) {
     for (Block &block : func.getBody()) {
@@ -132,11 +134,15 @@ private:
     EqualOps outside;
     if (isIsolated)
       std::swap(known, outside);
+    bool isKept = keepsThis;
+    if (op->getNumRegions() != 0)
+      keepsThis |= keepLoops && isLoop(op);
     for (Region &region : op->getRegions())
       shareIn(region);
+    keepsThis = isKept;
     if (isIsolated)
       std::swap(known, outside);
-    if (mayHaveEqual(op) && merge(op))
+    if (!keepsThis && mayHaveEqual(op) && merge(op))
       goes(op, here);
   }
 
@@ -200,6 +206,9 @@ private:
   }
 
   ProgramOps &ops;
+  bool keepLoops;
+  /// What is looked at is in a loop, and stays.
+  bool keepsThis = false;
   /// In `ops`, of the op that comes next: behind the function itself.
   size_t place = 1;
   EqualOps known;
@@ -209,9 +218,11 @@ private:
 };
 
 struct ShareEqualOpsPass : impl::ShareEqualOpsPassBase<ShareEqualOpsPass> {
+  using ShareEqualOpsPassBase::ShareEqualOpsPassBase;
+
 protected:
   void runOnOperation() override {
-    EqualOpsSharer(getAnalysis<ProgramOps>()).run(getOperation());
+    EqualOpsSharer(getAnalysis<ProgramOps>(), keepLoops).run(getOperation());
     markAnalysesPreserved<ProgramOps>();
   }
 };

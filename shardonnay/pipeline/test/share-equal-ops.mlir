@@ -1,4 +1,5 @@
 // RUN: sdy-opt %s --sdy-share-equal-ops | FileCheck %s
+// RUN: sdy-opt %s --sdy-share-equal-ops=keep-loops | FileCheck %s --check-prefix=LOOPS
 
 // The second negation goes, and then the second sine: its operand has no other
 // use when it is first met.
@@ -127,4 +128,27 @@ func.func @causes(%arg0: tensor<8xf32>) -> (tensor<10xf32>, tensor<10xf32>, tens
   %1 = spmd.fetch_window %arg0 dim=0 global_size=16 start=-1 step=8 size=10 @mesh {"x"} fill %f {sdy.cause = "what 'a' sees; another plan"} : (tensor<8xf32>, tensor<f32>) -> tensor<10xf32>
   %2 = spmd.fetch_window %arg0 dim=0 global_size=16 start=-1 step=8 size=10 @mesh {"x"} fill %f {sdy.cause = "what 'b' sees"} : (tensor<8xf32>, tensor<f32>) -> tensor<10xf32>
   return %0, %1, %2 : tensor<10xf32>, tensor<10xf32>, tensor<10xf32>
+}
+
+// In a loop each carried sum keeps what it adds; outside equal ops are one.
+// LOOPS-LABEL: @loop
+// LOOPS: %[[N:.*]] = stablehlo.negate %arg0
+// LOOPS-NOT: stablehlo.negate
+// LOOPS: stablehlo.while
+// LOOPS-COUNT-2: stablehlo.sine
+// LOOPS: return
+func.func @loop(%arg0: tensor<8xf32>, %arg1: tensor<i1>) -> (tensor<8xf32>, tensor<8xf32>) {
+  %0 = stablehlo.negate %arg0 : tensor<8xf32>
+  %1 = stablehlo.negate %arg0 : tensor<8xf32>
+  %2:2 = stablehlo.while(%a = %0, %b = %1) : tensor<8xf32>, tensor<8xf32>
+  cond {
+    stablehlo.return %arg1 : tensor<i1>
+  } do {
+    %3 = stablehlo.sine %arg0 : tensor<8xf32>
+    %4 = stablehlo.sine %arg0 : tensor<8xf32>
+    %5 = stablehlo.add %a, %3 : tensor<8xf32>
+    %6 = stablehlo.add %b, %4 : tensor<8xf32>
+    stablehlo.return %5, %6 : tensor<8xf32>, tensor<8xf32>
+  }
+  return %2#0, %2#1 : tensor<8xf32>, tensor<8xf32>
 }
