@@ -200,7 +200,7 @@ def _trips(loop, computations):
     if known:
         return int(known[1])
     condition = computations[loop.called["condition"][0]].instructions.values()
-    bounds = [i.inside for i in condition if i.opcode == "constant" and i.type == "s32[]"]
+    bounds = [i.inside for i in condition if i.opcode == "constant" and i.type in ("s32[]", "s64[]")]
     counts = any("direction=LT" in i.attributes for i in condition)
     return int(bounds[0]) if len(bounds) == 1 and counts else 1
 
