@@ -62,8 +62,20 @@ static ShardWindow shardResult(const FactorWindow &window, int64_t shards,
   return sharded;
 }
 
-// A device's windows cover the positions of the base from count * stride * i -
-// low on. Where that is a multiple of the base dilation further from device to
+/// How far the elements that a device fetches are from those of the device
+/// before, where its windows are `step` further: a multiple of the dilation
+/// that is near, and rather as far as shards are.
+static int64_t elementsBetween(int64_t step, int64_t dilation,
+                               int64_t localSize) {
+  int64_t below = llvm::divideFloorSigned(step, dilation);
+  int64_t twice = 2 * (step - below * dilation);
+  return twice > dilation || (twice == dilation && below < localSize)
+             ? below + 1
+             : below;
+}
+
+// A device's windows cover positions of the base from count * stride * i - low
+// on. Where that is a multiple of the base dilation further from device to
 // device, the elements among them are found at the same places.
 ShardWindow shardWindow(const FactorWindow &window, int64_t shards,
                         int64_t localSize) {
@@ -77,24 +89,26 @@ ShardWindow shardWindow(const FactorWindow &window, int64_t shards,
   int64_t dilation = window.baseDilation;
   sharded.localSize = localSize;
   sharded.globalSize = window.size;
-  if (step % dilation != 0) {
-    sharded.isDilatedFirst = true;
-    sharded.localSize *= dilation;
-    sharded.globalSize = sharded.localSize * shards;
-    dilation = 1;
-  }
-  int64_t covered =
+  sharded.baseDilation = dilation;
+  sharded.covered =
       count == 0 ? 0 : (count - 1) * std::abs(window.stride) + window.extent;
+  sharded.step = elementsBetween(step, dilation, localSize);
+  sharded.shift = step - sharded.step * dilation;
   int64_t first = -window.low;
   if (window.stride < 0 && count > 0)
     first += (count - 1) * window.stride;
-  sharded.start = llvm::divideCeilSigned(first, dilation);
-  sharded.step = step / dilation;
-  int64_t holes = sharded.start * dilation - first;
-  sharded.size = covered > holes ? (covered - holes - 1) / dilation + 1 : 1;
-  sharded.low = holes;
-  sharded.high = covered - holes - ((sharded.size - 1) * dilation + 1);
-  sharded.baseDilation = dilation;
+  for (int64_t i : {int64_t(0), shards - 1}) {
+    int64_t start = llvm::divideCeilSigned(first + sharded.shift * i, dilation);
+    sharded.start = i == 0 ? start : std::min(sharded.start, start);
+  }
+  // From the first element that is fetched to the window of the device.
+  int64_t offset = first - sharded.start * dilation;
+  int64_t last = offset + sharded.shift * (shards - 1);
+  int64_t end = std::max(offset, last) + sharded.covered;
+  sharded.size = std::max<int64_t>(end - 1, 0) / dilation + 1;
+  sharded.low = std::max<int64_t>(-std::min(offset, last), 0);
+  sharded.high = end - ((sharded.size - 1) * dilation + 1);
+  sharded.shiftStart = offset + sharded.low;
   return sharded;
 }
 

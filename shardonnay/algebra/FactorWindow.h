@@ -67,15 +67,16 @@ struct FactorWindow {
 
 /// What a device fetches of its windows.
 struct ShardWindow {
-  /// The holes are filled before anything is sent: the elements would not stand
-  /// alike from device to device. The sizes are those of the dim with holes.
-  bool isDilatedFirst = false;
   int64_t localSize = 0, globalSize = 0;
   /// The device of index i fetches the positions [start + step * i, + size).
   int64_t start = 0, step = 0, size = 0;
   /// The window that slides over what was fetched begins `low` before it, ends
   /// `high` behind it, and has this dilation of its base.
   int64_t low = 0, high = 0, baseDilation = 1;
+  /// Where elements do not stand alike from device to device, device i has its
+  /// windows at [shiftStart + shift * i, + covered) of what was fetched, the
+  /// holes, `low` and `high` filled.
+  int64_t shiftStart = 0, shift = 0, covered = 0;
 };
 
 /// `window` where the factor is sharded `shards` ways, the dim into shards of

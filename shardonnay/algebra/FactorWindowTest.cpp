@@ -25,11 +25,18 @@ std::optional<int64_t> elementAt(int64_t base, int64_t dilation) {
 void check(const FactorWindow &window, int64_t shards, int64_t localSize) {
   ShardWindow sharded = shardWindow(window, shards, localSize);
   int64_t count = llvm::divideCeil(window.count, shards);
-  int64_t span = (sharded.size - 1) * sharded.baseDilation + 1 + sharded.low +
-                 sharded.high;
+  int64_t filled = (sharded.size - 1) * sharded.baseDilation + 1 + sharded.low +
+                   sharded.high;
+  int64_t farthest =
+      std::max<int64_t>(sharded.shift * (shards - 1), 0) + sharded.shiftStart;
+  if (window.count > 0) {
+    EXPECT_EQ(filled, farthest + sharded.covered);
+  }
+  EXPECT_GE(sharded.shiftStart, 0);
+  EXPECT_GE(sharded.shiftStart + sharded.shift * (shards - 1), 0);
   int64_t slides = std::abs(window.stride);
   if (count > 0) {
-    EXPECT_EQ(span, (count - 1) * slides + window.extent);
+    EXPECT_EQ(sharded.covered, (count - 1) * slides + window.extent);
   }
   for (int64_t shard = 0; shard < shards; ++shard)
     for (int64_t w = 0; w < count; ++w)
@@ -39,15 +46,13 @@ void check(const FactorWindow &window, int64_t shards, int64_t localSize) {
                       window.baseDilation);
         // A turned window's first result sees the last that was fetched.
         int64_t turned = window.stride < 0 ? count - 1 - w : w;
-        auto fetched =
-            elementAt(turned * slides + e - sharded.low, sharded.baseDilation);
-        if (sharded.isDilatedFirst && fetched)
-          fetched = elementAt(*fetched + sharded.start + shard * sharded.step,
-                              window.baseDilation);
-        else if (fetched)
+        int64_t cut = sharded.shiftStart + sharded.shift * shard;
+        auto fetched = elementAt(cut + turned * slides + e - sharded.low,
+                                 sharded.baseDilation);
+        if (fetched)
           fetched = *fetched + sharded.start + shard * sharded.step;
         EXPECT_EQ(whole, fetched);
-        if (!sharded.isDilatedFirst && whole && fetched) {
+        if (whole && fetched) {
           int64_t at = *fetched - sharded.start - shard * sharded.step;
           EXPECT_TRUE(at >= 0 && at < sharded.size);
         }

@@ -199,19 +199,28 @@ static LocalResults convolveLocally(ConvolutionOp op, OpBuilder &builder,
     auto type = cast<RankedTensorType>(tensor.getType());
     return math.zero(RankedTensorType::get({}, type.getElementType()));
   };
-  // Windows side by side need nothing of others.
-  for (const FactorWindow &slides : context.shardWindows()) {
+  SmallVector<FactorWindow, 2> windows = context.shardWindows();
+  SmallVector<ShardWindow, 2> fetched(windows.size());
+  auto spatialDim = [&](const FactorWindow &slides) {
     int64_t in = context.rule().operands[0].dimOf(slides.factor);
-    size_t i = llvm::find(numbers.getInputSpatialDimensions(), in) -
-               numbers.getInputSpatialDimensions().begin();
+    return llvm::find(numbers.getInputSpatialDimensions(), in) -
+           numbers.getInputSpatialDimensions().begin();
+  };
+  // Windows side by side need nothing of others.
+  for (auto [slides, sharded] : llvm::zip_equal(windows, fetched)) {
+    size_t i = spatialDim(slides);
     int64_t kernel = numbers.getKernelSpatialDimensions()[i];
-    ShardWindow sharded;
     if (context.rule().factors[slides.factor].kind == FactorKind::Indexed) {
       // What is behind the kernel's end sees the input's beginnings.
       rhs = context.fillEnd(builder, op.getLoc(), rhs, kernel, window[i].size,
                             context.factorAxes(slides.factor), zeroOf(rhs));
     }
     lhs = fetchWindow(builder, op.getLoc(), context, lhs, slides, zeroOf(lhs),
+                      sharded);
+  }
+  for (auto [slides, sharded] : llvm::zip_equal(windows, fetched)) {
+    size_t i = spatialDim(slides);
+    lhs = alignWindow(builder, op.getLoc(), context, lhs, slides, zeroOf(lhs),
                       sharded);
     window[i].low = sharded.low;
     window[i].high = sharded.high;

@@ -25,6 +25,15 @@ mlir::Value fetchWindow(mlir::OpBuilder &builder, mlir::Location loc,
                         const FactorWindow &window, mlir::Value fill,
                         ShardWindow &sharded);
 
+/// What was fetched so, with its holes, from where this device has windows if
+/// that is another place from device to device; `sharded` says how windows
+/// slide over the result. Called when all dims are fetched, since holes would
+/// be fetched too.
+mlir::Value alignWindow(mlir::OpBuilder &builder, mlir::Location loc,
+                        LocalContext &context, mlir::Value fetched,
+                        const FactorWindow &window, mlir::Value fill,
+                        ShardWindow &sharded);
+
 /// What a rule says of `dim`, a window of operand number `operand`, `factor`
 /// being its factor: `size` positions, of which `count` windows see parts.
 FactorWindow toFactorWindow(const mlir::stablehlo::WindowDim &dim,

@@ -183,13 +183,20 @@ static LocalResults reduceWindowLocally(ReduceWindowOp op, OpBuilder &builder,
   SmallVector<Value> local(operands);
   SmallVector<WindowDim> window = op.getWindow();
   size_t count = op.getInputs().size();
-  for (const FactorWindow &slides : context.shardWindows()) {
+  SmallVector<FactorWindow, 2> windows = context.shardWindows();
+  SmallVector<ShardWindow, 2> fetched(windows.size());
+  auto fillOf = [&](int64_t i) {
+    return math.convert(operands[count + i],
+                        getElementTypeOrSelf(op.getInputs()[i]));
+  };
+  for (auto [slides, sharded] : llvm::zip_equal(windows, fetched))
+    local[slides.tensor] =
+        fetchWindow(builder, op.getLoc(), context, local[slides.tensor], slides,
+                    fillOf(slides.tensor), sharded);
+  for (auto [slides, sharded] : llvm::zip_equal(windows, fetched)) {
     int64_t i = slides.tensor;
-    Type element = getElementTypeOrSelf(op.getInputs()[i]);
-    Value fill = math.convert(operands[count + i], element);
-    ShardWindow sharded;
-    local[i] = fetchWindow(builder, op.getLoc(), context, local[i], slides,
-                           fill, sharded);
+    local[i] = alignWindow(builder, op.getLoc(), context, local[i], slides,
+                           fillOf(i), sharded);
     WindowDim &dim = window[context.rule().operands[i].dimOf(slides.factor)];
     dim.low = sharded.low;
     dim.high = sharded.high;

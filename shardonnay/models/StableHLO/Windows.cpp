@@ -249,10 +249,14 @@ static LocalResults padLocally(PadOp op, OpBuilder &builder,
   SmallVector<int64_t> low(op.getEdgePaddingLow()),
       high(op.getEdgePaddingHigh()), interior(op.getInteriorPadding());
   Value operand = operands[0], padding = operands[1];
-  for (const FactorWindow &window : context.shardWindows()) {
-    int64_t dim = dimOf(context, window);
-    ShardWindow sharded;
+  SmallVector<FactorWindow, 2> windows = context.shardWindows();
+  SmallVector<ShardWindow, 2> fetched(windows.size());
+  for (auto [window, sharded] : llvm::zip_equal(windows, fetched))
     operand = fetchWindow(builder, op.getLoc(), context, operand, window,
+                          padding, sharded);
+  for (auto [window, sharded] : llvm::zip_equal(windows, fetched)) {
+    int64_t dim = dimOf(context, window);
+    operand = alignWindow(builder, op.getLoc(), context, operand, window,
                           padding, sharded);
     low[dim] = sharded.low;
     high[dim] = sharded.high;

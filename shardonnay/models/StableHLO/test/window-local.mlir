@@ -41,6 +41,17 @@ func.func @pad(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>},
   return
 }
 
+// Elements are sent, not the holes between them. Devices begin with an element and with a hole by turns: five positions
+// are taken from where each begins.
+// CHECK-LABEL: func.func @pad_with_holes(
+func.func @pad_with_holes(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}, %z: tensor<f32>) {
+  // CHECK-NEXT: %[[WINDOW:.*]] = spmd.fetch_window %arg0 dim=0 global_size=8 start=0 step=2 size=4 @mesh {"x"} fill %arg1
+  // CHECK-NEXT: %[[FILLED:.*]] = stablehlo.pad %[[WINDOW]], %arg1, low = [1], high = [0], interior = [1]
+  // CHECK: stablehlo.dynamic_slice %[[FILLED]], %{{.*}}, sizes = [5]
+  %0 = stablehlo.pad %a, %z, low = [1], high = [1], interior = [1] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : (tensor<8xf32>, tensor<f32>) -> tensor<17xf32>
+  return
+}
+
 // Each operand's window at the device's place; by position the one that is there.
 // CHECK-LABEL: func.func @concatenate(
 func.func @concatenate(
