@@ -1,4 +1,4 @@
-//===- MergeWindows.cpp - pads, slices and convolutions as one ------------===//
+//===- MergeWindows.cpp - pads, slices and windows as one -----------------===//
 //
 // Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -195,6 +195,77 @@ LogicalResult ConvolutionOp::canonicalize(ConvolutionOp op,
   replaceWithConvolution(op, op, pad.getOperand(), window, rewriter);
   if (pad->use_empty())
     rewriter.eraseOp(pad);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Reductions of windows
+//===----------------------------------------------------------------------===//
+
+/// The block adds up its two arguments, and does no more.
+static bool isAddition(Block &block) {
+  auto add = dyn_cast<AddOp>(block.front());
+  return add && block.getOperations().size() == 2 &&
+         block.getTerminator()->getOperand(0) == add.getResult() &&
+         add.getLhs() != add.getRhs() && isa<BlockArgument>(add.getLhs()) &&
+         isa<BlockArgument>(add.getRhs());
+}
+
+/// JAX broadcasts scalars to scalars.
+static bool isZeroScalar(Value scalar) {
+  if (auto broadcast = scalar.getDefiningOp<BroadcastInDimOp>())
+    scalar = broadcast.getOperand();
+  return isZero(scalar);
+}
+
+/// Adds what `pad` does to `window`, of one dim; false if that takes elements
+/// away, or if the window sees all of the dim, as a running sum's does.
+static bool addPadding(PadOp pad, size_t dim, WindowDim &window) {
+  int64_t low = pad.getEdgePaddingLow()[dim];
+  int64_t high = pad.getEdgePaddingHigh()[dim];
+  int64_t interior = pad.getInteriorPadding()[dim];
+  if (low == 0 && high == 0 && interior == 0)
+    return true;
+  if (low < 0 || high < 0 || pad.getOperand().getType().getDimSize(dim) == 0 ||
+      window.extent() >= pad.getType().getDimSize(dim))
+    return false;
+  window.low += low * window.baseDilation;
+  window.high += high * window.baseDilation;
+  window.baseDilation *= interior + 1;
+  return true;
+}
+
+/// Zeros around what is added up from zero are what the windows are padded
+/// with: the gradient of an average pooling. Where a reduction starts from what
+/// is not neutral, XLA has nothing around the elements.
+LogicalResult ReduceWindowOp::canonicalize(ReduceWindowOp op,
+                                           PatternRewriter &rewriter) {
+  if (op.getInputs().size() != 1)
+    return failure();
+  auto pad = op.getInputs()[0].getDefiningOp<PadOp>();
+  if (!pad || !pad->hasOneUse() || !pad->getDiscardableAttrs().empty() ||
+      !pad.getType().hasStaticShape() ||
+      !pad.getOperand().getType().hasStaticShape() ||
+      !isAddition(op.getBody().front()) ||
+      !isZeroScalar(pad.getPaddingValue()) ||
+      !isZeroScalar(op.getInitValues()[0]))
+    return failure();
+  SmallVector<WindowDim> window = op.getWindow();
+  SmallVector<int64_t> padding, baseDilations;
+  for (auto [dim, entry] : llvm::enumerate(window)) {
+    if (!addPadding(pad, dim, entry))
+      return failure();
+    padding.append({entry.low, entry.high});
+    baseDilations.push_back(entry.baseDilation);
+  }
+  auto type = RankedTensorType::get({static_cast<int64_t>(window.size()), 2},
+                                    rewriter.getI64Type());
+  rewriter.modifyOpInPlace(op, [&] {
+    op.getInputsMutable().assign(pad.getOperand());
+    op.setPaddingAttr(DenseIntElementsAttr::get(type, padding));
+    op.setBaseDilations(baseDilations);
+  });
+  rewriter.eraseOp(pad);
   return success();
 }
 

@@ -27,6 +27,7 @@ def ReduceWindowOp : HLOOp<"reduce_window", [
     /// One a dim, on the verified op.
     ::llvm::SmallVector<::mlir::stablehlo::WindowDim> getWindow();
   }];
+  let hasCanonicalizeMethod = 1;
   let hasVerifier = 1;
   let hasRegionVerifier = 1;
 }

@@ -132,6 +132,16 @@ for (size, kernel, stride, pad, base, dilation), (body, init), axes in itertools
                   (kernel, stride, pad, base, dilation), count, axes,
                   # Around elements stand initial values by the specification, nothing for XLA: what is not neutral is needed whole.
                   collectives=HALO if min(size, count) >= 8 and (init != 2 or max(pad) <= 0) else None)
+# Zeros around and between elements become the reduction's own padding.
+case("pool what is padded", [argument([3, 9], ["", "y"])], ([3, 17], "f32", ["", "y"]),
+     f"""%zero = stablehlo.constant dense<0.0> : tensor<f32>
+%padded = stablehlo.pad $0, %zero, low = [0, 1], high = [0, 1], interior = [0, 1] :
+  ({tensor([3, 9], "f32")}, tensor<f32>) -> {tensor([3, 19], "f32")}
+$r = "stablehlo.reduce_window"(%padded, %zero) <{{window_dimensions = {numbers([1, 3])}}}> ({{
+  ^bb0(%p: tensor<f32>, %q: tensor<f32>):
+    %z = stablehlo.add %p, %q : tensor<f32>
+    stablehlo.return %z : tensor<f32>
+  }}) : ({tensor([3, 19], "f32")}, tensor<f32>) -> {tensor([3, 17], "f32")}""", None)
 reduce_window("of integers", "multiply", 1, 16, (3, 1, (1, 1), 1, 1), 16, "y", "i32", HALO)
 
 
