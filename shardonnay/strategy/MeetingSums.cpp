@@ -110,7 +110,7 @@ TensorSharding SumJoiner::inParts(int32_t value, const AxisList &axes) const {
 
 /// An op that leaves its result in parts.
 struct SumJoiner::Joined {
-  int32_t op;
+  int32_t op = -1;
   const OpStrategy *strategy = nullptr;
   /// Operands that are then sharded as they are made.
   SmallVector<std::pair<int32_t, int32_t>, 2> operands;
@@ -133,7 +133,8 @@ bool SumJoiner::isMovedForOnlyUse(int32_t value) const {
 std::optional<SumJoiner::Joined> SumJoiner::joinedIf(int32_t op,
                                                      const AxisList &axes) {
   const OpStrategy &present = *state.strategyOf(op);
-  Joined joined{op};
+  Joined joined;
+  joined.op = op;
   auto add = [&](const OpStrategy &strategy, double sign) {
     joined.saved += sign * table.price(strategy).value_or(HUGE_VAL);
   };

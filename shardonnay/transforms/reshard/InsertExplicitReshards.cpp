@@ -187,10 +187,8 @@ LogicalResult BlockResharder::visit(Operation *op, const KnownOp &known) {
 LogicalResult BlockResharder::visitByRule(Operation *op, const FactorRule &rule,
                                           const OpStrategy *known) {
   FailureOr<MeshScope> scope = scopeOf(op);
-  if (failed(scope))
-    return failure();
-  if (scope->empty())
-    return success();
+  if (failed(scope) || scope->empty())
+    return success(succeeded(scope));
   auto isFree = [&](Value value) {
     return reshards.isConstantExpression(value);
   };
