@@ -173,7 +173,7 @@ def test_mistakes(keywords, message):
 
 def test_plans_are_priced_by_gloo():
     """Whose collectives take long whatever they send: parameters are gathered at once, and gradients summed at once."""
-    model, batch = models.GPT(256, 64, heads=8, length=32), models.tokens(8, 32, 256)
+    model, batch = models.GPT(512, 128, heads=8, length=64), models.tokens(8, 64, 512)
 
     def collectives(**keywords):
         plan = partition(model, models.cross_entropy, batch, {"fsdp": 8}, params={"*": Shard(0)}, inputs=Shard(0), optimizer=models.ADAMW, **keywords)
