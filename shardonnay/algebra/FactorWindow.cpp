@@ -74,6 +74,22 @@ static int64_t elementsBetween(int64_t step, int64_t dilation,
              : below;
 }
 
+/// `sharded`, but that the holes are filled before anything is sent. The device
+/// of index 0 has its windows from position `first` on.
+static ShardWindow fillFirst(ShardWindow sharded, int64_t first, int64_t step,
+                             int64_t shards) {
+  sharded.isDilatedFirst = true;
+  sharded.localSize *= sharded.baseDilation;
+  sharded.globalSize = sharded.localSize * shards;
+  sharded.start = first;
+  sharded.step = step;
+  sharded.size = std::max<int64_t>(sharded.covered, 1);
+  sharded.low = sharded.shift = sharded.shiftStart = 0;
+  sharded.high = sharded.covered - sharded.size;
+  sharded.baseDilation = 1;
+  return sharded;
+}
+
 // A device's windows cover positions of the base from count * stride * i - low
 // on. Where that is a multiple of the base dilation further from device to
 // device, the elements among them are found at the same places.
@@ -109,6 +125,10 @@ ShardWindow shardWindow(const FactorWindow &window, int64_t shards,
   sharded.low = std::max<int64_t>(-std::min(offset, last), 0);
   sharded.high = end - ((sharded.size - 1) * dilation + 1);
   sharded.shiftStart = offset + sharded.low;
+  // Over many devices the places drift apart, and all elements between them are
+  // fetched by each.
+  if (sharded.shift != 0 && sharded.covered < sharded.size)
+    return fillFirst(sharded, first, step, shards);
   return sharded;
 }
 

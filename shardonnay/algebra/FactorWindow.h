@@ -67,6 +67,9 @@ struct FactorWindow {
 
 /// What a device fetches of its windows.
 struct ShardWindow {
+  /// The holes are filled before anything is sent, where that sends less. The
+  /// sizes are those of the dim with holes.
+  bool isDilatedFirst = false;
   int64_t localSize = 0, globalSize = 0;
   /// The device of index i fetches the positions [start + step * i, + size).
   int64_t start = 0, step = 0, size = 0;

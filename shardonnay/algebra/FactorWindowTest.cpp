@@ -51,8 +51,10 @@ void check(const FactorWindow &window, int64_t shards, int64_t localSize) {
                                  sharded.baseDilation);
         if (fetched)
           fetched = *fetched + sharded.start + shard * sharded.step;
+        if (sharded.isDilatedFirst && fetched)
+          fetched = elementAt(*fetched, window.baseDilation);
         EXPECT_EQ(whole, fetched);
-        if (whole && fetched) {
+        if (!sharded.isDilatedFirst && whole && fetched) {
           int64_t at = *fetched - sharded.start - shard * sharded.step;
           EXPECT_TRUE(at >= 0 && at < sharded.size);
         }

@@ -13,6 +13,21 @@ using namespace mlir;
 using namespace mlir::stablehlo;
 using namespace shardonnay;
 
+/// The shard with `fill` between its elements and after the last one: a shard
+/// of the dim that is so dilated, if what is behind the dim's end is `fill`
+/// too.
+static Value dilate(OpBuilder &builder, Location loc, LocalContext &context,
+                    Value local, int64_t dim, int64_t size,
+                    const AxisList &axes, int64_t dilation, Value fill) {
+  int64_t shard = shapeOf(local)[dim];
+  Value filled = context.fillEnd(builder, loc, local, dim, size, axes, fill);
+  SmallVector<int64_t> none(shapeOf(local).size(), 0), high(none),
+      interior(none);
+  high[dim] = shard == 0 ? 0 : dilation - 1;
+  interior[dim] = dilation - 1;
+  return PadOp::create(builder, loc, filled, fill, none, high, interior);
+}
+
 Value shardonnay::fetchWindow(OpBuilder &builder, Location loc,
                               LocalContext &context, Value local,
                               const FactorWindow &window, Value fill,
@@ -20,6 +35,9 @@ Value shardonnay::fetchWindow(OpBuilder &builder, Location loc,
   const AxisList &axes = context.factorAxes(window.factor);
   int64_t dim = context.rule().operands[window.tensor].dimOf(window.factor);
   sharded = shardWindow(window, axes.numShards(), shapeOf(local)[dim]);
+  if (sharded.isDilatedFirst)
+    local = dilate(builder, loc, context, local, dim, window.size, axes,
+                   window.baseDilation, fill);
   return context.fetchWindow(builder, loc, local, window, sharded, fill);
 }
 

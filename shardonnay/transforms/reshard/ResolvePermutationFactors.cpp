@@ -48,7 +48,7 @@ bool crossesBoundary(const OpProblem &problem, int32_t factor, int64_t shards) {
     if (size % shards != 0)
       return true;
     ShardWindow sharded = shardWindow(window, shards, size / shards);
-    if (sharded.shift != 0 || sharded.start < 0 ||
+    if (sharded.isDilatedFirst || sharded.shift != 0 || sharded.start < 0 ||
         sharded.step != sharded.localSize ||
         sharded.start + sharded.size > sharded.localSize)
       return true;
