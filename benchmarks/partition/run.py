@@ -105,7 +105,7 @@ def main():
                     slower |= row == "compile" and any(peer and peer["seconds"] < ours["seconds"] for peer in theirs[:1])
             for row, sizes in points.items():
                 if len(sizes) > 1:
-                    print(f"{model:<12} {row:<8} slope {measured.slope(sizes, "ops"):.3f}")
+                    print(f"{model:<12} {row:<8} slope {measured.slope(sizes, 'ops'):.3f}")
     return options.quick and slower
 
 

@@ -113,16 +113,14 @@ ShardWindow shardWindow(const FactorWindow &window, int64_t shards,
   int64_t first = -window.low;
   if (window.stride < 0 && count > 0)
     first += (count - 1) * window.stride;
-  for (int64_t i : {int64_t(0), shards - 1}) {
-    int64_t start = llvm::divideCeilSigned(first + sharded.shift * i, dilation);
-    sharded.start = i == 0 ? start : std::min(sharded.start, start);
-  }
+  int64_t drift = sharded.shift * (shards - 1);
+  sharded.start =
+      llvm::divideCeilSigned(first + std::min<int64_t>(drift, 0), dilation);
   // From the first element that is fetched to the window of the device.
   int64_t offset = first - sharded.start * dilation;
-  int64_t last = offset + sharded.shift * (shards - 1);
-  int64_t end = std::max(offset, last) + sharded.covered;
+  int64_t end = offset + std::max<int64_t>(drift, 0) + sharded.covered;
   sharded.size = std::max<int64_t>(end - 1, 0) / dilation + 1;
-  sharded.low = std::max<int64_t>(-std::min(offset, last), 0);
+  sharded.low = std::max<int64_t>(-offset - std::min<int64_t>(drift, 0), 0);
   sharded.high = end - ((sharded.size - 1) * dilation + 1);
   sharded.shiftStart = offset + sharded.low;
   // Over many devices the places drift apart, and all elements between them are

@@ -75,6 +75,9 @@ private:
   /// What the op would pay, besides what others pay.
   double priceOf(int32_t op, const OpStrategy &strategy);
   bool readsSeed(int32_t op) const;
+  /// A result that its producer leaves in `left` is resharded from it, and need
+  /// not be.
+  bool mayStay(int32_t result, int32_t left) const;
   void moveResults(int32_t op);
   /// How others than `reader` have the value resharded.
   Shardings othersHave(int32_t value, int32_t reader) const;
@@ -256,6 +259,11 @@ const OpStrategy *ChainSearch::findStrategy(int32_t op) {
   return best;
 }
 
+bool ChainSearch::mayStay(int32_t result, int32_t left) const {
+  return left >= 0 && left != state.shardingOf(result) &&
+         table.sharding(left).unreduced.empty() && state.mayMove(result);
+}
+
 void ChainSearch::moveResults(int32_t op) {
   const OpStrategy &strategy = *state.strategyOf(op);
   size_t numOperands = graph.operandsOf(op).size();
@@ -263,8 +271,7 @@ void ChainSearch::moveResults(int32_t op) {
   for (int32_t i = 0; i < graph.numResults(op); ++i) {
     int32_t result = graph.firstResult(op) + i;
     int32_t sharding = needed[numOperands + i];
-    if (sharding < 0 || sharding == state.shardingOf(result) ||
-        !table.sharding(sharding).unreduced.empty() || !state.mayMove(result))
+    if (!mayStay(result, sharding))
       continue;
     state.change(result, sharding,
                  [&](int32_t around) { changed.insert(around); });
@@ -318,7 +325,7 @@ StateEvaluator &ChainSearch::prices() {
 }
 
 void ChainSearch::begin(int32_t value, int32_t sharding) {
-  prices();
+  prices(); // Of the state before anything is changed.
   seed = value;
   seedSharding = sharding;
   worklist.clear();
@@ -385,11 +392,10 @@ void ChainSearch::visit(int32_t value) {
 void ChainSearch::visitResult(int32_t value) {
   int32_t op = graph.value(value).producer;
   const OpStrategy *strategy = op < 0 ? nullptr : state.strategyOf(op);
-  if (!strategy || graph.numResults(op) != 1 || !state.mayMove(value))
+  if (!strategy || graph.numResults(op) != 1)
     return;
   int32_t left = strategy->needed.back();
-  if (left < 0 || left == state.shardingOf(value) ||
-      !table.sharding(left).unreduced.empty())
+  if (!mayStay(value, left))
     return;
   Key key = makeKey(value, left);
   if (fruitless.count(key))

@@ -135,10 +135,10 @@ std::optional<SumJoiner::Joined> SumJoiner::joinedIf(int32_t op,
   const OpStrategy &present = *state.strategyOf(op);
   Joined joined;
   joined.op = op;
-  auto add = [&](const OpStrategy &strategy, double sign) {
-    joined.saved += sign * table.price(strategy).value_or(HUGE_VAL);
+  auto price = [&](const OpStrategy &strategy) {
+    return table.price(strategy).value_or(HUGE_VAL);
   };
-  add(present, 1);
+  joined.saved = price(present);
   SmallVector<int32_t, 4> shardings;
   for (int32_t operand : state.operandsOf(op)) {
     shardings.push_back(state.shardingOf(operand));
@@ -147,26 +147,26 @@ std::optional<SumJoiner::Joined> SumJoiner::joinedIf(int32_t op,
     int32_t producer = graph.value(operand).producer;
     shardings.back() = state.strategyOf(producer)->needed.back();
     joined.operands.emplace_back(operand, shardings.back());
-    add(*state.strategyOf(producer), 1);
-    add(state.strategyIf(producer, operand, shardings.back()), -1);
+    joined.saved +=
+        price(*state.strategyOf(producer)) -
+        price(state.strategyIf(producer, operand, shardings.back()));
   }
   shardings.push_back(table.add(inParts(resultOf(op), axes)));
   const SmallBitVector &free = graph.classOf(op).free;
-  auto price = [&](const OpStrategy *strategy) {
-    return strategy ? table.price(*strategy).value_or(HUGE_VAL) : HUGE_VAL;
-  };
+  double least = HUGE_VAL;
   for (const FactorStrategy &factors : table.getSolver().strategies(
            table.problemOf(present.kind, shardings, free))) {
     const OpStrategy &strategy =
         table.make(present.kind, shardings, free, factors);
-    if (strategy.needed.back() == shardings.back() &&
-        strategy.shards >= present.shards &&
-        price(&strategy) < price(joined.strategy))
-      joined.strategy = &strategy;
+    if (strategy.needed.back() != shardings.back() ||
+        strategy.shards < present.shards || price(strategy) >= least)
+      continue;
+    joined.strategy = &strategy;
+    least = price(strategy);
   }
   if (!joined.strategy)
     return std::nullopt;
-  add(*joined.strategy, -1);
+  joined.saved -= least;
   return joined;
 }
 
