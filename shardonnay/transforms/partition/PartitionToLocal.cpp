@@ -45,7 +45,6 @@
 #include "shardonnay/transforms/partition/KeptShardings.h"
 #include "shardonnay/transforms/partition/LocalCollectives.h"
 #include "shardonnay/transforms/partition/OpContext.h"
-#include "shardonnay/transforms/partition/OwnMemory.h"
 #include "shardonnay/transforms/partition/Passes.h"
 #include "shardonnay/transforms/partition/Placement.h"
 
@@ -555,7 +554,7 @@ struct PartitionToLocal
       return signalPassFailure();
     auto meshes = module.getOps<sdy::MeshOp>();
     bool hasOneMesh = llvm::hasNItemsOrLess(meshes, 1);
-    auto partition = [&](func::FuncOp func) {
+    for (auto func : module.getOps<func::FuncOp>()) {
       sdy::MeshOp own = hasOneMesh ? nullptr : findOwnMesh(func, programMesh);
       Placer ownPlacer(own);
       Placer &here = own ? ownPlacer : placer;
@@ -563,10 +562,9 @@ struct PartitionToLocal
       FunctionPartitioner partitioner(
           func, here, *callees, noImplicitReplication,
           recordsCauses ? &otherStrategies : nullptr, keepShardings);
-      return partitioner.run();
-    };
-    if (failed(remakeInOwnMemory(module, partition)))
-      return signalPassFailure();
+      if (failed(partitioner.run()))
+        return signalPassFailure();
+    }
     eraseUncalled();
     for (sdy::MeshOp mesh : llvm::make_early_inc_range(meshes))
       if (mesh != programMesh && SymbolTable::symbolKnownUseEmpty(mesh, module))
