@@ -1,5 +1,6 @@
 """Pages of documentation whose fenced blocks are run, and hold what they print."""
 
+import difflib
 import os
 import re
 import subprocess
@@ -28,7 +29,8 @@ def compare(path, now):
     before = path.read_text()
     if "SHARDONNAY_WRITE_DOCS" in os.environ:
         path.write_text(now)
-    assert now == before
+    changed = difflib.unified_diff(before.splitlines(), now.splitlines(), "the page", "as it is now", lineterm="")
+    assert now == before, "\n".join(changed)
 
 
 class Shell:
