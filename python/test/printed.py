@@ -39,8 +39,8 @@ class Shell:
 
     def __init__(self, folder):
         self.folder, self.status = folder, 0
-        # A user's environment: the venv is activated, nothing is said of devices.
-        others = ("XLA_FLAGS", "JAX_PLATFORMS")
+        # A user's environment: the venv is activated, nothing is said of devices or of Python's buffers.
+        others = ("XLA_FLAGS", "JAX_PLATFORMS", "PYTHONUNBUFFERED")
         self.environment = {name: text for name, text in os.environ.items() if name not in others} | {
             "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
             "NO_COLOR": "1",

@@ -29,6 +29,9 @@ class Console:
         return RichConsole(file=self.stream, highlight=False, soft_wrap=True)
 
     def line(self, text="", style=None):
+        if self is err:  # What was printed before comes before, also where both go into one file.
+            with contextlib.suppress(BrokenPipeError):
+                sys.stdout.flush()
         if style and self._rich:
             self._rich.print(text, style=style, markup=False)
         else:
