@@ -64,6 +64,42 @@ def einsum(graph):
              bound=_bound(a, b, terms, element), terms=terms)
 
 
+def _as_linear(graph, value):
+    """The value, or what ops that keep sums apart make of it; of the same type."""
+    for _ in range(graph.int(0, 2)):
+        how = graph.choose(("negate", "transpose", "multiply"))
+        if how == "negate":
+            (value,) = graph.op("stablehlo.negate", [value], [(value.shape, value.element)], bound=value.bound)
+        elif how == "transpose" and value.rank == 2 and value.shape[0] == value.shape[1]:
+            (value,) = graph.op("stablehlo.transpose", [value], [(value.shape, value.element)], "permutation = array<i64: 1, 0>",
+                                bound=value.bound)
+        elif how == "multiply":
+            factor = graph.argument(value.shape, value.element, sharded=graph.chance(50))
+            bound = value.bound * factor.bound if value.bound is not None else None
+            (value,) = graph.op("stablehlo.multiply", [value, factor], [(value.shape, value.element)], bound=bound)
+    return value
+
+
+def meeting_sums(graph):
+    """Sums over dims of one size, of which some have operands in common, added up: each may stay in parts until then."""
+    element = graph.choose(("f32", "i32", "f64"))
+    rows, columns, terms = (graph.choose((4, 8, 16, 6, 5)) for _ in range(3))
+    columns = rows if graph.chance(50) else columns
+    total = None
+    for _ in range(graph.int(2, 4)):
+        a, b = graph.operand((rows, terms), element, bounded=True), graph.operand((terms, columns), element, bounded=True)
+        text = "dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>"
+        (summand,) = graph.op("stablehlo.dot_general", [a, b], [((rows, columns), element)], text,
+                              bound=_bound(a, b, terms, element), terms=terms)
+        summand = _as_linear(graph, summand)
+        if total is not None:
+            bound = None if None in (total.bound, summand.bound) else total.bound + summand.bound
+            name = graph.choose(("add", "subtract"))
+            (total,) = graph.op(f"stablehlo.{name}", [total, summand], [(total.shape, element)], bound=bound)
+        else:
+            total = summand
+
+
 def ragged_dot(graph):
     """Rows in groups, each with its matrix; the groups' sizes are data."""
     m, k, n, g = (graph.choose((4, 8, 6, 3, 16)), graph.choose((4, 8, 3, 5)), graph.choose((4, 8, 3)), graph.choose((2, 4, 3, 1)))
@@ -132,4 +168,4 @@ def convolution(graph):
 
 
 FAMILIES = {"stablehlo.dot_general": dot_general, "stablehlo.dot": dot, "stablehlo.einsum": einsum, "chlo.ragged_dot": ragged_dot,
-            "stablehlo.convolution": convolution}
+            "stablehlo.convolution": convolution, "meeting sums": meeting_sums}

@@ -2,7 +2,7 @@
 
 It works on the lines of any family: what a run uses from outside is captured, or handed to the function; what it makes
 and others read comes back. So every op is met inside of functions (nested, called several times or never), of branches
-and of loops, with the constraints and shardings that it has, and dead.
+and of loops, with the constraints and shardings that it has, dead, and beside an equal one that is sharded otherwise.
 """
 
 import re
@@ -134,8 +134,21 @@ def _looped(graph, run, results):
     return [*constants, f"{total}{', ' if results else ' = '}{line}"]
 
 
+def _repeated(graph, run):
+    """The same ops once more, with constraints of their own on what they make."""
+    lines, names = run.copy(graph)
+    for value in run.makes:
+        again = replace(value, name=names[value.name])
+        if graph.chance(50):
+            again, bare = replace(again, name=graph.fresh()), again
+            sharding = graph.sharding(value.shape, True).removeprefix("#sdy.sharding")
+            lines.append(f"{again.name} = sdy.sharding_constraint {bare.name} {sharding} : {value.type}")
+        graph.values.append(again)
+    return lines
+
+
 def wrap(graph):
-    """Puts some consecutive ops of the case into something, or a copy of them whose results nobody reads."""
+    """Puts some consecutive ops of the case into something, or a copy of them whose results nobody reads; or repeats them."""
     first = graph.int(0, len(graph.lines) - 1)
     last = graph.int(first + 1, len(graph.lines))
     known = {value.name: value for value in graph.values + graph.held}
@@ -148,6 +161,9 @@ def wrap(graph):
     # The members of a group are in one manual computation, or all outside.
     how = graph.choose((_called, _branched, _looped) if grouped else (_called, _branched, _looped, manual.wrapped))
     before = list(graph.values)
+    if graph.chance(15) and not grouped:
+        graph.lines[last:last] = _repeated(graph, run)
+        return
     if graph.chance(25):
         lines, names = run.copy(graph)
         results = [replace(value, name=names[value.name]) for value in results or run.makes[-1:]]
