@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import tarfile
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -66,6 +67,14 @@ def test_wheels_are_manylinux(dist):
         assert "manylinux_2_36" in wheel.name
         told = " ".join(run(PYTHON, "-m", "auditwheel", "show", wheel).split())
         assert 'is consistent with the following platform tag: "manylinux_2_36' in told
+
+
+def test_what_is_bundled_has_its_licence(own_wheel):
+    names = zipfile.ZipFile(own_wheel).namelist()
+    bundled = {Path(name).name.partition("-")[0] for name in names if ".libs/" in name and name.endswith(tuple("0123456789"))}
+    licences = [name for name in names if "/licenses/LICENSE-" in name]
+    assert "libmimalloc" in bundled
+    assert all(any(f"LICENSE-{library}" in name for name in licences) for library in bundled), (bundled, licences)
 
 
 def test_alone_it_compiles_and_says_what_running_needs(own_wheel, tmp_path):
