@@ -43,8 +43,9 @@ private:
   /// The op's only result.
   int32_t resultOf(int32_t op) const { return graph.firstResult(op); }
   /// The axes along which the op leaves its result in parts that are summands.
-  const AxisList &partsOf(int32_t op) const {
-    return table.sharding(state.strategyOf(op)->needed.back()).unreduced;
+  AxisList partsOf(int32_t op) const {
+    int32_t left = state.strategyOf(op)->needed.back();
+    return left < 0 ? AxisList() : table.sharding(left).unreduced;
   }
   /// How a value is sharded that is left in parts until it is as it is now.
   TensorSharding inParts(int32_t value, const AxisList &axes) const;
@@ -68,7 +69,8 @@ bool SumJoiner::reducesSums(int32_t op) const {
 
 /// `value` is made of summands for one use.
 bool SumJoiner::collect(int32_t value, int reach) {
-  if (state.sourceOf(value) != value || graph.usesOf(value).size() != 1 ||
+  if (state.shardingOf(value) < 0 || state.sourceOf(value) != value ||
+      graph.usesOf(value).size() != 1 ||
       !state.readSharding(value).unreduced.empty())
     return false;
   int32_t op = graph.value(value).producer;
@@ -124,6 +126,7 @@ bool SumJoiner::isMovedForOnlyUse(int32_t value) const {
   int32_t producer = graph.value(value).producer;
   const OpStrategy *strategy = state.strategyOf(producer);
   return strategy && graph.numResults(producer) == 1 &&
+         strategy->needed.back() >= 0 &&
          strategy->needed.back() != state.shardingOf(value) &&
          partsOf(producer).empty();
 }

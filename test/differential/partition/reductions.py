@@ -121,7 +121,7 @@ def several(graph):
         ], outs
 
     terms = max(1, math.prod(a.shape))
-    bound = max(a.bound, b.bound) * terms + max(init.bound for init in inits)
+    bound = None if None in (a.bound, b.bound) else max(a.bound, b.bound) * terms + max(init.bound for init in inits)
     graph.op("stablehlo.reduce", [a, b, *inits], [(shape, a.element), (shape, b.element)], f"dimensions = {array_text(dims)}",
              [_pair_region(graph, [a.element, b.element], body)], bound=bound, terms=terms)
     graph.ops[-1] += " several"
