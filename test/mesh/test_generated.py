@@ -8,6 +8,7 @@ import os
 
 import batch
 import pytest
+import shardonnay
 from generate import program
 from shardonnay import mpi as package
 
@@ -40,6 +41,11 @@ def check(seeds, ranks, mpi):
 @pytest.mark.parametrize("ranks", [2, 4, 8])
 def test_some(ranks, mpi):
     check(range(100 * ranks, 100 * ranks + 8), ranks, mpi)
+
+
+def test_what_is_no_tensor_has_no_sharding():
+    """A shape among the operands of what is added up was looked up as a sharding, out of bounds."""
+    assert shardonnay.compile(program(119, 4), target="mpi").text
 
 
 @pytest.mark.long
