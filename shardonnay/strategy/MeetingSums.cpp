@@ -43,9 +43,8 @@ private:
   /// The op's only result.
   int32_t resultOf(int32_t op) const { return graph.firstResult(op); }
   /// The axes along which the op leaves its result in parts that are summands.
-  AxisList partsOf(int32_t op) const {
-    int32_t left = state.strategyOf(op)->needed.back();
-    return left < 0 ? AxisList() : table.sharding(left).unreduced;
+  const AxisList &partsOf(int32_t op) const {
+    return table.sharding(state.strategyOf(op)->needed.back()).unreduced;
   }
   /// How a value is sharded that is left in parts until it is as it is now.
   TensorSharding inParts(int32_t value, const AxisList &axes) const;
@@ -126,7 +125,6 @@ bool SumJoiner::isMovedForOnlyUse(int32_t value) const {
   int32_t producer = graph.value(value).producer;
   const OpStrategy *strategy = state.strategyOf(producer);
   return strategy && graph.numResults(producer) == 1 &&
-         strategy->needed.back() >= 0 &&
          strategy->needed.back() != state.shardingOf(value) &&
          partsOf(producer).empty();
 }

@@ -75,8 +75,8 @@ def _as_linear(graph, value):
                                 bound=value.bound)
         elif how == "multiply":
             factor = graph.argument(value.shape, value.element, sharded=graph.chance(50))
-            bound = value.bound * factor.bound if value.bound is not None else None
-            (value,) = graph.op("stablehlo.multiply", [value, factor], [(value.shape, value.element)], bound=bound)
+            (value,) = graph.op("stablehlo.multiply", [value, factor], [(value.shape, value.element)],
+                                bound=_bound(value, factor, 1, value.element))
     return value
 
 

@@ -74,10 +74,6 @@ def gathered_for(text):
     return found
 
 
-def elements(value):
-    return prod(ir.RankedTensorType(value.type).shape)
-
-
 def demanded(use, dims):
     """[the name of the op that uses it], if that is why `dims` are sharded less."""
     user = use.owner
@@ -88,8 +84,6 @@ def demanded(use, dims):
         return []
     if name == "stablehlo.select_and_scatter" and use.operand_number == 1:
         return []  # propagation sees its windows on their own; they are computed on shards where the operand's are
-    if name == "stablehlo.torch_index_select" and 2 * elements(user.results[0]) <= elements(user.operands[use.operand_number]):
-        return []  # a sum of what devices find is possible, and more expensive; propagation does not see it
     if "sdy.sharding_rule" not in user.attributes:
         return [name]
     text = str(user.attributes["sdy.sharding_rule"])
