@@ -37,9 +37,16 @@ public:
     addRule.add(size, {0, 0}, {0});
     addRule.add(size, {1, 1}, {1});
     sum = addRule.build();
+    FactorRuleBuilder shapedRule({2, 0}, {2});
+    shapedRule.add(size, {0, -1}, {0});
+    shapedRule.add(size, {1, -1}, {1});
+    shaped = shapedRule.build();
     tensor = table.add(TensorKind{{size, size}, 4});
     dotKind = table.add(kindOf(dot, /*contraction=*/true));
     sumKind = table.add(kindOf(sum, /*contraction=*/false));
+    OpKind kind = kindOf(shaped, /*contraction=*/false);
+    kind.tensors[1] = -1;
+    shapedKind = table.add(kind);
   }
 
   int32_t sharding(const AxisList &rows, const AxisList &columns = {}) {
@@ -58,6 +65,15 @@ public:
   }
   int32_t addSum(int32_t lhs, int32_t rhs, int32_t sharding) {
     return addOp(sumKind, lhs, rhs, sharding);
+  }
+  /// What is no tensor, such as a shape.
+  int32_t addShape() {
+    shardings.push_back(-1);
+    return builder.addValue({-1, 0, /*tensor=*/-1, /*sharding=*/-1, false});
+  }
+  /// An op of a value and a shape, in both of which it says to be linear.
+  int32_t addShaped(int32_t value, int32_t shape, int32_t sharding) {
+    return addOp(shapedKind, value, shape, sharding);
   }
   /// The block returns `value` so.
   void addReturn(int32_t value, int32_t sharding) {
@@ -87,15 +103,15 @@ private:
     opClass.free.resize(3);
     opClass.shardings = {shardings[lhs], shardings[rhs], sharding};
     opClass.linear.resize(2, kind == dotKind);
-    opClass.summands.resize(2, kind == sumKind);
+    opClass.summands.resize(2, kind != dotKind);
     shardings.push_back(sharding);
     int32_t result = builder.addValue({-1, 0, tensor, sharding, false});
     builder.addOp(builder.addClass(opClass), {lhs, rhs}, {}, result, 1);
     return result;
   }
 
-  FactorRule dot, sum;
-  int32_t tensor = -1, dotKind = -1, sumKind = -1;
+  FactorRule dot, sum, shaped;
+  int32_t tensor = -1, dotKind = -1, sumKind = -1, shapedKind = -1;
   /// By value.
   std::vector<int32_t> shardings;
   StrategyGraphBuilder builder;

@@ -74,4 +74,15 @@ TEST(MeetingSums, whatIsAddedWholeMeetsNothing) {
   EXPECT_FALSE(sums.isInParts(state, sums.second));
 }
 
+TEST(MeetingSums, whatIsNoTensorIsNoSum) {
+  Sums sums;
+  TestGraph &test = sums.test;
+  int32_t shaped = test.addShaped(sums.second, test.addShape(), sums.rows);
+  test.addReturn(test.addSum(sums.first, shaped, sums.rows), sums.rows);
+  test.finish();
+  StrategyState state(test.graph, test.table);
+  joinSums(state);
+  EXPECT_FALSE(sums.isInParts(state, sums.second));
+}
+
 } // namespace

@@ -140,10 +140,10 @@ class Graph:
 
     # Values
 
-    def argument(self, shape, element, kind=("small",), sharded=True):
-        """An argument of this type, or what data movement makes of others."""
+    def argument(self, shape, element, kind=("small",), sharded=True, **wanted):
+        """An argument of this type, or what data movement makes of others (which are as `operand` wants them)."""
         if sharded and self.chance(10):
-            return moves.behind(self, tuple(shape), element, kind)
+            return moves.behind(self, tuple(shape), element, kind, **wanted)
         value = Value(self.fresh(), tuple(shape), element, bound_of(kind, element))
         # Sums are of what has one zero and no NaN.
         partial = kind == ("small",) and element != "i1"
@@ -162,7 +162,7 @@ class Graph:
         larger = [value for value in alike if all(mine >= size for mine, size in zip(value.shape, shape))]
         if shape and larger and kind == ("small",) and self.chance(25):
             return moves.window(self, self.choose(larger), tuple(shape))
-        return self.argument(shape, element, kind)
+        return self.argument(shape, element, kind, exact=exact, bounded=bounded)
 
     def pick(self, elements=NUMBERS, low=0, high=None, least=0, kinds=(("small",),), exact=False, bounded=False, fits=None):
         """A value to start an op from, of any shape within bounds: an earlier one, or an argument."""
@@ -177,7 +177,7 @@ class Graph:
             return self.choose(known[::-1])
         element = self.choose(elements)
         kind = self.choose([kind for kind in kinds if kind[0] != "real" or is_float(element)] or [("small",)])
-        return self.argument(self.shape(low, high, least), element, kind)
+        return self.argument(self.shape(low, high, least), element, kind, exact=exact, bounded=bounded)
 
     def op(self, name, operands, results, properties="", regions=(), exact=None, bound=None, terms=1, attributes=True):
         """Adds an op in its generic form; `results` are (shape, element). Returns its values.

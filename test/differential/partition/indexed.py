@@ -132,7 +132,7 @@ def segments(graph):
     wide = [graph.choose((1, 2, 3))] if graph.chance(50) else []
     a = graph.operand((graph.int(0, 2), *wide), element)
     indices = graph.argument((count,), graph.choose(("i32", "ui8", "i64")), ("place", max(1, a.shape[0])))
-    updates = graph.argument((count, *wide), element, ("real", 0.9, 1.1) if element == "f64" else ("small",))
+    updates = graph.argument((count, *wide), element, ("real", 0.9, 1.1) if is_float(element) else ("small",))
     names = ["update_window_dims = [1]"] if wide else []
     names += ["inserted_window_dims = [0]", "scatter_dims_to_operand_dims = [0]", "index_vector_dim = 1"]
     graph.op("stablehlo.scatter", [a, indices, updates], [(a.shape, element)],

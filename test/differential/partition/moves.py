@@ -98,8 +98,8 @@ PERMUTING = (_held, _transposed, _reshaped, _reversed, _barred)
 ANY_MOVE = (*PERMUTING, _sliced, _joined, _padded, _broadcast)
 
 
-def behind(graph, shape, element, kind):
-    """A value of this type, made by a move of others."""
+def behind(graph, shape, element, kind, **wanted):
+    """A value of this type, made by a move of others, which are as `wanted` says (of `Graph.operand`)."""
     small = kind == ("small",)
     moves = ANY_MOVE if small else PERMUTING
     if math.prod(shape) > LARGEST or kind[0] in ("definite", "triangle"):
@@ -108,6 +108,6 @@ def behind(graph, shape, element, kind):
         moves = (_held, _barred, _reshaped)
 
     def make(before):
-        return graph.operand(before, element) if small else graph.argument(before, element, kind)
+        return (graph.operand if small else graph.argument)(before, element, kind, **wanted)
 
     return graph.choose(moves)(graph, shape, make)

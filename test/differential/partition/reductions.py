@@ -2,7 +2,7 @@
 
 import math
 
-from elements import FLOATS, INTEGERS, array_text, capped_power, tensor
+from elements import FLOATS, INTEGERS, array_text, capped_power, is_float, tensor
 from graph import combiner, region
 
 NUMERIC = ("f32", "i32", "bf16", "f64", "i8", "ui8", "f16", "i64", "complex<f32>", "i1", "ui32", "i4")
@@ -38,11 +38,25 @@ def _neutral(graph, op, element):
     return graph.constant(int(op == "multiply"), element)
 
 
+def _finite(a, dims):
+    """As many of the dims, from the first on, as their product is finite of in any order: infinity times 0 is none."""
+    if not is_float(a.element):
+        return dims
+    found, terms = [], 1
+    for dim in dims:
+        if a.bound is not None and terms * a.shape[dim] * math.log2(max(2, 2 * a.bound)) < 100:
+            found.append(dim)
+            terms *= max(1, a.shape[dim])
+    return found
+
+
 def reduce(op):
     def family(graph):
         kinds = (("small",), ("wild",)) if op in ("maximum", "minimum") else (("small",),)
-        a = graph.pick(COMBINERS[op], low=1, kinds=kinds)
+        a = graph.pick(COMBINERS[op], low=1, kinds=kinds, fits=None if op != "multiply" else lambda value: _finite(value, range(value.rank)))
         dims = graph.subset(range(a.rank), 1)
+        if op == "multiply":
+            dims = _finite(a, dims)
         reduced = math.prod(a.shape[dim] for dim in dims)
         terms = max(1, reduced)
         # The engine drops what the reduction of one element starts from, counts that of many once for each lane and that

@@ -151,14 +151,14 @@ def _whole(text, inputs, moved):
         raise Refused(False, str(error)) from None
 
 
-def _perturbed(inputs, seed):
+def _perturbed(inputs, seed, ulps=1):
     found, random = [], np.random.default_rng(seed)
     for value in inputs:
         if boundary.is_inexact(value.dtype):
             eps = 2.0 ** (1 - MANTISSA.get(_element(value.dtype), 24))
             wide = np.complex128 if value.dtype.kind == "c" else np.float64
             with np.errstate(invalid="ignore"):
-                value = (value.astype(wide) * (1 + eps * random.choice([-1, 1], value.shape))).astype(value.dtype)
+                value = (value.astype(wide) * (1 + ulps * eps * random.choice([-1, 1], value.shape))).astype(value.dtype)
         found.append(np.asarray(value))
     return found
 
