@@ -53,43 +53,77 @@ static bool moveDown(Operation *op, CollectivePlanner &planner) {
   return true;
 }
 
-/// gather(op(x)) becomes op(gather(x)) where x is smaller: `op` widens or
-/// repeats it, and touching more memory is cheaper than sending it.
-static bool moveUp(Operation *gather, CollectivePlanner &planner) {
-  Value value = gather->getOperand(0);
+/// The op that makes `value`, for one use in `block`, if its result may come to
+/// be sharded as `sharding`.
+static std::optional<ReshardedOp>
+reshardProducer(Value value, Block *block, const TensorSharding &sharding,
+                const sdy::NamedMesh &mesh, CollectivePlanner &planner) {
   Operation *op = value.getDefiningOp();
-  if (!op || !value.hasOneUse() || op->getBlock() != gather->getBlock())
-    return false;
-  sdy::NamedMesh mesh = getNamedMesh(gather);
-  auto rule = dyn_cast<ShardingRuleOpInterface>(op);
+  auto rule = dyn_cast_or_null<ShardingRuleOpInterface>(op);
+  if (!rule || rule.isContraction() || !value.hasOneUse() ||
+      op->getBlock() != block)
+    return std::nullopt;
   std::optional<ReshardedOp> resharded = ReshardedOp::get(op, mesh);
-  if (!rule || rule.isContraction() || !resharded ||
-      !resharded->shardResult(mesh.readClosed(gather->getResult(0))) ||
-      !resharded->plan(planner))
-    return false;
-  double more = resharded->touchedAfter() - resharded->touchedBefore();
-  if (resharded->operandPrice() + planner.memoryPrice(more, mesh.mesh) >=
-      planner.price(gather))
-    return false;
-  resharded->apply(getCause(gather), /*keepSharding=*/true);
-  gather->getResult(0).replaceAllUsesWith(value);
-  gather->erase();
-  return true;
+  if (resharded &&
+      (!resharded->shardResult(sharding) || !resharded->plan(planner)))
+    return std::nullopt;
+  return resharded;
+}
+
+/// How many ops a collective moves past at most, to find one before which there
+/// is less to send.
+constexpr size_t kReach = 4;
+
+/// move(op(x)) becomes op(move(x)), of a collective that only moves shards,
+/// where x is smaller: `op` widens or repeats it, and touching more memory is
+/// cheaper than sending it. Between the collective and such an op may be others
+/// of one operand.
+static bool moveUp(Operation *collective, CollectivePlanner &planner) {
+  sdy::NamedMesh mesh = getNamedMesh(collective);
+  TensorSharding sharding = mesh.readClosed(collective->getResult(0));
+  Value made = collective->getOperand(0), value = made;
+  SmallVector<ReshardedOp, kReach> passed;
+  double more = 0;
+  while (passed.size() < kReach) {
+    std::optional<ReshardedOp> resharded =
+        reshardProducer(value, collective->getBlock(), sharding, mesh, planner);
+    if (!resharded)
+      return false;
+    more += resharded->touchedAfter() - resharded->touchedBefore();
+    passed.push_back(*resharded);
+    if (resharded->operandPrice() + planner.memoryPrice(more, mesh.mesh) <
+        planner.price(collective)) {
+      passed.pop_back_val().apply(getCause(collective), /*keepSharding=*/true);
+      for (ReshardedOp &other : passed)
+        other.applyToResult();
+      collective->getResult(0).replaceAllUsesWith(made);
+      collective->erase();
+      return true;
+    }
+    Operation *op = value.getDefiningOp();
+    if (op->getNumOperands() != 1)
+      return false;
+    value = op->getOperand(0);
+    sharding = resharded->getNeeded(0);
+  }
+  return false;
 }
 
 bool moveGathers(const CollectiveSites &sites, CollectivePlanner &planner) {
-  SmallVector<Operation *> gathers = llvm::filter_to_vector(
-      sites.collectives, llvm::IsaPred<sdy::AllGatherOp>);
-  if (gathers.empty())
+  SmallVector<Operation *> collectives = llvm::filter_to_vector(
+      sites.collectives, llvm::IsaPred<sdy::AllGatherOp, sdy::AllToAllOp,
+                                       sdy::CollectivePermuteOp>);
+  if (collectives.empty())
     return false;
   // Those that move up are replaced, others stay.
-  llvm::DenseSet<Operation *> isGather(gathers.begin(), gathers.end());
+  llvm::DenseSet<Operation *> isCollective(collectives.begin(),
+                                           collectives.end());
   bool changed = false;
-  // In program order, so that one gather may pass several ops.
-  for (Operation *gather : gathers)
-    changed |= moveUp(gather, planner);
+  // In program order, so that one may pass several ops.
+  for (Operation *collective : collectives)
+    changed |= moveUp(collective, planner);
   for (Operation *op : sites.ops)
-    if (!isGather.contains(op))
+    if (!isCollective.contains(op))
       changed |= moveDown(op, planner);
   return changed;
 }

@@ -174,7 +174,9 @@ def MoveGathersPass : Pass<"sdy-move-gathers", "mlir::func::FuncOp"> {
     Down, behind an op that can be computed on the shards: where the gather of
     its result is cheaper than those of its operands, or as cheap, as the op
     then does less. Up, before an op that repeats or widens what it is given,
-    where that is cheaper, counting the memory that the op then touches.
+    where that is cheaper, counting the memory that the op then touches; an
+    all_to_all and a permute too, and past up to three ops of one operand that
+    stand between.
 
     Before and after: no `sdy.reshard` but those that
     sdy-reshard-to-collectives leaves.

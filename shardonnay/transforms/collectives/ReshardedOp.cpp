@@ -295,10 +295,10 @@ void ReshardedOp::apply(Attribute cause, bool keepSharding) {
     op->setOperand(i, plans[i] ? buildPlan(builder, value.getLoc(), value,
                                            *plans[i], mesh, cause)
                                : makeZeros(builder, value, needed[i], mesh));
-  OpResult value = op->getResult(0);
-  sdy::setSharding(value, mesh.write(result));
+  applyToResult();
   if (keepSharding)
     return;
+  OpResult value = op->getResult(0);
   builder.setInsertionPointAfter(op);
   Value former =
       buildPlan(builder, op->getLoc(), value, *resultPlan, mesh, cause);
@@ -309,6 +309,10 @@ void ReshardedOp::apply(Attribute cause, bool keepSharding) {
   while (first->getOperand(0) != value)
     first = first->getOperand(0).getDefiningOp();
   value.replaceAllUsesExcept(former, first);
+}
+
+void ReshardedOp::applyToResult() {
+  sdy::setSharding(op->getResult(0), mesh.write(result));
 }
 
 } // namespace shardonnay

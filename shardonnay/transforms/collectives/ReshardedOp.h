@@ -63,7 +63,10 @@ public:
   /// of the result's.
   double operandPrice() const { return priceOfOperands; }
   double resultPrice() const { return resultPlan->price; }
-  /// How the op leaves its result.
+  /// How the op needs an operand, and how it leaves its result.
+  const TensorSharding &getNeeded(unsigned number) const {
+    return needed[number];
+  }
   const TensorSharding &getResult() const { return result; }
   /// Bytes that a device reads and writes at the op, before and after.
   double touchedBefore() const;
@@ -72,6 +75,9 @@ public:
   /// Changes the op. Its former result is a chain behind it, or, with
   /// `keepSharding`, nothing: the result is left in its new sharding.
   void apply(mlir::Attribute cause, bool keepSharding = false);
+  /// Leaves the result in its new sharding, where the operands have come to be
+  /// as they are needed.
+  void applyToResult();
 
 private:
   ReshardedOp(mlir::Operation *op, FactorRule rule,

@@ -89,3 +89,50 @@ func.func @parts_that_do_not_coexist(%arg0: tensor<16x7xi8> {sdy.sharding = #sdy
   }) {sdy.sharding = #sdy.sharding_per_value<[<@six, [{"y":(3)2}, {}]>]>} : (tensor<16x7xi8>, tensor<4x0x8xi8>, tensor<4x4x4x8xi8>) -> tensor<16x7xi8>
   return %1 : tensor<16x7xi8>
 }
+
+// Behind a reshape there is as much to gather as before it, before the
+// broadcast less.
+// CHECK-LABEL: func @repeated_and_reshaped
+func.func @repeated_and_reshaped(%arg0: tensor<16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}]>}) -> tensor<1x16x64xf32> {
+  // CHECK-NEXT: %[[G:.*]] = sdy.all_gather [{"y"}] %arg0 out_sharding=<@mesh, [{}]>
+  // CHECK-NEXT: %[[B:.*]] = stablehlo.broadcast_in_dim %[[G]], dims = [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>]>}
+  // CHECK-NEXT: %[[R:.*]] = stablehlo.reshape %[[B]] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}, {}]>]>}
+  // CHECK-NEXT: return %[[R]]
+  %0 = stablehlo.broadcast_in_dim %arg0, dims = [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}, {}]>]>} : (tensor<16xf32>) -> tensor<16x64xf32>
+  %1 = stablehlo.reshape %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"y"}, {}]>]>} : (tensor<16x64xf32>) -> tensor<1x16x64xf32>
+  %2 = sdy.all_gather [{}, {"y"}, {}] %1 out_sharding=<@mesh, [{}, {}, {}]> : tensor<1x16x64xf32>
+  return %2 : tensor<1x16x64xf32>
+}
+
+// What is repeated has another use on its shards: two of it would be made.
+// CHECK-LABEL: func @repeated_for_another
+func.func @repeated_for_another(%arg0: tensor<16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}]>}) -> (tensor<1x16x64xf32>, tensor<16x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {}]>}) {
+  // CHECK-NEXT: stablehlo.broadcast_in_dim %arg0
+  // CHECK-NEXT: stablehlo.reshape
+  // CHECK-NEXT: sdy.all_gather
+  %0 = stablehlo.broadcast_in_dim %arg0, dims = [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}, {}]>]>} : (tensor<16xf32>) -> tensor<16x64xf32>
+  %1 = stablehlo.reshape %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"y"}, {}]>]>} : (tensor<16x64xf32>) -> tensor<1x16x64xf32>
+  %2 = sdy.all_gather [{}, {"y"}, {}] %1 out_sharding=<@mesh, [{}, {}, {}]> : tensor<1x16x64xf32>
+  return %2, %0 : tensor<1x16x64xf32>, tensor<16x64xf32>
+}
+
+// An all_to_all of what is repeated is a gather of the operand.
+// CHECK-LABEL: func @repeated_and_dealt
+func.func @repeated_and_dealt(%arg0: tensor<16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}]>}) -> (tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {}]>}) {
+  // CHECK-NEXT: %[[G:.*]] = sdy.all_gather [{"y"}] %arg0 out_sharding=<@mesh, [{}]>
+  // CHECK-NEXT: %[[B:.*]] = stablehlo.broadcast_in_dim %[[G]], dims = [1] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}, {}]>]>}
+  // CHECK-NEXT: return %[[B]]
+  %0 = stablehlo.broadcast_in_dim %arg0, dims = [1] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"y"}]>]>} : (tensor<16xf32>) -> tensor<8x16xf32>
+  %1 = sdy.all_to_all [{"y"}: 1->0] %0 out_sharding=<@mesh, [{"y"}, {}]> : tensor<8x16xf32>
+  return %1 : tensor<8x16xf32>
+}
+
+// So is a permute of it.
+// CHECK-LABEL: func @repeated_and_permuted
+func.func @repeated_and_permuted(%arg0: tensor<16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", "y"}]>}) -> (tensor<16x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y", "x"}, {}]>}) {
+  // CHECK-NEXT: %[[P:.*]] = sdy.collective_permute %arg0 out_sharding=<@mesh, [{"y", "x"}]>
+  // CHECK-NEXT: stablehlo.broadcast_in_dim %[[P]]
+  %0 = stablehlo.broadcast_in_dim %arg0, dims = [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x", "y"}, {}]>]>} : (tensor<16xf32>) -> tensor<16x64xf32>
+  %1 = sdy.collective_permute %0 out_sharding=<@mesh, [{"y", "x"}, {}]> : tensor<16x64xf32>
+  return %1 : tensor<16x64xf32>
+}
