@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
 #include "shardonnay/dialect/stablehlo/Stablehlo.h"
+#include "shardonnay/dialect/stablehlo/Sums.h"
 
 using namespace mlir;
 using namespace mlir::stablehlo;
@@ -154,18 +154,6 @@ static LogicalResult trimConvolution(Operation *op, PatternRewriter &rewriter) {
   return success();
 }
 
-static bool isZero(Value value) {
-  if (auto convert = value.getDefiningOp<ConvertOp>())
-    value = convert.getOperand();
-  DenseElementsAttr constant;
-  if (!matchPattern(value, m_Constant(&constant)) || !constant.isSplat())
-    return false;
-  Type element = constant.getElementType();
-  if (isa<FloatType>(element))
-    return constant.getSplatValue<APFloat>().isZero();
-  return isa<IntegerType>(element) && constant.getSplatValue<APInt>().isZero();
-}
-
 /// Zeros around the input are what a convolution pads with.
 LogicalResult ConvolutionOp::canonicalize(ConvolutionOp op,
                                           PatternRewriter &rewriter) {
@@ -201,22 +189,6 @@ LogicalResult ConvolutionOp::canonicalize(ConvolutionOp op,
 //===----------------------------------------------------------------------===//
 // Reductions of windows
 //===----------------------------------------------------------------------===//
-
-/// The block adds up its two arguments, and does no more.
-static bool isAddition(Block &block) {
-  auto add = dyn_cast<AddOp>(block.front());
-  return add && block.getOperations().size() == 2 &&
-         block.getTerminator()->getOperand(0) == add.getResult() &&
-         add.getLhs() != add.getRhs() && isa<BlockArgument>(add.getLhs()) &&
-         isa<BlockArgument>(add.getRhs());
-}
-
-/// JAX broadcasts scalars to scalars.
-static bool isZeroScalar(Value scalar) {
-  if (auto broadcast = scalar.getDefiningOp<BroadcastInDimOp>())
-    scalar = broadcast.getOperand();
-  return isZero(scalar);
-}
 
 /// Adds what `pad` does to `window`, of one dim; false if that takes elements
 /// away, or if the window sees all of the dim, as a running sum's does.

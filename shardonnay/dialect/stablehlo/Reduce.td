@@ -25,6 +25,7 @@ def ReduceOp : HLOOp<"reduce", [
   let results = (outs Variadic<HLOTensor>);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
+  let hasCanonicalizeMethod = 1;
   let hasVerifier = 1;
   let hasRegionVerifier = 1;
 }

@@ -47,14 +47,16 @@ private:
 /// Looks at every sharding of a program.
 class StrictChecker {
 public:
-  explicit StrictChecker(Findings &findings) : findings(findings) {}
+  StrictChecker(Findings &findings, bool isStrict)
+      : findings(findings), isStrict(isStrict) {}
 
   void check(Operation *op);
 
 private:
   void checkFunction(func::FuncOp func);
   void checkManual(ManualComputationOp op);
-  /// Every manual axis is used in each of the shardings.
+  /// Every manual axis is used in each of the shardings; unless strict, those
+  /// apart that could not come to use it.
   void checkUsed(ManualComputationOp op, TensorShardingPerValueAttr shardings,
                  StringRef what);
   void checkSharding(TensorShardingAttr sharding, Type type, Operation *op,
@@ -64,6 +66,7 @@ private:
   void checkOrigins(Attribute origins, Location loc);
 
   Findings &findings;
+  bool isStrict;
 };
 
 LogicalResult Findings::emit(bool areErrors) const {
@@ -143,6 +146,13 @@ void StrictChecker::checkUsed(ManualComputationOp op,
                               TensorShardingPerValueAttr shardings,
                               StringRef what) {
   for (auto [index, sharding] : llvm::enumerate(shardings.getShardings())) {
+    // What no dim of a closed sharding uses can but be replicated, and JAX
+    // writes so.
+    if (!isStrict &&
+        llvm::all_of(sharding.getDimShardings(), [](DimensionShardingAttr dim) {
+          return dim.getIsClosed();
+        }))
+      continue;
     llvm::SmallDenseSet<StringRef> used;
     for (DimensionShardingAttr dim : sharding.getDimShardings())
       for (AxisRefAttr axis : dim.getAxes())
@@ -242,7 +252,7 @@ struct CheckStrictPass : impl::CheckStrictPassBase<CheckStrictPass> {
 
   void runOnOperation() override {
     Findings findings;
-    StrictChecker checker(findings);
+    StrictChecker checker(findings, strict);
     walkOps<WalkOrder::PreOrder>(getOperation(),
                                  [&](Operation *op) { checker.check(op); });
     if (failed(findings.emit(strict)))

@@ -209,6 +209,7 @@ private:
   bool readSources();
   bool moveSources();
   bool computeResult();
+  bool makesMore();
   Worth findWorth();
   bool isWorth(const DeferredOp &way);
   bool getsCheaper(double price);
@@ -431,7 +432,23 @@ double OpDeferral::ownerPrice() {
   return solver.prices().computePrice(/*flops=*/0, 2 * bytes);
 }
 
+/// On parts a device makes more than it would otherwise, and than it reads: the
+/// op repeats whole what it would repeat on its shards alone.
+bool OpDeferral::makesMore() {
+  auto bytes = [](Value value, const TensorSharding &sharding) {
+    return sdy::getShardBytes(cast<RankedTensorType>(value.getType()),
+                              sharding);
+  };
+  Value value = op->getResult(0);
+  int64_t most = bytes(value, scope.read(value));
+  for (unsigned i : deferred.set_bits())
+    most = std::max(most, bytes(op->getOperand(i), operands[i]));
+  return bytes(value, result) > most;
+}
+
 DeferredOp::Worth OpDeferral::findWorth() {
+  if (makesMore())
+    return Worth::No;
   double before = 0, after = 0, owning = ownerPrice();
   bool sameDims = true;
   for (unsigned i : deferred.set_bits()) {

@@ -1,4 +1,5 @@
 // RUN: sdy-opt %s --sdy-defer-reductions | FileCheck %s
+// RUN: sdy-opt %s --sdy-defer-reductions=device-model=gpu-node | FileCheck %s --check-prefix=LATENCY
 
 sdy.mesh @mesh = <["d"=2, "m"=4]>
 
@@ -222,4 +223,18 @@ func.func @product_of_parts(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@
   %0 = sdy.reshard %arg1 <@mesh, [{}]> : tensor<8xf32>
   %1 = stablehlo.multiply %arg0, %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}], unreduced={"d"}>]>} : tensor<8xf32>
   return %1 : tensor<8xf32>
+}
+
+// A row's sum is reduced before it is repeated: of a model with latency a reduce-scatter of what is repeated takes fewer steps, but a
+// device would make all of it.
+// CHECK-LABEL: func @repeated
+// LATENCY-LABEL: func @repeated
+func.func @repeated(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}], unreduced={"m"}>}) -> (tensor<8x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"m"}]>}) {
+  // CHECK-NEXT: %[[R:.*]] = sdy.reshard %arg0 <@mesh, [{}]>
+  // CHECK-NEXT: stablehlo.broadcast_in_dim %[[R]]
+  // LATENCY-NEXT: sdy.reshard %arg0 <@mesh, [{}]>
+  // LATENCY-NEXT: stablehlo.broadcast_in_dim
+  %0 = sdy.reshard %arg0 <@mesh, [{}]> : tensor<8xf32>
+  %1 = stablehlo.broadcast_in_dim %0, dims = [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"m"}]>]>} : (tensor<8xf32>) -> tensor<8x32xf32>
+  return %1 : tensor<8x32xf32>
 }
