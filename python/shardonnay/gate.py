@@ -49,6 +49,11 @@ class Gate:
             raise GateError(f"{text!r}: {_TOTALS[of]}: expected bytes with a unit, such as {of}>8GiB")
         return cls(text, of, axis, operator, float(number) * UNITS[unit], unit)
 
+    def check(self, names):
+        """The axis is one of the mesh, by the names of its axes; else the condition would never hold."""
+        if self.axis and self.axis.partition(":")[0] not in names:
+            raise GateError(f"{self.text!r}: axis {self.axis!r} is not in the mesh, expected one of {', '.join(names)}")
+
     def value(self, report):
         """What the report has of it if the condition holds, else None."""
         if self.of in ("peak", "arguments"):

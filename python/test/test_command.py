@@ -105,6 +105,14 @@ def test_compile_reads_stdin(monkeypatch, capsys):
     assert "stablehlo.all_reduce" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("arguments, closed", [("compile -", "stdin"), ("compile {path}", "stdout"), ("report {path}", "stdout")])
+def test_closed_streams(matmul, arguments, closed):
+    """As of a daemon's child."""
+    line = f"{sys.executable} -m shardonnay {arguments.format(path=matmul)} {'<' if closed == 'stdin' else '>'}&-"
+    done = subprocess.run(["sh", "-c", line], stderr=subprocess.PIPE, text=True)
+    assert (done.returncode, done.stderr) == (1, f"shardonnay: error: {closed} is closed, expected a file or a pipe\n")
+
+
 def test_compile_reads_bytecode(matmul, tmp_path, capsys):
     assert main(["compile", str(matmul)]) == 0
     from_text = capsys.readouterr().out

@@ -74,6 +74,11 @@ def test_gates(path, capsys, condition, status):
     assert bool(capsys.readouterr().err) == (status == 3)
 
 
+def test_a_gate_over_no_axis_of_the_mesh_guards_nothing(path, capsys):
+    assert main(["report", str(path), "--fail-on", "all_reduce@modle>0"]) == 1
+    assert "'all_reduce@modle>0': axis 'modle' is not in the mesh, expected one of " in capsys.readouterr().err
+
+
 def test_a_gate_counts_what_a_loop_runs():
     entry = {"kind": "all_gather", "axes": ["x"], "bytes": 100, "count": 1, "trips": 10}
     assert Gate.parse("all_gather>=1000B").value({"collectives": [entry]}) == 1000

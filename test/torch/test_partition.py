@@ -134,6 +134,23 @@ def test_what_a_plan_says():
     assert 'dim 0 "tp"' in explanation and "models.py" in explanation
 
 
+class Stacked(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = torch.nn.Parameter(torch.randn(64))
+
+    def forward(self, x):
+        a, b = torch.stack([x * self.w, x + self.w]).unbind(0)
+        return a * b
+
+
+def test_what_is_stacked_stays_where_it_is():
+    """A new dim is no batch: stacks and unstacks, and the gradients of both, need nothing of other devices."""
+    plan = partition(Stacked(), lambda model, x: (model(x) ** 3).sum(), (torch.randn(512, 64),), {"dp": 8}, inputs=Shard(0),
+                     params={"w": (R,)})
+    assert {entry["kind"] for entry in plan.report()["collectives"]} == {"all_reduce"}
+
+
 def test_what_users_hold(fake_group):
     """DTensors of a module and its optimizer, as the plan places them, and a state dict that the module loads."""
     model, loss, batch = models.build("gpt")

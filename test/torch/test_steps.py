@@ -38,11 +38,27 @@ OPTIMIZERS = {
     "radam": functools.partial(torch.optim.RAdam, lr=0.01, eps=1e-3),
     "adamax": functools.partial(torch.optim.Adamax, lr=0.01, eps=1e-3),
 }
+# torch exports some classes as of another module than the one in which they are written.
+MATRICES = {"muon": functools.partial(torch.optim.Muon, lr=0.01)}
 
 
 @pytest.mark.parametrize("name", OPTIMIZERS)
 def test_optimizer(name):
     check_whole(*mlp(), OPTIMIZERS[name], steps=4, slack=5)
+
+
+@pytest.mark.parametrize("name", MATRICES)
+def test_optimizer_of_matrices(name):
+    model, loss, batch = mlp()
+    for parameter in model.parameters():
+        parameter.requires_grad_(parameter.ndim == 2)
+    check_whole(model, loss, batch, MATRICES[name], steps=2, slack=50)
+
+
+def test_optimizer_whose_states_are_not_known():
+    model, loss, batch = mlp()
+    with pytest.raises(OptimizerError, match="LBFGS: its states are not known before its first step"):
+        capture_step(model, loss, batch, optimizer=torch.optim.LBFGS)
 
 
 def test_groups_and_rates_that_are_tensors():

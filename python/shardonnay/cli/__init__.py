@@ -1,6 +1,7 @@
 """The `shardonnay` command: one file per command, each with `add(commands)`, which declares it, and what it does."""
 
 import argparse
+import io
 import os
 import sys
 
@@ -61,7 +62,26 @@ def _failed(error, arguments):
     return FAILED
 
 
+class _Closed(io.TextIOBase):
+    """In the place of a standard stream that the process was started without."""
+
+    def __init__(self, name):
+        self.name, self.buffer = name, self
+
+    def _refuse(self, *_):
+        raise OSError(f"{self.name} is closed, expected a file or a pipe")
+
+    read = write = _refuse
+
+
+def _open_streams():
+    sys.stdin = sys.stdin or _Closed("stdin")
+    sys.stdout = sys.stdout or _Closed("stdout")
+    sys.stderr = sys.stderr or open(os.devnull, "w")
+
+
 def main(arguments=None):
+    _open_streams()
     arguments = _parser().parse_args(arguments)
     try:
         status = arguments.action(arguments)

@@ -41,8 +41,19 @@ def held(gates, report):
     return [condition.text for condition, _ in found]
 
 
+def _check_axes(gates, program):
+    gates = [condition for condition in gates if condition.axis]
+    if gates:
+        from ..boundary import mesh_axes  # NumPy is slow to load.
+
+        names = [name for name, _ in mesh_axes(program.manifest["mesh"])]
+        for condition in gates:
+            condition.check(names)
+
+
 def report_file(arguments):
     program = compiled(read(arguments.input), **options_from(arguments, report=True))
+    _check_axes(arguments.fail_on, program)
     if arguments.json:
         failing = held(arguments.fail_on, program.report)
         write_json({"ok": not failing, "report": program.report, "failing": failing, "diagnostics": told(program)})

@@ -26,14 +26,16 @@ def _without_update(optimizer: torch.optim.Optimizer) -> Iterator[None]:
     """While it lasts, `step` makes the states and updates nothing."""
     replaced = []
     for kind in type(optimizer).__mro__:
-        module, name = sys.modules[kind.__module__], kind.__name__.lower()
-        if kind.__module__.startswith("torch.optim.") and callable(getattr(module, name, None)):
+        # Where the class is written: what Adafactor says is where it is exported.
+        place, name = getattr(vars(kind).get("step"), "__module__", ""), kind.__name__.lower()
+        module = sys.modules.get(place)
+        if place.startswith("torch.optim.") and callable(getattr(module, name, None)):
             replaced.append((module, name, getattr(module, name)))
             setattr(module, name, lambda *_, **__: None)
     if not replaced:
         raise OptimizerError(
-            f"{type(optimizer).__name__}: its states are not known before its first step; expected an optimizer of "
-            "torch.optim, or one that has made a step"
+            f"{type(optimizer).__name__}: its states are not known before its first step; expected an optimizer that "
+            "has made a step, or one of torch.optim whose update is a function of tensors, such as AdamW"
         )
     try:
         yield

@@ -71,6 +71,7 @@ _KEPT = [
     aten.logit_backward,
     aten.max_pool2d_with_indices_backward,
     aten.slice_scatter,
+    aten.stack,
     aten.select_scatter,
     aten.threshold_backward,
     aten.xlogy,
