@@ -15,6 +15,8 @@ from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel, 
 
 from shardonnay import CompileError
 from shardonnay.torch import PlacementError, partition, shard
+from shardonnay.torch.engine import EngineError, load
+from shardonnay.torch.step import Step
 
 R = Replicate()
 MEGATRON = {
@@ -164,6 +166,63 @@ def test_what_users_hold(fake_group):
     assert weight.placements == (R, Shard(0)) and weight.to_local().shape == (16, 16)
     assert state["state.blocks.0.w1.weight.exp_avg"].to_local().shape == (16, 16)
     assert not model.load_state_dict(plan.state_dict(state)).missing_keys
+
+
+def nested_step(batch):
+    """A step whose batch is a dictionary, on a mesh of devices that each compute all of it."""
+    torch.manual_seed(0)
+    model = torch.nn.Linear(4, 3)
+    mesh = init_device_mesh("cpu", (8,), mesh_dim_names=("dp",))
+
+    def loss(model, batch):
+        return torch.nn.functional.mse_loss(model(batch["x"]), batch["y"]) * batch["scale"]
+
+    plan = partition(model, loss, (batch,), mesh)
+    return loss(model, batch), plan.step(), plan.shard(model)
+
+
+def test_a_batch_is_nested_as_it_was(fake_group):
+    """By name, in whatever order a dictionary has them."""
+    batch = {"x": torch.randn(5, 4), "y": torch.randn(5, 3), "scale": 2.0}
+    wanted, step, state = nested_step(batch)
+    for given, named in ((dict(reversed(batch.items())),), {}), ((), {"inputs.0.y": batch["y"], "inputs.0.x": batch["x"]}):
+        torch.testing.assert_close(step(state, *given, **named)["loss"], wanted.detach())
+
+
+def test_mistakes_in_a_step(fake_group):
+    batch = {"x": torch.randn(5, 4), "y": torch.randn(5, 3), "scale": 2.0}
+    _, step, state = nested_step(batch)
+    one = {name: batch[name] for name in ("x", "scale")}
+    for call, message in (
+        (lambda: step(state, one), r"no value for inputs\.0\.y: expected inputs inputs\.0\.x, inputs\.0\.y"),
+        (lambda: step(state, batch, batch["x"]), r"there is no inputs\.1: expected"),
+        (lambda: step(state, batch, z=batch["x"]), "there is no z: expected"),
+        (lambda: step(state, **{"inputs.0.x": "x", "inputs.0.y": batch["y"]}), r"inputs\.0\.x: expected a tensor, got str"),
+        (lambda: step({}, batch), "no state for weight, bias; expected what shard.. returns"),
+    ):
+        with pytest.raises(EngineError, match=message):
+            call()
+    for sizes, names in ((8,), ("x",)), ((2, 4), ("dp", "tp")), ((8,), None):
+        with pytest.raises(EngineError, match=r"for a mesh of \{'dp': 8\}, got one of .* mesh_dim_names=\('dp',\)"):
+            Step(step.program, init_device_mesh("cpu", sizes, mesh_dim_names=names))
+
+
+def test_what_is_no_saved_step(tmp_path):
+    path = tmp_path / "step.shard"
+    path.write_text("x = 1")
+    with pytest.raises(EngineError, match="step.shard: no saved program, expected what save.. wrote"):
+        load(path)
+
+
+def test_what_is_no_training_step():
+    model, loss, batch = models.build("mlp")
+    for keywords, message in (
+        ({"model": lambda x: x}, "expected a torch.nn.Module"),
+        ({"accumulate": 0}, "accumulate=0: expected 1 or more"),
+        ({"optimizer": "adam"}, "optimizer: got 'adam', expected a torch.optim.Optimizer"),
+    ):
+        with pytest.raises((TypeError, ValueError), match=message):
+            partition(keywords.pop("model", model), loss, batch, {"dp": 8}, **keywords)
 
 
 def test_a_plan_without_devices():

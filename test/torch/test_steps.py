@@ -94,6 +94,14 @@ def test_an_optimizer_that_asks_for_numbers():
         capture_step(model, loss, batch, optimizer=functools.partial(torch.optim.Adagrad, lr=0.1))
 
 
+def test_functions_as_operands_are_named():
+    def branch(x):
+        return torch.cond(x.sum() > 0, lambda x: x.sin(), lambda x: x.cos(), (x,))
+
+    with pytest.raises(UnsupportedError, match=r"test_steps\.py:\d+: error: 'cond' takes functions, which are not captured"):
+        capture(branch, (torch.randn(3),))
+
+
 def test_optimizer_of_which_the_first_step_differs():
     model, loss, batch = mlp()
     with pytest.raises(OptimizerError, match="dampening"):

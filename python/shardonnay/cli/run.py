@@ -1,5 +1,7 @@
 """`shardonnay run`: the program of each device, on CPU devices or in processes, and whether its numbers are right."""
 
+import os
+
 from .. import options
 from .console import out
 from .shared import (
@@ -58,6 +60,8 @@ def _run_on_mpi(source, program, arguments):
 
 
 def _run_on_pjrt(source, program, arguments):
+    # XLA's own remarks, a line a device, are for who asks for them; it reads this when it is loaded.
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "1")
     try:
         from .. import compare, engine, run
     except ImportError as error:

@@ -15,6 +15,7 @@ from . import lowering
 from .builder import UnsupportedError
 from .randomness import Randomness
 from .tracing import trace
+from .trees import named_leaves, path_name
 
 SEED = "seed"
 
@@ -81,17 +82,6 @@ class Captured:
 
     def __repr__(self) -> str:
         return f"<Captured: {len(self.arguments)} arguments, {len(self.results)} results>"
-
-
-def path_name(prefix: str, path: Iterable[Any]) -> str:
-    """A dotted name for a place in a tree."""
-    parts = [str(getattr(key, "key", getattr(key, "idx", getattr(key, "name", key)))) for key in path]
-    return ".".join(part for part in (prefix, *parts) if part)
-
-
-def named_leaves(prefix: str, tree: Any) -> tuple[list[str], list[Any], pytree.TreeSpec]:
-    paths, spec = pytree.tree_flatten_with_path(tree)
-    return [path_name(prefix, path) for path, _ in paths], [leaf for _, leaf in paths], spec
 
 
 def fake_of(mode: FakeTensorMode, value: torch.Tensor) -> torch.Tensor:

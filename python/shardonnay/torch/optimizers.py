@@ -61,7 +61,7 @@ class FunctionalOptimizer:
 
     def __init__(self, given: torch.optim.Optimizer | Factory, parameters: Mapping[str, torch.nn.Parameter]) -> None:
         trained = {name: parameter for name, parameter in parameters.items() if parameter.requires_grad}
-        optimizer = given if isinstance(given, torch.optim.Optimizer) else given(list(trained.values()))
+        optimizer = given(list(trained.values())) if callable(given) else given
         if not isinstance(optimizer, torch.optim.Optimizer):
             raise OptimizerError(
                 f"optimizer: got {optimizer!r}, expected a torch.optim.Optimizer, or a function of parameters that makes "

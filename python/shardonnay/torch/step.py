@@ -11,6 +11,7 @@ Needs torch alone: no compiler, no JAX.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -20,7 +21,9 @@ from torch.distributed.tensor import DTensor
 
 from .engine import EngineError, Executable, Groups, Program
 from .engine import load as load_program
+from .placements import axes_of
 from .state import Json, Layout, State, place_in
+from .trees import named_leaves
 
 _HELD = ("parameter", "buffer", "state")
 
@@ -39,6 +42,7 @@ class Step:
         groups = groups or Groups(mesh.mesh.flatten().tolist())
         self.executable = Executable(program, groups=groups, donate=donate)
         manifest, signature = program.manifest, program.signature
+        _check_axes(manifest["mesh"], mesh)
         names = [entry["name"] for entry in manifest["inputs"]]
         self.arguments = [tuple(pair) for pair in signature.get("arguments", [(name, "input") for name in names])]
         results = [(entry["name"], None) for entry in manifest["outputs"]]
@@ -81,17 +85,44 @@ class Step:
                     found[name] = parameter.detach()
         return found
 
-    def __call__(self, state: State, *batch: torch.Tensor, **named: torch.Tensor) -> dict[str, torch.Tensor]:
+    def _batch(self, batch: tuple[Any, ...], named: Mapping[str, Any]) -> dict[str, torch.Tensor]:
+        """The arguments that are no state, by name."""
+        wanted = [name for name, kind in self.arguments if kind not in _HELD]
+        free = [name for name in wanted if name not in named]
+        values: dict[str, Any] = {**self.program.signature.get("initial", {}), **named}
+        unknown = [name for name in named if name not in wanted]
+        for at, part in enumerate(batch):
+            if isinstance(part, torch.Tensor):
+                names, leaves = free[:1] or [f"inputs.{at}"], [part]
+            else:
+                names, leaves, _ = named_leaves(f"inputs.{at}", part)
+            tensors = {name: leaf for name, leaf in zip(names, leaves) if isinstance(leaf, torch.Tensor)}
+            values.update(tensors)
+            unknown += [name for name in tensors if name not in free]
+            free = [name for name in free if name not in tensors]
+        missing = [name for name in wanted if name not in values]
+        if missing or unknown:
+            told = [f"{what} {', '.join(names)}" for what, names in (("no value for", missing), ("there is no", unknown)) if names]
+            raise EngineError(f"{'; '.join(told)}: expected inputs {', '.join(wanted)}")
+        return {name: self._tensor(name, values[name]) for name in wanted}
+
+    def _tensor(self, name: str, value: Any) -> torch.Tensor:
+        if isinstance(value, (bool, int, float)):
+            return torch.tensor(value, dtype=self._inputs[name].dtype)
+        if not isinstance(value, torch.Tensor):
+            raise EngineError(f"{name}: expected a tensor, got {type(value).__name__}")
+        return value
+
+    def __call__(self, state: State, *batch: Any, **named: torch.Tensor) -> dict[str, torch.Tensor]:
         """One step: `state` is updated in place; the other results by name, plain tensors where every rank has them whole.
 
-        batch: tensors that every rank has whole, or DTensors; in the order of the arguments that are no state.
+        batch: tensors that every rank has whole, or DTensors, nested as the batch of `partition` was; in the order of
+        the arguments that are no state.
         """
-        wanted = [name for name, kind in self.arguments if kind not in _HELD]
-        values: dict[str, torch.Tensor] = {**self.program.signature.get("initial", {}), **named}
-        values.update(zip([name for name in wanted if name not in named], batch))
-        missing = [name for name in wanted if name not in values]
-        if missing or len(batch) > len(wanted):
-            raise EngineError(f"expected inputs {', '.join(wanted)}; got {len(batch)} of them, and {', '.join(named) or 'no others'}")
+        values = self._batch(batch, named)
+        missing = [name for name in self.names(*_HELD) if name not in state]
+        if missing:
+            raise EngineError(f"no state for {', '.join(missing[:5])}; expected what shard() returns")
         with torch.no_grad():
             given = {name: state[name].detach() if name in state else values[name] for name, _ in self.arguments}
             locals_ = {name: self._inputs[name].local(value) for name, value in given.items()}
@@ -119,6 +150,17 @@ class Step:
             for name, value in values.items():
                 layout = self._inputs[name]
                 state[name].to_local().copy_(layout.wrap(layout.local(value)).to_local())
+
+
+def _check_axes(wanted: str, mesh: DeviceMesh) -> None:
+    """A mesh without the axes of the plan has no placements for it: all state would be whole on every rank."""
+    axes = {name: int(size) for name, size in re.findall(r'"([^"]*)"=(\d+)', wanted)}
+    given = axes_of(mesh)
+    if any(size > 1 and given.get(name) != size for name, size in axes.items()):
+        raise EngineError(
+            f"the program is for a mesh of {axes}, got one of {given}: expected "
+            f"init_device_mesh(..., {tuple(axes.values())}, mesh_dim_names={tuple(axes)})"
+        )
 
 
 def load(path: str | os.PathLike[str], mesh: DeviceMesh, *, groups: Groups | None = None) -> Step:

@@ -7,6 +7,7 @@ recomputation. The second makes it functional and decomposes what the table of o
 from __future__ import annotations
 
 import contextlib
+import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -244,6 +245,15 @@ def trace(
                 raise _data_dependent(error) from error
             except torch._subclasses.fake_tensor.DynamicOutputShapeException as error:
                 raise _data_dependent(error) from error
+            except NotImplementedError as error:
+                name = re.search(r"HigherOrderOperator (\w+)", str(error))
+                if not name:
+                    raise
+                raise UnsupportedError(
+                    f"'{name[1]}' takes functions, which are not captured; expected ops on tensors (torch.where), or a "
+                    "Python branch or loop that depends on no numbers in tensors",
+                    _users_site(error),
+                ) from error
             finally:
                 _set_current(None)
         _drop_remarks(first.graph)
@@ -273,7 +283,8 @@ class _Keeping(torch.fx.Interpreter):
         return super().run_node(n)
 
 
-def _data_dependent(error: Exception) -> UnsupportedError:
+def _users_site(error: Exception) -> Site:
+    """The innermost line of the user's that the error came through."""
     file, line = "", 0
     traceback = error.__traceback__
     while traceback is not None:
@@ -281,8 +292,12 @@ def _data_dependent(error: Exception) -> UnsupportedError:
         if not name.startswith(_FOLDERS) and not name.startswith("<"):
             file, line = name, traceback.tb_lineno
         traceback = traceback.tb_next
+    return Site(file, line)
+
+
+def _data_dependent(error: Exception) -> UnsupportedError:
     return UnsupportedError(
         f"'{getattr(error, 'func', error)}': its result depends on the numbers in a tensor, which a program that is "
         "compiled once does not know; expected shapes and branches that need no numbers (torch.where, masks)",
-        Site(file, line),
+        _users_site(error),
     )

@@ -94,6 +94,10 @@ class Step:
         clip_grad_norm: float | None,
         accumulate: int,
     ) -> None:
+        if not isinstance(model, torch.nn.Module):
+            raise TypeError(f"model: got {model!r}, expected a torch.nn.Module; of a function, `capture` makes a program")
+        if accumulate < 1:
+            raise ValueError(f"accumulate={accumulate}: expected 1 or more")
         self.model, self.loss_fn = model, loss_fn
         self.clip_grad_norm, self.accumulate = clip_grad_norm, accumulate
         self.parameters = dict(model.named_parameters())

@@ -121,7 +121,13 @@ class Program:
 
 def load(path: str | os.PathLike[str]) -> Program:
     """What `Program.save` wrote."""
-    return Program.of(torch.load(path, weights_only=True))
+    try:
+        plain = torch.load(path, weights_only=True)
+    except OSError:
+        raise
+    except Exception as error:  # torch's depend on the first bytes
+        raise EngineError(f"{os.fspath(path)}: no saved program, expected what save() wrote") from error
+    return Program.of(plain)
 
 
 def ops_of(block: Block) -> Iterator[Op]:
