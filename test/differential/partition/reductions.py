@@ -74,6 +74,27 @@ def reduce(op):
     return family
 
 
+def nested_sums(graph):
+    """Sums of sums, with reshapes in between that add and take away dims of size 1."""
+    value = graph.pick(("f32", "i32", "f64", "bf16", "ui8"), low=1, high=5, bounded=True)
+    zero = graph.constant(0, value.element)
+    for _ in range(graph.int(2, 3)):
+        if graph.chance(50):
+            shape = [size for size in value.shape if size != 1 or graph.chance(50)]
+            for _ in range(graph.int(0, 2)):
+                shape.insert(graph.int(0, len(shape)), 1)
+            (value,) = graph.op("stablehlo.reshape", [value], [(shape, value.element)], exact=value.exact, bound=value.bound)
+        if not value.rank:
+            break
+        dims = graph.subset(range(value.rank), 1)
+        terms = max(1, math.prod(value.shape[dim] for dim in dims))
+        shape = [size for dim, size in enumerate(value.shape) if dim not in dims]
+        (value,) = graph.op("stablehlo.reduce", [value, zero], [(shape, value.element)], f"dimensions = {array_text(dims)}",
+                            [combiner(graph, "add", value.element)], terms=terms,
+                            bound=_bound("add", value.element, value.bound, 0, terms))
+    graph.ops[-1] += " of sums"
+
+
 def _pair_region(graph, elements, body):
     """A region of several tensors: the left scalars, then the right ones."""
     names = [graph.fresh() for _ in range(2 * len(elements))]
@@ -269,7 +290,7 @@ def select_and_scatter(graph):
 
 
 FAMILIES = {f"stablehlo.reduce {op}": reduce(op) for op in COMBINERS} | {
-    "argmax": argmax, "reduce several": several, "reduce unknown body": unknown_body, "stablehlo.reduce_window": reduce_window,
+    "nested sums": nested_sums, "argmax": argmax, "reduce several": several, "reduce unknown body": unknown_body, "stablehlo.reduce_window": reduce_window,
     "windows by other means": more_windows,
     "cumulative": cumulative, "stablehlo.select_and_scatter": select_and_scatter,
 }

@@ -3,7 +3,7 @@
 import math
 
 import numpy as np
-from elements import ANY, COMPLEX, FLOATS, INTEGERS, LARGEST, SIZES, array_text, is_float
+from elements import ANY, COMPLEX, FLOATS, INTEGERS, LARGEST, SIGNED, SIZES, array_text, is_float
 
 WILD = (("small",), ("wild",))
 
@@ -50,6 +50,28 @@ def broadcast_in_dim(graph):
         shape = [size if dim in places else 2 for dim, size in enumerate(shape)]
     graph.op("stablehlo.broadcast_in_dim", [a], [(shape, a.element)], f"broadcast_dimensions = {array_text(places)}", exact=True,
              bound=a.bound)
+
+
+def repeated(graph):
+    """What is repeated, moved and used with what is not: it is cheapest to send where it is small."""
+    broadcast_in_dim(graph)
+    value = graph.values[-1]
+    for _ in range(graph.int(0, 3)):
+        move = graph.choose(("reshape", "transpose", "negate", "abs"))
+        if move == "reshape":
+            shape = list(value.shape)
+            shape.insert(graph.int(0, value.rank), 1)
+            (value,) = graph.op("stablehlo.reshape", [value], [(shape, value.element)], exact=True, bound=value.bound)
+        elif move == "transpose":
+            order = graph.permutation(range(value.rank))
+            (value,) = graph.op("stablehlo.transpose", [value], [([value.shape[dim] for dim in order], value.element)],
+                                f"permutation = {array_text(order)}", exact=True, bound=value.bound)
+        elif value.element in SIGNED or value.element in FLOATS:
+            (value,) = graph.op(f"stablehlo.{move}", [value], [(value.shape, value.element)], exact=True, bound=value.bound)
+    other, mask = graph.operand(value.shape, value.element), graph.operand(value.shape, "i1")
+    bound = None if value.bound is None or other.bound is None else max(value.bound, other.bound)
+    graph.op("stablehlo.select", [mask, value, other], [(value.shape, value.element)], exact=True, bound=bound)
+    graph.ops[-1] += " repeated"
 
 
 def broadcast(graph):
@@ -234,7 +256,7 @@ def identity(graph):
 
 FAMILIES = {
     "sdy.sharding_constraint": identity, "stablehlo.iota": iota, "stablehlo.replica_id": replica, "stablehlo.constant": constant,
-    "stablehlo.broadcast_in_dim": broadcast_in_dim, "stablehlo.broadcast": broadcast,
+    "stablehlo.broadcast_in_dim": broadcast_in_dim, "stablehlo.broadcast": broadcast, "repeated": repeated,
     "stablehlo.reshape": reshape, "reshape of rows": rows, "stablehlo.transpose": transpose, "stablehlo.reverse": reverse, "stablehlo.slice": slice_,
     "stablehlo.concatenate": concatenate, "roll": roll, "stablehlo.pad": pad, "stablehlo.bitcast_convert": bitcast_convert,
 }
