@@ -153,6 +153,22 @@ def test_what_is_stacked_stays_where_it_is():
     assert {entry["kind"] for entry in plan.report()["collectives"]} == {"all_reduce"}
 
 
+@pytest.mark.parametrize("batch_first", [False, True])
+def test_sequences_before_batches(batch_first):
+    """PyTorch's attention has the batch behind the sequence, and merges both for its products and sums."""
+    torch.manual_seed(0)
+    model = torch.nn.TransformerEncoderLayer(16, 2, 32, 0.0, batch_first=batch_first)
+    batch = (torch.randn(*((8, 6) if batch_first else (6, 8)), 16),)
+
+    def loss(model, x):
+        return (model(x) ** 3).mean()
+
+    plan = partition(model, loss, batch, {"dp": 4}, params={"*": (R,)}, inputs=Shard(0 if batch_first else 1), optimizer=models.ADAMW,
+                     device_model="bytes")
+    assert {entry["kind"] for entry in plan.report()["collectives"]} == {"all_reduce"}
+    check_parts(plan, model, loss, batch, models.ADAMW, slack=5)
+
+
 def test_what_users_hold(fake_group):
     """DTensors of a module and its optimizer, as the plan places them, and a state dict that the module loads."""
     model, loss, batch = models.build("gpt")

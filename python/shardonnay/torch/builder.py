@@ -360,10 +360,12 @@ class Builder:
         return result
 
     def merged_dims(self, x: Value) -> list[list[int]]:
-        """For each dim of `x` the sizes of the dims that a reshape made one of, in front of a transpose if there is one."""
+        """For each dim of `x` the sizes of the dims that a reshape made one of, in front of a transpose if there is one; not those of 1."""
         inner, order = self._transposed.get(x.name, (x, list(range(x.rank))))
         sizes = merged_sizes(self._reshaped[inner.name].shape, inner.shape) if inner.name in self._reshaped else None
-        return [sizes[dim] for dim in order] if sizes else [[extent] for extent in x.shape]
+        if not sizes:
+            return [[extent] for extent in x.shape]
+        return [[extent for extent in sizes[dim] if extent != 1] or [1] for dim in order]
 
     def unmerge(self, x: Value, dims: Sequence[int]) -> tuple[Value, list[list[int]]]:
         """What `x` was before these of its dims were merged, and before it was transposed: a value, and which of its dims each dim is."""

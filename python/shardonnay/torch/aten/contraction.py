@@ -40,8 +40,8 @@ def _free(groups: list[list[int]], contract: list[int], batch: list[int]) -> lis
 
 
 def _apart(merged: list[list[int]], whole: list[int]) -> list[int]:
-    """The dims that are taken apart: of several sizes, those of 1 not counted, and not to stay whole."""
-    return [dim for dim, sizes in enumerate(merged) if sum(extent != 1 for extent in sizes) > 1 and dim not in whole]
+    """The dims that are taken apart: of several sizes, and not to stay whole."""
+    return [dim for dim, sizes in enumerate(merged) if len(sizes) > 1 and dim not in whole]
 
 
 def product(b: Builder, x: Value, y: Value, contract: Pairs, batch: Pairs = ([], [])) -> Value:
