@@ -17,6 +17,7 @@
 
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/interfaces/OpKinds.h"
+#include "shardonnay/interfaces/ShardingRule.h"
 #include "shardonnay/report/PropagationAttributes.h"
 #include "shardonnay/transforms/import/Passes.h"
 
@@ -167,7 +168,10 @@ void moveUsesToTail(ShardingConstraintOp head) {
 void applyConstraint(ShardingConstraintOp constraint,
                      ConstraintRecorder &recorder) {
   Value input = constraint.getInput();
-  if (getSharding(input))
+  // What the body of a reduction combines is part of that op. JAX constrains it
+  // where some axes are manual.
+  if (getSharding(input) ||
+      isa<ShardingRuleOpInterface>(constraint->getParentOp()))
     return;
   bool isOnly = getConstraints(input).size() == 1;
   applyToInput(constraint, recorder);

@@ -289,6 +289,12 @@ def exchanges_of_what_another_axis_cuts(x):
     return along_data(f)(x)
 
 
+@case(BOTH)
+def reducers_that_jax_constrains(x):
+    """By hand along some axes only, JAX writes constraints into the bodies of reductions."""
+    return along_data(lambda x: (jnp.argmax(x, -1), jnp.argmin(x, -1), lax.cumlogsumexp(x, 1)))(x)
+
+
 @case((values((8, 32)), P("data")), (values((32, 10)), P()), only={"all_gather", "all_reduce", "collective_permute"})
 def uneven_psum(x, w):
     def f(x, w):

@@ -99,3 +99,17 @@ func.func @manual_computation_of_an_edge(%arg0: tensor<8x8xf32>) -> (tensor<8x8x
   } : (tensor<8x8xf32>) -> tensor<8x8xf32>
   return %2, %3 : tensor<8x8xf32>, tensor<8x8xf32>
 }
+
+// What a reduction's body combines is part of the reduction. JAX constrains it in a shard_map over some of the axes.
+// CHECK-LABEL: func @in_a_body
+// CHECK: %[[M:.*]] = stablehlo.maximum %{{.*}}, %{{.*}} : tensor<f32>
+// CHECK-NEXT: sdy.sharding_constraint %[[M]] <@mesh, []>
+func.func @in_a_body(%arg0: tensor<8xf32>, %init: tensor<f32>) -> tensor<f32> {
+  %0 = stablehlo.reduce(%arg0 init: %init) across dimensions = [0] : (tensor<8xf32>, tensor<f32>) -> tensor<f32>
+   reducer(%arg1: tensor<f32>, %arg2: tensor<f32>) {
+    %1 = stablehlo.maximum %arg1, %arg2 : tensor<f32>
+    %2 = sdy.sharding_constraint %1 <@mesh, []> : tensor<f32>
+    stablehlo.return %2 : tensor<f32>
+  }
+  return %0 : tensor<f32>
+}
