@@ -275,7 +275,7 @@ LocalSearch::Shardings LocalSearch::collectTrials(int32_t value) const {
 void LocalSearch::appendFinerShardings(int32_t value, Shardings &trials) const {
   const TensorSharding present = state.readSharding(value);
   const TensorKind &tensor = table.tensor(graph.value(value).tensor);
-  for (AxisRef axis : table.getMesh().allAxes())
+  for (AxisRef axis : table.getMesh().allAxes().subtract(graph.manualAxes()))
     for (auto [dim, size] : enumerate(tensor.shape)) {
       TensorSharding finer = present;
       AxisList &axes = finer.dims[dim].axes;

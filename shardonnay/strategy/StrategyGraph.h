@@ -100,6 +100,9 @@ public:
   }
   /// How often the block runs, as far as that is known (1 where it is not).
   double getTrips() const { return trips; }
+  /// The axes that shard nothing here, as manual computations around the block
+  /// have them.
+  const AxisList &manualAxes() const { return manual; }
   /// The price of a byte that a device holds of what the op makes, in byte
   /// times.
   double memoryPrice(int32_t op) const {
@@ -125,6 +128,7 @@ private:
   /// By op; empty if none has one.
   std::vector<double> memoryPrices;
   double trips = 1;
+  AxisList manual;
 };
 
 /// Puts a graph together, op by op in the order of the block.
@@ -143,6 +147,7 @@ public:
   void addUnknownUse(int32_t value);
   void setMemoryPrice(int32_t op, double price);
   void setTrips(double trips) { graph.trips = trips; }
+  void setManualAxes(const AxisList &axes) { graph.manual = axes; }
   const StrategyValue &getValue(int32_t number) const {
     return graph.values[number];
   }

@@ -47,8 +47,11 @@ StrategyReader::StrategyReader(Block &block, const MeshScope &scope,
   for (auto op = dyn_cast<sdy::ManualComputationOp>(block.getParentOp()); op;
        op = op->getParentOfType<sdy::ManualComputationOp>())
     manual.add(op.getManualAxes());
-  if (!block.empty())
+  if (!block.empty()) {
     builder.setTrips(sdy::getTrips(&block.front()).count);
+    builder.setManualAxes(mesh.table.getMesh().allAxes().subtract(
+        sdy::getDeviceAxes(&block.front(), scope.getMesh())));
+  }
   for (BlockArgument argument : block.getArguments())
     arguments.push_back(readValue(argument));
   if (auto func = dyn_cast<func::FuncOp>(block.getParentOp()))

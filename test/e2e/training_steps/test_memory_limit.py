@@ -76,3 +76,24 @@ def test_what_arguments_and_results_exceed_is_planned_without_a_limit(tmp_path):
     small, large = (shardonnay.compile(text, device_model=str(tmp_path / f"{name}.json")) for name in ("small", "large"))
     assert small.text == large.text
     assert "so that the plan was made without a limit" in small.diagnostics[0].message
+
+
+BY_HAND = """sdy.mesh @mesh = <["x"=2, "y"=4]>
+func.func public @main(%w: tensor<64x32xf32>, %h: tensor<16x16x16xf32>) -> tensor<64x32xf32> {
+  %0 = sdy.manual_computation(%h) in_shardings=[<@mesh, [{"y", ?}, {?}, {?}]>] out_shardings=[<@mesh, [{"y", ?}, {?}]>] manual_axes={"y"} (%a: tensor<4x16x16xf32>) {
+    %c = stablehlo.constant dense<1.0> : tensor<4x16x32xf32>
+    %1 = stablehlo.dot_general %c, %a, contracting_dims = [0, 1] x [0, 1] : (tensor<4x16x32xf32>, tensor<4x16x16xf32>) -> tensor<32x16xf32>
+    %2 = stablehlo.transpose %1, dims = [1, 0] : (tensor<32x16xf32>) -> tensor<16x32xf32>
+    sdy.return %2 : tensor<16x32xf32>
+  } : (tensor<16x16x16xf32>) -> tensor<64x32xf32>
+  %3 = stablehlo.subtract %w, %0 : tensor<64x32xf32>
+  return %3 : tensor<64x32xf32>
+}"""
+
+
+def test_no_axis_that_is_manual_shards_what_a_limit_asks_for():
+    free = shardonnay.compile(BY_HAND, report=True).report["peak_bytes"]["per_device"]
+    report = shardonnay.compile(BY_HAND, memory_limit=13_400, report=True).report
+    assert report["peak_bytes"]["per_device"] <= 13_400 < free
+    with pytest.raises(shardonnay.CompileError, match="the least of the plans tried"):
+        shardonnay.compile(BY_HAND, memory_limit=12_000)
