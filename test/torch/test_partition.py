@@ -223,6 +223,12 @@ def test_mistakes_in_a_step(fake_group):
             Step(step.program, init_device_mesh("cpu", sizes, mesh_dim_names=names))
 
 
+def test_scalars_are_whole_whatever_fits_all():
+    model = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.BatchNorm1d(8))
+    plan = partition(model, lambda m, x: (m(x) ** 3).mean(), (torch.randn(8, 8),), {"dp": 8}, params={"*": Shard(0)}, inputs=Shard(0))
+    assert plan.placements["1.running_mean"] == (Shard(0),) and plan.placements["1.num_batches_tracked"] == (R,)
+
+
 def test_what_is_no_saved_step(tmp_path):
     path = tmp_path / "step.shard"
     path.write_text("x = 1")

@@ -96,7 +96,8 @@ class _Given:
     def _of_model(self, argument: Argument, params: Table) -> None:
         pattern = _matching(params, argument.name)
         own = _own_placements(self.captured.values[argument.name], self.axes)
-        if pattern is not None:
+        # What has no dims (a batch norm's count) is no reason to refuse a pattern that fits all.
+        if pattern is not None and (argument.shape or pattern == argument.name):
             self._set(argument, params[pattern], f"params['{pattern}']")
         elif own is not None:
             self._set(argument, own, argument.name)
