@@ -7,9 +7,11 @@
 //
 // For each operand of a contraction that has operands resharded (`visit`), and
 // each sharding that it could be resharded to (`collectSeeds`), and for each
-// result that its producer has resharded (`visitResult`):
+// result that is resharded behind or for its users (`visitResult`):
 //   1. `tryChain`: the value has that sharding besides its own; `tryResults`:
-//      it is sharded as its producer leaves it.
+//      it is sharded as its producer leaves it; `tryUpstream`: its producer
+//      leaves it as it is wanted, and asks the same of what it reads
+//      (`moveUpstream`).
 //   2. `follow`: each user takes the cheapest strategy (`findStrategy`), its
 //      results are sharded as it leaves them (`moveResults`), their users
 //      follow.
@@ -49,6 +51,8 @@ private:
     size_t operator()(const Key &key) const { return hash_combine_range(key); }
   };
 
+  /// That takes more than kLeastResultShare of the price of the block.
+  bool isResharded(int32_t value, int32_t from, int32_t to);
   /// Some contraction that reads the value has operands resharded.
   bool isAtReshard(int32_t value);
   /// What the op, as it is without a chain, pays for its operands.
@@ -59,13 +63,20 @@ private:
   bool tryChain(int32_t value, int32_t sharding);
   /// The values that the op makes are sharded as it leaves them.
   bool tryResults(int32_t op);
+  /// The op that makes `value` leaves it in `sharding`, and asks the same of
+  /// what it reads.
+  bool tryUpstream(int32_t value, int32_t sharding);
   /// Of the state as it is without a chain; made when it is first asked.
   StateEvaluator &prices();
   /// Begins a chain; `end` prices what came of it, and keeps it if it is
   /// cheaper.
   void begin(int32_t value, int32_t sharding);
-  bool end();
+  bool end(bool maySendMore = true);
   void enqueueUsers(int32_t value);
+  void moveUpstream(int32_t last);
+  /// The strategy that leaves the op's result as it is wanted, whatever the
+  /// operands are; null if there is none, or it repeats work.
+  const OpStrategy *findProducing(int32_t op);
   void follow(int mostOps);
   /// The strategy of `op` in the chain; null if it is the one that it has.
   const OpStrategy *findStrategy(int32_t op);
@@ -101,6 +112,8 @@ private:
   int32_t seed = -1, seedSharding = -1;
   std::set<int32_t> worklist;
   SmallSetVector<int32_t, 32> changed;
+  /// Those that leave their results as the ops behind them need it.
+  SmallDenseSet<int32_t, 16> settled;
 };
 
 double ChainSearch::priceOfOperands(int32_t op) {
@@ -284,7 +297,8 @@ void ChainSearch::follow(int mostOps) {
   for (int ops = 0; ops < mostOps && !worklist.empty(); ++ops) {
     int32_t op = *worklist.begin();
     worklist.erase(worklist.begin());
-    const OpStrategy *strategy = findStrategy(op);
+    const OpStrategy *strategy =
+        settled.contains(op) ? nullptr : findStrategy(op);
     if (!strategy)
       continue;
     SmallVector<int32_t, 4> operands(state.operandsOf(op));
@@ -330,9 +344,10 @@ void ChainSearch::begin(int32_t value, int32_t sharding) {
   seedSharding = sharding;
   worklist.clear();
   changed.clear();
+  settled.clear();
 }
 
-bool ChainSearch::end() {
+bool ChainSearch::end(bool maySendMore) {
   if (changed.empty())
     return false;
   StateCost costBefore = evaluator->get();
@@ -340,7 +355,8 @@ bool ChainSearch::end() {
   StateCost cost = evaluator->get();
   bool isCheaper = !(keepsPartialSums && losesPartialSums()) &&
                    cost.price < costBefore.price * (1 - kLeastChainSaving) &&
-                   cost.reshards <= costBefore.reshards;
+                   cost.reshards <= costBefore.reshards &&
+                   (maySendMore || cost.bytes <= costBefore.bytes);
   for (int32_t op : changed)
     isCheaper ? before.assign(op, state) : state.assign(op, before);
   if (!isCheaper)
@@ -353,6 +369,67 @@ bool ChainSearch::tryChain(int32_t value, int32_t sharding) {
   enqueueUsers(value);
   follow(kMostChainOps);
   return end();
+}
+
+const OpStrategy *ChainSearch::findProducing(int32_t op) {
+  const OpStrategy &present = *state.strategyOf(op);
+  if (table.kind(present.kind).contraction || graph.numResults(op) != 1)
+    return nullptr;
+  int32_t wanted = state.shardingOf(graph.firstResult(op));
+  Shardings around;
+  for (int32_t source : graph.operandsOf(op))
+    around.push_back(state.shardingOf(source));
+  around.push_back(wanted);
+  SmallBitVector freeOperands = graph.classOf(op).free;
+  freeOperands.set(0, graph.operandsOf(op).size());
+  const OpStrategy &found = table.solve(present.kind, around, freeOperands);
+  return found.needed.back() == wanted &&
+                 found.shards >= before.strategyOf(op)->shards
+             ? &found
+             : nullptr;
+}
+
+/// From the last op to the first: each leaves its result as the ops behind it
+/// need it, and asks the same of what it reads, up to contractions and to what
+/// the block is given.
+void ChainSearch::moveUpstream(int32_t last) {
+  std::set<int32_t> upstream = {last};
+  auto move = [&](int32_t value, int32_t needed) {
+    int32_t producer = graph.value(value).producer;
+    if (needed < 0 || needed == state.shardingOf(value) ||
+        !state.strategyOf(producer) || !state.mayMove(value))
+      return;
+    state.change(value, needed,
+                 [&](int32_t around) { changed.insert(around); });
+    enqueueUsers(value);
+    upstream.insert(producer);
+  };
+  for (int ops = 0; ops < kMostResultChainOps && !upstream.empty(); ++ops) {
+    int32_t op = *upstream.rbegin();
+    upstream.erase(op);
+    const OpStrategy *strategy = findProducing(op);
+    if (!strategy)
+      continue;
+    for (auto [i, operand] : enumerate(graph.operandsOf(op)))
+      move(operand, strategy->needed[i]);
+    state.takeStrategy(op, strategy->kind, *strategy->factors);
+    changed.insert(op);
+    settled.insert(op);
+  }
+}
+
+bool ChainSearch::tryUpstream(int32_t value, int32_t sharding) {
+  begin(-1, -1);
+  if (sharding != state.shardingOf(value)) {
+    state.change(value, sharding,
+                 [&](int32_t around) { changed.insert(around); });
+    enqueueUsers(value);
+  }
+  moveUpstream(graph.value(value).producer);
+  follow(kMostResultChainOps);
+  // What is packed into one collective afterwards costs less than its steps
+  // here.
+  return end(/*maySendMore=*/false);
 }
 
 bool ChainSearch::tryResults(int32_t op) {
@@ -389,23 +466,34 @@ void ChainSearch::visit(int32_t value) {
   }
 }
 
+bool ChainSearch::isResharded(int32_t value, int32_t from, int32_t to) {
+  return table.reshardPrice(graph.value(value).tensor, from, to).value_or(0) >=
+         kLeastResultShare * prices().get().price;
+}
+
 void ChainSearch::visitResult(int32_t value) {
   int32_t op = graph.value(value).producer;
   const OpStrategy *strategy = op < 0 ? nullptr : state.strategyOf(op);
-  if (!strategy || graph.numResults(op) != 1)
+  if (!strategy || graph.numResults(op) != 1 || !state.mayMove(value))
     return;
-  int32_t left = strategy->needed.back();
-  if (!mayStay(value, left))
-    return;
-  Key key = makeKey(value, left);
-  if (fruitless.count(key))
-    return;
-  double price = table
-                     .reshardPrice(graph.value(value).tensor, left,
-                                   state.shardingOf(value))
-                     .value_or(0);
-  if (price < kLeastResultShare * prices().get().price || !tryResults(op))
+  int32_t present = state.shardingOf(value), left = strategy->needed.back();
+  Shardings wanted;
+  if (mayStay(value, left)) {
+    wanted.push_back(present);
+  } else if (graph.usesOf(value).size() <= kMostSeedUses) {
+    wanted = othersHave(value, /*reader=*/-1);
+  }
+  for (int32_t sharding : wanted) {
+    int32_t from = sharding == present ? left : present;
+    Key key = makeKey(value, sharding == present ? left : sharding);
+    if (fruitless.count(key))
+      continue;
+    if (isResharded(value, from, sharding) &&
+        ((sharding == present && tryResults(op)) ||
+         tryUpstream(value, sharding)))
+      return;
     fruitless.insert(std::move(key));
+  }
 }
 
 } // namespace

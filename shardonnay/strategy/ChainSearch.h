@@ -12,9 +12,11 @@
 // otherwise, or its users share a copy, or a result stays as its producer
 // leaves it; each user takes the strategy that it would have if its results
 // were free; these are sharded as it leaves them, and so on, in the order of
-// the block, until nothing changes or kMostChainOps have moved. The block as
-// a whole is priced (StateEvaluator.h), and what is not cheaper is taken
-// back.
+// the block, until nothing changes or kMostChainOps have moved. Where a result
+// is resharded for its users, the move goes the other way first: its producer
+// leaves it as they need it, and asks the same of what it reads, up to
+// contractions and to what the block is given. The block as a whole is priced
+// (StateEvaluator.h), and what is not cheaper is taken back.
 //
 // Worked example, attention whose input x is sharded along the sequence and
 // whose weights along the heads, by the same axis. Ops alone gather the weights

@@ -109,4 +109,27 @@ TEST(ChainSearch, aResultStaysAsItIsMade) {
   EXPECT_EQ(StateEvaluator(state).get().bytes, 0);
 }
 
+/// What is made by columns from two arguments, through two more ops, and wanted
+/// by rows in the end: one argument is by columns, the other by rows already.
+TEST(ChainSearch, whatIsWantedIsAskedOfWhatItIsMadeOf) {
+  Mesh mesh({4});
+  AxisList a{mesh.fullAxis(0)};
+  TestGraph test(mesh, 64);
+  int32_t rows = test.sharding(a), columns = test.sharding({}, a);
+  int32_t made =
+      test.addSum(test.addArgument(rows), test.addArgument(columns), columns);
+  int32_t twice = test.addSum(made, made, columns);
+  int32_t wanted = test.addSum(twice, made, rows);
+  test.addReturn(wanted, rows);
+  test.finish();
+  StrategyState state(test.graph, test.table);
+  EXPECT_EQ(StateEvaluator(state).get().bytes, 2 * 3 * 1024);
+  searchChains(state, /*keepsPartialSums=*/false);
+  EXPECT_EQ(state.shardingOf(made), rows);
+  EXPECT_EQ(state.shardingOf(twice), rows);
+  EXPECT_EQ(StateEvaluator(state).get().bytes, 3 * 1024);
+  std::string error;
+  EXPECT_TRUE(state.verify(error)) << error;
+}
+
 } // namespace
