@@ -113,7 +113,7 @@ private:
   std::set<int32_t> worklist;
   SmallSetVector<int32_t, 32> changed;
   /// Those that leave their results as the ops behind them need it.
-  SmallDenseSet<int32_t, 16> settled;
+  SmallDenseSet<int32_t, 16> producing;
 };
 
 double ChainSearch::priceOfOperands(int32_t op) {
@@ -298,7 +298,7 @@ void ChainSearch::follow(int mostOps) {
     int32_t op = *worklist.begin();
     worklist.erase(worklist.begin());
     const OpStrategy *strategy =
-        settled.contains(op) ? nullptr : findStrategy(op);
+        producing.contains(op) ? nullptr : findStrategy(op);
     if (!strategy)
       continue;
     SmallVector<int32_t, 4> operands(state.operandsOf(op));
@@ -344,7 +344,7 @@ void ChainSearch::begin(int32_t value, int32_t sharding) {
   seedSharding = sharding;
   worklist.clear();
   changed.clear();
-  settled.clear();
+  producing.clear();
 }
 
 bool ChainSearch::end(bool maySendMore) {
@@ -414,7 +414,7 @@ void ChainSearch::moveUpstream(int32_t last) {
       move(operand, strategy->needed[i]);
     state.takeStrategy(op, strategy->kind, *strategy->factors);
     changed.insert(op);
-    settled.insert(op);
+    producing.insert(op);
   }
 }
 
