@@ -419,6 +419,10 @@ void ChainSearch::moveUpstream(int32_t last) {
 }
 
 bool ChainSearch::tryUpstream(int32_t value, int32_t sharding) {
+  // Where memory is short, the values on the way have prices, and were looked
+  // at one by one for these.
+  if (graph.hasMemoryPrices())
+    return false;
   begin(-1, -1);
   if (sharding != state.shardingOf(value)) {
     state.change(value, sharding,

@@ -108,6 +108,7 @@ public:
   double memoryPrice(int32_t op) const {
     return op < 0 || memoryPrices.empty() ? 0 : memoryPrices[op];
   }
+  bool hasMemoryPrices() const { return !memoryPrices.empty(); }
 
 private:
   friend class StrategyGraphBuilder;

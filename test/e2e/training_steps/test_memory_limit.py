@@ -31,7 +31,7 @@ CHOSEN = {
     ("attention", "data"): 0.95,
     ("decoder", "2-D"): 0.65,
     ("experts", "2-D"): 0.9,
-    ("vit", "2-D"): 0.75,
+    ("vit", "2-D"): 0.78,
 }
 
 
