@@ -15,7 +15,7 @@ from . import lowering
 from .builder import UnsupportedError
 from .randomness import Randomness
 from .tracing import trace
-from .trees import named_leaves, path_name
+from .trees import named_leaves
 
 SEED = "seed"
 

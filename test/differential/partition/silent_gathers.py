@@ -19,6 +19,7 @@ from math import prod
 from pathlib import Path
 
 from jaxlib.mlir import ir
+from shardonnay.operations import operations
 
 sys.path.append(str(Path(__file__).parents[2] / "e2e/training_steps"))
 from rematerialisations import Rule, axes_per_dim, axis_size, generic, sharding_of, with_rules
@@ -54,18 +55,6 @@ def given_up(shape, before, after, sizes):
     if shard_size(shape, before, sizes) >= shard_size(shape, after, sizes) or shards(before, sizes) <= shards(after, sizes):
         return set()
     return {dim for dim, (axes, kept) in enumerate(zip(before, after or [[]] * len(shape))) if axes and not kept}
-
-
-def operations(module):
-    """All of it, from the first to the last."""
-    found = []
-
-    def visit(operation):
-        found.append(getattr(operation, "operation", operation))
-        return ir.WalkResult.ADVANCE
-
-    module.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
-    return found
 
 
 @contextmanager

@@ -29,11 +29,12 @@ WHOLE_KINDS = ("need_replication", "permutation", "blocked_propagation")
 
 
 def with_rules(text):
-    """The module with every op's rule, in generic form; reduction kinds that jaxlib does not know are left out."""
+    """The module with every op's rule, as `generic` has it."""
     return generic(text, "--sdy-populate-op-sharding-rules")
 
 
 def generic(text, *passes):
+    """The module in generic form, behind passes; reduction kinds that jaxlib does not know are left out."""
     command = [SDY_OPT, "-", *passes, "--mlir-print-op-generic"]
     text = subprocess.run(command, input=text, text=True, capture_output=True, check=True).stdout
     return re.sub(r"unreduced=(max|min)\{", "unreduced={", text)
