@@ -51,8 +51,8 @@ private:
     size_t operator()(const Key &key) const { return hash_combine_range(key); }
   };
 
-  /// That takes more than kLeastResultShare of the price of the block.
-  bool isResharded(int32_t value, int32_t from, int32_t to);
+  /// To reshard the value so takes kLeastResultShare of the price of the block.
+  bool isExpensive(int32_t value, int32_t from, int32_t to);
   /// Some contraction that reads the value has operands resharded.
   bool isAtReshard(int32_t value);
   /// What the op, as it is without a chain, pays for its operands.
@@ -73,6 +73,8 @@ private:
   void begin(int32_t value, int32_t sharding);
   bool end(bool maySendMore = true);
   void enqueueUsers(int32_t value);
+  /// Its users follow.
+  void moveValue(int32_t value, int32_t sharding);
   void moveUpstream(int32_t last);
   /// The strategy that leaves the op's result as it is wanted, whatever the
   /// operands are; null if there is none, or it repeats work.
@@ -277,6 +279,12 @@ bool ChainSearch::mayStay(int32_t result, int32_t left) const {
          table.sharding(left).unreduced.empty() && state.mayMove(result);
 }
 
+void ChainSearch::moveValue(int32_t value, int32_t sharding) {
+  state.change(value, sharding,
+               [&](int32_t around) { changed.insert(around); });
+  enqueueUsers(value);
+}
+
 void ChainSearch::moveResults(int32_t op) {
   const OpStrategy &strategy = *state.strategyOf(op);
   size_t numOperands = graph.operandsOf(op).size();
@@ -286,10 +294,8 @@ void ChainSearch::moveResults(int32_t op) {
     int32_t sharding = needed[numOperands + i];
     if (!mayStay(result, sharding))
       continue;
-    state.change(result, sharding,
-                 [&](int32_t around) { changed.insert(around); });
+    moveValue(result, sharding);
     state.takeStrategy(op, strategy.kind, *strategy.factors);
-    enqueueUsers(result);
   }
 }
 
@@ -394,14 +400,12 @@ const OpStrategy *ChainSearch::findProducing(int32_t op) {
 /// the block is given.
 void ChainSearch::moveUpstream(int32_t last) {
   std::set<int32_t> upstream = {last};
-  auto move = [&](int32_t value, int32_t needed) {
+  auto ask = [&](int32_t value, int32_t needed) {
     int32_t producer = graph.value(value).producer;
     if (needed < 0 || needed == state.shardingOf(value) ||
         !state.strategyOf(producer) || !state.mayMove(value))
       return;
-    state.change(value, needed,
-                 [&](int32_t around) { changed.insert(around); });
-    enqueueUsers(value);
+    moveValue(value, needed);
     upstream.insert(producer);
   };
   for (int ops = 0; ops < kMostResultChainOps && !upstream.empty(); ++ops) {
@@ -411,7 +415,7 @@ void ChainSearch::moveUpstream(int32_t last) {
     if (!strategy)
       continue;
     for (auto [i, operand] : enumerate(graph.operandsOf(op)))
-      move(operand, strategy->needed[i]);
+      ask(operand, strategy->needed[i]);
     state.takeStrategy(op, strategy->kind, *strategy->factors);
     changed.insert(op);
     producing.insert(op);
@@ -424,11 +428,8 @@ bool ChainSearch::tryUpstream(int32_t value, int32_t sharding) {
   if (graph.hasMemoryPrices())
     return false;
   begin(-1, -1);
-  if (sharding != state.shardingOf(value)) {
-    state.change(value, sharding,
-                 [&](int32_t around) { changed.insert(around); });
-    enqueueUsers(value);
-  }
+  if (sharding != state.shardingOf(value))
+    moveValue(value, sharding);
   moveUpstream(graph.value(value).producer);
   follow(kMostResultChainOps);
   // What is packed into one collective afterwards costs less than its steps
@@ -470,7 +471,7 @@ void ChainSearch::visit(int32_t value) {
   }
 }
 
-bool ChainSearch::isResharded(int32_t value, int32_t from, int32_t to) {
+bool ChainSearch::isExpensive(int32_t value, int32_t from, int32_t to) {
   return table.reshardPrice(graph.value(value).tensor, from, to).value_or(0) >=
          kLeastResultShare * prices().get().price;
 }
@@ -481,20 +482,21 @@ void ChainSearch::visitResult(int32_t value) {
   if (!strategy || graph.numResults(op) != 1 || !state.mayMove(value))
     return;
   int32_t present = state.shardingOf(value), left = strategy->needed.back();
-  Shardings wanted;
   if (mayStay(value, left)) {
-    wanted.push_back(present);
-  } else if (graph.usesOf(value).size() <= kMostSeedUses) {
-    wanted = othersHave(value, /*reader=*/-1);
+    Key key = makeKey(value, left);
+    if (!fruitless.count(key) &&
+        !(isExpensive(value, left, present) &&
+          (tryResults(op) || tryUpstream(value, present))))
+      fruitless.insert(std::move(key));
+    return;
   }
-  for (int32_t sharding : wanted) {
-    int32_t from = sharding == present ? left : present;
-    Key key = makeKey(value, sharding == present ? left : sharding);
+  if (graph.usesOf(value).size() > kMostSeedUses)
+    return;
+  for (int32_t sharding : othersHave(value, /*reader=*/-1)) {
+    Key key = makeKey(value, sharding);
     if (fruitless.count(key))
       continue;
-    if (isResharded(value, from, sharding) &&
-        ((sharding == present && tryResults(op)) ||
-         tryUpstream(value, sharding)))
+    if (isExpensive(value, present, sharding) && tryUpstream(value, sharding))
       return;
     fruitless.insert(std::move(key));
   }

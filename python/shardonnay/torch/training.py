@@ -10,8 +10,9 @@ import torch
 import torch.utils._pytree as pytree
 from torch.nn.utils import stateless
 
-from .capturing import Captured, Inputs, captured, named_leaves
+from .capturing import Captured, Inputs, captured
 from .optimizers import Factory, FunctionalOptimizer
+from .trees import named_leaves
 
 Loss = Callable[..., Any]
 
