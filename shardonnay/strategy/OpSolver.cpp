@@ -272,14 +272,30 @@ bool needsWhole(const FactorRule &rule) {
   return hasFactor(rule, FactorKind::NeedReplication);
 }
 
+/// It moves elements and computes none: it slices, pads, concatenates or looks
+/// up. How many of them a device moves is in the price of its results.
+static bool movesElements(const OpProblem &problem) {
+  const FactorRule &rule = problem.rule;
+  if (problem.contraction || hasFactor(rule, FactorKind::Reduction))
+    return false;
+  if (hasFactor(rule, FactorKind::Indexed))
+    return true;
+  // A window of several elements makes one of them, as a pooling does.
+  auto seesOne = [](const FactorWindow &window) { return window.extent == 1; };
+  return !needsWhole(rule) && !rule.windows.empty() &&
+         all_of(rule.windows, seesOne);
+}
+
 /// What it does is known, by its kind and not by a rule alone, and is little.
 /// A table that is looked up in is sharded to be held in parts, where memory is
 /// scarce.
 bool OpSolver::mayRepeat(const OpProblem &problem) const {
   bool looksUp = hasFactor(problem.rule, FactorKind::Indexed);
-  return gathersByPrice && needsWhole(problem.rule) && costs.pricesCompute() &&
-         !problem.rule.custom && problem.transformFlops == 0 &&
-         !(looksUp && costs.limitsMemory());
+  if (!gathersByPrice || problem.rule.custom || problem.transformFlops != 0 ||
+      (looksUp && costs.limitsMemory()))
+    return false;
+  return movesElements(problem) ||
+         (needsWhole(problem.rule) && costs.pricesCompute());
 }
 
 OpSolver::Solution OpSolver::solveWithPrice(const OpProblem &problem) {

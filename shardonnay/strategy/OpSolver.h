@@ -20,11 +20,13 @@
 // and no op has a device compute more than kRepeatedWork times what it would
 // under the voted strategy, or than it has to hold of a result (which makes
 // it cheaper to gather a small operand than what is padded or widened from it).
-// Only an op that needs dims whole (a sort, a scan, a gather of rows) may be
-// repeated for its price, where the model prices compute: to find the largest
-// of a few on each device takes less time than to deal them out and to collect
-// them again. Transforms, factorisations and ops of a user's rule may not, nor
-// lookups where the model limits memory. With `no-gather-by-price` none may.
+// Two kinds of ops may be repeated for their price: those that move elements
+// and compute none (slices, pads, concatenates, lookups), and, where the model
+// prices compute, those that need dims whole (a sort, a scan): to find the
+// largest of a few on each device takes less time than to deal them out and to
+// collect them again. Transforms, factorisations and ops of a user's rule may
+// not, nor lookups where the model limits memory. With `no-gather-by-price`
+// none may.
 //
 // The space: every axis that some tensor has (a contraction: every axis of the
 // mesh) goes to one factor or to none; up to three axes of one factor stand in

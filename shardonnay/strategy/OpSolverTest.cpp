@@ -171,6 +171,32 @@ TEST(OpSolver, computeIsNotRepeatedToSaveBytes) {
   EXPECT_EQ(solve(outer), axes({m, none, none}));
 }
 
+/// [i, j] -> [i / 4, j]: the second quarter of the rows, all in one shard of m,
+/// is to be sharded by m.
+OpProblem quarter(int64_t i, int64_t j) {
+  OpProblem problem = window(i, j, 1);
+  FactorWindow &sees = problem.rule.windows.front();
+  sees.count = i / 4;
+  sees.low = -i / 4;
+  problem.rule.factors[sees.factor].size = i / 4;
+  problem.tensors[1] = tensor({i / 4, j}, {m, none});
+  return problem;
+}
+
+TEST(OpSolver, whatMovesElementsIsRepeatedWhereThatIsCheaper) {
+  // One gather of little, against three rounds of permutes.
+  EXPECT_EQ(solve(quarter(16, 64), "cpu"), axes({none, none}));
+  MeshCosts costs(*DeviceModel::find("cpu"), {"d", "m"});
+  OpSolver kept(kMesh, costs, /*gathersByPrice=*/false);
+  EXPECT_EQ(kept.solve(quarter(16, 64)), axes({m, none}));
+}
+
+TEST(OpSolver, windowsOfSeveralElementsAreNotRepeated) {
+  OpProblem pooling = quarter(16, 64);
+  pooling.rule.windows.front().extent = 2;
+  EXPECT_NE(solve(pooling, "cpu"), axes({none, none}));
+}
+
 TEST(OpSolver, theAlternativeIsTheNextBest) {
   OpProblem problem = matmul(4096, 64, 64, {d, none}, {d, none}, {d, none});
   OpSolver solver(kMesh, MeshCosts(*DeviceModel::find("bytes"), {"d", "m"}));

@@ -32,7 +32,9 @@ def InsertExplicitReshardsPass
     or needs replication) is gathered, with a warning that says how much; with
     `no-implicit-replication` that is an error. An op that needs a dim whole (a
     sort, a scan) may be gathered along its other dims where that is cheaper than
-    to compute it sharded; `no-gather-by-price` keeps it as it is sharded.
+    to compute it sharded, and one that only moves elements (a slice, a pad, a
+    concatenate, a lookup) along any; `no-gather-by-price` keeps both as they are
+    sharded.
 
     Without `enable-full-version` only what a partitioner of another kind needs
     said: calls take and return what their callee does, what is `unreduced` at
@@ -65,8 +67,9 @@ def InsertExplicitReshardsPass
            "A gather because an op can't be computed sharded is an error; "
            "none is taken by price">,
     Option<"noGatherByPrice", "no-gather-by-price", "bool", "false",
-           "An op that needs a dim whole stays sharded along the others, even "
-           "where gathering it is cheaper">,
+           "An op that needs a dim whole stays sharded along the others, and one "
+           "that only moves elements along all, even where gathering is "
+           "cheaper">,
     DeviceModelOption,
     Option<"searchMode", "search-mode", "std::string", "\"greedy\"",
            "graph: the strategies of ops near a disagreement are chosen "
