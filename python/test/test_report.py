@@ -86,6 +86,33 @@ def test_plan_and_program_have_one_price():
     assert price["planned"] == price["emitted"] > 128
 
 
+def pooling(name, size, low, high):
+    return f"""
+  {name} = "stablehlo.reduce_window"(%x, %z) <{{padding = dense<[[{low}, {high}], [0, 0]]> : tensor<2x2xi64>, window_dimensions = array<i64: {size}, 1>}}> ({{
+    ^bb0(%l: tensor<f32>, %r: tensor<f32>):
+      %m = stablehlo.add %l, %r : tensor<f32>
+      stablehlo.return %m : tensor<f32>
+  }}) : (tensor<64x1000xf32>, tensor<f32>) -> tensor<64x1000xf32>"""
+
+
+def test_what_two_windows_need_is_counted_once():
+    sharding = '{sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {}]>}'
+    compiled = shardonnay.compile(
+        f"""
+sdy.mesh @mesh = <["y"=4]>
+func.func public @main(%x: tensor<64x1000xf32> {sharding}) -> (tensor<64x1000xf32> {sharding}, tensor<64x1000xf32> {sharding}) {{
+  %z = stablehlo.constant dense<0.0> : tensor<f32>
+  {pooling("%a", 2, 0, 1)}
+  {pooling("%b", 3, 1, 1)}
+  return %a, %b : tensor<64x1000xf32>, tensor<64x1000xf32>
+}}""",
+        report=True,
+    )
+    # A row from each side: both need the one behind.
+    assert compiled.text.count("stablehlo.collective_permute") == 2
+    assert compiled.report["executed_bytes"] == 2 * 1000 * 4
+
+
 def test_a_plan_that_may_not_be_the_cheapest_says_so():
     shardings = ['{"e", "c"}, {}, {"a"}, {"d", "b"}', '{"e", "a", "b"}, {"d", "c"}, {}, {}']
     types = ["tensor<2048x1024x256x1024xbf16> {sdy.sharding = #sdy.sharding<@m, [" + dims + "]>}" for dims in shardings]

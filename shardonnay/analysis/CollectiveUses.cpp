@@ -23,6 +23,7 @@
 #include "shardonnay/interfaces/UserCollective.h"
 #include "shardonnay/plan/DirectWindow.h"
 #include "shardonnay/plan/PricedShard.h"
+#include "shardonnay/plan/WindowMessages.h"
 #include "shardonnay/support/CompositeKey.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -356,6 +357,28 @@ void countDirectWindows(std::vector<CollectiveUse> &uses) {
     if (!direct.empty())
       use.collective = direct.front().collective;
     return direct.empty();
+  });
+}
+
+void countSharedWindows(std::vector<CollectiveUse> &uses) {
+  CompositeMap<WindowMessages> known;
+  auto messagesOf = [&](auto op) -> WindowMessages & {
+    return known.find(makeKey(op->getBlock(), op.getTensor(), op.getDim()))
+        .first;
+  };
+  llvm::erase_if(uses, [&](CollectiveUse &use) {
+    if (auto gather = dyn_cast<spmd::AllGatherOp>(use.op))
+      return !messagesOf(gather).addGather(use.collective.axes);
+    auto window = dyn_cast<spmd::FetchWindowOp>(use.op);
+    if (!window)
+      return false;
+    auto add = [&](const WindowProblem &problem, int64_t sliceBytes) {
+      return messagesOf(window).add(problem, sliceBytes);
+    };
+    SmallVector<CollectiveUse, 1> rest = readWindow(window, add);
+    if (!rest.empty())
+      use.collective = rest.front().collective;
+    return rest.empty();
   });
 }
 

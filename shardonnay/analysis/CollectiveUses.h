@@ -56,6 +56,10 @@ std::vector<CollectiveUse> readCollectives(mlir::ModuleOp module);
 bool isTakenFromWhole(mlir::Operation *op, const FactorRule &rule,
                       int32_t tensor);
 
+/// Counts a message once that several windows or gathers of a value need: the
+/// program of one device has it once.
+void countSharedWindows(std::vector<CollectiveUse> &uses);
+
 /// Counts fetched windows as messages from device to device (DirectWindow.h),
 /// as a target sends them that has such.
 void countDirectWindows(std::vector<CollectiveUse> &uses);

@@ -155,6 +155,8 @@ json::Value buildReport(ModuleOp module, const ReportBaseline &baseline,
   std::vector<CollectiveUse> uses = readCollectives(module);
   if (baseline.directWindows)
     countDirectWindows(uses);
+  else
+    countSharedWindows(uses);
   CommunicationCost cost = costOf(uses, model);
   double planned =
       baseline.planned.price + costOf(onlyWritten(uses), model).price;
