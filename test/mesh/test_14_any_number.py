@@ -100,13 +100,33 @@ def test_collectives_are_of_several_kinds():
 
 def test_another_number_is_refused(mpi):
     """It says what it was compiled for."""
-    with pytest.raises(package.MpiError, match="another number of processes"):
+    with pytest.raises(package.MpiError, match="expected 2, 4, 8 processes, got 3"):
         program = executable(on_mesh(UNEVEN, "?"), mpi)
         other = program.on(2)
         other.manifest = {**other.manifest, "devices": 3}
         other(integers(program.manifest["inputs"]))
     done = subprocess.run(mpi.launch(3, [str(program.executable)]), capture_output=True, text=True, env=mpi.environment())
     assert done.returncode and "with N of 2, 4, 8." in done.stderr
+
+
+def test_usage(mpi):
+    program = executable(on_mesh(UNEVEN, "?"), mpi)
+
+    def run(processes, *arguments):
+        command = mpi.launch(processes, [str(program.executable), *arguments])
+        return subprocess.run(command, capture_output=True, text=True, env=mpi.environment())
+
+    asked = run(2, "--help")
+    assert asked.returncode == 0 and asked.stdout.count("usage: mpirun -n N ") == 1
+    count = len(program.manifest["inputs"])
+    for inputs, said in (
+        (["x.npy"] * (count + 1), f"expected {count} input files, got {count + 1}"),
+        (["x.npy"] * count + ["-o"] + ["y.npy"] * 9, "output files or none, got 9"),
+    ):
+        refused = run(2, *inputs)
+        assert refused.returncode and said in refused.stderr
+    alone = run(1)
+    assert alone.returncode and "expected 2, 4, 8 processes, got 1; if mpirun started more" in alone.stderr
 
 
 @needs_mpi

@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 _Noreturn void shardonnay_fail(const char *format, ...) {
   va_list values;
@@ -26,6 +27,8 @@ _Noreturn void shardonnay_fail(const char *format, ...) {
   fprintf(stderr, "\n");
   fflush(stderr);
   va_end(values);
+  /* A launcher that is told to abort may drop what it has not passed on yet. */
+  nanosleep(&(struct timespec){.tv_nsec = 200 * 1000 * 1000}, NULL);
   MPI_Abort(MPI_COMM_WORLD, 1);
   abort();
 }

@@ -14,6 +14,7 @@
 
 #include "Runtime.h"
 #include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,30 +31,55 @@ typedef struct {
 /* What runs. */
 static const ShardonnayProgram *this;
 
-static void print_tensors(const char *what, const ShardonnayTensor *tensors,
-                          int64_t count) {
+static void print_tensors(FILE *stream, const char *what,
+                          const ShardonnayTensor *tensors, int64_t count) {
   for (int64_t i = 0; i < count; ++i) {
-    fprintf(stderr, "  %s %lld: %s, %s [", what, (long long)i, tensors[i].name,
+    fprintf(stream, "  %s %lld: %s, %s [", what, (long long)i, tensors[i].name,
             shardonnay_element_name(tensors[i].element));
     for (int64_t dim = 0; dim < tensors[i].rank; ++dim)
-      fprintf(stderr, "%s%lld", dim ? ", " : "",
+      fprintf(stream, "%s%lld", dim ? ", " : "",
               (long long)tensors[i].global_shape[dim]);
-    fprintf(stderr, "]\n");
+    fprintf(stream, "]\n");
   }
 }
 
-/* The first rank says it and ends all; the others wait for that. */
-static _Noreturn void refuse(const char *program, const char *why) {
-  if (shardonnay_rank() != 0)
-    MPI_Barrier(MPI_COMM_WORLD);
-  fprintf(stderr,
+static void print_usage(FILE *stream, const char *program) {
+  fprintf(stream,
           "usage: mpirun -n N %s [--repeat K] INPUT.npy... [-o "
           "OUTPUT.npy...]\nwith N of %s. With %%r in its name, the rank, a "
           "file is what one device holds, else the global array.\n",
           program, shardonnay_device_counts());
-  print_tensors("input", this->inputs, this->num_inputs);
-  print_tensors("output", this->outputs, this->num_outputs);
+  print_tensors(stream, "input", this->inputs, this->num_inputs);
+  print_tensors(stream, "output", this->outputs, this->num_outputs);
+}
+
+/* The first rank says it and ends all; the others wait for that. */
+static _Noreturn void refuse(const char *program, const char *format, ...) {
+  if (shardonnay_rank() != 0)
+    MPI_Barrier(MPI_COMM_WORLD);
+  print_usage(stderr, program);
+  char why[512];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(why, sizeof(why), format, arguments);
+  va_end(arguments);
   shardonnay_fail("%s", why);
+}
+
+/* Where mpirun is another MPI's than the program's, each process is alone. */
+static _Noreturn void refuse_processes(const char *program) {
+  int size, length;
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  char library[MPI_MAX_LIBRARY_VERSION_STRING];
+  MPI_Get_library_version(library, &length);
+  library[strcspn(library, "\n")] = '\0';
+  if (size == 1)
+    refuse(program,
+           "expected %s processes, got 1; if mpirun started more, it is "
+           "another MPI's than the program's, which is: %s",
+           shardonnay_device_counts(), library);
+  refuse(program, "expected %s processes, got %d", shardonnay_device_counts(),
+         size);
 }
 
 static Arguments parse(int argc, char **argv) {
@@ -71,9 +97,11 @@ static Arguments parse(int argc, char **argv) {
   given.outputs = argv + at + 1;
   given.num_outputs = at < argc ? argc - at - 1 : 0;
   if (given.num_inputs != this->num_inputs)
-    refuse(argv[0], "expected a file for each input");
+    refuse(argv[0], "expected %lld input files, got %lld",
+           (long long)this->num_inputs, (long long)given.num_inputs);
   if (given.num_outputs != 0 && given.num_outputs != this->num_outputs)
-    refuse(argv[0], "expected a file for each output, or none");
+    refuse(argv[0], "expected %lld output files or none, got %lld",
+           (long long)this->num_outputs, (long long)given.num_outputs);
   return given;
 }
 
@@ -146,11 +174,17 @@ int main(int argc, char **argv) {
   keep_memory();
   MPI_Init(&argc, &argv);
   this = shardonnay_find();
-  if (!this) {
+  int fits = this != NULL;
+  if (!fits)
     this = shardonnay_programs[0];
-    refuse(argv[0], "started with another number of processes than the program "
-                    "has devices");
+  if (argc == 2 && !strcmp(argv[1], "--help")) {
+    if (shardonnay_rank() == 0)
+      print_usage(stdout, argv[0]);
+    MPI_Finalize();
+    return 0;
   }
+  if (!fits)
+    refuse_processes(argv[0]);
   Arguments given = parse(argc, argv);
   shardonnay_open(this->table);
   run(given);
