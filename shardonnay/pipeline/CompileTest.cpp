@@ -197,6 +197,20 @@ CompileResult inBytecode(llvm::StringRef text, llvm::StringRef to) {
   return compile(text, options);
 }
 
+TEST(Compile, AnUnknownDialectIsToldWhichAreKnown) {
+  CompileResult result = compile("func.func @main() {\n"
+                                 "  \"foo.bar\"() : () -> ()\n"
+                                 "  return\n}",
+                                 {}, "unknown.mlir");
+  EXPECT_FALSE(result.ok);
+  ASSERT_EQ(result.diagnostics.size(), 1u);
+  const CompileDiagnostic &error = result.diagnostics.front();
+  EXPECT_EQ(error.location.substr(0, 14), "unknown.mlir:2");
+  EXPECT_NE(error.message.find("a dialect that is not known, expected one of"),
+            std::string::npos);
+  EXPECT_NE(error.message.find("stablehlo"), std::string::npos);
+}
+
 TEST(Compile, BytecodeIsReadAndWritten) {
   // Every stage's program, stages of all dialects among them.
   for (Stage stage : allStages()) {

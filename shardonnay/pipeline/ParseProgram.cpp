@@ -48,10 +48,24 @@ private:
   SmallVector<std::pair<Operation *, Location>> changed;
 };
 
+/// The parser's advice for what is of no known dialect is an option of MLIR's
+/// own tools.
+LogicalResult explainUnknownDialect(Diagnostic &diagnostic) {
+  if (!StringRef(diagnostic.str()).contains("-allow-unregistered-dialect"))
+    return failure();
+  auto error = emitError(diagnostic.getLocation());
+  error << "found an op of a dialect that is not known, expected one of ";
+  llvm::interleaveComma(
+      diagnostic.getLocation()->getContext()->getAvailableDialects(), error);
+  error << ": lower it to one of these first";
+  return success();
+}
+
 /// Does not verify it. `state`, if any, gets the places in the text.
 OwningOpRef<ModuleOp> parseText(const llvm::SourceMgr &sources, StringRef name,
                                 MLIRContext &context,
                                 AsmParserState *state = nullptr) {
+  ScopedDiagnosticHandler unknown(&context, explainUnknownDialect);
   ParserConfig config(&context, /*verifyAfterParse=*/false);
   Block block;
   if (failed(parseAsmSourceFile(sources, &block, config, state)))
