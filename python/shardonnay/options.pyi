@@ -88,8 +88,8 @@ class Options:
     """an op that can't be computed on shards, so that its operands are gathered on every device, is an error instead
     of a warning that says how many bytes that takes; includes no-gather-by-price"""
     no_gather_by_price: bool = False
-    """an op that needs a dim whole (a sort, a scan) stays sharded along its other dims, even where it takes less time
-    to gather its operands on every device"""
+    """an op that needs a dim whole (a sort, a scan) stays sharded along its other dims, and one that only moves
+    elements (a slice, a lookup) along all, even where it takes less time to gather its operands"""
     strict: bool = False
     """what the documents of the dialects ask for beyond the verifiers (C80 and on in docs/reference/constraints.md) is
     an error instead of a warning"""

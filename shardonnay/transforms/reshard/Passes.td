@@ -131,11 +131,12 @@ def DeferReductionsPass : Pass<"sdy-defer-reductions", "mlir::func::FuncOp"> {
     reductions become one (the sum of two gradients), and where one gets no
     larger and may meet others later (a transpose of a gradient). Where one gets
     larger (a pad), it is deferred if one of the next four ops that pass parts on
-    makes it cheaper (a sum over slots). A whole value
-    that is added to a sum is added by one device alone
-    (`sdy.replicated_to_unreduced`), where the result meets another sum over the
-    same axes, and masking costs less than settling twice. Maxima and minima
-    pass through what keeps the order of numbers, and need no such owner.
+    makes it cheaper (a sum over slots). No step makes a device hold more than
+    the op reads or would make on its shards: a row's maximum is reduced before
+    it is repeated. A whole value that is added to a sum is added by one device
+    alone (`sdy.replicated_to_unreduced`), where the result meets another sum
+    over the same axes, and masking costs less than reducing twice. Maxima and
+    minima pass through what keeps the order of numbers, and need no such owner.
 
     Before and after: the postcondition of sdy-insert-explicit-reshards.
 
