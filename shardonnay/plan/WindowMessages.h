@@ -7,7 +7,7 @@
 //
 // Different windows of one dim may need the same of the neighbours: `x[1::2]`
 // and `x[2::2]` both fetch the neighbour's first row. The program of a device
-// has each round of a piece (WindowPlan.h) once, as equal ops are one.
+// has each round of exchanges (WindowPlan.h) once, as equal ops are one.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,7 +31,7 @@ public:
   bool addGather(const AxisList &axes);
 
 private:
-  /// A gather, or a round of a piece, in numbers.
+  /// A gather, or a round of exchanges, in numbers.
   using Message = std::vector<int64_t>;
 
   /// Remembers the messages of the problem. Returns what those of them take
