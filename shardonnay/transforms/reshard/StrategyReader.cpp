@@ -44,9 +44,9 @@ static bool isStatic(Type type) {
 StrategyReader::StrategyReader(Block &block, const MeshScope &scope,
                                OpSolvers &solvers, const MemoryPrices &memory)
     : block(block), scope(scope), solvers(solvers), mesh(solvers.on(scope)) {
-  for (auto op = dyn_cast<sdy::ManualComputationOp>(block.getParentOp()); op;
-       op = op->getParentOfType<sdy::ManualComputationOp>())
-    manual.add(op.getManualAxes());
+  for (Operation *op = block.getParentOp(); op; op = op->getParentOp())
+    if (auto manualOp = dyn_cast<sdy::ManualComputationOp>(op))
+      manual.add(manualOp.getManualAxes());
   if (!block.empty()) {
     builder.setTrips(sdy::getTrips(&block.front()).count);
     builder.setManualAxes(mesh.table.getMesh().allAxes().subtract(

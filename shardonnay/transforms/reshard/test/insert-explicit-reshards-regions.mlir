@@ -86,6 +86,34 @@ func.func @idle_axes_in_manual(%arg0: tensor<4096x4096xf32> {sdy.sharding = #sdy
   return %0 : tensor<4096x4096xf32>
 }
 
+// Nor in a loop in it, though an equal op outside may use them.
+// CHECK-LABEL: func @idle_axes_in_a_loop_in_manual
+// CHECK: stablehlo.dot_general {{.*}}sdy.sharding_per_value<[<@mesh, [{"x", "y"}, {}]>]>
+// CHECK: sdy.manual_computation
+// CHECK: stablehlo.dot_general {{.*}}sdy.sharding_per_value<[<@mesh, [{"y"}, {}]>]>
+func.func @idle_axes_in_a_loop_in_manual(%arg0: tensor<4096x4096xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>},
+                                         %arg1: tensor<8192x4096xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>})
+    -> (tensor<4096x4096xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>},
+        tensor<8192x4096xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
+  %0 = stablehlo.dot_general %arg0, %arg0, contracting_dims = [1] x [0]
+      : (tensor<4096x4096xf32>, tensor<4096x4096xf32>) -> tensor<4096x4096xf32>
+  %1 = sdy.manual_computation(%arg1) in_shardings=[<@mesh, [{"x"}, {}]>]
+      out_shardings=[<@mesh, [{"x"}, {}]>] manual_axes={"x"} (%arg2: tensor<4096x4096xf32>) {
+    %2 = stablehlo.constant dense<true> : tensor<i1>
+    %3 = stablehlo.while(%iterArg = %arg2) : tensor<4096x4096xf32>
+      attributes {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>]>}
+    cond {
+      stablehlo.return %2 : tensor<i1>
+    } do {
+      %4 = stablehlo.dot_general %iterArg, %iterArg, contracting_dims = [1] x [0]
+          : (tensor<4096x4096xf32>, tensor<4096x4096xf32>) -> tensor<4096x4096xf32>
+      stablehlo.return %4 : tensor<4096x4096xf32>
+    }
+    sdy.return %3 : tensor<4096x4096xf32>
+  } : (tensor<8192x4096xf32>) -> tensor<8192x4096xf32>
+  return %0, %1 : tensor<4096x4096xf32>, tensor<8192x4096xf32>
+}
+
 // What a loop carries is in parts where all that flows into it is said to be,
 // through a loop in it too: one reduction, behind both.
 // CHECK-LABEL: func @carried_in_parts
