@@ -3,6 +3,7 @@
 import math
 import random
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 MESHES = (
     (("x", 2), ("y", 4)),
@@ -24,9 +25,12 @@ MESHES = (
 )
 DEVICES = 12
 
+# Programs are small here: where computing them takes long, they are sharded by axes that nothing uses.
+MODELS = tuple(str(Path(__file__).with_name("models") / f"{name}.json") for name in ("slow-compute", "slow-axis"))
+
 # What a program may be compiled with; the first of each is the default.
 OPTIONS = {
-    "device_model": ("cpu", "bytes", "gpu-cluster", "gpu-node", "tpu-torus"),
+    "device_model": ("cpu", "bytes", "gpu-cluster", "gpu-node", "tpu-torus", *MODELS),
     "search_mode": ("greedy", "graph"),
     "keep_propagated": (False, True),
     "arguments": ("split", "whole"),
