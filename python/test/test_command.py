@@ -176,6 +176,18 @@ def test_manifest(matmul, tmp_path):
     assert out["index"] == 0 and out["local_shape"] == [4, 16] and out["slices"][4] == [[4, 8], [0, 16]]
 
 
+def test_no_file_is_written_over_by_another(matmul, tmp_path, capsys):
+    path = tmp_path / "same"
+    assert main(["compile", str(matmul), "-o", str(path), "--manifest", str(tmp_path / "." / "same")]) == 1
+    assert "--manifest: expected another file than that of -o, got " in capsys.readouterr().err
+    assert not path.exists()
+
+
+def test_a_full_disk_is_told_with_the_file(matmul, capsys):
+    assert main(["compile", str(matmul), "-o", "/dev/full"]) == 1
+    assert capsys.readouterr().err == "shardonnay: error: /dev/full: No space left on device\n"
+
+
 def test_no_manifest_before_it_is_known(matmul, tmp_path, capsys):
     arguments = ["compile", str(matmul), "--to", "import", "--manifest", str(tmp_path / "m.json")]
     assert main(arguments) == 1

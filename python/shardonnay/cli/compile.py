@@ -1,5 +1,7 @@
 """`shardonnay compile`: the program that each device runs."""
 
+from pathlib import Path
+
 from .. import report as reports
 from .shared import (
     READS,
@@ -37,6 +39,7 @@ def add(commands):
 
 
 def compile_file(arguments):
+    _check_outputs(arguments)
     wants_report = bool(arguments.report_file)
     program = compiled(read(arguments.input), **options_from(arguments, report=wants_report))
     for flag, path, kind in (("--manifest", arguments.manifest, "manifest"), ("--report", wants_report, "report")):
@@ -54,6 +57,20 @@ def compile_file(arguments):
     if not arguments.json or arguments.output != "-":
         write(arguments.output, program.text)
     return DONE
+
+
+def _check_outputs(arguments):
+    """No file is written over by another."""
+    flags = {}
+    for flag, path in (
+        ("-o", arguments.output),
+        ("--manifest", arguments.manifest),
+        ("--report", arguments.report_file),
+    ):
+        if path and path != "-":
+            other = flags.setdefault(Path(path).resolve(), flag)
+            if other != flag:
+                raise UsageError(f"{flag}: expected another file than that of {other}, got {path}")
 
 
 def _write_report(report, path):

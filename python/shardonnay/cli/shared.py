@@ -109,8 +109,12 @@ def read(path):
 def write(path, text):
     if path == "-":
         sys.stdout.write(text)
-    else:
+        return
+    try:
         Path(path).write_text(text)
+    except OSError as error:
+        error.filename = error.filename or path  # A full disk is told without it.
+        raise
 
 
 def _json(value, margin="\n"):
