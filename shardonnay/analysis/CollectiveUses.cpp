@@ -112,8 +112,8 @@ SmallVector<CollectiveUse, 1> readSpmd(Operation *op) {
       .Default([](Operation *) { return Uses(); });
 }
 
-/// Windows that were fetched: `partition` makes equal ones one.
-using Fetched = CompositeMap<bool>;
+/// What was sent of a value's dim: the program of one device has it once.
+using Fetched = CompositeMap<WindowMessages>;
 
 /// What tells windows of one op from those of another: the block, the op's
 /// name, and what it fills with.
@@ -185,18 +185,26 @@ SmallVector<CollectiveUse, 1> readRuled(Operation *op, Fetched &fetched) {
       if (cell.present)
         list = cell.axes;
   }
-  // By tensor, what is fetched of it.
-  SmallVector<CompositeKey, 0> keys(tensors.size(), keyOf(op));
+  // By tensor, what windows were fetched of before the next.
+  SmallVector<std::optional<CompositeKey>, 0> sources(tensors.size());
   auto pricer = [&](const FactorWindow &window, const WindowProblem &problem,
                     int64_t sliceBytes) -> std::optional<LocalCollective> {
     if (isTakenFromWhole(op, *rule, window.tensor))
       return std::nullopt;
-    CompositeKey &key = keys[window.tensor];
-    key.add(tensors[window.tensor],
-            rule->tensor(window.tensor).dimOf(window.factor),
-            problem.globalSize, problem.start, problem.step, problem.size);
-    return fetched.find(key).second ? windowCollective(problem, sliceBytes)
-                                    : std::nullopt;
+    Value tensor = tensors[window.tensor];
+    int64_t dim = rule->tensor(window.tensor).dimOf(window.factor);
+    bool isAsItIs =
+        window.kind != WindowKind::Retiled && problem.globalSize == window.size;
+    std::optional<CompositeKey> &source = sources[window.tensor];
+    CompositeKey key = source     ? *source
+                       : isAsItIs ? makeKey(op->getBlock(), tensor)
+                                  : keyOf(op);
+    if (!source)
+      source = keyOf(op);
+    source->add(tensor, dim, problem.globalSize, problem.start, problem.step,
+                problem.size);
+    key.add(tensor, dim);
+    return fetched.find(key).first.add(problem, sliceBytes);
   };
   SmallVector<CollectiveUse, 1> uses;
   for (const LocalCollective &collective :
@@ -223,7 +231,16 @@ llvm::StringRef reductionOf(Operation *op) {
   return "";
 }
 
-SmallVector<CollectiveUse, 1> readGlobal(sdy::CollectiveOpInterface op) {
+/// The dim that is gathered first, if any.
+std::optional<int64_t> firstGathered(sdy::AllGatherOp op) {
+  for (auto [dim, axes] : llvm::enumerate(op.getGatheringAxes().getValue()))
+    if (!axes.getValue().empty())
+      return dim;
+  return std::nullopt;
+}
+
+SmallVector<CollectiveUse, 1> readGlobal(sdy::CollectiveOpInterface op,
+                                         Fetched &fetched) {
   sdy::TensorShardingAttr source = sdy::getSharding(op->getOperand(0));
   sdy::MeshAttr mesh = source ? sdy::getMesh(op, source) : nullptr;
   if (!mesh || mesh.getAxes().empty())
@@ -234,6 +251,15 @@ SmallVector<CollectiveUse, 1> readGlobal(sdy::CollectiveOpInterface op) {
        simulateCollective(op, mesh, sdy::toSharding(source, mesh),
                           byteSize(type.clone(ArrayRef<int64_t>{}))))
     uses.push_back({collective, reductionOf(op), "", op, mesh, {}});
+  auto gather = dyn_cast<sdy::AllGatherOp>(*op);
+  std::optional<int64_t> dim = gather ? firstGathered(gather) : std::nullopt;
+  if (!dim || uses.empty() ||
+      uses.front().collective.kind != CollectiveKind::AllGather)
+    return uses;
+  CompositeKey key = makeKey(op->getBlock(), gather.getTensor());
+  key.add(gather.getTensor(), *dim);
+  if (!fetched.find(key).first.addGather(uses.front().collective.axes))
+    uses.erase(uses.begin());
   return uses;
 }
 
@@ -298,7 +324,7 @@ std::vector<CollectiveUse> readCollectives(ModuleOp module) {
   module.walk([&](Operation *op) {
     auto global = dyn_cast<sdy::CollectiveOpInterface>(op);
     SmallVector<CollectiveUse, 1> uses =
-        global ? readGlobal(global) : readSpmd(op);
+        global ? readGlobal(global, fetched) : readSpmd(op);
     if (auto written = dyn_cast<UserCollectiveOpInterface>(op);
         written && uses.empty())
       uses = readWritten(written);

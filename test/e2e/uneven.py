@@ -12,8 +12,8 @@ import numpy as np
 import shardonnay
 from shardonnay import boundary, compare, engine, run
 
-# Compute has no price: no op is repeated because its shards are small.
-LINKS = str(Path(__file__).parent / "links.json")
+# What is small is sharded too: compute has no price, and nothing is gathered for its price.
+SHARDED = {"device_model": str(Path(__file__).parent / "links.json"), "no_gather_by_price": True}
 MESH = 'sdy.mesh @mesh = <["x"=2, "y"=4]>'
 # What may stand behind the end of a shard: everything that comes through is seen.
 PADDING = {"f": np.nan, "c": np.nan, "V": np.nan, "i": 55, "u": 55, "b": True}
@@ -102,7 +102,7 @@ def run_cases(cases):
     """{name: what is wrong with it, or ""} of cases that are compiled and run as one program."""
     text = program(cases)
     inputs = [np.asarray(array).astype(boundary.dtype_of(element)) for case in cases for array, element, _ in case.arguments]
-    compiled = shardonnay.compile(text, device_model=LINKS)
+    compiled = shardonnay.compile(text, **SHARDED)
     outputs = PoisonedProgram(compiled)(inputs)
     whole = engine.Executable(compare.unpartitioned(text), 1)([[value] for value in inputs])
     verdicts = {}
@@ -121,4 +121,4 @@ def batched(cases, size):
 
 def kinds_of(case):
     """The kinds of collectives that the case has on its own."""
-    return {entry["kind"] for entry in shardonnay.compile(program([case]), device_model=LINKS).report["collectives"]}
+    return {entry["kind"] for entry in shardonnay.compile(program([case]), **SHARDED).report["collectives"]}

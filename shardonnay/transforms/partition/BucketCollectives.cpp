@@ -22,6 +22,7 @@
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/dialect/spmd/Ops.h"
 #include "shardonnay/interfaces/ProgramOps.h"
+#include "shardonnay/plan/LocalCollective.h"
 #include "shardonnay/support/NearbyInfo.h"
 #include "shardonnay/transforms/partition/LiveBytes.h"
 #include "shardonnay/transforms/partition/Passes.h"
@@ -73,6 +74,22 @@ template <typename SpmdOp> Member readGroup(SpmdOp op, CollectiveKind kind) {
   return member;
 }
 
+/// A window of the same dim is fetched by the same gather, which is there once
+/// if it stays as it is.
+bool servesWindow(spmd::AllGatherOp gather) {
+  return llvm::any_of(gather.getTensor().getUsers(), [&](Operation *user) {
+    auto window = dyn_cast<spmd::FetchWindowOp>(user);
+    if (!window || window->getBlock() != gather->getBlock() ||
+        window.getDim() != gather.getDim() ||
+        window.shardingAxes() != gather.getAxes().getValue())
+      return false;
+    sdy::MeshAttr mesh = sdy::getMeshOp(gather, gather.getMeshAttr()).getMesh();
+    std::optional<LocalCollective> fetch =
+        windowCollective(spmd::getWindowProblem(window, mesh), 1);
+    return fetch && fetch->kind == CollectiveKind::AllGather;
+  });
+}
+
 /// Reads a collective on tensors that have elements.
 std::optional<Member> readMember(Operation *op) {
   std::optional<Member> member =
@@ -82,7 +99,9 @@ std::optional<Member> readMember(Operation *op) {
             member.reduction = op.getKind();
             return member;
           })
-          .Case([](spmd::AllGatherOp op) {
+          .Case([](spmd::AllGatherOp op) -> std::optional<Member> {
+            if (servesWindow(op))
+              return std::nullopt;
             Member member = readGroup(op, CollectiveKind::AllGather);
             member.gatherDim = op.getDim();
             return member;

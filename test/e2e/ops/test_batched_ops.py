@@ -9,7 +9,7 @@ import shardonnay
 from agrees import assert_agrees
 from jaxlib import lapack
 from test_single_ops import argument, values
-from uneven import LINKS, MESH, sharding, tensor
+from uneven import MESH, SHARDED, sharding, tensor
 
 RNG = np.random.default_rng(7)
 CASES = []
@@ -110,6 +110,6 @@ for dims, collectives in ((["y", "", ""], []), (["y", "x", ""], ["all_gather", "
 @pytest.mark.parametrize("text, inputs, collectives", CASES)
 def test_op_agrees(text, inputs, collectives):
     lapack._lapack.initialize()
-    compiled = shardonnay.compile(text, device_model=LINKS)
+    compiled = shardonnay.compile(text, **SHARDED)
     assert {entry["kind"] for entry in compiled.report["collectives"]} == collectives
     assert_agrees(compiled, text, inputs)

@@ -8,7 +8,7 @@ import pytest
 import shardonnay
 from agrees import assert_agrees
 from shardonnay import boundary
-from uneven import LINKS, MESH, sharding, tensor
+from uneven import MESH, SHARDED, sharding, tensor
 
 RNG = np.random.default_rng(0)
 CASES = []
@@ -169,6 +169,6 @@ update("of i1", "i1", "ui8", (2, 255), [5, 3], ["xy", ""], ["", ""])
 
 @pytest.mark.parametrize("text, inputs, collectives", CASES)
 def test_op_agrees(text, inputs, collectives):
-    compiled = shardonnay.compile(text, device_model=LINKS)
+    compiled = shardonnay.compile(text, **SHARDED)
     assert {entry["kind"] for entry in compiled.report["collectives"]} == collectives
     assert_agrees(compiled, text, inputs)

@@ -7,7 +7,7 @@ import pytest
 import shardonnay
 from agrees import assert_agrees
 from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec as P
-from uneven import LINKS
+from uneven import SHARDED
 
 CASES = []
 
@@ -150,7 +150,7 @@ def training_step_on_a_vocabulary_of_fifty(x, inner, outer, labels):
 def test_agrees(function, arguments, specs, kinds):
     shardings = tuple(NamedSharding(mesh(), spec) for spec in specs)
     text = jax.jit(function, in_shardings=shardings).lower(*arguments).as_text()
-    compiled = shardonnay.compile(text, device_model=LINKS)  # so that what is small is sharded too
+    compiled = shardonnay.compile(text, **SHARDED)  # so that what is small is sharded too
     inputs = [np.asarray(argument) for argument in arguments]
     assert_agrees(compiled, text, inputs)
     assert kinds is None or {entry["kind"] for entry in compiled.report["collectives"]} == kinds

@@ -12,6 +12,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+/* For nanosleep. */
+#define _POSIX_C_SOURCE 200809L
+
 #include "Runtime.h"
 #include <stdarg.h>
 #include <stdio.h>
