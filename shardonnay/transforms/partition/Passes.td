@@ -192,7 +192,8 @@ def BucketCollectivesPass
     packed in, where none needs the result of another. One that stands further down
     comes up to those if its operand is there, or is made of what is there by pure
     ops that make nothing larger: so the weights that a step gathers one by one are
-    gathered at once.
+    gathered at once. A gather that also serves a window of its operand stays
+    alone, as the program of a device has it once then.
 
     Those do for which the latency saved is more than the time for copying them
     there and back, by the device model; none by one that has no price for memory,

@@ -183,3 +183,16 @@ func.func @in_a_loop(%arg0: tensor<8xf32>, %arg1: tensor<8xf32>, %n: tensor<i32>
   }
   return %0#1 : tensor<8xf32>
 }
+
+// The window of all of %arg0 is fetched by the same gather, which is there once
+// if it stays alone.
+// CHECK-LABEL: func @gathers_a_window_too
+func.func @gathers_a_window_too(%arg0: tensor<2xf32>, %arg1: tensor<2xf32>, %arg2: tensor<2xf32>) -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<7xf32>) {
+  // CHECK-NEXT: spmd.all_gather %arg0
+  // CHECK-NEXT: spmd.pack %arg1, %arg2
+  %0 = spmd.all_gather %arg0 dim=0 @mesh {"y"} : (tensor<2xf32>) -> tensor<8xf32>
+  %1 = spmd.all_gather %arg1 dim=0 @mesh {"y"} : (tensor<2xf32>) -> tensor<8xf32>
+  %2 = spmd.all_gather %arg2 dim=0 @mesh {"y"} : (tensor<2xf32>) -> tensor<8xf32>
+  %3 = spmd.fetch_window %arg0 dim=0 global_size=8 start=0 step=0 size=7 @mesh {"y"} : (tensor<2xf32>) -> tensor<7xf32>
+  return %0, %1, %2, %3 : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<7xf32>
+}
