@@ -193,11 +193,12 @@ SmallVector<CollectiveUse, 1> readRuled(Operation *op, Fetched &fetched) {
       return std::nullopt;
     Value tensor = tensors[window.tensor];
     int64_t dim = rule->tensor(window.tensor).dimOf(window.factor);
+    // Nothing is done to the value before it is sent.
     bool isAsItIs =
         window.kind != WindowKind::Retiled && problem.globalSize == window.size;
     std::optional<CompositeKey> &source = sources[window.tensor];
     CompositeKey key = source     ? *source
-                       : isAsItIs ? makeKey(op->getBlock(), tensor)
+                       : isAsItIs ? makeKey(op->getBlock())
                                   : keyOf(op);
     if (!source)
       source = keyOf(op);
@@ -256,9 +257,9 @@ SmallVector<CollectiveUse, 1> readGlobal(sdy::CollectiveOpInterface op,
   if (!dim || uses.empty() ||
       uses.front().collective.kind != CollectiveKind::AllGather)
     return uses;
-  CompositeKey key = makeKey(op->getBlock(), gather.getTensor());
-  key.add(gather.getTensor(), *dim);
-  if (!fetched.find(key).first.addGather(uses.front().collective.axes))
+  WindowMessages &messages =
+      fetched.find(makeKey(op->getBlock(), gather.getTensor(), *dim)).first;
+  if (!messages.addGather(uses.front().collective.axes))
     uses.erase(uses.begin());
   return uses;
 }
@@ -387,7 +388,7 @@ void countDirectWindows(std::vector<CollectiveUse> &uses) {
 }
 
 void countSharedWindows(std::vector<CollectiveUse> &uses) {
-  CompositeMap<WindowMessages> known;
+  Fetched known;
   auto messagesOf = [&](auto op) -> WindowMessages & {
     return known.find(makeKey(op->getBlock(), op.getTensor(), op.getDim()))
         .first;

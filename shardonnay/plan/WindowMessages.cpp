@@ -59,7 +59,6 @@ void WindowMessages::plan() {
 
 bool WindowMessages::addGather(const AxisList &axes) {
   plan();
-  isEmpty = false;
   return known.insert(gatherOf(axes)).second;
 }
 
@@ -68,8 +67,7 @@ std::optional<LocalCollective> WindowMessages::add(const WindowProblem &problem,
   std::optional<LocalCollective> rest = windowCollective(problem, sliceBytes);
   if (!rest)
     return std::nullopt;
-  if (isEmpty) {
-    isEmpty = false;
+  if (!unplanned && known.empty()) {
     unplanned = problem;
     return rest;
   }

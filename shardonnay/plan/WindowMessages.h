@@ -15,6 +15,7 @@
 #define SHARDONNAY_PLAN_WINDOWMESSAGES_H
 
 #include "shardonnay/plan/LocalCollective.h"
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -42,7 +43,6 @@ private:
 
   /// Plans are made when a second problem asks: most dims have one.
   std::optional<WindowProblem> unplanned;
-  bool isEmpty = true;
   std::set<Message> known;
 };
 
