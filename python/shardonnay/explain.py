@@ -3,6 +3,7 @@
 from . import _core, inputs
 from .compiler import diagnostics_of
 from .errors import CompileError
+from .report import seen_from_here
 
 _CONFLICTS = {
     "closed": "the dim is closed",
@@ -46,7 +47,7 @@ def select(values, query):
 
 
 def _place(location):
-    return f"  {location}" if location else ""
+    return f"  {seen_from_here(location)}" if location else ""
 
 
 def _axis_lines(axis):

@@ -32,9 +32,14 @@ def _row(*cells: object) -> str:
     return "  " + " ".join(f"{cell!s:<{width}}" for cell, width in zip(cells, COLUMNS, strict=True)).rstrip()
 
 
+def seen_from_here(location: str) -> str:
+    """A source location with its path relative to the current folder, if that has it."""
+    return location.removeprefix(f"{Path.cwd()}/")
+
+
 def place(entry: Entry) -> str:
     """Where a collective comes from: line and scope."""
-    return f"{entry['source'].removeprefix(f'{Path.cwd()}/')}  {entry['name']}"
+    return f"{seen_from_here(entry['source'])}  {entry['name']}"
 
 
 def runs(entry: Entry) -> str:

@@ -54,6 +54,13 @@ def test_by_place(values):
     assert {value["name"] for value in explain.select(values, "p.mlir:6:")} == {"%0"}
 
 
+def test_paths_are_seen_from_the_current_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    told = text(explain.explain(PROGRAM, name=str(tmp_path / "sub" / "p.mlir")), "%1")
+    assert "by stablehlo.dot_general  sub/p.mlir:7:8" in told
+    assert f"{tmp_path}/" not in told
+
+
 def test_the_command(tmp_path, capsys):
     path = tmp_path / "p.mlir"
     path.write_text(PROGRAM)
