@@ -61,7 +61,8 @@ class Block(nn.Module):
 
 
 class GPT(nn.Module):
-    def __init__(self, vocabulary=32, width=16, heads=4, layers=2, length=8, dropout=0.0, tied=False, checkpointed=False):
+    def __init__(self, vocabulary=32, width=16, heads=4, layers=2, length=8, dropout=0.0, tied=False, checkpointed=None):
+        """checkpointed: None, or use_reentrant of the blocks' activation checkpointing."""
         super().__init__()
         self.tok, self.pos = nn.Embedding(vocabulary, width), nn.Embedding(length, width)
         self.blocks = nn.ModuleList(Block(width, heads, dropout) for _ in range(layers))
@@ -73,7 +74,10 @@ class GPT(nn.Module):
     def forward(self, ids):
         x = self.tok(ids) + self.pos(torch.arange(ids.shape[1], device=ids.device))
         for block in self.blocks:
-            x = torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False) if self.checkpointed else block(x)
+            if self.checkpointed is None:
+                x = block(x)
+            else:
+                x = torch.utils.checkpoint.checkpoint(block, x, use_reentrant=self.checkpointed)
         return self.head(self.ln(x))
 
 
@@ -316,8 +320,10 @@ MODELS = {
     "gpt": lambda: _language(GPT()),
     "gpt_tied": lambda: _language(GPT(tied=True)),
     "gpt_dropout": lambda: _language(GPT(dropout=0.2)),
-    "gpt_checkpointed": lambda: _language(GPT(checkpointed=True)),
-    "gpt_checkpointed_dropout": lambda: _language(GPT(checkpointed=True, dropout=0.2)),
+    "gpt_checkpointed": lambda: _language(GPT(checkpointed=False)),
+    "gpt_checkpointed_dropout": lambda: _language(GPT(checkpointed=False, dropout=0.2)),
+    "gpt_reentrant": lambda: _language(GPT(checkpointed=True)),
+    "gpt_reentrant_dropout": lambda: _language(GPT(checkpointed=True, dropout=0.2)),
     "gpt_autocast": lambda: (GPT(), _autocast, tokens()),
     "llama": lambda: _language(Llama()),
     "experts": lambda: _language(Experts()),

@@ -157,9 +157,10 @@ def test_random_op(make):
     assert abs(found.double().mean() - mean) < 0.1 * spread and abs(found.double().std() - spread) < 0.1 * spread
 
 
-def test_recomputed_dropout_is_the_same():
+@pytest.mark.parametrize("name", ["gpt_checkpointed_dropout", "gpt_reentrant_dropout"])
+def test_recomputed_dropout_is_the_same(name):
     """A mask of a checkpointed block that differed in the backward pass would give other gradients."""
-    model, loss, batch = models.build("gpt_checkpointed_dropout")
+    model, loss, batch = models.build(name)
     plain = models.GPT(dropout=0.2)
     plain.load_state_dict(model.state_dict())
     values = {"seed": torch.tensor(1), "inputs.0": batch[0], "inputs.1": batch[1]}
@@ -169,6 +170,26 @@ def test_recomputed_dropout_is_the_same():
         found.append(run_whole(captured, {**captured.values, **values}))
     for name, value in found[1].items():
         assert not difference(found[0][name], value, 5), name
+
+
+class Headed(nn.Module):
+    """A body that is checkpointed with reentry, of an input that needs no gradient."""
+
+    def __init__(self):
+        super().__init__()
+        self.body, self.head = nn.Linear(6, 6), nn.Linear(6, 2)
+
+    def forward(self, x):
+        return self.head(torch.utils.checkpoint.checkpoint(self.body, x, use_reentrant=True))
+
+
+@pytest.mark.filterwarnings("ignore:None of the inputs have requires_grad")
+def test_reentrant_checkpoint_whose_inputs_need_no_gradient():
+    """Nothing within is given a gradient, in eager PyTorch too."""
+    model, loss, batch = Headed(), lambda model, x, y: F.mse_loss(model(x), y), (models.numbers(8, 6), models.numbers(8, 2))
+    check_whole(model, loss, batch, OPTIMIZERS["sgd"])
+    captured = capture_step(model, loss, batch, optimizer=OPTIMIZERS["sgd"])
+    assert {result.updates for result in captured.results if result.updates} == {"head.weight", "head.bias"}
 
 
 def test_gradients_of_attention():

@@ -22,6 +22,7 @@ from torch.overrides import TorchFunctionMode
 
 from .aten import TABLE
 from .builder import Site, UnsupportedError
+from .checkpointing import without_reentry
 from .optimizers import as_compiled
 from .randomness import Randomness
 
@@ -215,6 +216,7 @@ def _settings() -> Iterator[None]:
     # Attention is written out: the decomposition of CPU flash attention has wrong gradients.
     with contextlib.ExitStack() as stack:
         stack.enter_context(as_compiled())
+        stack.enter_context(without_reentry())
         stack.enter_context(sdpa_kernel(SDPBackend.MATH))
         stack.enter_context(_without_mkldnn())
         stack.enter_context(fx_traceback.preserve_node_meta())

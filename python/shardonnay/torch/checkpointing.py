@@ -1,0 +1,38 @@
+"""Activation checkpointing while a step is captured."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+import torch.utils.checkpoint as checkpointing
+
+
+class _WithoutReentry:
+    """Stands for `CheckpointFunction`: what it is asked for is done as `use_reentrant=False` does it."""
+
+    @staticmethod
+    def apply(function: Callable[..., Any], preserve_rng_state: bool, *args: Any) -> Any:
+        if any(isinstance(arg, torch.Tensor) and arg.requires_grad for arg in args):
+            return checkpointing.checkpoint(
+                function, *args, use_reentrant=False, preserve_rng_state=preserve_rng_state
+            )
+        checkpointing.check_backward_validity(args)  # warns: nothing within is given a gradient
+        with torch.no_grad():
+            return function(*args)
+
+
+@contextlib.contextmanager
+def without_reentry() -> Iterator[None]:
+    """While it lasts, a checkpoint with use_reentrant=True has the gradients that it has otherwise, without `backward`.
+
+    Its own backward pass calls `backward`, for which torch refuses `torch.autograd.grad`, which is what is captured.
+    """
+    before = checkpointing.CheckpointFunction
+    checkpointing.CheckpointFunction = _WithoutReentry  # type: ignore[misc, assignment]
+    try:
+        yield
+    finally:
+        checkpointing.CheckpointFunction = before  # type: ignore[misc]
