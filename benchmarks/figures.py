@@ -17,14 +17,23 @@ import measured
 # Name -> (heading, script and arguments)
 SECTIONS = {
     "text": ("Text to text, as a user waits", ["text/run.py"]),
-    "large": ("Growth to 10^6 lines", ["text/run.py", "--lines", "10000", "100000", "1000000", "--runs", "3", "--budget", "200", "--no-maxtext"]),
+    "large": (
+        "Growth to 10^6 lines",
+        ["text/run.py", "--lines", "10000", "100000", "1000000", "--runs", "3", "--budget", "200", "--no-maxtext"],
+    ),
     "meshes": ("Meshes of two to six axes", ["meshes/run.py"]),
     "bytes": ("Bytes that a device sends in a step", ["bytes/run.py"]),
     "communication": ("Bytes of the programs of test/e2e/corpus.py", ["communication/run.py"]),
     "step": ("Step time on eight CPU devices", ["step/run.py", "--repeats", "20"]),
     "twins": ("Numbers of MaxText's twins on eight CPU devices", ["maxtext/twins.py"]),
-    "propagation": ("Passes only: propagation of prepared programs", ["propagation/run.py", "--ops", "1000", "10000", "100000"]),
-    "partition": ("Passes only: the whole compile of prepared programs", ["partition/run.py", "--ops", "1000", "10000", "100000"]),
+    "propagation": (
+        "Passes only: propagation of prepared programs",
+        ["propagation/run.py", "--ops", "1000", "10000", "100000"],
+    ),
+    "partition": (
+        "Passes only: the whole compile of prepared programs",
+        ["partition/run.py", "--ops", "1000", "10000", "100000"],
+    ),
     "torch": ("PyTorch: bytes of a step, against DTensor and fully_shard", ["torch/run.py", "--one-process"]),
     "torch-steps": ("PyTorch: step time on eight gloo ranks", ["torch/run.py", "--steps", "3"]),
     "call": ("Calls of a partitioned function", ["call/run.py"]),
@@ -44,7 +53,10 @@ def section(name):
     done = subprocess.run([python, HERE / command[0], *command[1:]], cwd=HERE.parent, stdout=subprocess.PIPE, text=True)
     print(done.stdout, flush=True)
     ends = "" if done.returncode in (0, 1) else f"\nended with {done.returncode}\n"
-    return f"## {heading}\n\n`benchmarks/{' '.join(command)}`: {began}, {measured.load()} at the end.\n\n```\n{done.stdout}{ends}```\n"
+    return (
+        f"## {heading}\n\n`benchmarks/{' '.join(command)}`: {began}, {measured.load()} at the "
+        f"end.\n\n```\n{done.stdout}{ends}```\n"
+    )
 
 
 def main():
@@ -57,7 +69,8 @@ def main():
     for name in options.names or SECTIONS:
         kept[SECTIONS[name][0]] = section(name)
         texts = [kept[heading] for heading, _ in SECTIONS.values() if heading in kept]
-        options.output.write_text("\n".join(["# Figures\n\nWritten by `benchmarks/figures.py`; what is measured and how: [README.md](README.md).\n", *texts]))
+        options.output.write_text("\n".join(["# Figures\n\nWritten by `benchmarks/figures.py`; what is measured and "
+                                             "how: [README.md](README.md).\n", *texts]))
 
 
 if __name__ == "__main__":

@@ -16,13 +16,15 @@ ROOT = Path(__file__).resolve().parent.parent
 
 def machine():
     """One line: when, on what, with what, at what load."""
-    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True).stdout.strip()
+    commit = subprocess.run(
+        ["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True
+    ).stdout.strip()
     named = dict(line.split(":", 1) for line in Path("/proc/cpuinfo").read_text().splitlines() if ":" in line)
     model = next((value.strip() for key, value in named.items() if key.startswith("model name")), platform.machine())
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     return (
-        f"{datetime.date.today():%d %B %Y}, {os.cpu_count()} cores of {model}, {memory:.0f} GiB, Python {platform.python_version()}, "
-        f"jaxlib {metadata.version('jaxlib')}, Shardonnay {commit}; load {load()}"
+        f"{datetime.date.today():%d %B %Y}, {os.cpu_count()} cores of {model}, {memory:.0f} GiB, Python "
+        f"{platform.python_version()}, jaxlib {metadata.version('jaxlib')}, Shardonnay {commit}; load {load()}"
     )
 
 
@@ -32,7 +34,9 @@ def load():
 
 
 def first_in_line():
-    """Has the system run this process and what it starts before others, whose work would count in the wall time that XLA's log says."""
+    """Has the system run this process and what it starts before others, whose work would count in the wall time that
+    XLA's log says.
+    """
     try:
         os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
     except PermissionError:

@@ -49,9 +49,17 @@ def _status_bytes(process, key):
 def _logged(path, devices, flags=""):
     """(line, child) of the log until the pass after the partitioner begins."""
     flags = f"--xla_force_host_platform_device_count={devices} {flags}"
-    logging = {"XLA_FLAGS": flags, "TF_CPP_MIN_LOG_LEVEL": "0", "TF_CPP_VMODULE": "hlo_pass_pipeline=1", "JAX_PLATFORMS": "cpu"}
+    logging = {
+        "XLA_FLAGS": flags,
+        "TF_CPP_MIN_LOG_LEVEL": "0",
+        "TF_CPP_VMODULE": "hlo_pass_pipeline=1",
+        "JAX_PLATFORMS": "cpu",
+    }
     child = subprocess.Popen(
-        [sys.executable, __file__, str(path), str(devices)], env=dict(os.environ, **logging), stderr=subprocess.PIPE, text=True
+        [sys.executable, __file__, str(path), str(devices)],
+        env=dict(os.environ, **logging),
+        stderr=subprocess.PIPE,
+        text=True,
     )
     lines = []
     try:
@@ -67,7 +75,9 @@ def _logged(path, devices, flags=""):
 
 
 def measure(path, devices):
-    """{"seconds", "bytes"} of one run: its two passes, and its peak until then over what was resident when it had parsed the module."""
+    """{"seconds", "bytes"} of one run: its two passes, and its peak until then over what was resident when it had
+    parsed the module.
+    """
     seconds, resident, peak = 0.0, 0, 0
     for line, child in _logged(path, devices):
         if line.startswith("resident "):

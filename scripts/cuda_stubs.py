@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Lets PyPI's PyTorch, which is built for CUDA, be imported where no CUDA is: scripts/cuda_stubs.py SITE_PACKAGES/torch/lib
+"""Lets PyPI's PyTorch, which is built for CUDA, be imported where no CUDA is: scripts/cuda_stubs.py
+SITE_PACKAGES/torch/lib
 
-PyTorch's libraries name CUDA's as dependencies, which are 2 GB of further packages. For each that is not there, a library
-with the same names is made, whose every function fails as CUDA does without a device. It needs readelf and cc.
+PyTorch's libraries name CUDA's as dependencies, which are 2 GB of further packages. For each that is not there, a
+library with the same names is made, whose every function fails as CUDA does without a device. It needs readelf and cc.
 """
 
 import re
@@ -60,7 +61,9 @@ def read(folder):
 
 
 def owner(symbol):
-    found = [(len(prefix), library) for library, all_ in PREFIXES.items() for prefix in all_ if symbol.startswith(prefix)]
+    found = [
+        (len(prefix), library) for library, all_ in PREFIXES.items() for prefix in all_ if symbol.startswith(prefix)
+    ]
     return max(found)[1] if found else None
 
 
@@ -72,8 +75,12 @@ def write(path, symbols):
             versions[version].append(name)
     with tempfile.TemporaryDirectory() as folder:
         source, script = Path(folder, "stub.c"), Path(folder, "stub.map")
-        source.write_text("".join(f"long {name}(void) {{ {BODIES.get(name, NO_DEVICE)} }}\n" for name in sorted(symbols)))
-        script.write_text("".join(f"{version} {{ global: {'; '.join(names)}; }};\n" for version, names in versions.items()))
+        source.write_text(
+            "".join(f"long {name}(void) {{ {BODIES.get(name, NO_DEVICE)} }}\n" for name in sorted(symbols))
+        )
+        script.write_text(
+            "".join(f"{version} {{ global: {'; '.join(names)}; }};\n" for version, names in versions.items())
+        )
         command = ["cc", "-shared", "-fPIC", "-w", "-o", path, f"-Wl,-soname,{path.name}", source]
         subprocess.run(command + ([f"-Wl,--version-script,{script}"] if versions else []), check=True)
 

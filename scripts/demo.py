@@ -66,7 +66,9 @@ def megatron(path, value):
 
 
 def step_and_arguments():
-    """The step, which takes and gives parameters and the optimizer's state, and its arguments: these, tokens and labels."""
+    """The step, which takes and gives parameters and the optimizer's state, and its arguments: these, tokens and
+    labels.
+    """
     model = LanguageModel(VOCABULARY, WIDTH, HEADS, LAYERS, LENGTH)
     optimizer = optax.adamw(1e-3)
     generator = np.random.default_rng(0)
@@ -113,7 +115,8 @@ def main():
     engine.prepare(8)
     lowered, inputs = training_step()
     text = lowered.as_text(debug_info=True)
-    print(f"flax transformer, one AdamW step, mesh {MESH}: {len(inputs)} inputs, {text.count(chr(10)):,} lines of StableHLO")
+    print(f"flax transformer, one AdamW step, mesh {MESH}: {len(inputs)} inputs, {text.count(chr(10)):,} lines of "
+          "StableHLO")
     start = time.monotonic()
     compiled = shardonnay.compile(text, report=True)
     seconds = time.monotonic() - start

@@ -24,7 +24,8 @@ def _public(tree):
 
 
 def _definition(path, name):
-    """The node that defines a name of a module, perhaps in a module that it imports the name from, at once or lazily."""
+    """The node that defines a name of a module, perhaps in a module that it imports the name from, at once or lazily.
+    """
     for node in ast.walk(_parsed(path)):
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name == name:
             return node

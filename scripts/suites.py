@@ -152,7 +152,8 @@ def run_unit(build, cases):
     shutil.rmtree(results, ignore_errors=True)
     environment = dict(os.environ, GTEST_OUTPUT=f"xml:{results}/", RC_PARAMS=f"max_success={cases}")
     status, text = output_of(
-        "ctest", "--test-dir", str(build), "-E", "^lit$", "-j", str(os.cpu_count()), "--output-on-failure", env=environment
+        "ctest", "--test-dir", str(build), "-E", "^lit$", "-j", str(os.cpu_count()), "--output-on-failure",
+        env=environment
     )
     if status:
         print(text)
@@ -182,7 +183,8 @@ def check_lit(options):
 
 
 def check_dev(options):
-    """unit and lit once more in build-dev/: with assertions, each pass verified, and what passes share computed again."""
+    """unit and lit once more in build-dev/: with assertions, each pass verified, and what passes share computed again.
+    """
     build = ROOT / "build-dev"
     for command in (["cmake", "--preset", "dev"], ["cmake", "--build", build]):
         status, text = output_of(*command)

@@ -1,4 +1,5 @@
-# What lit.site.cfg.py in the build folder loads. Not named lit.cfg.py, or lit would take this folder for a suite of its own.
+# What lit.site.cfg.py in the build folder loads. Not named lit.cfg.py, or lit would take this folder for a suite of its
+# own.
 import os
 
 import lit.formats

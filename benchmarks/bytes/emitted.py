@@ -11,7 +11,9 @@ from jaxlib.mlir import ir
 from shardonnay import engine
 from shardonnay.xla import ring_bytes
 
-_KINDS = {f"stablehlo.{kind}" for kind in ("all_gather", "all_reduce", "all_to_all", "collective_permute", "reduce_scatter")}
+_KINDS = {
+    f"stablehlo.{kind}" for kind in ("all_gather", "all_reduce", "all_to_all", "collective_permute", "reduce_scatter")
+}
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,11 @@ def trips(loop):
     """How often the body of a while runs that counts up to a constant, else 1."""
     block = loop.regions[0].blocks[0]
     compare = block.operations[len(block.operations) - 1].operands[0].owner
-    if isinstance(compare, ir.Block) or compare.name != "stablehlo.compare" or "LT" not in str(compare.attributes["comparison_direction"]):
+    if (
+        isinstance(compare, ir.Block)
+        or compare.name != "stablehlo.compare"
+        or "LT" not in str(compare.attributes["comparison_direction"])
+    ):
         return 1
     for number, argument in enumerate(block.arguments):
         if compare.operands[0] == argument:
@@ -86,7 +92,9 @@ class _Count:
         if operation.name in _KINDS:
             kind, group = operation.name.removeprefix("stablehlo."), _group(operation)
             for result in operation.results:
-                self.found.append(Sent(kind, times * ring_bytes(kind, _bytes(result.type), group), times, str(result.type)))
+                self.found.append(
+                    Sent(kind, times * ring_bytes(kind, _bytes(result.type), group), times, str(result.type))
+                )
         if operation.name in ("func.call", "call"):
             self.visit(self.functions[ir.FlatSymbolRefAttr(operation.attributes["callee"]).value], times)
         inner = times * (trips(operation) if operation.name == "stablehlo.while" else 1)

@@ -16,11 +16,14 @@ from shardonnay.xla import group_size, ring_bytes, type_bytes
 _HEADER = re.compile(r"(?P<entry>ENTRY )?%(?P<name>[\w.-]+) \(.*\{$")
 _INSTRUCTION = re.compile(r"  (?P<root>ROOT )?%(?P<name>[\w.-]+) = (?P<rest>.*)$")
 _NAME = re.compile(r"%([\w.-]+)")
-_CALLED = re.compile(r"\b(condition|body|to_apply|calls|called_computations|branch_computations|select|scatter)=\{?(%[\w.-]+(?:, ?%[\w.-]+)*)\}?")
+_CALLED = re.compile(r"\b(condition|body|to_apply|calls|called_computations|branch_computations|select|"
+                     r"scatter)=\{?(%[\w.-]+(?:, ?%[\w.-]+)*)\}?")
 # What says where an operation comes from, not what it does.
-_ORIGIN = re.compile(r", (?:metadata=\{(?:[^{}\"]|\"[^\"]*\")*\}|channel_id=\d+|sharding=\{.*?\}(?=, |$)|frontend_attributes=\{.*?\}(?=, |$))")
+_ORIGIN = re.compile(r", (?:metadata=\{(?:[^{}\"]|\"[^\"]*\")*\}|channel_id=\d+|sharding=\{.*?\}(?=, "
+                     r"|$)|frontend_attributes=\{.*?\}(?=, |$))")
 _LAYOUT = re.compile(r"(?<=\])\{[\d,:TSE()*]*\}")
-_COLLECTIVES = {"all-reduce", "all-gather", "reduce-scatter", "all-to-all", "collective-permute", "collective-broadcast"}
+_COLLECTIVES = {"all-reduce", "all-gather", "reduce-scatter", "all-to-all", "collective-permute",
+                "collective-broadcast"}
 _KEPT = {"send", "recv", "infeed", "outfeed", "send-done", "recv-done"}
 _PIECES = {"dynamic-slice"}
 _SAME_BYTES = {"bitcast", "reshape", "transpose", "copy"}
@@ -94,7 +97,9 @@ class _Sharing:
         self.of = {}  # name of a computation -> number
 
     def key(self, instruction, representative):
-        called = tuple((key, tuple(self.of[name] for name in names)) for key, names in sorted(instruction.called.items()))
+        called = tuple(
+            (key, tuple(self.of[name] for name in names)) for key, names in sorted(instruction.called.items())
+        )
         inside = instruction.inside if not instruction.operands else ""
         operands = tuple(representative[name] for name in instruction.operands)
         return instruction.opcode, instruction.type, operands, inside, _CALLED.sub("", instruction.attributes), called
@@ -134,7 +139,10 @@ class _Liveness:
     def _mark(self, name, roots):
         """Marks what `roots` of computation `name` need, and what has effects."""
         computation, seen = self.computations[name], set()
-        pending = [*roots, *(i.name for i in computation.instructions.values() if i.has_effects or self._loop_has_effects(i))]
+        pending = [
+            *roots,
+            *(i.name for i in computation.instructions.values() if i.has_effects or self._loop_has_effects(i)),
+        ]
         while pending:
             at = pending.pop()
             if at in seen:
@@ -189,7 +197,10 @@ class _Liveness:
         found = set()
         for name in self.live[computation.name]:
             instruction = computation.instructions[name]
-            if instruction.opcode == "get-tuple-element" and computation.instructions[instruction.operands[0]].opcode == "parameter":
+            if (
+                instruction.opcode == "get-tuple-element"
+                and computation.instructions[instruction.operands[0]].opcode == "parameter"
+            ):
                 found.add(int(re.search(r"index=(\d+)", instruction.attributes)[1]))
         return found
 
@@ -226,7 +237,9 @@ def _sent(instruction, instructions, users):
         shards = min(group, round(1 / _largest_piece(instruction.name, instructions, users)))
         if shards > 1:
             piece = size / shards
-            return "reduce_scatter", ring_bytes("reduce_scatter", piece, shards) + ring_bytes("all_reduce", piece, group / shards)
+            return "reduce_scatter", ring_bytes("reduce_scatter", piece, shards) + ring_bytes(
+                "all_reduce", piece, group / shards
+            )
     return kind, ring_bytes(kind, size, group)
 
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The bytes that a device sends in a step, ours against XLA's and against --keep-propagated: run.py [--programs ...] [--quick].
+"""The bytes that a device sends in a step, ours against XLA's and against --keep-propagated: run.py [--programs ...]
+[--quick].
 
 On MaxText's programs and the unrolled train steps of benchmarks/text. The columns, in GiB, loops as often as they run:
 
@@ -39,7 +40,9 @@ GIB = 2**30
 
 def xla_bytes(text, devices):
     """What XLA's program sends."""
-    stamp = hashlib.sha256(text.encode() + (HERE / "hlo.py").read_bytes() + metadata.version("jaxlib").encode()).hexdigest()[:16]
+    stamp = hashlib.sha256(
+        text.encode() + (HERE / "hlo.py").read_bytes() + metadata.version("jaxlib").encode()
+    ).hexdigest()[:16]
     path = unrolled.FOLDER / f"xla-bytes-{stamp}.json"
     if not path.exists():
         with tempfile.NamedTemporaryFile("w", suffix=".mlir") as source:
@@ -54,7 +57,10 @@ def xla_bytes(text, devices):
 def compare(name, text, devices, device_model):
     """Prints a row; {"sent", "kept", "xla", "time"}, or None if the program is refused."""
     try:
-        plans = [shardonnay.compile(text, device_model=device_model, keep_propagated=kept, report=True) for kept in (False, True)]
+        plans = [
+            shardonnay.compile(text, device_model=device_model, keep_propagated=kept, report=True)
+            for kept in (False, True)
+        ]
     except shardonnay.CompileError as error:
         print(f"{name:24} {devices:7} refused: {str(error.diagnostics[0])[:120]}", flush=True)
         return None
@@ -64,7 +70,10 @@ def compare(name, text, devices, device_model):
     prices = [plan.report["price"] for plan in plans]
     ours, theirs = (price["emitted"] + price.get("compute", 0) for price in prices)
     cells = " ".join(f"{value / GIB:11.4g}" for value in (said, sent, kept, xla))
-    print(f"{name:24} {devices:7} {cells} {_ratio(sent, kept):>9} {_ratio(sent, xla):>9} {_ratio(ours, theirs):>9}", flush=True)
+    print(
+        f"{name:24} {devices:7} {cells} {_ratio(sent, kept):>9} {_ratio(sent, xla):>9} {_ratio(ours, theirs):>9}",
+        flush=True,
+    )
     return {"sent": sent, "kept": kept, "xla": xla, "time": ours / theirs if theirs else 1}
 
 
@@ -104,7 +113,8 @@ def main():
     options = parser.parse_args()
     if options.quick:
         options.programs = list(unrolled.MODELS)
-    print(f"{'program':24} {'devices':>7} {'report':>11} {'sent':>11} {'kept':>11} {'XLA':>11} {'/kept':>9} {'/XLA':>9} {'time':>9}", flush=True)
+    print(f"{'program':24} {'devices':>7} {'report':>11} {'sent':>11} {'kept':>11} {'XLA':>11} {'/kept':>9} "
+          f"{'/XLA':>9} {'time':>9}", flush=True)
     rows = {}
     for name, text, devices in texts(options):
         if not options.programs or any(part in name for part in options.programs):

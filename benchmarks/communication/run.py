@@ -90,7 +90,9 @@ class Table:
 
     def against_sdy(self, pair, sdy):
         """Their bytes, and ours with results that are sharded as theirs."""
-        ours = shardonnay.compile(sdy["program"], device_model=self.options.device_model, report=True).report["collective_bytes"]
+        ours = shardonnay.compile(sdy["program"], device_model=self.options.device_model, report=True).report[
+            "collective_bytes"
+        ]
         self.lost(pair, "sdy", (ours, 0), (sdy["bytes"], sum(sdy["count"].values()), -1))
         return f"{sdy['bytes']:10,.0f} {ours:10,}"
 
@@ -110,7 +112,9 @@ class Table:
             self.lost(pair, "XLA", (report["executed_bytes"], times[0]), (*executed, times[1]))
         if ours and whole:
             self.ratios.append(ours / whole)
-        cells = [f"{ours:10,} {whole:10,.0f} {ours / whole if whole else 1:6.2f} {1e6 * times[0]:7.0f} {1e6 * times[1]:7.0f}"]
+        cells = [
+            f"{ours:10,} {whole:10,.0f} {ours / whole if whole else 1:6.2f} {1e6 * times[0]:7.0f} {1e6 * times[1]:7.0f}"
+        ]
         if self.options.piped:
             mine = xla.count_collectives(engine.Executable(compiled.text, 8).optimized())
             piped = [sum(found.bytes.values()) for found in (mine, theirs.piped)]
@@ -121,7 +125,9 @@ class Table:
         kinds = Counter()
         for entry in report["collectives"]:
             kinds[entry["kind"]] += entry["count"]
-        print(f"{pair:28}", *cells, " ", ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items())), flush=True)
+        print(
+            f"{pair:28}", *cells, " ", ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items())), flush=True
+        )
 
     def header(self):
         more = f" {'piped':>10} {'XLA piped':>10}" if self.options.piped else ""
@@ -130,7 +136,8 @@ class Table:
 
     def conclude(self):
         mean = math.exp(sum(map(math.log, self.ratios)) / len(self.ratios)) if self.ratios else math.nan
-        print(f"{len(self.ratios)} programs communicate; geometric mean {mean:.3f}; dearer than a peer: {self.worse or 'none'}")
+        print(f"{len(self.ratios)} programs communicate; geometric mean {mean:.3f}; dearer than a peer: "
+              f"{self.worse or 'none'}")
         all_of_them = self.options.device_model == "bytes" and not self.options.names
         return bool(self.worse) or not self.ratios or (all_of_them and mean >= 0.8)
 
@@ -142,7 +149,9 @@ def main():
     parser.add_argument("--sdy", action="store_true")
     parser.add_argument("names", nargs="*")
     options = parser.parse_args()
-    pairs = [pair for pair in corpus.PAIRS if not options.names or any(part in "-".join(pair) for part in options.names)]
+    pairs = [
+        pair for pair in corpus.PAIRS if not options.names or any(part in "-".join(pair) for part in options.names)
+    ]
     sdy = sdy_results(pairs) if options.sdy else {}
     table = Table(options)
     table.header()

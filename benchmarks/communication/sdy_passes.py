@@ -34,7 +34,11 @@ def _collectives(module, ir, ring_bytes):
         nonlocal total
         kind = operation.name.removeprefix("stablehlo.")
         if kind in KINDS and operation.name.startswith("stablehlo."):
-            group = 2 if kind == "collective_permute" else ir.DenseElementsAttr(operation.attributes["replica_groups"]).type.shape[1]
+            group = (
+                2
+                if kind == "collective_permute"
+                else ir.DenseElementsAttr(operation.attributes["replica_groups"]).type.shape[1]
+            )
             for result in operation.results:
                 kind_of = ir.RankedTensorType(result.type)
                 total += ring_bytes(kind, math.prod(kind_of.shape) * _width(str(kind_of.element_type)), group)
@@ -58,7 +62,9 @@ def _with_results_of(done, module, ir):
     """The text of `module` with the results of @main sharded like `done`'s, whole where that says nothing."""
     mesh = next(op.attributes["sym_name"].value for op in module.body if op.operation.name == "sdy.mesh")
     attributes = []
-    for kind, given, found in zip(_main(module).type.results, *(_main(m).attributes["res_attrs"] for m in (module, done))):
+    for kind, given, found in zip(
+        _main(module).type.results, *(_main(m).attributes["res_attrs"] for m in (module, done))
+    ):
         whole = ", ".join(["{}"] * ir.RankedTensorType(kind).rank)
         found = {item.name: item.attr for item in found}
         sharding = found.get("sdy.sharding") or ir.Attribute.parse(f"#sdy.sharding<@{mesh}, [{whole}]>")
@@ -99,7 +105,8 @@ def run(paths):
     found, remaining = {}, [str(path) for path in paths]
     while remaining:
         done = subprocess.run(
-            [sys.executable, __file__], input="\n".join(remaining), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+            [sys.executable, __file__], input="\n".join(remaining), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+            text=True
         )
         last = None
         for line in map(json.loads, done.stdout.splitlines()):

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Where the bytes of a plan are: collectives.py [--top 10] [--causes] [--keep-propagated] [PART OF A NAME...]
 
-The collectives of MaxText's programs by bytes that a device sends in a step, loops as often as they run: the raw data of
-docs/maxtext.md, in which a person reads them. Names are JAX's, what all of a program's share left out.
+The collectives of MaxText's programs by bytes that a device sends in a step, loops as often as they run: the raw data
+of docs/maxtext.md, in which a person reads them. Names are JAX's, what all of a program's share left out.
 """
 
 import argparse
@@ -20,7 +20,9 @@ GIB = 2**30
 
 def _name(entry):
     """The name of the operation, without what JAX writes before every one."""
-    parts = [part for part in entry["name"].split("/") if part not in ("", "jit(train_step)", "while", "body", "closed_call")]
+    parts = [
+        part for part in entry["name"].split("/") if part not in ("", "jit(train_step)", "while", "body", "closed_call")
+    ]
     return "/".join(parts)
 
 
@@ -34,12 +36,14 @@ def rows(report, top):
 
 
 def show(name, report, options):
-    print(f"\n{name}: {report['executed_bytes'] / GIB:.4g} GiB in {len(report['collectives'])} collectives, {report['devices']} devices")
+    print(f"\n{name}: {report['executed_bytes'] / GIB:.4g} GiB in {len(report['collectives'])} collectives, "
+          f"{report['devices']} devices")
     print(f"{'GiB':>8} {'share':>6} {'times':>9} {'kind':18} {'axes':24} {'operand -> result':70} of")
     for gib, share, entry in rows(report, options.top):
         times = f"{entry['count']} x {entry['trips']}"
         types = f"{entry['operand']} -> {entry['result']}".replace("tensor", "")
-        print(f"{gib:8.3f} {share:6.1%} {times:>9} {entry['kind']:18} {', '.join(entry['axes']):24} {types:70} {_name(entry)}")
+        print(f"{gib:8.3f} {share:6.1%} {times:>9} {entry['kind']:18} {', '.join(entry['axes']):24} {types:70} "
+              f"{_name(entry)}")
         if options.causes:
             print(f"{'':26}{entry['source']}: {entry['cause']}")
 
@@ -58,7 +62,9 @@ def main():
             continue
         try:
             text = files.text(options.maxtext, name)
-            compiled = shardonnay.compile(text, device_model=options.device_model, keep_propagated=options.keep_propagated, report=True)
+            compiled = shardonnay.compile(
+                text, device_model=options.device_model, keep_propagated=options.keep_propagated, report=True
+            )
         except shardonnay.CompileError as error:
             print(f"\n{name}: refused: {error.diagnostics[0]}")
             continue

@@ -10,11 +10,15 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def add_option(parser):
     default = os.environ.get("SHARDONNAY_MAXTEXT", ROOT.parent / "shared/programs/maxtext")
-    parser.add_argument("--maxtext", type=Path, default=default, metavar="FOLDER", help="of *.mlir.xz (default: %(default)s)")
+    parser.add_argument(
+        "--maxtext", type=Path, default=default, metavar="FOLDER", help="of *.mlir.xz (default: %(default)s)"
+    )
 
 
 def names(folder, twins=False):
-    """Of the programs, or of their twins, which are small enough to run; none, with a message, where there is no such folder."""
+    """Of the programs, or of their twins, which are small enough to run; none, with a message, where there is no such
+    folder.
+    """
     found = sorted(path.name.removesuffix(".mlir.xz") for path in Path(folder).glob("*.mlir.xz"))
     if not found:
         print(f"MaxText's programs: skipped, there are none in {folder} (--maxtext, SHARDONNAY_MAXTEXT)")

@@ -9,7 +9,8 @@ GiB that a device sends in a step, in rings, of one plan for each way to shard:
            each at the embedding and at the logits.
   fsdp     a layer's weights are gathered in bf16 forward and again backward, their gradients reduce-scattered once
   data     gradients are all-reduced, after fsdp has scattered them
-  experts  tokens go to their experts and back by all_to_all, a tensor's shard each: forward, when computed again, backward
+  experts  tokens go to their experts and back by all_to_all, a tensor's shard each: forward, when computed again,
+           backward
   stage    what a stage hands on goes by a permute, forward and backward
 """
 
@@ -25,7 +26,8 @@ def ring(whole, group):
 
 @dataclass
 class Step:
-    """A train step: the model, and the axes of its mesh. `attention`, `mlp`: weights of a layer; `words`: of a table."""
+    """A train step: the model, and the axes of its mesh. `attention`, `mlp`: weights of a layer; `words`: of a table.
+    """
 
     layers: int
     width: int
@@ -85,11 +87,13 @@ PROGRAMS = {
     "l3-70b-d4-f8-t8": _llama(80, 8192, 28672, 64, 8, rows=256, data=4, fsdp=8, tensor=8),
     "l3-8b-fsdp8-tp8-unroll": _llama(32, 4096, 14336, 32, 8, rows=64, fsdp=8, tensor=8),
     "l3-8b-pp4-f8": _llama(32, 4096, 14336, 32, 8, rows=32, fsdp=8, stage=4, turns=7),
-    "g2-9b-f8-t4": Step(42, 3584, 3584 * 256 * 2 * (16 + 8), 3 * 3584 * 14336, 256128 * 3584, rows=32, tables=1, fsdp=8, tensor=4),
-    "gpt3-175b-f32-t8": Step(96, 12288, 4 * 12288**2, 2 * 12288 * 49152, 50304 * 12288, rows=256, tables=1, fsdp=32, tensor=8),
+    "g2-9b-f8-t4": Step(42, 3584, 3584 * 256 * 2 * (16 + 8), 3 * 3584 * 14336, 256128 * 3584, rows=32, tables=1, fsdp=8,
+                        tensor=4),
+    "gpt3-175b-f32-t8": Step(96, 12288, 4 * 12288**2, 2 * 12288 * 49152, 50304 * 12288, rows=256, tables=1, fsdp=32,
+                             tensor=8),
     "ds2-f8-e8-cap": Step(
-        27, 2048, 2048 * (16 * 192 + 576 + 16 * 128) + 512 * 16 * 256, 3 * 2048 * 2816, 102400 * 2048, rows=64, fsdp=8, expert=8,
-        experts=3 * 64 * 2048 * 1408, expert_layers=26, slots=64 * 480,
+        27, 2048, 2048 * (16 * 192 + 576 + 16 * 128) + 512 * 16 * 256, 3 * 2048 * 2816, 102400 * 2048, rows=64, fsdp=8,
+        expert=8, experts=3 * 64 * 2048 * 1408, expert_layers=26, slots=64 * 480,
     ),
     "mixtral-f4-e8-t4-cap": Step(
         32, 4096, 4096 * 128 * 2 * (32 + 8), 4096 * 8, 32000 * 4096, rows=128, fsdp=4, expert=8, tensor=4,

@@ -102,24 +102,30 @@ PROGRAMS = {
     "attention": (_attention, [_X, *_ATTENTION]),
     "attention-step": (_gradient(_attention, 4), [_X, *_ATTENTION]),
     "block-step": (_gradient(_block, 6), [_X, *_ATTENTION, _UP, _DOWN]),
-    "scan-step": (
-        _gradient(_scanned, 2),
-        [_X, *(((_LAYERS, *shape), P(None, *spec)) for shape, spec in (_UP, _DOWN))],
-    ),
+    "scan-step": (_gradient(_scanned, 2), [_X, *(((_LAYERS, *shape), P(None, *spec)) for shape, spec in (_UP, _DOWN))]),
     "experts": (_experts, [((_WIDE, 8, _SEQUENCE), P(("data", "fsdp"))), *_EXPERTS]),
-    "grouped-queries": (_gqa, [_X, _HEADS, ((_N, _N // 2, _HEAD), P("fsdp", "tensor")), ((_HEAD, _N), P(None, "tensor"))]),
+    "grouped-queries": (
+        _gqa,
+        [_X, _HEADS, ((_N, _N // 2, _HEAD), P("fsdp", "tensor")), ((_HEAD, _N), P(None, "tensor"))],
+    ),
     "loss": (_loss, [_X, _WORDS, _TOKENS]),
     "loss-step": (_gradient(_loss, 1), [_X, _WORDS, _TOKENS]),
     "embedding": (lambda tokens, words: jnp.take(words, tokens, axis=0), [_MANY_TOKENS, _WORDS]),
     "sequence-parallel": (_sequence_parallel, [((_N, _N, _N), P("data")), _UP, _DOWN]),
     "moved": (lambda x: _lies(x * 2, "fsdp", ("tensor", "data")), [((_WIDE, _WIDE), P(("data", "tensor"), "fsdp"))]),
     "moved-one-dim": (lambda x: _lies(x * 2, ("fsdp", "data", "tensor")), [((_LONG,), P(("data", "tensor", "fsdp")))]),
-    "transposed": (lambda x: _lies(x.T.reshape(_WIDE, 2, -1) + 1, ("data", "fsdp"), None, None), [((_N, _WIDE), P("data", ("tensor", "fsdp")))]),
+    "transposed": (
+        lambda x: _lies(x.T.reshape(_WIDE, 2, -1) + 1, ("data", "fsdp"), None, None),
+        [((_N, _WIDE), P("data", ("tensor", "fsdp")))],
+    ),
     "convolution": (
         lambda x, w: jax.lax.conv_general_dilated(x, w, (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC")),
         [((_N, 16, 16, _N), P("data")), ((3, 3, _N, _N), P(None, None, "fsdp", "tensor"))],
     ),
-    "statistics": (lambda x: (jnp.cumsum(_norm(x), axis=1), jnp.sort(x, axis=-1)), [(_TALL, P(("data", "fsdp"), "tensor"))]),
+    "statistics": (
+        lambda x: (jnp.cumsum(_norm(x), axis=1), jnp.sort(x, axis=-1)),
+        [(_TALL, P(("data", "fsdp"), "tensor"))],
+    ),
 }
 
 

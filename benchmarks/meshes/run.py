@@ -4,8 +4,8 @@
 Twenty programs (programs.py) on meshes of two to six axes. A row is a mesh: CPU seconds of `shardonnay.compile(text)`
 over the same program's on two axes (the median of these meshes), as geometric mean, median and most of the programs;
 then the longest compile. Each figure is the median of --runs turns, the meshes in turn, each compile in a process of
-its own made by a fork, ended after --limit seconds, which then count. With all --programs and without --quick, exits with 1 if any takes
-more than 3 times the time on two axes and 20 ms, or more than 5 s.
+its own made by a fork, ended after --limit seconds, which then count. With all --programs and without --quick, exits
+with 1 if any takes more than 3 times the time on two axes and 20 ms, or more than 5 s.
 """
 
 import argparse
@@ -129,7 +129,9 @@ def report(found, names, meshes):
         for name, seconds in times.items():
             base = seconds / ratios[name]
             if seconds > 3 * base + SLACK or seconds > 5:
-                over.append((seconds, f"{name} on {'x'.join(map(str, mesh))}: {seconds:.2f} s, {ratios[name]:.1f} times"))
+                over.append(
+                    (seconds, f"{name} on {'x'.join(map(str, mesh))}: {seconds:.2f} s, {ratios[name]:.1f} times")
+                )
         print(
             f"{'x'.join(map(str, mesh)):20} {math.prod(mesh):8,} {mean:7.2f} {statistics.median(ratios.values()):7.2f} "
             f"{ratios[most]:8.2f} {most:18} {times[longest]:10.3f} {longest}",
@@ -143,7 +145,9 @@ def main():
     parser.add_argument("--programs", nargs="+", help="parts of names")
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--limit", type=float, default=20, help="seconds")
-    parser.add_argument("--quick", action="store_true", help="five meshes, one run; exits with 1 if any compile takes over 5 s")
+    parser.add_argument(
+        "--quick", action="store_true", help="five meshes, one run; exits with 1 if any compile takes over 5 s"
+    )
     options = parser.parse_args()
     measured.first_in_line()
     meshes = QUICK if options.quick else MESHES

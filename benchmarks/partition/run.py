@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Times the passes of the whole compile, ours against XLA's partitioner and jaxlib's `sdy` passes: run.py [--ops 1000 10000] [--models ...] [--quick].
+"""Times the passes of the whole compile, ours against XLA's partitioner and jaxlib's `sdy` passes: run.py [--ops 1000
+10000] [--models ...] [--quick].
 
-Passes only: what a user waits for is in benchmarks/text. The same flat modules as benchmarks/propagation, parse and print
-excluded, one thread, the default search mode, each measurement a process of its own, the least of --repeat runs. Rows:
+Passes only: what a user waits for is in benchmarks/text. The same flat modules as benchmarks/propagation, parse and
+print excluded, one thread, the default search mode, each measurement a process of its own, the least of --repeat runs.
+Rows:
 
   compile  ours: sdy-partition-pipeline, import to emit, CPU time. XLA: shardy-xla + spmd-partitioning, in the seconds
            that its log gives them (wall). jaxlib: sdy-propagation-pipeline, sdy-insert-explicit-reshards,
@@ -10,7 +12,8 @@ excluded, one thread, the default search mode, each measurement a process of its
   reshard  stages reshard and collectives alone, on a propagated module of the wanted size to a tenth (inlining and
            propagation change the number of ops): ours against jaxlib's two passes.
 
-Memory is the peak over what was resident after parsing. Exits with 1 if --quick finds ours slower than XLA or jaxlib's chain.
+Memory is the peak over what was resident after parsing. Exits with 1 if --quick finds ours slower than XLA or jaxlib's
+chain.
 """
 
 import subprocess
@@ -26,7 +29,10 @@ import programs
 import run as propagation
 import xla_passes
 
-OUR_RESHARD = "func.func(sdy-insert-explicit-reshards{enable-full-version=true},sdy-defer-reductions,sdy-explain-reshards,sdy-reshard-to-collectives)"
+OUR_RESHARD = (
+    "func.func(sdy-insert-explicit-reshards{enable-full-version=true},sdy-defer-reductions,sdy-explain-reshards,"
+    "sdy-reshard-to-collectives)"
+)
 THEIR_RESHARD = "func.func(sdy-insert-explicit-reshards{enable-full-version=true},sdy-reshard-to-collectives)"
 MEASURED = {
     "compile": {
@@ -59,7 +65,9 @@ def write_propagated(model, ops, mesh, folder):
     path = folder / f"{model}-{ops}-propagated.mlir"
     wanted = ops
     for _ in range(3):
-        propagation.opt(propagation.write_programs(model, wanted, mesh, folder)["pipeline"], path, "--sdy-propagation-pipeline")
+        propagation.opt(
+            propagation.write_programs(model, wanted, mesh, folder)["pipeline"], path, "--sdy-propagation-pipeline"
+        )
         found = passes(propagation.OURS, path, OUR_RESHARD, 1)["ops"]
         if abs(found - ops) <= ops / 10:
             break
@@ -81,7 +89,8 @@ def measure(model, ops, options, folder):
             devices = options.mesh[0] * options.mesh[1]
             xla = propagation.least(xla_passes.measure(path, devices) for _ in range(options.repeat))
         print(
-            f"{model:<12} {row:<8} {ours['ops']:>8} {ours['seconds'] * 1e3:>9.1f} {ours['seconds'] / ours['ops'] * 1e6:>6.1f}"
+            f"{model:<12} {row:<8} {ours['ops']:>8} {ours['seconds'] * 1e3:>9.1f} "
+            f"{ours['seconds'] / ours['ops'] * 1e6:>6.1f}"
             f" {ours['bytes'] / 2**20:>7.1f} {cells(xla, ours)} {cells(theirs, ours)}",
             flush=True,
         )
@@ -94,7 +103,8 @@ def main():
     if options.quick:
         options.models = ["transformer", "moe"]
     measured.first_in_line()
-    print("model        measured      ops   ours ms  us/op     MiB    XLA ms     MiB faster memory jaxlib ms     MiB faster memory")
+    print("model        measured      ops   ours ms  us/op     MiB    XLA ms     MiB faster memory jaxlib ms     MiB "
+          "faster memory")
     slower = False
     with tempfile.TemporaryDirectory() as folder:
         for model in options.models:
@@ -102,7 +112,9 @@ def main():
             for ops in options.ops:
                 for row, (ours, *theirs) in measure(model, ops, options, Path(folder)).items():
                     points[row].append(ours)
-                    slower |= row == "compile" and any(peer and peer["seconds"] < ours["seconds"] for peer in theirs[:1])
+                    slower |= row == "compile" and any(
+                        peer and peer["seconds"] < ours["seconds"] for peer in theirs[:1]
+                    )
             for row, sizes in points.items():
                 if len(sizes) > 1:
                     print(f"{model:<12} {row:<8} slope {measured.slope(sizes, 'ops'):.3f}")

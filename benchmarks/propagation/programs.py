@@ -57,7 +57,9 @@ def _scanned(parameters, batch):
 def _convnet(parameters, batch):
     x = batch
     for layer in parameters:
-        x = x + jax.nn.relu(jax.lax.conv_general_dilated(x, layer["kernel"], (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC")))
+        x = x + jax.nn.relu(
+            jax.lax.conv_general_dilated(x, layer["kernel"], (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC"))
+        )
     return x
 
 
@@ -75,9 +77,12 @@ def _stacked(shapes, layers):
 
 # name -> (model, shapes of the parameters, their shardings, shape of the batch)
 MODELS = {
-    "transformer": (partial(_language_model, _mlp), [_BLOCK | _DENSE] * 2, [_BLOCK_SPECS | _DENSE_SPECS] * 2, (8, 32, 64)),
-    "moe": (partial(_language_model, _experts), [_BLOCK | _EXPERT] * 2, [_BLOCK_SPECS | _EXPERT_SPECS] * 2, (8, 32, 64)),
-    "convnet": (_convnet, [{"kernel": (3, 3, 16, 16)}] * 4, [{"kernel": PartitionSpec(None, None, None, "model")}] * 4, (8, 32, 32, 16)),
+    "transformer": (partial(_language_model, _mlp), [_BLOCK | _DENSE] * 2, [_BLOCK_SPECS | _DENSE_SPECS] * 2,
+                    (8, 32, 64)),
+    "moe": (partial(_language_model, _experts), [_BLOCK | _EXPERT] * 2, [_BLOCK_SPECS | _EXPERT_SPECS] * 2,
+            (8, 32, 64)),
+    "convnet": (_convnet, [{"kernel": (3, 3, 16, 16)}] * 4, [{"kernel": PartitionSpec(None, None, None, "model")}] * 4,
+                (8, 32, 32, 16)),
     "scan": (
         _scanned,
         _stacked(_BLOCK | _DENSE, 4),
@@ -94,7 +99,9 @@ def _adam(parameter, first, second, gradient):
 
 
 def train_step(name, devices):
-    """The text of one AdamW step on a mesh of `devices` (data, model): (parameters, first, second, batch) -> the first three."""
+    """The text of one AdamW step on a mesh of `devices` (data, model): (parameters, first, second, batch) -> the first
+    three.
+    """
     model, shapes, specs, batch = MODELS[name]
     is_shape = lambda leaf: isinstance(leaf, tuple)  # noqa: E731
     mesh = jax.sharding.AbstractMesh((4, 2), ("data", "model"), axis_types=(AxisType.Auto,) * 2)
@@ -104,11 +111,14 @@ def train_step(name, devices):
         updated = jax.tree.map(_adam, parameters, first, second, gradient)
         return jax.tree.transpose(jax.tree.structure(parameters), jax.tree.structure((0, 0, 0)), updated)
 
-    sharded = lambda spec, shape: jax.ShapeDtypeStruct(shape, jnp.float32, sharding=NamedSharding(mesh, spec))  # noqa: E731
+    def sharded(spec, shape):
+        return jax.ShapeDtypeStruct(shape, jnp.float32, sharding=NamedSharding(mesh, spec))
+
     parameters = jax.tree.map(lambda shape, spec: sharded(spec, shape), shapes, specs, is_leaf=is_shape)
     state = jax.tree.map(lambda shape: jax.ShapeDtypeStruct(shape, jnp.float32), shapes, is_leaf=is_shape)
     batch = sharded(PartitionSpec("data"), batch)
-    text = jax.jit(step, keep_unused=True).trace(parameters, state, state, batch).lower(lowering_platforms=("cpu",)).as_text()
+    text = jax.jit(step, keep_unused=True).trace(parameters, state, state,
+                                                 batch).lower(lowering_platforms=("cpu",)).as_text()
     # JAX refuses what does not divide; the passes do not mind.
     sizes = r'(sdy\.mesh @mesh = <\["data"=)4(, "model"=)2'
     text = re.sub(sizes, rf"\g<1>{devices[0]}\g<2>{devices[1]}", text)
@@ -125,9 +135,15 @@ def unrolled(text, steps):
     arguments, results = (_types(part) for part in signature.groups())
     header = text[: signature.start()]
     body = text[signature.end() :]
-    one = f"  func.func private @step({', '.join(f'%arg{i}: {t}' for i, t in enumerate(arguments))}) -> ({', '.join(results)}) {{\n"
+    one = (
+        f"  func.func private @step({', '.join(f'%arg{i}: {t}' for i, t in enumerate(arguments))}) -> "
+        f"({', '.join(results)}) {{\n"
+    )
     lines = [f"  func.func public @main({signature[1]}) -> ({', '.join(results)}) {{"]
-    carried, batch = [f"%arg{i}" for i in range(len(results))], [f"%arg{i}" for i in range(len(results), len(arguments))]
+    carried, batch = (
+        [f"%arg{i}" for i in range(len(results))],
+        [f"%arg{i}" for i in range(len(results), len(arguments))],
+    )
     for step in range(steps):
         lines.append(
             f"    %s{step}:{len(results)} = func.call @step({', '.join(carried + batch)})"
@@ -154,7 +170,8 @@ def priorities(ops, levels, devices):
             sharding = ", ".join(f"{dim}p{level}" for dim in axes)
             lines.append(f"    %{value} = sdy.sharding_constraint %{value - 1} <@mesh, [{sharding}]> : {type_}")
         elif kind == 4:
-            lines.append(f"    %{value} = stablehlo.dot_general %{value - 1}, %w, contracting_dims = [1] x [0] : ({type_}, {type_}) -> {type_}")
+            lines.append(f"    %{value} = stablehlo.dot_general %{value - 1}, %w, contracting_dims = [1] x [0] : "
+                         f"({type_}, {type_}) -> {type_}")
         else:
             other = max(0, value - 1 - kind)
             lines.append(f"    %{value} = stablehlo.add %{value - 1}, %{other} : {type_}")

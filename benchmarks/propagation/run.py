@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Times the passes of our propagation and of jaxlib's on the same modules: run.py [--ops 1000 10000] [--models transformer ...] [--quick].
+"""Times the passes of our propagation and of jaxlib's on the same modules: run.py [--ops 1000 10000] [--models
+transformer ...] [--quick].
 
-Each measurement is a process of its own that parses the module, then runs the passes once: one thread, verifier off, CPU
-time, the least of --repeat runs. Memory is the peak over what was resident after parsing. Before, the process has run the
-passes on one train step: pages of code are resident then, on both sides. Two pipelines are measured:
-`propagate` is sdy-user-priority-propagate on the imported module, `pipeline` the whole sdy-propagation-pipeline.
-Exits with 1 if --quick finds ours slower than jaxlib's.
+Each measurement is a process of its own that parses the module, then runs the passes once: one thread, verifier off,
+CPU time, the least of --repeat runs. Memory is the peak over what was resident after parsing. Before, the process has
+run the passes on one train step: pages of code are resident then, on both sides. Two pipelines are measured:
+`propagate` is sdy-user-priority-propagate on the imported module, `pipeline` the whole sdy-propagation-pipeline. Exits
+with 1 if --quick finds ours slower than jaxlib's.
 """
 
 import argparse
@@ -60,7 +61,9 @@ def measure(repeat, command, *arguments):
 
 def row(model, pipeline, devices, ours, theirs):
     cells = [f"{model:<12} {pipeline:<10} {ours['ops']:>8} {math.prod(devices):>6}"]
-    cells.append(f"{ours['seconds'] * 1e3:>9.2f} {ours['seconds'] / ours['ops'] * 1e6:>7.2f} {ours['bytes'] / 2**20:>8.1f}")
+    cells.append(
+        f"{ours['seconds'] * 1e3:>9.2f} {ours['seconds'] / ours['ops'] * 1e6:>7.2f} {ours['bytes'] / 2**20:>8.1f}"
+    )
     if theirs:
         cells.append(f"{theirs['seconds'] * 1e3:>10.2f} {theirs['bytes'] / 2**20:>8.1f}")
         cells.append(f"{theirs['seconds'] / ours['seconds']:>7.1f} {ours['bytes'] / max(theirs['bytes'], 1):>7.2f}")
@@ -75,7 +78,9 @@ def parse_options(document, models):
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--peer-ops", type=int, default=100000, help="the others run up to that many ops")
     parser.add_argument("--ours-only", action="store_true")
-    parser.add_argument("--quick", action="store_true", help="under a minute: one size, one run, fails if ours is slower")
+    parser.add_argument(
+        "--quick", action="store_true", help="under a minute: one size, one run, fails if ours is slower"
+    )
     options = parser.parse_args()
     if options.quick:
         options.ops, options.repeat = [10000], 1

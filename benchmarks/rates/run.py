@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""What eight CPU devices of this machine can do, beside what the built-in device model `cpu` says they can: run.py [--quick].
+"""What eight CPU devices of this machine can do, beside what the built-in device model `cpu` says they can: run.py
+[--quick].
 
-CPU time of the whole process, per device, so that a machine of fewer than eight cores says the same; the best of several
-runs. Plans depend on the rates over each other alone: the last column is each rate over the model's, scaled so that the
-links' is 1.
+CPU time of the whole process, per device, so that a machine of fewer than eight cores says the same; the best of
+several runs. Plans depend on the rates over each other alone: the last column is each rate over the model's, scaled so
+that the links' is 1.
 """
 
 import argparse

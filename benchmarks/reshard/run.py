@@ -2,9 +2,10 @@
 
     python benchmarks/reshard/run.py [--pairs N]
 
-All pairs of layouts of rank 1 to 3 on the meshes 2x2, 2x4, 2x2x2 and 4x3, sampled where there are more than N. Bytes are
-what a device sends in rings; the bound is what the device that has least of its shard must receive. jaxlib's chains are
-priced by the same formulas from the collectives that it writes. Exits with 1 if a plan of ours sends more than jaxlib's.
+All pairs of layouts of rank 1 to 3 on the meshes 2x2, 2x4, 2x2x2 and 4x3, sampled where there are more than N. Bytes
+are what a device sends in rings; the bound is what the device that has least of its shard must receive. jaxlib's chains
+are priced by the same formulas from the collectives that it writes. Exits with 1 if a plan of ours sends more than
+jaxlib's.
 """
 
 import argparse
@@ -25,7 +26,9 @@ ROOT = Path(__file__).resolve().parents[2]
 OPT = ROOT / "build/bin/sdy-opt"
 MESHES = {"2x2": (2, 2), "2x4": (2, 4), "2x2x2": (2, 2, 2), "4x3": (4, 3)}
 ELEMENT = 4
-COLLECTIVE = re.compile(r"%\S+ = sdy\.(?P<kind>\w+) (?P<rest>.*?)out_sharding=<@mesh, \[(?P<dims>.*?)\](?:, unreduced=\{(?P<sum>.*?)\})?>")
+COLLECTIVE = re.compile(
+    r"%\S+ = sdy\.(?P<kind>\w+) (?P<rest>.*?)out_sharding=<@mesh, \[(?P<dims>.*?)\](?:, unreduced=\{(?P<sum>.*?)\})?>"
+)
 AXIS = re.compile(r'"(\w+)"(?::\((\d+)\)(\d+))?')
 
 
@@ -101,7 +104,10 @@ def chain_bytes(body, sizes, shape, source):
     for match in COLLECTIVE.finditer(body):
         after = read_dims(match["dims"], sizes)
         local = ELEMENT * math.prod(-(-n // c) for n, c in zip(shape, counts))
-        listed = math.prod(read_dims("{" + ", ".join(m[0] for m in re.finditer(r'"\w+"(?::\(\d+\)\d+)?', match["rest"])) + "}", sizes) or [1])
+        listed = math.prod(
+            read_dims("{" + ", ".join(m[0] for m in re.finditer(r'"\w+"(?::\(\d+\)\d+)?', match["rest"])) + "}", sizes)
+            or [1]
+        )
         kind = match["kind"]
         if kind == "all_gather":
             total += local * (listed - 1)
@@ -173,7 +179,8 @@ def compare(name, rank, limit, rng):
         shorter += a < b
         if a > b:
             worse.append((text_of(source), text_of(target), a, b))
-    print(f"{name:6} {rank:4} {len(pairs):7} {totals[0]:12,} {totals[1]:12,} {totals[0] / totals[1]:6.3f} {totals[0] / totals[2]:6.3f} {shorter:8} {len(worse):6}", flush=True)
+    print(f"{name:6} {rank:4} {len(pairs):7} {totals[0]:12,} {totals[1]:12,} {totals[0] / totals[1]:6.3f} "
+          f"{totals[0] / totals[2]:6.3f} {shorter:8} {len(worse):6}", flush=True)
     return worse
 
 

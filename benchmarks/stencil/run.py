@@ -87,7 +87,9 @@ def sides(mpi, ranks, size, steps, folder, counting=False):
 def agree(ranks, size, folder):
     shape = (size // ranks, size)
     return all(
-        np.array_equal(np.fromfile(folder / f"out.{rank}", np.float32).reshape(shape), np.load(folder / f"out.{rank}.npy"))
+        np.array_equal(
+            np.fromfile(folder / f"out.{rank}", np.float32).reshape(shape), np.load(folder / f"out.{rank}.npy")
+        )
         for rank in range(ranks)
     )
 
@@ -119,7 +121,9 @@ def main():
     if options.quick:
         options.size, options.steps, options.ranks, options.turns = 512, 10, [2], 2
     print(f"{options.size} x {options.size} f32, {options.steps} steps; milliseconds of a step; load {measured.load()}")
-    print(f"{'MPI':8} {'ranks':5}  {'by hand':24} {'ours':24} {'ratio':22} {'of least':9} bytes of 2 steps: by hand, ours")
+    print(
+        f"{'MPI':8} {'ranks':5}  {'by hand':24} {'ours':24} {'ratio':22} {'of least':9} bytes of 2 steps: by hand, ours"
+    )
     for mpi in [package.find(options.mpi)] if options.mpi else package.installed():
         for ranks in options.ranks:
             measure(mpi, ranks, options)

@@ -69,7 +69,11 @@ def _transposed(x):
 PROGRAMS = {
     "gru-fsdp": (_gru, (_PARAMETERS, _array(BATCH, TIME, WIDTH)), (_of_parameters(P(ALL), P(ALL)), P(ALL))),
     "gru-data": (_gru, (_PARAMETERS, _array(BATCH, TIME, WIDTH)), (_of_parameters(P(), P()), P(ALL))),
-    "gru-2-D": (_gru, (_PARAMETERS, _array(BATCH, TIME, WIDTH)), (_of_parameters(P("data", "model"), P("model")), P("data"))),
+    "gru-2-D": (
+        _gru,
+        (_PARAMETERS, _array(BATCH, TIME, WIDTH)),
+        (_of_parameters(P("data", "model"), P("model")), P("data")),
+    ),
     "conditional": (
         _conditional,
         (_array(), _array(8, 32), _array(32, 64), _array(64, 32)),
@@ -91,5 +95,7 @@ PROGRAMS = {
 def lowered(name, mesh):
     """The step as jax.jit lowers it on `mesh`, and its arguments."""
     function, arguments, specs = PROGRAMS[name]
-    shardings = jax.tree.map(lambda spec: jax.sharding.NamedSharding(mesh, spec), specs, is_leaf=lambda s: isinstance(s, P))
+    shardings = jax.tree.map(
+        lambda spec: jax.sharding.NamedSharding(mesh, spec), specs, is_leaf=lambda s: isinstance(s, P)
+    )
     return jax.jit(function, in_shardings=shardings, keep_unused=True).lower(*arguments), arguments

@@ -2,10 +2,10 @@
 
     python benchmarks/step/run.py [--repeats N] [--all] [PART OF A NAME...]
 
-The small steps of loops.py, and one strategy of every model of test/e2e/corpus.py (--all: all of them). Both programs are PJRT executables that are fed
-arrays sharded as the program wants them; calls take turns, and the medians are compared. Steps of a few
-milliseconds, whose medians of a few runs scatter by a fifth, are run for a second at least, or a hundred times. Exits with 1
-if the geometric mean of ours over theirs is above 1.0, or one program's ratio above 1.1.
+The small steps of loops.py, and one strategy of every model of test/e2e/corpus.py (--all: all of them). Both programs
+are PJRT executables that are fed arrays sharded as the program wants them; calls take turns, and the medians are
+compared. Steps of a few milliseconds, whose medians of a few runs scatter by a fifth, are run for a second at least, or
+a hundred times. Exits with 1 if the geometric mean of ours over theirs is above 1.0, or one program's ratio above 1.1.
 """
 
 import argparse
@@ -39,7 +39,9 @@ class Contest:
     theirs: callable
 
     def measure(self, repeats):
-        """(our median, their median) in seconds of at least `repeats` calls each; the two take turns, and who is first."""
+        """(our median, their median) in seconds of at least `repeats` calls each; the two take turns, and who is
+        first.
+        """
         times = {self.ours: [], self.theirs: []}
         turn, end = 0, time.perf_counter() + 1
         while turn < repeats + 2 or turn < 102 and time.perf_counter() < end:
@@ -64,7 +66,9 @@ def prepare(name, lowered, arguments):
     compiled = shardonnay.compile(lowered.as_text())
     mine = engine.Executable(compiled.text, compiled.manifest["devices"])
     mesh = compiled.manifest["mesh"]
-    shards = [boundary.shard(entry, value, mesh) for entry, value in zip(compiled.manifest["inputs"], inputs, strict=True)]
+    shards = [
+        boundary.shard(entry, value, mesh) for entry, value in zip(compiled.manifest["inputs"], inputs, strict=True)
+    ]
     fed = mine.place(shards)
 
     other = lowered.compile()
@@ -79,7 +83,9 @@ def prepare(name, lowered, arguments):
 
 
 def steps(every):
-    """Name -> what lowers it. Of each model all strategies or one: they take turns, those that a model names itself first."""
+    """Name -> what lowers it. Of each model all strategies or one: they take turns, those that a model names itself
+    first.
+    """
     mesh = jax.sharding.Mesh(np.array(jax.devices("cpu")[:8]).reshape(2, 4), ("data", "model"))
     found = {name: functools.partial(loops.lowered, name, mesh) for name in loops.PROGRAMS}
     for turn, (name, model) in enumerate(corpus.MODELS.items()):

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Times what a user waits for, text to text, against XLA's partitioner: run.py [--lines 1000 10000] [--programs ...] [--quick].
+"""Times what a user waits for, text to text, against XLA's partitioner: run.py [--lines 1000 10000] [--programs ...]
+[--quick].
 
 Programs are MaxText's, and unrolled train steps of this folder with private functions, at each of --lines. The columns:
 
@@ -7,7 +8,8 @@ Programs are MaxText's, and unrolled train steps of this folder with private fun
   XLA      its passes shardy-xla and spmd-partitioning alone, in the seconds that its log gives them (wall)
   faster   XLA over compile, turn by turn
   command  CPU seconds of `shardonnay compile IN -o OUT`, the whole process
-  MiB      the most that compile holds beyond the text; that XLA holds beyond the parsed module; that the command's process holds
+  MiB      the most that compile holds beyond the text; that XLA holds beyond the parsed module; that the command's
+           process holds
 
 Each is the median of --runs turns, in each of which the three take place one after another, in processes of their own;
 in brackets the least and the most. A program whose turns have taken --budget seconds gets no further one. Exits with
@@ -48,7 +50,9 @@ def turn(path, devices, warm_up, peer):
     found = {"ours": ours(path, warm_up)}
     if "refused" not in found["ours"]:
         with tempfile.NamedTemporaryFile(suffix=".mlir") as target:
-            found["command"] = measured.process([COMMAND, "compile", str(path), "-o", target.name], stderr=subprocess.DEVNULL)
+            found["command"] = measured.process(
+                [COMMAND, "compile", str(path), "-o", target.name], stderr=subprocess.DEVNULL
+            )
     if peer:
         found["xla"] = xla_passes.measure(path, devices)
     return found
@@ -64,13 +68,18 @@ def turns(path, devices, warm_up, options, peer):
 def row(name, lines, found):
     """The cells of a program, and {"ours", "faster"} as medians."""
     ours, command, xla = ([each[who] for each in found if who in each] for who in ("ours", "command", "xla"))
-    mib = [f"{measured.spread(who, 'bytes').median / MIB:,.0f}" if who and "bytes" in who[0] else "-" for who in (ours, xla, command)]
+    mib = [
+        f"{measured.spread(who, 'bytes').median / MIB:,.0f}" if who and "bytes" in who[0] else "-"
+        for who in (ours, xla, command)
+    ]
     peer = measured.spread(xla, "seconds") if xla else "-"
     if "refused" in ours[0]:
         print(f"{name:24} {lines:9,} refused: {ours[0]['refused'][:100]} (XLA {peer})", flush=True)
         return None
     mine = measured.spread(ours, "seconds")
-    faster = measured.Spread(tuple(theirs["seconds"] / each["seconds"] for each, theirs in zip(ours, xla))) if xla else "-"
+    faster = (
+        measured.Spread(tuple(theirs["seconds"] / each["seconds"] for each, theirs in zip(ours, xla))) if xla else "-"
+    )
     cells = f"{mine!s:20} {peer!s:20} {faster!s:20} {measured.spread(command, 'seconds')!s:20}"
     print(f"{name:24} {lines:9,} {cells} {mib[0]:>6} {mib[1]:>6} {mib[2]:>6}", flush=True)
     return {"lines": lines, "seconds": mine.median, "faster": faster.median if xla else math.inf}
@@ -124,7 +133,9 @@ def conclude(rows):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--lines", type=int, nargs="*", default=[1000, 10000, 100000], help="of the programs of this folder")
+    parser.add_argument(
+        "--lines", type=int, nargs="*", default=[1000, 10000, 100000], help="of the programs of this folder"
+    )
     parser.add_argument("--peer-lines", type=int, default=100000, help="XLA runs up to that many lines")
     parser.add_argument("--programs", nargs="+", help="models of this folder, parts of MaxText's names")
     parser.add_argument("--runs", type=int, default=5)
@@ -134,7 +145,8 @@ def main():
     files.add_option(parser)
     options = parser.parse_args()
     measured.first_in_line()
-    print(f"{'program':24} {'lines':>9} {'compile, s':20} {'XLA, s':20} {'faster':20} {'command, s':20}   MiB: XLA's, command's", flush=True)
+    print(f"{'program':24} {'lines':>9} {'compile, s':20} {'XLA, s':20} {'faster':20} {'command, s':20}   MiB: "
+          "XLA's, command's", flush=True)
     rows = []
     if options.quick:
         options.lines, options.runs = [10000], 1

@@ -83,10 +83,14 @@ _NORM = {"scale": _whole(_WIDTH), "shift": _whole(_WIDTH)}
 _BLOCK = {name: ((_WIDTH, _HEADS, _HEAD), PartitionSpec(None, "model")) for name in "qkv"}
 _BLOCK |= {"o": _rows(_HEADS, _HEAD, _WIDTH), "first": _NORM, "second": _NORM}
 _DENSE = {"up": _columns(_WIDTH, _HIDDEN), "down": _rows(_HIDDEN, _WIDTH)}
-_EXPERT = {"gate": _whole(_WIDTH, _EXPERTS), "up": _rows(_EXPERTS, _WIDTH, _HIDDEN), "down": _rows(_EXPERTS, _HIDDEN, _WIDTH)}
+_EXPERT = {"gate": _whole(_WIDTH, _EXPERTS), "up": _rows(_EXPERTS, _WIDTH, _HIDDEN),
+           "down": _rows(_EXPERTS, _HIDDEN, _WIDTH)}
 _CHANNELS = _IMAGES[-1]
 _CHANNEL_NORM = {"scale": _whole(_CHANNELS), "shift": _whole(_CHANNELS)}
-_CONVOLUTION = {"in": _columns(3, 3, _CHANNELS, _CHANNELS), "out": ((3, 3, _CHANNELS, _CHANNELS), PartitionSpec(None, None, "model"))}
+_CONVOLUTION = {
+    "in": _columns(3, 3, _CHANNELS, _CHANNELS),
+    "out": ((3, 3, _CHANNELS, _CHANNELS), PartitionSpec(None, None, "model")),
+}
 _WORD_TABLE = {"words": ((_WORDS, _WIDTH), PartitionSpec("model"))}
 
 # name -> (loss, a layer's parameters, the other parameters, the batch)

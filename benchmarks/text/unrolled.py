@@ -1,4 +1,6 @@
-"""The train steps of steps.py as files. JAX itself lowers every layer, which takes minutes at 10^6 lines: texts are kept until steps.py changes."""
+"""The train steps of steps.py as files. JAX itself lowers every layer, which takes minutes at 10^6 lines: texts are
+kept until steps.py changes.
+"""
 
 import hashlib
 import subprocess

@@ -1,4 +1,6 @@
-"""What a rank does: steps as users of DTensor and `fully_shard` write them, and steps of a saved program; both counted alike."""
+"""What a rank does: steps as users of DTensor and `fully_shard` write them, and steps of a saved program; both counted
+alike.
+"""
 
 import statistics
 import time
@@ -66,7 +68,9 @@ def sent(func, args):
 
 
 def _all_to_all(input, gather_dim, shard_dim, mesh, mesh_dim):
-    """DTensor gathers where a CPU mesh has to move a dim; an all-to-all is what it does elsewhere, and what is counted."""
+    """DTensor gathers where a CPU mesh has to move a dim; an all-to-all is what it does elsewhere, and what is
+    counted.
+    """
     group = mesh.get_group(mesh_dim)
     count = group.size()
     rows = torch.stack(input.chunk(count, shard_dim)).contiguous()
@@ -94,7 +98,9 @@ def placed(model, mesh, strategy):
                 continue
             name = next(name for name, value in model.named_parameters(remove_duplicate=False) if value is parameter)
             each = programs.placements(strategy, name, parameter)
-            owner._parameters[leaf] = torch.nn.Parameter(distribute_tensor(parameter.data, mesh, each, src_data_rank=None))
+            owner._parameters[leaf] = torch.nn.Parameter(
+                distribute_tensor(parameter.data, mesh, each, src_data_rank=None)
+            )
         for leaf, buffer in list(owner._buffers.items()):
             if buffer is not None:
                 owner._buffers[leaf] = distribute_tensor(buffer, mesh, [Replicate()] * mesh.ndim, src_data_rank=None)
@@ -160,7 +166,9 @@ def prepared_program(job):
 
 
 def kept(job, key, make):
-    """What a rank makes once for all programs: the threads of a mesh's process groups that are left behind would take time from those that are measured."""
+    """What a rank makes once for all programs: the threads of a mesh's process groups that are left behind would take
+    time from those that are measured.
+    """
     if key not in job["kept"]:
         job["kept"][key] = make()
     return job["kept"][key]
@@ -176,7 +184,8 @@ def mesh_of(job):
 def found(traffic, losses=()):
     """What is said of a step."""
     counts = {str(op).rpartition(".")[2]: count for op, count in traffic.comm_counts.items()}
-    return {"losses": list(losses), "bytes": traffic.bytes, "counts": counts, "collectives": sum(counts.values()), "ms": []}
+    return {"losses": list(losses), "bytes": traffic.bytes, "counts": counts, "collectives": sum(counts.values()),
+            "ms": []}
 
 
 def contest(job):

@@ -1,4 +1,6 @@
-"""The ranks of a step one after the other in this process, with a process group that sends nothing: bytes without numbers or times."""
+"""The ranks of a step one after the other in this process, with a process group that sends nothing: bytes without
+numbers or times.
+"""
 
 import on_ranks
 import torch.distributed as dist
@@ -26,7 +28,10 @@ class OneProcess:
 
     def __call__(self, **job):
         theirs = _counted(on_ranks.prepared_dtensor, job, 0, self.world)
-        return [{"ours": _counted(on_ranks.prepared_program, job, rank, self.world), "theirs": theirs} for rank in range(self.world)]
+        return [
+            {"ours": _counted(on_ranks.prepared_program, job, rank, self.world), "theirs": theirs}
+            for rank in range(self.world)
+        ]
 
     def close(self):
         pass

@@ -1,4 +1,6 @@
-"""What is compared: models of test/torch, in sizes at which bytes are those of weights and activations, and how their parameters are sharded."""
+"""What is compared: models of test/torch, in sizes at which bytes are those of weights and activations, and how their
+parameters are sharded.
+"""
 
 import functools
 import sys
@@ -18,18 +20,23 @@ BATCH, LENGTH, VOCABULARY, WIDTH = 8, 32, 256, 64
 
 # Patterns of parameters that are sharded by columns and by rows; the others are whole.
 COLUMNS = (
-    "*.w[qkv1].weight", "*.w1.bias", "*head.weight", "*.[qkv]_proj.weight", "*.[qkv]_proj.bias", "*.gate_proj.weight", "*.up_proj.weight",
-    "*.fc1.weight", "*.fc1.bias", "up.*.weight", "gate.*.weight", "layers.0.weight", "layers.0.bias", "*.layers.0.weight", "*.layers.0.bias",
-    "*.query.weight", "*.query.bias", "*.key.weight", "*.key.bias", "*.value.weight", "*.value.bias", "*.intermediate.dense.*", "*.linear1.*",
+    "*.w[qkv1].weight", "*.w1.bias", "*head.weight", "*.[qkv]_proj.weight", "*.[qkv]_proj.bias", "*.gate_proj.weight",
+    "*.up_proj.weight", "*.fc1.weight", "*.fc1.bias", "up.*.weight", "gate.*.weight", "layers.0.weight",
+    "layers.0.bias", "*.layers.0.weight", "*.layers.0.bias", "*.query.weight", "*.query.bias", "*.key.weight",
+    "*.key.bias",
+    "*.value.weight", "*.value.bias",
+    "*.intermediate.dense.*", "*.linear1.*",
     "*.router.weight",
 )  # fmt: skip
 ROWS = (
-    "*.w[o2].weight", "*.o_proj.weight", "*.down_proj.weight", "*.fc2.weight", "*.dense.weight", "*.out_proj.weight", "down.*.weight", "layers.1.weight", "*.layers.1.weight",
+    "*.w[o2].weight", "*.o_proj.weight", "*.down_proj.weight", "*.fc2.weight", "*.dense.weight", "*.out_proj.weight",
+    "down.*.weight", "layers.1.weight", "*.layers.1.weight",
     "*.linear2.weight",
 )  # fmt: skip
 MEGATRON = {
     **{pattern: (R, Shard(0)) for pattern in COLUMNS},
-    **{pattern: (R, Shard(1)) for pattern in ROWS},  # not tables of embeddings: DTensor fails where what it looks up in a table that is sharded by rows is read twice
+    # not tables of embeddings: DTensor fails where what it looks up in a table that is sharded by rows is read twice
+    **{pattern: (R, Shard(1)) for pattern in ROWS},
     "*": (R, R),
 }
 
@@ -43,12 +50,14 @@ def _causal(name, **more):
         import transformers
 
         config = getattr(transformers, f"{name}Config")(
-            hidden_size=WIDTH, intermediate_size=4 * WIDTH, num_hidden_layers=2, num_attention_heads=8, vocab_size=VOCABULARY, max_position_embeddings=LENGTH,
+            hidden_size=WIDTH, intermediate_size=4 * WIDTH, num_hidden_layers=2, num_attention_heads=8,
+            vocab_size=VOCABULARY, max_position_embeddings=LENGTH,
             **{"num_key_value_heads": 4, "head_dim": 8, "tie_word_embeddings": False, **more},
         )  # fmt: skip
         config._attn_implementation = "eager"
         model = getattr(transformers, f"{name}ForCausalLM")(config)
-        return model, lambda model, x, y: F.cross_entropy(model(input_ids=x, use_cache=False).logits.flatten(0, 1), y.flatten()), tokens()
+        return model, lambda model, x, y: F.cross_entropy(model(input_ids=x, use_cache=False).logits.flatten(0, 1),
+                                                          y.flatten()), tokens()
 
     return make
 
@@ -57,8 +66,9 @@ def _bert():
     import transformers
 
     config = transformers.BertConfig(
-        hidden_size=WIDTH, intermediate_size=4 * WIDTH, num_hidden_layers=2, num_attention_heads=8, vocab_size=VOCABULARY, max_position_embeddings=LENGTH,
-        attention_probs_dropout_prob=0.0, hidden_dropout_prob=0.0, tie_word_embeddings=False,
+        hidden_size=WIDTH, intermediate_size=4 * WIDTH, num_hidden_layers=2, num_attention_heads=8,
+        vocab_size=VOCABULARY, max_position_embeddings=LENGTH, attention_probs_dropout_prob=0.0,
+        hidden_dropout_prob=0.0, tie_word_embeddings=False,
     )  # fmt: skip
     config._attn_implementation = "eager"
     model = transformers.BertForMaskedLM(config)
@@ -71,7 +81,8 @@ def _language(kind, **sizes):
 
 def _mlp():
     model = models.MLP(WIDTH, 8 * WIDTH, WIDTH)
-    return model, lambda model, x, y: F.mse_loss(model(x), y), (models.numbers(64, WIDTH), models.numbers(64, WIDTH, seed=2))
+    return model, lambda model, x, y: F.mse_loss(model(x), y), (models.numbers(64, WIDTH),
+                                                                models.numbers(64, WIDTH, seed=2))
 
 
 def _clip():

@@ -1,4 +1,6 @@
-"""Runs what compile.py saved: torchrun --nproc-per-node 8 train.py [FILE] [CHECKPOINT]; without torchrun, plain PyTorch."""
+"""Runs what compile.py saved: torchrun --nproc-per-node 8 train.py [FILE] [CHECKPOINT]; without torchrun, plain
+PyTorch.
+"""
 
 import os
 import sys
@@ -38,7 +40,8 @@ def on_ranks(path="step.shard", checkpoint=None):
         dcp.save(dict(state), checkpoint_id=checkpoint)
     if dist.get_rank() == 0:
         weight = model.blocks[0].wq.weight
-        print(f"blocks.0.wq.weight: {tuple(weight.shape)}, {weight.placements}, {tuple(weight.to_local().shape)} on a rank")
+        print(f"blocks.0.wq.weight: {tuple(weight.shape)}, {weight.placements}, {tuple(weight.to_local().shape)} on "
+              "a rank")
     dist.destroy_process_group()
 
 

@@ -1,9 +1,9 @@
 """Manual computations in a program that no partitioner sees: every device holds each tensor whole, and runs the bodies.
 
-A body (of a `jax.shard_map`) says what a device does with its local shards along the manual axes, and has collectives of
-its own, so it needs as many devices as the mesh has. Outside of the bodies all devices compute the same. At the boundary a
-device takes its local shards of the operands, and the results' local shards are gathered to whole tensors on every device.
-Along the axes that are not manual all devices do the same there too.
+A body (of a `jax.shard_map`) says what a device does with its local shards along the manual axes, and has collectives
+of its own, so it needs as many devices as the mesh has. Outside of the bodies all devices compute the same. At the
+boundary a device takes its local shards of the operands, and the results' local shards are gathered to whole tensors on
+every device. Along the axes that are not manual all devices do the same there too.
 """
 
 import math
@@ -259,5 +259,7 @@ def inline(module, found):
     meshes = {op.sym_name.value: op.mesh for op in module.body.operations if op.operation.name == "sdy.mesh"}
     counts = {_inline(operation, meshes) for operation in found} or {1}
     if len(counts) > 1:
-        raise BodyError(f"manual computations on meshes of {sorted(counts)} devices do not run together; expected one number")
+        raise BodyError(
+            f"manual computations on meshes of {sorted(counts)} devices do not run together; expected one number"
+        )
     return counts.pop()

@@ -124,7 +124,9 @@ class Executable:
             self._types = _local_types(module)
             device_list = _jax.DeviceList(tuple(self.devices))
             self._executable = self.devices[self.positions[0]].client.compile_and_load(module, device_list, options)
-        self._layouts = [_unusual(Layout.from_pjrt_layout(layout)) for layout in self._executable.get_parameter_layouts()]
+        self._layouts = [
+            _unusual(Layout.from_pjrt_layout(layout)) for layout in self._executable.get_parameter_layouts()
+        ]
 
     def memory(self):
         """XLA's figures for one device in bytes: arguments, outputs, temporaries, and outputs that alias arguments."""

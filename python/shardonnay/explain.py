@@ -53,7 +53,10 @@ def _place(location):
 def _axis_lines(axis):
     yield f'  dim {axis["dim"]} "{axis["axis"]}" <- {axis["origin"]} ({axis["given_on"]})'
     for step in axis["steps"]:
-        yield f"    step {step['step']}: from {step['from']} dim {step['from_dim']} by {step['op']}{_place(step['location'])}"
+        yield (
+            f"    step {step['step']}: from {step['from']} dim {step['from_dim']} by "
+            f"{step['op']}{_place(step['location'])}"
+        )
 
 
 def _refusal_line(refused):
@@ -61,7 +64,10 @@ def _refusal_line(refused):
     why = _CONFLICTS[refused["conflict"]].format(**refused)
     if refused["rule"] in _RULES:
         why += f", {_RULES[refused['rule']]}"
-    return f'  not dim {refused["dim"]} "{refused["axes"]}"{offered}: {why}; at {refused["op"]}{_place(refused["location"])}'
+    return (
+        f'  not dim {refused["dim"]} "{refused["axes"]}"{offered}: {why}; at '
+        f'{refused["op"]}{_place(refused["location"])}'
+    )
 
 
 def lines(value):

@@ -84,7 +84,8 @@ def _lines_with_executions(hlo):
 class Partitioned:
     """Collectives per kind: count, bytes sent by one device, and count per (kind, group size).
 
-    A loop's body counts once; in `executed`, which has the same in it, as often as it runs. Of a compiled program also `piped`, the same after all of XLA's passes, and the seconds that XLA took.
+    A loop's body counts once; in `executed`, which has the same in it, as often as it runs. Of a compiled program also
+    `piped`, the same after all of XLA's passes, and the seconds that XLA took.
     """
 
     count: Counter = field(default_factory=Counter)

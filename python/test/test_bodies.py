@@ -1,4 +1,5 @@
-"""Manual computations in the reference: their bodies run on devices that hold all else whole, and agree with jax.jit."""
+"""Manual computations in the reference: their bodies run on devices that hold all else whole, and agree with jax.jit.
+"""
 
 import jax
 import jax.numpy as jnp
@@ -33,7 +34,9 @@ def exchanged(x, w):
         to = lax.ppermute(v, "data", [(0, 1), (1, 0)]) + lax.axis_index("data")
         return to, lax.all_gather(v, "data", tiled=True)
 
-    some = jax.shard_map(body, mesh=MESH, in_specs=P("data"), out_specs=(P("data"), P()), axis_names={"data"}, check_vma=False)
+    some = jax.shard_map(
+        body, mesh=MESH, in_specs=P("data"), out_specs=(P("data"), P()), axis_names={"data"}, check_vma=False
+    )
     a, b = some(x * 2)
     return lax.with_sharding_constraint(a @ w, NamedSharding(MESH, P("model", "data"))), b
 
@@ -63,7 +66,9 @@ PROGRAMS = [summed, exchanged, gradient, nested, both_on_a_dim_in_a_loop]
 
 def lowered(function):
     arguments = jnp.ones((8, 8)), jnp.ones((8, 16))
-    return jax.jit(function, in_shardings=(SHARDED, NamedSharding(MESH, P()))).lower(*arguments).as_text(debug_info=True)
+    return (
+        jax.jit(function, in_shardings=(SHARDED, NamedSharding(MESH, P()))).lower(*arguments).as_text(debug_info=True)
+    )
 
 
 @pytest.mark.parametrize("function", PROGRAMS, ids=lambda function: function.__name__)
@@ -120,7 +125,9 @@ def outputs_of(in_parts="", parts="", ids="", **form):
 
 def test_parts_of_axes_and_an_order_of_devices():
     dims = '{"x":(2)2, "y"}, {"x":(1)2}'
-    given, found = outputs_of(operand=dims, result=dims, manual='"x", "y"', local="2x2", ids=", device_ids=[7,6,5,4,3,2,1,0]")
+    given, found = outputs_of(
+        operand=dims, result=dims, manual='"x", "y"', local="2x2", ids=", device_ids=[7,6,5,4,3,2,1,0]"
+    )
     np.testing.assert_array_equal(found, 2 * given)
 
 
@@ -139,7 +146,11 @@ def test_parts_are_summed():
 
 
 def test_bodies_on_meshes_of_two_sizes_do_not_run_together():
-    one = '%{} = sdy.manual_computation(%a) in_shardings=[<@{mesh}, [{{"x"}}]>] out_shardings=[<@{mesh}, [{{"x"}}]>] manual_axes={{"x"}} (%b: tensor<{size}xf32>) {{ sdy.return %b : tensor<{size}xf32> }} : (tensor<4xf32>) -> tensor<4xf32>'
+    one = (
+        '%{} = sdy.manual_computation(%a) in_shardings=[<@{mesh}, [{{"x"}}]>] out_shardings=[<@{mesh}, [{{"x"}}]>] '
+        'manual_axes={{"x"}} (%b: tensor<{size}xf32>) {{ sdy.return %b : tensor<{size}xf32> }} : (tensor<4xf32>) -> '
+        'tensor<4xf32>'
+    )
     text = f"""
       sdy.mesh @m = <["x"=2]>
       sdy.mesh @n = <["x"=4]>

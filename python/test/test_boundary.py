@@ -80,7 +80,9 @@ def test_padding_and_empty_slices():
     assert joined.tolist() == [1, 2, 3] and spread == 0
 
 
-@pytest.mark.parametrize("axis, feeders", [("model", [0, 4]), ('"model":(1)2', [0, 1, 4, 5]), ('"model":(2)2', [0, 2, 4, 6])])
+@pytest.mark.parametrize(
+    "axis, feeders", [("model", [0, 4]), ('"model":(1)2', [0, 1, 4, 5]), ('"model":(2)2', [0, 2, 4, 6])]
+)
 def test_partial_sums(axis, feeders):
     partial = entry([3], [3], [[[0, 3]]] * 8, partial={"axes": [axis], "kind": "sum"})
     pieces = boundary.shard(partial, np.ones(3, np.float32), MESH)

@@ -83,7 +83,8 @@ def test_an_exceeded_limit_names_the_pass(matmul, capsys):
     assert "error: the memory limit of 1 MiB is exceeded after pass 'sdy-" in capsys.readouterr().err
 
 
-LIMITS = ["--time-limit=nan", "--time-limit=-1", "--memory-limit=-5", "--host-memory-limit=-1", "--keep-functions-of=-3"]
+LIMITS = ["--time-limit=nan", "--time-limit=-1", "--memory-limit=-5", "--host-memory-limit=-1",
+          "--keep-functions-of=-3"]
 
 
 @pytest.mark.parametrize("limit", LIMITS)
@@ -105,7 +106,9 @@ def test_compile_reads_stdin(monkeypatch, capsys):
     assert "stablehlo.all_reduce" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("arguments, closed", [("compile -", "stdin"), ("compile {path}", "stdout"), ("report {path}", "stdout")])
+@pytest.mark.parametrize(
+    "arguments, closed", [("compile -", "stdin"), ("compile {path}", "stdout"), ("report {path}", "stdout")]
+)
 def test_closed_streams(matmul, arguments, closed):
     """As of a daemon's child."""
     line = f"{sys.executable} -m shardonnay {arguments.format(path=matmul)} {'<' if closed == 'stdin' else '>'}&-"

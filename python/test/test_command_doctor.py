@@ -33,7 +33,8 @@ def test_what_is_absent_is_said_with_what_to_do(monkeypatch, capsys):
     assert capsys.readouterr().out.splitlines()[1:] == [
         "ok      package      shardonnay from a source tree",
         "ok      compiler     a matmul on two devices, 1 collective",
-        "absent  jax          needed by `shardonnay run` and to read artefacts of jax.export: pip install 'shardonnay[jax]'",
+        "absent  jax          needed by `shardonnay run` and to read artefacts of jax.export: pip install "
+        "'shardonnay[jax]'",
         "absent  cpu devices  there is no jax",
         "absent  colours      output is plain without it: pip install rich",
         "absent  flax         models of flax need it: pip install flax",

@@ -88,7 +88,8 @@ def test_a_gate_counts_what_a_loop_runs():
     "condition, message",
     [
         ("all_gather", "'all_gather': expected a condition such as 'all_gather>1MiB', 'all_to_all>0' or 'peak>=8GiB'"),
-        ("gather>1", "'gather>1': expected one of all_gather, all_reduce, all_to_all, collective_permute, reduce_scatter, collective_broadcast, total, peak, arguments, got 'gather'"),
+        ("gather>1", "'gather>1': expected one of all_gather, all_reduce, all_to_all, collective_permute, "
+                     "reduce_scatter, collective_broadcast, total, peak, arguments, got 'gather'"),
         ("total>1Mb", "'total>1Mb': expected a unit of B, KB, MB, GB, KiB, MiB, GiB, got 'Mb'"),
         ("peak>8", "'peak>8': memory that a device holds at once: expected bytes with a unit, such as peak>8GiB"),
     ],

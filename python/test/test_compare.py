@@ -41,7 +41,8 @@ module @m attributes {mhlo.num_partitions = 8 : i32, mhlo.num_replicas = 1 : i32
 
 def entry(index, name, dtype, shape, local, slices):
     return dict(
-        index=index, name=name, dtype=dtype, global_shape=shape, local_shape=local, slices=slices, partial=None, alias=None
+        index=index, name=name, dtype=dtype, global_shape=shape, local_shape=local, slices=slices, partial=None,
+        alias=None
     )
 
 
@@ -101,7 +102,10 @@ def test_a_manifest_that_contradicts_the_text_never_reaches_the_engine():
 
 
 def test_programs_that_round_nothing_are_held_to_the_bit():
-    text = "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {{ %0 = stablehlo.{0} %x : tensor<4xf32> return %0 : tensor<4xf32> }}"
+    text = (
+        "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {{ %0 = stablehlo.{0} %x : tensor<4xf32> return %0 : "
+        "tensor<4xf32> }}"
+    )
     assert compare.is_exact(text.format("negate"))
     assert not compare.is_exact(text.format("tanh"))
     exact = compare.reference(text.format("negate"), [np.ones(4, np.float32)])
@@ -109,7 +113,8 @@ def test_programs_that_round_nothing_are_held_to_the_bit():
 
 
 def test_random_inputs_are_deterministic_and_in_range():
-    entries = [entry(0, "x", "f32", [64], [64], []), entry(1, "i", "i32", [64], [64], []), entry(2, "b", "i1", [64], [64], [])]
+    entries = [entry(0, "x", "f32", [64], [64], []), entry(1, "i", "i32", [64], [64], []),
+               entry(2, "b", "i1", [64], [64], [])]
     first, again = compare.random_inputs(entries), compare.random_inputs(entries)
     assert all((a == b).all() for a, b in zip(first, again))
     assert first[0].min() < 0 and set(first[1].tolist()) <= set(range(8)) and first[2].dtype == bool
@@ -117,7 +122,10 @@ def test_random_inputs_are_deterministic_and_in_range():
 
 
 def test_inputs_that_yield_nan_are_avoided():
-    device = "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> { %0 = stablehlo.sqrt %x : tensor<4xf32> return %0 : tensor<4xf32> }"
+    device = (
+        "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> { %0 = stablehlo.sqrt %x : tensor<4xf32> return %0 : "
+        "tensor<4xf32> }"
+    )
     whole = [entry(0, "x", "f32", [4], [4], [[[0, 4]]])]
     manifest = {"devices": 1, "mesh": None, "inputs": whole, "outputs": whole}
     program = run.LoadedProgram(Program(device, manifest, None, ()))

@@ -1,5 +1,5 @@
-"""README.md, and the guides that have programs of their own: their files, their commands, and what these print. Those of the
-strategies quote examples/ (test_examples.py). SHARDONNAY_WRITE_DOCS=1 writes what is printed there."""
+"""README.md, and the guides that have programs of their own: their files, their commands, and what these print. Those
+of the strategies quote examples/ (test_examples.py). SHARDONNAY_WRITE_DOCS=1 writes what is printed there."""
 
 import os
 import re

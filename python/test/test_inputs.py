@@ -58,18 +58,27 @@ def test_the_command_reads_a_serialised_export(exported, tmp_path, capsys):
 
 
 WRONG_FILES = {
-    "hlo text": (lambda f: f.compile().as_text(), f"this is HLO text, which XLA makes of a program; {HOW}, not .compile().as_text() or as_text('hlo')"),
-    "hlo module proto": (lambda f: f.compile().runtime_executable().hlo_modules()[0].as_serialized_hlo_module_proto(), f"this is a protobuf, as XLA's HLO is stored; {HOW}"),
+    "hlo text": (lambda f: f.compile().as_text(), f"this is HLO text, which XLA makes of a program; {HOW}, not "
+                                                  ".compile().as_text() or as_text('hlo')"),
+    "hlo module proto": (lambda f: f.compile().runtime_executable().hlo_modules()[0].as_serialized_hlo_module_proto(),
+                         f"this is a protobuf, as XLA's HLO is stored; {HOW}"),
     "pickle": (lambda f: pickle.dumps({"text": 1}), f"this is a pickle, which is never loaded; {HOW}"),
-    "html": (lambda f: "<!DOCTYPE html>\n<html></html>", f"this is an HTML page; {HOW}; from a web site, fetch the raw file"),
+    "html": (lambda f: "<!DOCTYPE html>\n<html></html>",
+             f"this is an HTML page; {HOW}; from a web site, fetch the raw file"),
     "jaxpr": (lambda f: str(jax.make_jaxpr(lambda x: x + 1)(1.0)), f"this is a jaxpr, which has no shardings; {HOW}"),
-    "python": (lambda f: Path(__file__).read_text(), "this is a Python program; run it, and let it write what jax.jit(f, in_shardings=...).lower(...).as_text(debug_info=True) returns"),
-    "python with a comment": (lambda f: "# A model.\n\nimport jax\n", "this is a Python program; run it, and let it write what jax.jit(f, in_shardings=...).lower(...).as_text(debug_info=True) returns"),
+    "python": (lambda f: Path(__file__).read_text(),
+               "this is a Python program; run it, and let it write what jax.jit(f, "
+               "in_shardings=...).lower(...).as_text(debug_info=True) returns"),
+    "python with a comment": (lambda f: "# A model.\n\nimport jax\n",
+                              "this is a Python program; run it, and let it write what jax.jit(f, "
+                              "in_shardings=...).lower(...).as_text(debug_info=True) returns"),
     "json": (lambda f: '{"devices": 8}', f"this is JSON; {HOW}"),
     "gzip": (lambda f: gzip.compress(b"module {}"), "this is compressed by gzip; decompress it first"),
-    "zip": (lambda f: b"PK\x03\x04rest", f"this is a zip archive, as .npz files, wheels and PyTorch's checkpoints are; {HOW}"),
+    "zip": (lambda f: b"PK\x03\x04rest", "this is a zip archive, as .npz files, wheels and PyTorch's checkpoints "
+                                         f"are; {HOW}"),
     "llvm": (lambda f: "; ModuleID = 'x'\n", f"this is LLVM IR; {HOW}"),
-    "traceback": (lambda f: "Traceback (most recent call last):\n", f"this is the output of a Python program that failed; {HOW}"),
+    "traceback": (lambda f: "Traceback (most recent call last):\n",
+                  f"this is the output of a Python program that failed; {HOW}"),
     "empty": (lambda f: "\n // nothing\n", f"this is empty; {HOW}"),
 }  # fmt: skip
 
@@ -91,12 +100,19 @@ def test_what_is_no_program_is_recognised(kind, lowered, tmp_path, capsys):
 NO_TEXT = "expected MLIR text, bytecode, a path, a jax.export.Exported or a jax.stages.Lowered"
 WRONG_OBJECTS = {
     "number": (lambda f: 42, f"module: got int, {NO_TEXT}"),
-    "function": (lambda f: (lambda x: x), "module: got function, a function; expected what jax.jit(f, in_shardings=...).lower(*arguments) returns"),
-    "jitted": (lambda f: f, "module: got PjitFunction, a function without arguments to trace it with; expected what its .lower(*arguments) returns"),
+    "function": (lambda f: (lambda x: x), "module: got function, a function; expected what jax.jit(f, "
+                                          "in_shardings=...).lower(*arguments) returns"),
+    "jitted": (lambda f: f, "module: got PjitFunction, a function without arguments to trace it with; expected what "
+                            "its .lower(*arguments) returns"),
     "traced": (lambda f: f.trace(OPERAND, OPERAND), "module: got Traced, expected what its .lower() returns"),
-    "compiled": (lambda f: f.lower(OPERAND, OPERAND).compile(), "module: got Compiled, which XLA has compiled already; expected what .lower(...) returned before"),
-    "jaxpr": (lambda f: jax.make_jaxpr(f)(np.ones((8, 8), np.float32), np.ones((8, 8), np.float32)), "module: got ClosedJaxpr, a jaxpr, which has no shardings; expected what jax.jit(f, in_shardings=...).lower(*arguments) returns"),
-    "module": (lambda f: f.lower(OPERAND, OPERAND).compiler_ir(), "module: got Module, a module of another MLIR; expected its text: module.operation.get_asm(enable_debug_info=True)"),
+    "compiled": (lambda f: f.lower(OPERAND, OPERAND).compile(),
+                 "module: got Compiled, which XLA has compiled already; expected what .lower(...) returned before"),
+    "jaxpr": (lambda f: jax.make_jaxpr(f)(np.ones((8, 8), np.float32), np.ones((8, 8), np.float32)),
+              "module: got ClosedJaxpr, a jaxpr, which has no shardings; expected what jax.jit(f, "
+              "in_shardings=...).lower(*arguments) returns"),
+    "module": (lambda f: f.lower(OPERAND, OPERAND).compiler_ir(),
+               "module: got Module, a module of another MLIR; expected its text: "
+               "module.operation.get_asm(enable_debug_info=True)"),
 }  # fmt: skip
 
 

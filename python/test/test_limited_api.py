@@ -28,7 +28,9 @@ def test_the_limited_api_has_what_is_called(source):
         pytest.skip("there is no Python 3.12 with headers")
     commands = json.loads((ROOT / "build/compile_commands.json").read_text())
     (command,) = (each for each in commands if each["file"] == str(ROOT / "python/shardonnay" / source))
-    words = [word for word in shlex.split(command["command"]) if not (word.startswith("-I") and "/include/python3." in word)]
+    words = [
+        word for word in shlex.split(command["command"]) if not (word.startswith("-I") and "/include/python3." in word)
+    ]
     words = words[: words.index("-o")] + words[words.index("-c") :]
     limited = [f"-I{headers}", "-DPy_LIMITED_API=0x030C0000", "-fsyntax-only"]
     done = subprocess.run([*words, *limited], cwd=command["directory"], capture_output=True, text=True, check=False)

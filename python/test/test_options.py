@@ -52,7 +52,8 @@ def test_keywords_change_an_options_object():
         ({"memory_limit": -1}, shardonnay.OptionError, "memory_limit: expected 0 (none) or more, got -1"),
         ({"time_limit": float("nan")}, ValueError, "time_limit: expected 0 (none) or more, got nan"),
         ({"arguments": "half"}, ValueError, "arguments: expected one of split, whole, got 'half'"),
-        ({"to": "here"}, ValueError, "to: expected one of parse, import, propagate, export, reshard, collectives, partition, emit, got 'here'"),
+        ({"to": "here"}, ValueError, "to: expected one of parse, import, propagate, export, reshard, collectives, "
+                                     "partition, emit, got 'here'"),
         ({"memory_limit": "1GiB"}, TypeError, "memory_limit: expected a value like 0, got '1GiB'"),
         ({"memory_limit": 2**63}, TypeError, "memory_limit: expected a value like 0, got 9223372036854775808"),
         ({"strict": None}, TypeError, "strict: expected a value like False, got None"),

@@ -23,8 +23,8 @@ def result(sharding, more=""):
 
 def contraction(operand, sharding=None, name="%1", more=""):
     return (
-        f"{name} = stablehlo.dot_general {operand}, %w, contracting_dims = [1] x [0] {result(sharding, more) if sharding else ''} : "
-        "(tensor<8x16xf32>, tensor<16x16xf32>) -> tensor<8x16xf32>\n"
+        f"{name} = stablehlo.dot_general {operand}, %w, contracting_dims = [1] x [0] "
+        f"{result(sharding, more) if sharding else ''} : (tensor<8x16xf32>, tensor<16x16xf32>) -> tensor<8x16xf32>\n"
     )
 
 
@@ -50,12 +50,17 @@ DEBUG = "debug-sharding-origins=true debug-propagation-edge-sharding=true"
 
 
 def program(body):
-    return f"{MESH}func.func @main(%x: tensor<8x16xf32> {argument(CUT)}, %w: tensor<16x16xf32>) -> tensor<8x16xf32> {{\n{body}\n}}"
+    return (
+        f"{MESH}func.func @main(%x: tensor<8x16xf32> {argument(CUT)}, %w: tensor<16x16xf32>) -> tensor<8x16xf32> "
+        f"{{\n{body}\n}}"
+    )
 
 
 def both(text, passes):
     pipeline = f"builtin.module({passes})"
-    done = subprocess.run([SDY_OPT, f"--pass-pipeline={pipeline}"], input=text, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [SDY_OPT, f"--pass-pipeline={pipeline}"], input=text, capture_output=True, text=True, check=True
+    )
     with jax_mlir.make_ir_context():
         ours = str(ir.Module.parse(done.stdout))
         module = ir.Module.parse(text)
@@ -69,12 +74,19 @@ def test_remove_all_gather_reduce_scatter_for_cmv1(name):
     assert ours == theirs
 
 
-@pytest.mark.parametrize("options", ["", "sink-debug-sharding-origins=true", "sink-debug-propagation-edge-sharding=true"])
+@pytest.mark.parametrize(
+    "options", ["", "sink-debug-sharding-origins=true", "sink-debug-propagation-edge-sharding=true"]
+)
 def test_sink_data_flow_edges(options):
     text = program(CONSTRAINED).replace("sdy.sharding_constraint %0", "sdy.sharding_constraint %0", 1)
-    passes = f"sdy-add-data-flow-edges,sdy-user-priority-propagate{{{DEBUG}}},func.func(sdy-sink-data-flow-edges{{{options}}})"
+    passes = (
+        f"sdy-add-data-flow-edges,sdy-user-priority-propagate{{{DEBUG}}},"
+        f"func.func(sdy-sink-data-flow-edges{{{options}}})"
+    )
     # Theirs names constraints in another pass.
-    text = text.replace(' : tensor<8x16xf32>\n  %2', ' {sdy.sharding_origin_name = "constraint_0"} : tensor<8x16xf32>\n  %2')
+    text = text.replace(
+        " : tensor<8x16xf32>\n  %2", ' {sdy.sharding_origin_name = "constraint_0"} : tensor<8x16xf32>\n  %2'
+    )
     ours, theirs = both(text, passes)
     kept = [line for line in theirs.splitlines() if "optimization_barrier" in line]
     assert [line for line in ours.splitlines() if "optimization_barrier" in line] == kept
@@ -87,6 +99,8 @@ def test_apply_sharding_constraints():
     for op in ("stablehlo.add", "func.func @main"):
         (mine,), (other,) = ([line for line in side.splitlines() if op in line] for side in (ours, theirs))
         assert mine == other
-    (mine,), (other,) = ([line for line in side.splitlines() if "sdy.sharding_constraint" in line] for side in (ours, theirs))
+    (mine,), (other,) = (
+        [line for line in side.splitlines() if "sdy.sharding_constraint" in line] for side in (ours, theirs)
+    )
     # Theirs leaves the constraint's rule there.
     assert mine == other.split(", sdy.sharding_rule")[0] + "} : tensor<8x16xf32>"

@@ -30,7 +30,9 @@ func.func @main(%x: tensor<8x8xf32> {SPLIT}, %n: tensor<i32>) -> (tensor<8x8xf32
 
 
 def loop(condition, op="add", start=0, step=1):
-    text = LOOP.replace("CONDITION", condition).replace("OP", op).replace("START", str(start)).replace("STEP", str(step))
+    text = (
+        LOOP.replace("CONDITION", condition).replace("OP", op).replace("START", str(start)).replace("STEP", str(step))
+    )
     return shardonnay.compile(text, device_model="bytes", report=True).report
 
 
@@ -124,7 +126,9 @@ func.func @main(%x: {types[0]}) -> ({types[1]}) {{
     costs = sum(entry["bytes"] for entry in entries)
     assert len(entries) > 1
     for entry in entries:
-        assert f"not proven cheapest, as the search was given up: it costs {costs} bytes, and at least " in entry["cause"]
+        assert (
+            f"not proven cheapest, as the search was given up: it costs {costs} bytes, and at least " in entry["cause"]
+        )
 
 
 def test_what_a_model_says_that_a_device_has_is_a_limit_that_warns(tmp_path):
@@ -168,11 +172,19 @@ WRITTEN_OPS = {
       %3 = stablehlo.add %p, %q : tensor<f32>
       stablehlo.return %3 : tensor<f32>
     }}) : (tensor<4x8xf32>) -> tensor<4x8xf32>"""),
-    "all_to_all": (32, f'%2 = "stablehlo.all_to_all"(%c) <{{{CHANNEL}, replica_groups = {ALONG_A}, split_dimension = 0 : i64, concat_dimension = 0 : i64, split_count = 2 : i64}}> : (tensor<4x8xf32>) -> tensor<4x8xf32>'),
-    "collective_permute": (64, f'%2 = "stablehlo.collective_permute"(%c) <{{{CHANNEL}, source_target_pairs = {ALONG_A}}}> : (tensor<4x8xf32>) -> tensor<4x8xf32>'),
+    "all_to_all": (32, f'%2 = "stablehlo.all_to_all"(%c) <{{{CHANNEL}, replica_groups = {ALONG_A}, split_dimension = '
+                       f'0 : i64, concat_dimension = 0 : i64, split_count = 2 : i64}}> : (tensor<4x8xf32>) -> '
+                       'tensor<4x8xf32>'),
+    "collective_permute": (64, f'%2 = "stablehlo.collective_permute"(%c) <{{{CHANNEL}, source_target_pairs = '
+                               f'{ALONG_A}}}> : (tensor<4x8xf32>) -> tensor<4x8xf32>'),
     "all_gather": (64, f'''%g = "stablehlo.all_gather"(%c) <{{{CHANNEL}, all_gather_dim = 0 : i64, replica_groups = {ALONG_A}, use_global_device_ids}}> : (tensor<4x8xf32>) -> tensor<8x8xf32>
       %2 = stablehlo.slice %g [0:4, 0:8] : (tensor<8x8xf32>) -> tensor<4x8xf32>'''),
-    "all_to_all along an axis": (32, '%2 = "stablehlo.all_to_all"(%c) <{channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, replica_groups = #stablehlo.replica_group_mesh_axes<mesh = #stablehlo.mesh<axes=[<name = "a", size = 2>, <name = "b", size = 2>]>, axes = [#stablehlo.axis_ref<name = "a">]>, split_dimension = 0 : i64, concat_dimension = 0 : i64, split_count = 2 : i64}> : (tensor<4x8xf32>) -> tensor<4x8xf32>'),
+    "all_to_all along an axis": (32, '%2 = "stablehlo.all_to_all"(%c) <{channel_handle = '
+                                     '#stablehlo.channel_handle<handle = 1, type = 1>, replica_groups = '
+                                     '#stablehlo.replica_group_mesh_axes<mesh = #stablehlo.mesh<axes=[<name = "a", '
+                                     'size = 2>, <name = "b", size = 2>]>, axes = [#stablehlo.axis_ref<name = '
+                                     '"a">]>, split_dimension = 0 : i64, concat_dimension = 0 : i64, split_count = 2 '
+                                     ': i64}> : (tensor<4x8xf32>) -> tensor<4x8xf32>'),
     "none": (0, "%2 = stablehlo.tanh %c : tensor<4x8xf32>"),
 }  # fmt: skip
 
@@ -182,9 +194,13 @@ def test_what_the_user_wrote_counts(kind):
     size, op = WRITTEN_OPS[kind]
     compiled = shardonnay.compile(WRITTEN.replace("OP", op), device_model="bytes")
     found = [entry for entry in compiled.report["collectives"] if entry["written"]]
-    assert [(entry["kind"], entry["axes"], entry["bytes"], entry["trips"]) for entry in found] == ([(kind.split()[0], ["a"], size, 10)] if size else [])
+    assert [(entry["kind"], entry["axes"], entry["bytes"], entry["trips"]) for entry in found] == (
+        [(kind.split()[0], ["a"], size, 10)] if size else []
+    )
     assert compiled.report["executed_bytes"] == 10 * size
-    assert compiled.report["price"]["planned"] == compiled.report["price"]["emitted"] == pytest.approx(10 * size, rel=1e-3)
+    assert (
+        compiled.report["price"]["planned"] == compiled.report["price"]["emitted"] == pytest.approx(10 * size, rel=1e-3)
+    )
     text = "\n".join(report.lines(compiled.report))
     assert ("written by the user" in text) == (size > 0)
     assert (f"{10 * size} B, loops as often as they run" in text) == (size > 0)

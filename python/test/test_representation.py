@@ -1,4 +1,6 @@
-"""Which shardings, meshes and collectives are valid: jaxlib's own dialects are asked, and the deviations are documented."""
+"""Which shardings, meshes and collectives are valid: jaxlib's own dialects are asked, and the deviations are
+documented.
+"""
 
 import math
 import pickle
@@ -47,7 +49,10 @@ def we_accept(programs, *options):
     """Whether sdy-opt accepts each program, and its errors."""
     text = SEPARATOR.join(programs)
     done = subprocess.run(
-        [SDY_OPT, "-split-input-file", "-allow-unregistered-dialect", *options], input=text, capture_output=True, text=True
+        [SDY_OPT, "-split-input-file", "-allow-unregistered-dialect", *options],
+        input=text,
+        capture_output=True,
+        text=True,
     )
     starts, line = [], 1
     for program in programs:
@@ -177,7 +182,9 @@ class Sample:
         type = "tensor<" + "".join(f"{size}x" for size in self.shape) + "f32>"
         value = f"{type} {{sdy.sharding = #sdy.sharding<{where}, {text}>}}"
         head = "" if inlined else f"sdy.mesh @m = {mesh}\n"
-        return head + (f"func.func private @f({value})" if self.rng.random() < 0.7 else f"func.func private @f() -> ({value})")
+        return head + (
+            f"func.func private @f({value})" if self.rng.random() < 0.7 else f"func.func private @f() -> ({value})"
+        )
 
     def is_strict(self):
         """What the documents ask for beyond the verifiers: whole axes, and no axis where nothing is left to shard."""

@@ -25,7 +25,8 @@ GATHER, REDUCE = 48, 96
 def sent(lines, root, computations=""):
     body = "\n".join(f"  {line}" for line in lines)
     sums = SUM.format(name="sum") + SUM.format(name="sum.clone")
-    return hlo.sent_bytes(f"{sums}{computations}ENTRY %main (x: f32[4]) -> f32[] {{\n  %x = f32[4]{{0}} parameter(0)\n{body}\n  ROOT {root}\n}}\n")
+    return hlo.sent_bytes(f"{sums}{computations}ENTRY %main (x: f32[4]) -> f32[] {{\n  %x = f32[4]{{0}} "
+                          f"parameter(0)\n{body}\n  ROOT {root}\n}}\n")
 
 
 def gather(name, operand="x", channel=1):

@@ -207,7 +207,9 @@ def test_scatter():
     check(ops)
 
 
-COMPARE = "%c = stablehlo.compare LT, %x0, %y0 : (tensor<f32>, tensor<f32>) -> tensor<i1> stablehlo.return %c : tensor<i1>"
+COMPARE = (
+    "%c = stablehlo.compare LT, %x0, %y0 : (tensor<f32>, tensor<f32>) -> tensor<i1> stablehlo.return %c : tensor<i1>"
+)
 
 
 def several(type, count):
@@ -217,7 +219,13 @@ def several(type, count):
 def sort(shape, count, dim):
     arguments = ", ".join(f"%{side}{i}: tensor<f32>" for i in range(count) for side in "xy")
     type = tensor(shape)
-    return call("sort", f"dimension = {dim} : i64", [type] * count, several(type, count), f"({{ ^bb0({arguments}): {COMPARE} }})")
+    return call(
+        "sort",
+        f"dimension = {dim} : i64",
+        [type] * count,
+        several(type, count),
+        f"({{ ^bb0({arguments}): {COMPARE} }})",
+    )
 
 
 def test_sort():
@@ -290,7 +298,9 @@ def test_a_custom_call_that_jaxlib_would_shard():
     """A matrix is not made of the results of its shards."""
     ops = [custom_call("Eigh", [tensor([3, 4, 4])], [tensor([3, 4, 4]), tensor([3, 4])])]
     assert jaxlib_rules(program(ops)) == ["([i, j, k])->([i, j, k], [i, k]) {i=3, j=4, k=4}"]
-    assert our_rules(program(ops)) == ["([i, j, k])->([i, j, k], [i, l]) {i=3, j=4, k=4, l=4} need_replication={j, k, l}"]
+    assert our_rules(program(ops)) == [
+        "([i, j, k])->([i, j, k], [i, l]) {i=3, j=4, k=4, l=4} need_replication={j, k, l}"
+    ]
 
 
 def same_mapping(ops):
@@ -305,19 +315,24 @@ def same_mapping(ops):
 
 
 def test_convolution():
-    """The kernel's window has a factor of its own, which jaxlib gives size 1. Windows overlap; see `test_patches` for the rest."""
+    """The kernel's window has a factor of its own, which jaxlib gives size 1. Windows overlap; see `test_patches` for
+    the rest.
+    """
     rng = random.Random(5)
     ops = []
     for _ in range(200):
         spatial = rng.randint(0, 2)
         features, batches = rng.choice([(1, 1), (1, 1), (2, 1), (4, 1), (1, 2)])
-        batch, kernel_in, out = rng.choice([2, 4]) * batches, rng.choice([2, 3]), rng.choice([2, 5]) * features * batches
+        batch, kernel_in, out = rng.choice([2, 4]) * batches, rng.choice([2, 3]), rng.choice([2,
+            5]) * features * batches
         kernel = [rng.choice([1, 3]) for _ in range(spatial)]
         size = [rng.choice([9, 16]) for _ in range(spatial)]
         result = [n - k + 1 for n, k in zip(size, kernel, strict=True)]
         texts, shapes = [], []
         for names, sizes in (
-            ("bf", [batch, kernel_in * features, *size]), ("io", [kernel_in, out, *kernel]), ("bf", [batch // batches, out, *result])
+            ("bf", [batch, kernel_in * features, *size]),
+            ("io", [kernel_in, out, *kernel]),
+            ("bf", [batch // batches, out, *result]),
         ):
             order = rng.sample(range(spatial + 2), spatial + 2)
             texts.append("[" + ", ".join([*names, *map(str, range(spatial))][dim] for dim in order) + "]")
@@ -331,16 +346,28 @@ def test_convolution():
 
 
 def test_patches():
-    numbers = "dimension_numbers = #stablehlo.conv<[b, 0, f]x[0, i, o]->[b, 0, f]>, feature_group_count = 1 : i64, batch_group_count = 1 : i64"
+    numbers = (
+        "dimension_numbers = #stablehlo.conv<[b, 0, f]x[0, i, o]->[b, 0, f]>, feature_group_count = 1 : i64, "
+        "batch_group_count = 1 : i64"
+    )
     check([
-        call("convolution", f"{numbers}, window_strides = array<i64: {k}>", [tensor([4, n * k, 6]), tensor([k, 6, 8])], tensor([4, n, 8]))
+        call("convolution", f"{numbers}, window_strides = array<i64: {k}>", [tensor([4, n * k, 6]), tensor([k, 6, 8])],
+             tensor([4, n, 8]))
         for n, k in ((8, 2), (4, 4), (5, 3))
     ])
 
 
-REDUCE = "({{ ^bb0(%x: tensor<f32>, %y: tensor<f32>): %c = stablehlo.{} %x, %y : tensor<f32>\n stablehlo.return %c : tensor<f32> }})"
+REDUCE = (
+    "({{ ^bb0(%x: tensor<f32>, %y: tensor<f32>): %c = stablehlo.{} %x, %y : tensor<f32>\n stablehlo.return %c : "
+    "tensor<f32> }})"
+)
 # Its init may be anything: of a body that is one op ours is asked to be neutral where windows are padded.
-ANY_BODY = REDUCE.format("add").replace("%x, %y :", "%x, %x :").replace("%c = ", "%d = ").replace("stablehlo.return", "%c = stablehlo.maximum %d, %y : tensor<f32>\n stablehlo.return")
+ANY_BODY = (
+    REDUCE.format("add")
+    .replace("%x, %y :", "%x, %x :")
+    .replace("%c = ", "%d = ")
+    .replace("stablehlo.return", "%c = stablehlo.maximum %d, %y : tensor<f32>\n stablehlo.return")
+)
 
 
 def test_reduce_window():
@@ -357,16 +384,28 @@ def test_reduce_window():
             f"window_dimensions = array<i64: {str(window)[1:-1]}>, window_strides = array<i64: {str(strides)[1:-1]}>, "
             f"padding = dense<{padding}> : tensor<{len(low)}x2xi64>"
         )
-        ops.append(call("reduce_window", attributes, [tensor(shape), tensor([])], tensor(result), ANY_BODY if any(low) else REDUCE.format("add")))
+        ops.append(
+            call(
+                "reduce_window",
+                attributes,
+                [tensor(shape), tensor([])],
+                tensor(result),
+                ANY_BODY if any(low) else REDUCE.format("add"),
+            )
+        )
     check(ops)
 
 
 def test_select_and_scatter():
-    select = "({ ^bb0(%x: tensor<f32>, %y: tensor<f32>): %c = stablehlo.compare GE, %x, %y : (tensor<f32>, tensor<f32>) -> tensor<i1>\n stablehlo.return %c : tensor<i1> }"
+    select = (
+        "({ ^bb0(%x: tensor<f32>, %y: tensor<f32>): %c = stablehlo.compare GE, %x, %y : (tensor<f32>, tensor<f32>) "
+        "-> tensor<i1>\n stablehlo.return %c : tensor<i1> }"
+    )
     region = select + ", " + REDUCE.format("add")[1:]
     attributes = "window_dimensions = array<i64: 1, {0}>, window_strides = array<i64: 1, {1}>"
     check([
-        call("select_and_scatter", attributes.format(k, s), [tensor([4, 8]), tensor([4, (8 - k) // s + 1]), tensor([])], tensor([4, 8]), region)
+        call("select_and_scatter", attributes.format(k, s), [tensor([4, 8]), tensor([4, (8 - k) // s + 1]), tensor([])],
+             tensor([4, 8]), region)
         for k, s in ((1, 1), (2, 2), (3, 1), (3, 2))
     ])
 
@@ -374,22 +413,28 @@ def test_select_and_scatter():
 def test_batch_norm_inference():
     attributes = "epsilon = 1.0e-03 : f32, feature_index = {} : i64"
     check([
-        call("batch_norm_inference", attributes.format(dim), [tensor(shape), *[tensor([shape[dim]])] * 4], tensor(shape))
+        call("batch_norm_inference", attributes.format(dim), [tensor(shape), *[tensor([shape[dim]])] * 4],
+             tensor(shape))
         for shape in ([4, 6], [2, 3, 5]) for dim in range(len(shape))
     ])
 
 
 def test_conservative():
-    """What needs neighbours' data is blocked; a reversed dim is not. jaxlib gives concatenated dims unrelated factors, ours is blocked."""
+    """What needs neighbours' data is blocked; a reversed dim is not. jaxlib gives concatenated dims unrelated factors,
+    ours is blocked.
+    """
     option = f"{PASS}{{conservative-propagation=true}}"
     x, scalar = tensor([4, 8]), tensor([])
     body = "({ ^bb0(%x: tensor<f32>, %y: tensor<f32>): stablehlo.return %x : tensor<f32> })"
     text = program([
-        call("slice", "start_indices = array<i64: 0, 0>, limit_indices = array<i64: 2, 8>, strides = array<i64: 1, 1>", [x], tensor([2, 8])),
-        call("pad", "edge_padding_low = array<i64: 1, 0>, edge_padding_high = array<i64: 1, 0>, interior_padding = array<i64: 0, 0>",
+        call("slice", "start_indices = array<i64: 0, 0>, limit_indices = array<i64: 2, 8>, strides = array<i64: 1, "
+                      "1>", [x], tensor([2, 8])),
+        call("pad", "edge_padding_low = array<i64: 1, 0>, edge_padding_high = array<i64: 1, 0>, interior_padding = "
+                    "array<i64: 0, 0>",
              [x, scalar], tensor([6, 8])),
         call("reverse", "dimensions = array<i64: 0>", [x], x),
-        call("reduce_window", "window_dimensions = array<i64: 1, 3>, padding = dense<[[0, 0], [1, 1]]> : tensor<2x2xi64>",
+        call("reduce_window", "window_dimensions = array<i64: 1, 3>, padding = dense<[[0, 0], [1, 1]]> : "
+                              "tensor<2x2xi64>",
              [x, scalar], x, body),
         call("concatenate", "dimension = 0 : i64", [x, x], tensor([8, 8])),
     ])
@@ -398,7 +443,8 @@ def test_conservative():
         PassManager.parse(f"builtin.module(func.func({option}))").run(module.operation)
         theirs = rules(str(module))
     done = subprocess.run(
-        [SDY_OPT, f"--pass-pipeline=builtin.module(func.func({option}))"], input=text, capture_output=True, text=True, check=True
+        [SDY_OPT, f"--pass-pipeline=builtin.module(func.func({option}))"], input=text, capture_output=True, text=True,
+        check=True
     )
     ours = rules(done.stdout)
     assert ours[:4] == theirs[:4]

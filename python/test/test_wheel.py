@@ -71,7 +71,9 @@ def test_wheels_are_manylinux(dist):
 
 def test_what_is_bundled_has_its_licence(own_wheel):
     names = zipfile.ZipFile(own_wheel).namelist()
-    bundled = {Path(name).name.partition("-")[0] for name in names if ".libs/" in name and name.endswith(tuple("0123456789"))}
+    bundled = {
+        Path(name).name.partition("-")[0] for name in names if ".libs/" in name and name.endswith(tuple("0123456789"))
+    }
     licences = [name for name in names if "/licenses/LICENSE-" in name]
     assert "libmimalloc" in bundled
     assert all(any(f"LICENSE-{library}" in name for name in licences) for library in bundled), (bundled, licences)

@@ -59,7 +59,10 @@ ENTRY %main (x: f32[8]) -> f32[8] {{
 """
 
 
-@pytest.mark.parametrize("direction, config, times", [("LT", "", 5), ("GT", "", 1), ("GT", ', backend_config={"known_trip_count":{"n":"7"}}', 7)])
+@pytest.mark.parametrize(
+    "direction, config, times",
+    [("LT", "", 5), ("GT", "", 1), ("GT", ', backend_config={"known_trip_count":{"n":"7"}}', 7)],
+)
 def test_a_loop_counts_once_and_as_often_as_it_runs(direction, config, times):
     found = xla.count_collectives(LOOP.format(direction=direction, config=config))
     assert found.bytes == {"all_gather": 48}

@@ -1,5 +1,5 @@
-"""round_trip.py MINIMUM: every valid program of the repository's .mlir files through sdy-opt and through sdy-opt's bytecode
-gives the same text. Fails, too, if there are fewer programs than MINIMUM. Expects sdy-opt on the path.
+"""round_trip.py MINIMUM: every valid program of the repository's .mlir files through sdy-opt and through sdy-opt's
+bytecode gives the same text. Fails, too, if there are fewer programs than MINIMUM. Expects sdy-opt on the path.
 """
 
 import concurrent.futures
@@ -15,7 +15,8 @@ OPT = ["sdy-opt", "-allow-unregistered-dialect"]
 def programs():
     """(name, text) of each file's parts, as -split-input-file would see them."""
     listed = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.mlir"], cwd=ROOT, capture_output=True, text=True, check=True
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.mlir"], cwd=ROOT, capture_output=True,
+        text=True, check=True
     )
     for file in sorted(listed.stdout.split()):
         for number, part in enumerate((ROOT / file).read_text().split("// -----")):

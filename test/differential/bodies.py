@@ -1,7 +1,7 @@
 """Named and manual computations as optimization barriers: the edges into and out of a body become those of barriers.
 
-jaxlib's propagation does not look at an edge of a body again, in one sweep, when what flows into it changes; at one of a
-barrier it does. A difference that goes with the bodies is that one.
+jaxlib's propagation does not look at an edge of a body again, in one sweep, when what flows into it changes; at one of
+a barrier it does. A difference that goes with the bodies is that one.
 """
 
 
@@ -14,7 +14,9 @@ BODIES = ("sdy.named_computation", "sdy.manual_computation")
 
 
 def as_barriers(text):
-    """An imported program without bodies; those of manual computations, which work element by element, on whole tensors."""
+    """An imported program without bodies; those of manual computations, which work element by element, on whole
+    tensors.
+    """
     with engine.context(), ir.Location.unknown():
         module = ir.Module.parse(text)
         for operation in [operation for operation in operations(module) if operation.name in BODIES][::-1]:

@@ -90,7 +90,9 @@ def shardings(text):
                 types = ir.FunctionType(ir.TypeAttr(operation.attributes["function_type"]).value)
                 for kind, count in (("arg_attrs", len(types.inputs)), ("res_attrs", len(types.results))):
                     entries = list(operation.attributes[kind]) if kind in operation.attributes else [{}] * count
-                    found[kind] = [[final(entry["sdy.sharding"]) if "sdy.sharding" in entry else None for entry in entries]]
+                    found[kind] = [
+                        [final(entry["sdy.sharding"]) if "sdy.sharding" in entry else None for entry in entries]
+                    ]
             elif TAG in operation.attributes:
                 copies = found.setdefault(ir.IntegerAttr(operation.attributes[TAG]).value, [])
                 if "sdy.sharding" in operation.attributes:

@@ -73,7 +73,9 @@ def plain(text):
 
 
 # The passes that leave some reshards to those behind them, by what their names end in.
-PARTIAL = re.compile(r"sdy-propagation-pipeline|sdy-insert-explicit-reshards$|sdy-export-pipeline(?!.*explicit-collectives)")
+PARTIAL = re.compile(
+    r"sdy-propagation-pipeline|sdy-insert-explicit-reshards$|sdy-export-pipeline(?!.*explicit-collectives)"
+)
 
 
 class Comparison:
@@ -135,7 +137,9 @@ class Comparison:
             if not text:
                 return None
             if compared.name.startswith("sdy-convert"):
-                local = self.mine([spelled_out(text)], "builtin.module(sdy-drop-sharding-and-mesh,sdy-inline-private-functions)")[0].text
+                local = self.mine(
+                    [spelled_out(text)], "builtin.module(sdy-drop-sharding-and-mesh,sdy-inline-private-functions)"
+                )[0].text
                 return executed.run(compared.start, local, executed.Boundary(compared.start))
             return executed.executed(compared.start, text, bool(PARTIAL.match(compared.name)))
         except (Refused, shardonnay.ShardonnayError) as error:
@@ -217,14 +221,17 @@ def page(rows, programs):
     """The table, and why."""
     counts = {"cases": sum(row.count for row in rows), "same": sum(row.same for row in rows)}
     for verdict in ("better", "differs"):
-        counts[verdict] = sum(count for row in rows for name, count in row.reasons.items() if REASONS[name].verdict == verdict)
+        counts[verdict] = sum(
+            count for row in rows for name, count in row.reasons.items() if REASONS[name].verdict == verdict
+        )
     lines = [HEAD.format(programs=programs, **counts).rstrip("\n")]
     for row in rows:
         lines.append(f"| `{row.name}` | {row.count} | {row.same} | {cell(row, 'better')} | {cell(row, 'differs')} |")
     lines += ["", "## Why", "", "| reason | verdict | why |", "|---|---|---|"]
     used = {name for row in rows for name in row.reasons}
     lines += [f"| {name} | {reason.verdict} | {reason.why} |" for name, reason in REASONS.items() if name in used]
-    lines += ["", "## What jaxlib 0.10.2 has not", "", "There is nothing to compare with; the tests say what each does.", ""]
+    lines += ["", "## What jaxlib 0.10.2 has not", "", "There is nothing to compare with; the tests say what each "
+                                                       "does.", ""]
     lines += ["| pass | option | test |", "|---|---|---|"]
     for name, options in ALONE.items():
         lines += [f"| `{name}` | {f'`{option}`' if option else ''} | `{test}` |" for option, test in options.items()]
@@ -238,7 +245,9 @@ def main(arguments):
     rows = []
     for row in Comparison().rows(range(count), lambda name: name.startswith(tuple(arguments[1:2]) or "")):
         rows.append(row)
-        print(f"{row.name}: {row.same} of {row.count} {dict(row.reasons)} unexplained {len(row.unexplained)}", flush=True)
+        print(
+            f"{row.name}: {row.same} of {row.count} {dict(row.reasons)} unexplained {len(row.unexplained)}", flush=True
+        )
         for compared in row.unexplained[:2]:
             show(compared)
     print(f"{sum(row.count for row in rows)} cases, {sum(len(row.unexplained) for row in rows)} unexplained")

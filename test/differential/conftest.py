@@ -1,4 +1,6 @@
-"""As many CPU devices as the largest mesh of this folder has, before anything uses JAX; and a process for jaxlib's passes."""
+"""As many CPU devices as the largest mesh of this folder has, before anything uses JAX; and a process for jaxlib's
+passes.
+"""
 
 import pytest
 from shardonnay import engine

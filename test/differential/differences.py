@@ -1,7 +1,7 @@
 """Why our passes differ from jaxlib's, by name: what docs/reference/compatibility.md says of each.
 
-A reason measures: it runs a pass again, executes both plans and counts (executed.py), or reads what is noted (origins.py). What
-no reason explains is reported.
+A reason measures: it runs a pass again, executes both plans and counts (executed.py), or reads what is noted
+(origins.py). What no reason explains is reported.
 """
 
 import re
@@ -66,7 +66,9 @@ def refused(compared, comparison):
 
 def without_dead(comparison, outcome):
     """No op is left that nothing uses, nor a private function that nothing calls."""
-    return comparison.theirs(outcome.text, "builtin.module(symbol-dce,canonicalize{region-simplify=disabled enable-patterns=none})").text
+    return comparison.theirs(
+        outcome.text, "builtin.module(symbol-dce,canonicalize{region-simplify=disabled enable-patterns=none})"
+    ).text
 
 
 def keeps_dead(compared, comparison):
@@ -98,7 +100,11 @@ def of_ops(text):
         module, found = ir.Module.parse(text), Counter()
         for operation in operations(module):
             is_local = operation.parent is not None and operation.parent.name == "sdy.manual_computation"
-            if operation.name.startswith("stablehlo.") and operation.name != "stablehlo.optimization_barrier" and not is_local:
+            if (
+                operation.name.startswith("stablehlo.")
+                and operation.name != "stablehlo.optimization_barrier"
+                and not is_local
+            ):
                 sharding = operation.attributes["sdy.sharding"] if "sdy.sharding" in operation.attributes else ""
                 found[operation.name, str(sharding), *map(str, [value.type for value in operation.results])] += 1
         return found
@@ -141,7 +147,10 @@ def notes_at_the_first(compared, comparison):
     for one, other in zip(mine, theirs):
         # Of a function, its arguments and its results.
         sides = [line.split(" -> (tensor") if "func.func" in line else [line] for line in (one, other)]
-        if any(first_steps("".join(re.findall(RECORDS, a))) != first_steps("".join(re.findall(RECORDS, b))) for a, b in zip(*sides)):
+        if any(
+            first_steps("".join(re.findall(RECORDS, a))) != first_steps("".join(re.findall(RECORDS, b)))
+            for a, b in zip(*sides)
+        ):
             return False
     return True
 
@@ -172,7 +181,8 @@ def differs_in_concatenation(one, other):
 def differs_in_concatenations(compared, comparison):
     mine, theirs = compared.mine.text.splitlines(), compared.theirs.text.splitlines()
     return len(mine) == len(theirs) and all(
-        differs_in_concatenation(one, other) or ("dynamic_update_slice" in one and re.sub(f" {SLICED}", "", one) == other)
+        differs_in_concatenation(one, other)
+        or ("dynamic_update_slice" in one and re.sub(f" {SLICED}", "", one) == other)
         for one, other in zip(mine, theirs)
         if one != other
     )
@@ -183,7 +193,9 @@ OF_CONSTRAINT = re.compile(r"(?:, )?sdy\.sharding_rule = #sdy\.op_sharding_rule<
 
 
 def without_rules_of_constraints(text):
-    return "\n".join(stripped(OF_CONSTRAINT, line) if "sdy.sharding_constraint" in line else line for line in text.splitlines())
+    return "\n".join(
+        stripped(OF_CONSTRAINT, line) if "sdy.sharding_constraint" in line else line for line in text.splitlines()
+    )
 
 
 def keeps_rules_of_constraints(compared, comparison):
@@ -195,7 +207,9 @@ def keeps_rules_of_constraints(compared, comparison):
 
 def casts_are_left(compared, comparison):
     """Theirs leaves casts of types; ours is the program as it was."""
-    return "builtin.unrealized_conversion_cast" in compared.theirs.text and compared.mine.text == comparison.printed(compared.start)
+    return "builtin.unrealized_conversion_cast" in compared.theirs.text and compared.mine.text == comparison.printed(
+        compared.start
+    )
 
 
 def shared(compared, comparison):
@@ -259,7 +273,9 @@ def lowers_sums_as_written(compared, comparison):
     return found is not None and found.right
 
 
-ALONG = re.compile(r"stablehlo\.concatenate .*?dim = (\d+) \{sdy\.sharding = #sdy\.sharding_per_value<\[<@\w+, \[(.*?)\]")
+ALONG = re.compile(
+    r"stablehlo\.concatenate .*?dim = (\d+) \{sdy\.sharding = #sdy\.sharding_per_value<\[<@\w+, \[(.*?)\]"
+)
 
 
 def joins_shards(text):
@@ -295,10 +311,16 @@ def is_quicker(mine, theirs):
 
 REASONS = {
     "theirs refuses": Reason(
-        "better", "jaxlib's pass ends in an error, or ends the process. Ours leaves the same whole program, or right numbers.", refused
+        "better",
+        "jaxlib's pass ends in an error, or ends the process. Ours leaves the same whole program, or right numbers.",
+        refused,
     ),
-    "equal ops shared": Reason("better", "What is needed several times is resharded once; theirs repeats it.", of(PLANS, shared)),
-    "dead code": Reason("differs", "What nothing uses is left to DCE by one side, and goes with the pass on the other.", keeps_dead),
+    "equal ops shared": Reason(
+        "better", "What is needed several times is resharded once; theirs repeats it.", of(PLANS, shared)
+    ),
+    "dead code": Reason(
+        "differs", "What nothing uses is left to DCE by one side, and goes with the pass on the other.", keeps_dead
+    ),
     "axes of size 1": Reason(
         "differs",
         "Manual axes of size 1 that shard nothing are not listed as replicated.",
@@ -306,19 +328,20 @@ REASONS = {
     ),
     "updates needed whole": Reason(
         "differs",
-        "The rule of dynamic_update_slice says that a dim of the update that is shorter than the operand's is needed whole; theirs is "
-        "silent on it.",
+        "The rule of dynamic_update_slice says that a dim of the update that is shorter than the operand's is needed "
+        "whole; theirs is silent on it.",
         writes_whole_updates,
     ),
     "concatenations, conservatively": Reason(
         "differs",
-        "Of a concatenation's dim the rule says that it is needed whole, and blocks it; theirs gives each tensor a factor of size 1. "
-        "Nothing goes along either.",
+        "Of a concatenation's dim the rule says that it is needed whole, and blocks it; theirs gives each tensor a "
+        "factor of size 1. Nothing goes along either.",
         of("sdy-populate-op-sharding-rules", differs_in_concatenations),
     ),
     "records of results": Reason(
         "better",
-        "A step of propagation is noted at the result that it is of; theirs notes all at the first, and of an axis the first step only.",
+        "A step of propagation is noted at the result that it is of; theirs notes all at the first, and of an axis "
+        "the first step only.",
         notes_at_the_first,
     ),
     "origins at the return": Reason(
@@ -328,17 +351,19 @@ REASONS = {
     ),
     "origins": Reason(
         "better",
-        "Every axis of a dim, and no other, has an origin, and the program gives the axis there. Theirs has origins of other axes, none "
-        "for members of groups, or a body's for what the user gave.",
+        "Every axis of a dim, and no other, has an origin, and the program gives the axis there. Theirs has origins "
+        "of other axes, none for members of groups, or a body's for what the user gave.",
         origins_are_borne_out,
     ),
     "done in one run": Reason(
-        "better", "An edge of a body is looked at again when what flows into it changes; theirs needs another run for that.", of(LEVELS, goes_on)
+        "better",
+        "An edge of a body is looked at again when what flows into it changes; theirs needs another run for that.",
+        of(LEVELS, goes_on),
     ),
     "edges of bodies": Reason(
         "differs",
-        "The same, and another run comes too late, since another axis took the place. With the bodies of the program between barriers "
-        "in place of edges both do what ours does.",
+        "The same, and another run comes too late, since another axis took the place. With the bodies of the program "
+        "between barriers in place of edges both do what ours does.",
         of(LEVELS, differs_in_bodies),
     ),
     "rules of constraints": Reason(
@@ -352,7 +377,9 @@ REASONS = {
         of("sdy-pad-for-divisibility", casts_are_left),
     ),
     "right numbers": Reason(
-        "better", "Executed, ours is right and theirs is wrong.", measured(lambda mine, theirs: mine.right and not theirs.right)
+        "better",
+        "Executed, ours is right and theirs is wrong.",
+        measured(lambda mine, theirs: mine.right and not theirs.right),
     ),
     "fewer bytes": Reason(
         "better",
@@ -362,11 +389,16 @@ REASONS = {
     "fewer collectives": Reason(
         "better",
         "As many bytes, by fewer collectives.",
-        measured(lambda mine, theirs: mine.cost.bytes == theirs.cost.bytes and mine.cost.collectives < theirs.cost.collectives),
+        measured(
+            lambda mine, theirs: (
+                mine.cost.bytes == theirs.cost.bytes and mine.cost.collectives < theirs.cost.collectives
+            )
+        ),
     ),
     "less time": Reason(
         "differs",
-        "More bytes, and less time by the figures of a CPU: 4 GB/s and 2 us a step between devices, 10 GB/s to memory, 50 GFLOP/s.",
+        "More bytes, and less time by the figures of a CPU: 4 GB/s and 2 us a step between devices, 10 GB/s to "
+        "memory, 50 GFLOP/s.",
         measured(is_quicker),
     ),
     "as dear": Reason(
@@ -376,20 +408,21 @@ REASONS = {
     ),
     "exchange in an op": Reason(
         "differs",
-        "The exchange is in an op's lowering, and not in the plan: of a concatenation along a sharded dim, or of a product whose gather "
+        "The exchange is in an op's lowering, and not in the plan: of a concatenation along a sharded dim, or of a "
+        "product whose gather "
         "remove-all-gather-reduce-scatter-for-cmv1 takes out. Executed, ours has the same numbers in no more time.",
         exchanges_in_ops,
     ),
     "sums as written": Reason(
         "better",
-        "The plan that jaxlib's passes wrote sums a value twice, which its own pass then refuses; ours lowers it as it is written, and "
-        "of the plan with one sum ours is right.",
+        "The plan that jaxlib's passes wrote sums a value twice, which its own pass then refuses; ours lowers it as "
+        "it is written, and of the plan with one sum ours is right.",
         of("sdy-convert-global-to-local", lowers_sums_as_written),
     ),
     "two meshes": Reason(
         "differs",
-        "One of the plans stays on two meshes, for which there is no lowering: ours where an op stays on the mesh of an operand, theirs "
-        "for a reverse. The other plan has right numbers, and ours is the same program.",
+        "One of the plans stays on two meshes, for which there is no lowering: ours where an op stays on the mesh of "
+        "an operand, theirs for a reverse. The other plan has right numbers, and ours is the same program.",
         is_on_two_meshes,
     ),
     "dearer": Reason(

@@ -1,8 +1,8 @@
 """A plan of reshards or collectives, executed: whether its numbers are right, and what it costs.
 
-The plans of both compilers take the same way: what is not a collective yet becomes one, sdy-convert-global-to-local lowers
-them, PJRT runs the program of each device, and the cost is counted in its StableHLO. So a collective that is left out shows
-as a wrong number or, where the lowering puts it in again, as bytes.
+The plans of both compilers take the same way: what is not a collective yet becomes one, sdy-convert-global-to-local
+lowers them, PJRT runs the program of each device, and the cost is counted in its StableHLO. So a collective that is
+left out shows as a wrong number or, where the lowering puts it in again, as bytes.
 """
 
 import math
@@ -50,7 +50,9 @@ class Executed:
     def agrees(self, other):
         """Whether both come to the same numbers, be they right or not."""
         pairs = zip(self.outputs, other.outputs, strict=True)
-        return all(one.shape == two.shape and np.allclose(one, two, rtol=1e-4, atol=1e-4, equal_nan=True) for one, two in pairs)
+        return all(
+            one.shape == two.shape and np.allclose(one, two, rtol=1e-4, atol=1e-4, equal_nan=True) for one, two in pairs
+        )
 
 
 def tensor_bytes(value):
@@ -77,14 +79,17 @@ def collective(operation):
     sends, rounds = SENT[operation.name]
     groups = [sum(1 for device in group if device >= 0) for group in numbers(operation.attributes["replica_groups"])]
     largest = max(groups)
-    return sum(sends(size, n) for n in groups), sends(size, largest) / largest, 1 + rounds * math.ceil(math.log2(largest))
+    return sum(sends(size, n) for n in groups), sends(size,
+                                                      largest) / largest, 1 + rounds * math.ceil(math.log2(largest))
 
 
 def compute_time(operation):
     touched = sum(map(tensor_bytes, [*operation.operands, *operation.results])) if operation.name != "func.func" else 0
     flops = 0
     if operation.name == "stablehlo.dot_general":
-        shapes = [math.prod(ir.RankedTensorType(value.type).shape) for value in [*operation.operands, *operation.results]]
+        shapes = [
+            math.prod(ir.RankedTensorType(value.type).shape) for value in [*operation.operands, *operation.results]
+        ]
         flops = 2 * math.sqrt(math.prod(shapes))  # exact without batch dims
     return max(touched / MEMORY, flops / FLOPS)
 
@@ -105,7 +110,9 @@ def signature(plan):
     with engine.context():
         module = ir.Module.parse(plan)
         meshes = [str(one) for one in module.body.operations if one.operation.name == "sdy.mesh"]
-        (main,) = [one for one in operations(module) if one.name == "func.func" and "sym_visibility" not in one.attributes]
+        (main,) = [
+            one for one in operations(module) if one.name == "func.func" and "sym_visibility" not in one.attributes
+        ]
         types = ir.FunctionType(ir.TypeAttr(main.attributes["function_type"]).value)
         sides = []
         for kind, tensors in (("arg_attrs", types.inputs), ("res_attrs", types.results)):
@@ -132,10 +139,15 @@ class Boundary:
         for grid in grids:
             others = [mesh_name(mesh) for mesh in grids if mesh != grid]
             rest = grid != grids[0]
-            self._read("\n".join([grid, *ones]), sides, lambda name: name == mesh_name(grid) if rest else name not in others)
+            self._read(
+                "\n".join([grid, *ones]), sides, lambda name: name == mesh_name(grid) if rest else name not in others
+            )
 
     def _read(self, meshes, sides, is_here):
-        here = [[i for i, (_, sharding) in enumerate(side) if is_here(mesh_name(sharding) if sharding else None)] for side in sides]
+        here = [
+            [i for i, (_, sharding) in enumerate(side) if is_here(mesh_name(sharding) if sharding else None)]
+            for side in sides
+        ]
         values = [sides[0][i] for i in here[0]] + [sides[1][i] for i in here[1]]
         if not values:
             return

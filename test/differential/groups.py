@@ -1,4 +1,6 @@
-"""Replica groups that are said by a mesh's axes, as lists of devices: one meaning, which each tool writes in its own way."""
+"""Replica groups that are said by a mesh's axes, as lists of devices: one meaning, which each tool writes in its own
+way.
+"""
 
 import math
 import re
@@ -15,7 +17,9 @@ AXIS = re.compile(
 
 def spelled_out(text):
     """The text with every group as numbers of devices."""
-    return BY_AXES.sub(lambda found: _dense(text, found[1], found[2]), text) if "replica_group_mesh_axes" in text else text
+    return (
+        BY_AXES.sub(lambda found: _dense(text, found[1], found[2]), text) if "replica_group_mesh_axes" in text else text
+    )
 
 
 def _dense(text, mesh, axes):

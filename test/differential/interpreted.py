@@ -1,4 +1,5 @@
-"""Runs a program of each device in StableHLO's own interpreter, which may end the process: inputs and outputs are pickled.
+"""Runs a program of each device in StableHLO's own interpreter, which may end the process: inputs and outputs are
+pickled.
 
 A device is a thread of a pool that has one for each core, so there may be no more devices than cores.
 """
@@ -27,7 +28,9 @@ def side_by_side(text, shards):
         module = ir.Module.parse(text)
         PassManager.parse("builtin.module(func.func(chlo-legalize-to-stablehlo))").run(module.operation)
         text = str(module)
-        main = next(op for op in module.body.operations if op.operation.name == "func.func" and op.sym_name.value == "main")
+        main = next(
+            op for op in module.body.operations if op.operation.name == "func.func" and op.sym_name.value == "main"
+        )
         signature = ir.FunctionType(main.function_type.value)
         takes, gives = ([str(kind) for kind in kinds] * devices for kinds in (signature.inputs, signature.results))
         names = [f"%a{i}" for i in range(len(takes))]

@@ -41,15 +41,23 @@ def lowered(plan):
 
 
 def agreements(plan, text, run):
-    """Of the whole program's outputs and what `run` (of the shards of inputs, and of how many devices) makes for each device."""
+    """Of the whole program's outputs and what `run` (of the shards of inputs, and of how many devices) makes for each
+    device.
+    """
     # The plan says how each argument and result is sharded.
     manifest = shardonnay.compile(plan, to="collectives").manifest
     inputs = compare.random_inputs(manifest["inputs"])
-    shards = [boundary.shard(entry, value, manifest["mesh"]) for entry, value in zip(manifest["inputs"], inputs, strict=True)]
+    shards = [
+        boundary.shard(entry, value, manifest["mesh"]) for entry, value in zip(manifest["inputs"], inputs, strict=True)
+    ]
     pieces = run(shards, manifest["devices"])
-    found = [boundary.assemble(entry, one, manifest["mesh"]) for entry, one in zip(manifest["outputs"], pieces, strict=True)]
+    found = [
+        boundary.assemble(entry, one, manifest["mesh"]) for entry, one in zip(manifest["outputs"], pieces, strict=True)
+    ]
     expected = compare.reference(text, inputs)
-    return compare.agreements(manifest["outputs"], [output for output, _ in found], [spread for _, spread in found], expected)
+    return compare.agreements(
+        manifest["outputs"], [output for output, _ in found], [spread for _, spread in found], expected
+    )
 
 
 def verdict(jaxlib, text):

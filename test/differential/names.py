@@ -1,4 +1,6 @@
-"""The text of a module in which names and the order of declarations say nothing: those of private functions, of meshes."""
+"""The text of a module in which names and the order of declarations say nothing: those of private functions, of
+meshes.
+"""
 
 import re
 
@@ -31,6 +33,7 @@ def ordered(text):
     names = {name: f"{original}__{number}" for number, (name, original) in enumerate(originals.items())}
     rest = sorted(part for part in parts if not part.startswith("func.func"))
     body = "\n".join([*rest, *(functions[name] for name in visited)])
-    body = re.sub(r"(?: attributes \{)?(?<=\{)sdy\.original_func_name = \"[^\"]*\"\}|sdy\.original_func_name = \"[^\"]*\"(?:, )?", "", body)
+    body = re.sub(r"(?: attributes \{)?(?<=\{)sdy\.original_func_name = \"[^\"]*\"\}|sdy\.original_func_name = "
+                  r"\"[^\"]*\"(?:, )?", "", body)
     body = re.sub(r" attributes \{(?= \{)|@([\w.]+)", lambda at: f"@{names.get(at[1], at[1])}" if at[1] else "", body)
     return body

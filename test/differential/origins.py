@@ -1,4 +1,6 @@
-"""Where the axes of a value are said to come from, read from a propagated module, and whether the program bears it out."""
+"""Where the axes of a value are said to come from, read from a propagated module, and whether the program bears it
+out.
+"""
 
 import re
 from dataclasses import dataclass
@@ -46,7 +48,10 @@ def found(text):
             attributes = operation.attributes
             if operation.name == "func.func":
                 types = ir.FunctionType(ir.TypeAttr(attributes["function_type"]).value)
-                for kind, name, tensors in (("arg_attrs", "input", types.inputs), ("res_attrs", "output", types.results)):
+                for kind, name, tensors in (
+                    ("arg_attrs", "input", types.inputs),
+                    ("res_attrs", "output", types.results),
+                ):
                     for place, entry in enumerate(attributes[kind] if kind in attributes else [{}] * len(tensors)):
                         axes = axes_of(entry["sdy.sharding"]) if "sdy.sharding" in entry else set()
                         noted = entries(entry["sdy.sharding_origins"]) if "sdy.sharding_origins" in entry else [{}]

@@ -143,7 +143,8 @@ def dynamic_slice(program, value, shape):
     zero = program.constant(0, "i32")
     indices, types = ", ".join([zero] * len(shape)), ", ".join(["tensor<i32>"] * len(shape))
     program.emit(
-        f"stablehlo.dynamic_slice {value}, {indices}, sizes = {result} : ({tensor(shape)}, {types}) -> {tensor(result)}",
+        f"stablehlo.dynamic_slice {value}, {indices}, sizes = {result} : ({tensor(shape)}, {types}) -> "
+        f"{tensor(result)}",
         result,
     )
 
@@ -272,8 +273,8 @@ def scatter(program, value, shape):
     )
     program.emit(
         f'"stablehlo.scatter"({value}, {indices}, {program.rng.choice(candidates)}) '
-        f"<{{scatter_dimension_numbers = #stablehlo.scatter<{numbers}>}}> ({{\n^bb0(%l: tensor<f32>, %r: tensor<f32>):\n"
-        "%sum = stablehlo.add %l, %r : tensor<f32>\nstablehlo.return %sum : tensor<f32>\n}) : "
+        f"<{{scatter_dimension_numbers = #stablehlo.scatter<{numbers}>}}> ({{\n^bb0(%l: tensor<f32>, %r: "
+        "tensor<f32>):\n%sum = stablehlo.add %l, %r : tensor<f32>\nstablehlo.return %sum : tensor<f32>\n}) : "
         f"({tensor(shape)}, {tensor([count], 'i32')}, {tensor(updates)}) -> {tensor(shape)}",
         shape,
     )

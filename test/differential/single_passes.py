@@ -1,7 +1,7 @@
 """Cases of the known passes alone: each on what the passes before it make, by jaxlib, of a generated program.
 
-Programs come in kinds, which take turns: meshes of even and uneven sizes, with axes of size 1, several meshes in a module,
-unreduced axes, groups, priorities, calls, manual computations, tokens.
+Programs come in kinds, which take turns: meshes of even and uneven sizes, with axes of size 1, several meshes in a
+module, unreduced axes, groups, priorities, calls, manual computations, tokens.
 """
 
 import random
@@ -10,7 +10,9 @@ from random_graphs import MORE_OPS, OPS, Program, group, tensor
 from structure import STRUCTURE
 
 IMPORTED = "sdy-import-pipeline"
-FLAT = f"{IMPORTED},sdy-flatten-call-graph,sdy-import-func-calls,sdy-apply-sharding-constraints,sdy-sharding-group-import"
+FLAT = (
+    f"{IMPORTED},sdy-flatten-call-graph,sdy-import-func-calls,sdy-apply-sharding-constraints,sdy-sharding-group-import"
+)
 EDGES = f"{IMPORTED},sdy-add-func-data-flow-edges,sdy-apply-sharding-constraints,sdy-sharding-group-import"
 PROPAGATED = f"{FLAT},sdy-pre-order-funcs,sdy-user-priority-propagate"
 EXPORTED = f"{PROPAGATED},sdy-export-named-computations"
@@ -33,7 +35,12 @@ ONE_LEVEL = ["run-op-priority-propagation=false"]
 PASSES = [
     ("module", "sdy-inline-meshes", PLANNED, []),
     ("module", "sdy-flatten-call-graph", IMPORTED, []),
-    ("module", "sdy-import-func-calls", f"{IMPORTED},sdy-flatten-call-graph", ["add-data-flow-edges-on-named-computations=false"]),
+    (
+        "module",
+        "sdy-import-func-calls",
+        f"{IMPORTED},sdy-flatten-call-graph",
+        ["add-data-flow-edges-on-named-computations=false"],
+    ),
     ("module", "sdy-propagate-sharding-from-func-to-call", "", []),
     ("module", "sdy-lift-inlined-meshes", "sdy-inline-meshes", []),
     ("module", "sdy-add-data-flow-edges", "", []),
@@ -53,7 +60,12 @@ PASSES = [
     ("func", "sdy-populate-op-sharding-rules", FLAT, ["conservative-propagation=true"]),
     ("module", PLANNED, "", ["dedup-functions-fully=true"]),
     ("func", "sdy-sharding-constraint-to-reshard", PROPAGATED, []),
-    ("func", "sdy-sink-data-flow-edges", RECORDED, ["sink-debug-sharding-origins=true", "sink-debug-propagation-edge-sharding=true"]),
+    (
+        "func",
+        "sdy-sink-data-flow-edges",
+        RECORDED,
+        ["sink-debug-sharding-origins=true", "sink-debug-propagation-edge-sharding=true"],
+    ),
     ("func", "sdy-sink-func-data-flow-edges", f"{EDGES},sdy-user-priority-propagate", []),
     ("module", "sdy-update-non-divisible-input-output-shardings", PROPAGATED, []),
     ("module", "sdy-remove-sub-axes-in-input-output-shardings", PROPAGATED, []),
@@ -108,7 +120,8 @@ GRID = {"replica-count": LOCAL, "partition-count": LOCAL}
 ALONE = {
     "sdy-resolve-single-device-sharding": {"": ON_ONE, **GRID},
     "sdy-verify-unreduced-axes": {"": PARTS},
-    "sdy-per-instruction-partitioning": {"": INSTRUCTIONS, "filter": INSTRUCTIONS, "enable-halo-exchange": INSTRUCTIONS, **GRID},
+    "sdy-per-instruction-partitioning": {"": INSTRUCTIONS, "filter": INSTRUCTIONS, "enable-halo-exchange": INSTRUCTIONS,
+                                         **GRID},
     "sdy-convert-global-to-local": GRID,
     "sdy-resolve-permutation-factors": GRID,
     "sdy-export-pipeline": {

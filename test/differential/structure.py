@@ -1,6 +1,8 @@
-"""Ops of random graphs that have bodies: calls of shared functions, which become named computations, and manual computations.
+"""Ops of random graphs that have bodies: calls of shared functions, which become named computations, and manual
+computations.
 
-No named computation is written by hand: jaxlib's sdy-import-func-calls gives each a second edge, which its verifier refuses.
+No named computation is written by hand: jaxlib's sdy-import-func-calls gives each a second edge, which its verifier
+refuses.
 """
 
 from random_graphs import tensor
@@ -50,7 +52,8 @@ def manual_computation(program, value, shape):
     local = tensor([extent // size if i == dim else extent for i, extent in enumerate(shape)])
     sharding, type = f"<@mesh, [{dims}]>", tensor(shape)
     program.emit(
-        f'sdy.manual_computation({value}) in_shardings=[{sharding}] out_shardings=[{sharding}] manual_axes={{"{axis}"}} '
+        f'sdy.manual_computation({value}) in_shardings=[{sharding}] out_shardings=[{sharding}] '
+        f'manual_axes={{"{axis}"}} '
         f"(%l: {local}) {{\n%s = stablehlo.cosine %l : {local}\n%t = stablehlo.multiply %s, %l : {local}\n"
         f"sdy.return %t : {local}\n}} : ({type}) -> {type}",
         shape,

@@ -1,4 +1,6 @@
-"""Each known pass alone, by jaxlib and by us, on generated modules: where they differ, a reason has a name (differences.py)."""
+"""Each known pass alone, by jaxlib and by us, on generated modules: where they differ, a reason has a name
+(differences.py).
+"""
 
 import re
 from dataclasses import replace
@@ -48,7 +50,9 @@ def test_some(comparison):
     rows = []
     for number, (name, _, _) in enumerate(cases()):
         count = 1 if name.startswith(PLANS) else 4
-        rows += comparison.rows([(number + 7 * i) % PROGRAMS for i in range(count)], lambda other, name=name: other == name)
+        rows += comparison.rows(
+            [(number + 7 * i) % PROGRAMS for i in range(count)], lambda other, name=name: other == name
+        )
     assert sum(row.count for row in rows) >= 200 and not unexplained(rows)
 
 
@@ -85,7 +89,9 @@ def explanation(compared, comparison):
 
 def drop_collective(text):
     """The value as it was before the last collective that sends something."""
-    pattern = re.compile(r"^ *(%\d+) = sdy\.(?:all_reduce|all_gather|all_to_all|reduce_scatter) .*?(%\w+) out_sharding.*\n", re.M)
+    pattern = re.compile(
+        r"^ *(%\d+) = sdy\.(?:all_reduce|all_gather|all_to_all|reduce_scatter) .*?(%\w+) out_sharding.*\n", re.M
+    )
     *_, last = pattern.finditer(text)
     return text[: last.start()] + re.sub(rf"{last[1]}\b", last[2], text[last.end() :])
 

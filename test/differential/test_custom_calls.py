@@ -10,7 +10,10 @@ SAME = "(tensor<4x8x4xf32>) -> (tensor<4x8x4xf32>)"
 SELECTS = "(tensor<8x4xf32>, tensor<8x4xf32>, tensor<f32>, tensor<f32>) -> (tensor<8x2xf32>, tensor<8x2xf32>)"
 SELECTS_FIRST = "(tensor<8x4xf32>, tensor<8x4xf32>, tensor<f32>, tensor<f32>) -> (tensor<4x4xf32>, tensor<4x4xf32>)"
 CALLS = [
-    *((name, SAME) for name in ("MoveToHost", "MoveToDevice", "annotate_device_placement", "InspectSharding", "LayoutConstraint")),
+    *(
+        (name, SAME)
+        for name in ("MoveToHost", "MoveToDevice", "annotate_device_placement", "InspectSharding", "LayoutConstraint")
+    ),
     ("mhlo.erf", SAME),
     ("xla.megascale.provide_metadata", SAME),
     ("xla.megascale.provide_metadata", "(tensor<4x8x4xf32>, tensor<f32>) -> (tensor<4x8x4xf32>)"),
@@ -26,11 +29,19 @@ CALLS = [
 ]
 # What theirs does with a tensor, and why ours does not: (target, form) -> the reason.
 OTHERWISE = {
-    ("CompactWyHelper", "(tensor<4x8x4xf32>, tensor<4x4xf32>) -> (tensor<4x4x4xf32>)"): "theirs takes rows of the one for rows of the other, "
+    (
+        "CompactWyHelper",
+        "(tensor<4x8x4xf32>, tensor<4x4xf32>) -> (tensor<4x4x4xf32>)",
+    ): "theirs takes rows of the one for rows of the other, "
     "a matrix of 8 for one of 4; the call needs its matrices whole, ours passes the batch on",
-    ("Eigh", "(tensor<4x8x8xf32>) -> (tensor<4x8x8xf32>, tensor<4x8xf32>)"): "theirs has columns and eigenvalues in common, but no device has "
-    "one without the whole matrix",
-    ("LuDecomposition", "(tensor<4x8x4xf32>) -> (tensor<4x8x4xf32>, tensor<4x4xi32>, tensor<4x8xi32>)"): "theirs has no rule",
+    (
+        "Eigh",
+        "(tensor<4x8x8xf32>) -> (tensor<4x8x8xf32>, tensor<4x8xf32>)",
+    ): "theirs has columns and eigenvalues in common, but no device has one without the whole matrix",
+    (
+        "LuDecomposition",
+        "(tensor<4x8x4xf32>) -> (tensor<4x8x4xf32>, tensor<4x4xi32>, tensor<4x8xi32>)",
+    ): "theirs has no rule",
 }
 
 
@@ -64,8 +75,11 @@ def program(target, form, seed):
 
 
 def found(text):
-    """The shardings of the arguments, the function's results and the call's, none and one without axes being the same."""
-    texts = re.findall(r"tensor<[^>]*>(?: \{sdy.sharding = #sdy.sharding(<@\w+, \[.*?\]>))?", text.split("custom_call")[0])
+    """The shardings of the arguments, the function's results and the call's, none and one without axes being the same.
+    """
+    texts = re.findall(
+        r"tensor<[^>]*>(?: \{sdy.sharding = #sdy.sharding(<@\w+, \[.*?\]>))?", text.split("custom_call")[0]
+    )
     per_value = re.search(r"custom_call.*sharding_per_value<\[(.*)\]>", text)
     texts += re.findall(r"<@\w+, \[.*?\]>", per_value[1]) if per_value else []
     return [one if '"' in one else None for one in texts]
@@ -89,7 +103,9 @@ def test_what_goes_through_otherwise_is_known(target, form):
     assert any(mine != other for mine, other in outcomes(target, form))
 
 
-@pytest.mark.parametrize("target", ["MoveToHost", "MoveToDevice", "mhlo.erf", "LayoutConstraint", "annotate_device_placement"])
+@pytest.mark.parametrize(
+    "target", ["MoveToHost", "MoveToDevice", "mhlo.erf", "LayoutConstraint", "annotate_device_placement"]
+)
 def test_moves_between_hosts_and_devices_come_first(target):
     """Beside an element-wise op, which is visited in the first level, as those moves are."""
     text = f"""sdy.mesh @mesh = <["x"=2]>
@@ -100,6 +116,9 @@ def test_moves_between_hosts_and_devices_come_first(target):
       %2 = stablehlo.add %1, %0 : tensor<8x8xf32>
       return %2 : tensor<8x8xf32>
     }}"""
-    sums = [re.search(r"stablehlo.add.*(<@mesh.*?\]>)", run(text, "builtin.module(sdy-op-priority-propagate)"))[1] for run in (ours, theirs)]
+    sums = [
+        re.search(r"stablehlo.add.*(<@mesh.*?\]>)", run(text, "builtin.module(sdy-op-priority-propagate)"))[1]
+        for run in (ours, theirs)
+    ]
     assert sums[0] == sums[1]
     assert ('[{"x", ?}' in sums[0]) == target.startswith("Move")

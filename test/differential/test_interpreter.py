@@ -1,8 +1,8 @@
 """Programs that we lowered, on devices that StableHLO's own interpreter runs side by side: it keys on channel handles.
 
 The devices of PJRT's CPU take collectives by their order, so a handle that two of them share does not show there. The
-interpreter never forgets what came through a channel: a handle serves one exchange of a run, so a loop with a collective
-is run as copies of its body (unrolled.py).
+interpreter never forgets what came through a channel: a handle serves one exchange of a run, so a loop with a
+collective is run as copies of its body (unrolled.py).
 """
 
 import os
@@ -21,7 +21,9 @@ from unrolled import unrolled
 PROGRAMS = ["adam 0", "slices 2", "reshapes 0", "branches 2", "cumulative 3", "statistics 0"]
 LOOPS = {"loop 2": 4, "scan 0": 3}  # and how often each runs
 
-pytestmark = pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="the interpreter has a thread for each core, and a device needs one")
+pytestmark = pytest.mark.skipif(
+    (os.cpu_count() or 1) < 2, reason="the interpreter has a thread for each core, and a device needs one"
+)
 
 
 def side_by_side(text, shards):
@@ -44,7 +46,9 @@ def program(request, monkeypatch):
 def check_numbers(plan, local, text):
     handles = re.findall(r"handle = (\d+)", local)
     assert handles and len(handles) == len(set(handles))
-    assert all(agreement.ok for agreement in lowering.agreements(plan, text, lambda shards, _: side_by_side(local, shards)))
+    assert all(
+        agreement.ok for agreement in lowering.agreements(plan, text, lambda shards, _: side_by_side(local, shards))
+    )
 
 
 @pytest.mark.parametrize("program", PROGRAMS, indirect=True)
@@ -79,13 +83,18 @@ def sums(handles):
         for i, handle in enumerate(handles)
     ]
     body = "\n".join(lines)
-    return f"module {{\nfunc.func @main(%v0: tensor<2xf32>) -> tensor<2xf32> {{\n{body}\nreturn %v{len(handles)} : tensor<2xf32>\n}}\n}}"
+    return (
+        f"module {{\nfunc.func @main(%v0: tensor<2xf32>) -> tensor<2xf32> {{\n{body}\nreturn %v{len(handles)} : "
+        f"tensor<2xf32>\n}}\n}}"
+    )
 
 
 GIVEN = [np.array([1, 2], np.float32), np.array([10, 20], np.float32)]
 
 
 def test_a_program_by_hand():
-    """Four sums one behind the other. With one handle for all the interpreter has numbers of before, or not, as its threads run."""
+    """Four sums one behind the other. With one handle for all the interpreter has numbers of before, or not, as its
+    threads run.
+    """
     (found,) = side_by_side(sums([1, 2, 3, 4]), [GIVEN])
     assert all(np.array_equal(one, 8 * sum(GIVEN)) for one in found)

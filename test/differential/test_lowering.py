@@ -1,4 +1,6 @@
-"""What jaxlib's own reshard steps wrote of JAX programs, lowered by our sdy-convert-global-to-local, is right on its devices."""
+"""What jaxlib's own reshard steps wrote of JAX programs, lowered by our sdy-convert-global-to-local, is right on its
+devices.
+"""
 
 import jax_programs
 import lowering
@@ -31,5 +33,9 @@ def test_all(jaxlib):
 def test_a_plan_that_leaves_a_sum_out_is_found(jaxlib, monkeypatch):
     """The negative control: gradients that are not summed over the devices."""
     lowered = lowering.lowered
-    monkeypatch.setattr(lowering, "lowered", lambda plan: lowered(plan).replace("stablehlo.add %arg3, %arg4", "stablehlo.maximum %arg3, %arg4"))
+    monkeypatch.setattr(
+        lowering,
+        "lowered",
+        lambda plan: lowered(plan).replace("stablehlo.add %arg3, %arg4", "stablehlo.maximum %arg3, %arg4"),
+    )
     assert wrong(["mlp 0"], jaxlib)

@@ -14,7 +14,9 @@ from shardonnay import engine
 from shardonnay.operations import operations
 
 DEBUG = "{debug-sharding-origins=true debug-propagation-edge-sharding=true}"
-PASSES = f"builtin.module(sdy-add-data-flow-edges,sdy-apply-sharding-constraints{DEBUG},sdy-user-priority-propagate{DEBUG})"
+PASSES = (
+    f"builtin.module(sdy-add-data-flow-edges,sdy-apply-sharding-constraints{DEBUG},sdy-user-priority-propagate{DEBUG})"
+)
 KINDS = [op for op in OPS + MORE_OPS if op.__name__ not in ("group", "loop", "branches")]
 RECORDS = ("sdy.sharding_origins", "sdy.propagation_edges")
 ALLOWED = 0.01  # of the records: the same axes by another of two ways
@@ -37,7 +39,9 @@ def records(text):
             elif TAG in operation.attributes:
                 number = ir.IntegerAttr(operation.attributes[TAG]).value
                 for record in RECORDS:
-                    found[number, record] = str(operation.attributes[record]) if record in operation.attributes else None
+                    found[number, record] = (
+                        str(operation.attributes[record]) if record in operation.attributes else None
+                    )
     return found
 
 
@@ -47,7 +51,9 @@ def without_steps(record):
 
 
 def axes(record):
-    return set(re.findall(r'"?(\w+(?::\(\d+\)\d+)?)"? = "?(?:operand|result|input|output|constraint|self)', record or ""))
+    return set(
+        re.findall(r'"?(\w+(?::\(\d+\)\d+)?)"? = "?(?:operand|result|input|output|constraint|self)', record or "")
+    )
 
 
 RULES = {

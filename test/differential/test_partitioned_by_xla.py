@@ -14,7 +14,9 @@ from jaxlib.mlir import ir
 from shardonnay import engine
 
 PIPELINE = "builtin.module(sdy-propagation-pipeline,sdy-export-gspmd-shardings)"
-NAMES = "mlp mlp_step attention_step layer_norm embedding_step moe scan loop branches indexing slices statistics".split()
+NAMES = (
+    "mlp mlp_step attention_step layer_norm embedding_step moe scan loop branches indexing slices statistics".split()
+)
 FUNCTIONS = {function.__name__: function for function in jax_programs.FUNCTIONS}
 
 
@@ -63,7 +65,8 @@ def run(text, values):
         module = ir.Module.parse(text)
         executable = devices[0].client.compile_and_load(module, _jax.DeviceList(tuple(devices)), options)
     arguments, results = (
-        [GSPMDSharding(tuple(devices), xla_client.HloSharding.from_string(word)) for word in side] for side in boundary(text)
+        [GSPMDSharding(tuple(devices), xla_client.HloSharding.from_string(word)) for word in side]
+        for side in boundary(text)
     )
     placed = [jax.device_put(value, sharding) for value, sharding in zip(values, arguments, strict=True)]
     shards = executable.execute_sharded(placed).disassemble_into_single_device_arrays()

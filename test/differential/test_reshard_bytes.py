@@ -1,4 +1,5 @@
-"""No reshard between two layouts sends more than jaxlib's own `sdy-reshard-to-collectives` does (benchmarks/reshard)."""
+"""No reshard between two layouts sends more than jaxlib's own `sdy-reshard-to-collectives` does (benchmarks/reshard).
+"""
 
 import subprocess
 import sys

@@ -21,7 +21,9 @@ class Jaxlib:
         """The module behind the passes; Refused if jaxlib refuses it, Ended if it ends the process."""
         if self._process is None:
             command = [sys.executable, __file__]
-            self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+            self._process = subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+            )
         try:
             print(json.dumps([text, pipeline]), file=self._process.stdin, flush=True)
             answer = self._process.stdout.readline()

@@ -1,4 +1,5 @@
-"""Model steps as their authors write them, under the strategies that people use: what the partitioner must get through whole.
+"""Model steps as their authors write them, under the strategies that people use: what the partitioner must get through
+whole.
 
     python corpus.py [NAME-STRATEGY...]     compiles, runs and compares; one line each
 
@@ -15,7 +16,8 @@ from jax.sharding import Mesh, NamedSharding
 from jax.sharding import PartitionSpec as P
 from steps.registry import MODELS
 
-# Strategies, on a mesh data=2, model=4. Shardings are given for parameters, state and batch; the compiler decides the rest.
+# Strategies, on a mesh data=2, model=4. Shardings are given for parameters, state and batch; the compiler decides the
+# rest.
 ALL = ("data", "model")
 
 
@@ -63,7 +65,9 @@ def _two_dims(first, second):
 
     def spec(model, path, value):
         sizes = {None: 0, "data": 2, "model": 4, ALL: 8}
-        dims = [axes if axes and length % sizes[axes] == 0 else None for axes, length in zip((first, second), value.shape)]
+        dims = [
+            axes if axes and length % sizes[axes] == 0 else None for axes, length in zip((first, second), value.shape)
+        ]
         return P(*dims)
 
     return spec
@@ -92,7 +96,9 @@ def lowered(name, strategy):
 
     def shardings(tree, spec):
         def sharding(path, value):
-            return NamedSharding(mesh, spec(model, jax.tree_util.keystr(path, simple=True, separator="/"), value) or P())
+            return NamedSharding(
+                mesh, spec(model, jax.tree_util.keystr(path, simple=True, separator="/"), value) or P()
+            )
 
         return jax.tree_util.tree_map_with_path(sharding, tree)
 
@@ -114,7 +120,9 @@ def parameters(quick):
     import pytest
 
     pairs = {f"{name}-{strategy}": (name, strategy) for name, strategy in PAIRS}
-    return [pytest.param(*pair, id=name, marks=() if name in quick else pytest.mark.long) for name, pair in pairs.items()]
+    return [
+        pytest.param(*pair, id=name, marks=() if name in quick else pytest.mark.long) for name, pair in pairs.items()
+    ]
 
 
 def main(wanted):

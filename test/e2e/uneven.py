@@ -101,7 +101,9 @@ class PoisonedProgram(run.LoadedProgram):
 def run_cases(cases):
     """{name: what is wrong with it, or ""} of cases that are compiled and run as one program."""
     text = program(cases)
-    inputs = [np.asarray(array).astype(boundary.dtype_of(element)) for case in cases for array, element, _ in case.arguments]
+    inputs = [
+        np.asarray(array).astype(boundary.dtype_of(element)) for case in cases for array, element, _ in case.arguments
+    ]
     compiled = shardonnay.compile(text, **SHARDED)
     outputs = PoisonedProgram(compiled)(inputs)
     whole = engine.Executable(compare.unpartitioned(text), 1)([[value] for value in inputs])

@@ -1,6 +1,7 @@
 """The names of `known_names.txt` in sdy-opt's own registry: each pass on its anchor, each option with its default.
 
-What a name does is tested where the pass is; here none may be missing, so that scripts written for the existing tools run.
+What a name does is tested where the pass is; here none may be missing, so that scripts written for the existing tools
+run.
 """
 
 import functools
@@ -78,7 +79,8 @@ def check_pipeline(name, options):
         # A default is what changes nothing: both ways to say it give one pipeline.
         given = f"{key}={default}" if default else f'{key}=""'
         plain, explicit = (
-            run(f"--pass-pipeline=builtin.module({text})", "--dump-pass-pipeline") for text in (name, f"{name}{{{given}}}")
+            run(f"--pass-pipeline=builtin.module({text})", "--dump-pass-pipeline")
+            for text in (name, f"{name}{{{given}}}")
         )
         assert explicit.returncode == 0, explicit.stderr
         assert plain.stderr == explicit.stderr

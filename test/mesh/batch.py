@@ -72,7 +72,9 @@ def run(texts, mpi, seed=0, whole=False, options=None, timeout=600, environment=
                 capture_output=True, text=True, timeout=timeout, env={**mpi.environment(), **(environment or {})},
             )
             assert done.returncode == 0, done.stderr[-3000:]
-        return [each if isinstance(each, Exception) else read_outputs(each, folder, at) for at, each in enumerate(built)]
+        return [
+            each if isinstance(each, Exception) else read_outputs(each, folder, at) for at, each in enumerate(built)
+        ]
     finally:
         shutil.rmtree(folder)
 

@@ -1,6 +1,7 @@
 """What each process of a batch does: one program after the other, each a shared library, in one run of MPI.
 
-    mpirun -n 8 python batch_worker.py FOLDER     with FOLDER/N.so, FOLDER/N.npz: in0.RANK ..., shapes and types of results
+    mpirun -n 8 python batch_worker.py FOLDER     with FOLDER/N.so, FOLDER/N.npz: in0.RANK ..., shapes and types of
+                                                  results
 
 It writes FOLDER/N.RANK.npz: out0, ... A line to stderr says which program runs.
 """

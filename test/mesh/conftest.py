@@ -12,5 +12,7 @@ def pytest_generate_tests(metafunc):
     if INSTALLED:
         metafunc.parametrize("mpi", INSTALLED, ids=[mpi.kind for mpi in INSTALLED], scope="session")
     else:
-        skipped = pytest.param(None, marks=pytest.mark.skip(reason="NO MPI IS INSTALLED: run scripts/setup --mpi"), id="none")
+        skipped = pytest.param(
+            None, marks=pytest.mark.skip(reason="NO MPI IS INSTALLED: run scripts/setup --mpi"), id="none"
+        )
         metafunc.parametrize("mpi", [skipped], scope="session")

@@ -19,7 +19,11 @@ PRODUCTS = {
 }
 # The same of convolutions and pooling: a capital is a dim of windows, along a small letter of the result, of a size in
 # the kernel.
-WINDOWS = {1: {"W": ("w", "k")}, 2: {"H": ("h", "k"), "W": ("w", "l")}, 3: {"D": ("d", "j"), "H": ("h", "k"), "W": ("w", "l")}}
+WINDOWS = {
+    1: {"W": ("w", "k")},
+    2: {"H": ("h", "k"), "W": ("w", "l")},
+    3: {"D": ("d", "j"), "H": ("h", "k"), "W": ("w", "l")},
+}
 CONVOLUTIONS = {
     "conv_1d": ("W", "k", "w"), "conv_1d_nwc_wcf": ("nWc", "kcf", "nwf"), "conv_1d_ncw_fcw": ("ncW", "fck", "nfw"),
     "conv_2d": ("HW", "kl", "hw"), "conv_2d_nhwc_hwcf": ("nHWc", "klcf", "nhwf"),
@@ -153,7 +157,9 @@ class Generator:
             return self.emit(f"linalg.{op} ins(%{name} : {kind}) outs(%{start} : {kind}) -> {kind}", shape)
         other, _ = self.pick(shape=shape)
         op = self.random.choice(["add", "sub", "max", "min"])
-        return self.emit(f"linalg.{op} ins(%{name}, %{other} : {kind}, {kind}) outs(%{start} : {kind}) -> {kind}", shape)
+        return self.emit(
+            f"linalg.{op} ins(%{name}, %{other} : {kind}, {kind}) outs(%{start} : {kind}) -> {kind}", shape
+        )
 
     def product(self):
         if self.multiplied >= 2:
@@ -161,7 +167,9 @@ class Generator:
         self.multiplied += 1
         op = self.random.choice(list(PRODUCTS))
         left, right, result = PRODUCTS[op]
-        a, shape = self.pick(rank=len(left)) if len(left) < 4 else self.argument([self.random.choice([2, 3, 4]) for _ in left])
+        a, shape = (
+            self.pick(rank=len(left)) if len(left) < 4 else self.argument([self.random.choice([2, 3, 4]) for _ in left])
+        )
         extent = dict(zip(left, shape))
         other = [extent.setdefault(letter, self.random.choice([2, 4, 6])) for letter in right]
         b, _ = self.pick(shape=other)
@@ -223,7 +231,10 @@ class Generator:
         image, kernel, result = dims
         windows = WINDOWS[sum(letter.isupper() for letter in image)]
         plain = op in ("conv_1d", "conv_2d")
-        steps = {letter: (1, 1) if plain else (self.random.choice([1, 1, 2]), self.random.choice([1, 1, 2])) for letter in windows}
+        steps = {
+            letter: (1, 1) if plain else (self.random.choice([1, 1, 2]), self.random.choice([1, 1, 2]))
+            for letter in windows
+        }
         extent = {letter: self.random.choice([1, 2, 3, 4]) for letter in kernel + result}
         for letter, (position, _) in windows.items():
             extent[position] = self.random.choice([4, 5, 8] if len(windows) < 3 else [2, 3, 4])
@@ -237,7 +248,8 @@ class Generator:
         start = self.constant(made)
         count = len(windows)
         strides, dilations = ([step[at] for step in steps.values()] for at in (0, 1))
-        said = "" if plain else f"{{strides = dense<{strides}> : tensor<{count}xi64>, dilations = dense<{dilations}> : tensor<{count}xi64>}} "
+        kind = f"tensor<{count}xi64>"
+        said = "" if plain else f"{{strides = dense<{strides}> : {kind}, dilations = dense<{dilations}> : {kind}}} "
         self.emit(f"linalg.{op} {said}ins(%{x}, %{w} : {self.kind(shape)}, {self.kind(other)}) "
                   f"outs(%{start} : {self.kind(made)}) -> {self.kind(made)}", made)
 
@@ -342,7 +354,9 @@ class Generator:
             return self.elementwise()
         name, shape = self.pick(rank=1)
         by = f"c{len(self.body)}"
-        self.body.append(f"  %{by} = arith.constant dense<{[at % 3 + 1 for at in range(shape[0])]}> : {self.kind(shape)}")
+        self.body.append(
+            f"  %{by} = arith.constant dense<{[at % 3 + 1 for at in range(shape[0])]}> : {self.kind(shape)}"
+        )
         op = self.random.choice(["arith.divsi", "arith.remui", "arith.floordivsi"])
         self.emit(f"{op} %{name}, %{by} : {self.kind(shape)}", shape)
         return None
@@ -427,21 +441,28 @@ class Generator:
         self.random.shuffle(order)
         made = [shape[dim] for dim in order]
         text = ", ".join(map(str, order))
-        self.emit(f"tosa.transpose %{name} {{perms = array<i32: {text}>}} : ({self.kind(shape)}) -> {self.kind(made)}", made)
+        self.emit(
+            f"tosa.transpose %{name} {{perms = array<i32: {text}>}} : ({self.kind(shape)}) -> {self.kind(made)}", made
+        )
 
     def tosa_concat(self):
         name, shape = self.pick(rank=self.random.choice([1, 2, 3]))
         axis = self.random.randrange(len(shape))
         other, _ = self.pick(shape=shape)
         made = [2 * size if dim == axis else size for dim, size in enumerate(shape)]
-        self.emit(f"tosa.concat %{name}, %{other} {{axis = {axis} : i32}} : ({self.kind(shape)}, {self.kind(shape)}) -> "
-                  f"{self.kind(made)}", made)
+        self.emit(
+            f"tosa.concat %{name}, %{other} {{axis = {axis} : i32}} : ({self.kind(shape)}, {self.kind(shape)}) -> "
+            f"{self.kind(made)}",
+            made,
+        )
 
     def tosa_shape(self, sizes):
         name = f"h{len(self.body)}"
         text = ", ".join(map(str, sizes))
-        self.body.append(f"  %{name} = tosa.const_shape {{values = dense<[{text}]> : tensor<{len(sizes)}xindex>}} : () -> "
-                         f"!tosa.shape<{len(sizes)}>")
+        self.body.append(
+            f"  %{name} = tosa.const_shape {{values = dense<[{text}]> : tensor<{len(sizes)}xindex>}} : () -> "
+            f"!tosa.shape<{len(sizes)}>"
+        )
         return name, f"!tosa.shape<{len(sizes)}>"
 
     def tosa_zero(self):
@@ -464,14 +485,18 @@ class Generator:
         made = [size + around[2 * dim] + around[2 * dim + 1] for dim, size in enumerate(shape)]
         by, kind = self.tosa_shape(around)
         fill = self.tosa_zero()
-        self.emit(f"tosa.pad %{name}, %{by}, %{fill} : ({self.kind(shape)}, {kind}, tensor<1xf32>) -> {self.kind(made)}", made)
+        self.emit(
+            f"tosa.pad %{name}, %{by}, %{fill} : ({self.kind(shape)}, {kind}, tensor<1xf32>) -> {self.kind(made)}", made
+        )
 
     def tosa_slice(self):
         name, shape = self.pick(rank=self.random.choice([1, 2, 3]))
         starts = [self.random.randrange(size) for size in shape]
         made = [self.random.randint(1, size - start) for size, start in zip(shape, starts)]
         (start, kind), (size, _) = self.tosa_shape(starts), self.tosa_shape(made)
-        self.emit(f"tosa.slice %{name}, %{start}, %{size} : ({self.kind(shape)}, {kind}, {kind}) -> {self.kind(made)}", made)
+        self.emit(
+            f"tosa.slice %{name}, %{start}, %{size} : ({self.kind(shape)}, {kind}, {kind}) -> {self.kind(made)}", made
+        )
 
     def tosa_tile(self):
         name, shape = self.pick(rank=self.random.choice([1, 2]))
@@ -517,15 +542,21 @@ class Generator:
         zero = self.tosa_zero()
         op = "depthwise_conv2d" if deep else "conv2d"
         spelled = [", ".join(map(str, each)) for each in (pad, stride)]
-        self.emit(f"tosa.{op} %{name}, %{w}, %{bias}, %{zero}, %{zero} {{acc_type = f32, dilation = array<i64: 1, 1>, "
-                  f"pad = array<i64: {spelled[0]}>, stride = array<i64: {spelled[1]}>}} : ({self.kind(shape)}, "
-                  f"{self.kind(weights)}, {self.kind([result[3]])}, tensor<1xf32>, tensor<1xf32>) -> {self.kind(result)}", result)
+        self.emit(
+            f"tosa.{op} %{name}, %{w}, %{bias}, %{zero}, %{zero} {{acc_type = f32, dilation = array<i64: 1, 1>, "
+            f"pad = array<i64: {spelled[0]}>, stride = array<i64: {spelled[1]}>}} : ({self.kind(shape)}, "
+            f"{self.kind(weights)}, {self.kind([result[3]])}, tensor<1xf32>, tensor<1xf32>) -> {self.kind(result)}",
+            result,
+        )
         return None
 
     def text(self):
-        linalg = [self.elementwise, self.named, self.transpose, self.broadcast, self.reduce, self.reduce, self.product, self.product,
-                  self.generic, self.generic, self.index, self.convolution, self.pooling, self.pad, self.slice, self.concat,
-                  self.collapse, self.neighbours, self.neighbours, self.pad_by_position, self.read, self.scan, self.tiles,
+        linalg = [self.elementwise, self.named, self.transpose, self.broadcast, self.reduce, self.reduce, self.product,
+                  self.product, self.generic, self.generic, self.index, self.convolution, self.pooling, self.pad,
+                  self.slice, self.concat, self.collapse, self.neighbours, self.neighbours, self.pad_by_position,
+                  self.read,
+                  self.scan,
+                  self.tiles,
                   self.divide]
         tosa = [self.tosa_elementwise, self.tosa_elementwise, self.tosa_reduce, self.tosa_matmul, self.tosa_transpose,
                 self.tosa_concat, self.tosa_reshape, self.tosa_pad, self.tosa_slice, self.tosa_tile, self.tosa_reverse,
@@ -536,13 +567,17 @@ class Generator:
         results = [made[-1], *self.random.sample(made[:-1], min(1, len(made) - 1))]
         x, y = self.mesh
         returned = ", ".join(
-            self.kind(shape) + (f" {{sdy.sharding = {self.sharding(len(shape))}}}" if self.random.random() < 0.4 else "")
-            for _, shape in results)
+            self.kind(shape)
+            + (f" {{sdy.sharding = {self.sharding(len(shape))}}}" if self.random.random() < 0.4 else "")
+            for _, shape in results
+        )
         names = ", ".join(f"%{name}" for name, _ in results)
         kinds = ", ".join(self.kind(shape) for _, shape in results)
         body = "\n".join(self.body)
-        return (f'sdy.mesh @mesh = <["x"={x}, "y"={y}]>\n'
-                f"func.func @main({', '.join(self.arguments)}) -> ({returned}) {{\n{body}\n  return {names} : {kinds}\n}}\n")
+        return (
+            f'sdy.mesh @mesh = <["x"={x}, "y"={y}]>\n'
+            f"func.func @main({', '.join(self.arguments)}) -> ({returned}) {{\n{body}\n  return {names} : {kinds}\n}}\n"
+        )
 
 
 def program(seed, ranks):

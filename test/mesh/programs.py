@@ -110,7 +110,9 @@ STENCIL = """
 
 
 def stencil(size, steps, dims=(X, Y)):
-    body = "".join(STENCIL.format(step, "x" if step == 0 else f"s{step - 1}", n=size, p=size + 2) for step in range(steps))
+    body = "".join(
+        STENCIL.format(step, "x" if step == 0 else f"s{step - 1}", n=size, p=size + 2) for step in range(steps)
+    )
     return f"""
 func.func @main(%x: tensor<{size}x{size}xf32> {sharded(*dims)}) -> (tensor<{size}x{size}xf32> {sharded(*dims)}) {{
   %zero = arith.constant 0.0 : f32{body}

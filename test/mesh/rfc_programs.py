@@ -95,8 +95,8 @@ def mlp(axes, form):
 
 
 def mlp_2d(axes, first=("", "", "y", "x"), positive=("", "", "y x"), second=("", "", "x", "y")):
-    """2-D weight stationary: weights stay, sharded by x and y; activations are gathered and scattered by one axis each. The
-    options are those of the loops of its three ops."""
+    """2-D weight stationary: weights stay, sharded by x and y; activations are gathered and scattered by one axis each.
+    The options are those of the loops of its three ops."""
     a, hidden = einsum("0", "bsk,kj->bsj", ("x", "2x4x16"), ("w1", "16x32"), option(*first))
     b, rectified = relu("1", hidden, option(*positive))
     c, parts = einsum("2", "bsk,kj->bsj", rectified, ("w2", "32x16"), option(*second))

@@ -140,7 +140,9 @@ def check_moves(spelling, dtype):
                 source = to_memory(all_data[mine], spelling)
                 target = np.empty((outer, n, 5), source.dtype)
                 call("shardonnay_all_gather", key, number, outer, 5, address(source), address(target))
-                equal(from_memory(target, spelling, dtype), np.stack(all_data, 1), ("gather", spelling, name, ids, outer))
+                equal(
+                    from_memory(target, spelling, dtype), np.stack(all_data, 1), ("gather", spelling, name, ids, outer)
+                )
             # Shards along dim 1 of [2, n * 3, 4], joined along dims 0, 1, 2.
             whole = [data_of(d, (2, n, 3, 4), dtype) for d in group]
             shards = [each[:, mine] for each in whole]
@@ -149,7 +151,8 @@ def check_moves(spelling, dtype):
                 target = np.empty(2 * n * 3 * 4, source.dtype)
                 call("shardonnay_all_to_all", key, number, 2, 12, outer, 24 // outer, address(source), address(target))
                 expected = np.concatenate(shards, dim)
-                equal(from_memory(target, spelling, dtype).reshape(expected.shape), expected, ("to_all", spelling, name, dim))
+                equal(from_memory(target, spelling, dtype).reshape(expected.shape), expected,
+                      ("to_all", spelling, name, dim))
     source = to_memory(data_of(rank, (7,), dtype), spelling)
     target = np.empty_like(source)
     call("shardonnay_permute", record("permute"), NUMBERS[spelling], 7, address(source), address(target))
@@ -179,11 +182,13 @@ def check_reductions(spelling, dtype):
             equal(from_memory(target, spelling, dtype), expected, ("all_reduce", spelling, name, reduction))
             scattered = np.empty((3, 5), source.dtype)
             call("shardonnay_reduce_scatter", key, reduction, number, 3, 5, address(source), address(scattered))
-            equal(from_memory(scattered, spelling, dtype), expected[:, mine], ("reduce_scatter", spelling, name, reduction))
+            equal(from_memory(scattered, spelling, dtype), expected[:, mine],
+                  ("reduce_scatter", spelling, name, reduction))
             flat = np.ascontiguousarray(np.moveaxis(source, 1, 0))
             scattered = np.empty((3, 5), source.dtype)
             call("shardonnay_reduce_scatter", key, reduction, number, 1, 15, address(flat), address(scattered))
-            equal(from_memory(scattered, spelling, dtype), expected[:, mine], ("reduce_scatter 1", spelling, name, reduction))
+            equal(from_memory(scattered, spelling, dtype), expected[:, mine],
+                  ("reduce_scatter 1", spelling, name, reduction))
 
 
 def check_all_patterns(spelling, dtype):
@@ -193,7 +198,8 @@ def check_all_patterns(spelling, dtype):
     source = np.ascontiguousarray(pairs[index_of("x", rank, False)])
     for reduction in (0, 1, 2):
         target = np.empty_like(source)
-        call("shardonnay_all_reduce", record((GROUP, "x", False)), reduction, NUMBERS[spelling], source.size, address(source),
+        call("shardonnay_all_reduce", record((GROUP, "x", False)), reduction, NUMBERS[spelling], source.size,
+             address(source),
              address(target))
         with np.errstate(all="ignore"):
             equal(target, reduced(pairs, reduction), ("patterns", spelling, reduction))
@@ -201,19 +207,23 @@ def check_all_patterns(spelling, dtype):
 
 def check_nan_and_zero():
     """NaN wins, and 0 is more than -0, whoever has them."""
-    for spelling, dtype in (("f32", np.float32), ("f64", np.float64), ("bf16", ml_dtypes.bfloat16), ("f16", np.float16)):
-        source = np.array([np.nan if rank == 3 else rank, 0.0 if rank == 2 else -0.0, -0.0 if rank == 5 else 0.0]).astype(dtype)
+    for spelling, dtype in (("f32", np.float32), ("f64", np.float64), ("bf16", ml_dtypes.bfloat16),
+                            ("f16", np.float16)):
+        source = np.array(
+            [np.nan if rank == 3 else rank, 0.0 if rank == 2 else -0.0, -0.0 if rank == 5 else 0.0]
+        ).astype(dtype)
         for reduction in (1, 2):
             target = np.empty_like(source)
-            call("shardonnay_all_reduce", record((GROUP, "yx", False)), reduction, NUMBERS[spelling], 3, address(source), address(target))
+            call("shardonnay_all_reduce", record((GROUP, "yx", False)), reduction, NUMBERS[spelling], 3,
+                 address(source), address(target))
             assert np.isnan(target[0]), (spelling, target)
             signs = np.signbit(target[1:].astype(np.float64)).tolist()
             assert signs == ([False, False] if reduction == 1 else [True, True]), (spelling, reduction, target)
 
 
 def check_windows():
-    """Every window problem of a dim of 8 devices, of shards that are full or not, against NumPy; three on their way at a
-    time."""
+    """Every window problem of a dim of 8 devices, of shards that are full or not, against NumPy; three on their way at
+    a time."""
     random, checks = np.random.default_rng(1), []
     for number in range(150):
         name, windows = random.choice(["x", "y", "yx", "y major"]), random.choice(["x", "y", "yx", "none"])
@@ -227,8 +237,10 @@ def check_windows():
         fill = np.array([9.0], np.float32)
         target = np.full((outer, width, inner), 77.0, np.float32)
         counted = record("none") if windows == "none" else record((INDEX_ONLY, windows, False))
-        call("shardonnay_fetch_window", record((GROUP, name, False)), counted, NUMBERS["f32"], outer, inner, local, size, start,
-             step, width, periodic, address(fill) if has_fill else ctypes.c_void_p(), address(shards[rank]), address(target))
+        call("shardonnay_fetch_window", record((GROUP, name, False)), counted, NUMBERS["f32"], outer, inner, local,
+             size, start, step, width, periodic, address(fill) if has_fill else ctypes.c_void_p(),
+             address(shards[rank]),
+             address(target))
         first = start + step * (0 if windows == "none" else index_of(windows, rank, False))
 
         def check(whole=whole, fill=fill, shards=shards, target=target, first=first, size=size, periodic=periodic,

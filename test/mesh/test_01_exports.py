@@ -83,7 +83,8 @@ def test_02_the_judge_is_awake(name):
 
 
 MPICH = next((mpi for mpi in package.installed() if mpi.kind == "mpich"), None)
-# MLIR itself lowers no all_reduce of a bool, of what is narrower than a byte, or of a type that MPI does not know (bf16).
+# MLIR itself lowers no all_reduce of a bool, of what is narrower than a byte, or of a type that MPI does not know
+# (bf16).
 RUN = ["reduce_sum_f32", "matmul_f64", "matmul_i32", "stencil", "rotation", "linalg-mlp-0",
        "mlp", "mlp in two dims", "experts on a part of an axis"]
 
@@ -91,7 +92,8 @@ RUN = ["reduce_sum_f32", "matmul_f64", "matmul_i32", "stencil", "rotation", "lin
 @pytest.mark.skipif(MPICH is None, reason="MPICH IS NOT INSTALLED: run scripts/setup --mpi")
 @pytest.mark.parametrize("name", RUN)
 def test_03_mlir_runs_it(name):
-    """Acceptance test 3: all collectives made of all_reduce and slices, lowered by MLIR alone, give the same numbers."""
+    """Acceptance test 3: all collectives made of all_reduce and slices, lowered by MLIR alone, give the same numbers.
+    """
     text, options = TEXTS[name]
     program = Lowered(text, MPICH, **options)
     try:
@@ -137,6 +139,7 @@ def test_09_mlir_partitions_alike(name):
     text = on_mesh("sdy.mesh @mesh = <[]>\n" + SIMPLE[name], 4)
     theirs = package.toolchain.run_tool(
         [package.toolchain.llvm_tool("mlir-opt"), "-",
-         "--pass-pipeline=builtin.module(func.func(sharding-propagation{traversal=forward-backward}, shard-partition))"],
+         "--pass-pipeline=builtin.module(func.func(sharding-propagation{traversal=forward-backward}, "
+         "shard-partition))"],
         exported(text))
     assert types_of(theirs) == types_of(exported_local(text))

@@ -21,7 +21,9 @@ X, XY = '"x"', '"x", "y"'
 
 
 def program(axes, body, result=("", "")):
-    """Of four arguments, a and c sharded by columns, b and d by rows; and one of the same signature without collectives."""
+    """Of four arguments, a and c sharded by columns, b and d by rows; and one of the same signature without
+    collectives.
+    """
 
     def spec(*dims):
         return "{sdy.sharding = #sdy.sharding<@mesh, [" + ", ".join("{" + dim + "}" for dim in dims) + "]>}"

@@ -1,4 +1,6 @@
-"""Acceptance tests 10 and 12: the inputs that MLIR's own partitioner miscompiles or crashes on; uneven dims, a halo, an index."""
+"""Acceptance tests 10 and 12: the inputs that MLIR's own partitioner miscompiles or crashes on; uneven dims, a halo,
+an index.
+"""
 
 import batch
 import pytest

@@ -70,7 +70,8 @@ def test_a_rank_that_dies_ends_the_run(mpi, tmp_path):
     text = on_mesh(HEAD + LOOP, 2).replace("5000 : index", "500000000 : index")  # not done when it is killed
     script = tmp_path / "dying"
     script.write_text(
-        '#!/bin/sh\nrank=${PMI_RANK:-$OMPI_COMM_WORLD_RANK}\n[ "$rank" = 1 ] && exec timeout -s KILL 3 "$@"\nexec "$@"\n'
+        '#!/bin/sh\nrank=${PMI_RANK:-$OMPI_COMM_WORLD_RANK}\n[ "$rank" = 1 ] && exec timeout -s KILL 3 "$@"\nexec '
+        '"$@"\n'
     )
     script.chmod(0o755)
     with pytest.raises(package.MpiError, match="ended with"):

@@ -105,7 +105,9 @@ def test_another_number_is_refused(mpi):
         other = program.on(2)
         other.manifest = {**other.manifest, "devices": 3}
         other(integers(program.manifest["inputs"]))
-    done = subprocess.run(mpi.launch(3, [str(program.executable)]), capture_output=True, text=True, env=mpi.environment())
+    done = subprocess.run(
+        mpi.launch(3, [str(program.executable)]), capture_output=True, text=True, env=mpi.environment()
+    )
     assert done.returncode and "with N of 2, 4, 8." in done.stderr
 
 

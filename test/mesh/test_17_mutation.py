@@ -1,4 +1,6 @@
-"""Acceptance tests 16 and 17: costs as formulas in the sizes of axes, and a script that changes how a program is sharded."""
+"""Acceptance tests 16 and 17: costs as formulas in the sizes of axes, and a script that changes how a program is
+sharded.
+"""
 
 import json
 from fractions import Fraction
@@ -32,7 +34,8 @@ def value_of(formula, sizes):
 
 PLANS = {
     "mlp": (lambda n: mlp({"x": n}, "annotations"), SCHEDULE, {"x": 2}, [{"x": 4}, {"x": 8}]),
-    "mlp in two dims": (lambda x, y: mlp_2d({"x": x, "y": y}), {}, {"x": 2, "y": 2}, [{"x": 2, "y": 4}, {"x": 4, "y": 2}]),
+    "mlp in two dims": (lambda x, y: mlp_2d({"x": x, "y": y}), {}, {"x": 2, "y": 2},
+                        [{"x": 2, "y": 4}, {"x": 4, "y": 2}]),
     "experts": (lambda n: experts({"x": n}), {}, {"x": 2}, []),
 }
 

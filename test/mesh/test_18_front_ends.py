@@ -1,5 +1,5 @@
-"""Programs as front ends write them, on dims that no axis divides: what MLIR's tools lower only once it is written otherwise,
-and what padding must not do (be read at, be divided by, count)."""
+"""Programs as front ends write them, on dims that no axis divides: what MLIR's tools lower only once it is written
+otherwise, and what padding must not do (be read at, be divided by, count)."""
 
 import pytest
 from programs import X, Y, on_mesh, sharded

@@ -1,7 +1,7 @@
 """Random programs in real processes: the numbers of one process without shardings.
 
-The long test runs SHARDONNAY_MESH_PROGRAMS of them (300) for each number of ranks and MPI, from seed SHARDONNAY_MESH_SEED
-(0) on.
+The long test runs SHARDONNAY_MESH_PROGRAMS of them (300) for each number of ranks and MPI, from seed
+SHARDONNAY_MESH_SEED (0) on.
 """
 
 import os

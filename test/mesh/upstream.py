@@ -63,7 +63,9 @@ class Lowered:
         local = exported_local(text, expand="", **options)
         # Else it stands in the way of the translation to LLVM IR.
         local = re.sub(r"(shard\.grid .*\))$", r'\1 {sym_visibility = "private"}', local, count=1, flags=re.M)
-        lowered = run_tool([llvm_tool("mlir-opt"), "-", f"--pass-pipeline=builtin.module({' '.join(PIPELINE.split())})"], local)
+        lowered = run_tool(
+            [llvm_tool("mlir-opt"), "-", f"--pass-pipeline=builtin.module({' '.join(PIPELINE.split())})"], local
+        )
         left = [line for line in lowered.splitlines() if "shard." in line or "mpi." in line]
         assert not left, left[:3]
         ir = self.folder / "program.ll"

@@ -1,4 +1,5 @@
-"""One process of a program that MLIR lowered: mpirun -n N python upstream_worker.py FOLDER, with FOLDER/program.so, arrays.npz.
+"""One process of a program that MLIR lowered: mpirun -n N python upstream_worker.py FOLDER, with FOLDER/program.so,
+arrays.npz.
 
 It calls the program's C interface, whose arrays are MLIR's memref descriptors, and writes FOLDER/RANK.npz.
 """

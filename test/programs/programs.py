@@ -2,8 +2,8 @@
 
     python programs.py [NAME...]     prints them, without names how many there are
 
-A program is a function and its arguments: arrays or shapes. `FOR_TPU` are lowered for TPUs, where other ops are emitted, and
-`SYMBOLIC` with sizes that are unknown.
+A program is a function and its arguments: arrays or shapes. `FOR_TPU` are lowered for TPUs, where other ops are
+emitted, and `SYMBOLIC` with sizes that are unknown.
 """
 
 import functools
@@ -88,7 +88,9 @@ PAIRS = (
     "subtract true_divide equal"
 ).split()
 BITS = "bitwise_and bitwise_or bitwise_xor left_shift right_shift gcd lcm".split()
-ONE_OPERAND = "digamma entr erf erfc erfinv expit expi exp1 factorial gammaln i0e i1 i1e log_ndtr logit ndtr ndtri spence"
+ONE_OPERAND = (
+    "digamma entr erf erfc erfinv expit expi exp1 factorial gammaln i0e i1 i1e log_ndtr logit ndtr ndtri spence"
+)
 TWO_OPERANDS = "betaln xlog1py xlogy zeta gammainc gammaincc poch"
 
 for i in range(0, len(FLOAT), 8):
@@ -158,7 +160,12 @@ add("empty", lambda x: jnp.concatenate([x, x], axis=1), (0, 4))
 
 
 # Indices.
-add("taken", lambda x, i: [x[i], jnp.take(x, i, axis=1, mode="clip"), jnp.take(x, i, mode="fill")], (4, 8), ((3,), "int32"))
+add(
+    "taken",
+    lambda x, i: [x[i], jnp.take(x, i, axis=1, mode="clip"), jnp.take(x, i, mode="fill")],
+    (4, 8),
+    ((3,), "int32"),
+)
 add("taken_along", lambda x, i: jnp.take_along_axis(x, i, axis=1), (4, 8), ((4, 2), "int32"))
 add("taken_by_mask", lambda x, m: jnp.where(m, x, 0)[jnp.nonzero(m, size=5)], (4, 8), ((4, 8), "bool"))
 for method in ("add", "multiply", "min", "max", "set", "apply"):
@@ -181,15 +188,21 @@ add("unique", lambda x: jnp.unique(x, size=4, return_counts=True), ((8,), "int32
 REDUCTIONS = "sum prod max min any all mean var std argmax argmin median nansum ptp count_nonzero average".split()
 for i in range(0, len(REDUCTIONS), 4):
     add(f"reduced_{i // 4}", each([functools.partial(getattr(jnp, n), axis=1) for n in REDUCTIONS[i : i + 4]]), (4, 8))
-add("reduced_bits", lambda x: [lax.reduce_and(x, (0,)), lax.reduce_or(x, (0,)), lax.reduce_xor(x, (0,))], ((4,), "uint32"))
-add("reduced_several", lambda x, y: lax.reduce((x, y), (0.0, 0), lambda a, b: (a[0] + b[0], jnp.maximum(a[1], b[1])), (0,)),
+add(
+    "reduced_bits",
+    lambda x: [lax.reduce_and(x, (0,)), lax.reduce_or(x, (0,)), lax.reduce_xor(x, (0,))],
+    ((4,), "uint32"),
+)
+add("reduced_several", lambda x, y: lax.reduce((x, y), (0.0, 0), lambda a, b: (a[0] + b[0], jnp.maximum(a[1], b[1])),
+                                               (0,)),
     (4, 8), ((4, 8), "int32"))
 add("reduced_mixed", lambda x: lax.reduce(x, 1.0, lambda a, b: a * b + 1, (0,)), (4, 8))
 for name in ("cumsum", "cumprod", "cummax", "cummin", "cumlogsumexp"):
     add(name, functools.partial(getattr(lax, name), axis=1), (4, 8))
 add("cumsum_reversed", lambda x: lax.cumsum(x, 0, reverse=True), (4, 8))
 add("window_sum", lambda x: lax.reduce_window(x, 0.0, lax.add, (2, 2), (1, 2), "SAME"), (4, 8))
-add("window_mixed", lambda x: lax.reduce_window(x, 0.0, lambda a, b: a + 2 * b, (2, 2), (2, 2), "VALID", (1, 2), (2, 1)), (4, 8))
+add("window_mixed", lambda x: lax.reduce_window(x, 0.0, lambda a, b: a + 2 * b, (2, 2), (2, 2), "VALID", (1, 2),
+                                                (2, 1)), (4, 8))
 add("window_gradient", jax.grad(lambda x: nn.max_pool(x, (2, 2), (2, 2)).sum()), (2, 4, 8, 3))
 add("pooled", lambda x: [nn.avg_pool(x, (2, 2)), nn.max_pool(x, (2, 2))], (2, 4, 8, 3))
 add("sorted", lambda x: [jnp.sort(x), jnp.argsort(x, axis=0), jnp.sort(x, descending=True)], (4, 8))
@@ -206,25 +219,37 @@ add("norms", lambda x: [jnp.linalg.norm(x), jsp.special.logsumexp(x, axis=1), ja
 # Contractions.
 add("dots", lambda x, y: [x @ y, jnp.tensordot(x, y, 1), jnp.inner(x, y.T)], (4, 8), (8, 5))
 add("dots_batched", lambda x, y: jnp.einsum("bij,bjk->bik", x, y), (2, 3, 4), (2, 4, 5))
-add("dot_precise", lambda x, y: [lax.dot(x, y, precision="highest"), lax.dot(x, y, precision="bfloat16")], (4, 8), (8, 5))
+add("dot_precise", lambda x, y: [lax.dot(x, y, precision="highest"), lax.dot(x, y, precision="bfloat16")], (4, 8),
+    (8, 5))
 add("dot_algorithm", lambda x, y: lax.dot(x, y, precision=lax.DotAlgorithmPreset.BF16_BF16_F32), (4, 8), (8, 5))
 add("dot_algorithms", lambda x, y: [lax.dot(x, y, precision=p) for p in (
     lax.DotAlgorithmPreset.BF16_BF16_F32_X3, lax.DotAlgorithmPreset.F32_F32_F32)], (4, 8), (8, 5))
 add("dot_of_integers", lambda x, y: lax.dot(x, y, preferred_element_type=jnp.int32), ((4, 8), "int8"), ((8, 5), "int8"))
-add("dot_of_eights", lambda x, y: lax.dot(x, y, preferred_element_type=jnp.float32), ((4, 8), "float8_e4m3fn"), ((8, 5), "float8_e5m2"))
+add(
+    "dot_of_eights",
+    lambda x, y: lax.dot(x, y, preferred_element_type=jnp.float32),
+    ((4, 8), "float8_e4m3fn"),
+    ((8, 5), "float8_e5m2"),
+)
 add("dot_ragged", lax.ragged_dot, (8, 4), (3, 4, 5), ((3,), "int32"))
 add("einsums", lambda x, y: [jnp.einsum("ij,kj->", x, y), jnp.einsum("ii->i", x[:4, :4])], (4, 8), (5, 8))
 CONV = (("NHWC", "HWIO", "NHWC"), ("NCHW", "OIHW", "NCHW"))
 for layout in CONV:
     shapes = ((2, 8, 8, 4), (3, 3, 4, 6)) if layout == CONV[0] else ((2, 4, 8, 8), (6, 4, 3, 3))
-    add(f"convolved_{layout[0]}", lambda x, k, n=layout: lax.conv_general_dilated(x, k, (1, 2), "SAME", dimension_numbers=n),
-        *shapes)
-add("convolved_grouped", lambda x, k: lax.conv_general_dilated(x, k, (1,), "VALID", feature_group_count=2), (2, 4, 8), (6, 2, 3))
-add("convolved_dilated", lambda x, k: lax.conv_general_dilated(x, k, (1,), [(1, 2)], lhs_dilation=(2,), rhs_dilation=(2,)),
+    add(
+        f"convolved_{layout[0]}",
+        lambda x, k, n=layout: lax.conv_general_dilated(x, k, (1, 2), "SAME", dimension_numbers=n),
+        *shapes,
+    )
+add("convolved_grouped", lambda x, k: lax.conv_general_dilated(x, k, (1,), "VALID", feature_group_count=2), (2, 4, 8),
+    (6, 2, 3))
+add("convolved_dilated", lambda x, k: lax.conv_general_dilated(x, k, (1,), [(1, 2)], lhs_dilation=(2,),
+                                                               rhs_dilation=(2,)),
     (2, 4, 8), (6, 4, 3))
 add("convolved_transposed", lambda x, k: lax.conv_transpose(x, k, (2,), "SAME"), (2, 8, 4), (3, 4, 6))
 add("convolved_gradient", jax.grad(lambda k, x: lax.conv(x, k, (1, 1), "SAME").sum()), (6, 4, 3, 3), (2, 4, 8, 8))
-add("convolved_double_batch", lambda x, k: jax.vmap(lambda x, k: lax.conv(x, k, (1, 1), "SAME"))(x, k), (5, 2, 4, 8, 8), (5, 6, 4, 3, 3))
+add("convolved_double_batch", lambda x, k: jax.vmap(lambda x, k: lax.conv(x, k, (1, 1), "SAME"))(x, k), (5, 2, 4, 8, 8),
+    (5, 6, 4, 3, 3))
 add("convolve", lambda x, y: [jnp.convolve(x, y), jnp.correlate(x, y)], (8,), (3,))
 add("image_resized", lambda x: jax.image.resize(x, (8, 8, 3), "bilinear"), (4, 4, 3))
 add("image_patches", lambda x: lax.conv_general_dilated_patches(x, (2, 2), (1, 1), "VALID"), (2, 3, 8, 8))
@@ -259,7 +284,17 @@ add("fourier_gradient", jax.grad(lambda x: jnp.abs(jnp.fft.rfft(x)).sum()), (8,)
 
 
 # Random numbers.
-RANDOM = ("uniform", "normal", "bernoulli", "exponential", "gumbel", "laplace", "cauchy", "rademacher", "truncated_normal")
+RANDOM = (
+    "uniform",
+    "normal",
+    "bernoulli",
+    "exponential",
+    "gumbel",
+    "laplace",
+    "cauchy",
+    "rademacher",
+    "truncated_normal",
+)
 KEY = jax.eval_shape(lambda: jax.random.PRNGKey(0))
 for i in range(0, len(RANDOM), 3):
     def draws(key, names=RANDOM[i : i + 3]):
@@ -277,7 +312,11 @@ add("random_typed_key", lambda: jax.random.normal(jax.random.key(1), (4,)))
 for kind in ("rbg", "unsafe_rbg"):
     add(f"random_{kind}", lambda kind=kind: jax.random.normal(jax.random.key(1, impl=kind), (4,)))
 for kind in lax.RandomAlgorithm.__members__.values():
-    add(f"random_bits_{kind.name.lower()}", lambda s, k=kind: lax.rng_bit_generator(s, (4, 8), algorithm=k), ((4,), "uint32"))
+    add(
+        f"random_bits_{kind.name.lower()}",
+        lambda s, k=kind: lax.rng_bit_generator(s, (4, 8), algorithm=k),
+        ((4,), "uint32"),
+    )
 add("random_bits_wide", lambda s: lax.rng_bit_generator(s, (4, 8), jnp.uint64), ((4,), "uint32"), x64=True)
 add("random_uniform", lambda a, b: lax.rng_uniform(a, b, (4, 8)), (), ())
 
@@ -296,10 +335,12 @@ add("branched_many", lambda i, x: lax.switch(i, [jnp.sin, jnp.cos, lambda x: x],
 add("branched_nothing", lambda p: lax.cond(p, lambda: (), lambda: ()), ((), "bool"))
 add("branched_gradient", jax.grad(lambda x, p: lax.cond(p, jnp.sin, jnp.cos, x)), (), ((), "bool"))
 add("branched_platform", lambda x: lax.platform_dependent(x, cpu=jnp.sin, default=jnp.cos), (4,))
-add("solved", lambda a, b: lax.custom_linear_solve(lambda x: a @ x, b, lambda f, b: jnp.linalg.solve(a, b)), (4, 4), (4,))
+add("solved", lambda a, b: lax.custom_linear_solve(lambda x: a @ x, b, lambda f, b: jnp.linalg.solve(a, b)), (4, 4),
+    (4,))
 add("root", lambda x: lax.custom_root(lambda y: y**2 - x, 1.0, lambda f, x: x, lambda f, y: y), ())
 add("conjugate_gradient", lambda a, b: jsp.sparse.linalg.cg(lambda x: a @ x, b, maxiter=3)[0], (4, 4), (4,))
-add("minimized", lambda x: jsp.optimize.minimize(lambda x: (x**2).sum(), x, method="BFGS", options={"maxiter": 2}).x, (3,))
+add("minimized", lambda x: jsp.optimize.minimize(lambda x: (x**2).sum(), x, method="BFGS", options={"maxiter": 2}).x,
+    (3,))
 add("interpolated", lambda x, p, f: jnp.interp(x, p, f), (4,), (8,), (8,))
 add("integrated", lambda y: jax.scipy.integrate.trapezoid(y), (8,))
 add("mapped_coordinates", lambda x, c: jsp.ndimage.map_coordinates(x, [c, c], 1), (4, 8), (5,))
@@ -322,7 +363,8 @@ def safe_log(x):
 
 safe_log.defjvp(lambda p, t: (jnp.log(p[0]), t[0] / p[0]))
 add("checkpointed", jax.grad(lambda x: jax.checkpoint(lambda x: jnp.sin(jnp.sin(x)))(x).sum()), (4,))
-add("offloaded", jax.grad(lambda x: jax.checkpoint(jnp.sin, policy=jax.checkpoint_policies.dots_saveable)(x @ x).sum()), (4, 4))
+add("offloaded", jax.grad(lambda x: jax.checkpoint(jnp.sin, policy=jax.checkpoint_policies.dots_saveable)(x @ x).sum()),
+    (4, 4))
 add("custom_vjp", jax.grad(lambda x: clipped(x).sum()), (4,))
 add("custom_jvp", jax.jacfwd(safe_log), (4,))
 add("jacobian", jax.jacrev(lambda x: jnp.sin(x) * x.sum()), (4,))
@@ -331,14 +373,25 @@ add("nested_jit", lambda x: jax.jit(jnp.sin)(x) + jax.jit(lambda x: jax.jit(jnp.
 add("closed_over", lambda x: x + np.arange(12, dtype=np.float32).reshape(3, 4), (3, 4))
 add("barrier", lambda x, y: lax.optimization_barrier((x, y)), (4,), ((4,), "int32"))
 add("callback", lambda x: jax.pure_callback(np.sin, jax.ShapeDtypeStruct((4,), jnp.float32), x), (4,))
-add("callback_ordered", lambda x: jax.experimental.io_callback(np.sin, jax.ShapeDtypeStruct((4,), jnp.float32), x, ordered=True), (4,))
+add("callback_ordered", lambda x: jax.experimental.io_callback(np.sin, jax.ShapeDtypeStruct((4,), jnp.float32), x,
+                                                               ordered=True), (4,))
 add("printed", lambda x: (jax.debug.print("{}", x), x)[1], (4,))
 add("composite", lambda x: lax.composite(lambda x, scale: x * scale, "my.scaled", version=2)(x, scale=2.0), (4,))
 add("composite_gelu", lambda x: lax.composite(jax.nn.gelu, "my.gelu")(x), (4,))
 add("ffi_call", lambda x: jax.ffi.ffi_call("my_target", jax.ShapeDtypeStruct((4,), jnp.float32), has_side_effect=True,
                                            input_output_aliases={0: 0})(x, scale=np.float32(2), name="n"), (4,))
-add("ffi_call_legacy", lambda x: jax.ffi.ffi_call("old", jax.ShapeDtypeStruct((2, 3), jnp.float32), custom_call_api_version=2, legacy_backend_config="config",
-                                                  input_layouts=[(0,)], output_layouts=(1, 0))(x), (4,))
+add(
+    "ffi_call_legacy",
+    lambda x: jax.ffi.ffi_call(
+        "old",
+        jax.ShapeDtypeStruct((2, 3), jnp.float32),
+        custom_call_api_version=2,
+        legacy_backend_config="config",
+        input_layouts=[(0,)],
+        output_layouts=(1, 0),
+    )(x),
+    (4,),
+)
 add("donated", jax.jit(lambda x, y: (x + 1, y.sum()), donate_argnums=(0, 1)), (4,), (4, 2))
 add("metadata", lambda x: jax.experimental.xla_metadata.set_xla_metadata(jnp.sin(x), key="value"), (4,))
 add("sparse", lambda d, x: jax.experimental.sparse.BCOO((d, np.array([[0, 1], [2, 0]])), shape=(4, 4)) @ x, (2,), (4,))
@@ -368,7 +421,12 @@ layer("group_norm", nn.GroupNorm(2), (4, 8))
 layer("weight_norm", nn.WeightNorm(nn.Dense(5)), (4, 8))
 layer("spectral_norm", nn.SpectralNorm(nn.Dense(5)), (4, 8), update_stats=True)
 layer("dropout", nn.Dropout(0.5, deterministic=False), (4, 8), rngs=("params", "dropout"))
-layer("attention", nn.MultiHeadDotProductAttention(2, dropout_rate=0.1, deterministic=False), (2, 4, 8), rngs=("params", "dropout"))
+layer(
+    "attention",
+    nn.MultiHeadDotProductAttention(2, dropout_rate=0.1, deterministic=False),
+    (2, 4, 8),
+    rngs=("params", "dropout"),
+)
 layer("lstm", nn.RNN(nn.OptimizedLSTMCell(5)), (2, 6, 8))
 layer("gru", nn.RNN(nn.GRUCell(5)), (2, 6, 8))
 layer("einsum", nn.Einsum((8, 5), "ab,bc->ac"), (4, 8))
@@ -381,12 +439,23 @@ add("attention_dot_product", lambda q, k, v: jax.nn.dot_product_attention(q, k, 
 
 # optax.
 OPTIMIZERS = {
-    "sgd": lambda: optax.sgd(0.1, momentum=0.9, nesterov=True), "adam": lambda: optax.adam(1e-3), "adamw": lambda: optax.adamw(1e-3),
-    "lamb": lambda: optax.lamb(1e-3), "lion": lambda: optax.lion(1e-3), "rmsprop": lambda: optax.rmsprop(1e-3, centered=True),
-    "adafactor": lambda: optax.adafactor(1e-3), "adagrad": lambda: optax.adagrad(1e-3), "sm3": lambda: optax.sm3(1e-3),
-    "novograd": lambda: optax.novograd(1e-3), "noisy": lambda: optax.noisy_sgd(1e-3), "yogi": lambda: optax.yogi(1e-3),
-    "radam": lambda: optax.radam(1e-3), "sign": lambda: optax.sign_sgd(1e-3), "lbfgs": lambda: optax.scale_by_lbfgs(3),
-    "muon": lambda: optax.contrib.muon(1e-3), "multi_step": lambda: optax.MultiSteps(optax.adam(1e-3), 2),
+    "sgd": lambda: optax.sgd(0.1, momentum=0.9, nesterov=True),
+    "adam": lambda: optax.adam(1e-3),
+    "adamw": lambda: optax.adamw(1e-3),
+    "lamb": lambda: optax.lamb(1e-3),
+    "lion": lambda: optax.lion(1e-3),
+    "rmsprop": lambda: optax.rmsprop(1e-3, centered=True),
+    "adafactor": lambda: optax.adafactor(1e-3),
+    "adagrad": lambda: optax.adagrad(1e-3),
+    "sm3": lambda: optax.sm3(1e-3),
+    "novograd": lambda: optax.novograd(1e-3),
+    "noisy": lambda: optax.noisy_sgd(1e-3),
+    "yogi": lambda: optax.yogi(1e-3),
+    "radam": lambda: optax.radam(1e-3),
+    "sign": lambda: optax.sign_sgd(1e-3),
+    "lbfgs": lambda: optax.scale_by_lbfgs(3),
+    "muon": lambda: optax.contrib.muon(1e-3),
+    "multi_step": lambda: optax.MultiSteps(optax.adam(1e-3), 2),
     "clipped": lambda: optax.chain(optax.clip_by_global_norm(1.0), optax.adam(optax.cosine_decay_schedule(1e-3, 100))),
     "if_finite": lambda: optax.apply_if_finite(optax.adam(1e-3), 3),
 }
@@ -398,7 +467,8 @@ for name, make in OPTIMIZERS.items():
 
     add(f"optax_{name}", step, (16, 8), (16, 8))
 add("optax_losses", lambda x, y: [optax.l2_loss(x, y), optax.huber_loss(x, y), optax.cosine_similarity(x, y),
-                                  optax.sigmoid_binary_cross_entropy(x, y), optax.kl_divergence(x, y), optax.log_cosh(x, y)],
+                                  optax.sigmoid_binary_cross_entropy(x, y), optax.kl_divergence(x, y),
+                                  optax.log_cosh(x, y)],
     (4, 8), (4, 8))
 add("optax_ctc", lambda x, p, y, q: optax.ctc_loss(x, p, y, q), (2, 6, 5), (2, 6), ((2, 3), "int32"), (2, 3))
 
@@ -412,7 +482,12 @@ def manual(function, ins, outs, **more):
     return jax.shard_map(function, mesh=mesh(), in_specs=ins, out_specs=outs, **more)
 
 
-add("sharded", jax.jit(lambda x, y: x @ y, in_shardings=(spec("data"), spec(None, "model")), out_shardings=spec("data", "model")), (8, 8), (8, 8))
+add(
+    "sharded",
+    jax.jit(lambda x, y: x @ y, in_shardings=(spec("data"), spec(None, "model")), out_shardings=spec("data", "model")),
+    (8, 8),
+    (8, 8),
+)
 add("constrained", lambda x: lax.with_sharding_constraint(jnp.sin(x), spec(P.UNCONSTRAINED, "model")), (8, 8))
 add("shard_alike", lambda x, y: jax.experimental.shard_alike.shard_alike(x, y), (8, 8), (8, 8))
 D, M, DM = P("data"), P("model"), P(("data", "model"))
@@ -426,12 +501,19 @@ add("map_all_to_all", manual(lambda x: lax.all_to_all(x, "model", 1, 0, tiled=Tr
 add("map_permute", manual(lambda x: lax.ppermute(x, "model", [(0, 1), (1, 2), (2, 3), (3, 0)]), M, M), (8, 8))
 add("map_shuffle", manual(lambda x: lax.pshuffle(x, "model", [3, 2, 1, 0]), M, M), (8, 8))
 add("map_index", manual(lambda x: x + lax.axis_index("model") * lax.axis_size("data"), M, M), (8, 8))
-add("map_groups", manual(lambda x: lax.psum(x, "model", axis_index_groups=[[0, 1], [2, 3]]), M, M, check_vma=False), (8, 8))
-add("map_part_manual", jax.shard_map(lambda x: lax.psum(x, "data"), mesh=mesh(), in_specs=D, out_specs=P(), axis_names={"data"}), (8, 8))
+add("map_groups", manual(lambda x: lax.psum(x, "model", axis_index_groups=[[0, 1], [2, 3]]), M, M, check_vma=False),
+    (8, 8))
+add(
+    "map_part_manual",
+    jax.shard_map(lambda x: lax.psum(x, "data"), mesh=mesh(), in_specs=D, out_specs=P(), axis_names={"data"}),
+    (8, 8),
+)
 add("map_gradient", jax.grad(lambda x: manual(lambda x: lax.psum(jnp.sin(x), "data"), D, P())(x).sum()), (8, 8))
-add("map_loop", manual(lambda x: lax.fori_loop(0, 3, lambda i, x: lax.ppermute(x, "model", [(0, 1), (1, 0)]) + x, x), M, M), (8, 8))
+add("map_loop", manual(lambda x: lax.fori_loop(0, 3, lambda i, x: lax.ppermute(x, "model", [(0, 1), (1, 0)]) + x, x), M,
+                       M), (8, 8))
 add("map_nothing", manual(lambda: lax.axis_index("data")[None], (), D))
-add("map_broadcast_collectively", manual(lambda x: jax.lax.pcast(x, "data", to="varying"), M, P("model", "data")), (8, 8))
+add("map_broadcast_collectively", manual(lambda x: jax.lax.pcast(x, "data", to="varying"), M, P("model", "data")),
+    (8, 8))
 add("map_async", manual(lambda x: lax.psum(x.astype(jnp.bfloat16), "data"), D, P()), (8, 8))
 add("map_random", manual(lambda x: x + jax.random.normal(jax.random.key(0), x.shape), D, D), (8, 8))
 
@@ -479,16 +561,26 @@ def train_convolutions(key, images):
 
 FOR_TPU = (
     "dot_ragged linalg_cholesky linalg_svd linalg_inv linalg_solve linalg_expm sorted top_k approximate_top_k cumsum "
-    "random_rbg random_0 fourier special_betainc special_double float_0 convolved_NHWC attention_dot_product window_gradient"
+    "random_rbg random_0 fourier special_betainc special_double float_0 convolved_NHWC attention_dot_product "
+    "window_gradient"
 ).split()
 
 SYMBOLIC = {
     "sizes": (lambda x: [x.reshape(-1), x @ x.T, jnp.sum(x + 1, axis=0), x * x.shape[0]], [(None, 4)]),
     "sizes sliced": (lambda x: [x[1:], x[:-1], x[::2], jnp.roll(x, 1), jnp.concatenate([x, x])], [(None, 4)]),
     "sizes padded": (lambda x: [jnp.pad(x, 1), jnp.broadcast_to(x[0], (x.shape[0], 4)), jnp.cumsum(x, 0)], [(None, 4)]),
-    "sizes gathered": (lambda x: [jnp.take(x, jnp.array([0, 1]), axis=0), jnp.take_along_axis(x, x.argmax(1)[:, None], 1)], [(None, 4)]),
-    "sizes counted": (lambda x: [jnp.arange(x.shape[0]), jnp.zeros((x.shape[0], x.shape[0])), x[jnp.arange(x.shape[0])]], [(None, 4)]),
-    "sizes convolved": (lambda x, k: lax.conv_general_dilated(x, k, (2, 2), "SAME", dimension_numbers=CONV[0]), [(2, None, None, 4), (3, 3, 4, 5)]),
+    "sizes gathered": (
+        lambda x: [jnp.take(x, jnp.array([0, 1]), axis=0), jnp.take_along_axis(x, x.argmax(1)[:, None], 1)],
+        [(None, 4)],
+    ),
+    "sizes counted": (
+        lambda x: [jnp.arange(x.shape[0]), jnp.zeros((x.shape[0], x.shape[0])), x[jnp.arange(x.shape[0])]],
+        [(None, 4)],
+    ),
+    "sizes convolved": (
+        lambda x, k: lax.conv_general_dilated(x, k, (2, 2), "SAME", dimension_numbers=CONV[0]),
+        [(2, None, None, 4), (3, 3, 4, 5)],
+    ),
     "sizes random": (lambda x: jax.random.normal(jax.random.key(0), x.shape), [(None, 4)]),
 }
 NAMES = [*PROGRAMS, *(f"{name} tpu" for name in FOR_TPU), *SYMBOLIC]

@@ -74,7 +74,8 @@ def test_by_hand(text):
         check(text)
     else:  # jaxlib has that dialect, but does not register it
         printed = ours(text)
-        assert ours(printed) == ours(ours(text, "--mlir-print-op-generic")) == ours(ours(text, "--emit-bytecode")) == printed
+        assert ours(printed) == ours(ours(text, "--mlir-print-op-generic")) == ours(ours(text,
+            "--emit-bytecode")) == printed
 
 
 def dialect_ops():

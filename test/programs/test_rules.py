@@ -1,4 +1,5 @@
-"""The rule of every op of every program here is jaxlib's, or the op stands in the table of docs/design/propagation.md."""
+"""The rule of every op of every program here is jaxlib's, or the op stands in the table of docs/design/propagation.md.
+"""
 
 import os
 import re
@@ -50,7 +51,9 @@ def rules(module):
 
 def differences(text):
     """(ops, [(op, jaxlib's rule, ours)])"""
-    ours = subprocess.run([SDY_OPT, f"--pass-pipeline={PASS}"], input=text, capture_output=True, text=True, check=True).stdout
+    ours = subprocess.run(
+        [SDY_OPT, f"--pass-pipeline={PASS}"], input=text, capture_output=True, text=True, check=True
+    ).stdout
     with jax_mlir.make_ir_context():
         mine = rules(ir.Module.parse(ours))
         module = ir.Module.parse(text)

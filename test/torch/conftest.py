@@ -6,4 +6,5 @@ engine.prepare(8)
 
 
 def pytest_addoption(parser):
-    parser.addoption("--gloo", action="store_true", help="models of engine/test_models.py on eight processes that send by gloo, in place of threads")
+    parser.addoption("--gloo", action="store_true", help="models of engine/test_models.py on eight processes that "
+                                                         "send by gloo, in place of threads")

@@ -22,7 +22,9 @@ def tokens(batch=8, length=8, vocabulary=32):
 
 def images(batch=8, channels=3, size=8, classes=10):
     generator = torch.Generator().manual_seed(1)
-    return torch.randn(batch, channels, size, size, generator=generator), torch.randint(0, classes, (batch,), generator=generator)
+    return torch.randn(batch, channels, size, size, generator=generator), torch.randint(
+        0, classes, (batch,), generator=generator
+    )
 
 
 def numbers(*shape, seed=1):
@@ -61,7 +63,9 @@ class Block(nn.Module):
 
 
 class GPT(nn.Module):
-    def __init__(self, vocabulary=32, width=16, heads=4, layers=2, length=8, dropout=0.0, tied=False, checkpointed=None):
+    def __init__(
+        self, vocabulary=32, width=16, heads=4, layers=2, length=8, dropout=0.0, tied=False, checkpointed=None
+    ):
         """checkpointed: None, or use_reentrant of the blocks' activation checkpointing."""
         super().__init__()
         self.tok, self.pos = nn.Embedding(vocabulary, width), nn.Embedding(length, width)
@@ -94,7 +98,8 @@ def rotated(x, positions):
     half = x.shape[-1] // 2
     angle = positions[:, None] * 10000.0 ** (-torch.arange(half) / half)
     return torch.cat(
-        [x[..., :half] * angle.cos() - x[..., half:] * angle.sin(), x[..., half:] * angle.cos() + x[..., :half] * angle.sin()], -1
+        [x[..., :half] * angle.cos() - x[..., half:] * angle.sin(),
+         x[..., half:] * angle.cos() + x[..., :half] * angle.sin()], -1
     )
 
 
@@ -144,7 +149,10 @@ class ResNet(nn.Module):
         super().__init__()
         self.stem, self.norm = nn.Conv2d(3, channels, 3, padding=1, bias=False), nn.BatchNorm2d(channels)
         self.conv1, self.norm1 = nn.Conv2d(channels, 2 * channels, 3, 2, 1, bias=False), nn.BatchNorm2d(2 * channels)
-        self.conv2, self.norm2 = nn.Conv2d(2 * channels, 2 * channels, 3, 1, 1, bias=False), nn.BatchNorm2d(2 * channels)
+        self.conv2, self.norm2 = (
+            nn.Conv2d(2 * channels, 2 * channels, 3, 1, 1, bias=False),
+            nn.BatchNorm2d(2 * channels),
+        )
         self.skip, self.head = nn.Conv2d(channels, 2 * channels, 1, 2), nn.Linear(2 * channels, classes)
 
     def forward(self, x):
@@ -187,7 +195,8 @@ class Graph(nn.Module):
 class Recurrent(nn.Module):
     def __init__(self, kind=nn.LSTM, vocabulary=32, width=8):
         super().__init__()
-        self.tok, self.cells, self.head = nn.Embedding(vocabulary, width), kind(width, width, batch_first=True), nn.Linear(width, vocabulary)
+        self.tok, self.cells, self.head = nn.Embedding(vocabulary, width), kind(width, width,
+            batch_first=True), nn.Linear(width, vocabulary)
 
     def forward(self, ids):
         return self.head(self.cells(self.tok(ids))[0])
@@ -238,7 +247,10 @@ class ViT(nn.Module):
         super().__init__()
         self.patches, self.cls = nn.Conv2d(3, width, 4, 4), nn.Parameter(torch.zeros(1, 1, width))
         self.positions = nn.Parameter(torch.zeros(1, 5, width))
-        self.block, self.head = nn.TransformerEncoderLayer(width, 4, 32, 0.0, batch_first=True), nn.Linear(width, classes)
+        self.block, self.head = (
+            nn.TransformerEncoderLayer(width, 4, 32, 0.0, batch_first=True),
+            nn.Linear(width, classes),
+        )
 
     def forward(self, x):
         x = self.patches(x).flatten(2).transpose(1, 2)
@@ -336,7 +348,8 @@ MODELS = {
     "rnn": lambda: _language(Recurrent(nn.RNN)),
     "mamba": lambda: _language(Mamba()),
     "dlrm": _dlrm,
-    "mlp": lambda: (MLP(8, 16, 4), lambda model, x, y: F.cross_entropy(model(x), y), (numbers(8, 8), torch.arange(8) % 4)),
+    "mlp": lambda: (MLP(8, 16, 4), lambda model, x, y: F.cross_entropy(model(x), y),
+                    (numbers(8, 8), torch.arange(8) % 4)),
     "vae": _vae,
     "clip": _clip,
     "transformer": _transformer,

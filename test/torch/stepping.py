@@ -50,7 +50,9 @@ def program_steps(captured, batch, steps, run):
 def check_steps(found, expected, slack=1.0):
     """Losses and values after the steps agree."""
     wrong = [difference(a, b.detach(), slack) for a, b in zip(found[0], expected[0], strict=True)]
-    wrong += [f"{name}: {text}" for name, value in expected[1].items() if (text := difference(found[1][name], value, slack))]
+    wrong += [
+        f"{name}: {text}" for name, value in expected[1].items() if (text := difference(found[1][name], value, slack))
+    ]
     assert not any(wrong), "\n".join(filter(None, wrong))
 
 

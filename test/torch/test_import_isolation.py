@@ -9,7 +9,10 @@ import pytest
 @pytest.mark.parametrize(
     "program, absent",
     [
-        ("import shardonnay; shardonnay.compile; shardonnay.Options; import shardonnay.report, shardonnay.explain", ("torch", "jax")),
+        (
+            "import shardonnay; shardonnay.compile; shardonnay.Options; import shardonnay.report, shardonnay.explain",
+            ("torch", "jax"),
+        ),
         ("import shardonnay.torch.step, shardonnay.torch.engine", ("jax", "jaxlib", "shardonnay._core", "numpy.f2py")),
         ("from shardonnay.torch import partition", ("jax", "jaxlib", "transformers")),
     ],

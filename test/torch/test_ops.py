@@ -79,16 +79,23 @@ OF_A_NUMBER = {
     "eq": torch.eq, "ne": torch.ne, "lt": torch.lt, "le": torch.le, "gt": torch.gt, "ge": torch.ge,
     "eq of a tensor": lambda x, n: x == torch.tensor(n), "fmod": torch.fmod, "remainder": torch.remainder,
     "remainder of a number": lambda x, n: torch.remainder(n, x), "floor_divide": torch.floor_divide,
-    "floor_divide of a number": lambda x, n: n // x, "floor_divide by a tensor": lambda x, n: torch.floor_divide(x, x.flip(0)),
-    "trunc_div": lambda x, n: torch.div(x, n, rounding_mode="trunc"), "trunc_div of a number": lambda x, n: torch.div(torch.tensor(n), x, rounding_mode="trunc"),
-    "mul": torch.mul, "div": torch.div, "add": torch.add, "sub": torch.sub, "rsub": torch.rsub, "pow": lambda x, n: torch.pow(x.abs(), n),
-    "add alpha": lambda x, n: torch.add(x, x.flip(0), alpha=n), "xlogy": torch.xlogy, "xlogy of a number": lambda x, n: torch.xlogy(n, x.abs()),
-    "where": lambda x, n: torch.where(x > n, x, n), "masked_fill": lambda x, n: x.masked_fill(x >= n, n), "clamp": lambda x, n: x.clamp(min=n),
-    "addcmul": lambda x, n: torch.addcmul(x, x, x, value=n), "isclose": lambda x, n: torch.isclose(x, torch.full_like(x, n), 0, 0),
+    "floor_divide of a number": lambda x, n: n // x,
+    "floor_divide by a tensor": lambda x, n: torch.floor_divide(x, x.flip(0)),
+    "trunc_div": lambda x, n: torch.div(x, n, rounding_mode="trunc"),
+    "trunc_div of a number": lambda x, n: torch.div(torch.tensor(n), x, rounding_mode="trunc"), "mul": torch.mul,
+    "div": torch.div, "add": torch.add, "sub": torch.sub, "rsub": torch.rsub, "pow": lambda x, n: torch.pow(x.abs(), n),
+    "add alpha": lambda x, n: torch.add(x, x.flip(0), alpha=n), "xlogy": torch.xlogy,
+    "xlogy of a number": lambda x, n: torch.xlogy(n, x.abs()),
+    "where": lambda x, n: torch.where(x > n, x, n),
+    "masked_fill": lambda x, n: x.masked_fill(x >= n, n),
+    "clamp": lambda x, n: x.clamp(min=n),
+    "addcmul": lambda x, n: torch.addcmul(x, x, x, value=n),
+    "isclose": lambda x, n: torch.isclose(x, torch.full_like(x, n), 0, 0),
     "clamp gradient": lambda x, n: x.clamp(min=n), "clamp_max gradient": lambda x, n: x.clamp_max(n),
-    "threshold gradient": lambda x, n: F.threshold(x, n, 0.3), "leaky_relu gradient": F.leaky_relu, "elu gradient": F.elu,
-    "hardtanh gradient": lambda x, n: F.hardtanh(x, -n, n), "hardshrink gradient": F.hardshrink, "softshrink gradient": F.softshrink,
-    "logit gradient": torch.logit, "logit without bounds gradient": lambda x, n: torch.logit(x),
+    "threshold gradient": lambda x, n: F.threshold(x, n, 0.3), "leaky_relu gradient": F.leaky_relu,
+    "elu gradient": F.elu, "hardtanh gradient": lambda x, n: F.hardtanh(x, -n, n), "hardshrink gradient": F.hardshrink,
+    "softshrink gradient": F.softshrink, "logit gradient": torch.logit,
+    "logit without bounds gradient": lambda x, n: torch.logit(x),
 }  # fmt: skip
 
 
@@ -109,7 +116,10 @@ def test_numbers_are_rounded_to_half_types(number, dtype):
 
 def test_quotients_of_half_tensors():
     """XLA divides by what is broadcast by way of its reciprocal: of these, rounded to float16, 5 and not 4.996."""
-    x, y = torch.tensor([[-1.638671875], [3.0]], dtype=torch.float16), torch.tensor([-0.327880859375, 0.1], dtype=torch.float16)
+    x, y = (
+        torch.tensor([[-1.638671875], [3.0]], dtype=torch.float16),
+        torch.tensor([-0.327880859375, 0.1], dtype=torch.float16),
+    )
     ways = {mode: lambda x, y, mode=mode: torch.div(x, y, rounding_mode=mode) for mode in ("trunc", "floor")}
     assert not wrong([random_ops.Case(mode, function, [x, y]) for mode, function in ways.items()])
 
@@ -120,15 +130,22 @@ def test_numbers_beyond_float16():
     assert not wrong([random_ops.Case(f.__name__, lambda x, f=f: f(x, 1e5), [x]) for f in functions])
 
 
-X, C, W = models.numbers(3, 4, 6), torch.complex(models.numbers(3, 4), models.numbers(3, 4, seed=2)), models.numbers(5, 3)
+X, C, W = models.numbers(3, 4, 6), torch.complex(models.numbers(3, 4), models.numbers(3, 4, seed=2)), models.numbers(5,
+    3)
 ROWS, BAGS, EACH = torch.tensor([0, 4, 1, 1, 2, 3, 0]), torch.tensor([0, 2, 2, 5]), models.numbers(7, seed=3)
 BOUNDS = torch.tensor([-1.0, 0.0, 1.0])
 V = models.numbers(6, 5)
 BY_HAND = {
     "rows of a transposed gradient": (lambda x, v: x.transpose(0, 1) @ v, [X, V]),
     "columns of a transposed gradient": (lambda x, v: v.T @ x.transpose(0, 1).reshape(12, 6).T, [X, V]),
-    "as_strided_scatter": (lambda x, y: torch.as_strided_scatter(x.transpose(0, 1), y[0, :2, :3], [2, 3], [24, 2], 1), [X, X]),
-    "as_strided_scatter of all": (lambda x, y: torch.as_strided_scatter(x.transpose(0, 1), y.flatten(), [72], [1], 0), [X, X]),
+    "as_strided_scatter": (
+        lambda x, y: torch.as_strided_scatter(x.transpose(0, 1), y[0, :2, :3], [2, 3], [24, 2], 1),
+        [X, X],
+    ),
+    "as_strided_scatter of all": (
+        lambda x, y: torch.as_strided_scatter(x.transpose(0, 1), y.flatten(), [72], [1], 0),
+        [X, X],
+    ),
     "rfft": (lambda x: torch.fft.rfft(x, dim=1), [X]),
     "irfft": (lambda x: torch.fft.irfft(torch.fft.rfft2(x)[..., :3].sum(1), n=5), [X]),
     "fft2": (lambda c: torch.fft.fft2(c, norm="ortho"), [C]),

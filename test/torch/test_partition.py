@@ -31,7 +31,8 @@ STRATEGIES = {
     "megatron and data parallel": ({"dp": 2, "tp": 4}, MEGATRON, {"dp": Shard(0)}, {}),
     "fully sharded": ({"fsdp": 8}, {"*": Shard(0)}, Shard(0), {}),
     "states sharded": ({"dp": 8}, {"*": R}, Shard(0), {"state.*.exp_avg*": Shard(0)}),
-    "uneven": ({"a": 3, "b": 2}, {"*.w[qkv1].weight": (Shard(0), R), "*.w[o2].weight": (Shard(1), R)}, (R, Shard(0)), {}),
+    "uneven": ({"a": 3, "b": 2}, {"*.w[qkv1].weight": (Shard(0), R), "*.w[o2].weight": (Shard(1), R)}, (R, Shard(0)),
+               {}),
     "nothing given": ({"x": 4}, {}, None, {}),
 }
 
@@ -58,17 +59,23 @@ def test_strategy(name):
             assert entry["sharding"] == before[returned.updates], returned.name
 
 
-@pytest.mark.parametrize("name", ["gpt_dropout", "gpt_checkpointed", "experts", "resnet", "dlrm", "lstm", "graph", "unet"])
+@pytest.mark.parametrize(
+    "name", ["gpt_dropout", "gpt_checkpointed", "experts", "resnet", "dlrm", "lstm", "graph", "unet"]
+)
 def test_data_parallel(name):
     model, loss, batch = models.build(name)
-    plan = partition(model, loss, batch, {"dp": 8}, inputs=Shard(0) if name != "graph" else {"0": Shard(0)}, optimizer=models.ADAMW)
+    plan = partition(
+        model, loss, batch, {"dp": 8}, inputs=Shard(0) if name != "graph" else {"0": Shard(0)}, optimizer=models.ADAMW
+    )
     check_parts(plan, model, loss, batch, models.ADAMW, slack=5)
 
 
 def test_clipping_and_accumulation():
     model, loss, batch = models.build("gpt")
     both = {"clip_grad_norm": 0.05, "accumulate": 2}
-    plan = partition(model, loss, batch, {"dp": 2, "tp": 4}, params=MEGATRON, inputs={"dp": Shard(0)}, optimizer=models.ADAMW, **both)
+    plan = partition(
+        model, loss, batch, {"dp": 2, "tp": 4}, params=MEGATRON, inputs={"dp": Shard(0)}, optimizer=models.ADAMW, **both
+    )
     check_parts(plan, model, loss, batch, models.ADAMW, slack=5, **both)
 
 
@@ -106,7 +113,8 @@ def test_parameters_that_are_placed(fake_group):
     plain = copy.deepcopy(model)
     mesh = init_device_mesh("cpu", (2, 4), mesh_dim_names=("dp", "tp"))
     for block in model.blocks:
-        plan = {"w1": ColwiseParallel(), "w2": RowwiseParallel(), "attention.wq": ColwiseParallel(), "attention.wo": RowwiseParallel()}
+        plan = {"w1": ColwiseParallel(), "w2": RowwiseParallel(), "attention.wq": ColwiseParallel(),
+                "attention.wo": RowwiseParallel()}
         parallelize_module(block, mesh["tp"], plan)
         fully_shard(block, mesh=mesh["dp"])
     plan = partition(model, loss, batch, mesh, inputs={"dp": Shard(0)}, optimizer=models.ADAMW)
@@ -124,7 +132,9 @@ def _sources(report):
 
 def test_what_a_plan_says():
     model, loss, batch = models.build("gpt")
-    plan = partition(model, loss, batch, {"dp": 2, "tp": 4}, params=MEGATRON, inputs={"dp": Shard(0)}, optimizer=models.ADAMW)
+    plan = partition(
+        model, loss, batch, {"dp": 2, "tp": 4}, params=MEGATRON, inputs={"dp": Shard(0)}, optimizer=models.ADAMW
+    )
     assert plan.placements["blocks.0.w1.weight"] == (R, Shard(0))
     assert plan.placements["state.blocks.0.w1.weight.exp_avg"] == (R, Shard(0))
     report = str(plan.report())
@@ -148,7 +158,8 @@ class Stacked(torch.nn.Module):
 
 def test_what_is_stacked_stays_where_it_is():
     """A new dim is no batch: stacks and unstacks, and the gradients of both, need nothing of other devices."""
-    plan = partition(Stacked(), lambda model, x: (model(x) ** 3).sum(), (torch.randn(512, 64),), {"dp": 8}, inputs=Shard(0),
+    plan = partition(Stacked(), lambda model, x: (model(x) ** 3).sum(), (torch.randn(512, 64),), {"dp": 8},
+                     inputs=Shard(0),
                      params={"w": (R,)})
     assert {entry["kind"] for entry in plan.report()["collectives"]} == {"all_reduce"}
 
@@ -163,7 +174,8 @@ def test_sequences_before_batches(batch_first):
     def loss(model, x):
         return (model(x) ** 3).mean()
 
-    plan = partition(model, loss, batch, {"dp": 4}, params={"*": (R,)}, inputs=Shard(0 if batch_first else 1), optimizer=models.ADAMW,
+    plan = partition(model, loss, batch, {"dp": 4}, params={"*": (R,)}, inputs=Shard(0 if batch_first else 1),
+                     optimizer=models.ADAMW,
                      device_model="bytes")
     assert {entry["kind"] for entry in plan.report()["collectives"]} == {"all_reduce"}
     check_parts(plan, model, loss, batch, models.ADAMW, slack=5)
@@ -201,7 +213,10 @@ def test_a_batch_is_nested_as_it_was(fake_group):
     """By name, in whatever order a dictionary has them."""
     batch = {"x": torch.randn(5, 4), "y": torch.randn(5, 3), "scale": 2.0}
     wanted, step, state = nested_step(batch)
-    for given, named in ((dict(reversed(batch.items())),), {}), ((), {"inputs.0.y": batch["y"], "inputs.0.x": batch["x"]}):
+    for given, named in (
+        ((dict(reversed(batch.items())),), {}),
+        ((), {"inputs.0.y": batch["y"], "inputs.0.x": batch["x"]}),
+    ):
         torch.testing.assert_close(step(state, *given, **named)["loss"], wanted.detach())
 
 
@@ -213,7 +228,10 @@ def test_mistakes_in_a_step(fake_group):
         (lambda: step(state, one), r"no value for inputs\.0\.y: expected inputs inputs\.0\.x, inputs\.0\.y"),
         (lambda: step(state, batch, batch["x"]), r"there is no inputs\.1: expected"),
         (lambda: step(state, batch, z=batch["x"]), "there is no z: expected"),
-        (lambda: step(state, **{"inputs.0.x": "x", "inputs.0.y": batch["y"]}), r"inputs\.0\.x: expected a tensor, got str"),
+        (
+            lambda: step(state, **{"inputs.0.x": "x", "inputs.0.y": batch["y"]}),
+            r"inputs\.0\.x: expected a tensor, got str",
+        ),
         (lambda: step({}, batch), "no state for weight, bias; expected what shard.. returns"),
     ):
         with pytest.raises(EngineError, match=message):
@@ -225,7 +243,9 @@ def test_mistakes_in_a_step(fake_group):
 
 def test_scalars_are_whole_whatever_fits_all():
     model = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.BatchNorm1d(8))
-    plan = partition(model, lambda m, x: (m(x) ** 3).mean(), (torch.randn(8, 8),), {"dp": 8}, params={"*": Shard(0)}, inputs=Shard(0))
+    plan = partition(
+        model, lambda m, x: (m(x) ** 3).mean(), (torch.randn(8, 8),), {"dp": 8}, params={"*": Shard(0)}, inputs=Shard(0)
+    )
     assert plan.placements["1.running_mean"] == (Shard(0),) and plan.placements["1.num_batches_tracked"] == (R,)
 
 
@@ -274,8 +294,12 @@ def test_plans_are_priced_by_gloo():
     model, batch = models.GPT(512, 128, heads=8, length=64), models.tokens(8, 64, 512)
 
     def collectives(**keywords):
-        plan = partition(model, models.cross_entropy, batch, {"fsdp": 8}, params={"*": Shard(0)}, inputs=Shard(0), optimizer=models.ADAMW, **keywords)
-        return sum(plan.text.count(f'"stablehlo.{kind}"') for kind in ("all_gather", "all_reduce", "reduce_scatter", "all_to_all"))
+        plan = partition(model, models.cross_entropy, batch, {"fsdp": 8}, params={"*": Shard(0)}, inputs=Shard(0),
+                         optimizer=models.ADAMW, **keywords)
+        return sum(
+            plan.text.count(f'"stablehlo.{kind}"')
+            for kind in ("all_gather", "all_reduce", "reduce_scatter", "all_to_all")
+        )
 
     assert collectives() <= 5 < 15 < collectives(device_model="cpu")
 

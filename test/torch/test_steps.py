@@ -66,7 +66,10 @@ def test_groups_and_rates_that_are_tensors():
 
     def optimizer(parameters):
         decayed, others = parameters[:2], parameters[2:]
-        groups = [{"params": decayed, "weight_decay": 0.5, "lr": torch.tensor(0.02)}, {"params": others, "weight_decay": 0.0}]
+        groups = [
+            {"params": decayed, "weight_decay": 0.5, "lr": torch.tensor(0.02)},
+            {"params": others, "weight_decay": 0.0},
+        ]
         return torch.optim.AdamW(groups, lr=0.01, eps=1e-3)
 
     captured = check_whole(model, loss, batch, optimizer, slack=5)
@@ -98,14 +101,18 @@ def test_functions_as_operands_are_named():
     def branch(x):
         return torch.cond(x.sum() > 0, lambda x: x.sin(), lambda x: x.cos(), (x,))
 
-    with pytest.raises(UnsupportedError, match=r"test_steps\.py:\d+: error: 'cond' takes functions, which are not captured"):
+    with pytest.raises(
+        UnsupportedError, match=r"test_steps\.py:\d+: error: 'cond' takes functions, which are not captured"
+    ):
         capture(branch, (torch.randn(3),))
 
 
 def test_optimizer_of_which_the_first_step_differs():
     model, loss, batch = mlp()
     with pytest.raises(OptimizerError, match="dampening"):
-        capture_step(model, loss, batch, optimizer=functools.partial(torch.optim.SGD, lr=0.1, momentum=0.9, dampening=0.5))
+        capture_step(
+            model, loss, batch, optimizer=functools.partial(torch.optim.SGD, lr=0.1, momentum=0.9, dampening=0.5)
+        )
 
 
 def test_clipping_and_accumulation():
@@ -144,8 +151,10 @@ def test_random_numbers_are_the_seeds():
         assert not difference(losses[2], loss(model, *batch).detach())
 
 
-@pytest.mark.parametrize("make", [torch.rand, torch.randn, lambda n: torch.randint(3, 9, (n,)), lambda n: torch.bernoulli(torch.full((n,), 0.3)),
-                                  lambda n: torch.empty(n).exponential_(), torch.randperm, lambda n: torch.rand(n, dtype=torch.float64)])  # fmt: skip
+@pytest.mark.parametrize("make", [torch.rand, torch.randn, lambda n: torch.randint(3, 9, (n,)),
+                                  lambda n: torch.bernoulli(torch.full((n,), 0.3)),
+                                  lambda n: torch.empty(n).exponential_(), torch.randperm,
+                                  lambda n: torch.rand(n, dtype=torch.float64)])  # fmt: skip
 def test_random_op(make):
     captured = capture(lambda x: make(4096) + x, [torch.zeros(())])
     found = run_whole(captured, {"inputs.0": torch.zeros(()), "seed": torch.tensor(5)})["result"]
@@ -186,7 +195,8 @@ class Headed(nn.Module):
 @pytest.mark.filterwarnings("ignore:None of the inputs have requires_grad")
 def test_reentrant_checkpoint_whose_inputs_need_no_gradient():
     """Nothing within is given a gradient, in eager PyTorch too."""
-    model, loss, batch = Headed(), lambda model, x, y: F.mse_loss(model(x), y), (models.numbers(8, 6), models.numbers(8, 2))
+    model, loss, batch = Headed(), lambda model, x, y: F.mse_loss(model(x), y), (models.numbers(8, 6),
+        models.numbers(8, 2))
     check_whole(model, loss, batch, OPTIMIZERS["sgd"])
     captured = capture_step(model, loss, batch, optimizer=OPTIMIZERS["sgd"])
     assert {result.updates for result in captured.results if result.updates} == {"head.weight", "head.bias"}
@@ -239,7 +249,9 @@ def test_a_model_on_the_meta_device():
     _, loss, batch = models.build("gpt")
     captured = capture_step(model, loss, batch, optimizer=models.ADAMW)
     _, real_loss, _ = models.build("gpt")
-    assert captured.text.count("dot_general") == capture_step(models.GPT(), real_loss, batch, optimizer=models.ADAMW).text.count("dot_general")
+    assert captured.text.count("dot_general") == capture_step(
+        models.GPT(), real_loss, batch, optimizer=models.ADAMW
+    ).text.count("dot_general")
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,6 @@
-"""Models of Hugging Face's transformers: a step partitioned over eight devices of PJRT against eager PyTorch; on ranks they are in engine/test_models.py."""
+"""Models of Hugging Face's transformers: a step partitioned over eight devices of PJRT against eager PyTorch; on ranks
+they are in engine/test_models.py.
+"""
 
 import pytest
 from models import ADAMW
@@ -11,7 +13,9 @@ from shardonnay.torch import partition
 QUICK = {"gemma2", "mamba", "vit"}
 
 
-@pytest.mark.parametrize("name", [pytest.param(name, marks=() if name in QUICK else pytest.mark.long) for name in MODELS])
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if name in QUICK else pytest.mark.long) for name in MODELS]
+)
 def test_data_parallel(name):
     model, loss, batch = build(name)
     plan = partition(model, loss, batch, {"dp": 8}, inputs=Shard(0), optimizer=ADAMW)

@@ -73,7 +73,10 @@ def _op(operation):
         regions, rest = rest[1:end], rest[end + 1 :].lstrip()
     if "UNKNOWN" in regions or re.search(r"%(arg)?\d+", regions) and _reads_outside(operation):
         return None
-    types = tuple(str(value.type) for value in operation.operands), tuple(str(value.type) for value in operation.results)
+    types = (
+        tuple(str(value.type) for value in operation.operands),
+        tuple(str(value.type) for value in operation.results),
+    )
     return Op(operation.name, properties, regions, *types)
 
 

@@ -42,7 +42,9 @@ def test_mutants():
     texts = [after.text() for _, _, after in changed]
     table, unexplained = rows(), []
     both = {True: 0, False: 0}
-    for (mutation, _, after), text, our, their in zip(changed, texts, verdicts.ours(texts), verdicts.theirs(texts), strict=True):
+    for (mutation, _, after), text, our, their in zip(
+        changed, texts, verdicts.ours(texts), verdicts.theirs(texts), strict=True
+    ):
         assert not (our or "").startswith("crash"), text
         if bool(our) == bool(their):
             both[bool(our)] += 1

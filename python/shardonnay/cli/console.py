@@ -42,7 +42,9 @@ class Console:
 
     @contextlib.contextmanager
     def progress(self, after=1.0):
-        """A function to be told what is being done; a terminal shows it, with the seconds so far, after `after` of them."""
+        """A function to be told what is being done; a terminal shows it, with the seconds so far, after `after` of
+        them.
+        """
         if not self.stream.isatty():
             yield lambda doing: None
             return

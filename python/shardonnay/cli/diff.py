@@ -5,7 +5,8 @@ import argparse
 from .. import difference, explain, options
 from .console import out
 from .shared import (
-    OF_COMPILE_ALONE, READS, DONE, NO, add_command, add_json, add_options, compiled, options_from, read, value_of, write_json,
+    OF_COMPILE_ALONE, READS, DONE, NO, add_command, add_json, add_options, compiled, options_from, read, value_of,
+    write_json,
 )
 
 _STYLES = {"-": "red", "+": "green"}

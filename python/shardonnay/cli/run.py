@@ -11,7 +11,9 @@ from .shared import (
 
 
 def add(commands):
-    parser = add_command(commands, "run", run_file, "Runs the per-device program on CPU devices, or in processes of MPI.")
+    parser = add_command(
+        commands, "run", run_file, "Runs the per-device program on CPU devices, or in processes of MPI."
+    )
     parser.add_argument("input", metavar="IN", help=READS)
     parser.add_argument(
         "--engine",

@@ -1,9 +1,9 @@
 """The sum of a bucket as sums of the tensors in it, for XLA.
 
 The compiler packs small tensors by a concatenate, reduces them at once and slices the result: PJRT's CPU client takes
-no all_reduce of several operands. XLA makes one out of neighbouring all_reduces itself, and copies nothing for it. Slices
-cost it time: a kernel that reads a gradient out of one is another for each offset, while those that differ in nothing
-are compiled once. In a small transformer's step of AdamW a quarter of XLA's time goes there.
+no all_reduce of several operands. XLA makes one out of neighbouring all_reduces itself, and copies nothing for it.
+Slices cost it time: a kernel that reads a gradient out of one is another for each offset, while those that differ in
+nothing are compiled once. In a small transformer's step of AdamW a quarter of XLA's time goes there.
 """
 
 from jax.extend.mlir import ir

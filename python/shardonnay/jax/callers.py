@@ -14,8 +14,8 @@ _MOST_SEEN = 64
 class Callers:
     """Callers by mesh and shardings, or one for all where the shardings are given.
 
-    cache: of calls seen, recognised by the addresses of their shardings. To compare those themselves costs 100 arguments
-    as much as half of the call.
+    cache: of calls seen, recognised by the addresses of their shardings. To compare those themselves costs 100
+        arguments as much as half of the call.
     """
 
     def __init__(self, shardings_given=False):

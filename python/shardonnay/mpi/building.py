@@ -106,7 +106,10 @@ def _compiled_parts(program, folder, flags):
     devices = program.manifest["devices"]
     name = f"program{devices}.o"
     lowering.to_object(program.text, f"{folder}/{name}", flags)
-    renamed = {"_mlir_ciface_shardonnay_program": f"shardonnay_run_{devices}", "shardonnay_table": f"shardonnay_table_{devices}"}
+    renamed = {
+        "_mlir_ciface_shardonnay_program": f"shardonnay_run_{devices}",
+        "shardonnay_table": f"shardonnay_table_{devices}",
+    }
     options = [f"--keep-global-symbol={symbol}" for symbol in renamed.values()]
     options += [f"--redefine-sym={before}={after}" for before, after in renamed.items()]
     run_tool(["objcopy", *options, name], cwd=folder)

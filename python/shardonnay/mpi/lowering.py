@@ -39,5 +39,6 @@ def to_llvm_ir(text):
 
 def to_object(text, path, flags=()):
     """Writes the object of such a module to `path`. flags: of clang, such as -march=native."""
-    command = [llvm_tool("clang"), "-x", "ir", "-", "-c", "-O2", "-fPIC", "-Wno-override-module", *flags, "-o", str(path)]
+    command = [llvm_tool("clang"), "-x", "ir", "-", "-c", "-O2", "-fPIC", "-Wno-override-module", *flags, "-o",
+               str(path)]
     run_tool(command, to_llvm_ir(text))

@@ -2,8 +2,8 @@
 
     from shardonnay.torch import partition
 
-    plan = partition(model, loss_fn, (x, y), mesh, params={"*.wq.weight": (Replicate(), Shard(0))}, inputs=(Shard(0), Replicate()),
-                     optimizer=functools.partial(torch.optim.AdamW, lr=1e-3))
+    plan = partition(model, loss_fn, (x, y), mesh, params={"*.wq.weight": (Replicate(), Shard(0))},
+                     inputs=(Shard(0), Replicate()), optimizer=functools.partial(torch.optim.AdamW, lr=1e-3))
     print(plan.report())
 
 Needs torch; `import shardonnay` alone does not, and a rank that runs a saved plan needs nothing else.

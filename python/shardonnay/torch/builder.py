@@ -40,7 +40,9 @@ Number = bool | int | float | complex
 
 def quoted(text: str) -> str:
     """A string of MLIR's."""
-    escaped = "".join(c if c.isprintable() and c not in '"\\' else "".join(f"\\{b:02X}" for b in c.encode()) for c in text)
+    escaped = "".join(
+        c if c.isprintable() and c not in '"\\' else "".join(f"\\{b:02X}" for b in c.encode()) for c in text
+    )
     return f'"{escaped}"'
 
 
@@ -133,7 +135,9 @@ def ints(values: Sequence[int]) -> str:
 
 
 def merged_sizes(shape: Sequence[int], result: Sequence[int]) -> list[list[int]] | None:
-    """For each dim of `result` the sizes of the dims of `shape` whose product it is; None where a reshape does more than merge."""
+    """For each dim of `result` the sizes of the dims of `shape` whose product it is; None where a reshape does more
+    than merge.
+    """
     found: list[list[int]] = []
     rest = list(shape)
     for extent in result:
@@ -158,7 +162,8 @@ class Builder:
         self.lines: list[str] = []
         self.location = "loc(unknown)"
         self.site = Site()
-        # Of the op's first tensor: its dims from the outermost in memory, None if they do not fill a memory of their own.
+        # Of the op's first tensor: its dims from the outermost in memory, None if they do not fill a memory of their
+        # own.
         self.memory_order: list[int] | None = None
         self._count = 0
         self._constants: dict[tuple[str, str], Value] = {}
@@ -360,7 +365,9 @@ class Builder:
         return result
 
     def merged_dims(self, x: Value) -> list[list[int]]:
-        """For each dim of `x` the sizes of the dims that a reshape made one of, in front of a transpose if there is one; not those of 1."""
+        """For each dim of `x` the sizes of the dims that a reshape made one of, in front of a transpose if there is
+        one; not those of 1.
+        """
         inner, order = self._transposed.get(x.name, (x, list(range(x.rank))))
         sizes = merged_sizes(self._reshaped[inner.name].shape, inner.shape) if inner.name in self._reshaped else None
         if not sizes:
@@ -368,7 +375,9 @@ class Builder:
         return [[extent for extent in sizes[dim] if extent != 1] or [1] for dim in order]
 
     def unmerge(self, x: Value, dims: Sequence[int]) -> tuple[Value, list[list[int]]]:
-        """What `x` was before these of its dims were merged, and before it was transposed: a value, and which of its dims each dim is."""
+        """What `x` was before these of its dims were merged, and before it was transposed: a value, and which of its
+        dims each dim is.
+        """
         inner, order = self._transposed.get(x.name, (x, list(range(x.rank))))
         merged = self.merged_dims(x) if dims else []
         groups: list[list[int]] = [[] for _ in order]
@@ -384,7 +393,9 @@ class Builder:
         source, order = self._transposed[value.name]
         return source, [[order[dim] for dim in group] for group in groups]
 
-    def slice(self, x: Value, starts: Sequence[int], limits: Sequence[int], strides: Sequence[int] | None = None) -> Value:
+    def slice(
+        self, x: Value, starts: Sequence[int], limits: Sequence[int], strides: Sequence[int] | None = None
+    ) -> Value:
         steps = list(strides or [1] * x.rank)
         shape = [max(0, -(-(limit - start) // step)) for start, limit, step in zip(starts, limits, steps)]
         if tuple(shape) == x.shape:
@@ -405,7 +416,8 @@ class Builder:
         return self.op("concatenate", parts, shape, parts[0].dtype, f"dimension = {dim} : i64")
 
     def pad(
-        self, x: Value, low: Sequence[int], high: Sequence[int], value: Number = 0, interior: Sequence[int] | None = None
+        self, x: Value, low: Sequence[int], high: Sequence[int], value: Number = 0,
+        interior: Sequence[int] | None = None
     ) -> Value:
         between = list(interior or [0] * x.rank)
         if not any(low) and not any(high) and not any(between):
@@ -413,7 +425,9 @@ class Builder:
         shape = [
             lo + hi + extent + max(0, extent - 1) * gap for lo, hi, extent, gap in zip(low, high, x.shape, between)
         ]
-        attributes = f"edge_padding_low = {ints(low)}, edge_padding_high = {ints(high)}, interior_padding = {ints(between)}"
+        attributes = (
+            f"edge_padding_low = {ints(low)}, edge_padding_high = {ints(high)}, interior_padding = {ints(between)}"
+        )
         return self.op("pad", [x, self.full(value, (), x.dtype)], shape, x.dtype, attributes)
 
     def reverse(self, x: Value, dims: Sequence[int]) -> Value:

@@ -183,7 +183,9 @@ def _model_inputs(model: torch.nn.Module) -> Inputs:
     return inputs
 
 
-def capture(function: Callable[..., Any], args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None) -> Captured:
+def capture(
+    function: Callable[..., Any], args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
+) -> Captured:
     """The program of `function(*args, **kwargs)`; arguments may be trees of tensors.
 
     function: of tensors to a tree of tensors; what it mutates of its arguments is not seen outside. Of a module the

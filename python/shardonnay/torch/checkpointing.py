@@ -31,8 +31,8 @@ def without_reentry() -> Iterator[None]:
     Its own backward pass calls `backward`, for which torch refuses `torch.autograd.grad`, which is what is captured.
     """
     before = checkpointing.CheckpointFunction
-    checkpointing.CheckpointFunction = _WithoutReentry  # type: ignore[misc, assignment]
+    checkpointing.CheckpointFunction = _WithoutReentry
     try:
         yield
     finally:
-        checkpointing.CheckpointFunction = before  # type: ignore[misc]
+        checkpointing.CheckpointFunction = before

@@ -85,7 +85,8 @@ class _Lowering:
         """A function of the table must make what torch says that the op makes."""
         pairs = zip(result, made, strict=True) if isinstance(result, list) else [(result, made)]
         for expected, value in pairs:
-            if value is not None and expected is not None and (value.shape, value.dtype) != (expected.shape, expected.dtype):
+            if value is not None and expected is not None and (value.shape, value.dtype) != (expected.shape,
+                expected.dtype):
                 raise UnsupportedError(
                     f"'{node.target}' was written as {value.dtype}{list(value.shape)}, expected "
                     f"{expected.dtype}{list(expected.shape)}; this is an error in shardonnay.torch.aten",
@@ -114,9 +115,9 @@ class _Lowering:
 class Boundary:
     """What is said of the arguments and results of a program.
 
-    axes: of the mesh, None if the program has none. arguments, results: `sdy` shardings by name. alike: groups of names of arguments
-    which are sharded alike, their new values too. updates: of each result, the name of the argument whose new value it
-    is.
+    axes: of the mesh, None if the program has none. arguments, results: `sdy` shardings by name. alike: groups of names
+        of arguments which are sharded alike, their new values too. updates: of each result, the name of the argument
+        whose new value it is.
     """
 
     axes: Mapping[str, int] | None = None
@@ -129,7 +130,9 @@ class Boundary:
 class _Module:
     """The text of a module around a lowered graph."""
 
-    def __init__(self, graph: torch.fx.GraphModule, names: Sequence[str], results: Sequence[str], said: Boundary) -> None:
+    def __init__(
+        self, graph: torch.fx.GraphModule, names: Sequence[str], results: Sequence[str], said: Boundary
+    ) -> None:
         self.lowering = _Lowering(graph, said.axes)
         self.said, self.names, self.result_names = said, names, results
         self.results = self.lowering.run()
@@ -159,7 +162,9 @@ class _Module:
         for group, names in enumerate(self.said.alike):
             members = [self.values[name] for name in names] + [new[name] for name in names if name in new]
             for value in {value.name: value for value in members}.values():
-                lines.append(f'    "sdy.sharding_group"({value.name}) <{{group_id = {group} : i64}}> : ({value.type}) -> ()')
+                lines.append(
+                    f'    "sdy.sharding_group"({value.name}) <{{group_id = {group} : i64}}> : ({value.type}) -> ()'
+                )
         return lines
 
     def text(self) -> str:
@@ -167,7 +172,9 @@ class _Module:
         if self.said.axes is not None:
             lines.append(f"  {mesh_text(self.said.axes)}")
         arguments = ", ".join(map(self.argument, self.names))
-        results = ", ".join(self.result(value, name) for value, name in zip(self.results, self.result_names, strict=True))
+        results = ", ".join(
+            self.result(value, name) for value, name in zip(self.results, self.result_names, strict=True)
+        )
         lines.append(f"  func.func public @main({arguments}) -> ({results}) {{")
         lines += self.lowering.builder.lines + self.groups()
         names, types = ", ".join(value.name for value in self.results), ", ".join(value.type for value in self.results)

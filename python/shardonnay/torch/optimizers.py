@@ -64,18 +64,22 @@ class FunctionalOptimizer:
         optimizer = given(list(trained.values())) if callable(given) else given
         if not isinstance(optimizer, torch.optim.Optimizer):
             raise OptimizerError(
-                f"optimizer: got {optimizer!r}, expected a torch.optim.Optimizer, or a function of parameters that makes "
-                "one, such as functools.partial(torch.optim.AdamW, lr=1e-3)"
+                f"optimizer: got {optimizer!r}, expected a torch.optim.Optimizer, or a function of parameters that "
+                "makes one, such as functools.partial(torch.optim.AdamW, lr=1e-3)"
             )
         self._optimizer = optimizer
         names = {id(parameter): name for name, parameter in parameters.items()}
         unknown = [p for group in optimizer.param_groups for p in group["params"] if id(p) not in names]
         if unknown:
-            raise OptimizerError(f"the optimizer has a parameter of shape {list(unknown[0].shape)} that the model has not")
+            raise OptimizerError(
+                f"the optimizer has a parameter of shape {list(unknown[0].shape)} that the model has not"
+            )
         self._groups = [[names[id(p)] for p in group["params"]] for group in optimizer.param_groups]
         self.states = self._initial(parameters)
         self.rates = {
-            index: group["lr"] for index, group in enumerate(optimizer.param_groups) if isinstance(group.get("lr"), torch.Tensor)
+            index: group["lr"]
+            for index, group in enumerate(optimizer.param_groups)
+            if isinstance(group.get("lr"), torch.Tensor)
         }
 
     @property

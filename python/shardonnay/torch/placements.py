@@ -72,7 +72,8 @@ def sharding_of(
     """The `sdy` sharding that placements mean, one for each axis of the mesh. what: what errors call the tensor."""
     if len(placements) != len(axes):
         raise PlacementError(
-            f"{what}: {len(placements)} placements {tuple(placements)}, expected one for each axis of the mesh, {list(axes)}"
+            f"{what}: {len(placements)} placements {tuple(placements)}, expected one for each axis of the mesh, "
+            f"{list(axes)}"
         )
     dims: list[list[str]] = [[] for _ in range(rank)]
     partial: list[str] = []

@@ -56,7 +56,9 @@ def _check_patterns(table: Table, names: Sequence[str], what: str) -> None:
         if not fnmatch.filter(names, pattern):
             near = difflib.get_close_matches(pattern.strip("*."), names, 1, 0)
             hint = f"; the nearest is '{near[0]}'" if near else ""
-            raise PlacementError(f"{what}: no name matches '{pattern}', expected patterns of FQNs as fnmatch has them{hint}")
+            raise PlacementError(
+                f"{what}: no name matches '{pattern}', expected patterns of FQNs as fnmatch has them{hint}"
+            )
 
 
 def _own_placements(value: Any, axes: Mapping[str, int]) -> Sequence[Placement] | None:
@@ -75,7 +77,8 @@ class _Given:
     """The shardings that a user gives: `arguments` as `sdy` text by name."""
 
     def __init__(
-        self, captured: Captured, axes: Mapping[str, int], params: Table, inputs: Placements | Table | None, states: Table
+        self, captured: Captured, axes: Mapping[str, int], params: Table, inputs: Placements | Table | None,
+        states: Table
     ) -> None:
         self.axes, self.captured = axes, captured
         self.arguments: dict[str, str] = {}
@@ -131,7 +134,8 @@ class _Given:
         """Groups of arguments that nothing is said of, and that are sharded alike: a parameter with its states."""
         groups: dict[str, list[str]] = {}
         for argument in self.captured.arguments:
-            if argument.kind in ("parameter", "buffer", "state") and argument.name not in self.arguments and argument.shape:
+            if argument.kind in ("parameter", "buffer",
+                                 "state") and argument.name not in self.arguments and argument.shape:
                 name = owner_of(argument.name) if argument.kind == "state" else argument.name
                 groups.setdefault(name, []).append(argument.name)
         return list(groups.values())
@@ -198,7 +202,9 @@ class Plan:
     @functools.cached_property
     def _placed(self) -> dict[str, Placed]:
         entries = [*self.manifest["inputs"], *self.manifest["outputs"]]
-        names = [argument.name for argument in self.captured.arguments] + [entry.name for entry in self.captured.results]
+        names = [argument.name for argument in self.captured.arguments] + [
+            entry.name for entry in self.captured.results
+        ]
         return {
             name: placements_of(entry["sharding"], len(entry["global_shape"]), self.axes, entry["global_shape"])
             for name, entry in reversed(list(zip(names, entries, strict=True)))
@@ -241,12 +247,16 @@ class Plan:
 
         mesh = mesh or self.mesh
         if mesh is None:
-            raise PlacementError("the plan was made for a mapping of axes; expected step(mesh) with a DeviceMesh of them")
+            raise PlacementError(
+                "the plan was made for a mapping of axes; expected step(mesh) with a DeviceMesh of them"
+            )
         if self._step is None or self._step.mesh is not mesh:
             self._step = Step(self.executable, mesh)
         return self._step
 
-    def shard(self, model: torch.nn.Module | Mapping[str, torch.Tensor], state: Mapping[str, torch.Tensor] | None = None) -> State:
+    def shard(
+        self, model: torch.nn.Module | Mapping[str, torch.Tensor], state: Mapping[str, torch.Tensor] | None = None
+    ) -> State:
         """Parameters, buffers and optimizer state as DTensors, those of a module in their places (`Step.shard`)."""
         return (self._step or self.step()).shard(model, state)
 

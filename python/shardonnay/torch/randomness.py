@@ -158,7 +158,9 @@ _REPLACEMENTS: dict[Any, Callable[..., Any]] = {
     aten.rand_like.default: lambda r, x, **k: r.uniform(x.shape, _dtype_of(x, k)),
     aten.randn.default: lambda r, size, **k: r.normal(size, _dtype_of(None, k)),
     aten.randn_like.default: lambda r, x, **k: r.normal(x.shape, _dtype_of(x, k)),
-    aten.uniform_.default: lambda r, x, low=0.0, high=1.0, **k: x.copy_(low + r.uniform(x.shape, x.dtype) * (high - low)),
+    aten.uniform_.default: lambda r, x, low=0.0, high=1.0, **k: x.copy_(
+        low + r.uniform(x.shape, x.dtype) * (high - low)
+    ),
     aten.normal_.default: lambda r, x, mean=0.0, std=1.0, **k: x.copy_(mean + r.normal(x.shape, x.dtype) * std),
     aten.bernoulli.default: lambda r, x, **k: _bernoulli(r, x, x),
     aten.bernoulli.p: lambda r, x, p, **k: _bernoulli(r, x, p),

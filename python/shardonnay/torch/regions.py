@@ -82,14 +82,19 @@ class Exchange:
                 holders.setdefault(region, []).append(device)
             # Who sends what to whom: of the devices that hold the same one, itself where it can be.
             senders = [
-                [own_copy if (own_copy := device) in devices else devices[device % len(devices)] for devices in holders.values()]
+                [
+                    own_copy if (own_copy := device) in devices else devices[device % len(devices)]
+                    for devices in holders.values()
+                ]
                 for device in range(len(target))
             ]
             self._gives = [self._common(own, to) if own in senders[to] else None for to in range(len(target))]
             self._gets = [self._common(of, own) if of in senders[own] else None for of in range(len(target))]
 
     def _common(self, source: int, target: int) -> tuple[list[list[int]], list[list[int]]] | None:
-        """(places in the source's tensor, places in the target's) of the elements that both hold; None if there are none."""
+        """(places in the source's tensor, places in the target's) of the elements that both hold; None if there are
+        none.
+        """
         there, here = [], []
         for a, b in zip(self._source[source], self._target[target], strict=True):
             place = {position: at for at, position in enumerate(b)}
@@ -130,7 +135,8 @@ def _as_bytes(flat: torch.Tensor) -> torch.Tensor:
 
 def _write(result: torch.Tensor, places: list[list[int]], shard: torch.Tensor) -> None:
     grids: list[Any] = [
-        torch.tensor(place).reshape([-1 if at == dim else 1 for at in range(len(places))]) for dim, place in enumerate(places)
+        torch.tensor(place).reshape([-1 if at == dim else 1 for at in range(len(places))])
+        for dim, place in enumerate(places)
     ]
     if grids:
         result[tuple(grids)] = shard

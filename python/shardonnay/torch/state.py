@@ -48,7 +48,8 @@ class Layout:
         """
         if tuple(value.shape) != tuple(self.shape) or value.dtype is not self.dtype:
             raise EngineError(
-                f"{self.name}: expected {self.dtype} of shape {list(self.shape)}, got {value.dtype} of shape {list(value.shape)}"
+                f"{self.name}: expected {self.dtype} of shape {list(self.shape)}, got {value.dtype} of shape "
+                f"{list(value.shape)}"
             )
         if isinstance(value, DTensor):
             found = self._from_placed(value)
@@ -77,7 +78,9 @@ class Layout:
     def _is_first(self) -> bool:
         """Of the devices whose parts are added, the first."""
         place = (self.mesh.mesh == torch.distributed.get_rank()).nonzero()[0].tolist()
-        return not any(at for at, placement in zip(place, self.placements, strict=True) if isinstance(placement, Partial))
+        return not any(
+            at for at, placement in zip(place, self.placements, strict=True) if isinstance(placement, Partial)
+        )
 
     def _padded(self, local: torch.Tensor) -> torch.Tensor:
         if local.shape == self.local_shape:
@@ -101,7 +104,10 @@ class Layout:
             return value.detach()
         local = self.local(value.detach().to(self.dtype))
         found = self.wrap(local)
-        shares = not isinstance(value, DTensor) and found.to_local().untyped_storage().data_ptr() == value.untyped_storage().data_ptr()
+        shares = (
+            not isinstance(value, DTensor)
+            and found.to_local().untyped_storage().data_ptr() == value.untyped_storage().data_ptr()
+        )
         return self.wrap(local.clone()) if shares else found
 
     @property

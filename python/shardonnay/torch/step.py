@@ -34,7 +34,9 @@ class Step:
     placements: of every argument and result by name, as DTensor says them; `unsaid` has what they can't say.
     """
 
-    def __init__(self, program: Program, mesh: DeviceMesh, *, groups: Groups | None = None, donate: bool = True) -> None:
+    def __init__(
+        self, program: Program, mesh: DeviceMesh, *, groups: Groups | None = None, donate: bool = True
+    ) -> None:
         """Every rank of the default process group makes it. groups: if not those that all programs share."""
         if mesh.size() != program.devices:
             raise EngineError(f"the program is for {program.devices} devices, got a mesh of {mesh.size()}: {mesh}")
@@ -48,7 +50,9 @@ class Step:
         results = [(entry["name"], None) for entry in manifest["outputs"]]
         self.results = [tuple(pair) for pair in signature.get("results", results)]
         self.group = groups.group(range(program.devices)) if program.devices > 1 else None
-        self._inputs = {name: self._layout(name, e) for (name, _), e in zip(self.arguments, manifest["inputs"], strict=True)}
+        self._inputs = {
+            name: self._layout(name, e) for (name, _), e in zip(self.arguments, manifest["inputs"], strict=True)
+        }
         self._outputs = [self._layout(name, e) for (name, _), e in zip(self.results, manifest["outputs"], strict=True)]
         layouts = {layout.name: layout for layout in (*self._outputs, *self._inputs.values())}
         self.placements = {name: layout.placements for name, layout in layouts.items()}
@@ -102,7 +106,8 @@ class Step:
             free = [name for name in free if name not in tensors]
         missing = [name for name in wanted if name not in values]
         if missing or unknown:
-            told = [f"{what} {', '.join(names)}" for what, names in (("no value for", missing), ("there is no", unknown)) if names]
+            told = [f"{what} {', '.join(names)}"
+                    for what, names in (("no value for", missing), ("there is no", unknown)) if names]
             raise EngineError(f"{'; '.join(told)}: expected inputs {', '.join(wanted)}")
         return {name: self._tensor(name, values[name]) for name in wanted}
 
@@ -114,7 +119,8 @@ class Step:
         return value
 
     def __call__(self, state: State, *batch: Any, **named: torch.Tensor) -> dict[str, torch.Tensor]:
-        """One step: `state` is updated in place; the other results by name, plain tensors where every rank has them whole.
+        """One step: `state` is updated in place; the other results by name, plain tensors where every rank has them
+        whole.
 
         batch: tensors that every rank has whole, or DTensors, nested as the batch of `partition` was; in the order of
         the arguments that are no state.
@@ -145,7 +151,9 @@ class Step:
         """Copies values by name, DTensors on this mesh or tensors that every rank has whole, into the state."""
         unknown = [name for name in values if name not in state]
         if unknown:
-            raise EngineError(f"no such state: {', '.join(unknown[:5])}; expected names of {', '.join(list(state)[:5])}, ...")
+            raise EngineError(
+                f"no such state: {', '.join(unknown[:5])}; expected names of {', '.join(list(state)[:5])}, ..."
+            )
         with torch.no_grad():
             for name, value in values.items():
                 layout = self._inputs[name]
@@ -169,7 +177,8 @@ def load(path: str | os.PathLike[str], mesh: DeviceMesh, *, groups: Groups | Non
 
 
 def prepare(path: str | os.PathLike[str], mesh: DeviceMesh, *, groups: Groups | None = None) -> None:
-    """What a rank outside of the mesh calls while those of the mesh call `load`: process groups are made by all ranks."""
+    """What a rank outside of the mesh calls while those of the mesh call `load`: process groups are made by all ranks.
+    """
     (groups or Groups(mesh.mesh.flatten().tolist())).prepare(load_program(path))
 
 

@@ -1,7 +1,7 @@
 """A Python function of tensors as one functional graph of core aten ops, each with the user's line.
 
-It is traced twice by `make_fx`, on fake tensors. The first trace sees what runs: torch's autograd, optimizers, mutations,
-recomputation. The second makes it functional and decomposes what the table of ops (aten/) has no entry for.
+It is traced twice by `make_fx`, on fake tensors. The first trace sees what runs: torch's autograd, optimizers,
+mutations, recomputation. The second makes it functional and decomposes what the table of ops (aten/) has no entry for.
 """
 
 from __future__ import annotations
@@ -96,7 +96,9 @@ def decompositions() -> dict[Any, Callable[..., Any]]:
 
 
 def _batch_norm(x, weight, bias, mean, variance, training, momentum, eps):
-    """`native_batch_norm`, whose schema does not say that it changes the running mean and variance, by ops that say it."""
+    """`native_batch_norm`, whose schema does not say that it changes the running mean and variance, by ops that say
+    it.
+    """
     if mean is None:
         return aten._native_batch_norm_legit.no_stats(x, weight, bias, training, momentum, eps)
     if training:
@@ -202,7 +204,8 @@ def site_of(node: torch.fx.Node) -> Site:
 
 @contextlib.contextmanager
 def _without_mkldnn() -> Iterator[None]:
-    """Ops of their own for mkldnn are not traced. `torch.backends.mkldnn.flags` would warn of flags that it sets too."""
+    """Ops of their own for mkldnn are not traced. `torch.backends.mkldnn.flags` would warn of flags that it sets too.
+    """
     before = torch._C._get_mkldnn_enabled()
     torch._C._set_mkldnn_enabled(False)
     try:

@@ -67,7 +67,9 @@ def _micro_batches(batch: tuple[Any, ...], count: int) -> list[tuple[Any, ...]]:
     leaves, spec = pytree.tree_flatten(batch)
     for leaf in leaves:
         if isinstance(leaf, torch.Tensor) and (not leaf.dim() or leaf.shape[0] % count):
-            raise ValueError(f"accumulate={count} does not divide the first dim of a batch's tensor of {list(leaf.shape)}")
+            raise ValueError(
+                f"accumulate={count} does not divide the first dim of a batch's tensor of {list(leaf.shape)}"
+            )
     parts = [leaf.chunk(count) if isinstance(leaf, torch.Tensor) else [leaf] * count for leaf in leaves]
     return [pytree.tree_unflatten([part[at] for part in parts], spec) for at in range(count)]
 
@@ -96,7 +98,9 @@ class Step:
         accumulate: int,
     ) -> None:
         if not isinstance(model, torch.nn.Module):
-            raise TypeError(f"model: got {model!r}, expected a torch.nn.Module; of a function, `capture` makes a program")
+            raise TypeError(
+                f"model: got {model!r}, expected a torch.nn.Module; of a function, `capture` makes a program"
+            )
         if accumulate < 1:
             raise ValueError(f"accumulate={accumulate}: expected 1 or more")
         self.model, self.loss_fn = model, loss_fn
@@ -131,7 +135,9 @@ class Step:
         loss, others = result if isinstance(result, tuple) and len(result) == 2 else (result, None)
         if not isinstance(loss, torch.Tensor) or loss.numel() != 1:
             found = f"a tensor of {list(loss.shape)}" if isinstance(loss, torch.Tensor) else type(loss).__name__
-            raise TypeError(f"loss_fn: got {found}, expected a tensor of one element, or a pair of one and other results")
+            raise TypeError(
+                f"loss_fn: got {found}, expected a tensor of one element, or a pair of one and other results"
+            )
         return loss.reshape(()), others
 
     def _gradients(
@@ -145,7 +151,8 @@ class Step:
         total, others = None, None
         for batch in batches:
             parameters = {
-                name: values[name].detach().requires_grad_(self.parameters[name].requires_grad) for name in self.parameters
+                name: values[name].detach().requires_grad_(self.parameters[name].requires_grad)
+                for name in self.parameters
             }
             tensors = {**parameters, **buffers}
             with swapped(self.model, tensors), torch.enable_grad():

@@ -120,7 +120,9 @@ def set_mesh_and_constraints(jit):
 def set_mesh_and_shardings_on_another(jit):
     other = Mesh(MESH.devices.reshape(2, 4), ("a", "b"))
     with jax.set_mesh(MESH):
-        return jit(lambda x: jnp.cumsum(x, 0), in_shardings=on("a", mesh=other), out_shardings=on("a", "b", mesh=other))(X)
+        return jit(
+            lambda x: jnp.cumsum(x, 0), in_shardings=on("a", mesh=other), out_shardings=on("a", "b", mesh=other)
+        )(X)
 
 
 @case

@@ -6,7 +6,8 @@
 --only    only families that match
 --batch   cases in a program (default 100)
 --seconds  begins no further program after so long
---until   stops at the first verdict of this kind (wrong, crash, hang, refused), shrinks and writes it; exits with 0 if it was found
+--until   stops at the first verdict of this kind (wrong, crash, hang, refused), shrinks and writes it; exits with 0 if
+          it was found
 --out     where what fails is written, shrunk, as .mlir (default /tmp/shardonnay-partition)
 --no-shrink  write what fails as it was found
 --limit   how many failures are shrunk and written (default 20)
@@ -86,8 +87,8 @@ def same(kind, text, other):
 
 
 def shrink(case, choices, kind, text, judge=None):
-    """The smallest case that hypothesis finds, from these choices, with the same kind of verdict, and the simplest setting of
-    it: (case, text); None if the case has that verdict among others only."""
+    """The smallest case that hypothesis finds, from these choices, with the same kind of verdict, and the simplest
+    setting of it: (case, text); None if the case has that verdict among others only."""
     best = []
     database = InMemoryExampleDatabase()
 
@@ -140,15 +141,23 @@ def reduced(case):
     for at, line in enumerate(case.lines):
         if not used.intersection(wrapping.defined(line)):
             yield replace(case, lines=without(case.lines, at))
-        for bare in (re.sub(r" \{sdy\.sharding = #sdy\.sharding_per_value<.*?>\]>\}", "", line, count=1),
-                     re.sub(r"^(.*) = sdy\.sharding_constraint (\$\d+) .* : (.*)", r'\1 = "stablehlo.optimization_barrier"(\2) : (\3) -> \3', line)):
+        for bare in (
+            re.sub(r" \{sdy\.sharding = #sdy\.sharding_per_value<.*?>\]>\}", "", line, count=1),
+            re.sub(
+                r"^(.*) = sdy\.sharding_constraint (\$\d+) .* : (.*)",
+                r'\1 = "stablehlo.optimization_barrier"(\2) : (\3) -> \3',
+                line,
+            ),
+        ):
             if bare != line:
                 yield replace(case, lines=[*case.lines[:at], bare, *case.lines[at + 1 :]])
     for at, argument in enumerate(case.arguments):
         if argument.value.name not in used:
             yield replace(case, arguments=without(case.arguments, at))
         elif argument.sharding:
-            yield replace(case, arguments=[*case.arguments[:at], replace(argument, sharding=""), *case.arguments[at + 1 :]])
+            yield replace(
+                case, arguments=[*case.arguments[:at], replace(argument, sharding=""), *case.arguments[at + 1 :]]
+            )
 
 
 class Tally:
@@ -265,7 +274,8 @@ def main():
     seconds = time.monotonic() - start
     print(tally.table())
     total = sum(tally.kinds.values())
-    print(f"seeds {options.seeds}, {len(names)} families: {total} cases in {seconds:.0f} s, {total / seconds:.0f} a second", flush=True)
+    print(f"seeds {options.seeds}, {len(names)} families: {total} cases in {seconds:.0f} s, {total / seconds:.0f} a "
+          "second", flush=True)
     write_failures(tally, origin, options, judge)
     return bool(tally.failed) != bool(options.until)
 

@@ -71,8 +71,13 @@ def _as_linear(graph, value):
         if how == "negate":
             (value,) = graph.op("stablehlo.negate", [value], [(value.shape, value.element)], bound=value.bound)
         elif how == "transpose" and value.rank == 2 and value.shape[0] == value.shape[1]:
-            (value,) = graph.op("stablehlo.transpose", [value], [(value.shape, value.element)], "permutation = array<i64: 1, 0>",
-                                bound=value.bound)
+            (value,) = graph.op(
+                "stablehlo.transpose",
+                [value],
+                [(value.shape, value.element)],
+                "permutation = array<i64: 1, 0>",
+                bound=value.bound,
+            )
         elif how == "multiply":
             factor = graph.argument(value.shape, value.element, sharded=graph.chance(50))
             (value,) = graph.op("stablehlo.multiply", [value, factor], [(value.shape, value.element)],
@@ -81,14 +86,20 @@ def _as_linear(graph, value):
 
 
 def meeting_sums(graph):
-    """Sums over dims of one size, of which some have operands in common, added up: each may stay in parts until then."""
+    """Sums over dims of one size, of which some have operands in common, added up: each may stay in parts until then.
+    """
     element = graph.choose(("f32", "i32", "f64"))
     rows, columns, terms = (graph.choose((4, 8, 16, 6, 5)) for _ in range(3))
     columns = rows if graph.chance(50) else columns
     total = None
     for _ in range(graph.int(2, 4)):
-        a, b = graph.operand((rows, terms), element, bounded=True), graph.operand((terms, columns), element, bounded=True)
-        text = "dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>"
+        a, b = (
+            graph.operand((rows, terms), element, bounded=True),
+            graph.operand((terms, columns), element, bounded=True),
+        )
+        text = (
+            "dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>"
+        )
         (summand,) = graph.op("stablehlo.dot_general", [a, b], [((rows, columns), element)], text,
                               bound=_bound(a, b, terms, element), terms=terms)
         summand = _as_linear(graph, summand)
@@ -102,7 +113,8 @@ def meeting_sums(graph):
 
 def ragged_dot(graph):
     """Rows in groups, each with its matrix; the groups' sizes are data."""
-    m, k, n, g = (graph.choose((4, 8, 6, 3, 16)), graph.choose((4, 8, 3, 5)), graph.choose((4, 8, 3)), graph.choose((2, 4, 3, 1)))
+    m, k, n, g = (graph.choose((4, 8, 6, 3, 16)), graph.choose((4, 8, 3, 5)), graph.choose((4, 8, 3)),
+                  graph.choose((2, 4, 3, 1)))
     element = graph.choose(("f32", "f64"))
     a, b = graph.operand((m, k), element, bounded=True), graph.operand((g, k, n), element, bounded=True)
     left, sizes = m, []
@@ -110,8 +122,8 @@ def ragged_dot(graph):
         sizes.append(graph.int(0, left))
         left -= sizes[-1]
     groups = graph.constant([*sizes, left], "i32")
-    numbers = ("ragged_dot_dimension_numbers = #chlo.ragged_dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1], "
-               "lhs_ragged_dimensions = [0], rhs_group_dimensions = [0]>")
+    numbers = ("ragged_dot_dimension_numbers = #chlo.ragged_dot<lhs_contracting_dimensions = [1], "
+               "rhs_contracting_dimensions = [1], lhs_ragged_dimensions = [0], rhs_group_dimensions = [0]>")
     graph.op("chlo.ragged_dot", [a, b, groups], [((m, n), element)], numbers, bound=_bound(a, b, k, element), terms=k)
 
 
@@ -145,13 +157,16 @@ def convolution(graph):
     sizes = [graph.choose((8, 5, 3, 10, 4, 1, 16)[: 5 if spatial == 3 else 7]) for _ in range(spatial)]
     slides = [_slide(graph, size) for size in sizes]
     features, batches = graph.choose(((1, 1), (1, 1), (2, 1), (4, 1), (8, 1), (1, 2), (1, 4)))
-    inner, outer, batch = graph.choose((1, 2, 3)), graph.choose((1, 2, 3)) * features * batches, graph.choose((1, 2, 4, 3)) * batches
+    inner, outer, batch = graph.choose((1, 2, 3)), graph.choose((1, 2, 3)) * features * batches, graph.choose((1, 2, 4,
+        3)) * batches
     counts = [outputs(size, *slide[:5]) for size, slide in zip(sizes, slides, strict=True)]
     left, kernel, out = graph.choose(LAYOUTS[spatial])
     extents = [{"b": batch, "f": inner * features, **{str(at): size for at, size in enumerate(sizes)}},
                {"i": inner, "o": outer, **{str(at): slide[0] for at, slide in enumerate(slides)}},
                {"b": batch // batches, "f": outer, **{str(at): count for at, count in enumerate(counts)}}]
-    shapes = [[extent[letter] for letter in layout] for extent, layout in zip(extents, (left, kernel, out), strict=True)]
+    shapes = [
+        [extent[letter] for letter in layout] for extent, layout in zip(extents, (left, kernel, out), strict=True)
+    ]
     element = graph.choose(("f32", "f64", "bf16", "i32", "complex<f32>"))
     a, b = (graph.operand(shape, element, bounded=True) for shape in shapes[:2])
     written = [", ".join(layout) for layout in (left, kernel, out)]
@@ -167,5 +182,5 @@ def convolution(graph):
         bound=_bound(a, b, terms, element), terms=terms)
 
 
-FAMILIES = {"stablehlo.dot_general": dot_general, "stablehlo.dot": dot, "stablehlo.einsum": einsum, "chlo.ragged_dot": ragged_dot,
-            "stablehlo.convolution": convolution, "meeting sums": meeting_sums}
+FAMILIES = {"stablehlo.dot_general": dot_general, "stablehlo.dot": dot, "stablehlo.einsum": einsum,
+            "chlo.ragged_dot": ragged_dot, "stablehlo.convolution": convolution, "meeting sums": meeting_sums}

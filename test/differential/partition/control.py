@@ -21,8 +21,10 @@ def _inner(graph, names, types, steps):
             op = "maximum" if op not in ("add", "subtract", "maximum") else op
             lines.append(f"{out} = stablehlo.{op} {values[at]}, {other} : {text}")
         elif op == "dot" and len(shape) == 2 and shape[0] == shape[1] and element != "f64":
-            lines.append(f'{out} = "stablehlo.dot_general"({values[at]}, {other}) <{{dot_dimension_numbers = #stablehlo.dot<'
-                         f"lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>}}> : ({text}, {text}) -> {text}")
+            lines.append(
+                f'{out} = "stablehlo.dot_general"({values[at]}, {other}) <{{dot_dimension_numbers = #stablehlo.dot<'
+                f"lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>}}> : ({text}, {text}) -> {text}"
+            )
         elif op == "transpose" and len(shape) == 2 and shape[0] == shape[1]:
             lines.append(f"{out} = stablehlo.transpose {values[at]}, dims = [1, 0] : ({text}) -> {text}")
         elif op == "shift" and shape[0] > 1:
@@ -65,14 +67,17 @@ def while_(graph):
     lines, found = _inner(graph, blocks[1][1:], types, graph.int(1, 3))
     if len(values) == 2 and types[0] == types[1] and graph.chance(40):
         found = found[::-1]
-    condition = (f"{{\n^bb0({texts[0]}):\n{more} = stablehlo.compare LT, {blocks[0][0]}, {trips.name} : ({SCALAR}, {SCALAR}) -> "
-                 f"tensor<i1>\nstablehlo.return {more} : tensor<i1>\n}}")
+    condition = (
+        f"{{\n^bb0({texts[0]}):\n{more} = stablehlo.compare LT, {blocks[0][0]}, {trips.name} : ({SCALAR}, {SCALAR}) -> "
+        f"tensor<i1>\nstablehlo.return {more} : tensor<i1>\n}}"
+    )
     kinds = ", ".join([SCALAR] + [t[2] for t in types])
     body = "\n".join([f"{counter} = stablehlo.add {blocks[1][0]}, {one.name} : {SCALAR}", *lines])
     body = f"{{\n^bb0({texts[1]}):\n{body}\nstablehlo.return {', '.join([counter, *found])} : {kinds}\n}}"
     graph._used.add(trips.name)
     # Integers wrap; f64 holds what a few sums make.
-    graph.op("stablehlo.while", [zero, *values], [((), "i32")] + [t[:2] for t in types], regions=[condition, body], exact=True)
+    graph.op("stablehlo.while", [zero, *values], [((), "i32")] + [t[:2] for t in types], regions=[condition, body],
+             exact=True)
 
 
 def accumulated(graph):
@@ -87,23 +92,27 @@ def accumulated(graph):
     start = graph.operand(shape, element, exact=True, bounded=True)
     if graph.chance(80):
         start = graph.constraint(start, sharding)
-    counters, carried, more, next_ = [graph.fresh(), graph.fresh()], [graph.fresh(), graph.fresh()], graph.fresh(), graph.fresh()
+    counters, carried, more, next_ = [graph.fresh(), graph.fresh()], [graph.fresh(),
+                                                                      graph.fresh()], graph.fresh(), graph.fresh()
     summed, parts, added, returned = (graph.fresh() for _ in range(4))
     block = [f"^bb0({counter}: {SCALAR}, {carry}: {kind}):" for counter, carry in zip(counters, carried, strict=True)]
-    condition = (f"{{\n{block[0]}\n{more} = stablehlo.compare LT, {counters[0]}, {trips.name} : ({SCALAR}, {SCALAR}) -> tensor<i1>"
-                 f"\nstablehlo.return {more} : tensor<i1>\n}}")
-    lines = [f"{next_} = stablehlo.add {counters[1]}, {one.name} : {SCALAR}",
-             f"{summed} = stablehlo.reduce({source.name} init: {none.name}) applies stablehlo.add across dimensions = [0] : "
-             f"({source.type}, {none.type}) -> {kind}",
-             f"{parts} = sdy.sharding_constraint {summed} {sharding} : {kind}",
-             f"{added} = stablehlo.add {carried[1]}, {parts} : {kind}"]
+    condition = (f"{{\n{block[0]}\n{more} = stablehlo.compare LT, {counters[0]}, {trips.name} : ({SCALAR}, {SCALAR}) "
+                 f"-> tensor<i1>\nstablehlo.return {more} : tensor<i1>\n}}")
+    lines = [
+        f"{next_} = stablehlo.add {counters[1]}, {one.name} : {SCALAR}",
+        f"{summed} = stablehlo.reduce({source.name} init: {none.name}) applies stablehlo.add across dimensions = [0] : "
+        f"({source.type}, {none.type}) -> {kind}",
+        f"{parts} = sdy.sharding_constraint {summed} {sharding} : {kind}",
+        f"{added} = stablehlo.add {carried[1]}, {parts} : {kind}",
+    ]
     if graph.chance(80):
         lines.append(f"{returned} = sdy.sharding_constraint {added} {sharding} : {kind}")
     else:
         returned = added
     body = "\n".join([block[1], *lines, f"stablehlo.return {next_}, {returned} : {SCALAR}, {kind}"])
     graph._used.update(value.name for value in (source, none, one, trips))
-    graph.op("stablehlo.while", [zero, start], [((), "i32"), (shape, element)], regions=[condition, f"{{\n{body}\n}}"], exact=True)
+    graph.op("stablehlo.while", [zero, start], [((), "i32"), (shape, element)], regions=[condition, f"{{\n{body}\n}}"],
+             exact=True)
 
 
 def _branches(graph, values, count):
@@ -113,7 +122,9 @@ def _branches(graph, values, count):
         names = [value.name for value in values]
         lines, found = _inner(graph, names, types, graph.int(1, 2))
         returned = ", ".join(found)
-        regions.append("{\n" + "\n".join(lines) + f"\nstablehlo.return {returned} : {', '.join(t[2] for t in types)}\n}}")
+        regions.append(
+            "{\n" + "\n".join(lines) + f"\nstablehlo.return {returned} : {', '.join(t[2] for t in types)}\n}}"
+        )
     graph._used.update(value.name for value in values)
     return regions, [t[:2] for t in types]
 
@@ -141,16 +152,21 @@ def nested(graph):
         graph.fresh() for _ in range(4))
     types = _types([value])
     left, right = (_inner(graph, [carries[1]], types, graph.int(1, 2)) for _ in range(2))
-    regions = [f"{{\n{chr(10).join(lines)}\nstablehlo.return {found[0]} : {value.type}\n}}" for lines, found in (left, right)]
-    block = [f"^bb0({counter}: {SCALAR}, {carry}: {value.type}):" for counter, carry in zip(counters, carries, strict=True)]
-    condition = (f"{{\n{block[0]}\n{more} = stablehlo.compare LT, {counters[0]}, {trips.name} : ({SCALAR}, {SCALAR}) -> tensor<i1>"
-                 f"\nstablehlo.return {more} : tensor<i1>\n}}")
+    regions = [
+        f"{{\n{chr(10).join(lines)}\nstablehlo.return {found[0]} : {value.type}\n}}" for lines, found in (left, right)
+    ]
+    block = [
+        f"^bb0({counter}: {SCALAR}, {carry}: {value.type}):" for counter, carry in zip(counters, carries, strict=True)
+    ]
+    condition = (f"{{\n{block[0]}\n{more} = stablehlo.compare LT, {counters[0]}, {trips.name} : ({SCALAR}, {SCALAR}) "
+                 f"-> tensor<i1>\nstablehlo.return {more} : tensor<i1>\n}}")
     body = (f"{{\n{block[1]}\n{next_} = stablehlo.add {counters[1]}, {one.name} : {SCALAR}\n"
             f"{odd} = stablehlo.compare EQ, {counters[1]}, {one.name} : ({SCALAR}, {SCALAR}) -> tensor<i1>\n"
             f'{chosen} = "stablehlo.if"({odd}) ({", ".join(regions)}) : (tensor<i1>) -> {value.type}\n'
             f"stablehlo.return {next_}, {chosen} : {SCALAR}, {value.type}\n}}")
     graph._used.add(trips.name)
-    graph.op("stablehlo.while", [zero, value], [((), "i32"), (value.shape, value.element)], regions=[condition, body], exact=True)
+    graph.op("stablehlo.while", [zero, value], [((), "i32"), (value.shape, value.element)], regions=[condition, body],
+             exact=True)
     graph.ops[-1] += " nested"
 
 
@@ -159,13 +175,17 @@ def captured(graph):
     a = graph.pick(("i32", "i8"), low=1, high=2, least=1)
     b = graph.operand(a.shape, a.element)
     zero, one, trips = graph.constant(0, "i32"), graph.constant(1, "i32"), graph.constant(graph.int(0, 3), "i32")
-    blocks, more, turned, next_, count = [(graph.fresh(), graph.fresh()) for _ in range(2)], *(graph.fresh() for _ in range(4))
+    blocks, more, turned, next_, count = (
+        [(graph.fresh(), graph.fresh()) for _ in range(2)],
+        *(graph.fresh() for _ in range(4)),
+    )
     heads = [f"^bb0({counter}: {SCALAR}, {carry}: {a.type}):" for counter, carry in blocks]
     first = graph.choose((f"{turned} = stablehlo.reverse {blocks[1][1]}, dims = [0] : {a.type}",
                           f"{turned} = stablehlo.maximum {blocks[1][1]}, {b.name} : {a.type}"))
-    condition = (f"{{\n{heads[0]}\n{more} = stablehlo.compare LT, {blocks[0][0]}, {trips.name} : ({SCALAR}, {SCALAR}) -> tensor<i1>\n"
-                 f"stablehlo.return {more} : tensor<i1>\n}}")
-    body = (f"{{\n{heads[1]}\n{first}\n{next_} = stablehlo.add {turned}, {b.name} : {a.type}\n{count} = stablehlo.add {blocks[1][0]}, "
+    condition = (f"{{\n{heads[0]}\n{more} = stablehlo.compare LT, {blocks[0][0]}, {trips.name} : ({SCALAR}, "
+                 f"{SCALAR}) -> tensor<i1>\nstablehlo.return {more} : tensor<i1>\n}}")
+    body = (f"{{\n{heads[1]}\n{first}\n{next_} = stablehlo.add {turned}, {b.name} : {a.type}\n{count} = "
+            f"stablehlo.add {blocks[1][0]}, "
             f"{one.name} : {SCALAR}\nstablehlo.return {count}, {next_} : {SCALAR}, {a.type}\n}}")
     graph._used.update((b.name, trips.name, one.name))
     graph.op("stablehlo.while", [zero, a], [((), "i32"), (a.shape, a.element)], regions=[condition, body], exact=True)
@@ -179,9 +199,13 @@ def calls(graph):
     kind, name = a.type, graph.fresh()
     first = graph.choose((f"%0 = stablehlo.reverse %x, dims = [0] : {kind}", f"%0 = stablehlo.add %x, %y : {kind}"))
     sharding = graph.sharding(a.shape, True).removeprefix("#sdy.sharding")
-    last = f"%r = sdy.sharding_constraint %1 {sharding} : {kind}" if graph.chance(50) else f"%r = stablehlo.negate %1 : {kind}"
-    graph.functions.append(f"func.func private @{name}(%x: {kind}, %y: {kind}) -> {kind} {{\n{first}\n%1 = stablehlo.subtract %0, %y : {kind}\n"
-                           f"{last}\nreturn %r : {kind}\n}}")
+    last = (
+        f"%r = sdy.sharding_constraint %1 {sharding} : {kind}"
+        if graph.chance(50)
+        else f"%r = stablehlo.negate %1 : {kind}"
+    )
+    graph.functions.append(f"func.func private @{name}(%x: {kind}, %y: {kind}) -> {kind} {{\n{first}\n%1 = "
+                           f"stablehlo.subtract %0, %y : {kind}\n{last}\nreturn %r : {kind}\n}}")
     for left, right in zip(values, values[1:] + values[:1], strict=True):
         found = graph._result(a.shape, a.element, [left, right], None, 2 * left.bound + 2 * right.bound, 1)
         graph.raw([found], "func.call", [left, right], f"callee = @{name}")
@@ -207,14 +231,27 @@ def tuple_(graph):
     values = [graph.pick(ANY, high=2) for _ in range(graph.int(1, 3))]
     whole = graph.fresh()
     types = ", ".join(value.type for value in values)
-    graph.lines.append(f"{whole} = \"stablehlo.tuple\"({', '.join(value.name for value in values)}) : ({types}) -> tuple<{types}>")
+    graph.lines.append(
+        f'{whole} = "stablehlo.tuple"({", ".join(value.name for value in values)}) : ({types}) -> tuple<{types}>'
+    )
     at = graph.int(0, len(values) - 1)
     taken = graph.fresh()
-    graph.lines.append(f'{taken} = "stablehlo.get_tuple_element"({whole}) <{{index = {at} : i32}}> : (tuple<{types}>) -> '
-                       f"{values[at].type}")
+    graph.lines.append(
+        f'{taken} = "stablehlo.get_tuple_element"({whole}) <{{index = {at} : i32}}> : (tuple<{types}>) -> '
+        f"{values[at].type}"
+    )
     graph.values.append(replace(values[at], name=taken))
     graph.ops += ["stablehlo.tuple", "stablehlo.get_tuple_element"]
 
 
-FAMILIES = {"stablehlo.while": while_, "accumulated": accumulated, "stablehlo.if": if_, "stablehlo.case": case, "nested": nested,
-            "captured": captured, "func.call": calls, "held together": held_together, "stablehlo.tuple": tuple_}
+FAMILIES = {
+    "stablehlo.while": while_,
+    "accumulated": accumulated,
+    "stablehlo.if": if_,
+    "stablehlo.case": case,
+    "nested": nested,
+    "captured": captured,
+    "func.call": calls,
+    "held together": held_together,
+    "stablehlo.tuple": tuple_,
+}

@@ -7,7 +7,9 @@ from indexed import gather
 
 
 class _Sized:
-    """A graph in which one op gets operands for its sizes: those of `lists`, by the names of its attributes, or its shape."""
+    """A graph in which one op gets operands for its sizes: those of `lists`, by the names of its attributes, or its
+    shape.
+    """
 
     def __init__(self, graph, name, lists):
         self._graph, self._name, self._lists = graph, name, lists
@@ -35,7 +37,8 @@ def sized(name, family, *lists):
 
 def dimension_size(graph):
     a = graph.pick(("f32", "i1", "i8"), low=1)
-    graph.op("stablehlo.get_dimension_size", [a], [((), "i32")], f"dimension = {graph.int(0, a.rank - 1)} : i64", exact=True, bound=16)
+    graph.op("stablehlo.get_dimension_size", [a], [((), "i32")], f"dimension = {graph.int(0, a.rank - 1)} : i64",
+             exact=True, bound=16)
 
 
 # Bodies on values of one type, `T`: element by element, and not.
@@ -51,8 +54,11 @@ def composite(graph):
     if not ruled and graph.chance(50):
         body = f"%1 = stablehlo.reverse %y, dims = [{graph.int(0, a.rank - 1)}] : T\n%0 = stablehlo.maximum %x, %1 : T"
     body = body.replace("T", a.type)
-    graph.functions.append(f"func.func private @{name}(%x: {a.type}, %y: {a.type}) -> {a.type} {{\n{body}\nreturn %0 : {a.type}\n}}")
-    graph.op("stablehlo.composite", [a, b], [(a.shape, a.element)], f'name = "some.thing", decomposition = @{name}', bound=a.bound + b.bound,
+    graph.functions.append(
+        f"func.func private @{name}(%x: {a.type}, %y: {a.type}) -> {a.type} {{\n{body}\nreturn %0 : {a.type}\n}}"
+    )
+    graph.op("stablehlo.composite", [a, b], [(a.shape, a.element)], f'name = "some.thing", decomposition = @{name}',
+             bound=a.bound + b.bound,
              attributes=not ruled)
     if ruled:
         dims, sizes = "ijk"[: a.rank], ", ".join(f"{dim}={size}" for dim, size in zip("ijk", a.shape))
@@ -64,8 +70,13 @@ FAMILIES = {
     "stablehlo.dynamic_reshape": sized("stablehlo.dynamic_reshape", shapes.reshape),
     "stablehlo.dynamic_broadcast_in_dim": sized("stablehlo.dynamic_broadcast_in_dim", shapes.broadcast_in_dim),
     "stablehlo.dynamic_iota": sized("stablehlo.dynamic_iota", shapes.iota),
-    "stablehlo.dynamic_pad": sized("stablehlo.dynamic_pad", shapes.pad, "edge_padding_low", "edge_padding_high", "interior_padding"),
-    "stablehlo.real_dynamic_slice": sized("stablehlo.real_dynamic_slice", shapes.slice_, "start_indices", "limit_indices", "strides"),
+    "stablehlo.dynamic_pad": sized(
+        "stablehlo.dynamic_pad", shapes.pad, "edge_padding_low", "edge_padding_high", "interior_padding"
+    ),
+    "stablehlo.real_dynamic_slice": sized(
+        "stablehlo.real_dynamic_slice", shapes.slice_, "start_indices", "limit_indices", "strides"
+    ),
     "stablehlo.dynamic_gather": sized("stablehlo.dynamic_gather", gather, "slice_sizes"),
-    "stablehlo.get_dimension_size": dimension_size, "stablehlo.composite": composite,
+    "stablehlo.get_dimension_size": dimension_size,
+    "stablehlo.composite": composite,
 }

@@ -116,7 +116,8 @@ def _extreme(random, shape, dtype, side):
 
 
 DATA = {
-    "extreme": _extreme, "small": _small, "wild": _wild, "real": _real, "place": _place, "apart": _apart, "definite": _definite,
+    "extreme": _extreme, "small": _small, "wild": _wild, "real": _real, "place": _place, "apart": _apart,
+    "definite": _definite,
     "triangle": _triangle,
 }
 

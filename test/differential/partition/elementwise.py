@@ -23,7 +23,13 @@ EXACT_UNARY = {
     "stablehlo.round_nearest_afz": FLOATS, "stablehlo.not": (*INTEGERS, "i1"), "stablehlo.popcnt": INTEGERS,
     "stablehlo.count_leading_zeros": INTEGERS, "chlo.conj": COMPLEX,
 }
-JUMPS = {"stablehlo.sign", "stablehlo.ceil", "stablehlo.floor", "stablehlo.round_nearest_even", "stablehlo.round_nearest_afz"}
+JUMPS = {
+    "stablehlo.sign",
+    "stablehlo.ceil",
+    "stablehlo.floor",
+    "stablehlo.round_nearest_even",
+    "stablehlo.round_nearest_afz",
+}
 ROUNDED = ("f32", "f64", "bf16", "f16")
 INEXACT_UNARY = {
     "stablehlo.cbrt": ROUNDED, "stablehlo.cosine": ROUNDED + COMPLEX, "stablehlo.exponential": ROUNDED + COMPLEX,
@@ -36,9 +42,13 @@ INEXACT_UNARY = {
     "chlo.square": ROUNDED, "chlo.acosh": ("f32", "f64"),
 }
 
-FAMILIES = {name: _unary(name, elements, exact=True, needs_exact=name in JUMPS) for name, elements in EXACT_UNARY.items()}
+FAMILIES = {
+    name: _unary(name, elements, exact=True, needs_exact=name in JUMPS) for name, elements in EXACT_UNARY.items()
+}
 for _name, _elements in INEXACT_UNARY.items():
-    FAMILIES[_name] = _unary(_name, _elements, kinds=(("real", 1.1, 1.9),) if _name == "chlo.acosh" else REAL, exact=False, keep=False)
+    FAMILIES[_name] = _unary(
+        _name, _elements, kinds=(("real", 1.1, 1.9),) if _name == "chlo.acosh" else REAL, exact=False, keep=False
+    )
 
 
 def to_bool(name, elements):
@@ -49,7 +59,10 @@ def to_bool(name, elements):
     return family
 
 
-FAMILIES |= {name: to_bool(name, ROUNDED) for name in ("stablehlo.is_finite", "chlo.is_inf", "chlo.is_neg_inf", "chlo.is_pos_inf")}
+FAMILIES |= {
+    name: to_bool(name, ROUNDED)
+    for name in ("stablehlo.is_finite", "chlo.is_inf", "chlo.is_neg_inf", "chlo.is_pos_inf")
+}
 
 
 def part(name):
@@ -202,7 +215,9 @@ CONVERTED = ("f32", "bf16", "f16", "f64", "i32", "i8", "ui8", "i64", "i4", "i1",
 
 def convert(graph):
     a = graph.pick(CONVERTED, bounded=True, exact=True)
-    to = graph.choose([element for element in CONVERTED if not a.element.startswith("complex") or element.startswith("complex")])
+    to = graph.choose(
+        [element for element in CONVERTED if not a.element.startswith("complex") or element.startswith("complex")]
+    )
     # Out of range is not defined: bounded values stay within every type.
     if to.startswith(("ui", "i")) and a.bound > 3:
         to = "i64"
@@ -214,22 +229,35 @@ def reduce_precision(graph):
     a = graph.pick(ROUNDED, kinds=WILD, exact=True)
     exponent, mantissa = graph.choose(((5, 2), (8, 7), (4, 3), (2, 0)))
     graph.op("stablehlo.reduce_precision", [a], [(a.shape, a.element)],
-             f"exponent_bits = {exponent} : i32, mantissa_bits = {mantissa} : i32", exact=True, bound=a.bound and 2 * a.bound)
+             f"exponent_bits = {exponent} : i32, mantissa_bits = {mantissa} : i32", exact=True,
+             bound=a.bound and 2 * a.bound)
 
 
 def mapped(graph):
     a = graph.pick(("f32", "i32", "f64", "bf16"))
     b = graph.operand(a.shape, a.element)
     out, product = graph.fresh(), graph.fresh()
-    body = region(graph, a.element, 2, lambda names: (
-        [f"{product} = stablehlo.multiply {names[0]}, {names[1]} : T", f"{out} = stablehlo.subtract {product}, {names[0]} : T"],
-        out, "T"))
+    body = region(
+        graph,
+        a.element,
+        2,
+        lambda names: (
+            [
+                f"{product} = stablehlo.multiply {names[0]}, {names[1]} : T",
+                f"{out} = stablehlo.subtract {product}, {names[0]} : T",
+            ],
+            out,
+            "T",
+        ),
+    )
     dims = f"dimensions = array<i64{': ' if a.rank else ''}{', '.join(map(str, range(a.rank)))}>"
-    graph.op("stablehlo.map", [a, b], [(a.shape, a.element)], dims, [body], bound=_sum(_product(a.bound, b.bound), a.bound))
+    graph.op(
+        "stablehlo.map", [a, b], [(a.shape, a.element)], dims, [body], bound=_sum(_product(a.bound, b.bound), a.bound)
+    )
 
 
-FAMILIES |= {"stablehlo.compare": compare, "stablehlo.select": select, "stablehlo.clamp": clamp, "stablehlo.convert": convert,
-             "stablehlo.reduce_precision": reduce_precision, "stablehlo.map": mapped}
+FAMILIES |= {"stablehlo.compare": compare, "stablehlo.select": select, "stablehlo.clamp": clamp,
+             "stablehlo.convert": convert, "stablehlo.reduce_precision": reduce_precision, "stablehlo.map": mapped}
 
 #
 # CHLO's broadcasts
@@ -248,13 +276,16 @@ def _broadcast(name, elements, bound=None, exact=None, element=None, kind=("smal
         b = graph.argument(_suffixes(graph, a.shape), a.element, kind)
         operands = [a, b] if graph.chance(50) else [b, a]
         to = element(a.element) if element else a.element
-        graph.op(name, operands, [(a.shape, to)], properties, exact=exact, bound=bound(a.bound, b.bound) if bound else None)
+        graph.op(
+            name, operands, [(a.shape, to)], properties, exact=exact, bound=bound(a.bound, b.bound) if bound else None
+        )
 
     return family
 
 
 BROADCASTS = {
-    **{f"chlo.broadcast_{name}": (NUMBERS, bound) for name, bound in (("add", _sum), ("subtract", _sum), ("multiply", _product))},
+    **{f"chlo.broadcast_{name}": (NUMBERS, bound)
+       for name, bound in (("add", _sum), ("subtract", _sum), ("multiply", _product))},
     **{f"chlo.broadcast_{name}": (FLOATS + INTEGERS, _most) for name in ("maximum", "minimum")},
     **{f"chlo.broadcast_{name}": ((*INTEGERS, "i1"), None) for name in ("and", "or", "xor")},
     **{f"chlo.broadcast_{name}": (INTEGERS, None) for name in
@@ -266,7 +297,9 @@ FAMILIES |= {
     for name in ("divide", "power", "atan2", "polygamma", "zeta")
 }
 FAMILIES["chlo.broadcast_next_after"] = _broadcast("chlo.broadcast_next_after", WIDE, exact=True)
-FAMILIES["chlo.broadcast_complex"] = _broadcast("chlo.broadcast_complex", WIDE, _sum, True, lambda real: f"complex<{real}>")
+FAMILIES["chlo.broadcast_complex"] = _broadcast(
+    "chlo.broadcast_complex", WIDE, _sum, True, lambda real: f"complex<{real}>"
+)
 FAMILIES["chlo.broadcast_compare"] = _broadcast(
     "chlo.broadcast_compare", FLOATS + INTEGERS, exact=True, element=lambda _: "i1",
     properties="comparison_direction = #chlo<comparison_direction LT>")
@@ -293,8 +326,11 @@ FAMILIES["chlo.constant_like"] = constant_like
 
 def barrier(graph):
     values = [graph.pick(ANY) for _ in range(graph.int(1, 3))]
-    for result, value in zip(graph.op("stablehlo.optimization_barrier", values, [(v.shape, v.element) for v in values], exact=True),
-                             values, strict=True):
+    for result, value in zip(
+        graph.op("stablehlo.optimization_barrier", values, [(v.shape, v.element) for v in values], exact=True),
+        values,
+        strict=True,
+    ):
         assert result.type == value.type
 
 

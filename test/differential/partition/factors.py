@@ -37,7 +37,9 @@ def _of_value(value):
         return str(attributes["sdy.sharding"]) if "sdy.sharding" in attributes else ""
     if "sdy.sharding" not in owner.attributes:
         return ""
-    texts = re.findall(r"<@\w+, \[.*?\](?:, (?:replicated|unreduced)=\{[^}]*\})*>", str(owner.attributes["sdy.sharding"]))
+    texts = re.findall(
+        r"<@\w+, \[.*?\](?:, (?:replicated|unreduced)=\{[^}]*\})*>", str(owner.attributes["sdy.sharding"])
+    )
     at = ir.OpResult(value).result_number
     return texts[at] if at < len(texts) else ""
 
@@ -46,7 +48,9 @@ def _count(operation, counts):
     if "sdy.sharding_rule" not in operation.attributes:
         return
     text = str(operation.attributes["sdy.sharding_rule"])
-    mapping = text[text.index("(") : text.rindex(")") + 1] if " {" not in text else text[text.index("(") : text.index(" {")]
+    mapping = (
+        text[text.index("(") : text.rindex(")") + 1] if " {" not in text else text[text.index("(") : text.index(" {")]
+    )
     kinds = {symbol: name for name in LISTS[:3] if (found := re.search(rf"\b{name}=\{{([^}}]*)\}}", text))
              for symbol in found[1].split(", ")}
     values, sharded = [*operation.operands, *operation.results], set()
@@ -62,7 +66,9 @@ def cut_factors(text):
     need_replication and permutation (windowed) factors."""
     counts = collections.Counter()
     propagated = shardonnay.compile(text, to="propagate").text
-    ruled = subprocess.run([SDY_OPT, "-", "--sdy-populate-op-sharding-rules"], input=propagated, capture_output=True, text=True, check=True)
+    ruled = subprocess.run(
+        [SDY_OPT, "-", "--sdy-populate-op-sharding-rules"], input=propagated, capture_output=True, text=True, check=True
+    )
     with engine.context(), ir.Location.unknown():
         def visit(operation):
             _count(operation, counts)

@@ -15,12 +15,27 @@ FAMILIES = {
 }
 # Ops that stand before and after others.
 COMMON = [
-    "stablehlo.add", "stablehlo.multiply", "stablehlo.negate", "stablehlo.select", "stablehlo.maximum", "stablehlo.convert",
-    "stablehlo.transpose", "stablehlo.reshape", "stablehlo.slice", "stablehlo.broadcast_in_dim", "stablehlo.reduce add",
-    "stablehlo.concatenate", "sdy.sharding_constraint", "stablehlo.pad", "stablehlo.dot_general",
+    "stablehlo.add",
+    "stablehlo.multiply",
+    "stablehlo.negate",
+    "stablehlo.select",
+    "stablehlo.maximum",
+    "stablehlo.convert",
+    "stablehlo.transpose",
+    "stablehlo.reshape",
+    "stablehlo.slice",
+    "stablehlo.broadcast_in_dim",
+    "stablehlo.reduce add",
+    "stablehlo.concatenate",
+    "sdy.sharding_constraint",
+    "stablehlo.pad",
+    "stablehlo.dot_general",
 ]
 
-COLLECTIVE = "the user's own collective: needs the device's view, see test/e2e/structure/test_control_flow.py on manual computations"
+COLLECTIVE = (
+    "the user's own collective: needs the device's view, see test/e2e/structure/test_control_flow.py on manual "
+    "computations"
+)
 TRANSFER = "has no other end on PJRT's CPU client"
 NOT_RUN = {
     **{f"stablehlo.{name}": COLLECTIVE for name in (

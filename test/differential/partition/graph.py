@@ -1,7 +1,7 @@
 """The vocabulary of a generated case: a small graph of ops on sharded values, drawn by numbers.
 
-A case's lines are StableHLO in which `$3` is a value of its own; `runner.program` renames them, so that many cases share
-one module. Values know how exact they are, which decides how their numbers are compared:
+A case's lines are StableHLO in which `$3` is a value of its own; `runner.program` renames them, so that many cases
+share one module. Values know how exact they are, which decides how their numbers are compared:
 
     bound   integral, and at most this large: sums and products are exact while they stay below 2^mantissa
     exact   the same bits wherever and in whatever order the op is computed; else compared with a tolerance
@@ -153,7 +153,9 @@ class Graph:
         return value
 
     def operand(self, shape, element, kind=("small",), exact=False, bounded=False):
-        """A value of this type: an earlier one (perhaps one that the op takes already), a window of one, or an argument."""
+        """A value of this type: an earlier one (perhaps one that the op takes already), a window of one, or an
+        argument.
+        """
         alike = [value for value in self.values if (value.element, value.rank) == (element, len(shape))
                  and (value.exact or not exact) and (value.bound is not None or not bounded)]
         known = [value for value in alike if value.shape == tuple(shape)]
@@ -164,12 +166,15 @@ class Graph:
             return moves.window(self, self.choose(larger), tuple(shape))
         return self.argument(shape, element, kind, exact=exact, bounded=bounded)
 
-    def pick(self, elements=NUMBERS, low=0, high=None, least=0, kinds=(("small",),), exact=False, bounded=False, fits=None):
+    def pick(
+        self, elements=NUMBERS, low=0, high=None, least=0, kinds=(("small",),), exact=False, bounded=False, fits=None
+    ):
         """A value to start an op from, of any shape within bounds: an earlier one, or an argument."""
         known = [
             value
             for value in self.values
-            if value.element in elements and low <= value.rank <= max(8 if high is None else high, low) and min(value.shape, default=9) >= least
+            if value.element in elements and low <= value.rank <= max(8 if high is None else high, low)
+            and min(value.shape, default=9) >= least
             and math.prod(value.shape) <= LARGEST and (fits is None or fits(value))
             and (value.exact or not exact) and (value.bound is not None or not bounded)
         ]
@@ -248,7 +253,9 @@ class Graph:
     def constant(self, array, element, shape=None):
         """A constant of listed elements."""
         array = np.asarray(array)
-        value = Value(self.fresh(), tuple(array.shape if shape is None else shape), element, float(np.abs(array).max(initial=0)))
+        value = Value(
+            self.fresh(), tuple(array.shape if shape is None else shape), element, float(np.abs(array).max(initial=0))
+        )
         text = _dense(array, element) if array.size else ""
         self.lines.append(f"{value.name} = stablehlo.constant dense<{text}> : {value.type}")
         self.ops.append("stablehlo.constant")
@@ -259,11 +266,15 @@ class Graph:
         """The case: most of what is not used is returned, and something that is."""
         arguments = {argument.value.name for argument in self.arguments}
         made = [value for value in self.values if value.name not in arguments]
-        kept = [value for value in made if (not self.chance(6) if value.name not in self._used else self.chance(15))] or made[-1:]
+        kept = [
+            value for value in made if (not self.chance(6) if value.name not in self._used else self.chance(15))
+        ] or made[-1:]
         if not kept:  # the op did not fit: what is left is the boundary
             kept = [self.values[0] if self.values else self.argument((2,), "f32")]
-        results = [(value, self.sharding(value.shape, True, value.exact and value.element != "i1") if self.chance(75) else "")
-                   for value in kept]
+        results = [
+            (value, self.sharding(value.shape, True, value.exact and value.element != "i1") if self.chance(75) else "")
+            for value in kept
+        ]
         return Case(self.family, self.setting, self.arguments, self.lines, results, self.ops, self.functions)
 
 
@@ -278,13 +289,17 @@ def _dense(array, element):
 
 
 def region(graph, element, count, body):
-    """The text of a region on scalars: `body` of their names, one line each, `T` for their type, and what it returns."""
+    """The text of a region on scalars: `body` of their names, one line each, `T` for their type, and what it returns.
+    """
     names = [graph.fresh() for _ in range(count)]
     kind = tensor((), element)
     lines, returned, result = body(names)
     block = ", ".join(f"{name}: {kind}" for name in names)
     text = "\n".join(re.sub(r"\bT\b", kind, line) for line in lines)
-    return f"{{\n^bb0({block}):\n{text}\nstablehlo.return {returned} : {re.sub(chr(92) + 'bT' + chr(92) + 'b', kind, result)}\n}}"
+    return (
+        f"{{\n^bb0({block}):\n{text}\nstablehlo.return {returned} : "
+        f"{re.sub(chr(92) + 'bT' + chr(92) + 'b', kind, result)}\n}}"
+    )
 
 
 def combiner(graph, op, element):

@@ -15,7 +15,8 @@ def dynamic_slice(graph):
     sizes = [graph.int(0, size) if graph.chance(70) else size for size in a.shape]
     element = graph.choose(PLACES)
     starts = [graph.argument((), element, ("place", size)) for size in a.shape]
-    graph.op("stablehlo.dynamic_slice", [a, *starts], [(sizes, a.element)], f"slice_sizes = {array_text(sizes)}", exact=True,
+    graph.op("stablehlo.dynamic_slice", [a, *starts], [(sizes, a.element)], f"slice_sizes = {array_text(sizes)}",
+             exact=True,
              bound=a.bound)
 
 
@@ -34,8 +35,14 @@ def static_start(graph):
     a = graph.pick(ANY, low=1, kinds=WILD, least=1)
     sizes = [graph.int(1, size) for size in a.shape]
     starts = [graph.constant(graph.int(0, size - taken), "i32") for size, taken in zip(a.shape, sizes, strict=True)]
-    (part,) = graph.op("stablehlo.dynamic_slice", [a, *starts], [(sizes, a.element)], f"slice_sizes = {array_text(sizes)}",
-                       exact=True, bound=a.bound)
+    (part,) = graph.op(
+        "stablehlo.dynamic_slice",
+        [a, *starts],
+        [(sizes, a.element)],
+        f"slice_sizes = {array_text(sizes)}",
+        exact=True,
+        bound=a.bound,
+    )
     graph.op("stablehlo.dynamic_update_slice", [a, part, *starts], [(a.shape, a.element)], exact=True, bound=a.bound)
 
 
@@ -44,7 +51,9 @@ def _dims(name, dims):
 
 
 class _Numbers:
-    """Dimension numbers, drawn for a tensor `shape`: which dims are indexed, collapsed, batched, and the window's sizes."""
+    """Dimension numbers, drawn for a tensor `shape`: which dims are indexed, collapsed, batched, and the window's
+    sizes.
+    """
 
     def __init__(self, graph, shape):
         rank = len(shape)
@@ -92,19 +101,37 @@ def gather(graph):
               ("start_indices_batching_dims", n.batch_places), ("start_index_map", n.mapped)]
     text = ", ".join(_dims(name, dims) for name, dims in fields if dims)
     text += f"{', ' if text else ''}index_vector_dim = {n.vector}"
-    graph.op("stablehlo.gather", [a, indices], [(n.result, a.element)], f"dimension_numbers = #stablehlo.gather<{text}>, "
-             f"slice_sizes = {array_text(n.sizes)}", exact=True, bound=a.bound)
+    graph.op(
+        "stablehlo.gather",
+        [a, indices],
+        [(n.result, a.element)],
+        f"dimension_numbers = #stablehlo.gather<{text}>, slice_sizes = {array_text(n.sizes)}",
+        exact=True,
+        bound=a.bound,
+    )
 
 
 def _scatter_text(n):
-    fields = [("update_window_dims", n.offsets), ("inserted_window_dims", n.collapsed), ("input_batching_dims", n.batch),
-              ("scatter_indices_batching_dims", n.batch_places), ("scatter_dims_to_operand_dims", n.mapped)]
+    fields = [
+        ("update_window_dims", n.offsets),
+        ("inserted_window_dims", n.collapsed),
+        ("input_batching_dims", n.batch),
+        ("scatter_indices_batching_dims", n.batch_places),
+        ("scatter_dims_to_operand_dims", n.mapped),
+    ]
     text = ", ".join(_dims(name, dims) for name, dims in fields if dims)
     return f"scatter_dimension_numbers = #stablehlo.scatter<{text}{', ' if text else ''}index_vector_dim = {n.vector}>"
 
 
-SCATTERED = {"add": ("f32", "i32", "f64", "i8", "complex<f32>", "ui32"), "maximum": ("f32", "i32", "bf16", "ui8"),
-             "minimum": ("f32", "i32", "f16"), "multiply": ("i32", "f64"), "or": ("i1", "i32"), "and": ("i1", "ui8"), "xor": ("i32",)}
+SCATTERED = {
+    "add": ("f32", "i32", "f64", "i8", "complex<f32>", "ui32"),
+    "maximum": ("f32", "i32", "bf16", "ui8"),
+    "minimum": ("f32", "i32", "f16"),
+    "multiply": ("i32", "f64"),
+    "or": ("i1", "i32"),
+    "and": ("i1", "ui8"),
+    "xor": ("i32",),
+}
 
 
 def scatter(op):
@@ -117,8 +144,10 @@ def scatter(op):
             bound = min(2.0**60, a.bound * capped_power(updates.bound, terms))
         else:
             bound = a.bound + terms * updates.bound if op == "add" else max(a.bound, updates.bound)
-        graph.op("stablehlo.scatter", [a, _indices(graph, n, a.shape), updates], [(a.shape, a.element)], _scatter_text(n),
-                 [combiner(graph, op, a.element)], exact=None if op in ("add", "multiply") else True, bound=bound, terms=terms)
+        graph.op("stablehlo.scatter", [a, _indices(graph, n, a.shape), updates], [(a.shape, a.element)],
+                 _scatter_text(n), [combiner(graph, op, a.element)], exact=None if op in ("add", "multiply") else True,
+                 bound=bound,
+                 terms=terms)
         graph.ops[-1] += f" {op}"
 
     return family
@@ -126,8 +155,14 @@ def scatter(op):
 
 def segments(graph):
     """Many updates of few rows, by products and bitwise combinations: the updates are worth sharding."""
-    op, elements = graph.choose((("multiply", ("i32", "f64", "complex<f32>", "i8")), ("and", ("i32", "ui8")), ("or", ("i32", "ui8")),
-                                 ("xor", ("i64", "i1"))))
+    op, elements = graph.choose(
+        (
+            ("multiply", ("i32", "f64", "complex<f32>", "i8")),
+            ("and", ("i32", "ui8")),
+            ("or", ("i32", "ui8")),
+            ("xor", ("i64", "i1")),
+        )
+    )
     element, count = graph.choose(elements), graph.choose((64, 100, 37, 90))
     wide = [graph.choose((1, 2, 3))] if graph.chance(50) else []
     a = graph.operand((graph.int(0, 2), *wide), element)
@@ -147,14 +182,17 @@ def scatter_set(graph):
     dim = graph.int(0, a.rank - 1)
     count = graph.int(1, a.shape[dim] + 2)
     windows = [at for at in range(a.rank) if at != dim]
-    indices = graph.argument((count, 1) if graph.chance(50) else (count,), graph.choose(("i32", "i64")), ("apart", a.shape[dim] + 2))
+    indices = graph.argument(
+        (count, 1) if graph.chance(50) else (count,), graph.choose(("i32", "i64")), ("apart", a.shape[dim] + 2)
+    )
     updates = graph.operand((count, *(a.shape[at] for at in windows)), a.element)
     names = [f"update_window_dims = {list(range(1, a.rank))}"] if windows else []
     names += [f"inserted_window_dims = [{dim}]", f"scatter_dims_to_operand_dims = [{dim}]", "index_vector_dim = 1"]
     body = region(graph, a.element, 2, lambda names: ([], names[1], "T"))
     bound = None if a.bound is None or updates.bound is None else max(a.bound, updates.bound)
     graph.op("stablehlo.scatter", [a, indices, updates], [(a.shape, a.element)],
-             f"scatter_dimension_numbers = #stablehlo.scatter<{', '.join(names)}>, unique_indices = true", [body], exact=True, bound=bound)
+             f"scatter_dimension_numbers = #stablehlo.scatter<{', '.join(names)}>, unique_indices = true", [body],
+             exact=True, bound=bound)
     graph.ops[-1] += " set"
 
 
@@ -172,8 +210,9 @@ def scatter_several(graph):
 
     terms = max(1, math.prod(n.places))
     bound = max(a.bound, b.bound) + terms * max(update.bound for update in updates)
-    graph.op("stablehlo.scatter", [a, b, _indices(graph, n, a.shape), *updates], [(a.shape, a.element), (b.shape, b.element)],
-             _scatter_text(n), [_pair_region(graph, [a.element, b.element], body)], bound=bound, terms=terms)
+    graph.op("stablehlo.scatter", [a, b, _indices(graph, n, a.shape), *updates],
+             [(a.shape, a.element), (b.shape, b.element)], _scatter_text(n),
+             [_pair_region(graph, [a.element, b.element], body)], bound=bound, terms=terms)
     graph.ops[-1] += " several"
 
 
@@ -184,10 +223,18 @@ def torch_index_select(graph):
     rest = [graph.choose((1, 2, 4, 3, 8)) for _ in range(graph.int(0, 1))]
     # XLA truncates an index of 64 bits to 32: out of bounds it may be anything.
     element = graph.choose(("i32", "i64", "ui8"))
-    index = graph.argument((*a.shape[:batch], *rest), element, ("apart", 1) if element == "i64" else ("place", a.shape[dim]))
+    index = graph.argument(
+        (*a.shape[:batch], *rest), element, ("apart", 1) if element == "i64" else ("place", a.shape[dim])
+    )
     shape = (*a.shape[:dim], *rest, *a.shape[dim + 1 :])
-    graph.op("stablehlo.torch_index_select", [a, index], [(shape, a.element)], f"dim = {dim} : i64, batch_dims = {batch} : i64",
-             exact=True, bound=a.bound)
+    graph.op(
+        "stablehlo.torch_index_select",
+        [a, index],
+        [(shape, a.element)],
+        f"dim = {dim} : i64, batch_dims = {batch} : i64",
+        exact=True,
+        bound=a.bound,
+    )
 
 
 #
@@ -202,22 +249,28 @@ def sort(graph):
     values = [a]
     if graph.chance(50):  # argsort, or a tensor that goes with it
         if graph.chance(50):
-            values += graph.op("stablehlo.iota", [], [(a.shape, "i32")], f"iota_dimension = {dim} : i64", exact=True, bound=16)
+            values += graph.op(
+                "stablehlo.iota", [], [(a.shape, "i32")], f"iota_dimension = {dim} : i64", exact=True, bound=16
+            )
         else:
             values.append(graph.operand(a.shape, graph.choose(("f32", "i32", "bf16"))))
     names = [(graph.fresh(), graph.fresh()) for _ in values]
     out, kind = graph.fresh(), tensor((), a.element)
-    block = ", ".join(f"{name}: {tensor((), value.element)}" for pair, value in zip(names, values, strict=True) for name in pair)
+    block = ", ".join(
+        f"{name}: {tensor((), value.element)}" for pair, value in zip(names, values, strict=True) for name in pair
+    )
     direction = graph.choose(("LT", "GT"))
-    body = (f"{{\n^bb0({block}):\n{out} = stablehlo.compare {direction}, {names[0][0]}, {names[0][1]} : ({kind}, {kind}) -> "
-            f"tensor<i1>\nstablehlo.return {out} : tensor<i1>\n}}")
+    body = (f"{{\n^bb0({block}):\n{out} = stablehlo.compare {direction}, {names[0][0]}, {names[0][1]} : ({kind}, "
+            f"{kind}) -> tensor<i1>\nstablehlo.return {out} : tensor<i1>\n}}")
     where = dim - a.rank if graph.chance(20) else dim
     graph.op("stablehlo.sort", values, [(value.shape, value.element) for value in values],
              f"dimension = {where} : i64, is_stable = true", [body], exact=True, bound=a.bound)
 
 
 def sort_by_keys(graph):
-    """As JAX sorts by several keys: floats in their total order, a tie of one key is broken by the next; the last is the place."""
+    """As JAX sorts by several keys: floats in their total order, a tie of one key is broken by the next; the last is
+    the place.
+    """
     a = graph.pick(("f32", "i32", "ui8", "i1", "bf16"), low=1, exact=True, kinds=WILD)
     dim = graph.int(0, a.rank - 1)
     b = graph.argument(a.shape, graph.choose(("i32", "f32", "ui8")))
@@ -227,9 +280,12 @@ def sort_by_keys(graph):
     lines, before = [], None
     for key, (left, right) in list(zip(keys, names, strict=True))[::-1]:
         kind = tensor((), key.element)
-        order = ", TOTALORDER" if is_float(key.element) else ", UNSIGNED" if key.element in ("ui8", "i1") else ", SIGNED"
+        order = (
+            ", TOTALORDER" if is_float(key.element) else ", UNSIGNED" if key.element in ("ui8", "i1") else ", SIGNED"
+        )
         less, same, chosen = graph.fresh(), graph.fresh(), graph.fresh()
-        lines.append(f"{less} = stablehlo.compare {'GT' if key is b else 'LT'}, {left}, {right}{order} : ({kind}, {kind}) -> tensor<i1>")
+        lines.append(f"{less} = stablehlo.compare {'GT' if key is b else 'LT'}, {left}, {right}{order} : ({kind}, "
+                     f"{kind}) -> tensor<i1>")
         if before:
             lines += [f"{same} = stablehlo.compare EQ, {left}, {right}{order} : ({kind}, {kind}) -> tensor<i1>",
                       f"{chosen} = stablehlo.select {same}, {before}, {less} : tensor<i1>, tensor<i1>"]
@@ -251,8 +307,16 @@ def top_k(graph):
 
 
 FAMILIES = {
-    "stablehlo.dynamic_slice": dynamic_slice, "stablehlo.dynamic_update_slice": dynamic_update_slice, "static start": static_start,
-    "stablehlo.gather": gather, **{f"stablehlo.scatter {op}": scatter(op) for op in SCATTERED}, "stablehlo.scatter set": scatter_set, "segments": segments,
-    "stablehlo.scatter several": scatter_several, "stablehlo.torch_index_select": torch_index_select, "stablehlo.sort": sort,
-    "stablehlo.sort by keys": sort_by_keys, "chlo.top_k": top_k,
+    "stablehlo.dynamic_slice": dynamic_slice,
+    "stablehlo.dynamic_update_slice": dynamic_update_slice,
+    "static start": static_start,
+    "stablehlo.gather": gather,
+    **{f"stablehlo.scatter {op}": scatter(op) for op in SCATTERED},
+    "stablehlo.scatter set": scatter_set,
+    "segments": segments,
+    "stablehlo.scatter several": scatter_several,
+    "stablehlo.torch_index_select": torch_index_select,
+    "stablehlo.sort": sort,
+    "stablehlo.sort by keys": sort_by_keys,
+    "chlo.top_k": top_k,
 }

@@ -1,4 +1,6 @@
-"""StableHLO's own interpreter, a second judge where the engine's whole program and ours differ: it shares no code with either."""
+"""StableHLO's own interpreter, a second judge where the engine's whole program and ours differ: it shares no code with
+either.
+"""
 
 import manual
 import numpy as np
@@ -12,7 +14,9 @@ def _attribute(array, kind):
     if not array.size:
         return ir.Attribute.parse(f"dense<> : {kind}")
     if array.dtype.kind == "b":
-        return ir.DenseElementsAttr.get(np.packbits(array, bitorder="little"), type=kind.element_type, shape=list(array.shape))
+        return ir.DenseElementsAttr.get(
+            np.packbits(array, bitorder="little"), type=kind.element_type, shape=list(array.shape)
+        )
     return ir.Attribute.parse(f'dense<"0x{np.ascontiguousarray(array).tobytes().hex().upper()}"> : {kind}')
 
 
@@ -20,7 +24,8 @@ def _array(attribute):
     kind = ir.RankedTensorType(attribute.type)
     dtype, shape = boundary.dtype_of(str(kind.element_type)), tuple(kind.shape)
     count = int(np.prod(shape))
-    return np.array([attribute[at] for at in range(count)], np.float64 if boundary.is_inexact(dtype) else object).astype(dtype).reshape(shape)
+    return np.array([attribute[at] for at in range(count)],
+                    np.float64 if boundary.is_inexact(dtype) else object).astype(dtype).reshape(shape)
 
 
 def outputs(text, inputs):
@@ -29,12 +34,16 @@ def outputs(text, inputs):
         with engine.context(), ir.Location.unknown():
             module = ir.Module.parse(compare.unpartitioned(manual.inlined(text)))
             PassManager.parse("builtin.module(func.func(chlo-legalize-to-stablehlo))").run(module.operation)
-            main = next(op for op in module.body.operations if op.operation.name == "func.func" and op.sym_name.value == "main")
+            main = next(
+                op for op in module.body.operations if op.operation.name == "func.func" and op.sym_name.value == "main"
+            )
             signature = ir.FunctionType(main.function_type.value)
             if any("complex" in str(kind) for kind in signature.results):
                 return None  # Python has no such attribute: it would end the process
             kinds = [ir.RankedTensorType(kind) for kind in signature.inputs]
-            found = stablehlo.eval_module(module, [_attribute(value, kind) for value, kind in zip(inputs, kinds, strict=True)])
+            found = stablehlo.eval_module(
+                module, [_attribute(value, kind) for value, kind in zip(inputs, kinds, strict=True)]
+            )
             return [_array(attribute) for attribute in found]
     except Exception:  # custom calls ...
         return None

@@ -28,12 +28,30 @@ def _values():
     square = normal(3, 5, 5)
     definite = square @ square.swapaxes(1, 2) + np.eye(5, dtype=np.float32)
     return {
-        "A": share(6, 10), "B": share(6, 10), "C": (normal(6, 10) + 1j * normal(6, 10)).astype(np.complex64), "D": normal(3, 7, 10),
-        "E": normal(10, 5), "F": np.float32(0.5), "I": random.integers(0, 6, (6, 10)).astype(np.int32),
-        "J": random.integers(1, 6, (6, 10)).astype(np.int32), "K": np.array([3, 7], np.uint32),
-        "L": np.sort(random.integers(0, 6, 10)).astype(np.int32), "M": random.random((6, 10)) < 0.5, "N": np.int32(3), "P": definite,
-        "Q": definite[0], "R": normal(5, 7), "S": square, "T": square[0], "U": random.integers(0, 256, (6, 10)).astype(np.uint8),
-        "V": share(10), "W": share(10), "X": normal(2, 7, 9, 3), "Y": normal(3, 2, 3, 5), "Z": normal(3, 5, 7), "a": normal(5),
+        "A": share(6, 10),
+        "B": share(6, 10),
+        "C": (normal(6, 10) + 1j * normal(6, 10)).astype(np.complex64),
+        "D": normal(3, 7, 10),
+        "E": normal(10, 5),
+        "F": np.float32(0.5),
+        "I": random.integers(0, 6, (6, 10)).astype(np.int32),
+        "J": random.integers(1, 6, (6, 10)).astype(np.int32),
+        "K": np.array([3, 7], np.uint32),
+        "L": np.sort(random.integers(0, 6, 10)).astype(np.int32),
+        "M": random.random((6, 10)) < 0.5,
+        "N": np.int32(3),
+        "P": definite,
+        "Q": definite[0],
+        "R": normal(5, 7),
+        "S": square,
+        "T": square[0],
+        "U": random.integers(0, 256, (6, 10)).astype(np.uint8),
+        "V": share(10),
+        "W": share(10),
+        "X": normal(2, 7, 9, 3),
+        "Y": normal(3, 2, 3, 5),
+        "Z": normal(3, 5, 7),
+        "a": normal(5),
         "v": np.sort(normal(7)),
     }
 
@@ -80,7 +98,8 @@ def table():
 
 
 def calls(only="."):
-    return [_call(space, name, text) for space, names in table().items() for name, texts in names.items() for text in texts
+    return [_call(space, name, text) for space, names in table().items()
+            for name, texts in names.items() for text in texts
             if text != "-" and re.search(only, f"{space}.{name}")]
 
 

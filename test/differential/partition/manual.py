@@ -1,8 +1,8 @@
 """A run of a case's ops in a manual computation, and the same program without it, to compare with.
 
 Of a run of any ops the manual axes shard nothing: every device along them computes the same, and the other axes are the
-compiler's. There a result may be reduced by the user along these axes before it is returned. A run of element-wise ops on
-one shape is sharded along the manual axes, and computes on what a device has. Either has a form without the manual
+compiler's. There a result may be reduced by the user along these axes before it is returned. A run of element-wise ops
+on one shape is sharded along the manual axes, and computes on what a device has. Either has a form without the manual
 computation: its body, on the whole tensors.
 """
 
@@ -17,8 +17,10 @@ from shardonnay.operations import operations
 
 # What may not stand in the body: shardings of its own meshes, functions that have such, and what is manual already.
 CLOSED = re.compile(r"func\.call|manual_computation|@other|@single")
-ELEMENTWISE = re.compile(r'"(?:stablehlo\.(?:add|multiply|subtract|maximum|minimum|negate|abs|sign|and|or|xor|not|select|compare|ceil|floor|'
-                         r'sqrt|rsqrt|tanh|exponential|logistic|is_finite)|chlo\.square)"')
+ELEMENTWISE = re.compile(
+    r'"(?:stablehlo\.(?:add|multiply|subtract|maximum|minimum|negate|abs|sign|and|or|xor|not|select|compare|ceil|floor|'
+    r'sqrt|rsqrt|tanh|exponential|logistic|is_finite)|chlo\.square)"'
+)
 
 
 def _axes(text):
@@ -27,7 +29,9 @@ def _axes(text):
 
 
 def _sharding(graph, shape, sizes, manual, at):
-    """<@mesh, [...]>: the manual axes on dim `at`, if there is one; of the others perhaps one behind them, or on a dim."""
+    """<@mesh, [...]>: the manual axes on dim `at`, if there is one; of the others perhaps one behind them, or on a
+    dim.
+    """
     free = [name for name in sizes if name not in manual]
     dims = [[f'"{name}"' for name in manual] if dim == at else [] for dim in range(len(shape))]
     if free and shape and graph.chance(40):
@@ -72,7 +76,8 @@ def _reduced(graph, value, name, groups):
     scalar, rows = tensor([], value.element), f"dense<{groups}> : tensor<{len(groups)}x{len(groups[0])}xi64>"
     graph.ops.append("stablehlo.all_reduce")
     return [
-        f'{result} = "stablehlo.all_reduce"({name}) <{{channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, '
+        f'{result} = "stablehlo.all_reduce"({name}) <{{channel_handle = #stablehlo.channel_handle<handle = 1, type = '
+        '1>, '
         f"replica_groups = {rows}, use_global_device_ids}}> ({{\n^bb0({left}: {scalar}, {right}: {scalar}):\n"
         f"{sum_} = stablehlo.{graph.choose(kinds)} {left}, {right} : {scalar}\nstablehlo.return {sum_} : {scalar}\n"
         f"}}) : ({value.type}) -> {value.type}"
@@ -107,14 +112,18 @@ def wrapped(graph, run, results):
     for value in results if at is None else []:
         more, names[value.name] = _reduced(graph, value, names[value.name], _groups(mesh, manual))
         lines += more
-    in_cuts, out_cuts = ([_sharding(graph, value.shape, sizes, manual, at) for value in values] for values in (run.takes, results))
+    in_cuts, out_cuts = (
+        [_sharding(graph, value.shape, sizes, manual, at) for value in values] for values in (run.takes, results)
+    )
     block = ", ".join(f"{inside[value.name]}: {local(value)}" for value in run.takes)
     returned = ", ".join(names[value.name] for value in results)
     axes = ", ".join(f'"{name}"' for name in manual)
     graph.ops.append("sdy.manual_computation")
     return [
-        f"{', '.join(value.name for value in results)} = sdy.manual_computation({', '.join(value.name for value in run.takes)}) "
-        f"in_shardings=[{', '.join(in_cuts)}] out_shardings=[{', '.join(out_cuts)}] manual_axes={{{axes}}} ({block}) {{\n"
+        f"{', '.join(value.name for value in results)} = "
+        f"sdy.manual_computation({', '.join(value.name for value in run.takes)}) "
+        f"in_shardings=[{', '.join(in_cuts)}] out_shardings=[{', '.join(out_cuts)}] manual_axes={{{axes}}} ({block}) "
+        f"{{\n"
         + "\n".join([*lines, f"sdy.return {returned} : {', '.join(local(value) for value in results)}"])
         + f"\n}} : ({', '.join(value.type for value in run.takes)}) -> "
         + (results[0].type if len(results) == 1 else f"({', '.join(value.type for value in results)})")

@@ -18,7 +18,8 @@ def window(graph, value, shape):
     """A slice of `value` of this shape; of all of it too, which says nothing and has to be seen to say nothing."""
     starts = [graph.int(0, size - taken) for size, taken in zip(value.shape, shape, strict=True)]
     limits = [start + taken for start, taken in zip(starts, shape, strict=True)]
-    return _same(graph, "stablehlo.slice", value, shape, f"start_indices = {array_text(starts)}, limit_indices = {array_text(limits)}, "
+    return _same(graph, "stablehlo.slice", value, shape, f"start_indices = {array_text(starts)}, limit_indices = "
+                                                         f"{array_text(limits)}, "
                  f"strides = {array_text([1] * len(shape))}")
 
 
@@ -44,7 +45,9 @@ def _reshaped(graph, shape, make):
 
 
 def _reversed(graph, shape, make):
-    return _same(graph, "stablehlo.reverse", make(shape), shape, f"dimensions = {array_text(graph.subset(range(len(shape)), 1))}")
+    return _same(
+        graph, "stablehlo.reverse", make(shape), shape, f"dimensions = {array_text(graph.subset(range(len(shape)), 1))}"
+    )
 
 
 def _sliced(graph, shape, make):
@@ -61,8 +64,8 @@ def _joined(graph, shape, make):
         left -= parts[-1]
     pieces = [make([*shape[:dim], size, *shape[dim + 1 :]]) for size in (*parts, left)]
     bounds = [piece.bound for piece in pieces]
-    (found,) = graph.op("stablehlo.concatenate", pieces, [(shape, pieces[0].element)], f"dimension = {dim} : i64", exact=True,
-                        bound=None if None in bounds else max(bounds))
+    (found,) = graph.op("stablehlo.concatenate", pieces, [(shape, pieces[0].element)], f"dimension = {dim} : i64",
+                        exact=True, bound=None if None in bounds else max(bounds))
     return found
 
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Puts known faults back, one at a time, and lets the campaign find them: [NAME ...] [--seeds A..B] [--tree DIR]
 
-mutations/NAME.patch undoes a fix. What stands before its first `diff` says which fault it is; its line `find: ...` has the
-campaign's arguments: the kind of verdict that shows the fault, and the families to look among (none named: all). The
-patch is applied in a worktree of its own, whose compiler is built and then used by the campaign of this tree. A fault is
-found if the campaign finds a verdict of that kind that the compiler of this tree does not give.
+mutations/NAME.patch undoes a fix. What stands before its first `diff` says which fault it is; its line `find: ...` has
+the campaign's arguments: the kind of verdict that shows the fault, and the families to look among (none named: all).
+The patch is applied in a worktree of its own, whose compiler is built and then used by the campaign of this tree. A
+fault is found if the campaign finds a verdict of that kind that the compiler of this tree does not give.
 """
 
 import argparse
@@ -28,7 +28,8 @@ def prepare(tree):
     """A worktree of what is committed here."""
     if not tree.exists():
         git(ROOT, "worktree", "add", "--detach", tree, "HEAD")
-    git(tree, "checkout", "-q", "--force", "--detach", subprocess.check_output(["git", "-C", ROOT, "rev-parse", "HEAD"], text=True).strip())
+    git(tree, "checkout", "-q", "--force", "--detach",
+        subprocess.check_output(["git", "-C", ROOT, "rev-parse", "HEAD"], text=True).strip())
     if not (tree / ".venv").exists():
         (tree / ".venv").symlink_to(ROOT / ".venv")
 
@@ -82,7 +83,8 @@ def main():
     parser.add_argument("--seeds", default="0..40")
     parser.add_argument("--tree", type=Path, default=Path("/tmp/shardonnay-mutant"))
     options = parser.parse_args()
-    patches = [patch for patch in sorted((HERE / "mutations").glob("*.patch")) if not options.names or patch.stem in options.names]
+    patches = [patch for patch in sorted((HERE / "mutations").glob("*.patch")) if not options.names
+               or patch.stem in options.names]
     prepare(options.tree)
     failed = 0
     for patch in patches:

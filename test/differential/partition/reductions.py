@@ -20,7 +20,9 @@ def _bound(op, element, value, init, terms):
     if op == "add":
         return value * terms + init
     if op == "multiply":
-        return min(2.0**60, capped_power(2 * value if element.startswith("complex") else value, terms) * 2 * max(init, 1))
+        return min(
+            2.0**60, capped_power(2 * value if element.startswith("complex") else value, terms) * 2 * max(init, 1)
+        )
     return max(value, init)
 
 
@@ -53,13 +55,15 @@ def _finite(a, dims):
 def reduce(op):
     def family(graph):
         kinds = (("small",), ("wild",)) if op in ("maximum", "minimum") else (("small",),)
-        a = graph.pick(COMBINERS[op], low=1, kinds=kinds, fits=None if op != "multiply" else lambda value: _finite(value, range(value.rank)))
+        a = graph.pick(COMBINERS[op], low=1, kinds=kinds,
+                       fits=None if op != "multiply" else lambda value: _finite(value, range(value.rank)))
         dims = graph.subset(range(a.rank), 1)
         if op == "multiply":
             dims = _finite(a, dims)
         reduced = math.prod(a.shape[dim] for dim in dims)
         terms = max(1, reduced)
-        # The engine drops what the reduction of one element starts from, counts that of many once for each lane and that
+        # The engine drops what the reduction of one element starts from, counts that of many once for each lane and
+        # that
         # of a concatenation once for each part, and makes one reduction of two that start from the same.
         if reduced == 1 or reduced > 32 or "stablehlo.concatenate" in graph.ops:
             init = _neutral(graph, op, a.element)
@@ -67,7 +71,8 @@ def reduce(op):
             init = graph.argument((), a.element)
         shape = [size for dim, size in enumerate(a.shape) if dim not in dims]
         graph.op("stablehlo.reduce", [a, init], [(shape, a.element)], f"dimensions = {array_text(dims)}",
-                 [combiner(graph, op, a.element)], exact=_exact(op), bound=_bound(op, a.element, a.bound, init.bound, terms),
+                 [combiner(graph, op, a.element)], exact=_exact(op),
+                 bound=_bound(op, a.element, a.bound, init.bound, terms),
                  terms=terms)
         graph.ops[-1] += f" {op}"
 
@@ -83,15 +88,23 @@ def nested_sums(graph):
             shape = [size for size in value.shape if size != 1 or graph.chance(50)]
             for _ in range(graph.int(0, 2)):
                 shape.insert(graph.int(0, len(shape)), 1)
-            (value,) = graph.op("stablehlo.reshape", [value], [(shape, value.element)], exact=value.exact, bound=value.bound)
+            (value,) = graph.op(
+                "stablehlo.reshape", [value], [(shape, value.element)], exact=value.exact, bound=value.bound
+            )
         if not value.rank:
             break
         dims = graph.subset(range(value.rank), 1)
         terms = max(1, math.prod(value.shape[dim] for dim in dims))
         shape = [size for dim, size in enumerate(value.shape) if dim not in dims]
-        (value,) = graph.op("stablehlo.reduce", [value, zero], [(shape, value.element)], f"dimensions = {array_text(dims)}",
-                            [combiner(graph, "add", value.element)], terms=terms,
-                            bound=_bound("add", value.element, value.bound, 0, terms))
+        (value,) = graph.op(
+            "stablehlo.reduce",
+            [value, zero],
+            [(shape, value.element)],
+            f"dimensions = {array_text(dims)}",
+            [combiner(graph, "add", value.element)],
+            terms=terms,
+            bound=_bound("add", value.element, value.bound, 0, terms),
+        )
     graph.ops[-1] += " of sums"
 
 
@@ -102,7 +115,9 @@ def _pair_region(graph, elements, body):
     lines, returned = body(names)
     block = ", ".join(f"{name}: {kind}" for name, kind in zip(names, kinds, strict=True))
     text = "\n".join(lines)
-    return f"{{\n^bb0({block}):\n{text}\nstablehlo.return {', '.join(returned)} : {', '.join(kinds[: len(elements)])}\n}}"
+    return (
+        f"{{\n^bb0({block}):\n{text}\nstablehlo.return {', '.join(returned)} : {', '.join(kinds[: len(elements)])}\n}}"
+    )
 
 
 def first_largest(graph, element, index, direction="GT"):
@@ -128,13 +143,21 @@ def first_largest(graph, element, index, direction="GT"):
 def argmax(graph):
     a = graph.pick(("f32", "i32", "bf16", "ui8"), low=1, bounded=True, exact=True)
     dim = graph.int(0, a.rank - 1)
-    (places,) = graph.op("stablehlo.iota", [], [(a.shape, "i32")], f"iota_dimension = {dim} : i64", exact=True, bound=16,
+    (places,) = graph.op("stablehlo.iota", [], [(a.shape, "i32")], f"iota_dimension = {dim} : i64", exact=True,
+                         bound=16,
                          attributes=False)
     lowest = graph.constant(0 if a.element.startswith("u") else -100, a.element)
     last = graph.constant(1000, "i32")
     shape = a.shape[:dim] + a.shape[dim + 1 :]
-    graph.op("stablehlo.reduce", [a, places, lowest, last], [(shape, a.element), (shape, "i32")], f"dimensions = {array_text([dim])}",
-             [first_largest(graph, a.element, "i32")], exact=True, bound=100)
+    graph.op(
+        "stablehlo.reduce",
+        [a, places, lowest, last],
+        [(shape, a.element), (shape, "i32")],
+        f"dimensions = {array_text([dim])}",
+        [first_largest(graph, a.element, "i32")],
+        exact=True,
+        bound=100,
+    )
     graph.ops[-1] += " argmax"
 
 
@@ -157,8 +180,15 @@ def several(graph):
 
     terms = max(1, math.prod(a.shape))
     bound = None if None in (a.bound, b.bound) else max(a.bound, b.bound) * terms + max(init.bound for init in inits)
-    graph.op("stablehlo.reduce", [a, b, *inits], [(shape, a.element), (shape, b.element)], f"dimensions = {array_text(dims)}",
-             [_pair_region(graph, [a.element, b.element], body)], bound=bound, terms=terms)
+    graph.op(
+        "stablehlo.reduce",
+        [a, b, *inits],
+        [(shape, a.element), (shape, b.element)],
+        f"dimensions = {array_text(dims)}",
+        [_pair_region(graph, [a.element, b.element], body)],
+        bound=bound,
+        terms=terms,
+    )
     graph.ops[-1] += " several"
 
 
@@ -178,7 +208,8 @@ def unknown_body(graph):
     init = graph.constant(0, a.element)
     body = largest_magnitude(graph, a.element)
     shape = [size for dim, size in enumerate(a.shape) if dim not in dims]
-    graph.op("stablehlo.reduce", [a, init], [(shape, a.element)], f"dimensions = {array_text(dims)}", [body], exact=True, bound=a.bound)
+    graph.op("stablehlo.reduce", [a, init], [(shape, a.element)], f"dimensions = {array_text(dims)}", [body],
+             exact=True, bound=a.bound)
     graph.ops[-1] += " unknown body"
 
 
@@ -216,7 +247,9 @@ def window_text(windows, dilations=True):
     kernels, strides, pads, bases, spread = zip(*windows, strict=True)
     text = f"window_dimensions = {array_text(kernels)}, window_strides = {array_text(strides)}, padding = dense<" \
            f"{[list(pad) for pad in pads]}> : tensor<{len(pads)}x2xi64>"
-    return text + (f", base_dilations = {array_text(bases)}, window_dilations = {array_text(spread)}" if dilations else "")
+    return text + (
+        f", base_dilations = {array_text(bases)}, window_dilations = {array_text(spread)}" if dilations else ""
+    )
 
 
 NEUTRAL = {"add": 0, "multiply": 1, "maximum": -100, "minimum": 100}
@@ -231,8 +264,16 @@ def reduce_window(graph):
     init = graph.constant(NEUTRAL[op], a.element)
     shape = [outputs(size, *window) for size, window in zip(a.shape, windows, strict=True)]
     terms = math.prod(window[0] for window in windows)
-    graph.op("stablehlo.reduce_window", [a, init], [(shape, a.element)], window_text(windows), [combiner(graph, op, a.element)],
-             exact=_exact(op), bound=_bound(op, a.element, a.bound, 100 if op in ("maximum", "minimum") else init.bound, terms), terms=terms)
+    graph.op(
+        "stablehlo.reduce_window",
+        [a, init],
+        [(shape, a.element)],
+        window_text(windows),
+        [combiner(graph, op, a.element)],
+        exact=_exact(op),
+        bound=_bound(op, a.element, a.bound, 100 if op in ("maximum", "minimum") else init.bound, terms),
+        terms=terms,
+    )
 
 
 def more_windows(graph):
@@ -244,15 +285,20 @@ def more_windows(graph):
         (a,) = graph.op("stablehlo.abs", [a], [(a.shape, a.element)], bound=a.bound)
     windows = _windows(graph, a.shape)
     shape = [outputs(size, *window) for size, window in zip(a.shape, windows, strict=True)]
-    values, inits = [a], [_neutral(graph, op, a.element) if op in ("and", "or", "xor") else graph.constant(0, a.element)]
+    values, inits = (
+        [a],
+        [_neutral(graph, op, a.element) if op in ("and", "or", "xor") else graph.constant(0, a.element)],
+    )
     if op == "argmax":
-        values += graph.op("stablehlo.iota", [], [(a.shape, "i32")], f"iota_dimension = {a.rank - 1} : i64", exact=True, bound=16)
+        values += graph.op(
+            "stablehlo.iota", [], [(a.shape, "i32")], f"iota_dimension = {a.rank - 1} : i64", exact=True, bound=16
+        )
         inits = [graph.constant(-100, a.element), graph.constant(1000, "i32")]
         body = first_largest(graph, a.element, "i32")
     else:
         body = largest_magnitude(graph, a.element) if op == "unknown body" else combiner(graph, op, a.element)
-    graph.op("stablehlo.reduce_window", [*values, *inits], [(shape, value.element) for value in values], window_text(windows), [body],
-             exact=True, bound=100 if op == "argmax" else a.bound)
+    graph.op("stablehlo.reduce_window", [*values, *inits], [(shape, value.element) for value in values],
+             window_text(windows), [body], exact=True, bound=100 if op == "argmax" else a.bound)
     graph.ops[-1] += f" {op}"
 
 
@@ -265,8 +311,9 @@ def cumulative(graph):
     pad = (size - 1, 0) if graph.chance(70) else (0, size - 1)
     windows = [(size, 1, pad, 1, 1) if at == dim else (1, 1, (0, 0), 1, 1) for at in range(a.rank)]
     init = graph.constant(NEUTRAL[op], a.element)
-    graph.op("stablehlo.reduce_window", [a, init], [(a.shape, a.element)], window_text(windows), [combiner(graph, op, a.element)],
-             exact=_exact(op), bound=_bound(op, a.element, a.bound, 100 if op != "add" else 0, size), terms=size)
+    graph.op("stablehlo.reduce_window", [a, init], [(a.shape, a.element)], window_text(windows),
+             [combiner(graph, op, a.element)], exact=_exact(op),
+             bound=_bound(op, a.element, a.bound, 100 if op != "add" else 0, size), terms=size)
     graph.ops[-1] += " cumulative"
 
 
@@ -282,15 +329,29 @@ def select_and_scatter(graph):
     out = graph.fresh()
     kind = tensor((), a.element)
     order = graph.choose(("GE", "GE", "GT", "LE", "LT"))
-    select = region(graph, a.element, 2, lambda names: (
-        [f"{out} = stablehlo.compare {order}, {names[0]}, {names[1]} : ({kind}, {kind}) -> tensor<i1>"], out, "tensor<i1>"))
+    select = region(
+        graph,
+        a.element,
+        2,
+        lambda names: (
+            [f"{out} = stablehlo.compare {order}, {names[0]}, {names[1]} : ({kind}, {kind}) -> tensor<i1>"],
+            out,
+            "tensor<i1>",
+        ),
+    )
     terms = math.prod(window[0] for window in windows)
     graph.op("stablehlo.select_and_scatter", [a, source, init], [(a.shape, a.element)], window_text(windows, False),
-             [select, combiner(graph, op, a.element)], bound=_bound(op, a.element, source.bound, abs(NEUTRAL[op]), terms), terms=terms)
+             [select, combiner(graph, op, a.element)],
+             bound=_bound(op, a.element, source.bound, abs(NEUTRAL[op]), terms), terms=terms)
 
 
 FAMILIES = {f"stablehlo.reduce {op}": reduce(op) for op in COMBINERS} | {
-    "nested sums": nested_sums, "argmax": argmax, "reduce several": several, "reduce unknown body": unknown_body, "stablehlo.reduce_window": reduce_window,
+    "nested sums": nested_sums,
+    "argmax": argmax,
+    "reduce several": several,
+    "reduce unknown body": unknown_body,
+    "stablehlo.reduce_window": reduce_window,
     "windows by other means": more_windows,
-    "cumulative": cumulative, "stablehlo.select_and_scatter": select_and_scatter,
+    "cumulative": cumulative,
+    "stablehlo.select_and_scatter": select_and_scatter,
 }

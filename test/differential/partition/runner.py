@@ -56,12 +56,17 @@ def written(case, why):
     exact = [[value.exact, value.terms] for value, _ in case.results]
     comments = "".join(f"// {line}\n" for line in why.splitlines())
     options = dict(case.setting.options, memory=case.setting.memory)
-    return f"{comments}// options: {json.dumps(options)}\n// arguments: {json.dumps(facts)}\n// results: {json.dumps(exact)}\n{module([case])}"
+    return (
+        f"{comments}// options: {json.dumps(options)}\n// arguments: {json.dumps(facts)}\n// results: "
+        f"{json.dumps(exact)}\n{module([case])}"
+    )
 
 
 def read(text):
     """The case in the text of `written`, and nothing of how it came about; its module stays as it is."""
-    options, facts, exact = (json.loads(re.search(rf"^// {name}: (.*)", text, re.M)[1]) for name in ("options", "arguments", "results"))
+    options, facts, exact = (
+        json.loads(re.search(rf"^// {name}: (.*)", text, re.M)[1]) for name in ("options", "arguments", "results")
+    )
     memory = options.pop("memory")
     text = "\n".join(line for line in text.splitlines() if not line.startswith("//"))
 
@@ -71,7 +76,9 @@ def read(text):
 
     with engine.context(), ir.Location.unknown():
         module = ir.Module.parse(text)
-        main = next(op for op in module.body.operations if op.operation.name == "func.func" and op.sym_name.value == "main")
+        main = next(
+            op for op in module.body.operations if op.operation.name == "func.func" and op.sym_name.value == "main"
+        )
         kind = ir.FunctionType(main.function_type.value)
         arguments = [Argument(value(each, f"argument {at}"), "", tuple(data), seed)
                      for at, (each, (data, seed)) in enumerate(zip(kind.inputs, facts, strict=True))]
@@ -128,7 +135,8 @@ def _partitioned(compiled, inputs):
     ]
     pieces = engine.Executable(compiled.text, manifest["devices"], optimize=False)(shards)
     return [
-        boundary.assemble(entry, found, manifest["mesh"]) for entry, found in zip(manifest["outputs"], pieces, strict=True)
+        boundary.assemble(entry, found, manifest["mesh"])
+        for entry, found in zip(manifest["outputs"], pieces, strict=True)
     ]
 
 
@@ -137,7 +145,10 @@ def _sorting(text):
     with engine.context(), ir.Location.unknown():
         module = ir.Module.parse(text)
         for operation in operations(module):
-            if operation.name == "stablehlo.sort" and (dim := ir.IntegerAttr(operation.attributes["dimension"])).value < 0:
+            if (
+                operation.name == "stablehlo.sort"
+                and (dim := ir.IntegerAttr(operation.attributes["dimension"])).value < 0
+            ):
                 rank = ir.RankedTensorType(operation.operands[0].type).rank
                 operation.attributes["dimension"] = ir.IntegerAttr.get(dim.type, dim.value + rank)
         return str(module)
@@ -158,14 +169,24 @@ def _perturbed(inputs, seed, ulps=1):
             eps = 2.0 ** (1 - MANTISSA.get(_element(value.dtype), 24))
             wide = np.complex128 if value.dtype.kind == "c" else np.float64
             with np.errstate(invalid="ignore"):
-                value = (value.astype(wide) * (1 + ulps * eps * random.choice([-1, 1], value.shape))).astype(value.dtype)
+                value = (value.astype(wide) * (1 + ulps * eps * random.choice([-1, 1], value.shape))).astype(
+                    value.dtype
+                )
         found.append(np.asarray(value))
     return found
 
 
 def _element(dtype):
-    names = {"float64": "f64", "complex128": "f64", "float32": "f32", "complex64": "f32", "float16": "f16", "bfloat16": "bf16",
-             "float8_e4m3fn": "f8E4M3FN", "float8_e5m2": "f8E5M2"}
+    names = {
+        "float64": "f64",
+        "complex128": "f64",
+        "float32": "f32",
+        "complex64": "f32",
+        "float16": "f16",
+        "bfloat16": "bf16",
+        "float8_e4m3fn": "f8E4M3FN",
+        "float8_e5m2": "f8E5M2",
+    }
     return names.get(dtype.name)
 
 
@@ -177,7 +198,9 @@ def _tolerance(value, wanted, others):
     wide = np.abs(wanted.astype(np.complex128 if wanted.dtype.kind == "c" else np.float64))
     largest = float(wide[np.isfinite(wide)].max(initial=0.0))
     eps = 2.0 ** (1 - MANTISSA[scalar_of(value.element)])
-    return eps * (8 + 2 * math.sqrt(value.terms) + value.terms / 4) * largest + 10 * (noise if math.isfinite(noise) else 0.0)
+    return eps * (8 + 2 * math.sqrt(value.terms) + value.terms / 4) * largest + 10 * (
+        noise if math.isfinite(noise) else 0.0
+    )
 
 
 def verdicts(cases, text=None, phase=lambda name: None, compile=compiled):
@@ -211,7 +234,9 @@ def verdicts(cases, text=None, phase=lambda name: None, compile=compiled):
 
 def _with_kept_infinities(output, wanted):
     """A sum times infinity is infinite; in parts, of which one is 0, it is NaN."""
-    return np.where(np.isnan(output) & np.isinf(wanted), wanted, output) if boundary.is_inexact(output.dtype) else output
+    return (
+        np.where(np.isnan(output) & np.isinf(wanted), wanted, output) if boundary.is_inexact(output.dtype) else output
+    )
 
 
 def _interpreter_agrees(case, text, inputs, outputs, others):
@@ -227,11 +252,13 @@ def _problem(value, output, spread, wanted, tolerance):
     error = boundary.difference(output, wanted)
     if max(error, spread) <= tolerance:
         return []
-    return [f"{value.name}: error {error:g}, copies differ by {spread:g}, allowed {tolerance:g}\n{output}\nfor\n{wanted}"[:1500]]
+    return [f"{value.name}: error {error:g}, copies differ by {spread:g}, allowed "
+            f"{tolerance:g}\n{output}\nfor\n{wanted}"[:1500]]
 
 
 def run(cases, done, judge=None):
-    """Calls done(case, kind, text) for each: kind "ok", "wrong", "refused", "engine" (cannot run it whole), "crash" or "hang".
+    """Calls done(case, kind, text) for each: kind "ok", "wrong", "refused", "engine" (cannot run it whole), "crash" or
+    "hang".
 
     judge: what finds the verdicts of cases; in another process (worker.Worker) whatever becomes of it has a verdict.
     """
@@ -239,7 +266,10 @@ def run(cases, done, judge=None):
         found = (judge or verdicts)(cases)
     except Exception as error:
         if len(cases) > 1:
-            print(f"  {len(cases)} cases: {getattr(error, 'kind', 'crash')}: {str(error).splitlines()[0][:200]}", flush=True)
+            print(
+                f"  {len(cases)} cases: {getattr(error, 'kind', 'crash')}: {str(error).splitlines()[0][:200]}",
+                flush=True,
+            )
             middle = len(cases) // 2
             run(cases[:middle], done, judge)
             run(cases[middle:], done, judge)
@@ -248,7 +278,9 @@ def run(cases, done, judge=None):
         return
     for case, problem in zip(cases, found, strict=True):
         if problem and len(cases) > 1:
-            run([case], lambda case, kind, text: done(case, *(("wrong", f"among others only: {problem}") if kind == "ok" else (kind, text))),
+            run([case], lambda case, kind, text: done(case,
+                                                      *(("wrong", f"among others only: {problem}") if kind == "ok"
+                                                        else (kind, text))),
                 judge)
         else:
             done(case, "wrong" if problem else "ok", problem)

@@ -106,7 +106,8 @@ def draw(number):
         meshes.append(Mesh("other", tuple((f"o{at}", size) for at, size in enumerate(factors)) or (("o0", 1),), order))
     if pick.random() < 0.1:
         meshes.append(Mesh("single", (), (pick.randrange(devices),)))
-    options = [(name, pick.choice(values[1:] if pick.random() < 0.7 else values[:1]) if name == "device_model" or pick.random() < 0.2
+    options = [(name, pick.choice(values[1:] if pick.random() < 0.7 else values[:1]) if name == "device_model"
+                or pick.random() < 0.2
                 else values[0]) for name, values in OPTIONS.items()]
     memory = pick.choice((0.9, 0.6, 0.4)) if pick.random() < 0.12 else 0
     return Setting(tuple(meshes), tuple((name, value) for name, value in options if value != OPTIONS[name][0]), memory)

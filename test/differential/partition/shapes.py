@@ -12,7 +12,8 @@ def replica(graph):
     """All devices are one replica: number 0."""
     (number,) = graph.op("stablehlo.replica_id", [], [((), "ui32")], exact=True, bound=1)
     shape = graph.shape(0, 3)
-    graph.op("stablehlo.broadcast_in_dim", [number], [(shape, "ui32")], "broadcast_dimensions = array<i64>", exact=True, bound=1)
+    graph.op("stablehlo.broadcast_in_dim", [number], [(shape, "ui32")], "broadcast_dimensions = array<i64>", exact=True,
+             bound=1)
 
 
 def iota(graph):
@@ -21,12 +22,17 @@ def iota(graph):
     dim = graph.int(0, len(shape) - 1)
     if element.endswith("4") and shape[dim] > 7 or element == "bf16" and shape[dim] > 200:
         element = "i32"
-    graph.op("stablehlo.iota", [], [(shape, element)], f"iota_dimension = {dim} : i64", exact=True, bound=max(shape[dim], 1))
+    graph.op(
+        "stablehlo.iota", [], [(shape, element)], f"iota_dimension = {dim} : i64", exact=True, bound=max(shape[dim], 1)
+    )
 
 
 def constant(graph):
     """Not a splat, so that every device takes its part; added to something that is sharded."""
-    shape, element = graph.shape(0, 2), graph.choose(("f32", "i32", "i1", "bf16", "ui8", "complex<f32>", "i4", "f64", "i64"))
+    shape, element = (
+        graph.shape(0, 2),
+        graph.choose(("f32", "i32", "i1", "bf16", "ui8", "complex<f32>", "i4", "f64", "i64")),
+    )
     array = (np.arange(math.prod(shape)).reshape(shape) * 3 + 1) % 4
     if graph.chance(20):
         array = array * 0 + 1
@@ -48,7 +54,8 @@ def broadcast_in_dim(graph):
             shape[place] = a.shape[dim]
     if math.prod(shape) > LARGEST:
         shape = [size if dim in places else 2 for dim, size in enumerate(shape)]
-    graph.op("stablehlo.broadcast_in_dim", [a], [(shape, a.element)], f"broadcast_dimensions = {array_text(places)}", exact=True,
+    graph.op("stablehlo.broadcast_in_dim", [a], [(shape, a.element)], f"broadcast_dimensions = {array_text(places)}",
+             exact=True,
              bound=a.bound)
 
 
@@ -67,7 +74,9 @@ def repeated(graph):
             (value,) = graph.op("stablehlo.transpose", [value], [([value.shape[dim] for dim in order], value.element)],
                                 f"permutation = {array_text(order)}", exact=True, bound=value.bound)
         elif value.element in SIGNED or value.element in FLOATS:
-            (value,) = graph.op(f"stablehlo.{move}", [value], [(value.shape, value.element)], exact=True, bound=value.bound)
+            (value,) = graph.op(
+                f"stablehlo.{move}", [value], [(value.shape, value.element)], exact=True, bound=value.bound
+            )
     other, mask = graph.operand(value.shape, value.element), graph.operand(value.shape, "i1")
     bound = None if value.bound is None or other.bound is None else max(value.bound, other.bound)
     graph.op("stablehlo.select", [mask, value, other], [(value.shape, value.element)], exact=True, bound=bound)
@@ -77,7 +86,8 @@ def repeated(graph):
 def broadcast(graph):
     a = graph.pick(ANY, high=2, kinds=WILD)
     sizes = [graph.choose((2, 3, 8, 1, 5)) for _ in range(graph.int(1, 2))]
-    graph.op("stablehlo.broadcast", [a], [((*sizes, *a.shape), a.element)], f"broadcast_sizes = {array_text(sizes)}", exact=True,
+    graph.op("stablehlo.broadcast", [a], [((*sizes, *a.shape), a.element)], f"broadcast_sizes = {array_text(sizes)}",
+             exact=True,
              bound=a.bound)
 
 
@@ -120,29 +130,39 @@ def rows(graph):
         dims = [f"{{{axes if dim == len(before) else ''}}}" for dim in range(len(shape))]
         return f"<@mesh, [{', '.join(dims)}]>"
 
-    forms = [(*before, count, *parts, *behind), (*before, count * math.prod(parts), *behind), (*before, count, math.prod(parts), *behind),
-             (*before, count * parts[0], *parts[1:], *behind)]
+    forms = [(*before, count, *parts, *behind), (*before, count * math.prod(parts), *behind),
+             (*before, count, math.prod(parts), *behind), (*before, count * parts[0], *parts[1:], *behind)]
     shape, *later = graph.permutation(forms)[: graph.int(2, 3)]
     if graph.chance(20):  # a constant follows what becomes of it, if it can
         value = graph.constant(np.arange(math.prod(shape)).reshape(shape) % 2, element)
     else:
         value = graph.constraint(graph.argument(shape, element, graph.choose(WILD)), sharding(shape))
     for shape in later:
-        (made,) = graph.op("stablehlo.reshape", [value], [(shape, element)], exact=True, bound=value.bound, attributes=False)
+        (made,) = graph.op(
+            "stablehlo.reshape", [value], [(shape, element)], exact=True, bound=value.bound, attributes=False
+        )
         value = graph.constraint(made, sharding(shape))
 
 
 def transpose(graph):
     a = graph.pick(ANY, low=1, high=4, kinds=WILD)
     order = graph.permutation(range(a.rank))
-    graph.op("stablehlo.transpose", [a], [([a.shape[dim] for dim in order], a.element)], f"permutation = {array_text(order)}",
-             exact=True, bound=a.bound)
+    graph.op(
+        "stablehlo.transpose",
+        [a],
+        [([a.shape[dim] for dim in order], a.element)],
+        f"permutation = {array_text(order)}",
+        exact=True,
+        bound=a.bound,
+    )
 
 
 def reverse(graph):
     a = graph.pick(ANY, low=1, kinds=WILD)
     dims = graph.subset(range(a.rank), 1)
-    graph.op("stablehlo.reverse", [a], [(a.shape, a.element)], f"dimensions = {array_text(dims)}", exact=True, bound=a.bound)
+    graph.op(
+        "stablehlo.reverse", [a], [(a.shape, a.element)], f"dimensions = {array_text(dims)}", exact=True, bound=a.bound
+    )
 
 
 def slice_(graph):
@@ -154,7 +174,8 @@ def slice_(graph):
         strides.append(graph.choose((1, 2, 3, 5)))
     shape = [max(0, -(-(high - low) // step)) for low, high, step in zip(starts, limits, strides, strict=True)]
     graph.op("stablehlo.slice", [a], [(shape, a.element)],
-             f"start_indices = {array_text(starts)}, limit_indices = {array_text(limits)}, strides = {array_text(strides)}",
+             f"start_indices = {array_text(starts)}, limit_indices = {array_text(limits)}, strides = "
+             f"{array_text(strides)}",
              exact=True, bound=a.bound)
 
 
@@ -168,12 +189,20 @@ def concatenate(graph):
     parts = graph.permutation(parts)
     total = sum(part.shape[dim] for part in parts)
     bounds = [part.bound for part in parts]
-    graph.op("stablehlo.concatenate", parts, [(a.shape[:dim] + (total,) + a.shape[dim + 1 :], a.element)], f"dimension = {dim} : i64",
-             exact=True, bound=None if None in bounds else max(bounds))
+    graph.op(
+        "stablehlo.concatenate",
+        parts,
+        [(a.shape[:dim] + (total,) + a.shape[dim + 1 :], a.element)],
+        f"dimension = {dim} : i64",
+        exact=True,
+        bound=None if None in bounds else max(bounds),
+    )
 
 
 def roll(graph):
-    """Windows of one value along a dim, joined: each begins where the one before it ended, around the end, or anywhere."""
+    """Windows of one value along a dim, joined: each begins where the one before it ended, around the end, or
+    anywhere.
+    """
     a = graph.pick(ANY, low=1, least=1)
     dim = graph.int(0, a.rank - 1)
     size, parts = a.shape[dim], []
@@ -187,11 +216,21 @@ def roll(graph):
             starts, limits = [0] * a.rank, list(a.shape)
             starts[dim], limits[dim] = low, high
             shape = [limit - start for start, limit in zip(starts, limits, strict=True)]
-            parts += graph.op("stablehlo.slice", [a], [(shape, a.element)], f"start_indices = {array_text(starts)}, limit_indices = "
-                              f"{array_text(limits)}, strides = {array_text([1] * a.rank)}", exact=True, bound=a.bound, attributes=False)
+            parts += graph.op(
+                "stablehlo.slice",
+                [a],
+                [(shape, a.element)],
+                f"start_indices = {array_text(starts)}, limit_indices = "
+                f"{array_text(limits)}, strides = {array_text([1] * a.rank)}",
+                exact=True,
+                bound=a.bound,
+                attributes=False,
+            )
         low = high
     shape = [sum(part.shape[dim] for part in parts) if at == dim else size for at, size in enumerate(a.shape)]
-    graph.op("stablehlo.concatenate", parts, [(shape, a.element)], f"dimension = {dim} : i64", exact=True, bound=a.bound)
+    graph.op(
+        "stablehlo.concatenate", parts, [(shape, a.element)], f"dimension = {dim} : i64", exact=True, bound=a.bound
+    )
 
 
 def pad(graph):
@@ -206,15 +245,24 @@ def pad(graph):
         low, high, interior = [*low, before], [*high, after], [*interior, wide]
         shape.append(base + before + after)
     if math.prod(shape) > 4 * LARGEST:  # of many dims
-        low, high, interior, shape = [0] * a.rank, [1] + [0] * (a.rank - 1), [0] * a.rank, [a.shape[0] + 1, *a.shape[1:]]
+        low, high, interior, shape = [0] * a.rank, [1] + [0] * (a.rank - 1), [0] * a.rank, [a.shape[0] + 1,
+            *a.shape[1:]]
     bound = None if a.bound is None or fill.bound is None else max(a.bound, fill.bound)
-    graph.op("stablehlo.pad", [a, fill], [(shape, a.element)], f"edge_padding_low = {array_text(low)}, edge_padding_high = "
-             f"{array_text(high)}, interior_padding = {array_text(interior)}", exact=True, bound=bound)
+    graph.op(
+        "stablehlo.pad",
+        [a, fill],
+        [(shape, a.element)],
+        f"edge_padding_low = {array_text(low)}, edge_padding_high = "
+        f"{array_text(high)}, interior_padding = {array_text(interior)}",
+        exact=True,
+        bound=bound,
+    )
 
 
 # Of one width; and of widths whose ratio is the last dim.
 SAME = (("f32", "i32", "ui32"), ("bf16", "f16", "i16", "ui16"), ("i8", "ui8", "f8E4M3FN"), ("f64", "i64", "ui64"))
-WIDTH = {64: ("f64", "i64", "complex<f32>"), 32: ("f32", "i32"), 16: ("bf16", "i16"), 8: ("i8", "ui8"), 4: ("i4", "ui4")}
+WIDTH = {64: ("f64", "i64", "complex<f32>"), 32: ("f32", "i32"), 16: ("bf16", "i16"), 8: ("i8", "ui8"),
+         4: ("i4", "ui4")}
 # XLA converts four bits in bytes of their own, so bits of bytes they are not.
 SPLITS = [(64, 32), (32, 16), (32, 8), (16, 8), (64, 8)]
 
@@ -255,8 +303,20 @@ def identity(graph):
 
 
 FAMILIES = {
-    "sdy.sharding_constraint": identity, "stablehlo.iota": iota, "stablehlo.replica_id": replica, "stablehlo.constant": constant,
-    "stablehlo.broadcast_in_dim": broadcast_in_dim, "stablehlo.broadcast": broadcast, "repeated": repeated,
-    "stablehlo.reshape": reshape, "reshape of rows": rows, "stablehlo.transpose": transpose, "stablehlo.reverse": reverse, "stablehlo.slice": slice_,
-    "stablehlo.concatenate": concatenate, "roll": roll, "stablehlo.pad": pad, "stablehlo.bitcast_convert": bitcast_convert,
+    "sdy.sharding_constraint": identity,
+    "stablehlo.iota": iota,
+    "stablehlo.replica_id": replica,
+    "stablehlo.constant": constant,
+    "stablehlo.broadcast_in_dim": broadcast_in_dim,
+    "stablehlo.broadcast": broadcast,
+    "repeated": repeated,
+    "stablehlo.reshape": reshape,
+    "reshape of rows": rows,
+    "stablehlo.transpose": transpose,
+    "stablehlo.reverse": reverse,
+    "stablehlo.slice": slice_,
+    "stablehlo.concatenate": concatenate,
+    "roll": roll,
+    "stablehlo.pad": pad,
+    "stablehlo.bitcast_convert": bitcast_convert,
 }

@@ -1,10 +1,10 @@
 """Finds gathers because an op can't be computed sharded, of which no warning says so; shares no code with the stage.
 
-Reads the program as it is behind `reshard` (text), with jaxlib's MLIR, and each op's sharding rule as sdy-opt prints it.
-A reshard gathers if a dim of its result is sharded less than that of its operand, and than propagation left it: where a
-constraint of the user makes the dim whole, one reshard does both. The op that uses it can't be computed sharded if it
-has no rule, or if a dim that is sharded less consists of factors that it needs whole. Then a warning that names the op
-has to be at it.
+Reads the program as it is behind `reshard` (text), with jaxlib's MLIR, and each op's sharding rule as sdy-opt prints
+it. A reshard gathers if a dim of its result is sharded less than that of its operand, and than propagation left it:
+where a constraint of the user makes the dim whole, one reshard does both. The op that uses it can't be computed sharded
+if it has no rule, or if a dim that is sharded less consists of factors that it needs whole. Then a warning that names
+the op has to be at it.
 
 A window that is all of a sharded dim is such a gather too. It is read from the program of a device; one behind a
 collective has its cause, and one of parts that devices made themselves, one each, is how reductions of many tensors are
@@ -52,7 +52,9 @@ def shards(axes, sizes):
 
 def given_up(shape, before, after, sizes):
     """The dims that are whole with the axes `after`, if devices then have more, and not by padding alone."""
-    if shard_size(shape, before, sizes) >= shard_size(shape, after, sizes) or shards(before, sizes) <= shards(after, sizes):
+    if shard_size(shape, before, sizes) >= shard_size(shape, after, sizes) or shards(before, sizes) <= shards(
+        after, sizes
+    ):
         return set()
     return {dim for dim, (axes, kept) in enumerate(zip(before, after or [[]] * len(shape))) if axes and not kept}
 
@@ -120,7 +122,9 @@ def demanded(use, dims):
         return []
     if name == "stablehlo.select_and_scatter" and use.operand_number == 1:
         return []  # propagation sees its windows on their own; they are computed on shards where the operand's are
-    if name in ("stablehlo.gather", "stablehlo.torch_index_select") and 2 * elements(user.results[0]) <= elements(user.operands[0]):
+    if name in ("stablehlo.gather", "stablehlo.torch_index_select") and 2 * elements(user.results[0]) <= elements(
+        user.operands[0]
+    ):
         return []  # what devices find can be summed; propagation does not see it, and the gather is the cheaper one
     if "sdy.sharding_rule" not in user.attributes:
         return [name]
@@ -132,12 +136,16 @@ def demanded(use, dims):
 
 def warned(compiled):
     """The names of the ops that are said to gather."""
-    said = (re.match(r"op '([\w.]+)' cannot be computed sharded.* bytes per device", d.message) for d in compiled.diagnostics)
+    said = (
+        re.match(r"op '([\w.]+)' cannot be computed sharded.* bytes per device", d.message)
+        for d in compiled.diagnostics
+    )
     return {match[1] for match in said if match}
 
 
 WINDOW = re.compile(
-    r"spmd\.fetch_window \S+ dim=(\d+) global_size=(\d+) start=(-?\d+) step=(-?\d+) size=(\d+) @\w+ \{(.*?)\}(.*?) : \(tensor<((?:\d+x)*)"
+    r"spmd\.fetch_window \S+ dim=(\d+) global_size=(\d+) start=(-?\d+) step=(-?\d+) size=(\d+) @\w+ \{(.*?)\}(.*?) : "
+    r"\(tensor<((?:\d+x)*)"
 )
 AXIS = re.compile(r'"(\w+)"(?::\(\d+\)(\d+))?')
 

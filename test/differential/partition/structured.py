@@ -14,16 +14,20 @@ def cholesky(graph):
     element = graph.choose(("f32", "f64", "complex<f32>"))
     a = graph.argument(_batched(graph, (n, n)), element, ("definite",))
     lower = graph.chance(50)
-    (factor,) = graph.op("stablehlo.cholesky", [a], [(a.shape, element)], f"lower = {str(lower).lower()}", exact=False, terms=n)
+    (factor,) = graph.op(
+        "stablehlo.cholesky", [a], [(a.shape, element)], f"lower = {str(lower).lower()}", exact=False, terms=n
+    )
     # The other triangle is anything.
     dims = len(a.shape)
-    rows, columns = (graph.op("stablehlo.iota", [], [(a.shape, "i32")], f"iota_dimension = {dims - at} : i64", exact=True, bound=4,
-                              attributes=False)[0] for at in (2, 1))
+    rows, columns = (graph.op("stablehlo.iota", [], [(a.shape, "i32")], f"iota_dimension = {dims - at} : i64",
+                              exact=True, bound=4, attributes=False)[0] for at in (2, 1))
     (keep,) = graph.op("stablehlo.compare", [rows, columns], [(a.shape, "i1")], "comparison_direction = "
-                       f"#stablehlo<comparison_direction {'GE' if lower else 'LE'}>", exact=True, bound=1, attributes=False)
+                       f"#stablehlo<comparison_direction {'GE' if lower else 'LE'}>", exact=True, bound=1,
+                       attributes=False)
     zero = graph.constant([], element, ())
     graph.lines[-1] = graph.lines[-1].replace("dense<>", "dense<(0.0, 0.0)>" if element in COMPLEX else "dense<0.0>")
-    (zeros,) = graph.op("stablehlo.broadcast_in_dim", [zero], [(a.shape, element)], "broadcast_dimensions = array<i64>", exact=True,
+    (zeros,) = graph.op("stablehlo.broadcast_in_dim", [zero], [(a.shape, element)], "broadcast_dimensions = array<i64>",
+                        exact=True,
                         attributes=False)
     graph.op("stablehlo.select", [keep, factor, zeros], [(a.shape, element)])
     graph._used.add(factor.name)
@@ -38,8 +42,14 @@ def triangular_solve(graph):
     b = graph.argument((*batch, n, m) if left else (*batch, m, n), element)
     side, lower, unit = (str(flag).lower() for flag in (left, graph.chance(50), graph.chance(20)))
     transpose = graph.choose(("NO_TRANSPOSE", "TRANSPOSE", "ADJOINT"))
-    graph.op("stablehlo.triangular_solve", [a, b], [(b.shape, element)], f"left_side = {side}, lower = {lower}, unit_diagonal = "
-             f"{unit}, transpose_a = #stablehlo<transpose {transpose}>", exact=False, terms=n)
+    graph.op(
+        "stablehlo.triangular_solve",
+        [a, b],
+        [(b.shape, element)],
+        f"left_side = {side}, lower = {lower}, unit_diagonal = {unit}, transpose_a = #stablehlo<transpose {transpose}>",
+        exact=False,
+        terms=n,
+    )
 
 
 def fft(graph):
@@ -54,7 +64,8 @@ def fft(graph):
     batch = graph.shape(0, 2)
     a = graph.argument((*batch, *source[0]), source[1])
     graph.op("stablehlo.fft", [a], [((*batch, *target[0]), target[1])],
-             f"fft_type = #stablehlo<fft_type {kind}>, fft_length = {array_text(lengths)}", exact=False, terms=math.prod(lengths))
+             f"fft_type = #stablehlo<fft_type {kind}>, fft_length = {array_text(lengths)}", exact=False,
+             terms=math.prod(lengths))
     graph.ops[-1] += f" {kind}"
 
 
@@ -70,8 +81,14 @@ def batch_norm(name):
             vectors.append(graph.argument(vector, element, ("real", 1.0, 4.0)))
         operands = [a, *vectors] + ([graph.argument(shape, element)] if name == "grad" else [])
         results = [(shape, element)] + ([] if name == "inference" else [(vector, element)] * 2)
-        graph.op(f"stablehlo.batch_norm_{name}", operands, results, f"epsilon = 0.5 : f32, feature_index = {feature} : i64",
-                 exact=False, terms=math.prod(shape))
+        graph.op(
+            f"stablehlo.batch_norm_{name}",
+            operands,
+            results,
+            f"epsilon = 0.5 : f32, feature_index = {feature} : i64",
+            exact=False,
+            terms=math.prod(shape),
+        )
 
     return family
 
@@ -117,8 +134,10 @@ def eigen(graph):
     # Vectors have either sign; values have one order.
     vectors, values, info = graph.op(
         "stablehlo.custom_call", [a], [(a.shape, "f32"), ((*batch, n), "f32"), (batch, "i32")],
-        'call_target_name = "lapack_ssyevd_ffi", api_version = 4 : i32, backend_config = {mode = 86 : ui8, uplo = 76 : ui8}, '
-        f"operand_layouts = {_layouts([a.rank], a.rank)}, result_layouts = {_layouts(ranks, a.rank)}", exact=False, terms=n * n)
+        'call_target_name = "lapack_ssyevd_ffi", api_version = 4 : i32, backend_config = {mode = 86 : ui8, uplo = 76 '
+        ': ui8}, '
+        f"operand_layouts = {_layouts([a.rank], a.rank)}, result_layouts = {_layouts(ranks, a.rank)}", exact=False,
+        terms=n * n)
     graph._used.add(vectors.name)
     rule = _rule(graph, batch, [n, n], [[n, n], [n], []])
     graph.attach(rule)
@@ -149,7 +168,8 @@ def triangular_qr(graph):
     ranks = [len(batch) + 2, len(batch) + 1]
     graph.op("stablehlo.custom_call", [a], [(a.shape, "f32"), ((*batch, min(m, n)), "f32")],
              'call_target_name = "lapack_sgeqrf_ffi", api_version = 4 : i32, backend_config = {}, '
-             f"operand_layouts = {_layouts([a.rank], a.rank)}, result_layouts = {_layouts(ranks, a.rank)}", exact=False, terms=m * n)
+             f"operand_layouts = {_layouts([a.rank], a.rank)}, result_layouts = {_layouts(ranks, a.rank)}", exact=False,
+             terms=m * n)
     rule = _rule(graph, batch, [m, n], [[m, n], [min(m, n)]])
     graph.attach(rule)
     graph.ops[-1] += " geqrf"

@@ -21,7 +21,8 @@ from shardonnay import boundary, compare, engine
 
 BATCH = 25
 PARTS = 8
-# What changes arguments by a unit in the last place shows how roundings on the way fall. The order of a sum of a hundred may
+# What changes arguments by a unit in the last place shows how roundings on the way fall. The order of a sum of a
+# hundred may
 # change it by ten of them: of one, the sum's own rounding may leave nothing to be seen. Some of these cancel.
 ULPS = (1, 1, 10, 10, 10, 10)
 
@@ -49,7 +50,9 @@ def sharded(text, setting, number):
     text = re.sub(r"^(module @.*\{)$", rf"\1\n{meshes}", text, count=1, flags=re.M)
     with engine.context(), ir.Location.unknown():
         module = ir.Module.parse(text)
-        main = next(op for op in module.body.operations if op.operation.name == "func.func" and op.sym_name.value == "main")
+        main = next(
+            op for op in module.body.operations if op.operation.name == "func.func" and op.sym_name.value == "main"
+        )
         kind, graph = ir.FunctionType(main.function_type.value), Graph(random.Random(number).randint, "", setting)
         main.operation.attributes["arg_attrs"] = attributes(graph, kind.inputs, 85)
         main.operation.attributes["res_attrs"] = attributes(graph, kind.results, 60)
@@ -62,7 +65,9 @@ def problem_of(name, output, spread, wanted, others):
         others = [other for ulps, other in zip(ULPS, others, strict=True) if ulps == 1]
         output, allowed = np.where(np.any([wanted != other for other in others], axis=0), wanted, output), 0.0
     else:
-        noise = max(max(ULPS) / ulps * boundary.difference(wanted, other) for ulps, other in zip(ULPS, others, strict=True))
+        noise = max(
+            max(ULPS) / ulps * boundary.difference(wanted, other) for ulps, other in zip(ULPS, others, strict=True)
+        )
         largest = np.abs(wanted[np.isfinite(wanted)].astype(np.complex128)).max(initial=0.0)
         coarse = "float16" in name or wanted.dtype.itemsize == 2
         allowed = (1e-2 if coarse else 1e-5) * largest + (noise if np.isfinite(noise) else 0.0)
@@ -117,9 +122,12 @@ def test_gradients(part):
     check([found for call in jax_functions.calls()[part::PARTS] if (found := jax_functions.gradient(call))], part)
 
 
-# Seen by devices, with effects, without a name, random, combined by no associative body; and an Adam step by gradients that are
+# Seen by devices, with effects, without a name, random, combined by no associative body; and an Adam step by gradients
+# that are
 # zero but for rounding.
-LEFT_OUT = "map_|sharded|constrained|shard_alike|callback|printed|ffi|random_uniform|reduced_mixed|window_mixed|train_step"
+LEFT_OUT = (
+    "map_|sharded|constrained|shard_alike|callback|printed|ffi|random_uniform|reduced_mixed|window_mixed|train_step"
+)
 
 
 def value_of(shaped, draw):
@@ -139,7 +147,8 @@ def test_programs():
 
     draw = np.random.default_rng(0)
     check([jax_functions.Call(name, function, [value_of(shaped, draw) for shaped in arguments])
-           for name, (function, arguments, x64) in programs.PROGRAMS.items() if not x64 and not re.match(LEFT_OUT, name)], 2)
+           for name, (function, arguments, x64) in programs.PROGRAMS.items() if not x64
+           and not re.match(LEFT_OUT, name)], 2)
 
 
 def test_none_is_forgotten():
@@ -155,7 +164,9 @@ def test_it_notices(monkeypatch):
     def robbed(text, **options):
         compiled = real(text, **options)
         seen.append(compiled.text.count("compare LT"))
-        return shardonnay.Program(compiled.text.replace("compare LT", "compare GE"), compiled.manifest, compiled.report, ())
+        return shardonnay.Program(
+            compiled.text.replace("compare LT", "compare GE"), compiled.manifest, compiled.report, ()
+        )
 
     assert not failures(calls, settings.PLAIN, 1)
     monkeypatch.setattr(shardonnay, "compile", robbed)

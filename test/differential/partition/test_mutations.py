@@ -1,4 +1,6 @@
-"""The patches of mutations/ apply to the sources as they are; what they break is found by mutations.py, which builds them."""
+"""The patches of mutations/ apply to the sources as they are; what they break is found by mutations.py, which builds
+them.
+"""
 
 import subprocess
 from pathlib import Path

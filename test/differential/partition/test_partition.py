@@ -1,4 +1,6 @@
-"""The fixed part of the generated cases; `--long` (scripts/check --long) runs more seeds, campaign.py as many as wanted."""
+"""The fixed part of the generated cases; `--long` (scripts/check --long) runs more seeds, campaign.py as many as
+wanted.
+"""
 
 import re
 import subprocess
@@ -17,7 +19,9 @@ HERE = Path(__file__).parent
 def run_campaign(tmp_path, *arguments):
     """What the campaign printed; it fails with that and, after a crash of the process, with what was running."""
     done = subprocess.run(
-        [sys.executable, HERE / "campaign.py", "--out", tmp_path, *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        [sys.executable, HERE / "campaign.py", "--out", tmp_path, *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
         text=True,
     )
     print(done.stdout)
@@ -37,8 +41,15 @@ def test_more_seeds(tmp_path, seed):
 
 
 def test_every_op_has_a_family_or_a_reason():
-    names = {op.OPERATION_NAME for dialect in (stablehlo, chlo) for op in vars(dialect).values() if hasattr(op, "OPERATION_NAME")}
-    generated = {op.split()[0] for family in families.FAMILIES for case, _ in campaign.collect(family, 0, 3) for op in case.ops}
+    names = {
+        op.OPERATION_NAME
+        for dialect in (stablehlo, chlo)
+        for op in vars(dialect).values()
+        if hasattr(op, "OPERATION_NAME")
+    }
+    generated = {
+        op.split()[0] for family in families.FAMILIES for case, _ in campaign.collect(family, 0, 3) for op in case.ops
+    }
     assert names - generated == set(families.NOT_RUN)
 
 
@@ -61,7 +72,8 @@ def test_it_notices(monkeypatch):
         compiled = compile(text, **options)
         return runner.shardonnay.Program(compiled.text.replace("compare LT", "compare GE"), compiled.manifest, None, ())
 
-    def masked(case):  # not by the mask of a partial sum's owner, as anyone may be that, nor truths, of which one is enough
+    # not by the mask of a partial sum's owner, as anyone may be that, nor truths, of which one is enough
+    def masked(case):
         text = runner.module([case])
         return len(case.ops) == 1 and not re.search("unreduced|i1", text) and "compare LT" in compile(text).text
 
@@ -94,5 +106,7 @@ def test_shrinks_and_replays(tmp_path):
     path.write_text(runner.written(small, "made up"))
     assert campaign.replay([path], runner.verdicts)
     again, text = runner.read(path.read_text())
-    assert [argument.value.type for argument in again.arguments] == [argument.value.type for argument in small.arguments]
+    assert [argument.value.type for argument in again.arguments] == [
+        argument.value.type for argument in small.arguments
+    ]
     assert "stablehlo.reverse" in text

@@ -1,4 +1,6 @@
-"""No generated case gathers an operand because an op can't be computed sharded, and says nothing; the option forbids it."""
+"""No generated case gathers an operand because an op can't be computed sharded, and says nothing; the option forbids
+it.
+"""
 
 import functools
 from pathlib import Path

@@ -27,7 +27,8 @@ def program(group):
 
 def valgrind(path):
     """Its exit code is 9 where it found something."""
-    command = ["valgrind", "--quiet", "--error-exitcode=9", SDY_OPT, path, "--sdy-partition-pipeline", "-o", "/dev/null"]
+    command = ["valgrind", "--quiet", "--error-exitcode=9", SDY_OPT, path, "--sdy-partition-pipeline", "-o",
+               "/dev/null"]
     return subprocess.run(command, capture_output=True, text=True)
 
 
@@ -36,7 +37,8 @@ ONCE = GROUPS["stablehlo.select_and_scatter"]
 
 
 @pytest.mark.parametrize(
-    "group", [pytest.param(group, marks=[] if group == ONCE else pytest.mark.long) for group in sorted(set(GROUPS.values()))]
+    "group",
+    [pytest.param(group, marks=[] if group == ONCE else pytest.mark.long) for group in sorted(set(GROUPS.values()))],
 )
 def test_memory_is_read_as_it_was_written(tmp_path, group):
     path = tmp_path / "program.mlir"

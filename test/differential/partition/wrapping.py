@@ -1,4 +1,5 @@
-"""A run of a case's ops, put into a private function, a branch, a loop or a manual computation; or a copy of it whose results nobody reads.
+"""A run of a case's ops, put into a private function, a branch, a loop or a manual computation; or a copy of it whose
+results nobody reads.
 
 It works on the lines of any family: what a run uses from outside is captured, or handed to the function; what it makes
 and others read comes back. So every op is met inside of functions (nested, called several times or never), of branches
@@ -30,7 +31,8 @@ class _Run:
         self.lines = lines
         made = [name for line in lines for name in defined(line)]
         used = dict.fromkeys(name for line in lines for name in NAME.findall(line))
-        within = {name for line in lines for part in line.splitlines() for name in (*defined(part), *BLOCK_ARGUMENT.findall(part))}
+        within = {name for line in lines for part in line.splitlines()
+                  for name in (*defined(part), *BLOCK_ARGUMENT.findall(part))}
         # Tuples, which no value stands for, and what another wrapping made that only it knows.
         self.hidden = [name for name in {*made, *(used.keys() - within)} if name not in known]
         self.makes = [known[name] for name in made if name in known]
@@ -65,7 +67,10 @@ def _block(lines, names, values):
 def _called(graph, run, results):
     """A private function and its calls: one, or two, of which the second's results are perhaps unused."""
     name = graph.fresh()
-    shardings = [f" {{sdy.sharding = {graph.sharding(value.shape, True)}}}" if graph.chance(10) else "" for value in (*run.takes, *results)]
+    shardings = [
+        f" {{sdy.sharding = {graph.sharding(value.shape, True)}}}" if graph.chance(10) else ""
+        for value in (*run.takes, *results)
+    ]
     head = ", ".join(f"{value.name}: {value.type}{sharding}" for value, sharding in zip(run.takes, shardings))
     types = ", ".join(f"{value.type}{sharding}" for value, sharding in zip(results, shardings[len(run.takes) :]))
     body = "\n".join(run.lines)
@@ -76,7 +81,8 @@ def _called(graph, run, results):
     operands = ", ".join(value.name for value in run.takes)
 
     def call(values):
-        return (f'{_left(values)}"func.call"({operands}) <{{callee = @{name}}}> : ({", ".join(value.type for value in run.takes)}) -> '
+        return (f'{_left(values)}"func.call"({operands}) <{{callee = @{name}}}> : '
+                f'({", ".join(value.type for value in run.takes)}) -> '
                 f"{_types(values)}")
 
     calls = [call(results)]
@@ -96,7 +102,8 @@ def _branched(graph, run, results):
     outer = [replace(value, name=graph.fresh()) for value in results]
     blocks = [_block(run.lines, [value.name for value in results], results),
               _block(lines, [names[value.name] for value in results], results)]
-    return _renamed(graph, results, outer, f'"stablehlo.if"({predicate.name}) ({", ".join(blocks)}) : (tensor<i1>) -> {_types(results)}')
+    return _renamed(graph, results, outer, f'"stablehlo.if"({predicate.name}) ({", ".join(blocks)}) : (tensor<i1>) '
+                                           f'-> {_types(results)}')
 
 
 def _renamed(graph, results, outer, text):
@@ -114,17 +121,19 @@ def _zero(element):
 def _looped(graph, run, results):
     """A loop of one or two trips, each of which computes the same."""
     zero, one, trips, more, step = (graph.fresh() for _ in range(5))
-    counters, outer, total = (graph.fresh(), graph.fresh()), [replace(value, name=graph.fresh()) for value in results], graph.fresh()
+    counters, outer, total = (graph.fresh(),
+                              graph.fresh()), [replace(value, name=graph.fresh()) for value in results], graph.fresh()
     inits = [graph.fresh() for _ in results]
     kinds = ["tensor<i32>", *(value.type for value in results)]
-    blocks = [", ".join(f"{name}: {kind}" for name, kind in zip((counter, *(graph.fresh() for _ in results)), kinds, strict=True))
+    blocks = [", ".join(f"{name}: {kind}"
+                        for name, kind in zip((counter, *(graph.fresh() for _ in results)), kinds, strict=True))
               for counter in counters]
     constants = [f"{name} = stablehlo.constant dense<{number}> : tensor<i32>" for name, number in
                  ((zero, 0), (one, 1), (trips, graph.int(1, 2)))]
     constants += [f"{name} = stablehlo.constant dense<{_zero(value.element)}> : {value.type}"
                   for name, value in zip(inits, results, strict=True)]
-    condition = (f"{{\n^bb0({blocks[0]}):\n{more} = stablehlo.compare LT, {counters[0]}, {trips} : (tensor<i32>, tensor<i32>) -> "
-                 f"tensor<i1>\nstablehlo.return {more} : tensor<i1>\n}}")
+    condition = (f"{{\n^bb0({blocks[0]}):\n{more} = stablehlo.compare LT, {counters[0]}, {trips} : (tensor<i32>, "
+                 f"tensor<i32>) -> tensor<i1>\nstablehlo.return {more} : tensor<i1>\n}}")
     body = "\n".join([*run.lines, f"{step} = stablehlo.add {counters[1]}, {one} : tensor<i32>"])
     returned = ", ".join([step, *(value.name for value in results)])
     body = f"{{\n^bb0({blocks[1]}):\n{body}\nstablehlo.return {returned} : {', '.join(kinds)}\n}}"
@@ -148,7 +157,9 @@ def _repeated(graph, run):
 
 
 def wrap(graph):
-    """Puts some consecutive ops of the case into something, or a copy of them whose results nobody reads; or repeats them."""
+    """Puts some consecutive ops of the case into something, or a copy of them whose results nobody reads; or repeats
+    them.
+    """
     first = graph.int(0, len(graph.lines) - 1)
     last = graph.int(first + 1, len(graph.lines))
     known = {value.name: value for value in graph.values + graph.held}
@@ -178,4 +189,6 @@ def wrap(graph):
         return
     inner = {value.name for value in run.makes} - {value.name for value in results}
     graph.lines[first:last] = how(graph, run, results)
-    graph.values, graph.held = ([value for value in values if value.name not in inner] for values in (graph.values, graph.held))
+    graph.values, graph.held = (
+        [value for value in values if value.name not in inner] for values in (graph.values, graph.held)
+    )

@@ -100,7 +100,9 @@ def turned():
 
 
 def cut_anew():
-    for size, (axes, windows) in itertools.product((16, 10, 5, 1), itertools.permutations(("", "x", "y", "xy", "yx"), 2)):
+    for size, (axes, windows) in itertools.product(
+        (16, 10, 5, 1), itertools.permutations(("", "x", "y", "xy", "yx"), 2)
+    ):
         local = -(-size // shards(windows))
         yield Window(size, axes, 0, local, local, windows, fill=False, slack=size % 2)
 
@@ -118,7 +120,9 @@ def test_windows(windows, kind, dtype):
     run_windows(list(windows()), kind, np.dtype(dtype))
 
 
-@pytest.mark.parametrize("kind, dtype", [("bf16", ml_dtypes.bfloat16), ("complex<f32>", np.complex64), ("f64", np.float64)])
+@pytest.mark.parametrize(
+    "kind, dtype", [("bf16", ml_dtypes.bfloat16), ("complex<f32>", np.complex64), ("f64", np.float64)]
+)
 def test_other_types(kind, dtype):
     some = list(halos())[::5] + list(cut_anew())[::7]
     run_windows(some, kind, np.dtype(dtype))

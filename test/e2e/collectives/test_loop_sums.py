@@ -64,7 +64,9 @@ func.func public @main(%a: {t} {{sdy.sharding = #sdy.sharding<@mesh, [{{"x"}}, {
 
 @pytest.mark.parametrize("op, element", NEUTRAL)
 @pytest.mark.parametrize("size", [8, 7])
-@pytest.mark.parametrize("start, nested", [("whole", False), ("sharded", True), ("in shards", False), ("in shards", True)])
+@pytest.mark.parametrize(
+    "start, nested", [("whole", False), ("sharded", True), ("in shards", False), ("in shards", True)]
+)
 def test_reduced_behind_the_loops(op, element, size, start, nested):
     text = program(op, element, size, start, nested)
     compiled = shardonnay.compile(text, no_bucketing=True)
@@ -94,7 +96,8 @@ STEPS = {
     "more bits": ("bf16", "stablehlo.convert %g : (tensor<8x16xbf16>) -> {carry}", "8x16"),
     "zeros around": (
         "f32",
-        "stablehlo.pad %g, %z, low = [0, 1], high = [0, 3], interior = [0, 0] : (tensor<8x16xf32>, tensor<f32>) -> {carry}",
+        "stablehlo.pad %g, %z, low = [0, 1], high = [0, 3], interior = [0, 0] : (tensor<8x16xf32>, tensor<f32>) -> "
+        "{carry}",
         "8x20",
     ),
     "zeros below": (
@@ -141,7 +144,9 @@ func.func public @main(%a: tensor<32x8x{element}> {lies_by_rows}, %b: tensor<32x
 
 @pytest.mark.parametrize("nested", [False, True])
 def test_gradients_that_jax_accumulates_in_parts(nested):
-    """An explicit mesh, parameters `reduced` along the batch's axis: JAX's gradients are `unreduced`, and so is their sum."""
+    """An explicit mesh, parameters `reduced` along the batch's axis: JAX's gradients are `unreduced`, and so is their
+    sum.
+    """
     mesh = jax.make_mesh((2, 4), ("x", "y"), axis_types=(AxisType.Explicit,) * 2)
 
     def f(w, batches):

@@ -23,7 +23,8 @@ from shardonnay import compare, run
 SDY_OPT = Path(__file__).resolve().parents[3] / "build/bin/sdy-opt"
 PASSES = (
     "broadcast-owner-slices hoist-collectives share-collectives cancel-gathers-and-slices fold-all-reduces "
-    "merge-collectives reassociate-reductions accumulate-in-loops move-gathers move-slices-up merge-returned-reductions split-all-reduces"
+    "merge-collectives reassociate-reductions accumulate-in-loops move-gathers move-slices-up "
+    "merge-returned-reductions split-all-reduces"
 ).split()
 
 
@@ -37,7 +38,9 @@ def prices(text, passes, model):
     pipeline = f"--pass-pipeline=builtin.module(func.func({','.join(steps)}))"
     out = subprocess.run([SDY_OPT, "-", pipeline, "-o", "/dev/null"], input=program, text=True, capture_output=True)
     assert out.returncode == 0, out.stderr
-    return [(int(count), int(size)) for count, size in re.findall(r"remark: (\d+) collectives, (\d+) bytes", out.stderr)]
+    return [
+        (int(count), int(size)) for count, size in re.findall(r"remark: (\d+) collectives, (\d+) bytes", out.stderr)
+    ]
 
 
 def normal(*shape, seed=0):
@@ -145,7 +148,10 @@ def test_written_collectives(name):
         np.testing.assert_allclose(output, wanted, rtol=1e-5, atol=1e-5)
     # What moves nothing itself opens the way: with the fold behind it, it pays.
     if name == "move-slices-up":
-        before, after = prices(text, ["fold-all-reduces"], model)[-1], prices(text, [name, "fold-all-reduces"], model)[-1]
+        before, after = (
+            prices(text, ["fold-all-reduces"], model)[-1],
+            prices(text, [name, "fold-all-reduces"], model)[-1],
+        )
     # (collectives, bytes): fewer, or less. A split sends as much by three, most of it over the fast links.
     assert (before[0], after) == (1, (3, before[1])) if name == "split-all-reduces" else after < before
 
@@ -234,7 +240,8 @@ def bucketed(text, inputs):
             counts.setdefault(entry["kind"], {True: 0, False: 0})[no_bucketing] += entry["count"]
         totals.append(compiled.report["executed_bytes"])
         prices.append(compiled.report["price"]["emitted"])
-        wrong = [str(a) for a in run.check(run.LoadedProgram(compiled), inputs, compare.reference(text, inputs)) if not a.ok or a.error]
+        wrong = [str(a) for a in run.check(run.LoadedProgram(compiled), inputs, compare.reference(text, inputs))
+                 if not a.ok or a.error]
         assert not wrong, "\n".join(wrong)
     # Bytes are rounded up for each collective.
     assert totals[1] <= totals[0] and prices[1] < prices[0]
@@ -244,10 +251,14 @@ def bucketed(text, inputs):
 @pytest.mark.parametrize("element", PACKED)
 def test_gathers_in_a_bucket(element):
     """Even and uneven dims, of size 1 and 0, one dim and several, by one axis and several."""
-    shapes = {(8, 3): '{"x"}, {}', (3, 10): '{}, {"x"}', (1, 5): '{"x"}, {}', (4, 0): '{"x"}, {}', (2, 6): '{}, {"x"}', (6, 4): '{"x"}, {"y"}',
+    shapes = {(8, 3): '{"x"}, {}', (3, 10): '{}, {"x"}', (1, 5): '{"x"}, {}', (4, 0): '{"x"}, {}', (2, 6): '{}, {"x"}',
+              (6, 4): '{"x"}, {"y"}',
               (10, 7): '{"x"}, {"y"}'}  # fmt: skip
     types = ["tensor<" + "".join(f"{size}x" for size in shape) + f"{element}>" for shape in shapes]
-    parts = [f"%a{i}: {t} {{sdy.sharding = #sdy.sharding<@mesh, [{dims}]>}}" for i, (t, dims) in enumerate(zip(types, shapes.values(), strict=True))]
+    parts = [
+        f"%a{i}: {t} {{sdy.sharding = #sdy.sharding<@mesh, [{dims}]>}}"
+        for i, (t, dims) in enumerate(zip(types, shapes.values(), strict=True))
+    ]
     results = [f"{t} {{sdy.sharding = #sdy.sharding<@mesh, [{{}}, {{}}]>}}" for t in types]
     text = f"""{HEAD}func.func @main({", ".join(parts)}) -> ({", ".join(results)}) {{
       return {", ".join(f"%a{i}" for i in range(len(types)))} : {", ".join(types)}
@@ -259,9 +270,15 @@ def test_gathers_in_a_bucket(element):
 
 def test_exchanges_in_a_bucket():
     """Even dims and uneven ones, there and back."""
-    shapes = {(8, 12): ("f32", '{"y"}, {}', '{}, {"y"}'), (4, 8): ("i32", '{}, {"y"}', '{"y"}, {}'), (10, 6): ("f32", '{"y"}, {}', '{}, {"y"}')}
+    shapes = {
+        (8, 12): ("f32", '{"y"}, {}', '{}, {"y"}'),
+        (4, 8): ("i32", '{}, {"y"}', '{"y"}, {}'),
+        (10, 6): ("f32", '{"y"}, {}', '{}, {"y"}'),
+    }
     types = [f"tensor<{shape[0]}x{shape[1]}x{element}>" for shape, (element, *_) in shapes.items()]
-    shardings = [[f"{{sdy.sharding = #sdy.sharding<@mesh, [{dims}]>}}" for dims in both] for _, *both in shapes.values()]
+    shardings = [
+        [f"{{sdy.sharding = #sdy.sharding<@mesh, [{dims}]>}}" for dims in both] for _, *both in shapes.values()
+    ]
     text = f"""{HEAD}func.func @main({", ".join(f"%a{i}: {t} {shardings[i][0]}" for i, t in enumerate(types))})
         -> ({", ".join(f"{t} {shardings[i][1]}" for i, t in enumerate(types))}) {{
       return %a0, %a1, %a2 : {", ".join(types)}
@@ -273,7 +290,10 @@ def test_exchanges_in_a_bucket():
 def test_types_in_a_bucket():
     """Of as many bits; NaNs keep theirs."""
     elements = ("f32", "i32", "f32", "i32")
-    parts = [f'%a{i}: tensor<8x3x{e}> {{sdy.sharding = #sdy.sharding<@mesh, [{{"x"}}, {{}}]>}}' for i, e in enumerate(elements)]
+    parts = [
+        f'%a{i}: tensor<8x3x{e}> {{sdy.sharding = #sdy.sharding<@mesh, [{{"x"}}, {{}}]>}}'
+        for i, e in enumerate(elements)
+    ]
     results = [f"tensor<8x3x{e}> {{sdy.sharding = #sdy.sharding<@mesh, [{{}}, {{}}]>}}" for e in elements]
     text = f"""{HEAD}func.func @main({", ".join(parts)}) -> ({", ".join(results)}) {{
       return %a0, %a1, %a2, %a3 : {", ".join(f"tensor<8x3x{e}>" for e in elements)}
@@ -287,7 +307,10 @@ def test_argmax_of_a_cut_dim():
     """Each device's best, number and place, go to all at once: less than all numbers."""
     arguments = [normal(6, 4096)]
     text = lowered(lambda x: (jnp.argmax(x, 1), jnp.max(x, 1)), arguments, [P(None, "data")])
-    counts = [sum(e["count"] for e in shardonnay.compile(text, no_bucketing=flag, report=True).report["collectives"]) for flag in (True, False)]
+    counts = [
+        sum(e["count"] for e in shardonnay.compile(text, no_bucketing=flag, report=True).report["collectives"])
+        for flag in (True, False)
+    ]
     assert counts[1] == counts[0] - 1
     bucketed(text, arguments)
 
@@ -303,7 +326,9 @@ def test_scatters_in_a_bucket(element):
         arguments.append(f'%a{i}: {whole} {{sdy.sharding = #sdy.sharding<@mesh, [{{"y"}}, {{}}, {{}}]>}}')
         ops.append(f"%r{i} = stablehlo.reduce(%a{i} init: %z) applies stablehlo.add across dimensions = [0] : "
                    f"({whole}, tensor<{element}>) -> {types[-1]}")  # fmt: skip
-    results = [f"{t} {{sdy.sharding = #sdy.sharding<@mesh, [{dims}]>}}" for t, dims in zip(types, shapes.values(), strict=True)]
+    results = [
+        f"{t} {{sdy.sharding = #sdy.sharding<@mesh, [{dims}]>}}" for t, dims in zip(types, shapes.values(), strict=True)
+    ]
     lines = "\n      ".join(ops)
     text = f"""{HEAD}func.func @main({", ".join(arguments)}) -> ({", ".join(results)}) {{
       %z = stablehlo.constant dense<0> : tensor<{element}>

@@ -172,8 +172,10 @@ PARTIAL = '{sdy.sharding = #sdy.sharding<@mesh, [{"x"}], unreduced={"y"}>}'
 
 @pytest.mark.parametrize("body", [
     "%r = stablehlo.constant dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32>",
-    "%0 = stablehlo.constant dense<3.0> : tensor<f32>\n  %r = stablehlo.broadcast_in_dim %0, dims = [] : (tensor<f32>) -> tensor<4xf32>",
-    "%r = stablehlo.reduce(%a init: %i) applies stablehlo.maximum across dimensions = [1] : (tensor<4x8xf32>, tensor<f32>) -> tensor<4xf32>",
+    "%0 = stablehlo.constant dense<3.0> : tensor<f32>\n  %r = stablehlo.broadcast_in_dim %0, dims = [] : "
+    "(tensor<f32>) -> tensor<4xf32>",
+    "%r = stablehlo.reduce(%a init: %i) applies stablehlo.maximum across dimensions = [1] : (tensor<4x8xf32>, "
+    "tensor<f32>) -> tensor<4xf32>",
 ])
 def test_results_that_are_asked_for_in_parts(body):
     """One device has what is no sum, the others zeros."""
@@ -196,6 +198,8 @@ def test_a_sum_passes_a_pad_on_the_way_to_a_reduction(size):
   %4 = stablehlo.reduce(%3 init: %z) applies stablehlo.add across dimensions = [1] : ({long}, tensor<f32>) -> tensor<10xf32>
   return %4 : tensor<10xf32>
 }}"""
-    compiled = check(text, [numbers("f32", 8, 10), numbers("f32", 8, size, seed=1), numbers("f32", 10, size + 1, seed=2)])
+    compiled = check(
+        text, [numbers("f32", 8, 10), numbers("f32", 8, size, seed=1), numbers("f32", 10, size + 1, seed=2)]
+    )
     (entry,) = compiled.report["collectives"]
     assert (entry["kind"], entry["operand"]) == ("all_reduce", "tensor<10xf32>")

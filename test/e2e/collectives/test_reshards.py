@@ -14,7 +14,13 @@ import pytest
 import shardonnay
 from shardonnay import run
 
-MESHES = {"2x2": {"x": 2, "y": 2}, "2x4": {"x": 2, "y": 4}, "2x2x2": {"x": 2, "y": 2, "z": 2}, "4x2": {"x": 4, "y": 2}, "4x3": {"x": 4, "y": 3}}
+MESHES = {
+    "2x2": {"x": 2, "y": 2},
+    "2x4": {"x": 2, "y": 4},
+    "2x2x2": {"x": 2, "y": 2, "z": 2},
+    "4x2": {"x": 4, "y": 2},
+    "4x3": {"x": 4, "y": 3},
+}
 SHAPES = {"even": [8, 8, 8], "uneven": [10, 7, 5]}
 
 

@@ -1,8 +1,9 @@
-"""Runs the program of every device of a mesh, in one function that takes each step for all devices in turn, by MLIR's own
-lowering of linalg, tensor, tosa, scf and its JIT: for dialects that PJRT does not know.
+"""Runs the program of every device of a mesh, in one function that takes each step for all devices in turn, by MLIR's
+own lowering of linalg, tensor, tosa, scf and its JIT: for dialects that PJRT does not know.
 
-What `sdy-opt` leaves after `sdy-partition-to-local` is read as text, op by op. The ops of `spmd` become tensor ops on what
-the devices of a group hold, by the descriptions in shardonnay/dialect/spmd/Ops.td; all others are copied for each device.
+What `sdy-opt` leaves after `sdy-partition-to-local` is read as text, op by op. The ops of `spmd` become tensor ops on
+what the devices of a group hold, by the descriptions in shardonnay/dialect/spmd/Ops.td; all others are copied for each
+device.
 """
 
 import itertools
@@ -109,8 +110,10 @@ class Lockstep:
         padded = [n + low + high if d == dim else n for d, n in enumerate(shape)]
         arguments = ", ".join(f"%p{next(self.fresh)}: index" for _ in shape)
         lows, highs = ([n if d == dim else 0 for d in range(len(shape))] for n in (low, high))
-        return self.emit(f"tensor.pad {value} low{lows} high{highs} {{\n^bb0({arguments}):\ntensor.yield {fill} : f32\n}} : "
-                         f"{type_of(shape)} to {type_of(padded)}"), padded
+        return self.emit(
+            f"tensor.pad {value} low{lows} high{highs} {{\n^bb0({arguments}):\ntensor.yield {fill} : f32\n}} : "
+            f"{type_of(shape)} to {type_of(padded)}"
+        ), padded
 
     def device_index(self, text, number):
         index = self.mesh.index(self.mesh.devices[number], re.findall(r'"(\w+)"', text))
@@ -136,7 +139,9 @@ class Lockstep:
         device, axes = self.mesh.devices[number], re.findall(r'"(\w+)"', text)
         size = shape[dim] // self.mesh.size(axes)
         value, result = re.search(r"(%\w+)(#\d+)?", text).groups("")
-        value, shape = self.slice(self.name(value, number) + result, shape, dim, size * self.mesh.index(device, axes), size)
+        value, shape = self.slice(
+            self.name(value, number) + result, shape, dim, size * self.mesh.index(device, axes), size
+        )
         return f"tensor.cast {value} : {type_of(shape)} to {type_of(shape)}"
 
     def fetch_window(self, text, number):
@@ -235,8 +240,11 @@ def compare(sdy_opt, program, seed=0):
         lockstep.step(op)
     returned = re.findall(r"%\w+", end)
     pieces = [np.zeros(shape_of(tensor), np.float32) for tensor, _ in results]
-    wanted = [(lockstep.name(value, number), mesh.piece(piece, dims_of(sharding, piece.ndim), device).shape)
-              for value, piece, (_, sharding) in zip(returned, pieces, results) for number, device in enumerate(mesh.devices)]
+    wanted = [
+        (lockstep.name(value, number), mesh.piece(piece, dims_of(sharding, piece.ndim), device).shape)
+        for value, piece, (_, sharding) in zip(returned, pieces, results)
+        for number, device in enumerate(mesh.devices)
+    ]
     got = execute(lockstep.lines, wanted)
 
     whole = run([sdy_opt, "-", "-sdy-drop-sharding-and-mesh"], program)

@@ -28,7 +28,10 @@ def main(rank, processes, port, folder):
         executable = engine.Executable(path.read_text(), manifest["devices"])
         with np.load(path.with_suffix(".npz")) as stored:
             inputs = [stored[f"arr_{index}"] for index in range(len(manifest["inputs"]))]
-        shards = [boundary.shard(entry, value, manifest["mesh"]) for entry, value in zip(manifest["inputs"], inputs, strict=True)]
+        shards = [
+            boundary.shard(entry, value, manifest["mesh"])
+            for entry, value in zip(manifest["inputs"], inputs, strict=True)
+        ]
         found = {
             f"{output}_{partition}": piece
             for output, pieces in enumerate(executable(shards))

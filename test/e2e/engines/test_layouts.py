@@ -18,7 +18,9 @@ def lower(function, argument, result):
     sharding = NamedSharding(mesh, P("x", "y"))
     inner, outer = (Format(layout, sharding) if layout else sharding for layout in (argument, result))
     shape = jax.ShapeDtypeStruct((8, 16), np.float32)
-    return jax.jit(function, in_shardings=(inner, sharding), out_shardings=(outer, sharding)).lower(shape, shape).as_text()
+    return (
+        jax.jit(function, in_shardings=(inner, sharding), out_shardings=(outer, sharding)).lower(shape, shape).as_text()
+    )
 
 
 @pytest.mark.parametrize("mode", ["split", "whole"])

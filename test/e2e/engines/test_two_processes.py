@@ -15,8 +15,10 @@ from shardonnay import boundary, compare
 
 PROCESSES = 2
 QUICK = [("scanned-blocks", "fsdp"), ("experts", "expert")]
-TEN = [("scanned-blocks", "2-D"), ("decoder", "megatron"), ("attention-uneven", "2-D"), ("resnet", "fsdp"), ("u-net", "spatial"), ("lstm", "2-D"),
-       ("graph", "data"), ("sliding-window", "context"), ("greedy-decoding", "2-D"), ("gaussian-process", "data")]  # fmt: skip
+TEN = [("scanned-blocks", "2-D"), ("decoder", "megatron"), ("attention-uneven", "2-D"), ("resnet", "fsdp"),
+       ("u-net", "spatial"), ("lstm", "2-D"), ("graph", "data"), ("sliding-window", "context"),
+       ("greedy-decoding", "2-D"),
+       ("gaussian-process", "data")]  # fmt: skip
 
 
 def free_port():
@@ -32,7 +34,9 @@ def run_together(folder):
     for rank in range(PROCESSES):
         logs.append((folder / f"log.{rank}").open("w+"))
         command = [sys.executable, script, str(rank), str(PROCESSES), str(port), str(folder)]
-        processes.append(subprocess.Popen(command, stdout=logs[-1], stderr=subprocess.STDOUT, env={**os.environ, "XLA_FLAGS": ""}))
+        processes.append(
+            subprocess.Popen(command, stdout=logs[-1], stderr=subprocess.STDOUT, env={**os.environ, "XLA_FLAGS": ""})
+        )
     try:
         for process, log in zip(processes, logs):
             if process.wait(timeout=240):
@@ -65,7 +69,9 @@ def check(pairs, folder, row):
                 pieces.update(stored)
         entries, mesh = compiled.manifest["outputs"], compiled.manifest["mesh"]
         assert len(pieces) == 8 * len(entries)
-        whole = [boundary.assemble(entry, [pieces[f"{i}_{d}"] for d in range(8)], mesh) for i, entry in enumerate(entries)]
+        whole = [
+            boundary.assemble(entry, [pieces[f"{i}_{d}"] for d in range(8)], mesh) for i, entry in enumerate(entries)
+        ]
         outputs, spreads = zip(*whole)
         found = compare.agreements(entries, outputs, spreads, expected)
         wrong += [f"{pair}: {agreement}" for agreement in found if not agreement.ok]

@@ -12,7 +12,9 @@ ROOT = Path(__file__).resolve().parents[3]
 SDY_OPT = os.environ.get("SDY_OPT", str(ROOT / "build/bin/sdy-opt"))
 TESTS = ROOT / "shardonnay/models/Upstream/test"
 
-pytestmark = pytest.mark.skipif(not Path(f"{lockstep.LLVM}/bin/mlir-runner").exists(), reason="mlir-22-tools is not installed")
+pytestmark = pytest.mark.skipif(
+    not Path(f"{lockstep.LLVM}/bin/mlir-runner").exists(), reason="mlir-22-tools is not installed"
+)
 
 
 def programs():

@@ -1,6 +1,8 @@
-"""What users of other partitioners report, and what is known to be wrong in the passes of jaxlib (`sdy-...`), by what they are about.
+"""What users of other partitioners report, and what is known to be wrong in the passes of jaxlib (`sdy-...`), by what
+they are about.
 
-Each is a test with the name in its own: a case of test_reported_faults.py, a test of test_fault_programs.py, or the one that ELSEWHERE names.
+Each is a test with the name in its own: a case of test_reported_faults.py, a test of test_fault_programs.py, or the one
+that ELSEWHERE names.
 """
 
 GATHERS = {
@@ -93,9 +95,12 @@ ELSEWHERE = {
 # Reports of the same lists that are no test, with the reason.
 NOT_OURS = {
     "rocm-xla-318": "of one vendor's runtime; its thread could not be read when this was written",
-    "pytorch-167219": "its thread could not be read when this was written; ops without a rule are a family each of test/differential",
-    "pytorch-184443": "its thread could not be read when this was written; uneven sizes are in every family of test/differential",
-    "sdy: constants and priorities of one dialect": "propagation: an op says them through its interfaces (shardonnay/models/Upstream)",
+    "pytorch-167219": "its thread could not be read when this was written; ops without a rule are a family each of "
+                      "test/differential",
+    "pytorch-184443": "its thread could not be read when this was written; uneven sizes are in every family of "
+                      "test/differential",
+    "sdy: constants and priorities of one dialect": "propagation: an op says them through its interfaces "
+                                                    "(shardonnay/models/Upstream)",
     "sdy: one callback for automatic partitioning": "search, which has an engine",
     "sdy: no viewer, no why": "explain",
     "sdy: one build system, no wheel": "packaging",

@@ -1,4 +1,5 @@
-"""Faults that other partitioners have and that take more than one op to see, and the list of all of them (reports.py)."""
+"""Faults that other partitioners have and that take more than one op to see, and the list of all of them (reports.py).
+"""
 
 import dataclasses
 import re
@@ -35,7 +36,9 @@ def agree(function, devices, *arguments, whole=None):
     compiled, expected = shardonnay.compile(text), None
     if whole:
         outputs = [np.asarray(value) for value in jax.tree.leaves(jax.jit(whole)(*inputs))]
-        expected = compare.Reference(outputs, [1e-5 * np.max(np.abs(value)) for value in outputs], [None] * len(outputs), None)
+        expected = compare.Reference(
+            outputs, [1e-5 * np.max(np.abs(value)) for value in outputs], [None] * len(outputs), None
+        )
     assert_agrees(compiled, text, inputs, expected)
     return compiled.report
 
@@ -73,13 +76,17 @@ def test_xla_15048_one_microbatch_of_a_pipeline():
             flowing = jnp.roll(flowing, 1, axis=0).at[0].set(batches[t % 4])
             flowing = jnp.tanh(jnp.einsum("sbw,swv->sbv", flowing, weights))
             rows = (t - jnp.arange(2)) % 4
-            outputs = jax.vmap(lambda stage, row, new: lax.dynamic_update_index_in_dim(stage, new, row, 0))(outputs, rows, flowing)
+            outputs = jax.vmap(lambda stage, row, new: lax.dynamic_update_index_in_dim(stage, new, row, 0))(
+                outputs, rows, flowing
+            )
             return flowing, outputs
 
         start = jnp.zeros((2, 8, 16)), jnp.zeros((2, 4, 8, 16))
         return jnp.sum(lax.fori_loop(0, 5, turn, start)[1][-1] ** 2)
 
-    report = agree(jax.grad(loss), devices, (normal(2, 16, 16) / 4, P("stage", None, "model")), (normal(4, 8, 16), P(None, "data")))
+    report = agree(
+        jax.grad(loss), devices, (normal(2, 16, 16) / 4, P("stage", None, "model")), (normal(4, 8, 16), P(None, "data"))
+    )
     # Nothing as large as all outputs of all stages moves at once.
     assert max(entry["bytes"] for entry in report["collectives"]) < 2 * 4 * 8 * 16 * 4 // 2
 
@@ -90,20 +97,35 @@ def unknown(name, value, result):
 
 def test_sdy_warning_of_every_unknown_op():
     x, y = (f"{{sdy.sharding = #sdy.sharding{sharding([axis])}}}" for axis in "xy")
-    text = f"{MESH}\nfunc.func @main(%a: tensor<16xf32> {x}, %b: tensor<16xf32> {y}) -> (tensor<16xf32>, tensor<16xf32>) {{\n"
-    text += unknown("first", "%a", "%0") + unknown("second", "%b", "%1") + "return %0, %1 : tensor<16xf32>, tensor<16xf32>\n}"
+    text = (
+        f"{MESH}\nfunc.func @main(%a: tensor<16xf32> {x}, %b: tensor<16xf32> {y}) -> (tensor<16xf32>, "
+        f"tensor<16xf32>) {{\n"
+    )
+    text += (
+        unknown("first", "%a", "%0")
+        + unknown("second", "%b", "%1")
+        + "return %0, %1 : tensor<16xf32>, tensor<16xf32>\n}"
+    )
     for _ in range(2):  # and in the next program again
         diagnostics = shardonnay.compile(text).diagnostics
         for words in ("has no sharding rule: gathers", "of its own; expected that one is registered"):
-            assert [d.location for d in diagnostics if words in d.message] == ["<input>:3:6", "<input>:4:6"], (words, diagnostics)
+            assert [d.location for d in diagnostics if words in d.message] == ["<input>:3:6", "<input>:4:6"], (
+                words,
+                diagnostics,
+            )
     with pytest.raises(shardonnay.CompileError, match="custom_call"):
         shardonnay.compile(text, no_implicit_replication=True)
 
 
 def test_pytorch_124990_sizes_that_are_data_are_refused_where_they_are():
     text = f"{MESH}\nfunc.func @main(%a: tensor<8xf32>, %n: tensor<1xi32>) -> tensor<?xf32> {{\n"
-    text += "%0 = stablehlo.dynamic_reshape %a, %n : (tensor<8xf32>, tensor<1xi32>) -> tensor<?xf32>\nreturn %0 : tensor<?xf32>\n}"
-    with pytest.raises(shardonnay.CompileError, match=r"<input>:3:6: error: expected static shapes, got 'tensor<\?xf32>'"):
+    text += (
+        "%0 = stablehlo.dynamic_reshape %a, %n : (tensor<8xf32>, tensor<1xi32>) -> tensor<?xf32>\nreturn %0 : "
+        "tensor<?xf32>\n}"
+    )
+    with pytest.raises(
+        shardonnay.CompileError, match=r"<input>:3:6: error: expected static shapes, got 'tensor<\?xf32>'"
+    ):
         shardonnay.compile(text)
 
 
@@ -111,7 +133,10 @@ def test_sdy_override_is_followed():
     """Of a dim that the user wants whole, the op sees all."""
     case = next(case for case in test_reported_faults.CASES if case.name.startswith("sdy-override"))
     assert test_reported_faults.kinds_of(case) == {"all_to_all"}
-    assert test_reported_faults.kinds_of(dataclasses.replace(case, body=case.body.replace(" need_replication={j}", ""))) == set()
+    assert (
+        test_reported_faults.kinds_of(dataclasses.replace(case, body=case.body.replace(" need_replication={j}", "")))
+        == set()
+    )
 
 
 def test_every_report_is_a_test():

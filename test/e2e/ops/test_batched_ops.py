@@ -16,10 +16,13 @@ CASES = []
 
 
 def case(name, arguments, op, results, collectives=()):
-    """`op` is the text of an op up to its result types, with {sharding} where its attributes go; it has all `results`."""
+    """`op` is the text of an op up to its result types, with {sharding} where its attributes go; it has all `results`.
+    """
     kinds = [tensor(shape, element) for shape, element, _ in results]
     shardings = [sharding(dims) for _, _, dims in results]
-    declared = ", ".join(f"{kind} {{sdy.sharding = #sdy.sharding{one}}}" for kind, one in zip(kinds, shardings, strict=True))
+    declared = ", ".join(
+        f"{kind} {{sdy.sharding = #sdy.sharding{one}}}" for kind, one in zip(kinds, shardings, strict=True)
+    )
     text = f"""{MESH}
 func.func @main({", ".join(text for text, _ in arguments)}) -> ({declared}) {{
   %0:{len(results)} = {op.replace("{sharding}", f"{{sdy.sharding = #sdy.sharding_per_value<[{', '.join(shardings)}]>}}")}
@@ -60,10 +63,11 @@ case("cholesky", [argument("a", positive_definite(8), "f32", MATRICES[2])],
 for side, shape in (("true", [8, 4, 6]), ("false", [8, 6, 4])):
     solved = (shape, "f32", ["y", "", ""])
     case(f"triangular solve, left side {side}",
-         [argument("a", positive_definite(8), "f32", MATRICES[2]), argument("b", values(shape, "f32"), "f32", solved[2])],
+         [argument("a", positive_definite(8), "f32", MATRICES[2]),
+          argument("b", values(shape, "f32"), "f32", solved[2])],
          f'"stablehlo.triangular_solve"(%a, %b) <{{left_side = {side}, lower = true, unit_diagonal = false, '
-         f"transpose_a = #stablehlo<transpose TRANSPOSE>}}> {{sharding}} : (tensor<8x4x4xf32>, {tensor(shape, 'f32')}) -> "
-         f"{tensor(shape, 'f32')}", [solved])
+         f"transpose_a = #stablehlo<transpose TRANSPOSE>}}> {{sharding}} : (tensor<8x4x4xf32>, "
+         f"{tensor(shape, 'f32')}) -> {tensor(shape, 'f32')}", [solved])
 
 
 def fft(kind, operand, lengths, result, dims):

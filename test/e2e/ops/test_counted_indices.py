@@ -1,4 +1,6 @@
-"""Gathers and scatters in which `arange` is an index, as users write a batch: each row looks into its own, and nothing is sent."""
+"""Gathers and scatters in which `arange` is an index, as users write a batch: each row looks into its own, and nothing
+is sent.
+"""
 
 import jax
 import jax.numpy as jnp

@@ -23,8 +23,9 @@ SCANS = {
     "or": {"i1": "false", "i32": "0"},
     "xor": {"i32": "0"},
 }
-SHAPES = [((16, 3), ["y", ""], 0), ((3, 16), ["x", "y"], 1), ((16,), ["xy"], 0), ((10, 2), ["y", ""], 0), ((5, 2), ["y", "x"], 0), ((3,), ["y"], 0),
-          ((2, 1), ["y", ""], 0), ((7, 2), ["Yx", ""], 0), ((8, 1), ["yx", ""], 0)]  # fmt: skip
+SHAPES = [((16, 3), ["y", ""], 0), ((3, 16), ["x", "y"], 1), ((16,), ["xy"], 0), ((10, 2), ["y", ""], 0),
+          ((5, 2), ["y", "x"], 0), ((3,), ["y"], 0), ((2, 1), ["y", ""], 0), ((7, 2), ["Yx", ""], 0),
+          ((8, 1), ["yx", ""], 0)]  # fmt: skip
 
 
 def scan(body, element, neutral, shape, axes, dim, reverse):
@@ -55,12 +56,15 @@ def test_scans(body):
 @functools.cache
 def lowered(reverse, op, shape=(64, 6)):
     mesh = Mesh(np.array(jax.devices("cpu")[:8]), ("data",))
-    text = jax.jit(lambda x: op(x, 0, reverse=reverse), in_shardings=NamedSharding(mesh, P("data"))).lower(np.zeros(shape, np.float32)).as_text()
+    text = jax.jit(lambda x: op(x, 0, reverse=reverse),
+                   in_shardings=NamedSharding(mesh, P("data"))).lower(np.zeros(shape, np.float32)).as_text()
     return text
 
 
 @pytest.mark.parametrize("reverse", [False, True])
-@pytest.mark.parametrize("op", [lax.cumsum, lax.cumprod, lax.cummax, lax.cummin, lax.cumlogsumexp], ids=lambda op: op.__name__)
+@pytest.mark.parametrize(
+    "op", [lax.cumsum, lax.cumprod, lax.cummax, lax.cummin, lax.cumlogsumexp], ids=lambda op: op.__name__
+)
 @pytest.mark.parametrize("model", ["bytes", "cpu"])
 def test_what_jax_writes(op, reverse, model):
     """A row of 6 from each of the 7 others, and nothing else; NaN and infinity go through."""
@@ -78,7 +82,9 @@ def test_both_ways_are_two():
     """Two scans of one value have totals of their own."""
     mesh = Mesh(np.array(jax.devices("cpu")[:8]), ("data",))
     x = np.arange(32, dtype=np.float32)
-    step = jax.jit(lambda x: jnp.cumsum(x) * lax.cumsum(x, 0, reverse=True), in_shardings=NamedSharding(mesh, P("data")))
+    step = jax.jit(
+        lambda x: jnp.cumsum(x) * lax.cumsum(x, 0, reverse=True), in_shardings=NamedSharding(mesh, P("data"))
+    )
     text = step.lower(x).as_text()
     report = shardonnay.compile(text, no_bucketing=True, report=True).report
     assert sum(e["count"] for e in report["collectives"]) == 2

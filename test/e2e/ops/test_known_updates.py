@@ -5,10 +5,12 @@ import pytest
 from uneven import Case, kinds_of, run_cases, tensor, values
 
 # Element type, what is there (None: an argument), what is written. -0.0 is not less than 0.0.
-KNOWN = [("i1", None, "true"), ("i1", None, "false"), ("f32", "0.0", "1.0"), ("f32", "0.0", "0xFF800000"), ("bf16", "-2.0", "3.0"),
-         ("i32", "7", "-3"), ("i8", "-1", "5"), ("ui8", "100", "200"), ("i64", "0", "1")]  # fmt: skip
-UNKNOWN = [("f32", None, "1.0"), ("f32", "0.0", "-0.0"), ("f32", "0.0", "0x7FC00000"), ("complex<f32>", "(0.0, 0.0)", "(1.0, 0.0)"),
-           ("f32", "0.0", None), ("i1", "false", None), ("i32", "4", "4")]  # fmt: skip
+KNOWN = [("i1", None, "true"), ("i1", None, "false"), ("f32", "0.0", "1.0"), ("f32", "0.0", "0xFF800000"),
+         ("bf16", "-2.0", "3.0"), ("i32", "7", "-3"), ("i8", "-1", "5"), ("ui8", "100", "200"),
+         ("i64", "0", "1")]  # fmt: skip
+UNKNOWN = [("f32", None, "1.0"), ("f32", "0.0", "-0.0"), ("f32", "0.0", "0x7FC00000"),
+           ("complex<f32>", "(0.0, 0.0)", "(1.0, 0.0)"), ("f32", "0.0", None), ("i1", "false", None),
+           ("i32", "4", "4")]  # fmt: skip
 
 
 def filled(name, value, shape, element, argument):
@@ -41,7 +43,17 @@ def write(element, before, written, rows, count, width=3, axes="xy", result_axes
 @pytest.mark.parametrize("case", KNOWN + UNKNOWN, ids=str)
 def test_written(case):
     """Even, uneven and few updates into few and many rows, some of them out of bounds; the result whole and sharded."""
-    cases = [write(*case, *sizes) for sizes in ((6, 400), (5, 203), (40, 9, 1), (3, 7, 2), (8, 1001, 1, "y", ("x", "")), (10, 65, 4, "x", ("y", "x")))]
+    cases = [
+        write(*case, *sizes)
+        for sizes in (
+            (6, 400),
+            (5, 203),
+            (40, 9, 1),
+            (3, 7, 2),
+            (8, 1001, 1, "y", ("x", "")),
+            (10, 65, 4, "x", ("y", "x")),
+        )
+    ]
     wrong = [f"{name}: {verdict}" for name, verdict in run_cases(cases).items() if verdict]
     assert not wrong, "\n".join(wrong)
 
@@ -58,6 +70,9 @@ def test_others_are_gathered(case):
 
 def test_each_is_asked_for_itself():
     """The rule of a known value is not that of the same op with another one."""
-    cases = [write(*case, 6, 1003) for case in (("f32", "0.0", "1.0"), ("f32", "0.0", None), ("f32", "0.0", "-0.0"), ("f32", "0.0", "2.0"))]
+    cases = [
+        write(*case, 6, 1003)
+        for case in (("f32", "0.0", "1.0"), ("f32", "0.0", None), ("f32", "0.0", "-0.0"), ("f32", "0.0", "2.0"))
+    ]
     wrong = [f"{name}: {verdict}" for name, verdict in run_cases(cases).items() if verdict]
     assert not wrong, "\n".join(wrong)

@@ -114,7 +114,9 @@ def test_sizes_that_are_known_after_all():
     value = np.arange(128, dtype=np.float32).reshape(8, 16)
     compiled, outputs, _ = pieces(DYNAMIC, [value, np.zeros(2, np.int32)])
     assert "dynamic_pad" not in compiled.text and "dynamic_reshape" not in compiled.text
-    for output, expected in zip(outputs, (value.reshape(16, 8), np.pad(value, ((1, 1), (0, 0))), value[::2]), strict=True):
+    for output, expected in zip(
+        outputs, (value.reshape(16, 8), np.pad(value, ((1, 1), (0, 0))), value[::2]), strict=True
+    ):
         assert np.array_equal(output, expected)
 
 

@@ -129,7 +129,8 @@ scatter("a sharded dim without index", "add", ([8, 16], "f32", ["x", "y"]), (ind
 
 
 # The initial value is no neutral element; and on xy, each device reduces one row, where XLA would drop it.
-for body, kind in (("add", "f32"), ("add", "ui8"), ("maximum", "bf16"), ("minimum", "i32"), ("or", "i1"), ("and", "i1")):
+for body, kind in (("add", "f32"), ("add", "ui8"), ("maximum", "bf16"), ("minimum", "i32"), ("or", "i1"),
+                   ("and", "i1")):
     for dims, reduced, left in ((["y", "x"], [0], ["x"]), (["xy", ""], [0], [""]), (["y", "x"], [0, 1], [])):
         shape = [size for dim, size in enumerate([8, 16]) if dim not in reduced]
         arguments = [argument("a", values([8, 16], kind), kind, dims), argument("s", 3, kind, [])]

@@ -37,7 +37,8 @@ for size in (*SIZES, 0):
         shape = [size, 3]
         case(f"reshard {size} from {source or '-'} to {target or '-'}", [argument(shape, [source, ""], element)],
              (shape, element, [target, ""]), f"$r = stablehlo.negate $0 : {tensor(shape, element)}")
-for source, target in ((["x", "y"], ["y", "x"]), (["y", ""], ["", "y"]), (["xy", ""], ["", "yx"]), (["y", ""], ["x", "y"]),
+for source, target in ((["x", "y"], ["y", "x"]), (["y", ""], ["", "y"]), (["xy", ""], ["", "yx"]),
+                       (["y", ""], ["x", "y"]),
                        (["Y", "x"], ["x", "Y"])):
     for shape in ([10, 7], [5, 3], [1, 10], [2, 1]):
         case(f"reshard {shape} from {source} to {target}", [argument(shape, source)], (shape, "f32", target),
@@ -89,28 +90,42 @@ for batch, rows in itertools.product((5, 1, 0), (10, 3)):
          f"({tensor(lhs, 'f32')}, {tensor(rhs, 'f32')}) -> {tensor([batch, rows, 9], 'f32')}", set())
 case("dot into uneven rows", [argument([10, 12], ["", "y"]), argument([12, 6], ["y", ""], seed=1)],
      ([10, 6], "f32", ["y", ""]),
-     "$r = stablehlo.dot_general $0, $1, contracting_dims = [1] x [0] : (tensor<10x12xf32>, tensor<12x6xf32>) -> tensor<10x6xf32>")
+     "$r = stablehlo.dot_general $0, $1, contracting_dims = [1] x [0] : (tensor<10x12xf32>, tensor<12x6xf32>) -> "
+     "tensor<10x6xf32>")
 
 #
 # Windows
 #
 
 for axes in ("y", "xy"):
-    unary(f"reverse nothing on {axes}", "stablehlo.reverse $0, dims = [0]", ([0, 2], [axes, ""]), ([0, 2], [axes, ""]), "f32")
+    unary(
+        f"reverse nothing on {axes}",
+        "stablehlo.reverse $0, dims = [0]",
+        ([0, 2], [axes, ""]),
+        ([0, 2], [axes, ""]),
+        "f32",
+    )
 for size, axes in itertools.product((16, 10, 5, 1), ("y", "xy", "Y")):
     dims = [axes, ""]
     unary(f"reverse {size} on {axes}", "stablehlo.reverse $0, dims = [0]", ([size, 2], dims), ([size, 2], dims), "f32",
           {"collective_permute", "all_gather"})
     for start, limit, stride in ((0, size - 1, 1), (1, size, 1), (0, size, 2), (1, size, 3), (size // 2, size // 2, 1)):
         count = max(0, -(-(limit - start) // stride))
-        unary(f"slice {start}:{limit}:{stride} of {size} on {axes}", f"stablehlo.slice $0 [{start}:{limit}:{stride}, 0:2]",
-              ([size, 2], dims), ([count, 2], dims), "i32", {"collective_permute", "all_gather"})
+        unary(
+            f"slice {start}:{limit}:{stride} of {size} on {axes}",
+            f"stablehlo.slice $0 [{start}:{limit}:{stride}, 0:2]",
+            ([size, 2], dims),
+            ([count, 2], dims),
+            "i32",
+            {"collective_permute", "all_gather"},
+        )
     for low, high, interior in ((1, 1, 0), (0, 7, 0), (-1, 2, 0), (20, 0, 0), (0, 0, 1), (2, -1, 2), (-size, 3, 0)):
         padded = low + high + size + max(0, size - 1) * interior
         if padded < 0:
             continue
         shape, result = tensor([size, 2], "f32"), tensor([padded, 2], "f32")
-        kinds = {"collective_permute", "all_gather"} | ({"all_to_all"} if low == 20 else set())  # far windows: the other dim is sharded
+        # far windows: the other dim is sharded
+        kinds = {"collective_permute", "all_gather"} | ({"all_to_all"} if low == 20 else set())
         case(f"pad {size} on {axes} by {low} {high} {interior}", [argument([size, 2], dims), scalar(9)],
              ([padded, 2], "f32", dims),
              f"$r = stablehlo.pad $0, $1, low = [{low}, 0], high = [{high}, 0], interior = [{interior}, 0] : "
@@ -120,7 +135,8 @@ for sizes, axes in itertools.product(((10, 3), (1, 9), (5, 0, 7), (2, 2, 2), (16
     names = ", ".join(f"${i}" for i in range(len(sizes)))
     types = ", ".join(tensor([size, 2], "f32") for size in sizes)
     case(f"concatenate {sizes} on {axes}", [argument([size, 2], [axes, ""], seed=i) for i, size in enumerate(sizes)],
-         ([total, 2], "f32", [axes, ""]), f"$r = stablehlo.concatenate {names}, dim = 0 : ({types}) -> {tensor([total, 2], 'f32')}")
+         ([total, 2], "f32", [axes, ""]), f"$r = stablehlo.concatenate {names}, dim = 0 : ({types}) -> "
+                                          f"{tensor([total, 2], 'f32')}")
 for size, shift in ((16, 1), (10, 3), (5, 4)):
     whole, end, begin = (tensor([n], "f32") for n in (size, shift, size - shift))
     case(f"roll {size} by {shift}", [argument([size], ["y"])], ([size], "f32", ["y"]),
@@ -132,7 +148,8 @@ for size, first, count in ((4, 0, 12), (6, 0, 8), (6, 0, 7), (3, 2, 11), (1, 0, 
     for axes in ("", "y", "yx"):
         spans = [(first, size)] + [(0, size)] * ((count - size + first) // size) + [(0, (count - size + first) % size)]
         parts = [(start, limit) for start, limit in spans if start < limit]
-        body = "".join(f"${chr(97 + i)} = stablehlo.slice $0 [{start}:{limit}] : ({tensor([size], 'f32')}) -> {tensor([limit - start], 'f32')}\n"
+        body = "".join(f"${chr(97 + i)} = stablehlo.slice $0 [{start}:{limit}] : ({tensor([size], 'f32')}) -> "
+                       f"{tensor([limit - start], 'f32')}\n"
                        for i, (start, limit) in enumerate(parts))
         case(f"{count} of {size} from {first}, sharded by {axes}", [argument([size], [axes])], ([count], "f32", ["yx"]),
              f"{body}$r = stablehlo.concatenate {', '.join(f'${chr(97 + i)}' for i in range(len(parts)))}, dim = 0 : "
@@ -143,16 +160,29 @@ for size, first, count in ((4, 0, 12), (6, 0, 8), (6, 0, 7), (3, 2, 11), (1, 0, 
 #
 
 for shape, dims, result, result_dims in (
-    ([10, 4], ["y", ""], [40], ["y"]), ([10, 4], ["y", ""], [40], [""]), ([10, 4], ["y", "x"], [40], ["yx"]),
-    ([40], ["y"], [10, 4], ["y", ""]), ([40], ["yx"], [4, 10], ["y", "x"]), ([6, 10], ["", "y"], [2, 3, 10], ["", "", "y"]),
-    ([5, 1, 3], ["y", "", ""], [5, 3], ["y", ""]), ([15], ["xy"], [3, 5], ["x", "y"]), ([1], ["y"], [1, 1], ["x", "y"]),
-    ([3, 0], ["y", ""], [0, 3], ["x", "y"]), ([7, 6], ["y", "x"], [6, 7], ["x", "y"]),
+    ([10, 4], ["y", ""], [40], ["y"]),
+    ([10, 4], ["y", ""], [40], [""]),
+    ([10, 4], ["y", "x"], [40], ["yx"]),
+    ([40], ["y"], [10, 4], ["y", ""]),
+    ([40], ["yx"], [4, 10], ["y", "x"]),
+    ([6, 10], ["", "y"], [2, 3, 10], ["", "", "y"]),
+    ([5, 1, 3], ["y", "", ""], [5, 3], ["y", ""]),
+    ([15], ["xy"], [3, 5], ["x", "y"]),
+    ([1], ["y"], [1, 1], ["x", "y"]),
+    ([3, 0], ["y", ""], [0, 3], ["x", "y"]),
+    ([7, 6], ["y", "x"], [6, 7], ["x", "y"]),
 ):
     unary(f"reshape {shape} on {dims} to {result} on {result_dims}", "stablehlo.reshape $0", (shape, dims),
           (result, result_dims), "f32", None)
 for size, axes in itertools.product((*SIZES, 0), ("y", "yx")):
-    unary(f"transpose {size} on {axes}", "stablehlo.transpose $0, dims = [1, 0]", ([size, 3], [axes, ""]), ([3, size], ["", axes]))
-    unary(f"broadcast {size} on {axes}", "stablehlo.broadcast_in_dim $0, dims = [1]", ([size], [axes]), ([2, size], ["", axes]))
+    unary(
+        f"transpose {size} on {axes}",
+        "stablehlo.transpose $0, dims = [1, 0]",
+        ([size, 3], [axes, ""]),
+        ([3, size], ["", axes]),
+    )
+    unary(f"broadcast {size} on {axes}", "stablehlo.broadcast_in_dim $0, dims = [1]", ([size], [axes]),
+          ([2, size], ["", axes]))
     for kind in ("i32", "bf16"):
         case(f"iota {kind} {size} on {axes}", [], ([size, 2], kind, [axes, ""]),
              f"$r = stablehlo.iota dim = 0 : {tensor([size, 2], kind)}", set())
@@ -175,27 +205,45 @@ for size, axes in itertools.product(SIZES, ("y", "xy")):
          ([12, 3], "f32", ["", ""]),
          f'$r = "stablehlo.gather"($0, $1) <{{dimension_numbers = #stablehlo.gather<{ROWS}>, '
          f"slice_sizes = array<i64: 1, 3>}}> : ({table}, tensor<12xi32>) -> tensor<12x3xf32>")
-    for body, updates_axes in itertools.product(("add", "maximum", "multiply", "set"), ("", "x") if axes == "y" else ("",)):
+    for body, updates_axes in itertools.product(
+        ("add", "maximum", "multiply", "set"), ("", "x") if axes == "y" else ("",)
+    ):
         places = PLACES[[0, 1, 2, 3, 5, 7, 8]] if body == "set" else PLACES
         count = len(places)
-        combine = "stablehlo.return $q" if body == "set" else f"$z = stablehlo.{body} $p, $q : tensor<f32>\nstablehlo.return $z"
+        combine = (
+            "stablehlo.return $q"
+            if body == "set"
+            else f"$z = stablehlo.{body} $p, $q : tensor<f32>\nstablehlo.return $z"
+        )
         case(f"scatter {body} into {size} on {axes} from {updates_axes or '-'}",
-             [argument([size, 3], [axes, ""]), (places, "i32", [updates_axes]), argument([count, 3], [updates_axes, ""], seed=1)],
+             [argument([size, 3], [axes, ""]), (places, "i32", [updates_axes]),
+              argument([count, 3], [updates_axes, ""], seed=1)],
              ([size, 3], "f32", [axes, ""]),
              f'$r = "stablehlo.scatter"($0, $1, $2) <{{scatter_dimension_numbers = #stablehlo.scatter<{INTO}>}}> ({{\n'
              f"^bb0($p: tensor<f32>, $q: tensor<f32>):\n{combine} : tensor<f32>\n}}) : "
              f"({table}, {tensor([count], 'i32')}, {tensor([count, 3], 'f32')}) -> {table}")
     for start in (-3, 0, 2, 100):
         window = max(1, size // 2)
-        case(f"dynamic slice of {size} on {axes} at {start}", [argument([size, 3], [axes, ""]), scalar(start, "i32"), scalar(0, "i32")],
-             ([window, 3], "f32", ["", ""]),
-             f"$r = stablehlo.dynamic_slice $0, $1, $2, sizes = [{window}, 3] : ({table}, tensor<i32>, tensor<i32>) -> "
-             f"{tensor([window, 3], 'f32')}")
-        case(f"dynamic update of {size} on {axes} at {start}",
-             [argument([size, 3], [axes, ""]), argument([window, 3], ["", ""], seed=1), scalar(start, "i32"), scalar(0, "i32")],
-             ([size, 3], "f32", [axes, ""]),
-             f"$r = stablehlo.dynamic_update_slice $0, $1, $2, $3 : ({table}, {tensor([window, 3], 'f32')}, tensor<i32>, "
-             f"tensor<i32>) -> {table}", set())
+        case(
+            f"dynamic slice of {size} on {axes} at {start}",
+            [argument([size, 3], [axes, ""]), scalar(start, "i32"), scalar(0, "i32")],
+            ([window, 3], "f32", ["", ""]),
+            f"$r = stablehlo.dynamic_slice $0, $1, $2, sizes = [{window}, 3] : ({table}, tensor<i32>, tensor<i32>) -> "
+            f"{tensor([window, 3], 'f32')}",
+        )
+        case(
+            f"dynamic update of {size} on {axes} at {start}",
+            [
+                argument([size, 3], [axes, ""]),
+                argument([window, 3], ["", ""], seed=1),
+                scalar(start, "i32"),
+                scalar(0, "i32"),
+            ],
+            ([size, 3], "f32", [axes, ""]),
+            f"$r = stablehlo.dynamic_update_slice $0, $1, $2, $3 : ({table}, {tensor([window, 3], 'f32')}, "
+            f"tensor<i32>, tensor<i32>) -> {table}",
+            set(),
+        )
 
 problem_of = batched(CASES, 24)
 
@@ -211,7 +259,9 @@ def test_what_stands_behind_the_end_is_poison():
     inputs = [np.asarray(array, "f") for array, _, _ in case.arguments]
     masked = PoisonedProgram(compiled)(inputs)[0][0]
     assert compiled.text.count("stablehlo.compare LT") == 1
-    robbed = shardonnay.Program(compiled.text.replace("stablehlo.compare LT", "stablehlo.compare GE"), compiled.manifest, None, ())
+    robbed = shardonnay.Program(
+        compiled.text.replace("stablehlo.compare LT", "stablehlo.compare GE"), compiled.manifest, None, ()
+    )
     assert np.isfinite(masked).all() and np.isnan(PoisonedProgram(robbed)(inputs)[0][0]).all()
 
 
@@ -220,6 +270,8 @@ def test_uneven(number):
     assert not (problem := problem_of(number)), problem
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if case.collectives is not None], ids=lambda case: case.name.replace(" ", "-"))
+@pytest.mark.parametrize(
+    "case", [case for case in CASES if case.collectives is not None], ids=lambda case: case.name.replace(" ", "-")
+)
 def test_is_computed_in_pieces(case):
     assert kinds_of(case) <= case.collectives

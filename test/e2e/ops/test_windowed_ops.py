@@ -48,11 +48,23 @@ def convolution(name, lhs, rhs, out, dims, slides, groups=(1, 1), collectives=No
 
 
 SLIDES = [
-    (16, 3, {"pad": (1, 1)}), (16, 3, {}), (13, 3, {"pad": (1, 1)}), (16, 3, {"stride": 2, "pad": (1, 0)}),
-    (15, 4, {"stride": 3, "pad": (2, 5)}), (16, 2, {"lhs_dilate": 2, "pad": (1, 1)}), (9, 3, {"lhs_dilate": 3, "pad": (4, 2)}),
-    (11, 3, {"lhs_dilate": 2, "stride": 3, "pad": (2, 2)}), (16, 3, {"rhs_dilate": 3, "pad": (3, 3)}),
-    (16, 3, {"reverse": True, "pad": (2, 0)}), (8, 7, {"pad": (3, 3)}), (16, 3, {"pad": (-1, -2)}), (5, 3, {"pad": (1, 1)}),
-    (16, 4, {"stride": 4}), (7, 1, {"stride": 2}), (6, 5, {"pad": (6, 7), "stride": 2}), (3, 3, {"pad": (4, 4)}),
+    (16, 3, {"pad": (1, 1)}),
+    (16, 3, {}),
+    (13, 3, {"pad": (1, 1)}),
+    (16, 3, {"stride": 2, "pad": (1, 0)}),
+    (15, 4, {"stride": 3, "pad": (2, 5)}),
+    (16, 2, {"lhs_dilate": 2, "pad": (1, 1)}),
+    (9, 3, {"lhs_dilate": 3, "pad": (4, 2)}),
+    (11, 3, {"lhs_dilate": 2, "stride": 3, "pad": (2, 2)}),
+    (16, 3, {"rhs_dilate": 3, "pad": (3, 3)}),
+    (16, 3, {"reverse": True, "pad": (2, 0)}),
+    (8, 7, {"pad": (3, 3)}),
+    (16, 3, {"pad": (-1, -2)}),
+    (5, 3, {"pad": (1, 1)}),
+    (16, 4, {"stride": 4}),
+    (7, 1, {"stride": 2}),
+    (6, 5, {"pad": (6, 7), "stride": 2}),
+    (3, 3, {"pad": (4, 4)}),
 ]
 for (size, kernel, slide), axes in itertools.product(SLIDES, ("x", "y", "xy")):
     count = outputs(size, kernel, **slide)
@@ -67,12 +79,15 @@ for name, lhs, rhs, out, collectives in (
     ("batch", "y", ("", ""), ("y", ""), set()), ("output features", "", ("", "y"), ("", "y"), set()),
     ("both", "x", ("", "y"), ("x", "y"), set()),
 ):
-    convolution(name, ([8, 9, 4], [lhs, "", ""]), ([3, 4, 8], ["", *rhs]), ([8, 7, 8], [out[0], "", out[1]]), None, [{}],
+    convolution(name, ([8, 9, 4], [lhs, "", ""]), ([3, 4, 8], ["", *rhs]), ([8, 7, 8], [out[0], "", out[1]]), None,
+                [{}],
                 collectives=collectives)
 for axes in ("x", "y", "xy"):
-    convolution(f"input features on {axes}", ([2, 9, 12], ["", "", axes]), ([3, 12, 4], ["", axes, ""]), ([2, 7, 4], [""] * 3),
+    convolution(f"input features on {axes}", ([2, 9, 12], ["", "", axes]), ([3, 12, 4], ["", axes, ""]),
+                ([2, 7, 4], [""] * 3),
                 None, [{}], collectives={"all_reduce"})
-    convolution(f"depthwise on {axes}", ([2, 9, 12], ["", "", axes]), ([3, 1, 12], ["", "", axes]), ([2, 7, 12], ["", "", axes]),
+    convolution(f"depthwise on {axes}", ([2, 9, 12], ["", "", axes]), ([3, 1, 12], ["", "", axes]),
+                ([2, 7, 12], ["", "", axes]),
                 None, [{}], (12, 1), set())
     convolution(f"depthwise of 10 on {axes}", ([2, 9, 10], ["", "", axes]), ([3, 1, 10], ["", "", axes]),
                 ([2, 7, 10], ["", "", axes]), None, [{}], (10, 1), set())
@@ -91,8 +106,15 @@ for axes in ("x", "y", "xy"):
         convolution(f"weights by batch of {size} padded by {pad} on {axes}", ([8, size, 3], [axes, "", ""]),
                     ([8, kernel, 5], [axes, "", ""]), ([3, 3, 5], [""] * 3), "[f, 0, b]x[i, 0, o]->[b, 0, f]",
                     [{"pad": (pad, pad)}], collectives={"all_reduce"})
-convolution("patches", ([2, 16, 3], ["", "y", ""]), ([4, 3, 8], ["", "", ""]), ([2, 4, 8], ["", "y", ""]), None, [{"stride": 4}],
-            collectives=set())
+convolution(
+    "patches",
+    ([2, 16, 3], ["", "y", ""]),
+    ([4, 3, 8], ["", "", ""]),
+    ([2, 4, 8], ["", "y", ""]),
+    None,
+    [{"stride": 4}],
+    collectives=set(),
+)
 convolution("integers", ([2, 16, 3], ["", "y", ""]), ([3, 3, 8], ["", "", ""]), ([2, 16, 8], ["", "y", ""]), None,
             [{"pad": (1, 1)}], collectives=HALO, element="i32")
 
@@ -130,7 +152,8 @@ for (size, kernel, stride, pad, base, dilation), (body, init), axes in itertools
     count = outputs(size, kernel, stride, pad, base, dilation)
     reduce_window(f"{body} from {init} of {size} by {kernel, stride, pad, base, dilation} on {axes}", body, init, size,
                   (kernel, stride, pad, base, dilation), count, axes,
-                  # Around elements stand initial values by the specification, nothing for XLA: what is not neutral is needed whole.
+                  # Around elements stand initial values by the specification, nothing for XLA: what is not neutral is
+                  # needed whole.
                   collectives=HALO if min(size, count) >= 8 and (init != 2 or max(pad) <= 0) else None)
 # Zeros around and between elements become the reduction's own padding.
 case("pool what is padded", [argument([3, 9], ["", "y"])], ([3, 17], "f32", ["", "y"]),
@@ -148,8 +171,11 @@ reduce_window("of integers", "multiply", 1, 16, (3, 1, (1, 1), 1, 1), 16, "y", "
 def select_and_scatter(name, size, kernel, stride, pad, axes, init=0, collectives=None):
     count = outputs(size, kernel, stride, pad)
     shape, source = [2, size], [2, count]
-    case(f"scatter {name}", [argument(shape, ["", axes]), argument(source, ["", ""], seed=1), scalar(init)], (shape, "f32", ["", axes]),
-         f"""$r = "stablehlo.select_and_scatter"($0, $1, $2) <{{window_dimensions = {numbers([1, kernel])}, window_strides =
+    case(
+        f"scatter {name}",
+        [argument(shape, ["", axes]), argument(source, ["", ""], seed=1), scalar(init)],
+        (shape, "f32", ["", axes]),
+        f"""$r = "stablehlo.select_and_scatter"($0, $1, $2) <{{window_dimensions = {numbers([1, kernel])}, window_strides =
   {numbers([1, stride])}, padding = dense<[[0, 0], [{pad[0]}, {pad[1]}]]> : tensor<2x2xi64>}}> ({{
   ^bb0(%p: tensor<f32>, %q: tensor<f32>):
     %z = stablehlo.compare GE, %p, %q : (tensor<f32>, tensor<f32>) -> tensor<i1>
@@ -158,14 +184,17 @@ def select_and_scatter(name, size, kernel, stride, pad, axes, init=0, collective
   ^bb0(%p: tensor<f32>, %q: tensor<f32>):
     %z = stablehlo.add %p, %q : tensor<f32>
     stablehlo.return %z : tensor<f32>
-  }}) : ({tensor(shape, 'f32')}, {tensor(source, 'f32')}, tensor<f32>) -> {tensor(shape, 'f32')}""", collectives)
+  }}) : ({tensor(shape, "f32")}, {tensor(source, "f32")}, tensor<f32>) -> {tensor(shape, "f32")}""",
+        collectives,
+    )
 
 
 for (size, kernel, stride), axes in itertools.product(
     ((16, 2, 2), (16, 3, 1), (16, 3, 2), (15, 2, 2), (13, 3, 3), (17, 2, 3), (8, 5, 1), (16, 1, 2)), ("x", "y", "xy")
 ):
     select_and_scatter(f"{size} by {kernel} and {stride} on {axes}", size, kernel, stride, (0, 0), axes,
-                       # Windows with gaps need the dim whole; the axis of two may change to the batch of two, for two messages.
+                       # Windows with gaps need the dim whole; the axis of two may change to the batch of two, for two
+                       # messages.
                        collectives={*HALO, "all_to_all"} if size >= 16 and stride <= kernel < 4 else None)
 select_and_scatter("from 3", 16, 3, 2, (0, 0), "y", init=3)
 select_and_scatter("padded", 16, 3, 2, (1, 1), "y")
@@ -177,30 +206,41 @@ select_and_scatter("padded", 16, 3, 2, (1, 1), "y")
 for axes in ("x", "y", "xy"):
     for rows in (8, 10, 3):
         case(f"top_k of {rows} rows on {axes}", [argument([rows, 7], [axes, ""])], ([rows, 3], "i32", [axes, ""]),
-             f"$v, $r = chlo.top_k($0, k = 3) : {tensor([rows, 7], 'f32')} -> ({tensor([rows, 3], 'f32')}, {tensor([rows, 3], 'i32')})",
+             f"$v, $r = chlo.top_k($0, k = 3) : {tensor([rows, 7], 'f32')} -> ({tensor([rows, 3], 'f32')}, "
+             f"{tensor([rows, 3], 'i32')})",
              set())
     features = tensor([6, 8], "f32")
     vector = tensor([8], "f32")
     spread = np.asarray([1, 4, 9, 16] * 2, "f")
-    case(f"batch norm inference on {axes}", [argument([6, 8], ["", axes]), *[argument([8], [axes], seed=s) for s in (1, 2, 3)],
+    case(f"batch norm inference on {axes}", [argument([6, 8], ["", axes]),
+                                             *[argument([8], [axes], seed=s) for s in (1, 2, 3)],
          (spread, "f32", [axes])], ([6, 8], "f32", ["", axes]),
          '$r = "stablehlo.batch_norm_inference"($0, $1, $2, $3, $4) <{epsilon = 0.0 : f32, feature_index = 1 : i64}> : '
          f"({features}, {vector}, {vector}, {vector}, {vector}) -> {features}", set(), 1e-5)
-    case(f"batch norm inference by batch on {axes}", [argument([6, 8], [axes, ""]), *[argument([8], [""], seed=s) for s in (1, 2, 3)],
-         (spread, "f32", [""])], ([6, 8], "f32", [axes, ""]),
-         '$r = "stablehlo.batch_norm_inference"($0, $1, $2, $3, $4) <{epsilon = 0.0 : f32, feature_index = 1 : i64}> : '
-         f"({features}, {vector}, {vector}, {vector}, {vector}) -> {features}", set(), 1e-5)
+    case(
+        f"batch norm inference by batch on {axes}",
+        [argument([6, 8], [axes, ""]), *[argument([8], [""], seed=s) for s in (1, 2, 3)], (spread, "f32", [""])],
+        ([6, 8], "f32", [axes, ""]),
+        '$r = "stablehlo.batch_norm_inference"($0, $1, $2, $3, $4) <{epsilon = 0.0 : f32, feature_index = 1 : i64}> : '
+        f"({features}, {vector}, {vector}, {vector}, {vector}) -> {features}",
+        set(),
+        1e-5,
+    )
     for batch in ("", axes):
         feature = "" if batch else axes
         case(f"batch norm training on {batch or '-'} {feature or '-'}",
              [argument([6, 8], [batch, feature]), *[argument([8], [feature], seed=s) for s in (1, 2)]],
              ([6, 8], "f32", [batch, feature]),
-             '$r, $m, $v = "stablehlo.batch_norm_training"($0, $1, $2) <{epsilon = 0.5 : f32, feature_index = 1 : i64}> : '
-             f"({features}, {vector}, {vector}) -> ({features}, {vector}, {vector})", {"all_reduce"} if batch else set(), 1e-4)
+             '$r, $m, $v = "stablehlo.batch_norm_training"($0, $1, $2) <{epsilon = 0.5 : f32, feature_index = 1 : '
+             'i64}> : '
+             f"({features}, {vector}, {vector}) -> ({features}, {vector}, {vector})",
+             {"all_reduce"} if batch else set(), 1e-4)
         case(f"batch norm grad on {batch or '-'} {feature or '-'}",
-             [argument([6, 8], [batch, feature]), *[argument([8], [feature], seed=s) for s in (1, 2)], (spread, "f32", [feature]),
-              argument([6, 8], [batch, feature], seed=4)], ([6, 8], "f32", [batch, feature]),
-             '$r, $m, $v = "stablehlo.batch_norm_grad"($0, $1, $2, $3, $4) <{epsilon = 0.5 : f32, feature_index = 1 : i64}> : '
+             [argument([6, 8], [batch, feature]), *[argument([8], [feature], seed=s) for s in (1, 2)],
+              (spread, "f32", [feature]), argument([6, 8], [batch, feature], seed=4)],
+              ([6, 8], "f32", [batch, feature]),
+             '$r, $m, $v = "stablehlo.batch_norm_grad"($0, $1, $2, $3, $4) <{epsilon = 0.5 : f32, feature_index = 1 '
+             ': i64}> : '
              f"({features}, {vector}, {vector}, {vector}, {features}) -> ({features}, {vector}, {vector})",
              {"all_reduce"} if batch else set(), 1e-4)
     case(f"reduce_precision on {axes}", [argument([10, 3], [axes, ""])], ([10, 3], "f32", [axes, ""]),
@@ -213,14 +253,27 @@ for axes, other, (rows, columns) in itertools.product(("x", "y", "xy"), ("", "x"
     whole, dims = argument([rows, columns], ["", ""]), [axes, other]
     kind = tensor([rows, columns], "f32")
     case(f"slice of {rows} whole on {axes} {other or '-'}", [whole], ([rows - 3, columns - 1], "f32", dims),
-         f"$r = stablehlo.slice $0 [2:{rows - 1}, 1:{columns}] : ({kind}) -> {tensor([rows - 3, columns - 1], 'f32')}", set())
-    case(f"pad of {rows} whole on {axes} {other or '-'}", [whole, scalar(np.float32(3))], ([rows + 3, columns + 1], "f32", dims),
-         f"$r = stablehlo.pad $0, $1, low = [1, -1], high = [2, 2], interior = [0, 0] : ({kind}, tensor<f32>) -> "
-         f"{tensor([rows + 3, columns + 1], 'f32')}", set())
-    case(f"reduce_window of {rows} whole on {axes} {other or '-'}", [whole, scalar(np.float32(0))], ([rows, columns], "f32", dims),
-         f'$r = "stablehlo.reduce_window"($0, $1) <{{padding = dense<1> : tensor<2x2xi64>, window_dimensions = array<i64: 3, 3>}}> ({{\n'
-         "  ^bb0(%p: tensor<f32>, %q: tensor<f32>):\n    %s = stablehlo.add %p, %q : tensor<f32>\n    stablehlo.return %s : tensor<f32>\n"
-         f"  }}) : ({kind}, tensor<f32>) -> {kind}", set(), 1e-5)
+         f"$r = stablehlo.slice $0 [2:{rows - 1}, 1:{columns}] : ({kind}) -> "
+         f"{tensor([rows - 3, columns - 1], 'f32')}", set())
+    case(
+        f"pad of {rows} whole on {axes} {other or '-'}",
+        [whole, scalar(np.float32(3))],
+        ([rows + 3, columns + 1], "f32", dims),
+        f"$r = stablehlo.pad $0, $1, low = [1, -1], high = [2, 2], interior = [0, 0] : ({kind}, tensor<f32>) -> "
+        f"{tensor([rows + 3, columns + 1], 'f32')}",
+        set(),
+    )
+    case(
+        f"reduce_window of {rows} whole on {axes} {other or '-'}",
+        [whole, scalar(np.float32(0))],
+        ([rows, columns], "f32", dims),
+        f'$r = "stablehlo.reduce_window"($0, $1) <{{padding = dense<1> : tensor<2x2xi64>, window_dimensions = '
+        f"array<i64: 3, 3>}}> ({{\n"
+        "  ^bb0(%p: tensor<f32>, %q: tensor<f32>):\n    %s = stablehlo.add %p, %q : tensor<f32>\n    "
+        f"stablehlo.return %s : tensor<f32>\n  }}) : ({kind}, tensor<f32>) -> {kind}",
+        set(),
+        1e-5,
+    )
 
 problem_of = batched(CASES, 24)
 
@@ -230,6 +283,8 @@ def test_windowed(number):
     assert not (problem := problem_of(number)), problem
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if case.collectives is not None], ids=lambda case: case.name.replace(" ", "-"))
+@pytest.mark.parametrize(
+    "case", [case for case in CASES if case.collectives is not None], ids=lambda case: case.name.replace(" ", "-")
+)
 def test_is_computed_in_pieces(case):
     assert kinds_of(case) <= case.collectives

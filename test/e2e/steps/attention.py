@@ -23,8 +23,10 @@ class Attention(nn.Module):
         query = nn.DenseGeneral((self.heads, size))(x)
         key, value = (nn.DenseGeneral((self.groups, size))(x) for _ in range(2))
         angle = jnp.arange(length)[:, None, None] / 100.0 ** (jnp.arange(size // 2) / size)
-        query, key = (jnp.concatenate([a * jnp.cos(angle) - b * jnp.sin(angle), a * jnp.sin(angle) + b * jnp.cos(angle)], -1)
-                      for a, b in (jnp.split(part, 2, -1) for part in (query, key)))
+        query, key = (
+            jnp.concatenate([a * jnp.cos(angle) - b * jnp.sin(angle), a * jnp.sin(angle) + b * jnp.cos(angle)], -1)
+            for a, b in (jnp.split(part, 2, -1) for part in (query, key))
+        )
         key, value = (jnp.repeat(part, self.heads // self.groups, 2) for part in (key, value))
         scores = jnp.einsum("bqhd,bkhd->bhqk", query, key) / size**0.5
         scores = jnp.where(jnp.tril(jnp.ones((length, length), bool)), scores, -1e9)
@@ -37,7 +39,9 @@ class VisionTransformer(nn.Module):
     @nn.compact
     def __call__(self, x):
         x = nn.Conv(32, (4, 4), strides=4)(x).reshape(x.shape[0], -1, 32)
-        x = jnp.concatenate([jnp.broadcast_to(self.param("class", nn.initializers.normal(), (1, 1, 32)), (x.shape[0], 1, 32)), x], 1)
+        x = jnp.concatenate(
+            [jnp.broadcast_to(self.param("class", nn.initializers.normal(), (1, 1, 32)), (x.shape[0], 1, 32)), x], 1
+        )
         x = x + nn.MultiHeadDotProductAttention(4)(nn.LayerNorm()(x))
         x = x + nn.Dense(32)(nn.gelu(nn.Dense(64)(nn.LayerNorm()(x))))
         return nn.Dense(10)(x[:, 0])
@@ -67,7 +71,16 @@ SPLIT = {
     "Dense_0/kernel": 1, "Dense_1/kernel": 1, "Dense_2/kernel": 0, "Embed_0/embedding": 0, "Dense_3/kernel": 1,
 }  # fmt: skip
 LONG = ("sequence", "context")
-train("attention", Attention(), cross_entropy, TOKENS, NEXT, optimizer=optax.adamw(1e-3), split=SPLIT, also=("megatron", "zero-2", *LONG))
+train(
+    "attention",
+    Attention(),
+    cross_entropy,
+    TOKENS,
+    NEXT,
+    optimizer=optax.adamw(1e-3),
+    split=SPLIT,
+    also=("megatron", "zero-2", *LONG),
+)
 train("attention-uneven", Attention(heads=6, groups=3, width=24), cross_entropy, TOKENS[:6, :13], NEXT[:6, :13])
 train("vit", VisionTransformer(), cross_entropy, IMAGES, LABELS, optimizer=optax.lamb(1e-3), also=("zero-2",))
 train("mixer", Mixer(), cross_entropy, IMAGES, LABELS, optimizer=optax.lion(1e-3))
@@ -128,7 +141,8 @@ class Flash(nn.Module):
             sums = sums * old[..., None] + jnp.einsum("bhqk,bkhd->bhqd", weights, block[1])
             return (new, total * old + weights.sum(-1), sums), None
 
-        start = (jnp.full((x.shape[0], 4, x.shape[1]), -1e9), jnp.zeros((x.shape[0], 4, x.shape[1])), jnp.zeros((x.shape[0], 4, x.shape[1], 8)))
+        start = (jnp.full((x.shape[0], 4, x.shape[1]), -1e9), jnp.zeros((x.shape[0], 4, x.shape[1])),
+                 jnp.zeros((x.shape[0], 4, x.shape[1], 8)))
         (_, total, sums), _ = lax.scan(jax.checkpoint(body), start, tuple(blocks))
         return nn.DenseGeneral(x.shape[-1], (-2, -1))((sums / total[..., None]).swapaxes(1, 2))
 
@@ -145,7 +159,9 @@ class Translator(nn.Module):
         x = nn.LayerNorm()(x + nn.Dense(32)(nn.relu(nn.Dense(64)(x))))
         y = nn.Embed(64, 32)(target)
         y = y + nn.MultiHeadDotProductAttention(4)(y, mask=nn.make_causal_mask(target))
-        y = y + nn.MultiHeadDotProductAttention(4)(y, x, mask=nn.make_attention_mask(jnp.ones(target.shape, bool), real))
+        y = y + nn.MultiHeadDotProductAttention(4)(
+            y, x, mask=nn.make_attention_mask(jnp.ones(target.shape, bool), real)
+        )
         return nn.Dense(64)(nn.LayerNorm()(y))
 
 
@@ -153,10 +169,14 @@ class Translator(nn.Module):
 FLAX_SPLIT = {"query/kernel": 1, "key/kernel": 1, "value/kernel": 1, "out/kernel": 0}
 STATES = normal(8, 16, 32)
 train("multi-query", MultiQuery(), cross_entropy, TOKENS, NEXT, optimizer=optax.adafactor(1e-3),
-      split={key: dim for key, dim in SPLIT.items() if key[:14] not in ("DenseGeneral_1", "DenseGeneral_2")}, also=("megatron",))  # fmt: skip
-train("decoder", Decoder(), cross_entropy, TOKENS, NEXT, optimizer=optax.adamw(1e-3), also=("megatron", "zero-2", *LONG),
-      split={**FLAX_SPLIT, "Dense_0/kernel": 1, "Dense_1/kernel": 0, "Dense_2/kernel": 1, "Dense_3/kernel": 0, "embedding": 0})  # fmt: skip
+      split={key: dim for key, dim in SPLIT.items() if key[:14] not in ("DenseGeneral_1", "DenseGeneral_2")},
+      also=("megatron",))  # fmt: skip
+train("decoder", Decoder(), cross_entropy, TOKENS, NEXT, optimizer=optax.adamw(1e-3),
+      also=("megatron", "zero-2", *LONG), split={**FLAX_SPLIT, "Dense_0/kernel": 1, "Dense_1/kernel": 0,
+                                                 "Dense_2/kernel": 1, "Dense_3/kernel": 0,
+             "embedding": 0})  # fmt: skip
 train("sliding-window", SlidingWindow(), square_error, STATES, normal(8, 16, 32, seed=1), also=LONG)
 train("flash", Flash(), square_error, STATES, normal(8, 16, 32, seed=1), also=LONG)
 train("translator", Translator(), cross_entropy, (TOKENS, integers(8, low=3, high=17), NEXT[:, :12]), TOKENS[:, :12],
-      optimizer=optax.adam(1e-3), split={**FLAX_SPLIT, "Dense_0/kernel": 1, "Dense_1/kernel": 0, "Dense_2/kernel": 1}, also=("megatron",))  # fmt: skip
+      optimizer=optax.adam(1e-3), split={**FLAX_SPLIT, "Dense_0/kernel": 1, "Dense_1/kernel": 0, "Dense_2/kernel": 1},
+      also=("megatron",))  # fmt: skip

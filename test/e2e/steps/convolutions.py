@@ -79,7 +79,9 @@ class FourierOperator(nn.Module):
         x = nn.Dense(8)(x)
         for _ in range(2):
             frequencies = jnp.fft.rfft2(x, axes=(1, 2))[:, :6, :6]
-            real, imaginary = (self.param(f"{part}_{_}", nn.initializers.normal(0.1), (6, 6, 8, 8)) for part in ("real", "imaginary"))
+            real, imaginary = (
+                self.param(f"{part}_{_}", nn.initializers.normal(0.1), (6, 6, 8, 8)) for part in ("real", "imaginary")
+            )
             mixed = jnp.einsum("bxyi,xyio->bxyo", frequencies, real + 1j * imaginary)
             mixed = jnp.pad(mixed, ((0, 0), (0, x.shape[1] - 6), (0, x.shape[2] // 2 + 1 - 6), (0, 0)))
             x = nn.gelu(jnp.fft.irfft2(mixed, x.shape[1:3], axes=(1, 2)) + nn.Dense(8)(x))
@@ -96,6 +98,8 @@ class ConvNext(nn.Module):
         return nn.Dense(10)(x.mean((1, 2)))
 
 
-train("autoencoder", Autoencoder(), evidence, (IMAGES, np.array([3, 4], np.uint32)), IMAGES, optimizer=optax.rmsprop(1e-3))
+train(
+    "autoencoder", Autoencoder(), evidence, (IMAGES, np.array([3, 4], np.uint32)), IMAGES, optimizer=optax.rmsprop(1e-3)
+)
 train("fourier-operator", FourierOperator(), square_error, IMAGES, normal(8, 16, 16, 1, seed=1))
 train("convnext", ConvNext(), cross_entropy, normal(6, 17, 17, 3), LABELS[:6])

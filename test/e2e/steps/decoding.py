@@ -9,7 +9,8 @@ from jax import lax
 from .registry import integers, normal, step
 
 
-@step(lambda: ({"k": normal(8, 32, 4, 8), "v": normal(8, 32, 4, 8), "q": normal(32, 4, 8), "o": normal(4, 8, 32)}, normal(8, 32), integers(1, high=31)))
+@step(lambda: ({"k": normal(8, 32, 4, 8), "v": normal(8, 32, 4, 8), "q": normal(32, 4, 8), "o": normal(4, 8, 32)},
+               normal(8, 32), integers(1, high=31)))
 def cached_attention(parameters, x, position):
     """One decoding step: the cache is written at a position known at run time."""
     new = jnp.einsum("bd,dhk->bhk", x, parameters["q"])[:, None]
@@ -28,7 +29,9 @@ def greedy_decoding(parameters, start):
         token = jnp.take_along_axis(ids, (jnp.argmax(logits, -1) + i)[:, None] % 3, 1)[:, 0]
         return i + 1, token, out.at[:, i].set(token)
 
-    return lax.while_loop(lambda s: (s[0] < 12) & jnp.any(s[1] != 0), body, (0, start, jnp.zeros((8, 12), jnp.int32)))[2]
+    return lax.while_loop(lambda s: (s[0] < 12) & jnp.any(s[1] != 0), body, (0, start, jnp.zeros((8, 12), jnp.int32)))[
+        2
+    ]
 
 
 @step(lambda: ({"w": normal(32, 64), "key": np.array([1, 2], np.uint32)}, normal(8, 32)))
@@ -39,8 +42,9 @@ def dropout(parameters, x):
     return jnp.where(keep, x @ parameters["w"] / 0.8, 0) + noise
 
 
-@step(lambda: ({"e": normal(64, 32), "q": normal(32, 4, 8, scale=0.2), "k": normal(32, 4, 8, scale=0.2), "v": normal(32, 4, 8, scale=0.2),
-                "o": normal(4, 8, 32, scale=0.2), "key": np.array([1, 2], np.uint32)}, integers(8, high=64)),
+@step(lambda: ({"e": normal(64, 32), "q": normal(32, 4, 8, scale=0.2), "k": normal(32, 4, 8, scale=0.2),
+                "v": normal(32, 4, 8, scale=0.2), "o": normal(4, 8, 32, scale=0.2), "key": np.array([1, 2], np.uint32)},
+                integers(8, high=64)),
       split={"e": 0, "q": 1, "k": 1, "v": 1, "o": 0}, also=("megatron",))  # fmt: skip
 def generation(parameters, start):
     """Eight tokens with a cache of keys and values, each drawn from the best five."""
@@ -77,7 +81,8 @@ def beam_search(parameters, start):
     return scores, tokens, parents
 
 
-@step(lambda: ({"u": integers(32, 64, low=-127, high=127).astype(np.int8), "a": normal(64) ** 2, "v": normal(64, 16)}, normal(16, 32)),
+@step(lambda: ({"u": integers(32, 64, low=-127, high=127).astype(np.int8), "a": normal(64) ** 2, "v": normal(64, 16)},
+               normal(16, 32)),
       split={"u": 1, "a": 0, "v": 0}, also=("megatron",))  # fmt: skip
 def quantised(parameters, x):
     """Weights of eight bits, inputs rounded by row, products in integers; the rest in bfloat16."""

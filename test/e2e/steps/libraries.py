@@ -36,7 +36,8 @@ class Denoiser(eqx.Module):
 
     def __init__(self, key):
         keys = jax.random.split(key, 4)
-        self.layers = [eqx.nn.Conv2d(3, 16, 3, padding=1, key=keys[0]), eqx.nn.GroupNorm(4, 16), eqx.nn.Conv2d(16, 3, 3, padding=1, key=keys[1])]
+        self.layers = [eqx.nn.Conv2d(3, 16, 3, padding=1, key=keys[0]), eqx.nn.GroupNorm(4, 16),
+                       eqx.nn.Conv2d(16, 3, 3, padding=1, key=keys[1])]
         self.time = eqx.nn.Linear(1, 16, key=keys[2])
 
     def __call__(self, batch):
@@ -83,8 +84,26 @@ def _recurrent(tokens):
 
 IMAGES = normal(8, 16, 16, 3)
 TOKENS, NEXT = integers(8, 16, high=64), integers(8, 16, high=64, seed=1)
-SPLIT = {"query_proj/weight": 0, "key_proj/weight": 0, "value_proj/weight": 0, "output_proj/weight": 1, "layers/0/weight": 0, "layers/1/weight": 1}
-fit("equinox-block", *_equinox(Block), square_error, normal(8, 16, 32), normal(8, 16, 32, seed=1), optimizer=optax.adam(1e-3), split=SPLIT, also=("megatron", "sequence"))
-fit("diffusion", *_equinox(Denoiser), square_error, (normal(8, 3, 16, 16), normal(8, 3, 16, 16, seed=2), normal(8, seed=3) ** 2), normal(8, 3, 16, 16, seed=2))
-fit("haiku-residual", *_haiku(_residual, IMAGES), cross_entropy, IMAGES, integers(8, high=10), optimizer=optax.sgd(1e-2, momentum=0.9))
+SPLIT = {
+    "query_proj/weight": 0,
+    "key_proj/weight": 0,
+    "value_proj/weight": 0,
+    "output_proj/weight": 1,
+    "layers/0/weight": 0,
+    "layers/1/weight": 1,
+}
+fit(
+    "equinox-block",
+    *_equinox(Block),
+    square_error,
+    normal(8, 16, 32),
+    normal(8, 16, 32, seed=1),
+    optimizer=optax.adam(1e-3),
+    split=SPLIT,
+    also=("megatron", "sequence"),
+)
+fit("diffusion", *_equinox(Denoiser), square_error,
+    (normal(8, 3, 16, 16), normal(8, 3, 16, 16, seed=2), normal(8, seed=3) ** 2), normal(8, 3, 16, 16, seed=2))
+fit("haiku-residual", *_haiku(_residual, IMAGES), cross_entropy, IMAGES, integers(8, high=10),
+    optimizer=optax.sgd(1e-2, momentum=0.9))
 fit("haiku-recurrent", *_haiku(_recurrent, TOKENS), cross_entropy, TOKENS, NEXT)

@@ -42,7 +42,8 @@ def quantiles(parameters, x):
     """Sorting, ranks, cumulative sums and clipping by quantile."""
     ordered = jnp.sort(x, -1)
     ranks = jnp.argsort(jnp.argsort(x, -1), -1)
-    return ordered[:, 7], ranks, jnp.cumsum(ordered, -1) * parameters["w"][:, None], jnp.clip(x, None, ordered[:, 20:21])
+    return ordered[:, 7], ranks, jnp.cumsum(ordered, -1) * parameters["w"][:, None], jnp.clip(x, None,
+        ordered[:, 20:21])
 
 
 @step(lambda: ({"k": normal(3, 3)}, normal(24, 20)), also=("spatial",))

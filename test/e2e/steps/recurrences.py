@@ -56,10 +56,12 @@ class Bidirectional(nn.Module):
         return nn.Dense(64)(both(nn.Embed(64, 32)(tokens), seq_lengths=lengths))
 
 
-train("bidirectional", Bidirectional(), cross_entropy, (TOKENS, integers(8, low=3, high=17)), NEXT, optimizer=optax.adagrad(1e-2))
+train("bidirectional", Bidirectional(), cross_entropy, (TOKENS, integers(8, low=3, high=17)), NEXT,
+      optimizer=optax.adagrad(1e-2))
 
 
-@step(lambda: ({"d": normal(32, 32, scale=0.1), "b": normal(32, 8), "c": normal(32, 8), "a": normal(32, 8)}, normal(8, 24, 32)),
+@step(lambda: ({"d": normal(32, 32, scale=0.1), "b": normal(32, 8), "c": normal(32, 8), "a": normal(32, 8)},
+               normal(8, 24, 32)),
       split={"d": 1, "a": 0}, also=("megatron",))  # fmt: skip
 def selective_scan(parameters, x):
     """A recurrence whose decay depends on its input, step by step, and its gradient."""
@@ -79,7 +81,8 @@ def selective_scan(parameters, x):
     return jax.value_and_grad(loss)(parameters)
 
 
-@step(lambda: ({"u": normal(16, 64, scale=0.2), "v": normal(64, 16, scale=0.2)}, normal(8, 4, 16), normal(8, 4, 16, seed=1)),
+@step(lambda: ({"u": normal(16, 64, scale=0.2), "v": normal(64, 16, scale=0.2)}, normal(8, 4, 16),
+               normal(8, 4, 16, seed=1)),
       split={"u": 1, "v": 0}, also=("megatron",))  # fmt: skip
 def accumulation(parameters, inputs, labels):
     """Gradients of four small batches, dim 1 of the data, added up in a loop."""
@@ -94,7 +97,11 @@ def accumulation(parameters, inputs, labels):
     return jax.tree.map(lambda p, g: p - 0.01 * g, parameters, sums)
 
 
-@step(lambda: ({"u": normal(8, 32, scale=0.3), "v": normal(32, 8, scale=0.3)}, normal(16, 8)), split={"u": 1, "v": 0}, also=("megatron",))
+@step(
+    lambda: ({"u": normal(8, 32, scale=0.3), "v": normal(32, 8, scale=0.3)}, normal(16, 8)),
+    split={"u": 1, "v": 0},
+    also=("megatron",),
+)
 def neural_ode(parameters, x):
     """Runge-Kutta through a small network, and the gradient through the steps."""
 

@@ -58,7 +58,9 @@ def train(name, module, loss, *batch, optimizer=None, mutable=False, **more):
 
 
 def fit(name, initial, apply, loss, *batch, optimizer=None, **more):
-    """Registers a training step of anything: initial() = (parameters, rest), apply(parameters, rest, inputs) = (output, rest)."""
+    """Registers a training step of anything: initial() = (parameters, rest), apply(parameters, rest, inputs) =
+    (output, rest).
+    """
     optimizer = optimizer or optax.sgd(1e-2)
 
     def arguments():

@@ -9,7 +9,8 @@ from jax import lax
 from .registry import cross_entropy, integers, normal, step
 
 
-@step(lambda: ({"gate": normal(16, 4), "up": normal(4, 16, 32, scale=0.2), "down": normal(4, 32, 16, scale=0.2)}, normal(8, 6, 16)),
+@step(lambda: ({"gate": normal(16, 4), "up": normal(4, 16, 32, scale=0.2), "down": normal(4, 32, 16, scale=0.2)},
+               normal(8, 6, 16)),
       split={"up": 0, "down": 0}, also=("expert",))  # fmt: skip
 def experts(parameters, x):
     """Two of four experts a token, with a capacity: dispatch and combine by one-hot products."""
@@ -24,7 +25,11 @@ def experts(parameters, x):
     return jax.value_and_grad(loss)(parameters)
 
 
-@step(lambda: ({"gate": normal(16, 4), "up": normal(4, 16, 32, scale=0.2)}, normal(48, 16)), split={"up": 0}, also=("expert",))
+@step(
+    lambda: ({"gate": normal(16, 4), "up": normal(4, 16, 32, scale=0.2)}, normal(48, 16)),
+    split={"up": 0},
+    also=("expert",),
+)
 def ragged_experts(parameters, x):
     """Tokens sorted by expert and multiplied in groups."""
     chosen = jnp.argmax(x @ parameters["gate"], -1)
@@ -33,7 +38,8 @@ def ragged_experts(parameters, x):
     return lax.ragged_dot(x[order], parameters["up"], sizes)[jnp.argsort(order)]
 
 
-@step(lambda: ({"w": normal(16, 16, scale=0.3), "u": normal(16, 8)}, normal(40, 16), integers(120, high=40), integers(120, high=40, seed=1)))
+@step(lambda: ({"w": normal(16, 16, scale=0.3), "u": normal(16, 8)}, normal(40, 16), integers(120, high=40),
+               integers(120, high=40, seed=1)))
 def graph(parameters, nodes, senders, receivers):
     """Message passing over edges, mean by receiver."""
 
@@ -56,7 +62,8 @@ def embedding_bag(parameters, ids):
     return jax.value_and_grad(loss)(parameters)
 
 
-@step(lambda: ({"gate": normal(16, 8), "up": normal(8, 16, 32, scale=0.2), "down": normal(8, 32, 16, scale=0.2)}, normal(8, 8, 16)),
+@step(lambda: ({"gate": normal(16, 8), "up": normal(8, 16, 32, scale=0.2), "down": normal(8, 32, 16, scale=0.2)},
+               normal(8, 8, 16)),
       split={"up": 0, "down": 0}, also=("expert",))  # fmt: skip
 def switch(parameters, x):
     """One of eight experts a token, its place by a running count; what is over the capacity is dropped."""
@@ -75,7 +82,8 @@ def switch(parameters, x):
     return jax.value_and_grad(loss)(parameters)
 
 
-@step(lambda: ({"up": normal(4, 16, 32, scale=0.2), "down": normal(4, 32, 16, scale=0.2)}, normal(48, 16), integers(48, high=4)),
+@step(lambda: ({"up": normal(4, 16, 32, scale=0.2), "down": normal(4, 32, 16, scale=0.2)}, normal(48, 16),
+               integers(48, high=4)),
       split={"up": 0, "down": 0}, also=("expert",))  # fmt: skip
 def ragged_training(parameters, x, chosen):
     """Two products in groups, and their gradients, which are ragged along the contraction."""
@@ -89,7 +97,8 @@ def ragged_training(parameters, x, chosen):
     return jax.value_and_grad(loss)(parameters)
 
 
-@step(lambda: ({"w": normal(16, 4, 8, scale=0.3), "l": normal(4, 8), "r": normal(4, 8)}, normal(40, 16), integers(120, high=40), integers(120, high=40, seed=1)),
+@step(lambda: ({"w": normal(16, 4, 8, scale=0.3), "l": normal(4, 8), "r": normal(4, 8)}, normal(40, 16),
+               integers(120, high=40), integers(120, high=40, seed=1)),
       split={"w": 1, "l": 0, "r": 0}, also=("megatron",))  # fmt: skip
 def graph_attention(parameters, nodes, senders, receivers):
     """Softmax over the edges that arrive, four heads."""
@@ -106,7 +115,8 @@ def graph_attention(parameters, nodes, senders, receivers):
     return jax.value_and_grad(loss)(parameters)
 
 
-@step(lambda: ({"tables": normal(4, 48, 8), "w": normal(8, 8), "u": normal(18, 16), "v": normal(16, 1)}, normal(16, 8), integers(16, 4, high=48), normal(16)),
+@step(lambda: ({"tables": normal(4, 48, 8), "w": normal(8, 8), "u": normal(18, 16), "v": normal(16, 1)}, normal(16, 8),
+               integers(16, 4, high=48), normal(16)),
       split={"tables": 1, "u": 1, "v": 0}, also=("megatron",))  # fmt: skip
 def recommender(parameters, dense, ids, clicked):
     """Rows of four tables, their products with each other, a small network behind."""
@@ -122,7 +132,8 @@ def recommender(parameters, dense, ids, clicked):
     return jax.value_and_grad(loss)(parameters)
 
 
-@step(lambda: ({"image": normal(48, 16, scale=0.2), "text": normal(64, 16), "t": normal(1)}, normal(16, 48), integers(16, 6, high=64)),
+@step(lambda: ({"image": normal(48, 16, scale=0.2), "text": normal(64, 16), "t": normal(1)}, normal(16, 48),
+               integers(16, 6, high=64)),
       split={"image": 1, "text": 0}, also=("megatron",))  # fmt: skip
 def contrastive(parameters, images, texts):
     """Every image against every text of the whole batch."""

@@ -33,8 +33,8 @@ def values(shape, dtype=np.float32, seed=0):
 def case(*arguments, collectives=None, only=None):
     """A program of these (array, spec).
 
-    collectives: the kinds that it has to communicate by, if that is known; only: all kinds that it may communicate by, besides
-    what is written by hand.
+    collectives: the kinds that it has to communicate by, if that is known; only: all kinds that it may communicate by,
+        besides what is written by hand.
     """
 
     def add(function):
@@ -221,12 +221,16 @@ def shard_map_with_all_to_all(x):
 
 @case(X)
 def shard_map_with_axis_index(x):
-    return by_hand(lambda x: x + lax.axis_index("data") * 10 + lax.axis_index("model"), P("data", "model"), P("data", "model"))(x)
+    return by_hand(
+        lambda x: x + lax.axis_index("data") * 10 + lax.axis_index("model"), P("data", "model"), P("data", "model")
+    )(x)
 
 
 @case(X, WIDE)
 def shard_map_along_one_axis_only(x, w):
-    f = by_hand(lambda x, w: jnp.tanh(x @ w) + lax.psum(jnp.sum(x), "data"), (P("data"), P()), P("data"), axis_names={"data"})
+    f = by_hand(
+        lambda x, w: jnp.tanh(x @ w) + lax.psum(jnp.sum(x), "data"), (P("data"), P()), P("data"), axis_names={"data"}
+    )
     return f(x, w) * 2
 
 
@@ -256,7 +260,9 @@ def nested_shard_maps(x, w):
         return lax.psum(jnp.tanh(x @ w), "model")
 
     def outer(x, w):
-        part = jax.shard_map(inner, in_specs=(P(None, "model"), P("model")), out_specs=P(), axis_names={"model"}, check_vma=False)
+        part = jax.shard_map(
+            inner, in_specs=(P(None, "model"), P("model")), out_specs=P(), axis_names={"model"}, check_vma=False
+        )
         return part(x, w) + lax.axis_index("data")
 
     return by_hand(outer, (P("data"), P()), P("data"), axis_names={"data"})(x, w)

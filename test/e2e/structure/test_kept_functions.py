@@ -1,4 +1,6 @@
-"""Private functions kept where calls share them: one function for each way that they are sharded, and the numbers of the whole."""
+"""Private functions kept where calls share them: one function for each way that they are sharded, and the numbers of
+the whole.
+"""
 
 import re
 
@@ -124,7 +126,8 @@ def test_shared_functions(function, arguments, functions, calls):
     assert flops[0] == flops[1]
     if functions != 0 and functions is not None and not function.__name__.startswith("in_a_loop"):
         assert len(kept.text) < len(inlined.text)
-    print(f"{function.__name__}: {inlined.report['collective_bytes']} bytes inlined, {kept.report['collective_bytes']} kept")
+    print(f"{function.__name__}: {inlined.report['collective_bytes']} bytes inlined, "
+          f"{kept.report['collective_bytes']} kept")
     # Inlined, the gradients of weights that layers share are summed before they are reduced; each call reduces its own.
     dearer = 3 if function.__name__ == "gradient" else 1
     assert kept.report["collective_bytes"] <= dearer * inlined.report["collective_bytes"]

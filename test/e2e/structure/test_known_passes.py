@@ -60,7 +60,9 @@ def run_and_compare(text, replicas=1, program=PROGRAM):
     """The boundary is the user's in both, so what compile() says of it holds here too."""
     manifest = shardonnay.compile(program, to="collectives").manifest
     given = inputs()
-    shards = [boundary.shard(entry, value, manifest["mesh"]) for entry, value in zip(manifest["inputs"], given, strict=True)]
+    shards = [
+        boundary.shard(entry, value, manifest["mesh"]) for entry, value in zip(manifest["inputs"], given, strict=True)
+    ]
     found = engine.Executable(text, 8, replicas=replicas)(shards)
     wanted = engine.Executable(compare.unpartitioned(program), 1)([[value] for value in given])
     for entry, pieces, (whole,) in zip(manifest["outputs"], found, wanted, strict=True):
@@ -92,7 +94,8 @@ func.func public @main(
 def test_a_boundary_on_one_device_is_refused_unless_kept():
     chained = (
         "builtin.module(func.func(sdy-resolve-single-device-sharding%s),sdy-propagation-pipeline,"
-        "func.func(sdy-insert-explicit-reshards{enable-full-version=true},sdy-reshard-to-collectives),sdy-convert-global-to-local,sdy-drop-sharding-and-mesh)"
+        "func.func(sdy-insert-explicit-reshards{enable-full-version=true},sdy-reshard-to-collectives),"
+        "sdy-convert-global-to-local,sdy-drop-sharding-and-mesh)"
     )
     command = [SDY_OPT, "-", f"--pass-pipeline={chained % ''}"]
     ran = subprocess.run(command, input=ON_DEVICE, capture_output=True, text=True, check=False)
@@ -131,7 +134,10 @@ def test_replicas_times_partitions(replicas):
 
 
 CHANNEL = "channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>"
-ALONG_X, ALONG_Y = "dense<[[0, 4], [1, 5], [2, 6], [3, 7]]> : tensor<4x2xi64>", "dense<[[0, 1, 2, 3], [4, 5, 6, 7]]> : tensor<2x4xi64>"
+ALONG_X, ALONG_Y = (
+    "dense<[[0, 4], [1, 5], [2, 6], [3, 7]]> : tensor<4x2xi64>",
+    "dense<[[0, 1, 2, 3], [4, 5, 6, 7]]> : tensor<2x4xi64>",
+)
 # A manual computation says of devices what is right on one replica of 8 partitions.
 BY_HAND = f"""
 sdy.mesh @mesh = <["x"=2, "y"=4]>
@@ -183,7 +189,9 @@ func.func public @main(%a: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, 
         "builtin.module(func.func(sdy-insert-explicit-reshards{enable-full-version=true},sdy-reshard-to-collectives),"
         "sdy-convert-global-to-local{replica-count=2 partition-count=4},sdy-drop-sharding-and-mesh)"
     )
-    ran = subprocess.run([SDY_OPT, "-", f"--pass-pipeline={passes}"], input=program, capture_output=True, text=True, check=True)
+    ran = subprocess.run(
+        [SDY_OPT, "-", f"--pass-pipeline={passes}"], input=program, capture_output=True, text=True, check=True
+    )
     manifest = shardonnay.compile(program, to="collectives").manifest
     values = [np.arange(32, dtype=np.float32).reshape(8, 4) + 100 * replica for replica in range(2)]
     shards = [piece for value in values for piece in boundary.shard(manifest["inputs"][0], value, manifest["mesh"])]
@@ -193,7 +201,10 @@ func.func public @main(%a: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, 
         np.testing.assert_array_equal(output, value[::-1])
 
 
-@pytest.mark.parametrize("options", ["", "enable-rgv3=true", "replica-count=2 partition-count=4", "enable-rgv3=true replica-count=2 partition-count=4"])
+@pytest.mark.parametrize(
+    "options",
+    ["", "enable-rgv3=true", "replica-count=2 partition-count=4", "enable-rgv3=true replica-count=2 partition-count=4"],
+)
 def test_what_is_emitted_parses_and_verifies_in_jaxlib(options):
     text = chain(options=options)
     with engine.context():
@@ -224,7 +235,10 @@ func.func public @main(
 
 
 def test_partial_mode_settles_parts():
-    pipeline = "builtin.module(sdy-propagation-pipeline,func.func(sdy-reshard-to-collectives),sdy-convert-global-to-local,sdy-drop-sharding-and-mesh)"
+    pipeline = (
+        "builtin.module(sdy-propagation-pipeline,func.func(sdy-reshard-to-collectives),sdy-convert-global-to-local,"
+        "sdy-drop-sharding-and-mesh)"
+    )
     text = chain(program=PARTS, pipeline=pipeline)
     assert "stablehlo.all_reduce" in text
     run_and_compare(text, program=PARTS)
@@ -304,7 +318,9 @@ func.func public @main(
 
 
 def test_collectives_of_another_tool():
-    """jaxlib's passes leave it to the collective behind an op to say that its result is partial, and of what kind to nobody."""
+    """jaxlib's passes leave it to the collective behind an op to say that its result is partial, and of what kind to
+    nobody.
+    """
     pipeline = (
         "builtin.module(sdy-propagation-pipeline,"
         "func.func(sdy-insert-explicit-reshards{enable-full-version=true},sdy-reshard-to-collectives))"
@@ -408,7 +424,9 @@ func.func public @main(
 
 
 def test_padded_programs_are_lowered_by_a_tool_that_does_not_pad():
-    """jaxlib's sdy-convert-global-to-local wants axes to divide all tensors. (Its partial sums have no kinds, so no maximum.)"""
+    """jaxlib's sdy-convert-global-to-local wants axes to divide all tensors. (Its partial sums have no kinds, so no
+    maximum.)
+    """
     padded = chain(
         program=UNEVEN,
         pipeline=(
@@ -420,7 +438,9 @@ def test_padded_programs_are_lowered_by_a_tool_that_does_not_pad():
     assert "tensor<12x12xf32>" in padded and "sdy.manual_computation" in padded
     with engine.context():
         module = ir.Module.parse(padded)
-        PassManager.parse("builtin.module(sdy-convert-global-to-local,sdy-drop-sharding-and-mesh)").run(module.operation)
+        PassManager.parse("builtin.module(sdy-convert-global-to-local,sdy-drop-sharding-and-mesh)").run(
+            module.operation
+        )
         text = str(module)
     run_and_compare(text, program=UNEVEN)
 
@@ -449,7 +469,10 @@ func.func public @main(
 def test_partial_mode_lowers_a_dot_wanted_along_what_it_contracts(result):
     """The partial mode leaves such a dot to what lowers it, as jaxlib's does."""
     program = DOT.format(result=result)
-    passes = "builtin.module(func.func(sdy-insert-explicit-reshards,sdy-reshard-to-collectives),sdy-convert-global-to-local,sdy-drop-sharding-and-mesh)"
+    passes = (
+        "builtin.module(func.func(sdy-insert-explicit-reshards,sdy-reshard-to-collectives),"
+        "sdy-convert-global-to-local,sdy-drop-sharding-and-mesh)"
+    )
     text = chain(program=program, pipeline=passes)
     assert "stablehlo.dot_general" in text
     run_and_compare(text, program=program)

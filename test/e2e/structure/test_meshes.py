@@ -53,20 +53,97 @@ def kinds(compiled):
 M = '["x"=2, "y"=4]'
 ZW = '["z"=4, "w"=2]'
 CASES = {
-    "the same axes under another name": ({"m": M, "n": M}, '@m, [{"x"}, {"y"}]', '@n, [{"y"}, {}]', '@n, [{"x"}, {"y"}]', '@m, [{"y"}, {"x"}]'),
-    "axes that nest": ({"m": M, "n": ZW}, '@m, [{"x"}, {"y"}]', '@n, [{"w"}, {"z"}]', '@n, [{"z"}, {"w"}]', '@m, [{}, {"y"}]'),
-    "digits exchanged": ({"m": M, "n": f'{ZW[:-1]}], device_ids=[0, 4, 1, 5, 2, 6, 3, 7]'}, '@m, [{"x"}, {"y"}]', '@n, [{"w"}, {"z"}]',
-                         '@n, [{"z"}, {"w"}]', '@m, [{}, {"y"}]'),
-    "reversed argument": ({"m": M, "n": f"{M}, {REVERSED}"}, '@n, [{"x"}, {"y"}]', '@m, [{"y"}, {}]', '@m, [{"x"}, {}]', '@m, [{}, {"x"}]'),
-    "shuffled result": ({"m": M, "n": f"{M}, {SHUFFLED}"}, '@m, [{"x"}, {"y"}]', '@m, [{"y"}, {}]', '@m, [{"x"}, {}]', '@n, [{"x"}, {"y"}]'),
-    "shuffled, other axes": ({"m": M, "n": f"{ZW}, {SHUFFLED}"}, '@n, [{"z"}, {"w"}]', '@m, [{"y"}, {}]', '@n, [{"z"}, {"w"}]', '@n, [{"w"}, {"z"}]'),
-    "all shuffled": ({"m": f"{M}, {SHUFFLED}"}, '@m, [{"x"}, {"y"}]', '@m, [{"y"}, {}]', '@m, [{"x"}, {}]', '@m, [{}, {"x"}]'),
-    "axes that do not nest": ({"m": '["x"=2, "y"=3]', "n": '["z"=3, "w"=2]'}, '@m, [{"x"}, {"y"}]', '@m, [{}, {}]', '@m, [{"x"}, {}]', '@n, [{"z"}, {"w"}]'),
-    "most of them on the second": ({"m": '["x"=2, "y"=3]', "n": '["z"=3, "w"=2]'}, '@m, [{"x"}, {"y"}]', '@n, [{"z"}, {"w"}]', '@n, [{"z"}, {}]', '@n, [{"w"}, {}]'),
-    "sub-axes that do not nest": ({"m": '["a"=6]', "n": '["z"=3, "w"=2]'}, '@m, [{"a":(2)3}, {"a":(1)2}]', '@n, [{}, {"w"}]', '@n, [{}, {"z"}]', '@n, [{"w", "z"}, {}]'),
-    "partial where they do not nest": ({"m": '["x"=2, "y"=3]', "n": '["z"=3, "w"=2]'}, '@m, [{"x"}, {}], unreduced={"y"}', '@m, [{}, {"x"}]', '@m, [{"x"}, {"y"}]', '@n, [{"w"}, {}], unreduced={"z"}'),
-    "partial in another order": ({"m": M, "n": f"{M}, {SHUFFLED}"}, '@n, [{"x"}, {}], unreduced={"y"}', '@m, [{"y"}, {}]', '@m, [{"x"}, {}]', '@n, [{"x"}, {}], unreduced={"y"}'),
-    "three meshes": ({"m": M, "n": ZW, "o": f"{M}, {REVERSED}"}, '@m, [{"x"}, {"y"}]', '@n, [{"w"}, {"z"}]', '@o, [{"x"}, {"y"}]', '@n, [{"z"}, {}]'),
+    "the same axes under another name": (
+        {"m": M, "n": M},
+        '@m, [{"x"}, {"y"}]',
+        '@n, [{"y"}, {}]',
+        '@n, [{"x"}, {"y"}]',
+        '@m, [{"y"}, {"x"}]',
+    ),
+    "axes that nest": (
+        {"m": M, "n": ZW},
+        '@m, [{"x"}, {"y"}]',
+        '@n, [{"w"}, {"z"}]',
+        '@n, [{"z"}, {"w"}]',
+        '@m, [{}, {"y"}]',
+    ),
+    "digits exchanged": (
+        {"m": M, "n": f"{ZW[:-1]}], device_ids=[0, 4, 1, 5, 2, 6, 3, 7]"},
+        '@m, [{"x"}, {"y"}]',
+        '@n, [{"w"}, {"z"}]',
+        '@n, [{"z"}, {"w"}]',
+        '@m, [{}, {"y"}]',
+    ),
+    "reversed argument": (
+        {"m": M, "n": f"{M}, {REVERSED}"},
+        '@n, [{"x"}, {"y"}]',
+        '@m, [{"y"}, {}]',
+        '@m, [{"x"}, {}]',
+        '@m, [{}, {"x"}]',
+    ),
+    "shuffled result": (
+        {"m": M, "n": f"{M}, {SHUFFLED}"},
+        '@m, [{"x"}, {"y"}]',
+        '@m, [{"y"}, {}]',
+        '@m, [{"x"}, {}]',
+        '@n, [{"x"}, {"y"}]',
+    ),
+    "shuffled, other axes": (
+        {"m": M, "n": f"{ZW}, {SHUFFLED}"},
+        '@n, [{"z"}, {"w"}]',
+        '@m, [{"y"}, {}]',
+        '@n, [{"z"}, {"w"}]',
+        '@n, [{"w"}, {"z"}]',
+    ),
+    "all shuffled": (
+        {"m": f"{M}, {SHUFFLED}"},
+        '@m, [{"x"}, {"y"}]',
+        '@m, [{"y"}, {}]',
+        '@m, [{"x"}, {}]',
+        '@m, [{}, {"x"}]',
+    ),
+    "axes that do not nest": (
+        {"m": '["x"=2, "y"=3]', "n": '["z"=3, "w"=2]'},
+        '@m, [{"x"}, {"y"}]',
+        "@m, [{}, {}]",
+        '@m, [{"x"}, {}]',
+        '@n, [{"z"}, {"w"}]',
+    ),
+    "most of them on the second": (
+        {"m": '["x"=2, "y"=3]', "n": '["z"=3, "w"=2]'},
+        '@m, [{"x"}, {"y"}]',
+        '@n, [{"z"}, {"w"}]',
+        '@n, [{"z"}, {}]',
+        '@n, [{"w"}, {}]',
+    ),
+    "sub-axes that do not nest": (
+        {"m": '["a"=6]', "n": '["z"=3, "w"=2]'},
+        '@m, [{"a":(2)3}, {"a":(1)2}]',
+        '@n, [{}, {"w"}]',
+        '@n, [{}, {"z"}]',
+        '@n, [{"w", "z"}, {}]',
+    ),
+    "partial where they do not nest": (
+        {"m": '["x"=2, "y"=3]', "n": '["z"=3, "w"=2]'},
+        '@m, [{"x"}, {}], unreduced={"y"}',
+        '@m, [{}, {"x"}]',
+        '@m, [{"x"}, {"y"}]',
+        '@n, [{"w"}, {}], unreduced={"z"}',
+    ),
+    "partial in another order": (
+        {"m": M, "n": f"{M}, {SHUFFLED}"},
+        '@n, [{"x"}, {}], unreduced={"y"}',
+        '@m, [{"y"}, {}]',
+        '@m, [{"x"}, {}]',
+        '@n, [{"x"}, {}], unreduced={"y"}',
+    ),
+    "three meshes": (
+        {"m": M, "n": ZW, "o": f"{M}, {REVERSED}"},
+        '@m, [{"x"}, {"y"}]',
+        '@n, [{"w"}, {"z"}]',
+        '@o, [{"x"}, {"y"}]',
+        '@n, [{"z"}, {}]',
+    ),
 }
 
 
@@ -98,7 +175,13 @@ def test_axes_that_nest_cost_no_more_than_on_one_mesh():
 
 
 def test_another_order_is_one_permute():
-    text = program({"m": M, "n": f"{M}, {SHUFFLED}"}, '@n, [{"x", "y"}, {}]', "@m, [{}, {}]", '@m, [{"x", "y"}, {}]', '@m, [{}, {"x", "y"}]')
+    text = program(
+        {"m": M, "n": f"{M}, {SHUFFLED}"},
+        '@n, [{"x", "y"}, {}]',
+        "@m, [{}, {}]",
+        '@m, [{"x", "y"}, {}]',
+        '@m, [{}, {"x", "y"}]',
+    )
     compiled = check(text)
     assert kinds(compiled) == ["collective_permute"]
     assert not compiled.diagnostics
@@ -163,7 +246,9 @@ func.func public @main(%a: tensor<8xi32>) -> tensor<8xf32> {
 
 def test_bits_of_one_device():
     """A sum with zeros would make subnormal numbers zero, as processors add."""
-    bits = np.array([0, 1, -1 << 31, (-1 << 31) + 1, 2**23 - 1, 127 << 23, 255 << 23, (-1 << 31) + (255 << 23)], np.int32)
+    bits = np.array(
+        [0, 1, -1 << 31, (-1 << 31) + 1, 2**23 - 1, 127 << 23, 255 << 23, (-1 << 31) + (255 << 23)], np.int32
+    )
     (found,), spreads = run.LoadedProgram(shardonnay.compile(BITS_ON_DEVICE))([bits])
     np.testing.assert_array_equal(found.view(np.int32), bits)
     assert max(spreads) == 0
@@ -208,17 +293,21 @@ def test_collectives_of_the_user_along_axes(named, ordered, part):
 
 @pytest.mark.parametrize("axes", [{"model"}, {"data", "model"}], ids=sorted)
 def test_collectives_of_the_user_along_an_axis_of_one_device(axes):
-    """Where all manual axes have one device, JAX writes the collectives without a manual computation (and XLA refuses it)."""
+    """Where all manual axes have one device, JAX writes the collectives without a manual computation (and XLA refuses
+    it).
+    """
     mesh = Mesh(np.array(jax.devices("cpu")[:8]).reshape(8, 1), ("data", "model"))
 
     def body(x):
         shifted = lax.ppermute(x, "model", []) + lax.ppermute(x, "model", [(0, 0)])
         moved = lax.all_to_all(x, "model", 0, 1, tiled=True) + lax.axis_index("model")
-        return lax.psum(x, "model"), lax.all_gather(x, "model"), lax.psum_scatter(x, "model", tiled=True), shifted, moved
+        return lax.psum(x, "model"), lax.all_gather(x, "model"), lax.psum_scatter(x, "model",
+            tiled=True), shifted, moved
 
     rows = P("data", "model")
     spec = P(*(axis if axis in axes else None for axis in rows))
-    function = jax.shard_map(body, mesh=mesh, in_specs=spec, out_specs=(spec, P(None, *spec), spec, spec, spec), axis_names=axes, check_vma=False)
+    function = jax.shard_map(body, mesh=mesh, in_specs=spec, out_specs=(spec, P(None, *spec), spec, spec, spec),
+                             axis_names=axes, check_vma=False)
     value = np.arange(64, dtype=np.float32).reshape(16, 4)
     compiled = shardonnay.compile(jax.jit(function, in_shardings=NamedSharding(mesh, rows)).lower(value).as_text())
     assert not set(re.findall(r"stablehlo\.(all_\w+|collective_\w+|reduce_scatter)", compiled.text))

@@ -119,7 +119,9 @@ def segment_sum_of_uneven_rows(x, segments):
 
 @case(X)
 def scan_with_uneven_columns(x):
-    return jax.lax.scan(lambda state, row: (state + row, state * row), jnp.zeros(12), constrain(x, None, ("data", "model")))
+    return jax.lax.scan(
+        lambda state, row: (state + row, state * row), jnp.zeros(12), constrain(x, None, ("data", "model"))
+    )
 
 
 @case(X)

@@ -106,7 +106,8 @@ def triangular_solve(a, b):
 
 add("top_k", lambda x: lax.top_k(x, 3), (8, 16))
 add("dynamic_slice", lambda x, i: lax.dynamic_slice(x, (i, 0), (4, 16)), (8, 16), np.int32(3))
-add("dynamic_update_slice", lambda x, update, i: lax.dynamic_update_slice(x, update, (i, 0)), (8, 16), (2, 16), np.int32(3))
+add("dynamic_update_slice", lambda x, update, i: lax.dynamic_update_slice(x, update, (i, 0)), (8, 16), (2, 16),
+    np.int32(3))
 add("uneven_constraint", lambda x: constrained(jnp.concatenate([x, x[:3]]), "model", None) * 2, (8, 16))
 add("uneven_slice", lambda x: x[1:8] + 1, (8, 16))
 add("uneven_unsharded", lambda x: constrained(x, "model", "data") @ x.T, (10, 6), specs=[P()])
@@ -144,9 +145,29 @@ add("product", lambda x: jnp.prod(x, axis=1), (8, 16))
 add("minimum_and_maximum", lambda x: (x.min(axis=0), x.max()), (8, 16))
 add("log_sum_exp", lambda x: jax.nn.logsumexp(x, axis=0), (8, 16))
 add("take_rows", lambda x, i: x[i], (8, 16), integers(4, high=8), specs=[P("data", "model"), P()])
-add("take_along_axis", lambda x, i: jnp.take_along_axis(x, i[:, None], axis=1), (8, 16), integers(8, high=16), specs=[P("data", "model"), P("data")])
-add("scatter_add", lambda x, i, update: x.at[i].add(update), (8, 16), integers(4, high=8), (4, 16), specs=[P("data", "model"), P(), P()])
-add("scatter_max", lambda x, i, update: x.at[i].max(update), (8, 16), integers(4, high=8), (4, 16), specs=[P("data", "model"), P(), P()])
+add(
+    "take_along_axis",
+    lambda x, i: jnp.take_along_axis(x, i[:, None], axis=1),
+    (8, 16),
+    integers(8, high=16),
+    specs=[P("data", "model"), P("data")],
+)
+add(
+    "scatter_add",
+    lambda x, i, update: x.at[i].add(update),
+    (8, 16),
+    integers(4, high=8),
+    (4, 16),
+    specs=[P("data", "model"), P(), P()],
+)
+add(
+    "scatter_max",
+    lambda x, i, update: x.at[i].max(update),
+    (8, 16),
+    integers(4, high=8),
+    (4, 16),
+    specs=[P("data", "model"), P(), P()],
+)
 add("scatter_set", lambda x: x.at[2, 3].set(7.0), (8, 16))
 add("reshape_splits_and_merges", lambda x: x.reshape(4, 2, 16).transpose(0, 2, 1).reshape(8, 16), (8, 16))
 add("reshape_uneven", lambda x: x.reshape(6, 8), (8, 6), specs=[P("data")])
@@ -155,11 +176,18 @@ add("iota_of_global_positions", lambda x: x + jnp.arange(16) * jnp.arange(8)[:, 
 add("triangle", lambda x: jnp.tril(x) + jnp.eye(8), (8, 8))
 add("checkpoint", lambda x: jax.grad(lambda v: jax.checkpoint(lambda u: jnp.sin(jnp.sin(u)))(v).sum())(x), (8, 16))
 add("callback", lambda x: jax.pure_callback(np.sin, jax.ShapeDtypeStruct(x.shape, x.dtype), x), (8, 16))
-add("shardings_exchanged", lambda x: constrained(constrained(x * 2, "model", "data") + 1, None, ("data", "model")), (8, 16))
+add("shardings_exchanged", lambda x: constrained(constrained(x * 2, "model", "data") + 1, None, ("data", "model")),
+    (8, 16))
 add("empty_tensor", lambda x: (x.sum(axis=0), x * 2), (0, 16), specs=[P()])
-add("bitwise", lambda x: (x << 3) ^ (x >> 1) | lax.population_count(x), integers(8, 16, dtype=np.uint32), specs=[P("data", "model")])
+add(
+    "bitwise",
+    lambda x: (x << 3) ^ (x >> 1) | lax.population_count(x),
+    integers(8, 16, dtype=np.uint32),
+    specs=[P("data", "model")],
+)
 add("bit_cast", lambda x: (lax.bitcast_convert_type(x, jnp.uint32), lax.bitcast_convert_type(x, jnp.uint16)), (8, 16))
-add("special_functions", lambda x: (jax.scipy.special.erf(x), jax.scipy.special.digamma(x), lax.lgamma(x), lax.nextafter(x, x + 1)), (8, 16))
+add("special_functions", lambda x: (jax.scipy.special.erf(x), jax.scipy.special.digamma(x), lax.lgamma(x),
+                                    lax.nextafter(x, x + 1)), (8, 16))
 add("segment_sum", lambda x: jax.ops.segment_sum(x, jnp.array([0, 1, 0, 2, 2, 1, 3, 3]), num_segments=4), (8, 16))
 
 
@@ -169,11 +197,13 @@ def nested_jit(x):
     return inner(inner(x)).mean()
 
 
-add("clamp_and_round", lambda x: (jnp.clip(jnp.round(x * 10), -5, 5), jnp.floor(x), jnp.sign(x), jnp.isfinite(x)), (8, 16))
+add("clamp_and_round", lambda x: (jnp.clip(jnp.round(x * 10), -5, 5), jnp.floor(x), jnp.sign(x), jnp.isfinite(x)),
+    (8, 16))
 add("approximate_maxima", lambda x: lax.approx_max_k(x, 2), (8, 16))
 add("causal_mask", lambda x: jnp.where(np.tril(np.ones((16, 16), bool)), x, -1e9), (16, 16))
 add("eigenvalues", lambda x: jnp.linalg.eigh(x + x.transpose(0, 2, 1))[0], (4, 8, 8), specs=[P("data")])
-add("transposed_convolution", lambda x, kernel: lax.conv_transpose(x, kernel, (2, 2), "SAME"), (2, 8, 8, 4), (3, 3, 4, 8))
+add("transposed_convolution", lambda x, kernel: lax.conv_transpose(x, kernel, (2, 2), "SAME"), (2, 8, 8, 4),
+    (3, 3, 4, 8))
 add("roll_by_data", lambda x, by: jnp.roll(x, by, axis=1), (8, 16), np.int32(5))
 
 

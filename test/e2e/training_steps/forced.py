@@ -42,16 +42,26 @@ _BUFFERED = "experts are sharded by model, and what is sent to them by nothing"
 FORCED = {
     "attention-uneven-data": [Repeated(ALL, 4, "a batch of 6 is sharded by data only")],
     "attention-uneven-2-D": [Repeated(_UNEVEN_HEADS, 4, "6 heads of size 6 and length 13 do not divide by model")],
-    "attention-uneven-fsdp": [Repeated(_UNEVEN_HEADS, 8, "no dim of 6 sentences, 13 tokens, 6 heads, size 6 divides by 8")],
+    "attention-uneven-fsdp": [
+        Repeated(_UNEVEN_HEADS, 8, "no dim of 6 sentences, 13 tokens, 6 heads, size 6 divides by 8")
+    ],
     "convnext-data": [Repeated(ALL, 4, "a batch of 6 is sharded by data only")],
     "gaussian-process-2-D": [Repeated(ALL, 4, "the batch is sharded by data, matrices are factorised whole")],
     "ridge-2-D": [Repeated(ALL, 4, "the batch is sharded by data, the one parameter is a scalar")],
-    "kalman-2-D": [Repeated(24 + 2 * 64, 4, "8 matrices of 2 x 2, sharded by data, are factorised and solved with whole")],
+    "kalman-2-D": [
+        Repeated(24 + 2 * 64, 4, "8 matrices of 2 x 2, sharded by data, are factorised and solved with whole")
+    ],
     "conjugate-gradients-2-D": [
-        Repeated(2 * _product(24, 24) + 4 * _product(24), 4, "the vector is sharded by data only, in and before the loop")
+        Repeated(
+            2 * _product(24, 24) + 4 * _product(24), 4, "the vector is sharded by data only, in and before the loop"
+        )
     ],
     "recommender-megatron": [
-        Repeated(2 * _product(16, 8, 8) + 3 * _product(16, 5, 5, 8), 4, "Megatron leaves the first layer and the interactions whole")
+        Repeated(
+            2 * _product(16, 8, 8) + 3 * _product(16, 5, 5, 8),
+            4,
+            "Megatron leaves the first layer and the interactions whole",
+        )
     ],
     "selective-scan-megatron": [Repeated(4 * _product(8, 24, 32, 8), 4, "Megatron leaves the matrices b and c whole")],
     "switch-data": [Repeated(5 * _SWITCH, 8, _ROUTED)],
@@ -69,4 +79,6 @@ FORCED = {
 def ratio(pair, flops):
     """What the ratio of `pair` has to be, of a program with `flops` FLOPs."""
     repeated = FORCED.get(pair, ())
-    return 1 + sum((flops if entry.flops is ALL else entry.flops) * (entry.copies - 1) for entry in repeated) / max(flops, 1)
+    return 1 + sum((flops if entry.flops is ALL else entry.flops) * (entry.copies - 1) for entry in repeated) / max(
+        flops, 1
+    )

@@ -4,7 +4,8 @@ Reads the program as it is behind `collectives` (text), with jaxlib's MLIR, and 
 prints it. A gather is *of a whole operand* if nothing shards its result. It is demanded if one of its users
 
   * needs that dim whole: it has no rule, or the dim's factor needs replication;
-  * sums over that dim, or looks it up, and a sum over the devices of what it makes would send more than the gather does;
+  * sums over that dim, or looks it up, and a sum over the devices of what it makes would send more than the gather
+    does;
   * has the gather's axes on another factor, in another operand or in its result: no op is sharded by an axis twice, and
     the other sharding is the user's;
   * gives it to the outside, where the user says that it is whole: `return`, or the end of a region;
@@ -51,7 +52,10 @@ class Rule:
             for tensor in re.findall(r"\[(.*?)\]", side)
         ]
         self.whole = {
-            name.strip() for kind in WHOLE_KINDS for found in re.findall(kind + r"=\{(.*?)\}", text) for name in found.split(",")
+            name.strip()
+            for kind in WHOLE_KINDS
+            for found in re.findall(kind + r"=\{(.*?)\}", text)
+            for name in found.split(",")
         }
 
 
@@ -59,7 +63,9 @@ def axes_per_dim(sharding):
     """[["x", "y:(1)2"], []] of the text of a sharding."""
     dims = re.search(r"@\w+, \[(.*?)\]", sharding, re.S)
     axis = re.compile(r'"(\w+)"((?::\(\d+\)\d+)?)')
-    return [["".join(found) for found in axis.findall(dim)] for dim in re.findall(r"\{(.*?)\}", dims[1])] if dims else []
+    return (
+        [["".join(found) for found in axis.findall(dim)] for dim in re.findall(r"\{(.*?)\}", dims[1])] if dims else []
+    )
 
 
 def axis_size(axis, mesh):
@@ -95,7 +101,11 @@ def needs(value, dim, axes, gathered, mesh, depth=0):
     """Some use of `value` needs `dim` whole, of which `axes` were gathered, `gathered` bytes in all."""
     for use in value.uses:
         user = use.owner
-        if user.name.endswith("return") or user.name in ("stablehlo.while", "stablehlo.case", "stablehlo.if") or len(list(user.regions)) and "reduce" not in user.name:
+        if (
+            user.name.endswith("return")
+            or user.name in ("stablehlo.while", "stablehlo.case", "stablehlo.if")
+            or (len(list(user.regions)) and "reduce" not in user.name)
+        ):
             return True
         if user.name.startswith("sdy."):
             # Another collective goes on from it; what it leads to is looked at from there.
@@ -137,7 +147,10 @@ def undemanded(text):
         def visit(operation):
             nonlocal whole
             if operation.name == "sdy.all_gather" and not any(sharding_of(operation.results[0])):
-                lists = [re.findall(r'"(\w+)"', dim) for dim in re.findall(r"\{(.*?)\}", str(operation.attributes["gathering_axes"]))]
+                lists = [
+                    re.findall(r'"(\w+)"', dim)
+                    for dim in re.findall(r"\{(.*?)\}", str(operation.attributes["gathering_axes"]))
+                ]
                 whole += 1
                 value = operation.results[0]
                 size = bytes_of(value, mesh)
@@ -145,7 +158,9 @@ def undemanded(text):
                     found.append(str(operation))
             return ir.WalkResult.ADVANCE
 
-        module.operation.walk(lambda operation: visit(operation.operation if hasattr(operation, "operation") else operation))
+        module.operation.walk(
+            lambda operation: visit(operation.operation if hasattr(operation, "operation") else operation)
+        )
     return whole, found
 
 
@@ -153,7 +168,9 @@ def main(paths):
     import shardonnay
 
     for path in paths:
-        whole, found = undemanded(shardonnay.compile(Path(path).read_text(), to="collectives", device_model="bytes").text)
+        whole, found = undemanded(
+            shardonnay.compile(Path(path).read_text(), to="collectives", device_model="bytes").text
+        )
         print(f"{Path(path).name}: {whole} gathers of a whole operand, {len(found)} not demanded")
         for text in found:
             print("   ", text[:200])

@@ -46,7 +46,9 @@ def parameters(layers):
     def matrix(shape):
         return (generator.standard_normal(shape) / 8).astype(np.float32)
 
-    tree = {name: np.ones(shape, np.float32) if len(shape) == 1 else matrix(shape) for name, (shape, _) in GLOBALS.items()}
+    tree = {
+        name: np.ones(shape, np.float32) if len(shape) == 1 else matrix(shape) for name, (shape, _) in GLOBALS.items()
+    }
     for layer in range(layers):
         tree[f"layer{layer:02}"] = {name: matrix(shape) for name, (shape, _) in MATRICES.items()} | {
             name: np.ones((WIDTH,), np.float32) for name in NORMS
@@ -101,7 +103,8 @@ def specs(layers, tactics):
     def matrix(shape, megatron, is_embedding):
         spec = megatron if "EMB" in tactics and is_embedding or "MP" in tactics and not is_embedding else P()
         # What ZeRO shards: the matrices.
-        zero = cut_by_batch(spec, shape, mesh_of(tactics)["batch"]) if len(shape) > 1 and ("Z2" in tactics or "Z3" in tactics) else spec
+        zero = cut_by_batch(spec, shape, mesh_of(tactics)["batch"]) if len(shape) > 1 and ("Z2" in tactics
+            or "Z3" in tactics) else spec
         return (zero if "Z3" in tactics else spec), zero
 
     pairs = {name: matrix(shape, dims, True) for name, (shape, dims) in GLOBALS.items()}

@@ -9,9 +9,11 @@ import pytest
 import shardonnay
 from shardonnay import compare, run
 
-QUICK = {"resnet-fsdp", "wavenet-sequence", "attention-uneven-2-D", "lstm-2-D", "scanned-blocks-fsdp", "experts-expert", "graph-fsdp",
-         "ragged-experts-data", "greedy-decoding-2-D", "gaussian-process-data", "quantiles-2-D", "stencil-spatial", "fourier-2-D",
-         "equinox-block-megatron", "haiku-recurrent-fsdp", "sliding-window-context", "generation-megatron", "decoder-zero-2"}  # fmt: skip
+QUICK = {"resnet-fsdp", "wavenet-sequence", "attention-uneven-2-D", "lstm-2-D", "scanned-blocks-fsdp", "experts-expert",
+         "graph-fsdp", "ragged-experts-data", "greedy-decoding-2-D", "gaussian-process-data", "quantiles-2-D",
+         "stencil-spatial", "fourier-2-D", "equinox-block-megatron", "haiku-recurrent-fsdp", "sliding-window-context",
+         "generation-megatron",
+         "decoder-zero-2"}  # fmt: skip
 
 
 @pytest.mark.parametrize("name, strategy", corpus.parameters(QUICK))
@@ -22,7 +24,8 @@ def test_step_agrees(name, strategy, row):
     flops = compiled.report["contraction_flops"]
     ratio = flops["per_device"] * compiled.report["devices"] / flops["global"] if flops["global"] else 1
     derived = forced.ratio(f"{name}-{strategy}", flops["global"])
-    row(f"{name}-{strategy}: {compiled.report['collective_bytes']:,} bytes, FLOPs ratio {ratio:.3f}, derived {derived:.3f}")
+    row(f"{name}-{strategy}: {compiled.report['collective_bytes']:,} bytes, FLOPs ratio {ratio:.3f}, derived "
+        f"{derived:.3f}")
     wrong = [str(agreement) for agreement in agreements if not agreement.ok]
     assert not wrong, "\n".join(wrong)
     assert ratio == pytest.approx(derived, rel=0.02)

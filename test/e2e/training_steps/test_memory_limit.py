@@ -47,8 +47,8 @@ def test_another_plan_is_chosen(name, strategy, row):
     assert report["peak_bytes"]["per_device"] <= limit
     assert report["contraction_flops"]["per_device"] <= 1.02 * free["contraction_flops"]["per_device"]
     row(
-        f"{name}-{strategy}: {free['peak_bytes']['per_device']:,} to {report['peak_bytes']['per_device']:,} bytes alive,"
-        f" {free['collective_bytes']:,} to {report['collective_bytes']:,} sent"
+        f"{name}-{strategy}: {free['peak_bytes']['per_device']:,} to {report['peak_bytes']['per_device']:,} bytes "
+        f"alive, {free['collective_bytes']:,} to {report['collective_bytes']:,} sent"
     )
     assert_agrees(compiled, text, inputs)
 
@@ -73,7 +73,9 @@ def test_what_arguments_and_results_exceed_is_planned_without_a_limit(tmp_path):
     model = '{"name": "small", "bandwidth": 1e9, "latency": 1e-6, "memory": MEMORY}'
     (tmp_path / "small.json").write_text(model.replace("MEMORY", "100000"))
     (tmp_path / "large.json").write_text(model.replace("MEMORY", "100000000"))
-    small, large = (shardonnay.compile(text, device_model=str(tmp_path / f"{name}.json")) for name in ("small", "large"))
+    small, large = (
+        shardonnay.compile(text, device_model=str(tmp_path / f"{name}.json")) for name in ("small", "large")
+    )
     assert small.text == large.text
     assert "so that the plan was made without a limit" in small.diagnostics[0].message
 

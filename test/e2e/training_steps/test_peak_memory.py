@@ -1,11 +1,14 @@
-"""The peak that the report names is what XLA allocates for a device, to a fifth: chains of element-wise ops fused, results in their places."""
+"""The peak that the report names is what XLA allocates for a device, to a fifth: chains of element-wise ops fused,
+results in their places.
+"""
 
 import corpus
 import pytest
 import shardonnay
 from shardonnay import engine
 
-# Ours by XLA's. Parameters that are gathered where they are used (fsdp): XLA schedules the gathers earlier than the program has them.
+# Ours by XLA's. Parameters that are gathered where they are used (fsdp): XLA schedules the gathers earlier than the
+# program has them.
 STEPS = {
     ("attention", "2-D"): (0.8, 1.2),
     ("attention", "data"): (0.8, 1.2),

@@ -1,4 +1,6 @@
-"""What the plan costs is what the program costs: the collectives that were planned, and those of the device's own program."""
+"""What the plan costs is what the program costs: the collectives that were planned, and those of the device's own
+program.
+"""
 
 import corpus
 import jax
@@ -9,8 +11,18 @@ import shardonnay
 from jax.sharding import Mesh, NamedSharding
 from jax.sharding import PartitionSpec as P
 
-QUICK = {"resnet-fsdp", "attention-2-D", "attention-uneven-fsdp", "lstm-2-D", "graph-data", "experts-2-D", "mixer-fsdp", "stencil-2-D", "greedy-decoding-2-D",
-         "wavenet-sequence"}
+QUICK = {
+    "resnet-fsdp",
+    "attention-2-D",
+    "attention-uneven-fsdp",
+    "lstm-2-D",
+    "graph-data",
+    "experts-2-D",
+    "mixer-fsdp",
+    "stencil-2-D",
+    "greedy-decoding-2-D",
+    "wavenet-sequence",
+}
 
 
 MESH = 'sdy.mesh @mesh = <["x"=2, "y"=4]>'
@@ -51,12 +63,15 @@ WINDOWS = {
     "reshape of rows": (["6x8"], [], "48", "%r = stablehlo.reshape %a : (tensor<6x8xf32>) -> tensor<48xf32>"),
     "reshape of both": (["6x8"], [], "12x4", "%r = stablehlo.reshape %a : (tensor<6x8xf32>) -> tensor<12x4xf32>"),
     "linalg": (["34"], ["4"], "16", LINALG),
-    "tensor.extract_slice": (["40"], [], "14", "%r = tensor.extract_slice %a[5] [14] [2] : tensor<40xf32> to tensor<14xf32>"),
+    "tensor.extract_slice": (["40"], [], "14", "%r = tensor.extract_slice %a[5] [14] [2] : tensor<40xf32> to "
+                                               "tensor<14xf32>"),
     "tensor.pad": (["20"], [], "29", PAD),
     "tensor.expand_shape": (
-        ["48"], [], "6x8", "%r = tensor.expand_shape %a [[0, 1]] output_shape [6, 8] : tensor<48xf32> into tensor<6x8xf32>"
+        ["48"], [], "6x8", "%r = tensor.expand_shape %a [[0, 1]] output_shape [6, 8] : tensor<48xf32> into "
+                           "tensor<6x8xf32>"
     ),
-    "tensor.collapse_shape": (["6x8"], [], "48", "%r = tensor.collapse_shape %a [[0, 1]] : tensor<6x8xf32> into tensor<48xf32>"),
+    "tensor.collapse_shape": (["6x8"], [], "48", "%r = tensor.collapse_shape %a [[0, 1]] : tensor<6x8xf32> into "
+                                                 "tensor<48xf32>"),
     "tosa.slice": (["20"], [], "15", TOSA),
     "tosa.reshape": (["48"], [], "6x8", TOSA_RESHAPE),
 }
@@ -76,7 +91,10 @@ def window_program(name, axis):
     arguments = [f"%{next(names)}: {sharded(shape)}" for shape in shards] + [
         f"%{'z' if not shape else next(names)}: {typed(shape)}" for shape in whole
     ]
-    return f"{MESH}\nfunc.func @main({', '.join(arguments)}) -> ({sharded(result)}) {{\n  {body}\n  return %r : {typed(result)}\n}}"
+    return (
+        f"{MESH}\nfunc.func @main({', '.join(arguments)}) -> ({sharded(result)}) {{\n  {body}\n  return %r : "
+        f"{typed(result)}\n}}"
+    )
 
 
 @pytest.mark.parametrize("mode", ["greedy", "graph"])
@@ -95,7 +113,9 @@ def test_plan_and_program_have_one_price(name, strategy, model, mode):
 def test_buckets_send_no_more(name, strategy):
     """The bytes of the collectives that were packed together, for a lower price."""
     text, _ = corpus.lower(name, strategy)
-    apart, together = (shardonnay.compile(text, no_bucketing=no_bucketing, report=True).report for no_bucketing in (True, False))
+    apart, together = (
+        shardonnay.compile(text, no_bucketing=no_bucketing, report=True).report for no_bucketing in (True, False)
+    )
     counts = [sum(entry["count"] for entry in report["collectives"]) for report in (apart, together)]
     assert together["executed_bytes"] <= apart["executed_bytes"]
     assert (together["price"]["emitted"] < apart["price"]["emitted"]) == (counts[1] < counts[0])
@@ -145,7 +165,9 @@ func.func @main(%a: tensor<10x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"
 
 @pytest.mark.parametrize("name", [*SUMS, *OTHERS])
 def test_what_the_program_adds_is_planned(name):
-    price = shardonnay.compile({**SUMS, **OTHERS}[name], device_model="cpu", no_bucketing=True, report=True).report["price"]
+    price = shardonnay.compile({**SUMS, **OTHERS}[name], device_model="cpu", no_bucketing=True, report=True).report[
+        "price"
+    ]
     assert price["emitted"] == pytest.approx(price["planned"], rel=1e-9) and price["planned"] > 0
 
 
@@ -161,13 +183,19 @@ def test_windows_are_planned(name, model, axis):
 
 @pytest.mark.parametrize("sizes", [(2, 2, 2), (2, 2, 1)])
 def test_what_follows_logits_is_computed_where_they_are(sizes):
-    """Of tensors too large for the corpus, and with three axes: no op of the chain behind the logits has them gathered."""
+    """Of tensors too large for the corpus, and with three axes: no op of the chain behind the logits has them
+    gathered.
+    """
     mesh = Mesh(np.array(jax.devices("cpu")[: np.prod(sizes)]).reshape(sizes), ("data", "tensor", "fsdp"))
 
     def loss(x, words, labels):
         return -jnp.take_along_axis(jax.nn.log_softmax(x @ words.T), labels[..., None], -1).mean()
 
-    shapes = [((2880, 64, 2880), np.float32, P("data")), ((2880, 2880), np.float32, P("tensor", "fsdp")), ((2880, 64), np.int32, P("data"))]
+    shapes = [
+        ((2880, 64, 2880), np.float32, P("data")),
+        ((2880, 2880), np.float32, P("tensor", "fsdp")),
+        ((2880, 64), np.int32, P("data")),
+    ]
     arguments = [jax.ShapeDtypeStruct(shape, kind, sharding=NamedSharding(mesh, spec)) for shape, kind, spec in shapes]
     report = shardonnay.compile(jax.jit(loss).lower(*arguments).as_text(), report=True).report
     logits = 2880 * 64 * 2880 * 4 // np.prod(sizes)

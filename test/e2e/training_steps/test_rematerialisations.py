@@ -9,7 +9,15 @@ import rematerialisations
 import schedules
 import shardonnay
 
-QUICK = {"attention-uneven-2-D", "scanned-blocks-fsdp", "experts-2-D", "wavenet-fsdp", "mixer-2-D", "stencil-fsdp", "k-means-fsdp"}
+QUICK = {
+    "attention-uneven-2-D",
+    "scanned-blocks-fsdp",
+    "experts-2-D",
+    "wavenet-fsdp",
+    "mixer-2-D",
+    "stencil-fsdp",
+    "k-means-fsdp",
+}
 
 WASTEFUL = """
 sdy.mesh @mesh = <["x"=2]>
@@ -44,7 +52,9 @@ def test_a_wasteful_gather_is_found():
 
 
 def test_a_gather_instead_of_a_larger_sum_is_not():
-    text = WASTEFUL.replace("batching_dims = [1] x [1], contracting", "contracting").replace("-> tensor<8xf32>", "-> tensor<8x8xf32>")
+    text = WASTEFUL.replace("batching_dims = [1] x [1], contracting", "contracting").replace(
+        "-> tensor<8xf32>", "-> tensor<8x8xf32>"
+    )
     assert rematerialisations.undemanded(text.replace("%2 : tensor<8xf32>", "%2 : tensor<8x8xf32>")) == (1, [])
 
 

@@ -1,4 +1,6 @@
-"""Eight ranks of gloo as processes of their own, which run one job after the other; the reference is PJRT in this process."""
+"""Eight ranks of gloo as processes of their own, which run one job after the other; the reference is PJRT in this
+process.
+"""
 
 import json
 import os
@@ -52,8 +54,8 @@ class Cluster:
         self.world = world
         self.processes = [
             subprocess.Popen(
-                [sys.executable, HERE / "ranks.py"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                text=True, env={**environment, "RANK": str(rank), "LOCAL_RANK": str(rank)},
+                [sys.executable, HERE / "ranks.py"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL, text=True, env={**environment, "RANK": str(rank), "LOCAL_RANK": str(rank)},
             )
             for rank in range(world)
         ]  # fmt: skip
@@ -82,7 +84,9 @@ class Cluster:
         answers = self.answers()
         failed = [(rank, answer) for rank, answer in enumerate(answers) if "error" in answer]
         if failed:
-            raise RankError("\n".join(f"rank {rank}: {answer['error']}\n{answer['trace']}" for rank, answer in failed[:1]))
+            raise RankError(
+                "\n".join(f"rank {rank}: {answer['error']}\n{answer['trace']}" for rank, answer in failed[:1])
+            )
         return answers
 
     def run(self, program, shards, folder, **more):
@@ -96,7 +100,11 @@ class Cluster:
         ]
         torch.save(by_rank, path / "inputs.pt")
         answers = self(
-            kind="run", program=str(path / "program.shard"), inputs=str(path / "inputs.pt"), outputs=str(path / "outputs"), **more
+            kind="run",
+            program=str(path / "program.shard"),
+            inputs=str(path / "inputs.pt"),
+            outputs=str(path / "outputs"),
+            **more,
         )
         outputs = [torch.load(f"{path}/outputs.{device}", weights_only=True) for device in range(program.devices)]
         return [
@@ -117,7 +125,9 @@ class Cluster:
 
 
 class OnRanks:
-    """A compiled program on the ranks: global arrays in, global arrays and the spread of copies out, as run.LoadedProgram."""
+    """A compiled program on the ranks: global arrays in, global arrays and the spread of copies out, as
+    run.LoadedProgram.
+    """
 
     def __init__(self, compiled, cluster, folder, **more):
         self.manifest = compiled.manifest
@@ -128,5 +138,7 @@ class OnRanks:
         entries, mesh = self.manifest["inputs"], self.manifest["mesh"]
         shards = [boundary.shard(entry, value, mesh) for entry, value in zip(entries, inputs, strict=True)]
         pieces, self.answers = self._cluster.run(self._program, shards, self._folder, **self._more)
-        found = [boundary.assemble(entry, part, mesh) for entry, part in zip(self.manifest["outputs"], pieces, strict=True)]
+        found = [
+            boundary.assemble(entry, part, mesh) for entry, part in zip(self.manifest["outputs"], pieces, strict=True)
+        ]
         return [output for output, _ in found], [spread for _, spread in found]

@@ -66,7 +66,9 @@ def full(value, group=None):
     mesh = value.device_mesh
     ranks = mesh.mesh.flatten().tolist()
     whole = tuple(tuple(range(extent)) for extent in value.shape)
-    exchange = Exchange(placed_regions(value.shape, mesh, value.placements), [whole] * len(ranks), ranks, ranks.index(dist.get_rank()))
+    exchange = Exchange(
+        placed_regions(value.shape, mesh, value.placements), [whole] * len(ranks), ranks, ranks.index(dist.get_rank())
+    )
     return exchange(value.to_local().contiguous(), group)
 
 
@@ -106,8 +108,8 @@ def exchange(job):
 
     mesh = mesh_of(job)
     ranks, own = mesh.mesh.flatten().tolist(), dist.get_rank()
-    choices = [(Replicate(), Replicate()), (Shard(0), Replicate()), (Replicate(), Shard(1)), (Shard(0), Shard(0)), (Shard(1), Shard(0)),
-               (_StridedShard(0, split_factor=mesh.mesh.shape[1]), Shard(0))]
+    choices = [(Replicate(), Replicate()), (Shard(0), Replicate()), (Replicate(), Shard(1)), (Shard(0), Shard(0)),
+               (Shard(1), Shard(0)), (_StridedShard(0, split_factor=mesh.mesh.shape[1]), Shard(0))]
     wrong = []
     for shape in ((7, 5), (1, 9), (10, 2), (0, 3)):
         whole = torch.arange(shape[0] * shape[1], dtype=torch.float32).reshape(shape)
@@ -140,7 +142,9 @@ def train_until_it_fails(job):
 
 
 def _until(step, job):
-    """How long it took to say that a rank was gone, and what was said. The victim ends, or hangs for `job["hangs"]` seconds first."""
+    """How long it took to say that a rank was gone, and what was said. The victim ends, or hangs for `job["hangs"]`
+    seconds first.
+    """
     step()
     if dist.get_rank() == job["victim"]:
         time.sleep(job.get("hangs", 0))

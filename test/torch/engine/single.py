@@ -1,6 +1,7 @@
 """Ops on one device, many in one program: what the engine computes, and what PJRT does.
 
-A case's `body` is StableHLO in which `$0`, `$1`, ... are its arguments, `$r` its result (or `$r:2` and so on), other `$names` its own.
+A case's `body` is StableHLO in which `$0`, `$1`, ... are its arguments, `$r` its result (or `$r:2` and so on), other
+`$names` its own.
 """
 
 import re
@@ -41,16 +42,21 @@ class Case:
 
 def module(cases):
     arguments = [
-        f"%c{n}_{i}: {tensor(np.shape(array), element)}" for n, case in enumerate(cases) for i, (array, element) in enumerate(case.arguments)
+        f"%c{n}_{i}: {tensor(np.shape(array), element)}"
+        for n, case in enumerate(cases)
+        for i, (array, element) in enumerate(case.arguments)
     ]
     types = [tensor(*result) for case in cases for result in case.results]
     values = [
-        f"%r{n}" if len(case.results) == 1 else f"%r{n}#{i}" for n, case in enumerate(cases) for i in range(len(case.results))
+        f"%r{n}" if len(case.results) == 1 else f"%r{n}#{i}"
+        for n, case in enumerate(cases)
+        for i in range(len(case.results))
     ]
     functions = dict.fromkeys(case.functions for case in cases)
     return "\n".join(
         [f"func.func public @main({', '.join(arguments)}) -> ({', '.join(types)}) {{",
-         *(case.text(n) for n, case in enumerate(cases)), f"return {', '.join(values)} : {', '.join(types)}", "}", *functions]
+         *(case.text(n) for n, case in enumerate(cases)), f"return {', '.join(values)} : {', '.join(types)}", "}",
+         *functions]
     )  # fmt: skip
 
 
@@ -78,7 +84,11 @@ def verdict(got, wanted, element, tolerance=None, atol=0.0):
     with np.errstate(all="ignore"):
         same = (a == b) | (np.isnan(a) & np.isnan(b)) | (np.abs(a - b) <= tolerance * np.abs(b) + atol)
     wrong = np.argwhere(~same)
-    return f"at {wrong[0]}: got {a[tuple(wrong[0])]}, expected {b[tuple(wrong[0])]} ({len(wrong)} of {a.size})" if len(wrong) else ""
+    return (
+        f"at {wrong[0]}: got {a[tuple(wrong[0])]}, expected {b[tuple(wrong[0])]} ({len(wrong)} of {a.size})"
+        if len(wrong)
+        else ""
+    )
 
 
 def compiled(text, inputs):
@@ -94,7 +104,9 @@ def interpreted(text, inputs):
 
     with pjrt.context(), ir.Location.unknown():
         main = ir.Module.parse(text)
-        kinds = [ir.RankedTensorType(kind) for kind in ir.FunctionType(main.body.operations[0].function_type.value).inputs]
+        kinds = [
+            ir.RankedTensorType(kind) for kind in ir.FunctionType(main.body.operations[0].function_type.value).inputs
+        ]
         given = [
             ir.Attribute.parse(f'dense<"0x{np.ascontiguousarray(value).tobytes().hex().upper()}"> : {kind}')
             for value, kind in zip(inputs, kinds, strict=True)

@@ -1,4 +1,5 @@
-"""Collectives of every kind, element type and grouping on eight ranks, against PJRT; what gloo lacks has its fallback."""
+"""Collectives of every kind, element type and grouping on eight ranks, against PJRT; what gloo lacks has its fallback.
+"""
 
 import numpy as np
 import pytest
@@ -6,9 +7,11 @@ from shardonnay import engine as pjrt
 from shardonnay.torch.engine import listing
 from single import COMPLEX, FLOATS, INTEGERS, SMALL, numbers, tensor, verdict
 
-GROUPS = {"all": [[0, 1, 2, 3, 4, 5, 6, 7]], "rows": [[0, 1, 2, 3], [4, 5, 6, 7]], "columns": [[0, 4], [1, 5], [2, 6], [3, 7]],
-          "shuffled": [[3, 1, 0, 2], [6, 7, 5, 4]], "alone": [[i] for i in range(8)]}  # fmt: skip
-PAIRS = {"ring": [[i, (i + 1) % 8] for i in range(8)], "two rings": [[0, 2], [2, 1], [1, 0], [5, 6], [6, 5]], "line": [[0, 1], [1, 2], [4, 3]]}
+GROUPS = {"all": [[0, 1, 2, 3, 4, 5, 6, 7]], "rows": [[0, 1, 2, 3], [4, 5, 6, 7]],
+          "columns": [[0, 4], [1, 5], [2, 6], [3, 7]], "shuffled": [[3, 1, 0, 2], [6, 7, 5, 4]],
+          "alone": [[i] for i in range(8)]}  # fmt: skip
+PAIRS = {"ring": [[i, (i + 1) % 8] for i in range(8)], "two rings": [[0, 2], [2, 1], [1, 0], [5, 6], [6, 5]],
+         "line": [[0, 1], [1, 2], [4, 3]]}
 CHANNEL = "channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>"
 
 
@@ -37,7 +40,10 @@ class Programs:
 
     def check(self, ranks, folder, tolerance=None):
         text = self.text()
-        manifest = {"inputs": [{"dtype": e} for _, e in self.arguments], "outputs": [{"dtype": e} for _, e in self.results]}
+        manifest = {
+            "inputs": [{"dtype": e} for _, e in self.arguments],
+            "outputs": [{"dtype": e} for _, e in self.results],
+        }
         shards = [[numbers(shape, element, device) for device in range(8)] for shape, element in self.arguments]
         wanted = pjrt.Executable(text, 8, optimize=False)(shards)
         got, _ = ranks.run(listing.read(text, manifest), shards, folder)
@@ -51,15 +57,19 @@ class Programs:
 
 def reducer(kind, element):
     kind_ = tensor((), element)
-    return f"({{\n^bb0(%p: {kind_}, %q: {kind_}):\n%z = stablehlo.{kind} %p, %q : {kind_}\nstablehlo.return %z : {kind_}\n}})"
+    return (
+        f"({{\n^bb0(%p: {kind_}, %q: {kind_}):\n%z = stablehlo.{kind} %p, %q : {kind_}\nstablehlo.return %z : "
+        f"{kind_}\n}})"
+    )
 
 
 def listed(rows):
     return f"dense<{rows}> : tensor<{len(rows)}x{len(rows[0])}xi64>"
 
 
-KINDS = {"add": [*FLOATS, *INTEGERS, *COMPLEX, "f8E4M3FN"], "multiply": [*FLOATS, *INTEGERS], "maximum": [*FLOATS, *INTEGERS, "i1"],
-         "minimum": [*FLOATS, *INTEGERS, "i1"], "and": ["i1"], "or": ["i1"]}  # fmt: skip
+KINDS = {"add": [*FLOATS, *INTEGERS, *COMPLEX, "f8E4M3FN"], "multiply": [*FLOATS, *INTEGERS],
+         "maximum": [*FLOATS, *INTEGERS, "i1"], "minimum": [*FLOATS, *INTEGERS, "i1"], "and": ["i1"],
+         "or": ["i1"]}  # fmt: skip
 
 
 @pytest.mark.parametrize("groups", GROUPS)
@@ -69,9 +79,14 @@ def test_all_reduce(kind, groups, ranks, tmp_path):
     for element in KINDS[kind]:
         if element in SMALL and groups != "columns":  # sums of more than two round differently
             continue
-        op = f'"stablehlo.all_reduce"($0) <{{{CHANNEL}, replica_groups = {listed(GROUPS[groups])}, use_global_device_ids}}> {reducer(kind, element)}'
+        op = (
+            f'"stablehlo.all_reduce"($0) <{{{CHANNEL}, replica_groups = {listed(GROUPS[groups])}, '
+            f'use_global_device_ids}}> {reducer(kind, element)}'
+        )
         programs.add(f"all_reduce {kind}", (3, 2), element, (3, 2), op)
-        scatter = op.replace("all_reduce", "reduce_scatter").replace("use_global", "scatter_dimension = 1 : i64, use_global")
+        scatter = op.replace("all_reduce", "reduce_scatter").replace(
+            "use_global", "scatter_dimension = 1 : i64, use_global"
+        )
         size = len(GROUPS[groups][0])
         if element not in COMPLEX and size > 1:
             programs.add(f"reduce_scatter {kind}", (3, 8), element, (3, 8 // size), scatter)
@@ -85,7 +100,10 @@ MOVED = [*FLOATS, *SMALL, *INTEGERS, *COMPLEX, "i1", "i4"]
 def test_moves(groups, ranks, tmp_path):
     programs, size = Programs(), len(GROUPS[groups][0])
     for element in MOVED:
-        gather = f'"stablehlo.all_gather"($0) <{{all_gather_dim = 1 : i64, {CHANNEL}, replica_groups = {listed(GROUPS[groups])}, use_global_device_ids}}>'
+        gather = (
+            f'"stablehlo.all_gather"($0) <{{all_gather_dim = 1 : i64, {CHANNEL}, replica_groups = '
+            f'{listed(GROUPS[groups])}, use_global_device_ids}}>'
+        )
         programs.add("all_gather", (2, 3), element, (2, 3 * size), gather)
         exchange = f"""\"stablehlo.all_to_all"($0) <{{{CHANNEL}, concat_dimension = 0 : i64, replica_groups = {listed(GROUPS[groups])},
             split_count = {size} : i64, split_dimension = 1 : i64}}>"""
@@ -110,9 +128,15 @@ def test_bits_and_computations(ranks, tmp_path):
     programs = Programs()
     for element in ("i32", "ui8", "ui32", "i16", "i64"):
         for kind in functions:
-            op = f'"stablehlo.all_reduce"($0) <{{{CHANNEL}, replica_groups = {listed(rows)}, use_global_device_ids}}> {reducer(kind, element)}'
+            op = (
+                f'"stablehlo.all_reduce"($0) <{{{CHANNEL}, replica_groups = {listed(rows)}, use_global_device_ids}}> '
+                f'{reducer(kind, element)}'
+            )
             programs.add(kind, (3, 4), element, (3, 4), op)
-    manifest = {"inputs": [{"dtype": e} for _, e in programs.arguments], "outputs": [{"dtype": e} for _, e in programs.results]}
+    manifest = {
+        "inputs": [{"dtype": e} for _, e in programs.arguments],
+        "outputs": [{"dtype": e} for _, e in programs.results],
+    }
     shards = [[numbers(shape, element, device) for device in range(8)] for shape, element in programs.arguments]
     got, _ = ranks.run(listing.read(programs.text(), manifest), shards, tmp_path)
     for name, given, found in zip(programs.names, shards, got):
@@ -123,7 +147,10 @@ def test_bits_and_computations(ranks, tmp_path):
 
 def test_no_group_is_made_twice(ranks, tmp_path):
     """Programs with the same groups share them."""
-    op = f'"stablehlo.all_reduce"($0) <{{{CHANNEL}, replica_groups = {listed(GROUPS["rows"])}, use_global_device_ids}}> {reducer("add", "f32")}'
+    op = (
+        f'"stablehlo.all_reduce"($0) <{{{CHANNEL}, replica_groups = {listed(GROUPS["rows"])}, '
+        f'use_global_device_ids}}> {reducer("add", "f32")}'
+    )
     counts = []
     for _ in range(2):
         programs = Programs()

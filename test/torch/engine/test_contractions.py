@@ -1,4 +1,6 @@
-"""Dots and convolutions: batch dims, several contracted dims, none; strides, dilations, groups, edges that take away; types."""
+"""Dots and convolutions: batch dims, several contracted dims, none; strides, dilations, groups, edges that take away;
+types.
+"""
 
 import itertools
 
@@ -20,7 +22,8 @@ DOTS = {
     "no rows": ((0, 3), (3, 4), (0, 4), "contracting_dims = [1] x [0]"),
 }
 # Of the operands, of the result.
-TYPES = [*((element, element) for element in [*FLOATS, *COMPLEX, "i32", "i8", "ui8", "i64", "ui32"]), ("i8", "i32"), ("bf16", "f32"), ("f16", "f32"),
+TYPES = [*((element, element) for element in [*FLOATS, *COMPLEX, "i32", "i8", "ui8", "i64", "ui32"]), ("i8", "i32"),
+         ("bf16", "f32"), ("f16", "f32"),
          ("f8E4M3FN", "f32"), ("ui8", "i32")]  # fmt: skip
 
 
@@ -29,14 +32,26 @@ def test_dot(name):
     left, right, result, dims = DOTS[name]
     cases = []
     for source, target in TYPES:
-        body = f"$r = stablehlo.dot_general $0, $1, {dims} : ({tensor(left, source)}, {tensor(right, source)}) -> {tensor(result, target)}"
+        body = (
+            f"$r = stablehlo.dot_general $0, $1, {dims} : ({tensor(left, source)}, {tensor(right, source)}) -> "
+            f"{tensor(result, target)}"
+        )
         tolerance = {"bf16": 2e-2, "f16": 4e-3, "f32": 2e-5}.get(target)
-        cases.append(Case(f"{source} to {target}", [(numbers(left, source), source), (numbers(right, source, 1), source)],
-                          [(result, target)], body, tolerance, atol=2e-2 if target == "bf16" else 4e-3 if target == "f16" else 2e-6))
+        cases.append(
+            Case(
+                f"{source} to {target}",
+                [(numbers(left, source), source), (numbers(right, source, 1), source)],
+                [(result, target)],
+                body,
+                tolerance,
+                atol=2e-2 if target == "bf16" else 4e-3 if target == "f16" else 2e-6,
+            )
+        )
     check(cases)
 
 
-def convolution(element, spatial, kernel, strides, pads, lhs, rhs, features=4, outputs=6, groups=1, batch_groups=1, reverse=False, batch=2, dims=None):
+def convolution(element, spatial, kernel, strides, pads, lhs, rhs, features=4, outputs=6, groups=1, batch_groups=1,
+                reverse=False, batch=2, dims=None):
     """Input [b, 0, 1, f] and kernel [0, 1, i, o], unless `dims` says it otherwise."""
     count = len(spatial)
     numbers_ = ", ".join(map(str, range(count)))
@@ -48,13 +63,17 @@ def convolution(element, spatial, kernel, strides, pads, lhs, rhs, features=4, o
         extent, reach = (max(n - 1, 0) * dl + min(n, 1)) + a + b, (k - 1) * dr + 1
         sizes.append(max(0, (extent - reach) // s + 1) if extent >= reach else 0)
     result = (batch // batch_groups, *sizes, outputs)
-    window = f"stride = {list(strides)}, pad = {[list(p) for p in pads]}, lhs_dilate = {list(lhs)}, rhs_dilate = {list(rhs)}, reverse = [{', '.join(['true' if reverse else 'false'] * count)}]"
+    window = (
+        f"stride = {list(strides)}, pad = {[list(p) for p in pads]}, lhs_dilate = {list(lhs)}, rhs_dilate = "
+        f"{list(rhs)}, reverse = [{', '.join(['true' if reverse else 'false'] * count)}]"
+    )
     body = f"""$r = stablehlo.convolution($0, $1) dim_numbers = {dims}, window = {{{window if count else ''}}}
         {{batch_group_count = {batch_groups} : i64, feature_group_count = {groups} : i64}} :
         ({tensor(left, element)}, {tensor(right, element)}) -> {tensor(result, element)}"""
     tolerance = {"bf16": 3e-2, "f16": 4e-3, "f32": 2e-5}.get(element)
-    return Case(body.replace("\n", " "), [(numbers(left, element), element), (numbers(right, element, 1), element)], [(result, element)], body,
-                tolerance, atol=6e-2 if element == "bf16" else 8e-3 if element == "f16" else 1e-5)
+    return Case(body.replace("\n", " "), [(numbers(left, element), element), (numbers(right, element, 1), element)],
+                [(result, element)], body, tolerance, atol=6e-2 if element == "bf16" else 8e-3 if element == "f16"
+                else 1e-5)
 
 
 @pytest.mark.parametrize("element", ["f32", "f64", "bf16", "f16", "i32", "complex<f32>"])
@@ -67,14 +86,16 @@ def test_convolution_windows(groups, batch_groups):
     cases = []
     for stride, lhs, rhs, reverse in itertools.product((1, 2), (1, 3), (1, 2), (False, True)):
         for pad in ((0, 0), (2, 1), (-1, 1), (1, -2)):
-            cases.append(convolution("f32", (5, 4), (2, 3), (stride, 1), (pad, (1, 1)), (lhs, 1), (1, rhs), groups=groups, batch_groups=batch_groups,
-                                     outputs=8, reverse=reverse))
+            cases.append(convolution("f32", (5, 4), (2, 3), (stride, 1), (pad, (1, 1)), (lhs, 1), (1, rhs),
+                                     groups=groups, batch_groups=batch_groups, outputs=8, reverse=reverse))
     check(cases)
 
 
 def test_convolution_of_ranks():
-    cases = [convolution("f32", spatial, kernel, (1,) * len(spatial), ((1, 0),) * len(spatial), (1,) * len(spatial), (1,) * len(spatial))
-             for spatial, kernel in (((7,), (3,)), ((4, 5), (2, 2)), ((3, 4, 5), (2, 2, 3)), ((3, 3, 2, 2), (2, 1, 2, 2)))]
+    cases = [convolution("f32", spatial, kernel, (1,) * len(spatial), ((1, 0),) * len(spatial), (1,) * len(spatial),
+                         (1,) * len(spatial))
+             for spatial, kernel in (((7,), (3,)), ((4, 5), (2, 2)), ((3, 4, 5), (2, 2, 3)),
+                                     ((3, 3, 2, 2), (2, 1, 2, 2)))]
     cases.append(convolution("f32", (), (), (), (), (), ()))
     cases.append(convolution("f32", (3,), (5,), (1,), ((0, 0),), (1,), (1,)))
     check(cases)
@@ -92,6 +113,7 @@ def test_ragged_dot():
     body = """$r = "chlo.ragged_dot"($0, $1, $2) <{ragged_dot_dimension_numbers = #chlo.ragged_dot<lhs_contracting_dimensions = [1],
         rhs_contracting_dimensions = [1], lhs_ragged_dimensions = [0], rhs_group_dimensions = [0]>}> :
         (tensor<7x3xf32>, tensor<3x3x4xf32>, tensor<3xi32>) -> tensor<7x4xf32>"""
-    cases = [Case(str(sizes), [(x, "f32"), (y, "f32"), (np.array(sizes, np.int32), "i32")], [((7, 4), "f32")], body, 2e-5, atol=1e-5)
+    cases = [Case(str(sizes), [(x, "f32"), (y, "f32"), (np.array(sizes, np.int32), "i32")], [((7, 4), "f32")], body,
+                  2e-5, atol=1e-5)
              for sizes in ([2, 0, 5], [7, 0, 0], [0, 0, 7], [1, 2, 4])]
     check(cases)

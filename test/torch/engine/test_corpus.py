@@ -1,4 +1,6 @@
-"""The steps of test/e2e/corpus.py on eight gloo ranks compute what they compute whole by PJRT; a few in every run, all with --long."""
+"""The steps of test/e2e/corpus.py on eight gloo ranks compute what they compute whole by PJRT; a few in every run, all
+with --long.
+"""
 
 import corpus
 import pytest
@@ -6,8 +8,9 @@ import shardonnay
 from cluster import OnRanks
 from shardonnay import compare, run
 
-QUICK = {"resnet-fsdp", "lstm-2-D", "scanned-blocks-fsdp", "experts-expert", "graph-fsdp", "greedy-decoding-2-D", "gaussian-process-data",
-         "quantiles-2-D", "stencil-spatial", "fourier-2-D", "equinox-block-megatron", "attention-uneven-2-D"}  # fmt: skip
+QUICK = {"resnet-fsdp", "lstm-2-D", "scanned-blocks-fsdp", "experts-expert", "graph-fsdp", "greedy-decoding-2-D",
+         "gaussian-process-data", "quantiles-2-D", "stencil-spatial", "fourier-2-D", "equinox-block-megatron",
+         "attention-uneven-2-D"}  # fmt: skip
 
 
 @pytest.mark.parametrize("name, strategy", corpus.parameters(QUICK))

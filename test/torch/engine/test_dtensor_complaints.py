@@ -1,4 +1,6 @@
-"""What users of DTensor complain of, each as a program that must be right here; the numbers are of issues and pull requests of PyTorch and its neighbours."""
+"""What users of DTensor complain of, each as a program that must be right here; the numbers are of issues and pull
+requests of PyTorch and its neighbours.
+"""
 
 import functools
 import time
@@ -29,7 +31,9 @@ def compiled(function, arguments, axes, placements, results=()):
 
 
 def collectives(program):
-    return {name: program.text.count(f"stablehlo.{name}") for name in COLLECTIVES if f"stablehlo.{name}" in program.text}
+    return {
+        name: program.text.count(f"stablehlo.{name}") for name in COLLECTIVES if f"stablehlo.{name}" in program.text
+    }
 
 
 def agrees(program, function, arguments, ranks, folder):
@@ -70,10 +74,14 @@ def test_products_that_need_no_gather():
 
 
 def test_attention_that_needs_no_gather():
-    """Products of batch and heads, which eager makes one dim of: sharded by both, queries, keys and values stay where they are."""
+    """Products of batch and heads, which eager makes one dim of: sharded by both, queries, keys and values stay where
+    they are.
+    """
     q, k = numbers(4, 8, 6, 2), numbers(4, 8, 6, 2, seed=2)
     by_both = (Shard(0), Shard(1))
-    weights = compiled(lambda q, k: torch.softmax(q @ k.transpose(-2, -1), -1) @ k, [q, k], {"dp": 2, "tp": 4}, [by_both, by_both])
+    weights = compiled(
+        lambda q, k: torch.softmax(q @ k.transpose(-2, -1), -1) @ k, [q, k], {"dp": 2, "tp": 4}, [by_both, by_both]
+    )
     assert not collectives(weights) and weights.manifest["outputs"][0]["local_shape"] == [2, 2, 6, 2]
 
 
@@ -113,7 +121,11 @@ def test_uneven_modules_that_are_parallelized():
     plain = {name: value.detach().clone() for name, value in model.named_parameters()}
     torch.distributed.init_process_group("fake", store=FakeStore(), rank=0, world_size=8)
     try:
-        parallelize_module(model, init_device_mesh("cpu", (8,), mesh_dim_names=("tp",)), {"first": ColwiseParallel(), "second": RowwiseParallel()})
+        parallelize_module(
+            model,
+            init_device_mesh("cpu", (8,), mesh_dim_names=("tp",)),
+            {"first": ColwiseParallel(), "second": RowwiseParallel()},
+        )
         assert model.first.weight.placements == (Shard(0),)
         plan = partition(model, lambda model, x: (model(x) ** 2).mean(), (numbers(3, 6),), {"tp": 8})
     finally:
@@ -155,7 +167,8 @@ def test_ops_without_a_strategy(name, ranks, tmp_path):
 
 
 def test_an_op_of_ones_own(ranks, tmp_path, monkeypatch):
-    """torchtitan#3645, pytorch#167677: a library's op is entered by what it computes; its sharding follows from that."""
+    """torchtitan#3645, pytorch#167677: a library's op is entered by what it computes; its sharding follows from that.
+    """
     library = torch.library.Library("complaints", "FRAGMENT")
     library.define("scaled_softmax(Tensor x, float scale) -> Tensor")
     library.impl("scaled_softmax", lambda x, scale: torch.softmax(x * scale, -1), "CompositeExplicitAutograd")
@@ -164,7 +177,9 @@ def test_an_op_of_ones_own(ranks, tmp_path, monkeypatch):
     def softmax(builder, result, x, scale):
         scaled = TABLE[torch.ops.aten.mul.Tensor](builder, result, x, scale)
         top = TABLE[torch.ops.aten.amax.default](builder, _row(result), scaled, [-1], True)
-        powers = TABLE[torch.ops.aten.exp.default](builder, result, TABLE[torch.ops.aten.sub.Tensor](builder, result, scaled, top))
+        powers = TABLE[torch.ops.aten.exp.default](
+            builder, result, TABLE[torch.ops.aten.sub.Tensor](builder, result, scaled, top)
+        )
         total = TABLE[torch.ops.aten.sum.dim_IntList](builder, _row(result), powers, [-1], True)
         return TABLE[torch.ops.aten.div.Tensor](builder, result, powers, total)
 
@@ -216,8 +231,8 @@ def test_views_under_two_axes():
 def test_gradients_travel_together():
     """pytorch#170367: twenty-four gradients are reduced by a collective or two, not one by one."""
     model = nn.Sequential(*(nn.Linear(8, 8) for _ in range(12)))
-    plan = partition(model, lambda model, x: model(x).mean(), (numbers(8, 8),), {"dp": 8}, params={"*": (R,)}, inputs=Shard(0),
-                     optimizer=functools.partial(torch.optim.AdamW, foreach=True))  # fmt: skip
+    plan = partition(model, lambda model, x: model(x).mean(), (numbers(8, 8),), {"dp": 8}, params={"*": (R,)},
+                     inputs=Shard(0), optimizer=functools.partial(torch.optim.AdamW, foreach=True))  # fmt: skip
     assert sum(collectives(plan.program).values()) <= 2
 
 
@@ -234,17 +249,24 @@ def test_other_sizes_under_compile(backend, ranks, tmp_path):
 
 @pytest.mark.long
 def test_a_large_model_in_seconds():
-    """autoparallel#354, #18: minutes to enumerate and to solve for Llama-3 8B. Here its step is compiled, and nothing is allocated."""
+    """autoparallel#354, #18: minutes to enumerate and to solve for Llama-3 8B. Here its step is compiled, and nothing
+    is allocated.
+    """
     transformers = pytest.importorskip("transformers")
     with torch.device("meta"):
-        config = transformers.LlamaConfig(hidden_size=4096, intermediate_size=14336, num_hidden_layers=32, num_attention_heads=32, num_key_value_heads=8,
-                                          vocab_size=128256, max_position_embeddings=8192)  # fmt: skip
+        config = transformers.LlamaConfig(hidden_size=4096, intermediate_size=14336, num_hidden_layers=32,
+                                          num_attention_heads=32, num_key_value_heads=8, vocab_size=128256,
+                                          max_position_embeddings=8192)  # fmt: skip
         model = transformers.LlamaForCausalLM(config)
         tokens = torch.zeros(16, 2048, dtype=torch.int64)
     start = time.monotonic()
-    plan = partition(model, lambda model, x, y: model(input_ids=x, labels=y).loss, (tokens, tokens), {"dp": 16, "tp": 8}, params={
-        "*.[qkv]_proj.weight": (Shard(1), Shard(0)), "*.gate_proj.weight": (Shard(1), Shard(0)), "*.up_proj.weight": (Shard(1), Shard(0)),
-        "*.o_proj.weight": (Shard(0), Shard(1)), "*.down_proj.weight": (Shard(0), Shard(1)), "*embed_tokens.weight": (Shard(1), Shard(0)),
-        "lm_head.weight": (Shard(1), Shard(0)), "*": (Shard(0), R)}, inputs={"dp": Shard(0)}, optimizer=torch.optim.AdamW)  # fmt: skip
+    plan = partition(model, lambda model, x, y: model(input_ids=x, labels=y).loss, (tokens, tokens),
+                     {"dp": 16, "tp": 8}, params={
+        "*.[qkv]_proj.weight": (Shard(1), Shard(0)), "*.gate_proj.weight": (Shard(1), Shard(0)),
+        "*.up_proj.weight": (Shard(1), Shard(0)), "*.o_proj.weight": (Shard(0), Shard(1)),
+        "*.down_proj.weight": (Shard(0), Shard(1)), "*embed_tokens.weight": (Shard(1), Shard(0)),
+        "lm_head.weight": (Shard(1), Shard(0)), "*": (Shard(0), R)},
+        inputs={"dp": Shard(0)},
+        optimizer=torch.optim.AdamW)  # fmt: skip
     assert plan.manifest["devices"] == 128
     assert time.monotonic() - start < 170

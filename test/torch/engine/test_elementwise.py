@@ -63,12 +63,20 @@ def unary(dialect, name, element):
     values = edges(element)
     shape = values.shape
     # XLA's fast forms are good to some more bits than one.
-    tolerance = {"f32": 2e-5, "f64": 1e-9, "complex<f32>": 1e-4, "complex<f64>": 1e-9}.get(element) if dialect == "chlo" else None
+    tolerance = {"f32": 2e-5, "f64": 1e-9, "complex<f32>": 1e-4,
+                 "complex<f64>": 1e-9}.get(element) if dialect == "chlo" else None
     if element in COMPLEX and name not in ("negate", "real", "imag"):
         tolerance = 2e-5 if "32" in element else 1e-11
     body = f'$r = "{dialect}.{name}"($0) : ({tensor(shape, element)}) -> {tensor(shape, result)}'
     tolerance = 0.2 if name == "exponential" and element in SMALL else tolerance
-    return Case(f"{name} of {element}", [(values, element)], [(shape, result)], body, tolerance, atol=1e-6 if name == "lgamma" else 0)
+    return Case(
+        f"{name} of {element}",
+        [(values, element)],
+        [(shape, result)],
+        body,
+        tolerance,
+        atol=1e-6 if name == "lgamma" else 0,
+    )
 
 
 def binary(name, element):
@@ -80,7 +88,10 @@ def binary(name, element):
         y = np.where(y < 64, y, 5)
     if element in COMPLEX and name == "divide":
         x, y = x[y != 0], y[y != 0]
-    body = f'$r = "stablehlo.{name}"($0, $1) : ({tensor(x.shape, element)}, {tensor(x.shape, element)}) -> {tensor(x.shape, element)}'
+    body = (
+        f'$r = "stablehlo.{name}"($0, $1) : ({tensor(x.shape, element)}, {tensor(x.shape, element)}) -> '
+        f'{tensor(x.shape, element)}'
+    )
     tolerance = {"f32": 2e-5, "f64": 1e-10}.get(element) if name == "power" else None
     return Case(f"{name} of {element}", [(x, element), (y, element)], [(x.shape, element)], body, tolerance)
 
@@ -120,7 +131,9 @@ def test_compare(direction):
 def convert(source, target):
     values = edges(source)
     if source in FLOATS and target in INTEGERS:
-        values = np.concatenate([values.astype(float), [3e38, -3e38, 2.0**31, 2.0**63, 2.0**64, -(2.0**63), 255.5, -129.0]])
+        values = np.concatenate(
+            [values.astype(float), [3e38, -3e38, 2.0**31, 2.0**63, 2.0**64, -(2.0**63), 255.5, -129.0]]
+        )
         values = values.astype(boundary.dtype_of(source))
     body = f"$r = stablehlo.convert $0 : ({tensor(values.shape, source)}) -> {tensor(values.shape, target)}"
     return Case(f"{source} to {target}", [(values, source)], [(values.shape, target)], body, 0.0)
@@ -134,9 +147,10 @@ def test_convert(source):
     check([convert(source, target) for target in targets if target != source])
 
 
-WIDTHS = [("f32", (5,), "i32", (5,)), ("ui8", (3, 4), "f32", (3,)), ("f32", (3,), "ui8", (3, 4)), ("f64", (2,), "ui32", (2, 2)),
-          ("ui16", (4, 2), "ui32", (4,)), ("bf16", (6,), "ui16", (6,)), ("f8E4M3FN", (4,), "ui8", (4,)), ("ui8", (4,), "f8E5M2", (4,)),
-          ("i64", (), "f64", ()), ("f32", (), "ui16", (2,))]  # fmt: skip
+WIDTHS = [("f32", (5,), "i32", (5,)), ("ui8", (3, 4), "f32", (3,)), ("f32", (3,), "ui8", (3, 4)),
+          ("f64", (2,), "ui32", (2, 2)), ("ui16", (4, 2), "ui32", (4,)), ("bf16", (6,), "ui16", (6,)),
+          ("f8E4M3FN", (4,), "ui8", (4,)), ("ui8", (4,), "f8E5M2", (4,)), ("i64", (), "f64", ()),
+          ("f32", (), "ui16", (2,))]  # fmt: skip
 
 
 def test_bitcast():
@@ -154,8 +168,12 @@ def test_reduce_precision():
         values = np.concatenate([edges(element).astype(float), [65519.0, 1.00390625, 1.01171875]])
         values = values.astype(boundary.dtype_of(element))
         for exponent, mantissa in ((5, 10), (8, 7), (4, 3), (2, 1), (8, 23)):
-            body = f"$r = stablehlo.reduce_precision $0, format = e{exponent}m{mantissa} : {tensor(values.shape, element)}"
-            cases.append(Case(f"e{exponent}m{mantissa} of {element}", [(values, element)], [(values.shape, element)], body, 0.0))
+            body = (
+                f"$r = stablehlo.reduce_precision $0, format = e{exponent}m{mantissa} : {tensor(values.shape, element)}"
+            )
+            cases.append(
+                Case(f"e{exponent}m{mantissa} of {element}", [(values, element)], [(values.shape, element)], body, 0.0)
+            )
     check(cases)
 
 
@@ -169,7 +187,8 @@ def test_three_operands():
                           f"$r = stablehlo.select $0, $1, $2 : {tensor(x.shape, 'i1')}, {kind}"))
         low, high = edges(element)[4], edges(element)[2 if element in FLOATS else 3]
         cases.append(Case(f"clamp {element}", [(low, element), (x, element), (high, element)], [(x.shape, element)],
-                          f"$r = stablehlo.clamp $0, $1, $2 : ({tensor((), element)}, {kind}, {tensor((), element)}) -> {kind}"))
+                          f"$r = stablehlo.clamp $0, $1, $2 : ({tensor((), element)}, {kind}, {tensor((), element)}) "
+                          f"-> {kind}"))
     for part in ("f32", "f64"):
         x, y = pairs(part)
         cases.append(Case(f"complex {part}", [(x, part), (y, part)], [(x.shape, f"complex<{part}>")],
@@ -195,13 +214,20 @@ def test_chlo_of_two():
     x, y = pairs("f32", 1)
     cases = []
     for name in ("next_after", "zeta"):
-        keep = (x > 1) & (y > 0) & np.isfinite(x) & np.isfinite(y) if name == "zeta" else np.isfinite(x) & np.isfinite(y)
+        keep = (
+            (x > 1) & (y > 0) & np.isfinite(x) & np.isfinite(y) if name == "zeta" else np.isfinite(x) & np.isfinite(y)
+        )
         a, b = x[keep], y[keep]
         cases.append(Case(name, [(a, "f32"), (b, "f32")], [(a.shape, "f32")],
-                          f'$r = "chlo.{name}"($0, $1) : ({tensor(a.shape, "f32")}, {tensor(a.shape, "f32")}) -> {tensor(a.shape, "f32")}', 2e-5, atol=1e-37))
-    n, z = np.repeat(np.arange(4.0), 5).astype(np.float32), np.tile(np.array([0.5, 1.0, 2.25, 7.5, 30.0]), 4).astype(np.float32)
+                          f'$r = "chlo.{name}"($0, $1) : ({tensor(a.shape, "f32")}, {tensor(a.shape, "f32")}) -> '
+                          f'{tensor(a.shape, "f32")}', 2e-5, atol=1e-37))
+    n, z = (
+        np.repeat(np.arange(4.0), 5).astype(np.float32),
+        np.tile(np.array([0.5, 1.0, 2.25, 7.5, 30.0]), 4).astype(np.float32),
+    )
     cases.append(Case("polygamma", [(n, "f32"), (z, "f32")], [(n.shape, "f32")],
-                      f'$r = "chlo.polygamma"($0, $1) : ({tensor(n.shape, "f32")}, {tensor(n.shape, "f32")}) -> {tensor(n.shape, "f32")}', 5e-5))
+                      f'$r = "chlo.polygamma"($0, $1) : ({tensor(n.shape, "f32")}, {tensor(n.shape, "f32")}) -> '
+                      f'{tensor(n.shape, "f32")}', 5e-5))
     for element in ("i32", "ui32", "i64", "ui64", "i8", "ui8"):
         a, b = pairs(element)
         kind = tensor(a.shape, element)

@@ -1,4 +1,5 @@
-"""Models under four strategies: three steps on eight ranks equal those of eager PyTorch. A few in every run, all with --long.
+"""Models under four strategies: three steps on eight ranks equal those of eager PyTorch. A few in every run, all with
+--long.
 
 The ranks are threads of this process (threads.py); for two pairs, and for all with --gloo, processes that send by gloo.
 """
@@ -20,7 +21,16 @@ HERE = Path(__file__).resolve().parent
 R = Replicate()
 STEPS = 3
 # What Megatron shards by rows; all other weights are sharded by columns.
-ROWS = ("wo.weight", "w2.weight", "o_proj.weight", "out_proj.weight", "down_proj.weight", "fc2.weight", "output.dense.weight", "wo")
+ROWS = (
+    "wo.weight",
+    "w2.weight",
+    "o_proj.weight",
+    "out_proj.weight",
+    "down_proj.weight",
+    "fc2.weight",
+    "output.dense.weight",
+    "wo",
+)
 
 
 def megatron(name, shape):
@@ -34,13 +44,25 @@ STRATEGIES = {
     "data": ({"dp": 8}, lambda name, shape: (R,), {"dp": Shard(0)}),
     "fsdp": ({"fsdp": 8}, lambda name, shape: (Shard(0) if shape else R,), {"fsdp": Shard(0)}),
     "megatron": ({"dp": 2, "tp": 4}, megatron, {"dp": Shard(0)}),
-    "uneven": ({"a": 3, "b": 2}, lambda name, shape: (Shard(0), Shard(len(shape) - 1)) if shape else (R, R), {"a": Shard(0)}),
+    "uneven": ({"a": 3, "b": 2}, lambda name, shape: (Shard(0), Shard(len(shape) - 1)) if shape else (R, R),
+               {"a": Shard(0)}),
 }
-BUILDS = {**{name: models.build for name in models.MODELS}, **{f"hf-{name}": transformer_models.build for name in transformer_models.MODELS}}
+BUILDS = {
+    **{name: models.build for name in models.MODELS},
+    **{f"hf-{name}": transformer_models.build for name in transformer_models.MODELS},
+}
 # The batch of a graph is its nodes, beside the edges; bfloat16 rounds otherwise when the program is sharded.
 INPUTS = {"graph": ("0",)}
 SLACK = {"gpt_autocast": 200}
-QUICK = {("gpt_dropout", "fsdp"), ("rnn", "data"), ("resnet", "data"), ("unet", "uneven"), ("hf-llama", "fsdp"), ("hf-mixtral", "megatron"), ("mlp", "uneven")}
+QUICK = {
+    ("gpt_dropout", "fsdp"),
+    ("rnn", "data"),
+    ("resnet", "data"),
+    ("unet", "uneven"),
+    ("hf-llama", "fsdp"),
+    ("hf-mixtral", "megatron"),
+    ("mlp", "uneven"),
+}
 
 
 def build(name):
@@ -54,13 +76,16 @@ def optimizer_of(name):
 @functools.lru_cache(1)
 def captured(name):
     model, loss_fn, batch = build(name)
-    return capture_step(model, loss_fn, batch, optimizer=optimizer_of(name)), eager_steps(model, loss_fn, batch, optimizer_of(name), STEPS)
+    return capture_step(model, loss_fn, batch, optimizer=optimizer_of(name)), eager_steps(
+        model, loss_fn, batch, optimizer_of(name), STEPS
+    )
 
 
 def saved(name, strategy, folder, monkeypatch):
     """The partitioned step in a file, with the job that runs it."""
     mesh, placements, inputs = STRATEGIES[strategy]
-    monkeypatch.setattr(shardonnay.torch.plan, "capture_step", lambda *_, **__: captured(name)[0])  # once for all strategies
+    # once for all strategies
+    monkeypatch.setattr(shardonnay.torch.plan, "capture_step", lambda *_, **__: captured(name)[0])
     model, loss_fn, batch = build(name)
     params = {key: placements(key, tuple(value.shape)) for key, value in model.named_parameters()}
     inputs = {path: inputs for path in INPUTS.get(name, ["*"])}
@@ -68,16 +93,23 @@ def saved(name, strategy, folder, monkeypatch):
     plan.save(folder / "step.shard")
     leaves = [leaf for leaf in torch.utils._pytree.tree_leaves(batch) if isinstance(leaf, torch.Tensor)]
     names = [argument.name for argument in plan.captured.arguments if argument.kind == "input"]
-    held = {entry.name: plan.captured.values[entry.name].detach() for entry in plan.captured.arguments if entry.kind in ("parameter", "buffer")}
+    held = {
+        entry.name: plan.captured.values[entry.name].detach()
+        for entry in plan.captured.arguments
+        if entry.kind in ("parameter", "buffer")
+    }
     torch.save({**held, **dict(zip(names, leaves, strict=True))}, folder / "values.pt")
-    return dict(kind="call", file=str(HERE / "on_ranks.py"), function="train", program=str(folder / "step.shard"), times=STEPS,
-                values=str(folder / "values.pt"), sizes=list(mesh.values()), names=list(mesh), outputs=str(folder / "whole.pt"))  # fmt: skip
+    return dict(kind="call", file=str(HERE / "on_ranks.py"), function="train", program=str(folder / "step.shard"),
+                times=STEPS, values=str(folder / "values.pt"), sizes=list(mesh.values()), names=list(mesh),
+                outputs=str(folder / "whole.pt"))  # fmt: skip
 
 
 def pairs():
     for name in BUILDS:
         for strategy in STRATEGIES:
-            yield pytest.param(name, strategy, id=f"{name}-{strategy}", marks=() if (name, strategy) in QUICK else pytest.mark.long)
+            yield pytest.param(
+                name, strategy, id=f"{name}-{strategy}", marks=() if (name, strategy) in QUICK else pytest.mark.long
+            )
 
 
 def check(name, strategy, ranks, folder, monkeypatch):
@@ -86,8 +118,12 @@ def check(name, strategy, ranks, folder, monkeypatch):
     answers = ranks(**job)
     losses, values = captured(name)[1]
     whole, slack = torch.load(job["outputs"]), SLACK.get(name, 10)
-    wrong = [difference(torch.tensor(found, dtype=loss.dtype), loss, slack) for found, loss in zip(answers[0]["losses"], losses, strict=True)]
-    wrong += [f"{key}: {text}" for key, value in values.items() if key in whole and (text := difference(whole[key], value, slack))]
+    wrong = [
+        difference(torch.tensor(found, dtype=loss.dtype), loss, slack)
+        for found, loss in zip(answers[0]["losses"], losses, strict=True)
+    ]
+    wrong += [f"{key}: {text}" for key, value in values.items() if key in whole
+              and (text := difference(whole[key], value, slack))]
     assert not any(wrong), "\n".join(filter(None, wrong))
     assert set(whole) <= set(values) and len(whole) >= len(dict(build(name)[0].named_parameters()))
     return answers

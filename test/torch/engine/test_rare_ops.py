@@ -1,4 +1,6 @@
-"""Ops that programs of today seldom have: those of XLA's past, of shapes that are operands, of CHLO; and that no op is untested."""
+"""Ops that programs of today seldom have: those of XLA's past, of shapes that are operands, of CHLO; and that no op is
+untested.
+"""
 
 import re
 from pathlib import Path
@@ -17,14 +19,18 @@ def one(name, arguments, shape, body, element="f32", functions=""):
 
 
 OLD = [
-    one("dot", [(A, "f32"), (B, "f32")], (3, 5), f"$r = stablehlo.dot $0, $1 : ({TABLE}, tensor<4x5xf32>) -> tensor<3x5xf32>"),
-    one("dot of vectors", [(A[0], "f32"), (A[1], "f32")], (), f"$r = stablehlo.dot $0, $1 : ({FLAT}, {FLAT}) -> tensor<f32>"),
-    one("dot of a vector", [(A, "f32"), (A[1], "f32")], (3,), f"$r = stablehlo.dot $0, $1 : ({TABLE}, {FLAT}) -> tensor<3xf32>"),
+    one("dot", [(A, "f32"), (B, "f32")], (3, 5), f"$r = stablehlo.dot $0, $1 : ({TABLE}, tensor<4x5xf32>) -> "
+                                                 "tensor<3x5xf32>"),
+    one("dot of vectors", [(A[0], "f32"), (A[1], "f32")], (),
+        f"$r = stablehlo.dot $0, $1 : ({FLAT}, {FLAT}) -> tensor<f32>"),
+    one("dot of a vector", [(A, "f32"), (A[1], "f32")], (3,),
+        f"$r = stablehlo.dot $0, $1 : ({TABLE}, {FLAT}) -> tensor<3xf32>"),
     one("torch_index_select", [(A, "f32"), (np.array([2, 0, 2], np.int32), "i32")], (3, 4), f"""$r = "stablehlo.torch_index_select"($0, $1)
         <{{dim = 0 : i64, batch_dims = 0 : i64}}> : ({TABLE}, tensor<3xi32>) -> {TABLE}"""),
     one("einsum", [(A, "f32"), (B, "f32")], (3, 5), f"""$r = "stablehlo.einsum"($0, $1) <{{einsum_config = "ij,jk->ik"}}> :
         ({TABLE}, tensor<4x5xf32>) -> tensor<3x5xf32>"""),
-    one("broadcast", [(A, "f32")], (2, 3, 4), f"$r = stablehlo.broadcast $0, sizes = [2] : ({TABLE}) -> tensor<2x3x4xf32>"),
+    one("broadcast", [(A, "f32")], (2, 3, 4), f"$r = stablehlo.broadcast $0, sizes = [2] : ({TABLE}) -> "
+                                              "tensor<2x3x4xf32>"),
     one("map", [(A, "f32"), (A, "f32")], (3, 4), f"""$r = "stablehlo.map"($0, $1) <{{dimensions = array<i64: 0, 1>}}> ({{
         ^bb0($p: tensor<f32>, $q: tensor<f32>):
         $y = stablehlo.subtract $p, $q : tensor<f32>
@@ -36,7 +42,8 @@ OLD = [
         $r = stablehlo.add $b#0, $w : {TABLE}"""),
     one("tuple", [(A, "f32"), (A[0], "f32")], (3, 4), f"""$t = "stablehlo.tuple"($1, $0) : ({FLAT}, {TABLE}) -> tuple<{FLAT}, {TABLE}>
         $r = "stablehlo.get_tuple_element"($t) <{{index = 1 : i32}}> : (tuple<{FLAT}, {TABLE}>) -> {TABLE}"""),
-    one("composite", [(A, "f32")], (3, 4), f'$r = stablehlo.composite "mine.twice" $0 {{decomposition = @twice}} : ({TABLE}) -> {TABLE}',
+    one("composite", [(A, "f32")], (3, 4), f'$r = stablehlo.composite "mine.twice" $0 {{decomposition = @twice}} : '
+                                           f'({TABLE}) -> {TABLE}',
         functions=f"""func.func private @twice(%x: {TABLE}) -> {TABLE} {{
         %y = stablehlo.add %x, %x : {TABLE}\nreturn %y : {TABLE}\n}}"""),
     one("get_dimension_size", [(A, "f32")], (), f"""$d = "stablehlo.get_dimension_size"($0) <{{dimension = 1 : i64}}> : ({TABLE}) -> tensor<i32>
@@ -60,13 +67,18 @@ def numbered(values, kind="i64"):
 
 # What PJRT does not take, sizes that are operands among it: the same numbers as an op that it runs.
 DYNAMIC = {
-    "unary_einsum": (f'$r = "stablehlo.unary_einsum"($0) <{{einsum_config = "ij->ji"}}> : ({TABLE}) -> tensor<4x3xf32>', (4, 3),
+    "unary_einsum": (f'$r = "stablehlo.unary_einsum"($0) <{{einsum_config = "ij->ji"}}> : ({TABLE}) -> '
+                     'tensor<4x3xf32>', (4, 3),
                      f"$r = stablehlo.transpose $0, dims = [1, 0] : ({TABLE}) -> tensor<4x3xf32>"),
-    "dynamic_reshape": (f"$s = {numbered([2, 6])}\n$r = stablehlo.dynamic_reshape $0, $s : ({TABLE}, tensor<2xi64>) -> tensor<2x6xf32>", (2, 6),
+    "dynamic_reshape": (f"$s = {numbered([2, 6])}\n$r = stablehlo.dynamic_reshape $0, $s : ({TABLE}, tensor<2xi64>) "
+                        "-> tensor<2x6xf32>", (2, 6),
                         f"$r = stablehlo.reshape $0 : ({TABLE}) -> tensor<2x6xf32>"),
-    "dynamic_broadcast_in_dim": (f"$s = {numbered([2, 3, 4])}\n$r = stablehlo.dynamic_broadcast_in_dim $0, $s, dims = [1, 2] : ({TABLE}, tensor<3xi64>) -> tensor<2x3x4xf32>",
-                                 (2, 3, 4), f"$r = stablehlo.broadcast_in_dim $0, dims = [1, 2] : ({TABLE}) -> tensor<2x3x4xf32>"),
-    "dynamic_iota": (f"$s = {numbered([3, 4])}\n$i = stablehlo.dynamic_iota $s, dim = 1 : (tensor<2xi64>) -> {TABLE}\n$r = stablehlo.add $0, $i : {TABLE}", (3, 4),
+    "dynamic_broadcast_in_dim": (f"$s = {numbered([2, 3, 4])}\n$r = stablehlo.dynamic_broadcast_in_dim $0, $s, dims "
+                                 f"= [1, 2] : ({TABLE}, tensor<3xi64>) -> tensor<2x3x4xf32>",
+                                 (2, 3, 4), f"$r = stablehlo.broadcast_in_dim $0, dims = [1, 2] : ({TABLE}) -> "
+                                            "tensor<2x3x4xf32>"),
+    "dynamic_iota": (f"$s = {numbered([3, 4])}\n$i = stablehlo.dynamic_iota $s, dim = 1 : (tensor<2xi64>) -> "
+                     f"{TABLE}\n$r = stablehlo.add $0, $i : {TABLE}", (3, 4),
                      f"$i = stablehlo.iota dim = 1 : {TABLE}\n$r = stablehlo.add $0, $i : {TABLE}"),
     "dynamic_pad": (f"""$l = {numbered([1, 0])}\n$h = {numbered([0, 2])}\n$n = {numbered([1, 0])}\n$z = stablehlo.constant dense<2.5> : tensor<f32>
         $r = stablehlo.dynamic_pad $0, $z, $l, $h, $n : ({TABLE}, tensor<f32>, tensor<2xi64>, tensor<2xi64>, tensor<2xi64>) -> tensor<6x6xf32>""", (6, 6),
@@ -107,8 +119,10 @@ def test_as_another_op(name):
 
 X, Y = np.array([-2.5, 0.5, 3.0, 7.0], np.float32), np.array([2.0, -1.0], np.float32)
 I, J = np.array([7, -8, 5, 12], np.int32), np.array([3, 2], np.int32)
-BROADCAST = {"add": "f32", "subtract": "f32", "multiply": "f32", "divide": "f32", "maximum": "f32", "minimum": "f32", "remainder": "f32", "and": "i32", "or": "i32",
-             "xor": "i32", "shift_left": "i32", "shift_right_arithmetic": "i32", "shift_right_logical": "i32", "power": "f32"}  # fmt: skip
+BROADCAST = {"add": "f32", "subtract": "f32", "multiply": "f32", "divide": "f32", "maximum": "f32", "minimum": "f32",
+             "remainder": "f32", "and": "i32", "or": "i32", "xor": "i32", "shift_left": "i32",
+             "shift_right_arithmetic": "i32", "shift_right_logical": "i32",
+             "power": "f32"}  # fmt: skip
 
 
 def wide(name, element):
@@ -132,7 +146,9 @@ def test_broadcasting(name):
     arguments, body, known = wide(name, element)
     inputs = [value for value, _ in arguments]
     found, _ = compute(module([one(name, arguments, (2, 2, 4), body, element)]), inputs)
-    wanted = pjrt.Executable(module([one(name, arguments, (2, 2, 4), known, element)]), 1, optimize=False)([[value] for value in inputs])[0][0]
+    wanted = pjrt.Executable(module([one(name, arguments, (2, 2, 4), known, element)]), 1, optimize=False)(
+        [[value] for value in inputs]
+    )[0][0]
     assert not verdict(found[0], np.asarray(wanted), element, 1e-5, 0.0)
 
 
@@ -144,7 +160,8 @@ CHLO = {
     "is_pos_inf": (f"$r = chlo.is_pos_inf $0 : {SIX} -> tensor<6xi1>", "i1", np.isposinf(EDGES)),
     "is_neg_inf": (f"$r = chlo.is_neg_inf $0 : {SIX} -> tensor<6xi1>", "i1", np.isneginf(EDGES)),
     "square": (f"$r = chlo.square $0 : {SIX} -> {SIX}", "f32", EDGES * EDGES),
-    "constant_like": (f'$r = "chlo.constant_like"($0) <{{value = 3.5 : f32}}> : ({SIX}) -> {SIX}', "f32", np.full(6, 3.5, np.float32)),
+    "constant_like": (f'$r = "chlo.constant_like"($0) <{{value = 3.5 : f32}}> : ({SIX}) -> {SIX}', "f32",
+                      np.full(6, 3.5, np.float32)),
     "constant": (f"$k = chlo.constant dense<2.0> : {SIX}\n$r = stablehlo.multiply $0, $k : {SIX}", "f32", EDGES * 2),
     "broadcast_compare": (f"""$k = stablehlo.constant dense<1.0> : tensor<f32>\n$r = chlo.broadcast_compare $0, $k {{comparison_direction = #chlo<comparison_direction LT>}} :
         ({SIX}, tensor<f32>) -> tensor<6xi1>""", "i1", EDGES < 1),
@@ -176,7 +193,10 @@ def test_random_numbers_of_torch():
 
 
 # What a program of tensors has no use for; test_control.py sees that such ops are refused by name.
-NOT_HERE = "async_done async_start cross-replica-sum infeed outfeed recv return send set_dimension_size uniform_dequantize uniform_quantize".split()
+NOT_HERE = (
+    "async_done async_start cross-replica-sum infeed outfeed recv return send set_dimension_size "
+    "uniform_dequantize uniform_quantize"
+).split()
 
 
 def test_every_op_has_a_test():
@@ -185,5 +205,12 @@ def test_every_op_has_a_test():
     known = {name for name in lowering.supported() if name.startswith(("stablehlo.", "chlo."))}
     assert set(listed) - known == {f"stablehlo.{name}" for name in NOT_HERE}
     tests = "\n".join(path.read_text() for path in sorted(folder.glob("test_*.py")))
-    untested = [name for name in sorted(known) if not re.search(rf"\b{re.escape(name.removeprefix('stablehlo.').removeprefix('chlo.broadcast_').removeprefix('chlo.'))}\b", tests)]
+    untested = [
+        name
+        for name in sorted(known)
+        if not re.search(
+            rf"\b{re.escape(name.removeprefix('stablehlo.').removeprefix('chlo.broadcast_').removeprefix('chlo.'))}\b",
+            tests,
+        )
+    ]
     assert not untested and len(known) > 140

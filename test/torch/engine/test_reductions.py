@@ -1,12 +1,16 @@
-"""Reductions over dims and windows, scatters of selections, sorts: by kinds that torch knows and by computations that it does not."""
+"""Reductions over dims and windows, scatters of selections, sorts: by kinds that torch knows and by computations that
+it does not.
+"""
 
 import numpy as np
 import pytest
 from single import COMPLEX, FLOATS, INTEGERS, Case, check, edges, interpreted, numbers, tensor
 from shardonnay import boundary
 
-KINDS = {"add": [*FLOATS, *INTEGERS, *COMPLEX], "multiply": [*FLOATS, *INTEGERS, *COMPLEX], "maximum": [*FLOATS, *INTEGERS, "i1"],
-         "minimum": [*FLOATS, *INTEGERS, "i1"], "and": [*INTEGERS, "i1"], "or": [*INTEGERS, "i1"], "xor": [*INTEGERS, "i1"]}  # fmt: skip
+KINDS = {"add": [*FLOATS, *INTEGERS, *COMPLEX], "multiply": [*FLOATS, *INTEGERS, *COMPLEX],
+         "maximum": [*FLOATS, *INTEGERS, "i1"], "minimum": [*FLOATS, *INTEGERS, "i1"], "and": [*INTEGERS, "i1"],
+         "or": [*INTEGERS, "i1"],
+         "xor": [*INTEGERS, "i1"]}  # fmt: skip
 ROUGH = {"bf16": 5e-2, "f16": 5e-3, "f32": 1e-5}
 
 
@@ -26,12 +30,13 @@ def named(kind, element):
 def test_reduce(kind):
     cases = []
     for element in KINDS[kind]:
-        for shape, dims, result in (((3, 4, 5), [1], (3, 5)), ((3, 4, 5), [0, 2], (4,)), ((4,), [0], ()), ((0, 3), [0], (3,)), ((2, 3), [], (2, 3))):
+        for shape, dims, result in (((3, 4, 5), [1], (3, 5)), ((3, 4, 5), [0, 2], (4,)), ((4,), [0], ()),
+                                    ((0, 3), [0], (3,)), ((2, 3), [], (2, 3))):
             init = np.asarray(numbers((), element, 3))
             body = f"""$r = "stablehlo.reduce"($0, $1) <{{dimensions = array<i64{': ' if dims else ''}{', '.join(map(str, dims))}>}}> {named(kind, element)} :
                 ({tensor(shape, element)}, {tensor((), element)}) -> {tensor(result, element)}"""
-            cases.append(Case(f"{kind} {element} {shape} {dims}", [(numbers(shape, element), element), (init, element)], [(result, element)], body,
-                              ROUGH.get(element), atol=ROUGH.get(element, 0.0)))
+            cases.append(Case(f"{kind} {element} {shape} {dims}", [(numbers(shape, element), element), (init, element)],
+                              [(result, element)], body, ROUGH.get(element), atol=ROUGH.get(element, 0.0)))
     check(cases)
 
 
@@ -47,7 +52,9 @@ def test_extremes():
             cases.append(Case(f"{kind} {element}", [(values, element), (init, element)], [((), element)], body))
             finite = values[np.isfinite(values.astype(float))] if element in FLOATS else values[3:]
             body = body.replace(tensor(values.shape, element), tensor(finite.shape, element))
-            cases.append(Case(f"finite {kind} {element}", [(finite, element), (finite[0], element)], [((), element)], body))
+            cases.append(
+                Case(f"finite {kind} {element}", [(finite, element), (finite[0], element)], [((), element)], body)
+            )
     check(cases)
 
 
@@ -73,15 +80,19 @@ def test_computed_reduction():
     modulo = region("i32", """$m = stablehlo.constant dense<7> : tensor<i32>
         $y = stablehlo.multiply $p, $q : tensor<i32>
         $z = stablehlo.remainder $y, $m : tensor<i32>""")
-    other = f"""$r = "stablehlo.reduce"($0, $1) <{{dimensions = array<i64: 0>}}> {modulo} : (tensor<9x4xi32>, tensor<i32>) -> tensor<4xi32>"""
+    other = f"""$r = "stablehlo.reduce"($0, $1) <{{dimensions = array<i64: 0>}}> {modulo} :
+        (tensor<9x4xi32>, tensor<i32>) -> tensor<4xi32>"""
     check([
         Case("argmax", [(x, "f32")], [((3,), "f32"), ((3,), "i32")], body),
-        Case("modulo", [(np.arange(1, 37, dtype=np.int32).reshape(9, 4), "i32"), (np.int32(1), "i32")], [((4,), "i32")], other),
+        Case("modulo", [(np.arange(1, 37, dtype=np.int32).reshape(9, 4), "i32"), (np.int32(1), "i32")], [((4,), "i32")],
+             other),
     ])  # fmt: skip
 
 
-WINDOWS = [((5, 6), (2, 3), (1, 2), (1, 1), (1, 1), ((0, 0), (1, 1))), ((5, 6), (3, 1), (2, 1), (1, 1), (2, 1), ((1, 0), (0, 0))),
-           ((4, 5), (2, 2), (1, 1), (2, 3), (1, 2), ((1, 2), (0, 1))), ((8,), (8,), (1,), (1,), (1,), ((7, 0),)), ((3,), (5,), (1,), (1,), (1,), ((0, 0),)),
+WINDOWS = [((5, 6), (2, 3), (1, 2), (1, 1), (1, 1), ((0, 0), (1, 1))),
+           ((5, 6), (3, 1), (2, 1), (1, 1), (2, 1), ((1, 0), (0, 0))),
+           ((4, 5), (2, 2), (1, 1), (2, 3), (1, 2), ((1, 2), (0, 1))), ((8,), (8,), (1,), (1,), (1,), ((7, 0),)),
+           ((3,), (5,), (1,), (1,), (1,), ((0, 0),)),
            ((6, 4), (2, 2), (2, 2), (1, 1), (1, 1), ((-1, 1), (0, -2)))]  # fmt: skip
 
 
@@ -94,14 +105,22 @@ def windowed(kind, init=None, elements=("f32", "f64", "bf16", "i32", "ui32", "i8
             for n, w, s, b, d, (low, high) in zip(shape, window, strides, base, dilation, pads):
                 extent, reach = (n - 1) * b + 1 + low + high, (w - 1) * d + 1
                 result.append(max(0, (extent - reach) // s + 1) if extent >= reach else 0)
-            listed = [f"{name} = array<i64: {', '.join(map(str, values))}>" for name, values in
-                      (("window_dimensions", window), ("window_strides", strides), ("base_dilations", base), ("window_dilations", dilation))]
+            listed = [
+                f"{name} = array<i64: {', '.join(map(str, values))}>"
+                for name, values in (
+                    ("window_dimensions", window),
+                    ("window_strides", strides),
+                    ("base_dilations", base),
+                    ("window_dilations", dilation),
+                )
+            ]
             listed.append(f"padding = dense<{[list(p) for p in pads]}> : tensor<{len(shape)}x2xi64>")
             body = f"""$r = "stablehlo.reduce_window"($0, $1) <{{{', '.join(listed)}}}> {named(kind, element)} :
                 ({tensor(shape, element)}, {tensor((), element)}) -> {tensor(tuple(result), element)}"""
             first = numbers((), element, 2) if init is None else np.asarray(init, boundary.dtype_of(element))
-            cases.append(Case(f"{kind} {element} {shape} {window}", [(numbers(shape, element), element), (first, element)],
-                              [(tuple(result), element)], body, ROUGH.get(element), atol=ROUGH.get(element, 0.0)))
+            cases.append(Case(f"{kind} {element} {shape} {window}",
+                              [(numbers(shape, element), element), (first, element)], [(tuple(result), element)], body,
+                              ROUGH.get(element), atol=ROUGH.get(element, 0.0)))
     return cases
 
 
@@ -112,25 +131,35 @@ def test_reduce_window(kind, init):
 
 @pytest.mark.parametrize("kind", ["add", "multiply"])
 def test_windows_that_count_their_init(kind):
-    """An init that is not neutral is counted wherever a window is padded, as StableHLO's interpreter has it; XLA passes over padding."""
+    """An init that is not neutral is counted wherever a window is padded, as StableHLO's interpreter has it; XLA
+    passes over padding.
+    """
     check(windowed(kind, elements=("f32", "f64", "i32", "ui32", "i8")), interpreted)  # bfloat16 does not leave it
 
 
-@pytest.mark.parametrize("shape, window, strides, pads", [((4, 6), (2, 2), (2, 2), ((0, 0), (0, 0))), ((5, 5), (3, 2), (2, 1), ((1, 1), (0, 1))),
+@pytest.mark.parametrize("shape, window, strides, pads",
+                         [((4, 6), (2, 2), (2, 2), ((0, 0), (0, 0))), ((5, 5), (3, 2), (2, 1), ((1, 1), (0, 1))),
                                                           ((6,), (3,), (1,), ((1, 1),))], ids=str)  # fmt: skip
 def test_select_and_scatter(shape, window, strides, pads):
     cases = []
     for element in ("f32", "f64", "i32"):
         result = tuple((n + a + b - w) // s + 1 for n, w, s, (a, b) in zip(shape, window, strides, pads))
-        listed = [f"window_dimensions = array<i64: {', '.join(map(str, window))}>", f"window_strides = array<i64: {', '.join(map(str, strides))}>",
-                  f"padding = dense<{[list(p) for p in pads]}> : tensor<{len(shape)}x2xi64>"]
+        listed = [
+            f"window_dimensions = array<i64: {', '.join(map(str, window))}>",
+            f"window_strides = array<i64: {', '.join(map(str, strides))}>",
+            f"padding = dense<{[list(p) for p in pads]}> : tensor<{len(shape)}x2xi64>",
+        ]
         compare = f"$z = stablehlo.compare GE, $p, $q : ({tensor((), element)}, {tensor((), element)}) -> tensor<i1>"
-        select = f"({{\n^bb0($p: {tensor((), element)}, $q: {tensor((), element)}):\n{compare}\nstablehlo.return $z : tensor<i1>\n}}, "
+        select = (
+            f"({{\n^bb0($p: {tensor((), element)}, $q: {tensor((), element)}):\n{compare}\nstablehlo.return $z : "
+            f"tensor<i1>\n}}, "
+        )
         scatter = named("add", element)[1:].replace("$p", "$u").replace("$q", "$v").replace("$z", "$w")
         body = f"""$r = "stablehlo.select_and_scatter"($0, $1, $2) <{{{', '.join(listed)}}}> {select}{scatter} :
             ({tensor(shape, element)}, {tensor(result, element)}, {tensor((), element)}) -> {tensor(shape, element)}"""
         values = np.random.default_rng(1).permutation(np.prod(shape)).reshape(shape).astype(boundary.dtype_of(element))
-        cases.append(Case(element, [(values, element), (numbers(result, element), element), (np.asarray(numbers((), element)) * 0, element)],
+        cases.append(Case(element, [(values, element), (numbers(result, element), element),
+                                    (np.asarray(numbers((), element)) * 0, element)],
                           [(shape, element)], body, 1e-5, atol=1e-6))
     check(cases)
 
@@ -138,13 +167,15 @@ def test_select_and_scatter(shape, window, strides, pads):
 def sort(element, direction, kind="", dim=1, shape=(3, 9), body=None):
     values = np.resize(np.random.default_rng(2).permutation(edges(element)), shape)
     places = np.arange(np.prod(shape), dtype=np.int32).reshape(shape)
-    body = body or f"$z = stablehlo.compare {direction}, $p, $q{kind} : ({tensor((), element)}, {tensor((), element)}) -> tensor<i1>"
+    scalar = tensor((), element)
+    body = body or f"$z = stablehlo.compare {direction}, $p, $q{kind} : ({scalar}, {scalar}) -> tensor<i1>"
     text = f"""$r:2 = "stablehlo.sort"($0, $1) <{{dimension = {dim} : i64, is_stable = true}}> ({{
       ^bb0($p: {tensor((), element)}, $q: {tensor((), element)}, $m: tensor<i32>, $n: tensor<i32>):
         {body}
         stablehlo.return $z : tensor<i1>
       }}) : ({tensor(shape, element)}, {tensor(shape, 'i32')}) -> ({tensor(shape, element)}, {tensor(shape, 'i32')})"""
-    return Case(f"{direction} {element} {dim}", [(values, element), (places, "i32")], [(shape, element), (shape, "i32")], text, 0.0)
+    return Case(f"{direction} {element} {dim}", [(values, element), (places, "i32")],
+                [(shape, element), (shape, "i32")], text, 0.0)
 
 
 @pytest.mark.parametrize("direction", ["LT", "GT"])

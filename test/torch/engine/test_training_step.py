@@ -1,4 +1,6 @@
-"""A captured training step on ranks: DTensors in and out, sizes that divide nothing, checkpoints on other meshes, a rank that dies."""
+"""A captured training step on ranks: DTensors in and out, sizes that divide nothing, checkpoints on other meshes, a
+rank that dies.
+"""
 
 import functools
 from pathlib import Path
@@ -66,7 +68,8 @@ def eager(times):
 
 
 def saved(folder, params, sizes=(2, 4), inputs=(Shard(0), R)):
-    plan = partition(make_net(), loss_fn, batch(), {"a": sizes[0], "b": sizes[1]}, params=PARAMS[params], inputs=inputs, optimizer=OPTIMIZER)
+    plan = partition(make_net(), loss_fn, batch(), {"a": sizes[0], "b": sizes[1]}, params=PARAMS[params], inputs=inputs,
+                     optimizer=OPTIMIZER)
     path = folder / f"{params}.shard"
     plan.save(path)
     values = {**dict(make_net().named_parameters()), **{f"inputs.{at}": value for at, value in enumerate(batch())}}
@@ -154,13 +157,17 @@ ALL_REDUCE = """module attributes {mhlo.num_partitions = 4 : i32, mhlo.num_repli
 
 
 def test_waited_for_late():
-    """A collective begins where it stands and is waited for at its first use; what does not need it is computed meanwhile."""
+    """A collective begins where it stands and is waited for at its first use; what does not need it is computed
+    meanwhile.
+    """
     from shardonnay.torch.engine import Groups
     from shardonnay.torch.engine.executable import graph_of
     from torch.testing._internal.distributed.fake_pg import FakeStore
 
-    text = ALL_REDUCE.replace("return %r", "%s = stablehlo.sine %a : tensor<4xf32>\n%t = stablehlo.cosine %s : tensor<4xf32>\n"
-                              "%v = stablehlo.reshape %r : (tensor<4xf32>) -> tensor<2x2xf32>\n%w = stablehlo.reshape %v : (tensor<2x2xf32>) -> tensor<4xf32>\n"
+    text = ALL_REDUCE.replace("return %r", "%s = stablehlo.sine %a : tensor<4xf32>\n%t = stablehlo.cosine %s : "
+                                           "tensor<4xf32>\n"
+                              "%v = stablehlo.reshape %r : (tensor<4xf32>) -> tensor<2x2xf32>\n%w = "
+                              "stablehlo.reshape %v : (tensor<2x2xf32>) -> tensor<4xf32>\n"
                               "%u = stablehlo.add %t, %w : tensor<4xf32>\nreturn %u")  # fmt: skip
     program = listing.read(text)
     torch.distributed.init_process_group("fake", store=FakeStore(), rank=0, world_size=4)
@@ -170,7 +177,10 @@ def test_waited_for_late():
         names = [node.name for node in graph_of(program, 0, groups).graph.nodes]
     finally:
         torch.distributed.destroy_process_group()
-    place = {part: next(at for at, name in enumerate(names) if part in name) for part in ("all_reduce", "sin", "cos", "wait_tensor", "add")}
+    place = {
+        part: next(at for at, name in enumerate(names) if part in name)
+        for part in ("all_reduce", "sin", "cos", "wait_tensor", "add")
+    }
     assert sorted(place, key=place.get) == ["all_reduce", "sin", "cos", "wait_tensor", "add"], names
 
 
@@ -182,7 +192,9 @@ def test_compiled_by_torch(backend, ranks, tmp_path):
 
 
 def test_a_checkpoint_outlives_a_rank(tmp_path, ranks):
-    """A rank dies after a checkpoint: the others say so, and other ranks go on from it. In this step each has to do with each."""
+    """A rank dies after a checkpoint: the others say so, and other ranks go on from it. In this step each has to do
+    with each.
+    """
     job = saved(tmp_path, "both axes")
     cluster = Cluster(8, timeout=20)
     try:
@@ -203,7 +215,13 @@ def test_a_rank_is_gone(world, hangs, tmp_path):
     listing.read(ALL_REDUCE).save(tmp_path / "program.shard")
     cluster = Cluster(world, timeout=20)
     try:
-        job = dict(kind="call", file=str(HERE / "on_ranks.py"), function="until_it_fails", program=str(tmp_path / "program.shard"), victim=2)
+        job = dict(
+            kind="call",
+            file=str(HERE / "on_ranks.py"),
+            function="until_it_fails",
+            program=str(tmp_path / "program.shard"),
+            victim=2,
+        )
         cluster.start({**job, "hangs": hangs})
         answers = cluster.answers([0, 1, 3])
         assert all(answer["seconds"] < 35 and answer["message"] for answer in answers), answers

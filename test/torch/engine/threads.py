@@ -1,4 +1,6 @@
-"""Eight ranks as threads of this process: a model takes seconds there, whatever else the machine does. They send nothing, so gloo itself is for `ranks`."""
+"""Eight ranks as threads of this process: a model takes seconds there, whatever else the machine does. They send
+nothing, so gloo itself is for `ranks`.
+"""
 
 import threading
 import time

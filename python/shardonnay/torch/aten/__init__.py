@@ -1,6 +1,19 @@
 """Aten ops in StableHLO: a table with a function for each op, a file for each family."""
 
-from . import bags, contraction, convolution, elementwise, fourier, indexing, ordering, pooling, randoms, reductions, sharding, views
+from . import (
+    bags,
+    contraction,
+    convolution,
+    elementwise,
+    fourier,
+    indexing,
+    ordering,
+    pooling,
+    randoms,
+    reductions,
+    sharding,
+    views,
+)
 from .table import TABLE, Result
 
 __all__ = [

@@ -93,8 +93,8 @@ def embedding_bag_backward(
 
 @lowers(aten._embedding_bag_backward)
 def embedding_bag_any_backward(
-    b: Builder, out: Result, gradient: Value, indices: Value, offsets: Value, bag: Value, size: Value, maxima: Value, rows: int,
-    by_frequency: bool, mode: int, sparse: bool, each: Value | None, padding: int = -1,
+    b: Builder, out: Result, gradient: Value, indices: Value, offsets: Value, bag: Value, size: Value, maxima: Value,
+    rows: int, by_frequency: bool, mode: int, sparse: bool, each: Value | None, padding: int = -1,
 ) -> Value:  # fmt: skip
     bag = _bag_of(b, offsets, indices.shape[0], gradient.shape[0])
     return embedding_bag_backward(b, out, gradient, indices, bag, size, maxima, rows, by_frequency, mode, each, padding)
@@ -102,7 +102,8 @@ def embedding_bag_any_backward(
 
 @lowers(aten._embedding_bag_per_sample_weights_backward)
 def embedding_bag_weights_backward(
-    b: Builder, out: Result, gradient: Value, weight: Value, indices: Value, offsets: Value, bag: Value, mode: int, padding: int = -1
+    b: Builder, out: Result, gradient: Value, weight: Value, indices: Value, offsets: Value, bag: Value, mode: int,
+    padding: int = -1
 ) -> Value:
     bag = _bag_of(b, offsets, indices.shape[0], gradient.shape[0])
     rows = gather(b, weight, b.reshape(indices, [*indices.shape, 1]), [0])

@@ -12,10 +12,12 @@ Pairs = tuple[list[int], list[int]]
 
 
 def _dot(b: Builder, x: Value, y: Value, contract: Pairs, batch: Pairs) -> Value:
-    """The product, with dims of the operands apart that a view has made one of, which eager does for products of more than two dims.
+    """The product, with dims of the operands apart that a view has made one of, which eager does for products of more
+    than two dims.
 
-    A merged dim can be sharded by the axes of its first part only. Dims that both operands have are taken apart where both were
-    merged alike. Operands are what they were before a transpose, too: a weight that is gathered is gathered for both directions.
+    A merged dim can be sharded by the axes of its first part only. Dims that both operands have are taken apart where
+    both were merged alike. Operands are what they were before a transpose, too: a weight that is gathered is gathered
+    for both directions.
     """
     of_x, of_y = b.merged_dims(x), b.merged_dims(y)
     common = list(zip((*contract[0], *batch[0]), (*contract[1], *batch[1]), strict=True))
@@ -45,7 +47,9 @@ def _apart(merged: list[list[int]], whole: list[int]) -> list[int]:
 
 
 def product(b: Builder, x: Value, y: Value, contract: Pairs, batch: Pairs = ([], [])) -> Value:
-    """A contraction, in the shape of `_dot`; integers and booleans too, which torch multiplies as it does other numbers."""
+    """A contraction, in the shape of `_dot`; integers and booleans too, which torch multiplies as it does other
+    numbers.
+    """
     if x.dtype == torch.bool:
         wide_ = b.dot(b.cast(x, torch.int32), b.cast(y, torch.int32), contract, batch)
         return b.cast(wide_, torch.bool)

@@ -32,7 +32,8 @@ def convolve(
     attributes = (
         f"dimension_numbers = #stablehlo.conv<{numbers}>, window_strides = {ints(strides)}, "
         f"padding = dense<[{low_high}]> : tensor<{space}x2xi64>, lhs_dilation = {ints(x_dilation)}, "
-        f"rhs_dilation = {ints(w_dilation)}, feature_group_count = {groups} : i64, batch_group_count = {batch_groups} : i64"
+        f"rhs_dilation = {ints(w_dilation)}, feature_group_count = {groups} : i64, batch_group_count = "
+        f"{batch_groups} : i64"
     )
     return b.op("convolution", [x, w], shape, x.dtype, attributes)
 
@@ -41,7 +42,8 @@ FORWARD = "[b, f, *]x[o, i, *]->[b, f, *]"
 
 
 def forward(
-    b: Builder, x: Value, w: Value, shape: Sequence[int], stride: Sequence[int], padding: Sequence[int], dilation: Sequence[int], groups: int
+    b: Builder, x: Value, w: Value, shape: Sequence[int], stride: Sequence[int], padding: Sequence[int],
+    dilation: Sequence[int], groups: int
 ) -> Value:
     pairs = []
     for at, (step, by, spread) in enumerate(zip(stride, padding, dilation)):
@@ -53,7 +55,8 @@ def forward(
 
 
 def transposed(
-    b: Builder, x: Value, w: Value, shape: Sequence[int], stride: Sequence[int], padding: Sequence[int], dilation: Sequence[int], groups: int
+    b: Builder, x: Value, w: Value, shape: Sequence[int], stride: Sequence[int], padding: Sequence[int],
+    dilation: Sequence[int], groups: int
 ) -> Value:
     """The gradient of `forward` for its input, whose shape is `shape`; weights are those of the forward one."""
     space = range(2, w.rank)
@@ -143,10 +146,13 @@ def convolution_backward(
     empty = any(0 in value.shape for value in (gradient, x, w))
     if mask[0]:
         back = forward if is_transposed else transposed
-        results[0] = b.full(0, x.shape, x.dtype) if empty else back(b, gradient, w, x.shape, stride, padding, dilation, groups)
+        results[0] = (
+            b.full(0, x.shape, x.dtype) if empty else back(b, gradient, w, x.shape, stride, padding, dilation, groups)
+        )
     if mask[1]:
         pair = (gradient, x) if is_transposed else (x, gradient)
-        results[1] = b.full(0, w.shape, w.dtype) if empty else weight_gradient(b, *pair, w.shape, stride, padding, dilation, groups)
+        results[1] = b.full(0, w.shape, w.dtype) if empty else weight_gradient(b, *pair, w.shape, stride, padding,
+            dilation, groups)
     if mask[2]:
         results[2] = b.sum(gradient, [0, *range(2, gradient.rank)])
     return results

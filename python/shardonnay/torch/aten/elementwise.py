@@ -20,7 +20,9 @@ def _computed(b: Builder, out: Result, operands: Sequence[Operand], body: Callab
     A number has been rounded to a half type before: so do most of torch's kernels.
     """
     compute = wide(out.dtype)
-    return b.cast(body(*(given(b, rounded(b, operand, out.dtype), out.shape, compute) for operand in operands)), out.dtype)
+    return b.cast(
+        body(*(given(b, rounded(b, operand, out.dtype), out.shape, compute) for operand in operands)), out.dtype
+    )
 
 
 # Arithmetic.
@@ -117,7 +119,10 @@ def div(b: Builder, out: Result, x: Operand, y: Operand, rounding_mode: str | No
     # By a number in float32, as it is; by a tensor every step is rounded to a half type.
     compute = wide(out.dtype) if _is_single(y) else out.dtype
     x, y = given(b, rounded(b, x, out.dtype), out.shape, compute), given(b, y, out.shape, compute)
-    return b.cast(_floor_quotient(b, x, y) if rounding_mode == "floor" else _trunc(b, _rounding_step(b, "divide", x, y)), out.dtype)
+    return b.cast(
+        _floor_quotient(b, x, y) if rounding_mode == "floor" else _trunc(b, _rounding_step(b, "divide", x, y)),
+        out.dtype,
+    )
 
 
 @lowers(aten.floor_divide)
@@ -484,7 +489,8 @@ def isinf(b: Builder, out: Result, x: Value) -> Value:
 def signbit(b: Builder, out: Result, x: Value) -> Value:
     if not x.dtype.is_floating_point:
         return b.compare("LT", x, b.like(0, x)) if x.dtype.is_signed else b.full(False, out.shape, torch.bool)
-    bits = {torch.float16: torch.int16, torch.bfloat16: torch.int16, torch.float32: torch.int32, torch.float64: torch.int64}
+    bits = {torch.float16: torch.int16, torch.bfloat16: torch.int16, torch.float32: torch.int32,
+            torch.float64: torch.int64}
     pattern = b.unary("bitcast_convert", x, bits[x.dtype])
     return b.compare("LT", pattern, b.like(0, pattern))
 
@@ -524,7 +530,8 @@ def to_copy(b: Builder, out: Result, x: Value, *_: Any, **__: Any) -> Value:
     return b.cast(x, out.dtype)
 
 
-@lowers(aten.alias, aten.clone, aten.detach, aten.lift_fresh_copy, aten.lift_fresh, aten.lift, prims.clone, aten.contiguous, prims.copy_strided)
+@lowers(aten.alias, aten.clone, aten.detach, aten.lift_fresh_copy, aten.lift_fresh, aten.lift, prims.clone,
+        aten.contiguous, prims.copy_strided)
 def same(b: Builder, out: Result, x: Value, *_: Any, **__: Any) -> Value:
     return x
 

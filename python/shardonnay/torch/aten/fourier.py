@@ -13,10 +13,13 @@ from .table import Result, dim_of, lowers, real_of
 aten = torch.ops.aten
 
 
-def _transform(b: Builder, x: Value, kind: str, dims: Sequence[int], lengths: Sequence[int], shape: Sequence[int], dtype: torch.dtype) -> Value:
+def _transform(b: Builder, x: Value, kind: str, dims: Sequence[int], lengths: Sequence[int], shape: Sequence[int],
+               dtype: torch.dtype) -> Value:
     """Along `dims`, in their order; `shape`: of the result. The inverse kinds are divided by the size."""
     if len(dims) > 3:
-        raise b.refuse(f"a Fourier transform along {len(dims)} dims, expected at most 3; apply it to some after the others")
+        raise b.refuse(
+            f"a Fourier transform along {len(dims)} dims, expected at most 3; apply it to some after the others"
+        )
     order = [dim for dim in range(x.rank) if dim not in dims] + list(dims)
     attributes = f"fft_type = #stablehlo<fft_type {kind}>, fft_length = {ints(lengths)}"
     moved = b.op("fft", [b.transpose(x, order)], [shape[dim] for dim in order], dtype, attributes)

@@ -28,9 +28,15 @@ def gather(
     sizes = [1 if dim in dims or dim in batch[0] else extent for dim, extent in enumerate(x.shape)]
     windows = [dim for dim in range(x.rank) if dim not in dims and dim not in batch[0]]
     outer = index.rank - 1
-    fields = [f"offset_dims = {dims_text(range(outer, outer + len(windows)))}", f"collapsed_slice_dims = {dims_text(sorted(dims))}"]
+    fields = [
+        f"offset_dims = {dims_text(range(outer, outer + len(windows)))}",
+        f"collapsed_slice_dims = {dims_text(sorted(dims))}",
+    ]
     if batch[0]:
-        fields += [f"operand_batching_dims = {dims_text(batch[0])}", f"start_indices_batching_dims = {dims_text(batch[1])}"]
+        fields += [
+            f"operand_batching_dims = {dims_text(batch[0])}",
+            f"start_indices_batching_dims = {dims_text(batch[1])}",
+        ]
     fields += [f"start_index_map = {dims_text(dims)}", f"index_vector_dim = {outer}"]
     attributes = f"dimension_numbers = #stablehlo.gather<{', '.join(fields)}>, slice_sizes = {ints(sizes)}"
     shape = [*index.shape[:-1], *(x.shape[dim] for dim in windows)]
@@ -46,13 +52,19 @@ def scatter(
     op: str | None,
     batch: tuple[Sequence[int], Sequence[int]] = ((), ()),
 ) -> Value:
-    """x with `updates` combined by `op` (None: written) at the vectors in the last dim of `index`, laid out as `gather`'s
-    result."""
+    """x with `updates` combined by `op` (None: written) at the vectors in the last dim of `index`, laid out as
+    `gather`'s result."""
     windows = x.rank - len(dims) - len(batch[0])
     outer = index.rank - 1
-    fields = [f"update_window_dims = {dims_text(range(outer, outer + windows))}", f"inserted_window_dims = {dims_text(sorted(dims))}"]
+    fields = [
+        f"update_window_dims = {dims_text(range(outer, outer + windows))}",
+        f"inserted_window_dims = {dims_text(sorted(dims))}",
+    ]
     if batch[0]:
-        fields += [f"input_batching_dims = {dims_text(batch[0])}", f"scatter_indices_batching_dims = {dims_text(batch[1])}"]
+        fields += [
+            f"input_batching_dims = {dims_text(batch[0])}",
+            f"scatter_indices_batching_dims = {dims_text(batch[1])}",
+        ]
     fields += [f"scatter_dims_to_operand_dims = {dims_text(dims)}", f"index_vector_dim = {outer}"]
     attributes = f"scatter_dimension_numbers = #stablehlo.scatter<{', '.join(fields)}>"
     body = b.region_of([x.dtype] * 2, lambda pair: pair[1] if op is None else b.binary(op, *pair))
@@ -117,7 +129,9 @@ def _indexed(b: Builder, x: Value, indices: Sequence[Value | None]) -> tuple[lis
     if any(index.dtype == torch.bool for index in given_):
         raise b.refuse("an index that is a mask, whose result's size depends on numbers; expected torch.where")
     shape = torch.broadcast_shapes(*(index.shape for index in given_))
-    parts = [wrapped(b, b.broadcast(b.cast(index, torch.int64), shape), x.shape[dim]) for dim, index in zip(dims, given_)]
+    parts = [
+        wrapped(b, b.broadcast(b.cast(index, torch.int64), shape), x.shape[dim]) for dim, index in zip(dims, given_)
+    ]
     together = dims == list(range(dims[0], dims[0] + len(dims)))
     return dims, vectors(b, parts), dims[0] if together else 0
 
@@ -225,7 +239,9 @@ def _source(b: Builder, x: Value, index: Value, source: Operand) -> Value:
 
 
 @lowers(aten.scatter)
-def scatter_(b: Builder, out: Result, x: Value, dim: int, index: Value, source: Operand, *, reduce: str | None = None) -> Value:
+def scatter_(
+    b: Builder, out: Result, x: Value, dim: int, index: Value, source: Operand, *, reduce: str | None = None
+) -> Value:
     op = {None: None, "add": "add", "multiply": "multiply"}[reduce]
     return scattered(b, x, dim, index, _source(b, x, index, source), op)
 

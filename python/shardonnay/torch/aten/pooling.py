@@ -1,6 +1,7 @@
 """Pooling and resizing, and their gradients.
 
-A pooling that is linear and works on each dim by itself is a product with a matrix for each dim, and so is its gradient.
+A pooling that is linear and works on each dim by itself is a product with a matrix for each dim, and so is its
+gradient.
 """
 
 from __future__ import annotations
@@ -42,7 +43,8 @@ def _max_pool(space: int) -> Callable[..., list[Value]]:
 
 
 def max_pool(
-    b: Builder, out: Result, x: Value, kernel: Sequence[int], stride: Sequence[int], padding: Sequence[int], dilation: Sequence[int]
+    b: Builder, out: Result, x: Value, kernel: Sequence[int], stride: Sequence[int], padding: Sequence[int],
+    dilation: Sequence[int]
 ) -> list[Value]:
     """[maxima, their places in the flattened space], one comparison for each element of the window."""
     space = len(kernel)
@@ -111,7 +113,8 @@ lowers(aten.max_pool3d_with_indices_backward)(_max_pool_backward(3))
 
 
 def _counts(
-    extents: Sequence[int], results: Sequence[int], kernel: Sequence[int], stride: Sequence[int], padding: Sequence[int], with_padding: bool
+    extents: Sequence[int], results: Sequence[int], kernel: Sequence[int], stride: Sequence[int],
+    padding: Sequence[int], with_padding: bool
 ) -> torch.Tensor:
     """How many elements each window's average is over."""
     count = torch.ones((), dtype=torch.float64)
@@ -139,12 +142,17 @@ def _avg_pool(space: int) -> Callable[..., Value]:
         ]
         x = b.cast(x, wide(out.dtype))
         total = _windows(b, x, kernel, stride, pairs)
-        return b.cast(b.div(total, _divisor(b, total, extents, results, kernel, stride, padding, count_include_pad, divisor)), out.dtype)
+        return b.cast(
+            b.div(total, _divisor(b, total, extents, results, kernel, stride, padding, count_include_pad, divisor)),
+            out.dtype,
+        )
 
     return body
 
 
-def _windows(b: Builder, x: Value, kernel: Sequence[int], stride: Sequence[int], pairs: Sequence[Sequence[int]]) -> Value:
+def _windows(
+    b: Builder, x: Value, kernel: Sequence[int], stride: Sequence[int], pairs: Sequence[Sequence[int]]
+) -> Value:
     """Sums over windows; what a negative padding takes away is sliced off first."""
     front = x.rank - len(kernel)
     x = b.slice(x, [0] * x.rank, [extent + min(0, high) for extent, (_, high) in zip(x.shape, pairs)])
@@ -152,7 +160,8 @@ def _windows(b: Builder, x: Value, kernel: Sequence[int], stride: Sequence[int],
     return reduce_window(b, x, "add", 0, [1] * front + list(kernel), [1] * front + list(stride), pairs)
 
 
-def _divisor(b: Builder, like: Value, extents: Any, results: Any, kernel: Any, stride: Any, padding: Any, with_padding: bool, divisor: int | None) -> Value:
+def _divisor(b: Builder, like: Value, extents: Any, results: Any, kernel: Any, stride: Any, padding: Any,
+             with_padding: bool, divisor: int | None) -> Value:
     if divisor is not None:
         return b.like(divisor, like)
     count = b.tensor(_counts(extents, results, kernel, stride, padding, with_padding).to(like.dtype))
@@ -169,11 +178,14 @@ def _avg_pool_backward(space: int) -> Callable[..., Value]:
         front = x.rank - space
         extents, results = x.shape[front:], gradient.shape[front:]
         gradient = b.cast(gradient, wide(out.dtype))
-        shares = b.div(gradient, _divisor(b, gradient, extents, results, kernel, stride, padding, count_include_pad, divisor))
+        shares = b.div(
+            gradient, _divisor(b, gradient, extents, results, kernel, stride, padding, count_include_pad, divisor)
+        )
         low = [0] * front + [size - 1 for size in kernel]
         reach = [(count - 1) * step + size for count, step, size in zip(results, stride, kernel)]
         high = [0] * front + [
-            max(size - 1, size - 1 + by + extent - end) for size, by, extent, end in zip(kernel, padding, extents, reach)
+            max(size - 1, size - 1 + by + extent - end)
+            for size, by, extent, end in zip(kernel, padding, extents, reach)
         ]
         spread = b.pad(shares, low, high, 0, [0] * front + [step - 1 for step in stride])
         sums = reduce_window(b, spread, "add", 0, [1] * front + kernel, [1] * x.rank, [[0, 0]] * x.rank)
@@ -214,7 +226,9 @@ def _adaptive_matrix(extent: int, count: int) -> torch.Tensor:
     return matrix
 
 
-def _matrices(make: Callable[[int, int], torch.Tensor], extents: Sequence[int], counts: Sequence[int]) -> list[torch.Tensor]:
+def _matrices(
+    make: Callable[[int, int], torch.Tensor], extents: Sequence[int], counts: Sequence[int]
+) -> list[torch.Tensor]:
     return [make(extent, count) for extent, count in zip(extents, counts)]
 
 
@@ -249,7 +263,9 @@ _RESIZES = {
 }
 
 
-def _resized(op: Any, extent: int, count: int, corners: Sequence[bool], scale: float | None, dtype: torch.dtype) -> torch.Tensor:
+def _resized(
+    op: Any, extent: int, count: int, corners: Sequence[bool], scale: float | None, dtype: torch.dtype
+) -> torch.Tensor:
     """The matrix of a resize along one dim: what torch makes of the unit vectors."""
     units = torch.eye(extent, dtype=torch.float64 if dtype == torch.float64 else torch.float32)[:, None]
     if op is aten.upsample_bicubic2d:

@@ -179,7 +179,9 @@ def histc(b: Builder, out: Result, x: Value, bins: int = 100, low: float = 0, hi
 
 
 @lowers(aten.linalg_vector_norm)
-def vector_norm(b: Builder, out: Result, x: Value, order: float = 2, dims: Any = None, keepdim: bool = False, **_: Any) -> Value:
+def vector_norm(
+    b: Builder, out: Result, x: Value, order: float = 2, dims: Any = None, keepdim: bool = False, **_: Any
+) -> Value:
     dims = dims_of(dims, x.rank)
     compute = wide(out.dtype)
     size = b.unary("abs", b.cast(x, compute) if not x.dtype.is_complex else x, compute)
@@ -219,8 +221,12 @@ def reduce_window(
         (extent + low + high - (size - 1) * step - 1) // stride + 1
         for extent, (low, high), size, step, stride in zip(x.shape, padding, window, steps, strides)
     ]
-    attributes = f"window_dimensions = {ints(window)}, window_strides = {ints(strides)}, window_dilations = {ints(steps)}"
-    attributes += f", padding = dense<[{', '.join(f'[{low}, {high}]' for low, high in padding)}]> : tensor<{x.rank}x2xi64>"
+    attributes = (
+        f"window_dimensions = {ints(window)}, window_strides = {ints(strides)}, window_dilations = {ints(steps)}"
+    )
+    attributes += (
+        f", padding = dense<[{', '.join(f'[{low}, {high}]' for low, high in padding)}]> : tensor<{x.rank}x2xi64>"
+    )
     body = b.region_of([x.dtype] * 2, lambda pair: b.binary(op, *pair))
     return b.op("reduce_window", [x, b.full(initial, (), x.dtype)], shape, x.dtype, attributes, body)
 

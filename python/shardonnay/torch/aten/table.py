@@ -31,7 +31,9 @@ def lowers(*ops: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
 
     def enter(function: Callable[..., Any]) -> Callable[..., Any]:
         for op in ops:
-            overloads = [op] if isinstance(op, torch._ops.OpOverload) else [getattr(op, name) for name in op.overloads()]
+            overloads = (
+                [op] if isinstance(op, torch._ops.OpOverload) else [getattr(op, name) for name in op.overloads()]
+            )
             for overload in overloads:
                 TABLE[overload] = function
         return function

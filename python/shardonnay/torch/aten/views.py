@@ -15,10 +15,14 @@ from .table import Result, dim_of, given, lowers, wide
 aten, prims = torch.ops.aten, torch.ops.prims
 
 
-@lowers(aten.view, aten._unsafe_view, aten.reshape, aten.squeeze, aten.unsqueeze, prims.collapse_view, aten._reshape_alias)
+@lowers(
+    aten.view, aten._unsafe_view, aten.reshape, aten.squeeze, aten.unsqueeze, prims.collapse_view, aten._reshape_alias
+)
 def reshape(b: Builder, out: Result, x: Value, *_: Any) -> Value:
     if x.dtype != out.dtype:
-        raise b.refuse(f"a view of {x.dtype} as {out.dtype}, whose meaning depends on memory; expected a conversion (to)")
+        raise b.refuse(
+            f"a view of {x.dtype} as {out.dtype}, whose meaning depends on memory; expected a conversion (to)"
+        )
     return b.reshape(x, out.shape)
 
 
@@ -216,7 +220,10 @@ def slice_scatter(
 def select_scatter(b: Builder, out: Result, x: Value, source: Value, dim: int, index: int) -> Value:
     dim = dim_of(dim, x.rank)
     index %= x.shape[dim]
-    source = b.reshape(b.broadcast(b.cast(source, x.dtype), [*x.shape[:dim], *x.shape[dim + 1 :]]), [*x.shape[:dim], 1, *x.shape[dim + 1 :]])
+    source = b.reshape(
+        b.broadcast(b.cast(source, x.dtype), [*x.shape[:dim], *x.shape[dim + 1 :]]),
+        [*x.shape[:dim], 1, *x.shape[dim + 1 :]],
+    )
     return slice_scatter(b, out, x, source, dim, index, index + 1)
 
 
@@ -255,7 +262,8 @@ def as_strided(
 
 @lowers(aten.as_strided_scatter, prims.as_strided_scatter)
 def as_strided_scatter(
-    b: Builder, out: Result, x: Value, source: Value, size: Sequence[int], stride: Sequence[int], offset: int | None = None
+    b: Builder, out: Result, x: Value, source: Value, size: Sequence[int], stride: Sequence[int],
+    offset: int | None = None
 ) -> Value:
     """x with other elements at places in its memory, which its dims must fill in some order."""
     order = _memory_order(b)

@@ -28,7 +28,8 @@ def triangular_solve(lower: Lower, op: Op, a: Value, b: Value) -> Value:
         upper = not upper
     a = torch.triu(a) if upper else torch.tril(a)
     return torch.linalg.solve_triangular(
-        a, b, upper=upper, left=op.attributes.get("left_side", False), unitriangular=op.attributes.get("unit_diagonal", False)
+        a, b, upper=upper, left=op.attributes.get("left_side", False),
+        unitriangular=op.attributes.get("unit_diagonal", False)
     ).contiguous()
 
 
@@ -54,7 +55,9 @@ def _others(op: Op) -> list[int]:
 
 
 @rule("stablehlo.batch_norm_inference")
-def batch_norm_inference(lower: Lower, op: Op, x: Value, scale: Value, offset: Value, mean: Value, variance: Value) -> Value:
+def batch_norm_inference(
+    lower: Lower, op: Op, x: Value, scale: Value, offset: Value, mean: Value, variance: Value
+) -> Value:
     mean, variance, scale, offset = (_per_feature(op, value) for value in (mean, variance, scale, offset))
     return (x - mean) / torch.sqrt(variance + op.attributes["epsilon"]) * scale + offset
 
@@ -67,7 +70,9 @@ def batch_norm_training(lower: Lower, op: Op, x: Value, scale: Value, offset: Va
 
 
 @rule("stablehlo.batch_norm_grad")
-def batch_norm_grad(lower: Lower, op: Op, x: Value, scale: Value, mean: Value, variance: Value, gradient: Value) -> Value:
+def batch_norm_grad(
+    lower: Lower, op: Op, x: Value, scale: Value, mean: Value, variance: Value, gradient: Value
+) -> Value:
     others, type = _others(op), op.operand()
     count = type.size // type.shape[op.attributes["feature_index"]]
     centered = x - _per_feature(op, mean)

@@ -1,4 +1,5 @@
-"""Custom calls that have a form in torch: LAPACK's, as JAX lowers linear algebra for CPUs, and what is nothing there."""
+"""Custom calls that have a form in torch: LAPACK's, as JAX lowers linear algebra for CPUs, and what is nothing there.
+"""
 
 from __future__ import annotations
 

@@ -21,7 +21,15 @@ from .reductions import _by_halves, combined, kind_of
 
 Lower = Lowering
 _C10D = torch.ops._c10d_functional
-_NAMES = {"add": "sum", "multiply": "product", "maximum": "max", "minimum": "min", "and": "band", "or": "bor", "xor": "bxor"}
+_NAMES = {
+    "add": "sum",
+    "multiply": "product",
+    "maximum": "max",
+    "minimum": "min",
+    "and": "band",
+    "or": "bor",
+    "xor": "bxor",
+}
 # Types that gloo adds, multiplies and compares, and that it moves.
 _GLOO = {torch.float32, torch.float64, torch.int8, torch.uint8, torch.int32, torch.int64}
 
@@ -158,7 +166,9 @@ def _permuted(lower: Lower, x: Value, type: TensorType, group: _Group, sends: li
         return _pending(lower, started, lambda found: unpack(found).reshape(type.shape))
     zeros = torch.zeros(type.shape, dtype=type.dtype, device=lower.device)
     # Waited for all the same: what has come is empty, and added to nothing.
-    return _pending(lower, started, lambda found: torch.cat([unpack(found).reshape([0, *type.shape]), zeros.unsqueeze(0)])[0])
+    return _pending(
+        lower, started, lambda found: torch.cat([unpack(found).reshape([0, *type.shape]), zeros.unsqueeze(0)])[0]
+    )
 
 
 @rule("stablehlo.collective_broadcast")
@@ -183,8 +193,11 @@ def collective_broadcast(lower: Lower, op: Op, *operands: Value) -> Value:
 # What is reduced.
 
 
-def _wire(kind: str, type: TensorType, is_gloo: bool) -> tuple[str, Callable[[Value], Value], Callable[[Value], Value]] | None:
-    """(torch's name of the reduction, what goes over the wire, what makes of it the result); None if there is no such."""
+def _wire(
+    kind: str, type: TensorType, is_gloo: bool
+) -> tuple[str, Callable[[Value], Value], Callable[[Value], Value]] | None:
+    """(torch's name of the reduction, what goes over the wire, what makes of it the result); None if there is no such.
+    """
     name, dtype, element = _NAMES[kind], type.dtype, type.element
     integer = kind in ("and", "or", "xor")
     if element == "i1":

@@ -1,4 +1,6 @@
-"""Loops, branches and calls. A branch whose condition the device's number decides is decided when the graph is written."""
+"""Loops, branches and calls. A branch whose condition the device's number decides is decided when the graph is
+written.
+"""
 
 from __future__ import annotations
 
@@ -101,7 +103,9 @@ def _cases(lower: Lower, op: Op, index: Value, regions: list[Block], first: int)
     """The first branch or, in a branch of its own, the others."""
     if len(regions) == 2:
         return _branch(lower, op, index == first, *regions)
-    rest = Op("stablehlo.case", op.operands, op.operand_types, op.results, op.result_types, {}, regions[1:], op.location)
+    rest = Op(
+        "stablehlo.case", op.operands, op.operand_types, op.results, op.result_types, {}, regions[1:], op.location
+    )
     shifted = Op("engine.decrement", op.operands, op.operand_types, [-1 - op.operands[0]], op.operand_types, {}, [])
     rest.operands = shifted.results
     # Values are numbered once in a program; the count that has gone down is known to this region alone.

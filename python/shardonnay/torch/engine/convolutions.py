@@ -43,7 +43,8 @@ def convolution(lower: Lower, op: Op, x: Value, kernel: Value, *pads: Value) -> 
     kernel_shape = [op.operand(1).shape[roles["kernel_output_feature_dimension"]]]
     kernel_shape.append(op.operand(1).shape[roles["kernel_input_feature_dimension"]])
     kernel_shape += [op.operand(1).shape[dim] for dim in roles.get("kernel_spatial_dimensions", [])]
-    low, high, interior = ([0, 0, *values] for values in ([p[0] for p in padding], [p[1] for p in padding], [h - 1 for h in holes]))  # fmt: skip
+    low, high, interior = ([0, 0, *values] for values in ([p[0] for p in padding], [p[1] for p in padding],
+                                                          [h - 1 for h in holes]))  # fmt: skip
     x = padded(lower, x, shape, torch.zeros((), dtype=target.dtype, device=lower.device), low, high, interior)
     extents = [
         0 if extent + a + b + max(extent - 1, 0) * i < 0 else extent + a + b + max(extent - 1, 0) * i
@@ -51,7 +52,8 @@ def convolution(lower: Lower, op: Op, x: Value, kernel: Value, *pads: Value) -> 
     ]
     found = _grouped(op, x, extents, kernel, kernel_shape)
     order = [0] * (count + 2)
-    places = [roles["output_batch_dimension"], roles["output_feature_dimension"], *roles.get("output_spatial_dimensions", [])]  # fmt: skip
+    places = [roles["output_batch_dimension"], roles["output_feature_dimension"],
+              *roles.get("output_spatial_dimensions", [])]  # fmt: skip
     for at, place in enumerate(places):
         order[place] = at
     return found.permute(order).to(target.dtype)
@@ -71,7 +73,8 @@ def _grouped(op: Op, x: Value, extents: list[int], kernel: Value, kernel_shape: 
 
 
 def _convolved(
-    op: Op, x: Value, extents: list[int], kernel: Value, sizes: list[int], strides: list[int], dilation: list[int], groups: int
+    op: Op, x: Value, extents: list[int], kernel: Value, sizes: list[int], strides: list[int], dilation: list[int],
+    groups: int
 ) -> Value:
     count = len(strides)
     empty = 0 in extents or 0 in sizes or 0 in op.tensor().shape
@@ -82,7 +85,8 @@ def _convolved(
     window = Window(sizes[2:], strides, dilation)
     if empty:
         outputs = [max(0, window.outputs(extent, at)) for at, extent in enumerate(extents[2:])]
-        return torch.zeros([extents[0], sizes[0], *outputs], dtype=op.tensor().dtype, device=x.device if isinstance(x, torch.Tensor) else None)  # fmt: skip
+        return torch.zeros([extents[0], sizes[0], *outputs], dtype=op.tensor().dtype,
+                           device=x.device if isinstance(x, torch.Tensor) else None)  # fmt: skip
     patches = windows_of(x, extents, [1, 1, *sizes[2:]], [1, 1, *strides], [1, 1, *dilation])
     outputs = [window.outputs(extent, at) for at, extent in enumerate(extents[2:])]
     inner = TensorType(tuple(sizes[1:]), "f32").size

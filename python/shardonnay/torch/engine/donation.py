@@ -13,12 +13,13 @@ from .program import Program
 
 # Calls whose result may be written over an operand of the same shape, element by element.
 _WRITE_OVER = {
-    torch.add, torch.sub, torch.mul, torch.div, torch.maximum, torch.minimum, torch.neg, torch.sqrt, torch.exp, torch.tanh,
+    torch.add, torch.sub, torch.mul, torch.div, torch.maximum, torch.minimum, torch.neg, torch.sqrt, torch.exp,
+    torch.tanh,
 }  # fmt: skip
 # What may return a view of its first operand.
 _VIEWS = {
-    "reshape", "permute", "expand", "movedim", "unsqueeze", "squeeze", "transpose", "flatten", "view", "contiguous", "to",
-    "unfold", "narrow", "getitem", "getattr", "real", "imag", "view_as_real", "view_as_complex",
+    "reshape", "permute", "expand", "movedim", "unsqueeze", "squeeze", "transpose", "flatten", "view", "contiguous",
+    "to", "unfold", "narrow", "getitem", "getattr", "real", "imag", "view_as_real", "view_as_complex",
 }  # fmt: skip
 
 
@@ -37,7 +38,9 @@ def aliases_of(program: Program) -> dict[int, int]:
 
 
 def reuse(graph: fx.Graph, aliases: dict[int, int]) -> None:
-    """Writes results over arguments: where they are computed, if nothing reads the argument from there on, else at the end."""
+    """Writes results over arguments: where they are computed, if nothing reads the argument from there on, else at the
+    end.
+    """
     inputs = [node for node in graph.nodes if node.op == "placeholder"]
     output = next(node for node in graph.nodes if node.op == "output")
     results = list(output.args[0])

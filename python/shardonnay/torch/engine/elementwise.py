@@ -1,5 +1,5 @@
-"""Ops on elements: arithmetic, comparisons, conversions. StableHLO's and CHLO's results for every value, also where torch's
-own op differs (division by zero, shifts too far, conversions out of range, NaN)."""
+"""Ops on elements: arithmetic, comparisons, conversions. StableHLO's and CHLO's results for every value, also where
+torch's own op differs (division by zero, shifts too far, conversions out of range, NaN)."""
 
 from __future__ import annotations
 

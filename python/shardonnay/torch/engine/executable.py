@@ -58,7 +58,8 @@ class Executable:
         world, own = dist.get_world_size(), dist.get_rank()
         if len(self.groups.ranks) != self.program.devices or max(self.groups.ranks) >= world:
             raise EngineError(
-                f"the program is for {self.program.devices} devices, got ranks {self.groups.ranks} of a world of {world}"
+                f"the program is for {self.program.devices} devices, got ranks {self.groups.ranks} of a world of "
+                f"{world}"
             )
         if own not in self.groups.ranks:
             raise EngineError(f"rank {own} runs no device of the program, whose ranks are {self.groups.ranks}")
@@ -70,7 +71,10 @@ class Executable:
         if len(inputs) != len(types):
             raise EngineError(f"the program takes {len(types)} inputs, got {len(inputs)}")
         for at, (value, type) in enumerate(zip(inputs, types, strict=True)):
-            if isinstance(type, TensorType) and (tuple(value.shape), value.dtype) != (type.shape, outside(type.element)):
+            if isinstance(type, TensorType) and (tuple(value.shape), value.dtype) != (
+                type.shape,
+                outside(type.element),
+            ):
                 raise EngineError(
                     f"input {at}: expected {outside(type.element)} of shape {list(type.shape)}, "
                     f"got {value.dtype} of shape {list(value.shape)}"
@@ -79,7 +83,9 @@ class Executable:
             return list(self.module(*inputs))
 
 
-def graph_of(program: Program, rank: int, groups: Groups, device: torch.device | str = "cpu", donate: bool = False) -> fx.GraphModule:
+def graph_of(
+    program: Program, rank: int, groups: Groups, device: torch.device | str = "cpu", donate: bool = False
+) -> fx.GraphModule:
     """The graph of one device of the program."""
     lower = Lowering(program, rank, groups, device)
     main = program.main.body

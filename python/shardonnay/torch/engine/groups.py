@@ -14,7 +14,9 @@ from .elements import EngineError
 Devices = tuple[int, ...]
 # Of a default process group: what has been made of its ranks. A group costs each rank threads and descriptors, and
 # torch keeps it until it is destroyed, so programs share them.
-_MADE: WeakKeyDictionary[dist.ProcessGroup, dict[tuple[Devices, timedelta | None], dist.ProcessGroup]] = WeakKeyDictionary()
+_MADE: WeakKeyDictionary[dist.ProcessGroup, dict[tuple[Devices, timedelta | None], dist.ProcessGroup]] = (
+    WeakKeyDictionary()
+)
 
 
 def partition_of(pairs: list[list[int]], devices: int) -> list[list[int]]:
@@ -36,7 +38,9 @@ def partition_of(pairs: list[list[int]], devices: int) -> list[list[int]]:
 
 
 def default_timeout() -> timedelta | None:
-    """The default process group's, which `new_group` does not take over: by itself it has torch's, half an hour. None where there is no group."""
+    """The default process group's, which `new_group` does not take over: by itself it has torch's, half an hour. None
+    where there is no group.
+    """
     if not dist.is_initialized():
         return None
     world = dist.group.WORLD
@@ -65,7 +69,9 @@ class Groups:
         self._made: dict[Devices, dist.ProcessGroup] = {}
 
     def prepare(self, program: Program) -> None:
-        """Makes what the program needs, and a group of all devices. Every rank of the default group calls it, also one without a device."""
+        """Makes what the program needs, and a group of all devices. Every rank of the default group calls it, also one
+        without a device.
+        """
         self._make(tuple(range(program.devices)))
         for op in program.ops():
             if "groups" in op.attributes:

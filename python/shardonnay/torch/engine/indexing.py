@@ -38,7 +38,8 @@ def _places(
     lower: Lower, op: Op, operand: TensorType, indices: TensorType, index: Value, numbers: dict[str, Any],
     names: tuple[str, str, str, str], sizes: list[int], clamps: bool,
 ) -> _Places:  # fmt: skip
-    """`names`: of the dims of the operand that are addressed, dropped from windows, batched, and those of the indices."""
+    """`names`: of the dims of the operand that are addressed, dropped from windows, batched, and those of the indices.
+    """
     mapped, dropped, batched, index_batched = (numbers.get(name, []) for name in names)
     vector = numbers.get("index_vector_dim", 0)
     index = to_index(indices.element, index)
@@ -51,7 +52,9 @@ def _places(
     windows = [dim for dim in range(len(operand.shape)) if dim not in dropped and dim not in batched]
     # A dim that is taken whole needs no places, if its start is put where it fits.
     plain = [
-        dim for dim in windows if sizes[dim] == operand.shape[dim] and (dim not in mapped or (clamps and sizes[dim] > 0))
+        dim
+        for dim in windows
+        if sizes[dim] == operand.shape[dim] and (dim not in mapped or (clamps and sizes[dim] > 0))
     ]
     windowed = [dim for dim in windows if dim not in plain]
     addressed: dict[int, Value] = {}
@@ -104,9 +107,12 @@ def gather(lower: Lower, op: Op, operand: Value, index: Value, *sizes: Value) ->
     places = _places(lower, op, type, op.operand(1), index, numbers, names, window, clamps=True)
     order = [*places.addressed, *places.plain]
     moved = permuted(operand, order)
-    found = moved[tuple(places.addressed.values())] if places.addressed else moved.expand([*places.batch, *_extents(type, places.plain)])  # fmt: skip
+    found = moved[tuple(places.addressed.values())] if places.addressed else moved.expand([*places.batch,
+        *_extents(type, places.plain)])  # fmt: skip
     if not places.addressed and places.batch:
-        found = moved.reshape([1] * len(places.batch) + _extents(type, places.plain)).expand([*places.batch, *_extents(type, places.plain)])  # fmt: skip
+        found = moved.reshape([1] * len(places.batch)
+                              + _extents(type, places.plain)).expand([*places.batch,
+                                                                      *_extents(type, places.plain)])  # fmt: skip
     elif not any(_is_whole(place, places) for place in places.addressed.values()):
         found = found.expand([*places.batch, *places.window, *_extents(type, places.plain)])
     # Behind the batch dims stand the window's: addressed ones, then plain ones, each in the operand's order.
@@ -149,7 +155,12 @@ def scatter(lower: Lower, op: Op, *operands: Value) -> Value:
     sizes = [1] * len(type.shape)
     for dim, at in zip(windows, window_dims, strict=True):
         sizes[dim] = update_type.shape[at]
-    names = ("scatter_dims_to_operand_dims", "inserted_window_dims", "input_batching_dims", "scatter_indices_batching_dims")
+    names = (
+        "scatter_dims_to_operand_dims",
+        "inserted_window_dims",
+        "input_batching_dims",
+        "scatter_indices_batching_dims",
+    )
     places = _places(lower, op, type, op.operand(count), index, numbers, names, sizes, clamps=False)
     # [addressed..., plain...] in rows of plain elements; the last row takes what is out of bounds.
     order = [*places.addressed, *places.plain]
@@ -162,7 +173,9 @@ def scatter(lower: Lower, op: Op, *operands: Value) -> Value:
         linear = torch.where(places.inside, linear, rows)
     linear = linear.expand([*places.batch, *places.window]).reshape(-1)
     batch_dims = [dim for dim in range(len(update_type.shape)) if dim not in window_dims]
-    behind = [window_dims[windows.index(dim)] for dim in (*[d for d in places.addressed if d not in dropped], *places.plain)]
+    behind = [
+        window_dims[windows.index(dim)] for dim in (*[d for d in places.addressed if d not in dropped], *places.plain)
+    ]
     flat = [permuted(update, [*batch_dims, *behind]).reshape([-1, *plain]) for update in updates]
     targets = [
         torch.cat([permuted(value, order).reshape([rows, *plain]), _row(lower, op, at, plain)])
@@ -217,7 +230,9 @@ def _replaced(lower: Lower, target: Value, linear: Value, update: Value, rows: i
     return torch.where(touched, found, target)
 
 
-def _folded(lower: Lower, op: Op, targets: list[Value], linear: Value, updates: list[Value], amount: int) -> list[Value]:
+def _folded(
+    lower: Lower, op: Op, targets: list[Value], linear: Value, updates: list[Value], amount: int
+) -> list[Value]:
     for at in range(amount):
         place = linear[at].reshape(1)
         rows = [torch.index_select(target, 0, place) for target in targets]

@@ -14,7 +14,8 @@ Lower = Lowering
 
 
 def flipped(element: str, x: Value) -> Value:
-    """An unsigned integer's bits such that they compare right as a signed one's; others as they are. Its own inverse."""
+    """An unsigned integer's bits such that they compare right as a signed one's; others as they are. Its own inverse.
+    """
     return torch.bitwise_xor(x, _lowest(element)) if element in UNSIGNED else x
 
 

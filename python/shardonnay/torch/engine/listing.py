@@ -1,4 +1,6 @@
-"""From the compiler's text to an engine's program, by the process that compiled it: the only file that needs the compiler."""
+"""From the compiler's text to an engine's program, by the process that compiled it: the only file that needs the
+compiler.
+"""
 
 from __future__ import annotations
 
@@ -59,7 +61,9 @@ class _Reader:
         return op
 
     def _define(self, value: Json) -> Type:
-        found: Type = OtherType(value["type"]) if "type" in value else TensorType(tuple(value["shape"]), value["element"])
+        found: Type = (
+            OtherType(value["type"]) if "type" in value else TensorType(tuple(value["shape"]), value["element"])
+        )
         self._types[value["value"]] = found
         return found
 
@@ -88,7 +92,8 @@ def _elements(value: Json) -> torch.Tensor:
 
 
 def _parse(text: str) -> Any:
-    """`#stablehlo.gather<offset_dims = [0], ...>` as a dict, `#stablehlo<precision HIGH>` as its word, else the text."""
+    """`#stablehlo.gather<offset_dims = [0], ...>` as a dict, `#stablehlo<precision HIGH>` as its word, else the text.
+    """
     word = re.fullmatch(r"#(?:stablehlo|chlo)<\w+ (\w+)>", text)
     if word:
         return word[1]

@@ -1,4 +1,5 @@
-"""From the ops of a program to an FX graph: the walk over blocks, and the registry of rules that say what an op is in torch.
+"""From the ops of a program to an FX graph: the walk over blocks, and the registry of rules that say what an op is in
+torch.
 
 A rule is a function of torch calls on its operands, which are proxies in a graph that is written or, what is known
 already (constants, the device's number, all that follows from them), tensors: then the same calls compute at once, and
@@ -42,9 +43,11 @@ _RULES: dict[str, _Entry] = {}
 
 
 def rule(*names: str, elementwise: bool = False) -> Callable[[Rule], Rule]:
-    """Registers what ops are in torch: called with the Lowering, the op and its operands; returns the result, or a tuple.
+    """Registers what ops are in torch: called with the Lowering, the op and its operands; returns the result, or a
+    tuple.
 
-    elementwise: it may be given operands of other shapes than the op's, alike or scalars, as reducers of whole tensors are.
+    elementwise: it may be given operands of other shapes than the op's, alike or scalars, as reducers of whole tensors
+        are.
     """
 
     def register(function: Rule) -> Rule:
@@ -72,7 +75,8 @@ class _Tracer(fx.proxy.GraphAppendingTracer):
         return self.buffer(a) if isinstance(a, torch.Tensor) else super().create_arg(a)
 
     def buffer(self, tensor: torch.Tensor) -> fx.Node:
-        """The tensor in the graph; in memory of its own, for torch.compile lets no two arguments of a loop share any."""
+        """The tensor in the graph; in memory of its own, for torch.compile lets no two arguments of a loop share any.
+        """
         found = self._buffers.get(id(tensor))
         if found is None:
             name = f"constant_{len(self._buffers)}"
@@ -238,10 +242,13 @@ class Lowering:
         return [number for number in inside if number not in known], known
 
     def region(self, block: Block, parameters: list[int], known: dict[int, Value], *, one: bool = False) -> fx.Proxy:
-        """The block as a module in this graph, a function of the values `parameters`. one: of one result, not a tuple."""
+        """The block as a module in this graph, a function of the values `parameters`. one: of one result, not a tuple.
+        """
         inner = Lowering(self.program, self.rank, self.groups, self.device)
         inner._env = dict(known)
-        inner._env.update((number, inner.placeholder(f"value_{number}".replace("-", "before_"))) for number in parameters)
+        inner._env.update(
+            (number, inner.placeholder(f"value_{number}".replace("-", "before_"))) for number in parameters
+        )
         for op in block.ops[:-1]:
             inner._step(op)
         results = [inner._fresh(inner.value(number)) for number in block.returned]

@@ -69,8 +69,8 @@ class Program:
     """What runs on each device.
 
     manifest: what each device is fed and returns (`shardonnay.Program.manifest`).
-    signature: what the front end says of arguments and results: {"arguments": [[name, kind]...], "results": [[name, name
-        of the argument that it updates, or None]...], "initial": {name: tensor}}; empty without one.
+    signature: what the front end says of arguments and results: {"arguments": [[name, kind]...], "results": [[name,
+        name of the argument that it updates, or None]...], "initial": {name: tensor}}; empty without one.
     """
 
     functions: dict[str, Function]
@@ -182,7 +182,8 @@ def _block(plain: list[Any]) -> Block:
         arguments,
         [_type(type) for type in types],
         [
-            Op(name, ins, [*map(_type, in_types)], outs, [*map(_type, out_types)], attributes, [*map(_block, regions)], at)
+            Op(name, ins, [*map(_type, in_types)], outs, [*map(_type, out_types)], attributes, [*map(_block, regions)],
+               at)
             for name, ins, in_types, outs, out_types, attributes, regions, at in ops
         ],
     )

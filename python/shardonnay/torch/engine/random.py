@@ -35,7 +35,9 @@ def rng_bit_generator(lower: Lower, op: Op, state: Value) -> Value:
     The state is a key and a counter; behind it the counter is as many further as were used.
     """
     if op.operand().element != "ui64" or op.tensor(1).element not in ("ui8", "ui16", "ui32", "ui64"):
-        raise op.refuse(f"a state of {op.operand()} for bits of {op.tensor(1)} is not supported, expected ui64 and ui8 to ui64")
+        raise op.refuse(
+            f"a state of {op.operand()} for bits of {op.tensor(1)} is not supported, expected ui64 and ui8 to ui64"
+        )
     # Counters in 64-bit numbers of which 32 are used: torch has no other unsigned arithmetic.
     state = state.to(torch.int64)
     words = [_halves(state[at]) for at in range(op.operand().shape[0])]

@@ -61,14 +61,16 @@ def _is_neutral(kind: str, element: str, init: Value) -> bool:
         return False
     if kind in ("add", "multiply"):
         return bool(init == (0 if kind == "add" else 1))
-    return is_float(element) and kind in ("maximum", "minimum") and bool(init == (-math.inf if kind == "maximum" else math.inf))
+    return is_float(element) and kind in ("maximum",
+                                          "minimum") and bool(init == (-math.inf if kind == "maximum" else math.inf))
 
 
 def combined(lower: Lower, kind: str, element: str, x: Value, y: Value) -> Value:
     """Two tensors by a kind of reduction."""
     if kind in ("maximum", "minimum"):
         return (larger if kind == "maximum" else smaller)(element, x, y)
-    names = {"add": torch.add, "multiply": torch.mul, "and": torch.bitwise_and, "or": torch.bitwise_or, "xor": torch.bitwise_xor}
+    names = {"add": torch.add, "multiply": torch.mul, "and": torch.bitwise_and, "or": torch.bitwise_or,
+             "xor": torch.bitwise_xor}
     return names[kind](x, y)
 
 
@@ -93,7 +95,8 @@ def reduced(
 
 
 def _by_halves(
-    lower: Lower, block: Block, values: list[Value], inits: tuple[Value, ...], type: TensorType, dims: list[int], rest: list[int]
+    lower: Lower, block: Block, values: list[Value], inits: tuple[Value, ...], type: TensorType, dims: list[int],
+    rest: list[int]
 ) -> list[Value]:
     """Neighbours in the order of the elements, so that the computation need only be associative."""
     kept = [dim for dim in range(len(type.shape)) if dim not in dims]

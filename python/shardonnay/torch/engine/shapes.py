@@ -1,4 +1,6 @@
-"""Ops that move elements: constants, broadcasts, slices, pads, and those of dynamic shapes whose sizes are known after all."""
+"""Ops that move elements: constants, broadcasts, slices, pads, and those of dynamic shapes whose sizes are known after
+all.
+"""
 
 from __future__ import annotations
 
@@ -104,7 +106,8 @@ def pad(lower: Lower, op: Op, x: Value, fill: Value, *bounds: Value) -> Value:
     if bounds:
         low, high, interior = (known(op, value, "pads") for value in bounds)
     else:
-        low, high, interior = (op.attributes[f"{name}"] for name in ("edge_padding_low", "edge_padding_high", "interior_padding"))  # fmt: skip
+        low, high, interior = (op.attributes[f"{name}"]
+                               for name in ("edge_padding_low", "edge_padding_high", "interior_padding"))  # fmt: skip
     return padded(lower, x, op.operand(), fill, low, high, interior)
 
 
@@ -128,7 +131,9 @@ def _padded_dim(
 
     extent = shape[dim]
     if interior and extent > 1:
-        apart = torch.cat([x.unsqueeze(dim + 1), fill.expand([*shape[: dim + 1], interior, *shape[dim + 1 :]])], dim + 1)
+        apart = torch.cat(
+            [x.unsqueeze(dim + 1), fill.expand([*shape[: dim + 1], interior, *shape[dim + 1 :]])], dim + 1
+        )
         x = apart.flatten(dim, dim + 1)
         extent = extent + (extent - 1) * interior
         x = torch.narrow(x, dim, 0, extent)

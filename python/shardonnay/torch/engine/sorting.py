@@ -88,7 +88,9 @@ def _key(lower: Lower, op: Op, key: _Key, operands: tuple[Value, ...]) -> tuple[
     """(what is sorted by, from the largest): integers, or floats whose order is torch's."""
     block = op.regions[0]
     pairs = [operand for operand in operands for _ in range(2)]
-    partial = Block(block.arguments, block.types, [*block.ops[:-1], Op("stablehlo.return", [key.left], [], [], [], {}, [])])
+    partial = Block(
+        block.arguments, block.types, [*block.ops[:-1], Op("stablehlo.return", [key.left], [], [], [], {}, [])]
+    )
     value = lower.each(partial, *pairs)[0]
     element = key.op.operand().element
     if is_float(element):
@@ -102,7 +104,9 @@ def _key(lower: Lower, op: Op, key: _Key, operands: tuple[Value, ...]) -> tuple[
 
 
 def _by_network(lower: Lower, op: Op, operands: list[Value], dim: int) -> tuple[Value, ...]:
-    """Batcher's odd-even merges, for comparisons that no key stands for; equal elements stay in order by their numbers."""
+    """Batcher's odd-even merges, for comparisons that no key stands for; equal elements stay in order by their
+    numbers.
+    """
     count = op.operand().shape[dim]
     rows = [operand.movedim(dim, 0) for operand in operands]
     shape = [extent for at, extent in enumerate(op.operand().shape) if at != dim]

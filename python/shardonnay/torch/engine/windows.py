@@ -83,7 +83,8 @@ def reduce_window(lower: Lower, op: Op, *operands: Value) -> Value:
     found = _windowed(lower, op, operands[:count], inits)
     rank = len(found.shape)
     if 0 in found.outputs:
-        return tuple(init.expand(type.shape) for init, type in zip(inits, op.result_types, strict=True))  # type: ignore[union-attr]
+        types = zip(inits, op.result_types, strict=True)
+        return tuple(init.expand(type.shape) for init, type in types)  # type: ignore[union-attr]
     window = found.window
     patches = [
         windows_of(value, found.shape, window.sizes, window.strides, window.dilations) for value in found.values
