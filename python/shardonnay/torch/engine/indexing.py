@@ -107,12 +107,15 @@ def gather(lower: Lower, op: Op, operand: Value, index: Value, *sizes: Value) ->
     places = _places(lower, op, type, op.operand(1), index, numbers, names, window, clamps=True)
     order = [*places.addressed, *places.plain]
     moved = permuted(operand, order)
-    found = moved[tuple(places.addressed.values())] if places.addressed else moved.expand([*places.batch,
-        *_extents(type, places.plain)])  # fmt: skip
+    found = (
+        moved[tuple(places.addressed.values())]
+        if places.addressed
+        else moved.expand([*places.batch, *_extents(type, places.plain)])
+    )
     if not places.addressed and places.batch:
-        found = moved.reshape([1] * len(places.batch)
-                              + _extents(type, places.plain)).expand([*places.batch,
-                                                                      *_extents(type, places.plain)])  # fmt: skip
+        found = moved.reshape([1] * len(places.batch) + _extents(type, places.plain)).expand(
+            [*places.batch, *_extents(type, places.plain)]
+        )
     elif not any(_is_whole(place, places) for place in places.addressed.values()):
         found = found.expand([*places.batch, *places.window, *_extents(type, places.plain)])
     # Behind the batch dims stand the window's: addressed ones, then plain ones, each in the operand's order.

@@ -61,8 +61,11 @@ def _is_neutral(kind: str, element: str, init: Value) -> bool:
         return False
     if kind in ("add", "multiply"):
         return bool(init == (0 if kind == "add" else 1))
-    return is_float(element) and kind in ("maximum",
-                                          "minimum") and bool(init == (-math.inf if kind == "maximum" else math.inf))
+    return (
+        is_float(element)
+        and kind in ("maximum", "minimum")
+        and bool(init == (-math.inf if kind == "maximum" else math.inf))
+    )
 
 
 def combined(lower: Lower, kind: str, element: str, x: Value, y: Value) -> Value:
