@@ -23,15 +23,11 @@ COLUMNS = (
     "*.w[qkv1].weight", "*.w1.bias", "*head.weight", "*.[qkv]_proj.weight", "*.[qkv]_proj.bias", "*.gate_proj.weight",
     "*.up_proj.weight", "*.fc1.weight", "*.fc1.bias", "up.*.weight", "gate.*.weight", "layers.0.weight",
     "layers.0.bias", "*.layers.0.weight", "*.layers.0.bias", "*.query.weight", "*.query.bias", "*.key.weight",
-    "*.key.bias",
-    "*.value.weight", "*.value.bias",
-    "*.intermediate.dense.*", "*.linear1.*",
-    "*.router.weight",
+    "*.key.bias", "*.value.weight", "*.value.bias", "*.intermediate.dense.*", "*.linear1.*", "*.router.weight",
 )  # fmt: skip
 ROWS = (
     "*.w[o2].weight", "*.o_proj.weight", "*.down_proj.weight", "*.fc2.weight", "*.dense.weight", "*.out_proj.weight",
-    "down.*.weight", "layers.1.weight", "*.layers.1.weight",
-    "*.linear2.weight",
+    "down.*.weight", "layers.1.weight", "*.layers.1.weight", "*.linear2.weight",
 )  # fmt: skip
 MEGATRON = {
     **{pattern: (R, Shard(0)) for pattern in COLUMNS},

@@ -554,10 +554,7 @@ class Generator:
         linalg = [self.elementwise, self.named, self.transpose, self.broadcast, self.reduce, self.reduce, self.product,
                   self.product, self.generic, self.generic, self.index, self.convolution, self.pooling, self.pad,
                   self.slice, self.concat, self.collapse, self.neighbours, self.neighbours, self.pad_by_position,
-                  self.read,
-                  self.scan,
-                  self.tiles,
-                  self.divide]
+                  self.read, self.scan, self.tiles, self.divide]
         tosa = [self.tosa_elementwise, self.tosa_elementwise, self.tosa_reduce, self.tosa_matmul, self.tosa_transpose,
                 self.tosa_concat, self.tosa_reshape, self.tosa_pad, self.tosa_slice, self.tosa_tile, self.tosa_reverse,
                 self.tosa_max_pool, self.tosa_convolution]

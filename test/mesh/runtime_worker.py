@@ -199,8 +199,7 @@ def check_all_patterns(spelling, dtype):
     for reduction in (0, 1, 2):
         target = np.empty_like(source)
         call("shardonnay_all_reduce", record((GROUP, "x", False)), reduction, NUMBERS[spelling], source.size,
-             address(source),
-             address(target))
+             address(source), address(target))
         with np.errstate(all="ignore"):
             equal(target, reduced(pairs, reduction), ("patterns", spelling, reduction))
 
@@ -239,8 +238,7 @@ def check_windows():
         counted = record("none") if windows == "none" else record((INDEX_ONLY, windows, False))
         call("shardonnay_fetch_window", record((GROUP, name, False)), counted, NUMBERS["f32"], outer, inner, local,
              size, start, step, width, periodic, address(fill) if has_fill else ctypes.c_void_p(),
-             address(shards[rank]),
-             address(target))
+             address(shards[rank]), address(target))
         first = start + step * (0 if windows == "none" else index_of(windows, rank, False))
 
         def check(whole=whole, fill=fill, shards=shards, target=target, first=first, size=size, periodic=periodic,

@@ -93,8 +93,7 @@ def scalar(m):
         "+": lambda x: x + number, "-": lambda x: x - (number if number is not True else 1), "*": lambda x: x * number,
         "/": lambda x: x / number, "**": lambda x: x.abs() ** 2, "%": lambda x: x % abs(number),
         "//": lambda x: x // number, "<": lambda x: x < number, "==": lambda x: x == number, "r-": lambda x: 1 - x,
-        "r/": lambda x: number / (x.abs() + 1),
-        ">=": lambda x: x >= number,
+        "r/": lambda x: number / (x.abs() + 1), ">=": lambda x: x >= number,
     }  # fmt: skip
     x = m.tensor(m.shape(), dtype)
     if x.numel() and m.chance(0.5):
@@ -137,8 +136,7 @@ def conversion(m):
 def reduction(m):
     name = m.pick("sum", "mean", "prod", "amax", "amin", "any", "all", "var", "std", "var_mean", "argmax", "argmin",
                   "max", "min", "norm", "logsumexp", "count_nonzero", "cumsum", "cumprod", "softmax", "log_softmax",
-                  "nansum", "logcumsumexp",
-                  "maxall")  # fmt: skip
+                  "nansum", "logcumsumexp", "maxall")  # fmt: skip
     inexact = name in ("mean", "var", "std", "var_mean", "norm", "logsumexp", "softmax", "log_softmax", "logcumsumexp")
     dtype = m.pick(*FLOATS[:4]) if inexact else m.pick(*FLOATS[:4], torch.int64, torch.int32, torch.uint8, torch.bool)
     if name in ("nansum",):
@@ -170,8 +168,7 @@ def reduction(m):
         "count_nonzero": lambda x: torch.count_nonzero(x, dims), "cumsum": lambda x: torch.cumsum(x, one),
         "cumprod": lambda x: torch.cumprod(x, one), "softmax": lambda x: torch.softmax(x, one),
         "log_softmax": lambda x: torch.log_softmax(x, one), "nansum": lambda x: torch.nansum(x, dims, keep),
-        "logcumsumexp": lambda x: torch.logcumsumexp(x, one),
-        "maxall": lambda x: torch.max(x),
+        "logcumsumexp": lambda x: torch.logcumsumexp(x, one), "maxall": lambda x: torch.max(x),
     }  # fmt: skip
     case = Case(f"torch.{name} {dims} {one} {keep}", functions[name], [x], 3)
     # XLA takes the product with a mask for a choice, where a NaN times zero is zero.
@@ -360,8 +357,7 @@ def indexing(m):
     x = m.tensor(shape, dtype)
     name = m.pick("index", "index_put", "index_add_put", "gather", "scatter", "scatter_add", "scatter_value",
                   "scatter_reduce", "index_select", "index_add", "index_copy", "index_fill", "take_along", "embedding",
-                  "masked_fill", "masked_put",
-                  "put_number")  # fmt: skip
+                  "masked_fill", "masked_put", "put_number")  # fmt: skip
     smaller = [max(1, m.draw.randint(1, extent)) for extent in shape]
     smaller[dim] = m.draw.randint(1, 4)
     index = m.index(smaller, shape[dim])

@@ -159,8 +159,7 @@ class Stacked(torch.nn.Module):
 def test_what_is_stacked_stays_where_it_is():
     """A new dim is no batch: stacks and unstacks, and the gradients of both, need nothing of other devices."""
     plan = partition(Stacked(), lambda model, x: (model(x) ** 3).sum(), (torch.randn(512, 64),), {"dp": 8},
-                     inputs=Shard(0),
-                     params={"w": (R,)})
+                     inputs=Shard(0), params={"w": (R,)})
     assert {entry["kind"] for entry in plan.report()["collectives"]} == {"all_reduce"}
 
 
@@ -175,8 +174,7 @@ def test_sequences_before_batches(batch_first):
         return (model(x) ** 3).mean()
 
     plan = partition(model, loss, batch, {"dp": 4}, params={"*": (R,)}, inputs=Shard(0 if batch_first else 1),
-                     optimizer=models.ADAMW,
-                     device_model="bytes")
+                     optimizer=models.ADAMW, device_model="bytes")
     assert {entry["kind"] for entry in plan.report()["collectives"]} == {"all_reduce"}
     check_parts(plan, model, loss, batch, models.ADAMW, slack=5)
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import torch
-import torch.utils.checkpoint as checkpointing
+from torch.utils import checkpoint
+
+from .replacing import replaced
 
 
 class _WithoutReentry:
@@ -16,23 +18,15 @@ class _WithoutReentry:
     @staticmethod
     def apply(function: Callable[..., Any], preserve_rng_state: bool, *args: Any) -> Any:
         if any(isinstance(arg, torch.Tensor) and arg.requires_grad for arg in args):
-            return checkpointing.checkpoint(
-                function, *args, use_reentrant=False, preserve_rng_state=preserve_rng_state
-            )
-        checkpointing.check_backward_validity(args)  # warns: nothing within is given a gradient
+            return checkpoint.checkpoint(function, *args, use_reentrant=False, preserve_rng_state=preserve_rng_state)
+        checkpoint.check_backward_validity(args)  # warns: nothing within is given a gradient
         with torch.no_grad():
             return function(*args)
 
 
-@contextlib.contextmanager
-def without_reentry() -> Iterator[None]:
+def without_reentry() -> contextlib.AbstractContextManager[None]:
     """While it lasts, a checkpoint with use_reentrant=True has the gradients that it has otherwise, without `backward`.
 
     Its own backward pass calls `backward`, for which torch refuses `torch.autograd.grad`, which is what is captured.
     """
-    before = checkpointing.CheckpointFunction
-    checkpointing.CheckpointFunction = _WithoutReentry
-    try:
-        yield
-    finally:
-        checkpointing.CheckpointFunction = before
+    return replaced(checkpoint, "CheckpointFunction", _WithoutReentry)

@@ -14,6 +14,8 @@ from typing import Any
 
 import torch
 
+from .replacing import replaced
+
 Factory = Callable[[list[torch.nn.Parameter]], torch.optim.Optimizer]
 
 
@@ -24,24 +26,22 @@ class OptimizerError(TypeError):
 @contextlib.contextmanager
 def _without_update(optimizer: torch.optim.Optimizer) -> Iterator[None]:
     """While it lasts, `step` makes the states and updates nothing."""
-    replaced = []
+    updates = []
     for kind in type(optimizer).__mro__:
         # Where the class is written: what Adafactor says is where it is exported.
         place, name = getattr(vars(kind).get("step"), "__module__", ""), kind.__name__.lower()
         module = sys.modules.get(place)
         if place.startswith("torch.optim.") and callable(getattr(module, name, None)):
-            replaced.append((module, name, getattr(module, name)))
-            setattr(module, name, lambda *_, **__: None)
-    if not replaced:
+            updates.append((module, name))
+    if not updates:
         raise OptimizerError(
             f"{type(optimizer).__name__}: its states are not known before its first step; expected an optimizer that "
             "has made a step, or one of torch.optim whose update is a function of tensors, such as AdamW"
         )
-    try:
+    with contextlib.ExitStack() as stack:
+        for module, name in updates:
+            stack.enter_context(replaced(module, name, lambda *_, **__: None))
         yield
-    finally:
-        for module, name, function in replaced:
-            setattr(module, name, function)
 
 
 def _tensor_state(name: str, key: str, value: Any) -> torch.Tensor:
@@ -149,12 +149,6 @@ class FunctionalOptimizer:
         return {name: parameter.detach() for name, parameter in updated.items()}, after
 
 
-@contextlib.contextmanager
-def as_compiled() -> Iterator[None]:
+def as_compiled() -> contextlib.AbstractContextManager[None]:
     """Optimizers ask whether they are being compiled before they take the branches that need no numbers."""
-    before = torch.compiler._is_compiling_flag
-    torch.compiler._is_compiling_flag = True
-    try:
-        yield
-    finally:
-        torch.compiler._is_compiling_flag = before
+    return replaced(torch.compiler, "_is_compiling_flag", True)

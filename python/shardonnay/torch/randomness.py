@@ -15,6 +15,8 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from .replacing import replaced
+
 aten = torch.ops.aten
 MASK = 0xFFFFFFFF
 # The constants of threefry-2x32 with 20 rounds (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011).
@@ -82,17 +84,16 @@ class Randomness:
         Activation checkpointing saves and restores the state of torch's generator, which is the next number here.
         """
         self.seed = seed
-        get, put = torch.get_rng_state, torch.set_rng_state
 
         def restore(state: Any) -> None:
             self.count = state
 
-        torch.get_rng_state, torch.set_rng_state = lambda: self.count, restore
-        try:
-            with _Replacing(self):
-                yield
-        finally:
-            torch.get_rng_state, torch.set_rng_state = get, put
+        with (
+            replaced(torch, "get_rng_state", lambda: self.count),
+            replaced(torch, "set_rng_state", restore),
+            _Replacing(self),
+        ):
+            yield
 
     def bits(self, size: Any) -> torch.Tensor:
         self.count += 1

@@ -58,8 +58,7 @@ def composite(graph):
         f"func.func private @{name}(%x: {a.type}, %y: {a.type}) -> {a.type} {{\n{body}\nreturn %0 : {a.type}\n}}"
     )
     graph.op("stablehlo.composite", [a, b], [(a.shape, a.element)], f'name = "some.thing", decomposition = @{name}',
-             bound=a.bound + b.bound,
-             attributes=not ruled)
+             bound=a.bound + b.bound, attributes=not ruled)
     if ruled:
         dims, sizes = "ijk"[: a.rank], ", ".join(f"{dim}={size}" for dim, size in zip("ijk", a.shape))
         dims = f"[{', '.join(dims)}]"

@@ -117,8 +117,7 @@ def _extreme(random, shape, dtype, side):
 
 DATA = {
     "extreme": _extreme, "small": _small, "wild": _wild, "real": _real, "place": _place, "apart": _apart,
-    "definite": _definite,
-    "triangle": _triangle,
+    "definite": _definite, "triangle": _triangle,
 }
 
 

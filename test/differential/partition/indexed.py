@@ -16,8 +16,7 @@ def dynamic_slice(graph):
     element = graph.choose(PLACES)
     starts = [graph.argument((), element, ("place", size)) for size in a.shape]
     graph.op("stablehlo.dynamic_slice", [a, *starts], [(sizes, a.element)], f"slice_sizes = {array_text(sizes)}",
-             exact=True,
-             bound=a.bound)
+             exact=True, bound=a.bound)
 
 
 def dynamic_update_slice(graph):
@@ -146,8 +145,7 @@ def scatter(op):
             bound = a.bound + terms * updates.bound if op == "add" else max(a.bound, updates.bound)
         graph.op("stablehlo.scatter", [a, _indices(graph, n, a.shape), updates], [(a.shape, a.element)],
                  _scatter_text(n), [combiner(graph, op, a.element)], exact=None if op in ("add", "multiply") else True,
-                 bound=bound,
-                 terms=terms)
+                 bound=bound, terms=terms)
         graph.ops[-1] += f" {op}"
 
     return family

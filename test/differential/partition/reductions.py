@@ -144,8 +144,7 @@ def argmax(graph):
     a = graph.pick(("f32", "i32", "bf16", "ui8"), low=1, bounded=True, exact=True)
     dim = graph.int(0, a.rank - 1)
     (places,) = graph.op("stablehlo.iota", [], [(a.shape, "i32")], f"iota_dimension = {dim} : i64", exact=True,
-                         bound=16,
-                         attributes=False)
+                         bound=16, attributes=False)
     lowest = graph.constant(0 if a.element.startswith("u") else -100, a.element)
     last = graph.constant(1000, "i32")
     shape = a.shape[:dim] + a.shape[dim + 1 :]
@@ -335,8 +334,7 @@ def select_and_scatter(graph):
         2,
         lambda names: (
             [f"{out} = stablehlo.compare {order}, {names[0]}, {names[1]} : ({kind}, {kind}) -> tensor<i1>"],
-            out,
-            "tensor<i1>",
+            out, "tensor<i1>",
         ),
     )
     terms = math.prod(window[0] for window in windows)

@@ -55,8 +55,7 @@ def broadcast_in_dim(graph):
     if math.prod(shape) > LARGEST:
         shape = [size if dim in places else 2 for dim, size in enumerate(shape)]
     graph.op("stablehlo.broadcast_in_dim", [a], [(shape, a.element)], f"broadcast_dimensions = {array_text(places)}",
-             exact=True,
-             bound=a.bound)
+             exact=True, bound=a.bound)
 
 
 def repeated(graph):
@@ -87,8 +86,7 @@ def broadcast(graph):
     a = graph.pick(ANY, high=2, kinds=WILD)
     sizes = [graph.choose((2, 3, 8, 1, 5)) for _ in range(graph.int(1, 2))]
     graph.op("stablehlo.broadcast", [a], [((*sizes, *a.shape), a.element)], f"broadcast_sizes = {array_text(sizes)}",
-             exact=True,
-             bound=a.bound)
+             exact=True, bound=a.bound)
 
 
 def _factors(graph, size, count):

@@ -252,8 +252,7 @@ def bucketed(text, inputs):
 def test_gathers_in_a_bucket(element):
     """Even and uneven dims, of size 1 and 0, one dim and several, by one axis and several."""
     shapes = {(8, 3): '{"x"}, {}', (3, 10): '{}, {"x"}', (1, 5): '{"x"}, {}', (4, 0): '{"x"}, {}', (2, 6): '{}, {"x"}',
-              (6, 4): '{"x"}, {"y"}',
-              (10, 7): '{"x"}, {"y"}'}  # fmt: skip
+              (6, 4): '{"x"}, {"y"}', (10, 7): '{"x"}, {"y"}'}  # fmt: skip
     types = ["tensor<" + "".join(f"{size}x" for size in shape) + f"{element}>" for shape in shapes]
     parts = [
         f"%a{i}: {t} {{sdy.sharding = #sdy.sharding<@mesh, [{dims}]>}}"

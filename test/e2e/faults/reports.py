@@ -1,8 +1,8 @@
 """What users of other partitioners report, and what is known to be wrong in the passes of jaxlib (`sdy-...`), by what
 they are about.
 
-Each is a test with the name in its own: a case of test_reported_faults.py, a test of test_fault_programs.py, or the one
-that ELSEWHERE names.
+Each is a test with the name in its own: a case of reported_faults.py or rule_faults.py, a test of
+test_fault_programs.py, or the one that ELSEWHERE names.
 """
 
 GATHERS = {

@@ -38,8 +38,7 @@ for size in (*SIZES, 0):
         case(f"reshard {size} from {source or '-'} to {target or '-'}", [argument(shape, [source, ""], element)],
              (shape, element, [target, ""]), f"$r = stablehlo.negate $0 : {tensor(shape, element)}")
 for source, target in ((["x", "y"], ["y", "x"]), (["y", ""], ["", "y"]), (["xy", ""], ["", "yx"]),
-                       (["y", ""], ["x", "y"]),
-                       (["Y", "x"], ["x", "Y"])):
+                       (["y", ""], ["x", "y"]), (["Y", "x"], ["x", "Y"])):
     for shape in ([10, 7], [5, 3], [1, 10], [2, 1]):
         case(f"reshard {shape} from {source} to {target}", [argument(shape, source)], (shape, "f32", target),
              f"$r = stablehlo.negate $0 : {tensor(shape, 'f32')}")

@@ -80,15 +80,12 @@ for name, lhs, rhs, out, collectives in (
     ("both", "x", ("", "y"), ("x", "y"), set()),
 ):
     convolution(name, ([8, 9, 4], [lhs, "", ""]), ([3, 4, 8], ["", *rhs]), ([8, 7, 8], [out[0], "", out[1]]), None,
-                [{}],
-                collectives=collectives)
+                [{}], collectives=collectives)
 for axes in ("x", "y", "xy"):
     convolution(f"input features on {axes}", ([2, 9, 12], ["", "", axes]), ([3, 12, 4], ["", axes, ""]),
-                ([2, 7, 4], [""] * 3),
-                None, [{}], collectives={"all_reduce"})
+                ([2, 7, 4], [""] * 3), None, [{}], collectives={"all_reduce"})
     convolution(f"depthwise on {axes}", ([2, 9, 12], ["", "", axes]), ([3, 1, 12], ["", "", axes]),
-                ([2, 7, 12], ["", "", axes]),
-                None, [{}], (12, 1), set())
+                ([2, 7, 12], ["", "", axes]), None, [{}], (12, 1), set())
     convolution(f"depthwise of 10 on {axes}", ([2, 9, 10], ["", "", axes]), ([3, 1, 10], ["", "", axes]),
                 ([2, 7, 10], ["", "", axes]), None, [{}], (10, 1), set())
     convolution(f"feature groups on {axes}", ([2, 9, 16], ["", "", axes]), ([3, 2, 24], ["", "", axes]),

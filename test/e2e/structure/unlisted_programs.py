@@ -44,6 +44,10 @@ def constrained(x, *spec):
     return lax.with_sharding_constraint(x, NamedSharding(mesh(), P(*spec)))
 
 
+def scattering(kind):
+    return lambda x, i, update: getattr(x.at[i], kind)(update)
+
+
 @functools.cache
 def mesh():
     return Mesh(np.array(jax.devices("cpu")[:8]).reshape(2, 4), ("data", "model"))
@@ -152,22 +156,9 @@ add(
     integers(8, high=16),
     specs=[P("data", "model"), P("data")],
 )
-add(
-    "scatter_add",
-    lambda x, i, update: x.at[i].add(update),
-    (8, 16),
-    integers(4, high=8),
-    (4, 16),
-    specs=[P("data", "model"), P(), P()],
-)
-add(
-    "scatter_max",
-    lambda x, i, update: x.at[i].max(update),
-    (8, 16),
-    integers(4, high=8),
-    (4, 16),
-    specs=[P("data", "model"), P(), P()],
-)
+for kind in ("add", "max"):
+    add(f"scatter_{kind}", scattering(kind), (8, 16), integers(4, high=8), (4, 16),
+        specs=[P("data", "model"), P(), P()])
 add("scatter_set", lambda x: x.at[2, 3].set(7.0), (8, 16))
 add("reshape_splits_and_merges", lambda x: x.reshape(4, 2, 16).transpose(0, 2, 1).reshape(8, 16), (8, 16))
 add("reshape_uneven", lambda x: x.reshape(6, 8), (8, 6), specs=[P("data")])

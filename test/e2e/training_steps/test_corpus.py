@@ -12,8 +12,7 @@ from shardonnay import compare, run
 QUICK = {"resnet-fsdp", "wavenet-sequence", "attention-uneven-2-D", "lstm-2-D", "scanned-blocks-fsdp", "experts-expert",
          "graph-fsdp", "ragged-experts-data", "greedy-decoding-2-D", "gaussian-process-data", "quantiles-2-D",
          "stencil-spatial", "fourier-2-D", "equinox-block-megatron", "haiku-recurrent-fsdp", "sliding-window-context",
-         "generation-megatron",
-         "decoder-zero-2"}  # fmt: skip
+         "generation-megatron", "decoder-zero-2"}  # fmt: skip
 
 
 @pytest.mark.parametrize("name, strategy", corpus.parameters(QUICK))

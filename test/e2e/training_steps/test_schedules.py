@@ -56,8 +56,7 @@ def counted(compiled):
 
 SCHEDULES = [
     ("BP",), ("MP",), ("BP", "MP"), ("BP", "Z2"), ("BP", "Z3"), ("BP", "MP", "Z2"), ("BP", "MP", "Z3"),
-    ("BP", "MP", "EMB"),
-    ("BP", "MP", "Z2", "EMB"), ("BP", "MP", "Z3", "EMB"),
+    ("BP", "MP", "EMB"), ("BP", "MP", "Z2", "EMB"), ("BP", "MP", "Z3", "EMB"),
 ]  # fmt: skip
 
 

@@ -23,8 +23,7 @@ DOTS = {
 }
 # Of the operands, of the result.
 TYPES = [*((element, element) for element in [*FLOATS, *COMPLEX, "i32", "i8", "ui8", "i64", "ui32"]), ("i8", "i32"),
-         ("bf16", "f32"), ("f16", "f32"),
-         ("f8E4M3FN", "f32"), ("ui8", "i32")]  # fmt: skip
+         ("bf16", "f32"), ("f16", "f32"), ("f8E4M3FN", "f32"), ("ui8", "i32")]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", DOTS)

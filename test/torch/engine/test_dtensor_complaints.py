@@ -265,8 +265,7 @@ def test_a_large_model_in_seconds():
         "*.[qkv]_proj.weight": (Shard(1), Shard(0)), "*.gate_proj.weight": (Shard(1), Shard(0)),
         "*.up_proj.weight": (Shard(1), Shard(0)), "*.o_proj.weight": (Shard(0), Shard(1)),
         "*.down_proj.weight": (Shard(0), Shard(1)), "*embed_tokens.weight": (Shard(1), Shard(0)),
-        "lm_head.weight": (Shard(1), Shard(0)), "*": (Shard(0), R)},
-        inputs={"dp": Shard(0)},
+        "lm_head.weight": (Shard(1), Shard(0)), "*": (Shard(0), R)}, inputs={"dp": Shard(0)},
         optimizer=torch.optim.AdamW)  # fmt: skip
     assert plan.manifest["devices"] == 128
     assert time.monotonic() - start < 170

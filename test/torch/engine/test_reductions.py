@@ -9,8 +9,7 @@ from shardonnay import boundary
 
 KINDS = {"add": [*FLOATS, *INTEGERS, *COMPLEX], "multiply": [*FLOATS, *INTEGERS, *COMPLEX],
          "maximum": [*FLOATS, *INTEGERS, "i1"], "minimum": [*FLOATS, *INTEGERS, "i1"], "and": [*INTEGERS, "i1"],
-         "or": [*INTEGERS, "i1"],
-         "xor": [*INTEGERS, "i1"]}  # fmt: skip
+         "or": [*INTEGERS, "i1"], "xor": [*INTEGERS, "i1"]}  # fmt: skip
 ROUGH = {"bf16": 5e-2, "f16": 5e-3, "f32": 1e-5}
 
 

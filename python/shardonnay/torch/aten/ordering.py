@@ -92,8 +92,7 @@ def median_all(b: Builder, out: Result, x: Value) -> Value:
 @lowers(aten.searchsorted.Tensor)
 def searchsorted(
     b: Builder, out: Result, bounds: Value, x: Value, *, out_int32: bool = False, right: bool = False,
-    side: str | None = None,
-    sorter: Value | None = None,
+    side: str | None = None, sorter: Value | None = None,
 ) -> Value:  # fmt: skip
     """How many bounds are before each element."""
     if sorter is not None:
