@@ -23,6 +23,7 @@ SECTIONS = {
     ),
     "meshes": ("Meshes of two to six axes", ["meshes/run.py"]),
     "bytes": ("Bytes that a device sends in a step", ["bytes/run.py"]),
+    "maxtext-meshes": ("Bytes of MaxText's plans on other meshes", ["maxtext/meshes.py"]),
     "communication": ("Bytes of the programs of test/e2e/corpus.py", ["communication/run.py"]),
     "step": ("Step time on eight CPU devices", ["step/run.py", "--repeats", "20"]),
     "twins": ("Numbers of MaxText's twins on eight CPU devices", ["maxtext/twins.py"]),

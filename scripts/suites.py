@@ -215,23 +215,24 @@ def check_fuzz(options):
 
 # A quick look at each benchmark: that it runs, and that what it compares has not become worse than its peer.
 BENCHMARKS = {
-    "text": ["--quick"],
-    "meshes": ["--quick"],
-    "bytes": ["--quick"],
-    "propagation": ["--quick"],
-    "partition": ["--quick"],
-    "reshard": ["--pairs", "300"],
-    "communication": ["mixer"],
-    "call": ["--quick"],
-    "first": ["--quick"],
-    "rates": ["--quick"],
-    "stencil": ["--quick"],
+    "text/run.py": ["--quick"],
+    "meshes/run.py": ["--quick"],
+    "bytes/run.py": ["--quick"],
+    "maxtext/meshes.py": ["--quick"],
+    "propagation/run.py": ["--quick"],
+    "partition/run.py": ["--quick"],
+    "reshard/run.py": ["--pairs", "300"],
+    "communication/run.py": ["mixer"],
+    "call/run.py": ["--quick"],
+    "first/run.py": ["--quick"],
+    "rates/run.py": ["--quick"],
+    "stencil/run.py": ["--quick"],
 }
 
 
 def check_benchmarks(options):
     def action(name):
-        status, text = output_of(ROOT / ".venv/bin/python", f"benchmarks/{name}/run.py", *BENCHMARKS[name])
+        status, text = output_of(ROOT / ".venv/bin/python", f"benchmarks/{name}", *BENCHMARKS[name])
         print(text, end="")
         return f"benchmarks/{name} failed\n" if status else ""
 

@@ -5,28 +5,25 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The C functions that allocate, as the linker hands them to this module's
-// objects (`--wrap` in CMakeLists.txt): memory is mimalloc's, which puts ops
-// that are made one after the other beside each other, also where others were
-// erased before. docs/design/compile-time.md has the figures.
+// Memory is mimalloc's, which puts ops that are made one after the other beside
+// each other, also where others were erased before; docs/design/compile-time.md
+// has the figures. The C functions that allocate are handed to this module's
+// objects by the linker (`--wrap` in CMakeLists.txt). C++'s `new` and `delete`
+// are this module's own: mimalloc-new-delete.h defines them, and the libstdc++
+// in this module calls them.
 //
-// Memory must come back to whom it is from. C++'s `new` and `delete` stay the
-// process's, as libstdc++ calls them on our behalf and the other way round. Of
-// the C library only what is listed here returns memory that is freed with
-// `free`; test_allocator.py holds that against the module's imports.
+// Memory must come back to whom it is from. Of the C library only what is
+// listed here returns memory that is freed with `free`; test_allocator.py holds
+// that against the module's imports.
 //
 //===----------------------------------------------------------------------===//
 
 #include <cstdlib>
-#include <mimalloc.h>
+#include <mimalloc-new-delete.h>
 
-// The linker's names: `f` is called as `__wrap_f`, and `__real_f` is f itself.
+// The linker's names: `f` is called as `__wrap_f`.
 // NOLINTBEGIN(readability-identifier-naming)
 extern "C" {
-
-void __real_free(void *memory);
-char *__real___cxa_demangle(const char *name, char *buffer, size_t *length,
-                            int *status);
 
 void *__wrap_malloc(size_t size) { return mi_malloc(size); }
 
@@ -44,14 +41,6 @@ char *__wrap_strdup(const char *text) { return mi_strdup(text); }
 
 char *__wrap_realpath(const char *path, char *resolved) {
   return mi_realpath(path, resolved);
-}
-
-/// Nobody here passes a buffer, which libstdc++ would have to enlarge.
-char *__wrap___cxa_demangle(const char *name, char *, size_t *, int *status) {
-  char *demangled = __real___cxa_demangle(name, nullptr, nullptr, status);
-  char *copy = demangled ? mi_strdup(demangled) : nullptr;
-  __real_free(demangled);
-  return copy;
 }
 
 } // extern "C"

@@ -1,4 +1,4 @@
-"""The module's memory: mimalloc's for C, libstdc++'s for C++, and none goes back to whom it is not from."""
+"""The module's memory is mimalloc's, and none goes back to whom it is not from."""
 
 import pytest
 from elftools.elf.dynamic import DynamicSection
@@ -6,7 +6,7 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 from shardonnay import _core
 
-# What the C library and libstdc++ have that returns memory which the caller frees with `free`.
+# What the C library has that returns memory which the caller frees with `free`.
 ALLOCATING = """
     malloc calloc realloc reallocarray aligned_alloc memalign posix_memalign valloc pvalloc
     strdup strndup wcsdup realpath canonicalize_file_name get_current_dir_name tempnam
@@ -35,11 +35,9 @@ def test_no_function_of_the_c_library_that_allocates_is_called(elf):
     assert imported.isdisjoint(ALLOCATING)
 
 
-def test_new_and_delete_are_those_of_libstdcxx(elf):
+def test_new_and_delete_are_the_modules_own(elf):
     dynamic = next(section for section in elf.iter_sections() if isinstance(section, DynamicSection))
     needed = [tag.needed for tag in dynamic.iter_tags() if tag.entry.d_tag == "DT_NEEDED"]
-    standard, mimalloc = (
-        next(place for place, name in enumerate(needed) if name.startswith(prefix))
-        for prefix in ("libstdc++", "libmimalloc")
-    )
-    assert standard < mimalloc  # the first that has a symbol gives it, and both have `operator new`
+    assert not any(name.startswith("libstdc++") for name in needed)
+    operators = ("_Znw", "_Zna", "_Zdl", "_Zda")  # new, new[], delete, delete[]
+    assert not [name for name in _imports(elf) if name.startswith(operators)]

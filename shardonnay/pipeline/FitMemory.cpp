@@ -26,6 +26,7 @@
 #include "shardonnay/pipeline/Passes.h"
 #include "shardonnay/pipeline/Pipelines.h"
 #include "shardonnay/strategy/MemoryPrices.h"
+#include "shardonnay/transforms/reshard/OpSolvers.h"
 
 using namespace mlir;
 
@@ -73,6 +74,8 @@ private:
   const DeviceModel &model;
   /// Numbered in the order of a walk.
   size_t numOps = 0;
+  /// What ops would do does not depend on the prices.
+  LentSolvers solvers;
 };
 
 void MemoryFitter::mark(ModuleOp marked, ArrayRef<double> prices) {
@@ -94,6 +97,7 @@ std::optional<PricedPlan> MemoryFitter::plan(ArrayRef<double> prices) {
     op->setLoc(FusedLoc::get(
         {op->getLoc()}, builder.getI64IntegerAttr(number++), op->getContext()));
   });
+  solvers.lendTo(*copy);
   PassManager pm(module.getContext(), ModuleOp::getOperationName());
   for (Stage stage : {Stage::Reshard, Stage::Collectives, Stage::Partition})
     addStage(pm, stage, options);

@@ -14,6 +14,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "shardonnay/strategy/LocalSearch.h"
+#include "shardonnay/strategy/StateEvaluator.h"
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/bit.h"
 
@@ -52,8 +53,6 @@ public:
   void visit(int32_t value, Tie tie);
   /// What was saved so far.
   double getSaved() const { return saved; }
-  /// Takes back what was done for a tie.
-  void undoTies();
   bool foundReshards() const { return hasReshards; }
 
 private:
@@ -133,8 +132,6 @@ private:
   BitVector open;
   bool hasReshards = false;
   double saved = 0;
-  /// Values that were moved for a tie, and how they were sharded.
-  std::vector<std::pair<int32_t, int32_t>> ties;
 };
 
 LocalSearch::LocalSearch(StrategyState &state, SearchMemo &memo)
@@ -384,8 +381,8 @@ Improvement LocalSearch::findSharding(int32_t value, Tie tie) {
   }
   if (best != present) {
     improvement.sharding = best;
-    improvement.isTie = *least >= before * (1 - kLeastSaving);
-    improvement.saved = improvement.isTie ? 0 : before - *least;
+    bool isTie = *least >= before * (1 - kLeastSaving);
+    improvement.saved = isTie ? 0 : before - *least;
   }
   return improvement;
 }
@@ -393,8 +390,6 @@ Improvement LocalSearch::findSharding(int32_t value, Tie tie) {
 void LocalSearch::moveValue(int32_t value, const Improvement &improvement) {
   if (improvement.sharding < 0)
     return;
-  if (improvement.isTie)
-    ties.push_back({value, state.shardingOf(value)});
   saved += improvement.saved;
   state.change(value, improvement.sharding,
                [&](int32_t op) { openAround(op); });
@@ -411,12 +406,6 @@ int32_t LocalSearch::preferredBy(int32_t value, Tie tie) const {
         preferred = strategy->needed[use.operand];
     });
   return preferred;
-}
-
-void LocalSearch::undoTies() {
-  for (auto &[value, sharding] : reverse(ties))
-    state.change(value, sharding);
-  ties.clear();
 }
 
 struct LocalSearch::CopyTrial {
@@ -584,17 +573,26 @@ void searchLocally(StrategyState &state, ArrayRef<int32_t> arguments,
                    SearchMemo &memo) {
   const StrategyGraph &graph = state.getGraph();
   LocalSearch search(state, memo);
+  // What is cheaper around every value that moved may be more expensive for the
+  // block: an op counts as its own what others have resharded alike further on.
+  CheapestState cheapest(state);
+  double saved = 0;
+  auto keepIfCheaper = [&] {
+    if (search.getSaved() > saved)
+      cheapest.offer(state);
+    saved = search.getSaved();
+  };
   sweepBack(search, graph, Tie::Stays);
   for (int32_t argument : arguments)
     search.visit(argument, Tie::Stays);
   if (!search.foundReshards())
     return;
-  double saved = search.getSaved();
+  keepIfCheaper();
   for (int32_t op = 0, e = graph.numOps(); op < e; ++op)
     search.visitResults(op, Tie::Producer);
   sweepBack(search, graph, Tie::User);
-  if (search.getSaved() == saved)
-    search.undoTies();
+  keepIfCheaper();
+  state = cheapest.get();
 }
 
 } // namespace shardonnay

@@ -62,7 +62,6 @@ TEST(LocalSearch, usersShareACopy) {
 TEST(LocalSearch, costsLess) {
   std::mt19937 random(3);
   double sum = 0, after = 0;
-  int dearer = 0;
   for (int round = 0; round < 200; ++round) {
     auto test = makeRandomGraph(random, 12, nullptr);
     StrategyState state(test->graph, test->table);
@@ -71,14 +70,13 @@ TEST(LocalSearch, costsLess) {
     searchLocally(state, test->arguments, memo);
     std::string error;
     ASSERT_TRUE(state.verify(error)) << error;
-    // What an op shares with others but for the value that is looked at is not
-    // seen: one graph in a hundred becomes dearer by a tenth.
+    // One graph in a hundred would become a tenth more expensive: what an op
+    // shares with others, but for the value that is looked at, is not seen.
+    ASSERT_LE(priceOf(state), before * (1 + 1e-9));
     after += priceOf(state);
     sum += before;
-    dearer += priceOf(state) > before * (1 + 1e-9);
   }
   EXPECT_LT(after, 0.95 * sum);
-  EXPECT_LE(dearer, 10);
 }
 
 TEST(LocalSearch, isTheSameForAMemoOfAnotherGraph) {

@@ -25,8 +25,7 @@ namespace shardonnay {
 struct Improvement {
   /// -1 if the one that it has.
   int32_t sharding = -1;
-  /// It is as cheap as the one before.
-  bool isTie = false;
+  /// 0 where it is as cheap as the one before.
   double saved = 0;
   /// Nothing was gained, nor by a copy.
   bool isFruitless = false;

@@ -217,4 +217,18 @@ void StateEvaluator::update(int32_t value) {
       replace(values[copy], partOfValue(copy));
 }
 
+//===----------------------------------------------------------------------===//
+// CheapestState
+//===----------------------------------------------------------------------===//
+
+void CheapestState::offer(const StrategyState &state) {
+  if (!price)
+    price = StateEvaluator(cheapest).get().price;
+  double offered = StateEvaluator(state).get().price;
+  if (offered > *price)
+    return;
+  price = offered;
+  cheapest = state;
+}
+
 } // namespace shardonnay

@@ -24,6 +24,7 @@
 #define SHARDONNAY_STRATEGY_STATEEVALUATOR_H
 
 #include "shardonnay/strategy/StrategyState.h"
+#include <optional>
 
 namespace shardonnay {
 
@@ -105,6 +106,21 @@ private:
   double reshards = 0;
   double bytes = 0;
   int64_t impossible = 0;
+};
+
+/// The cheapest of the states that a search comes through.
+class CheapestState {
+public:
+  explicit CheapestState(const StrategyState &first) : cheapest(first) {}
+
+  /// Of equal prices the later state is taken.
+  void offer(const StrategyState &state);
+  const StrategyState &get() const { return cheapest; }
+
+private:
+  StrategyState cheapest;
+  /// Once there is another to compare it with.
+  std::optional<double> price;
 };
 
 } // namespace shardonnay

@@ -95,13 +95,35 @@ bool OpSolvers::appendSignature(Operation *op, CompositeKey &key) {
   return true;
 }
 
+SharedSolvers::SharedSolvers(Operation *func) {
+  auto module = func->getParentOfType<ModuleOp>();
+  auto loc = module ? dyn_cast<OpaqueLoc>(module->getLoc()) : nullptr;
+  if (loc && loc.getUnderlyingTypeID() == TypeID::get<LentSolvers *>())
+    entries = reinterpret_cast<LentSolvers *>(loc.getUnderlyingLocation())
+                  ->of(SymbolTable::getSymbolName(func));
+  else
+    entries = std::make_shared<Entries>();
+}
+
 OpSolvers &SharedSolvers::get(StringRef name,
                               const std::shared_ptr<const DeviceModel> &model,
                               bool gathersByPrice) {
-  std::unique_ptr<Entry> &entry = entries[gathersByPrice ? 0 : 1][name];
+  std::unique_ptr<Entry> &entry = (*entries)[gathersByPrice ? 0 : 1][name];
   if (!entry)
     entry.reset(new Entry{model, OpSolvers(*model, gathersByPrice)});
   return entry->solvers;
+}
+
+void LentSolvers::lendTo(ModuleOp copy) {
+  copy->setLoc(OpaqueLoc::get(this, copy->getLoc()));
+}
+
+std::shared_ptr<SharedSolvers::Entries> LentSolvers::of(StringRef func) {
+  std::lock_guard<std::mutex> lock(mutex);
+  std::shared_ptr<SharedSolvers::Entries> &entries = functions[func];
+  if (!entries)
+    entries = std::make_shared<SharedSolvers::Entries>();
+  return entries;
 }
 
 } // namespace shardonnay

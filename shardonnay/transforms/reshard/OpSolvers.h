@@ -13,13 +13,16 @@
 #ifndef SHARDONNAY_TRANSFORMS_RESHARD_OPSOLVERS_H
 #define SHARDONNAY_TRANSFORMS_RESHARD_OPSOLVERS_H
 
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/AnalysisManager.h"
 #include "shardonnay/dialect/sdy/access/RuleTable.h"
 #include "shardonnay/strategy/SearchMemo.h"
 #include "shardonnay/strategy/StrategyGraph.h"
 #include "shardonnay/transforms/reshard/OpProblem.h"
 #include "llvm/ADT/StringMap.h"
+#include <array>
 #include <deque>
+#include <mutex>
 
 namespace shardonnay {
 
@@ -114,7 +117,7 @@ private:
 /// stays valid whatever a pass does.
 class SharedSolvers {
 public:
-  explicit SharedSolvers(mlir::Operation *) {}
+  explicit SharedSolvers(mlir::Operation *func);
   /// Those for the device model that the option `name` stands for.
   OpSolvers &get(llvm::StringRef name,
                  const std::shared_ptr<const DeviceModel> &model,
@@ -124,12 +127,31 @@ public:
   }
 
 private:
+  friend class LentSolvers;
   struct Entry {
     std::shared_ptr<const DeviceModel> model;
     OpSolvers solvers;
   };
   /// Those that gather by price, and those that don't.
-  llvm::StringMap<std::unique_ptr<Entry>> entries[2];
+  using Entries = std::array<llvm::StringMap<std::unique_ptr<Entry>>, 2>;
+  std::shared_ptr<Entries> entries;
+};
+
+/// The solvers of a program of which several copies are planned, one after the
+/// other. The analyses of a copy's functions find them by the location of its
+/// module, since each run of a pass manager starts without analyses.
+class LentSolvers {
+public:
+  /// This outlives the copy.
+  void lendTo(mlir::ModuleOp copy);
+
+private:
+  friend class SharedSolvers;
+  std::shared_ptr<SharedSolvers::Entries> of(llvm::StringRef func);
+
+  /// Functions may be planned at once, each by a thread.
+  std::mutex mutex;
+  llvm::StringMap<std::shared_ptr<SharedSolvers::Entries>> functions;
 };
 
 } // namespace shardonnay
