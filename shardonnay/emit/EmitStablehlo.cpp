@@ -210,12 +210,16 @@ FailureOr<Value> Emitter::build(spmd::AllGatherOp op) {
 FailureOr<Value> Emitter::build(spmd::AllToAllOp op) {
   auto [mesh, axes] = read(op);
   Value operand = op.getTensor();
-  // XLA exchanges slices. Of a padded tensor some are constants to it, which
-  // get another layout than the others, and it refuses its own program.
+  // XLA exchanges slices, and refuses its own program where some get another
+  // layout than the others: those of a padded tensor that are constants to it,
+  // and those of one element.
   Operation *source = operand.getDefiningOp();
   if (auto reshape = dyn_cast_if_present<stablehlo::ReshapeOp>(source))
     source = reshape.getOperand().getDefiningOp();
-  if (isa_and_present<stablehlo::PadOp, stablehlo::ConcatenateOp>(source))
+  bool haveOneElement =
+      op.getTensor().getType().getNumElements() == axes.numShards();
+  if (haveOneElement ||
+      isa_and_present<stablehlo::PadOp, stablehlo::ConcatenateOp>(source))
     operand = setApart(op.getLoc(), operand);
   return collectives.allToAll(op.getLoc(), operand, op.getSplitDim(),
                               op.getConcatDim(), mesh, axes);

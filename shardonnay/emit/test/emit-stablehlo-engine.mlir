@@ -52,3 +52,11 @@ func.func @padding_is_no_constant(%a: tensor<2x1xf32>, %p: tensor<f32>) -> tenso
   %1 = spmd.all_to_all %0 split_dim=1 concat_dim=0 @mesh {"x"} : (tensor<2x2xf32>) -> tensor<4x1xf32>
   return %1 : tensor<4x1xf32>
 }
+
+// CHECK-LABEL: func.func @slices_of_one_element(
+func.func @slices_of_one_element(%a: tensor<2x1xf32>) -> tensor<1x2xf32> {
+  // CHECK-NEXT: %[[APART:.*]] = stablehlo.optimization_barrier %arg0
+  // CHECK-NEXT: "stablehlo.all_to_all"(%[[APART]])
+  %0 = spmd.all_to_all %a split_dim=0 concat_dim=1 @mesh {"x"} : (tensor<2x1xf32>) -> tensor<1x2xf32>
+  return %0 : tensor<1x2xf32>
+}
