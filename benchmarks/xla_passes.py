@@ -4,6 +4,7 @@ A child compiles the module for so many CPU devices and is ended once it has par
 no partitioning and takes minutes. Seconds are those that XLA's log gives for the two passes, in microseconds.
 """
 
+import contextlib
 import os
 import re
 import subprocess
@@ -86,6 +87,15 @@ def measure(path, devices):
             seconds += int(time[2]) * 1e-6
             peak = _status_bytes(child.pid, "VmHWM")
     return {"seconds": seconds, "bytes": peak - resident}
+
+
+@contextlib.contextmanager
+def as_file(text):
+    """The path of a file with the text."""
+    with tempfile.NamedTemporaryFile("w", suffix=".mlir") as file:
+        file.write(text)
+        file.flush()
+        yield file.name
 
 
 def partitioned(path, devices):

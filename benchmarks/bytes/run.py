@@ -19,8 +19,8 @@ import argparse
 import hashlib
 import json
 import math
+import statistics
 import sys
-import tempfile
 from importlib import metadata
 from pathlib import Path
 
@@ -45,10 +45,8 @@ def xla_bytes(text, devices):
     ).hexdigest()[:16]
     path = unrolled.FOLDER / f"xla-bytes-{stamp}.json"
     if not path.exists():
-        with tempfile.NamedTemporaryFile("w", suffix=".mlir") as source:
-            source.write(text)
-            source.flush()
-            found = hlo.sent_bytes(xla_passes.partitioned(source.name, devices))
+        with xla_passes.as_file(text) as source:
+            found = hlo.sent_bytes(xla_passes.partitioned(source, devices))
         unrolled.FOLDER.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(found))
     return json.loads(path.read_text())
@@ -98,7 +96,7 @@ def is_beaten(row):
 def conclude(rows):
     ratios = [row["sent"] / row["xla"] for row in rows.values() if row["sent"] and row["xla"]]
     beaten = [name for name, row in rows.items() if is_beaten(row)]
-    mean = math.exp(sum(map(math.log, ratios)) / len(ratios)) if ratios else math.nan
+    mean = statistics.geometric_mean(ratios) if ratios else math.nan
     print(f"{len(rows)} programs; over XLA's {mean:.3f} in geometric mean; beaten: {', '.join(beaten) or 'none'}")
     return bool(beaten)
 

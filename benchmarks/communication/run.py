@@ -15,6 +15,7 @@ under other models, if a peer has fewer bytes and less time, a loop's counted as
 import argparse
 import math
 import re
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -135,7 +136,7 @@ class Table:
         print(f"{'program':28} {'ours':>10} {'XLA':>10}  ratio  our us  XLA us{more}")
 
     def conclude(self):
-        mean = math.exp(sum(map(math.log, self.ratios)) / len(self.ratios)) if self.ratios else math.nan
+        mean = statistics.geometric_mean(self.ratios) if self.ratios else math.nan
         print(f"{len(self.ratios)} programs communicate; geometric mean {mean:.3f}; dearer than a peer: "
               f"{self.worse or 'none'}")
         all_of_them = self.options.device_model == "bytes" and not self.options.names

@@ -22,7 +22,6 @@ import random
 import re
 import statistics
 import sys
-import tempfile
 import time
 from pathlib import Path
 
@@ -34,6 +33,7 @@ import measured
 import run as bytes_run
 import shardonnay
 import xla_passes
+from resized import resized
 
 SIZES = (2, 4, 8, 16, 32)
 MOST_DEVICES = 1024
@@ -43,19 +43,15 @@ _BOUNDARY = re.compile(r"func\.func public @main\((.*?)\) -> \((.*)\) \{")
 _SHARDED = re.compile(r"tensor<((?:\d+x)+)\w+> \{[^{]*?sdy\.sharding = #sdy\.sharding<@mesh, \[(.*?)\]>")
 
 
+def all_axes(text):
+    (mesh,) = _MESH.findall(text)
+    return re.findall(r'"(\w+)"=\d+', mesh)
+
+
 def axes(text):
     """The axes that the program's shardings name."""
     (mesh,) = _MESH.findall(text)
-    return [name for name in re.findall(r'"(\w+)"=\d+', mesh) if text.count(f'"{name}"') > mesh.count(f'"{name}"')]
-
-
-def resized(text, sizes):
-    """`text` on a mesh whose axes have the sizes of {name: size}, the others 1."""
-    (mesh,) = _MESH.findall(text)
-    names = re.findall(r'"(\w+)"=\d+', mesh)
-    new = "  sdy.mesh @mesh = <[" + ", ".join(f'"{name}"={sizes.get(name, 1)}' for name in names) + "]>"
-    text = text.replace(mesh, new)
-    return re.sub(r"mhlo\.num_partitions = \d+", f"mhlo.num_partitions = {math.prod(sizes.values())}", text)
+    return [name for name in all_axes(text) if text.count(f'"{name}"') > mesh.count(f'"{name}"')]
 
 
 def is_divisible(text, sizes):
@@ -83,7 +79,7 @@ def meshes(text, number):
 
 def compare(text, sizes, device_model, with_xla):
     """{"sizes", "sent", "kept", "price", "seconds", "xla", "faster"} of one mesh; of XLA None where it is not asked."""
-    text = resized(text, sizes)
+    text = resized(text, {name: sizes.get(name, 1) for name in all_axes(text)})
     plans, seconds = [], []
     for keep_propagated in (False, True):
         start = time.process_time()
@@ -106,10 +102,8 @@ def compare(text, sizes, device_model, with_xla):
 
 
 def xla_seconds(text, devices):
-    with tempfile.NamedTemporaryFile("w", suffix=".mlir") as source:
-        source.write(text)
-        source.flush()
-        return xla_passes.measure(source.name, devices)["seconds"]
+    with xla_passes.as_file(text) as source:
+        return xla_passes.measure(source, devices)["seconds"]
 
 
 def is_beaten(row, device_model):
@@ -124,7 +118,7 @@ def ratios(rows, peer):
     found = [(row["sent"] / row[peer], row["sizes"]) for row in rows if row["sent"] and row[peer]]
     if not found:
         return "-"
-    mean = math.exp(sum(math.log(ratio) for ratio, _ in found) / len(found))
+    mean = statistics.geometric_mean(ratio for ratio, _ in found)
     most, sizes = max(found)
     return f"{mean:.3f}, {most:.3f} at {sizes}"
 
@@ -149,10 +143,11 @@ def main():
             options.programs and not any(part in name for part in options.programs)
         ):
             continue
+        tried = meshes(text, options.meshes)
         for device_model in options.device_models:
             rows = [
                 compare(text, sizes, device_model, math.prod(sizes.values()) == options.xla_devices)
-                for sizes in meshes(text, options.meshes)
+                for sizes in tried
             ]
             price, seconds = (max(row[key] for row in rows) for key in ("price", "seconds"))
             faster = [row["faster"] for row in rows if row["faster"]]

@@ -25,6 +25,7 @@ sys.path.insert(0, str(HERE.parent))
 
 import measured
 import shardonnay
+from resized import resized
 
 # What dims are sharded for in programs.py: the axes of a mesh are given to them in turn.
 NAMES = ("data", "tensor", "fsdp")
@@ -51,9 +52,7 @@ def on_mesh(text, sizes):
     """`text` on a mesh of so many axes; the names take them in turn."""
     axes = [f"a{number}" for number in range(len(sizes))]
     of = {name: ", ".join(f'"{axis}"' for axis in axes[number :: len(NAMES)]) for number, name in enumerate(NAMES)}
-    mesh = "sdy.mesh @mesh = <[" + ", ".join(f'"{axis}"={size}' for axis, size in zip(axes, sizes)) + "]>"
-    text = re.sub(r"sdy\.mesh @mesh = .*", mesh, text)
-    text = re.sub(r"mhlo\.num_partitions = \d+", f"mhlo.num_partitions = {math.prod(sizes)}", text)
+    text = resized(text, dict(zip(axes, sizes)))
 
     def dims(match):
         names = re.findall(r'"(\w+)"', match[0])
@@ -124,7 +123,7 @@ def report(found, names, meshes):
         times = {name: found[mesh, name] for name in names if (mesh, name) in found}
         if not ratios:
             continue
-        mean = math.exp(statistics.fmean(map(math.log, ratios.values())))
+        mean = statistics.geometric_mean(ratios.values())
         most, longest = max(ratios, key=ratios.get), max(times, key=times.get)
         for name, seconds in times.items():
             base = seconds / ratios[name]

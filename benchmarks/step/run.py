@@ -10,7 +10,6 @@ a hundred times. Exits with 1 if the geometric mean of ours over theirs is above
 
 import argparse
 import functools
-import math
 import statistics
 import sys
 import time
@@ -101,7 +100,7 @@ def row(name, ours, theirs):
 
 def conclude(ratios):
     """Prints the last line; True if a bar is missed."""
-    mean = math.exp(sum(map(math.log, ratios.values())) / len(ratios))
+    mean = statistics.geometric_mean(ratios.values())
     slow = {name: round(ratio, 2) for name, ratio in ratios.items() if ratio > 1.1}
     print(f"{len(ratios)} programs; geometric mean {mean:.3f}; above 1.1: {slow or 'none'}")
     return mean > 1.0 or bool(slow)

@@ -19,6 +19,7 @@ in brackets the least and the most. A program whose turns have taken --budget se
 import argparse
 import json
 import math
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -123,7 +124,7 @@ def conclude(rows):
     if not done:
         return
     faster = [each["faster"] for each in done if math.isfinite(each["faster"])]
-    mean = math.exp(sum(map(math.log, faster)) / len(faster)) if faster else math.nan
+    mean = statistics.geometric_mean(faster) if faster else math.nan
     print(
         f"{len(done)} programs, {len(rows) - len(done)} refused; faster than XLA {mean:.1f} times in geometric mean, "
         f"{min(faster, default=math.nan):.2f} at least; under 5 times: {sum(ratio < 5 for ratio in faster)}; "

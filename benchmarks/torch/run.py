@@ -10,8 +10,8 @@ with 1 if a step of ours sends more than theirs, its losses are not those of eag
 """
 
 import argparse
-import math
 import os
+import statistics
 import sys
 import tempfile
 from pathlib import Path
@@ -58,7 +58,7 @@ def other_losses(name, answer):
 
 
 def mean(ratios):
-    return math.exp(sum(map(math.log, ratios)) / len(ratios))
+    return statistics.geometric_mean(ratios)
 
 
 def main():

@@ -22,7 +22,8 @@
 // the values are looked at twice more, the first one first and then the last
 // one first, and of equal prices that is taken which brings what is resharded
 // nearer to the users, and then to the producers; if this saved nothing it is
-// taken back.
+// taken back. Of the states before, between and after, that one stays in which
+// the block as a whole is cheapest.
 //
 // A value may have a price for each byte that a device holds of it, because
 // more is alive with it than there is memory for. Then it is looked at whether
