@@ -208,14 +208,19 @@ std::optional<DeviceModel> DeviceModel::parse(llvm::StringRef text,
 
 MeshCosts::MeshCosts(const DeviceModel &model,
                      llvm::ArrayRef<llvm::StringRef> axisNames)
-    : fastest(0), device(&model) {
+    : device(&model) {
   for (llvm::StringRef name : axisNames) {
     auto own = model.axisLinks.find(name);
     links.push_back(own == model.axisLinks.end() ? model.link : own->second);
-    fastest = std::max(fastest, links.back().bandwidth);
   }
-  if (links.empty())
-    fastest = model.link.bandwidth;
+  Link best = links.empty() ? Link{model.link.bandwidth, 0} : links.front();
+  for (const Link &link : links) {
+    best.bandwidth = std::max(best.bandwidth, link.bandwidth);
+    best.latency = std::min(best.latency, link.latency);
+    equalLinks &= link == links.front();
+  }
+  fastest = best.bandwidth;
+  leastLatency = best.latency;
 }
 
 double MeshCosts::price(const Cost &cost, llvm::ArrayRef<int64_t> axes) const {
@@ -230,15 +235,6 @@ double MeshCosts::price(const Cost &cost, llvm::ArrayRef<int64_t> axes) const {
   }
   return cost.bytes * (fastest / slowest.bandwidth) +
          cost.steps * slowest.latency * fastest;
-}
-
-double MeshCosts::leastPrice(double bytes, int64_t steps) const {
-  double latency = device ? 0 : kTieBreakingLatency;
-  if (!links.empty())
-    latency = std::max(latency, llvm::min_element(links, [](auto &a, auto &b) {
-                                  return a.latency < b.latency;
-                                })->latency);
-  return bytes + steps * latency * fastest;
 }
 
 double MeshCosts::computePrice(double flops, double bytesTouched) const {

@@ -106,7 +106,11 @@ public:
   double price(const Cost &cost, llvm::ArrayRef<int64_t> axes) const;
   /// At least the price of any collectives by which a device is sent so many
   /// bytes in so many steps: over the best links of the mesh.
-  double leastPrice(double bytes, int64_t steps) const;
+  double leastPrice(double bytes, int64_t steps) const {
+    return bytes + steps * leastLatency * fastest;
+  }
+  /// No axis of the mesh has better links than another.
+  bool hasEqualLinks() const { return equalLinks; }
   bool pricesCompute() const { return device && device->flopsPerSecond > 0; }
   bool limitsMemory() const { return device && device->memoryBytes > 0; }
   /// The price of an op's compute; 0 if the model does not price it.
@@ -122,7 +126,10 @@ public:
 
 private:
   std::vector<Link> links;
+  /// Of all links: the largest bandwidth, and the least latency.
   double fastest = 1;
+  double leastLatency = kTieBreakingLatency;
+  bool equalLinks = true;
   const DeviceModel *device = nullptr;
 };
 

@@ -102,7 +102,8 @@ TEST(PermuteSearch, manyAxesAreFoundWithinASmallBudget) {
   ReshardProblem problem{mesh, layout({{a, d}, {b}, {c, e}}, 1 << 14),
                          layout({{e, b}, {d, c}, {a}}, 1 << 14), 2};
   std::string error;
-  std::optional<ReshardPlan> plan = planReshard(problem, error, 6400);
+  std::optional<ReshardPlan> plan =
+      planReshard(problem, error, {/*states=*/6400});
   ASSERT_TRUE(plan);
   EXPECT_TRUE(plan->optimal);
 }

@@ -109,10 +109,18 @@ static constexpr size_t kMaxPermutedAtoms = 4;
 /// of up to 6 atoms came by 506 states at most, 95 % of the others by 522.
 static constexpr int64_t kManyAtomsShare = 32;
 
+/// Where permutes of few atoms may lead to.
+static ReshardSearch::Permutes permutesOf(const ReshardProblem &problem,
+                                          ReshardEffort effort) {
+  return effort.permutesAnywhere || !problem.costs.hasEqualLinks()
+             ? ReshardSearch::Permutes::Any
+             : ReshardSearch::Permutes::ToTarget;
+}
+
 /// `optimal` says whether no search gave up.
 static std::optional<Steps> search(const ReshardProblem &problem,
-                                   const Refinement &atoms, int64_t budget,
-                                   bool &optimal) {
+                                   const Refinement &atoms,
+                                   ReshardEffort effort, bool &optimal) {
   optimal = false;
   if (atoms.size() >= 64)
     return std::nullopt;
@@ -131,15 +139,15 @@ static std::optional<Steps> search(const ReshardProblem &problem,
       search.setMostCost(permuting.getPrice());
   }
   bool isSmall = atoms.size() <= kMaxPermutedAtoms;
-  auto permutes = isSmall ? ReshardSearch::Permutes::Any
-                          : ReshardSearch::Permutes::ToTarget;
+  int64_t budget = isSmall ? effort.states : effort.states / kManyAtomsShare;
+  auto permutes =
+      isSmall ? permutesOf(problem, effort) : ReshardSearch::Permutes::ToTarget;
   int64_t limit =
       std::max(problem.source.localElements(), problem.target.localElements());
   for (int64_t maxElements : {limit, std::numeric_limits<int64_t>::max()}) {
     bool gaveUp = false;
     std::optional<Steps> steps =
-        search.run(maxElements, isSmall ? budget : budget / kManyAtomsShare,
-                   permutes, gaveUp);
+        search.run(maxElements, budget, permutes, gaveUp);
     optimal &= !gaveUp;
     if (steps)
       found = std::move(steps);
@@ -293,9 +301,9 @@ ReshardProblem realProblem(const Mesh &mesh, Layout source, Layout target,
 
 /// The plan that moves `atoms`.
 static ReshardPlan planWith(const ReshardProblem &problem,
-                            const Refinement &atoms, int64_t budget) {
+                            const Refinement &atoms, ReshardEffort effort) {
   ReshardPlan plan;
-  std::optional<Steps> steps = search(problem, atoms, budget, plan.optimal);
+  std::optional<Steps> steps = search(problem, atoms, effort, plan.optimal);
   plan.steps = steps ? std::move(*steps) : fallBack(problem);
   mergeSlices(plan.steps);
   finishPlan(problem, plan);
@@ -308,15 +316,15 @@ static constexpr size_t kMaxFineAtoms = 6;
 
 /// The plan on padded sizes.
 static ReshardPlan planPadded(const ReshardProblem &problem,
-                              int64_t stateBudget) {
+                              ReshardEffort effort) {
   Refinement coarse(problem.source, problem.target);
-  ReshardPlan plan = planWith(problem, coarse, stateBudget);
+  ReshardPlan plan = planWith(problem, coarse, effort);
   // One step, or none that sends anything, is not improved on.
   if (plan.steps.size() < 2 || plan.cost.bytes <= 0)
     return plan;
   Refinement fine(problem.source, problem.target, Refinement::Parts::Fine);
   if (fine.size() > coarse.size() && fine.size() <= kMaxFineAtoms) {
-    ReshardPlan other = planWith(problem, fine, stateBudget);
+    ReshardPlan other = planWith(problem, fine, effort);
     other.optimal &= plan.optimal;
     plan.optimal = other.optimal;
     if (other.price < plan.price)
@@ -337,8 +345,9 @@ static int64_t realElements(const ReshardProblem &problem,
 /// in the place of `plan`, if it is cheaper, or if `plan` does not keep to the
 /// limit; false if there is none.
 static bool improveWithin(const ReshardProblem &problem, ReshardPlan &plan,
-                          bool fits, int64_t limit, int64_t budget,
+                          bool fits, int64_t limit, ReshardEffort effort,
                           WindowPrices &windows) {
+  int64_t budget = std::min(effort.states, kUnevenStateBudget);
   using Parts = Refinement::Parts;
   size_t numAtoms = 0;
   for (Parts parts : {Parts::Coarse, Parts::Fine, Parts::Primes}) {
@@ -354,7 +363,7 @@ static bool improveWithin(const ReshardProblem &problem, ReshardPlan &plan,
     bool gaveUp = false;
     std::optional<Steps> steps = search.run(
         limit, atoms.size() > kMaxPermutedAtoms ? budget / 10 : budget,
-        ReshardSearch::Permutes::Any, gaveUp);
+        permutesOf(problem, effort), gaveUp);
     plan.optimal &= !gaveUp;
     if (!steps)
       continue;
@@ -369,25 +378,25 @@ static bool improveWithin(const ReshardProblem &problem, ReshardPlan &plan,
 /// `plan` is that on padded sizes. What fits there may be a little too large
 /// as it is rounded up in reality; if there is nothing else, so may others.
 static void improveUneven(const ReshardProblem &problem, ReshardPlan &plan,
-                          int64_t budget, WindowPrices &windows) {
+                          ReshardEffort effort, WindowPrices &windows) {
   int64_t limit = std::max(realElements(problem, problem.source.dims),
                            realElements(problem, problem.target.dims)),
           most = limit;
   for (const Step &step : plan.steps)
     most = std::max(most, realElements(problem, step.after.dims));
-  if (!improveWithin(problem, plan, most == limit, limit, budget, windows))
-    improveWithin(problem, plan, /*fits=*/true, most, budget, windows);
+  if (!improveWithin(problem, plan, most == limit, limit, effort, windows))
+    improveWithin(problem, plan, /*fits=*/true, most, effort, windows);
 }
 
 std::optional<ReshardPlan> planReshard(const ReshardProblem &problem,
                                        std::string &error,
-                                       int64_t stateBudget) {
+                                       ReshardEffort effort) {
   WindowPrices windows;
-  return planReshard(problem, error, stateBudget, windows);
+  return planReshard(problem, error, effort, windows);
 }
 
 std::optional<ReshardPlan> planReshard(const ReshardProblem &problem,
-                                       std::string &error, int64_t stateBudget,
+                                       std::string &error, ReshardEffort effort,
                                        WindowPrices &windows) {
   if (!check(problem, error))
     return std::nullopt;
@@ -395,13 +404,12 @@ std::optional<ReshardPlan> planReshard(const ReshardProblem &problem,
   if (problem.source == problem.target)
     return plan;
   if (problem.shape.empty())
-    return planPadded(problem, stateBudget);
+    return planPadded(problem, effort);
   ReshardProblem padded = problem;
   padded.shape.clear();
-  plan = planPadded(padded, stateBudget);
+  plan = planPadded(padded, effort);
   priceReally(problem, plan, windows);
-  improveUneven(problem, plan, std::min(stateBudget, kUnevenStateBudget),
-                windows);
+  improveUneven(problem, plan, effort, windows);
   return plan;
 }
 
@@ -448,7 +456,7 @@ const ReshardPlan *ReshardPlanner::plan(const ReshardProblem &problem,
   auto known = plans.find(problem);
   if (known == plans.end()) {
     std::optional<ReshardPlan> plan =
-        planReshard(problem, error, stateBudget, windows);
+        planReshard(problem, error, effort, windows);
     if (!plan)
       return nullptr;
     known = plans.emplace(problem, std::move(*plan)).first;

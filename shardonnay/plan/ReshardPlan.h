@@ -126,15 +126,25 @@ ReshardProblem realProblem(const Mesh &mesh, Layout source, Layout target,
 inline constexpr int64_t kReshardStateBudget = 20000;
 inline constexpr int64_t kUnevenStateBudget = 5000;
 
+/// How hard a plan is looked for.
+struct ReshardEffort {
+  /// How many layouts a search may come by.
+  int64_t states = kReshardStateBudget;
+  /// Permutes may lead to any layout, and not only to what the target has, even
+  /// where all links are equal. There such plans are dear to look for and are
+  /// nearly never cheaper: PermuteSearch.h knows those with one permute.
+  bool permutesAnywhere = true;
+};
+
 /// The plan of a problem. Nothing where the layouts do not fit together: ranks,
 /// padded sizes or reduction kinds differ, dims do not divide by their axes, or
 /// the target is partial where the source is not; `error` then says why.
-std::optional<ReshardPlan>
-planReshard(const ReshardProblem &problem, std::string &error,
-            int64_t stateBudget = kReshardStateBudget);
+std::optional<ReshardPlan> planReshard(const ReshardProblem &problem,
+                                       std::string &error,
+                                       ReshardEffort effort = {});
 /// The same, with what windows cost, as found for problems before.
 std::optional<ReshardPlan> planReshard(const ReshardProblem &problem,
-                                       std::string &error, int64_t stateBudget,
+                                       std::string &error, ReshardEffort effort,
                                        WindowPrices &windows);
 
 /// Simulates the steps on every position of the mesh, with the slices that the
@@ -153,8 +163,7 @@ double leastPrice(const Layout &source, const Layout &target,
 /// Plans, and remembers the plans of problems seen before.
 class ReshardPlanner {
 public:
-  explicit ReshardPlanner(int64_t stateBudget = kReshardStateBudget)
-      : stateBudget(stateBudget) {}
+  explicit ReshardPlanner(ReshardEffort effort = {}) : effort(effort) {}
 
   /// As planReshard. The plan lives as long as the planner; null on error.
   const ReshardPlan *plan(const ReshardProblem &problem, std::string &error);
@@ -163,7 +172,7 @@ private:
   struct Hash {
     size_t operator()(const ReshardProblem &problem) const;
   };
-  int64_t stateBudget;
+  ReshardEffort effort;
   WindowPrices windows;
   std::unordered_map<ReshardProblem, ReshardPlan, Hash> plans;
 };

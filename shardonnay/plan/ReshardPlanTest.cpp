@@ -193,7 +193,7 @@ TEST(ReshardPlan, permutesWhenTheBudgetIsSpent) {
   ReshardProblem problem{kMesh, layout({{x}, {}}, {y}), layout({{}, {x, y}}),
                          4};
   std::string error;
-  std::optional<ReshardPlan> plan = planReshard(problem, error, 1);
+  std::optional<ReshardPlan> plan = planReshard(problem, error, {/*states=*/1});
   ASSERT_TRUE(plan);
   EXPECT_FALSE(plan->optimal);
   EXPECT_TRUE(verifyPlan(problem, *plan, error)) << error;
@@ -315,7 +315,7 @@ RC_GTEST_PROP(ReshardPlan, idleDimsOfASizeCostNoStates, ()) {
   std::string error;
   std::optional<ReshardPlan> plan = planReshard(few, error),
                              same = planReshard(many, error,
-                                                kReshardStateBudget / 8);
+                                                {kReshardStateBudget / 8});
   RC_ASSERT(plan && same && plan->optimal && same->optimal);
   RC_ASSERT(verifyPlan(many, *same, error));
   RC_ASSERT(plan->cost == same->cost);
@@ -329,9 +329,12 @@ RC_GTEST_PROP(ReshardPlan, plansOfAnyTwoLayoutsAreValid, ()) {
   problem.source = gen::unpadded(gen::splitting(mesh), rank, true);
   problem.target = gen::unpadded(gen::splitting(mesh), rank, false);
   gen::pad(problem.source, problem.target);
-  for (int64_t budget : {kReshardStateBudget, int64_t{1}}) {
+  for (ReshardEffort effort :
+       {ReshardEffort(),
+        ReshardEffort{kReshardStateBudget, /*permutesAnywhere=*/false},
+        ReshardEffort{/*states=*/1}}) {
     std::string error;
-    std::optional<ReshardPlan> plan = planReshard(problem, error, budget);
+    std::optional<ReshardPlan> plan = planReshard(problem, error, effort);
     RC_ASSERT(plan.has_value());
     bool valid = verifyPlan(problem, *plan, error);
     RC_LOG() << error << ": " << print(*plan) << " of " << print(problem.source)
@@ -339,6 +342,34 @@ RC_GTEST_PROP(ReshardPlan, plansOfAnyTwoLayoutsAreValid, ()) {
     RC_ASSERT(valid);
     RC_ASSERT(leastPrice(problem) <= plan->price);
   }
+}
+
+/// Where links differ, permutes to any layout are not left out: here one brings
+/// the sums onto fast links, at half the price.
+TEST(ReshardPlan, permutesAnywhereWhereLinksDiffer) {
+  DeviceModel model;
+  model.link = {100, 0};
+  model.axisLinks["slow"] = {1, 0};
+  Mesh mesh({4, 2, 8, 8});
+  ReshardProblem problem;
+  problem.mesh = mesh;
+  problem.costs = MeshCosts(model, {"slow", "x", "y", "z"});
+  EXPECT_FALSE(problem.costs.hasEqualLinks());
+  const AxisRef slow{0, 1, 4}, x{1, 1, 2}, y{2, 1, 8}, z{3, 1, 8};
+  problem.source = Layout::replicated({3584});
+  problem.source.dims = {{x, y}};
+  problem.source.partial = {slow, z};
+  problem.target = Layout::replicated({3584});
+  problem.target.dims = {{y}};
+  std::string error;
+  std::optional<ReshardPlan> plan = planReshard(problem, error),
+                             priced = planReshard(
+                                 problem, error,
+                                 {/*states=*/5000, /*permutesAnywhere=*/false});
+  ASSERT_TRUE(plan && priced);
+  EXPECT_EQ(print(*priced), print(*plan));
+  problem.costs = MeshCosts();
+  EXPECT_TRUE(problem.costs.hasEqualLinks());
 }
 
 } // namespace

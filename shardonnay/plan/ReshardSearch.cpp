@@ -91,8 +91,10 @@ static bool isPrefix(llvm::ArrayRef<uint8_t> prefix,
 }
 
 LeastCost ReshardSearch::lowerBound(const State &state) const {
-  if (anyExcluded || !problem.shape.empty())
+  if (anyExcluded)
     return {};
+  if (!problem.shape.empty())
+    return unevenBound(state);
   ReshardExtent extent;
   for (auto [dim, size] : llvm::enumerate(problem.source.padded)) {
     llvm::ArrayRef<uint8_t> here = state.dims[dim], there = target.dims[dim];
@@ -102,6 +104,21 @@ LeastCost ReshardSearch::lowerBound(const State &state) const {
   extent.parts = atoms.numShards(members(state.partial & ~target.partial));
   extent.elementsPerDevice = elementsPerDevice;
   return leastCost(extent);
+}
+
+/// The first device has the first elements of every dim, whatever the order of
+/// axes.
+LeastCost ReshardSearch::unevenBound(const State &state) const {
+  int64_t there = 1, overlap = 1;
+  for (auto [dim, size] : llvm::enumerate(problem.shape)) {
+    int64_t needed = llvm::divideCeil(size, atoms.numShards(target.dims[dim]));
+    int64_t present = llvm::divideCeil(size, atoms.numShards(state.dims[dim]));
+    there = countProduct(there, needed);
+    overlap = countProduct(overlap, std::min(needed, present));
+  }
+  bool isPartial = (state.partial & ~target.partial) != 0;
+  double lacking = isPartial ? there : there - overlap;
+  return lacking > 0 ? LeastCost{lacking, 1} : LeastCost();
 }
 
 bool ReshardSearch::canAppend(const State &state, int64_t dim,
@@ -237,22 +254,27 @@ void ReshardSearch::reach(Node &from, Move move,
     return;
   std::pair<double, int64_t> cost(from.cost + priceOf(move, elements),
                                   from.depth + 1);
-  if (cost.first <= mostCost)
-    enter(from, std::move(move), change, cost);
+  if (cost.first > mostCost)
+    return;
+  scratch.state = from.state;
+  change(scratch.state);
+  enter(from, std::move(move), cost);
 }
 
 void ReshardSearch::reachUneven(Node &from, Move move,
                                 llvm::function_ref<void(State &)> change) {
   // The collective sends at least what a device has; windows come on top.
-  if (from.cost + priceOf(move, elements) > mostCost)
+  double least = from.cost + priceOf(move, elements);
+  if (least > mostCost)
     return;
-  State state = from.state;
-  change(state);
-  if (localElements(state) > maxElements)
+  scratch.state = from.state;
+  change(scratch.state);
+  if (localElements(scratch.state) > maxElements ||
+      !isWorthwhile({least, from.depth + 1}))
     return;
-  double cost = from.cost + realPrice(from.state, move, state);
+  double cost = from.cost + realPrice(from.state, move, scratch.state);
   if (cost <= mostCost)
-    enter(from, std::move(move), change, {cost, from.depth + 1});
+    enter(from, std::move(move), {cost, from.depth + 1});
 }
 
 llvm::SmallVector<AxisList, 4> ReshardSearch::axesOf(const State &state) const {
@@ -273,28 +295,27 @@ double ReshardSearch::realPrice(const State &from, const Move &move,
   return price;
 }
 
+bool ReshardSearch::isWorthwhile(std::pair<double, int64_t> cost) {
+  scratch.hash = scratch.state.hash();
+  auto place = known.find(&scratch);
+  sameState = place == known.end() ? nullptr : *place;
+  if (sameState && cost >= std::pair(sameState->cost, sameState->depth))
+    return false;
+  LeastCost least = lowerBound(scratch.state);
+  scratch.rest = least.elements * problem.elementBytes;
+  return cost.first + problem.costs.leastPrice(scratch.rest, least.steps) <=
+         mostCost;
+}
+
 void ReshardSearch::enter(Node &from, Move move,
-                          llvm::function_ref<void(State &)> change,
                           std::pair<double, int64_t> cost) {
   ++numSeen;
-  nodes.emplace_back();
-  Node *node = &nodes.back();
-  node->state = from.state;
-  change(node->state);
-  LeastCost least = lowerBound(node->state);
-  node->rest = least.elements * problem.elementBytes;
-  node->hash = node->state.hash();
-  if (cost.first + problem.costs.leastPrice(node->rest, least.steps) >
-      mostCost) {
-    nodes.pop_back();
+  if (!isWorthwhile(cost))
     return;
-  }
-  auto [place, isNew] = known.insert(node);
-  if (!isNew) {
-    nodes.pop_back();
-    node = *place;
-    if (cost >= std::pair(node->cost, node->depth))
-      return;
+  Node *node = sameState;
+  if (!node) {
+    node = &nodes.emplace_back(scratch);
+    known.insert(node);
   }
   std::tie(node->cost, node->depth) = cost;
   node->move = std::move(move);

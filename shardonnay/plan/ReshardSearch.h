@@ -19,8 +19,8 @@
 // at.
 //
 // Where sizes do not divide, the price of a step is found by playing it on what
-// a device holds, and there is no bound but the price of the plan on padded
-// sizes (`setMostCost`).
+// a device holds. The bound is then what the first device lacks: it has the
+// first elements of every dim, and in every layout the most.
 //
 //===----------------------------------------------------------------------===//
 
@@ -150,9 +150,10 @@ private:
   using Entry = std::tuple<double, int64_t, int64_t, Node *>;
 
   int64_t localElements(const State &state) const;
-  /// From `state` to the target; nothing where atoms exclude each other, or
-  /// sizes do not divide.
+  /// From `state` to the target; nothing where atoms exclude each other.
   LeastCost lowerBound(const State &state) const;
+  /// The same where sizes do not divide.
+  LeastCost unevenBound(const State &state) const;
   /// What a move costs from a state with so many elements a device.
   Cost costOf(const Move &move, int64_t elements) const;
   double priceOf(const Move &move, int64_t elements) const;
@@ -185,15 +186,17 @@ private:
   /// Extends dim `dim` of `next` by atoms of `free` until it has `shards` more.
   void permuteDim(Node &node, State &next, size_t dim, uint64_t free,
                   int64_t shards);
-  /// Enters the state that `move` leads to, if it is new or cheaper this way;
-  /// `change` makes it of that of `from`.
+  /// Enters the state that `move` leads to, if it is worthwhile; `change` makes
+  /// it of that of `from`.
   void reach(Node &from, Move move, llvm::function_ref<void(State &)> change);
   /// The same where sizes do not divide.
   void reachUneven(Node &from, Move move,
                    llvm::function_ref<void(State &)> change);
-  /// Enters a state at this cost and depth.
-  void enter(Node &from, Move move, llvm::function_ref<void(State &)> change,
-             std::pair<double, int64_t> cost);
+  /// Whether the state of `scratch` is new at this cost and depth, or cheaper
+  /// than before, and may lead to a plan of interest.
+  bool isWorthwhile(std::pair<double, int64_t> cost);
+  /// Enters that state, if it is.
+  void enter(Node &from, Move move, std::pair<double, int64_t> cost);
   /// The price of a move that leads from one state to the other, on the sizes
   /// that devices really hold.
   double realPrice(const State &from, const Move &move, const State &to);
@@ -231,6 +234,10 @@ private:
   /// Elements that a device has in the node being expanded.
   int64_t elements = 0;
   std::deque<Node> nodes;
+  /// The state that is looked at, and the node that has been entered for it, if
+  /// there is one.
+  Node scratch;
+  Node *sameState = nullptr;
   std::unordered_set<Node *, HashNode, EqualNode> known;
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
 };

@@ -82,6 +82,9 @@ public:
     builder.addOp(builder.addClass(opClass), {value}, {sharding}, 0, 0);
   }
   void setTrips(double trips) { builder.setTrips(trips); }
+  void setMemoryPrice(int32_t op, double price) {
+    builder.setMemoryPrice(op, price);
+  }
   void finish() { graph = builder.finish(); }
 
   OpStrategies table;

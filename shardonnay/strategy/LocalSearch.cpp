@@ -277,7 +277,8 @@ void LocalSearch::appendFinerShardings(int32_t value, Shardings &trials) const {
       TensorSharding finer = present;
       AxisList &axes = finer.dims[dim].axes;
       axes.append(axis);
-      if (!present.uses(axis) && size > 0 && size % axes.numShards() == 0)
+      if (axis.size > 1 && !present.uses(axis) && size > 0 &&
+          size % axes.numShards() == 0)
         trials.push_back(table.add(finer));
     }
 }

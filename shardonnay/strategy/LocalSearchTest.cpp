@@ -59,6 +59,30 @@ TEST(LocalSearch, usersShareACopy) {
   EXPECT_EQ(StateEvaluator(state).get().bytes, 3 * 4096);
 }
 
+/// Where memory has a price, finer shardings are tried, but none by an axis of
+/// one device: it would be a problem of its own for all ops around.
+TEST(LocalSearch, axesOfOneDeviceAreNotTried) {
+  auto numShardings = [](const Mesh &mesh) {
+    AxisList x({mesh.fullAxis(0)});
+    TestGraph test(mesh, 64);
+    int32_t whole = test.sharding({});
+    int32_t left = test.addArgument(whole), right = test.addArgument(whole);
+    int32_t dot = test.addDot(left, right, whole);
+    test.addReturn(test.addSum(dot, left, whole), whole);
+    test.setMemoryPrice(0, 10);
+    test.finish();
+    StrategyState state(test.graph, test.table);
+    SearchMemo memo;
+    searchLocally(state, test.arguments, memo);
+    EXPECT_TRUE(state.readSharding(dot).uses(mesh.fullAxis(0)));
+    // The number of the next one.
+    TensorSharding other = TensorSharding::fullyClosed(2);
+    other.unreduced = x;
+    return test.table.add(other);
+  };
+  EXPECT_EQ(numShardings(Mesh({4, 1, 1})), numShardings(Mesh({4})));
+}
+
 TEST(LocalSearch, costsLess) {
   std::mt19937 random(3);
   double sum = 0, after = 0;

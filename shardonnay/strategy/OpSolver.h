@@ -128,8 +128,9 @@ inline constexpr int64_t kStrategyBudget = 400;
 inline constexpr int kMostSteps = 12;
 /// How many of the strategies around one are priced.
 inline constexpr size_t kMostPriced = 48;
-/// How many layouts the search for a plan comes by that only tells a price.
-inline constexpr int64_t kPricingStateBudget = 5000;
+/// How hard a plan is looked for that only tells a price.
+inline constexpr ReshardEffort kPricingEffort = {/*states=*/5000,
+                                                 /*permutesAnywhere=*/false};
 /// How many of them a choice on the graph weighs.
 inline constexpr size_t kMostStrategies = 10;
 
@@ -234,7 +235,7 @@ private:
   Mesh mesh;
   MeshCosts costs;
   bool gathersByPrice;
-  ReshardPlanner planner{kPricingStateBudget};
+  ReshardPlanner planner{kPricingEffort};
   struct Alternative {
     FactorStrategy taken;
     std::optional<OtherStrategy> next;

@@ -10,7 +10,8 @@
 //   2. `collectAxes`: the axes to distribute
 //   3. where the space is small, `distribute`: each axis to each factor or to
 //      none, and `tryOrders`: the orders of the axes of one factor; else
-//      `climb`: from the voted one to what differs in little and is cheaper
+//      `climb`: from the voted one to what differs in little and is cheaper,
+//      in two axes only where nothing that differs in less is
 //   4. `isAllowed`: lawful, not too much repeated, in whatever order, and by
 //      StrategyBound.h not too expensive; then `consider`, with a closer bound
 //   5. `priceBest`: by their bounds, the first of the cheapest
@@ -105,28 +106,47 @@ void StrategySearch::enumerateAll() {
 
 void StrategySearch::climb() {
   FactorStrategy taken = best;
+  bool triedVoted = false;
   for (int step = 0; step < kMostSteps; ++step) {
     int64_t before = cheapest.front().second;
+    auto isBeaten = [&] { return cheapest.front().second != before; };
     for (const FactorStrategy &other :
          nearbyStrategies(problem.rule, rows, taken))
       considerIfAllowed(other);
-    std::optional<StrategyBound::Placed> placed;
-    if (hasBound())
-      placed = bound->placedBy(taken);
-    for (size_t a = 0; a < axes.size(); ++a) {
-      const StrategyBound::Placed *known = placed ? &*placed : nullptr;
-      considerMoves(a, taken, known);
-      for (size_t b = a + 1; b < axes.size(); ++b)
-        considerPair(a, b, taken, known);
-    }
+    considerMoves(taken);
     considerUnions(taken);
     priceBest(1, kMostPriced);
-    auto [price, number] = cheapest.front();
-    if (number == before)
+    if (!isBeaten()) {
+      considerPairs(taken);
+      if (!triedVoted && taken != best)
+        considerPairs(best);
+      triedVoted = true;
+      priceBest(1, kMostPriced);
+    }
+    if (!isBeaten())
       return;
+    auto [price, number] = cheapest.front();
     mostPrice = price;
     taken = found[number].second;
   }
+}
+
+std::optional<StrategyBound::Placed>
+StrategySearch::placedBy(const FactorStrategy &strategy) {
+  return hasBound() ? bound->placedBy(strategy) : std::nullopt;
+}
+
+void StrategySearch::considerMoves(const FactorStrategy &taken) {
+  std::optional<StrategyBound::Placed> placed = placedBy(taken);
+  for (size_t axis = 0; axis < axes.size(); ++axis)
+    considerMoves(axis, taken, placed ? &*placed : nullptr);
+}
+
+void StrategySearch::considerPairs(const FactorStrategy &taken) {
+  std::optional<StrategyBound::Placed> placed = placedBy(taken);
+  for (size_t a = 0; a < axes.size(); ++a)
+    for (size_t b = a + 1; b < axes.size(); ++b)
+      considerPair(a, b, taken, placed ? &*placed : nullptr);
 }
 
 void StrategySearch::considerMoves(size_t number, const FactorStrategy &taken,
@@ -170,13 +190,35 @@ void StrategySearch::considerPair(size_t a, size_t b,
     bound->take(b, without);
   }
   const AxisList both[] = {AxisList({axes[a]}), AxisList({axes[b]})};
+  FactorStrategy strategy = taken;
+  for (AxisList &list : strategy)
+    list = list.subtract(both[0]).subtract(both[1]);
+  // An axis is then where it is if the other alone moves.
+  auto stays = [&](int32_t f, int axis) {
+    AxisList list = strategy[f];
+    list.append(axes[axis == 0 ? a : b]);
+    return list == taken[f].subtract(both[1 - axis]);
+  };
+  SmallVector<bool, 8> aStays, bStays;
+  for (int32_t f = 0, e = taken.size(); f < e; ++f) {
+    aStays.push_back(stays(f, 0));
+    bStays.push_back(stays(f, 1));
+  }
   // With a bound it has been asked already.
-  auto propose = [&](const FactorStrategy &strategy) {
+  auto propose = [&](int32_t first, AxisRef axis, int32_t second,
+                     AxisRef other) {
+    AxisList before[] = {strategy[first], strategy[second]};
+    strategy[first].append(axis);
+    strategy[second].append(other);
     placed ? consider(strategy) : considerIfAllowed(strategy);
+    strategy[second] = before[1];
+    strategy[first] = before[0];
   };
   for (int32_t f = 0, e = taken.size(); f < e; ++f)
     for (int32_t g = 0; g < e; ++g) {
-      if (!canBeSharded(problem.rule.factors[f]) ||
+      bool isNew = !aStays[f] && (f == g || !bStays[g]),
+           isNewSwapped = f == g && !bStays[g];
+      if ((!isNew && !isNewSwapped) || !canBeSharded(problem.rule.factors[f]) ||
           !canBeSharded(problem.rule.factors[g]))
         continue;
       // Most are too expensive, and are not made then.
@@ -187,17 +229,10 @@ void StrategySearch::considerPair(size_t a, size_t b,
         if (!leastOf(moved))
           continue;
       }
-      FactorStrategy strategy = taken;
-      for (AxisList &list : strategy)
-        list = list.subtract(both[0]).subtract(both[1]);
-      strategy[f].append(axes[a]);
-      strategy[g].append(axes[b]);
-      propose(strategy);
-      if (f != g)
-        continue;
-      strategy[f] = strategy[f].subtract(both[0]);
-      strategy[f].append(axes[a]);
-      propose(strategy);
+      if (isNew)
+        propose(f, axes[a], g, axes[b]);
+      if (isNewSwapped)
+        propose(f, axes[b], g, axes[a]);
     }
 }
 

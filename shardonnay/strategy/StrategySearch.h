@@ -64,15 +64,19 @@ private:
   /// is too much to enumerate.
   bool collectAxes();
   void enumerateAll();
-  /// From `best`, what differs in the place of a factor's axes, of one axis, of
-  /// two or of all, for as long as that is cheaper.
+  /// From `best`, what differs in the place of a factor's axes, of one axis or
+  /// of all, for as long as that is cheaper; else of two, from `best` too.
   void climb();
+  /// How a strategy places the axes, if the bound is to be asked of it.
+  std::optional<StrategyBound::Placed> placedBy(const FactorStrategy &strategy);
   /// `taken`, but that an axis, by its number, is elsewhere or nowhere;
   /// `placed`, if given, is how it places its axes.
+  void considerMoves(const FactorStrategy &taken);
   void considerMoves(size_t number, const FactorStrategy &taken,
                      const StrategyBound::Placed *placed);
   /// The same, but that two axes are each at some factor, in both orders where
-  /// it is one.
+  /// it is one, and neither is where it would be if the other alone had moved.
+  void considerPairs(const FactorStrategy &taken);
   void considerPair(size_t a, size_t b, const FactorStrategy &taken,
                     const StrategyBound::Placed *placed);
   /// All axes of `taken` at one factor, list by list in every order.
