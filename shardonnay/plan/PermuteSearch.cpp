@@ -44,6 +44,12 @@ PermuteSearch::PermuteSearch(const ReshardProblem &problem) : problem(problem) {
   source.free = wanted.subtract(used);
   source.elements = problem.source.localElements();
   dropped = used.subtract(problem.target.usedAxes());
+  Cost permute = collectiveCost(
+      CollectiveKind::Permute, /*groupSize=*/2,
+      countProduct(problem.target.localElements(), problem.elementBytes));
+  constexpr double kRounding = 1e-9;
+  leastRest =
+      problem.costs.leastPrice(permute.bytes, permute.steps) * (1 - kRounding);
 }
 
 double PermuteSearch::priceOf(CollectiveKind kind, const AxisList &axes,
@@ -104,7 +110,7 @@ std::optional<Steps> PermuteSearch::run(double mostCost) {
 
 void PermuteSearch::visit(const State &state) {
   double cost = state.cost + state.deferredCost;
-  if (cost >= bestCost)
+  if (cost + leastRest >= bestCost)
     return;
   std::vector<int64_t> key(state.counts.begin(), state.counts.end());
   key.push_back(state.partial.numShards());

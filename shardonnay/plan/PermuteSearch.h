@@ -115,6 +115,8 @@ private:
   /// The axes of the source that the target does not use.
   AxisList dropped;
   State source;
+  /// At least the price of the permute and the gathers behind it.
+  double leastRest = 0;
   Steps steps, best;
   double bestCost = 0;
   /// The least cost by counts, and what is left to be reduced.

@@ -92,10 +92,11 @@ Refinement::Refinement(const Layout &source, const Layout &target,
   // Its own boundaries first, then what fits of the other side's.
   addBoundaries(target, sourceBoundaries);
   addBoundaries(source, targetBoundaries);
+  const AxisList ofSource = source.usedAxes(), ofTarget = target.usedAxes();
   do {
     atoms.clear();
-    addAtoms(source.usedAxes(), sourceBoundaries);
-    addAtoms(target.usedAxes(), targetBoundaries);
+    addAtoms(ofSource, sourceBoundaries);
+    addAtoms(ofTarget, targetBoundaries);
   } while (splitFurther(parts));
 }
 
