@@ -16,8 +16,9 @@
 //    has no use goes.
 //
 // It ends: a copy stands right before its first use, so that it waits only
-// between uses, of which each step parts two; and there are no more steps than
-// ops.
+// between uses, of which each step parts two. What has no use before the peak
+// is moved instead, and moved again only if the peak is lower by then: two
+// operands of one op would change places forever.
 //
 //===----------------------------------------------------------------------===//
 
@@ -77,12 +78,13 @@ bool isUsedFrom(Value value, Operation *op) {
   });
 }
 
-/// The result of the op before `user`, apart from those that stand here to be
-/// rematerialized; null if there is none. As it was alive there, it costs
-/// nothing to wait for it.
-Value lastMadeBefore(Operation *user) {
+/// The result of the op before `user`, apart from `producer`, which is not to
+/// be waited for, and from those that stand here to be rematerialized; null if
+/// there is none. As it was alive there, it costs nothing to wait for it.
+Value lastMadeBefore(Operation *user, Operation *producer) {
   while ((user = user->getPrevNode()))
-    if (user->getNumResults() > 0 && user->getNumOperands() > 0 &&
+    if (user != producer && user->getNumResults() > 0 &&
+        user->getNumOperands() > 0 &&
         !llvm::any_of(user->getOperands(),
                       [](Value operand) {
                         return operand.getDefiningOp<spmd::BarrierOp>() !=
@@ -111,6 +113,10 @@ private:
 
   ModuleOp module;
   int64_t limit;
+  /// The peak of the program as it was last read, and as it was when an op was
+  /// moved.
+  int64_t peakBytes = 0;
+  DenseMap<Operation *, int64_t> movedAt;
   /// The copies of a value, and for a copy the value.
   DenseMap<Value, SmallVector<Value, 1>> copies;
   DenseMap<Value, Value> originals;
@@ -141,15 +147,19 @@ std::optional<Waiting> ValueRemaker::readWaiting(Value value,
   if (!peak || producer == peak)
     return std::nullopt;
   Waiting waiting{producer, nullptr, byteSize(value.getType())};
+  bool isUsedBefore = false;
   for (OpOperand &use : value.getUses()) {
     Operation *user = findUser(use, peak->getBlock());
     if (user == peak)
       return std::nullopt;
-    if (peak->isBeforeInBlock(user) &&
-        (!waiting.user || user->isBeforeInBlock(waiting.user)))
+    if (!peak->isBeforeInBlock(user))
+      isUsedBefore = true;
+    else if (!waiting.user || user->isBeforeInBlock(waiting.user))
       waiting.user = user;
   }
-  if (!waiting.user)
+  auto moved = movedAt.find(producer);
+  if (!waiting.user ||
+      (!isUsedBefore && moved != movedAt.end() && moved->second <= peakBytes))
     return std::nullopt;
   for (Value operand : findOperands(waiting))
     if (operand.getParentBlock() == producer->getBlock() &&
@@ -190,10 +200,12 @@ void ValueRemaker::makeBefore(const Waiting &waiting) {
     return !findUser(use, waiting.user->getBlock())
                 ->isBeforeInBlock(waiting.user);
   };
-  if (llvm::all_of(value.getUses(), isLate))
+  if (llvm::all_of(value.getUses(), isLate)) {
+    movedAt[waiting.producer] = peakBytes;
     return waiting.producer->moveBefore(waiting.user);
+  }
   OpBuilder builder(waiting.user);
-  Value after = lastMadeBefore(waiting.user);
+  Value after = lastMadeBefore(waiting.user, waiting.producer);
   IRMapping behind;
   for (Value operand : waiting.producer->getOperands()) {
     Value last = lastBefore(operand, waiting.user);
@@ -216,6 +228,7 @@ void ValueRemaker::makeBefore(const Waiting &waiting) {
 void ValueRemaker::run(int64_t mostSteps) {
   for (int64_t steps = 0; steps < mostSteps;) {
     PeakMemory peak = findPeakMemory(module);
+    peakBytes = peak.bytes;
     // What can't be met is no reason to send more.
     if (peak.held > limit)
       return;

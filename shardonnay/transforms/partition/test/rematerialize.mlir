@@ -109,3 +109,44 @@ func.func private @computed(%p: tensor<4x8xf32>, %v: tensor<8xf32>) -> tensor<8x
   %9 = stablehlo.dot %8, %0 : (tensor<8x8xf32>, tensor<8xf32>) -> tensor<8xf32>
   return %9 : tensor<8xf32>
 }
+
+// -----
+
+sdy.mesh @mesh = <["x"=2]>
+
+// Both are needed at once: each goes behind the other once, and no more.
+// CHECK-LABEL: @together
+func.func private @together(%p: tensor<4x16xf32>, %q: tensor<4x16xf32>) -> tensor<8x16xf32> {
+  // CHECK-NEXT: spmd.all_gather %arg0
+  // CHECK-NEXT: spmd.all_gather %arg1
+  // CHECK-NEXT: stablehlo.multiply
+  %0 = spmd.all_gather %p dim=0 @mesh {"x"} : (tensor<4x16xf32>) -> tensor<8x16xf32>
+  %1 = spmd.all_gather %q dim=0 @mesh {"x"} : (tensor<4x16xf32>) -> tensor<8x16xf32>
+  %2 = stablehlo.multiply %0, %1 : tensor<8x16xf32>
+  return %2 : tensor<8x16xf32>
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=2]>
+
+// What stands between is rematerialized itself, and so is no op to wait for; nor is the
+// one that is to be gathered again, which would be alive until then.
+// CHECK-LABEL: @not_behind_itself
+func.func private @not_behind_itself(%p: tensor<8x8xf32>, %a: tensor<8x8xf32>) -> (tensor<16x8xf32>, tensor<16x8xf32>) {
+  // CHECK-NEXT: %[[BEFORE:.*]] = stablehlo.negate
+  // CHECK-NEXT: %[[ARGUMENT:.*]] = spmd.barrier %arg1
+  // CHECK-NEXT: %[[FIRST:.*]] = spmd.all_gather %arg0
+  // CHECK-NEXT: stablehlo.dot %[[FIRST]], %[[ARGUMENT]]
+  // CHECK-NEXT: %[[WIDE:.*]] = stablehlo.concatenate %[[ARGUMENT]], %[[ARGUMENT]]
+  // CHECK-NEXT: %[[BEHIND:.*]] = spmd.barrier %arg0 after %[[BEFORE]]
+  // CHECK-NEXT: %[[AGAIN:.*]] = spmd.all_gather %[[BEHIND]]
+  // CHECK-NEXT: stablehlo.multiply %[[WIDE]], %[[AGAIN]]
+  %0 = stablehlo.negate %a : tensor<8x8xf32>
+  %1 = spmd.barrier %a after %0 : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  %2 = spmd.all_gather %p dim=0 @mesh {"x"} : (tensor<8x8xf32>) -> tensor<16x8xf32>
+  %3 = stablehlo.dot %2, %1 : (tensor<16x8xf32>, tensor<8x8xf32>) -> tensor<16x8xf32>
+  %4 = stablehlo.concatenate %1, %1, dim = 0 : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<16x8xf32>
+  %5 = stablehlo.multiply %4, %2 : tensor<16x8xf32>
+  return %3, %5 : tensor<16x8xf32>, tensor<16x8xf32>
+}
