@@ -86,6 +86,11 @@ struct DeviceModel {
   double computeTime(double flops, double bytesTouched) const;
 };
 
+/// By how much, relatively, equal sums of prices may differ.
+inline constexpr double kPriceRounding = 1e-9;
+/// Less what sums of prices are rounded by.
+inline double roundedDown(double price) { return price * (1 - kPriceRounding); }
+
 /// A device model on one mesh: axes by number. Prices are in *byte times*,
 /// seconds times the fastest bandwidth of the mesh, so that a price is never
 /// less than the bytes.

@@ -47,9 +47,8 @@ PermuteSearch::PermuteSearch(const ReshardProblem &problem) : problem(problem) {
   Cost permute = collectiveCost(
       CollectiveKind::Permute, /*groupSize=*/2,
       countProduct(problem.target.localElements(), problem.elementBytes));
-  constexpr double kRounding = 1e-9;
   leastRest =
-      problem.costs.leastPrice(permute.bytes, permute.steps) * (1 - kRounding);
+      roundedDown(problem.costs.leastPrice(permute.bytes, permute.steps));
 }
 
 double PermuteSearch::priceOf(CollectiveKind kind, const AxisList &axes,

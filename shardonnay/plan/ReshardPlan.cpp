@@ -133,7 +133,7 @@ static std::optional<Steps> search(const ReshardProblem &problem,
   if (!haveBoundariesApart(problem.source, problem.target)) {
     PermuteSearch permuting(problem);
     found = permuting.run(std::numeric_limits<double>::infinity());
-    if (found && permuting.getPrice() <= least * (1 + 1e-9))
+    if (found && permuting.getPrice() <= least * (1 + kPriceRounding))
       return found;
     if (found)
       search.setMostCost(permuting.getPrice());

@@ -109,12 +109,11 @@ LeastCost ReshardSearch::lowerBound(const State &state) const {
 /// The first device has the first elements of every dim, whatever the order of
 /// axes.
 LeastCost ReshardSearch::unevenBound(const State &state) const {
-  int64_t there = 1, overlap = 1;
+  int64_t there = localElements(target), overlap = 1;
   for (auto [dim, size] : llvm::enumerate(problem.shape)) {
-    int64_t needed = llvm::divideCeil(size, atoms.numShards(target.dims[dim]));
-    int64_t present = llvm::divideCeil(size, atoms.numShards(state.dims[dim]));
-    there = countProduct(there, needed);
-    overlap = countProduct(overlap, std::min(needed, present));
+    int64_t shards = std::max(atoms.numShards(state.dims[dim]),
+                              atoms.numShards(target.dims[dim]));
+    overlap = countProduct(overlap, llvm::divideCeil(size, shards));
   }
   bool isPartial = (state.partial & ~target.partial) != 0;
   double lacking = isPartial ? there : there - overlap;
@@ -333,7 +332,7 @@ void ReshardSearch::boundByDirectMoves(const Node &node) {
   for (const Move &move : moves)
     cost += priceOf(move, localElements(node.state));
   if (!moves.empty() || node.state == target)
-    mostCost = std::min(mostCost, cost * (1 + kRounding));
+    mostCost = std::min(mostCost, cost * (1 + kPriceRounding));
 }
 
 void ReshardSearch::tryScatter(Node &node, AtomList &order, uint64_t left) {
@@ -540,7 +539,7 @@ std::optional<Steps> ReshardSearch::run(int64_t maxElements, int64_t budget,
   bool ignored = false;
   if (permutes == Permutes::Any && atoms.size() >= kManyAtoms &&
       run(maxElements, budget, Permutes::ToTarget, ignored))
-    mostCost = std::min(mostCost, planCost * (1 + kRounding));
+    mostCost = std::min(mostCost, planCost * (1 + kPriceRounding));
   this->maxElements = maxElements;
   this->permutes = permutes;
   numEntries = numSeen = 0;

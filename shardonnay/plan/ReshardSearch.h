@@ -53,7 +53,7 @@ public:
   enum class Permutes { Any, ToTarget };
 
   /// What costs as much, or more, is of no interest.
-  void setMostCost(double cost) { ceiling = cost * (1 - kRounding); }
+  void setMostCost(double cost) { ceiling = roundedDown(cost); }
 
   /// The one step to the target, or slices alone, if no plan is cheaper. A step
   /// of a kind sends what the bound says has to be sent, and takes the fewest
@@ -68,9 +68,6 @@ public:
                            Permutes permutes, bool &gaveUp);
 
 private:
-  /// By how much, relatively, equal sums of prices may differ.
-  static constexpr double kRounding = 1e-9;
-
   /// The atoms of each dim, one dim after the other: a search makes and
   /// compares many of these.
   class Dims {

@@ -122,11 +122,6 @@ std::optional<double> OpSolver::priceOfReshard(const Layout &source,
   return plan ? std::optional(plan->price) : std::nullopt;
 }
 
-double roundedDown(double price) {
-  constexpr double kRounding = 1e-9;
-  return price * (1 - kRounding);
-}
-
 double movedBytes(const OpProblem &problem, double touched) {
   if (!problem.elementwise)
     return touched;

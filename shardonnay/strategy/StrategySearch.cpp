@@ -139,18 +139,19 @@ StrategySearch::placedBy(const FactorStrategy &strategy) {
 void StrategySearch::considerMoves(const FactorStrategy &taken) {
   std::optional<StrategyBound::Placed> placed = placedBy(taken);
   for (size_t axis = 0; axis < axes.size(); ++axis)
-    considerMoves(axis, taken, placed ? &*placed : nullptr);
+    considerMoves(axis, taken, placed);
 }
 
 void StrategySearch::considerPairs(const FactorStrategy &taken) {
   std::optional<StrategyBound::Placed> placed = placedBy(taken);
   for (size_t a = 0; a < axes.size(); ++a)
     for (size_t b = a + 1; b < axes.size(); ++b)
-      considerPair(a, b, taken, placed ? &*placed : nullptr);
+      considerPair(a, b, taken, placed);
 }
 
-void StrategySearch::considerMoves(size_t number, const FactorStrategy &taken,
-                                   const StrategyBound::Placed *placed) {
+void StrategySearch::considerMoves(
+    size_t number, const FactorStrategy &taken,
+    const std::optional<StrategyBound::Placed> &placed) {
   AxisRef axis = axes[number];
   FactorStrategy without = taken;
   for (AxisList &list : without)
@@ -180,9 +181,9 @@ void StrategySearch::considerMoves(size_t number, const FactorStrategy &taken,
   }
 }
 
-void StrategySearch::considerPair(size_t a, size_t b,
-                                  const FactorStrategy &taken,
-                                  const StrategyBound::Placed *placed) {
+void StrategySearch::considerPair(
+    size_t a, size_t b, const FactorStrategy &taken,
+    const std::optional<StrategyBound::Placed> &placed) {
   StrategyBound::Placed without;
   if (placed) {
     without = *placed;

@@ -36,8 +36,6 @@ double localFlops(const OpProblem &problem, const FactorStrategy &strategy);
 /// The bytes of an op's tensors that go to memory and back: in a chain of fused
 /// ops only the chain reads and writes.
 double movedBytes(const OpProblem &problem, double touched);
-/// Less what sums of prices are rounded by.
-double roundedDown(double price);
 
 class StrategySearch {
 public:
@@ -73,12 +71,12 @@ private:
   /// `placed`, if given, is how it places its axes.
   void considerMoves(const FactorStrategy &taken);
   void considerMoves(size_t number, const FactorStrategy &taken,
-                     const StrategyBound::Placed *placed);
+                     const std::optional<StrategyBound::Placed> &placed);
   /// The same, but that two axes are each at some factor, in both orders where
   /// it is one, and neither is where it would be if the other alone had moved.
   void considerPairs(const FactorStrategy &taken);
   void considerPair(size_t a, size_t b, const FactorStrategy &taken,
-                    const StrategyBound::Placed *placed);
+                    const std::optional<StrategyBound::Placed> &placed);
   /// All axes of `taken` at one factor, list by list in every order.
   void considerUnions(const FactorStrategy &taken);
   /// The axes from `axis` on; `points` are those of `placed` on a device.

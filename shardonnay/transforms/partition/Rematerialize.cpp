@@ -18,7 +18,8 @@
 // It ends: a copy stands right before its first use, so that it waits only
 // between uses, of which each step parts two. What has no use before the peak
 // is moved instead, and moved again only if the peak is lower by then: two
-// operands of one op would change places forever.
+// operands of one op would change places forever. And there are no more steps
+// than ops.
 //
 //===----------------------------------------------------------------------===//
 
@@ -47,6 +48,8 @@ struct Waiting {
   /// In its block, the one that needs it next.
   Operation *user = nullptr;
   int64_t freed = 0;
+  /// Something before the peak needs it.
+  bool isUsedBefore = false;
 };
 
 /// It is gathered, or each of its elements is a function of a few elements of
@@ -147,19 +150,18 @@ std::optional<Waiting> ValueRemaker::readWaiting(Value value,
   if (!peak || producer == peak)
     return std::nullopt;
   Waiting waiting{producer, nullptr, byteSize(value.getType())};
-  bool isUsedBefore = false;
   for (OpOperand &use : value.getUses()) {
     Operation *user = findUser(use, peak->getBlock());
     if (user == peak)
       return std::nullopt;
     if (!peak->isBeforeInBlock(user))
-      isUsedBefore = true;
+      waiting.isUsedBefore = true;
     else if (!waiting.user || user->isBeforeInBlock(waiting.user))
       waiting.user = user;
   }
   auto moved = movedAt.find(producer);
-  if (!waiting.user ||
-      (!isUsedBefore && moved != movedAt.end() && moved->second <= peakBytes))
+  if (!waiting.user || (!waiting.isUsedBefore && moved != movedAt.end() &&
+                        moved->second <= peakBytes))
     return std::nullopt;
   for (Value operand : findOperands(waiting))
     if (operand.getParentBlock() == producer->getBlock() &&
@@ -195,15 +197,11 @@ SmallVector<Waiting> ValueRemaker::findWaiting(const PeakMemory &peak) {
 }
 
 void ValueRemaker::makeBefore(const Waiting &waiting) {
-  Value value = waiting.producer->getResult(0);
-  auto isLate = [&](OpOperand &use) {
-    return !findUser(use, waiting.user->getBlock())
-                ->isBeforeInBlock(waiting.user);
-  };
-  if (llvm::all_of(value.getUses(), isLate)) {
+  if (!waiting.isUsedBefore) {
     movedAt[waiting.producer] = peakBytes;
     return waiting.producer->moveBefore(waiting.user);
   }
+  Value value = waiting.producer->getResult(0);
   OpBuilder builder(waiting.user);
   Value after = lastMadeBefore(waiting.user, waiting.producer);
   IRMapping behind;
@@ -219,7 +217,10 @@ void ValueRemaker::makeBefore(const Waiting &waiting) {
       cause && !cause.getValue().ends_with(more))
     again->setAttr(sdy::kCauseAttr,
                    builder.getStringAttr(cause.getValue() + more));
-  value.replaceUsesWithIf(again->getResult(0), isLate);
+  value.replaceUsesWithIf(again->getResult(0), [&](OpOperand &use) {
+    return !findUser(use, waiting.user->getBlock())
+                ->isBeforeInBlock(waiting.user);
+  });
   Value original = originals.lookup_or(value, value);
   copies[original].push_back(again->getResult(0));
   originals[again->getResult(0)] = original;
