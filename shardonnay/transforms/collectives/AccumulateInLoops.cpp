@@ -24,8 +24,9 @@ namespace shardonnay {
 
 namespace {
 /// A value that a loop carries and to which every run adds one that it has
-/// reduced before, or what ops make of that which are linear in it; or which it
-/// reduces after an inner loop has added to it.
+/// reduced before, or what ops make of that which are linear in it; or a slice
+/// of which it updates so; or which it reduces after an inner loop has added to
+/// it.
 struct Accumulator {
   Value owner;
   OpOperand *init = nullptr;
@@ -70,18 +71,6 @@ static bool readCarried(ShardableDataFlowOpInterface loop, Accumulator &found) {
          found.user->getBlock() == found.next->getOwner()->getBlock();
 }
 
-/// How `user` is a sum of its operands: an addition, or a maximum or minimum.
-/// Nothing if it is none.
-static std::optional<ReductionKind> getKindOfSum(Operation *user) {
-  auto rule = dyn_cast<ShardingRuleOpInterface>(user);
-  if (rule && rule.isElementwise())
-    for (ReductionKind kind :
-         {ReductionKind::Sum, ReductionKind::Max, ReductionKind::Min})
-      if (rule.isLinear(kind, llvm::SmallBitVector(2, true)))
-        return kind;
-  return std::nullopt;
-}
-
 /// What is reduced for `operand`'s owner alone.
 static bool readReduced(OpOperand &operand, CollectivePlanner &planner,
                         Accumulator &found) {
@@ -100,9 +89,11 @@ static bool readReduced(OpOperand &operand, CollectivePlanner &planner,
 static constexpr unsigned kMostSteps = 6;
 
 /// Finds what is reduced for `operand`, and the operands of the ops between,
-/// from there on. What these ops touch is not weighed: they rearrange or change
-/// elements one by one, which is fused into the addition. So contractions, of
-/// which every device would compute more, are no steps.
+/// from there on. If `found.partial` is given, that is what it looks for: what
+/// an inner loop could leave in parts. What these ops touch is not weighed:
+/// they rearrange or change elements one by one, which is fused into the
+/// addition. So contractions, of which every device would compute more, are no
+/// steps.
 static bool findReduced(OpOperand &operand, ReductionKind kind,
                         CollectivePlanner &planner, Accumulator &found,
                         SmallVectorImpl<OpOperand *> &between,
@@ -110,7 +101,11 @@ static bool findReduced(OpOperand &operand, ReductionKind kind,
   Operation *user = operand.getOwner();
   if (!isa<RankedTensorType>(operand.get().getType()))
     return false;
-  if (getOwnCollective(operand.get(), user))
+  if (operand.get() == found.partial) {
+    found.reduced = &operand;
+    return found.sharding.kind == kind && operand.get().hasOneUse();
+  }
+  if (!found.partial && getOwnCollective(operand.get(), user))
     return readReduced(operand, planner, found) && found.sharding.kind == kind;
   Operation *op = operand.get().getDefiningOp();
   auto rule = dyn_cast_if_present<ShardingRuleOpInterface>(op);
@@ -134,15 +129,13 @@ static bool findReduced(OpOperand &operand, ReductionKind kind,
 static bool reshardSteps(Accumulator &found, ArrayRef<OpOperand *> between,
                          CollectivePlanner &planner) {
   for (OpOperand *operand : between) {
-    unsigned number = operand->getOperandNumber();
-    llvm::MapVector<unsigned, Value> sources;
-    sources[number] = found.partial;
     std::optional<ReshardedOp> resharded =
         ReshardedOp::get(operand->getOwner(), found.mesh);
     if (!resharded ||
-        !(found.steps.empty()
-              ? resharded->replaceOperands(sources)
-              : resharded->replaceOperand(number, found.sharding)) ||
+        !resharded->replaceOperand(operand->getOperandNumber(),
+                                   found.steps.empty() ? found.partial
+                                                       : operand->get(),
+                                   found.sharding) ||
         !resharded->plan(planner))
       return false;
     found.sharding = resharded->getResult();
@@ -152,15 +145,27 @@ static bool reshardSteps(Accumulator &found, ArrayRef<OpOperand *> between,
   return true;
 }
 
-/// Each run adds to the carried value what it has reduced before.
-static bool readSummand(Accumulator &found, CollectivePlanner &planner) {
+/// Each run puts into the carried value what it has reduced before: `summand`,
+/// which `user` adds to it or updates a slice of it with.
+static bool readSummand(OpOperand &summand, ReductionKind kind,
+                        Accumulator &found, CollectivePlanner &planner) {
   Operation *user = found.user;
-  OpOperand &summand =
-      user->getOpOperand(user->getOperand(0) == found.carried ? 1 : 0);
-  std::optional<ReductionKind> kind = getKindOfSum(user);
+  unsigned carried = found.carried.use_begin()->getOperandNumber(),
+           number = summand.getOperandNumber();
+  llvm::SmallBitVector partial(user->getNumOperands());
+  partial.set(carried);
+  partial.set(number);
   SmallVector<OpOperand *> between;
-  return kind && findReduced(summand, *kind, planner, found, between) &&
-         reshardSteps(found, between, planner);
+  if (number == carried ||
+      !cast<ShardingRuleOpInterface>(user).isLinear(kind, partial) ||
+      !findReduced(summand, kind, planner, found, between) ||
+      !reshardSteps(found, between, planner))
+    return false;
+  std::optional<ReshardedOp> sum = ReshardedOp::get(user, found.mesh);
+  if (!sum || !sum->passParts(carried, number, found.sharding))
+    return false;
+  found.sharding = sum->getResult();
+  return true;
 }
 
 /// `user` gives the carried value to an inner loop in parts.
@@ -178,21 +183,26 @@ static bool readInnerSum(Accumulator &found, CollectivePlanner &planner) {
   return readReduced(*found.next, planner, found) && isGivenInParts(found);
 }
 
-/// The loop's class of `owner`, if it is one.
+/// The loop's class of `found.owner`, if it is one. `found.partial`,
+/// `found.sharding` and `found.price` may be of what an inner loop could leave
+/// in parts.
 static std::optional<Accumulator>
-readAccumulator(ShardableDataFlowOpInterface loop, Value owner,
+readAccumulator(ShardableDataFlowOpInterface loop, Accumulator found,
                 CollectivePlanner &planner) {
-  Accumulator found;
-  found.owner = owner;
-  if (!readCarried(loop, found))
+  if (!isa<RankedTensorType>(found.owner.getType()) ||
+      loop.getManualBoundary(found.owner) || !readCarried(loop, found))
     return std::nullopt;
   Operation *user = found.user;
-  bool adds = user->getNumOperands() == 2 && user->getNumResults() == 1 &&
-              found.next->get() == user->getResult(0) &&
-              found.next->get().hasOneUse();
-  if (!(adds ? readSummand(found, planner) : readInnerSum(found, planner)))
-    return std::nullopt;
-  return found;
+  if (isa<ShardingRuleOpInterface>(user) && user->getNumResults() == 1 &&
+      found.next->get() == user->getResult(0) && found.next->get().hasOneUse())
+    for (ReductionKind kind :
+         {ReductionKind::Sum, ReductionKind::Max, ReductionKind::Min})
+      for (OpOperand &summand : user->getOpOperands())
+        if (Accumulator read = found; readSummand(summand, kind, read, planner))
+          return read;
+  if (!found.partial && readInnerSum(found, planner))
+    return found;
+  return std::nullopt;
 }
 
 namespace {
@@ -285,15 +295,25 @@ static bool takeMemory(const Accumulator &found, CollectivePlanner &planner) {
       sdy::getShardBytes(type, found.mesh.readClosed(found.owner)));
 }
 
+namespace {
+/// How a loop carries an accumulator in parts, and what that saves.
+struct PartialLoop {
+  PartialStart start;
+  const ReshardPlan *plan = nullptr;
+  /// In one run of what is around the loop.
+  double saved = 0;
+};
+} // namespace
+
 /// Carries `found` unreduced, and reduces it behind the loop.
 static void accumulate(Operation *loop, Accumulator &found,
-                       const PartialStart &start, const ReshardPlan &plan) {
+                       const PartialLoop &plan) {
   Value owner = found.owner;
   Value reduced = found.reduced->get();
   Attribute cause = getCause(reduced.getDefiningOp());
   sdy::TensorShardingAttr sharding = found.mesh.write(found.sharding);
   OpBuilder builder(loop);
-  found.init->set(makeStart(builder, found, start, cause));
+  found.init->set(makeStart(builder, found, plan.start, cause));
   found.reduced->set(found.partial);
   for (ReshardedOp &step : found.steps)
     step.apply(cause, /*keepSharding=*/true);
@@ -307,37 +327,86 @@ static void accumulate(Operation *loop, Accumulator &found,
   sdy::setSharding(owner, sharding);
   builder.setInsertionPointAfter(loop);
   Value after =
-      buildPlan(builder, loop->getLoc(), owner, plan, found.mesh, cause);
+      buildPlan(builder, loop->getLoc(), owner, *plan.plan, found.mesh, cause);
   Operation *first = after.getDefiningOp();
   while (first->getOperand(0) != owner)
     first = first->getOperand(0).getDefiningOp();
   owner.replaceAllUsesExcept(after, first);
 }
 
+static double findSavedAround(ShardableDataFlowOpInterface loop,
+                              const Accumulator &found, double price,
+                              CollectivePlanner &planner);
+
+/// Each run puts another slice into the carried value: there is as much to be
+/// reduced behind the loop as in it. That saves the start of some collectives,
+/// but may hold many times as much.
+static bool updatesSlices(Operation *user) {
+  auto rule = dyn_cast<ShardingRuleOpInterface>(user);
+  return rule && !rule.isElementwise();
+}
+
+/// Nothing if there is no way.
+static std::optional<PartialLoop> planLoop(ShardableDataFlowOpInterface loop,
+                                           const Accumulator &found,
+                                           CollectivePlanner &planner) {
+  std::optional<PartialStart> start = planStart(found, planner);
+  if (!start)
+    return std::nullopt;
+  const ReshardPlan *plan = planner.plan(
+      cast<RankedTensorType>(found.owner.getType()), found.sharding,
+      found.mesh.readClosed(found.owner), found.mesh.mesh);
+  if (!plan || plan->steps.empty())
+    return std::nullopt;
+  double around = findSavedAround(loop, found, plan->price, planner);
+  if (around == 0 && updatesSlices(found.user))
+    return std::nullopt;
+  double saved = (found.price - found.stepPrice) * countTrips(loop) -
+                 start->price - plan->price + around;
+  return PartialLoop{std::move(*start), plan, saved};
+}
+
+/// What is saved, in each run of the loop around `loop`, if that one carries on
+/// in parts what `loop` leaves in parts, instead of paying `price` for it.
+static double findSavedAround(ShardableDataFlowOpInterface loop,
+                              const Accumulator &found, double price,
+                              CollectivePlanner &planner) {
+  auto around = dyn_cast<ShardableDataFlowOpInterface>(loop->getParentOp());
+  if (!around || !isLoop(around) || !found.owner.hasOneUse())
+    return 0;
+  for (Value owner : around.getEdgeOwners()) {
+    Accumulator outer;
+    outer.owner = owner;
+    outer.partial = found.owner;
+    outer.sharding = found.sharding;
+    outer.mesh = found.mesh;
+    outer.price = price;
+    std::optional<Accumulator> read = readAccumulator(around, outer, planner);
+    if (!read)
+      continue;
+    std::optional<PartialLoop> plan = planLoop(around, *read, planner);
+    return plan ? std::max(plan->saved, 0.0) / countTrips(around) : 0;
+  }
+  return 0;
+}
+
 bool accumulateInLoops(const CollectiveSites &sites,
                        CollectivePlanner &planner) {
   bool changed = false;
-  for (Operation *op : sites.loops) {
+  // Inner loops first: what leaves one in parts may leave the next so.
+  for (Operation *op : llvm::reverse(sites.loops)) {
     auto loop = dyn_cast<ShardableDataFlowOpInterface>(op);
     if (!loop)
       continue;
     for (Value owner : loop.getEdgeOwners()) {
-      if (!isa<RankedTensorType>(owner.getType()) ||
-          loop.getManualBoundary(owner))
+      Accumulator of;
+      of.owner = owner;
+      std::optional<Accumulator> found = readAccumulator(loop, of, planner);
+      std::optional<PartialLoop> plan =
+          found ? planLoop(loop, *found, planner) : std::nullopt;
+      if (!plan || plan->saved <= 0 || !takeMemory(*found, planner))
         continue;
-      std::optional<Accumulator> found = readAccumulator(loop, owner, planner);
-      std::optional<PartialStart> start =
-          found ? planStart(*found, planner) : std::nullopt;
-      if (!start)
-        continue;
-      const ReshardPlan *plan =
-          planner.plan(cast<RankedTensorType>(owner.getType()), found->sharding,
-                       found->mesh.readClosed(owner), found->mesh.mesh);
-      double saved = (found->price - found->stepPrice) * countTrips(loop);
-      if (!plan || plan->steps.empty() || start->price + plan->price >= saved ||
-          !takeMemory(*found, planner))
-        continue;
-      accumulate(loop, *found, *start, *plan);
+      accumulate(loop, *found, *plan);
       changed = true;
     }
   }

@@ -254,7 +254,9 @@ def AccumulateInLoopsPass : Pass<"sdy-accumulate-in-loops", "mlir::func::FuncOp"
     is moved before. Between the reduction and the addition may stand ops that
     are linear in what is reduced (a transpose, a conversion to a wider type, an
     update of zeros); they are computed on parts. What an inner loop carries so,
-    the outer one may too. The price of it all is compared with that of all
+    the outer one may too; and where the outer one adds up what the inner one
+    puts slices of into a tensor (the gradients of scanned layers, over
+    microbatches), both carry parts. The price of it all is compared with that of all
     runs. Where memory has a limit, sums that are carried whole instead of
     sharded may take an eighth of it.
 

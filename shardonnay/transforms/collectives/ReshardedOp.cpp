@@ -200,12 +200,38 @@ bool ReshardedOp::replaceOperands(
   return reshardFrom(replaced);
 }
 
-bool ReshardedOp::replaceOperand(unsigned number,
+bool ReshardedOp::replaceOperand(unsigned number, Value source,
                                  const TensorSharding &sharding) {
+  values[number] = source;
   present[number] = sharding;
   SmallVector<bool> replaced(values.size(), false);
   replaced[number] = true;
   return reshardFrom(replaced);
+}
+
+bool ReshardedOp::passParts(unsigned carried, unsigned summand,
+                            const TensorSharding &sharding) {
+  // Dims that the summand has none of stay as they are.
+  FactorStrategy others(rule.factors.size());
+  TensorProjection row =
+      project(present[carried], rule.tensor(carried), rule.factors);
+  TensorProjection given =
+      project(sharding, rule.tensor(summand), rule.factors);
+  for (auto [axes, cell, other] :
+       llvm::zip_equal(others, row.factors, given.factors))
+    if (!other.present)
+      axes = cell.axes;
+  present[carried] = shardingUnder(others, rule, carried);
+  present[summand] = sharding;
+  SmallVector<bool> replaced(values.size(), false);
+  replaced[summand] = true;
+  std::optional<FactorStrategy> strategy = strategyOf(replaced);
+  if (!strategy || !setFactors(*strategy))
+    return false;
+  present[carried] = needed[carried];
+  present[carried].unreduced = sharding.unreduced;
+  present[carried].kind = sharding.kind;
+  return addPartial() && needed == present && result == present[carried];
 }
 
 bool ReshardedOp::reshardFrom(ArrayRef<bool> replaced) {

@@ -50,9 +50,17 @@ public:
   /// operand, and leaves the result sharded as it then comes out. False if the
   /// op can't be computed so.
   bool replaceOperands(const llvm::MapVector<unsigned, mlir::Value> &sources);
-  /// The same of one operand, which comes to be sharded as `sharding` before
-  /// `apply`: the result of another op that is computed on another sharding.
-  bool replaceOperand(unsigned number, const TensorSharding &sharding);
+  /// The same of one operand, whose `source` comes to be sharded as `sharding`
+  /// before `apply`: the result of another op that is computed on another
+  /// sharding.
+  bool replaceOperand(unsigned number, mlir::Value source,
+                      const TensorSharding &sharding);
+  /// The op puts what is sharded as `sharding`, in parts, into what a loop
+  /// carries (it adds the two, or updates a slice). `carried` comes to be in
+  /// the same parts, and sharded as the result. False where that is not so, or
+  /// others had to be moved.
+  bool passParts(unsigned carried, unsigned summand,
+                 const TensorSharding &sharding);
   /// Has the result sharded as `result`, and the operands as it then needs.
   bool shardResult(const TensorSharding &result);
 

@@ -170,3 +170,47 @@ def test_gradients_that_jax_accumulates_in_parts(nested):
     compiled = shardonnay.compile(text)
     assert_agrees(compiled, text, [w, batches])
     assert [(entry["kind"], entry["trips"]) for entry in compiled.report["collectives"]] == [("all_reduce", 1)]
+
+
+MICROBATCHES, LAYERS = 4, 3
+# Of the weights (layer, in, out), and whether the loop over layers is in another one, as checkpoints of groups have it.
+STACKS = {
+    "whole": (P(), False),
+    "by rows": (P(None, "y"), False),
+    "by columns and layers": (P(None, None, ("x", "y")), False),
+    "in groups": (P(), True),
+}
+
+
+@pytest.mark.parametrize("element", ["float32", "bfloat16"])
+@pytest.mark.parametrize("stack", STACKS)
+def test_gradients_of_scanned_layers_are_reduced_behind_the_microbatches(stack, element):
+    spec, grouped = STACKS[stack]
+    mesh = jax.make_mesh((2, 4), ("x", "y"))
+
+    def loss(weights, batch):
+        def layer(x, w):
+            return jnp.tanh(x @ w), None
+
+        def group(x, weights):
+            return jax.lax.scan(layer, x, weights)
+
+        x, _ = jax.lax.scan(group if grouped else layer, batch, weights)
+        return jnp.sum(x.astype(jnp.float32))
+
+    def step(weights, batches):
+        def add(carried, batch):
+            return carried + jax.grad(loss)(weights, batch).astype(jnp.float32), None
+
+        return jax.lax.scan(add, jnp.zeros(weights.shape, jnp.float32), batches)[0]
+
+    random = np.random.default_rng(0)
+    shape = (2, LAYERS, 8, 8) if grouped else (LAYERS, 8, 8)
+    weights, batches = (random.standard_normal(size).astype(element) for size in (shape, (MICROBATCHES, 32, 8)))
+    shardings = [jax.sharding.NamedSharding(mesh, s) for s in (spec, P(None, ("x", "y")))]
+    text = jax.jit(step, in_shardings=shardings, out_shardings=shardings[0]).lower(weights, batches).as_text()
+    compiled = shardonnay.compile(text, device_model="bytes")
+    sums = [e for e in compiled.report["collectives"] if e["kind"] in ("all_reduce", "reduce_scatter")]
+    assert sums
+    assert all(entry["trips"] == 1 for entry in sums)
+    assert_agrees(compiled, text, [weights, batches])

@@ -318,3 +318,78 @@ func.func @contraction(%x: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, 
   }
   return %0#0 : tensor<4x4xf32>
 }
+
+// A scan over layers puts the gradient of each beside the others; the loop
+// around it adds them up. Both carry parts, which are reduced behind both.
+// CHECK-LABEL: func @stacked
+func.func @stacked(%x: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> (tensor<3x4x4xf64> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}, {}]>}) {
+  // CHECK: %[[W:.*]]:2 = stablehlo.while(%[[SUM:[A-Za-z_0-9]+]] = %{{[0-9]+}},
+  // CHECK-SAME: [<@mesh, [{}, {}, {}], unreduced={"x"}>, <@mesh, []>]
+  // CHECK: do {
+  // CHECK: stablehlo.while(%[[STACK:[A-Za-z_0-9]+]] = %{{[0-9]+}},
+  // CHECK-SAME: [<@mesh, [{}, {}, {}], unreduced={"x"}>, <@mesh, []>]
+  // CHECK: do {
+  // CHECK: %[[D:.*]] = stablehlo.reshape
+  // CHECK-NOT: sdy.reduce_scatter
+  // CHECK: stablehlo.dynamic_update_slice %[[STACK]], %[[D]], {{.*}} {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}, {}], unreduced={"x"}>]>}
+  // CHECK-NOT: sdy.reduce_scatter
+  // CHECK: stablehlo.add %[[SUM]]
+  // CHECK: %[[R:.*]] = sdy.reduce_scatter [{}, {"x"}, {}] %[[W]]#0 out_sharding=<@mesh, [{}, {"x"}, {}]>
+  // CHECK: return %[[R]]
+  %i = sdy.constant dense<0> : tensor<i32>
+  %one = sdy.constant dense<1> : tensor<i32>
+  %sums = sdy.constant {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"x"}, {}]>]>} dense<0.0> : tensor<3x4x4xf64>
+  %0:2 = stablehlo.while(%sum = %sums, %c = %i) : tensor<3x4x4xf64>, tensor<i32> attributes {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"x"}, {}]>, <@mesh, []>]>}
+  cond {
+    %n = sdy.constant dense<5> : tensor<i32>
+    %1 = stablehlo.compare LT, %c, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %1 : tensor<i1>
+  } do {
+    %zeros = sdy.constant {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"x"}, {}]>]>} dense<0.0> : tensor<3x4x4xf32>
+    %inner:2 = stablehlo.while(%stack = %zeros, %layer = %i) : tensor<3x4x4xf32>, tensor<i32> attributes {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"x"}, {}]>, <@mesh, []>]>}
+    cond {
+      %n = sdy.constant dense<3> : tensor<i32>
+      %1 = stablehlo.compare LT, %layer, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      stablehlo.return %1 : tensor<i1>
+    } do {
+      %2 = stablehlo.dot_general %x, %x, contracting_dims = [0] x [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}], unreduced={"x"}>]>} : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<4x4xf32>
+      %3 = stablehlo.reshape %2 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}, {}], unreduced={"x"}>]>} : (tensor<4x4xf32>) -> tensor<1x4x4xf32>
+      %4 = sdy.reduce_scatter [{}, {"x"}, {}] %3 out_sharding=<@mesh, [{}, {"x"}, {}]> : tensor<1x4x4xf32>
+      %5 = stablehlo.dynamic_update_slice %stack, %4, %layer, %i, %i {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"x"}, {}]>]>} : (tensor<3x4x4xf32>, tensor<1x4x4xf32>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<3x4x4xf32>
+      %6 = stablehlo.add %layer, %one : tensor<i32>
+      stablehlo.return %5, %6 : tensor<3x4x4xf32>, tensor<i32>
+    }
+    %7 = stablehlo.convert %inner#0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"x"}, {}]>]>} : (tensor<3x4x4xf32>) -> tensor<3x4x4xf64>
+    %8 = stablehlo.add %sum, %7 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"x"}, {}]>]>} : tensor<3x4x4xf64>
+    %9 = stablehlo.add %c, %one : tensor<i32>
+    stablehlo.return %8, %9 : tensor<3x4x4xf64>, tensor<i32>
+  }
+  return %0#0 : tensor<3x4x4xf64>
+}
+
+// No loop adds them up: behind this one there is as much to be reduced.
+// CHECK-LABEL: func @stacked_alone
+func.func @stacked_alone(%x: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<3x4x4xf32> {
+  // CHECK: do {
+  // CHECK: sdy.all_reduce
+  // CHECK: stablehlo.dynamic_update_slice
+  // CHECK: return
+  // CHECK-NOT: sdy.all_reduce
+  %i = sdy.constant dense<0> : tensor<i32>
+  %one = sdy.constant dense<1> : tensor<i32>
+  %zeros = sdy.constant dense<0.0> : tensor<3x4x4xf32>
+  %inner:2 = stablehlo.while(%stack = %zeros, %layer = %i) : tensor<3x4x4xf32>, tensor<i32>
+  cond {
+    %n = sdy.constant dense<3> : tensor<i32>
+    %1 = stablehlo.compare LT, %layer, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %1 : tensor<i1>
+  } do {
+    %2 = stablehlo.dot_general %x, %x, contracting_dims = [0] x [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}], unreduced={"x"}>]>} : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<4x4xf32>
+    %3 = stablehlo.reshape %2 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}, {}], unreduced={"x"}>]>} : (tensor<4x4xf32>) -> tensor<1x4x4xf32>
+    %4 = sdy.all_reduce {"x"} %3 out_sharding=<@mesh, [{}, {}, {}]> : tensor<1x4x4xf32>
+    %5 = stablehlo.dynamic_update_slice %stack, %4, %layer, %i, %i : (tensor<3x4x4xf32>, tensor<1x4x4xf32>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<3x4x4xf32>
+    %6 = stablehlo.add %layer, %one : tensor<i32>
+    stablehlo.return %5, %6 : tensor<3x4x4xf32>, tensor<i32>
+  }
+  return %inner#0 : tensor<3x4x4xf32>
+}
