@@ -123,7 +123,7 @@ void addReshard(OpPassManager &pm, const PipelineOptions &options) {
     pm.addPass(createFitMemoryPass({memoryLimit, options.deviceModel,
                                     options.searchMode, options.noBucketing}));
   InsertExplicitReshardsPassOptions reshards;
-  reshards.memoryPrices = memoryLimit > 0;
+  reshards.memoryLimit = memoryLimit;
   reshards.enableFullVersion = true;
   reshards.avoidReshardsOnCalls = options.avoidReshardsOnCalls;
   reshards.noImplicitReplication = options.noImplicitReplication;

@@ -193,7 +193,7 @@ std::optional<double> OpSolver::price(const OpProblem &problem,
       std::string error;
       const ReshardPlan *plan =
           planner.plan(requiredLayouts.reshardOf(number, *asked, mesh), error);
-      asked->price = plan ? plan->price : HUGE_VAL;
+      asked->price = plan ? plan->price * asked->runs : HUGE_VAL;
     }
     if (*asked->price == HUGE_VAL)
       return std::nullopt;

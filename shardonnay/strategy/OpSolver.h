@@ -52,6 +52,21 @@
 
 namespace shardonnay {
 
+/// In which part of an op's runs a tensor of it is resharded. Less than all
+/// where a loop does not change the tensor, which is resharded before it, and
+/// where it adds up parts of a sum, which are reduced behind it.
+struct ReshardRuns {
+  /// What is no part of a sum.
+  double moved = 1;
+  /// Parts of a sum.
+  double reduced = 1;
+
+  double from(bool isPartial) const { return isPartial ? reduced : moved; }
+  bool operator==(const ReshardRuns &o) const {
+    return moved == o.moved && reduced == o.reduced;
+  }
+};
+
 /// A tensor of the op.
 struct OpTensor {
   /// An operand's layout, or the one that is wanted of a result.
@@ -60,12 +75,13 @@ struct OpTensor {
   int64_t elementBytes = 1;
   /// As in VoteTensor.
   bool free = false;
+  ReshardRuns runs;
 
   /// The bytes of the whole tensor.
   int64_t bytes() const;
   bool operator==(const OpTensor &o) const {
     return sharding == o.sharding && shape == o.shape &&
-           elementBytes == o.elementBytes && free == o.free;
+           elementBytes == o.elementBytes && free == o.free && runs == o.runs;
   }
 };
 

@@ -14,7 +14,9 @@ using namespace llvm;
 namespace shardonnay {
 
 hash_code hash_value(const TensorKind &kind) {
-  return hash_combine(kind.elementBytes, hash_combine_range(kind.shape));
+  return hash_combine(kind.elementBytes, bit_cast<uint64_t>(kind.runs.moved),
+                      bit_cast<uint64_t>(kind.runs.reduced),
+                      hash_combine_range(kind.shape));
 }
 
 hash_code hash_value(const OpKind &kind) {
@@ -39,6 +41,7 @@ OpProblem OpStrategies::problemOf(int32_t kind, ArrayRef<int32_t> shardings,
     tensor.sharding = this->shardings[shardings[i]];
     append_range(tensor.shape, tensors[number].shape);
     tensor.elementBytes = tensors[number].elementBytes;
+    tensor.runs = tensors[number].runs;
   }
   return problem;
 }
@@ -119,6 +122,11 @@ std::optional<ReshardCost> OpStrategies::reshardCost(int32_t tensor,
     const TensorKind &kind = tensors[tensor];
     entry->second = costOfReshard(solver, kind.shape, kind.elementBytes,
                                   shardings[from], shardings[to]);
+    double runs = kind.runs.from(!shardings[from].unreduced.empty());
+    if (entry->second && runs != 1) {
+      entry->second->price *= runs;
+      entry->second->bytes = static_cast<int64_t>(entry->second->bytes * runs);
+    }
   }
   return entry->second;
 }

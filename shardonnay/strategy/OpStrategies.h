@@ -27,9 +27,10 @@ namespace shardonnay {
 struct TensorKind {
   llvm::SmallVector<int64_t, 4> shape;
   int64_t elementBytes = 1;
+  ReshardRuns runs = {};
 
   bool operator==(const TensorKind &o) const {
-    return shape == o.shape && elementBytes == o.elementBytes;
+    return shape == o.shape && elementBytes == o.elementBytes && runs == o.runs;
   }
 };
 llvm::hash_code hash_value(const TensorKind &kind);

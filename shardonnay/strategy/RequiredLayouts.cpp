@@ -81,6 +81,9 @@ void RequiredLayouts::fill(size_t number, const FactorStrategy &strategy,
   } else {
     required.least = leastPrice(reshardOf(number, required, Mesh()));
   }
+  const Layout &source = isOperand ? outside : required.inside;
+  required.runs = tensor.runs.from(!source.partial.empty());
+  required.least *= required.runs;
 }
 
 ReshardProblem RequiredLayouts::reshardOf(size_t number,

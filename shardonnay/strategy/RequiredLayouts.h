@@ -38,6 +38,8 @@ struct RequiredLayout {
   bool free = false;
   /// How the op needs or leaves it.
   Layout inside;
+  /// In which part of the op's runs it is resharded.
+  double runs = 1;
   /// At least the price of the reshard.
   double least = 0;
   /// Once asked for; infinite if there is no plan.

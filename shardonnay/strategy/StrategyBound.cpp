@@ -28,6 +28,7 @@ StrategyBound::StrategyBound(const OpProblem &problem, ArrayRef<AxisRef> axes,
     tensor.isOperand = i < rule.operands.size();
     tensor.free = given.free;
     tensor.elementBytes = given.elementBytes;
+    tensor.runs = given.runs;
     for (auto [size, factors] : zip_equal(given.shape, rule.tensor(i).dims))
       tensor.dims.push_back({size, factors});
     if (!tensor.isOperand)
@@ -123,7 +124,9 @@ double StrategyBound::leastReshard(const Tensor &tensor, const Placed &placed,
         static_cast<double>(extent.sourceElements) / (parts * brought);
   }
   LeastCost least = leastCost(extent);
-  return costs.leastPrice(least.elements * tensor.elementBytes, least.steps);
+  bool isPartial = (tensor.isOperand ? tensor.parts : parts) != 1;
+  return costs.leastPrice(least.elements * tensor.elementBytes, least.steps) *
+         tensor.runs.from(isPartial);
 }
 
 uint64_t StrategyBound::placesOf(const AxisList &list) const {

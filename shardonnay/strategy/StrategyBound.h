@@ -81,6 +81,7 @@ private:
     bool isOperand = false;
     bool free = false;
     int64_t elementBytes = 1;
+    ReshardRuns runs;
     /// The whole tensor's.
     int64_t bytes = 0;
     llvm::SmallVector<Dim, 4> dims;

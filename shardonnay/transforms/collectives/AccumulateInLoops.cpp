@@ -8,7 +8,8 @@
 #include "shardonnay/dialect/sdy/Conversion.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/dialect/sdy/access/ShardBytes.h"
-#include "shardonnay/interfaces/DataFlowEdge.h"
+#include "shardonnay/dialect/sdy/access/TripCount.h"
+#include "shardonnay/interfaces/CarriedValue.h"
 #include "shardonnay/interfaces/ShardingRule.h"
 #include "shardonnay/transforms/collectives/CollectiveChain.h"
 #include "shardonnay/transforms/collectives/Optimizations.h"
@@ -27,13 +28,7 @@ namespace {
 /// reduced before, or what ops make of that which are linear in it; or a slice
 /// of which it updates so; or which it reduces after an inner loop has added to
 /// it.
-struct Accumulator {
-  Value owner;
-  OpOperand *init = nullptr;
-  OpOperand *next = nullptr;
-  /// In the body, and the one op that uses it there.
-  Value carried;
-  Operation *user = nullptr;
+struct Accumulator : CarriedValue {
   /// What is reduced in the loop: a summand, what the first of `steps` makes
   /// one of, or `next`.
   OpOperand *reduced = nullptr;
@@ -50,27 +45,6 @@ struct Accumulator {
 };
 } // namespace
 
-/// Fills in what the loop makes of its class of `owner`; false if nothing but
-/// one op sees the carried value.
-static bool readCarried(ShardableDataFlowOpInterface loop, Accumulator &found) {
-  for (OpOperand *source : loop.getEdgeSources(found.owner))
-    (source->getOwner() == loop ? found.init : found.next) = source;
-  if (!found.init || !found.next || !isa<OpResult>(found.owner) ||
-      loop.getEdgeSources(found.owner).size() != 2)
-    return false;
-  for (Value target : loop.getEdgeTargets(found.owner)) {
-    if (target == found.owner || target.use_empty())
-      continue;
-    if (found.carried || !target.hasOneUse())
-      return false;
-    found.carried = target;
-  }
-  if (found.carried)
-    found.user = *found.carried.user_begin();
-  return found.user &&
-         found.user->getBlock() == found.next->getOwner()->getBlock();
-}
-
 /// What is reduced for `operand`'s owner alone.
 static bool readReduced(OpOperand &operand, CollectivePlanner &planner,
                         Accumulator &found) {
@@ -84,9 +58,6 @@ static bool readReduced(OpOperand &operand, CollectivePlanner &planner,
   found.sharding = found.mesh.readClosed(start.source);
   return !found.sharding.unreduced.empty();
 }
-
-/// How many ops may stand between what is reduced and the addition.
-static constexpr unsigned kMostSteps = 6;
 
 /// Finds what is reduced for `operand`, and the operands of the ops between,
 /// from there on. If `found.partial` is given, that is what it looks for: what
@@ -109,7 +80,7 @@ static bool findReduced(OpOperand &operand, ReductionKind kind,
     return readReduced(operand, planner, found) && found.sharding.kind == kind;
   Operation *op = operand.get().getDefiningOp();
   auto rule = dyn_cast_if_present<ShardingRuleOpInterface>(op);
-  if (!rule || depth == kMostSteps || rule.isContraction() ||
+  if (!rule || depth == kMostLinearSteps || rule.isContraction() ||
       op->getNumResults() != 1 || !operand.get().hasOneUse() ||
       op->getBlock() != user->getBlock())
     return false;
@@ -183,15 +154,17 @@ static bool readInnerSum(Accumulator &found, CollectivePlanner &planner) {
   return readReduced(*found.next, planner, found) && isGivenInParts(found);
 }
 
-/// The loop's class of `found.owner`, if it is one. `found.partial`,
-/// `found.sharding` and `found.price` may be of what an inner loop could leave
-/// in parts.
+/// The loop's class of `owner`, if it is one. `partial`, `sharding` and `price`
+/// of `found` may be of what an inner loop could leave in parts.
 static std::optional<Accumulator>
-readAccumulator(ShardableDataFlowOpInterface loop, Accumulator found,
-                CollectivePlanner &planner) {
-  if (!isa<RankedTensorType>(found.owner.getType()) ||
-      loop.getManualBoundary(found.owner) || !readCarried(loop, found))
+readAccumulator(ShardableDataFlowOpInterface loop, Value owner,
+                CollectivePlanner &planner, Accumulator found = {}) {
+  if (!isa<RankedTensorType>(owner.getType()) || loop.getManualBoundary(owner))
     return std::nullopt;
+  std::optional<CarriedValue> value = readCarried(loop, owner);
+  if (!value)
+    return std::nullopt;
+  static_cast<CarriedValue &>(found) = *value;
   Operation *user = found.user;
   if (isa<ShardingRuleOpInterface>(user) && user->getNumResults() == 1 &&
       found.next->get() == user->getResult(0) && found.next->get().hasOneUse())
@@ -361,7 +334,7 @@ static std::optional<PartialLoop> planLoop(ShardableDataFlowOpInterface loop,
   double around = findSavedAround(loop, found, plan->price, planner);
   if (around == 0 && updatesSlices(found.user))
     return std::nullopt;
-  double saved = (found.price - found.stepPrice) * countTrips(loop) -
+  double saved = (found.price - found.stepPrice) * sdy::countTrips(loop) -
                  start->price - plan->price + around;
   return PartialLoop{std::move(*start), plan, saved};
 }
@@ -374,18 +347,18 @@ static double findSavedAround(ShardableDataFlowOpInterface loop,
   auto around = dyn_cast<ShardableDataFlowOpInterface>(loop->getParentOp());
   if (!around || !isLoop(around) || !found.owner.hasOneUse())
     return 0;
+  Accumulator outer;
+  outer.partial = found.owner;
+  outer.sharding = found.sharding;
+  outer.mesh = found.mesh;
+  outer.price = price;
   for (Value owner : around.getEdgeOwners()) {
-    Accumulator outer;
-    outer.owner = owner;
-    outer.partial = found.owner;
-    outer.sharding = found.sharding;
-    outer.mesh = found.mesh;
-    outer.price = price;
-    std::optional<Accumulator> read = readAccumulator(around, outer, planner);
+    std::optional<Accumulator> read =
+        readAccumulator(around, owner, planner, outer);
     if (!read)
       continue;
     std::optional<PartialLoop> plan = planLoop(around, *read, planner);
-    return plan ? std::max(plan->saved, 0.0) / countTrips(around) : 0;
+    return plan ? std::max(plan->saved, 0.0) / sdy::countTrips(around) : 0;
   }
   return 0;
 }
@@ -399,9 +372,7 @@ bool accumulateInLoops(const CollectiveSites &sites,
     if (!loop)
       continue;
     for (Value owner : loop.getEdgeOwners()) {
-      Accumulator of;
-      of.owner = owner;
-      std::optional<Accumulator> found = readAccumulator(loop, of, planner);
+      std::optional<Accumulator> found = readAccumulator(loop, owner, planner);
       std::optional<PartialLoop> plan =
           found ? planLoop(loop, *found, planner) : std::nullopt;
       if (!plan || plan->saved <= 0 || !takeMemory(*found, planner))

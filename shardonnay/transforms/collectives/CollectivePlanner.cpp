@@ -59,20 +59,12 @@ bool CollectivePlanner::takeMemory(int64_t bytes) {
   return true;
 }
 
-int64_t countTrips(Operation *loop) {
-  sdy::Trips outside = sdy::getTrips(loop);
-  sdy::Trips inside = sdy::getTrips(&loop->getRegions().back().front().back());
-  if (!inside.known || outside.count == 0)
-    return kAssumedTrips;
-  return inside.count / outside.count;
-}
-
 double countRuns(Operation *op) {
   double runs = 1;
   for (Operation *parent = op->getParentOp(); parent;
        parent = parent->getParentOp())
     if (isLoop(parent))
-      runs *= countTrips(parent);
+      runs *= sdy::countTrips(parent);
   return runs;
 }
 

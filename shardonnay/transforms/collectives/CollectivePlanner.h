@@ -34,11 +34,8 @@ mlir::Operation *getPlannedCollective(mlir::Value value);
 mlir::sdy::NamedMesh getNamedMesh(mlir::Operation *collective);
 
 /// How often `op` runs in one run of the function: the product of the trip
-/// counts of the loops around it, kAssumedTrips for each that is not known.
+/// counts of the loops around it (sdy::countTrips).
 double countRuns(mlir::Operation *op);
-inline constexpr int64_t kAssumedTrips = 8;
-/// How often one loop runs in one run of what is around it.
-int64_t countTrips(mlir::Operation *loop);
 
 /// Plans for devices like `model`.
 struct ModelPlans {

@@ -7,7 +7,8 @@
 
 #include "mlir/IR/Iterators.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "shardonnay/interfaces/DataFlowEdge.h"
+#include "shardonnay/dialect/sdy/access/TripCount.h"
+#include "shardonnay/interfaces/CarriedValue.h"
 #include "shardonnay/transforms/collectives/Optimizations.h"
 #include "shardonnay/transforms/collectives/Passes.h"
 
@@ -19,28 +20,7 @@ namespace shardonnay {
 #include "shardonnay/transforms/collectives/Passes.h.inc"
 
 /// How far a chain of ops is followed that no run of the loop changes.
-static constexpr unsigned kMaxDepth = 8;
-
-/// Where an argument of the loop's region is the same in every run, what goes
-/// into the loop for it; null elsewhere.
-static Value getInvariantSource(BlockArgument argument, Operation *loop) {
-  if (argument.getOwner()->getParentOp() != loop)
-    return nullptr;
-  auto dataFlow = dyn_cast<ShardableDataFlowOpInterface>(loop);
-  Value owner = dataFlow ? getEdgeOwner(argument) : Value();
-  if (!owner || dataFlow.getManualBoundary(owner))
-    return nullptr;
-  SmallVector<Value> targets = dataFlow.getEdgeTargets(owner);
-  Value source;
-  for (OpOperand *operand : dataFlow.getEdgeSources(owner)) {
-    if (llvm::is_contained(targets, operand->get()))
-      continue;
-    if (operand->getOwner() != loop || source)
-      return nullptr;
-    source = operand->get();
-  }
-  return source;
-}
+static constexpr unsigned kMaxDepth = 100;
 
 namespace {
 /// Copies what does not change in a loop before it.
@@ -53,11 +33,16 @@ public:
       return true;
     if (auto argument = dyn_cast<BlockArgument>(value))
       return getInvariantSource(argument, loop) != nullptr;
+    if (auto found = known.find(value); found != known.end())
+      return found->second;
     Operation *op = value.getDefiningOp();
-    return depth < kMaxDepth && isPure(op) && op->getNumRegions() == 0 &&
-           llvm::all_of(
-               op->getOperands(),
-               [&](Value operand) { return isInvariant(operand, depth + 1); });
+    return known[value] = depth < kMaxDepth && isPure(op) &&
+                          op->getNumRegions() == 0 &&
+                          llvm::all_of(
+                              op->getOperands(),
+                              [&](Value operand) {
+                                return isInvariant(operand, depth + 1);
+                              });
   }
   /// An invariant value, from before the loop.
   Value get(Value value) {
@@ -65,15 +50,13 @@ public:
       return value;
     if (auto argument = dyn_cast<BlockArgument>(value))
       return getInvariantSource(argument, loop);
-    Value &known = copies[value];
-    if (known)
-      return known;
+    if (Value copy = copies.lookup(value))
+      return copy;
     Operation *op = value.getDefiningOp();
     SmallVector<Value> operands = llvm::map_to_vector(
         op->getOperands(), [&](Value operand) { return get(operand); });
     Operation *copy = builder.clone(*op);
     copy->setOperands(operands);
-    // `get` may have grown the map.
     return copies[value] =
                copy->getResult(cast<OpResult>(value).getResultNumber());
   }
@@ -86,6 +69,8 @@ private:
   Operation *loop;
   OpBuilder builder;
   llvm::DenseMap<Value, Value> copies;
+  /// Whether they are invariant, of results in the loop.
+  llvm::DenseMap<Value, bool> known;
 };
 } // namespace
 
@@ -137,7 +122,7 @@ bool hoistCollectives(const CollectiveSites &sites,
   bool changed = false;
   // Inner loops first: what leaves one may leave the next.
   for (Operation *loop : llvm::reverse(sites.loops))
-    if (countTrips(loop) > 1)
+    if (sdy::countTrips(loop) > 1)
       changed |= hoistFrom(loop, planner);
   return changed;
 }

@@ -65,7 +65,7 @@ struct ReshardMode {
   bool searchesNeighbors = false;
   /// Values may be sharded otherwise than propagated.
   bool searches = true;
-  const MemoryPrices *memory = nullptr;
+  const DeviceMemory *memory = nullptr;
 };
 
 /// What the block's graph says of an op.
@@ -561,8 +561,7 @@ struct InsertExplicitReshardsPass
         deviceModel, model,
         /*gathersByPrice=*/!noGatherByPrice && !noImplicitReplication);
     std::vector<sdy::ReshardOp> left;
-    MemoryPrices memory =
-        memoryPrices ? takeMemoryPrices(getOperation()) : MemoryPrices();
+    DeviceMemory memory = readMemory(getOperation(), memoryLimit);
     for (Block &block : getOperation().getBody()) {
       BlockResharder resharder(
           getOperation(),

@@ -16,29 +16,41 @@ using namespace mlir;
 
 namespace shardonnay {
 
-int32_t MeshStrategies::addTensor(RankedTensorType type) {
-  auto [entry, isNew] = tensors.try_emplace(type);
+int32_t MeshStrategies::addTensor(RankedTensorType type,
+                                  const ReshardRuns &runs) {
+  auto [entry, isNew] = tensors.try_emplace({type, numberOf(runs)});
   if (isNew)
-    entry->second = table.add(TensorKind{
-        SmallVector<int64_t, 4>(type.getShape()), sdy::getElementBytes(type)});
+    entry->second =
+        table.add(TensorKind{SmallVector<int64_t, 4>(type.getShape()),
+                             sdy::getElementBytes(type), runs});
   return entry->second;
+}
+
+int32_t MeshStrategies::numberOf(const ReshardRuns &runs) {
+  auto found = llvm::find(knownRuns, runs);
+  if (found == knownRuns.end()) {
+    knownRuns.push_back(runs);
+    return knownRuns.size() - 1;
+  }
+  return found - knownRuns.begin();
 }
 
 int32_t MeshStrategies::classOf(Value value, bool constant,
                                 const EquivalentOps *known,
+                                const ReshardRuns &runs,
                                 const MeshScope &scope) {
   Type type = value.getType();
   sdy::TensorShardingAttr sharding = sdy::getSharding(value);
-  auto [number, isNew] =
-      classNumbers.find(makeKey(type, sharding, constant, known));
+  auto [number, isNew] = classNumbers.find(
+      makeKey(type, sharding, constant, known, numberOf(runs)));
   if (!isNew)
     return number;
   number = classes.size();
   ValueClass &added =
-      classes.emplace_back(ValueClass{type, sharding, constant, known});
+      classes.emplace_back(ValueClass{type, sharding, constant, known, runs});
   if (auto tensor = dyn_cast<RankedTensorType>(type);
       tensor && tensor.hasStaticShape()) {
-    added.tensor = addTensor(tensor);
+    added.tensor = addTensor(tensor, runs);
     added.number = table.add(scope.read(sharding, tensor.getRank()));
   }
   return number;
@@ -54,36 +66,32 @@ MeshStrategies &OpSolvers::on(const MeshScope &scope) {
 }
 
 int32_t OpSolvers::kindOf(Operation *op, const FactorRule &rule,
-                          const MeshScope &scope) {
-  MeshStrategies &mesh = on(scope);
-  OpKind kind{readFeatures(op, scope.getMesh()), &rule, {}};
+                          const MeshScope &scope,
+                          SmallVector<int32_t, 4> tensors) {
+  OpKind kind{readFeatures(op, scope.getMesh()), &rule, std::move(tensors)};
   kind.required =
       sdy::getRequiredOpSharding(op, rule.factors.size(), scope.getMesh());
-  for (Type type :
-       llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes())) {
-    auto tensor = dyn_cast<RankedTensorType>(type);
-    kind.tensors.push_back(tensor ? mesh.addTensor(tensor) : -1);
-  }
-  return mesh.table.add(kind);
+  return on(scope).table.add(kind);
 }
 
 const OpStrategy &OpSolvers::solve(Operation *op, const FactorRule &rule,
                                    const MeshScope &scope,
                                    llvm::function_ref<bool(Value)> isFree) {
-  OpStrategies &table = on(scope).table;
-  SmallVector<int32_t, 4> shardings;
+  MeshStrategies &mesh = on(scope);
+  SmallVector<int32_t, 4> shardings, tensors;
   llvm::SmallBitVector free(op->getNumOperands() + op->getNumResults());
   for (auto [i, operand] : llvm::enumerate(op->getOperands()))
     if (isFree(operand))
       free.set(i);
   auto add = [&](Value value) {
-    shardings.push_back(isa<RankedTensorType>(value.getType())
-                            ? table.add(scope.read(value))
-                            : -1);
+    auto tensor = dyn_cast<RankedTensorType>(value.getType());
+    shardings.push_back(tensor ? mesh.table.add(scope.read(value)) : -1);
+    tensors.push_back(tensor ? mesh.addTensor(tensor) : -1);
   };
   llvm::for_each(op->getOperands(), add);
   llvm::for_each(op->getResults(), add);
-  return table.solve(kindOf(op, rule, scope), shardings, free);
+  return mesh.table.solve(kindOf(op, rule, scope, std::move(tensors)),
+                          shardings, free);
 }
 
 bool OpSolvers::appendSignature(Operation *op, CompositeKey &key) {

@@ -44,6 +44,7 @@ struct ValueClass {
   bool constant;
   /// The case of the constant that it is, where rules may look at it.
   const EquivalentOps *known;
+  ReshardRuns runs = {};
   /// As in StrategyValue.
   int32_t tensor = -1;
   int32_t number = -1;
@@ -57,8 +58,8 @@ public:
 
   /// Its number.
   int32_t classOf(mlir::Value value, bool constant, const EquivalentOps *known,
-                  const MeshScope &scope);
-  int32_t addTensor(mlir::RankedTensorType type);
+                  const ReshardRuns &runs, const MeshScope &scope);
+  int32_t addTensor(mlir::RankedTensorType type, const ReshardRuns &runs = {});
 
   OpStrategies table;
   SearchMemo memo;
@@ -67,8 +68,13 @@ public:
   std::vector<ValueClass> classes;
 
 private:
+  int32_t numberOf(const ReshardRuns &runs);
+
   CompositeMap<int32_t> classNumbers;
-  llvm::DenseMap<mlir::Type, int32_t> tensors;
+  /// A few: those of each loop.
+  std::vector<ReshardRuns> knownRuns = {ReshardRuns()};
+  /// By type and number of the runs.
+  llvm::DenseMap<std::pair<mlir::Type, int32_t>, int32_t> tensors;
 };
 
 class OpSolvers {
@@ -85,10 +91,10 @@ public:
   const FactorRule *keep(const FactorRule &rule) {
     return &kept[kept.intern(rule)];
   }
-  /// The number of the kind of `op`, whose rule is `rule` (of getRule or keep),
-  /// in the table of `scope`.
+  /// The number of the kind of `op`, whose rule is `rule` (of getRule or keep)
+  /// and whose tensors are of these kinds, in the table of `scope`.
   int32_t kindOf(mlir::Operation *op, const FactorRule &rule,
-                 const MeshScope &scope);
+                 const MeshScope &scope, llvm::SmallVector<int32_t, 4> tensors);
   /// The cheapest strategy of `op`. `isFree` says which operands cost nothing
   /// in any sharding. Stays valid.
   const OpStrategy &solve(mlir::Operation *op, const FactorRule &rule,

@@ -42,8 +42,9 @@ static bool isStatic(Type type) {
 }
 
 StrategyReader::StrategyReader(Block &block, const MeshScope &scope,
-                               OpSolvers &solvers, const MemoryPrices &memory)
-    : block(block), scope(scope), solvers(solvers), mesh(solvers.on(scope)) {
+                               OpSolvers &solvers, const DeviceMemory &memory)
+    : block(block), scope(scope), solvers(solvers), mesh(solvers.on(scope)),
+      loopRuns(block, scope, memory.ofLoops) {
   for (Operation *op = block.getParentOp(); op; op = op->getParentOp())
     if (auto manualOp = dyn_cast<sdy::ManualComputationOp>(op))
       manual.add(manualOp.getManualAxes());
@@ -59,16 +60,17 @@ StrategyReader::StrategyReader(Block &block, const MeshScope &scope,
       otherMeshes |= !scope.allows(sdy::getFuncResultSharding(func, i));
   for (Operation &op : opsForward(block)) {
     readOp(&op);
-    if (double price = memory.lookup(&op))
+    if (double price = memory.prices.lookup(&op))
       builder.setMemoryPrice(ops.size() - 1, price);
   }
   graph = builder.finish();
 }
 
 int32_t StrategyReader::makeClass(Value value, bool constant,
-                                  const EquivalentOps *known) {
+                                  const EquivalentOps *known,
+                                  const ReshardRuns &runs) {
   otherMeshes |= !scope.allows(sdy::getSharding(value));
-  return mesh.classOf(value, constant, known, scope);
+  return mesh.classOf(value, constant, known, runs, scope);
 }
 
 int32_t StrategyReader::addValue(int32_t valueClass) {
@@ -88,8 +90,9 @@ int32_t StrategyReader::readValue(Value value) {
       return first->second + result.getResultNumber();
   auto [entry, isNew] = outside.try_emplace(value);
   if (isNew)
-    entry->second = addValue(
-        makeClass(value, constants.isConstantExpression(value), nullptr));
+    entry->second =
+        addValue(makeClass(value, constants.isConstantExpression(value),
+                           nullptr, loopRuns.ofInput(value)));
   return entry->second;
 }
 
@@ -130,6 +133,9 @@ StrategyReader::findEquivalent(Operation *op, ArrayRef<int32_t> operands) {
     return equivalent;
   }
   key.addAll(operands);
+  if (op->getNumResults() == 1)
+    if (double reduced = loopRuns.reducedRuns(op->getResult(0)); reduced != 1)
+      key.add(llvm::bit_cast<uintptr_t>(reduced));
   auto [known, isNew] = mesh.knownEquivalents.find(key);
   if (isNew) {
     known = &mesh.cases.emplace_back();
@@ -153,6 +159,21 @@ bool StrategyReader::isConstant(Operation *op, ArrayRef<int32_t> operands,
          });
 }
 
+/// What ops make of what a loop does not change is not changed either.
+ReshardRuns StrategyReader::runsOfResults(Operation *op,
+                                          ArrayRef<int32_t> operands) const {
+  ReshardRuns runs;
+  if (op->getNumResults() == 1)
+    runs.reduced = loopRuns.reducedRuns(op->getResult(0));
+  double moved = 0;
+  for (int32_t operand : operands)
+    if (const ValueClass &value = mesh.classes[operand]; !value.constant)
+      moved = std::max(moved, value.runs.moved);
+  if (moved > 0 && moved < 1 && op->getNumRegions() == 0 && isPure(op))
+    runs.moved = runs.reduced = moved;
+  return runs;
+}
+
 void StrategyReader::fillCase(Operation *op, ArrayRef<int32_t> operands,
                               EquivalentOps &equivalent) {
   if (formOf(op) == Form::PassesOn) {
@@ -165,11 +186,12 @@ void StrategyReader::fillCase(Operation *op, ArrayRef<int32_t> operands,
   // It may be a shape or a position, which rules look at.
   bool looksAt =
       isa<sdy::ConstantOp>(op) || op->hasTrait<OpTrait::ConstantLike>();
+  ReshardRuns runs = runsOfResults(op, operands);
   for (OpResult result : op->getResults()) {
     auto tensor = dyn_cast<RankedTensorType>(result.getType());
     bool isFloat = tensor && isa<FloatType>(tensor.getElementType());
     equivalent.results.push_back(makeClass(
-        result, constant, looksAt && !isFloat ? &equivalent : nullptr));
+        result, constant, looksAt && !isFloat ? &equivalent : nullptr, runs));
   }
   fillClass(op, operands, equivalent);
 }
@@ -199,6 +221,7 @@ void StrategyReader::fillClass(Operation *op, ArrayRef<int32_t> operands,
                    llvm::all_of(op->getResultTypes(), isStatic);
   OpClass opClass;
   opClass.free.resize(op->getNumOperands() + op->getNumResults());
+  SmallVector<int32_t, 4> tensors;
   for (int32_t number :
        llvm::concat<const int32_t>(operands, equivalent.results)) {
     const ValueClass &value = mesh.classes[number];
@@ -207,10 +230,11 @@ void StrategyReader::fillClass(Operation *op, ArrayRef<int32_t> operands,
     if (value.constant && opClass.shardings.size() < operands.size())
       opClass.free.set(opClass.shardings.size());
     opClass.shardings.push_back(value.number);
+    tensors.push_back(value.tensor);
   }
   if (!rule || !isAllowed || sdy::getSingleDevice(op))
     return;
-  opClass.kind = solvers.kindOf(op, *rule, scope);
+  opClass.kind = solvers.kindOf(op, *rule, scope, tensors);
   fillLinear(op, opClass);
   // An op sharding is one of the factors of the computation's rule.
   if (sdy::getOpSharding(op)) {
@@ -220,8 +244,9 @@ void StrategyReader::fillClass(Operation *op, ArrayRef<int32_t> operands,
   if (std::optional<FactorRule> picking = sdy::getPickingRule(op)) {
     std::optional<FactorRule> window = sdy::getWindowRule(op);
     if (window && fitsTypes(op, *picking) && fitsTypes(op, *window)) {
-      opClass.kind = solvers.kindOf(op, *solvers.keep(*window), scope);
-      opClass.pickingKind = solvers.kindOf(op, *solvers.keep(*picking), scope);
+      opClass.kind = solvers.kindOf(op, *solvers.keep(*window), scope, tensors);
+      opClass.pickingKind =
+          solvers.kindOf(op, *solvers.keep(*picking), scope, tensors);
     }
   }
   equivalent.opClass = std::move(opClass);
@@ -316,14 +341,17 @@ void StrategyReader::write(const StrategyState &state) const {
   forEachReader([](OpOperand &operand, Value &copy) { operand.set(copy); });
 }
 
-MemoryPrices takeMemoryPrices(func::FuncOp func) {
-  MemoryPrices prices;
+DeviceMemory readMemory(func::FuncOp func, int64_t limit) {
+  DeviceMemory memory;
+  if (limit == 0)
+    return memory;
+  memory.ofLoops = limit / 8;
   func.walk([&](Operation *op) {
     if (auto price =
             dyn_cast_or_null<FloatAttr>(op->removeAttr(sdy::kMemoryPriceAttr)))
-      prices[op] = price.getValueAsDouble();
+      memory.prices[op] = price.getValueAsDouble();
   });
-  return prices;
+  return memory;
 }
 
 } // namespace shardonnay

@@ -19,15 +19,23 @@
 
 #include "shardonnay/strategy/StrategyState.h"
 #include "shardonnay/support/NearbyInfo.h"
+#include "shardonnay/transforms/reshard/LoopRuns.h"
 #include "shardonnay/transforms/reshard/OpSolvers.h"
 #include "shardonnay/transforms/reshard/ReshardBuilder.h"
 
 namespace shardonnay {
 
-/// By the ops that make the values, in byte times a byte (kMemoryPriceAttr).
-using MemoryPrices = llvm::DenseMap<mlir::Operation *, double>;
-/// What `sdy.memory_price` of the ops in `func` says; takes these away.
-MemoryPrices takeMemoryPrices(mlir::func::FuncOp func);
+/// The memory of a device.
+struct DeviceMemory {
+  /// What it has for what loops hold to reshard it once.
+  double ofLoops = HUGE_VAL;
+  /// By the ops that make the values, in byte times a byte (kMemoryPriceAttr).
+  llvm::DenseMap<mlir::Operation *, double> prices;
+};
+/// Of `limit` bytes, 0: any number. Loops may take as much as collectives may
+/// (CollectivePlanner::takeMemory). The prices are what `sdy.memory_price` of
+/// the ops in `func` says; takes these away.
+DeviceMemory readMemory(mlir::func::FuncOp func, int64_t limit);
 
 class StrategyReader {
 public:
@@ -37,7 +45,7 @@ public:
 
   /// Reads the block.
   StrategyReader(mlir::Block &block, const MeshScope &scope, OpSolvers &solvers,
-                 const MemoryPrices &memory);
+                 const DeviceMemory &memory);
 
   /// Some value is on another mesh than the block's: the strategies of its ops
   /// can't be changed.
@@ -72,7 +80,9 @@ private:
   bool isConstant(mlir::Operation *op, llvm::ArrayRef<int32_t> operands,
                   bool hasRule) const;
   int32_t makeClass(mlir::Value value, bool constant,
-                    const EquivalentOps *known);
+                    const EquivalentOps *known, const ReshardRuns &runs = {});
+  ReshardRuns runsOfResults(mlir::Operation *op,
+                            llvm::ArrayRef<int32_t> operands) const;
   int32_t addValue(int32_t valueClass);
   /// The shardings that an op without a strategy asks of its operands.
   llvm::SmallVector<int32_t> readNeeds(mlir::Operation *op);
@@ -84,6 +94,7 @@ private:
   MeshScope scope;
   OpSolvers &solvers;
   MeshStrategies &mesh;
+  LoopRuns loopRuns;
   /// Tells whether values from outside are constant.
   ReshardBuilder constants;
   bool otherMeshes = false;

@@ -55,4 +55,12 @@ Trips getTrips(Operation *op) {
   return trips;
 }
 
+int64_t countTrips(Operation *loop) {
+  Trips outside = getTrips(loop);
+  Trips inside = getTrips(&loop->getRegions().back().front().back());
+  if (!inside.known || outside.count == 0)
+    return kAssumedTrips;
+  return inside.count / outside.count;
+}
+
 } // namespace mlir::sdy

@@ -31,6 +31,11 @@ inline constexpr int64_t kMostTrips = int64_t{1} << 40;
 /// partitioned yet.
 Trips getTrips(Operation *op);
 
+/// For a loop whose trip count is not known.
+inline constexpr int64_t kAssumedTrips = 8;
+/// How often one loop runs in one run of what is around it.
+int64_t countTrips(Operation *loop);
+
 } // namespace mlir::sdy
 
 #endif // SHARDONNAY_DIALECT_SDY_ACCESS_TRIPCOUNT_H

@@ -1,0 +1,58 @@
+//===- CarriedValue.cpp ---------------------------------------------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardonnay/interfaces/CarriedValue.h"
+
+using namespace mlir;
+
+namespace shardonnay {
+
+std::optional<CarriedValue> readCarried(ShardableDataFlowOpInterface loop,
+                                        Value owner) {
+  CarriedValue found;
+  found.owner = owner;
+  SmallVector<OpOperand *> sources = loop.getEdgeSources(owner);
+  for (OpOperand *source : sources)
+    (source->getOwner() == loop ? found.init : found.next) = source;
+  if (!found.init || !found.next || !isa<OpResult>(owner) ||
+      sources.size() != 2)
+    return std::nullopt;
+  for (Value target : loop.getEdgeTargets(owner)) {
+    if (target == owner || target.use_empty())
+      continue;
+    if (found.carried || !target.hasOneUse())
+      return std::nullopt;
+    found.carried = target;
+  }
+  if (!found.carried)
+    return std::nullopt;
+  found.user = *found.carried.user_begin();
+  if (found.user->getBlock() != found.next->getOwner()->getBlock())
+    return std::nullopt;
+  return found;
+}
+
+Value getInvariantSource(BlockArgument argument, Operation *loop) {
+  if (argument.getOwner()->getParentOp() != loop)
+    return nullptr;
+  auto dataFlow = dyn_cast<ShardableDataFlowOpInterface>(loop);
+  Value owner = dataFlow ? getEdgeOwner(argument) : Value();
+  if (!owner || dataFlow.getManualBoundary(owner))
+    return nullptr;
+  SmallVector<Value> targets = dataFlow.getEdgeTargets(owner);
+  Value source;
+  for (OpOperand *operand : dataFlow.getEdgeSources(owner)) {
+    if (llvm::is_contained(targets, operand->get()))
+      continue;
+    if (operand->getOwner() != loop || source)
+      return nullptr;
+    source = operand->get();
+  }
+  return source;
+}
+
+} // namespace shardonnay

@@ -1,0 +1,42 @@
+//===- CarriedValue.h - what loops carry ------------------------*- C++ -*-===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDONNAY_INTERFACES_CARRIEDVALUE_H
+#define SHARDONNAY_INTERFACES_CARRIEDVALUE_H
+
+#include "shardonnay/interfaces/DataFlowEdge.h"
+
+namespace shardonnay {
+
+/// A value that a loop carries and that one op sees in the loop, nothing else.
+struct CarriedValue {
+  /// The loop's result.
+  mlir::Value owner;
+  /// What it starts from, and what each run leaves.
+  mlir::OpOperand *init = nullptr;
+  mlir::OpOperand *next = nullptr;
+  /// In the body, and the one op that uses it there.
+  mlir::Value carried;
+  mlir::Operation *user = nullptr;
+};
+
+/// How many ops that are linear may stand between what is reduced in each run,
+/// and its addition to a carried value, for it to be reduced behind the loop.
+inline constexpr unsigned kMostLinearSteps = 6;
+
+/// The class of `owner`; nothing if it is none such.
+std::optional<CarriedValue> readCarried(ShardableDataFlowOpInterface loop,
+                                        mlir::Value owner);
+
+/// Where an argument of a region of `loop` is the same in every run, what goes
+/// into the loop for it; null elsewhere.
+mlir::Value getInvariantSource(mlir::BlockArgument argument,
+                               mlir::Operation *loop);
+
+} // namespace shardonnay
+
+#endif // SHARDONNAY_INTERFACES_CARRIEDVALUE_H

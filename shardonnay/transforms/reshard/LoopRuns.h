@@ -1,0 +1,72 @@
+//===- LoopRuns.h - what a loop reshards once -------------------*- C++ -*-===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Ops choose their shardings before collectives are moved out of loops, so here
+// is foreseen what will be: a value that no run of a loop changes is resharded
+// before it (transforms/collectives/HoistCollectives.cpp), and parts of a sum
+// that it carries are reduced behind it (AccumulateInLoops.cpp). A strategy
+// that gathers a weight, or leaves its gradient in parts, then pays for one run
+// of the loop and not for all.
+//
+// Worked example, a loop over 8 microbatches whose body computes x w and adds
+// x^T dy to the gradient that it carries: with w sharded, a gather of w in the
+// body costs an eighth, and so does the all_reduce of x^T dy.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDONNAY_TRANSFORMS_RESHARD_LOOPRUNS_H
+#define SHARDONNAY_TRANSFORMS_RESHARD_LOOPRUNS_H
+
+#include "mlir/IR/Block.h"
+#include "shardonnay/strategy/OpSolver.h"
+#include "shardonnay/transforms/reshard/MeshScope.h"
+#include "llvm/ADT/DenseMap.h"
+
+namespace shardonnay {
+
+/// For the values of one block.
+class LoopRuns {
+public:
+  /// If all that is resharded once would take more than `memory` bytes more, in
+  /// one loop, nothing of that loop is: half of it costs more than all or none.
+  LoopRuns(mlir::Block &block, const MeshScope &scope,
+           double memory = HUGE_VAL);
+
+  /// Of a value from outside of the block, or of an argument of it.
+  ReshardRuns ofInput(mlir::Value value) const;
+  /// In which part of the block's runs parts of the sum `result` are reduced.
+  double reducedRuns(mlir::Value result) const {
+    return summands.empty() ? 1 : lookUp(result);
+  }
+
+private:
+  double lookUp(mlir::Value result) const;
+  void readSums();
+  /// Parts of `value` are added to what the loop carries, after at most
+  /// kMostLinearSteps ops.
+  void addSummands(mlir::Value value, double ownerBytes, double runs,
+                   unsigned depth);
+
+  /// Bytes, for holding `value` whole, or all of the loop's that are resharded
+  /// once.
+  double heldMore(mlir::Value value) const;
+  double heldMore() const;
+
+  mlir::Block &block;
+  MeshScope scope;
+  /// The loop whose body the block is; null if it is none, or runs once.
+  mlir::Operation *loop = nullptr;
+  double trips = 1;
+  /// The results that are sums over its runs.
+  llvm::SmallVector<mlir::Value> sums;
+  std::unique_ptr<LoopRuns> around;
+  llvm::DenseMap<mlir::Value, double> summands;
+};
+
+} // namespace shardonnay
+
+#endif // SHARDONNAY_TRANSFORMS_RESHARD_LOOPRUNS_H
