@@ -35,9 +35,9 @@ namespace {
 
 class ChainSearch {
 public:
-  ChainSearch(StrategyState &state, bool keepsPartialSums)
+  explicit ChainSearch(StrategyState &state)
       : state(state), before(state), graph(state.getGraph()),
-        table(state.getTable()), keepsPartialSums(keepsPartialSums) {}
+        table(state.getTable()) {}
 
   /// From an operand of a contraction.
   void visit(int32_t value);
@@ -96,7 +96,6 @@ private:
   Shardings othersHave(int32_t value, int32_t reader) const;
   void updatePrice();
   /// An op of the chain left its result in parts, and does no longer.
-  bool losesPartialSums() const;
 
   StrategyState &state;
   /// As `state` is without the chain that is tried.
@@ -105,7 +104,6 @@ private:
   OpStrategies &table;
   /// There once it is needed: most blocks try no chain.
   std::optional<StateEvaluator> evaluator;
-  bool keepsPartialSums;
   /// Seeds that were of no use; programs repeat themselves.
   std::unordered_set<Key, Hash> fruitless;
 
@@ -324,20 +322,6 @@ void ChainSearch::updatePrice() {
     evaluator->updateAround(op);
 }
 
-bool ChainSearch::losesPartialSums() const {
-  auto leavesParts = [&](const OpStrategy &strategy, int32_t op) {
-    return any_of(
-        ArrayRef(strategy.needed).drop_front(graph.operandsOf(op).size()),
-        [&](int32_t needed) {
-          return needed >= 0 && !table.sharding(needed).unreduced.empty();
-        });
-  };
-  return any_of(changed, [&](int32_t op) {
-    return leavesParts(*before.strategyOf(op), op) &&
-           !leavesParts(*state.strategyOf(op), op);
-  });
-}
-
 StateEvaluator &ChainSearch::prices() {
   if (!evaluator)
     evaluator.emplace(state);
@@ -359,8 +343,7 @@ bool ChainSearch::end(bool maySendMore) {
   StateCost costBefore = evaluator->get();
   updatePrice();
   StateCost cost = evaluator->get();
-  bool isCheaper = !(keepsPartialSums && losesPartialSums()) &&
-                   cost.price < costBefore.price * (1 - kLeastChainSaving) &&
+  bool isCheaper = cost.price < costBefore.price * (1 - kLeastChainSaving) &&
                    cost.reshards <= costBefore.reshards &&
                    (maySendMore || cost.bytes <= costBefore.bytes);
   for (int32_t op : changed)
@@ -504,8 +487,8 @@ void ChainSearch::visitResult(int32_t value) {
 
 } // namespace
 
-void searchChains(StrategyState &state, bool keepsPartialSums) {
-  ChainSearch search(state, keepsPartialSums);
+void searchChains(StrategyState &state) {
+  ChainSearch search(state);
   for (int32_t value = 0, e = state.getGraph().numValues(); value < e;
        ++value) {
     search.visit(value);

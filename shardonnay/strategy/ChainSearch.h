@@ -50,10 +50,8 @@ inline constexpr int kMostResultChainOps = 48;
 /// What a chain must save, of the price of the block.
 inline constexpr double kLeastChainSaving = 1e-6;
 
-/// Changes the state where a chain makes the block cheaper. With
-/// `keepsPartialSums`, as in a loop, which may carry partial sums and reduce
-/// them once behind it, no chain has values summed up where they were not.
-void searchChains(StrategyState &state, bool keepsPartialSums);
+/// Changes the state where a chain makes the block cheaper.
+void searchChains(StrategyState &state);
 
 } // namespace shardonnay
 

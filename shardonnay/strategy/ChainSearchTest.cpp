@@ -15,17 +15,6 @@ using namespace shardonnay;
 
 namespace {
 
-/// The ops that leave their results in parts.
-std::vector<int32_t> opsThatLeaveParts(const StrategyState &state) {
-  std::vector<int32_t> found;
-  for (int32_t op = 0, e = state.getGraph().numOps(); op < e; ++op)
-    if (const OpStrategy *strategy = state.strategyOf(op);
-        strategy &&
-        !state.getTable().sharding(strategy->needed.back()).unreduced.empty())
-      found.push_back(op);
-  return found;
-}
-
 TEST(ChainSearch, costsLessThanLocalSearchAlone) {
   std::mt19937 random(6);
   int numBetter = 0;
@@ -35,7 +24,7 @@ TEST(ChainSearch, costsLessThanLocalSearchAlone) {
     SearchMemo memo;
     searchLocally(state, test->arguments, memo);
     StateCost before = StateEvaluator(state).get();
-    searchChains(state, /*keepsPartialSums=*/false);
+    searchChains(state);
     std::string error;
     ASSERT_TRUE(state.verify(error)) << error;
     StateCost after = StateEvaluator(state).get();
@@ -44,24 +33,6 @@ TEST(ChainSearch, costsLessThanLocalSearchAlone) {
     numBetter += after.price < before.price * (1 - kLeastChainSaving);
   }
   EXPECT_GT(numBetter, 20);
-}
-
-TEST(ChainSearch, keepsPartialSums) {
-  std::mt19937 random(7);
-  int numLost = 0;
-  for (int round = 0; round < 200; ++round) {
-    auto test = makeRandomGraph(random, 16, nullptr);
-    for (bool keeps : {true, false}) {
-      StrategyState state(test->graph, test->table);
-      std::vector<int32_t> before = opsThatLeaveParts(state);
-      searchChains(state, keeps);
-      std::vector<int32_t> after = opsThatLeaveParts(state);
-      bool lost = !llvm::includes(after, before);
-      numLost += lost;
-      ASSERT_FALSE(keeps && lost);
-    }
-  }
-  EXPECT_GT(numLost, 0);
 }
 
 /// Two gathers of weights, where their results are added up, for one of what
@@ -81,7 +52,7 @@ TEST(ChainSearch, anActivationIsGatheredOnce) {
   test.finish();
   StrategyState state(test.graph, test.table);
   EXPECT_EQ(StateEvaluator(state).get().bytes, 5 * 3 * 4096);
-  searchChains(state, /*keepsPartialSums=*/false);
+  searchChains(state);
   EXPECT_EQ(state.shardingOf(sum), columns);
   // x is gathered, the last dot's result is summed up and scattered.
   EXPECT_EQ(StateEvaluator(state).get().bytes, 2 * 3 * 4096);
@@ -103,7 +74,7 @@ TEST(ChainSearch, aResultStaysAsItIsMade) {
   test.finish();
   StrategyState state(test.graph, test.table);
   EXPECT_EQ(StateEvaluator(state).get().bytes, 3 * 4096);
-  searchChains(state, /*keepsPartialSums=*/false);
+  searchChains(state);
   EXPECT_EQ(state.shardingOf(made), rows);
   EXPECT_EQ(state.shardingOf(sum), rows);
   EXPECT_EQ(StateEvaluator(state).get().bytes, 0);
@@ -124,7 +95,7 @@ TEST(ChainSearch, whatIsWantedIsAskedOfWhatItIsMadeOf) {
   test.finish();
   StrategyState state(test.graph, test.table);
   EXPECT_EQ(StateEvaluator(state).get().bytes, 2 * 3 * 1024);
-  searchChains(state, /*keepsPartialSums=*/false);
+  searchChains(state);
   EXPECT_EQ(state.shardingOf(made), rows);
   EXPECT_EQ(state.shardingOf(twice), rows);
   EXPECT_EQ(StateEvaluator(state).get().bytes, 3 * 1024);

@@ -54,6 +54,26 @@ TEST(OpSolver, agreementStays) {
             axes({d, none, m}));
 }
 
+TEST(OpSolver, whatALoopReshardsOnceHasThatPartOfThePrice) {
+  MeshCosts costs(*DeviceModel::find("bytes"), {"d", "m"});
+  auto price = [&](const OpProblem &problem, const FactorStrategy &strategy) {
+    return *OpSolver(kMesh, costs).price(problem, strategy);
+  };
+  // A weight whose rows are sharded is gathered, or the batch is moved.
+  OpProblem step = matmul(32, 64, 64, {m, none}, {m, none}, {m, none});
+  double gather = 3 * 64 * 64 * 4 / 4;
+  EXPECT_NEAR(price(step, axes({m, none, none})), gather, 1);
+  EXPECT_NE(solve(step)[0], m);
+  step.tensors[1].runs.moved = 0.125;
+  EXPECT_NEAR(price(step, axes({m, none, none})), gather / 8, 1);
+  EXPECT_EQ(solve(step)[0], m);
+  // Its gradient is a sum over the batch, which is scattered.
+  OpProblem gradient = matmul(64, 32, 64, {none, m}, {m, none}, {m, none});
+  EXPECT_NEAR(price(gradient, axes({none, m, none})), gather, 1);
+  gradient.tensors[2].runs.reduced = 0.125;
+  EXPECT_NEAR(price(gradient, axes({none, m, none})), gather / 8, 1);
+}
+
 /// [i, j] -> [i, j]; a result of i sees `extent` positions, its own the last.
 OpProblem window(int64_t i, int64_t j, int64_t extent) {
   FactorRuleBuilder builder({2}, {2});

@@ -77,6 +77,8 @@ private:
       tensor.shape.assign(shape.begin(), shape.end());
       tensor.elementBytes = 1 << draw(3);
       tensor.free = chance(10);
+      if (chance(30))
+        tensor.runs = {chance(50) ? 1 : 0.125, 0.125};
       tensor.sharding = TensorSharding::fullyClosed(2);
       std::vector<AxisRef> order = axes;
       std::shuffle(order.begin(), order.end(), random);

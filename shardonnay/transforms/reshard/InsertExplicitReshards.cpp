@@ -495,7 +495,7 @@ void BlockResharder::findStrategies(const StrategyReader &reader,
     unsharded.insert(&reader.getOperand(op, operand));
   if (mode.searches) {
     searchLocally(state, reader.getArguments(), memo);
-    searchChains(state, /*keepsPartialSums=*/reader.isInRegion());
+    searchChains(state);
   }
   if (mode.searchesNeighbors)
     sum.add(searchNeighbors(state));

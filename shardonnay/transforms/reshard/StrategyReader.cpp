@@ -303,10 +303,6 @@ bool StrategyReader::agrees(int32_t op, const StrategyState &state) const {
   return !cases[op]->isSharded && state.isAsAtFirst(op);
 }
 
-bool StrategyReader::isInRegion() const {
-  return !isa<func::FuncOp>(block.getParentOp());
-}
-
 void StrategyReader::write(const StrategyState &state) const {
   auto numValues = static_cast<int32_t>(graph.numValues());
   auto toAttr = [&](int32_t value) {

@@ -55,8 +55,6 @@ public:
   llvm::ArrayRef<int32_t> getArguments() const { return arguments; }
   /// By number.
   llvm::ArrayRef<mlir::Operation *> getOps() const { return ops; }
-  /// The block is one of an op in a function, as of a loop.
-  bool isInRegion() const;
   mlir::OpOperand &getOperand(int32_t op, int32_t operand) const {
     return ops[op]->getOpOperand(operand);
   }
