@@ -115,6 +115,71 @@ def accumulated(graph):
              exact=True)
 
 
+def _counted(graph, trips, one, kind, body):
+    """The text of a loop's regions; `body` makes lines and the next value of its counter and of what it carries."""
+    counters, carries, more, next_ = ([graph.fresh() for _ in range(2)], [graph.fresh() for _ in range(2)],
+                                      graph.fresh(), graph.fresh())
+    block = [f"^bb0({counter}: {SCALAR}, {carry}: {kind}):" for counter, carry in zip(counters, carries, strict=True)]
+    lines, returned = body(counters[1], carries[1])
+    lines = [f"{next_} = stablehlo.add {counters[1]}, {one.name} : {SCALAR}", *lines]
+    return (
+        f"{{\n{block[0]}\n{more} = stablehlo.compare LT, {counters[0]}, {trips.name} : ({SCALAR}, {SCALAR}) -> "
+        f"tensor<i1>\nstablehlo.return {more} : tensor<i1>\n}}",
+        "\n".join(["{", block[1], *lines, f"stablehlo.return {next_}, {returned} : {SCALAR}, {kind}", "}"]),
+    )
+
+
+def stacked(graph):
+    """A loop that puts slices of a tensor beside each other, in one that adds these tensors up: as a scan over layers
+    in one over microbatches has it.
+    """
+    source = graph.pick(("i32", "f64"), low=1, high=3, bounded=True, exact=True)
+    shape, element = source.shape[1:], source.element
+    wide, layers = {"i32": "i64", "f64": "f64"}[element], graph.int(1, 3)
+    slice_, stack = tensor((1, *shape), element), tensor((layers, *shape), element)
+    total = tensor((layers, *shape), wide)
+    zero, one, none = graph.constant(0, "i32"), graph.constant(1, "i32"), graph.constant(0, element)
+    far, many = graph.constant(5, "i32"), graph.constant(layers, "i32")
+    trips = graph.constant(graph.int(0, 3), "i32")
+    sums = graph.operand((layers, *shape), wide, exact=True, bounded=True)
+    first = graph.operand((layers, *shape), element, exact=True, bounded=True) if graph.chance(20) else None
+    if graph.chance(50):
+        sums = graph.constraint(sums, graph.sharding(sums.shape).removeprefix("#sdy.sharding"))
+    at = graph.choose(("counter", "counter", "counter", zero.name, far.name))
+
+    def layer(counter, carried):
+        scale, scales, scaled, summed, put, updated = (graph.fresh() for _ in range(6))
+        index = ", ".join([counter if at == "counter" else at, *[zero.name] * len(shape)])
+        return [
+            f"{scale} = stablehlo.convert {counter} : ({SCALAR}) -> {none.type}",
+            f"{scales} = stablehlo.broadcast_in_dim {scale}, dims = [] : ({none.type}) -> {source.type}",
+            f"{scaled} = stablehlo.add {source.name}, {scales} : {source.type}",
+            f"{summed} = stablehlo.reduce({scaled} init: {none.name}) applies stablehlo.add across dimensions = [0] : "
+            f"({source.type}, {none.type}) -> {tensor(shape, element)}",
+            f"{put} = stablehlo.reshape {summed} : ({tensor(shape, element)}) -> {slice_}",
+            f"{updated} = stablehlo.dynamic_update_slice {carried}, {put}, {index} : "
+            f"({', '.join([stack, slice_, *[SCALAR] * (len(shape) + 1)])}) -> {stack}",
+        ], updated
+
+    def microbatch(counter, carried):
+        zeros, inner, widened, added = (graph.fresh() for _ in range(4))
+        start = first.name if first else zeros
+        regions = ", ".join(_counted(graph, many, one, stack, layer))
+        lines = [
+            f"{zeros} = stablehlo.broadcast_in_dim {none.name}, dims = [] : ({none.type}) -> {stack}",
+            f'{inner}:2 = "stablehlo.while"({zero.name}, {start}) ({regions}) : ({SCALAR}, {stack}) -> '
+            f"({SCALAR}, {stack})",
+            f"{widened} = stablehlo.convert {inner}#1 : ({stack}) -> {total}",
+            f"{added} = stablehlo.add {carried}, {widened} : {total}",
+        ]
+        return lines, added
+
+    used = [source, zero, one, none, far, many, trips, *([first] if first else [])]
+    graph._used.update(value.name for value in used)
+    graph.op("stablehlo.while", [zero, sums], [((), "i32"), (sums.shape, wide)],
+             regions=_counted(graph, trips, one, total, microbatch), exact=True)
+
+
 def _branches(graph, values, count):
     types = _types(values)
     regions = []
@@ -247,6 +312,7 @@ def tuple_(graph):
 FAMILIES = {
     "stablehlo.while": while_,
     "accumulated": accumulated,
+    "stacked": stacked,
     "stablehlo.if": if_,
     "stablehlo.case": case,
     "nested": nested,
