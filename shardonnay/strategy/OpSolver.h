@@ -75,7 +75,7 @@ struct OpTensor {
   int64_t elementBytes = 1;
   /// As in VoteTensor.
   bool free = false;
-  ReshardRuns runs;
+  ReshardRuns runs = {};
 
   /// The bytes of the whole tensor.
   int64_t bytes() const;
