@@ -36,6 +36,19 @@ std::optional<CarriedValue> readCarried(ShardableDataFlowOpInterface loop,
   return found;
 }
 
+bool CarriedValue::isLeftByUser() const {
+  return user->getNumResults() == 1 && next->get() == user->getResult(0) &&
+         next->get().hasOneUse();
+}
+
+bool CarriedValue::isLinearWith(OpOperand &summand, ReductionKind kind) const {
+  llvm::SmallBitVector partial(user->getNumOperands());
+  partial.set(carried.use_begin()->getOperandNumber());
+  partial.set(summand.getOperandNumber());
+  return partial.count() == 2 &&
+         cast<ShardingRuleOpInterface>(user).isLinear(kind, partial);
+}
+
 Value getInvariantSource(BlockArgument argument, Operation *loop) {
   if (argument.getOwner()->getParentOp() != loop)
     return nullptr;

@@ -9,6 +9,7 @@
 #define SHARDONNAY_INTERFACES_CARRIEDVALUE_H
 
 #include "shardonnay/interfaces/DataFlowEdge.h"
+#include "shardonnay/interfaces/ShardingRule.h"
 
 namespace shardonnay {
 
@@ -22,7 +23,17 @@ struct CarriedValue {
   /// In the body, and the one op that uses it there.
   mlir::Value carried;
   mlir::Operation *user = nullptr;
+
+  /// What each run leaves is what `user` makes, and nothing else sees that.
+  bool isLeftByUser() const;
+  /// `user`, an op with a rule, makes of parts of the carried value and of
+  /// `summand` parts of what it makes of the whole ones.
+  bool isLinearWith(mlir::OpOperand &summand, ReductionKind kind) const;
 };
+
+/// Of the memory of a device, where that has a limit, this part may be taken
+/// for what loops hold more of, to reshard it once.
+inline constexpr int64_t kLoopMemoryShare = 8;
 
 /// How many ops that are linear may stand between what is reduced in each run,
 /// and its addition to a carried value, for it to be reduced behind the loop.

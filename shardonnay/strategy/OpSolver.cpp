@@ -18,6 +18,11 @@ using namespace llvm;
 
 namespace shardonnay {
 
+hash_code hash_value(const ReshardRuns &runs) {
+  return hash_combine(bit_cast<uint64_t>(runs.moved),
+                      bit_cast<uint64_t>(runs.reduced));
+}
+
 int64_t OpTensor::bytes() const {
   int64_t bytes = elementBytes;
   for (int64_t size : shape)

@@ -67,6 +67,8 @@ struct ReshardRuns {
   }
 };
 
+llvm::hash_code hash_value(const ReshardRuns &runs);
+
 /// A tensor of the op.
 struct OpTensor {
   /// An operand's layout, or the one that is wanted of a result.

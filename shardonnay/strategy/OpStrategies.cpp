@@ -14,8 +14,7 @@ using namespace llvm;
 namespace shardonnay {
 
 hash_code hash_value(const TensorKind &kind) {
-  return hash_combine(kind.elementBytes, bit_cast<uint64_t>(kind.runs.moved),
-                      bit_cast<uint64_t>(kind.runs.reduced),
+  return hash_combine(kind.elementBytes, kind.runs,
                       hash_combine_range(kind.shape));
 }
 

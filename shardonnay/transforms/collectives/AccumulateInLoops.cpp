@@ -123,12 +123,8 @@ static bool readSummand(OpOperand &summand, ReductionKind kind,
   Operation *user = found.user;
   unsigned carried = found.carried.use_begin()->getOperandNumber(),
            number = summand.getOperandNumber();
-  llvm::SmallBitVector partial(user->getNumOperands());
-  partial.set(carried);
-  partial.set(number);
   SmallVector<OpOperand *> between;
-  if (number == carried ||
-      !cast<ShardingRuleOpInterface>(user).isLinear(kind, partial) ||
+  if (!found.isLinearWith(summand, kind) ||
       !findReduced(summand, kind, planner, found, between) ||
       !reshardSteps(found, between, planner))
     return false;
@@ -166,8 +162,7 @@ readAccumulator(ShardableDataFlowOpInterface loop, Value owner,
     return std::nullopt;
   static_cast<CarriedValue &>(found) = *value;
   Operation *user = found.user;
-  if (isa<ShardingRuleOpInterface>(user) && user->getNumResults() == 1 &&
-      found.next->get() == user->getResult(0) && found.next->get().hasOneUse())
+  if (isa<ShardingRuleOpInterface>(user) && found.isLeftByUser())
     for (ReductionKind kind :
          {ReductionKind::Sum, ReductionKind::Max, ReductionKind::Min})
       for (OpOperand &summand : user->getOpOperands())

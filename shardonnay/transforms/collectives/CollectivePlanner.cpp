@@ -13,6 +13,7 @@
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
 #include "shardonnay/dialect/sdy/access/ShardBytes.h"
 #include "shardonnay/dialect/sdy/access/TripCount.h"
+#include "shardonnay/interfaces/CarriedValue.h"
 #include "shardonnay/interfaces/DataFlowEdge.h"
 
 using namespace mlir;
@@ -53,7 +54,8 @@ Operation *getPlannedCollective(Value value) {
 }
 
 bool CollectivePlanner::takeMemory(int64_t bytes) {
-  if (bytes > 0 && memoryLimit > 0 && bytes > memoryLimit / 8 - memoryTaken)
+  if (bytes > 0 && memoryLimit > 0 &&
+      bytes > memoryLimit / kLoopMemoryShare - memoryTaken)
     return false;
   memoryTaken += std::max<int64_t>(bytes, 0);
   return true;

@@ -26,7 +26,7 @@ static double bytesOf(Value value) {
 }
 
 LoopRuns::LoopRuns(Block &block, const MeshScope &scope, double memory)
-    : block(block), scope(scope) {
+    : block(block) {
   Operation *parent = block.getParentOp();
   if (!isa_and_present<ShardableDataFlowOpInterface>(parent) ||
       !isLoop(parent) || &block != &parent->getRegions().back().front())
@@ -36,8 +36,8 @@ LoopRuns::LoopRuns(Block &block, const MeshScope &scope, double memory)
     return;
   loop = parent;
   around = std::make_unique<LoopRuns>(*parent->getBlock(), scope, memory);
-  readSums();
-  if (memory == HUGE_VAL || heldMore() <= memory)
+  SmallVector<Value> sums = readSums();
+  if (memory == HUGE_VAL || heldMore(sums, scope) <= memory)
     return;
   loop = nullptr;
   summands.clear();
@@ -60,7 +60,8 @@ ReshardRuns LoopRuns::ofInput(Value value) const {
   return runs;
 }
 
-double LoopRuns::heldMore(Value value) const {
+/// For holding `value` whole.
+static double moreForWhole(Value value, const MeshScope &scope) {
   double bytes = bytesOf(value);
   if (bytes == 0)
     return 0;
@@ -68,21 +69,22 @@ double LoopRuns::heldMore(Value value) const {
   return bytes - sdy::getShardBytes(type, scope.read(value));
 }
 
-double LoopRuns::heldMore() const {
+double LoopRuns::heldMore(ArrayRef<Value> sums, const MeshScope &scope) const {
   double more = 0;
   llvm::SetVector<Value> captured;
   getUsedValuesDefinedAbove(loop->getRegions(), captured);
   for (Value value : captured)
-    more += heldMore(value);
+    more += moreForWhole(value, scope);
   for (BlockArgument argument : block.getArguments())
     if (getInvariantSource(argument, loop))
-      more += heldMore(argument);
+      more += moreForWhole(argument, scope);
   for (Value sum : sums)
-    more += heldMore(sum);
+    more += moreForWhole(sum, scope);
   return more;
 }
 
-void LoopRuns::readSums() {
+SmallVector<Value> LoopRuns::readSums() {
+  SmallVector<Value> sums;
   auto dataFlow = cast<ShardableDataFlowOpInterface>(loop);
   for (Value owner : dataFlow.getEdgeOwners()) {
     if (bytesOf(owner) == 0 || dataFlow.getManualBoundary(owner))
@@ -93,20 +95,14 @@ void LoopRuns::readSums() {
     double runs = around->reducedRuns(owner);
     // Slices of a tensor are no fewer behind the loop: there they are reduced
     // if the loop around it adds them up.
-    if (!rule || found->user->getNumResults() != 1 ||
-        found->next->get() != found->user->getResult(0) ||
-        !found->next->get().hasOneUse() || (!rule.isElementwise() && runs == 1))
+    if (!rule || !found->isLeftByUser() || (!rule.isElementwise() && runs == 1))
       continue;
     sums.push_back(owner);
-    unsigned carried = found->carried.use_begin()->getOperandNumber();
-    for (OpOperand &summand : found->user->getOpOperands()) {
-      llvm::SmallBitVector both(found->user->getNumOperands());
-      both.set(carried);
-      both.set(summand.getOperandNumber());
-      if (both.count() == 2 && rule.isLinear(ReductionKind::Sum, both))
+    for (OpOperand &summand : found->user->getOpOperands())
+      if (found->isLinearWith(summand, ReductionKind::Sum))
         addSummands(summand.get(), bytesOf(owner), runs / trips, 0);
-    }
   }
+  return sums;
 }
 
 void LoopRuns::addSummands(Value value, double ownerBytes, double runs,

@@ -45,24 +45,21 @@ public:
 
 private:
   double lookUp(mlir::Value result) const;
-  void readSums();
+  /// Returns the results that are sums over the runs.
+  llvm::SmallVector<mlir::Value> readSums();
   /// Parts of `value` are added to what the loop carries, after at most
   /// kMostLinearSteps ops.
   void addSummands(mlir::Value value, double ownerBytes, double runs,
                    unsigned depth);
 
-  /// Bytes, for holding `value` whole, or all of the loop's that are resharded
-  /// once.
-  double heldMore(mlir::Value value) const;
-  double heldMore() const;
+  /// Bytes, for holding whole all that is resharded once.
+  double heldMore(llvm::ArrayRef<mlir::Value> sums,
+                  const MeshScope &scope) const;
 
   mlir::Block &block;
-  MeshScope scope;
   /// The loop whose body the block is; null if it is none, or runs once.
   mlir::Operation *loop = nullptr;
   double trips = 1;
-  /// The results that are sums over its runs.
-  llvm::SmallVector<mlir::Value> sums;
   std::unique_ptr<LoopRuns> around;
   llvm::DenseMap<mlir::Value, double> summands;
 };

@@ -18,21 +18,12 @@ namespace shardonnay {
 
 int32_t MeshStrategies::addTensor(RankedTensorType type,
                                   const ReshardRuns &runs) {
-  auto [entry, isNew] = tensors.try_emplace({type, numberOf(runs)});
+  auto [entry, isNew] = tensors.try_emplace({type, knownRuns.intern(runs)});
   if (isNew)
     entry->second =
         table.add(TensorKind{SmallVector<int64_t, 4>(type.getShape()),
                              sdy::getElementBytes(type), runs});
   return entry->second;
-}
-
-int32_t MeshStrategies::numberOf(const ReshardRuns &runs) {
-  auto found = llvm::find(knownRuns, runs);
-  if (found == knownRuns.end()) {
-    knownRuns.push_back(runs);
-    return knownRuns.size() - 1;
-  }
-  return found - knownRuns.begin();
 }
 
 int32_t MeshStrategies::classOf(Value value, bool constant,
@@ -42,7 +33,7 @@ int32_t MeshStrategies::classOf(Value value, bool constant,
   Type type = value.getType();
   sdy::TensorShardingAttr sharding = sdy::getSharding(value);
   auto [number, isNew] = classNumbers.find(
-      makeKey(type, sharding, constant, known, numberOf(runs)));
+      makeKey(type, sharding, constant, known, knownRuns.intern(runs)));
   if (!isNew)
     return number;
   number = classes.size();

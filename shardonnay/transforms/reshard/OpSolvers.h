@@ -68,11 +68,9 @@ public:
   std::vector<ValueClass> classes;
 
 private:
-  int32_t numberOf(const ReshardRuns &runs);
-
   CompositeMap<int32_t> classNumbers;
   /// A few: those of each loop.
-  std::vector<ReshardRuns> knownRuns = {ReshardRuns()};
+  Interner<ReshardRuns> knownRuns;
   /// By type and number of the runs.
   llvm::DenseMap<std::pair<mlir::Type, int32_t>, int32_t> tensors;
 };

@@ -12,6 +12,7 @@
 #include "shardonnay/dialect/sdy/access/RuleAccess.h"
 #include "shardonnay/dialect/sdy/access/SingleDevice.h"
 #include "shardonnay/dialect/sdy/access/TripCount.h"
+#include "shardonnay/interfaces/CarriedValue.h"
 #include "shardonnay/interfaces/ConstantExpression.h"
 #include "shardonnay/interfaces/DataFlowEdge.h"
 #include "shardonnay/support/Prefetch.h"
@@ -341,7 +342,7 @@ DeviceMemory readMemory(func::FuncOp func, int64_t limit) {
   DeviceMemory memory;
   if (limit == 0)
     return memory;
-  memory.ofLoops = limit / 8;
+  memory.ofLoops = limit / kLoopMemoryShare;
   func.walk([&](Operation *op) {
     if (auto price =
             dyn_cast_or_null<FloatAttr>(op->removeAttr(sdy::kMemoryPriceAttr)))
