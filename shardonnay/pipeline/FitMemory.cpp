@@ -16,15 +16,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/IR/Diagnostics.h"
-#include "mlir/Pass/PassManager.h"
-#include "shardonnay/analysis/CollectiveUses.h"
 #include "shardonnay/analysis/DeviceModelOption.h"
-#include "shardonnay/analysis/PeakMemory.h"
 #include "shardonnay/dialect/sdy/Dialect.h"
 #include "shardonnay/dialect/spmd/Ops.h"
 #include "shardonnay/pipeline/Passes.h"
-#include "shardonnay/pipeline/Pipelines.h"
+#include "shardonnay/pipeline/TrialPlan.h"
 #include "shardonnay/strategy/MemoryPrices.h"
 #include "shardonnay/transforms/reshard/OpSolvers.h"
 
@@ -98,21 +94,13 @@ std::optional<PricedPlan> MemoryFitter::plan(ArrayRef<double> prices) {
         {op->getLoc()}, builder.getI64IntegerAttr(number++), op->getContext()));
   });
   solvers.lendTo(*copy);
-  PassManager pm(module.getContext(), ModuleOp::getOperationName());
-  for (Stage stage : {Stage::Reshard, Stage::Collectives, Stage::Partition})
-    addStage(pm, stage, options);
-  pm.enableVerifier(kVerifiesEachPass); // The copy is thrown away.
-  // The rest will be said of the program itself.
-  ScopedDiagnosticHandler onlyErrors(
-      module.getContext(), [](Diagnostic &diagnostic) {
-        return success(diagnostic.getSeverity() != DiagnosticSeverity::Error);
-      });
-  if (failed(pm.run(*copy)))
+  std::optional<TrialPlan> trial =
+      tryPlan(*copy, Stage::Reshard, options, model, /*saysErrors=*/true);
+  if (!trial)
     return std::nullopt;
-  PeakMemory peak = findPeakMemory(*copy);
-  PricedPlan result{
-      peak.bytes, peak.held, costOf(readCollectives(*copy), model).price, {}};
-  for (Value value : peak.live)
+  PricedPlan result{trial->peak.bytes, trial->peak.held, trial->communication,
+                    {}};
+  for (Value value : trial->peak.live)
     if (Operation *producer = value.getDefiningOp())
       if (std::optional<int64_t> made = readNumber(producer->getLoc()))
         result.producers.push_back(*made);

@@ -9,6 +9,7 @@
 #define SHARDONNAY_PIPELINE_PASSES_TD
 
 include "mlir/Pass/PassBase.td"
+include "shardonnay/transforms/propagate/PropagatePass.td"
 include "shardonnay/analysis/DeviceModelOption.td"
 
 def PerInstructionPartitioningPass
@@ -138,6 +139,43 @@ def FitMemoryPass : Pass<"sdy-fit-memory", "::mlir::ModuleOp"> {
            "graph or greedy, as of sdy-insert-explicit-reshards">,
     Option<"noBucketing", "no-bucketing", "bool", "false",
            "Small tensors are not reduced or gathered together">,
+  ];
+}
+
+def PropagateByPricePass : PropagatePass<"sdy-propagate-by-price"> {
+  let summary = "Propagates in the order that makes the cheaper plan";
+  let description = [{
+    As `sdy-user-priority-propagate`. But where one axis was given to dims that
+    meet in some tensor (the batch of the input, the rows of a weight), the
+    order of propagation decides which of them has it there. The order of the
+    ops is one choice. Another is that of an estimate: first the dims whose
+    sharding costs least if it gets wherever it can, the others in a second
+    round, as if the user had given them the priority 1. Where at least a
+    hundredth of all bytes is sharded otherwise then, the program is planned
+    both ways, on copies, and the plan stays that is cheaper (compute and
+    communication, by the device model) or, if only one does, fits into the
+    memory. Where the user gave a priority, the order is the user's.
+
+    Before and after: as of `sdy-user-priority-propagate`.
+
+    ```mlir
+    // %w : [{"x"}, {} ], %batch : [{"x"}, {} ], in a loop that carries %h
+    %0 = stablehlo.dot %h, %w
+    %1 = stablehlo.add %0, %batch
+    ```
+    becomes
+    ```mlir
+    %0 = stablehlo.dot %h, %w {sdy.sharding =
+        #sdy.sharding_per_value<[<@mesh, [{"x", ?}, {?} ]>]>}
+    %1 = stablehlo.add %0, %batch {sdy.sharding =
+        #sdy.sharding_per_value<[<@mesh, [{"x", ?}, {?} ]>]>}
+    ```
+  }];
+  let dependentDialects = ["::mlir::sdy::SdyDialect",
+                           "::mlir::spmd::SpmdDialect"];
+  let options = shared # [
+    Option<"pipelineOptions", "options", "std::string", "\"\"",
+           "The options of sdy-partition-pipeline that plans are made with">,
   ];
 }
 

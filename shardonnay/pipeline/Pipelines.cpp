@@ -41,6 +41,23 @@ constexpr std::pair<Stage, llvm::StringLiteral> kStages[] = {
     {Stage::Emit, "emit"},
 };
 
+/// The options that passes read, as a pipeline's text has them.
+struct PartitionPipelineOptions
+    : PassPipelineOptions<PartitionPipelineOptions> {
+#define SHARDONNAY_PIPELINE_OPTION(type, field, name, initial, value, help)    \
+  Option<type> field{*this, name, llvm::cl::desc(help),                        \
+                     llvm::cl::init(initial)};
+#include "shardonnay/pipeline/Options.def"
+
+  PipelineOptions get() const {
+    PipelineOptions options;
+#define SHARDONNAY_PIPELINE_OPTION(type, field, name, initial, value, help)    \
+  options.field = field;
+#include "shardonnay/pipeline/Options.def"
+    return options;
+  }
+};
+
 void addImport(OpPassManager &pm, const PipelineOptions &options) {
   pm.addPass(createImportEncodingsPass());
   pm.addPass(createImportFrontendAttributesPass());
@@ -78,6 +95,12 @@ void addImport(OpPassManager &pm, const PipelineOptions &options) {
 }
 
 void addPropagate(OpPassManager &pm, const PipelineOptions &options) {
+  if (!options.keepPropagated) {
+    PropagateByPricePassOptions propagation;
+    propagation.pipelineOptions = toText(options);
+    pm.addPass(createPropagateByPricePass(propagation));
+    return;
+  }
   UserPriorityPropagatePassOptions propagation;
   propagation.backwardForward = options.schedule == "backward-forward";
   pm.addPass(createUserPriorityPropagatePass(propagation));
@@ -104,15 +127,6 @@ void addExport(OpPassManager &pm, const PipelineOptions &options) {
     pm.addPass(createShareComputationsPass());
   pm.addNestedPass<func::FuncOp>(createFindPeriodicWindowsPass());
   pm.addNestedPass<func::FuncOp>(createSliceBeforePadPass());
-}
-
-/// What a device may hold; 0: any amount. A pass refuses a wrong model later.
-int64_t memoryLimitOf(const PipelineOptions &options) {
-  if (options.memoryLimit > 0)
-    return options.memoryLimit;
-  std::string error;
-  auto model = DeviceModel::load(options.deviceModel, error);
-  return model ? model->memoryBytes : 0;
 }
 
 void addReshard(OpPassManager &pm, const PipelineOptions &options) {
@@ -184,34 +198,16 @@ void addEmit(OpPassManager &pm, const PipelineOptions &options) {
   pm.addNestedPass<func::FuncOp>(createShareEqualOpsPass());
 }
 
-/// The options that passes read, as a pipeline's text has them.
-struct PartitionPipelineOptions
-    : PassPipelineOptions<PartitionPipelineOptions> {
-#define SHARDONNAY_PIPELINE_OPTION(type, field, name, initial, value, help)    \
-  Option<type> field{*this, name, llvm::cl::desc(help),                        \
-                     llvm::cl::init(initial)};
-#include "shardonnay/pipeline/Options.def"
-
-  PipelineOptions get() const {
-    PipelineOptions options;
-#define SHARDONNAY_PIPELINE_OPTION(type, field, name, initial, value, help)    \
-  options.field = field;
-#include "shardonnay/pipeline/Options.def"
-    return options;
-  }
-};
-
 LogicalResult
 addPartitionPipeline(OpPassManager &pm, StringRef text,
                      llvm::function_ref<LogicalResult(const Twine &)> error) {
-  PartitionPipelineOptions given;
-  if (failed(given.parseFromString(text)))
+  FailureOr<PipelineOptions> options = parsePipelineOptions(text);
+  if (failed(options))
     return failure();
-  PipelineOptions options = given.get();
-  if (std::string mistake = findMistake(options); !mistake.empty())
+  if (std::string mistake = findMistake(*options); !mistake.empty())
     return error(mistake);
   for (Stage stage : allStages())
-    addStage(pm, stage, options);
+    addStage(pm, stage, *options);
   return success();
 }
 
@@ -232,6 +228,31 @@ std::optional<Stage> parseStage(llvm::StringRef name) {
     if (stageName == name)
       return stage;
   return std::nullopt;
+}
+
+FailureOr<PipelineOptions> parsePipelineOptions(StringRef text) {
+  PartitionPipelineOptions given;
+  if (failed(given.parseFromString(text)))
+    return failure();
+  return given.get();
+}
+
+std::string toText(const PipelineOptions &options) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+#define SHARDONNAY_PIPELINE_OPTION(type, field, name, initial, value, help)    \
+  if (options.field != PipelineOptions().field)                                \
+    os << name << "='" << options.field << "' ";
+#include "shardonnay/pipeline/Options.def"
+  return text;
+}
+
+int64_t memoryLimitOf(const PipelineOptions &options) {
+  if (options.memoryLimit > 0)
+    return options.memoryLimit;
+  std::string error;
+  auto model = DeviceModel::load(options.deviceModel, error);
+  return model ? model->memoryBytes : 0;
 }
 
 LogicalResult runVerified(PassManager &pm, ModuleOp module, bool isBoundary) {

@@ -428,8 +428,10 @@ ModuleGraph ModuleGraph::read(ModuleOp module, bool keepOperations,
 /// Writes a ModuleGraph back.
 class GraphWriter {
 public:
-  GraphWriter(const ModuleGraph &in, bool dropsPriorities)
-      : in(in), graph(in.graph), dropsPriorities(dropsPriorities) {
+  GraphWriter(const ModuleGraph &in, bool dropsPriorities,
+              const IRMapping &copied)
+      : in(in), graph(in.graph), dropsPriorities(dropsPriorities),
+        copied(copied) {
     for (int32_t id : llvm::seq(graph.numShardings())) {
       const TensorSharding &sharding = graph.shardingOf(id).sharding;
       isOpen.push_back(sharding ==
@@ -467,26 +469,25 @@ private:
   /// Export may trim an open dim of the boundary to full axes that divide it.
   /// Where that might take away what was given, leaves a record of it.
   void recordGiven(int32_t tensor, const MeshSharding &given) {
-    auto argument = dyn_cast_if_present<BlockArgument>(in.values[tensor]);
-    auto result = in.functionResults.find(tensor);
-    bool isResult = result != in.functionResults.end();
-    if (!argument && !isResult)
+    auto argument = dyn_cast_if_present<BlockArgument>(value(tensor));
+    std::optional<ModuleGraph::FunctionResult> result = functionResult(tensor);
+    if (!argument && !result)
       return;
     func::FuncOp func =
-        isResult ? result->second.func
-                 : dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp());
+        result ? result->func
+               : dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp());
     sdy::TensorShardingAttr attr = sharding(tensor);
     if (!attr || !func)
       return;
-    Type type = isResult ? func.getResultTypes()[result->second.index]
-                         : argument.getType();
+    Type type =
+        result ? func.getResultTypes()[result->index] : argument.getType();
     Mesh mesh = in.meshes[given.mesh].toMesh();
     if (!mayBeTrimmed(given.sharding, mesh,
                       cast<RankedTensorType>(type).getShape()))
       return;
-    if (isResult)
-      signatures.of(func).setResult(result->second.index,
-                                    sdy::kGivenShardingAttr, attr);
+    if (result)
+      signatures.of(func).setResult(result->index, sdy::kGivenShardingAttr,
+                                    attr);
     else
       signatures.of(func).setArgument(argument.getArgNumber(),
                                       sdy::kGivenShardingAttr, attr);
@@ -503,11 +504,26 @@ private:
     return false;
   }
 
+  /// Where it is written to.
+  Value value(int32_t tensor) const {
+    Value value = in.values[tensor];
+    return value ? copied.lookupOrDefault(value) : value;
+  }
+  std::optional<ModuleGraph::FunctionResult>
+  functionResult(int32_t tensor) const {
+    std::optional<ModuleGraph::FunctionResult> result =
+        in.functionResult(tensor);
+    if (result)
+      if (Operation *copy = copied.lookupOrNull(result->func.getOperation()))
+        result->func = cast<func::FuncOp>(copy);
+    return result;
+  }
+
   /// As it stands in the IR.
   sdy::TensorShardingAttr sharding(int32_t tensor) const {
-    if (Value value = in.values[tensor])
-      return sdy::getSharding(value);
-    ModuleGraph::FunctionResult result = in.functionResults.lookup(tensor);
+    if (Value written = value(tensor))
+      return sdy::getSharding(written);
+    ModuleGraph::FunctionResult result = *functionResult(tensor);
     return sdy::getFuncResultSharding(result.func, result.index);
   }
 
@@ -525,10 +541,10 @@ private:
         dim.priority = 0;
       attr = mesh.write(found);
     }
-    if (Value value = in.values[tensor]) {
-      setSharding(value, attr);
+    if (Value written = value(tensor)) {
+      setSharding(written, attr);
     } else {
-      ModuleGraph::FunctionResult result = in.functionResults.lookup(tensor);
+      ModuleGraph::FunctionResult result = *functionResult(tensor);
       signatures.of(result.func)
           .setResult(result.index, sdy::kShardingAttr, attr);
     }
@@ -554,6 +570,8 @@ private:
   const ModuleGraph &in;
   const PropagationGraph &graph;
   bool dropsPriorities;
+  /// Empty if the module itself is written to.
+  const IRMapping &copied;
   /// By the sharding's id: it says nothing.
   llvm::BitVector isOpen;
   llvm::DenseMap<std::pair<Attribute, int32_t>, sdy::TensorShardingAttr>
@@ -565,7 +583,11 @@ private:
 };
 
 void ModuleGraph::write(bool dropsPriorities) const {
-  GraphWriter(*this, dropsPriorities).write();
+  writeTo(IRMapping(), dropsPriorities);
+}
+
+void ModuleGraph::writeTo(const IRMapping &copied, bool dropsPriorities) const {
+  GraphWriter(*this, dropsPriorities, copied).write();
 }
 
 } // namespace shardonnay

@@ -10,6 +10,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/IRMapping.h"
 #include "shardonnay/dialect/sdy/NamedMesh.h"
 #include "shardonnay/dialect/sdy/Ops.h"
 #include "shardonnay/transforms/propagate/PropagationGraph.h"
@@ -41,6 +42,8 @@ public:
   /// Writes the shardings that changed since `read`; on request also those that
   /// have priorities, without them.
   void write(bool dropsPriorities = false) const;
+  /// The same on a copy of the module, of which `copied` says what became what.
+  void writeTo(const mlir::IRMapping &copied, bool dropsPriorities) const;
 
   struct FunctionResult {
     mlir::func::FuncOp func;

@@ -122,15 +122,16 @@ static LogicalResult writeRecord(const ModuleGraph &module,
 
 LogicalResult runPropagation(
     ModuleOp module, const PropagationRunOptions &options,
-    llvm::function_ref<void(PropagationGraph &, PropagationSink *)> propagate) {
+    llvm::function_ref<void(ModuleGraph &, PropagationSink *)> propagate) {
   if (options.origins)
     nameOrigins(module);
   bool mayRecord = options.origins || options.edges ||
                    !options.remarksFile.empty() ||
                    module.getContext()->getRemarkEngine() ||
                    module.getContext()->hasActionHandler();
-  ModuleGraph graph = shareGroupShardings(module, /*keepOperations=*/mayRecord,
-                                          options.conservative);
+  ModuleGraph graph = shareGroupShardings(
+      module, /*keepOperations=*/mayRecord || options.keepsOperations,
+      options.conservative);
   remark::detail::RemarkEngine *remarks = askForRemarks(graph);
   bool records = options.origins || options.edges || remarks ||
                  !options.remarksFile.empty() ||
@@ -140,12 +141,12 @@ LogicalResult runPropagation(
     PropagationRecorder recorder(graph.graph, firstStep);
     readOrigins(graph, recorder);
     ActionSink sink(graph, recorder, firstStep);
-    propagate(graph.graph, &sink);
+    propagate(graph, &sink);
     graph.write(options.dropsPriorities);
     if (failed(writeRecord(graph, recorder.take(), options, remarks)))
       return failure();
   } else {
-    propagate(graph.graph, nullptr);
+    propagate(graph, nullptr);
     graph.write(options.dropsPriorities);
   }
   if (options.keepShardingRules)

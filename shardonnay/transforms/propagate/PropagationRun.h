@@ -45,6 +45,8 @@ struct PropagationRunOptions {
   bool conservative = false;
   /// Priorities have done their work.
   bool dropsPriorities = false;
+  /// `propagate` asks for the operations of the graph.
+  bool keepsOperations = false;
   /// Where the module goes after the pass, as after_<pass>.mlir; empty:
   /// nowhere.
   std::string dumpDirectory;
@@ -56,7 +58,7 @@ struct PropagationRunOptions {
 /// error, if the file can't be written.
 llvm::LogicalResult runPropagation(
     mlir::ModuleOp module, const PropagationRunOptions &options,
-    llvm::function_ref<void(PropagationGraph &, PropagationSink *)> propagate);
+    llvm::function_ref<void(ModuleGraph &, PropagationSink *)> propagate);
 
 /// A pass that runs `propagate`, with the options that all such passes have.
 template <typename BaseT> struct PropagationPass : BaseT {
@@ -64,7 +66,11 @@ template <typename BaseT> struct PropagationPass : BaseT {
 
 protected:
   virtual void propagate(PropagationGraph &graph, PropagationSink *sink) = 0;
+  virtual void propagate(ModuleGraph &module, PropagationSink *sink) {
+    propagate(module.graph, sink);
+  }
   virtual bool readsPriorities() const { return false; }
+  virtual bool readsOperations() const { return false; }
 
   void runOnOperation() override {
     PropagationRunOptions options;
@@ -74,11 +80,12 @@ protected:
     options.remarksFile = this->remarksFile;
     options.conservative = this->conservativePropagation;
     options.dropsPriorities = readsPriorities();
+    options.keepsOperations = readsOperations();
     options.dumpDirectory = this->moduleDumpDirectory;
     options.passName = this->getArgument();
     if (llvm::failed(
             runPropagation(this->getOperation(), options,
-                           [&](PropagationGraph &graph, PropagationSink *sink) {
+                           [&](ModuleGraph &graph, PropagationSink *sink) {
                              propagate(graph, sink);
                            })))
       this->signalPassFailure();

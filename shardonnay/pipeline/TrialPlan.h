@@ -1,0 +1,37 @@
+//===- TrialPlan.h - what a plan would cost ---------------------*- C++ -*-===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A program can be planned in several ways, on copies of it, and the best of
+// them is then done to the program itself.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDONNAY_PIPELINE_TRIALPLAN_H
+#define SHARDONNAY_PIPELINE_TRIALPLAN_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "shardonnay/analysis/PeakMemory.h"
+#include "shardonnay/cost/DeviceModel.h"
+#include "shardonnay/pipeline/Pipelines.h"
+
+namespace shardonnay {
+
+struct TrialPlan {
+  /// Of communication, by the device model.
+  double communication = 0;
+  PeakMemory peak;
+};
+
+/// Runs the stages from `first` to partition on `copy`. Nothing if one of them
+/// fails. Says no more than its errors, and these only if `saysErrors`.
+std::optional<TrialPlan> tryPlan(mlir::ModuleOp copy, Stage first,
+                                 const PipelineOptions &options,
+                                 const DeviceModel &model, bool saysErrors);
+
+} // namespace shardonnay
+
+#endif // SHARDONNAY_PIPELINE_TRIALPLAN_H
