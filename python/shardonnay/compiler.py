@@ -18,6 +18,7 @@ class Program:
 
     text: the module after the last stage that ran.
     diagnostics: warnings and remarks.
+    options: what it was compiled with.
     """
 
     def __init__(
@@ -26,10 +27,12 @@ class Program:
         manifest: Json | None | Callable[[], Json | None],
         report: Json | None | Callable[[], Json | None],
         diagnostics: tuple[Diagnostic, ...] = (),
+        options: Options | None = None,
     ) -> None:
         """`manifest` and `report` are what they are called, or functions that make it when it is asked for."""
         self.text = text
         self.diagnostics = diagnostics
+        self.options = options
         self._manifest = manifest
         self._report = report
 
@@ -48,7 +51,13 @@ class Program:
 
     def __getstate__(self) -> Json:
         """What a copy in another process has: manifest and report as they are."""
-        return {"text": self.text, "diagnostics": self.diagnostics, "_manifest": self.manifest, "_report": self.report}
+        return {
+            "text": self.text,
+            "diagnostics": self.diagnostics,
+            "options": self.options,
+            "_manifest": self.manifest,
+            "_report": self.report,
+        }
 
     def __repr__(self) -> str:
         devices = f"{self.manifest['devices']} devices, " if self.manifest else ""
@@ -98,5 +107,9 @@ def compile(
     if not result.ok:
         raise CompileError(diagnostics)
     return Program(
-        result.text, result.manifest, result.report if selected.report else lambda: run(True).report(), diagnostics
+        result.text,
+        result.manifest,
+        result.report if selected.report else lambda: run(True).report(),
+        diagnostics,
+        selected,
     )

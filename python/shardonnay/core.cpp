@@ -140,15 +140,20 @@ static void checkOption(const std::string &name, const nb::object &value) {
   setOption(options, name, value);
 }
 
+static CompileOptions readOptions(const nb::dict &values) {
+  CompileOptions options;
+  for (auto [option, value] : values)
+    setOption(options, nb::cast<std::string>(option),
+              nb::borrow<nb::object>(value));
+  return options;
+}
+
 /// Calls `progress`, if there is one, with the name of each stage before it
 /// runs; lets Python handle signals there. What they raise is raised here once
 /// the compiler has come back.
 static CompileResult compileText(const nb::object &text, const nb::dict &values,
                                  const char *name, const nb::object &progress) {
-  CompileOptions options;
-  for (auto [option, value] : values)
-    setOption(options, nb::cast<std::string>(option),
-              nb::borrow<nb::object>(value));
+  CompileOptions options = readOptions(values);
   std::exception_ptr raised;
   options.goesOn = [&](Stage stage) {
     nb::gil_scoped_acquire acquire;
@@ -173,6 +178,14 @@ static CompileResult compileText(const nb::object &text, const nb::dict &values,
   if (raised)
     std::rethrow_exception(raised);
   return result;
+}
+
+static CompileResult explainText(const nb::object &text, const nb::dict &values,
+                                 const char *name) {
+  CompileOptions options = readOptions(values);
+  nb::bytes input = toBytes(text);
+  nb::gil_scoped_release release;
+  return explain(llvm::StringRef(input.c_str(), input.size()), options, name);
 }
 
 /// What `function` makes of a text, which Python names `name`.
@@ -208,7 +221,7 @@ NB_MODULE(_core, module) { // NOLINT(readability-identifier-naming): a macro
   module.def("compile", compileText, nb::arg(), nb::arg(), nb::arg(),
              nb::arg().none());
   module.def("unpartitioned", applyToText<unpartitioned>);
-  module.def("explain", applyToText<explain>);
+  module.def("explain", explainText);
   module.def("list", applyToText<list>);
   defineCallCache(module);
 }

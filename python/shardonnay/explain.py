@@ -3,6 +3,7 @@
 from . import _core, inputs
 from .compiler import diagnostics_of
 from .errors import CompileError
+from .options import options_of
 from .report import seen_from_here
 
 _CONFLICTS = {
@@ -28,12 +29,15 @@ _RULES = {
 }
 
 
-def explain(module, *, name=None):
+def explain(module, *, options=None, name=None, **keywords):
     """A dict for each value with a sharding or a refused axis (shardonnay/pipeline/Explain.h); raises CompileError.
 
-    module, name: as those of shardonnay.compile.
+    module, options, name, keywords: as those of shardonnay.compile. The order of propagation depends on the price of
+    the plan (`keep_propagated`, `device_model`, `search_mode` and others).
     """
-    result = _core.explain(*inputs.load(module, name))
+    source = inputs.load(module, name)
+    values = {option: value for option, value in vars(options_of(options, keywords)).items() if option != "report"}
+    result = _core.explain(source.text, values, source.name)
     if not result.ok:
         raise CompileError(diagnostics_of(result))
     return result.report()

@@ -49,6 +49,11 @@ def runs(entry: Entry) -> str:
     return f"  (in a loop, {entry['trips'] if entry['trips_known'] else 'an unknown number of'} times)"
 
 
+def _listed(names: list[str], most: int = 3) -> str:
+    rest = len(names) - most
+    return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")
+
+
 def lines(report: Entry, causes: bool = True) -> Iterator[str]:
     """The lines of a `Program.report`, with the reason of every collective under it if `causes`."""
     shardings, devices = report["shardings"], report["devices"]
@@ -56,6 +61,11 @@ def lines(report: Entry, causes: bool = True) -> Iterator[str]:
         f"shardings: {shardings['given']} tensors given, {shardings['decided']} decided, "
         f"of {shardings['tensors']} in the program"
     )
+    if order := report.get("order"):
+        yield (
+            f"propagated after the others: {_listed(order['later'])}, as the plan costs "
+            f"{order['price'] / order['price_as_given']:.2f} of what it would"
+        )
     yield ""
     yield "collectives, bytes as each device sends them in a step:"
     yield _row("kind", "axes", "count", "bytes", "source")

@@ -12,6 +12,7 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Pass/PassManager.h"
+#include "shardonnay/analysis/DeviceModelOption.h"
 #include "shardonnay/analysis/SourceLocation.h"
 #include "shardonnay/dialect/sdy/Dialect.h"
 #include "shardonnay/pipeline/BoolElements.h"
@@ -103,6 +104,7 @@ private:
       break;
     case Stage::Propagate:
       baseline.propagated = countShardings(module);
+      takeOrder();
       break;
     case Stage::Reshard:
       takePlanCost();
@@ -117,6 +119,18 @@ private:
     default:
       break;
     }
+  }
+
+  void takeOrder() {
+    auto order = dyn_cast_or_null<DictionaryAttr>(
+        module->removeAttr(sdy::kPropagationOrderAttr));
+    if (!order)
+      return;
+    baseline.order.price = order.getAs<FloatAttr>("price").getValueAsDouble();
+    baseline.order.priceAsGiven =
+        order.getAs<FloatAttr>("price_as_given").getValueAsDouble();
+    for (auto name : order.getAs<ArrayAttr>("later").getAsRange<StringAttr>())
+      baseline.order.later.push_back(name.str());
   }
 
   void takePlanCost() {
@@ -176,6 +190,12 @@ CompileResult withProgram(
   return result;
 }
 
+CompileResult refuse(const std::string &mistake, llvm::StringRef name) {
+  CompileResult refused;
+  refused.diagnostics.push_back({"error", name.str(), mistake});
+  return refused;
+}
+
 } // namespace
 
 std::string CompileDiagnostic::str() const {
@@ -184,11 +204,8 @@ std::string CompileDiagnostic::str() const {
 
 CompileResult compile(llvm::StringRef text, const CompileOptions &options,
                       llvm::StringRef name) {
-  if (std::string mistake = findMistake(options); !mistake.empty()) {
-    CompileResult refused;
-    refused.diagnostics.push_back({"error", name.str(), mistake});
-    return refused;
-  }
+  if (std::string mistake = findMistake(options); !mistake.empty())
+    return refuse(mistake, name);
   std::optional<Stage> last = parseStage(options.to); // None: only parse.
   auto run = [&](ModuleOp module, CompileResult &result) -> LogicalResult {
     StageRunner runner(module, options, result);
@@ -212,15 +229,21 @@ CompileResult unpartitioned(llvm::StringRef text, llvm::StringRef name) {
   return withProgram(text, name, {}, run);
 }
 
-CompileResult explain(llvm::StringRef text, llvm::StringRef name) {
-  auto run = [](ModuleOp module, CompileResult &result) -> LogicalResult {
+CompileResult explain(llvm::StringRef text, const CompileOptions &options,
+                      llvm::StringRef name) {
+  if (std::string mistake = findMistake(options); !mistake.empty())
+    return refuse(mistake, name);
+  auto run = [&](ModuleOp module, CompileResult &result) -> LogicalResult {
     rememberNames(module);
+    std::shared_ptr<const DeviceModel> model;
     PassManager pm(module.getContext(), ModuleOp::getOperationName());
-    addStage(pm, Stage::Import, {});
-    if (failed(runVerified(pm, module)))
+    addStage(pm, Stage::Import, {options});
+    if (failed(loadDeviceModel(options.deviceModel, module.getContext(),
+                               model)) ||
+        failed(runVerified(pm, module)))
       return failure();
-    result.report = explainPropagation(module);
-    return print(module, {}, result.text);
+    result.report = explainPropagation(module, {options}, *model);
+    return print(module, options, result.text);
   };
   return withProgram(text, name, {}, run);
 }

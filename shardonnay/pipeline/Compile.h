@@ -69,7 +69,8 @@ CompileResult unpartitioned(llvm::StringRef text,
 
 /// Why every value of the program has its sharding: propagates, and leaves the
 /// explanation (Explain.h) in `report` and the module after that in `text`.
-CompileResult explain(llvm::StringRef text, llvm::StringRef name = "<input>");
+CompileResult explain(llvm::StringRef text, const CompileOptions &options = {},
+                      llvm::StringRef name = "<input>");
 
 /// What a program says, as plain values (OpList.h), in `report`.
 CompileResult list(llvm::StringRef text, llvm::StringRef name = "<input>");

@@ -11,6 +11,7 @@
 #include "mlir/IR/AsmState.h"
 #include "shardonnay/analysis/SourceLocation.h"
 #include "shardonnay/dialect/sdy/ShardingAccess.h"
+#include "shardonnay/pipeline/PropagationOrder.h"
 #include "shardonnay/transforms/propagate/GroupShardings.h"
 #include "shardonnay/transforms/propagate/PropagationRemarks.h"
 #include "llvm/ADT/Sequence.h"
@@ -211,13 +212,14 @@ private:
 };
 } // namespace
 
-llvm::json::Value explainPropagation(ModuleOp module) {
+llvm::json::Value explainPropagation(ModuleOp module,
+                                     const PipelineOptions &options,
+                                     const DeviceModel &model) {
   nameOrigins(module);
   ModuleGraph graph = shareGroupShardings(module, /*keepOperations=*/true);
   PropagationRecorder recorder(graph.graph);
   readOrigins(graph, recorder);
-  propagateByUserPriority(graph.graph, PropagationStrategy::Aggressive,
-                          /*byOpPriority=*/true, &recorder);
+  propagateByPrice(module, graph, options, model, &recorder);
   graph.write();
   PropagationRecord record = recorder.take();
   return Explainer(graph, record).run();

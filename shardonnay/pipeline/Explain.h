@@ -9,6 +9,8 @@
 #define SHARDONNAY_PIPELINE_EXPLAIN_H
 
 #include "mlir/IR/BuiltinOps.h"
+#include "shardonnay/cost/DeviceModel.h"
+#include "shardonnay/pipeline/Pipelines.h"
 #include "llvm/Support/JSON.h"
 
 namespace shardonnay {
@@ -25,8 +27,11 @@ void rememberNames(mlir::ModuleOp module);
 ///    "refused": [{"dim", "axes", "conflict", "rule", "op", "location",
 ///     "offered_by", "offered_by_dim", "winner", "winner_dim"}]}
 /// "steps" go back from the value to where the axis was given. "name" is "" for
-/// what import made.
-llvm::json::Value explainPropagation(mlir::ModuleOp module);
+/// what import made. The order of propagation is that of a compilation with
+/// these options.
+llvm::json::Value explainPropagation(mlir::ModuleOp module,
+                                     const PipelineOptions &options,
+                                     const DeviceModel &model);
 
 } // namespace shardonnay
 

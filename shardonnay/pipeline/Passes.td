@@ -176,6 +176,9 @@ def PropagateByPricePass : PropagatePass<"sdy-propagate-by-price"> {
   let options = shared # [
     Option<"pipelineOptions", "options", "std::string", "\"\"",
            "The options of sdy-partition-pipeline that plans are made with">,
+    Option<"recordOrder", "record-order", "bool", "false",
+           "Leave on the module, as sdy.propagation_order, what came later and "
+           "what the plans cost, if the order is not the one given">,
   ];
 }
 

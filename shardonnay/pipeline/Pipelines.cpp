@@ -98,6 +98,7 @@ void addPropagate(OpPassManager &pm, const PipelineOptions &options) {
   if (!options.keepPropagated) {
     PropagateByPricePassOptions propagation;
     propagation.pipelineOptions = toText(options);
+    propagation.recordOrder = options.recordsCauses;
     pm.addPass(createPropagateByPricePass(propagation));
     return;
   }

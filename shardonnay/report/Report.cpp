@@ -135,6 +135,12 @@ json::Object toJson(const PlanCost &plan) {
                       {"moved", plan.moved}};
 }
 
+json::Object toJson(const OrderCost &order) {
+  return json::Object{{"later", json::Array(order.later)},
+                      {"price", order.price},
+                      {"price_as_given", order.priceAsGiven}};
+}
+
 json::Object toJson(const PeakMemory &peak) {
   json::Array largest;
   for (Value value : ArrayRef(peak.live).take_front(kLargestValues))
@@ -181,6 +187,8 @@ json::Value buildReport(ModuleOp module, const ReportBaseline &baseline,
       {"shardings", json::Object{{"tensors", baseline.propagated.tensors},
                                  {"given", baseline.given.sharded},
                                  {"decided", baseline.propagated.sharded}}}};
+  if (!baseline.order.later.empty())
+    report["order"] = toJson(baseline.order);
   if (baseline.directWindows)
     report["window_bytes"] = directWindowBytes(uses);
   return report;

@@ -30,11 +30,19 @@ struct PlanCost {
   int64_t moved = 0;
 };
 
+/// An order of propagation that was taken because its plan is cheaper: what came
+/// later than in the order given, and the prices of both plans.
+struct OrderCost {
+  std::vector<std::string> later;
+  double price = 0, priceAsGiven = 0;
+};
+
 /// What a report compares with, taken from earlier states of the program.
 struct ReportBaseline {
   /// On global types.
   ProgramSummary global;
   PlanCost plan;
+  OrderCost order;
   /// Our collectives before partitioning,
   /// without what the user wrote, some of which may be dead in the end.
   CommunicationCost planned;
@@ -55,7 +63,8 @@ struct ReportBaseline {
 ///    "plan": {"greedy", "cost", "bound", "gap", "moved"},
 ///    "peak_bytes": G, "peak": {"op", "source", "largest": [{"type", "bytes",
 ///    "source"}]}, "argument_bytes": G, "contraction_flops": G,
-///    "shardings": {"tensors", "given", "decided"}, "window_bytes"}
+///    "shardings": {"tensors", "given", "decided"},
+///    "order": {"later", "price", "price_as_given"}, "window_bytes"}
 /// with G = {"global", "per_device"}. "bytes" are what a device sends (ring
 /// algorithms), over all `count` of them, each as often as it is written; in a
 /// loop it runs "trips" times, which "executed_bytes" and prices count (1 where
@@ -63,6 +72,8 @@ struct ReportBaseline {
 /// that of the collectives before partitioning, of those in the program, and of
 /// the windows among these that ops fetch for themselves; "compute" is that of
 /// what a device computes between them (ComputePrice.h).
+/// "order" is there if the given shardings called "later" propagated after all
+/// others, as the plan is cheaper so, compute included.
 /// "window_bytes" is there with direct windows: what the device that sends most
 /// sends in all windows together, where "bytes" are those of the device that
 /// sends most in one of them. What is "written", by the user in manual

@@ -58,7 +58,14 @@ def diff_files(arguments):
     after = before if arguments.after in (None, arguments.before) else read(arguments.after)
     shared = options_from(arguments, report=True)
     programs = [compiled(source, **shared | dict(own)) for source, own in ((before, arguments.a), (after, arguments.b))]
-    values = [] if after is before else [explain.explain(source.text, name=source.name) for source in (before, after)]
+    values = (
+        []
+        if after is before
+        else [
+            explain.explain(source.text, name=source.name, **options_from(arguments) | dict(own))
+            for source, own in ((before, arguments.a), (after, arguments.b))
+        ]
+    )
     found = difference.differences(*programs, *values)
     differs = difference.differ(found)
     if arguments.json:

@@ -2,7 +2,7 @@
 
 from .. import explain
 from .console import out
-from .shared import READS, DONE, UsageError, add_command, add_json, read, write_json
+from .shared import READS, DONE, UsageError, add_command, add_json, add_options, options_from, read, write_json
 
 
 def add(commands):
@@ -14,11 +14,12 @@ def add(commands):
         help="what to explain: %%5, arg0, 'result 0', or a part of a source location (default: all values)",
     )
     add_json(parser, "print what is known as a JSON list")
+    add_options(parser)
 
 
 def explain_file(arguments):
     source = read(arguments.input)
-    values = explain.explain(source.text, name=source.name)
+    values = explain.explain(source.text, name=source.name, **options_from(arguments))
     if arguments.value:
         values = explain.select(values, arguments.value)
         if not values:

@@ -75,7 +75,8 @@ def _lowered(traced, named):
 class Built:
     """A program that runs, with what the compiler says of it.
 
-    text: the compiled program; source: what it was compiled from. report: makes the report, None where there is none.
+    text: the compiled program; source: what it was compiled from, with which options (None: not known). report: makes
+    the report, None where there is none.
     """
 
     program: Program
@@ -84,11 +85,20 @@ class Built:
     manifest: dict
     diagnostics: tuple
     report: Callable
+    options: Options | None = None
 
     @classmethod
     def of(cls, program, compiled, source):
         """`compiled`: what `shardonnay.compile` returned."""
-        return cls(program, compiled.text, source, compiled.manifest, compiled.diagnostics, lambda: compiled.report)
+        return cls(
+            program,
+            compiled.text,
+            source,
+            compiled.manifest,
+            compiled.diagnostics,
+            lambda: compiled.report,
+            compiled.options,
+        )
 
 
 def check_supported(source):

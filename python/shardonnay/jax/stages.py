@@ -153,7 +153,7 @@ class Compiled:
 
     def explain(self, query=None):
         """Why values have their shardings: all of them, or those whose name, line or scope `query` says."""
-        values = explanations.explain(self.built.source)
+        values = explanations.explain(self.built.source, options=self.built.options)
         return Explanation(values if query is None else explanations.select(values, query))
 
     def cost_analysis(self):

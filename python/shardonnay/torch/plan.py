@@ -192,7 +192,7 @@ class Plan:
 
     def explain(self, query: str | None = None) -> Explanation:
         """Why values have their shardings: all of them, or those that `query` names by an FQN, a line or a module."""
-        values = explanations.explain(self.source, name="<torch>")
+        values = explanations.explain(self.source, options=self.program.options, name="<torch>")
         names = {f"arg{index}": argument.name for index, argument in enumerate(self.captured.arguments)}
         names |= {f"result {index}": entry.name for index, entry in enumerate(self.captured.results)}
         for value in values:

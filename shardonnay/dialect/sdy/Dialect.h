@@ -19,6 +19,10 @@ namespace mlir::sdy {
 inline constexpr llvm::StringLiteral kShardingAttr("sdy.sharding");
 /// On a function: what its plan costs, written by InsertExplicitReshards.
 inline constexpr llvm::StringLiteral kPlanCostAttr("sdy.plan_cost");
+/// On the module: which given shardings propagate after the others, written by
+/// PropagateByPrice.
+inline constexpr llvm::StringLiteral
+    kPropagationOrderAttr("sdy.propagation_order");
 /// A FloatAttr, of an op: what a byte of its results that a device holds costs,
 /// in byte times, from where the memory is found to be too small to where the
 /// op is sharded.

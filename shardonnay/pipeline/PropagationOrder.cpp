@@ -1,0 +1,252 @@
+//===- PropagationOrder.cpp - which given shardings come first ------------===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// 1. Propagate what was given, in the order that user and op priorities say.
+// 2. Where axes were given to several dims that meet, an estimate says which
+//    should come first (transforms/propagate/GivenOrders.h). In each of the
+//    orders that are tried, what should come later does in a second round.
+//    Nothing comes of those in which most dims that come first have their axes
+//    anyway (`contestedShare`), and of those that hardly change anything
+//    (`differingShare`).
+// 3. `plan`: the stages from export to partition run on a copy for each of the
+//    others, and for the order that was given.
+// 4. The cheapest stays.
+//
+//===----------------------------------------------------------------------===//
+
+#include "shardonnay/pipeline/PropagationOrder.h"
+#include "shardonnay/analysis/ComputePrice.h"
+#include "shardonnay/analysis/Summary.h"
+#include "shardonnay/dialect/sdy/access/TripCount.h"
+#include "shardonnay/pipeline/TrialPlan.h"
+#include "shardonnay/transforms/propagate/GivenOrders.h"
+#include "shardonnay/transforms/reshard/OpSolvers.h"
+#include "llvm/ADT/Sequence.h"
+
+using namespace mlir;
+
+namespace shardonnay {
+
+namespace {
+
+/// Orders that are tried, of programs that have no more ops than this, or where
+/// a search may take its time; else one.
+constexpr size_t kMostOrders = 3;
+constexpr int32_t kSmallProgram = 1000;
+/// The least part of the bytes for which an order has to be open, and which it
+/// has to change, to be worth a plan.
+constexpr double kLeastContested = 0.001;
+constexpr double kLeastDiffering = 0.01;
+
+/// Ids of shardings, by tensor.
+using ShardingIds = std::vector<int32_t>;
+
+class OrderedPropagation {
+public:
+  OrderedPropagation(ModuleOp module, ModuleGraph &read,
+                     const PipelineOptions &options, const DeviceModel &model)
+      : module(module), read(read), graph(read.graph), options(options),
+        model(model), given(present()) {}
+
+  PropagationOrder run(PropagationSink *sink);
+
+private:
+  struct Plan {
+    double price;
+    int64_t peak;
+  };
+
+  ShardingIds present() const;
+  void set(const ShardingIds &ids);
+  /// What comes of `ids`.
+  ShardingIds propagate(const ShardingIds &ids,
+                        PropagationSink *sink = nullptr);
+  bool hasPriorities() const;
+  GraphWeights readWeights() const;
+  RankedTensorType typeOf(int32_t tensor) const;
+  ShardingIds withPriorities(ShardingIds ids, ArrayRef<GivenDim> later);
+  size_t numTried(const GivenOrders &orders) const;
+  /// Nothing if it is not worth a plan. The first that was tried is that of the
+  /// order given.
+  std::optional<ShardingIds> propagateIn(size_t order,
+                                         const GivenOrders &orders);
+  PropagationOrder choose(const GivenOrders &orders);
+  std::optional<Plan> plan(const ShardingIds &propagated);
+  bool isBetter(const Plan &plan, const Plan &other) const;
+
+  ModuleOp module;
+  ModuleGraph &read;
+  PropagationGraph &graph;
+  const PipelineOptions &options;
+  const DeviceModel &model;
+  LentSolvers solvers;
+  const ShardingIds given;
+  /// What came of each order that was planned.
+  std::vector<ShardingIds> tried;
+};
+
+ShardingIds OrderedPropagation::present() const {
+  ShardingIds ids;
+  for (int32_t tensor : llvm::seq(graph.numTensors()))
+    ids.push_back(graph.shardingId(tensor));
+  return ids;
+}
+
+void OrderedPropagation::set(const ShardingIds &ids) {
+  for (auto [tensor, id] : llvm::enumerate(ids))
+    graph.setSharding(tensor, id);
+}
+
+ShardingIds OrderedPropagation::propagate(const ShardingIds &ids,
+                                          PropagationSink *sink) {
+  set(ids);
+  if (options.schedule == "backward-forward")
+    propagateBackwardForward(graph, sink);
+  else
+    propagateByUserPriority(graph, PropagationStrategy::Aggressive,
+                            /*byOpPriority=*/true, sink);
+  return present();
+}
+
+bool OrderedPropagation::hasPriorities() const {
+  return llvm::any_of(given, [&](int32_t id) {
+    return llvm::any_of(
+        graph.shardingOf(id).sharding.dims,
+        [](const DimSharding &dim) { return dim.priority != 0; });
+  });
+}
+
+RankedTensorType OrderedPropagation::typeOf(int32_t tensor) const {
+  if (Value value = read.value(tensor))
+    return cast<RankedTensorType>(value.getType());
+  ModuleGraph::FunctionResult result = *read.functionResult(tensor);
+  return cast<RankedTensorType>(result.func.getResultTypes()[result.index]);
+}
+
+GraphWeights OrderedPropagation::readWeights() const {
+  GraphWeights weights;
+  for (int32_t tensor : llvm::seq(graph.numTensors()))
+    weights.bytes.push_back(byteSize(typeOf(tensor)));
+  llvm::DenseMap<Block *, double> runs;
+  for (int32_t number : llvm::seq(graph.ops().size())) {
+    Operation *op = read.operation(number);
+    auto [known, isNew] = runs.try_emplace(op->getBlock());
+    if (isNew)
+      known->second = sdy::getTrips(op).count;
+    weights.runs.push_back(known->second);
+  }
+  return weights;
+}
+
+ShardingIds
+OrderedPropagation::withPriorities(ShardingIds ids,
+                                   ArrayRef<GivenDim> later) {
+  for (const GivenDim &dim : later) {
+    MeshSharding sharding = graph.shardingOf(ids[dim.tensor]);
+    sharding.sharding.dims[dim.dim].priority = 1;
+    ids[dim.tensor] = graph.intern(sharding);
+  }
+  return ids;
+}
+
+std::optional<OrderedPropagation::Plan>
+OrderedPropagation::plan(const ShardingIds &propagated) {
+  IRMapping copied;
+  OwningOpRef<ModuleOp> copy(
+      cast<ModuleOp>(module->clone(copied)));
+  set(propagated);
+  read.writeTo(copied, /*dropsPriorities=*/true);
+  solvers.lendTo(*copy);
+  std::optional<TrialPlan> trial =
+      tryPlan(*copy, Stage::Export, options, model, /*saysErrors=*/false);
+  if (!trial)
+    return std::nullopt;
+  return Plan{trial->communication + findComputePrice(*copy, model),
+              trial->peak.bytes};
+}
+
+/// A plan that does not fit is made to, at a price that is not known yet.
+bool OrderedPropagation::isBetter(const Plan &plan, const Plan &other) const {
+  int64_t limit = memoryLimitOf(options);
+  auto fits = [&](const Plan &one) { return limit == 0 || one.peak <= limit; };
+  if (fits(plan) != fits(other))
+    return fits(plan);
+  return plan.price < other.price && (fits(plan) || plan.peak <= other.peak);
+}
+
+size_t OrderedPropagation::numTried(const GivenOrders &orders) const {
+  bool isSmall = graph.ops().size() <= kSmallProgram;
+  return std::min(orders.size(), isSmall || options.searchMode == "graph"
+                                     ? kMostOrders
+                                     : size_t{1});
+}
+
+std::optional<ShardingIds>
+OrderedPropagation::propagateIn(size_t order, const GivenOrders &orders) {
+  set(tried.front());
+  if (orders.contestedShare(order) < kLeastContested)
+    return std::nullopt;
+  ShardingIds propagated =
+      propagate(withPriorities(given, orders.findLater(order)));
+  if (llvm::any_of(tried, [&](const ShardingIds &other) {
+        return orders.differingShare(other, propagated) < kLeastDiffering;
+      }))
+    return std::nullopt;
+  return propagated;
+}
+
+PropagationOrder OrderedPropagation::choose(const GivenOrders &orders) {
+  PropagationOrder chosen;
+  std::optional<Plan> best;
+  for (size_t order : llvm::seq(numTried(orders))) {
+    std::optional<ShardingIds> propagated = propagateIn(order, orders);
+    if (!propagated)
+      continue;
+    if (tried.size() == 1) {
+      best = plan(tried.front());
+      if (!best)
+        break;
+      chosen.priceAsGiven = chosen.price = best->price;
+    }
+    std::optional<Plan> found = plan(*propagated);
+    tried.push_back(*std::move(propagated));
+    if (!found || !isBetter(*found, *best))
+      continue;
+    best = found;
+    chosen.price = found->price;
+    chosen.later = orders.findLater(order);
+  }
+  return chosen;
+}
+
+PropagationOrder OrderedPropagation::run(PropagationSink *sink) {
+  if (options.keepPropagated || hasPriorities()) {
+    propagate(given, sink);
+    return {};
+  }
+  GraphWeights weights = readWeights();
+  GivenOrders orders(graph, weights);
+  tried.push_back(propagate(given));
+  PropagationOrder chosen = choose(orders);
+  if (sink || !chosen.later.empty())
+    propagate(withPriorities(given, chosen.later), sink);
+  else
+    set(tried.front());
+  return chosen;
+}
+
+} // namespace
+
+PropagationOrder propagateByPrice(ModuleOp module, ModuleGraph &graph,
+                                  PipelineOptions options,
+                                  const DeviceModel &model,
+                                  PropagationSink *sink) {
+  options.fitsMemory = false;
+  return OrderedPropagation(module, graph, options, model).run(sink);
+}
+
+} // namespace shardonnay

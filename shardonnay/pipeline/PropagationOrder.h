@@ -1,0 +1,44 @@
+//===- PropagationOrder.h - which given shardings come first ----*- C++ -*-===//
+//
+// Part of Shardonnay, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Propagation, in the order of the given shardings that makes the cheapest
+// plan.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SHARDONNAY_PIPELINE_PROPAGATIONORDER_H
+#define SHARDONNAY_PIPELINE_PROPAGATIONORDER_H
+
+#include "shardonnay/cost/DeviceModel.h"
+#include "shardonnay/pipeline/Pipelines.h"
+#include "shardonnay/transforms/propagate/GivenOrders.h"
+#include "shardonnay/transforms/propagate/ModuleGraph.h"
+#include "shardonnay/transforms/propagate/PropagationEngine.h"
+
+namespace shardonnay {
+
+/// An order that was chosen.
+struct PropagationOrder {
+  /// The dims that came after all others; none: that of user and op priorities.
+  std::vector<GivenDim> later;
+  /// Of the plan's compute and communication, and of what it would be in the
+  /// order of user and op priorities, by the device model. 0 if no other order
+  /// was planned.
+  double price = 0, priceAsGiven = 0;
+};
+
+/// Propagates in `graph`, which was read of the imported `module` and keeps its
+/// operations, as plans with these options have it. The sink, null or not, is
+/// told of what stays.
+PropagationOrder propagateByPrice(mlir::ModuleOp module, ModuleGraph &graph,
+                                  PipelineOptions options,
+                                  const DeviceModel &model,
+                                  PropagationSink *sink);
+
+} // namespace shardonnay
+
+#endif // SHARDONNAY_PIPELINE_PROPAGATIONORDER_H
