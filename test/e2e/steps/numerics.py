@@ -92,3 +92,30 @@ def wave(parameters, field):
         return 2 * now - before + parameters["speed"] * bend, now
 
     return lax.fori_loop(0, 10, body, (field, field))[0]
+
+
+@step(lambda: ({"x": normal(64, 8), "y": normal(64, seed=1)}, normal(32, 8, seed=2)))
+def monte_carlo(data, chains):
+    """Hamiltonian Monte Carlo: chains of a Bayesian regression, each leapfrogs through all data."""
+
+    def potential(q):
+        return 0.5 * jnp.sum((data["y"] - data["x"] @ q) ** 2) + 0.5 * jnp.sum(q**2)
+
+    def leapfrog(_, state):
+        q, momentum = state
+        momentum = momentum - 0.005 * jax.grad(potential)(q)
+        q = q + 0.01 * momentum
+        return q, momentum - 0.005 * jax.grad(potential)(q)
+
+    def proposal(q, key):
+        start, accept = jax.random.split(key)
+        momentum = jax.random.normal(start, q.shape)
+        new, later = lax.fori_loop(0, 5, leapfrog, (q, momentum))
+        gain = potential(q) - potential(new) + 0.5 * (momentum @ momentum - later @ later)
+        return jnp.where(jnp.log(jax.random.uniform(accept)) < gain, new, q)
+
+    def sample(q, key):
+        q = jax.vmap(proposal)(q, jax.random.split(key, 32))
+        return q, q.mean(0)
+
+    return lax.scan(sample, chains, jax.random.split(jax.random.key(0), 4))

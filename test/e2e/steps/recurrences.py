@@ -129,3 +129,50 @@ def speech(parameters, frames, labels):
         return optax.ctc_loss(frames @ p["w"], none[0], labels, none[1]).mean()
 
     return jax.value_and_grad(loss)(parameters)
+
+
+@step(
+    lambda: (
+        {name: normal(32, 32, scale=0.2, seed=seed) for seed, name in enumerate("rkvo")} | {"w": normal(32, scale=0.2)},
+        normal(8, 16, 32),
+    ),
+    split={"r": 1, "k": 1, "v": 1, "o": 0, "w": 0},
+    also=("megatron", "sequence"),
+)
+def linear_attention(parameters, x):
+    """As RWKV has it: shifted tokens, a state for each head that decays channel by channel."""
+
+    def loss(p):
+        mixed = (x + jnp.concatenate([jnp.zeros((8, 1, 32)), x[:, :-1]], 1)) / 2
+        heads = [(mixed @ p[name]).reshape(8, 16, 4, 8).swapaxes(0, 1) for name in "rkv"]
+        decay = jnp.exp(-jnp.exp(p["w"].reshape(4, 8)))[..., None]
+
+        def token(state, rkv):
+            r, k, v = rkv
+            return state * decay + k[..., None] * v[..., None, :], jnp.einsum("bhk,bhkv->bhv", r, state)
+
+        _, out = lax.scan(token, jnp.zeros((8, 4, 8, 8)), tuple(heads))
+        return jnp.mean((out.swapaxes(0, 1).reshape(8, 16, 32) @ p["o"] + x) ** 2)
+
+    value, gradient = jax.value_and_grad(loss)(parameters)
+    return jax.tree.map(lambda p, g: p - 0.1 * g, parameters, gradient), value
+
+
+@step(
+    lambda: ({"next": normal(16, 16), "emit": normal(16, 32, seed=1)}, integers(16, 24, high=32)),
+    split={"next": 1, "emit": 0},
+    also=("megatron",),
+)
+def markov_model(parameters, observed):
+    """The likelihood of sequences under a hidden Markov model, forward in time."""
+
+    def loss(p):
+        emitted = p["emit"].T[observed].swapaxes(0, 1)
+
+        def step(alpha, emission):
+            return jax.nn.logsumexp(alpha[:, :, None] + p["next"], 1) + emission, None
+
+        return -jax.nn.logsumexp(lax.scan(step, emitted[0], emitted[1:])[0], -1).mean()
+
+    value, gradient = jax.value_and_grad(loss)(parameters)
+    return jax.tree.map(lambda p, g: p - 0.1 * g, parameters, gradient), value

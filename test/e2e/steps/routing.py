@@ -147,3 +147,29 @@ def contrastive(parameters, images, texts):
         return cross_entropy(logits, labels) + cross_entropy(logits.T, labels)
 
     return jax.value_and_grad(loss)(parameters)
+
+
+@step(
+    lambda: (
+        {
+            "gate": normal(32, 8),
+            "up": normal(8, 32, 64, scale=0.2, seed=1),
+            "down": normal(8, 64, 32, scale=0.2, seed=2),
+        },
+        normal(8, 32, 32),
+    ),
+    split={"gate": 1, "up": 0, "down": 0},
+    also=("expert",),
+)
+def expert_choice(parameters, x):
+    """Experts choose their tokens, a fixed number each."""
+
+    def loss(p):
+        tokens = x.reshape(-1, 32)
+        weights, chosen = lax.top_k(jax.nn.softmax(tokens @ p["gate"]).T, 64)
+        hidden = jax.nn.gelu(jnp.einsum("ecd,edf->ecf", tokens[chosen], p["up"]))
+        out = jnp.einsum("ecf,efd->ecd", hidden, p["down"]) * weights[..., None]
+        return jnp.mean(jnp.zeros_like(tokens).at[chosen.reshape(-1)].add(out.reshape(-1, 32)) ** 2)
+
+    value, gradient = jax.value_and_grad(loss)(parameters)
+    return jax.tree.map(lambda p, g: p - 0.1 * g, parameters, gradient), value

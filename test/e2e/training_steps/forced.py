@@ -48,9 +48,6 @@ FORCED = {
     "convnext-data": [Repeated(ALL, 4, "a batch of 6 is sharded by data only")],
     "gaussian-process-2-D": [Repeated(ALL, 4, "the batch is sharded by data, matrices are factorised whole")],
     "ridge-2-D": [Repeated(ALL, 4, "the batch is sharded by data, the one parameter is a scalar")],
-    "kalman-2-D": [
-        Repeated(24 + 2 * 64, 4, "8 matrices of 2 x 2, sharded by data, are factorised and solved with whole")
-    ],
     "conjugate-gradients-2-D": [
         Repeated(
             2 * _product(24, 24) + 4 * _product(24), 4, "the vector is sharded by data only, in and before the loop"
@@ -62,6 +59,9 @@ FORCED = {
             4,
             "Megatron leaves the first layer and the interactions whole",
         )
+    ],
+    "selective-scan-2-D": [
+        Repeated(4 * _product(8, 24, 32, 8), 4, "to gather the matrices b and c is cheaper than to move what they make")
     ],
     "selective-scan-megatron": [Repeated(4 * _product(8, 24, 32, 8), 4, "Megatron leaves the matrices b and c whole")],
     "switch-data": [Repeated(5 * _SWITCH, 8, _ROUTED)],

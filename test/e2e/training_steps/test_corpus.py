@@ -12,7 +12,8 @@ from shardonnay import compare, run
 QUICK = {"resnet-fsdp", "wavenet-sequence", "attention-uneven-2-D", "lstm-2-D", "scanned-blocks-fsdp", "experts-expert",
          "graph-fsdp", "ragged-experts-data", "greedy-decoding-2-D", "gaussian-process-data", "quantiles-2-D",
          "stencil-spatial", "fourier-2-D", "equinox-block-megatron", "haiku-recurrent-fsdp", "sliding-window-context",
-         "generation-megatron", "decoder-zero-2"}  # fmt: skip
+         "generation-megatron", "decoder-zero-2", "markov-model-fsdp", "linear-attention-fsdp", "monte-carlo-fsdp",
+         "expert-choice-fsdp"}  # fmt: skip
 
 
 @pytest.mark.parametrize("name, strategy", corpus.parameters(QUICK))
@@ -28,6 +29,19 @@ def test_step_agrees(name, strategy, row):
     wrong = [str(agreement) for agreement in agreements if not agreement.ok]
     assert not wrong, "\n".join(wrong)
     assert ratio == pytest.approx(derived, rel=0.02)
+    # What an order of propagation was chosen for is what came of it.
+    price = compiled.report["price"]
+    if order := compiled.report.get("order"):
+        assert price["emitted"] + price["compute"] == pytest.approx(order["price"])
+        assert order["price"] < order["price_as_given"]
+
+
+@pytest.mark.parametrize("pair, most", [("markov-model-fsdp", 0.1), ("linear-attention-fsdp", 0.5),
+                                        ("monte-carlo-fsdp", 0.15)])  # fmt: skip
+def test_the_batch_comes_before_weights_where_that_sends_less(pair, most):
+    text, _ = corpus.lower(*pair.rsplit("-", 1))
+    report = shardonnay.compile(text, device_model="bytes").report
+    assert report["order"]["price"] < most * report["order"]["price_as_given"]
 
 
 def test_the_corpus_is_as_wide_as_it_says():

@@ -1,0 +1,78 @@
+"""Given shardings propagate in the order that makes the cheapest plan, and everything that speaks of it agrees."""
+
+import numpy as np
+import pytest
+import shardonnay
+from shardonnay import compare, explain, run
+from shardonnay.__main__ import main
+from shardonnay.report import lines
+
+# The bias is added element by element, which propagates first, and gives its columns to all activations: then each
+# product is a sum of parts.
+LAYERS = """
+sdy.mesh @mesh = <["x"=4]>
+func.func public @main(
+    %arg0: tensor<16x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>} loc("batch"),
+    %arg1: tensor<32x32xf32> loc("weight"),
+    %arg2: tensor<16x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}PRIORITY]>} loc("bias"))
+    -> (tensor<16x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
+  %0 = stablehlo.dot %arg0, %arg1 : (tensor<16x32xf32>, tensor<32x32xf32>) -> tensor<16x32xf32>
+  %1 = stablehlo.add %0, %arg2 : tensor<16x32xf32>
+  %2 = stablehlo.dot %1, %arg1 : (tensor<16x32xf32>, tensor<32x32xf32>) -> tensor<16x32xf32>
+  %3 = stablehlo.add %2, %arg2 : tensor<16x32xf32>
+  %4 = stablehlo.dot %3, %arg1 : (tensor<16x32xf32>, tensor<32x32xf32>) -> tensor<16x32xf32>
+  return %4 : tensor<16x32xf32>
+}
+"""
+PROGRAM = LAYERS.replace("PRIORITY", "")
+
+
+def sharding_of(values, name):
+    return next(value["sharding"] for value in values if value["name"] == name)
+
+
+def test_the_cheaper_order_is_taken_and_said():
+    compiled = shardonnay.compile(PROGRAM, device_model="bytes", report=True)
+    order, price = compiled.report["order"], compiled.report["price"]
+    assert order["later"] == ["bias"]
+    assert order["price"] == pytest.approx(price["emitted"] + price["compute"])
+    # One exchange of the bias, for three sums of the activations.
+    assert compiled.report["executed_bytes"] == 384
+    assert order["price_as_given"] > 4 * order["price"]
+    said = next(line for line in lines(compiled.report) if line.startswith("propagated after"))
+    assert said == "propagated after the others: bias, as the plan costs 0.08 of what it would"
+
+
+def test_numbers():
+    inputs = [np.random.default_rng(seed).standard_normal(size).astype(np.float32)
+              for seed, size in enumerate(((16, 32), (32, 32), (16, 32)))]  # fmt: skip
+    agreements = run.check(
+        run.LoadedProgram(shardonnay.compile(PROGRAM)), inputs, compare.reference(PROGRAM, inputs)
+    )
+    assert all(agreement.ok for agreement in agreements)
+
+
+@pytest.mark.parametrize("program, options", [
+    (PROGRAM, {"keep_propagated": True}),
+    (LAYERS.replace("PRIORITY", "p0").replace('{"x"}, {}]>} loc("batch")', '{"x"}p1, {}]>} loc("batch")'), {}),
+])  # fmt: skip
+def test_the_users_order_stays(program, options):
+    assert "order" not in shardonnay.compile(program, report=True, **options).report
+    assert sharding_of(explain.explain(program, **options), "%1") == '#sdy.sharding<@mesh, [{?}, {"x", ?}]>'
+
+
+def test_explain_says_what_compile_does():
+    values = explain.explain(PROGRAM)
+    assert sharding_of(values, "%1") == '#sdy.sharding<@mesh, [{"x", ?}, {?}]>'
+    refused = next(value for value in values if value["name"] == "%1")["refused"]
+    assert [entry["winner"] for entry in refused if entry["offered_by"] == "%arg2"]
+    propagated = shardonnay.compile(PROGRAM, to="propagate").text
+    assert propagated.count('[{"x", ?}, {?}]') == 5
+
+
+def test_the_command_takes_options(tmp_path, capsys):
+    path = tmp_path / "p.mlir"
+    path.write_text(PROGRAM)
+    for option, sharding in (("--device-model=cpu", '[{"x", ?}, {?}]'), ("--keep-propagated", '[{?}, {"x", ?}]')):
+        assert main(["explain", str(path), "--value", "%1", option]) == 0
+        assert sharding in capsys.readouterr().out
