@@ -65,14 +65,15 @@ class Options:
     needing more is only a warning; bytes and cpu have no limit"""
     search_mode: Literal["graph", "greedy"] = "greedy"
     """how the shardings of ops are searched. greedy: op by op, then value by value; graph: near a disagreement also
-    several ops at once, taken where that has a lower price; compiling takes up to twice the time"""
+    several ops at once, taken where that has a lower price, and large programs are propagated in as many orders as
+    small ones; compiling takes up to four times as long"""
     schedule: Literal["backward-forward", "priorities"] = "priorities"
     """order in which propagation visits ops. priorities: pass-through (such as element-wise) ops first, the others
     level by level, until nothing changes; backward-forward: each op twice, from the last to the first, where operands
     take the shardings of results, then from the first to the last in all directions"""
     keep_propagated: bool = False
-    """keep the sharding that propagation gave to each value, even where another one sends less or fits into the
-    memory; search-mode has no effect then"""
+    """keep the sharding that propagation gave to each value, in the order of the ops, even where another one sends
+    less or fits into the memory; search-mode has no effect then"""
     no_bucketing: bool = False
     """do not pack small tensors into one collective, even where the device model says that this is faster"""
     keep_functions_of: int = 0

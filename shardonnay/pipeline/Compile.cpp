@@ -238,8 +238,8 @@ CompileResult explain(llvm::StringRef text, const CompileOptions &options,
     std::shared_ptr<const DeviceModel> model;
     PassManager pm(module.getContext(), ModuleOp::getOperationName());
     addStage(pm, Stage::Import, {options});
-    if (failed(loadDeviceModel(options.deviceModel, module.getContext(),
-                               model)) ||
+    if (failed(
+            loadDeviceModel(options.deviceModel, module.getContext(), model)) ||
         failed(runVerified(pm, module)))
       return failure();
     result.report = explainPropagation(module, {options}, *model);

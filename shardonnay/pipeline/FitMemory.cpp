@@ -98,8 +98,8 @@ std::optional<PricedPlan> MemoryFitter::plan(ArrayRef<double> prices) {
       tryPlan(*copy, Stage::Reshard, options, model, /*saysErrors=*/true);
   if (!trial)
     return std::nullopt;
-  PricedPlan result{trial->peak.bytes, trial->peak.held, trial->communication,
-                    {}};
+  PricedPlan result{
+      trial->peak.bytes, trial->peak.held, trial->communication, {}};
   for (Value value : trial->peak.live)
     if (Operation *producer = value.getDefiningOp())
       if (std::optional<int64_t> made = readNumber(producer->getLoc()))

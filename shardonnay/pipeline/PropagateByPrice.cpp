@@ -7,17 +7,17 @@
 //
 // 1. Read the module into a graph.
 // 2. Propagate in the order that makes the cheapest plan (PropagationOrder.h).
-// 3. Write the shardings that changed, and on request what was chosen.
+// 3. Write the shardings that changed, and on request what came later.
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardonnay/pipeline/PropagationOrder.h"
 #include "shardonnay/analysis/DeviceModelOption.h"
 #include "shardonnay/analysis/SourceLocation.h"
 #include "shardonnay/dialect/sdy/Dialect.h"
 #include "shardonnay/dialect/spmd/Ops.h"
 #include "shardonnay/interfaces/OpKinds.h"
 #include "shardonnay/pipeline/Passes.h"
+#include "shardonnay/pipeline/PropagationOrder.h"
 #include "shardonnay/transforms/propagate/PropagationRemarks.h"
 #include "shardonnay/transforms/propagate/PropagationRun.h"
 #include "llvm/ADT/SetVector.h"
@@ -72,11 +72,12 @@ struct PropagateByPricePass
     getOperation()->setAttr(
         sdy::kPropagationOrderAttr,
         builder.getDictionaryAttr(
-            {builder.getNamedAttr("price", builder.getF64FloatAttr(order.price)),
+            {builder.getNamedAttr("price",
+                                  builder.getF64FloatAttr(order.price)),
              builder.getNamedAttr("price_as_given",
                                   builder.getF64FloatAttr(order.priceAsGiven)),
-             builder.getNamedAttr(
-                 "later", builder.getArrayAttr(names.getArrayRef()))}));
+             builder.getNamedAttr("later",
+                                  builder.getArrayAttr(names.getArrayRef()))}));
   }
 
   PipelineOptions options;

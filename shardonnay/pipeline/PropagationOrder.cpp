@@ -74,7 +74,7 @@ private:
   /// order given.
   std::optional<ShardingIds> propagateIn(size_t order,
                                          const GivenOrders &orders);
-  PropagationOrder choose(const GivenOrders &orders);
+  PropagationOrder findCheapest(const GivenOrders &orders);
   std::optional<Plan> plan(const ShardingIds &propagated);
   bool isBetter(const Plan &plan, const Plan &other) const;
 
@@ -142,9 +142,8 @@ GraphWeights OrderedPropagation::readWeights() const {
   return weights;
 }
 
-ShardingIds
-OrderedPropagation::withPriorities(ShardingIds ids,
-                                   ArrayRef<GivenDim> later) {
+ShardingIds OrderedPropagation::withPriorities(ShardingIds ids,
+                                               ArrayRef<GivenDim> later) {
   for (const GivenDim &dim : later) {
     MeshSharding sharding = graph.shardingOf(ids[dim.tensor]);
     sharding.sharding.dims[dim.dim].priority = 1;
@@ -156,8 +155,7 @@ OrderedPropagation::withPriorities(ShardingIds ids,
 std::optional<OrderedPropagation::Plan>
 OrderedPropagation::plan(const ShardingIds &propagated) {
   IRMapping copied;
-  OwningOpRef<ModuleOp> copy(
-      cast<ModuleOp>(module->clone(copied)));
+  OwningOpRef<ModuleOp> copy(cast<ModuleOp>(module->clone(copied)));
   set(propagated);
   read.writeTo(copied, /*dropsPriorities=*/true);
   solvers.lendTo(*copy);
@@ -199,8 +197,8 @@ OrderedPropagation::propagateIn(size_t order, const GivenOrders &orders) {
   return propagated;
 }
 
-PropagationOrder OrderedPropagation::choose(const GivenOrders &orders) {
-  PropagationOrder chosen;
+PropagationOrder OrderedPropagation::findCheapest(const GivenOrders &orders) {
+  PropagationOrder cheapest;
   std::optional<Plan> best;
   for (size_t order : llvm::seq(numTried(orders))) {
     std::optional<ShardingIds> propagated = propagateIn(order, orders);
@@ -210,17 +208,17 @@ PropagationOrder OrderedPropagation::choose(const GivenOrders &orders) {
       best = plan(tried.front());
       if (!best)
         break;
-      chosen.priceAsGiven = chosen.price = best->price;
+      cheapest.priceAsGiven = cheapest.price = best->price;
     }
     std::optional<Plan> found = plan(*propagated);
     tried.push_back(*std::move(propagated));
     if (!found || !isBetter(*found, *best))
       continue;
     best = found;
-    chosen.price = found->price;
-    chosen.later = orders.findLater(order);
+    cheapest.price = found->price;
+    cheapest.later = orders.findLater(order);
   }
-  return chosen;
+  return cheapest;
 }
 
 PropagationOrder OrderedPropagation::run(PropagationSink *sink) {
@@ -231,12 +229,12 @@ PropagationOrder OrderedPropagation::run(PropagationSink *sink) {
   GraphWeights weights = readWeights();
   GivenOrders orders(graph, weights);
   tried.push_back(propagate(given));
-  PropagationOrder chosen = choose(orders);
-  if (sink || !chosen.later.empty())
-    propagate(withPriorities(given, chosen.later), sink);
+  PropagationOrder cheapest = findCheapest(orders);
+  if (sink || !cheapest.later.empty())
+    propagate(withPriorities(given, cheapest.later), sink);
   else
     set(tried.front());
-  return chosen;
+  return cheapest;
 }
 
 } // namespace

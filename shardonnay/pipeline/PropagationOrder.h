@@ -21,7 +21,7 @@
 
 namespace shardonnay {
 
-/// An order that was chosen.
+/// The order in which a program was propagated.
 struct PropagationOrder {
   /// The dims that came after all others; none: that of user and op priorities.
   std::vector<GivenDim> later;

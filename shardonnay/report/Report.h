@@ -30,8 +30,8 @@ struct PlanCost {
   int64_t moved = 0;
 };
 
-/// An order of propagation that was taken because its plan is cheaper: what came
-/// later than in the order given, and the prices of both plans.
+/// An order of propagation that was taken because its plan is cheaper: what
+/// came later than in the order given, and the prices of both plans.
 struct OrderCost {
   std::vector<std::string> later;
   double price = 0, priceAsGiven = 0;

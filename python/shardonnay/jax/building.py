@@ -8,6 +8,7 @@ import jax
 import shardonnay
 
 from ..operations import operations
+from ..options import Options
 from . import artefacts, callbacks, custom_partitioning, handover
 from .annotations import Notes, annotated
 from .execution import Program, PropagatedProgram

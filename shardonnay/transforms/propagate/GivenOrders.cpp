@@ -99,7 +99,7 @@ int32_t GivenOrders::groupOf(int32_t op, int32_t factor) const {
 
 double GivenOrders::costAt(int32_t op, int32_t factor) const {
   const FactorRule &rule = *graph.form(graph.ops().form(op)).rule;
-  // The rows at the borders of a window are few.
+  // A window fetches few rows from its neighbours.
   if (rule.factors[factor].kind == FactorKind::Windowed)
     return 0;
   double ofResults = 0, ofHolders = 0;
@@ -165,7 +165,7 @@ static bool axesDiffer(const TensorSharding &a, const TensorSharding &b) {
 }
 
 double GivenOrders::differingShare(llvm::ArrayRef<int32_t> before,
-                                  llvm::ArrayRef<int32_t> after) const {
+                                   llvm::ArrayRef<int32_t> after) const {
   return shareOfResults([&](int32_t tensor) {
     return before[tensor] != after[tensor] &&
            axesDiffer(graph.shardingOf(before[tensor]).sharding,

@@ -87,8 +87,7 @@ private:
   int32_t firstGroup(MeshAxis axis, size_t order) const;
   bool isContested(int32_t tensor, size_t order) const;
   /// The part of the bytes of results for which `counts`.
-  double
-  shareOfResults(llvm::function_ref<bool(int32_t tensor)> counts) const;
+  double shareOfResults(llvm::function_ref<bool(int32_t tensor)> counts) const;
 
   const PropagationGraph &graph;
   const GraphWeights &weights;
