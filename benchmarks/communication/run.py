@@ -2,14 +2,15 @@
 
     python benchmarks/communication/run.py [--device-model MODEL] [--piped] [--sdy] [PART OF A NAME...]
 
-Bytes are what a device sends in rings, counted statically: a loop's body once. XLA's are counted as they leave its SPMD
-pass; with --piped, both programs also after XLA's CPU pipeline has run over them. With --sdy, jaxlib's passes run on
-the same module with its functions inlined (by build/bin/sdy-opt), from propagation to the program of one device, and
-count where they get there; they compare with our bytes for a program whose results are sharded as theirs. Times are
-what a device model of links says of the collectives (cost/Collective.h), a loop's as often as it runs.
+Bytes are what a device sends in rings, in a loop as often as it runs (once where that is not known). XLA's are counted
+as they leave its SPMD pass; with --piped, both programs also after XLA's CPU pipeline has run over them. With --sdy,
+jaxlib's passes run on the same module with its functions inlined (by build/bin/sdy-opt), from propagation to the
+program of one device, and count where they get there, a loop's body once; they compare with our bytes, counted
+likewise, for a program whose results are sharded as theirs. Times are what a device model of links says of the
+collectives (cost/Collective.h).
 
 Under `bytes` exits with 1 if any peer has fewer bytes, or the geometric mean of all steps against XLA is 0.8 or more;
-under other models, if a peer has fewer bytes and less time, a loop's counted as often as it runs.
+under other models, if a peer has fewer bytes and less time.
 """
 
 import argparse
@@ -103,14 +104,10 @@ class Table:
         compiled = shardonnay.compile(lowered.as_text(), device_model=self.options.device_model, report=True)
         report = compiled.report
         theirs = xla.partition(lowered)
-        ours, whole = report["collective_bytes"], sum(theirs.bytes.values())
+        executed = theirs.executed
+        ours, whole = report["executed_bytes"], sum(executed.bytes.values())
         times = our_time(report), their_time(theirs)
-        if self.options.device_model == "bytes":
-            self.lost(pair, "XLA", (ours, times[0]), (whole, sum(theirs.count.values()), times[1]))
-        else:
-            run = theirs.executed
-            executed = sum(run.bytes.values()), sum(run.count.values())
-            self.lost(pair, "XLA", (report["executed_bytes"], times[0]), (*executed, times[1]))
+        self.lost(pair, "XLA", (ours, times[0]), (whole, sum(executed.count.values()), times[1]))
         if ours and whole:
             self.ratios.append(ours / whole)
         cells = [
@@ -118,8 +115,8 @@ class Table:
         ]
         if self.options.piped:
             mine = xla.count_collectives(engine.Executable(compiled.text, 8).optimized())
-            piped = [sum(found.bytes.values()) for found in (mine, theirs.piped)]
-            self.lost(pair, "XLA, piped", (piped[0], 0), (piped[1], sum(theirs.piped.count.values()), -1))
+            piped = [sum(found.executed.bytes.values()) for found in (mine, theirs.piped)]
+            self.lost(pair, "XLA, piped", (piped[0], 0), (piped[1], sum(theirs.piped.executed.count.values()), -1))
             cells.append(f"{piped[0]:10,.0f} {piped[1]:10,.0f}")
         if sdy is not None:
             cells.append(self.against_sdy(pair, sdy) if "bytes" in sdy else f"{'-':>10} {'-':>10}")

@@ -61,7 +61,7 @@ FORCED = {
         )
     ],
     "selective-scan-2-D": [
-        Repeated(4 * _product(8, 24, 32, 8), 4, "to gather the matrices b and c is cheaper than to move what they make")
+        Repeated(2 * _product(8, 24, 32, 8), 4, "the scan has b and c whole, and nothing given shards their gradients")
     ],
     "selective-scan-megatron": [Repeated(4 * _product(8, 24, 32, 8), 4, "Megatron leaves the matrices b and c whole")],
     "switch-data": [Repeated(5 * _SWITCH, 8, _ROUTED)],
