@@ -19,6 +19,10 @@ DimGroups::DimGroups(const PropagationGraph &graph) {
   groups.grow(numDims);
   join(graph.ops(), graph);
   join(graph.returns(), graph);
+  for (int32_t tensor : llvm::seq(graph.numTensors()))
+    for (int32_t member : graph.groupOf(tensor))
+      for (size_t dim : llvm::seq(graph.sharding(tensor).dims.size()))
+        groups.join(firstDims[tensor] + dim, firstDims[member] + dim);
   groups.compress();
 }
 

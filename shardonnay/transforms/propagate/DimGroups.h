@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Two dims are in one group if some op has the same factor in both: a sharding
-// of one of them would reach all of the group if nothing was in its way. In a
-// training step the batch is a group, the features are one, the hidden units
-// another.
+// Two dims are in one group if some op has the same factor in both, or if the
+// user wants their tensors sharded alike (sharding groups): a sharding of one
+// of them would reach all of the group if nothing was in its way. In a training
+// step the batch is a group, the features are one, the hidden units another.
 //
 //===----------------------------------------------------------------------===//
 

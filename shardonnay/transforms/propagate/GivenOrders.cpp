@@ -55,7 +55,7 @@ size_t GivenOrders::size() const {
 }
 
 int32_t GivenOrders::firstGroup(MeshAxis axis, size_t order) const {
-  auto ranked = rivals.find(axis);
+  const auto *ranked = rivals.find(axis);
   if (ranked == rivals.end())
     return kNone;
   return ranked->second[std::min(order, ranked->second.size() - 1)];

@@ -73,6 +73,13 @@ TEST(DimGroupsTest, DimsOfOneFactorAreOneGroup) {
   EXPECT_NE(groups.groupOf(step.h, 0), groups.groupOf(step.h, 1));
 }
 
+TEST(DimGroupsTest, TensorsOfAShardingGroupGoTogether) {
+  Recurrence step({}, {});
+  step.graph.addGroup({step.h, step.w});
+  DimGroups groups(step.graph);
+  EXPECT_EQ(groups.size(), 1);
+}
+
 TEST(GivenOrdersTest, NothingCompetesWithOneGroup) {
   Recurrence none({}, {x});
   EXPECT_EQ(GivenOrders(none.graph, none.weights).size(), 0u);
