@@ -338,7 +338,7 @@ def test_scatters_in_a_bucket(element):
     assert counts["reduce_scatter"] == (5, 1), counts
 
 
-FSDP = ("mixer-fsdp", "attention-fsdp", "resnet-fsdp")
+FSDP = ("mixer-fsdp", "attention-fsdp", "u-net-fsdp")
 
 
 @pytest.mark.parametrize("pair", FSDP)
