@@ -76,3 +76,10 @@ def test_the_command_takes_options(tmp_path, capsys):
     for option, sharding in (("--device-model=cpu", '[{"x", ?}, {?}]'), ("--keep-propagated", '[{?}, {"x", ?}]')):
         assert main(["explain", str(path), "--value", "%1", option]) == 0
         assert sharding in capsys.readouterr().out
+
+
+def test_what_fits_comes_before_what_is_cheaper():
+    for limit, fits in ((8000, True), (6000, False)):
+        report = shardonnay.compile(PROGRAM, device_model="bytes", memory_limit=limit, report=True).report
+        assert ("order" in report) == fits
+        assert report["peak_bytes"]["per_device"] <= limit
