@@ -97,10 +97,9 @@ def compile(
     """
     selected = options_of(options, keywords)
     source = inputs.load(module, name)
-    values = {option: value for option, value in vars(selected).items() if option != "report"}
 
     def run(report: bool, progress: Callable[[str], None] | None = None) -> _core.Result:
-        return _core.compile(source.text, {**values, "report": report}, source.name, progress)
+        return _core.compile(source.text, {**vars(selected), "report": report}, source.name, progress)
 
     result = run(selected.report, progress)
     diagnostics = diagnostics_of(result)

@@ -36,8 +36,7 @@ def explain(module, *, options=None, name=None, **keywords):
     the plan (`keep_propagated`, `device_model`, `search_mode` and others).
     """
     source = inputs.load(module, name)
-    values = {option: value for option, value in vars(options_of(options, keywords)).items() if option != "report"}
-    result = _core.explain(source.text, values, source.name)
+    result = _core.explain(source.text, vars(options_of(options, keywords)), source.name)
     if not result.ok:
         raise CompileError(diagnostics_of(result))
     return result.report()

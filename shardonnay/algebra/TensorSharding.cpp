@@ -36,6 +36,13 @@ bool TensorSharding::uses(AxisRef axis) const {
              dims, [&](const DimSharding &d) { return d.axes.overlaps(axis); });
 }
 
+bool axesDiffer(const TensorSharding &a, const TensorSharding &b) {
+  for (auto [dimA, dimB] : llvm::zip(a.dims, b.dims))
+    if (dimA.axes != dimB.axes)
+      return true;
+  return false;
+}
+
 llvm::hash_code hash_value(const TensorSharding &sharding) {
   size_t hash =
       mixed(hash_value(sharding.replicated), hash_value(sharding.unreduced));

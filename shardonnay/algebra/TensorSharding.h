@@ -59,6 +59,9 @@ struct TensorSharding {
   bool operator!=(const TensorSharding &o) const { return !(*this == o); }
 };
 
+/// Some dim of two shardings of equal rank has other axes.
+bool axesDiffer(const TensorSharding &a, const TensorSharding &b);
+
 llvm::hash_code hash_value(const TensorSharding &sharding);
 
 llvm::raw_ostream &operator<<(llvm::raw_ostream &os, const TensorSharding &s);

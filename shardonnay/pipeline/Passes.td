@@ -154,7 +154,9 @@ def PropagateByPricePass : PropagatePass<"sdy-propagate-by-price"> {
     hundredth of all bytes is sharded otherwise then, the program is planned
     both ways, on copies, and the plan stays that is cheaper (compute and
     communication, by the device model) or, if only one does, fits into the
-    memory. Where the user gave a priority, the order is the user's.
+    memory. Programs of no more than 1,000 ops, and all with
+    `search-mode=graph`, are tried in up to three such orders. Where the user
+    gave a priority, the order is the user's.
 
     Before and after: as of `sdy-user-priority-propagate`.
 

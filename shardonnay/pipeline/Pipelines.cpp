@@ -130,6 +130,15 @@ void addExport(OpPassManager &pm, const PipelineOptions &options) {
   pm.addNestedPass<func::FuncOp>(createSliceBeforePadPass());
 }
 
+/// What a device may hold; 0: any amount. A pass refuses a wrong model later.
+int64_t memoryLimitOf(const PipelineOptions &options) {
+  if (options.memoryLimit > 0)
+    return options.memoryLimit;
+  std::string error;
+  auto model = DeviceModel::load(options.deviceModel, error);
+  return model ? model->memoryBytes : 0;
+}
+
 void addReshard(OpPassManager &pm, const PipelineOptions &options) {
   // What is made twice is reduced and moved once.
   pm.addNestedPass<func::FuncOp>(createShareEqualOpsPass({/*keepLoops=*/true}));
@@ -246,14 +255,6 @@ std::string toText(const PipelineOptions &options) {
     os << name << "='" << options.field << "' ";
 #include "shardonnay/pipeline/Options.def"
   return text;
-}
-
-int64_t memoryLimitOf(const PipelineOptions &options) {
-  if (options.memoryLimit > 0)
-    return options.memoryLimit;
-  std::string error;
-  auto model = DeviceModel::load(options.deviceModel, error);
-  return model ? model->memoryBytes : 0;
 }
 
 LogicalResult runVerified(PassManager &pm, ModuleOp module, bool isBoundary) {

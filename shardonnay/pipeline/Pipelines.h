@@ -63,9 +63,6 @@ struct PipelineOptions : Options {
 llvm::FailureOr<PipelineOptions> parsePipelineOptions(llvm::StringRef text);
 /// What `parsePipelineOptions` reads: all but those that users can't choose.
 std::string toText(const PipelineOptions &options);
-/// What a device may hold; 0: any amount. Of a wrong model too, which a pass
-/// refuses.
-int64_t memoryLimitOf(const PipelineOptions &options);
 
 /// The IR is verified after each pass where assertions are on. Else it is where
 /// it crosses a boundary: what the user wrote, in all its spellings, after

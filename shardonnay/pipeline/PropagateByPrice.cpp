@@ -15,7 +15,6 @@
 #include "shardonnay/analysis/SourceLocation.h"
 #include "shardonnay/dialect/sdy/Dialect.h"
 #include "shardonnay/dialect/spmd/Ops.h"
-#include "shardonnay/interfaces/OpKinds.h"
 #include "shardonnay/pipeline/Passes.h"
 #include "shardonnay/pipeline/PropagationOrder.h"
 #include "shardonnay/transforms/propagate/PropagationRemarks.h"
@@ -43,16 +42,8 @@ struct PropagateByPricePass
     return loadDeviceModel(options.deviceModel, context, model);
   }
 
-  void runOnOperation() override {
-    // Groups that disagree get constraints.
-    if (auto kinds = getCachedAnalysis<OpKinds>();
-        kinds && !kinds->get().mayHave<sdy::ShardingGroupOp>())
-      markAnalysesPreserved<OpKinds>();
-    PropagationPass::runOnOperation();
-  }
   bool readsPriorities() const override { return true; }
   bool readsOperations() const override { return true; }
-  void propagate(PropagationGraph &, PropagationSink *) override {}
   void propagate(ModuleGraph &graph, PropagationSink *sink) override {
     PropagationOrder order =
         propagateByPrice(getOperation(), graph, options, *model, sink);

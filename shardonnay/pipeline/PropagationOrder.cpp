@@ -169,7 +169,8 @@ OrderedPropagation::plan(const ShardingIds &propagated) {
 
 /// A plan that does not fit is made to, at a price that is not known yet.
 bool OrderedPropagation::isBetter(const Plan &plan, const Plan &other) const {
-  int64_t limit = memoryLimitOf(options);
+  int64_t limit =
+      options.memoryLimit > 0 ? options.memoryLimit : model.memoryBytes;
   auto fits = [&](const Plan &one) { return limit == 0 || one.peak <= limit; };
   if (fits(plan) != fits(other))
     return fits(plan);

@@ -57,15 +57,10 @@ def diff_files(arguments):
     before = read(arguments.before)
     after = before if arguments.after in (None, arguments.before) else read(arguments.after)
     shared = options_from(arguments, report=True)
-    programs = [compiled(source, **shared | dict(own)) for source, own in ((before, arguments.a), (after, arguments.b))]
-    values = (
-        []
-        if after is before
-        else [
-            explain.explain(source.text, name=source.name, **options_from(arguments) | dict(own))
-            for source, own in ((before, arguments.a), (after, arguments.b))
-        ]
-    )
+    sides = [(before, shared | dict(arguments.a)), (after, shared | dict(arguments.b))]
+    programs = [compiled(source, **options) for source, options in sides]
+    explained = [] if after is before else sides
+    values = [explain.explain(source.text, name=source.name, **options) for source, options in explained]
     found = difference.differences(*programs, *values)
     differs = difference.differ(found)
     if arguments.json:

@@ -26,8 +26,8 @@ struct AggressivePropagatePass
   using PropagationPass::PropagationPass;
 
 protected:
-  void propagate(PropagationGraph &graph, PropagationSink *sink) override {
-    shardonnay::propagate(graph, strategy, sink);
+  void propagate(ModuleGraph &module, PropagationSink *sink) override {
+    shardonnay::propagate(module.graph, strategy, sink);
   }
 };
 } // namespace

@@ -25,8 +25,8 @@ struct BasicPropagatePass
   using PropagationPass::PropagationPass;
 
 protected:
-  void propagate(PropagationGraph &graph, PropagationSink *sink) override {
-    shardonnay::propagate(graph, PropagationStrategy::Basic, sink);
+  void propagate(ModuleGraph &module, PropagationSink *sink) override {
+    shardonnay::propagate(module.graph, PropagationStrategy::Basic, sink);
   }
 };
 } // namespace

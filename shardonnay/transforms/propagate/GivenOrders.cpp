@@ -157,13 +157,6 @@ double GivenOrders::contestedShare(size_t order) const {
       [&](int32_t tensor) { return isContested(tensor, order); });
 }
 
-static bool axesDiffer(const TensorSharding &a, const TensorSharding &b) {
-  return !llvm::equal(a.dims, b.dims,
-                      [](const DimSharding &dimA, const DimSharding &dimB) {
-                        return dimA.axes == dimB.axes;
-                      });
-}
-
 double GivenOrders::differingShare(llvm::ArrayRef<int32_t> before,
                                    llvm::ArrayRef<int32_t> after) const {
   return shareOfResults([&](int32_t tensor) {

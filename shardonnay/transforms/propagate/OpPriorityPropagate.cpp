@@ -26,11 +26,11 @@ struct OpPriorityPropagatePass
   using PropagationPass::PropagationPass;
 
 protected:
-  void propagate(PropagationGraph &graph, PropagationSink *sink) override {
+  void propagate(ModuleGraph &module, PropagationSink *sink) override {
     if (runOpPriority)
-      propagateByOpPriority(graph, strategy, sink);
+      propagateByOpPriority(module.graph, strategy, sink);
     else
-      shardonnay::propagate(graph, strategy, sink);
+      shardonnay::propagate(module.graph, strategy, sink);
   }
 };
 } // namespace

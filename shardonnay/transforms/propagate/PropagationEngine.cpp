@@ -346,13 +346,6 @@ private:
     return op.isInside(i) ? outer = op.boundary.front().toOuter(own) : own;
   }
 
-  static bool axesDiffer(const TensorSharding &a, const TensorSharding &b) {
-    for (auto [dimA, dimB] : llvm::zip(a.dims, b.dims))
-      if (dimA.axes != dimB.axes)
-        return true;
-    return false;
-  }
-
   /// A step adds axes and nothing else.
   static TensorSharding keepClosed(TensorSharding grown,
                                    const TensorSharding &old) {

@@ -9,6 +9,8 @@
 #define SHARDONNAY_TRANSFORMS_PROPAGATE_PROPAGATIONRUN_H
 
 #include "mlir/IR/Action.h"
+#include "shardonnay/dialect/sdy/Ops.h"
+#include "shardonnay/interfaces/OpKinds.h"
 #include "shardonnay/transforms/propagate/ModuleGraph.h"
 #include "shardonnay/transforms/propagate/PropagationRecorder.h"
 
@@ -65,14 +67,15 @@ template <typename BaseT> struct PropagationPass : BaseT {
   using BaseT::BaseT;
 
 protected:
-  virtual void propagate(PropagationGraph &graph, PropagationSink *sink) = 0;
-  virtual void propagate(ModuleGraph &module, PropagationSink *sink) {
-    propagate(module.graph, sink);
-  }
+  virtual void propagate(ModuleGraph &module, PropagationSink *sink) = 0;
   virtual bool readsPriorities() const { return false; }
   virtual bool readsOperations() const { return false; }
 
   void runOnOperation() override {
+    // Groups that disagree get constraints.
+    if (auto kinds = this->template getCachedAnalysis<OpKinds>();
+        kinds && !kinds->get().template mayHave<mlir::sdy::ShardingGroupOp>())
+      this->template markAnalysesPreserved<OpKinds>();
     PropagationRunOptions options;
     options.keepShardingRules = this->keepShardingRules;
     options.origins = this->debugShardingOrigins;

@@ -12,8 +12,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "shardonnay/dialect/sdy/Ops.h"
-#include "shardonnay/interfaces/OpKinds.h"
 #include "shardonnay/transforms/propagate/Passes.h"
 #include "shardonnay/transforms/propagate/PropagationRun.h"
 
@@ -28,19 +26,12 @@ struct UserPriorityPropagatePass
           impl::UserPriorityPropagatePassBase<UserPriorityPropagatePass>> {
   using PropagationPass::PropagationPass;
 
-  void runOnOperation() override {
-    // Groups that disagree get constraints.
-    if (auto kinds = getCachedAnalysis<OpKinds>();
-        kinds && !kinds->get().mayHave<mlir::sdy::ShardingGroupOp>())
-      markAnalysesPreserved<OpKinds>();
-    PropagationPass::runOnOperation();
-  }
   bool readsPriorities() const override { return true; }
-  void propagate(PropagationGraph &graph, PropagationSink *sink) override {
+  void propagate(ModuleGraph &module, PropagationSink *sink) override {
     if (backwardForward)
-      propagateBackwardForward(graph, sink);
+      propagateBackwardForward(module.graph, sink);
     else
-      propagateByUserPriority(graph, strategy, runOpPriority, sink);
+      propagateByUserPriority(module.graph, strategy, runOpPriority, sink);
   }
 };
 } // namespace
