@@ -69,7 +69,7 @@ private:
   GraphWeights readWeights() const;
   RankedTensorType typeOf(int32_t tensor) const;
   ShardingIds withPriorities(ShardingIds ids, ArrayRef<GivenDim> later);
-  size_t numTried(const GivenOrders &orders) const;
+  size_t mostOrders() const;
   /// Nothing if it is not worth a plan. The first that was tried is that of the
   /// order given.
   std::optional<ShardingIds> propagateIn(size_t order,
@@ -177,11 +177,9 @@ bool OrderedPropagation::isBetter(const Plan &plan, const Plan &other) const {
   return plan.price < other.price && (fits(plan) || plan.peak <= other.peak);
 }
 
-size_t OrderedPropagation::numTried(const GivenOrders &orders) const {
+size_t OrderedPropagation::mostOrders() const {
   bool isSmall = graph.ops().size() <= kSmallProgram;
-  return std::min(orders.size(), isSmall || options.searchMode == "graph"
-                                     ? kMostOrders
-                                     : size_t{1});
+  return isSmall || options.searchMode == "graph" ? kMostOrders : 1;
 }
 
 std::optional<ShardingIds>
@@ -201,7 +199,7 @@ OrderedPropagation::propagateIn(size_t order, const GivenOrders &orders) {
 PropagationOrder OrderedPropagation::findCheapest(const GivenOrders &orders) {
   PropagationOrder cheapest;
   std::optional<Plan> best;
-  for (size_t order : llvm::seq(numTried(orders))) {
+  for (size_t order : llvm::seq(orders.size())) {
     std::optional<ShardingIds> propagated = propagateIn(order, orders);
     if (!propagated)
       continue;
@@ -228,7 +226,7 @@ PropagationOrder OrderedPropagation::run(PropagationSink *sink) {
     return {};
   }
   GraphWeights weights = readWeights();
-  GivenOrders orders(graph, weights);
+  GivenOrders orders(graph, weights, mostOrders());
   tried.push_back(propagate(given));
   PropagationOrder cheapest = findCheapest(orders);
   if (sink || !cheapest.later.empty())

@@ -12,81 +12,134 @@
 namespace shardonnay {
 
 GivenOrders::GivenOrders(const PropagationGraph &graph,
-                         const GraphWeights &weights)
+                         const GraphWeights &weights, size_t most)
     : graph(graph), weights(weights), groups(graph) {
-  llvm::MapVector<MeshAxis, Rivals> byAxis;
+  readGiven();
+  axes.remove_if(
+      [](const auto &axis) { return axis.second.groups.size() < 2; });
+  if (axes.empty())
+    return;
+  llvm::DenseMap<int32_t, Uses> uses = readUses();
+  for (auto &[axis, ofAxis] : axes) {
+    weigh(ofAxis, uses);
+    ofAxis.groups.remove_if(
+        [](const auto &entry) { return entry.second.rivals.empty(); });
+    order(ofAxis, most);
+  }
+}
+
+void GivenOrders::readGiven() {
   for (int32_t tensor : llvm::seq(graph.numTensors()))
     for (auto [number, dim] : llvm::enumerate(graph.sharding(tensor).dims))
       for (AxisRef axis : dim.axes) {
         MeshAxis meshAxis{graph.mesh(tensor), axis.axis};
         given.push_back({{tensor, static_cast<int64_t>(number)}, meshAxis});
-        byAxis[meshAxis][groups.groupOf(tensor, number)] +=
+        axes[meshAxis].groups[groups.groupOf(tensor, number)].bytes +=
             weights.bytes[tensor];
       }
-  byAxis.remove_if([](const auto &entry) { return entry.second.size() < 2; });
-  if (!byAxis.empty())
-    rank(byAxis);
 }
 
-void GivenOrders::rank(const llvm::MapVector<MeshAxis, Rivals> &byAxis) {
-  llvm::DenseMap<int32_t, double> costs;
-  for (const auto &[axis, ofAxis] : byAxis)
-    for (const auto &[group, bytes] : ofAxis)
-      costs[group] = 0;
-  readCosts(costs);
-  for (const auto &[axis, ofAxis] : byAxis) {
-    double bytes = 0;
-    for (const auto &[group, ofGroup] : ofAxis)
-      bytes += ofGroup;
-    llvm::SmallVector<std::pair<double, int32_t>> ranked;
-    for (const auto &[group, ofGroup] : ofAxis)
-      ranked.push_back({costs.at(group) + 2 * (bytes - ofGroup), group});
-    llvm::sort(ranked);
-    for (auto [cost, group] : ranked)
-      rivals[axis].push_back(group);
+llvm::DenseMap<int32_t, GivenOrders::Uses> GivenOrders::readUses() const {
+  llvm::DenseMap<int32_t, Uses> uses;
+  for (const auto &[axis, ofAxis] : axes)
+    for (const auto &[group, rival] : ofAxis.groups)
+      uses[group];
+  for (int32_t op : llvm::seq(graph.ops().size()))
+    readOp(op, uses);
+  return uses;
+}
+
+void GivenOrders::readOp(int32_t op,
+                         llvm::DenseMap<int32_t, Uses> &uses) const {
+  const FactorRule &rule = *graph.form(graph.ops().form(op)).rule;
+  llvm::SmallVector<std::pair<int32_t, Uses *>> read;
+  for (auto [number, factor] : llvm::enumerate(rule.factors)) {
+    auto group = uses.find(groupOf(op, number));
+    if (group == uses.end())
+      continue;
+    read.push_back({group->first, &group->second});
+    if (factor.kind != FactorKind::PassThrough)
+      group->second.cost += weights.runs[op] * costAt(op, number);
+  }
+  for (auto [group, ofGroup] : read)
+    for (auto [other, ofOther] : read)
+      if (other != group)
+        ofGroup->neighbors.insert(other);
+}
+
+void GivenOrders::weigh(Rivals &ofAxis,
+                        const llvm::DenseMap<int32_t, Uses> &uses) const {
+  for (auto &[group, rival] : ofAxis.groups) {
+    const Uses &ofGroup = uses.at(group);
+    rival.cost = ofGroup.cost;
+    for (int32_t other : ofGroup.neighbors) {
+      auto found = ofAxis.groups.find(other);
+      if (found == ofAxis.groups.end())
+        continue;
+      rival.rivals.push_back(other);
+      rival.cost += 2 * found->second.bytes;
+    }
+  }
+}
+
+/// The first that an order takes are those that came first in none before.
+void GivenOrders::order(Rivals &ofAxis, size_t most) const {
+  llvm::SmallVector<std::pair<int32_t, Rival *>> ranked;
+  for (auto &[group, rival] : ofAxis.groups)
+    ranked.push_back({group, &rival});
+  auto isNew = [](const auto &entry) { return entry.second->firstIn.empty(); };
+  auto rank = [&](const auto &entry) {
+    return std::tuple(!isNew(entry), entry.second->cost, entry.first);
+  };
+  for (; ofAxis.numOrders < most && llvm::any_of(ranked, isNew);
+       ++ofAxis.numOrders) {
+    llvm::sort(ranked,
+               [&](const auto &a, const auto &b) { return rank(a) < rank(b); });
+    llvm::DenseSet<int32_t> later;
+    for (auto [group, rival] : ranked) {
+      if (later.contains(group))
+        continue;
+      rival->firstIn.push_back(ofAxis.numOrders);
+      later.insert(rival->rivals.begin(), rival->rivals.end());
+    }
   }
 }
 
 size_t GivenOrders::size() const {
   size_t most = 0;
-  for (const auto &[axis, ranked] : rivals)
-    most = std::max(most, ranked.size());
+  for (const auto &[axis, ofAxis] : axes)
+    most = std::max(most, ofAxis.numOrders);
   return most;
 }
 
-int32_t GivenOrders::firstGroup(MeshAxis axis, size_t order) const {
-  const auto *ranked = rivals.find(axis);
-  if (ranked == rivals.end())
-    return kNone;
-  return ranked->second[std::min(order, ranked->second.size() - 1)];
+std::optional<bool> GivenOrders::Rivals::comesFirst(int32_t group,
+                                                    size_t order) const {
+  auto rival = groups.find(group);
+  if (rival == groups.end())
+    return std::nullopt;
+  return llvm::is_contained(rival->second.firstIn,
+                            std::min(order, numOrders - 1));
 }
 
-/// A dim is later if all of its axes are.
+/// A dim is later if all of its axes are at which it has rivals.
 std::vector<GivenDim> GivenOrders::findLater(size_t order) const {
   std::vector<GivenDim> later;
   for (size_t i = 0; i < given.size();) {
     GivenDim dim = given[i].first;
-    bool isLater = true;
+    bool hasRivals = false, isFirst = false;
     for (; i < given.size() && given[i].first == dim; ++i) {
-      int32_t first = firstGroup(given[i].second, order);
-      isLater &= first != kNone && first != groups.groupOf(dim.tensor, dim.dim);
+      auto ofAxis = axes.find(given[i].second);
+      if (ofAxis == axes.end())
+        continue;
+      std::optional<bool> comesFirst =
+          ofAxis->second.comesFirst(groups.groupOf(dim.tensor, dim.dim), order);
+      hasRivals |= comesFirst.has_value();
+      isFirst |= comesFirst == true;
     }
-    if (isLater)
+    if (hasRivals && !isFirst)
       later.push_back(dim);
   }
   return later;
-}
-
-void GivenOrders::readCosts(llvm::DenseMap<int32_t, double> &costs) const {
-  for (int32_t op : llvm::seq(graph.ops().size())) {
-    const FactorRule &rule = *graph.form(graph.ops().form(op)).rule;
-    for (auto [number, factor] : llvm::enumerate(rule.factors)) {
-      if (factor.kind == FactorKind::PassThrough)
-        continue;
-      if (auto cost = costs.find(groupOf(op, number)); cost != costs.end())
-        cost->second += weights.runs[op] * costAt(op, number);
-    }
-  }
 }
 
 int32_t GivenOrders::groupOf(int32_t op, int32_t factor) const {
@@ -133,20 +186,19 @@ double GivenOrders::shareOfResults(
 
 bool GivenOrders::isContested(int32_t tensor, size_t order) const {
   const TensorSharding &sharding = graph.sharding(tensor);
-  for (const auto &[meshAxis, ranked] : rivals) {
+  for (const auto &[meshAxis, ofAxis] : axes) {
     auto [mesh, axis] = meshAxis;
     if (graph.mesh(tensor) != mesh)
       continue;
-    int32_t group = firstGroup(meshAxis, order);
-    bool hasGroup = false, hasAxis = false;
+    bool comesFirst = false, hasAxis = false;
     for (auto [number, dim] : llvm::enumerate(sharding.dims)) {
-      if (groups.groupOf(tensor, number) != group)
+      if (ofAxis.comesFirst(groups.groupOf(tensor, number), order) != true)
         continue;
-      hasGroup = true;
+      comesFirst = true;
       for (AxisRef other : dim.axes)
         hasAxis |= other.axis == axis;
     }
-    if (hasGroup && !hasAxis)
+    if (comesFirst && !hasAxis)
       return true;
   }
   return false;

@@ -5,16 +5,19 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Where an axis was given to dims of two groups (DimGroups.h), a tensor that
-// has both can have it in one of them only, and which of the two gets there
-// first depends on the order of propagation. An estimate says which should:
-// of each group, what it would cost if the axis was there wherever it can be,
+// Where an axis was given to dims of two groups (DimGroups.h), an op that has
+// both can have it in one of them only, and which of the two gets there first
+// depends on the order of propagation: they are rivals. Groups that no op has
+// both of are none, like the heads and the hidden units of a transformer, or
+// the hidden units of two layers. An estimate says which should come first: of
+// each group, what it would cost if the axis was there wherever it can be,
 //   * for each op, as often as it runs: twice the bytes of its results where
 //     the group is reduced (a sum is scattered and gathered), the bytes of the
 //     tensors that have the group where the op needs it whole;
-//   * for each tensor that was given the axis in a dim of another group: twice
-//     its bytes (it is gathered, and what replaces it is scattered).
-// The cheaper a group is, the earlier it should come.
+//   * for each tensor that was given the axis in a dim of a rival: twice its
+//     bytes (it is gathered, and what replaces it is scattered).
+// The cheaper a group is, the earlier it should come, and with it all that are
+// no rivals of each other.
 //
 // Worked example, a recurrence h' = tanh(h w + x) over x [1024, 64, 32], with
 // the batch (64) of x and the rows of w [32, 32] sharded by one axis: with rows
@@ -28,6 +31,8 @@
 
 #include "shardonnay/transforms/propagate/DimGroups.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
+#include <optional>
 
 namespace shardonnay {
 
@@ -51,13 +56,14 @@ struct GivenDim {
 
 class GivenOrders {
 public:
-  /// Of what was given in `graph`, which is not propagated yet. Both outlive
-  /// this.
-  GivenOrders(const PropagationGraph &graph, const GraphWeights &weights);
+  /// Of what was given in `graph`, which is not propagated yet; no more than
+  /// `most`. Both outlive this.
+  GivenOrders(const PropagationGraph &graph, const GraphWeights &weights,
+              size_t most);
 
-  /// In order 0 the group that is cheapest by the estimate comes first at each
-  /// axis, in order 1 the next one, or the last, and so on. 0 if no axis was
-  /// given to two groups.
+  /// In order 0 the groups that are cheapest by the estimate come first at each
+  /// axis, in order 1 others, as far as there are some, and so on. 0 if no axis
+  /// was given to rivals.
   size_t size() const;
   /// The dims that come after all others.
   std::vector<GivenDim> findLater(size_t order) const;
@@ -73,18 +79,40 @@ public:
 private:
   /// A mesh, and an axis of it.
   using MeshAxis = std::pair<int32_t, int32_t>;
-  /// The bytes of the tensors that were given an axis, by group.
-  using Rivals = llvm::MapVector<int32_t, double>;
+  /// What is known of a group whatever the axis.
+  struct Uses {
+    double cost = 0;
+    /// Groups that some op has besides it.
+    llvm::SetVector<int32_t> neighbors;
+  };
+  /// A group that an axis was given to.
+  struct Rival {
+    /// Of the tensors that were given the axis there.
+    double bytes = 0;
+    double cost = 0;
+    llvm::SmallVector<int32_t, 4> rivals;
+    /// The orders in which it comes first.
+    llvm::SmallVector<size_t, 4> firstIn;
+  };
+  struct Rivals {
+    llvm::MapVector<int32_t, Rival> groups;
+    size_t numOrders = 0;
 
-  void rank(const llvm::MapVector<MeshAxis, Rivals> &byAxis);
-  /// By group; of those that have a rival.
-  void readCosts(llvm::DenseMap<int32_t, double> &costs) const;
+    /// Nothing if the group is none of them. Behind the last order there is
+    /// none.
+    std::optional<bool> comesFirst(int32_t group, size_t order) const;
+  };
+
+  void readGiven();
+  /// Of the groups of `axes`.
+  llvm::DenseMap<int32_t, Uses> readUses() const;
+  void readOp(int32_t op, llvm::DenseMap<int32_t, Uses> &uses) const;
+  void weigh(Rivals &ofAxis, const llvm::DenseMap<int32_t, Uses> &uses) const;
+  void order(Rivals &ofAxis, size_t most) const;
   /// What it costs that an op has a factor sharded.
   double costAt(int32_t op, int32_t factor) const;
   /// The group of an op's factor; kNone if no tensor has it.
   int32_t groupOf(int32_t op, int32_t factor) const;
-  /// kNone of an axis that was given to one.
-  int32_t firstGroup(MeshAxis axis, size_t order) const;
   bool isContested(int32_t tensor, size_t order) const;
   /// The part of the bytes of results for which `counts`.
   double shareOfResults(llvm::function_ref<bool(int32_t tensor)> counts) const;
@@ -94,8 +122,8 @@ private:
   DimGroups groups;
   /// In the order of tensors and dims, for each of the axes that a dim has.
   std::vector<std::pair<GivenDim, MeshAxis>> given;
-  /// The groups of the axes that were given to several, the cheapest first.
-  llvm::MapVector<MeshAxis, llvm::SmallVector<int32_t, 4>> rivals;
+  /// By axis, groups that it was given to and that have rivals.
+  llvm::MapVector<MeshAxis, Rivals> axes;
 };
 
 } // namespace shardonnay

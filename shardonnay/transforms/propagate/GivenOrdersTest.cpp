@@ -82,13 +82,13 @@ TEST(DimGroupsTest, TensorsOfAShardingGroupGoTogether) {
 
 TEST(GivenOrdersTest, NothingCompetesWithOneGroup) {
   Recurrence none({}, {x});
-  EXPECT_EQ(GivenOrders(none.graph, none.weights).size(), 0u);
+  EXPECT_EQ(GivenOrders(none.graph, none.weights, 3).size(), 0u);
 }
 
 TEST(GivenOrdersTest, WhatIsReducedOftenComesLater) {
   // In a loop w is gathered once, or each product is reduced.
   Recurrence loop({x}, {x}, 100);
-  GivenOrders orders(loop.graph, loop.weights);
+  GivenOrders orders(loop.graph, loop.weights, 3);
   ASSERT_EQ(orders.size(), 2u);
   EXPECT_EQ(orders.findLater(0), (std::vector<GivenDim>{{loop.w, 0}}));
   EXPECT_EQ(orders.findLater(1), (std::vector<GivenDim>{{loop.batch, 0}}));
@@ -99,13 +99,72 @@ TEST(GivenOrdersTest, WhatIsReducedOftenComesLater) {
 TEST(GivenOrdersTest, WhatIsLargeIsNotGathered) {
   Recurrence large({x}, {x});
   large.weights.bytes[large.w] = 1e6;
-  GivenOrders orders(large.graph, large.weights);
+  GivenOrders orders(large.graph, large.weights, 3);
   EXPECT_EQ(orders.findLater(0), (std::vector<GivenDim>{{large.batch, 0}}));
+}
+
+/// y = x w, z = y v: the rows and columns of w meet, so do those of v, and the
+/// batch meets all of them, but not the rows of w the columns of v.
+struct TwoLayers {
+  PropagationGraph graph;
+  int32_t x, w, y, v, z;
+  GraphWeights weights;
+
+  TwoLayers(AxisList ofBatch, AxisList ofInput, AxisList ofOutput) {
+    x = tensor({}, std::move(ofBatch));
+    w = tensor({}, std::move(ofInput));
+    y = tensor({}, {});
+    v = tensor(std::move(ofOutput), {});
+    z = tensor({}, {});
+    FactorRuleBuilder rule({2, 2}, 2);
+    rule.add(8, {0, -1}, 0);
+    rule.add(8, {-1, 1}, 1);
+    rule.add(8, {1, 0}, -1, FactorKind::Reduction);
+    OpSignature dot;
+    dot.rule = keep(rule.build());
+    graph.addOp(dot, {x, w, y});
+    graph.addOp(dot, {y, v, z});
+    graph.connect();
+    weights.bytes.assign(5, 256);
+    weights.runs.assign(2, 1);
+  }
+
+  int32_t tensor(AxisList ofColumns, AxisList ofRows) {
+    TensorSharding sharding = TensorSharding::fullyOpen(2);
+    sharding.dims[0].axes = std::move(ofRows);
+    sharding.dims[1].axes = std::move(ofColumns);
+    return graph.addTensor(graph.intern({sharding, 0}));
+  }
+};
+
+TEST(GivenOrdersTest, WhatNoOpHasBothOfDoesNotCompete) {
+  TwoLayers layers({}, {x}, {x});
+  EXPECT_EQ(GivenOrders(layers.graph, layers.weights, 3).size(), 0u);
+}
+
+TEST(GivenOrdersTest, GroupsThatAreNoRivalsComeFirstTogether) {
+  TwoLayers layers({x}, {x}, {x});
+  layers.weights.bytes[layers.w] = layers.weights.bytes[layers.v] = 1e6;
+  GivenOrders orders(layers.graph, layers.weights, 3);
+  ASSERT_EQ(orders.size(), 2u);
+  EXPECT_EQ(orders.findLater(0), (std::vector<GivenDim>{{layers.x, 0}}));
+  EXPECT_EQ(orders.findLater(1),
+            (std::vector<GivenDim>{{layers.w, 0}, {layers.v, 1}}));
+  EXPECT_EQ(GivenOrders(layers.graph, layers.weights, 1).size(), 1u);
+}
+
+TEST(GivenOrdersTest, AnAxisWithoutRivalsHoldsNoDimBack) {
+  AxisRef y{1, 1, 2};
+  TwoLayers layers({x, y}, {x}, {});
+  layers.weights.bytes[layers.w] = 1e6;
+  GivenOrders orders(layers.graph, layers.weights, 3);
+  ASSERT_EQ(orders.size(), 2u);
+  EXPECT_EQ(orders.findLater(0), (std::vector<GivenDim>{{layers.x, 0}}));
 }
 
 TEST(GivenOrdersTest, SharesAreOfWhatIsMade) {
   Recurrence loop({x}, {x}, 100);
-  GivenOrders orders(loop.graph, loop.weights);
+  GivenOrders orders(loop.graph, loop.weights, 3);
   // Before propagation neither of the two results has the batch sharded.
   EXPECT_EQ(orders.contestedShare(0), 1);
   std::vector<int32_t> before;
