@@ -78,12 +78,12 @@ AxisList AxisList::commonPrefix(const AxisList &other) const {
   return prefix;
 }
 
-bool AxisList::overlaps(AxisRef axis) const {
-  return llvm::any_of(axes, [&](AxisRef a) { return a.overlaps(axis); });
+bool AxisList::excludes(AxisRef axis) const {
+  return llvm::any_of(axes, [&](AxisRef a) { return a.excludes(axis); });
 }
 
-bool AxisList::overlaps(const AxisList &other) const {
-  return llvm::any_of(axes, [&](AxisRef a) { return other.overlaps(a); });
+bool AxisList::excludes(const AxisList &other) const {
+  return llvm::any_of(axes, [&](AxisRef a) { return other.excludes(a); });
 }
 
 bool AxisList::covers(AxisRef axis) const {

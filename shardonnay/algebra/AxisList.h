@@ -10,8 +10,8 @@
 // are its coordinates along the axes.
 //
 // A list is *canonical* if no neighbours can merge. Every operation here
-// returns canonical lists. Elements of one list never overlap (an invariant
-// that the callers keep).
+// returns canonical lists. Elements of one list never exclude each other (an
+// invariant that the callers keep).
 //
 // Worked example, on an axis x of size 8: [x:(1)2, x:(2)2] is the same map as
 // [x:(1)4]; [x:(1)4] is a prefix of [x] and the rest of [x] after it is
@@ -60,13 +60,13 @@ public:
   AxisList dropPrefix(const AxisList &prefix) const;
   /// The longest list that is a prefix of both.
   AxisList commonPrefix(const AxisList &other) const;
-  /// Some axis of this overlaps `axis`, or some axis of `other`.
-  bool overlaps(AxisRef axis) const;
-  bool overlaps(const AxisList &other) const;
+  /// Some axis of this excludes `axis`, or some axis of `other`: no layout has
+  /// both.
+  bool excludes(AxisRef axis) const;
+  bool excludes(const AxisList &other) const;
   /// Every part of `axis` is in this list (in however many parts).
   bool covers(AxisRef axis) const;
-  /// The longest prefix whose axes overlap none of `other`'s (and coexist with
-  /// them); may end in a sub-axis.
+  /// The longest prefix that `other` does not exclude; may end in a sub-axis.
   AxisList prefixWithoutOverlap(const AxisList &other) const;
   /// The longest prefix whose number of shards divides `limit`; may end in a
   /// sub-axis of size gcd.

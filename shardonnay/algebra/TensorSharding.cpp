@@ -31,9 +31,9 @@ bool TensorSharding::isReplicated() const {
 }
 
 bool TensorSharding::uses(AxisRef axis) const {
-  return replicated.overlaps(axis) || unreduced.overlaps(axis) ||
+  return replicated.excludes(axis) || unreduced.excludes(axis) ||
          llvm::any_of(
-             dims, [&](const DimSharding &d) { return d.axes.overlaps(axis); });
+             dims, [&](const DimSharding &d) { return d.axes.excludes(axis); });
 }
 
 bool axesDiffer(const TensorSharding &a, const TensorSharding &b) {

@@ -44,7 +44,7 @@ AxisList axesOf(spmd::CollectivePermuteOp op, sdy::MeshAttr mesh) {
     if (from != to)
       for (sdy::AxisRefListAttr list : {from, to})
         for (AxisRef axis : toAxisList(list.getValue(), mesh))
-          if (!touched.overlaps(axis))
+          if (!touched.excludes(axis))
             touched.append(axis);
   return touched.sorted();
 }

@@ -67,7 +67,7 @@ protected:
       if (from != to)
         for (const AxisList &list : {from, to})
           for (AxisRef axis : list)
-            if (!touched.overlaps(axis))
+            if (!touched.excludes(axis))
               touched.append(axis);
     add(CollectiveKind::Permute,
         otherDevices ? mesh.allAxes() : touched.sorted());

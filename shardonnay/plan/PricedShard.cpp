@@ -52,7 +52,7 @@ void PricedShard::onPermute(ArrayRef<AxisList> target, bool otherDevices) {
     if (from != to)
       for (const AxisList &list : {from, to})
         for (AxisRef axis : list)
-          if (!touched.overlaps(axis))
+          if (!touched.excludes(axis))
             touched.append(axis);
   add(CollectiveKind::Permute, touched.sorted());
 }

@@ -262,7 +262,7 @@ ReshardProblem drawProblem(const Mesh &mesh, const std::vector<AxisRef> &parts,
   problem.target = gen::unpadded(parts, rank, false);
   if (gen::below(3) == 0)
     for (AxisRef part : problem.source.partial)
-      if (!problem.target.usedAxes().overlaps(part))
+      if (!problem.target.usedAxes().excludes(part))
         problem.target.partial.append(part);
   gen::pad(problem.source, problem.target);
   problem.elementBytes = *rc::gen::element(1, 2, 4);

@@ -76,7 +76,7 @@ public:
     uint32_t targetAtoms = 0;
     for (auto [i, atom] : llvm::enumerate(atoms))
       for (const AxisList &axes : target.dims)
-        targetAtoms |= uint32_t{axes.overlaps(atom)} << i;
+        targetAtoms |= uint32_t{axes.excludes(atom)} << i;
     Problem problem{idOf(source), idOf(target), targetAtoms, elementBytes,
                     std::max(source.localElements(), target.localElements())};
     auto [known, isNew] =

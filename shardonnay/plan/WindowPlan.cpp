@@ -70,7 +70,7 @@ static Mesh meshAlong(const WindowProblem &problem) {
   llvm::SmallVector<int64_t> sizes(problem.mesh.axisSizes());
   for (auto [axis, size] : llvm::enumerate(sizes)) {
     AxisRef full = problem.mesh.fullAxis(axis);
-    if (!problem.axes.overlaps(full) && !problem.windowAxes.overlaps(full))
+    if (!problem.axes.excludes(full) && !problem.windowAxes.excludes(full))
       size = 1;
   }
   return Mesh(sizes);
@@ -81,7 +81,7 @@ WindowProblem withoutNames(const WindowProblem &problem) {
   AxisList both = problem.axes.commonPrefix(problem.windowAxes);
   AxisList shards = problem.axes.dropPrefix(both);
   AxisList windows = problem.windowAxes.dropPrefix(both);
-  if (shards.overlaps(windows)) {
+  if (shards.excludes(windows)) {
     unnamed.mesh = meshAlong(problem);
     return unnamed;
   }

@@ -176,7 +176,7 @@ bool SumJoiner::tryParts(const AxisList &axes) {
   // operand is reduced before.
   for (int32_t value : passed)
     for (const DimSharding &dim : state.readSharding(value).dims)
-      if (dim.axes.overlaps(axes))
+      if (dim.axes.excludes(axes))
         return false;
   double saved = 0;
   SmallVector<Joined, 2> joined;

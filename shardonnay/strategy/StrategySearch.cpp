@@ -324,7 +324,7 @@ bool StrategySearch::collectAxes() {
   }
   if (problem.contraction)
     for (AxisRef axis : mesh.allAxes())
-      if (axis.size > 1 && !problem.manual.overlaps(axis) &&
+      if (axis.size > 1 && !problem.manual.excludes(axis) &&
           none_of(axes, [&](AxisRef other) { return other.axis == axis.axis; }))
         idle.push_back(axis);
   axes.append(idle);

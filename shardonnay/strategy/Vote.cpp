@@ -310,7 +310,7 @@ AxisList Vote::lostAxes() const {
       if (canBeSharded(rule.factors[factor]) && !problem.contraction)
         continue;
       for (AxisRef axis : cell(i, factor).axes)
-        if (!used.overlaps(axis) && !lost.overlaps(axis))
+        if (!used.excludes(axis) && !lost.excludes(axis))
           lost.append(axis);
     }
   }

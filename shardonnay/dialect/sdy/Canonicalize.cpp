@@ -146,7 +146,7 @@ struct SliceOfReduce : public CollectivePattern<AllSliceOp> {
       scatters.push_back(named.write(first));
       slices.push_back(named.write(rest));
     }
-    if (beyond.overlaps(reduced) || !scattered.sameSet(reduced))
+    if (beyond.excludes(reduced) || !scattered.sameSet(reduced))
       return failure();
     if (beyond.empty()) {
       rewriter.replaceOpWithNewOp<ReduceScatterOp>(

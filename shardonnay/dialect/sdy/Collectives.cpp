@@ -307,7 +307,7 @@ LogicalResult AllToAllOp::verify() {
 static LogicalResult verifyReduction(Operation *op, const InOut &shardings,
                                      const AxisList &axes, ReductionKind kind) {
   const TensorSharding &in = shardings.in;
-  if (in.unreduced.overlaps(axes) && in.kind != kind) // C59
+  if (in.unreduced.excludes(axes) && in.kind != kind) // C59
     return pointAtOperand(op->emitOpError("expected the kind ")
                               << shardonnay::toString(in.kind)
                               << " of the operand's unreduced axes, got "
@@ -319,7 +319,7 @@ static LogicalResult verifyReduction(Operation *op, const InOut &shardings,
 /// `axes` shard no dim of the operand.
 static bool shardsDim(const TensorSharding &in, const AxisList &axes) {
   return llvm::any_of(in.dims, [&](const shardonnay::DimSharding &dim) {
-    return dim.axes.overlaps(axes);
+    return dim.axes.excludes(axes);
   });
 }
 
@@ -333,7 +333,7 @@ LogicalResult AllReduceOp::verify() {
   if (failed(axes) || failed(expectSameDims(*this, *shardings)))
     return failure();
   if (shardsDim(shardings->in, *axes) ||
-      shardings->in.replicated.overlaps(*axes)) // C66
+      shardings->in.replicated.excludes(*axes)) // C66
     return pointAtOperand(
         emitOpError("reduces along axes that shard a dim of the operand "
                     "or are replicated in it"),

@@ -68,18 +68,23 @@ static InFlightDiagnostic emitTwice(AxisRefAttr axis, const AxesAt &before,
   return diag;
 }
 
-/// No axis of `place` that stands before place number `end` overlaps `axis`.
+/// No axis of `place` that stands before place number `end` excludes `axis`.
 static LogicalResult verifyDisjoint(AxisRefAttr axis, const AxesAt &here,
                                     const AxesAt &place, size_t end,
                                     MeshAttr mesh, EmitError emitError) {
   for (AxisRefAttr other : place.axes.take_front(end)) {
-    if (!toAxisRef(axis, mesh).overlaps(toAxisRef(other, mesh)))
+    shardonnay::AxisRef ref = toAxisRef(axis, mesh),
+                        otherRef = toAxisRef(other, mesh);
+    if (!ref.excludes(otherRef))
       continue;
     if (axis == other)
       return emitTwice(axis, place, here, emitError);
     InFlightDiagnostic diag = emitError();
-    diag << "axes " << other.toString() << " and " << axis.toString()
-         << " overlap, in "; // C14
+    diag << "axes " << other.toString() << " and " << axis.toString();
+    if (ref.overlaps(otherRef))
+      diag << " overlap, in "; // C14
+    else
+      diag << " do not nest: no splitting of the axis has both, in "; // C91
     diag << place << " and in " << here;
     return diag;
   }

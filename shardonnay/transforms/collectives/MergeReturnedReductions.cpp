@@ -86,7 +86,7 @@ static bool merge(const ReturnedReduction &reduction, Operation *outer,
   partial.kind = reduction.kind;
   for (AxisRef axis : reduction.axes)
     for (const DimSharding &dim : reduced.dims)
-      if (dim.axes.overlaps(axis))
+      if (dim.axes.excludes(axis))
         return false;
   if (!reduced.unreduced.empty())
     return false;

@@ -177,9 +177,9 @@ bool ReshardedOp::addPartial() {
   }
   for (const TensorSharding &sharding : needed)
     for (const DimSharding &dim : sharding.dims)
-      if (dim.axes.overlaps(first.unreduced))
+      if (dim.axes.excludes(first.unreduced))
         return false;
-  if (result.unreduced.overlaps(first.unreduced))
+  if (result.unreduced.excludes(first.unreduced))
     return false;
   result.unreduced.append(first.unreduced);
   result.unreduced = result.unreduced.sorted();

@@ -77,7 +77,7 @@ TensorProjection OptionReader::rowOf(Value value, int64_t tensor,
 bool OptionReader::set(size_t factor, const AxisList &axes, std::string &why) {
   if (axes.empty() || strategy[factor] == axes)
     return true;
-  if (!strategy[factor].empty() || used.overlaps(axes)) {
+  if (!strategy[factor].empty() || used.excludes(axes)) {
     why =
         "factor " + factorName(factor) +
         " is sharded in two ways by the op's results, or by axes that another "

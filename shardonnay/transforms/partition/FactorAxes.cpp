@@ -176,7 +176,7 @@ LogicalResult FactorAxesReader::checkShardings() {
                     << factor.size
                     << " that is a part of a dim; expected a reshard before",
                 tensorWith(id));
-    if (used.overlaps(axes))
+    if (used.excludes(axes))
       return at(
           op->emitError()
               << "axes " << placer.str(axes)

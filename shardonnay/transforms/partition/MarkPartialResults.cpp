@@ -79,7 +79,7 @@ sdy::TensorShardingAttr mark(sdy::TensorShardingAttr sharding,
   if (!read.unreduced.empty() && read.kind != reduced.kind)
     return nullptr;
   for (const DimSharding &dim : read.dims)
-    if (dim.axes.overlaps(reduced.axes))
+    if (dim.axes.excludes(reduced.axes))
       return nullptr;
   read.replicated = read.replicated.subtract(reduced.axes);
   read.unreduced.append(reduced.axes.subtract(read.unreduced));

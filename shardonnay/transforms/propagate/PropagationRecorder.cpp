@@ -78,7 +78,7 @@ static const OpSignature &formOf(const PropagationGraph &graph,
 static int32_t factorOf(const FactorRule &rule, const PropagationVisit &visit,
                         int32_t slot, int32_t dim, AxisRef axis) {
   for (int32_t factor : rule.tensor(slot).dims[dim])
-    if (visit.after[slot].factors[factor].axes.overlaps(axis) &&
+    if (visit.after[slot].factors[factor].axes.excludes(axis) &&
         visit.after[slot].factors[factor].axes !=
             visit.before[slot].factors[factor].axes)
       return factor;
@@ -97,7 +97,7 @@ static int32_t sourceSlotOf(const PropagationVisit &visit, int32_t slot,
       continue;
     if (all.isPrefixOf(cell.axes))
       return other;
-    if (source == kNone && cell.axes.overlaps(axis))
+    if (source == kNone && cell.axes.excludes(axis))
       source = other;
   }
   return source;
@@ -188,12 +188,12 @@ DecidingRule PropagationRecorder::decidingRule(const PropagationGraph &graph,
   const FactorSharding &was = visit.before[refusal.otherTensor].factors[column];
   const FactorSharding &is = visit.after[refusal.otherTensor].factors[column];
   if (refusal.reason == RefusalReason::UsedByFactor && was.axes != is.axes &&
-      !was.axes.overlaps(entry.axes[0]))
+      !was.axes.excludes(entry.axes[0]))
     return orderOfFactors(formOf(graph, visit), visit, column, is.axes,
                           refusal.factor, refusal.wanted);
   for (const AxisRef axis : is.axes) {
     if (refusal.reason == RefusalReason::UsedByFactor &&
-        !entry.axes.overlaps(axis))
+        !entry.axes.excludes(axis))
       continue;
     const AxisArrival *arrival = find(entry.winner, entry.winnerDim, axis);
     if (!arrival || arrival->step < 0)

@@ -287,7 +287,7 @@ bool OpDeferral::getsCheaper(double price) {
   auto isFree = [&](Value value) {
     return !isa<RankedTensorType>(value.getType()) ||
            llvm::none_of(scope.read(value).dims, [&](const DimSharding &dim) {
-             return dim.axes.overlaps(axes);
+             return dim.axes.excludes(axes);
            });
   };
   Value value = op->getResult(0);
@@ -372,7 +372,7 @@ bool OpDeferral::moveSources() {
   for (unsigned i : deferred.set_bits()) {
     operands[i] = scope.read(op->getOperand(i));
     for (const DimSharding &dim : operands[i].dims)
-      if (dim.axes.overlaps(axes))
+      if (dim.axes.excludes(axes))
         return false;
     operands[i].unreduced = axes;
     operands[i].kind = kind;
@@ -404,7 +404,7 @@ bool OpDeferral::computeResult() {
       return false;
   }
   for (const AxisList &list : strategy)
-    if (list.overlaps(axes))
+    if (list.excludes(axes))
       return false;
   result = shardingUnder(strategy, rule, op->getNumOperands());
   if (!result.unreduced.empty() && result.kind != kind)

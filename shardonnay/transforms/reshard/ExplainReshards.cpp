@@ -82,7 +82,7 @@ Operation *producerOfParts(Value made, const AxisList &axes,
   while (producer) {
     auto *source = llvm::find_if(producer->getOpOperands(), [&](OpOperand &o) {
       return isa<RankedTensorType>(o.get().getType()) &&
-             scope.read(o.get()).unreduced.overlaps(axes);
+             scope.read(o.get()).unreduced.excludes(axes);
     });
     if (source == producer->getOpOperands().end())
       return producer;
@@ -103,7 +103,7 @@ std::string reducedFactors(Operation *producer, const FactorRule &rule,
               const TensorMapping &mapping = rule.operands[operand.index()];
               int64_t dim = mapping.dimOf(f);
               return dim >= 0 &&
-                     scope.read(operand.value()).dims[dim].axes.overlaps(axes);
+                     scope.read(operand.value()).dims[dim].axes.excludes(axes);
             });
     if (sharded)
       names += (names.empty() ? "" : ", ") + factorName(f);
@@ -144,7 +144,7 @@ void ReshardExplainer::explainDeferral(Operation *producer,
   };
   for (Value made : producer->getResults()) {
     if (!isa<RankedTensorType>(made.getType()) ||
-        !scope.read(made).unreduced.overlaps(reduced))
+        !scope.read(made).unreduced.excludes(reduced))
       continue;
     TensorSharding whole = scope.read(made);
     whole.unreduced = whole.unreduced.subtract(reduced);

@@ -47,7 +47,7 @@ std::optional<std::vector<TensorSharding>> keepParts(Operation *op,
   AxisList passed = passParts(op, made, present, taken);
   for (const TensorSharding &sharding : needed)
     for (const DimSharding &dim : sharding.dims)
-      if (passed.empty() || dim.axes.overlaps(passed))
+      if (passed.empty() || dim.axes.excludes(passed))
         return std::nullopt;
   auto add = [](TensorSharding &sharding, const AxisList &axes,
                 ReductionKind kind) {

@@ -43,7 +43,7 @@ bool isWantedWhereContracted(Operation *op, const TensorSharding &made,
   for (auto [from, to] : llvm::zip_equal(made.dims, wanted.dims)) {
     if (from.axes == to.axes)
       continue;
-    if (conflict || from.axes.empty() || !to.axes.overlaps(made.unreduced))
+    if (conflict || from.axes.empty() || !to.axes.excludes(made.unreduced))
       return false;
     conflict = &from;
   }

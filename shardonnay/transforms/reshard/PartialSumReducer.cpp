@@ -73,7 +73,7 @@ private:
   void takeOff(const AxisList &axes) {
     bool any = false;
     for (DimSharding &dim : sharding.dims)
-      if (dim.axes.overlaps(axes)) {
+      if (dim.axes.excludes(axes)) {
         dim.axes = dim.axes.prefixWithoutOverlap(axes);
         any = true;
       }

@@ -44,6 +44,13 @@ func.func private @parts_overlap(tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@
 
 // -----
 
+sdy.mesh @mesh = <["x"=6]>  // expected-note {{the mesh is declared here}}
+// C91
+// expected-error @below {{argument 0: axes "x":(1)2 and "x":(3)2 do not nest: no splitting of the axis has both, in dim 0 and in dim 1}}
+func.func private @parts_do_not_nest(tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x":(1)2}, {"x":(3)2}]>})
+
+// -----
+
 sdy.mesh @mesh = <["x"=8]>  // expected-note {{the mesh is declared here}}
 // C15
 // expected-error @below {{argument 0: neighbouring sub-axes "x":(1)2 and "x":(2)2 can merge: write them as one}}
