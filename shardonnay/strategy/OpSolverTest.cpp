@@ -246,6 +246,24 @@ TEST(OpSolver, partsOfAnAxisAreDistributedToo) {
   EXPECT_EQ(price, *solver.price(problem, axes({minor, none, major})));
 }
 
+TEST(OpSolver, partsThatDoNotNestAreNotBroughtTogether) {
+  // Of an axis of 6 the major and the minor 2: ([k, b, m], [b, k]) -> [b, m].
+  Mesh mesh({2, 6});
+  AxisList major{{0, 1, 2}, {1, 1, 2}}, minor{{0, 1, 2}, {1, 3, 2}};
+  FactorRuleBuilder builder({3, 2}, {2});
+  builder.add(2, {0, 1}, {-1}, FactorKind::Reduction);
+  builder.add(16, {1, 0}, {0});
+  builder.add(2, {2, -1}, {1});
+  OpProblem problem;
+  problem.rule = builder.build();
+  problem.tensors = {tensor({2, 16, 2}, {none, major, none}),
+                     tensor({16, 2}, {minor, none}),
+                     tensor({16, 2}, {d, none})};
+  problem.contraction = true;
+  OpSolver solver(mesh, MeshCosts(*DeviceModel::find("cpu"), {"d", "m"}));
+  EXPECT_TRUE(isLawful(solver.solve(problem), problem.rule));
+}
+
 TEST(OpSolver, whereAxesCrossTheAlternativeIsOneNearby) {
   // Of an axis of 6 the first half and the first third do not coexist.
   Mesh mesh({2, 6});

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -45,7 +46,8 @@ def swapped(model: torch.nn.Module, tensors: dict[str, torch.Tensor]) -> Iterato
     """While it lasts, `model` has these parameters and buffers; then `tensors` has what they became."""
     recurrent = [module for module in model.modules() if isinstance(module, torch.nn.RNNBase)]
     kept = [module._flat_weights for module in recurrent]
-    with _without_placement_hooks(model), stateless._reparametrize_module(model, tensors, tie_weights=True):
+    held = _by_holder(model, tensors)
+    with _without_placement_hooks(model), stateless._reparametrize_module(model, held):
         for module in recurrent:  # they hold their weights a second time
             module._flat_weights = [getattr(module, name, None) for name in module._flat_weights_names]
         try:
@@ -53,6 +55,24 @@ def swapped(model: torch.nn.Module, tensors: dict[str, torch.Tensor]) -> Iterato
         finally:
             for module, weights in zip(recurrent, kept):
                 module._flat_weights = weights
+    tensors.update({name: held[name] for name in tensors})
+
+
+def _by_holder(model: torch.nn.Module, tensors: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """`tensors`, and each besides for the other modules that hold the tensor that it replaces.
+
+    A module that is held by two others is there by one of its names: swapped twice, it would not get its own back.
+    """
+    mine = itertools.chain(model.named_parameters(), model.named_buffers())
+    names = {id(tensor): name for name, tensor in mine if name in tensors}
+    held = {}
+    for prefix, module in model.named_modules():
+        parameters = module.named_parameters(prefix, recurse=False, remove_duplicate=False)
+        buffers = module.named_buffers(prefix, recurse=False, remove_duplicate=False)
+        for name, tensor in itertools.chain(parameters, buffers):
+            if id(tensor) in names:
+                held[name] = tensors[names[id(tensor)]]
+    return held
 
 
 def as_arguments(batch: Any) -> tuple[Any, ...]:
