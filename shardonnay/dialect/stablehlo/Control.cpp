@@ -5,6 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/PatternMatch.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "shardonnay/dialect/stablehlo/Assembly.h"
 #include "shardonnay/dialect/stablehlo/Constraints.h"
@@ -98,6 +100,39 @@ static LogicalResult checkBranches(Operation *op) {
 LogicalResult CaseOp::verifyRegions() { return checkBranches(*this); }
 
 LogicalResult IfOp::verifyRegions() { return checkBranches(*this); }
+
+/// A branch that always runs stands in place of the op: what the others would
+/// send is no part of the program.
+static LogicalResult inlineBranch(Operation *op, Region &branch,
+                                  PatternRewriter &rewriter) {
+  Block &block = branch.front();
+  Operation *end = block.getTerminator();
+  if (end->getOperandTypes() != op->getResultTypes() ||
+      !op->getDiscardableAttrs().empty())
+    return failure();
+  SmallVector<Value> results(end->getOperands());
+  rewriter.eraseOp(end);
+  rewriter.inlineBlockBefore(&block, op);
+  rewriter.replaceOp(op, results);
+  return success();
+}
+
+LogicalResult CaseOp::canonicalize(CaseOp op, PatternRewriter &rewriter) {
+  APInt index;
+  if (!matchPattern(op.getIndex(), m_ConstantInt(&index)))
+    return failure();
+  uint64_t last = op.getBranches().size() - 1;
+  uint64_t taken = index.isNegative() ? last : index.getLimitedValue(last);
+  return inlineBranch(op, op.getBranches()[taken], rewriter);
+}
+
+LogicalResult IfOp::canonicalize(IfOp op, PatternRewriter &rewriter) {
+  APInt pred;
+  if (!matchPattern(op.getPred(), m_ConstantInt(&pred)))
+    return failure();
+  return inlineBranch(
+      op, pred.isZero() ? op.getFalseBranch() : op.getTrueBranch(), rewriter);
+}
 
 //===----------------------------------------------------------------------===//
 // Map

@@ -68,6 +68,7 @@ def CaseOp : ControlOp<"case"> {
                 "none such";
   let arguments = (ins 0DTensorOf<[I32]>:$index);
   let regions = (region VariadicRegion<SizedRegion<1>>:$branches);
+  let hasCanonicalizeMethod = 1;
   let hasVerifier = 1;
 }
 
@@ -76,6 +77,7 @@ def IfOp : ControlOp<"if"> {
   let arguments = (ins 0DTensorOf<[I1]>:$pred);
   let regions = (region SizedRegion<1>:$true_branch,
                         SizedRegion<1>:$false_branch);
+  let hasCanonicalizeMethod = 1;
 }
 
 def MapOp : HLOOp<"map", [
