@@ -210,7 +210,7 @@ def capture(
         mine = {name: values[name].clone() for name in own}
         with swapped(model, mine):
             result = model(*positional, **keywords)
-        return result, {name: mine[name] for name, kind in zip(inputs.names, inputs.kinds) if kind == "buffer"}
+        return result, mine
 
     return captured(run, inputs, model)
 

@@ -165,6 +165,8 @@ class Sources(TorchFunctionMode):
 
         hooks = []
         for name, module in model.named_modules():
+            if isinstance(module, torch.jit.ScriptModule):  # takes no hooks
+                continue
             hooks.append(module.register_forward_pre_hook(enter(name)))
             hooks.append(module.register_forward_hook(leave, always_call=True))
         try:

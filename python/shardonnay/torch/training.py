@@ -163,31 +163,32 @@ class Step:
     def _gradients(
         self, values: dict[str, torch.Tensor]
     ) -> tuple[torch.Tensor, Any, dict[str, torch.Tensor | None], dict[str, torch.Tensor]]:
-        """(loss, other results, gradients, new buffers)."""
+        """(loss, other results, gradients, the parameters and buffers that forward leaves)."""
         given = [values.get(name, leaf) for name, leaf in zip(self.names, self.leaves)]
         batches = _micro_batches(pytree.tree_unflatten(given, self.spec), self.accumulate)
-        buffers = {name: values[name].clone() for name in self.buffers}
+        held = {name: values[name].clone() for name in [*self.parameters, *self.buffers]}
         gradients: dict[str, torch.Tensor | None] = dict.fromkeys(self.trained)
         total, others = None, None
         for batch in batches:
+            # What forward changes in place of these is changed in `held`.
             parameters = {
-                name: values[name].detach().requires_grad_(self.parameters[name].requires_grad)
+                name: held[name].detach().requires_grad_(self.parameters[name].requires_grad)
                 for name in self.parameters
             }
-            tensors = {**parameters, **buffers}
+            tensors = {**held, **parameters}
             with swapped(self.model, tensors), torch.enable_grad():
                 loss, others = self._loss(batch)
                 loss = loss / len(batches) if len(batches) > 1 else loss
                 wanted = [parameters[name] for name in self.trained]
                 found = torch.autograd.grad(loss, wanted, allow_unused=True) if wanted else ()
-            buffers = {name: tensors[name].detach() for name in self.buffers}
+            held.update({name: tensors[name].detach() for name in self.buffers})
             total = loss.detach() if total is None else total + loss.detach()
             for name, gradient in zip(self.trained, found):
                 before = gradients[name]
                 gradients[name] = gradient if before is None else before if gradient is None else before + gradient
         assert total is not None
         others = pytree.tree_map(lambda leaf: leaf.detach() if isinstance(leaf, torch.Tensor) else leaf, others)
-        return total, others, gradients, buffers
+        return total, others, gradients, held
 
     def __call__(self, values: dict[str, torch.Tensor]) -> tuple[Any, dict[str, torch.Tensor]]:
         loss, others, gradients, updates = self._gradients(values)
@@ -203,7 +204,7 @@ class Step:
             name: {key: values[f"state.{name}.{key}"] for key in state} for name, state in self.optimizer.states.items()
         }
         rates = {index: values[f"param_groups.{index}.lr"] for index in self.optimizer.rates}
-        parameters, after = self.optimizer.step(values, gradients, states, rates)
+        parameters, after = self.optimizer.step({**values, **updates}, gradients, states, rates)
         updates.update(parameters)
         for name, state in after.items():
             updates.update({f"state.{name}.{key}": value for key, value in state.items()})

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from shardonnay.torch.engine import executable, lowering  # noqa: F401 -- all families register their rules
 from single import Case, check, compute, numbers, tensor
 
@@ -59,6 +60,19 @@ OLD = [
 @pytest.mark.parametrize("case", OLD, ids=lambda case: case.name)
 def test_old(case):
     check([case])
+
+
+def test_a_function_that_a_library_replaces(monkeypatch):
+    """torch_geometric has an `index_select` of its own, which asks its operand for numbers of dims."""
+    plain = torch.index_select
+
+    def index_select(x, dim, index):
+        if dim >= x.dim():
+            raise IndexError(dim)
+        return plain(x, dim, index)
+
+    monkeypatch.setattr(torch, "index_select", index_select)
+    check([next(case for case in OLD if case.name == "torch_index_select")])
 
 
 def numbered(values, kind="i64"):

@@ -106,7 +106,7 @@ def _gathered(lower: Lower, op: Op, x: Value, type: TensorType, group: _Group, d
     def finish(rows: Value) -> Value:
         rows = unpack(rows)
         if order:
-            rows = torch.index_select(rows, 0, lower.constant(order, torch.int64))
+            rows = rows.index_select(0, lower.constant(order, torch.int64))
         rows = rows.movedim(0, dim) if dim else rows
         return rows.reshape([*shape[:dim], shape[dim] * group.size, *shape[dim + 1 :]])
 
@@ -130,14 +130,14 @@ def _exchanged(lower: Lower, x: Value, type: TensorType, group: _Group, split: i
     own = [*type.shape[:split], inner, *type.shape[split + 1 :]]
     to_ranks, to_program = group.to_ranks(), group.to_program()
     if to_ranks:
-        rows = torch.index_select(rows, 0, lower.constant(to_ranks, torch.int64))
+        rows = rows.index_select(0, lower.constant(to_ranks, torch.int64))
     rows, unpack = _packed(TensorType((count, *own), type.element), rows, group.is_gloo)
     started = _start(lower, "all_to_all_single", rows, [1] * count, [1] * count, group.name)
 
     def finish(found: Value) -> Value:
         found = unpack(found)
         if to_program:
-            found = torch.index_select(found, 0, lower.constant(to_program, torch.int64))
+            found = found.index_select(0, lower.constant(to_program, torch.int64))
         own[concat] *= count
         return found.movedim(0, concat).reshape(own)
 
@@ -276,6 +276,6 @@ def reduce_scatter(lower: Lower, op: Op, x: Value) -> Value:
     rows = x.reshape(shape).movedim(dim, 0)
     order = group.to_ranks()
     if order:
-        rows = torch.index_select(rows, 0, lower.constant(order, torch.int64))
+        rows = rows.index_select(0, lower.constant(order, torch.int64))
     started = _start(lower, "reduce_scatter_tensor", pack(rows), name, group.size, group.name)
     return _pending(lower, started, lambda found: unpack(found).reshape(op.tensor().shape))

@@ -228,7 +228,7 @@ def _replaced(lower: Lower, target: Value, linear: Value, update: Value, rows: i
         return torch.index_put(target, (linear,), update)
     last = torch.full([rows + 1], -1, dtype=torch.int64, device=lower.device)
     last = torch.scatter_reduce(lower.symbolic(last), 0, linear, lower.arange(amount), "amax")
-    found = torch.index_select(update, 0, last.clamp(min=0))
+    found = update.index_select(0, last.clamp(min=0))
     touched = (last >= 0).reshape([-1] + [1] * plain)
     return torch.where(touched, found, target)
 
@@ -238,7 +238,7 @@ def _folded(
 ) -> list[Value]:
     for at in range(amount):
         place = linear[at].reshape(1)
-        rows = [torch.index_select(target, 0, place) for target in targets]
+        rows = [target.index_select(0, place) for target in targets]
         new = lower.each(op.regions[0], *rows, *(update[at].unsqueeze(0) for update in updates))
         targets = [torch.index_put(target, (place,), value) for target, value in zip(targets, new, strict=True)]
     return targets
@@ -249,6 +249,6 @@ def torch_index_select(lower: Lower, op: Op, operand: Value, index: Value) -> Va
     dim, batches = op.attributes["dim"], op.attributes["batch_dims"]
     if batches:
         raise op.refuse(f"batch_dims = {batches} is not supported, expected 0")
-    found = torch.index_select(operand, dim, to_index(op.operand(1).element, index).reshape(-1))
+    found = operand.index_select(dim, to_index(op.operand(1).element, index).reshape(-1))
     shape = op.operand(0).shape
     return found.reshape([*shape[:dim], *op.operand(1).shape, *shape[dim + 1 :]])

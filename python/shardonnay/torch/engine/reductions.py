@@ -133,7 +133,7 @@ def fold(lower: Lower, op: Op, block: Block, target: Value, places: Value, updat
     """Rows of `updates`, one after the other, combined with the rows of `target` at `places` by any computation."""
     for at in range(count):
         place = places[at].reshape(1)
-        row = torch.index_select(target, 0, place)
+        row = target.index_select(0, place)
         new = lower.each(block, row, updates[at].unsqueeze(0))[0]
         target = torch.index_put(target, (place,), new)
     return target

@@ -165,7 +165,7 @@ def dynamic_slice(lower: Lower, op: Op, x: Value, *starts: Value) -> Value:
         if isinstance(start, torch.Tensor):
             x = torch.narrow(x, dim, min(max(int(start), 0), extent - size), size)
         else:
-            x = torch.index_select(x, dim, start.clamp(0, extent - size) + lower.arange(size))
+            x = x.index_select(dim, start.clamp(0, extent - size) + lower.arange(size))
     return x
 
 

@@ -113,9 +113,9 @@ def _by_network(lower: Lower, op: Op, operands: list[Value], dim: int) -> tuple[
     number: Value = lower.arange(count).reshape([-1] + [1] * len(shape)).expand([count, *shape])
     for low, high in _exchanges(count):
         lows, highs = lower.constant(low, torch.int64), lower.constant(high, torch.int64)
-        first = [torch.index_select(row, 0, lows) for row in rows]
-        second = [torch.index_select(row, 0, highs) for row in rows]
-        one, two = torch.index_select(number, 0, lows), torch.index_select(number, 0, highs)
+        first = [row.index_select(0, lows) for row in rows]
+        second = [row.index_select(0, highs) for row in rows]
+        one, two = number.index_select(0, lows), number.index_select(0, highs)
         before = lower.each(op.regions[0], *(v for pair in zip(first, second, strict=True) for v in pair))[0]
         after = lower.each(op.regions[0], *(v for pair in zip(second, first, strict=True) for v in pair))[0]
         stays = before | (torch.bitwise_not(after) & (one < two))

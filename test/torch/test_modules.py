@@ -1,0 +1,103 @@
+"""Modules that are no tree of parameters of their own: held twice, scripted, changed by their forward."""
+
+import functools
+
+import models
+import pytest
+import torch
+import torch.nn as nn
+from running import difference, run_whole
+from stepping import check_parts, check_whole
+from torch.distributed.tensor import Shard
+
+from shardonnay.torch import capture, capture_step, partition
+
+SGD = functools.partial(torch.optim.SGD, lr=0.1)
+
+
+def squares(model, x):
+    return (model(x) ** 2).mean()
+
+
+class HeldTwice(nn.Module):
+    """One module by two names, with a buffer that it changes."""
+
+    def __init__(self):
+        super().__init__()
+        self.a = nn.Sequential(nn.Linear(4, 4), nn.BatchNorm1d(4))
+        self.b = nn.Sequential(self.a, nn.ReLU())
+
+    def forward(self, x):
+        return self.b(self.a(x))
+
+
+class Clipped(nn.Module):
+    """Keeps its weights within bounds."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(4, 4)
+
+    def forward(self, x):
+        self.linear.weight.data.clamp_(-0.1, 0.1)
+        return self.linear(x)
+
+
+class Averaged(nn.Module):
+    """Has a second encoder, the running average of the first, which is not trained."""
+
+    def __init__(self):
+        super().__init__()
+        self.trained, self.average = nn.Linear(4, 4), nn.Linear(4, 4).requires_grad_(False)
+
+    def forward(self, x):
+        with torch.no_grad():
+            for mine, other in zip(self.average.parameters(), self.trained.parameters()):
+                mine.mul_(0.9).add_(other, alpha=0.1)
+        return self.trained(x) - self.average(x)
+
+
+class Scripted(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner, self.outer = torch.jit.script(nn.Sequential(nn.Linear(4, 4), nn.ReLU())), nn.Linear(4, 4)
+
+    def forward(self, x):
+        return self.outer(self.inner(x))
+
+
+@pytest.mark.parametrize("kind", [HeldTwice, Clipped, Averaged])
+def test_step(kind):
+    torch.manual_seed(0)
+    model, batch = kind(), (models.numbers(8, 4),)
+    before = dict(model.named_parameters())
+    check_whole(model, squares, batch, SGD, slack=5)
+    assert all(parameter is before[name] for name, parameter in model.named_parameters())
+    plan = partition(model, squares, batch, {"dp": 8}, inputs=Shard(0), optimizer=SGD)
+    check_parts(plan, model, squares, batch, SGD, slack=5)
+
+
+@pytest.mark.filterwarnings("ignore:.*torch.jit.script.*")
+def test_gradients_of_a_scripted_module():
+    torch.manual_seed(0)
+    model, x = Scripted(), models.numbers(8, 4)  # torch copies no scripted module with its gradients
+    captured = capture_step(model, squares, (x,))
+    found = run_whole(captured, {**captured.values, "inputs.0": x})
+    squares(model, x).backward()
+    for name, parameter in model.named_parameters():
+        assert not difference(found[f"grad.{name}"], parameter.grad)
+
+
+@pytest.mark.filterwarnings("ignore:.*torch.jit.script.*")
+@pytest.mark.parametrize("kind", [HeldTwice, Clipped, Averaged, Scripted])
+def test_forward(kind):
+    torch.manual_seed(0)
+    model, x = kind(), models.numbers(8, 4)
+    captured = capture(model, [x])
+    found = run_whole(captured, {**captured.values, "inputs.0": x})
+    expected = model(x)
+    assert not difference(found["result"], expected.detach())
+    named = {**dict(model.named_parameters()), **dict(model.named_buffers())}
+    updated = [entry.name for entry in captured.results if entry.updates]
+    assert not [name for name in updated if difference(found[name], named[name].detach())]
+    assert bool(updated) == (kind is not Scripted)
