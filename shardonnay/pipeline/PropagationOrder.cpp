@@ -34,9 +34,13 @@ namespace shardonnay {
 namespace {
 
 /// Orders that are tried, of programs that have no more ops than this, or where
-/// a search may take its time; else one.
+/// a search may take its time.
 constexpr size_t kMostOrders = 3;
-constexpr int32_t kSmallProgram = 1000;
+constexpr int32_t kSmallProgram = 2000;
+/// And of larger ones; of others one. The first that is not worth a plan ends
+/// the search there.
+constexpr size_t kMostOrdersOfLarger = 2;
+constexpr int32_t kLargeProgram = 10000;
 /// The least part of the bytes for which an order has to be open, and which it
 /// has to change, to be worth a plan.
 constexpr double kLeastContested = 0.001;
@@ -69,6 +73,7 @@ private:
   GraphWeights readWeights() const;
   RankedTensorType typeOf(int32_t tensor) const;
   ShardingIds withPriorities(ShardingIds ids, ArrayRef<GivenDim> later);
+  bool isThorough() const;
   size_t mostOrders() const;
   /// Nothing if it is not worth a plan. The first that was tried is that of the
   /// order given.
@@ -177,9 +182,14 @@ bool OrderedPropagation::isBetter(const Plan &plan, const Plan &other) const {
   return plan.price < other.price && (fits(plan) || plan.peak <= other.peak);
 }
 
+bool OrderedPropagation::isThorough() const {
+  return graph.ops().size() <= kSmallProgram || options.searchMode == "graph";
+}
+
 size_t OrderedPropagation::mostOrders() const {
-  bool isSmall = graph.ops().size() <= kSmallProgram;
-  return isSmall || options.searchMode == "graph" ? kMostOrders : 1;
+  if (isThorough())
+    return kMostOrders;
+  return graph.ops().size() <= kLargeProgram ? kMostOrdersOfLarger : 1;
 }
 
 std::optional<ShardingIds>
@@ -201,8 +211,11 @@ PropagationOrder OrderedPropagation::findCheapest(const GivenOrders &orders) {
   std::optional<Plan> best;
   for (size_t order : llvm::seq(orders.size())) {
     std::optional<ShardingIds> propagated = propagateIn(order, orders);
-    if (!propagated)
-      continue;
+    if (!propagated) {
+      if (isThorough())
+        continue;
+      break;
+    }
     if (tried.size() == 1) {
       best = plan(tried.front());
       if (!best)

@@ -11,6 +11,10 @@
 
 namespace shardonnay {
 
+/// Orders are made around so many groups that are cheap and so many that have
+/// many rivals.
+constexpr size_t kSeeds = 8;
+
 GivenOrders::GivenOrders(const PropagationGraph &graph,
                          const GraphWeights &weights, size_t most)
     : graph(graph), weights(weights), groups(graph) {
@@ -77,48 +81,95 @@ void GivenOrders::weigh(Rivals &ofAxis,
       if (found == ofAxis.groups.end())
         continue;
       rival.rivals.push_back(other);
-      rival.cost += 2 * found->second.bytes;
+      rival.bytesOfRivals += found->second.bytes;
     }
   }
 }
 
-/// The first that an order takes are those that came first in none before.
-void GivenOrders::order(Rivals &ofAxis, size_t most) const {
-  llvm::SmallVector<std::pair<int32_t, Rival *>> ranked;
-  for (auto &[group, rival] : ofAxis.groups)
-    ranked.push_back({group, &rival});
-  auto isNew = [](const auto &entry) { return entry.second->firstIn.empty(); };
-  auto rank = [&](const auto &entry) {
-    return std::tuple(!isNew(entry), entry.second->cost, entry.first);
+GivenOrders::Groups
+GivenOrders::Rivals::around(int32_t seed,
+                            llvm::ArrayRef<int32_t> ranked) const {
+  Groups first, later;
+  auto add = [&](int32_t group) {
+    first.insert(group);
+    const Rival &rival = groups.find(group)->second;
+    later.insert(rival.rivals.begin(), rival.rivals.end());
   };
-  for (; ofAxis.numOrders < most && llvm::any_of(ranked, isNew);
-       ++ofAxis.numOrders) {
-    llvm::sort(ranked,
-               [&](const auto &a, const auto &b) { return rank(a) < rank(b); });
-    llvm::DenseSet<int32_t> later;
-    for (auto [group, rival] : ranked) {
-      if (later.contains(group))
-        continue;
-      rival->firstIn.push_back(ofAxis.numOrders);
-      later.insert(rival->rivals.begin(), rival->rivals.end());
-    }
-  }
+  add(seed);
+  for (int32_t group : ranked)
+    if (!first.contains(group) && !later.contains(group))
+      add(group);
+  return first;
+}
+
+double GivenOrders::Rivals::costOf(const Groups &first) const {
+  double cost = 0;
+  for (const auto &[group, rival] : groups)
+    cost += first.contains(group) ? rival.cost : 2 * rival.bytes;
+  return cost;
+}
+
+std::vector<double>
+GivenOrders::bytesMadeWhole(llvm::ArrayRef<Groups> orders) const {
+  std::vector<uint32_t> ordersOf(groups.size());
+  for (auto [order, first] : llvm::enumerate(orders))
+    for (int32_t group : first)
+      ordersOf[group] |= uint32_t(1) << order;
+  std::vector<double> bytes(orders.size());
+  forEachResult([&](int32_t tensor, double ofResult) {
+    uint32_t sharding = 0;
+    for (size_t dim : llvm::seq(graph.sharding(tensor).dims.size()))
+      sharding |= ordersOf[groups.groupOf(tensor, dim)];
+    for (size_t order : llvm::seq(orders.size()))
+      if (!(sharding >> order & 1))
+        bytes[order] += ofResult;
+  });
+  return bytes;
+}
+
+llvm::SmallVector<int32_t> GivenOrders::Rivals::ranked(
+    llvm::function_ref<double(const Rival &rival)> rank) const {
+  llvm::SmallVector<int32_t> list;
+  for (const auto &[group, rival] : groups)
+    list.push_back(group);
+  llvm::sort(list, [&](int32_t a, int32_t b) {
+    return std::pair(rank(groups.find(a)->second), a) <
+           std::pair(rank(groups.find(b)->second), b);
+  });
+  return list;
+}
+
+void GivenOrders::order(Rivals &ofAxis, size_t most) const {
+  auto byPrice = ofAxis.ranked(
+      [](const Rival &rival) { return rival.cost + 2 * rival.bytesOfRivals; });
+  auto byRivals = ofAxis.ranked(
+      [](const Rival &rival) { return -double(rival.rivals.size()); });
+  std::vector<Groups> orders;
+  for (llvm::ArrayRef<int32_t> seeds : {byPrice, byRivals})
+    for (int32_t seed : seeds.take_front(kSeeds))
+      if (Groups first = ofAxis.around(seed, byPrice);
+          !llvm::is_contained(orders, first))
+        orders.push_back(std::move(first));
+  std::vector<std::pair<double, size_t>> costs;
+  for (auto [order, bytes] : llvm::enumerate(bytesMadeWhole(orders)))
+    costs.push_back({ofAxis.costOf(orders[order]) + 2 * bytes, order});
+  llvm::sort(costs);
+  for (auto [cost, order] : llvm::ArrayRef(costs).take_front(most))
+    ofAxis.orders.push_back(std::move(orders[order]));
 }
 
 size_t GivenOrders::size() const {
   size_t most = 0;
   for (const auto &[axis, ofAxis] : axes)
-    most = std::max(most, ofAxis.numOrders);
+    most = std::max(most, ofAxis.orders.size());
   return most;
 }
 
 std::optional<bool> GivenOrders::Rivals::comesFirst(int32_t group,
                                                     size_t order) const {
-  auto rival = groups.find(group);
-  if (rival == groups.end())
+  if (!groups.contains(group))
     return std::nullopt;
-  return llvm::is_contained(rival->second.firstIn,
-                            std::min(order, numOrders - 1));
+  return orders[std::min(order, orders.size() - 1)].contains(group);
 }
 
 /// A dim is later if all of its axes are at which it has rivals.
@@ -167,20 +218,24 @@ double GivenOrders::costAt(int32_t op, int32_t factor) const {
   return rule.reducesOver(factor) ? 2 * ofResults : ofHolders;
 }
 
+void GivenOrders::forEachResult(
+    llvm::function_ref<void(int32_t tensor, double bytes)> run) const {
+  for (int32_t op : llvm::seq(graph.ops().size())) {
+    size_t numOperands = graph.form(graph.ops().form(op)).rule->operands.size();
+    for (auto [i, tensor] : llvm::enumerate(graph.ops().tensors(op)))
+      if (tensor != kNone && i >= numOperands)
+        run(tensor, weights.runs[op] * weights.bytes[tensor]);
+  }
+}
+
 double GivenOrders::shareOfResults(
     llvm::function_ref<bool(int32_t tensor)> counts) const {
   double all = 0, counted = 0;
-  for (int32_t op : llvm::seq(graph.ops().size())) {
-    size_t numOperands = graph.form(graph.ops().form(op)).rule->operands.size();
-    for (auto [i, tensor] : llvm::enumerate(graph.ops().tensors(op))) {
-      if (tensor == kNone || i < numOperands)
-        continue;
-      double bytes = weights.runs[op] * weights.bytes[tensor];
-      all += bytes;
-      if (counts(tensor))
-        counted += bytes;
-    }
-  }
+  forEachResult([&](int32_t tensor, double bytes) {
+    all += bytes;
+    if (counts(tensor))
+      counted += bytes;
+  });
   return all > 0 ? counted / all : 0;
 }
 

@@ -9,15 +9,18 @@
 // both can have it in one of them only, and which of the two gets there first
 // depends on the order of propagation: they are rivals. Groups that no op has
 // both of are none, like the heads and the hidden units of a transformer, or
-// the hidden units of two layers. An estimate says which should come first: of
-// each group, what it would cost if the axis was there wherever it can be,
-//   * for each op, as often as it runs: twice the bytes of its results where
-//     the group is reduced (a sum is scattered and gathered), the bytes of the
+// the hidden units of two layers. An order is a set of groups that come first,
+// no two of them rivals, and no group missing that is no rival of these. The
+// orders that are looked at are made around a cheap group, or one with many
+// rivals, by adding the cheapest of the others. An estimate says what an order
+// costs, if the axis is at its groups wherever it can be:
+//   * for each op, as often as it runs: twice the bytes of its results where a
+//     group is reduced (a sum is scattered and gathered), the bytes of the
 //     tensors that have the group where the op needs it whole;
-//   * for each tensor that was given the axis in a dim of a rival: twice its
-//     bytes (it is gathered, and what replaces it is scattered).
-// The cheaper a group is, the earlier it should come, and with it all that are
-// no rivals of each other.
+//   * for each tensor that was given the axis in a dim of another group: twice
+//     its bytes (it is gathered, and what replaces it is scattered);
+//   * for each result that has no dim of a group, as often as it is made: twice
+//     its bytes (every device computes all of it).
 //
 // Worked example, a recurrence h' = tanh(h w + x) over x [1024, 64, 32], with
 // the batch (64) of x and the rows of w [32, 32] sharded by one axis: with rows
@@ -61,9 +64,8 @@ public:
   GivenOrders(const PropagationGraph &graph, const GraphWeights &weights,
               size_t most);
 
-  /// In order 0 the groups that are cheapest by the estimate come first at each
-  /// axis, in order 1 others, as far as there are some, and so on. 0 if no axis
-  /// was given to rivals.
+  /// Order 0 is the cheapest by the estimate at each axis, order 1 the second,
+  /// as far as there is one, and so on. 0 if no axis was given to rivals.
   size_t size() const;
   /// The dims that come after all others.
   std::vector<GivenDim> findLater(size_t order) const;
@@ -91,16 +93,23 @@ private:
     double bytes = 0;
     double cost = 0;
     llvm::SmallVector<int32_t, 4> rivals;
-    /// The orders in which it comes first.
-    llvm::SmallVector<size_t, 4> firstIn;
+    /// Of the tensors that were given the axis at a rival.
+    double bytesOfRivals = 0;
   };
+  using Groups = llvm::DenseSet<int32_t>;
   struct Rivals {
     llvm::MapVector<int32_t, Rival> groups;
-    size_t numOrders = 0;
+    /// Those that come first in each order.
+    std::vector<Groups> orders;
 
     /// Nothing if the group is none of them. Behind the last order there is
     /// none.
     std::optional<bool> comesFirst(int32_t group, size_t order) const;
+    llvm::SmallVector<int32_t>
+    ranked(llvm::function_ref<double(const Rival &rival)> rank) const;
+    /// `seed`, and of `ranked` all that are no rivals of it or of each other.
+    Groups around(int32_t seed, llvm::ArrayRef<int32_t> ranked) const;
+    double costOf(const Groups &first) const;
   };
 
   void readGiven();
@@ -109,11 +118,17 @@ private:
   void readOp(int32_t op, llvm::DenseMap<int32_t, Uses> &uses) const;
   void weigh(Rivals &ofAxis, const llvm::DenseMap<int32_t, Uses> &uses) const;
   void order(Rivals &ofAxis, size_t most) const;
+  /// By order, the bytes of results, as often as they are made, that have no
+  /// dim of those that come first.
+  std::vector<double> bytesMadeWhole(llvm::ArrayRef<Groups> orders) const;
   /// What it costs that an op has a factor sharded.
   double costAt(int32_t op, int32_t factor) const;
   /// The group of an op's factor; kNone if no tensor has it.
   int32_t groupOf(int32_t op, int32_t factor) const;
   bool isContested(int32_t tensor, size_t order) const;
+  /// Of ops; the bytes are those of the result, as often as it is made.
+  void forEachResult(
+      llvm::function_ref<void(int32_t tensor, double bytes)> run) const;
   /// The part of the bytes of results for which `counts`.
   double shareOfResults(llvm::function_ref<bool(int32_t tensor)> counts) const;
 

@@ -153,6 +153,16 @@ TEST(GivenOrdersTest, GroupsThatAreNoRivalsComeFirstTogether) {
   EXPECT_EQ(GivenOrders(layers.graph, layers.weights, 1).size(), 1u);
 }
 
+TEST(GivenOrdersTest, WhatLeavesResultsWholeComesLater) {
+  // With the columns of v first less is gathered, but y has none of them.
+  TwoLayers layers({x}, {}, {x});
+  layers.weights.bytes[layers.v] = 1e5;
+  layers.weights.bytes[layers.y] = 1e6;
+  GivenOrders orders(layers.graph, layers.weights, 3);
+  ASSERT_EQ(orders.size(), 2u);
+  EXPECT_EQ(orders.findLater(0), (std::vector<GivenDim>{{layers.v, 1}}));
+}
+
 TEST(GivenOrdersTest, AnAxisWithoutRivalsHoldsNoDimBack) {
   AxisRef y{1, 1, 2};
   TwoLayers layers({x, y}, {x}, {});
