@@ -6,14 +6,13 @@
 //===----------------------------------------------------------------------===//
 //
 // 1. Read all HLO shardings and find their meshes.
-// 2. Convert those of arguments and results, and of ops that are no custom
-// calls
-//    of GSPMD's.
-// 3. Boundaries of manual computations, with the calls of `Sharding`
-//    before them,
-//    which say how a value is sharded at the boundary.
-// 4. The other calls of `Sharding`: constraints and groups.
-// 5. What is between boundaries becomes manual computations.
+// 2. Calls of `InspectSharding` go, with a warning.
+// 3. Convert those of arguments and results, and of ops that are no custom
+//    calls of GSPMD's.
+// 4. Boundaries of manual computations, with the calls of `Sharding` before
+//    them, which say how a value is sharded at the boundary.
+// 5. The other calls of `Sharding`: constraints and groups.
+// 6. What is between boundaries becomes manual computations.
 //
 //===----------------------------------------------------------------------===//
 
@@ -40,6 +39,7 @@ namespace {
 constexpr llvm::StringLiteral kSharding("Sharding");
 constexpr llvm::StringLiteral kEnter("SPMDFullToShardShape");
 constexpr llvm::StringLiteral kLeave("SPMDShardToFullShape");
+constexpr llvm::StringLiteral kInspect("InspectSharding");
 
 /// What a custom call of GSPMD's says.
 struct Annotation {
@@ -55,6 +55,7 @@ public:
   bool hasChanged() const { return changed; }
 
 private:
+  void drop(ArrayRef<Operation *> inspections);
   LogicalResult importSignature(func::FuncOp func);
   LogicalResult importAttribute(Operation *op);
   LogicalResult importBoundary(Operation *op);
@@ -76,16 +77,19 @@ private:
 LogicalResult Importer::run() {
   if (failed(shardings.read()))
     return failure();
-  SmallVector<Operation *> attributes, calls, atBoundaries;
+  SmallVector<Operation *> attributes, calls, atBoundaries, inspections;
   walkOps(module, [&](Operation *op) {
     StringRef target = customCallTarget(op);
     if (target == kSharding)
       calls.push_back(op);
     else if (target == kEnter || target == kLeave)
       atBoundaries.push_back(op);
+    else if (target == kInspect)
+      inspections.push_back(op);
     else if (op->hasAttr(kHloShardingAttr))
       attributes.push_back(op);
   });
+  drop(inspections);
   if (shardings.empty() && calls.empty() && atBoundaries.empty())
     return success();
   changed = true;
@@ -105,6 +109,18 @@ LogicalResult Importer::run() {
     return failure();
   dropHloShardings(module);
   return success();
+}
+
+/// What they call back is a function in XLA's partitioner.
+void Importer::drop(ArrayRef<Operation *> inspections) {
+  for (Operation *op : inspections) {
+    op->emitWarning("custom call @InspectSharding is left out, as only XLA's "
+                    "partitioner calls it back; `explain` tells how a value "
+                    "is sharded, and why");
+    op->replaceAllUsesWith(op->getOperands());
+    op->erase();
+    changed = true;
+  }
 }
 
 LogicalResult Importer::importSignature(func::FuncOp func) {

@@ -65,7 +65,8 @@ def ImportGspmdShardingsPass : FrontendPass<"sdy-import-gspmd-shardings"> {
     more than the latter does). What is between `SPMDFullToShardShape` and
     `SPMDShardToFullShape` becomes a manual computation, the calls of `Sharding`
     before them its in- and out-shardings. Inside, manual axes and shardings that
-    say nothing but `manual` go.
+    say nothing but `manual` go. `InspectSharding`, which calls back a function
+    in XLA's partitioner, goes with a warning.
 
     Precondition: after sdy-import-frontend-attributes. Postcondition: no
     `mhlo.sharding` is left.

@@ -187,3 +187,11 @@ func.func @needs_itself_by_another(%arg0: tensor<8xf32>) -> tensor<8xf32> {
   %8 = stablehlo.custom_call @SPMDShardToFullShape(%7) {mhlo.sharding = "{devices=[2]<=[2]}"} : (tensor<4xf32>) -> tensor<8xf32>
   return %8 : tensor<8xf32>
 }
+
+// -----
+
+func.func @inspected(%arg0: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-warning @below {{custom call @InspectSharding is left out, as only XLA's partitioner calls it back; `explain` tells how a value is sharded, and why}}
+  %0 = stablehlo.custom_call @InspectSharding(%arg0) {backend_config = "\10\05", has_side_effect = true} : (tensor<4xf32>) -> tensor<4xf32>
+  return %arg0 : tensor<4xf32>
+}

@@ -137,3 +137,15 @@ module attributes {mhlo.num_partitions = 8 : i32} {
     return
   }
 }
+
+// -----
+
+// What is inspected stays.
+// CHECK-LABEL: @inspected
+// CHECK-NEXT: %[[SUM:.*]] = stablehlo.add
+// CHECK-NEXT: return %[[SUM]], %[[SUM]]
+func.func @inspected(%arg0: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %0 = stablehlo.add %arg0, %arg0 : tensor<4xf32>
+  %1 = stablehlo.custom_call @InspectSharding(%0) {backend_config = "\10\05", has_side_effect = true} : (tensor<4xf32>) -> tensor<4xf32>
+  return %0, %1 : tensor<4xf32>, tensor<4xf32>
+}
