@@ -449,6 +449,19 @@ def pooling(m):
     return with_gradient(case) if m.chance(0.6) else case
 
 
+def padding(m):
+    """Paddings that repeat the edge or reflect, and their gradients."""
+    space, mode = m.pick(1, 2, 2, 3), m.pick("reflect", "reflect", "replicate")
+    extents = [m.draw.randint(2, 5) for _ in range(space)]
+    sizes = [m.draw.randint(-1 if extent > 2 else 0, extent - 1) for extent in reversed(extents) for _ in (0, 1)]
+    if mode == "replicate":
+        sizes = [max(0, size) + m.pick(0, 1) for size in sizes]
+    lead = [m.draw.randint(1, 3), m.draw.randint(1, 2)][: 1 if m.chance(0.2) else 2]
+    x = m.tensor([*lead, *extents], m.pick(torch.float32, torch.float32, torch.float64, torch.bfloat16))
+    case = Case(f"{mode} {list(x.shape)} {sizes}", lambda x: F.pad(x, sizes, mode=mode), [x], 2)
+    return with_gradient(case) if m.chance(0.8) else case
+
+
 def normalization(m):
     groups = m.pick(1, 2)
     channels = groups * m.draw.randint(1, 3)
@@ -554,7 +567,7 @@ def creation(m):
 
 
 FAMILIES = [unary, binary, scalar, logic, conversion, reduction, view, product, indexing, convolution, pooling,
-            normalization, ordering, loss, creation]
+            padding, normalization, ordering, loss, creation]
 FAMILY_BY_NAME = {family.__name__: family for family in FAMILIES}
 
 

@@ -302,7 +302,7 @@ for _name, (_space, _op) in _RESIZES.items():
     lowers(getattr(aten, _name + "_backward").default)(_resize_backward(_space, _op))
 
 
-# Paddings that repeat the edge; forward they are decomposed.
+# Gradients of paddings that repeat the edge or reflect; forward they are decomposed.
 
 
 def _repeated_edge(extent: int, low: int, high: int) -> torch.Tensor:
@@ -320,3 +320,34 @@ def _replication_backward(b: Builder, out: Result, gradient: Value, x: Value, pa
 
 for _name in ("replication_pad1d_backward", "replication_pad2d_backward", "replication_pad3d_backward"):
     lowers(getattr(aten, _name).default)(_replication_backward)
+
+
+def _folded(b: Builder, x: Value, dim: int, low: int, high: int) -> Value:
+    """What a reflection along `dim` made longer by `low` and `high`, with the reflected parts added where they are from.
+    """
+    extent = x.shape[dim] - low - high
+    first, last = max(0, -low), min(extent, extent + high)  # what a negative padding left
+
+    def placed(part: Value, start: int) -> Value:
+        before, after = [0] * x.rank, [0] * x.rank
+        before[dim], after[dim] = start, extent - start - part.shape[dim]
+        return b.pad(part, before, after)
+
+    result = placed(b.slice_dim(x, dim, first + low, last + low), first)
+    if low > 0:
+        result = b.add(result, placed(b.reverse(b.slice_dim(x, dim, 0, low), [dim]), 1))
+    if high > 0:
+        part = b.slice_dim(x, dim, low + extent, low + extent + high)
+        result = b.add(result, placed(b.reverse(part, [dim]), extent - 1 - high))
+    return result
+
+
+def _reflection_backward(b: Builder, out: Result, gradient: Value, x: Value, padding: Sequence[int]) -> Value:
+    result = b.cast(gradient, wide(out.dtype))
+    for at in range(len(padding) // 2):
+        result = _folded(b, result, x.rank - 1 - at, *padding[2 * at : 2 * at + 2])
+    return b.cast(result, out.dtype)
+
+
+for _name in ("reflection_pad1d_backward", "reflection_pad2d_backward", "reflection_pad3d_backward"):
+    lowers(getattr(aten, _name).default)(_reflection_backward)
