@@ -1,5 +1,6 @@
 """Ops as StableHLO against eager PyTorch, by random cases; `--long` (scripts/check) runs 20,000."""
 
+import itertools
 import math
 
 import models
@@ -177,6 +178,28 @@ BY_HAND = {
     "trapezoid": (torch.trapezoid, [X]),
     "renorm": (lambda x: torch.renorm(x, 2, 0, 1.0), [X]),
 }
+
+
+@pytest.mark.parametrize("mode", ["bilinear", "nearest", "bicubic"])
+def test_sampling_by_a_grid(mode):
+    """Every padding, corners aligned or not, positions inside and outside, and the gradients."""
+    cases = []
+    for number, (padding, corners) in enumerate(
+        itertools.product(["zeros", "border", "reflection"], [False, True])
+    ):
+        m = random_ops.Maker(number)
+        pairs = [(m.tensor([2, 3, m.draw.randint(1, 5), 5]), m.tensor([2, m.draw.randint(1, 4), 3, 2]))]
+        if mode != "bicubic":
+            pairs.append((m.tensor([2, 3, 3, 2, 4]), m.tensor([2, 2, 3, 1, 3])))
+
+        def function(x, grid, padding=padding, corners=corners):
+            return F.grid_sample(x, grid, mode, padding, corners)
+
+        for x, grid in pairs:
+            dtype = m.pick(torch.float32, torch.float64)
+            case = random_ops.Case(f"{padding} {corners}", function, [x.to(dtype), (grid * 0.6).to(dtype)], 4)
+            cases.append(random_ops.with_gradient(case))
+    assert not (lines := wrong(cases)), "\n".join(lines)
 
 
 @pytest.mark.parametrize("name", BY_HAND)

@@ -11,6 +11,7 @@ from . import (
     pooling,
     randoms,
     reductions,
+    sampling,
     sharding,
     views,
 )
@@ -29,6 +30,7 @@ __all__ = [
     "pooling",
     "randoms",
     "reductions",
+    "sampling",
     "sharding",
     "views",
 ]
